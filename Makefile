@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+# All of DAWN, non-recursive: every folder's sources are found by wildcard, every object lies under $(B).
+# SAN=address,undefined and the fuzzers build into folders of their own, so that they never mix.
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.SECONDARY:
+MAKEFLAGS += --no-builtin-rules
+
+ifeq ($(origin CC),default)
+CC = gcc
+endif
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 20
+WERROR ?= -Werror
+comma := ,
+B := build$(if $(SAN),-san-$(subst $(comma),-,$(SAN)))
+PROGRAM := $(if $(SAN)$(FUZZING),$(B)/dawn,dawn)
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-5s %s\n' '$(1)' '$(2)')
+
+# ---- flags -------------------------------------------------------------------------------------------------------
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla $(WERROR)
+OPTIMISE := $(if $(SAN),-O1,-O2) -g
+GCC_ONLY := $(if $(findstring clang,$(CC)),,-Wno-maybe-uninitialized)  # it imagines things under sanitizers
+SANITISE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer $(GCC_ONLY))
+ifdef FUZZING
+SANITISE += -fsanitize=fuzzer-no-link
+endif
+OPENMP := -fopenmp
+ifneq ($(findstring clang,$(CC)),)  # clang finds OpenMP only where libomp-dev is installed; without it: one thread
+OPENMP := $(shell echo '\#include <omp.h>' | $(CC) -fopenmp -x c -fsyntax-only - 2>/dev/null && echo -fopenmp)
+endif
+BASE_FLAGS := -std=c17 -D_GNU_SOURCE $(OPTIMISE) $(SANITISE) $(WARN) -I. $(OPENMP)
+LIBS := -ldnnl -lsqlite3 -lcurl -ljansson -lpng -ljpeg -larchive -lsodium -lm -lpthread
+
+# Own vector loops: three builds of one source, chosen among at run time. NaN and infinity stay honest. Sums are not
+# re-ordered: -fassociative-math would simplify the rounding in element_exp() away and make it wrong by orders.
+LOOPS := -fno-math-errno -fno-trapping-math -fno-signed-zeros -ffp-contract=fast
+ISA_base := -DISA=base
+ISA_avx2 := -DISA=avx2 -mavx2 -mfma -mf16c
+ISA_avx512 := -DISA=avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c -mprefer-vector-width=512
+ISAS := base avx2 avx512
+ifneq ($(shell uname -m),x86_64)
+ISAS := base
+BASE_FLAGS += -DISA_ONLY_BASE
+endif
+
+# ---- sources -----------------------------------------------------------------------------------------------------
+FOLDERS := runtime runtime/base runtime/null runtime/ref runtime/cpu data tasks submit
+LOOP_SOURCES := $(wildcard runtime/cpu/loops*.c)
+SOURCES := $(filter-out $(LOOP_SOURCES),$(wildcard $(FOLDERS:%=%/*.c)))
+EMBEDDED := $(sort $(wildcard tasks/recipes/*.json tasks/*.sql tasks/*.json data/*.json))
+OBJECTS := $(SOURCES:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(LOOP_SOURCES:%.c=$(B)/%.$(i).o)) $(B)/embedded.o
+UNIT := $(patsubst %.c,$(B)/%,$(wildcard test/unit/test_*.c))
+FUZZERS := $(patsubst %.c,$(B)/%,$(wildcard test/fuzz/fuzz_*.c))
+
+.PHONY: all demo check check-unit check-cli lint fuzz fuzz-run bench-convs install clean deps help tests FORCE
+all: $(PROGRAM)  ## build ./dawn (the default)
+
+$(PROGRAM): $(B)/dawn.o $(B)/libdawn.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@
+
+$(B)/libdawn.a: $(OBJECTS) $(B)/objects.list
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) crs $@ $(OBJECTS)
+
+$(B)/%.o: %.c $(B)/flags.list
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE_FLAGS) $(EXTRA) -MMD -MP -c $< -o $@
+
+define loops_rule
+$(B)/%.$(1).o: %.c $(B)/flags.list
+	$$(call say,CC,$$< ($(1)))
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(BASE_FLAGS) $(if $(SAN),,-O3) $$(LOOPS) $$(ISA_$(1)) -MMD -MP -c $$< -o $$@
+endef
+$(foreach i,$(ISAS),$(eval $(call loops_rule,$(i))))
+
+# Only one file knows the commit. Outside a checkout of its own (a tarball, perhaps inside another one) there is none.
+COMMIT = $(shell test -z "$$(git rev-parse --show-prefix 2>&1)" && git rev-parse -q --verify HEAD 2>/dev/null)
+DIRTY = $(shell test -n "$$(git status --porcelain --untracked-files=no 2>/dev/null)" && echo 1 || echo 0)
+COMMIT_FLAGS = -DDAWN_COMMIT='"$(COMMIT)"' -DDAWN_DIRTY=$(if $(COMMIT),$(DIRTY),0)
+$(B)/runtime/base/build.o: EXTRA = $(COMMIT_FLAGS) -DDAWN_FLAGS='"$(OPTIMISE)$(if $(SAN), -fsanitize=$(SAN))"'
+$(B)/runtime/base/build.o: $(B)/commit.list
+
+# Files inside the program: one object with a table (runtime/base/embed.h).
+$(B)/embedded.c: $(EMBEDDED) $(B)/embedded.list Makefile
+	$(call say,EMBED,$@)
+	$(Q){ i=0; echo '#include "runtime/base/embed.h"'; \
+	for f in $(EMBEDDED); do i=$$((i + 1)); echo "extern const char embedded_$$i[];"; \
+	    printf '__asm__(".pushsection .rodata\\n.global embedded_%d\\nembedded_%d: .incbin \\"%s\\"\\n.byte 0\\n.popsection");\n' $$i $$i $$f; done; \
+	i=0; echo 'const struct embedded embedded_files[] = {'; \
+	for f in $(EMBEDDED); do i=$$((i + 1)); echo "    {\"$$f\", embedded_$$i, $$(wc -c <$$f)},"; done; \
+	echo '    {0},'; echo '};'; } >$@
+$(B)/embedded.o: $(B)/embedded.c
+	$(Q)$(CC) $(BASE_FLAGS) -Wno-missing-field-initializers -c $< -o $@
+
+# A list is written only when it changes; what is made from it is then made again.
+write_if_new = @mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(1))' >$@
+$(B)/objects.list: FORCE
+	$(call write_if_new,$(OBJECTS))
+$(B)/embedded.list: FORCE
+	$(call write_if_new,$(EMBEDDED))
+$(B)/flags.list: FORCE
+	$(call write_if_new,$(CC) $(BASE_FLAGS) $(LOOPS))
+$(B)/commit.list: FORCE
+	$(call write_if_new,$(COMMIT_FLAGS))
+
+# ---- what people ask for -----------------------------------------------------------------------------------------
+demo:  ## install what is missing, build, train on synthetic images, show the result
+	@$(MAKE) --no-print-directory deps
+	@$(MAKE) --no-print-directory all
+	./$(PROGRAM) train cifar10 --data synthetic
+	./$(PROGRAM) results show last
+
+check:  ## build and run every test (SAN=address,undefined: under the sanitizers)
+	@$(MAKE) --no-print-directory deps
+	@$(MAKE) --no-print-directory all tests
+	@DAWN='$(CURDIR)/$(PROGRAM)' test/run.sh lint $(UNIT) test/cli/*.sh
+
+check-unit: tests  ## the unit tests alone; one of them: build/test/unit/test_NAME
+	@test/run.sh $(UNIT)
+
+check-cli: all  ## the scenario tests of the commands alone
+	@DAWN='$(CURDIR)/$(PROGRAM)' test/run.sh test/cli/*.sh
+
+lint:  ## layering, licences, sizes and other house rules, and proof that each can fail
+	@test/run.sh lint
+
+tests: $(UNIT)
+$(B)/test/unit/%: $(B)/test/unit/%.o $(B)/libdawn.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -lcmocka -o $@
+
+fuzz:  ## run each fuzzer for FUZZ_SECONDS (20) with clang, after installing it where apt can
+	@test/deps.sh fuzz
+	@$(MAKE) --no-print-directory CC=clang SAN=address,undefined FUZZING=1 B=build-fuzz fuzz-run
+
+fuzz-run: $(FUZZERS)
+	@test/fuzz/run.sh $(FUZZ_SECONDS) $(B)/corpus $^
+$(FUZZERS:%=%.o): EXTRA = -Wno-missing-prototypes  # nobody declares what libFuzzer calls
+$(B)/test/fuzz/%: $(B)/test/fuzz/%.o $(B)/libdawn.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(BASE_FLAGS) -fsanitize=fuzzer $^ $(LIBS) -o $@
+
+bench-convs: $(B)/test/bench/convs  ## build the yardstick: the convolutions of the record network alone
+$(B)/test/bench/convs: test/bench/convs.c
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c17 -D_GNU_SOURCE -O2 -Wall $< -ldnnl -o $@
+
+install: all  ## put dawn under PREFIX (/usr/local)
+	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/dawn
+
+deps:  ## install the libraries DAWN needs (Debian, Ubuntu), or name what is missing
+	@test/deps.sh build
+
+clean:  ## remove everything that was built
+	rm -rf build build-san-* build-fuzz dawn
+
+help:  ## this list
+	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
+	@echo 'Variables: CC, V=1 (show commands), SAN=address,undefined, PREFIX, FUZZ_SECONDS, WERROR= (allow warnings)'
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// `dawn data`: the table of its sub-commands, and those that only look: list, verify, show.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/cmd_data.h"
+#include "data/cmd_data_sub.h"
+#include "data/dataset.h"
+#include "data/sheet.h"
+#include "data/source.h"
+#include "runtime/base/text.h"
+
+int cmd_data_operands(const struct usage *usage, int argc, int want)
+{
+    if (argc - 1 == want) return 0;
+    return fail(ERR_USAGE, "it is used as: dawn %s %s", usage->command, usage->operands);
+}
+
+static void list_one(const char *name, const char *folder)
+{
+    struct dataset *ds;
+    if (dataset_open(name, folder, &ds) < 0) {
+        printf("%-10s  %s\n", name, error_text());
+        return;
+    }
+    const struct dataset_facts *facts = dataset_facts(ds);
+    char train[TEXT_FIGURE], test[TEXT_FIGURE];
+    printf("%-10s  %s + %s images of %d x %d, %d classes, %s\n", name, text_count(train, facts->count[SPLIT_TRAIN]),
+           text_count(test, facts->count[SPLIT_TEST]), facts->width, facts->height, facts->classes,
+           facts->synthetic ? "drawn by this program" : facts->folder);
+    dataset_close(ds);
+}
+
+static int data_list(int argc, char **argv)
+{
+    const char *folder = NULL;
+    const struct option options[] = {
+        {OPTION_TEXT, 0, "data", "DIR", "where to look (else $DAWN_DATA, $XDG_DATA_HOME/dawn, ~/.local/share/dawn)",
+         &folder, 0, 0},
+        {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
+    };
+    const struct usage usage = {"data list", "[OPTIONS]", "Lists the data sets DAWN knows and which of them are here.",
+                                options, NULL};
+    int rc = options_parse(&usage, &argc, argv);
+    if (rc != 0) return rc;
+    TRY(cmd_data_operands(&usage, argc, 0));
+    for (int i = 0; dataset_names[i] != NULL; i++) list_one(dataset_names[i], folder);
+    return 0;
+}
+
+static int verify_open(struct dataset *ds)
+{
+    const struct dataset_facts *facts = dataset_facts(ds);
+    enum dataset_verdict verdict;
+    TRY(dataset_verify(ds, &verdict));
+    for (int split = 0; split < SPLIT_COUNT; split++) {
+        char hex[DIGEST_HEX], count[TEXT_FIGURE];
+        TRY(dataset_content_digest(ds, split, hex));
+        printf("%-5s  %8s images  content %s\n", split_name(split), text_count(count, facts->count[split]), hex);
+    }
+    if (verdict == DATASET_CUSTOM) {
+        return fail(ERR_INPUT,
+                    "%s is complete and readable, but its images are not those of %s as published: results on it count "
+                    "as custom",
+                    facts->folder, facts->title);
+    }
+    printf("%s: %s\n", facts->synthetic ? facts->title : facts->folder, dataset_verdict_text(verdict));
+    return 0;
+}
+
+static int data_verify(int argc, char **argv)
+{
+    const char *folder = NULL;
+    const struct option options[] = {
+        {OPTION_TEXT, 0, "data", "DIR", "the folder that holds it " DATA_PLACES, &folder, 0, 0},
+        {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
+    };
+    struct text about = {0};
+    text_add(&about,
+             "Reads a data set whole, checks every label, and compares it with what was published: \"official\" (the "
+             "published files), \"complete, other order\" (the published images), or an error.\n\n%s",
+             source_find("cifar10")->checked);
+    const struct usage usage = {"data verify", "NAME [OPTIONS]", about.at, options, NULL};
+    int rc = options_parse(&usage, &argc, argv);
+    text_free(&about);
+    if (rc != 0) return rc;
+    TRY(cmd_data_operands(&usage, argc, 1));
+    struct dataset *ds;
+    TRY(dataset_open(argv[1], folder, &ds));
+    rc = verify_open(ds);
+    dataset_close(ds);
+    return rc;
+}
+
+static int data_show(int argc, char **argv)
+{
+    const char *folder = NULL, *to = NULL;
+    bool test = false;
+    const struct option options[] = {
+        {OPTION_TEXT, 0, "data", "DIR", "the folder that holds it " DATA_PLACES, &folder, 0, 0},
+        {OPTION_TEXT, 0, "to", "FILE", "the PNG to write (else NAME.png)", &to, 0, 0},
+        {OPTION_FLAG, 0, "test", NULL, "the test images instead of the training images", &test, 0, 0},
+        {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
+    };
+    const struct usage usage = {"data show", "NAME [OPTIONS]",
+                                "Draws a contact sheet: one row a class, ten images in each.", options,
+                                "Example:\n  dawn data show synthetic --to shapes.png"};
+    int rc = options_parse(&usage, &argc, argv);
+    if (rc != 0) return rc;
+    TRY(cmd_data_operands(&usage, argc, 1));
+    struct dataset *ds;
+    TRY(dataset_open(argv[1], folder, &ds));
+    struct text standard = {0};
+    text_add(&standard, "%s.png", argv[1]);
+    if (to == NULL) to = standard.at;
+    rc = sheet_write(ds, test ? SPLIT_TEST : SPLIT_TRAIN, to);
+    if (rc == 0) {
+        printf("%s shows, from top to bottom:", to);
+        for (int i = 0; i < dataset_facts(ds)->classes; i++)
+            printf("%s %s", i == 0 ? "" : ",", dataset_facts(ds)->class_names[i]);
+        printf("\n");
+    }
+    text_free(&standard);
+    dataset_close(ds);
+    return rc;
+}
+
+static const struct sub {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *about;
+} subs[] = {
+    {"fetch", cmd_data_fetch, "download a published data set, check and unpack it"},
+    {"import", cmd_data_import, "turn folders of PNG or JPEG pictures into a data set"},
+    {"list", data_list, "which data sets there are, and which are here"},
+    {"verify", data_verify, "read a data set whole and compare it with what was published"},
+    {"show", data_show, "draw a contact sheet as a PNG"},
+};
+enum { SUBS = sizeof subs / sizeof subs[0] };
+
+static int data_help(void)
+{
+    printf("Usage: dawn data COMMAND ...\n\n");
+    for (int i = 0; i < SUBS; i++) printf("  %-8s %s\n", subs[i].name, subs[i].about);
+    printf("\n`dawn data COMMAND -h` tells more.\n");
+    return 0;
+}
+
+int cmd_data(int argc, char **argv)
+{
+    if (argc < 2) {
+        return fail(ERR_USAGE, "it needs one of fetch, import, list, verify and show; `dawn data -h` tells more");
+    }
+    if (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0) return data_help();
+    const char *names[SUBS + 1] = {NULL};
+    for (int i = 0; i < SUBS; i++) {
+        names[i] = subs[i].name;
+        if (strcmp(argv[1], subs[i].name) != 0) continue;
+        int rc = subs[i].run(argc - 1, argv + 1);
+        return rc == OPTIONS_HELPED ? 0 : rc;
+    }
+    const char *nearest = text_nearest(argv[1], names);
+    if (nearest != NULL)
+        return fail(ERR_USAGE, "there is no `dawn data %s`; did you mean `dawn data %s`?", argv[1], nearest);
+    return fail(ERR_USAGE, "there is no `dawn data %s`; there are fetch, import, list, verify and show", argv[1]);
+}

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// `dawn data`: getting data sets, looking at them, checking them.
+#ifndef DAWN_DATA_CMD_DATA_H
+#define DAWN_DATA_CMD_DATA_H
+
+int cmd_data(int argc, char **argv);
+
+#endif

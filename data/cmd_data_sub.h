@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sub-commands of `dawn data` that live in files of their own.
+#ifndef DAWN_DATA_CMD_DATA_SUB_H
+#define DAWN_DATA_CMD_DATA_SUB_H
+
+#include "runtime/base/options.h"
+
+// Where data sets are when no folder is named, as every help says it.
+#define DATA_PLACES "(else $DAWN_DATA, $XDG_DATA_HOME/dawn or ~/.local/share/dawn)"
+
+// "data fetch" and so on; argv[0] is the sub-command.
+int cmd_data_fetch(int argc, char **argv) MUST_CHECK;
+int cmd_data_import(int argc, char **argv) MUST_CHECK;
+
+// The one operand that must be there, named as in the usage line.
+int cmd_data_operands(const struct usage *, int argc, int want) MUST_CHECK;
+
+#endif

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Data sets as the rest of DAWN sees them: labelled images of one size, in two splits, read by range.
+//
+// Invariant: a range that was read is complete and its labels are in range, or the call failed with a sentence
+// that names the file and the byte. Everything but open and close may be called from several threads at once.
+// Cost: reading CIFAR-10 runs at the speed of the disk or the page cache; drawing synthetic images costs about
+// 65 us each and is shared among the threads.
+#ifndef DAWN_DATA_DATASET_H
+#define DAWN_DATA_DATASET_H
+
+#include "runtime/base/error.h"
+#include "runtime/base/file.h"
+
+struct dataset;
+
+enum split { SPLIT_TRAIN, SPLIT_TEST, SPLIT_COUNT };
+
+struct dataset_facts {
+    const char *name;    // "cifar10", "synthetic"
+    const char *title;   // "CIFAR-10"
+    const char *folder;  // where the files are; NULL for synthetic
+    bool synthetic;      // drawn by this program: can never stand on a real board
+    bool official;       // dataset_verify has found exactly the published images; false until it was asked
+    int64_t count[SPLIT_COUNT];
+    int height, width, channels, classes;
+    float mean[3], std[3];           // of the training pixels / 255, by channel
+    const char *const *class_names;  // NULL-terminated
+};
+
+// NULL-terminated names of the data sets there are.
+extern const char *const dataset_names[];
+
+// `folder` is the one that holds the files or its parent. NULL: $DAWN_DATA, else $XDG_DATA_HOME/dawn, else
+// ~/.local/share/dawn. Checks sizes, not contents; names what is missing and how to get it.
+int dataset_open(const char *name, const char *folder, struct dataset **) MUST_CHECK;
+// The synthetic set with other counts than the default 10,000 and 2,000. Image i of a split is the same whatever the
+// counts are.
+int dataset_open_synthetic(int64_t train, int64_t test, struct dataset **) MUST_CHECK;
+// The shape of a data set without its files: the published facts, but every pixel is noise and `synthetic` is set.
+// For plans and benchmarks on machines where nothing has been fetched.
+int dataset_open_noise(const char *name, struct dataset **) MUST_CHECK;
+void dataset_close(struct dataset *);  // NULL is fine
+
+const struct dataset_facts *dataset_facts(const struct dataset *);
+const char *split_name(enum split);  // "train", "test"
+
+// images[count,H,W,C] u8 and labels[count]; either may be NULL. Uses the threads of threads.h for large counts.
+int dataset_read(struct dataset *, enum split, int64_t first, int64_t count, uint8_t *images,
+                 uint8_t *labels) MUST_CHECK;
+
+// SHA-256 over the bytes of the split's records in the order of the files (label, then planes), in lower-case hex. Of
+// synthetic data: over the generator's version and parameters, so that it costs nothing.
+int dataset_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHECK;
+// SHA-256 over the sorted SHA-256 of every record: the same whatever order the records are stored in.
+int dataset_content_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHECK;
+
+enum dataset_verdict {
+    DATASET_OFFICIAL,   // the published files, byte for byte
+    DATASET_REORDERED,  // exactly the published images and labels, each once, in another order
+    DATASET_CUSTOM,     // complete and readable, but other images: not the published data set
+    DATASET_SYNTHETIC,
+};
+// Reads everything, checks every label and compares with the published digests; sets facts->official. About half a
+// second for CIFAR-10 on two cores once the files are in memory.
+int dataset_verify(struct dataset *, enum dataset_verdict *) MUST_CHECK;
+const char *dataset_verdict_text(enum dataset_verdict);  // "official", "complete, other order", ...
+
+// Where data sets are kept when nobody says otherwise; free() it. NULL when not even a home folder is known.
+char *dataset_default_folder(void);
+
+#endif

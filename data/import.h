@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Folders of pictures into the binary layout of CIFAR-10.
+#ifndef DAWN_DATA_IMPORT_H
+#define DAWN_DATA_IMPORT_H
+
+#include "data/dataset.h"
+
+struct import_options {
+    const char *from;  // FROM/train/CLASS/* and FROM/test/CLASS/*, PNG or JPEG
+    const char *to;    // the folder that gets cifar-10-batches-bin
+    void (*progress)(void *context, int64_t done, int64_t total);  // may be NULL; every hundred pictures
+    void *context;
+};
+
+struct import_report {
+    int64_t count[SPLIT_COUNT];
+    int64_t resized;  // pictures that were not 32 x 32
+    int64_t passed;   // files that are not named like a picture
+};
+
+// Every class needs its folder and a picture in it, in both splits. Classes take turns, in the order of CIFAR-10; the
+// files of a class come in natural order (9.png before 10.png). Refuses to write over batches that are there. All or
+// nothing.
+int import_cifar(const struct import_options *, struct import_report *) MUST_CHECK;
+
+#endif

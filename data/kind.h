@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a kind of data set has to offer, and the list of kinds. Only data/ includes this; the rest uses dataset.h.
+#ifndef DAWN_DATA_KIND_H
+#define DAWN_DATA_KIND_H
+
+#include "data/dataset.h"
+
+struct source;
+
+struct dataset {
+    struct dataset_facts facts;
+    const struct kind *kind;
+    const struct source *source;  // where it was published; NULL for synthetic data
+    void *own;                    // the kind's state
+};
+
+struct kind {
+    const char *name;
+    void (*published)(struct dataset_facts *);  // what is known without any file: shape, counts, classes
+    // Fills facts, source and own. What it leaves in `own` after a failure is ended by `close`.
+    int (*open)(struct dataset *, const char *folder);
+    void (*close)(struct dataset *);
+    // One piece of a range that is known to be inside the split; called from several threads at once.
+    int (*read)(struct dataset *, enum split, int64_t first, int64_t count, uint8_t *images, uint8_t *labels);
+    int (*digest)(struct dataset *, enum split, char hex[DIGEST_HEX]);
+    int (*content_digest)(struct dataset *, enum split, char hex[DIGEST_HEX]);
+    int (*verify)(struct dataset *, enum dataset_verdict *);
+};
+
+extern const struct kind cifar_kind, synthetic_kind;
+
+void dataset_hex(const uint8_t *bytes, char hex[DIGEST_HEX]);  // 32 bytes
+
+// threads_for with calls that can fail: the sentence of the lowest piece that failed reaches the caller's thread.
+int pieces_for(int64_t n, int64_t grain, int (*fn)(void *context, int64_t begin, int64_t end),
+               void *context) MUST_CHECK;
+
+#endif

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ten classes of shapes and textures, drawn by a seeded procedure: what DAWN trains on where there is no network.
+#ifndef DAWN_DATA_SYNTHETIC_H
+#define DAWN_DATA_SYNTHETIC_H
+
+#include "data/dataset.h"
+
+enum {
+    SYNTHETIC_SIDE = 32,
+    SYNTHETIC_CLASSES = 10,
+    SYNTHETIC_TRAIN = 10000,
+    SYNTHETIC_TEST = 2000,
+    SYNTHETIC_MAX = 50000000
+};
+
+int synthetic_label(enum split, int64_t index);
+// Image `index` of a split, HWC; a function of its arguments alone.
+void synthetic_draw(enum split, int64_t index, uint8_t *image);
+
+#endif

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that is given back all at once: graphs, plans, recipes and everything else that lives as long as they do.
+#ifndef DAWN_BASE_ARENA_H
+#define DAWN_BASE_ARENA_H
+
+#include "runtime/base/error.h"
+
+struct arena {
+    struct arena_block *blocks;
+};
+
+// Zeroed, aligned for any type; never NULL: running out of memory for such small things ends the program (BUG).
+void *arena_alloc(struct arena *, size_t bytes);
+char *arena_text(struct arena *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void arena_free(struct arena *);
+
+// Zeroed heap memory with the same promise, for things with a life of their own; free() ends it.
+void *zalloc(size_t bytes);
+void *grow(void *old, size_t bytes);  // realloc that can not fail
+char *copy_text(const char *);        // strdup that can not fail
+
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The only file that is compiled with DAWN_COMMIT, DAWN_DIRTY and DAWN_FLAGS, so that a new commit costs one file.
+#include "runtime/base/build.h"
+
+#define TEXT_OF_(x) #x
+#define TEXT_OF(x) TEXT_OF_(x)
+
+const char *build_version(void)
+{
+    return "0.1.0";
+}
+
+const char *build_commit(void)
+{
+    return DAWN_COMMIT;
+}
+
+bool build_dirty(void)
+{
+    return DAWN_DIRTY;
+}
+
+const char *build_compiler(void)
+{
+#ifdef __clang__
+    return "clang " TEXT_OF(__clang_major__) "." TEXT_OF(__clang_minor__) "." TEXT_OF(__clang_patchlevel__);
+#else
+    return "gcc " TEXT_OF(__GNUC__) "." TEXT_OF(__GNUC_MINOR__) "." TEXT_OF(__GNUC_PATCHLEVEL__);
+#endif
+}
+
+const char *build_flags(void)
+{
+    return DAWN_FLAGS;
+}

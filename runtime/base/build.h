@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What this program was built from and with, for the record of every run.
+#ifndef DAWN_BASE_BUILD_H
+#define DAWN_BASE_BUILD_H
+
+#include <stdbool.h>
+
+const char *build_version(void);   // "0.1.0"
+const char *build_commit(void);    // full hexadecimal name, or "" when built outside a git checkout
+bool build_dirty(void);            // whether tracked files differed from that commit; false without git
+const char *build_compiler(void);  // "gcc 12.2.0"
+const char *build_flags(void);     // as the Makefile gave them
+
+#endif

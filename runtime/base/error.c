@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// One sentence for each thread, in a buffer of fixed size: failing needs no memory and so can not fail itself.
+#include "runtime/base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Thread_local char sentence[ERROR_TEXT_MAX];
+
+// Formats aside first, because the arguments may hold error_text() itself ("--batch: " before what went wrong).
+static void keep(const char *format, va_list args, const char *reason)
+{
+    char fresh[ERROR_TEXT_MAX];
+    int length = vsnprintf(fresh, sizeof fresh, format, args);
+    if (length < 0) length = 0, fresh[0] = 0;
+    if (reason && (size_t)length < sizeof fresh) {
+        snprintf(fresh + length, sizeof fresh - (size_t)length, ": %s", reason);
+    }
+    memcpy(sentence, fresh, strlen(fresh) + 1);
+}
+
+int fail(int code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    keep(format, args, NULL);
+    va_end(args);
+    BUG_IF(code >= 0 || code <= -ERROR_END);
+    return code;
+}
+
+int fail_errno(int code, int errno_value, const char *format, ...)
+{
+    char reason[256];
+    va_list args;
+    va_start(args, format);
+    keep(format, args, strerror_r(errno_value, reason, sizeof reason));  // the GNU form: it returns the text
+    va_end(args);
+    BUG_IF(code >= 0 || code <= -ERROR_END);
+    return code;
+}
+
+const char *error_text(void)
+{
+    return sentence;
+}
+
+int error_exit_code(int code)
+{
+    switch (code) {
+#define ERROR(name, exit_code, text)                                                                                   \
+    case ERR_##name: return exit_code;
+        ERROR_LIST
+#undef ERROR
+    }
+    return code < 0 ? 1 : 0;
+}
+
+void bug_at(const char *file, int line, const char *what)
+{
+    fprintf(stderr, "dawn: a fault in the program itself (%s:%d): %s\n", file, line, what);
+    abort();
+}

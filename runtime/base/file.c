@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole files at once. Nothing here trusts a size: files grow, shrink and lie (those of /proc say 0).
+#include "runtime/base/file.h"
+
+#include "runtime/base/arena.h"
+#include "runtime/base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// Opens without waiting for the other end of a pipe, and takes regular files only.
+static int open_regular(const char *path, int *fd, size_t *size)
+{
+    struct stat st;
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*fd < 0) return fail_errno(ERR_IO, errno, "can not open %s", path);
+    int rc = 0;
+    if (fstat(*fd, &st) != 0) {
+        rc = fail_errno(ERR_IO, errno, "can not examine %s", path);
+    } else if (S_ISDIR(st.st_mode)) {
+        rc = fail(ERR_INPUT, "%s is a folder, not a file", path);
+    } else if (!S_ISREG(st.st_mode)) {
+        rc = fail(ERR_INPUT, "%s is not a regular file", path);
+    }
+    if (rc < 0) {
+        close(*fd);
+        return rc;
+    }
+    *size = (size_t)st.st_size;
+    return 0;
+}
+
+static int read_some(int fd, const char *path, void *into, size_t room, size_t *got)
+{
+    ssize_t n;
+    do {
+        n = read(fd, into, room);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0) return fail_errno(ERR_IO, errno, "can not read %s", path);
+    *got = (size_t)n;
+    return 0;
+}
+
+static int read_all(int fd, const char *path, size_t size, size_t limit, char **bytes, size_t *count)
+{
+    char *at = NULL;
+    size_t room = 0, have = 0, got = 0;
+    int rc = 0;
+    do {
+        if (have + 2 > room) {  // one byte to notice that there is more, one for the NUL
+            room = room ? room * 2 : size + 2;
+            char *larger = realloc(at, room);
+            if (!larger) {
+                rc = fail(ERR_MEMORY, "not enough memory to read %s (%zu bytes)", path, room);
+                break;
+            }
+            at = larger;
+        }
+        rc = read_some(fd, path, at + have, room - have - 1, &got);
+        if (rc < 0) break;
+        have += got;
+        if (have > limit) rc = fail(ERR_INPUT, "%s is larger than the %zu bytes allowed for it", path, limit);
+    } while (rc == 0 && got > 0);
+    if (rc < 0) {
+        free(at);
+        return rc;
+    }
+    at[have] = 0;
+    *bytes = at;
+    *count = have;
+    return 0;
+}
+
+int file_read(const char *path, size_t limit, char **bytes, size_t *count)
+{
+    int fd;
+    size_t size;
+    *bytes = NULL;
+    *count = 0;
+    TRY(open_regular(path, &fd, &size));
+    int rc = 0;
+    if (size > limit) {
+        rc = fail(ERR_INPUT, "%s has %zu bytes, more than the %zu allowed for it", path, size, limit);
+    } else {
+        rc = read_all(fd, path, size, limit, bytes, count);
+    }
+    close(fd);
+    return rc;
+}
+
+static int write_all(int fd, const char *path, const char *at, size_t count)
+{
+    while (count > 0) {
+        ssize_t n = write(fd, at, count);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return fail_errno(ERR_IO, errno, "can not write %s", path);
+        at += n;
+        count -= (size_t)n;
+    }
+    if (fsync(fd) != 0) return fail_errno(ERR_IO, errno, "can not write %s to disk", path);
+    return 0;
+}
+
+// A rename is only sure to last once its folder has been written. Not every file system can do that, and the file
+// itself is whole in any case, so a refusal is no failure.
+static void sync_folder_of(const char *path)
+{
+    char *folder = copy_text(path);
+    char *slash = strrchr(folder, '/');
+    if (slash) slash[slash == folder] = 0;
+    int fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+    free(folder);
+}
+
+int file_write(const char *path, const void *bytes, size_t count)
+{
+    static atomic_uint serial;
+    struct text part = {0};
+    text_add(&part, "%s.%ld-%u.part", path, (long)getpid(), atomic_fetch_add(&serial, 1));
+    // Made afresh, so that a leftover or a link laid in the way is never written through.
+    if (unlink(part.at) != 0) errno = 0;
+    int fd = open(part.at, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int rc = 0;
+    if (fd < 0) {
+        rc = fail_errno(ERR_IO, errno, "can not write %s", path);
+    } else {
+        rc = write_all(fd, path, bytes, count);
+        if (close(fd) != 0 && rc == 0) rc = fail_errno(ERR_IO, errno, "can not write %s", path);
+        if (rc == 0 && rename(part.at, path) != 0) rc = fail_errno(ERR_IO, errno, "can not put %s in place", path);
+        if (rc < 0) {
+            unlink(part.at);
+        } else {
+            sync_folder_of(path);
+        }
+    }
+    text_free(&part);
+    return rc;
+}
+
+bool file_exists(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0;
+}
+
+static int make_one(const char *path)
+{
+    struct stat st;
+    if (mkdir(path, 0777) == 0) return 0;
+    int why = errno;
+    if (stat(path, &st) == 0) {  // whatever mkdir said: what counts is that there is a folder now
+        if (S_ISDIR(st.st_mode)) return 0;
+        return fail(ERR_IO, "can not make the folder %s: there is a file of that name", path);
+    }
+    return fail_errno(ERR_IO, why, "can not make the folder %s", path);
+}
+
+int file_make_folder(const char *path)
+{
+    char *whole = copy_text(path);
+    int rc = 0;
+    for (char *at = whole + 1; *whole && *at && rc == 0; at++) {
+        if (*at != '/') continue;
+        *at = 0;
+        rc = make_one(whole);
+        *at = '/';
+    }
+    if (rc == 0) rc = make_one(whole);
+    free(whole);
+    return rc;
+}
+
+static void to_hex(const unsigned char digest[crypto_hash_sha256_BYTES], char hex[DIGEST_HEX])
+{
+    _Static_assert(DIGEST_HEX == 2 * crypto_hash_sha256_BYTES + 1, "SHA-256 in hexadecimal");
+    sodium_bin2hex(hex, DIGEST_HEX, digest, crypto_hash_sha256_BYTES);
+}
+
+int digest_file(const char *path, char hex[DIGEST_HEX])
+{
+    enum { CHUNK = 1 << 18 };
+    int fd;
+    size_t size, got = 0;
+    unsigned char digest[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256_state state;
+    TRY(open_regular(path, &fd, &size));
+    unsigned char *chunk = zalloc(CHUNK);
+    crypto_hash_sha256_init(&state);
+    int rc;
+    while ((rc = read_some(fd, path, chunk, CHUNK, &got)) == 0 && got > 0) {
+        crypto_hash_sha256_update(&state, chunk, got);
+    }
+    free(chunk);
+    close(fd);
+    TRY(rc);
+    crypto_hash_sha256_final(&state, digest);
+    to_hex(digest, hex);
+    return 0;
+}
+
+void digest_bytes(const void *bytes, size_t count, char hex[DIGEST_HEX])
+{
+    unsigned char digest[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256(digest, bytes, count);
+    to_hex(digest, hex);
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Command lines: a table of options gives parsing, abbreviations, bounds, -h and errors in one way everywhere.
+#ifndef DAWN_BASE_OPTIONS_H
+#define DAWN_BASE_OPTIONS_H
+
+#include "runtime/base/error.h"
+
+enum option_kind { OPTION_END, OPTION_FLAG, OPTION_INT, OPTION_FLOAT, OPTION_TEXT, OPTION_LIST };
+enum { OPTION_LIST_MAX = 64 };
+struct option_list {
+    int count;
+    const char *word[OPTION_LIST_MAX];  // borrowed from argv
+};
+struct option {
+    enum option_kind kind;
+    char letter;       // 0: none
+    const char *name;  // long name without dashes; --no-NAME clears a flag
+    const char *arg;   // what the help calls the value; NULL for flags
+    const char *help;
+    void *into;        // bool, int64_t, double, const char *, struct option_list
+    double low, high;  // bounds of a number, both inclusive; both 0: no bounds
+};
+struct usage {
+    const char *command;      // "train"; the program's name is put before it
+    const char *operands;     // "TASK [OPTIONS]"
+    const char *about;        // what it does, one or more lines
+    const struct option *options;
+    const char *more;         // examples, notes; may be NULL
+};
+
+// Takes options out of argv wherever they stand ("--" ends them; "--name=value" and "--name value"; unambiguous
+// beginnings of names) and leaves the operands, argv[0] first. Returns 0, or ERR_USAGE with a sentence that names
+// the nearest option, or OPTIONS_HELPED after -h or --help has printed the help to standard output.
+enum { OPTIONS_HELPED = 1 };
+int options_parse(const struct usage *, int *argc, char **argv) MUST_CHECK;
+
+#endif

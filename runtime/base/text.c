@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text is for people and for files, never for the inner loops: clarity before speed throughout.
+#include "runtime/base/text.h"
+
+#include "runtime/base/arena.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static void make_room(struct text *text, size_t more)
+{
+    size_t wanted = text->length + more + 1;
+    if (wanted <= text->room) return;
+    size_t room = text->room ? text->room * 2 : 64;
+    if (room < wanted) room = wanted;
+    text->at = grow(text->at, room);
+    text->room = room;
+}
+
+void text_add(struct text *text, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    BUG_IF(length < 0);
+    make_room(text, (size_t)length);
+    vsnprintf(text->at + text->length, (size_t)length + 1, format, again);
+    va_end(again);
+    text->length += (size_t)length;
+}
+
+void text_bytes(struct text *text, const void *bytes, size_t count)
+{
+    make_room(text, count);
+    if (count) memcpy(text->at + text->length, bytes, count);
+    text->length += count;
+    text->at[text->length] = 0;
+}
+
+void text_free(struct text *text)
+{
+    free(text->at);
+    *text = (struct text){0};
+}
+
+void text_wrap(struct text *into, const char *words, int column, int indent)
+{
+    bool fresh = true;
+    while (*words) {
+        if (*words == '\n') {
+            text_add(into, "\n%*s", words[1] && words[1] != '\n' ? indent : 0, "");
+            column = indent, fresh = true, words++;
+            continue;
+        }
+        size_t blanks = strspn(words, " "), length = strcspn(words + blanks, " \n");
+        if (length == 0) {
+            words += blanks;
+            continue;
+        }
+        if (!fresh && column + (int)(blanks + length) >= TEXT_WIDTH) {
+            text_add(into, "\n%*s", indent, "");
+            column = indent, blanks = 0, words += strspn(words, " ");
+        }
+        text_bytes(into, words, blanks + length);
+        column += (int)(blanks + length);
+        words += blanks + length;
+        fresh = false;
+    }
+}
+
+// Edits (insert, delete, replace, swap two neighbours) between two words, capitals and small letters being equal.
+enum { LONGEST_NAME = 63 };
+static int distance(const char *a, int n, const char *b, int m)
+{
+    int row[3][LONGEST_NAME + 1];
+    int *before = row[0], *last = row[1], *now = row[2];
+    for (int j = 0; j <= m; j++) last[j] = j, before[j] = 0;
+    for (int i = 1; i <= n; i++) {
+        now[0] = i;
+        for (int j = 1; j <= m; j++) {
+            int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
+            int best = last[j - 1] + (x != y);
+            if (last[j] + 1 < best) best = last[j] + 1;
+            if (now[j - 1] + 1 < best) best = now[j - 1] + 1;
+            if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) && y == tolower((unsigned char)a[i - 2]) &&
+                before[j - 2] + 1 < best) {
+                best = before[j - 2] + 1;
+            }
+            now[j] = best;
+        }
+        int *spare = before;
+        before = last, last = now, now = spare;
+    }
+    return last[m];
+}
+
+const char *text_nearest(const char *word, const char *const names[])
+{
+    const char *best = NULL;
+    int best_distance = LONGEST_NAME;
+    size_t n = strlen(word);
+    if (n > LONGEST_NAME) return NULL;
+    for (; *names; names++) {
+        size_t m = strlen(*names);
+        if (m > LONGEST_NAME) continue;
+        int far = distance(word, (int)n, *names, (int)m);
+        int enough = (int)(n > m ? n : m) / 3 + (n > 1 && m > 1 && n < 3 && m < 4);  // a third of the letters
+        if (n >= 3 && m > n && strncasecmp(word, *names, n) == 0 && far > enough) far = enough;  // its beginning
+        if (far <= enough && far < best_distance) best = *names, best_distance = far;
+    }
+    return best;
+}
+
+// Three figures, as many as anybody reads: 1.50, 15.0, 150.
+static void three_figures(char into[TEXT_FIGURE], double value, const char *prefix, const char *unit)
+{
+    double size = fabs(value);
+    int decimals = size < 9.995 ? 2 : size < 99.95 ? 1 : 0;
+    snprintf(into, TEXT_FIGURE, "%.*f %s%s", decimals, value, prefix, unit);
+}
+
+static char *with_prefix(char into[TEXT_FIGURE], double value, const char *unit, bool whole)
+{
+    static const char *const prefix[] = {"", "k", "M", "G", "T", "P", "E"};
+    size_t step = 0;
+    while (fabs(value) >= 999.5 && step + 1 < sizeof prefix / sizeof *prefix && isfinite(value)) value /= 1000, step++;
+    if (whole && step == 0) {
+        snprintf(into, TEXT_FIGURE, "%.0f %s", value, unit);
+    } else {
+        three_figures(into, value, prefix[step], unit);
+    }
+    return into;
+}
+
+char *text_size(char into[TEXT_FIGURE], double bytes)
+{
+    return with_prefix(into, bytes, "B", true);
+}
+
+char *text_si(char into[TEXT_FIGURE], double value, const char *unit)
+{
+    return with_prefix(into, value, unit, false);
+}
+
+char *text_span(char into[TEXT_FIGURE], double seconds)
+{
+    if (seconds < 0) {
+        char positive[TEXT_FIGURE];
+        snprintf(into, TEXT_FIGURE, "-%.*s", TEXT_FIGURE - 2, text_span(positive, -seconds));
+    } else if (!(seconds < 1e12)) {
+        snprintf(into, TEXT_FIGURE, "%g s", seconds);
+    } else if (seconds < 0.0009995) {
+        snprintf(into, TEXT_FIGURE, "%.0f us", seconds * 1e6);
+    } else if (seconds < 0.00995) {
+        snprintf(into, TEXT_FIGURE, "%.2f ms", seconds * 1e3);
+    } else if (seconds < 0.9995) {
+        snprintf(into, TEXT_FIGURE, "%.0f ms", seconds * 1e3);
+    } else if (seconds < 59.95) {
+        snprintf(into, TEXT_FIGURE, "%.1f s", seconds);
+    } else if (seconds < 3599.5) {
+        int64_t whole = (int64_t)(seconds + 0.5);
+        snprintf(into, TEXT_FIGURE, "%d min %02d s", (int)(whole / 60), (int)(whole % 60));
+    } else {
+        int64_t minutes = (int64_t)(seconds / 60 + 0.5);
+        snprintf(into, TEXT_FIGURE, "%lld h %02d min", (long long)(minutes / 60), (int)(minutes % 60));
+    }
+    return into;
+}
+
+char *text_count(char into[TEXT_FIGURE], int64_t n)
+{
+    char digits[TEXT_FIGURE];
+    int length = snprintf(digits, sizeof digits, "%lld", (long long)n), at = 0;
+    for (int i = 0; i < length; i++) {
+        into[at++] = digits[i];
+        int left = length - 1 - i;
+        if (left > 0 && left % 3 == 0 && digits[i] != '-') into[at++] = ',';
+    }
+    into[at] = 0;
+    return into;
+}
+
+// strtoll and strtod pass over leading blanks; a strict reader does not.
+static bool starts_number(const char *word)
+{
+    if (*word == '-' || *word == '+') word++;
+    return isdigit((unsigned char)*word) || (*word == '.' && isdigit((unsigned char)word[1]));
+}
+
+int text_to_int(const char *word, int64_t low, int64_t high, int64_t *into)
+{
+    char *end = NULL;
+    errno = 0;
+    long long value = starts_number(word) ? strtoll(word, &end, 10) : 0;
+    if (!end || end == word || *end) return fail(ERR_INPUT, "\"%.60s\" is not a whole number", word);
+    if (errno == ERANGE) return fail(ERR_INPUT, "%.60s is too large", word);
+    if (value < low || value > high) {
+        if (high == INT64_MAX) return fail(ERR_INPUT, "%lld is below %lld", value, (long long)low);
+        if (low == INT64_MIN) return fail(ERR_INPUT, "%lld is above %lld", value, (long long)high);
+        return fail(ERR_INPUT, "%lld is not between %lld and %lld", value, (long long)low, (long long)high);
+    }
+    *into = value;
+    return 0;
+}
+
+int text_to_double(const char *word, double low, double high, double *into)
+{
+    char *end = NULL;
+    bool hexadecimal = strpbrk(word, "xX") != NULL;
+    double value = starts_number(word) && !hexadecimal ? strtod(word, &end) : 0;
+    if (!end || end == word || *end) return fail(ERR_INPUT, "\"%.60s\" is not a number", word);
+    if (!isfinite(value)) return fail(ERR_INPUT, "%.60s is too large", word);
+    if (value < low || value > high) {
+        if (isinf(high)) return fail(ERR_INPUT, "%g is below %g", value, low);
+        if (isinf(low)) return fail(ERR_INPUT, "%g is above %g", value, high);
+        return fail(ERR_INPUT, "%g is not between %g and %g", value, low, high);
+    }
+    *into = value;
+    return 0;
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small things about text: a growing string, the nearest known name, and figures as people read them.
+#ifndef DAWN_BASE_TEXT_H
+#define DAWN_BASE_TEXT_H
+
+#include "runtime/base/error.h"
+
+struct text {
+    char *at;  // NUL-terminated; NULL while empty
+    size_t length, room;
+};
+void text_add(struct text *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_bytes(struct text *, const void *bytes, size_t count);
+void text_free(struct text *);
+// Adds words, starting at column `column`, and breaks lines before TEXT_WIDTH; later lines start at `indent`.
+// Line breaks in the words stay, and so do the blanks at the start of a line.
+enum { TEXT_WIDTH = 80 };
+void text_wrap(struct text *, const char *words, int column, int indent);
+
+// Damerau-Levenshtein nearest of the NULL-terminated `names`, or NULL when none is near enough to be meant.
+const char *text_nearest(const char *word, const char *const names[]);
+
+// Each writes into `into` and returns it. "1.50 GB", "2 h 03 min", "3.2 s", "340 ms", "12,345"
+enum { TEXT_FIGURE = 32 };
+char *text_size(char into[TEXT_FIGURE], double bytes);
+char *text_span(char into[TEXT_FIGURE], double seconds);
+char *text_count(char into[TEXT_FIGURE], int64_t n);
+char *text_si(char into[TEXT_FIGURE], double value, const char *unit);  // "446 GFLOP/s"
+
+// Strict readers: the whole word must be the number, inside the bounds.
+int text_to_int(const char *word, int64_t low, int64_t high, int64_t *into) MUST_CHECK;
+int text_to_double(const char *word, double low, double high, double *into) MUST_CHECK;
+
+#endif

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops over threads. One pool in the process (OpenMP's, which oneDNN uses too, so that the two never fight for
+// cores). The split of a range depends only on the range and the number of threads: same threads, same bytes.
+#ifndef DAWN_BASE_THREADS_H
+#define DAWN_BASE_THREADS_H
+
+#include <stdint.h>
+
+void threads_set(int count);  // 0: as many as the process may use
+int threads_count(void);
+int threads_available(void);  // processors this process may run on
+
+// Calls fn(context, begin, end, thread) for disjoint contiguous pieces of [0, n), one a thread; pieces start at
+// multiples of `grain`. Returns when all are done. `thread` is below threads_count().
+void threads_for(int64_t n, int64_t grain, void (*fn)(void *context, int64_t begin, int64_t end, int thread), void *context);
+
+#endif

@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: Apache-2.0
+// The machinery behind the list of cases: filling inputs, making room for outputs, running and comparing. Draws are
+// keyed by the slot's name and the index, so a case is the same on every device and in every order. Small cases cost
+// microseconds to some milliseconds on `ref`; the large ones are for speed only.
+#include "runtime/cases.h"
+
+#include "runtime/base/clock.h"
+#include "runtime/base/rng.h"
+#include "runtime/fuse.h"
+#include "runtime/grad.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct op_case *const case_lists[] = {cases_conv, cases_pool, cases_norm, cases_element, cases_move,
+                                                   cases_loss, cases_data, cases_optim, cases_pattern, NULL};
+
+const struct op_case *case_next(const struct op_case *after)
+{
+    int list = 0;
+    if (after) {
+        if (after[1].name) return after + 1;
+        const struct op_case *end = after + 1;
+        for (;; list++) {  // the list this row ends
+            BUG_IF(!case_lists[list]);
+            const struct op_case *row = case_lists[list];
+            while (row->name) row++;
+            if (row == end) break;
+        }
+        list++;
+    }
+    return case_lists[list];
+}
+
+// ---- inputs
+
+static uint64_t draw_key(const char *name)  // FNV-1a over the slot's name
+{
+    uint64_t h = 14695981039346656037u;
+    for (; *name; name++) h = (h ^ (unsigned char)*name) * 1099511628211u;
+    return h;
+}
+
+static double draw_normal(struct rng4 r)  // Box-Muller
+{
+    double u = ((double)r.v[0] + 1.0) * 0x1p-32, v = (double)r.v[1] * 0x1p-32;
+    return sqrt(-2.0 * log(u)) * cos(2.0 * M_PI * v);
+}
+
+static double draw_one(enum draw draw, double a, struct rng4 r)
+{
+    double n = draw_normal(r);
+    switch (draw) {
+    case DRAW_NORMAL: return a * n;
+    case DRAW_POSITIVE: return a * (0.5 + (double)rng_unit(r.v[0]));
+    case DRAW_AWAY: return n < 0.0 ? n - a : n + a;
+    case DRAW_FAR: return a + n;
+    case DRAW_INDEX: return (double)rng_below(r.v[0], (uint32_t)a);
+    case DRAW_WHOLE: return (double)(int32_t)r.v[0];
+    case DRAW_CONSTANT: return a;
+    case DRAW_DISTINCT: break;
+    }
+    BUG("no such draw");
+}
+
+// A Fisher-Yates shuffle of the ladder -n/2 .. n/2 in steps of a.
+static void draw_ladder(enum dtype type, void *into, int64_t n, double a, uint64_t key)
+{
+    int64_t *rung = zalloc((size_t)n * sizeof *rung);
+    for (int64_t i = 0; i < n; i++) rung[i] = i;
+    for (int64_t i = n - 1; i > 0; i--) {
+        int64_t j = rng_below(rng_draw(key, RNG_TEST, 0, (uint32_t)i, 0).v[0], (uint32_t)(i + 1)), was = rung[i];
+        rung[i] = rung[j];
+        rung[j] = was;
+    }
+    for (int64_t i = 0; i < n; i++) element_set(type, into, i, ((double)rung[i] - (double)n / 2.0 + 0.25) * a);
+    free(rung);
+}
+
+static void draw_fill(struct case_input *in, bool absolute)
+{
+    const struct slot *slot = in->slot;
+    int64_t n = shape_count(&slot->shape);
+    uint64_t key = draw_key(slot->name);
+    in->host = zalloc(slot_bytes(slot));
+    if (in->draw == DRAW_DISTINCT) draw_ladder(slot->dtype, in->host, n, in->a, key);
+    else
+        for (int64_t i = 0; i < n; i++) {
+            struct rng4 r = rng_draw(key, RNG_TEST, (uint32_t)(i >> 32), (uint32_t)i, 0);
+            element_set(slot->dtype, in->host, i, draw_one(in->draw, in->a, r));
+        }
+    for (int64_t i = 0; absolute && dtype_is_float(slot->dtype) && i < n; i++)
+        element_set(slot->dtype, in->host, i, fabs(element_get(slot->dtype, in->host, i)));
+}
+
+static void add_input(struct case_build *b, struct slot *slot, enum draw draw, double a, bool differentiable)
+{
+    BUG_IF(b->inputs == CASE_INPUTS);
+    b->input[b->inputs++] = (struct case_input){slot, draw, a, differentiable, NULL};
+}
+
+static int new_input(struct case_build *b, const char *name, struct shape shape, enum dtype type, enum draw draw,
+                     double a, bool differentiable)
+{
+    int v = graph_state(b->g, name, shape, type, MEMORY_STATE, (struct init){INIT_UPLOAD, 0});
+    if (v == NONE) return NONE;
+    differentiable = differentiable && b->options.gradient;
+    add_input(b, b->g->value[v].slot, draw, a, differentiable);
+    b->g->value[v].trains = differentiable;
+    // A temporary copy, so that an operator that may write over its input can.
+    if (b->options.through && dtype_is_float(type)) return g_scale(b->g, v, 1.0f);
+    return v;
+}
+
+int case_input(struct case_build *b, const char *name, struct shape shape, enum dtype type, enum draw draw, double a)
+{
+    return new_input(b, name, shape, type, draw, a, false);
+}
+
+int case_param(struct case_build *b, const char *name, struct shape shape, enum dtype type, enum draw draw, double a)
+{
+    return new_input(b, name, shape, type, draw, a, true);
+}
+
+void case_adopt(struct case_build *b, const char *name, enum draw draw, double a, bool differentiable)
+{
+    struct slot *slot = store_find(b->g->store, name);
+    if (!slot) {
+        BUG_IF(!b->g->error);
+        return;
+    }
+    differentiable = differentiable && b->options.gradient;
+    add_input(b, slot, draw, a, differentiable);
+    b->g->value[graph_slot(b->g, slot)].trains = differentiable;
+}
+
+// ---- outputs
+
+static void add_output(struct case_build *b, struct slot *slot, bool update, int number)
+{
+    BUG_IF(b->outputs == CASE_OUTPUTS);
+    b->output[b->outputs++] = (struct case_output){slot, update, number, zalloc(slot_bytes(slot))};
+}
+
+// A slot of the value's own shape and type.
+static int output_slot(struct case_build *b, const char *name, int value, int number)
+{
+    if (b->g->error || value == NONE) return NONE;
+    struct value v = b->g->value[value];
+    int slot = graph_state(b->g, name, v.shape, v.dtype, MEMORY_STATE, (struct init){INIT_UPLOAD, 0});
+    if (slot != NONE) add_output(b, b->g->value[slot].slot, false, number);
+    return slot;
+}
+
+static void keep(struct case_build *b, const char *name, int value, int number)
+{
+    int slot = output_slot(b, name, value, number);
+    if (slot != NONE) graph_node_over(b->g, OP_ASSIGN, (int[]){slot, value}, 2, NULL, &slot, NULL);
+}
+
+void case_node(struct case_build *b, const int *in, int inputs, const union attr *attr, const int *over)
+{
+    struct graph *g = b->g;
+    const struct op_info *info = &op_table[b->row->op];
+    int out[MAX_OUT] = {NONE, NONE, NONE, NONE, NONE, NONE, NONE};
+    graph_node_over(g, b->row->op, in, inputs, attr, over, out);
+    if (g->error) return;
+    b->node = g->nodes - 1;
+    b->result = out[0];
+    for (int i = 0; i < info->outputs; i++) {
+        if (out[i] == NONE) continue;
+        struct value v = g->value[out[i]];
+        char name[16];
+        snprintf(name, sizeof name, "out%d", i);
+        if (over && over[i] != NONE) {
+            add_output(b, v.slot, true, i);
+        } else if (b->options.unwanted >> i & 1) {
+            g->node[b->node].out[i] = NONE;
+        } else if (b->options.gradient) {
+            if (i == 0) keep(b, name, out[i], i);
+        } else if (info->flags & OP_FLAG_ALIAS || (b->options.through && dtype_is_float(v.dtype))) {
+            keep(b, name, out[i], i);
+        } else {  // made where it is read: the operator's own output is the slot
+            int slot = output_slot(b, name, out[i], i);
+            if (slot != NONE) g->node[b->node].out[i] = slot;
+        }
+    }
+}
+
+void case_result(struct case_build *b, int value)
+{
+    b->result = value;
+    b->node = NONE;
+}
+
+void case_watch(struct case_build *b, const char *name)
+{
+    struct slot *slot = store_find(b->g->store, name);
+    if (slot) add_output(b, slot, true, CASE_OUTPUTS - 1 - b->outputs);
+}
+
+// loss = sum(y * weights); its gradients towards every differentiable input become outputs.
+static int differentiate(struct case_build *b)
+{
+    struct graph *g = b->g;
+    TRY(graph_check(g));
+    struct shape shape = g->value[b->result].shape;
+    int weights = graph_state(g, "weights", shape, F32, MEMORY_STATE, (struct init){INIT_UPLOAD, 0});
+    TRY(graph_check(g));
+    add_input(b, g->value[weights].slot, DRAW_NORMAL, 1.0, false);
+    int y = g_cast(g, b->result, F32);
+    int loss = g_reshape(g, g_reduce(g, g_mul(g, y, weights), (1u << shape.rank) - 1u, false, F32), SHAPE(1));
+    int of[CASE_INPUTS], number[CASE_INPUTS], grads[CASE_INPUTS], count = 0;
+    TRY(graph_check(g));
+    for (int i = 0; i < b->inputs; i++)
+        if (b->input[i].differentiable) of[count] = graph_slot(g, b->input[i].slot), number[count++] = i;
+    TRY(grad_of(g, loss, of, count, grads));
+    for (int i = 0; i < count; i++) {
+        const char *name = b->input[number[i]].slot->name;
+        if (grads[i] == NONE) return fail(ERR_SHAPE, "case %s: no gradient reaches %s", b->row->name, name);
+        char text[64];
+        snprintf(text, sizeof text, "d.%s", name);
+        keep(b, text, grads[i], CASE_OUTPUTS + number[i]);
+    }
+    return graph_check(g);
+}
+
+// ---- running
+
+static int check_support(struct device *d, const struct graph *g)
+{
+    for (int i = 0; i < g->nodes; i++) TRY(d->type->supports(d, g, &g->node[i]));
+    return 0;
+}
+
+static int add_program(struct case_live *c, struct graph *g, int *program)
+{
+    int rc = check_support(c->device, g);
+    if (rc < 0) {
+        graph_free(g);
+        return rc;
+    }
+    rc = session_add(c->session, g);
+    if (rc < 0) return rc;
+    *program = rc;
+    return 0;
+}
+
+static int build_graph(struct case_build *b, struct graph *prepare)
+{
+    b->row->build(b);
+    TRY(graph_check(b->g));
+    if (b->options.patterns) TRY(fuse_graph(b->g, b->options.patterns));
+    if (prepare) TRY(fuse_fold(b->g, prepare));
+    if (b->node == NONE) keep(b, "y", b->result, 0);
+    if (b->options.gradient) TRY(differentiate(b));
+    return graph_check(b->g);
+}
+
+static int open_case(struct case_live *c)
+{
+    struct case_build *b = &c->build;
+    TRY(session_new(c->device, &c->session));
+    b->g = graph_new(c->session->store, b->row->name);
+    struct graph *prepare = b->options.fold ? graph_new(c->session->store, "prepare") : NULL;
+    int rc = build_graph(b, prepare);
+    if (rc < 0) {
+        graph_free(b->g);
+        graph_free(prepare);
+        return rc;
+    }
+    if (prepare) rc = add_program(c, prepare, &c->prepare);
+    if (rc < 0) graph_free(b->g);
+    TRY(rc);
+    TRY(add_program(c, b->g, &c->program));
+    TRY(session_ready(c->session));
+    TRY(session_reset(c->session, 1));
+    for (int i = 0; i < b->inputs; i++) draw_fill(&b->input[i], b->options.absolute);
+    return 0;
+}
+
+int case_open(struct device *device, const struct op_case *row, const struct case_options *options, struct case_live **into)
+{
+    struct case_live *c = zalloc(sizeof *c);
+    c->device = device;
+    c->program = c->prepare = NONE;
+    c->build.row = row;
+    c->build.options = *options;
+    c->build.result = c->build.node = NONE;
+    int rc = open_case(c);
+    if (rc < 0) {
+        case_close(c);
+        return rc;
+    }
+    *into = c;
+    return 0;
+}
+
+void case_close(struct case_live *c)
+{
+    if (!c) return;
+    for (int i = 0; i < c->build.inputs; i++) free(c->build.input[i].host);
+    for (int i = 0; i < c->build.outputs; i++) free(c->build.output[i].host);
+    session_free(c->session);
+    free(c);
+}
+
+static int poison(struct case_live *c, size_t most)
+{
+    char *bad = grow(NULL, most ? most : 1);
+    memset(bad, 0xff, most ? most : 1);
+    int rc = 0;
+    for (int i = 0; i < c->build.outputs && rc == 0; i++) {
+        const struct slot *slot = c->build.output[i].slot;
+        if (!c->build.output[i].update) rc = session_put(c->session, slot->name, bad, 0, slot_bytes(slot));
+    }
+    if (rc == 0 && c->session->slab_bytes)
+        rc = c->device->type->upload(c->device, c->session->slab, bad, c->session->slab_bytes);
+    free(bad);
+    return rc;
+}
+
+int case_run(struct case_live *c)
+{
+    struct case_build *b = &c->build;
+    size_t most = c->session->slab_bytes;
+    for (int i = 0; i < b->outputs; i++)
+        if (slot_bytes(b->output[i].slot) > most) most = slot_bytes(b->output[i].slot);
+    TRY(poison(c, most));
+    for (int i = 0; i < b->inputs; i++)
+        TRY(session_put(c->session, b->input[i].slot->name, b->input[i].host, 0, slot_bytes(b->input[i].slot)));
+    if (c->prepare != NONE) TRY(session_run(c->session, c->prepare));
+    TRY(session_run(c->session, c->program));
+    TRY(session_sync(c->session));
+    for (int i = 0; i < b->outputs; i++)
+        TRY(session_get(c->session, b->output[i].slot->name, b->output[i].host, slot_bytes(b->output[i].slot)));
+    return 0;
+}
+
+const struct case_output *case_output(const struct case_live *c, int number)
+{
+    for (int i = 0; i < c->build.outputs; i++)
+        if (c->build.output[i].number == number) return &c->build.output[i];
+    return NULL;
+}
+
+// ---- comparing
+
+double case_slack(const struct op_case *row) { return row->slack > 0.0 ? row->slack : 16.0; }
+
+static double one_rounding(enum dtype type)  // neighbours of a stored number are at most so far apart, relatively
+{
+    switch (type) {
+    case F32: return 0x1p-23;
+    case BF16: return 0x1p-7;
+    case F16: return 0x1p-10;
+    case U8:
+    case I32:
+    case DTYPE_COUNT: break;
+    }
+    return 0.0;
+}
+
+static double largest(const struct case_output *o)
+{
+    double most = 0.0;
+    for (int64_t i = 0, n = shape_count(&o->slot->shape); i < n; i++)
+        most = fmax(most, fabs(element_get(o->slot->dtype, o->host, i)));  // fmax passes over a NaN
+    return most;
+}
+
+static void compare_output(const struct case_output *got, const struct case_output *want,
+                           const struct case_output *magnitude, double slack, struct case_worst *worst)
+{
+    enum dtype type = want->slot->dtype;
+    double whole = largest(want);
+    for (int64_t i = 0, n = shape_count(&want->slot->shape); i < n; i++) {
+        double g = element_get(type, got->host, i), w = element_get(type, want->host, i);
+        double size = magnitude ? fabs(element_get(type, magnitude->host, i)) : whole;
+        double allowed = one_rounding(type) * fabs(w) + slack * 0x1p-24 * size + (type == F16 ? 0x1p-24 : 1e-37);
+        if (!dtype_is_float(type)) allowed = 0.5;
+        bool same = g == w || (isnan(g) && isnan(w));
+        double ratio = same ? 0.0 : fabs(g - w) / allowed;
+        if (isnan(ratio)) ratio = INFINITY;
+        if (ratio > worst->ratio || !worst->slot)
+            *worst = (struct case_worst){ratio, want->slot->name, i, g, w, allowed};
+    }
+}
+
+int case_compare(const struct case_live *got, const struct case_live *want, const struct case_live *magnitude,
+                 double slack, struct case_worst *worst)
+{
+    *worst = (struct case_worst){0};
+    for (int i = 0; i < got->build.outputs; i++) {
+        const struct case_output *g = &got->build.output[i], *w = case_output(want, g->number);
+        if (!w || !shape_equal(&g->slot->shape, &w->slot->shape) || g->slot->dtype != w->slot->dtype)
+            return fail(ERR_SHAPE, "case %s: output %s has no equal to be compared with", got->build.row->name, g->slot->name);
+        compare_output(g, w, magnitude ? case_output(magnitude, g->number) : NULL, slack, worst);
+    }
+    return worst->slot ? 0 : fail(ERR_SHAPE, "case %s: nothing to compare", got->build.row->name);
+}
+
+// ---- speed
+
+static int ascending(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+// Two runs to warm up, then as many as fit in 0.3 s, at least 5 and at most 100; the median of the node's own time.
+static int measure(struct case_live *c, struct case_speed *speed)
+{
+    enum { MOST = 100, LEAST = 5, WARM = 2 };
+    const int64_t enough = 300000000;
+    const struct plan *plan = c->session->plan[c->program];
+    int64_t *ns = zalloc((size_t)plan->count * sizeof *ns), times[MOST], began = clock_ns();
+    int rc = 0, runs = 0;
+    for (int i = 0; i < MOST + WARM && rc == 0; i++) {
+        if (i == WARM) began = clock_ns();
+        if (i >= WARM + LEAST && clock_ns() - began > enough) break;
+        rc = c->device->type->profile(c->session->program[c->program], ns);
+        for (int at = 0; at < plan->count && rc == 0 && i >= WARM && runs < MOST; at++)
+            if (plan->graph->node[plan->order[at]].op == c->build.row->op) times[runs++] = ns[at];
+    }
+    free(ns);
+    TRY(rc);
+    if (!runs) return fail(ERR_DEVICE, "case %s: its operator did not run", c->build.row->name);
+    qsort(times, (size_t)runs, sizeof *times, ascending);
+    struct cost cost = node_cost(c->build.g, &c->build.g->node[c->build.node]);
+    *speed = (struct case_speed){c->build.row, c->build.options.type, runs, (double)times[runs / 2] * 1e-9, cost.flops,
+                                 cost.read + cost.written};
+    return 0;
+}
+
+static int bench_one(struct device *device, const struct op_case *row, enum dtype type, struct case_speed *speed)
+{
+    struct case_live *c;
+    TRY(case_open(device, row, &(struct case_options){.type = type}, &c));
+    int rc = case_run(c);
+    if (rc == 0) rc = measure(c, speed);
+    case_close(c);
+    return rc;
+}
+
+int cases_bench(struct device *device, enum dtype type, const char *filter,
+                int (*each)(void *context, const struct case_speed *), void *context)
+{
+    for (const struct op_case *row = case_next(NULL); row; row = case_next(row)) {
+        if (!(row->flags & CASE_LARGE) || (filter && !strstr(row->name, filter))) continue;
+        if (type != F32 && !(row->flags & CASE_HALF)) continue;
+        struct case_speed speed;
+        int rc = bench_one(device, row, type, &speed);
+        if (rc == ERR_UNSUPPORTED) continue;
+        TRY(rc);
+        TRY(each(context, &speed));
+    }
+    return 0;
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases of convolution and matrix product. Small shapes have tails that no vector length divides, odd sizes, strides
+// that skip, padding on one side, and groups; large ones are the record network's at 100 images.
+#include "runtime/cases.h"
+
+#include <math.h>
+
+// p: n, h, w, c, k, r, s, stride, before, after, groups, act, bias
+static struct conv_attr conv_of(const int *p)
+{
+    return (struct conv_attr){.stride = {p[7], p[7]}, .before = {p[8], p[8]}, .after = {p[9], p[9]}, .groups = p[10],
+                              .act = (enum act)p[11], .x_h = p[1], .x_w = p[2], .r = p[5], .s = p[6]};
+}
+
+static struct shape conv_x(const int *p) { return SHAPE(p[0], p[1], p[2], p[3]); }
+static struct shape conv_w(const int *p) { return SHAPE(p[4], p[5], p[6], p[3] / p[10]); }
+
+static struct shape conv_y(const int *p)
+{
+    return SHAPE(p[0], (p[1] + p[8] + p[9] - p[5]) / p[7] + 1, (p[2] + p[8] + p[9] - p[6]) / p[7] + 1, p[4]);
+}
+
+static double conv_deviation(const int *p) { return 1.0 / sqrt((double)(p[5] * p[6] * p[3]) / p[10]); }
+
+static void build_conv(struct case_build *b)
+{
+    const int *p = b->row->p;
+    int x = case_param(b, "x", conv_x(p), b->options.type, DRAW_NORMAL, 1.0);
+    int w = case_param(b, "w", conv_w(p), F32, DRAW_NORMAL, conv_deviation(p));
+    int bias = p[12] ? case_param(b, "bias", SHAPE(p[4]), F32, DRAW_NORMAL, 0.5) : NONE;
+    case_node(b, (int[]){x, w, bias}, 3, &(union attr){.conv = conv_of(p)}, NULL);
+}
+
+static void build_dgrad(struct case_build *b)
+{
+    const int *p = b->row->p;
+    int w = case_input(b, "w", conv_w(p), F32, DRAW_NORMAL, conv_deviation(p));
+    int dy = case_input(b, "dy", conv_y(p), b->options.type, DRAW_NORMAL, 1.0);
+    case_node(b, (int[]){w, dy}, 2, &(union attr){.conv = conv_of(p)}, NULL);
+}
+
+static void build_wgrad(struct case_build *b)
+{
+    const int *p = b->row->p;
+    int x = case_input(b, "x", conv_x(p), b->options.type, DRAW_NORMAL, 1.0);
+    int dy = case_input(b, "dy", conv_y(p), b->options.type, DRAW_NORMAL, 1.0);
+    case_node(b, (int[]){x, dy}, 2, &(union attr){.conv = conv_of(p)}, NULL);
+}
+
+// p: m, n, k, ta, tb, batch (0: 2-D), f32 result, c, f32 b, alpha in quarters, beta in quarters
+static void build_matmul(struct case_build *b)
+{
+    const int *p = b->row->p;
+    int64_t m = p[0], n = p[1], k = p[2], batch = p[5];
+    bool ta = p[3], tb = p[4];
+    enum dtype type = b->options.type, out = p[6] ? F32 : type;
+    struct shape sa = SHAPE(ta ? k : m, ta ? m : k), sb = SHAPE(tb ? n : k, tb ? k : n), sc = SHAPE(m, n);
+    if (batch) {
+        sa = SHAPE(batch, sa.dim[0], sa.dim[1]);
+        sb = SHAPE(batch, sb.dim[0], sb.dim[1]);
+        sc = SHAPE(batch, m, n);
+    }
+    int x = case_param(b, "a", sa, type, DRAW_NORMAL, 1.0);
+    int y = case_param(b, "b", sb, p[8] ? F32 : type, DRAW_NORMAL, 1.0 / sqrt((double)k));
+    int c = p[7] ? case_param(b, "c", sc, out, DRAW_NORMAL, 1.0) : NONE;
+    union attr a = {.matmul = {ta, tb, (float)p[9] / 4.0f, (float)p[10] / 4.0f, out}};
+    case_node(b, (int[]){x, y, c}, 3, &a, NULL);
+}
+
+// Slack: a sum of n rounded products is off by about sqrt(n) roundings of the sum of their sizes; n is below 600 here.
+#define CONV(name, slack, ...) {name, OP_CONV, build_conv, CASE_HALF | CASE_SUM | CASE_GRADIENT, {__VA_ARGS__, 0, 0}, slack}
+#define BACK(name, slack, ...)                                                                                         \
+    {"conv_dgrad " name, OP_CONV_DGRAD, build_dgrad, CASE_HALF | CASE_SUM, {__VA_ARGS__, 0, 0}, slack},                \
+    {"conv_wgrad " name, OP_CONV_WGRAD, build_wgrad, CASE_HALF | CASE_SUM, {__VA_ARGS__, 0, 0}, slack}
+#define ALL(name, ...) CONV("conv " name, 48, __VA_ARGS__), BACK(name, 48, __VA_ARGS__)
+#define ACT(name, act, bias, ...)                                                                                      \
+    {name, OP_CONV, build_conv, CASE_HALF | CASE_SUM, {__VA_ARGS__, act, bias}, 96}
+#define BIG(name, ...)                                                                                                 \
+    {"conv " name, OP_CONV, build_conv, CASE_HALF | CASE_LARGE, {__VA_ARGS__, 0, 0}, 0},                               \
+    {"conv_dgrad " name, OP_CONV_DGRAD, build_dgrad, CASE_HALF | CASE_LARGE, {__VA_ARGS__, 0, 0}, 0},                  \
+    {"conv_wgrad " name, OP_CONV_WGRAD, build_wgrad, CASE_HALF | CASE_LARGE, {__VA_ARGS__, 0, 0}, 0}
+#define PRODUCT(name, flags, ...) {"matmul " name, OP_MATMUL, build_matmul, flags, {__VA_ARGS__}, 48}
+#define HGS (CASE_HALF | CASE_GRADIENT | CASE_SUM)
+
+const struct op_case cases_conv[] = {
+    //                           n  h   w   c   k   r  s  st be af gr
+    ALL("3x3 pad 1",             2, 7,  5,  3,  10, 3, 3, 1, 1, 1, 1),
+    ALL("1x1",                   3, 4,  4,  20, 17, 1, 1, 1, 0, 0, 1),
+    ALL("1x1 of one pixel",      1, 1,  1,  5,  3,  1, 1, 1, 0, 0, 1),
+    ALL("2x2 valid",             2, 9,  8,  3,  24, 2, 2, 1, 0, 0, 1),
+    ALL("3x3 stride 2",          2, 9,  8,  16, 33, 3, 3, 2, 1, 1, 1),
+    ALL("1x1 stride 2",          2, 6,  8,  16, 32, 1, 1, 2, 0, 0, 1),
+    ALL("3x3 pad 1 before only", 2, 8,  6,  24, 40, 3, 3, 1, 1, 0, 1),
+    ALL("3x3 pad 1 after only",  1, 5,  6,  4,  8,  3, 3, 1, 0, 1, 1),
+    ALL("1x5",                   2, 4,  9,  7,  6,  1, 5, 1, 0, 0, 1),
+    ALL("5x5 stride 3 pad 2",    1, 11, 10, 2,  9,  5, 5, 3, 2, 2, 1),
+    ALL("whole image",           3, 3,  3,  19, 10, 3, 3, 1, 0, 0, 1),
+    ALL("3 groups",              2, 6,  5,  12, 18, 3, 3, 1, 1, 1, 3),
+    ALL("depthwise",             2, 5,  7,  16, 16, 3, 3, 1, 1, 1, 16),
+    ALL("64 channels",           1, 6,  6,  64, 64, 3, 3, 1, 1, 1, 1),
+    // Batches, whose kernels take tiles of images: tails of images, of k, of c, and taps outside.
+    ALL("12 images, 8->16",      12, 5, 4,  8,  16, 3, 3, 1, 1, 1, 1),
+    ALL("13 images, 10->81",     13, 4, 5,  10, 81, 3, 3, 1, 1, 1, 1),
+    ALL("17 images, pad before", 17, 4, 4,  24, 48, 3, 3, 1, 1, 0, 1),
+    ALL("14 images, stride 2",   14, 7, 6,  20, 64, 3, 3, 2, 1, 1, 1),
+    ALL("19 images, 1x1",        19, 3, 3,  64, 80, 1, 1, 1, 0, 0, 1),
+    ALL("15 images, odd c",      15, 4, 4,  9,  17, 3, 3, 1, 1, 1, 1),
+    ALL("12 images, 5x5 on 3x3", 12, 3, 3,  16, 64, 5, 5, 1, 2, 2, 1),
+    ALL("25 images, 28->128",    25, 4, 3,  28, 128, 3, 3, 1, 1, 1, 1),
+    ALL("stride 2, 4->40",       3, 7,  8,  4,  40, 3, 3, 2, 1, 1, 1),
+    ALL("3x2, 2->128",           2, 6,  5,  2, 128, 3, 2, 1, 1, 1, 1),
+    {"conv 2x2 with a bias", OP_CONV, build_conv, HGS, {2, 6, 7, 3, 24, 2, 2, 1, 0, 0, 1, ACT_NONE, 1}, 48},
+    ACT("conv bias relu", ACT_RELU, 1, 2, 6, 5, 8, 17, 3, 3, 1, 1, 1, 1),
+    ACT("conv bias gelu", ACT_GELU, 1, 2, 6, 5, 8, 24, 2, 2, 1, 0, 0, 1),
+    ACT("conv bias silu", ACT_SILU, 1, 2, 6, 5, 8, 17, 3, 3, 1, 1, 1, 1),
+    ACT("conv bias gelu, 3 channels", ACT_GELU, 1, 3, 6, 5, 3, 24, 2, 2, 1, 0, 0, 1),
+    ACT("conv bias silu, 13 images", ACT_SILU, 1, 13, 5, 4, 16, 72, 3, 3, 1, 1, 1, 1),
+    ACT("conv bias gelu, 12 images", ACT_GELU, 1, 12, 5, 4, 24, 64, 3, 3, 1, 1, 0, 1),
+    ACT("conv relu, 20 images", ACT_RELU, 0, 20, 3, 3, 16, 33, 3, 3, 1, 1, 1, 1),
+    ACT("conv gelu without a bias", ACT_GELU, 0, 2, 5, 5, 8, 16, 3, 3, 1, 1, 0, 1),
+
+    // More than any cache holds: such results are written past it.
+    {"conv 1x1 of 51 MB", OP_CONV, build_conv, CASE_HALF | CASE_SLOW, {12, 182, 182, 8, 64, 1, 1, 1, 0, 0, 1, 0, 0}, 48},
+
+    //              m    n    k    ta tb ba f32 c f32b alpha beta
+    PRODUCT("nn",        HGS, 7, 9, 13, 0, 0, 0, 0, 0, 0, 4, 0),
+    PRODUCT("nt",        HGS, 33, 10, 65, 0, 1, 0, 0, 0, 0, 4, 0),
+    PRODUCT("tn",        HGS, 17, 31, 20, 1, 0, 0, 0, 0, 0, 4, 0),
+    PRODUCT("tt",        HGS, 8, 16, 5, 1, 1, 0, 0, 0, 0, 4, 0),
+    PRODUCT("1x1x1",     HGS, 1, 1, 1, 0, 0, 0, 0, 0, 0, 4, 0),
+    PRODUCT("a row",     HGS, 1, 33, 18, 0, 0, 0, 0, 0, 0, 4, 0),
+    PRODUCT("a column",  HGS, 19, 1, 7, 0, 0, 0, 0, 0, 0, 4, 0),
+    PRODUCT("plus c",    HGS, 9, 12, 17, 0, 1, 0, 0, 1, 0, 2, 6),
+    PRODUCT("square plus c, twice", HGS, 24, 24, 24, 0, 0, 0, 1, 1, 0, 8, 4),
+    PRODUCT("3 at once", HGS, 5, 7, 6, 0, 0, 3, 0, 0, 0, 4, 0),
+    PRODUCT("2 at once, turned, plus c", HGS, 5, 7, 6, 1, 1, 2, 1, 1, 0, 3, 5),
+    PRODUCT("head, f32 weights", HGS, 12, 10, 256, 0, 1, 0, 0, 0, 1, 4, 0),
+    PRODUCT("head, f32 weights and result", HGS, 12, 10, 100, 0, 1, 0, 1, 0, 1, 4, 0),
+
+    BIG("whitening 3->24 @32", 100, 32, 32, 3, 24, 2, 2, 1, 0, 0, 1),
+    BIG("24->64 @31", 100, 31, 31, 24, 64, 3, 3, 1, 1, 1, 1),
+    BIG("64->64 @15", 100, 15, 15, 64, 64, 3, 3, 1, 1, 1, 1),
+    BIG("64->256 @15", 100, 15, 15, 64, 256, 3, 3, 1, 1, 1, 1),
+    BIG("256->256 @7", 100, 7, 7, 256, 256, 3, 3, 1, 1, 1, 1),
+    BIG("256->256 @3", 100, 3, 3, 256, 256, 3, 3, 1, 1, 1, 1),
+    PRODUCT("1024", CASE_HALF | CASE_LARGE, 1024, 1024, 1024, 0, 0, 0, 0, 0, 0, 4, 0),
+    PRODUCT("head", CASE_HALF | CASE_LARGE, 2000, 10, 256, 0, 1, 0, 1, 0, 1, 4, 0),
+    PRODUCT("Newton-Schulz X X^T", CASE_HALF | CASE_LARGE, 256, 256, 2304, 0, 1, 0, 0, 0, 0, 4, 0),
+    PRODUCT("Newton-Schulz B X", CASE_HALF | CASE_LARGE, 256, 2304, 256, 0, 0, 0, 0, 0, 0, 4, 0),
+    {0},
+};

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases of softmax, cross-entropy and the counters of an evaluation.
+#include "runtime/cases.h"
+
+// p: rows, classes
+static void build_softmax(struct case_build *b)
+{
+    const int *p = b->row->p;
+    struct shape shape = SHAPE(p[0], p[1]);
+    if (b->row->op == OP_SOFTMAX) {
+        int x = case_param(b, "x", shape, b->options.type, DRAW_NORMAL, 3.0);
+        case_node(b, &x, 1, NULL, NULL);
+        return;
+    }
+    int y = case_input(b, "y", shape, b->options.type, DRAW_POSITIVE, 1.0 / p[1]);
+    int dy = case_input(b, "dy", shape, b->options.type, DRAW_NORMAL, 1.0);
+    case_node(b, (int[]){y, dy}, 2, NULL, NULL);
+}
+
+// p: rows, classes, type of labels, smoothing in percent, mean, deviation of the logits
+static void build_xent(struct case_build *b)
+{
+    const int *p = b->row->p;
+    int x = case_param(b, "logits", SHAPE(p[0], p[1]), b->options.type, DRAW_NORMAL, p[5]);
+    int labels = case_input(b, "labels", SHAPE(p[0]), (enum dtype)p[2], DRAW_INDEX, p[1]);
+    union attr a = {.loss = {.smoothing = (float)p[3] / 100.0f, .mean = p[4]}};
+    case_node(b, (int[]){x, labels}, 2, &a, NULL);
+}
+
+static void build_xent_grad(struct case_build *b)
+{
+    const int *p = b->row->p;
+    int x = case_input(b, "p", SHAPE(p[0], p[1]), F32, DRAW_POSITIVE, 1.0 / p[1]);
+    int labels = case_input(b, "labels", SHAPE(p[0]), (enum dtype)p[2], DRAW_INDEX, p[1]);
+    int dloss = case_input(b, "dloss", SHAPE(1), F32, DRAW_CONSTANT, 0.75);
+    union attr a = {.loss = {.smoothing = (float)p[3] / 100.0f, .mean = p[4], .to = b->options.type}};
+    case_node(b, (int[]){x, labels, dloss}, 3, &a, NULL);
+}
+
+// p: rows, classes, type of labels, k, all logits alike
+static void build_correct(struct case_build *b)
+{
+    const int *p = b->row->p;
+    int x = case_input(b, "logits", SHAPE(p[0], p[1]), b->options.type, p[4] ? DRAW_CONSTANT : DRAW_NORMAL, 1.0);
+    int labels = case_input(b, "labels", SHAPE(p[0]), (enum dtype)p[2], DRAW_INDEX, p[1]);
+    int counter = case_input(b, "counter", SHAPE(1), I32, DRAW_CONSTANT, 1000);
+    case_node(b, (int[]){x, labels, counter}, 3, &(union attr){.loss = {.k = p[3]}}, &counter);
+}
+
+// p: type of the total
+static void build_accumulate(struct case_build *b)
+{
+    enum dtype type = (enum dtype)b->row->p[0];
+    bool through = b->options.through;
+    b->options.through = false;  // the total is overwritten: it has to be the slot
+    int total = case_input(b, "total", SHAPE(1), type, DRAW_CONSTANT, 41);
+    b->options.through = through;
+    int x = case_input(b, "x", SHAPE(1), type, DRAW_CONSTANT, 2);
+    case_node(b, (int[]){total, x}, 2, NULL, &total);
+}
+
+#define HG (CASE_HALF | CASE_GRADIENT)
+#define LARGE (CASE_HALF | CASE_LARGE)
+#define XENT(name, ...)                                                                                                \
+    {"xent " name, OP_XENT, build_xent, HG, {__VA_ARGS__}, 48},                                                        \
+    {"xent_grad " name, OP_XENT_GRAD, build_xent_grad, CASE_HALF, {__VA_ARGS__}, 48}
+
+const struct op_case cases_loss[] = {
+    {"softmax 10", OP_SOFTMAX, build_softmax, HG, {7, 10}, 32},
+    {"softmax 33", OP_SOFTMAX, build_softmax, HG, {5, 33}, 32},
+    {"softmax of one", OP_SOFTMAX, build_softmax, HG, {3, 1}, 32},
+    {"softmax_grad 10", OP_SOFTMAX_GRAD, build_softmax, CASE_HALF, {7, 10}, 48},
+    {"softmax_grad 33", OP_SOFTMAX_GRAD, build_softmax, CASE_HALF, {5, 33}, 48},
+    XENT("10, bytes, smoothed sum", 13, 10, U8, 20, 0, 2),
+    XENT("10, mean", 9, 10, I32, 0, 1, 2),
+    XENT("100, smoothed mean", 5, 100, I32, 9, 1, 4),
+    XENT("one row", 1, 10, U8, 9, 0, 1),
+    XENT("large logits", 6, 10, U8, 20, 0, 40),
+    {"softmax, many rows", OP_SOFTMAX, build_softmax, CASE_HALF, {5003, 10}, 32},
+    {"xent, many rows", OP_XENT, build_xent, CASE_HALF, {5003, 10, U8, 20, 0, 2}, 200},
+    {"xent_grad, many rows", OP_XENT_GRAD, build_xent_grad, CASE_HALF, {5003, 10, U8, 20, 1, 2}, 48},
+    {"correct, many rows", OP_CORRECT, build_correct, CASE_HALF, {5003, 10, U8, 1, 0}, 0},
+    {"correct top 1", OP_CORRECT, build_correct, CASE_HALF, {57, 10, U8, 1, 0}, 0},
+    {"correct top 5", OP_CORRECT, build_correct, CASE_HALF, {57, 33, I32, 5, 0}, 0},
+    {"correct where all are alike", OP_CORRECT, build_correct, CASE_HALF, {40, 10, U8, 3, 1}, 0},
+    {"accumulate f32", OP_ACCUMULATE, build_accumulate, 0, {F32}, 0},
+    {"accumulate i32", OP_ACCUMULATE, build_accumulate, 0, {I32}, 0},
+    {"softmax 100000 x 10", OP_SOFTMAX, build_softmax, LARGE, {100000, 10}, 0},
+    {"xent 100000 x 10", OP_XENT, build_xent, LARGE, {100000, 10, U8, 20, 0, 2}, 0},
+    {0},
+};

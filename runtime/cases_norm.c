@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases of batch norm in all its forms. The statistics of two rows of a pixel or two are as valid as those of a
+// large batch; "far from zero" tells a one-pass variance in f32 from a sound one.
+#include "runtime/cases.h"
+
+// p: n, h, w, c (h = 0: 2-D), scale, bias, act, far
+static struct shape norm_x(const int *p) { return p[1] ? SHAPE(p[0], p[1], p[2], p[3]) : SHAPE(p[0], p[3]); }
+static struct shape norm_pooled(const int *p) { return SHAPE(p[0], p[1] / 2, p[2] / 2, p[3]); }
+
+static union attr norm_of(const int *p)
+{
+    return (union attr){.norm = {.eps = 1e-5f, .momentum = 0.6f, .act = (enum act)p[6], .x_h = p[1], .x_w = p[2]}};
+}
+
+static int norm_scale(struct case_build *b, int64_t c)
+{
+    return b->row->p[4] ? case_param(b, "scale", SHAPE(c), F32, DRAW_POSITIVE, 1.0) : NONE;
+}
+
+static int norm_bias(struct case_build *b, int64_t c)
+{
+    return b->row->p[5] ? case_param(b, "bias", SHAPE(c), F32, DRAW_NORMAL, 0.5) : NONE;
+}
+
+// Running values that are overwritten have to be the slots themselves, not copies of them.
+static int norm_running(struct case_build *b, const char *name, enum draw draw)
+{
+    bool through = b->options.through;
+    b->options.through = through && b->row->op == OP_NORM_INFER;
+    int v = case_input(b, name, SHAPE(b->row->p[3]), F32, draw, 1.0);
+    b->options.through = through;
+    return v;
+}
+
+static void build_norm(struct case_build *b)
+{
+    const int *p = b->row->p;
+    bool pool = b->row->op == OP_POOL_NORM;
+    union attr a = norm_of(p);
+    // A ladder where a maximum is looked for: neighbours stay apart by more than the steps of finite differences.
+    enum draw draw = p[7] ? DRAW_FAR : pool ? DRAW_DISTINCT : DRAW_NORMAL;
+    int x = case_param(b, "x", norm_x(p), b->options.type, draw, p[7] ? p[7] : pool ? 0.5 : 1.0);
+    int mean = norm_running(b, "run_mean", DRAW_NORMAL), var = norm_running(b, "run_var", DRAW_POSITIVE);
+    int in[] = {x, mean, var, norm_scale(b, p[3]), norm_bias(b, p[3])};
+    int over[] = {NONE, NONE, NONE, pool ? NONE : mean, pool ? NONE : var, mean, var};
+    case_node(b, in, 5, &a, b->row->op == OP_NORM_INFER ? NULL : over);
+}
+
+static void build_norm_grad(struct case_build *b)
+{
+    const int *p = b->row->p;
+    bool pool = b->row->op == OP_POOL_NORM_GRAD;
+    struct shape shape = pool ? norm_pooled(p) : norm_x(p);
+    union attr a = norm_of(p);
+    int dy = case_input(b, "dy", shape, b->options.type, DRAW_NORMAL, 1.0);
+    int x = case_input(b, "x", shape, b->options.type, DRAW_NORMAL, 1.0);
+    int mean = case_input(b, "mean", SHAPE(p[3]), F32, DRAW_NORMAL, 0.25);
+    int rstd = case_input(b, "rstd", SHAPE(p[3]), F32, DRAW_POSITIVE, 1.0);
+    int in[] = {dy, x, mean, rstd, norm_scale(b, p[3]), norm_bias(b, p[3]), NONE};
+    if (pool) in[6] = case_input(b, "at", shape, U8, DRAW_INDEX, 4);
+    case_node(b, in, pool ? 7 : 6, &a, NULL);
+}
+
+// p: n is the number of filters, h x w x c one of them; far: with the bias of the convolution
+static void build_fold(struct case_build *b)
+{
+    const int *p = b->row->p;
+    union attr a = norm_of(p);
+    struct shape k = SHAPE(p[0]);
+    int w = case_input(b, "w", SHAPE(p[0], p[1], p[2], p[3]), F32, DRAW_NORMAL, 0.2);
+    int mean = case_input(b, "run_mean", k, F32, DRAW_NORMAL, 1.0), var = case_input(b, "run_var", k, F32, DRAW_POSITIVE, 1.0);
+    int in[] = {w, mean, var, norm_scale(b, p[0]), norm_bias(b, p[0]), NONE};
+    if (p[7]) in[5] = case_input(b, "before", k, F32, DRAW_NORMAL, 1.0);
+    case_node(b, in, 6, &a, NULL);
+}
+
+#define ROW(name, op, build, flags, slack, ...) {name, op, build, flags, {__VA_ARGS__}, slack}
+#define TRAIN(name, flags, ...)                                                                                        \
+    ROW("norm " name, OP_NORM, build_norm, CASE_HALF | (flags), 48, __VA_ARGS__),                                      \
+    ROW("norm_grad " name, OP_NORM_GRAD, build_norm_grad, CASE_HALF, 64, __VA_ARGS__),                                 \
+    ROW("norm_infer " name, OP_NORM_INFER, build_norm, CASE_HALF, 0, __VA_ARGS__)
+#define POOLED(name, flags, ...)                                                                                       \
+    ROW("pool_norm " name, OP_POOL_NORM, build_norm, CASE_HALF | (flags), 48, __VA_ARGS__),                            \
+    ROW("pool_norm_grad " name, OP_POOL_NORM_GRAD, build_norm_grad, CASE_HALF, 64, __VA_ARGS__)
+#define LARGE (CASE_HALF | CASE_LARGE)
+#define BIG(name, ...)                                                                                                 \
+    ROW("norm " name, OP_NORM, build_norm, LARGE, 0, __VA_ARGS__),                                                     \
+    ROW("norm_grad " name, OP_NORM_GRAD, build_norm_grad, LARGE, 0, __VA_ARGS__),                                      \
+    ROW("norm_infer " name, OP_NORM_INFER, build_norm, LARGE, 0, __VA_ARGS__),                                         \
+    ROW("pool_norm " name, OP_POOL_NORM, build_norm, LARGE, 0, __VA_ARGS__),                                           \
+    ROW("pool_norm_grad " name, OP_POOL_NORM_GRAD, build_norm_grad, LARGE, 0, __VA_ARGS__)
+
+const struct op_case cases_norm[] = {
+    //                                                n  h  w  c   sc bi act
+    TRAIN("plain",                     CASE_GRADIENT, 3, 4, 5, 17, 0, 0, ACT_NONE, 0),
+    TRAIN("bias gelu",                 CASE_GRADIENT, 2, 3, 5, 24, 0, 1, ACT_GELU, 0),
+    TRAIN("scale bias silu",           CASE_GRADIENT, 2, 4, 4, 10, 1, 1, ACT_SILU, 0),
+    TRAIN("scale bias relu",           0,             2, 4, 4, 33, 1, 1, ACT_RELU, 0),
+    TRAIN("scale",                     CASE_GRADIENT, 2, 2, 3, 3,  1, 0, ACT_NONE, 0),
+    TRAIN("2-D bias",                  CASE_GRADIENT, 9, 0, 0, 20, 0, 1, ACT_NONE, 0),
+    TRAIN("one channel",               CASE_GRADIENT, 2, 3, 3, 1,  1, 1, ACT_NONE, 0),
+    TRAIN("64 channels, many rows",    0,             8, 9, 9, 64, 0, 1, ACT_GELU, 0),
+    TRAIN("24 channels, many images",  0,             40, 11, 11, 24, 1, 1, ACT_SILU, 0),
+    ROW("norm far from zero", OP_NORM, build_norm, 0, 2000, 8, 5, 5, 16, 0, 1, ACT_NONE, 8),
+    POOLED("bias gelu",                CASE_GRADIENT, 2, 6, 4, 24, 0, 1, ACT_GELU, 0),
+    POOLED("odd sizes, bias silu",     CASE_GRADIENT, 3, 7, 5, 17, 0, 1, ACT_SILU, 0),
+    POOLED("scale bias",               CASE_GRADIENT, 2, 5, 4, 3,  1, 1, ACT_NONE, 0),
+    POOLED("plain relu",               0,             2, 4, 4, 33, 0, 0, ACT_RELU, 0),
+    POOLED("2x2 images",               CASE_GRADIENT, 5, 2, 3, 16, 0, 1, ACT_NONE, 0),
+    POOLED("64 channels, many rows",   0,             8, 15, 14, 64, 0, 1, ACT_GELU, 0),
+    POOLED("24 channels, many images", 0,             40, 11, 12, 24, 1, 1, ACT_SILU, 0),
+    ROW("norm_fold plain", OP_NORM_FOLD, build_fold, 0, 0, 10, 3, 3, 7, 0, 0, ACT_NONE, 0),
+    ROW("norm_fold scale, bias, convolution's bias", OP_NORM_FOLD, build_fold, 0, 0, 17, 2, 2, 3, 1, 1, ACT_NONE, 1),
+    BIG("64 @31 bias gelu", 100, 31, 31, 64, 0, 1, ACT_GELU, 0),
+    BIG("256 @15 bias silu", 100, 15, 15, 256, 0, 1, ACT_SILU, 0),
+    {0},
+};

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases of what optimisers are made of. Everything is f32 here; what is overwritten is an input and an output.
+#include "runtime/cases.h"
+
+static int f32_input(struct case_build *b, const char *name, enum draw draw, double a)
+{
+    return case_input(b, name, SHAPE(b->row->p[0], b->row->p[1]), F32, draw, a);
+}
+
+// A value that is overwritten has to be its slot, not a copy of it.
+static int state_input(struct case_build *b, const char *name, enum draw draw, double a)
+{
+    bool through = b->options.through;
+    b->options.through = false;
+    int v = f32_input(b, name, draw, a);
+    b->options.through = through;
+    return v;
+}
+
+static int one_f32(struct case_build *b, const char *name, double a)
+{
+    return case_input(b, name, SHAPE(1), F32, DRAW_CONSTANT, a);
+}
+
+// p: rows, columns, nesterov, decay
+static void build_momentum(struct case_build *b)
+{
+    const int *p = b->row->p;
+    int g = f32_input(b, "g", DRAW_NORMAL, 1.0), m = state_input(b, "m", DRAW_NORMAL, 1.0);
+    int w = p[3] ? f32_input(b, "p", DRAW_NORMAL, 1.0) : NONE;
+    union attr a = {.optim = {.mu = 0.85f, .decay = p[3] ? 0.01f : 0.0f, .nesterov = p[2]}};
+    case_node(b, (int[]){g, m, w}, 3, &a, (int[]){NONE, m});
+}
+
+// p: rows, columns, step
+static void build_adam(struct case_build *b)
+{
+    int g = f32_input(b, "g", DRAW_NORMAL, 1.0), m = state_input(b, "m", DRAW_NORMAL, 0.1);
+    int v = state_input(b, "v", DRAW_POSITIVE, 0.5), step = case_input(b, "step", SHAPE(1), I32, DRAW_CONSTANT, b->row->p[2]);
+    union attr a = {.optim = {.beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f}};
+    case_node(b, (int[]){g, m, v, step}, 4, &a, (int[]){NONE, m, v});
+}
+
+static void build_unit_norm(struct case_build *b)
+{
+    int x = f32_input(b, "x", DRAW_NORMAL, 2.0);
+    union attr a = {.optim = {.target = 8.0f, .eps = 1e-7f}};
+    case_node(b, &x, 1, &a, NULL);
+}
+
+// p: rows, columns, decay
+static void build_descend(struct case_build *b)
+{
+    int p = state_input(b, "p", DRAW_NORMAL, 1.0), u = f32_input(b, "u", DRAW_NORMAL, 1.0), lr = one_f32(b, "lr", 0.24);
+    union attr a = {.optim = {.decay = b->row->p[2] ? 0.02f : 0.0f, .factor = 0.5f}};
+    case_node(b, (int[]){p, u, lr}, 3, &a, &p);
+}
+
+static void build_lerp(struct case_build *b)
+{
+    int e = state_input(b, "e", DRAW_NORMAL, 1.0), p = f32_input(b, "p", DRAW_NORMAL, 1.0), t = one_f32(b, "t", 0.3);
+    case_node(b, (int[]){e, p, t}, 3, NULL, &e);
+}
+
+// p: rows, columns, type of p, type of x; COUNT: the case's own
+static void build_assign(struct case_build *b)
+{
+    const int *p = b->row->p;
+    enum dtype to = (enum dtype)p[2] == DTYPE_COUNT ? b->options.type : (enum dtype)p[2];
+    enum dtype from = (enum dtype)p[3] == DTYPE_COUNT ? b->options.type : (enum dtype)p[3];
+    bool through = b->options.through;
+    b->options.through = false;
+    int e = case_input(b, "p", SHAPE(p[0], p[1]), to, DRAW_CONSTANT, 1.0);
+    b->options.through = through;
+    int x = case_input(b, "x", SHAPE(p[1], p[0]), from, DRAW_NORMAL, 2.0);
+    case_node(b, (int[]){e, x}, 2, NULL, &e);
+}
+
+#define THREE(name, op, build, third, fourth, slack)                                                                     \
+    {name, op, build, 0, {7, 19, third, fourth}, slack},                                                               \
+    {name ", one element", op, build, 0, {1, 1, third, fourth}, slack},                                                \
+    {name ", many", op, build, 0, {301, 333, third, fourth}, slack}
+
+const struct op_case cases_optim[] = {
+    THREE("momentum", OP_MOMENTUM, build_momentum, 0, 0, 0),
+    THREE("momentum nesterov decay", OP_MOMENTUM, build_momentum, 1, 1, 0),
+    THREE("adam, first step", OP_ADAM, build_adam, 0, 0, 64),
+    THREE("adam, step 1000", OP_ADAM, build_adam, 1000, 0, 64),
+    THREE("unit_norm", OP_UNIT_NORM, build_unit_norm, 0, 0, 64),
+    THREE("descend", OP_DESCEND, build_descend, 0, 0, 0),
+    THREE("descend decay", OP_DESCEND, build_descend, 1, 0, 0),
+    THREE("lerp", OP_LERP, build_lerp, 0, 0, 0),
+    THREE("assign", OP_ASSIGN, build_assign, F32, F32, 0),
+    {"assign to a narrower type", OP_ASSIGN, build_assign, CASE_HALF, {5, 33, DTYPE_COUNT, F32}, 0},
+    {"assign to a wider type", OP_ASSIGN, build_assign, CASE_HALF, {5, 33, F32, DTYPE_COUNT}, 0},
+    {"momentum 2M", OP_MOMENTUM, build_momentum, CASE_LARGE, {256, 8192, 1, 1}, 0},
+    {"adam 2M", OP_ADAM, build_adam, CASE_LARGE, {256, 8192, 5}, 0},
+    {"unit_norm 2M", OP_UNIT_NORM, build_unit_norm, CASE_LARGE, {256, 8192}, 0},
+    {"descend 2M", OP_DESCEND, build_descend, CASE_LARGE, {256, 8192, 1}, 0},
+    {0},
+};

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Patterns that fuse.c rewrites, and some that it must leave alone. Built with and without fusing, results, gradients
+// and running statistics have to agree. No activation here has a kink, so that a rounding moves nothing far.
+#include "runtime/cases.h"
+
+#include <stdio.h>
+
+static int pattern_x(struct case_build *b, int64_t n, int64_t h, int64_t w, int64_t c)
+{
+    return case_param(b, "x", SHAPE(n, h, w, c), b->options.type, DRAW_NORMAL, 1.0);
+}
+
+static int pattern_conv(struct case_build *b, const char *name, int x, int64_t c, int64_t k, int r, int pad)
+{
+    return g_conv(b->g, x, case_param(b, name, SHAPE(k, r, r, c), F32, DRAW_NORMAL, 0.15), 1, pad);
+}
+
+// g_norm with its values drawn at random, and its running statistics compared.
+static int pattern_norm(struct case_build *b, const char *name, int x, bool training, bool scale)
+{
+    char slot[64];
+    int y = g_norm(b->g, name, x, training, scale, true, 1e-5f, 0.6f, b->options.gradient);
+    snprintf(slot, sizeof slot, "%s.bias", name);
+    case_adopt(b, slot, DRAW_NORMAL, 0.3, true);
+    snprintf(slot, sizeof slot, "%s.weight", name);
+    if (scale) case_adopt(b, slot, DRAW_NORMAL, 1.0, true);  // of either sign
+    snprintf(slot, sizeof slot, "%s.running_mean", name);
+    case_adopt(b, slot, DRAW_NORMAL, 0.5, false);
+    if (training) case_watch(b, slot);
+    snprintf(slot, sizeof slot, "%s.running_var", name);
+    case_adopt(b, slot, DRAW_POSITIVE, 1.0, false);
+    if (training) case_watch(b, slot);
+    return y;
+}
+
+// p: side. The group of the record network: the odd last row of the first convolution need not be computed.
+static void build_group(struct case_build *b)
+{
+    int side = b->row->p[0];
+    int x = pattern_x(b, 2, side, side, 5);
+    x = g_maxpool(b->g, pattern_conv(b, "w1", x, 5, 16, 3, 1), 2, 2);
+    x = g_act(b->g, pattern_norm(b, "norm1", x, true, false), ACT_GELU);
+    x = pattern_conv(b, "w2", x, 16, 10, 3, 1);
+    case_result(b, g_act(b->g, pattern_norm(b, "norm2", x, true, true), ACT_SILU));
+}
+
+static void build_norm_act(struct case_build *b)
+{
+    int x = pattern_norm(b, "norm", pattern_x(b, 3, 4, 5, 17), true, true);
+    case_result(b, g_act(b->g, x, ACT_GELU));
+}
+
+// The norm is read twice: by its activation and by the sum. Nothing may be fused away.
+static void build_shared(struct case_build *b)
+{
+    int x = pattern_norm(b, "norm", pattern_x(b, 3, 4, 5, 17), true, true);
+    case_result(b, g_add(b->g, g_act(b->g, x, ACT_SILU), x));
+}
+
+static void build_bias_act(struct case_build *b)
+{
+    int x = pattern_x(b, 2, 3, 3, 24), bias = case_param(b, "bias", SHAPE(24), F32, DRAW_NORMAL, 0.5);
+    case_result(b, g_act(b->g, g_bias(b->g, x, bias), ACT_GELU));
+}
+
+// p: maximum (else mean), window, stride. A convolution of stride 1 before a pool that drops what is left over.
+static void build_crop(struct case_build *b)
+{
+    const int *p = b->row->p;
+    int x = pattern_conv(b, "w", pattern_x(b, 2, 8, 8, 3), 3, 9, 3, 1);
+    union attr a = {.pool = {.k = {p[1], p[1]}, .stride = {p[2], p[2]}}};
+    case_result(b, graph_node(b->g, p[0] ? OP_MAXPOOL : OP_AVGPOOL, &x, 1, &a, NULL));
+}
+
+// A frozen first layer: convolution, bias and activation in one.
+static void build_frozen(struct case_build *b)
+{
+    int x = case_input(b, "x", SHAPE(2, 7, 7, 3), b->options.type, DRAW_NORMAL, 1.0);
+    int w = case_input(b, "w", SHAPE(24, 2, 2, 3), F32, DRAW_NORMAL, 0.3);
+    int bias = case_input(b, "bias", SHAPE(24), F32, DRAW_NORMAL, 0.5);
+    case_result(b, g_act(b->g, g_bias(b->g, g_conv(b->g, x, w, 1, 0), bias), ACT_GELU));
+}
+
+// The same, but the bias trains: the sum before the activation is needed on the way back.
+static void build_half_frozen(struct case_build *b)
+{
+    int x = case_input(b, "x", SHAPE(2, 7, 7, 3), b->options.type, DRAW_NORMAL, 1.0);
+    int w = case_input(b, "w", SHAPE(24, 2, 2, 3), F32, DRAW_NORMAL, 0.3);
+    int bias = case_param(b, "bias", SHAPE(24), F32, DRAW_NORMAL, 0.5);
+    case_result(b, g_act(b->g, g_bias(b->g, g_conv(b->g, x, w, 1, 0), bias), ACT_GELU));
+}
+
+// p: pool between convolution and norm, learned scale, bias of the convolution
+static void build_fold(struct case_build *b)
+{
+    const int *p = b->row->p;
+    int x = case_input(b, "x", SHAPE(2, 8, 7, 5), b->options.type, DRAW_NORMAL, 1.0);
+    int w = case_input(b, "w", SHAPE(16, 3, 3, 5), F32, DRAW_NORMAL, 0.15);
+    int bias = p[2] ? case_input(b, "bias", SHAPE(16), F32, DRAW_NORMAL, 0.5) : NONE;
+    struct conv_attr a = {.stride = {1, 1}, .before = {1, 1}, .after = {1, 1}, .groups = 1};
+    x = g_conv_full(b->g, x, w, bias, &a);
+    if (p[0]) x = g_maxpool(b->g, x, 2, 2);
+    case_result(b, g_act(b->g, pattern_norm(b, "norm", x, false, p[1]), ACT_GELU));
+}
+
+#define TRAINS (CASE_PATTERN | CASE_GRADIENT)
+const struct op_case cases_pattern[] = {
+    {"group of an odd side", OP_COUNT, build_group, TRAINS, {9}, 0},
+    {"group of an even side", OP_COUNT, build_group, TRAINS, {8}, 0},
+    {"norm, activation", OP_COUNT, build_norm_act, TRAINS, {0}, 0},
+    {"norm that is read twice", OP_COUNT, build_shared, TRAINS, {0}, 0},
+    {"bias, activation", OP_COUNT, build_bias_act, TRAINS, {0}, 0},
+    {"convolution, 3x3 max pool", OP_COUNT, build_crop, TRAINS, {1, 3, 3}, 0},
+    {"convolution, 3x3 mean pool", OP_COUNT, build_crop, TRAINS, {0, 3, 3}, 0},
+    {"convolution, overlapping max pool", OP_COUNT, build_crop, TRAINS, {1, 3, 2}, 0},
+    {"frozen convolution, bias, activation", OP_COUNT, build_frozen, CASE_PATTERN, {0}, 0},
+    {"frozen convolution, bias that trains, activation", OP_COUNT, build_half_frozen, TRAINS, {0}, 0},
+    {"fold convolution, norm", OP_COUNT, build_fold, CASE_PATTERN | CASE_FOLD, {0, 0, 0}, 0},
+    {"fold convolution, scaled norm", OP_COUNT, build_fold, CASE_PATTERN | CASE_FOLD, {0, 1, 0}, 0},
+    {"fold convolution with a bias, norm", OP_COUNT, build_fold, CASE_PATTERN | CASE_FOLD, {0, 1, 1}, 0},
+    {"fold convolution, max pool, norm", OP_COUNT, build_fold, CASE_PATTERN | CASE_FOLD, {1, 0, 0}, 0},
+    {"convolution, max pool, scaled norm: not to be folded", OP_COUNT, build_fold, CASE_PATTERN | CASE_FOLD, {1, 1, 0}, 0},
+    {0},
+};

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trained weights as one safetensors file, so that every other tool can read them: eight bytes of little-endian
+// header length, a JSON header (name -> type, shape, offsets; "__metadata__" -> texts), then the data.
+// Saved are the slots of class WEIGHTS and STATE with a float type; tables, counters, optimiser state and what can
+// be computed again ("folded.*", "one") are not. The same weights and texts give the same bytes.
+// A file is bytes from outside: everything in it has been checked once checkpoint_open returns 0.
+#ifndef DAWN_CHECKPOINT_H
+#define DAWN_CHECKPOINT_H
+
+#include "runtime/base/file.h"
+#include "runtime/session.h"
+
+// Beyond these a file is refused; a header of 16 MiB has room for about 150,000 tensors.
+#define CHECKPOINT_HEADER_LIMIT ((size_t)16 << 20)
+#define CHECKPOINT_FILE_LIMIT ((size_t)4 << 30)
+enum { CHECKPOINT_NAME_LIMIT = 256 };  // bytes of a tensor's name
+
+struct checkpoint_meta {
+    const char *key, *value;  // an array of these ends with key NULL
+};
+
+// Writes the session's weights, whole or not at all (file_write); meta may be NULL. The session must be ready.
+// digest: SHA-256 of the whole file.
+int checkpoint_save(const char *path, struct session *, const struct checkpoint_meta *meta,
+                    char digest[DIGEST_HEX]) MUST_CHECK;
+
+struct checkpoint;  // an opened, fully checked file; it holds all of the file's bytes
+int checkpoint_open(const char *path, struct checkpoint **) MUST_CHECK;
+const char *checkpoint_meta(const struct checkpoint *, const char *key);  // NULL: none; lives as long as the checkpoint
+const char *checkpoint_digest(const struct checkpoint *);                 // of the file's bytes
+// Uploads every such slot of the store. A tensor that is missing, of another shape or type, or that the store does
+// not know is an error, found before anything is uploaded: the session keeps its weights then.
+// Filters folded from them (fuse_fold) are to be made again afterwards.
+int checkpoint_load(const struct checkpoint *, struct session *) MUST_CHECK;
+void checkpoint_close(struct checkpoint *);
+
+// The pure parser under checkpoint_open: no I/O, any bytes. `where` names them in error sentences.
+struct safetensor {
+    const char *name;
+    enum dtype dtype;
+    struct shape shape;   // rank 0..MAX_RANK; rank 0 holds one element
+    const void *bytes;    // within the parsed bytes; not aligned
+    size_t offset, size;  // from the start of the data; in bytes
+};
+struct safetensors_view {
+    struct arena arena;          // names and texts
+    struct safetensor *tensor;   // in the order of their data
+    int tensors;
+    struct checkpoint_meta *meta;
+    int metas;
+};
+// On success the view borrows `bytes`, and checkpoint_view_free ends it; on failure there is nothing to free.
+int checkpoint_parse(const char *where, const void *bytes, size_t count, struct safetensors_view *) MUST_CHECK;
+void checkpoint_view_free(struct safetensors_view *);
+const char *checkpoint_type_name(enum dtype);  // as the format spells it: "F32"
+
+#endif

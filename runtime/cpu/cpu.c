@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CPU device: memory, the table of operators, and programs that are arrays of ready steps. A run is one call a
+// node; everything else (primitives, addresses, scratch) was settled by compile. Cost of a step beyond its work: the
+// call, and the fork and join of its loop (some microseconds on two threads).
+#include "runtime/cpu/cpu.h"
+
+#include "runtime/base/arena.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/threads.h"
+#include "runtime/cpu/dnnl_prim.h"
+#include "runtime/cpu/loops.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+static const struct cpu_op *const cpu_ops[OP_COUNT] = {
+#define OP(ID, name, inputs, outputs, flags) [OP_##ID] = &cpu_##name,
+#include "runtime/ops.def"
+#undef OP
+};
+
+struct program {
+    struct cpu_step *step;
+    int count;
+};
+
+// ---- the device
+
+static bool multiplies_bf16(void)
+{
+    switch (dnnl_get_effective_cpu_isa()) {
+    case dnnl_cpu_isa_avx512_core_bf16:
+    case dnnl_cpu_isa_avx512_core_amx:
+    case dnnl_cpu_isa_all: return true;
+    default: return false;
+    }
+}
+
+static int cpu_open(int index, int threads, struct device **into)
+{
+    if (index != 0) return fail(ERR_USAGE, "there is one cpu device, not number %d: threads are what is chosen", index);
+    if (threads < 0) return fail(ERR_USAGE, "%d threads can not compute", threads);
+    threads_set(threads);
+    struct cpu_device *cpu = zalloc(sizeof *cpu);
+    cpu->base.type = &device_cpu;
+    cpu->threads = threads_count();
+    int rc = dnnl_prim_open(cpu);
+    if (rc < 0) {
+        free(cpu);
+        return rc;
+    }
+    cpu->loops = loops_choose();
+    cpu->bf16 = multiplies_bf16();
+    *into = &cpu->base;
+    return 0;
+}
+
+static void cpu_close(struct device *device)
+{
+    struct cpu_device *cpu = (struct cpu_device *)device;
+    dnnl_prim_close(cpu);
+    free(cpu);
+}
+
+// Large blocks ask for large pages: the first touch of 1 GB is 512 faults instead of 262,144 (docs/performance.md).
+enum { LARGE_PAGE = 2 << 20, LARGE_BLOCK = 4 << 20 };
+
+static int cpu_alloc(struct device *device, size_t bytes, void **into)
+{
+    (void)device;
+    size_t align = bytes >= LARGE_BLOCK ? LARGE_PAGE : PLAN_ALIGN;
+    size_t room = (bytes + align - 1) / align * align;
+    if (room < bytes) return fail(ERR_MEMORY, "%zu bytes are more than there are addresses", bytes);
+    *into = aligned_alloc(align, room ? room : align);
+    if (!*into) return fail(ERR_MEMORY, "the system refuses %zu bytes of memory", bytes);
+    if (align == LARGE_PAGE) (void)madvise(*into, room, MADV_HUGEPAGE);  // a wish: small pages do as well
+    return 0;
+}
+
+static void cpu_free(struct device *device, void *block)
+{
+    (void)device;
+    free(block);
+}
+
+struct copying {
+    char *to;
+    const char *from;
+};
+
+static void copy_piece(void *context, int64_t begin, int64_t end, int thread)
+{
+    (void)thread;
+    const struct copying *c = context;
+    memcpy(c->to + begin, c->from + begin, (size_t)(end - begin));
+}
+
+static int cpu_copy(struct device *device, void *to, const void *from, size_t bytes)
+{
+    (void)device;
+    struct copying c = {to, from};
+    threads_for((int64_t)bytes, 1 << 20, copy_piece, &c);
+    return 0;
+}
+
+// ---- programs
+
+static int cpu_supports(struct device *device, const struct graph *g, const struct node *n)
+{
+    const struct cpu_op *op = cpu_ops[n->op];
+    if (!op->supports) return 0;
+    int rc = op->supports((struct cpu_device *)device, g, n);
+    if (rc == 0) return 0;
+    char why[ERROR_TEXT_MAX], shape[SHAPE_TEXT];
+    snprintf(why, sizeof why, "%s", error_text());
+    const struct value *v = node_out(g, n, 0) ? node_out(g, n, 0) : node_in(g, n, 0);
+    return fail(rc, "the cpu can not run %s (%s -> %s %s) of graph %s: %s", n->scope ? n->scope : "a node", op_table[n->op].name,
+                dtype_name(v->dtype), shape_text(shape, &v->shape), g->name ? g->name : "without a name", why);
+}
+
+static int cpu_workspace(struct device *device, const struct graph *g, const struct node *n, size_t *bytes)
+{
+    const struct cpu_op *op = cpu_ops[n->op];
+    *bytes = op->workspace ? op->workspace((struct cpu_device *)device, g, n) : 0;
+    return 0;
+}
+
+static void cpu_release(struct program *program)
+{
+    for (int i = 0; i < program->count; i++)
+        if (program->step[i].release) program->step[i].release(&program->step[i]);
+    free(program->step);
+    free(program);
+}
+
+static int step_prepare(struct cpu_device *cpu, const struct plan *plan, char *slab, int position, struct cpu_step *step)
+{
+    const struct graph *g = plan->graph;
+    const struct node *n = &g->node[plan->order[position]];
+    *step = (struct cpu_step){.cpu = cpu, .graph = g, .node = n, .work_bytes = plan->work_bytes[position]};
+    for (int i = 0; i < MAX_IN; i++) step->in[i] = i < op_table[n->op].inputs ? plan_address(plan, slab, n->in[i]) : NULL;
+    for (int i = 0; i < MAX_OUT; i++) step->out[i] = i < op_table[n->op].outputs ? plan_address(plan, slab, n->out[i]) : NULL;
+    if (step->work_bytes) step->work = slab + plan->work_offset[position];
+    TRY(cpu_ops[n->op]->prepare(step));
+    BUG_IF(!step->run);
+    return 0;
+}
+
+static int cpu_compile(struct device *device, const struct plan *plan, void *slab, struct program **into)
+{
+    struct cpu_device *cpu = (struct cpu_device *)device;
+    struct program *program = zalloc(sizeof *program);
+    program->step = zalloc((size_t)(plan->count ? plan->count : 1) * sizeof *program->step);
+    for (int i = 0; i < plan->count; i++) {
+        int rc = step_prepare(cpu, plan, slab, i, &program->step[program->count++]);
+        if (rc < 0) {
+            cpu_release(program);
+            return rc;
+        }
+    }
+    *into = program;
+    return 0;
+}
+
+static int cpu_run(struct program *program)
+{
+    for (int i = 0; i < program->count; i++) TRY(program->step[i].run(&program->step[i]));
+    return 0;
+}
+
+static int cpu_profile(struct program *program, int64_t *ns)
+{
+    for (int i = 0; i < program->count; i++) {
+        int64_t before = clock_ns();
+        TRY(program->step[i].run(&program->step[i]));
+        ns[i] = clock_ns() - before;
+    }
+    return 0;
+}
+
+static int cpu_sync(struct device *device)
+{
+    (void)device;  // run returns when the work is done
+    return 0;
+}
+
+// ---- facts
+
+// The text behind "key : " in a file like /proc/cpuinfo; "" when there is none.
+static void proc_text(const char *path, const char *key, char *into, size_t room)
+{
+    char line[512];
+    into[0] = '\0';
+    FILE *f = fopen(path, "re");
+    if (!f) return;
+    while (fgets(line, sizeof line, f)) {
+        if (strncmp(line, key, strlen(key)) != 0) continue;
+        const char *at = strchr(line, ':');
+        if (!at) continue;
+        at += 1 + strspn(at + 1, " \t");
+        snprintf(into, room, "%.*s", (int)strcspn(at, "\n"), at);
+        break;
+    }
+    fclose(f);
+}
+
+static int cpu_facts(struct device *device, struct device_facts *facts)
+{
+    struct cpu_device *cpu = (struct cpu_device *)device;
+    char model[80], isa[24], available[32];
+    memset(facts, 0, sizeof *facts);
+    proc_text("/proc/cpuinfo", "model name", model, sizeof model);
+    proc_text("/proc/meminfo", "MemAvailable", available, sizeof available);
+    dnnl_prim_facts(facts->library, sizeof facts->library, isa, sizeof isa);
+    snprintf(facts->name, sizeof facts->name, "%s, %d thread%s, %s", model[0] ? model : "unknown processor", cpu->threads,
+             cpu->threads == 1 ? "" : "s", isa);
+    facts->threads = cpu->threads;
+    facts->memory = (size_t)strtoull(available, NULL, 10) * 1024;  // the file counts in kB
+    facts->fast[BF16] = cpu->bf16;
+    return 0;
+}
+
+const struct device_type device_cpu = {
+    .name = "cpu",
+    .about = "this machine's processor, through oneDNN and own vector loops",
+    .open = cpu_open,
+    .close = cpu_close,
+    .alloc = cpu_alloc,
+    .free = cpu_free,
+    .upload = cpu_copy,
+    .download = cpu_copy,
+    .supports = cpu_supports,
+    .workspace = cpu_workspace,
+    .compile = cpu_compile,
+    .run = cpu_run,
+    .sync = cpu_sync,
+    .profile = cpu_profile,
+    .release = cpu_release,
+    .facts = cpu_facts,
+};

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CPU device from the inside: a compiled plan is an array of steps, one a node, each ready to run with every
+// address, primitive and scratch buffer fixed. oneDNN does convolution and matmul (dnnl_*.c); everything else is
+// bound by memory and is done by own loops (loops.c, compiled once for each instruction set; cpu_*.c).
+#ifndef DAWN_CPU_H
+#define DAWN_CPU_H
+
+#include "runtime/device.h"
+
+#include <oneapi/dnnl/dnnl.h>
+
+struct loops;  // loops.h: the table of vector loops of one instruction set
+
+struct cpu_device {
+    struct device base;
+    int threads;
+    dnnl_engine_t engine;
+    dnnl_stream_t stream;
+    const struct loops *loops;
+    bool bf16;  // the processor multiplies bf16 (avx512_bf16 or amx)
+};
+
+struct cpu_step {
+    int (*run)(struct cpu_step *);
+    void (*release)(struct cpu_step *);  // ends `own`; may be NULL
+    struct cpu_device *cpu;
+    const struct graph *graph;
+    const struct node *node;
+    void *in[MAX_IN], *out[MAX_OUT];  // addresses; NULL for NONE
+    void *work;                       // scratch from the slab, 64-byte aligned
+    size_t work_bytes;
+    void *own;                        // what prepare made
+};
+
+// One entry an operator; the table is in cpu.c.
+struct cpu_op {
+    int (*supports)(struct cpu_device *, const struct graph *, const struct node *);  // NULL: all that infer accepts
+    size_t (*workspace)(struct cpu_device *, const struct graph *, const struct node *);  // NULL: none
+    int (*prepare)(struct cpu_step *);  // sets run
+};
+
+// dnnl_conv.c
+extern const struct cpu_op cpu_conv, cpu_conv_dgrad, cpu_conv_wgrad;
+// dnnl_matmul.c
+extern const struct cpu_op cpu_matmul;
+// cpu_norm.c
+extern const struct cpu_op cpu_norm, cpu_norm_grad, cpu_pool_norm, cpu_pool_norm_grad, cpu_norm_infer, cpu_norm_fold;
+// cpu_pool.c
+extern const struct cpu_op cpu_maxpool, cpu_maxpool_grad, cpu_avgpool, cpu_avgpool_grad;
+// cpu_element.c
+extern const struct cpu_op cpu_act, cpu_act_grad, cpu_add, cpu_mul, cpu_scale, cpu_cast, cpu_dropout;
+// cpu_move.c, cpu_resize.c, cpu_reduce.c
+extern const struct cpu_op cpu_reshape, cpu_transpose, cpu_concat, cpu_slice, cpu_slice_grad, cpu_resize, cpu_resize_grad,
+    cpu_gather, cpu_gather_grad, cpu_reduce, cpu_broadcast;
+// cpu_loss.c
+extern const struct cpu_op cpu_softmax, cpu_softmax_grad, cpu_xent, cpu_xent_grad, cpu_correct, cpu_accumulate;
+// cpu_data.c
+extern const struct cpu_op cpu_window, cpu_augment, cpu_pick, cpu_tick;
+// cpu_optim.c
+extern const struct cpu_op cpu_momentum, cpu_adam, cpu_unit_norm, cpu_descend, cpu_lerp, cpu_assign;
+
+#endif

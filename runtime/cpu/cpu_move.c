@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moving elements: copies of runs wherever a dimension stays contiguous, element by element where it does not.
+// Rows of the result are split over threads; every element of the result is written by one of them.
+#include "runtime/cpu/cpu_work.h"
+
+enum { CHUNK = 256 };
+
+static void copy_piece(void *context, int64_t begin, int64_t end, int thread)
+{
+    (void)thread;
+    const struct cpu_step *s = context;
+    memcpy((char *)s->out[0] + begin, (const char *)s->in[0] + begin, (size_t)(end - begin));
+}
+
+static int reshape_run(struct cpu_step *s)
+{
+    if (s->out[0] && s->out[0] != s->in[0]) threads_for((int64_t)value_bytes(cpu_in(s, 0)), 65536, copy_piece, s);
+    return 0;
+}
+
+// ---- transpose
+struct transpose {
+    const struct cpu_step *step;
+    size_t size;
+    int rank;
+    int64_t dim[MAX_RANK], stride[MAX_RANK];  // of the result; the stride is that in x, in elements
+};
+
+static void strided_row(size_t size, const char *from, int64_t stride, int64_t n, char *to)
+{
+    if (size == 2)
+        for (int64_t i = 0; i < n; i++) ((uint16_t *)to)[i] = ((const uint16_t *)from)[i * stride];
+    else if (size == 4)
+        for (int64_t i = 0; i < n; i++) ((uint32_t *)to)[i] = ((const uint32_t *)from)[i * stride];
+    else
+        for (int64_t i = 0; i < n; i++) to[i] = from[i * stride];
+}
+
+static void transpose_piece(void *context, int64_t begin, int64_t end, int thread)  // rows of the result
+{
+    (void)thread;
+    const struct transpose *o = context;
+    int last = o->rank - 1;
+    for (int64_t r = begin; r < end; r++) {
+        int64_t at = 0, left = r;
+        for (int i = last - 1; i >= 0; i--) at += left % o->dim[i] * o->stride[i], left /= o->dim[i];
+        const char *from = (const char *)o->step->in[0] + (size_t)at * o->size;
+        char *to = (char *)o->step->out[0] + (size_t)(r * o->dim[last]) * o->size;
+        if (o->stride[last] == 1)
+            memcpy(to, from, (size_t)o->dim[last] * o->size);
+        else
+            strided_row(o->size, from, o->stride[last], o->dim[last], to);
+    }
+}
+
+static int transpose_run(struct cpu_step *s)
+{
+    const struct shape *x = &cpu_in(s, 0)->shape;
+    struct transpose o = {.step = s, .size = dtype_size(cpu_in(s, 0)->dtype), .rank = x->rank};
+    if (!s->out[0]) return 0;
+    if (x->rank == 0) return memcpy(s->out[0], s->in[0], o.size), 0;
+    int64_t stride[MAX_RANK], run = 1, rows = 1;
+    for (int i = x->rank - 1; i >= 0; i--) stride[i] = run, run *= x->dim[i];
+    for (int i = 0; i < x->rank; i++) {
+        o.dim[i] = x->dim[s->node->attr.move.perm[i]];
+        o.stride[i] = stride[s->node->attr.move.perm[i]];
+        if (i < x->rank - 1) rows *= o.dim[i];
+    }
+    threads_for(rows, cpu_grain(o.dim[o.rank - 1]), transpose_piece, &o);
+    return 0;
+}
+
+// ---- concat, slice: runs of bytes from one pitch to another
+struct runs {
+    const char *from;
+    char *to;
+    size_t from_pitch, to_pitch, bytes;
+};
+
+static void runs_piece(void *context, int64_t begin, int64_t end, int thread)
+{
+    (void)thread;
+    const struct runs *o = context;
+    for (int64_t i = begin; i < end; i++)
+        memcpy(o->to + (size_t)i * o->to_pitch, o->from + (size_t)i * o->from_pitch, o->bytes);
+}
+
+// Bytes below one place of `axis`, and the number of runs above it.
+static size_t below(const struct value *v, int axis, int64_t *above)
+{
+    size_t bytes = dtype_size(v->dtype);
+    *above = 1;
+    for (int i = 0; i < v->shape.rank; i++) {
+        if (i < axis) *above *= v->shape.dim[i];
+        if (i > axis) bytes *= (size_t)v->shape.dim[i];
+    }
+    return bytes;
+}
+
+static int concat_run(struct cpu_step *s)
+{
+    int axis = s->node->attr.move.axis;
+    int64_t above;
+    if (!s->out[0]) return 0;
+    const struct value *y = cpu_out(s, 0);
+    size_t unit = below(y, axis, &above), pitch = unit * (size_t)y->shape.dim[axis], at = 0;
+    for (int i = 0; i < MAX_IN && s->node->in[i] != NONE; i++) {
+        size_t bytes = unit * (size_t)cpu_in(s, i)->shape.dim[axis];
+        struct runs o = {s->in[i], (char *)s->out[0] + at, bytes, pitch, bytes};
+        threads_for(above, cpu_grain((int64_t)bytes / 4), runs_piece, &o);
+        at += bytes;
+    }
+    return 0;
+}
+
+static int slice_run(struct cpu_step *s)
+{
+    const struct move_attr *a = &s->node->attr.move;
+    const struct value *x = cpu_in(s, 0);
+    int64_t above;
+    if (!s->out[0]) return 0;
+    size_t unit = below(x, a->axis, &above), bytes = unit * (size_t)(a->end - a->begin);
+    struct runs o = {(const char *)s->in[0] + unit * (size_t)a->begin, s->out[0], unit * (size_t)x->shape.dim[a->axis], bytes,
+                     bytes};
+    threads_for(above, cpu_grain((int64_t)bytes / 4), runs_piece, &o);
+    return 0;
+}
+
+static int slice_grad_run(struct cpu_step *s)
+{
+    const struct move_attr *a = &s->node->attr.move;
+    const struct value *dx = cpu_out(s, 0);
+    int64_t above;
+    if (!dx) return 0;
+    size_t unit = below(dx, a->axis, &above), bytes = unit * (size_t)(a->end - a->begin);
+    memset(s->out[0], 0, value_bytes(dx));
+    struct runs o = {s->in[0], (char *)s->out[0] + unit * (size_t)a->begin, bytes, unit * (size_t)dx->shape.dim[a->axis],
+                     bytes};
+    threads_for(above, cpu_grain((int64_t)bytes / 4), runs_piece, &o);
+    return 0;
+}
+
+// ---- gather
+struct gather {
+    const struct cpu_step *step;
+    const int32_t *index;
+    int64_t rows, size;  // of x; elements a row
+    enum dtype dtype;
+    int32_t *head, *next;  // GATHER_GRAD: for each row of dx, the places that name it, in order
+};
+
+static int64_t clamped(const struct gather *o, int64_t i)
+{
+    return o->index[i] < 0 ? 0 : o->index[i] >= o->rows ? o->rows - 1 : o->index[i];
+}
+
+static void gather_piece(void *context, int64_t begin, int64_t end, int thread)
+{
+    (void)thread;
+    const struct gather *o = context;
+    size_t bytes = (size_t)o->size * dtype_size(o->dtype);
+    for (int64_t i = begin; i < end; i++)
+        memcpy((char *)o->step->out[0] + (size_t)i * bytes, (const char *)o->step->in[0] + (size_t)clamped(o, i) * bytes, bytes);
+}
+
+static int gather_run(struct cpu_step *s)
+{
+    const struct value *x = cpu_in(s, 0);
+    int64_t rows = x->shape.dim[0];
+    struct gather o = {.step = s, .index = s->in[1], .rows = rows, .size = rows ? cpu_count(x) / rows : 0, .dtype = x->dtype};
+    if (s->out[0]) threads_for(cpu_count(cpu_in(s, 1)), cpu_grain(o.size), gather_piece, &o);
+    return 0;
+}
+
+static void gather_grad_piece(void *context, int64_t begin, int64_t end, int thread)
+{
+    (void)thread;
+    const struct gather *o = context;
+    const struct loops *loops = o->step->cpu->loops;
+    float acc[CHUNK];
+    for (int64_t r = begin; r < end; r++)
+        for (int64_t c = 0; c < o->size; c += CHUNK) {
+            int64_t n = o->size - c < CHUNK ? o->size - c : CHUNK;
+            memset(acc, 0, sizeof acc);
+            for (int32_t b = o->head[r]; b != NONE; b = o->next[b])
+                loops->add_scaled(o->dtype, cpu_at(o->dtype, o->step->in[1], b * o->size + c), n, 1.0f, acc);
+            loops->narrow(o->dtype, acc, cpu_at(o->dtype, o->step->out[0], r * o->size + c), n);
+        }
+}
+
+static int gather_grad_run(struct cpu_step *s)
+{
+    const struct value *dx = cpu_out(s, 0);
+    if (!dx) return 0;
+    int64_t rows = dx->shape.dim[0], count = cpu_count(cpu_in(s, 0));
+    struct gather o = {.step = s, .index = s->in[0], .rows = rows, .size = rows ? cpu_count(dx) / rows : 0, .dtype = dx->dtype};
+    o.head = s->work, o.next = o.head + rows;
+    for (int64_t r = 0; r < rows; r++) o.head[r] = NONE;
+    for (int64_t i = count - 1; i >= 0; i--) {  // from behind, so that lists run forward
+        int64_t r = clamped(&o, i);
+        o.next[i] = o.head[r], o.head[r] = (int32_t)i;
+    }
+    threads_for(rows, cpu_grain(o.size), gather_grad_piece, &o);
+    return 0;
+}
+
+static size_t gather_grad_workspace(struct cpu_device *cpu, const struct graph *g, const struct node *n)
+{
+    (void)cpu;
+    int64_t rows = n->attr.move.shape.dim[0];
+    return (size_t)(rows + shape_count(&g->value[n->in[0]].shape)) * sizeof(int32_t);
+}
+
+CPU_PREPARE(reshape)
+CPU_PREPARE(transpose)
+CPU_PREPARE(concat)
+CPU_PREPARE(slice)
+CPU_PREPARE(slice_grad)
+CPU_PREPARE(gather)
+CPU_PREPARE(gather_grad)
+const struct cpu_op cpu_reshape = {.prepare = reshape_prepare};
+const struct cpu_op cpu_transpose = {.prepare = transpose_prepare};
+const struct cpu_op cpu_concat = {.prepare = concat_prepare};
+const struct cpu_op cpu_slice = {.prepare = slice_prepare};
+const struct cpu_op cpu_slice_grad = {.prepare = slice_grad_prepare};
+const struct cpu_op cpu_gather = {.prepare = gather_prepare};
+const struct cpu_op cpu_gather_grad = {.workspace = gather_grad_workspace, .prepare = gather_grad_prepare};

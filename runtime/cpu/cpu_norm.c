@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batch norm in its four forms. Forward: one pass for the statistics (with the pool in it when fused), one to
+// normalise and activate. Backward: one pass for the two sums, one for dx, which is written once, zeros included.
+//
+// Statistics are sums of x - shift and its square, shift being the mean of a few rows, so that nothing cancels: f32
+// over a block, double across blocks, threads added in their order. Same threads, same bytes.
+#include "runtime/cpu/cpu_work.h"
+
+#include <math.h>
+
+enum { BLOCK = 16384, SHIFT_ROWS = 16 };
+
+struct thread_sums {
+    float *first, *second;      // width each
+    double *total_1, *total_2;  // c each
+    void *stage;                // a pooled row
+};
+
+struct norm {
+    struct cpu_step *step;
+    const struct loops *loops;
+    const struct norm_attr *attr;
+    enum dtype dtype;
+    int64_t c, rows;                 // of the tensor that is normalised
+    int64_t h, w, half_h, half_w, n; // of the unpooled one, when there is a pool
+    struct period k;
+    struct thread_sums *thread;
+    int threads;
+    const void *dy;
+    const void *x;     // what is normalised: x, or the pooled x
+    const void *full;  // before the pool
+    void *y;
+    uint8_t *at;
+};
+
+static void repeat(const struct norm *o, float *x)
+{
+    for (int64_t i = o->c; i < o->k.width; i++) x[i] = x[i - o->c];
+}
+
+// The scratch memory; `stage` elements a thread for a pooled row, `pooled` elements where there is no other place.
+static size_t carve(struct norm *o, void *base, int64_t c, int threads, int64_t stage, int64_t pooled)
+{
+    struct cpu_scratch s = {.base = base};
+    int64_t width = cpu_period(c);
+    float *coefficient[5];
+    for (int i = 0; i < 5; i++) coefficient[i] = cpu_take(&s, width, sizeof(float));
+    struct thread_sums *thread = cpu_take(&s, threads, sizeof *thread);
+    for (int i = 0; i < threads; i++) {
+        struct thread_sums t;
+        t.first = cpu_take(&s, width, sizeof(float));
+        t.second = cpu_take(&s, width, sizeof(float));
+        t.total_1 = cpu_take(&s, c, sizeof(double));
+        t.total_2 = cpu_take(&s, c, sizeof(double));
+        t.stage = cpu_take(&s, stage, sizeof(float));
+        if (base) thread[i] = t;
+    }
+    void *place = cpu_take(&s, pooled, sizeof(float));
+    if (!base) return s.used;
+    o->c = c, o->threads = threads, o->thread = thread;
+    o->k = (struct period){width, coefficient[0], coefficient[1], coefficient[2], coefficient[3], coefficient[4]};
+    if (pooled) o->y = place;
+    for (int i = 0; i < threads; i++) {
+        memset(thread[i].first, 0, (size_t)width * sizeof(float));
+        memset(thread[i].second, 0, (size_t)width * sizeof(float));
+        memset(thread[i].total_1, 0, (size_t)c * sizeof(double));
+        memset(thread[i].total_2, 0, (size_t)c * sizeof(double));
+    }
+    return s.used;
+}
+
+static void begin(struct norm *o, struct cpu_step *s, const struct value *x)
+{
+    o->step = s, o->loops = s->cpu->loops, o->attr = &s->node->attr.norm, o->dtype = x->dtype;
+    carve(o, s->work, shape_last(&x->shape), s->cpu->threads, 0, 0);
+    o->rows = shape_rows(&x->shape);
+}
+
+static void flush(const struct norm *o, int thread)
+{
+    const struct thread_sums *t = &o->thread[thread];
+    o->loops->flush(t->first, t->total_1, o->k.width, o->c);
+    o->loops->flush(t->second, t->total_2, o->k.width, o->c);
+}
+
+static int64_t block_rows(int64_t c)
+{
+    return c >= BLOCK ? 1 : BLOCK / c;
+}
+
+// What every row is measured from, in k.mean: the mean of the first rows, rounded to a few bits. A shift with a full
+// mantissa would give every difference the same low bits, and so every addition the same rounding error.
+static void find_shift(const struct norm *o, const void *x, int64_t rows)
+{
+    rows = rows < SHIFT_ROWS ? rows : SHIFT_ROWS;
+    memset(o->k.mean, 0, (size_t)o->c * sizeof(float));
+    for (int64_t i = 0; i < rows; i++)
+        o->loops->add_scaled(o->dtype, cpu_at(o->dtype, x, i * o->c), o->c, 1.0f / (float)rows, o->k.mean);
+    for (int64_t c = 0; c < o->c; c++) o->k.mean[c] = bf16_to_f32(f32_to_bf16(o->k.mean[c]));
+    repeat(o, o->k.mean);
+}
+
+static void sums_piece(void *context, int64_t first, int64_t end, int thread)
+{
+    const struct norm *o = context;
+    int64_t step = block_rows(o->c);
+    for (int64_t i = first; i < end; i += step) {
+        int64_t rows = end - i < step ? end - i : step;
+        o->loops->sums(o->dtype, cpu_at(o->dtype, o->x, i * o->c), rows * o->c, &o->k, o->thread[thread].first,
+                       o->thread[thread].second);
+        flush(o, thread);
+    }
+}
+
+static void pool_row(const struct norm *o, int64_t r)
+{
+    int64_t row = o->half_w * o->c, line = o->w * o->c;
+    const void *x0 = cpu_at(o->dtype, o->full, (r / o->half_h * o->h + r % o->half_h * 2) * line);
+    o->loops->pool2(o->dtype, x0, cpu_at(o->dtype, x0, line), o->half_w, o->c, cpu_at(o->dtype, o->x, r * row),
+                    o->at ? o->at + r * row : NULL);
+}
+
+// A row here is one row of pooled pixels.
+static void pool_sums_piece(void *context, int64_t first, int64_t end, int thread)
+{
+    const struct norm *o = context;
+    int64_t row = o->half_w * o->c, step = block_rows(row);
+    for (int64_t i = first; i < end; i += step) {
+        int64_t stop = end - i < step ? end : i + step;
+        for (int64_t r = i; r < stop; r++) pool_row(o, r);
+        o->loops->sums(o->dtype, cpu_at(o->dtype, o->x, i * row), (stop - i) * row, &o->k, o->thread[thread].first,
+                       o->thread[thread].second);
+        flush(o, thread);
+    }
+}
+
+static double total(const struct norm *o, int which, int64_t c)
+{
+    double sum = 0;
+    for (int i = 0; i < o->threads; i++) sum += which ? o->thread[i].total_2[c] : o->thread[i].total_1[c];
+    return sum;
+}
+
+static void scale_and_bias(const struct norm *o, const float *scale, const float *bias, int64_t c, float rstd)
+{
+    o->k.a[c] = scale ? scale[c] * rstd : rstd;
+    o->k.b[c] = bias ? bias[c] : 0.0f;
+}
+
+// Sums to statistics, running statistics and the coefficients of the second pass. `run` is the place of the running
+// mean among the outputs.
+static void finish_statistics(const struct norm *o, int run)
+{
+    struct cpu_step *s = o->step;
+    float *mean = s->out[1], *rstd = s->out[2], *run_mean = s->out[run], *run_var = s->out[run + 1];
+    const float *old_mean = s->in[1], *old_var = s->in[2];
+    double n = (double)o->rows, keep = o->attr->momentum;
+    for (int64_t c = 0; c < o->c; c++) {
+        double d = total(o, 0, c) / n, m = o->k.mean[c] + d, v = total(o, 1, c) / n - d * d;
+        if (v < 0) v = 0;
+        double r = 1.0 / sqrt(v + (double)o->attr->eps);
+        if (mean) mean[c] = (float)m;
+        if (rstd) rstd[c] = (float)r;
+        if (run_mean) run_mean[c] = (float)(keep * old_mean[c] + (1 - keep) * m);
+        if (run_var) run_var[c] = (float)(keep * old_var[c] + (1 - keep) * v * (n > 1 ? n / (n - 1) : 1));
+        o->k.mean[c] = (float)m;
+        scale_and_bias(o, s->in[3], s->in[4], c, (float)r);
+    }
+    repeat(o, o->k.mean), repeat(o, o->k.a), repeat(o, o->k.b);
+}
+
+static void apply_piece(void *context, int64_t first, int64_t end, int thread)
+{
+    (void)thread;
+    const struct norm *o = context;
+    o->loops->apply(o->dtype, o->attr->act, cpu_at(o->dtype, o->x, first * o->c), (end - first) * o->c, &o->k,
+                    cpu_at(o->dtype, o->y, first * o->c));
+}
+
+static int norm_run(struct cpu_step *s)
+{
+    struct norm o = {.x = s->in[0], .y = s->out[0]};
+    begin(&o, s, cpu_in(s, 0));
+    find_shift(&o, o.x, o.rows);
+    threads_for(o.rows, cpu_grain(o.c), sums_piece, &o);
+    finish_statistics(&o, 3);
+    if (o.y) threads_for(o.rows, cpu_grain(o.c), apply_piece, &o);
+    return 0;
+}
+
+// Where nobody keeps the pooled values they stand where y will; where nobody wants y either, in scratch memory.
+static int64_t pooled_scratch(const struct graph *g, const struct node *n)
+{
+    if (n->out[0] != NONE || n->out[3] != NONE) return 0;
+    const int64_t *d = g->value[n->in[0]].shape.dim;
+    return d[0] * (d[1] / 2) * (d[2] / 2) * d[3];
+}
+
+static void pool_sizes(struct norm *o, const int64_t *d, int64_t h, int64_t w)
+{
+    o->n = d[0], o->h = h, o->w = w, o->half_h = h / 2, o->half_w = w / 2;
+    o->rows = o->n * o->half_h * o->half_w;
+}
+
+static int pool_norm_run(struct cpu_step *s)
+{
+    const struct value *x = cpu_in(s, 0);
+    const int64_t *d = x->shape.dim;
+    struct norm o = {.full = s->in[0], .at = s->out[4]};
+    begin(&o, s, x);
+    carve(&o, s->work, d[3], s->cpu->threads, 0, pooled_scratch(s->graph, s->node));
+    pool_sizes(&o, d, d[1], d[2]);
+    o.x = s->out[3] ? s->out[3] : s->out[0] ? s->out[0] : o.y;
+    o.y = s->out[0];
+    pool_row(&o, 0);  // done again with the others
+    find_shift(&o, o.x, o.half_w);
+    threads_for(o.n * o.half_h, cpu_grain(o.half_w * o.c), pool_sums_piece, &o);
+    finish_statistics(&o, 5);
+    if (o.y) threads_for(o.rows, cpu_grain(o.c), apply_piece, &o);
+    return 0;
+}
+
+// ---- backward
+static void back_sums_piece(void *context, int64_t first, int64_t end, int thread)
+{
+    const struct norm *o = context;
+    int64_t step = block_rows(o->c);
+    for (int64_t i = first; i < end; i += step) {
+        int64_t rows = end - i < step ? end - i : step;
+        o->loops->back_sums(o->dtype, o->attr->act, cpu_at(o->dtype, o->dy, i * o->c), cpu_at(o->dtype, o->x, i * o->c),
+                            rows * o->c, &o->k, o->thread[thread].first, o->thread[thread].second);
+        flush(o, thread);
+    }
+}
+
+static void back_piece(void *context, int64_t first, int64_t end, int thread)
+{
+    (void)thread;
+    const struct norm *o = context;
+    o->loops->back(o->dtype, o->attr->act, cpu_at(o->dtype, o->dy, first * o->c), cpu_at(o->dtype, o->x, first * o->c),
+                   (end - first) * o->c, &o->k, cpu_at(o->dtype, o->y, first * o->c));
+}
+
+static void pool_back_piece(void *context, int64_t first, int64_t end, int thread)
+{
+    const struct norm *o = context;
+    size_t size = dtype_size(o->dtype);
+    int64_t row = o->half_w * o->c, line = o->w * o->c;
+    size_t odd = (size_t)((o->w - 2 * o->half_w) * o->c) * size;
+    void *stage = o->thread[thread].stage;
+    for (int64_t r = first; r < end; r++) {
+        int64_t py = r % o->half_h;
+        char *dx0 = cpu_at(o->dtype, o->y, (r / o->half_h * o->h + py * 2) * line), *dx1 = dx0 + (size_t)line * size;
+        o->loops->back(o->dtype, o->attr->act, cpu_at(o->dtype, o->dy, r * row), cpu_at(o->dtype, o->x, r * row), row,
+                       &o->k, stage);
+        o->loops->unpool2(size, stage, o->at + r * row, o->half_w, o->c, dx0, dx1);
+        if (odd) {
+            memset(dx0 + (size_t)line * size - odd, 0, odd);
+            memset(dx1 + (size_t)line * size - odd, 0, odd);
+        }
+        if (py == o->half_h - 1 && o->h & 1) memset(dx1 + (size_t)line * size, 0, (size_t)line * size);
+    }
+}
+
+// The coefficients that recompute z.
+static void recall(const struct norm *o)
+{
+    const float *mean = o->step->in[2], *rstd = o->step->in[3];
+    memcpy(o->k.mean, mean, (size_t)o->c * sizeof(float));
+    for (int64_t c = 0; c < o->c; c++) scale_and_bias(o, o->step->in[4], o->step->in[5], c, rstd[c]);
+    repeat(o, o->k.mean), repeat(o, o->k.a), repeat(o, o->k.b);
+}
+
+static void finish_back_sums(const struct norm *o)
+{
+    const float *rstd = o->step->in[3];
+    float *dscale = o->step->out[1], *dbias = o->step->out[2];
+    double n = (double)o->rows;
+    for (int64_t c = 0; c < o->c; c++) {
+        double sum = total(o, 0, c), dot = total(o, 1, c) * rstd[c];
+        if (dscale) dscale[c] = (float)dot;
+        if (dbias) dbias[c] = (float)sum;
+        o->k.p[c] = (float)(o->k.a[c] * rstd[c] * dot / n);
+        o->k.q[c] = (float)(o->k.a[c] * sum / n);
+    }
+    repeat(o, o->k.p), repeat(o, o->k.q);
+}
+
+static int norm_grad_run(struct cpu_step *s)
+{
+    struct norm o = {.dy = s->in[0], .x = s->in[1], .y = s->out[0]};
+    begin(&o, s, cpu_in(s, 1));
+    recall(&o);
+    threads_for(o.rows, cpu_grain(o.c), back_sums_piece, &o);
+    finish_back_sums(&o);
+    if (o.y) threads_for(o.rows, cpu_grain(o.c), back_piece, &o);
+    return 0;
+}
+
+static int64_t pool_stage(const struct graph *g, const struct node *n)
+{
+    const int64_t *d = g->value[n->in[1]].shape.dim;
+    return d[2] * d[3];
+}
+
+static int pool_norm_grad_run(struct cpu_step *s)
+{
+    const struct value *pooled = cpu_in(s, 1);
+    struct norm o = {.dy = s->in[0], .x = s->in[1], .y = s->out[0], .at = s->in[6]};
+    begin(&o, s, pooled);
+    carve(&o, s->work, o.c, s->cpu->threads, pool_stage(s->graph, s->node), 0);
+    pool_sizes(&o, pooled->shape.dim, o.attr->x_h, o.attr->x_w);
+    recall(&o);
+    threads_for(o.rows, cpu_grain(o.c), back_sums_piece, &o);
+    finish_back_sums(&o);
+    if (o.y) threads_for(o.n * o.half_h, cpu_grain(o.half_w * o.c), pool_back_piece, &o);
+    return 0;
+}
+
+// ---- inference
+static int norm_infer_run(struct cpu_step *s)
+{
+    struct norm o = {.x = s->in[0], .y = s->out[0]};
+    begin(&o, s, cpu_in(s, 0));
+    const float *mean = s->in[1], *var = s->in[2];
+    for (int64_t c = 0; c < o.c; c++) {
+        o.k.mean[c] = mean[c];
+        scale_and_bias(&o, s->in[3], s->in[4], c, (float)(1.0 / sqrt((double)var[c] + (double)o.attr->eps)));
+    }
+    repeat(&o, o.k.mean), repeat(&o, o.k.a), repeat(&o, o.k.b);
+    threads_for(o.rows, cpu_grain(o.c), apply_piece, &o);
+    return 0;
+}
+
+static int norm_fold_run(struct cpu_step *s)
+{
+    const struct value *w = cpu_in(s, 0);
+    const float *mean = s->in[1], *var = s->in[2], *scale = s->in[3], *bias = s->in[4], *conv_bias = s->in[5];
+    const float *from = s->in[0];
+    float *to = s->out[0], *to_bias = s->out[1];
+    int64_t count = w->shape.dim[0], size = cpu_count(w) / (count ? count : 1);
+    for (int64_t k = 0; k < count; k++) {
+        double f = (scale ? scale[k] : 1.0) / sqrt((double)var[k] + (double)s->node->attr.norm.eps);
+        if (to) s->cpu->loops->scale(F32, from + k * size, (float)f, to + k * size, size);
+        if (to_bias) to_bias[k] = (float)(((conv_bias ? conv_bias[k] : 0.0) - mean[k]) * f + (bias ? bias[k] : 0.0));
+    }
+    return 0;
+}
+
+// ---- what the table of operators wants
+static size_t norm_workspace(struct cpu_device *cpu, const struct graph *g, const struct node *n)
+{
+    return carve(NULL, NULL, shape_last(&g->value[n->in[0]].shape), cpu->threads, 0, 0);
+}
+
+static size_t pool_norm_workspace(struct cpu_device *cpu, const struct graph *g, const struct node *n)
+{
+    return carve(NULL, NULL, shape_last(&g->value[n->in[0]].shape), cpu->threads, 0, pooled_scratch(g, n));
+}
+
+static size_t pool_norm_grad_workspace(struct cpu_device *cpu, const struct graph *g, const struct node *n)
+{
+    return carve(NULL, NULL, shape_last(&g->value[n->in[0]].shape), cpu->threads, pool_stage(g, n), 0);
+}
+
+CPU_PREPARE(norm)
+CPU_PREPARE(norm_grad)
+CPU_PREPARE(pool_norm)
+CPU_PREPARE(pool_norm_grad)
+CPU_PREPARE(norm_infer)
+CPU_PREPARE(norm_fold)
+
+const struct cpu_op cpu_norm = {.workspace = norm_workspace, .prepare = norm_prepare};
+const struct cpu_op cpu_norm_grad = {.workspace = norm_workspace, .prepare = norm_grad_prepare};
+const struct cpu_op cpu_pool_norm = {.workspace = pool_norm_workspace, .prepare = pool_norm_prepare};
+const struct cpu_op cpu_pool_norm_grad = {.workspace = pool_norm_grad_workspace, .prepare = pool_norm_grad_prepare};
+const struct cpu_op cpu_norm_infer = {.workspace = norm_workspace, .prepare = norm_infer_prepare};
+const struct cpu_op cpu_norm_fold = {.prepare = norm_fold_prepare};

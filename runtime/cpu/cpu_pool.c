@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pooling that stands by itself. 2x2 windows at stride 2 without overlap take the fast rows of loops_pool.c; every
+// other window goes tap by tap over the channels, and backward each input pixel gathers from the windows over it, so
+// that overlaps add up in one order whatever the threads. Cost: one pass, times the overlap backward.
+#include "runtime/cpu/cpu_work.h"
+
+enum { CHUNK = 256 };
+
+struct pool {
+    const struct loops *loops;
+    const struct pool_attr *attr;
+    enum dtype dtype;
+    int64_t h, w, c, p, q;  // of the input and of the result
+    const void *x;
+    const uint8_t *at_in;
+    void *y;
+    uint8_t *at_out;
+    bool mean;
+    bool halves;  // 2x2 at stride 2
+};
+
+static void fill(struct pool *o, const struct cpu_step *s, const struct value *large, const struct value *small)
+{
+    const int64_t *d = large->shape.dim, *e = small->shape.dim;
+    o->loops = s->cpu->loops, o->attr = &s->node->attr.pool, o->dtype = large->dtype;
+    o->h = d[1], o->w = d[2], o->c = d[3], o->p = e[1], o->q = e[2];
+    const struct pool_attr *a = o->attr;
+    o->halves = a->k[0] == 2 && a->k[1] == 2 && a->stride[0] == 2 && a->stride[1] == 2;
+}
+
+static void pool_pixel(const struct pool *o, const void *image, int64_t p, int64_t q, int64_t to)
+{
+    const struct pool_attr *a = o->attr;
+    float best[CHUNK];
+    int32_t at[CHUNK];
+    for (int64_t c = 0; c < o->c; c += CHUNK) {
+        int64_t n = o->c - c < CHUNK ? o->c - c : CHUNK;
+        int tap = 0;
+        if (o->mean) memset(best, 0, sizeof best);
+        for (int64_t r = 0; r < a->k[0]; r++)
+            for (int64_t s = 0; s < a->k[1]; s++, tap++) {
+                int64_t pixel = (p * a->stride[0] + r) * o->w + q * a->stride[1] + s;
+                const void *x = cpu_at(o->dtype, image, pixel * o->c + c);
+                if (o->mean)
+                    o->loops->add_scaled(o->dtype, x, n, 1.0f, best);
+                else
+                    o->loops->max_tap(o->dtype, x, n, tap, best, at);
+            }
+        if (o->mean) o->loops->scale(F32, best, 1.0f / (float)tap, best, n);
+        if (o->y) o->loops->narrow(o->dtype, best, cpu_at(o->dtype, o->y, to + c), n);
+        if (o->at_out)
+            for (int64_t i = 0; i < n; i++) o->at_out[to + c + i] = (uint8_t)at[i];
+    }
+}
+
+static void pool_piece(void *context, int64_t begin, int64_t end, int thread)  // rows of the result
+{
+    (void)thread;
+    const struct pool *o = context;
+    int64_t row = o->q * o->c, line = o->w * o->c;
+    for (int64_t r = begin; r < end; r++) {
+        const void *image = cpu_at(o->dtype, o->x, r / o->p * o->h * line);
+        int64_t p = r % o->p;
+        if (o->halves && !o->mean && o->y) {
+            const void *x0 = cpu_at(o->dtype, image, 2 * p * line);
+            o->loops->pool2(o->dtype, x0, cpu_at(o->dtype, x0, line), o->q, o->c, cpu_at(o->dtype, o->y, r * row),
+                            o->at_out ? o->at_out + r * row : NULL);
+            continue;
+        }
+        for (int64_t q = 0; q < o->q; q++) pool_pixel(o, image, p, q, r * row + q * o->c);
+    }
+}
+
+static int pool_run(struct cpu_step *s, bool mean)
+{
+    const struct node *n = s->node;
+    int any = n->out[0] != NONE ? n->out[0] : n->out[1];
+    if (any == NONE) return 0;
+    struct pool o = {.x = s->in[0], .y = s->out[0], .at_out = mean ? NULL : s->out[1], .mean = mean};
+    fill(&o, s, cpu_in(s, 0), &s->graph->value[any]);
+    threads_for(cpu_in(s, 0)->shape.dim[0] * o.p, cpu_grain(o.w * o.c * o.attr->k[0]), pool_piece, &o);
+    return 0;
+}
+
+static int maxpool_run(struct cpu_step *s)
+{
+    return pool_run(s, false);
+}
+
+static int avgpool_run(struct cpu_step *s)
+{
+    return pool_run(s, true);
+}
+
+// ---- backward
+// Windows p of `count` that hold place i: [*first, *last].
+static void windows(int64_t i, int64_t k, int64_t stride, int64_t count, int64_t *first, int64_t *last)
+{
+    *first = i < k ? 0 : (i - k) / stride + 1;
+    *last = i / stride < count ? i / stride : count - 1;
+}
+
+static void unpool_pixel(const struct pool *o, int64_t n, int64_t y, int64_t x)
+{
+    const struct pool_attr *a = o->attr;
+    float acc[CHUNK], share = 1.0f / (float)(a->k[0] * a->k[1]);
+    int64_t p0, p1, q0, q1, to = ((n * o->h + y) * o->w + x) * o->c;
+    windows(y, a->k[0], a->stride[0], o->p, &p0, &p1);
+    windows(x, a->k[1], a->stride[1], o->q, &q0, &q1);
+    for (int64_t c = 0; c < o->c; c += CHUNK) {
+        int64_t count = o->c - c < CHUNK ? o->c - c : CHUNK;
+        memset(acc, 0, sizeof acc);
+        for (int64_t p = p0; p <= p1; p++)
+            for (int64_t q = q0; q <= q1; q++) {
+                int64_t from = ((n * o->p + p) * o->q + q) * o->c + c;
+                int tap = (int)((y - p * a->stride[0]) * a->k[1] + x - q * a->stride[1]);
+                const void *dy = cpu_at(o->dtype, o->x, from);
+                if (o->mean)
+                    o->loops->add_scaled(o->dtype, dy, count, share, acc);
+                else
+                    o->loops->from_tap(o->dtype, dy, o->at_in + from, count, tap, acc);
+            }
+        o->loops->narrow(o->dtype, acc, cpu_at(o->dtype, o->y, to + c), count);
+    }
+}
+
+static void unpool_piece(void *context, int64_t begin, int64_t end, int thread)  // rows of dx
+{
+    (void)thread;
+    const struct pool *o = context;
+    for (int64_t r = begin; r < end; r++)
+        for (int64_t x = 0; x < o->w; x++) unpool_pixel(o, r / o->h, r % o->h, x);
+}
+
+static void unpool2_piece(void *context, int64_t begin, int64_t end, int thread)  // rows of dy
+{
+    (void)thread;
+    const struct pool *o = context;
+    size_t size = dtype_size(o->dtype), line = (size_t)(o->w * o->c) * size, odd = (size_t)((o->w - 2 * o->q) * o->c) * size;
+    for (int64_t r = begin; r < end; r++) {
+        int64_t p = r % o->p, from = r * o->q * o->c;
+        char *dx = (char *)o->y + (size_t)(r / o->p * o->h + 2 * p) * line;
+        o->loops->unpool2(size, cpu_at(o->dtype, o->x, from), o->at_in + from, o->q, o->c, dx, dx + line);
+        memset(dx + line - odd, 0, odd);
+        memset(dx + 2 * line - odd, 0, odd);
+        if (p == o->p - 1) memset(dx + 2 * line, 0, (size_t)(o->h - 2 * o->p) * line);
+    }
+}
+
+static int unpool_run(struct cpu_step *s, bool mean)
+{
+    const struct value *dx = cpu_out(s, 0), *dy = cpu_in(s, mean ? 0 : 1);
+    if (!dx) return 0;
+    struct pool o = {.x = s->in[mean ? 0 : 1], .at_in = mean ? NULL : s->in[0], .y = s->out[0], .mean = mean};
+    fill(&o, s, dx, dy);
+    if (o.halves && !mean && o.h / 2 == o.p && o.w / 2 == o.q)
+        threads_for(dy->shape.dim[0] * o.p, cpu_grain(2 * o.w * o.c), unpool2_piece, &o);
+    else
+        threads_for(dx->shape.dim[0] * o.h, cpu_grain(o.w * o.c), unpool_piece, &o);
+    return 0;
+}
+
+static int maxpool_grad_run(struct cpu_step *s)
+{
+    return unpool_run(s, false);
+}
+
+static int avgpool_grad_run(struct cpu_step *s)
+{
+    return unpool_run(s, true);
+}
+
+CPU_PREPARE(maxpool)
+CPU_PREPARE(maxpool_grad)
+CPU_PREPARE(avgpool)
+CPU_PREPARE(avgpool_grad)
+const struct cpu_op cpu_maxpool = {.prepare = maxpool_prepare};
+const struct cpu_op cpu_maxpool_grad = {.prepare = maxpool_grad_prepare};
+const struct cpu_op cpu_avgpool = {.prepare = avgpool_prepare};
+const struct cpu_op cpu_avgpool_grad = {.prepare = avgpool_grad_prepare};

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the cpu_*.c files share: what a step's values look like, pieces of the split over threads, and the scratch
+// memory of a step, which the workspace question and the run carve up with the same lines.
+#ifndef DAWN_CPU_WORK_H
+#define DAWN_CPU_WORK_H
+
+#include "runtime/base/threads.h"
+#include "runtime/cpu/cpu.h"
+#include "runtime/cpu/loops.h"
+
+// A thread is worth waking for this many elements.
+enum { CPU_GRAIN = 16384 };
+
+static inline const struct value *cpu_in(const struct cpu_step *s, int i)
+{
+    return node_in(s->graph, s->node, i);
+}
+
+static inline const struct value *cpu_out(const struct cpu_step *s, int i)
+{
+    return node_out(s->graph, s->node, i);
+}
+
+static inline void *cpu_at(enum dtype t, const void *base, int64_t i)
+{
+    return (char *)(uintptr_t)base + i * (int64_t)dtype_size(t);
+}
+
+static inline int64_t cpu_count(const struct value *v)
+{
+    return shape_count(&v->shape);
+}
+
+// Rows of `size` elements a piece holds at least.
+static inline int64_t cpu_grain(int64_t size)
+{
+    return size >= CPU_GRAIN ? 1 : CPU_GRAIN / (size > 0 ? size : 1);
+}
+
+// The width of a struct period: C repeated until whole vectors fit and a loop over a row is worth its start.
+static inline int64_t cpu_period(int64_t c)
+{
+    enum { WIDE = 256 };
+    if (c >= WIDE) return c;
+    int64_t fold = 1;
+    while (fold * c % 32 != 0) fold *= 2;
+    while (fold * c < WIDE) fold *= 2;
+    return fold * c;
+}
+
+// Between any two types, on all threads (cpu_element.c).
+void cpu_convert(const struct loops *, enum dtype from, const void *x, enum dtype to, void *y, int64_t n);
+
+// A prepare that only names what runs.
+#define CPU_PREPARE(name)                                                                                              \
+    static int name##_prepare(struct cpu_step *s)                                                                      \
+    {                                                                                                                  \
+        s->run = name##_run;                                                                                           \
+        return 0;                                                                                                      \
+    }
+
+// Carves scratch memory: the first pass with base NULL only counts.
+struct cpu_scratch {
+    char *base;
+    size_t used;
+};
+
+static inline void *cpu_take(struct cpu_scratch *s, int64_t count, size_t size)
+{
+    size_t bytes = ((size_t)count * size + 63) & ~(size_t)63;
+    s->used += bytes;
+    return s->base ? s->base + (s->used - bytes) : NULL;
+}
+
+#endif

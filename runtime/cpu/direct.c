@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// x[N,H,W,C] * w[K,R,S,C] -> y[N,P,Q,K]. A register tile is 6 images by 64 k (or 8 by 48, 12 by 32) at one output pixel:
+// because all its lanes stand at the same pixel, a tap outside the image is left out for all of them, and edges cost
+// nothing. Each step over c reads four vectors of filters, six broadcasts of x, and does 24 multiply-adds.
+//
+// Filters are packed first into units of 4 bytes, [k block][tap][c unit][k of the block]; a unit is two channels in bf16
+// (the instruction adds two products into each f32 lane) and one in f32. A thread takes rows of image tiles; for each
+// it goes through all k before the next, so that x comes from memory once. Sums do not depend on the threads.
+#include "runtime/cpu/direct.h"
+
+#include "runtime/base/threads.h"
+#include "runtime/cpu/loops_stem.h"
+
+enum { KB = 64, UNIT = 4, WIDEST = 12 };
+enum { PAST_CACHE = 48 << 20 };  // results larger than this are not read again before they are gone from every cache
+enum { LEAST_IMAGES = 12 };  // below, tiles of images are too narrow to keep the multipliers busy
+
+struct direct {
+    const struct dnnl_conv *conv;
+    bool turned;
+    const char *x;
+    const float *w, *bias;
+    char *y, *work;
+    int64_t c_units, taps, size;  // size: bytes of an element of x and y
+    bool past_cache;
+    const struct stem_loops *loops;
+};
+
+static int64_t channels_in_unit(const struct dnnl_conv *c) { return c->dtype == BF16 ? 2 : 1; }
+
+size_t direct_bytes(const struct dnnl_conv *c)
+{
+    int64_t k = (c->k + 15) / 16 * 16;
+    return (size_t)(k * c->r * c->s * (c->c / channels_in_unit(c))) * UNIT;
+}
+
+// Packs the filters of (k block, tap) pairs.
+static void pack(void *context, int64_t begin, int64_t end, int thread)
+{
+    (void)thread;
+    const struct direct *d = context;
+    const struct dnnl_conv *c = d->conv;
+    int64_t taps = d->taps;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t kb = i / taps, tap = i % taps, first = kb * KB, wide = c->k - first < KB ? c->k - first : KB;
+        int64_t lanes = (wide + 15) / 16 * 16;
+        char *to = d->work + first * taps * d->c_units * UNIT + tap * d->c_units * lanes * UNIT;
+        memset(to, 0, (size_t)(d->c_units * lanes * UNIT));
+        // from[k * k_step + channel * c_step]
+        const float *from = d->turned ? d->w + (taps - 1 - tap) * c->k + first : d->w + (first * taps + tap) * c->c;
+        int64_t k_step = d->turned ? 1 : taps * c->c, c_step = d->turned ? taps * c->k : 1;
+        for (int64_t u = 0; u < d->c_units; u++)
+            for (int64_t k = 0; k < wide; k++) {
+                char *at = to + (u * lanes + k) * UNIT;
+                if (c->dtype == F32) {
+                    memcpy(at, &from[k * k_step + u * c_step], 4);
+                } else {
+                    uint16_t pair[2] = {f32_to_bf16(from[k * k_step + 2 * u * c_step]), f32_to_bf16(from[k * k_step + (2 * u + 1) * c_step])};
+                    memcpy(at, pair, 4);
+                }
+            }
+    }
+}
+
+#if defined __x86_64__
+
+#include <immintrin.h>
+
+#define VECTORS __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
+#define ALWAYS __attribute__((always_inline))
+
+bool direct_fits(const struct dnnl_conv *c)
+{
+    if (c->groups != 1 || c->n < LEAST_IMAGES || c->c < 8 || c->k < 16) return false;
+    if (c->dtype != F32 && (c->dtype != BF16 || c->c % 2)) return false;
+    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512vl"))
+        return false;
+    return c->dtype == F32 || __builtin_cpu_supports("avx512bf16");
+}
+
+// One tile at one pixel. Strides are in bytes.
+struct spot {
+    const char *x, *w;          // at tap (0, 0), which may lie outside; of the k block
+    int64_t r0, r1, s0, s1;     // the taps inside the image
+    int64_t x_image, x_row, x_pixel;
+    int64_t c_units, taps_wide; // taps_wide: s of the filter
+    char *y;
+    int64_t y_image;
+    const float *bias;          // of the k block, or NULL
+    int64_t k;                  // of the block: how many are to be written
+    bool past_cache;            // y is written straight to memory
+    enum act act;
+    const struct stem_loops *loops;
+};
+
+static inline VECTORS ALWAYS __mmask16 lanes_of(int64_t left)
+{
+    return left >= 16 ? 0xffff : left <= 0 ? 0 : (__mmask16)((1u << left) - 1);
+}
+
+static inline VECTORS ALWAYS void store(const int kv, const bool bf16, const struct spot *g, char *y, const __m512 *v)
+{
+    if (kv == 4 && g->past_cache) {  // whole lines, 64 k of them
+#pragma GCC unroll 4
+        for (int j = 0; j < 4; j += bf16 ? 2 : 1)
+            _mm512_stream_si512((void *)(y + j * (bf16 ? 32 : 64)),
+                                bf16 ? (__m512i)_mm512_cvtne2ps_pbh(v[j + 1], v[j]) : _mm512_castps_si512(v[j]));
+        return;
+    }
+#pragma GCC unroll 4
+    for (int j = 0; j < kv; j++) {
+        __mmask16 in = lanes_of(g->k - j * 16);
+        if (bf16) _mm256_mask_storeu_epi16(y + j * 32, in, (__m256i)_mm512_cvtneps_pbh(v[j]));
+        else _mm512_mask_storeu_ps(y + j * 64, in, v[j]);
+    }
+}
+
+static inline VECTORS ALWAYS void tile(const int ct, const int kv, const bool bf16, const struct spot *g)
+{
+    __m512 a[WIDEST][4];
+    __m512 b[4];
+#pragma GCC unroll 4
+    for (int j = 0; j < kv; j++) b[j] = g->bias ? _mm512_maskz_loadu_ps(lanes_of(g->k - j * 16), g->bias + j * 16) : _mm512_setzero_ps();
+#pragma GCC unroll 12
+    for (int i = 0; i < ct; i++)
+#pragma GCC unroll 4
+        for (int j = 0; j < kv; j++) a[i][j] = b[j];
+    for (int64_t r = g->r0; r < g->r1; r++) {
+        for (int64_t s = g->s0; s < g->s1; s++) {
+            const char *w = g->w + (r * g->taps_wide + s) * g->c_units * kv * 64;
+            const char *x[WIDEST / 3];  // every third image; those between are reached by the addressing mode
+#pragma GCC unroll 4
+            for (int i = 0; i < (ct + 2) / 3; i++) x[i] = g->x + r * g->x_row + s * g->x_pixel + 3 * i * g->x_image;
+            int64_t image = g->x_image;
+            for (int64_t c = 0; c < g->c_units; c++, w += kv * 64) {
+                __m512 f[4];
+#pragma GCC unroll 4
+                for (int j = 0; j < kv; j++) f[j] = _mm512_loadu_ps(w + j * 64);
+#pragma GCC unroll 12
+                for (int i = 0; i < ct; i++) {
+                    float one;
+                    memcpy(&one, x[i / 3] + (i % 3) * image, UNIT);
+                    __m512 o = _mm512_set1_ps(one);
+#pragma GCC unroll 4
+                    for (int j = 0; j < kv; j++)
+                        a[i][j] = bf16 ? _mm512_dpbf16_ps(a[i][j], (__m512bh)f[j], (__m512bh)o) : _mm512_fmadd_ps(f[j], o, a[i][j]);
+                }
+#pragma GCC unroll 4
+                for (int i = 0; i < (ct + 2) / 3; i++) x[i] += UNIT;
+            }
+        }
+    }
+    if (g->act == ACT_NONE) {
+#pragma GCC unroll 12
+        for (int i = 0; i < ct; i++) store(kv, bf16, g, g->y + i * g->y_image, a[i]);
+        return;
+    }
+    float plain[WIDEST * KB];
+#pragma GCC unroll 12
+    for (int i = 0; i < ct; i++)
+#pragma GCC unroll 4
+        for (int j = 0; j < kv; j++) _mm512_storeu_ps(plain + (i * kv + j) * 16, a[i][j]);
+    g->loops->activate(plain, ct * kv * 16, g->act);
+    for (int i = 0; i < ct; i++) {
+        __m512 v[4];
+#pragma GCC unroll 4
+        for (int j = 0; j < kv; j++) v[j] = _mm512_loadu_ps(plain + (i * kv + j) * 16);
+        store(kv, bf16, g, g->y + i * g->y_image, v);
+    }
+}
+
+#define TILE(ct, kv)                                                                                                   \
+    static VECTORS void tile_##ct##_##kv##_bf16(const struct spot *g) { tile(ct, kv, true, g); }                       \
+    static VECTORS void tile_##ct##_##kv##_f32(const struct spot *g) { tile(ct, kv, false, g); }
+TILE(6, 4) TILE(4, 4) TILE(1, 4) TILE(8, 3) TILE(4, 3) TILE(1, 3) TILE(12, 2) TILE(4, 2) TILE(1, 2) TILE(12, 1) TILE(4, 1) TILE(1, 1)
+#undef TILE
+
+// For 1 to 4 vectors of k: the widest tile, one of 4 images and one of 1 for what is left.
+#define TILES(ct, kv) {{tile_##ct##_##kv##_f32, tile_4_##kv##_f32, tile_1_##kv##_f32}, {tile_##ct##_##kv##_bf16, tile_4_##kv##_bf16, tile_1_##kv##_bf16}}
+static void (*const tiles[4][2][3])(const struct spot *) = {TILES(12, 1), TILES(12, 2), TILES(8, 3), TILES(6, 4)};
+static const int widths[4] = {12, 12, 8, 6};
+
+// All tiles of `images` images at one pixel.
+static void run_spot(const struct spot *from, bool bf16, int64_t images)
+{
+    struct spot g = *from;
+    int kv = (int)((g.k + 15) / 16);
+    for (int64_t i = 0; i < images;) {
+        int pick = images - i >= widths[kv - 1] ? 0 : images - i >= 4 ? 1 : 2, wide = pick == 0 ? widths[kv - 1] : pick == 1 ? 4 : 1;
+        tiles[kv - 1][bf16][pick](&g);
+        g.x += wide * g.x_image, g.y += wide * g.y_image, i += wide;
+    }
+}
+
+// Asks memory for the input row that the next output row will want first, at the same column.
+static void ask_ahead(const struct direct *d, int64_t image, int64_t images, int64_t p, int64_t q)
+{
+    const struct dnnl_conv *c = d->conv;
+    int64_t row = (p + 1) * c->stride[0] + c->r - 1 - c->before[0];
+    if (row >= c->h) {  // the next images begin where these end
+        row -= c->h, image += images;
+        images = c->n - image < images ? c->n - image : images;
+    }
+    if (row < 0 || row >= c->h) return;
+    int64_t bytes = c->c * d->size * c->stride[1];
+    for (int64_t i = 0; i < images; i++) {
+        const char *at = d->x + (((image + i) * c->h + row) * c->w + q * c->stride[1]) * c->c * d->size;
+        for (int64_t b = 0; b < bytes; b += 64) _mm_prefetch(at + b, _MM_HINT_T1);
+    }
+}
+
+static int64_t at_least(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t at_most(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// One row of outputs of some images, one block of k.
+static void run_row(const struct direct *d, int64_t image, int64_t images, int64_t p, int64_t first)
+{
+    const struct dnnl_conv *c = d->conv;
+    int64_t pixel = c->c * d->size, top = p * c->stride[0] - c->before[0];
+    struct spot g = {.r0 = at_least(0, -top), .r1 = at_most(c->r, c->h - top), .x_image = c->h * c->w * pixel, .x_row = c->w * pixel,
+                     .x_pixel = pixel, .c_units = d->c_units, .taps_wide = c->s, .y_image = c->p * c->q * c->k * d->size,
+                     .bias = d->bias ? d->bias + first : NULL, .k = at_most(KB, c->k - first), .act = c->act, .loops = d->loops, .past_cache = d->past_cache};
+    g.w = d->work + first * d->taps * d->c_units * UNIT;
+    for (int64_t q = 0; q < c->q; q++) {
+        int64_t left = q * c->stride[1] - c->before[1];
+        g.s0 = at_least(0, -left), g.s1 = at_most(c->s, c->w - left);
+        // As integers, because tap (0, 0) may lie before the array.
+        g.x = (const char *)((uintptr_t)d->x + (uintptr_t)(((image * c->h + top) * c->w + left) * pixel));
+        g.y = d->y + (((image * c->p + p) * c->q + q) * c->k + first) * d->size;
+        if (first == 0) ask_ahead(d, image, images, p, q);
+        run_spot(&g, c->dtype == BF16, images);
+    }
+}
+
+static int64_t tile_images(const struct dnnl_conv *c) { return c->k % KB == 0 ? 6 : c->k <= 32 ? 12 : c->k <= 48 ? 8 : 24; }
+
+// Pieces are rows of tiles.
+static void run_rows(void *context, int64_t begin, int64_t end, int thread)
+{
+    (void)thread;
+    const struct direct *d = context;
+    const struct dnnl_conv *c = d->conv;
+    int64_t wide = tile_images(c);
+    while (begin < end) {
+        int64_t image = begin / c->p * wide, p = begin % c->p, rows = at_most(c->p - p, end - begin);
+        for (int64_t first = 0; first < c->k; first += KB)
+            for (int64_t i = 0; i < rows; i++) run_row(d, image, at_most(wide, c->n - image), p + i, first);
+        begin += rows;
+    }
+    _mm_sfence();  // what went past the cache is in memory before anybody is told
+}
+
+static int64_t pieces(const struct dnnl_conv *c)
+{
+    int64_t wide = tile_images(c);
+    return (c->n + wide - 1) / wide * c->p;
+}
+
+#else
+
+bool direct_fits(const struct dnnl_conv *c)
+{
+    (void)c;
+    return false;
+}
+
+static void run_rows(void *context, int64_t begin, int64_t end, int thread)
+{
+    (void)context, (void)begin, (void)end, (void)thread;
+    BUG("direct convolution without AVX-512");
+}
+
+static int64_t pieces(const struct dnnl_conv *c) { return c->n; }
+
+#endif
+
+void direct_run(const struct dnnl_conv *c, bool turned, const void *x, const float *w, const float *bias, void *y, void *work)
+{
+    struct direct d = {c, turned, x, w, bias, y, work, c->c / channels_in_unit(c), c->r * c->s, (int64_t)dtype_size(c->dtype), false, stem_loops()};
+    d.past_cache = c->k % KB == 0 && (uintptr_t)y % 64 == 0 && c->n * c->p * c->q * c->k * d.size >= PAST_CACHE;
+    threads_for((c->k + KB - 1) / KB * d.taps, 1, pack, &d);
+    threads_for(pieces(c), 1, run_rows, &d);
+}

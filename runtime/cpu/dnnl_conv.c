@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution and its two gradients, through oneDNN. Filters are f32 masters: every run re-orders them into the format
+// (and the precision) that the kernel wants, in scratch that belongs to the plan; 2 million parameters take about
+// 2 ms. supports, workspace and prepare make the same conv_plan, so what is asked for is what is used.
+//
+// The gradient of x is a convolution of dy as well, with the filters turned by 180 degrees and the roles of C and K
+// exchanged: oneDNN's forward kernels are the better ones (docs/performance.md), so stride 1 goes that way.
+#include "runtime/base/arena.h"
+#include "runtime/base/threads.h"
+#include "runtime/cpu/direct.h"
+#include "runtime/cpu/dnnl_prim.h"
+#include "runtime/cpu/stem.h"
+#include "runtime/cpu/wgrad.h"
+
+#include <stdlib.h>
+
+struct conv_plan {
+    struct dnnl_conv conv;        // as oneDNN sees it
+    bool turned;                  // gradient of x as a forward convolution
+    enum { BY_DNNL, BY_WGRAD, BY_DIRECT, BY_STEM } by;  // oneDNN, or one of our own kernels
+    struct dnnl_prim main, pack;  // pack: filters into the format of main, or dw out of it
+    size_t turned_at, packed_at, scratch_at, bytes;  // in the work buffer
+};
+
+static size_t round_up(size_t bytes) { return (bytes + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN; }
+
+static void conv_plan_end(struct conv_plan *p)
+{
+    dnnl_prim_end(&p->pack);
+    dnnl_prim_end(&p->main);
+}
+
+// The convolution that a node is or is the gradient of.
+static struct dnnl_conv conv_of(const struct graph *g, const struct node *n)
+{
+    const struct conv_attr *a = &n->attr.conv;
+    const struct value *in0 = node_in(g, n, 0), *in1 = node_in(g, n, 1), *out = node_out(g, n, 0);
+    const struct value *x = n->op == OP_CONV_DGRAD ? out : in0;
+    const struct value *w = n->op == OP_CONV ? in1 : n->op == OP_CONV_DGRAD ? in0 : out;
+    const struct value *y = n->op == OP_CONV ? out : in1;
+    struct dnnl_conv c = {
+        .pass = n->op == OP_CONV ? DNNL_FORWARD : n->op == OP_CONV_DGRAD ? DNNL_DGRAD : DNNL_WGRAD,
+        .dtype = y->dtype,
+        .n = x->shape.dim[0], .h = x->shape.dim[1], .w = x->shape.dim[2], .c = x->shape.dim[3],
+        .k = w->shape.dim[0], .r = w->shape.dim[1], .s = w->shape.dim[2],
+        .p = y->shape.dim[1], .q = y->shape.dim[2],
+        .groups = a->groups > 1 ? a->groups : 1,
+        .stride = {a->stride[0], a->stride[1]}, .before = {a->before[0], a->before[1]}, .after = {a->after[0], a->after[1]},
+        .bias = n->op == OP_CONV && n->in[2] != NONE,
+        .act = n->op == OP_CONV ? a->act : ACT_NONE,
+    };
+    return c;
+}
+
+// Turns dx = dgrad(dy) into the forward convolution that gives the same; false when there is none.
+static bool turn(struct dnnl_conv *c)
+{
+    if (c->groups != 1 || c->stride[0] != 1 || c->stride[1] != 1) return false;
+    struct dnnl_conv t = *c;
+    t.pass = DNNL_FORWARD;
+    t.h = c->p, t.w = c->q, t.c = c->k;
+    t.p = c->h, t.q = c->w, t.k = c->c;
+    t.before[0] = (int)c->r - 1 - c->before[0];
+    t.before[1] = (int)c->s - 1 - c->before[1];
+    t.after[0] = (int)(c->h + c->r - 1 - c->p - t.before[0]);
+    t.after[1] = (int)(c->w + c->s - 1 - c->q - t.before[1]);
+    for (int i = 0; i < 2; i++)  // oneDNN wants padding neither negative nor as wide as the filter
+        if (t.before[i] < 0 || t.after[i] < 0 || t.after[i] >= (i ? c->s : c->r)) return false;
+    *c = t;
+    return true;
+}
+
+// dw leaves oneDNN's format, filters enter it.
+static int plan_pack(struct cpu_device *cpu, struct conv_plan *p)
+{
+    struct dnnl_array plain = dnnl_prim_filters(&p->conv, p->turned);
+    if (p->conv.pass == DNNL_WGRAD) return dnnl_prim_unpack(cpu, &p->pack, &p->main, DNNL_ARG_DIFF_WEIGHTS, &plain);
+    return dnnl_prim_pack(cpu, &p->pack, &plain, &p->main, DNNL_ARG_WEIGHTS);
+}
+
+// An own kernel where one fits, by the measurements of docs/performance.md.
+static bool choose_own(struct cpu_device *cpu, struct conv_plan *p)
+{
+    const struct dnnl_conv *c = &p->conv;
+    if (c->pass == DNNL_WGRAD && wgrad_fits(c)) {
+        p->by = BY_WGRAD, p->bytes = wgrad_bytes(c, cpu->threads);
+    } else if (c->pass == DNNL_FORWARD && !p->turned && stem_fits(c)) {
+        p->by = BY_STEM, p->bytes = stem_bytes(c);
+    } else if (c->pass == DNNL_FORWARD && direct_fits(c)) {
+        p->by = BY_DIRECT, p->bytes = direct_bytes(c);
+    }
+    return p->by != BY_DNNL;
+}
+
+static int conv_plan_new(struct cpu_device *cpu, const struct graph *g, const struct node *n, struct conv_plan *p)
+{
+    memset(p, 0, sizeof *p);
+    p->conv = conv_of(g, n);
+    if (p->conv.dtype == F16) return fail(ERR_UNSUPPORTED, "f16 is storage only on a processor");
+    if (n->op == OP_CONV_DGRAD) p->turned = turn(&p->conv);
+    if (choose_own(cpu, p)) return 0;
+    TRY(dnnl_prim_conv(cpu, &p->main, &p->conv));
+    int rc = plan_pack(cpu, p);
+    if (rc < 0) {
+        conv_plan_end(p);
+        return rc;
+    }
+    struct dnnl_conv *c = &p->conv;
+    size_t filters = (size_t)(c->k * c->r * c->s * c->c / c->groups) * sizeof(float);
+    size_t scratch = p->main.scratch > p->pack.scratch ? p->main.scratch : p->pack.scratch;  // they run in turn
+    p->packed_at = p->turned ? round_up(filters) : 0;
+    p->scratch_at = p->packed_at + round_up(dnnl_prim_bytes(&p->main, c->pass == DNNL_WGRAD ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS));
+    p->bytes = p->scratch_at + round_up(scratch);
+    return 0;
+}
+
+static int conv_supports(struct cpu_device *cpu, const struct graph *g, const struct node *n)
+{
+    struct conv_plan p;
+    TRY(conv_plan_new(cpu, g, n, &p));
+    conv_plan_end(&p);
+    return 0;
+}
+
+static size_t conv_workspace(struct cpu_device *cpu, const struct graph *g, const struct node *n)
+{
+    struct conv_plan p;
+    if (conv_plan_new(cpu, g, n, &p) < 0) return 0;  // prepare fails with the same sentence
+    conv_plan_end(&p);
+    return p.bytes;
+}
+
+// ---- running
+
+struct turning {
+    const float *from;
+    float *to;
+    int64_t taps, row;  // r * s, and the channels behind each
+};
+
+static void turn_filters(void *context, int64_t begin, int64_t end, int thread)
+{
+    (void)thread;
+    const struct turning *t = context;
+    for (int64_t k = begin; k < end; k++)
+        for (int64_t i = 0; i < t->taps; i++)
+            memcpy(t->to + (k * t->taps + i) * t->row, t->from + (k * t->taps + t->taps - 1 - i) * t->row,
+                   (size_t)t->row * sizeof(float));
+}
+
+static int conv_run(struct cpu_step *step)
+{
+    struct conv_plan *p = step->own;
+    if (p->conv.pass == DNNL_WGRAD) {
+        TRY(dnnl_prim_run(step->cpu, &p->main));
+        return dnnl_prim_run(step->cpu, &p->pack);
+    }
+    if (p->turned) {
+        const struct dnnl_conv *c = &p->conv;
+        struct turning t = {step->in[0], (float *)((char *)step->work + p->turned_at), c->r * c->s, c->k};
+        threads_for(c->c, 16, turn_filters, &t);
+    }
+    TRY(dnnl_prim_run(step->cpu, &p->pack));
+    return dnnl_prim_run(step->cpu, &p->main);
+}
+
+static int own_run(struct cpu_step *step)
+{
+    const struct conv_plan *p = step->own;
+    const struct dnnl_conv *c = &p->conv;
+    void **in = step->in;
+    if (p->by == BY_WGRAD) wgrad_run(c, step->cpu->threads, in[0], in[1], step->out[0], step->work);
+    else if (p->by == BY_STEM) stem_run(c, in[0], in[1], in[2], step->out[0], step->work);
+    else if (p->turned) direct_run(c, true, in[1], in[0], NULL, step->out[0], step->work);
+    else direct_run(c, false, in[0], in[1], in[2], step->out[0], step->work);
+    return 0;
+}
+
+static void conv_release(struct cpu_step *step)
+{
+    conv_plan_end(step->own);
+    free(step->own);
+    step->own = NULL;
+}
+
+// Binds the operands to where the plan put them.
+static int conv_bind(struct cpu_step *step, struct conv_plan *p)
+{
+    struct cpu_device *cpu = step->cpu;
+    char *work = step->work;
+    void *packed = work + p->packed_at, *scratch = work + p->scratch_at;
+    if (p->main.scratch) TRY(dnnl_prim_bind(cpu, &p->main, DNNL_ARG_SCRATCHPAD, scratch));
+    if (p->pack.scratch) TRY(dnnl_prim_bind(cpu, &p->pack, DNNL_ARG_SCRATCHPAD, scratch));
+    if (p->conv.pass == DNNL_WGRAD) {
+        TRY(dnnl_prim_bind(cpu, &p->main, DNNL_ARG_SRC, step->in[0]));
+        TRY(dnnl_prim_bind(cpu, &p->main, DNNL_ARG_DIFF_DST, step->in[1]));
+        TRY(dnnl_prim_bind(cpu, &p->main, DNNL_ARG_DIFF_WEIGHTS, packed));
+        TRY(dnnl_prim_bind(cpu, &p->pack, DNNL_ARG_FROM, packed));
+        return dnnl_prim_bind(cpu, &p->pack, DNNL_ARG_TO, step->out[0]);
+    }
+    bool forward = step->node->op == OP_CONV;
+    TRY(dnnl_prim_bind(cpu, &p->pack, DNNL_ARG_FROM, p->turned ? work + p->turned_at : step->in[forward ? 1 : 0]));
+    TRY(dnnl_prim_bind(cpu, &p->pack, DNNL_ARG_TO, packed));
+    TRY(dnnl_prim_bind(cpu, &p->main, DNNL_ARG_WEIGHTS, packed));
+    if (p->conv.bias) TRY(dnnl_prim_bind(cpu, &p->main, DNNL_ARG_BIAS, step->in[2]));
+    bool back = p->conv.pass == DNNL_DGRAD;
+    TRY(dnnl_prim_bind(cpu, &p->main, back ? DNNL_ARG_DIFF_DST : DNNL_ARG_SRC, step->in[forward ? 0 : 1]));
+    return dnnl_prim_bind(cpu, &p->main, back ? DNNL_ARG_DIFF_SRC : DNNL_ARG_DST, step->out[0]);
+}
+
+static int conv_prepare(struct cpu_step *step)
+{
+    struct conv_plan *p = zalloc(sizeof *p);
+    int rc = conv_plan_new(step->cpu, step->graph, step->node, p);
+    if (rc < 0) {
+        free(p);
+        return rc;
+    }
+    BUG_IF(p->bytes > step->work_bytes);
+    step->own = p;
+    step->release = conv_release;
+    step->run = p->by == BY_DNNL ? conv_run : own_run;
+    if (p->by != BY_DNNL) return 0;
+    TRY(dnnl_prim_build(&p->main));
+    TRY(dnnl_prim_build(&p->pack));
+    return conv_bind(step, p);
+}
+
+const struct cpu_op cpu_conv = {conv_supports, conv_workspace, conv_prepare};
+const struct cpu_op cpu_conv_dgrad = {conv_supports, conv_workspace, conv_prepare};
+const struct cpu_op cpu_conv_wgrad = {conv_supports, conv_workspace, conv_prepare};

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products through oneDNN. An f32 operand beside a 16-bit one is rounded first, in scratch that belongs to the
+// plan; c is copied over y and added by the kernel, so that every result is written once by the product.
+#include "runtime/base/arena.h"
+#include "runtime/base/threads.h"
+#include "runtime/cpu/dnnl_prim.h"
+
+#include <stdlib.h>
+
+struct matmul_plan {
+    struct dnnl_prim main, round[2];  // round[i]: operand i to 16 bits, when it has to be
+    bool rounds[2];
+    size_t round_at[2], scratch_at, bytes;
+};
+
+static size_t round_up(size_t bytes) { return (bytes + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN; }
+
+static void matmul_plan_end(struct matmul_plan *p)
+{
+    dnnl_prim_end(&p->main);
+    for (int i = 0; i < 2; i++) dnnl_prim_end(&p->round[i]);
+}
+
+// The array as it lies in memory, seen as op(array) when `turn`.
+static struct dnnl_array array_of(const struct value *v, bool turn)
+{
+    struct dnnl_array a = {.dtype = v->dtype, .rank = v->shape.rank};
+    for (int i = a.rank - 1; i >= 0; i--) {
+        a.dim[i] = v->shape.dim[i];
+        a.stride[i] = i == a.rank - 1 ? 1 : a.stride[i + 1] * a.dim[i + 1];
+    }
+    if (turn) {
+        int r = a.rank - 2, c = a.rank - 1;
+        int64_t dim = a.dim[r], stride = a.stride[r];
+        a.dim[r] = a.dim[c], a.stride[r] = a.stride[c];
+        a.dim[c] = dim, a.stride[c] = stride;
+    }
+    return a;
+}
+
+static int plan_parts(struct cpu_device *cpu, const struct graph *g, const struct node *n, struct matmul_plan *p)
+{
+    const struct matmul_attr *attr = &n->attr.matmul;
+    const struct value *in[2] = {node_in(g, n, 0), node_in(g, n, 1)};
+    bool turn[2] = {attr->ta, attr->tb};
+    struct dnnl_array operand[2], y = array_of(node_out(g, n, 0), false);
+    enum dtype narrow = in[0]->dtype == F32 ? in[1]->dtype : in[0]->dtype;
+    if (narrow == F16 || y.dtype == F16) return fail(ERR_UNSUPPORTED, "f16 is storage only on a processor");
+    size_t scratch = 0;
+    for (int i = 0; i < 2; i++) {
+        operand[i] = array_of(in[i], turn[i]);
+        p->rounds[i] = in[i]->dtype != narrow;
+        if (!p->rounds[i]) continue;
+        struct dnnl_array from = operand[i];
+        operand[i].dtype = narrow;
+        TRY(dnnl_prim_copy(cpu, &p->round[i], &from, &operand[i]));
+        p->round_at[i] = p->scratch_at;
+        p->scratch_at += round_up((size_t)shape_count(&in[i]->shape) * dtype_size(narrow));
+        if (p->round[i].scratch > scratch) scratch = p->round[i].scratch;
+    }
+    float beta = n->in[2] == NONE ? 0.0f : attr->beta;
+    TRY(dnnl_prim_matmul(cpu, &p->main, &operand[0], &operand[1], &y, attr->alpha, beta));
+    if (p->main.scratch > scratch) scratch = p->main.scratch;
+    p->bytes = p->scratch_at + round_up(scratch);
+    return 0;
+}
+
+static int matmul_plan_new(struct cpu_device *cpu, const struct graph *g, const struct node *n, struct matmul_plan *p)
+{
+    memset(p, 0, sizeof *p);
+    int rc = plan_parts(cpu, g, n, p);
+    if (rc < 0) matmul_plan_end(p);
+    return rc;
+}
+
+static int matmul_supports(struct cpu_device *cpu, const struct graph *g, const struct node *n)
+{
+    struct matmul_plan p;
+    TRY(matmul_plan_new(cpu, g, n, &p));
+    matmul_plan_end(&p);
+    return 0;
+}
+
+static size_t matmul_workspace(struct cpu_device *cpu, const struct graph *g, const struct node *n)
+{
+    struct matmul_plan p;
+    if (matmul_plan_new(cpu, g, n, &p) < 0) return 0;  // prepare fails with the same sentence
+    matmul_plan_end(&p);
+    return p.bytes;
+}
+
+struct copying {
+    char *to;
+    const char *from;
+};
+
+static void copy_piece(void *context, int64_t begin, int64_t end, int thread)
+{
+    (void)thread;
+    const struct copying *c = context;
+    memcpy(c->to + begin, c->from + begin, (size_t)(end - begin));
+}
+
+static int matmul_run(struct cpu_step *step)
+{
+    struct matmul_plan *p = step->own;
+    for (int i = 0; i < 2; i++)
+        if (p->rounds[i]) TRY(dnnl_prim_run(step->cpu, &p->round[i]));
+    if (step->in[2] && step->in[2] != step->out[0] && step->node->attr.matmul.beta != 0.0f) {
+        struct copying c = {step->out[0], step->in[2]};
+        threads_for((int64_t)value_bytes(node_out(step->graph, step->node, 0)), 1 << 18, copy_piece, &c);
+    }
+    return dnnl_prim_run(step->cpu, &p->main);
+}
+
+static void matmul_release(struct cpu_step *step)
+{
+    matmul_plan_end(step->own);
+    free(step->own);
+    step->own = NULL;
+}
+
+static int matmul_bind(struct cpu_step *step, struct matmul_plan *p)
+{
+    struct cpu_device *cpu = step->cpu;
+    char *work = step->work;
+    void *scratch = work + p->scratch_at;
+    for (int i = 0; i < 2; i++) {
+        void *from = step->in[i];
+        if (p->rounds[i]) {
+            void *to = work + p->round_at[i];
+            TRY(dnnl_prim_bind(cpu, &p->round[i], DNNL_ARG_FROM, from));
+            TRY(dnnl_prim_bind(cpu, &p->round[i], DNNL_ARG_TO, to));
+            if (p->round[i].scratch) TRY(dnnl_prim_bind(cpu, &p->round[i], DNNL_ARG_SCRATCHPAD, scratch));
+            TRY(dnnl_prim_build(&p->round[i]));
+            from = to;
+        }
+        TRY(dnnl_prim_bind(cpu, &p->main, i ? DNNL_ARG_WEIGHTS : DNNL_ARG_SRC, from));
+    }
+    if (p->main.scratch) TRY(dnnl_prim_bind(cpu, &p->main, DNNL_ARG_SCRATCHPAD, scratch));
+    TRY(dnnl_prim_bind(cpu, &p->main, DNNL_ARG_DST, step->out[0]));
+    return dnnl_prim_build(&p->main);
+}
+
+static int matmul_prepare(struct cpu_step *step)
+{
+    struct matmul_plan *p = zalloc(sizeof *p);
+    int rc = matmul_plan_new(step->cpu, step->graph, step->node, p);
+    if (rc < 0) {
+        free(p);
+        return rc;
+    }
+    BUG_IF(p->bytes > step->work_bytes);
+    step->own = p;
+    step->release = matmul_release;
+    step->run = matmul_run;
+    return matmul_bind(step, p);
+}
+
+const struct cpu_op cpu_matmul = {matmul_supports, matmul_workspace, matmul_prepare};

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The vector loops of the CPU device: single-threaded passes over memory, the same source compiled once for each
+// instruction set (-DISA=base|avx2|avx512) and chosen at run time. The cpu_*.c files split the work over threads and
+// call these. All are plain C with the channel innermost, so that the compiler vectorises them.
+//
+// A `period` carries what is known of a channel, repeated until it is wide enough for whole vectors (width is a
+// multiple of C): element i of a pass belongs to place i % width. Where a loop writes y, y may be x itself.
+#ifndef DAWN_LOOPS_H
+#define DAWN_LOOPS_H
+
+#include "runtime/graph.h"
+
+struct period {
+    int64_t width;
+    float *mean, *a, *b;  // z = (x - mean) * a + b
+    float *p, *q;         // dx = a * dz - ((x - mean) * p + q)
+};
+
+// What an optimiser step needs, all numbers ready made.
+struct adam_rates {
+    float beta1, beta2, eps, scale_m, scale_v;  // u = (m * scale_m) / (sqrt(v * scale_v) + eps)
+};
+
+// LOOP(name, arguments): each is a member of struct loops and a function of every instruction set.
+#define LOOPS_LIST                                                                                                     \
+    /* ---- types: any float type to f32 and back */                                                                   \
+    LOOP(widen, (enum dtype, const void *x, float *y, int64_t n))                                                      \
+    LOOP(narrow, (enum dtype, const float *x, void *y, int64_t n))                                                     \
+    /* ---- batch norm and activations */                                                                              \
+    LOOP(sums, (enum dtype, const void *x, int64_t n, const struct period *, float *sum, float *square))               \
+    LOOP(flush, (float *acc, double *total, int64_t width, int64_t c)) /* total += acc folded to c; acc = 0 */         \
+    LOOP(apply, (enum dtype, enum act, const void *x, int64_t n, const struct period *, void *y))                      \
+    LOOP(back_sums, (enum dtype, enum act, const void *dy, const void *x, int64_t n, const struct period *,            \
+                     float *sum, float *dot)) /* sum += dz, dot += dz * (x - mean) */                                  \
+    LOOP(back, (enum dtype, enum act, const void *dy, const void *x, int64_t n, const struct period *, void *dx))      \
+    LOOP(act_back, (enum dtype, enum act, const void *dy, const void *x, int64_t n, const struct period *, void *dx,   \
+                    float *sum)) /* z = x + b; dx = dy * act'(z), dx may be NULL; sum += the same */                   \
+    /* ---- pooling: two rows of `pairs` x 2 pixels to one, and the way back (raw elements of `size` bytes) */         \
+    LOOP(pool2, (enum dtype, const void *x0, const void *x1, int64_t pairs, int64_t c, void *y, uint8_t *at))          \
+    LOOP(unpool2, (size_t size, const void *dy, const uint8_t *at, int64_t pairs, int64_t c, void *dx0, void *dx1))    \
+    LOOP(max_tap, (enum dtype, const void *x, int64_t n, int tap, float *best, int32_t *at)) /* tap 0 begins */        \
+    LOOP(from_tap, (enum dtype, const void *dy, const uint8_t *at, int64_t n, int tap, float *acc))                    \
+    LOOP(add_scaled, (enum dtype, const void *x, int64_t n, float factor, float *acc)) /* acc += factor x */           \
+    /* ---- element by element */                                                                                      \
+    LOOP(add, (enum dtype, const void *a, const void *b, void *y, int64_t n))                                          \
+    LOOP(mul, (enum dtype, const void *a, const void *b, void *y, int64_t n))                                          \
+    LOOP(scale, (enum dtype, const void *x, float factor, void *y, int64_t n))                                         \
+    LOOP(dropout, (enum dtype, const void *x, int64_t first, int64_t n, const int32_t *key, uint32_t step, int site,   \
+                   float p, void *y)) /* x and y begin at element `first` of the tensor */                             \
+    LOOP(exp_shifted, (float *x, int64_t n, float shift)) /* x = exp(x - shift) */                                     \
+    /* ---- images */                                                                                                  \
+    LOOP(pixels, (enum dtype, const uint8_t *x, const float *a, const float *b, int64_t n, void *y)) /* x a + b */     \
+    LOOP(blend, (enum dtype, const void *x0, const void *x1, float w1, int64_t n, float *y))                           \
+    LOOP(taps, (enum dtype, const float *x, const int32_t *i0, const int32_t *i1, const float *w1, int64_t n, void *y))\
+    /* ---- optimisers, f32 */                                                                                         \
+    LOOP(momentum, (const float *g, const float *m, const float *p, float mu, float decay, bool nesterov, int64_t n,   \
+                    float *u, float *m_out)) /* p or u may be NULL */                                                  \
+    LOOP(adam, (const float *g, const float *m, const float *v, const struct adam_rates *, int64_t n, float *u,        \
+                float *m_out, float *v_out))                                                                           \
+    LOOP(square_sum, (const float *x, int64_t n, double *sum)) /* sum += |x|^2 */                                      \
+    LOOP(descend, (const float *p, const float *u, float rate, float decay, int64_t n, float *out))                    \
+    LOOP(lerp, (const float *e, const float *p, float t, int64_t n, float *out))
+
+struct loops {
+    const char *isa;  // "avx512"
+#define LOOP(name, arguments) void(*name) arguments;
+    LOOPS_LIST
+#undef LOOP
+};
+
+#ifdef ISA_ONLY_BASE
+extern const struct loops loops_base;
+#else
+extern const struct loops loops_base, loops_avx2, loops_avx512;
+#endif
+
+// The best this processor runs. DAWN_ISA=base|avx2|avx512 asks for less; a set it can not run is not taken.
+const struct loops *loops_choose(void);
+// All that this processor runs, `base` first; returns how many (at most 3).
+int loops_all(const struct loops *into[3]);
+
+#endif

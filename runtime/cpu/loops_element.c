@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element by element: changes of type, sums, products, dropout, pixels to floats, bilinear blending, optimisers.
+// Each is one pass: what it names is read once and written once.
+#include "runtime/cpu/loops_inside.h"
+
+#include <math.h>
+
+ALWAYS void widen_of(enum dtype t, const void *x, float *y, int64_t n)
+{
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) y[i] = get(t, x, i);
+}
+
+void LOOPS_NAME(widen)(enum dtype t, const void *x, float *y, int64_t n)
+{
+    EACH_TYPE(t, widen_of, x, y, n);
+}
+
+ALWAYS void narrow_of(enum dtype t, const float *x, void *y, int64_t n)
+{
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) put(t, y, i, x[i]);
+}
+
+void LOOPS_NAME(narrow)(enum dtype t, const float *x, void *y, int64_t n)
+{
+    EACH_TYPE(t, narrow_of, x, y, n);
+}
+
+ALWAYS void add_of(enum dtype t, const void *a, const void *b, void *y, int64_t n)
+{
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) put(t, y, i, get(t, a, i) + get(t, b, i));
+}
+
+void LOOPS_NAME(add)(enum dtype t, const void *a, const void *b, void *y, int64_t n)
+{
+    EACH_TYPE(t, add_of, a, b, y, n);
+}
+
+ALWAYS void mul_of(enum dtype t, const void *a, const void *b, void *y, int64_t n)
+{
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) put(t, y, i, get(t, a, i) * get(t, b, i));
+}
+
+void LOOPS_NAME(mul)(enum dtype t, const void *a, const void *b, void *y, int64_t n)
+{
+    EACH_TYPE(t, mul_of, a, b, y, n);
+}
+
+ALWAYS void scale_of(enum dtype t, const void *x, float factor, void *y, int64_t n)
+{
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) put(t, y, i, factor * get(t, x, i));
+}
+
+void LOOPS_NAME(scale)(enum dtype t, const void *x, float factor, void *y, int64_t n)
+{
+    EACH_TYPE(t, scale_of, x, factor, y, n);
+}
+
+// element_keeps(), with one draw for four neighbours.
+void LOOPS_NAME(dropout)(enum dtype t, const void *x, int64_t first, int64_t n, const int32_t *key, uint32_t step, int site,
+                         float p, void *y)
+{
+    enum { BLOCKS = 64 };
+    uint64_t seed = (uint64_t)(uint32_t)key[0] | (uint64_t)(uint32_t)key[1] << 32;
+    uint32_t purpose = RNG_DROPOUT | (uint32_t)site << 8, v[4][BLOCKS];
+    float factor = 1.0f / (1.0f - p), mask[4 * BLOCKS];
+    for (int64_t i = first & ~INT64_C(3); i < first + n; i += 4 * BLOCKS) {
+        for (int64_t j = 0; j < BLOCKS; j++) {
+            uint64_t block = ((uint64_t)i >> 2) + (uint64_t)j;
+            struct rng4 r = rng_philox(seed, (uint32_t)block, (uint32_t)(block >> 32), purpose, step);
+            v[0][j] = r.v[0], v[1][j] = r.v[1], v[2][j] = r.v[2], v[3][j] = r.v[3];
+        }
+        for (int64_t j = 0; j < 4 * BLOCKS; j++) mask[j] = rng_unit(v[j & 3][j >> 2]) >= p ? factor : 0.0f;
+        int64_t low = i < first ? first : i, high = i + 4 * BLOCKS < first + n ? i + 4 * BLOCKS : first + n;
+        for (int64_t j = low; j < high; j++) {
+            float m = mask[j - i];
+            float kept = get(t, x, j - first) * m;
+            put(t, y, j - first, m > 0.0f ? kept : 0.0f);  // an infinity that is dropped is gone
+        }
+    }
+}
+
+void LOOPS_NAME(exp_shifted)(float *x, int64_t n, float shift)
+{
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) x[i] = element_exp(x[i] - shift);
+}
+
+// ---- images
+ALWAYS void pixels_of(enum dtype t, const uint8_t *x, const float *a, const float *b, int64_t n, void *y)
+{
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) put(t, y, i, (float)x[i] * a[i] + b[i]);
+}
+
+void LOOPS_NAME(pixels)(enum dtype t, const uint8_t *x, const float *a, const float *b, int64_t n, void *y)
+{
+    EACH_TYPE(t, pixels_of, x, a, b, n, y);
+}
+
+ALWAYS void blend_of(enum dtype t, const void *x0, const void *x1, float w1, int64_t n, float *y)
+{
+    float w0 = 1.0f - w1;
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) y[i] = w0 * get(t, x0, i) + w1 * get(t, x1, i);
+}
+
+void LOOPS_NAME(blend)(enum dtype t, const void *x0, const void *x1, float w1, int64_t n, float *y)
+{
+    EACH_TYPE(t, blend_of, x0, x1, w1, n, y);
+}
+
+ALWAYS void taps_of(enum dtype t, const float *x, const int32_t *i0, const int32_t *i1, const float *w1, int64_t n, void *y)
+{
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) put(t, y, i, (1.0f - w1[i]) * x[i0[i]] + w1[i] * x[i1[i]]);
+}
+
+void LOOPS_NAME(taps)(enum dtype t, const float *x, const int32_t *i0, const int32_t *i1, const float *w1, int64_t n, void *y)
+{
+    EACH_TYPE(t, taps_of, x, i0, i1, w1, n, y);
+}
+
+// ---- optimisers
+ALWAYS void momentum_of(bool decays, bool nesterov, bool gives, const float *g, const float *m, const float *p, float mu,
+                        float decay, int64_t n, float *u, float *m_out)
+{
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+        float d = decays ? g[i] + decay * p[i] : g[i];
+        float next = mu * m[i] + d;
+        m_out[i] = next;
+        if (gives) u[i] = nesterov ? d + mu * next : next;
+    }
+}
+
+void LOOPS_NAME(momentum)(const float *g, const float *m, const float *p, float mu, float decay, bool nesterov, int64_t n,
+                          float *u, float *m_out)
+{
+    if (!u)
+        p ? momentum_of(true, false, false, g, m, p, mu, decay, n, u, m_out)
+          : momentum_of(false, false, false, g, m, p, mu, decay, n, u, m_out);
+    else if (nesterov)
+        p ? momentum_of(true, true, true, g, m, p, mu, decay, n, u, m_out)
+          : momentum_of(false, true, true, g, m, p, mu, decay, n, u, m_out);
+    else
+        p ? momentum_of(true, false, true, g, m, p, mu, decay, n, u, m_out)
+          : momentum_of(false, false, true, g, m, p, mu, decay, n, u, m_out);
+}
+
+ALWAYS void adam_of(bool gives, const float *g, const float *m, const float *v, const struct adam_rates *r, int64_t n,
+                    float *u, float *m_out, float *v_out)
+{
+    float beta1 = r->beta1, beta2 = r->beta2, eps = r->eps, scale_m = r->scale_m, scale_v = r->scale_v;
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+        float m1 = beta1 * m[i] + (1.0f - beta1) * g[i], v1 = beta2 * v[i] + (1.0f - beta2) * g[i] * g[i];
+        m_out[i] = m1, v_out[i] = v1;
+        if (gives) u[i] = m1 * scale_m / (sqrtf(v1 * scale_v) + eps);
+    }
+}
+
+void LOOPS_NAME(adam)(const float *g, const float *m, const float *v, const struct adam_rates *r, int64_t n, float *u,
+                      float *m_out, float *v_out)
+{
+    if (u)
+        adam_of(true, g, m, v, r, n, u, m_out, v_out);
+    else
+        adam_of(false, g, m, v, r, n, u, m_out, v_out);
+}
+
+void LOOPS_NAME(square_sum)(const float *x, int64_t n, double *sum)
+{
+    enum { LANES = 16, BLOCK = 1024 };
+    double total = 0;
+    for (int64_t begin = 0; begin < n; begin += BLOCK) {
+        int64_t end = begin + BLOCK < n ? begin + BLOCK : n, i = begin;
+        double part[LANES] = {0};
+        for (; i + LANES <= end; i += LANES)
+            for (int64_t j = 0; j < LANES; j++) part[j] += (double)x[i + j] * (double)x[i + j];
+        for (; i < end; i++) part[i % LANES] += (double)x[i] * (double)x[i];
+        for (int j = 0; j < LANES; j++) total += part[j];
+    }
+    *sum += total;
+}
+
+void LOOPS_NAME(descend)(const float *p, const float *u, float rate, float decay, int64_t n, float *out)
+{
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) out[i] = p[i] - rate * (u[i] + decay * p[i]);
+}
+
+void LOOPS_NAME(lerp)(const float *e, const float *p, float t, int64_t n, float *out)
+{
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) out[i] = e[i] + t * (p[i] - e[i]);
+}

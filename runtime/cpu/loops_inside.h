@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the loops*.c files share: names that carry the instruction set, element access that a constant type turns into
+// straight vector code, and the switch that makes the type (and the activation) constant.
+#ifndef DAWN_LOOPS_INSIDE_H
+#define DAWN_LOOPS_INSIDE_H
+
+#include "runtime/cpu/loops.h"
+#include "runtime/element.h"
+
+#ifndef ISA
+#define ISA base
+#endif
+#define LOOPS_PASTE2(a, b, c) a##b##_##c
+#define LOOPS_PASTE(a, b, c) LOOPS_PASTE2(a, b, c)
+#define LOOPS_NAME(name) LOOPS_PASTE(loops_, name, ISA)  // loops_sums_avx512
+
+#define LOOP(name, arguments) void LOOPS_NAME(name) arguments;
+LOOPS_LIST
+#undef LOOP
+
+#define ALWAYS static inline __attribute__((always_inline))
+// Elements do not depend on one another, even where the result is written over the input.
+#ifdef __clang__
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+ALWAYS float get(enum dtype t, const void *x, int64_t i)
+{
+    if (t == F32) return ((const float *)x)[i];
+    if (t == BF16) return bf16_to_f32(((const uint16_t *)x)[i]);
+    return f16_to_f32(((const uint16_t *)x)[i]);
+}
+
+ALWAYS void put(enum dtype t, void *y, int64_t i, float v)
+{
+    if (t == F32)
+        ((float *)y)[i] = v;
+    else if (t == BF16)
+        ((uint16_t *)y)[i] = f32_to_bf16(v);
+    else
+        ((uint16_t *)y)[i] = f32_to_f16(v);
+}
+
+ALWAYS const void *from(enum dtype t, const void *x, int64_t i)
+{
+    return (const char *)x + i * (t == F32 ? 4 : 2);
+}
+
+ALWAYS void *into(enum dtype t, void *x, int64_t i)
+{
+    return (char *)x + i * (t == F32 ? 4 : 2);
+}
+
+ALWAYS float activate(enum act act, float z)
+{
+    if (act == ACT_RELU) return element_relu(z);
+    if (act == ACT_GELU) return element_gelu(z);
+    if (act == ACT_SILU) return element_silu(z);
+    return z;
+}
+
+ALWAYS float slope(enum act act, float z)
+{
+    if (act == ACT_RELU) return element_relu_slope(z);
+    if (act == ACT_GELU) return element_gelu_slope(z);
+    if (act == ACT_SILU) return element_silu_slope(z);
+    return 1.0f;
+}
+
+// Calls name(type, ...) with the type as a constant.
+#define EACH_TYPE(t, name, ...)                                                                                        \
+    do {                                                                                                               \
+        if ((t) == BF16)                                                                                               \
+            name(BF16, __VA_ARGS__);                                                                                   \
+        else if ((t) == F32)                                                                                           \
+            name(F32, __VA_ARGS__);                                                                                    \
+        else                                                                                                           \
+            name(F16, __VA_ARGS__);                                                                                    \
+    } while (0)
+
+#define EACH_ACT(t, act, name, ...)                                                                                    \
+    do {                                                                                                               \
+        if ((act) == ACT_SILU)                                                                                         \
+            EACH_TYPE(t, name, ACT_SILU, __VA_ARGS__);                                                                 \
+        else if ((act) == ACT_GELU)                                                                                    \
+            EACH_TYPE(t, name, ACT_GELU, __VA_ARGS__);                                                                 \
+        else if ((act) == ACT_RELU)                                                                                    \
+            EACH_TYPE(t, name, ACT_RELU, __VA_ARGS__);                                                                 \
+        else                                                                                                           \
+            EACH_TYPE(t, name, ACT_NONE, __VA_ARGS__);                                                                 \
+    } while (0)
+
+#endif

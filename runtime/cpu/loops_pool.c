@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pooling. The first of equal values wins and a NaN wins only where nothing else is: a value takes the place when it
+// is greater, or when the place holds a NaN and it is not one itself. `at` is made in 16 bits and narrowed afterwards:
+// one loop over 32-, 16- and 8-bit elements would need four times the registers.
+#include "runtime/cpu/loops_inside.h"
+
+enum { CHUNK = 256 };
+
+// All ones or none. Written with masks: from conditional expressions gcc 12 makes branches and then no vectors.
+ALWAYS int32_t wins(float v, float best)
+{
+    return -(int32_t)((v > best) | ((best != best) & (v == v)));
+}
+
+ALWAYS float choose(int32_t mask, float yes, float no)
+{
+    int32_t a, b;
+    memcpy(&a, &yes, 4), memcpy(&b, &no, 4);
+    a = (a & mask) | (b & ~mask);
+    memcpy(&yes, &a, 4);
+    return yes;
+}
+
+ALWAYS void pool2_chunk(enum dtype t, const void *a, const void *b, const void *c, const void *d, int64_t n, void *y,
+                        uint16_t *at)
+{
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+        float best = get(t, a, i), v = get(t, b, i);
+        int32_t take = wins(v, best), where = 1 & take;
+        best = choose(take, v, best);
+        v = get(t, c, i), take = wins(v, best);
+        best = choose(take, v, best), where = (2 & take) | (where & ~take);
+        v = get(t, d, i), take = wins(v, best);
+        best = choose(take, v, best), where = (3 & take) | (where & ~take);
+        if (t == BF16) {  // one of the four as it is: nothing to round
+            uint32_t bits;
+            memcpy(&bits, &best, 4);
+            ((uint16_t *)y)[i] = (uint16_t)(bits >> 16);
+        } else {
+            put(t, y, i, best);
+        }
+        at[i] = (uint16_t)where;
+    }
+}
+
+ALWAYS void pool2_of(enum dtype t, const void *x0, const void *x1, int64_t pairs, int64_t channels, void *y, uint8_t *at)
+{
+    uint16_t where[CHUNK];
+    for (int64_t pair = 0; pair < pairs; pair++)
+        for (int64_t c = 0; c < channels; c += CHUNK) {
+            int64_t n = channels - c < CHUNK ? channels - c : CHUNK, left = 2 * pair * channels + c, to = pair * channels + c;
+            pool2_chunk(t, from(t, x0, left), from(t, x0, left + channels), from(t, x1, left),
+                        from(t, x1, left + channels), n, into(t, y, to), where);
+            if (!at) continue;
+            INDEPENDENT
+            for (int64_t i = 0; i < n; i++) at[to + i] = (uint8_t)where[i];
+        }
+}
+
+void LOOPS_NAME(pool2)(enum dtype t, const void *x0, const void *x1, int64_t pairs, int64_t c, void *y, uint8_t *at)
+{
+    EACH_TYPE(t, pool2_of, x0, x1, pairs, c, y, at);
+}
+
+#define UNPOOL(type)                                                                                                   \
+    do {                                                                                                               \
+        const type *d = dy;                                                                                            \
+        for (int64_t pair = 0; pair < pairs; pair++, d += c, at += c) {                                                \
+            type *a = (type *)dx0 + 2 * pair * c, *b = (type *)dx1 + 2 * pair * c;                                     \
+            INDEPENDENT                                                                                                \
+            for (int64_t i = 0; i < c; i++) {                                                                          \
+                a[i] = (type)(d[i] & -(at[i] == 0));                                                                   \
+                a[c + i] = (type)(d[i] & -(at[i] == 1));                                                               \
+                b[i] = (type)(d[i] & -(at[i] == 2));                                                                   \
+                b[c + i] = (type)(d[i] & -(at[i] == 3));                                                               \
+            }                                                                                                          \
+        }                                                                                                              \
+    } while (0)
+
+void LOOPS_NAME(unpool2)(size_t size, const void *dy, const uint8_t *at, int64_t pairs, int64_t c, void *dx0, void *dx1)
+{
+    if (size == 2)
+        UNPOOL(uint16_t);
+    else
+        UNPOOL(uint32_t);
+}
+
+ALWAYS void max_tap_of(enum dtype t, const void *x, int64_t n, int tap, float *best, int32_t *at)
+{
+    if (tap == 0) {
+        INDEPENDENT
+        for (int64_t i = 0; i < n; i++) best[i] = get(t, x, i), at[i] = 0;
+        return;
+    }
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+        float v = get(t, x, i), old = best[i];
+        int32_t take = wins(v, old);
+        best[i] = choose(take, v, old);
+        at[i] = (tap & take) | (at[i] & ~take);
+    }
+}
+
+void LOOPS_NAME(max_tap)(enum dtype t, const void *x, int64_t n, int tap, float *best, int32_t *at)
+{
+    EACH_TYPE(t, max_tap_of, x, n, tap, best, at);
+}
+
+ALWAYS void from_tap_of(enum dtype t, const void *dy, const uint8_t *at, int64_t n, int tap, float *acc)
+{
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+        float d = get(t, dy, i);
+        acc[i] += at[i] == tap ? d : 0.0f;
+    }
+}
+
+void LOOPS_NAME(from_tap)(enum dtype t, const void *dy, const uint8_t *at, int64_t n, int tap, float *acc)
+{
+    EACH_TYPE(t, from_tap_of, dy, at, n, tap, acc);
+}
+
+ALWAYS void add_scaled_of(enum dtype t, const void *x, int64_t n, float factor, float *acc)
+{
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) acc[i] += factor * get(t, x, i);
+}
+
+void LOOPS_NAME(add_scaled)(enum dtype t, const void *x, int64_t n, float factor, float *acc)
+{
+    EACH_TYPE(t, add_scaled_of, x, n, factor, acc);
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// dw[k,r,s,c] as a sum of outer products over pixels. A register tile is 64 k by 6 (or 4) c: per pixel four vectors of
+// dy, six broadcasts of x, 24 multiply-adds, so that the multipliers are what it waits for.
+//
+// The bf16 instruction adds two products into each f32 lane. The two come from the same pixel of two images: a pair is
+// (image 2i, image 2i + 1), so that a tap's shift is the same for both and only taps inside the image are computed. Both
+// arrays are interleaved into such 4-byte units first (a unit of f32 is one number of one image, and the rest of the
+// code is the same), in blocks that one tile reads from end to end:
+//   x units  [c block of 16][image unit][h][w][16]      dy units  [k block of 64][image unit][p][q][64]
+// A group of image units is packed to fit the second-level cache, then every tile runs over the whole group. Each
+// thread adds up its own images, and the sums are joined in the order of threads: same threads, same bytes.
+#include "runtime/cpu/wgrad.h"
+
+#include "runtime/base/threads.h"
+
+enum { KB = 64, CB = 16, UNIT = 4 };
+enum { GROUP_BYTES = 448 << 10, GROUP_LIMIT = 896 << 10 };  // of packed units; the second-level cache has 1 MB
+enum { BAND_PIXELS = 256 };  // one tile reads this many before the next one does
+enum { AHEAD = 4096 };       // bytes that packing asks memory for in advance; without, it takes three times as long
+
+struct wgrad {
+    const struct dnnl_conv *conv;
+    const void *x, *dy;
+    float *dw;
+    char *work;
+    int threads;
+    int64_t images;       // in a unit: 2 in bf16, 1 in f32
+    int64_t units, group;  // image units in the batch; and in a group
+    int64_t k_blocks, c_blocks;
+    size_t sum_bytes, x_bytes, dy_bytes;  // of one thread
+};
+
+static size_t round_up(size_t bytes) { return (bytes + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN; }
+
+static struct wgrad plan(const struct dnnl_conv *c, int threads)
+{
+    struct wgrad g = {.conv = c, .threads = threads, .images = c->dtype == BF16 ? 2 : 1};
+    g.units = (c->n + g.images - 1) / g.images;
+    g.k_blocks = c->k / KB, g.c_blocks = (c->c + CB - 1) / CB;
+    size_t x_unit = (size_t)(c->h * c->w * g.c_blocks * CB) * UNIT, dy_unit = (size_t)(c->p * c->q * c->k) * UNIT;
+    g.group = GROUP_BYTES / (int64_t)(x_unit + dy_unit);
+    if (g.group < 1) g.group = 1;
+    int64_t share = (g.units + threads - 1) / threads;
+    if (g.group > share) g.group = share;
+    g.x_bytes = round_up(x_unit * (size_t)g.group), g.dy_bytes = round_up(dy_unit * (size_t)g.group);
+    g.sum_bytes = round_up((size_t)(c->k * c->r * c->s * g.c_blocks * CB) * sizeof(float));
+    return g;
+}
+
+size_t wgrad_bytes(const struct dnnl_conv *c, int threads)
+{
+    struct wgrad g = plan(c, threads);
+    return (g.sum_bytes + g.x_bytes + g.dy_bytes) * (size_t)threads;
+}
+
+#if defined __x86_64__
+
+#include <immintrin.h>
+
+#define VECTORS __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
+#define ALWAYS __attribute__((always_inline))
+
+bool wgrad_fits(const struct dnnl_conv *c)
+{
+    if (c->groups != 1 || c->k % KB || c->c % 4 || c->c < 16 || (c->dtype != BF16 && c->dtype != F32)) return false;
+    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512vl"))
+        return false;
+    if (c->dtype == BF16 && !__builtin_cpu_supports("avx512bf16")) return false;
+    return (c->h * c->w * (c->c + CB) + c->p * c->q * c->k) * UNIT <= GROUP_LIMIT;
+}
+
+// The pixels whose tap (r, s) lies inside the image: `rows` of `columns`, from the first one on. Steps are in bytes.
+struct region {
+    int64_t units, rows, columns;
+    const char *x, *dy;
+    int64_t x_unit, x_row, x_column, dy_unit, dy_row;
+};
+
+// sum[CT][64] += x[pixel][CT] dy[pixel][64] over the region.
+static inline VECTORS ALWAYS void tile(const int ct, const bool bf16, const struct region *g, float *sum)
+{
+    __m512 a[6][4];
+#pragma GCC unroll 6
+    for (int i = 0; i < ct; i++)
+#pragma GCC unroll 4
+        for (int j = 0; j < 4; j++) a[i][j] = _mm512_loadu_ps(sum + i * KB + j * 16);
+    for (int64_t u = 0; u < g->units; u++) {
+        for (int64_t row = 0; row < g->rows; row++) {
+            const char *x = g->x + u * g->x_unit + row * g->x_row, *dy = g->dy + u * g->dy_unit + row * g->dy_row;
+            for (int64_t i = 0; i < g->columns; i++, x += g->x_column, dy += KB * UNIT) {
+                __m512 d[4];
+#pragma GCC unroll 4
+                for (int j = 0; j < 4; j++) d[j] = _mm512_loadu_ps(dy + j * 64);
+#pragma GCC unroll 6
+                for (int c = 0; c < ct; c++) {
+                    float one;
+                    memcpy(&one, x + c * UNIT, UNIT);
+                    __m512 b = _mm512_set1_ps(one);
+#pragma GCC unroll 4
+                    for (int j = 0; j < 4; j++)
+                        a[c][j] = bf16 ? _mm512_dpbf16_ps(a[c][j], (__m512bh)d[j], (__m512bh)b) : _mm512_fmadd_ps(d[j], b, a[c][j]);
+                }
+            }
+        }
+    }
+#pragma GCC unroll 6
+    for (int i = 0; i < ct; i++)
+#pragma GCC unroll 4
+        for (int j = 0; j < 4; j++) _mm512_storeu_ps(sum + i * KB + j * 16, a[i][j]);
+}
+
+static VECTORS void tile6_bf16(const struct region *g, float *sum) { tile(6, true, g, sum); }
+static VECTORS void tile4_bf16(const struct region *g, float *sum) { tile(4, true, g, sum); }
+static VECTORS void tile6_f32(const struct region *g, float *sum) { tile(6, false, g, sum); }
+static VECTORS void tile4_f32(const struct region *g, float *sum) { tile(4, false, g, sum); }
+
+// One image unit, [pixels][channels], to [channels / block][pixels][block]; blocks are `apart` bytes apart. `b` is the
+// second image of a pair, NULL where there is none (its halves are 0).
+static VECTORS void pack_bf16(const uint16_t *a, const uint16_t *b, int64_t pixels, int64_t channels, int block, char *to, int64_t apart)
+{
+    for (int64_t i = 0; i < pixels; i++)
+        for (int64_t c = 0; c < channels; c += 16) {
+            __mmask16 in = channels - c >= 16 ? 0xffff : (__mmask16)((1u << (channels - c)) - 1);
+            _mm_prefetch((const char *)(a + i * channels + c) + AHEAD, _MM_HINT_T0);
+            if (b) _mm_prefetch((const char *)(b + i * channels + c) + AHEAD, _MM_HINT_T0);
+            __m512i low = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(in, a + i * channels + c));
+            __m512i high = b ? _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(in, b + i * channels + c)) : _mm512_setzero_si512();
+            _mm512_storeu_si512(to + (c / block) * apart + (i * block + c % block) * UNIT, _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
+        }
+}
+
+static VECTORS void pack_f32(const float *a, int64_t pixels, int64_t channels, int block, char *to, int64_t apart)
+{
+    for (int64_t i = 0; i < pixels; i++)
+        for (int64_t c = 0; c < channels; c += 16) {
+            __mmask16 in = channels - c >= 16 ? 0xffff : (__mmask16)((1u << (channels - c)) - 1);
+            _mm_prefetch((const char *)(a + i * channels + c) + AHEAD, _MM_HINT_T0);
+            _mm512_storeu_ps(to + (c / block) * apart + (i * block + c % block) * UNIT, _mm512_maskz_loadu_ps(in, a + i * channels + c));
+        }
+}
+
+// Units [first, first + units) of an array of images, into the blocks of a group.
+static void pack(const struct wgrad *g, const void *from, int64_t pixels, int64_t channels, int block, int64_t first, int64_t units, char *to)
+{
+    int64_t apart = g->group * pixels * block * UNIT, image = pixels * channels;
+    for (int64_t u = 0; u < units; u++) {
+        int64_t n = (first + u) * g->images;
+        char *at = to + u * pixels * block * UNIT;
+        if (g->images == 1) {
+            pack_f32((const float *)from + n * image, pixels, channels, block, at, apart);
+        } else {
+            const uint16_t *a = (const uint16_t *)from + n * image;
+            pack_bf16(a, n + 1 < g->conv->n ? a + image : NULL, pixels, channels, block, at, apart);
+        }
+    }
+}
+
+// Outputs whose tap at offset `tap` is inside: [*first, *first + count).
+static int64_t inside(int64_t outputs, int64_t inputs, int stride, int64_t tap, int64_t *first)
+{
+    int64_t low = tap < 0 ? (-tap + stride - 1) / stride : 0, high = inputs - 1 - tap < 0 ? -1 : (inputs - 1 - tap) / stride;
+    if (high > outputs - 1) high = outputs - 1;
+    *first = low;
+    return high < low ? 0 : high - low + 1;
+}
+
+// All channels of one tap over the region.
+static void tap_sum(bool bf16, struct region *region, int64_t channels, float *sum)
+{
+    const char *x = region->x;
+    for (int64_t i = 0; i < channels;) {  // 16 is 6 + 6 + 4, 12 is 6 + 6, 8 is 4 + 4
+        int wide = channels - i >= 10 || channels - i == 6 ? 6 : 4;
+        region->x = x + i * UNIT;
+        if (bf16) (wide == 6 ? tile6_bf16 : tile4_bf16)(region, sum + i * KB);
+        else (wide == 6 ? tile6_f32 : tile4_f32)(region, sum + i * KB);
+        i += wide;
+    }
+}
+
+// All taps of one block of k and one of c, for output rows [top, bottom) of a few image units.
+static void band_sum(const struct wgrad *g, int64_t units, int64_t top, int64_t bottom, const char *x, const char *dy,
+                     int64_t channels, float *sum)
+{
+    const struct dnnl_conv *c = g->conv;
+    struct region region = {.units = units, .x_unit = c->h * c->w * CB * UNIT, .x_row = c->stride[0] * c->w * CB * UNIT,
+                            .x_column = c->stride[1] * CB * UNIT, .dy_unit = c->p * c->q * KB * UNIT, .dy_row = c->q * KB * UNIT};
+    for (int64_t r = 0; r < c->r; r++)
+        for (int64_t s = 0; s < c->s; s++, sum += CB * KB) {
+            int64_t p, q, down = r - c->before[0], right = s - c->before[1];
+            int64_t end = inside(c->p, c->h, c->stride[0], down, &p);
+            end += p;
+            if (p < top) p = top;
+            if (end > bottom) end = bottom;
+            region.rows = end - p;
+            region.columns = inside(c->q, c->w, c->stride[1], right, &q);
+            if (region.rows <= 0 || region.columns <= 0) continue;
+            region.dy = dy + (p * c->q + q) * KB * UNIT;
+            region.x = x + ((p * c->stride[0] + down) * c->w + q * c->stride[1] + right) * CB * UNIT;
+            tap_sum(g->images == 2, &region, channels, sum);
+        }
+}
+
+// Bands keep what all taps of a block read in the first-level cache.
+static void block_sum(const struct wgrad *g, int64_t units, const char *x, const char *dy, int64_t channels, float *sum)
+{
+    const struct dnnl_conv *c = g->conv;
+    int64_t rows = BAND_PIXELS / c->q < 1 ? 1 : BAND_PIXELS / c->q, few = BAND_PIXELS / (c->p * c->q);
+    if (few < 1) few = 1;
+    for (int64_t u = 0; u < units; u += few)
+        for (int64_t top = 0; top < c->p; top += rows)
+            band_sum(g, units - u < few ? units - u : few, top, top + rows < c->p ? top + rows : c->p,
+                     x + u * c->h * c->w * CB * UNIT, dy + u * c->p * c->q * KB * UNIT, channels, sum);
+}
+
+static float *sums(const struct wgrad *g, int thread)
+{
+    return (float *)(g->work + (size_t)thread * (g->sum_bytes + g->x_bytes + g->dy_bytes));
+}
+
+static void add_groups(void *context, int64_t begin, int64_t end, int thread)
+{
+    const struct wgrad *g = context;
+    const struct dnnl_conv *c = g->conv;
+    float *sum = sums(g, thread);
+    char *x = (char *)sum + g->sum_bytes, *dy = x + g->x_bytes;
+    int64_t taps = c->r * c->s;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t first = i * g->group, units = g->units - first < g->group ? g->units - first : g->group;
+        pack(g, g->x, c->h * c->w, c->c, CB, first, units, x);
+        pack(g, g->dy, c->p * c->q, c->k, KB, first, units, dy);
+        for (int64_t kb = 0; kb < g->k_blocks; kb++)
+            for (int64_t cb = 0; cb < g->c_blocks; cb++)
+                block_sum(g, units, x + cb * g->group * c->h * c->w * CB * UNIT, dy + kb * g->group * c->p * c->q * KB * UNIT,
+                          c->c - cb * CB < CB ? c->c - cb * CB : CB, sum + (kb * g->c_blocks + cb) * taps * CB * KB);
+    }
+}
+
+#else
+
+bool wgrad_fits(const struct dnnl_conv *c)
+{
+    (void)c;
+    return false;
+}
+
+static void add_groups(void *context, int64_t begin, int64_t end, int thread)
+{
+    (void)context, (void)begin, (void)end, (void)thread;
+    BUG("wgrad without AVX-512");
+}
+
+static float *sums(const struct wgrad *g, int thread)
+{
+    return (float *)(g->work + (size_t)thread * (g->sum_bytes + g->x_bytes + g->dy_bytes));
+}
+
+#endif
+
+static void clear(void *context, int64_t begin, int64_t end, int thread)
+{
+    (void)thread;
+    const struct wgrad *g = context;
+    for (int64_t t = begin; t < end; t++) memset(sums(g, (int)t), 0, g->sum_bytes);
+}
+
+// Pieces are (k block, c block, tap); each is [16 c][64 k] in the sums and [64 k][16 c] in dw.
+static void join(void *context, int64_t begin, int64_t end, int thread)
+{
+    (void)thread;
+    const struct wgrad *g = context;
+    const struct dnnl_conv *c = g->conv;
+    int64_t taps = c->r * c->s;
+    float total[CB * KB];
+    for (int64_t i = begin; i < end; i++) {
+        int64_t tap = i % taps, cb = i / taps % g->c_blocks, kb = i / taps / g->c_blocks;
+        memcpy(total, sums(g, 0) + i * CB * KB, sizeof total);
+        for (int t = 1; t < g->threads; t++) {
+            const float *more = sums(g, t) + i * CB * KB;
+            for (int j = 0; j < CB * KB; j++) total[j] += more[j];
+        }
+        int64_t channels = c->c - cb * CB < CB ? c->c - cb * CB : CB;
+        for (int64_t k = 0; k < KB; k++) {
+            float *to = g->dw + ((kb * KB + k) * taps + tap) * c->c + cb * CB;
+            for (int64_t j = 0; j < channels; j++) to[j] = total[j * KB + k];
+        }
+    }
+}
+
+void wgrad_run(const struct dnnl_conv *c, int threads, const void *x, const void *dy, float *dw, void *work)
+{
+    struct wgrad g = plan(c, threads);
+    g.x = x, g.dy = dy, g.dw = dw, g.work = work;
+    threads_for(threads, 1, clear, &g);
+    threads_for((g.units + g.group - 1) / g.group, 1, add_groups, &g);
+    threads_for(g.k_blocks * g.c_blocks * c->r * c->s, 16, join, &g);
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of devices, opening one by name, and measuring what one can do at best. device_measure goes through the
+// device's own programs (a matrix product and a copy), so that its figures are what a run could reach; about a second.
+#include "runtime/device.h"
+
+#include "runtime/base/clock.h"
+#include "runtime/base/text.h"
+#include "runtime/session.h"
+
+#include <stdlib.h>
+
+const struct device_type *const device_types[] = {&device_cpu, &device_ref, &device_null, NULL};
+
+static const struct device_type *type_named(const char *name, size_t length)
+{
+    for (int i = 0; device_types[i]; i++)
+        if (strlen(device_types[i]->name) == length && memcmp(device_types[i]->name, name, length) == 0) return device_types[i];
+    return NULL;
+}
+
+static int unknown(const char *name)
+{
+    enum { ROOM = 16 };
+    const char *names[ROOM] = {NULL};
+    struct text all = {0};
+    for (int i = 0; device_types[i] && i < ROOM - 1; i++) {
+        names[i] = device_types[i]->name;
+        text_add(&all, "%s%s", i ? ", " : "", names[i]);
+    }
+    const char *near = text_nearest(name, names);
+    int rc = near ? fail(ERR_USAGE, "there is no device \"%s\"; did you mean \"%s\"?", name, near)
+                  : fail(ERR_USAGE, "there is no device \"%s\"; this program has %s", name, all.at);
+    text_free(&all);
+    return rc;
+}
+
+int device_open(const char *name, int threads, struct device **into)
+{
+    *into = NULL;
+    if (!name || strcmp(name, "auto") == 0) name = device_types[0]->name;
+    size_t length = strcspn(name, ":");
+    const struct device_type *type = type_named(name, length);
+    if (!type) return unknown(name);
+    int64_t index = 0;
+    if (name[length] && text_to_int(name + length + 1, 0, 1024, &index) < 0)
+        return fail(ERR_USAGE, "device \"%s\": what stands behind the colon is the number of a device, as in %s:0", name, type->name);
+    return type->open((int)index, threads, into);
+}
+
+void device_close(struct device *device)
+{
+    if (device) device->type->close(device);
+}
+
+// ---- measuring
+
+// One program, of which one kind of node is timed.
+struct probe {
+    struct session *session;
+    int program;
+    enum op op;
+};
+
+// Seconds of the one node of kind `op`; at least one run to warm up, then until 0.15 s have passed or five were run.
+static int probe_time(struct probe *p, double *seconds)
+{
+    const struct plan *plan = p->session->plan[p->program];
+    struct device *device = p->session->device;
+    int64_t *ns = zalloc((size_t)plan->count * sizeof *ns), best = INT64_MAX, spent = 0;
+    int rc = 0;
+    for (int i = 0; i < 6 && rc == 0 && (i < 2 || spent < 150000000); i++) {
+        rc = device->type->profile(p->session->program[p->program], ns);
+        for (int at = 0; at < plan->count && rc == 0; at++) {
+            if (plan->graph->node[plan->order[at]].op != p->op) continue;
+            spent += ns[at];
+            if (i > 0 && ns[at] < best) best = ns[at];
+        }
+    }
+    free(ns);
+    *seconds = best == INT64_MAX ? 0.0 : (double)best * 1e-9;
+    return rc;
+}
+
+static int probe_ready(struct session *session, struct graph *g, enum op op, double *seconds)
+{
+    int program = session_add(session, g);
+    TRY(program);
+    TRY(session_ready(session));
+    TRY(session_reset(session, 1));
+    struct probe p = {session, program, op};
+    return probe_time(&p, seconds);
+}
+
+// y = a b, n x n, in `type`.
+static int time_matmul(struct device *device, enum dtype type, int64_t n, double *seconds)
+{
+    struct session *session;
+    TRY(session_new(device, &session));
+    struct graph *g = graph_new(session->store, "measure");
+    struct init init = {INIT_NORMAL, 0.05f};
+    struct shape shape = SHAPE(n, n);
+    int a = graph_state(g, "a", shape, F32, MEMORY_STATE, init), b = graph_state(g, "b", shape, F32, MEMORY_STATE, init);
+    int y = graph_state(g, "y", shape, F32, MEMORY_STATE, (struct init){INIT_ZERO, 0});
+    if (type != F32) a = g_cast(g, a, type), b = g_cast(g, b, type);
+    int product = g_matmul(g, a, false, b, false, 1.0f, NONE, 0.0f, type);
+    union attr none = {0};
+    graph_node_over(g, OP_ASSIGN, (int[]){y, product}, 2, &none, (int[]){y}, NULL);
+    int rc = probe_ready(session, g, OP_MATMUL, seconds);
+    session_free(session);
+    return rc;
+}
+
+static int time_copy(struct device *device, int64_t count, double *seconds)
+{
+    struct session *session;
+    TRY(session_new(device, &session));
+    struct graph *g = graph_new(session->store, "measure");
+    int a = graph_state(g, "a", SHAPE(count), F32, MEMORY_STATE, (struct init){INIT_ZERO, 0});
+    int y = graph_state(g, "y", SHAPE(count), F32, MEMORY_STATE, (struct init){INIT_ZERO, 0});
+    union attr none = {0};
+    graph_node_over(g, OP_ASSIGN, (int[]){y, a}, 2, &none, (int[]){y}, NULL);
+    int rc = probe_ready(session, g, OP_ASSIGN, seconds);
+    session_free(session);
+    return rc;
+}
+
+int device_measure(struct device *device, struct device_facts *facts)
+{
+    TRY(device->type->facts(device, facts));
+    if (device->type == &device_null) return 0;  // it computes nothing, at any speed
+    for (enum dtype type = F32; type <= F16; type++) {
+        // Larger until one takes long enough to mean something, so that the slow reference is done soon too.
+        double seconds = 0;
+        for (int64_t n = 128; n <= 2048 && seconds < 0.02; n *= 2) {
+            int rc = time_matmul(device, type, n, &seconds);
+            if (rc == ERR_UNSUPPORTED) break;
+            TRY(rc);
+            double flops = 2.0 * (double)(n * n * n);
+            if (seconds > 0 && flops / seconds > facts->peak_flops[type]) facts->peak_flops[type] = flops / seconds;
+        }
+    }
+    double seconds = 0;
+    for (int64_t count = 1 << 20; count <= 1 << 25 && seconds < 0.01; count *= 8) {
+        TRY(time_copy(device, count, &seconds));
+        if (seconds > 0) facts->peak_bytes = 8.0 * (double)count / seconds;  // the largest: beyond every cache
+    }
+    return 0;
+}

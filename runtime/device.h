@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The narrow waist: a device compiles whole graphs. It gets the planned graph at once, not one operator at a time,
+// so that it can fuse, prepare every primitive and capture a step before the clock runs. `supports` is asked before
+// anything runs: an unsupported node is an error with a name.
+#ifndef DAWN_DEVICE_H
+#define DAWN_DEVICE_H
+
+#include "runtime/plan.h"
+
+struct device_facts {
+    char name[128];            // "AMD EPYC 9B45, 2 threads, avx512_core_bf16"
+    char library[128];         // "oneDNN 2.6.3"
+    int threads;
+    double peak_flops[DTYPE_COUNT];  // measured by device_measure (a large matmul), 0 until then
+    double peak_bytes;               // measured copy, bytes read + written a second
+    size_t memory;             // bytes that a run may still take
+    bool fast[DTYPE_COUNT];    // the type is faster than f32 here
+};
+
+struct program;  // a compiled plan; each device has its own
+
+struct device_type {
+    const char *name;   // "cpu"
+    const char *about;  // one line for `dawn doctor`
+    int (*open)(int index, int threads, struct device **);
+    void (*close)(struct device *);
+    int (*alloc)(struct device *, size_t bytes, void **);  // 64-byte aligned
+    void (*free)(struct device *, void *);
+    int (*upload)(struct device *, void *to, const void *from, size_t bytes);
+    int (*download)(struct device *, void *to, const void *from, size_t bytes);
+    int (*supports)(struct device *, const struct graph *, const struct node *);  // 0, or fail() with the node's name
+    // Scratch a node wants while it runs; packed copies of weights count here too.
+    int (*workspace)(struct device *, const struct graph *, const struct node *, size_t *bytes);
+    int (*compile)(struct device *, const struct plan *, void *slab, struct program **);
+    int (*run)(struct program *);                    // may return before the work is done
+    int (*sync)(struct device *);
+    // Runs once, timing every node of the order: ns[plan->count].
+    int (*profile)(struct program *, int64_t *ns);
+    void (*release)(struct program *);
+    int (*facts)(struct device *, struct device_facts *);
+};
+
+// Every device's own struct begins with this.
+struct device {
+    const struct device_type *type;
+};
+
+extern const struct device_type device_null, device_ref, device_cpu;
+extern const struct device_type *const device_types[];  // the table; ends with NULL
+
+// name: "cpu", "ref", "null", later "cuda:1". NULL or "auto": the best there is.
+int device_open(const char *name, int threads, struct device **) MUST_CHECK;
+void device_close(struct device *);
+// Measures peak_flops (matmul) and peak_bytes (copy) on the device through its own programs; about a second.
+int device_measure(struct device *, struct device_facts *) MUST_CHECK;
+
+#endif

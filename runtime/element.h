@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arithmetic of single elements: activations and their derivatives, what augmentation does to a sample. Header
+// only and branch-free, because the same lines are vectorised by gcc for the CPU and compiled by nvcc for the GPU.
+// Error of each function against libm is tested over its whole range (test/unit/test_element.c).
+#ifndef DAWN_ELEMENT_H
+#define DAWN_ELEMENT_H
+
+#include "runtime/base/rng.h"
+
+#include <string.h>
+
+// e^x for any x: 2^n times a polynomial on [-ln2/2, ln2/2], relative error below 3e-7; saturates instead of overflowing.
+DAWN_BOTH float element_exp(float x)
+{
+    x = x < -87.0f ? -87.0f : x;
+    x = x > 88.0f ? 88.0f : x;
+    float t = x * 1.44269504f;
+    float n = (t + 12582912.0f) - 12582912.0f;  // round to nearest: 1.5 * 2^23
+    float f = x - n * 0.693359375f;
+    f = f + n * 2.12194440e-4f;
+    float p = 1.9875691500e-4f;
+    p = p * f + 1.3981999507e-3f;
+    p = p * f + 8.3334519073e-3f;
+    p = p * f + 4.1665795894e-2f;
+    p = p * f + 1.6666665459e-1f;
+    p = p * f + 5.0000001201e-1f;
+    p = p * f * f + f + 1.0f;
+    int32_t bits = ((int32_t)n + 127) * (1 << 23);
+    float power;
+    memcpy(&power, &bits, 4);
+    return p * power;
+}
+
+DAWN_BOTH float element_sigmoid(float x) { return 1.0f / (1.0f + element_exp(-x)); }
+
+// Gaussian distribution function by Abramowitz and Stegun 7.1.26, absolute error below 2e-7; *density is phi(x).
+DAWN_BOTH float element_gauss(float x, float *density)
+{
+    float a = x < 0.0f ? -x : x;
+    float e = element_exp(-0.5f * x * x);
+    float t = 1.0f / (1.0f + 0.2316418882f * a);  // 0.3275911 / sqrt(2)
+    float p = t * (0.254829592f + t * (-0.284496736f + t * (1.421413741f + t * (-1.453152027f + t * 1.061405429f))));
+    float tail = 0.5f * p * e;
+    *density = 0.3989422804f * e;
+    return x < 0.0f ? tail : 1.0f - tail;
+}
+
+DAWN_BOTH float element_relu(float x) { return x > 0.0f ? x : 0.0f; }
+DAWN_BOTH float element_relu_slope(float x) { return x > 0.0f ? 1.0f : 0.0f; }
+DAWN_BOTH float element_silu(float x) { return x * element_sigmoid(x); }
+DAWN_BOTH float element_silu_slope(float x)
+{
+    float s = element_sigmoid(x);
+    return s * (1.0f + x * (1.0f - s));
+}
+DAWN_BOTH float element_gelu(float x)
+{
+    float density;
+    return x * element_gauss(x, &density);
+}
+DAWN_BOTH float element_gelu_slope(float x)
+{
+    float density, below = element_gauss(x, &density);
+    return below + x * density;
+}
+
+// ---- augmentation: what is drawn for one sample, from key = {seed low, seed high, epoch, 0}
+struct augment_draw {
+    int flip, dy, dx;  // mirrored first, then read at (y + dy, x + dx) with reflected borders
+    float shift, gain; // (pixel + shift) * gain, after normalising
+};
+
+DAWN_BOTH int element_reflect(int i, int n)
+{
+    i = i < 0 ? -i : i;
+    return i >= n ? 2 * (n - 1) - i : i;
+}
+
+// flip: 0 never, 1 at random, 2 decided once an image and turned every other epoch (enum flip of graph.h)
+DAWN_BOTH struct augment_draw element_augment(const int32_t key[4], uint32_t image, int flip, int pad, float brightness,
+                                              float contrast)
+{
+    struct augment_draw d = {0, 0, 0, 0.0f, 1.0f};
+    uint64_t seed = (uint64_t)(uint32_t)key[0] | (uint64_t)(uint32_t)key[1] << 32;
+    uint32_t epoch = (uint32_t)key[2];
+    if (flip == 1) d.flip = (int)(rng_draw(seed, RNG_FLIP, epoch, image, 0).v[0] & 1u);
+    if (flip == 2) d.flip = (int)((rng_draw(seed, RNG_FLIP, 0, image, 0).v[0] ^ epoch) & 1u);
+    if (pad > 0) {
+        struct rng4 r = rng_draw(seed, RNG_CROP, epoch, image, 0);
+        d.dy = (int)rng_below(r.v[0], (uint32_t)(2 * pad + 1)) - pad;
+        d.dx = (int)rng_below(r.v[1], (uint32_t)(2 * pad + 1)) - pad;
+    }
+    if (brightness > 0.0f || contrast > 0.0f) {
+        struct rng4 r = rng_draw(seed, RNG_JITTER, epoch, image, 0);
+        d.shift = brightness * (2.0f * rng_unit(r.v[0]) - 1.0f);
+        d.gain = 1.0f + contrast * (2.0f * rng_unit(r.v[1]) - 1.0f);
+    }
+    return d;
+}
+
+// Dropout: keeps element `i` of the dropout `site` at this step?
+DAWN_BOTH int element_keeps(const int32_t key[4], uint32_t step, uint32_t site, uint64_t i, float p)
+{
+    uint64_t seed = (uint64_t)(uint32_t)key[0] | (uint64_t)(uint32_t)key[1] << 32;
+    struct rng4 r = rng_philox(seed, (uint32_t)(i >> 2), (uint32_t)(i >> 34), RNG_DROPOUT | site << 8, step);
+    return rng_unit(r.v[i & 3u]) >= p;
+}
+
+#endif

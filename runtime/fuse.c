@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/fuse.h"
+
+#include <stdlib.h>
+
+// While patterns are matched: how often each value is read, and which nodes have been taken into others.
+struct match {
+    struct graph *g;
+    int *uses;    // a value each
+    bool *gone;   // a node each
+};
+
+static struct match match_open(struct graph *g)
+{
+    struct match m = {g, zalloc((size_t)(g->values + 1) * sizeof(int)), zalloc((size_t)(g->nodes + 1) * sizeof(bool))};
+    for (int i = 0; i < g->nodes; i++)
+        for (int j = 0; j < MAX_IN; j++)
+            if (g->node[i].in[j] != NONE) m.uses[g->node[i].in[j]]++;
+    return m;
+}
+
+static void match_close(struct match *m)
+{
+    struct graph *g = m->g;
+    int kept = 0;
+    for (int i = 0; i < g->nodes; i++) {
+        if (m->gone[i]) continue;
+        g->node[kept] = g->node[i];
+        for (int o = 0; o < MAX_OUT; o++)
+            if (g->node[kept].out[o] != NONE && !g->value[g->node[kept].out[o]].slot)
+                g->value[g->node[kept].out[o]].producer = kept;
+        kept++;
+    }
+    g->nodes = kept;
+    free(m->uses);
+    free(m->gone);
+}
+
+// The node that makes input 0 of node i, when i is its only reader and it is a `want`; else NULL.
+static struct node *only_source(struct match *m, int i, enum op want)
+{
+    int v = m->g->node[i].in[0];
+    if (m->g->value[v].slot || m->uses[v] != 1) return NULL;
+    int p = m->g->value[v].producer;
+    return p == NONE || m->gone[p] || m->g->node[p].op != want ? NULL : &m->g->node[p];
+}
+
+static void absorb(struct match *m, int i, struct node *into)  // node i's result is now made by `into`
+{
+    int y = m->g->node[i].out[0];
+    into->out[0] = y;
+    m->g->value[y].producer = (int)(into - m->g->node);
+    m->gone[i] = true;
+}
+
+static void crop(struct match *m, int i)
+{
+    struct node *n = &m->g->node[i];
+    if (n->op != OP_MAXPOOL && n->op != OP_AVGPOOL) return;
+    struct node *conv = only_source(m, i, OP_CONV);
+    if (!conv) return;
+    struct value *y = &m->g->value[conv->out[0]];
+    for (int d = 0; d < 2; d++) {
+        int64_t k = n->attr.pool.k[d], stride = n->attr.pool.stride[d], have = y->shape.dim[1 + d];
+        int64_t read = (have - k) / stride * stride + k;
+        int64_t less = (have - read) * conv->attr.conv.stride[d];
+        if (less <= 0 || less > conv->attr.conv.after[d]) continue;
+        conv->attr.conv.after[d] -= (int)less;
+        y->shape.dim[1 + d] = read;
+    }
+}
+
+static void norm_act(struct match *m, int i)
+{
+    struct node *n = &m->g->node[i];
+    if (n->op != OP_ACT || n->in[1] != NONE) return;
+    struct node *norm = only_source(m, i, OP_NORM);
+    if (!norm) norm = only_source(m, i, OP_NORM_INFER);
+    if (!norm || norm->attr.norm.act != ACT_NONE) return;
+    norm->attr.norm.act = n->attr.act.act;
+    absorb(m, i, norm);
+}
+
+static void pool_norm(struct match *m, int i)
+{
+    struct node *n = &m->g->node[i];
+    if (n->op != OP_NORM) return;
+    struct node *pool = only_source(m, i, OP_MAXPOOL);
+    if (!pool) return;
+    const struct pool_attr *a = &pool->attr.pool;
+    if (a->k[0] != 2 || a->k[1] != 2 || a->stride[0] != 2 || a->stride[1] != 2) return;
+    if (m->uses[pool->out[1]]) return;
+    int at = pool->out[1], pooled = pool->out[0];
+    n->op = OP_POOL_NORM;
+    n->in[0] = pool->in[0];
+    int was[] = {n->out[0], n->out[1], n->out[2], n->out[3], n->out[4]};
+    int now[MAX_OUT] = {was[0], was[1], was[2], pooled, at, was[3], was[4]};
+    for (int o = 0; o < MAX_OUT; o++) n->out[o] = now[o];
+    m->g->value[pooled].producer = m->g->value[at].producer = i;
+    m->gone[pool - m->g->node] = true;
+}
+
+static void bias_act(struct match *m, int i)
+{
+    struct node *n = &m->g->node[i];
+    if (n->op != OP_ACT || n->in[1] != NONE) return;
+    struct node *bias = only_source(m, i, OP_ACT);
+    if (!bias || bias->in[1] == NONE || bias->attr.act.act != ACT_NONE) return;
+    bias->attr.act.act = n->attr.act.act;
+    absorb(m, i, bias);
+}
+
+static void conv_act(struct match *m, int i)
+{
+    struct node *n = &m->g->node[i];
+    if (n->op != OP_ACT || m->g->value[n->out[0]].trains) return;
+    struct node *conv = only_source(m, i, OP_CONV);
+    if (!conv || conv->attr.conv.act != ACT_NONE || (conv->in[2] != NONE && n->in[1] != NONE)) return;
+    // A bias that some node makes may be made only after the convolution.
+    if (n->in[1] != NONE && !m->g->value[n->in[1]].slot) return;
+    if (n->in[1] != NONE) conv->in[2] = n->in[1];
+    conv->attr.conv.act = n->attr.act.act;
+    absorb(m, i, conv);
+}
+
+int fuse_graph(struct graph *g, unsigned patterns)
+{
+    TRY(graph_check(g));
+    static void (*const rewrite[])(struct match *, int) = {crop, norm_act, pool_norm, bias_act, conv_act};
+    for (unsigned p = 0; p < sizeof rewrite / sizeof *rewrite; p++) {
+        if (!(patterns >> p & 1)) continue;
+        struct match m = match_open(g);
+        for (int i = 0; i < g->nodes; i++)
+            if (!m.gone[i]) rewrite[p](&m, i);
+        match_close(&m);
+    }
+    return graph_check(g);
+}
+
+// ---- folding
+
+// conv, norm or conv, max pool, norm ending at node i; a max pool commutes only with a norm that has no scale of its own
+// (1 / deviation is positive, a learned scale may not be).
+static struct node *foldable(struct match *m, int i, struct node **pool)
+{
+    struct node *n = &m->g->node[i];
+    *pool = NULL;
+    if (n->op != OP_NORM_INFER) return NULL;
+    struct node *conv = only_source(m, i, OP_CONV);
+    if (conv) return conv->attr.conv.act == ACT_NONE ? conv : NULL;
+    *pool = only_source(m, i, OP_MAXPOOL);
+    if (!*pool || n->in[3] != NONE) return NULL;
+    conv = only_source(m, (int)(*pool - m->g->node), OP_CONV);
+    return conv && conv->attr.conv.act == ACT_NONE ? conv : NULL;
+}
+
+static int folded_slot(struct graph *g, const char *name, struct shape shape)
+{
+    return graph_state(g, name, shape, F32, MEMORY_WEIGHTS, (struct init){INIT_ZERO, 0});
+}
+
+static int in_prepare(struct graph *infer, struct graph *prepare, int v)
+{
+    return v == NONE ? NONE : graph_slot(prepare, infer->value[v].slot);
+}
+
+static int fold(struct match *m, int i, struct graph *prepare)
+{
+    struct graph *g = m->g;
+    struct node *pool, *conv = foldable(m, i, &pool);
+    if (!conv || !g->value[conv->in[1]].slot || (conv->in[2] != NONE && !g->value[conv->in[2]].slot)) return 0;
+    struct node *norm = &g->node[i];
+    struct slot *w = g->value[conv->in[1]].slot;
+    char *weight = arena_text(&g->arena, "folded.%s", w->name), *bias = arena_text(&g->arena, "folded.%s.bias", w->name);
+    int w2 = folded_slot(g, weight, w->shape), b2 = folded_slot(g, bias, SHAPE(w->shape.dim[0]));
+    int in[6] = {graph_slot(prepare, w), NONE, NONE, NONE, NONE, in_prepare(g, prepare, conv->in[2])}, out[2];
+    for (int j = 1; j < 5; j++) in[j] = in_prepare(g, prepare, norm->in[j]);
+    graph_node(prepare, OP_NORM_FOLD, in, 6, &norm->attr, out);
+    int pw = folded_slot(prepare, weight, w->shape), pb = folded_slot(prepare, bias, SHAPE(w->shape.dim[0]));
+    graph_node_over(prepare, OP_ASSIGN, (int[]){pw, out[0]}, 2, NULL, &pw, NULL);
+    graph_node_over(prepare, OP_ASSIGN, (int[]){pb, out[1]}, 2, NULL, &pb, NULL);
+    if (w2 == NONE || b2 == NONE) return g->error;
+    TRY(graph_check(prepare));
+
+    conv->in[1] = w2, conv->in[2] = b2;
+    enum act act = norm->attr.norm.act;
+    if (!pool) {
+        conv->attr.conv.act = act;
+        absorb(m, i, conv);
+    } else if (act == ACT_NONE) {
+        absorb(m, i, pool);
+    } else {  // the norm's place is taken by its activation
+        int x = norm->in[0], y = norm->out[0];
+        *norm = (struct node){.op = OP_ACT, .phase = norm->phase, .scope = norm->scope, .attr.act = {act}};
+        for (int j = 0; j < MAX_IN; j++) norm->in[j] = NONE;
+        for (int j = 0; j < MAX_OUT; j++) norm->out[j] = NONE;
+        norm->in[0] = x, norm->out[0] = y;
+    }
+    return 0;
+}
+
+int fuse_fold(struct graph *g, struct graph *prepare)
+{
+    TRY(graph_check(g));
+    struct match m = match_open(g);
+    m.uses = grow(m.uses, (size_t)(g->values + 3 * g->nodes + 1) * sizeof *m.uses);  // room for the folded slots
+    int rc = 0;
+    for (int i = 0; i < g->nodes && rc == 0; i++)
+        if (!m.gone[i]) rc = fold(&m, i, prepare);
+    match_close(&m);
+    return rc;
+}
+
+// ---- pruning
+
+void fuse_prune(struct graph *g)
+{
+    bool *wanted = zalloc((size_t)(g->values + 1) * sizeof *wanted);
+    struct match m = match_open(g);
+    for (int i = g->nodes - 1; i >= 0; i--) {
+        struct node *n = &g->node[i];
+        bool keep = false;
+        for (int o = 0; o < MAX_OUT; o++)
+            if (n->out[o] != NONE) keep |= g->value[n->out[o]].slot || wanted[n->out[o]];
+        if (!keep) {
+            m.gone[i] = true;
+            continue;
+        }
+        for (int o = 0; o < MAX_OUT; o++)
+            if (n->out[o] != NONE && !g->value[n->out[o]].slot && !wanted[n->out[o]]) n->out[o] = NONE;
+        for (int j = 0; j < MAX_IN; j++)
+            if (n->in[j] != NONE) wanted[n->in[j]] = true;
+    }
+    match_close(&m);
+    free(wanted);
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/op.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define INPLACE OP_FLAG_INPLACE
+#define ALIAS OP_FLAG_ALIAS
+const struct op_info op_table[OP_COUNT] = {
+#define OP(ID, name, inputs, outputs, flags) [OP_##ID] = {#name, inputs, outputs, flags, name##_infer, name##_grad, name##_flops},
+#include "runtime/ops.def"
+#undef OP
+};
+
+const char *act_name(enum act a)
+{
+    static const char *const names[ACT_KINDS] = {"none", "relu", "gelu", "silu"};
+    return names[a];
+}
+
+struct graph *graph_new(struct store *store, const char *name)
+{
+    struct graph *g = zalloc(sizeof *g);
+    g->store = store;
+    g->name = arena_text(&g->arena, "%s", name);
+    g->scope = "";
+    return g;
+}
+
+void graph_free(struct graph *g)
+{
+    if (!g) return;
+    arena_free(&g->arena);
+    free(g->value);
+    free(g->node);
+    free(g);
+}
+
+int graph_fail(struct graph *g, int code, const char *format, ...)
+{
+    if (g->error) return NONE;
+    char text[ERROR_TEXT_MAX / 2];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    g->error = code;
+    g->error_text = arena_text(&g->arena, "graph \"%s\"%s%s: %s", g->name, *g->scope ? ", " : "", g->scope, text);
+    return NONE;
+}
+
+int graph_check(const struct graph *g)
+{
+    return g->error ? fail(g->error, "%s", g->error_text) : 0;
+}
+
+void graph_scope(struct graph *g, const char *format, ...)
+{
+    char text[128];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    g->scope = arena_text(&g->arena, "%s", text);
+}
+
+static int new_value(struct graph *g, struct value v)
+{
+    if (g->values == g->value_room) {
+        g->value_room = g->value_room ? 2 * g->value_room : 128;
+        g->value = grow(g->value, (size_t)g->value_room * sizeof *g->value);
+    }
+    g->value[g->values] = v;
+    return g->values++;
+}
+
+int graph_slot(struct graph *g, struct slot *slot)
+{
+    for (int i = 0; i < g->values; i++)
+        if (g->value[i].slot == slot) return i;
+    return new_value(g, (struct value){.shape = slot->shape, .dtype = slot->dtype, .slot = slot, .producer = NONE});
+}
+
+int graph_state(struct graph *g, const char *name, struct shape shape, enum dtype dtype, enum memory_class memory,
+                struct init init)
+{
+    if (g->error) return NONE;
+    struct slot *slot;
+    int rc = store_slot(g->store, name, shape, dtype, memory, init, &slot);
+    if (rc < 0) return graph_fail(g, rc, "%s", error_text());
+    return graph_slot(g, slot);
+}
+
+int graph_param(struct graph *g, const char *name, struct shape shape, struct init init, bool trains)
+{
+    int v = graph_state(g, name, shape, F32, MEMORY_WEIGHTS, init);
+    if (v != NONE && trains) g->value[v].trains = true;
+    return v;
+}
+
+int graph_node_over(struct graph *g, enum op op, const int *in, int inputs, const union attr *attr, const int *over,
+                    int *out)
+{
+    const struct op_info *info = &op_table[op];
+    BUG_IF(inputs > info->inputs);
+    for (int i = 0; out && i < info->outputs; i++) out[i] = NONE;
+    if (g->error) return NONE;
+    struct node n = {.op = op, .phase = g->phase, .scope = g->scope};
+    if (attr) n.attr = *attr;
+    bool trains = false;
+    for (int i = 0; i < MAX_IN; i++) {
+        n.in[i] = i < inputs ? in[i] : NONE;
+        if (n.in[i] != NONE) trains |= g->value[n.in[i]].trains;
+    }
+    if (n.in[0] == NONE) return graph_fail(g, ERR_SHAPE, "%s has no first input", info->name);
+    // Shapes are inferred into fresh values; those that overwrite a persistent value are then replaced by it.
+    for (int i = 0; i < MAX_OUT; i++)
+        n.out[i] = i < info->outputs ? new_value(g, (struct value){.producer = g->nodes, .trains = trains}) : NONE;
+    int rc = info->infer(g, &n);
+    if (rc < 0) return NONE;
+    for (int i = 0; over && i < info->outputs; i++) {
+        if (over[i] == NONE) continue;
+        const struct value *made = &g->value[n.out[i]], *kept = &g->value[over[i]];
+        BUG_IF(!kept->slot);
+        if (!shape_equal(&made->shape, &kept->shape) || made->dtype != kept->dtype)
+            return graph_fail(g, ERR_SHAPE, "%s can not overwrite \"%s\": another shape or type", info->name,
+                              kept->slot->name);
+        n.out[i] = over[i];
+    }
+    if (g->nodes == g->node_room) {
+        g->node_room = g->node_room ? 2 * g->node_room : 128;
+        g->node = grow(g->node, (size_t)g->node_room * sizeof *g->node);
+    }
+    g->node[g->nodes++] = n;
+    for (int i = 0; out && i < info->outputs; i++) out[i] = n.out[i];
+    return n.out[0];
+}
+
+int graph_node(struct graph *g, enum op op, const int *in, int inputs, const union attr *attr, int *out)
+{
+    return graph_node_over(g, op, in, inputs, attr, NULL, out);
+}
+
+struct cost node_cost(const struct graph *g, const struct node *n)
+{
+    struct cost c = {op_table[n->op].flops(g, n), 0, 0};
+    if (op_table[n->op].flags & OP_FLAG_ALIAS) return c;
+    for (int i = 0; i < MAX_IN; i++)
+        if (n->in[i] != NONE) c.read += (double)value_bytes(&g->value[n->in[i]]);
+    for (int i = 0; i < MAX_OUT; i++)
+        if (n->out[i] != NONE) c.written += (double)value_bytes(&g->value[n->out[i]]);
+    // Rows that are picked from a larger array are read, not the array.
+    if (n->op == OP_GATHER || n->op == OP_AUGMENT || n->op == OP_WINDOW) {
+        c.read -= (double)value_bytes(&g->value[n->in[0]]);
+        const struct value *y = &g->value[n->out[0]];
+        c.read += (double)shape_count(&y->shape) * (double)dtype_size(g->value[n->in[0]].dtype);
+    }
+    return c;
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// A static graph: values and the nodes that make them, in program order. Building is done with functions that read
+// as mathematics and return value ids; the first error sticks (its sentence is kept), later calls do nothing, and
+// graph_check() reports it once. Shapes never change inside a graph.
+//
+//   phase 1 build (graph.c, op_*.c)   2 fuse (fuse.c)   3 differentiate (grad.c)   4 update (optim.c)   5 plan (plan.c)
+#ifndef DAWN_GRAPH_H
+#define DAWN_GRAPH_H
+
+#include "runtime/store.h"
+
+enum op {
+#define OP(ID, name, inputs, outputs, flags) OP_##ID,
+#include "runtime/ops.def"
+#undef OP
+    OP_COUNT
+};
+
+enum { NONE = -1, MAX_IN = 8, MAX_OUT = 7 };
+enum act { ACT_NONE, ACT_RELU, ACT_GELU, ACT_SILU, ACT_KINDS };  // gelu is the erf form
+enum phase { PHASE_FORWARD, PHASE_BACKWARD, PHASE_UPDATE };
+enum flip { FLIP_NEVER, FLIP_RANDOM, FLIP_ALTERNATE };  // alternate: decided once an image, then turned every epoch
+
+struct conv_attr {
+    int stride[2], before[2], after[2];  // rows, columns; zero padding before and after
+    int groups;
+    enum act act;                        // fused behind, forward only
+    int64_t x_h, x_w;                    // CONV_DGRAD: size of dx.  (filter size for CONV_WGRAD: r, s)
+    int64_t r, s;
+};
+struct matmul_attr {
+    bool ta, tb;
+    float alpha, beta;
+    enum dtype out;
+};
+struct pool_attr {
+    int64_t k[2], stride[2];
+    int64_t x_h, x_w;  // size of the input, for the way back; windows that do not fit whole are dropped
+};
+struct norm_attr {
+    float eps, momentum;  // running = momentum * running + (1 - momentum) * new; unbiased variance
+    enum act act;
+    int64_t x_h, x_w;     // POOL_NORM_GRAD: size of dx
+};
+struct act_attr {
+    enum act act;
+};
+struct scale_attr {
+    float factor;
+};
+struct cast_attr {
+    enum dtype to;
+};
+struct dropout_attr {
+    float p;
+    int site;  // tells apart the dropouts of one graph
+};
+struct move_attr {
+    struct shape shape;     // RESHAPE: to; SLICE_GRAD, BROADCAST, GATHER_GRAD: shape of dx; RESIZE(_GRAD): result
+    int axis;               // CONCAT, SLICE
+    int64_t begin, end;     // SLICE
+    int perm[MAX_RANK];     // TRANSPOSE: result dimension i is x dimension perm[i]
+    unsigned axes;          // REDUCE, BROADCAST: bit i for dimension i of the large shape
+    bool mean;              // REDUCE
+    float factor;           // BROADCAST
+    enum dtype to;          // REDUCE: type of the result
+};
+struct loss_attr {
+    float smoothing;
+    bool mean;          // else the sum over samples
+    int k;              // CORRECT: top k
+    enum dtype to;      // XENT_GRAD: type of dlogits
+};
+struct augment_attr {
+    enum flip flip;
+    int pad;                     // reflect-pad and crop at random by up to pad pixels; 0: none
+    float brightness, contrast;  // amplitude of the jitter; 0: none
+    bool view_flip;              // fixed views, for evaluation
+    int view_dy, view_dx;        // shift with reflected border
+    float mean[4], std[4];       // of pixel / 255, a channel
+    enum dtype to;
+    int64_t batch;
+};
+struct tick_attr {
+    int32_t by;
+};
+struct optim_attr {
+    float mu, decay;          // MOMENTUM; DESCEND: decay, factor
+    bool nesterov;
+    float beta1, beta2, eps;  // ADAM; UNIT_NORM: eps, target
+    float target, factor;
+};
+union attr {
+    struct conv_attr conv;
+    struct matmul_attr matmul;
+    struct pool_attr pool;
+    struct norm_attr norm;
+    struct act_attr act;
+    struct scale_attr scale;
+    struct cast_attr cast;
+    struct dropout_attr dropout;
+    struct move_attr move;
+    struct loss_attr loss;
+    struct augment_attr augment;
+    struct tick_attr tick;
+    struct optim_attr optim;
+};
+
+struct value {
+    struct shape shape;
+    enum dtype dtype;
+    struct slot *slot;  // persistent value; NULL for one that a node makes
+    int producer;       // node that makes it; NONE for a persistent value
+    bool trains;        // some gradient is wanted through it
+};
+
+struct node {
+    enum op op;
+    enum phase phase;
+    union attr attr;
+    int in[MAX_IN], out[MAX_OUT];  // value ids or NONE; an output nobody reads may become NONE
+    const char *scope;             // "group1.conv1", for people
+};
+
+struct graph {
+    const char *name;
+    struct arena arena;
+    struct store *store;  // borrowed
+    struct value *value;
+    int values, value_room;
+    struct node *node;
+    int nodes, node_room;
+    enum phase phase;     // given to new nodes
+    const char *scope;
+    int error;            // first error; 0 none
+    char *error_text;
+};
+
+struct graph *graph_new(struct store *, const char *name);
+void graph_free(struct graph *);
+int graph_check(const struct graph *) MUST_CHECK;               // the sticky error, as fail() would
+int graph_fail(struct graph *, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));  // sticks; returns NONE
+void graph_scope(struct graph *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// Persistent values, by name in the store.
+int graph_param(struct graph *, const char *name, struct shape, struct init, bool trains);   // f32
+int graph_state(struct graph *, const char *name, struct shape, enum dtype, enum memory_class, struct init);
+// A persistent value that stands in the store already.
+int graph_slot(struct graph *, struct slot *);
+
+// The one way to add a node: checks arity, infers shapes. out[] receives the value ids (may be NULL).
+int graph_node(struct graph *, enum op, const int *in, int inputs, const union attr *, int *out);
+// As graph_node for operators that overwrite persistent values: `over[i]` names the value that output i is, or NONE.
+int graph_node_over(struct graph *, enum op, const int *in, int inputs, const union attr *, const int *over, int *out);
+
+// ---- the language of models; each returns a value id
+int g_conv(struct graph *, int x, int w, int stride, int pad);
+int g_conv_full(struct graph *, int x, int w, int bias, const struct conv_attr *);
+int g_matmul(struct graph *, int a, bool ta, int b, bool tb, float alpha, int c, float beta, enum dtype out);
+int g_linear(struct graph *, int x, int w, int bias, enum dtype out);  // x[N,C] w[K,C] -> [N,K]
+int g_maxpool(struct graph *, int x, int k, int stride);
+int g_maxpool_global(struct graph *, int x);  // [N,H,W,C] -> [N,1,1,C]
+int g_avgpool_global(struct graph *, int x);
+int g_norm(struct graph *, const char *name, int x, bool training, bool scale, bool bias, float eps, float momentum, bool trains);
+int g_act(struct graph *, int x, enum act);
+int g_bias(struct graph *, int x, int bias);
+int g_add(struct graph *, int a, int b);
+int g_mul(struct graph *, int a, int b);
+int g_scale(struct graph *, int x, float factor);
+int g_cast(struct graph *, int x, enum dtype);
+int g_reshape(struct graph *, int x, struct shape);
+int g_transpose(struct graph *, int x, const int perm[]);
+int g_concat(struct graph *, const int x[], int count, int axis);
+int g_slice(struct graph *, int x, int axis, int64_t begin, int64_t end);
+int g_resize(struct graph *, int x, int64_t h, int64_t w);
+int g_reduce(struct graph *, int x, unsigned axes, bool mean, enum dtype to);
+int g_gather(struct graph *, int x, int index);
+int g_dropout(struct graph *, int x, int key, int step, float p, int site);
+int g_softmax(struct graph *, int x);
+int g_xent(struct graph *, int logits, int labels, float smoothing, bool mean);
+int g_correct(struct graph *, int logits, int labels, int counter, int k);  // updates counter
+int g_accumulate(struct graph *, int total, int x);
+int g_window(struct graph *, int order, int cursor, int64_t batch);
+int g_augment(struct graph *, int images, int index, int key, const struct augment_attr *);
+int g_pick(struct graph *, int table, int step);
+int g_tick(struct graph *, int counter, int32_t by);
+
+// ---- what an operator knows of itself
+struct op_info {
+    const char *name;
+    int inputs, outputs;
+    unsigned flags;
+    int (*infer)(struct graph *, struct node *);                                    // fills shapes of outputs
+    int (*grad)(struct graph *, const struct node *, const int *dy, int *dx);       // dx[i] for each input
+    double (*flops)(const struct graph *, const struct node *);
+};
+enum { OP_FLAG_INPLACE = 1, OP_FLAG_ALIAS = 2 };
+extern const struct op_info op_table[OP_COUNT];
+
+struct cost {
+    double flops, read, written;  // bytes
+};
+struct cost node_cost(const struct graph *, const struct node *);
+static inline const struct value *node_in(const struct graph *g, const struct node *n, int i)
+{
+    return n->in[i] == NONE ? NULL : &g->value[n->in[i]];
+}
+static inline const struct value *node_out(const struct graph *g, const struct node *n, int i)
+{
+    return n->out[i] == NONE ? NULL : &g->value[n->out[i]];
+}
+static inline size_t value_bytes(const struct value *v)
+{
+    return (size_t)shape_count(&v->shape) * dtype_size(v->dtype);
+}
+const char *act_name(enum act);
+
+#endif

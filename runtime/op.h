@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the op_*.c files share: reading a node's inputs, giving its outputs a shape, and refusing with a sentence.
+#ifndef DAWN_OP_H
+#define DAWN_OP_H
+
+#include "runtime/graph.h"
+
+static inline struct value *op_in(struct graph *g, const struct node *n, int i)
+{
+    return n->in[i] == NONE ? NULL : &g->value[n->in[i]];
+}
+
+static inline void op_out(struct graph *g, const struct node *n, int i, struct shape shape, enum dtype dtype)
+{
+    g->value[n->out[i]].shape = shape;
+    g->value[n->out[i]].dtype = dtype;
+}
+
+static inline void op_drop(struct node *n, int i)  // this output does not exist for this node
+{
+    n->out[i] = NONE;
+}
+
+#define REFUSE(g, ...) return graph_fail(g, ERR_SHAPE, __VA_ARGS__), (g)->error
+#define NEED(condition, g, ...)                                                                                        \
+    do {                                                                                                               \
+        if (!(condition)) REFUSE(g, __VA_ARGS__);                                                                      \
+    } while (0)
+
+int op_same(struct graph *, const struct node *, int a, int b);         // inputs a and b agree in shape and type
+int op_channel(struct graph *, const struct node *, int i, int64_t c);  // optional input i is f32[c]
+int op_scalar(struct graph *, const struct node *, int i, enum dtype);  // input i is one element
+
+// For operators that make, move or update data: nothing flows back.
+#define NO_GRAD(name)                                                                                                  \
+    int name##_grad(struct graph *g, const struct node *n, const int *dy, int *dx)                                     \
+    {                                                                                                                  \
+        (void)dy, (void)dx, (void)n;                                                                                   \
+        return graph_fail(g, ERR_SHAPE, "%s has no gradient", #name), g->error;                                        \
+    }
+// `per` operations an element of output 0 (or of input 0 when it is larger).
+#define FLOPS_EACH(name, per)                                                                                          \
+    double name##_flops(const struct graph *g, const struct node *n)                                                   \
+    {                                                                                                                  \
+        return (per) * op_elements(g, n);                                                                              \
+    }
+double op_elements(const struct graph *, const struct node *);
+
+// The three functions of every operator.
+#define OP(ID, name, inputs, outputs, flags)                                                                           \
+    int name##_infer(struct graph *, struct node *);                                                                   \
+    int name##_grad(struct graph *, const struct node *, const int *, int *);                                          \
+    double name##_flops(const struct graph *, const struct node *);
+#include "runtime/ops.def"
+#undef OP
+
+#endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/optim.h"
+
+#include <math.h>
+
+static int state_of(struct graph *g, int param, const char *what)
+{
+    if (g->error || param == NONE) return NONE;
+    const struct slot *slot = g->value[param].slot;
+    BUG_IF(!slot);
+    char *name = arena_text(&g->arena, "%s.%s", slot->name, what);
+    return graph_state(g, name, slot->shape, F32, MEMORY_OPTIMISER, (struct init){INIT_ZERO, 0});
+}
+
+static int momentum(struct graph *g, int param, int grad, float decay, const struct optim_settings *o)
+{
+    int m = state_of(g, param, "momentum"), over[] = {NONE, m};
+    union attr a = {.optim = {.mu = o->momentum, .nesterov = o->nesterov, .decay = decay}};
+    return graph_node_over(g, OP_MOMENTUM, (int[]){grad, m, decay ? param : NONE}, 3, &a, over, NULL);
+}
+
+static int descend(struct graph *g, int param, int u, int lr, float factor, float decay)
+{
+    union attr a = {.optim = {.factor = factor, .decay = decay}};
+    return graph_node_over(g, OP_DESCEND, (int[]){param, u, lr}, 3, &a, &param, NULL);
+}
+
+int optim_sgd(struct graph *g, int param, int grad, int lr, const struct optim_settings *o)
+{
+    return descend(g, param, momentum(g, param, grad, o->decay, o), lr, 1.0f, 0.0f);
+}
+
+int optim_adamw(struct graph *g, int param, int grad, int lr, int step, const struct optim_settings *o)
+{
+    int m = state_of(g, param, "moment1"), v = state_of(g, param, "moment2"), over[] = {NONE, m, v};
+    union attr a = {.optim = {.beta1 = o->beta1, .beta2 = o->beta2, .eps = o->eps}};
+    int u = graph_node_over(g, OP_ADAM, (int[]){grad, m, v, step}, 4, &a, over, NULL);
+    return descend(g, param, u, lr, 1.0f, o->decay);
+}
+
+static int unit_norm(struct graph *g, int x, double target, int factor, float eps)
+{
+    union attr a = {.optim = {.target = (float)target, .eps = eps}};
+    return graph_node(g, OP_UNIT_NORM, (int[]){x, factor}, 2, &a, NULL);
+}
+
+static int lerp(struct graph *g, int e, int p, int t)
+{
+    return graph_node_over(g, OP_LERP, (int[]){e, p, t}, 3, NULL, &e, NULL);
+}
+
+// X <- a X + (b A + c A A) X with A = X X'; for a tall X the same with A = X' X on the other side.
+static int newton_schulz(struct graph *g, int x, const struct optim_settings *o)
+{
+    if (g->error) return NONE;
+    bool tall = g->value[x].shape.dim[0] > g->value[x].shape.dim[1];
+    for (int i = 0; i < o->ns_steps; i++) {
+        int a = g_matmul(g, x, tall, x, !tall, 1.0f, NONE, 0, F32);
+        int b = g_matmul(g, a, false, a, false, o->ns[2], a, o->ns[1], F32);
+        x = tall ? g_matmul(g, x, false, b, false, 1.0f, x, o->ns[0], F32)
+                 : g_matmul(g, b, false, x, false, 1.0f, x, o->ns[0], F32);
+    }
+    return x;
+}
+
+int optim_muon(struct graph *g, int param, int grad, int lr, const struct optim_settings *o)
+{
+    if (g->error || param == NONE) return NONE;
+    struct shape shape = g->value[param].shape;
+    int64_t k = shape.dim[0];
+    struct shape flat = SHAPE(k, shape_count(&shape) / k);
+    if (o->renormalise != NONE) lerp(g, param, unit_norm(g, param, sqrt((double)k), NONE, 1e-7f), o->renormalise);
+    int u = momentum(g, param, grad, 0, o);
+    int x = newton_schulz(g, unit_norm(g, g_reshape(g, u, flat), 1.0, o->ns_norm, 1e-7f), o);
+    return descend(g, param, g_reshape(g, x, shape), lr, 1.0f, o->decay);
+}
+
+int optim_ema(struct graph *g, int v, int t)
+{
+    if (g->error || v == NONE) return NONE;
+    const struct slot *slot = g->value[v].slot;
+    BUG_IF(!slot);
+    char *name = arena_text(&g->arena, "ema.%s", slot->name);
+    int e = graph_state(g, name, slot->shape, F32, MEMORY_OPTIMISER, (struct init){INIT_ZERO, 0});
+    return lerp(g, e, v, t);
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Optimisers as graph: each takes a parameter, its gradient and a learning rate (a value of one f32, usually picked
+// from a table) and appends the nodes of phase UPDATE. State lives in slots named after the parameter.
+#ifndef DAWN_OPTIM_H
+#define DAWN_OPTIM_H
+
+#include "runtime/graph.h"
+
+struct optim_settings {
+    float momentum;      // SGD, Muon
+    bool nesterov;
+    float decay;         // SGD: added to the gradient as decay * p. AdamW: decoupled, times the learning rate
+    float beta1, beta2, eps;  // AdamW
+    int ns_steps;        // Muon: Newton-Schulz iterations
+    float ns[3];         // Muon: coefficients of X, A X, A A X
+    int renormalise;     // Muon: value of one f32, t: the filter bank moves by t towards norm sqrt(out) before its
+                         // update (1: all the way, 0: not at all); NONE: never
+    int ns_norm;         // Muon: value of one f32, the norm of what Newton-Schulz starts from; NONE: 1
+};
+
+// SGD with (Nesterov) momentum: g' = g + decay p; m = mu m + g'; p -= lr (g' + mu m) or lr m.
+int optim_sgd(struct graph *, int param, int grad, int lr, const struct optim_settings *);
+// AdamW; `step` is i32[1], counting from 0.
+int optim_adamw(struct graph *, int param, int grad, int lr, int step, const struct optim_settings *);
+// Muon (Jordan 2024): the momentum of a filter bank [K, R*S*C], orthogonalised by Newton-Schulz, is the step.
+int optim_muon(struct graph *, int param, int grad, int lr, const struct optim_settings *);
+// Exponential moving average of a persistent value in slot "ema.NAME": e += t (p - e), t one f32.
+int optim_ema(struct graph *, int value, int t);
+
+#endif

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan: which nodes run, in which order, and where every value lies. All of it is known before anything runs.
+// Temporaries of all plans of a session share one slab. Cost: O(values log values + values * live).
+#ifndef DAWN_PLAN_H
+#define DAWN_PLAN_H
+
+#include "runtime/graph.h"
+
+struct device;
+
+enum { PLAN_ALIGN = 64 };
+
+struct place {
+    int root;                 // the value whose bytes these are (aliases, in-place); itself otherwise
+    size_t offset, bytes;     // in the slab; bytes rounded up to PLAN_ALIGN
+    int first, last;          // positions in the order between which the bytes are live
+    enum memory_class memory;
+};
+
+struct plan {
+    const struct graph *graph;
+    struct arena arena;
+    int *order, count;          // node ids
+    struct place *place;        // a value id each; unused values have bytes 0
+    size_t *work_bytes, *work_offset;  // a position each
+    size_t slab_bytes;
+    int peak_at;                       // position of the peak
+    size_t memory[MEMORY_CLASSES];     // at the peak; they sum to the total
+    size_t total;                      // persistent slots of this graph's store + slab
+};
+
+// Keeps program order (it is the meaning of updates), asks the device for workspaces, assigns offsets, then proves that
+// no two values that live at the same time overlap (a failed proof is a BUG). The graph has been pruned (fuse.h).
+int plan_new(const struct graph *, struct device *, struct plan **) MUST_CHECK;
+void plan_free(struct plan *);
+int plan_verify(const struct plan *) MUST_CHECK;  // the proof, also for the tests
+
+// Where a value lies, given the slab. NULL for NONE.
+void *plan_address(const struct plan *, void *slab, int value);
+
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element by element: activations with their bias, sums, products, casts and dropout.
+#include "runtime/ref/ref.h"
+
+#include "runtime/element.h"
+
+void ref_act(const struct ref_step *s)
+{
+    const struct shape *shape = &ref_in(s, 0)->shape;
+    int64_t count = shape_count(shape), last = shape_last(shape);
+    double *x = ref_read(s, 0), *bias = ref_read(s, 1);
+    for (int64_t i = 0; i < count; i++) x[i] = ref_act_value(s->node->attr.act.act, x[i] + (bias ? bias[i % last] : 0.0));
+    ref_write(s, 0, x);
+}
+
+void ref_act_grad(const struct ref_step *s)
+{
+    const struct shape *shape = &ref_in(s, 1)->shape;
+    int64_t count = shape_count(shape), last = shape_last(shape);
+    double *dx = ref_read(s, 0), *x = ref_read(s, 1), *bias = ref_read(s, 2), *dbias = ref_zeros(s, last);
+    for (int64_t i = 0; i < count; i++) {
+        dx[i] *= ref_act_slope(s->node->attr.act.act, x[i] + (bias ? bias[i % last] : 0.0));
+        dbias[i % last] += dx[i];
+    }
+    ref_write(s, 0, dx);
+    ref_write(s, 1, dbias);
+}
+
+void ref_add(const struct ref_step *s)
+{
+    double *a = ref_read(s, 0), *b = ref_read(s, 1);
+    for (int64_t i = 0, count = shape_count(&ref_in(s, 0)->shape); i < count; i++) a[i] += b[i];
+    ref_write(s, 0, a);
+}
+
+void ref_mul(const struct ref_step *s)
+{
+    double *a = ref_read(s, 0), *b = ref_read(s, 1);
+    for (int64_t i = 0, count = shape_count(&ref_in(s, 0)->shape); i < count; i++) a[i] *= b[i];
+    ref_write(s, 0, a);
+}
+
+void ref_scale(const struct ref_step *s)
+{
+    double *x = ref_read(s, 0);
+    for (int64_t i = 0, count = shape_count(&ref_in(s, 0)->shape); i < count; i++)
+        x[i] *= (double)s->node->attr.scale.factor;
+    ref_write(s, 0, x);
+}
+
+void ref_cast(const struct ref_step *s) { ref_write(s, 0, ref_read(s, 0)); }
+
+void ref_dropout(const struct ref_step *s)
+{
+    const struct dropout_attr *a = &s->node->attr.dropout;
+    double *x = ref_read(s, 0), keep = 1.0 - (double)a->p;
+    int32_t key[4];
+    for (int i = 0; i < 4; i++) key[i] = (int32_t)ref_get(s, 1, i);
+    uint32_t step = (uint32_t)(int32_t)ref_get(s, 2, 0);
+    for (int64_t i = 0, count = shape_count(&ref_in(s, 0)->shape); i < count; i++)
+        x[i] = element_keeps(key, step, (uint32_t)a->site, (uint64_t)i, a->p) ? x[i] / keep : 0.0;
+    ref_write(s, 0, x);
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batch norm over all but the last dimension: for training (alone and behind a 2x2 max pool), its way back, for
+// inference, and folded into the weights of the convolution before it. With xhat = (x - mean) * rstd:
+//   y = act(xhat * scale + bias)     dx = scale * rstd * (dz - mean(dz) - xhat * mean(dz * xhat)), dz = dy * act'
+#include "runtime/ref/ref.h"
+
+#include <math.h>
+
+static double or_one(const double *scale, int64_t c) { return scale ? scale[c] : 1.0; }
+static double or_zero(const double *bias, int64_t c) { return bias ? bias[c] : 0.0; }
+
+// Statistics of x[rows, channels]: outputs `first` and `first + 1` are mean and rstd, `running` and the next the
+// running values, which are inputs 1 and 2 too. x turns into y in place.
+static void norm_train(const struct ref_step *s, double *x, int64_t rows, int64_t channels, int first, int running)
+{
+    const struct norm_attr *a = &s->node->attr.norm;
+    double *run_mean = ref_read(s, 1), *run_var = ref_read(s, 2), *scale = ref_read(s, 3), *bias = ref_read(s, 4);
+    double *mean = ref_zeros(s, channels), *rstd = ref_zeros(s, channels);
+    double keep = a->momentum, n = (double)rows;
+    for (int64_t c = 0; c < channels; c++) {
+        double sum = 0.0, squares = 0.0;
+        for (int64_t r = 0; r < rows; r++) sum += x[r * channels + c];
+        mean[c] = sum / n;
+        for (int64_t r = 0; r < rows; r++) {
+            double d = x[r * channels + c] - mean[c];
+            squares += d * d;
+        }
+        rstd[c] = 1.0 / sqrt(squares / n + (double)a->eps);
+        run_mean[c] = keep * run_mean[c] + (1.0 - keep) * mean[c];
+        run_var[c] = keep * run_var[c] + (1.0 - keep) * squares / (rows > 1 ? n - 1.0 : 1.0);
+        for (int64_t r = 0; r < rows; r++) {
+            double z = (x[r * channels + c] - mean[c]) * rstd[c] * or_one(scale, c) + or_zero(bias, c);
+            x[r * channels + c] = ref_act_value(a->act, z);
+        }
+    }
+    ref_write(s, first, mean);
+    ref_write(s, first + 1, rstd);
+    ref_write(s, running, run_mean);
+    ref_write(s, running + 1, run_var);
+    ref_write(s, 0, x);
+}
+
+void ref_norm(const struct ref_step *s)
+{
+    const struct shape *x = &ref_in(s, 0)->shape;
+    norm_train(s, ref_read(s, 0), shape_rows(x), shape_last(x), 1, 3);
+}
+
+// The 2x2 pool of pool_norm: an odd last row or column is dropped; the first of equal values wins.
+static double pool_four(const double *x, int64_t row, int64_t channels, int *at)
+{
+    double best = x[0];
+    *at = 0;
+    for (int i = 1; i < 4; i++) {
+        double v = x[(i / 2 * row + i % 2) * channels];
+        if (v > best || (isnan(best) && !isnan(v))) best = v, *at = i;
+    }
+    return best;
+}
+
+void ref_pool_norm(const struct ref_step *s)
+{
+    const struct shape *x = &ref_in(s, 0)->shape;
+    int64_t n = x->dim[0], h = x->dim[1], w = x->dim[2], c = x->dim[3], p = h / 2, q = w / 2;
+    const double *from = ref_read(s, 0);
+    double *pooled = ref_zeros(s, n * p * q * c), *where = ref_zeros(s, n * p * q * c);
+    for (int64_t i = 0; i < n * p * q * c; i++) {
+        int64_t channel = i % c, column = i / c % q, line = i / c / q % p, image = i / c / q / p;
+        int at;
+        pooled[i] = pool_four(from + ((image * h + 2 * line) * w + 2 * column) * c + channel, w, c, &at);
+        where[i] = at;
+    }
+    ref_write(s, 3, pooled);
+    ref_write(s, 4, where);
+    norm_train(s, pooled, n * p * q, c, 1, 5);
+}
+
+// dx over the normalised values; outputs 1 and 2 are dscale and dbias. Inputs 0..5 stand alike in both gradients.
+static double *norm_back(const struct ref_step *s)
+{
+    const struct value *x = ref_in(s, 1);
+    int64_t rows = shape_rows(&x->shape), channels = shape_last(&x->shape);
+    double *dz = ref_read(s, 0), *xhat = ref_read(s, 1), *mean = ref_read(s, 2), *rstd = ref_read(s, 3);
+    double *scale = ref_read(s, 4), *bias = ref_read(s, 5), n = (double)rows;
+    double *dscale = ref_zeros(s, channels), *dbias = ref_zeros(s, channels);
+    for (int64_t c = 0; c < channels; c++) {
+        for (int64_t r = 0; r < rows; r++) {
+            int64_t i = r * channels + c;
+            xhat[i] = (xhat[i] - mean[c]) * rstd[c];
+            dz[i] *= ref_act_slope(s->node->attr.norm.act, xhat[i] * or_one(scale, c) + or_zero(bias, c));
+            dbias[c] += dz[i];
+            dscale[c] += dz[i] * xhat[i];
+        }
+        for (int64_t i = c; i < rows * channels; i += channels)
+            dz[i] = or_one(scale, c) * rstd[c] * (dz[i] - dbias[c] / n - xhat[i] * dscale[c] / n);
+    }
+    ref_write(s, 1, dscale);
+    ref_write(s, 2, dbias);
+    return dz;
+}
+
+void ref_norm_grad(const struct ref_step *s) { ref_write(s, 0, norm_back(s)); }
+
+void ref_pool_norm_grad(const struct ref_step *s)
+{
+    const struct shape *y = &ref_in(s, 1)->shape;
+    int64_t n = y->dim[0], p = y->dim[1], q = y->dim[2], c = y->dim[3];
+    int64_t h = s->node->attr.norm.x_h, w = s->node->attr.norm.x_w;
+    const double *d = norm_back(s), *where = ref_read(s, 6);
+    double *dx = ref_zeros(s, n * h * w * c);
+    for (int64_t i = 0; i < n * p * q * c; i++) {
+        int64_t channel = i % c, column = i / c % q, line = i / c / q % p, image = i / c / q / p;
+        int64_t at = (int64_t)where[i];
+        dx[((image * h + 2 * line + at / 2) * w + 2 * column + at % 2) * c + channel] = d[i];
+    }
+    ref_write(s, 0, dx);
+}
+
+void ref_norm_infer(const struct ref_step *s)
+{
+    const struct norm_attr *a = &s->node->attr.norm;
+    const struct shape *shape = &ref_in(s, 0)->shape;
+    int64_t channels = shape_last(shape), count = shape_count(shape);
+    double *x = ref_read(s, 0), *mean = ref_read(s, 1), *var = ref_read(s, 2), *scale = ref_read(s, 3),
+           *bias = ref_read(s, 4);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t c = i % channels;
+        double xhat = (x[i] - mean[c]) / sqrt(var[c] + (double)a->eps);
+        x[i] = ref_act_value(a->act, xhat * or_one(scale, c) + or_zero(bias, c));
+    }
+    ref_write(s, 0, x);
+}
+
+void ref_norm_fold(const struct ref_step *s)
+{
+    const struct shape *shape = &ref_in(s, 0)->shape;
+    int64_t k = shape->dim[0], each = shape_count(shape) / k;
+    double *w = ref_read(s, 0), *mean = ref_read(s, 1), *var = ref_read(s, 2), *scale = ref_read(s, 3),
+           *bias = ref_read(s, 4), *before = ref_read(s, 5), *folded = ref_zeros(s, k);
+    for (int64_t i = 0; i < k; i++) {
+        double factor = or_one(scale, i) / sqrt(var[i] + (double)s->node->attr.norm.eps);
+        for (int64_t j = 0; j < each; j++) w[i * each + j] *= factor;
+        folded[i] = (or_zero(before, i) - mean[i]) * factor + or_zero(bias, i);
+    }
+    ref_write(s, 0, w);
+    ref_write(s, 1, folded);
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What optimisers are made of. Persistent values are read whole before they are overwritten.
+#include "runtime/ref/ref.h"
+
+#include <math.h>
+
+static int64_t optim_count(const struct ref_step *s) { return shape_count(&ref_in(s, 0)->shape); }
+
+void ref_momentum(const struct ref_step *s)
+{
+    const struct optim_attr *a = &s->node->attr.optim;
+    double *g = ref_read(s, 0), *m = ref_read(s, 1), *p = ref_read(s, 2), mu = a->mu;
+    for (int64_t i = 0, count = optim_count(s); i < count; i++) {
+        if (p) g[i] += (double)a->decay * p[i];
+        m[i] = mu * m[i] + g[i];
+        g[i] = a->nesterov ? g[i] + mu * m[i] : m[i];
+    }
+    ref_write(s, 0, g);
+    ref_write(s, 1, m);
+}
+
+void ref_adam(const struct ref_step *s)
+{
+    const struct optim_attr *a = &s->node->attr.optim;
+    double *u = ref_read(s, 0), *m = ref_read(s, 1), *v = ref_read(s, 2), t = ref_get(s, 3, 0) + 1.0;
+    double b1 = a->beta1, b2 = a->beta2, whole1 = 1.0 - pow(b1, t), whole2 = 1.0 - pow(b2, t);
+    for (int64_t i = 0, count = optim_count(s); i < count; i++) {
+        m[i] = b1 * m[i] + (1.0 - b1) * u[i];
+        v[i] = b2 * v[i] + (1.0 - b2) * u[i] * u[i];
+        u[i] = m[i] / whole1 / (sqrt(v[i] / whole2) + (double)a->eps);
+    }
+    ref_write(s, 0, u);
+    ref_write(s, 1, m);
+    ref_write(s, 2, v);
+}
+
+void ref_unit_norm(const struct ref_step *s)
+{
+    const struct optim_attr *a = &s->node->attr.optim;
+    double *x = ref_read(s, 0), squares = 0.0;
+    int64_t count = optim_count(s);
+    for (int64_t i = 0; i < count; i++) squares += x[i] * x[i];
+    double wanted = (double)a->target * (s->node->in[1] == NONE ? 1.0 : ref_get(s, 1, 0));
+    double factor = wanted / (sqrt(squares) + (double)a->eps);
+    for (int64_t i = 0; i < count; i++) x[i] *= factor;
+    ref_write(s, 0, x);
+}
+
+void ref_descend(const struct ref_step *s)
+{
+    const struct optim_attr *a = &s->node->attr.optim;
+    double *p = ref_read(s, 0), *u = ref_read(s, 1), rate = ref_get(s, 2, 0) * (double)a->factor;
+    for (int64_t i = 0, count = optim_count(s); i < count; i++) p[i] -= rate * (u[i] + (double)a->decay * p[i]);
+    ref_write(s, 0, p);
+}
+
+void ref_lerp(const struct ref_step *s)
+{
+    double *e = ref_read(s, 0), *p = ref_read(s, 1), t = ref_get(s, 2, 0);
+    for (int64_t i = 0, count = optim_count(s); i < count; i++) e[i] += t * (p[i] - e[i]);
+    ref_write(s, 0, e);
+}
+
+void ref_assign(const struct ref_step *s) { ref_write(s, 0, ref_read(s, 1)); }

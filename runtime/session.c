@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/session.h"
+
+#include "runtime/fuse.h"
+
+#include <stdlib.h>
+
+int session_new(struct device *device, struct session **into)
+{
+    struct session *s = zalloc(sizeof *s);
+    s->device = device;
+    s->store = store_new();
+    *into = s;
+    return 0;
+}
+
+void session_free(struct session *s)
+{
+    if (!s) return;
+    const struct device_type *type = s->device->type;
+    for (int i = 0; i < s->programs; i++) {
+        if (s->program[i]) type->release(s->program[i]);
+        plan_free(s->plan[i]);
+        graph_free(s->graph[i]);
+    }
+    for (int i = 0; i < s->store->count; i++)
+        if (s->store->slot[i]->device) type->free(s->device, s->store->slot[i]->device);
+    if (s->slab) type->free(s->device, s->slab);
+    store_free(s->store);
+    free(s);
+}
+
+int session_add(struct session *s, struct graph *g)
+{
+    BUG_IF(s->programs == SESSION_PROGRAMS || g->store != s->store || s->slab);
+    int number = s->programs++;
+    s->graph[number] = g;
+    TRY(graph_check(g));
+    fuse_prune(g);
+    return number;
+}
+
+int session_plan(struct session *s)
+{
+    int largest = -1;
+    for (int i = 0; i < s->programs; i++) {
+        if (!s->plan[i]) TRY(plan_new(s->graph[i], s->device, &s->plan[i]));
+        if (s->plan[i]->slab_bytes >= s->slab_bytes) {
+            s->slab_bytes = s->plan[i]->slab_bytes;
+            largest = i;
+        }
+    }
+    s->memory_total = 0;
+    for (int c = 0; c < MEMORY_CLASSES; c++) {
+        s->memory[c] = largest < 0 ? 0 : s->plan[largest]->memory[c];
+        s->memory_total += s->memory[c];
+    }
+    s->persistent_bytes = s->memory_total - s->slab_bytes;
+    return 0;
+}
+
+static int take_memory(struct session *s)
+{
+    struct device_facts facts;
+    TRY(s->device->type->facts(s->device, &facts));
+    if (facts.memory && s->memory_total > facts.memory)
+        return fail(ERR_MEMORY, "the plan needs %.2f GB and %s has %.2f GB free; a smaller --batch needs less",
+                    (double)s->memory_total / 1e9, s->device->type->name, (double)facts.memory / 1e9);
+    for (int i = 0; i < s->store->count; i++)
+        TRY(s->device->type->alloc(s->device, slot_bytes(s->store->slot[i]), &s->store->slot[i]->device));
+    return s->device->type->alloc(s->device, s->slab_bytes ? s->slab_bytes : PLAN_ALIGN, &s->slab);
+}
+
+static int begin_slot(struct session *s, struct slot *slot, uint64_t seed)
+{
+    void *bytes = zalloc(slot_bytes(slot));
+    store_initial(slot, seed, bytes);
+    int rc = s->device->type->upload(s->device, slot->device, bytes, slot_bytes(slot));
+    free(bytes);
+    return rc;
+}
+
+int session_ready(struct session *s)
+{
+    TRY(session_plan(s));
+    TRY(take_memory(s));
+    for (int i = 0; i < s->programs; i++)
+        TRY(s->device->type->compile(s->device, s->plan[i], s->slab, &s->program[i]));
+    return 0;
+}
+
+int session_reset(struct session *s, uint64_t seed)
+{
+    TRY(session_sync(s));
+    for (int i = 0; i < s->store->count; i++)
+        if (s->store->slot[i]->init.kind != INIT_UPLOAD) TRY(begin_slot(s, s->store->slot[i], seed));
+    return 0;
+}
+
+int session_run(struct session *s, int program)
+{
+    BUG_IF(program < 0 || program >= s->programs || !s->program[program]);
+    return s->device->type->run(s->program[program]);
+}
+
+int session_sync(struct session *s)
+{
+    return s->device->type->sync(s->device);
+}
+
+static int slot_range(struct session *s, const char *name, size_t offset, size_t count, struct slot **slot)
+{
+    *slot = store_find(s->store, name);
+    if (!*slot) return fail(ERR_SHAPE, "there is no slot \"%s\"", name);
+    BUG_IF(!(*slot)->device);
+    if (offset > slot_bytes(*slot) || count > slot_bytes(*slot) - offset)
+        return fail(ERR_SHAPE, "slot \"%s\" holds %zu bytes, not %zu at %zu", name, slot_bytes(*slot), count, offset);
+    return 0;
+}
+
+int session_put(struct session *s, const char *name, const void *bytes, size_t offset, size_t count)
+{
+    struct slot *slot;
+    TRY(slot_range(s, name, offset, count, &slot));
+    return s->device->type->upload(s->device, (char *)slot->device + offset, bytes, count);
+}
+
+int session_get(struct session *s, const char *name, void *bytes, size_t count)
+{
+    struct slot *slot;
+    TRY(slot_range(s, name, 0, count, &slot));
+    TRY(session_sync(s));
+    return s->device->type->download(s->device, bytes, slot->device, count);
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A session joins a device, one store and the programs that share it: plans them all, takes the memory once (one
+// slab as large as the largest plan), compiles everything, and then only runs. Nothing is allocated while it runs.
+#ifndef DAWN_SESSION_H
+#define DAWN_SESSION_H
+
+#include "runtime/device.h"
+
+enum { SESSION_PROGRAMS = 64 };
+struct session {
+    struct device *device;  // borrowed
+    struct store *store;    // owned
+    struct graph *graph[SESSION_PROGRAMS];  // owned
+    struct plan *plan[SESSION_PROGRAMS];
+    struct program *program[SESSION_PROGRAMS];
+    int programs;
+    void *slab;
+    size_t slab_bytes, persistent_bytes;
+    size_t memory[MEMORY_CLASSES];  // of the largest plan and all slots; they sum to memory_total
+    size_t memory_total;
+};
+
+int session_new(struct device *, struct session **) MUST_CHECK;
+void session_free(struct session *);
+// Takes the finished graph (built over session->store) and returns its number. The graph is checked.
+int session_add(struct session *, struct graph *) MUST_CHECK;
+// Plans every graph added; no memory is taken yet, so that `dawn plan` and the memory check need none.
+int session_plan(struct session *) MUST_CHECK;
+// Fails with a sentence when the plan asks for more than the device can give; else takes memory and compiles.
+int session_ready(struct session *) MUST_CHECK;
+// Every slot back to how it begins, but those that were uploaded (INIT_UPLOAD).
+int session_reset(struct session *, uint64_t seed) MUST_CHECK;
+int session_run(struct session *, int program) MUST_CHECK;
+int session_sync(struct session *) MUST_CHECK;
+int session_put(struct session *, const char *slot, const void *bytes, size_t offset, size_t count) MUST_CHECK;
+int session_get(struct session *, const char *slot, void *bytes, size_t count) MUST_CHECK;
+
+#endif

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/store.h"
+
+#include "runtime/base/rng.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const char *memory_class_name(enum memory_class c)
+{
+    static const char *const names[MEMORY_CLASSES] = {
+#define MEMORY(id, text) [MEMORY_##id] = text,
+        MEMORY_LIST
+#undef MEMORY
+    };
+    return names[c];
+}
+
+struct store *store_new(void)
+{
+    return zalloc(sizeof(struct store));
+}
+
+void store_free(struct store *s)
+{
+    if (!s) return;
+    arena_free(&s->arena);
+    free(s->slot);
+    free(s);
+}
+
+struct slot *store_find(const struct store *s, const char *name)
+{
+    for (int i = 0; i < s->count; i++)
+        if (!strcmp(s->slot[i]->name, name)) return s->slot[i];
+    return NULL;
+}
+
+size_t slot_bytes(const struct slot *slot)
+{
+    return (size_t)shape_count(&slot->shape) * dtype_size(slot->dtype);
+}
+
+int store_slot(struct store *s, const char *name, struct shape shape, enum dtype dtype, enum memory_class memory,
+               struct init init, struct slot **into)
+{
+    struct slot *slot = store_find(s, name);
+    if (slot) {
+        char was[SHAPE_TEXT], now[SHAPE_TEXT];
+        if (!shape_equal(&slot->shape, &shape) || slot->dtype != dtype)
+            return fail(ERR_SHAPE, "\"%s\" is %s %s in one graph and %s %s in another", name, shape_text(was, &slot->shape),
+                        dtype_name(slot->dtype), shape_text(now, &shape), dtype_name(dtype));
+        *into = slot;
+        return 0;
+    }
+    if (s->count == s->room) {
+        s->room = s->room ? 2 * s->room : 64;
+        s->slot = grow(s->slot, (size_t)s->room * sizeof *s->slot);
+    }
+    slot = arena_alloc(&s->arena, sizeof *slot);
+    *slot = (struct slot){arena_text(&s->arena, "%s", name), shape, dtype, memory, init, NULL};
+    s->slot[s->count++] = slot;
+    *into = slot;
+    return 0;
+}
+
+// ---- initial values
+
+static uint32_t name_key(const char *name)  // FNV-1a: any fixed spread will do
+{
+    uint32_t h = 2166136261u;
+    for (; *name; name++) h = (h ^ (unsigned char)*name) * 16777619u;
+    return h;
+}
+
+static float uniform(const struct slot *slot, uint64_t seed, int64_t i)
+{
+    struct rng4 r = rng_draw(seed, RNG_INIT, name_key(slot->name), (uint32_t)(i >> 2), 0);
+    return slot->init.a * (2.0f * rng_unit(r.v[i & 3]) - 1.0f);
+}
+
+static float normal(const struct slot *slot, uint64_t seed, int64_t i)  // Box-Muller, one of the pair
+{
+    struct rng4 r = rng_draw(seed, RNG_INIT, name_key(slot->name), (uint32_t)i, 1);
+    double u = ((double)r.v[0] + 1.0) * 0x1p-32, v = (double)r.v[1] * 0x1p-32;
+    return slot->init.a * (float)(sqrt(-2.0 * log(u)) * cos(2.0 * M_PI * v));
+}
+
+static bool dirac_row(const struct slot *slot, int64_t i, float *x)
+{
+    const int64_t *d = slot->shape.dim;
+    int64_t c = i % d[3], s = i / d[3] % d[2], r = i / (d[3] * d[2]) % d[1], k = i / (d[3] * d[2] * d[1]);
+    if (k >= d[3]) return false;
+    *x = k == c && r == d[1] / 2 && s == d[2] / 2 ? 1.0f : 0.0f;
+    return true;
+}
+
+static void divide_by_deviation(float *x, int64_t n)
+{
+    double sum = 0, squares = 0;
+    for (int64_t i = 0; i < n; i++) sum += x[i];
+    for (int64_t i = 0; i < n; i++) squares += (x[i] - sum / (double)n) * (x[i] - sum / (double)n);
+    double deviation = n > 1 ? sqrt(squares / (double)(n - 1)) : 1;
+    for (int64_t i = 0; i < n; i++) x[i] = (float)(x[i] / deviation);
+}
+
+void store_initial(const struct slot *slot, uint64_t seed, void *into)
+{
+    int64_t n = shape_count(&slot->shape);
+    memset(into, 0, slot_bytes(slot));
+    if (slot->init.kind == INIT_ZERO || slot->init.kind == INIT_UPLOAD) return;
+    if (slot->init.kind == INIT_CONSTANT) {
+        for (int64_t i = 0; i < n; i++) element_set(slot->dtype, into, i, slot->init.a);
+        return;
+    }
+    BUG_IF(slot->dtype != F32);
+    BUG_IF(slot->init.kind == INIT_DIRAC && slot->shape.rank != 4);
+    float *x = into;
+    for (int64_t i = 0; i < n; i++)
+        if (slot->init.kind != INIT_DIRAC || !dirac_row(slot, i, &x[i]))
+            x[i] = slot->init.kind == INIT_NORMAL ? normal(slot, seed, i) : uniform(slot, seed, i);
+    if (slot->init.kind == INIT_UNIT_UNIFORM) divide_by_deviation(x, n);
+}

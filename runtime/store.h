@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that outlives a step: parameters, optimiser state, running statistics, tables and resident data.
+// Graphs refer to slots by name, so that the training graphs of every resolution, the evaluation graph and the
+// inference graph share one set of weights.
+#ifndef DAWN_STORE_H
+#define DAWN_STORE_H
+
+#include "runtime/base/arena.h"
+#include "runtime/tensor.h"
+
+// Every byte of a run has one of these classes, persistent ones first.
+#define MEMORY_LIST                                                                                                    \
+    MEMORY(WEIGHTS, "weights")                                                                                         \
+    MEMORY(OPTIMISER, "optimiser state")                                                                               \
+    MEMORY(STATE, "running statistics")                                                                   \
+    MEMORY(DATA, "data set, tables, counters")                                                                                \
+    MEMORY(GRADIENTS, "weight gradients")                                                                              \
+    MEMORY(ACTIVATIONS, "activations saved for backward")                                                              \
+    MEMORY(TEMPORARIES, "temporaries")                                                                                 \
+    MEMORY(WORKSPACE, "workspace")                                                                                     \
+    MEMORY(SLACK, "slab not in use at the peak")
+enum memory_class {
+#define MEMORY(id, text) MEMORY_##id,
+    MEMORY_LIST
+#undef MEMORY
+        MEMORY_CLASSES
+};
+const char *memory_class_name(enum memory_class);
+
+// How a slot begins. Draws are keyed by (seed, name of the slot, index): no order of building changes them.
+enum init_kind {
+    INIT_ZERO,
+    INIT_CONSTANT,    // a
+    INIT_UNIFORM,     // [-a, a)
+    INIT_NORMAL,      // standard deviation a
+    INIT_DIRAC,       // filters [K,R,S,C]: identity on the first C outputs, the rest uniform [-a, a)
+    INIT_UNIT_UNIFORM,// uniform, then divided by its own standard deviation
+    INIT_UPLOAD,      // the caller uploads it (data, tables, whitening filters); zero until then
+};
+struct init {
+    enum init_kind kind;
+    float a;
+};
+
+struct slot {
+    const char *name;  // "group1.conv1.weight"; unique
+    struct shape shape;
+    enum dtype dtype;
+    enum memory_class memory;
+    struct init init;
+    void *device;      // set by the session once allocated
+};
+
+struct store {
+    struct arena arena;
+    struct slot **slot;  // pointers stay valid as the store grows
+    int count, room;
+};
+
+struct store *store_new(void);
+void store_free(struct store *);
+struct slot *store_find(const struct store *, const char *name);  // NULL: none
+// Finds the slot or makes it; a second use with another shape or type is an error that names the slot.
+int store_slot(struct store *, const char *name, struct shape, enum dtype, enum memory_class, struct init, struct slot **) MUST_CHECK;
+// The bytes a slot begins with, computed on the host.
+void store_initial(const struct slot *, uint64_t seed, void *into);
+size_t slot_bytes(const struct slot *);
+
+#endif

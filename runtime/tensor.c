@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/tensor.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const struct {
+    const char *name;
+    size_t size;
+} dtypes[DTYPE_COUNT] = {
+#define DTYPE(id, name, bytes) [id] = {name, bytes},
+    DTYPE_LIST
+#undef DTYPE
+};
+
+size_t dtype_size(enum dtype t)
+{
+    return dtypes[t].size;
+}
+
+const char *dtype_name(enum dtype t)
+{
+    return dtypes[t].name;
+}
+
+int dtype_parse(const char *name, enum dtype *into)
+{
+    for (int i = 0; i < DTYPE_COUNT; i++)
+        if (!strcmp(name, dtypes[i].name)) {
+            *into = (enum dtype)i;
+            return 0;
+        }
+    return fail(ERR_USAGE, "there is no precision \"%s\"; known are f32, bf16, f16, u8 and i32", name);
+}
+
+int64_t shape_count(const struct shape *s)
+{
+    int64_t n = 1;
+    for (int i = 0; i < s->rank; i++) n *= s->dim[i];
+    return n;
+}
+
+bool shape_equal(const struct shape *a, const struct shape *b)
+{
+    if (a->rank != b->rank) return false;
+    for (int i = 0; i < a->rank; i++)
+        if (a->dim[i] != b->dim[i]) return false;
+    return true;
+}
+
+int64_t shape_last(const struct shape *s)
+{
+    return s->rank ? s->dim[s->rank - 1] : 1;
+}
+
+int64_t shape_rows(const struct shape *s)
+{
+    int64_t n = 1;
+    for (int i = 0; i + 1 < s->rank; i++) n *= s->dim[i];
+    return n;
+}
+
+char *shape_text(char into[SHAPE_TEXT], const struct shape *s)
+{
+    size_t at = 0;
+    into[0] = 0;
+    for (int i = 0; i < s->rank && at < SHAPE_TEXT; i++)
+        at += (size_t)snprintf(into + at, SHAPE_TEXT - at, i ? "x%lld" : "%lld", (long long)s->dim[i]);
+    return into;
+}
+
+// Both directions by the format's definition: exponent 5 bits with bias 15, mantissa 10 bits.
+float f16_to_f32(uint16_t h)
+{
+    int exponent = h >> 10 & 31, mantissa = h & 1023;
+    float magnitude;
+    if (exponent == 31)
+        magnitude = mantissa ? NAN : INFINITY;
+    else if (exponent)
+        magnitude = ldexpf((float)(mantissa + 1024), exponent - 25);
+    else
+        magnitude = ldexpf((float)mantissa, -24);
+    return h & 0x8000 ? -magnitude : magnitude;
+}
+
+uint16_t f32_to_f16(float f)
+{
+    uint16_t sign = signbit(f) ? 0x8000 : 0;
+    float a = fabsf(f);
+    if (isnan(f)) return sign | 0x7e00;
+    if (a >= 65520.0f) return sign | 0x7c00;  // rounds to infinity
+    int exponent;
+    frexpf(a, &exponent);  // a = m * 2^exponent, m in [0.5, 1)
+    if (exponent < -13) exponent = -13;
+    // The grid step here is 2^(exponent - 11); nearbyintf rounds halves to even.
+    int units = (int)nearbyintf(ldexpf(a, 11 - exponent));
+    // 1024 units start the next exponent by themselves when added, and stay below 1024 for subnormal numbers.
+    int biased = exponent + 14;
+    return sign | (uint16_t)(units < 1024 ? units : (biased << 10) + units - 1024);
+}
+
+double element_get(enum dtype t, const void *base, int64_t i)
+{
+    switch (t) {
+    case F32: return ((const float *)base)[i];
+    case BF16: return bf16_to_f32(((const uint16_t *)base)[i]);
+    case F16: return f16_to_f32(((const uint16_t *)base)[i]);
+    case U8: return ((const uint8_t *)base)[i];
+    case I32: return ((const int32_t *)base)[i];
+    case DTYPE_COUNT: break;
+    }
+    BUG("no such dtype");
+}
+
+static double saturate(double x, double low, double high)
+{
+    if (isnan(x)) return 0;
+    x = nearbyint(x);
+    return x < low ? low : x > high ? high : x;
+}
+
+void element_set(enum dtype t, void *base, int64_t i, double x)
+{
+    switch (t) {
+    case F32: ((float *)base)[i] = (float)x; return;
+    case BF16: ((uint16_t *)base)[i] = f32_to_bf16((float)x); return;
+    case F16: ((uint16_t *)base)[i] = f32_to_f16((float)x); return;
+    case U8: ((uint8_t *)base)[i] = (uint8_t)saturate(x, 0, 255); return;
+    case I32: ((int32_t *)base)[i] = (int32_t)saturate(x, INT32_MIN, INT32_MAX); return;
+    case DTYPE_COUNT: break;
+    }
+    BUG("no such dtype");
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/choose.h"
+
+#include "runtime/base/file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// A name of one of the task's data sets, else a folder that holds the first of them.
+static int choose_data(const struct task *task, const char *data, struct chosen *into)
+{
+    into->data_name = task->data_sets[0];
+    into->data_folder = NULL;
+    for (int i = 0; data && task->data_sets[i]; i++)
+        if (!strcmp(data, task->data_sets[i])) {
+            into->data_name = task->data_sets[i];
+            return 0;
+        }
+    if (data && !file_exists(data))
+        return fail(ERR_USAGE, "--data: there is no folder \"%s\" and no data set of that name (synthetic is one)", data);
+    into->data_folder = data;
+    return 0;
+}
+
+static int set(struct recipe *r, const char *key, const char *value)
+{
+    char text[256];
+    if (!value) return 0;
+    if ((size_t)snprintf(text, sizeof text, "%s=%s", key, value) >= sizeof text)
+        return fail(ERR_USAGE, "--%s: that is too long", key);
+    return recipe_set(r, text);
+}
+
+static const char *default_recipe(const struct chosen *c)
+{
+    for (int i = 0; c->task->data_sets[i]; i++)
+        if (!strcmp(c->task->data_sets[i], c->data_name)) return c->task->recipes[i];
+    BUG("a data set without a recipe");
+}
+
+int choose(const struct choose *c, const char *task, struct chosen *into)
+{
+    const struct model *model;
+    TRY(task_find(task, &into->task));
+    TRY(choose_data(into->task, c->data, into));
+    const char *recipe = c->recipe ? c->recipe : default_recipe(into);
+    TRY(strpbrk(recipe, "./") ? recipe_file(recipe, &into->recipe) : recipe_embedded(recipe, &into->recipe));
+    char batch[32];
+    snprintf(batch, sizeof batch, "%lld", (long long)c->batch);
+    TRY(set(&into->recipe, "model", c->model));
+    TRY(set(&into->recipe, "precision", c->precision));
+    TRY(set(&into->recipe, "batch", c->batch ? batch : NULL));
+    for (int i = 0; i < c->set.count; i++) TRY(recipe_set(&into->recipe, c->set.word[i]));
+    TRY(recipe_check(&into->recipe));
+    return model_find(into->recipe.model, &model);
+}

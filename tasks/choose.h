@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options that several commands share: which task, recipe, model, data and device. `dawn train`, `plan`, `bench` and
+// `infer` put CHOOSE_OPTIONS(c) into their tables and call choose_recipe after parsing.
+#ifndef DAWN_CHOOSE_H
+#define DAWN_CHOOSE_H
+
+#include "runtime/base/options.h"
+#include "tasks/task.h"
+
+struct choose {
+    const char *recipe, *model, *data, *precision, *device;
+    struct option_list set;
+    int64_t batch, threads;
+};
+
+#define CHOOSE_OPTIONS(c)                                                                                              \
+    {OPTION_TEXT, 0, "data", "NAME|DIR", "synthetic, or the folder that holds the data set", &(c).data, 0, 0},         \
+    {OPTION_TEXT, 0, "recipe", "NAME|FILE", "another recipe (dawn recipe lists them)", &(c).recipe, 0, 0},             \
+    {OPTION_TEXT, 0, "model", "NAME", "another network (dawn models lists them)", &(c).model, 0, 0},                   \
+    {OPTION_LIST, 0, "set", "KEY=VALUE", "changes one key of the recipe; may be repeated", &(c).set, 0, 0},            \
+    {OPTION_INT, 0, "batch", "N", "samples a step, instead of the recipe's", &(c).batch, 1, 1 << 20},                  \
+    {OPTION_TEXT, 0, "precision", "P", "auto, f32 or bf16, instead of the recipe's", &(c).precision, 0, 0},            \
+    {OPTION_TEXT, 0, "device", "NAME", "cpu, ref or null", &(c).device, 0, 0},                                         \
+    {OPTION_INT, 0, "threads", "N", "threads of the cpu device; 0: all", &(c).threads, 0, 1024}
+
+// Finds the task, the data set's name and folder, and the recipe with everything laid over it.
+struct chosen {
+    const struct task *task;
+    const char *data_name, *data_folder;  // folder NULL: the usual one
+    struct recipe recipe;
+};
+int choose(const struct choose *, const char *task, struct chosen *) MUST_CHECK;
+
+#endif

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// dawn infer: trained weights on test images, one at a time.
+#include "runtime/base/text.h"
+#include "tasks/choose.h"
+#include "tasks/commands.h"
+#include "tasks/digests.h"
+#include "tasks/infer.h"
+#include "tasks/record.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct arguments {
+    const char *data, *weights, *run, *database, *device, *instance, *precision;
+    int64_t items, threads, warmup;
+    double cost, target;
+    bool latency, json;
+};
+
+// The checkpoint of a run: beside the database unless the record names another folder.
+static int weights_of_run(const struct arguments *a, struct results *results, int64_t *run, char **path)
+{
+    json_t *record;
+    TRY(record_find(results, a->run ? a->run : "last", run));
+    TRY(record_read(results, *run, &record));
+    const char *name = record_text(record, "checkpoint"), *file = result_file(results), *slash = strrchr(file, '/');
+    int rc = *name ? 0 : fail(ERR_INPUT, "run %lld has no weights: it was not finished, or was trained with --save \"\"", (long long)*run);
+    int folder = slash && name[0] != '/' ? (int)(slash - file + 1) : 0;
+    if (rc == 0 && asprintf(path, "%.*s%s", folder, file, name) < 0) BUG("out of memory");
+    json_decref(record);
+    return rc;
+}
+
+static int record_latency(const struct arguments *a, const struct infer_options *o, const struct infer_figures *f,
+                          struct results *results, int64_t run, const struct price *price, double target)
+{
+    struct dataset *data;
+    struct digests *digests = NULL;
+    int64_t id;
+    TRY(dataset_open(o->data_name, o->data_folder, &data));
+    int rc = digests_start(data, &digests);
+    if (rc == 0) rc = digests_wait(digests);
+    const struct dataset_facts *d = dataset_facts(data);
+    if (rc == 0) {
+        struct run_data test = {d->name, split_name(SPLIT_TEST), digests_hex(digests, SPLIT_TEST), d->count[SPLIT_TEST],
+                                d->official, d->synthetic};
+        struct latency_facts facts = {
+            .run = a->weights ? 0 : run, .weights_digest = f->digest, .task = o->task->name, .model = f->recipe.model,
+            .precision = dtype_name(f->dtype), .device = a->device ? a->device : "cpu", .target_micro = llround(target * 1e6),
+            .threads = f->threads, .items = f->items, .warmup_items = f->warmup, .model_ns = f->model_ns,
+            .whole_ns = f->whole_ns, .k = f->correct, .views = 1, .data = &test, .price = price,
+        };
+        rc = result_latency(results, &facts, &id);
+    }
+    digests_free(digests);
+    dataset_close(data);
+    return rc;
+}
+
+static void print_times(const char *what, const struct latency_times *t)
+{
+    printf("  %-22s mean %.3f ms   p50 %.3f   p90 %.3f   p99 %.3f\n", what, (double)t->mean * 1e-6, (double)t->p50 * 1e-6,
+           (double)t->p90 * 1e-6, (double)t->p99 * 1e-6);
+}
+
+static json_t *json_times(const struct latency_times *t)
+{
+    return json_pack("{sI sI sI sI}", "mean", (json_int_t)t->mean, "p50", (json_int_t)t->p50, "p90", (json_int_t)t->p90,
+                     "p99", (json_int_t)t->p99);
+}
+
+static void print_json(const struct arguments *a, const struct infer_figures *f, bool eligible)
+{
+    json_t *o = json_pack("{sI sI ss si sb}", "items", (json_int_t)f->items, "correct", (json_int_t)f->correct, "precision",
+                          dtype_name(f->dtype), "threads", f->threads, "eligible", eligible);
+    if (o && a->latency) {
+        json_object_set_new(o, "model_ns", json_times(&f->model_ns));
+        json_object_set_new(o, "whole_ns", json_times(&f->whole_ns));
+    }
+    char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
+    puts(text ? text : "{}");
+    free(text);
+    json_decref(o);
+}
+
+static void print_figures(const struct arguments *a, const struct infer_figures *f, double target, const struct price *price,
+                          bool synthetic)
+{
+    bool met = result_meets(f->correct, f->items, llround(target * 1e6));
+    if (a->json) {
+        print_json(a, f, met && !synthetic);
+        return;
+    }
+    char items[TEXT_FIGURE], cost[PRICE_TEXT];
+    printf("%s, %s, %d thread%s\n", f->recipe.model, dtype_name(f->dtype), f->threads, f->threads == 1 ? "" : "s");
+    printf("  %-22s %.2f%% of %s test images%s\n", "accuracy of this pass", 100 * (double)f->correct / (double)f->items,
+           text_count(items, f->items), met ? "" : ", under the target: not eligible");
+    if (a->latency) {
+        print_times("with preprocessing", &f->whole_ns);
+        print_times("model alone", &f->model_ns);
+        if (price)
+            printf("  %-22s %s\n", "10,000 images cost", price_text(cost, price_inference_micro(f->whole_ns.mean, 10000, price->micro_per_hour)));
+    }
+    if (synthetic) puts("  SYNTHETIC data: this never ranks");
+}
+
+static int measure(const struct arguments *a, const struct chosen *c, const char *weights, struct results *results, int64_t run)
+{
+    struct infer_options o = {.task = c->task, .data_name = c->data_name, .data_folder = c->data_folder, .weights = weights,
+                              .device = a->device, .threads = (int)a->threads, .precision = (enum recipe_precision)c->recipe.precision,
+                              .items = a->items, .warmup = a->warmup};
+    struct infer_figures f;
+    struct price price;
+    double target = isnan(a->target) ? c->task->target : a->target;
+    bool known = a->instance || a->cost >= 0;
+    if (a->instance) TRY(price_find(a->instance, &price));
+    else if (known) TRY(price_from_user(a->cost, &price));
+    TRY(infer_tune(&o));
+    TRY(infer_measure(&o, &f));
+    print_figures(a, &f, target, known ? &price : NULL, !strcmp(c->data_name, "synthetic"));
+    return a->latency ? record_latency(a, &o, &f, results, run, known ? &price : NULL, target) : 0;
+}
+
+// Without --data, a run's weights are tried on the data it was trained on.
+static const char *data_of_run(const struct arguments *a, struct results *results, int64_t run, char name[64])
+{
+    json_t *record;
+    if (a->data || a->weights || record_read(results, run, &record) < 0) return a->data;
+    const json_t *first = json_array_get(json_object_get(record, "data_sets"), 0);
+    snprintf(name, 64, "%s", record_text(first, "name"));
+    json_decref(record);
+    return !strcmp(name, "synthetic") ? name : NULL;
+}
+
+static int run(const struct arguments *a, const char *task)
+{
+    struct results *results;
+    int64_t id = 0;
+    char *path = NULL, name[64];
+    TRY(results_open(a->database, a->latency ? RESULTS_WRITE : RESULTS_READ, &results));
+    int rc = a->weights ? 0 : weights_of_run(a, results, &id, &path);
+    struct choose choice = {.data = rc < 0 ? NULL : data_of_run(a, results, id, name), .precision = a->precision};
+    struct chosen chosen;
+    if (rc == 0) rc = choose(&choice, task, &chosen);
+    if (rc == 0) rc = measure(a, &chosen, a->weights ? a->weights : path, results, id);
+    free(path);
+    results_close(results);
+    return rc;
+}
+
+int cmd_infer(int argc, char **argv)
+{
+    struct arguments a = {.cost = -1, .warmup = 200, .target = NAN};
+    const struct option options[] = {
+        {OPTION_FLAG, 'l', "latency", NULL, "measure latency at batch 1 and record it", &a.latency, 0, 0},
+        {OPTION_INT, 0, "items", "N", "test images; 0: all", &a.items, 0, 1e9},
+        {OPTION_TEXT, 0, "run", "ID", "whose weights; the last run when not given", &a.run, 0, 0},
+        {OPTION_TEXT, 0, "weights", "FILE", "a checkpoint instead of a run's", &a.weights, 0, 0},
+        {OPTION_TEXT, 0, "data", "NAME|DIR", "synthetic, or the folder that holds the data set", &a.data, 0, 0},
+        {OPTION_FLOAT, 't', "target", "SHARE", "accuracy a model must have to be eligible", &a.target, 0, 1},
+        {OPTION_TEXT, 0, "device", "NAME", "cpu, ref or null", &a.device, 0, 0},
+        {OPTION_INT, 0, "threads", "N", "0: one or all, whichever is faster", &a.threads, 0, 1024},
+        {OPTION_TEXT, 0, "precision", "P", "auto (whichever is faster), f32 or bf16", &a.precision, 0, 0},
+        {OPTION_INT, 0, "warmup", "N", "images before the clock starts", &a.warmup, 0, 1e6},
+        {OPTION_TEXT, 0, "db", "FILE", "results.db that holds the run and takes the figures", &a.database, 0, 0},
+        {OPTION_FLOAT, 0, "cost-per-hour", "USD", "price of this machine", &a.cost, 0, 0},
+        {OPTION_TEXT, 0, "instance", "NAME", "its price from the dated table", &a.instance, 0, 0},
+        {OPTION_FLAG, 0, "json", NULL, "one JSON object instead of text", &a.json, 0, 0},
+        {0},
+    };
+    const struct usage usage = {"infer", "TASK [OPTIONS]",
+                                "Classifies test images one at a time with trained weights: accuracy, and with --latency\n"
+                                "the time of a request at batch 1.",
+                                options,
+                                "Examples:\n"
+                                "  dawn infer cifar10 --latency\n"
+                                "  dawn infer cifar10 --latency --run 3 --threads 1 --precision f32\n"};
+    int rc = options_parse(&usage, &argc, argv);
+    if (rc) return rc > 0 ? 0 : rc;
+    if (argc != 2) return fail(ERR_USAGE, "wants one task, such as cifar10");
+    return run(&a, argv[1]);
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// dawn results: what has been recorded, as a list, a page or files for other programs. It only reads the record.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/base/file.h"
+#include "runtime/base/options.h"
+#include "tasks/commands.h"
+#include "tasks/export.h"
+#include "tasks/show.h"
+
+struct choice {
+    const char *db, *format, *to, *author, *code_url;
+    bool ascii;
+};
+
+static bool says_utf8(const char *name)
+{
+    const char *value = getenv(name);
+    return value != NULL && (strstr(value, "UTF-8") != NULL || strstr(value, "utf8") != NULL || strstr(value, "UTF8") != NULL);
+}
+
+// The first of the three that is set decides, as the C library has it.
+static bool terminal_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (int i = 0; i < 3; i++)
+        if (getenv(names[i]) != NULL && *getenv(names[i]) != 0) return says_utf8(names[i]);
+    return false;
+}
+
+static struct show_style style_of(const struct choice *choice)
+{
+    bool terminal = isatty(STDOUT_FILENO) != 0;
+    const char *no_color = getenv("NO_COLOR");
+    return (struct show_style){.unicode = terminal && terminal_utf8() && !choice->ascii,
+                               .bold = terminal && !choice->ascii && (no_color == NULL || *no_color == 0)};
+}
+
+static int print(struct text *text)  // whether it arrived is checked once, in dawn.c
+{
+    if (text->length > 0) fwrite(text->at, 1, text->length, stdout);
+    text_free(text);
+    return 0;
+}
+
+// To a file, or to standard output when there is no name for one.
+static int deliver(struct text *text, const char *to)
+{
+    if (to == NULL || strcmp(to, "-") == 0) return print(text);
+    int rc = file_write(to, text->at != NULL ? text->at : "", text->length);
+    text_free(text);
+    if (rc == 0) printf("%s\n", to);
+    return rc;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    size_t length = strlen(path);
+    return (length > 0 && path[length - 1] == '/') || (stat(path, &info) == 0 && S_ISDIR(info.st_mode));
+}
+
+static int export_tables_to(struct results *r, int64_t id, const char *folder)
+{
+    TRY(file_make_folder(folder));
+    for (int i = 0; export_tables[i] != NULL; i++) {
+        struct text text = {0};
+        char path[4096];
+        snprintf(path, sizeof path, "%s/%s.csv", folder, export_tables[i]);
+        int rc = export_csv(r, export_tables[i], id, &text);
+        if (rc < 0) text_free(&text);
+        TRY(rc);
+        TRY(deliver(&text, path));
+    }
+    return 0;
+}
+
+static int export_run(struct results *r, const char *word, const struct choice *c)
+{
+    struct text text = {0};
+    int64_t id = 0;
+    int rc = 0;
+    if (strcmp(c->format, "dawnbench") == 0) {
+        TRY(record_find(r, word != NULL ? word : "last", &id));
+        const struct export_entry entry = {.author = c->author, .code_url = c->code_url};
+        rc = export_dawnbench(r, id, c->to != NULL ? c->to : "dawnbench", &entry, &text);
+        if (rc == 0) return print(&text);
+        text_free(&text);
+        return rc;
+    }
+    if (word != NULL && strcmp(word, "all") != 0) TRY(record_find(r, word, &id));
+    if (strcmp(c->format, "csv") == 0 && c->to != NULL && is_folder(c->to)) return export_tables_to(r, id, c->to);
+    if (strcmp(c->format, "csv") == 0) rc = export_csv(r, "runs", id, &text);
+    else rc = export_json(r, id, &text);
+    if (rc == 0) return deliver(&text, c->to);
+    text_free(&text);
+    return rc;
+}
+
+static int show(struct results *r, const char *word, const struct choice *c)
+{
+    const struct show_style style = style_of(c);
+    struct text text = {0};
+    int64_t id;
+    TRY(record_find(r, word != NULL ? word : "last", &id));
+    int rc = show_run(r, id, &style, &text);
+    if (rc == 0) return print(&text);
+    text_free(&text);
+    return rc;
+}
+
+static int list(struct results *r, const struct choice *c)
+{
+    const struct show_style style = style_of(c);
+    struct text text = {0};
+    int rc = show_list(r, &style, &text);
+    if (rc == 0) return print(&text);
+    text_free(&text);
+    return rc;
+}
+
+static int check_words(int argc, char **argv, const struct choice *c)
+{
+    static const char *const actions[] = {"list", "show", "export", NULL};
+    static const char *const formats[] = {"json", "csv", "dawnbench", NULL};
+    const char *action = argc > 1 ? argv[1] : "list";
+    bool known = false, format = false;
+    for (int i = 0; actions[i] != NULL; i++) known = known || strcmp(actions[i], action) == 0;
+    for (int i = 0; formats[i] != NULL; i++) format = format || strcmp(formats[i], c->format) == 0;
+    if (!known) {
+        const char *near = text_nearest(action, actions);
+        if (near != NULL) return fail(ERR_USAGE, "there is no \"results %s\". Did you mean \"%s\"?", action, near);
+        return fail(ERR_USAGE, "there is no \"results %s\"; it is list, show or export", action);
+    }
+    if (!format) return fail(ERR_USAGE, "the format is json, csv or dawnbench, not \"%s\"", c->format);
+    if (argc > (strcmp(action, "list") == 0 ? 2 : 3)) return fail(ERR_USAGE, "results %s does not take \"%s\"", action, argv[argc - 1]);
+    return 0;
+}
+
+int cmd_results(int argc, char **argv)
+{
+    struct choice c = {.format = "json"};
+    const struct option options[] = {
+        {OPTION_TEXT, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &c.db, 0, 0},
+        {OPTION_TEXT, 'f', "format", "FORMAT", "of an export: json, csv or dawnbench", &c.format, 0, 0},
+        {OPTION_TEXT, 0, "to", "PATH", "file of an export; for csv also a folder; for dawnbench a folder", &c.to, 0, 0},
+        {OPTION_TEXT, 0, "author", "NAME", "author in DAWNBench's files", &c.author, 0, 0},
+        {OPTION_TEXT, 0, "code-url", "URL", "where the code is, in DAWNBench's files", &c.code_url, 0, 0},
+        {OPTION_FLAG, 0, "ascii", NULL, "plain characters even in a terminal", &c.ascii, 0, 0},
+        {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
+    };
+    const struct usage usage = {
+        .command = "results",
+        .operands = "[list | show [RUN|last] | export [RUN|last|all]] [OPTIONS]",
+        .about = "Shows and exports what has been recorded.",
+        .options = options,
+        .more = "Examples:\n"
+                "  dawn results                                  one line a run\n"
+                "  dawn results show last                        all about the last run\n"
+                "  dawn results export --format csv --to tables/ every table as a file\n"
+                "  dawn results export 3 --format dawnbench      DAWNBench's JSON and TSV",
+    };
+    int rc = options_parse(&usage, &argc, argv);
+    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    TRY(check_words(argc, argv, &c));
+    const char *action = argc > 1 ? argv[1] : "list", *word = argc > 2 ? argv[2] : NULL;
+    struct results *r;
+    TRY(results_open(c.db, RESULTS_READ, &r));
+    if (strcmp(action, "show") == 0) rc = show(r, word, &c);
+    else if (strcmp(action, "export") == 0) rc = export_run(r, word, &c);
+    else rc = list(r, &c);
+    results_close(r);
+    return rc;
+}

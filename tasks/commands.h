@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands of tasks/, one file each (cmd_NAME.c). A command takes its own argv (argv[0] is its name), prints what
+// the user asked for and returns 0 or a negative error with its sentence; dawn.c lists them all.
+#ifndef DAWN_TASKS_COMMANDS_H
+#define DAWN_TASKS_COMMANDS_H
+
+int cmd_train(int argc, char **argv);
+int cmd_infer(int argc, char **argv);
+int cmd_plan(int argc, char **argv);
+int cmd_bench(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+int cmd_models(int argc, char **argv);
+int cmd_recipe(int argc, char **argv);
+int cmd_results(int argc, char **argv);
+
+#endif

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Statistics of a group of runs: what the rules ask before a result counts as official. Pure arithmetic.
+#ifndef DAWN_TASKS_GROUP_H
+#define DAWN_TASKS_GROUP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { GROUP_MINIMUM = 5 };  // runs of an official group
+
+// One announced run as it came out. A run that was announced and has no result is `finished` false.
+struct group_run {
+    int64_t seed;
+    int64_t ns;        // end-to-end time of the whole schedule
+    int64_t k, items;  // final evaluation
+    bool finished;
+    bool synthetic;
+    bool stopped_at_target;  // stopped on test accuracy: never official
+};
+
+struct group_mean {
+    double mean, sigma;  // sigma: of the sample (n - 1); 0 when n < 2
+    double low, high;    // 95% interval of the mean (Student t); both the mean when n < 2
+};
+
+// VERDICT(NAME, text in the record, sentence). In order of what is asked first.
+#define GROUP_VERDICT_LIST                                                                                             \
+    VERDICT(UNFINISHED, "unfinished", "not every announced run has a result; a missing run counts as failed")          \
+    VERDICT(SYNTHETIC, "synthetic", "synthetic data never ranks")                                                      \
+    VERDICT(STOPPED, "stopped", "runs that stop on test accuracy are no official group")                               \
+    VERDICT(SEED_TWICE, "seed-twice", "a seed was used twice")                                                         \
+    VERDICT(TOO_FEW, "too-few", "an official group has at least 5 runs")                                               \
+    VERDICT(BELOW, "below", "the mean accuracy is below the target")                                                   \
+    VERDICT(MET, "met", "the mean accuracy meets the target")                                                          \
+    VERDICT(MET_SURELY, "met-surely", "the mean accuracy meets the target, p < 0.01")
+enum group_verdict {
+#define VERDICT(name, text, sentence) GROUP_##name,
+    GROUP_VERDICT_LIST
+#undef VERDICT
+};
+
+struct group_facts {
+    int planned, finished;
+    struct group_mean seconds;   // over finished runs
+    struct group_mean accuracy;  // 0 to 1
+    double p;                    // one-sided: chance of such a mean if the true mean were the target; 1 when n < 2
+    enum group_verdict verdict;
+    bool official;               // MET or MET_SURELY
+};
+
+// `runs` holds those begun; fewer than `planned` makes the group unfinished.
+void group_judge(const struct group_run *runs, int count, int planned, int64_t target_micro, struct group_facts *);
+const char *group_verdict_name(enum group_verdict);
+const char *group_verdict_sentence(enum group_verdict);
+
+void group_mean(const double *values, int n, struct group_mean *);
+double group_p(double mean, double sigma, int n, double target);  // H1: true mean > target
+double group_t_cdf(double t, double freedom);
+double group_t_quantile(double p, double freedom);  // 0 < p < 1
+
+#endif

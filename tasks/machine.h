@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run ran on, as the system tells it. Never the host's name, a user's name or a serial number: the record
+// is meant to be published. What can not be read stays empty or 0; nothing is guessed.
+#ifndef DAWN_TASKS_MACHINE_H
+#define DAWN_TASKS_MACHINE_H
+
+#include "runtime/base/file.h"
+
+enum { MACHINE_TEXT = 160 };
+struct machine_facts {
+    char cpu[MACHINE_TEXT];          // model name
+    char cpu_flags[MACHINE_TEXT];    // those that matter here, space-separated, in a fixed order
+    int64_t sockets;
+    int64_t cores_online;            // logical processors the system runs
+    int64_t cores_usable;            // of these, what this process may use (affinity and control group)
+    int64_t memory_bytes;
+    char product[MACHINE_TEXT];      // the maker's name for this kind of machine; at some clouds the instance type
+    char governor[MACHINE_TEXT];     // frequency governor of the first core
+    char virtualised[MACHINE_TEXT];  // "hypervisor", "container", "" when neither shows
+    char gpu[MACHINE_TEXT];
+    char driver[MACHINE_TEXT];
+    char os[MACHINE_TEXT];           // PRETTY_NAME
+    char kernel[MACHINE_TEXT];
+};
+void machine_read(struct machine_facts *);
+
+struct software_facts {
+    char commit[MACHINE_TEXT];      // of DAWN's sources; "" when built outside git
+    bool dirty;
+    char compiler[MACHINE_TEXT];
+    char flags[512];                // the compiler's
+    char binary_digest[DIGEST_HEX];  // SHA-256 of the running program
+    char libraries[512];            // "oneDNN 2.6.3; SQLite 3.40.1; ...", versions at run time
+};
+int machine_software(struct software_facts *) MUST_CHECK;
+
+// Energy used by all processor packages since some fixed moment, from the kernel's power capping counters.
+// Returns false when they are not there or not readable (common: they are root's). Counters wrap: keep one meter
+// a run and read it at least every few minutes (once an epoch does).
+enum { MACHINE_PACKAGES = 16 };
+struct machine_meter {
+    int packages;
+    int64_t last_uj[MACHINE_PACKAGES], range_uj[MACHINE_PACKAGES], used_uj;
+    char path[MACHINE_PACKAGES][96];
+};
+bool machine_meter_start(struct machine_meter *);
+bool machine_energy_uj(struct machine_meter *, int64_t *since_start);
+
+int64_t machine_peak_memory(void);     // of this process (VmHWM), bytes; 0 when unknown
+void machine_peak_memory_reset(void);  // for later runs of a group, where the kernel allows it
+
+#endif

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a person, a log file or a program sees of a run while it goes on: a live line and a table on a terminal, plain
+// lines in a pipe, one JSON object a line with --json. The only file of the training that prints.
+#ifndef DAWN_PROGRESS_H
+#define DAWN_PROGRESS_H
+
+#include "runtime/base/error.h"
+#include "tasks/group.h"
+
+#include <stdio.h>
+
+enum progress_mode { PROGRESS_AUTO, PROGRESS_JSON, PROGRESS_QUIET };
+
+struct progress {
+    FILE *to;
+    bool live, json, quiet;
+    int64_t last_ns;      // of the last live line
+    int64_t began_ns;     // of the first step
+    int live_width;
+    // of the run
+    int64_t steps, steps_an_epoch, batch, run;
+    double target, epochs;
+};
+
+struct progress_start {
+    const char *task, *data, *model, *recipe, *precision, *device, *database;
+    int64_t run, seed, parameters, steps, steps_an_epoch, batch, memory;
+    int64_t index, planned;  // within a group; planned 1: no group
+    double epochs, target;
+    bool synthetic;
+};
+struct progress_point {
+    double epoch;
+    double loss, train_accuracy, accuracy;  // accuracy negative: not measured
+    int64_t elapsed_ns, samples;
+    double images_a_second;                 // of this epoch
+};
+struct progress_end {
+    const char *status, *checkpoint;
+    double accuracy, target;                // of the last evaluation
+    int64_t end_to_end_ns, classic_ns, warm_ns, peak_memory;
+    const char *cost;                       // "$0.0212"; NULL: no price
+};
+
+void progress_open(struct progress *, enum progress_mode);
+void progress_start(struct progress *, const struct progress_start *);
+// After each step; prints at most four times a second. `wants` says whether figures would be shown now: only then are
+// they worth reading from the device.
+bool progress_wants(const struct progress *);
+void progress_step(struct progress *, int64_t done, double loss, double accuracy);
+void progress_note(struct progress *, const char *what);  // "evaluating", while nothing else moves
+void progress_point(struct progress *, const struct progress_point *);
+void progress_end(struct progress *, const struct progress_end *);
+void progress_group(struct progress *, int64_t id, const struct group_facts *);
+
+#endif

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tasks/result*.c share and nobody else needs: the open file, and one way to run a statement.
+#ifndef DAWN_TASKS_RESULT_INSIDE_H
+#define DAWN_TASKS_RESULT_INSIDE_H
+
+#include <sqlite3.h>
+
+#include "tasks/result.h"
+
+enum { RESULT_FORMAT = 1, RESULT_APPLICATION_ID = 0x4441574e /* "DAWN" */ };
+
+struct results {
+    sqlite3 *db;
+    char *path;
+    char owner[128];  // this process: boot, process number and its start, so that a later process can tell it has gone
+};
+
+// "Cannot WHAT in PATH: why", the reason taken from the connection.
+int result_fail(struct results *, const char *what);
+
+// Prepares and runs one statement. `types` has a letter a parameter: i int64_t, t text (NULL: SQL NULL),
+// p int64_t that is SQL NULL unless positive.
+int result_do(struct results *, const char *what, const char *sql, const char *types, ...) MUST_CHECK;
+int result_begin_transaction(struct results *) MUST_CHECK;
+// Commits when `rc` is 0, else rolls back and keeps the error already there; returns what came of it.
+int result_end_transaction(struct results *, int rc) MUST_CHECK;
+
+// Whether the process that wrote `owner` still runs, as far as this machine can tell.
+bool result_owner_lives(const char *owner);
+
+#endif

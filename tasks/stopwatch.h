@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules' clocks as code: one monotonic clock that can not be paused.
+//
+// From its start on, exactly one segment is open; entering another closes it at the same nanosecond, so the
+// segments of a run always sum to its end-to-end time. There is no stop and no pause. The three clocks of
+// docs/rules.md are sums over segments, readable at any moment. Cost: one clock read an entry.
+#ifndef DAWN_TASKS_STOPWATCH_H
+#define DAWN_TASKS_STOPWATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// SEGMENT(NAME, text in the record, counts in the classic clock, what happens in it)
+#define SEGMENT_LIST                                                                                                   \
+    SEGMENT(PROCESS, "process", true, "from the start of the process to the first line of the command")                \
+    SEGMENT(INIT, "init", true, "building graphs, plans and the device")                                               \
+    SEGMENT(DATA, "data", true, "reading and preparing stored samples")                                                \
+    SEGMENT(COMPILE, "compile", true, "compiling and tuning for the device")                                           \
+    SEGMENT(WARMUP, "warmup", true, "steps whose results are thrown away")                                             \
+    SEGMENT(TRAIN, "train", true, "reset, whitening, augmentation and training steps")                                 \
+    SEGMENT(EVALUATE, "evaluate", false, "measuring accuracy")                                                         \
+    SEGMENT(CHECKPOINT, "checkpoint", false, "writing weights and the record")                                         \
+    SEGMENT(IDLE, "idle", true, "anything else; it counts")
+
+enum segment {
+#define SEGMENT(name, text, classic, what) SEGMENT_##name,
+    SEGMENT_LIST
+#undef SEGMENT
+        SEGMENT_END
+};
+
+// All read at one moment. The warm clock is what is compared with public speedruns, which start after everything
+// has been compiled: only `train`, and with_evaluation also `evaluate`, since both customs exist.
+struct stopwatch_clocks {
+    int64_t end_to_end_ns;
+    int64_t classic_ns;  // all but evaluate and checkpoint
+    int64_t warm_ns;
+    int64_t warm_with_evaluation_ns;
+};
+
+// One stay in a segment, in nanoseconds since the stopwatch's start. Neighbours of one kind are merged.
+struct stopwatch_span {
+    enum segment segment;
+    int64_t start_ns, end_ns;
+};
+
+struct stopwatch {
+    int64_t start_ns;  // on clock_ns()
+    int64_t entered_ns;
+    enum segment open;
+    int64_t closed_ns[SEGMENT_END];  // sums of closed spans
+    struct stopwatch_span *spans;    // closed spans, in order, without gaps
+    int count, room;
+};
+
+void stopwatch_from_process(struct stopwatch *);  // a single run: segment `process`, open since the process began
+void stopwatch_from_now(struct stopwatch *);      // later runs of a group: segment `init`, open since now
+void stopwatch_free(struct stopwatch *);
+
+// Closes the open segment and opens `next`; the same segment again changes nothing. Returns the clocks at that
+// very moment, so that "the end of the evaluation" and "the start of the next thing" are one instant.
+struct stopwatch_clocks stopwatch_enter(struct stopwatch *, enum segment next);
+struct stopwatch_clocks stopwatch_read(const struct stopwatch *);
+int64_t stopwatch_end_to_end_ns(const struct stopwatch *);
+int64_t stopwatch_classic_ns(const struct stopwatch *);
+int64_t stopwatch_warm_ns(const struct stopwatch *);
+int64_t stopwatch_segment_ns(const struct stopwatch *, enum segment);  // so far, the open one included
+
+const char *stopwatch_name(enum segment);
+bool stopwatch_find(const char *name, enum segment *);
+
+// The same with time as an argument: what the functions above do with clock_ns(), for replays and tests.
+void stopwatch_start_at(struct stopwatch *, int64_t start_ns, enum segment first);
+struct stopwatch_clocks stopwatch_enter_at(struct stopwatch *, enum segment next, int64_t now_ns);
+struct stopwatch_clocks stopwatch_read_at(const struct stopwatch *, int64_t now_ns);
+
+#endif

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/task.h"
+
+#include "runtime/base/text.h"
+
+const struct task *const task_table[] = {&task_cifar10, NULL};
+
+int task_find(const char *name, const struct task **into)
+{
+    const char *names[16] = {0};
+    for (int i = 0; task_table[i]; i++) {
+        names[i] = task_table[i]->name;
+        if (!strcmp(names[i], name)) {
+            *into = task_table[i];
+            return 0;
+        }
+    }
+    const char *near = text_nearest(name, names);
+    return fail(ERR_USAGE, "there is no task \"%.60s\"; %s%s", name, near ? "did you mean " : "known is ",
+                near ? near : "cifar10");
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// A task: what is trained on what, and what counts as having got there. One file a task, one table (task.c).
+//
+// A task writes graphs; it never sees a device. Between the graphs and the loop (trainer.h) there are only slots:
+//   train.images train.labels train.order train.cursor train.key   the resident data and where the epoch stands
+//   step  train.loss  train.correct                                counters of the device
+//   test.images test.labels test.order test.cursor test.correct    the evaluation's
+//   infer.image infer.x infer.logits                               one sample, raw, prepared, answered
+//   schedule.*                                                     tables over steps, written by the trainer
+#ifndef DAWN_TASK_H
+#define DAWN_TASK_H
+
+#include "data/dataset.h"
+#include "runtime/session.h"
+#include "tasks/model.h"
+#include "tasks/recipe.h"
+
+struct task_build {
+    const struct recipe *recipe;
+    const struct model *model;
+    const struct dataset_facts *data;
+    enum dtype dtype;       // of activations
+    int64_t steps;          // of the whole schedule
+    unsigned fuse;          // enum fuse_pattern
+};
+
+struct task {
+    const char *name, *title;
+    const char *metric;               // "top-1"
+    double target;                    // the board's
+    const char *const *data_sets;     // NULL-terminated; the first is the real one
+    const char *const *recipes;       // the default recipe of each data set
+    // Each adds finished graphs to the session and tells their numbers.
+    int (*train)(struct session *, const struct task_build *, int64_t side, bool first_trains, int *step);
+    // `fold` is run once before evaluations and inference: it folds running statistics into the filters these use.
+    int (*evaluate)(struct session *, const struct task_build *, int64_t batch, int *fold, int *window);
+    int (*infer)(struct session *, const struct task_build *, int *fold, int *preprocess, int *forward);
+};
+
+extern const struct task *const task_table[];  // ends with NULL
+int task_find(const char *name, const struct task **) MUST_CHECK;
+
+extern const struct task task_cifar10;
+
+#endif

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything of a run is made anew for each run of a group (device, plan, memory, data), so that its end-to-end time
+// leaves nothing out; only the process itself is shared.
+#include "tasks/train.h"
+
+#include "runtime/checkpoint.h"
+#include "runtime/fuse.h"
+#include "tasks/digests.h"
+#include "tasks/group.h"
+#include "tasks/result.h"
+#include "tasks/trainer.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int number)
+{
+    (void)number;
+    stopped = 1;
+}
+
+// A second signal ends the process at once.
+static void watch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    stopped = 0;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+// One run while it is going on.
+struct going {
+    const struct train_options *o;
+    struct results *results;
+    struct stopwatch watch;
+    struct device *device;
+    struct device_facts device_facts;
+    struct dataset *data;
+    struct digests *digests;
+    struct trainer *trainer;
+    struct run *run;
+    struct progress progress;
+    int64_t group, index;
+    int64_t correct;                    // of the last evaluation; -1: none yet
+    struct stopwatch_clocks reached;    // at the end of the last evaluation
+    int64_t epoch_began_ns, epoch_samples;
+    char weights_digest[DIGEST_HEX];
+    char *checkpoint;
+};
+
+static double accuracy_of(const struct going *r)
+{
+    return r->correct < 0 ? -1 : (double)r->correct / (double)dataset_facts(r->data)->count[SPLIT_TEST];
+}
+
+static int64_t target_micro(const struct train_options *o)
+{
+    return llround(o->target * 1e6);
+}
+
+// ---- making ready
+
+static int prepare(struct going *r)
+{
+    const struct train_options *o = r->o;
+    stopwatch_enter(&r->watch, SEGMENT_INIT);
+    TRY(dataset_open(o->data_name, o->data_folder, &r->data));
+    TRY(digests_start(r->data, &r->digests));
+    TRY(device_open(o->device, o->threads, &r->device));
+    TRY(r->device->type->facts(r->device, &r->device_facts));
+    struct trainer_choice choice = {o->task, o->recipe, r->data, r->device, FUSE_ALL};
+    TRY(trainer_new(&choice, &r->trainer));
+    stopwatch_enter(&r->watch, SEGMENT_COMPILE);
+    TRY(trainer_ready(r->trainer));
+    stopwatch_enter(&r->watch, SEGMENT_DATA);
+    TRY(trainer_load(r->trainer));
+    return digests_wait(r->digests);
+}
+
+static int begin_record(struct going *r)
+{
+    const struct train_options *o = r->o;
+    const struct trainer *t = r->trainer;
+    const struct dataset_facts *f = dataset_facts(r->data);
+    struct run_data data[SPLIT_COUNT];
+    for (int s = 0; s < SPLIT_COUNT; s++)
+        data[s] = (struct run_data){f->name, split_name((enum split)s), digests_hex(r->digests, (enum split)s), f->count[s],
+                                    f->official, f->synthetic};
+    char *recipe = recipe_json(&o->recipe);
+    struct run_facts facts = {
+        .task = o->task->name, .metric = o->task->metric, .target_micro = target_micro(o), .model = o->recipe.model,
+        .parameters = trainer_parameters(t), .flops_per_sample = llround(trainer_forward_flops(t)),
+        .recipe = o->recipe.name, .recipe_json = recipe, .precision = dtype_name(t->build.dtype),
+        .device = r->device->type->name, .threads = r->device_facts.threads, .batch = o->recipe.batch,
+        .seed = o->seed + r->index - 1, .items = f->count[SPLIT_TEST], .views = o->recipe.views, .input_size = f->height,
+        .stop_at_target = o->stop && !r->group, .data = data, .data_count = SPLIT_COUNT, .price = o->price,
+        .stopwatch = &r->watch, .group = r->group, .group_index = r->group ? r->index : 0,
+    };
+    int rc = result_begin(r->results, &facts, &r->run);
+    free(recipe);
+    return rc;
+}
+
+static void announce(struct going *r)
+{
+    const struct trainer *t = r->trainer;
+    struct progress_start start = {
+        .task = r->o->task->title, .data = dataset_facts(r->data)->title, .model = t->build.model->name,
+        .recipe = r->o->recipe.name, .precision = dtype_name(t->build.dtype), .device = r->device_facts.name,
+        .database = result_file(r->results), .run = result_id(r->run), .seed = r->o->seed + r->index - 1,
+        .parameters = trainer_parameters(t), .steps = t->steps, .steps_an_epoch = t->steps_an_epoch,
+        .batch = r->o->recipe.batch, .memory = (int64_t)t->session->memory_total, .index = r->index,
+        .planned = r->group ? r->o->runs : 1, .epochs = r->o->recipe.epochs, .target = r->o->target,
+        .synthetic = dataset_facts(r->data)->synthetic,
+    };
+    progress_start(&r->progress, &start);
+}
+
+// ---- the loop
+
+static bool evaluates_after(const struct trainer *t, int64_t at)
+{
+    const struct recipe *r = &t->choice.recipe;
+    if (at == t->steps) return true;
+    double epoch = (double)at / (double)t->steps_an_epoch, since = epoch - r->evaluate_from;
+    return r->evaluate_every > 0 && since >= 0 && fabs(remainder(since, r->evaluate_every)) < 1e-9;
+}
+
+static int end_of_epoch(struct going *r)
+{
+    struct trainer *t = r->trainer;
+    struct trainer_sums sums;
+    TRY(trainer_sums(t, true, &sums));
+    int64_t samples = t->at * r->o->recipe.batch, here = samples - r->epoch_samples;
+    struct run_point point = {.epoch = (t->at + t->steps_an_epoch - 1) / t->steps_an_epoch, .samples = samples, .k = -1,
+                              .loss = sums.loss / (double)here};
+    double seconds = (double)(stopwatch_warm_ns(&r->watch) - r->epoch_began_ns) * 1e-9;
+    if (!isfinite(point.loss))
+        return fail(ERR_DEVICE, "the loss of epoch %lld is not a number: the learning rate may be too high",
+                    (long long)point.epoch);
+    if (evaluates_after(t, t->at)) {
+        progress_note(&r->progress, "evaluating");
+        stopwatch_enter(&r->watch, SEGMENT_EVALUATE);
+        TRY(trainer_evaluate(t, &r->correct));
+        point.k = r->correct;
+    }
+    point.clocks = stopwatch_enter(&r->watch, SEGMENT_CHECKPOINT);
+    if (point.k >= 0) r->reached = point.clocks;
+    TRY(result_point(r->run, &point));
+    struct progress_point shown = {(double)t->at / (double)t->steps_an_epoch, point.loss,
+                                   (double)sums.correct / (double)here, point.k < 0 ? -1 : accuracy_of(r),
+                                   point.clocks.end_to_end_ns, samples, (double)here / seconds};
+    progress_point(&r->progress, &shown);
+    stopwatch_enter(&r->watch, SEGMENT_TRAIN);
+    r->epoch_began_ns = stopwatch_warm_ns(&r->watch);
+    r->epoch_samples = samples;
+    return 0;
+}
+
+static int show_step(struct going *r)
+{
+    struct trainer_sums sums;
+    if (!progress_wants(&r->progress)) return 0;
+    TRY(trainer_sums(r->trainer, false, &sums));
+    double here = (double)(r->trainer->at * r->o->recipe.batch - r->epoch_samples);
+    progress_step(&r->progress, r->trainer->at, sums.loss / here, (double)sums.correct / here);
+    return 0;
+}
+
+static bool target_met(const struct going *r)
+{
+    return r->correct >= 0 && result_meets(r->correct, dataset_facts(r->data)->count[SPLIT_TEST], target_micro(r->o));
+}
+
+static int loop(struct going *r)
+{
+    struct trainer *t = r->trainer;
+    stopwatch_enter(&r->watch, SEGMENT_TRAIN);
+    TRY(trainer_begin(t, (uint64_t)(r->o->seed + r->index - 1)));
+    while (t->at < t->steps) {
+        if (stopped) return fail(ERR_INTERRUPTED, "stopped by a signal at step %lld of %lld; the record so far is kept",
+                                 (long long)t->at, (long long)t->steps);
+        TRY(trainer_step(t));
+        TRY(show_step(r));
+        if (t->at % t->steps_an_epoch && t->at != t->steps) continue;
+        TRY(end_of_epoch(r));
+        if (r->o->stop && !r->group && target_met(r)) break;
+    }
+    return 0;
+}
+
+// ---- the end
+
+static int save_weights(struct going *r)
+{
+    const char *save = r->o->save;
+    if (save && !*save) return 0;
+    if (save) {
+        r->checkpoint = copy_text(save);
+    } else {
+        const char *file = result_file(r->results), *slash = strrchr(file, '/');
+        int folder = slash ? (int)(slash - file + 1) : 0;
+        if (asprintf(&r->checkpoint, "%.*srun-%lld.safetensors", folder, file, (long long)result_id(r->run)) < 0)
+            BUG("out of memory");
+    }
+    char views[16];
+    snprintf(views, sizeof views, "%lld", (long long)r->o->recipe.views);
+    char *recipe = recipe_json(&r->o->recipe);
+    struct checkpoint_meta meta[] = {{"task", r->o->task->name},
+                                     {"model", r->o->recipe.model},
+                                     {"data", dataset_facts(r->data)->name},
+                                     {"precision", dtype_name(r->trainer->build.dtype)},
+                                     {"recipe", recipe},
+                                     {NULL, NULL}};
+    int rc = checkpoint_save(r->checkpoint, r->trainer->session, meta, r->weights_digest);
+    free(recipe);
+    return rc;
+}
+
+static int end_record(struct going *r, int rc)
+{
+    char why[ERROR_TEXT_MAX];
+    snprintf(why, sizeof why, "%s", rc < 0 ? error_text() : "");
+    struct run_end end = {.planned_memory_bytes = (int64_t)r->trainer->session->memory_total,
+                          .peak_memory_bytes = machine_peak_memory(), .weights_digest = *r->weights_digest ? r->weights_digest : NULL,
+                          .checkpoint = r->checkpoint, .message = rc < 0 ? why : NULL};
+    const char *name = r->checkpoint ? strrchr(r->checkpoint, '/') : NULL;
+    if (name && !r->o->save) end.checkpoint = name + 1;  // beside the database
+    enum run_status status = rc == ERR_INTERRUPTED ? RUN_INTERRUPTED : rc < 0 ? RUN_FAILED : target_met(r) ? RUN_DONE : RUN_MISSED;
+    int ended = result_end(r->run, status, &end, &status);
+    r->run = NULL;
+    char cost[PRICE_TEXT];
+    struct progress_end shown = {
+        .status = run_status_name(status), .accuracy = accuracy_of(r), .target = r->o->target, .checkpoint = end.checkpoint ? r->checkpoint : NULL,
+        .end_to_end_ns = r->reached.end_to_end_ns, .classic_ns = r->reached.classic_ns, .warm_ns = r->reached.warm_ns,
+        .peak_memory = end.peak_memory_bytes,
+    };
+    if (r->correct < 0) {
+        struct stopwatch_clocks now = stopwatch_read(&r->watch);
+        shown.end_to_end_ns = now.end_to_end_ns, shown.classic_ns = now.classic_ns, shown.warm_ns = now.warm_ns;
+    }
+    if (r->o->price) shown.cost = price_text(cost, price_training_micro(shown.end_to_end_ns, r->o->price->micro_per_hour));
+    progress_end(&r->progress, &shown);
+    if (rc < 0) return fail(rc, "%s", why);
+    return ended;
+}
+
+static void close_run(struct going *r)
+{
+    trainer_free(r->trainer);
+    digests_free(r->digests);
+    dataset_close(r->data);
+    device_close(r->device);
+    stopwatch_free(&r->watch);
+    free(r->checkpoint);
+}
+
+static int one_run(struct going *r)
+{
+    TRY(prepare(r));
+    TRY(begin_record(r));
+    announce(r);
+    int rc = loop(r);
+    stopwatch_enter(&r->watch, SEGMENT_CHECKPOINT);
+    if (rc == 0) rc = save_weights(r);
+    return end_record(r, rc);
+}
+
+static int run_number(const struct train_options *o, struct results *results, int64_t group, int64_t index, struct group_run *out)
+{
+    struct going r = {.o = o, .results = results, .group = group, .index = index, .correct = -1};
+    if (index == 1)
+        stopwatch_from_process(&r.watch);
+    else
+        stopwatch_from_now(&r.watch);
+    machine_peak_memory_reset();
+    progress_open(&r.progress, o->progress);
+    int rc = one_run(&r);
+    *out = (struct group_run){.seed = o->seed + index - 1, .ns = r.reached.end_to_end_ns, .k = r.correct, .finished = rc == 0 && r.correct >= 0};
+    if (r.data) out->items = dataset_facts(r.data)->count[SPLIT_TEST], out->synthetic = dataset_facts(r.data)->synthetic;
+    if (rc == 0 && !group && !target_met(&r))
+        rc = fail(ERR_TARGET, "the accuracy of %.2f%% is below the target of %.2f%%", 100 * accuracy_of(&r), 100 * o->target);
+    close_run(&r);
+    return rc;
+}
+
+static int run_group(const struct train_options *o, struct results *results)
+{
+    struct group_plan plan = {o->task->name, o->recipe.model, o->recipe.name, target_micro(o), o->runs};
+    int64_t id;
+    TRY(result_group_begin(results, &plan, &id));
+    struct group_run *runs = zalloc((size_t)o->runs * sizeof *runs);
+    int rc = 0;
+    int64_t done = 0;
+    while (done < o->runs && rc == 0) {
+        rc = run_number(o, results, id, done + 1, &runs[done]);
+        done++;
+    }
+    struct group_facts facts;
+    group_judge(runs, (int)done, (int)o->runs, target_micro(o), &facts);
+    free(runs);
+    if (rc == 0) rc = result_group_end(results, id);
+    struct progress p;
+    progress_open(&p, o->progress);
+    progress_group(&p, id, &facts);
+    if (rc == 0 && facts.accuracy.mean < o->target)
+        rc = fail(ERR_TARGET, "the mean accuracy of %.3f%% is below the target of %.2f%%", 100 * facts.accuracy.mean, 100 * o->target);
+    return rc;
+}
+
+int train(const struct train_options *o)
+{
+    struct results *results;
+    TRY(results_open(o->database, RESULTS_WRITE, &results));
+    watch_signals();
+    struct group_run only;
+    int rc = o->runs > 1 ? run_group(o, results) : run_number(o, results, 0, 1, &only);
+    results_close(results);
+    return rc;
+}

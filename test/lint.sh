@@ -1,0 +1,162 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The house rules that a machine can hold: lint.sh [FOLDER] checks a tree, lint.sh --self-test proves that each rule
+# can fail. Every breach is one line: file:line: rule: what.
+set -u
+export LC_ALL=C
+self=$(cd "$(dirname "$0")" && pwd)/$(basename "$0")
+
+# Marks are put together here, so that this file does not break its own rules.
+MARKS='TO''DO|FIX''ME|XX''X|HA''CK'
+PLACES='/wo''rk/|/ho''me/|/tmp/ci''far|/tmp/br''ief'
+
+sources() { find . \( -name .git -o -name 'build*' \) -type d -prune -o -type f \( "$@" \) -print | sort; }
+
+code() { sources -name '*.c' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' -o -name '*.def' -o -name '*.inc'; }
+
+library() { code | grep -E '^\./(runtime|data|tasks|submit|scoreboard)/'; }
+
+# Lines of the files on standard input that match, comments cut off: RULE PATTERN SENTENCE
+forbid() {
+    local rule=$1 pattern=$2 sentence=$3
+    xargs -r awk -v rule="$rule" -v pattern="$pattern" -v sentence="$sentence" '{
+        line = $0
+        sub(/\/\/.*/, "", line)
+        if (line ~ pattern) printf "%s:%d: %s: %s\n", FILENAME, FNR, rule, sentence
+    }'
+}
+
+# base < {data, runtime} < tasks < submit; the scoreboard sees base and the format half of submit only.
+layering() {
+    library | xargs -r awk '
+    /^[ \t]*#[ \t]*include[ \t]+"/ {
+        split($0, part, "\"")
+        to = part[2]
+        from = substr(FILENAME, 3)
+        if (from ~ /^runtime\/base\//) allowed = "^runtime/base/"
+        else if (from ~ /^runtime\//) allowed = "^runtime/"
+        else if (from ~ /^data\//) allowed = "^(data|runtime/base)/"
+        else if (from ~ /^tasks\//) allowed = "^(tasks|data|runtime)/"
+        else if (from ~ /^submit\/format/) allowed = "^(runtime/base/|submit/format)"
+        else if (from ~ /^submit\//) allowed = "^(submit|tasks|data|runtime)/"
+        else allowed = "^(scoreboard/|runtime/base/|submit/format)"
+        if (to !~ allowed) printf "%s:%d: layering: may not include %s\n", FILENAME, FNR, to
+    }'
+}
+
+licence() {
+    sources -name '*.c' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' -o -name '*.def' -o -name '*.inc' \
+        -o -name '*.sh' -o -name '*.py' -o -name '*.sql' -o -name Makefile -o -path './.ci/*' |
+        while read -r f; do
+            head -n 2 "$f" | grep -q 'SPDX-License-Identifier: Apache-2.0' || echo "$f:1: licence: no SPDX line"
+        done
+}
+
+size() {
+    { code; sources -name '*.sh' -o -name '*.py' -o -name Makefile; } | while read -r f; do
+        n=$(wc -l <"$f")
+        [ "$n" -le 600 ] || echo "$f:$n: size: more than 600 lines"
+    done
+}
+
+marks() {
+    { code; sources -name '*.sh' -o -name '*.py' -o -name '*.sql' -o -name Makefile -o -name '*.md'; } |
+        xargs -r grep -nHE "(^|[^A-Za-z])($MARKS)([^A-Za-z]|\$)" | sed 's/$/: marks: do it, or write it down as a limit/'
+}
+
+places() {
+    sources -name '*' ! -name '*.png' ! -name '*.db' | xargs -r grep -InHE "(^|[^A-Za-z0-9_.])($PLACES)" |
+        sed 's/$/: places: a path of one machine/'
+}
+
+quiet='(^|[^A-Za-z0-9_])(printf|vprintf|puts|putchar|perror) *\(|f(printf|puts|putc|write)? *\(.*(stdout|stderr)'
+printing() {
+    library | grep -vE '/(cmd_|progress)[^/]*\.c$|^\./runtime/base/(error|options)\.c$' |
+        forbid printing "$quiet" "a library folder does not print"
+}
+
+leaving() {
+    library | grep -v '^\./runtime/base/error\.c$' |
+        forbid leaving '(^|[^A-Za-z0-9_])(_exit|_Exit|exit|quick_exit|abort) *\(' "only main exits, only BUG aborts"
+}
+
+pool() {
+    library | grep -v '^\./runtime/base/threads\.c$' |
+        forbid pool '<omp\.h>|pragma +omp +(parallel|task|sections)' "threads come from runtime/base/threads.h"
+}
+
+clocks() {
+    library | grep -v '^\./runtime/base/clock\.c$' |
+        forbid clocks '(^|[^A-Za-z0-9_])(clock_gettime|gettimeofday|omp_get_wtime) *\(' "time comes from runtime/base/clock.h"
+}
+
+RULES='layering licence size marks places printing leaving pool clocks'
+
+check() { # FOLDER: prints the breaches, fails when there are any
+    local found
+    found=$(cd "$1" && for rule in $RULES; do $rule; done)
+    [ -z "$found" ] && return 0
+    echo "$found"
+    return 1
+}
+
+# ---- the proof ----------------------------------------------------------------------------------------------------
+expect() { # RULE FILE TEXT: a clean tree with this one file must fail with that rule and no other
+    local tree=$work/tree file=$2 said
+    rm -rf "$tree"
+    mkdir -p "$tree/$(dirname "$file")"
+    printf '%b' "$3" >"$tree/$file"
+    said=$("$self" "$tree")
+    if [ $? -eq 0 ] || ! grep -q ": $1: " <<<"$said" || [ "$(grep -c . <<<"$said")" -ne 1 ]; then
+        echo "lint self-test: $1 does not notice $file ($said)"
+        bad=1
+    fi
+    proved=$((proved + 1))
+}
+
+self_test() {
+    local c='// SPDX-License-Identifier: Apache-2.0\n'
+    work=$(mktemp -d) bad=0 proved=0
+    trap 'rm -rf "$work"' EXIT
+    expect layering runtime/base/a.h "$c#include \"runtime/graph.h\"\n"
+    expect layering runtime/a.c "$c#include \"data/dataset.h\"\n"
+    expect layering data/a.c "$c#include \"runtime/graph.h\"\n"
+    expect layering data/b.c "$c#include \"b.h\"\n"
+    expect layering tasks/a.c "$c#include \"submit/client.h\"\n"
+    expect layering scoreboard/a.c "$c#include \"submit/client.h\"\n"
+    expect layering submit/format_a.c "$c#include \"tasks/result.h\"\n"
+    expect licence data/a.c 'int a;\n'
+    expect licence test/a.sh '#!/bin/sh\n'
+    expect licence .ci/run '#!/bin/sh\n'
+    expect size data/a.c "$c$(printf 'int a;\\n%.0s' $(seq 600))"
+    expect marks data/a.c "$c// TO""DO: later\n"
+    expect marks test/a.sh "# SPDX-License-Identifier: Apache-2.0\n# FIX""ME\n"
+    expect places docs/a.md "see /ho""me/me/data\n"
+    expect places test/unit/a.c "$c""char *a = \"/wo""rk/x\";\n"
+    expect printing data/a.c "$c""void a(void) { printf(\"a\"); }\n"
+    expect printing runtime/cpu/a.c "$c""void a(void) { fprintf(stderr, \"a\"); }\n"
+    expect printing tasks/a.c "$c""void a(void) { fputs(\"a\", stdout); }\n"
+    expect leaving data/a.c "$c""void a(void) { exit(1); }\n"
+    expect leaving tasks/cmd_a.c "$c""void a(void) { abort(); }\n"
+    expect pool runtime/cpu/a.c "$c#pragma omp parallel for\n"
+    expect clocks tasks/a.c "$c""void a(void) { clock_gettime(0, 0); }\n"
+
+    # And what is allowed passes: each rule must also be able to hold its tongue.
+    local tree=$work/clean
+    mkdir -p "$tree/runtime/base" "$tree/data" "$tree/tasks" "$tree/scoreboard" "$tree/test/unit"
+    printf '%b' "$c#include \"runtime/base/error.h\"\nvoid bug(void) { abort(); }\n" >"$tree/runtime/base/error.c"
+    printf '%b' "$c#include \"runtime/base/error.h\"\n// printf( is only named here\nsnprintf(a, 1, b);\n" >"$tree/data/a.c"
+    printf '%b' "$c#include \"data/a.h\"\n#include \"runtime/graph.h\"\nprintf(\"a\");\n" >"$tree/tasks/cmd_a.c"
+    printf '%b' "$c#include \"submit/format.h\"\nfprintf(file, \"a\");\n" >"$tree/scoreboard/a.c"
+    printf '%b' "$c""mkdtemp(\"/tmp/dawn-XXXX""XX\"); exit(0); printf(\"a\");\n" >"$tree/test/unit/a.c"
+    "$self" "$tree" >"$work/said" || { echo "lint self-test: a clean tree fails:"; cat "$work/said"; bad=1; }
+    [ "$bad" -eq 0 ] && echo "$proved breaches noticed, a clean tree passed"
+    return "$bad"
+}
+
+if [ "${1:-}" = --self-test ]; then
+    self_test
+else
+    check "${1:-$(dirname "$self")/..}" || exit 1
+    [ -n "${1:-}" ] || echo "no breach"
+fi

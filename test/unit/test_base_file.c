@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole files, limits, replacement in one step, folders and digests; each test in a fresh folder.
+#include "runtime/base/file.h"
+#include "runtime/base/text.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[64];
+
+static int enter(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/dawn-test-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int leave(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+static const char *in(const char *name)
+{
+    static char path[2][256];
+    static int turn;
+    turn = !turn;
+    snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
+    return path[turn];
+}
+
+static int entries(const char *path)
+{
+    int n = 0;
+    DIR *d = opendir(path);
+    assert_non_null(d);
+    while (readdir(d)) n++;
+    closedir(d);
+    return n - 2;
+}
+
+static void test_write_and_read(void **state)
+{
+    (void)state;
+    char *bytes;
+    size_t count;
+    assert_int_equal(file_write(in("a"), "one\0two", 7), 0);
+    assert_int_equal(file_read(in("a"), 7, &bytes, &count), 0);
+    assert_int_equal(count, 7);
+    assert_memory_equal(bytes, "one\0two", 8);  // and the NUL behind
+    free(bytes);
+    assert_int_equal(file_write(in("a"), "", 0), 0);  // replaced, not added to
+    assert_int_equal(file_read(in("a"), 0, &bytes, &count), 0);
+    assert_int_equal(count, 0);
+    assert_string_equal(bytes, "");
+    free(bytes);
+    assert_int_equal(entries(folder), 1);  // no temporary is left
+}
+
+static void test_read_refuses(void **state)
+{
+    (void)state;
+    char *bytes;
+    size_t count;
+    assert_int_equal(file_read(in("none"), 10, &bytes, &count), ERR_IO);
+    assert_non_null(strstr(error_text(), in("none")));
+    assert_non_null(strstr(error_text(), "No such file"));
+    assert_int_equal(file_read(folder, 10, &bytes, &count), ERR_INPUT);
+    assert_non_null(strstr(error_text(), "is a folder"));
+    assert_int_equal(file_write(in("a"), "12345678", 8), 0);
+    assert_int_equal(file_read(in("a"), 7, &bytes, &count), ERR_INPUT);
+    assert_non_null(strstr(error_text(), "8 bytes"));
+    assert_null(bytes);
+    assert_int_equal(mkfifo(in("pipe"), 0600), 0);
+    assert_int_equal(file_read(in("pipe"), 10, &bytes, &count), ERR_INPUT);  // at once, without a writer
+    assert_int_equal(file_read("/dev/zero", 10, &bytes, &count), ERR_INPUT);
+}
+
+static void test_read_of_unknown_size(void **state)
+{
+    (void)state;
+    char *bytes;
+    size_t count;
+    assert_int_equal(file_read("/proc/self/status", 1 << 20, &bytes, &count), 0);  // says it has 0 bytes
+    assert_true(count > 100);
+    assert_non_null(strstr(bytes, "Name:"));
+    free(bytes);
+    assert_int_equal(file_read("/proc/self/status", 20, &bytes, &count), ERR_INPUT);
+}
+
+static void test_write_fails_whole(void **state)
+{
+    (void)state;
+    char *bytes;
+    size_t count;
+    assert_int_equal(file_write(in("none/a"), "x", 1), ERR_IO);
+    assert_int_equal(mkdir(in("taken"), 0700), 0);
+    assert_int_equal(file_write(in("taken"), "x", 1), ERR_IO);
+    assert_int_equal(entries(folder), 1);
+
+    // A limit on the size of files stands for a full disk: the old file is untouched and nothing is left behind.
+    assert_int_equal(file_write(in("a"), "old", 3), 0);
+    struct rlimit before, small;
+    char large[10000] = {0};
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 4096;
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    int rc = file_write(in("a"), large, sizeof large);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, handler);
+    assert_int_equal(rc, ERR_IO);
+    assert_int_equal(file_read(in("a"), 10, &bytes, &count), 0);
+    assert_string_equal(bytes, "old");
+    free(bytes);
+    assert_int_equal(entries(folder), 2);
+}
+
+static void test_folders(void **state)
+{
+    (void)state;
+    struct stat st;
+    assert_int_equal(file_make_folder(in("a/b//c/")), 0);
+    assert_int_equal(stat(in("a/b/c"), &st), 0);
+    assert_true(S_ISDIR(st.st_mode));
+    assert_int_equal(file_make_folder(in("a/b/c")), 0);  // a second time
+    assert_int_equal(file_make_folder("/"), 0);
+    assert_int_equal(file_write(in("file"), "", 0), 0);
+    assert_true(file_exists(in("file")));
+    assert_false(file_exists(in("nothing")));
+    assert_int_equal(file_make_folder(in("file/x")), ERR_IO);
+    assert_non_null(strstr(error_text(), "there is a file of that name"));
+    assert_int_equal(file_make_folder(""), ERR_IO);
+}
+
+static void test_digests(void **state)
+{
+    (void)state;
+    char hex[DIGEST_HEX], other[DIGEST_HEX];
+    digest_bytes("", 0, hex);
+    assert_string_equal(hex, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    digest_bytes("abc", 3, hex);
+    assert_string_equal(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    size_t million = 1000000;
+    char *a = malloc(million);
+    assert_non_null(a);
+    memset(a, 'a', million);
+    assert_int_equal(file_write(in("a"), a, million), 0);  // more than one chunk of the reader
+    assert_int_equal(digest_file(in("a"), hex), 0);
+    assert_string_equal(hex, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+    digest_bytes(a, million, other);
+    assert_string_equal(hex, other);
+    free(a);
+    assert_int_equal(digest_file(in("none"), hex), ERR_IO);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_write_and_read, enter, leave),
+        cmocka_unit_test_setup_teardown(test_read_refuses, enter, leave),
+        cmocka_unit_test_setup_teardown(test_read_of_unknown_size, enter, leave),
+        cmocka_unit_test_setup_teardown(test_write_fails_whole, enter, leave),
+        cmocka_unit_test_setup_teardown(test_folders, enter, leave),
+        cmocka_unit_test_setup_teardown(test_digests, enter, leave),
+    };
+    return cmocka_run_group_tests_name("base_file", tests, NULL, NULL);
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Growing strings, nearest names, figures for people, and strict number readers.
+#include "runtime/base/text.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void test_growing(void **state)
+{
+    (void)state;
+    struct text text = {0};
+    for (int i = 0; i < 1000; i++) text_add(&text, "%d,", i);
+    assert_int_equal(text.length, strlen(text.at));
+    assert_int_equal(text.length, 10 * 2 + 90 * 3 + 900 * 4);
+    assert_memory_equal(text.at, "0,1,2,3,", 8);
+    size_t before = text.length;
+    text_bytes(&text, "a\0b", 3);
+    assert_int_equal(text.length, before + 3);
+    assert_memory_equal(text.at + before, "a\0b", 4);
+    text_bytes(&text, NULL, 0);
+    text_free(&text);
+    assert_null(text.at);
+    text_bytes(&text, NULL, 0);
+    assert_string_equal(text.at, "");
+    text_free(&text);
+}
+
+static void test_nearest(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"train", "infer", "data", "results", "recipe", "cifar10", "batch", "precision",
+                                        "augmentation", "lr", NULL};
+    static const struct {
+        const char *word, *near;
+    } cases[] = {
+        {"trian", "train"},   {"tran", "train"},     {"reslut", "results"},   {"cifar", "cifar10"},
+        {"CIFAR10", "cifar10"}, {"bacth", "batch"},  {"augm", "augmentation"}, {"precison", "precision"},
+        {"rl", "lr"},         {"quantum", NULL},     {"x", NULL},             {"", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *near = text_nearest(cases[i].word, names);
+        if (cases[i].near) {
+            assert_non_null(near);
+            assert_string_equal(near, cases[i].near);
+        } else {
+            assert_null(near);
+        }
+    }
+    char endless[300];
+    memset(endless, 'a', sizeof endless - 1);
+    endless[sizeof endless - 1] = 0;
+    assert_null(text_nearest(endless, names));
+    const char *const endless_name[] = {endless, NULL};
+    assert_null(text_nearest("aaa", endless_name));
+}
+
+static void test_sizes(void **state)
+{
+    (void)state;
+    char into[TEXT_FIGURE];
+    assert_string_equal(text_size(into, 0), "0 B");
+    assert_string_equal(text_size(into, 999), "999 B");
+    assert_string_equal(text_size(into, 1500), "1.50 kB");
+    assert_string_equal(text_size(into, 170052171), "170 MB");
+    assert_string_equal(text_size(into, 1.5e9), "1.50 GB");
+    assert_string_equal(text_size(into, 999999), "1.00 MB");
+    assert_string_equal(text_si(into, 446e9, "FLOP/s"), "446 GFLOP/s");
+    assert_string_equal(text_si(into, 9.999e9, "B/s"), "10.0 GB/s");
+    assert_string_equal(text_si(into, 12.34, "s"), "12.3 s");
+    assert_string_equal(text_si(into, -2500, "B"), "-2.50 kB");
+    assert_string_equal(text_si(into, (double)NAN, "x"), "nan x");
+    assert_true(strlen(text_si(into, 1e300, "FLOP/s")) < TEXT_FIGURE);
+    assert_true(strlen(text_si(into, (double)INFINITY, "FLOP/s")) < TEXT_FIGURE);
+}
+
+static void test_spans(void **state)
+{
+    (void)state;
+    char into[TEXT_FIGURE];
+    static const struct {
+        double seconds;
+        const char *said;
+    } cases[] = {
+        {0, "0 us"},          {0.000012, "12 us"},   {0.00123, "1.23 ms"},   {0.34, "340 ms"},
+        {0.9996, "1.0 s"},    {3.2, "3.2 s"},        {59.96, "1 min 00 s"},  {123, "2 min 03 s"},
+        {3599.6, "1 h 00 min"}, {7380, "2 h 03 min"}, {360000, "100 h 00 min"}, {-3.2, "-3.2 s"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_string_equal(text_span(into, cases[i].seconds), cases[i].said);
+    }
+    assert_true(strlen(text_span(into, 1e300)) < TEXT_FIGURE);
+    assert_string_equal(text_span(into, (double)INFINITY), "inf s");
+}
+
+static void test_counts(void **state)
+{
+    (void)state;
+    char into[TEXT_FIGURE];
+    assert_string_equal(text_count(into, 0), "0");
+    assert_string_equal(text_count(into, 999), "999");
+    assert_string_equal(text_count(into, 1000), "1,000");
+    assert_string_equal(text_count(into, 12345), "12,345");
+    assert_string_equal(text_count(into, -123456), "-123,456");
+    assert_string_equal(text_count(into, INT64_MIN), "-9,223,372,036,854,775,808");
+}
+
+static void test_to_int(void **state)
+{
+    (void)state;
+    int64_t n = 77;
+    assert_int_equal(text_to_int("12", 0, 100, &n), 0);
+    assert_int_equal(n, 12);
+    assert_int_equal(text_to_int("-9223372036854775808", INT64_MIN, INT64_MAX, &n), 0);
+    assert_true(n == INT64_MIN);
+    static const char *const bad[] = {"", " 1", "1 ", "1.0", "0x10", "12a", "-", "+", "1e3", "9223372036854775808", "--1"};
+    n = 77;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(text_to_int(bad[i], INT64_MIN, INT64_MAX, &n), ERR_INPUT);
+        assert_int_equal(n, 77);
+    }
+    assert_int_equal(text_to_int("101", 0, 100, &n), ERR_INPUT);
+    assert_string_equal(error_text(), "101 is not between 0 and 100");
+    assert_int_equal(text_to_int("0", 1, INT64_MAX, &n), ERR_INPUT);
+    assert_string_equal(error_text(), "0 is below 1");
+    assert_int_equal(text_to_int("3", INT64_MIN, 2, &n), ERR_INPUT);
+    assert_string_equal(error_text(), "3 is above 2");
+}
+
+static void test_to_double(void **state)
+{
+    (void)state;
+    double x = 77;
+    assert_int_equal(text_to_double("0.94", 0, 1, &x), 0);
+    assert_true(x == 0.94);
+    assert_int_equal(text_to_double("-1e-3", -1, 1, &x), 0);
+    assert_true(x == -1e-3);
+    assert_int_equal(text_to_double(".5", 0, 1, &x), 0);
+    static const char *const bad[] = {"", " 1", "1 ", "nan", "inf", "-inf", "0x1p3", "1..2", "1e999", "e5", "."};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        x = 77;
+        assert_int_equal(text_to_double(bad[i], -(double)INFINITY, (double)INFINITY, &x), ERR_INPUT);
+        assert_true(x == 77);
+    }
+    assert_int_equal(text_to_double("94", 0, 1, &x), ERR_INPUT);
+    assert_string_equal(error_text(), "94 is not between 0 and 1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_growing), cmocka_unit_test(test_nearest), cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_spans),   cmocka_unit_test(test_counts),  cmocka_unit_test(test_to_int),
+        cmocka_unit_test(test_to_double),
+    };
+    return cmocka_run_group_tests_name("base_text", tests, NULL, NULL);
+}

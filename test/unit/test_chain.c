@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// The chain against hashes worked out outside this program, and canonical JSON's rules.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tasks/chain.h"
+
+#include <cmocka.h>
+
+static const char *const data[] = {"d2", "d1"};  // hashed in sorted order
+static const struct chain_root root = {.nonce = "00ff", .task_digest = "t", .binary_digest = "b", .data_digests = data,
+                                       .data_count = 2, .seed = 7, .recipe_digest = "r"};
+static const struct chain_point point = {.epoch = 1, .t_ns = 40, .classic_ns = 30, .warm_ns = 10, .warm_with_evaluation_ns = 20,
+                                         .samples = 50000, .k = 9400, .loss_micro = 1234567};
+
+// The expected values come from Python: hashlib.sha256 of the texts in the comments.
+static void hashes_are_as_documented(void **state)
+{
+    (void)state;
+    struct chain chain;
+    char hex[DIGEST_HEX];
+    chain_begin(&chain, &root);
+    chain_hex(&chain, hex);
+    // {"binary":"b","data":["d1","d2"],"nonce":"00ff","recipe":"r","seed":7,"task":"t"}
+    assert_string_equal(hex, "3afc42f5834ea9dd381d34f08c66bb3c862f69acb0796be5ee3a27eada3d8cda");
+    chain_add(&chain, &point);
+    chain_hex(&chain, hex);
+    // 32 bytes of the hash above, then
+    // {"classic_ns":30,"epoch":1,"k":9400,"loss":1234567,"samples":50000,"t_ns":40,"warm_ns":10,"warm_with_evaluation_ns":20}
+    assert_string_equal(hex, "5aaf7e19d8c851f00b8213ac97a8bc8ad80e651699ca191e72cd72e98bbca339");
+    struct chain_point second = point;
+    second.epoch = 2;
+    second.k = -1;  // not evaluated: no k in the text
+    chain_add(&chain, &second);
+    chain_hex(&chain, hex);
+    assert_string_equal(hex, "731be92c31d3b3ff03736e2e301178d683c89af02d8dd6ae1cb71555a8347fd4");
+}
+
+static void every_field_matters(void **state)
+{
+    (void)state;
+    struct chain_point variants[9];
+    for (int i = 0; i < 9; i++) variants[i] = point;
+    variants[1].epoch++, variants[2].t_ns++, variants[3].classic_ns++, variants[4].warm_ns++;
+    variants[5].warm_with_evaluation_ns++, variants[6].samples++, variants[7].k++, variants[8].loss_micro++;
+    char seen[9][DIGEST_HEX];
+    for (int i = 0; i < 9; i++) {
+        struct chain chain;
+        chain_begin(&chain, &root);
+        chain_add(&chain, &variants[i]);
+        chain_hex(&chain, seen[i]);
+        for (int j = 0; j < i; j++) assert_string_not_equal(seen[i], seen[j]);
+    }
+}
+
+static void a_chain_goes_on_from_its_head(void **state)
+{
+    (void)state;
+    struct chain whole, resumed;
+    char head[DIGEST_HEX], again[DIGEST_HEX];
+    chain_begin(&whole, &root);
+    chain_add(&whole, &point);
+    chain_hex(&whole, head);
+    assert_true(chain_from_hex(&resumed, head));
+    chain_add(&whole, &point);
+    chain_add(&resumed, &point);
+    chain_hex(&whole, head);
+    chain_hex(&resumed, again);
+    assert_string_equal(head, again);
+    assert_false(chain_from_hex(&resumed, "abc"));
+    head[5] = 'x';
+    assert_false(chain_from_hex(&resumed, head));
+}
+
+static int canonical(const char *json, char **bytes)
+{
+    json_t *value = json_loads(json, JSON_DECODE_ANY, NULL);
+    assert_non_null(value);
+    size_t count = 0;
+    int rc = chain_canonical(value, bytes, &count);
+    if (rc == 0) assert_int_equal(count, strlen(*bytes));
+    json_decref(value);
+    return rc;
+}
+
+static void canonical_json(void **state)
+{
+    (void)state;
+    char *bytes;
+    assert_int_equal(canonical(" { \"b\" : [ 1 , -2, {} ], \"a\":\"\\u00e9/\" ,\"B\":9007199254740993}", &bytes), 0);
+    assert_string_equal(bytes, "{\"B\":9007199254740993,\"a\":\"é/\",\"b\":[1,-2,{}]}");
+    free(bytes);
+    static const char *const refused[] = {"{\"a\":0.1}", "[null]", "[true]", "[\"a\\n\"]", "{\"a b\":1}", "{\"\\u00e9\":1}",
+                                          "[[[[[[[[[1]]]]]]]]]"};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) assert_int_equal(canonical(refused[i], &bytes), ERR_INPUT);
+    assert_int_equal(canonical("[[[[[[[1]]]]]]]", &bytes), 0);  // the number is the eighth level
+    free(bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hashes_are_as_documented),
+        cmocka_unit_test(every_field_matters),
+        cmocka_unit_test(a_chain_goes_on_from_its_head),
+        cmocka_unit_test(canonical_json),
+    };
+    return cmocka_run_group_tests_name("chain", tests, NULL, NULL);
+}

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reader of CIFAR-10's binary layout: right pixels, right ranges, and a sentence for every way to be wrong.
+#include "test/unit/test_data.h"
+
+#include <fcntl.h>
+#include <sodium.h>
+
+#include "data/cifar.h"
+#include "data/kind.h"
+#include "data/planes.h"
+#include "data/source.h"
+#include "runtime/base/threads.h"
+
+static const char *const batches[CIFAR_FILES] = {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
+                                                 "data_batch_4.bin", "data_batch_5.bin", "test_batch.bin"};
+
+// The byte at `at` of record `i` of file `f`, for sets made by make_small.
+static uint8_t byte_of(int f, int64_t i, int byte)
+{
+    if (byte == 0) return (uint8_t)((f + i) % 10);
+    return (uint8_t)(f * 31 + i * 17 + byte * 7 + byte / 256);
+}
+
+static void make_note(const int64_t counts[CIFAR_FILES])
+{
+    char note[512];
+    int n = snprintf(note, sizeof note, "{\"records\": {");
+    for (int f = 0; f < CIFAR_FILES; f++) {
+        n +=
+            snprintf(note + n, sizeof note - (size_t)n, "%s\"%s\": %d", f == 0 ? "" : ", ", batches[f], (int)counts[f]);
+    }
+    n += snprintf(note + n, sizeof note - (size_t)n, "}}");
+    put(CIFAR_IMPORT_NOTE, note, (size_t)n);
+}
+
+static void make_small(const int64_t counts[CIFAR_FILES])
+{
+    for (int f = 0; f < CIFAR_FILES; f++) {
+        uint8_t *bytes = malloc((size_t)counts[f] * CIFAR_RECORD + 1);
+        for (int64_t i = 0; i < counts[f]; i++) {
+            for (int b = 0; b < CIFAR_RECORD; b++) bytes[i * CIFAR_RECORD + b] = byte_of(f, i, b);
+        }
+        put(batches[f], bytes, (size_t)counts[f] * CIFAR_RECORD);
+        free(bytes);
+    }
+    make_note(counts);
+}
+
+// Published sizes, all zeros, taking no room on the disk.
+static void make_sparse(void)
+{
+    for (int f = 0; f < CIFAR_FILES; f++) {
+        put(batches[f], "", 0);
+        assert_int_equal(truncate(at(batches[f]), 30730000), 0);
+    }
+}
+
+static void poke(const char *name, int64_t offset, uint8_t value)
+{
+    int fd = open(at(name), O_WRONLY);
+    assert_int_equal(pwrite(fd, &value, 1, offset), 1);
+    close(fd);
+}
+
+static struct dataset *open_here(void)
+{
+    struct dataset *ds = NULL;
+    if (dataset_open("cifar10", folder, &ds) != 0) fail_msg("%s", error_text());
+    return ds;
+}
+
+static void planes_become_pixels(void **state)
+{
+    (void)state;
+    for (int64_t n = 0; n < 70; n++) {
+        uint8_t planes[3 * 70], pixels[3 * 70 + 1], back[3 * 70];
+        for (int64_t i = 0; i < 3 * n; i++) planes[i] = (uint8_t)(i * 37 + 11);
+        pixels[3 * n] = 99;
+        planes_interleave(planes, n, pixels);
+        assert_int_equal(pixels[3 * n], 99);
+        for (int64_t i = 0; i < n; i++) {
+            for (int64_t c = 0; c < 3; c++) assert_int_equal(pixels[3 * i + c], planes[c * n + i]);
+        }
+        planes_split(pixels, n, back);
+        assert_memory_equal(planes, back, (size_t)(3 * n));
+    }
+}
+
+static void check_range(struct dataset *ds, const int64_t counts[], int64_t first, int64_t count)
+{
+    uint8_t *images = malloc((size_t)count * CIFAR_IMAGE + 1), *labels = malloc((size_t)count + 1);
+    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, first, count, images, labels), 0);
+    int file = 0;
+    int64_t begins = 0;
+    for (int64_t i = 0; i < count; i++) {
+        while (first + i >= begins + counts[file]) begins += counts[file++];
+        int64_t record = first + i - begins;
+        assert_int_equal(labels[i], byte_of(file, record, 0));
+        for (int p = 0; p < CIFAR_PIXELS; p++) {
+            for (int c = 0; c < 3; c++) {
+                if (images[i * CIFAR_IMAGE + 3 * p + c] != byte_of(file, record, 1 + c * CIFAR_PIXELS + p)) {
+                    fail_msg("image %d, pixel %d, channel %d", (int)i, p, c);
+                }
+            }
+        }
+    }
+    free(labels);
+    free(images);
+}
+
+static void ranges_cross_files(void **state)
+{
+    (void)state;
+    const int64_t counts[] = {150, 3, 0, 200, 64, 7};
+    make_small(counts);
+    struct dataset *ds = open_here();
+    const struct dataset_facts *facts = dataset_facts(ds);
+    assert_int_equal(facts->count[SPLIT_TRAIN], 417);
+    assert_int_equal(facts->count[SPLIT_TEST], 7);
+    assert_false(facts->synthetic);
+    assert_false(facts->official);
+    assert_string_equal(facts->class_names[3], "cat");
+    for (int threads = 1; threads <= 3; threads++) {
+        threads_set(threads);
+        check_range(ds, counts, 0, 417);
+        check_range(ds, counts, 149, 6);
+        check_range(ds, counts, 0, 0);
+        check_range(ds, counts, 416, 1);
+        check_range(ds, counts, 100, 300);
+    }
+    uint8_t label;
+    assert_fails(dataset_read(ds, SPLIT_TRAIN, 417, 1, NULL, &label), ERR_USAGE, "417 train images");
+    assert_fails(dataset_read(ds, SPLIT_TEST, 0, 8, NULL, &label), ERR_USAGE, "7 test images");
+    assert_fails(dataset_read(ds, SPLIT_TEST, -1, 1, NULL, &label), ERR_USAGE, "from -1");
+    assert_fails(dataset_read(ds, SPLIT_TRAIN, INT64_MAX, 2, NULL, &label), ERR_USAGE, "no range");
+    dataset_close(ds);
+}
+
+static void a_short_batch_names_the_byte(void **state)
+{
+    (void)state;
+    make_sparse();
+    struct dataset *ds = open_here();
+    assert_int_equal(dataset_facts(ds)->count[SPLIT_TRAIN], 50000);
+    dataset_close(ds);
+    assert_int_equal(truncate(at("data_batch_4.bin"), 30729999), 0);
+    assert_fails(dataset_open("cifar10", folder, &ds), ERR_INPUT,
+                 "data_batch_4.bin is short: it ends at byte 30729999");
+    assert_non_null(strstr(error_text(), "begins at byte 30726927"));
+    assert_null(ds);
+    assert_int_equal(truncate(at("data_batch_4.bin"), 0), 0);
+    assert_fails(dataset_open("cifar10", folder, &ds), ERR_INPUT, "data_batch_4.bin is short: it ends at byte 0");
+    assert_int_equal(truncate(at("data_batch_4.bin"), 30730001), 0);
+    assert_fails(dataset_open("cifar10", folder, &ds), ERR_INPUT, "data_batch_4.bin goes on after byte 30730000");
+    assert_int_equal(unlink(at("data_batch_4.bin")), 0);
+    assert_fails(dataset_open("cifar10", folder, &ds), ERR_INPUT,
+                 "data_batch_4.bin is missing; `dawn data fetch cifar10`");
+    assert_int_equal(mkdir(at("data_batch_4.bin"), 0777), 0);
+    assert_fails(dataset_open("cifar10", folder, &ds), ERR_INPUT, "data_batch_4.bin is not a file");
+}
+
+static void a_bad_label_names_the_byte(void **state)
+{
+    (void)state;
+    make_sparse();
+    poke("data_batch_3.bin", 5000 * CIFAR_RECORD, 10);
+    poke("data_batch_5.bin", 9999 * CIFAR_RECORD, 255);
+    struct dataset *ds = open_here();
+    enum dataset_verdict verdict;
+    for (int threads = 1; threads <= 4; threads++) {  // the first of the two, however the work is shared
+        threads_set(threads);
+        assert_fails(dataset_verify(ds, &verdict), ERR_INPUT, "data_batch_3.bin: the label at byte 15365000 is 10");
+    }
+    dataset_close(ds);
+    uint8_t record[CIFAR_RECORD] = {9}, label = 0;
+    assert_int_equal(cifar_decode("f", 0, record, sizeof record, 1, NULL, &label), 0);
+    assert_int_equal(label, 9);
+    assert_fails(cifar_decode("f", 7, record, sizeof record - 1, 1, NULL, NULL), ERR_INPUT,
+                 "f is short: the record at byte 7");
+}
+
+static void a_file_that_shrinks_is_noticed(void **state)
+{
+    (void)state;
+    const int64_t counts[] = {20, 20, 20, 20, 20, 20};
+    make_small(counts);
+    struct dataset *ds = open_here();
+    assert_int_equal(truncate(at("data_batch_2.bin"), 10 * CIFAR_RECORD), 0);
+    uint8_t labels[100];
+    assert_fails(dataset_read(ds, SPLIT_TRAIN, 0, 100, NULL, labels), ERR_INPUT,
+                 "data_batch_2.bin is short: it ends at byte 30730 of 61460");
+    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, 0, 30, NULL, labels), 0);
+    dataset_close(ds);
+}
+
+static void digests_are_of_the_files(void **state)
+{
+    (void)state;
+    const int64_t counts[] = {20, 1, 20, 20, 20, 5};
+    make_small(counts);
+    crypto_hash_sha256_state sha;
+    crypto_hash_sha256_init(&sha);
+    for (int f = 0; f < 5; f++) {
+        char *bytes;
+        size_t size;
+        assert_int_equal(file_read(at(batches[f]), 1 << 20, &bytes, &size), 0);
+        crypto_hash_sha256_update(&sha, (const uint8_t *)bytes, size);
+        free(bytes);
+    }
+    uint8_t digest[32];
+    char want[DIGEST_HEX], hex[DIGEST_HEX];
+    crypto_hash_sha256_final(&sha, digest);
+    dataset_hex(digest, want);
+    struct dataset *ds = open_here();
+    assert_int_equal(dataset_digest(ds, SPLIT_TRAIN, hex), 0);
+    assert_string_equal(hex, want);
+    assert_int_equal(dataset_digest(ds, SPLIT_TEST, hex), 0);
+    assert_int_equal(digest_file(at("test_batch.bin"), want), 0);
+    assert_string_equal(hex, want);
+    dataset_close(ds);
+}
+
+static void swap_records(const char *a, const char *b)
+{
+    char *one, *two, record[CIFAR_RECORD];
+    size_t n, m;
+    assert_int_equal(file_read(at(a), 1 << 20, &one, &n), 0);
+    assert_int_equal(file_read(at(b), 1 << 20, &two, &m), 0);
+    memcpy(record, one, sizeof record);
+    memcpy(one, two + CIFAR_RECORD, sizeof record);
+    memcpy(two + CIFAR_RECORD, record, sizeof record);
+    put(a, one, n);
+    put(b, two, m);
+    free(one);
+    free(two);
+}
+
+// The published CIFAR-10 is not at hand in a test, so a small set plays its part in a source of its own.
+static void verdicts(void **state)
+{
+    (void)state;
+    const int64_t counts[] = {20, 20, 20, 20, 20, 20};
+    make_small(counts);
+    struct source source = *source_find("cifar10");
+    char file[CIFAR_FILES][DIGEST_HEX], content[SPLIT_COUNT][DIGEST_HEX], hex[DIGEST_HEX];
+    struct dataset *ds = open_here();
+    for (int f = 0; f < CIFAR_FILES; f++) {
+        assert_int_equal(digest_file(at(batches[f]), file[f]), 0);
+        source.file[f].sha256 = file[f], source.file[f].bytes = 20 * CIFAR_RECORD;
+    }
+    for (int s = 0; s < SPLIT_COUNT; s++) {
+        assert_int_equal(dataset_content_digest(ds, s, content[s]), 0);
+        source.content[s] = content[s];
+    }
+    enum dataset_verdict verdict;
+    assert_int_equal(dataset_verify(ds, &verdict), 0);  // against the real source
+    assert_int_equal(verdict, DATASET_CUSTOM);
+    assert_false(dataset_facts(ds)->official);
+    ds->source = &source;
+    assert_int_equal(dataset_verify(ds, &verdict), 0);
+    assert_int_equal(verdict, DATASET_OFFICIAL);
+    assert_true(dataset_facts(ds)->official);
+    dataset_close(ds);
+
+    swap_records("data_batch_1.bin", "data_batch_4.bin");
+    ds = open_here();
+    ds->source = &source;
+    assert_int_equal(dataset_verify(ds, &verdict), 0);
+    assert_int_equal(verdict, DATASET_REORDERED);
+    assert_true(dataset_facts(ds)->official);
+    dataset_close(ds);
+
+    swap_records("data_batch_1.bin", "test_batch.bin");  // a test image among the training images
+    ds = open_here();
+    ds->source = &source;
+    assert_int_equal(dataset_content_digest(ds, SPLIT_TEST, hex), 0);
+    assert_string_not_equal(hex, content[SPLIT_TEST]);
+    assert_int_equal(dataset_verify(ds, &verdict), 0);
+    assert_int_equal(verdict, DATASET_CUSTOM);
+    dataset_close(ds);
+}
+
+static void foreign_notes(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"",
+                                      "{",
+                                      "[]",
+                                      "{\"records\": 3}",
+                                      "{\"records\": {\"data_batch_1.bin\": -1}}",
+                                      "{\"records\": {\"data_batch_1.bin\": 1e30}}",
+                                      "{\"records\": {\"data_batch_1.bin\": \"7\"}}"};
+    int64_t records[CIFAR_FILES];
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_fails(cifar_parse_note("the note", bad[i], strlen(bad[i]), records), ERR_INPUT, "the note");
+    }
+    const int64_t counts[] = {2, 2, 2, 2, 2, 2};
+    make_small(counts);
+    put(CIFAR_IMPORT_NOTE, "{}", 2);
+    struct dataset *ds;
+    assert_fails(dataset_open("cifar10", folder, &ds), ERR_INPUT, CIFAR_IMPORT_NOTE " does not say how many records");
+}
+
+static void where_data_sets_are(void **state)
+{
+    (void)state;
+    struct dataset *ds;
+    assert_fails(dataset_open("cifar10", folder, &ds), ERR_INPUT, "`dawn data fetch cifar10`");
+    assert_fails(dataset_open("cifar", folder, &ds), ERR_USAGE, "did you mean \"cifar10\"");
+    assert_fails(dataset_open("imagenet", folder, &ds), ERR_USAGE, "there are cifar10 and synthetic");
+    const int64_t counts[] = {2, 2, 2, 2, 2, 2};
+    make_small(counts);
+    make_folder("data/dawn/cifar-10-batches-bin");
+    for (int f = 0; f < CIFAR_FILES; f++) {
+        char name[64];
+        snprintf(name, sizeof name, "data/dawn/cifar-10-batches-bin/%s", batches[f]);
+        assert_int_equal(rename(at(batches[f]), at(name)), 0);
+    }
+    assert_int_equal(rename(at(CIFAR_IMPORT_NOTE), at("data/dawn/cifar-10-batches-bin/" CIFAR_IMPORT_NOTE)), 0);
+    assert_int_equal(dataset_open("cifar10", at("data/dawn"), &ds), 0);  // the parent
+    dataset_close(ds);
+    assert_int_equal(dataset_open("cifar10", at("data/dawn/cifar-10-batches-bin"), &ds), 0);
+    dataset_close(ds);
+    unsetenv("DAWN_DATA");
+    setenv("XDG_DATA_HOME", at("data"), 1);
+    assert_int_equal(dataset_open("cifar10", NULL, &ds), 0);
+    dataset_close(ds);
+    setenv("DAWN_DATA", at("elsewhere"), 1);  // it wins
+    assert_fails(dataset_open("cifar10", NULL, &ds), ERR_INPUT, "elsewhere");
+    unsetenv("DAWN_DATA");
+    unsetenv("XDG_DATA_HOME");
+    setenv("HOME", "/nowhere", 1);
+    assert_fails(dataset_open("cifar10", NULL, &ds), ERR_INPUT, "/nowhere/.local/share/dawn");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(planes_become_pixels),
+        TEST(ranges_cross_files),
+        TEST(a_short_batch_names_the_byte),
+        TEST(a_bad_label_names_the_byte),
+        TEST(a_file_that_shrinks_is_noticed),
+        TEST(digests_are_of_the_files),
+        TEST(verdicts),
+        TEST(foreign_notes),
+        TEST(where_data_sets_are),
+    };
+    return cmocka_run_group_tests_name("data_cifar", tests, NULL, NULL);
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+// Downloads, against a small server on the loopback that cuts, lies and refuses (test/cli/data_server.py). A small
+// archive plays the part of a published one.
+#include "test/unit/test_data.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <curl/curl.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "data/fetch.h"
+#include "runtime/base/arena.h"
+
+enum { PAYLOAD = 300000 };
+
+static struct source source = {
+    .name = "small",
+    .title = "Small",
+    .archive = "archive.tar.gz",
+    .folder = "small-bin",
+    .file = {{"one.bin", SPLIT_TRAIN, PAYLOAD, NULL}},
+};
+static char digest[DIGEST_HEX], notes[4096];
+static int port, server_input;
+static pid_t server;
+
+static void make_archive(void)
+{
+    struct archive *out = archive_write_new();
+    struct archive_entry *entry = archive_entry_new();
+    archive_write_add_filter_gzip(out);
+    archive_write_set_format_pax_restricted(out);
+    assert_int_equal(archive_write_open_filename(out, at("served.tar.gz")), ARCHIVE_OK);
+    archive_entry_set_pathname(entry, "small-bin/one.bin");
+    archive_entry_set_filetype(entry, AE_IFREG);
+    archive_entry_set_perm(entry, 0644);
+    archive_entry_set_size(entry, PAYLOAD);
+    assert_int_equal(archive_write_header(out, entry), ARCHIVE_OK);
+    static uint8_t payload[PAYLOAD];
+    uint32_t noise = 1;
+    for (int i = 0; i < PAYLOAD; i++) noise = noise * 1664525 + 1013904223, payload[i] = (uint8_t)(noise >> 24);
+    assert_int_equal(archive_write_data(out, payload, PAYLOAD), PAYLOAD);
+    archive_entry_free(entry);
+    archive_write_close(out);
+    archive_write_free(out);
+    struct stat st;
+    assert_int_equal(stat(at("served.tar.gz"), &st), 0);
+    source.bytes = st.st_size;
+    assert_int_equal(digest_file(at("served.tar.gz"), digest), 0);
+    source.sha256 = digest;
+}
+
+static void start_server(void)
+{
+    int in[2], out[2];
+    assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+    assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+    server = fork();
+    if (server == 0) {
+        dup2(in[0], 0);
+        dup2(out[1], 1);
+        execlp("python3", "python3", "test/cli/data_server.py", at("served.tar.gz"), at("log"), (char *)NULL);
+        _exit(127);
+    }
+    close(in[0]), close(out[1]);
+    server_input = in[1];
+    FILE *said = fdopen(out[0], "r");
+    if (fscanf(said, "%d", &port) != 1) fail_msg("the server did not start");
+    fclose(said);
+}
+
+static int set_up_server(void **state)
+{
+    if (set_up(state) != 0) return -1;
+    notes[0] = '\0';
+    make_archive();
+    start_server();
+    return 0;
+}
+
+static int tear_down_server(void **state)
+{
+    close(server_input);
+    waitpid(server, NULL, 0);
+    return tear_down(state);
+}
+
+static void keep_note(void *context, const char *sentence)
+{
+    (void)context;
+    snprintf(notes + strlen(notes), sizeof notes - strlen(notes), "%s\n", sentence);
+}
+
+static int64_t last_have, last_total;
+
+static void keep_progress(void *context, int64_t have, int64_t total)
+{
+    (void)context;
+    last_have = have, last_total = total;
+}
+
+static int fetch(const char *mode, int attempts)
+{
+    char mirror[64];
+    snprintf(mirror, sizeof mirror, "http://127.0.0.1:%d/%s", port, mode);
+    struct fetch_options options = {.mirror = mirror, .to = at("out"), .attempts = attempts, .pause_ms = 1};
+    options.note = keep_note, options.progress = keep_progress;
+    return fetch_source(&source, &options);
+}
+
+static void assert_unpacked(void)
+{
+    struct stat st;
+    assert_int_equal(stat(at("out/small-bin/one.bin"), &st), 0);
+    assert_int_equal(st.st_size, PAYLOAD);
+    assert_false(file_exists(at("out/archive.tar.gz")));
+    assert_false(file_exists(at("out/archive.tar.gz.part")));
+}
+
+static int64_t part_size(void)
+{
+    struct stat st;
+    return stat(at("out/archive.tar.gz.part"), &st) == 0 ? st.st_size : -1;
+}
+
+// The requests so far, one "PATH RANGE" a line.
+static const char *requests(void)
+{
+    static char text[4096];
+    char *bytes;
+    size_t count;
+    assert_int_equal(file_read(at("log"), sizeof text - 1, &bytes, &count), 0);
+    memcpy(text, bytes, count + 1);
+    free(bytes);
+    return text;
+}
+
+static void a_plain_download(void **state)
+{
+    (void)state;
+    if (fetch("whole", 1) != 0) fail_msg("%s", error_text());
+    assert_unpacked();
+    assert_int_equal(last_have, source.bytes);
+    assert_int_equal(last_total, source.bytes);
+    assert_string_equal(requests(), "/whole/archive.tar.gz -\n");
+    assert_int_equal(fetch("whole/archive.tar.gz", 1), 0);  // the archive's own URL does as well
+    assert_int_equal(fetch("redirect", 1), 0);
+}
+
+static void resumes_after_a_cut(void **state)
+{
+    (void)state;
+    char range[96];
+    assert_fails(fetch("cut", 1), ERR_NETWORK, "the next fetch goes on from there");
+    assert_int_equal(part_size(), source.bytes / 2);
+    assert_false(file_exists(at("out/small-bin")));
+    if (fetch("cut", 1) != 0) fail_msg("%s", error_text());  // another call, as after a restart
+    assert_unpacked();
+    snprintf(range, sizeof range, "/cut/archive.tar.gz -\n/cut/archive.tar.gz bytes=%lld-\n",
+             (long long)source.bytes / 2);
+    assert_string_equal(requests(), range);
+    if (fetch("cut", 2) != 0) fail_msg("%s", error_text());  // and within one call
+    assert_unpacked();
+    assert_non_null(strstr(notes, "goes on from there"));
+}
+
+static void a_server_without_ranges(void **state)
+{
+    (void)state;
+    assert_fails(fetch("norange", 1), ERR_NETWORK, "bytes are kept in");
+    if (fetch("norange", 1) != 0) fail_msg("%s", error_text());
+    assert_unpacked();
+    assert_non_null(strstr(notes, "starts over"));
+}
+
+static void a_wrong_range_is_not_pasted(void **state)
+{
+    (void)state;
+    assert_fails(fetch("wrongrange", 1), ERR_NETWORK, "bytes are kept in");
+    assert_fails(fetch("wrongrange", 4), ERR_NETWORK, "answered with another range");
+    assert_int_equal(part_size(), source.bytes / 2);
+}
+
+static void answers_that_say_no(void **state)
+{
+    (void)state;
+    assert_fails(fetch("missing", 4), ERR_NETWORK, "/missing/archive.tar.gz answers 404 (not found)");
+    assert_string_equal(requests(), "/missing/archive.tar.gz -\n");  // asked once: it would not change
+    assert_int_equal(part_size(), 0);
+    assert_fails(fetch("page", 4), ERR_NETWORK, "offers 9 bytes; the archive of Small has");
+    assert_fails(fetch("endless", 4), ERR_NETWORK, "sends more than the");
+    assert_fails(fetch("elsewhere", 4), ERR_USAGE, "is not fetched");
+    assert_fails(fetch("busy", 2), ERR_NETWORK, "answers 503");
+    assert_int_equal(unlink(at("out/archive.tar.gz.part")), 0);
+    assert_int_equal(fetch("busy", 2), 0);
+    assert_unpacked();
+}
+
+static void a_wrong_digest_unpacks_nothing(void **state)
+{
+    (void)state;
+    char other[DIGEST_HEX];
+    memset(other, 'a', 64);
+    other[64] = '\0';
+    source.sha256 = other;
+    assert_fails(fetch("whole", 1), ERR_INPUT, "nothing was unpacked, and the file is kept as");
+    assert_non_null(strstr(error_text(), digest));  // what it got
+    assert_non_null(strstr(error_text(), other));   // what it expected
+    assert_true(file_exists(at("out/archive.tar.gz.bad")));
+    assert_false(file_exists(at("out/small-bin")));
+    assert_int_equal(part_size(), -1);
+    source.sha256 = digest;
+    assert_int_equal(fetch("whole", 1), 0);  // and the next try is not in its way
+    assert_unpacked();
+}
+
+static void leftovers(void **state)
+{
+    (void)state;
+    make_folder("out");
+    char *bytes;
+    size_t count;
+    assert_int_equal(file_read(at("served.tar.gz"), 1 << 20, &bytes, &count), 0);
+    put("out/archive.tar.gz.part", bytes, count);  // complete, but never checked: no request is needed
+    assert_int_equal(fetch("missing", 1), 0);
+    assert_unpacked();
+    put("out/archive.tar.gz", bytes, count);  // checked, but never unpacked
+    assert_int_equal(fetch("missing", 1), 0);
+    assert_unpacked();
+    bytes = grow(bytes, count + 10);
+    memset(bytes + count, 0, 10);
+    put("out/archive.tar.gz.part", bytes, count + 10);  // longer than it can be
+    assert_int_equal(fetch("whole", 1), 0);
+    assert_unpacked();
+    assert_non_null(strstr(notes, "longer than the archive"));
+    put("out/archive.tar.gz.part", bytes, 100);
+    int fd = open(at("out/archive.tar.gz.part"), O_RDONLY);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    assert_fails(fetch("whole", 1), ERR_IO, "another fetch is writing");
+    close(fd);
+    free(bytes);
+}
+
+static void no_room(void **state)
+{
+    (void)state;
+    struct rlimit before, low = {100000, RLIM_INFINITY};
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    low.rlim_max = before.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
+    int rc = fetch("whole", 4);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_fails(rc, ERR_IO, "after byte 100000 of");
+    assert_int_equal(part_size(), 100000);
+    assert_int_equal(fetch("whole", 1), 0);  // room was made: it goes on
+    assert_unpacked();
+    assert_non_null(strstr(requests(), "bytes=100000-"));
+}
+
+static void from_a_file(void **state)
+{
+    (void)state;
+    struct fetch_options options = {.from = at("served.tar.gz"), .to = at("out")};
+    if (fetch_source(&source, &options) != 0) fail_msg("%s", error_text());
+    assert_unpacked();
+    assert_true(file_exists(at("served.tar.gz")));
+    options.from = at("nothing"), options.to = at("out");
+    assert_fails(fetch_source(&source, &options), ERR_IO, "nothing");
+    assert_int_equal(truncate(at("served.tar.gz"), 1000), 0);
+    options.from = at("served.tar.gz");
+    assert_fails(fetch_source(&source, &options), ERR_INPUT, "served.tar.gz has 1000 bytes");
+    put("out/small-bin/dawn-import.json", "{}", 2);
+    options.to = at("out");
+    assert_fails(fetch_source(&source, &options), ERR_USAGE, "holds imported images");
+}
+
+static void only_https(void **state)
+{
+    (void)state;
+    struct fetch_options options = {.mirror = "ftp://127.0.0.1", .to = at("out"), .attempts = 1};
+    assert_fails(fetch_source(&source, &options), ERR_USAGE, "is not fetched");
+    options.mirror = "file:///etc";
+    assert_fails(fetch_source(&source, &options), ERR_USAGE, "is not fetched");
+    char mirror[64];  // a server that speaks no TLS
+    snprintf(mirror, sizeof mirror, "https://127.0.0.1:%d/whole", port);
+    options.mirror = mirror;
+    assert_int_equal(fetch_source(&source, &options), ERR_NETWORK);
+}
+
+int main(void)
+{
+#define SERVED(name) cmocka_unit_test_setup_teardown(name, set_up_server, tear_down_server)
+    const struct CMUnitTest tests[] = {
+        SERVED(a_plain_download),
+        SERVED(resumes_after_a_cut),
+        SERVED(a_server_without_ranges),
+        SERVED(a_wrong_range_is_not_pasted),
+        SERVED(answers_that_say_no),
+        SERVED(a_wrong_digest_unpacks_nothing),
+        SERVED(leftovers),
+        SERVED(no_room),
+        SERVED(from_a_file),
+        SERVED(only_https),
+    };
+    int rc = cmocka_run_group_tests_name("data_fetch", tests, NULL, NULL);
+    curl_global_cleanup();
+    return rc;
+}

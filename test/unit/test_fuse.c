@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rewrites: which nodes remain, what stops a pattern, and that a fused graph computes what the unfused one does.
+#include "runtime/fuse.h"
+#include "runtime/grad.h"
+#include "runtime/optim.h"
+#include "test/unit/fixture_graph.h"
+
+struct bench {
+    struct store *store;
+    struct graph *g;
+    int x;
+};
+
+static struct bench bench_new(int64_t side, int64_t c)
+{
+    struct bench b = {.store = store_new()};
+    b.g = graph_new(b.store, "test");
+    b.x = input(b.g, "x", SHAPE(2, side, side, c));
+    return b;
+}
+
+static void bench_free(struct bench *b)
+{
+    graph_free(b->g);
+    store_free(b->store);
+}
+
+static int conv(struct graph *g, const char *name, int x, int64_t k, int pad, bool trains)
+{
+    int64_t c = shape_last(&g->value[x].shape);
+    int w = graph_param(g, name, SHAPE(k, 3, 3, c), (struct init){INIT_UPLOAD, 0}, trains);
+    return g_conv(g, x, w, 1, pad);
+}
+
+static int norm(struct graph *g, const char *name, int x, bool training)
+{
+    return g_norm(g, name, x, training, false, true, 1e-5f, 0.7f, training);
+}
+
+// ---- structure
+
+static void test_crop(void **state)
+{
+    (void)state;
+    static const struct {
+        int side, pad, window, stride, after, columns;
+    } rows[] = {
+        {5, 1, 2, 2, 0, 4},  // five columns, of which the pool reads four
+        {6, 1, 2, 2, 1, 6},  // nothing is dropped
+        {8, 1, 3, 3, 0, 7},  // two are dropped, one of them comes from padding: all or nothing
+        {5, 2, 3, 3, 1, 6},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bench b = bench_new(rows[i].side, 3);
+        int y = conv(b.g, "w", b.x, 4, rows[i].pad, true);
+        keep(b.g, "out", g_maxpool(b.g, y, rows[i].window, rows[i].stride));
+        int64_t have = b.g->value[y].shape.dim[1];
+        OK(fuse_graph(b.g, FUSE_CROP));
+        int64_t k = rows[i].window, s = rows[i].stride, drop = (have - k) % s;
+        const struct conv_attr *a = &find_op(b.g, OP_CONV)->attr.conv;
+        int64_t less = drop <= rows[i].pad ? drop : 0;
+        assert_int_equal(a->after[0], rows[i].pad - less);
+        assert_int_equal(a->after[1], rows[i].pad - less);
+        assert_int_equal(a->before[0], rows[i].pad);
+        assert_int_equal(b.g->value[y].shape.dim[2], have - less);
+        if (i != 2) assert_int_equal(a->after[1], rows[i].after);
+        if (i != 2) assert_int_equal(b.g->value[y].shape.dim[2], rows[i].columns);
+        bench_free(&b);
+    }
+    // Somebody else reads the convolution: it stays whole.
+    struct bench b = bench_new(5, 3);
+    int y = conv(b.g, "w", b.x, 4, 1, true);
+    keep(b.g, "out", g_maxpool(b.g, y, 2, 2));
+    keep(b.g, "whole", y);
+    OK(fuse_graph(b.g, FUSE_ALL));
+    assert_int_equal(b.g->value[y].shape.dim[1], 5);
+    bench_free(&b);
+}
+
+static void test_norms(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned patterns;
+        int norms, pool_norms, pools, acts;
+    } rows[] = {
+        {0, 2, 0, 1, 2},
+        {FUSE_NORM_ACT, 2, 0, 1, 0},
+        {FUSE_POOL_NORM, 1, 1, 0, 2},
+        {FUSE_NORM_ACT | FUSE_POOL_NORM, 1, 1, 0, 0},
+        {FUSE_ALL, 1, 1, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bench b = bench_new(9, 3);
+        int x = g_maxpool(b.g, conv(b.g, "w1", b.x, 4, 1, true), 2, 2);
+        x = g_act(b.g, norm(b.g, "norm1", x, true), ACT_SILU);
+        x = g_act(b.g, norm(b.g, "norm2", conv(b.g, "w2", x, 4, 1, true), true), ACT_GELU);
+        keep(b.g, "out", x);
+        OK(fuse_graph(b.g, rows[i].patterns));
+        assert_int_equal(count_op(b.g, OP_NORM), rows[i].norms);
+        assert_int_equal(count_op(b.g, OP_POOL_NORM), rows[i].pool_norms);
+        assert_int_equal(count_op(b.g, OP_MAXPOOL), rows[i].pools);
+        assert_int_equal(count_op(b.g, OP_ACT), rows[i].acts);
+        if (rows[i].acts == 0) assert_int_equal(find_op(b.g, OP_NORM)->attr.norm.act, ACT_GELU);
+        if (rows[i].acts == 0 && rows[i].pool_norms)
+            assert_int_equal(find_op(b.g, OP_POOL_NORM)->attr.norm.act, ACT_SILU);
+        for (int n = 0; n < b.g->nodes; n++)  // every value still knows who makes it
+            for (int o = 0; o < MAX_OUT; o++) {
+                int v = b.g->node[n].out[o];
+                if (v != NONE && !b.g->value[v].slot) assert_int_equal(b.g->value[v].producer, n);
+            }
+        bench_free(&b);
+    }
+}
+
+static void test_what_stops_a_pattern(void **state)
+{
+    (void)state;
+    // The norm is read by somebody else, the pool is not 2x2, the pooled values are wanted.
+    struct bench b = bench_new(9, 3);
+    int pooled = g_maxpool(b.g, b.x, 3, 2), other = g_maxpool(b.g, b.x, 2, 2);
+    int y = norm(b.g, "norm1", pooled, true), z = norm(b.g, "norm2", other, true);
+    keep(b.g, "a", g_act(b.g, y, ACT_RELU));
+    keep(b.g, "b", y);
+    keep(b.g, "c", z);
+    keep(b.g, "d", other);
+    int nodes = b.g->nodes;
+    OK(fuse_graph(b.g, FUSE_ALL));
+    assert_int_equal(b.g->nodes, nodes);
+    assert_int_equal(find_op(b.g, OP_NORM)->attr.norm.act, ACT_NONE);
+    bench_free(&b);
+}
+
+static void test_bias_and_convolution(void **state)
+{
+    (void)state;
+    for (int trains = 0; trains < 3; trains++) {  // nothing; the bias; the filters
+        struct bench b = bench_new(6, 3);
+        int bias = graph_param(b.g, "b", SHAPE(4), (struct init){INIT_UPLOAD, 0}, trains == 1);
+        keep(b.g, "out", g_act(b.g, g_bias(b.g, conv(b.g, "w", b.x, 4, 1, trains == 2), bias), ACT_GELU));
+        OK(fuse_graph(b.g, FUSE_BIAS_ACT | FUSE_CONV_ACT));
+        const struct node *n = find_op(b.g, OP_CONV), *act = find_op(b.g, OP_ACT);
+        if (trains == 0) {
+            assert_null(act);
+            assert_int_equal(n->in[2], bias);
+            assert_int_equal(n->attr.conv.act, ACT_GELU);
+        } else {
+            assert_int_equal(count_op(b.g, OP_ACT), 1);
+            assert_int_equal(act->in[1], bias);
+            assert_int_equal(act->attr.act.act, ACT_GELU);
+            assert_int_equal(n->attr.conv.act, ACT_NONE);
+        }
+        bench_free(&b);
+    }
+}
+
+// A bias that is computed after the convolution can not be pulled in front of its own computation.
+static void test_bias_of_a_node(void **state)
+{
+    (void)state;
+    struct bench b = bench_new(6, 3);
+    int y = conv(b.g, "w", b.x, 4, 1, false);
+    keep(b.g, "out", g_bias(b.g, y, g_scale(b.g, input(b.g, "b", SHAPE(4)), 2)));
+    OK(fuse_graph(b.g, FUSE_ALL));
+    bool made[64] = {false};
+    for (int i = 0; i < b.g->nodes; i++) {
+        for (int j = 0; j < MAX_IN; j++) {
+            int v = b.g->node[i].in[j];
+            if (v != NONE && !b.g->value[v].slot) assert_true(made[v]);
+        }
+        for (int j = 0; j < MAX_OUT; j++)
+            if (b.g->node[i].out[j] != NONE) made[b.g->node[i].out[j]] = true;
+    }
+    bench_free(&b);
+}
+
+static void test_prune(void **state)
+{
+    (void)state;
+    struct bench b = bench_new(8, 3);
+    int y = norm(b.g, "norm", conv(b.g, "w", b.x, 4, 1, true), true);
+    g_scale(b.g, y, 3);                                          // for nobody
+    g_maxpool(b.g, g_act(b.g, y, ACT_RELU), 2, 2);               // nor this
+    fuse_prune(b.g);
+    // The norm stays for its running statistics, and only for these.
+    assert_int_equal(b.g->nodes, 2);
+    const struct node *n = find_op(b.g, OP_NORM);
+    assert_int_equal(n->out[0], NONE);
+    assert_int_equal(n->out[1], NONE);
+    assert_int_equal(n->out[2], NONE);
+    assert_true(b.g->value[n->out[3]].slot && b.g->value[n->out[4]].slot);
+    fuse_prune(b.g);
+    assert_int_equal(b.g->nodes, 2);
+    bench_free(&b);
+    b = bench_new(8, 3);
+    conv(b.g, "w", b.x, 4, 1, true);
+    fuse_prune(b.g);
+    assert_int_equal(b.g->nodes, 0);
+    bench_free(&b);
+}
+
+// ---- the same figures
+
+// A small record network: two groups, whitening bias, head, a step of SGD.
+static int train_graph(struct session *s, unsigned patterns, int n)
+{
+    struct graph *g = graph_new(s->store, "train");
+    int x = input(g, "x", SHAPE(n, 9, 9, 3)), params[6], grads[6];
+    int labels = graph_state(g, "labels", SHAPE(n), U8, MEMORY_DATA, (struct init){INIT_ZERO, 0});
+    params[0] = graph_param(g, "bias", SHAPE(6), (struct init){INIT_ZERO, 0}, true);
+    x = g_act(g, g_bias(g, conv(g, "frozen", x, 6, 0, false), params[0]), ACT_GELU);  // 7 x 7
+    x = g_maxpool(g, conv(g, "w1", x, 8, 1, true), 2, 2);
+    x = g_act(g, norm(g, "norm1", x, true), ACT_SILU);
+    x = g_act(g, norm(g, "norm2", conv(g, "w2", x, 8, 1, true), true), ACT_SILU);
+    params[1] = weight(g, "w1", SHAPE(8, 3, 3, 6)), params[2] = weight(g, "w2", SHAPE(8, 3, 3, 8));
+    params[3] = graph_param(g, "norm1.bias", SHAPE(8), (struct init){INIT_ZERO, 0}, true);
+    params[4] = graph_param(g, "norm2.bias", SHAPE(8), (struct init){INIT_ZERO, 0}, true);
+    params[5] = weight(g, "head", SHAPE(5, 8));
+    x = g_reshape(g, g_maxpool_global(g, x), SHAPE(n, 8));
+    int loss = g_xent(g, g_linear(g, x, params[5], NONE, F32), labels, 0.1f, true);
+    OK(fuse_graph(g, patterns));
+    OK(grad_of(g, loss, params, 6, grads));
+    keep(g, "loss", loss);
+    g->phase = PHASE_UPDATE;
+    int lr = graph_state(g, "lr", SHAPE(1), F32, MEMORY_DATA, (struct init){INIT_CONSTANT, 0.05f});
+    struct optim_settings o = {.momentum = 0.8f, .nesterov = true};
+    for (int i = 0; i < 6; i++) optim_sgd(g, params[i], grads[i], lr, &o);
+    return session_add(s, g);
+}
+
+static void test_fused_step_is_the_unfused(void **state)
+{
+    (void)state;
+    struct session *s[2] = {session_on("ref"), session_on("ref")};
+    int program[2], nodes[2];
+    for (int i = 0; i < 2; i++) {
+        program[i] = train_graph(s[i], i ? FUSE_ALL : 0, 4);
+        OK(program[i]);
+        nodes[i] = s[i]->graph[program[i]]->nodes;
+        start(s[i]);
+        for (int step = 0; step < 3; step++) OK(session_run(s[i], program[i]));
+    }
+    assert_true(nodes[1] < nodes[0]);
+    assert_true(s[1]->slab_bytes < s[0]->slab_bytes);
+    assert_int_equal(s[0]->store->count, s[1]->store->count);
+    for (int i = 0; i < s[0]->store->count; i++) {
+        const struct slot *slot = s[0]->store->slot[i];
+        if (slot->dtype != F32) continue;
+        float *a = read_slot(s[0], slot->name), *b = read_slot(s[1], slot->name);
+        for (int64_t j = 0; j < shape_count(&slot->shape); j++)
+            if (!(fabsf(a[j] - b[j]) <= 1e-5f * (1 + fabsf(a[j]))))
+                fail_msg("%s[%d]: %g unfused, %g fused", slot->name, (int)j, (double)a[j], (double)b[j]);
+        free(a);
+        free(b);
+    }
+    session_done(s[0]);
+    session_done(s[1]);
+}
+
+static int infer_graph(struct session *s, const char *out, bool fold, int *prepare)
+{
+    struct graph *g = graph_new(s->store, out), *p = graph_new(s->store, "prepare");
+    int x = input(g, "x", SHAPE(2, 9, 9, 3));
+    x = g_maxpool(g, conv(g, "w1", x, 4, 1, false), 2, 2);
+    x = g_act(g, norm(g, "norm1", x, false), ACT_SILU);
+    int c = conv(g, "w2", x, 4, 1, false);
+    x = g_act(g, g_norm(g, "norm2", c, false, true, true, 1e-3f, 0.9f, false), ACT_RELU);  // with a scale
+    int d = g_maxpool(g, conv(g, "w3", x, 4, 1, false), 2, 2);
+    x = g_norm(g, "norm3", d, false, true, false, 1e-3f, 0.9f, false);  // a scale behind a pool: stays
+    keep(g, out, x);
+    OK(fuse_graph(g, FUSE_ALL));
+    if (fold) {
+        OK(fuse_fold(g, p));
+        assert_int_equal(count_op(g, OP_NORM_INFER), 1);
+        assert_int_equal(count_op(g, OP_MAXPOOL), 2);
+        assert_int_equal(count_op(g, OP_ACT), 1);  // behind the first pool
+        assert_int_equal(count_op(p, OP_NORM_FOLD), 2);
+        assert_non_null(store_find(s->store, "folded.w1"));
+        assert_non_null(store_find(s->store, "folded.w2.bias"));
+        assert_null(store_find(s->store, "folded.w3"));
+        assert_int_equal(find_op(g, OP_CONV)->attr.conv.act, ACT_NONE);
+    }
+    *prepare = session_add(s, p);
+    OK(*prepare);
+    return session_add(s, g);
+}
+
+static void test_fold(void **state)
+{
+    (void)state;
+    struct session *s = session_on("ref");
+    int prepare, none, plain = infer_graph(s, "plain", false, &none), folded = infer_graph(s, "folded", true, &prepare);
+    OK(plain);
+    OK(folded);
+    start(s);
+    static const char *const names[] = {"norm1.running_mean", "norm1.running_var", "norm1.bias", "norm2.running_mean",
+                                        "norm2.running_var", "norm2.weight", "norm2.bias", "norm3.weight"};
+    for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) {
+        float x[4];
+        for (int j = 0; j < 4; j++) x[j] = draw(i, j) + (strstr(names[i], "var") ? 1.5f : 0);  // scales of either sign
+        OK(session_put(s, names[i], x, 0, sizeof x));
+    }
+    OK(session_run(s, plain));
+    OK(session_run(s, prepare));
+    OK(session_run(s, folded));
+    float *a = read_slot(s, "plain"), *b = read_slot(s, "folded"), most = 0;
+    for (int i = 0; i < 2 * 2 * 2 * 4; i++) {
+        assert_float_equal(a[i], b[i], 1e-4 * (1 + fabs((double)a[i])));
+        most = fmaxf(most, fabsf(a[i]));
+    }
+    assert_true(most > 0.1f);
+    free(a);
+    free(b);
+    session_done(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_crop),
+        cmocka_unit_test(test_norms),
+        cmocka_unit_test(test_what_stops_a_pattern),
+        cmocka_unit_test(test_bias_and_convolution),
+        cmocka_unit_test(test_bias_of_a_node),
+        cmocka_unit_test(test_prune),
+        cmocka_unit_test(test_fused_step_is_the_unfused),
+        cmocka_unit_test(test_fold),
+    };
+    return cmocka_run_group_tests_name("fuse", tests, NULL, NULL);
+}
