@@ -61,6 +61,26 @@ static void reuse_inputs(struct plan *p)
     }
 }
 
+// An alias of a persistent value is its bytes, and would read what an update in between has written: refused.
+static int stale_aliases(const struct plan *p)
+{
+    const struct graph *g = p->graph;
+    int *since = zalloc((size_t)(g->values + 1) * sizeof *since), rc = 0;  // position + 1 of making or overwriting
+    for (int at = 0; at < p->count && rc == 0; at++) {
+        const struct node *n = &g->node[p->order[at]];
+        for (int i = 0; i < MAX_IN && rc == 0; i++) {
+            int root = n->in[i] == NONE ? NONE : root_of(p, n->in[i]);
+            if (root == NONE || root == n->in[i] || !persistent(p, root) || since[root] <= since[n->in[i]]) continue;
+            rc = fail(ERR_SHAPE, "graph \"%s\", %s: %s reads \"%s\" through a reshape made before it was overwritten",
+                      g->name, n->scope, op_table[n->op].name, g->value[root].slot->name);
+        }
+        for (int i = 0; i < MAX_OUT; i++)
+            if (n->out[i] != NONE) since[n->out[i]] = at + 1;
+    }
+    free(since);
+    return rc;
+}
+
 static enum phase phase_at(const struct plan *p, int at)
 {
     return p->graph->node[p->order[at]].phase;
@@ -218,7 +238,8 @@ int plan_new(const struct graph *g, struct device *device, struct plan **into)
     lifetimes(p);
     reuse_inputs(p);
     classify(p);
-    int rc = workspaces(p, device);
+    int rc = stale_aliases(p);
+    if (rc == 0) rc = workspaces(p, device);
     if (rc < 0) {
         plan_free(p);
         return rc;

@@ -30,7 +30,8 @@ struct plan {
 };
 
 // Keeps program order (it is the meaning of updates), asks the device for workspaces, assigns offsets, then proves that
-// no two values that live at the same time overlap (a failed proof is a BUG). The graph has been pruned (fuse.h).
+// no two values that live at the same time overlap (a failed proof is a BUG). A reshape of a persistent value that is read
+// after the value was overwritten is an error. The graph has been pruned (fuse.h).
 int plan_new(const struct graph *, struct device *, struct plan **) MUST_CHECK;
 void plan_free(struct plan *);
 int plan_verify(const struct plan *) MUST_CHECK;  // the proof, also for the tests

@@ -54,3 +54,14 @@ int choose(const struct choose *c, const char *task, struct chosen *into)
     TRY(recipe_check(&into->recipe));
     return model_find(into->recipe.model, &model);
 }
+
+int choose_open(const struct chosen *c, bool noise, bool *is_noise, struct dataset **into)
+{
+    *is_noise = noise;
+    if (!noise) {
+        int rc = dataset_open(c->data_name, c->data_folder, into);
+        if (rc == 0 || c->data_folder) return rc;
+        *is_noise = true;
+    }
+    return dataset_open_noise(c->data_name, into);
+}

@@ -30,5 +30,8 @@ struct chosen {
     struct recipe recipe;
 };
 int choose(const struct choose *, const char *task, struct chosen *) MUST_CHECK;
+// Opens the chosen data set. Where nobody named a folder and the usual one lacks the files, or where `noise` asks for
+// it, its shape filled with noise: enough for plans and benchmarks. *is_noise tells.
+int choose_open(const struct chosen *, bool noise, bool *is_noise, struct dataset **) MUST_CHECK;
 
 #endif

@@ -38,7 +38,7 @@ static const struct key keys[] = {
     {"precision", CHOICE, AT(precision), 0, 0, precisions, "of activations; weights, statistics and updates are f32"},
     {"resolution", LIST, AT(resolution), 8, 1024, NULL, "side of the training images over equal parts of the schedule; empty: as stored"},
     {"warmup_epochs", NUMBER, AT(warmup_epochs), 0, 1000, NULL, "learning rates rise linearly this long"},
-    {"decay_epochs", NUMBER, AT(decay_epochs), 0, 10000, NULL, "and fall linearly to 0 at this epoch; 0: at the end"},
+    {"tail_epochs", NUMBER, AT(tail_epochs), 0, 10000, NULL, "then fall linearly, to 0 so long before the end (at most half the schedule)"},
     {"lr_floor", NUMBER, AT(lr_floor), 0, 1, NULL, "but not below this share"},
     {"evaluate_from", NUMBER, AT(evaluate_from), 0, 10000, NULL, "first epoch after which accuracy is measured; the last always is"},
     {"evaluate_every", NUMBER, AT(evaluate_every), 0, 10000, NULL, "epochs between evaluations; 0: only the last"},
@@ -161,9 +161,6 @@ static int check_whole(const char *where, const struct recipe *r)
     if (r->newton_schulz.count != 3) return fail(ERR_USAGE, "%s: \"newton_schulz\" wants three numbers", where);
     if (r->newton_schulz_norm.count != 2) return fail(ERR_USAGE, "%s: \"newton_schulz_norm\" wants two numbers", where);
     if (r->views != 1 && r->views != 2 && r->views != 6) return fail(ERR_USAGE, "%s: \"views\" is 1, 2 or 6", where);
-    if (r->decay_epochs > r->epochs)
-        return fail(ERR_USAGE, "%s: \"decay_epochs\" is %g and lies after the last epoch, %g; set both", where,
-                    r->decay_epochs, r->epochs);
     for (int i = 0; i < r->resolution.count; i++)
         if (r->resolution.at[i] != floor(r->resolution.at[i]))
             return fail(ERR_USAGE, "%s: \"resolution\" wants whole numbers", where);

@@ -24,7 +24,7 @@ struct recipe {
     int64_t batch;
     int precision;                      // enum recipe_precision
     struct recipe_list resolution;      // side of the training images, over equal parts of the schedule
-    double warmup_epochs, decay_epochs, lr_floor;
+    double warmup_epochs, tail_epochs, lr_floor;
     double evaluate_from, evaluate_every;
     int64_t views;
     // network

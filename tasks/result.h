@@ -122,7 +122,7 @@ struct latency_facts {
     struct latency_times whole_ns;   // with preprocessing
     int64_t k;                   // correct of `items`, in the same pass
     int64_t views;
-    const struct run_data *data; // the test set the items came from
+    const struct run_data *data;  // the test set the items came from
     const struct machine_facts *machine;    // NULL: read here, as below
     const struct software_facts *software;
     const struct price *price;
@@ -133,7 +133,7 @@ int result_latency(struct results *, const struct latency_facts *, int64_t *id) 
 // k of n against millionths, in integers: exactly at the target meets it.
 bool result_meets(int64_t k, int64_t n, int64_t target_micro);
 
-// The connection, for tasks/view and tasks/export, which only read.
+// The connection, for tasks/record and tasks/export, which only read.
 struct sqlite3 *result_connection(struct results *);
 const char *result_file(const struct results *);
 

@@ -121,14 +121,6 @@ static void announce(struct going *r)
 
 // ---- the loop
 
-static bool evaluates_after(const struct trainer *t, int64_t at)
-{
-    const struct recipe *r = &t->choice.recipe;
-    if (at == t->steps) return true;
-    double epoch = (double)at / (double)t->steps_an_epoch, since = epoch - r->evaluate_from;
-    return r->evaluate_every > 0 && since >= 0 && fabs(remainder(since, r->evaluate_every)) < 1e-9;
-}
-
 static int end_of_epoch(struct going *r)
 {
     struct trainer *t = r->trainer;
@@ -141,7 +133,7 @@ static int end_of_epoch(struct going *r)
     if (!isfinite(point.loss))
         return fail(ERR_DEVICE, "the loss of epoch %lld is not a number: the learning rate may be too high",
                     (long long)point.epoch);
-    if (evaluates_after(t, t->at)) {
+    if (trainer_evaluates_after(t, t->at)) {
         progress_note(&r->progress, "evaluating");
         stopwatch_enter(&r->watch, SEGMENT_EVALUATE);
         TRY(trainer_evaluate(t, &r->correct));

@@ -21,10 +21,10 @@ int trainer_dtype(const struct recipe *r, struct device *device, enum dtype *int
 
 // ---- building
 
-static double decay_end(const struct trainer *t)
+static double decay_end(const struct trainer *t)  // in steps
 {
     const struct recipe *r = &t->choice.recipe;
-    return (r->decay_epochs > 0 ? r->decay_epochs : r->epochs) * (double)t->steps_an_epoch;
+    return fmax(r->epochs - r->tail_epochs, r->epochs / 2) * (double)t->steps_an_epoch;
 }
 
 static bool first_trains(const struct trainer *t, int64_t step)
@@ -320,6 +320,15 @@ int trainer_evaluate(struct trainer *t, int64_t *correct)
     TRY(session_get(t->session, "test.correct", &hits, sizeof hits));
     *correct = hits;
     return 0;
+}
+
+bool trainer_evaluates_after(const struct trainer *t, int64_t at)
+{
+    const struct recipe *r = &t->choice.recipe;
+    if (at == t->steps) return true;
+    if (at % t->steps_an_epoch) return false;
+    double epoch = (double)at / (double)t->steps_an_epoch, since = epoch - r->evaluate_from;
+    return r->evaluate_every > 0 && since >= 0 && fabs(remainder(since, r->evaluate_every)) < 1e-9;
 }
 
 // ---- figures

@@ -46,6 +46,7 @@ struct trainer_sums {
 };
 int trainer_sums(struct trainer *, bool reset, struct trainer_sums *) MUST_CHECK;
 int trainer_evaluate(struct trainer *, int64_t *correct) MUST_CHECK;  // over the whole test set
+bool trainer_evaluates_after(const struct trainer *, int64_t steps);  // as the recipe has it: at ends of epochs only
 
 // The type of activations that `auto` means on a device: bf16 where it multiplies faster, else f32.
 int trainer_dtype(const struct recipe *, struct device *, enum dtype *) MUST_CHECK;

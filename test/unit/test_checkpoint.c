@@ -74,8 +74,8 @@ static void assert_said(const char *part)
 static const char good[] = "{\"b\":{\"dtype\":\"F32\",\"shape\":[2,1],\"data_offsets\":[6,14]},"
                            "\"a\":{\"data_offsets\":[0,6],\"shape\":[3],\"dtype\":\"BF16\"},"
                            "\"__metadata__\":{\"recipe\":\"r1\",\"seed\":\"7\"},"
-                           "\"none\":{\"dtype\":\"F16\",\"shape\":[0,5],\"data_offsets\":[14,14]},"
                            "\"scalar\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[14,15]},"
+                           "\"zero\":{\"dtype\":\"F16\",\"shape\":[0,5],\"data_offsets\":[14,14]},"
                            "\"i\":{\"dtype\":\"I32\",\"shape\":[1],\"data_offsets\":[15,19]}}  ";
 
 static void test_good(void **state)
@@ -87,7 +87,7 @@ static void test_good(void **state)
     static const struct safetensor want[] = {
         {"a", BF16, {1, {3}}, NULL, 0, 6},
         {"b", F32, {2, {2, 1}}, NULL, 6, 8},
-        {"none", F16, {2, {0, 5}}, NULL, 14, 0},
+        {"zero", F16, {2, {0, 5}}, NULL, 14, 0},
         {"scalar", U8, {0, {0}}, NULL, 14, 1},
         {"i", I32, {1, {1}}, NULL, 15, 4},
     };

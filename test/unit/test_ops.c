@@ -69,6 +69,7 @@ static void hold_all(struct device *device, enum dtype type, const char *what, v
     *claimed = *refused = 0;
     for (const struct op_case *row = case_next(NULL); row; row = case_next(row)) {
         if (row->flags & (CASE_LARGE | CASE_PATTERN | without) || (type != F32 && !(row->flags & CASE_HALF))) continue;
+        if (row->flags & CASE_SLOW && type != BF16) continue;  // the type that such sizes are there for
         struct case_options o = {.type = type};
         if (set) set(&o);
         if (hold(device, ref, row, o, what)) ++*claimed;
@@ -80,12 +81,12 @@ static void hold_all(struct device *device, enum dtype type, const char *what, v
     device_close(ref);
 }
 
-static void cpu_in_every_type(int threads, unsigned without)
+static void cpu_in_types(int threads, enum dtype last, unsigned without)
 {
     struct device *cpu;
     failures = 0;
     assert_int_equal(device_open("cpu", threads, &cpu), 0);
-    for (enum dtype type = F32; type <= F16; type++) {
+    for (enum dtype type = F32; type <= last; type++) {
         int claimed, refused;
         hold_all(cpu, type, "cpu", NULL, without, &claimed, &refused);
         print_message("cpu, %d threads, %s: %d cases held, %d not claimed\n", threads, dtype_name(type), claimed, refused);
@@ -98,13 +99,13 @@ static void cpu_in_every_type(int threads, unsigned without)
 static void test_cpu_one_thread(void **state)
 {
     (void)state;
-    cpu_in_every_type(1, CASE_SLOW);
+    cpu_in_types(1, F16, CASE_SLOW);
 }
 
 static void test_cpu_three_threads(void **state)
 {
     (void)state;
-    cpu_in_every_type(3, 0);
+    cpu_in_types(3, F16, 0);
 }
 
 // The vector loops are built for several instruction sets; each must hold, not only the best this processor has.
@@ -115,7 +116,7 @@ static void test_cpu_lower_instruction_sets(void **state)
     for (int i = 0; i < 2; i++) {
         setenv("DAWN_ISA", isa[i], 1);
         print_message("instruction set at most %s:\n", isa[i]);
-        cpu_in_every_type(2, CASE_SLOW);
+        cpu_in_types(1, BF16, CASE_SLOW);
     }
     unsetenv("DAWN_ISA");
 }

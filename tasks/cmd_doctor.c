@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// dawn doctor: what this machine and this build can do, and how to mend what is missing. It reads facts that other
+// files gather and judges each in one line; nothing is written. Cost: about two seconds with the measurements.
+#include "data/dataset.h"
+#include "runtime/base/build.h"
+#include "runtime/base/options.h"
+#include "runtime/base/text.h"
+#include "runtime/device.h"
+#include "tasks/commands.h"
+#include "tasks/result.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum verdict { OK, MISSING, BROKEN, VERDICTS };
+static const char *const verdict_text[VERDICTS] = {"ok", "missing", "BROKEN"};
+
+// One finding: a word, a sentence, and where something is to be mended, how. Each is printed as a line (wrapped), or
+// becomes an element of an array.
+struct report {
+    bool as_json;
+    json_t *json, *section;
+    int count[VERDICTS];
+};
+
+static void begin(struct report *r, const char *key, const char *title)
+{
+    if (r->as_json) {
+        r->section = json_array();
+        json_object_set_new(r->json, key, r->section);
+    } else {
+        printf("%s%s\n", ftell(stdout) == 0 ? "" : "\n", title);
+    }
+}
+
+static void find(struct report *r, enum verdict verdict, const char *name, const char *says, const char *mend)
+{
+    r->count[verdict]++;
+    if (r->as_json) {
+        json_array_append_new(r->section, json_pack("{ss ss ss ss*}", "name", name, "verdict", verdict_text[verdict], "says",
+                                                    says, "mend", mend));
+        return;
+    }
+    struct text t = {0};
+    enum { COLUMN = 24 };
+    text_add(&t, "  %-7s  %-13s  ", verdict_text[verdict], name);
+    text_wrap(&t, says, (int)t.length, COLUMN + 2);
+    if (mend) {
+        text_add(&t, "\n%*s", COLUMN + 2, "");
+        text_wrap(&t, mend, COLUMN + 2, COLUMN + 2);
+    }
+    puts(t.at);
+    text_free(&t);
+}
+
+// ---- the program and the machine
+
+static void program(struct report *r)
+{
+    struct software_facts s;
+    struct text line = {0};
+    begin(r, "program", "Program");
+    text_add(&line, "%s, %s%.12s%s, built by %s", build_version(), *build_commit() ? "commit " : "without git", build_commit(),
+             build_dirty() ? " and changes since" : "", build_compiler());
+    find(r, OK, "dawn", line.at, NULL);
+    text_free(&line);
+    int rc = machine_software(&s);
+    find(r, rc < 0 ? BROKEN : OK, "libraries", rc < 0 ? error_text() : s.libraries, NULL);
+}
+
+static void machine(struct report *r)
+{
+    struct machine_facts m;
+    struct text line = {0};
+    char size[TEXT_FIGURE];
+    machine_read(&m);
+    begin(r, "machine", "Machine");
+    find(r, OK, "processor", *m.cpu ? m.cpu : "unknown", NULL);
+    find(r, OK, "instructions", *m.cpu_flags ? m.cpu_flags : "unknown", NULL);
+    text_add(&line, "%lld of %lld usable here%s%s", (long long)m.cores_usable, (long long)m.cores_online,
+             *m.virtualised ? "; " : "", m.virtualised);
+    bool slow = *m.governor && strcmp(m.governor, "performance") != 0;
+    if (*m.governor) text_add(&line, "; frequency governor %s", m.governor);
+    find(r, OK, "processors", line.at,
+         slow ? "For steady figures: cpupower frequency-set -g performance (as root)." : NULL);
+    find(r, OK, "memory", text_size(size, (double)m.memory_bytes), NULL);
+    find(r, OK, "system", *m.os ? m.os : m.kernel, NULL);
+    text_free(&line);
+}
+
+// ---- devices
+
+static void measured(struct report *r, struct device *device)
+{
+    struct device_facts f;
+    char figure[TEXT_FIGURE], name[32];
+    begin(r, "measured", "Measured on the device that is used by default");
+    if (device_measure(device, &f) < 0) {
+        find(r, BROKEN, "matmul", error_text(), NULL);
+        return;
+    }
+    for (enum dtype t = F32; t <= F16; t++) {
+        if (!(f.peak_flops[t] > 0)) continue;
+        snprintf(name, sizeof name, "matmul %s", dtype_name(t));
+        find(r, OK, name, text_si(figure, f.peak_flops[t], "FLOP/s"), NULL);
+    }
+    if (f.peak_bytes > 0) find(r, OK, "copy", text_si(figure, f.peak_bytes, "B/s"), NULL);
+}
+
+static void one_device(struct report *r, const struct device_type *type, int threads)
+{
+    struct device *device;
+    struct device_facts f;
+    struct text line = {0};
+    int rc = device_open(type->name, threads, &device);
+    if (rc == 0) {
+        rc = type->facts(device, &f);
+        if (rc == 0) text_add(&line, "%s: %s", type->about, f.name);
+        if (rc == 0 && type == device_types[0]) text_add(&line, "; %s", f.library);
+        device_close(device);
+    }
+    find(r, rc < 0 ? BROKEN : OK, type->name, rc < 0 ? error_text() : line.at, NULL);
+    text_free(&line);
+}
+
+static void devices(struct report *r, int threads)
+{
+    begin(r, "devices", "Devices");
+    bool cuda = false;
+    for (int i = 0; device_types[i]; i++) {
+        one_device(r, device_types[i], threads);
+        cuda |= !strcmp(device_types[i]->name, "cuda");
+    }
+    if (!cuda)
+        find(r, MISSING, "cuda", "not in this build: this version of DAWN computes on processors only", NULL);
+}
+
+// ---- data and records
+
+static void one_data_set(struct report *r, const char *name, const char *folder)
+{
+    struct dataset *data;
+    struct text line = {0}, mend = {0};
+    char train[TEXT_FIGURE], test[TEXT_FIGURE];
+    if (dataset_open(name, folder, &data) < 0) {
+        text_add(&mend, "Bring it with: dawn data fetch %s", name);
+        find(r, MISSING, name, error_text(), mend.at);
+        text_free(&mend);
+        return;
+    }
+    const struct dataset_facts *f = dataset_facts(data);
+    text_add(&line, "%s training and %s test images of %d x %d", text_count(train, f->count[SPLIT_TRAIN]),
+             text_count(test, f->count[SPLIT_TEST]), f->width, f->height);
+    text_add(&line, f->synthetic ? ", drawn by this program" : " in %s; sizes are right, \"dawn data verify %s\" reads it whole",
+             f->folder, name);
+    find(r, OK, name, line.at, NULL);
+    text_free(&line);
+    dataset_close(data);
+}
+
+static void data_sets(struct report *r, const char *folder)
+{
+    begin(r, "data", "Data sets");
+    for (int i = 0; dataset_names[i]; i++) one_data_set(r, dataset_names[i], folder);
+}
+
+static void record(struct report *r, const char *database)
+{
+    const char *path = results_path(database);
+    struct results *results;
+    struct text line = {0};
+    begin(r, "results", "Record of runs");
+    if (!file_exists(path)) {
+        text_add(&line, "%s does not exist yet; the first \"dawn train\" makes it", path);
+        find(r, OK, "results.db", line.at, NULL);
+    } else if (results_open(path, RESULTS_READ, &results) < 0) {
+        find(r, BROKEN, "results.db", error_text(), "Move the file away, or name another with --db.");
+    } else {
+        bool writable = access(path, W_OK) == 0;
+        results_close(results);
+        text_add(&line, "%s opens%s", path, writable ? "" : ", but can not be written");
+        find(r, writable ? OK : BROKEN, "results.db", line.at, writable ? NULL : "Make it writable, or name another with --db.");
+    }
+    text_free(&line);
+}
+
+// ---- the command
+
+struct arguments {
+    const char *data, *device, *database;
+    int64_t threads;
+    bool measure, json;
+};
+
+static int measure_default(struct report *r, const struct arguments *a)
+{
+    struct device *device;
+    TRY(device_open(a->device, (int)a->threads, &device));
+    measured(r, device);
+    device_close(device);
+    return 0;
+}
+
+static int verdict(struct report *r)
+{
+    if (r->as_json) {
+        char *text = json_dumps(r->json, JSON_INDENT(2));
+        puts(text);
+        free(text);
+        json_decref(r->json);
+    }
+    int broken = r->count[BROKEN];
+    if (broken) return fail(ERR_DEVICE, "%d thing%s to be mended: see above", broken, broken == 1 ? " has" : "s have");
+    return 0;
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+    struct arguments a = {.measure = true};
+    const struct option options[] = {
+        {OPTION_TEXT, 0, "data", "DIR", "where data sets are looked for", &a.data, 0, 0},
+        {OPTION_TEXT, 0, "db", "FILE", "the record to look at ($DAWN_RESULTS, else results.db)", &a.database, 0, 0},
+        {OPTION_TEXT, 0, "device", "NAME", "the device to measure", &a.device, 0, 0},
+        {OPTION_INT, 0, "threads", "N", "threads of the cpu device; 0: all", &a.threads, 0, 1024},
+        {OPTION_FLAG, 0, "measure", NULL, "measure a matrix product and a copy; --no-measure does not", &a.measure, 0, 0},
+        {OPTION_FLAG, 0, "json", NULL, "one JSON object instead of text", &a.json, 0, 0},
+        {0},
+    };
+    const struct usage usage = {
+        "doctor", "[OPTIONS]", "Says what this machine and this build can do, and how to mend what is missing.", options,
+        "Exit status: 0 fit to train, 1 something is broken. What is only missing is no failure.\n"};
+    int rc = options_parse(&usage, &argc, argv);
+    if (rc) return rc > 0 ? 0 : rc;
+    if (argc > 1) return fail(ERR_USAGE, "wants no \"%.60s\"", argv[1]);
+    struct report r = {.as_json = a.json, .json = a.json ? json_object() : NULL};
+    program(&r);
+    machine(&r);
+    devices(&r, (int)a.threads);
+    if (a.measure) TRY(measure_default(&r, &a));
+    data_sets(&r, a.data);
+    record(&r, a.database);
+    return verdict(&r);
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// dawn plan: what a training will cost, said before it runs. It builds and plans what `dawn train` would, takes no
+// memory for it, and bounds its time by what the device was measured to reach. Cost: about a second of measuring.
+#include "runtime/base/text.h"
+#include "runtime/fuse.h"
+#include "tasks/choose.h"
+#include "tasks/commands.h"
+#include "tasks/forecast.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { TABLE_ROWS = 16 };
+
+struct arguments {
+    struct choose choose;
+    bool measure, nodes, json;
+};
+
+struct planned {
+    const struct arguments *a;
+    struct chosen chosen;
+    struct dataset *data;
+    bool noise;  // the data set is not here: planned with the published facts
+    struct device *device;
+    struct device_facts facts;
+    struct trainer *trainer;
+    struct forecast forecast;
+    struct roofline step;  // the one at full resolution
+};
+
+// ---- text
+
+static void show_head(const struct planned *p)
+{
+    const struct dataset_facts *d = dataset_facts(p->data);
+    const struct trainer *t = p->trainer;
+    char a[TEXT_FIGURE], b[TEXT_FIGURE];
+    printf("%s, planned for device %s\n", p->chosen.task->title, p->device->type->name);
+    printf("  data       %s: %s + %s images of %d x %d x %d, %d classes\n", d->title, text_count(a, d->count[SPLIT_TRAIN]),
+           text_count(b, d->count[SPLIT_TEST]), d->width, d->height, d->channels, d->classes);
+    if (p->noise) printf("             (not on this machine: planned with the published counts)\n");
+    printf("  model      %s, %s parameters, %s a forward pass\n", t->build.model->name, text_count(a, trainer_parameters(t)),
+           text_si(b, trainer_forward_flops(t), "FLOP"));
+    printf("  recipe     %s, batch %lld, activations in %s\n", p->chosen.recipe.name, (long long)p->chosen.recipe.batch,
+           dtype_name(t->build.dtype));
+    printf("  device     %s\n", p->facts.name);
+}
+
+static void show_schedule(const struct planned *p)
+{
+    const struct trainer *t = p->trainer;
+    const struct forecast *f = &p->forecast;
+    char a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE];
+    printf("\nSchedule: %g epochs of %lld steps: %lld steps, %s samples\n", p->chosen.recipe.epochs,
+           (long long)t->steps_an_epoch, (long long)t->steps, text_count(a, t->steps * p->chosen.recipe.batch));
+    printf("  %-32s %8s %8s %7s %9s %7s\n", "program", "FLOP", "bytes", "times", "roofline", "share");
+    for (int i = 0; i < f->variants; i++) {
+        const struct forecast_variant *v = &f->variant[i];
+        char name[64];
+        snprintf(name, sizeof name, "%lld x %lld, %s", (long long)v->side, (long long)v->side, v->name);
+        printf("  %-32.32s %8s %8s %7lld %9s %6.1f%%\n", name, text_si(a, v->flops, ""), text_si(b, v->bytes, ""),
+               (long long)v->steps, v->seconds > 0 ? text_span(c, v->seconds) : "-",
+               100 * (double)v->steps / (double)t->steps);
+    }
+    printf("  %-32s %8s %8s %7lld %9s\n", "evaluation", text_si(a, f->evaluation_flops, ""),
+           text_si(b, f->evaluation_bytes, ""), (long long)f->evaluations,
+           f->evaluation_seconds > 0 ? text_span(c, f->evaluation_seconds) : "-");
+}
+
+static void show_memory(const struct planned *p)
+{
+    const struct session *s = p->trainer->session;
+    char a[TEXT_FIGURE], b[TEXT_FIGURE];
+    printf("\nMemory: %s%s%s\n", text_size(a, (double)s->memory_total), p->facts.memory ? ", free now: " : "",
+           p->facts.memory ? text_size(b, (double)p->facts.memory) : "");
+    for (int i = 0; i < MEMORY_CLASSES; i++)
+        if (s->memory[i])
+            printf("  %-34s %9s %6.1f%%\n", memory_class_name((enum memory_class)i), text_size(a, (double)s->memory[i]),
+                   100 * (double)s->memory[i] / (double)s->memory_total);
+    if (p->facts.memory && s->memory_total > p->facts.memory)
+        printf("  More than there is: a smaller --batch needs less.\n");
+}
+
+static void show_step(const struct planned *p)
+{
+    const struct forecast_variant *v = &p->forecast.variant[p->forecast.full];
+    struct text table = {0};
+    printf("\nOne step at %lld x %lld (%s):\n", (long long)v->side, (long long)v->side, v->name);
+    roofline_text(&p->step, &table);
+    fputs(table.at, stdout);
+    text_free(&table);
+}
+
+static void show_time(const struct planned *p)
+{
+    const struct forecast *f = &p->forecast;
+    char a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE];
+    printf("\nRoofline");
+    if (!(f->seconds > 0)) {
+        printf(": not known, because nothing was measured on this device.\nWork: %s in all.\n", text_si(a, f->flops, "FLOP"));
+        return;
+    }
+    printf(", from peaks measured just now:\n ");
+    const char *comma = "";
+    for (enum dtype t = F32; t <= F16; t++)
+        if (p->facts.peak_flops[t] > 0) {
+            printf("%s %s %s", comma, dtype_name(t), text_si(a, p->facts.peak_flops[t], "FLOP/s"));
+            comma = ",";
+        }
+    printf("%s copy %s\n", comma, text_si(a, p->facts.peak_bytes, "B/s"));
+    printf("  %s of training and %s of evaluation: no run of %s takes less than %s.\n", text_span(a, f->training_seconds),
+           text_span(b, f->seconds - f->training_seconds), "this schedule", text_span(c, f->seconds));
+}
+
+// ---- JSON
+
+static json_t *json_schedule(const struct planned *p)
+{
+    const struct trainer *t = p->trainer;
+    const struct forecast *f = &p->forecast;
+    json_t *variants = json_array();
+    for (int i = 0; i < f->variants; i++) {
+        const struct forecast_variant *v = &f->variant[i];
+        json_array_append_new(variants, json_pack("{ss sI sI sf sf sf sf}", "name", v->name, "side", (json_int_t)v->side,
+                                                  "steps", (json_int_t)v->steps, "share", (double)v->steps / (double)t->steps,
+                                                  "flops", v->flops, "bytes", v->bytes, "roofline_s", v->seconds));
+    }
+    return json_pack("{sf sI sI sI sI sI sf sf so}", "epochs", p->chosen.recipe.epochs, "batch",
+                     (json_int_t)p->chosen.recipe.batch, "steps_per_epoch", (json_int_t)t->steps_an_epoch, "steps",
+                     (json_int_t)t->steps, "samples", (json_int_t)(t->steps * p->chosen.recipe.batch), "evaluations",
+                     (json_int_t)f->evaluations, "evaluation_flops", f->evaluation_flops, "evaluation_roofline_s",
+                     f->evaluation_seconds, "variants", variants);
+}
+
+static json_t *json_memory(const struct planned *p)
+{
+    const struct session *s = p->trainer->session;
+    json_t *classes = json_object();
+    for (int i = 0; i < MEMORY_CLASSES; i++)
+        json_object_set_new(classes, memory_class_name((enum memory_class)i), json_integer((json_int_t)s->memory[i]));
+    return json_pack("{sI sI so}", "total_bytes", (json_int_t)s->memory_total, "free_bytes", (json_int_t)p->facts.memory,
+                     "classes", classes);
+}
+
+static json_t *json_peaks(const struct device_facts *f)
+{
+    json_t *peaks = json_object();
+    for (enum dtype t = F32; t <= F16; t++)
+        if (f->peak_flops[t] > 0) json_object_set_new(peaks, dtype_name(t), json_real(f->peak_flops[t]));
+    if (f->peak_bytes > 0) json_object_set_new(peaks, "copy_bytes", json_real(f->peak_bytes));
+    return peaks;
+}
+
+static void show_json(const struct planned *p)
+{
+    const struct dataset_facts *d = dataset_facts(p->data);
+    const struct trainer *t = p->trainer;
+    const struct forecast_variant *v = &p->forecast.variant[p->forecast.full];
+    json_t *o = json_pack("{ss s{ss sb sI sI} ss sI sf ss ss s{ss ss}}", "task", p->chosen.task->name, "data", "name", d->name,
+                          "here", !p->noise, "train", (json_int_t)d->count[SPLIT_TRAIN], "test",
+                          (json_int_t)d->count[SPLIT_TEST], "model", t->build.model->name, "parameters",
+                          (json_int_t)trainer_parameters(t), "forward_flops", trainer_forward_flops(t), "recipe",
+                          p->chosen.recipe.name, "precision", dtype_name(t->build.dtype), "device", "type",
+                          p->device->type->name, "name", p->facts.name);
+    json_object_set_new(o, "schedule", json_schedule(p));
+    json_object_set_new(o, "memory", json_memory(p));
+    json_object_set_new(o, "peaks", json_peaks(&p->facts));
+    json_object_set_new(o, "step", json_pack("{sI ss sf sf sf so}", "side", (json_int_t)v->side, "name", v->name, "flops",
+                                             v->flops, "bytes", v->bytes, "roofline_s", v->seconds,
+                                             p->a->nodes ? "nodes" : "operators", roofline_json(&p->step)));
+    json_object_set_new(o, "total", json_pack("{sf sf}", "flops", p->forecast.flops, "roofline_s", p->forecast.seconds));
+    char *text = json_dumps(o, JSON_INDENT(2));
+    puts(text);
+    free(text);
+    json_decref(o);
+}
+
+// ---- the command
+
+static int plan(struct planned *p)
+{
+    const struct arguments *a = p->a;
+    TRY(choose_open(&p->chosen, false, &p->noise, &p->data));
+    TRY(device_open(a->choose.device, (int)a->choose.threads, &p->device));
+    TRY(p->device->type->facts(p->device, &p->facts));
+    struct trainer_choice choice = {p->chosen.task, p->chosen.recipe, p->data, p->device, FUSE_ALL};
+    TRY(trainer_new(&choice, &p->trainer));
+    size_t memory = p->facts.memory;  // before measuring takes some
+    if (a->measure) TRY(device_measure(p->device, &p->facts));
+    p->facts.memory = memory;
+    forecast_of(p->trainer, &p->facts, &p->forecast);
+    const struct plan *step = p->trainer->session->plan[p->forecast.variant[p->forecast.full].program];
+    roofline_of(step, &p->facts, a->nodes ? ROOFLINE_NODES : ROOFLINE_OPERATORS, NULL, &p->step);
+    if (a->json) {
+        show_json(p);
+        return 0;
+    }
+    if (!a->nodes) roofline_shorten(&p->step, TABLE_ROWS);
+    show_head(p);
+    show_schedule(p);
+    show_memory(p);
+    show_step(p);
+    show_time(p);
+    return 0;
+}
+
+int cmd_plan(int argc, char **argv)
+{
+    struct arguments a = {.measure = true};
+    const struct option options[] = {
+        CHOOSE_OPTIONS(a.choose),
+        {OPTION_FLAG, 0, "measure", NULL, "measure what the device can reach", &a.measure, 0, 0},
+        {OPTION_FLAG, 0, "nodes", NULL, "every node of the step instead of sums by operator", &a.nodes, 0, 0},
+        {OPTION_FLAG, 0, "json", NULL, "one JSON object instead of text", &a.json, 0, 0},
+        {0},
+    };
+    const struct usage usage = {
+        "plan", "TASK [OPTIONS]",
+        "Says what a training will cost before it runs: its schedule, its memory by class, the work of a step by operator, "
+        "and the time that no run can beat at what this device was measured to reach. It takes no memory and needs no "
+        "data set.",
+        options,
+        "Examples:\n"
+        "  dawn plan cifar10\n"
+        "  dawn plan cifar10 --batch 2000 --precision f32 --set resolution=32\n"
+        "  dawn plan cifar10 --model resnet9 --no-measure --nodes\n"};
+    int rc = options_parse(&usage, &argc, argv);
+    if (rc) return rc > 0 ? 0 : rc;
+    if (argc != 2) return fail(ERR_USAGE, "wants one task, such as cifar10");
+    struct planned p = {.a = &a};
+    TRY(choose(&a.choose, argv[1], &p.chosen));
+    rc = plan(&p);
+    roofline_free(&p.step);
+    trainer_free(p.trainer);
+    device_close(p.device);
+    dataset_close(p.data);
+    return rc;
+}

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+# `dawn data`: help, list, verify, show, import, and wrong use of each.
+set -eu
+
+status() { # runs the rest; its exit status is printed, its words are in out and err
+    local rc=0
+    "$@" >out 2>err || rc=$?
+    echo "$rc"
+}
+unset DAWN_DATA XDG_DATA_HOME
+export HOME=$PWD/home
+
+# Help, and wrong use.
+for sub in "" fetch import list verify show; do
+    [ "$(status "$DAWN" data $sub -h)" = 0 ]
+    grep -q "^Usage: dawn data $sub" out
+    awk 'length > 80 { exit 1 }' out
+    [ ! -s err ]
+done
+[ "$(status "$DAWN" data)" = 2 ]
+[ "$(status "$DAWN" data lst)" = 2 ]
+grep -q 'did you mean `dawn data list`' err
+[ "$(status "$DAWN" data verify)" = 2 ]
+grep -q 'dawn data verify NAME' err
+[ "$(status "$DAWN" data verify cifar)" = 2 ]
+grep -q 'did you mean "cifar10"' err
+[ "$(status "$DAWN" data fetch synthetic)" = 2 ]
+grep -q 'nothing to fetch' err
+[ "$(status "$DAWN" data verify cifar10)" = 1 ]
+grep -q 'dawn data fetch cifar10' err
+grep -q "$HOME/.local/share/dawn" err
+[ "$(wc -l <err)" = 1 ]
+
+# Synthetic data is always there.
+[ "$(status "$DAWN" data list)" = 0 ]
+grep -q '^synthetic  *10,000 + 2,000 images' out
+grep -q '^cifar10 .*dawn data fetch cifar10' out
+[ "$(status "$DAWN" data verify synthetic)" = 0 ]
+grep -q '^synthetic shapes: synthetic$' out
+[ "$(status "$DAWN" data show synthetic --to sheet.png)" = 0 ]
+grep -q 'disc, ring, square' out
+[ "$(head -c 4 sheet.png | tail -c 3)" = PNG ]
+
+# An import of the only picture at hand, which is the sheet.
+for class in airplane automobile bird cat deer dog frog horse ship truck; do
+    mkdir -p pictures/train/$class pictures/test/$class
+    cp sheet.png pictures/train/$class/1.png
+    cp sheet.png pictures/test/$class/1.png
+done
+[ "$(status "$DAWN" data import cifar10 pictures --to mine)" = 0 ]
+grep -q '^CIFAR-10 is in mine/cifar-10-batches-bin: 10 images for training, 10 for testing' out
+grep -q '^20 pictures were resized' out
+[ "$(status "$DAWN" data verify cifar10 --data mine)" = 1 ]
+grep -q 'not those of CIFAR-10 as published' err
+[ "$(DAWN_DATA=mine status "$DAWN" data list)" = 0 ]
+grep -q '^cifar10  *10 + 10 images of 32 x 32, 10 classes, mine/cifar-10-batches-bin' out
+[ "$(status "$DAWN" data show cifar10 --data mine --test --to mine.png)" = 0 ]
+[ "$(status "$DAWN" data import cifar10 pictures --to mine)" = 2 ]
+grep -q 'writes over nothing' err
+[ "$(status "$DAWN" data fetch cifar10 --to mine)" = 2 ]
+grep -q 'holds imported images' err
+
+# A label that is out of range, and a batch that is short.
+printf '\012' | dd of=mine/cifar-10-batches-bin/data_batch_2.bin bs=1 seek=3073 conv=notrunc 2>dd
+[ "$(status "$DAWN" data verify cifar10 --data mine)" = 1 ]
+grep -q 'data_batch_2.bin: the label at byte 3073 is 10' err
+truncate -s 5000 mine/cifar-10-batches-bin/test_batch.bin
+[ "$(status "$DAWN" data verify cifar10 --data mine)" = 1 ]
+grep -q 'test_batch.bin is short: it ends at byte 5000' err
+rm -r pictures/test/truck
+[ "$(status "$DAWN" data import cifar10 pictures --to other)" = 1 ]
+grep -q 'pictures/test/truck is missing' err
+[ ! -e other ]

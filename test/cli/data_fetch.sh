@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# `dawn data fetch` as a person meets it, against a server on the loopback: 404, a page instead of the archive, a wrong
+# digest, a disk without room. (Resuming is tested in test_data_fetch.c, with an archive small enough to be whole.)
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+
+status() {
+    local rc=0
+    "$@" >out 2>err || rc=$?
+    echo "$rc"
+}
+
+mkfifo hold
+python3 "$here/data_server.py" 170052171 log <hold >port 2>server_err &
+exec 9>hold # the server ends when this shell does
+for _ in $(seq 100); do [ -s port ] && break || sleep 0.1; done
+url=http://127.0.0.1:$(cat port)
+
+[ "$(status "$DAWN" data fetch cifar10 --mirror "$url/missing" --to d)" = 1 ]
+grep -q "^dawn data: $url/missing/cifar-10-binary.tar.gz answers 404 (not found)$" err
+[ "$(wc -l <err)" = 1 ]
+
+[ "$(status "$DAWN" data fetch cifar10 --mirror "$url/page" --to d)" = 1 ]
+grep -q 'offers 9 bytes; the archive of CIFAR-10 has 170052171' err
+
+# A limit on the size of files stands for a full disk: the write fails in the same place.
+[ "$( (ulimit -f 1024; status "$DAWN" data fetch cifar10 --mirror "$url/whole" --to d) )" = 1 ]
+grep -q 'can not write d/cifar-10-binary.tar.gz.part after byte 1048576 of 170052171' err
+[ "$(stat -c %s d/cifar-10-binary.tar.gz.part)" = 1048576 ]
+
+printf 'no archive' >x.tar.gz
+[ "$(status "$DAWN" data fetch cifar10 --from x.tar.gz --to d)" = 1 ]
+grep -q 'x.tar.gz has 10 bytes; the archive of CIFAR-10 has 170052171' err
+truncate -s 170052171 x.tar.gz # takes no room
+[ "$(status "$DAWN" data fetch cifar10 --from x.tar.gz --to d)" = 1 ]
+grep -q 'x.tar.gz has the SHA-256 [0-9a-f]* where CIFAR-10 has c4a38c50' err
+[ -e x.tar.gz ]
+[ ! -e d/cifar-10-batches-bin ]
+
+[ "$(status "$DAWN" data fetch cifar10 --mirror ftp://127.0.0.1 --to d)" = 2 ]
+[ "$(status "$DAWN" data fetch mnist --to d)" = 2 ]
+grep -q 'there is cifar10' err
+if [ -w /dev/null ] && [ "$(id -u)" != 0 ]; then # root writes anywhere
+    mkdir locked && chmod 555 locked
+    [ "$(status "$DAWN" data fetch cifar10 --mirror "$url/whole" --to locked)" = 1 ]
+    grep -q 'locked' err
+fi

@@ -1,0 +1,102 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# dawn results: lists, pages and exports of a record made here by another program, and what it says to wrong input.
+set -eu
+ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
+unset DAWN_RESULTS
+
+python3 - "$ROOT/tasks/result.sql" <<'PYTHON'
+import sqlite3, sys
+db = sqlite3.connect("results.db")
+db.executescript(open(sys.argv[1]).read())
+db.executescript("PRAGMA application_id = %d; PRAGMA user_version = 1" % 0x4441574E)
+def row(table, **values):
+    names = ", ".join(values)
+    db.execute("INSERT INTO %s (%s) VALUES (%s)" % (table, names, ", ".join("?" * len(values))), tuple(values.values()))
+row("machines", id=1, digest="m", cpu="Some CPU", cpu_flags="avx2", sockets=1, cores_online=2, cores_usable=2,
+    memory_bytes=2**34, product="", governor="", virtualised="", gpu="", driver="", os="Debian", kernel="Linux")
+row("software", id=1, digest="s", commit_name="", dirty=0, compiler="gcc", flags="-O2", binary_digest="b" * 64, libraries="")
+for run, synthetic in ((1, 0), (2, 1)):
+    row("runs", id=run, nonce="%032x" % run, status="done" if run == 1 else "running", owner="gone/1/1", task="cifar10",
+        task_digest="t" * 64, metric="top1", target_micro=940000, model="record", parameters=1000, flops_per_sample=10,
+        recipe="default", recipe_json="{}", recipe_digest="r" * 64, precision="f32", device="cpu", threads=2, batch=2000,
+        seed=run, items=10000, views=1, input_size=32, stop_at_target=1, synthetic=synthetic, official=0, machine=1,
+        software=1, started_ms=1700000000000, chain_root="0" * 64, reached_epoch=2, reached_ns=60 * 10**9,
+        reached_classic_ns=36 * 10**9, reached_warm_ns=30 * 10**9, reached_warm_with_evaluation_ns=50 * 10**9,
+        reached_samples=100000)
+    for epoch, k in ((1, 9000), (2, 9417)):
+        row("points", run=run, epoch=epoch, t_ns=30 * epoch * 10**9, classic_ns=18 * epoch * 10**9,
+            warm_ns=15 * epoch * 10**9, warm_with_evaluation_ns=25 * epoch * 10**9, samples=50000 * epoch, k=k,
+            loss_micro=1000000, hash="h" * 64)
+db.commit()
+PYTHON
+
+status() { # runs the rest; its exit status is printed, its words are in out and err
+    local rc=0
+    "$@" >out 2>err || rc=$?
+    echo "$rc"
+}
+
+cp results.db before.db
+[ "$(status "$DAWN" results)" = 0 ]
+[ "$(wc -l <out)" = 3 ]
+grep -q '1  2023-11-14 22:13  cifar10  done *94.17%  1 min 00 s  record$' out
+grep -q '2 .* interrupted .*SYNTH' out # its process is not there any more
+[ "$(status "$DAWN" results list)" = 0 ]
+
+[ "$(status "$DAWN" results show 1)" = 0 ]
+grep -q '94.17% top1: 9,417 of 10,000 correct' out
+grep -q '^  classic (DAWNBench) .*36.0 s' out
+if grep -q SYNTHETIC out; then exit 1; fi
+LC_ALL=C awk '/[^ -~]/ || length > 80 { exit 1 }' out # not a terminal: plain characters
+[ "$(status "$DAWN" results show last)" = 0 ]
+grep -q 'SYNTHETIC DATA' out
+
+[ "$(status "$DAWN" results export)" = 0 ]
+python3 -c 'import json; d = json.load(open("out")); assert d["runs"][0]["reached_ns"] == 60000000000 and len(d["runs"]) == 2'
+[ "$(status "$DAWN" results export 1 --to one.json)" = 0 ]
+python3 -c 'import json; d = json.load(open("one.json")); assert [p["k"] for p in d["runs"][0]["points"]] == [9000, 9417]'
+[ "$(status "$DAWN" results export --format csv)" = 0 ]
+[ "$(wc -l <out)" = 3 ]
+[ "$(status "$DAWN" results export --format csv --to tables/)" = 0 ]
+python3 -c '
+import csv
+rows = list(csv.DictReader(open("tables/points.csv")))
+assert len(rows) == 4 and rows[1]["t_ns"] == "60000000000" and rows[1]["k"] == "9417"'
+[ "$(status "$DAWN" results export 1 --format dawnbench --to board --author me)" = 0 ]
+printf 'epoch\thours\ttop1Accuracy\n1\t0.0050000000\t90.0000\n2\t0.0100000000\t94.1700\n' >expected
+cmp expected board/CIFAR10/train/me_record-run1_cpu_dawn.tsv
+[ "$(status "$DAWN" results export last --format dawnbench --to board2)" = 1 ]
+grep -q synthetic err
+[ ! -e board2 ]
+cmp results.db before.db # reading changed nothing
+
+mkdir elsewhere
+cp results.db elsewhere/other.db
+rm results.db
+[ "$(status "$DAWN" results)" = 1 ]
+grep -q 'no record at results.db' err
+[ ! -e results.db ]
+[ "$(status "$DAWN" results --db elsewhere/other.db)" = 0 ]
+[ "$(DAWN_RESULTS=elsewhere/other.db status "$DAWN" results show 1)" = 0 ]
+export DAWN_RESULTS=elsewhere/other.db
+
+[ "$(status "$DAWN" results shwo)" = 2 ]
+grep -q 'Did you mean "show"' err
+[ "$(status "$DAWN" results show 9)" = 2 ]
+grep -q 'no run 9' err
+[ "$(status "$DAWN" results show x)" = 2 ]
+[ "$(status "$DAWN" results list 1)" = 2 ]
+[ "$(status "$DAWN" results export --format xml)" = 2 ]
+grep -q 'json, csv or dawnbench' err
+[ "$(status "$DAWN" results export --to nowhere/at/all.json)" = 1 ]
+
+python3 -c '
+import sqlite3
+db = sqlite3.connect("elsewhere/other.db")
+db.execute("PRAGMA user_version = 99")'
+[ "$(status "$DAWN" results)" = 1 ]
+grep -q newer err
+echo 'This is not a database, but a text that is long enough to be read as one.' >letter
+[ "$(status "$DAWN" results --db letter)" = 1 ]
+grep -q 'not a database' err

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CPU device: own convolution kernels against ref at shapes that choose each of them, scratch that is exactly what
+// was asked for, the same bytes every time, the same result however a batch is cut, and errors with names.
+#include "fixture_graph.h"
+
+#include "runtime/cpu/cpu.h"
+
+struct conv_case {
+    int n, h, w, c, k, r, s, stride, before, after, groups;
+    enum act act;
+    bool bias;
+};
+
+// Batches of 12 and more with 8 channels and more go to direct.c, 64 filters and 16 channels to wgrad.c, up to 4
+// channels to stem.c; the others to oneDNN.
+static const struct conv_case conv_cases[] = {
+    {14, 7, 7, 24, 64, 3, 3, 1, 1, 0, 1, ACT_NONE, false},    // the record network's way to pool without waste
+    {13, 7, 6, 64, 128, 3, 3, 1, 1, 1, 1, ACT_NONE, false},   // two blocks of k, an odd batch
+    {12, 3, 3, 32, 64, 3, 3, 1, 1, 1, 1, ACT_GELU, true},
+    {25, 5, 5, 20, 24, 3, 3, 1, 1, 1, 1, ACT_SILU, true},     // 24 k: one and a half vectors
+    {17, 5, 4, 12, 48, 3, 2, 1, 0, 1, 1, ACT_RELU, true},
+    {31, 4, 4, 8, 80, 3, 3, 1, 1, 1, 1, ACT_NONE, true},      // a block of 64 and one of 16
+    {13, 9, 8, 16, 64, 3, 3, 2, 1, 1, 1, ACT_NONE, false},    // stride 2: dgrad is oneDNN's
+    {12, 6, 6, 28, 64, 1, 1, 1, 0, 0, 1, ACT_NONE, false},
+    {12, 6, 6, 16, 64, 5, 5, 1, 2, 2, 1, ACT_NONE, false},
+    {3, 6, 5, 16, 64, 3, 3, 1, 1, 1, 1, ACT_GELU, true},      // too few images for direct.c
+    {5, 8, 8, 3, 24, 2, 2, 1, 0, 0, 1, ACT_SILU, true},       // the stem
+    {2, 9, 11, 3, 64, 3, 3, 2, 1, 1, 1, ACT_GELU, false},
+    {2, 5, 5, 1, 7, 3, 3, 1, 1, 1, 1, ACT_RELU, true},
+    {2, 3, 300, 4, 32, 3, 3, 1, 1, 1, 1, ACT_NONE, true},     // rows longer than the stem makes at once
+    {4, 6, 6, 16, 32, 3, 3, 1, 1, 1, 4, ACT_NONE, true},
+};
+enum { CONV_CASES = sizeof conv_cases / sizeof *conv_cases };
+
+static union attr attr_of(const struct conv_case *c)
+{
+    return (union attr){.conv = {.stride = {c->stride, c->stride}, .before = {c->before, c->before}, .after = {c->after, c->after},
+                                 .groups = c->groups, .x_h = c->h, .x_w = c->w, .r = c->r, .s = c->s}};
+}
+
+static int side(const struct conv_case *c, int size, int filter) { return (size + c->before + c->after - filter) / c->stride + 1; }
+
+// y, dx and dw of one convolution, kept as f32 in slots of those names.
+static struct graph *conv_graph(struct store *store, const struct conv_case *c, enum dtype type, int n)
+{
+    struct graph *g = graph_new(store, "convolutions");
+    int x = input(g, "x", SHAPE(n, c->h, c->w, c->c)), w = weight(g, "w", SHAPE(c->k, c->r, c->s, c->c / c->groups));
+    int dy = input(g, "dy", SHAPE(n, side(c, c->h, c->r), side(c, c->w, c->s), c->k));
+    int bias = c->bias ? weight(g, "bias", SHAPE(c->k)) : NONE;
+    if (type != F32) x = g_cast(g, x, type), dy = g_cast(g, dy, type);
+    union attr attr = attr_of(c);
+    int dx = graph_node(g, OP_CONV_DGRAD, (int[]){w, dy}, 2, &attr, NULL);
+    int dw = graph_node(g, OP_CONV_WGRAD, (int[]){x, dy}, 2, &attr, NULL);
+    attr.conv.act = c->act;
+    int y = graph_node(g, OP_CONV, (int[]){x, w, bias}, 3, &attr, NULL);
+    keep(g, "y", type == F32 ? y : g_cast(g, y, F32));
+    keep(g, "dx", type == F32 ? dx : g_cast(g, dx, F32));
+    keep(g, "dw", dw);
+    return g;
+}
+
+static struct session *run_conv(const char *device, int threads, const struct conv_case *c, enum dtype type)
+{
+    struct device *d;
+    struct session *s;
+    OK(device_open(device, threads, &d));
+    OK(session_new(d, &s));
+    OK(session_add(s, conv_graph(s->store, c, type, c->n)));
+    start(s);
+    OK(session_run(s, 0));
+    return s;
+}
+
+// Largest difference relative to the largest number.
+static double difference(struct session *a, struct session *b, const char *slot)
+{
+    float *x = read_slot(a, slot), *y = read_slot(b, slot);
+    int64_t n = shape_count(&store_find(a->store, slot)->shape);
+    double worst = 0, size = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double d = fabs((double)x[i] - y[i]);
+        if (!(d <= worst)) worst = d;  // a NaN sticks
+        if (fabs((double)y[i]) > size) size = fabs((double)y[i]);
+    }
+    free(x);
+    free(y);
+    return worst / size;
+}
+
+static const char *const results[] = {"y", "dx", "dw"};
+
+static bool runs_bf16(void)
+{
+    struct device *d;
+    struct device_facts facts;
+    OK(device_open("cpu", 1, &d));
+    OK(d->type->facts(d, &facts));
+    device_close(d);
+    return facts.fast[BF16];
+}
+
+static void test_convolutions_against_ref(void **state)
+{
+    (void)state;
+    for (int t = 0; t < (runs_bf16() ? 2 : 1); t++) {
+        enum dtype type = t ? BF16 : F32;
+        for (int i = 0; i < CONV_CASES; i++) {
+            struct session *ref = run_conv("ref", 1, &conv_cases[i], type);
+            for (int threads = 1; threads <= 3; threads += 2) {
+                struct session *s = run_conv("cpu", threads, &conv_cases[i], type);
+                for (int r = 0; r < 3; r++) {
+                    // One rounding of y and dx to bf16 is up to 1/256; dw is f32 in both types.
+                    double limit = type == BF16 && r < 2 ? 1.0 / 200 : 2e-5, d = difference(s, ref, results[r]);
+                    if (!(d < limit))
+                        fail_msg("case %d, %s, %d threads: %s is off by %g of its largest", i, dtype_name(type), threads, results[r], d);
+                }
+                session_done(s);
+            }
+            session_done(ref);
+        }
+    }
+}
+
+static void test_same_bytes(void **state)
+{
+    (void)state;
+    for (int i = 0; i < CONV_CASES; i++) {
+        struct session *a = run_conv("cpu", 2, &conv_cases[i], F32), *b = run_conv("cpu", 2, &conv_cases[i], F32);
+        memset(b->slab, 0x5a, b->slab_bytes);  // nothing may depend on what lay in the slab
+        OK(session_run(b, 0));
+        for (int r = 0; r < 3; r++) {
+            float *x = read_slot(a, results[r]), *y = read_slot(b, results[r]);
+            assert_memory_equal(x, y, slot_bytes(store_find(a->store, results[r])));
+            free(x);
+            free(y);
+        }
+        session_done(a);
+        session_done(b);
+    }
+}
+
+// 4 images at once go through oneDNN, 28 through an own kernel: the first images' results are the same.
+static void test_batches_cut_otherwise(void **state)
+{
+    (void)state;
+    struct conv_case many = {28, 6, 6, 24, 64, 3, 3, 1, 1, 0, 1, ACT_GELU, true}, few = many;
+    few.n = 4;
+    struct session *a = run_conv("cpu", 2, &many, F32), *b = run_conv("cpu", 2, &few, F32);
+    for (int r = 0; r < 2; r++) {
+        float *x = read_slot(a, results[r]), *y = read_slot(b, results[r]);
+        int64_t n = shape_count(&store_find(b->store, results[r])->shape);
+        for (int64_t i = 0; i < n; i++)
+            if (!(fabsf(x[i] - y[i]) < 1e-3f)) fail_msg("%s[%lld]: %g in a batch of 28, %g in one of 4", results[r], (long long)i, x[i], y[i]);
+        free(x);
+        free(y);
+    }
+    session_done(a);
+    session_done(b);
+}
+
+// ---- scratch
+
+static const struct cpu_op *entry_of(enum op op)
+{
+    return op == OP_CONV ? &cpu_conv : op == OP_CONV_DGRAD ? &cpu_conv_dgrad : op == OP_CONV_WGRAD ? &cpu_conv_wgrad : &cpu_matmul;
+}
+
+// Runs one node by hand between guards; every byte behind its workspace and behind its result must survive.
+static void run_guarded(struct cpu_device *cpu, const struct graph *g, const struct node *n)
+{
+    enum { GUARD = 256 };
+    const struct cpu_op *op = entry_of(n->op);
+    struct cpu_step step = {.cpu = cpu, .graph = g, .node = n};
+    OK(op->supports(cpu, g, n));
+    step.work_bytes = op->workspace(cpu, g, n);
+    assert_int_equal(step.work_bytes, op->workspace(cpu, g, n));
+    size_t room = (step.work_bytes + 63) / 64 * 64 + GUARD, out = value_bytes(node_out(g, n, 0));
+    unsigned char *work = aligned_alloc(64, room), *y = aligned_alloc(64, (out + 63) / 64 * 64 + GUARD);
+    assert_true(work && y);
+    memset(work, 0xa5, room);
+    memset(y, 0xa5, (out + 63) / 64 * 64 + GUARD);
+    step.work = work, step.out[0] = y;
+    for (int i = 0; i < 3; i++) {
+        if (n->in[i] == NONE) continue;
+        size_t bytes = (value_bytes(&g->value[n->in[i]]) + 63) / 64 * 64;
+        step.in[i] = aligned_alloc(64, bytes);
+        assert_non_null(step.in[i]);
+        memset(step.in[i], 0x3c, bytes);  // a small number in every type
+    }
+    OK(op->prepare(&step));
+    for (int again = 0; again < 2; again++) OK(step.run(&step));
+    for (int i = 0; i < GUARD; i++) {
+        assert_int_equal(work[step.work_bytes + (size_t)i], 0xa5);
+        assert_int_equal(y[out + (size_t)i], 0xa5);
+    }
+    if (step.release) step.release(&step);
+    for (int i = 0; i < 3; i++) free(step.in[i]);
+    free(work);
+    free(y);
+}
+
+static void test_workspace_is_what_is_used(void **state)
+{
+    (void)state;
+    struct device *d;
+    OK(device_open("cpu", 2, &d));
+    for (int i = 0; i < CONV_CASES; i++) {
+        struct store *store = store_new();
+        struct graph *g = conv_graph(store, &conv_cases[i], runs_bf16() && i % 2 ? BF16 : F32, conv_cases[i].n);
+        OK(graph_check(g));
+        for (int n = 0; n < g->nodes; n++)
+            if (g->node[n].op <= OP_CONV_WGRAD) run_guarded((struct cpu_device *)d, g, &g->node[n]);
+        graph_free(g);
+        store_free(store);
+    }
+    device_close(d);
+}
+
+static void test_matmul_workspace(void **state)
+{
+    (void)state;
+    struct device *d;
+    OK(device_open("cpu", 2, &d));
+    struct store *store = store_new();
+    struct graph *g = graph_new(store, "products");
+    int a = input(g, "a", SHAPE(17, 33)), b = input(g, "b", SHAPE(33, 9)), c = input(g, "c", SHAPE(17, 9));
+    g_matmul(g, a, false, b, false, 0.5f, c, 2.0f, F32);
+    if (runs_bf16()) g_matmul(g, g_cast(g, b, BF16), true, a, true, 1.0f, NONE, 0.0f, F32);
+    OK(graph_check(g));
+    for (int n = 0; n < g->nodes; n++)
+        if (g->node[n].op == OP_MATMUL) run_guarded((struct cpu_device *)d, g, &g->node[n]);
+    graph_free(g);
+    store_free(store);
+    device_close(d);
+}
+
+// ---- names
+
+static void test_errors_have_names(void **state)
+{
+    (void)state;
+    struct device *d = NULL;
+    REFUSED(device_open("cpuu", 1, &d), "did you mean \"cpu\"");
+    REFUSED(device_open("zebrafish", 1, &d), "cpu, ref, null");
+    REFUSED(device_open("cpu:1", 1, &d), "number 1");
+    REFUSED(device_open("cpu:x", 1, &d), "cpu:0");
+    REFUSED(device_open("cpu", -1, &d), "-1 threads");
+    assert_null(d);
+
+    struct session *s = session_on("cpu");
+    struct graph *g = graph_new(s->store, "halves");
+    graph_scope(g, "group1.conv1");
+    int x = g_cast(g, input(g, "x", SHAPE(2, 5, 5, 8)), F16);
+    keep(g, "y", g_conv(g, x, weight(g, "w", SHAPE(8, 3, 3, 8)), 1, 1));
+    OK(session_add(s, g));
+    REFUSED(session_ready(s), "group1.conv1");
+    assert_non_null(strstr(error_text(), "f16"));
+    session_done(s);
+}
+
+static void test_facts(void **state)
+{
+    (void)state;
+    struct device *d;
+    struct device_facts facts;
+    OK(device_open("auto", 2, &d));
+    assert_string_equal(d->type->name, "cpu");
+    OK(d->type->facts(d, &facts));
+    assert_int_equal(facts.threads, 2);
+    assert_non_null(strstr(facts.name, "2 threads"));
+    assert_non_null(strstr(facts.library, "oneDNN "));
+    assert_true(facts.memory > 1 << 20);
+    device_close(d);
+}
+
+static void test_measure(void **state)
+{
+    (void)state;
+    struct device *d;
+    struct device_facts facts;
+    OK(device_open("cpu", 1, &d));
+    OK(device_measure(d, &facts));
+    assert_true(facts.peak_flops[F32] > 1e8 && facts.peak_flops[F32] < 1e15);
+    assert_true(facts.peak_flops[F16] == 0);  // f16 is storage only there
+    assert_true(facts.peak_bytes > 1e8 && facts.peak_bytes < 1e14);
+    device_close(d);
+    OK(device_open("null", 1, &d));
+    OK(device_measure(d, &facts));
+    assert_true(facts.peak_flops[F32] == 0);
+    device_close(d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_convolutions_against_ref),
+        cmocka_unit_test(test_same_bytes),
+        cmocka_unit_test(test_batches_cut_otherwise),
+        cmocka_unit_test(test_workspace_is_what_is_used),
+        cmocka_unit_test(test_matmul_workspace),
+        cmocka_unit_test(test_errors_have_names),
+        cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_measure),
+    };
+    return cmocka_run_group_tests_name("cpu", tests, NULL, NULL);
+}

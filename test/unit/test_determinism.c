@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// The promise of docs/architecture.md: same seed, same device, same number of threads give the same bytes, and no draw
+// depends on the number of threads.
+#include "runtime/fuse.h"
+#include "tasks/trainer.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { TRAIN = 600, TEST = 150, STEPS = 20 };
+
+struct bench {
+    struct device *device;
+    struct dataset *data;
+    struct trainer *trainer;
+};
+
+static void open_bench(struct bench *b, const char *device, int threads, const char *precision)
+{
+    struct trainer_choice choice = {.fuse = FUSE_ALL};
+    assert_int_equal(task_find("cifar10", &choice.task), 0);
+    assert_int_equal(recipe_embedded("cifar10", &choice.recipe), 0);
+    assert_int_equal(recipe_set(&choice.recipe, "widths=16,16,32"), 0);
+    assert_int_equal(recipe_set(&choice.recipe, "batch=50"), 0);
+    assert_int_equal(recipe_set(&choice.recipe, "epochs=2"), 0);
+    assert_int_equal(recipe_set(&choice.recipe, precision), 0);
+    assert_int_equal(device_open(device, threads, &b->device), 0);
+    assert_int_equal(dataset_open_synthetic(TRAIN, TEST, &b->data), 0);
+    choice.data = b->data;
+    choice.device = b->device;
+    assert_int_equal(trainer_new(&choice, &b->trainer), 0);
+    assert_int_equal(trainer_ready(b->trainer), 0);
+    assert_int_equal(trainer_load(b->trainer), 0);
+}
+
+static void close_bench(struct bench *b)
+{
+    trainer_free(b->trainer);
+    dataset_close(b->data);
+    device_close(b->device);
+}
+
+// All persistent bytes after some steps: weights, optimiser state, statistics, counters.
+static uint8_t *train_bytes(struct trainer *t, uint64_t seed, int steps, size_t *count)
+{
+    assert_int_equal(trainer_begin(t, seed), 0);
+    for (int i = 0; i < steps; i++) assert_int_equal(trainer_step(t), 0);
+    const struct store *s = t->session->store;
+    *count = 0;
+    for (int i = 0; i < s->count; i++) *count += slot_bytes(s->slot[i]);
+    uint8_t *bytes = zalloc(*count), *at = bytes;
+    for (int i = 0; i < s->count; i++) {
+        assert_int_equal(session_get(t->session, s->slot[i]->name, at, slot_bytes(s->slot[i])), 0);
+        at += slot_bytes(s->slot[i]);
+    }
+    return bytes;
+}
+
+static void same_seed_same_bytes(const char *precision, int threads)
+{
+    struct bench a, b;
+    size_t n, m, k;
+    open_bench(&a, "cpu", threads, precision);
+    uint8_t *first = train_bytes(a.trainer, 7, STEPS, &n), *again = train_bytes(a.trainer, 7, STEPS, &m);
+    uint8_t *other = train_bytes(a.trainer, 8, STEPS, &k);
+    close_bench(&a);
+    open_bench(&b, "cpu", threads, precision);  // memory, plan and primitives made anew
+    uint8_t *anew = train_bytes(b.trainer, 7, STEPS, &m);
+    close_bench(&b);
+    assert_int_equal(n, m);
+    assert_memory_equal(first, again, n);
+    assert_memory_equal(first, anew, n);
+    assert_memory_not_equal(first, other, n);
+    free(first), free(again), free(other), free(anew);
+}
+
+static void f32_is_repeatable(void **state)
+{
+    (void)state;
+    same_seed_same_bytes("precision=f32", 2);
+    same_seed_same_bytes("precision=f32", 1);
+}
+
+static void bf16_is_repeatable(void **state)
+{
+    (void)state;
+    struct device *device;
+    struct device_facts facts;
+    assert_int_equal(device_open("cpu", 1, &device), 0);
+    assert_int_equal(device->type->facts(device, &facts), 0);
+    device_close(device);
+    if (!facts.fast[BF16]) skip();
+    same_seed_same_bytes("precision=bf16", 2);
+}
+
+// A graph that only draws samples: what it draws is the same for one, two and three threads, and on ref.
+static void draw(const char *device_name, int threads, float *x, int32_t *index, size_t bytes)
+{
+    struct bench b;
+    open_bench(&b, device_name, threads, "precision=f32");
+    struct session *s;
+    assert_int_equal(session_new(b.device, &s), 0);
+    struct graph *g = graph_new(s->store, "draw");
+    struct init upload = {INIT_UPLOAD, 0};
+    int images = graph_state(g, "images", SHAPE(TRAIN, 32, 32, 3), U8, MEMORY_DATA, upload);
+    int order = graph_state(g, "order", SHAPE(TRAIN), I32, MEMORY_DATA, upload);
+    int cursor = graph_state(g, "cursor", SHAPE(1), I32, MEMORY_DATA, (struct init){INIT_ZERO, 0});
+    int key = graph_state(g, "key", SHAPE(4), I32, MEMORY_DATA, upload);
+    int drawn = graph_state(g, "drawn", SHAPE(TRAIN / 2), I32, MEMORY_DATA, upload);
+    int kept = graph_state(g, "kept", SHAPE(TRAIN / 2, 32, 32, 3), F32, MEMORY_DATA, upload);
+    struct augment_attr a = {.flip = FLIP_ALTERNATE, .pad = 2, .brightness = 0.1f, .contrast = 0.1f,
+                             .mean = {.5f, .5f, .5f}, .std = {.25f, .25f, .25f}, .to = F32};
+    int at = g_window(g, order, cursor, TRAIN / 2);
+    graph_node_over(g, OP_ASSIGN, (int[]){drawn, at}, 2, NULL, &drawn, NULL);
+    graph_node_over(g, OP_ASSIGN, (int[]){kept, g_augment(g, images, at, key, &a)}, 2, NULL, &kept, NULL);
+    int program = session_add(s, g);
+    assert_true(program >= 0);
+    assert_int_equal(session_ready(s), 0);
+    assert_int_equal(session_reset(s, 1), 0);
+
+    uint8_t *pixels = zalloc((size_t)TRAIN * 3072);
+    assert_int_equal(dataset_read(b.data, SPLIT_TRAIN, 0, TRAIN, pixels, NULL), 0);
+    assert_int_equal(session_put(s, "images", pixels, 0, (size_t)TRAIN * 3072), 0);
+    free(pixels);
+    // The trainer's own order and key of epoch 1.
+    assert_int_equal(trainer_begin(b.trainer, 99), 0);
+    for (int i = 0; i <= b.trainer->steps_an_epoch; i++) assert_int_equal(trainer_step(b.trainer), 0);
+    int32_t words[TRAIN];
+    assert_int_equal(session_get(b.trainer->session, "train.order", words, sizeof words), 0);
+    assert_int_equal(session_put(s, "order", words, 0, sizeof words), 0);
+    assert_int_equal(session_get(b.trainer->session, "train.key", words, 16), 0);
+    assert_int_equal(session_put(s, "key", words, 0, 16), 0);
+    assert_int_equal(session_run(s, program), 0);
+    assert_int_equal(session_get(s, "kept", x, bytes), 0);
+    assert_int_equal(session_get(s, "drawn", index, TRAIN / 2 * sizeof *index), 0);
+    session_free(s);
+    close_bench(&b);
+}
+
+static void threads_draw_alike(void **state)
+{
+    (void)state;
+    size_t bytes = (size_t)TRAIN / 2 * 3072 * sizeof(float);
+    float *one = zalloc(bytes), *other = zalloc(bytes);
+    int32_t a[TRAIN / 2], b[TRAIN / 2];
+    draw("cpu", 1, one, a, bytes);
+    for (int threads = 2; threads <= 3; threads++) {
+        draw("cpu", threads, other, b, bytes);
+        assert_memory_equal(one, other, bytes);
+        assert_memory_equal(a, b, sizeof a);
+    }
+    bool seen[TRAIN] = {0};  // a window of a permutation holds no sample twice
+    for (int i = 0; i < TRAIN / 2; i++) {
+        assert_in_range(a[i], 0, TRAIN - 1);
+        assert_false(seen[a[i]]);
+        seen[a[i]] = true;
+    }
+    free(one), free(other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(f32_is_repeatable),
+        cmocka_unit_test(bf16_is_repeatable),
+        cmocka_unit_test(threads_draw_alike),
+    };
+    return cmocka_run_group_tests_name("determinism", tests, NULL, NULL);
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arithmetic of single elements (runtime/element.h) against libm in double, over every range that matters, and
+// what augmentation and dropout draw: bounds, balance, and that no draw depends on anything but its key.
+#include "runtime/element.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+// Largest error of f against want over [low, high] in `steps` steps: relative to max(|want|, floor).
+static double worst(float (*f)(float), double (*want)(double), double low, double high, int steps, double floor)
+{
+    double most = 0.0;
+    for (int i = 0; i <= steps; i++) {
+        float x = (float)(low + (high - low) * i / steps);
+        double w = want((double)x), error = fabs((double)f(x) - w) / fmax(fabs(w), floor);
+        if (!(error <= most)) most = error;
+    }
+    return most;
+}
+
+static float sigmoid(float x) { return element_sigmoid(x); }
+static float silu(float x) { return element_silu(x); }
+static float silu_slope(float x) { return element_silu_slope(x); }
+static float gelu(float x) { return element_gelu(x); }
+static float gelu_slope(float x) { return element_gelu_slope(x); }
+static float exponential(float x) { return element_exp(x); }
+static float relu(float x) { return element_relu(x); }
+
+static double true_sigmoid(double x) { return 1.0 / (1.0 + exp(-x)); }
+static double true_silu(double x) { return x * true_sigmoid(x); }
+static double true_silu_slope(double x) { return true_sigmoid(x) * (1.0 + x * (1.0 - true_sigmoid(x))); }
+static double true_gauss(double x) { return 0.5 * erfc(-x * M_SQRT1_2); }
+static double true_gelu(double x) { return x * true_gauss(x); }
+static double true_gelu_slope(double x) { return true_gauss(x) + x * exp(-0.5 * x * x) / sqrt(2.0 * M_PI); }
+static double true_relu(double x) { return x > 0.0 ? x : 0.0; }
+
+enum { STEPS = 400000 };
+
+static void test_exp(void **state)
+{
+    (void)state;
+    assert_true(worst(exponential, exp, -87.0, 88.0, STEPS, 0.0) < 3e-7);
+    assert_true(worst(exponential, exp, -1.0, 1.0, STEPS, 0.0) < 3e-7);
+    assert_true(element_exp(0.0f) == 1.0f);
+    // Beyond what f32 holds it saturates: neither infinite nor below the smallest it gives.
+    assert_true(element_exp(1000.0f) == element_exp(88.0f));
+    assert_true(isfinite(element_exp(INFINITY)));
+    assert_true(element_exp(-INFINITY) == element_exp(-87.0f));
+    assert_true(element_exp(-87.0f) > 0.0f && element_exp(-87.0f) < 2e-38f);
+}
+
+// What is claimed at the head of element.h; the errors of the products follow from those of their factors.
+static void test_activations(void **state)
+{
+    (void)state;
+    assert_true(worst(sigmoid, true_sigmoid, -80.0, 80.0, STEPS, 0.0) < 5e-7);
+    assert_true(worst(silu, true_silu, -20.0, 20.0, STEPS, 1e-3) < 6e-7);
+    assert_true(worst(silu_slope, true_silu_slope, -20.0, 20.0, STEPS, 1.0) < 6e-7);
+    assert_true(worst(gelu, true_gelu, -12.0, 12.0, STEPS, 1.0) < 4e-7);
+    assert_true(worst(gelu_slope, true_gelu_slope, -12.0, 12.0, STEPS, 1.0) < 5e-7);
+    assert_true(worst(relu, true_relu, -5.0, 5.0, STEPS, 0.0) == 0.0);
+    double most = 0.0;
+    for (int i = -STEPS; i <= STEPS; i++) {
+        float x = (float)(10.0 * i / STEPS), density, below = element_gauss(x, &density);
+        most = fmax(most, fabs((double)below - true_gauss((double)x)));
+        assert_true(fabs((double)density - exp(-0.5 * (double)x * (double)x) / sqrt(2.0 * M_PI)) < 3e-7);
+    }
+    assert_true(most < 2e-7);
+}
+
+static void test_activations_far_out(void **state)
+{
+    (void)state;
+    static const float far[] = {50.0f, 100.0f, 1e4f, 1e18f};
+    for (int i = 0; i < 4; i++) {
+        float x = far[i];
+        assert_true(element_silu(x) == x && element_gelu(x) == x && element_relu(x) == x);
+        assert_true(element_silu_slope(x) == 1.0f && element_gelu_slope(x) == 1.0f);
+        assert_true(element_relu(-x) == 0.0f && fabsf(element_gelu(-x)) < 1e-18f);
+        assert_true(isfinite(element_silu(-x)) && isfinite(element_silu_slope(-x)));
+    }
+    assert_true(element_silu(0.0f) == 0.0f && element_gelu(0.0f) == 0.0f);
+    assert_true(element_relu_slope(0.0f) == 0.0f && element_relu_slope(1e-30f) == 1.0f);
+}
+
+// The slopes are those of the functions: by central differences, which need no libm.
+static void test_slopes_are_slopes(void **state)
+{
+    (void)state;
+    for (int i = -60; i <= 60; i++) {
+        float x = (float)i / 10.0f, h = 0.0625f;
+        double silu_rise = ((double)element_silu(x + h) - (double)element_silu(x - h)) / (2.0 * (double)h);
+        double gelu_rise = ((double)element_gelu(x + h) - (double)element_gelu(x - h)) / (2.0 * (double)h);
+        assert_true(fabs(silu_rise - (double)element_silu_slope(x)) < 1e-3);
+        assert_true(fabs(gelu_rise - (double)element_gelu_slope(x)) < 1e-3);
+    }
+}
+
+static void test_reflect(void **state)
+{
+    (void)state;
+    static const int want[] = {2, 1, 0, 1, 2, 3, 2, 1};  // -2 .. 5 of 4: borders are not doubled
+    for (int i = 0; i < 8; i++) assert_int_equal(element_reflect(i - 2, 4), want[i]);
+}
+
+// ---- draws
+
+static void test_augmentation_is_in_bounds_and_balanced(void **state)
+{
+    (void)state;
+    enum { N = 20000, PAD = 2 };
+    const int32_t key[4] = {12345, -7, 3, 0};
+    int flips = 0, count[2 * PAD + 1][2 * PAD + 1] = {{0}};
+    double shift = 0.0, gain = 0.0;
+    for (uint32_t i = 0; i < N; i++) {
+        struct augment_draw d = element_augment(key, i, 1, PAD, 0.14f, 0.13f);
+        assert_true(d.dy >= -PAD && d.dy <= PAD && d.dx >= -PAD && d.dx <= PAD);
+        assert_true(fabsf(d.shift) <= 0.14f && fabsf(d.gain - 1.0f) <= 0.1301f);
+        flips += d.flip;
+        count[d.dy + PAD][d.dx + PAD]++;
+        shift += (double)d.shift, gain += (double)d.gain;
+    }
+    // Five standard deviations of a fair draw.
+    assert_true(abs(flips - N / 2) < 5.0 * sqrt(N / 4.0));
+    for (int y = 0; y < 5; y++)
+        for (int x = 0; x < 5; x++) assert_true(fabs(count[y][x] - N / 25.0) < 5.0 * sqrt(N / 25.0));
+    assert_true(fabs(shift / N) < 5.0 * 0.14 / sqrt(3.0 * N));
+    assert_true(fabs(gain / N - 1.0) < 5.0 * 0.13 / sqrt(3.0 * N));
+}
+
+static void test_alternate_flip(void **state)
+{
+    (void)state;
+    int first = 0;
+    for (uint32_t image = 0; image < 1000; image++) {
+        int flip[4];
+        for (int epoch = 0; epoch < 4; epoch++) {
+            const int32_t key[4] = {1, 2, epoch, 0};
+            flip[epoch] = element_augment(key, image, 2, 0, 0.0f, 0.0f).flip;
+        }
+        assert_int_equal(flip[1], !flip[0]);  // turned every epoch
+        assert_int_equal(flip[2], flip[0]);
+        assert_int_equal(flip[3], flip[1]);
+        first += flip[0];
+    }
+    assert_in_range(first, 420, 580);
+}
+
+static void test_draws_depend_on_their_key_alone(void **state)
+{
+    (void)state;
+    const int32_t key[4] = {9, 9, 5, 0}, other_seed[4] = {9, 10, 5, 0}, other_epoch[4] = {9, 9, 6, 0};
+    int same[3] = {0};
+    for (uint32_t i = 0; i < 1000; i++) {
+        struct augment_draw a = element_augment(key, i, 1, 4, 0.1f, 0.1f), b = element_augment(key, i, 1, 4, 0.1f, 0.1f);
+        assert_memory_equal(&a, &b, sizeof a);
+        // What is drawn for one thing does not move another: the crop is the same without the jitter.
+        struct augment_draw plain = element_augment(key, i, 0, 4, 0.0f, 0.0f);
+        assert_int_equal(plain.dy, a.dy);
+        assert_int_equal(plain.dx, a.dx);
+        assert_int_equal(plain.flip, 0);
+        assert_true(plain.shift == 0.0f && plain.gain == 1.0f);
+        struct augment_draw s = element_augment(other_seed, i, 1, 4, 0.1f, 0.1f), e = element_augment(other_epoch, i, 1, 4, 0.1f, 0.1f);
+        same[0] += s.dy == a.dy && s.dx == a.dx;
+        same[1] += e.dy == a.dy && e.dx == a.dx;
+        same[2] += element_augment(key, i + 1000, 1, 4, 0.1f, 0.1f).dy == a.dy;
+    }
+    assert_true(same[0] < 40 && same[1] < 40);  // 1 in 81 by chance
+    assert_in_range(same[2], 60, 170);          // 1 in 9
+}
+
+static void test_dropout_keeps_the_right_share(void **state)
+{
+    (void)state;
+    enum { N = 40000 };
+    const int32_t key[4] = {4, 0, 0, 0};
+    int kept = 0, site = 0, step = 0;
+    for (uint64_t i = 0; i < N; i++) {
+        int keep = element_keeps(key, 3, 1, i, 0.3f);
+        kept += keep;
+        site += keep == element_keeps(key, 3, 2, i, 0.3f);
+        step += keep == element_keeps(key, 4, 1, i, 0.3f);
+        assert_int_equal(element_keeps(key, 3, 1, i, 0.0f), 1);
+    }
+    assert_true(fabs(kept - 0.7 * N) < 5.0 * sqrt(N * 0.21));
+    // Two independent draws agree with .7 * .7 + .3 * .3.
+    assert_true(fabs(site - 0.58 * N) < 5.0 * sqrt(N * 0.25));
+    assert_true(fabs(step - 0.58 * N) < 5.0 * sqrt(N * 0.25));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_exp),
+        cmocka_unit_test(test_activations),
+        cmocka_unit_test(test_activations_far_out),
+        cmocka_unit_test(test_slopes_are_slopes),
+        cmocka_unit_test(test_reflect),
+        cmocka_unit_test(test_augmentation_is_in_bounds_and_balanced),
+        cmocka_unit_test(test_alternate_flip),
+        cmocka_unit_test(test_draws_depend_on_their_key_alone),
+        cmocka_unit_test(test_dropout_keeps_the_right_share),
+    };
+    return cmocka_run_group_tests_name("element", tests, NULL, NULL);
+}

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// The networks: layers and parameters against the literature, plans of the full size, and training steps of narrow
+// ones on `ref`, where the loss must fall, and on `cpu`, which must agree.
+#include "runtime/fuse.h"
+#include "runtime/grad.h"
+#include "runtime/optim.h"
+#include "tasks/model.h"
+#include "test/unit/fixture_graph.h"
+
+enum { CLASSES = 10, MOST = 512 };
+
+static struct recipe plain(const char *widths)
+{
+    struct recipe r;
+    OK(recipe_embedded("resnet", &r));
+    if (*widths) OK(recipe_set(&r, widths));
+    return r;
+}
+
+static const struct model *model(const char *name)
+{
+    const struct model *m;
+    OK(model_find(name, &m));
+    return m;
+}
+
+static int network(struct graph *g, const char *name, const struct recipe *r, struct shape shape, enum dtype type, bool training)
+{
+    int x = g_cast(g, graph_state(g, "x", shape, F32, MEMORY_DATA, (struct init){INIT_UPLOAD, 0}), type);
+    return model(name)->logits(g, x, &(struct model_build){r, training, training, CLASSES});
+}
+
+// ---- size
+
+static int64_t weights(const struct store *s)
+{
+    int64_t n = 0;
+    for (int i = 0; i < s->count; i++)
+        if (s->slot[i]->memory == MEMORY_WEIGHTS) n += shape_count(&s->slot[i]->shape);
+    return n;
+}
+
+static int layers(const struct graph *g)  // as papers count: convolutions and the head, without projections
+{
+    int n = 0;
+    for (int i = 0; i < g->nodes; i++) {
+        bool layer = g->node[i].op == OP_CONV || g->node[i].op == OP_MATMUL;
+        n += layer && !strstr(g->value[g->node[i].in[1]].slot->name, "shortcut");
+    }
+    return n;
+}
+
+static void test_sizes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int layers, norms;
+        int64_t weights;
+        double multiplications;  // millions
+    } rows[] = {
+        {"record", 8, 6, 1971640, 118},    // KellerJordan/cifar10-airbench: 1.97 M
+        {"resnet9", 9, 8, 6573120, 379},   // Page 2018: 6.57 M
+        {"resnet56", 56, 55, 855578, 127}, // He et al. 2015: 0.85 M, 127 M; two projections more
+        {"resnet164", 164, 163, 1703258, 258},  // He et al. 2016: 1.7 M
+    };
+    struct recipe r = plain("");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (int training = 0; training < 2; training++) {
+            struct store *s = store_new();
+            struct graph *g = graph_new(s, rows[i].name);
+            int y = network(g, rows[i].name, &r, SHAPE(1, 32, 32, 3), F32, training);
+            OK(graph_check(g));
+            char text[SHAPE_TEXT];
+            assert_string_equal(shape_text(text, &g->value[y].shape), "1x10");
+            assert_int_equal(layers(g), rows[i].layers);
+            assert_int_equal(count_op(g, training ? OP_NORM : OP_NORM_INFER), rows[i].norms);
+            assert_int_equal(count_op(g, training ? OP_NORM_INFER : OP_NORM), 0);
+            assert_int_equal(weights(s), rows[i].weights);
+            double flops = 0;
+            for (int n = 0; n < g->nodes; n++)
+                if (g->node[n].op == OP_CONV || g->node[n].op == OP_MATMUL) flops += node_cost(g, &g->node[n]).flops;
+            assert_float_equal(flops / 2e6, rows[i].multiplications, 2.5);
+            for (int v = 0; v < g->values; v++)
+                if (!training) assert_false(g->value[v].trains);
+            graph_free(g);
+            store_free(s);
+        }
+    }
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *network, *name, *shape;
+    } rows[] = {
+        {"resnet9", "prep.conv.weight", "64x3x3x3"},
+        {"resnet9", "layer3.residual.1.norm.running_var", "512"},
+        {"resnet9", "head.weight", "10x512"},
+        {"resnet56", "layer2.0.shortcut.weight", "32x1x1x16"},
+        {"resnet56", "layer3.8.conv2.weight", "64x3x3x64"},
+        {"resnet164", "layer1.0.shortcut.weight", "64x1x1x16"},
+        {"resnet164", "layer3.17.norm3.weight", "64"},
+        {"resnet164", "fc.bias", "10"},
+        {"record", "group2.conv1.weight", "256x3x3x64"},
+    };
+    struct recipe r = plain("");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct store *s = store_new();
+        struct graph *g = graph_new(s, "names");
+        network(g, rows[i].network, &r, SHAPE(1, 32, 32, 3), F32, true);
+        OK(graph_check(g));
+        const struct slot *slot = store_find(s, rows[i].name);
+        if (!slot) fail_msg("%s has no %s", rows[i].network, rows[i].name);
+        char text[SHAPE_TEXT];
+        assert_string_equal(shape_text(text, &slot->shape), rows[i].shape);
+        graph_free(g);
+        store_free(s);
+    }
+    assert_non_null(model_table[0].name);
+    const struct model *m;
+    REFUSED(model_find("resnet65", &m), "did you mean \"resnet56\"?");
+    REFUSED(model_find("transformer", &m), "there is no model \"transformer\" (dawn models");
+}
+
+static void test_wrong_widths(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"record", "resnet9", "resnet56", "resnet164"};
+    struct recipe r = plain("widths=8,8");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct store *s = store_new();
+        struct graph *g = graph_new(s, "widths");
+        assert_int_equal(network(g, names[i], &r, SHAPE(1, 32, 32, 3), F32, true), NONE);
+        REFUSED(graph_check(g), "widths");
+        graph_free(g);
+        store_free(s);
+    }
+}
+
+// ---- training
+
+static int parameters(const struct graph *g, int *params)
+{
+    int count = 0;
+    for (int v = 0; v < g->values; v++)
+        if (g->value[v].slot && g->value[v].slot->memory == MEMORY_WEIGHTS && g->value[v].trains) {
+            assert_true(count < MOST);
+            params[count++] = v;
+        }
+    return count;
+}
+
+static int train_graph(struct session *s, const char *name, const struct recipe *r, struct shape shape, enum dtype type)
+{
+    struct graph *g = graph_new(s->store, name);
+    int params[MOST], grads[MOST];
+    int labels = graph_state(g, "labels", SHAPE(shape.dim[0]), U8, MEMORY_DATA, (struct init){INIT_UPLOAD, 0});
+    int loss = g_xent(g, network(g, name, r, shape, type, true), labels, 0, true);
+    OK(fuse_graph(g, FUSE_ALL));
+    int count = parameters(g, params);
+    OK(grad_of(g, loss, params, count, grads));
+    keep(g, "loss", loss);
+    g->phase = PHASE_UPDATE;
+    int lr = graph_state(g, "lr", SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_CONSTANT, 0.02f});
+    struct optim_settings o = {.momentum = 0.9f, .nesterov = true};
+    for (int i = 0; i < count; i++) {
+        if (grads[i] == NONE) fail_msg("%s: nothing flows back to %s", name, g->value[params[i]].slot->name);
+        optim_sgd(g, params[i], grads[i], lr, &o);
+    }
+    return session_add(s, g);
+}
+
+// The real sizes are planned, on the device without hardware.
+static void test_plans(void **state)
+{
+    (void)state;
+    struct recipe r = plain("");
+    size_t slab[2];
+    for (const struct model *m = model_table; m->name; m++)
+        for (int batch = 0; batch < 2; batch++) {
+            struct session *s = session_on("null");
+            int program = train_graph(s, m->name, &r, SHAPE(batch ? 128 : 64, 32, 32, 3), BF16);
+            OK(program);
+            OK(session_plan(s));
+            const struct plan *p = s->plan[program];
+            size_t sum = 0;
+            for (int c = 0; c < MEMORY_CLASSES; c++) sum += p->memory[c];
+            assert_int_equal(sum, p->total);
+            assert_true(p->memory[MEMORY_WEIGHTS] >= 4 * (size_t)weights(s->store));
+            slab[batch] = p->slab_bytes;
+            if (batch) assert_true(slab[1] > slab[0] + slab[0] / 4);
+            session_done(s);
+        }
+}
+
+static const struct {
+    const char *name, *widths;
+    int side;
+} NARROW[] = {
+    {"record", "widths=8,8,8", 24},
+    {"resnet9", "widths=4,8,8,8", 16},
+    {"resnet56", "widths=2,4,4", 8},
+    {"resnet164", "widths=2,2,4", 8},
+};
+enum { NARROWS = sizeof NARROW / sizeof *NARROW, BATCH = 6 };
+
+static struct session *narrow(int i, const char *device)
+{
+    struct recipe r = plain(NARROW[i].widths);
+    struct session *s = session_on(device);
+    OK(train_graph(s, NARROW[i].name, &r, SHAPE(BATCH, NARROW[i].side, NARROW[i].side, 3), F32));
+    start(s);
+    uint8_t labels[BATCH];
+    for (int b = 0; b < BATCH; b++) labels[b] = (uint8_t)(b * 7 % CLASSES);
+    OK(session_put(s, "labels", labels, 0, sizeof labels));
+    return s;
+}
+
+static void test_loss_falls(void **state)
+{
+    (void)state;
+    for (int i = 0; i < NARROWS; i++) {
+        struct session *s = narrow(i, "ref");
+        float first = 0, last = 0;
+        for (int step = 0; step < 8; step++) {
+            OK(session_run(s, 0));
+            last = read_one(s, "loss");
+            if (step == 0) first = last;
+            assert_true(isfinite(last));
+        }
+        assert_true(first > 1 && first < 6);  // ten classes, drawn weights: near ln 10
+        if (!(last < 0.7f * first)) fail_msg("%s: the loss went from %g to %g", NARROW[i].name, (double)first, (double)last);
+        session_done(s);
+    }
+}
+
+static void test_cpu_agrees(void **state)
+{
+    (void)state;
+    for (int i = 0; i < NARROWS; i++) {
+        struct session *s[2] = {narrow(i, "ref"), narrow(i, "cpu")};
+        for (int d = 0; d < 2; d++) OK(session_run(s[d], 0));
+        assert_float_equal(read_one(s[0], "loss"), read_one(s[1], "loss"), 1e-4);
+        for (int k = 0; k < s[0]->store->count; k++) {
+            const struct slot *slot = s[0]->store->slot[k];
+            if (slot->dtype != F32 || slot->memory == MEMORY_DATA) continue;
+            float *a = read_slot(s[0], slot->name), *b = read_slot(s[1], slot->name), most = 0, off = 0;
+            for (int64_t j = 0; j < shape_count(&slot->shape); j++) {
+                most = fmaxf(most, fabsf(a[j]));
+                off = fmaxf(off, isfinite(b[j]) ? fabsf(a[j] - b[j]) : INFINITY);
+            }
+            if (off > 2e-3f * most + 1e-4f)
+                fail_msg("%s, %s: %g apart where the largest is %g", NARROW[i].name, slot->name, (double)off, (double)most);
+            free(a);
+            free(b);
+        }
+        session_done(s[0]);
+        session_done(s[1]);
+    }
+}
+
+// A trained network answers alike with running statistics and with these folded into its filters.
+static void test_inference(void **state)
+{
+    (void)state;
+    for (int i = 0; i < NARROWS; i++) {
+        struct recipe r = plain(NARROW[i].widths);
+        struct session *s = session_on("ref");
+        struct shape shape = SHAPE(BATCH, NARROW[i].side, NARROW[i].side, 3);
+        OK(train_graph(s, NARROW[i].name, &r, shape, F32));
+        int program[2], prepare = -1;
+        for (int fold = 0; fold < 2; fold++) {
+            struct graph *g = graph_new(s->store, "infer"), *p = graph_new(s->store, "prepare");
+            keep(g, fold ? "folded" : "plain", network(g, NARROW[i].name, &r, shape, F32, false));
+            OK(fuse_graph(g, FUSE_ALL));
+            if (fold) OK(fuse_fold(g, p));
+            OK(prepare = session_add(s, p));
+            OK(program[fold] = session_add(s, g));
+        }
+        start(s);
+        for (int step = 0; step < 3; step++) OK(session_run(s, 0));
+        OK(session_run(s, prepare));
+        OK(session_run(s, program[0]));
+        OK(session_run(s, program[1]));
+        float *a = read_slot(s, "plain"), *b = read_slot(s, "folded"), most = 0;
+        for (int j = 0; j < BATCH * CLASSES; j++) most = fmaxf(most, fabsf(a[j]));
+        for (int j = 0; j < BATCH * CLASSES; j++) assert_float_equal(a[j], b[j], 1e-3 * (double)most);
+        assert_true(most > 0);
+        free(a);
+        free(b);
+        session_done(s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes),      cmocka_unit_test(test_names),      cmocka_unit_test(test_wrong_widths),
+        cmocka_unit_test(test_plans),      cmocka_unit_test(test_loss_falls), cmocka_unit_test(test_cpu_agrees),
+        cmocka_unit_test(test_inference),
+    };
+    return cmocka_run_group_tests_name("model", tests, NULL, NULL);
+}

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where values lie: the proof notices what is planted, the classes sum to the total, and random graphs compute on a
+// shared, reused slab exactly what they compute when every value has memory of its own.
+#include "runtime/fuse.h"
+#include "runtime/grad.h"
+#include "runtime/optim.h"
+#include "runtime/ref/ref.h"
+#include "test/unit/fixture_graph.h"
+
+// ---- a training step of one layer: saved activations, gradients, temporaries
+
+static struct session *layered(struct plan **plan)
+{
+    struct session *s = session_on("ref");
+    struct graph *g = graph_new(s->store, "layers");
+    int x = input(g, "x", SHAPE(8, 16)), params[4], grads[4];
+    for (int i = 0; i < 4; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "w%d", i);
+        params[i] = weight(g, name, SHAPE(16, 16));
+        x = g_act(g, g_linear(g, x, params[i], NONE, F32), ACT_GELU);
+    }
+    OK(grad_of(g, g_reshape(g, g_reduce(g, x, 3u, true, F32), SHAPE(1)), params, 4, grads));
+    g->phase = PHASE_UPDATE;
+    int lr = graph_state(g, "lr", SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_CONSTANT, 0.1f});
+    struct optim_settings o = {.momentum = 0.9f};
+    for (int i = 0; i < 4; i++) optim_sgd(g, params[i], grads[i], lr, &o);
+    int program = session_add(s, g);
+    OK(program);
+    OK(session_plan(s));
+    *plan = s->plan[program];
+    return s;
+}
+
+static int live_together(const struct plan *p, int v)  // another value of the slab, live at the same time; NONE: none
+{
+    for (int u = 0; u < p->graph->values; u++)
+        if (u != v && p->place[u].bytes && p->place[u].first <= p->place[v].last && p->place[v].first <= p->place[u].last)
+            return u;
+    return NONE;
+}
+
+static void test_verify_can_fail(void **state)
+{
+    (void)state;
+    struct plan *p;
+    struct session *s = layered(&p);
+    OK(plan_verify(p));
+    int planted = 0;
+    for (int v = 0; v < p->graph->values; v++) {
+        if (!p->place[v].bytes) continue;
+        int other = live_together(p, v);
+        struct place was = p->place[v];
+        p->place[v].offset = p->slab_bytes - was.bytes + PLAN_ALIGN;
+        REFUSED(plan_verify(p), "leaves the slab");
+        p->place[v] = was;
+        if (other == NONE) continue;
+        p->place[v].offset = p->place[other].offset;
+        REFUSED(plan_verify(p), "overlap");
+        p->place[v] = was;
+        OK(plan_verify(p));
+        planted++;
+    }
+    assert_true(planted > 10);
+    p->work_bytes[3] = p->slab_bytes;  // a workspace over everything
+    REFUSED(plan_verify(p), "overlap");
+    session_done(s);
+}
+
+static void test_classes_sum(void **state)
+{
+    (void)state;
+    struct plan *p;
+    struct session *s = layered(&p);
+    size_t sum = 0, slots = 0, slab = 0;
+    for (int c = 0; c < MEMORY_CLASSES; c++) sum += p->memory[c];
+    for (int c = MEMORY_GRADIENTS; c < MEMORY_CLASSES; c++) slab += p->memory[c];
+    for (int i = 0; i < s->store->count; i++) slots += (slot_bytes(s->store->slot[i]) + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN;
+    assert_int_equal(sum, p->total);
+    assert_int_equal(slab, p->slab_bytes);
+    assert_int_equal(sum, slots + p->slab_bytes);
+    assert_int_equal(p->memory[MEMORY_WEIGHTS], 4 * 16 * 16 * 4);
+    assert_int_equal(p->memory[MEMORY_OPTIMISER], 4 * 16 * 16 * 4);
+    assert_int_equal(s->memory_total, p->total);
+    assert_true(p->memory[MEMORY_ACTIVATIONS] + p->memory[MEMORY_GRADIENTS] > 0);
+    bool saved = false, gradient = false;
+    for (int v = 0; v < p->graph->values; v++) {
+        saved |= p->place[v].bytes && p->place[v].memory == MEMORY_ACTIVATIONS;
+        gradient |= p->place[v].bytes && p->place[v].memory == MEMORY_GRADIENTS;
+    }
+    assert_true(saved && gradient);
+    size_t all = 0;
+    for (int v = 0; v < p->graph->values; v++) all += p->place[v].bytes;
+    assert_true(p->slab_bytes < all);  // memory is used again
+    session_done(s);
+}
+
+static void test_sharing(void **state)
+{
+    (void)state;
+    struct session *s = session_on("ref");
+    struct graph *g = graph_new(s->store, "sharing");
+    int x = input(g, "x", SHAPE(4, 8)), y = input(g, "y", SHAPE(4, 8));
+    int a = g_add(g, x, y), flat = g_reshape(g, a, SHAPE(32)), b = g_scale(g, flat, 2), c = g_scale(g, b, 3);
+    int d = g_mul(g, c, b);  // b is read after c was made from it: c may not lie over b; d may lie over c
+    int square = g_mul(g, d, d), persistent = g_scale(g, x, 2);
+    keep(g, "out", g_add(g, g_reshape(g, square, SHAPE(4, 8)), persistent));
+    int program = session_add(s, g);
+    OK(program);
+    OK(session_plan(s));
+    const struct plan *p = s->plan[program];
+    char slab[1 << 12];
+    assert_true(p->slab_bytes <= sizeof slab);
+    void *at[] = {plan_address(p, slab, a), plan_address(p, slab, flat), plan_address(p, slab, b), plan_address(p, slab, c),
+                  plan_address(p, slab, d), plan_address(p, slab, square)};
+    assert_ptr_equal(at[0], at[1]);      // an alias
+    assert_ptr_equal(at[1], at[2]);      // in place: nobody else reads a
+    assert_ptr_not_equal(at[2], at[3]);
+    assert_ptr_equal(at[3], at[4]);
+    assert_ptr_not_equal(at[4], at[5]);  // both inputs are d: not in place
+    assert_ptr_not_equal(plan_address(p, slab, persistent), plan_address(p, slab, x));
+    assert_null(plan_address(p, slab, NONE));
+    session_done(s);
+}
+
+// A reshape of a persistent value is its bytes: reading them after an update would read the new ones.
+static void test_stale_alias(void **state)
+{
+    (void)state;
+    for (int late = 0; late < 2; late++) {
+        struct session *s = session_on("ref");
+        struct graph *g = graph_new(s->store, "stale");
+        int w = weight(g, "w", SHAPE(4, 8)), flat = g_reshape(g, w, SHAPE(32));
+        if (!late) keep(g, "out", g_scale(g, flat, 2));
+        graph_node_over(g, OP_ASSIGN, (int[]){w, input(g, "x", SHAPE(4, 8))}, 2, NULL, &w, NULL);
+        if (late) keep(g, "out", g_scale(g, flat, 2));
+        OK(session_add(s, g));
+        if (late)
+            REFUSED(session_plan(s), "\"w\"");
+        else
+            OK(session_plan(s));
+        session_done(s);
+    }
+}
+
+// ---- random graphs
+
+enum { POOL = 48, SLOTS = 4 };
+struct dice {
+    uint32_t seed, count;
+};
+
+static uint32_t roll(struct dice *d, uint32_t below)
+{
+    return rng_below(rng_draw(d->seed, RNG_TEST, 1, d->count++, 0).v[0], below);
+}
+
+static const int64_t SIDES[] = {2, 3, 4};
+
+static struct shape random_shape(struct dice *d)
+{
+    return SHAPE(SIDES[roll(d, 3)], SIDES[roll(d, 3)], 4);
+}
+
+// Another value of the same shape, or the value itself.
+static int partner(struct dice *d, const struct graph *g, const int *pool, int count, int v)
+{
+    for (int tries = 0; tries < 12; tries++) {
+        int u = pool[roll(d, (uint32_t)count)];
+        if (shape_equal(&g->value[u].shape, &g->value[v].shape)) return u;
+    }
+    return v;
+}
+
+static int random_node(struct dice *d, struct graph *g, const int *pool, int count, const int *slot, int lr)
+{
+    int v = pool[roll(d, (uint32_t)count)], u = partner(d, g, pool, count, v);
+    struct shape s = g->value[v].shape;
+    int64_t last = s.dim[2];
+    switch (roll(d, 12)) {
+    case 0: return g_add(g, v, u);
+    case 1: return g_mul(g, v, u);
+    case 2: return g_scale(g, v, 0.5f);
+    case 3: return g_act(g, v, (enum act)(1 + roll(d, 3)));
+    case 4:  // an alias; not of a persistent value, which may be overwritten later
+        return g->value[v].slot ? g_scale(g, v, -1) : g_reshape(g, v, SHAPE(s.dim[1], s.dim[0], last));
+    case 5: return g_transpose(g, v, (int[]){1, 0, 2});
+    case 6: return g_slice(g, g_concat(g, (int[]){v, u}, 2, 2), 2, 1, 1 + last);
+    case 7: return g_softmax(g, v);
+    case 8: {
+        int r = g_reduce(g, v, 1u << roll(d, 3), true, F32);
+        return g_add(g, v, graph_node(g, OP_BROADCAST, &r, 1, &(union attr){.move = {.shape = s, .factor = 0.7f}}, NULL));
+    }
+    case 9: {  // something with several outputs
+        int out[2];
+        graph_node(g, OP_ACT_GRAD, (int[]){v, u}, 2, &(union attr){.act = {ACT_GELU}}, out);
+        return out[0];
+    }
+    default: {  // an update: persistent values are read before and after it
+        int w = slot[roll(d, SLOTS)], x = partner(d, g, pool, count, w);
+        graph_node_over(g, OP_LERP, (int[]){w, x, lr}, 3, NULL, &w, NULL);
+        return w;
+    }
+    }
+}
+
+static struct graph *random_graph(struct store *store, uint32_t seed)
+{
+    struct dice d = {seed, 0};
+    struct graph *g = graph_new(store, "random");
+    int pool[POOL], slot[SLOTS], count = 0;
+    for (int i = 0; i < SLOTS; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "s%d", i);
+        pool[count++] = slot[i] = weight(g, name, random_shape(&d));
+    }
+    int lr = graph_state(g, "lr", SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_CONSTANT, 0.25f});
+    while (count < POOL) pool[count] = random_node(&d, g, pool, count, slot, lr), count++;
+    for (int i = 0; i < 6; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "out%d", i);
+        keep(g, name, pool[count - 1 - (int)roll(&d, POOL / 2)]);
+    }
+    OK(graph_check(g));
+    return g;
+}
+
+// Runs the graph with memory of its own for every value, persistent ones in mem[] as they are.
+static void run_apart(const struct graph *g, void **mem)
+{
+    for (int v = 0; v < g->values; v++)
+        if (!g->value[v].slot) mem[v] = zalloc(value_bytes(&g->value[v]) + 1);
+    struct arena scratch = {0};
+    for (int i = 0; i < g->nodes; i++) {
+        struct ref_step step = {.graph = g, .node = &g->node[i], .scratch = &scratch};
+        for (int j = 0; j < MAX_IN; j++) step.in[j] = g->node[i].in[j] == NONE ? NULL : mem[g->node[i].in[j]];
+        for (int j = 0; j < MAX_OUT; j++) step.out[j] = g->node[i].out[j] == NONE ? NULL : mem[g->node[i].out[j]];
+        if (op_table[g->node[i].op].flags & OP_FLAG_ALIAS)
+            memcpy(step.out[0], step.in[0], value_bytes(&g->value[g->node[i].out[0]]));
+        else
+            ref_ops[g->node[i].op](&step);
+        arena_free(&scratch);
+    }
+}
+
+static bool differs(struct session *s, const struct graph *g, int program)
+{
+    start(s);
+    memset(s->slab, 0xff, s->slab_bytes);
+    void **mem = zalloc((size_t)g->values * sizeof *mem);
+    for (int v = 0; v < g->values; v++)
+        if (g->value[v].slot) mem[v] = read_slot(s, g->value[v].slot->name);
+    run_apart(g, mem);
+    OK(session_run(s, program));
+    bool differ = false;
+    for (int v = 0; v < g->values; v++) {
+        if (g->value[v].slot) {
+            float *x = read_slot(s, g->value[v].slot->name);
+            differ |= memcmp(x, mem[v], slot_bytes(g->value[v].slot)) != 0;
+            free(x);
+        }
+        free(mem[v]);
+    }
+    free(mem);
+    return differ;
+}
+
+static void test_random_graphs(void **state)
+{
+    (void)state;
+    int shared = 0, reused = 0;
+    for (uint32_t seed = 1; seed <= 300; seed++) {
+        struct session *s = session_on("ref");
+        struct graph *g = random_graph(s->store, seed);
+        int program = session_add(s, g);
+        OK(program);
+        if (differs(s, g, program)) fail_msg("random graph %u computes something else on the shared slab", seed);
+        size_t all = 0;
+        const struct plan *p = s->plan[program];
+        for (int v = 0; v < g->values; v++) {
+            shared += p->place[v].root != v && !g->value[p->place[v].root].slot;
+            all += p->place[v].bytes;
+        }
+        reused += all > p->slab_bytes;
+        session_done(s);
+    }
+    assert_true(shared > 300);  // the graphs would prove nothing if nothing were in place or reused
+    assert_true(reused > 150);
+}
+
+// And the comparison notices a wrong plan: two live values on the same bytes.
+static void test_random_graphs_can_differ(void **state)
+{
+    (void)state;
+    int noticed = 0;
+    for (uint32_t seed = 1; seed <= 40; seed++) {
+        struct session *s = session_on("ref");
+        struct graph *g = random_graph(s->store, seed);
+        int program = session_add(s, g);
+        OK(program);
+        OK(session_plan(s));
+        struct plan *p = s->plan[program];
+        for (int v = 0; v < g->values; v++)
+            if (p->place[v].bytes) p->place[v].offset = 0;  // all of them at the beginning
+        noticed += differs(s, g, program);
+        session_done(s);
+    }
+    assert_true(noticed > 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_verify_can_fail), cmocka_unit_test(test_classes_sum),
+        cmocka_unit_test(test_sharing),         cmocka_unit_test(test_stale_alias),
+        cmocka_unit_test(test_random_graphs),   cmocka_unit_test(test_random_graphs_can_differ),
+    };
+    return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
+}
