@@ -88,6 +88,7 @@ static int flush_output(int rc)
 int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN);  // "dawn results list | head" ends as usual, and a lost server is an error, not a death
+    signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is an error with a sentence, as a full disk is
     if (argc < 2) {
         overview();
         return error_exit_code(ERR_USAGE);

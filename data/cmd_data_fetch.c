@@ -16,7 +16,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/text.h"
 
-enum { BAR_WIDTH = 28 };
+enum { BAR_WIDTH = 20 };
 
 struct bar {
     const char *what;
@@ -104,6 +104,27 @@ static int say_what_is_there(const char *folder)
     return 0;
 }
 
+// Half a second of reading is cheaper for everybody than a download of what is there.
+static bool is_there(const char *name, const char *folder)
+{
+    struct dataset *ds;
+    enum dataset_verdict verdict = DATASET_CUSTOM;
+    if (dataset_open(name, folder, &ds) < 0) return false;
+    bool sound = dataset_verify(ds, &verdict) == 0;
+    dataset_close(ds);
+    return sound && (verdict == DATASET_OFFICIAL || verdict == DATASET_REORDERED);
+}
+
+static int fetch_with_bar(const struct source *source, struct fetch_options *fetch)
+{
+    struct bar bar = bar_start(source->name, true);
+    fetch->progress = bar_show, fetch->note = bar_note, fetch->context = &bar;
+    int rc = fetch_source(source, fetch);
+    bar_end(&bar);
+    curl_global_cleanup();
+    return rc;
+}
+
 int cmd_data_fetch(int argc, char **argv)
 {
     struct fetch_options fetch = {0};
@@ -132,12 +153,8 @@ int cmd_data_fetch(int argc, char **argv)
     }
     char *folder = NULL;
     TRY(folder_for(to, &folder));
-    struct bar bar = bar_start(source->archive, true);
-    fetch.to = folder, fetch.progress = bar_show, fetch.note = bar_note, fetch.context = &bar;
-    signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is then an error with a sentence, as a full disk is
-    rc = fetch_source(source, &fetch);
-    bar_end(&bar);
-    curl_global_cleanup();
+    fetch.to = folder;
+    if (!is_there(source->name, folder)) rc = fetch_with_bar(source, &fetch);
     if (rc == 0) rc = say_what_is_there(folder);
     free(folder);
     return rc;
@@ -165,7 +182,6 @@ int cmd_data_import(int argc, char **argv)
     struct bar bar = bar_start("pictures", false);
     struct import_options import = {argv[2], folder, bar_show, &bar};
     struct import_report report;
-    signal(SIGXFSZ, SIG_IGN);
     rc = import_cifar(&import, &report);
     bar_end(&bar);
     if (rc == 0) rc = say_what_is_there(folder);

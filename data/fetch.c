@@ -169,7 +169,7 @@ static int fetch_judge(struct transfer *t, CURLcode result, const char *reason, 
     case CURLE_TOO_MANY_REDIRECTS: return fail(ERR_NETWORK, "%s is not fetched: %s", t->url, reason);
     default: *again = true;
     }
-    return fail(ERR_NETWORK, "%s: %s; %lld of %lld bytes are kept in %s, and the next fetch goes on from there", t->url,
+    return fail(ERR_NETWORK, "%s: %s; %lld of %lld bytes are kept in %s, and the next try goes on from there", t->url,
                 reason, (long long)t->have, (long long)t->source->bytes, t->part);
 }
 
@@ -216,7 +216,8 @@ static int fetch_download(struct transfer *t)
     t->fd = open(t->part, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (t->fd < 0) return fail_errno(ERR_IO, errno, "can not write %s", t->part);
     int rc = 0;
-    if (flock(t->fd, LOCK_EX | LOCK_NB) != 0) rc = fail(ERR_IO, "another fetch is writing %s at this moment", t->part);
+    if (flock(t->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        rc = fail(ERR_IO, "another fetch is writing %s at this moment", t->part);
     t->have = lseek(t->fd, 0, SEEK_END);
     if (rc == 0 && t->have > t->source->bytes) {
         fetch_note(t->options, "what an earlier download left is longer than the archive: it starts over");

@@ -28,7 +28,8 @@ static void noise_image(const struct dataset_facts *facts, enum split split, int
 {
     size_t bytes = (size_t)facts->height * (size_t)facts->width * (size_t)facts->channels;
     for (size_t at = 0; at < bytes; at += sizeof(struct rng4)) {
-        struct rng4 r = rng_draw(NOISE_SEED, RNG_SYNTHETIC, (uint32_t)split, (uint32_t)index, (uint32_t)(at / sizeof r));
+        struct rng4 r =
+            rng_draw(NOISE_SEED, RNG_SYNTHETIC, (uint32_t)split, (uint32_t)index, (uint32_t)(at / sizeof r));
         memcpy(image + at, &r, bytes - at < sizeof r ? bytes - at : sizeof r);
     }
 }

@@ -14,7 +14,8 @@ const struct device_type *const device_types[] = {&device_cpu, &device_ref, &dev
 static const struct device_type *type_named(const char *name, size_t length)
 {
     for (int i = 0; device_types[i]; i++)
-        if (strlen(device_types[i]->name) == length && memcmp(device_types[i]->name, name, length) == 0) return device_types[i];
+        if (strlen(device_types[i]->name) == length && memcmp(device_types[i]->name, name, length) == 0)
+            return device_types[i];
     return NULL;
 }
 
@@ -43,7 +44,8 @@ int device_open(const char *name, int threads, struct device **into)
     if (!type) return unknown(name);
     int64_t index = 0;
     if (name[length] && text_to_int(name + length + 1, 0, 1024, &index) < 0)
-        return fail(ERR_USAGE, "device \"%s\": what stands behind the colon is the number of a device, as in %s:0", name, type->name);
+        return fail(ERR_USAGE, "device \"%s\": what stands behind the colon is the number of a device, as in %s:0",
+                    name, type->name);
     return type->open((int)index, threads, into);
 }
 
@@ -99,7 +101,8 @@ static int time_matmul(struct device *device, enum dtype type, int64_t n, double
     struct graph *g = graph_new(session->store, "measure");
     struct init init = {INIT_NORMAL, 0.05f};
     struct shape shape = SHAPE(n, n);
-    int a = graph_state(g, "a", shape, F32, MEMORY_STATE, init), b = graph_state(g, "b", shape, F32, MEMORY_STATE, init);
+    int a = graph_state(g, "a", shape, F32, MEMORY_STATE, init),
+        b = graph_state(g, "b", shape, F32, MEMORY_STATE, init);
     int y = graph_state(g, "y", shape, F32, MEMORY_STATE, (struct init){INIT_ZERO, 0});
     if (type != F32) a = g_cast(g, a, type), b = g_cast(g, b, type);
     int product = g_matmul(g, a, false, b, false, 1.0f, NONE, 0.0f, type);

@@ -31,8 +31,9 @@ DAWN_BOTH float element_exp(float x)
     return p * power;
 }
 
-// What the activations are made of, for numbers known to be in range. Integer minima and shifts instead of conditions
-// and conversions, one polynomial degree less, and no division: half the time of the plain forms in a vector loop.
+// What the activations are made of, for numbers known to be in range: integer minima and shifts instead of conditions
+// and conversions, which is up to a third faster in a vector loop. (A reciprocal by Newton steps was slower than the
+// division on Zen 5: docs/performance.md.)
 
 // min(|x|, most), and `most` for NaN: callers multiply by x itself afterwards, which keeps a NaN one.
 DAWN_BOTH float element_bounded(float x, float most)
@@ -46,18 +47,19 @@ DAWN_BOTH float element_bounded(float x, float most)
     return x;
 }
 
-// e^x for |x| <= 87, relative error below 2e-7.
+// e^x for |x| <= 87, relative error below 1.5e-7.
 DAWN_BOTH float element_exp_near(float x)
 {
     float n = x * 1.44269504f + 12582912.0f;  // the low bits hold round(x / ln 2)
     float whole = n - 12582912.0f;
     float f = x - whole * 0.693359375f;
     f = f + whole * 2.12194440e-4f;
-    float p = 8.29761941e-3f;  // minimax on [-ln2/2, ln2/2]
-    p = p * f + 4.19156291e-2f;
-    p = p * f + 1.66675761e-1f;
-    p = p * f + 4.99988914e-1f;
-    p = p * f + 9.99999702e-1f;
+    float p = 0.00138145499f;  // minimax on [-ln2/2, ln2/2]
+    p = p * f + 0.00836874824f;
+    p = p * f + 0.041668389f;
+    p = p * f + 0.166665196f;
+    p = p * f + 0.49999994f;
+    p = p * f + 1.0f;
     p = p * f + 1.0f;
     uint32_t bits, exponent;
     memcpy(&bits, &p, 4);
@@ -67,46 +69,29 @@ DAWN_BOTH float element_exp_near(float x)
     return p;
 }
 
-// 1 / x for x in [1, 1e38], relative error below 1.5e-7: a guess from the bits (5% off), a cubic and a square step.
-DAWN_BOTH float element_reciprocal(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, 4);
-    bits = 0x7ef311c7u - bits;
-    float r;
-    memcpy(&r, &bits, 4);
-    float e = 1.0f - x * r;
-    r = r + r * (e + e * e);
-    e = 1.0f - x * r;
-    return r + r * e;
-}
-
-DAWN_BOTH float element_sigmoid(float x)
+DAWN_BOTH float element_exp_minus(float x)  // e^-x, saturating
 {
     float a = element_bounded(x, 87.0f);
     uint32_t bits, sign;
     memcpy(&bits, &a, 4);
     memcpy(&sign, &x, 4);
-    bits |= ~sign & 0x80000000u;  // -x, bounded
+    bits |= ~sign & 0x80000000u;
     memcpy(&a, &bits, 4);
-    return element_reciprocal(1.0f + element_exp_near(a));
+    return element_exp_near(a);
 }
 
-// Gaussian distribution function by Abramowitz and Stegun 7.1.26, absolute error below 2e-7; *density is phi(x).
+DAWN_BOTH float element_sigmoid(float x) { return 1.0f / (1.0f + element_exp_minus(x)); }
+
+// Gaussian distribution function by Abramowitz and Stegun 7.1.26, absolute error below 4e-7; *density is phi(x).
 DAWN_BOTH float element_gauss(float x, float *density)
 {
     float a = element_bounded(x, 13.0f);  // the tail there is 1e-38
     float e = element_exp_near(-0.5f * a * a);
-    float t = element_reciprocal(1.0f + 0.2316418882f * a);  // 0.3275911 / sqrt(2)
+    float t = 1.0f / (1.0f + 0.2316418882f * a);  // 0.3275911 / sqrt(2)
     float p = t * (0.254829592f + t * (-0.284496736f + t * (1.421413741f + t * (-1.453152027f + t * 1.061405429f))));
-    float half = 0.5f - 0.5f * p * e;
-    uint32_t bits, sign;
-    memcpy(&bits, &half, 4);
-    memcpy(&sign, &x, 4);
-    bits ^= sign & 0x80000000u;  // the function is odd around (0, 1/2)
-    memcpy(&half, &bits, 4);
+    float tail = 0.5f * p * e;
     *density = 0.3989422804f * e;
-    return 0.5f + half;
+    return x < 0.0f ? tail : 1.0f - tail;
 }
 
 DAWN_BOTH float element_relu(float x) { return x > 0.0f ? x : 0.0f; }
@@ -114,8 +99,8 @@ DAWN_BOTH float element_relu_slope(float x) { return x > 0.0f ? 1.0f : 0.0f; }
 DAWN_BOTH float element_silu(float x) { return x * element_sigmoid(x); }
 DAWN_BOTH float element_silu_slope(float x)
 {
-    float s = element_sigmoid(x);
-    return s * (1.0f + x * (1.0f - s));
+    float e = element_exp_minus(x), s = 1.0f / (1.0f + e);
+    return s * (1.0f + x * (e * s));  // 1 - s = e s, without the cancellation
 }
 DAWN_BOTH float element_gelu(float x)
 {

@@ -1,30 +1,320 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn bench: how fast operators and training steps run.
+// dawn bench: how fast training steps run (protocol.h), where their time goes, and how near that is to what the device
+// was measured to reach; and, as `dawn bench ops`, how fast single operators run. Nothing is recorded.
+#include "runtime/base/clock.h"
+#include "runtime/base/text.h"
 #include "runtime/cases.h"
+#include "runtime/fuse.h"
 #include "tasks/choose.h"
 #include "tasks/commands.h"
+#include "tasks/forecast.h"
+#include "tasks/protocol.h"
 
+#include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-static int row(void *none, const struct case_speed *s)
+enum { TABLE_ROWS = 20 };
+
+struct arguments {
+    struct choose choose;
+    const char *op;
+    double seconds;
+    int64_t repeats, side;
+    bool fake, measure, json;
+};
+
+struct bench {
+    const struct arguments *a;
+    struct chosen chosen;
+    struct dataset *data;
+    bool noise;
+    char why[ERROR_TEXT_MAX];  // why noise, when nobody asked for it
+    struct device *device;
+    struct device_facts facts;
+    struct trainer *trainer;
+    struct forecast forecast;
+    const struct forecast_variant *variant;  // the step that is timed
+    struct protocol protocol;
+    double step[PROTOCOL_REPEATS_MAX];       // seconds of a step, a repeat each
+    struct spread spread;
+    struct roofline roofline;
+};
+
+// ---- timing
+
+static int run_steps(struct bench *b, int64_t count, double *seconds_a_step)
 {
-    (void)none;
-    printf("%-30s %5s %10.3f ms %9.1f GFLOP/s %7.1f GB/s\n", s->row->name, dtype_name(s->type), s->seconds * 1e3,
-           s->flops / s->seconds * 1e-9, s->bytes / s->seconds * 1e-9);
+    struct session *s = b->trainer->session;
+    int64_t began = clock_ns();
+    for (int64_t i = 0; i < count; i++) TRY(session_run(s, b->variant->program));
+    TRY(session_sync(s));
+    int64_t ns = clock_ns() - began;
+    *seconds_a_step = (double)(ns > 0 ? ns : 1) * 1e-9 / (double)(count ? count : 1);
     return 0;
+}
+
+static int time_steps(struct bench *b)
+{
+    enum { TRIAL = 2 };  // the first touches memory, the second tells what fits
+    double first;
+    TRY(trainer_begin(b->trainer, 1));
+    TRY(trainer_step(b->trainer));  // begins the epoch; of whichever variant comes first
+    TRY(run_steps(b, 1, &first));
+    TRY(run_steps(b, 1, &first));
+    b->protocol = protocol_fit(first, b->a->seconds, b->a->repeats);
+    if (b->protocol.ignored < TRIAL) b->protocol.ignored = TRIAL;
+    TRY(run_steps(b, b->protocol.ignored - TRIAL, &first));
+    for (int64_t i = 0; i < b->protocol.repeats; i++) TRY(run_steps(b, b->protocol.timed, &b->step[i]));
+    b->spread = protocol_spread(b->step, (int)b->protocol.repeats);
+    return 0;
+}
+
+// Where the time goes: the mean of a few profiled steps, after the timing, because a profile may slow them.
+static int profile_steps(struct bench *b)
+{
+    const struct plan *plan = b->trainer->session->plan[b->variant->program];
+    struct program *program = b->trainer->session->program[b->variant->program];
+    size_t bytes = (size_t)(plan->count + 1) * sizeof(int64_t);
+    int64_t *ns = zalloc(bytes), *sum = zalloc(bytes);
+    int rc = 0, runs = b->spread.median < 1 ? 5 : 1;
+    for (int i = 0; i < runs && rc == 0; i++) {
+        rc = b->device->type->profile(program, ns);
+        for (int at = 0; at < plan->count; at++) sum[at] += ns[at];
+    }
+    for (int at = 0; at < plan->count; at++) sum[at] /= runs;
+    if (rc == 0) roofline_of(plan, &b->facts, ROOFLINE_OPERATORS, sum, &b->roofline);
+    free(ns);
+    free(sum);
+    return rc;
+}
+
+static int choose_variant(struct bench *b)
+{
+    b->variant = &b->forecast.variant[b->forecast.full];
+    if (!b->a->side || b->variant->side == b->a->side) return 0;
+    const struct forecast_variant *best = NULL;
+    for (int i = 0; i < b->forecast.variants; i++) {
+        const struct forecast_variant *v = &b->forecast.variant[i];
+        if (v->side == b->a->side && (!best || v->steps > best->steps)) best = v;
+    }
+    if (!best)
+        return fail(ERR_USAGE, "--side: the schedule of recipe %s has no step at %lld x %lld", b->chosen.recipe.name,
+                    (long long)b->a->side, (long long)b->a->side);
+    b->variant = best;
+    return 0;
+}
+
+static int bench_steps(struct bench *b)
+{
+    const struct arguments *a = b->a;
+    TRY(choose_open(&b->chosen, a->fake, &b->noise, &b->data));
+    if (b->noise && !a->fake) snprintf(b->why, sizeof b->why, "%s", error_text());
+    TRY(device_open(a->choose.device, (int)a->choose.threads, &b->device));
+    TRY(b->device->type->facts(b->device, &b->facts));
+    struct trainer_choice choice = {b->chosen.task, b->chosen.recipe, b->data, b->device, FUSE_ALL};
+    TRY(trainer_new(&choice, &b->trainer));
+    if (a->measure) TRY(device_measure(b->device, &b->facts));
+    forecast_of(b->trainer, &b->facts, &b->forecast);
+    TRY(choose_variant(b));
+    TRY(trainer_ready(b->trainer));
+    TRY(trainer_load(b->trainer));
+    TRY(time_steps(b));
+    return profile_steps(b);
+}
+
+// ---- what came out
+
+static double peak_of(const struct bench *b)
+{
+    return b->facts.peak_flops[b->trainer->build.dtype];
+}
+
+static void show_protocol(const struct bench *b)
+{
+    const struct protocol *p = &b->protocol;
+    struct text t = {0};
+    text_add(&t, "  timed      ");
+    struct text words = {0};
+    text_add(&words, "%lld steps ignored, then %lld times %lld step%s", (long long)p->ignored, (long long)p->repeats,
+             (long long)p->timed, p->timed == 1 ? "" : "s");
+    if (!p->whole)
+        text_add(&words, "; the whole protocol (%d ignored, %lld times %d) does not fit into --seconds %g", PROTOCOL_IGNORED,
+                 (long long)b->a->repeats, PROTOCOL_TIMED, b->a->seconds);
+    text_wrap(&t, words.at, 13, 13);
+    puts(t.at);
+    text_free(&t);
+    text_free(&words);
+}
+
+static void show_setting(const struct bench *b)
+{
+    const struct forecast_variant *v = b->variant;
+    struct text t = {0};
+    printf("%s on device %s\n", b->chosen.task->title, b->device->type->name);
+    text_add(&t, "  data       ");
+    struct text words = {0};
+    text_add(&words, "%s%s%s%s", dataset_facts(b->data)->title, b->noise ? ", its shape filled with noise" : "",
+             *b->why ? ": " : "", b->why);
+    text_wrap(&t, words.at, 13, 13);
+    puts(t.at);
+    text_free(&t);
+    text_free(&words);
+    printf("  step       %s, recipe %s, batch %lld at %lld x %lld, %s\n", b->trainer->build.model->name, b->chosen.recipe.name,
+           (long long)b->chosen.recipe.batch, (long long)v->side, (long long)v->side, dtype_name(b->trainer->build.dtype));
+    printf("  device     %s\n", b->facts.name);
+    show_protocol(b);
+}
+
+static void show_result(const struct bench *b)
+{
+    const struct spread *s = &b->spread;
+    double batch = (double)b->chosen.recipe.batch;
+    char a[TEXT_FIGURE];
+    printf("\n  images/s   %-15.1f median of %lld, %.1f to %.1f\n", batch / s->median, (long long)b->protocol.repeats,
+           batch / s->high, batch / s->low);
+    printf("  step       %s\n", roofline_span(a, s->median));
+    printf("  arithmetic %-15s", text_si(a, b->variant->flops / s->median, "FLOP/s"));
+    if (peak_of(b) > 0)
+        printf(" %.1f%% of the matrix product measured in %s\n", 100 * b->variant->flops / s->median / peak_of(b),
+               dtype_name(b->trainer->build.dtype));
+    else
+        printf("\n");
+    if (b->variant->seconds > 0)
+        printf("  roofline   %-15s the step takes %.2f times as long\n", roofline_span(a, b->variant->seconds),
+               s->median / b->variant->seconds);
+}
+
+static void show_text(struct bench *b)
+{
+    struct text table = {0};
+    show_setting(b);
+    show_result(b);
+    roofline_shorten(&b->roofline, TABLE_ROWS);
+    roofline_text(&b->roofline, &table);
+    printf("\nOne step by operator:\n%s", table.at);
+    text_free(&table);
+}
+
+static void show_json(const struct bench *b)
+{
+    const struct protocol *p = &b->protocol;
+    const struct forecast_variant *v = b->variant;
+    double batch = (double)b->chosen.recipe.batch;
+    json_t *steps = json_array();
+    for (int64_t i = 0; i < p->repeats; i++) json_array_append_new(steps, json_real(b->step[i]));
+    json_t *o = json_pack(
+        "{ss ss sb ss ss ss sI sI ss ss s{sI sI sI sb} so sf sf sf sf sf so}", "task", b->chosen.task->name, "data",
+        dataset_facts(b->data)->name, "noise", b->noise, "model", b->trainer->build.model->name, "recipe", b->chosen.recipe.name,
+        "precision", dtype_name(b->trainer->build.dtype), "batch", (json_int_t)b->chosen.recipe.batch, "side", (json_int_t)v->side,
+        "device", b->device->type->name, "device_name", b->facts.name, "protocol", "ignored", (json_int_t)p->ignored, "timed",
+        (json_int_t)p->timed, "repeats", (json_int_t)p->repeats, "whole", p->whole, "step_s", steps, "step_median_s",
+        b->spread.median, "images_per_s", batch / b->spread.median, "flops_per_s", v->flops / b->spread.median, "peak_flops_per_s",
+        peak_of(b), "roofline_s", v->seconds, "operators", roofline_json(&b->roofline));
+    char *text = json_dumps(o, JSON_INDENT(2));
+    puts(text);
+    free(text);
+    json_decref(o);
+}
+
+static int bench_task(const struct arguments *a, const char *task)
+{
+    struct bench b = {.a = a};
+    if (a->op) return fail(ERR_USAGE, "--op belongs to \"dawn bench ops\"");
+    TRY(choose(&a->choose, task, &b.chosen));
+    if (a->fake && b.chosen.data_folder) return fail(ERR_USAGE, "--fake needs no folder: leave --data out");
+    int rc = bench_steps(&b);
+    if (rc == 0) a->json ? show_json(&b) : show_text(&b);
+    roofline_free(&b.roofline);
+    trainer_free(b.trainer);
+    device_close(b.device);
+    dataset_close(b.data);
+    return rc;
+}
+
+// ---- single operators
+
+struct listing {
+    bool json;
+    int rows;
+};
+
+static int operator_row(void *context, const struct case_speed *s)
+{
+    struct listing *l = context;
+    char time[TEXT_FIGURE];
+    if (!l->json && !l->rows) printf("%-34s %-5s %5s %10s %10s %9s\n", "case", "type", "runs", "time", "GFLOP/s", "GB/s");
+    l->rows++;
+    if (l->json) {
+        json_t *o = json_pack("{ss ss si sf sf sf}", "case", s->row->name, "precision", dtype_name(s->type), "repeats", s->repeats,
+                              "seconds", s->seconds, "flops", s->flops, "bytes", s->bytes);
+        char *text = json_dumps(o, JSON_COMPACT);
+        puts(text);
+        free(text);
+        json_decref(o);
+    } else {
+        double rate = s->seconds > 0 ? 1e-9 / s->seconds : 0;
+        printf("%-34s %-5s %5d %10s %10.1f %9.1f\n", s->row->name, dtype_name(s->type), s->repeats, roofline_span(time, s->seconds),
+               s->flops * rate, s->bytes * rate);
+    }
+    fflush(stdout);  // a row may take a second
+    return 0;
+}
+
+static int bench_types(struct device *device, const struct arguments *a, struct listing *l)
+{
+    struct device_facts facts;
+    TRY(device->type->facts(device, &facts));
+    enum dtype only = F32;
+    bool one = a->choose.precision && strcmp(a->choose.precision, "auto") != 0;
+    if (one) TRY(dtype_parse(a->choose.precision, &only));
+    if (one && !dtype_is_float(only)) return fail(ERR_USAGE, "--precision: it is f32, bf16 or f16, not %s", dtype_name(only));
+    for (enum dtype t = F32; t <= F16; t++)
+        if (one ? t == only : t == F32 || facts.fast[t]) TRY(cases_bench(device, t, a->op, operator_row, l));
+    if (l->rows) return 0;
+    return fail(ERR_USAGE, "--op: of the cases for speed that this device can run none has \"%.60s\" in its name",
+                a->op ? a->op : "");
+}
+
+static int bench_ops(const struct arguments *a)
+{
+    const struct choose *c = &a->choose;
+    if (c->data || c->recipe || c->model || c->set.count || c->batch || a->fake || a->side)
+        return fail(ERR_USAGE, "\"dawn bench ops\" knows --op, --precision, --device, --threads and --json only");
+    struct device *device;
+    struct listing l = {.json = a->json};
+    TRY(device_open(c->device, (int)c->threads, &device));
+    int rc = bench_types(device, a, &l);
+    device_close(device);
+    return rc;
 }
 
 int cmd_bench(int argc, char **argv)
 {
-    struct choose c = {0};
-    const char *op = NULL;
-    const struct option options[] = {CHOOSE_OPTIONS(c), {OPTION_TEXT, 0, "op", "NAME", "only this one", &op, 0, 0}, {0}};
-    const struct usage usage = {"bench", "ops [OPTIONS]", "Measures single operators.", options, NULL};
+    struct arguments a = {.seconds = 60, .repeats = PROTOCOL_REPEATS, .measure = true};
+    const struct option options[] = {
+        CHOOSE_OPTIONS(a.choose),
+        {OPTION_FLAG, 0, "fake", NULL, "noise of the data set's shape instead of its files", &a.fake, 0, 0},
+        {OPTION_INT, 0, "side", "N", "the step at N x N instead of the one at full resolution", &a.side, 1, 1 << 14},
+        {OPTION_FLOAT, 0, "seconds", "S", "time the steps may take in all (60)", &a.seconds, 0.001, 1e6},
+        {OPTION_INT, 0, "repeats", "N", "how often; the median counts (7)", &a.repeats, 1, PROTOCOL_REPEATS_MAX},
+        {OPTION_FLAG, 0, "measure", NULL, "measure what the device can reach", &a.measure, 0, 0},
+        {OPTION_TEXT, 0, "op", "NAME", "of ops: only cases with this in their names", &a.op, 0, 0},
+        {OPTION_FLAG, 0, "json", NULL, "JSON instead of text", &a.json, 0, 0},
+        {0},
+    };
+    const struct usage usage = {
+        "bench", "TASK|ops [OPTIONS]",
+        "Times training steps as DLPerf does: 20 ignored, the next 100 timed, the median of 7 repeats, or fewer on a slow "
+        "device, and says so. Shows images/s, where the time goes, and how near that is to what the device can reach. "
+        "\"ops\" times single operators. Without the data set, noise of its shape will do.",
+        options,
+        "Examples:\n"
+        "  dawn bench cifar10 --seconds 120\n"
+        "  dawn bench cifar10 --fake --precision f32 --side 24\n"
+        "  dawn bench ops --op conv\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
-    struct device *device;
-    TRY(device_open(c.device, (int)c.threads, &device));
-    rc = cases_bench(device, F32, op, row, NULL);
-    device_close(device);
-    return rc;
+    if (argc != 2) return fail(ERR_USAGE, "wants one task, such as cifar10, or ops");
+    return strcmp(argv[1], "ops") ? bench_task(&a, argv[1]) : bench_ops(&a);
 }

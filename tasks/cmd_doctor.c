@@ -22,7 +22,7 @@ static const char *const verdict_text[VERDICTS] = {"ok", "missing", "BROKEN"};
 struct report {
     bool as_json;
     json_t *json, *section;
-    int count[VERDICTS];
+    int count[VERDICTS], sections;
 };
 
 static void begin(struct report *r, const char *key, const char *title)
@@ -31,8 +31,9 @@ static void begin(struct report *r, const char *key, const char *title)
         r->section = json_array();
         json_object_set_new(r->json, key, r->section);
     } else {
-        printf("%s%s\n", ftell(stdout) == 0 ? "" : "\n", title);
+        printf("%s%s\n", r->sections ? "\n" : "", title);
     }
+    r->sections++;
 }
 
 static void find(struct report *r, enum verdict verdict, const char *name, const char *says, const char *mend)
@@ -92,15 +93,20 @@ static void machine(struct report *r)
 
 // ---- devices
 
-static void measured(struct report *r, struct device *device)
+static void measured(struct report *r, const char *device_name, int threads)
 {
+    struct device *device;
     struct device_facts f;
     char figure[TEXT_FIGURE], name[32];
-    begin(r, "measured", "Measured on the device that is used by default");
-    if (device_measure(device, &f) < 0) {
+    begin(r, "measured", "Measured");
+    int rc = device_open(device_name, threads, &device);
+    if (rc == 0) rc = device_measure(device, &f);
+    device_close(device);
+    if (rc < 0) {
         find(r, BROKEN, "matmul", error_text(), NULL);
         return;
     }
+    find(r, OK, "device", f.name, NULL);
     for (enum dtype t = F32; t <= F16; t++) {
         if (!(f.peak_flops[t] > 0)) continue;
         snprintf(name, sizeof name, "matmul %s", dtype_name(t));
@@ -142,12 +148,10 @@ static void devices(struct report *r, int threads)
 static void one_data_set(struct report *r, const char *name, const char *folder)
 {
     struct dataset *data;
-    struct text line = {0}, mend = {0};
+    struct text line = {0};
     char train[TEXT_FIGURE], test[TEXT_FIGURE];
     if (dataset_open(name, folder, &data) < 0) {
-        text_add(&mend, "Bring it with: dawn data fetch %s", name);
-        find(r, MISSING, name, error_text(), mend.at);
-        text_free(&mend);
+        find(r, MISSING, name, error_text(), NULL);  // the sentence names the command that brings it
         return;
     }
     const struct dataset_facts *f = dataset_facts(data);
@@ -194,15 +198,6 @@ struct arguments {
     bool measure, json;
 };
 
-static int measure_default(struct report *r, const struct arguments *a)
-{
-    struct device *device;
-    TRY(device_open(a->device, (int)a->threads, &device));
-    measured(r, device);
-    device_close(device);
-    return 0;
-}
-
 static int verdict(struct report *r)
 {
     if (r->as_json) {
@@ -234,11 +229,15 @@ int cmd_doctor(int argc, char **argv)
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
     if (argc > 1) return fail(ERR_USAGE, "wants no \"%.60s\"", argv[1]);
+    struct device *device;
+    rc = device_open(a.device, (int)a.threads, &device);
+    if (rc == ERR_USAGE) return rc;  // a wrong name is the user's error; any other failure is a finding
+    device_close(device);
     struct report r = {.as_json = a.json, .json = a.json ? json_object() : NULL};
     program(&r);
     machine(&r);
     devices(&r, (int)a.threads);
-    if (a.measure) TRY(measure_default(&r, &a));
+    if (a.measure) measured(&r, a.device, (int)a.threads);
     data_sets(&r, a.data);
     record(&r, a.database);
     return verdict(&r);

@@ -61,12 +61,10 @@ static void show_schedule(const struct planned *p)
         char name[64];
         snprintf(name, sizeof name, "%lld x %lld, %s", (long long)v->side, (long long)v->side, v->name);
         printf("  %-32.32s %8s %8s %7lld %9s %6.1f%%\n", name, text_si(a, v->flops, ""), text_si(b, v->bytes, ""),
-               (long long)v->steps, v->seconds > 0 ? text_span(c, v->seconds) : "-",
-               100 * (double)v->steps / (double)t->steps);
+               (long long)v->steps, roofline_span(c, v->seconds), 100 * (double)v->steps / (double)t->steps);
     }
     printf("  %-32s %8s %8s %7lld %9s\n", "evaluation", text_si(a, f->evaluation_flops, ""),
-           text_si(b, f->evaluation_bytes, ""), (long long)f->evaluations,
-           f->evaluation_seconds > 0 ? text_span(c, f->evaluation_seconds) : "-");
+           text_si(b, f->evaluation_bytes, ""), (long long)f->evaluations, roofline_span(c, f->evaluation_seconds));
 }
 
 static void show_memory(const struct planned *p)
@@ -110,8 +108,8 @@ static void show_time(const struct planned *p)
             comma = ",";
         }
     printf("%s copy %s\n", comma, text_si(a, p->facts.peak_bytes, "B/s"));
-    printf("  %s of training and %s of evaluation: no run of %s takes less than %s.\n", text_span(a, f->training_seconds),
-           text_span(b, f->seconds - f->training_seconds), "this schedule", text_span(c, f->seconds));
+    printf("  whole schedule: %s of training, %s of evaluation, %s in all\n", text_span(a, f->training_seconds),
+           text_span(b, f->seconds - f->training_seconds), text_span(c, f->seconds));
 }
 
 // ---- JSON

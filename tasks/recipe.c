@@ -120,7 +120,11 @@ static int set_choice(const char *where, const struct key *k, const json_t *v, i
             *into = i;
             return 0;
         }
-    return unknown(where, json_string_value(v), k->choices, k->name);
+    if (text_nearest(json_string_value(v), k->choices)) return unknown(where, json_string_value(v), k->choices, k->name);
+    char *range = recipe_range(k->name);
+    int rc = fail(ERR_USAGE, "%s: there is no %s \"%.60s\"; it is %s", where, k->name, json_string_value(v), range);
+    free(range);
+    return rc;
 }
 
 static int set_list(const char *where, const struct key *k, const json_t *v, struct recipe_list *into)

@@ -101,9 +101,12 @@ static const char *figure(char into[TEXT_FIGURE], double value)
     return value > 0 ? text_si(into, value, "") : "-";
 }
 
-static const char *span(char into[TEXT_FIGURE], double seconds)
+char *roofline_span(char into[TEXT_FIGURE], double seconds)
 {
-    return seconds > 0 ? text_span(into, seconds) : "-";
+    if (!(seconds > 0)) return strcpy(into, "-");
+    if (seconds < 0.9995 || seconds >= 9.995) return text_span(into, seconds);
+    snprintf(into, TEXT_FIGURE, "%.2f s", seconds);
+    return into;
 }
 
 static const char *share(char into[TEXT_FIGURE], double part, double whole)
@@ -122,14 +125,14 @@ static void text_row(const struct roofline *r, const struct roofline_row *row, s
         snprintf(name, sizeof name, row->nodes == 1 ? "%s" : "%s (%d)", row->name, row->nodes);
     if (r->all.measured > 0) {
         double rate = row->measured > 0 ? 1 / row->measured : 0;
-        text_add(into, "  %-28.28s %8s %7s %9s %9s %9s\n", name, span(a, row->measured),
-                 share(b, row->measured, r->all.measured), span(c, row->seconds), figure(d, row->flops * rate),
+        text_add(into, "  %-28.28s %8s %7s %9s %9s %9s\n", name, roofline_span(a, row->measured),
+                 share(b, row->measured, r->all.measured), roofline_span(c, row->seconds), figure(d, row->flops * rate),
                  figure(e, row->bytes * rate));
         return;
     }
     const char *bound = !(row->seconds > 0) ? "-" : row->arithmetic > row->moving ? "arithmetic" : "memory";
     text_add(into, "  %-28.28s %8s %8s  %-10s %9s %7s\n", name, figure(a, row->flops), figure(b, row->bytes), bound,
-             span(c, row->seconds), share(d, row->seconds, r->all.seconds));
+             roofline_span(c, row->seconds), share(d, row->seconds, r->all.seconds));
 }
 
 void roofline_text(const struct roofline *r, struct text *into)

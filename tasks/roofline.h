@@ -35,6 +35,7 @@ void roofline_shorten(struct roofline *, int rows);
 enum dtype roofline_dtype(const struct graph *, const struct node *);
 double roofline_seconds(const struct plan *, const struct device_facts *);  // of a whole program
 
+char *roofline_span(char into[TEXT_FIGURE], double seconds);  // as text_span, with three figures below ten; "-" for 0
 // A table in 80 columns: the bound of each row, or, where a profile was given, what it took and how near it came.
 void roofline_text(const struct roofline *, struct text *into);
 struct json_t *roofline_json(const struct roofline *);  // an array with an object a row

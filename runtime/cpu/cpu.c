@@ -115,8 +115,9 @@ static int cpu_supports(struct device *device, const struct graph *g, const stru
     char why[ERROR_TEXT_MAX], shape[SHAPE_TEXT];
     snprintf(why, sizeof why, "%s", error_text());
     const struct value *v = node_out(g, n, 0) ? node_out(g, n, 0) : node_in(g, n, 0);
-    return fail(rc, "the cpu can not run %s (%s -> %s %s) of graph %s: %s", n->scope ? n->scope : "a node", op_table[n->op].name,
-                dtype_name(v->dtype), shape_text(shape, &v->shape), g->name ? g->name : "without a name", why);
+    return fail(rc, "the cpu can not run %s (%s -> %s %s) of graph %s: %s", n->scope ? n->scope : "a node",
+                op_table[n->op].name, dtype_name(v->dtype), shape_text(shape, &v->shape),
+                g->name ? g->name : "without a name", why);
 }
 
 static int cpu_workspace(struct device *device, const struct graph *g, const struct node *n, size_t *bytes)
@@ -134,13 +135,16 @@ static void cpu_release(struct program *program)
     free(program);
 }
 
-static int step_prepare(struct cpu_device *cpu, const struct plan *plan, char *slab, int position, struct cpu_step *step)
+static int step_prepare(struct cpu_device *cpu, const struct plan *plan, char *slab, int position,
+                        struct cpu_step *step)
 {
     const struct graph *g = plan->graph;
     const struct node *n = &g->node[plan->order[position]];
     *step = (struct cpu_step){.cpu = cpu, .graph = g, .node = n, .work_bytes = plan->work_bytes[position]};
-    for (int i = 0; i < MAX_IN; i++) step->in[i] = i < op_table[n->op].inputs ? plan_address(plan, slab, n->in[i]) : NULL;
-    for (int i = 0; i < MAX_OUT; i++) step->out[i] = i < op_table[n->op].outputs ? plan_address(plan, slab, n->out[i]) : NULL;
+    for (int i = 0; i < MAX_IN; i++)
+        step->in[i] = i < op_table[n->op].inputs ? plan_address(plan, slab, n->in[i]) : NULL;
+    for (int i = 0; i < MAX_OUT; i++)
+        step->out[i] = i < op_table[n->op].outputs ? plan_address(plan, slab, n->out[i]) : NULL;
     if (step->work_bytes) step->work = slab + plan->work_offset[position];
     TRY(cpu_ops[n->op]->prepare(step));
     BUG_IF(!step->run);
@@ -213,8 +217,8 @@ static int cpu_facts(struct device *device, struct device_facts *facts)
     proc_text("/proc/cpuinfo", "model name", model, sizeof model);
     proc_text("/proc/meminfo", "MemAvailable", available, sizeof available);
     dnnl_prim_facts(facts->library, sizeof facts->library, isa, sizeof isa);
-    snprintf(facts->name, sizeof facts->name, "%s, %d thread%s, %s", model[0] ? model : "unknown processor", cpu->threads,
-             cpu->threads == 1 ? "" : "s", isa);
+    snprintf(facts->name, sizeof facts->name, "%s, %d thread%s, %s", model[0] ? model : "unknown processor",
+             cpu->threads, cpu->threads == 1 ? "" : "s", isa);
     facts->threads = cpu->threads;
     facts->memory = (size_t)strtoull(available, NULL, 10) * 1024;  // the file counts in kB
     facts->fast[BF16] = cpu->bf16;

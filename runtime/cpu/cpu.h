@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CPU device from the inside: a compiled plan is an array of steps, one a node, each ready to run with every
-// address, primitive and scratch buffer fixed. oneDNN does convolution and matmul (dnnl_*.c); everything else is
-// bound by memory and is done by own loops (loops.c, compiled once for each instruction set; cpu_*.c).
+// address, primitive and scratch buffer fixed. oneDNN does matmul and, where no own kernel is faster (stem.c,
+// direct.c, wgrad.c), convolution (dnnl_*.c); everything else is bound by memory and is done by own loops (loops*.c,
+// compiled once for each instruction set; cpu_*.c).
 #ifndef DAWN_CPU_H
 #define DAWN_CPU_H
 
@@ -50,8 +51,8 @@ extern const struct cpu_op cpu_maxpool, cpu_maxpool_grad, cpu_avgpool, cpu_avgpo
 // cpu_element.c
 extern const struct cpu_op cpu_act, cpu_act_grad, cpu_add, cpu_mul, cpu_scale, cpu_cast, cpu_dropout;
 // cpu_move.c, cpu_resize.c, cpu_reduce.c
-extern const struct cpu_op cpu_reshape, cpu_transpose, cpu_concat, cpu_slice, cpu_slice_grad, cpu_resize, cpu_resize_grad,
-    cpu_gather, cpu_gather_grad, cpu_reduce, cpu_broadcast;
+extern const struct cpu_op cpu_reshape, cpu_transpose, cpu_concat, cpu_slice, cpu_slice_grad, cpu_resize,
+    cpu_resize_grad, cpu_gather, cpu_gather_grad, cpu_reduce, cpu_broadcast;
 // cpu_loss.c
 extern const struct cpu_op cpu_softmax, cpu_softmax_grad, cpu_xent, cpu_xent_grad, cpu_correct, cpu_accumulate;
 // cpu_data.c

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// x[N,H,W,C] * w[K,R,S,C] -> y[N,P,Q,K]. A register tile is 6 images by 64 k (or 8 by 48, 12 by 32) at one output pixel:
-// because all its lanes stand at the same pixel, a tap outside the image is left out for all of them, and edges cost
-// nothing. Each step over c reads four vectors of filters, six broadcasts of x, and does 24 multiply-adds.
+// x[N,H,W,C] * w[K,R,S,C] -> y[N,P,Q,K]. A register tile is 6 images by 64 k (or 8 by 48, 12 by 32) at one output
+// pixel: because all its lanes stand at the same pixel, a tap outside the image is left out for all of them, and edges
+// cost nothing. Each step over c reads four vectors of filters, six broadcasts of x, and does 24 multiply-adds.
 //
-// Filters are packed first into units of 4 bytes, [k block][tap][c unit][k of the block]; a unit is two channels in bf16
-// (the instruction adds two products into each f32 lane) and one in f32. A thread takes rows of image tiles; for each
-// it goes through all k before the next, so that x comes from memory once. Sums do not depend on the threads.
+// Filters are packed first into units of 4 bytes, [k block][tap][c unit][k of the block]; a unit is two channels in
+// bf16 (the instruction adds two products into each f32 lane) and one in f32. A thread takes rows of image tiles; for
+// each it goes through all k before the next, so that x comes from memory once. Sums do not depend on the threads.
 #include "runtime/cpu/direct.h"
 
 #include "runtime/base/threads.h"
 #include "runtime/cpu/loops_stem.h"
 
 enum { KB = 64, UNIT = 4, WIDEST = 12 };
-enum { PAST_CACHE = 48 << 20 };  // results larger than this are not read again before they are gone from every cache
+enum { PAST_CACHE = 48 << 20 };  // bytes of results beyond which they are written past the caches
 enum { LEAST_IMAGES = 12 };  // below, tiles of images are too narrow to keep the multipliers busy
 
 struct direct {
@@ -22,7 +22,7 @@ struct direct {
     const float *w, *bias;
     char *y, *work;
     int64_t c_units, taps, size;  // size: bytes of an element of x and y
-    bool past_cache;
+    bool past_cache;  // y is gone from every cache before it is read again: spare it the reading of old lines
     const struct stem_loops *loops;
 };
 
@@ -55,7 +55,8 @@ static void pack(void *context, int64_t begin, int64_t end, int thread)
                 if (c->dtype == F32) {
                     memcpy(at, &from[k * k_step + u * c_step], 4);
                 } else {
-                    uint16_t pair[2] = {f32_to_bf16(from[k * k_step + 2 * u * c_step]), f32_to_bf16(from[k * k_step + (2 * u + 1) * c_step])};
+                    const float *two = from + k * k_step + 2 * u * c_step;
+                    uint16_t pair[2] = {f32_to_bf16(two[0]), f32_to_bf16(two[c_step])};
                     memcpy(at, pair, 4);
                 }
             }
@@ -73,7 +74,8 @@ bool direct_fits(const struct dnnl_conv *c)
 {
     if (c->groups != 1 || c->n < LEAST_IMAGES || c->c < 8 || c->k < 16) return false;
     if (c->dtype != F32 && (c->dtype != BF16 || c->c % 2)) return false;
-    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512vl"))
+    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
+        !__builtin_cpu_supports("avx512vl"))
         return false;
     return c->dtype == F32 || __builtin_cpu_supports("avx512bf16");
 }
@@ -120,7 +122,8 @@ static inline VECTORS ALWAYS void tile(const int ct, const int kv, const bool bf
     __m512 a[WIDEST][4];
     __m512 b[4];
 #pragma GCC unroll 4
-    for (int j = 0; j < kv; j++) b[j] = g->bias ? _mm512_maskz_loadu_ps(lanes_of(g->k - j * 16), g->bias + j * 16) : _mm512_setzero_ps();
+    for (int j = 0; j < kv; j++)
+        b[j] = g->bias ? _mm512_maskz_loadu_ps(lanes_of(g->k - j * 16), g->bias + j * 16) : _mm512_setzero_ps();
 #pragma GCC unroll 12
     for (int i = 0; i < ct; i++)
 #pragma GCC unroll 4
@@ -143,7 +146,8 @@ static inline VECTORS ALWAYS void tile(const int ct, const int kv, const bool bf
                     __m512 o = _mm512_set1_ps(one);
 #pragma GCC unroll 4
                     for (int j = 0; j < kv; j++)
-                        a[i][j] = bf16 ? _mm512_dpbf16_ps(a[i][j], (__m512bh)f[j], (__m512bh)o) : _mm512_fmadd_ps(f[j], o, a[i][j]);
+                        a[i][j] = bf16 ? _mm512_dpbf16_ps(a[i][j], (__m512bh)f[j], (__m512bh)o)
+                                       : _mm512_fmadd_ps(f[j], o, a[i][j]);
                 }
 #pragma GCC unroll 4
                 for (int i = 0; i < (ct + 2) / 3; i++) x[i] += UNIT;
@@ -172,11 +176,16 @@ static inline VECTORS ALWAYS void tile(const int ct, const int kv, const bool bf
 #define TILE(ct, kv)                                                                                                   \
     static VECTORS void tile_##ct##_##kv##_bf16(const struct spot *g) { tile(ct, kv, true, g); }                       \
     static VECTORS void tile_##ct##_##kv##_f32(const struct spot *g) { tile(ct, kv, false, g); }
-TILE(6, 4) TILE(4, 4) TILE(1, 4) TILE(8, 3) TILE(4, 3) TILE(1, 3) TILE(12, 2) TILE(4, 2) TILE(1, 2) TILE(12, 1) TILE(4, 1) TILE(1, 1)
+TILE(6, 4) TILE(4, 4) TILE(1, 4)
+TILE(8, 3) TILE(4, 3) TILE(1, 3)
+TILE(12, 2) TILE(4, 2) TILE(1, 2)
+TILE(12, 1) TILE(4, 1) TILE(1, 1)
 #undef TILE
 
 // For 1 to 4 vectors of k: the widest tile, one of 4 images and one of 1 for what is left.
-#define TILES(ct, kv) {{tile_##ct##_##kv##_f32, tile_4_##kv##_f32, tile_1_##kv##_f32}, {tile_##ct##_##kv##_bf16, tile_4_##kv##_bf16, tile_1_##kv##_bf16}}
+#define TILES(ct, kv)                                                                                                  \
+    {{tile_##ct##_##kv##_f32, tile_4_##kv##_f32, tile_1_##kv##_f32},                                                   \
+     {tile_##ct##_##kv##_bf16, tile_4_##kv##_bf16, tile_1_##kv##_bf16}}
 static void (*const tiles[4][2][3])(const struct spot *) = {TILES(12, 1), TILES(12, 2), TILES(8, 3), TILES(6, 4)};
 static const int widths[4] = {12, 12, 8, 6};
 
@@ -186,7 +195,8 @@ static void run_spot(const struct spot *from, bool bf16, int64_t images)
     struct spot g = *from;
     int kv = (int)((g.k + 15) / 16);
     for (int64_t i = 0; i < images;) {
-        int pick = images - i >= widths[kv - 1] ? 0 : images - i >= 4 ? 1 : 2, wide = pick == 0 ? widths[kv - 1] : pick == 1 ? 4 : 1;
+        int pick = images - i >= widths[kv - 1] ? 0 : images - i >= 4 ? 1 : 2;
+        int wide = pick == 0 ? widths[kv - 1] : pick == 1 ? 4 : 1;
         tiles[kv - 1][bf16][pick](&g);
         g.x += wide * g.x_image, g.y += wide * g.y_image, i += wide;
     }
@@ -217,10 +227,13 @@ static void run_row(const struct direct *d, int64_t image, int64_t images, int64
 {
     const struct dnnl_conv *c = d->conv;
     int64_t pixel = c->c * d->size, top = p * c->stride[0] - c->before[0];
-    struct spot g = {.r0 = at_least(0, -top), .r1 = at_most(c->r, c->h - top), .x_image = c->h * c->w * pixel, .x_row = c->w * pixel,
-                     .x_pixel = pixel, .c_units = d->c_units, .taps_wide = c->s, .y_image = c->p * c->q * c->k * d->size,
-                     .bias = d->bias ? d->bias + first : NULL, .k = at_most(KB, c->k - first), .act = c->act, .loops = d->loops, .past_cache = d->past_cache};
-    g.w = d->work + first * d->taps * d->c_units * UNIT;
+    struct spot g = {
+        .r0 = at_least(0, -top), .r1 = at_most(c->r, c->h - top),
+        .x_image = c->h * c->w * pixel, .x_row = c->w * pixel, .x_pixel = pixel,
+        .w = d->work + first * d->taps * d->c_units * UNIT, .c_units = d->c_units, .taps_wide = c->s,
+        .y_image = c->p * c->q * c->k * d->size, .k = at_most(KB, c->k - first), .past_cache = d->past_cache,
+        .bias = d->bias ? d->bias + first : NULL, .act = c->act, .loops = d->loops,
+    };
     for (int64_t q = 0; q < c->q; q++) {
         int64_t left = q * c->stride[1] - c->before[1];
         g.s0 = at_least(0, -left), g.s1 = at_most(c->s, c->w - left);
@@ -232,7 +245,11 @@ static void run_row(const struct direct *d, int64_t image, int64_t images, int64
     }
 }
 
-static int64_t tile_images(const struct dnnl_conv *c) { return c->k % KB == 0 ? 6 : c->k <= 32 ? 12 : c->k <= 48 ? 8 : 24; }
+// A multiple of the tile's width wherever k is one block or whole blocks; else of all widths.
+static int64_t tile_images(const struct dnnl_conv *c)
+{
+    return c->k % KB == 0 ? 6 : c->k <= 32 ? 12 : c->k <= 48 ? 8 : 24;
+}
 
 // Pieces are rows of tiles.
 static void run_rows(void *context, int64_t begin, int64_t end, int thread)
@@ -274,9 +291,14 @@ static int64_t pieces(const struct dnnl_conv *c) { return c->n; }
 
 #endif
 
-void direct_run(const struct dnnl_conv *c, bool turned, const void *x, const float *w, const float *bias, void *y, void *work)
+void direct_run(const struct dnnl_conv *c, bool turned, const void *x, const float *w, const float *bias, void *y,
+                void *work)
 {
-    struct direct d = {c, turned, x, w, bias, y, work, c->c / channels_in_unit(c), c->r * c->s, (int64_t)dtype_size(c->dtype), false, stem_loops()};
+    struct direct d = {
+        .conv = c, .turned = turned, .x = x, .w = w, .bias = bias, .y = y, .work = work,
+        .c_units = c->c / channels_in_unit(c), .taps = c->r * c->s, .size = (int64_t)dtype_size(c->dtype),
+        .loops = stem_loops(),
+    };
     d.past_cache = c->k % KB == 0 && (uintptr_t)y % 64 == 0 && c->n * c->p * c->q * c->k * d.size >= PAST_CACHE;
     threads_for((c->k + KB - 1) / KB * d.taps, 1, pack, &d);
     threads_for(pieces(c), 1, run_rows, &d);

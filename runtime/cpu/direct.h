@@ -10,6 +10,7 @@
 bool direct_fits(const struct dnnl_conv *);
 size_t direct_bytes(const struct dnnl_conv *);  // packed filters
 // y = act(x * w + bias). Turned: w is that of the forward convolution, [c][r][s][k] as seen from here.
-void direct_run(const struct dnnl_conv *, bool turned, const void *x, const float *w, const float *bias, void *y, void *work);
+void direct_run(const struct dnnl_conv *, bool turned, const void *x, const float *w, const float *bias, void *y,
+                void *work);
 
 #endif

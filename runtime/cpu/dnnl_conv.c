@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution and its two gradients, through oneDNN. Filters are f32 masters: every run re-orders them into the format
-// (and the precision) that the kernel wants, in scratch that belongs to the plan; 2 million parameters take about
-// 2 ms. supports, workspace and prepare make the same conv_plan, so what is asked for is what is used.
+// Convolution and its two gradients: the choice among own kernels (stem.c, direct.c, wgrad.c) and oneDNN, and the part
+// that oneDNN does. Filters are f32 masters: every run re-orders them into the format (and the precision) that the
+// kernel wants, in scratch that belongs to the plan; 2 million parameters take about 2 ms. supports, workspace and
+// prepare make the same conv_plan, so what is asked for is what is used.
 //
 // The gradient of x is a convolution of dy as well, with the filters turned by 180 degrees and the roles of C and K
-// exchanged: oneDNN's forward kernels are the better ones (docs/performance.md), so stride 1 goes that way.
+// exchanged: forward kernels are the better ones (docs/performance.md), so stride 1 goes that way.
 #include "runtime/base/arena.h"
 #include "runtime/base/threads.h"
 #include "runtime/cpu/direct.h"
@@ -45,7 +46,9 @@ static struct dnnl_conv conv_of(const struct graph *g, const struct node *n)
         .k = w->shape.dim[0], .r = w->shape.dim[1], .s = w->shape.dim[2],
         .p = y->shape.dim[1], .q = y->shape.dim[2],
         .groups = a->groups > 1 ? a->groups : 1,
-        .stride = {a->stride[0], a->stride[1]}, .before = {a->before[0], a->before[1]}, .after = {a->after[0], a->after[1]},
+        .stride = {a->stride[0], a->stride[1]},
+        .before = {a->before[0], a->before[1]},
+        .after = {a->after[0], a->after[1]},
         .bias = n->op == OP_CONV && n->in[2] != NONE,
         .act = n->op == OP_CONV ? a->act : ACT_NONE,
     };
@@ -109,7 +112,8 @@ static int conv_plan_new(struct cpu_device *cpu, const struct graph *g, const st
     size_t filters = (size_t)(c->k * c->r * c->s * c->c / c->groups) * sizeof(float);
     size_t scratch = p->main.scratch > p->pack.scratch ? p->main.scratch : p->pack.scratch;  // they run in turn
     p->packed_at = p->turned ? round_up(filters) : 0;
-    p->scratch_at = p->packed_at + round_up(dnnl_prim_bytes(&p->main, c->pass == DNNL_WGRAD ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS));
+    int packed = c->pass == DNNL_WGRAD ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS;
+    p->scratch_at = p->packed_at + round_up(dnnl_prim_bytes(&p->main, packed));
     p->bytes = p->scratch_at + round_up(scratch);
     return 0;
 }

@@ -44,7 +44,8 @@ static dnnl_data_type_t type_of(enum dtype t)
 
 static int describe(const struct dnnl_array *a, dnnl_memory_desc_t *into)
 {
-    return check(dnnl_memory_desc_init_by_strides(into, a->rank, a->dim, type_of(a->dtype), a->stride), "describing an array");
+    return check(dnnl_memory_desc_init_by_strides(into, a->rank, a->dim, type_of(a->dtype), a->stride),
+                 "describing an array");
 }
 
 // ---- the library
@@ -97,7 +98,9 @@ static int attributes(float alpha, float sum, enum act act, dnnl_primitive_attr_
     if (s == dnnl_success && (sum != 0.0f || act != ACT_NONE)) s = dnnl_post_ops_create(&post);
     if (s == dnnl_success && sum != 0.0f) s = dnnl_post_ops_append_sum(post, sum);
     if (s == dnnl_success && act != ACT_NONE) {
-        dnnl_alg_kind_t kind = act == ACT_RELU ? dnnl_eltwise_relu : act == ACT_GELU ? dnnl_eltwise_gelu_erf : dnnl_eltwise_swish;
+        dnnl_alg_kind_t kind = act == ACT_RELU   ? dnnl_eltwise_relu
+                               : act == ACT_GELU ? dnnl_eltwise_gelu_erf
+                                                 : dnnl_eltwise_swish;
         s = dnnl_post_ops_append_eltwise(post, 1.0f, kind, act == ACT_SILU ? 1.0f : 0.0f, 0.0f);
     }
     if (s == dnnl_success && post) s = dnnl_primitive_attr_set_post_ops(*into, post);
@@ -129,7 +132,8 @@ static struct dnnl_array image(enum dtype t, int64_t n, int64_t h, int64_t w, in
     return (struct dnnl_array){t, 4, {n, c, h, w}, {h * w * c, 1, w * c, c}};
 }
 
-static int conv_describe(struct cpu_device *cpu, struct dnnl_prim *prim, const struct dnnl_conv *c, dnnl_primitive_attr_t attr)
+static int conv_describe(struct cpu_device *cpu, struct dnnl_prim *prim, const struct dnnl_conv *c,
+                         dnnl_primitive_attr_t attr)
 {
     dnnl_memory_desc_t x, y, w, wf, b;
     struct dnnl_array ax = image(c->dtype, c->n, c->h, c->w, c->c), ay = image(c->dtype, c->n, c->p, c->q, c->k);
@@ -141,19 +145,22 @@ static int conv_describe(struct cpu_device *cpu, struct dnnl_prim *prim, const s
     TRY(check(dnnl_memory_desc_init_by_tag(&wf, aw.rank, aw.dim, dnnl_f32, dnnl_format_tag_any), "describing filters"));
     dnnl_dims_t bias = {c->k};
     TRY(check(dnnl_memory_desc_init_by_tag(&b, 1, bias, dnnl_f32, dnnl_a), "describing a bias"));
-    dnnl_dims_t stride = {c->stride[0], c->stride[1]}, before = {c->before[0], c->before[1]}, after = {c->after[0], c->after[1]};
+    dnnl_dims_t stride = {c->stride[0], c->stride[1]}, before = {c->before[0], c->before[1]},
+                after = {c->after[0], c->after[1]};
     dnnl_convolution_desc_t desc;
     bool train = c->pass != DNNL_FORWARD;
     TRY(check(dnnl_convolution_forward_desc_init(&desc, train ? dnnl_forward_training : dnnl_forward_inference,
-                                                 dnnl_convolution_direct, &x, &w, c->bias ? &b : NULL, &y, stride, before, after),
+                                                 dnnl_convolution_direct, &x, &w, c->bias ? &b : NULL, &y, stride,
+                                                 before, after),
               "describing a convolution"));
     if (!train) return check(dnnl_primitive_desc_create(&prim->desc, &desc, attr, cpu->engine, NULL), "a convolution");
     dnnl_primitive_desc_t hint;  // the way back wants to see the way forth
     TRY(check(dnnl_primitive_desc_create(&hint, &desc, NULL, cpu->engine, NULL), "a convolution"));
     dnnl_status_t s = c->pass == DNNL_DGRAD
-                          ? dnnl_convolution_backward_data_desc_init(&desc, dnnl_convolution_direct, &x, &w, &y, stride, before, after)
-                          : dnnl_convolution_backward_weights_desc_init(&desc, dnnl_convolution_direct, &x, &wf, NULL, &y, stride,
-                                                                        before, after);
+                          ? dnnl_convolution_backward_data_desc_init(&desc, dnnl_convolution_direct, &x, &w, &y, stride,
+                                                                     before, after)
+                          : dnnl_convolution_backward_weights_desc_init(&desc, dnnl_convolution_direct, &x, &wf, NULL,
+                                                                        &y, stride, before, after);
     if (s == dnnl_success) s = dnnl_primitive_desc_create(&prim->desc, &desc, attr, cpu->engine, hint);
     dnnl_primitive_desc_destroy(hint);
     return check(s, "the gradient of a convolution");
@@ -169,8 +176,8 @@ int dnnl_prim_conv(struct cpu_device *cpu, struct dnnl_prim *prim, const struct 
     return rc < 0 ? rc : finish(prim);
 }
 
-int dnnl_prim_matmul(struct cpu_device *cpu, struct dnnl_prim *prim, const struct dnnl_array *a, const struct dnnl_array *b,
-                     const struct dnnl_array *y, float alpha, float beta)
+int dnnl_prim_matmul(struct cpu_device *cpu, struct dnnl_prim *prim, const struct dnnl_array *a,
+                     const struct dnnl_array *b, const struct dnnl_array *y, float alpha, float beta)
 {
     dnnl_memory_desc_t ma, mb, my;
     dnnl_matmul_desc_t desc;
@@ -186,7 +193,8 @@ int dnnl_prim_matmul(struct cpu_device *cpu, struct dnnl_prim *prim, const struc
     return s == dnnl_success ? finish(prim) : check(s, "a matmul");
 }
 
-static int copy(struct cpu_device *cpu, struct dnnl_prim *prim, const dnnl_memory_desc_t *from, const dnnl_memory_desc_t *to)
+static int copy(struct cpu_device *cpu, struct dnnl_prim *prim, const dnnl_memory_desc_t *from,
+                const dnnl_memory_desc_t *to)
 {
     dnnl_primitive_attr_t attr;
     memset(prim, 0, sizeof *prim);
@@ -205,7 +213,8 @@ static const dnnl_memory_desc_t *operand(const struct dnnl_prim *prim, int arg)
     return md;
 }
 
-int dnnl_prim_copy(struct cpu_device *cpu, struct dnnl_prim *prim, const struct dnnl_array *from, const struct dnnl_array *to)
+int dnnl_prim_copy(struct cpu_device *cpu, struct dnnl_prim *prim, const struct dnnl_array *from,
+                   const struct dnnl_array *to)
 {
     dnnl_memory_desc_t mf, mt;
     TRY(describe(from, &mf));
@@ -213,14 +222,16 @@ int dnnl_prim_copy(struct cpu_device *cpu, struct dnnl_prim *prim, const struct 
     return copy(cpu, prim, &mf, &mt);
 }
 
-int dnnl_prim_pack(struct cpu_device *cpu, struct dnnl_prim *prim, const struct dnnl_array *plain, const struct dnnl_prim *of, int arg)
+int dnnl_prim_pack(struct cpu_device *cpu, struct dnnl_prim *prim, const struct dnnl_array *plain,
+                   const struct dnnl_prim *of, int arg)
 {
     dnnl_memory_desc_t mf;
     TRY(describe(plain, &mf));
     return copy(cpu, prim, &mf, operand(of, arg));
 }
 
-int dnnl_prim_unpack(struct cpu_device *cpu, struct dnnl_prim *prim, const struct dnnl_prim *of, int arg, const struct dnnl_array *plain)
+int dnnl_prim_unpack(struct cpu_device *cpu, struct dnnl_prim *prim, const struct dnnl_prim *of, int arg,
+                     const struct dnnl_array *plain)
 {
     dnnl_memory_desc_t mt;
     TRY(describe(plain, &mt));
@@ -229,10 +240,7 @@ int dnnl_prim_unpack(struct cpu_device *cpu, struct dnnl_prim *prim, const struc
 
 // ---- running
 
-size_t dnnl_prim_bytes(const struct dnnl_prim *prim, int arg)
-{
-    return dnnl_memory_desc_get_size(operand(prim, arg));
-}
+size_t dnnl_prim_bytes(const struct dnnl_prim *prim, int arg) { return dnnl_memory_desc_get_size(operand(prim, arg)); }
 
 const char *dnnl_prim_name(const struct dnnl_prim *prim)
 {
@@ -249,9 +257,11 @@ int dnnl_prim_build(struct dnnl_prim *prim)
 int dnnl_prim_bind(struct cpu_device *cpu, struct dnnl_prim *prim, int arg, void *address)
 {
     for (int i = 0; i < prim->args; i++)
-        if (prim->id[i] == arg) return check(dnnl_memory_set_data_handle(prim->memory[i], address), "moving an operand");
+        if (prim->id[i] == arg)
+            return check(dnnl_memory_set_data_handle(prim->memory[i], address), "moving an operand");
     BUG_IF(prim->args == PRIM_ARGS);
-    TRY(check(dnnl_memory_create(&prim->memory[prim->args], operand(prim, arg), cpu->engine, address), "binding an operand"));
+    TRY(check(dnnl_memory_create(&prim->memory[prim->args], operand(prim, arg), cpu->engine, address),
+              "binding an operand"));
     prim->id[prim->args++] = arg;
     return 0;
 }

@@ -14,7 +14,7 @@ struct dnnl_prim {
     dnnl_memory_t memory[PRIM_ARGS];
     int id[PRIM_ARGS];  // DNNL_ARG_* of memory[i]
     int args;
-    size_t scratch;     // bytes of the scratchpad, bound as DNNL_ARG_SCRATCHPAD
+    size_t scratch;  // bytes of the scratchpad, bound as DNNL_ARG_SCRATCHPAD
 };
 
 // An array as we store it. Dimensions stand in oneDNN's logical order; strides say where the elements are.
@@ -49,7 +49,8 @@ int dnnl_prim_pack(struct cpu_device *, struct dnnl_prim *, const struct dnnl_ar
                    int arg) MUST_CHECK;
 int dnnl_prim_unpack(struct cpu_device *, struct dnnl_prim *, const struct dnnl_prim *of, int arg,
                      const struct dnnl_array *plain) MUST_CHECK;
-int dnnl_prim_copy(struct cpu_device *, struct dnnl_prim *, const struct dnnl_array *from, const struct dnnl_array *to) MUST_CHECK;
+int dnnl_prim_copy(struct cpu_device *, struct dnnl_prim *, const struct dnnl_array *from,
+                   const struct dnnl_array *to) MUST_CHECK;
 
 size_t dnnl_prim_bytes(const struct dnnl_prim *, int arg);  // what operand `arg` takes in its format
 const char *dnnl_prim_name(const struct dnnl_prim *);       // "brgconv:avx512_core_bf16"

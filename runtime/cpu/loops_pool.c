@@ -33,14 +33,38 @@ ALWAYS void pool2_chunk(enum dtype t, const void *a, const void *b, const void *
         best = choose(take, v, best), where = (2 & take) | (where & ~take);
         v = get(t, d, i), take = wins(v, best);
         best = choose(take, v, best), where = (3 & take) | (where & ~take);
-        if (t == BF16) {  // one of the four as it is: nothing to round
-            uint32_t bits;
-            memcpy(&bits, &best, 4);
-            ((uint16_t *)y)[i] = (uint16_t)(bits >> 16);
-        } else {
-            put(t, y, i, best);
-        }
+        put(t, y, i, best);
         at[i] = (uint16_t)where;
+    }
+}
+
+// A bf16 as a whole number of the same order: equal zeros, NaN below everything. Twice the lanes of f32.
+ALWAYS int16_t order_of(uint16_t h)
+{
+    int16_t size = (int16_t)(h & 0x7fff), minus = (int16_t)((int16_t)h >> 15);
+    int16_t order = (int16_t)((size ^ minus) - minus), nan = (int16_t)-(size > 0x7f80);
+    return (int16_t)((order & ~nan) | (nan & INT16_MIN));
+}
+
+ALWAYS int16_t choose_16(int16_t mask, int16_t yes, int16_t no)
+{
+    return (int16_t)((yes & mask) | (no & ~mask));
+}
+
+ALWAYS void pool2_chunk_bf16(const uint16_t *a, const uint16_t *b, const uint16_t *c, const uint16_t *d, int64_t n,
+                             uint16_t *y, uint16_t *at)
+{
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+        int16_t best = order_of(a[i]), v = order_of(b[i]), take = (int16_t)-(v > best);
+        int16_t value = choose_16(take, (int16_t)b[i], (int16_t)a[i]), where = (int16_t)(take & 1);
+        best = v > best ? v : best;
+        v = order_of(c[i]), take = (int16_t)-(v > best);
+        value = choose_16(take, (int16_t)c[i], value), where = choose_16(take, 2, where);
+        best = v > best ? v : best;
+        v = order_of(d[i]), take = (int16_t)-(v > best);
+        y[i] = (uint16_t)choose_16(take, (int16_t)d[i], value);
+        at[i] = (uint16_t)choose_16(take, 3, where);
     }
 }
 
@@ -50,8 +74,12 @@ ALWAYS void pool2_of(enum dtype t, const void *x0, const void *x1, int64_t pairs
     for (int64_t pair = 0; pair < pairs; pair++)
         for (int64_t c = 0; c < channels; c += CHUNK) {
             int64_t n = channels - c < CHUNK ? channels - c : CHUNK, left = 2 * pair * channels + c, to = pair * channels + c;
-            pool2_chunk(t, from(t, x0, left), from(t, x0, left + channels), from(t, x1, left),
-                        from(t, x1, left + channels), n, into(t, y, to), where);
+            if (t == BF16)
+                pool2_chunk_bf16(from(t, x0, left), from(t, x0, left + channels), from(t, x1, left),
+                                 from(t, x1, left + channels), n, into(t, y, to), where);
+            else
+                pool2_chunk(t, from(t, x0, left), from(t, x0, left + channels), from(t, x1, left),
+                            from(t, x1, left + channels), n, into(t, y, to), where);
             if (!at) continue;
             INDEPENDENT
             for (int64_t i = 0; i < n; i++) at[to + i] = (uint8_t)where[i];

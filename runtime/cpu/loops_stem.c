@@ -65,8 +65,8 @@ struct taps {
 // sum[pixel][32 k] for `pixels` pixels (a constant at every call), to `to`, whose rows are k long: where that is less
 // than 32, the next pixel overwrites what is too much. Plain arrays of vectors and full unrolling keep the sums in
 // registers.
-static inline __attribute__((always_inline)) void sum_pixels(const int pixels, const struct taps *t, const float *x, float *f,
-                                                             float *bias, float *to, int64_t k)
+static inline __attribute__((always_inline)) void sum_pixels(const int pixels, const struct taps *t, const float *x,
+                                                             float *f, float *bias, float *to, int64_t k)
 {
     lanes a[4], b[4];
 #pragma GCC unroll 4
@@ -95,11 +95,13 @@ static void write_row(const struct stem *g, int64_t at, const float *from, int64
 }
 
 // Output pixels [q, q + count) of one row.
-static void run_piece(const struct stem *g, const struct taps *t, int64_t image, int64_t p, int64_t q, int64_t count, float *x, float *y)
+static void run_piece(const struct stem *g, const struct taps *t, int64_t image, int64_t p, int64_t q, int64_t count,
+                      float *x, float *y)
 {
     int64_t columns = (count - 1) * g->stride[1] + g->s;
     for (int64_t r = 0; r < g->r; r++)
-        read_row(g, image, p * g->stride[0] + r - g->before[0], q * g->stride[1] - g->before[1], columns, x + r * CHUNK);
+        read_row(g, image, p * g->stride[0] + r - g->before[0], q * g->stride[1] - g->before[1], columns,
+                 x + r * CHUNK);
     for (int64_t first = 0; first < g->k; first += STEM_LANES) {
         float *f = g->filters + first, *bias = g->bias + first;
         int64_t i = 0;

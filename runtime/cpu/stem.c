@@ -26,8 +26,10 @@ static int64_t wide(const struct dnnl_conv *c) { return (c->k + STEM_LANES - 1) 
 
 bool stem_fits(const struct dnnl_conv *c)
 {
-    return c->pass == DNNL_FORWARD && c->groups == 1 && c->c <= STEM_CHANNELS && c->r <= STEM_SIDE && c->s <= STEM_SIDE &&
-           (c->k <= STEM_LANES || (c->k <= 128 && c->k % STEM_LANES == 0)) && c->stride[0] <= 2 && c->stride[1] <= 2 && (c->dtype == F32 || c->dtype == BF16);
+    bool small = c->c <= STEM_CHANNELS && c->r <= STEM_SIDE && c->s <= STEM_SIDE && c->stride[0] <= 2 &&
+                 c->stride[1] <= 2;
+    bool whole = c->k <= STEM_LANES || (c->k <= 128 && c->k % STEM_LANES == 0);
+    return c->pass == DNNL_FORWARD && c->groups == 1 && small && whole && (c->dtype == F32 || c->dtype == BF16);
 }
 
 size_t stem_bytes(const struct dnnl_conv *c) { return (size_t)(wide(c) * (c->r * c->s * c->c + 1)) * sizeof(float); }
@@ -56,7 +58,11 @@ void stem_run(const struct dnnl_conv *c, const void *x, const float *w, const fl
         }
         biases[k] = bias ? bias[k] : 0.0f;
     }
-    struct stem_job job = {{c->h, c->w, c->c, c->k, c->r, c->s, c->p, c->q, {c->stride[0], c->stride[1]}, {c->before[0], c->before[1]},
-                            c->dtype == BF16, c->act, x, y, filters, biases}, stem_loops()};
+    struct stem_job job = {.loops = stem_loops()};
+    job.stem = (struct stem){
+        .h = c->h, .w = c->w, .c = c->c, .k = c->k, .r = c->r, .s = c->s, .p = c->p, .q = c->q,
+        .stride = {c->stride[0], c->stride[1]}, .before = {c->before[0], c->before[1]},
+        .bf16 = c->dtype == BF16, .act = c->act, .x = x, .y = y, .filters = filters, .bias = biases,
+    };
     threads_for(c->n * c->p, 8, run_rows, &job);
 }

@@ -3,9 +3,9 @@
 // dy, six broadcasts of x, 24 multiply-adds, so that the multipliers are what it waits for.
 //
 // The bf16 instruction adds two products into each f32 lane. The two come from the same pixel of two images: a pair is
-// (image 2i, image 2i + 1), so that a tap's shift is the same for both and only taps inside the image are computed. Both
-// arrays are interleaved into such 4-byte units first (a unit of f32 is one number of one image, and the rest of the
-// code is the same), in blocks that one tile reads from end to end:
+// (image 2i, image 2i + 1), so that a tap's shift is the same for both and only taps inside the image are computed.
+// Both arrays are interleaved into such 4-byte units first (a unit of f32 is one number of one image, and the rest of
+// the code is the same), in blocks that one tile reads from end to end:
 //   x units  [c block of 16][image unit][h][w][16]      dy units  [k block of 64][image unit][p][q][64]
 // A group of image units is packed to fit the second-level cache, then every tile runs over the whole group. Each
 // thread adds up its own images, and the sums are joined in the order of threads: same threads, same bytes.
@@ -16,7 +16,7 @@
 enum { KB = 64, CB = 16, UNIT = 4 };
 enum { GROUP_BYTES = 448 << 10, GROUP_LIMIT = 896 << 10 };  // of packed units; the second-level cache has 1 MB
 enum { BAND_PIXELS = 256 };  // one tile reads this many before the next one does
-enum { AHEAD = 4096 };       // bytes that packing asks memory for in advance; without, it takes three times as long
+enum { AHEAD = 4096 };  // bytes that packing asks memory for in advance; without, it takes three times as long
 
 struct wgrad {
     const struct dnnl_conv *conv;
@@ -24,7 +24,7 @@ struct wgrad {
     float *dw;
     char *work;
     int threads;
-    int64_t images;       // in a unit: 2 in bf16, 1 in f32
+    int64_t images;        // in a unit: 2 in bf16, 1 in f32
     int64_t units, group;  // image units in the batch; and in a group
     int64_t k_blocks, c_blocks;
     size_t sum_bytes, x_bytes, dy_bytes;  // of one thread
@@ -63,7 +63,8 @@ size_t wgrad_bytes(const struct dnnl_conv *c, int threads)
 bool wgrad_fits(const struct dnnl_conv *c)
 {
     if (c->groups != 1 || c->k % KB || c->c % 4 || c->c < 16 || (c->dtype != BF16 && c->dtype != F32)) return false;
-    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512vl"))
+    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
+        !__builtin_cpu_supports("avx512vl"))
         return false;
     if (c->dtype == BF16 && !__builtin_cpu_supports("avx512bf16")) return false;
     return (c->h * c->w * (c->c + CB) + c->p * c->q * c->k) * UNIT <= GROUP_LIMIT;
@@ -98,7 +99,8 @@ static inline VECTORS ALWAYS void tile(const int ct, const bool bf16, const stru
                     __m512 b = _mm512_set1_ps(one);
 #pragma GCC unroll 4
                     for (int j = 0; j < 4; j++)
-                        a[c][j] = bf16 ? _mm512_dpbf16_ps(a[c][j], (__m512bh)d[j], (__m512bh)b) : _mm512_fmadd_ps(d[j], b, a[c][j]);
+                        a[c][j] = bf16 ? _mm512_dpbf16_ps(a[c][j], (__m512bh)d[j], (__m512bh)b)
+                                       : _mm512_fmadd_ps(d[j], b, a[c][j]);
                 }
             }
         }
@@ -116,7 +118,8 @@ static VECTORS void tile4_f32(const struct region *g, float *sum) { tile(4, fals
 
 // One image unit, [pixels][channels], to [channels / block][pixels][block]; blocks are `apart` bytes apart. `b` is the
 // second image of a pair, NULL where there is none (its halves are 0).
-static VECTORS void pack_bf16(const uint16_t *a, const uint16_t *b, int64_t pixels, int64_t channels, int block, char *to, int64_t apart)
+static VECTORS void pack_bf16(const uint16_t *a, const uint16_t *b, int64_t pixels, int64_t channels, int block,
+                              char *to, int64_t apart)
 {
     for (int64_t i = 0; i < pixels; i++)
         for (int64_t c = 0; c < channels; c += 16) {
@@ -124,8 +127,10 @@ static VECTORS void pack_bf16(const uint16_t *a, const uint16_t *b, int64_t pixe
             _mm_prefetch((const char *)(a + i * channels + c) + AHEAD, _MM_HINT_T0);
             if (b) _mm_prefetch((const char *)(b + i * channels + c) + AHEAD, _MM_HINT_T0);
             __m512i low = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(in, a + i * channels + c));
-            __m512i high = b ? _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(in, b + i * channels + c)) : _mm512_setzero_si512();
-            _mm512_storeu_si512(to + (c / block) * apart + (i * block + c % block) * UNIT, _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
+            __m512i high = b ? _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(in, b + i * channels + c))
+                             : _mm512_setzero_si512();
+            _mm512_storeu_si512(to + (c / block) * apart + (i * block + c % block) * UNIT,
+                                _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
         }
 }
 
@@ -135,12 +140,14 @@ static VECTORS void pack_f32(const float *a, int64_t pixels, int64_t channels, i
         for (int64_t c = 0; c < channels; c += 16) {
             __mmask16 in = channels - c >= 16 ? 0xffff : (__mmask16)((1u << (channels - c)) - 1);
             _mm_prefetch((const char *)(a + i * channels + c) + AHEAD, _MM_HINT_T0);
-            _mm512_storeu_ps(to + (c / block) * apart + (i * block + c % block) * UNIT, _mm512_maskz_loadu_ps(in, a + i * channels + c));
+            _mm512_storeu_ps(to + (c / block) * apart + (i * block + c % block) * UNIT,
+                             _mm512_maskz_loadu_ps(in, a + i * channels + c));
         }
 }
 
 // Units [first, first + units) of an array of images, into the blocks of a group.
-static void pack(const struct wgrad *g, const void *from, int64_t pixels, int64_t channels, int block, int64_t first, int64_t units, char *to)
+static void pack(const struct wgrad *g, const void *from, int64_t pixels, int64_t channels, int block, int64_t first,
+                 int64_t units, char *to)
 {
     int64_t apart = g->group * pixels * block * UNIT, image = pixels * channels;
     for (int64_t u = 0; u < units; u++) {
@@ -158,7 +165,8 @@ static void pack(const struct wgrad *g, const void *from, int64_t pixels, int64_
 // Outputs whose tap at offset `tap` is inside: [*first, *first + count).
 static int64_t inside(int64_t outputs, int64_t inputs, int stride, int64_t tap, int64_t *first)
 {
-    int64_t low = tap < 0 ? (-tap + stride - 1) / stride : 0, high = inputs - 1 - tap < 0 ? -1 : (inputs - 1 - tap) / stride;
+    int64_t low = tap < 0 ? (-tap + stride - 1) / stride : 0;
+    int64_t high = inputs - 1 - tap < 0 ? -1 : (inputs - 1 - tap) / stride;
     if (high > outputs - 1) high = outputs - 1;
     *first = low;
     return high < low ? 0 : high - low + 1;
@@ -182,8 +190,12 @@ static void band_sum(const struct wgrad *g, int64_t units, int64_t top, int64_t 
                      int64_t channels, float *sum)
 {
     const struct dnnl_conv *c = g->conv;
-    struct region region = {.units = units, .x_unit = c->h * c->w * CB * UNIT, .x_row = c->stride[0] * c->w * CB * UNIT,
-                            .x_column = c->stride[1] * CB * UNIT, .dy_unit = c->p * c->q * KB * UNIT, .dy_row = c->q * KB * UNIT};
+    struct region region = {.units = units,
+                            .x_unit = c->h * c->w * CB * UNIT,
+                            .x_row = c->stride[0] * c->w * CB * UNIT,
+                            .x_column = c->stride[1] * CB * UNIT,
+                            .dy_unit = c->p * c->q * KB * UNIT,
+                            .dy_row = c->q * KB * UNIT};
     for (int64_t r = 0; r < c->r; r++)
         for (int64_t s = 0; s < c->s; s++, sum += CB * KB) {
             int64_t p, q, down = r - c->before[0], right = s - c->before[1];
@@ -230,8 +242,9 @@ static void add_groups(void *context, int64_t begin, int64_t end, int thread)
         pack(g, g->dy, c->p * c->q, c->k, KB, first, units, dy);
         for (int64_t kb = 0; kb < g->k_blocks; kb++)
             for (int64_t cb = 0; cb < g->c_blocks; cb++)
-                block_sum(g, units, x + cb * g->group * c->h * c->w * CB * UNIT, dy + kb * g->group * c->p * c->q * KB * UNIT,
-                          c->c - cb * CB < CB ? c->c - cb * CB : CB, sum + (kb * g->c_blocks + cb) * taps * CB * KB);
+                block_sum(g, units, x + cb * g->group * c->h * c->w * CB * UNIT,
+                          dy + kb * g->group * c->p * c->q * KB * UNIT, c->c - cb * CB < CB ? c->c - cb * CB : CB,
+                          sum + (kb * g->c_blocks + cb) * taps * CB * KB);
     }
 }
 

@@ -34,11 +34,15 @@ enum { CONV_CASES = sizeof conv_cases / sizeof *conv_cases };
 
 static union attr attr_of(const struct conv_case *c)
 {
-    return (union attr){.conv = {.stride = {c->stride, c->stride}, .before = {c->before, c->before}, .after = {c->after, c->after},
-                                 .groups = c->groups, .x_h = c->h, .x_w = c->w, .r = c->r, .s = c->s}};
+    struct conv_attr conv = {.groups = c->groups, .x_h = c->h, .x_w = c->w, .r = c->r, .s = c->s};
+    for (int i = 0; i < 2; i++) conv.stride[i] = c->stride, conv.before[i] = c->before, conv.after[i] = c->after;
+    return (union attr){.conv = conv};
 }
 
-static int side(const struct conv_case *c, int size, int filter) { return (size + c->before + c->after - filter) / c->stride + 1; }
+static int side(const struct conv_case *c, int size, int filter)
+{
+    return (size + c->before + c->after - filter) / c->stride + 1;
+}
 
 // y, dx and dw of one convolution, kept as f32 in slots of those names.
 static struct graph *conv_graph(struct store *store, const struct conv_case *c, enum dtype type, int n)
@@ -112,7 +116,8 @@ static void test_convolutions_against_ref(void **state)
                     // One rounding of y and dx to bf16 is up to 1/256; dw is f32 in both types.
                     double limit = type == BF16 && r < 2 ? 1.0 / 200 : 2e-5, d = difference(s, ref, results[r]);
                     if (!(d < limit))
-                        fail_msg("case %d, %s, %d threads: %s is off by %g of its largest", i, dtype_name(type), threads, results[r], d);
+                        fail_msg("case %d, %s, %d threads: %s is off by %g of its largest", i, dtype_name(type),
+                                 threads, results[r], d);
                 }
                 session_done(s);
             }
@@ -150,7 +155,8 @@ static void test_batches_cut_otherwise(void **state)
         float *x = read_slot(a, results[r]), *y = read_slot(b, results[r]);
         int64_t n = shape_count(&store_find(b->store, results[r])->shape);
         for (int64_t i = 0; i < n; i++)
-            if (!(fabsf(x[i] - y[i]) < 1e-3f)) fail_msg("%s[%lld]: %g in a batch of 28, %g in one of 4", results[r], (long long)i, x[i], y[i]);
+            if (!(fabsf(x[i] - y[i]) < 1e-3f))
+                fail_msg("%s[%lld]: %g in a batch of 28, %g in one of 4", results[r], (long long)i, x[i], y[i]);
         free(x);
         free(y);
     }
@@ -162,7 +168,12 @@ static void test_batches_cut_otherwise(void **state)
 
 static const struct cpu_op *entry_of(enum op op)
 {
-    return op == OP_CONV ? &cpu_conv : op == OP_CONV_DGRAD ? &cpu_conv_dgrad : op == OP_CONV_WGRAD ? &cpu_conv_wgrad : &cpu_matmul;
+    switch (op) {
+    case OP_CONV: return &cpu_conv;
+    case OP_CONV_DGRAD: return &cpu_conv_dgrad;
+    case OP_CONV_WGRAD: return &cpu_conv_wgrad;
+    default: return &cpu_matmul;
+    }
 }
 
 // Runs one node by hand between guards; every byte behind its workspace and behind its result must survive.

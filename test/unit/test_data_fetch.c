@@ -155,7 +155,7 @@ static void resumes_after_a_cut(void **state)
 {
     (void)state;
     char range[96];
-    assert_fails(fetch("cut", 1), ERR_NETWORK, "the next fetch goes on from there");
+    assert_fails(fetch("cut", 1), ERR_NETWORK, "the next try goes on from there");
     assert_int_equal(part_size(), source.bytes / 2);
     assert_false(file_exists(at("out/small-bin")));
     if (fetch("cut", 1) != 0) fail_msg("%s", error_text());  // another call, as after a restart

@@ -70,7 +70,7 @@ static void test_activations(void **state)
         most = fmax(most, fabs((double)below - true_gauss((double)x)));
         assert_true(fabs((double)density - exp(-0.5 * (double)x * (double)x) / sqrt(2.0 * M_PI)) < 3e-7);
     }
-    assert_true(most < 2e-7);
+    assert_true(most < 4e-7);
 }
 
 static void test_activations_far_out(void **state)
@@ -86,6 +86,8 @@ static void test_activations_far_out(void **state)
     }
     assert_true(element_silu(0.0f) == 0.0f && element_gelu(0.0f) == 0.0f);
     assert_true(element_relu_slope(0.0f) == 0.0f && element_relu_slope(1e-30f) == 1.0f);
+    // A run that has diverged must show it: NaN stays NaN.
+    assert_true(isnan(element_silu(NAN)) && isnan(element_gelu(NAN)));
 }
 
 // The slopes are those of the functions: by central differences, which need no libm.

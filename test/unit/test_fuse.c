@@ -316,6 +316,25 @@ static void test_fold(void **state)
     session_done(s);
 }
 
+// Running statistics can be folded into slots only: a convolution whose bias some node makes stays as it is.
+static void test_fold_leaves_made_values(void **state)
+{
+    (void)state;
+    for (int made = 0; made < 2; made++) {
+        struct bench b = bench_new(6, 3);
+        struct graph *p = graph_new(b.store, "prepare");
+        struct conv_attr a = {.stride = {1, 1}, .groups = 1};
+        int w = input(b.g, "w", SHAPE(4, 3, 3, 3)), bias = input(b.g, "b", SHAPE(4));
+        int y = g_conv_full(b.g, b.x, w, made ? g_scale(b.g, bias, 2) : bias, &a);
+        keep(b.g, "out", norm(b.g, "norm", y, false));
+        OK(fuse_fold(b.g, p));
+        assert_int_equal(count_op(b.g, OP_NORM_INFER), made);
+        assert_int_equal(count_op(p, OP_NORM_FOLD), !made);
+        graph_free(p);
+        bench_free(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,6 +346,7 @@ int main(void)
         cmocka_unit_test(test_prune),
         cmocka_unit_test(test_fused_step_is_the_unfused),
         cmocka_unit_test(test_fold),
+        cmocka_unit_test(test_fold_leaves_made_values),
     };
     return cmocka_run_group_tests_name("fuse", tests, NULL, NULL);
 }

@@ -186,6 +186,21 @@ static void test_outputs_left_out(void **state)
 
 static int count_ops(const struct case_live *c) { return c->session->plan[c->program]->count; }
 
+static void hold_fused(struct device *device, const struct op_case *row, struct case_options fused, double slack, const char *what)
+{
+    struct case_options plain = {.type = fused.type, .gradient = fused.gradient};
+    struct case_live *a = NULL, *b = NULL;
+    struct case_worst worst;
+    int rc = open_and_run(device, row, &plain, &a);
+    if (rc == 0) rc = open_and_run(device, row, &fused, &b);
+    if (rc == 0) rc = case_compare(b, a, NULL, slack, &worst);
+    if (rc < 0) say(row, fused.type, what);
+    else if (worst.ratio > 1.0) complain(row, fused.type, what, &worst);
+    case_close(a);
+    case_close(b);
+}
+
+// All patterns together, each alone, and folding with and without the others.
 static void fused_on(const char *name, enum dtype type, double slack)
 {
     struct device *device;
@@ -193,18 +208,15 @@ static void fused_on(const char *name, enum dtype type, double slack)
     assert_int_equal(device_open(name, 2, &device), 0);
     for (const struct op_case *row = case_next(NULL); row; row = case_next(row)) {
         if (!(row->flags & CASE_PATTERN)) continue;
-        struct case_options plain = {.type = type, .gradient = row->flags & CASE_GRADIENT}, fused = plain;
-        fused.patterns = FUSE_ALL;
-        fused.fold = row->flags & CASE_FOLD;
-        struct case_live *a = NULL, *b = NULL;
-        struct case_worst worst;
-        int rc = open_and_run(device, row, &plain, &a);
-        if (rc == 0) rc = open_and_run(device, row, &fused, &b);
-        if (rc == 0) rc = case_compare(b, a, NULL, slack, &worst);
-        if (rc < 0) say(row, type, name);
-        else if (worst.ratio > 1.0) complain(row, type, name, &worst);
-        case_close(a);
-        case_close(b);
+        struct case_options o = {.type = type, .gradient = row->flags & CASE_GRADIENT, .patterns = FUSE_ALL};
+        hold_fused(device, row, o, slack, "all patterns");
+        for (o.patterns = 1; o.patterns < FUSE_ALL; o.patterns *= 2) hold_fused(device, row, o, slack, "one pattern");
+        if (!(row->flags & CASE_FOLD)) continue;
+        o.fold = true;
+        o.patterns = 0;
+        hold_fused(device, row, o, slack, "folded");
+        o.patterns = FUSE_ALL;
+        hold_fused(device, row, o, slack, "fused and folded");
     }
     device_close(device);
     assert_int_equal(failures, 0);

@@ -15,7 +15,7 @@ static struct session *layered(struct plan **plan)
     struct graph *g = graph_new(s->store, "layers");
     int x = input(g, "x", SHAPE(8, 16)), params[4], grads[4];
     for (int i = 0; i < 4; i++) {
-        char name[8];
+        char name[24];
         snprintf(name, sizeof name, "w%d", i);
         params[i] = weight(g, name, SHAPE(16, 16));
         x = g_act(g, g_linear(g, x, params[i], NONE, F32), ACT_GELU);
@@ -210,14 +210,14 @@ static struct graph *random_graph(struct store *store, uint32_t seed)
     struct graph *g = graph_new(store, "random");
     int pool[POOL], slot[SLOTS], count = 0;
     for (int i = 0; i < SLOTS; i++) {
-        char name[8];
+        char name[24];
         snprintf(name, sizeof name, "s%d", i);
         pool[count++] = slot[i] = weight(g, name, random_shape(&d));
     }
     int lr = graph_state(g, "lr", SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_CONSTANT, 0.25f});
     while (count < POOL) pool[count] = random_node(&d, g, pool, count, slot, lr), count++;
     for (int i = 0; i < 6; i++) {
-        char name[8];
+        char name[24];
         snprintf(name, sizeof name, "out%d", i);
         keep(g, name, pool[count - 1 - (int)roll(&d, POOL / 2)]);
     }

@@ -130,7 +130,7 @@ static void test_slots_stay(void **state)
     struct store *s = store_new();
     struct slot *first = slot_of(s, "first", SHAPE(2), (struct init){INIT_ZERO, 0});
     for (int i = 0; i < 500; i++) {
-        char name[16];
+        char name[24];
         snprintf(name, sizeof name, "slot %d", i);
         slot_of(s, name, SHAPE(i + 1), (struct init){INIT_ZERO, 0});
     }

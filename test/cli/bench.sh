@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+# dawn bench: it says what it did, its shares sum up, it works without a data set, and wrong use is refused.
+set -eu
+
+status() { # runs the rest; its exit status is printed, its words are in out and err
+    local rc=0
+    "$@" >out 2>err || rc=$?
+    echo "$rc"
+}
+
+# A small network on one thread, too slow for the whole protocol in the time it is given.
+small="--set widths=8,8,8 --batch 50 --threads 1 --no-measure"
+[ "$(status "$DAWN" bench cifar10 --data synthetic $small --seconds 0.2 --repeats 3)" = 0 ]
+[ ! -s err ]
+grep -Eq '^  timed +[0-9]+ steps ignored, then [1-3] times [0-9]+ step' out
+tr -s '\n ' ' ' <out | grep -q 'the whole protocol (20 ignored, 3 times 100) does not fit into --seconds 0.2'
+grep -Eq '^  images/s +[0-9.]+ +median of [1-3], [0-9.]+ to [0-9.]+$' out
+grep -Eq '^  all \([0-9]+\) .* 100\.0%' out
+awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }' out >&2
+
+# Without the data set the shape alone will do, and it says so and why.
+[ "$(status "$DAWN" bench cifar10 --device null --no-measure)" = 0 ]
+tr -s '\n ' ' ' <out | grep -q 'CIFAR-10, its shape filled with noise: there is no CIFAR-10 in'
+grep -q '20 steps ignored, then 7 times 100 steps$' out
+[ "$(status "$DAWN" bench cifar10 --device null --no-measure --fake --side 24 --json)" = 0 ]
+grep -q '"noise": true' out
+grep -q '"side": 24' out
+grep -q '"whole": true' out
+
+# A folder that was named must hold the data.
+mkdir empty
+[ "$(status "$DAWN" bench cifar10 --device null --data ./empty)" = 1 ]
+grep -q 'there is no CIFAR-10 in ./empty' err
+
+# Single operators.
+[ "$(status "$DAWN" bench ops --op 'matmul head' --precision f32 --threads 1)" = 0 ]
+[ "$(wc -l <out)" = 2 ]
+grep -Eq '^matmul head +f32 +[0-9]+ .*[0-9.]+ +[0-9.]+$' out
+[ "$(status "$DAWN" bench ops --op 'matmul head' --precision f32 --threads 1 --json)" = 0 ]
+grep -Eq '^\{"case":"matmul head","precision":"f32","repeats":[0-9]+,"seconds":[0-9.e-]+,"flops":' out
+
+[ "$(status "$DAWN" bench)" = 2 ]
+[ "$(status "$DAWN" bench cifar11)" = 2 ]
+[ "$(status "$DAWN" bench ops --op quantum)" = 2 ]
+grep -q 'none has "quantum" in its name' err
+[ ! -s out ]
+[ "$(status "$DAWN" bench ops --data synthetic)" = 2 ]
+[ "$(status "$DAWN" bench ops --precision u8)" = 2 ]
+[ "$(status "$DAWN" bench cifar10 --op conv)" = 2 ]
+[ "$(status "$DAWN" bench cifar10 --fake --data ./empty)" = 2 ]
+[ "$(status "$DAWN" bench cifar10 --side 7 --device null --no-measure)" = 2 ]
+grep -q 'has no step at 7 x 7' err
+[ ! -e results.db ] # nothing is recorded

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+# dawn doctor: what is there, what is missing, what is broken, and the exit status of each.
+set -eu
+
+status() { # runs the rest; its exit status is printed, its words are in out and err
+    local rc=0
+    "$@" >out 2>err || rc=$?
+    echo "$rc"
+}
+
+[ "$(status "$DAWN" doctor)" = 0 ]
+[ ! -s err ]
+for section in Program Machine Devices Measured 'Data sets' 'Record of runs'; do grep -qx "$section" out; done
+grep -Eq '^  ok +cpu +' out
+grep -Eq '^  missing +cuda +not in this build' out
+grep -Eq '^  missing +cifar10 +there is no CIFAR-10' out
+tr -s '\n ' ' ' <out | grep -q 'dawn data fetch cifar10'
+grep -Eq '^  ok +synthetic +10,000 training and 2,000 test images' out
+grep -Eq '^  ok +matmul f32 +[0-9.]+ [kMGTP]?FLOP/s$' out
+grep -Eq '^  ok +copy +[0-9.]+ [kMGTP]?B/s$' out
+grep -Eq '^  ok +results.db +results.db does not exist yet' out
+grep -q "$("$DAWN" --version | sed 's/^dawn \([0-9.]*\).*/\1/')" out
+awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }' out >&2
+[ ! -e results.db ] # it looks, it does not make
+
+[ "$(status "$DAWN" doctor --no-measure --json)" = 0 ]
+head -n 1 out | grep -qx '{'
+tail -n 1 out | grep -qx '}'
+[ "$(grep -c '"verdict": "BROKEN"' out)" = 0 ]
+[ "$(grep -c '"measured"' out)" = 0 ]
+
+# A record that is none is broken, in both forms, and the file is left as it is.
+echo 'not a database, but long enough to have a header of sixteen bytes' >results.db
+cp results.db before
+[ "$(status "$DAWN" doctor --no-measure)" = 1 ]
+grep -Eq '^  BROKEN +results.db +' out
+grep -q '1 thing has to be mended' err
+cmp results.db before
+[ "$(status "$DAWN" doctor --no-measure --json)" = 1 ]
+[ "$(grep -c '"verdict": "BROKEN"' out)" = 1 ]
+[ "$(status "$DAWN" doctor --no-measure --db other.db)" = 0 ]
+
+[ "$(status "$DAWN" doctor --device gpu)" = 2 ]
+[ ! -s out ]
+[ "$(status "$DAWN" doctor now)" = 2 ]

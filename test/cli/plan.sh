@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+# dawn plan: sums that must come out, widths, no files needed and none left behind, wrong use.
+set -eu
+
+status() { # runs the rest; its exit status is printed, its words are in out and err
+    local rc=0
+    "$@" >"$T/out" 2>"$T/err" || rc=$?
+    echo "$rc"
+}
+T=$(mktemp -d)
+trap 'rm -rf "$T"' EXIT
+number() { sed -n "s/^ *\"$1\": \([0-9.e+]*\),*$/\1/p" "$T/out" | head -n 1; }
+
+# Without the data set it plans with the published counts.
+[ "$(status "$DAWN" plan cifar10 --no-measure)" = 0 ]
+[ ! -s "$T/err" ]
+grep -q '50,000 + 10,000 images of 32 x 32 x 3, 10 classes' "$T/out"
+grep -q 'not on this machine' "$T/out"
+grep -q '^Schedule: ' "$T/out"
+grep -q '^Memory: ' "$T/out"
+grep -q '^One step at 32 x 32 (train):$' "$T/out"
+grep -q 'Roofline: not known' "$T/out"
+awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }' "$T/out" >&2
+[ "$(sed -n '/^One step/,/^$/p' "$T/out" | wc -l)" -le 30 ]
+few=$(wc -l <"$T/out")
+[ "$(status "$DAWN" plan cifar10 --no-measure --nodes)" = 0 ]
+[ "$(wc -l <"$T/out")" -gt "$((few + 50))" ]
+awk 'length > 80 { exit 1 }' "$T/out"
+
+# For machines: the classes of memory sum to the total, the variants to the steps, the operators to the step.
+for batch in 1000 500; do
+    [ "$(status "$DAWN" plan cifar10 --data synthetic --no-measure --json --batch $batch)" = 0 ]
+    total=$(number total_bytes)
+    sum=$(sed -n '/"classes"/,/}/p' "$T/out" | awk -F': ' 'NF == 2 && $2 + 0 == $2 - 0 { s += $2 } END { printf "%.0f", s }')
+    [ "$total" -gt 1000000 ]
+    [ "$total" = "$sum" ]
+    steps=$(number steps)
+    met=$(sed -n '/"variants"/,/]/p' "$T/out" | awk -F': ' '/"steps"/ { s += $2 } END { print s }')
+    [ "$steps" = "$met" ]
+    sed -n '/"operators"/,/]/p' "$T/out" | awk -F': ' '/"flops"/ { s += $2 } END { printf "%.0f\n", s / 1e6 }' >"$T/parts"
+    sed -n '/"step": {/,/"operators"/p' "$T/out" | awk -F': ' '/"flops"/ { printf "%.0f\n", $2 / 1e6 }' >"$T/whole"
+    cmp "$T/parts" "$T/whole"
+    eval "total_$batch=$total"
+done
+[ "$total_500" -lt "$total_1000" ] # smaller batches need less
+
+# Measured peaks bound the step and the schedule.
+[ "$(status "$DAWN" plan cifar10 --data synthetic --precision f32)" = 0 ]
+grep -q 'Roofline, from peaks measured just now' "$T/out"
+grep -Eq '^  whole schedule: .* in all$' "$T/out"
+grep -Eq '^  conv \(7\) .*(arithmetic|memory) .*%$' "$T/out"
+awk 'length > 80 { exit 1 }' "$T/out"
+
+# Any network, any device.
+[ "$(status "$DAWN" plan cifar10 --model resnet56 --device null --batch 100 --no-measure)" = 0 ]
+grep -q 'resnet56' "$T/out"
+
+[ "$(status "$DAWN" plan cifar11)" = 2 ]
+grep -q 'did you mean cifar10' "$T/err"
+[ "$(status "$DAWN" plan)" = 2 ]
+[ "$(status "$DAWN" plan cifar10 --batch 0)" = 2 ]
+[ "$(status "$DAWN" plan cifar10 --batch 50001)" = 2 ]
+[ "$(status "$DAWN" plan cifar10 --data ./nowhere)" = 2 ]
+[ "$(status "$DAWN" plan cifar10 --device gpu)" = 2 ]
+[ -z "$(ls -A .)" ] # nothing was left behind

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+# dawn recipe and dawn models: what they print, what they take back, and what they say to wrong words.
+set -eu
+
+status() { # runs the rest; its exit status is printed, its words are in out and err
+    local rc=0
+    "$@" >out 2>err || rc=$?
+    echo "$rc"
+}
+
+refused() { # SENTENCE COMMAND...: exit status 2, one line on standard error, nothing on standard output
+    local wanted=$1
+    shift
+    [ "$(status "$@")" = 2 ]
+    grep -qF -- "$wanted" err || { echo "wanted: $wanted"; echo "said: $(cat err)"; exit 1; }
+    [ "$(wc -l <err)" = 1 ]
+    [ ! -s out ]
+}
+
+narrow() { awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }' out; }
+
+# ---- recipes: the list, one of them, and back again
+[ "$(status "$DAWN" recipe)" = 0 ]
+for name in airbench94 cifar10 resnet synthetic; do grep -q "^$name " out; done
+narrow
+for name in airbench94 cifar10 resnet synthetic; do
+    "$DAWN" recipe $name >$name.json
+    grep -q "^    \"name\": \"$name\",$" $name.json
+    "$DAWN" recipe --file $name.json | cmp - $name.json
+done
+
+"$DAWN" recipe cifar10 --set epochs=3 --set resolution=24,32 --set flip=never >mine.json
+diff cifar10.json mine.json >difference && exit 1
+[ "$(grep -c '^>' difference)" = 3 ]
+grep -q '"epochs": 3,$' mine.json
+grep -q '"resolution": \[24, 32\],$' mine.json
+"$DAWN" recipe -f mine.json -s batch=64 | grep -q '"batch": 64,$'
+
+[ "$(status "$DAWN" recipe --keys)" = 0 ]
+narrow
+grep -q '^label_smoothing ' out
+grep -q 'muon, sgd or adamw$' out
+[ "$(grep -c '  now: ' out)" = "$(grep -c '": ' cifar10.json)" ] # every key
+"$DAWN" recipe synthetic --keys | grep -A 3 '^batch ' | grep -q 'now: 250$'
+
+refused 'there is no recipe "cifar1"; did you mean "cifar10"?' "$DAWN" recipe cifar1
+refused 'there is no recipe key "epoch"; did you mean "epochs"?' "$DAWN" recipe cifar10 --set epoch=3
+refused '"epochs" lies between 0.01 and 10000, not at -3' "$DAWN" recipe cifar10 --set epochs=-3
+refused '--set wants key=value' "$DAWN" recipe cifar10 --set epochs
+refused '--set wants a recipe to change' "$DAWN" recipe --set epochs=3
+refused 'one recipe at a time' "$DAWN" recipe cifar10 synthetic
+refused 'not both' "$DAWN" recipe cifar10 --file mine.json
+refused '"newton_schulz" wants three numbers' "$DAWN" recipe cifar10 --set newton_schulz=1,2
+echo '{"epochs": 3,' >cut.json
+refused 'cut.json, line' "$DAWN" recipe --file cut.json
+echo '{"batch": 0}' >zero.json
+refused 'zero.json: "batch" lies between 1' "$DAWN" recipe --file zero.json
+[ "$(status "$DAWN" recipe --file none.json)" = 1 ]
+grep -q 'none.json' err
+
+# ---- models
+[ "$(status "$DAWN" models)" = 0 ]
+for name in record resnet9 resnet56 resnet164; do grep -q "^$name  *[0-9,]* " out; done
+narrow
+cp out list
+"$DAWN" models cifar10 | cmp - list
+[ "$(status "$DAWN" models resnet164)" = 0 ]
+narrow
+grep -q '^167  fc.weight  *10x256  *10  *2,560  ' out # 164 layers and three projections
+grep -q '^resnet164: 1,703,258 parameters, ' out
+refused 'there is no model "resnet65"; did you mean "resnet56"?' "$DAWN" models resnet65
+refused 'one model at a time' "$DAWN" models resnet9 resnet56

@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# dawn train as a user meets it: a small run, its record, its files; then everything that can be said wrong. Each wrong
+# input is one sentence and the right exit status, and leaves what was recorded as it was.
+set -eu
+
+quick="--data synthetic --set widths=16,16,16 --batch 200 --set epochs=0.2 --set views=1 --set evaluate_every=0"
+
+# says STATUS PATTERN COMMAND...: exits so, with one line on stderr that matches
+says() {
+    local want=$1 pattern=$2 got=0
+    shift 2
+    "$@" >out.txt 2>err.txt || got=$?
+    if [ "$got" != "$want" ] || ! grep -qiE -- "$pattern" err.txt || [ "$(wc -l <err.txt)" != 1 ]; then
+        echo "wanted status $want and one line like \"$pattern\", got $got from: $*"
+        cat out.txt err.txt
+        exit 1
+    fi
+}
+
+# ---- a run and its record
+"$DAWN" train cifar10 $quick --target 0.001 --seed 5 >plain.txt
+grep -q SYNTHETIC plain.txt
+grep -q "^done" plain.txt
+! grep -q $'\r' plain.txt
+test -f results.db
+test -f run-1.safetensors
+"$DAWN" results show 1 | grep -q SYNTHETIC
+"$DAWN" infer cifar10 --latency --items 50 --warmup 5 --target 0.001 >infer.txt
+grep -q "with preprocessing" infer.txt
+grep -q SYNTHETIC infer.txt
+"$DAWN" infer cifar10 --items 50 --warmup 0 --json --threads 1 --precision f32 | python3 -c 'import json,sys; o=json.load(sys.stdin); assert o["items"]==50 and o["eligible"] is False'
+"$DAWN" train cifar10 $quick --target 0.001 --seed 5 --json --save "" >json.txt
+python3 - <<'PY'
+import json
+lines = [json.loads(line) for line in open("json.txt")]
+assert [o["event"] for o in lines] == ["start", "epoch", "end"], lines
+assert lines[0]["synthetic"] is True and lines[2]["status"] == "done"
+PY
+test ! -f run-2.safetensors
+
+# ---- the target is missed: status 3, recorded all the same
+says 3 "below the target" "$DAWN" train cifar10 $quick --target 1 --save ""
+"$DAWN" results show 3 | grep -q missed
+
+# ---- a group: all seeds, nobody stops early
+"$DAWN" train cifar10 $quick --target 0.001 --runs 2 --save "" >group.txt
+grep -q "group 1: 2 of 2 runs" group.txt
+grep -q synthetic group.txt
+
+# ---- wrong usage
+says 2 'no task "cifar1".*cifar10' "$DAWN" train cifar1
+says 2 'wants one task' "$DAWN" train
+says 2 'did you mean.*--target' "$DAWN" train cifar10 --targte 0.9
+says 2 'would be written 0.94' "$DAWN" train cifar10 --target 94
+says 2 'between 0 and 1' "$DAWN" train cifar10 --target -0.1
+says 2 'between 0 and 1' "$DAWN" train cifar10 --target 0
+says 2 'batch' "$DAWN" train cifar10 --data synthetic --batch 0
+says 2 'batch' "$DAWN" train cifar10 --data synthetic --batch -5
+says 2 'larger than the data set' "$DAWN" train cifar10 --data synthetic --batch 20000
+says 2 'no model "resnet5".*resnet' "$DAWN" train cifar10 --data synthetic --model resnet5
+says 2 'no recipe key "epoch".*epochs' "$DAWN" train cifar10 --data synthetic --set epoch=3
+says 2 'key=value' "$DAWN" train cifar10 --data synthetic --set epochs
+says 2 '"epochs" wants a number' "$DAWN" train cifar10 --data synthetic --set epochs=many
+says 2 'no recipe "airbench"' "$DAWN" train cifar10 --data synthetic --recipe airbench
+says 2 'no device "gpu"|device' "$DAWN" train cifar10 --data synthetic --device gpu
+says 2 'exclude each other' "$DAWN" train cifar10 --data synthetic --instance c7i.large --cost-per-hour 1
+says 2 'c7i.large' "$DAWN" train cifar10 --data synthetic --instance c7i.larg
+says 2 'no folder' "$DAWN" train cifar10 --data nowhere
+printf '{"epochs": 3, "wdths": [1]}' >bad.json
+says 2 'bad.json.*wdths.*widths' "$DAWN" train cifar10 --data synthetic --recipe ./bad.json
+printf '{"epochs": ' >bad.json
+says 2 'bad.json, line 1' "$DAWN" train cifar10 --data synthetic --recipe ./bad.json
+
+# ---- more memory than there is: said from the plan, before anything is taken
+says 1 'plan needs' "$DAWN" train cifar10 --data synthetic --batch 10000 --set widths=4096,4096,4096
+
+# ---- data: missing, short, foreign, a label out of range
+mkdir none short
+says 1 'dawn data fetch cifar10' "$DAWN" train cifar10 --data none
+for i in data_batch_1 data_batch_2 data_batch_3 data_batch_4 data_batch_5 test_batch; do
+    truncate -s 30730000 short/$i.bin # sparse: black images of class 0
+done
+truncate -s 30729999 short/data_batch_2.bin
+says 1 'data_batch_2.bin is short.*30729999' "$DAWN" train cifar10 --data short
+truncate -s 30730000 short/data_batch_2.bin
+printf '\310' | dd of=short/data_batch_2.bin bs=1 seek=21511 conv=notrunc status=none # record 7 has label 200
+says 1 'data_batch_2.bin.*21511' "$DAWN" train cifar10 --data short --set epochs=0.1
+
+# ---- results.db: not one, newer, read-only; what is there stays
+cp results.db before.db
+echo "not a database" >text.db
+says 1 'text.db' "$DAWN" train cifar10 $quick --db text.db
+python3 - <<'PY'
+import shutil, sqlite3
+shutil.copy("results.db", "newer.db")
+c = sqlite3.connect("newer.db"); c.execute("pragma user_version = 99"); c.commit()
+PY
+says 1 'newer' "$DAWN" train cifar10 $quick --db newer.db
+says 1 'nosuch' "$DAWN" train cifar10 $quick --db nosuch/results.db
+cmp results.db before.db
+
+# ---- no space for the weights: the record of the run stays readable
+( ulimit -f 60; "$DAWN" train cifar10 $quick --target 0.001 --db small.db --save w.safetensors >out.txt 2>err.txt ) && exit 1
+test "$(wc -l <err.txt)" = 1
+test ! -f w.safetensors
+"$DAWN" results list --db results.db >list.txt
+test "$(grep -ci synthetic list.txt)" -ge 5
+
+# ---- Ctrl-C: marked interrupted, status 130
+"$DAWN" train cifar10 --data synthetic --set epochs=50 --set widths=16,16,16 --target 1 --save "" --db int.db >out.txt 2>err.txt &
+pid=$!
+for _ in $(seq 200); do grep -q "target  *100" out.txt && break; sleep 0.05; done
+sleep 0.3
+kill -INT $pid
+status=0
+wait $pid || status=$?
+test $status = 130
+grep -q "stopped by a signal" err.txt
+"$DAWN" results show last --db int.db | grep -q interrupted

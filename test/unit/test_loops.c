@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// The vector loops of every instruction set this processor runs, held against the base build: what only moves or
+// selects must agree to the bit, what computes within rounding. Widths are chosen to have tails and to have none.
+// (Whether the base build is right is test_ops' question: it holds the whole device against `ref`.)
+#include "runtime/base/arena.h"
+#include "runtime/cpu/loops.h"
+#include "runtime/element.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { MOST = 4096 };
+static const int64_t widths[] = {256, 96, 37, 10, 1};
+static const enum dtype types[] = {F32, BF16, F16};
+static const struct loops *variant[3];
+static int variants;
+
+static float draw(uint32_t purpose, int64_t i)
+{
+    struct rng4 r = rng_draw(7, RNG_TEST, purpose, (uint32_t)i, 0);
+    return 8.0f * rng_unit(r.v[0]) - 4.0f;
+}
+
+// Numbers between -4 and 4, rounded to the type.
+static void fill(enum dtype t, void *x, int64_t n, uint32_t purpose)
+{
+    for (int64_t i = 0; i < n; i++) element_set(t, x, i, (double)draw(purpose, i));
+}
+
+// Within `slack` roundings of f32 at magnitude 1 or above, and one of the stored type.
+static void assert_close(enum dtype t, const void *got, const void *want, int64_t n, double slack)
+{
+    double step = t == F32 ? 0 : t == BF16 ? 0x1p-8 : 0x1p-10;
+    for (int64_t i = 0; i < n; i++) {
+        double a = element_get(t, got, i), b = element_get(t, want, i), size = fmax(1, fabs(b));
+        if (!(fabs(a - b) <= slack * 0x1p-23 * size + step * fabs(b)))
+            fail_msg("element %lld of %s: %g, not %g", (long long)i, dtype_name(t), a, b);
+    }
+}
+
+static void test_types(void **state)
+{
+    (void)state;
+    uint16_t *all = zalloc(65536 * sizeof *all), *back = zalloc(65536 * sizeof *back);
+    float *wide = zalloc(65536 * sizeof *wide);
+    for (int i = 0; i < 65536; i++) all[i] = (uint16_t)i;
+    for (int v = 0; v < variants; v++)
+        for (int t = 1; t < 3; t++) {  // every 16-bit number there and back
+            variant[v]->widen(types[t], all, wide, 65536);
+            variant[v]->narrow(types[t], wide, back, 65536);
+            for (int i = 0; i < 65536; i++) {
+                float want = types[t] == BF16 ? bf16_to_f32(all[i]) : f16_to_f32(all[i]);
+                if (isnan(want))
+                    assert_true(isnan(wide[i]) && isnan(element_get(types[t], back, i)));
+                else
+                    assert_true(wide[i] == want && back[i] == all[i]);
+            }
+        }
+    free(all), free(back), free(wide);
+}
+
+struct places {
+    struct period k;
+    float at[5][300];
+};
+
+static void places_of(struct places *p, int64_t width)
+{
+    p->k = (struct period){width, p->at[0], p->at[1], p->at[2], p->at[3], p->at[4]};
+    for (int i = 0; i < 5; i++)
+        for (int64_t c = 0; c < width; c++) p->at[i][c] = draw(100 + (uint32_t)i, c) * (i == 3 ? 0.01f : 0.5f);
+}
+
+static void norm_like(const struct loops *got, enum dtype t, enum act act, int64_t width)
+{
+    static struct places p;
+    static float x[MOST], dy[MOST], y[2][MOST], sum[2][2][300];
+    int64_t n = MOST / width * width - width / 3;
+    places_of(&p, width);
+    fill(t, x, n, 1), fill(t, dy, n, 2);
+    const struct loops *one[2] = {got, &loops_base};
+    for (int i = 0; i < 2; i++) one[i]->apply(t, act, x, n, &p.k, y[i]);
+    assert_close(t, y[0], y[1], n, 16);
+    for (int i = 0; i < 2; i++) one[i]->back(t, act, dy, x, n, &p.k, y[i]);
+    assert_close(t, y[0], y[1], n, 64);
+    for (int i = 0; i < 2; i++) {
+        memset(sum[i], 0, sizeof sum[i]);
+        one[i]->back_sums(t, act, dy, x, n, &p.k, sum[i][0], sum[i][1]);
+    }
+    // Sums of up to MOST numbers: their rounding grows with what was added up, not with the result.
+    double slack = 100.0 * (double)(n / width + 1);
+    assert_close(F32, sum[0][0], sum[1][0], width, slack), assert_close(F32, sum[0][1], sum[1][1], width, slack);
+    for (int i = 0; i < 2; i++) {
+        memset(sum[i], 0, sizeof sum[i]);
+        one[i]->sums(t, x, n, &p.k, sum[i][0], sum[i][1]);
+    }
+    assert_close(F32, sum[0][0], sum[1][0], width, slack), assert_close(F32, sum[0][1], sum[1][1], width, slack);
+    for (int i = 0; i < 2; i++) {
+        memset(sum[i], 0, sizeof sum[i]);
+        one[i]->act_back(t, act, dy, x, n, &p.k, y[i], sum[i][0]);
+        one[i]->act_back(t, act, dy, x, n, &p.k, NULL, sum[i][1]);
+    }
+    assert_close(t, y[0], y[1], n, 32);
+    assert_close(F32, sum[0][0], sum[1][0], width, slack), assert_close(F32, sum[0][1], sum[0][0], width, slack);
+}
+
+static void test_norm(void **state)
+{
+    (void)state;
+    for (int v = 0; v < variants; v++)
+        for (int t = 0; t < 3; t++)
+            for (enum act act = ACT_NONE; act < ACT_KINDS; act++)
+                for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) norm_like(variant[v], types[t], act, widths[w]);
+}
+
+static void test_apply_in_place(void **state)
+{
+    (void)state;
+    static struct places p;
+    uint16_t x[1000], y[1000];
+    places_of(&p, 250);
+    fill(BF16, x, 1000, 3);
+    for (int v = 0; v < variants; v++) {
+        uint16_t in_place[1000];
+        memcpy(in_place, x, sizeof x);
+        variant[v]->apply(BF16, ACT_SILU, x, 1000, &p.k, y);
+        variant[v]->apply(BF16, ACT_SILU, in_place, 1000, &p.k, in_place);
+        assert_memory_equal(y, in_place, sizeof y);
+    }
+}
+
+// A NaN that goes in must come out of every activation but relu, whose condition it fails.
+static void test_nan_shows(void **state)
+{
+    (void)state;
+    static struct places p;
+    float x[40], y[40];
+    places_of(&p, 40);
+    fill(F32, x, 40, 4);
+    x[3] = x[33] = NAN;
+    for (int v = 0; v < variants; v++)
+        for (int i = 0; i < 3; i++) {
+            variant[v]->apply(F32, (enum act[]){ACT_NONE, ACT_GELU, ACT_SILU}[i], x, 40, &p.k, y);
+            for (int c = 0; c < 40; c++) assert_int_equal(!!isnan(y[c]), c == 3 || c == 33);
+        }
+}
+
+// ---- pooling against a plain search
+static void plain_pool(const float window[4], float *y, int *at)
+{
+    *y = window[0], *at = 0;
+    for (int i = 1; i < 4; i++)
+        if (window[i] > *y || (isnan(*y) && !isnan(window[i]))) *y = window[i], *at = i;
+}
+
+static void pool_like(const struct loops *loops, enum dtype t, int64_t c)
+{
+    enum { PAIRS = 3 };
+    static float x[2][2 * PAIRS * 300], y[PAIRS * 300], dx[2][2 * PAIRS * 300];
+    static uint8_t at[PAIRS * 300];
+    static const float special[] = {0.0f, -0.0f, NAN, INFINITY, -INFINITY, 1.0f, -1.0f, 0.5f};
+    for (int r = 0; r < 2; r++)
+        for (int64_t i = 0; i < 2 * PAIRS * c; i++)  // few values, so that there are ties
+            element_set(t, x[r], i, (double)special[rng_draw(7, RNG_TEST, (uint32_t)r, (uint32_t)i, 1).v[0] & 7u]);
+    loops->pool2(t, x[0], x[1], PAIRS, c, y, at);
+    for (int64_t p = 0; p < PAIRS; p++)
+        for (int64_t i = 0; i < c; i++) {
+            float window[4], want;
+            int where;
+            for (int k = 0; k < 4; k++) window[k] = (float)element_get(t, x[k / 2], (2 * p + k % 2) * c + i);
+            plain_pool(window, &want, &where);
+            double got = element_get(t, y, p * c + i);
+            assert_true(isnan(want) ? isnan(got) : got == (double)want && signbit(got) == signbit(want));
+            assert_int_equal(at[p * c + i], where);
+        }
+    memset(dx, 0xff, sizeof dx);
+    loops->unpool2(dtype_size(t), y, at, PAIRS, c, dx[0], dx[1]);
+    for (int64_t p = 0; p < PAIRS; p++)
+        for (int64_t i = 0; i < c; i++)
+            for (int k = 0; k < 4; k++) {
+                double got = element_get(t, dx[k / 2], (2 * p + k % 2) * c + i), want = element_get(t, y, p * c + i);
+                if (at[p * c + i] != k) want = 0;
+                assert_true(isnan(want) ? isnan(got) : got == want);
+            }
+}
+
+static void test_pool(void **state)
+{
+    (void)state;
+    static const int64_t channels[] = {64, 300, 17, 3, 1};
+    for (int v = 0; v < variants; v++)
+        for (int t = 0; t < 3; t++)
+            for (int c = 0; c < 5; c++) pool_like(variant[v], types[t], channels[c]);
+}
+
+// ---- element by element
+static void test_elements(void **state)
+{
+    (void)state;
+    static float a[1003], b[1003], y[2][1003];
+    for (int v = 0; v < variants; v++)
+        for (int t = 0; t < 3; t++) {
+            enum dtype type = types[t];
+            fill(type, a, 1003, 5), fill(type, b, 1003, 6);
+            variant[v]->add(type, a, b, y[0], 1003);
+            for (int i = 0; i < 1003; i++) element_set(type, y[1], i, element_get(type, a, i) + element_get(type, b, i));
+            assert_close(type, y[0], y[1], 1003, 1);
+            variant[v]->mul(type, a, b, y[0], 1003);
+            for (int i = 0; i < 1003; i++) element_set(type, y[1], i, element_get(type, a, i) * element_get(type, b, i));
+            assert_close(type, y[0], y[1], 1003, 1);
+            variant[v]->scale(type, a, 0.375f, y[0], 1003);
+            for (int i = 0; i < 1003; i++) element_set(type, y[1], i, element_get(type, a, i) * 0.375);
+            assert_close(type, y[0], y[1], 1003, 1);
+        }
+}
+
+// Starts in the middle of a group of four must not change which elements are kept.
+static void test_dropout(void **state)
+{
+    (void)state;
+    float x[700], y[700];
+    const int32_t key[4] = {11, 22, 33, 44};
+    for (int i = 0; i < 700; i++) x[i] = 1;
+    for (int v = 0; v < variants; v++)
+        for (int64_t first = 0; first < 6; first++) {
+            variant[v]->dropout(F32, x, first, 700, key, 9, 2, 0.25f, y);
+            for (int64_t i = 0; i < 700; i++)
+                assert_true(y[i] == (element_keeps(key, 9, 2, (uint64_t)(first + i), 0.25f) ? 1.0f / 0.75f : 0.0f));
+        }
+}
+
+static void test_optimisers(void **state)
+{
+    (void)state;
+    static float g[777], m[777], v2[777], p[777], out[2][3][777];
+    fill(F32, g, 777, 8), fill(F32, m, 777, 9), fill(F32, p, 777, 10), fill(F32, v2, 777, 11);
+    for (int i = 0; i < 777; i++) v2[i] = fabsf(v2[i]);
+    struct adam_rates rates = {0.9f, 0.99f, 1e-8f, 1.5f, 2.5f};
+    for (int v = 0; v < variants; v++) {
+        const struct loops *one[2] = {variant[v], &loops_base};
+        for (int nesterov = 0; nesterov < 2; nesterov++) {
+            for (int i = 0; i < 2; i++) one[i]->momentum(g, m, p, 0.8f, 0.1f, nesterov, 777, out[i][0], out[i][1]);
+            assert_close(F32, out[0][0], out[1][0], 777, 8), assert_close(F32, out[0][1], out[1][1], 777, 8);
+        }
+        for (int i = 0; i < 2; i++) one[i]->adam(g, m, v2, &rates, 777, out[i][0], out[i][1], out[i][2]);
+        for (int k = 0; k < 3; k++) assert_close(F32, out[0][k], out[1][k], 777, 16);
+        double sum[2] = {0, 0};
+        for (int i = 0; i < 2; i++) one[i]->square_sum(g, 777, &sum[i]);
+        double want = 0;
+        for (int i = 0; i < 777; i++) want += (double)g[i] * (double)g[i];
+        assert_true(fabs(sum[0] - want) < 1e-9 && fabs(sum[1] - want) < 1e-9);
+    }
+}
+
+// Blending at whole places gives the pixels themselves; at halves, the middle.
+static void test_images(void **state)
+{
+    (void)state;
+    float x[60], row[60], y[40];
+    int32_t i0[40], i1[40];
+    float w[40];
+    uint8_t pixel[100];
+    float a[100], b[100], z[100];
+    for (int i = 0; i < 60; i++) x[i] = (float)i;
+    for (int i = 0; i < 40; i++) i0[i] = i, i1[i] = i + 2, w[i] = i % 2 ? 0.5f : 0.0f;
+    for (int i = 0; i < 100; i++) pixel[i] = (uint8_t)(2 * i), a[i] = 0.5f, b[i] = (float)-i;
+    for (int v = 0; v < variants; v++) {
+        variant[v]->blend(F32, x, x, 0.25f, 60, row);
+        for (int i = 0; i < 60; i++) assert_true(row[i] == (float)i);
+        variant[v]->taps(F32, row, i0, i1, w, 40, y);
+        for (int i = 0; i < 40; i++) assert_true(y[i] == (float)(i + i % 2));
+        variant[v]->pixels(F32, pixel, a, b, 100, z);
+        for (int i = 0; i < 100; i++) assert_true(z[i] == 0.0f);
+    }
+}
+
+static void test_choice(void **state)
+{
+    (void)state;
+    const char *before = getenv("DAWN_ISA");
+    char *kept = before ? copy_text(before) : NULL;
+    setenv("DAWN_ISA", "base", 1);
+    assert_ptr_equal(loops_choose(), &loops_base);
+    setenv("DAWN_ISA", "no such set", 1);
+    assert_ptr_equal(loops_choose(), variant[variants - 1]);
+    unsetenv("DAWN_ISA");
+    assert_ptr_equal(loops_choose(), variant[variants - 1]);
+    assert_string_equal(variant[0]->isa, "base");
+    if (kept) setenv("DAWN_ISA", kept, 1);
+    free(kept);
+}
+
+int main(void)
+{
+    variants = loops_all(variant);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_types),     cmocka_unit_test(test_norm),    cmocka_unit_test(test_apply_in_place),
+        cmocka_unit_test(test_nan_shows), cmocka_unit_test(test_pool),    cmocka_unit_test(test_elements),
+        cmocka_unit_test(test_dropout),   cmocka_unit_test(test_images),  cmocka_unit_test(test_optimisers),
+        cmocka_unit_test(test_choice),
+    };
+    return cmocka_run_group_tests_name("loops", tests, NULL, NULL);
+}
