@@ -112,7 +112,8 @@ struct case_worst {
     double got, want, allowed;
 };
 // Allowed is one rounding to the stored type, plus `slack` roundings of f32 relative to the size of the result:
-// `magnitude` where given (the same case with absolute inputs), else the largest of the tensor. Whole numbers are exact.
+// `magnitude` where given (the same case with absolute inputs), else the largest of the tensor. Whole numbers are
+// exact.
 int case_compare(const struct case_live *got, const struct case_live *want, const struct case_live *magnitude,
                  double slack, struct case_worst *) MUST_CHECK;
 double case_slack(const struct op_case *);

@@ -68,7 +68,8 @@ static void build_matmul(struct case_build *b)
 }
 
 // Slack: a sum of n rounded products is off by about sqrt(n) roundings of the sum of their sizes; n is below 600 here.
-#define CONV(name, slack, ...) {name, OP_CONV, build_conv, CASE_HALF | CASE_SUM | CASE_GRADIENT, {__VA_ARGS__, 0, 0}, slack}
+#define CONV(name, slack, ...)                                                                                         \
+    {name, OP_CONV, build_conv, CASE_HALF | CASE_SUM | CASE_GRADIENT, {__VA_ARGS__, 0, 0}, slack}
 #define BACK(name, slack, ...)                                                                                         \
     {"conv_dgrad " name, OP_CONV_DGRAD, build_dgrad, CASE_HALF | CASE_SUM, {__VA_ARGS__, 0, 0}, slack},                \
     {"conv_wgrad " name, OP_CONV_WGRAD, build_wgrad, CASE_HALF | CASE_SUM, {__VA_ARGS__, 0, 0}, slack}
@@ -120,7 +121,8 @@ const struct op_case cases_conv[] = {
     ACT("conv gelu without a bias", ACT_GELU, 0, 2, 5, 5, 8, 16, 3, 3, 1, 1, 0, 1),
 
     // More than any cache holds: such results are written past it.
-    {"conv 1x1 of 51 MB", OP_CONV, build_conv, CASE_HALF | CASE_SLOW, {12, 182, 182, 8, 64, 1, 1, 1, 0, 0, 1, 0, 0}, 48},
+    {"conv 1x1 of 51 MB", OP_CONV, build_conv, CASE_HALF | CASE_SLOW,
+     {12, 182, 182, 8, 64, 1, 1, 1, 0, 0, 1, 0, 0}, 48},
 
     //              m    n    k    ta tb ba f32 c f32b alpha beta
     PRODUCT("nn",        HGS, 7, 9, 13, 0, 0, 0, 0, 0, 0, 4, 0),

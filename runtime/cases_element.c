@@ -8,7 +8,8 @@ static void build_act(struct case_build *b)
     const int *p = b->row->p;
     enum draw draw = p[2] == ACT_RELU ? DRAW_AWAY : DRAW_NORMAL;  // a kink has no derivative to compare
     int x = case_param(b, "x", SHAPE(p[0], p[1]), b->options.type, draw, p[2] == ACT_RELU ? 1.0 : 2.0);
-    int bias = p[3] ? case_param(b, "bias", SHAPE(p[1]), F32, p[2] == ACT_RELU ? DRAW_CONSTANT : DRAW_NORMAL, 0.25) : NONE;
+    enum draw shift = p[2] == ACT_RELU ? DRAW_CONSTANT : DRAW_NORMAL;
+    int bias = p[3] ? case_param(b, "bias", SHAPE(p[1]), F32, shift, 0.25) : NONE;
     case_node(b, (int[]){x, bias}, 2, &(union attr){.act = {(enum act)p[2]}}, NULL);
 }
 
@@ -52,7 +53,8 @@ static void build_dropout(struct case_build *b)
 {
     const int *p = b->row->p;
     int x = case_param(b, "x", SHAPE(p[0], p[1]), b->options.type, DRAW_AWAY, 1.0);
-    int key = case_input(b, "key", SHAPE(4), I32, DRAW_WHOLE, 0), step = case_input(b, "step", SHAPE(1), I32, DRAW_CONSTANT, 7);
+    int key = case_input(b, "key", SHAPE(4), I32, DRAW_WHOLE, 0);
+    int step = case_input(b, "step", SHAPE(1), I32, DRAW_CONSTANT, 7);
     union attr a = {.dropout = {(float)p[2] / 100.0f, p[3]}};
     case_node(b, (int[]){x, key, step}, 3, &a, NULL);
 }

@@ -68,7 +68,8 @@ static void build_fold(struct case_build *b)
     union attr a = norm_of(p);
     struct shape k = SHAPE(p[0]);
     int w = case_input(b, "w", SHAPE(p[0], p[1], p[2], p[3]), F32, DRAW_NORMAL, 0.2);
-    int mean = case_input(b, "run_mean", k, F32, DRAW_NORMAL, 1.0), var = case_input(b, "run_var", k, F32, DRAW_POSITIVE, 1.0);
+    int mean = case_input(b, "run_mean", k, F32, DRAW_NORMAL, 1.0);
+    int var = case_input(b, "run_var", k, F32, DRAW_POSITIVE, 1.0);
     int in[] = {w, mean, var, norm_scale(b, p[0]), norm_bias(b, p[0]), NONE};
     if (p[7]) in[5] = case_input(b, "before", k, F32, DRAW_NORMAL, 1.0);
     case_node(b, in, 6, &a, NULL);

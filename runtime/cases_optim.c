@@ -36,7 +36,8 @@ static void build_momentum(struct case_build *b)
 static void build_adam(struct case_build *b)
 {
     int g = f32_input(b, "g", DRAW_NORMAL, 1.0), m = state_input(b, "m", DRAW_NORMAL, 0.1);
-    int v = state_input(b, "v", DRAW_POSITIVE, 0.5), step = case_input(b, "step", SHAPE(1), I32, DRAW_CONSTANT, b->row->p[2]);
+    int v = state_input(b, "v", DRAW_POSITIVE, 0.5);
+    int step = case_input(b, "step", SHAPE(1), I32, DRAW_CONSTANT, b->row->p[2]);
     union attr a = {.optim = {.beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f}};
     case_node(b, (int[]){g, m, v, step}, 4, &a, (int[]){NONE, m, v});
 }
@@ -76,7 +77,7 @@ static void build_assign(struct case_build *b)
     case_node(b, (int[]){e, x}, 2, NULL, &e);
 }
 
-#define THREE(name, op, build, third, fourth, slack)                                                                     \
+#define THREE(name, op, build, third, fourth, slack)                                                                   \
     {name, op, build, 0, {7, 19, third, fourth}, slack},                                                               \
     {name ", one element", op, build, 0, {1, 1, third, fourth}, slack},                                                \
     {name ", many", op, build, 0, {301, 333, third, fourth}, slack}

@@ -119,6 +119,7 @@ const struct op_case cases_pattern[] = {
     {"fold convolution, scaled norm", OP_COUNT, build_fold, CASE_PATTERN | CASE_FOLD, {0, 1, 0}, 0},
     {"fold convolution with a bias, norm", OP_COUNT, build_fold, CASE_PATTERN | CASE_FOLD, {0, 1, 1}, 0},
     {"fold convolution, max pool, norm", OP_COUNT, build_fold, CASE_PATTERN | CASE_FOLD, {1, 0, 0}, 0},
-    {"convolution, max pool, scaled norm: not to be folded", OP_COUNT, build_fold, CASE_PATTERN | CASE_FOLD, {1, 1, 0}, 0},
+    {"convolution, max pool, scaled norm: not to be folded", OP_COUNT, build_fold, CASE_PATTERN | CASE_FOLD,
+     {1, 1, 0}, 0},
     {0},
 };

@@ -40,8 +40,8 @@ static void find(struct report *r, enum verdict verdict, const char *name, const
 {
     r->count[verdict]++;
     if (r->as_json) {
-        json_array_append_new(r->section, json_pack("{ss ss ss ss*}", "name", name, "verdict", verdict_text[verdict], "says",
-                                                    says, "mend", mend));
+        json_array_append_new(r->section, json_pack("{ss ss ss ss*}", "name", name, "verdict", verdict_text[verdict],
+                                                    "says", says, "mend", mend));
         return;
     }
     struct text t = {0};
@@ -63,8 +63,8 @@ static void program(struct report *r)
     struct software_facts s;
     struct text line = {0};
     begin(r, "program", "Program");
-    text_add(&line, "%s, %s%.12s%s, built by %s", build_version(), *build_commit() ? "commit " : "without git", build_commit(),
-             build_dirty() ? " and changes since" : "", build_compiler());
+    text_add(&line, "%s, %s%.12s%s, built by %s", build_version(), *build_commit() ? "commit " : "without git",
+             build_commit(), build_dirty() ? " and changes since" : "", build_compiler());
     find(r, OK, "dawn", line.at, NULL);
     text_free(&line);
     int rc = machine_software(&s);
@@ -139,8 +139,7 @@ static void devices(struct report *r, int threads)
         one_device(r, device_types[i], threads);
         cuda |= !strcmp(device_types[i]->name, "cuda");
     }
-    if (!cuda)
-        find(r, MISSING, "cuda", "not in this build: this version of DAWN computes on processors only", NULL);
+    if (!cuda) find(r, MISSING, "cuda", "not in this build: this version of DAWN computes on processors only", NULL);
 }
 
 // ---- data and records
@@ -157,7 +156,9 @@ static void one_data_set(struct report *r, const char *name, const char *folder)
     const struct dataset_facts *f = dataset_facts(data);
     text_add(&line, "%s training and %s test images of %d x %d", text_count(train, f->count[SPLIT_TRAIN]),
              text_count(test, f->count[SPLIT_TEST]), f->width, f->height);
-    text_add(&line, f->synthetic ? ", drawn by this program" : " in %s; sizes are right, \"dawn data verify %s\" reads it whole",
+    text_add(&line,
+             f->synthetic ? ", drawn by this program"
+                          : " in %s; sizes are right, \"dawn data verify %s\" reads it whole",
              f->folder, name);
     find(r, OK, name, line.at, NULL);
     text_free(&line);
@@ -185,7 +186,8 @@ static void record(struct report *r, const char *database)
         bool writable = access(path, W_OK) == 0;
         results_close(results);
         text_add(&line, "%s opens%s", path, writable ? "" : ", but can not be written");
-        find(r, writable ? OK : BROKEN, "results.db", line.at, writable ? NULL : "Make it writable, or name another with --db.");
+        find(r, writable ? OK : BROKEN, "results.db", line.at,
+             writable ? NULL : "Make it writable, or name another with --db.");
     }
     text_free(&line);
 }
@@ -219,13 +221,13 @@ int cmd_doctor(int argc, char **argv)
         {OPTION_TEXT, 0, "db", "FILE", "the record to look at ($DAWN_RESULTS, else results.db)", &a.database, 0, 0},
         {OPTION_TEXT, 0, "device", "NAME", "the device to measure", &a.device, 0, 0},
         {OPTION_INT, 0, "threads", "N", "threads of the cpu device; 0: all", &a.threads, 0, 1024},
-        {OPTION_FLAG, 0, "measure", NULL, "measure a matrix product and a copy; --no-measure does not", &a.measure, 0, 0},
+        {OPTION_FLAG, 0, "measure", NULL, "measure a matrix product and a copy", &a.measure, 0, 0},
         {OPTION_FLAG, 0, "json", NULL, "one JSON object instead of text", &a.json, 0, 0},
         {0},
     };
     const struct usage usage = {
-        "doctor", "[OPTIONS]", "Says what this machine and this build can do, and how to mend what is missing.", options,
-        "Exit status: 0 fit to train, 1 something is broken. What is only missing is no failure.\n"};
+        "doctor", "[OPTIONS]", "Says what this machine and this build can do, and how to mend what is missing.",
+        options, "Exit status: 0 fit to train, 1 something is broken. What is only missing is no failure.\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
     if (argc > 1) return fail(ERR_USAGE, "wants no \"%.60s\"", argv[1]);

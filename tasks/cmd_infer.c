@@ -113,7 +113,7 @@ static int measure(const struct arguments *a, const struct chosen *c, const char
     struct infer_figures f;
     struct price price;
     double target = isnan(a->target) ? c->task->target : a->target;
-    bool known = a->instance || a->cost >= 0;
+    bool known = a->instance || !isnan(a->cost);
     if (a->instance) TRY(price_find(a->instance, &price));
     else if (known) TRY(price_from_user(a->cost, &price));
     TRY(infer_tune(&o));
@@ -151,7 +151,7 @@ static int run(const struct arguments *a, const char *task)
 
 int cmd_infer(int argc, char **argv)
 {
-    struct arguments a = {.cost = -1, .warmup = 200, .target = NAN};
+    struct arguments a = {.cost = NAN, .warmup = 200, .target = NAN};
     const struct option options[] = {
         {OPTION_FLAG, 'l', "latency", NULL, "measure latency at batch 1 and record it", &a.latency, 0, 0},
         {OPTION_INT, 0, "items", "N", "test images; 0: all", &a.items, 0, 1e9},

@@ -38,11 +38,12 @@ static void show_head(const struct planned *p)
     const struct trainer *t = p->trainer;
     char a[TEXT_FIGURE], b[TEXT_FIGURE];
     printf("%s, planned for device %s\n", p->chosen.task->title, p->device->type->name);
-    printf("  data       %s: %s + %s images of %d x %d x %d, %d classes\n", d->title, text_count(a, d->count[SPLIT_TRAIN]),
-           text_count(b, d->count[SPLIT_TEST]), d->width, d->height, d->channels, d->classes);
+    printf("  data       %s: %s + %s images of %d x %d x %d, %d classes\n", d->title,
+           text_count(a, d->count[SPLIT_TRAIN]), text_count(b, d->count[SPLIT_TEST]), d->width, d->height, d->channels,
+           d->classes);
     if (p->noise) printf("             (not on this machine: planned with the published counts)\n");
-    printf("  model      %s, %s parameters, %s a forward pass\n", t->build.model->name, text_count(a, trainer_parameters(t)),
-           text_si(b, trainer_forward_flops(t), "FLOP"));
+    printf("  model      %s, %s parameters, %s a forward pass\n", t->build.model->name,
+           text_count(a, trainer_parameters(t)), text_si(b, trainer_forward_flops(t), "FLOP"));
     printf("  recipe     %s, batch %lld, activations in %s\n", p->chosen.recipe.name, (long long)p->chosen.recipe.batch,
            dtype_name(t->build.dtype));
     printf("  device     %s\n", p->facts.name);
@@ -97,7 +98,8 @@ static void show_time(const struct planned *p)
     char a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE];
     printf("\nRoofline");
     if (!(f->seconds > 0)) {
-        printf(": not known, because nothing was measured on this device.\nWork: %s in all.\n", text_si(a, f->flops, "FLOP"));
+        printf(": not known, because nothing was measured on this device.\nWork: %s in all.\n",
+               text_si(a, f->flops, "FLOP"));
         return;
     }
     printf(", from peaks measured just now:\n ");
@@ -121,9 +123,10 @@ static json_t *json_schedule(const struct planned *p)
     json_t *variants = json_array();
     for (int i = 0; i < f->variants; i++) {
         const struct forecast_variant *v = &f->variant[i];
-        json_array_append_new(variants, json_pack("{ss sI sI sf sf sf sf}", "name", v->name, "side", (json_int_t)v->side,
-                                                  "steps", (json_int_t)v->steps, "share", (double)v->steps / (double)t->steps,
-                                                  "flops", v->flops, "bytes", v->bytes, "roofline_s", v->seconds));
+        json_array_append_new(variants,
+                              json_pack("{ss sI sI sf sf sf sf}", "name", v->name, "side", (json_int_t)v->side, "steps",
+                                        (json_int_t)v->steps, "share", (double)v->steps / (double)t->steps, "flops",
+                                        v->flops, "bytes", v->bytes, "roofline_s", v->seconds));
     }
     return json_pack("{sf sI sI sI sI sI sf sf so}", "epochs", p->chosen.recipe.epochs, "batch",
                      (json_int_t)p->chosen.recipe.batch, "steps_per_epoch", (json_int_t)t->steps_an_epoch, "steps",
@@ -138,8 +141,8 @@ static json_t *json_memory(const struct planned *p)
     json_t *classes = json_object();
     for (int i = 0; i < MEMORY_CLASSES; i++)
         json_object_set_new(classes, memory_class_name((enum memory_class)i), json_integer((json_int_t)s->memory[i]));
-    return json_pack("{sI sI so}", "total_bytes", (json_int_t)s->memory_total, "free_bytes", (json_int_t)p->facts.memory,
-                     "classes", classes);
+    return json_pack("{sI sI so}", "total_bytes", (json_int_t)s->memory_total, "free_bytes",
+                     (json_int_t)p->facts.memory, "classes", classes);
 }
 
 static json_t *json_peaks(const struct device_facts *f)
@@ -156,8 +159,8 @@ static void show_json(const struct planned *p)
     const struct dataset_facts *d = dataset_facts(p->data);
     const struct trainer *t = p->trainer;
     const struct forecast_variant *v = &p->forecast.variant[p->forecast.full];
-    json_t *o = json_pack("{ss s{ss sb sI sI} ss sI sf ss ss s{ss ss}}", "task", p->chosen.task->name, "data", "name", d->name,
-                          "here", !p->noise, "train", (json_int_t)d->count[SPLIT_TRAIN], "test",
+    json_t *o = json_pack("{ss s{ss sb sI sI} ss sI sf ss ss s{ss ss}}", "task", p->chosen.task->name, "data", "name",
+                          d->name, "here", !p->noise, "train", (json_int_t)d->count[SPLIT_TRAIN], "test",
                           (json_int_t)d->count[SPLIT_TEST], "model", t->build.model->name, "parameters",
                           (json_int_t)trainer_parameters(t), "forward_flops", trainer_forward_flops(t), "recipe",
                           p->chosen.recipe.name, "precision", dtype_name(t->build.dtype), "device", "type",
@@ -165,10 +168,12 @@ static void show_json(const struct planned *p)
     json_object_set_new(o, "schedule", json_schedule(p));
     json_object_set_new(o, "memory", json_memory(p));
     json_object_set_new(o, "peaks", json_peaks(&p->facts));
-    json_object_set_new(o, "step", json_pack("{sI ss sf sf sf so}", "side", (json_int_t)v->side, "name", v->name, "flops",
-                                             v->flops, "bytes", v->bytes, "roofline_s", v->seconds,
-                                             p->a->nodes ? "nodes" : "operators", roofline_json(&p->step)));
-    json_object_set_new(o, "total", json_pack("{sf sf}", "flops", p->forecast.flops, "roofline_s", p->forecast.seconds));
+    json_object_set_new(o, "step",
+                        json_pack("{sI ss sf sf sf so}", "side", (json_int_t)v->side, "name", v->name, "flops",
+                                  v->flops, "bytes", v->bytes, "roofline_s", v->seconds,
+                                  p->a->nodes ? "nodes" : "operators", roofline_json(&p->step)));
+    json_object_set_new(o, "total",
+                        json_pack("{sf sf}", "flops", p->forecast.flops, "roofline_s", p->forecast.seconds));
     char *text = json_dumps(o, JSON_INDENT(2));
     puts(text);
     free(text);
@@ -216,9 +221,9 @@ int cmd_plan(int argc, char **argv)
     };
     const struct usage usage = {
         "plan", "TASK [OPTIONS]",
-        "Says what a training will cost before it runs: its schedule, its memory by class, the work of a step by operator, "
-        "and the time that no run can beat at what this device was measured to reach. It takes no memory and needs no "
-        "data set.",
+        "Says what a training will cost before it runs: its schedule, its memory by class, the work of a step by "
+        "operator, and the time that no run can beat at what this device was measured to reach. It takes no memory and "
+        "needs no data set.",
         options,
         "Examples:\n"
         "  dawn plan cifar10\n"

@@ -25,10 +25,10 @@ static int check_target(double target)
 
 static int find_price(const struct arguments *a, struct price *price, bool *known)
 {
-    *known = a->instance || a->cost >= 0;
-    if (a->instance && a->cost >= 0) return fail(ERR_USAGE, "--instance and --cost-per-hour exclude each other");
+    *known = a->instance || !isnan(a->cost);
+    if (a->instance && !isnan(a->cost)) return fail(ERR_USAGE, "--instance and --cost-per-hour exclude each other");
     if (a->instance) return price_find(a->instance, price);
-    return a->cost >= 0 ? price_from_user(a->cost, price) : 0;
+    return !isnan(a->cost) ? price_from_user(a->cost, price) : 0;
 }
 
 static int run(const struct arguments *a, const char *name)
@@ -51,7 +51,7 @@ static int run(const struct arguments *a, const char *name)
 
 int cmd_train(int argc, char **argv)
 {
-    struct arguments a = {.target = NAN, .cost = -1, .runs = 1, .seed = 1, .stop = true};
+    struct arguments a = {.target = NAN, .cost = NAN, .runs = 1, .seed = 1, .stop = true};
     const struct option options[] = {
         {OPTION_FLOAT, 't', "target", "SHARE", "accuracy to reach, 0 to 1; the board's when not given", &a.target, 0, 0},
         CHOOSE_OPTIONS(a.choose),
@@ -68,7 +68,7 @@ int cmd_train(int argc, char **argv)
     };
     const struct usage usage = {
         "train", "TASK [OPTIONS]", "Trains until the target is reached and records the run in results.db.", options,
-        "Exit status: 0 target reached, 3 missed, 130 interrupted, 2 wrong usage, 1 failed.\n"
+        "Exit status: 0 reached, 3 missed, 130 interrupted, 2 wrong usage, 1 failed.\n"
         "Examples:\n"
         "  dawn train cifar10 --target 0.94\n"
         "  dawn train cifar10 --data synthetic\n"

@@ -22,7 +22,8 @@ static void variants(const struct trainer *t, const struct device_facts *f, stru
             BUG_IF(v == FORECAST_VARIANTS);
             int program = t->program[at];
             into->variant[into->variants++] = (struct forecast_variant){
-                .program = program, .name = t->session->graph[program]->name,
+                .program = program,
+                .name = t->session->graph[program]->name,
                 .side = recipe_side(&t->choice.recipe, at, t->steps, t->facts->height),
                 .seconds = roofline_seconds(t->session->plan[program], f),
             };

@@ -9,7 +9,7 @@
 
 struct forecast_variant {
     int program;
-    const char *name;     // of its graph
+    const char *name;  // of its graph
     int64_t side, steps;
     double flops, bytes;  // of one step
     double seconds;       // its bound; 0 where nothing was measured
@@ -18,10 +18,10 @@ struct forecast_variant {
 enum { FORECAST_VARIANTS = 2 * RECIPE_LIST_MAX + 2 };
 struct forecast {
     struct forecast_variant variant[FORECAST_VARIANTS];  // in the order the schedule meets them
-    int variants, full;             // full: of the dearest step, the one at full resolution
-    int64_t evaluations;            // when the target is not met before the end
+    int variants, full;                                  // full: of the dearest step, the one at full resolution
+    int64_t evaluations;                                 // when the target is not met before the end
     double evaluation_flops, evaluation_bytes, evaluation_seconds;  // of one
-    double flops, seconds;          // of the whole schedule, evaluations included; the lookahead's copies are not
+    double flops, seconds;  // of the whole schedule, evaluations included; the lookahead's copies are not
     double training_seconds;
 };
 void forecast_of(const struct trainer *, const struct device_facts *, struct forecast *);

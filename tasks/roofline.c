@@ -18,7 +18,10 @@ enum dtype roofline_dtype(const struct graph *g, const struct node *n)
 static struct roofline_row row_of(const struct graph *g, const struct node *n, const struct device_facts *f)
 {
     struct cost cost = node_cost(g, n);
-    struct roofline_row r = {.name = op_table[n->op].name, .scope = n->scope, .nodes = 1, .flops = cost.flops,
+    struct roofline_row r = {.name = op_table[n->op].name,
+                             .scope = n->scope,
+                             .nodes = 1,
+                             .flops = cost.flops,
                              .bytes = cost.read + cost.written};
     double peak = f->peak_flops[roofline_dtype(g, n)];
     if (!(peak > 0)) peak = f->peak_flops[F32];
@@ -138,9 +141,11 @@ static void text_row(const struct roofline *r, const struct roofline_row *row, s
 void roofline_text(const struct roofline *r, struct text *into)
 {
     if (r->all.measured > 0)
-        text_add(into, "  %-28s %8s %7s %9s %9s %9s\n", "operator (nodes)", "time", "share", "roofline", "FLOP/s", "B/s");
+        text_add(into, "  %-28s %8s %7s %9s %9s %9s\n", "operator (nodes)", "time", "share", "roofline", "FLOP/s",
+                 "B/s");
     else
-        text_add(into, "  %-28s %8s %8s  %-10s %9s %7s\n", "operator (nodes)", "FLOP", "bytes", "bound by", "roofline", "share");
+        text_add(into, "  %-28s %8s %8s  %-10s %9s %7s\n", "operator (nodes)", "FLOP", "bytes", "bound by", "roofline",
+                 "share");
     for (int i = 0; i < r->rows; i++) text_row(r, &r->row[i], into);
     text_row(r, &r->all, into);
 }
@@ -150,8 +155,8 @@ struct json_t *roofline_json(const struct roofline *r)
     json_t *rows = json_array();
     for (int i = 0; i < r->rows; i++) {
         const struct roofline_row *row = &r->row[i];
-        json_t *o = json_pack("{ss ss* si sf sf sf}", "operator", row->name, "scope", row->scope, "nodes", row->nodes, "flops",
-                              row->flops, "bytes", row->bytes, "roofline_s", row->seconds);
+        json_t *o = json_pack("{ss ss* si sf sf sf}", "operator", row->name, "scope", row->scope, "nodes", row->nodes,
+                              "flops", row->flops, "bytes", row->bytes, "roofline_s", row->seconds);
         if (r->all.measured > 0) json_object_set_new(o, "measured_s", json_real(row->measured));
         json_array_append_new(rows, o);
     }

@@ -11,13 +11,13 @@
 #include "runtime/device.h"
 
 struct roofline_row {
-    const char *name;          // of the operator
-    const char *scope;         // of the node; NULL where several are summed
+    const char *name;   // of the operator
+    const char *scope;  // of the node; NULL where several are summed
     int nodes;
     double flops, bytes;
-    double arithmetic, moving; // seconds at the peaks
-    double seconds;            // sum over the nodes of the larger of the two
-    double measured;           // seconds; 0 unless a profile was given
+    double arithmetic, moving;  // seconds at the peaks
+    double seconds;             // sum over the nodes of the larger of the two
+    double measured;            // seconds; 0 unless a profile was given
 };
 
 enum roofline_group { ROOFLINE_OPERATORS, ROOFLINE_NODES };
@@ -26,7 +26,8 @@ struct roofline {
     int rows;
 };
 // `ns`: a profile (struct device_type), a position of the plan each, or NULL.
-void roofline_of(const struct plan *, const struct device_facts *, enum roofline_group, const int64_t *ns, struct roofline *);
+void roofline_of(const struct plan *, const struct device_facts *, enum roofline_group, const int64_t *ns,
+                 struct roofline *);
 void roofline_free(struct roofline *);
 // Joins what stands behind the first `rows` - 1 rows into a last one, "N others". Sums stay.
 void roofline_shorten(struct roofline *, int rows);

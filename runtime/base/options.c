@@ -15,7 +15,10 @@ enum { LEFT_MAX = 30 };
 static void put_default(struct text *into, const struct option *o)
 {
     switch (o->kind) {
-    case OPTION_INT: text_add(into, " (default: %lld)", (long long)*(int64_t *)o->into); break;
+    case OPTION_INT:  // a value outside the bounds means that nothing was chosen
+        if ((!o->low && !o->high) || (double)*(int64_t *)o->into >= o->low)
+            text_add(into, " (default: %lld)", (long long)*(int64_t *)o->into);
+        break;
     case OPTION_FLOAT:
         if (isfinite(*(double *)o->into)) text_add(into, " (default: %g)", *(double *)o->into);
         break;

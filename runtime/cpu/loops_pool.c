@@ -4,6 +4,10 @@
 // one loop over 32-, 16- and 8-bit elements would need four times the registers.
 #include "runtime/cpu/loops_inside.h"
 
+#ifdef __AVX512BW__
+#include <immintrin.h>
+#endif
+
 enum { CHUNK = 256 };
 
 // All ones or none. Written with masks: from conditional expressions gcc 12 makes branches and then no vectors.
@@ -106,8 +110,32 @@ void LOOPS_NAME(pool2)(enum dtype t, const void *x0, const void *x1, int64_t pai
         }                                                                                                              \
     } while (0)
 
+#ifdef __AVX512BW__
+// Whole cache lines past the cache: dx is four times as large as dy, nobody reads it soon, and a plain store would
+// first fetch the line it is about to overwrite.
+static void unpool2_stream(const uint16_t *d, const uint8_t *at, int64_t pairs, int64_t c, uint16_t *a, uint16_t *b)
+{
+    for (int64_t pair = 0; pair < pairs; pair++, d += c, at += c, a += 2 * c, b += 2 * c)
+        for (int64_t i = 0; i < c; i += 32) {
+            __m512i x = _mm512_loadu_si512(d + i), where = _mm512_cvtepu8_epi16(_mm256_loadu_si256((const void *)(at + i)));
+            __m512i one = _mm512_set1_epi16(1), two = _mm512_set1_epi16(2), three = _mm512_set1_epi16(3);
+            _mm512_stream_si512((void *)(a + i), _mm512_maskz_mov_epi16(_mm512_testn_epi16_mask(where, where), x));
+            _mm512_stream_si512((void *)(a + c + i), _mm512_maskz_mov_epi16(_mm512_cmpeq_epi16_mask(where, one), x));
+            _mm512_stream_si512((void *)(b + i), _mm512_maskz_mov_epi16(_mm512_cmpeq_epi16_mask(where, two), x));
+            _mm512_stream_si512((void *)(b + c + i), _mm512_maskz_mov_epi16(_mm512_cmpeq_epi16_mask(where, three), x));
+        }
+    _mm_sfence();
+}
+#endif
+
 void LOOPS_NAME(unpool2)(size_t size, const void *dy, const uint8_t *at, int64_t pairs, int64_t c, void *dx0, void *dx1)
 {
+#ifdef __AVX512BW__
+    if (size == 2 && c % 32 == 0 && ((uintptr_t)dx0 | (uintptr_t)dx1) % 64 == 0) {
+        unpool2_stream(dy, at, pairs, c, dx0, dx1);
+        return;
+    }
+#endif
     if (size == 2)
         UNPOOL(uint16_t);
     else

@@ -24,7 +24,8 @@ static void augment_one(const struct ref_step *s, int64_t image, const struct au
     int h = (int)shape->dim[1], w = (int)shape->dim[2], channels = (int)shape->dim[3];
     for (int y = 0; y < h; y++)
         for (int x = 0; x < w; x++) {
-            int row = element_reflect(y + draw->dy + a->view_dy, h), column = element_reflect(x + draw->dx + a->view_dx, w);
+            int row = element_reflect(y + draw->dy + a->view_dy, h);
+            int column = element_reflect(x + draw->dx + a->view_dx, w);
             if (draw->flip ^ (int)a->view_flip) column = w - 1 - column;
             for (int c = 0; c < channels; c++) {
                 double pixel = ref_get(s, 0, ((image * h + row) * w + column) * channels + c) / 255.0;
@@ -46,7 +47,8 @@ void ref_augment(const struct ref_step *s)
     for (int64_t b = 0; b < batch; b++) {
         int64_t image = within((int64_t)ref_get(s, 1, b), images);
         struct augment_draw draw = {.gain = 1.0f};
-        if (ref_in(s, 2)) draw = element_augment(key, (uint32_t)image, (int)a->flip, a->pad, a->brightness, a->contrast);
+        if (ref_in(s, 2))
+            draw = element_augment(key, (uint32_t)image, (int)a->flip, a->pad, a->brightness, a->contrast);
         augment_one(s, image, &draw, to + b * each);
     }
     ref_write(s, 0, to);

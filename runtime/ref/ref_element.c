@@ -9,7 +9,8 @@ void ref_act(const struct ref_step *s)
     const struct shape *shape = &ref_in(s, 0)->shape;
     int64_t count = shape_count(shape), last = shape_last(shape);
     double *x = ref_read(s, 0), *bias = ref_read(s, 1);
-    for (int64_t i = 0; i < count; i++) x[i] = ref_act_value(s->node->attr.act.act, x[i] + (bias ? bias[i % last] : 0.0));
+    for (int64_t i = 0; i < count; i++)
+        x[i] = ref_act_value(s->node->attr.act.act, x[i] + (bias ? bias[i % last] : 0.0));
     ref_write(s, 0, x);
 }
 

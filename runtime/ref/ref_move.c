@@ -50,7 +50,8 @@ void ref_concat(const struct ref_step *s)
         int64_t length = ref_in(s, input)->shape.dim[axis];
         const double *x = ref_read(s, input);
         for (int64_t o = 0; o < outer; o++)
-            for (int64_t i = 0; i < length * inner; i++) to[(o * whole + begin) * inner + i] = x[o * length * inner + i];
+            for (int64_t i = 0; i < length * inner; i++)
+                to[(o * whole + begin) * inner + i] = x[o * length * inner + i];
         begin += length;
     }
     ref_write(s, 0, to);
@@ -78,7 +79,8 @@ void ref_slice_grad(const struct ref_step *s)
     const double *dy = ref_read(s, 0);
     double *dx = ref_zeros(s, shape_count(&a->shape));
     for (int64_t o = 0; o < outer; o++)
-        for (int64_t i = 0; i < length * inner; i++) dx[(o * whole + a->begin) * inner + i] = dy[o * length * inner + i];
+        for (int64_t i = 0; i < length * inner; i++)
+            dx[(o * whole + a->begin) * inner + i] = dy[o * length * inner + i];
     ref_write(s, 0, dx);
 }
 

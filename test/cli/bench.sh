@@ -12,8 +12,8 @@ status() { # runs the rest; its exit status is printed, its words are in out and
 small="--set widths=8,8,8 --batch 50 --threads 1 --no-measure"
 [ "$(status "$DAWN" bench cifar10 --data synthetic $small --seconds 0.2 --repeats 3)" = 0 ]
 [ ! -s err ]
-grep -Eq '^  timed +[0-9]+ steps ignored, then [1-3] times [0-9]+ step' out
-tr -s '\n ' ' ' <out | grep -q 'the whole protocol (20 ignored, 3 times 100) does not fit into --seconds 0.2'
+grep -Eq '^  timed +[0-9]+ steps ignored, then [1-3] x [0-9]+ step' out
+tr -s '\n ' ' ' <out | grep -q 'the whole protocol (20 ignored, 3 x 100) does not fit into --seconds 0.2'
 grep -Eq '^  images/s +[0-9.]+ +median of [1-3], [0-9.]+ to [0-9.]+$' out
 grep -Eq '^  all \([0-9]+\) .* 100\.0%' out
 awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }' out >&2
@@ -21,7 +21,7 @@ awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }' out >&2
 # Without the data set the shape alone will do, and it says so and why.
 [ "$(status "$DAWN" bench cifar10 --device null --no-measure)" = 0 ]
 tr -s '\n ' ' ' <out | grep -q 'CIFAR-10, its shape filled with noise: there is no CIFAR-10 in'
-grep -q '20 steps ignored, then 7 times 100 steps$' out
+grep -q '20 steps ignored, then 7 x 100 steps$' out
 [ "$(status "$DAWN" bench cifar10 --device null --no-measure --fake --side 24 --json)" = 0 ]
 grep -q '"noise": true' out
 grep -q '"side": 24' out

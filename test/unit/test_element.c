@@ -159,7 +159,8 @@ static void test_draws_depend_on_their_key_alone(void **state)
     const int32_t key[4] = {9, 9, 5, 0}, other_seed[4] = {9, 10, 5, 0}, other_epoch[4] = {9, 9, 6, 0};
     int same[3] = {0};
     for (uint32_t i = 0; i < 1000; i++) {
-        struct augment_draw a = element_augment(key, i, 1, 4, 0.1f, 0.1f), b = element_augment(key, i, 1, 4, 0.1f, 0.1f);
+        struct augment_draw a = element_augment(key, i, 1, 4, 0.1f, 0.1f);
+        struct augment_draw b = element_augment(key, i, 1, 4, 0.1f, 0.1f);
         assert_memory_equal(&a, &b, sizeof a);
         // What is drawn for one thing does not move another: the crop is the same without the jitter.
         struct augment_draw plain = element_augment(key, i, 0, 4, 0.0f, 0.0f);
@@ -167,7 +168,8 @@ static void test_draws_depend_on_their_key_alone(void **state)
         assert_int_equal(plain.dx, a.dx);
         assert_int_equal(plain.flip, 0);
         assert_true(plain.shift == 0.0f && plain.gain == 1.0f);
-        struct augment_draw s = element_augment(other_seed, i, 1, 4, 0.1f, 0.1f), e = element_augment(other_epoch, i, 1, 4, 0.1f, 0.1f);
+        struct augment_draw s = element_augment(other_seed, i, 1, 4, 0.1f, 0.1f);
+        struct augment_draw e = element_augment(other_epoch, i, 1, 4, 0.1f, 0.1f);
         same[0] += s.dy == a.dy && s.dx == a.dx;
         same[1] += e.dy == a.dy && e.dx == a.dx;
         same[2] += element_augment(key, i + 1000, 1, 4, 0.1f, 0.1f).dy == a.dy;

@@ -36,7 +36,8 @@ static int open_and_run(struct device *d, const struct op_case *row, const struc
 }
 
 // One case on a device and on ref. False when the device does not claim it.
-static bool hold(struct device *device, struct device *ref, const struct op_case *row, struct case_options o, const char *what)
+static bool hold(struct device *device, struct device *ref, const struct op_case *row, struct case_options o,
+                 const char *what)
 {
     struct case_live *got = NULL, *want = NULL, *size = NULL;
     int rc = open_and_run(device, row, &o, &got);
@@ -89,7 +90,8 @@ static void cpu_in_types(int threads, enum dtype last, unsigned without)
     for (enum dtype type = F32; type <= last; type++) {
         int claimed, refused;
         hold_all(cpu, type, "cpu", NULL, without, &claimed, &refused);
-        print_message("cpu, %d threads, %s: %d cases held, %d not claimed\n", threads, dtype_name(type), claimed, refused);
+        print_message("cpu, %d threads, %s: %d cases held, %d not claimed\n", threads, dtype_name(type), claimed,
+                      refused);
         if (type == F32) assert_int_equal(refused, 0);  // f32 is for everything
     }
     device_close(cpu);
@@ -165,7 +167,10 @@ static void outputs_left_out(const char *name)
         assert_int_equal(case_open(device, row, &(struct case_options){.type = F32}, &all), 0);
         int number[CASE_OUTPUTS], count = all->build.outputs;
         bool update[CASE_OUTPUTS];
-        for (int i = 0; i < count; i++) number[i] = all->build.output[i].number, update[i] = all->build.output[i].update;
+        for (int i = 0; i < count; i++) {
+            number[i] = all->build.output[i].number;
+            update[i] = all->build.output[i].update;
+        }
         case_close(all);
         for (int i = 0; i < count && count > 1; i++)
             if (!update[i]) leave_out(device, row, number[i]), tried++;
@@ -186,7 +191,8 @@ static void test_outputs_left_out(void **state)
 
 static int count_ops(const struct case_live *c) { return c->session->plan[c->program]->count; }
 
-static void hold_fused(struct device *device, const struct op_case *row, struct case_options fused, double slack, const char *what)
+static void hold_fused(struct device *device, const struct op_case *row, struct case_options fused, double slack,
+                       const char *what)
 {
     struct case_options plain = {.type = fused.type, .gradient = fused.gradient};
     struct case_live *a = NULL, *b = NULL;
@@ -349,7 +355,8 @@ static void test_wrong_results_are_caught(void **state)
         double step = fabs(right) * wrong[i].off < 1.0 && !dtype_is_float(type) ? 1.0 : fabs(right) * wrong[i].off;
         element_set(type, out->host, at, right > 0.0 && !dtype_is_float(type) ? right - step : right + step);
         assert_int_equal(case_compare(a, b, NULL, case_slack(row), &worst), 0);
-        if (!(worst.ratio > 1.0)) fail_msg("%s in %s: off by %g and not caught", row->name, dtype_name(o.type), wrong[i].off);
+        if (!(worst.ratio > 1.0))
+            fail_msg("%s in %s: off by %g and not caught", row->name, dtype_name(o.type), wrong[i].off);
         assert_int_equal(worst.index, at);
         if (dtype_is_float(type)) {
             element_set(type, out->host, at, right);

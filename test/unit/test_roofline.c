@@ -175,8 +175,8 @@ static void test_forecast(void **state)
     struct dataset *data;
     assert_int_equal(device_open("null", 0, &device), 0);
     assert_int_equal(dataset_open_synthetic(1000, 150, &data), 0);
-    const char *set[] = {"batch=100", "epochs=4", "resolution=16,32", "whiten_bias_epochs=1", "evaluate_every=2",
-                         "evaluate_from=0", "widths=8,8,8", NULL};
+    const char *set[] = {"batch=100",        "epochs=4",        "resolution=16,32", "whiten_bias_epochs=1",
+                         "evaluate_every=2", "evaluate_from=0", "widths=8,8,8",     NULL};
     struct trainer *t = planned(device, data, set);
     struct device_facts f = {.peak_flops = {[F32] = 1e9}, .peak_bytes = 1e9};
     struct forecast c;
@@ -194,8 +194,7 @@ static void test_forecast(void **state)
     double training = 10 * c.variant[0].seconds + 10 * c.variant[1].seconds + 20 * c.variant[2].seconds;
     near(c.training_seconds, training);
     near(c.seconds, training + 2 * c.evaluation_seconds);
-    // Both evaluation programs are counted: 150 images fit one batch here, so one program alone.
-    assert_int_equal(t->evaluate_rest, NONE);
+    assert_int_equal(t->evaluate_rest, NONE);  // 150 images fit one batch
     double flops = 10 * c.variant[0].flops + 10 * c.variant[1].flops + 20 * c.variant[2].flops;
     near(c.flops, flops + 2 * c.evaluation_flops);
     assert_true(c.evaluation_flops >= 150 * trainer_forward_flops(t));
@@ -247,13 +246,13 @@ static void fits(double step, double budget, int64_t ignored, int64_t timed, int
 static void test_protocol(void **state)
 {
     (void)state;
-    fits(0.01, 60, 20, 100, 7, true);     // 7.2 s
-    fits(0.0625, 45, 20, 100, 7, true);   // exactly 720 steps
+    fits(0.01, 60, 20, 100, 7, true);    // 7.2 s
+    fits(0.0625, 45, 20, 100, 7, true);  // exactly 720 steps
     fits(0.0625, 44.9, 20, 99, 7, false);
-    fits(0.5, 60, 12, 15, 7, false);      // 120 steps
-    fits(3, 60, 2, 2, 7, false);          // 20 steps: 18 left, 14 of them timed
-    fits(10, 60, 1, 1, 5, false);         // 6 steps
-    fits(100, 60, 1, 1, 1, false);        // slower than the budget: one of each all the same
+    fits(0.5, 60, 12, 15, 7, false);  // 120 steps
+    fits(3, 60, 2, 2, 7, false);      // 20 steps: 18 left, 14 of them timed
+    fits(10, 60, 1, 1, 5, false);     // 6 steps
+    fits(100, 60, 1, 1, 1, false);    // slower than the budget: one of each all the same
 }
 
 static void test_spread(void **state)
