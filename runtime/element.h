@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-// e^x for any x: 2^n times a polynomial on [-ln2/2, ln2/2], relative error below 3e-7; saturates instead of overflowing.
+// e^x for any x: 2^n times a polynomial on [-ln2/2, ln2/2], relative error below 3e-7; saturates, never overflows.
 DAWN_BOTH float element_exp(float x)
 {
     x = x < -87.0f ? -87.0f : x;

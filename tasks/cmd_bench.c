@@ -105,7 +105,7 @@ static int choose_variant(struct bench *b)
     return 0;
 }
 
-// Measured before the steps and again after them; the better counts, because other work on the machine can only slow it.
+// Measured before the steps and again after them; the better counts: other work on the machine can only slow it.
 static int measure_peaks(struct bench *b)
 {
     struct device_facts now;
@@ -143,41 +143,31 @@ static double peak_of(const struct bench *b)
     return b->facts.peak_flops[b->trainer->build.dtype];
 }
 
-static void show_protocol(const struct bench *b)
+static void show_protocol(const struct bench *b, struct text *into)
 {
     const struct protocol *p = &b->protocol;
-    struct text t = {0};
-    text_add(&t, "  timed      ");
-    struct text words = {0};
-    text_add(&words, "%lld steps ignored, then %lld x %lld step%s", (long long)p->ignored, (long long)p->repeats,
-             (long long)p->timed, p->timed == 1 ? "" : "s");
+    char cut[128] = "";
     if (!p->whole)
-        text_add(&words, "; the whole protocol (%d ignored, %lld x %d) does not fit into --seconds %g",
+        snprintf(cut, sizeof cut, "; the whole protocol (%d ignored, %lld x %d) does not fit into --seconds %g",
                  PROTOCOL_IGNORED, (long long)b->a->repeats, PROTOCOL_TIMED, b->a->seconds);
-    text_wrap(&t, words.at, 13, 13);
-    puts(t.at);
-    text_free(&t);
-    text_free(&words);
+    text_entry(into, "timed", "%lld steps ignored, then %lld x %lld step%s%s", (long long)p->ignored,
+               (long long)p->repeats, (long long)p->timed, p->timed == 1 ? "" : "s", cut);
 }
 
 static void show_setting(const struct bench *b)
 {
     const struct forecast_variant *v = b->variant;
-    struct text t = {0};
+    struct text text = {0};
     printf("%s on device %s\n", b->chosen.task->title, b->device->type->name);
-    text_add(&t, "  data       ");
-    struct text words = {0};
-    text_add(&words, "%s%s%s%s", dataset_facts(b->data)->title, b->noise ? ", its shape filled with noise" : "",
-             *b->why ? ": " : "", b->why);
-    text_wrap(&t, words.at, 13, 13);
-    puts(t.at);
-    text_free(&t);
-    text_free(&words);
-    printf("  step       %s, recipe %s, batch %lld at %lld x %lld, %s\n", b->trainer->build.model->name,
-           b->chosen.recipe.name, (long long)b->chosen.recipe.batch, (long long)v->side, (long long)v->side,
-           dtype_name(b->trainer->build.dtype));
-    printf("  device     %s\n", b->facts.name);
-    show_protocol(b);
+    text_entry(&text, "data", "%s%s%s%s", dataset_facts(b->data)->title,
+               b->noise ? ", its shape filled with noise" : "", *b->why ? ": " : "", b->why);
+    text_entry(&text, "step", "%s, recipe %s, batch %lld at %lld x %lld, %s", b->trainer->build.model->name,
+               b->chosen.recipe.name, (long long)b->chosen.recipe.batch, (long long)v->side, (long long)v->side,
+               dtype_name(b->trainer->build.dtype));
+    text_entry(&text, "device", "%s", b->facts.name);
+    show_protocol(b, &text);
+    fputs(text.at, stdout);
+    text_free(&text);
 }
 
 static void show_result(const struct bench *b)

@@ -37,16 +37,18 @@ static void show_head(const struct planned *p)
     const struct dataset_facts *d = dataset_facts(p->data);
     const struct trainer *t = p->trainer;
     char a[TEXT_FIGURE], b[TEXT_FIGURE];
+    struct text text = {0};
     printf("%s, planned for device %s\n", p->chosen.task->title, p->device->type->name);
-    printf("  data       %s: %s + %s images of %d x %d x %d, %d classes\n", d->title,
-           text_count(a, d->count[SPLIT_TRAIN]), text_count(b, d->count[SPLIT_TEST]), d->width, d->height, d->channels,
-           d->classes);
-    if (p->noise) printf("             (not on this machine: planned with the published counts)\n");
-    printf("  model      %s, %s parameters, %s a forward pass\n", t->build.model->name,
-           text_count(a, trainer_parameters(t)), text_si(b, trainer_forward_flops(t), "FLOP"));
-    printf("  recipe     %s, batch %lld, activations in %s\n", p->chosen.recipe.name, (long long)p->chosen.recipe.batch,
-           dtype_name(t->build.dtype));
-    printf("  device     %s\n", p->facts.name);
+    text_entry(&text, "data", "%s: %s + %s images of %d x %d x %d, %d classes%s", d->title,
+               text_count(a, d->count[SPLIT_TRAIN]), text_count(b, d->count[SPLIT_TEST]), d->width, d->height,
+               d->channels, d->classes, p->noise ? "\n(not on this machine: planned with the published counts)" : "");
+    text_entry(&text, "model", "%s, %s parameters, %s a forward pass", t->build.model->name,
+               text_count(a, trainer_parameters(t)), text_si(b, trainer_forward_flops(t), "FLOP"));
+    text_entry(&text, "recipe", "%s, batch %lld, activations in %s", p->chosen.recipe.name,
+               (long long)p->chosen.recipe.batch, dtype_name(t->build.dtype));
+    text_entry(&text, "device", "%s", p->facts.name);
+    fputs(text.at, stdout);
+    text_free(&text);
 }
 
 static void show_schedule(const struct planned *p)
@@ -110,7 +112,7 @@ static void show_time(const struct planned *p)
             comma = ",";
         }
     printf("%s copy %s\n", comma, text_si(a, p->facts.peak_bytes, "B/s"));
-    printf("  whole schedule: %s of training, %s of evaluation, %s in all\n", text_span(a, f->training_seconds),
+    printf("  training %s, evaluation %s, in all %s\n", text_span(a, f->training_seconds),
            text_span(b, f->seconds - f->training_seconds), text_span(c, f->seconds));
 }
 

@@ -76,6 +76,21 @@ void text_wrap(struct text *into, const char *words, int column, int indent)
     }
 }
 
+void text_entry(struct text *into, const char *label, const char *format, ...)
+{
+    enum { COLUMN = 13 };
+    char *words;
+    va_list args;
+    va_start(args, format);
+    int length = vasprintf(&words, format, args);
+    va_end(args);
+    BUG_IF(length < 0);
+    text_add(into, "  %-*s", COLUMN - 2, label);
+    text_wrap(into, words, COLUMN, COLUMN);
+    text_add(into, "\n");
+    free(words);
+}
+
 // Edits (insert, delete, replace, swap two neighbours) between two words, capitals and small letters being equal.
 enum { LONGEST_NAME = 63 };
 static int distance(const char *a, int n, const char *b, int m)

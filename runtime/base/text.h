@@ -16,6 +16,8 @@ void text_free(struct text *);
 // Line breaks in the words stay, and so do the blanks at the start of a line.
 enum { TEXT_WIDTH = 80 };
 void text_wrap(struct text *, const char *words, int column, int indent);
+// A line "  label      words", the words wrapped at column 13, as the heads of reports have them.
+void text_entry(struct text *, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 // Damerau-Levenshtein nearest of the NULL-terminated `names`, or NULL when none is near enough to be meant.
 const char *text_nearest(const char *word, const char *const names[]);

@@ -49,8 +49,8 @@ static void act_piece(void *context, int64_t first, int64_t end, int thread)
     (void)thread;
     const struct act_work *o = context;
     const struct cpu_step *s = o->step;
-    s->cpu->loops->apply(o->dtype, s->node->attr.act.act, cpu_at(o->dtype, s->in[0], first * o->c), (end - first) * o->c,
-                         &o->k, cpu_at(o->dtype, s->out[0], first * o->c));
+    s->cpu->loops->apply(o->dtype, s->node->attr.act.act, cpu_at(o->dtype, s->in[0], first * o->c),
+                         (end - first) * o->c, &o->k, cpu_at(o->dtype, s->out[0], first * o->c));
 }
 
 static int act_run(struct cpu_step *s)
@@ -167,7 +167,8 @@ void cpu_convert(const struct loops *loops, enum dtype from, const void *x, enum
 static int cast_run(struct cpu_step *s)
 {
     if (s->out[0])
-        cpu_convert(s->cpu->loops, cpu_in(s, 0)->dtype, s->in[0], cpu_out(s, 0)->dtype, s->out[0], cpu_count(cpu_in(s, 0)));
+        cpu_convert(s->cpu->loops, cpu_in(s, 0)->dtype, s->in[0], cpu_out(s, 0)->dtype, s->out[0],
+                    cpu_count(cpu_in(s, 0)));
     return 0;
 }
 

@@ -144,8 +144,7 @@ static void xent_grad_piece(void *context, int64_t first, int64_t end, int threa
     for (int64_t i = first; i < end; i++) {
         const float *p = (const float *)s->in[0] + i * o->k;
         int64_t label = label_of(cpu_in(s, 1), s->in[1], i);
-        for (int64_t j = 0; j < o->k; j++)
-            row[j] = (p[j] - (j == label ? 1.0f - a->smoothing + even : even)) * factor;
+        for (int64_t j = 0; j < o->k; j++) row[j] = (p[j] - (j == label ? 1.0f - a->smoothing + even : even)) * factor;
         s->cpu->loops->narrow(t, row, cpu_at(t, s->out[0], i * o->k), o->k);
     }
 }

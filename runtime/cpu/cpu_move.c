@@ -120,8 +120,8 @@ static int slice_run(struct cpu_step *s)
     int64_t above;
     if (!s->out[0]) return 0;
     size_t unit = below(x, a->axis, &above), bytes = unit * (size_t)(a->end - a->begin);
-    struct runs o = {(const char *)s->in[0] + unit * (size_t)a->begin, s->out[0], unit * (size_t)x->shape.dim[a->axis], bytes,
-                     bytes};
+    struct runs o = {(const char *)s->in[0] + unit * (size_t)a->begin, s->out[0], unit * (size_t)x->shape.dim[a->axis],
+                     bytes, bytes};
     threads_for(above, cpu_grain((int64_t)bytes / 4), runs_piece, &o);
     return 0;
 }
@@ -134,8 +134,8 @@ static int slice_grad_run(struct cpu_step *s)
     if (!dx) return 0;
     size_t unit = below(dx, a->axis, &above), bytes = unit * (size_t)(a->end - a->begin);
     memset(s->out[0], 0, value_bytes(dx));
-    struct runs o = {s->in[0], (char *)s->out[0] + unit * (size_t)a->begin, bytes, unit * (size_t)dx->shape.dim[a->axis],
-                     bytes};
+    struct runs o = {s->in[0], (char *)s->out[0] + unit * (size_t)a->begin, bytes,
+                     unit * (size_t)dx->shape.dim[a->axis], bytes};
     threads_for(above, cpu_grain((int64_t)bytes / 4), runs_piece, &o);
     return 0;
 }
@@ -160,14 +160,16 @@ static void gather_piece(void *context, int64_t begin, int64_t end, int thread)
     const struct gather *o = context;
     size_t bytes = (size_t)o->size * dtype_size(o->dtype);
     for (int64_t i = begin; i < end; i++)
-        memcpy((char *)o->step->out[0] + (size_t)i * bytes, (const char *)o->step->in[0] + (size_t)clamped(o, i) * bytes, bytes);
+        memcpy((char *)o->step->out[0] + (size_t)i * bytes,
+               (const char *)o->step->in[0] + (size_t)clamped(o, i) * bytes, bytes);
 }
 
 static int gather_run(struct cpu_step *s)
 {
     const struct value *x = cpu_in(s, 0);
     int64_t rows = x->shape.dim[0];
-    struct gather o = {.step = s, .index = s->in[1], .rows = rows, .size = rows ? cpu_count(x) / rows : 0, .dtype = x->dtype};
+    struct gather o = {
+        .step = s, .index = s->in[1], .rows = rows, .size = rows ? cpu_count(x) / rows : 0, .dtype = x->dtype};
     if (s->out[0]) threads_for(cpu_count(cpu_in(s, 1)), cpu_grain(o.size), gather_piece, &o);
     return 0;
 }
@@ -193,7 +195,8 @@ static int gather_grad_run(struct cpu_step *s)
     const struct value *dx = cpu_out(s, 0);
     if (!dx) return 0;
     int64_t rows = dx->shape.dim[0], count = cpu_count(cpu_in(s, 0));
-    struct gather o = {.step = s, .index = s->in[0], .rows = rows, .size = rows ? cpu_count(dx) / rows : 0, .dtype = dx->dtype};
+    struct gather o = {
+        .step = s, .index = s->in[0], .rows = rows, .size = rows ? cpu_count(dx) / rows : 0, .dtype = dx->dtype};
     o.head = s->work, o.next = o.head + rows;
     for (int64_t r = 0; r < rows; r++) o.head[r] = NONE;
     for (int64_t i = count - 1; i >= 0; i--) {  // from behind, so that lists run forward

@@ -21,8 +21,8 @@ struct norm {
     const struct loops *loops;
     const struct norm_attr *attr;
     enum dtype dtype;
-    int64_t c, rows;                 // of the tensor that is normalised
-    int64_t h, w, half_h, half_w, n; // of the unpooled one, when there is a pool
+    int64_t c, rows;                  // of the tensor that is normalised
+    int64_t h, w, half_h, half_w, n;  // of the unpooled one, when there is a pool
     struct period k;
     struct thread_sums *thread;
     int threads;

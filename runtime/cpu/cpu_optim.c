@@ -49,7 +49,8 @@ static int adam_run(struct cpu_step *s)
 {
     const struct optim_attr *a = &s->node->attr.optim;
     double t = (double)*(const int32_t *)s->in[3] + 1;
-    struct adam o = {s, {a->beta1, a->beta2, a->eps, (float)(1 / (1 - pow(a->beta1, t))), (float)(1 / (1 - pow(a->beta2, t)))}};
+    struct adam o = {
+        s, {a->beta1, a->beta2, a->eps, (float)(1 / (1 - pow(a->beta1, t))), (float)(1 / (1 - pow(a->beta2, t)))}};
     threads_for(cpu_count(cpu_in(s, 0)), OPTIM_GRAIN, adam_piece, &o);
     return 0;
 }
@@ -136,7 +137,8 @@ static int lerp_run(struct cpu_step *s)
 static int assign_run(struct cpu_step *s)
 {
     if (s->out[0])
-        cpu_convert(s->cpu->loops, cpu_in(s, 1)->dtype, s->in[1], cpu_out(s, 0)->dtype, s->out[0], cpu_count(cpu_in(s, 1)));
+        cpu_convert(s->cpu->loops, cpu_in(s, 1)->dtype, s->in[1], cpu_out(s, 0)->dtype, s->out[0],
+                    cpu_count(cpu_in(s, 1)));
     return 0;
 }
 

@@ -136,7 +136,8 @@ static void unpool2_piece(void *context, int64_t begin, int64_t end, int thread)
 {
     (void)thread;
     const struct pool *o = context;
-    size_t size = dtype_size(o->dtype), line = (size_t)(o->w * o->c) * size, odd = (size_t)((o->w - 2 * o->q) * o->c) * size;
+    size_t size = dtype_size(o->dtype), line = (size_t)(o->w * o->c) * size,
+           odd = (size_t)((o->w - 2 * o->q) * o->c) * size;
     for (int64_t r = begin; r < end; r++) {
         int64_t p = r % o->p, from = r * o->q * o->c;
         char *dx = (char *)o->y + (size_t)(r / o->p * o->h + 2 * p) * line;

@@ -9,11 +9,11 @@ enum { CHUNK = 256, RUN = 256 };
 struct reduce {
     const struct cpu_step *step;
     enum dtype from, to;
-    int64_t inner;          // the last merged dimension, kept or (alone) added up
+    int64_t inner;  // the last merged dimension, kept or (alone) added up
     bool last_added;
-    int kept, added;        // how many merged dimensions besides `inner` of each kind
+    int kept, added;  // how many merged dimensions besides `inner` of each kind
     int64_t kept_dim[MAX_RANK], kept_stride[MAX_RANK], added_dim[MAX_RANK], added_stride[MAX_RANK];
-    int64_t jobs, terms;    // products of the two
+    int64_t jobs, terms;  // products of the two
     double factor;
 };
 

@@ -45,7 +45,8 @@ static void axis_free(struct axis *o)
 
 static struct axis spread(const struct axis *o, int64_t to, int64_t c)
 {
-    struct axis e = {.at = zalloc((size_t)(to * c) * sizeof(int32_t)), .next = zalloc((size_t)(to * c) * sizeof(int32_t)),
+    struct axis e = {.at = zalloc((size_t)(to * c) * sizeof(int32_t)),
+                     .next = zalloc((size_t)(to * c) * sizeof(int32_t)),
                      .w = zalloc((size_t)(to * c) * sizeof(float))};
     for (int64_t i = 0; i < to * c; i++) {
         e.at[i] = (int32_t)(o->at[i / c] * c + i % c), e.next[i] = (int32_t)(o->next[i / c] * c + i % c);
@@ -90,7 +91,8 @@ static void resize_piece(void *context, int64_t begin, int64_t end, int thread) 
     for (int64_t r = begin; r < end; r++) {
         int64_t n = r / o->to_h, y = r % o->to_h;
         const void *image = cpu_at(t, s->in[0], n * o->from_h * line);
-        loops->blend(t, cpu_at(t, image, o->row.at[y] * line), cpu_at(t, image, o->row.next[y] * line), o->row.w[y], line, row);
+        loops->blend(t, cpu_at(t, image, o->row.at[y] * line), cpu_at(t, image, o->row.next[y] * line), o->row.w[y],
+                     line, row);
         loops->taps(t, row, o->element.at, o->element.next, o->element.w, o->to_w * o->c,
                     cpu_at(t, s->out[0], r * o->to_w * o->c));
     }

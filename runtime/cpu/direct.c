@@ -12,8 +12,8 @@
 #include "runtime/cpu/loops_stem.h"
 
 enum { KB = 64, UNIT = 4, WIDEST = 12 };
-enum { PAST_CACHE = 48 << 20 };  // bytes of results beyond which they are written past the caches
-enum { LEAST_IMAGES = 12 };  // below, tiles of images are too narrow to keep the multipliers busy
+enum { PAST_CACHE = 16 << 20 };    // bytes of results beyond which they are written past the caches
+enum { LEAST_IMAGES = 12 };        // below, tiles of images are too narrow to keep the multipliers busy
 
 struct direct {
     const struct dnnl_conv *conv;

@@ -10,6 +10,7 @@
 #include "runtime/base/threads.h"
 #include "runtime/cpu/direct.h"
 #include "runtime/cpu/dnnl_prim.h"
+#include "runtime/cpu/loops.h"
 #include "runtime/cpu/stem.h"
 #include "runtime/cpu/wgrad.h"
 
@@ -85,11 +86,12 @@ static int plan_pack(struct cpu_device *cpu, struct conv_plan *p)
 static bool choose_own(struct cpu_device *cpu, struct conv_plan *p)
 {
     const struct dnnl_conv *c = &p->conv;
-    if (c->pass == DNNL_WGRAD && wgrad_fits(c)) {
+    bool wide = strcmp(cpu->loops->isa, "avx512") == 0;  // DAWN_ISA may forbid it
+    if (c->pass == DNNL_WGRAD && wide && wgrad_fits(c)) {
         p->by = BY_WGRAD, p->bytes = wgrad_bytes(c, cpu->threads);
     } else if (c->pass == DNNL_FORWARD && !p->turned && stem_fits(c)) {
         p->by = BY_STEM, p->bytes = stem_bytes(c);
-    } else if (c->pass == DNNL_FORWARD && direct_fits(c)) {
+    } else if (c->pass == DNNL_FORWARD && wide && direct_fits(c)) {
         p->by = BY_DIRECT, p->bytes = direct_bytes(c);
     }
     return p->by != BY_DNNL;

@@ -61,8 +61,8 @@ void LOOPS_NAME(scale)(enum dtype t, const void *x, float factor, void *y, int64
 }
 
 // element_keeps(), with one draw for four neighbours.
-void LOOPS_NAME(dropout)(enum dtype t, const void *x, int64_t first, int64_t n, const int32_t *key, uint32_t step, int site,
-                         float p, void *y)
+void LOOPS_NAME(dropout)(enum dtype t, const void *x, int64_t first, int64_t n, const int32_t *key, uint32_t step,
+                         int site, float p, void *y)
 {
     enum { BLOCKS = 64 };
     uint64_t seed = (uint64_t)(uint32_t)key[0] | (uint64_t)(uint32_t)key[1] << 32;
@@ -114,20 +114,22 @@ void LOOPS_NAME(blend)(enum dtype t, const void *x0, const void *x1, float w1, i
     EACH_TYPE(t, blend_of, x0, x1, w1, n, y);
 }
 
-ALWAYS void taps_of(enum dtype t, const float *x, const int32_t *i0, const int32_t *i1, const float *w1, int64_t n, void *y)
+ALWAYS void taps_of(enum dtype t, const float *x, const int32_t *i0, const int32_t *i1, const float *w1, int64_t n,
+                    void *y)
 {
     INDEPENDENT
     for (int64_t i = 0; i < n; i++) put(t, y, i, (1.0f - w1[i]) * x[i0[i]] + w1[i] * x[i1[i]]);
 }
 
-void LOOPS_NAME(taps)(enum dtype t, const float *x, const int32_t *i0, const int32_t *i1, const float *w1, int64_t n, void *y)
+void LOOPS_NAME(taps)(enum dtype t, const float *x, const int32_t *i0, const int32_t *i1, const float *w1, int64_t n,
+                      void *y)
 {
     EACH_TYPE(t, taps_of, x, i0, i1, w1, n, y);
 }
 
 // ---- optimisers
-ALWAYS void momentum_of(bool decays, bool nesterov, bool gives, const float *g, const float *m, const float *p, float mu,
-                        float decay, int64_t n, float *u, float *m_out)
+ALWAYS void momentum_of(bool decays, bool nesterov, bool gives, const float *g, const float *m, const float *p,
+                        float mu, float decay, int64_t n, float *u, float *m_out)
 {
     INDEPENDENT
     for (int64_t i = 0; i < n; i++) {
@@ -138,8 +140,8 @@ ALWAYS void momentum_of(bool decays, bool nesterov, bool gives, const float *g, 
     }
 }
 
-void LOOPS_NAME(momentum)(const float *g, const float *m, const float *p, float mu, float decay, bool nesterov, int64_t n,
-                          float *u, float *m_out)
+void LOOPS_NAME(momentum)(const float *g, const float *m, const float *p, float mu, float decay, bool nesterov,
+                          int64_t n, float *u, float *m_out)
 {
     if (!u)
         p ? momentum_of(true, false, false, g, m, p, mu, decay, n, u, m_out)

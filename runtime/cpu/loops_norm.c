@@ -43,8 +43,7 @@ ALWAYS void apply_of(enum dtype t, enum act act, const void *x, int64_t n, const
         const void *row = from(t, x, i);
         void *to = into(t, y, i);
         INDEPENDENT
-        for (int64_t c = 0; c < width; c++)
-            put(t, to, c, activate(act, (get(t, row, c) - mean[c]) * a[c] + b[c]));
+        for (int64_t c = 0; c < width; c++) put(t, to, c, activate(act, (get(t, row, c) - mean[c]) * a[c] + b[c]));
     }
 }
 
@@ -76,7 +75,8 @@ void LOOPS_NAME(back_sums)(enum dtype t, enum act act, const void *dy, const voi
     EACH_ACT(t, act, back_sums_of, dy, x, n, k, sum, dot);
 }
 
-ALWAYS void back_of(enum dtype t, enum act act, const void *dy, const void *x, int64_t n, const struct period *k, void *dx)
+ALWAYS void back_of(enum dtype t, enum act act, const void *dy, const void *x, int64_t n, const struct period *k,
+                    void *dx)
 {
     const float *mean = k->mean, *a = k->a, *b = k->b, *p = k->p, *q = k->q;
     for (int64_t i = 0; i < n; i += k->width) {
@@ -92,7 +92,8 @@ ALWAYS void back_of(enum dtype t, enum act act, const void *dy, const void *x, i
     }
 }
 
-void LOOPS_NAME(back)(enum dtype t, enum act act, const void *dy, const void *x, int64_t n, const struct period *k, void *dx)
+void LOOPS_NAME(back)(enum dtype t, enum act act, const void *dy, const void *x, int64_t n, const struct period *k,
+                      void *dx)
 {
     EACH_ACT(t, act, back_of, dy, x, n, k, dx);
 }

@@ -46,7 +46,7 @@ ALWAYS void pool2_chunk(enum dtype t, const void *a, const void *b, const void *
 ALWAYS int16_t order_of(uint16_t h)
 {
     int16_t size = (int16_t)(h & 0x7fff), minus = (int16_t)((int16_t)h >> 15);
-    int16_t order = (int16_t)((size ^ minus) - minus), nan = (int16_t)-(size > 0x7f80);
+    int16_t order = (int16_t)((size ^ minus) - minus), nan = (int16_t) - (size > 0x7f80);
     return (int16_t)((order & ~nan) | (nan & INT16_MIN));
 }
 
@@ -60,24 +60,26 @@ ALWAYS void pool2_chunk_bf16(const uint16_t *a, const uint16_t *b, const uint16_
 {
     INDEPENDENT
     for (int64_t i = 0; i < n; i++) {
-        int16_t best = order_of(a[i]), v = order_of(b[i]), take = (int16_t)-(v > best);
+        int16_t best = order_of(a[i]), v = order_of(b[i]), take = (int16_t) - (v > best);
         int16_t value = choose_16(take, (int16_t)b[i], (int16_t)a[i]), where = (int16_t)(take & 1);
         best = v > best ? v : best;
-        v = order_of(c[i]), take = (int16_t)-(v > best);
+        v = order_of(c[i]), take = (int16_t) - (v > best);
         value = choose_16(take, (int16_t)c[i], value), where = choose_16(take, 2, where);
         best = v > best ? v : best;
-        v = order_of(d[i]), take = (int16_t)-(v > best);
+        v = order_of(d[i]), take = (int16_t) - (v > best);
         y[i] = (uint16_t)choose_16(take, (int16_t)d[i], value);
         at[i] = (uint16_t)choose_16(take, 3, where);
     }
 }
 
-ALWAYS void pool2_of(enum dtype t, const void *x0, const void *x1, int64_t pairs, int64_t channels, void *y, uint8_t *at)
+ALWAYS void pool2_of(enum dtype t, const void *x0, const void *x1, int64_t pairs, int64_t channels, void *y,
+                     uint8_t *at)
 {
     uint16_t where[CHUNK];
     for (int64_t pair = 0; pair < pairs; pair++)
         for (int64_t c = 0; c < channels; c += CHUNK) {
-            int64_t n = channels - c < CHUNK ? channels - c : CHUNK, left = 2 * pair * channels + c, to = pair * channels + c;
+            int64_t n = channels - c < CHUNK ? channels - c : CHUNK, left = 2 * pair * channels + c,
+                    to = pair * channels + c;
             if (t == BF16)
                 pool2_chunk_bf16(from(t, x0, left), from(t, x0, left + channels), from(t, x1, left),
                                  from(t, x1, left + channels), n, into(t, y, to), where);
@@ -117,7 +119,8 @@ static void unpool2_stream(const uint16_t *d, const uint8_t *at, int64_t pairs, 
 {
     for (int64_t pair = 0; pair < pairs; pair++, d += c, at += c, a += 2 * c, b += 2 * c)
         for (int64_t i = 0; i < c; i += 32) {
-            __m512i x = _mm512_loadu_si512(d + i), where = _mm512_cvtepu8_epi16(_mm256_loadu_si256((const void *)(at + i)));
+            __m512i x = _mm512_loadu_si512(d + i),
+                    where = _mm512_cvtepu8_epi16(_mm256_loadu_si256((const void *)(at + i)));
             __m512i one = _mm512_set1_epi16(1), two = _mm512_set1_epi16(2), three = _mm512_set1_epi16(3);
             _mm512_stream_si512((void *)(a + i), _mm512_maskz_mov_epi16(_mm512_testn_epi16_mask(where, where), x));
             _mm512_stream_si512((void *)(a + c + i), _mm512_maskz_mov_epi16(_mm512_cmpeq_epi16_mask(where, one), x));

@@ -4,13 +4,13 @@
 //   loops [BATCH [bf16|f32|f16 [REPEATS [THREADS]]]]
 //
 // For each: the median time, the least processor time a thread (which other programs on the machine disturb less; with
-// more threads than one it counts waiting too), the bytes that must move (every input read and every output written once; second passes
-// over the same tensor count again) and the share of the copy bandwidth (memcpy, reads + writes). DAWN_ISA
-// chooses the instruction set. "together" is what a whole step spends in them.
+// more threads than one it counts waiting too), the bytes that must move (every input read and every output written
+// once; second passes over the same tensor count again) and the share of the copy bandwidth (memcpy, reads + writes).
+// DAWN_ISA chooses the instruction set. "together" is what a whole step spends in them.
+#include "runtime/cpu/loops.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/threads.h"
 #include "runtime/cpu/cpu.h"
-#include "runtime/cpu/loops.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,8 +149,8 @@ static void finish(struct bench *b, const char *name, const struct cpu_op *op, d
     qsort(used, (size_t)repeats, sizeof *used, ascending);
     double median = (double)ns[repeats / 2], least = (double)used[0];
     step_ms += median * 1e-6, processor_ms += least * 1e-6;
-    printf("%-34s %8.2f ms  processor %8.2f ms %7.1f MB %6.1f GB/s %4.0f%%\n", name, median * 1e-6, least * 1e-6, bytes * 1e-6,
-           bytes / least, 100 * bytes / least / copy_rate);
+    printf("%-34s %8.2f ms  processor %8.2f ms %7.1f MB %6.1f GB/s %4.0f%%\n", name, median * 1e-6, least * 1e-6,
+           bytes * 1e-6, bytes / least, 100 * bytes / least / copy_rate);
     if (b->step.release) b->step.release(&b->step);
     for (int i = 0; i < b->g.values; i++) free(b->memory[i]);
     free(b->step.work);
@@ -167,13 +167,15 @@ static void norm(int64_t n, int64_t side, int64_t c, enum act act, enum dtype t)
     in(b, 0, x, t), in(b, 1, channel, F32), in(b, 2, channel, F32), in(b, 4, channel, F32);
     out(b, 0, x, t);
     for (int i = 1; i < 5; i++) out(b, i, channel, F32);
-    snprintf(name, sizeof name, "norm %lldx%lldx%lld %s", (long long)side, (long long)side, (long long)c, act_name(act));
+    snprintf(name, sizeof name, "norm %lldx%lldx%lld %s", (long long)side, (long long)side, (long long)c,
+             act_name(act));
     finish(b, name, &cpu_norm, size);
     b = start(OP_NORM_GRAD);
     b->node.attr.norm.act = act;
     in(b, 0, x, t), in(b, 1, x, t), in(b, 2, channel, F32), in(b, 3, channel, F32), in(b, 5, channel, F32);
     out(b, 0, x, t), out(b, 2, channel, F32);
-    snprintf(name, sizeof name, "norm_grad %lldx%lldx%lld %s", (long long)side, (long long)side, (long long)c, act_name(act));
+    snprintf(name, sizeof name, "norm_grad %lldx%lldx%lld %s", (long long)side, (long long)side, (long long)c,
+             act_name(act));
     finish(b, name, &cpu_norm_grad, 2 * size);
 }
 
@@ -187,21 +189,29 @@ static void pool_norm(int64_t n, int64_t side, int64_t c, enum act act, enum dty
     in(b, 0, x, t), in(b, 1, channel, F32), in(b, 2, channel, F32), in(b, 4, channel, F32);
     out(b, 0, y, t), out(b, 1, channel, F32), out(b, 2, channel, F32), out(b, 3, y, t), out(b, 4, y, U8);
     out(b, 5, channel, F32), out(b, 6, channel, F32);
-    snprintf(name, sizeof name, "pool_norm %lldx%lldx%lld %s", (long long)side, (long long)side, (long long)c, act_name(act));
+    snprintf(name, sizeof name, "pool_norm %lldx%lldx%lld %s", (long long)side, (long long)side, (long long)c,
+             act_name(act));
     finish(b, name, &cpu_pool_norm, size);
     b = start(OP_POOL_NORM_GRAD);
     b->node.attr.norm = (struct norm_attr){.act = act, .x_h = side, .x_w = side};
-    in(b, 0, y, t), in(b, 1, y, t), in(b, 2, channel, F32), in(b, 3, channel, F32), in(b, 5, channel, F32), in(b, 6, y, U8);
+    in(b, 0, y, t), in(b, 1, y, t), in(b, 2, channel, F32), in(b, 3, channel, F32), in(b, 5, channel, F32),
+        in(b, 6, y, U8);
     out(b, 0, x, t), out(b, 2, channel, F32);
-    snprintf(name, sizeof name, "pool_norm_grad %lldx%lldx%lld %s", (long long)side, (long long)side, (long long)c, act_name(act));
+    snprintf(name, sizeof name, "pool_norm_grad %lldx%lldx%lld %s", (long long)side, (long long)side, (long long)c,
+             act_name(act));
     finish(b, name, &cpu_pool_norm_grad, 2 * size);
 }
 
 static void data(int64_t n, enum dtype t)
 {
     struct bench *b = start(OP_AUGMENT);
-    b->node.attr.augment = (struct augment_attr){.flip = FLIP_ALTERNATE, .pad = 2, .brightness = 0.14f, .contrast = 0.13f,
-                                                 .mean = {0.49f, 0.48f, 0.45f}, .std = {0.25f, 0.24f, 0.26f}, .to = t};
+    b->node.attr.augment = (struct augment_attr){.flip = FLIP_ALTERNATE,
+                                                 .pad = 2,
+                                                 .brightness = 0.14f,
+                                                 .contrast = 0.13f,
+                                                 .mean = {0.49f, 0.48f, 0.45f},
+                                                 .std = {0.25f, 0.24f, 0.26f},
+                                                 .to = t};
     in(b, 0, SHAPE(50000, 32, 32, 3), U8), in(b, 1, SHAPE(n), I32), in(b, 2, SHAPE(4), I32);
     int32_t *index = b->step.in[1], *key = b->step.in[2];
     for (int64_t i = 0; i < n; i++) index[i] = (int32_t)(i * 7919 % 50000);
@@ -248,7 +258,8 @@ int main(int argc, char **argv)
     threads_set(argc > 4 ? atoi(argv[4]) : 0);
     threads = threads_count();
     measure_copy();
-    printf("batch %lld, %s, %s, %d threads; copy %.1f GB/s\n", (long long)n, dtype_name(t), loops_choose()->isa, threads, copy_rate);
+    printf("batch %lld, %s, %s, %d threads; copy %.1f GB/s\n", (long long)n, dtype_name(t), loops_choose()->isa,
+           threads, copy_rate);
     data(n, t);
     step_ms = processor_ms = 0;
     for (int i = 0; i < 2; i++) {

@@ -29,6 +29,20 @@ static void test_growing(void **state)
     text_free(&text);
 }
 
+static void test_entry(void **state)
+{
+    (void)state;
+    struct text text = {0};
+    text_entry(&text, "data", "%d images", 7);
+    assert_string_equal(text.at, "  data       7 images\n");
+    text_free(&text);
+    text_entry(&text, "device", "%s", "a name of some length, then another one, and a third, so that it does not fit\nnext");
+    assert_string_equal(text.at, "  device     a name of some length, then another one, and a third, so that it\n"
+                                 "             does not fit\n"
+                                 "             next\n");
+    text_free(&text);
+}
+
 static void test_nearest(void **state)
 {
     (void)state;
@@ -152,7 +166,7 @@ static void test_to_double(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_growing), cmocka_unit_test(test_nearest), cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_growing), cmocka_unit_test(test_entry), cmocka_unit_test(test_nearest), cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_spans),   cmocka_unit_test(test_counts),  cmocka_unit_test(test_to_int),
         cmocka_unit_test(test_to_double),
     };

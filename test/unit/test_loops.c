@@ -114,7 +114,8 @@ static void test_norm(void **state)
     for (int v = 0; v < variants; v++)
         for (int t = 0; t < 3; t++)
             for (enum act act = ACT_NONE; act < ACT_KINDS; act++)
-                for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) norm_like(variant[v], types[t], act, widths[w]);
+                for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
+                    norm_like(variant[v], types[t], act, widths[w]);
 }
 
 static void test_apply_in_place(void **state)
@@ -160,7 +161,8 @@ static void plain_pool(const float window[4], float *y, int *at)
 static void pool_like(const struct loops *loops, enum dtype t, int64_t c)
 {
     enum { PAIRS = 3 };
-    static float x[2][2 * PAIRS * 300], y[PAIRS * 300], dx[2][2 * PAIRS * 300];
+    static float x[2][2 * PAIRS * 300], y[PAIRS * 300];
+    static _Alignas(64) float dx[2][2 * PAIRS * 320];  // rows that stores past the cache can take;
     static uint8_t at[PAIRS * 300];
     static const float special[] = {0.0f, -0.0f, NAN, INFINITY, -INFINITY, 1.0f, -1.0f, 0.5f};
     for (int r = 0; r < 2; r++)
@@ -207,10 +209,12 @@ static void test_elements(void **state)
             enum dtype type = types[t];
             fill(type, a, 1003, 5), fill(type, b, 1003, 6);
             variant[v]->add(type, a, b, y[0], 1003);
-            for (int i = 0; i < 1003; i++) element_set(type, y[1], i, element_get(type, a, i) + element_get(type, b, i));
+            for (int i = 0; i < 1003; i++)
+                element_set(type, y[1], i, element_get(type, a, i) + element_get(type, b, i));
             assert_close(type, y[0], y[1], 1003, 1);
             variant[v]->mul(type, a, b, y[0], 1003);
-            for (int i = 0; i < 1003; i++) element_set(type, y[1], i, element_get(type, a, i) * element_get(type, b, i));
+            for (int i = 0; i < 1003; i++)
+                element_set(type, y[1], i, element_get(type, a, i) * element_get(type, b, i));
             assert_close(type, y[0], y[1], 1003, 1);
             variant[v]->scale(type, a, 0.375f, y[0], 1003);
             for (int i = 0; i < 1003; i++) element_set(type, y[1], i, element_get(type, a, i) * 0.375);
@@ -298,9 +302,9 @@ int main(void)
 {
     variants = loops_all(variant);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_types),     cmocka_unit_test(test_norm),    cmocka_unit_test(test_apply_in_place),
-        cmocka_unit_test(test_nan_shows), cmocka_unit_test(test_pool),    cmocka_unit_test(test_elements),
-        cmocka_unit_test(test_dropout),   cmocka_unit_test(test_images),  cmocka_unit_test(test_optimisers),
+        cmocka_unit_test(test_types),     cmocka_unit_test(test_norm),   cmocka_unit_test(test_apply_in_place),
+        cmocka_unit_test(test_nan_shows), cmocka_unit_test(test_pool),   cmocka_unit_test(test_elements),
+        cmocka_unit_test(test_dropout),   cmocka_unit_test(test_images), cmocka_unit_test(test_optimisers),
         cmocka_unit_test(test_choice),
     };
     return cmocka_run_group_tests_name("loops", tests, NULL, NULL);
