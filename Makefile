@@ -54,7 +54,7 @@ OBJECTS := $(SOURCES:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(LOOP_SOURCES:%.c=$(B)/%
 UNIT := $(patsubst %.c,$(B)/%,$(wildcard test/unit/test_*.c))
 FUZZERS := $(patsubst %.c,$(B)/%,$(wildcard test/fuzz/fuzz_*.c))
 
-.PHONY: all demo check check-unit check-cli lint fuzz fuzz-run bench-convs install clean deps help tests FORCE
+.PHONY: all demo check check-unit check-cli lint fuzz fuzz-run bench-convs bench-loops install clean deps help tests FORCE
 all: $(PROGRAM)  ## build ./dawn (the default)
 
 $(PROGRAM): $(B)/dawn.o $(B)/libdawn.a
@@ -150,6 +150,11 @@ $(B)/test/bench/convs: test/bench/convs.c
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c17 -D_GNU_SOURCE -O2 -Wall $< -ldnnl -o $@
+bench-loops: $(B)/test/bench/loops  ## build the yardstick: the memory-bound passes of the record network alone
+$(B)/test/bench/loops: test/bench/loops.c $(B)/libdawn.a
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@
 
 install: all  ## put dawn under PREFIX (/usr/local)
 	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/dawn
