@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { EVALUATE_BATCH = 1000, LOAD_CHUNK = 10000, WHITEN_IMAGES = 5000 };
+enum { EVALUATE_BATCH = 1000, LOAD_CHUNK = 2000, WHITEN_IMAGES = 5000 };
 
 int trainer_dtype(const struct recipe *r, struct device *device, enum dtype *into)
 {
