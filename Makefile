@@ -80,7 +80,7 @@ $(foreach i,$(ISAS),$(eval $(call loops_rule,$(i))))
 
 # Only one file knows the commit. Outside a checkout of its own (a tarball, perhaps inside another one) there is none.
 COMMIT = $(shell test -z "$$(git rev-parse --show-prefix 2>&1)" && git rev-parse -q --verify HEAD 2>/dev/null)
-DIRTY = $(shell test -n "$$(git status --porcelain --untracked-files=no 2>/dev/null)" && echo 1 || echo 0)
+DIRTY = $(shell test -n "$$(git status --porcelain -- Makefile dawn.c $(FOLDERS) 2>/dev/null)" && echo 1 || echo 0)
 COMMIT_FLAGS = -DDAWN_COMMIT='"$(COMMIT)"' -DDAWN_DIRTY=$(if $(COMMIT),$(DIRTY),0)
 $(B)/runtime/base/build.o: EXTRA = $(COMMIT_FLAGS) -DDAWN_FLAGS='"$(OPTIMISE)$(if $(SAN), -fsanitize=$(SAN))"'
 $(B)/runtime/base/build.o: $(B)/commit.list

@@ -84,7 +84,7 @@ static int measure(struct case_live *c, struct case_speed *speed)
     for (int i = 0; i < MOST + WARM && rc == 0; i++) {
         if (i == WARM) began = clock_ns();
         if (i >= WARM + LEAST && clock_ns() - began > enough) break;
-        rc = c->device->type->profile(c->session->program[c->program], ns);
+        rc = session_profile(c->session, c->program, ns);
         for (int at = 0; at < plan->count && rc == 0 && i >= WARM && runs < MOST; at++)
             if (plan->graph->node[plan->order[at]].op == c->build.row->op) times[runs++] = ns[at];
     }

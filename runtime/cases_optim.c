@@ -42,11 +42,12 @@ static void build_adam(struct case_build *b)
     case_node(b, (int[]){g, m, v, step}, 4, &a, (int[]){NONE, m, v});
 }
 
+// p: rows, columns, with a factor
 static void build_unit_norm(struct case_build *b)
 {
-    int x = f32_input(b, "x", DRAW_NORMAL, 2.0);
+    int x = f32_input(b, "x", DRAW_NORMAL, 2.0), factor = b->row->p[2] ? one_f32(b, "factor", 0.31) : NONE;
     union attr a = {.optim = {.target = 8.0f, .eps = 1e-7f}};
-    case_node(b, &x, 1, &a, NULL);
+    case_node(b, (int[]){x, factor}, 2, &a, NULL);
 }
 
 // p: rows, columns, decay
@@ -88,6 +89,7 @@ const struct op_case cases_optim[] = {
     THREE("adam, first step", OP_ADAM, build_adam, 0, 0, 64),
     THREE("adam, step 1000", OP_ADAM, build_adam, 1000, 0, 64),
     THREE("unit_norm", OP_UNIT_NORM, build_unit_norm, 0, 0, 64),
+    THREE("unit_norm with a factor", OP_UNIT_NORM, build_unit_norm, 1, 0, 64),
     THREE("descend", OP_DESCEND, build_descend, 0, 0, 0),
     THREE("descend decay", OP_DESCEND, build_descend, 1, 0, 0),
     THREE("lerp", OP_LERP, build_lerp, 0, 0, 0),

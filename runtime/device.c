@@ -67,11 +67,10 @@ struct probe {
 static int probe_time(struct probe *p, double *seconds)
 {
     const struct plan *plan = p->session->plan[p->program];
-    struct device *device = p->session->device;
     int64_t *ns = zalloc((size_t)plan->count * sizeof *ns), best = INT64_MAX, spent = 0;
     int rc = 0;
     for (int i = 0; i < 6 && rc == 0 && (i < 2 || spent < 150000000); i++) {
-        rc = device->type->profile(p->session->program[p->program], ns);
+        rc = session_profile(p->session, p->program, ns);
         for (int at = 0; at < plan->count && rc == 0; at++) {
             if (plan->graph->node[plan->order[at]].op != p->op) continue;
             spent += ns[at];

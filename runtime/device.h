@@ -29,8 +29,10 @@ struct device_type {
     int (*upload)(struct device *, void *to, const void *from, size_t bytes);
     int (*download)(struct device *, void *to, const void *from, size_t bytes);
     int (*supports)(struct device *, const struct graph *, const struct node *);  // 0, or fail() with the node's name
-    // Scratch a node wants while it runs; packed copies of weights count here too.
+    // Scratch a node wants while it runs; copies of weights packed for one run count here too.
     int (*workspace)(struct device *, const struct graph *, const struct node *, size_t *bytes);
+    // What a node keeps between runs, such as packed filters that seldom change (slot.version); NULL: nothing ever.
+    size_t (*kept)(struct device *, const struct graph *, const struct node *);
     int (*compile)(struct device *, const struct plan *, void *slab, struct program **);
     int (*run)(struct program *);                    // may return before the work is done
     int (*sync)(struct device *);

@@ -207,6 +207,7 @@ static void measure(struct plan *p)
         p->peak_at = at;
         for (int c = MEMORY_GRADIENTS; c < MEMORY_CLASSES; c++) p->memory[c] = by[c];
     }
+    p->memory[MEMORY_WORKSPACE] += p->kept_bytes;
     p->memory[MEMORY_SLACK] = p->slab_bytes - most;
     for (int c = 0; c < MEMORY_CLASSES; c++) p->total += p->memory[c];
 }
@@ -220,6 +221,8 @@ static int workspaces(struct plan *p, struct device *d)
         size_t bytes = 0;
         TRY(d->type->workspace(d, g, n, &bytes));
         p->work_bytes[at] = align_up(bytes);
+        p->kept_offset[at] = p->kept_bytes;
+        if (d->type->kept) p->kept_bytes += align_up(d->type->kept(d, g, n));
     }
     return 0;
 }
@@ -235,6 +238,7 @@ int plan_new(const struct graph *g, struct device *device, struct plan **into)
     p->place = arena_alloc(&p->arena, (size_t)(g->values + 1) * sizeof *p->place);
     p->work_bytes = arena_alloc(&p->arena, (size_t)(p->count + 1) * sizeof *p->work_bytes);
     p->work_offset = arena_alloc(&p->arena, (size_t)(p->count + 1) * sizeof *p->work_offset);
+    p->kept_offset = arena_alloc(&p->arena, (size_t)(p->count + 1) * sizeof *p->kept_offset);
     lifetimes(p);
     reuse_inputs(p);
     classify(p);

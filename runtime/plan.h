@@ -23,6 +23,8 @@ struct plan {
     int *order, count;          // node ids
     struct place *place;        // a value id each; unused values have bytes 0
     size_t *work_bytes, *work_offset;  // a position each
+    size_t *kept_offset, kept_bytes;   // what nodes keep between runs: offsets in a block of this plan's own
+    void *kept;                        // that block; set by the session before it compiles
     size_t slab_bytes;
     int peak_at;                       // position of the peak
     size_t memory[MEMORY_CLASSES];     // at the peak; they sum to the total

@@ -20,6 +20,7 @@ void session_free(struct session *s)
     const struct device_type *type = s->device->type;
     for (int i = 0; i < s->programs; i++) {
         if (s->program[i]) type->release(s->program[i]);
+        if (s->plan[i] && s->plan[i]->kept) type->free(s->device, s->plan[i]->kept);
         plan_free(s->plan[i]);
         graph_free(s->graph[i]);
     }
@@ -43,8 +44,10 @@ int session_add(struct session *s, struct graph *g)
 int session_plan(struct session *s)
 {
     int largest = -1;
+    size_t kept = 0;
     for (int i = 0; i < s->programs; i++) {
         if (!s->plan[i]) TRY(plan_new(s->graph[i], s->device, &s->plan[i]));
+        kept += s->plan[i]->kept_bytes;
         if (s->plan[i]->slab_bytes >= s->slab_bytes) {
             s->slab_bytes = s->plan[i]->slab_bytes;
             largest = i;
@@ -53,6 +56,7 @@ int session_plan(struct session *s)
     s->memory_total = 0;
     for (int c = 0; c < MEMORY_CLASSES; c++) {
         s->memory[c] = largest < 0 ? 0 : s->plan[largest]->memory[c];
+        if (c == MEMORY_WORKSPACE && largest >= 0) s->memory[c] += kept - s->plan[largest]->kept_bytes;
         s->memory_total += s->memory[c];
     }
     s->persistent_bytes = s->memory_total - s->slab_bytes;
@@ -68,6 +72,9 @@ static int take_memory(struct session *s)
                     (double)s->memory_total / 1e9, s->device->type->name, (double)facts.memory / 1e9);
     for (int i = 0; i < s->store->count; i++)
         TRY(s->device->type->alloc(s->device, slot_bytes(s->store->slot[i]), &s->store->slot[i]->device));
+    for (int i = 0; i < s->programs; i++)
+        if (s->plan[i]->kept_bytes)
+            TRY(s->device->type->alloc(s->device, s->plan[i]->kept_bytes, &s->plan[i]->kept));
     return s->device->type->alloc(s->device, s->slab_bytes ? s->slab_bytes : PLAN_ALIGN, &s->slab);
 }
 
@@ -75,6 +82,7 @@ static int begin_slot(struct session *s, struct slot *slot, uint64_t seed)
 {
     void *bytes = zalloc(slot_bytes(slot));
     store_initial(slot, seed, bytes);
+    slot->version++;
     int rc = s->device->type->upload(s->device, slot->device, bytes, slot_bytes(slot));
     free(bytes);
     return rc;
@@ -97,10 +105,26 @@ int session_reset(struct session *s, uint64_t seed)
     return 0;
 }
 
+// Before the run: what the program packs from a slot that it overwrites later is stale when it runs again.
+static void mark_written(const struct graph *g)
+{
+    for (int i = 0; i < g->nodes; i++)
+        for (int o = 0; o < MAX_OUT; o++)
+            if (g->node[i].out[o] != NONE && g->value[g->node[i].out[o]].slot) g->value[g->node[i].out[o]].slot->version++;
+}
+
 int session_run(struct session *s, int program)
 {
     BUG_IF(program < 0 || program >= s->programs || !s->program[program]);
+    mark_written(s->graph[program]);
     return s->device->type->run(s->program[program]);
+}
+
+int session_profile(struct session *s, int program, int64_t *ns)
+{
+    BUG_IF(program < 0 || program >= s->programs || !s->program[program]);
+    mark_written(s->graph[program]);
+    return s->device->type->profile(s->program[program], ns);
 }
 
 int session_sync(struct session *s)
@@ -122,6 +146,7 @@ int session_put(struct session *s, const char *name, const void *bytes, size_t o
 {
     struct slot *slot;
     TRY(slot_range(s, name, offset, count, &slot));
+    slot->version++;
     return s->device->type->upload(s->device, (char *)slot->device + offset, bytes, count);
 }
 

@@ -31,6 +31,7 @@ int session_ready(struct session *) MUST_CHECK;
 // Every slot back to how it begins, but those that were uploaded (INIT_UPLOAD).
 int session_reset(struct session *, uint64_t seed) MUST_CHECK;
 int session_run(struct session *, int program) MUST_CHECK;
+int session_profile(struct session *, int program, int64_t *ns) MUST_CHECK;  // one run, timed node by node
 int session_sync(struct session *) MUST_CHECK;
 int session_put(struct session *, const char *slot, const void *bytes, size_t offset, size_t count) MUST_CHECK;
 int session_get(struct session *, const char *slot, void *bytes, size_t count) MUST_CHECK;

@@ -49,6 +49,7 @@ struct slot {
     enum memory_class memory;
     struct init init;
     void *device;      // set by the session once allocated
+    uint64_t version;  // grows whenever its bytes may have changed, so that a device knows when a packed copy is stale
 };
 
 struct store {

@@ -74,12 +74,11 @@ static int time_steps(struct bench *b)
 static int profile_steps(struct bench *b)
 {
     const struct plan *plan = b->trainer->session->plan[b->variant->program];
-    struct program *program = b->trainer->session->program[b->variant->program];
     size_t bytes = (size_t)(plan->count + 1) * sizeof(int64_t);
     int64_t *ns = zalloc(bytes), *sum = zalloc(bytes);
     int rc = 0, runs = b->spread.median < 1 ? 5 : 1;
     for (int i = 0; i < runs && rc == 0; i++) {
-        rc = b->device->type->profile(program, ns);
+        rc = session_profile(b->trainer->session, b->variant->program, ns);
         for (int at = 0; at < plan->count; at++) sum[at] += ns[at];
     }
     for (int at = 0; at < plan->count; at++) sum[at] /= runs;

@@ -39,6 +39,7 @@ static int run(const struct arguments *a, const char *name)
     TRY(choose(&a->choose, name, &chosen));
     double target = isnan(a->target) ? chosen.task->target : a->target;
     TRY(check_target(target));
+    if (a->runs > 1 && a->save && *a->save) return fail(ERR_USAGE, "--save names one file; a group writes one for each run");
     TRY(find_price(a, &price, &known));
     struct train_options o = {
         .task = chosen.task, .recipe = chosen.recipe, .data_name = chosen.data_name, .data_folder = chosen.data_folder,

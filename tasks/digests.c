@@ -2,6 +2,7 @@
 #include "tasks/digests.h"
 
 #include "runtime/base/arena.h"
+#include "runtime/base/threads.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -36,6 +37,7 @@ int digests_start(struct dataset *data, struct digests **into)
 {
     struct digests *d = zalloc(sizeof *d);
     d->data = data;
+    (void)threads_count();  // settled here, not by whichever thread asks first
     int error = pthread_create(&d->thread, NULL, work, d);
     if (error) {
         free(d);

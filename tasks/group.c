@@ -134,13 +134,13 @@ void group_judge(const struct group_run *runs, int count, int planned, int64_t t
     free(seconds);
     free(accuracy);
     out->p = group_p(out->accuracy.mean, out->accuracy.sigma, n, (double)target_micro / 1e6);
-    bool meets = n > 0 && mean_meets(runs, count, n, target_micro, out->accuracy.mean);
+    out->meets = n > 0 && mean_meets(runs, count, n, target_micro, out->accuracy.mean);
     if (n < planned || n < count) out->verdict = GROUP_UNFINISHED;
     else if (synthetic) out->verdict = GROUP_SYNTHETIC;
     else if (stopped) out->verdict = GROUP_STOPPED;
     else if (seed_twice(runs, count)) out->verdict = GROUP_SEED_TWICE;
     else if (n < GROUP_MINIMUM) out->verdict = GROUP_TOO_FEW;
-    else if (!meets) out->verdict = GROUP_BELOW;
+    else if (!out->meets) out->verdict = GROUP_BELOW;
     else out->verdict = out->p < 0.01 ? GROUP_MET_SURELY : GROUP_MET;
     out->official = out->verdict == GROUP_MET || out->verdict == GROUP_MET_SURELY;
 }

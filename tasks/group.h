@@ -44,6 +44,7 @@ struct group_facts {
     struct group_mean seconds;   // over finished runs
     struct group_mean accuracy;  // 0 to 1
     double p;                    // one-sided: chance of such a mean if the true mean were the target; 1 when n < 2
+    bool meets;                  // the mean accuracy reaches the target, decided in integers
     enum group_verdict verdict;
     bool official;               // MET or MET_SURELY
 };

@@ -115,10 +115,10 @@ void progress_end(struct progress *p, const struct progress_end *e)
 {
     if (p->quiet) return;
     if (p->json) {
-        json_t *o = json_pack("{ss sI ss sf sI sI sI sI}", "event", "end", "run", (json_int_t)p->run, "status", e->status,
+        json_t *o = json_pack("{ss sI ss sf sI sI sI sI sb}", "event", "end", "run", (json_int_t)p->run, "status", e->status,
                               "target", e->target, "end_to_end_ns", (json_int_t)e->end_to_end_ns, "classic_ns",
                               (json_int_t)e->classic_ns, "warm_ns", (json_int_t)e->warm_ns, "peak_memory_bytes",
-                              (json_int_t)e->peak_memory);
+                              (json_int_t)e->peak_memory, "synthetic", e->synthetic);
         if (o && e->accuracy >= 0) json_object_set_new(o, "accuracy", json_real(e->accuracy));
         if (o && e->cost) json_object_set_new(o, "cost", json_string(e->cost));
         if (o && e->checkpoint) json_object_set_new(o, "checkpoint", json_string(e->checkpoint));
@@ -134,6 +134,7 @@ void progress_end(struct progress *p, const struct progress_end *e)
             text_span(warm, (double)e->warm_ns * 1e-9));
     fprintf(p->to, "peak memory %s%s%s\n", text_size(memory, (double)e->peak_memory), e->cost ? "; cost " : "",
             e->cost ? e->cost : "");
+    if (e->synthetic) fprintf(p->to, "SYNTHETIC data: this result never ranks\n");
     if (e->checkpoint) fprintf(p->to, "weights in %s\n", e->checkpoint);
     fflush(p->to);
 }

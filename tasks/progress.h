@@ -40,6 +40,7 @@ struct progress_end {
     double accuracy, target;                // of the last evaluation
     int64_t end_to_end_ns, classic_ns, warm_ns, peak_memory;
     const char *cost;                       // "$0.0212"; NULL: no price
+    bool synthetic;
 };
 
 void progress_open(struct progress *, enum progress_mode);

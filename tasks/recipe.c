@@ -165,6 +165,8 @@ static int check_whole(const char *where, const struct recipe *r)
     if (r->newton_schulz.count != 3) return fail(ERR_USAGE, "%s: \"newton_schulz\" wants three numbers", where);
     if (r->newton_schulz_norm.count != 2) return fail(ERR_USAGE, "%s: \"newton_schulz_norm\" wants two numbers", where);
     if (r->views != 1 && r->views != 2 && r->views != 6) return fail(ERR_USAGE, "%s: \"views\" is 1, 2 or 6", where);
+    if (r->warmup_epochs > 0 && r->warmup_epochs >= fmax(r->epochs - r->tail_epochs, r->epochs / 2))
+        return fail(ERR_USAGE, "%s: \"warmup_epochs\" leaves no time for the decay", where);
     for (int i = 0; i < r->resolution.count; i++)
         if (r->resolution.at[i] != floor(r->resolution.at[i]))
             return fail(ERR_USAGE, "%s: \"resolution\" wants whole numbers", where);

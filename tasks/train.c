@@ -13,6 +13,7 @@
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static volatile sig_atomic_t stopped;
 
@@ -46,6 +47,10 @@ struct going {
     int64_t group, index;
     int64_t correct;                    // of the last evaluation; -1: none yet
     struct stopwatch_clocks reached;    // at the end of the last evaluation
+    struct stopwatch_clocks crossed;    // at the end of the first that met the target; all 0 before
+    struct machine_meter meter;
+    bool metered;
+    int64_t energy_uj;                  // 0: not measured
     int64_t epoch_began_ns, epoch_samples;
     char weights_digest[DIGEST_HEX];
     char *checkpoint;
@@ -67,9 +72,9 @@ static int prepare(struct going *r)
 {
     const struct train_options *o = r->o;
     stopwatch_enter(&r->watch, SEGMENT_INIT);
+    TRY(device_open(o->device, o->threads, &r->device));  // first: it settles the number of threads
     TRY(dataset_open(o->data_name, o->data_folder, &r->data));
     TRY(digests_start(r->data, &r->digests));
-    TRY(device_open(o->device, o->threads, &r->device));
     TRY(r->device->type->facts(r->device, &r->device_facts));
     struct trainer_choice choice = {o->task, o->recipe, r->data, r->device, FUSE_ALL};
     TRY(trainer_new(&choice, &r->trainer));
@@ -121,6 +126,11 @@ static void announce(struct going *r)
 
 // ---- the loop
 
+static bool target_met(const struct going *r)
+{
+    return r->correct >= 0 && result_meets(r->correct, dataset_facts(r->data)->count[SPLIT_TEST], target_micro(r->o));
+}
+
 static int end_of_epoch(struct going *r)
 {
     struct trainer *t = r->trainer;
@@ -141,6 +151,8 @@ static int end_of_epoch(struct going *r)
     }
     point.clocks = stopwatch_enter(&r->watch, SEGMENT_CHECKPOINT);
     if (point.k >= 0) r->reached = point.clocks;
+    if (target_met(r) && !r->crossed.end_to_end_ns) r->crossed = point.clocks;
+    if (r->metered) r->metered = machine_energy_uj(&r->meter, &r->energy_uj);
     TRY(result_point(r->run, &point));
     struct progress_point shown = {(double)t->at / (double)t->steps_an_epoch, point.loss,
                                    (double)sums.correct / (double)here, point.k < 0 ? -1 : accuracy_of(r),
@@ -162,11 +174,6 @@ static int show_step(struct going *r)
     return 0;
 }
 
-static bool target_met(const struct going *r)
-{
-    return r->correct >= 0 && result_meets(r->correct, dataset_facts(r->data)->count[SPLIT_TEST], target_micro(r->o));
-}
-
 static int loop(struct going *r)
 {
     struct trainer *t = r->trainer;
@@ -186,20 +193,28 @@ static int loop(struct going *r)
 
 // ---- the end
 
+// Recorded paths that do not lie beside the database are whole ones.
+static char *absolute_path(const char *path)
+{
+    char *folder = *path == '/' ? NULL : getcwd(NULL, 0), *whole = NULL;
+    if (!folder) return copy_text(path);
+    if (asprintf(&whole, "%s/%s", folder, path) < 0) BUG("out of memory");
+    free(folder);
+    return whole;
+}
+
 static int save_weights(struct going *r)
 {
     const char *save = r->o->save;
     if (save && !*save) return 0;
     if (save) {
-        r->checkpoint = copy_text(save);
+        r->checkpoint = absolute_path(save);
     } else {
         const char *file = result_file(r->results), *slash = strrchr(file, '/');
         int folder = slash ? (int)(slash - file + 1) : 0;
         if (asprintf(&r->checkpoint, "%.*srun-%lld.safetensors", folder, file, (long long)result_id(r->run)) < 0)
             BUG("out of memory");
     }
-    char views[16];
-    snprintf(views, sizeof views, "%lld", (long long)r->o->recipe.views);
     char *recipe = recipe_json(&r->o->recipe);
     struct checkpoint_meta meta[] = {{"task", r->o->task->name},
                                      {"model", r->o->recipe.model},
@@ -212,32 +227,42 @@ static int save_weights(struct going *r)
     return rc;
 }
 
+// What is told of a run is the time to the target; where that was not reached, to the last evaluation, or to now.
+static struct stopwatch_clocks clocks_told(const struct going *r)
+{
+    if (r->crossed.end_to_end_ns) return r->crossed;
+    return r->correct < 0 ? stopwatch_read(&r->watch) : r->reached;
+}
+
+static void tell_end(struct going *r, enum run_status status, const struct run_end *end)
+{
+    char cost[PRICE_TEXT];
+    struct stopwatch_clocks told = clocks_told(r);
+    struct progress_end shown = {
+        .status = run_status_name(status), .accuracy = accuracy_of(r), .target = r->o->target,
+        .checkpoint = end->checkpoint ? r->checkpoint : NULL, .end_to_end_ns = told.end_to_end_ns,
+        .classic_ns = told.classic_ns, .warm_ns = told.warm_ns, .peak_memory = end->peak_memory_bytes,
+        .synthetic = dataset_facts(r->data)->synthetic,
+    };
+    if (r->o->price) shown.cost = price_text(cost, price_training_micro(told.end_to_end_ns, r->o->price->micro_per_hour));
+    progress_end(&r->progress, &shown);
+}
+
 static int end_record(struct going *r, int rc)
 {
     char why[ERROR_TEXT_MAX];
     snprintf(why, sizeof why, "%s", rc < 0 ? error_text() : "");
     struct run_end end = {.planned_memory_bytes = (int64_t)r->trainer->session->memory_total,
-                          .peak_memory_bytes = machine_peak_memory(), .weights_digest = *r->weights_digest ? r->weights_digest : NULL,
+                          .peak_memory_bytes = machine_peak_memory(), .energy_uj = r->energy_uj,
+                          .weights_digest = *r->weights_digest ? r->weights_digest : NULL,
                           .checkpoint = r->checkpoint, .message = rc < 0 ? why : NULL};
     const char *name = r->checkpoint ? strrchr(r->checkpoint, '/') : NULL;
     if (name && !r->o->save) end.checkpoint = name + 1;  // beside the database
     enum run_status status = rc == ERR_INTERRUPTED ? RUN_INTERRUPTED : rc < 0 ? RUN_FAILED : target_met(r) ? RUN_DONE : RUN_MISSED;
     int ended = result_end(r->run, status, &end, &status);
     r->run = NULL;
-    char cost[PRICE_TEXT];
-    struct progress_end shown = {
-        .status = run_status_name(status), .accuracy = accuracy_of(r), .target = r->o->target, .checkpoint = end.checkpoint ? r->checkpoint : NULL,
-        .end_to_end_ns = r->reached.end_to_end_ns, .classic_ns = r->reached.classic_ns, .warm_ns = r->reached.warm_ns,
-        .peak_memory = end.peak_memory_bytes,
-    };
-    if (r->correct < 0) {
-        struct stopwatch_clocks now = stopwatch_read(&r->watch);
-        shown.end_to_end_ns = now.end_to_end_ns, shown.classic_ns = now.classic_ns, shown.warm_ns = now.warm_ns;
-    }
-    if (r->o->price) shown.cost = price_text(cost, price_training_micro(shown.end_to_end_ns, r->o->price->micro_per_hour));
-    progress_end(&r->progress, &shown);
-    if (rc < 0) return fail(rc, "%s", why);
-    return ended;
+    tell_end(r, status, &end);
+    return rc < 0 ? fail(rc, "%s", why) : ended;
 }
 
 static void close_run(struct going *r)
@@ -269,6 +294,7 @@ static int run_number(const struct train_options *o, struct results *results, in
     else
         stopwatch_from_now(&r.watch);
     machine_peak_memory_reset();
+    r.metered = machine_meter_start(&r.meter);
     progress_open(&r.progress, o->progress);
     int rc = one_run(&r);
     *out = (struct group_run){.seed = o->seed + index - 1, .ns = r.reached.end_to_end_ns, .k = r.correct, .finished = rc == 0 && r.correct >= 0};
@@ -277,6 +303,21 @@ static int run_number(const struct train_options *o, struct results *results, in
         rc = fail(ERR_TARGET, "the accuracy of %.2f%% is below the target of %.2f%%", 100 * accuracy_of(&r), 100 * o->target);
     close_run(&r);
     return rc;
+}
+
+// The group is closed however it ended; the first failure is the one that is told.
+static int end_group(const struct train_options *o, struct results *results, int64_t id, int rc, const struct group_facts *facts)
+{
+    char why[ERROR_TEXT_MAX];
+    snprintf(why, sizeof why, "%s", error_text());
+    int closed = result_group_end(results, id);
+    struct progress p;
+    progress_open(&p, o->progress);
+    progress_group(&p, id, facts);
+    if (rc < 0) return fail(rc, "%s", why);
+    TRY(closed);
+    return facts->meets ? 0 : fail(ERR_TARGET, "the mean accuracy of %.3f%% is below the target of %.2f%%",
+                                   100 * facts->accuracy.mean, 100 * o->target);
 }
 
 static int run_group(const struct train_options *o, struct results *results)
@@ -288,19 +329,14 @@ static int run_group(const struct train_options *o, struct results *results)
     int rc = 0;
     int64_t done = 0;
     while (done < o->runs && rc == 0) {
-        rc = run_number(o, results, id, done + 1, &runs[done]);
-        done++;
+        rc = stopped ? fail(ERR_INTERRUPTED, "stopped by a signal after %lld of %lld runs", (long long)done, (long long)o->runs)
+                     : run_number(o, results, id, done + 1, &runs[done]);
+        if (rc == 0) done++;
     }
     struct group_facts facts;
     group_judge(runs, (int)done, (int)o->runs, target_micro(o), &facts);
     free(runs);
-    if (rc == 0) rc = result_group_end(results, id);
-    struct progress p;
-    progress_open(&p, o->progress);
-    progress_group(&p, id, &facts);
-    if (rc == 0 && facts.accuracy.mean < o->target)
-        rc = fail(ERR_TARGET, "the mean accuracy of %.3f%% is below the target of %.2f%%", 100 * facts.accuracy.mean, 100 * o->target);
-    return rc;
+    return end_group(o, results, id, rc, &facts);
 }
 
 int train(const struct train_options *o)

@@ -106,6 +106,7 @@ static int build(struct trainer *t)
                     (long long)count);
     t->steps_an_epoch = count / r->batch;
     t->steps = recipe_steps(r, t->steps_an_epoch);
+    t->order = zalloc((size_t)count * sizeof *t->order);
     t->build.recipe = r;
     t->build.data = t->facts;
     t->build.steps = t->steps;
@@ -137,6 +138,7 @@ void trainer_free(struct trainer *t)
     if (!t) return;
     session_free(t->session);
     free(t->program);
+    free(t->order);
     free(t);
 }
 
@@ -259,7 +261,7 @@ int trainer_begin(struct trainer *t, uint64_t seed)
 static int begin_epoch(struct trainer *t, int32_t epoch)
 {
     int64_t n = t->facts->count[SPLIT_TRAIN];
-    int32_t *order = zalloc((size_t)n * sizeof *order), zero = 0;
+    int32_t *order = t->order, zero = 0;
     for (int64_t i = 0; i < n; i++) order[i] = (int32_t)i;
     for (int64_t i = n - 1; i > 0; i--) {
         struct rng4 r = rng_draw(t->seed, RNG_ORDER, (uint32_t)epoch, (uint32_t)i, 0);
@@ -272,7 +274,6 @@ static int begin_epoch(struct trainer *t, int32_t epoch)
     if (rc == 0) rc = session_put(t->session, "train.order", order, 0, (size_t)n * sizeof *order);
     if (rc == 0) rc = session_put(t->session, "train.key", key, 0, sizeof key);
     if (rc == 0) rc = session_put(t->session, "train.cursor", &zero, 0, sizeof zero);
-    free(order);
     return rc;
 }
 
@@ -281,7 +282,7 @@ static int lookahead(struct trainer *t)
 {
     const struct recipe *r = &t->choice.recipe;
     if (t->average_begin == NONE) return 0;
-    int64_t since = t->at - 1 - ((int64_t)decay_end(t) - r->lookahead_before);
+    int64_t begins = (int64_t)decay_end(t) - r->lookahead_before, since = t->at - 1 - (begins > 0 ? begins : 0);
     if (since == 0) return session_run(t->session, t->average_begin);
     return since > 0 && since % r->lookahead_every == 0 ? session_run(t->session, t->average_pull) : 0;
 }

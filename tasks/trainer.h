@@ -27,6 +27,7 @@ struct trainer {
     int64_t at;              // steps done
     uint64_t seed;
     int *program;            // of each step
+    int32_t *order;          // of this epoch's samples
     int fold, evaluate, evaluate_rest;  // NONE where there is none; rest: the last, smaller batch
     int64_t evaluate_batch;
     int average_begin, average_pull;    // lookahead

@@ -127,6 +127,12 @@ static int cpu_workspace(struct device *device, const struct graph *g, const str
     return 0;
 }
 
+static size_t cpu_kept(struct device *device, const struct graph *g, const struct node *n)
+{
+    const struct cpu_op *op = cpu_ops[n->op];
+    return op->kept ? op->kept((struct cpu_device *)device, g, n) : 0;
+}
+
 static void cpu_release(struct program *program)
 {
     for (int i = 0; i < program->count; i++)
@@ -146,6 +152,7 @@ static int step_prepare(struct cpu_device *cpu, const struct plan *plan, char *s
     for (int i = 0; i < MAX_OUT; i++)
         step->out[i] = i < op_table[n->op].outputs ? plan_address(plan, slab, n->out[i]) : NULL;
     if (step->work_bytes) step->work = slab + plan->work_offset[position];
+    if (plan->kept) step->kept = (char *)plan->kept + plan->kept_offset[position];
     TRY(cpu_ops[n->op]->prepare(step));
     BUG_IF(!step->run);
     return 0;
@@ -236,6 +243,7 @@ const struct device_type device_cpu = {
     .download = cpu_copy,
     .supports = cpu_supports,
     .workspace = cpu_workspace,
+    .kept = cpu_kept,
     .compile = cpu_compile,
     .run = cpu_run,
     .sync = cpu_sync,

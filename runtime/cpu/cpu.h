@@ -30,6 +30,7 @@ struct cpu_step {
     void *in[MAX_IN], *out[MAX_OUT];  // addresses; NULL for NONE
     void *work;                       // scratch from the slab, 64-byte aligned
     size_t work_bytes;
+    void *kept;                       // what the node asked to keep between runs
     void *own;                        // what prepare made
 };
 
@@ -38,6 +39,7 @@ struct cpu_op {
     int (*supports)(struct cpu_device *, const struct graph *, const struct node *);  // NULL: all that infer accepts
     size_t (*workspace)(struct cpu_device *, const struct graph *, const struct node *);  // NULL: none
     int (*prepare)(struct cpu_step *);  // sets run
+    size_t (*kept)(struct cpu_device *, const struct graph *, const struct node *);  // as in device.h; NULL: none
 };
 
 // dnnl_conv.c

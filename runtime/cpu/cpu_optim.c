@@ -94,7 +94,8 @@ static int unit_norm_run(struct cpu_step *s)
     threads_for(square_blocks(n), 1, squares_piece, s);
     for (int64_t i = 0; i < square_blocks(n); i++) total += sum[i];
     const struct optim_attr *a = &s->node->attr.optim;
-    struct scaling o = {s, (float)(a->target / (sqrt(total) + a->eps))};
+    double wanted = a->target * (s->in[1] ? *(const float *)s->in[1] : 1.0);
+    struct scaling o = {s, (float)(wanted / (sqrt(total) + a->eps))};
     if (s->out[0]) threads_for(n, OPTIM_GRAIN, scaling_piece, &o);
     return 0;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution and its two gradients: the choice among own kernels (stem.c, direct.c, wgrad.c) and oneDNN, and the part
 // that oneDNN does. Filters are f32 masters: every run re-orders them into the format (and the precision) that the
-// kernel wants, in scratch that belongs to the plan; 2 million parameters take about 2 ms. supports, workspace and
-// prepare make the same conv_plan, so what is asked for is what is used.
+// kernel wants, in scratch that belongs to the plan; 2 million parameters take about 2 ms. That is nothing in a training
+// step and most of a forward pass of one image, so small batches keep packed filters until the slot's version changes.
+// supports, workspace and prepare make the same conv_plan, so what is asked for is what is used.
 //
 // The gradient of x is a convolution of dy as well, with the filters turned by 180 degrees and the roles of C and K
 // exchanged: forward kernels are the better ones (docs/performance.md), so stride 1 goes that way.
@@ -16,12 +17,17 @@
 
 #include <stdlib.h>
 
+enum { LEAST_UNKEPT = 12 };  // batches below keep their packed filters
+
 struct conv_plan {
     struct dnnl_conv conv;        // as oneDNN sees it
     bool turned;                  // gradient of x as a forward convolution
     enum { BY_DNNL, BY_WGRAD, BY_DIRECT, BY_STEM } by;  // oneDNN, or one of our own kernels
     struct dnnl_prim main, pack;  // pack: filters into the format of main, or dw out of it
     size_t turned_at, packed_at, scratch_at, bytes;  // in the work buffer
+    const struct slot *keeps;     // whose packed filters are kept; NULL: packed anew in the work buffer at every run
+    size_t kept_bytes;
+    uint64_t version;             // of the slot when they were packed
 };
 
 static size_t round_up(size_t bytes) { return (bytes + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN; }
@@ -115,7 +121,13 @@ static int conv_plan_new(struct cpu_device *cpu, const struct graph *g, const st
     size_t scratch = p->main.scratch > p->pack.scratch ? p->main.scratch : p->pack.scratch;  // they run in turn
     p->packed_at = p->turned ? round_up(filters) : 0;
     int packed = c->pass == DNNL_WGRAD ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS;
-    p->scratch_at = p->packed_at + round_up(dnnl_prim_bytes(&p->main, packed));
+    size_t packed_bytes = round_up(dnnl_prim_bytes(&p->main, packed));
+    const struct slot *slot = n->op == OP_CONV ? node_in(g, n, 1)->slot : NULL;
+    if (slot && c->n < LEAST_UNKEPT) {
+        p->keeps = slot, p->kept_bytes = packed_bytes, p->version = UINT64_MAX;
+        packed_bytes = 0;
+    }
+    p->scratch_at = p->packed_at + packed_bytes;
     p->bytes = p->scratch_at + round_up(scratch);
     return 0;
 }
@@ -126,6 +138,14 @@ static int conv_supports(struct cpu_device *cpu, const struct graph *g, const st
     TRY(conv_plan_new(cpu, g, n, &p));
     conv_plan_end(&p);
     return 0;
+}
+
+static size_t conv_kept(struct cpu_device *cpu, const struct graph *g, const struct node *n)
+{
+    struct conv_plan p;
+    if (conv_plan_new(cpu, g, n, &p) < 0) return 0;
+    conv_plan_end(&p);
+    return p.kept_bytes;
 }
 
 static size_t conv_workspace(struct cpu_device *cpu, const struct graph *g, const struct node *n)
@@ -166,7 +186,8 @@ static int conv_run(struct cpu_step *step)
         struct turning t = {step->in[0], (float *)((char *)step->work + p->turned_at), c->r * c->s, c->k};
         threads_for(c->c, 16, turn_filters, &t);
     }
-    TRY(dnnl_prim_run(step->cpu, &p->pack));
+    if (!p->keeps || p->version != p->keeps->version) TRY(dnnl_prim_run(step->cpu, &p->pack));
+    if (p->keeps) p->version = p->keeps->version;
     return dnnl_prim_run(step->cpu, &p->main);
 }
 
@@ -194,7 +215,7 @@ static int conv_bind(struct cpu_step *step, struct conv_plan *p)
 {
     struct cpu_device *cpu = step->cpu;
     char *work = step->work;
-    void *packed = work + p->packed_at, *scratch = work + p->scratch_at;
+    void *packed = p->keeps ? step->kept : work + p->packed_at, *scratch = work + p->scratch_at;
     if (p->main.scratch) TRY(dnnl_prim_bind(cpu, &p->main, DNNL_ARG_SCRATCHPAD, scratch));
     if (p->pack.scratch) TRY(dnnl_prim_bind(cpu, &p->pack, DNNL_ARG_SCRATCHPAD, scratch));
     if (p->conv.pass == DNNL_WGRAD) {
@@ -232,6 +253,6 @@ static int conv_prepare(struct cpu_step *step)
     return conv_bind(step, p);
 }
 
-const struct cpu_op cpu_conv = {conv_supports, conv_workspace, conv_prepare};
-const struct cpu_op cpu_conv_dgrad = {conv_supports, conv_workspace, conv_prepare};
-const struct cpu_op cpu_conv_wgrad = {conv_supports, conv_workspace, conv_prepare};
+const struct cpu_op cpu_conv = {conv_supports, conv_workspace, conv_prepare, conv_kept};
+const struct cpu_op cpu_conv_dgrad = {conv_supports, conv_workspace, conv_prepare, NULL};
+const struct cpu_op cpu_conv_wgrad = {conv_supports, conv_workspace, conv_prepare, NULL};

@@ -157,4 +157,4 @@ static int matmul_prepare(struct cpu_step *step)
     return matmul_bind(step, p);
 }
 
-const struct cpu_op cpu_matmul = {matmul_supports, matmul_workspace, matmul_prepare};
+const struct cpu_op cpu_matmul = {matmul_supports, matmul_workspace, matmul_prepare, NULL};

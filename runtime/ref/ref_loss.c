@@ -79,7 +79,7 @@ void ref_correct(const struct ref_step *s)
     double counter = ref_get(s, 2, 0);
     for (int64_t r = 0; r < rows; r++, x += n) {
         int64_t label = (int64_t)ref_get(s, 1, r), above = 0;
-        if (label < 0 || label >= n) continue;  // a label of no class is never right
+        if (label < 0 || label >= n || isnan(x[label])) continue;  // no class, or no number: never right
         for (int64_t i = 0; i < n; i++) above += x[i] > x[label] || (x[i] == x[label] && i < label);
         counter += above < s->node->attr.loss.k;
     }

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The session: what it keeps between runs is never stale, memory is refused before it is taken, slots are guarded.
+#include "runtime/null/null.h"
+
+#include "test/unit/fixture_graph.h"
+
+enum { SIDE = 6, IN = 16, OUT = 32, X = SIDE * SIDE * IN, W = OUT * 9 * IN, Y = SIDE * SIDE * OUT };
+
+// One image through one convolution whose filters are a slot: small batches keep packed filters on the cpu.
+static int conv_program(struct session *s, int *tick)
+{
+    struct graph *g = graph_new(s->store, "conv");
+    int x = input(g, "x", SHAPE(1, SIDE, SIDE, IN)), w = weight(g, "w", SHAPE(OUT, 3, 3, IN));
+    keep(g, "y", g_conv(g, x, w, 1, 1));
+    int program = session_add(s, g);
+    // A second program that overwrites the filters with their negative.
+    struct graph *turn = graph_new(s->store, "turn");
+    int p = weight(turn, "w", SHAPE(OUT, 3, 3, IN));
+    graph_node_over(turn, OP_ASSIGN, (int[]){p, g_scale(turn, p, -1.0f)}, 2, NULL, &p, NULL);
+    *tick = session_add(s, turn);
+    assert_true(program >= 0 && *tick >= 0);
+    OK(session_ready(s));
+    return program;
+}
+
+static void put_draws(struct session *s, const char *slot, int n, uint32_t which)
+{
+    float *x = zalloc((size_t)n * sizeof *x);
+    for (int i = 0; i < n; i++) x[i] = 2 * rng_unit(rng_draw(1, RNG_TEST, which, (uint32_t)i, 0).v[0]) - 1;
+    OK(session_put(s, slot, x, 0, (size_t)n * sizeof *x));
+    free(x);
+}
+
+static void expect_same(struct session *a, struct session *b)
+{
+    float x[Y], y[Y];
+    OK(session_get(a, "y", x, sizeof x));
+    OK(session_get(b, "y", y, sizeof y));
+    for (int i = 0; i < Y; i++) assert_float_equal(x[i], y[i], 1e-4);
+}
+
+static void packed_filters_are_never_stale(void **state)
+{
+    (void)state;
+    struct session *s[2] = {session_on("cpu"), session_on("ref")};
+    int program[2], turn[2];
+    for (int i = 0; i < 2; i++) program[i] = conv_program(s[i], &turn[i]);
+    for (uint32_t round = 0; round < 3; round++) {  // filters put anew, the same filters again, filters overwritten
+        for (int i = 0; i < 2; i++) {
+            put_draws(s[i], "x", X, 10 + round);
+            if (round == 0) put_draws(s[i], "w", W, 20);
+            if (round == 2) OK(session_run(s[i], turn[i]));
+            OK(session_run(s[i], program[i]));
+        }
+        expect_same(s[0], s[1]);
+    }
+    for (int i = 0; i < 2; i++) {
+        put_draws(s[i], "w", W, 30);
+        OK(session_run(s[i], program[i]));
+    }
+    expect_same(s[0], s[1]);
+    assert_true(s[0]->plan[program[0]]->kept_bytes >= W * sizeof(float));  // else this test shows nothing
+    for (int i = 0; i < 2; i++) session_done(s[i]);
+}
+
+static void memory_is_refused_from_the_plan(void **state)
+{
+    (void)state;
+    struct session *s = session_on("null");
+    null_limit(s->device, 1000);
+    struct graph *g = graph_new(s->store, "large");
+    keep(g, "y", g_scale(g, input(g, "x", SHAPE(1000)), 2));
+    assert_true(session_add(s, g) >= 0);
+    OK(session_plan(s));
+    assert_true(s->memory_total >= 8000);
+    assert_int_equal(session_ready(s), ERR_MEMORY);
+    assert_int_equal(null_counts(s->device)->allocations, 0);
+    session_done(s);
+}
+
+static void classes_sum_to_the_total(void **state)
+{
+    (void)state;
+    struct session *s = session_on("cpu");
+    int turn;
+    conv_program(s, &turn);
+    size_t sum = 0;
+    for (int c = 0; c < MEMORY_CLASSES; c++) sum += s->memory[c];
+    assert_int_equal(sum, s->memory_total);
+    session_done(s);
+}
+
+static void slots_are_guarded(void **state)
+{
+    (void)state;
+    struct session *s = session_on("cpu");
+    int turn;
+    float x[X + 1] = {0};
+    conv_program(s, &turn);
+    REFUSED(session_put(s, "nobody", x, 0, 4), "nobody");
+    REFUSED(session_put(s, "x", x, 4, X * sizeof(float)), "holds");
+    REFUSED(session_get(s, "x", x, (X + 1) * sizeof(float)), "holds");
+    REFUSED(session_put(s, "x", x, SIZE_MAX, 8), "holds");
+    session_done(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(packed_filters_are_never_stale),
+        cmocka_unit_test(memory_is_refused_from_the_plan),
+        cmocka_unit_test(classes_sum_to_the_total),
+        cmocka_unit_test(slots_are_guarded),
+    };
+    return cmocka_run_group_tests_name("session", tests, NULL, NULL);
+}
