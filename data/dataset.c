@@ -40,7 +40,7 @@ static int dataset_open_kind(const struct kind *kind, const char *folder, struct
     if (folder != NULL || kind == &synthetic_kind) return kind->open(ds, folder);
     char *standard = dataset_default_folder();
     if (standard == NULL) {
-        return fail(ERR_USAGE, "no folder is known that could hold %s: name it with --data, or set DAWN_DATA",
+        return fail(ERR_MISSING, "no folder is known that could hold %s: name it with --data, or set DAWN_DATA",
                     kind->name);
     }
     int rc = kind->open(ds, standard);

@@ -31,8 +31,10 @@ static int set(struct recipe *r, const char *key, const char *value)
     return recipe_set(r, text);
 }
 
-static const char *default_recipe(const struct chosen *c)
+// A model that wants another training than the data set's default brings its own recipe.
+static const char *default_recipe(const struct chosen *c, const struct model *model)
 {
+    if (model && model->recipe) return model->recipe;
     for (int i = 0; c->task->data_sets[i]; i++)
         if (!strcmp(c->task->data_sets[i], c->data_name)) return c->task->recipes[i];
     BUG("a data set without a recipe");
@@ -40,11 +42,13 @@ static const char *default_recipe(const struct chosen *c)
 
 int choose(const struct choose *c, const char *task, struct chosen *into)
 {
-    const struct model *model;
+    const struct model *model = NULL;
     TRY(task_find(task, &into->task));
     TRY(choose_data(into->task, c->data, into));
-    const char *recipe = c->recipe ? c->recipe : default_recipe(into);
-    TRY(strpbrk(recipe, "./") ? recipe_file(recipe, &into->recipe) : recipe_embedded(recipe, &into->recipe));
+    if (c->model) TRY(model_find(c->model, &model));
+    const char *recipe = c->recipe ? c->recipe : default_recipe(into, model);
+    TRY(strpbrk(recipe, "./") || (c->recipe && file_exists(recipe)) ? recipe_file(recipe, &into->recipe)
+                                                                  : recipe_embedded(recipe, &into->recipe));
     char batch[32];
     snprintf(batch, sizeof batch, "%lld", (long long)c->batch);
     TRY(set(&into->recipe, "model", c->model));
@@ -60,7 +64,7 @@ int choose_open(const struct chosen *c, bool noise, bool *is_noise, struct datas
     *is_noise = noise;
     if (!noise) {
         int rc = dataset_open(c->data_name, c->data_folder, into);
-        if (rc == 0 || c->data_folder) return rc;
+        if (rc != ERR_MISSING || c->data_folder) return rc;  // what is there but damaged is not passed over
         *is_noise = true;
     }
     return dataset_open_noise(c->data_name, into);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that several commands share: which task, recipe, model, data and device. `dawn train`, `plan`, `bench` and
-// `infer` put CHOOSE_OPTIONS(c) into their tables and call choose_recipe after parsing.
+// The options that several commands share: which task, recipe, model, data and device. `dawn train`, `plan` and
+// `bench` put CHOOSE_OPTIONS(c) into their tables and call choose() after parsing.
 #ifndef DAWN_CHOOSE_H
 #define DAWN_CHOOSE_H
 

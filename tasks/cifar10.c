@@ -62,7 +62,7 @@ static struct optim_settings filter_settings(struct graph *g, int step, const st
     const struct recipe *r = b->recipe;
     struct optim_settings o = {
         .momentum = (float)r->filter_momentum, .nesterov = true, .decay = (float)r->filter_decay,
-        .beta1 = 0.9f, .beta2 = 0.99f, .eps = 1e-8f,
+        .beta1 = (float)r->adam_beta1, .beta2 = (float)r->adam_beta2, .eps = (float)r->adam_epsilon,
         .ns_steps = (int)r->newton_schulz_steps, .renormalise = NONE, .ns_norm = NONE,
     };
     for (int i = 0; i < 3; i++) o.ns[i] = (float)r->newton_schulz.at[i];

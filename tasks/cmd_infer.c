@@ -18,6 +18,14 @@ struct arguments {
     bool latency, json;
 };
 
+static int same_weights(const char *path, const json_t *record, int64_t run)
+{
+    char digest[DIGEST_HEX];
+    TRY(digest_file(path, digest));
+    if (!strcmp(digest, record_text(record, "weights_digest"))) return 0;
+    return fail(ERR_INPUT, "%s does not hold the weights that run %lld ended with: the digests differ", path, (long long)run);
+}
+
 // The checkpoint of a run: beside the database unless the record names another folder.
 static int weights_of_run(const struct arguments *a, struct results *results, int64_t *run, char **path)
 {
@@ -28,30 +36,54 @@ static int weights_of_run(const struct arguments *a, struct results *results, in
     int rc = *name ? 0 : fail(ERR_INPUT, "run %lld has no weights: it was not finished, or was trained with --save \"\"", (long long)*run);
     int folder = slash && name[0] != '/' ? (int)(slash - file + 1) : 0;
     if (rc == 0 && asprintf(path, "%.*s%s", folder, file, name) < 0) BUG("out of memory");
+    if (rc == 0) rc = same_weights(*path, record, *run);
     json_decref(record);
     return rc;
 }
 
-static int record_latency(const struct arguments *a, const struct infer_options *o, const struct infer_figures *f,
-                          struct results *results, int64_t run, const struct price *price, double target)
+// What is known of one measurement, from the options to the verdict.
+struct measured {
+    const struct arguments *a;
+    const struct chosen *chosen;
+    struct results *results;
+    int64_t run;
+    struct infer_options options;
+    struct infer_figures figures;
+    struct price price;
+    bool priced, eligible, synthetic;
+    double target;
+};
+
+static struct latency_facts facts_of(const struct measured *m, const struct run_data *test)
+{
+    const struct infer_figures *f = &m->figures;
+    double board = m->chosen->task->target;  // a lower --target is shown, but makes nobody eligible
+    return (struct latency_facts){
+        .run = m->a->weights ? 0 : m->run, .weights_digest = f->digest, .task = m->chosen->task->name, .model = f->recipe.model,
+        .precision = dtype_name(f->dtype), .device = m->a->device ? m->a->device : "cpu",
+        .target_micro = llround(fmax(m->target, board) * 1e6), .threads = f->threads, .items = f->items,
+        .warmup_items = f->warmup, .model_ns = f->model_ns, .whole_ns = f->whole_ns, .k = f->correct, .views = 1,
+        .data = test, .price = m->priced ? &m->price : NULL,
+    };
+}
+
+// Decides whether the measurement is eligible, and with --latency puts it on record.
+static int judge(struct measured *m)
 {
     struct dataset *data;
     struct digests *digests = NULL;
     int64_t id;
-    TRY(dataset_open(o->data_name, o->data_folder, &data));
+    TRY(dataset_open(m->options.data_name, m->options.data_folder, &data));
     int rc = digests_start(data, &digests);
     if (rc == 0) rc = digests_wait(digests);
-    const struct dataset_facts *d = dataset_facts(data);
     if (rc == 0) {
+        const struct dataset_facts *d = dataset_facts(data);
         struct run_data test = {d->name, split_name(SPLIT_TEST), digests_hex(digests, SPLIT_TEST), d->count[SPLIT_TEST],
                                 d->official, d->synthetic};
-        struct latency_facts facts = {
-            .run = a->weights ? 0 : run, .weights_digest = f->digest, .task = o->task->name, .model = f->recipe.model,
-            .precision = dtype_name(f->dtype), .device = a->device ? a->device : "cpu", .target_micro = llround(target * 1e6),
-            .threads = f->threads, .items = f->items, .warmup_items = f->warmup, .model_ns = f->model_ns,
-            .whole_ns = f->whole_ns, .k = f->correct, .views = 1, .data = &test, .price = price,
-        };
-        rc = result_latency(results, &facts, &id);
+        struct latency_facts facts = facts_of(m, &test);
+        m->eligible = result_eligible(&facts);
+        m->synthetic = d->synthetic;
+        if (m->a->latency) rc = result_latency(m->results, &facts, &id);
     }
     digests_free(digests);
     dataset_close(data);
@@ -70,13 +102,22 @@ static json_t *json_times(const struct latency_times *t)
                      "p99", (json_int_t)t->p99);
 }
 
-static void print_json(const struct arguments *a, const struct infer_figures *f, bool eligible)
+static int64_t cost_of(const struct measured *m)  // of 10,000 images
 {
-    json_t *o = json_pack("{sI sI ss si sb}", "items", (json_int_t)f->items, "correct", (json_int_t)f->correct, "precision",
-                          dtype_name(f->dtype), "threads", f->threads, "eligible", eligible);
-    if (o && a->latency) {
+    return price_inference_micro(m->figures.whole_ns.mean, 10000, m->price.micro_per_hour);
+}
+
+static void print_json(const struct measured *m)
+{
+    const struct infer_figures *f = &m->figures;
+    json_t *o = json_pack("{sI ss ss sI sI ss si sb sb}", "run", (json_int_t)(m->a->weights ? 0 : m->run), "model",
+                          f->recipe.model, "weights_digest", f->digest, "items", (json_int_t)f->items, "correct",
+                          (json_int_t)f->correct, "precision", dtype_name(f->dtype), "threads", f->threads, "eligible",
+                          m->eligible, "synthetic", m->synthetic);
+    if (o && m->a->latency) {
         json_object_set_new(o, "model_ns", json_times(&f->model_ns));
         json_object_set_new(o, "whole_ns", json_times(&f->whole_ns));
+        if (m->priced) json_object_set_new(o, "cost_of_10000_micro_usd", json_integer(cost_of(m)));
     }
     char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
     puts(text ? text : "{}");
@@ -84,42 +125,38 @@ static void print_json(const struct arguments *a, const struct infer_figures *f,
     json_decref(o);
 }
 
-static void print_figures(const struct arguments *a, const struct infer_figures *f, double target, const struct price *price,
-                          bool synthetic)
+static void print_text(const struct measured *m)
 {
-    bool met = result_meets(f->correct, f->items, llround(target * 1e6));
-    if (a->json) {
-        print_json(a, f, met && !synthetic);
-        return;
-    }
+    const struct infer_figures *f = &m->figures;
     char items[TEXT_FIGURE], cost[PRICE_TEXT];
+    bool met = result_meets(f->correct, f->items, llround(m->target * 1e6));
     printf("%s, %s, %d thread%s\n", f->recipe.model, dtype_name(f->dtype), f->threads, f->threads == 1 ? "" : "s");
     printf("  %-22s %.2f%% of %s test images%s\n", "accuracy of this pass", 100 * (double)f->correct / (double)f->items,
-           text_count(items, f->items), met ? "" : ", under the target: not eligible");
-    if (a->latency) {
+           text_count(items, f->items), met ? "" : ", under the target");
+    if (m->a->latency) {
         print_times("with preprocessing", &f->whole_ns);
         print_times("model alone", &f->model_ns);
-        if (price)
-            printf("  %-22s %s\n", "10,000 images cost", price_text(cost, price_inference_micro(f->whole_ns.mean, 10000, price->micro_per_hour)));
+        if (m->priced) printf("  %-22s %s\n", "10,000 images cost", price_text(cost, cost_of(m)));
+        if (!m->eligible && !m->synthetic) puts("  not eligible: that takes the whole published test set, and the target");
     }
-    if (synthetic) puts("  SYNTHETIC data: this never ranks");
+    if (m->synthetic) puts("  SYNTHETIC data: this never ranks");
 }
 
-static int measure(const struct arguments *a, const struct chosen *c, const char *weights, struct results *results, int64_t run)
+static int measure(struct measured *m, const char *weights)
 {
-    struct infer_options o = {.task = c->task, .data_name = c->data_name, .data_folder = c->data_folder, .weights = weights,
-                              .device = a->device, .threads = (int)a->threads, .precision = (enum recipe_precision)c->recipe.precision,
-                              .items = a->items, .warmup = a->warmup};
-    struct infer_figures f;
-    struct price price;
-    double target = isnan(a->target) ? c->task->target : a->target;
-    bool known = a->instance || !isnan(a->cost);
-    if (a->instance) TRY(price_find(a->instance, &price));
-    else if (known) TRY(price_from_user(a->cost, &price));
-    TRY(infer_tune(&o));
-    TRY(infer_measure(&o, &f));
-    print_figures(a, &f, target, known ? &price : NULL, !strcmp(c->data_name, "synthetic"));
-    return a->latency ? record_latency(a, &o, &f, results, run, known ? &price : NULL, target) : 0;
+    const struct arguments *a = m->a;
+    m->options = (struct infer_options){
+        .task = m->chosen->task, .data_name = m->chosen->data_name, .data_folder = m->chosen->data_folder, .weights = weights,
+        .device = a->device, .threads = (int)a->threads, .precision = (enum recipe_precision)m->chosen->recipe.precision,
+        .items = a->items, .warmup = a->warmup};
+    m->target = isnan(a->target) ? m->chosen->task->target : a->target;
+    TRY(price_choose(a->instance, a->cost, &m->price, &m->priced));
+    TRY(infer_tune(&m->options));
+    TRY(infer_measure(&m->options, &m->figures));
+    TRY(judge(m));
+    if (a->json) print_json(m);
+    else print_text(m);
+    return 0;
 }
 
 // Without --data, a run's weights are tried on the data it was trained on.
@@ -143,7 +180,8 @@ static int run(const struct arguments *a, const char *task)
     struct choose choice = {.data = rc < 0 ? NULL : data_of_run(a, results, id, name), .precision = a->precision};
     struct chosen chosen;
     if (rc == 0) rc = choose(&choice, task, &chosen);
-    if (rc == 0) rc = measure(a, &chosen, a->weights ? a->weights : path, results, id);
+    struct measured m = {.a = a, .chosen = &chosen, .results = results, .run = id};
+    if (rc == 0) rc = measure(&m, a->weights ? a->weights : path);
     free(path);
     results_close(results);
     return rc;

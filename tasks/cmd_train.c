@@ -23,14 +23,6 @@ static int check_target(double target)
     return 0;
 }
 
-static int find_price(const struct arguments *a, struct price *price, bool *known)
-{
-    *known = a->instance || !isnan(a->cost);
-    if (a->instance && !isnan(a->cost)) return fail(ERR_USAGE, "--instance and --cost-per-hour exclude each other");
-    if (a->instance) return price_find(a->instance, price);
-    return !isnan(a->cost) ? price_from_user(a->cost, price) : 0;
-}
-
 static int run(const struct arguments *a, const char *name)
 {
     struct chosen chosen = {0};
@@ -40,7 +32,7 @@ static int run(const struct arguments *a, const char *name)
     double target = isnan(a->target) ? chosen.task->target : a->target;
     TRY(check_target(target));
     if (a->runs > 1 && a->save && *a->save) return fail(ERR_USAGE, "--save names one file; a group writes one for each run");
-    TRY(find_price(a, &price, &known));
+    TRY(price_choose(a->instance, a->cost, &price, &known));
     struct train_options o = {
         .task = chosen.task, .recipe = chosen.recipe, .data_name = chosen.data_name, .data_folder = chosen.data_folder,
         .device = a->choose.device, .threads = (int)a->choose.threads, .target = target, .stop = a->stop, .runs = a->runs,

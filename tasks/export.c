@@ -245,6 +245,8 @@ static int check_run(const json_t *run)
     long long id = (long long)record_int(run, "id");
     if (record_int(run, "synthetic") != 0)
         return fail(ERR_INPUT, "run %lld was trained on synthetic data and can never stand on a board: nothing was exported", id);
+    if (record_int(run, "official") == 0)
+        return fail(ERR_INPUT, "run %lld was trained on other data than the published set: nothing was exported", id);
     if (dawnbench_task(run) == NULL)
         return fail(ERR_UNSUPPORTED, "DAWNBench's format for the task %s is not known here", record_text(run, "task"));
     if (!record_has(run, "last_k")) return fail(ERR_INPUT, "run %lld has no evaluation to export", id);

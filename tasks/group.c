@@ -119,10 +119,11 @@ void group_judge(const struct group_run *runs, int count, int planned, int64_t t
     BUG_IF(count < 0);
     double *seconds = zalloc((size_t)(count + 1) * sizeof *seconds);
     double *accuracy = zalloc((size_t)(count + 1) * sizeof *accuracy);
-    bool synthetic = false, stopped = false;
+    bool synthetic = false, custom = false, stopped = false;
     int n = 0;
     for (int i = 0; i < count; i++) {
         synthetic = synthetic || runs[i].synthetic;
+        custom = custom || runs[i].custom;
         stopped = stopped || runs[i].stopped_at_target;
         if (!runs[i].finished) continue;
         seconds[n] = (double)runs[i].ns / 1e9;
@@ -137,6 +138,7 @@ void group_judge(const struct group_run *runs, int count, int planned, int64_t t
     out->meets = n > 0 && mean_meets(runs, count, n, target_micro, out->accuracy.mean);
     if (n < planned || n < count) out->verdict = GROUP_UNFINISHED;
     else if (synthetic) out->verdict = GROUP_SYNTHETIC;
+    else if (custom) out->verdict = GROUP_CUSTOM;
     else if (stopped) out->verdict = GROUP_STOPPED;
     else if (seed_twice(runs, count)) out->verdict = GROUP_SEED_TWICE;
     else if (n < GROUP_MINIMUM) out->verdict = GROUP_TOO_FEW;

@@ -15,6 +15,7 @@ struct group_run {
     int64_t k, items;  // final evaluation
     bool finished;
     bool synthetic;
+    bool custom;             // not the published data set
     bool stopped_at_target;  // stopped on test accuracy: never official
 };
 
@@ -27,6 +28,7 @@ struct group_mean {
 #define GROUP_VERDICT_LIST                                                                                             \
     VERDICT(UNFINISHED, "unfinished", "not every announced run has a result; a missing run counts as failed")          \
     VERDICT(SYNTHETIC, "synthetic", "synthetic data never ranks")                                                      \
+    VERDICT(CUSTOM, "custom", "only the published data set counts, and this was another")                              \
     VERDICT(STOPPED, "stopped", "runs that stop on test accuracy are no official group")                               \
     VERDICT(SEED_TWICE, "seed-twice", "a seed was used twice")                                                         \
     VERDICT(TOO_FEW, "too-few", "an official group has at least 5 runs")                                               \

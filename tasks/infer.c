@@ -33,6 +33,9 @@ static int load_recipe(const struct checkpoint *c, const char *path, struct reci
 static int open_all(struct serving *s, const struct infer_options *o, struct infer_figures *f)
 {
     TRY(checkpoint_open(o->weights, &s->weights));
+    const char *task = checkpoint_meta(s->weights, "task");
+    if (task && strcmp(task, o->task->name))
+        return fail(ERR_INPUT, "%s holds weights of the task %s, not of %s", o->weights, task, o->task->name);
     TRY(load_recipe(s->weights, o->weights, &f->recipe));
     f->recipe.precision = (int)o->precision;
     TRY(model_find(f->recipe.model, &s->build.model));

@@ -4,11 +4,14 @@
 // digest is the larger part).
 #include "tasks/machine.h"
 
+#include <archive.h>
+#include <curl/curl.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <gnu/libc-version.h>
 #include <jansson.h>
 #include <oneapi/dnnl/dnnl.h>
+#include <png.h>
 #include <sodium.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -166,9 +169,11 @@ int machine_software(struct software_facts *s)
     snprintf(s->compiler, sizeof s->compiler, "%s", build_compiler());
     snprintf(s->flags, sizeof s->flags, "%s", build_flags());
     const dnnl_version_t *dnnl = dnnl_version();
-    snprintf(s->libraries, sizeof s->libraries, "oneDNN %d.%d.%d; glibc %s; SQLite %s; jansson %s; libsodium %s", dnnl->major,
+    snprintf(s->libraries, sizeof s->libraries,
+             "oneDNN %d.%d.%d; glibc %s; SQLite %s; jansson %s; libsodium %s; libcurl %s; libpng %s; %s", dnnl->major,
              dnnl->minor, dnnl->patch, gnu_get_libc_version(), sqlite3_libversion(), jansson_version_str(),
-             sodium_version_string());
+             sodium_version_string(), curl_version_info(CURLVERSION_NOW)->version, png_get_libpng_ver(NULL),
+             archive_version_string());
     return digest_file("/proc/self/exe", s->binary_digest);
 }
 

@@ -17,6 +17,7 @@ struct model {
     const char *name, *about;
     // x[N,H,W,3] normalised -> logits[N,classes] in f32
     int (*logits)(struct graph *, int x, const struct model_build *);
+    const char *recipe;  // its own default; NULL: the data set's
     bool whitens;        // its first layer, "whiten.weight", is computed from the training images
     int64_t whiten_side; // side of its filters
 };

@@ -120,6 +120,15 @@ int price_from_user(double usd_per_hour, struct price *price)
     return 0;
 }
 
+int price_choose(const char *instance, double usd_per_hour, struct price *price, bool *known)
+{
+    bool by_user = !isnan(usd_per_hour);
+    *known = instance || by_user;
+    if (instance && by_user) return fail(ERR_USAGE, "--instance and --cost-per-hour exclude each other");
+    if (instance) return price_find(instance, price);
+    return by_user ? price_from_user(usd_per_hour, price) : 0;
+}
+
 static int64_t ceiling(__int128 product, int64_t divisor)
 {
     return (int64_t)((product + divisor - 1) / divisor);

@@ -19,6 +19,8 @@ enum { PRICE_USD = 1000000 };
 
 int price_find(const char *instance, struct price *) MUST_CHECK;             // from tasks/prices.json
 int price_from_user(double usd_per_hour, struct price *) MUST_CHECK;         // source "user", date today
+// What --instance and --cost-per-hour (NaN: not given) ask for; *known is false when neither was given.
+int price_choose(const char *instance, double usd_per_hour, struct price *, bool *known) MUST_CHECK;
 int price_table(int (*row)(void *, const struct price *), void *) MUST_CHECK;  // every row, in order
 // The parser behind both, for a table from anywhere.
 int price_parse(const char *json, size_t size, int (*row)(void *, const struct price *), void *) MUST_CHECK;

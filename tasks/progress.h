@@ -23,7 +23,7 @@ struct progress {
 };
 
 struct progress_start {
-    const char *task, *data, *model, *recipe, *precision, *device, *database;
+    const char *task, *data, *model, *recipe, *precision, *device;
     int64_t run, seed, parameters, steps, steps_an_epoch, batch, memory;
     int64_t index, planned;  // within a group; planned 1: no group
     double epochs, target;

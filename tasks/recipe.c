@@ -58,6 +58,9 @@ static const struct key keys[] = {
     {"filter_lr", NUMBER, AT(filter_lr), 0, 100, NULL, "learning rate of the filters"},
     {"filter_momentum", NUMBER, AT(filter_momentum), 0, 0.9999, NULL, "their momentum"},
     {"filter_decay", NUMBER, AT(filter_decay), 0, 1, NULL, "their weight decay"},
+    {"adam_beta1", NUMBER, AT(adam_beta1), 0, 0.9999, NULL, "adamw: of the first moment"},
+    {"adam_beta2", NUMBER, AT(adam_beta2), 0, 0.99999, NULL, "adamw: of the second moment"},
+    {"adam_epsilon", NUMBER, AT(adam_epsilon), 1e-16, 1, NULL, "adamw: added to the root of the second moment"},
     {"renormalise", CHOICE, AT(renormalise), 0, 0, renormalise, "muon: filters back to norm sqrt(out); seldom: every 2 + 15 x progress steps"},
     {"newton_schulz_steps", WHOLE, AT(newton_schulz_steps), 1, 10, NULL, "muon: iterations"},
     {"newton_schulz", LIST, AT(newton_schulz), -100, 100, NULL, "muon: the three coefficients"},
@@ -75,7 +78,8 @@ enum { KEYS = sizeof keys / sizeof *keys };
 static const struct recipe defaults = {
     .name = "unnamed", .model = "record", .epochs = 8, .batch = 1000, .evaluate_every = 1, .views = 1,
     .first_activation = 2, .activation = 2, .norm_momentum = 0.6, .flip = 2, .crop = 2, .optimiser = OPTIMISER_MUON,
-    .filter_lr = 0.24, .filter_momentum = 0.6, .newton_schulz_steps = 3, .newton_schulz = {3, {3.4445, -4.7750, 2.0315}},
+    .filter_lr = 0.24, .filter_momentum = 0.6, .adam_beta1 = 0.9, .adam_beta2 = 0.999, .adam_epsilon = 1e-8,  // Kingma and Ba 2015
+    .newton_schulz_steps = 3, .newton_schulz = {3, {3.4445, -4.7750, 2.0315}},
     .newton_schulz_norm = {2, {1, 1}}, .bias_lr = 0.053, .head_lr = 0.67, .momentum = 0.85, .weight_decay = 2e-6,
 };
 

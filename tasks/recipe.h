@@ -40,6 +40,7 @@ struct recipe {
     // updates
     int optimiser;                      // enum recipe_optimiser, of the filters
     double filter_lr, filter_momentum, filter_decay;
+    double adam_beta1, adam_beta2, adam_epsilon;
     int renormalise;                    // enum recipe_renormalise
     int64_t newton_schulz_steps;
     struct recipe_list newton_schulz, newton_schulz_norm;

@@ -101,6 +101,7 @@ int record_group(struct results *r, int64_t group, json_t **runs, struct group_f
             .items = record_int(run, "items"),
             .finished = (strcmp(status, "done") == 0 || strcmp(status, "missed") == 0) && record_has(run, "last_k"),
             .synthetic = record_int(run, "synthetic") != 0,
+            .custom = record_int(run, "official") == 0,
             .stopped_at_target = record_int(run, "stop_at_target") != 0};
     }
     group_judge(list, (int)count, (int)planned, target, facts);

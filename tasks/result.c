@@ -342,6 +342,12 @@ int result_group_end(struct results *r, int64_t id)
                      "ii", clock_unix_ms(), id);
 }
 
+bool result_eligible(const struct latency_facts *f)
+{
+    const struct run_data *d = f->data;
+    return f->items == d->items && d->official && !d->synthetic && result_meets(f->k, f->items, f->target_micro);
+}
+
 static int store_latency(struct results *r, const struct latency_facts *f, const struct software_facts *software)
 {
     const struct run_data *d = f->data;
@@ -349,8 +355,7 @@ static int store_latency(struct results *r, const struct latency_facts *f, const
     int64_t machine, program;
     TRY(store_machine(r, f->machine, &machine));
     TRY(store_software(r, software, &program));
-    bool whole = f->items == d->items && !d->synthetic;
-    int64_t eligible = whole && result_meets(f->k, f->items, f->target_micro);
+    int64_t eligible = result_eligible(f);
     return result_do(
         r, "record the latency",
         "INSERT INTO latencies (run, weights_digest, task, model, precision, device, threads, items, warmup_items,"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tasks/result*.c share and nobody else needs: the open file, and one way to run a statement.
+// The inside of an open results.db, for result*.c, record.c and export.c: the connection, and one way to run a statement.
 #ifndef DAWN_TASKS_RESULT_INSIDE_H
 #define DAWN_TASKS_RESULT_INSIDE_H
 

@@ -241,11 +241,10 @@ static void add_result(struct text *t, const json_t *run, const struct show_styl
         line(t, "energy", "%s (processor packages)", text_si(a, (double)record_int(run, "energy_uj") / 1e6, "J"));
 }
 
-static void add_latencies(struct text *t, const json_t *run, const struct show_style *style)
+static void add_latencies(struct text *t, const json_t *rows, const struct show_style *style, const char *title)
 {
-    const json_t *rows = json_object_get(run, "latencies");
     if (json_array_size(rows) == 0) return;
-    heading(t, style, "Inference, one item at a time");
+    heading(t, style, "%s", title);
     size_t i;
     json_t *row;
     json_array_foreach((json_t *)rows, i, row)
@@ -353,7 +352,7 @@ int show_run(struct results *r, int64_t id, const struct show_style *style, stru
     add_clocks(t, run, style);
     add_curve(t, run, style);
     add_segments(t, run, style);
-    add_latencies(t, run, style);
+    add_latencies(t, json_object_get(run, "latencies"), style, "Inference, one item at a time");
     add_machine(t, run, style);
     add_digests(t, run, style);
     int rc = record_has(run, "group_id") ? show_group(r, record_int(run, "group_id"), style, t) : 0;
@@ -383,5 +382,9 @@ int show_list(struct results *r, const struct show_style *style, struct text *t)
     }
     if (json_array_size(runs) == 0) text_add(t, "No run has been recorded in %s yet.\n", result_file(r));
     json_decref(runs);
+    json_t *loose;
+    TRY(record_rows(r, "SELECT * FROM latencies WHERE run IS NULL ORDER BY id", 0, &loose));
+    add_latencies(t, loose, style, "Inference with weights that no run here made");
+    json_decref(loose);
     return 0;
 }

@@ -26,7 +26,7 @@ struct task_build {
 
 struct task {
     const char *name, *title;
-    const char *metric;               // "top-1"
+    const char *metric;               // "top1"
     double target;                    // the board's
     const char *const *data_sets;     // NULL-terminated; the first is the real one
     const char *const *recipes;       // the default recipe of each data set

@@ -115,7 +115,7 @@ static void announce(struct going *r)
     struct progress_start start = {
         .task = r->o->task->title, .data = dataset_facts(r->data)->title, .model = t->build.model->name,
         .recipe = r->o->recipe.name, .precision = dtype_name(t->build.dtype), .device = r->device_facts.name,
-        .database = result_file(r->results), .run = result_id(r->run), .seed = r->o->seed + r->index - 1,
+        .run = result_id(r->run), .seed = r->o->seed + r->index - 1,
         .parameters = trainer_parameters(t), .steps = t->steps, .steps_an_epoch = t->steps_an_epoch,
         .batch = r->o->recipe.batch, .memory = (int64_t)t->session->memory_total, .index = r->index,
         .planned = r->group ? r->o->runs : 1, .epochs = r->o->recipe.epochs, .target = r->o->target,
@@ -298,7 +298,10 @@ static int run_number(const struct train_options *o, struct results *results, in
     progress_open(&r.progress, o->progress);
     int rc = one_run(&r);
     *out = (struct group_run){.seed = o->seed + index - 1, .ns = r.reached.end_to_end_ns, .k = r.correct, .finished = rc == 0 && r.correct >= 0};
-    if (r.data) out->items = dataset_facts(r.data)->count[SPLIT_TEST], out->synthetic = dataset_facts(r.data)->synthetic;
+    if (r.data) {
+        const struct dataset_facts *f = dataset_facts(r.data);
+        out->items = f->count[SPLIT_TEST], out->synthetic = f->synthetic, out->custom = !f->official && !f->synthetic;
+    }
     if (rc == 0 && !group && !target_met(&r))
         rc = fail(ERR_TARGET, "the accuracy of %.2f%% is below the target of %.2f%%", 100 * accuracy_of(&r), 100 * o->target);
     close_run(&r);

@@ -29,7 +29,7 @@ static double decay_end(const struct trainer *t)  // in steps
 
 static bool first_trains(const struct trainer *t, int64_t step)
 {
-    return (double)step < t->choice.recipe.whiten_bias_epochs * (double)t->steps_an_epoch;
+    return t->build.model->whitens && (double)step < t->choice.recipe.whiten_bias_epochs * (double)t->steps_an_epoch;
 }
 
 // One program for each pair of (side of the images, first layer trains) that the schedule meets.

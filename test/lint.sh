@@ -46,7 +46,7 @@ layering() {
 
 licence() {
     sources -name '*.c' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' -o -name '*.def' -o -name '*.inc' \
-        -o -name '*.sh' -o -name '*.py' -o -name '*.sql' -o -name Makefile -o -path './.ci/*' |
+        -o -name '*.sh' -o -name '*.py' -o -name '*.sql' -o -name '*.md' -o -name Makefile -o -path './.ci/*' |
         while read -r f; do
             head -n 2 "$f" | grep -q 'SPDX-License-Identifier: Apache-2.0' || echo "$f:1: licence: no SPDX line"
         done
@@ -127,6 +127,7 @@ self_test() {
     expect layering submit/format_a.c "$c#include \"tasks/result.h\"\n"
     expect licence data/a.c 'int a;\n'
     expect licence test/a.sh '#!/bin/sh\n'
+    expect licence docs/a.md '# A\n'
     expect licence .ci/run '#!/bin/sh\n'
     expect size data/a.c "$c$(printf 'int a;\\n%.0s' $(seq 600))"
     expect marks data/a.c "$c// TO""DO: later\n"

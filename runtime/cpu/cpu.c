@@ -6,6 +6,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/memory.h"
 #include "runtime/base/threads.h"
 #include "runtime/cpu/dnnl_prim.h"
 #include "runtime/cpu/loops.h"
@@ -219,15 +220,14 @@ static void proc_text(const char *path, const char *key, char *into, size_t room
 static int cpu_facts(struct device *device, struct device_facts *facts)
 {
     struct cpu_device *cpu = (struct cpu_device *)device;
-    char model[80], isa[24], available[32];
+    char model[80], isa[24];
     memset(facts, 0, sizeof *facts);
     proc_text("/proc/cpuinfo", "model name", model, sizeof model);
-    proc_text("/proc/meminfo", "MemAvailable", available, sizeof available);
     dnnl_prim_facts(facts->library, sizeof facts->library, isa, sizeof isa);
     snprintf(facts->name, sizeof facts->name, "%s, %d thread%s, %s", model[0] ? model : "unknown processor",
              cpu->threads, cpu->threads == 1 ? "" : "s", isa);
     facts->threads = cpu->threads;
-    facts->memory = (size_t)strtoull(available, NULL, 10) * 1024;  // the file counts in kB
+    facts->memory = memory_available();
     facts->fast[BF16] = cpu->bf16;
     return 0;
 }

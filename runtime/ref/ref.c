@@ -3,6 +3,8 @@
 // an arena that is emptied after every node, so this device alone allocates while it runs.
 #include "runtime/ref/ref.h"
 
+#include "runtime/base/memory.h"
+
 #include "runtime/base/clock.h"
 
 #include <math.h>
@@ -216,8 +218,7 @@ static int ref_facts(struct device *d, struct device_facts *f)
     snprintf(f->name, sizeof f->name, "reference loops, 1 thread");
     snprintf(f->library, sizeof f->library, "libm");
     f->threads = 1;
-    long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    f->memory = pages > 0 && page > 0 ? (size_t)pages * (size_t)page : 0;
+    f->memory = memory_available();
     return 0;
 }
 

@@ -20,7 +20,7 @@ for run, synthetic in ((1, 0), (2, 1)):
     row("runs", id=run, nonce="%032x" % run, status="done" if run == 1 else "running", owner="gone/1/1", task="cifar10",
         task_digest="t" * 64, metric="top1", target_micro=940000, model="record", parameters=1000, flops_per_sample=10,
         recipe="default", recipe_json="{}", recipe_digest="r" * 64, precision="f32", device="cpu", threads=2, batch=2000,
-        seed=run, items=10000, views=1, input_size=32, stop_at_target=1, synthetic=synthetic, official=0, machine=1,
+        seed=run, items=10000, views=1, input_size=32, stop_at_target=1, synthetic=synthetic, official=1 - synthetic, machine=1,
         software=1, started_ms=1700000000000, chain_root="0" * 64, reached_epoch=2, reached_ns=60 * 10**9,
         reached_classic_ns=36 * 10**9, reached_warm_ns=30 * 10**9, reached_warm_with_evaluation_ns=50 * 10**9,
         reached_samples=100000)

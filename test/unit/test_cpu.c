@@ -190,7 +190,11 @@ static void run_guarded(struct cpu_device *cpu, const struct graph *g, const str
     assert_true(work && y);
     memset(work, 0xa5, room);
     memset(y, 0xa5, (out + 63) / 64 * 64 + GUARD);
-    step.work = work, step.out[0] = y;
+    size_t kept = op->kept ? op->kept(cpu, g, n) : 0;
+    unsigned char *keeps = aligned_alloc(64, (kept + 63) / 64 * 64 + GUARD);
+    assert_non_null(keeps);
+    memset(keeps, 0xa5, (kept + 63) / 64 * 64 + GUARD);
+    step.work = work, step.out[0] = y, step.kept = keeps;
     for (int i = 0; i < 3; i++) {
         if (n->in[i] == NONE) continue;
         size_t bytes = (value_bytes(&g->value[n->in[i]]) + 63) / 64 * 64;
@@ -203,7 +207,9 @@ static void run_guarded(struct cpu_device *cpu, const struct graph *g, const str
     for (int i = 0; i < GUARD; i++) {
         assert_int_equal(work[step.work_bytes + (size_t)i], 0xa5);
         assert_int_equal(y[out + (size_t)i], 0xa5);
+        assert_int_equal(keeps[kept + (size_t)i], 0xa5);
     }
+    free(keeps);
     if (step.release) step.release(&step);
     for (int i = 0; i < 3; i++) free(step.in[i]);
     free(work);

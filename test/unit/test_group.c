@@ -107,6 +107,8 @@ static void verdicts_follow_the_rules(void **state)
     assert_int_equal(judge(runs, 5, 5).verdict, GROUP_SEED_TWICE);
     runs[2].stopped_at_target = true;
     assert_int_equal(judge(runs, 5, 5).verdict, GROUP_STOPPED);
+    runs[2].custom = true;
+    assert_int_equal(judge(runs, 5, 5).verdict, GROUP_CUSTOM);
     runs[2].synthetic = true;
     assert_int_equal(judge(runs, 5, 5).verdict, GROUP_SYNTHETIC);
     assert_false(judge(runs, 5, 5).official);

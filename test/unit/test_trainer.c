@@ -137,6 +137,20 @@ static void lookahead_pulls(void **state)
     finish(&b);
 }
 
+// A schedule that ends before the average would begin: it begins with the first step instead.
+static void lookahead_on_a_short_schedule(void **state)
+{
+    (void)state;
+    struct bench b;
+    prepare(&b, 500, 100, (const char *const[]){"batch=50", "epochs=0.4", "widths=16,16,16", "lookahead_every=2",
+                                                "lookahead_before=8", "lookahead_decay=0.7", NULL});
+    start(&b, 1);
+    float before = slot_value(b.trainer, "head.weight", 5);
+    while (b.trainer->at < b.trainer->steps) assert_int_equal(trainer_step(b.trainer), 0);
+    assert_true(fabsf(slot_value(b.trainer, "head.weight", 5)) > 0.6f * fabsf(before));  // not pulled to an empty average
+    finish(&b);
+}
+
 static void resolutions_share_weights(void **state)
 {
     (void)state;
@@ -172,6 +186,7 @@ int main(void)
         cmocka_unit_test(evaluates_every_image_once),
         cmocka_unit_test(schedule_rises_and_falls),
         cmocka_unit_test(lookahead_pulls),
+        cmocka_unit_test(lookahead_on_a_short_schedule),
         cmocka_unit_test(resolutions_share_weights),
         cmocka_unit_test(too_large_a_batch_is_said),
     };
