@@ -10,6 +10,7 @@
 #include "tasks/result.h"
 #include "tasks/trainer.h"
 
+#include <malloc.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -273,6 +274,7 @@ static void close_run(struct going *r)
     device_close(r->device);
     stopwatch_free(&r->watch);
     free(r->checkpoint);
+    malloc_trim(0);  // what this run gave back is not to count in the peak memory of the next
 }
 
 static int one_run(struct going *r)
