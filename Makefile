@@ -46,7 +46,7 @@ BASE_FLAGS += -DISA_ONLY_BASE
 endif
 
 # ---- sources -----------------------------------------------------------------------------------------------------
-FOLDERS := runtime runtime/base runtime/null runtime/ref runtime/cpu data tasks submit
+FOLDERS := runtime runtime/base runtime/cases runtime/null runtime/ref runtime/cpu data tasks submit
 LOOP_SOURCES := $(wildcard runtime/cpu/loops*.c)
 SOURCES := $(filter-out $(LOOP_SOURCES),$(wildcard $(FOLDERS:%=%/*.c)))
 EMBEDDED := $(sort $(wildcard tasks/recipes/*.json tasks/*.sql tasks/*.json data/*.json))

@@ -3,7 +3,7 @@
 // was measured to reach; and, as `dawn bench ops`, how fast single operators run. Nothing is recorded.
 #include "runtime/base/clock.h"
 #include "runtime/base/text.h"
-#include "runtime/cases.h"
+#include "runtime/cases/cases.h"
 #include "runtime/fuse.h"
 #include "tasks/choose.h"
 #include "tasks/commands.h"

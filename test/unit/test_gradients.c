@@ -3,7 +3,7 @@
 // central difference at two steps gives Richardson's extrapolation, whose error is of the fourth order. What it may
 // be off is derived, not chosen: the roundings of the y that moved, plus the truncation seen between the two steps;
 // and it is checked that this is small beside the gradient itself, so that a wrong rule can not hide in it.
-#include "runtime/cases.h"
+#include "runtime/cases/cases.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of cases (runtime/cases.h), device against ref: in every type a device claims, with one thread and with
+// The list of cases (runtime/cases/cases.h), device against ref: in every type a device claims, with one thread and with
 // three, through temporaries, with outputs left out; then fused against unfused. Outputs are NaN before each run.
 // Two tests show that the comparison can fail, and one that no operator is without a case.
-#include "runtime/cases.h"
+#include "runtime/cases/cases.h"
 #include "runtime/fuse.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Patterns that fuse.c rewrites, and some that it must leave alone. Built with and without fusing, results, gradients
 // and running statistics have to agree. No activation here has a kink, so that a rounding moves nothing far.
-#include "runtime/cases.h"
+#include "runtime/cases/cases.h"
 
 #include <stdio.h>
 

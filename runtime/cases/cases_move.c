@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases of operators that are about where elements stand.
-#include "runtime/cases.h"
+#include "runtime/cases/cases.h"
 
 static struct shape four(const int *d) { return SHAPE(d[0], d[1], d[2], d[3]); }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is done with cases that ran: two runs compared, element by element, and the speed of one measured. What may
 // differ is derived from the type and the size of the sums (docs/testing.md), never fitted to a device.
-#include "runtime/cases.h"
+#include "runtime/cases/cases.h"
 
 #include "runtime/base/clock.h"
 

@@ -2,7 +2,7 @@
 // The machinery behind the list of cases: filling inputs, making room for outputs, running. Draws are keyed by the
 // slot's name and the index, so a case is the same on every device and in every order. Small cases cost microseconds to
 // some milliseconds on `ref`; the large ones are for speed only.
-#include "runtime/cases.h"
+#include "runtime/cases/cases.h"
 
 #include "runtime/base/rng.h"
 #include "runtime/fuse.h"

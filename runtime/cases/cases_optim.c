@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases of what optimisers are made of. Everything is f32 here; what is overwritten is an input and an output.
-#include "runtime/cases.h"
+#include "runtime/cases/cases.h"
 
 static int f32_input(struct case_build *b, const char *name, enum draw draw, double a)
 {

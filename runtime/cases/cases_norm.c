@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases of batch norm in all its forms. The statistics of two rows of a pixel or two are as valid as those of a
 // large batch; "far from zero" tells a one-pass variance in f32 from a sound one.
-#include "runtime/cases.h"
+#include "runtime/cases/cases.h"
 
 // p: n, h, w, c (h = 0: 2-D), scale, bias, act, far
 static struct shape norm_x(const int *p) { return p[1] ? SHAPE(p[0], p[1], p[2], p[3]) : SHAPE(p[0], p[3]); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases of pooling: odd sizes whose last row is dropped, windows that overlap, global windows.
-#include "runtime/cases.h"
+#include "runtime/cases/cases.h"
 
 // p: n, h, w, c, window rows, columns, stride rows, columns
 static union attr pool_of(const int *p)

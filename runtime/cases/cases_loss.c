@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases of softmax, cross-entropy and the counters of an evaluation.
-#include "runtime/cases.h"
+#include "runtime/cases/cases.h"
 
 // p: rows, classes
 static void build_softmax(struct case_build *b)

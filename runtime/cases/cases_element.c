@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases of what works element by element.
-#include "runtime/cases.h"
+#include "runtime/cases/cases.h"
 
 // p: rows, channels, act, bias
 static void build_act(struct case_build *b)

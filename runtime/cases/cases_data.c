@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases of data on the device: windows of an order, augmentation, tables and counters.
-#include "runtime/cases.h"
+#include "runtime/cases/cases.h"
 
 // p: samples, batch, cursor
 static void build_window(struct case_build *b)
