@@ -160,6 +160,7 @@ int cmd_data(int argc, char **argv)
         int rc = subs[i].run(argc - 1, argv + 1);
         return rc == OPTIONS_HELPED ? 0 : rc;
     }
+    if (argv[1][0] == '-') return fail(ERR_USAGE, "there is no option %s; `dawn data -h` tells what there is", argv[1]);
     const char *nearest = text_nearest(argv[1], names);
     if (nearest != NULL)
         return fail(ERR_USAGE, "there is no `dawn data %s`; did you mean `dawn data %s`?", argv[1], nearest);

@@ -116,6 +116,7 @@ expect() { # RULE FILE TEXT: a clean tree with this one file must fail with that
 
 self_test() {
     local c='// SPDX-License-Identifier: Apache-2.0\n'
+    local md='<!-- SPDX-License-Identifier: Apache-2.0 -->\n'
     work=$(mktemp -d) bad=0 proved=0
     trap 'rm -rf "$work"' EXIT
     expect layering runtime/base/a.h "$c#include \"runtime/graph.h\"\n"
@@ -132,7 +133,7 @@ self_test() {
     expect size data/a.c "$c$(printf 'int a;\\n%.0s' $(seq 600))"
     expect marks data/a.c "$c// TO""DO: later\n"
     expect marks test/a.sh "# SPDX-License-Identifier: Apache-2.0\n# FIX""ME\n"
-    expect places docs/a.md "see /ho""me/me/data\n"
+    expect places docs/a.md "$md""see /ho""me/me/data\n"
     expect places test/unit/a.c "$c""char *a = \"/wo""rk/x\";\n"
     expect printing data/a.c "$c""void a(void) { printf(\"a\"); }\n"
     expect printing runtime/cpu/a.c "$c""void a(void) { fprintf(stderr, \"a\"); }\n"

@@ -326,11 +326,11 @@ static void where_data_sets_are(void **state)
     assert_int_equal(dataset_open("cifar10", NULL, &ds), 0);
     dataset_close(ds);
     setenv("DAWN_DATA", at("elsewhere"), 1);  // it wins
-    assert_fails(dataset_open("cifar10", NULL, &ds), ERR_INPUT, "elsewhere");
+    assert_fails(dataset_open("cifar10", NULL, &ds), ERR_MISSING, "elsewhere");
     unsetenv("DAWN_DATA");
     unsetenv("XDG_DATA_HOME");
     setenv("HOME", "/nowhere", 1);
-    assert_fails(dataset_open("cifar10", NULL, &ds), ERR_INPUT, "/nowhere/.local/share/dawn");
+    assert_fails(dataset_open("cifar10", NULL, &ds), ERR_MISSING, "/nowhere/.local/share/dawn");
 }
 
 int main(void)
