@@ -227,7 +227,7 @@ int cmd_doctor(int argc, char **argv)
     };
     const struct usage usage = {
         "doctor", "[OPTIONS]", "Says what this machine and this build can do, and how to mend what is missing.",
-        options, "Exit status: 0 fit to train, 1 something is broken; what is missing is no failure.\n"};
+        options, "Exit status: 0 fit to train, 1 something is broken (missing is not broken).\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
     if (argc > 1) return fail(ERR_USAGE, "wants no \"%.60s\"", argv[1]);
