@@ -2,6 +2,7 @@
 // Several of these are closed first and committed last, so that a full disk leaves none of them half there.
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "data/whole.h"
@@ -12,6 +13,14 @@ int whole_open(struct whole *whole, const char *folder, const char *name)
     struct text path = {0}, part = {0};
     text_add(&path, "%s/%s", folder, name);
     text_add(&part, "%s.part", path.at);
+    struct stat st;  // a rename would put a file in the place of a device
+    if (stat(path.at, &st) == 0 && !S_ISREG(st.st_mode)) {
+        int rc = fail(ERR_USAGE, "%s is there already and is not a file", path.at);
+        text_free(&path);
+        text_free(&part);
+        *whole = (struct whole){0};
+        return rc;
+    }
     *whole = (struct whole){.path = path.at, .part = part.at, .file = fopen(part.at, "wbe")};
     if (whole->file == NULL) return fail_errno(ERR_IO, errno, "can not write %s", whole->part);
     return 0;

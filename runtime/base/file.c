@@ -95,7 +95,7 @@ int file_read(const char *path, size_t limit, char **bytes, size_t *count)
     return rc;
 }
 
-static int write_all(int fd, const char *path, const char *at, size_t count)
+static int write_bytes(int fd, const char *path, const char *at, size_t count)
 {
     while (count > 0) {
         ssize_t n = write(fd, at, count);
@@ -104,6 +104,12 @@ static int write_all(int fd, const char *path, const char *at, size_t count)
         at += n;
         count -= (size_t)n;
     }
+    return 0;
+}
+
+static int write_all(int fd, const char *path, const char *at, size_t count)
+{
+    TRY(write_bytes(fd, path, at, count));
     if (fsync(fd) != 0) return fail_errno(ERR_IO, errno, "can not write %s to disk", path);
     return 0;
 }
@@ -123,9 +129,21 @@ static void sync_folder_of(const char *path)
     free(folder);
 }
 
+// A device, a pipe or a socket (/dev/stdout, /dev/full) is written into: a rename would put a file in its place.
+static int write_into(const char *path, const char *at, size_t count)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return fail_errno(ERR_IO, errno, "can not write %s", path);
+    int rc = write_bytes(fd, path, at, count);
+    if (close(fd) != 0 && rc == 0) rc = fail_errno(ERR_IO, errno, "can not write %s", path);
+    return rc;
+}
+
 int file_write(const char *path, const void *bytes, size_t count)
 {
     static atomic_uint serial;
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return write_into(path, bytes, count);
     struct text part = {0};
     text_add(&part, "%s.%ld-%u.part", path, (long)getpid(), atomic_fetch_add(&serial, 1));
     // Made afresh, so that a leftover or a link laid in the way is never written through.

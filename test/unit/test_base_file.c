@@ -4,6 +4,7 @@
 #include "runtime/base/text.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -168,9 +169,33 @@ static void test_digests(void **state)
     assert_int_equal(digest_file(in("none"), hex), ERR_IO);
 }
 
+// With a rename a superuser would turn the device into a file.
+static void test_devices_are_written_into(void **state)
+{
+    (void)state;
+    struct stat before, after;
+    char path[] = "/tmp/dawn-fifo-XXXXXX", whole[64];
+    assert_non_null(mkdtemp(path));
+    snprintf(whole, sizeof whole, "%s/pipe", path);
+    assert_int_equal(mkfifo(whole, 0600), 0);
+    assert_int_equal(stat(whole, &before), 0);
+    int reader = open(whole, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    assert_true(reader >= 0);
+    assert_int_equal(file_write(whole, "abc", 3), 0);
+    char got[4] = "";
+    assert_int_equal(read(reader, got, 3), 3);
+    assert_string_equal(got, "abc");
+    close(reader);
+    assert_int_equal(stat(whole, &after), 0);
+    assert_true(S_ISFIFO(after.st_mode) && after.st_ino == before.st_ino);
+    unlink(whole);
+    rmdir(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_devices_are_written_into),
         cmocka_unit_test_setup_teardown(test_write_and_read, enter, leave),
         cmocka_unit_test_setup_teardown(test_read_refuses, enter, leave),
         cmocka_unit_test_setup_teardown(test_read_of_unknown_size, enter, leave),
