@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "data/whole.h"
+#include "runtime/base/file.h"
 #include "runtime/base/text.h"
 
 int whole_open(struct whole *whole, const char *folder, const char *name)
@@ -14,8 +15,10 @@ int whole_open(struct whole *whole, const char *folder, const char *name)
     text_add(&path, "%s/%s", folder, name);
     text_add(&part, "%s.part", path.at);
     struct stat st;  // a rename would put a file in the place of a device
-    if (stat(path.at, &st) == 0 && !S_ISREG(st.st_mode)) {
-        int rc = fail(ERR_USAGE, "%s is there already and is not a file", path.at);
+    int rc = file_check_target(path.at);
+    if (rc == 0 && stat(path.at, &st) == 0 && !S_ISREG(st.st_mode))
+        rc = fail(ERR_USAGE, "%s is there already and is not a file", path.at);
+    if (rc < 0) {
         text_free(&path);
         text_free(&part);
         *whole = (struct whole){0};

@@ -131,7 +131,7 @@ static void print_text(const struct measured *m)
     char items[TEXT_FIGURE], cost[PRICE_TEXT];
     bool met = result_meets(f->correct, f->items, llround(m->target * 1e6));
     printf("%s, %s, %d thread%s\n", f->recipe.model, dtype_name(f->dtype), f->threads, f->threads == 1 ? "" : "s");
-    printf("  %-22s %.2f%% of %s test images%s\n", "accuracy of this pass", 100 * (double)f->correct / (double)f->items,
+    printf("  %-22s %.2f%% of %s test images%s\n", "accuracy of this pass", floor(1e4 * (double)f->correct / (double)f->items) / 100,
            text_count(items, f->items), met ? "" : ", under the target");
     if (m->a->latency) {
         print_times("with preprocessing", &f->whole_ns);
@@ -208,8 +208,8 @@ int cmd_infer(int argc, char **argv)
         {0},
     };
     const struct usage usage = {"infer", "TASK [OPTIONS]",
-                                "Classifies test images one at a time with trained weights: accuracy, and with --latency\n"
-                                "the time of a request at batch 1.",
+                                "Classifies test images one at a time with trained weights: accuracy, and with\n"
+                                "--latency the time of a request at batch 1, on record.",
                                 options,
                                 "Examples:\n"
                                 "  dawn infer cifar10 --latency\n"

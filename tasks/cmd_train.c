@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 struct arguments {
     struct choose choose;
@@ -17,7 +18,7 @@ struct arguments {
 
 static int check_target(double target)
 {
-    if (target > 1 && target <= 100)
+    if (target >= 2 && target <= 100)
         return fail(ERR_USAGE, "--target is a share: %g would be written %g", target, target / 100);
     if (!(target > 0 && target <= 1)) return fail(ERR_USAGE, "--target lies between 0 and 1, not at %g", target);
     return 0;
@@ -31,6 +32,8 @@ static int run(const struct arguments *a, const char *name)
     TRY(choose(&a->choose, name, &chosen));
     double target = isnan(a->target) ? chosen.task->target : a->target;
     TRY(check_target(target));
+    if (a->choose.device && !strcmp(a->choose.device, "null"))
+        return fail(ERR_USAGE, "the null device computes nothing, so nothing can be trained on it (dawn plan shows its plan)");
     if (a->runs > 1 && a->save && *a->save) return fail(ERR_USAGE, "--save names one file; a group writes one for each run");
     TRY(price_choose(a->instance, a->cost, &price, &known));
     struct train_options o = {

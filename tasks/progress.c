@@ -5,8 +5,10 @@
 #include "runtime/base/text.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { LIVE_NS = 250000000, BAR = 20 };
@@ -17,6 +19,18 @@ void progress_open(struct progress *p, enum progress_mode mode)
     p->json = mode == PROGRESS_JSON;
     p->quiet = mode == PROGRESS_QUIET;
     p->live = mode == PROGRESS_AUTO && isatty(STDOUT_FILENO) && getenv("TERM") && strcmp(getenv("TERM"), "dumb") != 0;
+}
+
+static int columns(void)
+{
+    struct winsize size;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
+}
+
+// Two decimals, cut off: what is below the target never reads as if it had met it.
+static double percent(double share)
+{
+    return floor(share * 1e4 + 1e-7) / 100;
 }
 
 static void erase_live(struct progress *p)
@@ -74,11 +88,12 @@ void progress_step(struct progress *p, int64_t done, double loss, double accurac
     char bar[BAR * 3 + 1] = "", time[TEXT_FIGURE];
     for (int i = 0; i < BAR; i++) strcat(bar, i < BAR * done / p->steps ? "#" : ".");
     char line[160];
-    int width = snprintf(line, sizeof line, "%7.2f %10.4f %8.2f%%  [%s] step %lld/%lld, %.0f images/s, about %s left",
-                         (double)done / (double)p->steps_an_epoch, loss, 100 * accuracy, bar, (long long)done,
-                         (long long)p->steps, (double)(done * p->batch) / seconds, text_span(time, left));
+    int width = snprintf(line, sizeof line, "%7.2f %10.4f %8.2f%%  [%s] %.0f/s, at most %s", (double)done / (double)p->steps_an_epoch,
+                         loss, 100 * accuracy, bar, (double)(done * p->batch) / seconds, text_span(time, left));
     erase_live(p);
-    p->live_width = width < (int)sizeof line ? width : (int)sizeof line - 1;
+    int room = columns() - 1 < (int)sizeof line - 1 ? columns() - 1 : (int)sizeof line - 1;  // a wrapped line can not be erased
+    p->live_width = width < room ? width : room;
+    line[p->live_width] = 0;
     fputs(line, p->to);
     fflush(p->to);
 }
@@ -105,7 +120,7 @@ void progress_point(struct progress *p, const struct progress_point *at)
     }
     erase_live(p);
     char time[TEXT_FIGURE], test[16] = "-", rate[TEXT_FIGURE];
-    if (at->accuracy >= 0) snprintf(test, sizeof test, "%.2f%%", 100 * at->accuracy);
+    if (at->accuracy >= 0) snprintf(test, sizeof test, "%.2f%%", percent(at->accuracy));
     fprintf(p->to, "%7.2f %10.4f %8.2f%% %9s %12s %10s\n", at->epoch, at->loss, 100 * at->train_accuracy, test,
             text_count(rate, (int64_t)at->images_a_second), text_span(time, (double)at->elapsed_ns * 1e-9));
     fflush(p->to);
@@ -128,9 +143,9 @@ void progress_end(struct progress *p, const struct progress_end *e)
     erase_live(p);
     char whole[TEXT_FIGURE], classic[TEXT_FIGURE], warm[TEXT_FIGURE], memory[TEXT_FIGURE];
     fprintf(p->to, "\n%s", e->status);
-    if (e->accuracy >= 0) fprintf(p->to, ": %.2f%% (target %.2f%%)", 100 * e->accuracy, 100 * e->target);
-    fprintf(p->to, " after %s end to end", text_span(whole, (double)e->end_to_end_ns * 1e-9));
-    fprintf(p->to, "; classic clock %s, warm %s\n", text_span(classic, (double)e->classic_ns * 1e-9),
+    if (e->accuracy >= 0) fprintf(p->to, ": %.2f%% (target %.2f%%)", percent(e->accuracy), 100 * e->target);
+    fprintf(p->to, " after %s end to end\n", text_span(whole, (double)e->end_to_end_ns * 1e-9));
+    fprintf(p->to, "classic clock %s, warm %s\n", text_span(classic, (double)e->classic_ns * 1e-9),
             text_span(warm, (double)e->warm_ns * 1e-9));
     fprintf(p->to, "peak memory %s%s%s\n", text_size(memory, (double)e->peak_memory), e->cost ? "; cost " : "",
             e->cost ? e->cost : "");
@@ -152,6 +167,10 @@ void progress_group(struct progress *p, int64_t id, const struct group_facts *f)
     }
     fprintf(p->to, "\ngroup %lld: %d of %d runs\n", (long long)id, f->finished, f->planned);
     if (!f->finished) return;
+    if (f->finished == 1) {
+        fprintf(p->to, "  one run came to its end: accuracy %.2f%%, %.1f s\n", percent(f->accuracy.mean), f->seconds.mean);
+        return;
+    }
     fprintf(p->to, "  accuracy  mean %.3f%%, sigma %.3f, 95%% interval %.3f to %.3f, p = %.2g\n", 100 * f->accuracy.mean,
             100 * f->accuracy.sigma, 100 * f->accuracy.low, 100 * f->accuracy.high, f->p);
     fprintf(p->to, "  time      mean %.1f s, sigma %.1f, 95%% interval %.1f to %.1f\n", f->seconds.mean, f->seconds.sigma,

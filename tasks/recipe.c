@@ -101,6 +101,8 @@ static int unknown_key(const char *where, const char *name)
 {
     const char *names[KEYS + 1] = {0};
     for (int i = 0; i < KEYS; i++) names[i] = keys[i].name;
+    if (!text_nearest(name, names))
+        return fail(ERR_USAGE, "%s: there is no recipe key \"%.60s\" (dawn recipe --keys lists them)", where, name);
     return unknown(where, name, names, "recipe key");
 }
 

@@ -360,6 +360,29 @@ int show_run(struct results *r, int64_t id, const struct show_style *style, stru
     return rc;
 }
 
+static int list_groups(struct results *r, struct text *t)
+{
+    json_t *groups, *runs;
+    TRY(record_rows(r, "SELECT id FROM groups ORDER BY id", 0, &groups));
+    size_t i;
+    json_t *group;
+    int rc = 0;
+    json_array_foreach(groups, i, group)
+    {
+        struct group_facts f;
+        int64_t id = record_int(group, "id");
+        rc = record_group(r, id, &runs, &f);
+        if (rc < 0) break;
+        long long first = (long long)record_int(json_array_get(runs, 0), "id"), count = (long long)json_array_size(runs);
+        text_add(t, "group %lld: %d of %d runs%s", (long long)id, f.finished, f.planned, count ? "" : "\n");
+        if (count) text_add(t, " (%lld to %lld): %s\n", first, (long long)record_int(json_array_get(runs, json_array_size(runs) - 1), "id"),
+                            group_verdict_name(f.verdict));
+        json_decref(runs);
+    }
+    json_decref(groups);
+    return rc;
+}
+
 int show_list(struct results *r, const struct show_style *style, struct text *t)
 {
     json_t *runs;
@@ -382,6 +405,7 @@ int show_list(struct results *r, const struct show_style *style, struct text *t)
     }
     if (json_array_size(runs) == 0) text_add(t, "No run has been recorded in %s yet.\n", result_file(r));
     json_decref(runs);
+    TRY(list_groups(r, t));
     json_t *loose;
     TRY(record_rows(r, "SELECT * FROM latencies WHERE run IS NULL ORDER BY id", 0, &loose));
     add_latencies(t, loose, style, "Inference with weights that no run here made");

@@ -16,6 +16,6 @@ int task_find(const char *name, const struct task **into)
         }
     }
     const char *near = text_nearest(name, names);
-    return fail(ERR_USAGE, "there is no task \"%.60s\"; %s%s", name, near ? "did you mean " : "known is ",
-                near ? near : "cifar10");
+    return near ? fail(ERR_USAGE, "there is no task \"%.60s\"; did you mean \"%s\"?", name, near)
+                : fail(ERR_USAGE, "there is no task \"%.60s\"; there is cifar10", name);
 }

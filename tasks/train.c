@@ -213,7 +213,11 @@ static int save_weights(struct going *r)
     } else {
         const char *file = result_file(r->results), *slash = strrchr(file, '/');
         int folder = slash ? (int)(slash - file + 1) : 0;
-        if (asprintf(&r->checkpoint, "%.*srun-%lld.safetensors", folder, file, (long long)result_id(r->run)) < 0)
+        const char *name = file + folder, *dot = strrchr(name, '.');
+        int stem = dot ? (int)(dot - name) : (int)strlen(name);
+        bool usual = stem == 7 && !strncmp(name, "results", 7);  // two records in one folder keep their weights apart
+        if (asprintf(&r->checkpoint, "%.*s%.*s%srun-%lld.safetensors", folder, file, usual ? 0 : stem, name, usual ? "" : "-",
+                     (long long)result_id(r->run)) < 0)
             BUG("out of memory");
     }
     char *recipe = recipe_json(&r->o->recipe);
@@ -284,7 +288,10 @@ static int one_run(struct going *r)
     announce(r);
     int rc = loop(r);
     stopwatch_enter(&r->watch, SEGMENT_CHECKPOINT);
-    if (rc == 0) rc = save_weights(r);
+    if (rc == 0) {
+        rc = save_weights(r);
+        if (rc < 0) free(r->checkpoint), r->checkpoint = NULL;  // nothing to point at
+    }
     return end_record(r, rc);
 }
 
@@ -347,6 +354,7 @@ static int run_group(const struct train_options *o, struct results *results)
 int train(const struct train_options *o)
 {
     struct results *results;
+    if (o->save && *o->save) TRY(file_check_target(o->save));
     TRY(results_open(o->database, RESULTS_WRITE, &results));
     watch_signals();
     struct group_run only;

@@ -139,11 +139,36 @@ static int write_into(const char *path, const char *at, size_t count)
     return rc;
 }
 
+static bool is_database(const char *path)
+{
+    static const char magic[] = "SQLite format 3";
+    char head[sizeof magic] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t n = fd < 0 ? 0 : read(fd, head, sizeof head);
+    if (fd >= 0) close(fd);
+    return n == (ssize_t)sizeof head && !memcmp(head, magic, sizeof magic);
+}
+
+int file_check_target(const char *path)
+{
+    struct stat st;
+    bool there = stat(path, &st) == 0;
+    if (there && S_ISDIR(st.st_mode)) return fail(ERR_IO, "can not write %s: it is a folder", path);
+    if (there && S_ISREG(st.st_mode) && is_database(path))
+        return fail(ERR_IO, "%s is a database, perhaps a record of runs: it is not written over", path);
+    char *folder = copy_text(path), *slash = strrchr(folder, '/');
+    if (slash) slash[slash == folder] = 0;
+    int rc = access(slash ? folder : ".", W_OK) == 0 ? 0 : fail_errno(ERR_IO, errno, "can not write %s", path);
+    free(folder);
+    return rc;
+}
+
 int file_write(const char *path, const void *bytes, size_t count)
 {
     static atomic_uint serial;
     struct stat st;
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return write_into(path, bytes, count);
+    TRY(file_check_target(path));
     struct text part = {0};
     text_add(&part, "%s.%ld-%u.part", path, (long)getpid(), atomic_fetch_add(&serial, 1));
     // Made afresh, so that a leftover or a link laid in the way is never written through.

@@ -10,6 +10,9 @@
 int file_read(const char *path, size_t limit, char **bytes, size_t *count) MUST_CHECK;
 // Writes through a temporary name, fsync and rename: the file is whole or not there.
 int file_write(const char *path, const void *bytes, size_t count) MUST_CHECK;
+// Whether a file may be put there: not over a folder, nor over a database (a record of runs is not to be lost to a
+// slip of the pen), and into a folder that can be written. For asking before hours of work.
+int file_check_target(const char *path) MUST_CHECK;
 bool file_exists(const char *path);
 int file_make_folder(const char *path) MUST_CHECK;  // with its parents
 

@@ -56,7 +56,7 @@ awk 'length > 80 { exit 1 }' "$T/out"
 grep -q 'resnet56' "$T/out"
 
 [ "$(status "$DAWN" plan cifar11)" = 2 ]
-grep -q 'did you mean cifar10' "$T/err"
+grep -q 'did you mean "cifar10"' "$T/err"
 [ "$(status "$DAWN" plan)" = 2 ]
 [ "$(status "$DAWN" plan cifar10 --batch 0)" = 2 ]
 [ "$(status "$DAWN" plan cifar10 --batch 50001)" = 2 ]

@@ -57,7 +57,14 @@ cp here.safetensors run-1.safetensors # weights of another run under this one's 
 says 1 'digests differ' "$DAWN" infer cifar10 --items 10 --run 1
 mv kept.safetensors run-1.safetensors
 
+# ---- where things may be written is asked before hours of work; a record is never written over
+says 1 'is a database' "$DAWN" train cifar10 $quick --save results.db
+says 1 'nowhere/w.st' "$DAWN" train cifar10 $quick --save nowhere/w.st
+says 1 'is a database' "$DAWN" results export --db results.db --to results.db
+"$DAWN" results list | grep -q "group 1: 2 of 2 runs"
+
 # ---- wrong usage
+says 2 'null device' "$DAWN" train cifar10 --data synthetic --device null
 says 2 'no task "cifar1".*cifar10' "$DAWN" train cifar1
 says 2 'wants one task' "$DAWN" train
 says 2 'did you mean.*--target' "$DAWN" train cifar10 --targte 0.9
