@@ -11,7 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { LIVE_NS = 250000000, BAR = 20 };
+enum { LIVE_NS = 250000000, BAR = 10 };
 
 void progress_open(struct progress *p, enum progress_mode mode)
 {
@@ -85,11 +85,12 @@ void progress_step(struct progress *p, int64_t done, double loss, double accurac
     int64_t now = clock_ns();
     p->last_ns = now;
     double seconds = (double)(now - p->began_ns) * 1e-9, left = seconds / (double)done * (double)(p->steps - done);
-    char bar[BAR * 3 + 1] = "", time[TEXT_FIGURE];
+    char bar[BAR + 1] = "", time[TEXT_FIGURE];
     for (int i = 0; i < BAR; i++) strcat(bar, i < BAR * done / p->steps ? "#" : ".");
     char line[160];
-    int width = snprintf(line, sizeof line, "%7.2f %10.4f %8.2f%%  [%s] %.0f/s, at most %s", (double)done / (double)p->steps_an_epoch,
-                         loss, 100 * accuracy, bar, (double)(done * p->batch) / seconds, text_span(time, left));
+    int width = snprintf(line, sizeof line, "%7.2f %10.4f %8.2f%%  [%s] %lld/%lld, %.0f/s, %s left",
+                         (double)done / (double)p->steps_an_epoch, loss, 100 * accuracy, bar, (long long)done,
+                         (long long)p->steps, (double)(done * p->batch) / seconds, text_span(time, left));
     erase_live(p);
     int room = columns() - 1 < (int)sizeof line - 1 ? columns() - 1 : (int)sizeof line - 1;  // a wrapped line can not be erased
     p->live_width = width < room ? width : room;
