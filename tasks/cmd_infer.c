@@ -172,10 +172,10 @@ static const char *data_of_run(const struct arguments *a, struct results *result
 
 static int run(const struct arguments *a, const char *task)
 {
-    struct results *results;
+    struct results *results = NULL;  // weights of one's own need no record, unless they are to go into one
     int64_t id = 0;
     char *path = NULL, name[64];
-    TRY(results_open(a->database, a->latency ? RESULTS_WRITE : RESULTS_READ, &results));
+    if (a->latency || !a->weights) TRY(results_open(a->database, a->latency ? RESULTS_WRITE : RESULTS_READ, &results));
     int rc = a->weights ? 0 : weights_of_run(a, results, &id, &path);
     struct choose choice = {.data = rc < 0 ? NULL : data_of_run(a, results, id, name), .precision = a->precision};
     struct chosen chosen;
@@ -183,7 +183,7 @@ static int run(const struct arguments *a, const char *task)
     struct measured m = {.a = a, .chosen = &chosen, .results = results, .run = id};
     if (rc == 0) rc = measure(&m, a->weights ? a->weights : path);
     free(path);
-    results_close(results);
+    if (results) results_close(results);
     return rc;
 }
 

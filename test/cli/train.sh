@@ -52,6 +52,8 @@ says 2 'one file' "$DAWN" train cifar10 $quick --runs 2 --save w.safetensors
 mkdir elsewhere
 "$DAWN" train cifar10 $quick --target 0.001 --db elsewhere/r.db --save here.safetensors >out.txt
 "$DAWN" infer cifar10 --items 10 --warmup 0 --db elsewhere/r.db >out.txt
+"$DAWN" infer cifar10 --weights run-1.safetensors --data synthetic --items 10 --warmup 0 --db none.db >out.txt # no record needed
+test ! -e none.db
 cp run-1.safetensors kept.safetensors
 cp here.safetensors run-1.safetensors # weights of another run under this one's name
 says 1 'digests differ' "$DAWN" infer cifar10 --items 10 --run 1
