@@ -278,7 +278,7 @@ static void close_run(struct going *r)
     device_close(r->device);
     stopwatch_free(&r->watch);
     free(r->checkpoint);
-    malloc_trim(0);  // what this run gave back is not to count in the peak memory of the next
+    malloc_trim(0);  // less of what this run gave back counts in the peak memory of the next
 }
 
 static int one_run(struct going *r)
