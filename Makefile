@@ -14,7 +14,9 @@ FUZZ_SECONDS ?= 20
 WERROR ?= -Werror
 comma := ,
 B := build$(if $(SAN),-san-$(subst $(comma),-,$(SAN)))
-PROGRAM := $(if $(SAN)$(FUZZING),$(B)/dawn,dawn)
+IN := $(if $(SAN)$(FUZZING),$(B)/)
+PROGRAM := $(IN)dawn
+BOARD := $(IN)dawn-scoreboard
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-5s %s\n' '$(1)' '$(2)')
 
@@ -32,6 +34,8 @@ OPENMP := $(shell echo '\#include <omp.h>' | $(CC) -fopenmp -x c -fsyntax-only -
 endif
 BASE_FLAGS := -std=c17 -D_GNU_SOURCE $(OPTIMISE) $(SANITISE) $(WARN) -I. $(OPENMP)
 LIBS := -ldnnl -lsqlite3 -lcurl -ljansson -lpng -ljpeg -larchive -lsodium -lm -lpthread
+# The server faces the network: no oneDNN, no CUDA, no curl, no image or archive decoder.
+BOARD_LIBS := -lsqlite3 -lmicrohttpd -ljansson -lsodium -lm -lpthread
 
 # Own vector loops: three builds of one source, chosen among at run time. NaN and infinity stay honest. Sums are not
 # re-ordered: -fassociative-math would simplify the rounding in element_exp() away and make it wrong by orders.
@@ -46,16 +50,21 @@ BASE_FLAGS += -DISA_ONLY_BASE
 endif
 
 # ---- sources -----------------------------------------------------------------------------------------------------
-FOLDERS := runtime runtime/base runtime/cases runtime/null runtime/ref runtime/cpu data tasks submit
+FOLDERS := runtime runtime/base runtime/cases runtime/null runtime/ref runtime/cpu data tasks submit submit/format
+BOARD_FOLDERS := runtime/base submit/format scoreboard
 LOOP_SOURCES := $(wildcard runtime/cpu/loops*.c)
 SOURCES := $(filter-out $(LOOP_SOURCES),$(wildcard $(FOLDERS:%=%/*.c)))
-EMBEDDED := $(sort $(wildcard tasks/recipes/*.json tasks/*.sql tasks/*.json data/*.json))
+EMBEDDED := $(sort $(wildcard tasks/recipes/*.json tasks/*.sql tasks/*.json submit/format/*.json))
 OBJECTS := $(SOURCES:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(LOOP_SOURCES:%.c=$(B)/%.$(i).o)) $(B)/embedded.o
+BOARD_SOURCES := $(filter-out scoreboard/main.c,$(wildcard $(BOARD_FOLDERS:%=%/*.c)))
+BOARD_EMBEDDED := $(sort $(wildcard submit/format/*.json scoreboard/*.sql scoreboard/assets/* docs/api/*.json) docs/rules.md docs/submit.md)
+BOARD_OBJECTS := $(BOARD_SOURCES:%.c=$(B)/%.o) $(B)/board-embedded.o
+# Tests and fuzzers of the server link its library alone, so that they prove the layering: test_board_*, fuzz_board_*.
 UNIT := $(patsubst %.c,$(B)/%,$(wildcard test/unit/test_*.c))
 FUZZERS := $(patsubst %.c,$(B)/%,$(wildcard test/fuzz/fuzz_*.c))
 
 .PHONY: all demo check check-unit check-cli lint fuzz fuzz-run bench-convs bench-loops install clean deps help tests FORCE
-all: $(PROGRAM)  ## build ./dawn (the default)
+all: $(PROGRAM) $(BOARD)  ## build ./dawn and ./dawn-scoreboard (the default)
 
 $(PROGRAM): $(B)/dawn.o $(B)/libdawn.a
 	$(call say,LINK,$@)
@@ -64,6 +73,14 @@ $(PROGRAM): $(B)/dawn.o $(B)/libdawn.a
 $(B)/libdawn.a: $(OBJECTS) $(B)/objects.list
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) crs $@ $(OBJECTS)
+
+$(BOARD): $(B)/scoreboard/main.o $(B)/libboard.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(BASE_FLAGS) $^ $(BOARD_LIBS) -o $@
+
+$(B)/libboard.a: $(BOARD_OBJECTS) $(B)/board-objects.list
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) crs $@ $(BOARD_OBJECTS)
 
 $(B)/%.o: %.c $(B)/flags.list
 	$(call say,CC,$<)
@@ -80,29 +97,35 @@ $(foreach i,$(ISAS),$(eval $(call loops_rule,$(i))))
 
 # Only one file knows the commit. Outside a checkout of its own (a tarball, perhaps inside another one) there is none.
 COMMIT = $(shell test -z "$$(git rev-parse --show-prefix 2>&1)" && git rev-parse -q --verify HEAD 2>/dev/null)
-DIRTY = $(shell test -n "$$(git status --porcelain -- Makefile dawn.c $(FOLDERS) 2>/dev/null)" && echo 1 || echo 0)
+DIRTY = $(shell test -n "$$(git status --porcelain -- Makefile dawn.c $(FOLDERS) scoreboard 2>/dev/null)" && echo 1 || echo 0)
 COMMIT_FLAGS = -DDAWN_COMMIT='"$(COMMIT)"' -DDAWN_DIRTY=$(if $(COMMIT),$(DIRTY),0)
 $(B)/runtime/base/build.o: EXTRA = $(COMMIT_FLAGS) -DDAWN_FLAGS='"$(OPTIMISE)$(if $(SAN), -fsanitize=$(SAN))"'
 $(B)/runtime/base/build.o: $(B)/commit.list
 
-# Files inside the program: one object with a table (runtime/base/embed.h).
-$(B)/embedded.c: $(EMBEDDED) $(B)/embedded.list Makefile
-	$(call say,EMBED,$@)
-	$(Q){ i=0; echo '#include "runtime/base/embed.h"'; \
-	for f in $(EMBEDDED); do i=$$((i + 1)); echo "extern const char embedded_$$i[];"; \
-	    printf '__asm__(".pushsection .rodata\\n.global embedded_%d\\nembedded_%d: .incbin \\"%s\\"\\n.byte 0\\n.popsection");\n' $$i $$i $$f; done; \
+# Files inside a program: one object with a table (runtime/base/embed.h).
+define embed_rule
+$(B)/$(1).c: $(2) $(B)/$(1).list Makefile
+	$$(call say,EMBED,$$@)
+	$$(Q){ i=0; echo '#include "runtime/base/embed.h"'; \
+	for f in $(2); do i=$$$$((i + 1)); echo "extern const char embedded_$$$$i[];"; \
+	    printf '__asm__(".pushsection .rodata\\n.global embedded_%d\\nembedded_%d: .incbin \\"%s\\"\\n.byte 0\\n.popsection");\n' $$$$i $$$$i $$$$f; done; \
 	i=0; echo 'const struct embedded embedded_files[] = {'; \
-	for f in $(EMBEDDED); do i=$$((i + 1)); echo "    {\"$$f\", embedded_$$i, $$(wc -c <$$f)},"; done; \
-	echo '    {0},'; echo '};'; } >$@
-$(B)/embedded.o: $(B)/embedded.c
-	$(Q)$(CC) $(BASE_FLAGS) -Wno-missing-field-initializers -c $< -o $@
+	for f in $(2); do i=$$$$((i + 1)); echo "    {\"$$$$f\", embedded_$$$$i, $$$$(wc -c <$$$$f)},"; done; \
+	echo '    {0},'; echo '};'; } >$$@
+$(B)/$(1).o: $(B)/$(1).c
+	$$(Q)$$(CC) $$(BASE_FLAGS) -Wno-missing-field-initializers -c $$< -o $$@
+$(B)/$(1).list: FORCE
+	$$(call write_if_new,$(2))
+endef
+$(eval $(call embed_rule,embedded,$(EMBEDDED)))
+$(eval $(call embed_rule,board-embedded,$(BOARD_EMBEDDED)))
 
 # A list is written only when it changes; what is made from it is then made again.
 write_if_new = @mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(1))' >$@
 $(B)/objects.list: FORCE
 	$(call write_if_new,$(OBJECTS))
-$(B)/embedded.list: FORCE
-	$(call write_if_new,$(EMBEDDED))
+$(B)/board-objects.list: FORCE
+	$(call write_if_new,$(BOARD_OBJECTS))
 $(B)/flags.list: FORCE
 	$(call write_if_new,$(CC) $(BASE_FLAGS) $(LOOPS))
 $(B)/commit.list: FORCE
@@ -118,18 +141,21 @@ demo:  ## install what is missing, build, train on synthetic images, show the re
 check:  ## build and run every test (SAN=address,undefined: under the sanitizers)
 	@$(MAKE) --no-print-directory deps
 	@$(MAKE) --no-print-directory all tests
-	@DAWN='$(CURDIR)/$(PROGRAM)' test/run.sh lint $(UNIT) test/cli/*.sh
+	@DAWN='$(CURDIR)/$(PROGRAM)' BOARD='$(CURDIR)/$(BOARD)' test/run.sh lint $(UNIT) test/cli/*.sh
 
 check-unit: tests  ## the unit tests alone; one of them: build/test/unit/test_NAME
 	@test/run.sh $(UNIT)
 
 check-cli: all  ## the scenario tests of the commands alone
-	@DAWN='$(CURDIR)/$(PROGRAM)' test/run.sh test/cli/*.sh
+	@DAWN='$(CURDIR)/$(PROGRAM)' BOARD='$(CURDIR)/$(BOARD)' test/run.sh test/cli/*.sh
 
 lint:  ## layering, licences, sizes and other house rules, and proof that each can fail
 	@test/run.sh lint
 
 tests: $(UNIT)
+$(B)/test/unit/test_board_%: $(B)/test/unit/test_board_%.o $(B)/libboard.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(BASE_FLAGS) $^ $(BOARD_LIBS) -lcmocka -o $@
 $(B)/test/unit/%: $(B)/test/unit/%.o $(B)/libdawn.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -lcmocka -o $@
@@ -141,6 +167,9 @@ fuzz:  ## run each fuzzer for FUZZ_SECONDS (20) with clang, after installing it 
 fuzz-run: $(FUZZERS)
 	@test/fuzz/run.sh $(FUZZ_SECONDS) $(B)/corpus $^
 $(FUZZERS:%=%.o): EXTRA = -Wno-missing-prototypes  # nobody declares what libFuzzer calls
+$(B)/test/fuzz/fuzz_board_%: $(B)/test/fuzz/fuzz_board_%.o $(B)/libboard.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(BASE_FLAGS) -fsanitize=fuzzer $^ $(BOARD_LIBS) -o $@
 $(B)/test/fuzz/%: $(B)/test/fuzz/%.o $(B)/libdawn.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE_FLAGS) -fsanitize=fuzzer $^ $(LIBS) -o $@
@@ -156,14 +185,14 @@ $(B)/test/bench/loops: test/bench/loops.c $(B)/libdawn.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@
 
-install: all  ## put dawn under PREFIX (/usr/local)
-	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/dawn
+install: all  ## put dawn and dawn-scoreboard under PREFIX (/usr/local)
+	install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(PROGRAM) $(BOARD)
 
 deps:  ## install the libraries DAWN needs (Debian, Ubuntu), or name what is missing
 	@test/deps.sh build
 
 clean:  ## remove everything that was built
-	rm -rf build build-san-* build-fuzz dawn
+	rm -rf build build-san-* build-fuzz dawn dawn-scoreboard
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'

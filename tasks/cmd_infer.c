@@ -3,6 +3,7 @@
 #include "runtime/base/text.h"
 #include "tasks/choose.h"
 #include "tasks/commands.h"
+#include "submit/format/contest.h"
 #include "tasks/digests.h"
 #include "tasks/infer.h"
 #include "tasks/record.h"
@@ -104,7 +105,7 @@ static json_t *json_times(const struct latency_times *t)
 
 static int64_t cost_of(const struct measured *m)  // of 10,000 images
 {
-    return price_inference_micro(m->figures.whole_ns.mean, 10000, m->price.micro_per_hour);
+    return cost_inference_micro(m->figures.whole_ns.mean, 10000, m->price.micro_per_hour);
 }
 
 static void print_json(const struct measured *m)
@@ -128,15 +129,15 @@ static void print_json(const struct measured *m)
 static void print_text(const struct measured *m)
 {
     const struct infer_figures *f = &m->figures;
-    char items[TEXT_FIGURE], cost[PRICE_TEXT];
-    bool met = result_meets(f->correct, f->items, llround(m->target * 1e6));
+    char items[TEXT_FIGURE], cost[COST_TEXT];
+    bool met = contest_meets(f->correct, f->items, llround(m->target * 1e6));
     printf("%s, %s, %d thread%s\n", f->recipe.model, dtype_name(f->dtype), f->threads, f->threads == 1 ? "" : "s");
     printf("  %-22s %.2f%% of %s test images%s\n", "accuracy of this pass", floor(1e4 * (double)f->correct / (double)f->items) / 100,
            text_count(items, f->items), met ? "" : ", under the target");
     if (m->a->latency) {
         print_times("with preprocessing", &f->whole_ns);
         print_times("model alone", &f->model_ns);
-        if (m->priced) printf("  %-22s %s\n", "10,000 images cost", price_text(cost, cost_of(m)));
+        if (m->priced) printf("  %-22s %s\n", "10,000 images cost", cost_text(cost, cost_of(m)));
         if (!m->eligible && !m->synthetic) puts("  not eligible: that takes the whole published test set, and the target");
     }
     if (m->synthetic) puts("  SYNTHETIC data: this never ranks");

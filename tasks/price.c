@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The price table and the arithmetic of cost. Invariant: every cost is the smallest integer of micro-USD not below
-// the true value, so that "recompute it" has one answer. Cost: the table is parsed when it is asked, well under a
-// millisecond.
+// The price table. Cost: it is parsed when it is asked, well under a millisecond.
 #include "tasks/price.h"
 
 #include <jansson.h>
@@ -109,9 +107,9 @@ int price_find(const char *instance, struct price *price)
 
 int price_from_user(double usd_per_hour, struct price *price)
 {
-    if (!(usd_per_hour > 0) || usd_per_hour * PRICE_USD > (double)PRICE_MAX_MICRO)
+    if (!(usd_per_hour > 0) || usd_per_hour * COST_USD > (double)PRICE_MAX_MICRO)
         return fail(ERR_USAGE, "a price by the hour is above 0 and at most 1,000,000 USD, here %g", usd_per_hour);
-    *price = (struct price){.micro_per_hour = (int64_t)llround(usd_per_hour * PRICE_USD), .source = "user"};
+    *price = (struct price){.micro_per_hour = (int64_t)llround(usd_per_hour * COST_USD), .source = "user"};
     if (price->micro_per_hour < 1) return fail(ERR_USAGE, "a price below a millionth of a dollar can not be recorded");
     time_t now = (time_t)(clock_unix_ms() / 1000);
     struct tm day;
@@ -127,34 +125,4 @@ int price_choose(const char *instance, double usd_per_hour, struct price *price,
     if (instance && by_user) return fail(ERR_USAGE, "--instance and --cost-per-hour exclude each other");
     if (instance) return price_find(instance, price);
     return by_user ? price_from_user(usd_per_hour, price) : 0;
-}
-
-static int64_t ceiling(__int128 product, int64_t divisor)
-{
-    return (int64_t)((product + divisor - 1) / divisor);
-}
-
-static const int64_t ns_an_hour = (int64_t)3600 * 1000000000;
-
-int64_t price_training_micro(int64_t ns, int64_t micro_per_hour)
-{
-    BUG_IF(ns < 0 || micro_per_hour < 0);
-    return ceiling((__int128)ns * micro_per_hour, ns_an_hour);
-}
-
-int64_t price_inference_micro(int64_t ns_an_item, int64_t items, int64_t micro_per_hour)
-{
-    BUG_IF(ns_an_item < 0 || items < 0 || micro_per_hour < 0);
-    return ceiling((__int128)ns_an_item * items * micro_per_hour, ns_an_hour);
-}
-
-char *price_text(char into[PRICE_TEXT], int64_t micro)
-{
-    // Two places from ten dollars on, four from a cent, else all six: three figures at least.
-    int places = micro >= 10 * (int64_t)PRICE_USD ? 2 : micro >= PRICE_USD / 100 ? 4 : 6;
-    int64_t unit = places == 2 ? 10000 : places == 4 ? 100 : 1;
-    int64_t rounded = (micro + unit - 1) / unit;
-    int64_t whole = places == 2 ? 100 : places == 4 ? 10000 : 1000000;
-    snprintf(into, PRICE_TEXT, "$%lld.%0*lld", (long long)(rounded / whole), places, (long long)(rounded % whole));
-    return into;
 }

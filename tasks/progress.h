@@ -5,7 +5,7 @@
 #define DAWN_PROGRESS_H
 
 #include "runtime/base/error.h"
-#include "tasks/group.h"
+#include "submit/format/group.h"
 
 #include <stdio.h>
 

@@ -14,7 +14,8 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/text.h"
-#include "tasks/chain.h"
+#include "submit/format/chain.h"
+#include "submit/format/contest.h"
 #include "tasks/result_inside.h"
 
 struct run {
@@ -40,32 +41,11 @@ const char *run_status_name(enum run_status status)
     return status_names[status];
 }
 
-bool result_meets(int64_t k, int64_t n, int64_t target_micro)
-{
-    return n > 0 && (__int128)k * 1000000 >= (__int128)target_micro * n;
-}
-
 static void draw_nonce(char hex[33])
 {
     unsigned char bytes[16];
     randombytes_buf(bytes, sizeof bytes);
     sodium_bin2hex(hex, 33, bytes, sizeof bytes);
-}
-
-// What the rules fix about a task: two runs with different digests are not comparable.
-static int task_digest(const struct run_facts *f, char hex[DIGEST_HEX])
-{
-    json_t *rules = json_pack("{s:s, s:s, s:I, s:I}", "task", f->task, "metric", f->metric, "target_micro",
-                              (json_int_t)f->target_micro, "items", (json_int_t)f->items);
-    if (rules == NULL) return fail(ERR_INPUT, "the task's name or metric is not valid UTF-8");
-    char *bytes;
-    size_t count;
-    int rc = chain_canonical(rules, &bytes, &count);
-    json_decref(rules);
-    TRY(rc);
-    digest_bytes(bytes, count, hex);
-    free(bytes);
-    return 0;
 }
 
 // Machines and software are stored once each and found again by the digest of their facts.
@@ -173,7 +153,7 @@ static int store_run(struct run *run, const struct run_facts *f, const struct so
     }
     draw_nonce(nonce);
     digest_bytes(f->recipe_json, strlen(f->recipe_json), recipe);
-    int rc = task_digest(f, task);
+    int rc = contest_digest(f->task, f->metric, f->items, f->target_micro, task);
     if (rc == 0)
         chain_begin(&run->chain, &(struct chain_root){.nonce = nonce,
                                                       .task_digest = task,
@@ -253,7 +233,7 @@ static int store_point(struct run *run, const struct run_point *p, int64_t loss,
                   " hash) VALUES (?1,?2,?3,?4,?5,?6,?7,iif(?8 < 0, NULL, ?8),?9,?10)",
                   "iiiiiiiiit", run->id, p->epoch, c->end_to_end_ns, c->classic_ns, c->warm_ns, c->warm_with_evaluation_ns,
                   p->samples, p->k, loss, hash));
-    if (!run->reached && result_meets(p->k, run->items, run->target_micro))
+    if (!run->reached && contest_meets(p->k, run->items, run->target_micro))
         TRY(result_do(r, "record a point",
                       "UPDATE runs SET reached_epoch = ?, reached_ns = ?, reached_classic_ns = ?, reached_warm_ns = ?,"
                       " reached_warm_with_evaluation_ns = ?, reached_samples = ? WHERE id = ?",
@@ -290,7 +270,7 @@ int result_point(struct run *run, const struct run_point *p)
     run->last_samples = p->samples;
     if (p->k >= 0) {
         run->last_k = p->k;
-        run->reached = run->reached || result_meets(p->k, run->items, run->target_micro);
+        run->reached = run->reached || contest_meets(p->k, run->items, run->target_micro);
     }
     return 0;
 }
@@ -311,7 +291,7 @@ int result_end(struct run *run, enum run_status status, const struct run_end *e,
 {
     static const struct run_end nothing;
     if (status == RUN_DONE || status == RUN_MISSED)
-        status = run->last_k >= 0 && result_meets(run->last_k, run->items, run->target_micro) ? RUN_DONE : RUN_MISSED;
+        status = run->last_k >= 0 && contest_meets(run->last_k, run->items, run->target_micro) ? RUN_DONE : RUN_MISSED;
     if (recorded != NULL) *recorded = status;
     struct results *r = run->results;
     int rc = result_begin_transaction(r);
@@ -345,7 +325,7 @@ int result_group_end(struct results *r, int64_t id)
 bool result_eligible(const struct latency_facts *f)
 {
     const struct run_data *d = f->data;
-    return f->items == d->items && d->official && !d->synthetic && result_meets(f->k, f->items, f->target_micro);
+    return f->items == d->items && d->official && !d->synthetic && contest_meets(f->k, f->items, f->target_micro);
 }
 
 static int store_latency(struct results *r, const struct latency_facts *f, const struct software_facts *software)

@@ -131,9 +131,6 @@ struct latency_facts {
 bool result_eligible(const struct latency_facts *);
 int result_latency(struct results *, const struct latency_facts *, int64_t *id) MUST_CHECK;
 
-// k of n against millionths, in integers: exactly at the target meets it.
-bool result_meets(int64_t k, int64_t n, int64_t target_micro);
-
 // The connection, for tests that look at the tables themselves.
 struct sqlite3 *result_connection(struct results *);
 const char *result_file(const struct results *);

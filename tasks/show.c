@@ -187,10 +187,10 @@ static void add_cost(struct text *t, const json_t *run)
     if (!record_has(run, "price_micro_per_hour")) return;
     int64_t price = record_int(run, "price_micro_per_hour");
     bool reached = record_has(run, "reached_ns");
-    char cost[PRICE_TEXT], hour[PRICE_TEXT];
-    price_text(cost, price_training_micro(record_int(run, reached ? "reached_ns" : "last_ns"), price));
+    char cost[COST_TEXT], hour[COST_TEXT];
+    cost_text(cost, cost_training_micro(record_int(run, reached ? "reached_ns" : "last_ns"), price));
     line(t, "cost", "%s %s, at %s an hour%s%s (%s, %s)", cost, reached ? "to target" : "so far, target not reached",
-         price_text(hour, price), *record_text(run, "price_instance") ? " for " : "", record_text(run, "price_instance"),
+         cost_text(hour, price), *record_text(run, "price_instance") ? " for " : "", record_text(run, "price_instance"),
          record_text(run, "price_source"), record_text(run, "price_date"));
 }
 
@@ -249,7 +249,7 @@ static void add_latencies(struct text *t, const json_t *rows, const struct show_
     json_t *row;
     json_array_foreach((json_t *)rows, i, row)
     {
-        char items[TEXT_FIGURE], cost[PRICE_TEXT];
+        char items[TEXT_FIGURE], cost[COST_TEXT];
         text_add(t, "  %s, %lld thread%s, %s: %.2f%% of %s items%s\n", record_text(row, "precision"), (long long)record_int(row, "threads"),
                  record_int(row, "threads") == 1 ? "" : "s", record_text(row, "device"),
                  percent(record_int(row, "k"), record_int(row, "items")), text_count(items, record_int(row, "items")),
@@ -265,7 +265,7 @@ static void add_latencies(struct text *t, const json_t *rows, const struct show_
         }
         if (record_has(row, "price_micro_per_hour"))
             text_add(t, "    %s for 10,000 items\n",
-                     price_text(cost, price_inference_micro(record_int(row, "whole_mean_ns"), 10000, record_int(row, "price_micro_per_hour"))));
+                     cost_text(cost, cost_inference_micro(record_int(row, "whole_mean_ns"), 10000, record_int(row, "price_micro_per_hour"))));
     }
 }
 

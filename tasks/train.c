@@ -5,8 +5,9 @@
 
 #include "runtime/checkpoint.h"
 #include "runtime/fuse.h"
+#include "submit/format/contest.h"
+#include "submit/format/group.h"
 #include "tasks/digests.h"
-#include "tasks/group.h"
 #include "tasks/result.h"
 #include "tasks/trainer.h"
 
@@ -129,7 +130,7 @@ static void announce(struct going *r)
 
 static bool target_met(const struct going *r)
 {
-    return r->correct >= 0 && result_meets(r->correct, dataset_facts(r->data)->count[SPLIT_TEST], target_micro(r->o));
+    return r->correct >= 0 && contest_meets(r->correct, dataset_facts(r->data)->count[SPLIT_TEST], target_micro(r->o));
 }
 
 static int end_of_epoch(struct going *r)
@@ -241,7 +242,7 @@ static struct stopwatch_clocks clocks_told(const struct going *r)
 
 static void tell_end(struct going *r, enum run_status status, const struct run_end *end)
 {
-    char cost[PRICE_TEXT];
+    char cost[COST_TEXT];
     struct stopwatch_clocks told = clocks_told(r);
     struct progress_end shown = {
         .status = run_status_name(status), .accuracy = accuracy_of(r), .target = r->o->target,
@@ -249,7 +250,7 @@ static void tell_end(struct going *r, enum run_status status, const struct run_e
         .classic_ns = told.classic_ns, .warm_ns = told.warm_ns, .peak_memory = end->peak_memory_bytes,
         .synthetic = dataset_facts(r->data)->synthetic,
     };
-    if (r->o->price) shown.cost = price_text(cost, price_training_micro(told.end_to_end_ns, r->o->price->micro_per_hour));
+    if (r->o->price) shown.cost = cost_text(cost, cost_training_micro(told.end_to_end_ns, r->o->price->micro_per_hour));
     progress_end(&r->progress, &shown);
 }
 

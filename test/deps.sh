@@ -16,6 +16,7 @@ libpng|libpng-dev|png.h|png
 libjpeg-turbo|libjpeg62-turbo-dev|jpeglib.h|jpeg
 libarchive|libarchive-dev|archive.h|archive
 libsodium|libsodium-dev|sodium.h|sodium
+libmicrohttpd|libmicrohttpd-dev|microhttpd.h|microhttpd
 cmocka|libcmocka-dev|cmocka.h|cmocka'
 first='#include <stdio.h>\n#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <setjmp.h>\n'
 compiler=${CC:-gcc}

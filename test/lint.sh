@@ -26,7 +26,8 @@ forbid() {
     }'
 }
 
-# base < {data, runtime} < tasks < submit; the scoreboard sees base and the format half of submit only.
+# base < submit/format < {tasks, scoreboard}; base < {data, runtime} < tasks < submit. The server sees base and the
+# format only.
 layering() {
     library | xargs -r awk '
     /^[ \t]*#[ \t]*include[ \t]+"/ {
@@ -36,10 +37,10 @@ layering() {
         if (from ~ /^runtime\/base\//) allowed = "^runtime/base/"
         else if (from ~ /^runtime\//) allowed = "^runtime/"
         else if (from ~ /^data\//) allowed = "^(data|runtime/base)/"
-        else if (from ~ /^tasks\//) allowed = "^(tasks|data|runtime)/"
-        else if (from ~ /^submit\/format/) allowed = "^(runtime/base/|submit/format)"
+        else if (from ~ /^tasks\//) allowed = "^(tasks|data|runtime|submit/format)/"
+        else if (from ~ /^submit\/format\//) allowed = "^(runtime/base|submit/format)/"
         else if (from ~ /^submit\//) allowed = "^(submit|tasks|data|runtime)/"
-        else allowed = "^(scoreboard/|runtime/base/|submit/format)"
+        else allowed = "^(scoreboard|runtime/base|submit/format)/"
         if (to !~ allowed) printf "%s:%d: layering: may not include %s\n", FILENAME, FNR, to
     }'
 }
@@ -125,7 +126,7 @@ self_test() {
     expect layering data/b.c "$c#include \"b.h\"\n"
     expect layering tasks/a.c "$c#include \"submit/client.h\"\n"
     expect layering scoreboard/a.c "$c#include \"submit/client.h\"\n"
-    expect layering submit/format_a.c "$c#include \"tasks/result.h\"\n"
+    expect layering submit/format/a.c "$c#include \"tasks/result.h\"\n"
     expect licence data/a.c 'int a;\n'
     expect licence test/a.sh '#!/bin/sh\n'
     expect licence docs/a.md '# A\n'
@@ -149,7 +150,7 @@ self_test() {
     printf '%b' "$c#include \"runtime/base/error.h\"\nvoid bug(void) { abort(); }\n" >"$tree/runtime/base/error.c"
     printf '%b' "$c#include \"runtime/base/error.h\"\n// printf( is only named here\nsnprintf(a, 1, b);\n" >"$tree/data/a.c"
     printf '%b' "$c#include \"data/a.h\"\n#include \"runtime/graph.h\"\nprintf(\"a\");\n" >"$tree/tasks/cmd_a.c"
-    printf '%b' "$c#include \"submit/format.h\"\nfprintf(file, \"a\");\n" >"$tree/scoreboard/a.c"
+    printf '%b' "$c#include \"submit/format/a.h\"\nfprintf(file, \"a\");\n" >"$tree/scoreboard/a.c"
     printf '%b' "$c""mkdtemp(\"/tmp/dawn-XXXX""XX\"); exit(0); printf(\"a\");\n" >"$tree/test/unit/a.c"
     "$self" "$tree" >"$work/said" || { echo "lint self-test: a clean tree fails:"; cat "$work/said"; bad=1; }
     [ "$bad" -eq 0 ] && echo "$proved breaches noticed, a clean tree passed"

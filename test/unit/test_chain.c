@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tasks/chain.h"
+#include "submit/format/canonical.h"
+#include "submit/format/chain.h"
 
 #include <cmocka.h>
 
@@ -82,7 +83,7 @@ static int canonical(const char *json, char **bytes)
     json_t *value = json_loads(json, JSON_DECODE_ANY, NULL);
     assert_non_null(value);
     size_t count = 0;
-    int rc = chain_canonical(value, bytes, &count);
+    int rc = canonical_write(value, bytes, &count);
     if (rc == 0) assert_int_equal(count, strlen(*bytes));
     json_decref(value);
     return rc;

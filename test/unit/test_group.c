@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tasks/group.h"
+#include "submit/format/group.h"
 
 #include <cmocka.h>
 

@@ -67,29 +67,29 @@ static void costs_are_rounded_up_once(void **state)
 {
     (void)state;
     const int64_t hour = 3600 * (int64_t)1000000000;
-    assert_int_equal(price_training_micro(hour, 178500), 178500);
-    assert_int_equal(price_training_micro(hour / 2, 178500), 89250);
-    assert_int_equal(price_training_micro(1, 178500), 1);  // not free
-    assert_int_equal(price_training_micro(0, 178500), 0);
-    assert_int_equal(price_training_micro(hour + 1, 178500), 178501);
+    assert_int_equal(cost_training_micro(hour, 178500), 178500);
+    assert_int_equal(cost_training_micro(hour / 2, 178500), 89250);
+    assert_int_equal(cost_training_micro(1, 178500), 1);  // not free
+    assert_int_equal(cost_training_micro(0, 178500), 0);
+    assert_int_equal(cost_training_micro(hour + 1, 178500), 178501);
     // DAWNBench's cheapest CPU row: 286,014 s; here at 0.533 USD an hour.
-    assert_int_equal(price_training_micro(286014 * (int64_t)1000000000, 533000), 42345962);
+    assert_int_equal(cost_training_micro(286014 * (int64_t)1000000000, 533000), 42345962);
     // 0.1345 ms an item at 3.06 USD an hour, 10,000 items: 0.00114325 USD.
-    assert_int_equal(price_inference_micro(134500, 10000, 3060000), 1144);
+    assert_int_equal(cost_inference_micro(134500, 10000, 3060000), 1144);
     // A month on a thousand machines does not overflow.
-    assert_int_equal(price_training_micro(720 * hour, PRICE_MAX_MICRO), 720 * PRICE_MAX_MICRO);
+    assert_int_equal(cost_training_micro(720 * hour, PRICE_MAX_MICRO), 720 * PRICE_MAX_MICRO);
 }
 
 static void money_as_text(void **state)
 {
     (void)state;
-    char text[PRICE_TEXT];
-    assert_string_equal(price_text(text, 42345962), "$42.35");
-    assert_string_equal(price_text(text, 21200), "$0.0212");
-    assert_string_equal(price_text(text, 1144), "$0.001144");
-    assert_string_equal(price_text(text, 0), "$0.000000");
-    assert_string_equal(price_text(text, 9999999), "$10.0000");
-    assert_string_equal(price_text(text, 1500000), "$1.5000");
+    char text[COST_TEXT];
+    assert_string_equal(cost_text(text, 42345962), "$42.35");
+    assert_string_equal(cost_text(text, 21200), "$0.0212");
+    assert_string_equal(cost_text(text, 1144), "$0.001144");
+    assert_string_equal(cost_text(text, 0), "$0.000000");
+    assert_string_equal(cost_text(text, 9999999), "$10.0000");
+    assert_string_equal(cost_text(text, 1500000), "$1.5000");
 }
 
 int main(void)

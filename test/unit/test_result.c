@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "runtime/base/file.h"
-#include "tasks/chain.h"
+#include "submit/format/chain.h"
 #include "tasks/record.h"
 #include "test/unit/fixture_result.h"
 

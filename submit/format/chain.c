@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hash chain over a run's points. Invariant: what is hashed is exactly the canonical JSON a submission later
 // carries, so that a server recomputes the chain from the received bytes alone. Cost: one SHA-256 a point.
-#include "tasks/chain.h"
+#include "submit/format/chain.h"
 
 #include <jansson.h>
 #include <sodium.h>
@@ -9,66 +9,14 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
-
-enum { DEPTH_MAX = 8, CANONICAL_MAX = 1 << 20 };
-
-static int check_text(const char *text)
-{
-    for (const unsigned char *c = (const unsigned char *)text; *c != 0; c++)
-        if (*c < 0x20 || *c == 0x7f) return fail(ERR_INPUT, "canonical JSON holds no control characters, here 0x%02x", *c);
-    return 0;
-}
-
-static int check_value(const json_t *value, int depth)
-{
-    if (depth > DEPTH_MAX) return fail(ERR_INPUT, "canonical JSON is at most %d levels deep", DEPTH_MAX);
-    const char *key;
-    json_t *item;
-    size_t i;
-    switch (json_typeof(value)) {
-    case JSON_INTEGER:
-        return 0;
-    case JSON_STRING:
-        if (strlen(json_string_value(value)) != json_string_length(value))
-            return fail(ERR_INPUT, "canonical JSON holds no NUL in a string");
-        return check_text(json_string_value(value));
-    case JSON_ARRAY:
-        json_array_foreach((json_t *)value, i, item) TRY(check_value(item, depth + 1));
-        return 0;
-    case JSON_OBJECT:
-        json_object_foreach((json_t *)value, key, item)
-        {
-            for (const char *c = key; *c != 0; c++)
-                if (*c < 0x21 || *c > 0x7e) return fail(ERR_INPUT, "keys of canonical JSON are plain ASCII words");
-            TRY(check_value(item, depth + 1));
-        }
-        return 0;
-    default:
-        return fail(ERR_INPUT, "canonical JSON holds integers and strings only, no fractions, booleans or null");
-    }
-}
-
-int chain_canonical(const void *json, char **bytes, size_t *count)
-{
-    const json_t *value = json;
-    TRY(check_value(value, 1));
-    char *text = json_dumps(value, JSON_SORT_KEYS | JSON_COMPACT | JSON_ENCODE_ANY);
-    if (text == NULL) return fail(ERR_MEMORY, "not enough memory to write canonical JSON");
-    *count = strlen(text);
-    if (*count > CANONICAL_MAX) {
-        free(text);
-        return fail(ERR_INPUT, "canonical JSON is at most %d bytes long", CANONICAL_MAX);
-    }
-    *bytes = text;
-    return 0;
-}
+#include "submit/format/canonical.h"
 
 // What is passed here is made of our own integers and digests: it can not be refused.
 static void hash_value(struct chain *chain, const struct chain *before, json_t *value)
 {
     char *bytes;
     size_t count;
-    if (value == NULL || chain_canonical(value, &bytes, &count) < 0) BUG("a point that has no canonical form");
+    if (value == NULL || canonical_write(value, &bytes, &count) < 0) BUG("a point that has no canonical form");
     crypto_hash_sha256_state state;
     crypto_hash_sha256_init(&state);
     if (before != NULL) crypto_hash_sha256_update(&state, before->head, sizeof before->head);

@@ -2,14 +2,14 @@
 // Group statistics. Student's t comes from the regularised incomplete beta function by its continued fraction
 // (Lentz's method; Press et al., Numerical Recipes, section 6.4, describes both), good to about 1e-12 here. Cost:
 // microseconds.
-#include "tasks/group.h"
+#include "submit/format/group.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/base/error.h"
-#include "tasks/result.h"
+#include "submit/format/contest.h"
 
 static double beta_fraction(double a, double b, double x)
 {
@@ -111,7 +111,7 @@ static bool mean_meets(const struct group_run *runs, int count, int finished, in
         items = runs[i].items;
         k += runs[i].k;
     }
-    return result_meets(k, items * finished, target_micro);
+    return contest_meets(k, items * finished, target_micro);
 }
 
 void group_judge(const struct group_run *runs, int count, int planned, int64_t target_micro, struct group_facts *out)

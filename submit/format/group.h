@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Statistics of a group of runs: what the rules ask before a result counts as official. Pure arithmetic.
-#ifndef DAWN_TASKS_GROUP_H
-#define DAWN_TASKS_GROUP_H
+#ifndef DAWN_FORMAT_GROUP_H
+#define DAWN_FORMAT_GROUP_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 // The chain that ties a run's points together: h_i = SHA-256(h_{i-1} || canonical JSON of point i), h_0 being the
 // SHA-256 of what the run set out with. No point can be changed, left out or put in later without changing every
 // hash after it. Canonical JSON: keys sorted, compact, integers and strings only.
-#ifndef DAWN_TASKS_CHAIN_H
-#define DAWN_TASKS_CHAIN_H
+#ifndef DAWN_FORMAT_CHAIN_H
+#define DAWN_FORMAT_CHAIN_H
 
 #include "runtime/base/file.h"
 
@@ -31,9 +31,5 @@ void chain_begin(struct chain *, const struct chain_root *);
 void chain_add(struct chain *, const struct chain_point *);
 void chain_hex(const struct chain *, char hex[DIGEST_HEX]);
 bool chain_from_hex(struct chain *, const char *hex);  // to go on from a stored head
-
-// Canonical bytes of any jansson value; free() ends them. ERR_INPUT when there is a float, a null, a boolean, text
-// with control characters, or more than 8 levels. Declared with void * so that only users of JSON include jansson.
-int chain_canonical(const void *json, char **bytes, size_t *count) MUST_CHECK;
 
 #endif

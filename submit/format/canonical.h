@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Canonical JSON: the one byte string of a value, so that it can be hashed and signed. ASCII keys sorted, compact,
+// integers and strings only (JSON libraries rewrite 0.1), at most 8 levels, at most 1 MiB. A receiver parses, writes
+// again and demands identical bytes.
+#ifndef DAWN_FORMAT_CANONICAL_H
+#define DAWN_FORMAT_CANONICAL_H
+
+#include <jansson.h>
+
+#include "runtime/base/error.h"
+
+enum { CANONICAL_MAX = 1 << 20, CANONICAL_DEPTH = 8 };
+
+// free() ends the bytes. ERR_INPUT when there is a fraction, a null, a boolean, text with control characters, too many
+// levels or too many bytes.
+int canonical_write(const json_t *value, char **bytes, size_t *count) MUST_CHECK;
+// The pure parser of what comes from outside: refuses duplicate keys, broken UTF-8, and every byte string that is not
+// exactly what canonical_write would have made. json_decref ends the value.
+int canonical_read(const char *bytes, size_t count, json_t **value) MUST_CHECK;
+
+// Accessors for values whose shape has been checked: 0, "" or NULL where there is nothing of that kind. A path names
+// members with dots: "model.name".
+int64_t canonical_int(const json_t *, const char *path);
+const char *canonical_text(const json_t *, const char *path);
+const json_t *canonical_at(const json_t *, const char *path);
+
+// Whether text may be shown to people: valid UTF-8 without control characters, bidi overrides or isolates, zero-width
+// characters, line separators, private use or unassigned planes; not padded with blanks. ERR_INPUT says which character.
+int canonical_check_words(const char *text, size_t count) MUST_CHECK;
+
+#endif

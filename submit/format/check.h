@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checks of a statement's figures: one implementation, used by `dawn` before it signs and by the server after.
+// A statement with a REJECT never counts; a FLAG is shown beside it and keeps it from being called audited.
+#ifndef DAWN_FORMAT_CHECK_H
+#define DAWN_FORMAT_CHECK_H
+
+#include "submit/format/statement.h"
+
+enum check_level { CHECK_REJECT, CHECK_FLAG };
+
+// CHECK(NAME, code in the API, level, what it asks)
+#define CHECK_LIST                                                                                                     \
+    CHECK(TASK, "unknown-task", REJECT, "the task is one that has boards, with the rules of its digest")               \
+    CHECK(DATA, "unknown-data", REJECT, "data called official have the published digests, on the whole test set")      \
+    CHECK(TIME_ORDER, "time-order", REJECT, "time grows from point to point, on every clock that must")                \
+    CHECK(EPOCH_ORDER, "epoch-order", REJECT, "epochs and samples grow from point to point")                           \
+    CHECK(SCORE, "score-range", REJECT, "k is a whole number from 0 to N")                                             \
+    CHECK(SCALE, "score-scale", REJECT, "no share is given as a percentage, nor the reverse")                          \
+    CHECK(CHAIN, "chain-broken", REJECT, "every point's hash follows from the one before and from the root")           \
+    CHECK(CROSSING, "crossing", REJECT, "the target is first met at the point that is claimed, at its clocks")         \
+    CHECK(STATUS, "status", REJECT, "done or missed follows from the last evaluation")                                 \
+    CHECK(CLOCKS, "clocks", REJECT, "segments leave no gap and sum to the clocks that are claimed")                    \
+    CHECK(GROUP, "group-index", REJECT, "a group's run has a number within those announced")                           \
+    CHECK(SEED, "seed-twice", REJECT, "no seed is used twice in a group")                                              \
+    CHECK(COST, "cost", REJECT, "the cost follows from time and price")                                                \
+    CHECK(LATENCY, "latency-order", REJECT, "percentiles grow, and the mean lies where it can")                        \
+    CHECK(ELIGIBLE, "latency-eligible", REJECT, "a latency called eligible meets the target on the whole test set")    \
+    CHECK(SPEED, "above-peak", REJECT, "the arithmetic does not exceed what the stated hardware can do")               \
+    CHECK(CLIENT_TIME, "client-time", REJECT, "the date lies within 30 days past and 10 minutes to come")              \
+    CHECK(SPEED_HIGH, "near-peak", FLAG, "the arithmetic stays below 70% of what the stated hardware can do")          \
+    CHECK(SPEED_UNKNOWN, "unknown-peak", FLAG, "the hardware is one whose peak is known")                              \
+    CHECK(EVEN, "even-intervals", FLAG, "intervals between epochs are not exactly equal")                              \
+    CHECK(CADENCE, "cadence", FLAG, "epochs take equally long, for their samples and image sizes, within 25%")         \
+    CHECK(PRICE_OLD, "price-old", FLAG, "the price was at most 90 days old")                                           \
+    CHECK(DIRTY, "sources-changed", FLAG, "the program was built from a commit, without changes")                      \
+    CHECK(SELF, "self-evaluated", FLAG, "the harness evaluated, not the program that was trained")
+enum check {
+#define CHECK(name, code, level, what) CHECK_##name,
+    CHECK_LIST
+#undef CHECK
+        CHECKS
+};
+const char *check_code(enum check);
+enum check_level check_level(enum check);
+const char *check_what(enum check);
+
+enum { FINDINGS_MAX = 64, FINDING_TEXT = 200 };
+struct findings {
+    int count;  // the first FINDINGS_MAX are kept, `count` goes on
+    int rejects, flags;
+    struct {
+        enum check check;
+        char text[FINDING_TEXT];  // a sentence with the figures
+    } at[FINDINGS_MAX];
+};
+void finding_add(struct findings *, enum check, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+// All checks that one statement alone can fail. `now_ms`: date and time, an argument so that a re-check years later asks
+// for what was known then (the server gives the moment of acceptance).
+void check_statement(const struct statement *, int64_t now_ms, struct findings *);
+// CHECK_SEED: what only the runs of one group together can fail. `seeds` of the other runs already there.
+void check_group_seed(const struct statement *, const int64_t *seeds, int count, struct findings *);
+
+// Peak arithmetic of stated hardware in FLOP/s at a precision, generous: 0 when nothing is known (peaks.json, and for
+// processors: threads x the widest units its flags name x 6 GHz).
+double check_peak(const struct statement *);
+
+#endif

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of contests. It travels inside the program, so a mistake in it is a bug, not an error.
+#include "submit/format/contest.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/embed.h"
+#include "submit/format/canonical.h"
+
+static struct contest contests[CONTESTS_MAX];
+static int contest_count;
+
+static const char *text_or_null(const json_t *row, const char *key)
+{
+    return json_string_value(json_object_get(row, key));
+}
+
+static void read_row(const json_t *row, struct contest *c)
+{
+    *c = (struct contest){
+        .name = text_or_null(row, "name"), .title = text_or_null(row, "title"), .about = text_or_null(row, "about"),
+        .metric = text_or_null(row, "metric"), .metric_title = text_or_null(row, "metric_title"),
+        .test_name = text_or_null(row, "test_name"), .items = canonical_int(row, "items"),
+        .test_items = canonical_int(row, "test_items"), .train_digest = text_or_null(row, "train_digest"),
+        .test_digest = text_or_null(row, "test_digest"), .synthetic = canonical_int(row, "synthetic") != 0,
+        .dawnbench_column = text_or_null(row, "dawnbench_column"), .dawnbench_scale = canonical_int(row, "dawnbench_scale"),
+    };
+    const json_t *targets = json_object_get(row, "target_micro");
+    BUG_IF(c->name == NULL || c->title == NULL || c->metric == NULL || c->metric_title == NULL || c->items < 1);
+    BUG_IF(json_array_size(targets) < 1 || json_array_size(targets) > CONTEST_TARGETS);
+    for (size_t i = 0; i < json_array_size(targets); i++) c->target_micro[i] = json_integer_value(json_array_get(targets, i));
+}
+
+static void read_table(void)
+{
+    const struct embedded *file = embedded_find("submit/format/contests.json");
+    BUG_IF(file == NULL);
+    static json_t *table;  // the rows' texts lie in it as long as the program runs
+    table = json_loadb(file->at, file->size, JSON_REJECT_DUPLICATES, NULL);
+    BUG_IF(!json_is_array(table) || json_array_size(table) > CONTESTS_MAX);
+    for (size_t i = 0; i < json_array_size(table); i++) read_row(json_array_get(table, i), &contests[contest_count++]);
+}
+
+const struct contest *contest_table(int *count)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_table);
+    if (count != NULL) *count = contest_count;
+    return contests;
+}
+
+const struct contest *contest_find(const char *name)
+{
+    int count;
+    const struct contest *table = contest_table(&count);
+    for (int i = 0; i < count; i++)
+        if (strcmp(table[i].name, name) == 0) return &table[i];
+    return NULL;
+}
+
+const struct contest *contest_of(const char *task, bool synthetic)
+{
+    if (!synthetic) return contest_find(task);
+    int count;
+    const struct contest *table = contest_table(&count);
+    for (int i = 0; i < count; i++)
+        if (table[i].synthetic) return &table[i];
+    return NULL;
+}
+
+int contest_digest(const char *task, const char *metric, int64_t items, int64_t target_micro, char hex[DIGEST_HEX])
+{
+    json_t *rules = json_pack("{s:s, s:s, s:I, s:I}", "task", task, "metric", metric, "target_micro", (json_int_t)target_micro,
+                              "items", (json_int_t)items);
+    if (rules == NULL) return fail(ERR_INPUT, "the task's name or metric is not valid UTF-8");
+    char *bytes;
+    size_t count;
+    int rc = canonical_write(rules, &bytes, &count);
+    json_decref(rules);
+    TRY(rc);
+    digest_bytes(bytes, count, hex);
+    free(bytes);
+    return 0;
+}
+
+bool contest_meets(int64_t k, int64_t n, int64_t target_micro)
+{
+    return n > 0 && (__int128)k * 1000000 >= (__int128)target_micro * n;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contests: which tasks have boards, and what their rules fix (docs/rules.md). One table, contests.json, is inside
+// both programs; a row more is a board more.
+#ifndef DAWN_FORMAT_CONTEST_H
+#define DAWN_FORMAT_CONTEST_H
+
+#include "runtime/base/file.h"
+
+enum { CONTEST_TARGETS = 4, CONTEST_DIGESTS = 4, CONTESTS_MAX = 32 };
+struct contest {
+    const char *name;          // "cifar10": in records and addresses
+    const char *title;         // "CIFAR10": on pages, and DAWNBench's folder
+    const char *about;         // one sentence
+    const char *metric;        // "top1", "top5", "f1"
+    const char *metric_title;  // "top-1 accuracy"
+    const char *test_name;     // "the 10,000 test images"
+    int64_t items;             // N of "k of N". A metric that is no count (F1) is kept in millionths: N is 1,000,000
+    int64_t test_items;        // items of the whole test set
+    int64_t target_micro[CONTEST_TARGETS];  // the board's own first, then those one may filter by; 0 ends
+    const char *train_digest, *test_digest;  // SHA-256 of the published content; NULL: not known here
+    bool synthetic;            // the board for data that programs draw themselves: never official
+    const char *dawnbench_column;  // of DAWNBench's log and of its inference files: "top1Accuracy"
+    int64_t dawnbench_scale;       // what 100% is called there: 100 (percent) or 1 (SQuAD's f1)
+};
+const struct contest *contest_table(int *count);         // parsed once
+const struct contest *contest_find(const char *name);    // NULL: there is none
+// The contest of a run: its task's, or the demonstration's when its data is synthetic.
+const struct contest *contest_of(const char *task, bool synthetic);
+
+// What the rules fix about a task, as a digest: two runs with different ones are not comparable.
+int contest_digest(const char *task, const char *metric, int64_t items, int64_t target_micro, char hex[DIGEST_HEX]) MUST_CHECK;
+// k of n against millionths, in integers: exactly at the target meets it.
+bool contest_meets(int64_t k, int64_t n, int64_t target_micro);
+
+#endif

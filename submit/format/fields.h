@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The members of every statement, as one table: name, kind, bounds, whether it must be there, what it says. The parser
+// checks against it, and docs/submit.md is held against it by a test.
+#ifndef DAWN_FORMAT_FIELDS_H
+#define DAWN_FORMAT_FIELDS_H
+
+#include "submit/format/statement.h"
+
+enum field_kind {
+    FIELD_INT,     // low to high
+    FIELD_YES,     // 0 or 1
+    FIELD_WORD,    // low to high characters out of a-z A-Z 0-9 . _ + - (a handle, a task, a precision)
+    FIELD_WORDS,   // text for people, low to high bytes (canonical_check_words)
+    FIELD_TEXT,    // as it is, low to high bytes, no control characters: recipes, flags
+    FIELD_HEX,     // exactly `low` lower-case hexadecimal digits
+    FIELD_DATE,    // YYYY-MM-DD, a day that exists
+    FIELD_ONE_OF,  // `words`, separated by |
+    FIELD_OBJECT,  // `members`
+    FIELD_LIST,    // low to high objects of `members`
+    FIELD_TAGS,    // low to high different words of at most 32 characters
+};
+struct field {
+    const char *name;
+    enum field_kind kind;
+    int64_t low, high;
+    bool optional;
+    const char *words;
+    const struct field *members;  // ends with name NULL
+    const char *what;
+};
+extern const struct field *const statement_fields[STATEMENT_TYPES];
+extern const struct field receipt_fields[];
+
+// ERR_INPUT names the member ("points[3].k"). `what` begins the sentence: "the payload".
+int fields_check(const char *what, const struct field *, const json_t *) MUST_CHECK;
+
+#endif

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ed25519 keys in OpenSSH's formats: the public line, the fingerprint, the private key file. The bytes of such files
+// come from outside: pure parsers with limits.
+#ifndef DAWN_FORMAT_SSHKEY_H
+#define DAWN_FORMAT_SSHKEY_H
+
+#include "runtime/base/error.h"
+
+enum { SSHKEY_COMMENT = 128, SSHKEY_TEXT = 256, SSHKEY_ID = 51 };
+struct sshkey {
+    unsigned char at[32];          // the public key
+    char comment[SSHKEY_COMMENT];  // "" when there is none; plain printable text
+};
+struct sshkey_secret {
+    struct sshkey key;
+    unsigned char secret[64];  // libsodium's form: seed, then public key
+};
+
+// "SHA256:" and 43 base64 digits, as ssh-keygen -l shows it: the key's name everywhere.
+char *sshkey_id(const struct sshkey *, char into[SSHKEY_ID]);
+// "ssh-ed25519 AAAA... comment", without a line end.
+char *sshkey_line(const struct sshkey *, char into[SSHKEY_TEXT]);
+int sshkey_read_line(const char *line, size_t count, struct sshkey *) MUST_CHECK;  // a .pub file's bytes, or one line of it
+
+// "-----BEGIN OPENSSH PRIVATE KEY-----": only Ed25519. SSHKEY_LOCKED (1) when it is encrypted: then only `key` is filled,
+// and the agent has to sign.
+enum { SSHKEY_LOCKED = 1 };
+int sshkey_read_secret(const char *bytes, size_t count, struct sshkey_secret *) MUST_CHECK;
+// The unencrypted file, NUL-terminated; free() ends it after sshkey_wipe.
+char *sshkey_write_secret(const struct sshkey_secret *);
+void sshkey_new(struct sshkey_secret *, const char *comment);
+void sshkey_wipe(void *at, size_t count);
+
+#endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Statements: what people sign. A payload is canonical JSON (canonical.h) of one of five types; every member of every
+// type stands in one table (statement.c) with its kind and bounds, so the parser, the builder and
+// docs/submit.md can not disagree. What is not in the table is refused.
+//
+// An envelope carries a payload to a server and is kept as it came:
+//   {"payload": "<the canonical bytes as a JSON string>", "signature": "-----BEGIN SSH SIGNATURE-----...",
+//    "countersignature": "..."}          the last only for a rotation: the new key's
+#ifndef DAWN_FORMAT_STATEMENT_H
+#define DAWN_FORMAT_STATEMENT_H
+
+#include "runtime/base/file.h"
+#include "runtime/base/text.h"
+#include "submit/format/canonical.h"
+#include "submit/format/sshsig.h"
+
+// STATEMENT(NAME, type in the payload, namespace of its signature, what it says)
+#define STATEMENT_LIST                                                                                                 \
+    STATEMENT(RUN, "run", "run-v1@dawn", "a training run, and the latencies measured with its weights")                \
+    STATEMENT(WITHDRAW, "withdraw", "withdraw-v1@dawn", "takes an own statement off the boards; it stays in the log")  \
+    STATEMENT(AMEND, "amend", "amend-v1@dawn", "changes what an own run says about itself in words, never a figure")   \
+    STATEMENT(ROTATE, "rotate", "rotate-v1@dawn", "passes a handle on from one key to the next; both sign")            \
+    STATEMENT(REVOKE, "revoke", "revoke-v1@dawn", "from here on, nothing more counts that this key signs")
+enum statement_type {
+#define STATEMENT(name, type, space, what) STATEMENT_##name,
+    STATEMENT_LIST
+#undef STATEMENT
+        STATEMENT_TYPES
+};
+const char *statement_type_name(enum statement_type);
+const char *statement_namespace(enum statement_type);
+#define RECEIPT_NAMESPACE "receipt-v1@dawn"
+
+struct statement {
+    enum statement_type type;
+    json_t *json;            // owned; its shape is checked, so that canonical_int() and canonical_text() are safe
+    char *payload;           // owned; the canonical bytes, NUL-terminated
+    size_t count;
+    char digest[DIGEST_HEX];  // SHA-256 of the payload: the statement's name everywhere
+};
+// From the canonical bytes. ERR_INPUT names the member that is wrong. Figures are checked in check.h, not here.
+int statement_read(const char *payload, size_t count, struct statement *) MUST_CHECK;
+// From JSON that was built here (the reference passes over, also when it fails).
+int statement_make(json_t *value, struct statement *) MUST_CHECK;
+void statement_free(struct statement *);
+
+struct envelope {
+    struct statement statement;
+    char *signature, *countersignature;  // owned; the latter NULL unless it is a rotation
+    struct sshkey key, next_key;         // who signed; next_key: the rotation's new key
+};
+// The pure parser of an upload, fuzzed: at most 1 MiB, those members and no other; then statement_read, then every
+// signature. After 0 nothing about the bytes is in doubt, only whether the key and the figures may count.
+int envelope_read(const char *bytes, size_t count, struct envelope *) MUST_CHECK;
+int envelope_write(const struct statement *, const char *signature, const char *countersignature, struct text *into) MUST_CHECK;
+void envelope_free(struct envelope *);
+
+// What a server answers to an accepted statement, canonical and signed with the server's own key (RECEIPT_NAMESPACE):
+// {"accepted_ms":..,"board":"..","payload":"<digest>","sequence":..,"signer":"SHA256:..","type":"receipt","version":1}
+struct receipt {
+    int64_t sequence, accepted_ms;
+    char board[64];
+    char payload[DIGEST_HEX];  // digest of the statement
+    char signer[SSHKEY_ID];    // key of the statement
+};
+int receipt_write(const struct receipt *, char **bytes, size_t *count) MUST_CHECK;  // free() them
+int receipt_read(const char *bytes, size_t count, const char *signature, struct receipt *, struct sshkey *server) MUST_CHECK;
+
+#endif
