@@ -58,8 +58,10 @@ int error_exit_code(int code)
     return code < 0 ? 1 : 0;
 }
 
+const char *error_program = "dawn";
+
 void bug_at(const char *file, int line, const char *what)
 {
-    fprintf(stderr, "dawn: a fault in the program itself (%s:%d): %s\n", file, line, what);
+    fprintf(stderr, "%s: a fault in the program itself (%s:%d): %s\n", error_program, file, line, what);
     abort();
 }

@@ -68,7 +68,7 @@ static void print_help(const struct usage *usage)
 {
     struct text help = {0};
     bool named = usage->command && *usage->command;
-    text_add(&help, "Usage: dawn%s%s %s\n", named ? " " : "", named ? usage->command : "",
+    text_add(&help, "Usage: %s%s%s %s\n", error_program, named ? " " : "", named ? usage->command : "",
              usage->operands ? usage->operands : "[OPTIONS]");
     if (usage->about) {
         text_add(&help, "\n");
@@ -118,7 +118,7 @@ static int unknown(const struct usage *usage, const char *word)
     }
     free(names);
     if (near) return fail(ERR_USAGE, "there is no option --%.60s. Did you mean --%s%s?", word, prefix, near);
-    return fail(ERR_USAGE, "there is no option --%.60s; dawn %s -h lists them", word,
+    return fail(ERR_USAGE, "there is no option --%.60s; %s %s -h lists them", word, error_program,
                 usage->command ? usage->command : "");
 }
 
@@ -239,7 +239,7 @@ static int letters(struct reader *r, const char *at)
         const struct option *o = r->usage->options;
         while (o->kind != OPTION_END && o->letter != *at) o++;
         if (o->kind == OPTION_END) {
-            return fail(ERR_USAGE, "there is no option -%c; dawn %s -h lists them", *at,
+            return fail(ERR_USAGE, "there is no option -%c; %s %s -h lists them", *at, error_program,
                         r->usage->command ? r->usage->command : "");
         }
         if (o->kind == OPTION_FLAG) {

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a scoreboard ranks: every contest (submit/format/contest.h) has these boards, each in two ranks. An entry is a
+// row of a board; a filter says which rows are wanted, and in which order. Nothing here knows HTTP or SQLite.
+#ifndef DAWN_SCOREBOARD_BOARD_H
+#define DAWN_SCOREBOARD_BOARD_H
+
+#include "runtime/base/arena.h"
+#include "runtime/base/text.h"
+#include "submit/format/contest.h"
+
+// BOARD(NAME, word in addresses, title, unit of a value in full precision). Less is better on all of them.
+#define BOARD_LIST                                                                                                     \
+    BOARD(TRAINING_TIME, "training-time", "Training time", "s")                                                        \
+    BOARD(TRAINING_COST, "training-cost", "Training cost", "USD")                                                      \
+    BOARD(INFERENCE_LATENCY, "inference-latency", "Inference latency", "ms")                                           \
+    BOARD(INFERENCE_COST, "inference-cost", "Inference cost", "USD/item")
+enum board {
+#define BOARD(name, word, title, unit) BOARD_##name,
+    BOARD_LIST
+#undef BOARD
+        BOARDS
+};
+const char *board_word(enum board);
+const char *board_title(enum board);
+const char *board_unit(enum board);
+bool board_find(const char *word, enum board *);
+
+// classic: single runs, as DAWNBench: first crossing on the classic clock (and that time x price); single latencies.
+// group: official groups, as docs/rules.md: mean end-to-end time of the whole schedule (and that x price); for inference
+// the mean over an official group's runs, each by its best eligible latency, if every run has one.
+enum rank { RANK_CLASSIC, RANK_GROUP, RANKS };
+const char *rank_word(enum rank);  // "classic", "group"
+bool rank_find(const char *word, enum rank *);
+const char *board_counts(enum board, enum rank);  // one sentence: what is counted
+
+// TRUST(NAME, word, title, what it means). Shown on every row; a signature says who said it, not that it is true.
+#define TRUST_LIST                                                                                                     \
+    TRUST(IMPORTED, "imported", "Imported", "copied from DAWNBench's archive; nothing was signed")                     \
+    TRUST(SIGNED, "signed", "Signed", "signed with a known key; a check raised a flag, or the program scored itself")  \
+    TRUST(AUDITED, "audited", "Audited", "signed, evaluated by the harness, and no check raised a flag")               \
+    TRUST(WITNESSED, "witnessed", "Witnessed", "the server issued a ticket before the start; not given yet")           \
+    TRUST(REPRODUCED, "reproduced", "Reproduced", "another person's run, same recipe and seed, came to the same curve")
+enum trust {
+#define TRUST(name, word, title, what) TRUST_##name,
+    TRUST_LIST
+#undef TRUST
+        TRUSTS
+};
+const char *trust_word(enum trust);
+const char *trust_title(enum trust);
+const char *trust_what(enum trust);
+
+// A row. Texts are NUL-terminated, never NULL, in the arena of the query. 0 stands for "not known" where it can not be a value.
+struct entry {
+    int64_t id;             // of the row, this database only
+    int64_t rank;           // 1 for the best; place in the order by value, then by server time, whatever the filter
+    double value;           // in the board's unit, full precision
+    double low, high;       // 95% interval of a group's mean; both the value otherwise
+    double cost;            // USD (training: of the run; inference: of an item); negative: not known
+    double accuracy;        // 0 to 1: of the evaluation that counts, a group's mean
+    double p;               // of a group's t-test; negative elsewhere
+    int runs;               // of a group; 1 otherwise
+    enum trust trust;
+    int64_t accepted_ms;    // server time (of an import: its date at midnight): breaks ties, dates the row
+    int64_t sequence;       // statement (group: its last); 0 for an import
+    int64_t devices, views, flags;
+    const char *contest;    // "cifar10"
+    const char *group;      // nonce, "" when it is no group
+    const char *source;     // import: TASK/train|inference/STEM; else "#SEQUENCE" or "group NONCE"
+    const char *author;     // handle, or DAWNBench's author
+    const char *team, *model, *hardware, *framework, *precision, *division;
+    const char *date;       // YYYY-MM-DD, when the run was made (import: its timestamp)
+    const char *code_url;   // "" or an https or http address
+    const char *tags;       // words separated by blanks
+};
+struct entries {
+    struct entry *at;
+    int count;
+    int64_t total;          // rows that pass the filter, on all pages
+    const char *next;       // cursor of the next page, NULL on the last
+};
+
+// SORT(NAME, word): columns a board can be sorted by; every one has an index.
+#define SORT_LIST                                                                                                      \
+    SORT(VALUE, "value")                                                                                               \
+    SORT(DATE, "date")                                                                                                 \
+    SORT(AUTHOR, "author")                                                                                             \
+    SORT(MODEL, "model")                                                                                               \
+    SORT(HARDWARE, "hardware")                                                                                         \
+    SORT(FRAMEWORK, "framework")                                                                                       \
+    SORT(COST, "cost")                                                                                                 \
+    SORT(ACCURACY, "accuracy")                                                                                         \
+    SORT(TRUST, "trust")
+enum sort {
+#define SORT(name, word) SORT_##name,
+    SORT_LIST
+#undef SORT
+        SORTS
+};
+
+enum { FILTER_TEXT = 160, FILTER_LIMIT = 200, FILTER_CURSOR = 128 };
+// What a page or an API call asks for. "" and 0 ask nothing. Keys of a query string, each at most once:
+//   rank=classic|group hardware=TEXT framework=TEXT author=TEXT model=TEXT precision=WORD division=closed|open
+//   trust=WORD (at least) devices=N devices_max=N views_max=N since=YYYY-MM-DD until=YYYY-MM-DD target=0.73
+//   source=dawn|dawnbench sort=COLUMN order=asc|desc limit=1..200 cursor=...
+// Texts match whole values, case-insensitively; hardware, model and framework also match as a part with a leading "~".
+struct filter {
+    const struct contest *contest;
+    enum board board;
+    enum rank rank;
+    char hardware[FILTER_TEXT], framework[FILTER_TEXT], author[FILTER_TEXT], model[FILTER_TEXT];
+    char precision[FILTER_TEXT], division[FILTER_TEXT], source[FILTER_TEXT];
+    char since[11], until[11];
+    enum trust trust;
+    int64_t devices, devices_max, views_max;
+    int64_t target_micro;  // 0: the board's own
+    enum sort sort;
+    bool descending;
+    int limit;             // default 50
+    char cursor[FILTER_CURSOR];
+};
+// The pure, fuzzed parser of a query string ("a=b&c=d", percent-encoded, + is a blank; NULL is empty). Empty values ask
+// nothing (forms send them). ERR_INPUT names the key.
+int filter_read(const char *query, struct filter *) MUST_CHECK;
+// The canonical query string of a filter: defaults left out, keys in order. What caches and links use.
+void filter_write(const struct filter *, struct text *into);
+
+// A value as people read it: "4 min 57 s" (whole seconds rounded up; below 60 s with fractions), "$0.0212", "0.267 ms".
+enum { BOARD_VALUE = 48 };
+char *board_value(enum board, double value, char into[BOARD_VALUE]);
+
+#endif

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands of dawn-scoreboard, one file each (cmd_NAME.c); main.c lists them. Without a command it serves.
+#ifndef DAWN_SCOREBOARD_COMMANDS_H
+#define DAWN_SCOREBOARD_COMMANDS_H
+
+int cmd_serve(int argc, char **argv);
+int cmd_board(int argc, char **argv);
+int cmd_import(int argc, char **argv);
+int cmd_export(int argc, char **argv);
+int cmd_check(int argc, char **argv);
+int cmd_backup(int argc, char **argv);
+int cmd_migrate(int argc, char **argv);
+int cmd_revoke(int argc, char **argv);
+
+#endif

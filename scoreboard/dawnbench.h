@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// DAWNBench's files: TASK/train/STEM.json with STEM.tsv, TASK/inference/STEM.json. The pure parsers accept every quirk of
+// the historic archive and say which; what they refuse they name. The export writes files that import again without loss.
+#ifndef DAWN_SCOREBOARD_DAWNBENCH_H
+#define DAWN_SCOREBOARD_DAWNBENCH_H
+
+#include "runtime/base/arena.h"
+#include "runtime/base/text.h"
+#include "submit/format/contest.h"
+
+struct dawnbench_point {
+    double epoch, hours, score;  // score in the file's unit (percent, or a share for SQuAD); epochs may be fractions
+};
+struct dawnbench_entry {
+    struct arena arena;            // owns all that follows
+    const struct contest *contest;
+    bool training;
+    const char *stem, *source;     // source: "CIFAR10/train/STEM"
+    const char *author, *framework, *model, *hardware, *code_url, *date;  // cleaned: e-mails dropped, blanks trimmed; never NULL
+    double cost_per_hour;          // negative: not given
+    double latency_ms, cost_an_item;  // inference; negative: not given
+    double score;                  // inference: the file's, as a share 0 to 1; negative: not given
+    struct dawnbench_point *points;
+    int point_count;
+    const char *json, *tsv;        // the bytes as they came, e-mail addresses taken out; tsv "" for inference
+    struct text quirks;            // a line each; freed by dawnbench_free
+    // What follows from it for the contest's target, and for its other targets (same index):
+    double seconds[CONTEST_TARGETS];       // hours x 3600 of the first row, in file order, that meets the target; negative: none
+    double accuracy[CONTEST_TARGETS];      // share, at that row
+    int devices;                   // read out of the hardware text where it says so plainly; 0: not
+};
+// `json` and `tsv` (NULL for inference) are a file's bytes.
+int dawnbench_read(const struct contest *, bool training, const char *stem, const char *json, size_t json_count, const char *tsv,
+                   size_t tsv_count, struct dawnbench_entry **) MUST_CHECK;
+void dawnbench_free(struct dawnbench_entry *);
+
+// A whole archive: calls `said` with a line for each quirk ("CIFAR10/train/a.tsv: ...") and each refusal. A refused file
+// is no error; a folder that can not be read is. free() each entry and the list.
+struct dawnbench_archive {
+    struct dawnbench_entry **at;
+    int count, refused;
+};
+int dawnbench_folder(const char *folder, int (*said)(void *, const char *line), void *, struct dawnbench_archive *) MUST_CHECK;
+
+#endif

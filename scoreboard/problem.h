@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every way in which a request can be refused: RFC 9457 problem+json with a stable code.
+#ifndef DAWN_SCOREBOARD_PROBLEM_H
+#define DAWN_SCOREBOARD_PROBLEM_H
+
+#include "submit/format/check.h"
+
+// PROBLEM(NAME, HTTP status, code, title)
+#define PROBLEM_LIST                                                                                                   \
+    PROBLEM(NONE, 200, "none", "Nothing is wrong")                                                                     \
+    PROBLEM(MALFORMED, 400, "malformed", "The request is malformed")                                                   \
+    PROBLEM(SIGNATURE, 401, "bad-signature", "The signature does not fit the statement")                               \
+    PROBLEM(UNKNOWN_KEY, 401, "unknown-key", "This key has not submitted anything here")                               \
+    PROBLEM(REVOKED, 403, "revoked-key", "This key has been revoked")                                                  \
+    PROBLEM(NOT_YOURS, 403, "not-yours", "The statement belongs to another person")                                    \
+    PROBLEM(HANDLE, 403, "handle-taken", "The handle belongs to another key")                                          \
+    PROBLEM(NOT_FOUND, 404, "not-found", "There is nothing at this address")                                           \
+    PROBLEM(METHOD, 405, "method-not-allowed", "This address does not take that method")                               \
+    PROBLEM(CONFLICT, 409, "conflict", "The run has been submitted before")                                            \
+    PROBLEM(LENGTH, 411, "length-required", "The request does not say how long it is")                                 \
+    PROBLEM(TOO_LARGE, 413, "too-large", "The statement is larger than 1 MiB")                                         \
+    PROBLEM(MEDIA, 415, "unsupported-media-type", "A statement comes as application/json")                             \
+    PROBLEM(FOREIGN, 422, "foreign-board", "The statement is meant for another board")                                 \
+    PROBLEM(CHECKS, 422, "checks-failed", "The statement fails checks")                                                \
+    PROBLEM(RATE, 429, "too-many-submissions", "Too many submissions with this key in the last hour")                  \
+    PROBLEM(HEADERS, 431, "headers-too-large", "The request's headers are too large")                                  \
+    PROBLEM(INSIDE, 500, "internal", "The server made a mistake")                                                      \
+    PROBLEM(STORAGE, 503, "storage", "The record can not be written at the moment")
+enum problem {
+#define PROBLEM(name, status, code, title) PROBLEM_##name,
+    PROBLEM_LIST
+#undef PROBLEM
+        PROBLEMS
+};
+int problem_status(enum problem);
+const char *problem_code(enum problem);
+const char *problem_title(enum problem);
+// {"type":"about:blank","title":..,"status":..,"code":..,"detail":..,"checks":[{"code","level","text"}]}
+void problem_write(enum problem, const char *detail, const struct findings *, struct text *into);
+
+#endif

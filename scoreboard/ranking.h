@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// How statements become rows of boards: docs/rules.md as code. Pure functions of statements, so that rankings can be
+// rebuilt from the log and compared (store_check).
+#ifndef DAWN_SCOREBOARD_RANKING_H
+#define DAWN_SCOREBOARD_RANKING_H
+
+#include "scoreboard/board.h"
+#include "submit/format/group.h"
+#include "submit/format/statement.h"
+
+struct ranked {
+    enum board board;
+    enum rank rank;
+    struct entry entry;  // without id and rank; texts in the arena
+};
+// At most one row a board and rank. A run that did not meet its target, was withdrawn or superseded has none.
+int ranking_of_run(const struct statement *, struct arena *, struct ranked rows[BOARDS]);
+// `runs`: what counts of a group, in order of index. Rows only when the group is official (group.h); `facts` always.
+int ranking_of_group(const struct statement *const *runs, int count, struct arena *, struct group_facts *facts, struct ranked rows[BOARDS]);
+// What two runs must share so that one reproduces the other: SHA-256 over task, recipe, seed, binary, data and the points
+// (epoch, samples, k, loss; no times).
+int ranking_curve(const struct statement *, char hex[DIGEST_HEX]) MUST_CHECK;
+// "2 x NVIDIA H200", "AMD EPYC 9R14, 2 threads": hardware as boards show it.
+void ranking_hardware(const json_t *hardware, int64_t threads, struct text *into);
+
+#endif
