@@ -62,8 +62,11 @@ BOARD_OBJECTS := $(BOARD_SOURCES:%.c=$(B)/%.o) $(B)/board-embedded.o
 # Tests and fuzzers of the server link its library alone, so that they prove the layering: test_board_*, fuzz_board_*.
 UNIT := $(patsubst %.c,$(B)/%,$(wildcard test/unit/test_*.c))
 FUZZERS := $(patsubst %.c,$(B)/%,$(wildcard test/fuzz/fuzz_*.c))
+FAULTS := $(patsubst %.c,$(B)/%,$(wildcard test/fault/*.c))
+RUN := DAWN='$(CURDIR)/$(PROGRAM)' BOARD='$(CURDIR)/$(BOARD)' FAULT='$(CURDIR)/$(B)/test/fault' test/run.sh
 
-.PHONY: all demo check check-unit check-cli lint fuzz fuzz-run bench-convs bench-loops install clean deps help tests FORCE
+.PHONY: all demo check check-unit check-cli check-threads check-board lint fuzz fuzz-run fault bench-convs bench-loops bench-board \
+	install clean deps help tests FORCE
 all: $(PROGRAM) $(BOARD)  ## build ./dawn and ./dawn-scoreboard (the default)
 
 $(PROGRAM): $(B)/dawn.o $(B)/libdawn.a
@@ -132,27 +135,34 @@ $(B)/commit.list: FORCE
 	$(call write_if_new,$(COMMIT_FLAGS))
 
 # ---- what people ask for -----------------------------------------------------------------------------------------
-demo:  ## install what is missing, build, train on synthetic images, show the result
+demo:  ## install what is missing, build, train on synthetic images, submit the run to a scoreboard of one's own
 	@$(MAKE) --no-print-directory deps
 	@$(MAKE) --no-print-directory all
 	./$(PROGRAM) train cifar10 --data synthetic
 	./$(PROGRAM) results show last
+	@DAWN=./$(PROGRAM) BOARD=./$(BOARD) test/demo.sh
 
 check:  ## build and run every test (SAN=address,undefined: under the sanitizers)
 	@$(MAKE) --no-print-directory deps
+	@test/deps.sh test
 	@$(MAKE) --no-print-directory all tests
-	@DAWN='$(CURDIR)/$(PROGRAM)' BOARD='$(CURDIR)/$(BOARD)' test/run.sh lint $(UNIT) test/cli/*.sh
+	@$(RUN) lint $(UNIT) test/cli/*.sh
 
 check-unit: tests  ## the unit tests alone; one of them: build/test/unit/test_NAME
 	@test/run.sh $(UNIT)
 
-check-cli: all  ## the scenario tests of the commands alone
-	@DAWN='$(CURDIR)/$(PROGRAM)' BOARD='$(CURDIR)/$(BOARD)' test/run.sh test/cli/*.sh
+check-cli: all $(FAULTS)  ## the scenario tests of the commands alone
+	@$(RUN) test/cli/*.sh
+
+check-threads:  ## the server's tests under ThreadSanitizer
+	@$(MAKE) --no-print-directory SAN=thread check-board
+check-board: $(filter $(B)/test/unit/test_board_%,$(UNIT))
+	@test/run.sh $^
 
 lint:  ## layering, licences, sizes and other house rules, and proof that each can fail
 	@test/run.sh lint
 
-tests: $(UNIT)
+tests: $(UNIT) $(FAULTS)
 $(B)/test/unit/test_board_%: $(B)/test/unit/test_board_%.o $(B)/libboard.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(BOARD_LIBS) -lcmocka -o $@
@@ -184,6 +194,17 @@ $(B)/test/bench/loops: test/bench/loops.c $(B)/libdawn.a
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@
+
+$(B)/test/fault/%: $(B)/test/fault/%.o $(B)/libboard.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(BASE_FLAGS) $^ $(BOARD_LIBS) -o $@
+fault: $(FAULTS) $(BOARD)  ## what the scoreboard survives: a thousand kill -9, every system call failing once, slow senders
+	@FAULT_ROUNDS=1000 $(RUN) test/cli/fault_*.sh
+bench-board: $(B)/test/bench/board_load $(BOARD)  ## measure the scoreboard: pages, filters, submissions a second
+	@$< ./$(BOARD)
+$(B)/test/bench/board_load: $(B)/test/bench/board_load.o $(B)/libboard.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(BASE_FLAGS) $^ $(BOARD_LIBS) -o $@
 
 install: all  ## put dawn and dawn-scoreboard under PREFIX (/usr/local)
 	install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(PROGRAM) $(BOARD)

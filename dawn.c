@@ -4,6 +4,7 @@
 #include "runtime/base/build.h"
 #include "runtime/base/error.h"
 #include "runtime/base/text.h"
+#include "submit/commands.h"
 #include "tasks/commands.h"
 
 #include <errno.h>
@@ -19,9 +20,15 @@ static const struct command {
     const char *help;
 } COMMANDS[] = {
     {"train", cmd_train, "train a model until it meets its target, and record the run"},
+    {"record", cmd_record, "run any training program, time it, and record the run"},
     {"infer", cmd_infer, "measure the latency and the accuracy of a trained model"},
     {"data", cmd_data, "fetch, import, check and show data sets"},
     {"results", cmd_results, "list, show and export recorded runs"},
+    {"keys", cmd_keys, "make, list, show and import the keys that sign submissions"},
+    {"submit", cmd_submit, "sign recorded runs and submit them to a scoreboard"},
+    {"verify", cmd_verify, "check a signed run: signature, hash chain, figures, receipt"},
+    {"withdraw", cmd_withdraw, "take an own entry off the boards"},
+    {"amend", cmd_amend, "change what an own entry says in words"},
     {"models", cmd_models, "list the models of a task"},
     {"recipe", cmd_recipe, "print a recipe: everything a run can be told"},
     {"plan", cmd_plan, "say what a step will cost, without training"},

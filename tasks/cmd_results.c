@@ -72,9 +72,9 @@ static int export_tables_to(struct results *r, int64_t id, const char *folder)
         char path[4096];
         snprintf(path, sizeof path, "%s/%s.csv", folder, export_tables[i]);
         int rc = export_csv(r, export_tables[i], id, &text);
-        if (rc < 0) text_free(&text);
+        if (rc == 0 && text.at != NULL) rc = deliver(&text, path);
+        else text_free(&text);
         TRY(rc);
-        TRY(deliver(&text, path));
     }
     return 0;
 }

@@ -12,8 +12,22 @@
 #include "runtime/base/file.h"
 #include "tasks/result_inside.h"
 
-const char *const export_tables[] = {"runs",      "groups",    "points",   "segments", "data_sets",
-                                     "latencies", "machines", "software", NULL};
+const char *const export_tables[] = {"runs",     "groups",   "points",   "segments", "data_sets", "latencies",
+                                     "machines", "software", "receipts", "outside",  NULL};
+static const char *const per_run_tables[] = {"points", "segments", "data_sets", "latencies", "receipts", "outside", NULL};
+
+static bool among(const char *const names[], const char *name)
+{
+    for (int i = 0; names[i] != NULL; i++)
+        if (strcmp(names[i], name) == 0) return true;
+    return false;
+}
+
+// Those of format 2 are not there while an old file is read.
+static bool table_is_there(const struct results *r, const char *table)
+{
+    return r->format >= 2 || (strcmp(table, "receipts") != 0 && strcmp(table, "outside") != 0);
+}
 
 static int add_runs(struct results *r, int64_t id, json_t *runs)
 {
@@ -46,7 +60,7 @@ static int add_rest(struct results *r, json_t *whole)
 int export_json(struct results *r, int64_t id, struct text *into)
 {
     json_t *runs = json_array();
-    json_t *whole = json_pack("{s:s, s:i, s:o}", "type", "dawn-results", "format", RESULT_FORMAT, "runs", runs);
+    json_t *whole = json_pack("{s:s, s:i, s:o}", "type", "dawn-results", "format", (int)r->format, "runs", runs);
     int rc = add_runs(r, id, runs);
     if (rc == 0 && id == 0) rc = add_rest(r, whole);
     if (rc == 0) {
@@ -73,19 +87,16 @@ static void add_cell(struct text *into, const char *cell)
 
 static const char *csv_query(const char *table, int64_t id, char sql[256])
 {
-    bool per_run = strcmp(table, "points") == 0 || strcmp(table, "segments") == 0 || strcmp(table, "data_sets") == 0 ||
-                   strcmp(table, "latencies") == 0;
     if (id != 0 && strcmp(table, "runs") == 0) snprintf(sql, 256, "SELECT * FROM runs WHERE id = ?");
-    else if (id != 0 && per_run) snprintf(sql, 256, "SELECT * FROM %s WHERE run = ?", table);
+    else if (id != 0 && among(per_run_tables, table)) snprintf(sql, 256, "SELECT * FROM %s WHERE run = ?", table);
     else snprintf(sql, 256, "SELECT * FROM %s", table);
     return sql;
 }
 
 int export_csv(struct results *r, const char *table, int64_t id, struct text *into)
 {
-    bool known = false;
-    for (int i = 0; export_tables[i] != NULL; i++) known = known || strcmp(export_tables[i], table) == 0;
-    BUG_IF(!known);  // the name becomes part of a statement
+    BUG_IF(!among(export_tables, table));  // the name becomes part of a statement
+    if (!table_is_there(r, table)) return 0;
     char sql[256];
     json_t *rows;
     TRY(record_rows(r, csv_query(table, id, sql), id, &rows));

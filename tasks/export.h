@@ -9,7 +9,7 @@
 
 // All runs with all that belongs to them, groups and latencies; or the one run `id` (0: all).
 int export_json(struct results *, int64_t id, struct text *into) MUST_CHECK;
-// One table with a header line; `id` 0: all runs.
+// One table with a header line; `id` 0: all runs. Nothing at all for a table that the file's format does not have.
 int export_csv(struct results *, const char *table, int64_t id, struct text *into) MUST_CHECK;
 extern const char *const export_tables[];  // NULL-terminated; the first is "runs"
 

@@ -15,7 +15,8 @@ int record_rows(struct results *, const char *sql, int64_t id, json_t **rows) MU
 // Every run, oldest first, each with last_k, last_ns (of its last evaluation and its last point).
 int record_list(struct results *, json_t **runs) MUST_CHECK;
 // One run whole: the row's columns, last_k, last_ns, last_classic_ns, last_warm_ns, last_warm_with_evaluation_ns,
-// last_samples, and data_sets, points, segments, latencies (lists), machine_facts, software_facts, group (objects).
+// last_samples, and data_sets, points, segments, latencies, receipts (lists), machine_facts, software_facts, group,
+// outside (objects; the last two only where there is such a row).
 int record_read(struct results *, int64_t id, json_t **record) MUST_CHECK;
 // "last", or the number of a run that is there.
 int record_find(struct results *, const char *word, int64_t *id) MUST_CHECK;

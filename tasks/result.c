@@ -136,7 +136,7 @@ static int check_facts(const struct run_facts *f)
     if (f->target_micro < 1 || f->target_micro > 1000000)
         return fail(ERR_USAGE, "the target is a share above 0 and at most 1, here %lld millionths", (long long)f->target_micro);
     if (f->items < 1) return fail(ERR_INPUT, "an evaluation of no items can not be recorded");
-    if (f->data_count < 1) BUG("a run without a data set");
+    if (f->data_count < 1 && strcmp(f->device, "outside") != 0) BUG("a run without a data set");
     return 0;
 }
 
@@ -145,7 +145,9 @@ static int store_run(struct run *run, const struct run_facts *f, const struct so
     struct results *r = run->results;
     char nonce[33], task[DIGEST_HEX], recipe[DIGEST_HEX], root[DIGEST_HEX];
     const char **digests = zalloc((size_t)f->data_count * sizeof *digests);
-    bool synthetic = false, official = true;
+    const struct contest *contest = contest_find(f->task);
+    bool synthetic = contest != NULL && contest->synthetic;
+    bool official = f->data_count > 0;  // an outside program owns its data: nothing is known of them
     for (int i = 0; i < f->data_count; i++) {
         digests[i] = f->data[i].digest;
         synthetic = synthetic || f->data[i].synthetic;
@@ -214,6 +216,14 @@ int result_begin(struct results *r, const struct run_facts *f, struct run **out)
 int64_t result_id(const struct run *run)
 {
     return run->id;
+}
+
+int result_outside(struct run *run, const char *command, const char *framework, int64_t devices)
+{
+    if (devices < 1) return fail(ERR_USAGE, "a program runs on at least one device, here %lld", (long long)devices);
+    return result_do(run->results, "record the outside program",
+                     "INSERT INTO outside (run, command, framework, devices) VALUES (?,?,?,?)", "itti", run->id, command,
+                     framework, devices);
 }
 
 // Losses are kept in millionths. One that is no number, or is absurd, is kept as the largest.

@@ -31,7 +31,7 @@ enum run_status {
 const char *run_status_name(enum run_status);
 
 enum results_mode {
-    RESULTS_WRITE,  // creates the file; refuses a read-only one
+    RESULTS_WRITE,  // creates the file, or brings it to the newest format; refuses a read-only one
     RESULTS_READ,   // the file must be there; never changes a record
 };
 // `path` NULL: $DAWN_RESULTS, else results.db in the current folder.
@@ -74,6 +74,16 @@ struct run_facts {
 // Stores the run with status `running`; its nonce is drawn here.
 int result_begin(struct results *, const struct run_facts *, struct run **) MUST_CHECK;
 int64_t result_id(const struct run *);
+// Marks the run as one of an outside program (`dawn record`), which reported its own score: `command` that was run,
+// `framework` in the program's words, `devices` it used (at least 1).
+int result_outside(struct run *, const char *command, const char *framework, int64_t devices) MUST_CHECK;
+// What an outside program says of itself after its run was begun. NULL, "" and negative numbers change nothing. Refused
+// once there is a point: a curve belongs to the model it was begun with.
+struct run_about {
+    const char *model, *precision, *framework;
+    int64_t parameters, flops_per_sample, batch, views, input_size;
+};
+int result_about(struct results *, const struct run *, const struct run_about *) MUST_CHECK;
 
 // One epoch (or one evaluation). `clocks` come from stopwatch_enter at the end of the evaluation.
 struct run_point {

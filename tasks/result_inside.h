@@ -7,11 +7,12 @@
 
 #include "tasks/result.h"
 
-enum { RESULT_FORMAT = 1, RESULT_APPLICATION_ID = 0x4441574e /* "DAWN" */ };
+enum { RESULT_FORMAT = 2, RESULT_APPLICATION_ID = 0x4441574e /* "DAWN" */ };
 
 struct results {
     sqlite3 *db;
     char *path;
+    int64_t format;    // of the file: a reader meets old ones as they are, a writer has brought them to RESULT_FORMAT
     char owner[128];  // this process: boot, process number and its start, so that a later process can tell it has gone
 };
 

@@ -139,10 +139,13 @@ static int schema_text(sqlite3 *db, struct text *into)
     return rc;
 }
 
-static const char *schema_sql(void)
+// A file of format n has the tables of the first n files.
+static const char *schema_sql(int64_t format)
 {
-    const struct embedded *file = embedded_find("tasks/result.sql");
-    if (file == NULL) BUG("tasks/result.sql is not embedded");
+    static const char *const paths[RESULT_FORMAT] = {"tasks/result.sql", "tasks/result_2.sql"};
+    BUG_IF(format < 1 || format > RESULT_FORMAT);
+    const struct embedded *file = embedded_find(paths[format - 1]);
+    if (file == NULL) BUG(paths[format - 1]);
     return file->at;
 }
 
@@ -151,31 +154,48 @@ static int check_schema(struct results *r)
     sqlite3 *pattern;
     struct text ours = {0}, theirs = {0};
     if (sqlite3_open(":memory:", &pattern) != SQLITE_OK) BUG("SQLite cannot open a database in memory");
-    if (sqlite3_exec(pattern, schema_sql(), NULL, NULL, NULL) != SQLITE_OK) BUG(sqlite3_errmsg(pattern));
+    for (int64_t format = 1; format <= r->format; format++)
+        if (sqlite3_exec(pattern, schema_sql(format), NULL, NULL, NULL) != SQLITE_OK) BUG(sqlite3_errmsg(pattern));
     schema_text(pattern, &ours);
     sqlite3_close(pattern);
     int rc = 0;
     if (schema_text(r->db, &theirs) != SQLITE_DONE) rc = result_fail(r, "read the schema");
     else if (theirs.at == NULL || strcmp(ours.at, theirs.at) != 0)
-        rc = fail(ERR_DATABASE, "%s has been altered: its tables are not those of a results.db of format %d", r->path, RESULT_FORMAT);
+        rc = fail(ERR_DATABASE, "%s has been altered: its tables are not those of a results.db of format %lld", r->path,
+                  (long long)r->format);
     text_free(&ours);
     text_free(&theirs);
     return rc;
 }
 
-static int create_tables(struct results *r)
+// Brings an empty file (format 0) or one of an older format to this one, whole or not at all.
+static int add_tables(struct results *r)
 {
     TRY(result_begin_transaction(r));
-    int rc = 0;
-    int64_t tables = 0;
-    char pragmas[96];
-    snprintf(pragmas, sizeof pragmas, "PRAGMA application_id=%d; PRAGMA user_version=%d", RESULT_APPLICATION_ID, RESULT_FORMAT);
-    rc = number_of(r, "SELECT count(*) FROM sqlite_schema", &tables);
-    if (rc == 0 && tables == 0 &&  // another process may have been first
-        (sqlite3_exec(r->db, schema_sql(), NULL, NULL, NULL) != SQLITE_OK ||
-         sqlite3_exec(r->db, pragmas, NULL, NULL, NULL) != SQLITE_OK))
-        rc = result_fail(r, "create the tables");
+    int64_t format = 0;
+    int rc = number_of(r, "PRAGMA user_version", &format);  // another process may have been first
+    for (; rc == 0 && format < RESULT_FORMAT; format++) {
+        char pragmas[96];
+        snprintf(pragmas, sizeof pragmas, "PRAGMA application_id=%d; PRAGMA user_version=%lld", RESULT_APPLICATION_ID,
+                 (long long)format + 1);
+        if (sqlite3_exec(r->db, schema_sql(format + 1), NULL, NULL, NULL) != SQLITE_OK ||
+            sqlite3_exec(r->db, pragmas, NULL, NULL, NULL) != SQLITE_OK)
+            rc = result_fail(r, "create the tables");
+    }
     return result_end_transaction(r, rc);
+}
+
+static int check_format(struct results *r)
+{
+    int64_t application = 0;
+    TRY(number_of(r, "PRAGMA application_id", &application));
+    TRY(number_of(r, "PRAGMA user_version", &r->format));
+    if (application != RESULT_APPLICATION_ID || r->format < 1)
+        return fail(ERR_DATABASE, "%s is the database of another program, not a results.db", r->path);
+    if (r->format > RESULT_FORMAT)
+        return fail(ERR_DATABASE, "%s was written by a newer DAWN (format %lld; this one knows formats up to %d)", r->path,
+                    (long long)r->format, RESULT_FORMAT);
+    return check_schema(r);
 }
 
 static int check_file(struct results *r, enum results_mode mode)
@@ -186,16 +206,12 @@ static int check_file(struct results *r, enum results_mode mode)
     TRY(number_of(r, "PRAGMA user_version", &version));
     if (tables == 0 && application == 0 && version == 0) {
         if (mode == RESULTS_READ) return fail(ERR_DATABASE, "%s is empty: no run has been recorded in it", r->path);
-        TRY(create_tables(r));
-        TRY(number_of(r, "PRAGMA application_id", &application));
-        TRY(number_of(r, "PRAGMA user_version", &version));
+        TRY(add_tables(r));
     }
-    if (application != RESULT_APPLICATION_ID)
-        return fail(ERR_DATABASE, "%s is the database of another program, not a results.db", r->path);
-    if (version > RESULT_FORMAT)
-        return fail(ERR_DATABASE, "%s was written by a newer DAWN (format %lld; this one knows formats up to %d)", r->path,
-                    (long long)version, RESULT_FORMAT);
-    return check_schema(r);
+    TRY(check_format(r));
+    if (mode == RESULTS_READ || r->format == RESULT_FORMAT) return 0;
+    TRY(add_tables(r));
+    return check_format(r);
 }
 
 static void harden(sqlite3 *db)

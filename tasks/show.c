@@ -338,6 +338,28 @@ int show_group(struct results *r, int64_t group, const struct show_style *style,
     return 0;
 }
 
+static void add_outside(struct text *t, const json_t *run)
+{
+    const json_t *outside = json_object_get(run, "outside");
+    if (outside == NULL) return;
+    long long devices = (long long)record_int(outside, "devices");
+    line(t, "program", "%s on %lld device%s: %s", record_text(outside, "framework"), devices, devices == 1 ? "" : "s",
+         record_text(outside, "command"));
+    line(t, "evaluated", "self-evaluated: the program reported its own score; only the clock is DAWN's");
+}
+
+static void add_receipts(struct text *t, const json_t *run)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach(json_object_get(run, "receipts"), i, row)
+    {
+        const char *type = record_text(row, "type");
+        line(t, strcmp(type, "amend") == 0 ? "amended:" : strcmp(type, "withdraw") == 0 ? "withdrawn:" : "submitted:", "#%lld on %s%s", (long long)record_int(row, "sequence"), record_text(row, "board"),
+             record_has(row, "supersedes") ? ", in place of the one before" : "");
+    }
+}
+
 int show_run(struct results *r, int64_t id, const struct show_style *style, struct text *t)
 {
     json_t *run;
@@ -349,6 +371,8 @@ int show_run(struct results *r, int64_t id, const struct show_style *style, stru
     if (record_int(run, "synthetic"))
         text_add(t, "  SYNTHETIC DATA: drawn by the program itself; this never stands on a board.\n");
     add_result(t, run, style);
+    add_outside(t, run);
+    add_receipts(t, run);
     add_clocks(t, run, style);
     add_curve(t, run, style);
     add_segments(t, run, style);

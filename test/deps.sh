@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# deps.sh build|fuzz: sees to it that what DAWN is built with is there. Silent when it is (one small compilation);
-# else apt installs it, or, where there is no apt, one sentence names what is missing.
+# deps.sh build|fuzz|test: sees to it that what DAWN is built, fuzzed or tested with is there. Silent when it is (one small
+# compilation); else apt installs it, or, where there is no apt, one sentence names what is missing. Without the programs
+# of "test" the tests that use them are skipped, so their absence is no failure.
 set -u
+PATH=$PATH:/usr/sbin
 what=${1:-build}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -19,6 +21,13 @@ libsodium|libsodium-dev|sodium.h|sodium
 libmicrohttpd|libmicrohttpd-dev|microhttpd.h|microhttpd
 cmocka|libcmocka-dev|cmocka.h|cmocka'
 first='#include <stdio.h>\n#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <setjmp.h>\n'
+# PROGRAM|PACKAGE
+programs='ssh-keygen|openssh-client
+curl|curl
+nginx|nginx-light
+openssl|openssl
+chromium|chromium
+chromedriver|chromium-driver'
 compiler=${CC:-gcc}
 
 builds() { # HEADERS LIBRARIES: whether a program with both links
@@ -35,6 +44,15 @@ look() {
             missing='clang with libFuzzer' packages='clang libclang-rt-14-dev'
         return
     fi
+    if [ "$what" = test ]; then
+        while IFS='|' read -r program package; do
+            command -v "$program" >/dev/null || missing="$missing, $program" packages="$packages $package"
+        done <<EOF
+$programs
+EOF
+        missing=${missing#, }
+        return
+    fi
     command -v python3 >/dev/null || missing="$missing, Python 3" packages="$packages python3"
     command -v "$compiler" >/dev/null || missing="$missing, $compiler" packages="$packages gcc libc6-dev binutils"
     all_headers=$(echo "$libraries" | cut -d'|' -f3) all_libraries=$(echo "$libraries" | sed 's/.*|/-l/')
@@ -49,6 +67,11 @@ EOF
 
 look
 [ -z "$missing" ] && exit 0
+skip() { echo "dawn: the tests that need $missing are skipped (packages:$packages)"; exit 0; }
+if [ "$what" = test ]; then
+    command -v apt-get >/dev/null || skip
+    [ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null || skip
+fi
 if ! command -v apt-get >/dev/null; then
     echo "dawn: missing here: $missing; please install it with this system's package manager (Debian calls it:$packages)." >&2
     exit 1
@@ -63,5 +86,6 @@ install() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --
 install || { $as_root apt-get update -q >"$work/update" 2>&1; install; } || { cat "$work/update" "$work/log" >&2; }
 look
 [ -z "$missing" ] && exit 0
+[ "$what" = test ] && skip
 echo "dawn: still missing: $missing (packages:$packages)." >&2
 exit 1

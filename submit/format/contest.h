@@ -17,7 +17,9 @@ struct contest {
     int64_t items;             // N of "k of N". A metric that is no count (F1) is kept in millionths: N is 1,000,000
     int64_t test_items;        // items of the whole test set
     int64_t target_micro[CONTEST_TARGETS];  // the board's own first, then those one may filter by; 0 ends
-    const char *train_digest, *test_digest;  // SHA-256 of the published content; NULL: not known here
+    const char *train_digest, *test_digest;  // SHA-256 of the published content in no order; NULL: not known here
+    // SHA-256 of the same content in those orders that are known to hold it (`dawn data verify`); NULL ends.
+    const char *train_orders[CONTEST_DIGESTS + 1], *test_orders[CONTEST_DIGESTS + 1];
     bool synthetic;            // the board for data that programs draw themselves: never official
     const char *dawnbench_column;  // of DAWNBench's log and of its inference files: "top1Accuracy"
     int64_t dawnbench_scale;       // what 100% is called there: 100 (percent) or 1 (SQuAD's f1)
@@ -26,6 +28,9 @@ const struct contest *contest_table(int *count);         // parsed once
 const struct contest *contest_find(const char *name);    // NULL: there is none
 // The contest of a run: its task's, or the demonstration's when its data is synthetic.
 const struct contest *contest_of(const char *task, bool synthetic);
+
+// Whether a digest of "train" or "test" names the published content. True also where nothing is known to compare with.
+bool contest_knows_data(const struct contest *, const char *split, const char *digest);
 
 // What the rules fix about a task, as a digest: two runs with different ones are not comparable.
 int contest_digest(const char *task, const char *metric, int64_t items, int64_t target_micro, char hex[DIGEST_HEX]) MUST_CHECK;

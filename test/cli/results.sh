@@ -71,6 +71,35 @@ grep -q synthetic err
 [ ! -e board2 ]
 cmp results.db before.db # reading changed nothing
 
+[ ! -e tables/receipts.csv ] # it is a file of format 1, which has no such table
+python3 - "$ROOT/tasks/result_2.sql" <<'PYTHON'
+import shutil, sqlite3, sys
+shutil.copy("results.db", "second.db")
+db = sqlite3.connect("second.db")
+db.executescript(open(sys.argv[1]).read() + "PRAGMA user_version = 2")
+db.execute("INSERT INTO outside VALUES (2, 'python3 train.py', 'PyTorch 2.4', 8)")
+db.execute("INSERT INTO receipts VALUES (1, 1, 'run', 'board', 'https://board.example', ?, NULL, 12, 5, 'SHA256:k', '{}', 's')", ("d" * 64,))
+db.execute("INSERT INTO receipts VALUES (2, 1, 'withdraw', 'board', 'https://board.example', ?, NULL, 13, 6, 'SHA256:k', '{}', 's')", ("e" * 64,))
+db.commit()
+PYTHON
+cp second.db before.db
+[ "$(status "$DAWN" results show 1 --db second.db)" = 0 ]
+grep -q '^  submitted: *#12 on board$' out
+grep -q '^  withdrawn: *#13 on board$' out
+if grep -q self-evaluated out; then exit 1; fi
+[ "$(status "$DAWN" results show 2 --db second.db)" = 0 ]
+grep -q 'PyTorch 2.4 on 8 devices: python3 train.py' out
+grep -q self-evaluated out
+[ "$(status "$DAWN" results export --db second.db)" = 0 ]
+python3 -c '
+import json
+d = json.load(open("out"))
+assert d["format"] == 2 and d["runs"][0]["receipts"][0]["sequence"] == 12 and d["runs"][1]["outside"]["devices"] == 8
+assert "outside" not in d["runs"][0] and d["runs"][1]["receipts"] == []'
+[ "$(status "$DAWN" results export --db second.db --format csv --to tables/)" = 0 ]
+[ "$(wc -l <tables/receipts.csv)" = 3 ]
+cmp second.db before.db
+
 mkdir elsewhere
 cp results.db elsewhere/other.db
 rm results.db

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests to a scoreboard. Invariant: nothing is sent to, or taken from, another origin than the one that was named;
+// no reply takes more memory than its limit. Workload: a handful of requests of a few hundred KB. Cost: the network's.
+#include "submit/client.h"
+
+#include <arpa/inet.h>
+#include <curl/curl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/build.h"
+#include "submit/client_origin.h"
+#include "submit/format/canonical.h"
+
+enum { CONNECT_MS = 10000, TOTAL_MS = 60000, PAUSE_MS = 1000 };
+
+struct client {
+    char *address;
+    CURL *curl;
+    struct client_options options;
+};
+struct reply {
+    long status;
+    long retry_after;  // seconds, 0: not said
+    struct text body;
+    bool too_long;
+};
+struct question {
+    char *url;
+    const char *body;  // NULL: a GET
+    size_t count;
+};
+
+int client_open(const char *address, const struct client_options *options, struct client **out)
+{
+    *out = NULL;
+    char *clean;
+    TRY(origin_address(address, &clean));
+    struct client *c = zalloc(sizeof *c);
+    *c = (struct client){.address = clean, .curl = curl_easy_init()};
+    if (options != NULL) c->options = *options;
+    if (c->options.total_ms <= 0) c->options.total_ms = TOTAL_MS;
+    if (c->options.pause_ms <= 0) c->options.pause_ms = PAUSE_MS;
+    if (c->curl == NULL) {
+        client_close(c);
+        return fail(ERR_MEMORY, "not enough memory for a connection");
+    }
+    *out = c;
+    return 0;
+}
+
+void client_close(struct client *c)
+{
+    if (c == NULL) return;
+    if (c->curl != NULL) curl_easy_cleanup(c->curl);
+    free(c->address);
+    free(c);
+}
+
+const char *client_address(const struct client *c)
+{
+    return c->address;
+}
+
+static size_t take_body(char *bytes, size_t size, size_t n, void *context)
+{
+    struct reply *reply = context;
+    if (reply->body.length + size * n > CLIENT_REPLY_MAX) {
+        reply->too_long = true;
+        return CURL_WRITEFUNC_ERROR;
+    }
+    text_bytes(&reply->body, bytes, size * n);
+    return size * n;
+}
+
+static void set_up(struct client *c, const struct question *q, struct reply *reply, struct curl_slist *headers, char *reason)
+{
+    CURL *curl = c->curl;
+    char agent[64];
+    bool plain = strncasecmp(q->url, "http://", 7) == 0;
+    snprintf(agent, sizeof agent, "dawn/%s", build_version());
+    curl_easy_reset(curl);  // keeps the connection
+    curl_easy_setopt(curl, CURLOPT_URL, q->url);
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, plain ? "http" : "https");
+    if (plain) curl_easy_setopt(curl, CURLOPT_PROXY, "");  // this machine is reached without one
+    curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);    // followed here, where the origin can be compared
+    curl_easy_setopt(curl, CURLOPT_USERAGENT, agent);
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, c->options.total_ms);
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason);
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, reply);
+    if (q->body == NULL) return;
+    curl_easy_setopt(curl, CURLOPT_POST, 1L);
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, q->body);
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)q->count);
+}
+
+static int ask_once(struct client *c, const struct question *q, struct reply *reply)
+{
+    char reason[CURL_ERROR_SIZE] = "";
+    struct curl_slist *headers = curl_slist_append(NULL, "Accept: application/json, */*");
+    if (q->body != NULL) {
+        headers = curl_slist_append(headers, "Content-Type: application/json");
+        headers = curl_slist_append(headers, "Expect:");
+    }
+    set_up(c, q, reply, headers, reason);
+    CURLcode result = curl_easy_perform(c->curl);
+    curl_off_t retry = 0;
+    curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &reply->status);
+    curl_easy_getinfo(c->curl, CURLINFO_RETRY_AFTER, &retry);
+    reply->retry_after = retry > 0 && retry < 1 << 30 ? (long)retry : 0;
+    curl_slist_free_all(headers);
+    if (reply->too_long) return fail(ERR_NETWORK, "%s answers with more than %d MiB", q->url, CLIENT_REPLY_MAX >> 20);
+    if (result == CURLE_OK) return 0;
+    return fail(ERR_NETWORK, "%s does not answer: %s", q->url, *reason ? reason : curl_easy_strerror(result));
+}
+
+// Turns the question to where the answer points, if that is the same origin.
+static int follow(struct client *c, struct question *q, const struct reply *reply)
+{
+    char *to = NULL;
+    curl_easy_getinfo(c->curl, CURLINFO_REDIRECT_URL, &to);
+    if (to == NULL) return fail(ERR_NETWORK, "%s answers %ld without saying where to go", q->url, reply->status);
+    if (!origin_same(q->url, to)) {
+        struct text words = {0};
+        client_tame(&words, to, 200);
+        int rc = fail(ERR_NETWORK, "%s sends us on to another server, %s; nothing was sent there (name it with --server if it is meant)",
+                      q->url, words.at != NULL ? words.at : "");
+        text_free(&words);
+        return rc;
+    }
+    if (q->body != NULL && reply->status != 307 && reply->status != 308)
+        return fail(ERR_NETWORK, "%s answers a statement with the redirect %ld, which would lose it", q->url, reply->status);
+    char *next = copy_text(to);
+    free(q->url);
+    q->url = next;
+    return 0;
+}
+
+static int ask_along(struct client *c, struct question *q, struct reply *reply)
+{
+    for (int hops = 0;; hops++) {
+        text_free(&reply->body);
+        *reply = (struct reply){0};
+        TRY(ask_once(c, q, reply));
+        long s = reply->status;
+        if (s != 301 && s != 302 && s != 303 && s != 307 && s != 308) return 0;
+        if (hops == CLIENT_REDIRECTS) return fail(ERR_NETWORK, "%s sends us on more than %d times", q->url, CLIENT_REDIRECTS);
+        TRY(follow(c, q, reply));
+    }
+}
+
+// Asks again while the server is busy. The last answer is given back as it is.
+static int ask_patiently(struct client *c, struct question *q, struct reply *reply)
+{
+    for (int tries = 1;; tries++) {
+        TRY(ask_along(c, q, reply));
+        if ((reply->status != 429 && reply->status != 503) || tries == CLIENT_TRIES || reply->retry_after > CLIENT_WAIT_MAX) return 0;
+        long ms = c->options.pause_ms << (tries - 1);
+        if (reply->retry_after * 1000 > ms) ms = reply->retry_after * 1000;
+        if (c->options.note != NULL) {
+            char words[256];
+            snprintf(words, sizeof words, "%.150s is busy (%ld): asking again in %ld s", c->address, reply->status, (ms + 999) / 1000);
+            c->options.note(c->options.context, words);
+        }
+        struct timespec span = {ms / 1000, ms % 1000 * 1000000};
+        nanosleep(&span, NULL);
+    }
+}
+
+static int ask(struct client *c, const char *path, const char *body, size_t count, struct reply *reply)
+{
+    struct text url = {0};
+    text_add(&url, "%s%s", c->address, path);
+    struct question q = {.url = url.at, .body = body, .count = count};
+    *reply = (struct reply){0};
+    int rc = ask_patiently(c, &q, reply);
+    free(q.url);
+    if (rc < 0) text_free(&reply->body);
+    return rc;
+}
+
+static int refused(struct client *c, const struct reply *reply, struct text *checks)
+{
+    struct text words = {0};
+    char later[64] = "";
+    client_problem(reply->body.at != NULL ? reply->body.at : "", reply->body.length, &words, checks);
+    if (reply->retry_after > 0) snprintf(later, sizeof later, " (it says to come again in %ld s)", reply->retry_after);
+    bool ours = reply->status >= 400 && reply->status < 500 && reply->status != 429 && reply->status != 408;
+    int rc = fail(reply->status == 404 ? ERR_MISSING : ours ? ERR_INPUT : ERR_NETWORK, "%s answers %ld: %s%s", c->address, reply->status,
+                  words.at != NULL ? words.at : "and says no more", later);
+    text_free(&words);
+    return rc;
+}
+
+int client_get(struct client *c, const char *path, struct text *body)
+{
+    struct reply reply;
+    TRY(ask(c, path, NULL, 0, &reply));
+    int rc = 0;
+    if (reply.status != 200) {
+        rc = refused(c, &reply, NULL);
+        if (rc == ERR_INPUT) rc = ERR_NETWORK;
+    } else if (reply.body.length > 0) text_bytes(body, reply.body.at, reply.body.length);
+    text_free(&reply.body);
+    return rc;
+}
+
+int client_post(struct client *c, const char *envelope, size_t count, struct text *body, bool *again, struct text *checks)
+{
+    struct reply reply;
+    TRY(ask(c, "/api/v1/statements", envelope, count, &reply));
+    int rc = 0;
+    *again = reply.status == 200;
+    if (reply.status != 200 && reply.status != 201) rc = refused(c, &reply, checks);
+    else if (reply.body.length > 0) text_bytes(body, reply.body.at, reply.body.length);
+    text_free(&reply.body);
+    return rc;
+}
+
+int client_board(struct client *c, struct client_board *board)
+{
+    struct text body = {0};
+    char *name = NULL, *key = NULL;
+    *board = (struct client_board){0};
+    TRY(client_get(c, "/api/v1", &body));
+    int rc = client_member(body.at != NULL ? body.at : "", body.length, "board", &name);
+    if (rc == 0) rc = client_member(body.at, body.length, "key", &key);
+    if (rc == 0) rc = sshkey_read_line(key, strlen(key), &board->key);
+    if (rc == 0 && (strlen(name) >= sizeof board->name || canonical_check_words(name, strlen(name)) < 0)) rc = ERR_INPUT;
+    if (rc == 0) snprintf(board->name, sizeof board->name, "%s", name);
+    else rc = fail(ERR_NETWORK, "%s is no scoreboard: its address /api/v1 does not name a board and a key", c->address);
+    text_free(&body);
+    free(name);
+    free(key);
+    return rc;
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Talking to a scoreboard over HTTP, by libcurl. What it answers comes from outside: at most 4 MiB, parsed with limits,
+// never trusted further than its signature reaches.
+//
+// TLS is verified. Plain http is spoken with this machine only (127.0.0.0/8, ::1, localhost). Redirects are followed
+// within the same scheme, host and port. A busy server (429, 503) is asked again; nothing else is repeated.
+#ifndef DAWN_SUBMIT_CLIENT_H
+#define DAWN_SUBMIT_CLIENT_H
+
+#include "runtime/base/text.h"
+#include "submit/format/sshkey.h"
+
+enum { CLIENT_REPLY_MAX = 4 << 20, CLIENT_TRIES = 5, CLIENT_WAIT_MAX = 60, CLIENT_REDIRECTS = 5 };
+struct client;
+struct client_options {  // 0 and NULL: the defaults
+    void (*note)(void *context, const char *sentence);  // when it waits before it asks again
+    void *context;
+    long total_ms;  // for one request: 60,000
+    long pause_ms;  // the first pause: 1,000; each next is twice as long
+};
+// `address`: where the scoreboard is, "https://board.example" or with a path. ERR_USAGE when it is not such an address.
+int client_open(const char *address, const struct client_options *, struct client **) MUST_CHECK;
+void client_close(struct client *);
+const char *client_address(const struct client *);  // without a slash at its end
+
+// The body of a GET (`path` begins with a slash). ERR_MISSING for 404, ERR_NETWORK for all else.
+int client_get(struct client *, const char *path, struct text *body) MUST_CHECK;
+// What GET /api/v1 says of the board.
+struct client_board {
+    char name[64];
+    struct sshkey key;
+};
+int client_board(struct client *, struct client_board *) MUST_CHECK;
+// Posts an envelope; `body` gets the answer to an accepted one (`again`: it was there already). A server that refuses the
+// statement (409, 422 and other 4xx) is ERR_INPUT, its sentence the error's; what it says of single checks goes into
+// `checks`, a line each.
+int client_post(struct client *, const char *envelope, size_t count, struct text *body, bool *again, struct text *checks) MUST_CHECK;
+
+// The pure parts, for tests. A member of a JSON object as text, or ERR_INPUT; free() ends it.
+int client_member(const char *json, size_t count, const char *name, char **text) MUST_CHECK;
+// What a problem+json (RFC 9457), or anything else, says: one sentence, and the checks it lists.
+void client_problem(const char *body, size_t count, struct text *sentence, struct text *checks);
+// Text for a terminal: control characters and everything that is not fit to be shown (canonical_check_words) become "?".
+void client_tame(struct text *, const char *words, size_t limit);
+
+#endif

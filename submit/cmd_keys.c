@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// dawn keys: the keys that sign submissions. It makes, lists, shows and imports them; it never prints a secret.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/file.h"
+#include "runtime/base/options.h"
+#include "runtime/base/text.h"
+#include "submit/agent.h"
+#include "submit/commands.h"
+#include "submit/format/statement.h"
+#include "submit/keyring.h"
+
+#define FIRST_NAME "dawn"  // of the key that "dawn keys new" makes
+
+struct choice {
+    bool only_public, only_signers;
+};
+
+static bool same(const struct sshkey *a, const struct sshkey *b)
+{
+    return memcmp(a->at, b->at, sizeof a->at) == 0;
+}
+
+static bool in_agent(const struct agent_keys *agent, const struct sshkey *key)
+{
+    for (int i = 0; i < agent->count; i++)
+        if (same(&agent->key[i], key)) return true;
+    return false;
+}
+
+// Who has the secret, in words.
+static const char *where(const struct keyring_key *key, const struct agent_keys *agent)
+{
+    const bool held = in_agent(agent, &key->key);
+    if (key->file && !key->locked) return held ? "file, agent" : "file";
+    if (key->locked) return held ? "encrypted file, agent" : "encrypted file: needs the ssh-agent";
+    return held ? "agent" : "not in the ssh-agent now";
+}
+
+static void row(const char *name, const struct keyring_key *key, const struct agent_keys *agent, const struct sshkey *chosen)
+{
+    char id[SSHKEY_ID];
+    const bool is_chosen = chosen != NULL && same(chosen, &key->key);
+    printf("%s %-17s %s  %s\n", is_chosen ? "*" : " ", name, sshkey_id(&key->key, id), where(key, agent));
+}
+
+// What has been listed, so that nothing is listed twice.
+struct listing {
+    struct agent_keys agent;
+    struct sshkey seen[KEYRING_MOST + AGENT_KEYS + 2];
+    int count;
+    const struct sshkey *chosen;
+};
+
+static void add(struct listing *l, const char *name, const struct keyring_key *key)
+{
+    row(name, key, &l->agent, l->chosen);
+    l->seen[l->count++] = key->key;
+}
+
+static void add_new(struct listing *l, const char *name, const struct keyring_key *key)
+{
+    for (int i = 0; i < l->count; i++)
+        if (same(&l->seen[i], &key->key)) return;
+    add(l, name, key);
+}
+
+static int list(void)
+{
+    static struct listing l;  // 80 KiB
+    struct keyring_names names;
+    struct keyring_key found, chosen;
+    char reason[ERROR_TEXT_MAX] = "";
+    TRY(keyring_names(&names));
+    memset(&l, 0, sizeof l);
+    if (agent_list(&l.agent) < 0) l.agent.count = 0;
+    if (keyring_find(NULL, &chosen) == 0) l.chosen = &chosen.key;
+    else snprintf(reason, sizeof reason, "%s", error_text());
+    for (int i = 0; i < names.count; i++) {
+        if (keyring_find(names.name[i], &found) == 0) add(&l, names.name[i], &found);
+        else printf("! %-17s %s\n", names.name[i], error_text());
+    }
+    int rc = keyring_find_ssh(&found);
+    if (rc == 0) add_new(&l, "~/.ssh/id_ed25519", &found);
+    else if (rc != ERR_MISSING) printf("! %-17s %s\n", "~/.ssh/id_ed25519", error_text());
+    if (l.chosen != NULL) add_new(&l, *chosen.path ? chosen.path : "-", &chosen);  // DAWN_KEY may name one from elsewhere
+    for (int i = 0; i < l.agent.count; i++) add_new(&l, "-", &(struct keyring_key){.key = l.agent.key[i]});
+    if (*reason) printf("%sNo default: %s.\n", l.count > 0 ? "\n" : "", reason);
+    return 0;
+}
+
+static void print_entry(const char *label, const char *words)
+{
+    printf("  %-11s%s\n", label, words);
+}
+
+// The line with which ssh-keygen -Y verify checks everything this key may sign for DAWN.
+static void print_signers(const struct keyring_key *key)
+{
+    char line[SSHKEY_TEXT];
+    struct sshkey plain = key->key;
+    plain.comment[0] = 0;
+    printf("%s namespaces=\"", *key->name ? key->name : "submitter");
+    const char *comma = "";
+#define STATEMENT(name, type, space, what)                                                                             \
+    printf("%s%s", comma, space);                                                                                      \
+    comma = ",";
+    STATEMENT_LIST
+#undef STATEMENT
+    printf("\" %s\n", sshkey_line(&plain, line));
+}
+
+static int show(const char *wanted, const struct choice *choice)
+{
+    struct keyring_key key;
+    struct agent_keys agent;
+    char id[SSHKEY_ID], line[SSHKEY_TEXT];
+    TRY(keyring_find(wanted, &key));
+    if (choice->only_public) {
+        printf("%s\n", sshkey_line(&key.key, line));
+    } else if (choice->only_signers) {
+        print_signers(&key);
+    } else {
+        if (agent_list(&agent) < 0) agent.count = 0;
+        printf("%s\n", *key.name ? key.name : *key.path ? key.path : "a key of the ssh-agent");
+        print_entry("id", sshkey_id(&key.key, id));
+        print_entry("secret", where(&key, &agent));
+        if (key.file) print_entry("file", key.path);
+        printf("\nThe public key:\n%s\n\nFor the file of signers of ssh-keygen -Y verify:\n", sshkey_line(&key.key, line));
+        print_signers(&key);
+    }
+    return 0;
+}
+
+static int say_added(const char *what, const char *name)
+{
+    struct keyring_key key;
+    char id[SSHKEY_ID];
+    TRY(keyring_find(name, &key));
+    printf("%s the key \"%s\".\n", what, name);
+    print_entry("id", sshkey_id(&key.key, id));
+    if (key.file) print_entry("secret", key.path);
+    else print_entry("secret", "in the ssh-agent");
+    if (key.file)
+        printf("\nThe secret is not encrypted, and there is no other copy of it. Keep one in a safe\n"
+               "place. To encrypt it (the ssh-agent then signs): ssh-keygen -p -f FILE, ssh-add FILE\n");
+    return 0;
+}
+
+static int new_key(const char *name)
+{
+    struct sshkey_secret secret;
+    TRY(keyring_check_name(name));
+    sshkey_new(&secret, name);
+    int rc = keyring_add(name, &secret);
+    sshkey_wipe(&secret, sizeof secret);
+    TRY(rc);
+    return say_added("Made", name);
+}
+
+static int import_public(const char *file, const char *name)
+{
+    struct keyring_key key;
+    TRY(keyring_find(file, &key));
+    if (!agent_holds(&key.key))
+        return fail(ERR_MISSING, "the ssh-agent does not hold the secret of %s; \"ssh-add\" it first", file);
+    return keyring_add_public(name, &key.key);
+}
+
+static int import_secret(const char *file, const char *name)
+{
+    struct sshkey_secret secret;
+    int rc = keyring_read_secret(file, &secret);
+    if (rc == SSHKEY_LOCKED)
+        rc = fail(ERR_INPUT, "%s is encrypted; \"ssh-add\" it and import %s.pub, then the ssh-agent signs", file, file);
+    if (rc == 0) rc = keyring_add(name, &secret);
+    sshkey_wipe(&secret, sizeof secret);
+    return rc;
+}
+
+static int import(const char *file, const char *name)
+{
+    char base[KEYRING_PATH];
+    const char *slash = strrchr(file, '/');
+    if (snprintf(base, sizeof base, "%s", slash != NULL ? slash + 1 : file) >= KEYRING_PATH)
+        return fail(ERR_INPUT, "the path %.60s... is too long", file);
+    size_t length = strlen(base);
+    const bool is_public = length > 4 && strcmp(base + length - 4, ".pub") == 0;
+    if (is_public) base[length - 4] = 0;
+    if (name == NULL) name = base;
+    TRY(keyring_check_name(name));
+    TRY(is_public ? import_public(file, name) : import_secret(file, name));
+    return say_added("Imported", name);
+}
+
+static int check_words(int argc, char **argv, const struct choice *choice)
+{
+    static const char *const actions[] = {"list", "new", "show", "import", NULL};
+    static const int most[] = {2, 3, 3, 4};
+    const char *action = argc > 1 ? argv[1] : "list";
+    int which = 0;
+    while (actions[which] != NULL && strcmp(actions[which], action) != 0) which++;
+    if (actions[which] == NULL) {
+        const char *near = text_nearest(action, actions);
+        if (near != NULL) return fail(ERR_USAGE, "there is no \"keys %s\". Did you mean \"%s\"?", action, near);
+        return fail(ERR_USAGE, "there is no \"keys %s\"; it is list, new, show or import", action);
+    }
+    if (argc > most[which]) return fail(ERR_USAGE, "keys %s does not take \"%s\"", action, argv[argc - 1]);
+    if (strcmp(action, "import") == 0 && argc < 3) return fail(ERR_USAGE, "keys import needs the file of a key");
+    if ((choice->only_public || choice->only_signers) && strcmp(action, "show") != 0)
+        return fail(ERR_USAGE, "--public and --signers are for keys show");
+    if (choice->only_public && choice->only_signers) return fail(ERR_USAGE, "--public and --signers exclude each other");
+    return 0;
+}
+
+int cmd_keys(int argc, char **argv)
+{
+    struct choice c = {0};
+    const struct option options[] = {
+        {OPTION_FLAG, 0, "public", NULL, "show: only the public key, on one line", &c.only_public, 0, 0},
+        {OPTION_FLAG, 0, "signers", NULL, "show: only the line for the file of signers of ssh-keygen -Y verify",
+         &c.only_signers, 0, 0},
+        {0},
+    };
+    const struct usage usage = {
+        .command = "keys",
+        .operands = "[list | new [NAME] | show [KEY] | import FILE [NAME]] [OPTIONS]",
+        .about = "Makes, lists and shows the Ed25519 keys that sign what is submitted. They are OpenSSH's, kept in "
+                 "$XDG_CONFIG_HOME/dawn/keys (else ~/.config/dawn/keys).\n\n"
+                 "KEY is a name in that folder, the path of a private key or of its .pub file, or a fingerprint (SHA256:...). "
+                 "Without it: $DAWN_KEY, else the one key in the folder, else ~/.ssh/id_ed25519. A list marks that one with "
+                 "\"*\". A key that is encrypted, or whose secret is elsewhere, signs through the ssh-agent.",
+        .options = options,
+        .more = "Examples:\n"
+                "  dawn keys new                      make a key called \"" FIRST_NAME "\"\n"
+                "  dawn keys import ~/.ssh/other      copy an unencrypted key\n"
+                "  dawn keys import ~/.ssh/other.pub  use a key that the ssh-agent holds\n"
+                "  dawn keys show --public            the line that a server may ask for",
+    };
+    int rc = options_parse(&usage, &argc, argv);
+    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    TRY(check_words(argc, argv, &c));
+    const char *action = argc > 1 ? argv[1] : "list", *word = argc > 2 ? argv[2] : NULL;
+    if (strcmp(action, "new") == 0) return new_key(word != NULL ? word : FIRST_NAME);
+    if (strcmp(action, "show") == 0) return show(word, &c);
+    if (strcmp(action, "import") == 0) return import(word, argc > 3 ? argv[3] : NULL);
+    return list();
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The common part of dawn submit, withdraw and amend. Invariant: nothing leaves this machine before the question has been
+// answered. Cost: the network's.
+#include "submit/cmd_sending.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void say_waiting(void *context, const char *sentence)
+{
+    (void)context;
+    fprintf(stderr, "%s\n", sentence);
+}
+
+const char *sending_server(const struct sending *s)
+{
+    if (s->server != NULL) return s->server;
+    const char *server = getenv("DAWN_SERVER");
+    return server != NULL && *server != 0 ? server : NULL;
+}
+
+static int check_board(const struct sending *s)
+{
+    if (s->board == NULL || strcmp(s->board, s->about.name) == 0) return 0;
+    return fail(ERR_USAGE, "%s is the board %s, not %.63s", client_address(s->client), s->about.name, s->board);
+}
+
+int sending_open(struct sending *s)
+{
+    const char *server = sending_server(s);
+    if (server == NULL) return fail(ERR_USAGE, "which scoreboard? --server https://... or the variable DAWN_SERVER says so");
+    const struct client_options options = {.note = say_waiting};
+    TRY(client_open(server, &options, &s->client));
+    int rc = client_board(s->client, &s->about);
+    if (rc == 0) rc = check_board(s);
+    if (rc == 0) rc = keyring_choose(s->key, &s->signer);
+    if (rc < 0) {
+        client_close(s->client);
+        s->client = NULL;
+    }
+    return rc;
+}
+
+void sending_close(struct sending *s)
+{
+    signer_close(&s->signer);
+    client_close(s->client);
+    s->client = NULL;
+}
+
+int sending_ask(const struct sending *s, const char *question)
+{
+    char line[64] = "";
+    if (s->yes) return 0;
+    if (!isatty(STDIN_FILENO)) return fail(ERR_USAGE, "nobody can be asked here, and nothing was sent: --yes agrees beforehand");
+    printf("\n%s [y/N] ", question);
+    fflush(stdout);
+    if (fgets(line, sizeof line, stdin) == NULL) line[0] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    if (strcmp(line, "y") == 0 || strcmp(line, "Y") == 0 || strcmp(line, "yes") == 0) return 0;
+    return fail(ERR_INTERRUPTED, "nothing was sent");
+}
+
+int sending_send(struct sending *s, struct results *r, int64_t run, const char *name, const struct statement *statement)
+{
+    struct delivery d;
+    struct text checks = {0};
+    int rc = deliver(s->client, &s->about, &s->signer, statement, &d, &checks);
+    if (checks.at != NULL) fputs(checks.at, stdout);
+    text_free(&checks);
+    TRY(rc);
+    printf("%s: %s #%lld on %s\n", name, d.again ? "already submitted as" : "accepted as", (long long)d.receipt.sequence,
+           d.receipt.board);
+    fflush(stdout);
+    if (run != 0) rc = delivery_keep(r, run, s->client, statement, &d);
+    delivery_free(&d);
+    return rc;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the commands that send statements have in common: the options, the way to the board, the question before
+// something is published, and what is said afterwards. Unlike libraries, it prints.
+#ifndef DAWN_SUBMIT_CMD_SENDING_H
+#define DAWN_SUBMIT_CMD_SENDING_H
+
+#include "submit/deliver.h"
+
+struct sending {
+    const char *server, *board, *key;  // options; NULL: not given
+    bool yes;
+    struct client *client;
+    struct client_board about;
+    struct signer signer;
+};
+// `address`: --server, else $DAWN_SERVER; asks it for its name and key, holds --board against it, and chooses the key.
+int sending_open(struct sending *) MUST_CHECK;
+void sending_close(struct sending *);
+const char *sending_server(const struct sending *);  // --server, else $DAWN_SERVER, else NULL
+// "Publish this? [y/N]" on the terminal; 0 after a yes or --yes. Without a terminal, ERR_USAGE names --yes.
+int sending_ask(const struct sending *, const char *question) MUST_CHECK;
+// Delivers, prints one line about what came of it ("run 3: #12 on BOARD"), and keeps the receipt beside the run (0: there
+// is none to keep it with).
+int sending_send(struct sending *, struct results *, int64_t run, const char *name, const struct statement *) MUST_CHECK;
+
+#endif

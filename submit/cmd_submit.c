@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// dawn submit: shows what would be published, asks, signs and sends it, and keeps the receipts. Invariant: it can be
+// cut off anywhere and run again, and every run has one entry. Cost: the network's.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/file.h"
+#include "runtime/base/options.h"
+#include "submit/cmd_sending.h"
+#include "submit/commands.h"
+#include "submit/handle.h"
+#include "submit/submission.h"
+
+struct choice {
+    struct sending sending;
+    const char *db, *handle, *team, *note, *code_url, *out;
+    struct option_list runs, tags;
+    int64_t group;
+    bool dry_run, open;
+    char own_handle[HANDLE_MAX];
+};
+
+static void print(struct text *text)
+{
+    if (text->at != NULL) fputs(text->at, stdout);
+    text_free(text);
+}
+
+// The board's name goes into every statement, so without a server it has to be said.
+static int choose_board(struct choice *c, const char **board)
+{
+    struct sending *s = &c->sending;
+    bool offline = c->dry_run || c->out != NULL;
+    if (!offline || (s->board == NULL && sending_server(s) != NULL)) {
+        TRY(sending_open(s));
+        *board = s->about.name;
+        return 0;
+    }
+    if (c->out != NULL) {
+        if (s->board == NULL) return fail(ERR_USAGE, "for which scoreboard? --board NAME or --server https://... says so");
+        TRY(keyring_choose(s->key, &s->signer));
+    }
+    *board = s->board != NULL ? s->board : "dawn";
+    return 0;
+}
+
+static int read_runs(const struct choice *c, struct results *r, int64_t runs[OPTION_LIST_MAX])
+{
+    for (int i = 0; i < c->runs.count; i++) TRY(record_find(r, c->runs.word[i], &runs[i]));
+    return 0;
+}
+
+// What fails a check is never sent; the runs that pass are named, so that they can be.
+static int judge(const struct submissions *all)
+{
+    int rejected = 0;
+    struct text findings = {0}, rest = {0};
+    for (int i = 0; i < all->count; i++) {
+        const struct submission *s = &all->at[i];
+        submission_findings(s, &findings);
+        rejected += s->findings.rejects > 0;
+        if (s->findings.rejects == 0 && !s->nothing_new) text_add(&rest, " --run %lld", (long long)s->run);
+    }
+    if (findings.at != NULL) printf("\nChecks:\n");
+    print(&findings);
+    int rc = 0;
+    if (rejected > 0)
+        rc = fail(ERR_INPUT, "%d of %d run%s can not be submitted: a check fails; nothing was sent%s%s%s", rejected, all->count,
+                  all->count == 1 ? "" : "s", rest.at != NULL ? " (what passes:" : "", rest.at != NULL ? rest.at : "",
+                  rest.at != NULL ? ")" : "");
+    text_free(&rest);
+    return rc;
+}
+
+static void describe(const struct choice *c, const struct submissions *all, const char *board)
+{
+    struct text t = {0};
+    char id[SSHKEY_ID];
+    const struct sending *s = &c->sending;
+    text_entry(&t, "board", "%s%s%s", board, s->client != NULL ? " at " : "", s->client != NULL ? client_address(s->client) : "");
+    text_entry(&t, "handle", "%s", c->own_handle);
+    if (s->client != NULL || c->out != NULL) text_entry(&t, "key", "%s", sshkey_id(&s->signer.key, id));
+    for (int i = 0; i < all->count; i++) submission_describe(&all->at[i], &t);
+    print(&t);
+    printf("\nTexts that become public, beside figures, dates and digests:\n");
+    submission_texts(all, &t);
+    print(&t);
+}
+
+static int write_files(const struct choice *c, struct signer *signer, const struct submission *s)
+{
+    struct text path = {0};
+    char signature[SSHSIG_MAX];
+    const char *space = statement_namespace(s->statement.type);
+    TRY(signer_sign(signer, space, s->statement.payload, s->statement.count, signature));
+    text_add(&path, "%s/run-%lld.json", c->out, (long long)s->run);
+    int rc = file_write(path.at, s->statement.payload, s->statement.count);
+    if (rc == 0) {
+        printf("ssh-keygen -Y verify -f %s/allowed_signers -I %s -n %s -s %s.sig < %s\n", c->out, c->own_handle, space,
+               path.at, path.at);
+        text_add(&path, ".sig");
+        rc = file_write(path.at, signature, strlen(signature));
+    }
+    text_free(&path);
+    return rc;
+}
+
+static int write_all(const struct choice *c, struct signer *signer, const struct submissions *all)
+{
+    struct text path = {0}, line = {0};
+    struct sshkey key = signer->key;
+    char words[SSHKEY_TEXT];
+    key.comment[0] = '\0';  // it may name a person or a machine
+    TRY(file_make_folder(c->out));
+    text_add(&path, "%s/allowed_signers", c->out);
+    text_add(&line, "%s %s\n", c->own_handle, sshkey_line(&key, words));
+    int rc = file_write(path.at, line.at, line.length);
+    text_free(&path);
+    text_free(&line);
+    TRY(rc);
+    printf("\nWritten to %s; who has the files can check them with:\n", c->out);
+    for (int i = 0; i < all->count; i++)
+        if (!all->at[i].nothing_new) TRY(write_files(c, signer, &all->at[i]));
+    return 0;
+}
+
+// A statement that the server refuses does not keep the others from arriving; a server that is not there does.
+static int send_all(struct choice *c, struct results *r, const struct submissions *all)
+{
+    int refused = 0, sent = 0;
+    for (int i = 0; i < all->count; i++) {
+        const struct submission *s = &all->at[i];
+        char name[32];
+        if (s->nothing_new) continue;
+        snprintf(name, sizeof name, "run %lld", (long long)s->run);
+        int rc = sending_send(&c->sending, r, s->run, name, &s->statement);
+        if (rc == ERR_INPUT) {
+            printf("%s: refused: %s\n", name, error_text());
+            refused++;
+            continue;
+        }
+        if (rc < 0 && sent > 0)
+            return fail(rc, "%s: %s (%d of the runs arrived; the same command sends the rest)", name, error_text(), sent);
+        TRY(rc);
+        sent++;
+        if (sent == 1) TRY(handle_remember(c->own_handle));
+    }
+    if (refused > 0) return fail(ERR_INPUT, "%d of %d runs were refused by the server", refused, all->count);
+    return 0;
+}
+
+static int proceed(struct choice *c, struct results *r, const struct submissions *all, const char *board)
+{
+    int news = 0;
+    for (int i = 0; i < all->count; i++) news += !all->at[i].nothing_new;
+    if (news > 0) describe(c, all, board);
+    else {
+        struct text t = {0};
+        for (int i = 0; i < all->count; i++) submission_describe(&all->at[i], &t);
+        print(&t);
+        printf("Nothing is new: %s has every run that %s.\n", board, c->runs.count > 0 || c->group != 0 ? "was named" : "has ended");
+        return 0;
+    }
+    TRY(judge(all));
+    if (c->dry_run) {
+        printf("\nNothing was sent (--dry-run).\n");
+        return 0;
+    }
+    if (c->out != NULL) return write_all(c, &c->sending.signer, all);
+    TRY(sending_ask(&c->sending, "Sign this and publish it?"));
+    return send_all(c, r, all);
+}
+
+static int submit(struct choice *c, struct results *r)
+{
+    int64_t runs[OPTION_LIST_MAX];
+    const char *board = NULL;
+    TRY(handle_choose(c->handle, c->own_handle));
+    const struct payload_words said = {.team = c->team, .note = c->note, .code_url = c->code_url, .tags = c->tags.word,
+                                       .tag_count = c->tags.count};
+    TRY(payload_check_words(&said));
+    TRY(read_runs(c, r, runs));
+    TRY(choose_board(c, &board));
+    struct payload_words words = said;
+    words.board = board;
+    words.handle = c->own_handle;
+    words.open = c->open;
+    const struct submission_choice choice = {.runs = runs, .run_count = c->runs.count, .group = c->group};
+    struct submissions all;
+    struct text notes = {0};
+    int rc = submissions_build(r, &choice, &words, clock_unix_ms(), &all, &notes);
+    print(&notes);
+    if (rc < 0) return rc;
+    rc = proceed(c, r, &all, board);
+    submissions_free(&all);
+    return rc;
+}
+
+int cmd_submit(int argc, char **argv)
+{
+    struct choice c = {0};
+    const struct option options[] = {
+        {OPTION_TEXT, 0, "server", "URL", "the scoreboard (default: $DAWN_SERVER)", &c.sending.server, 0, 0},
+        {OPTION_LIST, 0, "run", "RUN", "submit this run, also once more after new latencies", &c.runs, 0, 0},
+        {OPTION_INT, 0, "group", "GROUP", "submit the runs of this group", &c.group, 1, 1e15},
+        {OPTION_TEXT, 0, "handle", "NAME", "your name on the boards (default: $DAWN_HANDLE, else as last time)", &c.handle, 0, 0},
+        {OPTION_TEXT, 0, "team", "TEXT", "team or organisation", &c.team, 0, 0},
+        {OPTION_TEXT, 0, "note", "TEXT", "a remark that is shown with the runs", &c.note, 0, 0},
+        {OPTION_TEXT, 0, "code-url", "URL", "https address of the code", &c.code_url, 0, 0},
+        {OPTION_LIST, 0, "tag", "WORD", "a word to find the runs by", &c.tags, 0, 0},
+        {OPTION_FLAG, 0, "open", NULL, "the open division: not a model and recipe of DAWN", &c.open, 0, 0},
+        {OPTION_TEXT, 0, "key", "KEY", "what signs, as \"dawn keys\" names it", &c.sending.key, 0, 0},
+        {OPTION_FLAG, 'n', "dry-run", NULL, "show and check everything, send nothing", &c.dry_run, 0, 0},
+        {OPTION_FLAG, 'y', "yes", NULL, "publish without asking", &c.sending.yes, 0, 0},
+        {OPTION_TEXT, 0, "out", "FOLDER", "write signed files instead of sending them", &c.out, 0, 0},
+        {OPTION_TEXT, 0, "board", "NAME", "name of the scoreboard, where no server can say it", &c.sending.board, 0, 0},
+        {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
+    };
+    const struct usage usage = {
+        .command = "submit",
+        .operands = "[results.db] [OPTIONS]",
+        .about = "Signs recorded runs and submits them to a scoreboard: by default every run that has ended and\n"
+                 "that the board does not have yet.",
+        .options = options,
+        .more = "Examples:\n"
+                "  dawn submit --server https://board.example --handle ada\n"
+                "  dawn submit --dry-run                what would be sent, and what the checks say\n"
+                "  dawn submit --run 3 --out signed/ --board board.example",
+    };
+    int rc = options_parse(&usage, &argc, argv);
+    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (argc > 2) return fail(ERR_USAGE, "submit takes one record, not also \"%s\"", argv[2]);
+    if (argc > 1) c.db = argv[1];
+    struct results *r;
+    TRY(results_open(c.db, c.dry_run || c.out != NULL ? RESULTS_READ : RESULTS_WRITE, &r));
+    rc = submit(&c, r);
+    sending_close(&c.sending);
+    results_close(r);
+    return rc;
+}

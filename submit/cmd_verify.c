@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// dawn verify: brings a statement's evidence together, from files or from a scoreboard, and says what holds. What it
+// checks of a signature, "ssh-keygen -Y verify" checks too. Cost: three small requests for an address, none for a file.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/file.h"
+#include "runtime/base/options.h"
+#include "submit/commands.h"
+#include "submit/keyring.h"
+#include "submit/verify.h"
+
+enum { FILE_LIMIT = 4 << 20, ID_MAX = 64 };
+
+static int report(const struct evidence *e)
+{
+    struct text t = {0};
+    int faults = verify(e, &t);
+    if (t.at != NULL) fputs(t.at, stdout);
+    text_free(&t);
+    if (faults == 0) return 0;
+    return fail(ERR_INPUT, "%d thing%s wrong with this statement", faults, faults == 1 ? " is" : "s are");
+}
+
+// A payload with FILE.sig beside it, or an envelope that holds both.
+static int verify_file(const char *path, const char *key_id)
+{
+    struct text beside = {0};
+    char *bytes, *payload = NULL, *signature = NULL;
+    size_t count, signature_count;
+    TRY(file_read(path, FILE_LIMIT, &bytes, &count));
+    struct evidence e = {.key_id = key_id};
+    int rc = 0;
+    if (client_member(bytes, count, "payload", &payload) == 0) {
+        e.envelope = bytes, e.envelope_count = count;
+        e.payload = payload, e.payload_count = strlen(payload);
+        rc = client_member(bytes, count, "signature", &signature);
+        if (rc < 0) rc = fail(ERR_INPUT, "the envelope %s has no signature", path);
+    } else {
+        e.payload = bytes, e.payload_count = count;
+        text_add(&beside, "%s.sig", path);
+        if (!file_exists(beside.at)) rc = fail(ERR_MISSING, "the signature of %s is not beside it, as %s", path, beside.at);
+        else rc = file_read(beside.at, FILE_LIMIT, &signature, &signature_count);
+    }
+    e.signature = signature;
+    if (rc == 0) rc = report(&e);
+    text_free(&beside);
+    free(signature);
+    free(payload);
+    free(bytes);
+    return rc;
+}
+
+// "https://board.example/runs/12" or ".../api/v1/statements/12": where the board is, and the statement's name on it.
+static int split_address(const char *url, char **base, char name[ID_MAX + 1])
+{
+    static const char *const marks[] = {"/api/v1/statements/", "/runs/"};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        const char *at = strstr(url, marks[i]);
+        if (at == NULL) continue;
+        const char *from = at + strlen(marks[i]);
+        size_t length = strspn(from, "0123456789abcdef");
+        if (length == 0 || length > ID_MAX || strchr("/?#", from[length]) == NULL) continue;
+        snprintf(name, ID_MAX + 1, "%.*s", (int)length, from);
+        *base = copy_text(url);
+        (*base)[at - url] = '\0';
+        return 0;
+    }
+    return fail(ERR_USAGE, "%.200s is not the address of a run or a statement: it has no /runs/N and no /api/v1/statements/N", url);
+}
+
+static int get_part(struct client *c, const char *name, const char *part, struct text *into)
+{
+    char path[160];
+    snprintf(path, sizeof path, "/api/v1/statements/%s/%s", name, part);
+    TRY(client_get(c, path, into));
+    if (into->at == NULL) return fail(ERR_NETWORK, "%s%s is empty", client_address(c), path);
+    return 0;
+}
+
+static int verify_at(struct client *c, const char *name, const char *key_id)
+{
+    struct client_board board;
+    struct text payload = {0}, signature = {0}, receipt = {0};
+    int rc = client_board(c, &board);
+    if (rc == 0) rc = get_part(c, name, "payload", &payload);
+    if (rc == 0) rc = get_part(c, name, "signature", &signature);
+    if (rc == 0) rc = get_part(c, name, "receipt", &receipt);
+    const struct evidence e = {.payload = payload.at, .payload_count = payload.length, .signature = signature.at,
+                               .receipt = receipt.at, .receipt_count = receipt.length, .board = &board, .key_id = key_id};
+    if (rc == 0) rc = report(&e);
+    text_free(&payload);
+    text_free(&signature);
+    text_free(&receipt);
+    return rc;
+}
+
+static int verify_url(const char *url, const char *key_id)
+{
+    char *base = NULL, name[ID_MAX + 1];
+    struct client *c;
+    TRY(split_address(url, &base, name));
+    int rc = client_open(base, NULL, &c);
+    free(base);
+    TRY(rc);
+    rc = verify_at(c, name, key_id);
+    client_close(c);
+    return rc;
+}
+
+// The fingerprint of the key that is meant; a fingerprint stands for itself.
+static int find_key(const char *wanted, char id[SSHKEY_ID])
+{
+    struct keyring_key found;
+    size_t count;
+    char *bytes;
+    if (strncmp(wanted, "SHA256:", 7) == 0 && strlen(wanted) == SSHKEY_ID - 1) {
+        snprintf(id, SSHKEY_ID, "%s", wanted);
+        return 0;
+    }
+    if (strncmp(wanted, "ssh-ed25519 ", 12) == 0) {
+        TRY(sshkey_read_line(wanted, strlen(wanted), &found.key));
+        sshkey_id(&found.key, id);
+        return 0;
+    }
+    int rc = ERR_MISSING;
+    if (file_exists(wanted)) {
+        TRY(file_read(wanted, 1 << 16, &bytes, &count));
+        rc = sshkey_read_line(bytes, count, &found.key);
+        free(bytes);
+    }
+    if (rc < 0) TRY(keyring_find(wanted, &found));
+    sshkey_id(&found.key, id);
+    return 0;
+}
+
+int cmd_verify(int argc, char **argv)
+{
+    const char *wanted = NULL;
+    const struct option options[] = {
+        {OPTION_TEXT, 0, "key", "KEY", "who must have signed: a fingerprint, a .pub file, or as \"dawn keys\" names it", &wanted, 0, 0},
+        {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
+    };
+    const struct usage usage = {
+        .command = "verify",
+        .operands = "FILE|URL [OPTIONS]",
+        .about = "Checks a signed statement: its signature, its bytes, the hash chain of its points, every check,\n"
+                 "and the receipt of its scoreboard.",
+        .options = options,
+        .more = "FILE is a statement with FILE.sig beside it, or an envelope; URL the page of a run.\n\n"
+                "Examples:\n"
+                "  dawn verify signed/run-3.json --key ada.pub\n"
+                "  dawn verify https://board.example/runs/12",
+    };
+    int rc = options_parse(&usage, &argc, argv);
+    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (argc != 2) return fail(ERR_USAGE, "verify takes one file or address; dawn verify -h shows them");
+    char id[SSHKEY_ID];
+    if (wanted != NULL) TRY(find_key(wanted, id));
+    const char *asked = wanted != NULL ? id : NULL;
+    return strstr(argv[1], "://") != NULL ? verify_url(argv[1], asked) : verify_file(argv[1], asked);
+}

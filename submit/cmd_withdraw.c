@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// dawn withdraw and dawn amend: signed second thoughts about an own entry. Neither changes a figure, and what was
+// accepted stays in the board's log. Cost: two requests.
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/options.h"
+#include "submit/cmd_sending.h"
+#include "submit/commands.h"
+#include "submit/payload.h"
+
+struct target {
+    const char *digest;  // of the statement that is meant
+    int64_t run;         // whose it is in the record; 0: not there
+    json_t *row;         // its receipt; NULL
+};
+
+static bool is_digest(const char *word)
+{
+    return strlen(word) == DIGEST_HEX - 1 && strspn(word, "0123456789abcdef") == DIGEST_HEX - 1;
+}
+
+// A run of the record stands for its last accepted statement; a digest for itself, with or without a record.
+static int find_target(struct results *r, const char *word, const char *board, struct target *t)
+{
+    *t = (struct target){0};
+    if (is_digest(word)) {
+        t->digest = word;
+        if (r != NULL) TRY(receipts_find(r, board, word, &t->row));
+    } else {
+        TRY(record_find(r, word, &t->run));
+        TRY(receipts_last(r, t->run, board, &t->row));
+        if (t->row == NULL) return fail(ERR_MISSING, "run %lld has not been submitted to %s from this record", (long long)t->run, board);
+        t->digest = record_text(t->row, "statement");
+    }
+    if (t->row != NULL) t->run = record_int(t->row, "run");
+    return 0;
+}
+
+static json_t *head(const char *type, const char *board, const struct target *t)
+{
+    return json_pack("{s:s, s:i, s:s, s:s, s:I}", "type", type, "version", 1, "board", board, "statement", t->digest, "made_ms",
+                     (json_int_t)clock_unix_ms());
+}
+
+static int send_it(struct sending *s, struct results *r, const struct target *t, json_t *json, const char *question)
+{
+    struct statement statement;
+    TRY(statement_make(json, &statement));
+    if (t->row != NULL)
+        printf("It is about run %lld, #%lld on %s.\n", (long long)t->run, (long long)record_int(t->row, "sequence"), s->about.name);
+    else printf("It is about the statement %.12s on %s.\n", t->digest, s->about.name);
+    int rc = sending_ask(s, question);
+    if (rc == 0) rc = sending_send(s, r, t->run, statement_type_name(statement.type), &statement);
+    statement_free(&statement);
+    return rc;
+}
+
+// The record is needed for a run's number, and welcome for a digest. It is never made here.
+static int open_record(const char *db, const char *word, struct results **r)
+{
+    *r = NULL;
+    if (!file_exists(results_path(db))) return is_digest(word) && db == NULL ? 0 : results_open(db, RESULTS_READ, r);
+    return results_open(db, RESULTS_WRITE, r);
+}
+
+struct second_thought {
+    struct sending sending;
+    const char *word, *db;
+    json_t *(*json)(const struct second_thought *, const char *board, const struct target *);
+    const char *question;
+    const char *reason, *team, *note, *code_url;
+    struct option_list tags;
+    bool no_tags;
+};
+
+static int carry_out(struct second_thought *t)
+{
+    struct results *r;
+    struct target target = {0};
+    TRY(open_record(t->db, t->word, &r));
+    int rc = sending_open(&t->sending);
+    if (rc == 0) rc = find_target(r, t->word, t->sending.about.name, &target);
+    if (rc == 0) rc = send_it(&t->sending, r, &target, t->json(t, t->sending.about.name, &target), t->question);
+    json_decref(target.row);
+    sending_close(&t->sending);
+    results_close(r);
+    return rc;
+}
+
+static json_t *withdrawal(const struct second_thought *t, const char *board, const struct target *target)
+{
+    json_t *json = head("withdraw", board, target);
+    json_object_set_new(json, "reason", json_string(t->reason));
+    return json;
+}
+
+static json_t *amendment(const struct second_thought *t, const char *board, const struct target *target)
+{
+    json_t *json = head("amend", board, target);
+    if (t->team != NULL) json_object_set_new(json, "team", json_string(t->team));
+    if (t->note != NULL) json_object_set_new(json, "note", json_string(t->note));
+    if (t->code_url != NULL) json_object_set_new(json, "code_url", json_string(t->code_url));
+    if (t->tags.count > 0 || t->no_tags) json_object_set_new(json, "tags", payload_tags(t->tags.word, t->tags.count));
+    return json;
+}
+
+// argv after the options: the run or digest, and the record.
+static int operands(struct second_thought *t, const char *command, int argc, char **argv)
+{
+    if (argc < 2) return fail(ERR_USAGE, "which run? its number in the record, \"last\", or the digest of its statement");
+    if (argc > 3) return fail(ERR_USAGE, "%s takes one run and one record, not also \"%s\"", command, argv[3]);
+    t->word = argv[1];
+    t->db = argc > 2 ? argv[2] : NULL;
+    return 0;
+}
+
+#define SENDING_OPTIONS(t)                                                                                             \
+    {OPTION_TEXT, 0, "server", "URL", "the scoreboard (default: $DAWN_SERVER)", &(t).sending.server, 0, 0},            \
+    {OPTION_TEXT, 0, "board", "NAME", "its name, when it must be that one", &(t).sending.board, 0, 0},                 \
+    {OPTION_TEXT, 0, "key", "KEY", "what signs, as \"dawn keys\" names it", &(t).sending.key, 0, 0},                   \
+    {OPTION_FLAG, 'y', "yes", NULL, "send it without asking", &(t).sending.yes, 0, 0},                                 \
+    {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0}
+
+int cmd_withdraw(int argc, char **argv)
+{
+    struct second_thought t = {.json = withdrawal, .question = "Take it off the boards, for good?"};
+    const struct option options[] = {
+        {OPTION_TEXT, 0, "reason", "TEXT", "why; it is shown", &t.reason, 0, 0},
+        SENDING_OPTIONS(t),
+    };
+    const struct usage usage = {
+        .command = "withdraw",
+        .operands = "RUN|DIGEST [results.db] --reason TEXT [OPTIONS]",
+        .about = "Takes an own entry off the boards of a scoreboard. It stays in its log, with the reason.",
+        .options = options,
+        .more = "Example:\n  dawn withdraw 3 --reason \"the machine was shared\" --server https://board.example",
+    };
+    int rc = options_parse(&usage, &argc, argv);
+    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    TRY(operands(&t, "withdraw", argc, argv));
+    if (t.reason == NULL) return fail(ERR_USAGE, "why? --reason TEXT is shown beside the entry");
+    const struct payload_words words = {.note = t.reason};
+    if (payload_check_words(&words) < 0) return fail(ERR_USAGE, "the reason: %s", error_text());
+    return carry_out(&t);
+}
+
+int cmd_amend(int argc, char **argv)
+{
+    struct second_thought t = {.json = amendment, .question = "Change these words of it?"};
+    const struct option options[] = {
+        {OPTION_TEXT, 0, "team", "TEXT", "team or organisation", &t.team, 0, 0},
+        {OPTION_TEXT, 0, "note", "TEXT", "the remark; \"\" takes it away", &t.note, 0, 0},
+        {OPTION_TEXT, 0, "code-url", "URL", "https address of the code; \"\" takes it away", &t.code_url, 0, 0},
+        {OPTION_LIST, 0, "tag", "WORD", "all tags from now on", &t.tags, 0, 0},
+        {OPTION_FLAG, 0, "clear-tags", NULL, "none from now on", &t.no_tags, 0, 0},
+        SENDING_OPTIONS(t),
+    };
+    const struct usage usage = {
+        .command = "amend",
+        .operands = "RUN|DIGEST [results.db] [OPTIONS]",
+        .about = "Changes what an own entry says about itself in words. Figures never change.",
+        .options = options,
+        .more = "Example:\n  dawn amend 3 --code-url https://code.example/net --server https://board.example",
+    };
+    int rc = options_parse(&usage, &argc, argv);
+    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    TRY(operands(&t, "amend", argc, argv));
+    if (t.team == NULL && t.note == NULL && t.code_url == NULL && t.tags.count == 0 && !t.no_tags)
+        return fail(ERR_USAGE, "change what? --team, --note, --code-url or --tag says so");
+    const struct payload_words words = {.team = t.team, .note = t.note, .code_url = t.code_url, .tags = t.tags.word,
+                                        .tag_count = t.tags.count};
+    TRY(payload_check_words(&words));
+    return carry_out(&t);
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands of submit/, one file each (cmd_NAME.c), as tasks/commands.h has those of tasks/.
+#ifndef DAWN_SUBMIT_COMMANDS_H
+#define DAWN_SUBMIT_COMMANDS_H
+
+int cmd_keys(int argc, char **argv);
+int cmd_submit(int argc, char **argv);
+int cmd_verify(int argc, char **argv);
+int cmd_withdraw(int argc, char **argv);
+int cmd_amend(int argc, char **argv);
+
+#endif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Invariant: a delivery that is given back has a receipt that anyone can check with the server's key; a server that
+// answers "accepted" without one has accepted nothing as far as this program is concerned. Cost: one request.
+#include "submit/deliver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int check_receipt(const struct delivery *d, const struct client_board *board, const char *digest, const struct sshkey *signer)
+{
+    char id[SSHKEY_ID], key[SSHKEY_ID];
+    if (memcmp(d->server.at, board->key.at, sizeof board->key.at) != 0)
+        return fail(ERR_NETWORK, "the receipt is signed by %s, not by the key of the board, %s", sshkey_id(&d->server, id),
+                    sshkey_id(&board->key, key));
+    if (strcmp(d->receipt.board, board->name) != 0)
+        return fail(ERR_NETWORK, "the receipt is from the board %s, not %s", d->receipt.board, board->name);
+    if (strcmp(d->receipt.payload, digest) != 0)
+        return fail(ERR_NETWORK, "the receipt is for the statement %.12s, not for %.12s", d->receipt.payload, digest);
+    if (signer != NULL && strcmp(d->receipt.signer, sshkey_id(signer, id)) != 0)
+        return fail(ERR_NETWORK, "the receipt is for a statement signed by %s, not by %s", d->receipt.signer, id);
+    return 0;
+}
+
+int delivery_read(const char *answer, size_t count, const struct client_board *board, const char *digest, const struct sshkey *signer,
+                  struct delivery *d)
+{
+    *d = (struct delivery){0};
+    int rc = client_member(answer, count, "receipt", &d->bytes);
+    if (rc == 0) rc = client_member(answer, count, "signature", &d->signature);
+    if (rc == 0) rc = receipt_read(d->bytes, strlen(d->bytes), d->signature, &d->receipt, &d->server);
+    if (rc == 0) rc = check_receipt(d, board, digest, signer);
+    if (rc == 0) return 0;
+    delivery_free(d);
+    return fail(ERR_NETWORK, "the server's receipt can not be trusted: %s", error_text());
+}
+
+int deliver(struct client *c, const struct client_board *board, struct signer *signer, const struct statement *s, struct delivery *d,
+            struct text *checks)
+{
+    char signature[SSHSIG_MAX];
+    struct text envelope = {0}, answer = {0};
+    bool again = false;
+    *d = (struct delivery){0};
+    TRY(signer_sign(signer, statement_namespace(s->type), s->payload, s->count, signature));
+    int rc = envelope_write(s, signature, NULL, &envelope);
+    if (rc == 0) rc = client_post(c, envelope.at, envelope.length, &answer, &again, checks);
+    if (rc == 0) rc = delivery_read(answer.at != NULL ? answer.at : "", answer.length, board, s->digest, &signer->key, d);
+    d->again = again;
+    text_free(&envelope);
+    text_free(&answer);
+    return rc;
+}
+
+int delivery_keep(struct results *r, int64_t run, const struct client *c, const struct statement *s, const struct delivery *d)
+{
+    char id[SSHKEY_ID];
+    const char *supersedes = canonical_text(s->json, "supersedes");
+    return receipts_add(r, &(struct receipt_row){.run = run,
+                                                 .type = statement_type_name(s->type),
+                                                 .board = d->receipt.board,
+                                                 .server = client_address(c),
+                                                 .statement = s->digest,
+                                                 .supersedes = *supersedes ? supersedes : NULL,
+                                                 .sequence = d->receipt.sequence,
+                                                 .accepted_ms = d->receipt.accepted_ms,
+                                                 .server_key = sshkey_id(&d->server, id),
+                                                 .receipt = d->bytes,
+                                                 .signature = d->signature});
+}
+
+void delivery_free(struct delivery *d)
+{
+    free(d->bytes);
+    free(d->signature);
+    *d = (struct delivery){0};
+}

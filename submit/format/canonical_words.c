@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which text may be shown to people. Decoded here byte by byte, because what other readers of UTF-8 let pass (overlong
+// forms, surrogates) is what an attacker would send. Invariant: accepted text looks like what it is: it holds no
+// character that is invisible, that reorders its neighbours, or that every font draws differently. Emoji joined from
+// several ones fall victim to this; names of people in any living script do not. Cost: one pass.
+#include "submit/format/canonical.h"
+
+// One refused range of code points, with what to call it.
+static const struct {
+    uint32_t first, last;
+    const char *what;
+} refused[] = {
+    {0x0000, 0x001f, "a control character"},
+    {0x007f, 0x009f, "a control character"},
+    {0x00ad, 0x00ad, "an invisible hyphen"},
+    {0x034f, 0x034f, "an invisible joiner"},
+    {0x061c, 0x061c, "a mark that changes the direction of writing"},
+    {0x115f, 0x1160, "an invisible filler"},
+    {0x17b4, 0x17b5, "an invisible vowel"},
+    {0x180b, 0x180f, "an invisible variation mark"},
+    {0x200b, 0x200d, "a character without width"},
+    {0x200e, 0x200f, "a mark that changes the direction of writing"},
+    {0x2028, 0x2029, "a line separator"},
+    {0x202a, 0x202e, "a mark that changes the direction of writing"},
+    {0x2060, 0x2065, "a character without width"},
+    {0x2066, 0x2069, "a mark that changes the direction of writing"},
+    {0x206a, 0x206f, "an invisible format character"},
+    {0x3164, 0x3164, "an invisible filler"},
+    {0xe000, 0xf8ff, "a character for private use"},
+    {0xfdd0, 0xfdef, "no character"},
+    {0xfe00, 0xfe0f, "an invisible variation mark"},
+    {0xfeff, 0xfeff, "a byte order mark"},
+    {0xffa0, 0xffa0, "an invisible filler"},
+    {0xfff0, 0xfffb, "an invisible format character"},
+    {0x40000, 0xeffff, "unassigned, or an invisible tag"},
+    {0xf0000, 0x10ffff, "a character for private use"},
+};
+
+static const uint32_t blanks[] = {0x20, 0xa0, 0x1680, 0x202f, 0x205f, 0x2800, 0x3000};
+
+static bool is_blank(uint32_t c)
+{
+    if (c >= 0x2000 && c <= 0x200a) return true;
+    for (size_t i = 0; i < sizeof blanks / sizeof *blanks; i++)
+        if (c == blanks[i]) return true;
+    return false;
+}
+
+// Decodes one character; 0: the bytes are not UTF-8. The smallest value for each length refuses overlong forms.
+static size_t decode(const unsigned char *at, size_t left, uint32_t *c)
+{
+    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t length = *at < 0x80 ? 1 : (*at & 0xe0) == 0xc0 ? 2 : (*at & 0xf0) == 0xe0 ? 3 : (*at & 0xf8) == 0xf0 ? 4 : 0;
+    if (length == 0 || length > left) return 0;
+    *c = length == 1 ? *at : *at & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((at[i] & 0xc0) != 0x80) return 0;
+        *c = *c << 6 | (at[i] & 0x3f);
+    }
+    if (*c < smallest[length] || *c > 0x10ffff || (*c >= 0xd800 && *c <= 0xdfff)) return 0;
+    return length;
+}
+
+static int check_character(uint32_t c, size_t byte)
+{
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (c >= refused[i].first && c <= refused[i].last)
+            return fail(ERR_INPUT, "the text holds U+%04X at byte %zu, which is %s", (unsigned)c, byte, refused[i].what);
+    if ((c & 0xfffe) == 0xfffe)  // the last two of every plane
+        return fail(ERR_INPUT, "the text holds U+%04X at byte %zu, which is no character", (unsigned)c, byte);
+    return 0;
+}
+
+int canonical_check_words(const char *text, size_t count)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    uint32_t c = 'x';  // not a blank
+    size_t last = 0;
+    for (size_t i = 0; i < count;) {
+        size_t length = decode(at + i, count - i, &c);
+        if (length == 0) return fail(ERR_INPUT, "the text is not UTF-8 at byte %zu, which is 0x%02x", i, at[i]);
+        TRY(check_character(c, i));
+        if (i == 0 && is_blank(c)) return fail(ERR_INPUT, "the text begins with the blank U+%04X", (unsigned)c);
+        last = i;
+        i += length;
+    }
+    if (is_blank(c)) return fail(ERR_INPUT, "the text ends with the blank U+%04X at byte %zu", (unsigned)c, last);
+    return 0;
+}

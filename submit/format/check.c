@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checks, put together. Invariant: pure; the same statement and the same moment give the same findings, here and on
+// the server. A check adds one finding for the first place where it fails, so a curve of 4,000 bad points can not hide
+// what else is wrong. Workload: every statement once before it is signed and once after it arrives. Cost: about one
+// SHA-256 a point.
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/arena.h"
+#include "submit/format/check_inside.h"
+
+static const struct {
+    const char *code, *what;
+    enum check_level level;
+} checks[] = {
+#define CHECK(name, code, level, what) {code, what, CHECK_##level},
+    CHECK_LIST
+#undef CHECK
+};
+
+const char *check_code(enum check check)
+{
+    BUG_IF(check >= CHECKS);
+    return checks[check].code;
+}
+
+enum check_level check_level(enum check check)
+{
+    BUG_IF(check >= CHECKS);
+    return checks[check].level;
+}
+
+const char *check_what(enum check check)
+{
+    BUG_IF(check >= CHECKS);
+    return checks[check].what;
+}
+
+// A sentence that is too long ends before a character, not inside one.
+static void cut(char *text, size_t length)
+{
+    while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80) length--;
+    text[length] = 0;
+}
+
+void finding_add(struct findings *f, enum check check, const char *format, ...)
+{
+    char text[FINDING_TEXT + 4];  // room to see whether it was too long, and where its last character began
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    BUG_IF(length < 0);
+    if (length >= FINDING_TEXT) cut(text, FINDING_TEXT - 1);
+    BUG_IF(strlen(text) >= FINDING_TEXT);
+    *(check_level(check) == CHECK_REJECT ? &f->rejects : &f->flags) += 1;
+    if (f->count < FINDINGS_MAX) {
+        f->at[f->count].check = check;
+        memcpy(f->at[f->count].text, text, strlen(text) + 1);
+    }
+    f->count++;
+}
+
+bool check_meets(const struct subject *s, int64_t k)
+{
+    return k >= 0 && contest_meets(k, s->items, s->target_micro);
+}
+
+// ---- unpacking
+
+static struct check_point point_of(const json_t *p)
+{
+    return (struct check_point){.epoch = canonical_int(p, "epoch"),
+                                .t_ns = canonical_int(p, "t_ns"),
+                                .classic_ns = canonical_int(p, "classic_ns"),
+                                .warm_ns = canonical_int(p, "warm_ns"),
+                                .warm_with_evaluation_ns = canonical_int(p, "warm_with_evaluation_ns"),
+                                .samples = canonical_int(p, "samples"),
+                                .k = json_object_get(p, "k") != NULL ? canonical_int(p, "k") : -1,
+                                .loss = canonical_int(p, "loss"),
+                                .hash = canonical_text(p, "hash")};
+}
+
+static struct check_span span_of(const json_t *p)
+{
+    const char *name = canonical_text(p, "segment");
+    bool evaluate = strcmp(name, "evaluate") == 0;
+    return (struct check_span){.train = strcmp(name, "train") == 0,
+                               .evaluate = evaluate,
+                               .classic = !evaluate && strcmp(name, "checkpoint") != 0,
+                               .start_ns = canonical_int(p, "start_ns"),
+                               .end_ns = canonical_int(p, "end_ns")};
+}
+
+static void unpack(const struct statement *statement, struct findings *out, struct subject *s)
+{
+    const json_t *json = statement->json, *points = json_object_get(json, "points"), *spans = json_object_get(json, "segments");
+    *s = (struct subject){.json = json,
+                          .out = out,
+                          .status = canonical_text(json, "status"),
+                          .synthetic = canonical_int(json, "synthetic") != 0,
+                          .official = canonical_int(json, "official") != 0,
+                          .self = strcmp(canonical_text(json, "evaluated_by"), "self") == 0,
+                          .items = canonical_int(json, "items"),
+                          .target_micro = canonical_int(json, "target_micro"),
+                          .count = json_array_size(points),
+                          .span_count = json_array_size(spans)};
+    s->contest = contest_of(canonical_text(json, "task"), s->synthetic);
+    s->points = zalloc((s->count + 1) * sizeof *s->points);
+    s->spans = zalloc((s->span_count + 1) * sizeof *s->spans);
+    for (size_t i = 0; i < s->count; i++) s->points[i] = point_of(json_array_get(points, i));
+    for (size_t i = 0; i < s->span_count; i++) s->spans[i] = span_of(json_array_get(spans, i));
+}
+
+// ---- the moment
+
+static void check_moment(const struct statement *s, int64_t now_ms, struct findings *out)
+{
+    const int64_t day = (int64_t)24 * 3600 * 1000, minute = 60 * 1000;
+    int64_t late = now_ms - canonical_int(s->json, s->type == STATEMENT_RUN ? "ended_ms" : "made_ms");
+    if (late > 30 * day)
+        finding_add(out, CHECK_CLIENT_TIME, "the statement's date is %lld days past, and 30 are allowed",
+                    (long long)(late / day));
+    if (late < -10 * minute)
+        finding_add(out, CHECK_CLIENT_TIME, "the statement's date is %lld minutes to come, and 10 are allowed",
+                    (long long)(-late / minute));
+}
+
+void check_statement(const struct statement *statement, int64_t now_ms, struct findings *out)
+{
+    *out = (struct findings){0};
+    check_moment(statement, now_ms, out);
+    if (statement->type != STATEMENT_RUN) return;
+    struct subject s;
+    unpack(statement, out, &s);
+    check_rules(&s);
+    check_curve(&s);
+    check_clocks(&s);
+    check_speed(&s, statement);
+    free(s.points);
+    free(s.spans);
+}
+
+void check_group_seed(const struct statement *s, const int64_t *seeds, int count, struct findings *out)
+{
+    int64_t seed = canonical_int(s->json, "seed");
+    for (int i = 0; i < count; i++) {
+        if (seeds[i] != seed) continue;
+        finding_add(out, CHECK_SEED, "seed %lld was used by another run of the group", (long long)seed);
+        return;
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stopwatch's segments against the clocks that the points claim. Invariant of an honest record, held to the
+// nanosecond: segments follow each other without a gap from 0 on, and at every point the clocks are sums over them,
+// because a point's figures and its segment's end are one reading of one clock.
+#include <string.h>
+
+#include "submit/format/check_inside.h"
+
+struct sums {
+    int64_t classic, warm, with_evaluation;
+};
+
+static void add(struct sums *sums, const struct check_span *span, int64_t ns)
+{
+    if (span->classic) sums->classic += ns;
+    if (span->train) sums->warm += ns;
+    if (span->train || span->evaluate) sums->with_evaluation += ns;
+}
+
+static bool without_gaps(struct subject *s)
+{
+    int64_t end = 0;
+    for (size_t i = 0; i < s->span_count; i++) {
+        const struct check_span *span = &s->spans[i];
+        if (span->start_ns != end || span->end_ns <= span->start_ns) {
+            finding_add(s->out, CHECK_CLOCKS, "segment %zu reaches from %lld to %lld ns, but the one before ended at %lld", i,
+                        (long long)span->start_ns, (long long)span->end_ns, (long long)end);
+            return false;
+        }
+        end = span->end_ns;
+    }
+    return true;
+}
+
+// `open` ns passed in a segment that nobody lived to write down; it may have counted in any clock.
+static bool within(int64_t claimed, int64_t sum, int64_t open)
+{
+    return claimed >= sum && claimed - sum <= open;
+}
+
+static bool point_agrees(struct subject *s, size_t i, const struct sums *sums, int64_t open)
+{
+    const struct check_point *p = &s->points[i];
+    const struct {
+        const char *name;
+        int64_t claimed, sum;
+    } clocks[] = {{"classic", p->classic_ns, sums->classic},
+                  {"warm", p->warm_ns, sums->warm},
+                  {"warm (with evaluation)", p->warm_with_evaluation_ns, sums->with_evaluation}};
+    for (size_t c = 0; c < sizeof clocks / sizeof *clocks; c++) {
+        if (within(clocks[c].claimed, clocks[c].sum, open)) continue;
+        finding_add(s->out, CHECK_CLOCKS, "point %zu, epoch %lld: the %s clock says %lld ns, but its segments sum to %lld", i,
+                    (long long)p->epoch, clocks[c].name, (long long)clocks[c].claimed, (long long)clocks[c].sum);
+        return false;
+    }
+    return true;
+}
+
+void check_clocks(struct subject *s)
+{
+    if (!without_gaps(s) || !s->in_order || s->count == 0) return;
+    int64_t end = s->span_count > 0 ? s->spans[s->span_count - 1].end_ns : 0, last = s->points[s->count - 1].t_ns;
+    // A process that was killed took its open segment with it. Whoever ends in any other way writes it down.
+    if (end < last && strcmp(s->status, "interrupted") != 0) {
+        finding_add(s->out, CHECK_CLOCKS, "the segments end at %lld ns, before the last point's %lld", (long long)end,
+                    (long long)last);
+        return;
+    }
+    struct sums whole = {0};  // of the segments before `at`
+    size_t at = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        int64_t t = s->points[i].t_ns;
+        const struct check_span *span = &s->spans[at];
+        for (; at < s->span_count && span->end_ns <= t; span = &s->spans[++at]) add(&whole, span, span->end_ns - span->start_ns);
+        struct sums here = whole;
+        if (at < s->span_count) add(&here, span, t - span->start_ns);
+        if (!point_agrees(s, i, &here, t > end ? t - end : 0)) return;
+    }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of the curve alone: its order, its scores, its chain, and what is claimed to follow from it. Integers only.
+#include <string.h>
+
+#include "submit/format/chain.h"
+#include "submit/format/check_inside.h"
+
+// ---- order
+
+static const char *time_fault(const struct check_point *before, const struct check_point *p)
+{
+    if (p->t_ns <= before->t_ns) return "its time is not later than that of the point before";
+    if (p->classic_ns < before->classic_ns) return "the classic clock runs backwards";
+    if (p->warm_ns < before->warm_ns) return "the warm clock runs backwards";
+    if (p->warm_with_evaluation_ns < before->warm_with_evaluation_ns) return "the warm clock with evaluation runs backwards";
+    if (p->classic_ns > p->t_ns) return "the classic clock is ahead of the end-to-end clock";
+    if (p->warm_ns > p->classic_ns) return "the warm clock is ahead of the classic clock";
+    if (p->warm_with_evaluation_ns > p->t_ns) return "the warm clock with evaluation is ahead of the end-to-end clock";
+    if (p->warm_ns > p->warm_with_evaluation_ns) return "the warm clock is ahead of the one with evaluation";
+    return NULL;
+}
+
+static void check_order(struct subject *s)
+{
+    static const struct check_point origin;
+    bool time = true, epochs = true;
+    for (size_t i = 0; i < s->count; i++) {
+        const struct check_point *before = i > 0 ? &s->points[i - 1] : &origin, *p = &s->points[i];
+        const char *fault = time ? time_fault(before, p) : NULL;
+        if (fault != NULL) finding_add(s->out, CHECK_TIME_ORDER, "point %zu, epoch %lld: %s", i, (long long)p->epoch, fault);
+        time = time && fault == NULL;
+        if (!epochs) continue;
+        epochs = p->epoch > before->epoch && p->samples >= before->samples;
+        if (!epochs)
+            finding_add(s->out, CHECK_EPOCH_ORDER, "point %zu: epoch %lld with %lld samples follows epoch %lld with %lld", i,
+                        (long long)p->epoch, (long long)p->samples, (long long)before->epoch, (long long)before->samples);
+    }
+    s->in_order = time && epochs;
+}
+
+// ---- scores
+
+static void check_scores(struct subject *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        if (s->points[i].k <= s->items) continue;
+        finding_add(s->out, CHECK_SCORE, "point %zu, epoch %lld: %lld correct of %lld items", i, (long long)s->points[i].epoch,
+                    (long long)s->points[i].k, (long long)s->items);
+        return;
+    }
+}
+
+// Scores are counts and targets are millionths, so most mistakes of scale can not be written down at all. What is left:
+// a percentage where a count or millionths belong. 0.1% is no target, 100 items are no test set, and a curve whose best
+// count is between half the target and 100, each read in percent, is a percentage: of thousands of items even a guess
+// gets more right.
+static void check_scale(struct subject *s)
+{
+    int64_t best = -1;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->points[i].k > best) best = s->points[i].k;
+    if (s->target_micro < 1000)
+        finding_add(s->out, CHECK_SCALE, "a target of %lld millionths is below 0.1%%: it looks like a percentage or a share",
+                    (long long)s->target_micro);
+    else if (s->items == 1 || s->items == 100)
+        finding_add(s->out, CHECK_SCALE, "a score out of %lld items is a share or a percentage, not a count",
+                    (long long)s->items);
+    else if (s->items >= 1000 && best <= 100 && best >= 1 && contest_meets(2 * best, 100, s->target_micro))
+        finding_add(s->out, CHECK_SCALE, "no score is above %lld of %lld items: it looks like a percentage", (long long)best,
+                    (long long)s->items);
+}
+
+// ---- chain
+
+static void check_chain(struct subject *s)
+{
+    const json_t *data = json_object_get(s->json, "data");
+    const char *digests[8];
+    size_t count = json_array_size(data);
+    BUG_IF(count > sizeof digests / sizeof *digests);
+    for (size_t i = 0; i < count; i++) digests[i] = canonical_text(json_array_get(data, i), "digest");
+    struct chain chain;
+    char hex[DIGEST_HEX];
+    chain_begin(&chain, &(struct chain_root){.nonce = canonical_text(s->json, "nonce"),
+                                             .task_digest = canonical_text(s->json, "task_digest"),
+                                             .binary_digest = canonical_text(s->json, "software.binary_digest"),
+                                             .data_digests = digests,
+                                             .data_count = (int)count,
+                                             .seed = canonical_int(s->json, "seed"),
+                                             .recipe_digest = canonical_text(s->json, "recipe.digest")});
+    chain_hex(&chain, hex);
+    const char *root = canonical_text(s->json, "chain_root");
+    if (strcmp(root, hex) != 0) {
+        finding_add(s->out, CHECK_CHAIN, "the root is %.12s..., but the run's facts give %.12s...", root, hex);
+        return;
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        const struct check_point *p = &s->points[i];
+        chain_add(&chain, &(struct chain_point){.epoch = p->epoch,
+                                                .t_ns = p->t_ns,
+                                                .classic_ns = p->classic_ns,
+                                                .warm_ns = p->warm_ns,
+                                                .warm_with_evaluation_ns = p->warm_with_evaluation_ns,
+                                                .samples = p->samples,
+                                                .k = p->k,
+                                                .loss_micro = p->loss});
+        chain_hex(&chain, hex);
+        if (strcmp(p->hash, hex) != 0) {
+            finding_add(s->out, CHECK_CHAIN, "point %zu, epoch %lld: its hash is %.12s..., but its figures give %.12s...",
+                        i, (long long)p->epoch, p->hash, hex);
+            return;
+        }
+    }
+}
+
+// ---- what follows
+
+static const struct check_point *first_meeting(const struct subject *s)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (check_meets(s, s->points[i].k)) return &s->points[i];
+    return NULL;
+}
+
+static void check_crossing(struct subject *s)
+{
+    const json_t *r = json_object_get(s->json, "reached");
+    const struct check_point *p = first_meeting(s);
+    if (p == NULL && r == NULL) return;
+    if (p == NULL) {
+        finding_add(s->out, CHECK_CROSSING, "the target is said to be reached, but no point meets it");
+        return;
+    }
+    if (r == NULL) {
+        finding_add(s->out, CHECK_CROSSING, "epoch %lld meets the target, but nothing is said to be reached",
+                    (long long)p->epoch);
+        return;
+    }
+    const struct {
+        const char *name;
+        int64_t value;
+    } figures[] = {{"epoch", p->epoch}, {"t_ns", p->t_ns}, {"classic_ns", p->classic_ns}, {"warm_ns", p->warm_ns},
+                   {"warm_with_evaluation_ns", p->warm_with_evaluation_ns}, {"samples", p->samples}};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        int64_t said = canonical_int(r, figures[i].name);
+        if (said == figures[i].value) continue;
+        finding_add(s->out, CHECK_CROSSING, "the first point that meets the target has %s %lld, but %lld is claimed",
+                    figures[i].name, (long long)figures[i].value, (long long)said);
+        return;
+    }
+}
+
+// A run that ended by itself is done when its last evaluation meets the target; one that was cut off may be anything.
+static void check_status(struct subject *s)
+{
+    bool done = strcmp(s->status, "done") == 0, missed = strcmp(s->status, "missed") == 0;
+    if (!done && !missed) return;
+    int64_t last = -1;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->points[i].k >= 0) last = s->points[i].k;
+    if (s->count == 0) finding_add(s->out, CHECK_STATUS, "a run that is %s has points, and this one has none", s->status);
+    else if (done && !check_meets(s, last))
+        finding_add(s->out, CHECK_STATUS, "the run is called done, but its last evaluation does not meet the target");
+    else if (missed && check_meets(s, last))
+        finding_add(s->out, CHECK_STATUS, "the run is called missed, but its last evaluation, %lld of %lld, meets the target",
+                    (long long)last, (long long)s->items);
+}
+
+void check_curve(struct subject *s)
+{
+    check_order(s);
+    check_scores(s);
+    check_scale(s);
+    check_chain(s);
+    check_crossing(s);
+    check_status(s);
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run's payload unpacked for its checks, shared by check*.c alone. Its shape has been checked before (fields.h), its
+// figures are anything within their bounds.
+#ifndef DAWN_FORMAT_CHECK_INSIDE_H
+#define DAWN_FORMAT_CHECK_INSIDE_H
+
+#include "submit/format/check.h"
+#include "submit/format/contest.h"
+
+struct check_point {
+    int64_t epoch, t_ns, classic_ns, warm_ns, warm_with_evaluation_ns, samples;
+    int64_t k;  // -1: not evaluated
+    int64_t loss;
+    const char *hash;
+};
+struct check_span {
+    bool train, evaluate, classic;  // what it counts in
+    int64_t start_ns, end_ns;
+};
+struct subject {
+    const json_t *json;
+    struct findings *out;
+    const struct contest *contest;  // of the board it is for; NULL: there is none
+    const char *status;
+    bool synthetic, official, self;
+    int64_t items, target_micro;
+    struct check_point *points;
+    size_t count;
+    struct check_span *spans;
+    size_t span_count;
+    bool in_order;  // time and samples grow: set by check_curve, asked by what comes after it
+};
+
+void check_rules(struct subject *);   // task, data, group, cost, latencies, price, program
+void check_curve(struct subject *);   // order, scores, chain, crossing, status
+void check_clocks(struct subject *);  // segments against points
+void check_speed(struct subject *, const struct statement *);  // arithmetic, intervals
+// Whether k of the run's items meets its target.
+bool check_meets(const struct subject *, int64_t k);
+
+#endif

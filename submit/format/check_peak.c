@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stated hardware can do at most: a table of accelerators, and for processors a bound that no clock or core
+// exceeds. Generous on purpose: to be above it is impossible, not merely unlikely. Workload: once a statement.
+#include <pthread.h>
+#include <string.h>
+
+#include "runtime/base/embed.h"
+#include "submit/format/check_inside.h"
+
+// The format that is named bounds the arithmetic; frameworks take wider names lightly (mixed precision is called f16,
+// and f32 convolutions run as TF32), so a name counts as the fastest that is customary under it.
+enum format { FORMAT_F32, FORMAT_F16, FORMAT_ANY };
+
+static enum format format_of(const char *precision)
+{
+    static const char *const wide[] = {"f32", "fp32", "float32", "tf32", "f64", "fp64", "float64"};
+    static const char *const half[] = {"f16", "fp16", "float16", "bf16", "bfloat16"};
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        if (strcmp(precision, wide[i]) == 0) return FORMAT_F32;
+    for (size_t i = 0; i < sizeof half / sizeof *half; i++)
+        if (strcmp(precision, half[i]) == 0) return FORMAT_F16;
+    return FORMAT_ANY;
+}
+
+// ---- accelerators
+
+static const json_t *accelerators;
+
+static void read_table(void)
+{
+    const struct embedded *file = embedded_find("submit/format/peaks.json");
+    BUG_IF(file == NULL);
+    static json_t *table;  // stays as long as the program runs
+    table = json_loadb(file->at, file->size, JSON_REJECT_DUPLICATES, NULL);
+    accelerators = json_object_get(table, "accelerators");
+    BUG_IF(!json_is_array(accelerators));
+}
+
+static bool in_word(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool has_words(const char *text, const char *words)
+{
+    size_t length = strlen(words);
+    for (const char *at = text; (at = strcasestr(at, words)) != NULL; at++)
+        if ((at == text || !in_word(at[-1])) && !in_word(at[length])) return true;
+    return false;
+}
+
+static double accelerator_peak(const char *gpu, enum format format)
+{
+    static const char *const formats[] = {"f32", "tf32", "f16", "bf16", "f8"};
+    static const int known[] = {[FORMAT_F32] = 2, [FORMAT_F16] = 4, [FORMAT_ANY] = 5};
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_table);
+    const json_t *found = NULL;
+    size_t longest = 0;
+    for (size_t i = 0; i < json_array_size(accelerators); i++) {
+        const json_t *row = json_array_get(accelerators, i);
+        const char *name = canonical_text(row, "name");
+        if (strlen(name) > longest && has_words(gpu, name)) found = row, longest = strlen(name);
+    }
+    int64_t best = 0;
+    for (int i = 0; i < known[format]; i++)
+        if (canonical_int(found, formats[i]) > best) best = canonical_int(found, formats[i]);
+    return (double)best * 1e9;
+}
+
+// ---- processors
+
+// Operations a clock and thread, two hardware threads sharing a core's units being counted as if each had them all.
+// Two 512-bit units make 2 x 16 fused f32 operations; AMX a 16 x 16 x 64 byte tile in 16 clocks; Arm's widest are
+// two 512-bit or four 128-bit units, and its bf16 matrix instructions do four times that.
+static const struct {
+    const char *flag;
+    int f32, half;
+} units[] = {
+    {"amx_bf16", 64, 2048}, {"amx_int8", 64, 4096}, {"avx512_fp16", 64, 128}, {"avx512_bf16", 64, 128}, {"avx512f", 64, 64},
+    {"avx2", 32, 32},       {"fma", 32, 32},        {"avx", 16, 16},          {"sse4_2", 8, 8},         {"sve", 64, 128},
+    {"bf16", 64, 256},      {"asimd", 32, 64},
+};
+
+static double processor_peak(const json_t *run, enum format format)
+{
+    const double hertz = 6e9;
+    const char *flags = canonical_text(run, "hardware.cpu_flags");
+    int64_t threads = canonical_int(run, "threads");
+    if (threads == 0) threads = canonical_int(run, "hardware.cores_online");
+    int widest = 0;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        int here = format == FORMAT_F32 ? units[i].f32 : units[i].half;
+        if (here > widest && has_words(flags, units[i].flag)) widest = here;
+    }
+    return (double)threads * widest * hertz;
+}
+
+double check_peak(const struct statement *s)
+{
+    if (s->type != STATEMENT_RUN) return 0;
+    const char *gpu = canonical_text(s->json, "hardware.gpu"), *device = canonical_text(s->json, "device");
+    enum format format = format_of(canonical_text(s->json, "precision"));
+    double devices = (double)canonical_int(s->json, "hardware.devices");
+    bool processor = strcmp(device, "cpu") == 0 || strcmp(device, "ref") == 0 || *gpu == 0;
+    return devices * (processor ? processor_peak(s->json, format) : accelerator_peak(gpu, format));
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks against what the rules and the published data say: task, data, group, money, latencies, the program. Integers
+// only; where two programs have to agree, they agree to the last micro-dollar.
+#include <stdio.h>
+#include <string.h>
+
+#include "submit/format/check_inside.h"
+#include "submit/format/cost.h"
+
+enum { PRICE_DAYS = 90, COST_ITEMS = 10000 };
+
+// ---- task
+
+static bool target_allowed(const struct contest *c, int64_t target_micro)
+{
+    for (int i = 0; i < CONTEST_TARGETS && c->target_micro[i] != 0; i++)
+        if (c->target_micro[i] == target_micro) return true;
+    return false;
+}
+
+static void check_task(struct subject *s)
+{
+    const char *task = canonical_text(s->json, "task"), *metric = canonical_text(s->json, "metric");
+    const struct contest *c = contest_find(task);
+    if (c == NULL || c->synthetic) {
+        finding_add(s->out, CHECK_TASK, "there is no task called %s", task);
+        return;
+    }
+    char hex[DIGEST_HEX];
+    const char *said = canonical_text(s->json, "task_digest");
+    int rc = contest_digest(task, metric, s->items, s->target_micro, hex);
+    if (rc < 0 || strcmp(hex, said) != 0)
+        finding_add(s->out, CHECK_TASK, "the task's digest is %.12s..., but its metric, items and target give %.12s...", said,
+                    rc < 0 ? "none" : hex);
+    else if (s->synthetic) return;  // the demonstration takes any number of items
+    else if (strcmp(metric, c->metric) != 0)
+        finding_add(s->out, CHECK_TASK, "%s is measured as %s, not as %s", task, c->metric, metric);
+    else if (s->items != c->items)
+        finding_add(s->out, CHECK_TASK, "%s is measured over %lld items, not %lld", task, (long long)c->items,
+                    (long long)s->items);
+    else if (!target_allowed(c, s->target_micro))
+        finding_add(s->out, CHECK_TASK, "%s has no board for a target of %lld millionths", task, (long long)s->target_micro);
+}
+
+// ---- data
+
+struct data_facts {
+    size_t count, train, test;
+    bool official, synthetic;  // all of them are; one of them is
+};
+
+static struct data_facts data_facts(const json_t *list)
+{
+    struct data_facts f = {.count = json_array_size(list), .official = json_array_size(list) > 0};
+    for (size_t i = 0; i < f.count; i++) {
+        const json_t *set = json_array_get(list, i);
+        bool synthetic = canonical_int(set, "synthetic") != 0;
+        *(strcmp(canonical_text(set, "split"), "test") == 0 ? &f.test : &f.train) += 1;
+        f.synthetic = f.synthetic || synthetic;
+        f.official = f.official && canonical_int(set, "official") != 0 && !synthetic;
+    }
+    return f;
+}
+
+// What is wrong with data that are called official, or false.
+static bool official_fault(struct subject *s, const json_t *list, const struct data_facts *f)
+{
+    if (f->train < 1 || f->test != 1) {
+        finding_add(s->out, CHECK_DATA, "official data are a training set and one test set, here %zu and %zu", f->train, f->test);
+        return true;
+    }
+    for (size_t i = 0; s->contest != NULL && i < f->count; i++) {
+        const json_t *set = json_array_get(list, i);
+        const char *split = canonical_text(set, "split"), *digest = canonical_text(set, "digest");
+        long long items = (long long)canonical_int(set, "items");
+        bool test = strcmp(split, "test") == 0;
+        if (!contest_knows_data(s->contest, split, digest))
+            finding_add(s->out, CHECK_DATA, "the %s set called official is not the published one: its digest is %.12s...", split,
+                        digest);
+        else if (test && s->contest->test_items > 0 && items != s->contest->test_items)
+            finding_add(s->out, CHECK_DATA, "the test set called official has %lld items instead of %lld", items,
+                        (long long)s->contest->test_items);
+        else continue;
+        return true;
+    }
+    return false;
+}
+
+static void check_data(struct subject *s)
+{
+    const json_t *list = json_object_get(s->json, "data");
+    struct data_facts f = data_facts(list);
+    if (f.count == 0 && !s->self)
+        finding_add(s->out, CHECK_DATA, "no data set is named, though the harness evaluated");
+    else if (f.count > 0 && s->synthetic != f.synthetic)
+        finding_add(s->out, CHECK_DATA, "the run says synthetic %d, and its data sets say %d", s->synthetic, f.synthetic);
+    else if (s->official != (f.official && !s->synthetic))
+        finding_add(s->out, CHECK_DATA, "the run says official %d, and its data sets say %d", s->official, f.official);
+    else if (s->official && official_fault(s, list, &f)) return;
+    else if (!s->self && !s->official && !s->synthetic)
+        finding_add(s->out, CHECK_DATA, "the data are neither the published set nor synthetic: those have no board");
+}
+
+// ---- group
+
+static void check_group(struct subject *s)
+{
+    int64_t index = canonical_int(s->json, "group.index"), planned = canonical_int(s->json, "group.planned");
+    if (json_object_get(s->json, "group") == NULL || (index >= 1 && index <= planned)) return;
+    finding_add(s->out, CHECK_GROUP, "run %lld of a group of %lld", (long long)index, (long long)planned);
+}
+
+// ---- money
+
+// Days since 1970 of a date whose form has been checked (the proleptic Gregorian calendar, years from March on).
+static int64_t days_of(const char *date)
+{
+    int year = 1970, month = 1, day = 1;
+    if (sscanf(date, "%4d-%2d-%2d", &year, &month, &day) != 3) return 0;
+    int64_t y = year - (month <= 2), in_march_years = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    return 365 * y + y / 4 - y / 100 + y / 400 + in_march_years - 719468;
+}
+
+static void check_price_age(struct subject *s, const json_t *price, int64_t used_ms, const char *what)
+{
+    int64_t days = used_ms / ((int64_t)24 * 3600 * 1000) - days_of(canonical_text(price, "date"));
+    if (days > PRICE_DAYS)
+        finding_add(s->out, CHECK_PRICE_OLD, "the price of %s was %lld days old", what, (long long)days);
+}
+
+static void check_total(struct subject *s, const json_t *price, bool due, int64_t total, const char *what)
+{
+    const json_t *said = json_object_get(price, "total_micro_usd");
+    if (!due && said != NULL) finding_add(s->out, CHECK_COST, "%s has a cost, though the target was not met", what);
+    else if (due && said == NULL) finding_add(s->out, CHECK_COST, "%s has a price, but no cost", what);
+    else if (due && json_integer_value(said) != total)
+        finding_add(s->out, CHECK_COST, "%s costs %lld micro-USD by its time and price, but %lld are claimed", what,
+                    (long long)total, (long long)json_integer_value(said));
+}
+
+static void check_cost(struct subject *s)
+{
+    const json_t *price = json_object_get(s->json, "price"), *reached = json_object_get(s->json, "reached");
+    if (price == NULL) return;
+    int64_t total = cost_training_micro(canonical_int(reached, "t_ns"), canonical_int(price, "micro_usd_per_hour"));
+    check_total(s, price, reached != NULL, total, "the training");
+    check_price_age(s, price, canonical_int(s->json, "started_ms"), "the training");
+}
+
+// ---- latencies
+
+static int64_t time_of(const json_t *latency, const char *which, const char *figure)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%s_%s_ns", which, figure);
+    return canonical_int(latency, name);
+}
+
+// Half of the items take at least p50, a tenth at least p90, a hundredth at least p99: that much the mean must be. It
+// may be any amount more, for the slowest item is not told. One nanosecond is the mean's own rounding.
+static const char *times_fault(const json_t *latency, const char *which)
+{
+    int64_t p50 = time_of(latency, which, "p50"), p90 = time_of(latency, which, "p90"), p99 = time_of(latency, which, "p99");
+    if (p50 > p90) return "p50 is above p90";
+    if (p90 > p99) return "p90 is above p99";
+    int64_t mean = time_of(latency, which, "mean");
+    if (100 * (mean + 1) < 40 * p50 + 9 * p90 + p99) return "the mean is below what the percentiles allow";
+    return NULL;
+}
+
+static void check_times(struct subject *s, size_t i, const json_t *latency)
+{
+    static const char *const which[] = {"model", "whole"}, *const figures[] = {"mean", "p50", "p90", "p99"};
+    for (int w = 0; w < 2; w++) {
+        const char *fault = times_fault(latency, which[w]);
+        if (fault == NULL) continue;
+        finding_add(s->out, CHECK_LATENCY, "latency %zu, %s: %s", i, which[w], fault);
+        return;
+    }
+    for (int f = 0; f < 4; f++) {
+        if (time_of(latency, "model", figures[f]) <= time_of(latency, "whole", figures[f])) continue;
+        finding_add(s->out, CHECK_LATENCY, "latency %zu: the forward pass alone has a larger %s than the whole", i, figures[f]);
+        return;
+    }
+}
+
+// N of "k of N" in a latency: the items measured, or millionths where the metric is no count.
+static int64_t latency_items(const struct subject *s, const json_t *latency)
+{
+    bool counts = s->contest == NULL || s->contest->items == s->contest->test_items;
+    return counts ? canonical_int(latency, "items") : s->contest->items;
+}
+
+static const char *eligible_fault(const struct subject *s, const json_t *latency)
+{
+    const struct contest *c = s->contest;
+    if (s->synthetic || canonical_int(latency, "synthetic") != 0) return "its images are synthetic";
+    if (c == NULL) return NULL;  // there is no such task, which check_task says
+    if (canonical_int(latency, "items") != c->test_items) return "it did not measure the whole test set";
+    if (!contest_knows_data(c, "test", canonical_text(latency, "data_digest"))) return "its items are not the published test set";
+    const char *own = canonical_text(latency, "weights_digest"), *run = canonical_text(s->json, "model.weights_digest");
+    if (*own != 0 && *run != 0 && strcmp(own, run) != 0) return "its weights are not the run's";
+    if (!contest_meets(canonical_int(latency, "k"), latency_items(s, latency), s->target_micro))
+        return "it does not meet the target";
+    return NULL;
+}
+
+static void check_latencies(struct subject *s)
+{
+    const json_t *list = json_object_get(s->json, "latencies");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *latency = json_array_get(list, i), *price = json_object_get(latency, "price");
+        const char *fault = canonical_int(latency, "eligible") != 0 ? eligible_fault(s, latency) : NULL;
+        int64_t k = canonical_int(latency, "k"), items = latency_items(s, latency);
+        char what[32];
+        snprintf(what, sizeof what, "latency %zu", i);
+        check_times(s, i, latency);
+        if (fault != NULL) finding_add(s->out, CHECK_ELIGIBLE, "latency %zu is called eligible, but %s", i, fault);
+        if (k > items)
+            finding_add(s->out, CHECK_SCORE, "latency %zu: %lld correct of %lld items", i, (long long)k, (long long)items);
+        if (price == NULL) continue;
+        int64_t hour = canonical_int(price, "micro_usd_per_hour"), mean = time_of(latency, "whole", "mean");
+        check_total(s, price, true, cost_inference_micro(mean, COST_ITEMS, hour), what);
+        check_price_age(s, price, canonical_int(latency, "measured_ms"), what);
+    }
+}
+
+// ---- the program
+
+static void check_program(struct subject *s)
+{
+    if (canonical_int(s->json, "software.dirty") != 0)
+        finding_add(s->out, CHECK_DIRTY, "the program was built from sources that differ from their commit");
+    else if (*canonical_text(s->json, "software.commit") == 0)
+        finding_add(s->out, CHECK_DIRTY, "the program was built outside git: nobody can tell from which sources");
+    if (s->self) finding_add(s->out, CHECK_SELF, "the scores are what the trained program said of itself");
+}
+
+void check_rules(struct subject *s)
+{
+    check_task(s);
+    check_data(s);
+    check_group(s);
+    check_cost(s);
+    check_latencies(s);
+    check_program(s);
+}

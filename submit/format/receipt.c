@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Receipts: what a server signs about a statement it has taken into its log. Invariant: what receipt_read accepts has
+// been signed by the key it gives back; whose key that is, is the caller's question. Cost: one small object.
+#include <stdio.h>
+#include <string.h>
+
+#include "submit/format/fields.h"
+#include "submit/format/statement.h"
+
+int receipt_write(const struct receipt *r, char **bytes, size_t *count)
+{
+    json_t *json = json_pack("{s:s, s:i, s:s, s:I, s:I, s:s, s:s}", "type", "receipt", "version", 1, "board", r->board,
+                             "sequence", (json_int_t)r->sequence, "accepted_ms", (json_int_t)r->accepted_ms, "payload",
+                             r->payload, "signer", r->signer);
+    if (json == NULL) return fail(ERR_INPUT, "the receipt holds text that is not UTF-8");
+    int rc = fields_check("the receipt", receipt_fields, json);
+    if (rc == 0) rc = canonical_write(json, bytes, count);
+    json_decref(json);
+    return rc;
+}
+
+static void take(const json_t *json, struct receipt *r)
+{
+    *r = (struct receipt){.sequence = canonical_int(json, "sequence"), .accepted_ms = canonical_int(json, "accepted_ms")};
+    snprintf(r->board, sizeof r->board, "%s", canonical_text(json, "board"));
+    snprintf(r->payload, sizeof r->payload, "%s", canonical_text(json, "payload"));
+    snprintf(r->signer, sizeof r->signer, "%s", canonical_text(json, "signer"));
+}
+
+int receipt_read(const char *bytes, size_t count, const char *signature, struct receipt *r, struct sshkey *server)
+{
+    *r = (struct receipt){0};
+    TRY(sshsig_verify(signature, strlen(signature), RECEIPT_NAMESPACE, bytes, count, server));
+    json_t *json;
+    TRY(canonical_read(bytes, count, &json));
+    int rc = fields_check("the receipt", receipt_fields, json);
+    if (rc == 0) take(json, r);
+    json_decref(json);
+    return rc;
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// OpenSSH's bytes, bounds first. Invariant: a reader never passes its end, whatever lengths the bytes claim.
+// Workload: a key or a signature of some hundred bytes. Cost: one pass, no allocation.
+#include "submit/format/sshwire.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { COLUMNS = 70 };
+
+struct sshwire sshwire_over(const void *bytes, size_t count)
+{
+    return (struct sshwire){.at = bytes, .end = (const unsigned char *)bytes + count};
+}
+
+size_t sshwire_left(const struct sshwire *wire)
+{
+    return (size_t)(wire->end - wire->at);
+}
+
+static void give_up(struct sshwire *wire)
+{
+    wire->bad = true;
+    wire->at = wire->end;
+}
+
+uint32_t sshwire_u32(struct sshwire *wire)
+{
+    if (sshwire_left(wire) < 4) {
+        give_up(wire);
+        return 0;
+    }
+    const unsigned char *b = wire->at;
+    wire->at += 4;
+    return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+}
+
+struct sshwire sshwire_string(struct sshwire *wire)
+{
+    size_t count = sshwire_u32(wire);
+    if (count > sshwire_left(wire)) {
+        give_up(wire);
+        count = 0;
+    }
+    struct sshwire inside = {.at = wire->at, .end = wire->at + count, .bad = wire->bad};
+    wire->at += count;
+    return inside;
+}
+
+bool sshwire_is(struct sshwire *wire, const char *word)
+{
+    struct sshwire text = sshwire_string(wire);
+    return !wire->bad && sshwire_left(&text) == strlen(word) && memcmp(text.at, word, strlen(word)) == 0;
+}
+
+bool sshwire_done(const struct sshwire *wire)
+{
+    return !wire->bad && wire->at == wire->end;
+}
+
+static bool is_type(struct sshwire type)
+{
+    const size_t count = sshwire_left(&type);
+    if (type.bad || count == 0 || count > 64) return false;
+    for (; type.at < type.end; type.at++)
+        if (*type.at < 0x21 || *type.at > 0x7e || *type.at == '"') return false;
+    return true;
+}
+
+int sshwire_key(struct sshwire blob, unsigned char at[32])
+{
+    struct sshwire type = sshwire_string(&blob);
+    if (!is_type(type)) return fail(ERR_INPUT, "the public key is damaged");
+    if (sshwire_left(&type) != 11 || memcmp(type.at, "ssh-ed25519", 11) != 0)
+        return fail(ERR_INPUT, "the key is of type %.*s; only ssh-ed25519 will do", (int)sshwire_left(&type), type.at);
+    struct sshwire key = sshwire_string(&blob);
+    if (sshwire_left(&key) != 32 || !sshwire_done(&blob)) return fail(ERR_INPUT, "the public key is damaged");
+    memcpy(at, key.at, 32);
+    return 0;
+}
+
+void sshwire_put(struct sshwire_out *out, const void *bytes, size_t count)
+{
+    BUG_IF(count > out->room - out->count);
+    if (count > 0) memcpy(out->at + out->count, bytes, count);
+    out->count += count;
+}
+
+void sshwire_put_u32(struct sshwire_out *out, uint32_t n)
+{
+    const unsigned char b[4] = {(unsigned char)(n >> 24), (unsigned char)(n >> 16), (unsigned char)(n >> 8), (unsigned char)n};
+    sshwire_put(out, b, sizeof b);
+}
+
+void sshwire_put_string(struct sshwire_out *out, const void *bytes, size_t count)
+{
+    BUG_IF(count > UINT32_MAX);
+    sshwire_put_u32(out, (uint32_t)count);
+    sshwire_put(out, bytes, count);
+}
+
+void sshwire_put_word(struct sshwire_out *out, const char *word)
+{
+    sshwire_put_string(out, word, strlen(word));
+}
+
+void sshwire_put_key(struct sshwire_out *out, const unsigned char at[32])
+{
+    sshwire_put_word(out, "ssh-ed25519");
+    sshwire_put_string(out, at, 32);
+}
+
+void sshwire_armour(const char *what, const void *bytes, size_t count, char *into, size_t room)
+{
+    char base64[4096];
+    BUG_IF(sodium_base64_ENCODED_LEN(count, sodium_base64_VARIANT_ORIGINAL) > sizeof base64);
+    sodium_bin2base64(base64, sizeof base64, bytes, count, sodium_base64_VARIANT_ORIGINAL);
+    size_t length = (size_t)snprintf(into, room, "-----BEGIN %s-----\n", what);
+    for (size_t i = 0; base64[i] != 0 && length < room; i += strnlen(base64 + i, COLUMNS))
+        length += (size_t)snprintf(into + length, room - length, "%.*s\n", COLUMNS, base64 + i);
+    if (length < room) length += (size_t)snprintf(into + length, room - length, "-----END %s-----\n", what);
+    sodium_memzero(base64, sizeof base64);  // it may be a private key
+    BUG_IF(length >= room);
+}
+
+// Takes one line end from the end of the text, if there is one.
+static size_t without_line_end(const char *text, size_t count)
+{
+    if (count > 0 && text[count - 1] == '\n') {
+        count--;
+        if (count > 0 && text[count - 1] == '\r') count--;
+    }
+    return count;
+}
+
+int sshwire_unarmour(const char *what, const char *text, size_t text_count, unsigned char *into, size_t room, size_t *count)
+{
+    char begin[80], end[80];
+    size_t b = (size_t)snprintf(begin, sizeof begin, "-----BEGIN %s-----", what);
+    size_t e = (size_t)snprintf(end, sizeof end, "-----END %s-----", what);
+    BUG_IF(b >= sizeof begin || e >= sizeof end);
+    *count = 0;
+    text_count = without_line_end(text, text_count);
+    if (text_count < b || memcmp(text, begin, b) != 0) return fail(ERR_INPUT, "there is no line \"%s\" at the beginning", begin);
+    text += b, text_count -= b;
+    if (text_count < e || memcmp(text + text_count - e, end, e) != 0)
+        return fail(ERR_INPUT, "there is no line \"%s\" at the end", end);
+    text_count -= e;
+    if (text_count < 2 || (text[0] != '\n' && text[0] != '\r') || text[text_count - 1] != '\n')
+        return fail(ERR_INPUT, "the lines \"%s\" and \"%s\" do not stand alone", begin, end);
+    // libsodium passes over NUL bytes as well when it has something to pass over.
+    if (memchr(text, 0, text_count) != NULL ||
+        sodium_base642bin(into, room, text, text_count, "\r\n", count, NULL, sodium_base64_VARIANT_ORIGINAL) != 0) {
+        *count = 0;
+        return fail(ERR_INPUT, "what stands between \"%s\" and \"%s\" is not base64, or too much of it", begin, end);
+    }
+    return 0;
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The binary form beneath OpenSSH's keys, signatures and agent (RFC 4251): 32-bit numbers, most significant byte first,
+// and strings with their length before them; and the text form around it, base64 between two marks.
+#ifndef DAWN_FORMAT_SSHWIRE_H
+#define DAWN_FORMAT_SSHWIRE_H
+
+#include "runtime/base/error.h"
+
+// Reading. The first mistake sticks: after it every number is 0, every string empty, and sshwire_done() says no.
+struct sshwire {
+    const unsigned char *at, *end;
+    bool bad;
+};
+struct sshwire sshwire_over(const void *bytes, size_t count);
+uint32_t sshwire_u32(struct sshwire *);
+struct sshwire sshwire_string(struct sshwire *);       // the string as bytes to read on in; bad with the outer one
+size_t sshwire_left(const struct sshwire *);
+bool sshwire_is(struct sshwire *, const char *word);   // reads a string: whether it is this word
+bool sshwire_done(const struct sshwire *);             // no mistake, and nothing behind the end
+// "ssh-ed25519" and 32 bytes, nothing behind them. ERR_INPUT names another type of key.
+int sshwire_key(struct sshwire blob, unsigned char at[32]) MUST_CHECK;
+
+// Writing into room that is known to suffice: too little is a BUG.
+struct sshwire_out {
+    unsigned char *at;
+    size_t count, room;
+};
+void sshwire_put(struct sshwire_out *, const void *bytes, size_t count);
+void sshwire_put_u32(struct sshwire_out *, uint32_t);
+void sshwire_put_string(struct sshwire_out *, const void *bytes, size_t count);
+void sshwire_put_word(struct sshwire_out *, const char *word);
+enum { SSHWIRE_KEY = 51 };  // bytes of the public key's blob
+void sshwire_put_key(struct sshwire_out *, const unsigned char at[32]);
+
+// "-----BEGIN WHAT-----", lines of 70 base64 digits, "-----END WHAT-----", each with a line end, then a NUL.
+void sshwire_armour(const char *what, const void *bytes, size_t count, char *into, size_t room);
+// The way back. Where lines are broken does not matter here, and "\r\n" ends them too; base64 is taken in its one exact
+// form. ERR_INPUT says what is wrong.
+int sshwire_unarmour(const char *what, const char *text, size_t text_count, unsigned char *into, size_t room,
+                     size_t *count) MUST_CHECK;
+
+#endif

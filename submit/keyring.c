@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of keys. Invariants: a secret is never written over, never readable by others while DAWN has it, and wiped from
+// memory after use; a public key that does not belong to the secret beside it is an error, not a choice.
+// Workload: a few keys, read when something is signed or listed. Cost: a few small files.
+#include "submit/keyring.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "runtime/base/file.h"
+#include "runtime/base/text.h"
+#include "submit/agent.h"
+
+enum { FILE_MAX = 64 * 1024 };  // other kinds of keys are longer than ours, and deserve a better word than "too large"
+
+static int join(char into[KEYRING_PATH], const char *folder, const char *name, const char *end)
+{
+    int length = snprintf(into, KEYRING_PATH, "%s/%s%s", folder, name, end);
+    if (length < 0 || length >= KEYRING_PATH) return fail(ERR_INPUT, "the path %.60s... is too long", folder);
+    return 0;
+}
+
+static const char *environment(const char *name)
+{
+    const char *value = getenv(name);
+    return value != NULL && *value != 0 ? value : NULL;
+}
+
+int keyring_folder(char into[KEYRING_PATH])
+{
+    const char *config = environment("XDG_CONFIG_HOME"), *home = environment("HOME");
+    if (config != NULL && *config == '/') return join(into, config, "dawn/keys", "");
+    if (home != NULL) return join(into, home, ".config/dawn/keys", "");
+    return fail(ERR_MISSING, "there is no place for keys: neither XDG_CONFIG_HOME nor HOME is set");
+}
+
+int keyring_check_name(const char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    const size_t length = strlen(name);
+    if (length == 0 || length >= KEYRING_NAME || strspn(name, letters) != length || *name == '.' || *name == '-')
+        return fail(ERR_USAGE, "a key's name is 1 to %d letters, digits, \".\", \"_\" or \"-\", not \"%.80s\"", KEYRING_NAME - 1,
+                    name);
+    if (length >= 4 && strcmp(name + length - 4, ".pub") == 0)
+        return fail(ERR_USAGE, "a key's name does not end in .pub: \"%s\"", name);
+    return 0;
+}
+
+static bool is_name(const char *name)
+{
+    return keyring_check_name(name) == 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+// "NAME" or "NAME.pub" as NAME; false for what is no key's name.
+static bool name_of(const char *file, char into[KEYRING_NAME])
+{
+    size_t length = strlen(file);
+    if (length > 4 && strcmp(file + length - 4, ".pub") == 0) length -= 4;
+    if (length >= KEYRING_NAME) return false;
+    memcpy(into, file, length);
+    into[length] = 0;
+    return is_name(into);
+}
+
+int keyring_names(struct keyring_names *names)
+{
+    char folder[KEYRING_PATH];
+    names->count = 0;
+    TRY(keyring_folder(folder));
+    DIR *dir = opendir(folder);
+    if (dir == NULL && errno == ENOENT) return 0;
+    if (dir == NULL) return fail_errno(ERR_IO, errno, "can not look into %s", folder);
+    int rc = 0;
+    for (struct dirent *entry; rc == 0 && (entry = readdir(dir)) != NULL;) {
+        char name[KEYRING_NAME];
+        bool seen = false;
+        if (!name_of(entry->d_name, name)) continue;
+        for (int i = 0; i < names->count; i++) seen = seen || strcmp(names->name[i], name) == 0;
+        if (seen) continue;
+        if (names->count == KEYRING_MOST) rc = fail(ERR_INPUT, "there are more than %d keys in %s", KEYRING_MOST, folder);
+        else memcpy(names->name[names->count++], name, sizeof name);
+    }
+    closedir(dir);
+    qsort(names->name, (size_t)names->count, sizeof names->name[0], by_name);
+    return rc;
+}
+
+int keyring_read_secret(const char *path, struct sshkey_secret *secret)
+{
+    struct stat st = {0};
+    char *bytes;
+    size_t count;
+    memset(secret, 0, sizeof *secret);
+    TRY(file_read(path, FILE_MAX, &bytes, &count));
+    int rc = sshkey_read_secret(bytes, count, secret);
+    sshkey_wipe(bytes, count);
+    free(bytes);
+    if (rc < 0) return fail(rc, "%s: %s", path, error_text());
+    if (stat(path, &st) == 0 && (st.st_mode & 077) == 0) return rc;
+    sshkey_wipe(secret, sizeof *secret);
+    return fail(ERR_INPUT, "%s holds a secret that others may read (mode %04o); \"chmod 600\" it, or make another key", path,
+                (unsigned)st.st_mode & 07777);
+}
+
+static int read_public(const char *path, struct sshkey *key)
+{
+    char *bytes;
+    size_t count;
+    TRY(file_read(path, FILE_MAX, &bytes, &count));
+    int rc = sshkey_read_line(bytes, count, key);
+    free(bytes);
+    if (rc < 0) return fail(rc, "%s: %s", path, error_text());
+    return rc;
+}
+
+// What stands at `found->path` and beside it.
+static int read_pair(struct keyring_key *found)
+{
+    char public_path[KEYRING_PATH + 4];
+    struct sshkey_secret secret;
+    snprintf(public_path, sizeof public_path, "%s.pub", found->path);
+    found->file = file_exists(found->path);
+    if (found->file) {
+        int rc = keyring_read_secret(found->path, &secret);
+        sshkey_wipe(secret.secret, sizeof secret.secret);
+        TRY(rc);
+        found->locked = rc == SSHKEY_LOCKED;
+        found->key = secret.key;
+    }
+    if (!file_exists(public_path)) return found->file ? 0 : fail(ERR_MISSING, "there is no key %s", found->path);
+    struct sshkey key;
+    TRY(read_public(public_path, &key));
+    if (found->file && memcmp(key.at, found->key.at, sizeof key.at) != 0)
+        return fail(ERR_INPUT, "%s and %s.pub do not belong together", found->path, found->path);
+    found->key = key;  // with its comment, which an encrypted file hides
+    return 0;
+}
+
+static int find_name(const char *name, struct keyring_key *found)
+{
+    char folder[KEYRING_PATH];
+    memset(found, 0, sizeof *found);
+    TRY(keyring_folder(folder));
+    snprintf(found->name, sizeof found->name, "%s", name);
+    TRY(join(found->path, folder, name, ""));
+    return read_pair(found);
+}
+
+static int find_path(const char *path, struct keyring_key *found)
+{
+    size_t length = strlen(path);
+    memset(found, 0, sizeof *found);
+    if (!file_exists(path)) return fail(ERR_MISSING, "there is no key %s", path);
+    if (length > 4 && strcmp(path + length - 4, ".pub") == 0) length -= 4;
+    if (length + 5 > KEYRING_PATH) return fail(ERR_INPUT, "the path %.60s... is too long", path);
+    memcpy(found->path, path, length);
+    return read_pair(found);
+}
+
+int keyring_find_ssh(struct keyring_key *found)
+{
+    const char *home = environment("HOME");
+    memset(found, 0, sizeof *found);
+    if (home == NULL) return fail(ERR_MISSING, "HOME is not set");
+    TRY(join(found->path, home, ".ssh/id_ed25519", ""));
+    return read_pair(found);
+}
+
+static bool has_id(const struct sshkey *key, const char *id)
+{
+    char own[SSHKEY_ID];
+    return strcmp(sshkey_id(key, own), id) == 0;
+}
+
+// A damaged file on the way to the key that is meant is passed over.
+static int find_id(const char *id, struct keyring_key *found)
+{
+    struct keyring_names names;
+    struct agent_keys keys;
+    TRY(keyring_names(&names));
+    for (int i = 0; i < names.count; i++)
+        if (find_name(names.name[i], found) == 0 && has_id(&found->key, id)) return 0;
+    if (keyring_find_ssh(found) == 0 && has_id(&found->key, id)) return 0;
+    memset(found, 0, sizeof *found);
+    if (agent_list(&keys) < 0) keys.count = 0;
+    for (int i = 0; i < keys.count; i++) {
+        if (!has_id(&keys.key[i], id)) continue;
+        found->key = keys.key[i];
+        return 0;
+    }
+    return fail(ERR_MISSING, "there is no key %.60s in the keyring, in ~/.ssh or in the ssh-agent", id);
+}
+
+static int find_word(const char *word, struct keyring_key *found)
+{
+    struct keyring_names names;
+    const char *known[KEYRING_MOST + 1] = {0};
+    if (strncmp(word, "SHA256:", 7) == 0) return find_id(word, found);
+    TRY(keyring_names(&names));
+    for (int i = 0; i < names.count; i++) {
+        if (strcmp(names.name[i], word) == 0) return find_name(word, found);
+        known[i] = names.name[i];
+    }
+    if (strchr(word, '/') != NULL || file_exists(word)) return find_path(word, found);
+    const char *near = text_nearest(word, known);
+    if (near != NULL) return fail(ERR_MISSING, "there is no key \"%.80s\". Did you mean \"%s\"?", word, near);
+    return fail(ERR_MISSING, "there is no key \"%.80s\", neither in the keyring (\"dawn keys\" lists it) nor as a file", word);
+}
+
+static int several(const struct keyring_names *names)
+{
+    struct text list = {0};
+    for (int i = 0; i < names->count; i++) text_add(&list, "%s%s", i > 0 ? ", " : "", names->name[i]);
+    int rc = fail(ERR_USAGE, "there are several keys; name one with DAWN_KEY or on the command line: %.600s", list.at);
+    text_free(&list);
+    return rc;
+}
+
+int keyring_find(const char *wanted, struct keyring_key *found)
+{
+    struct keyring_names names;
+    memset(found, 0, sizeof *found);
+    if (wanted != NULL) return find_word(wanted, found);
+    wanted = environment("DAWN_KEY");
+    if (wanted != NULL) {
+        int rc = find_word(wanted, found);
+        return rc < 0 ? fail(rc, "DAWN_KEY: %s", error_text()) : rc;
+    }
+    TRY(keyring_names(&names));
+    if (names.count > 1) return several(&names);
+    if (names.count == 1) return find_name(names.name[0], found);
+    int rc = keyring_find_ssh(found);
+    if (rc == ERR_MISSING) return fail(ERR_MISSING, "there is no key to sign with; \"dawn keys new\" makes one");
+    return rc;
+}
+
+// The file is read again here, and may have become another one.
+static int open_file(const struct keyring_key *found, struct signer *signer)
+{
+    int rc = keyring_read_secret(found->path, &signer->secret);
+    if (rc == SSHKEY_LOCKED || (rc == 0 && memcmp(signer->secret.key.at, found->key.at, sizeof found->key.at) != 0))
+        rc = fail(ERR_INPUT, "%s has just become another key", found->path);
+    if (rc < 0) signer_close(signer);
+    return rc;
+}
+
+int keyring_open(const struct keyring_key *found, struct signer *signer)
+{
+    char id[SSHKEY_ID];
+    memset(signer, 0, sizeof *signer);
+    signer->key = found->key;
+    if (found->file && !found->locked) return open_file(found, signer);
+    signer->by_agent = true;
+    if (agent_holds(&found->key)) return 0;
+    if (found->locked)
+        return fail(ERR_MISSING, "%s is encrypted, and the ssh-agent does not hold it; \"ssh-add\" it first", found->path);
+    return fail(ERR_MISSING, "the ssh-agent does not hold %s, and its secret is nowhere else", sshkey_id(&found->key, id));
+}
+
+int keyring_choose(const char *wanted, struct signer *signer)
+{
+    struct keyring_key found;
+    memset(signer, 0, sizeof *signer);
+    TRY(keyring_find(wanted, &found));
+    return keyring_open(&found, signer);
+}
+
+int signer_sign(struct signer *signer, const char *namespace_, const void *message, size_t count, char into[SSHSIG_MAX])
+{
+    unsigned char bytes[SSHSIG_SIGNED], signature[64];
+    if (!signer->by_agent) {
+        sshsig_sign(namespace_, message, count, &signer->secret, into);
+        return 0;
+    }
+    const size_t length = sshsig_signed(namespace_, message, count, bytes);
+    TRY(agent_sign(&signer->key, bytes, length, signature));
+    sshsig_armour(namespace_, &signer->key, signature, into);
+    return 0;
+}
+
+void signer_close(struct signer *signer)
+{
+    sshkey_wipe(signer, sizeof *signer);
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where keys live, which one is meant, and who signs with it: a secret read from its file, or the ssh-agent.
+//
+// The keyring is a folder, $XDG_CONFIG_HOME/dawn/keys or ~/.config/dawn/keys, of OpenSSH's files: NAME (the secret) and
+// NAME.pub (the public key). NAME.pub alone stands for a key whose secret only the agent has. ~/.ssh/id_ed25519 is used
+// where the keyring is empty. A secret that others may read is refused, as ssh does.
+#ifndef DAWN_SUBMIT_KEYRING_H
+#define DAWN_SUBMIT_KEYRING_H
+
+#include "submit/format/sshsig.h"
+
+enum { KEYRING_NAME = 65, KEYRING_PATH = 1024, KEYRING_MOST = 256 };
+
+struct keyring_key {
+    char name[KEYRING_NAME];  // in the keyring; "" for a key from elsewhere
+    char path[KEYRING_PATH];  // of the secret, beside which the public key has ".pub"; "" when only the agent has the key
+    bool file;                // the secret's file is there
+    bool locked;              // it is there, and encrypted
+    struct sshkey key;
+};
+struct keyring_names {
+    int count;
+    char name[KEYRING_MOST][KEYRING_NAME];  // sorted
+};
+
+int keyring_folder(char into[KEYRING_PATH]) MUST_CHECK;
+int keyring_names(struct keyring_names *) MUST_CHECK;  // none where there is no folder
+// Finds the key that is meant. `wanted`: a name in the keyring, the path of a private key or of its .pub file, or a
+// fingerprint "SHA256:..." of a key in the keyring, in ~/.ssh or in the agent. NULL: $DAWN_KEY, else the one key in the
+// keyring, else ~/.ssh/id_ed25519.
+int keyring_find(const char *wanted, struct keyring_key *) MUST_CHECK;
+int keyring_find_ssh(struct keyring_key *) MUST_CHECK;  // ~/.ssh/id_ed25519; ERR_MISSING where it is not
+
+// Puts a key into the keyring; never over one that is there. The secret's file is made with mode 0600, the folder 0700.
+int keyring_check_name(const char *name) MUST_CHECK;
+int keyring_add(const char *name, const struct sshkey_secret *) MUST_CHECK;
+int keyring_add_public(const char *name, const struct sshkey *) MUST_CHECK;
+// A private key's file, anywhere: SSHKEY_LOCKED as sshkey_read_secret.
+int keyring_read_secret(const char *path, struct sshkey_secret *) MUST_CHECK;
+
+// Whoever signs. signer_close() wipes the secret.
+struct signer {
+    struct sshkey key;
+    bool by_agent;
+    struct sshkey_secret secret;  // zero when the agent signs
+};
+int keyring_open(const struct keyring_key *, struct signer *) MUST_CHECK;
+int keyring_choose(const char *wanted, struct signer *) MUST_CHECK;  // keyring_find, then keyring_open
+int signer_sign(struct signer *, const char *namespace_, const void *message, size_t count, char into[SSHSIG_MAX]) MUST_CHECK;
+void signer_close(struct signer *);
+
+#endif

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Choosing runs and building their statements. Invariant: for one record, one board and the same words it comes to the
+// same bytes however often it is asked, also after an upload that was cut off at any moment: whether a statement replaces
+// an earlier one follows from the receipts alone. Workload: 1 to some hundred runs. Cost: a reading of each run, or two.
+#include "submit/submission.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/arena.h"
+
+struct list {
+    int64_t *at;
+    int count;
+};
+
+static void list_add(struct list *l, int64_t value)
+{
+    for (int i = 0; i < l->count; i++)
+        if (l->at[i] == value) return;
+    l->at = grow(l->at, (size_t)(l->count + 1) * sizeof *l->at);
+    l->at[l->count++] = value;
+}
+
+static bool list_has(const struct list *l, int64_t value)
+{
+    for (int i = 0; i < l->count; i++)
+        if (l->at[i] == value) return true;
+    return false;
+}
+
+static bool is_running(const json_t *row)
+{
+    return strcmp(record_text(row, "status"), "running") == 0;
+}
+
+// Groups that have not ended. Whoever submits half of one would have to do it twice.
+static int open_groups(struct results *r, struct list *groups, struct text *notes)
+{
+    json_t *rows, *row;
+    size_t i;
+    TRY(record_rows(r, "SELECT id, status, owner FROM groups ORDER BY id", 0, &rows));
+    json_array_foreach(rows, i, row)
+    {
+        if (!is_running(row)) continue;
+        long long id = (long long)record_int(row, "id");
+        list_add(groups, id);
+        text_add(notes, "group %lld is still running and is left out; --group %lld submits what there is of it\n", id, id);
+    }
+    json_decref(rows);
+    return 0;
+}
+
+// A run with a receipt is left alone, and mentioned when it has been measured again since.
+static int mention_news(struct results *r, int64_t run, const json_t *last, struct text *notes)
+{
+    json_t *rows;
+    TRY(record_rows(r, "SELECT max(measured_ms) AS newest FROM latencies WHERE run = ?", run, &rows));
+    bool news = record_int(json_array_get(rows, 0), "newest") > record_int(last, "accepted_ms");
+    json_decref(rows);
+    if (news)
+        text_add(notes, "run %lld has latencies that are newer than its entry #%lld; --run %lld submits them\n", (long long)run,
+                 (long long)record_int(last, "sequence"), (long long)run);
+    return 0;
+}
+
+static int choose_row(struct results *r, const json_t *row, const char *board, const struct list *open, struct list *runs,
+                      struct text *notes)
+{
+    int64_t id = record_int(row, "id");
+    if (is_running(row)) {
+        if (!list_has(open, record_int(row, "group_id"))) text_add(notes, "run %lld is still running and is left out\n", (long long)id);
+        return 0;
+    }
+    if (list_has(open, record_int(row, "group_id"))) return 0;
+    json_t *last;
+    TRY(receipts_last(r, id, board, &last));
+    int rc = last != NULL ? mention_news(r, id, last, notes) : 0;
+    if (last == NULL) list_add(runs, id);
+    json_decref(last);
+    return rc;
+}
+
+static int choose_new(struct results *r, const char *board, struct list *runs, struct text *notes)
+{
+    struct list open = {0};
+    json_t *rows = NULL, *row;
+    size_t i;
+    int rc = open_groups(r, &open, notes);
+    if (rc == 0) rc = record_list(r, &rows);
+    json_array_foreach(rows, i, row)
+    {
+        if (rc == 0) rc = choose_row(r, row, board, &open, runs, notes);
+    }
+    json_decref(rows);
+    free(open.at);
+    return rc;
+}
+
+static int choose_group(struct results *r, int64_t group, struct list *runs)
+{
+    json_t *rows, *row;
+    size_t i;
+    TRY(record_rows(r, "SELECT id FROM runs WHERE group_id = ? ORDER BY group_index", group, &rows));
+    json_array_foreach(rows, i, row) list_add(runs, record_int(row, "id"));
+    bool none = json_array_size(rows) == 0;
+    json_decref(rows);
+    return none ? fail(ERR_USAGE, "there is no group %lld with a run in the record", (long long)group) : 0;
+}
+
+static int choose(struct results *r, const struct submission_choice *c, const char *board, struct list *runs, struct text *notes)
+{
+    if (c->run_count == 0 && c->group == 0) return choose_new(r, board, runs, notes);
+    if (c->group != 0) TRY(choose_group(r, c->group, runs));
+    for (int i = 0; i < c->run_count; i++) list_add(runs, c->runs[i]);
+    return 0;
+}
+
+// The statement that follows the last accepted one, unless it is that one: built as it was then, the bytes are the same.
+static int build(struct results *r, int64_t run, const struct payload_words *words, struct submission *s)
+{
+    struct payload_words own = *words;
+    s->run = run;
+    TRY(receipts_last(r, run, words->board, &s->last));
+    if (s->last == NULL) return payload_run(r, run, &own, &s->statement);
+    own.supersedes = record_has(s->last, "supersedes") ? record_text(s->last, "supersedes") : NULL;
+    TRY(payload_run(r, run, &own, &s->statement));
+    s->nothing_new = strcmp(s->statement.digest, record_text(s->last, "statement")) == 0;
+    if (s->nothing_new) return 0;
+    statement_free(&s->statement);
+    own.supersedes = record_text(s->last, "statement");
+    return payload_run(r, run, &own, &s->statement);
+}
+
+// A seed that comes twice among the runs of one group spoils it, and only all of them together show it.
+static void check_seeds(struct submissions *all, int index)
+{
+    struct submission *s = &all->at[index];
+    const char *group = canonical_text(s->statement.json, "group.nonce");
+    if (*group == 0) return;
+    int64_t *seeds = zalloc((size_t)all->count * sizeof *seeds);
+    int count = 0;
+    for (int i = 0; i < index; i++)
+        if (strcmp(canonical_text(all->at[i].statement.json, "group.nonce"), group) == 0)
+            seeds[count++] = canonical_int(all->at[i].statement.json, "seed");
+    check_group_seed(&s->statement, seeds, count, &s->findings);
+    free(seeds);
+}
+
+int submissions_build(struct results *r, const struct submission_choice *choice, const struct payload_words *words, int64_t now_ms,
+                      struct submissions *all, struct text *notes)
+{
+    struct list runs = {0};
+    *all = (struct submissions){0};
+    int rc = choose(r, choice, words->board, &runs, notes);
+    all->at = zalloc((size_t)(runs.count + 1) * sizeof *all->at);
+    for (int i = 0; i < runs.count && rc == 0; i++) {
+        rc = build(r, runs.at[i], words, &all->at[all->count++]);
+        if (rc < 0) rc = fail(rc, "run %lld can not be submitted: %s", (long long)runs.at[i], error_text());
+    }
+    for (int i = 0; i < all->count && rc == 0; i++) {
+        if (all->at[i].nothing_new) continue;
+        check_statement(&all->at[i].statement, now_ms, &all->at[i].findings);
+        check_seeds(all, i);
+    }
+    free(runs.at);
+    if (rc < 0) submissions_free(all);
+    return rc;
+}
+
+void submissions_free(struct submissions *all)
+{
+    for (int i = 0; i < all->count; i++) {
+        statement_free(&all->at[i].statement);
+        json_decref(all->at[i].last);
+    }
+    free(all->at);
+    *all = (struct submissions){0};
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `dawn submit` is about to send: which runs, as which statements, with which findings, and how they read to the
+// person who is asked. Nothing here touches the network or a key.
+#ifndef DAWN_SUBMIT_SUBMISSION_H
+#define DAWN_SUBMIT_SUBMISSION_H
+
+#include "submit/format/check.h"
+#include "submit/payload.h"
+
+struct submission {
+    int64_t run;
+    struct statement statement;
+    struct findings findings;
+    json_t *last;      // row of the newest receipt for this board, or NULL
+    bool nothing_new;  // the board has these very bytes
+};
+struct submissions {
+    struct submission *at;
+    int count;
+};
+struct submission_choice {
+    const int64_t *runs;  // asked for by number; none and no group: all that are new
+    int run_count;
+    int64_t group;        // 0: none
+};
+// Chooses the runs, builds their statements and checks them. By default every run that has ended and has no receipt from
+// this board, groups whole: one that still runs is left out. `notes` gets a line about each thing left out.
+int submissions_build(struct results *, const struct submission_choice *, const struct payload_words *, int64_t now_ms,
+                      struct submissions *, struct text *notes) MUST_CHECK;
+void submissions_free(struct submissions *);
+
+// How it reads: each run in two to four lines; the findings of one; every text that would become public, each once.
+void submission_describe(const struct submission *, struct text *);
+void submission_findings(const struct submission *, struct text *);
+void submission_texts(const struct submissions *, struct text *);
+
+#endif

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Invariant: "good" is only said of what was recomputed here. A date that has passed is no fault: figures are checked for
+// the day on which the board accepted them, or the run ended. Cost: a few milliseconds.
+#include "submit/verify.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "submit/deliver.h"
+
+static void wrong(struct text *t, int *faults, const char *label, const char *sentence)
+{
+    struct text words = {0};
+    client_tame(&words, sentence, ERROR_TEXT_MAX);
+    text_entry(t, label, "WRONG: %s", words.at != NULL ? words.at : "");
+    text_free(&words);
+    ++*faults;
+}
+
+static void what_it_is(const struct statement *s, struct text *t)
+{
+    const char *handle = canonical_text(s->json, "handle"), *task = canonical_text(s->json, "task");
+    text_entry(t, "statement", "%s%s%s%s%s, for the board %s", statement_type_name(s->type), *handle ? " by " : "", handle,
+               *task ? ", " : "", task, canonical_text(s->json, "board"));
+    text_entry(t, "bytes", "good: %zu, canonical, SHA-256 %s", s->count, s->digest);
+}
+
+static void signature_of(const struct evidence *e, const struct statement *s, struct sshkey *key, struct text *t, int *faults)
+{
+    char id[SSHKEY_ID], words[160];
+    if (sshsig_verify(e->signature, strlen(e->signature), statement_namespace(s->type), s->payload, s->count, key) < 0) {
+        wrong(t, faults, "signature", error_text());
+        return;
+    }
+    text_entry(t, "signature", "good: %s", sshkey_id(key, id));
+    if (e->key_id == NULL) return;
+    if (strcmp(e->key_id, id) == 0) {
+        text_entry(t, "key", "good: it is the one that was asked for");
+        return;
+    }
+    snprintf(words, sizeof words, "asked for was %s", e->key_id);
+    wrong(t, faults, "key", words);
+}
+
+static void checks_of(const struct statement *s, int64_t when_ms, struct text *t, int *faults)
+{
+    struct findings f = {0};
+    check_statement(s, when_ms, &f);
+    int broken = 0, kept = f.count < FINDINGS_MAX ? f.count : FINDINGS_MAX;
+    size_t points = json_array_size(canonical_at(s->json, "points"));
+    for (int i = 0; i < kept; i++) broken += f.at[i].check == CHECK_CHAIN;
+    if (s->type == STATEMENT_RUN && broken == 0) text_entry(t, "chain", "good: root and %zu point%s", points, points == 1 ? "" : "s");
+    for (int i = 0; i < kept; i++) {
+        char words[FINDING_TEXT + 64];
+        enum check check = f.at[i].check;
+        snprintf(words, sizeof words, "%s: %s", check_code(check), f.at[i].text);
+        if (check_level(check) == CHECK_REJECT) wrong(t, faults, check == CHECK_CHAIN ? "chain" : "check", words);
+        else text_entry(t, "flag", "%s", words);
+    }
+    if (f.count > kept) text_entry(t, "check", "and %d findings more", f.count - kept);
+    if (f.rejects == 0) text_entry(t, "checks", "good: none of %d fails%s", CHECKS, f.flags > 0 ? ", but see the flags" : "");
+}
+
+static int64_t receipt_of(const struct evidence *e, const struct statement *s, const struct sshkey *key, struct text *t, int *faults)
+{
+    if (e->receipt == NULL) return 0;
+    struct delivery d;
+    char id[SSHKEY_ID], day[32];
+    if (delivery_read(e->receipt, e->receipt_count, e->board, s->digest, key, &d) < 0) {
+        wrong(t, faults, "receipt", error_text());
+        return 0;
+    }
+    int64_t accepted = d.receipt.accepted_ms;
+    time_t seconds = (time_t)(accepted / 1000);
+    struct tm broken;
+    gmtime_r(&seconds, &broken);
+    strftime(day, sizeof day, "%Y-%m-%d %H:%M", &broken);
+    text_entry(t, "receipt", "good: #%lld of %s, accepted %s UTC, signed by %s", (long long)d.receipt.sequence, d.receipt.board, day,
+               sshkey_id(&d.server, id));
+    delivery_free(&d);
+    return accepted;
+}
+
+int verify(const struct evidence *e, struct text *t)
+{
+    int faults = 0;
+    struct statement s;
+    struct sshkey key = {0};
+    if (statement_read(e->payload, e->payload_count, &s) < 0) {
+        wrong(t, &faults, "bytes", error_text());
+        return faults;
+    }
+    what_it_is(&s, t);
+    if (e->envelope != NULL) {
+        struct envelope envelope;
+        if (envelope_read(e->envelope, e->envelope_count, &envelope) == 0) envelope_free(&envelope);
+        else wrong(t, &faults, "envelope", error_text());
+    }
+    signature_of(e, &s, &key, t, &faults);
+    int64_t when = receipt_of(e, &s, faults == 0 ? &key : NULL, t, &faults);
+    if (when == 0) when = canonical_int(s.json, s.type == STATEMENT_RUN ? "ended_ms" : "made_ms");
+    checks_of(&s, when, t, &faults);
+    statement_free(&s);
+    return faults;
+}

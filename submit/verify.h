@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checking a signed statement from anywhere, without believing whoever keeps it: its bytes, its signature, its chain, the
+// checks, and the board's receipt. Pure: bytes in, a report out.
+#ifndef DAWN_SUBMIT_VERIFY_H
+#define DAWN_SUBMIT_VERIFY_H
+
+#include "submit/client.h"
+#include "submit/format/check.h"
+
+struct evidence {  // NULL: not there
+    const char *payload;
+    size_t payload_count;
+    const char *signature;
+    const char *envelope;  // the whole envelope, when that is what there is: then its form is checked too
+    size_t envelope_count;
+    const char *receipt;   // the answer with the receipt and its signature
+    size_t receipt_count;
+    const struct client_board *board;  // who should have signed the receipt
+    const char *key_id;                // fingerprint of who should have signed the statement
+};
+// Adds a line about each thing that was looked at; returns how many of them are wrong.
+int verify(const struct evidence *, struct text *report);
+
+#endif

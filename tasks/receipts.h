@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The receipts of scoreboards, kept beside the runs they are for: what was accepted, where, as which number, signed by
+// the server. The bytes are kept as they came, so that anyone can check them later.
+#ifndef DAWN_TASKS_RECEIPTS_H
+#define DAWN_TASKS_RECEIPTS_H
+
+#include "tasks/record.h"
+
+struct receipt_row {
+    int64_t run;
+    const char *type;        // of the statement: "run", "withdraw", "amend"
+    const char *board;       // the server's name in statements
+    const char *server;      // its address
+    const char *statement;   // digest of the payload
+    const char *supersedes;  // digest of the own statement it replaces, or NULL
+    int64_t sequence, accepted_ms;
+    const char *server_key;  // fingerprint
+    const char *receipt;     // the canonical bytes
+    const char *signature;   // the server's, over them
+};
+// The same statement on the same board once more changes nothing.
+int receipts_add(struct results *, const struct receipt_row *) MUST_CHECK;
+// The newest receipt of a run's statement on a board as a row (json_decref ends it); NULL: there is none.
+int receipts_last(struct results *, int64_t run, const char *board, json_t **row) MUST_CHECK;
+// The same by the digest of a statement of any type.
+int receipts_find(struct results *, const char *board, const char *statement, json_t **row) MUST_CHECK;
+
+#endif

@@ -1,0 +1,105 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# docs/deploy.md as it stands: its nginx configuration before a real scoreboard, with TLS, a submission through it, its
+# limits; its systemd unit, read by systemd where that is there.
+set -eu
+ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
+PATH=$PATH:/usr/sbin
+for program in nginx openssl curl python3; do
+    command -v "$program" >/dev/null || { echo "no $program here"; exit 77; }
+done
+unset DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
+export XDG_CONFIG_HOME=$PWD/config
+
+block() { # LANGUAGE: the page's block in that language
+    awk -v begin='```'"$1" '$0 == begin { inside = 1; next } /^```$/ { inside = 0 } inside' "$ROOT/docs/deploy.md"
+}
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+
+server='' proxy=''
+finish() { for p in $proxy $server; do kill "$p" 2>/dev/null && wait "$p" 2>/dev/null || true; done; }
+trap finish EXIT
+
+# The server, with the words of the unit but for places and the port.
+command=$(block ini | sed -n 's/^ExecStart=[^ ]*dawn-scoreboard //p')
+[ -n "$command" ]
+command=$(sed "s#/var/lib/dawn#$PWD#; s#127.0.0.1:8080#127.0.0.1:0#" <<<"$command")
+"$BOARD" $command >said 2>&1 &
+server=$!
+for _ in $(seq 100); do grep -q http said && break; sleep 0.1; done
+port=$(sed -n 's#.*http://127.0.0.1:\([0-9]*\).*#\1#p' said | head -n 1)
+[ -n "$port" ]
+
+# nginx in front, with the page's text but for places and ports.
+tls=$(free_port)
+openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=board.example -addext subjectAltName=DNS:board.example,IP:127.0.0.1 \
+    -keyout key.pem -out cert.pem 2>/dev/null
+block nginx | sed "s#127.0.0.1:8080#127.0.0.1:$port#; s#listen 443 ssl#listen 127.0.0.1:$tls ssl#
+    s#/etc/ssl/board.example.pem#$PWD/cert.pem#; s#/etc/ssl/board.example.key#$PWD/key.pem#" >site.conf
+mkdir temp
+cat >nginx.conf <<CONF
+$([ "$(id -u)" -ne 0 ] || echo "user root;")
+worker_processes 1;
+pid $PWD/nginx.pid;
+error_log $PWD/error.log warn;
+daemon off;
+events { worker_connections 256; }
+http {
+    access_log off;
+    client_body_temp_path $PWD/temp/body;
+    proxy_temp_path $PWD/temp/proxy;
+    fastcgi_temp_path $PWD/temp/fastcgi;
+    uwsgi_temp_path $PWD/temp/uwsgi;
+    scgi_temp_path $PWD/temp/scgi;
+    include $PWD/site.conf;
+}
+CONF
+nginx -t -q -p "$PWD" -c "$PWD/nginx.conf" 2>nginx.err || { cat nginx.err; exit 1; }
+nginx -p "$PWD" -c "$PWD/nginx.conf" 2>nginx.err &
+proxy=$!
+site=https://127.0.0.1:$tls
+get() { curl -sS --cacert cert.pem "$@"; }
+for _ in $(seq 100); do get -o /dev/null "$site/" 2>/dev/null && break; sleep 0.1; done
+
+[ "$(get -o page -w '%{http_code}' "$site/")" = 200 ]
+grep -q '<title>' page
+get -D heads -o /dev/null "$site/boards/cifar10"
+grep -qi '^strict-transport-security: max-age=31536000' heads
+grep -qi "^content-security-policy: default-src 'none'" heads
+get "$site/api/v1" | grep -q '"board": *"board.example"'
+
+# A tag survives compression or not, but a repeated question is answered without a body.
+get -D heads -o /dev/null "$site/style.css"
+tag=$(sed -n 's/^[Ee][Tt]ag: *\([^\r]*\).*/\1/p' heads)
+[ "$(get -o /dev/null -w '%{http_code}' -H "If-None-Match: $tag" "$site/style.css")" = 304 ]
+
+# A submission through all of it. dawn trusts the certificate because it is told to, and refuses it when it is not.
+"$DAWN" keys new >/dev/null
+"$DAWN" train cifar10 --data synthetic --set epochs=1 --set batch=500 >/dev/null 2>&1 || [ $? = 3 ]
+if "$DAWN" submit results.db --server "$site" --handle ann --yes >out 2>err; then
+    echo "a certificate that nobody vouches for was accepted"
+    exit 1
+fi
+grep -qi certificate err
+SSL_CERT_FILE=$PWD/cert.pem "$DAWN" submit results.db --server "$site" --handle ann --yes >out 2>err || { cat out err; exit 1; }
+get "$site/api/v1/statements" | grep -q '"handle": *"ann"'
+
+# Too large a body ends at nginx; too many uploads too.
+head -c 2000000 /dev/zero >large
+[ "$(get -o /dev/null -w '%{http_code}' -H 'Content-Type: application/json' --data-binary @large "$site/api/v1/statements")" = 413 ]
+refused=0
+for _ in $(seq 60); do
+    [ "$(get -o /dev/null -w '%{http_code}' -H 'Content-Type: application/json' -d '{}' "$site/api/v1/statements")" != 429 ] || refused=1
+done
+[ "$refused" = 1 ]
+
+kill "$server"
+wait "$server"
+server=''
+
+if command -v systemd-analyze >/dev/null; then
+    block ini | sed "s#/usr/local/bin/dawn-scoreboard#$BOARD#; s#^User=.*##" >dawn-scoreboard.service
+    systemd-analyze verify ./dawn-scoreboard.service 2>unit.err || { cat unit.err; exit 1; }
+    if grep -i 'dawn-scoreboard.service.*unknown' unit.err; then exit 1; fi
+fi
+echo "nginx, TLS, submission, limits"

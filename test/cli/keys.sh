@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+# dawn keys: making, listing, showing, importing; files that others may read; a real ssh-agent; and ssh-keygen's own
+# signatures with our keys, checked with the line of signers that we print.
+set -eu
+command -v ssh-keygen >/dev/null && command -v ssh-agent >/dev/null && command -v ssh-add >/dev/null ||
+    { echo "OpenSSH's ssh-keygen, ssh-agent and ssh-add are not all installed here"; exit 77; }
+export HOME=$PWD/home
+unset XDG_CONFIG_HOME DAWN_KEY SSH_AUTH_SOCK SSH_AGENT_PID
+mkdir home
+ring=$HOME/.config/dawn/keys
+trap '[ -z "${SSH_AGENT_PID:-}" ] || kill "$SSH_AGENT_PID"' EXIT
+
+keys() { "$DAWN" keys "$@" >out 2>err; }
+
+refused() { # STATUS SENTENCE ARGUMENTS...: no output, one line of error that holds the sentence
+    local status=$1 says=$2 rc=0
+    shift 2
+    keys "$@" || rc=$?
+    [ "$rc" = "$status" ] && [ ! -s out ] && [ "$(wc -l <err)" = 1 ] && grep -qF -- "$says" err && return 0
+    echo "dawn keys $*: status $rc, said:"
+    cat out err
+    return 1
+}
+
+id() { ssh-keygen -l -f "$1" | cut -d' ' -f2; }
+
+# ---- making ----------------------------------------------------------------------------------------------------------
+keys
+grep -qx 'No default: there is no key to sign with; "dawn keys new" makes one.' out
+refused 1 'there is no key to sign with' show
+keys new
+[ "$(stat -c %a "$ring" "$ring/dawn" "$ring/dawn.pub" | xargs)" = "700 600 644" ]
+grep -qF "$(id "$ring/dawn")" out
+if grep -q PRIVATE out; then exit 1; fi
+ssh-keygen -y -f "$ring/dawn" | cmp - "$ring/dawn.pub"
+keys list
+grep -qxF "* dawn              $(id "$ring/dawn.pub")  file" out
+[ "$(wc -l <out)" = 1 ]
+cp "$ring/dawn" before
+refused 1 'there is a key "dawn" already' new
+refused 1 'there is a key "dawn" already' new dawn
+cmp before "$ring/dawn"
+refused 2 "a key's name is" new ../dawn
+refused 2 "a key's name is" new ''
+refused 2 'does not end in .pub' new dawn.pub
+
+# ---- words that are wrong --------------------------------------------------------------------------------------------
+refused 2 'Did you mean "show"' shwo
+refused 2 'it is list, new, show or import' frobnicate
+refused 2 'keys list does not take "x"' list x
+refused 2 'keys new does not take "b"' new a b
+refused 2 'keys import needs the file' import
+refused 2 '--public and --signers are for keys show' list --public
+refused 2 'exclude each other' show --public --signers
+refused 1 'Did you mean "dawn"' show dwan
+
+# ---- showing: OpenSSH takes what we print ----------------------------------------------------------------------------
+keys show
+grep -qF "$(id "$ring/dawn")" out
+grep -qxF "$(cat "$ring/dawn.pub")" out
+keys show dawn --public
+cmp out "$ring/dawn.pub"
+keys show --signers
+cp out signers
+echo 'words' >words
+for space in run-v1@dawn withdraw-v1@dawn amend-v1@dawn rotate-v1@dawn revoke-v1@dawn; do
+    ssh-keygen -q -Y sign -n $space -f "$ring/dawn" <words >words.sig
+    ssh-keygen -q -Y verify -n $space -f signers -I dawn -s words.sig <words
+done
+ssh-keygen -q -Y sign -n file -f "$ring/dawn" <words >words.sig # a signature for something else
+if ssh-keygen -q -Y verify -n file -f signers -I dawn -s words.sig <words 2>said; then exit 1; fi
+
+# ---- several keys, and which one is meant ----------------------------------------------------------------------------
+ssh-keygen -q -t ed25519 -N '' -C "me at $(printf 'caf\303\251')" -f other
+keys import other
+[ "$(stat -c %a "$ring/other")" = 600 ]
+[ "$(id "$ring/other")" = "$(id other)" ]
+grep -qx 'ssh-ed25519 [A-Za-z0-9+/]* me at caf??' "$ring/other.pub"
+ssh-keygen -q -Y sign -n run-v1@dawn -f "$ring/other" <words >words.sig
+refused 2 'several keys; name one with DAWN_KEY or on the command line: dawn, other' show
+keys
+[ "$(grep -c '^\*' out)" = 0 ]
+grep -q '^No default: there are several keys' out
+DAWN_KEY=other keys
+grep -qF "* other             $(id other)  file" out
+DAWN_KEY=$(id other) keys show --public
+cmp out "$ring/other.pub"
+refused 1 'other" already' import other
+keys import other third
+refused 1 'No such file' import nothing
+refused 1 'not a private key' import words
+keys show ./other.pub --public
+cmp out <(cut -d' ' -f1,2 other.pub | sed 's/$/ me at caf??/')
+ssh-keygen -q -t ecdsa -N '' -f ecdsa
+refused 1 'ecdsa: the key is of type ecdsa' import ecdsa
+rm ecdsa
+refused 1 'ecdsa.pub: not an Ed25519 public key' import ecdsa.pub fourth
+
+# ---- secrets that others may read ------------------------------------------------------------------------------------
+chmod 644 "$ring/third" other
+refused 1 'others may read (mode 0644)' show third
+refused 1 'others may read (mode 0644)' import other fourth
+keys # the list goes on past it
+grep -q '^! third  *.*others may read' out
+grep -q '^  dawn ' out
+chmod 600 "$ring/third"
+rm "$ring/third" "$ring/third.pub" "$ring/other" "$ring/other.pub" "$ring/dawn" "$ring/dawn.pub"
+
+# ---- the key of ssh itself -------------------------------------------------------------------------------------------
+mkdir -m 700 home/.ssh
+ssh-keygen -q -t ed25519 -N '' -C mine -f home/.ssh/id_ed25519
+keys
+grep -qxF "* ~/.ssh/id_ed25519 $(id home/.ssh/id_ed25519)  file" out
+keys show --public
+cmp out home/.ssh/id_ed25519.pub
+
+# ---- encrypted keys, and the agent -----------------------------------------------------------------------------------
+ssh-keygen -q -t ed25519 -a 1 -N secret -C locked -f locked
+refused 1 'locked is encrypted' import locked
+refused 1 'the ssh-agent does not hold the secret' import locked.pub
+keys show ./locked
+grep -q 'encrypted file: needs the ssh-agent' out
+eval "$(ssh-agent -s -a "$PWD/agent")" >/dev/null
+refused 1 'the ssh-agent does not hold the secret' import locked.pub
+printf '#!/bin/sh\necho secret\n' >askpass
+chmod 700 askpass
+SSH_ASKPASS=$PWD/askpass SSH_ASKPASS_REQUIRE=force DISPLAY=:9 ssh-add locked 2>/dev/null
+keys
+grep -qxF "  -                 $(id locked)  agent" out
+keys import locked.pub work
+[ "$(ls "$ring")" = work.pub ]
+cmp "$ring/work.pub" locked.pub
+keys
+grep -qxF "* work              $(id locked)  agent" out
+[ "$(grep -cF "$(id locked)" out)" = 1 ]
+cp locked "$ring/work"
+keys
+grep -qxF "* work              $(id locked)  encrypted file, agent" out
+ssh-add -D 2>/dev/null
+keys
+grep -qF "* work              $(id locked)  encrypted file: needs the ssh-agent" out

@@ -1,0 +1,226 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# dawn record as a competitor meets it: a real trainer in another language, MLPerf's lines, groups; then programs that
+# crash, hang, lie, say nothing or too much. Whatever they do, the record opens and says what happened.
+set -eu
+ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
+unset DAWN_RESULTS DAWN_SEED PYTHONUNBUFFERED
+trap 'kill -9 $(cat pid 2>/dev/null) 2>/dev/null || true' EXIT
+
+# said STATUS PATTERN COMMAND...: exits so, and stderr matches
+said() {
+    local want=$1 pattern=$2 got=0
+    shift 2
+    "$@" >out 2>err || got=$?
+    if [ "$got" != "$want" ] || ! grep -qE -- "$pattern" err; then
+        echo "wanted status $want and a line like \"$pattern\", got $got from: $*"
+        cat out err
+        exit 1
+    fi
+}
+record() { # STATUS PATTERN SCRIPT [OPTIONS]: a script of the shell as the program
+    local want=$1 pattern=$2 script=$3
+    shift 3
+    said "$want" "$pattern" "$DAWN" record "$@" -- sh -c "$script"
+}
+facts() { # EXPRESSION of the last run as `r`
+    "$DAWN" results export --format json >all.json
+    python3 -c 'import json, sys
+d = json.load(open("all.json")); r = d["runs"][-1]
+p = r["points"]; ok = eval(sys.argv[1]); ok or sys.exit("%s\n%s" % (sys.argv[1], json.dumps(r, indent=1)))' "$1"
+}
+epoch() { # NUMBER CORRECT
+    echo "echo '{\"dawn\":\"epoch\",\"epoch\":$1,\"correct\":$2,\"items\":10000}';"
+}
+
+# ---- a real trainer: its output comes through, its run is whole
+said 0 '^dawn record: run 1 in results.db: done, 4 epochs in .*; 60.00% met in epoch [12] after .*; self-evaluated$' \
+    "$DAWN" record -t 0.6 --seed 7 --cost-per-hour 3 -- python3 "$ROOT/test/cli/record_trainer.py" '{seed}'
+[ "$(grep -c '"dawn": "epoch"' out)" = 4 ]
+[ "$(grep -c '^epoch . for people$' err)" = 4 ]
+[ "$(wc -l <err)" = 5 ]
+"$DAWN" results show 1 >shown
+grep -q 'self-evaluated' shown
+grep -q 'perceptron' shown
+facts 'r["model"] == "perceptron" and r["parameters"] == 8 and r["flops_per_sample"] == 16 and r["precision"] == "f64"'
+facts 'r["outside"] == {"command": r["outside"]["command"], "framework": "Python", "devices": 1} and r["device"] == "outside"'
+facts 'r["seed"] == 7 and r["recipe"] == "outside" and json.loads(r["recipe_json"])["command"][-1] == "{seed}"'
+facts '[x["epoch"] for x in p] == [1, 2, 3, 4] and [x["samples"] for x in p] == [400, 800, 1200, 1600]'
+facts 'r["status"] == "done" and r["official"] == 0 and r["synthetic"] == 0 and r["data_sets"] == [] and r["weights_digest"] == "ab" * 32'
+facts 'all(a["end_ns"] == b["start_ns"] for a, b in zip(r["segments"], r["segments"][1:])) and r["segments"][0]["start_ns"] == 0'
+facts '{s["segment"] for s in r["segments"]} == {"init", "train", "evaluate"} and p[3]["warm_ns"] < p[3]["classic_ns"] < p[3]["t_ns"]'
+facts 'r["peak_memory_bytes"] > 4 << 20 and r["price_source"] == "user" and r["reached_ns"] == p[r["reached_epoch"] - 1]["t_ns"]'
+
+# ---- a group: a seed each; the target of the mean
+said 0 'group 1: 3 of 3 runs; mean ' \
+    "$DAWN" record -t 0.6 -n 3 -s 20 --gpu "8 x Accelerator" --devices 8 -- python3 "$ROOT/test/cli/record_trainer.py" '{seed}'
+facts '[x["seed"] for x in d["runs"][1:]] == [20, 21, 22] and [x["group_index"] for x in d["runs"][1:]] == [1, 2, 3]'
+facts 'r["machine_facts"]["gpu"] == "8 x Accelerator" and r["outside"]["devices"] == 8 and len({x["recipe_digest"] for x in d["runs"]}) == 1'
+record 3 'the mean score of 50.000% is below the target of 94.00%' "$(epoch 1 5000)" -n 2
+record 1 'exit status 5' "$(epoch 1 9999) exit 5" -n 2
+facts 'r["status"] == "failed" and d["groups"][-1]["status"] == "interrupted"'
+"$DAWN" results list >list
+grep -q 'group 1: 3 of 3 runs' list
+
+# ---- MLPerf's lines, counted from 0, with a rank in front and words in between; the times are ours
+cat >mlperf.sh <<'SH'
+echo ':::MLLOG {"namespace": "", "time_ms": 1, "key": "run_start", "value": null, "metadata": {}}'
+sleep 0.1
+for e in 0 1; do
+    echo "step 1 of 2"
+    echo '0: :::MLLOG {"time_ms": 1, "key": "eval_start", "value": null, "metadata": {"epoch_num": '$e'}}'
+    sleep 0.1
+    echo '0: :::MLLOG {"time_ms": 1, "key": "eval_accuracy", "value": 0.93'$e'9, "metadata": {"epoch_num": '$e', "samples_count": 50000}}' >&2
+    sleep 0.1
+    echo ':::MLLOG {"key": "eval_acc' # torn
+done
+echo ':::MLLOG {"time_ms": 1, "key": "run_stop", "value": null, "metadata": {"status": "success"}}'
+SH
+said 3 'the score of 93.19% is below the target of 94.00%' "$DAWN" record --model "a b" --framework TF -q -- sh mlperf.sh
+[ "$(grep -c dawn err)" = 1 ] # --quiet: only why it failed
+facts '[(x["epoch"], x["k"]) for x in p] == [(1, 9309), (2, 9319)] and r["status"] == "missed" and r["model"] == "a b"'
+facts '{"init", "train", "evaluate"} <= {s["segment"] for s in r["segments"]} and r["outside"]["framework"] == "TF"'
+
+# ---- without a segment all is training: no clock leaves anything out
+record 3 'run .* missed, 1 epoch in' "$(epoch 1 9399)"
+facts 'p[0]["t_ns"] == p[0]["classic_ns"] == p[0]["warm_ns"] and {s["segment"] for s in r["segments"]} == {"train"}'
+record 0 'met in epoch 1' "$(epoch 1 9400) $(epoch 2 9400)" # exactly at the target; two lines in one read
+facts 'p[1]["t_ns"] > p[0]["t_ns"] and r["status"] == "done" and r["reached_epoch"] == 1'
+record 3 'missed' "$(epoch 1 9400) $(epoch 2 9399)" # the last evaluation decides
+facts 'r["reached_epoch"] == 1 and r["status"] == "missed"'
+record 3 'no evaluation' "echo '{\"dawn\":\"epoch\",\"epoch\":1}'"
+record 0 'done' "printf '{\"dawn\":\"epoch\",\"epoch\":1,\"score\":0.95}'" # no end of line
+record 0 'f1 0.73|f1 75.00% .750,000 of 1,000,000.' "echo '{\"dawn\":\"epoch\",\"epoch\":1,\"score\":0.75}'" --task squad
+
+# ---- --stop ends it, gently
+record 0 '^told to stop$' "trap 'echo told to stop >&2; exit 9' TERM; $(epoch 1 9400) sleep 60 & wait" --stop
+facts 'r["status"] == "done" and r["stop_at_target"] == 1 and len(p) == 1'
+
+# ---- what it gets
+record 0 'done' "[ \"\$PYTHONUNBUFFERED\$DAWN_SEED\" = 15 ] && $(epoch 1 9400)" -s 5
+echo given >input
+"$DAWN" record -q -- sh -c "cat; $(epoch 1 9400)" <input >out
+grep -qx given out
+PYTHONUNBUFFERED=0 DAWN_SEED=9 record 0 'done' "[ \$(env | grep -c -e ^DAWN_SEED= -e ^PYTHONUNBUFFERED=) = 2 ] && [ \$DAWN_SEED = 1 ] && $(epoch 1 9400)"
+
+# ---- bytes of any kind, and lines of any length, come through as they are
+python3 -c '
+import random
+noise = random.Random(1).randbytes(300000)
+open("noise", "wb").write(noise)
+open("long", "wb").write(noise.replace(b"\n", b"").replace(b"\r", b""))'
+epoch 1 9400 >say.sh
+echo 'cat noise; echo; cat long; echo; . ./say.sh; cat noise >&2; printf {; cat long' >noisy.sh
+"$DAWN" record -q -- sh -c '. ./noisy.sh' >out 2>err
+sh noisy.sh >out2 2>err2
+cmp out out2
+cmp err err2
+facts 'r["status"] == "done" and len(p) == 1'
+said 0 'done' "$DAWN" record -- sh -c "exec 2>&1; $(epoch 1 9400) cat long" # a reader that goes away is no error
+"$DAWN" record -- sh -c "yes | head -c 200000; $(epoch 1 9400) $(epoch 2 9500)" 2>err | head -c 1 >out
+facts 'len(p) == 2 and r["status"] == "done"'
+record 0 'done' "yes | head -n 1; $(epoch 1 9400)" # our being deaf to SIGPIPE is not inherited
+if grep -q Broken err; then exit 1; fi
+if [ -c /dev/full ]; then
+    rc=0
+    "$DAWN" record -- sh -c "$(epoch 1 9400)" >/dev/full 2>err || rc=$?
+    [ "$rc" = 1 ]
+    grep -q "can not pass on all of the command's output: No space left" err
+    facts 'len(p) == 1 and r["status"] == "done"'
+fi
+
+# ---- lines that claim the impossible end the run, and name themselves
+wrong() { # PATTERN LINE...
+    local pattern=$1
+    shift
+    printf '%s\n' "$@" >lines
+    record 1 "^dawn record: line [0-9]+ of the command's standard output: .*$pattern" "cat lines; exec sleep 60"
+    facts 'r["status"] == "failed" and "line " in r["message"]'
+}
+one='{"dawn":"epoch","epoch":1,"correct":9000,"items":10000,"samples":50000}'
+wrong 'epoch 1 comes after epoch 1' "$one" "$one"
+facts 'len(p) == 1' # what was true before stays
+wrong 'epoch 2 comes after epoch 3' '{"dawn":"epoch","epoch":3}' '{"dawn":"epoch","epoch":2}'
+wrong '10001 of 10000' '{"dawn":"epoch","epoch":1,"correct":10001,"items":10000}'
+wrong 'decided on 10000' '{"dawn":"epoch","epoch":1,"correct":90,"items":100}'
+wrong 'a percentage is divided by 100' words '{"dawn":"epoch","epoch":1,"score":94.1}'
+wrong '40000 samples come after 50000' "$one" '{"dawn":"epoch","epoch":2,"samples":40000}'
+wrong 'not valid JSON' '{"dawn":"epoch","epoch":1,"loss":NaN}'
+wrong 'its seed is 3, but this run was begun with 1' '{"dawn":"about","seed":3}'
+wrong 'after its first epoch' "$one" '{"dawn":"about","model":"larger"}'
+wrong 'no segment "pause"' '{"dawn":"segment","segment":"pause"}'
+record 1 "line 2 of the command's standard error: .*not valid" "echo a >&2; echo '{\"dawn\"' >&2"
+
+# ---- it says nothing, crashes, can not be started
+record 1 'has reported no epoch; docs/record.md' 'echo 94%'
+facts 'r["status"] == "failed" and p == []'
+record 1 'ended with exit status 7' "$(epoch 1 9500) exit 7"
+facts 'r["status"] == "failed" and r["reached_epoch"] == 1 and r["message"] == "the command ended with exit status 7"'
+record 1 'ended by signal 9 \(Killed\)' 'kill -9 $$'
+facts 'r["status"] == "failed"'
+runs=$("$DAWN" results list | wc -l)
+said 1 '^dawn record: there is no command "nosuch"$' "$DAWN" record -- nosuch
+said 1 "^dawn record: can not start \"./noise\": Permission denied$" "$DAWN" record -- ./noise
+[ "$("$DAWN" results list | wc -l)" = "$runs" ]
+
+# ---- it leaves something behind that holds its output: nobody waits for that
+record 0 'done' "$(epoch 1 9400) sleep 30 & echo \$! >pid"
+kill "$(cat pid)" # it is still there
+rm pid
+
+# ---- signals go to all of it; a second one is not asked about
+await() { for _ in $(seq 200); do grep -q "$1" out && return; sleep 0.05; done; cat out err; exit 1; }
+gone() { # the process in pid has ended
+    for _ in $(seq 200); do kill -0 "$(cat pid)" 2>/dev/null || break; sleep 0.05; done
+    if [ -d "/proc/$(cat pid)" ]; then grep -q '^State:.*Z' "/proc/$(cat pid)/status"; fi
+    rm pid
+}
+end_of() { rc=0; wait "$1" || rc=$?; }
+"$DAWN" record -- sh -c "$(epoch 1 9400) (trap 'echo worker stops; exit' TERM; echo ready; sleep 60 & wait) & wait" >out 2>err &
+dawn=$!
+await ready
+kill -TERM $dawn
+end_of $dawn
+[ "$rc" = 130 ]
+grep -q 'stopped by a signal after 1 epoch;' err
+grep -q '^worker stops$' out
+facts 'r["status"] == "interrupted" and len(p) == 1 and r["message"].startswith("stopped by a signal")'
+"$DAWN" record -- sh -c "trap 'echo no' TERM INT; echo ready; while :; do sleep 0.1; done" >out 2>err &
+dawn=$!
+await ready
+kill -TERM $dawn
+await no
+kill -INT $dawn
+end_of $dawn
+[ "$rc" = 130 ]
+facts 'r["status"] == "interrupted" and p == []'
+
+"$DAWN" record -- sh -c "(trap '' TERM; exec sleep 60 >/dev/null 2>&1) & echo \$! >pid; echo ready; wait" >out 2>err &
+dawn=$!
+await ready
+kill -TERM $dawn
+end_of $dawn
+[ "$rc" = 130 ]
+gone # what does not listen goes when nobody is left to tell of it
+
+# ---- dawn itself is killed: the run left its trace, and the program has gone with it
+"$DAWN" record -- sh -c "echo \$\$ >pid; $(epoch 1 9400) echo ready; exec sleep 60" >out 2>err &
+dawn=$!
+await ready
+kill -9 $dawn
+end_of $dawn 2>err
+gone
+facts 'r["status"] == "interrupted" and len(p) == 1 and r["segments"][-1]["end_ns"] == p[0]["t_ns"] and r["outside"]["devices"] == 1'
+
+# ---- wrong usage
+said 2 'wants a command after --' "$DAWN" record
+said 2 'wants a command after --' "$DAWN" record --
+said 2 'no task "cifar1". Did you mean "cifar10"' "$DAWN" record --task cifar1 -- true
+said 2 'no task "go"; there are cifar10, imagenet' "$DAWN" record --task go -- true
+said 2 'would be written 0.94' "$DAWN" record -t 94 -- true
+said 2 '--stop is for one run' "$DAWN" record --stop -n 5 -- true
+said 2 '--model has 1 to 96 bytes' "$DAWN" record --model '' -- true
+said 2 '--framework can not be shown' "$DAWN" record --framework $'a\tb' -- true
+said 2 'not valid UTF-8' "$DAWN" record -- echo $'\xff'
+said 2 'exclude each other' "$DAWN" record --instance c7i.large --cost-per-hour 1 -- true
+said 1 'noise' "$DAWN" record --db noise -- true

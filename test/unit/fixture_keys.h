@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys for tests: made from a seed, so that every signature is known beforehand; and OpenSSH's own programs beside ours.
+#ifndef DAWN_TEST_FIXTURE_KEYS_H
+#define DAWN_TEST_FIXTURE_KEYS_H
+
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/file.h"
+#include "submit/format/sshkey.h"
+
+static char folder[64];
+
+static inline int enter(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/dawn-test-XXXXXX");
+    return mkdtemp(folder) != NULL ? 0 : -1;
+}
+
+static inline int leave(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+// A name in the folder; the last four stay valid.
+static inline const char *in(const char *name)
+{
+    static char path[4][256];
+    static int turn;
+    turn = (turn + 1) % 4;
+    snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
+    return path[turn];
+}
+
+static inline void secret_of(unsigned char seed, const char *comment, struct sshkey_secret *secret)
+{
+    const unsigned char bytes[32] = {seed};
+    memset(secret, 0, sizeof *secret);
+    crypto_sign_seed_keypair(secret->key.at, secret->secret, bytes);
+    snprintf(secret->key.comment, sizeof secret->key.comment, "%s", comment);
+}
+
+// Runs a shell command in the folder, quietly; its exit status.
+static inline int shell(const char *command)
+{
+    char whole[2048];
+    snprintf(whole, sizeof whole, "cd '%s' && { %s ; } >said 2>&1 </dev/null", folder, command);
+    return system(whole);
+}
+
+static inline bool has_openssh(void)
+{
+    bool has = shell("command -v ssh-keygen && command -v ssh-agent && command -v ssh-add") == 0;
+    if (!has) printf("skipped: OpenSSH's ssh-keygen, ssh-agent and ssh-add are not all installed here\n");
+    return has;
+}
+
+static inline char *contents(const char *name)
+{
+    char *bytes;
+    size_t count;
+    if (file_read(in(name), 1 << 20, &bytes, &count) < 0) BUG(error_text());
+    return bytes;
+}
+
+static inline void put(const char *name, const char *text, const char *mode)
+{
+    char command[256];
+    if (file_write(in(name), text, strlen(text)) < 0) BUG(error_text());
+    snprintf(command, sizeof command, "chmod %s '%s'", mode, name);
+    BUG_IF(shell(command) != 0);
+}
+
+#endif

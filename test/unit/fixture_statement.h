@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// A made-up run as its payload, which passes every check without a flag. Tests change what they are about, and put the
+// rest right again with the helpers. Needs the format alone, so that tests of the server can use it too.
+#ifndef DAWN_TEST_FIXTURE_STATEMENT_H
+#define DAWN_TEST_FIXTURE_STATEMENT_H
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "submit/format/chain.h"
+#include "submit/format/contest.h"
+#include "submit/format/cost.h"
+#include "submit/format/statement.h"
+
+#define FIXTURE_NOW_MS ((int64_t)1800000000000)  // 15 January 2027: the run's end
+#define FIXTURE_HEX "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"
+enum { FIXTURE_EPOCHS = 10, FIXTURE_EPOCH_SAMPLES = 50000, FIXTURE_REACHED = 9, FIXTURE_PRICE = 102640 };
+
+static inline int64_t fixture_int(const json_t *run, const char *path)
+{
+    return canonical_int(run, path);
+}
+
+// Sets the member at a path such as "model.name"; the reference passes over.
+static inline void fixture_set(json_t *run, const char *path, json_t *value)
+{
+    char parent[64];
+    const char *dot = strrchr(path, '.');
+    size_t length = dot != NULL ? (size_t)(dot - path) : 0;
+    if (length >= sizeof parent) abort();
+    memcpy(parent, path, length);
+    parent[length] = 0;
+    if (json_object_set_new((json_t *)canonical_at(run, parent), dot != NULL ? dot + 1 : path, value) != 0) abort();
+}
+
+static inline json_t *fixture_item(json_t *run, const char *list, size_t i)
+{
+    json_t *item = json_array_get(json_object_get(run, list), i);
+    if (item == NULL) abort();
+    return item;
+}
+
+// The root and every hash anew, after anything they depend on has changed.
+static inline void fixture_chain(json_t *run)
+{
+    const char *digests[8];
+    json_t *data = json_object_get(run, "data"), *points = json_object_get(run, "points");
+    for (size_t i = 0; i < json_array_size(data); i++) digests[i] = canonical_text(json_array_get(data, i), "digest");
+    struct chain chain;
+    char hex[DIGEST_HEX];
+    chain_begin(&chain, &(struct chain_root){canonical_text(run, "nonce"), canonical_text(run, "task_digest"),
+                                             canonical_text(run, "software.binary_digest"), digests, (int)json_array_size(data),
+                                             canonical_int(run, "seed"), canonical_text(run, "recipe.digest")});
+    chain_hex(&chain, hex);
+    fixture_set(run, "chain_root", json_string(hex));
+    for (size_t i = 0; i < json_array_size(points); i++) {
+        json_t *p = json_array_get(points, i);
+        int64_t k = json_object_get(p, "k") != NULL ? canonical_int(p, "k") : -1;
+        chain_add(&chain,
+                  &(struct chain_point){canonical_int(p, "epoch"), canonical_int(p, "t_ns"), canonical_int(p, "classic_ns"),
+                                        canonical_int(p, "warm_ns"), canonical_int(p, "warm_with_evaluation_ns"),
+                                        canonical_int(p, "samples"), k, canonical_int(p, "loss")});
+        chain_hex(&chain, hex);
+        json_object_set_new(p, "hash", json_string(hex));
+    }
+}
+
+// What the rules' digest stands for has changed: the digest and the chain anew.
+static inline void fixture_rules(json_t *run)
+{
+    char hex[DIGEST_HEX];
+    if (contest_digest(canonical_text(run, "task"), canonical_text(run, "metric"), canonical_int(run, "items"),
+                       canonical_int(run, "target_micro"), hex) < 0)
+        abort();
+    fixture_set(run, "task_digest", json_string(hex));
+    fixture_chain(run);
+}
+
+// reached, status and cost, as they follow from the points; then the chain.
+static inline void fixture_follow(json_t *run)
+{
+    static const char *const figures[] = {"epoch", "t_ns", "classic_ns", "warm_ns", "warm_with_evaluation_ns", "samples"};
+    json_t *points = json_object_get(run, "points"), *price = json_object_get(run, "price"), *reached = NULL;
+    int64_t items = canonical_int(run, "items"), target = canonical_int(run, "target_micro");
+    bool met = false;
+    for (size_t i = 0; i < json_array_size(points); i++) {
+        json_t *p = json_array_get(points, i);
+        if (json_object_get(p, "k") == NULL) continue;
+        met = contest_meets(canonical_int(p, "k"), items, target);
+        if (!met || reached != NULL) continue;
+        reached = json_object();
+        for (int f = 0; f < 6; f++) json_object_set(reached, figures[f], json_object_get(p, figures[f]));
+    }
+    json_object_del(run, "reached");
+    json_object_del(price, "total_micro_usd");
+    if (reached != NULL) json_object_set_new(run, "reached", reached);
+    if (reached != NULL && price != NULL) {
+        int64_t total = cost_training_micro(canonical_int(reached, "t_ns"), canonical_int(price, "micro_usd_per_hour"));
+        json_object_set_new(price, "total_micro_usd", json_integer(total));
+    }
+    fixture_set(run, "status", json_string(met ? "done" : "missed"));
+    fixture_chain(run);
+}
+
+static inline void fixture_segment(json_t *run, const char *name, int64_t *at, int64_t ns)
+{
+    json_array_append_new(json_object_get(run, "segments"),
+                          json_pack("{s:s, s:I, s:I}", "segment", name, "start_ns", (json_int_t)*at, "end_ns",
+                                    (json_int_t)(*at + ns)));
+    *at += ns;
+}
+
+// Epochs of about 10 s, evaluations of about 2 s, a millisecond to write each down, after 2 s of making ready. No two
+// epochs are equally long. `scores`: correct items, -1: not evaluated.
+static inline void fixture_curve(json_t *run, const int64_t *scores, int epochs)
+{
+    int64_t at = 0, classic = 2050000000, warm = 0, evaluated = 0;
+    json_t *points = json_array();
+    fixture_set(run, "segments", json_array());
+    fixture_segment(run, "process", &at, 50000000);
+    fixture_segment(run, "data", &at, 2000000000);
+    for (int i = 0; i < epochs; i++) {
+        int64_t train = 10000000000 + 1234567 * (7 * i % 5), evaluate = scores[i] < 0 ? 0 : 2000000000 + 7654321 * (3 * i % 7);
+        fixture_segment(run, "train", &at, train);
+        if (evaluate > 0) fixture_segment(run, "evaluate", &at, evaluate);
+        classic += train, warm += train, evaluated += evaluate;
+        json_t *p = json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:i, s:s}", "epoch", i + 1, "t_ns", (json_int_t)at, "classic_ns",
+                              (json_int_t)classic, "warm_ns", (json_int_t)warm, "warm_with_evaluation_ns",
+                              (json_int_t)(warm + evaluated), "samples", (json_int_t)(i + 1) * FIXTURE_EPOCH_SAMPLES, "loss",
+                              2500000 / (i + 1), "hash", FIXTURE_HEX);
+        if (scores[i] >= 0) json_object_set_new(p, "k", json_integer(scores[i]));
+        json_array_append_new(points, p);
+        fixture_segment(run, "checkpoint", &at, 1000000);
+    }
+    fixture_set(run, "points", points);
+    fixture_follow(run);
+}
+
+static inline json_t *fixture_data(const char *split, const char *digest, int items)
+{
+    return json_pack("{s:s, s:s, s:s, s:i, s:i, s:i}", "name", "cifar10", "split", split, "digest", digest, "items", items,
+                     "official", 1, "synthetic", 0);
+}
+
+static inline json_t *fixture_hardware(void)
+{
+    return json_pack("{s:s, s:s, s:i, s:i, s:i, s:I, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:s}", "cpu", "Test CPU", "cpu_flags",
+                     "sse4_2 avx avx2 fma avx512f avx512_bf16", "sockets", 1, "cores_online", 16, "cores_usable", 16,
+                     "memory_bytes", (json_int_t)1 << 34, "product", "", "governor", "", "virtualised", "", "gpu", "", "devices",
+                     1, "driver", "", "os", "Debian", "kernel", "Linux 6");
+}
+
+static inline json_t *fixture_price(int64_t total)
+{
+    json_t *price = json_pack("{s:i, s:s, s:s, s:s}", "micro_usd_per_hour", FIXTURE_PRICE, "source", "a list", "date",
+                              "2027-01-01", "instance", "c7a.large");
+    if (total > 0) json_object_set_new(price, "total_micro_usd", json_integer(total));
+    return price;
+}
+
+static inline json_t *fixture_latency(void)
+{
+    static const char *const names[] = {"model_mean_ns", "model_p50_ns", "model_p90_ns", "model_p99_ns",
+                                        "whole_mean_ns", "whole_p50_ns", "whole_p90_ns", "whole_p99_ns"};
+    static const int ns[] = {1000000, 950000, 1200000, 2000000, 1100000, 1050000, 1300000, 2100000};
+    json_t *latency = json_pack(
+        "{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:s, s:i, s:o, s:o, s:I}", "weights_digest", FIXTURE_HEX, "precision",
+        "bf16", "device", "cpu", "threads", 2, "items", 10000, "warmup_items", 100, "k", 9450, "views", 1, "eligible", 1,
+        "data_digest", contest_find("cifar10")->test_digest, "synthetic", 0, "hardware", fixture_hardware(), "price",
+        fixture_price(cost_inference_micro(ns[4], 10000, FIXTURE_PRICE)), "measured_ms", (json_int_t)FIXTURE_NOW_MS);
+    for (int i = 0; i < 8; i++) json_object_set_new(latency, names[i], json_integer(ns[i]));
+    return latency;
+}
+
+static inline void fixture_words(json_t *run)
+{
+    static const char *const words[][2] = {
+        {"type", "run"}, {"board", "test"}, {"handle", "ada"}, {"team", "Analytical Engines"}, {"division", "closed"},
+        {"evaluated_by", "harness"}, {"task", "cifar10"}, {"metric", "top1"}, {"nonce", "0123456789abcdef0123456789abcdef"},
+        {"precision", "bf16"}, {"device", "cpu"}};
+    static const struct {
+        const char *name;
+        int64_t value;
+    } numbers[] = {{"version", 1}, {"target_micro", 940000}, {"items", 10000}, {"seed", 7}, {"threads", 16}, {"batch", 1000},
+                   {"views", 6}, {"input_size", 32}, {"stop_at_target", 0}, {"synthetic", 0}, {"official", 1},
+                   {"started_ms", FIXTURE_NOW_MS - 130000}, {"ended_ms", FIXTURE_NOW_MS}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) fixture_set(run, words[i][0], json_string(words[i][1]));
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        fixture_set(run, numbers[i].name, json_integer(numbers[i].value));
+}
+
+static inline json_t *fixture_run(void)
+{
+    static const int64_t scores[FIXTURE_EPOCHS] = {6000, 7500, 8200, 8700, 9000, 9200, 9330, 9390, 9410, 9450};
+    const struct contest *c = contest_find("cifar10");
+    json_t *run = json_object();
+    fixture_words(run);
+    fixture_set(run, "model",
+                json_pack("{s:s, s:i, s:i, s:s}", "name", "record", "parameters", 1971640, "flops_per_sample", 211085918,
+                          "weights_digest", FIXTURE_HEX));
+    fixture_set(run, "recipe",
+                json_pack("{s:s, s:s, s:s}", "name", "cifar10", "text", "{\"batch\":1000,\"epochs\":10}", "digest", FIXTURE_HEX));
+    fixture_set(run, "data",
+                json_pack("[o, o]", fixture_data("train", c->train_digest, 50000), fixture_data("test", c->test_digest, 10000)));
+    fixture_set(run, "group",
+                json_pack("{s:s, s:i, s:i, s:I}", "nonce", "fedcba9876543210fedcba9876543210", "index", 2, "planned", 5,
+                          "announced_ms", (json_int_t)(FIXTURE_NOW_MS - 300000)));
+    fixture_set(run, "price", fixture_price(0));
+    fixture_set(run, "hardware", fixture_hardware());
+    fixture_set(run, "software",
+                json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:s}", "framework", "DAWN 0.1.0", "commit", "0123456789abcdef", "dirty",
+                          0, "compiler", "gcc 12", "flags", "-O2", "binary_digest", FIXTURE_HEX, "libraries", "oneDNN 2.6.3"));
+    fixture_set(run, "latencies", json_pack("[o]", fixture_latency()));
+    fixture_set(run, "tags", json_pack("[s, s]", "cpu", "fast"));
+    fixture_curve(run, scores, FIXTURE_EPOCHS);
+    fixture_rules(run);
+    return run;
+}
+
+#endif

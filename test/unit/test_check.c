@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: Apache-2.0
+// For every check a run that passes and one that fails just so: each case breaks one thing of the fixture, puts right
+// what follows from it, and then that one check must find it and no other. A check without a case fails the test.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "submit/format/check.h"
+#include "test/unit/fixture_statement.h"
+
+#include <cmocka.h>
+
+static int64_t now_ms = FIXTURE_NOW_MS;  // the moment of the check; a case may move it
+
+static void point_set(json_t *run, size_t i, const char *name, int64_t value)
+{
+    json_object_set_new(fixture_item(run, "points", i), name, json_integer(value));
+}
+
+static int64_t point_get(json_t *run, size_t i, const char *name)
+{
+    return canonical_int(fixture_item(run, "points", i), name);
+}
+
+static void latency_set(json_t *run, const char *name, int64_t value)
+{
+    json_object_set_new(fixture_item(run, "latencies", 0), name, json_integer(value));
+}
+
+// ---- a case each: what it breaks
+
+static void task_unknown(json_t *run) { fixture_set(run, "task", json_string("mnist")), fixture_rules(run); }
+static void task_digest(json_t *run) { fixture_set(run, "task_digest", json_string(FIXTURE_HEX)), fixture_chain(run); }
+static void task_metric(json_t *run) { fixture_set(run, "metric", json_string("top5")), fixture_rules(run); }
+static void task_demo(json_t *run) { fixture_set(run, "task", json_string("demo")), fixture_rules(run); }
+static void task_target(json_t *run)
+{
+    fixture_set(run, "target_micro", json_integer(939000));
+    fixture_rules(run);
+    fixture_follow(run);
+}
+static void task_items(json_t *run)
+{
+    fixture_set(run, "items", json_integer(9999));
+    fixture_rules(run);
+    fixture_follow(run);
+}
+
+static void data_digest(json_t *run)
+{
+    json_object_set_new(fixture_item(run, "data", 1), "digest", json_string(FIXTURE_HEX));
+    fixture_chain(run);
+}
+static void data_items(json_t *run) { json_object_set_new(fixture_item(run, "data", 1), "items", json_integer(9999)); }
+static void data_official(json_t *run) { fixture_set(run, "official", json_integer(0)); }
+static void data_custom(json_t *run)
+{
+    fixture_set(run, "official", json_integer(0));
+    for (size_t i = 0; i < 2; i++) json_object_set_new(fixture_item(run, "data", i), "official", json_integer(0));
+}
+static void data_none(json_t *run)
+{
+    fixture_set(run, "data", json_array());
+    fixture_set(run, "official", json_integer(0));
+    fixture_chain(run);
+}
+static void data_synthetic(json_t *run)
+{
+    json_object_set_new(fixture_item(run, "data", 0), "synthetic", json_integer(1));
+}
+static void data_no_test(json_t *run)
+{
+    json_array_remove(json_object_get(run, "data"), 1);
+    fixture_chain(run);
+}
+
+// Times are moved by a nanosecond where segments would show it: a run without points keeps its segments out of it.
+static void time_equal(json_t *run)
+{
+    static const char *const clocks[] = {"t_ns", "classic_ns", "warm_ns", "warm_with_evaluation_ns"};
+    for (int c = 0; c < 4; c++) point_set(run, 3, clocks[c], point_get(run, 2, clocks[c]));
+    fixture_follow(run);
+}
+static void time_back(json_t *run)
+{
+    point_set(run, 4, "warm_ns", point_get(run, 3, "warm_ns") - 1);
+    fixture_chain(run);
+}
+static void time_ahead(json_t *run)
+{
+    point_set(run, 4, "classic_ns", point_get(run, 4, "t_ns") + 1);
+    fixture_chain(run);
+}
+static void time_warm(json_t *run)
+{
+    for (size_t i = 4; i < FIXTURE_EPOCHS; i++) point_set(run, i, "warm_ns", point_get(run, i, "classic_ns") + 1);
+    fixture_follow(run);
+}
+static void epoch_twice(json_t *run) { point_set(run, 3, "epoch", 3), fixture_chain(run); }
+static void samples_back(json_t *run) { point_set(run, 3, "samples", 1), fixture_chain(run); }
+
+static void score_high(json_t *run) { point_set(run, 9, "k", 10001), fixture_chain(run); }
+static void score_latency(json_t *run) { latency_set(run, "k", 10001); }
+
+static void make_synthetic(json_t *run)
+{
+    fixture_set(run, "synthetic", json_integer(1));
+    fixture_set(run, "official", json_integer(0));
+    for (size_t i = 0; i < 2; i++) {
+        json_object_set_new(fixture_item(run, "data", i), "synthetic", json_integer(1));
+        json_object_set_new(fixture_item(run, "data", i), "official", json_integer(0));
+    }
+    fixture_set(run, "latencies", json_array());
+}
+static void scale_percent(json_t *run)
+{
+    static const int64_t percent[] = {60, 75, 82, 87, 90, 92, 93, 94, 94, 94};
+    fixture_curve(run, percent, FIXTURE_EPOCHS);
+}
+static void scale_items(json_t *run)
+{
+    static const int64_t percent[] = {60, 75, 82, 87, 90, 92, 93, 93, 94, 94};
+    make_synthetic(run);
+    fixture_set(run, "items", json_integer(100));
+    fixture_curve(run, percent, FIXTURE_EPOCHS);
+    fixture_rules(run);
+}
+static void scale_target(json_t *run)
+{
+    make_synthetic(run);
+    fixture_set(run, "target_micro", json_integer(940));
+    fixture_follow(run);
+    fixture_rules(run);
+}
+
+static void chain_root_other(json_t *run) { fixture_set(run, "chain_root", json_string(FIXTURE_HEX)); }
+static void chain_point_other(json_t *run) { point_set(run, 4, "loss", 1); }
+static void chain_seed(json_t *run) { fixture_set(run, "seed", json_integer(8)); }
+static void chain_left_out(json_t *run)  // an epoch nobody will miss
+{
+    json_array_remove(json_object_get(run, "points"), 9);
+    json_array_remove(json_object_get(run, "points"), 2);
+}
+
+static void crossing_later(json_t *run)
+{
+    json_t *point = json_copy(fixture_item(run, "points", 9));
+    json_object_del(point, "hash"), json_object_del(point, "loss"), json_object_del(point, "k");
+    fixture_set(run, "price.total_micro_usd", json_integer(cost_training_micro(canonical_int(point, "t_ns"), FIXTURE_PRICE)));
+    fixture_set(run, "reached", point);
+}
+static void crossing_clock(json_t *run) { fixture_set(run, "reached.warm_ns", json_integer(1)); }
+static void crossing_absent(json_t *run)
+{
+    json_object_del(run, "reached");
+    json_object_del(json_object_get(run, "price"), "total_micro_usd");
+}
+static void crossing_invented(json_t *run)
+{
+    json_t *reached = json_incref(json_object_get(run, "reached")), *price = json_object_get(run, "price");
+    json_t *total = json_incref(json_object_get(price, "total_micro_usd"));
+    point_set(run, 8, "k", 9399), point_set(run, 9, "k", 9399);
+    fixture_follow(run);
+    fixture_set(run, "reached", reached);
+    json_object_set_new(price, "total_micro_usd", total);
+}
+
+static void status_missed(json_t *run) { fixture_set(run, "status", json_string("missed")); }
+static void status_done(json_t *run)  // it was met, and lost again
+{
+    point_set(run, 9, "k", 9399);
+    fixture_follow(run);
+    fixture_set(run, "status", json_string("done"));
+}
+static void status_empty(json_t *run)
+{
+    fixture_curve(run, NULL, 0);
+    fixture_set(run, "status", json_string("missed"));
+}
+
+static void clocks_gap(json_t *run)
+{
+    json_t *segment = fixture_item(run, "segments", 3);
+    json_object_set_new(segment, "start_ns", json_integer(canonical_int(segment, "start_ns") + 1));
+}
+static void clocks_paused(json_t *run)
+{
+    json_object_set_new(fixture_item(run, "segments", 5), "segment", json_string("evaluate"));
+}
+static void clocks_warm(json_t *run)
+{
+    for (size_t i = 0; i < FIXTURE_EPOCHS; i++) point_set(run, i, "warm_ns", point_get(run, i, "warm_ns") - 1);
+    fixture_follow(run);
+}
+static void clocks_short(json_t *run)
+{
+    json_t *segments = json_object_get(run, "segments");
+    for (int i = 0; i < 2; i++) json_array_remove(segments, json_array_size(segments) - 1);
+}
+
+static void group_index(json_t *run) { fixture_set(run, "group.index", json_integer(6)); }
+static void cost_other(json_t *run) { fixture_set(run, "price.total_micro_usd", json_integer(1)); }
+static void cost_absent(json_t *run) { json_object_del(json_object_get(run, "price"), "total_micro_usd"); }
+static void cost_latency(json_t *run)
+{
+    fixture_set(fixture_item(run, "latencies", 0), "price.total_micro_usd", json_integer(1));
+}
+
+static void latency_order(json_t *run) { latency_set(run, "model_p90_ns", 900000); }
+static void latency_mean(json_t *run) { latency_set(run, "model_mean_ns", 500000); }
+static void latency_whole(json_t *run) { latency_set(run, "model_p99_ns", 2100001); }
+static void eligible_items(json_t *run) { latency_set(run, "items", 9999); }
+static void eligible_score(json_t *run) { latency_set(run, "k", 9399); }
+static void eligible_data(json_t *run)
+{
+    json_object_set_new(fixture_item(run, "latencies", 0), "data_digest", json_string(FIXTURE_HEX));
+}
+static void eligible_synthetic(json_t *run) { latency_set(run, "synthetic", 1); }
+static void eligible_weights(json_t *run)
+{
+    fixture_set(run, "model.weights_digest", json_string("dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd"));
+}
+
+// 16 threads of AVX-512 do 12.3 TFLOP/s at most in bf16: 3 x F x 50,000 samples in 10 s.
+static void speed_set(json_t *run, double tera)
+{
+    fixture_set(run, "model.flops_per_sample", json_integer((int64_t)(tera * 1e12 * 10 / 150000)));
+}
+static void speed_above(json_t *run) { speed_set(run, 12.6); }
+static void speed_high(json_t *run) { speed_set(run, 9); }
+static void speed_gpu_unknown(json_t *run)
+{
+    fixture_set(run, "hardware.gpu", json_string("Contraption 9000"));
+    fixture_set(run, "device", json_string("cuda"));
+}
+static void speed_gpu(json_t *run)  // 67 TFLOP/s in f32 are TF32's 495; bf16 is 989
+{
+    fixture_set(run, "hardware.gpu", json_string("NVIDIA H100 80GB HBM3"));
+    fixture_set(run, "device", json_string("cuda"));
+    speed_set(run, 1000);
+}
+static void speed_no_flags(json_t *run) { fixture_set(run, "hardware.cpu_flags", json_string("")); }
+
+static void client_old(json_t *run) { (void)run, now_ms = FIXTURE_NOW_MS + (int64_t)31 * 24 * 3600 * 1000; }
+static void client_early(json_t *run) { (void)run, now_ms = FIXTURE_NOW_MS - 11 * 60 * 1000; }
+
+// Segments and points with intervals that are given, 8 s of training each to begin with.
+static void retime(json_t *run, const int64_t *train_ns)
+{
+    static const char *const clocks[] = {"t_ns", "classic_ns", "warm_ns", "warm_with_evaluation_ns"};
+    int64_t at = 0, warm = 0;
+    fixture_set(run, "segments", json_array());
+    fixture_segment(run, "process", &at, 50000000);
+    for (size_t i = 0; i < FIXTURE_EPOCHS; i++) {
+        fixture_segment(run, "train", &at, train_ns[i]);
+        warm += train_ns[i];
+        for (int c = 0; c < 4; c++) point_set(run, i, clocks[c], c < 2 ? at : warm);
+    }
+    fixture_follow(run);
+}
+static void even(json_t *run)
+{
+    static const int64_t ns[FIXTURE_EPOCHS] = {11000000000, 10000000000, 10000000000, 10000000000, 10000000000,
+                                               10000000000, 10000000000, 10000000000, 10000000000, 10000000000};
+    retime(run, ns);
+}
+static void cadence_slow(json_t *run)
+{
+    static const int64_t ns[FIXTURE_EPOCHS] = {15000000000, 10000000001, 10000000002, 10000000003, 10000000004,
+                                               12600000005, 10000000006, 10000000007, 10000000008, 10000000009};
+    retime(run, ns);
+}
+static void cadence_fast(json_t *run)
+{
+    static const int64_t ns[FIXTURE_EPOCHS] = {15000000000, 10000000001, 10000000002, 10000000003, 10000000004,
+                                               7400000005,  10000000006, 10000000007, 10000000008, 10000000009};
+    retime(run, ns);
+}
+static void price_old(json_t *run) { fixture_set(run, "price.date", json_string("2026-10-16")); }
+static void price_old_latency(json_t *run)
+{
+    fixture_set(fixture_item(run, "latencies", 0), "price.date", json_string("2026-10-16"));
+}
+static void dirty(json_t *run) { fixture_set(run, "software.dirty", json_integer(1)); }
+static void no_commit(json_t *run) { fixture_set(run, "software.commit", json_string("")); }
+static void self(json_t *run)
+{
+    data_none(run);
+    fixture_set(run, "evaluated_by", json_string("self"));
+}
+
+static const struct {
+    enum check check;
+    void (*breaks)(json_t *run);
+    const char *name;
+} cases[] = {
+#define CASE(check, breaks) {CHECK_##check, breaks, #breaks}
+    CASE(TASK, task_unknown), CASE(TASK, task_digest), CASE(TASK, task_metric), CASE(TASK, task_demo), CASE(TASK, task_target),
+    CASE(TASK, task_items), CASE(DATA, data_digest), CASE(DATA, data_items), CASE(DATA, data_official), CASE(DATA, data_custom),
+    CASE(DATA, data_none), CASE(DATA, data_synthetic), CASE(DATA, data_no_test), CASE(TIME_ORDER, time_equal),
+    CASE(TIME_ORDER, time_back), CASE(TIME_ORDER, time_ahead), CASE(TIME_ORDER, time_warm), CASE(EPOCH_ORDER, epoch_twice),
+    CASE(EPOCH_ORDER, samples_back), CASE(SCORE, score_high), CASE(SCORE, score_latency), CASE(SCALE, scale_percent),
+    CASE(SCALE, scale_items), CASE(SCALE, scale_target), CASE(CHAIN, chain_root_other), CASE(CHAIN, chain_point_other),
+    CASE(CHAIN, chain_seed), CASE(CHAIN, chain_left_out), CASE(CROSSING, crossing_later), CASE(CROSSING, crossing_clock),
+    CASE(CROSSING, crossing_absent), CASE(CROSSING, crossing_invented), CASE(STATUS, status_missed), CASE(STATUS, status_done),
+    CASE(STATUS, status_empty), CASE(CLOCKS, clocks_gap), CASE(CLOCKS, clocks_paused), CASE(CLOCKS, clocks_warm),
+    CASE(CLOCKS, clocks_short), CASE(GROUP, group_index), CASE(COST, cost_other), CASE(COST, cost_absent),
+    CASE(COST, cost_latency), CASE(LATENCY, latency_order), CASE(LATENCY, latency_mean), CASE(LATENCY, latency_whole),
+    CASE(ELIGIBLE, eligible_items), CASE(ELIGIBLE, eligible_score), CASE(ELIGIBLE, eligible_data),
+    CASE(ELIGIBLE, eligible_synthetic), CASE(ELIGIBLE, eligible_weights), CASE(SPEED, speed_above), CASE(SPEED, speed_gpu),
+    CASE(CLIENT_TIME, client_old), CASE(CLIENT_TIME, client_early), CASE(SPEED_HIGH, speed_high),
+    CASE(SPEED_UNKNOWN, speed_gpu_unknown), CASE(SPEED_UNKNOWN, speed_no_flags), CASE(EVEN, even), CASE(CADENCE, cadence_slow),
+    CASE(CADENCE, cadence_fast), CASE(PRICE_OLD, price_old), CASE(PRICE_OLD, price_old_latency), CASE(DIRTY, dirty),
+    CASE(DIRTY, no_commit), CASE(SELF, self),
+};
+
+static void findings_of(json_t *run, struct findings *f)
+{
+    struct statement s;
+    if (statement_make(run, &s) < 0) fail_msg("%s", error_text());
+    check_statement(&s, now_ms, f);
+    statement_free(&s);
+}
+
+static void a_good_run_passes(void **state)
+{
+    (void)state;
+    struct findings f;
+    findings_of(fixture_run(), &f);
+    for (int i = 0; i < f.count; i++) print_message("%s: %s\n", check_code(f.at[i].check), f.at[i].text);
+    assert_int_equal(f.count, 0);
+}
+
+static void every_case_is_found_and_nothing_else(void **state)
+{
+    (void)state;
+    int wrong = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct findings f;
+        json_t *run = fixture_run();
+        now_ms = FIXTURE_NOW_MS;
+        cases[i].breaks(run);
+        findings_of(run, &f);
+        now_ms = FIXTURE_NOW_MS;
+        if (f.count == 0) wrong++, print_message("%s: nothing was found\n", cases[i].name);
+        for (int n = 0; n < f.count; n++)
+            if (f.at[n].check != cases[i].check)
+                wrong++, print_message("%s: %s: %s\n", cases[i].name, check_code(f.at[n].check), f.at[n].text);
+        assert_int_equal(f.rejects + f.flags, f.count);
+        if (wrong == 0) assert_int_equal(f.rejects > 0, check_level(cases[i].check) == CHECK_REJECT);
+    }
+    assert_int_equal(wrong, 0);
+}
+
+static void no_check_is_without_a_case(void **state)
+{
+    (void)state;
+    for (int c = 0; c < CHECKS; c++) {
+        bool found = c == CHECK_SEED;  // it has a test of its own
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) found = found || (int)cases[i].check == c;
+        if (!found) fail_msg("no case breaks %s", check_code((enum check)c));
+        assert_true(*check_what((enum check)c) != 0);
+    }
+}
+
+static void seeds_are_not_used_twice(void **state)
+{
+    (void)state;
+    static const int64_t others[] = {5, 6, 8}, twice[] = {5, 7};
+    struct statement s;
+    struct findings f = {0};
+    assert_int_equal(statement_make(fixture_run(), &s), 0);
+    check_group_seed(&s, others, 3, &f);
+    assert_int_equal(f.count, 0);
+    check_group_seed(&s, twice, 2, &f);
+    assert_int_equal(f.count, 1);
+    assert_int_equal(f.at[0].check, CHECK_SEED);
+    statement_free(&s);
+}
+
+// ---- what honest runs may look like
+
+static void expect_nothing(json_t *run)
+{
+    struct findings f;
+    findings_of(run, &f);
+    if (f.count > 0) fail_msg("%s: %s", check_code(f.at[0].check), f.at[0].text);
+}
+
+static void honest_runs_pass(void **state)
+{
+    (void)state;
+    static const int64_t last_only[] = {-1, -1, -1, -1, 9400}, never[] = {-1, -1}, below[] = {100, 9399};
+    json_t *run = fixture_run();
+    fixture_curve(run, last_only, 5);
+    expect_nothing(run);
+    run = fixture_run();
+    fixture_curve(run, below, 2);
+    expect_nothing(run);
+    run = fixture_run();
+    fixture_curve(run, never, 2);
+    fixture_set(run, "status", json_string("failed"));
+    expect_nothing(run);
+    run = fixture_run();
+    fixture_curve(run, NULL, 0);
+    fixture_set(run, "status", json_string("interrupted"));
+    expect_nothing(run);
+    run = fixture_run();  // killed: the segment that was open is lost
+    clocks_short(run);
+    fixture_set(run, "status", json_string("interrupted"));
+    expect_nothing(run);
+    run = fixture_run();
+    make_synthetic(run);
+    expect_nothing(run);
+    run = fixture_run();
+    json_object_del(run, "price"), json_object_del(run, "group");
+    expect_nothing(run);
+}
+
+// Sides of 16 and 32 pixels: a quarter of the arithmetic in the first half. A device may use all of that, or none.
+static void smaller_images_may_be_faster(void **state)
+{
+    (void)state;
+    static const int64_t small_ns[] = {10000000000, 2500000000, 1000000000};
+    int64_t ns[FIXTURE_EPOCHS];
+    for (int quick = 0; quick < 3; quick++) {
+        json_t *run = fixture_run();
+        for (int i = 0; i < FIXTURE_EPOCHS; i++) ns[i] = (i >= 5 ? 10000000000 : small_ns[quick]) + i * i;
+        fixture_set(run, "recipe.text", json_string("{\"batch\":1000,\"epochs\":10,\"resolution\":[16,32]}"));
+        retime(run, ns);
+        struct findings f;
+        findings_of(run, &f);
+        assert_int_equal(f.count, quick == 2);  // faster than a quarter is too fast
+        if (f.count > 0) assert_int_equal(f.at[0].check, CHECK_CADENCE);
+    }
+}
+
+static double peak_of(const char *gpu, const char *precision, int64_t devices)
+{
+    json_t *run = fixture_run();
+    struct statement s;
+    fixture_set(run, "hardware.gpu", json_string(gpu));
+    fixture_set(run, "hardware.devices", json_integer(devices));
+    fixture_set(run, "precision", json_string(precision));
+    fixture_set(run, "device", json_string("outside"));
+    assert_int_equal(statement_make(run, &s), 0);
+    double peak = check_peak(&s);
+    statement_free(&s);
+    return peak * 1e-12;
+}
+
+static void peaks_are_found_by_name(void **state)
+{
+    (void)state;
+    assert_float_equal(peak_of("Tesla V100-SXM2-16GB", "f32", 1), 15.7, 1e-3);
+    assert_float_equal(peak_of("8 x Tesla V100-SXM2-16GB", "f16", 8), 1000, 1e-3);
+    assert_float_equal(peak_of("NVIDIA A100-SXM4-40GB", "f32", 1), 156, 1e-3);  // TF32 by custom
+    assert_float_equal(peak_of("NVIDIA A10", "bf16", 1), 125, 1e-3);
+    assert_float_equal(peak_of("NVIDIA H100 PCIe", "bf16", 1), 756.5, 1e-3);
+    assert_float_equal(peak_of("NVIDIA H100 80GB HBM3", "unknown", 1), 1978.9, 1e-3);
+    assert_float_equal(peak_of("NVIDIA T400 4GB", "f32", 1), 0, 0);  // not a T4
+    assert_float_equal(peak_of("", "bf16", 1), 16 * 128 * 6e-3, 1e-3);
+    assert_float_equal(peak_of("", "f32", 2), 2 * 16 * 64 * 6e-3, 1e-3);
+}
+
+static void long_findings_end_before_a_character(void **state)
+{
+    (void)state;
+    struct findings f = {0};
+    char text[301];
+    for (int i = 0; i < 300; i += 2) text[i] = '\xc3', text[i + 1] = '\xa4';
+    text[300] = 0;
+    finding_add(&f, CHECK_DATA, "x%s", text);
+    assert_int_equal(strlen(f.at[0].text), FINDING_TEXT - 1);
+    finding_add(&f, CHECK_DATA, "%s", text);
+    assert_int_equal(strlen(f.at[1].text), FINDING_TEXT - 2);
+    for (int i = 0; i < 2 * FINDINGS_MAX; i++) finding_add(&f, CHECK_EVEN, "%d", i);
+    assert_int_equal(f.count, 2 + 2 * FINDINGS_MAX);
+    assert_int_equal(f.rejects, 2);
+    assert_int_equal(f.flags, 2 * FINDINGS_MAX);
+}
+
+static void other_types_have_a_date_only(void **state)
+{
+    (void)state;
+    struct statement s;
+    struct findings f;
+    json_t *json = json_pack("{s:s, s:i, s:s, s:s, s:s, s:I}", "type", "withdraw", "version", 1, "board", "test", "statement",
+                             FIXTURE_HEX, "reason", "a mistake", "made_ms", (json_int_t)FIXTURE_NOW_MS);
+    assert_int_equal(statement_make(json, &s), 0);
+    check_statement(&s, FIXTURE_NOW_MS, &f);
+    assert_int_equal(f.count, 0);
+    check_statement(&s, FIXTURE_NOW_MS + ((int64_t)1 << 40), &f);
+    assert_int_equal(f.count, 1);
+    assert_int_equal(f.at[0].check, CHECK_CLIENT_TIME);
+    statement_free(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_good_run_passes),
+        cmocka_unit_test(every_case_is_found_and_nothing_else),
+        cmocka_unit_test(no_check_is_without_a_case),
+        cmocka_unit_test(seeds_are_not_used_twice),
+        cmocka_unit_test(honest_runs_pass),
+        cmocka_unit_test(smaller_images_may_be_faster),
+        cmocka_unit_test(peaks_are_found_by_name),
+        cmocka_unit_test(long_findings_end_before_a_character),
+        cmocka_unit_test(other_types_have_a_date_only),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
