@@ -232,7 +232,7 @@ int client_board(struct client *c, struct client_board *board)
     *board = (struct client_board){0};
     TRY(client_get(c, "/api/v1", &body));
     int rc = client_member(body.at != NULL ? body.at : "", body.length, "board", &name);
-    if (rc == 0) rc = client_member(body.at, body.length, "key", &key);
+    if (rc == 0) rc = client_member(body.at, body.length, "key_line", &key);
     if (rc == 0) rc = sshkey_read_line(key, strlen(key), &board->key);
     if (rc == 0 && (strlen(name) >= sizeof board->name || canonical_check_words(name, strlen(name)) < 0)) rc = ERR_INPUT;
     if (rc == 0) snprintf(board->name, sizeof board->name, "%s", name);

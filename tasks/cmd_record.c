@@ -137,7 +137,7 @@ int cmd_record(int argc, char **argv)
         "Exit status: 0 reached, 3 missed, 130 interrupted, 2 wrong usage, 1 failed.\n"
         "Examples:\n"
         "  dawn record -- python train.py\n"
-        "  dawn record --runs 5 --framework \"PyTorch 2.4\" -- python train.py --seed {seed}\n"};
+        "  dawn record --runs 5 --framework \"PyTorch 2.4\" -- python train.py {seed}\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
     if (argc < 2) return fail(ERR_USAGE, "wants a command after --, such as: dawn record -- python train.py");

@@ -37,8 +37,10 @@ static int read_row(struct results *r, sqlite3_stmt *statement, json_t *row)
             continue;
         }
         if (type == SQLITE_NULL) continue;
-        json_t *value = type == SQLITE_INTEGER ? json_integer(sqlite3_column_int64(statement, i))
-                                               : json_string((const char *)sqlite3_column_text(statement, i));
+        const char *text = type == SQLITE_TEXT ? (const char *)sqlite3_column_text(statement, i) : NULL;
+        if (text != NULL && strlen(text) != (size_t)sqlite3_column_bytes(statement, i))
+            return fail(ERR_DATABASE, "%s holds text in column %s with a NUL in it", r->path, name);
+        json_t *value = type == SQLITE_INTEGER ? json_integer(sqlite3_column_int64(statement, i)) : json_string(text);
         if (json_object_set_new(row, name, value) != 0)
             return fail(ERR_DATABASE, "%s holds text in column %s that is not valid UTF-8", r->path, name);
     }

@@ -131,11 +131,14 @@ static int take_line(void *context, const char *line, size_t count, int64_t numb
 
 // ---- the child
 
+// A sentence may quote the program, cut off within a letter; the record has to stay valid UTF-8, and terminals calm.
 static void note_failure(struct going *g, int rc)
 {
     if (rc >= 0 || g->failed < 0) return;
     g->failed = rc;
     snprintf(g->why, sizeof g->why, "%s", error_text());
+    for (char *c = g->why; *c != 0; c++)
+        if (*c < 0x20 || *c > 0x7e) *c = '?';
     g->deadline_ns = clock_ns() + GRACE_MS * MS;
     child_signal(&g->child, SIGTERM);
 }

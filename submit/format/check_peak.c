@@ -24,16 +24,16 @@ static enum format format_of(const char *precision)
 
 // ---- accelerators
 
-static const json_t *accelerators;
+static json_t *accelerators;  // stays as long as the program runs
 
 static void read_table(void)
 {
     const struct embedded *file = embedded_find("submit/format/peaks.json");
     BUG_IF(file == NULL);
-    static json_t *table;  // stays as long as the program runs
-    table = json_loadb(file->at, file->size, JSON_REJECT_DUPLICATES, NULL);
-    accelerators = json_object_get(table, "accelerators");
+    json_t *table = json_loadb(file->at, file->size, JSON_REJECT_DUPLICATES, NULL);
+    accelerators = json_incref(json_object_get(table, "accelerators"));
     BUG_IF(!json_is_array(accelerators));
+    json_decref(table);
 }
 
 static bool in_word(char c)

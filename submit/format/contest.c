@@ -17,13 +17,6 @@ static const char *text_or_null(const json_t *row, const char *key)
     return json_string_value(json_object_get(row, key));
 }
 
-static void read_orders(const json_t *row, const char *key, const char *into[CONTEST_DIGESTS + 1])
-{
-    const json_t *list = json_object_get(row, key);
-    BUG_IF(json_array_size(list) > CONTEST_DIGESTS);
-    for (size_t i = 0; i < json_array_size(list); i++) into[i] = json_string_value(json_array_get(list, i));
-}
-
 static void read_row(const json_t *row, struct contest *c)
 {
     *c = (struct contest){
@@ -38,8 +31,6 @@ static void read_row(const json_t *row, struct contest *c)
     BUG_IF(c->name == NULL || c->title == NULL || c->metric == NULL || c->metric_title == NULL || c->items < 1);
     BUG_IF(json_array_size(targets) < 1 || json_array_size(targets) > CONTEST_TARGETS);
     for (size_t i = 0; i < json_array_size(targets); i++) c->target_micro[i] = json_integer_value(json_array_get(targets, i));
-    read_orders(row, "train_orders", c->train_orders);
-    read_orders(row, "test_orders", c->test_orders);
 }
 
 static void read_table(void)
@@ -83,10 +74,7 @@ bool contest_knows_data(const struct contest *c, const char *split, const char *
 {
     bool test = strcmp(split, "test") == 0;
     const char *content = test ? c->test_digest : c->train_digest;
-    if (content == NULL || strcmp(content, digest) == 0) return true;
-    for (const char *const *order = test ? c->test_orders : c->train_orders; *order != NULL; order++)
-        if (strcmp(*order, digest) == 0) return true;
-    return false;
+    return content == NULL || strcmp(content, digest) == 0;
 }
 
 int contest_digest(const char *task, const char *metric, int64_t items, int64_t target_micro, char hex[DIGEST_HEX])

@@ -6,7 +6,7 @@
 
 #include "runtime/base/file.h"
 
-enum { CONTEST_TARGETS = 4, CONTEST_DIGESTS = 4, CONTESTS_MAX = 32 };
+enum { CONTEST_TARGETS = 4, CONTESTS_MAX = 32 };
 struct contest {
     const char *name;          // "cifar10": in records and addresses
     const char *title;         // "CIFAR10": on pages, and DAWNBench's folder
@@ -17,9 +17,7 @@ struct contest {
     int64_t items;             // N of "k of N". A metric that is no count (F1) is kept in millionths: N is 1,000,000
     int64_t test_items;        // items of the whole test set
     int64_t target_micro[CONTEST_TARGETS];  // the board's own first, then those one may filter by; 0 ends
-    const char *train_digest, *test_digest;  // SHA-256 of the published content in no order; NULL: not known here
-    // SHA-256 of the same content in those orders that are known to hold it (`dawn data verify`); NULL ends.
-    const char *train_orders[CONTEST_DIGESTS + 1], *test_orders[CONTEST_DIGESTS + 1];
+    const char *train_digest, *test_digest;  // SHA-256 of the published content, whatever its order; NULL: not known here
     bool synthetic;            // the board for data that programs draw themselves: never official
     const char *dawnbench_column;  // of DAWNBench's log and of its inference files: "top1Accuracy"
     int64_t dawnbench_scale;       // what 100% is called there: 100 (percent) or 1 (SQuAD's f1)

@@ -40,7 +40,7 @@ static const struct field segment[] = {
 static const struct field data_set[] = {
     {"name", FIELD_WORDS, 1, 64, false, NULL, NULL, "name of the data set"},
     {"split", FIELD_ONE_OF, 0, 0, false, "train|test", NULL, "its part"},
-    {"digest", FIELD_HEX, 64, 64, false, NULL, NULL, "SHA-256 of its content"},
+    {"digest", FIELD_HEX, 64, 64, false, NULL, NULL, "SHA-256 of its content, whatever its order"},
     INT("items", 1, COUNT_MAX, false, NULL, NULL, "number of samples"),
     {"official", FIELD_YES, 0, 1, false, NULL, NULL, "1: said to be the published set"},
     {"synthetic", FIELD_YES, 0, 1, false, NULL, NULL, "1: drawn by the program itself"},

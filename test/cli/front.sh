@@ -8,35 +8,40 @@ status() { # runs the rest; its exit status is printed, its words are in out and
     echo "$rc"
 }
 
-commands="train infer data results models recipe plan bench doctor help"
+# front NAME PROGRAM FIRST COMMAND...: everything that the front doors of both programs share. FIRST begins the overview.
+front() {
+    local name=$1 program=$2 first=$3 asked c
+    shift 3
+    for asked in -h --help help; do
+        [ "$(status "$program" $asked)" = 0 ]
+        [ ! -s err ]
+        grep -q "^$first" out
+        for c in "$@" help; do grep -q "^  $c " out; done
+        [ "$(grep -c '^  [a-z]*  ' out)" = "$(($# + 1))" ] # and no other
+        awk 'length > 80 { exit 1 }' out
+    done
+    for c in "$@"; do
+        [ "$(status "$program" $c -h)" = 0 ]
+        grep -q "^Usage: $name $c" out
+        [ ! -s err ]
+        awk -v c="$name $c" 'length > 80 { print c " -h: too wide: " $0; bad = 1 } END { exit bad }' out >&2
+        cp out by_option
+        [ "$(status "$program" help $c)" = 0 ]
+        cmp out by_option
+        [ "$(status "$program" $c --no-such-option)" = 2 ]
+        grep -q "^$name $c: there is no option --no-such-option" err
+        [ "$(wc -l <err)" = 1 ]
+    done
+    for asked in --version -V; do
+        [ "$(status "$program" $asked)" = 0 ]
+        grep -Eq "^$name [0-9]+\.[0-9]+\.[0-9]+ \(.*(gcc|clang) [0-9.]+\)\$" out
+    done
+}
 
 [ "$(status "$DAWN")" = 2 ] # no command is wrong usage, and the overview helps
 grep -q '^Usage: dawn COMMAND' out
-for asked in -h --help help; do
-    [ "$(status "$DAWN" $asked)" = 0 ]
-    [ ! -s err ]
-    for c in $commands; do grep -q "^  $c " out; done
-    [ "$(grep -c '^  [a-z]*  ' out)" = "$(echo $commands | wc -w)" ] # and no other
-    awk 'length > 80 { exit 1 }' out
-done
-
-for c in train infer data results models recipe plan bench doctor; do
-    [ "$(status "$DAWN" $c -h)" = 0 ]
-    grep -q "^Usage: dawn $c" out
-    [ ! -s err ]
-    awk -v c=$c 'length > 80 { print "dawn " c " -h: too wide: " $0; bad = 1 } END { exit bad }' out >&2
-    cp out by_option
-    [ "$(status "$DAWN" help $c)" = 0 ]
-    cmp out by_option
-    [ "$(status "$DAWN" $c --no-such-option)" = 2 ]
-    grep -q "^dawn $c: there is no option --no-such-option" err
-    [ "$(wc -l <err)" = 1 ]
-done
-
-for asked in --version -V; do
-    [ "$(status "$DAWN" $asked)" = 0 ]
-    grep -Eq '^dawn [0-9]+\.[0-9]+\.[0-9]+ \(.*(gcc|clang) [0-9.]+\)$' out
-done
+front dawn "$DAWN" 'Usage: dawn COMMAND' train record infer data results keys submit verify withdraw amend models recipe plan bench doctor
+front dawn-scoreboard "$BOARD" 'Usage: dawn-scoreboard ' serve board import export check backup migrate revoke
 
 [ "$(status "$DAWN" trian)" = 2 ]
 grep -qx 'dawn: there is no command "trian". Did you mean "train"?' err

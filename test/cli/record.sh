@@ -46,16 +46,19 @@ facts 'r["model"] == "perceptron" and r["parameters"] == 8 and r["flops_per_samp
 facts 'r["outside"] == {"command": r["outside"]["command"], "framework": "Python", "devices": 1} and r["device"] == "outside"'
 facts 'r["seed"] == 7 and r["recipe"] == "outside" and json.loads(r["recipe_json"])["command"][-1] == "{seed}"'
 facts '[x["epoch"] for x in p] == [1, 2, 3, 4] and [x["samples"] for x in p] == [400, 800, 1200, 1600]'
-facts 'r["status"] == "done" and r["official"] == 0 and r["synthetic"] == 0 and r["data_sets"] == [] and r["weights_digest"] == "ab" * 32'
+facts 'r["status"] == "done" and r["official"] == 0 and r["synthetic"] == 0 and r["data_sets"] == []'
+facts 'r["weights_digest"] == "ab" * 32'
 facts 'all(a["end_ns"] == b["start_ns"] for a, b in zip(r["segments"], r["segments"][1:])) and r["segments"][0]["start_ns"] == 0'
-facts '{s["segment"] for s in r["segments"]} == {"init", "train", "evaluate"} and p[3]["warm_ns"] < p[3]["classic_ns"] < p[3]["t_ns"]'
+facts '{s["segment"] for s in r["segments"]} == {"init", "train", "evaluate"}'
+facts 'p[3]["warm_ns"] < p[3]["classic_ns"] < p[3]["t_ns"]'
 facts 'r["peak_memory_bytes"] > 4 << 20 and r["price_source"] == "user" and r["reached_ns"] == p[r["reached_epoch"] - 1]["t_ns"]'
 
 # ---- a group: a seed each; the target of the mean
 said 0 'group 1: 3 of 3 runs; mean ' \
     "$DAWN" record -t 0.6 -n 3 -s 20 --gpu "8 x Accelerator" --devices 8 -- python3 "$ROOT/test/cli/record_trainer.py" '{seed}'
 facts '[x["seed"] for x in d["runs"][1:]] == [20, 21, 22] and [x["group_index"] for x in d["runs"][1:]] == [1, 2, 3]'
-facts 'r["machine_facts"]["gpu"] == "8 x Accelerator" and r["outside"]["devices"] == 8 and len({x["recipe_digest"] for x in d["runs"]}) == 1'
+facts 'r["machine_facts"]["gpu"] == "8 x Accelerator" and r["outside"]["devices"] == 8'
+facts 'len({x["recipe_digest"] for x in d["runs"]}) == 1'
 record 3 'the mean score of 50.000% is below the target of 94.00%' "$(epoch 1 5000)" -n 2
 record 1 'exit status 5' "$(epoch 1 9999) exit 5" -n 2
 facts 'r["status"] == "failed" and d["groups"][-1]["status"] == "interrupted"'
@@ -70,7 +73,7 @@ for e in 0 1; do
     echo "step 1 of 2"
     echo '0: :::MLLOG {"time_ms": 1, "key": "eval_start", "value": null, "metadata": {"epoch_num": '$e'}}'
     sleep 0.1
-    echo '0: :::MLLOG {"time_ms": 1, "key": "eval_accuracy", "value": 0.93'$e'9, "metadata": {"epoch_num": '$e', "samples_count": 50000}}' >&2
+    echo '0: :::MLLOG {"key": "eval_accuracy", "value": 0.93'$e'9, "metadata": {"epoch_num": '$e', "samples_count": 50000}}' >&2
     sleep 0.1
     echo ':::MLLOG {"key": "eval_acc' # torn
 done
@@ -90,7 +93,7 @@ record 3 'missed' "$(epoch 1 9400) $(epoch 2 9399)" # the last evaluation decide
 facts 'r["reached_epoch"] == 1 and r["status"] == "missed"'
 record 3 'no evaluation' "echo '{\"dawn\":\"epoch\",\"epoch\":1}'"
 record 0 'done' "printf '{\"dawn\":\"epoch\",\"epoch\":1,\"score\":0.95}'" # no end of line
-record 0 'f1 0.73|f1 75.00% .750,000 of 1,000,000.' "echo '{\"dawn\":\"epoch\",\"epoch\":1,\"score\":0.75}'" --task squad
+record 0 'f1 75.00% .750,000 of 1,000,000.' "echo '{\"dawn\":\"epoch\",\"epoch\":1,\"score\":0.75}'" --task squad
 
 # ---- --stop ends it, gently
 record 0 '^told to stop$' "trap 'echo told to stop >&2; exit 9' TERM; $(epoch 1 9400) sleep 60 & wait" --stop
@@ -101,7 +104,8 @@ record 0 'done' "[ \"\$PYTHONUNBUFFERED\$DAWN_SEED\" = 15 ] && $(epoch 1 9400)" 
 echo given >input
 "$DAWN" record -q -- sh -c "cat; $(epoch 1 9400)" <input >out
 grep -qx given out
-PYTHONUNBUFFERED=0 DAWN_SEED=9 record 0 'done' "[ \$(env | grep -c -e ^DAWN_SEED= -e ^PYTHONUNBUFFERED=) = 2 ] && [ \$DAWN_SEED = 1 ] && $(epoch 1 9400)"
+PYTHONUNBUFFERED=0 DAWN_SEED=9 record 0 'done' \
+    "[ \$(env | grep -c -e ^DAWN_SEED= -e ^PYTHONUNBUFFERED=) = 2 ] && [ \$DAWN_SEED = 1 ] && $(epoch 1 9400)"
 
 # ---- bytes of any kind, and lines of any length, come through as they are
 python3 -c '
@@ -148,6 +152,10 @@ wrong '40000 samples come after 50000' "$one" '{"dawn":"epoch","epoch":2,"sample
 wrong 'not valid JSON' '{"dawn":"epoch","epoch":1,"loss":NaN}'
 wrong 'its seed is 3, but this run was begun with 1' '{"dawn":"about","seed":3}'
 wrong 'after its first epoch' "$one" '{"dawn":"about","model":"larger"}'
+# cut off in the middle of a letter, and with what steers a terminal: the record has to stay readable
+wrong 'no member "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' '{"dawn":"epoch","aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaé":1}'
+wrong 'no member ".*31m' '{"dawn":"epoch","\u001b[31m":1}'
+facts '"\x1b" not in r["message"]'
 wrong 'no segment "pause"' '{"dawn":"segment","segment":"pause"}'
 record 1 "line 2 of the command's standard error: .*not valid" "echo a >&2; echo '{\"dawn\"' >&2"
 
@@ -165,7 +173,8 @@ said 1 "^dawn record: can not start \"./noise\": Permission denied$" "$DAWN" rec
 
 # ---- it leaves something behind that holds its output: nobody waits for that
 record 0 'done' "$(epoch 1 9400) sleep 30 & echo \$! >pid"
-kill "$(cat pid)" # it is still there
+if grep -q '^State:.*Z' "/proc/$(cat pid)/status"; then exit 1; fi # it is still there
+kill "$(cat pid)"
 rm pid
 
 # ---- signals go to all of it; a second one is not asked about
@@ -210,7 +219,16 @@ await ready
 kill -9 $dawn
 end_of $dawn 2>err
 gone
-facts 'r["status"] == "interrupted" and len(p) == 1 and r["segments"][-1]["end_ns"] == p[0]["t_ns"] and r["outside"]["devices"] == 1'
+facts 'r["status"] == "interrupted" and len(p) == 1 and r["outside"]["devices"] == 1'
+facts 'r["segments"][-1]["end_ns"] == p[0]["t_ns"]'
+
+# ---- the lines of the manual are what they are said to be, and its program is one
+grep -E '^\{"dawn":"about"' "$ROOT/docs/record.md" >lines # before the first epoch, as it says
+grep -E '^(\{"dawn":"[^a]|:::MLLOG)' "$ROOT/docs/record.md" >>lines
+record 0 'run .* done, 4 epochs' 'cat lines'
+facts '[x.get("k") for x in p] == [7312, None, 9412, 9437] and r["model"] == "ResNet-9" and r["views"] == 2'
+sed -n '/^```python$/,/^```$/p' "$ROOT/docs/record.md" | grep -v '^```' >example.py
+python3 -m py_compile example.py
 
 # ---- wrong usage
 said 2 'wants a command after --' "$DAWN" record

@@ -70,6 +70,12 @@ static void data_synthetic(json_t *run)
 {
     json_object_set_new(fixture_item(run, "data", 0), "synthetic", json_integer(1));
 }
+static void data_not_synthetic(json_t *run)
+{
+    fixture_set(run, "synthetic", json_integer(1));
+    fixture_set(run, "official", json_integer(0));
+    fixture_set(run, "latencies", json_array());
+}
 static void data_no_test(json_t *run)
 {
     json_array_remove(json_object_get(run, "data"), 1);
@@ -185,6 +191,11 @@ static void clocks_gap(json_t *run)
     json_t *segment = fixture_item(run, "segments", 3);
     json_object_set_new(segment, "start_ns", json_integer(canonical_int(segment, "start_ns") + 1));
 }
+static void clocks_gap_at_the_end(json_t *run)  // where no point would tell
+{
+    json_t *segment = fixture_item(run, "segments", json_array_size(json_object_get(run, "segments")) - 1);
+    json_object_set_new(segment, "start_ns", json_integer(canonical_int(segment, "start_ns") + 1));
+}
 static void clocks_paused(json_t *run)
 {
     json_object_set_new(fixture_item(run, "segments", 5), "segment", json_string("evaluate"));
@@ -297,23 +308,25 @@ static const struct {
     const char *name;
 } cases[] = {
 #define CASE(check, breaks) {CHECK_##check, breaks, #breaks}
-    CASE(TASK, task_unknown), CASE(TASK, task_digest), CASE(TASK, task_metric), CASE(TASK, task_demo), CASE(TASK, task_target),
-    CASE(TASK, task_items), CASE(DATA, data_digest), CASE(DATA, data_items), CASE(DATA, data_official), CASE(DATA, data_custom),
-    CASE(DATA, data_none), CASE(DATA, data_synthetic), CASE(DATA, data_no_test), CASE(TIME_ORDER, time_equal),
-    CASE(TIME_ORDER, time_back), CASE(TIME_ORDER, time_ahead), CASE(TIME_ORDER, time_warm), CASE(EPOCH_ORDER, epoch_twice),
+    CASE(TASK, task_unknown), CASE(TASK, task_digest), CASE(TASK, task_metric), CASE(TASK, task_demo),
+    CASE(TASK, task_target), CASE(TASK, task_items), CASE(DATA, data_digest), CASE(DATA, data_items),
+    CASE(DATA, data_official), CASE(DATA, data_custom), CASE(DATA, data_none), CASE(DATA, data_synthetic),
+    CASE(DATA, data_not_synthetic), CASE(DATA, data_no_test), CASE(TIME_ORDER, time_equal), CASE(TIME_ORDER, time_back),
+    CASE(TIME_ORDER, time_ahead), CASE(TIME_ORDER, time_warm), CASE(EPOCH_ORDER, epoch_twice),
     CASE(EPOCH_ORDER, samples_back), CASE(SCORE, score_high), CASE(SCORE, score_latency), CASE(SCALE, scale_percent),
     CASE(SCALE, scale_items), CASE(SCALE, scale_target), CASE(CHAIN, chain_root_other), CASE(CHAIN, chain_point_other),
     CASE(CHAIN, chain_seed), CASE(CHAIN, chain_left_out), CASE(CROSSING, crossing_later), CASE(CROSSING, crossing_clock),
-    CASE(CROSSING, crossing_absent), CASE(CROSSING, crossing_invented), CASE(STATUS, status_missed), CASE(STATUS, status_done),
-    CASE(STATUS, status_empty), CASE(CLOCKS, clocks_gap), CASE(CLOCKS, clocks_paused), CASE(CLOCKS, clocks_warm),
-    CASE(CLOCKS, clocks_short), CASE(GROUP, group_index), CASE(COST, cost_other), CASE(COST, cost_absent),
-    CASE(COST, cost_latency), CASE(LATENCY, latency_order), CASE(LATENCY, latency_mean), CASE(LATENCY, latency_whole),
-    CASE(ELIGIBLE, eligible_items), CASE(ELIGIBLE, eligible_score), CASE(ELIGIBLE, eligible_data),
-    CASE(ELIGIBLE, eligible_synthetic), CASE(ELIGIBLE, eligible_weights), CASE(SPEED, speed_above), CASE(SPEED, speed_gpu),
-    CASE(CLIENT_TIME, client_old), CASE(CLIENT_TIME, client_early), CASE(SPEED_HIGH, speed_high),
-    CASE(SPEED_UNKNOWN, speed_gpu_unknown), CASE(SPEED_UNKNOWN, speed_no_flags), CASE(EVEN, even), CASE(CADENCE, cadence_slow),
-    CASE(CADENCE, cadence_fast), CASE(PRICE_OLD, price_old), CASE(PRICE_OLD, price_old_latency), CASE(DIRTY, dirty),
-    CASE(DIRTY, no_commit), CASE(SELF, self),
+    CASE(CROSSING, crossing_absent), CASE(CROSSING, crossing_invented), CASE(STATUS, status_missed),
+    CASE(STATUS, status_done), CASE(STATUS, status_empty), CASE(CLOCKS, clocks_gap), CASE(CLOCKS, clocks_gap_at_the_end),
+    CASE(CLOCKS, clocks_paused), CASE(CLOCKS, clocks_warm), CASE(CLOCKS, clocks_short), CASE(GROUP, group_index),
+    CASE(COST, cost_other), CASE(COST, cost_absent), CASE(COST, cost_latency), CASE(LATENCY, latency_order),
+    CASE(LATENCY, latency_mean), CASE(LATENCY, latency_whole), CASE(ELIGIBLE, eligible_items),
+    CASE(ELIGIBLE, eligible_score), CASE(ELIGIBLE, eligible_data), CASE(ELIGIBLE, eligible_synthetic),
+    CASE(ELIGIBLE, eligible_weights), CASE(SPEED, speed_above), CASE(SPEED, speed_gpu), CASE(CLIENT_TIME, client_old),
+    CASE(CLIENT_TIME, client_early), CASE(SPEED_HIGH, speed_high), CASE(SPEED_UNKNOWN, speed_gpu_unknown),
+    CASE(SPEED_UNKNOWN, speed_no_flags), CASE(EVEN, even), CASE(CADENCE, cadence_slow), CASE(CADENCE, cadence_fast),
+    CASE(PRICE_OLD, price_old), CASE(PRICE_OLD, price_old_latency), CASE(DIRTY, dirty), CASE(DIRTY, no_commit),
+    CASE(SELF, self),
 };
 
 static void findings_of(json_t *run, struct findings *f)

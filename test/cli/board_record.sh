@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The record as its keeper sees it: made, checked, copied, its key kept apart; what each command refuses.
+set -eu
+expect() { # STATUS TEXT COMMAND...: ends with that status and says the text
+    local status=$1 text=$2 rc=0
+    shift 2
+    "$@" >said 2>&1 || rc=$?
+    [ "$rc" -eq "$status" ] && grep -qF -- "$text" said && return 0
+    echo "expected $status and \"$text\", got $rc from: $*"
+    cat said
+    exit 1
+}
+
+for command in check backup migrate revoke; do
+    expect 0 "Usage: dawn-scoreboard $command" "$BOARD" $command --help
+    expect 2 "" "$BOARD" $command --no-such-option
+done
+
+# Nothing is made by looking.
+expect 1 "there is no record at scoreboard.db" "$BOARD" check
+expect 1 "there is no record at scoreboard.db" "$BOARD" backup copy.db
+expect 1 "there is no record at scoreboard.db" "$BOARD" revoke SHA256:x
+[ -z "$(ls -A | grep -v '^said$')" ] || { echo "something was made: $(ls)"; exit 1; }
+
+expect 0 'board "our-board", key SHA256:' "$BOARD" migrate --origin our-board
+[ "$(stat -c %a scoreboard.db.key)" = 600 ] || { echo "others may read the key"; exit 1; }
+head -n 1 scoreboard.db.key | grep -q 'BEGIN OPENSSH PRIVATE KEY' || { echo "the key is no OpenSSH key"; exit 1; }
+expect 0 'board "our-board"' "$BOARD" migrate
+expect 1 'not of "other"' "$BOARD" migrate --origin other
+expect 0 "scoreboard.db is whole" "$BOARD" check
+
+expect 0 "copy.db" "$BOARD" backup copy.db
+expect 1 "never written over" "$BOARD" backup copy.db
+expect 0 "copy.db is whole" "$BOARD" check --db copy.db
+[ ! -e copy.db.key ] || { echo "the key was copied"; exit 1; }
+expect 1 "put it back" "$BOARD" migrate --db copy.db
+expect 1 "has not submitted anything" "$BOARD" revoke SHA256:0123456789012345678901234567890123456789012 --reason lost
+chmod 644 scoreboard.db.key
+expect 1 "chmod 600" "$BOARD" migrate
+chmod 600 scoreboard.db.key
+
+# Files that are none, or that somebody altered, are refused with a sentence, and stay as they are.
+echo 'not a database, and long enough to be looked at as one: it is read, and found to be none' >none.db
+cp none.db none.before
+expect 1 "is not a database" "$BOARD" check --db none.db
+expect 1 "is not a database" "$BOARD" migrate --db none.db
+cmp none.db none.before
+if command -v sqlite3 >/dev/null; then
+    sqlite3 other.db 'CREATE TABLE a (b)'
+    cp other.db other.before
+    expect 1 "is not a scoreboard's record" "$BOARD" migrate --db other.db
+    cmp other.db other.before
+    sqlite3 copy.db 'CREATE TRIGGER t AFTER UPDATE ON meta BEGIN DELETE FROM statements; END'
+    expect 1 "has been altered" "$BOARD" check --db copy.db
+    sqlite3 copy.db 'DROP TRIGGER t'
+    sqlite3 copy.db "INSERT INTO keys (id, line, handle, since) VALUES ('SHA256:x', 'ssh-ed25519 x', 'eve', 1)"
+    expect 1 "follows from nothing" "$BOARD" check --db copy.db
+fi

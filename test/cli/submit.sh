@@ -1,0 +1,190 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# dawn submit, verify, withdraw and amend, against a small scoreboard of our own on the loopback that also answers late,
+# wrongly, twice and not at all. The records and receipts are made by other programs (Python, ssh-keygen).
+set -eu
+ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
+here=$ROOT/test/cli
+if ! command -v ssh-keygen >/dev/null; then
+    echo "ssh-keygen is not here"
+    exit 77
+fi
+export XDG_CONFIG_HOME=$PWD/config HOME=$PWD
+unset DAWN_RESULTS DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
+
+status() { # runs the rest without a terminal; its exit status is printed, its words are in out and err
+    local rc=0
+    "$@" >out 2>err </dev/null || rc=$?
+    echo "$rc"
+}
+expect() { # STATUS PATTERN COMMAND...: that status, and the pattern in what it said
+    local wanted=$1 pattern=$2 got
+    shift 2
+    got=$(status "$@")
+    if [ "$got" != "$wanted" ] || ! cat out err | grep -q -- "$pattern"; then
+        echo "wanted $wanted and \"$pattern\", got $got from: $*" >&2
+        cat out err >&2
+        exit 1
+    fi
+}
+sql() { python3 -c 'import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone())' "$@"; }
+
+ssh-keygen -q -t ed25519 -N '' -C '' -f server_key
+ssh-keygen -q -t ed25519 -N '' -C '' -f other_key
+mkfifo hold
+python3 "$here/submit_server.py" log "$PWD/server_key" "$PWD/other_key" <hold >port 2>server_err &
+exec 9>hold # the server ends when this shell does
+for _ in $(seq 100); do [ -s port ] && break || sleep 0.1; done
+base=http://127.0.0.1:$(cat port)
+python3 "$here/submit_record.py" "$ROOT" results.db
+cp results.db fresh.db
+
+# ---- before anything is sent
+expect 2 'under which name' "$DAWN" submit --server "$base/ok"
+expect 2 'is no handle' "$DAWN" submit --handle 'a b' --server "$base/ok"
+expect 2 'which scoreboard' "$DAWN" submit --handle ada
+expect 2 'for which scoreboard' "$DAWN" submit --handle ada --out signed
+expect 2 'only https' "$DAWN" submit --handle ada --server http://board.example
+expect 2 'only https' "$DAWN" submit --handle ada --server http://127.0.0.1.board.example
+expect 2 'begins with https' "$DAWN" submit --handle ada --server ftp://board.example
+expect 2 'no user' "$DAWN" submit --handle ada --server "http://me:word@127.0.0.1:1"
+expect 2 'not the address' "$DAWN" submit --handle ada --server board.example
+expect 2 'U+202E' "$DAWN" submit --handle ada --server "$base/ok" --note "$(printf 'a\u202eb')"
+expect 2 'begins with https' "$DAWN" submit --handle ada --server "$base/ok" --code-url http://code.example
+expect 1 'does not answer' "$DAWN" submit --handle ada --server http://127.0.0.1:1
+expect 1 'no scoreboard' "$DAWN" submit --handle ada --server "$base/page"
+expect 1 'more than 4 MiB' "$DAWN" submit --handle ada --server "$base/big"
+expect 1 'another server, http://127' "$DAWN" submit --handle ada --server "$base/away"
+expect 1 'more than 5 times' "$DAWN" submit --handle ada --server "$base/round"
+expect 1 'dawn keys new' "$DAWN" submit --handle ada --server "$base/ok"
+"$DAWN" keys new >/dev/null
+expect 2 'is the board board.example' "$DAWN" submit --handle ada --server "$base/ok" --board other
+if grep -q POST log; then exit 1; fi
+
+# ---- a run whose chain is broken keeps everything here, and the others are named
+expect 1 'what passes: --run 1 --run 2 --run 3' "$DAWN" submit --handle ada --server "$base/ok" --yes
+grep -q 'run 4: REJECT chain-broken' out
+expect 0 'Nothing was sent' "$DAWN" submit --handle ada --dry-run --run 1 --note 'a remark' --tag b --tag a
+tr -s ' \n' ' ' <out | grep -q '94.17% (9,417 of 10,000), target met after 26.0 s, \$0.000723'
+grep -q 'a remark' out
+grep -q 'oneDNN 2.6.3' out
+awk 'length > 80 { exit 1 }' out
+cmp results.db fresh.db
+expect 2 'yes agrees beforehand' "$DAWN" submit --handle ada --server "$base/ok" --run 1
+if grep -q POST log; then exit 1; fi
+[ ! -e config/dawn/handle ]
+
+# ---- files instead of a server: OpenSSH itself checks them
+expect 0 'ssh-keygen -Y verify' "$DAWN" submit --handle ada --run 1 --run 2 --out signed --board board.example
+[ "$(grep -c '^ssh-keygen' out)" = 2 ]
+grep '^ssh-keygen' out | bash | grep -q 'Good "run-v1@dawn" signature for ada'
+expect 0 'chain *good: root and 2 points' "$DAWN" verify signed/run-1.json
+grep -q 'checks *good: none' out
+expect 0 'good: it is the one' "$DAWN" verify signed/run-1.json --key dawn
+expect 0 'good: it is the one' "$DAWN" verify signed/run-1.json --key config/dawn/keys/dawn.pub
+expect 1 'key *WRONG' "$DAWN" verify signed/run-1.json --key server_key.pub
+sed 's/"k":9417/"k":9517/' signed/run-1.json >signed/forged.json
+cp signed/run-1.json.sig signed/forged.json.sig
+expect 1 'signature *WRONG' "$DAWN" verify signed/forged.json
+grep -q 'chain *WRONG' out
+cp signed/run-2.json.sig signed/forged.json.sig && cp signed/run-1.json signed/forged.json
+expect 1 'signature *WRONG' "$DAWN" verify signed/forged.json
+printf '\n' >>signed/forged.json
+expect 1 'bytes *WRONG' "$DAWN" verify signed/forged.json
+rm signed/forged.json.sig
+expect 1 'not beside it' "$DAWN" verify signed/forged.json
+python3 - <<'PYTHON'
+import json
+e = {"payload": open("signed/run-1.json").read(), "signature": open("signed/run-1.json.sig").read()}
+json.dump(e, open("envelope.json", "w"))
+json.dump(dict(e, more="x"), open("envelope2.json", "w"))
+PYTHON
+expect 0 'signature *good' "$DAWN" verify envelope.json
+expect 1 'envelope *WRONG' "$DAWN" verify envelope2.json
+cmp results.db fresh.db
+
+# ---- sending: cut off after the server took it, again, and again
+expect 1 'does not answer' "$DAWN" submit --handle ada --server "$base/cut" --run 1 --yes
+[ "$(sql results.db 'SELECT count(*) FROM receipts')" = 0 ]
+expect 0 'run 1: already submitted as #1 on board.example' "$DAWN" submit --handle ada --server "$base/ok" --run 1 --yes
+[ "$(sql results.db "SELECT sequence, board, type FROM receipts")" = '1 board.example run' ]
+[ "$(cat config/dawn/handle)" = ada ]
+expect 0 'run 1 *already submitted as #1' "$DAWN" submit --server "$base/ok" --run 1 --yes
+expect 0 'submitted: *#1 on board.example' "$DAWN" results show 1
+[ "$(grep -c 'POST /api/v1/statements 20' log)" = 1 ]
+
+# ---- a receipt that is not one is not believed, and not kept
+for mode in otherkey otherdigest otherboard; do
+    expect 1 'receipt can not be trusted' "$DAWN" submit --server "$base/$mode" --run 2 --yes
+done
+expect 1 'receipt can not be trusted' "$DAWN" submit --server "$base/noreceipt" --run 2 --yes
+[ "$(sql results.db 'SELECT count(*) FROM receipts')" = 1 ]
+
+# ---- a busy server is asked again; one that says tomorrow is not
+expect 0 'run 2: already submitted as #2' "$DAWN" submit --server "$base/limited" --run 2 --yes
+grep -q 'is busy (429): asking again in 1 s' err
+expect 0 'run 3: accepted as #3' "$DAWN" submit --server "$base/busy" --run 3 --yes
+grep -q 'is busy (503)' err
+cp results.db three.db
+cp fresh.db results.db # a record that has lost its receipts finds its entries again
+expect 0 'run 3: already submitted as #3' "$DAWN" submit --server "$base/moved" --group 1 --yes
+grep -q 'run 2: already submitted as #2' out
+cp three.db results.db
+expect 1 'come again in 86400 s' "$DAWN" submit --server "$base/tomorrow" --run 1 --note other --yes
+[ "$(grep -c 'tomorrow POST' log)" = 1 ]
+
+# ---- refusals, with what the server says of single checks, and none of it steers the terminal
+expect 1 'reject cost: too cheap' "$DAWN" submit --server "$base/strict" --run 1 --note other --yes
+if cat out err | grep -q "$(printf '\033')"; then exit 1; fi
+expect 1 'answers 500' "$DAWN" submit --server "$base/broken" --run 1 --note other --yes
+expect 1 'would lose it' "$DAWN" submit --server "$base/lost" --run 1 --note other --yes
+cp fresh.db other.db
+expect 1 'run 1: refused: .*submitted before' "$DAWN" submit other.db --server "$base/ok" --run 1 --run 2 --note other --yes
+grep -q '2 of 2 runs were refused' err
+
+# ---- new latencies replace the entry; amended and withdrawn it stays findable
+python3 "$here/submit_record.py" "$ROOT" results.db latency
+expect 1 'run 1 has latencies that are newer' "$DAWN" submit --server "$base/ok" --yes # run 4 is still broken
+first=$(sql results.db 'SELECT statement FROM receipts WHERE run = 1')
+expect 0 'run 1: accepted as #4' "$DAWN" submit --server "$base/ok" --run 1 --yes
+grep -q 'in place of #1' out
+[ "$(sql results.db 'SELECT supersedes FROM receipts WHERE sequence = 4')" = "$first" ]
+expect 0 'run 1 *already submitted as #4' "$DAWN" submit --server "$base/ok" --run 1 --yes
+expect 2 'change what' "$DAWN" amend 1 --server "$base/ok" --yes
+expect 2 'yes agrees beforehand' "$DAWN" amend 1 --server "$base/ok" --team 'The Team'
+expect 0 'amend: accepted as #5' "$DAWN" amend 1 --server "$base/ok" --team 'The Team' --yes
+expect 2 'why?' "$DAWN" withdraw 1 --server "$base/ok" --yes
+expect 1 'has not been submitted' "$DAWN" withdraw 4 --server "$base/ok" --reason x --yes
+expect 0 'withdraw: accepted as #6' "$DAWN" withdraw 1 --server "$base/ok" --reason 'the machine was shared' --yes
+expect 0 'withdrawn: *#6 on board.example' "$DAWN" results show 1
+grep -q 'amended: *#5' out
+mkdir empty
+(cd empty && expect 0 'withdraw: accepted as #7' "$DAWN" withdraw "$first" --server "$base/ok" --reason x --yes && [ ! -e results.db ])
+expect 1 'no record' "$DAWN" withdraw 1 nowhere.db --server "$base/ok" --reason x --yes
+expect 1 'with other words' "$DAWN" withdraw "${first//[0-9]/0}" --server "$base/ok" --reason x --yes
+
+# ---- what the server has, checked from outside
+expect 0 'receipt *good: #4 of board.example' "$DAWN" verify "$base/ok/runs/4"
+grep -q 'signature *good' out
+expect 0 'receipt *good: #1' "$DAWN" verify "$base/ok/api/v1/statements/$first"
+expect 0 'withdraw, for the board' "$DAWN" verify "$base/ok/api/v1/statements/6/payload"
+expect 1 'signature *WRONG' "$DAWN" verify "$base/tampered/runs/1"
+grep -q 'receipt *WRONG' out
+expect 1 'answers 404' "$DAWN" verify "$base/ok/runs/999"
+expect 2 'no /runs/N' "$DAWN" verify "$base/ok/people/ada"
+expect 2 'one file or address' "$DAWN" verify
+
+# ---- asked at a terminal, no is no
+if command -v script >/dev/null; then
+    cp fresh.db ask.db
+    for answer in n y; do
+        rc=0
+        echo "$answer" | script -qec "'$DAWN' submit ask.db --server '$base/ok' --run 3" /dev/null >out 2>&1 || rc=$?
+        grep -q 'Sign this and publish it? \[y/N\]' out
+        if [ $answer = n ]; then wanted=130 said='nothing was sent'; else wanted=0 said='as #3'; fi
+        [ $rc = $wanted ]
+        grep -q "$said" out
+    done
+fi
+
+[ ! -s server_err ] || { cat server_err >&2; exit 1; }

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# A scoreboard on the loopback for the tests of `dawn submit` and `dawn verify`: it checks signatures and signs receipts
+# with ssh-keygen, keeps nothing on disk but a log, and misbehaves in the way that the first part of the path names.
+# Prints its port; writes "MODE METHOD PATH STATUS" of every request into LOG; ends when its standard input does.
+#   usage: submit_server.py LOG KEYFILE OTHERKEYFILE
+import hashlib
+import http.server
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+log, key, other_key = sys.argv[1:4]
+start = int(time.time() * 1000)
+accepted = {}  # digest -> [sequence, payload, signature, receipt]
+seen = {}
+lock = threading.Lock()
+
+
+def sign(data, with_key, space):
+    return subprocess.run(["ssh-keygen", "-q", "-Y", "sign", "-f", with_key, "-n", space], input=data, capture_output=True,
+                          check=True).stdout.decode()
+
+
+def signer(payload, signature, space):
+    with tempfile.NamedTemporaryFile("w") as f:
+        f.write(signature)
+        f.flush()
+        said = subprocess.run(["ssh-keygen", "-Y", "check-novalidate", "-n", space, "-s", f.name], input=payload,
+                              capture_output=True)
+    return said.stdout.decode().split()[-1] if said.returncode == 0 else None
+
+
+def receipt(sequence, digest, by, mode):
+    text = json.dumps({"type": "receipt", "version": 1, "board": "board.example" if mode != "otherboard" else "elsewhere",
+                       "sequence": sequence, "accepted_ms": start + sequence,
+                       "payload": digest if mode != "otherdigest" else "0" * 64, "signer": by}, sort_keys=True,
+                      separators=(",", ":"))
+    return {"receipt": text, "signature": sign(text.encode(), other_key if mode == "otherkey" else key, "receipt-v1@dawn"),
+            "sequence": sequence}
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *words):
+        pass
+
+    def say(self, code, body=b"", headers=(), kind="application/json"):
+        with lock, open(log, "a") as f:
+            f.write("%s %s %s %d\n" % (self.mode, self.command, self.rest, code))
+        if not isinstance(body, bytes):
+            body = json.dumps(body).encode()
+        self.send_response(code)
+        for name, value in headers:
+            self.send_header(name, value)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def problem(self, status, title, detail, headers=(), **more):
+        self.say(status, dict(type="about:blank", title=title, status=status, detail=detail, **more), headers,
+                 "application/problem+json")
+
+    def begin(self):
+        parts = self.path.split("/", 2)
+        self.mode, self.rest = parts[1], "/" + (parts[2] if len(parts) > 2 else "")
+        seen[self.mode] = seen.get(self.mode, 0) + 1
+        if "dawn/" not in self.headers.get("User-Agent", ""):
+            self.problem(400, "Who?", "no user agent")
+            return False
+        if self.mode == "away":
+            self.say(307, headers=[("Location", "http://127.0.0.1:%d/ok%s" % (other.server_address[1], self.rest))])
+            return False
+        if self.mode == "moved":
+            self.say(307, headers=[("Location", "/ok" + self.rest)])
+            return False
+        if self.mode == "round":
+            self.say(307, headers=[("Location", self.path)])
+            return False
+        if self.mode == "big":
+            self.say(200, b" " * (5 << 20))
+            return False
+        if self.mode == "page":
+            self.say(200, b"<p>welcome!</p>", kind="text/html")
+            return False
+        return True
+
+    def do_GET(self):
+        if not self.begin():
+            return
+        if self.rest == "/api/v1":
+            return self.say(200, {"board": "board.example", "key_line": open(key + ".pub").read().strip(), "limits": {}})
+        words = self.rest.split("/")
+        for digest, (sequence, payload, signature, answer) in list(accepted.items()):
+            if len(words) == 6 and words[1:4] == ["api", "v1", "statements"] and words[4] in (digest, str(sequence)):
+                if self.mode == "tampered":
+                    payload = payload.replace(b'"k":9417', b'"k":9517')
+                part = {"payload": payload, "signature": signature.encode(), "receipt": json.dumps(answer).encode()}[words[5]]
+                return self.say(200, part, kind="text/plain")
+        self.problem(404, "There is nothing at this address", self.rest)
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        if not self.begin():
+            return
+        if self.rest != "/api/v1/statements" or self.headers["Content-Type"] != "application/json":
+            return self.problem(404, "There is nothing at this address", self.rest)
+        if self.mode == "limited" and seen[self.mode] < 4:
+            return self.problem(429, "Too many submissions", "wait", [("Retry-After", "1")])
+        if self.mode == "tomorrow":
+            return self.problem(429, "Too many submissions", "wait", [("Retry-After", "86400")])
+        if self.mode == "busy" and seen[self.mode] < 3:
+            return self.problem(503, "The record can not be written at the moment", "")
+        if self.mode == "strict":
+            return self.problem(422, "The statement fails checks", "it is \x1b[2Jodd", code="checks-failed",
+                                checks=[{"code": "cost", "level": "reject", "text": "too\ncheap \x1b[31m"}])
+        if self.mode == "lost":
+            return self.say(302, headers=[("Location", "/lost/api/v1")])
+        if self.mode == "broken":
+            return self.say(500, b"\xff\x00 oops", kind="text/html")
+        envelope = json.loads(body)
+        payload = envelope["payload"].encode()
+        statement, digest = json.loads(payload), hashlib.sha256(payload).hexdigest()
+        by = signer(payload, envelope["signature"], statement["type"] + "-v1@dawn")
+        if by is None or set(envelope) != {"payload", "signature"}:
+            return self.problem(401, "The signature does not fit the statement", "")
+        with lock:
+            again = digest in accepted
+            if not again:
+                if statement["type"] == "run":
+                    same = [d for d, a in accepted.items() if json.loads(a[1]).get("nonce") == statement["nonce"]]
+                    if same and same[-1] != statement.get("supersedes"):
+                        conflict = True
+                    else:
+                        conflict = False
+                else:
+                    conflict = statement["statement"] not in accepted
+                if not conflict:
+                    sequence = len(accepted) + 1
+                    accepted[digest] = [sequence, payload, envelope["signature"], receipt(sequence, digest, by, "ok")]
+        if not again and conflict:
+            return self.problem(409, "The run has been submitted before", "with other words", code="conflict")
+        if self.mode == "cut":  # taken, and the answer never arrives
+            with lock, open(log, "a") as f:
+                f.write("cut POST %s 0\n" % self.rest)
+            self.close_connection = True
+            self.connection.shutdown(2)
+            return
+        if self.mode == "noreceipt":
+            return self.say(201, {"sequence": 1})
+        self.say(200 if again else 201, receipt(accepted[digest][0], digest, by, self.mode))
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request, address):  # a client that hangs up is no news
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, address)
+
+
+server = Server(("127.0.0.1", 0), Handler)
+other = Server(("127.0.0.1", 0), Handler)
+for s in (server, other):
+    threading.Thread(target=s.serve_forever, daemon=True).start()
+print(server.server_address[1], flush=True)
+sys.stdin.read()

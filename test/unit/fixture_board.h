@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scoreboard's record in a folder of its own, three people's keys, and what tests do with them: make a run, sign it, hand
+// it in, look at a board, check the record.
+#ifndef DAWN_TEST_FIXTURE_BOARD_H
+#define DAWN_TEST_FIXTURE_BOARD_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#undef fail
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "scoreboard/store.h"
+#include "test/unit/fixture_statement.h"
+
+#define GIVE_UP(...)                                                                                                   \
+    do {                                                                                                               \
+        print_error(__VA_ARGS__);                                                                                      \
+        _fail(__FILE__, __LINE__);                                                                                     \
+    } while (0)
+
+static char folder[64], path[128];
+static struct store *store;
+static struct reader *reader;
+static struct arena arena;
+static struct sshkey_secret ada, bob, eve;
+static struct acceptance last;
+
+static inline void open_all(void)
+{
+    const struct store_settings settings = {.path = path, .origin = "test"};
+    if (store_open(&settings, STORE_WRITE, &store) < 0) GIVE_UP("%s", error_text());
+    assert_int_equal(store_reader(store, &reader), 0);
+}
+
+static inline void close_all(void)
+{
+    store_reader_close(reader);
+    store_close(store);
+    reader = NULL;
+    store = NULL;
+}
+
+static inline int set_up(void **state)
+{
+    (void)state;
+    assert_true(sodium_init() >= 0);
+    snprintf(folder, sizeof folder, "/tmp/dawn-test-XXXX" "XX");
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/board.db", folder);
+    sshkey_new(&ada, "ada@host");
+    sshkey_new(&bob, "");
+    sshkey_new(&eve, "");
+    open_all();
+    return 0;
+}
+
+static inline int tear_down(void **state)
+{
+    (void)state;
+    if (store != NULL) close_all();
+    arena_free(&arena);
+    free(last.receipt);
+    last = (struct acceptance){0};
+    char command[96];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+// Signs a payload (the reference passes over) and hands it in at a moment.
+static inline enum problem hand_in_at(json_t *payload, const struct sshkey_secret *key, const struct sshkey_secret *next,
+                                      int64_t now_ms)
+{
+    struct envelope e = {.key = key->key};
+    char signature[SSHSIG_MAX];
+    if (statement_make(payload, &e.statement) < 0) GIVE_UP("%s", error_text());
+    const char *space = statement_namespace(e.statement.type);
+    e.signature = copy_text(sshsig_sign(space, e.statement.payload, e.statement.count, key, signature));
+    if (next != NULL) {
+        e.next_key = next->key;
+        e.countersignature = copy_text(sshsig_sign(space, e.statement.payload, e.statement.count, next, signature));
+    }
+    free(last.receipt);
+    assert_int_equal(store_accept(store, &e, now_ms, &last), 0);
+    envelope_free(&e);
+    return last.problem;
+}
+
+static inline enum problem hand_in(json_t *payload, const struct sshkey_secret *key)
+{
+    return hand_in_at(payload, key, NULL, FIXTURE_NOW_MS);
+}
+
+// A single run with a nonce and a seed of its own.
+static inline json_t *run_of(const char *handle, int number)
+{
+    char nonce[33];
+    json_t *run = fixture_run();
+    snprintf(nonce, sizeof nonce, "%032x", number);
+    json_object_del(run, "group");
+    fixture_set(run, "nonce", json_string(nonce));
+    fixture_set(run, "seed", json_integer(number));
+    fixture_set(run, "handle", json_string(handle));
+    fixture_chain(run);
+    return run;
+}
+
+// A statement about another.
+static inline json_t *about(const char *type, const char *digest)
+{
+    json_t *value = json_pack("{s:s, s:i, s:s, s:s, s:I}", "type", type, "version", 1, "board", "test", "statement", digest,
+                              "made_ms", (json_int_t)FIXTURE_NOW_MS);
+    if (strcmp(type, "withdraw") == 0) json_object_set_new(value, "reason", json_string("a mistake"));
+    return value;
+}
+
+static inline void digest_of(json_t *payload, char hex[DIGEST_HEX])
+{
+    struct statement s;
+    assert_int_equal(statement_make(json_deep_copy(payload), &s), 0);
+    memcpy(hex, s.digest, DIGEST_HEX);
+    statement_free(&s);
+}
+
+static inline struct entries board_of(enum board board, enum rank rank)
+{
+    struct filter f = {.contest = contest_find("cifar10"), .board = board, .rank = rank, .limit = 1000};
+    struct entries found;
+    if (store_entries(reader, &f, &arena, &found) < 0) GIVE_UP("%s", error_text());
+    return found;
+}
+
+static inline int say(void *to, const char *sentence)
+{
+    text_add(to, "%s\n", sentence);
+    return 0;
+}
+
+static inline int faults_of(struct text *said)
+{
+    int faults;
+    if (store_check(store, say, said, &faults) < 0) GIVE_UP("%s", error_text());
+    return faults;
+}
+
+static inline void assert_whole(void)
+{
+    struct text said = {0};
+    if (faults_of(&said) != 0) GIVE_UP("%s", said.at);
+    text_free(&said);
+}
+
+#endif

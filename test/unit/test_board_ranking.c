@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+// From statements to rows: exact crossings, exact products, groups by hand-made figures, latencies that count, what a
+// reproduction must repeat, and hardware as boards show it.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#undef fail
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scoreboard/ranking.h"
+#include "test/unit/fixture_statement.h"
+
+enum { RUNS = 5 };
+static struct arena arena;
+
+static int tear_down(void **state)
+{
+    (void)state;
+    arena_free(&arena);
+    return 0;
+}
+
+static struct statement made(json_t *run)
+{
+    struct statement s;
+    if (statement_make(run, &s) < 0) print_error("%s\n", error_text()), _fail(__FILE__, __LINE__);
+    return s;
+}
+
+static int rows_of(json_t *run, struct ranked rows[BOARDS])
+{
+    struct statement s = made(run);
+    int count = ranking_of_run(&s, &arena, rows);
+    statement_free(&s);  // rows must not need it
+    return count;
+}
+
+static const struct entry *row_of(const struct ranked *rows, int count, enum board board)
+{
+    for (int i = 0; i < count; i++)
+        if (rows[i].board == board) return &rows[i].entry;
+    return NULL;
+}
+
+static void assert_double(double a, double b)
+{
+    if (islessgreater(a, b)) print_error("%.17g is not %.17g\n", a, b), _fail(__FILE__, __LINE__);
+}
+
+static void test_run(void **state)
+{
+    (void)state;
+    struct ranked rows[BOARDS];
+    json_t *run = fixture_run();
+    int64_t classic = canonical_int(run, "reached.classic_ns");
+    int count = rows_of(run, rows);
+    assert_int_equal(count, 4);
+    const struct entry *time = row_of(rows, count, BOARD_TRAINING_TIME), *cost = row_of(rows, count, BOARD_TRAINING_COST);
+    assert_double(time->value, (double)classic / 1e9);
+    assert_double(cost->value, (double)classic * FIXTURE_PRICE / 3.6e18);
+    assert_double(time->cost, cost->value);
+    assert_double(time->accuracy, 0.941);
+    assert_double(time->low, time->value);
+    assert_true(time->p < 0 && time->runs == 1);
+    assert_string_equal(time->tags, "cpu fast");
+    assert_string_equal(time->contest, "cifar10");
+    assert_double(row_of(rows, count, BOARD_INFERENCE_LATENCY)->value, 1.1);
+    assert_double(row_of(rows, count, BOARD_INFERENCE_LATENCY)->accuracy, 0.945);
+    assert_double(row_of(rows, count, BOARD_INFERENCE_COST)->value, 1100000.0 * FIXTURE_PRICE / 3.6e18);
+    assert_int_equal(row_of(rows, count, BOARD_INFERENCE_COST)->views, 1);
+    assert_int_equal(time->views, 6);
+}
+
+// 9,400 of 10,000 is 94%; 9,399 is not. The first counts, though the run falls below again.
+static void test_exact_crossing(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t scores[4];
+        int epoch;
+    } cases[] = {
+        {{9399, 9400, 9500, 9600}, 2}, {{9400, 9300, 9300, 9300}, 1}, {{-1, -1, 9400, -1}, 3}, {{9399, 9399, 9399, -1}, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ranked rows[BOARDS];
+        json_t *run = fixture_run();
+        fixture_curve(run, cases[i].scores, 4);
+        json_object_set_new(run, "latencies", json_array());
+        int epoch = cases[i].epoch;
+        int64_t classic = epoch > 0 ? canonical_int(fixture_item(run, "points", (size_t)epoch - 1), "classic_ns") : 0;
+        assert_int_equal(canonical_int(run, "reached.epoch"), epoch);
+        int count = rows_of(run, rows);
+        assert_int_equal(count, epoch > 0 ? 2 : 0);
+        if (count > 0) assert_double(rows[0].entry.value, (double)classic / 1e9);
+    }
+}
+
+static void test_no_price_no_cost(void **state)
+{
+    (void)state;
+    struct ranked rows[BOARDS];
+    json_t *run = fixture_run();
+    json_object_del(run, "price");
+    json_object_del(fixture_item(run, "latencies", 0), "price");
+    int count = rows_of(run, rows);
+    assert_int_equal(count, 2);
+    assert_true(rows[0].entry.cost < 0 && rows[1].entry.cost < 0);
+}
+
+static void test_latencies(void **state)
+{
+    (void)state;
+    struct ranked rows[BOARDS];
+    json_t *run = fixture_run(), *list = json_object_get(run, "latencies");
+    json_t *quick = fixture_latency(), *barred = fixture_latency(), *drawn = fixture_latency();
+    json_object_set_new(quick, "whole_mean_ns", json_integer(900000));  // on a dearer machine
+    fixture_set(quick, "price.micro_usd_per_hour", json_integer(FIXTURE_PRICE * 100));
+    fixture_set(quick, "hardware.gpu", json_string("2 x Test GPU"));
+    fixture_set(quick, "hardware.devices", json_integer(2));
+    json_object_set_new(quick, "device", json_string("cuda"));
+    json_object_set_new(barred, "whole_mean_ns", json_integer(100));
+    json_object_set_new(barred, "eligible", json_integer(0));
+    json_object_set_new(drawn, "whole_mean_ns", json_integer(100));
+    json_object_set_new(drawn, "synthetic", json_integer(1));
+    json_array_append_new(list, quick);
+    json_array_append_new(list, barred);
+    json_array_append_new(list, drawn);
+    int count = rows_of(run, rows);
+    assert_double(row_of(rows, count, BOARD_INFERENCE_LATENCY)->value, 0.9);
+    assert_string_equal(row_of(rows, count, BOARD_INFERENCE_LATENCY)->hardware, "2 x Test GPU");
+    assert_double(row_of(rows, count, BOARD_INFERENCE_COST)->value, 1100000.0 * FIXTURE_PRICE / 3.6e18);
+}
+
+static void test_demo(void **state)
+{
+    (void)state;
+    struct ranked rows[BOARDS];
+    json_t *run = fixture_run();
+    json_object_set_new(run, "synthetic", json_integer(1));
+    json_object_set_new(run, "latencies", json_array());
+    assert_int_equal(rows_of(run, rows), 2);
+    assert_string_equal(rows[0].entry.contest, "demo");
+}
+
+// ---- groups
+static json_t *group_member(int number, int64_t final)
+{
+    json_t *run = fixture_run();
+    int64_t scores[3] = {9000, 9300, final};
+    char nonce[33];
+    snprintf(nonce, sizeof nonce, "%032x", number);
+    fixture_set(run, "nonce", json_string(nonce));
+    fixture_set(run, "seed", json_integer(number));
+    fixture_set(run, "group.index", json_integer(number));
+    fixture_curve(run, scores, 3);
+    return run;
+}
+
+// Five runs of known ends; takes the payloads.
+static int rank_group(json_t *const payloads[RUNS], int count, struct group_facts *facts, struct ranked rows[BOARDS])
+{
+    struct statement statements[RUNS];
+    const struct statement *list[RUNS] = {NULL};
+    for (int i = 0; i < count; i++) {
+        statements[i] = made(payloads[i]);
+        list[i] = &statements[i];
+    }
+    int found = ranking_of_group(list, count, &arena, facts, rows);
+    for (int i = 0; i < count; i++) statement_free(&statements[i]);
+    return found;
+}
+
+static void test_group(void **state)
+{
+    (void)state;
+    static const int64_t ends[RUNS] = {9400, 9390, 9410, 9395, 9405};  // their mean is the target, to the item
+    json_t *runs[RUNS];
+    struct group_facts facts;
+    struct ranked rows[BOARDS];
+    double seconds[RUNS];
+    for (int i = 0; i < RUNS; i++) {
+        runs[i] = group_member(i + 1, ends[i]);
+        json_t *latency = fixture_item(runs[i], "latencies", 0);
+        json_object_set_new(latency, "whole_mean_ns", json_integer(1000000 + 100000 * i));
+        json_t *last = fixture_item(runs[i], "points", 2);
+        int64_t t =
+            canonical_int(last, "t_ns") + (int64_t)i * 1000000000;  // ranking takes the statement's word: checks come before
+        json_object_set_new(last, "t_ns", json_integer(t));
+        seconds[i] = (double)t / 1e9;
+    }
+    int found = rank_group(runs, RUNS, &facts, rows);
+    assert_int_equal(facts.verdict, GROUP_MET);
+    assert_int_equal(found, 4);
+    struct group_mean mean;
+    group_mean(seconds, RUNS, &mean);
+    const struct entry *time = row_of(rows, found, BOARD_TRAINING_TIME), *cost = row_of(rows, found, BOARD_TRAINING_COST);
+    assert_double(time->value, mean.mean);
+    assert_double(time->low, mean.low);
+    assert_double(time->high, mean.high);
+    assert_true(time->low < time->value && time->value < time->high);
+    assert_true(fabs(cost->value / (mean.mean * FIXTURE_PRICE / 3.6e9) - 1) < 1e-12);
+    assert_int_equal(time->runs, RUNS);
+    assert_true(time->p > 0.4 && time->p < 0.6);
+    assert_true(fabs(time->accuracy - 0.94) < 1e-12);
+    const struct entry *latency = row_of(rows, found, BOARD_INFERENCE_LATENCY);
+    assert_true(fabs(latency->value - 1.2) < 1e-12);
+    assert_true(latency->low < 1.2 && latency->high > 1.2);
+}
+
+enum spoil { BELOW, MISSING, STOPPED, SEED_TWICE, UNOFFICIAL, NO_LATENCY, TWO_PRICES, TWO_MACHINES, SPOILS };
+
+static void test_spoiled_groups(void **state)
+{
+    (void)state;
+    static const int expected[SPOILS] = {0, 0, 0, 0, 0, 2, 3, 4};  // rows that are left
+    for (int spoil = 0; spoil < SPOILS; spoil++) {
+        json_t *runs[RUNS];
+        struct group_facts facts;
+        struct ranked rows[BOARDS];
+        for (int i = 0; i < RUNS; i++) runs[i] = group_member(i + 1, spoil == BELOW && i == 0 ? 9399 : 9400);
+        if (spoil == STOPPED) json_object_set_new(runs[3], "stop_at_target", json_integer(1));
+        if (spoil == SEED_TWICE) json_object_set_new(runs[3], "seed", json_integer(1));
+        if (spoil == UNOFFICIAL) json_object_set_new(runs[3], "official", json_integer(0));
+        if (spoil == NO_LATENCY) json_object_set_new(runs[3], "latencies", json_array());
+        if (spoil == TWO_PRICES) fixture_set(runs[3], "price.micro_usd_per_hour", json_integer(7));
+        if (spoil == TWO_MACHINES) fixture_set(runs[3], "hardware.cpu", json_string("Another CPU"));
+        if (spoil == MISSING) json_decref(runs[4]);
+        int found = rank_group(runs, spoil == MISSING ? RUNS - 1 : RUNS, &facts, rows);
+        if (found != expected[spoil]) print_error("spoil %d leaves %d rows\n", spoil, found), _fail(__FILE__, __LINE__);
+        assert_int_equal(facts.official, expected[spoil] > 0);
+        if (spoil == TWO_MACHINES) assert_string_equal(rows[0].entry.hardware, "several machines");
+    }
+}
+
+// ---- reproductions
+static void curve_of(json_t *run, char hex[DIGEST_HEX])
+{
+    struct statement s = made(run);
+    assert_int_equal(ranking_curve(&s, hex), 0);
+    statement_free(&s);
+}
+
+static void test_curve(void **state)
+{
+    (void)state;
+    char first[DIGEST_HEX], other[DIGEST_HEX];
+    static const char *const free_members[] = {"nonce", "handle", "device"}, *const bound[] = {"software.binary_digest",
+                                                "recipe.digest", "task_digest"};
+    curve_of(fixture_run(), first);
+    json_t *run = fixture_run();
+    for (int i = 0; i < 10; i++) {  // other times, the same figures
+        json_t *p = fixture_item(run, "points", (size_t)i);
+        json_object_set_new(p, "t_ns", json_integer(canonical_int(p, "t_ns") * 2));
+        json_object_set_new(p, "classic_ns", json_integer(canonical_int(p, "classic_ns") * 2));
+    }
+    curve_of(run, other);
+    assert_string_equal(first, other);
+    for (int i = 0; i < 3; i++) {
+        run = fixture_run();
+        fixture_set(run, free_members[i], json_string(i == 0 ? "ffffffffffffffffffffffffffffffff" : "someone"));
+        curve_of(run, other);
+        assert_string_equal(first, other);
+        run = fixture_run();
+        fixture_set(run, bound[i], json_string("dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd"));
+        curve_of(run, other);
+        assert_string_not_equal(first, other);
+    }
+    for (int i = 0; i < 5; i++) {
+        static const char *const members[] = {"epoch", "samples", "k", "loss"};
+        run = fixture_run();
+        if (i < 4) json_object_set_new(fixture_item(run, "points", 9), members[i], json_integer(1234));
+        else fixture_set(run, "seed", json_integer(1234));
+        curve_of(run, other);
+        assert_string_not_equal(first, other);
+    }
+}
+
+static void test_hardware(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *gpu, *cpu;
+        int devices, threads;
+        const char *text;
+    } cases[] = {
+        {"", "AMD EPYC 9R14", 1, 2, "AMD EPYC 9R14, 2 threads"}, {"", "CPU", 1, 1, "CPU, 1 thread"}, {"", "CPU", 4, 0, "4 x CPU"},
+        {"NVIDIA H200", "CPU", 1, 16, "NVIDIA H200"}, {"8 x NVIDIA H200", "CPU", 2, 16, "2 x NVIDIA H200"},
+        {"8 x NVIDIA H200", "CPU", 1, 16, "NVIDIA H200"}, {"", "", 1, 0, "unknown processor"}, {"4090", "", 1, 0, "4090"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct text text = {0};
+        json_t *hardware = json_pack("{s:s, s:s, s:i}", "gpu", cases[i].gpu, "cpu", cases[i].cpu, "devices", cases[i].devices);
+        ranking_hardware(hardware, cases[i].threads, &text);
+        assert_string_equal(text.at, cases[i].text);
+        text_free(&text);
+        json_decref(hardware);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_run), cmocka_unit_test(test_exact_crossing), cmocka_unit_test(test_no_price_no_cost),
+    cmocka_unit_test(test_latencies), cmocka_unit_test(test_demo), cmocka_unit_test(test_group),
+    cmocka_unit_test(test_spoiled_groups), cmocka_unit_test(test_curve), cmocka_unit_test(test_hardware),
+};
+
+int main(void)
+{
+    return cmocka_run_group_tests(tests, NULL, tear_down);
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys and the record as a file: rotation, revocation, two writers, copies, and that the check finds what was altered.
+#include "scoreboard/sql.h"
+#include "test/unit/fixture_board.h"
+
+// ---- keys
+static json_t *rotate_to(const struct sshkey_secret *next, const char *handle)
+{
+    char line[SSHKEY_TEXT];
+    struct sshkey bare = next->key;
+    bare.comment[0] = 0;
+    return json_pack("{s:s, s:i, s:s, s:s, s:s, s:I}", "type", "rotate", "version", 1, "board", "test", "handle", handle, "key",
+                     sshkey_line(&bare, line), "made_ms", (json_int_t)FIXTURE_NOW_MS);
+}
+
+static json_t *revoke_of(const struct sshkey_secret *key)
+{
+    char id[SSHKEY_ID];
+    return json_pack("{s:s, s:i, s:s, s:s, s:s, s:I}", "type", "revoke", "version", 1, "board", "test", "key",
+                     sshkey_id(&key->key, id), "reason", "lost", "made_ms", (json_int_t)FIXTURE_NOW_MS);
+}
+
+static void test_rotate(void **state)
+{
+    (void)state;
+    struct person p;
+    char id[SSHKEY_ID];
+    assert_int_equal(hand_in_at(rotate_to(&eve, "ada"), &ada, &eve, FIXTURE_NOW_MS), PROBLEM_UNKNOWN_KEY);
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(run_of("bob", 2), &bob), PROBLEM_NONE);
+    assert_int_equal(hand_in_at(rotate_to(&bob, "ada"), &ada, &bob, FIXTURE_NOW_MS), PROBLEM_HANDLE);  // bob is somebody already
+    assert_int_equal(hand_in_at(rotate_to(&eve, "bob"), &ada, &eve, FIXTURE_NOW_MS), PROBLEM_HANDLE);
+    assert_int_equal(hand_in_at(rotate_to(&eve, "ada"), &ada, &eve, FIXTURE_NOW_MS), PROBLEM_NONE);
+    assert_int_equal(hand_in(run_of("ada", 3), &ada), PROBLEM_REVOKED);
+    assert_non_null(strstr(last.detail, "replaced"));
+    assert_int_equal(hand_in(run_of("ada", 3), &eve), PROBLEM_NONE);
+    assert_int_equal(store_person(reader, "Ada", &arena, &p), 0);
+    assert_string_equal(p.handle, "ada");
+    assert_int_equal(p.key_count, 2);
+    assert_int_equal(p.keys[0].replaced_sequence, 3);
+    assert_int_equal(p.keys[1].since_sequence, 3);
+    assert_int_equal(p.statement_count, 3);
+    assert_int_equal(p.statements[0].sequence, 4);
+    assert_int_equal(store_person_of_key(reader, sshkey_id(&eve.key, id), &arena, &p), 0);
+    assert_string_equal(p.handle, "ada");
+    assert_int_equal(store_person_of_key(reader, id + 7, &arena, &p), 0);  // its tail will do
+    assert_int_equal(store_person(reader, "", &arena, &p), ERR_MISSING);    // the server's key is nobody's
+    assert_int_equal(store_person(reader, "nobody", &arena, &p), ERR_MISSING);
+    assert_whole();
+}
+
+static void test_revoke(void **state)
+{
+    (void)state;
+    char id[SSHKEY_ID];
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(run_of("bob", 2), &bob), PROBLEM_NONE);
+    assert_int_equal(hand_in(revoke_of(&ada), &bob), PROBLEM_NOT_YOURS);
+    assert_int_equal(hand_in(revoke_of(&ada), &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(run_of("ada", 3), &ada), PROBLEM_REVOKED);
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);  // what was accepted stays
+    assert_int_equal(board_of(BOARD_TRAINING_TIME, RANK_CLASSIC).total, 2);
+    free(last.receipt);
+    assert_int_equal(store_revoke(store, sshkey_id(&bob.key, id), "stolen", FIXTURE_NOW_MS, &last), 0);
+    assert_int_equal(last.problem, PROBLEM_NONE);
+    assert_int_equal(hand_in(run_of("bob", 4), &bob), PROBLEM_REVOKED);
+    free(last.receipt);
+    assert_int_equal(store_revoke(store, sshkey_id(&bob.key, id), "again", FIXTURE_NOW_MS, &last), 0);
+    assert_int_equal(last.problem, PROBLEM_CONFLICT);
+    free(last.receipt);
+    assert_int_equal(store_revoke(store, sshkey_id(&eve.key, id), "who", FIXTURE_NOW_MS, &last), 0);
+    assert_int_equal(last.problem, PROBLEM_NOT_FOUND);
+    assert_whole();
+}
+
+// ---- the record as a file
+static void do_sql(const char *sql)
+{
+    sqlite3 *db;
+    char *message = NULL;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK) GIVE_UP("%s: %s", sql, message);
+    sqlite3_close(db);
+}
+
+static void test_check_finds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *harm, *heal, *said;
+    } cases[] = {
+        {"UPDATE entries SET value = value / 2 WHERE id = 1", "UPDATE entries SET value = value * 2 WHERE id = 1", "value"},
+        {"UPDATE entries SET alive = 0 WHERE id = 2", "UPDATE entries SET alive = 1 WHERE id = 2", "should be there"},
+        {"UPDATE runs SET trust = 4 WHERE sequence = 1", "UPDATE runs SET trust = 2 WHERE sequence = 1", "trust"},
+        {"UPDATE keys SET revoked = 1 WHERE handle = 'ada'", "UPDATE keys SET revoked = 0 WHERE handle = 'ada'", "revoked"},
+        {"UPDATE statements SET accepted_ms = accepted_ms - 1 WHERE sequence = 1",
+         "UPDATE statements SET accepted_ms = accepted_ms + 1 WHERE sequence = 1", "receipt"},
+        {"UPDATE statements SET payload = CAST(replace(CAST(payload AS TEXT), '\"seed\":1,', '\"seed\":8,') AS BLOB) WHERE "
+         "sequence = 1",
+         "UPDATE statements SET payload = CAST(replace(CAST(payload AS TEXT), '\"seed\":8,', '\"seed\":1,') AS BLOB) WHERE "
+         "sequence = 1",
+         "signature"},
+        {"INSERT INTO imports VALUES ('CIFAR10/train/x', 'cifar10', 'CIFAR10', 'train', 'x', '{', '', '', 0)",
+         "DELETE FROM imports", "read again"},
+    };
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(run_of("ada", 2), &ada), PROBLEM_NONE);
+    assert_whole();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct text said = {0};
+        do_sql(cases[i].harm);
+        if (faults_of(&said) == 0 || strstr(said.at, cases[i].said) == NULL) GIVE_UP("%s: %s", cases[i].harm, said.at);
+        text_free(&said);
+        do_sql(cases[i].heal);
+        assert_whole();
+    }
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    char other[192], key[192];
+    struct stat info;
+    struct store *second;
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
+    snprintf(key, sizeof key, "%s.key", path);
+    assert_int_equal(stat(key, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0600);
+    // A second process may write meanwhile; both see what the other did.
+    assert_int_equal(store_open(&(struct store_settings){.path = path}, STORE_WRITE, &second), 0);
+    struct store *first = store;
+    store = second;
+    assert_int_equal(hand_in(run_of("bob", 2), &bob), PROBLEM_NONE);
+    store_close(second);
+    store = first;
+    assert_int_equal(hand_in(run_of("ada", 3), &ada), PROBLEM_NONE);
+    assert_int_equal(last.sequence, 3);
+    assert_int_equal(board_of(BOARD_TRAINING_TIME, RANK_CLASSIC).total, 3);
+    // A copy holds the same; never over something.
+    snprintf(other, sizeof other, "%s/copy.db", folder);
+    assert_int_equal(store_backup(store, other), 0);
+    assert_int_equal(store_backup(store, other), ERR_IO);
+    assert_int_equal(store_open(&(struct store_settings){.path = other}, STORE_READ, &second), 0);
+    struct reader *copy;
+    struct totals totals;
+    assert_int_equal(store_reader(second, &copy), 0);
+    assert_int_equal(store_totals(copy, &totals), 0);
+    assert_int_equal(totals.statements, 3);
+    assert_int_equal(totals.people, 2);
+    store_reader_close(copy);
+    int faults;
+    assert_int_equal(store_check(second, NULL, NULL, &faults), 0);
+    assert_int_equal(faults, 0);
+    store_close(second);
+    // A copy without its key takes nothing; nor does one with another key, another name or other tables.
+    assert_int_equal(store_open(&(struct store_settings){.path = other}, STORE_WRITE, &second), ERR_MISSING);
+    close_all();
+    assert_int_equal(store_open(&(struct store_settings){.path = path, .origin = "other"}, STORE_WRITE, &second), ERR_DATABASE);
+    assert_int_equal(store_open(&(struct store_settings){.path = path, .origin = "a b"}, STORE_WRITE, &second), ERR_USAGE);
+    snprintf(key, sizeof key, "%s/no.db", folder);
+    assert_int_equal(store_open(&(struct store_settings){.path = key}, STORE_READ, &second), ERR_DATABASE);
+    do_sql("CREATE VIEW extra AS SELECT 1");
+    assert_int_equal(store_open(&(struct store_settings){.path = path}, STORE_WRITE, &second), ERR_DATABASE);
+    assert_non_null(strstr(error_text(), "altered"));
+    do_sql("DROP VIEW extra");
+    do_sql("PRAGMA user_version = 99");
+    assert_int_equal(store_open(&(struct store_settings){.path = path}, STORE_WRITE, &second), ERR_DATABASE);
+    do_sql("PRAGMA user_version = 1");
+    open_all();
+    assert_whole();
+}
+
+static const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    TEST(test_rotate), TEST(test_revoke), TEST(test_check_finds), TEST(test_files),
+};
+
+int main(void)
+{
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

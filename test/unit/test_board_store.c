@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// Handing statements in: every way in which a run, a withdrawal or an amendment is taken or refused, groups,
+// reproductions, and what each does to the boards.
+#include "test/unit/fixture_board.h"
+
+// ---- runs
+static void test_run_is_taken(void **state)
+{
+    (void)state;
+    struct stored s;
+    struct receipt receipt;
+    struct sshkey server;
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
+    assert_false(last.again);
+    assert_int_equal(last.sequence, 1);
+    assert_int_equal(last.findings.count, 0);
+    assert_int_equal(receipt_read(last.receipt, strlen(last.receipt), last.receipt_signature, &receipt, &server), 0);
+    assert_memory_equal(server.at, store_key(store)->at, 32);
+    assert_string_equal(receipt.board, "test");
+    assert_int_equal(receipt.sequence, 1);
+    for (int board = 0; board < BOARDS; board++) {
+        struct entries e = board_of((enum board)board, RANK_CLASSIC);
+        assert_int_equal(e.total, 1);
+        assert_string_equal(e.at[0].author, "ada");
+        assert_string_equal(e.at[0].source, "#1");
+        assert_string_equal(e.at[0].hardware, board < BOARD_INFERENCE_LATENCY ? "Test CPU, 16 threads" : "Test CPU, 2 threads");
+        assert_string_equal(e.at[0].date, "2027-01-15");
+        assert_int_equal(e.at[0].trust, TRUST_AUDITED);
+        assert_int_equal(e.at[0].rank, 1);
+        assert_int_equal(board_of((enum board)board, RANK_GROUP).total, 0);
+    }
+    assert_int_equal(store_statement(reader, "1", &arena, &s), 0);
+    assert_string_equal(s.handle, "ada");
+    assert_string_equal(s.receipt, last.receipt);
+    assert_null(strstr(s.key_line, "host"));  // a key's comment is nobody's business
+    assert_int_equal(store_statement(reader, "2", &arena, &s), ERR_MISSING);
+    assert_int_equal(store_statement(reader, "01", &arena, &s), ERR_MISSING);
+    assert_whole();
+}
+
+static void test_same_bytes_same_receipt(void **state)
+{
+    (void)state;
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
+    char *receipt = copy_text(last.receipt), *signature = copy_text(last.receipt_signature);
+    int64_t before, after;
+    assert_int_equal(store_version(reader, &before), 0);
+    assert_int_equal(hand_in_at(run_of("ada", 1), &ada, NULL, FIXTURE_NOW_MS + 86400000), PROBLEM_NONE);
+    assert_true(last.again);
+    assert_string_equal(receipt, last.receipt);
+    assert_string_equal(signature, last.receipt_signature);
+    assert_int_equal(store_version(reader, &after), 0);
+    assert_int_equal(before, after);
+    close_all();
+    open_all();
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);  // the same after a restart
+    assert_true(last.again);
+    assert_string_equal(receipt, last.receipt);
+    assert_string_equal(signature, last.receipt_signature);
+    assert_int_equal(board_of(BOARD_TRAINING_TIME, RANK_CLASSIC).total, 1);
+    free(receipt);
+    free(signature);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    json_t *run = run_of("ada", 1);
+    fixture_set(run, "board", json_string("elsewhere"));
+    assert_int_equal(hand_in(run, &ada), PROBLEM_FOREIGN);
+    run = run_of("ada", 1);
+    fixture_set(run, "reached.epoch", json_integer(3));
+    assert_int_equal(hand_in(run, &ada), PROBLEM_CHECKS);
+    assert_true(last.findings.rejects > 0);
+    assert_int_equal(hand_in(about("withdraw", FIXTURE_HEX), &ada), PROBLEM_UNKNOWN_KEY);
+    assert_int_equal(board_of(BOARD_TRAINING_TIME, RANK_CLASSIC).total, 0);  // nothing so far left anything
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(run_of("ADA", 2), &bob), PROBLEM_HANDLE);   // taken, whatever the case
+    assert_int_equal(hand_in(run_of("countess", 2), &ada), PROBLEM_HANDLE);  // one handle a key
+    assert_int_equal(hand_in(run_of("bob", 1), &bob), PROBLEM_CONFLICT);  // the nonce, and with it the chain
+    assert_int_equal(hand_in(about("withdraw", FIXTURE_HEX), &ada), PROBLEM_NOT_FOUND);
+    assert_int_equal(hand_in(run_of("bob", 3), &bob), PROBLEM_NONE);
+    char digest[DIGEST_HEX];
+    run = run_of("bob", 3);
+    digest_of(run, digest);
+    json_decref(run);
+    assert_int_equal(hand_in(about("withdraw", digest), &ada), PROBLEM_NOT_YOURS);
+    assert_int_equal(hand_in(about("amend", digest), &ada), PROBLEM_NOT_YOURS);
+    json_t *late = about("withdraw", digest);
+    fixture_set(late, "made_ms", json_integer(FIXTURE_NOW_MS - (int64_t)60 * 86400000));
+    assert_int_equal(hand_in(late, &bob), PROBLEM_CHECKS);
+    assert_int_equal(last.findings.at[0].check, CHECK_CLIENT_TIME);
+    assert_whole();
+}
+
+// The chain alone gives a copy away, when the nonce is another.
+static void test_same_head(void **state)
+{
+    (void)state;
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
+    json_t *copy = run_of("bob", 1);
+    fixture_set(copy, "nonce", json_string("ffffffffffffffffffffffffffffffff"));
+    assert_int_equal(hand_in(copy, &bob), PROBLEM_CONFLICT);
+    assert_non_null(strstr(last.detail, "another person"));
+}
+
+static void test_rate(void **state)
+{
+    (void)state;
+    close_all();
+    const struct store_settings settings = {.path = path, .submissions_per_hour = 2};
+    assert_int_equal(store_open(&settings, STORE_WRITE, &store), 0);
+    assert_string_equal(store_origin(store), "test");  // the file knows
+    assert_int_equal(store_reader(store, &reader), 0);
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(run_of("ada", 2), &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in_at(run_of("ada", 3), &ada, NULL, FIXTURE_NOW_MS + 600000), PROBLEM_RATE);
+    assert_int_equal(last.retry_after, 3000);
+    assert_int_equal(hand_in_at(run_of("ada", 1), &ada, NULL, FIXTURE_NOW_MS + 600000), PROBLEM_NONE);  // again is not new
+    assert_int_equal(hand_in(run_of("bob", 4), &bob), PROBLEM_NONE);
+    assert_int_equal(hand_in_at(run_of("ada", 3), &ada, NULL, FIXTURE_NOW_MS + 3600000), PROBLEM_NONE);
+}
+
+static void test_supersede(void **state)
+{
+    (void)state;
+    char digest[DIGEST_HEX];
+    json_t *run = run_of("ada", 1), *better = run_of("ada", 1), *other = run_of("ada", 2);
+    digest_of(run, digest);
+    json_object_set_new(better, "note", json_string("with a note"));
+    assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(json_deep_copy(better), &ada), PROBLEM_CONFLICT);
+    assert_non_null(strstr(last.detail, digest));  // it says what to name
+    json_object_set_new(other, "supersedes", json_string(digest));
+    assert_int_equal(hand_in(other, &ada), PROBLEM_CONFLICT);  // another run can not take its place
+    json_object_set_new(better, "supersedes", json_string(digest));
+    json_t *faster = json_deep_copy(better);
+    static const int64_t scores[] = {9500, 9500};
+    fixture_curve(faster, scores, 2);
+    assert_int_equal(hand_in(faster, &ada), PROBLEM_CONFLICT);  // nor the same run with other points
+    assert_int_equal(hand_in(json_deep_copy(better), &ada), PROBLEM_NONE);
+    struct entries e = board_of(BOARD_TRAINING_TIME, RANK_CLASSIC);
+    assert_int_equal(e.total, 1);
+    assert_string_equal(e.at[0].source, "#2");
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);  // the old bytes still have their receipt
+    assert_true(last.again);
+    assert_int_equal(hand_in(about("amend", digest), &ada), PROBLEM_CONFLICT);
+    struct stored s;
+    assert_int_equal(store_statement(reader, digest, &arena, &s), 0);
+    assert_int_equal(s.superseded, 2);
+    json_decref(better);
+    assert_whole();
+}
+
+static void test_withdraw_and_amend(void **state)
+{
+    (void)state;
+    char digest[DIGEST_HEX];
+    json_t *run = run_of("ada", 1);
+    digest_of(run, digest);
+    assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
+    json_t *amend = about("amend", digest);
+    json_object_set_new(amend, "team", json_string("Byron & daughters"));
+    json_object_set_new(amend, "tags", json_pack("[s]", "slow"));
+    assert_int_equal(hand_in(amend, &ada), PROBLEM_NONE);
+    struct entries e = board_of(BOARD_TRAINING_COST, RANK_CLASSIC);
+    assert_string_equal(e.at[0].team, "Byron & daughters");
+    assert_string_equal(e.at[0].tags, "slow");
+    assert_int_equal(hand_in(about("withdraw", digest), &ada), PROBLEM_NONE);
+    assert_int_equal(board_of(BOARD_TRAINING_TIME, RANK_CLASSIC).total, 0);
+    assert_int_equal(hand_in(about("amend", digest), &ada), PROBLEM_CONFLICT);
+    struct stored s;
+    assert_int_equal(store_statement(reader, "1", &arena, &s), 0);
+    assert_int_equal(s.withdrawn, 3);
+    assert_string_equal(s.withdrawn_reason, "a mistake");
+    assert_string_equal(s.team, "Byron & daughters");
+    json_t *back = run_of("ada", 1);
+    json_object_set_new(back, "note", json_string("again"));
+    assert_int_equal(hand_in(back, &ada), PROBLEM_CONFLICT);  // withdrawn is withdrawn
+    assert_whole();
+}
+
+static json_t *group_run_of(const char *handle, int number, int index)
+{
+    json_t *run = run_of(handle, number);
+    fixture_set(run, "group",
+                json_pack("{s:s, s:i, s:i, s:I}", "nonce", "fedcba9876543210fedcba9876543210", "index", index, "planned", 5,
+                          "announced_ms", (json_int_t)(FIXTURE_NOW_MS - 300000)));
+    return run;
+}
+
+// ---- groups and reproductions
+static void test_group(void **state)
+{
+    (void)state;
+    struct stored *runs;
+    int count, planned;
+    for (int i = 1; i <= 4; i++) {
+        assert_int_equal(hand_in(group_run_of("ada", i, i), &ada), PROBLEM_NONE);
+        assert_int_equal(board_of(BOARD_TRAINING_TIME, RANK_GROUP).total, 0);
+    }
+    assert_int_equal(hand_in(group_run_of("bob", 9, 5), &bob), PROBLEM_CONFLICT);  // another person's group
+    assert_int_equal(hand_in(group_run_of("ada", 9, 4), &ada), PROBLEM_CHECKS);    // the number is taken
+    assert_int_equal(last.findings.at[0].check, CHECK_GROUP);
+    json_t *run = group_run_of("ada", 9, 5);
+    fixture_set(run, "seed", json_integer(3));
+    fixture_chain(run);
+    assert_int_equal(hand_in(run, &ada), PROBLEM_CHECKS);  // a seed twice
+    assert_int_equal(last.findings.at[0].check, CHECK_SEED);
+    run = group_run_of("ada", 9, 5);
+    fixture_set(run, "model.name", json_string("another"));
+    assert_int_equal(hand_in(run, &ada), PROBLEM_CHECKS);  // not the same thing five times
+    assert_int_equal(hand_in(group_run_of("ada", 5, 5), &ada), PROBLEM_NONE);
+    for (int board = 0; board < BOARDS; board++) {
+        struct entries e = board_of((enum board)board, RANK_GROUP);
+        assert_int_equal(e.total, 1);
+        assert_int_equal(e.at[0].runs, 5);
+        assert_string_equal(e.at[0].source, "group fedcba9876543210fedcba9876543210");
+        assert_int_equal(e.at[0].trust, TRUST_AUDITED);
+        assert_int_equal(e.at[0].sequence, 5);
+        assert_true(e.at[0].low <= e.at[0].value && e.at[0].value <= e.at[0].high);
+    }
+    assert_int_equal(store_group(reader, "fedcba9876543210fedcba9876543210", &arena, &runs, &count, &planned), 0);
+    assert_int_equal(count, 5);
+    assert_int_equal(planned, 5);
+    assert_int_equal(store_group(reader, "", &arena, &runs, &count, &planned), ERR_MISSING);
+    // Leaving one out breaks the group, and its number stays taken.
+    char digest[DIGEST_HEX];
+    run = group_run_of("ada", 2, 2);
+    digest_of(run, digest);
+    json_decref(run);
+    assert_int_equal(hand_in(about("withdraw", digest), &ada), PROBLEM_NONE);
+    assert_int_equal(board_of(BOARD_TRAINING_TIME, RANK_GROUP).total, 0);
+    assert_int_equal(hand_in(group_run_of("ada", 12, 2), &ada), PROBLEM_CHECKS);
+    assert_whole();
+}
+
+static enum trust trust_of(const char *id)
+{
+    struct stored s;
+    assert_int_equal(store_statement(reader, id, &arena, &s), 0);
+    return s.trust;
+}
+
+static void test_reproduced(void **state)
+{
+    (void)state;
+    json_t *first = run_of("ada", 1), *own = run_of("ada", 2), *other = run_of("bob", 3);
+    char digest[DIGEST_HEX];
+    fixture_set(own, "seed", json_integer(1));
+    fixture_set(other, "seed", json_integer(1));
+    fixture_chain(own);
+    fixture_chain(other);
+    digest_of(other, digest);
+    assert_int_equal(hand_in(first, &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(own, &ada), PROBLEM_NONE);
+    assert_int_equal(trust_of("1"), TRUST_AUDITED);  // oneself is nobody else
+    assert_int_equal(hand_in(other, &bob), PROBLEM_NONE);
+    assert_int_equal(trust_of("1"), TRUST_REPRODUCED);
+    assert_int_equal(trust_of("2"), TRUST_AUDITED);
+    assert_int_equal(trust_of("3"), TRUST_AUDITED);
+    struct entries e = board_of(BOARD_TRAINING_TIME, RANK_CLASSIC);
+    assert_string_equal(e.at[0].source, "#1");
+    assert_int_equal(e.at[0].trust, TRUST_REPRODUCED);
+    assert_whole();
+    assert_int_equal(hand_in(about("withdraw", digest), &bob), PROBLEM_NONE);
+    assert_int_equal(trust_of("1"), TRUST_AUDITED);
+    assert_whole();
+}
+
+static const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    TEST(test_run_is_taken), TEST(test_same_bytes_same_receipt), TEST(test_refusals), TEST(test_same_head),  TEST(test_rate),
+    TEST(test_supersede),    TEST(test_withdraw_and_amend),      TEST(test_group),    TEST(test_reproduced),
+};
+
+int main(void)
+{
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// The client's parsers on bytes that no honest scoreboard sends, which addresses it takes, and a server that says nothing.
+// Conversations with one that does are in test/cli/submit.sh.
+#include <arpa/inet.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/clock.h"
+#include "submit/client.h"
+#include "submit/client_origin.h"
+
+#include <cmocka.h>
+
+static void addresses(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *in, *out;  // NULL: refused
+    } cases[] = {
+        {"https://board.example", "https://board.example"},
+        {"https://board.example///", "https://board.example"},
+        {"https://board.example:8443/dawn/", "https://board.example:8443/dawn"},
+        {"HTTPS://Board.Example", "HTTPS://Board.Example"},
+        {"http://127.0.0.1:8080", "http://127.0.0.1:8080"},
+        {"http://127.9.9.9/", "http://127.9.9.9"},
+        {"http://localhost:1", "http://localhost:1"},
+        {"http://[::1]:8080", "http://[::1]:8080"},
+        {"http://board.example", NULL},
+        {"http://127.0.0.1.board.example", NULL},
+        {"http://localhost.board.example", NULL},
+        {"http://128.0.0.1", NULL},
+        {"http://0.0.0.0", NULL},
+        {"http://[::2]", NULL},
+        {"http://127.0.0.1@board.example", NULL},
+        {"https://me@board.example", NULL},
+        {"https://me:word@board.example", NULL},
+        {"https://board.example/?a=b", NULL},
+        {"https://board.example/#a", NULL},
+        {"ftp://board.example", NULL},
+        {"file:///etc/passwd", NULL},
+        {"board.example", NULL},
+        {"https://", NULL},
+        {"https://board example", NULL},
+        {"https://board.example/\r\nX: y", NULL},
+        {"", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *clean = NULL;
+        int rc = origin_address(cases[i].in, &clean);
+        if ((rc == 0) != (cases[i].out != NULL)) fail_msg("%s: %d", cases[i].in, rc);
+        if (rc == 0) assert_string_equal(clean, cases[i].out);
+        else assert_int_equal(rc, ERR_USAGE);
+        free(clean);
+    }
+    char *longer = zalloc(5000), *clean;
+    memset(longer, 'a', 4999);
+    memcpy(longer, "https://", 8);
+    assert_int_equal(origin_address(longer, &clean), ERR_USAGE);
+    free(longer);
+}
+
+static void origins(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *a, *b;
+        bool same;
+    } cases[] = {
+        {"https://board.example/a", "https://board.example/b?c", true},
+        {"https://board.example", "https://BOARD.example:443/", true},
+        {"https://board.example", "http://board.example", false},
+        {"https://board.example", "https://board.example:444", false},
+        {"https://board.example", "https://www.board.example", false},
+        {"https://board.example", "https://board.example.evil.example", false},
+        {"https://board.example", "https://board.example@evil.example", false},
+        {"http://127.0.0.1:80", "http://127.0.0.1", true},
+        {"http://127.0.0.1:81", "http://127.0.0.1", false},
+        {"https://board.example", "gopher://board.example", false},
+        {"https://board.example", "", false},
+        {"", "", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (origin_same(cases[i].a, cases[i].b) != cases[i].same) fail_msg("%s and %s", cases[i].a, cases[i].b);
+}
+
+static void members(void **state)
+{
+    (void)state;
+    char *text;
+    static const char good[] = "{\"receipt\": \"{\\\"a\\\":1}\", \"n\": 3}";
+    assert_int_equal(client_member(good, strlen(good), "receipt", &text), 0);
+    assert_string_equal(text, "{\"a\":1}");
+    free(text);
+    assert_int_equal(client_member(good, strlen(good), "signature", &text), ERR_INPUT);
+    assert_int_equal(client_member(good, strlen(good), "n", &text), ERR_INPUT);
+    assert_null(text);
+    for (size_t n = 0; n < strlen(good); n++) assert_int_equal(client_member(good, n, "receipt", &text), ERR_INPUT);
+    static const char *const bad[] = {"", "[]", "{\"a\": \"x\\u0000y\"}", "3", "null", "{\"a\": \"x\", \"a\": \"y\"}", "{\"a\": \"\xff\"}", "{\"a\": \"x\"} more"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(client_member(bad[i], strlen(bad[i]), "a", &text), ERR_INPUT);
+    size_t many = 1 << 20;
+    char *deep = zalloc(many + 1);
+    memset(deep, '[', many);
+    assert_int_equal(client_member(deep, many, "a", &text), ERR_INPUT);
+    free(deep);
+}
+
+static void problems(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body, *sentence, *checks;
+    } cases[] = {
+        {"{\"title\": \"No\", \"detail\": \"because\", \"checks\": [{\"code\": \"cost\", \"level\": \"reject\", \"text\": \"off\"}]}",
+         "No: because", "  reject cost: off\n"},
+        {"{\"title\": \"No\"}", "No", NULL},
+        {"{\"detail\": \"a\\u001b[2Jb\\u202e\"}", "a?[2Jb???", NULL},
+        {"{\"checks\": [3, {}, {\"text\": \"line\\nfeed\"}], \"title\": 7}", "it gives no reason that could be read",
+         "  check : \n  check : \n  check : line feed\n"},
+        {"{\"checks\": \"many\"}", "it gives no reason that could be read", NULL},
+        {"<html>", "it gives no reason that could be read", NULL},
+        {"", "it gives no reason that could be read", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct text sentence = {0}, checks = {0};
+        client_problem(cases[i].body, strlen(cases[i].body), &sentence, &checks);
+        assert_string_equal(sentence.at, cases[i].sentence);
+        if (cases[i].checks == NULL) assert_null(checks.at);
+        else assert_string_equal(checks.at, cases[i].checks);
+        text_free(&sentence);
+        text_free(&checks);
+    }
+}
+
+static void what_is_shown_is_tame_and_short(void **state)
+{
+    (void)state;
+    struct text t = {0};
+    client_tame(&t, "  Café 日本  ", 100);
+    assert_string_equal(t.at, "Café 日本");
+    text_free(&t);
+    client_tame(&t, "ééééé", 5);  // not in the middle of a character
+    assert_string_equal(t.at, "éé ...");
+    text_free(&t);
+    client_tame(&t, "\x1b[31m\xff", 100);
+    assert_string_equal(t.at, "?[31m?");
+    text_free(&t);
+    client_tame(&t, "   ", 100);
+    assert_null(t.at);
+
+    struct text body = {0}, sentence = {0}, checks = {0};  // a flood
+    text_add(&body, "{\"title\":\"");
+    for (int i = 0; i < 100000; i++) text_add(&body, "x");
+    text_add(&body, "\",\"checks\":[{}");
+    for (int i = 0; i < 100000; i++) text_add(&body, ",{}");
+    text_add(&body, "]}");
+    client_problem(body.at, body.length, &sentence, &checks);
+    assert_true(sentence.length < 700);
+    assert_true(checks.length < 70 * 400);
+    assert_non_null(strstr(checks.at, "and 99937 more"));
+    text_free(&body);
+    text_free(&sentence);
+    text_free(&checks);
+}
+
+// A server that takes the connection and never answers.
+static void silence_ends(void **state)
+{
+    (void)state;
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof at;
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(listen(listener, 4), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &length), 0);
+    char address[64];
+    snprintf(address, sizeof address, "http://127.0.0.1:%d", ntohs(at.sin_port));
+    struct client *c;
+    struct text body = {0};
+    assert_int_equal(client_open(address, &(struct client_options){.total_ms = 200}, &c), 0);
+    int64_t before = clock_ns();
+    assert_int_equal(client_get(c, "/api/v1", &body), ERR_NETWORK);
+    assert_true(clock_ns() - before < INT64_C(30000000000));
+    assert_non_null(strstr(error_text(), "does not answer"));
+    assert_null(body.at);
+    client_close(c);
+    close(listener);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(addresses), cmocka_unit_test(origins),
+        cmocka_unit_test(members),   cmocka_unit_test(problems),
+        cmocka_unit_test(what_is_shown_is_tame_and_short), cmocka_unit_test(silence_ends),
+    };
+    return cmocka_run_group_tests_name("client", tests, NULL, NULL);
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of contests against what the task and the data set of this program say themselves.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <math.h>
+#include <string.h>
+
+#include "data/source.h"
+#include "submit/format/contest.h"
+#include "tasks/task.h"
+
+#include <cmocka.h>
+
+static void cifar10_is_this_programs_cifar10(void **state)
+{
+    (void)state;
+    const struct contest *c = contest_find("cifar10");
+    const struct source *source = source_find("cifar10");
+    const struct task *task;
+    assert_int_equal(task_find("cifar10", &task), 0);
+    assert_non_null(c);
+    assert_string_equal(c->train_digest, source->content[SPLIT_TRAIN]);
+    assert_string_equal(c->test_digest, source->content[SPLIT_TEST]);
+    assert_int_equal(c->target_micro[0], llround(task->target * 1e6));
+    assert_string_equal(c->metric, task->metric);
+}
+
+static void published_data_are_known(void **state)
+{
+    (void)state;
+    const struct contest *c = contest_find("cifar10"), *imagenet = contest_find("imagenet");
+    assert_true(contest_knows_data(c, "train", c->train_digest));
+    assert_true(contest_knows_data(c, "test", c->test_digest));
+    assert_false(contest_knows_data(c, "train", c->test_digest));
+    assert_false(contest_knows_data(c, "test", c->train_digest));
+    assert_false(contest_knows_data(c, "train", "0000000000000000000000000000000000000000000000000000000000000000"));
+    assert_true(contest_knows_data(imagenet, "test", "whatever"));  // nothing to compare with
+}
+
+static void synthetic_data_have_a_board_of_their_own(void **state)
+{
+    (void)state;
+    int count;
+    const struct contest *table = contest_table(&count);
+    for (int i = 0; i < count; i++) {
+        assert_ptr_equal(contest_find(table[i].name), &table[i]);
+        assert_true(contest_of(table[i].name, true)->synthetic);
+        assert_true(table[i].target_micro[0] >= 1000 && table[i].target_micro[0] <= 1000000);
+    }
+    assert_ptr_equal(contest_of("cifar10", false), contest_find("cifar10"));
+    assert_null(contest_find("mnist"));
+    assert_null(contest_of("mnist", false));
+}
+
+static void exactly_at_the_target_meets_it(void **state)
+{
+    (void)state;
+    assert_true(contest_meets(9400, 10000, 940000));
+    assert_false(contest_meets(9399, 10000, 940000));
+    assert_true(contest_meets(750000, 1000000, 750000));
+    assert_false(contest_meets(0, 0, 1));
+    assert_true(contest_meets((int64_t)1 << 50, (int64_t)1 << 50, 1000000));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cifar10_is_this_programs_cifar10),
+        cmocka_unit_test(published_data_are_known),
+        cmocka_unit_test(synthetic_data_have_a_board_of_their_own),
+        cmocka_unit_test(exactly_at_the_target_meets_it),
+    };
+    return cmocka_run_group_tests_name("contest", tests, NULL, NULL);
+}
