@@ -53,6 +53,8 @@ const char *trust_what(enum trust);
 // A row. Texts are NUL-terminated, never NULL, in the arena of the query. 0 stands for "not known" where it can not be a value.
 struct entry {
     int64_t id;             // of the row, this database only
+    enum board board;       // where it stands: which board, and
+    enum rank order;        // which of its two ranks
     int64_t rank;           // 1 for the best; place in the order by value, then by server time, whatever the filter
     double value;           // in the board's unit, full precision
     double low, high;       // 95% interval of a group's mean; both the value otherwise

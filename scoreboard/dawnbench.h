@@ -26,7 +26,7 @@ struct dawnbench_entry {
     struct text quirks;            // a line each; freed by dawnbench_free
     // What follows from it for the contest's target, and for its other targets (same index):
     double seconds[CONTEST_TARGETS];       // hours x 3600 of the first row, in file order, that meets the target; negative: none
-    double accuracy[CONTEST_TARGETS];      // share, at that row
+    double accuracy[CONTEST_TARGETS];      // share, at that row; inference: the score, where it meets; negative: not met
     int devices;                   // read out of the hardware text where it says so plainly; 0: not
 };
 // `json` and `tsv` (NULL for inference) are a file's bytes.

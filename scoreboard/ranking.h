@@ -11,12 +11,19 @@
 struct ranked {
     enum board board;
     enum rank rank;
-    struct entry entry;  // without id and rank; texts in the arena
+    struct entry entry;  // without id, board, order and rank; texts in the arena
 };
-// At most one row a board and rank. A run that did not meet its target, was withdrawn or superseded has none.
+// Both return how many rows there are: at most one a board. The store adds what statements do not say: id, place, trust,
+// flags, sequence and server time, source, and the words of later amendments.
+// A run that did not meet its target has none; nor has one that was withdrawn or superseded, which the caller knows.
 int ranking_of_run(const struct statement *, struct arena *, struct ranked rows[BOARDS]);
 // `runs`: what counts of a group, in order of index. Rows only when the group is official (group.h); `facts` always.
-int ranking_of_group(const struct statement *const *runs, int count, struct arena *, struct group_facts *facts, struct ranked rows[BOARDS]);
+int ranking_of_group(const struct statement *const *runs, int count, struct arena *, struct group_facts *facts,
+                     struct ranked rows[BOARDS]);
+// The same at another target of the contest, at most the run's own (imports may meet SQuAD's 0.73 and not its 0.75).
+int ranking_of_run_at(const struct statement *, int64_t target_micro, struct arena *, struct ranked rows[BOARDS]);
+int ranking_of_group_at(const struct statement *const *runs, int count, int64_t target_micro, struct arena *,
+                        struct group_facts *facts, struct ranked rows[BOARDS]);
 // What two runs must share so that one reproduces the other: SHA-256 over task, recipe, seed, binary, data and the points
 // (epoch, samples, k, loss; no times).
 int ranking_curve(const struct statement *, char hex[DIGEST_HEX]) MUST_CHECK;

@@ -16,6 +16,7 @@ struct request {
     struct store *store;
     struct reader *reader;            // this thread's
     int64_t now_ms;                   // date and time, for POST only: GET answers depend on the store alone
+    const struct server_settings *settings;
 };
 struct answer {
     int status;                       // 200 by default
@@ -38,7 +39,9 @@ struct server_settings {
     struct store *store;
     int threads;                     // 2
     int connections, per_address;    // 512, 32; per_address 0: no limit (behind a proxy all come from one)
-    int read_seconds;                // whole request within: 10 for GET, 20 for POST
+    int read_seconds;                // a head must have arrived within: 10; a body within twice that
+    int64_t submissions_per_hour;    // only to publish it (GET /api/v1); the store holds to it
+    void (*fault)(const char *sentence);  // what became a 500 or 503, for the operator; from any thread; may be NULL
 };
 int server_start(const struct server_settings *, struct server **) MUST_CHECK;
 int server_port(const struct server *);

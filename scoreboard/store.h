@@ -45,7 +45,8 @@ int store_accept(struct store *, const struct envelope *, int64_t now_ms, struct
 int store_revoke(struct store *, const char *key_id, const char *reason, int64_t now_ms, struct acceptance *) MUST_CHECK;
 
 struct dawnbench_entry;  // dawnbench.h
-int store_import(struct store *, const struct dawnbench_entry *const *, int count, int64_t now_ms) MUST_CHECK;  // same (task, kind, stem): replaced
+// An entry of the same (task, kind, stem) is replaced.
+int store_import(struct store *, const struct dawnbench_entry *const *, int count, int64_t now_ms) MUST_CHECK;
 
 int store_check(struct store *, int (*say)(void *, const char *sentence), void *, int *faults) MUST_CHECK;
 int store_backup(struct store *, const char *to) MUST_CHECK;

@@ -131,7 +131,8 @@ static int follow(struct client *c, struct question *q, const struct reply *repl
     if (!origin_same(q->url, to)) {
         struct text words = {0};
         client_tame(&words, to, 200);
-        int rc = fail(ERR_NETWORK, "%s sends us on to another server, %s; nothing was sent there (name it with --server if it is meant)",
+        int rc = fail(ERR_NETWORK,
+                      "%s sends us on to another server, %s; nothing was sent there (name it with --server if it is meant)",
                       q->url, words.at != NULL ? words.at : "");
         text_free(&words);
         return rc;
@@ -162,12 +163,14 @@ static int ask_patiently(struct client *c, struct question *q, struct reply *rep
 {
     for (int tries = 1;; tries++) {
         TRY(ask_along(c, q, reply));
-        if ((reply->status != 429 && reply->status != 503) || tries == CLIENT_TRIES || reply->retry_after > CLIENT_WAIT_MAX) return 0;
+        bool busy = reply->status == 429 || reply->status == 503;
+        if (!busy || tries == CLIENT_TRIES || reply->retry_after > CLIENT_WAIT_MAX) return 0;
         long ms = c->options.pause_ms << (tries - 1);
         if (reply->retry_after * 1000 > ms) ms = reply->retry_after * 1000;
         if (c->options.note != NULL) {
             char words[256];
-            snprintf(words, sizeof words, "%.150s is busy (%ld): asking again in %ld s", c->address, reply->status, (ms + 999) / 1000);
+            snprintf(words, sizeof words, "%.150s is busy (%ld): asking again in %ld s", c->address, reply->status,
+                     (ms + 999) / 1000);
             c->options.note(c->options.context, words);
         }
         struct timespec span = {ms / 1000, ms % 1000 * 1000000};
@@ -194,8 +197,8 @@ static int refused(struct client *c, const struct reply *reply, struct text *che
     client_problem(reply->body.at != NULL ? reply->body.at : "", reply->body.length, &words, checks);
     if (reply->retry_after > 0) snprintf(later, sizeof later, " (it says to come again in %ld s)", reply->retry_after);
     bool ours = reply->status >= 400 && reply->status < 500 && reply->status != 429 && reply->status != 408;
-    int rc = fail(reply->status == 404 ? ERR_MISSING : ours ? ERR_INPUT : ERR_NETWORK, "%s answers %ld: %s%s", c->address, reply->status,
-                  words.at != NULL ? words.at : "and says no more", later);
+    int rc = fail(reply->status == 404 ? ERR_MISSING : ours ? ERR_INPUT : ERR_NETWORK, "%s answers %ld: %s%s", c->address,
+                  reply->status, words.at != NULL ? words.at : "and says no more", later);
     text_free(&words);
     return rc;
 }

@@ -34,7 +34,8 @@ int client_board(struct client *, struct client_board *) MUST_CHECK;
 // Posts an envelope; `body` gets the answer to an accepted one (`again`: it was there already). A server that refuses the
 // statement (409, 422 and other 4xx) is ERR_INPUT, its sentence the error's; what it says of single checks goes into
 // `checks`, a line each.
-int client_post(struct client *, const char *envelope, size_t count, struct text *body, bool *again, struct text *checks) MUST_CHECK;
+int client_post(struct client *, const char *envelope, size_t count, struct text *body, bool *again,
+                struct text *checks) MUST_CHECK;
 
 // The pure parts, for tests. A member of a JSON object as text, or ERR_INPUT; free() ends it.
 int client_member(const char *json, size_t count, const char *name, char **text) MUST_CHECK;

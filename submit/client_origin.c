@@ -59,12 +59,14 @@ static bool is_this_machine(const char *host)
 static int check_parts(const char *address, CURLU *url)
 {
     char *scheme = part_of(url, CURLUPART_SCHEME), *host = part_of(url, CURLUPART_HOST), *user = part_of(url, CURLUPART_USER),
-         *password = part_of(url, CURLUPART_PASSWORD), *query = part_of(url, CURLUPART_QUERY), *rest = part_of(url, CURLUPART_FRAGMENT);
+         *password = part_of(url, CURLUPART_PASSWORD), *query = part_of(url, CURLUPART_QUERY),
+         *rest = part_of(url, CURLUPART_FRAGMENT);
     int rc = 0;
     if (*user || *password || *query || *rest)
         rc = fail(ERR_USAGE, "the address of a scoreboard has no user, no ? and no #, but %.200s has", address);
     else if (strcasecmp(scheme, "http") == 0 && !is_this_machine(host))
-        rc = fail(ERR_USAGE, "http://%.200s is not spoken with: only https proves who answers (http is for this machine alone)", host);
+        rc = fail(ERR_USAGE, "http://%.200s is not spoken with: only https proves who answers (http is for this machine alone)",
+                  host);
     else if (strcasecmp(scheme, "http") != 0 && strcasecmp(scheme, "https") != 0)
         rc = fail(ERR_USAGE, "the address of a scoreboard begins with https://, not \"%.200s\"", address);
     char *const all[] = {scheme, host, user, password, query, rest};
@@ -75,7 +77,8 @@ static int check_parts(const char *address, CURLU *url)
 int origin_address(const char *address, char **clean)
 {
     *clean = NULL;
-    if (strlen(address) > ADDRESS_MAX) return fail(ERR_USAGE, "the address of the scoreboard is longer than %d bytes", ADDRESS_MAX);
+    if (strlen(address) > ADDRESS_MAX)
+        return fail(ERR_USAGE, "the address of the scoreboard is longer than %d bytes", ADDRESS_MAX);
     CURLU *url = strstr(address, "://") != NULL ? parsed(address) : NULL;
     if (url == NULL)
         return fail(ERR_USAGE, "\"%.200s\" is not the address of a scoreboard, such as https://board.example", address);

@@ -160,7 +160,8 @@ static int proceed(struct choice *c, struct results *r, const struct submissions
         struct text t = {0};
         for (int i = 0; i < all->count; i++) submission_describe(&all->at[i], &t);
         print(&t);
-        printf("Nothing is new: %s has every run that %s.\n", board, c->runs.count > 0 || c->group != 0 ? "was named" : "has ended");
+        const char *which = c->runs.count > 0 || c->group != 0 ? "was named" : "has ended";
+        printf("Nothing is new: %s has every run that %s.\n", board, which);
         return 0;
     }
     TRY(judge(all));
@@ -221,13 +222,14 @@ int cmd_submit(int argc, char **argv)
     const struct usage usage = {
         .command = "submit",
         .operands = "[results.db] [OPTIONS]",
-        .about = "Signs recorded runs and submits them to a scoreboard: by default every run that has ended and\n"
+        .about = "Signs recorded runs and submits them to a scoreboard: by default every run that has ended and "
                  "that the board does not have yet.",
         .options = options,
         .more = "Examples:\n"
                 "  dawn submit --server https://board.example --handle ada\n"
-                "  dawn submit --dry-run                what would be sent, and what the checks say\n"
-                "  dawn submit --run 3 --out signed/ --board board.example",
+                "  dawn submit --dry-run      what would be sent, and what the checks say\n"
+                "  dawn submit --run 3 --out signed/ --board board.example\n\n"
+                "TLS trusts the system's certificates, or those in the file $SSL_CERT_FILE.",
     };
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;

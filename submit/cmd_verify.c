@@ -68,7 +68,8 @@ static int split_address(const char *url, char **base, char name[ID_MAX + 1])
         (*base)[at - url] = '\0';
         return 0;
     }
-    return fail(ERR_USAGE, "%.200s is not the address of a run or a statement: it has no /runs/N and no /api/v1/statements/N", url);
+    return fail(ERR_USAGE, "%.200s is not the address of a run or a statement: it has no /runs/N and no /api/v1/statements/N",
+                url);
 }
 
 static int get_part(struct client *c, const char *name, const char *part, struct text *into)
@@ -140,7 +141,8 @@ int cmd_verify(int argc, char **argv)
 {
     const char *wanted = NULL;
     const struct option options[] = {
-        {OPTION_TEXT, 0, "key", "KEY", "who must have signed: a fingerprint, a .pub file, or as \"dawn keys\" names it", &wanted, 0, 0},
+        {OPTION_TEXT, 0, "key", "KEY", "who must have signed: a fingerprint, a .pub file, or as \"dawn keys\" names it",
+         &wanted, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {
@@ -149,7 +151,8 @@ int cmd_verify(int argc, char **argv)
         .about = "Checks a signed statement: its signature, its bytes, the hash chain of its points, every check,\n"
                  "and the receipt of its scoreboard.",
         .options = options,
-        .more = "FILE is a statement with FILE.sig beside it, or an envelope; URL the page of a run.\n\n"
+        .more = "FILE is a statement with FILE.sig beside it, or an envelope; URL the page of a\n"
+                "run.\n\n"
                 "Examples:\n"
                 "  dawn verify signed/run-3.json --key ada.pub\n"
                 "  dawn verify https://board.example/runs/12",

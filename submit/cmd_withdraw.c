@@ -31,7 +31,8 @@ static int find_target(struct results *r, const char *word, const char *board, s
     } else {
         TRY(record_find(r, word, &t->run));
         TRY(receipts_last(r, t->run, board, &t->row));
-        if (t->row == NULL) return fail(ERR_MISSING, "run %lld has not been submitted to %s from this record", (long long)t->run, board);
+        if (t->row == NULL)
+            return fail(ERR_MISSING, "run %lld has not been submitted to %s from this record", (long long)t->run, board);
         t->digest = record_text(t->row, "statement");
     }
     if (t->row != NULL) t->run = record_int(t->row, "run");
@@ -49,7 +50,8 @@ static int send_it(struct sending *s, struct results *r, const struct target *t,
     struct statement statement;
     TRY(statement_make(json, &statement));
     if (t->row != NULL)
-        printf("It is about run %lld, #%lld on %s.\n", (long long)t->run, (long long)record_int(t->row, "sequence"), s->about.name);
+        printf("It is about run %lld, #%lld on %s.\n", (long long)t->run, (long long)record_int(t->row, "sequence"),
+               s->about.name);
     else printf("It is about the statement %.12s on %s.\n", t->digest, s->about.name);
     int rc = sending_ask(s, question);
     if (rc == 0) rc = sending_send(s, r, t->run, statement_type_name(statement.type), &statement);
@@ -135,7 +137,7 @@ int cmd_withdraw(int argc, char **argv)
         .operands = "RUN|DIGEST [results.db] --reason TEXT [OPTIONS]",
         .about = "Takes an own entry off the boards of a scoreboard. It stays in its log, with the reason.",
         .options = options,
-        .more = "Example:\n  dawn withdraw 3 --reason \"the machine was shared\" --server https://board.example",
+        .more = "Example:\n  dawn withdraw 3 --reason \"a shared machine\" --server https://board.example",
     };
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
@@ -162,7 +164,7 @@ int cmd_amend(int argc, char **argv)
         .operands = "RUN|DIGEST [results.db] [OPTIONS]",
         .about = "Changes what an own entry says about itself in words. Figures never change.",
         .options = options,
-        .more = "Example:\n  dawn amend 3 --code-url https://code.example/net --server https://board.example",
+        .more = "Example:\n  dawn amend 3 --code-url https://code.example --server https://board.example",
     };
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int check_receipt(const struct delivery *d, const struct client_board *board, const char *digest, const struct sshkey *signer)
+static int check_receipt(const struct delivery *d, const struct client_board *board, const char *digest,
+                         const struct sshkey *signer)
 {
     char id[SSHKEY_ID], key[SSHKEY_ID];
     if (memcmp(d->server.at, board->key.at, sizeof board->key.at) != 0)
@@ -21,8 +22,8 @@ static int check_receipt(const struct delivery *d, const struct client_board *bo
     return 0;
 }
 
-int delivery_read(const char *answer, size_t count, const struct client_board *board, const char *digest, const struct sshkey *signer,
-                  struct delivery *d)
+int delivery_read(const char *answer, size_t count, const struct client_board *board, const char *digest,
+                  const struct sshkey *signer, struct delivery *d)
 {
     *d = (struct delivery){0};
     int rc = client_member(answer, count, "receipt", &d->bytes);
@@ -34,8 +35,8 @@ int delivery_read(const char *answer, size_t count, const struct client_board *b
     return fail(ERR_NETWORK, "the server's receipt can not be trusted: %s", error_text());
 }
 
-int deliver(struct client *c, const struct client_board *board, struct signer *signer, const struct statement *s, struct delivery *d,
-            struct text *checks)
+int deliver(struct client *c, const struct client_board *board, struct signer *signer, const struct statement *s,
+            struct delivery *d, struct text *checks)
 {
     char signature[SSHSIG_MAX];
     struct text envelope = {0}, answer = {0};

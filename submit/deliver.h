@@ -20,7 +20,8 @@ int deliver(struct client *, const struct client_board *board, struct signer *, 
             struct text *checks) MUST_CHECK;
 void delivery_free(struct delivery *);
 // Keeps the receipt beside the run.
-int delivery_keep(struct results *, int64_t run, const struct client *, const struct statement *, const struct delivery *) MUST_CHECK;
+int delivery_keep(struct results *, int64_t run, const struct client *, const struct statement *,
+                  const struct delivery *) MUST_CHECK;
 
 // A receipt in an answer ({"receipt": "...", "signature": "..."}): its two parts, then what it says. `signer` NULL: not asked.
 int delivery_read(const char *answer, size_t count, const struct client_board *, const char *digest, const struct sshkey *signer,

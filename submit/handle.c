@@ -15,7 +15,8 @@ static int handle_path(char into[KEYRING_PATH], char folder[KEYRING_PATH])
     char *last = strrchr(folder, '/');  // .../dawn/keys
     BUG_IF(last == NULL);
     *last = '\0';
-    if (snprintf(into, KEYRING_PATH, "%s/handle", folder) >= KEYRING_PATH) return fail(ERR_INPUT, "the path of the handle is too long");
+    if (snprintf(into, KEYRING_PATH, "%s/handle", folder) >= KEYRING_PATH)
+        return fail(ERR_INPUT, "the path of the handle is too long");
     return 0;
 }
 
@@ -24,7 +25,8 @@ static int check(const char *handle, const char *from)
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-";
     size_t length = strlen(handle);
     if (length > 0 && length < HANDLE_MAX && strspn(handle, letters) == length) return 0;
-    return fail(ERR_USAGE, "%s is no handle: 1 to %d letters without accents, digits, \".\", \"_\", \"+\" or \"-\"", from, HANDLE_MAX - 1);
+    return fail(ERR_USAGE, "%s is no handle: 1 to %d letters without accents, digits, \".\", \"_\", \"+\" or \"-\"", from,
+                HANDLE_MAX - 1);
 }
 
 int handle_choose(const char *given, char into[HANDLE_MAX])
@@ -46,7 +48,8 @@ int handle_choose(const char *given, char into[HANDLE_MAX])
         }
     }
     int rc = word != NULL ? check(word, from)
-                          : fail(ERR_USAGE, "under which name? --handle NAME says so (once: it is remembered after the first submission)");
+                          : fail(ERR_USAGE,
+                                 "under which name? --handle NAME says so (once: it is remembered after the first submission)");
     if (rc == 0) snprintf(into, HANDLE_MAX, "%s", word);
     free(bytes);
     return rc;

@@ -69,7 +69,8 @@ static int choose_row(struct results *r, const json_t *row, const char *board, c
 {
     int64_t id = record_int(row, "id");
     if (is_running(row)) {
-        if (!list_has(open, record_int(row, "group_id"))) text_add(notes, "run %lld is still running and is left out\n", (long long)id);
+        if (!list_has(open, record_int(row, "group_id")))
+            text_add(notes, "run %lld is still running and is left out\n", (long long)id);
         return 0;
     }
     if (list_has(open, record_int(row, "group_id"))) return 0;
@@ -147,8 +148,8 @@ static void check_seeds(struct submissions *all, int index)
     free(seeds);
 }
 
-int submissions_build(struct results *r, const struct submission_choice *choice, const struct payload_words *words, int64_t now_ms,
-                      struct submissions *all, struct text *notes)
+int submissions_build(struct results *r, const struct submission_choice *choice, const struct payload_words *words,
+                      int64_t now_ms, struct submissions *all, struct text *notes)
 {
     struct list runs = {0};
     *all = (struct submissions){0};

@@ -21,7 +21,8 @@ static void result_line(const json_t *run, struct text *t)
     for (size_t i = 0; i < json_array_size(points); i++)
         if (json_object_get(json_array_get(points, i), "k") != NULL) last = canonical_int(json_array_get(points, i), "k");
     if (last >= 0)
-        text_add(t, "%.2f%% (%s of %s)", floor((double)last * 10000 / (double)items) / 100, text_count(k, last), text_count(n, items));
+        text_add(t, "%.2f%% (%s of %s)", floor((double)last * 10000 / (double)items) / 100, text_count(k, last),
+                 text_count(n, items));
     else text_add(t, "never evaluated");
     if (canonical_at(run, "reached") != NULL)
         text_add(t, ", target met after %s", text_span(span, (double)canonical_int(run, "reached.t_ns") / 1e9));
@@ -95,15 +96,16 @@ void submission_findings(const struct submission *s, struct text *t)
 // Members whose text is a digest, a date or one of a few fixed words, or is said above.
 static bool is_plain(const char *path)
 {
-    static const char *const plain[] = {"type", "board", "handle", "task", "division", "evaluated_by", "metric", "nonce", "status",
-                                        "task_digest", "precision", "device", "chain_root", "points", "segments", "supersedes",
-                                        NULL};
-    for (int i = 0; plain[i] != NULL; i++)
-        if (strcmp(path, plain[i]) == 0) return true;
+    static const char *const paths[] = {"type", "board", "handle", "task", "division", "evaluated_by", "metric", "status",
+                                        "chain_root", "points", "segments", "supersedes", NULL};
+    static const char *const names[] = {"digest", "nonce", "date", "split", "precision", "device", NULL};
+    for (int i = 0; paths[i] != NULL; i++)
+        if (strcmp(path, paths[i]) == 0) return true;
     const char *last = strrchr(path, '.');
     last = last != NULL ? last + 1 : path;
-    return strstr(last, "digest") != NULL || strcmp(last, "nonce") == 0 || strcmp(last, "date") == 0 || strcmp(last, "split") == 0 ||
-           strcmp(last, "precision") == 0 || strcmp(last, "device") == 0;
+    for (int i = 0; names[i] != NULL; i++)
+        if (strcmp(last, names[i]) == 0) return true;
+    return strlen(last) > 7 && strcmp(last + strlen(last) - 7, "_digest") == 0;
 }
 
 // A word longer than a line (a recipe is one) is broken where the line ends.

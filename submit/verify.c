@@ -50,7 +50,8 @@ static void checks_of(const struct statement *s, int64_t when_ms, struct text *t
     int broken = 0, kept = f.count < FINDINGS_MAX ? f.count : FINDINGS_MAX;
     size_t points = json_array_size(canonical_at(s->json, "points"));
     for (int i = 0; i < kept; i++) broken += f.at[i].check == CHECK_CHAIN;
-    if (s->type == STATEMENT_RUN && broken == 0) text_entry(t, "chain", "good: root and %zu point%s", points, points == 1 ? "" : "s");
+    if (s->type == STATEMENT_RUN && broken == 0)
+        text_entry(t, "chain", "good: root and %zu point%s", points, points == 1 ? "" : "s");
     for (int i = 0; i < kept; i++) {
         char words[FINDING_TEXT + 64];
         enum check check = f.at[i].check;
@@ -62,7 +63,8 @@ static void checks_of(const struct statement *s, int64_t when_ms, struct text *t
     if (f.rejects == 0) text_entry(t, "checks", "good: none of %d fails%s", CHECKS, f.flags > 0 ? ", but see the flags" : "");
 }
 
-static int64_t receipt_of(const struct evidence *e, const struct statement *s, const struct sshkey *key, struct text *t, int *faults)
+static int64_t receipt_of(const struct evidence *e, const struct statement *s, const struct sshkey *key, struct text *t,
+                          int *faults)
 {
     if (e->receipt == NULL) return 0;
     struct delivery d;
@@ -76,8 +78,8 @@ static int64_t receipt_of(const struct evidence *e, const struct statement *s, c
     struct tm broken;
     gmtime_r(&seconds, &broken);
     strftime(day, sizeof day, "%Y-%m-%d %H:%M", &broken);
-    text_entry(t, "receipt", "good: #%lld of %s, accepted %s UTC, signed by %s", (long long)d.receipt.sequence, d.receipt.board, day,
-               sshkey_id(&d.server, id));
+    text_entry(t, "receipt", "good: #%lld of %s, accepted %s UTC, signed by %s", (long long)d.receipt.sequence, d.receipt.board,
+               day, sshkey_id(&d.server, id));
     delivery_free(&d);
     return accepted;
 }

@@ -85,7 +85,8 @@ static void update(struct graph *g, const struct task_build *b, const int *param
         int p = params[i], rank = g->value[p].shape.rank;
         if (grads[i] == NONE) continue;
         graph_scope(g, "%s", g->value[p].slot->name);
-        int lr = rank == 4 ? filter_lr : rank == 2 ? head_lr : !strcmp(g->value[p].slot->name, "whiten.bias") ? first_lr : bias_lr;
+        bool first = !strcmp(g->value[p].slot->name, "whiten.bias");
+        int lr = rank == 4 ? filter_lr : rank == 2 ? head_lr : first ? first_lr : bias_lr;
         double rate = rank == 2 ? r->head_lr : r->bias_lr;
         other.decay = rate > 0 ? (float)(decay / rate) : 0;
         if (r->optimiser == OPTIMISER_ADAMW)

@@ -34,7 +34,9 @@ static int weights_of_run(const struct arguments *a, struct results *results, in
     TRY(record_find(results, a->run ? a->run : "last", run));
     TRY(record_read(results, *run, &record));
     const char *name = record_text(record, "checkpoint"), *file = result_file(results), *slash = strrchr(file, '/');
-    int rc = *name ? 0 : fail(ERR_INPUT, "run %lld has no weights: it was not finished, or was trained with --save \"\"", (long long)*run);
+    int rc = 0;
+    if (!*name)
+        rc = fail(ERR_INPUT, "run %lld has no weights: it was not finished, or was trained with --save \"\"", (long long)*run);
     int folder = slash && name[0] != '/' ? (int)(slash - file + 1) : 0;
     if (rc == 0 && asprintf(path, "%.*s%s", folder, file, name) < 0) BUG("out of memory");
     if (rc == 0) rc = same_weights(*path, record, *run);
@@ -132,8 +134,8 @@ static void print_text(const struct measured *m)
     char items[TEXT_FIGURE], cost[COST_TEXT];
     bool met = contest_meets(f->correct, f->items, llround(m->target * 1e6));
     printf("%s, %s, %d thread%s\n", f->recipe.model, dtype_name(f->dtype), f->threads, f->threads == 1 ? "" : "s");
-    printf("  %-22s %.2f%% of %s test images%s\n", "accuracy of this pass", floor(1e4 * (double)f->correct / (double)f->items) / 100,
-           text_count(items, f->items), met ? "" : ", under the target");
+    printf("  %-22s %.2f%% of %s test images%s\n", "accuracy of this pass",
+           floor(1e4 * (double)f->correct / (double)f->items) / 100, text_count(items, f->items), met ? "" : ", under the target");
     if (m->a->latency) {
         print_times("with preprocessing", &f->whole_ns);
         print_times("model alone", &f->model_ns);

@@ -137,7 +137,8 @@ static int check_words(int argc, char **argv, const struct choice *c)
         return fail(ERR_USAGE, "there is no \"results %s\"; it is list, show or export", action);
     }
     if (!format) return fail(ERR_USAGE, "the format is json, csv or dawnbench, not \"%s\"", c->format);
-    if (argc > (strcmp(action, "list") == 0 ? 2 : 3)) return fail(ERR_USAGE, "results %s does not take \"%s\"", action, argv[argc - 1]);
+    if (argc > (strcmp(action, "list") == 0 ? 2 : 3))
+        return fail(ERR_USAGE, "results %s does not take \"%s\"", action, argv[argc - 1]);
     return 0;
 }
 

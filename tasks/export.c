@@ -164,8 +164,8 @@ static json_t *entry(const json_t *run, const json_t *row, const struct export_e
     strftime(date, sizeof date, "%Y-%m-%d", &day);
     snprintf(hardware, sizeof hardware, "%lld threads of %s / %s%s%s%s%s", (long long)record_int(row, "threads"),
              record_text(machine, "cpu"), text_size(memory, (double)record_int(machine, "memory_bytes")),
-             *record_text(machine, "gpu") ? " / " : "", record_text(machine, "gpu"), record_has(row, "price_instance") ? " / " : "",
-             record_text(row, "price_instance"));
+             *record_text(machine, "gpu") ? " / " : "", record_text(machine, "gpu"),
+             record_has(row, "price_instance") ? " / " : "", record_text(row, "price_instance"));
     json_t *out = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "version", "v1.0", "author", e->author ? e->author : "",
                             "authorEmail", "", "framework", "DAWN", "model", record_text(row, "model"), "hardware", hardware,
                             "timestamp", date);
@@ -219,7 +219,8 @@ static int write_training(const json_t *run, const char *stem, const struct expo
     return rc;
 }
 
-static int write_inference(const json_t *run, const json_t *latency, const char *stem, const struct export_entry *e, struct text *written)
+static int write_inference(const json_t *run, const json_t *latency, const char *stem, const struct export_entry *e,
+                           struct text *written)
 {
     char path[4096], percent[EXPORT_FIGURE];
     json_t *out = entry(run, latency, e, "measured_ms");

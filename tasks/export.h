@@ -19,7 +19,8 @@ extern const char *const export_tables[];  // NULL-terminated; the first is "run
 struct export_entry {
     const char *author, *code_url;  // NULL: left empty or out
 };
-int export_dawnbench(struct results *, int64_t id, const char *folder, const struct export_entry *, struct text *written) MUST_CHECK;
+int export_dawnbench(struct results *, int64_t id, const char *folder, const struct export_entry *,
+                     struct text *written) MUST_CHECK;
 
 // k of n in points of 100, four decimals, cut off rather than rounded up; ns as hours, rounded up.
 enum { EXPORT_FIGURE = 48 };

@@ -145,7 +145,8 @@ int infer_measure(const struct infer_options *o, struct infer_figures *f)
 
 // ---- choosing
 
-static int try_one(const struct infer_options *o, int threads, enum recipe_precision p, int64_t *best, struct infer_options *winner)
+static int try_one(const struct infer_options *o, int threads, enum recipe_precision p, int64_t *best,
+                   struct infer_options *winner)
 {
     struct infer_options trial = *o;
     struct infer_figures f;

@@ -152,7 +152,8 @@ void machine_read(struct machine_facts *m)
         add_word(m->virtualised, sizeof m->virtualised, ", ", "container");
     gpu_read(m);
     char release[4096];
-    if (read_small("/etc/os-release", release, sizeof release) > 0 || read_small("/usr/lib/os-release", release, sizeof release) > 0) {
+    if (read_small("/etc/os-release", release, sizeof release) > 0 ||
+        read_small("/usr/lib/os-release", release, sizeof release) > 0) {
         const char *name = find_value(release, "PRETTY_NAME");
         if (name != NULL) take_line(m->os, sizeof m->os, name + (*name == '"'));
         size_t n = strlen(m->os);

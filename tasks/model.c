@@ -4,7 +4,8 @@
 #include "runtime/base/text.h"
 
 const struct model model_table[] = {
-    {"record", "8 layers of the public speedruns: whitening, three groups of 64/256/256 channels, max pools", model_record, NULL, true, 2},
+    {"record", "8 layers of the public speedruns: whitening, three groups of 64/256/256 channels, max pools", model_record, NULL,
+     true, 2},
     {"resnet9", "9 layers, two residual blocks: DAWNBench's fast entries", model_resnet9, "resnet", false, 0},
     {"resnet56", "pre-activation, three stages of 9 basic blocks: DAWNBench's seed", model_resnet56, "resnet", false, 0},
     {"resnet164", "pre-activation, three stages of 18 bottlenecks: DAWNBench's seed", model_resnet164, "resnet", false, 0},

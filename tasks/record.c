@@ -131,7 +131,8 @@ static int add_one(struct results *r, json_t *record, const char *key, const cha
 
 static int read_parts(struct results *r, json_t *record, int64_t id)
 {
-    TRY(add_list(r, record, "data_sets", "SELECT name, split, digest, items, official, synthetic FROM data_sets WHERE run = ?", id));
+    TRY(add_list(r, record, "data_sets",
+                 "SELECT name, split, digest, items, official, synthetic FROM data_sets WHERE run = ?", id));
     TRY(add_list(r, record, "points",
                  "SELECT epoch, t_ns, classic_ns, warm_ns, warm_with_evaluation_ns, samples, k, loss_micro, hash FROM points"
                  " WHERE run = ? ORDER BY epoch",

@@ -353,7 +353,8 @@ static int store_latency(struct results *r, const struct latency_facts *f, const
         " k, views, target_micro, eligible, data_name, data_split, data_digest, data_items, official, synthetic, machine,"
         " software, price_instance, price_micro_per_hour, price_source, price_date, measured_ms) VALUES"
         " (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-        "pttttt" "iii" "iiiiiiii" "iiii" "tttiii" "iitptti", f->run, f->weights_digest != NULL ? f->weights_digest : "", f->task, f->model, f->precision, f->device,
+        "pttttt" "iii" "iiiiiiii" "iiii" "tttiii" "iitptti",
+        f->run, f->weights_digest != NULL ? f->weights_digest : "", f->task, f->model, f->precision, f->device,
         f->threads, f->items, f->warmup_items, f->model_ns.mean, f->model_ns.p50, f->model_ns.p90, f->model_ns.p99,
         f->whole_ns.mean, f->whole_ns.p50, f->whole_ns.p90, f->whole_ns.p99, f->k, f->views, f->target_micro, eligible, d->name,
         d->split, d->digest, d->items, (int64_t)d->official, (int64_t)d->synthetic, machine, program,

@@ -30,7 +30,8 @@ static void tame(char *text)
     }
 }
 
-static void heading(struct text *t, const struct show_style *style, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void heading(struct text *t, const struct show_style *style, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 static void heading(struct text *t, const struct show_style *style, const char *format, ...)
 {
     char words[512];
@@ -88,7 +89,15 @@ static double percent(int64_t k, int64_t n)
     return n > 0 ? floor((double)k * 10000 / (double)n) / 100 : 0;  // two places, cut off: 93.996 is not 94.00
 }
 
-void show_curve(struct text *t, const double *values, int count, double target, int rows, int width, const struct show_style *style)
+// The last evaluation of a run; `into` stays as it is where there was none.
+static void last_share(char into[16], const json_t *run)
+{
+    if (!record_has(run, "last_k")) return;
+    snprintf(into, 16, "%.2f%%", percent(record_int(run, "last_k"), record_int(run, "items")));
+}
+
+void show_curve(struct text *t, const double *values, int count, double target, int rows, int width,
+                const struct show_style *style)
 {
     static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     static const char *const plain[] = {" ", ".", ".", ":", ":", "|", "|", "#", "#"};
@@ -202,7 +211,8 @@ static void add_data(struct text *t, const json_t *run)
     json_array_foreach(json_object_get(run, "data_sets"), i, row)
     {
         char items[TEXT_FIGURE];
-        const char *kind = record_int(row, "synthetic") ? "synthetic" : record_int(row, "official") ? "official" : "not the published bytes";
+        const char *kind = record_int(row, "official") ? "official" : "not the published bytes";
+        if (record_int(row, "synthetic")) kind = "synthetic";
         text_add(&all, "%s%s %s: %s items, %s", i > 0 ? "; " : "", record_text(row, "name"), record_text(row, "split"),
                  text_count(items, record_int(row, "items")), kind);
     }
@@ -250,8 +260,8 @@ static void add_latencies(struct text *t, const json_t *rows, const struct show_
     json_array_foreach((json_t *)rows, i, row)
     {
         char items[TEXT_FIGURE], cost[COST_TEXT];
-        text_add(t, "  %s, %lld thread%s, %s: %.2f%% of %s items%s\n", record_text(row, "precision"), (long long)record_int(row, "threads"),
-                 record_int(row, "threads") == 1 ? "" : "s", record_text(row, "device"),
+        text_add(t, "  %s, %lld thread%s, %s: %.2f%% of %s items%s\n", record_text(row, "precision"),
+                 (long long)record_int(row, "threads"), record_int(row, "threads") == 1 ? "" : "s", record_text(row, "device"),
                  percent(record_int(row, "k"), record_int(row, "items")), text_count(items, record_int(row, "items")),
                  record_int(row, "eligible") ? "" : ", NOT ELIGIBLE");
         text_add(t, "    %-24s%11s%11s%11s%11s\n", "ms an item", "mean", "p50", "p90", "p99");
@@ -263,9 +273,9 @@ static void add_latencies(struct text *t, const json_t *rows, const struct show_
             for (int c = 1; c < 5; c++) text_add(t, "%11.4f", (double)record_int(row, which[w][c]) / 1e6);
             text_add(t, "\n");
         }
+        int64_t mean = record_int(row, "whole_mean_ns"), price = record_int(row, "price_micro_per_hour");
         if (record_has(row, "price_micro_per_hour"))
-            text_add(t, "    %s for 10,000 items\n",
-                     cost_text(cost, cost_inference_micro(record_int(row, "whole_mean_ns"), 10000, record_int(row, "price_micro_per_hour"))));
+            text_add(t, "    %s for 10,000 items\n", cost_text(cost, cost_inference_micro(mean, 10000, price)));
     }
 }
 
@@ -324,9 +334,9 @@ int show_group(struct results *r, int64_t group, const struct show_style *style,
     {
         char figure[TEXT_FIGURE] = "-", share[16] = "-";
         if (record_has(run, "last_ns")) span(figure, record_int(run, "last_ns"));
-        if (record_has(run, "last_k")) snprintf(share, sizeof share, "%.2f%%", percent(record_int(run, "last_k"), record_int(run, "items")));
-        text_add(t, "  run %-5lld seed %-10lld %8s %14s  %s\n", (long long)record_int(run, "id"), (long long)record_int(run, "seed"), share,
-                 figure, record_text(run, "status"));
+        last_share(share, run);
+        text_add(t, "  run %-5lld seed %-10lld %8s %14s  %s\n", (long long)record_int(run, "id"),
+                 (long long)record_int(run, "seed"), share, figure, record_text(run, "status"));
     }
     json_decref(runs);
     if (facts.finished > 0) {
@@ -354,8 +364,10 @@ static void add_receipts(struct text *t, const json_t *run)
     json_t *row;
     json_array_foreach(json_object_get(run, "receipts"), i, row)
     {
-        const char *type = record_text(row, "type");
-        line(t, strcmp(type, "amend") == 0 ? "amended:" : strcmp(type, "withdraw") == 0 ? "withdrawn:" : "submitted:", "#%lld on %s%s", (long long)record_int(row, "sequence"), record_text(row, "board"),
+        const char *type = record_text(row, "type"), *label = "submitted:";
+        if (strcmp(type, "amend") == 0) label = "amended:";
+        if (strcmp(type, "withdraw") == 0) label = "withdrawn:";
+        line(t, label, "#%lld on %s%s", (long long)record_int(row, "sequence"), record_text(row, "board"),
              record_has(row, "supersedes") ? ", in place of the one before" : "");
     }
 }
@@ -366,8 +378,8 @@ int show_run(struct results *r, int64_t id, const struct show_style *style, stru
     TRY(record_read(r, id, &run));
     char date[32];
     const char *dot = style->unicode ? "·" : "-";
-    heading(t, style, "Run %lld %s %s %s %s %s %s UTC", (long long)id, dot, record_text(run, "task"), dot, record_text(run, "status"), dot,
-            when(date, record_int(run, "started_ms")));
+    heading(t, style, "Run %lld %s %s %s %s %s %s UTC", (long long)id, dot, record_text(run, "task"), dot,
+            record_text(run, "status"), dot, when(date, record_int(run, "started_ms")));
     if (record_int(run, "synthetic"))
         text_add(t, "  SYNTHETIC DATA: drawn by the program itself; this never stands on a board.\n");
     add_result(t, run, style);
@@ -397,10 +409,11 @@ static int list_groups(struct results *r, struct text *t)
         int64_t id = record_int(group, "id");
         rc = record_group(r, id, &runs, &f);
         if (rc < 0) break;
-        long long first = (long long)record_int(json_array_get(runs, 0), "id"), count = (long long)json_array_size(runs);
+        size_t count = json_array_size(runs);
+        long long first = (long long)record_int(json_array_get(runs, 0), "id");
+        long long last = count > 0 ? (long long)record_int(json_array_get(runs, count - 1), "id") : 0;
         text_add(t, "group %lld: %d of %d runs%s", (long long)id, f.finished, f.planned, count ? "" : "\n");
-        if (count) text_add(t, " (%lld to %lld): %s\n", first, (long long)record_int(json_array_get(runs, json_array_size(runs) - 1), "id"),
-                            group_verdict_name(f.verdict));
+        if (count > 0) text_add(t, " (%lld to %lld): %s\n", first, last, group_verdict_name(f.verdict));
         json_decref(runs);
     }
     json_decref(groups);
@@ -412,7 +425,8 @@ int show_list(struct results *r, const struct show_style *style, struct text *t)
     json_t *runs;
     TRY(record_list(r, &runs));
     char head[128];
-    snprintf(head, sizeof head, "%4s  %-16s  %-8s %-11s %8s %11s  %s", "run", "started (UTC)", "task", "status", "accuracy", "to target", "model");
+    snprintf(head, sizeof head, "%4s  %-16s  %-8s %-11s %8s %11s  %s", "run", "started (UTC)", "task", "status", "accuracy",
+             "to target", "model");
     text_add(t, style->bold ? "\033[1m%s\033[0m\n" : "%s\n", head);
     size_t i;
     json_t *run;
@@ -420,7 +434,7 @@ int show_list(struct results *r, const struct show_style *style, struct text *t)
     {
         char date[32], figure[TEXT_FIGURE] = "-", share[16] = "-", row[256];
         if (record_has(run, "reached_ns")) span(figure, record_int(run, "reached_ns"));
-        if (record_has(run, "last_k")) snprintf(share, sizeof share, "%.2f%%", percent(record_int(run, "last_k"), record_int(run, "items")));
+        last_share(share, run);
         snprintf(row, sizeof row, "%4lld  %-16s  %-8.8s %-11s %8s %11s  %.*s%s", (long long)record_int(run, "id"),
                  when(date, record_int(run, "started_ms")), record_text(run, "task"), record_text(run, "status"), share, figure,
                  record_int(run, "synthetic") ? 6 : 14, record_text(run, "model"), record_int(run, "synthetic") ? " SYNTH" : "");

@@ -264,7 +264,8 @@ static int end_record(struct going *r, int rc)
                           .checkpoint = r->checkpoint, .message = rc < 0 ? why : NULL};
     const char *name = r->checkpoint ? strrchr(r->checkpoint, '/') : NULL;
     if (name && !r->o->save) end.checkpoint = name + 1;  // beside the database
-    enum run_status status = rc == ERR_INTERRUPTED ? RUN_INTERRUPTED : rc < 0 ? RUN_FAILED : target_met(r) ? RUN_DONE : RUN_MISSED;
+    enum run_status status = rc == ERR_INTERRUPTED ? RUN_INTERRUPTED : RUN_FAILED;
+    if (rc >= 0) status = target_met(r) ? RUN_DONE : RUN_MISSED;
     int ended = result_end(r->run, status, &end, &status);
     r->run = NULL;
     tell_end(r, status, &end);
@@ -307,7 +308,8 @@ static int run_number(const struct train_options *o, struct results *results, in
     r.metered = machine_meter_start(&r.meter);
     progress_open(&r.progress, o->progress);
     int rc = one_run(&r);
-    *out = (struct group_run){.seed = o->seed + index - 1, .ns = r.reached.end_to_end_ns, .k = r.correct, .finished = rc == 0 && r.correct >= 0};
+    *out = (struct group_run){.seed = o->seed + index - 1, .ns = r.reached.end_to_end_ns, .k = r.correct,
+                              .finished = rc == 0 && r.correct >= 0};
     if (r.data) {
         const struct dataset_facts *f = dataset_facts(r.data);
         out->items = f->count[SPLIT_TEST], out->synthetic = f->synthetic, out->custom = !f->official && !f->synthetic;

@@ -32,7 +32,8 @@ static const struct field point[] = {
     {0},
 };
 static const struct field segment[] = {
-    {"segment", FIELD_ONE_OF, 0, 0, false, "process|init|data|compile|warmup|train|evaluate|checkpoint|idle", NULL, "its name (docs/rules.md)"},
+    {"segment", FIELD_ONE_OF, 0, 0, false, "process|init|data|compile|warmup|train|evaluate|checkpoint|idle", NULL,
+     "its name (docs/rules.md)"},
     INT("start_ns", 0, NS_MAX, false, NULL, NULL, "when it was entered, on the end-to-end clock"),
     INT("end_ns", 1, NS_MAX, false, NULL, NULL, "when it was left"),
     {0},
@@ -55,7 +56,8 @@ static const struct field model[] = {
 };
 static const struct field recipe[] = {
     {"name", FIELD_WORDS, 1, 96, false, NULL, NULL, "name of the recipe"},
-    {"text", FIELD_TEXT, 0, 65536, false, NULL, NULL, "the whole recipe as it was used, on one line; of an outside program its command"},
+    {"text", FIELD_TEXT, 0, 65536, false, NULL, NULL,
+     "the whole recipe as it was used, on one line; of an outside program its command"},
     {"digest", FIELD_HEX, 64, 64, false, NULL, NULL, "SHA-256 of the recipe as results.db holds it"},
     {0},
 };
@@ -71,7 +73,8 @@ static const struct field price[] = {
     {"source", FIELD_WORDS, 1, 200, false, NULL, NULL, "who says so; \"user\" when the submitter does"},
     {"date", FIELD_DATE, 0, 0, false, NULL, NULL, "when it was said"},
     {"instance", FIELD_WORDS, 0, 64, false, NULL, NULL, "its name in the price table; empty when the submitter gave the price"},
-    INT("total_micro_usd", 0, COUNT_MAX, OPTIONAL, NULL, NULL, "end-to-end time to the target x price, rounded up; absent when the target was not met"),
+    INT("total_micro_usd", 0, COUNT_MAX, OPTIONAL, NULL, NULL,
+        "end-to-end time to the target x price, rounded up; absent when the target was not met"),
     {0},
 };
 static const struct field hardware[] = {
@@ -92,7 +95,8 @@ static const struct field hardware[] = {
     {0},
 };
 static const struct field software[] = {
-    {"framework", FIELD_WORDS, 1, 64, false, NULL, NULL, "what trained: DAWN and its version, or what an outside program says of itself"},
+    {"framework", FIELD_WORDS, 1, 64, false, NULL, NULL,
+     "what trained: DAWN and its version, or what an outside program says of itself"},
     {"commit", FIELD_TEXT, 0, 64, false, NULL, NULL, "commit DAWN was built from; empty: built outside git"},
     {"dirty", FIELD_YES, 0, 1, false, NULL, NULL, "1: the sources differed from that commit"},
     {"compiler", FIELD_WORDS, 0, 160, false, NULL, NULL, "compiler and version"},
@@ -132,7 +136,8 @@ static const struct field run[] = {
     {"handle", FIELD_WORD, 1, 39, false, NULL, NULL, "the submitter's name on the boards"},
     {"team", FIELD_WORDS, 0, 96, false, NULL, NULL, "team or organisation; may be empty"},
     {"division", FIELD_ONE_OF, 0, 0, false, "closed|open", NULL, "closed: a model and recipe of this repository; open: anything"},
-    {"evaluated_by", FIELD_ONE_OF, 0, 0, false, "harness|self", NULL, "harness: dawn owned data, labels and evaluation; self: the program under test reported its own score"},
+    {"evaluated_by", FIELD_ONE_OF, 0, 0, false, "harness|self", NULL,
+     "harness: dawn owned data, labels and evaluation; self: the program under test reported its own score"},
     {"task", FIELD_WORD, 1, 32, false, NULL, NULL, "name of the task"},
     {"task_digest", FIELD_HEX, 64, 64, false, NULL, NULL, "SHA-256 of the canonical task, metric, items and target"},
     {"metric", FIELD_WORD, 1, 32, false, NULL, NULL, "what the target is a share of"},
@@ -198,7 +203,8 @@ static const struct field rotate[] = {
 };
 static const struct field revoke[] = {
     HEAD("revoke"),
-    {"key", FIELD_TEXT, 50, 50, false, NULL, NULL, "fingerprint of the key: \"SHA256:...\"; signed by itself or by the server's key"},
+    {"key", FIELD_TEXT, 50, 50, false, NULL, NULL,
+     "fingerprint of the key: \"SHA256:...\"; signed by itself or by the server's key"},
     {"reason", FIELD_WORDS, 0, 500, false, NULL, NULL, "why; shown"},
     INT("made_ms", 0, MS_MAX, false, NULL, NULL, "date and time"),
     {0},

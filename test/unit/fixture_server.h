@@ -176,8 +176,8 @@ static inline void fixture_get(int port, const char *target, struct reply *reply
 
 static inline void fixture_post_request(const struct text *body, struct text *into)
 {
-    text_add(into, "POST /api/v1/statements HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n",
-             body->length);
+    text_add(into, "POST /api/v1/statements HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n");
+    text_add(into, "Content-Length: %zu\r\n\r\n", body->length);
     text_bytes(into, body->at, body->length);
 }
 

@@ -155,7 +155,7 @@ static void bodies_are_judged(void **state)
         assert_int_equal(body(large[i], json, &count), PROBLEM_TOO_LARGE);
         assert_int_equal(count, 0);
     }
-    static const char *const types[] = {"text/plain", "application/jsonp", "application/json5", "multipart/form-data; boundary=x", ""};
+    static const char *const types[] = {"text/plain", "application/jsonp", "application/json5", "multipart/form-data", ""};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) assert_int_equal(body("5", types[i], &count), PROBLEM_MEDIA);
     assert_int_equal(body("5", NULL, &count), PROBLEM_MEDIA);
 }

@@ -44,106 +44,19 @@ static int status_of(const char *request)
     return status;
 }
 
-static void assert_holds(const struct reply *reply, const char *what)
-{
-    if (reply->body.at == NULL || strstr(reply->body.at, what) == NULL)
-        printf("no %s in: %s\n", what, reply->body.at != NULL ? reply->body.at : "nothing");
-    assert_true(reply->body.at != NULL && strstr(reply->body.at, what) != NULL);
-}
-
-// ---- answers -----------------------------------------------------------------------------------------------------
-static void get_head_and_304(void **state)
-{
-    struct reply get, head, same, other;
-    struct text request = {0};
-    char tag[64];
-    (void)state;
-    fixture_get(board.port, "/api/v1/tasks", &get);
-    assert_int_equal(get.status, 200);
-    assert_string_equal(reply_header(&get, "Cache-Control"), "public, max-age=0, must-revalidate");
-    assert_string_equal(reply_header(&get, "Access-Control-Allow-Origin"), "*");
-    assert_string_equal(reply_header(&get, "X-Content-Type-Options"), "nosniff");
-    assert_string_equal(reply_header(&get, "Referrer-Policy"), "no-referrer");
-    assert_string_equal(reply_header(&get, "Content-Security-Policy"),
-                        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-                        "frame-ancestors 'none'; base-uri 'none'; form-action 'self'");
-    assert_null(reply_header(&get, "Set-Cookie"));
-    snprintf(tag, sizeof tag, "%.60s", reply_header(&get, "ETag"));
-    assert_int_equal(strlen(tag), 34);
-
-    const char ask_head[] = "HEAD /api/v1/tasks HTTP/1.1\r\nHost: test\r\n\r\n";
-    fixture_ask(board.port, ask_head, strlen(ask_head), &head);
-    assert_int_equal(head.status, 200);
-    assert_string_equal(reply_header(&head, "ETag"), tag);
-    assert_int_equal(atoi(reply_header(&head, "Content-Length")), get.body.length);
-
-    text_add(&request, "GET /api/v1/tasks HTTP/1.1\r\nHost: test\r\nIf-None-Match: \"no\", %s\r\n\r\n", tag);
-    fixture_ask(board.port, request.at, request.length, &same);
-    assert_int_equal(same.status, 304);
-    assert_string_equal(reply_header(&same, "ETag"), tag);
-    const char ask_other[] = "GET /api/v1/tasks HTTP/1.1\r\nHost: test\r\nIf-None-Match: \"no\"\r\n\r\n";
-    fixture_ask(board.port, ask_other, strlen(ask_other), &other);
-    assert_int_equal(other.status, 200);
-    text_free(&request);
-    reply_free(&get), reply_free(&head), reply_free(&same), reply_free(&other);
-}
-
-static void methods(void **state)
-{
-    struct reply reply;
-    (void)state;
-    const char put[] = "PUT /api/v1/statements HTTP/1.1\r\nHost: test\r\nContent-Length: 3\r\n\r\nabc";
-    fixture_ask(board.port, put, strlen(put), &reply);
-    assert_int_equal(reply.status, 405);
-    assert_string_equal(reply_header(&reply, "Allow"), "GET, HEAD, POST, OPTIONS");
-    assert_string_equal(reply_header(&reply, "Content-Type"), "application/problem+json");
-    assert_holds(&reply, "\"method-not-allowed\"");
-    reply_free(&reply);
-    const char options[] = "OPTIONS /api/v1/tasks HTTP/1.1\r\nHost: test\r\n\r\n";
-    fixture_ask(board.port, options, strlen(options), &reply);
-    assert_int_equal(reply.status, 204);
-    assert_string_equal(reply_header(&reply, "Allow"), "GET, HEAD, OPTIONS");
-    assert_string_equal(reply_header(&reply, "Access-Control-Allow-Origin"), "*");
-    reply_free(&reply);
-    assert_int_equal(status_of("DELETE / HTTP/1.1\r\nHost: test\r\n\r\n"), 405);
-    assert_int_equal(status_of("TRACE / HTTP/1.1\r\nHost: test\r\n\r\n"), 405);
-    assert_int_equal(status_of("OPTIONS /nowhere HTTP/1.1\r\nHost: test\r\n\r\n"), 404);
-    assert_int_equal(status_of("POST /rules HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n\r\n"), 405);
-}
-
-static void problems_fit_the_address(void **state)
-{
-    struct reply reply;
-    (void)state;
-    fixture_get(board.port, "/api/v1/nothing", &reply);
-    assert_int_equal(reply.status, 404);
-    assert_holds(&reply, "\"code\":\"not-found\"");
-    assert_string_equal(reply_header(&reply, "Cache-Control"), "no-store");
-    assert_null(reply_header(&reply, "ETag"));
-    reply_free(&reply);
-    fixture_get(board.port, "/nothing", &reply);
-    assert_int_equal(reply.status, 404);
-    assert_string_equal(reply_header(&reply, "Content-Type"), "text/html; charset=utf-8");
-    assert_holds(&reply, "<h1>");
-    reply_free(&reply);
-    fixture_get(board.port, "/api/v1/statements?limit=9999", &reply);
-    assert_int_equal(reply.status, 400);
-    assert_holds(&reply, "limit lies between");
-    reply_free(&reply);
-    static const char *const bad[] = {"limit=1&limit=2", "after=-1", "after=1.5", "nothing=1", "after=99999999999999999999", "=1"};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        char target[96];
-        snprintf(target, sizeof target, "/api/v1/statements?%s", bad[i]);
-        fixture_get(board.port, target, &reply);
-        assert_int_equal(reply.status, 400);
-        reply_free(&reply);
-    }
-    fixture_get(board.port, "/api/v1/boards/cifar10/training-time?sort=nothing", &reply);
-    assert_int_equal(reply.status, 400);
-    reply_free(&reply);
-}
-
 // ---- heads that two readers could read in two ways ---------------------------------------------------------------
+// All that the server says until it ends the connection.
+static void read_all(const char *request, struct text *said)
+{
+    char piece[4096];
+    ssize_t got;
+    int fd = fixture_connect(board.port);
+    assert_true(fixture_send(fd, request, strlen(request)));
+    while ((got = recv(fd, piece, sizeof piece, 0)) > 0) text_bytes(said, piece, (size_t)got);
+    close(fd);
+    assert_true(said->length > strlen("HTTP/1.1 400"));
+}
+
 static void smuggling_is_refused(void **state)
 {
 #define TAIL "GET /smuggled HTTP/1.1\r\nHost: test\r\n\r\n"
@@ -176,17 +89,15 @@ static void smuggling_is_refused(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
-        struct reply reply;
-        int fd = fixture_connect(board.port);
-        assert_true(fixture_send(fd, requests[i], strlen(requests[i])));
-        reply_read(fd, false, &reply);
-        // Either it is refused and the connection ends with it, or (an address in full) it was read in one way only.
-        const bool refused = (reply.status == 400 || reply.status == 411) && fixture_ended(fd);
-        if (!refused) printf("request %zu: status %d\n%s\n", i, reply.status, requests[i]);
-        if (strncmp(requests[i], "GET http:", 9) == 0) assert_int_equal(reply.status, 400);
-        else assert_true(refused);
-        reply_free(&reply);
-        close(fd);
+        struct text said = {0};
+        read_all(requests[i], &said);
+        const char *status = said.at + strlen("HTTP/1.1 ");
+        const bool refused = strncmp(status, "400", 3) == 0 || strncmp(status, "411", 3) == 0;
+        if (!refused || strstr(said.at, "HTTP/1.1 404") != NULL) printf("request %zu: %.400s\n%s\n", i, said.at, requests[i]);
+        assert_true(refused);
+        assert_null(strstr(said.at, "HTTP/1.1 404"));  // the answer to what was smuggled
+        assert_null(strstr(said.at, "HTTP/1.1 200"));
+        text_free(&said);
     }
 }
 
@@ -223,8 +134,7 @@ static void sizes_are_limited(void **state)
     assert_int_equal(status_of(POST "Content-Length: 5368709120\r\n\r\n"), 413);
     assert_int_equal(status_of(POST "Content-Length: 99999999999999999999999999\r\n\r\n"), 413);
     assert_int_equal(status_of(POST "Expect: 100-continue\r\nContent-Length: 1048577\r\n\r\n"), 413);
-    assert_int_equal(status_of("POST /api/v1/statements HTTP/1.1\r\nHost: test\r\nContent-Type: text/plain\r\nContent-Length: 1\r\n\r\nx"),
-                     415);
+    assert_int_equal(status_of("POST /api/v1/statements HTTP/1.1\r\nHost: test\r\nContent-Length: 1\r\n\r\nx"), 415);
     text_add(&text, "GET / HTTP/1.1\r\nHost: test\r\nX: ");
     for (int i = 0; i < 17000; i++) text_add(&text, "a");
     text_add(&text, "\r\n\r\n");
@@ -249,145 +159,6 @@ static void sizes_are_limited(void **state)
     assert_int_equal(status_of("GET /%ff HTTP/1.1\r\nHost: test\r\n\r\n"), 400);
     assert_int_equal(status_of("GET /a/../b HTTP/1.1\r\nHost: test\r\n\r\n"), 400);
     assert_int_equal(status_of("GET /%2e%2e/etc/passwd HTTP/1.1\r\nHost: test\r\n\r\n"), 400);
-}
-
-// ---- submissions -------------------------------------------------------------------------------------------------
-static void a_run_is_accepted_once(void **state)
-{
-    struct text envelope = {0};
-    struct reply first, again, got, unknown;
-    (void)state;
-    fixture_envelope(1, "ada", &ada, &envelope);
-    fixture_post(board.port, &envelope, &first);
-    if (first.status != 201) printf("%s\n", first.body.at);
-    assert_int_equal(first.status, 201);
-    assert_string_equal(reply_header(&first, "Location"), "/api/v1/statements/1");
-    assert_null(reply_header(&first, "Access-Control-Allow-Origin"));
-    assert_string_equal(reply_header(&first, "Cache-Control"), "no-store");
-    fixture_post(board.port, &envelope, &again);
-    assert_int_equal(again.status, 200);
-
-    json_t *one = json_loads(first.body.at, 0, NULL), *two = json_loads(again.body.at, 0, NULL);
-    assert_string_equal(canonical_text(one, "receipt"), canonical_text(two, "receipt"));
-    assert_string_equal(canonical_text(one, "signature"), canonical_text(two, "signature"));
-    struct receipt receipt;
-    struct sshkey server;
-    const char *bytes = canonical_text(one, "receipt");
-    assert_int_equal(receipt_read(bytes, strlen(bytes), canonical_text(one, "signature"), &receipt, &server), 0);
-    assert_int_equal(receipt.sequence, 1);
-    assert_memory_equal(server.at, store_key(board.store)->at, 32);
-
-    fixture_get(board.port, "/api/v1/statements/1", &got);
-    assert_int_equal(got.status, 200);
-    json_t *three = json_loads(got.body.at, 0, NULL);
-    assert_string_equal(canonical_text(three, "digest"), canonical_text(one, "statement"));
-    fixture_get(board.port, "/api/v1/statements/2", &unknown);
-    assert_int_equal(unknown.status, 404);
-    json_decref(one), json_decref(two), json_decref(three);
-    reply_free(&first), reply_free(&again), reply_free(&got), reply_free(&unknown);
-    text_free(&envelope);
-}
-
-static void an_acceptance_shows_at_once(void **state)
-{
-    static const char address[] = "/api/v1/boards/cifar10/training-time";
-    struct text envelope = {0};
-    struct reply reply;
-    (void)state;
-    for (int i = 0; i < 8; i++) {  // into the cache of both threads
-        fixture_get(board.port, address, &reply);
-        assert_holds(&reply, "\"total\":0");
-        reply_free(&reply);
-    }
-    fixture_envelope(2, "ada", &ada, &envelope);
-    fixture_post(board.port, &envelope, &reply);
-    assert_int_equal(reply.status, 201);
-    reply_free(&reply);
-    for (int i = 0; i < 8; i++) {
-        fixture_get(board.port, address, &reply);
-        assert_holds(&reply, "\"total\":1");
-        assert_holds(&reply, "\"author\":\"ada\"");
-        reply_free(&reply);
-    }
-    text_free(&envelope);
-}
-
-static void body_case(const char *body, int status, const char *code)
-{
-    struct text text = {0};
-    struct reply reply;
-    text_add(&text, "%s", body);
-    fixture_post(board.port, &text, &reply);
-    if (reply.status != status) printf("%.60s: %d %s\n", body, reply.status, reply.body.at != NULL ? reply.body.at : "");
-    assert_int_equal(reply.status, status);
-    assert_holds(&reply, code);
-    reply_free(&reply);
-    text_free(&text);
-}
-
-static void bad_bodies_are_refused(void **state)
-{
-    struct text deep = {0};
-    (void)state;
-    body_case("", 400, "malformed");
-    body_case("{", 400, "malformed");
-    body_case("[]", 400, "malformed");
-    body_case("\xff\xfe", 400, "malformed");
-    body_case("{\"payload\":\"\xc3\x28\",\"signature\":\"x\"}", 400, "malformed");
-    body_case("{\"payload\":\"{}\",\"payload\":\"{}\",\"signature\":\"x\"}", 400, "malformed");
-    body_case("{\"payload\":\"{\\\"a\\\":1,\\\"a\\\":2}\",\"signature\":\"x\"}", 400, "malformed");
-    body_case("{\"payload\":\"{\\\"version\\\":99999999999999999999}\",\"signature\":\"x\"}", 400, "malformed");
-    body_case("{\"payload\":\"{\\\"version\\\":1e400}\",\"signature\":\"x\"}", 400, "malformed");
-    body_case("{\"payload\":1,\"signature\":\"x\"}", 400, "malformed");
-    body_case("{\"payload\":\"{}\",\"signature\":\"x\",\"more\":1}", 400, "malformed");
-    for (int i = 0; i < 1000; i++) text_add(&deep, "[");
-    body_case(deep.at, 400, "malformed");
-    deep.length = 0;
-    text_add(&deep, "{\"signature\":\"x\",\"payload\":\"");
-    for (int i = 0; i < 1000; i++) text_add(&deep, "{\\\"a\\\":");
-    text_add(&deep, "1");
-    for (int i = 0; i < 1000; i++) text_add(&deep, "}");
-    text_add(&deep, "\"}");
-    body_case(deep.at, 400, "malformed");
-    text_free(&deep);
-}
-
-// Refusals that are not the shape's: another signature, another board, figures that can not be.
-static void bad_statements_are_refused(void **state)
-{
-    struct text envelope = {0};
-    struct sshkey_secret eve;
-    json_t *run = fixture_numbered(3, "ada");
-    (void)state;
-    sshkey_new(&eve, "eve");
-    struct statement statement;
-    char signature[SSHSIG_MAX];
-    fixture_must(statement_make(json_incref(run), &statement));
-    sshsig_sign("other@dawn", statement.payload, statement.count, &ada, signature);
-    fixture_must(envelope_write(&statement, signature, NULL, &envelope));
-    body_case(envelope.at, 401, "bad-signature");
-    statement_free(&statement);
-
-    json_t *foreign = json_deep_copy(run);
-    fixture_set(foreign, "board", json_string("elsewhere"));
-    envelope.length = 0;
-    fixture_sign(foreign, &ada, &envelope);
-    body_case(envelope.at, 422, "foreign-board");
-
-    json_t *late = json_deep_copy(run);
-    fixture_set(late, "ended_ms", json_integer(canonical_int(late, "ended_ms") + 3600000));
-    envelope.length = 0;
-    fixture_sign(late, &ada, &envelope);
-    body_case(envelope.at, 422, "client-time");
-
-    envelope.length = 0;
-    fixture_sign(json_deep_copy(run), &ada, &envelope);
-    body_case(envelope.at, 201, "receipt");
-    envelope.length = 0;
-    fixture_envelope(4, "ada", &eve, &envelope);
-    body_case(envelope.at, 403, "handle-taken");
-    text_free(&envelope);
-    json_decref(run);
 }
 
 // ---- connections -------------------------------------------------------------------------------------------------
@@ -494,45 +265,9 @@ static void stop_lets_requests_end(void **state)
     text_free(&upload.request), text_free(&envelope);
 }
 
-// Readers and writers at once: for the thread sanitizer.
-static void *ask_much(void *at)
-{
-    static const char *const targets[] = {"/", "/log", "/api/v1/boards/cifar10/training-time?limit=3", "/api/v1/statements", "/style.css"};
-    bool *well = at;
-    for (int i = 0; i < 40; i++) {
-        struct reply reply;
-        fixture_get(board.port, targets[i % 5], &reply);
-        *well = *well && reply.status == 200;
-        reply_free(&reply);
-    }
-    return NULL;
-}
-
-static void readers_and_writers_do_not_mix_up(void **state)
-{
-    enum { READERS = 3 };
-    pthread_t threads[READERS];
-    bool well[READERS] = {true, true, true};
-    (void)state;
-    for (int i = 0; i < READERS; i++) assert_int_equal(pthread_create(&threads[i], NULL, ask_much, &well[i]), 0);
-    for (int i = 0; i < 12; i++) {
-        struct text envelope = {0};
-        struct reply reply;
-        fixture_envelope(100 + i, "ada", &ada, &envelope);
-        fixture_post(board.port, &envelope, &reply);
-        assert_int_equal(reply.status, 201);
-        reply_free(&reply);
-        text_free(&envelope);
-    }
-    for (int i = 0; i < READERS; i++) {
-        pthread_join(threads[i], NULL);
-        assert_true(well[i]);
-    }
-}
-
 static void bad_addresses_are_refused(void **state)
 {
-    static const char *const bad[] = {"", "8080", ":", ":80", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "a b:1"};
+    static const char *const bad[] = {"", "8080", ":", ":80", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536"};
     struct server *server;
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -549,10 +284,13 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(get_head_and_304), TEST(methods), TEST(problems_fit_the_address), TEST(smuggling_is_refused), TEST(nuls_are_refused),
-        TEST(sizes_are_limited), TEST(a_run_is_accepted_once), TEST(an_acceptance_shows_at_once), TEST(bad_bodies_are_refused),
-        TEST(bad_statements_are_refused), TEST(pipelined_requests_are_answered_in_order), TEST(drips_are_ended),
-        TEST(unfinished_bodies_are_ended), TEST(stop_lets_requests_end), TEST(readers_and_writers_do_not_mix_up),
+        TEST(smuggling_is_refused),
+        TEST(nuls_are_refused),
+        TEST(sizes_are_limited),
+        TEST(pipelined_requests_are_answered_in_order),
+        TEST(drips_are_ended),
+        TEST(unfinished_bodies_are_ended),
+        TEST(stop_lets_requests_end),
         TEST(bad_addresses_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

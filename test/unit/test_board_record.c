@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys and the record as a file: rotation, revocation, two writers, copies, and that the check finds what was altered.
+#include <pthread.h>
+
 #include "scoreboard/sql.h"
 #include "test/unit/fixture_board.h"
 
@@ -170,9 +172,48 @@ static void test_files(void **state)
     assert_whole();
 }
 
+// Readers in threads of their own while statements come in: each sees whole transactions, in order.
+enum { READERS = 2, COMING = 12 };
+
+static void *read_on(void *unused)
+{
+    (void)unused;
+    struct reader *mine;
+    const char *wrong = NULL;
+    int64_t before = 0;
+    if (store_reader(store, &mine) < 0) return (void *)"no reader";
+    while (before < COMING && wrong == NULL) {
+        struct arena here = {0};
+        struct filter f = {.contest = contest_find("cifar10"), .sort = SORT_AUTHOR};
+        struct entries time, cost;
+        f.board = BOARD_TRAINING_TIME;
+        if (store_entries(mine, &f, &here, &time) < 0) wrong = "time can not be read";
+        f.board = BOARD_TRAINING_COST;
+        if (wrong == NULL && store_entries(mine, &f, &here, &cost) < 0) wrong = "cost can not be read";
+        if (wrong == NULL && (time.total < before || cost.total < time.total)) wrong = "a row vanished";
+        if (wrong == NULL) before = time.total;
+        arena_free(&here);
+    }
+    store_reader_close(mine);
+    return (void *)wrong;
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    pthread_t threads[READERS];
+    for (int i = 0; i < READERS; i++) assert_int_equal(pthread_create(&threads[i], NULL, read_on, NULL), 0);
+    for (int i = 0; i < COMING; i++) assert_int_equal(hand_in(run_of("ada", i + 1), &ada), PROBLEM_NONE);
+    for (int i = 0; i < READERS; i++) {
+        void *wrong;
+        assert_int_equal(pthread_join(threads[i], &wrong), 0);
+        if (wrong != NULL) GIVE_UP("%s\n", (char *)wrong);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    TEST(test_rotate), TEST(test_revoke), TEST(test_check_finds), TEST(test_files),
+    TEST(test_rotate), TEST(test_revoke), TEST(test_check_finds), TEST(test_files), TEST(test_threads),
 };
 
 int main(void)

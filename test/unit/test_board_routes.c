@@ -131,7 +131,8 @@ static void every_route_is_described(void **state)
     (void)state;
     for (const struct route *route = route_table; route->method != NULL; route++) {
         if (strncmp(route->pattern, "/api/v1", 7) != 0) continue;
-        json_t *operation = json_object_get(json_object_get(json_object_get(json, "paths"), route->pattern), lower(route->method));
+        json_t *path = json_object_get(json_object_get(json, "paths"), route->pattern);
+        json_t *operation = json_object_get(path, lower(route->method));
         if (operation == NULL) printf("%s %s is not in openapi.json\n", route->method, route->pattern);
         assert_non_null(operation);
         count++;

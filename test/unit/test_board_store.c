@@ -42,6 +42,14 @@ static void test_same_bytes_same_receipt(void **state)
 {
     (void)state;
     assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
+    json_t *flagged = run_of("ada", 2);
+    fixture_set(flagged, "software.dirty", json_integer(1));
+    assert_int_equal(hand_in(json_deep_copy(flagged), &ada), PROBLEM_NONE);
+    assert_int_equal(last.findings.flags, 1);
+    assert_int_equal(hand_in(flagged, &ada), PROBLEM_NONE);
+    assert_int_equal(last.findings.flags, 1);  // said again with the same receipt
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
+    assert_int_equal(last.findings.count, 0);
     char *receipt = copy_text(last.receipt), *signature = copy_text(last.receipt_signature);
     int64_t before, after;
     assert_int_equal(store_version(reader, &before), 0);
@@ -57,7 +65,9 @@ static void test_same_bytes_same_receipt(void **state)
     assert_true(last.again);
     assert_string_equal(receipt, last.receipt);
     assert_string_equal(signature, last.receipt_signature);
-    assert_int_equal(board_of(BOARD_TRAINING_TIME, RANK_CLASSIC).total, 1);
+    struct entries e = board_of(BOARD_TRAINING_TIME, RANK_CLASSIC);
+    assert_int_equal(e.total, 2);
+    assert_int_equal(e.at[0].trust + e.at[1].trust, TRUST_AUDITED + TRUST_SIGNED);  // a flag costs a level
     free(receipt);
     free(signature);
 }

@@ -103,8 +103,10 @@ static void members(void **state)
     assert_int_equal(client_member(good, strlen(good), "n", &text), ERR_INPUT);
     assert_null(text);
     for (size_t n = 0; n < strlen(good); n++) assert_int_equal(client_member(good, n, "receipt", &text), ERR_INPUT);
-    static const char *const bad[] = {"", "[]", "{\"a\": \"x\\u0000y\"}", "3", "null", "{\"a\": \"x\", \"a\": \"y\"}", "{\"a\": \"\xff\"}", "{\"a\": \"x\"} more"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(client_member(bad[i], strlen(bad[i]), "a", &text), ERR_INPUT);
+    static const char *const bad[] = {"", "[]", "{\"a\": \"x\\u0000y\"}", "3", "null", "{\"a\": \"x\", \"a\": \"y\"}",
+                                      "{\"a\": \"\xff\"}", "{\"a\": \"x\"} more"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(client_member(bad[i], strlen(bad[i]), "a", &text), ERR_INPUT);
     size_t many = 1 << 20;
     char *deep = zalloc(many + 1);
     memset(deep, '[', many);
@@ -118,7 +120,8 @@ static void problems(void **state)
     static const struct {
         const char *body, *sentence, *checks;
     } cases[] = {
-        {"{\"title\": \"No\", \"detail\": \"because\", \"checks\": [{\"code\": \"cost\", \"level\": \"reject\", \"text\": \"off\"}]}",
+        {"{\"title\": \"No\", \"detail\": \"because\", "
+         "\"checks\": [{\"code\": \"cost\", \"level\": \"reject\", \"text\": \"off\"}]}",
          "No: because", "  reject cost: off\n"},
         {"{\"title\": \"No\"}", "No", NULL},
         {"{\"detail\": \"a\\u001b[2Jb\\u202e\"}", "a?[2Jb???", NULL},

@@ -167,7 +167,8 @@ static void runs_of_all_ends_can_be_submitted(void **state)
     assert_string_equal(canonical_text(s.json, "status"), "missed");
     statement_free(&s);
 
-    const struct group_plan plan = {.task = "cifar10", .model = "record", .recipe = "default", .target_micro = 940000, .planned = 5};
+    const struct group_plan plan = {.task = "cifar10", .model = "record", .recipe = "default", .target_micro = 940000,
+                                    .planned = 5};
     int64_t group;
     assert_int_equal(result_group_begin(r, &plan, &group), 0);
     struct run_facts facts = fixture_facts(2, NULL);
@@ -397,7 +398,8 @@ static void what_is_new_follows_from_the_receipts(void **state)
 static void groups_go_whole(void **state)
 {
     (void)state;
-    const struct group_plan plan = {.task = "cifar10", .model = "record", .recipe = "default", .target_micro = 940000, .planned = 2};
+    const struct group_plan plan = {.task = "cifar10", .model = "record", .recipe = "default", .target_micro = 940000,
+                                    .planned = 2};
     int64_t group;
     assert_int_equal(result_group_begin(r, &plan, &group), 0);
     struct run_facts facts = fixture_facts(5, NULL);

@@ -15,7 +15,7 @@
 
 #include "runtime/base/file.h"
 #include "submit/format/chain.h"
-#include "tasks/receipts.h"
+#include "tasks/record.h"
 #include "test/unit/fixture_result.h"
 
 #include <cmocka.h>
@@ -436,99 +436,6 @@ static void strange_files_are_met_with_a_sentence(void **state)
     rmdir(db);
 }
 
-// A file as format 1 had it: what makes it one is undone, as the reverse of what a writer adds.
-static void make_old(void)
-{
-    make_one();
-    sql_from_outside("DROP TABLE receipts; DROP TABLE outside; PRAGMA user_version = 1");
-}
-
-static void old_files_are_read_and_brought_up_to_date(void **state)
-{
-    (void)state;
-    make_old();
-    struct results *r = open_db(RESULTS_READ);
-    json_t *before, *after, *row;
-    assert_int_equal(record_read(r, 1, &before), 0);
-    assert_null(json_object_get(before, "receipts"));
-    assert_int_equal(receipts_last(r, 1, "board", &row), 0);
-    assert_null(row);
-    assert_int_equal(number(r, "PRAGMA user_version"), 1);  // reading changed nothing
-    results_close(r);
-
-    results_close(open_db(RESULTS_WRITE));
-    r = open_db(RESULTS_READ);
-    assert_int_equal(number(r, "PRAGMA user_version"), 2);
-    assert_int_equal(record_read(r, 1, &after), 0);
-    assert_int_equal(json_array_size(json_object_get(after, "receipts")), 0);
-    json_object_del(after, "receipts");
-    assert_true(json_equal(before, after));
-    json_decref(before);
-    json_decref(after);
-    results_close(r);
-
-    unlink(db);
-    make_old();
-    sql_from_outside("CREATE TABLE outside (a)");  // half of the way is no format
-    refused(RESULTS_READ, "altered");
-    refused(RESULTS_WRITE, "altered");
-}
-
-static void receipts_are_kept_once(void **state)
-{
-    (void)state;
-    make_one();
-    struct results *r = open_db(RESULTS_WRITE);
-    struct receipt_row row = {.run = 1, .type = "run", .board = "a", .server = "http://127.0.0.1:1", .statement = DIGEST_A,
-                              .sequence = 7, .accepted_ms = 5, .server_key = "SHA256:x", .receipt = "{}", .signature = "s"};
-    json_t *found;
-    assert_int_equal(receipts_last(r, 1, "a", &found), 0);
-    assert_null(found);
-    assert_int_equal(receipts_add(r, &row), 0);
-    assert_int_equal(receipts_add(r, &row), 0);  // cut off, and done again
-    assert_int_equal(number(r, "SELECT count(*) FROM receipts"), 1);
-    row.supersedes = DIGEST_A, row.statement = DIGEST_B, row.sequence = 9;
-    assert_int_equal(receipts_add(r, &row), 0);
-    row.type = "withdraw", row.statement = DIGEST_C, row.sequence = 11;
-    assert_int_equal(receipts_add(r, &row), 0);
-    row.board = "b";
-    assert_int_equal(receipts_add(r, &row), 0);
-    assert_int_equal(receipts_last(r, 1, "a", &found), 0);
-    assert_int_equal(record_int(found, "sequence"), 9);
-    assert_string_equal(record_text(found, "supersedes"), DIGEST_A);
-    json_decref(found);
-    assert_int_equal(receipts_find(r, "a", DIGEST_C, &found), 0);
-    assert_int_equal(record_int(found, "sequence"), 11);
-    json_decref(found);
-    assert_int_equal(receipts_find(r, "b", DIGEST_A, &found), 0);
-    assert_null(found);
-    row.statement = DIGEST_A, row.run = 5;  // no such run
-    assert_int_equal(receipts_add(r, &row), ERR_DATABASE);
-    row.run = 1, row.type = "letter";
-    assert_int_equal(receipts_add(r, &row), ERR_DATABASE);
-    results_close(r);
-}
-
-static void outside_programs_are_marked(void **state)
-{
-    (void)state;
-    struct results *r = open_db(RESULTS_WRITE);
-    struct run_facts facts = fixture_facts(1, NULL);
-    struct run *run;
-    json_t *record;
-    assert_int_equal(result_begin(r, &facts, &run), 0);
-    assert_int_equal(result_outside(run, "python3 train.py", "PyTorch 2.4", 0), ERR_USAGE);
-    assert_int_equal(result_outside(run, "python3 train.py", "PyTorch 2.4", 8), 0);
-    int64_t id = result_id(run);
-    assert_int_equal(result_end(run, RUN_FAILED, NULL, NULL), 0);
-    assert_int_equal(record_read(r, id, &record), 0);
-    const json_t *outside = json_object_get(record, "outside");
-    assert_string_equal(record_text(outside, "command"), "python3 train.py");
-    assert_int_equal(record_int(outside, "devices"), 8);
-    json_decref(record);
-    results_close(r);
-}
-
 static void a_short_file_is_damaged(void **state)
 {
     (void)state;
@@ -629,9 +536,6 @@ int main(void)
         TEST(groups_are_announced_and_judged),
         TEST(latencies_and_who_may_compete),
         TEST(strange_files_are_met_with_a_sentence),
-        TEST(old_files_are_read_and_brought_up_to_date),
-        TEST(receipts_are_kept_once),
-        TEST(outside_programs_are_marked),
         TEST(a_short_file_is_damaged),
         TEST(a_read_only_file_can_be_read),
         TEST(a_reader_can_not_write),

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Comfort only; every page works without it. Copy buttons, this site's address in commands, and boards that sort and
+// turn their pages without being loaded whole.
+"use strict";
+(() => {
+    function prepareCommands(root) {
+        for (const box of root.querySelectorAll(".command")) {
+            const code = box.querySelector("code");
+            if (!code || box.classList.contains("with-copy")) continue;
+            code.textContent = code.textContent.replaceAll("http://THIS-SITE", location.origin);
+            if (!navigator.clipboard) continue;
+            const button = document.createElement("button");
+            button.type = "button";
+            button.className = "copy";
+            button.textContent = "Copy";
+            button.addEventListener("click", async () => {
+                try {
+                    await navigator.clipboard.writeText(code.textContent);
+                    button.textContent = "Copied";
+                } catch {
+                    button.textContent = "Could not copy";
+                }
+                setTimeout(() => { button.textContent = "Copy"; }, 2000);
+            });
+            box.classList.add("with-copy");
+            box.append(button);
+        }
+    }
+
+    // Which link of the board was used, so that the same one has the focus afterwards.
+    function nameOf(link) {
+        return link.dataset.sort ? `[data-sort="${CSS.escape(link.dataset.sort)}"]` : null;
+    }
+
+    let latest = 0;
+    async function show(address, focus) {
+        const mine = ++latest;
+        const answer = await fetch(address, { headers: { Accept: "text/html" } });
+        if (!answer.ok) throw new Error(String(answer.status));
+        const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+        const fresh = page.querySelector("#board"), old = document.querySelector("#board");
+        if (!fresh || !old) throw new Error("no board");
+        if (mine !== latest) return false;
+        old.replaceWith(document.adoptNode(fresh));
+        document.title = page.title;
+        prepareCommands(fresh);
+        const target = focus ? document.querySelector("#board " + focus) : null;
+        if (target) {
+            target.focus();
+        } else {
+            fresh.tabIndex = -1;
+            fresh.focus({ preventScroll: true });
+            fresh.scrollIntoView();
+        }
+        return true;
+    }
+
+    document.addEventListener("click", async (event) => {
+        const link = event.target.closest("#board a[data-sort], #board a[data-page]");
+        if (!link || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+        event.preventDefault();
+        try {
+            if (await show(link.href, nameOf(link))) history.pushState({ board: true }, "", link.href);
+        } catch {
+            location.assign(link.href);
+        }
+    });
+    window.addEventListener("popstate", () => {
+        if (document.querySelector("#board")) show(location.href, null).catch(() => location.reload());
+    });
+    // A form says only what is asked: empty fields stay out of the address.
+    document.addEventListener("submit", (event) => {
+        for (const field of event.target.querySelectorAll("input, select")) {
+            if (field.name && !field.value) field.disabled = true;
+        }
+    });
+    window.addEventListener("pageshow", () => {
+        for (const field of document.querySelectorAll("form :disabled")) field.disabled = false;
+    });
+    prepareCommands(document);
+})();

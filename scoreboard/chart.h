@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Charts as SVG, made by the server: no script, no inline style, looks by class alone. Each is drawn twice, for a wide and
+// for a narrow screen, so that letters keep their size; the stylesheet shows one. A page puts an equal table beside it.
+#ifndef DAWN_SCOREBOARD_CHART_H
+#define DAWN_SCOREBOARD_CHART_H
+
+#include "runtime/base/arena.h"
+#include "runtime/base/text.h"
+
+enum { CHART_LABEL = 32, CHART_LOOKS = 4, CHART_TICKS = 16 };
+
+// CHART_SECONDS and CHART_LOG_SECONDS: values in seconds, ticks where people expect them (15 s, 10 min); CHART_DATES: values
+// in Unix seconds.
+enum chart_scale { CHART_LINEAR, CHART_LOG, CHART_SECONDS, CHART_LOG_SECONDS, CHART_DATES };
+struct chart_axis {
+    const char *title;  // with its unit
+    enum chart_scale scale;
+    void (*label)(double value, char into[CHART_LABEL]);  // of a tick; not asked for seconds and dates
+};
+struct chart_point {
+    double x, y;       // points that are not finite, or not positive on a log axis, are left out
+    const char *what;  // shown when a pointer rests on it; may be NULL
+};
+enum chart_line { CHART_STRAIGHT, CHART_STEPS, CHART_NONE };  // STEPS: y holds until the next x
+struct chart_series {
+    const char *label;
+    const struct chart_point *at;
+    int count;
+    enum chart_line line;
+    bool marks;  // a shape at each point
+    int look;    // 0 to CHART_LOOKS - 1: colour, dash and shape
+};
+struct chart_level {
+    double y;
+    const char *label;
+};
+struct chart {
+    const char *id;            // of this chart in its page
+    const char *title, *about;  // what it shows; what can be seen in it
+    struct chart_axis x, y;
+    const struct chart_series *series;
+    int series_count;
+    const struct chart_level *levels;  // horizontal lines
+    int level_count;
+};
+void chart_draw(struct text *into, const struct chart *);
+
+struct chart_part {
+    const char *label;
+    const char *figure;  // its value in words
+    double value;        // not negative
+    int look;            // of chart_stack: 0 to 8, class part-N
+};
+// One bar of parts that sum to a whole, and a key that names each.
+void chart_stack(struct text *into, const char *id, const char *title, const char *about, const struct chart_part *, int count);
+// Bars below each other, from zero, with label and figure.
+void chart_bars(struct text *into, const char *id, const char *title, const char *about, const struct chart_part *, int count);
+
+// ---- chart_axis.c: where values lie and where ticks stand
+struct chart_span {
+    enum chart_scale scale;
+    double low, high;  // values at both ends, low < high
+    double from, to;   // pixels of these ends
+};
+// Ends that hold all values from low to high with a little room, whatever they are; ticks inside them.
+struct chart_span chart_span(enum chart_scale, double low, double high);
+double chart_place(const struct chart_span *, double value);  // pixel, kept between the ends
+struct chart_ticks {
+    int count;
+    double at[CHART_TICKS];
+    char label[CHART_TICKS][CHART_LABEL];
+};
+void chart_ticks(const struct chart_span *, const struct chart_axis *, int wanted, struct chart_ticks *);
+
+#endif

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// dawn-scoreboard backup: a copy of the record at one moment, while the server runs.
+#include <stdio.h>
+
+#include "runtime/base/options.h"
+#include "scoreboard/commands.h"
+#include "scoreboard/store.h"
+
+int cmd_backup(int argc, char **argv)
+{
+    const char *db = "scoreboard.db";
+    const struct option options[] = {
+        {OPTION_TEXT, 0, "db", "FILE", "the record (default: scoreboard.db)", &db, 0, 0},
+        {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
+    };
+    const struct usage usage = {
+        .command = "backup",
+        .operands = "TO [OPTIONS]",
+        .about = "Copies the record as it is at one moment into the new file TO. The server may run meanwhile.",
+        .options = options,
+        .more = "The server's key (FILE.key) is not part of the copy: keep it apart, and keep it secret.",
+    };
+    int rc = options_parse(&usage, &argc, argv);
+    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (argc < 2) return fail(ERR_USAGE, "backup needs the name of the new file");
+    if (argc > 2) return fail(ERR_USAGE, "backup does not take \"%s\"", argv[2]);
+    struct store *store;
+    TRY(store_open(&(struct store_settings){.path = db}, STORE_READ, &store));
+    rc = store_backup(store, argv[1]);
+    store_close(store);
+    TRY(rc);
+    printf("%s\n", argv[1]);
+    return 0;
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// dawn-scoreboard import dawnbench DIR: puts DAWNBench's archive on the boards. Every oddity that was accepted and every
+// file that was refused is a line; the same archive again changes nothing.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/options.h"
+#include "scoreboard/commands.h"
+#include "scoreboard/dawnbench.h"
+#include "scoreboard/store.h"
+
+static int print_line(void *unused, const char *line)
+{
+    (void)unused;
+    printf("%s\n", line);
+    return 0;
+}
+
+static int count_imports(struct store *store, int64_t *imports)
+{
+    struct reader *reader;
+    struct totals totals;
+    TRY(store_reader(store, &reader));
+    int rc = store_totals(reader, &totals);
+    store_reader_close(reader);
+    if (rc == 0) *imports = totals.imports;
+    return rc;
+}
+
+static int keep(struct store *store, const struct dawnbench_archive *archive, int64_t *added)
+{
+    int64_t before = 0, after = 0;
+    TRY(count_imports(store, &before));
+    TRY(store_import(store, (const struct dawnbench_entry *const *)archive->at, archive->count, clock_unix_ms()));
+    TRY(count_imports(store, &after));
+    *added = after - before;
+    return 0;
+}
+
+static int import_into(const char *db, const struct dawnbench_archive *archive)
+{
+    const struct store_settings settings = {.path = db};
+    struct store *store;
+    int64_t added = 0;
+    TRY(store_open(&settings, STORE_WRITE, &store));
+    int rc = keep(store, archive, &added);
+    store_close(store);
+    if (rc == 0) printf("imported into %s: %d (%lld new)\n", db, archive->count, (long long)added);
+    return rc;
+}
+
+// A line a folder, then the sum.
+static void print_summary(const struct dawnbench_archive *archive)
+{
+    int quirky = 0;
+    for (int i = 0, from = 0; i < archive->count; i++) {
+        const struct dawnbench_entry *e = archive->at[i], *next = i + 1 < archive->count ? archive->at[i + 1] : NULL;
+        quirky += e->quirks.length > 0;
+        if (next != NULL && next->contest == e->contest && next->training == e->training) continue;
+        printf("%s/%s: %d accepted\n", e->contest->title, e->training ? "train" : "inference", i + 1 - from);
+        from = i + 1;
+    }
+    printf("accepted: %d (%d with oddities); refused: %d\n", archive->count, quirky, archive->refused);
+}
+
+static int import_archive(const char *folder, const char *db, bool dry_run)
+{
+    struct dawnbench_archive archive;
+    TRY(dawnbench_folder(folder, print_line, NULL, &archive));
+    print_summary(&archive);
+    int rc = archive.count > 0 ? 0 : fail(ERR_INPUT, "%s holds no entry that could be imported", folder);
+    if (rc == 0 && !dry_run) rc = import_into(db, &archive);
+    for (int i = 0; i < archive.count; i++) dawnbench_free(archive.at[i]);
+    free(archive.at);
+    return rc;
+}
+
+int cmd_import(int argc, char **argv)
+{
+    const char *db = "scoreboard.db";
+    bool dry_run = false;
+    const struct option options[] = {
+        {OPTION_TEXT, 0, "db", "FILE", "the scoreboard's database", &db, 0, 0},
+        {OPTION_FLAG, 0, "dry-run", NULL, "read and tell, but change nothing", &dry_run, 0, 0},
+        {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
+    };
+    const struct usage usage = {
+        .command = "import",
+        .operands = "dawnbench DIR [OPTIONS]",
+        .about = "Imports the archive of DAWNBench's entries. DIR holds CIFAR10, ImageNet and SQuAD, each with train and "
+                 "inference. Files are told by task, kind and name: the same one again replaces what was there. E-mail "
+                 "addresses are not kept.",
+        .options = options,
+        .more = "Example:\n"
+                "  dawn-scoreboard import dawnbench dawn-bench-entries --dry-run",
+    };
+    int rc = options_parse(&usage, &argc, argv);
+    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (argc != 3 || strcmp(argv[1], "dawnbench") != 0) return fail(ERR_USAGE, "say what to import: import dawnbench DIR");
+    return import_archive(argv[2], db, dry_run);
+}

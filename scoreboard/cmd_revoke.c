@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// dawn-scoreboard revoke: the server's word that a key no longer counts, for people who have lost theirs.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/options.h"
+#include "scoreboard/commands.h"
+#include "scoreboard/store.h"
+
+int cmd_revoke(int argc, char **argv)
+{
+    const char *db = "scoreboard.db", *reason = "";
+    const struct option options[] = {
+        {OPTION_TEXT, 0, "db", "FILE", "the record (default: scoreboard.db)", &db, 0, 0},
+        {OPTION_TEXT, 0, "reason", "TEXT", "why; shown to everybody", &reason, 0, 0},
+        {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
+    };
+    const struct usage usage = {
+        .command = "revoke",
+        .operands = "KEY [OPTIONS]",
+        .about = "Nothing more is accepted that KEY (SHA256:...) signs. What it signed before stays. The\n"
+                 "server may run meanwhile.",
+        .options = options,
+        .more = "Example:\n  dawn-scoreboard revoke SHA256:... --reason 'the laptop was stolen'",
+    };
+    int rc = options_parse(&usage, &argc, argv);
+    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (argc < 2) return fail(ERR_USAGE, "revoke needs the fingerprint of a key: SHA256:...");
+    if (argc > 2) return fail(ERR_USAGE, "revoke does not take \"%s\"", argv[2]);
+    struct store *store;
+    struct acceptance done = {0};
+    if (!file_exists(db)) return fail(ERR_DATABASE, "there is no record at %s: name the file with --db", db);
+    TRY(store_open(&(struct store_settings){.path = db}, STORE_WRITE, &store));
+    rc = store_revoke(store, argv[1], reason, clock_unix_ms(), &done);
+    store_close(store);
+    free(done.receipt);
+    TRY(rc);
+    if (done.problem != PROBLEM_NONE) return fail(ERR_INPUT, "%s", done.detail);
+    printf("statement %lld: %s is revoked\n", (long long)done.sequence, argv[1]);
+    return 0;
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// dawn-scoreboard [serve]: opens the record, serves it, and stops when it is told to. What is under way when SIGTERM or
+// SIGINT comes is answered first; a second signal does not wait. What the server could not do is a line on standard error.
+#include "runtime/base/options.h"
+#include "scoreboard/commands.h"
+#include "scoreboard/server.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+struct choice {
+    const char *db, *listen, *origin;
+    int64_t threads, connections, per_address, submissions, seconds;
+};
+
+static int read_choice(int *argc, char **argv, struct choice *c)
+{
+    *c = (struct choice){.db = "scoreboard.db", .listen = "127.0.0.1:8080", .threads = 2, .connections = 512, .per_address = 32,
+                         .submissions = 20, .seconds = 10};
+    const struct option options[] = {
+        {OPTION_TEXT, 0, "db", "FILE", "the record; made when it is not there (default: scoreboard.db)", &c->db, 0, 0},
+        {OPTION_TEXT, 0, "listen", "ADDRESS:PORT", "where to listen; port 0 takes a free one (default: 127.0.0.1:8080)",
+         &c->listen, 0, 0},
+        {OPTION_TEXT, 0, "origin", "NAME", "the board's name, in every statement made for it (default: the record's, else dawn)",
+         &c->origin, 0, 0},
+        {OPTION_INT, 0, "threads", "N", "threads that answer (default: 2)", &c->threads, 1, 64},
+        {OPTION_INT, 0, "connections", "N", "connections at a time (default: 512)", &c->connections, 1, 65536},
+        {OPTION_INT, 0, "per-address", "N",
+         "connections at a time of one address; 0 for no limit, as behind a proxy (default: 32)", &c->per_address, 0, 65536},
+        {OPTION_INT, 0, "submissions-per-hour", "N", "new statements an hour and key; 0 for no limit (default: 20)",
+         &c->submissions, 0, 1000000000},
+        {OPTION_INT, 0, "read-seconds", "N", "time for a request to arrive; twice that with a body (default: 10)",
+         &c->seconds, 1, 600},
+        {0},
+    };
+    const struct usage usage = {
+        "serve", "[OPTIONS]",
+        "Keeps a record of signed runs and serves its boards, pages and API over HTTP, for a\n"
+        "proxy on the same machine that adds TLS.",
+        options,
+        "Beside the record FILE lies FILE.key, the key that signs receipts: keep both.\n"
+        "SIGTERM and Ctrl-C answer what is under way, then stop.",
+    };
+    int rc = options_parse(&usage, argc, argv);
+    if (rc == 0 && *argc > 1) return fail(ERR_USAGE, "serve does not take \"%.60s\"", argv[1]);
+    return rc;
+}
+
+// Descriptors for every connection, the record, its readers and the libraries.
+static void raise_limit(int64_t connections)
+{
+    struct rlimit limit;
+    const rlim_t wanted = (rlim_t)connections + 256;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= wanted) return;
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static void say_fault(const char *sentence)
+{
+    fprintf(stderr, "dawn-scoreboard: %s\n", sentence);
+}
+
+static void say_where(const struct store *store, const char *listen_at, int port)
+{
+    char id[SSHKEY_ID];
+    const int host = (int)(strrchr(listen_at, ':') - listen_at);
+    printf("Serving %s at http://%.*s:%d/ (key %s), Ctrl-C stops\n", store_origin(store), host, listen_at, port,
+           sshkey_id(store_key(store), id));
+    fflush(stdout);
+}
+
+static void block(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGTERM);
+    sigaddset(set, SIGINT);
+    pthread_sigmask(SIG_BLOCK, set, NULL);
+}
+
+static int serve(const struct choice *c, struct store *store)
+{
+    const struct server_settings settings = {
+        .listen = c->listen, .store = store, .threads = (int)c->threads, .connections = (int)c->connections,
+        .per_address = (int)c->per_address, .read_seconds = (int)c->seconds, .submissions_per_hour = c->submissions,
+        .fault = say_fault,
+    };
+    struct server *server;
+    sigset_t set;
+    int got;
+    block(&set);  // before there are other threads, so that none of them is interrupted
+    signal(SIGHUP, SIG_IGN);
+    TRY(server_start(&settings, &server));
+    say_where(store, c->listen, server_port(server));
+    while (sigwait(&set, &got) != 0) continue;
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);  // the second one ends the program at once
+    server_stop(server);
+    return 0;
+}
+
+int cmd_serve(int argc, char **argv)
+{
+    struct choice c;
+    struct store *store;
+    int rc = read_choice(&argc, argv, &c);
+    if (rc != 0) return rc < 0 ? rc : 0;
+    const struct store_settings settings = {.path = c.db, .origin = c.origin, .submissions_per_hour = c.submissions};
+    raise_limit(c.connections);
+    TRY(store_open(&settings, STORE_WRITE, &store));
+    rc = serve(&c, store);
+    store_close(store);
+    return rc;
+}

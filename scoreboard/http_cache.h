@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Answers that need not be made again, one cache a thread, so it needs no lock. An answer depends on the target and the
+// store alone, so it holds until the store's version changes; then everything goes at once.
+#ifndef DAWN_SCOREBOARD_HTTP_CACHE_H
+#define DAWN_SCOREBOARD_HTTP_CACHE_H
+
+#include "runtime/base/error.h"
+
+struct MHD_Response;
+enum { CACHE_ANSWERS = 256, CACHE_BYTES = 16 << 20, CACHE_TAG = 35 };
+
+struct cached {
+    struct MHD_Response *whole, *unchanged;  // 200; 304
+    char tag[CACHE_TAG];                     // with its quotes
+};
+struct cache;
+struct cache *cache_new(void);
+void cache_free(struct cache *);
+void cache_renew(struct cache *, int64_t version);  // empties it when the version is another
+const struct cached *cache_find(struct cache *, const char *target);
+// Takes both responses over. The oldest go where there is no room; an answer that fits nowhere is not kept: false, and
+// the responses stay the caller's.
+bool cache_keep(struct cache *, const char *target, const struct cached *, size_t bytes);
+
+#endif

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of Markdown that our own documents use: headings, paragraphs, lists, tables, code, links, emphasis.
+#ifndef DAWN_SCOREBOARD_MARKDOWN_H
+#define DAWN_SCOREBOARD_MARKDOWN_H
+
+#include "runtime/base/text.h"
+
+// HTML of a whole document; comments are left out. A link to rules.md or submit.md leads to the page of that name, to
+// another file of the repository nowhere: its words stay.
+void markdown_write(struct text *into, const char *document);
+
+#endif

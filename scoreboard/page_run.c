@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run: what it claims, where it stands, its curve, its seconds, and everything needed to check it without this server.
+// Other statements (withdrawals, amendments, keys) have a short page at the same kind of address.
+// Workload: after a click on a row. Cost: parsing a payload of at most 1 MiB, usually some kilobytes.
+#include "scoreboard/page_run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "scoreboard/routes.h"
+
+static void state_notes(struct page *page, const struct shown *shown)
+{
+    const struct stored *stored = &shown->stored;
+    page_demo_note(page, shown->contest);
+    if (stored->withdrawn > 0) {
+        html_add(page->out,
+                 "<p class=\"note warn\"><strong>Withdrawn</strong> by its author with <a "
+                 "href=\"/runs/%lld\">statement %lld</a>; it counts on "
+                 "no board and stays in the log.",
+                 (long long)stored->withdrawn, (long long)stored->withdrawn);
+        if (stored->withdrawn_reason != NULL && *stored->withdrawn_reason)
+            html_add(page->out, " Reason given: <q><bdi>%s</bdi></q>", stored->withdrawn_reason);
+        html_add(page->out, "</p>\n");
+    }
+    if (stored->superseded > 0)
+        html_add(page->out,
+                 "<p class=\"note warn\"><strong>Superseded</strong> by <a href=\"/runs/%lld\">statement %lld</a> of "
+                 "the same author, which "
+                 "counts instead.</p>\n",
+                 (long long)stored->superseded, (long long)stored->superseded);
+    if (strcmp(shown_text(shown, "evaluated_by"), "self") == 0)
+        page_note(
+            page->out, "warn", "Self-evaluated.",
+            "The program that was trained reported its own score; DAWN's harness owned neither data nor evaluation.");
+    if (!shown_reached(shown))
+        page_note(page->out, "info", "The target was not met.",
+                  "Such a run stands on no board of single runs; in a group it counts all the same.");
+    if (stored->note != NULL && *stored->note)
+        html_add(page->out, "<p class=\"note info\"><strong>The author's note.</strong> <bdi>%s</bdi></p>\n",
+                 stored->note);
+}
+
+static void figure(struct page *page, const char *label, const char *small)
+{
+    html_add(page->out, "<div><dt>%s<small>%s</small></dt><dd>", label, small);
+}
+
+static void headline(struct page *page, const struct shown *shown)
+{
+    int64_t last = shown_last_k(shown), total = shown_int(shown, "price.total_micro_usd");
+    html_add(page->out, "<dl class=\"headline\">");
+    if (shown_reached(shown)) {
+        figure(page, "Time to the target", "classic clock, which ranks");
+        page_span(page->out, shown_int(shown, "reached.classic_ns"));
+        html_add(page->out, "</dd></div>");
+        figure(page, "End-to-end", "to the same evaluation, nothing left out");
+        page_span(page->out, shown_int(shown, "reached.t_ns"));
+        html_add(page->out, "</dd></div>");
+    }
+    if (last >= 0) {
+        figure(page, "Last evaluation", shown->contest != NULL ? shown->contest->metric_title : "");
+        page_score(page->out, shown->contest, shown_share(shown, last));
+        html_add(page->out, "</dd></div>");
+    }
+    if (shown_reached(shown) && total > 0) {
+        figure(page, "Cost", "end-to-end to the target x price");
+        page_money(page->out, (double)total / 1e6);
+        html_add(page->out, "</dd></div>");
+    }
+    html_add(page->out, "</dl>\n");
+}
+
+static void facts(struct page *page, const struct shown *shown)
+{
+    const struct stored *stored = &shown->stored;
+    html_add(page->out, "<dl class=\"facts\"><div><dt>Author</dt><dd>");
+    page_person_link(page, stored->handle);
+    if (stored->team != NULL && *stored->team) html_add(page->out, ", <bdi>%s</bdi>", stored->team);
+    html_add(
+        page->out,
+        "</dd></div><div><dt>Model</dt><dd><bdi>%s</bdi></dd></div><div><dt>Hardware</dt><dd><bdi>%s</bdi></dd></div>"
+        "<div><dt>Framework</dt><dd><bdi>%s</bdi></dd></div><div><dt>Division</dt><dd>%s</dd></div><div><dt>Made</"
+        "dt><dd>",
+        shown_text(shown, "model.name"), shown_hardware(page, shown), shown_text(shown, "software.framework"),
+        shown_text(shown, "division"));
+    page_moment(page->out, shown_int(shown, "ended_ms"));
+    html_add(page->out, "</dd></div><div><dt>Accepted</dt><dd>");
+    page_moment(page->out, stored->accepted_ms);
+    html_add(page->out, "</dd></div><div><dt>Trust</dt><dd>");
+    page_badge(page->out, stored->trust);
+    html_add(page->out, "</dd></div>");
+    if (stored->group != NULL && *stored->group)
+        html_add(page->out, "<div><dt>Group</dt><dd><a href=\"/groups/%s\">%.8s</a>, run %lld of %lld</dd></div>",
+                 stored->group, stored->group, (long long)shown_int(shown, "group.index"),
+                 (long long)shown_int(shown, "group.planned"));
+    if (stored->code_url != NULL && *stored->code_url) {
+        html_add(page->out, "<div><dt>Code</dt><dd>");
+        html_link(page->out, stored->code_url, stored->code_url);
+        html_add(page->out, "</dd></div>");
+    }
+    if (stored->tags != NULL && *stored->tags)
+        html_add(page->out, "<div><dt>Tags</dt><dd><bdi>%s</bdi></dd></div>", stored->tags);
+    html_add(page->out, "</dl>\n");
+}
+
+static void curve_table(struct page *page, const struct shown *shown)
+{
+    const json_t *points = canonical_at(shown->statement.json, "points");
+    html_add(
+        page->out,
+        "<details><summary>The curve as a table</summary><div class=\"scroll\" role=\"region\" aria-label=\"The "
+        "curve\" tabindex=\"0\">"
+        "<table class=\"small\"><caption>Every epoch; times at the end of its evaluation</caption><thead><tr><th "
+        "scope=\"col\">Epoch</th>"
+        "<th scope=\"col\">End-to-end</th><th scope=\"col\">Classic</th><th scope=\"col\">Warm</th><th "
+        "scope=\"col\">Samples</th>"
+        "<th scope=\"col\">Correct</th><th scope=\"col\">Score</th><th scope=\"col\">Loss</th></tr></thead><tbody>\n");
+    for (size_t i = 0; i < json_array_size(points); i++) {
+        const json_t *point = json_array_get(points, i);
+        bool evaluated = canonical_at(point, "k") != NULL;
+        char samples[TEXT_FIGURE];
+        html_add(page->out, "<tr><th scope=\"row\">%lld</th><td>%.3f s</td><td>%.3f s</td><td>%.3f s</td><td>%s</td>",
+                 (long long)canonical_int(point, "epoch"), (double)canonical_int(point, "t_ns") / 1e9,
+                 (double)canonical_int(point, "classic_ns") / 1e9, (double)canonical_int(point, "warm_ns") / 1e9,
+                 text_count(samples, canonical_int(point, "samples")));
+        if (evaluated) {
+            html_add(page->out, "<td>%lld of %lld</td><td>", (long long)canonical_int(point, "k"),
+                     (long long)shown_int(shown, "items"));
+            page_score(page->out, shown->contest, shown_share(shown, canonical_int(point, "k")));
+            html_add(page->out, "</td>");
+        } else {
+            html_add(page->out, "<td>not evaluated</td><td>-</td>");
+        }
+        html_add(page->out, "<td>%.4f</td></tr>\n", (double)canonical_int(point, "loss") / 1e6);
+    }
+    html_add(page->out, "</tbody></table></div></details>\n");
+}
+
+static void curve(struct page *page, const struct shown *shown)
+{
+    struct chart_point *points;
+    int count = shown_curve(page, shown, &points);
+    html_add(page->out, "<section aria-labelledby=\"curve\"><h2 id=\"curve\">Curve</h2>");
+    if (count == 0) {
+        html_add(page->out, "<p class=\"quiet\">No epoch was evaluated.</p></section>\n");
+        return;
+    }
+    struct chart_series series = {.label = "score", .at = points, .count = count, .marks = count <= 80};
+    struct chart_level target = {shown_target(shown), "target"};
+    char about[160];
+    snprintf(about, sizeof about, "%d evaluations, from %.4g to %.4g in %.4g seconds; the target is %.4g.", count,
+             points[0].y, points[count - 1].y, points[count - 1].x, target.y);
+    struct chart chart = {.id = "c-curve",
+                          .title = "Score over end-to-end time",
+                          .about = about,
+                          .x = {"end-to-end time", CHART_SECONDS, NULL},
+                          .series = &series,
+                          .series_count = 1,
+                          .levels = &target,
+                          .level_count = 1};
+    shown_scale(shown, &chart.y);
+    chart_draw(page->out, &chart);
+    curve_table(page, shown);
+    html_add(page->out, "</section>\n");
+}
+
+static const char *const segment_names[] = {"train",   "evaluate", "compile",    "data", "init",
+                                            "process", "warmup",   "checkpoint", "idle"};
+enum { SEGMENTS = sizeof segment_names / sizeof segment_names[0] };
+
+static void clocks_table(struct page *page, const struct shown *shown)
+{
+    static const char *const clocks[][3] = {
+        {"End-to-end", "reached.t_ns", "everything, from the start of the process"},
+        {"Classic", "reached.classic_ns", "without evaluating and writing checkpoints, as DAWNBench"},
+        {"Warm", "reached.warm_ns", "training steps alone"},
+        {"Warm, with evaluation", "reached.warm_with_evaluation_ns", "training steps and evaluations"},
+    };
+    if (!shown_reached(shown)) return;
+    html_add(page->out,
+             "<div class=\"scroll\" role=\"region\" aria-label=\"Clocks\" tabindex=\"0\"><table "
+             "class=\"small\"><caption>Clocks at the first evaluation "
+             "that met the target (epoch %lld, %lld samples)</caption><thead><tr><th scope=\"col\">Clock</th><th "
+             "scope=\"col\">Time</th>"
+             "<th scope=\"col\">Exactly</th><th scope=\"col\">What counts</th></tr></thead><tbody>",
+             (long long)shown_int(shown, "reached.epoch"), (long long)shown_int(shown, "reached.samples"));
+    for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {
+        int64_t ns = shown_int(shown, clocks[i][1]);
+        html_add(page->out, "<tr><th scope=\"row\">%s</th><td class=\"number\">", clocks[i][0]);
+        page_span(page->out, ns);
+        html_add(page->out, "</td><td class=\"number\">%.9f s</td><td class=\"words\">%s</td></tr>\n", (double)ns / 1e9,
+                 clocks[i][2]);
+    }
+    html_add(page->out, "</tbody></table></div>\n");
+}
+
+static void clocks(struct page *page, const struct shown *shown)
+{
+    double seconds[SEGMENTS] = {0}, whole = 0;
+    const json_t *segments = canonical_at(shown->statement.json, "segments");
+    for (size_t i = 0; i < json_array_size(segments); i++) {
+        const json_t *one = json_array_get(segments, i);
+        const char *name = canonical_text(one, "segment");
+        double spent = (double)(canonical_int(one, "end_ns") - canonical_int(one, "start_ns")) / 1e9;
+        for (int s = 0; s < SEGMENTS; s++)
+            if (strcmp(segment_names[s], name) == 0) seconds[s] += spent, whole += spent;
+    }
+    html_add(page->out, "<section aria-labelledby=\"clocks\"><h2 id=\"clocks\">Clocks</h2>");
+    struct chart_part parts[SEGMENTS];
+    int count = 0;
+    for (int s = 0; s < SEGMENTS; s++) {
+        if (seconds[s] <= 0) continue;
+        parts[count++] = (struct chart_part){
+            segment_names[s], arena_text(&page->arena, "%.2f s (%.1f%%)", seconds[s], 100 * seconds[s] / whole),
+            seconds[s], s};
+    }
+    if (count > 0)
+        chart_stack(page->out, "c-clock", "Where the run's seconds went, from start to end",
+                    "One bar: every segment of the one clock, and its share.", parts, count);
+    clocks_table(page, shown);
+    html_add(page->out, "</section>\n");
+}
+
+static void run_page(struct page *page, const struct shown *shown, const struct entries *places)
+{
+    const struct stored *stored = &shown->stored;
+    const char *task = shown->contest != NULL ? shown->contest->title : shown_text(shown, "task");
+    const char *name = shown->contest != NULL ? shown->contest->name : "cifar10";
+    const char *title = arena_text(&page->arena, "Run %lld", (long long)stored->sequence);
+    page_begin(page, title,
+               arena_text(&page->arena, "A run on %s by %s: curve, clocks, checks, and how to verify it.", task,
+                          stored->handle),
+               (const struct crumb[]){{task, arena_text(&page->arena, "/boards/%s", name)}, {0}});
+    html_add(page->out, "<p class=\"over\">%s</p><h1>Run %lld</h1>\n", task, (long long)stored->sequence);
+    state_notes(page, shown);
+    headline(page, shown);
+    html_add(page->out, "<div class=\"pair\">");
+    facts(page, shown);
+    if (places->count > 0) page_rows(page, places, ROWS_PLACES, "Where it stands");
+    html_add(page->out, "</div>\n<div class=\"pair\">");
+    curve(page, shown);
+    clocks(page, shown);
+    html_add(page->out, "</div>\n");
+    run_latencies(page, shown);
+    run_machine(page, shown);
+    run_data(page, shown);
+    run_checks(page, shown);
+    run_verify(page, shown);
+    html_add(page->out,
+             "<section aria-labelledby=\"beside\"><h2 id=\"beside\">Compare</h2><form class=\"inline\" method=\"get\" "
+             "action=\"/compare\">"
+             "<input type=\"hidden\" name=\"run\" value=\"%lld\"><label for=\"other\">With run</label> <input "
+             "id=\"other\" name=\"run\" "
+             "type=\"number\" min=\"1\" required><button type=\"submit\">Compare</button></form></section>\n",
+             (long long)stored->sequence);
+}
+
+static void other_page(struct page *page, const struct shown *shown)
+{
+    const struct stored *stored = &shown->stored;
+    const char *title = arena_text(&page->arena, "Statement %lld", (long long)stored->sequence);
+    page_begin(page, title, "A signed statement", (const struct crumb[]){{"Log", "/log"}, {0}});
+    html_add(page->out, "<p class=\"over\">%s</p><h1>%s</h1><dl class=\"facts\"><div><dt>Author</dt><dd>",
+             statement_type_name(stored->type), title);
+    page_person_link(page, stored->handle);
+    html_add(page->out, "</dd></div><div><dt>Accepted</dt><dd>");
+    page_moment(page->out, stored->accepted_ms);
+    html_add(page->out, "</dd></div>");
+    static const char *const members[] = {"statement", "reason", "team", "note", "code_url", "handle", "key"};
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        const char *value = shown_text(shown, members[i]);
+        if (*value == 0) continue;
+        html_add(page->out, "<div><dt>%s</dt><dd>", members[i]);
+        if (i == 0)
+            html_add(page->out, "<a class=\"digest\" href=\"/runs/%s\">%s</a>", value, value);
+        else
+            html_words(page->out, value);
+        html_add(page->out, "</dd></div>");
+    }
+    html_add(page->out, "</dl>\n");
+    run_verify(page, shown);
+}
+
+static int show(struct page *page)
+{
+    struct shown shown;
+    struct entries places;
+    struct stored stored;
+    TRY(store_statement(page->reader, page->request->word[0], &page->arena, &stored));
+    TRY(store_entries_of(page->reader, arena_text(&page->arena, "#%lld", (long long)stored.sequence), &page->arena,
+                         &places));
+    int rc = shown_read(page, page->request->word[0], &shown);
+    if (rc < 0) return rc;
+    if (shown.stored.type == STATEMENT_RUN)
+        run_page(page, &shown, &places);
+    else
+        other_page(page, &shown);
+    page_end(page);
+    statement_free(&shown.statement);
+    return 0;
+}
+
+int page_run(const struct request *request, struct answer *answer)
+{
+    return page_make(request, answer, show);
+}

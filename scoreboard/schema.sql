@@ -1,0 +1,128 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The scoreboard's record, format 1. `statements` with `keys` is the truth; runs and entries follow from it and can be
+-- rebuilt (store_check does so and compares). Nothing is ever deleted: what no longer counts is marked.
+
+CREATE TABLE meta (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    origin TEXT NOT NULL,      -- the board's name: statements meant for another are refused
+    server_key TEXT NOT NULL,  -- public line of the key that signs receipts
+    version INTEGER NOT NULL   -- counts changes: caches and readers ask for it
+) STRICT;
+
+CREATE TABLE keys (
+    id TEXT PRIMARY KEY,       -- "SHA256:..."
+    line TEXT NOT NULL,        -- "ssh-ed25519 AAAA..."
+    handle TEXT NOT NULL,      -- whose; '' for the server's own
+    since INTEGER NOT NULL,    -- sequence of the statement that brought it; 0 for the server's
+    revoked INTEGER NOT NULL DEFAULT 0,   -- sequence of the statement that revoked it
+    replaced INTEGER NOT NULL DEFAULT 0,  -- sequence of the rotation that replaced it
+    revoked_reason TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX keys_handle ON keys (handle COLLATE NOCASE);
+
+CREATE TABLE statements (
+    sequence INTEGER PRIMARY KEY,
+    digest TEXT NOT NULL UNIQUE,     -- SHA-256 of the payload
+    type TEXT NOT NULL,
+    payload BLOB NOT NULL,           -- the exact signed bytes
+    signature TEXT NOT NULL,
+    countersignature TEXT NOT NULL,  -- '' when there is none
+    key TEXT NOT NULL REFERENCES keys (id),
+    handle TEXT NOT NULL,
+    accepted_ms INTEGER NOT NULL,
+    receipt TEXT NOT NULL,
+    receipt_signature TEXT NOT NULL
+) STRICT;
+CREATE INDEX statements_key ON statements (key, accepted_ms);
+CREATE INDEX statements_handle ON statements (handle, sequence);
+
+CREATE TABLE runs (
+    sequence INTEGER PRIMARY KEY REFERENCES statements (sequence),
+    digest TEXT NOT NULL,
+    nonce TEXT NOT NULL,
+    head TEXT NOT NULL,              -- hash of the last point; of a run without points, the root
+    contest TEXT NOT NULL,
+    handle TEXT NOT NULL,
+    first INTEGER NOT NULL,          -- sequence of the first statement of the same run
+    group_nonce TEXT NOT NULL,       -- '' outside groups, and what follows is 0 then
+    group_index INTEGER NOT NULL,
+    planned INTEGER NOT NULL,
+    group_terms TEXT NOT NULL,       -- digest of what all runs of a group must share
+    seed INTEGER NOT NULL,
+    curve TEXT NOT NULL,             -- digest of what a reproduction repeats; '' for what can not be reproduced
+    flags INTEGER NOT NULL,
+    trust INTEGER NOT NULL,
+    reproduced_by INTEGER NOT NULL DEFAULT 0,
+    withdrawn INTEGER NOT NULL DEFAULT 0,
+    withdrawn_reason TEXT NOT NULL DEFAULT '',
+    superseded INTEGER NOT NULL DEFAULT 0,
+    team TEXT NOT NULL,
+    note TEXT NOT NULL,
+    code_url TEXT NOT NULL,
+    tags TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX runs_digest ON runs (digest);
+CREATE UNIQUE INDEX runs_live ON runs (nonce) WHERE withdrawn = 0 AND superseded = 0;
+CREATE INDEX runs_nonce ON runs (nonce);
+CREATE INDEX runs_head ON runs (head);
+CREATE INDEX runs_group ON runs (group_nonce, group_index) WHERE group_nonce <> '';
+CREATE INDEX runs_curve ON runs (curve, first) WHERE curve <> '';
+
+CREATE TABLE findings (
+    sequence INTEGER NOT NULL REFERENCES statements (sequence),
+    number INTEGER NOT NULL,
+    code TEXT NOT NULL,
+    text TEXT NOT NULL,
+    PRIMARY KEY (sequence, number)
+) STRICT;
+
+CREATE TABLE imports (
+    source TEXT PRIMARY KEY,  -- "CIFAR10/train/STEM"
+    contest TEXT NOT NULL,
+    task TEXT NOT NULL,       -- "CIFAR10"
+    kind TEXT NOT NULL,       -- "train" or "inference"
+    stem TEXT NOT NULL,
+    json TEXT NOT NULL,       -- as it came, e-mail addresses taken out
+    tsv TEXT NOT NULL,
+    quirks TEXT NOT NULL,
+    imported_ms INTEGER NOT NULL
+) STRICT;
+
+-- Rows of the boards. A row that no longer counts stays with alive 0, so that a cursor that stands on it keeps its place
+-- and a reader that catches up by `stamp` hears of it.
+CREATE TABLE entries (
+    id INTEGER PRIMARY KEY,
+    source TEXT NOT NULL,        -- "#12", "group NONCE", "CIFAR10/train/STEM"
+    contest TEXT NOT NULL,
+    board INTEGER NOT NULL,
+    rank INTEGER NOT NULL,
+    target_micro INTEGER NOT NULL,
+    alive INTEGER NOT NULL,
+    stamp INTEGER NOT NULL,      -- meta.version of the change that wrote it
+    value REAL NOT NULL,
+    low REAL NOT NULL,
+    high REAL NOT NULL,
+    cost REAL NOT NULL,          -- negative: not known
+    accuracy REAL NOT NULL,
+    p REAL NOT NULL,             -- negative: no group
+    runs INTEGER NOT NULL,
+    trust INTEGER NOT NULL,
+    accepted_ms INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    devices INTEGER NOT NULL,
+    views INTEGER NOT NULL,
+    flags INTEGER NOT NULL,
+    group_nonce TEXT NOT NULL,
+    author TEXT NOT NULL,
+    team TEXT NOT NULL,
+    model TEXT NOT NULL,
+    hardware TEXT NOT NULL,
+    framework TEXT NOT NULL,
+    precision TEXT NOT NULL,
+    division TEXT NOT NULL,
+    date TEXT NOT NULL,
+    code_url TEXT NOT NULL,
+    tags TEXT NOT NULL,
+    UNIQUE (source, contest, board, rank, target_micro)
+) STRICT;
+CREATE INDEX entries_stamp ON entries (stamp);

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// One hardened connection to the scoreboard's SQLite file, with its prepared statements. Only store*.c use it. The file
+// may have been altered by a stranger: its schema must be ours to the letter before anything else is read.
+// Workload: the same some forty statements again and again; each is prepared once a connection.
+#ifndef DAWN_SCOREBOARD_SQL_H
+#define DAWN_SCOREBOARD_SQL_H
+
+#include <sqlite3.h>
+#include <stdarg.h>
+
+#include "runtime/base/arena.h"
+
+enum { SQL_FORMAT = 1, SQL_APPLICATION_ID = 0x44415742 /* "DAWB" */, SQL_READY = 96 };
+enum sql_mode {
+    SQL_WRITE,   // creates and migrates
+    SQL_READ,    // the file must be there, of this format; never checkpoints
+    SQL_SCRATCH  // an unnamed temporary database with the same tables
+};
+struct sql {
+    sqlite3 *db;
+    char *path;
+    struct {
+        const char *text;
+        sqlite3_stmt *statement;
+    } ready[SQL_READY];
+    int ready_count;
+};
+int sql_open(const char *path, enum sql_mode, struct sql *) MUST_CHECK;
+void sql_close(struct sql *);
+
+// "can not WHAT in PATH: why", the reason taken from the connection.
+int sql_fail(struct sql *, const char *what);
+
+// A statement ready to step; `text` must be a literal, for its address finds the prepared statement again. `types` has a
+// letter a parameter: i int64_t, d double, t const char *, b const void * and size_t. Texts are borrowed until sql_end.
+int sql_start(struct sql *, sqlite3_stmt **, const char *text, const char *types, ...) MUST_CHECK;
+int sql_next(struct sql *, sqlite3_stmt *) MUST_CHECK;  // 1: a row; 0: no more; negative: failed
+void sql_end(sqlite3_stmt *);
+int sql_do(struct sql *, const char *text, const char *types, ...) MUST_CHECK;
+// The first column of the first row, or `otherwise` where there is no row.
+int sql_int(struct sql *, int64_t *into, int64_t otherwise, const char *text, const char *types, ...) MUST_CHECK;
+
+int64_t sql_column(sqlite3_stmt *, int column);
+const char *sql_text(sqlite3_stmt *, int column);                            // "" for NULL; until the next step
+const char *sql_keep(sqlite3_stmt *, int column, struct arena *);            // a copy
+
+#endif

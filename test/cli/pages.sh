@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The scoreboard's pages as people meet them: empty, with three runs, with a long board of an archive full of odd names.
+# Every page that can be reached by links is well-formed and leads nowhere wrong; then a real browser looks at them.
+set -eu
+
+servers=""
+trap 'for p in $servers; do kill "$p" 2>/dev/null || true; done' EXIT
+serve() { # NAME: the record NAME.db at a free port; its address in $url
+    "$BOARD" --db "$1.db" --listen 127.0.0.1:0 --origin test >"$1.log" 2>&1 &
+    servers="$servers $!"
+    for _ in $(seq 100); do
+        url=$(sed -n 's/.* at \(http:[^ ]*[0-9]\)\/* .*/\1/p' "$1.log")
+        [ -n "$url" ] && return 0
+        sleep 0.1
+    done
+    cat "$1.log"
+    return 1
+}
+
+# ---- an archive with 300 entries, some of them with names that no page was made for
+python3 - <<'PYTHON'
+import json, os
+os.makedirs("old/CIFAR10/train"), os.makedirs("old/CIFAR10/inference")
+odd = ["Net_" + "with_a_name_that_never_ends_" * 4, "\u0646\u0645\u0648\u0630\u062c (12)", "<b>bold</b> & \"co\"", "\u7f51\u7edc" * 20, "a" * 140]
+for i in range(300):
+    stem, hours = "e%03d" % i, 0.01 * (1 + i * 7919 % 300)
+    entry = {"version": "v1.0", "author": "\u05e7\u05d1\u05d5\u05e6\u05d4" if i % 50 == 7 else "Team %d" % (i % 23), "authorEmail": "",
+             "framework": "Loops %d" % (i % 4), "codeURL": "https://example.org/%d?a=1&b=2" % i, "model": odd[i // 50 % 5] if i % 50 == 9 else "Net %d" % (i % 31),
+             "hardware": "%d * V100, a machine with quite a long description of itself" % (1 + i % 8), "costPerHour": None if i % 5 == 0 else 1 + i % 9,
+             "timestamp": "20%02d-%02d-%02d" % (17 + i // 100, 1 + i % 12, 1 + i % 28), "misc": {}}
+    json.dump(entry, open("old/CIFAR10/train/%s.json" % stem, "w"))
+    rows = ["epoch\thours\ttop1Accuracy"] + ["%d\t%.6f\t%.2f" % (e, hours * e / 10, min(95, 40 + 6 * e)) for e in range(1, 11)]
+    open("old/CIFAR10/train/%s.tsv" % stem, "w").write("\n".join(rows) + "\n")
+for i in range(5):
+    entry = dict(entry, latency=0.5 + i, cost=1e-6, top1Accuracy=94.5)
+    json.dump(entry, open("old/CIFAR10/inference/i%d.json" % i, "w"))
+PYTHON
+"$BOARD" import dawnbench old --db many.db >/dev/null
+
+# ---- three signed runs on drawn data: a group and a run with a latency
+quick="--data synthetic --set widths=16,16,16 --batch 200 --set epochs=0.2 --set views=1 --set evaluate_every=0 --cost-per-hour 3"
+"$DAWN" train cifar10 $quick --target 0.001 --runs 2 --save "" >/dev/null
+"$DAWN" train cifar10 $quick --target 0.001 --seed 5 >/dev/null
+"$DAWN" infer cifar10 --latency --items 50 --warmup 5 --target 0.001 >/dev/null
+"$DAWN" keys new >/dev/null
+serve many
+"$DAWN" submit --server "$url" --yes --handle ada --team "<i>Engines</i>" --note 'a "note"' --code-url https://example.org/x >/dev/null
+many=$url
+serve none
+none=$url
+
+python3 "$ROOT/test/cli/pages_check.py" "$many" 2000
+python3 "$ROOT/test/cli/pages_check.py" "$none" 200
+
+for program in chromium chromedriver; do
+    command -v $program >/dev/null || { echo "$program is not installed: no browser looked at the pages"; exit 77; }
+done
+python3 "$ROOT/test/cli/pages_browser.py" "$many" "$none"

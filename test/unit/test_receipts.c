@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// What format 2 of results.db adds: files of format 1 are read as they are and brought up to date by a writer, receipts
+// are kept once, runs of outside programs are marked.
+#include <setjmp.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include "tasks/receipts.h"
+#include "test/unit/fixture_result.h"
+
+#include <cmocka.h>
+
+static char folder[64], db[96];
+
+static int setup(void **state)
+{
+    (void)state;
+    fixture_folder(folder);
+    snprintf(db, sizeof db, "%s/results.db", folder);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    fixture_remove(folder);
+    return 0;
+}
+
+static struct results *open_db(enum results_mode mode)
+{
+    struct results *r;
+    if (results_open(db, mode, &r) < 0) fail_msg("%s", error_text());
+    return r;
+}
+
+static int64_t number(struct results *r, const char *sql)
+{
+    sqlite3_stmt *statement;
+    assert_int_equal(sqlite3_prepare_v2(result_connection(r), sql, -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    int64_t value = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return value;
+}
+
+static void sql_from_outside(const char *sql)  // as any other program would
+{
+    sqlite3 *other;
+    assert_int_equal(sqlite3_open(db, &other), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(other);
+}
+
+static void refused(enum results_mode mode, const char *because)
+{
+    struct results *r = (struct results *)db;
+    assert_int_equal(results_open(db, mode, &r), ERR_DATABASE);
+    assert_null(r);
+    if (strstr(error_text(), because) == NULL) fail_msg("\"%s\" says nothing of \"%s\"", error_text(), because);
+    assert_non_null(strstr(error_text(), "results.db"));
+}
+
+static void make_one(void)
+{
+    struct results *r = open_db(RESULTS_WRITE);
+    struct run_facts facts = fixture_facts(1, NULL);
+    fixture_run(r, &facts, (const int64_t[]){9500}, 1);
+    results_close(r);
+}
+
+// A file as format 1 had it: what makes it one is undone, as the reverse of what a writer adds.
+static void make_old(void)
+{
+    make_one();
+    sql_from_outside("DROP TABLE receipts; DROP TABLE outside; PRAGMA user_version = 1");
+}
+
+static void old_files_are_read_and_brought_up_to_date(void **state)
+{
+    (void)state;
+    make_old();
+    struct results *r = open_db(RESULTS_READ);
+    json_t *before, *after, *row;
+    assert_int_equal(record_read(r, 1, &before), 0);
+    assert_null(json_object_get(before, "receipts"));
+    assert_int_equal(receipts_last(r, 1, "board", &row), 0);
+    assert_null(row);
+    assert_int_equal(number(r, "PRAGMA user_version"), 1);  // reading changed nothing
+    results_close(r);
+
+    results_close(open_db(RESULTS_WRITE));
+    r = open_db(RESULTS_READ);
+    assert_int_equal(number(r, "PRAGMA user_version"), 2);
+    assert_int_equal(record_read(r, 1, &after), 0);
+    assert_int_equal(json_array_size(json_object_get(after, "receipts")), 0);
+    json_object_del(after, "receipts");
+    assert_true(json_equal(before, after));
+    json_decref(before);
+    json_decref(after);
+    results_close(r);
+
+    unlink(db);
+    make_old();
+    sql_from_outside("CREATE TABLE outside (a)");  // half of the way is no format
+    refused(RESULTS_READ, "altered");
+    refused(RESULTS_WRITE, "altered");
+}
+
+static void receipts_are_kept_once(void **state)
+{
+    (void)state;
+    make_one();
+    struct results *r = open_db(RESULTS_WRITE);
+    struct receipt_row row = {.run = 1, .type = "run", .board = "a", .server = "http://127.0.0.1:1", .statement = DIGEST_A,
+                              .sequence = 7, .accepted_ms = 5, .server_key = "SHA256:x", .receipt = "{}", .signature = "s"};
+    json_t *found;
+    assert_int_equal(receipts_last(r, 1, "a", &found), 0);
+    assert_null(found);
+    assert_int_equal(receipts_add(r, &row), 0);
+    assert_int_equal(receipts_add(r, &row), 0);  // cut off, and done again
+    assert_int_equal(number(r, "SELECT count(*) FROM receipts"), 1);
+    row.supersedes = DIGEST_A, row.statement = DIGEST_B, row.sequence = 9;
+    assert_int_equal(receipts_add(r, &row), 0);
+    row.type = "withdraw", row.statement = DIGEST_C, row.sequence = 11;
+    assert_int_equal(receipts_add(r, &row), 0);
+    row.board = "b";
+    assert_int_equal(receipts_add(r, &row), 0);
+    assert_int_equal(receipts_last(r, 1, "a", &found), 0);
+    assert_int_equal(record_int(found, "sequence"), 9);
+    assert_string_equal(record_text(found, "supersedes"), DIGEST_A);
+    json_decref(found);
+    assert_int_equal(receipts_find(r, "a", DIGEST_C, &found), 0);
+    assert_int_equal(record_int(found, "sequence"), 11);
+    json_decref(found);
+    assert_int_equal(receipts_find(r, "b", DIGEST_A, &found), 0);
+    assert_null(found);
+    row.statement = DIGEST_A, row.run = 5;  // no such run
+    assert_int_equal(receipts_add(r, &row), ERR_DATABASE);
+    row.run = 1, row.type = "letter";
+    assert_int_equal(receipts_add(r, &row), ERR_DATABASE);
+    results_close(r);
+}
+
+static void outside_programs_are_marked(void **state)
+{
+    (void)state;
+    struct results *r = open_db(RESULTS_WRITE);
+    struct run_facts facts = fixture_facts(1, NULL);
+    struct run *run;
+    json_t *record;
+    assert_int_equal(result_begin(r, &facts, &run), 0);
+    assert_int_equal(result_outside(run, "python3 train.py", "PyTorch 2.4", 0), ERR_USAGE);
+    assert_int_equal(result_outside(run, "python3 train.py", "PyTorch 2.4", 8), 0);
+    int64_t id = result_id(run);
+    assert_int_equal(result_end(run, RUN_FAILED, NULL, NULL), 0);
+    assert_int_equal(record_read(r, id, &record), 0);
+    const json_t *outside = json_object_get(record, "outside");
+    assert_string_equal(record_text(outside, "command"), "python3 train.py");
+    assert_int_equal(record_int(outside, "devices"), 8);
+    json_decref(record);
+    results_close(r);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(old_files_are_read_and_brought_up_to_date),
+        TEST(receipts_are_kept_once),
+        TEST(outside_programs_are_marked),
+    };
+    return cmocka_run_group_tests_name("receipts", tests, NULL, NULL);
+}
