@@ -43,6 +43,11 @@ static void verdict(struct page *page, const struct gathered *g)
     const struct contest *contest = g->runs[0].contest;
     html_add(page->out, "<p class=\"note %s\"><strong>%s</strong> %s.</p>\n", facts->official ? "good" : "warn",
              facts->official ? "Official:" : "Not official:", group_verdict_sentence(facts->verdict));
+    bool self = false;
+    for (int i = 0; i < g->count; i++) self = self || strcmp(shown_text(&g->runs[i], "evaluated_by"), "self") == 0;
+    if (self)
+        page_note(page->out, "warn", "Self-evaluated.",
+                  "The programs that were trained reported their own scores. Such a group is never audited.");
     html_add(page->out,
              "<dl class=\"headline\"><div><dt>Runs<small>with a result, of those announced</small></dt><dd>%d of "
              "%d</dd></div><div><dt>Mean time"

@@ -196,6 +196,14 @@ static const json_t *last_point(const json_t *run, bool evaluated)
     return NULL;
 }
 
+// Data that are known not to be the published set. An outside program's data are its own, and its statement claims nothing
+// of them (record.c judges groups in results.db alike).
+static bool is_custom(const json_t *run)
+{
+    bool silent = strcmp(canonical_text(run, "evaluated_by"), "self") == 0 && json_array_size(canonical_at(run, "data")) == 0;
+    return canonical_int(run, "official") == 0 && !silent;
+}
+
 static struct group_run group_run_of(const json_t *run)
 {
     const json_t *last = last_point(run, false), *score = last_point(run, true);
@@ -204,7 +212,7 @@ static struct group_run group_run_of(const json_t *run)
         .seed = canonical_int(run, "seed"), .ns = canonical_int(last, "t_ns"), .k = canonical_int(score, "k"),
         .items = canonical_int(run, "items"),
         .finished = score != NULL && (strcmp(status, "done") == 0 || strcmp(status, "missed") == 0),
-        .synthetic = canonical_int(run, "synthetic") != 0, .custom = canonical_int(run, "official") == 0,
+        .synthetic = canonical_int(run, "synthetic") != 0, .custom = is_custom(run),
         .stopped_at_target = canonical_int(run, "stop_at_target") != 0,
     };
 }

@@ -96,6 +96,8 @@ static void set_up(struct client *c, const struct question *q, struct reply *rep
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, reply);
+    const char *authorities = getenv("SSL_CERT_FILE");  // the library, unlike the program curl, does not look there
+    if (authorities != NULL && *authorities != 0) curl_easy_setopt(curl, CURLOPT_CAINFO, authorities);
     if (q->body == NULL) return;
     curl_easy_setopt(curl, CURLOPT_POST, 1L);
     curl_easy_setopt(curl, CURLOPT_POSTFIELDS, q->body);

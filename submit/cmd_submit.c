@@ -229,7 +229,7 @@ int cmd_submit(int argc, char **argv)
                 "  dawn submit --server https://board.example --handle ada\n"
                 "  dawn submit --dry-run      what would be sent, and what the checks say\n"
                 "  dawn submit --run 3 --out signed/ --board board.example\n\n"
-                "TLS trusts the system's certificates, or those in the file $SSL_CERT_FILE.",
+                "$SSL_CERT_FILE names a file of certificates to trust, as with curl.",
     };
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;

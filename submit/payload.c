@@ -8,6 +8,7 @@
 
 #include "runtime/base/arena.h"
 #include "submit/format/cost.h"
+#include "tasks/recipe.h"
 
 enum { ROWS_MAX = 4000, TEXT_MAX = 1 << 20, INFERENCE_ITEMS = 10000 };
 
@@ -195,14 +196,29 @@ static void put_group(json_t *to, const json_t *record)
     json_object_set_new(to, "group", member);
 }
 
-static void put_words(json_t *to, const struct payload_words *w, bool outside)
+// Whether a recipe is one of this repository, as it stands. The number format may be chosen: hardware asks for it.
+static bool is_published(const char *name, const char *json)
+{
+    static const char *const formats[] = {NULL, "precision=auto", "precision=f32", "precision=bf16"};
+    struct recipe recipe;
+    bool same = false;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats && !same; i++) {
+        if (recipe_embedded(name, &recipe) < 0 || (formats[i] != NULL && recipe_set(&recipe, formats[i]) < 0)) return false;
+        char *whole = recipe_json(&recipe);
+        same = strcmp(whole, json) == 0;
+        free(whole);
+    }
+    return same;
+}
+
+static void put_words(json_t *to, const struct payload_words *w, bool outside, bool published)
 {
     put_text(to, "type", "run");
     put_int(to, "version", 1);
     put_text(to, "board", w->board);
     put_text(to, "handle", w->handle);
     put_text(to, "team", w->team != NULL ? w->team : "");
-    put_text(to, "division", outside || w->open ? "open" : "closed");
+    put_text(to, "division", outside || !published || w->open ? "open" : "closed");
     put_text(to, "evaluated_by", outside ? "self" : "harness");
     put_text(to, "note", w->note);
     put_text(to, "code_url", w->code_url);
@@ -210,10 +226,19 @@ static void put_words(json_t *to, const struct payload_words *w, bool outside)
     json_object_set_new(to, "tags", payload_tags(w->tags, w->tag_count));
 }
 
-static void put_program(json_t *to, const json_t *record, const json_t *outside)
+// Whether the program under test scored itself. A run that was killed between its two transactions has the device alone,
+// and must not pass for one that the harness evaluated.
+static bool is_outside(const json_t *record)
 {
+    return record_has(record, "outside") || strcmp(record_text(record, "device"), "outside") == 0;
+}
+
+static void put_program(json_t *to, const json_t *record)
+{
+    const json_t *outside = json_object_get(record, "outside");
+    const char *framework = is_outside(record) ? "unknown" : "DAWN";
     json_t *software = copied(json_object_get(record, "software_facts"), software_sources);
-    put_text(software, "framework", outside != NULL ? record_text(outside, "framework") : "DAWN");
+    put_text(software, "framework", outside != NULL ? record_text(outside, "framework") : framework);
     json_object_set_new(to, "software", software);
     json_object_set_new(to, "hardware", hardware_of(json_object_get(record, "machine_facts"),
                                                     outside != NULL ? record_int(outside, "devices") : 1));
@@ -232,8 +257,8 @@ static int64_t ended_ms(const json_t *record)
 
 static int build(struct results *r, const json_t *record, const struct payload_words *words, json_t *to)
 {
-    const json_t *outside = json_object_get(record, "outside");
-    put_words(to, words, outside != NULL);
+    bool published = is_published(record_text(record, "recipe"), record_text(record, "recipe_json"));
+    put_words(to, words, is_outside(record), published);
     put_int(to, "ended_ms", ended_ms(record));
     json_object_set_new(to, "model", copied(record, model_sources));
     json_object_set_new(to, "data", copied_list(json_object_get(record, "data_sets"), data_sources));
@@ -244,7 +269,7 @@ static int build(struct results *r, const json_t *record, const struct payload_w
     int64_t ns = record_int(record, "reached_ns"), price = record_int(record, "price_micro_per_hour");
     put_price(to, record, reached && ns >= 0 && price > 0 ? cost_training_micro(ns, price) : -1);
     put_group(to, record);
-    put_program(to, record, outside);
+    put_program(to, record);
     TRY(put_recipe(to, record));
     return put_latencies(to, r, record);
 }

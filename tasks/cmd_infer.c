@@ -134,8 +134,9 @@ static void print_text(const struct measured *m)
     char items[TEXT_FIGURE], cost[COST_TEXT];
     bool met = contest_meets(f->correct, f->items, llround(m->target * 1e6));
     printf("%s, %s, %d thread%s\n", f->recipe.model, dtype_name(f->dtype), f->threads, f->threads == 1 ? "" : "s");
-    printf("  %-22s %.2f%% of %s test images%s\n", "accuracy of this pass",
-           floor(1e4 * (double)f->correct / (double)f->items) / 100, text_count(items, f->items), met ? "" : ", under the target");
+    double percent = floor(1e4 * (double)f->correct / (double)f->items) / 100;
+    printf("  %-22s %.2f%% of %s test images%s\n", "accuracy of this pass", percent, text_count(items, f->items),
+           met ? "" : ", under the target");
     if (m->a->latency) {
         print_times("with preprocessing", &f->whole_ns);
         print_times("model alone", &f->model_ns);

@@ -96,6 +96,7 @@ int record_group(struct results *r, int64_t group, json_t **runs, struct group_f
     for (size_t i = 0; i < count; i++) {
         const json_t *run = json_array_get(*runs, i);
         const char *status = record_text(run, "status");
+        bool outside = strcmp(record_text(run, "device"), "outside") == 0;  // its data are its own: nothing is claimed of them
         list[i] = (struct group_run){
             .seed = record_int(run, "seed"),
             .ns = record_int(run, "last_ns"),
@@ -103,7 +104,7 @@ int record_group(struct results *r, int64_t group, json_t **runs, struct group_f
             .items = record_int(run, "items"),
             .finished = (strcmp(status, "done") == 0 || strcmp(status, "missed") == 0) && record_has(run, "last_k"),
             .synthetic = record_int(run, "synthetic") != 0,
-            .custom = record_int(run, "official") == 0,
+            .custom = record_int(run, "official") == 0 && !outside,
             .stopped_at_target = record_int(run, "stop_at_target") != 0};
     }
     group_judge(list, (int)count, (int)planned, target, facts);

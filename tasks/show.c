@@ -330,9 +330,11 @@ int show_group(struct results *r, int64_t group, const struct show_style *style,
     heading(t, style, "Group %lld: %d of %d announced runs finished", (long long)group, facts.finished, facts.planned);
     size_t i;
     json_t *run;
+    bool self = false;
     json_array_foreach(runs, i, run)
     {
         char figure[TEXT_FIGURE] = "-", share[16] = "-";
+        self = self || strcmp(record_text(run, "device"), "outside") == 0;
         if (record_has(run, "last_ns")) span(figure, record_int(run, "last_ns"));
         last_share(share, run);
         text_add(t, "  run %-5lld seed %-10lld %8s %14s  %s\n", (long long)record_int(run, "id"),
@@ -345,16 +347,18 @@ int show_group(struct results *r, int64_t group, const struct show_style *style,
     }
     if (facts.finished > 1) line(t, "t-test", "p = %.4g that such a mean comes from a true mean at the target", facts.p);
     line(t, "verdict", "%s: %s", facts.official ? "OFFICIAL" : "not official", group_verdict_sentence(facts.verdict));
+    if (self) line(t, "evaluated", "self-evaluated: the programs reported their own scores; such a group is never audited");
     return 0;
 }
 
 static void add_outside(struct text *t, const json_t *run)
 {
     const json_t *outside = json_object_get(run, "outside");
-    if (outside == NULL) return;
     long long devices = (long long)record_int(outside, "devices");
-    line(t, "program", "%s on %lld device%s: %s", record_text(outside, "framework"), devices, devices == 1 ? "" : "s",
-         record_text(outside, "command"));
+    if (strcmp(record_text(run, "device"), "outside") != 0) return;
+    if (outside != NULL)  // it is not there when dawn was killed just then
+        line(t, "program", "%s on %lld device%s: %s", record_text(outside, "framework"), devices, devices == 1 ? "" : "s",
+             record_text(outside, "command"));
     line(t, "evaluated", "self-evaluated: the program reported its own score; only the clock is DAWN's");
 }
 

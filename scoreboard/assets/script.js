@@ -32,6 +32,8 @@
         return link.dataset.sort ? `[data-sort="${CSS.escape(link.dataset.sort)}"]` : null;
     }
 
+    // What the page shows now. A jump to a place within it (#main) is no reason to load anything.
+    let shown = location.pathname + location.search;
     let latest = 0;
     async function show(address, focus) {
         const mine = ++latest;
@@ -43,6 +45,8 @@
         if (mine !== latest) return false;
         old.replaceWith(document.adoptNode(fresh));
         document.title = page.title;
+        const now = new URL(address);
+        shown = now.pathname + now.search;
         prepareCommands(fresh);
         const target = focus ? document.querySelector("#board " + focus) : null;
         if (target) {
@@ -66,6 +70,7 @@
         }
     });
     window.addEventListener("popstate", () => {
+        if (location.pathname + location.search === shown) return;
         if (document.querySelector("#board")) show(location.href, null).catch(() => location.reload());
     });
     // A form says only what is asked: empty fields stay out of the address.

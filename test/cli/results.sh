@@ -77,6 +77,7 @@ import shutil, sqlite3, sys
 shutil.copy("results.db", "second.db")
 db = sqlite3.connect("second.db")
 db.executescript(open(sys.argv[1]).read() + "PRAGMA user_version = 2")
+db.execute("UPDATE runs SET device = 'outside' WHERE id = 2")
 db.execute("INSERT INTO outside VALUES (2, 'python3 train.py', 'PyTorch 2.4', 8)")
 db.execute("INSERT INTO receipts VALUES (1, 1, 'run', 'board', 'https://board.example', ?, NULL, 12, 5, 'SHA256:k', '{}', 's')", ("d" * 64,))
 db.execute("INSERT INTO receipts VALUES (2, 1, 'withdraw', 'board', 'https://board.example', ?, NULL, 13, 6, 'SHA256:k', '{}', 's')", ("e" * 64,))

@@ -27,7 +27,8 @@ static const struct machine_facts fixture_machine = {.cpu = "Test CPU, \"fast\""
                                                      .os = "Debian", .kernel = "Linux 6"};
 static const struct software_facts fixture_software = {.commit = "0123456789abcdef", .compiler = "gcc 12", .flags = "-O2",
                                                        .binary_digest = DIGEST_C, .libraries = "oneDNN 2.6.3"};
-static const struct price fixture_price = {.instance = "c7i.large", .micro_per_hour = 89250, .source = "a list", .date = "2026-11-21"};
+static const struct price fixture_price = {.instance = "c7i.large", .micro_per_hour = 89250, .source = "a list",
+                                           .date = "2026-11-21"};
 
 static inline struct run_facts fixture_facts(int64_t seed, const struct stopwatch *stopwatch)
 {

@@ -166,7 +166,8 @@ static void test_to_double(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_growing), cmocka_unit_test(test_entry), cmocka_unit_test(test_nearest), cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_growing), cmocka_unit_test(test_entry), cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_spans),   cmocka_unit_test(test_counts),  cmocka_unit_test(test_to_int),
         cmocka_unit_test(test_to_double),
     };

@@ -211,6 +211,31 @@ static void test_group(void **state)
     assert_true(latency->low < 1.2 && latency->high > 1.2);
 }
 
+// A program that scored itself says nothing of its data, and stands as long as it does not name others.
+static void test_self_evaluated_group(void **state)
+{
+    (void)state;
+    for (int named = 0; named < 2; named++) {
+        json_t *runs[RUNS];
+        struct group_facts facts;
+        struct ranked rows[BOARDS];
+        for (int i = 0; i < RUNS; i++) {
+            runs[i] = group_member(i + 1, 9500 + i);
+            fixture_set(runs[i], "evaluated_by", json_string("self"));
+            fixture_set(runs[i], "division", json_string("open"));
+            fixture_set(runs[i], "official", json_integer(0));
+            if (named && i == 3) json_object_set_new(fixture_item(runs[i], "data", 0), "official", json_integer(0));
+            else json_array_clear(json_object_get(runs[i], "data"));
+        }
+        int found = rank_group(runs, RUNS, &facts, rows);
+        assert_int_equal(facts.verdict, named ? GROUP_CUSTOM : GROUP_MET_SURELY);
+        assert_int_equal(found, named ? 0 : 4);
+        if (found == 0) continue;
+        assert_string_equal(rows[0].entry.division, "open");
+        assert_int_equal(rows[0].entry.trust, TRUST_SIGNED);  // and the store never lifts it: check self-evaluated is a flag
+    }
+}
+
 enum spoil { BELOW, MISSING, STOPPED, SEED_TWICE, UNOFFICIAL, NO_LATENCY, TWO_PRICES, TWO_MACHINES, SPOILS };
 
 static void test_spoiled_groups(void **state)
@@ -304,6 +329,7 @@ static void test_hardware(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_run), cmocka_unit_test(test_exact_crossing), cmocka_unit_test(test_no_price_no_cost),
     cmocka_unit_test(test_latencies), cmocka_unit_test(test_demo), cmocka_unit_test(test_group),
+    cmocka_unit_test(test_self_evaluated_group),
     cmocka_unit_test(test_spoiled_groups), cmocka_unit_test(test_curve), cmocka_unit_test(test_hardware),
 };
 

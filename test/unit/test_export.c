@@ -210,7 +210,8 @@ static void pages_fit_a_terminal(void **state)
     stopwatch_enter_at(&sw, SEGMENT_TRAIN, SECOND / 10);
     stopwatch_enter_at(&sw, SEGMENT_EVALUATE, 40 * SECOND);
     stopwatch_enter_at(&sw, SEGMENT_CHECKPOINT, 53 * SECOND);
-    const struct group_plan plan = {.task = "cifar10", .model = "record", .recipe = "default", .target_micro = 940000, .planned = 2};
+    const struct group_plan plan = {.task = "cifar10", .model = "record", .recipe = "default", .target_micro = 940000,
+                                    .planned = 2};
     int64_t group;
     assert_int_equal(result_group_begin(r, &plan, &group), 0);
     struct run_facts facts = fixture_facts(7, &sw);

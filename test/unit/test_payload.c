@@ -10,6 +10,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/file.h"
+#include "tasks/recipe.h"
 #include "submit/format/contest.h"
 #include "submit/submission.h"
 #include "test/unit/fixture_result.h"
@@ -120,7 +121,7 @@ static void a_run_becomes_a_statement_that_passes(void **state)
     add_latency(id);
     struct statement s = built(id, &full);
     passes(&s);
-    assert_string_equal(canonical_text(s.json, "division"), "closed");
+    assert_string_equal(canonical_text(s.json, "division"), "open");  // {"batch": 2000} is no recipe of this repository
     assert_string_equal(canonical_text(s.json, "evaluated_by"), "harness");
     assert_string_equal(canonical_text(s.json, "team"), "Café Müller");
     assert_string_equal(canonical_text(s.json, "recipe.text"), "{\"batch\":2000}");
@@ -214,6 +215,33 @@ static void a_vanished_run_ended_when_it_was_last_heard_of(void **state)
     stopwatch_free(&sw);
 }
 
+// A recipe counts as this repository's as it stands; its number format may be chosen, nothing else.
+static void the_division_follows_from_the_recipe(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *set, *division;
+    } cases[] = {{NULL, "closed"}, {"precision=f32", "closed"}, {"epochs=10.625", "open"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct recipe recipe;
+        assert_int_equal(recipe_embedded("cifar10", &recipe), 0);
+        if (cases[i].set != NULL) assert_int_equal(recipe_set(&recipe, cases[i].set), 0);
+        struct run_facts facts = fixture_facts(40 + (int64_t)i, NULL);
+        char *json = recipe_json(&recipe);
+        facts.recipe = "cifar10", facts.recipe_json = json;
+        struct stopwatch sw;
+        struct run *run = begin(&facts, &sw);
+        int64_t id = result_id(run);
+        add_points(run, &sw, (const int64_t[]){9500}, 1);
+        assert_int_equal(result_end(run, RUN_DONE, NULL, NULL), 0);
+        stopwatch_free(&sw);
+        free(json);
+        struct statement s = built(id, &plain);
+        assert_string_equal(canonical_text(s.json, "division"), cases[i].division);
+        statement_free(&s);
+    }
+}
+
 static void an_outside_program_is_marked(void **state)
 {
     (void)state;
@@ -235,6 +263,22 @@ static void an_outside_program_is_marked(void **state)
     assert_string_equal(canonical_text(s.json, "recipe.text"), "{\"command\":[\"python3\",\"a b.py\"]}");
     assert_int_equal(canonical_int(s.json, "hardware.devices"), 8);
     assert_int_equal(canonical_int(s.json, "official"), 0);
+    statement_free(&s);
+}
+
+// A kill between the run's transaction and that of its program leaves the device alone, and that is enough.
+static void an_outside_run_without_its_program_is_still_self_evaluated(void **state)
+{
+    (void)state;
+    struct run_facts facts = fixture_facts(4, NULL);
+    facts.data_count = 0, facts.recipe = "outside", facts.device = "outside";
+    int64_t id = whole_run(facts, (const int64_t[]){9500}, 1);
+    struct statement s = built(id, &plain);
+    passes(&s);
+    assert_string_equal(canonical_text(s.json, "division"), "open");
+    assert_string_equal(canonical_text(s.json, "evaluated_by"), "self");
+    assert_string_equal(canonical_text(s.json, "software.framework"), "unknown");
+    assert_int_equal(canonical_int(s.json, "hardware.devices"), 1);
     statement_free(&s);
 }
 
@@ -455,7 +499,9 @@ int main(void)
         TEST(the_same_record_gives_the_same_bytes),
         TEST(runs_of_all_ends_can_be_submitted),
         TEST(a_vanished_run_ended_when_it_was_last_heard_of),
+        TEST(the_division_follows_from_the_recipe),
         TEST(an_outside_program_is_marked),
+        TEST(an_outside_run_without_its_program_is_still_self_evaluated),
         TEST(hostile_records_are_met_with_sentences),
         TEST(words_are_checked_before_they_are_signed),
         TEST(recipes_are_put_on_one_line),

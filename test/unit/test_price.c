@@ -37,11 +37,13 @@ static void the_table_is_whole(void **state)
 static void broken_tables_are_refused(void **state)
 {
     (void)state;
-#define ROW(price, date) "{\"prices\": [{\"instance\": \"x\", \"what\": \"w\", \"source\": \"somewhere sure\", \"date\": " date ", \"micro_usd_per_hour\": " price "}]}"
+#define ROW(price, date)                                                                                               \
+    "{\"prices\": [{\"instance\": \"x\", \"what\": \"w\", \"source\": \"somewhere sure\", \"date\": " date                       \
+    ", \"micro_usd_per_hour\": " price "}]}"
     static const char *const broken[] = {
         "", "[]", "{\"prices\": 1}", "{\"prices\": [1]}", "{\"prices\": [{}]}", ROW("1.5", "\"2026-01-01\""),
-        ROW("-1", "\"2026-01-01\""), ROW("0", "\"2026-01-01\""), ROW("\"1\"", "\"2026-01-01\""), ROW("1", "\"1 May\""), ROW("1", "5"),
-        ROW("99999999999999999", "\"2026-01-01\""),
+        ROW("-1", "\"2026-01-01\""), ROW("0", "\"2026-01-01\""), ROW("\"1\"", "\"2026-01-01\""), ROW("1", "\"1 May\""),
+        ROW("1", "5"), ROW("99999999999999999", "\"2026-01-01\""),
     };
     int rows = 0;
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++)

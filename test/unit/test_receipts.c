@@ -165,6 +165,36 @@ static void outside_programs_are_marked(void **state)
     results_close(r);
 }
 
+// Nothing is known of its data, so nothing is held against them: its group is judged by the other rules.
+static void outside_groups_may_be_official(void **state)
+{
+    (void)state;
+    struct results *r = open_db(RESULTS_WRITE);
+    const struct group_plan plan = {.task = "cifar10", .model = "any", .recipe = "outside", .target_micro = 940000, .planned = 5};
+    static const struct {
+        const char *device;
+        bool stop;
+        enum group_verdict verdict;
+    } cases[] = {{"outside", false, GROUP_MET_SURELY}, {"outside", true, GROUP_STOPPED}, {"cpu", false, GROUP_CUSTOM}};
+    const struct run_data own = {.name = "own", .split = "test", .digest = DIGEST_A, .items = 10000};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        int64_t group;
+        assert_int_equal(result_group_begin(r, &plan, &group), 0);
+        for (int64_t i = 1; i <= 5; i++) {
+            struct run_facts facts = fixture_facts(i, NULL);
+            facts.group = group, facts.group_index = i, facts.stop_at_target = cases[c].stop, facts.device = cases[c].device;
+            facts.data = &own, facts.data_count = strcmp(cases[c].device, "cpu") == 0;
+            fixture_run(r, &facts, (const int64_t[]){9500 + i}, 1);
+        }
+        json_t *runs;
+        struct group_facts judged;
+        assert_int_equal(record_group(r, group, &runs, &judged), 0);
+        assert_int_equal(judged.verdict, cases[c].verdict);
+        json_decref(runs);
+    }
+    results_close(r);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -172,6 +202,7 @@ int main(void)
         TEST(old_files_are_read_and_brought_up_to_date),
         TEST(receipts_are_kept_once),
         TEST(outside_programs_are_marked),
+        TEST(outside_groups_may_be_official),
     };
     return cmocka_run_group_tests_name("receipts", tests, NULL, NULL);
 }

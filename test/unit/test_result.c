@@ -306,7 +306,8 @@ static void groups_are_announced_and_judged(void **state)
 {
     (void)state;
     struct results *r = open_db(RESULTS_WRITE);
-    const struct group_plan plan = {.task = "cifar10", .model = "record", .recipe = "default", .target_micro = 940000, .planned = 5};
+    const struct group_plan plan = {.task = "cifar10", .model = "record", .recipe = "default", .target_micro = 940000,
+                                    .planned = 5};
     int64_t group;
     assert_int_equal(result_group_begin(r, &plan, &group), 0);
     assert_int_equal(number(r, "SELECT count(*) FROM runs"), 0);

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much the scoreboard bears: board_load [RUNS [SECONDS]] fills a record with RUNS signed runs (10,000), serves it, and
+// asks it from up to 64 connections for SECONDS (5) each: one page that the cache has, boards under filters that nobody asked for
+// before, and submissions, verified and durable. Server and load share the machine. Figures go to standard output; the
+// exit status is 1 when an answer was not what it should be, never because of a figure.
+#include "test/unit/fixture_server.h"
+
+#include <errno.h>
+#include <sodium.h>
+#include <sys/epoll.h>
+
+enum { CONNECTIONS = 64, PEOPLE = 40, LATENCIES = 4 << 20, SUBMISSIONS = 2000, ROOM = 1 << 20 };
+
+struct connection {
+    int fd;
+    int64_t begun;
+    size_t sent, got, wanted;  // wanted: of the whole answer, 0 until its head is there
+    struct text request;
+    char *answer;
+};
+struct load {
+    const char *name, *goal;
+    void (*next)(struct load *, struct text *request);  // leaves it empty when there is nothing more to ask
+    int port, expected, asked, connections;
+    struct text *bodies;  // of submissions
+    int64_t ends;
+    int wrong, count;
+    float *milliseconds;
+};
+
+static void next_cached(struct load *load, struct text *request)
+{
+    (void)load;
+    text_add(request, "GET /boards/cifar10/training-time HTTP/1.1\r\nHost: test\r\n\r\n");
+}
+
+static void next_filter(struct load *load, struct text *request)
+{
+    static const char *const sorts[] = {"value", "date", "author", "model", "hardware", "framework", "cost", "accuracy", "trust"};
+    static const char *const cpus[] = {"epyc", "xeon", "graviton", "ampere", "core"};
+    const int i = load->asked;
+    text_add(request,
+             "GET /boards/cifar10/training-time?hardware=~%s&devices_max=%d&sort=%s&order=%s HTTP/1.1\r\nHost: test\r\n\r\n",
+             cpus[i % 5], 1 + i, sorts[i % 9], i / 9 % 2 ? "desc" : "asc");
+}
+
+static void next_submission(struct load *load, struct text *request)
+{
+    if (load->asked < SUBMISSIONS) fixture_post_request(&load->bodies[load->asked], request);
+}
+
+// ---- the generator: one thread, keep-alive connections, one request under way on each -----------------------------
+static bool begin(struct load *load, struct connection *c)
+{
+    c->request.length = 0;
+    c->sent = c->got = c->wanted = 0;
+    if (clock_ns() < load->ends) load->next(load, &c->request);
+    if (c->request.length == 0) return false;
+    load->asked++;
+    c->begun = clock_ns();
+    return true;
+}
+
+static void measure_answer(struct connection *c)
+{
+    c->answer[c->got] = 0;
+    const char *end = strstr(c->answer, "\r\n\r\n"), *length = strstr(c->answer, "Content-Length: ");
+    if (end != NULL && length != NULL && length < end)
+        c->wanted = (size_t)(end + 4 - c->answer) + (size_t)atol(length + strlen("Content-Length: "));
+}
+
+// Goes on as far as the socket lets it. False: the connection has nothing more to do.
+static bool go_on(struct load *load, struct connection *c)
+{
+    for (;;) {
+        while (c->sent < c->request.length) {
+            ssize_t sent = send(c->fd, c->request.at + c->sent, c->request.length - c->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+            if (sent < 0 && errno == EAGAIN) return true;
+            if (sent <= 0) return load->wrong++, false;
+            c->sent += (size_t)sent;
+        }
+        ssize_t got = recv(c->fd, c->answer + c->got, ROOM - 1 - c->got, MSG_DONTWAIT);
+        if (got < 0 && errno == EAGAIN) return true;
+        if (got <= 0) return load->wrong++, false;
+        c->got += (size_t)got;
+        if (c->wanted == 0) measure_answer(c);
+        if (c->wanted == 0 || c->got < c->wanted) continue;
+        if (atoi(c->answer + 9) != load->expected && load->wrong++ == 0) fprintf(stderr, "%s\n", c->answer);
+        if (load->count < LATENCIES) load->milliseconds[load->count++] = (float)(clock_ns() - c->begun) / 1e6f;
+        if (!begin(load, c)) return false;
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static void report(struct load *load, double seconds)
+{
+    char rate[TEXT_FIGURE];
+    qsort(load->milliseconds, (size_t)load->count, sizeof *load->milliseconds, compare);
+    if (load->count == 0) return;
+    printf("%-44s %8s/s  p50 %6.2f ms  p99 %6.2f ms  worst %6.1f ms   goal %s%s\n", load->name,
+           text_count(rate, (int64_t)(load->count / seconds)), load->milliseconds[load->count / 2],
+           load->milliseconds[load->count * 99L / 100], load->milliseconds[load->count - 1], load->goal,
+           load->wrong ? "  WRONG ANSWERS" : "");
+    fflush(stdout);
+}
+
+static int run_load(struct load *load, int seconds)
+{
+    static struct connection connections[CONNECTIONS];
+    int poller = epoll_create1(EPOLL_CLOEXEC), open = 0;
+    const int64_t begun = clock_ns();
+    load->ends = begun + seconds * (int64_t)1000000000;
+    load->milliseconds = zalloc(LATENCIES * sizeof *load->milliseconds);
+    for (int i = 0; i < load->connections; i++) {
+        struct connection *c = &connections[i];
+        *c = (struct connection){.fd = fixture_connect(load->port), .answer = zalloc(ROOM)};
+        struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET, .data.ptr = c};
+        if (c->fd < 0 || epoll_ctl(poller, EPOLL_CTL_ADD, c->fd, &event) < 0) abort();
+        if (begin(load, c)) open += go_on(load, c);
+    }
+    while (open > 0) {
+        struct epoll_event events[CONNECTIONS];
+        int ready = epoll_wait(poller, events, CONNECTIONS, 30000);
+        if (ready <= 0) return load->wrong++, fprintf(stderr, "no answer for 30 s\n"), 1;
+        for (int i = 0; i < ready; i++) {
+            struct connection *c = events[i].data.ptr;
+            if (c->request.length > 0 && !go_on(load, c)) c->request.length = 0, open--;
+        }
+    }
+    report(load, (double)(clock_ns() - begun) / 1e9);
+    for (int i = 0; i < load->connections; i++) {
+        close(connections[i].fd);
+        text_free(&connections[i].request);
+        free(connections[i].answer);
+    }
+    close(poller);
+    free(load->milliseconds);
+    return load->wrong > 0;
+}
+
+// ---- what is asked -----------------------------------------------------------------------------------------------
+static struct sshkey_secret keys[PEOPLE];
+
+static void make_body(int number, struct text *into)
+{
+    char handle[16];
+    snprintf(handle, sizeof handle, "person%d", number % PEOPLE);
+    fixture_envelope(number, handle, &keys[number % PEOPLE], into);
+}
+
+static void fill(struct fixture_server *f, int runs)
+{
+    int64_t spent = 0;
+    struct acceptance *acceptance = zalloc(sizeof *acceptance);
+    for (int i = 0; i < runs; i++) {
+        struct text body = {0};
+        struct envelope envelope;
+        make_body(i, &body);
+        const int64_t begun = clock_ns();
+        fixture_must(envelope_read(body.at, body.length, &envelope));
+        memset(acceptance, 0, sizeof *acceptance);
+        fixture_must(store_accept(f->store, &envelope, clock_unix_ms(), acceptance));
+        spent += clock_ns() - begun;
+        if (acceptance->problem != PROBLEM_NONE) {
+            fprintf(stderr, "run %d: %s: %s %s\n", i, problem_code(acceptance->problem), acceptance->detail,
+                    acceptance->findings.count > 0 ? acceptance->findings.at[0].text : "");
+            abort();
+        }
+        free(acceptance->receipt);
+        envelope_free(&envelope);
+        text_free(&body);
+    }
+    free(acceptance);
+    printf("%-44s %8.0f/s  one after another, each durable\n", "filling the record", runs / ((double)spent / 1e9));
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    const int runs = argc > 1 ? atoi(argv[1]) : 10000, seconds = argc > 2 ? atoi(argv[2]) : 5;
+    static struct text bodies[SUBMISSIONS];
+    struct fixture_server f = {0};
+    int wrong = 0;
+    if (sodium_init() < 0) return 1;
+    for (int i = 0; i < PEOPLE; i++) sshkey_new(&keys[i], "");
+    for (int i = 0; i < SUBMISSIONS; i++) make_body(runs + i, &bodies[i]);
+    fixture_start(&f, &(struct server_settings){.threads = 2, .connections = 512, .fault = fixture_complain});
+    fill(&f, runs);
+    struct load loads[] = {
+        {.name = "a page that the cache has, 64 connections", .goal = "20,000/s, p99 20 ms", .next = next_cached, .expected = 200,
+         .connections = 64},
+        {.name = "a board under new filters, 32 connections", .goal = "1,000/s, p99 50 ms", .next = next_filter, .expected = 200,
+         .connections = 32},
+        {.name = "submissions, durable, 16 connections", .goal = "100/s", .next = next_submission, .expected = 201,
+         .connections = 16, .bodies = bodies},
+    };
+    for (size_t i = 0; i < sizeof loads / sizeof loads[0]; i++) {
+        loads[i].port = f.port;
+        wrong |= run_load(&loads[i], seconds);
+    }
+    fixture_remove(&f);
+    for (int i = 0; i < SUBMISSIONS; i++) text_free(&bodies[i]);
+    return wrong;
+}

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real browser looks at the pages: pages_browser.py FULL EMPTY (addresses of two scoreboards). Chromium through
+chromedriver's plain HTTP protocol. No message on its console, nothing wider than 320 px, letters with contrast in light and
+dark, everything reached by Tab, everything there without script."""
+import json
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+wrong = []
+
+# Texts whose contrast with what lies behind them is below 4.5 (3 for large letters), and what lies outside the window.
+LOOK = r"""
+const rgb = (c) => { const m = c.match(/[\d.]+/g).map(Number); return m.length < 4 ? [...m, 1] : m; };
+const light = (c) => { const f = c.slice(0, 3).map((v) => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; });
+    return 0.2126 * f[0] + 0.7152 * f[1] + 0.0722 * f[2]; };
+const behind = (e) => { for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c[3] > 0.99) return c; }
+    return rgb(getComputedStyle(document.body).backgroundColor); };
+const faults = [], seen = new Set();
+const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+for (let node; (node = walker.nextNode());) {
+    const e = node.parentElement, style = getComputedStyle(e);
+    if (!node.data.trim() || !e.checkVisibility() || ["TITLE", "DESC", "OPTION"].includes(e.tagName.toUpperCase())) continue;
+    const part = e.classList.contains("inside") ? e.parentElement.querySelector("rect." + [...e.classList].find((c) => c.startsWith("in-")).replace("in-", "part-")) : null;
+    const ink = rgb(e instanceof SVGElement ? style.fill : style.color), ground = part ? rgb(getComputedStyle(part).fill) : behind(e);
+    const a = light(ink), b = light(ground), ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    const large = parseFloat(style.fontSize) >= 24 || (parseFloat(style.fontSize) >= 18.66 && style.fontWeight >= 700);
+    const name = ratio.toFixed(2) + " " + e.tagName + "." + e.getAttribute("class") + " on " + ground;
+    if (ratio < (large ? 3 : 4.5) && !seen.has(name)) { seen.add(name); faults.push("contrast " + name + ": " + node.data.trim().slice(0, 30)); }
+}
+if (document.documentElement.scrollWidth > innerWidth) {
+    const wide = [...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scroll, pre, .hidden, .skip"));
+    faults.push("wider than the window: " + document.documentElement.scrollWidth + " " + (wide.length ? wide[0].outerHTML.slice(0, 120) : ""));
+}
+return faults;
+"""
+# What Tab has to reach; the focus is noted as it comes by, and whether it can be seen.
+WATCH = r"""
+window.reached = new Set(); window.unseen = [];
+document.addEventListener("focusin", (event) => {
+    window.reached.add(event.target);
+    const style = getComputedStyle(event.target);
+    if (event.target.matches(":focus-visible") && (style.outlineStyle === "none" || parseFloat(style.outlineWidth) < 2)) window.unseen.push(event.target.outerHTML.slice(0, 100));
+});
+window.controls = [...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, summary, [tabindex='0']")].filter((e) => e.checkVisibility());
+return window.controls.length;
+"""
+
+
+class Browser:
+    def __init__(self, script):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.process = subprocess.Popen(["chromedriver", "--port=%d" % self.port], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.session = None
+        for _ in range(200):
+            try:
+                urllib.request.urlopen("http://127.0.0.1:%d/status" % self.port, timeout=5)
+                break
+            except OSError:
+                time.sleep(0.1)
+        options = {"args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]}
+        if not script:
+            options["prefs"] = {"profile.managed_default_content_settings.javascript": 2}
+        capabilities = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
+        self.session = self.call("POST", "", {"capabilities": {"alwaysMatch": capabilities}})["sessionId"]
+
+    def call(self, method, path, body=None):
+        address = "http://127.0.0.1:%d/session%s%s" % (self.port, "/" + self.session if self.session else "", path)
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(address, method=method, data=data, headers={"Content-Type": "application/json"})
+        try:
+            return json.load(urllib.request.urlopen(request, timeout=120))["value"]
+        except urllib.error.HTTPError as error:
+            raise RuntimeError("%s %s: %s" % (method, path, error.read().decode()[:500])) from None
+
+    def go(self, address):
+        self.call("POST", "/url", {"url": address})
+
+    def do(self, script):
+        return self.call("POST", "/execute/sync", {"script": script, "args": []})
+
+    def devtools(self, command, **parameters):
+        return self.call("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
+
+    def window(self, width, dark):
+        self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=False)
+        self.devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+
+    def keys(self, keys):
+        actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
+        self.call("POST", "/actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})
+
+    def console(self):
+        return [entry["message"] for entry in self.call("POST", "/se/log", {"type": "browser"})]
+
+    def close(self):
+        try:
+            if self.session:
+                self.call("DELETE", "")
+        finally:
+            self.process.terminate()
+            self.process.wait()
+
+
+def expect(condition, sentence):
+    if not condition:
+        wrong.append(sentence)
+
+
+def looks(browser, addresses):
+    for address in addresses:
+        for width, dark in ((320, False), (320, True), (1440, False), (1440, True)):
+            browser.window(width, dark)
+            browser.go(address)
+            browser.do("for (const d of document.querySelectorAll('details')) d.open = true; return 0;")
+            for fault in browser.do(LOOK):
+                wrong.append("%s at %d px, %s: %s" % (address, width, "dark" if dark else "light", fault))
+        for message in browser.console():
+            wrong.append("%s: the console says: %s" % (address, message))
+
+
+def by_keyboard(browser, address):
+    browser.window(1440, False)
+    browser.go("about:blank")
+    browser.go(address)
+    browser.keys(["\ue004"])
+    expect(browser.do("return document.activeElement.className") == "skip", "%s: the first Tab is not for skipping" % address)
+    browser.keys(["\ue007"])
+    wait_for(browser, "return document.activeElement.id === 'main'", "%s: the first link does not skip to the content" % address)
+    browser.go("about:blank")
+    browser.go(address)
+    count = browser.do(WATCH)
+    browser.keys(["\ue004"] * (count + 10))
+    left = browser.do("return window.controls.filter((e) => !window.reached.has(e)).map((e) => e.outerHTML.slice(0, 100));")
+    expect(not left, "%s: Tab does not reach %s" % (address, left[:3]))
+    unseen = browser.do("return window.unseen;")
+    expect(not unseen, "%s: the focus can not be seen on %s" % (address, unseen[:3]))
+
+
+def wait_for(browser, script, sentence):
+    for _ in range(100):
+        if browser.do(script):
+            return
+        time.sleep(0.05)
+    wrong.append(sentence)
+
+
+def board(browser, base, script):
+    """Sorting, paging and filtering by keyboard, with and without script."""
+    browser.window(1440, False)
+    browser.go(base + "/boards/cifar10/training-time")
+    expect(browser.do("return document.querySelectorAll('.board tbody tr').length") == 50, "50 rows on a page")
+    expect(browser.do("return document.querySelector('th[aria-sort]').className") == "value", "sorted by value at first")
+    if script:
+        browser.do("window.kept = true; return 0;")
+    browser.do("document.querySelector('th.author a, th.who a').focus(); return 0;")
+    browser.keys(["\ue007"])
+    wait_for(browser, "return document.readyState === 'complete' && location.search === '?sort=author'", "Enter on a column sorts by it")
+    wait_for(browser, "return document.querySelector('th.who').getAttribute('aria-sort') === 'ascending'", "aria-sort says so")
+    if script:
+        expect(browser.do("return window.kept === true && document.activeElement.closest('th').className === 'who'"), "the page stays, and so does the focus")
+        browser.call("POST", "/back", {})
+        wait_for(browser, "return document.querySelector('th.value').getAttribute('aria-sort') === 'ascending'", "back is back")
+    browser.go(base + "/boards/cifar10/training-time")
+    browser.do("document.querySelector('a[rel=next]').focus(); return 0;")
+    browser.keys(["\ue007"])
+    wait_for(browser, "return document.readyState === 'complete' && location.search.startsWith('?cursor=') && "
+                      "document.querySelector('.board .place div').textContent === '51'", "the next page begins with place 51")
+    browser.go(base + "/boards/cifar10/training-time")
+    browser.do("document.querySelector('details.filter').open = true; document.querySelector('#f-framework').selectedIndex = 1; "
+               "document.querySelector('details.filter button').focus(); return 0;")
+    browser.keys(["\ue007"])
+    wait_for(browser, "return document.readyState === 'complete' && location.search.includes('framework=Loops') && "
+                      "document.querySelectorAll('.chips a').length === 1", "the filter is in the address and named above the table")
+    total = browser.do("return Number(document.querySelector('.board caption b').textContent)")
+    expect(0 < total < 300, "the filter filters: %s entries" % total)
+
+
+def main():
+    full, empty = sys.argv[1:3]
+    people = urllib.request.urlopen(full + "/people/ada").read().decode()
+    runs = sorted(set(re.findall(r"/runs/\d+", people)))
+    group = re.search(r"/groups/[0-9a-f]+", urllib.request.urlopen(full + runs[0]).read().decode()).group()
+    board_page = urllib.request.urlopen(full + "/boards/cifar10/training-time?sort=model").read().decode()
+    archive = re.search(r"/archive/CIFAR10/train/[^\"]+", board_page).group()
+    compare = "/compare?" + "&".join("run=" + run.rsplit("/", 1)[1] for run in runs)
+    paths = ["/", "/boards/cifar10", "/boards/demo", "/boards/cifar10/training-time", "/boards/cifar10/training-time?sort=model&order=desc&framework=~oo",
+             "/boards/cifar10/training-cost", "/boards/demo/training-time", "/boards/cifar10/training-time/history", "/boards/cifar10/pareto", runs[-1],
+             group, archive, compare, "/people/ada", "/log", "/rules", "/submit", "/trust"]
+    pages = [full + path for path in paths] + [empty + path for path in ("/", "/boards/cifar10", "/boards/cifar10/training-time?rank=group", "/log")]
+
+    browser = Browser(script=True)
+    try:
+        looks(browser, pages)
+        for path in ("/", "/boards/cifar10/training-time?limit=20", runs[-1], compare, "/submit"):
+            by_keyboard(browser, full + path)
+        board(browser, full, True)
+        browser.go(full + runs[-1])
+        command = browser.do("return document.querySelector('#verify-ssh').textContent")
+        expect("SERVER=" + full in command, "script puts this site's address into the commands")
+        expect(browser.do("return document.querySelectorAll('button.copy').length") == 2, "a copy button for each command")
+        browser.devtools("Emulation.setEmulatedMedia", media="print")
+        browser.go(full + "/boards/cifar10/training-time")
+        expect(browser.do("return getComputedStyle(document.querySelector('.filter')).display") == "none", "no form on paper")
+        rich = {path: browser.go(full + path) or browser.do("return document.querySelector('main').innerText.length") for path in paths}
+        for message in browser.console():
+            wrong.append("the console says: %s" % message)
+    finally:
+        browser.close()
+    browser = Browser(script=False)
+    try:
+        browser.go(full + runs[-1])
+        expect(browser.do("return document.querySelectorAll('button.copy').length") == 0, "script is off in the second browser")
+        for path in paths:
+            browser.window(1440, False)
+            browser.go(full + path)
+            length = browser.do("return document.querySelector('main').innerText.length")
+            expect(length >= 0.8 * rich[path], "%s says less without script: %d instead of %d" % (path, length, rich[path]))
+        board(browser, full, False)
+        for message in browser.console():
+            wrong.append("without script the console says: %s" % message)
+    finally:
+        browser.close()
+    for sentence in wrong[:40]:
+        print(sentence)
+    print("%d pages looked at, %d things wrong" % (len(pages), len(wrong)))
+    return 1 if wrong else 0
+
+
+sys.exit(main())

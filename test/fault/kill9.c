@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// No acknowledged run is lost: kill9 ROUNDS [SEED]. In every round a server is started in a process of its own, three
+// clients send it signed runs, and at a random moment it is killed with SIGKILL. The next round's server must know every
+// statement that was ever acknowledged, with the very same receipt; at the end the record must pass store_check, with the
+// same order and without holes. A statement whose acknowledgement was lost may be there or not; sent again, it gets a
+// receipt either way.
+#include "test/unit/fixture_server.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sodium.h>
+#include <sys/wait.h>
+
+enum { CLIENTS = 3, MOMENTS_US = 60000 };
+
+// What one client knows. Each sends numbers of its own, one after another, and repeats what was not acknowledged.
+struct client {
+    pthread_t thread;
+    int port, number, acknowledged, repeated;
+    struct sshkey_secret key;
+    char handle[16];
+    struct text body;   // of the run that waits for its acknowledgement
+    char **receipts;    // "sequence digest", in order
+    int room;
+};
+static struct fixture_server board;
+static struct client clients[CLIENTS];
+
+static pid_t start_server(int *port)
+{
+    int ends[2], got = 0;
+    if (pipe(ends) < 0) abort();
+    fflush(NULL);
+    pid_t child = fork();
+    if (child < 0) abort();
+    if (child == 0) {
+        close(ends[0]);
+        fixture_start(&board, &(struct server_settings){.threads = 2, .connections = 64, .fault = fixture_complain});
+        if (write(ends[1], &board.port, sizeof board.port) != sizeof board.port) abort();
+        for (;;) pause();
+    }
+    close(ends[1]);
+    if (read(ends[0], &got, sizeof got) != sizeof got) {
+        fprintf(stderr, "the server did not start again\n");
+        exit(1);
+    }
+    close(ends[0]);
+    *port = got;
+    return child;
+}
+
+static char *receipt_of(const struct reply *reply)
+{
+    struct text text = {0};
+    json_t *answer = json_loadb(reply->body.at != NULL ? reply->body.at : "", reply->body.length, 0, NULL);
+    const char *digest = json_string_value(json_object_get(answer, "statement"));
+    if (digest != NULL) text_add(&text, "%s %s", digest, json_string_value(json_object_get(answer, "signature")));
+    json_decref(answer);
+    return text.at;
+}
+
+static void keep(struct client *c, char *receipt)
+{
+    if (c->acknowledged == c->room) {
+        c->room = c->room * 2 + 64;
+        c->receipts = grow(c->receipts, (size_t)c->room * sizeof *c->receipts);
+    }
+    c->receipts[c->acknowledged++] = receipt;
+    text_free(&c->body);
+}
+
+// Sends until the server is gone. An answer that is cut short is no acknowledgement.
+static void *send_runs(void *at)
+{
+    struct client *c = at;
+    for (;;) {
+        struct reply reply;
+        if (c->body.at == NULL) fixture_envelope(c->number++ * CLIENTS + (int)(c - clients), c->handle, &c->key, &c->body);
+        fixture_post(c->port, &c->body, &reply);
+        char *receipt = reply.status == 200 || reply.status == 201 ? receipt_of(&reply) : NULL;
+        const int status = reply.status;
+        if (receipt != NULL) keep(c, receipt);
+        else if (status >= 400) fprintf(stderr, "%d %s\n", status, reply.body.at != NULL ? reply.body.at : "");
+        c->repeated += status == 200;
+        reply_free(&reply);
+        if (status >= 400) exit(1);
+        if (receipt == NULL) return NULL;
+    }
+}
+
+// The newest statements of each client (all of them at the end) must be there as they were acknowledged.
+static bool all_there(int port, int newest)
+{
+    for (int i = 0; i < CLIENTS; i++) {
+        struct client *c = &clients[i];
+        for (int n = c->acknowledged > newest ? c->acknowledged - newest : 0; n < c->acknowledged; n++) {
+            char target[128];
+            struct reply reply;
+            snprintf(target, sizeof target, "/api/v1/statements/%.64s/receipt", c->receipts[n]);
+            fixture_get(port, target, &reply);
+            char *receipt = reply.status == 200 ? receipt_of(&reply) : NULL;
+            const bool same = receipt != NULL && strcmp(receipt, c->receipts[n]) == 0;
+            if (!same) fprintf(stderr, "LOST: %s run %d of %d: status %d\n", c->handle, n, c->acknowledged, reply.status);
+            free(receipt);
+            reply_free(&reply);
+            if (!same) return false;
+        }
+    }
+    return true;
+}
+
+static int say(void *context, const char *sentence)
+{
+    (void)context;
+    fprintf(stderr, "%s\n", sentence);
+    return 0;
+}
+
+static bool record_is_whole(void)
+{
+    struct store *store;
+    int faults = 0;
+    fixture_must(store_open(&(struct store_settings){.path = board.path}, STORE_WRITE, &store));
+    fixture_must(store_check(store, say, NULL, &faults));
+    store_close(store);
+    return faults == 0;
+}
+
+static bool play_round(bool last)
+{
+    int port, status;
+    pid_t server = start_server(&port);
+    bool well = all_there(port, last ? 1 << 30 : 20);
+    for (int i = 0; i < CLIENTS && !last; i++) {
+        clients[i].port = port;
+        if (pthread_create(&clients[i].thread, NULL, send_runs, &clients[i]) != 0) abort();
+    }
+    if (!last) usleep(1000 + (useconds_t)(random() % MOMENTS_US));
+    kill(server, SIGKILL);
+    for (int i = 0; i < CLIENTS && !last; i++) pthread_join(clients[i].thread, NULL);
+    waitpid(server, &status, 0);
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) return well;
+    fprintf(stderr, "the server ended by itself\n");
+    return false;
+}
+
+int main(int argc, char **argv)
+{
+    const int rounds = argc > 1 ? atoi(argv[1]) : 100;
+    bool well = true;
+    int acknowledged = 0, repeated = 0;
+    srandom(argc > 2 ? (unsigned)atoi(argv[2]) : 1);
+    signal(SIGPIPE, SIG_IGN);
+    if (sodium_init() < 0) return 1;
+    strcpy(board.folder, "/tmp/dawn-test-XXXXXX");
+    if (mkdtemp(board.folder) == NULL) return 1;
+    snprintf(board.path, sizeof board.path, "%s/board.db", board.folder);
+    for (int i = 0; i < CLIENTS; i++) {
+        sshkey_new(&clients[i].key, "");
+        snprintf(clients[i].handle, sizeof clients[i].handle, "person%d", i);
+    }
+    for (int round = 0; round < rounds && well; round++) well = play_round(false);
+    well = well && play_round(true) && record_is_whole();
+    for (int i = 0; i < CLIENTS; i++) {
+        acknowledged += clients[i].acknowledged;
+        repeated += clients[i].repeated;
+        for (int n = 0; n < clients[i].acknowledged; n++) free(clients[i].receipts[n]);
+        free(clients[i].receipts);
+        text_free(&clients[i].body);
+    }
+    fixture_remove(&board);
+    printf("%d rounds of kill -9, %d runs acknowledged, %d of them only when sent again: %s\n", rounds, acknowledged, repeated,
+           well ? "none lost" : "FAILED");
+    return well && acknowledged > rounds / 4 ? 0 : 1;
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as what a scoreboard answers: a problem, an answer with a receipt, an address to go on to. Nothing that is
+// given back holds a control character or is longer than its limit, and no receipt is believed that nobody signed.
+#include "submit/deliver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/arena.h"
+#include "submit/client_origin.h"
+
+static void check_tame(const struct text *text, size_t limit)
+{
+    BUG_IF(text->length > limit);
+    for (size_t i = 0; i < text->length; i++) {
+        unsigned char c = (unsigned char)text->at[i];
+        BUG_IF((c < 0x20 && c != '\n') || c == 0x7f);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
+{
+    struct text sentence = {0}, checks = {0}, words = {0};
+    char *member = NULL, *clean = NULL, *text = zalloc(count + 1);
+    if (count > 0) memcpy(text, bytes, count);
+    client_problem(text, count, &sentence, &checks);
+    check_tame(&sentence, 700);
+    check_tame(&checks, 70 * 400);
+    client_tame(&words, text, 100);
+    check_tame(&words, 104);
+    if (client_member(text, count, "receipt", &member) == 0) BUG_IF(member == NULL);
+
+    static const struct client_board board = {.name = "board"};
+    struct delivery delivery;
+    if (delivery_read(text, count, &board, "", NULL, &delivery) == 0) BUG("a receipt from nobody");
+
+    if (origin_address(text, &clean) == 0) BUG_IF(strncasecmp(clean, "http", 4) != 0);
+    BUG_IF(origin_same("https://board.example", text) && strcasestr(text, "board.example") == NULL && strchr(text, '%') == NULL);
+    text_free(&sentence);
+    text_free(&checks);
+    text_free(&words);
+    free(member);
+    free(clean);
+    free(text);
+    return 0;
+}
