@@ -31,10 +31,10 @@ struct watch {
     bool draining;
 };
 
-// A place is looked at every TICK_MS, so it ends a tick early rather than late.
+// A place is looked at every TICK_MS and a busy machine is late: so it ends a tick or two early rather than late.
 static int64_t moment(int64_t milliseconds)
 {
-    return clock_ns() + (milliseconds > TICK_MS ? milliseconds - TICK_MS : 0) * 1000000;
+    return clock_ns() + (milliseconds > 2 * TICK_MS ? milliseconds - 2 * TICK_MS : 0) * 1000000;
 }
 
 static void look(struct watch *watch)

@@ -10,7 +10,8 @@
 
 enum { MOST = 4096, GOOD = 4096 };
 static const char HEAD[] = "GET / HTTP/1.1\r\nHost: test\r\nX: ";
-static const char BODY[] = "POST /api/v1/statements HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{";
+static const char BODY[] = "POST /api/v1/statements HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n"
+                           "Content-Length: 100000\r\n\r\n{";
 
 struct dripper {
     int fd;
@@ -98,8 +99,8 @@ int main(int argc, char **argv)
     }
     fixture_remove(&board);
     qsort(good, (size_t)asked, sizeof good[0], compare);
-    printf("%d dripping connections: heads ended within %.1f s (goal 10), bodies within %.1f s (20); %d good requests: p50 %.1f ms, "
-           "p99 %.1f ms, worst %.1f ms (goal 50)\n",
+    printf("%d dripping connections: heads ended within %.1f s (goal 10), bodies within %.1f s (20); "
+           "%d good requests: p50 %.1f ms, p99 %.1f ms, worst %.1f ms (goal 50)\n",
            count, head, body, asked, good[asked / 2], good[asked * 99 / 100], good[asked - 1]);
     return head <= 10.5 && body <= 20.5 && good[asked / 2] < 50 ? 0 : 1;
 }
