@@ -10,7 +10,7 @@ int cmd_backup(int argc, char **argv)
 {
     const char *db = "scoreboard.db";
     const struct option options[] = {
-        {OPTION_TEXT, 0, "db", "FILE", "the record (default: scoreboard.db)", &db, 0, 0},
+        {OPTION_TEXT, 0, "db", "FILE", "the record", &db, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {
@@ -18,7 +18,7 @@ int cmd_backup(int argc, char **argv)
         .operands = "TO [OPTIONS]",
         .about = "Copies the record as it is at one moment into the new file TO. The server may run meanwhile.",
         .options = options,
-        .more = "The server's key (FILE.key) is not part of the copy: keep it apart, and keep it secret.",
+        .more = "The server's key (FILE.key) is not part of the copy: keep it apart and secret.",
     };
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;

@@ -17,13 +17,13 @@ int cmd_check(int argc, char **argv)
 {
     const char *db = "scoreboard.db";
     const struct option options[] = {
-        {OPTION_TEXT, 0, "db", "FILE", "the record (default: scoreboard.db)", &db, 0, 0},
+        {OPTION_TEXT, 0, "db", "FILE", "the record", &db, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {
         .command = "check",
         .operands = "[OPTIONS]",
-        .about = "Reads the whole record again: the file, every statement's bytes, signatures and receipt,\n"
+        .about = "Reads the whole record again: the file, every statement's bytes, signatures and receipt, "
                  "and every row of the boards as it follows from them. The server may run meanwhile.",
         .options = options,
         .more = "Prints a line for each fault, and ends with 1 when there is one.",

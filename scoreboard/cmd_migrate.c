@@ -11,14 +11,14 @@ int cmd_migrate(int argc, char **argv)
     const char *db = "scoreboard.db", *origin = NULL;
     char id[SSHKEY_ID];
     const struct option options[] = {
-        {OPTION_TEXT, 0, "db", "FILE", "the record (default: scoreboard.db)", &db, 0, 0},
-        {OPTION_TEXT, 0, "origin", "NAME", "the board's name, of a new record (default: dawn)", &origin, 0, 0},
+        {OPTION_TEXT, 0, "db", "FILE", "the record", &db, 0, 0},
+        {OPTION_TEXT, 0, "origin", "NAME", "the board's name, of a new record", &origin, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {
         .command = "migrate",
         .operands = "[OPTIONS]",
-        .about = "Brings the record to the format of this program, whole or not at all; makes it, and the\n"
+        .about = "Brings the record to the format of this program, whole or not at all; makes it, and the "
                  "server's key FILE.key, where there is none. The server does the same when it starts.",
         .options = options,
         .more = "Back the record up before: dawn-scoreboard backup TO",

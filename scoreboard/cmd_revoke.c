@@ -12,14 +12,14 @@ int cmd_revoke(int argc, char **argv)
 {
     const char *db = "scoreboard.db", *reason = "";
     const struct option options[] = {
-        {OPTION_TEXT, 0, "db", "FILE", "the record (default: scoreboard.db)", &db, 0, 0},
+        {OPTION_TEXT, 0, "db", "FILE", "the record", &db, 0, 0},
         {OPTION_TEXT, 0, "reason", "TEXT", "why; shown to everybody", &reason, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {
         .command = "revoke",
         .operands = "KEY [OPTIONS]",
-        .about = "Nothing more is accepted that KEY (SHA256:...) signs. What it signed before stays. The\n"
+        .about = "Nothing more is accepted that KEY (SHA256:...) signs. What it signed before stays. The "
                  "server may run meanwhile.",
         .options = options,
         .more = "Example:\n  dawn-scoreboard revoke SHA256:... --reason 'the laptop was stolen'",

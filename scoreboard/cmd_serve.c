@@ -21,24 +21,24 @@ static int read_choice(int *argc, char **argv, struct choice *c)
     *c = (struct choice){.db = "scoreboard.db", .listen = "127.0.0.1:8080", .threads = 2, .connections = 512, .per_address = 32,
                          .submissions = 20, .seconds = 10};
     const struct option options[] = {
-        {OPTION_TEXT, 0, "db", "FILE", "the record; made when it is not there (default: scoreboard.db)", &c->db, 0, 0},
-        {OPTION_TEXT, 0, "listen", "ADDRESS:PORT", "where to listen; port 0 takes a free one (default: 127.0.0.1:8080)",
+        {OPTION_TEXT, 0, "db", "FILE", "the record; made when it is not there", &c->db, 0, 0},
+        {OPTION_TEXT, 0, "listen", "ADDRESS:PORT", "where to listen; port 0 takes a free one",
          &c->listen, 0, 0},
         {OPTION_TEXT, 0, "origin", "NAME", "the board's name, in every statement made for it (default: the record's, else dawn)",
          &c->origin, 0, 0},
-        {OPTION_INT, 0, "threads", "N", "threads that answer (default: 2)", &c->threads, 1, 64},
-        {OPTION_INT, 0, "connections", "N", "connections at a time (default: 512)", &c->connections, 1, 65536},
+        {OPTION_INT, 0, "threads", "N", "threads that answer", &c->threads, 1, 64},
+        {OPTION_INT, 0, "connections", "N", "connections at a time", &c->connections, 1, 65536},
         {OPTION_INT, 0, "per-address", "N",
-         "connections at a time of one address; 0 for no limit, as behind a proxy (default: 32)", &c->per_address, 0, 65536},
-        {OPTION_INT, 0, "submissions-per-hour", "N", "new statements an hour and key; 0 for no limit (default: 20)",
+         "connections at a time of one address; 0 for no limit, as behind a proxy", &c->per_address, 0, 65536},
+        {OPTION_INT, 0, "submissions-per-hour", "N", "new statements an hour and key; 0 for no limit",
          &c->submissions, 0, 1000000000},
-        {OPTION_INT, 0, "read-seconds", "N", "time for a request to arrive; twice that with a body (default: 10)",
+        {OPTION_INT, 0, "read-seconds", "N", "time for a request to arrive; twice that with a body",
          &c->seconds, 1, 600},
         {0},
     };
     const struct usage usage = {
         "serve", "[OPTIONS]",
-        "Keeps a record of signed runs and serves its boards, pages and API over HTTP, for a\n"
+        "Keeps a record of signed runs and serves its boards, pages and API over HTTP, for a "
         "proxy on the same machine that adds TLS.",
         options,
         "Beside the record FILE lies FILE.key, the key that signs receipts: keep both.\n"

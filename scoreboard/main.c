@@ -51,7 +51,7 @@ static void overview(void)
     printf("Usage: dawn-scoreboard [COMMAND] [OPTIONS]\n\n"
            "Keeps signed records of training runs, checks them and shows who is fastest.\n\nCommands:\n");
     for (int i = 0; i < COMMAND_COUNT; i++) printf("  %-8s  %s\n", COMMANDS[i].name, COMMANDS[i].help);
-    printf("\n\"dawn-scoreboard COMMAND -h\" tells more. A first board, at http://127.0.0.1:8080/:\n"
+    printf("\n\"dawn-scoreboard COMMAND -h\" tells more. A board at http://127.0.0.1:8080/:\n"
            "  dawn-scoreboard --db scoreboard.db\n");
 }
 

@@ -148,12 +148,11 @@ int cmd_verify(int argc, char **argv)
     const struct usage usage = {
         .command = "verify",
         .operands = "FILE|URL [OPTIONS]",
-        .about = "Checks a signed statement: its signature, its bytes, the hash chain of its points, every check,\n"
-                 "and the receipt of its scoreboard.",
+        .about = "Checks a signed statement: its signature, its bytes, the hash chain of its points, every check, "
+                 "and the receipt of its scoreboard.\n\n"
+                 "FILE is a statement with FILE.sig beside it, or an envelope; URL the page of a run.",
         .options = options,
-        .more = "FILE is a statement with FILE.sig beside it, or an envelope; URL the page of a\n"
-                "run.\n\n"
-                "Examples:\n"
+        .more = "Examples:\n"
                 "  dawn verify signed/run-3.json --key ada.pub\n"
                 "  dawn verify https://board.example/runs/12",
     };

@@ -23,7 +23,7 @@ static void put_default(struct text *into, const struct option *o)
         if (isfinite(*(double *)o->into)) text_add(into, " (default: %g)", *(double *)o->into);
         break;
     case OPTION_TEXT:
-        if (*(const char **)o->into) text_add(into, " (default: %s)", *(const char **)o->into);
+        if (*(const char **)o->into && **(const char **)o->into) text_add(into, " (default: %s)", *(const char **)o->into);
         break;
     case OPTION_FLAG:
         if (*(bool *)o->into) text_add(into, " (default: yes)");
