@@ -198,10 +198,12 @@ $(B)/test/bench/loops: test/bench/loops.c $(B)/libdawn.a
 $(B)/test/fault/%: $(B)/test/fault/%.o $(B)/libboard.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(BOARD_LIBS) -o $@
-fault: $(FAULTS) $(BOARD)  ## what the scoreboard survives: a thousand kill -9, every system call failing once, slow senders
-	@FAULT_ROUNDS=1000 $(RUN) test/cli/fault_*.sh
-bench-board: $(B)/test/bench/board_load $(BOARD)  ## measure the scoreboard: pages, filters, submissions a second
-	@$< ./$(BOARD)
+fault: $(FAULTS)  ## what the scoreboard survives: a thousand kill -9, every system call failing once, slow senders
+	$(B)/test/fault/kill9 1000
+	$(B)/test/fault/syscalls
+	$(B)/test/fault/drip
+bench-board: $(B)/test/bench/board_load  ## measure the scoreboard: pages, filters, submissions a second
+	@$<
 $(B)/test/bench/board_load: $(B)/test/bench/board_load.o $(B)/libboard.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(BOARD_LIBS) -o $@

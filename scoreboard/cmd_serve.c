@@ -19,7 +19,7 @@ struct choice {
 static int read_choice(int *argc, char **argv, struct choice *c)
 {
     *c = (struct choice){.db = "scoreboard.db", .listen = "127.0.0.1:8080", .threads = 2, .connections = 512, .per_address = 32,
-                         .submissions = 20, .seconds = 10};
+                         .submissions = 20, .seconds = 5};
     const struct option options[] = {
         {OPTION_TEXT, 0, "db", "FILE", "the record; made when it is not there", &c->db, 0, 0},
         {OPTION_TEXT, 0, "listen", "ADDRESS:PORT", "where to listen; port 0 takes a free one",
@@ -32,7 +32,7 @@ static int read_choice(int *argc, char **argv, struct choice *c)
          "connections at a time of one address; 0 for no limit, as behind a proxy", &c->per_address, 0, 65536},
         {OPTION_INT, 0, "submissions-per-hour", "N", "new statements an hour and key; 0 for no limit",
          &c->submissions, 0, 1000000000},
-        {OPTION_INT, 0, "read-seconds", "N", "time for a request to arrive; twice that with a body",
+        {OPTION_INT, 0, "read-seconds", "N", "time for a head to arrive, and again for its body",
          &c->seconds, 1, 600},
         {0},
     };

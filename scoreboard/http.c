@@ -142,7 +142,7 @@ int server_start(const struct server_settings *settings, struct server **into)
     server->listening = -1;
     if (server->settings.threads <= 0) server->settings.threads = 2;
     if (server->settings.connections <= 0) server->settings.connections = 512;
-    if (server->settings.read_seconds <= 0) server->settings.read_seconds = 10;
+    if (server->settings.read_seconds <= 0) server->settings.read_seconds = 5;
     pthread_mutex_init(&server->lock, NULL);
     int rc = open_socket(settings->listen, &server->listening);
     if (rc == 0) rc = watch_start(&server->watch);

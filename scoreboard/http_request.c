@@ -54,7 +54,7 @@ int request_descriptor(struct MHD_Connection *connection)
     return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 }
 
-static int64_t head_milliseconds(const struct exchange *exchange)
+static int64_t read_milliseconds(const struct exchange *exchange)
 {
     return exchange->server->settings.read_seconds * (int64_t)1000;
 }
@@ -80,7 +80,7 @@ void request_end(void *context, struct MHD_Connection *connection, void **at, en
     (void)context, (void)connection, (void)code;
     if (exchange == NULL) return;
     if (exchange->announced > 0) atomic_fetch_sub(&exchange->server->uploading, exchange->announced);
-    allow(exchange, head_milliseconds(exchange), false);
+    allow(exchange, read_milliseconds(exchange), false);
     text_free(&exchange->body);
     free(exchange->target);
     free(exchange);
@@ -184,7 +184,7 @@ static enum MHD_Result take_head(struct exchange *exchange, const char *method)
         return refuse(exchange, bodiless ? REPLY_GET : REPLY_POST, place.path, problem, detail, true);
     }
     exchange->begun = true;
-    allow(exchange, head_milliseconds(exchange) * (bodiless ? 1 : 2), true);
+    allow(exchange, read_milliseconds(exchange), true);
     return MHD_YES;
 }
 

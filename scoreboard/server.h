@@ -39,7 +39,7 @@ struct server_settings {
     struct store *store;
     int threads;                     // 2
     int connections, per_address;    // 512, 32; per_address 0: no limit (behind a proxy all come from one)
-    int read_seconds;                // a head must have arrived within: 10; a body within twice that
+    int read_seconds;                // a head must have arrived within: 5; its body within as long again
     int64_t submissions_per_hour;    // only to publish it (GET /api/v1); the store holds to it
     void (*fault)(const char *sentence);  // what became a 500 or 503, for the operator; from any thread; may be NULL
 };

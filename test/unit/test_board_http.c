@@ -217,7 +217,7 @@ static void unfinished_bodies_are_ended(void **state)
     assert_true(fixture_send(fd, POST "Content-Length: 1000\r\n\r\n{", strlen(POST "Content-Length: 1000\r\n\r\n{")));
     assert_true(fixture_send(gone, POST "Content-Length: 1000\r\n\r\n{", strlen(POST "Content-Length: 1000\r\n\r\n{")));
     close(gone);
-    assert_true(recv(fd, &c, 1, 0) <= 0);  // twice read_seconds later
+    assert_true(recv(fd, &c, 1, 0) <= 0);  // read_seconds after its head
     close(fd);
     assert_int_equal(status_of("GET /api/v1/health HTTP/1.1\r\nHost: test\r\n\r\n"), 200);
 }
