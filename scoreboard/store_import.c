@@ -51,12 +51,12 @@ static int put_training(struct store *s, const struct dawnbench_entry *e, struct
     return e->cost_per_hour >= 0 ? put(s, BOARD_TRAINING_COST, target_micro, entry, entry.cost) : 0;
 }
 
-// A score that is not given is trusted, as DAWNBench did; one below the target is not ranked.
+// A latency counts only beside a score that meets the target.
 static int put_inference(struct store *s, const struct dawnbench_entry *e, struct entry entry, int target)
 {
     int64_t target_micro = e->contest->target_micro[target];
-    if (e->score >= 0 && e->accuracy[target] < 0) return 0;
-    entry.accuracy = e->score >= 0 ? e->score : 0;
+    if (e->accuracy[target] < 0) return 0;
+    entry.accuracy = e->accuracy[target];
     entry.cost = e->cost_an_item >= 0 ? e->cost_an_item : -1;
     if (e->latency_ms >= 0) TRY(put(s, BOARD_INFERENCE_LATENCY, target_micro, entry, e->latency_ms));
     return e->cost_an_item >= 0 ? put(s, BOARD_INFERENCE_COST, target_micro, entry, e->cost_an_item) : 0;

@@ -26,6 +26,7 @@ entry("old/CIFAR10/train/quick", "\ufeffhours\tepoch\ttop1Accuracy\r\n0.0\t0\t10
 entry("old/CIFAR10/train/missed", "epoch\thours\ttop1Accuracy\n1\t0.5\t93.99\n", codeURL="absent", misc="bob@example.org knows")
 entry("old/CIFAR10/inference/plain", latency=0.3, cost=1e-7, top1Accuracy=94.0)
 entry("old/CIFAR10/inference/low", latency=0.1, cost=1e-8, top1Accuracy=93.99, usedBlacklist=True)
+entry("old/CIFAR10/inference/unscored", latency=0.2, cost=1e-8)
 entry("old/ImageNet/train/net", "epoch\thours\ttop1Accuracy\ttop5Accuracy\n1\t2\t94\t92\n2\t3\t70\t93", costPerHour=1)
 entry("old/SQuAD/train/net", "epoch\tf1Score\thours\n1\t0.74\t1\n1\t75\t2\n".replace("0.74", "74"))
 entry("old/SQuAD/inference/net", latency=7.5, cost=None, f1Score=82.52)
@@ -43,10 +44,10 @@ grep -q '^CIFAR10/inference/broken.json: not JSON .*(refused)$' out
 grep -q '^CIFAR10/train/alone.tsv: can not be read.*(refused)$' out
 grep -q '^CIFAR10/train/link.json: is a symbolic link (refused)$' out
 grep -q '^SQuAD/inference/net.json: f1Score is given in points of 100' out
-grep -q '^accepted: 8 (6 with oddities); refused: 3$' out
+grep -q '^accepted: 9 (7 with oddities); refused: 3$' out
 
 [ "$(status "$BOARD" import dawnbench old --db a.db)" = 0 ]
-grep -q 'a.db: 8 (8 new)$' out
+grep -q 'a.db: 9 (9 new)$' out
 boards() { # DATABASE FORMAT
     local task board
     for task in cifar10 ImageNet SQuAD; do
@@ -57,7 +58,7 @@ boards() { # DATABASE FORMAT
 }
 boards a.db tsv >first.tsv
 [ "$(status "$BOARD" import dawnbench old --db a.db)" = 0 ]
-grep -q 'a.db: 8 (0 new)$' out
+grep -q 'a.db: 9 (0 new)$' out
 boards a.db tsv >again.tsv
 cmp first.tsv again.tsv
 
@@ -69,7 +70,7 @@ cmp wanted out
 "$BOARD" board squad training-time --db a.db --target 0.73 --format tsv | grep -q '	3600	s	SQuAD/train/net$'
 "$BOARD" board squad training-time --db a.db --format tsv | grep -q '	7200	s	SQuAD/train/net$'
 [ "$("$BOARD" board cifar10 inference-latency --db a.db --format tsv | cut -f7)" = "value
-0.3" ] # what misses the target has no place
+0.3" ] # what misses the target, or gives no score, has no place
 [ "$("$BOARD" board cifar10 training-time --db a.db --format tsv --since 2019-03-05 | wc -l)" = 2 ]
 [ "$("$BOARD" board cifar10 training-time --db a.db --format tsv --hardware '~v100' | cut -f9)" = "source
 CIFAR10/train/plain" ]
@@ -90,12 +91,12 @@ grep -q '^1 *6 min 0 s  Zoë, and Bob .*imported  2019-03-05$' out
 
 # Out and in again: the same files, the same boards, and nobody's address.
 [ "$(status "$BOARD" export dawnbench new --db a.db)" = 0 ]
-grep -q '^exported: 8 imported entries, 0 files of own rows$' out
+grep -q '^exported: 9 imported entries, 0 files of own rows$' out
 cmp old/CIFAR10/train/plain.tsv new/CIFAR10/train/plain.tsv
 cmp old/CIFAR10/train/quick.tsv new/CIFAR10/train/quick.tsv
 sed 's/"ann@example.org, bob@example.org"/""/' old/CIFAR10/train/plain.json | cmp - new/CIFAR10/train/plain.json
 if grep -r '[a-z]@[a-z]' new; then exit 1; fi
-[ "$(find new -type f | wc -l)" = 13 ]
+[ "$(find new -type f | wc -l)" = 14 ]
 [ "$(status "$BOARD" import dawnbench new --db b.db)" = 0 ]
 grep -q 'refused: 0$' out
 boards b.db tsv >back.tsv
