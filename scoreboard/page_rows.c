@@ -43,13 +43,13 @@ static void author_cell(struct page *page, const struct entry *entry)
     if (entry->sequence > 0)
         page_person_link(page, entry->author);
     else
-        html_words(page->out, *entry->author ? entry->author : "not named");
+        html_add(page->out, "<span class=\"clamp\"><bdi>%s</bdi></span>", *entry->author ? entry->author : "not named");
     if (*entry->team) html_add(page->out, "<small><bdi>%s</bdi></small>", entry->team);
 }
 
 static void model_cell(struct page *page, const struct entry *entry)
 {
-    html_add(page->out, "<a href=\"%s\"><bdi>%s</bdi></a>", page_entry_address(&page->arena, entry),
+    html_add(page->out, "<a class=\"clamp\" href=\"%s\"><bdi>%s</bdi></a>", page_entry_address(&page->arena, entry),
              *entry->model ? entry->model : page_entry_name(&page->arena, entry));
     if (strcmp(entry->division, "open") == 0) html_add(page->out, "<small>open division</small>");
     if (*entry->group && entry->runs == 1) html_add(page->out, "<small>of a group</small>");
@@ -116,17 +116,21 @@ static const char *label_of(const struct filter *filter, int column)
     return columns[column].label;
 }
 
-static bool has_column(const struct filter *filter, int column)
+// A board of costs needs no second cost, and a page of imports no empty views.
+static bool has_column(const struct filter *filter, const struct entries *entries, int column)
 {
-    bool cost = filter->board == BOARD_TRAINING_COST || filter->board == BOARD_INFERENCE_COST;
-    return column != COST || !cost;
+    if (column == COST) return filter->board != BOARD_TRAINING_COST && filter->board != BOARD_INFERENCE_COST;
+    if (column != VIEWS) return true;
+    for (int i = 0; i < entries->count; i++)
+        if (entries->at[i].views > 0) return true;
+    return false;
 }
 
-static void head(struct page *page, const struct filter *filter)
+static void head(struct page *page, const struct filter *filter, const struct entries *entries)
 {
     html_add(page->out, "<thead role=\"rowgroup\"><tr role=\"row\">");
     for (int i = 0; i < COLUMNS; i++) {
-        if (!has_column(filter, i)) continue;
+        if (!has_column(filter, entries, i)) continue;
         const char *label = label_of(filter, i);
         bool here = columns[i].sort == filter->sort;
         html_add(page->out, "<th scope=\"col\" role=\"columnheader\" class=\"%s\"", columns[i].class);
@@ -184,12 +188,12 @@ void page_board_table(struct page *page, const struct filter *filter, const stru
              "is that on the whole board.</caption>\n",
              filter->contest->title, filter->rank == RANK_GROUP ? "groups" : "single runs", (long long)entries->total,
              entries->total == 1 ? "entry" : "entries", sorted[filter->sort], filter->descending ? ", descending" : "");
-    head(page, filter);
+    head(page, filter, entries);
     html_add(page->out, "<tbody role=\"rowgroup\">\n");
     for (int i = 0; i < entries->count; i++) {
         html_add(page->out, "<tr role=\"row\" class=\"%s\">", entries->at[i].rank == 1 ? "first" : "later");
         for (int c = 0; c < COLUMNS; c++)
-            if (has_column(filter, c)) cell(page, filter, &entries->at[i], c, best);
+            if (has_column(filter, entries, c)) cell(page, filter, &entries->at[i], c, best);
         html_add(page->out, "</tr>\n");
     }
     html_add(page->out, "</tbody></table>\n");
