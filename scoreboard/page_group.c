@@ -28,8 +28,10 @@ static int gather(struct page *page, const char *nonce, struct gathered *g)
     g->count = 0;
     for (int i = 0; i < kept; i++) {
         struct shown *shown = &g->runs[g->count];
-        TRY(shown_read(page, stored[i].digest, shown));
+        *shown = (struct shown){.stored = stored[i]};
+        TRY(store_group_run(page->reader, stored[i].sequence, &shown->statement));
         g->count++;
+        shown->contest = contest_of(shown_text(shown, "task"), shown_int(shown, "synthetic") == 1);
         if (stored[i].withdrawn == 0 && stored[i].superseded == 0) g->counting[g->counted++] = &shown->statement;
     }
     struct ranked rows[BOARDS];

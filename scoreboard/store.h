@@ -75,7 +75,7 @@ struct facets {  // values one can filter a board by, most frequent first, at mo
 };
 int store_facets(struct reader *, const struct contest *, enum board, enum rank, struct arena *, struct facets *) MUST_CHECK;
 
-struct stored {  // a statement as it was accepted
+struct stored {  // a statement as it was accepted; in a list payload, signatures and receipt are ""
     int64_t sequence, accepted_ms;
     enum statement_type type;
     const char *digest, *payload, *signature, *countersignature;  // countersignature: "" when there is none
@@ -88,7 +88,7 @@ struct stored {  // a statement as it was accepted
     const char *withdrawn_reason;
     const char *team, *note, *code_url, *tags;  // of a run, as last amended
     const char *group;                 // nonce, or ""
-    struct findings *findings;         // flags of a run
+    struct findings *findings;         // flags of a run; NULL in a list
     int64_t reproduced_by;             // sequence of the run that did; 0
 };
 int store_statement(struct reader *, const char *id /* sequence or digest */, struct arena *, struct stored *) MUST_CHECK;
@@ -96,6 +96,8 @@ int store_statement(struct reader *, const char *id /* sequence or digest */, st
 int store_log(struct reader *, int64_t after, int limit, struct arena *, struct stored **, int *count) MUST_CHECK;
 // Runs of a group, by index; `planned` as they announced.
 int store_group(struct reader *, const char *nonce, struct arena *, struct stored **, int *count, int *planned) MUST_CHECK;
+// What a run says to its group alone (ranking_slim), so that a thousand fit in memory. statement_free() ends it.
+int store_group_run(struct reader *, int64_t sequence, struct statement *) MUST_CHECK;
 
 struct person {
     const char *handle;

@@ -129,25 +129,6 @@ int store_rank_run(struct store *s, int64_t sequence)
     return rc;
 }
 
-// Keeps of a group's run what ranking_of_group looks at: the last point, and the last that was evaluated.
-static void slim(struct statement *statement)
-{
-    json_t *points = json_object_get(statement->json, "points"), *kept = json_array(), *last = NULL, *evaluated = NULL, *point;
-    size_t i;
-    json_array_foreach(points, i, point)
-    {
-        last = point;
-        if (json_object_get(point, "k") != NULL) evaluated = point;
-    }
-    if (evaluated != NULL) json_array_append(kept, evaluated);
-    if (last != evaluated) json_array_append(kept, last);
-    json_object_set_new(statement->json, "points", kept);
-    json_object_del(statement->json, "segments");
-    json_object_del(statement->json, "recipe");
-    free(statement->payload);
-    statement->payload = NULL;
-}
-
 static int read_group(struct store *s, const char *nonce, struct arena *arena, struct counted *runs, int planned, int *count)
 {
     sqlite3_stmt *row;
@@ -158,7 +139,7 @@ static int read_group(struct store *s, const char *nonce, struct arena *arena, s
     while (*count < planned && (rc = sql_next(&s->sql, row)) > 0) {
         rc = read_counted(row, arena, &runs[*count]);
         if (rc < 0) break;
-        slim(&runs[(*count)++].statement);
+        ranking_slim(&runs[(*count)++].statement);
     }
     sql_end(row);
     return rc < 0 ? rc : 0;

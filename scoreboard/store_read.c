@@ -8,12 +8,14 @@
 
 enum { PERSON_STATEMENTS = 200 };
 
-#define STORED_COLUMNS                                                                                                 \
-    "s.sequence, s.accepted_ms, s.type, s.digest, s.payload, s.signature, s.countersignature, s.receipt, "             \
-    "s.receipt_signature, s.key, s.handle, k.line, coalesce(r.trust, 1), coalesce(r.withdrawn, 0), "                   \
-    "coalesce(r.superseded, 0), r.withdrawn_reason, r.team, r.note, r.code_url, r.tags, r.group_nonce, "               \
-    "coalesce(r.reproduced_by, 0), coalesce(r.flags, 0) "                                                              \
+// A list leaves out what makes a statement heavy: a payload alone may have 1 MiB, and a group a thousand of them.
+#define STORED_COLUMNS(heavy)                                                                                          \
+    "s.sequence, s.accepted_ms, s.type, s.digest, " heavy ", s.key, s.handle, k.line, coalesce(r.trust, 1), "          \
+    "coalesce(r.withdrawn, 0), coalesce(r.superseded, 0), r.withdrawn_reason, r.team, r.note, r.code_url, r.tags, "    \
+    "r.group_nonce, coalesce(r.reproduced_by, 0) "                                                                     \
     "FROM statements s JOIN keys k ON k.id = s.key LEFT JOIN runs r ON r.sequence = s.sequence "
+#define WHOLE_COLUMNS STORED_COLUMNS("s.payload, s.signature, s.countersignature, s.receipt, s.receipt_signature")
+#define LIST_COLUMNS STORED_COLUMNS("'', '', '', '', ''")
 
 static int take_stored(sqlite3_stmt *row, struct arena *arena, struct stored *out)
 {
@@ -49,12 +51,6 @@ int store_findings(struct sql *sql, int64_t sequence, struct findings *into)
     return rc;
 }
 
-static int read_findings(struct reader *r, struct arena *arena, struct stored *of)
-{
-    of->findings = arena_alloc(arena, sizeof *of->findings);
-    return store_findings(&r->sql, of->sequence, of->findings);
-}
-
 // Takes all rows of a started query.
 static int take_all(struct reader *r, sqlite3_stmt *row, struct arena *arena, struct stored **list, int *count)
 {
@@ -68,7 +64,6 @@ static int take_all(struct reader *r, sqlite3_stmt *row, struct arena *arena, st
         ++*count;
     }
     sql_end(row);
-    for (int i = 0; i < *count && rc == 0; i++) rc = read_findings(r, arena, &found[i]);
     *list = arena_alloc(arena, (size_t)(*count + 1) * sizeof **list);
     if (*count > 0) memcpy(*list, found, (size_t)*count * sizeof **list);
     free(found);
@@ -86,22 +81,23 @@ int store_statement(struct reader *r, const char *id, struct arena *arena, struc
     int64_t sequence = 0;
     struct stored *list;
     int count;
-    if (is_digest(id)) TRY(sql_start(&r->sql, &row, "SELECT " STORED_COLUMNS "WHERE s.digest = ?", "t", id));
+    if (is_digest(id)) TRY(sql_start(&r->sql, &row, "SELECT " WHOLE_COLUMNS "WHERE s.digest = ?", "t", id));
     else {
         if (id[0] < '1' || id[0] > '9' || id[strspn(id, "0123456789")] != 0 || text_to_int(id, 1, INT64_MAX, &sequence) < 0)
             return fail(ERR_MISSING, "a statement is named by its number or its digest, not by \"%.80s\"", id);
-        TRY(sql_start(&r->sql, &row, "SELECT " STORED_COLUMNS "WHERE s.sequence = ?", "i", sequence));
+        TRY(sql_start(&r->sql, &row, "SELECT " WHOLE_COLUMNS "WHERE s.sequence = ?", "i", sequence));
     }
     TRY(take_all(r, row, arena, &list, &count));
     if (count == 0) return fail(ERR_MISSING, "there is no statement %s", id);
     *out = list[0];
-    return 0;
+    out->findings = arena_alloc(arena, sizeof *out->findings);
+    return store_findings(&r->sql, out->sequence, out->findings);
 }
 
 int store_log(struct reader *r, int64_t after, int limit, struct arena *arena, struct stored **list, int *count)
 {
     sqlite3_stmt *row;
-    TRY(sql_start(&r->sql, &row, "SELECT " STORED_COLUMNS "WHERE s.sequence > ? ORDER BY s.sequence LIMIT ?", "ii", after,
+    TRY(sql_start(&r->sql, &row, "SELECT " LIST_COLUMNS "WHERE s.sequence > ? ORDER BY s.sequence LIMIT ?", "ii", after,
                   (int64_t)limit));
     return take_all(r, row, arena, list, count);
 }
@@ -114,9 +110,24 @@ int store_group(struct reader *r, const char *nonce, struct arena *arena, struct
     TRY(sql_int(&r->sql, &number, 0, "SELECT max(planned) FROM runs WHERE group_nonce = ? AND group_nonce <> ''", "t", nonce));
     *planned = (int)number;
     if (number == 0) return fail(ERR_MISSING, "there is no group %.64s", nonce);
-    TRY(sql_start(&r->sql, &row, "SELECT " STORED_COLUMNS "WHERE r.group_nonce = ? AND r.group_nonce <> '' AND r.superseded = 0 "
+    TRY(sql_start(&r->sql, &row, "SELECT " LIST_COLUMNS "WHERE r.group_nonce = ? AND r.group_nonce <> '' AND r.superseded = 0 "
                   "ORDER BY r.group_index, s.sequence", "t", nonce));
     return take_all(r, row, arena, list, count);
+}
+
+int store_group_run(struct reader *r, int64_t sequence, struct statement *out)
+{
+    sqlite3_stmt *row;
+    *out = (struct statement){0};
+    TRY(sql_start(&r->sql, &row, "SELECT payload FROM statements WHERE sequence = ?", "i", sequence));
+    int rc = sql_next(&r->sql, row);
+    if (rc == 0) rc = fail(ERR_MISSING, "there is no statement %lld", (long long)sequence);
+    else if (rc > 0 && statement_read(sqlite3_column_blob(row, 0), (size_t)sqlite3_column_bytes(row, 0), out) < 0)
+        rc = fail(ERR_DATABASE, "statement %lld of the record is not what was accepted", (long long)sequence);
+    sql_end(row);
+    TRY(rc);
+    ranking_slim(out);
+    return 0;
 }
 
 static int read_keys(struct reader *r, struct arena *arena, struct person *out)
@@ -152,7 +163,7 @@ int store_person(struct reader *r, const char *handle, struct arena *arena, stru
     TRY(rc);
     if (rc == 0) return fail(ERR_MISSING, "nobody here is called \"%.80s\"", handle);
     TRY(read_keys(r, arena, out));
-    TRY(sql_start(&r->sql, &row, "SELECT " STORED_COLUMNS "WHERE s.handle = ? ORDER BY s.sequence DESC LIMIT ?", "ti",
+    TRY(sql_start(&r->sql, &row, "SELECT " LIST_COLUMNS "WHERE s.handle = ? ORDER BY s.sequence DESC LIMIT ?", "ti",
                   out->handle, (int64_t)PERSON_STATEMENTS));
     return take_all(r, row, arena, &out->statements, &out->statement_count);
 }

@@ -160,6 +160,48 @@ static json_t *group_member(int number, int64_t final)
     return run;
 }
 
+// What is left of a run says the same of its group, and is small whatever the run was.
+static void test_slim(void **state)
+{
+    (void)state;
+    enum { EPOCHS = 1000, SLIM_MAX = 8192 };
+    int64_t scores[EPOCHS];
+    struct statement whole[RUNS], slim[RUNS];
+    const struct statement *wholes[RUNS], *slims[RUNS];
+    struct ranked rows[BOARDS], slim_rows[BOARDS];
+    struct group_facts facts, slim_facts;
+    for (int i = 0; i < EPOCHS; i++) scores[i] = i == EPOCHS - 1 ? -1 : 9400 + i % 5;
+    for (int i = 0; i < RUNS; i++) {
+        json_t *run = group_member(i + 1, 9400);
+        json_t *latencies = json_object_get(run, "latencies"), *first = json_array_get(latencies, 0);
+        fixture_curve(run, scores, EPOCHS);
+        for (int n = 1; n < 20; n++) {  // the quickest is not the cheapest
+            json_t *other = json_deep_copy(first);
+            json_object_set_new(other, "whole_mean_ns", json_integer(canonical_int(first, "whole_mean_ns") - n));
+            fixture_set(other, "price.micro_usd_per_hour", json_integer(FIXTURE_PRICE * (1 + n)));
+            json_array_append_new(latencies, other);
+        }
+        whole[i] = made(json_deep_copy(run)), slim[i] = made(run);
+        wholes[i] = &whole[i], slims[i] = &slim[i];
+        ranking_slim(&slim[i]);
+        char *text = json_dumps(slim[i].json, JSON_COMPACT);
+        assert_true(strlen(text) < SLIM_MAX && whole[i].count > 20 * SLIM_MAX);
+        free(text);
+    }
+    int found = ranking_of_group(wholes, RUNS, &arena, &facts, rows);
+    assert_int_equal(found, 4);
+    assert_int_equal(ranking_of_group(slims, RUNS, &arena, &slim_facts, slim_rows), found);
+    assert_int_equal(facts.verdict, slim_facts.verdict);
+    assert_double(facts.seconds.mean, slim_facts.seconds.mean);
+    assert_double(facts.accuracy.mean, slim_facts.accuracy.mean);
+    for (int i = 0; i < found; i++) {
+        assert_double(rows[i].entry.value, slim_rows[i].entry.value);
+        assert_double(rows[i].entry.cost, slim_rows[i].entry.cost);
+        assert_string_equal(rows[i].entry.hardware, slim_rows[i].entry.hardware);
+    }
+    for (int i = 0; i < RUNS; i++) statement_free(&whole[i]), statement_free(&slim[i]);
+}
+
 // Five runs of known ends; takes the payloads.
 static int rank_group(json_t *const payloads[RUNS], int count, struct group_facts *facts, struct ranked rows[BOARDS])
 {
@@ -330,7 +372,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_run), cmocka_unit_test(test_exact_crossing), cmocka_unit_test(test_no_price_no_cost),
     cmocka_unit_test(test_latencies), cmocka_unit_test(test_demo), cmocka_unit_test(test_group),
     cmocka_unit_test(test_self_evaluated_group),
-    cmocka_unit_test(test_spoiled_groups), cmocka_unit_test(test_curve), cmocka_unit_test(test_hardware),
+    cmocka_unit_test(test_spoiled_groups), cmocka_unit_test(test_slim), cmocka_unit_test(test_curve), cmocka_unit_test(test_hardware),
 };
 
 int main(void)

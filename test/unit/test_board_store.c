@@ -233,6 +233,18 @@ static void test_group(void **state)
     assert_int_equal(store_group(reader, "fedcba9876543210fedcba9876543210", &arena, &runs, &count, &planned), 0);
     assert_int_equal(count, 5);
     assert_int_equal(planned, 5);
+    for (int i = 0; i < count; i++) {  // a thousand of them must fit in memory: a list has no payloads, a run's rest is small
+        struct statement slim;
+        assert_string_equal(runs[i].payload, "");
+        assert_int_equal(runs[i].payload_count, 0);
+        assert_int_equal(store_group_run(reader, runs[i].sequence, &slim), 0);
+        assert_null(slim.payload);
+        assert_int_equal(json_array_size(canonical_at(slim.json, "points")), 1);
+        assert_int_equal(canonical_int(slim.json, "group.index"), i + 1);
+        statement_free(&slim);
+    }
+    assert_int_equal(store_log(reader, 0, 200, &arena, &runs, &count), 0);
+    for (int i = 0; i < count; i++) assert_string_equal(runs[i].payload, "");
     assert_int_equal(store_group(reader, "", &arena, &runs, &count, &planned), ERR_MISSING);
     // Leaving one out breaks the group, and its number stays taken.
     char digest[DIGEST_HEX];
