@@ -55,7 +55,7 @@ struct taken {
     struct findings findings;
 };
 
-static int check_signature(struct checking *c, const struct taken *t)
+static int check_signature(struct checking *c, struct taken *t)
 {
     const struct statement *s = &t->statement;
     struct sshkey key;
@@ -66,6 +66,7 @@ static int check_signature(struct checking *c, const struct taken *t)
         return fault(c, "statement %lld: its signature does not fit: %s", number, error_text());
     if (strcmp(sshkey_id(&key, id), t->in.key) != 0)
         return fault(c, "statement %lld: it was signed by %s, not by %s", number, id, t->in.key);
+    sshkey_line(&key, t->in.key_line);
     if (s->type != STATEMENT_ROTATE) return 0;
     if (sshsig_verify(t->in.countersignature, strlen(t->in.countersignature), space, s->payload, s->count, &key) < 0 ||
         strcmp(sshkey_id(&key, id), t->in.next_key) != 0)
@@ -88,6 +89,43 @@ static int check_receipt(struct checking *c, const struct taken *t)
     return 0;
 }
 
+// Flags are taken as they were found, for a later program may know hardware better; but none that it finds may have been
+// taken away since, nor may a statement be there that would be refused.
+static int check_findings(struct checking *c, struct taken *t)
+{
+    struct findings now = {0};
+    TRY(store_findings(&c->from, t->in.sequence, &t->findings));
+    check_statement(&t->statement, t->in.accepted_ms, &now);
+    for (int i = 0; i < now.count && i < FINDINGS_MAX; i++) {
+        enum check check = now.at[i].check;
+        bool there = false;
+        for (int n = 0; n < t->findings.count && n < FINDINGS_MAX; n++) there = there || t->findings.at[n].check == check;
+        if (check_level(check) == CHECK_REJECT)
+            TRY(fault(c, "statement %lld: it fails the check %s: %s", (long long)t->in.sequence, check_code(check),
+                      now.at[i].text));
+        else if (!there)
+            TRY(fault(c, "statement %lld: its flag %s is missing: %s", (long long)t->in.sequence, check_code(check),
+                      now.at[i].text));
+    }
+    return 0;
+}
+
+// Whose statement it is, says its payload where it names a handle, else the key that signed; never the record's column.
+static int check_handle(struct checking *c, struct taken *t, const char *said)
+{
+    sqlite3_stmt *row;
+    const char *own = canonical_text(t->statement.json, "handle");
+    TRY(sql_start(&c->rebuilt.sql, &row, "SELECT handle FROM keys WHERE id = ?", "t", t->in.key));
+    int known = sql_next(&c->rebuilt.sql, row);
+    snprintf(t->in.handle, sizeof t->in.handle, "%s", *own == 0 && known > 0 ? sql_text(row, 0) : own);
+    sql_end(row);
+    TRY(known);
+    t->in.new_key = known == 0;
+    if (strcmp(said, t->in.handle) == 0) return 0;
+    return fault(c, "statement %lld: it is of \"%s\", not of \"%.80s\" as the record says", (long long)t->in.sequence,
+                 t->in.handle, said);
+}
+
 static int read_next_key(struct taken *t)
 {
     struct sshkey key;
@@ -102,7 +140,7 @@ static int read_next_key(struct taken *t)
 
 static int replay(struct checking *c, sqlite3_stmt *row, struct taken *t, struct arena *arena)
 {
-    int64_t number = sql_column(row, 0), known;
+    int64_t number = sql_column(row, 0);
     if (number != c->last + 1) TRY(fault(c, "statement %lld: the one before it is missing", (long long)number));
     c->last = number;
     if (statement_read(sqlite3_column_blob(row, 2), (size_t)sqlite3_column_bytes(row, 2), &t->statement) < 0)
@@ -113,18 +151,15 @@ static int replay(struct checking *c, sqlite3_stmt *row, struct taken *t, struct
         .receipt_signature = sql_keep(row, 9, arena),
     };
     snprintf(t->in.key, sizeof t->in.key, "%s", sql_text(row, 5));
-    snprintf(t->in.handle, sizeof t->in.handle, "%s", sql_text(row, 6));
-    snprintf(t->in.key_line, sizeof t->in.key_line, "%s", sql_text(row, 10));
     if (strcmp(t->statement.digest, sql_text(row, 1)) != 0)
         TRY(fault(c, "statement %lld: its bytes do not have the digest %s", (long long)number, sql_text(row, 1)));
-    if (strcmp(statement_type_name(t->statement.type), sql_text(row, 11)) != 0)
+    if (strcmp(statement_type_name(t->statement.type), sql_text(row, 10)) != 0)
         TRY(fault(c, "statement %lld: it is of another type than the record says", (long long)number));
     TRY(read_next_key(t));
-    TRY(store_findings(&c->from, number, &t->findings));  // as they were found: a later program may know more checks
+    TRY(check_findings(c, t));
     TRY(check_signature(c, t));
     TRY(check_receipt(c, t));
-    TRY(sql_int(&c->rebuilt.sql, &known, 0, "SELECT count(*) FROM keys WHERE id = ?", "t", t->in.key));
-    t->in.new_key = known == 0;
+    TRY(check_handle(c, t, sql_text(row, 6)));
     if (store_apply(&c->rebuilt, &t->in) < 0)
         return fault(c, "statement %lld: it does not fit those before it: %s", (long long)number, error_text());
     return 0;
@@ -136,9 +171,7 @@ static int replay_all(struct checking *c)
     int rc;
     TRY(sql_start(&c->from, &row,
                   "SELECT sequence, s.digest, payload, signature, countersignature, s.key, s.handle, accepted_ms, receipt, "
-                  "receipt_signature, coalesce(k.line, ''), s.type FROM statements s LEFT JOIN keys k ON k.id = s.key ORDER "
-                  "BY sequence",
-                  ""));
+                  "receipt_signature, s.type FROM statements s ORDER BY sequence", ""));
     while ((rc = sql_next(&c->from, row)) > 0) {
         struct arena arena = {0};
         struct taken *t = zalloc(sizeof *t);

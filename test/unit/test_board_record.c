@@ -91,6 +91,18 @@ static void test_check_finds(void **state)
     static const struct {
         const char *harm, *heal, *said;
     } cases[] = {
+        {"DELETE FROM findings; UPDATE runs SET flags = 0, trust = 2 WHERE sequence = 3; "
+         "UPDATE entries SET flags = 0, trust = 2 WHERE source = '#3'",
+         "INSERT INTO findings VALUES (3, 0, 'sources-changed', 'they differ'); UPDATE runs SET flags = 1, trust = 1 WHERE "
+         "sequence = 3; UPDATE entries SET flags = 1, trust = 1 WHERE source = '#3'",
+         "its flag sources-changed is missing"},
+        {"UPDATE keys SET handle = 'eve' WHERE handle = 'ada'; UPDATE statements SET handle = 'eve'; UPDATE runs SET handle = "
+         "'eve'",
+         "UPDATE keys SET handle = 'ada' WHERE handle = 'eve'; UPDATE statements SET handle = 'ada'; UPDATE runs SET handle = "
+         "'ada'",
+         "it is of \"ada\", not of \"eve\""},
+        {"UPDATE keys SET line = line || 'x' WHERE handle = 'ada'",
+         "UPDATE keys SET line = substr(line, 1, length(line) - 1) WHERE handle = 'ada'", "line"},
         {"UPDATE entries SET value = value / 2 WHERE id = 1", "UPDATE entries SET value = value * 2 WHERE id = 1", "value"},
         {"UPDATE entries SET alive = 0 WHERE id = 2", "UPDATE entries SET alive = 1 WHERE id = 2", "should be there"},
         {"UPDATE runs SET trust = 4 WHERE sequence = 1", "UPDATE runs SET trust = 2 WHERE sequence = 1", "trust"},
@@ -107,6 +119,9 @@ static void test_check_finds(void **state)
     };
     assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
     assert_int_equal(hand_in(run_of("ada", 2), &ada), PROBLEM_NONE);
+    json_t *flagged = run_of("ada", 3);
+    fixture_set(flagged, "software.dirty", json_integer(1));
+    assert_int_equal(hand_in(flagged, &ada), PROBLEM_NONE);
     assert_whole();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct text said = {0};
