@@ -63,7 +63,8 @@ struct entry {
     double p;               // of a group's t-test; negative elsewhere
     int runs;               // of a group; 1 otherwise
     enum trust trust;
-    int64_t accepted_ms;    // server time (of an import: its date at midnight): breaks ties, dates the row
+    int64_t accepted_ms;    // server time: breaks ties, dates the row. Training: of the run's first statement, whatever
+                            // superseded it; an import's: its date at midnight
     int64_t sequence;       // statement (group: its last); 0 for an import
     int64_t devices, views, flags;
     const char *contest;    // "cifar10"

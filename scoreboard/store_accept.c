@@ -50,10 +50,15 @@ static struct sql *sql_of(struct attempt *a)
 static int find_again(struct attempt *a)
 {
     sqlite3_stmt *row;
-    TRY(sql_start(sql_of(a), &row, "SELECT sequence, receipt, receipt_signature FROM statements WHERE digest = ?", "t",
+    bool other = false;
+    TRY(sql_start(sql_of(a), &row, "SELECT sequence, receipt, receipt_signature, key FROM statements WHERE digest = ?", "t",
                   a->envelope->statement.digest));
     int rc = sql_next(sql_of(a), row);
-    if (rc > 0) {
+    if (rc > 0) other = strcmp(sql_text(row, 3), a->in.key) != 0;
+    if (other)
+        refuse(a, PROBLEM_CONFLICT, "another key signed the same statement, which was accepted as %lld",
+               (long long)sql_column(row, 0));
+    else if (rc > 0) {
         a->out->again = true;
         a->out->sequence = sql_column(row, 0);
         a->out->receipt = copy_text(sql_text(row, 1));
@@ -61,6 +66,7 @@ static int find_again(struct attempt *a)
     }
     sql_end(row);
     if (rc <= 0) return rc;
+    if (other) return REFUSED;
     a->out->findings = (struct findings){0};
     TRY(store_findings(sql_of(a), a->out->sequence, &a->out->findings));
     return REFUSED;  // nothing further is asked, and nothing written
@@ -133,9 +139,25 @@ static int check_handle(struct attempt *a)
 struct earlier {
     int64_t sequence, withdrawn;
     bool same;  // nonce and head both
-    const char *digest, *group;
-    int64_t group_index;
+    const char *digest;
 };
+
+static int compare_members(struct attempt *a, const struct earlier *e)
+{
+    sqlite3_stmt *row;
+    struct statement old = {0};
+    TRY(sql_start(sql_of(a), &row, "SELECT payload FROM statements WHERE sequence = ?", "i", e->sequence));
+    int rc = sql_next(sql_of(a), row);
+    if (rc > 0) rc = statement_read(sqlite3_column_blob(row, 0), (size_t)sqlite3_column_bytes(row, 0), &old);
+    sql_end(row);
+    TRY(rc);
+    const char *name = store_said_anew(old.json, a->json);
+    if (name != NULL)
+        rc = refuse(a, PROBLEM_CONFLICT, "statement %s has another \"%.40s\"; only latencies and words may be said anew", e->digest,
+                    name);
+    statement_free(&old);
+    return rc;
+}
 
 static int compare_with_earlier(struct attempt *a, const struct earlier *e)
 {
@@ -149,9 +171,7 @@ static int compare_with_earlier(struct attempt *a, const struct earlier *e)
     if (!e->same)
         return refuse(a, PROBLEM_CONFLICT, "statement %s has another nonce or other points; only the same run can take its place",
                       e->digest);
-    if (strcmp(e->group, canonical_text(a->json, "group.nonce")) != 0 || e->group_index != canonical_int(a->json, "group.index"))
-        return refuse(a, PROBLEM_CONFLICT, "statement %s has another place in a group; a run keeps its place", e->digest);
-    return 0;
+    return compare_members(a, e);
 }
 
 // Runs with the same nonce or the same chain. `*superseded` becomes the one this statement takes the place of.
@@ -163,22 +183,19 @@ static int check_conflicts(struct attempt *a, int64_t *superseded)
     *superseded = 0;
     TRY(sql_start(
         sql_of(a), &row,
-        "SELECT sequence, withdrawn, nonce = ?1 AND head = ?2, digest, group_nonce, group_index, handle, superseded FROM "
-        "runs "
-        "WHERE nonce = ?1 UNION SELECT sequence, withdrawn, nonce = ?1 AND head = ?2, digest, group_nonce, group_index, "
-        "handle, superseded FROM runs WHERE head = ?2 ORDER BY 1",
+        "SELECT sequence, withdrawn, nonce = ?1 AND head = ?2, digest, handle, superseded FROM runs WHERE nonce = ?1 UNION "
+        "SELECT sequence, withdrawn, nonce = ?1 AND head = ?2, digest, handle, superseded FROM runs WHERE head = ?2 ORDER BY 1",
         "tt", nonce, head));
     while (refused == 0 && (rc = sql_next(sql_of(a), row)) != 0) {
         if (rc < 0) {
             refused = rc;
             break;
         }
-        const struct earlier e = {sql_column(row, 0), sql_column(row, 1), sql_column(row, 2) != 0,
-                                  sql_text(row, 3),   sql_text(row, 4),   sql_column(row, 5)};
-        if (strcmp(sql_text(row, 6), a->in.handle) != 0)
+        const struct earlier e = {sql_column(row, 0), sql_column(row, 1), sql_column(row, 2) != 0, sql_text(row, 3)};
+        if (strcmp(sql_text(row, 4), a->in.handle) != 0)
             refused = refuse(a, PROBLEM_CONFLICT, "this run has been submitted by another person, as statement %lld",
                              (long long)e.sequence);
-        else if (sql_column(row, 7) == 0) {
+        else if (sql_column(row, 5) == 0) {
             refused = compare_with_earlier(a, &e);
             *superseded = e.sequence;
         }

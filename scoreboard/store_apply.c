@@ -60,6 +60,29 @@ static const char *contest_name(const json_t *run)
     return contest != NULL ? contest->name : "";
 }
 
+// Beside these only "division" may change: a run can turn out not to be of the closed one.
+static const char *differs(const json_t *a, const json_t *b, bool opened)
+{
+    static const char *const may[] = {"latencies", "supersedes", "team", "note", "code_url", "tags", NULL};
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)a, name, value)
+    {
+        int i = 0;
+        while (may[i] != NULL && strcmp(may[i], name) != 0) i++;
+        if (may[i] != NULL || (opened && strcmp(name, "division") == 0)) continue;
+        if (!json_equal(value, json_object_get(b, name))) return name;
+    }
+    return NULL;
+}
+
+const char *store_said_anew(const json_t *old, const json_t *run)
+{
+    bool opened = strcmp(canonical_text(run, "division"), "open") == 0;
+    const char *name = differs(old, run, opened);
+    return name != NULL ? name : differs(run, old, opened);
+}
+
 struct replaced {
     int64_t sequence, first;
     char curve[DIGEST_HEX];

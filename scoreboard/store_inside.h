@@ -50,6 +50,8 @@ int store_apply(struct store *, const struct incoming *) MUST_CHECK;
 // Digest of what all runs of a group must share; "" outside groups.
 int store_group_terms(const struct statement *, char hex[DIGEST_HEX]) MUST_CHECK;
 const char *store_chain_head(const struct statement *);
+// The first member that a run has otherwise than the statement it supersedes, and may not; NULL: there is none.
+const char *store_said_anew(const json_t *old, const json_t *run);
 // The findings a statement was accepted with, added to `into`. Codes of a newer program are left out.
 int store_findings(struct sql *, int64_t sequence, struct findings *into) MUST_CHECK;
 

@@ -45,14 +45,15 @@ int store_put_entry(struct store *s, const struct ranked *row, int64_t target_mi
 struct counted {
     struct statement statement;
     int64_t sequence, accepted_ms, flags;
+    int64_t first_ms;  // when the first statement of the run was accepted
     enum trust trust;
     bool counts;
     const char *contest, *team, *code_url, *tags;  // in the arena
 };
 
 #define COUNTED_COLUMNS                                                                                                \
-    "sequence, accepted_ms, flags, trust, withdrawn = 0 AND superseded = 0, contest, team, code_url, tags, payload "   \
-    "FROM runs JOIN statements USING (sequence) "
+    "sequence, accepted_ms, flags, trust, withdrawn = 0 AND superseded = 0, contest, team, code_url, tags, payload, "  \
+    "(SELECT f.accepted_ms FROM statements f WHERE f.sequence = first) FROM runs JOIN statements USING (sequence) "
 
 static int read_counted(sqlite3_stmt *row, struct arena *arena, struct counted *c)
 {
@@ -61,7 +62,7 @@ static int read_counted(sqlite3_stmt *row, struct arena *arena, struct counted *
         .sequence = sql_column(row, 0), .accepted_ms = sql_column(row, 1), .flags = sql_column(row, 2),
         .trust = trust >= 0 && trust < TRUSTS ? (enum trust)trust : TRUST_SIGNED, .counts = sql_column(row, 4) != 0,
         .contest = sql_keep(row, 5, arena), .team = sql_keep(row, 6, arena), .code_url = sql_keep(row, 7, arena),
-        .tags = sql_keep(row, 8, arena),
+        .tags = sql_keep(row, 8, arena), .first_ms = sql_column(row, 10),
     };
     if (!c->counts) return 0;
     return statement_read(sqlite3_column_blob(row, 9), (size_t)sqlite3_column_bytes(row, 9), &c->statement);
@@ -84,11 +85,14 @@ static int targets_of(const char *name, const struct statement *statement, int64
     return count;
 }
 
-static void complete(struct entry *e, const struct counted *c, const char *source)
+// What was trained is as old as the run's first statement, whatever takes that one's place; a latency may be newer.
+static void complete(struct ranked *row, const struct counted *c, const char *source)
 {
+    bool training = row->board == BOARD_TRAINING_TIME || row->board == BOARD_TRAINING_COST;
+    struct entry *e = &row->entry;
     e->source = source;
     e->sequence = c->sequence;
-    e->accepted_ms = c->accepted_ms;
+    e->accepted_ms = training ? c->first_ms : c->accepted_ms;
     e->flags = c->flags;
     e->trust = c->trust;
     e->team = c->team;
@@ -104,7 +108,7 @@ static int put_run(struct store *s, const struct counted *c, const char *source,
         struct ranked rows[BOARDS];
         int found = ranking_of_run_at(&c->statement, targets[i], arena, rows);
         for (int n = 0; n < found; n++) {
-            complete(&rows[n].entry, c, source);
+            complete(&rows[n], c, source);
             TRY(store_put_entry(s, &rows[n], shelves[i]));
         }
     }
@@ -154,6 +158,7 @@ static int put_group(struct store *s, const char *source, const struct counted *
         if (runs[i].trust < whole.trust) whole.trust = runs[i].trust;
         if (runs[i].sequence > whole.sequence) whole.sequence = runs[i].sequence;
         if (runs[i].accepted_ms > whole.accepted_ms) whole.accepted_ms = runs[i].accepted_ms;
+        if (runs[i].first_ms > whole.first_ms) whole.first_ms = runs[i].first_ms;
         if (i > 0) whole.flags += runs[i].flags;
     }
     int64_t targets[CONTEST_TARGETS], shelves[CONTEST_TARGETS];
@@ -164,7 +169,7 @@ static int put_group(struct store *s, const char *source, const struct counted *
         if (targets[i] > canonical_int(runs[0].statement.json, "target_micro")) continue;
         int found = ranking_of_group_at(statements, count, targets[i], arena, &facts, rows);
         for (int n = 0; n < found; n++) {
-            complete(&rows[n].entry, &whole, source);
+            complete(&rows[n], &whole, source);
             TRY(store_put_entry(s, &rows[n], shelves[i]));
         }
     }

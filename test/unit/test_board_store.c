@@ -131,6 +131,69 @@ static void test_rate(void **state)
     assert_int_equal(hand_in_at(run_of("ada", 3), &ada, NULL, FIXTURE_NOW_MS + 3600000), PROBLEM_NONE);
 }
 
+// Only the signer's own bytes get a receipt again.
+static void test_same_bytes_another_key(void **state)
+{
+    (void)state;
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(run_of("ada", 1), &bob), PROBLEM_CONFLICT);
+    assert_false(last.again);
+    assert_null(last.receipt);
+}
+
+static struct entry row_of(enum board board, const char *author)
+{
+    struct entries e = board_of(board, RANK_CLASSIC);
+    for (int i = 0; i < e.count; i++)
+        if (strcmp(e.at[i].author, author) == 0) return e.at[i];
+    GIVE_UP("%s has no row", author);
+    return (struct entry){0};
+}
+
+// A statement that takes another's place says nothing new of the training, and the run keeps its age.
+static void test_supersede_changes_little(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *value;
+        int64_t number;
+        enum problem problem;
+    } cases[] = {
+        {"hardware.cpu", "A faster CPU", 0, PROBLEM_CONFLICT},
+        {"hardware.devices", NULL, 2, PROBLEM_CONFLICT},
+        {"precision", "f16", 0, PROBLEM_CONFLICT},
+        {"model.flops_per_sample", NULL, 7, PROBLEM_CONFLICT},
+        {"peak_memory_bytes", NULL, 7, PROBLEM_CONFLICT},
+        {"price.instance", "cheap", 0, PROBLEM_CONFLICT},
+        {"team", "Byron", 0, PROBLEM_NONE},
+        {"division", "open", 0, PROBLEM_NONE},
+        {"division", "closed", 0, PROBLEM_CONFLICT},
+    };
+    json_t *now = run_of("ada", 1);
+    char digest[DIGEST_HEX];
+    assert_int_equal(hand_in(json_deep_copy(now), &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(run_of("bob", 2), &bob), PROBLEM_NONE);
+    digest_of(now, digest);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *next = json_deep_copy(now);
+        fixture_set(next, cases[i].path, cases[i].value != NULL ? json_string(cases[i].value) : json_integer(cases[i].number));
+        json_object_set_new(next, "supersedes", json_string(digest));
+        enum problem problem = hand_in_at(json_deep_copy(next), &ada, NULL, FIXTURE_NOW_MS + 60000);
+        if (problem != cases[i].problem) GIVE_UP("%s: %s", cases[i].path, last.detail);
+        if (problem == PROBLEM_NONE) {
+            json_decref(now);
+            now = json_incref(next);
+            digest_of(now, digest);
+        }
+        json_decref(next);
+    }
+    json_decref(now);
+    assert_int_equal(row_of(BOARD_TRAINING_TIME, "ada").accepted_ms, FIXTURE_NOW_MS);
+    assert_int_equal(row_of(BOARD_TRAINING_COST, "ada").accepted_ms, FIXTURE_NOW_MS);
+    assert_int_equal(row_of(BOARD_INFERENCE_LATENCY, "ada").accepted_ms, FIXTURE_NOW_MS + 60000);
+    assert_whole();
+}
+
 static void test_supersede(void **state)
 {
     (void)state;
@@ -293,6 +356,7 @@ static void test_reproduced(void **state)
 static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     TEST(test_run_is_taken), TEST(test_same_bytes_same_receipt), TEST(test_refusals), TEST(test_same_head),  TEST(test_rate),
+    TEST(test_same_bytes_another_key), TEST(test_supersede_changes_little),
     TEST(test_supersede),    TEST(test_withdraw_and_amend),      TEST(test_group),    TEST(test_reproduced),
 };
 
