@@ -22,7 +22,7 @@
     PROBLEM(MEDIA, 415, "unsupported-media-type", "A statement comes as application/json")                             \
     PROBLEM(FOREIGN, 422, "foreign-board", "The statement is meant for another board")                                 \
     PROBLEM(CHECKS, 422, "checks-failed", "The statement fails checks")                                                \
-    PROBLEM(RATE, 429, "too-many-submissions", "Too many submissions with this key in the last hour")                  \
+    PROBLEM(RATE, 429, "too-many-submissions", "Too many submissions by this person in the last hour")                 \
     PROBLEM(HEADERS, 431, "headers-too-large", "The request's headers are too large")                                  \
     PROBLEM(INSIDE, 500, "internal", "The server made a mistake")                                                      \
     PROBLEM(STORAGE, 503, "storage", "The record can not be written at the moment")

@@ -100,19 +100,18 @@ static int check_signer(struct attempt *a)
     return 0;
 }
 
-// A revocation is never held up: whoever took a key could otherwise use up its hour.
+// Counted by person: a rotation brings a fresh key. A revocation is never held up: whoever took a key could otherwise use
+// up its owner's hour.
 static int check_rate(struct attempt *a)
 {
-    int64_t count, oldest, limit = a->store->submissions_per_hour;
-    if (limit <= 0 || a->envelope->statement.type == STATEMENT_REVOKE) return 0;
-    TRY(sql_int(sql_of(a), &count, 0, "SELECT count(*) FROM statements WHERE key = ? AND accepted_ms > ?", "ti", a->in.key,
-                a->now_ms - HOUR_MS));
-    if (count < limit) return 0;
-    TRY(sql_int(sql_of(a), &oldest, a->now_ms, "SELECT min(accepted_ms) FROM statements WHERE key = ? AND accepted_ms > ?", "ti",
-                a->in.key, a->now_ms - HOUR_MS));
-    int64_t wait = (oldest + HOUR_MS - a->now_ms + 999) / 1000;
+    int64_t then, limit = a->store->submissions_per_hour;
+    if (limit <= 0 || a->in.new_key || a->envelope->statement.type == STATEMENT_REVOKE) return 0;
+    TRY(sql_int(sql_of(a), &then, 0, "SELECT accepted_ms FROM statements WHERE handle = ? ORDER BY sequence DESC LIMIT 1 OFFSET ?",
+                "ti", a->in.handle, limit - 1));
+    if (then <= a->now_ms - HOUR_MS) return 0;
+    int64_t wait = (then + HOUR_MS - a->now_ms + 999) / 1000;
     a->out->retry_after = wait < 1 ? 1 : wait > 3600 ? 3600 : (int)wait;
-    return refuse(a, PROBLEM_RATE, "%lld statements an hour are taken from a key; the next one in %d s", (long long)limit,
+    return refuse(a, PROBLEM_RATE, "%lld statements an hour are taken from a person; the next one in %d s", (long long)limit,
                   a->out->retry_after);
 }
 
@@ -324,13 +323,20 @@ static int make_receipt(struct attempt *a)
     return 0;
 }
 
-// Server time never runs backwards in the log, whatever the clock does: it breaks ties.
+// Server time never runs backwards in the log, whatever the clock does: it breaks ties. A clock that once jumped ahead must
+// not set the time of all that comes after. The checks are asked for the moment that is recorded: store_check asks again.
 static int number_it(struct attempt *a)
 {
     int64_t last;
     TRY(sql_int(sql_of(a), &a->in.sequence, 1, "SELECT coalesce(max(sequence), 0) + 1 FROM statements", ""));
     TRY(sql_int(sql_of(a), &last, 0, "SELECT accepted_ms FROM statements ORDER BY sequence DESC LIMIT 1", ""));
+    if (last - a->now_ms > HOUR_MS)
+        return fail(ERR_DATABASE, "the server's clock is %lld minutes behind the last statement: one of the two is wrong",
+                    (long long)((last - a->now_ms) / 60000));
     a->in.accepted_ms = a->now_ms > last ? a->now_ms : last;
+    if (a->in.accepted_ms == a->now_ms) return 0;
+    a->out->findings = (struct findings){0};
+    check_statement(&a->envelope->statement, a->in.accepted_ms, &a->out->findings);
     return 0;
 }
 
@@ -340,6 +346,7 @@ static int attempt_inside(struct attempt *a)
         return refuse(a, PROBLEM_FOREIGN, "the statement is meant for the board \"%s\"; this is \"%s\"",
                       canonical_text(a->json, "board"), a->store->origin);
     STEP(find_again(a));
+    TRY(number_it(a));
     STEP(check_signer(a));
     STEP(check_rate(a));
     STEP(check_handle(a));
@@ -347,7 +354,6 @@ static int attempt_inside(struct attempt *a)
     if (a->out->findings.rejects > 0)
         return refuse(a, PROBLEM_CHECKS, "%d check%s failed; each is listed with its figures", a->out->findings.rejects,
                       a->out->findings.rejects == 1 ? "" : "s");
-    TRY(number_it(a));
     TRY(make_receipt(a));
     return store_apply(a->store, &a->in);
 }

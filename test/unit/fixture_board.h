@@ -121,6 +121,16 @@ static inline json_t *about(const char *type, const char *digest)
     return value;
 }
 
+// The rotation of a handle to a new key.
+static inline json_t *rotate_to(const struct sshkey_secret *next, const char *handle)
+{
+    char line[SSHKEY_TEXT];
+    struct sshkey bare = next->key;
+    bare.comment[0] = 0;
+    return json_pack("{s:s, s:i, s:s, s:s, s:s, s:I}", "type", "rotate", "version", 1, "board", "test", "handle", handle, "key",
+                     sshkey_line(&bare, line), "made_ms", (json_int_t)FIXTURE_NOW_MS);
+}
+
 static inline void digest_of(json_t *payload, char hex[DIGEST_HEX])
 {
     struct statement s;

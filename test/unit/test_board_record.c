@@ -6,15 +6,6 @@
 #include "test/unit/fixture_board.h"
 
 // ---- keys
-static json_t *rotate_to(const struct sshkey_secret *next, const char *handle)
-{
-    char line[SSHKEY_TEXT];
-    struct sshkey bare = next->key;
-    bare.comment[0] = 0;
-    return json_pack("{s:s, s:i, s:s, s:s, s:s, s:I}", "type", "rotate", "version", 1, "board", "test", "handle", handle, "key",
-                     sshkey_line(&bare, line), "made_ms", (json_int_t)FIXTURE_NOW_MS);
-}
-
 static json_t *revoke_of(const struct sshkey_secret *key)
 {
     char id[SSHKEY_ID];

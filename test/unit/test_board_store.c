@@ -3,6 +3,15 @@
 // reproductions, and what each does to the boards.
 #include "test/unit/fixture_board.h"
 
+static struct entry row_of(enum board board, const char *author)
+{
+    struct entries e = board_of(board, RANK_CLASSIC);
+    for (int i = 0; i < e.count; i++)
+        if (strcmp(e.at[i].author, author) == 0) return e.at[i];
+    GIVE_UP("%s has no row", author);
+    return (struct entry){0};
+}
+
 // ---- runs
 static void test_run_is_taken(void **state)
 {
@@ -129,6 +138,37 @@ static void test_rate(void **state)
     assert_int_equal(hand_in_at(run_of("ada", 1), &ada, NULL, FIXTURE_NOW_MS + 600000), PROBLEM_NONE);  // again is not new
     assert_int_equal(hand_in(run_of("bob", 4), &bob), PROBLEM_NONE);
     assert_int_equal(hand_in_at(run_of("ada", 3), &ada, NULL, FIXTURE_NOW_MS + 3600000), PROBLEM_NONE);
+    // A new key is no new hour. (The hour of two statements begins with the older of them.)
+    assert_int_equal(hand_in_at(rotate_to(&eve, "ada"), &ada, &eve, FIXTURE_NOW_MS + 3600000), PROBLEM_NONE);
+    assert_int_equal(hand_in_at(run_of("ada", 5), &eve, NULL, FIXTURE_NOW_MS + 5400000), PROBLEM_RATE);
+    assert_int_equal(last.retry_after, 1800);
+    assert_int_equal(hand_in_at(run_of("ada", 5), &eve, NULL, FIXTURE_NOW_MS + 7200000), PROBLEM_NONE);
+}
+
+// The clock goes back a little: server time stands still, and the checks are asked for the moment that is recorded. More
+// than an hour: somebody has to look.
+static void test_clock_goes_back(void **state)
+{
+    (void)state;
+    enum { MINUTE = 60000 };
+    struct envelope e = {.key = bob.key};
+    struct acceptance refused;
+    char signature[SSHSIG_MAX];
+    assert_int_equal(hand_in_at(run_of("ada", 1), &ada, NULL, FIXTURE_NOW_MS + 50 * MINUTE), PROBLEM_NONE);
+    assert_int_equal(hand_in(run_of("ada", 2), &ada), PROBLEM_NONE);
+    assert_int_equal(row_of(BOARD_TRAINING_TIME, "ada").accepted_ms, FIXTURE_NOW_MS + 50 * MINUTE);
+    assert_int_equal(statement_make(run_of("bob", 3), &e.statement), 0);
+    e.signature = copy_text(sshsig_sign(statement_namespace(STATEMENT_RUN), e.statement.payload, e.statement.count, &bob, signature));
+    assert_int_equal(store_accept(store, &e, FIXTURE_NOW_MS - 11 * MINUTE, &refused), ERR_DATABASE);
+    assert_int_equal(refused.problem, PROBLEM_STORAGE);
+    assert_non_null(strstr(refused.detail, "clock is 61 minutes behind"));
+    assert_int_equal(store_accept(store, &e, FIXTURE_NOW_MS - 10 * MINUTE, &refused), 0);
+    assert_int_equal(refused.problem, PROBLEM_NONE);
+    free(refused.receipt);
+    envelope_free(&e);
+    assert_int_equal(hand_in_at(run_of("ada", 1), &ada, NULL, 0), PROBLEM_NONE);  // old receipts need no clock
+    assert_true(last.again);
+    assert_whole();
 }
 
 // Only the signer's own bytes get a receipt again.
@@ -139,15 +179,6 @@ static void test_same_bytes_another_key(void **state)
     assert_int_equal(hand_in(run_of("ada", 1), &bob), PROBLEM_CONFLICT);
     assert_false(last.again);
     assert_null(last.receipt);
-}
-
-static struct entry row_of(enum board board, const char *author)
-{
-    struct entries e = board_of(board, RANK_CLASSIC);
-    for (int i = 0; i < e.count; i++)
-        if (strcmp(e.at[i].author, author) == 0) return e.at[i];
-    GIVE_UP("%s has no row", author);
-    return (struct entry){0};
 }
 
 // A statement that takes another's place says nothing new of the training, and the run keeps its age.
@@ -356,7 +387,7 @@ static void test_reproduced(void **state)
 static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     TEST(test_run_is_taken), TEST(test_same_bytes_same_receipt), TEST(test_refusals), TEST(test_same_head),  TEST(test_rate),
-    TEST(test_same_bytes_another_key), TEST(test_supersede_changes_little),
+    TEST(test_same_bytes_another_key), TEST(test_clock_goes_back), TEST(test_supersede_changes_little),
     TEST(test_supersede),    TEST(test_withdraw_and_amend),      TEST(test_group),    TEST(test_reproduced),
 };
 
