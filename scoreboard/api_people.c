@@ -76,7 +76,8 @@ static json_t *facts_json(const struct group_facts *facts)
 }
 
 // The verdict over the runs that still count: those neither withdrawn nor superseded.
-static int judge(struct reader *reader, const struct stored *stored, int count, struct arena *arena, struct group_facts *facts)
+static int judge(struct reader *reader, const struct stored *stored, int count, int planned, struct arena *arena,
+                 struct group_facts *facts)
 {
     struct statement *read = arena_alloc(arena, (size_t)count * sizeof *read);
     const struct statement **runs = arena_alloc(arena, (size_t)count * sizeof *runs);
@@ -87,7 +88,7 @@ static int judge(struct reader *reader, const struct stored *stored, int count, 
         rc = store_group_run(reader, stored[i].sequence, &read[taken]);
         if (rc == 0) runs[taken] = &read[taken], taken++;
     }
-    if (rc == 0) ranking_of_group(runs, taken, arena, facts, rows);
+    if (rc == 0) ranking_of_group(runs, taken, planned, arena, facts, rows);
     for (int i = 0; i < taken; i++) statement_free(&read[i]);
     return rc;
 }
@@ -100,7 +101,7 @@ int api_group(const struct request *request, struct answer *answer)
     int count, planned;
     int rc = store_group(request->reader, request->word[0], &arena, &stored, &count, &planned);
     if (rc == 0 && count == 0) rc = fail(ERR_MISSING, "there is no group %.40s here", request->word[0]);
-    if (rc == 0) rc = judge(request->reader, stored, count, &arena, &facts);
+    if (rc == 0) rc = judge(request->reader, stored, count, planned, &arena, &facts);
     if (rc == 0) {
         json_t *runs = json_array();
         for (int i = 0; i < count; i++) json_array_append_new(runs, api_stored(&stored[i]));

@@ -31,11 +31,11 @@ static int gather(struct page *page, const char *nonce, struct gathered *g)
         *shown = (struct shown){.stored = stored[i]};
         TRY(store_group_run(page->reader, stored[i].sequence, &shown->statement));
         g->count++;
-        shown->contest = contest_of(shown_text(shown, "task"), shown_int(shown, "synthetic") == 1);
+        shown->contest = ranking_contest(shown->statement.json);
         if (stored[i].withdrawn == 0 && stored[i].superseded == 0) g->counting[g->counted++] = &shown->statement;
     }
     struct ranked rows[BOARDS];
-    ranking_of_group(g->counting, g->counted, &page->arena, &g->facts, rows);
+    ranking_of_group(g->counting, g->counted, g->planned, &page->arena, &g->facts, rows);
     return 0;
 }
 

@@ -18,35 +18,21 @@ static double dollars(__int128 ns, int64_t micro_per_hour)
     return (double)(ns * micro_per_hour) / NS_MICRO_AN_HOUR;
 }
 
-void ranking_hardware(const json_t *hardware, int64_t threads, struct text *into)
+// A machine with a graphics processor may still have computed on its processor.
+const char *ranking_hardware(const json_t *of, struct arena *arena)
 {
-    const char *gpu = canonical_text(hardware, "gpu"), *cpu = canonical_text(hardware, "cpu");
-    int64_t devices = canonical_int(hardware, "devices");
-    if (*gpu != 0) {
+    const char *gpu = canonical_text(of, "hardware.gpu"), *cpu = canonical_text(of, "hardware.cpu"),
+               *device = canonical_text(of, "device");
+    int64_t devices = canonical_int(of, "hardware.devices"), threads = canonical_int(of, "threads");
+    const char *count = devices > 1 ? arena_text(arena, "%lld x ", (long long)devices) : "";
+    if (*gpu != 0 && strcmp(device, "cpu") != 0 && strcmp(device, "ref") != 0) {
         size_t digits = strspn(gpu, "0123456789");  // "8 x NAME" counts what is there; devices, what is in use
         if (digits > 0 && strncmp(gpu + digits, " x ", 3) == 0) gpu += digits + 3;
-        if (devices > 1) text_add(into, "%lld x ", (long long)devices);
-        text_add(into, "%s", gpu);
-        return;
+        return arena_text(arena, "%s%s", count, gpu);
     }
-    if (devices > 1) text_add(into, "%lld x ", (long long)devices);
-    text_add(into, "%s", *cpu != 0 ? cpu : "unknown processor");
-    if (threads > 0) text_add(into, ", %lld thread%s", (long long)threads, threads == 1 ? "" : "s");
-}
-
-// A machine with a graphics processor may still have computed on its processor.
-static const char *hardware_of(const json_t *what, const json_t *hardware, struct arena *arena)
-{
-    const char *device = canonical_text(what, "device");
-    bool processor = strcmp(device, "cpu") == 0 || strcmp(device, "ref") == 0;
-    struct text text = {0};
-    json_t *copy = json_copy((json_t *)hardware);
-    if (processor) json_object_set_new(copy, "gpu", json_string(""));
-    ranking_hardware(copy, canonical_int(what, "threads"), &text);
-    json_decref(copy);
-    char *kept = arena_text(arena, "%s", text.at);
-    text_free(&text);
-    return kept;
+    if (*cpu == 0) cpu = "unknown processor";
+    if (threads == 0) return arena_text(arena, "%s%s", count, cpu);
+    return arena_text(arena, "%s%s, %lld thread%s", count, cpu, (long long)threads, threads == 1 ? "" : "s");
 }
 
 static const char *day_of(int64_t ms, struct arena *arena)
@@ -58,19 +44,7 @@ static const char *day_of(int64_t ms, struct arena *arena)
     return arena_text(arena, "%s", text);
 }
 
-static const char *tags_of(const json_t *run, struct arena *arena)
-{
-    struct text text = {0};
-    size_t i;
-    json_t *tag;
-    json_array_foreach((json_t *)canonical_at(run, "tags"), i, tag)
-        text_add(&text, "%s%s", i > 0 ? " " : "", json_string_value(tag));
-    char *kept = arena_text(arena, "%s", text.at != NULL ? text.at : "");
-    text_free(&text);
-    return kept;
-}
-
-static const struct contest *contest_of_run(const json_t *run)
+const struct contest *ranking_contest(const json_t *run)
 {
     return contest_of(canonical_text(run, "task"), canonical_int(run, "synthetic") != 0);
 }
@@ -78,22 +52,22 @@ static const struct contest *contest_of_run(const json_t *run)
 // What all rows of a run share.
 static struct entry entry_of(const json_t *run, struct arena *arena)
 {
-    const struct contest *contest = contest_of_run(run);
+    const struct contest *contest = ranking_contest(run);
     return (struct entry){
         .cost = -1, .p = -1, .runs = 1, .trust = TRUST_SIGNED, .contest = contest != NULL ? contest->name : "", .source = "",
         .devices = canonical_int(run, "hardware.devices"), .views = canonical_int(run, "views"),
-        .group = canonical_text(run, "group.nonce"), .author = canonical_text(run, "handle"), .team = canonical_text(run, "team"),
+        .group = canonical_text(run, "group.nonce"), .author = canonical_text(run, "handle"), .team = "",
         .model = canonical_text(run, "model.name"), .framework = canonical_text(run, "software.framework"),
-        .hardware = hardware_of(run, canonical_at(run, "hardware"), arena), .precision = canonical_text(run, "precision"),
+        .hardware = ranking_hardware(run, arena), .precision = canonical_text(run, "precision"),
         .division = canonical_text(run, "division"), .date = day_of(canonical_int(run, "ended_ms"), arena),
-        .code_url = canonical_text(run, "code_url"), .tags = tags_of(run, arena),
+        .code_url = "", .tags = "",
     };
 }
 
 // Texts of the statement live no longer than it does.
 static void keep_texts(struct entry *e, struct arena *arena)
 {
-    const char **texts[] = {&e->group, &e->author, &e->team, &e->model, &e->framework, &e->precision, &e->division, &e->code_url};
+    const char **texts[] = {&e->group, &e->author, &e->model, &e->framework, &e->precision, &e->division};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) *texts[i] = arena_text(arena, "%s", *texts[i]);
 }
 
@@ -146,7 +120,7 @@ static struct entry entry_of_latency(const json_t *run, const json_t *latency, s
 {
     struct entry entry = entry_of(run, arena);
     keep_texts(&entry, arena);
-    entry.hardware = hardware_of(latency, canonical_at(latency, "hardware"), arena);
+    entry.hardware = ranking_hardware(latency, arena);
     entry.precision = arena_text(arena, "%s", canonical_text(latency, "precision"));
     entry.devices = canonical_int(latency, "hardware.devices");
     entry.views = canonical_int(latency, "views");
@@ -159,7 +133,7 @@ int ranking_of_run_at(const struct statement *s, int64_t target_micro, struct ar
 {
     const json_t *run = s->json;
     int count = 0;
-    if (s->type != STATEMENT_RUN || contest_of_run(run) == NULL || target_micro > canonical_int(run, "target_micro")) return 0;
+    if (s->type != STATEMENT_RUN || ranking_contest(run) == NULL || target_micro > canonical_int(run, "target_micro")) return 0;
     const json_t *point = crossing(run, target_micro);
     if (point != NULL) {
         struct entry entry = entry_of(run, arena);
@@ -227,7 +201,7 @@ static struct entry entry_of_group(const struct statement *const *runs, int coun
     entry.accuracy = facts->accuracy.mean;
     for (int i = 1; i < count; i++) {
         const json_t *run = runs[i]->json;
-        const char *hardware = hardware_of(run, canonical_at(run, "hardware"), arena),
+        const char *hardware = ranking_hardware(run, arena),
                    *date = day_of(canonical_int(run, "ended_ms"), arena);
         if (strcmp(hardware, entry.hardware) != 0) entry.hardware = "several machines";
         if (strcmp(date, entry.date) > 0) entry.date = date;
@@ -293,15 +267,15 @@ static void add_group_inference(const struct statement *const *runs, int count, 
     free(values);
 }
 
-int ranking_of_group_at(const struct statement *const *runs, int count, int64_t target_micro, struct arena *arena,
+int ranking_of_group_at(const struct statement *const *runs, int count, int planned, int64_t target_micro, struct arena *arena,
                         struct group_facts *facts, struct ranked rows[BOARDS])
 {
     struct group_run *list = zalloc((size_t)(count + 1) * sizeof *list);
     for (int i = 0; i < count; i++) list[i] = group_run_of(runs[i]->json);
-    int planned = count > 0 ? (int)canonical_int(runs[0]->json, "group.planned") : 0, found = 0;
+    int found = 0;
     group_judge(list, count, planned, target_micro, facts);
     free(list);
-    if (!facts->official || contest_of_run(runs[0]->json) == NULL) return 0;
+    if (!facts->official || ranking_contest(runs[0]->json) == NULL) return 0;
     const struct entry entry = entry_of_group(runs, count, facts, arena);
     add_group_training(runs, count, entry, facts, rows, &found);
     add_group_inference(runs, count, entry, BOARD_INFERENCE_LATENCY, arena, rows, &found);
@@ -309,11 +283,11 @@ int ranking_of_group_at(const struct statement *const *runs, int count, int64_t 
     return found;
 }
 
-int ranking_of_group(const struct statement *const *runs, int count, struct arena *arena, struct group_facts *facts,
-                     struct ranked rows[BOARDS])
+int ranking_of_group(const struct statement *const *runs, int count, int planned, struct arena *arena,
+                     struct group_facts *facts, struct ranked rows[BOARDS])
 {
     int64_t target = count > 0 ? canonical_int(runs[0]->json, "target_micro") : 0;
-    return ranking_of_group_at(runs, count, target, arena, facts, rows);
+    return ranking_of_group_at(runs, count, planned, target, arena, facts, rows);
 }
 
 static void keep(json_t *list, const json_t *item)

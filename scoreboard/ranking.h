@@ -14,15 +14,16 @@ struct ranked {
     struct entry entry;  // without id, board, order and rank; texts in the arena
 };
 // Both return how many rows there are: at most one a board. The store adds what statements do not say: id, place, trust,
-// flags, sequence and server time, source, and the words of later amendments.
+// flags, sequence and server time, source; and team, address of the code and tags, which may have been amended.
 // A run that did not meet its target has none; nor has one that was withdrawn or superseded, which the caller knows.
 int ranking_of_run(const struct statement *, struct arena *, struct ranked rows[BOARDS]);
-// `runs`: what counts of a group, in order of index. Rows only when the group is official (group.h); `facts` always.
-int ranking_of_group(const struct statement *const *runs, int count, struct arena *, struct group_facts *facts,
+// `runs`: what counts of a group of `planned` runs, in order of index. Rows only when the group is official (group.h);
+// `facts` always.
+int ranking_of_group(const struct statement *const *runs, int count, int planned, struct arena *, struct group_facts *facts,
                      struct ranked rows[BOARDS]);
 // The same at another target of the contest, at most the run's own (imports may meet SQuAD's 0.73 and not its 0.75).
 int ranking_of_run_at(const struct statement *, int64_t target_micro, struct arena *, struct ranked rows[BOARDS]);
-int ranking_of_group_at(const struct statement *const *runs, int count, int64_t target_micro, struct arena *,
+int ranking_of_group_at(const struct statement *const *runs, int count, int planned, int64_t target_micro, struct arena *,
                         struct group_facts *facts, struct ranked rows[BOARDS]);
 // Leaves of a run what its group's rank and page look at: the last point and the last evaluation, the last segment, the
 // best latencies. The payload is gone, too: the statement's JSON says less than it.
@@ -30,7 +31,8 @@ void ranking_slim(struct statement *);
 // What two runs must share so that one reproduces the other: SHA-256 over task, recipe, seed, binary, data and the points
 // (epoch, samples, k, loss; no times).
 int ranking_curve(const struct statement *, char hex[DIGEST_HEX]) MUST_CHECK;
-// "2 x NVIDIA H200", "AMD EPYC 9R14, 2 threads": hardware as boards show it.
-void ranking_hardware(const json_t *hardware, int64_t threads, struct text *into);
+// "2 x NVIDIA H200", "AMD EPYC 9R14, 2 threads": what a run or a latency computed on, as boards and pages show it.
+const char *ranking_hardware(const json_t *of, struct arena *);
+const struct contest *ranking_contest(const json_t *run);  // NULL: there is none
 
 #endif

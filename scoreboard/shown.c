@@ -14,7 +14,7 @@ int shown_read(struct page *page, const char *id, struct shown *shown)
     if (statement_read(shown->stored.payload, shown->stored.payload_count, &shown->statement) < 0)
         return fail(ERR_DATABASE, "the statement %.64s is not what was accepted", shown->stored.digest);
     if (shown->stored.type == STATEMENT_RUN)
-        shown->contest = contest_of(shown_text(shown, "task"), shown_int(shown, "synthetic") == 1);
+        shown->contest = ranking_contest(shown->statement.json);
     return 0;
 }
 
@@ -52,11 +52,7 @@ bool shown_reached(const struct shown *shown)
 
 const char *shown_hardware(struct page *page, const struct shown *shown)
 {
-    struct text words = {0};
-    ranking_hardware(canonical_at(shown->statement.json, "hardware"), shown_int(shown, "threads"), &words);
-    const char *kept = arena_text(&page->arena, "%s", words.at != NULL ? words.at : "");
-    text_free(&words);
-    return kept;
+    return ranking_hardware(shown->statement.json, &page->arena);
 }
 
 static bool is_share(const struct shown *shown)

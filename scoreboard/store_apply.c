@@ -54,12 +54,6 @@ static void write_tags(const json_t *tags, struct text *into)
     json_array_foreach((json_t *)tags, i, tag) text_add(into, "%s%s", i > 0 ? " " : "", json_string_value(tag));
 }
 
-static const char *contest_name(const json_t *run)
-{
-    const struct contest *contest = contest_of(canonical_text(run, "task"), canonical_int(run, "synthetic") != 0);
-    return contest != NULL ? contest->name : "";
-}
-
 // Beside these only "division" may change: a run can turn out not to be of the closed one.
 static const char *differs(const json_t *a, const json_t *b, bool opened)
 {
@@ -111,6 +105,7 @@ static int insert_run(struct store *s, const struct incoming *in, int64_t first,
     const json_t *run = in->statement->json;
     char terms[DIGEST_HEX];
     struct text tags = {0};
+    const struct contest *contest = ranking_contest(run);
     int64_t flags = in->findings->flags;
     TRY(store_group_terms(in->statement, terms));
     write_tags(canonical_at(run, "tags"), &tags);
@@ -118,7 +113,7 @@ static int insert_run(struct store *s, const struct incoming *in, int64_t first,
                     "planned, group_terms, seed, curve, flags, trust, team, note, code_url, tags) "
                     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "ittttti" "tiititi" "itttt",
                     in->sequence, in->statement->digest, canonical_text(run, "nonce"), store_chain_head(in->statement),
-                    contest_name(run), in->handle, first, canonical_text(run, "group.nonce"), canonical_int(run, "group.index"),
+                    contest != NULL ? contest->name : "", in->handle, first, canonical_text(run, "group.nonce"), canonical_int(run, "group.index"),
                     canonical_int(run, "group.planned"), terms, canonical_int(run, "seed"), curve, flags,
                     (int64_t)(flags == 0 ? TRUST_AUDITED : TRUST_SIGNED), canonical_text(run, "team"),
                     canonical_text(run, "note"), canonical_text(run, "code_url"), tags.at);

@@ -167,7 +167,7 @@ static int put_group(struct store *s, const char *source, const struct counted *
         struct ranked rows[BOARDS];
         struct group_facts facts;
         if (targets[i] > canonical_int(runs[0].statement.json, "target_micro")) continue;
-        int found = ranking_of_group_at(statements, count, targets[i], arena, &facts, rows);
+        int found = ranking_of_group_at(statements, count, count, targets[i], arena, &facts, rows);
         for (int n = 0; n < found; n++) {
             complete(&rows[n], &whole, source);
             TRY(store_put_entry(s, &rows[n], shelves[i]));
@@ -219,12 +219,12 @@ static int read_copies(struct store *s, const char *curve, struct arena *arena, 
     return rc;
 }
 
-// The earliest run of a curve is the one that is reproduced, by the first later run of another person. `first` orders
-// them: a run that supersedes an earlier statement of itself keeps its age.
+// The earliest run of a curve is the one that is reproduced, by the first later run of another person; not while a flag
+// stands against it. `first` orders them: a run that supersedes an earlier statement of itself keeps its age.
 static int set_trust(struct store *s, const struct copy *copies, int count, int i)
 {
     int64_t by = 0, trust = copies[i].flags == 0 ? TRUST_AUDITED : TRUST_SIGNED;
-    for (int n = 1; n < count && i == 0 && by == 0; n++)
+    for (int n = 1; n < count && i == 0 && copies[0].flags == 0 && by == 0; n++)
         if (strcmp(copies[n].handle, copies[0].handle) != 0) by = copies[n].sequence;
     if (by != 0) trust = TRUST_REPRODUCED;
     if (trust == copies[i].trust && by == copies[i].reproduced_by) return 0;

@@ -31,6 +31,7 @@ static void test_run_is_taken(void **state)
         struct entries e = board_of((enum board)board, RANK_CLASSIC);
         assert_int_equal(e.total, 1);
         assert_string_equal(e.at[0].author, "ada");
+        assert_string_equal(e.at[0].tags, "cpu fast");
         assert_string_equal(e.at[0].source, "#1");
         assert_string_equal(e.at[0].hardware, board < BOARD_INFERENCE_LATENCY ? "Test CPU, 16 threads" : "Test CPU, 2 threads");
         assert_string_equal(e.at[0].date, "2027-01-15");
@@ -384,10 +385,25 @@ static void test_reproduced(void **state)
     assert_whole();
 }
 
+// A repeated curve does not answer what was flagged.
+static void test_flagged_is_not_reproduced(void **state)
+{
+    (void)state;
+    json_t *first = run_of("ada", 1), *other = run_of("bob", 2);
+    fixture_set(first, "software.dirty", json_integer(1));
+    fixture_set(other, "software.dirty", json_integer(1));
+    fixture_set(other, "seed", json_integer(1));
+    fixture_chain(other);
+    assert_int_equal(hand_in(first, &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(other, &bob), PROBLEM_NONE);
+    assert_int_equal(trust_of("1"), TRUST_SIGNED);
+    assert_whole();
+}
+
 static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     TEST(test_run_is_taken), TEST(test_same_bytes_same_receipt), TEST(test_refusals), TEST(test_same_head),  TEST(test_rate),
-    TEST(test_same_bytes_another_key), TEST(test_clock_goes_back), TEST(test_supersede_changes_little),
+    TEST(test_flagged_is_not_reproduced), TEST(test_same_bytes_another_key), TEST(test_clock_goes_back), TEST(test_supersede_changes_little),
     TEST(test_supersede),    TEST(test_withdraw_and_amend),      TEST(test_group),    TEST(test_reproduced),
 };
 
