@@ -30,24 +30,11 @@ int api_person(const struct request *request, struct answer *answer)
     return rc;
 }
 
-// A fingerprint may hold slashes, which an address has as %2F (guard_target leaves those); "SHA256:" may be left out.
-static const char *fingerprint(const char *word, struct arena *arena)
-{
-    char *id = arena_text(arena, "%s%s", strncmp(word, "SHA256:", 7) == 0 ? "" : "SHA256:", word), *to = id;
-    for (const char *at = id; *at != 0; to++) {
-        const bool slash = strncmp(at, "%2F", 3) == 0;
-        *to = slash ? '/' : *at;
-        at += slash ? 3 : 1;
-    }
-    *to = 0;
-    return id;
-}
-
 int api_key(const struct request *request, struct answer *answer)
 {
     struct arena arena = {0};
     struct person person;
-    const char *id = fingerprint(request->word[0], &arena);
+    const char *id = store_key_id(request->word[0], &arena);
     int rc = store_person_of_key(request->reader, id, &arena, &person), found = -1;
     for (int i = 0; rc == 0 && i < person.key_count; i++)
         if (strcmp(person.keys[i].id, id) == 0) found = i;

@@ -111,6 +111,9 @@ struct person {
     int statement_count;
 };
 int store_person(struct reader *, const char *handle, struct arena *, struct person *) MUST_CHECK;
+// A key's fingerprint from what stands for it in an address: whole ("SHA256:...") or its 43 digits alone; for "/" there may
+// be "%2F" (guard_target leaves those) or "_", for "+" also "-".
+const char *store_key_id(const char *word, struct arena *);
 int store_person_of_key(struct reader *, const char *key_id, struct arena *, struct person *) MUST_CHECK;
 
 struct imported {

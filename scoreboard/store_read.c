@@ -168,18 +168,22 @@ int store_person(struct reader *r, const char *handle, struct arena *arena, stru
     return take_all(r, row, arena, &out->statements, &out->statement_count);
 }
 
-// Whole ("SHA256:...") or its 43 digits alone, for an address takes no slash: then "_" and "-" may stand for "/" and "+".
-static const char *whole_key_id(const char *id, struct arena *arena)
+const char *store_key_id(const char *word, struct arena *arena)
 {
-    char *copy = arena_text(arena, "%s%.80s", strncmp(id, "SHA256:", 7) == 0 ? "" : "SHA256:", id);
-    for (char *c = copy + 7; *c != 0; c++) *c = *c == '_' ? '/' : *c == '-' ? '+' : *c;
-    return copy;
+    char *id = arena_text(arena, "%s%.160s", strncmp(word, "SHA256:", 7) == 0 ? "" : "SHA256:", word), *to = id + 7;
+    for (const char *at = to; *at != 0; to++) {
+        const bool slash = strncmp(at, "%2F", 3) == 0;
+        *to = slash || *at == '_' ? '/' : *at == '-' ? '+' : *at;
+        at += slash ? 3 : 1;
+    }
+    *to = 0;
+    return id;
 }
 
 int store_person_of_key(struct reader *r, const char *key_id, struct arena *arena, struct person *out)
 {
     sqlite3_stmt *row;
-    const char *handle = NULL, *id = whole_key_id(key_id, arena);
+    const char *handle = NULL, *id = store_key_id(key_id, arena);
     *out = (struct person){0};
     TRY(sql_start(&r->sql, &row, "SELECT handle FROM keys WHERE id = ? AND handle <> ''", "t", id));
     int rc = sql_next(&r->sql, row);

@@ -275,6 +275,33 @@ static void every_address_answers(void **state)
     }
 }
 
+// Every way in which an address may name a key.
+static void keys_have_several_names(void **state)
+{
+    struct text envelope = {0};
+    struct reply reply;
+    char id[SSHKEY_ID];
+    (void)state;
+    do sshkey_new(&ada, "ada");
+    while (strchr(sshkey_id(&ada.key, id), '/') == NULL || strchr(id, '+') == NULL);
+    fixture_envelope(5, "ada", &ada, &envelope);
+    body_case(envelope.at, 201, "receipt");
+    text_free(&envelope);
+    for (int form = 0; form < 6; form++) {
+        char path[512];
+        size_t length = (size_t)sprintf(path, "/api/v1/keys/%s", form % 2 == 0 ? "SHA256:" : "");
+        for (const char *from = id + 7; *from != 0; from++) {
+            const char *slash = form < 4 ? "%2F" : "_", *plus = form < 2 ? "+" : "-";
+            length += (size_t)sprintf(path + length, "%.*s", *from == '/' ? 3 : 1, *from == '/' ? slash : *from == '+' ? plus : from);
+        }
+        fixture_get(board.port, path, &reply);
+        if (reply.status != 200) printf("%s: %d %s\n", path, reply.status, reply.body.at);
+        assert_int_equal(reply.status, 200);
+        assert_holds(&reply, "\"handle\":\"ada\"");
+        reply_free(&reply);
+    }
+}
+
 static void bad_bodies_are_refused(void **state)
 {
     struct text deep = {0};
@@ -387,6 +414,7 @@ int main(void)
         TEST(a_run_is_accepted_once),
         TEST(an_acceptance_shows_at_once),
         TEST(every_address_answers),
+        TEST(keys_have_several_names),
         TEST(bad_bodies_are_refused),
         TEST(bad_statements_are_refused),
         TEST(readers_and_writers_do_not_mix_up),
