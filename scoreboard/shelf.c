@@ -317,7 +317,6 @@ void shelf_copy(struct shelf *s, int row, struct arena *arena, struct entry *int
     into->rank = s->places[row];
     into->board = s->board;
     into->order = s->rank;
-    into->board = s->board, into->order = s->rank;
 }
 
 void library_free(struct library *library)

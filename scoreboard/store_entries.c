@@ -234,15 +234,32 @@ int store_history(struct reader *r, const struct filter *f, struct arena *arena,
     return 0;
 }
 
-// A row at a lesser target says again what the row at the contest's own does: it is left out where there is that one.
-static bool says_again(struct reader *r, const struct shelf *s, const struct shelf_row *row)
+// By source and board, the highest target first.
+static int compare_places(const void *a, const void *b)
 {
-    int64_t own = s->contest->target_micro[0];
-    if (s->target_micro == own) return false;
-    const struct shelf *other = shelf_find(&r->library, s->contest, s->board, s->rank, own);
-    for (int i = 0; other != NULL && i < other->count; i++)
-        if (other->rows[i].alive && strcmp(shelf_entry(&other->rows[i])->source, shelf_entry(row)->source) == 0) return true;
-    return false;
+    const struct found *x = a, *y = b;
+    int sign = strcmp(shelf_entry(&x->shelf->rows[x->row])->source, shelf_entry(&y->shelf->rows[y->row])->source);
+    if (sign == 0) sign = strcmp(x->shelf->contest->name, y->shelf->contest->name);
+    if (sign == 0) sign = (int)x->shelf->board - (int)y->shelf->board;
+    if (sign == 0) sign = (int)x->shelf->rank - (int)y->shelf->rank;
+    return sign;
+}
+
+static int compare_targets(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+    int sign = compare_places(a, b);
+    return sign != 0 ? sign : (x->shelf->target_micro < y->shelf->target_micro) - (x->shelf->target_micro > y->shelf->target_micro);
+}
+
+// A row at a lesser target says again what the row at a higher one does.
+static void say_once(struct found_list *list)
+{
+    int kept = 0;
+    if (list->count > 0) qsort(list->at, (size_t)list->count, sizeof *list->at, compare_targets);
+    for (int i = 0; i < list->count; i++)
+        if (kept == 0 || compare_places(&list->at[kept - 1], &list->at[i]) != 0) list->at[kept++] = list->at[i];
+    list->count = kept;
 }
 
 // Keeps the newest `limit` of a list that may have grown past them; returns the moment before which nothing is wanted.
@@ -315,9 +332,10 @@ int store_entries_by(struct reader *r, const char *author, struct arena *arena, 
         struct shelf *s = &r->library.shelves[i];
         for (int n = 0; n < s->count; n++) {
             const struct shelf_row *row = &s->rows[n];
-            if (row->alive && row->name[SHELF_AUTHOR] == name && !says_again(r, s, row)) found_add(&list, s, n);
+            if (row->alive && row->name[SHELF_AUTHOR] == name) found_add(&list, s, n);
         }
     }
+    say_once(&list);
     if (list.count > 0) qsort(list.at, (size_t)list.count, sizeof *list.at, compare_newest);
     give(&list, list.count, arena, out);
     return 0;
