@@ -64,6 +64,7 @@ static int write_new_key(const char *path, struct sshkey_secret *secret)
         unlink(path);
     }
     if (file >= 0) close(file);
+    if (rc == 0) file_sync_folder(path);  // before the record names the key: one without the other can not be opened
     sshkey_wipe(text, length);
     free(text);
     return rc;
@@ -256,6 +257,7 @@ int store_backup(struct store *s, const char *to)
     if (rc == 0 && link(part, to) != 0)  // unlike rename, never over a file that appeared meanwhile
         rc = fail_errno(ERR_IO, errno, "can not write %s", to);
     unlink(part);
+    if (rc == 0) file_sync_folder(to);
     free(part);
     return rc;
 }

@@ -114,9 +114,7 @@ static int write_all(int fd, const char *path, const char *at, size_t count)
     return 0;
 }
 
-// A rename is only sure to last once its folder has been written. Not every file system can do that, and the file
-// itself is whole in any case, so a refusal is no failure.
-static void sync_folder_of(const char *path)
+void file_sync_folder(const char *path)
 {
     char *folder = copy_text(path);
     char *slash = strrchr(folder, '/');
@@ -184,7 +182,7 @@ int file_write(const char *path, const void *bytes, size_t count)
         if (rc < 0) {
             unlink(part.at);
         } else {
-            sync_folder_of(path);
+            file_sync_folder(path);
         }
     }
     text_free(&part);
