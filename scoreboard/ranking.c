@@ -295,23 +295,21 @@ static void keep(json_t *list, const json_t *item)
     if (item != NULL) json_array_append(list, (json_t *)item);
 }
 
-void ranking_slim(struct statement *s)
+json_t *ranking_brief(const json_t *run)
 {
-    json_t *points = json_array(), *segments = json_array(), *latencies = json_array();
-    const json_t *last = last_point(s->json, false), *evaluated = last_point(s->json, true),
-                 *quickest = best_latency(s->json, false), *cheapest = best_latency(s->json, true),
-                 *list = canonical_at(s->json, "segments");
+    json_t *brief = json_copy((json_t *)run), *points = json_array(), *segments = json_array(), *latencies = json_array();
+    const json_t *last = last_point(run, false), *evaluated = last_point(run, true), *quickest = best_latency(run, false),
+                 *cheapest = best_latency(run, true), *list = canonical_at(run, "segments");
     if (evaluated != last) keep(points, evaluated);
     keep(points, last);
     keep(segments, json_array_get(list, json_array_size(list) > 0 ? json_array_size(list) - 1 : 0));
     keep(latencies, quickest);
     if (cheapest != quickest) keep(latencies, cheapest);
-    json_object_set_new(s->json, "points", points);
-    json_object_set_new(s->json, "segments", segments);
-    json_object_set_new(s->json, "latencies", latencies);
-    json_object_del(s->json, "recipe");
-    free(s->payload);
-    s->payload = NULL;
+    json_object_set_new(brief, "points", points);
+    json_object_set_new(brief, "segments", segments);
+    json_object_set_new(brief, "latencies", latencies);
+    json_object_del(brief, "recipe");
+    return brief;
 }
 
 static json_t *curve_of(const json_t *run)

@@ -25,9 +25,9 @@ int ranking_of_group(const struct statement *const *runs, int count, int planned
 int ranking_of_run_at(const struct statement *, int64_t target_micro, struct arena *, struct ranked rows[BOARDS]);
 int ranking_of_group_at(const struct statement *const *runs, int count, int planned, int64_t target_micro, struct arena *,
                         struct group_facts *facts, struct ranked rows[BOARDS]);
-// Leaves of a run what its group's rank and page look at: the last point and the last evaluation, the last segment, the
-// best latencies. The payload is gone, too: the statement's JSON says less than it.
-void ranking_slim(struct statement *);
+// What a group's rank and page look at of a run: all but its recipe, with the last point and the last evaluation, the last
+// segment and the best latencies alone. Some KB whatever the run was; json_decref ends it.
+json_t *ranking_brief(const json_t *run);
 // What two runs must share so that one reproduces the other: SHA-256 over task, recipe, seed, binary, data and the points
 // (epoch, samples, k, loss; no times).
 int ranking_curve(const struct statement *, char hex[DIGEST_HEX]) MUST_CHECK;

@@ -59,7 +59,8 @@ CREATE TABLE runs (
     team TEXT NOT NULL,
     note TEXT NOT NULL,
     code_url TEXT NOT NULL,
-    tags TEXT NOT NULL
+    tags TEXT NOT NULL,
+    brief TEXT NOT NULL              -- what its group looks at of its payload, which may have 1 MiB; '' outside groups
 ) STRICT;
 CREATE UNIQUE INDEX runs_digest ON runs (digest);
 CREATE UNIQUE INDEX runs_live ON runs (nonce) WHERE withdrawn = 0 AND superseded = 0;

@@ -96,7 +96,7 @@ int store_statement(struct reader *, const char *id /* sequence or digest */, st
 int store_log(struct reader *, int64_t after, int limit, struct arena *, struct stored **, int *count) MUST_CHECK;
 // Runs of a group, by index; `planned` as they announced.
 int store_group(struct reader *, const char *nonce, struct arena *, struct stored **, int *count, int *planned) MUST_CHECK;
-// What a run says to its group alone (ranking_slim), so that a thousand fit in memory. statement_free() ends it.
+// What its group looks at of a run (ranking_brief), so that a thousand fit in memory. statement_free() ends it.
 int store_group_run(struct reader *, int64_t sequence, struct statement *) MUST_CHECK;
 
 struct person {

@@ -100,24 +100,38 @@ static int supersede(struct store *s, const struct incoming *in, struct replaced
     return sql_do(&s->sql, "UPDATE runs SET superseded = ? WHERE sequence = ?", "ii", in->sequence, old->sequence);
 }
 
+static int brief_of(const json_t *run, char **bytes)
+{
+    size_t count;
+    *bytes = NULL;
+    if (canonical_at(run, "group") == NULL) return 0;
+    json_t *brief = ranking_brief(run);
+    int rc = canonical_write(brief, bytes, &count);
+    json_decref(brief);
+    return rc;
+}
+
 static int insert_run(struct store *s, const struct incoming *in, int64_t first, const char *curve)
 {
     const json_t *run = in->statement->json;
-    char terms[DIGEST_HEX];
+    char terms[DIGEST_HEX], *brief;
     struct text tags = {0};
     const struct contest *contest = ranking_contest(run);
     int64_t flags = in->findings->flags;
     TRY(store_group_terms(in->statement, terms));
+    TRY(brief_of(run, &brief));
     write_tags(canonical_at(run, "tags"), &tags);
     int rc = sql_do(&s->sql, "INSERT INTO runs (sequence, digest, nonce, head, contest, handle, first, group_nonce, group_index, "
-                    "planned, group_terms, seed, curve, flags, trust, team, note, code_url, tags) "
-                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "ittttti" "tiititi" "itttt",
+                    "planned, group_terms, seed, curve, flags, trust, team, note, code_url, tags, brief) "
+                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "ittttti" "tiititi" "ittttt",
                     in->sequence, in->statement->digest, canonical_text(run, "nonce"), store_chain_head(in->statement),
                     contest != NULL ? contest->name : "", in->handle, first, canonical_text(run, "group.nonce"), canonical_int(run, "group.index"),
                     canonical_int(run, "group.planned"), terms, canonical_int(run, "seed"), curve, flags,
                     (int64_t)(flags == 0 ? TRUST_AUDITED : TRUST_SIGNED), canonical_text(run, "team"),
-                    canonical_text(run, "note"), canonical_text(run, "code_url"), tags.at);
+                    canonical_text(run, "note"), canonical_text(run, "code_url"), tags.at,
+                    brief != NULL ? brief : "");
     text_free(&tags);
+    free(brief);
     return rc;
 }
 

@@ -218,7 +218,7 @@ static const struct {
     {"key", "SELECT id, '', line, handle, since, revoked, replaced, revoked_reason FROM keys ORDER BY 1, 2"},
     {"run", "SELECT sequence, '', digest, nonce, head, contest, handle, first, group_nonce, group_index, planned, "
             "group_terms, seed, curve, "
-            "flags, trust, reproduced_by, withdrawn, withdrawn_reason, superseded, team, note, code_url, tags FROM runs "
+            "flags, trust, reproduced_by, withdrawn, withdrawn_reason, superseded, team, note, code_url, tags, brief FROM runs "
             "ORDER BY 1, 2"},
     {"row of a board",
      "SELECT source, contest || ' ' || board || ' ' || rank || ' ' || target_micro, value, low, high, cost, accuracy, p, "

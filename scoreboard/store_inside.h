@@ -59,6 +59,7 @@ int store_findings(struct sql *, int64_t sequence, struct findings *into) MUST_C
 int store_rank_run(struct store *, int64_t sequence) MUST_CHECK;
 int store_rank_group(struct store *, const char *nonce) MUST_CHECK;
 int store_rank_curve(struct store *, const char *curve) MUST_CHECK;
+int store_take_brief(sqlite3_stmt *, int column, struct statement *) MUST_CHECK;  // a statement without a payload
 int store_put_entry(struct store *, const struct ranked *, int64_t target_micro) MUST_CHECK;
 int store_drop_entries(struct store *, const char *source) MUST_CHECK;
 int store_put_import(struct store *, const struct dawnbench_entry *, int64_t now_ms) MUST_CHECK;  // store_import.c

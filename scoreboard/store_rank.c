@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of boards, kept up with what they follow from. Invariant: after each of these calls the living rows of a source
-// are exactly those that ranking.h gives for what counts now. Cost: one payload a run; a group's payloads are read only
-// when all its runs are there, and only what ranks of them is kept, so that a thousand runs fit in memory.
+// are exactly those that ranking.h gives for what counts now. Cost: one payload a run; of a group, which may have a
+// thousand, the few KB that each run was put down in, and only when all its runs are there.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,11 +51,11 @@ struct counted {
     const char *contest, *team, *code_url, *tags;  // in the arena
 };
 
-#define COUNTED_COLUMNS                                                                                                \
-    "sequence, accepted_ms, flags, trust, withdrawn = 0 AND superseded = 0, contest, team, code_url, tags, payload, "  \
-    "(SELECT f.accepted_ms FROM statements f WHERE f.sequence = first) FROM runs JOIN statements USING (sequence) "
+#define COUNTED_COLUMNS(words)                                                                                         \
+    "sequence, accepted_ms, flags, trust, withdrawn = 0 AND superseded = 0, contest, team, code_url, tags, " words     \
+    ", (SELECT f.accepted_ms FROM statements f WHERE f.sequence = first) FROM runs JOIN statements USING (sequence) "
 
-static int read_counted(sqlite3_stmt *row, struct arena *arena, struct counted *c)
+static void read_counted(sqlite3_stmt *row, struct arena *arena, struct counted *c)
 {
     int64_t trust = sql_column(row, 3);
     *c = (struct counted){
@@ -64,8 +64,14 @@ static int read_counted(sqlite3_stmt *row, struct arena *arena, struct counted *
         .contest = sql_keep(row, 5, arena), .team = sql_keep(row, 6, arena), .code_url = sql_keep(row, 7, arena),
         .tags = sql_keep(row, 8, arena), .first_ms = sql_column(row, 10),
     };
-    if (!c->counts) return 0;
-    return statement_read(sqlite3_column_blob(row, 9), (size_t)sqlite3_column_bytes(row, 9), &c->statement);
+}
+
+int store_take_brief(sqlite3_stmt *row, int column, struct statement *out)
+{
+    *out = (struct statement){.type = STATEMENT_RUN};
+    const char *brief = sql_text(row, column);
+    if (canonical_read(brief, strlen(brief), &out->json) == 0) return 0;
+    return fail(ERR_DATABASE, "what the record says of a group's run has been altered");
 }
 
 // The targets of a run's boards. The demonstration has one board whatever a run aimed at.
@@ -123,14 +129,16 @@ int store_rank_run(struct store *s, int64_t sequence)
     sqlite3_stmt *row;
     snprintf(source, sizeof source, "#%lld", (long long)sequence);
     TRY(store_drop_entries(s, source));
-    TRY(sql_start(&s->sql, &row, "SELECT " COUNTED_COLUMNS "WHERE sequence = ?", "i", sequence));
+    TRY(sql_start(&s->sql, &row, "SELECT " COUNTED_COLUMNS("payload") "WHERE sequence = ?", "i", sequence));
     int rc = sql_next(&s->sql, row);
-    if (rc > 0) rc = read_counted(row, &arena, &c);
+    if (rc > 0) read_counted(row, &arena, &c);
+    if (rc > 0 && c.counts)
+        rc = statement_read(sqlite3_column_blob(row, 9), (size_t)sqlite3_column_bytes(row, 9), &c.statement);
     sql_end(row);
-    if (rc == 0 && c.counts) rc = put_run(s, &c, source, &arena);
+    if (rc >= 0 && c.counts) rc = put_run(s, &c, source, &arena);
     statement_free(&c.statement);
     arena_free(&arena);
-    return rc;
+    return rc < 0 ? rc : 0;
 }
 
 static int read_group(struct store *s, const char *nonce, struct arena *arena, struct counted *runs, int planned, int *count)
@@ -138,12 +146,12 @@ static int read_group(struct store *s, const char *nonce, struct arena *arena, s
     sqlite3_stmt *row;
     int rc = 0;
     *count = 0;
-    TRY(sql_start(&s->sql, &row, "SELECT " COUNTED_COLUMNS "WHERE group_nonce = ? AND group_nonce <> '' AND withdrawn = 0 "
+    TRY(sql_start(&s->sql, &row, "SELECT " COUNTED_COLUMNS("brief") "WHERE group_nonce = ? AND group_nonce <> '' AND withdrawn = 0 "
                   "AND superseded = 0 ORDER BY group_index", "t", nonce));
     while (*count < planned && (rc = sql_next(&s->sql, row)) > 0) {
-        rc = read_counted(row, arena, &runs[*count]);
+        read_counted(row, arena, &runs[*count]);
+        rc = store_take_brief(row, 9, &runs[(*count)++].statement);
         if (rc < 0) break;
-        ranking_slim(&runs[(*count)++].statement);
     }
     sql_end(row);
     return rc < 0 ? rc : 0;

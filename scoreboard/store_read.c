@@ -119,15 +119,12 @@ int store_group_run(struct reader *r, int64_t sequence, struct statement *out)
 {
     sqlite3_stmt *row;
     *out = (struct statement){0};
-    TRY(sql_start(&r->sql, &row, "SELECT payload FROM statements WHERE sequence = ?", "i", sequence));
+    TRY(sql_start(&r->sql, &row, "SELECT brief FROM runs WHERE sequence = ?", "i", sequence));
     int rc = sql_next(&r->sql, row);
-    if (rc == 0) rc = fail(ERR_MISSING, "there is no statement %lld", (long long)sequence);
-    else if (rc > 0 && statement_read(sqlite3_column_blob(row, 0), (size_t)sqlite3_column_bytes(row, 0), out) < 0)
-        rc = fail(ERR_DATABASE, "statement %lld of the record is not what was accepted", (long long)sequence);
+    if (rc == 0) rc = fail(ERR_MISSING, "there is no run %lld", (long long)sequence);
+    else if (rc > 0) rc = store_take_brief(row, 0, out);
     sql_end(row);
-    TRY(rc);
-    ranking_slim(out);
-    return 0;
+    return rc;
 }
 
 static int read_keys(struct reader *r, struct arena *arena, struct person *out)

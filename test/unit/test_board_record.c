@@ -92,6 +92,7 @@ static void test_check_finds(void **state)
          "UPDATE keys SET handle = 'ada' WHERE handle = 'eve'; UPDATE statements SET handle = 'ada'; UPDATE runs SET handle = "
          "'ada'",
          "it is of \"ada\", not of \"eve\""},
+        {"UPDATE runs SET brief = '{}' WHERE sequence = 1", "UPDATE runs SET brief = '' WHERE sequence = 1", "brief"},
         {"UPDATE keys SET line = line || 'x' WHERE handle = 'ada'",
          "UPDATE keys SET line = substr(line, 1, length(line) - 1) WHERE handle = 'ada'", "line"},
         {"UPDATE entries SET value = value / 2 WHERE id = 1", "UPDATE entries SET value = value * 2 WHERE id = 1", "value"},
