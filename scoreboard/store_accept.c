@@ -235,7 +235,7 @@ static int check_group(struct attempt *a, int64_t superseded)
     sql_end(row);
     if (refused == 0 && terms_differ)
         finding_add(&a->out->findings, CHECK_GROUP,
-                    "the runs of group %s do not agree in task, model, recipe, target or number", nonce);
+                    "the runs of group %s do not agree in task, model, recipe, target, number or announcement", nonce);
     if (refused == 0 && taken)
         finding_add(&a->out->findings, CHECK_GROUP, "run %lld of group %s is there already", (long long)index, nonce);
     if (refused == 0) check_group_seed(&a->envelope->statement, seeds, count, &a->out->findings);

@@ -11,10 +11,11 @@ int store_group_terms(const struct statement *statement, char hex[DIGEST_HEX])
     const json_t *run = statement->json;
     hex[0] = 0;
     if (canonical_at(run, "group") == NULL) return 0;
-    json_t *terms = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I}", "task", canonical_text(run, "task_digest"), "model",
+    json_t *terms = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "task", canonical_text(run, "task_digest"), "model",
                               canonical_text(run, "model.name"), "recipe", canonical_text(run, "recipe.digest"), "target",
                               (json_int_t)canonical_int(run, "target_micro"), "planned",
-                              (json_int_t)canonical_int(run, "group.planned"), "synthetic",
+                              (json_int_t)canonical_int(run, "group.planned"), "announced_ms",
+                              (json_int_t)canonical_int(run, "group.announced_ms"), "synthetic",
                               (json_int_t)canonical_int(run, "synthetic"));
     char *bytes;
     size_t count;

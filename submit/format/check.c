@@ -108,6 +108,7 @@ static void unpack(const struct statement *statement, struct findings *out, stru
                           .count = json_array_size(points),
                           .span_count = json_array_size(spans)};
     s->contest = contest_of(canonical_text(json, "task"), s->synthetic);
+    if (s->contest != NULL && s->contest->synthetic != s->synthetic) s->contest = NULL;  // real data have no task "demo"
     s->points = zalloc((s->count + 1) * sizeof *s->points);
     s->spans = zalloc((s->span_count + 1) * sizeof *s->spans);
     for (size_t i = 0; i < s->count; i++) s->points[i] = point_of(json_array_get(points, i));
@@ -126,6 +127,8 @@ static void check_moment(const struct statement *s, int64_t now_ms, struct findi
     if (late < -10 * minute)
         finding_add(out, CHECK_CLIENT_TIME, "the statement's date is %lld minutes to come, and 10 are allowed",
                     (long long)(-late / minute));
+    if (s->type == STATEMENT_RUN && canonical_int(s->json, "started_ms") > canonical_int(s->json, "ended_ms"))
+        finding_add(out, CHECK_CLIENT_TIME, "the run ended before it began");
 }
 
 void check_statement(const struct statement *statement, int64_t now_ms, struct findings *out)

@@ -12,6 +12,7 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
 #define CHECK_LIST                                                                                                     \
     CHECK(TASK, "unknown-task", REJECT, "the task is one that has boards, with the rules of its digest")               \
     CHECK(DATA, "unknown-data", REJECT, "data called official have the published digests, on the whole test set")      \
+    CHECK(DIVISION, "division", REJECT, "the closed division holds only what the harness evaluated")                   \
     CHECK(TIME_ORDER, "time-order", REJECT, "time grows from point to point, on every clock that must")                \
     CHECK(EPOCH_ORDER, "epoch-order", REJECT, "epochs and samples grow from point to point")                           \
     CHECK(SCORE, "score-range", REJECT, "k is a whole number from 0 to N")                                             \
@@ -20,15 +21,15 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
     CHECK(CROSSING, "crossing", REJECT, "the target is first met at the point that is claimed, at its clocks")         \
     CHECK(STATUS, "status", REJECT, "done or missed follows from the last evaluation")                                 \
     CHECK(CLOCKS, "clocks", REJECT, "segments leave no gap and sum to the clocks that are claimed")                    \
-    CHECK(GROUP, "group-index", REJECT, "a group's run has a number within those announced")                           \
+    CHECK(GROUP, "group-index", REJECT, "a group's run has a number within those announced, before it began")          \
     CHECK(SEED, "seed-twice", REJECT, "no seed is used twice in a group")                                              \
     CHECK(COST, "cost", REJECT, "the cost follows from time and price")                                                \
     CHECK(LATENCY, "latency-order", REJECT, "percentiles grow, and the mean lies where it can")                        \
     CHECK(ELIGIBLE, "latency-eligible", REJECT, "a latency called eligible meets the target on the whole test set")    \
     CHECK(SPEED, "above-peak", REJECT, "the arithmetic does not exceed what the stated hardware can do")               \
-    CHECK(CLIENT_TIME, "client-time", REJECT, "the date lies within 30 days past and 10 minutes to come")              \
+    CHECK(CLIENT_TIME, "client-time", REJECT, "dated within 30 days past and 10 minutes to come, and after its start") \
     CHECK(SPEED_HIGH, "near-peak", FLAG, "the arithmetic stays below 70% of what the stated hardware can do")          \
-    CHECK(SPEED_UNKNOWN, "unknown-peak", FLAG, "the hardware is one whose peak is known")                              \
+    CHECK(SPEED_UNKNOWN, "unknown-peak", FLAG, "the model's arithmetic and the hardware's peak are known")             \
     CHECK(EVEN, "even-intervals", FLAG, "intervals between epochs are not exactly equal")                              \
     CHECK(CADENCE, "cadence", FLAG, "epochs take equally long, for their samples and image sizes, within 25%")         \
     CHECK(PRICE_OLD, "price-old", FLAG, "the price was at most 90 days old")                                           \

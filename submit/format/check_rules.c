@@ -42,6 +42,13 @@ static void check_task(struct subject *s)
         finding_add(s->out, CHECK_TASK, "%s has no board for a target of %lld millionths", task, (long long)s->target_micro);
 }
 
+// The recipe's digest is the signer's word; that a program scored itself is said in the same statement.
+static void check_division(struct subject *s)
+{
+    if (s->self && strcmp(canonical_text(s->json, "division"), "closed") == 0)
+        finding_add(s->out, CHECK_DIVISION, "what scored itself stands in the open division, not in the closed one");
+}
+
 // ---- data
 
 struct data_facts {
@@ -67,6 +74,10 @@ static bool official_fault(struct subject *s, const json_t *list, const struct d
 {
     if (f->train < 1 || f->test != 1) {
         finding_add(s->out, CHECK_DATA, "official data are a training set and one test set, here %zu and %zu", f->train, f->test);
+        return true;
+    }
+    if (s->contest != NULL && !contest_has_digests(s->contest)) {
+        finding_add(s->out, CHECK_DATA, "no digests of %s are published here, so that no data can be official", s->contest->name);
         return true;
     }
     for (size_t i = 0; s->contest != NULL && i < f->count; i++) {
@@ -106,8 +117,12 @@ static void check_data(struct subject *s)
 static void check_group(struct subject *s)
 {
     int64_t index = canonical_int(s->json, "group.index"), planned = canonical_int(s->json, "group.planned");
-    if (json_object_get(s->json, "group") == NULL || (index >= 1 && index <= planned)) return;
-    finding_add(s->out, CHECK_GROUP, "run %lld of a group of %lld", (long long)index, (long long)planned);
+    int64_t late = canonical_int(s->json, "group.announced_ms") - canonical_int(s->json, "started_ms");
+    if (json_object_get(s->json, "group") == NULL) return;
+    if (index < 1 || index > planned)
+        finding_add(s->out, CHECK_GROUP, "run %lld of a group of %lld", (long long)index, (long long)planned);
+    else if (late > 0)
+        finding_add(s->out, CHECK_GROUP, "the group was announced %lld ms after this run of it began", (long long)late);
 }
 
 // ---- money
@@ -121,6 +136,7 @@ static int64_t days_of(const char *date)
     return 365 * y + y / 4 - y / 100 + y / 400 + in_march_years - 719468;
 }
 
+// `used_ms` must not be a free word of the submitter: an older one would make an old price look fresh.
 static void check_price_age(struct subject *s, const json_t *price, int64_t used_ms, const char *what)
 {
     int64_t days = used_ms / ((int64_t)24 * 3600 * 1000) - days_of(canonical_text(price, "date"));
@@ -144,7 +160,7 @@ static void check_cost(struct subject *s)
     if (price == NULL) return;
     int64_t total = cost_training_micro(canonical_int(reached, "t_ns"), canonical_int(price, "micro_usd_per_hour"));
     check_total(s, price, reached != NULL, total, "the training");
-    check_price_age(s, price, canonical_int(s->json, "started_ms"), "the training");
+    check_price_age(s, price, canonical_int(s->json, "ended_ms"), "the training");
 }
 
 // ---- latencies
@@ -196,6 +212,7 @@ static const char *eligible_fault(const struct subject *s, const json_t *latency
     const struct contest *c = s->contest;
     if (s->synthetic || canonical_int(latency, "synthetic") != 0) return "its images are synthetic";
     if (c == NULL) return NULL;  // there is no such task, which check_task says
+    if (!contest_has_digests(c)) return "no digest of its test set is published here";
     if (canonical_int(latency, "items") != c->test_items) return "it did not measure the whole test set";
     if (!contest_knows_data(c, "test", canonical_text(latency, "data_digest"))) return "its items are not the published test set";
     const char *own = canonical_text(latency, "weights_digest"), *run = canonical_text(s->json, "model.weights_digest");
@@ -221,7 +238,8 @@ static void check_latencies(struct subject *s)
         if (price == NULL) continue;
         int64_t hour = canonical_int(price, "micro_usd_per_hour"), mean = time_of(latency, "whole", "mean");
         check_total(s, price, true, cost_inference_micro(mean, COST_ITEMS, hour), what);
-        check_price_age(s, price, canonical_int(latency, "measured_ms"), what);
+        int64_t measured = canonical_int(latency, "measured_ms"), ended = canonical_int(s->json, "ended_ms");
+        check_price_age(s, price, measured > ended ? measured : ended, what);  // its weights are there from the run's end on
     }
 }
 
@@ -239,6 +257,7 @@ static void check_program(struct subject *s)
 void check_rules(struct subject *s)
 {
     check_task(s);
+    check_division(s);
     check_data(s);
     check_group(s);
     check_cost(s);

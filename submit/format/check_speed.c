@@ -76,7 +76,10 @@ static double work_between(const struct schedule *s, double from, double to)
 static void check_arithmetic(struct subject *s, const struct statement *whole, const struct schedule *schedule)
 {
     double flops = 3 * (double)canonical_int(s->json, "model.flops_per_sample"), peak = check_peak(whole), rate = 0;
-    if (flops <= 0) return;
+    if (flops <= 0) {
+        finding_add(s->out, CHECK_SPEED_UNKNOWN, "how much arithmetic a sample takes is not known");
+        return;
+    }
     if (peak <= 0) {
         finding_add(s->out, CHECK_SPEED_UNKNOWN, "the peak arithmetic of the stated hardware is not known");
         return;

@@ -70,11 +70,16 @@ const struct contest *contest_of(const char *task, bool synthetic)
     return NULL;
 }
 
+bool contest_has_digests(const struct contest *c)
+{
+    return c->train_digest != NULL && c->test_digest != NULL;
+}
+
 bool contest_knows_data(const struct contest *c, const char *split, const char *digest)
 {
     bool test = strcmp(split, "test") == 0;
     const char *content = test ? c->test_digest : c->train_digest;
-    return content == NULL || strcmp(content, digest) == 0;
+    return content != NULL && strcmp(content, digest) == 0;
 }
 
 int contest_digest(const char *task, const char *metric, int64_t items, int64_t target_micro, char hex[DIGEST_HEX])

@@ -27,7 +27,9 @@ const struct contest *contest_find(const char *name);    // NULL: there is none
 // The contest of a run: its task's, or the demonstration's when its data is synthetic.
 const struct contest *contest_of(const char *task, bool synthetic);
 
-// Whether a digest of "train" or "test" names the published content. True also where nothing is known to compare with.
+// Whether the table knows both digests of the published content. Without them nothing can be called official.
+bool contest_has_digests(const struct contest *);
+// Whether a digest of "train" or "test" names the published content.
 bool contest_knows_data(const struct contest *, const char *split, const char *digest);
 
 // What the rules fix about a task, as a digest: two runs with different ones are not comparable.

@@ -315,6 +315,9 @@ static void test_group(void **state)
     run = group_run_of("ada", 9, 5);
     fixture_set(run, "model.name", json_string("another"));
     assert_int_equal(hand_in(run, &ada), PROBLEM_CHECKS);  // not the same thing five times
+    run = group_run_of("ada", 9, 5);
+    fixture_set(run, "group.announced_ms", json_integer(FIXTURE_NOW_MS - 299999));
+    assert_int_equal(hand_in(run, &ada), PROBLEM_CHECKS);  // nor announced twice
     assert_int_equal(hand_in(group_run_of("ada", 5, 5), &ada), PROBLEM_NONE);
     for (int board = 0; board < BOARDS; board++) {
         struct entries e = board_of((enum board)board, RANK_GROUP);

@@ -48,6 +48,22 @@ static void task_items(json_t *run)
     fixture_follow(run);
 }
 
+// A task whose data are not known here, as far as its rules go.
+static void make_imagenet(json_t *run)
+{
+    static const int64_t scores[] = {30000, 40000, 46500};
+    fixture_set(run, "task", json_string("imagenet"));
+    fixture_set(run, "metric", json_string("top5"));
+    fixture_set(run, "items", json_integer(50000));
+    fixture_set(run, "target_micro", json_integer(930000));
+    fixture_curve(run, scores, 3);
+    fixture_rules(run);
+}
+static void data_unpublished(json_t *run)
+{
+    make_imagenet(run);
+    latency_set(run, "eligible", 0);
+}
 static void data_digest(json_t *run)
 {
     json_object_set_new(fixture_item(run, "data", 1), "digest", json_string(FIXTURE_HEX));
@@ -212,6 +228,11 @@ static void clocks_short(json_t *run)
 }
 
 static void group_index(json_t *run) { fixture_set(run, "group.index", json_integer(6)); }
+static void no_group(json_t *run) { json_object_del(run, "group"); }
+static void group_late(json_t *run)
+{
+    fixture_set(run, "group.announced_ms", json_integer(fixture_int(run, "started_ms") + 1));
+}
 static void cost_other(json_t *run) { fixture_set(run, "price.total_micro_usd", json_integer(1)); }
 static void cost_absent(json_t *run) { json_object_del(json_object_get(run, "price"), "total_micro_usd"); }
 static void cost_latency(json_t *run)
@@ -252,10 +273,12 @@ static void speed_gpu(json_t *run)  // 67 TFLOP/s in f32 are TF32's 495; bf16 is
     fixture_set(run, "device", json_string("cuda"));
     speed_set(run, 1000);
 }
+static void speed_no_flops(json_t *run) { fixture_set(run, "model.flops_per_sample", json_integer(0)); }
 static void speed_no_flags(json_t *run) { fixture_set(run, "hardware.cpu_flags", json_string("")); }
 
 static void client_old(json_t *run) { (void)run, now_ms = FIXTURE_NOW_MS + (int64_t)31 * 24 * 3600 * 1000; }
 static void client_early(json_t *run) { (void)run, now_ms = FIXTURE_NOW_MS - 11 * 60 * 1000; }
+static void client_backwards(json_t *run) { fixture_set(run, "started_ms", json_integer(FIXTURE_NOW_MS + 1)), no_group(run); }
 
 // Segments and points with intervals that are given, 8 s of training each to begin with.
 static void retime(json_t *run, const int64_t *train_ns)
@@ -294,12 +317,23 @@ static void price_old_latency(json_t *run)
 {
     fixture_set(fixture_item(run, "latencies", 0), "price.date", json_string("2026-10-16"));
 }
+static void price_old_start(json_t *run)  // a start that nobody saw does not make it fresh
+{
+    fixture_set(run, "price.date", json_string("2001-01-01"));
+    fixture_set(run, "started_ms", json_integer((int64_t)980000000 * 1000)), no_group(run);
+}
+static void price_old_measured(json_t *run)
+{
+    price_old_latency(run);
+    latency_set(run, "measured_ms", 0);
+}
 static void dirty(json_t *run) { fixture_set(run, "software.dirty", json_integer(1)); }
 static void no_commit(json_t *run) { fixture_set(run, "software.commit", json_string("")); }
 static void self(json_t *run)
 {
     data_none(run);
     fixture_set(run, "evaluated_by", json_string("self"));
+    fixture_set(run, "division", json_string("open"));
 }
 
 static const struct {
@@ -326,7 +360,8 @@ static const struct {
     CASE(CLIENT_TIME, client_early), CASE(SPEED_HIGH, speed_high), CASE(SPEED_UNKNOWN, speed_gpu_unknown),
     CASE(SPEED_UNKNOWN, speed_no_flags), CASE(EVEN, even), CASE(CADENCE, cadence_slow), CASE(CADENCE, cadence_fast),
     CASE(PRICE_OLD, price_old), CASE(PRICE_OLD, price_old_latency), CASE(DIRTY, dirty), CASE(DIRTY, no_commit),
-    CASE(SELF, self),
+    CASE(SELF, self), CASE(DATA, data_unpublished), CASE(GROUP, group_late), CASE(CLIENT_TIME, client_backwards),
+    CASE(SPEED_UNKNOWN, speed_no_flops), CASE(PRICE_OLD, price_old_start), CASE(PRICE_OLD, price_old_measured),
 };
 
 static void findings_of(json_t *run, struct findings *f)
@@ -371,7 +406,7 @@ static void no_check_is_without_a_case(void **state)
 {
     (void)state;
     for (int c = 0; c < CHECKS; c++) {
-        bool found = c == CHECK_SEED;  // it has a test of its own
+        bool found = c == CHECK_SEED || c == CHECK_DIVISION;  // they have tests of their own
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) found = found || (int)cases[i].check == c;
         if (!found) fail_msg("no case breaks %s", check_code((enum check)c));
         assert_true(*check_what((enum check)c) != 0);
@@ -391,6 +426,35 @@ static void seeds_are_not_used_twice(void **state)
     assert_int_equal(f.count, 1);
     assert_int_equal(f.at[0].check, CHECK_SEED);
     statement_free(&s);
+}
+
+static bool finds(json_t *run, enum check check)
+{
+    struct findings f;
+    bool found = false;
+    findings_of(run, &f);
+    for (int i = 0; i < f.count; i++) found = found || f.at[i].check == check;
+    return found;
+}
+
+// Each of these is flagged for having scored itself too.
+static void what_scored_itself_is_open_and_needs_a_known_test_set(void **state)
+{
+    (void)state;
+    json_t *run = fixture_run();
+    self(run);
+    assert_false(finds(run, CHECK_DIVISION));
+    run = fixture_run();
+    self(run);
+    fixture_set(run, "division", json_string("closed"));
+    assert_true(finds(run, CHECK_DIVISION));
+    for (int eligible = 0; eligible < 2; eligible++) {
+        run = fixture_run();
+        make_imagenet(run);
+        self(run);
+        latency_set(run, "items", 50000), latency_set(run, "k", 50000), latency_set(run, "eligible", eligible);
+        assert_int_equal(finds(run, CHECK_ELIGIBLE), eligible);
+    }
 }
 
 // ---- what honest runs may look like
@@ -518,6 +582,7 @@ int main(void)
         cmocka_unit_test(every_case_is_found_and_nothing_else),
         cmocka_unit_test(no_check_is_without_a_case),
         cmocka_unit_test(seeds_are_not_used_twice),
+        cmocka_unit_test(what_scored_itself_is_open_and_needs_a_known_test_set),
         cmocka_unit_test(honest_runs_pass),
         cmocka_unit_test(smaller_images_may_be_faster),
         cmocka_unit_test(peaks_are_found_by_name),

@@ -36,7 +36,9 @@ static void published_data_are_known(void **state)
     assert_false(contest_knows_data(c, "train", c->test_digest));
     assert_false(contest_knows_data(c, "test", c->train_digest));
     assert_false(contest_knows_data(c, "train", "0000000000000000000000000000000000000000000000000000000000000000"));
-    assert_true(contest_knows_data(imagenet, "test", "whatever"));  // nothing to compare with
+    assert_false(contest_knows_data(imagenet, "test", "whatever"));  // nothing to compare with
+    assert_true(contest_has_digests(c));
+    assert_false(contest_has_digests(imagenet));
 }
 
 static void synthetic_data_have_a_board_of_their_own(void **state)
