@@ -22,13 +22,17 @@ pid=
 "$BOARD" --version | grep -q '^dawn-scoreboard [0-9]'
 "$BOARD" help serve | grep -q -- '--listen'
 rc=0; "$BOARD" srve 2>said_wrong || rc=$?
-[ "$rc" = 2 ] && grep -q 'Did you mean "serve"' said_wrong
+[ "$rc" = 2 ]
+grep -q 'Did you mean "serve"' said_wrong
 rc=0; "$BOARD" --lissten x 2>said_wrong || rc=$?
-[ "$rc" = 2 ] && grep -q -- '--listen' said_wrong
+[ "$rc" = 2 ]
+grep -q -- '--listen' said_wrong
 rc=0; "$BOARD" serve twice 2>said_wrong || rc=$?
-[ "$rc" = 2 ] && grep -q 'does not take "twice"' said_wrong
+[ "$rc" = 2 ]
+grep -q 'does not take "twice"' said_wrong
 rc=0; "$BOARD" --db nowhere/board.db --listen 127.0.0.1:0 2>said_wrong || rc=$?
-[ "$rc" = 1 ] && grep -q 'nowhere/board.db' said_wrong
+[ "$rc" = 1 ]
+grep -q 'nowhere/board.db' said_wrong
 
 # An import, so that there is something under every kind of address that does not need a signature.
 mkdir -p archive/CIFAR10/train
@@ -48,7 +52,8 @@ fetch() { # PATH STATUS
     local status tag
     status=$(curl -s -o body -D head -w '%{http_code}' "$url$1")
     [ "$status" = "$2" ] || { echo "GET $1: $status, not $2"; cat body; exit 1; }
-    grep -qi '^content-security-policy: ' head && grep -qi '^x-content-type-options: nosniff' head
+    grep -qi '^content-security-policy: ' head
+    grep -qi '^x-content-type-options: nosniff' head
     [ "$(curl -s -I -o head2 -w '%{http_code}' "$url$1")" = "$2" ]
     [ "$(header content-length head2)" = "$(stat -c %s body)" ] || { echo "HEAD $1: other length"; exit 1; }
     [ "$2" = 200 ] || { ! grep -qi '^etag:' head; return; }
@@ -73,7 +78,8 @@ for board in training-time training-cost inference-latency inference-cost; do
     fetch "/api/v1/boards/squad/$board?limit=5&target=0.73" 200
 done
 fetch /api/v1/boards/cifar10/training-time 200
-grep -q '"total":1' body && grep -q '"value":72' body
+grep -q '"total":1' body
+grep -q '"value":72' body
 curl -s "$url/api/v1/openapi.json" | cmp - "$ROOT/docs/api/openapi.json"
 fetch /boards/nothing/training-time 404
 fetch /boards/cifar10/nothing 404
@@ -91,7 +97,8 @@ grep -q '"code":"too-large"' body
 
 # A second server at the same address says why it can not.
 rc=0; "$BOARD" --db other.db --listen "${url#http://}" 2>said_wrong || rc=$?
-[ "$rc" = 1 ] && grep -q "can not listen at ${url#http://}" said_wrong
+[ "$rc" = 1 ]
+grep -q "can not listen at ${url#http://}" said_wrong
 
 # SIGHUP is nothing to it; SIGTERM and SIGINT end it with 0, and the record is whole and served again.
 kill -HUP "$pid"
@@ -105,4 +112,5 @@ stop INT
 [ ! -s said_wrong ] || { cat said_wrong; exit 1; }
 "$BOARD" check --db board.db
 rc=0; "$BOARD" --db board.db --origin another --listen 127.0.0.1:0 2>said_wrong || rc=$?
-[ "$rc" = 1 ] && grep -q 'the board "example", not of "another"' said_wrong
+[ "$rc" = 1 ]
+grep -q 'the board "example", not of "another"' said_wrong

@@ -87,7 +87,8 @@ sed 's/"k":9417/"k":9517/' signed/run-1.json >signed/forged.json
 cp signed/run-1.json.sig signed/forged.json.sig
 expect 1 'signature *WRONG' "$DAWN" verify signed/forged.json
 grep -q 'chain *WRONG' out
-cp signed/run-2.json.sig signed/forged.json.sig && cp signed/run-1.json signed/forged.json
+cp signed/run-2.json.sig signed/forged.json.sig
+cp signed/run-1.json signed/forged.json
 expect 1 'signature *WRONG' "$DAWN" verify signed/forged.json
 printf '\n' >>signed/forged.json
 expect 1 'bytes *WRONG' "$DAWN" verify signed/forged.json
