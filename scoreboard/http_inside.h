@@ -14,7 +14,7 @@
 #include <stdatomic.h>
 
 enum {
-    UPLOADS_MAX = 64 << 20,       // bytes of bodies under way, all together
+    UPLOADS_MAX = 64 << 20,       // bytes that have arrived of bodies under way, all together
     WRITE_MILLISECONDS = 30000,   // for taking an answer
 };
 

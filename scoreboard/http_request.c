@@ -19,8 +19,9 @@ struct exchange {
     struct MHD_Connection *connection;
     char *target;  // as it came
     bool begun;    // the head has been looked at and may go on
+    bool crowded;  // other bodies took the room for this one: it is read to its end, and not kept
     size_t announced;
-    struct text body;
+    struct text body;  // its length is counted in the server's `uploading`
 };
 
 struct place {  // where a target leads
@@ -31,6 +32,7 @@ struct place {  // where a target leads
 };
 
 static _Thread_local struct worker *own;
+static const char crowded[] = "too many statements are being sent at once; try again in a moment";
 
 // This thread's reader and cache, made when it first needs them.
 static int worker_of(struct server *server, struct worker **into)
@@ -74,14 +76,19 @@ void *request_begin(void *context, const char *target, struct MHD_Connection *co
     return exchange;
 }
 
+static void drop_body(struct exchange *exchange)
+{
+    atomic_fetch_sub(&exchange->server->uploading, exchange->body.length);
+    text_free(&exchange->body);
+}
+
 void request_end(void *context, struct MHD_Connection *connection, void **at, enum MHD_RequestTerminationCode code)
 {
     struct exchange *exchange = *at;
     (void)context, (void)connection, (void)code;
     if (exchange == NULL) return;
-    if (exchange->announced > 0) atomic_fetch_sub(&exchange->server->uploading, exchange->announced);
+    drop_body(exchange);
     allow(exchange, read_milliseconds(exchange), false);
-    text_free(&exchange->body);
     free(exchange->target);
     free(exchange);
     *at = NULL;
@@ -153,18 +160,24 @@ static enum MHD_Result take_line(void *context, enum MHD_ValueKind kind, const c
 static enum problem check_upload(struct exchange *exchange, const char *method, const struct guard *guard, struct place *place,
                                  const char **detail)
 {
-    atomic_size_t *uploading = &exchange->server->uploading;
-    size_t announced = 0;
     enum problem problem = find_place(exchange->target, method, place, detail);
-    if (problem == PROBLEM_NONE) problem = guard_body(guard, &announced, detail);
-    if (problem != PROBLEM_NONE) return problem;
-    if (atomic_fetch_add(uploading, announced) + announced > UPLOADS_MAX) {
-        atomic_fetch_sub(uploading, announced);
-        *detail = "too many statements are being sent at once; try again in a moment";
+    if (problem == PROBLEM_NONE) problem = guard_body(guard, &exchange->announced, detail);
+    if (problem == PROBLEM_NONE && exchange->announced + atomic_load(&exchange->server->uploading) > UPLOADS_MAX) {
+        *detail = crowded;
         return PROBLEM_STORAGE;
     }
-    exchange->announced = announced;
-    return PROBLEM_NONE;
+    return problem;
+}
+
+// A piece of a body. Only what has arrived takes room: a client that announces much and sends little keeps nobody out.
+static void take_piece(struct exchange *exchange, const char *bytes, size_t count)
+{
+    atomic_size_t *uploading = &exchange->server->uploading;
+    if (exchange->crowded) return;
+    text_bytes(&exchange->body, bytes, count);
+    if (atomic_fetch_add(uploading, count) + count <= UPLOADS_MAX) return;
+    drop_body(exchange);
+    exchange->crowded = true;
 }
 
 static enum MHD_Result take_head(struct exchange *exchange, const char *method)
@@ -266,6 +279,7 @@ static enum MHD_Result answer_post(struct exchange *exchange)
     struct worker *worker;
     const char *detail;
     BUG_IF(find_place(exchange->target, "POST", &place, &detail) != PROBLEM_NONE);  // check_upload has asked before
+    if (exchange->crowded) return refuse(exchange, REPLY_POST, place.path, PROBLEM_STORAGE, crowded, true);
     int rc = worker_of(exchange->server, &worker);
     if (rc == 0) rc = handle(exchange, worker, &place, &answer);
     if (rc < 0) fail_answer(exchange->server, &answer, place.path, rc);
@@ -291,7 +305,7 @@ enum MHD_Result request_go_on(void *context, struct MHD_Connection *connection, 
     if (!exchange->begun) return take_head(exchange, method);
     if (*count > 0) {
         if (*count > exchange->announced - exchange->body.length) return MHD_NO;  // more than Content-Length said
-        text_bytes(&exchange->body, bytes, *count);
+        take_piece(exchange, bytes, *count);
         *count = 0;
         return MHD_YES;
     }

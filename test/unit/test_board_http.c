@@ -222,6 +222,62 @@ static void unfinished_bodies_are_ended(void **state)
     assert_int_equal(status_of("GET /api/v1/health HTTP/1.1\r\nHost: test\r\n\r\n"), 200);
 }
 
+// Whoever announces much and sends little keeps nobody out: 80 MiB are announced here, with room for 64.
+static void announced_bodies_take_no_room(void **state)
+{
+    enum { LAZY = 80 };
+    static const char lazy[] = POST "Content-Length: 1048576\r\n\r\n{";
+    struct text envelope = {0};
+    struct reply reply;
+    int fds[LAZY];
+    (void)state;
+    for (int i = 0; i < LAZY; i++) {
+        fds[i] = fixture_connect(board.port);
+        assert_true(fds[i] >= 0 && fixture_send(fds[i], lazy, sizeof lazy - 1));
+    }
+    usleep(300000);  // until their heads have been looked at, and well before they are ended
+    fixture_envelope(1, "ada", &ada, &envelope);
+    fixture_post(board.port, &envelope, &reply);
+    assert_int_equal(reply.status, 201);
+    reply_free(&reply);
+    text_free(&envelope);
+    for (int i = 0; i < LAZY; i++) close(fds[i]);
+}
+
+// What has arrived does take room, and gives it back. Connections beyond it read 503 when their body ends.
+static void bodies_under_way_are_limited(void **state)
+{
+    enum { SENDERS = 80, SIZE = 1 << 20 };
+    static char zeros[SIZE];
+    static const char head[] = POST "Content-Length: 1048576\r\n\r\n";
+    int fds[SENDERS], refused = 0;
+    (void)state;
+    for (int i = 0; i < SENDERS; i++) {
+        fds[i] = fixture_connect(board.port);
+        assert_true(fds[i] >= 0 && fixture_send(fds[i], head, sizeof head - 1));
+    }
+    usleep(200000);
+    for (int i = 0; i < SENDERS; i++) fixture_send(fds[i], zeros, SIZE - 1);
+    usleep(600000);  // until all of it has been read
+    for (int i = 0; i < SENDERS; i++) fixture_send(fds[i], zeros, 1);
+    for (int i = 0; i < SENDERS; i++) {
+        struct reply reply;
+        reply_read(fds[i], false, &reply);
+        refused += reply.status == 503;
+        assert_true(reply.status == 503 || reply.status == 400 || reply.status == 0);  // 0: ended, on a busy machine
+        reply_free(&reply);
+        close(fds[i]);
+    }
+    assert_true(refused > 0 && refused < SENDERS);
+    struct text envelope = {0};
+    struct reply reply;
+    fixture_envelope(1, "ada", &ada, &envelope);
+    fixture_post(board.port, &envelope, &reply);
+    assert_int_equal(reply.status, 201);
+    reply_free(&reply);
+    text_free(&envelope);
+}
+
 struct upload {
     int fd;
     struct text request;
@@ -290,6 +346,8 @@ int main(void)
         TEST(pipelined_requests_are_answered_in_order),
         TEST(drips_are_ended),
         TEST(unfinished_bodies_are_ended),
+        TEST(announced_bodies_take_no_room),
+        TEST(bodies_under_way_are_limited),
         TEST(stop_lets_requests_end),
         TEST(bad_addresses_are_refused),
     };
