@@ -39,9 +39,9 @@ static int keep(struct store *store, const struct dawnbench_archive *archive, in
     return 0;
 }
 
-static int import_into(const char *db, const struct dawnbench_archive *archive)
+static int import_into(const char *db, const char *origin, const struct dawnbench_archive *archive)
 {
-    const struct store_settings settings = {.path = db};
+    const struct store_settings settings = {.path = db, .origin = origin};
     struct store *store;
     int64_t added = 0;
     TRY(store_open(&settings, STORE_WRITE, &store));
@@ -65,13 +65,13 @@ static void print_summary(const struct dawnbench_archive *archive)
     printf("accepted: %d (%d with oddities); refused: %d\n", archive->count, quirky, archive->refused);
 }
 
-static int import_archive(const char *folder, const char *db, bool dry_run)
+static int import_archive(const char *folder, const char *db, const char *origin, bool dry_run)
 {
     struct dawnbench_archive archive;
     TRY(dawnbench_folder(folder, print_line, NULL, &archive));
     print_summary(&archive);
     int rc = archive.count > 0 ? 0 : fail(ERR_INPUT, "%s holds no entry that could be imported", folder);
-    if (rc == 0 && !dry_run) rc = import_into(db, &archive);
+    if (rc == 0 && !dry_run) rc = import_into(db, origin, &archive);
     for (int i = 0; i < archive.count; i++) dawnbench_free(archive.at[i]);
     free(archive.at);
     return rc;
@@ -79,10 +79,11 @@ static int import_archive(const char *folder, const char *db, bool dry_run)
 
 int cmd_import(int argc, char **argv)
 {
-    const char *db = "scoreboard.db";
+    const char *db = "scoreboard.db", *origin = NULL;
     bool dry_run = false;
     const struct option options[] = {
         {OPTION_TEXT, 0, "db", "FILE", "the scoreboard's database", &db, 0, 0},
+        {OPTION_TEXT, 0, "origin", "NAME", "the board's name, of a new record", &origin, 0, 0},
         {OPTION_FLAG, 0, "dry-run", NULL, "read and tell, but change nothing", &dry_run, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
@@ -99,5 +100,5 @@ int cmd_import(int argc, char **argv)
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
     if (argc != 3 || strcmp(argv[1], "dawnbench") != 0) return fail(ERR_USAGE, "say what to import: import dawnbench DIR");
-    return import_archive(argv[2], db, dry_run);
+    return import_archive(argv[2], db, origin, dry_run);
 }

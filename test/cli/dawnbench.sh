@@ -104,6 +104,13 @@ cmp first.tsv back.tsv
 [ "$(status "$BOARD" export dawnbench newer --db b.db)" = 0 ]
 diff -r new newer
 
+# A record that the import makes has the name it is told, for all time.
+[ "$(status "$BOARD" import dawnbench new --db named.db --origin board.example)" = 0 ]
+[ "$(status "$BOARD" migrate --db named.db)" = 0 ]
+grep -q 'board "board.example"' out
+[ "$(status "$BOARD" import dawnbench new --db named.db --origin other)" = 1 ]
+grep -q 'the board "board.example", not of "other"' err
+
 # Wrong words and wrong folders: a sentence each.
 refused() { # STATUS PATTERN COMMAND...
     local wanted=$1 pattern=$2

@@ -11,9 +11,10 @@ done
 unset DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
 export XDG_CONFIG_HOME=$PWD/config
 
-block() { # LANGUAGE: the page's block in that language
-    awk -v begin='```'"$1" '$0 == begin { inside = 1; next } /^```$/ { inside = 0 } inside' "$ROOT/docs/deploy.md"
-}
+cp -R "$ROOT/docs" . # the page's own function makes the two files out of its blocks
+eval "$(grep '^block() ' docs/deploy.md)"
+[ -n "$(block ini)" ]
+[ -n "$(block nginx)" ]
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 
 server='' proxy=''
@@ -72,6 +73,12 @@ get "$site/api/v1" | grep -q '"board": *"board.example"'
 get -D heads -o /dev/null "$site/style.css"
 tag=$(sed -n 's/^[Ee][Tt]ag: *\([^\r]*\).*/\1/p' heads)
 [ "$(get -o /dev/null -w '%{http_code}' -H "If-None-Match: $tag" "$site/style.css")" = 304 ]
+
+# All that is text leaves compressed, whatever it is called.
+for path in / /script.js /style.css /favicon.svg /feed.atom /api/v1 /api/v1/nothing /boards/cifar10/training-time.csv; do
+    get -H 'Accept-Encoding: gzip' -D heads -o /dev/null "$site$path"
+    grep -qi '^content-encoding: gzip' heads || { echo "$path is not compressed"; cat heads; exit 1; }
+done
 
 # A submission through all of it. dawn trusts the certificate because it is told to, and refuses it when it is not.
 "$DAWN" keys new >/dev/null
