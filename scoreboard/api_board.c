@@ -1,32 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Boards as JSON: the same filters, order and pages as the page of the board, in full precision.
 #include "scoreboard/api.h"
+#include "scoreboard/column.h"
 #include "scoreboard/page.h"
 #include "scoreboard/routes.h"
 
-static json_t *known_or_null(double value)  // negative: not known
-{
-    return value >= 0 ? api_float(value) : json_null();
-}
-
 static json_t *entry_json(const struct entry *entry)
 {
-    json_t *value = json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:s, s:I}", "rank", (json_int_t)entry->rank, "value",
-                              api_float(entry->value), "low", api_float(entry->low), "high", api_float(entry->high), "cost",
-                              known_or_null(entry->cost), "accuracy", api_float(entry->accuracy), "p", known_or_null(entry->p),
-                              "runs", entry->runs, "trust", trust_word(entry->trust), "accepted_ms", (json_int_t)entry->accepted_ms);
-    const struct {
-        const char *name, *text;
-    } texts[] = {{"source", entry->source}, {"task", entry->contest}, {"group", entry->group}, {"author", entry->author},
-                 {"team", entry->team}, {"model", entry->model}, {"hardware", entry->hardware}, {"framework", entry->framework},
-                 {"precision", entry->precision}, {"division", entry->division}, {"date", entry->date},
-                 {"code_url", entry->code_url}, {"tags", entry->tags}};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        json_object_set_new(value, texts[i].name, api_text(texts[i].text));
-    json_object_set_new(value, "sequence", api_sequence(entry->sequence));
-    json_object_set_new(value, "devices", json_integer(entry->devices));
-    json_object_set_new(value, "views", json_integer(entry->views));
-    json_object_set_new(value, "flags", json_integer(entry->flags));
+    json_t *value = json_object();
+    for (int i = 0; i < column_count(); i++) json_object_set_new(value, column_name(i), column_value(i, entry));
     return value;
 }
 

@@ -4,54 +4,34 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "scoreboard/column.h"
 #include "scoreboard/page.h"
 #include "scoreboard/routes.h"
 
 enum { CSV_MOST = 100000 };
 
-static void cell(struct text *out, const char *words, bool last)
+static void cell(struct text *out, const char *words)
 {
     bool formula = *words != 0 && strchr("=+-@\t\r", *words) != NULL;
-    text_bytes(out, "\"", 1);
-    if (formula) text_bytes(out, "'", 1);
+    text_add(out, formula ? "\"'" : "\"");
     for (; *words != 0; words++) {
         if (*words == '"') text_bytes(out, "\"", 1);
         text_bytes(out, words, 1);
     }
-    text_add(out, last ? "\"\r\n" : "\",");
-}
-
-static void number(struct text *out, double value)
-{
-    text_add(out, "%.17g,", value);
+    text_add(out, "\"");
 }
 
 static void row(struct text *out, const struct entry *entry)
 {
-    text_add(out, "%lld,", (long long)entry->rank);
-    cell(out, entry->author, false);
-    cell(out, entry->team, false);
-    cell(out, entry->model, false);
-    cell(out, entry->hardware, false);
-    cell(out, entry->framework, false);
-    number(out, entry->value);
-    cell(out, board_unit(entry->board), false);
-    number(out, entry->low);
-    number(out, entry->high);
-    text_add(out, "%d,", entry->runs);
-    number(out, entry->accuracy);
-    if (entry->cost >= 0)
-        number(out, entry->cost);
-    else
-        text_add(out, ",");
-    text_add(out, "%lld,%lld,", (long long)entry->views, (long long)entry->devices);
-    cell(out, entry->precision, false);
-    cell(out, entry->division, false);
-    cell(out, trust_word(entry->trust), false);
-    text_add(out, "%lld,", (long long)entry->flags);
-    cell(out, entry->date, false);
-    cell(out, entry->source, false);
-    cell(out, entry->code_url, true);
+    for (int i = 0; i < column_count(); i++) {
+        json_t *value = column_value(i, entry);
+        if (i > 0) text_add(out, ",");
+        if (json_is_string(value)) cell(out, json_string_value(value));
+        else if (json_is_integer(value)) text_add(out, "%lld", (long long)json_integer_value(value));
+        else if (json_is_real(value)) text_add(out, "%.17g", json_real_value(value));
+        json_decref(value);  // null: an empty cell
+    }
+    text_add(out, "\r\n");
 }
 
 static int show(struct page *page)
@@ -59,9 +39,8 @@ static int show(struct page *page)
     struct filter filter;
     TRY(page_filter(page->request, &filter));
     filter.limit = FILTER_LIMIT;
-    text_add(page->out, "rank,author,team,model,hardware,framework,value,unit,low,high,runs,accuracy,cost_usd,views,"
-                        "devices,precision,division,trust,"
-                        "flags,date,source,code_url\r\n");
+    for (int i = 0; i < column_count(); i++) text_add(page->out, "%s%s", i > 0 ? "," : "", column_name(i));
+    text_add(page->out, "\r\n");
     for (int written = 0; written < CSV_MOST;) {
         struct entries entries;
         TRY(store_entries(page->reader, &filter, &page->arena, &entries));

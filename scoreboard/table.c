@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scoreboard/column.h"
+
 enum { COLUMNS = 9 };
 static const char *const columns[COLUMNS] = {"rank", "author", "model", "hardware", "framework",
                                              "date", "value",  "unit",  "source"};
@@ -75,33 +77,17 @@ static void add_string(struct text *into, const char *key, const char *value)
     json_decref(string);
 }
 
-// Negative: not known.
-static void add_number(struct text *into, const char *key, double value)
+static void add_object(struct text *into, const struct entry *e)
 {
-    char number[TABLE_NUMBER];
-    text_add(into, ", \"%s\": %s", key, value < 0 ? "null" : table_number(value, number));
-}
-
-static void add_object(struct text *into, const struct entry *e, const char *unit)
-{
-    text_add(into, "{\"rank\": %lld", (long long)e->rank);
-    add_string(into, "author", e->author);
-    add_string(into, "team", e->team);
-    add_string(into, "model", e->model);
-    add_string(into, "hardware", e->hardware);
-    add_string(into, "framework", e->framework);
-    add_string(into, "precision", e->precision);
-    add_string(into, "date", e->date);
-    add_number(into, "value", e->value);
-    add_string(into, "unit", unit);
-    add_number(into, "low", e->low);
-    add_number(into, "high", e->high);
-    add_number(into, "cost", e->cost);
-    add_number(into, "accuracy", e->accuracy);
-    text_add(into, ", \"runs\": %d, \"devices\": %lld", e->runs, (long long)e->devices);
-    add_string(into, "trust", trust_word(e->trust));
-    add_string(into, "code_url", e->code_url);
-    add_string(into, "source", e->source);
+    for (int i = 0; i < column_count(); i++) {
+        char number[TABLE_NUMBER];
+        json_t *value = column_value(i, e);
+        char *literal = json_is_real(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
+        text_add(into, "%s\"%s\": %s", i > 0 ? ", " : "{", column_name(i),
+                 literal != NULL ? literal : table_number(json_number_value(value), number));
+        free(literal);
+        json_decref(value);
+    }
     text_add(into, "}");
 }
 
@@ -115,7 +101,7 @@ static void write_json(const struct filter *filter, const struct entries *entrie
     text_add(into, ", \"total\": %lld, \"entries\": [", (long long)entries->total);
     for (int i = 0; i < entries->count; i++) {
         text_add(into, i > 0 ? ",\n" : "\n");
-        add_object(into, &entries->at[i], board_unit(filter->board));
+        add_object(into, &entries->at[i]);
     }
     text_add(into, "%s]}\n", entries->count > 0 ? "\n" : "");
 }

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <sodium.h>
 
+#include "runtime/base/embed.h"
 #include "scoreboard/routes.h"
 #include "test/unit/fixture_server.h"
 
@@ -367,6 +368,38 @@ static void bad_statements_are_refused(void **state)
     json_decref(run);
 }
 
+// Whatever form a program asks for, an entry has the same columns in the same order.
+static void entries_have_the_same_columns_everywhere(void **state)
+{
+    const struct embedded *file = embedded_find("docs/api/openapi.json");
+    json_t *document = json_loadb(file->at, file->size, 0, NULL);
+    const json_t *names = canonical_at(document, "components.schemas.Entry.required");
+    struct text envelope = {0}, header = {0};
+    struct reply reply;
+    (void)state;
+    fixture_envelope(1, "ada", &ada, &envelope);
+    body_case(envelope.at, 201, "receipt");
+    text_free(&envelope);
+    fixture_get(board.port, "/api/v1/boards/cifar10/training-time", &reply);
+    json_t *answer = json_loadb(reply.body.at, reply.body.length, 0, NULL);
+    json_t *entry = json_array_get(json_object_get(answer, "entries"), 0);
+    reply_free(&reply);
+    void *at = json_object_iter(entry);
+    for (size_t i = 0; i < json_array_size(names); i++, at = json_object_iter_next(entry, at)) {
+        const char *name = json_string_value(json_array_get(names, i));
+        assert_non_null(at);
+        assert_string_equal(json_object_iter_key(at), name);
+        text_add(&header, "%s%s", i > 0 ? "," : "", name);
+    }
+    assert_null(at);
+    text_add(&header, "\r\n1,");
+    fixture_get(board.port, "/boards/cifar10/training-time.csv", &reply);
+    assert_int_equal(strncmp(reply.body.at, header.at, header.length), 0);
+    reply_free(&reply);
+    text_free(&header);
+    json_decref(answer), json_decref(document);
+}
+
 // Readers and writers at once: for the thread sanitizer.
 static void *ask_much(void *at)
 {
@@ -417,6 +450,7 @@ int main(void)
         TEST(keys_have_several_names),
         TEST(bad_bodies_are_refused),
         TEST(bad_statements_are_refused),
+        TEST(entries_have_the_same_columns_everywhere),
         TEST(readers_and_writers_do_not_mix_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
