@@ -21,12 +21,13 @@ static const char *const sort_words[SORTS] = {
 enum kind { TEXT, WORD, NUMBER, DAY, RANK, TRUST_LEVEL, TARGET, SORT_COLUMN, ORDER, LIMIT, CURSOR };
 #define TEXT_KEY(name, kind, words) {#name, kind, offsetof(struct filter, name), sizeof ((struct filter *)0)->name, words}
 #define KEY(name, kind, member) {name, kind, offsetof(struct filter, member), sizeof ((struct filter *)0)->member, NULL}
+static const char *const divisions[] = {"closed", "open"}, *const sources[] = {"dawn", "dawnbench"};
 // In the order of the canonical query string.
 static const struct key {
     const char *name;
     enum kind kind;
     size_t at, room;
-    const char *words;  // WORD: those allowed, separated by |; NULL: any of plain characters
+    const char *const *words;  // WORD: the two that are allowed; NULL: any of plain characters
 } keys[] = {
     KEY("rank", RANK, rank),
     TEXT_KEY(hardware, TEXT, NULL),
@@ -34,7 +35,7 @@ static const struct key {
     TEXT_KEY(author, TEXT, NULL),
     TEXT_KEY(model, TEXT, NULL),
     TEXT_KEY(precision, WORD, NULL),
-    TEXT_KEY(division, WORD, "closed|open"),
+    TEXT_KEY(division, WORD, divisions),
     KEY("trust", TRUST_LEVEL, trust),
     KEY("devices", NUMBER, devices),
     KEY("devices_max", NUMBER, devices_max),
@@ -42,7 +43,7 @@ static const struct key {
     TEXT_KEY(since, DAY, NULL),
     TEXT_KEY(until, DAY, NULL),
     KEY("target", TARGET, target_micro),
-    TEXT_KEY(source, WORD, "dawn|dawnbench"),
+    TEXT_KEY(source, WORD, sources),
     KEY("sort", SORT_COLUMN, sort),
     KEY("order", ORDER, descending),
     KEY("limit", LIMIT, limit),
@@ -77,18 +78,6 @@ static int decode(const char *from, size_t count, const char *key, char *into, s
     }
     into[length] = 0;
     return 0;
-}
-
-// Whether `word` stands in "a|b|c".
-static bool one_of(const char *word, const char *words)
-{
-    size_t length = strlen(word);
-    for (const char *at = words; at != NULL && *at != 0;) {
-        size_t span = strcspn(at, "|");
-        if (span == length && memcmp(at, word, span) == 0) return true;
-        at += span + (at[span] == '|');
-    }
-    return false;
 }
 
 static bool plain_word(const char *word)
@@ -195,13 +184,14 @@ static int read_value(const struct key *key, char *value, struct filter *f)
 {
     char *into = (char *)f + key->at;
     int64_t number;
+    int index;
     switch (key->kind) {
     case TEXT:
         TRY(read_words(key, value));
         break;
     case WORD:
-        if (key->words != NULL ? !one_of(value, key->words) : !plain_word(value))
-            return fail(ERR_INPUT, "%s is %s", key->name, key->words != NULL ? key->words : "a word of letters and digits");
+        if (key->words != NULL) TRY(read_choice(value, key->name, key->words, 2, &index));
+        else if (!plain_word(value)) return fail(ERR_INPUT, "%s is a word of letters and digits", key->name);
         break;
     case DAY:
         if (!day_exists(value)) return fail(ERR_INPUT, "%s is a day, as 2026-01-31", key->name);
@@ -232,6 +222,8 @@ static int read_pair(const char *pair, size_t count, bool seen[KEYS], struct fil
     char name[FILTER_KEY], value[FILTER_TEXT];
     if (name_count >= sizeof name) return fail(ERR_INPUT, "a filter has no key as long as \"%.*s...\"", FILTER_KEY, pair);
     TRY(decode(pair, name_count, "the key of a filter", name, sizeof name));
+    if (canonical_check_words(name, strlen(name)) < 0)
+        return fail(ERR_INPUT, "the key of a filter holds characters that are not shown");
     int i = 0;
     while (i < KEYS && strcmp(keys[i].name, name) != 0) i++;
     if (i == KEYS) return fail(ERR_INPUT, "a filter has no key \"%s\"", name);

@@ -103,8 +103,8 @@ static void test_refusals(void **state)
         {"target=0.0000001", "target"},
         {"target=1.5", "target"},
         {"target=.5", "target"},
-        {"division=half", "division"},
-        {"source=me", "source"},
+        {"division=half", "division is closed or open"},
+        {"source=me", "source is dawn or dawnbench"},
         {"order=up", "order"},
         {"sort=speed", "sort"},
         {"cursor=abc", "cursor"},
@@ -121,6 +121,8 @@ static void test_refusals(void **state)
         {"author=~part", "author"},
         {"model=~", "model"},
         {"precision=a%20b", "precision"},
+        {"%ff=1", "the key of a filter holds characters that are not shown"},
+        {"hard%E2%80%AEware=1", "the key of a filter holds"},
         {"averylongkeythatnofiltereverhas=1", "averylong"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
