@@ -28,7 +28,11 @@ static int find_contest(const char *word, const struct contest **into)
     }
     const char *near = text_nearest(word, names);
     if (near != NULL) return fail(ERR_USAGE, "there is no task \"%.60s\". Did you mean \"%s\"?", word, near);
-    return fail(ERR_USAGE, "there is no task \"%.60s\"; there are cifar10, imagenet, squad and demo", word);
+    struct text list = {0};
+    text_list(&list, names, count, " and ");
+    int rc = fail(ERR_USAGE, "there is no task \"%.60s\"; there are %s", word, list.at);
+    text_free(&list);
+    return rc;
 }
 
 static int find_board(const char *word, enum board *into)

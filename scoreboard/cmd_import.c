@@ -90,8 +90,8 @@ int cmd_import(int argc, char **argv)
     const struct usage usage = {
         .command = "import",
         .operands = "dawnbench DIR [OPTIONS]",
-        .about = "Imports the archive of DAWNBench's entries. DIR holds CIFAR10, ImageNet and SQuAD, each with train and "
-                 "inference. Files are told by task, kind and name: the same one again replaces what was there. E-mail "
+        .about = "Imports the archive of DAWNBench's entries. DIR holds a folder for each task, such as CIFAR10, with "
+                 "train and inference. Files are told by task, kind and name: the same one again replaces what was there. E-mail "
                  "addresses are not kept.",
         .options = options,
         .more = "Example:\n"

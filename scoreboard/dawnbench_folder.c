@@ -205,7 +205,16 @@ static int no_archive(const char *folder)
         text_free(&path);
         if (one_task) return fail(ERR_INPUT, "%s is the folder of a single task; give the archive's, which holds it", folder);
     }
-    return fail(ERR_INPUT, "%s holds no folder CIFAR10, ImageNet or SQuAD: it is no archive of DAWNBench", folder);
+    const char *titles[CONTESTS_MAX];
+    int contests, count = 0;
+    const struct contest *table = contest_table(&contests);
+    for (int i = 0; i < contests; i++)
+        if (table[i].dawnbench_column != NULL) titles[count++] = table[i].title;
+    struct text list = {0};
+    text_list(&list, titles, count, " or ");
+    int rc = fail(ERR_INPUT, "%s holds no folder %s: it is no archive of DAWNBench", folder, list.at);
+    text_free(&list);
+    return rc;
 }
 
 static void forget(struct dawnbench_archive *archive)

@@ -123,7 +123,7 @@ static int read_choice(const char *value, const char *key, const char *const *wo
         return 0;
     }
     struct text list = {0};
-    for (int i = 0; i < count; i++) text_add(&list, "%s%s", i == 0 ? "" : i == count - 1 ? " or " : ", ", words[i]);
+    text_list(&list, words, count, " or ");
     int rc = fail(ERR_INPUT, "%s is %s", key, list.at);
     text_free(&list);
     return rc;

@@ -76,6 +76,11 @@ void text_wrap(struct text *into, const char *words, int column, int indent)
     }
 }
 
+void text_list(struct text *into, const char *const *words, int count, const char *last)
+{
+    for (int i = 0; i < count; i++) text_add(into, "%s%s", i == 0 ? "" : i == count - 1 ? last : ", ", words[i]);
+}
+
 void text_entry(struct text *into, const char *label, const char *format, ...)
 {
     enum { COLUMN = 13 };

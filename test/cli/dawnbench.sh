@@ -118,13 +118,14 @@ refused() { # STATUS PATTERN COMMAND...
     [ "$(status "$@")" = "$wanted" ] && grep -q "$pattern" err || { echo "\"$*\" does not say $pattern:" && cat err && exit 1; }
 }
 refused 1 'old/CIFAR10 is the folder of a single task' "$BOARD" import dawnbench old/CIFAR10 --db c.db
-refused 1 'is no archive of DAWNBench' "$BOARD" import dawnbench old/CIFAR10/train --db c.db
+refused 1 'holds no folder CIFAR10, ImageNet or SQuAD: it is no archive of DAWNBench' "$BOARD" import dawnbench old/CIFAR10/train --db c.db
 refused 1 'can not read the folder nowhere' "$BOARD" import dawnbench nowhere --db c.db
 mkdir -p empty/CIFAR10/train
 refused 1 'holds no entry' "$BOARD" import dawnbench empty --db c.db
 refused 2 'import dawnbench DIR' "$BOARD" import old
 refused 2 'export dawnbench DIR' "$BOARD" export new
 refused 2 'Did you mean "cifar10"' "$BOARD" board cifar training-time --db a.db
+refused 2 'no task "zzzzzzzz"; there are cifar10, imagenet, squad and demo$' "$BOARD" board zzzzzzzz training-time --db a.db
 refused 2 'Did you mean "training-time"' "$BOARD" board cifar10 training-tim --db a.db
 refused 2 'since' "$BOARD" board cifar10 training-time --db a.db --since yesterday
 refused 2 'the format is' "$BOARD" board cifar10 training-time --db a.db --format xml

@@ -163,11 +163,24 @@ static void test_to_double(void **state)
     assert_string_equal(error_text(), "94 is not between 0 and 1");
 }
 
+static void test_list(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"a", "b", "c"}, *const lists[] = {"", "a", "a or b", "a, b or c"};
+    for (int i = 0; i < 4; i++) {
+        struct text text = {0};
+        text_add(&text, "%s", "");
+        text_list(&text, words, i, " or ");
+        assert_string_equal(text.at, lists[i]);
+        text_free(&text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_growing), cmocka_unit_test(test_entry), cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_sizes),   cmocka_unit_test(test_list),
         cmocka_unit_test(test_spans),   cmocka_unit_test(test_counts),  cmocka_unit_test(test_to_int),
         cmocka_unit_test(test_to_double),
     };
