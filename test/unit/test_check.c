@@ -226,6 +226,21 @@ static void clocks_short(json_t *run)
     json_t *segments = json_object_get(run, "segments");
     for (int i = 0; i < 2; i++) json_array_remove(segments, json_array_size(segments) - 1);
 }
+static void clocks_short_of_the_killed(json_t *run)  // its points were stored with their segments
+{
+    clocks_short(run);
+    fixture_set(run, "status", json_string("interrupted"));
+}
+static void clocks_without_segments(json_t *run)  // any clock could be claimed: rank 1 in a nanosecond
+{
+    static const int64_t met[] = {9450};
+    fixture_curve(run, met, 1);
+    point_set(run, 0, "classic_ns", 1), point_set(run, 0, "warm_ns", 1), point_set(run, 0, "warm_with_evaluation_ns", 1);
+    fixture_follow(run);
+    fixture_set(run, "model.flops_per_sample", json_integer(0));
+    fixture_set(run, "segments", json_array());
+    fixture_set(run, "status", json_string("interrupted"));
+}
 
 static void group_index(json_t *run) { fixture_set(run, "group.index", json_integer(6)); }
 static void no_group(json_t *run) { json_object_del(run, "group"); }
@@ -352,7 +367,8 @@ static const struct {
     CASE(CHAIN, chain_seed), CASE(CHAIN, chain_left_out), CASE(CROSSING, crossing_later), CASE(CROSSING, crossing_clock),
     CASE(CROSSING, crossing_absent), CASE(CROSSING, crossing_invented), CASE(STATUS, status_missed),
     CASE(STATUS, status_done), CASE(STATUS, status_empty), CASE(CLOCKS, clocks_gap), CASE(CLOCKS, clocks_gap_at_the_end),
-    CASE(CLOCKS, clocks_paused), CASE(CLOCKS, clocks_warm), CASE(CLOCKS, clocks_short), CASE(GROUP, group_index),
+    CASE(CLOCKS, clocks_paused), CASE(CLOCKS, clocks_warm), CASE(CLOCKS, clocks_short),
+    CASE(CLOCKS, clocks_short_of_the_killed), CASE(CLOCKS, clocks_without_segments), CASE(GROUP, group_index),
     CASE(COST, cost_other), CASE(COST, cost_absent), CASE(COST, cost_latency), CASE(LATENCY, latency_order),
     CASE(LATENCY, latency_mean), CASE(LATENCY, latency_whole), CASE(ELIGIBLE, eligible_items),
     CASE(ELIGIBLE, eligible_score), CASE(ELIGIBLE, eligible_data), CASE(ELIGIBLE, eligible_synthetic),
@@ -484,8 +500,9 @@ static void honest_runs_pass(void **state)
     fixture_curve(run, NULL, 0);
     fixture_set(run, "status", json_string("interrupted"));
     expect_nothing(run);
-    run = fixture_run();  // killed: the segment that was open is lost
-    clocks_short(run);
+    run = fixture_run();  // killed: the segment that was open is lost, here the one after its last point
+    json_t *segments = json_object_get(run, "segments");
+    json_array_remove(segments, json_array_size(segments) - 1);
     fixture_set(run, "status", json_string("interrupted"));
     expect_nothing(run);
     run = fixture_run();
