@@ -24,9 +24,10 @@ static int check(const char *handle, const char *from)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-";
     size_t length = strlen(handle);
-    if (length > 0 && length < HANDLE_MAX && strspn(handle, letters) == length) return 0;
-    return fail(ERR_USAGE, "%s is no handle: 1 to %d letters without accents, digits, \".\", \"_\", \"+\" or \"-\"", from,
-                HANDLE_MAX - 1);
+    if (length > 0 && length < HANDLE_MAX && strspn(handle, letters) == length && strchr("._+-", *handle) == NULL) return 0;
+    return fail(ERR_USAGE,
+                "%s is no handle: 1 to %d letters without accents, digits, \".\", \"_\", \"+\" or \"-\", a letter or digit first",
+                from, HANDLE_MAX - 1);
 }
 
 int handle_choose(const char *given, char into[HANDLE_MAX])

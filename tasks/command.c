@@ -87,7 +87,7 @@ int command_write(char *const *words, size_t most, char **json, char **typed)
         add_quoted(&t, *word);
     }
     *typed = t.at;
-    *json = json_dumps(whole, JSON_COMPACT);
+    *json = json_dumps(whole, JSON_COMPACT | JSON_ENSURE_ASCII);  // nothing in it can hide, so all of it can be submitted
     json_decref(whole);
     if (rc == 0 && strlen(*json) > most) rc = fail(ERR_USAGE, "the command is longer than %zu bytes", most);
     return rc;

@@ -27,5 +27,7 @@ const json_t *canonical_at(const json_t *, const char *path);
 // Whether text may be shown to people: valid UTF-8 without control characters, bidi overrides or isolates, zero-width
 // characters, line separators, private use or unassigned planes; not padded with blanks. ERR_INPUT says which character.
 int canonical_check_words(const char *text, size_t count) MUST_CHECK;
+// The same of text that people did not write, such as a recipe: it may begin and end with blanks.
+int canonical_check_text(const char *text, size_t count) MUST_CHECK;
 
 #endif

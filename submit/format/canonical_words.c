@@ -71,7 +71,7 @@ static int check_character(uint32_t c, size_t byte)
     return 0;
 }
 
-int canonical_check_words(const char *text, size_t count)
+static int check(const char *text, size_t count, bool ends)
 {
     const unsigned char *at = (const unsigned char *)text;
     uint32_t c = 'x';  // not a blank
@@ -80,10 +80,20 @@ int canonical_check_words(const char *text, size_t count)
         size_t length = decode(at + i, count - i, &c);
         if (length == 0) return fail(ERR_INPUT, "the text is not UTF-8 at byte %zu, which is 0x%02x", i, at[i]);
         TRY(check_character(c, i));
-        if (i == 0 && is_blank(c)) return fail(ERR_INPUT, "the text begins with the blank U+%04X", (unsigned)c);
+        if (ends && i == 0 && is_blank(c)) return fail(ERR_INPUT, "the text begins with the blank U+%04X", (unsigned)c);
         last = i;
         i += length;
     }
-    if (is_blank(c)) return fail(ERR_INPUT, "the text ends with the blank U+%04X at byte %zu", (unsigned)c, last);
+    if (ends && is_blank(c)) return fail(ERR_INPUT, "the text ends with the blank U+%04X at byte %zu", (unsigned)c, last);
     return 0;
+}
+
+int canonical_check_words(const char *text, size_t count)
+{
+    return check(text, count, true);
+}
+
+int canonical_check_text(const char *text, size_t count)
+{
+    return check(text, count, false);
 }

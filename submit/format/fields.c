@@ -133,7 +133,7 @@ static const struct field latency[] = {
 
 static const struct field run[] = {
     HEAD("run"),
-    {"handle", FIELD_WORD, 1, 39, false, NULL, NULL, "the submitter's name on the boards"},
+    {"handle", FIELD_HANDLE, 1, 39, false, NULL, NULL, "the submitter's name on the boards"},
     {"team", FIELD_WORDS, 0, 96, false, NULL, NULL, "team or organisation; may be empty"},
     {"division", FIELD_ONE_OF, 0, 0, false, "closed|open", NULL, "closed: a recipe of this repository as it stands, scored by the harness; open: anything"},
     {"evaluated_by", FIELD_ONE_OF, 0, 0, false, "harness|self", NULL,
@@ -196,7 +196,7 @@ static const struct field amend[] = {
 };
 static const struct field rotate[] = {
     HEAD("rotate"),
-    {"handle", FIELD_WORD, 1, 39, false, NULL, NULL, "whose keys"},
+    {"handle", FIELD_HANDLE, 1, 39, false, NULL, NULL, "whose keys"},
     {"key", FIELD_TEXT, 80, 80, false, NULL, NULL, "the new public key: \"ssh-ed25519 AAAA...\", without a comment"},
     INT("made_ms", 0, MS_MAX, false, NULL, NULL, "date and time"),
     {0},

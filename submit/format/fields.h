@@ -11,7 +11,8 @@ enum field_kind {
     FIELD_YES,     // 0 or 1
     FIELD_WORD,    // low to high characters out of a-z A-Z 0-9 . _ + - (a handle, a task, a precision)
     FIELD_WORDS,   // text for people, low to high bytes (canonical_check_words)
-    FIELD_TEXT,    // as it is, low to high bytes, no control characters: recipes, flags
+    FIELD_HANDLE,  // a word that begins with a letter or digit: it becomes part of an address
+    FIELD_TEXT,    // as FIELD_WORDS, but blanks may stand at its ends (canonical_check_text): recipes, flags
     FIELD_HEX,     // exactly `low` lower-case hexadecimal digits
     FIELD_DATE,    // YYYY-MM-DD, a day that exists
     FIELD_ONE_OF,  // `words`, separated by |

@@ -65,22 +65,19 @@ static int check_word(const struct walk *w, const char *text, size_t length, int
     return check_letters(w, text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-", "a-z A-Z 0-9 . _ + -");
 }
 
+static int check_handle(const struct walk *w, const char *text, size_t length, int64_t low, int64_t high)
+{
+    TRY(check_word(w, text, length, low, high));
+    return strchr("._+-", *text) == NULL ? 0 : wrong(w, "must begin with a letter or digit");
+}
+
 static int check_words(const struct walk *w, const char *text, size_t length, const struct field *f)
 {
     TRY(check_length(w, length, f->low, f->high, "bytes"));
-    if (canonical_check_words(text, length) == 0) return 0;
+    if ((f->kind == FIELD_TEXT ? canonical_check_text : canonical_check_words)(text, length) == 0) return 0;
     char why[256];
     snprintf(why, sizeof why, "%.255s", error_text());
     return fail(ERR_INPUT, "%s: %s can not be shown: %s", w->what, w->path, why);
-}
-
-// As it is, but nothing that moves a terminal's cursor. C1 controls are two bytes in UTF-8: 0xc2 0x80 to 0xc2 0x9f.
-static int check_text(const struct walk *w, const char *text, size_t length, const struct field *f)
-{
-    TRY(check_length(w, length, f->low, f->high, "bytes"));
-    for (const unsigned char *c = (const unsigned char *)text; *c != 0; c++)
-        if (*c < 0x20 || *c == 0x7f || (c[0] == 0xc2 && c[1] < 0xa0)) return wrong(w, "holds a control character");
-    return 0;
 }
 
 static int digits(const char *text, int count)
@@ -164,8 +161,9 @@ static int check_value(struct walk *w, const struct field *f, const json_t *valu
     if (strlen(text) != length) return wrong(w, "holds a NUL");
     switch (f->kind) {
     case FIELD_WORD: return check_word(w, text, length, f->low, f->high);
-    case FIELD_WORDS: return check_words(w, text, length, f);
-    case FIELD_TEXT: return check_text(w, text, length, f);
+    case FIELD_HANDLE: return check_handle(w, text, length, f->low, f->high);
+    case FIELD_WORDS:
+    case FIELD_TEXT: return check_words(w, text, length, f);
     case FIELD_HEX:
         TRY(check_length(w, length, f->low, f->low, "digits"));
         return check_letters(w, text, "0123456789abcdef", "digits and a to f");

@@ -294,6 +294,8 @@ static void hostile_records_are_met_with_sentences(void **state)
         "UPDATE runs SET recipe_json = 'no JSON'",
         "UPDATE runs SET recipe_json = printf('\"%.*c\"', 9000000, 'x')",
         "UPDATE runs SET recipe_json = printf('%.*c', 100000, '[')",
+        "UPDATE runs SET recipe_json = '\"' || char(8238) || '\"'",
+        "UPDATE software SET flags = '-O2 ' || char(8238) || '[2J-odd'",
         "UPDATE runs SET recipe_json = '{\"a\": \"' || char(92) || 'u0000\"}'",
         "UPDATE runs SET status = 'done' || char(0) || 'x'",                      // a NUL, behind which more would hide
         "UPDATE runs SET nonce = 'short'",
@@ -472,7 +474,7 @@ static void every_text_is_shown(void **state)
     (void)state;
     sql("PRAGMA foreign_keys = 0");
     int64_t id = usual_run(7);
-    sql("UPDATE software SET flags = '-O2 ' || char(8238) || '[2J-odd' || printf('%.*c', 300, 'y')");
+    sql("UPDATE software SET flags = '-O2 ' || '[2J-odd' || printf('%.*c', 300, 'y')");
     struct submissions all;
     struct text notes = {0}, shown = {0};
     const struct submission_choice one = {.runs = &id, .run_count = 1};
@@ -482,7 +484,6 @@ static void every_text_is_shown(void **state)
                                         "{\"batch\":2000}", "oneDNN 2.6.3", "Debian", "a list", "c7i.large", "[2J-odd", NULL};
     for (int i = 0; words[i] != NULL; i++)
         if (strstr(shown.at, words[i]) == NULL) fail_msg("%s is not shown in:\n%s", words[i], shown.at);
-    assert_null(strstr(shown.at, "\u202e"));
     for (const char *line = shown.at; *line != 0; line = strchr(line, '\n') + 1) assert_true(strcspn(line, "\n") <= 82);
     text_free(&shown);
     submission_describe(&all.at[0], &shown);
