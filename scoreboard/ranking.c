@@ -92,6 +92,11 @@ static double share(const json_t *of, int64_t items)
     return items > 0 ? (double)canonical_int(of, "k") / (double)items : 0;
 }
 
+static double latency_share(const json_t *run, const json_t *latency)
+{
+    return share(latency, contest_latency_items(contest_of_run(run), canonical_int(latency, "items")));
+}
+
 static int64_t price_of(const json_t *of)
 {
     return canonical_int(of, "price.micro_usd_per_hour");
@@ -124,7 +129,7 @@ static struct entry entry_of_latency(const json_t *run, const json_t *latency, s
     entry.precision = arena_text(arena, "%s", canonical_text(latency, "precision"));
     entry.devices = canonical_int(latency, "hardware.devices");
     entry.views = canonical_int(latency, "views");
-    entry.accuracy = share(latency, canonical_int(latency, "items"));
+    entry.accuracy = latency_share(run, latency);
     if (price_of(latency) > 0) entry.cost = dollars(canonical_int(latency, "whole_mean_ns"), price_of(latency));
     return entry;
 }
@@ -248,7 +253,7 @@ static void add_group_inference(const struct statement *const *runs, int count, 
         if (price_of(latency) != price_of(first)) one_price = false;
         double ns = (double)canonical_int(latency, "whole_mean_ns");
         values[found] = priced ? dollars(canonical_int(latency, "whole_mean_ns"), price_of(latency)) : ns / NS_A_MILLISECOND;
-        accuracy += share(latency, canonical_int(latency, "items")) / count;
+        accuracy += latency_share(runs[found]->json, latency) / count;
     }
     if (found == count && (one_price || !priced)) {
         const struct entry of_first = entry_of_latency(runs[0]->json, first, arena);

@@ -200,11 +200,9 @@ static void check_times(struct subject *s, size_t i, const json_t *latency)
     }
 }
 
-// N of "k of N" in a latency: the items measured, or millionths where the metric is no count.
 static int64_t latency_items(const struct subject *s, const json_t *latency)
 {
-    bool counts = s->contest == NULL || s->contest->items == s->contest->test_items;
-    return counts ? canonical_int(latency, "items") : s->contest->items;
+    return contest_latency_items(s->contest, canonical_int(latency, "items"));
 }
 
 static const char *eligible_fault(const struct subject *s, const json_t *latency)

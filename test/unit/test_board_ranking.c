@@ -134,6 +134,20 @@ static void test_latencies(void **state)
     assert_double(row_of(rows, count, BOARD_INFERENCE_COST)->value, 1100000.0 * FIXTURE_PRICE / 3.6e18);
 }
 
+// F1 is no count: k is in millionths, whatever number of questions was asked.
+static void test_latency_of_f1(void **state)
+{
+    (void)state;
+    struct ranked rows[BOARDS];
+    json_t *run = fixture_run(), *latency = fixture_item(run, "latencies", 0);
+    fixture_set(run, "task", json_string("squad"));
+    json_object_set_new(latency, "items", json_integer(10570));
+    json_object_set_new(latency, "k", json_integer(760000));
+    int count = rows_of(run, rows);
+    assert_double(row_of(rows, count, BOARD_INFERENCE_LATENCY)->accuracy, 0.76);
+    assert_double(row_of(rows, count, BOARD_INFERENCE_COST)->accuracy, 0.76);
+}
+
 static void test_demo(void **state)
 {
     (void)state;
@@ -380,9 +394,10 @@ static void test_hardware(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_run), cmocka_unit_test(test_exact_crossing), cmocka_unit_test(test_no_price_no_cost),
-    cmocka_unit_test(test_latencies), cmocka_unit_test(test_demo), cmocka_unit_test(test_group),
-    cmocka_unit_test(test_self_evaluated_group),
-    cmocka_unit_test(test_spoiled_groups), cmocka_unit_test(test_brief), cmocka_unit_test(test_nothing_left), cmocka_unit_test(test_curve), cmocka_unit_test(test_hardware),
+    cmocka_unit_test(test_latencies), cmocka_unit_test(test_latency_of_f1), cmocka_unit_test(test_demo),
+    cmocka_unit_test(test_group), cmocka_unit_test(test_self_evaluated_group), cmocka_unit_test(test_spoiled_groups),
+    cmocka_unit_test(test_brief), cmocka_unit_test(test_nothing_left), cmocka_unit_test(test_curve),
+    cmocka_unit_test(test_hardware),
 };
 
 int main(void)
