@@ -13,7 +13,7 @@ enum { KEYRING_NAME = 65, KEYRING_PATH = 1024, KEYRING_MOST = 256 };
 
 struct keyring_key {
     char name[KEYRING_NAME];  // in the keyring; "" for a key from elsewhere
-    char path[KEYRING_PATH];  // of the secret, beside which the public key has ".pub"; "" when only the agent has the key
+    char path[KEYRING_PATH];  // of the secret, there or not (`file`), and with ".pub" of the public key; "" when in no file
     bool file;                // the secret's file is there
     bool locked;              // it is there, and encrypted
     struct sshkey key;

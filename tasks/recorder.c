@@ -5,7 +5,8 @@
 //
 // Segments: from exec on `init`, until the program says where it is. When its first word is an epoch instead, nobody knows
 // where getting ready ended, so all of it counts as `train`: every clock is then at least what it should be. The end
-// of an evaluation always opens `train`, so that a program can not stay in a segment that some clock leaves out.
+// of an evaluation always opens `train`, so that nothing is left out of a clock unless the program says so. Where it is
+// stays its own word: one that calls its training `evaluate` is believed (docs/threats.md).
 #include "tasks/recorder.h"
 
 #include <math.h>

@@ -86,7 +86,11 @@ static void check_arithmetic(struct subject *s, const struct statement *whole, c
     }
     for (size_t i = 0; i < s->count; i++) {
         double work = flops * work_between(schedule, 0, (double)s->points[i].samples);
-        if (work > 0) rate = fmax(rate, work / ((double)s->points[i].warm_ns * 1e-9));  // in no time: infinite
+        if (work > 0 && s->points[i].warm_ns == 0) {
+            finding_add(s->out, CHECK_SPEED, "it trained on %lld samples in no time", (long long)s->points[i].samples);
+            return;
+        }
+        if (work > 0) rate = fmax(rate, work / ((double)s->points[i].warm_ns * 1e-9));
     }
     double share = 100 * rate / peak;
     if (rate > peak)

@@ -96,7 +96,7 @@ static const struct field hardware[] = {
 };
 static const struct field software[] = {
     {"framework", FIELD_WORDS, 1, 64, false, NULL, NULL,
-     "what trained: DAWN and its version, or what an outside program says of itself"},
+     "what trained: DAWN (its commit is its version), or what an outside program says of itself"},
     {"commit", FIELD_TEXT, 0, 64, false, NULL, NULL, "commit DAWN was built from; empty: built outside git"},
     {"dirty", FIELD_YES, 0, 1, false, NULL, NULL, "1: the sources differed from that commit"},
     {"compiler", FIELD_WORDS, 0, 160, false, NULL, NULL, "compiler and version"},
