@@ -24,7 +24,7 @@ static const struct command {
     {"infer", cmd_infer, "measure the latency and the accuracy of a trained model"},
     {"data", cmd_data, "fetch, import, check and show data sets"},
     {"results", cmd_results, "list, show and export recorded runs"},
-    {"keys", cmd_keys, "make, list, show and import the keys that sign submissions"},
+    {"keys", cmd_keys, "make, list, import, rotate and revoke the keys that sign"},
     {"submit", cmd_submit, "sign recorded runs and submit them to a scoreboard"},
     {"verify", cmd_verify, "check a signed run: signature, hash chain, figures, receipt"},
     {"withdraw", cmd_withdraw, "take an own entry off the boards"},

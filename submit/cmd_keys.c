@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn keys: the keys that sign submissions. It makes, lists, shows and imports them; it never prints a secret.
+// dawn keys: the keys that sign submissions. It makes, lists, shows and imports them; it never prints a secret. What a
+// scoreboard is told of them is in cmd_keys_change.c.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,16 +198,17 @@ static int import(const char *file, const char *name)
 
 static int check_words(int argc, char **argv, const struct choice *choice)
 {
-    static const char *const actions[] = {"list", "new", "show", "import", NULL};
-    static const int most[] = {2, 3, 3, 4};
+    static const char *const actions[] = {"list", "new", "show", "import", "rotate", "revoke", NULL};
+    static const int most[] = {2, 3, 3, 4, 0, 0};
     const char *action = argc > 1 ? argv[1] : "list";
     int which = 0;
     while (actions[which] != NULL && strcmp(actions[which], action) != 0) which++;
     if (actions[which] == NULL) {
         const char *near = text_nearest(action, actions);
         if (near != NULL) return fail(ERR_USAGE, "there is no \"keys %s\". Did you mean \"%s\"?", action, near);
-        return fail(ERR_USAGE, "there is no \"keys %s\"; it is list, new, show or import", action);
+        return fail(ERR_USAGE, "there is no \"keys %s\"; it is list, new, show, import, rotate or revoke", action);
     }
+    if (most[which] == 0) return fail(ERR_USAGE, "\"%s\" comes right after keys: dawn keys %s --help", action, action);
     if (argc > most[which]) return fail(ERR_USAGE, "keys %s does not take \"%s\"", action, argv[argc - 1]);
     if (strcmp(action, "import") == 0 && argc < 3) return fail(ERR_USAGE, "keys import needs the file of a key");
     if ((choice->only_public || choice->only_signers) && strcmp(action, "show") != 0)
@@ -217,6 +219,8 @@ static int check_words(int argc, char **argv, const struct choice *choice)
 
 int cmd_keys(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "rotate") == 0) return cmd_keys_rotate(argc - 1, argv + 1);
+    if (argc > 1 && strcmp(argv[1], "revoke") == 0) return cmd_keys_revoke(argc - 1, argv + 1);
     struct choice c = {0};
     const struct option options[] = {
         {OPTION_FLAG, 0, "public", NULL, "show: only the public key, on one line", &c.only_public, 0, 0},
@@ -231,7 +235,9 @@ int cmd_keys(int argc, char **argv)
                  "$XDG_CONFIG_HOME/dawn/keys (else ~/.config/dawn/keys).\n\n"
                  "KEY is a name in that folder, the path of a private key or of its .pub file, or a fingerprint (SHA256:...). "
                  "Without it: $DAWN_KEY, else the one key in the folder, else ~/.ssh/id_ed25519. A list marks that one with "
-                 "\"*\". A key that is encrypted, or whose secret is elsewhere, signs through the ssh-agent.",
+                 "\"*\". A key that is encrypted, or whose secret is elsewhere, signs through the ssh-agent.\n\n"
+                 "\"dawn keys rotate\" passes your handle on a scoreboard on to another key, \"dawn keys revoke\" tells it that "
+                 "a key no longer counts; both have a -h of their own.",
         .options = options,
         .more = "Examples:\n"
                 "  dawn keys new                      make a key called \"" FIRST_NAME "\"\n"

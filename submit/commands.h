@@ -4,6 +4,8 @@
 #define DAWN_SUBMIT_COMMANDS_H
 
 int cmd_keys(int argc, char **argv);
+int cmd_keys_rotate(int argc, char **argv);  // of cmd_keys_change.c, as the next
+int cmd_keys_revoke(int argc, char **argv);
 int cmd_submit(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_withdraw(int argc, char **argv);

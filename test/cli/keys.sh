@@ -46,7 +46,7 @@ refused 2 'does not end in .pub' new dawn.pub
 
 # ---- words that are wrong --------------------------------------------------------------------------------------------
 refused 2 'Did you mean "show"' shwo
-refused 2 'it is list, new, show or import' frobnicate
+refused 2 'it is list, new, show, import, rotate or revoke' frobnicate
 refused 2 'keys list does not take "x"' list x
 refused 2 'keys new does not take "b"' new a b
 refused 2 'keys import needs the file' import

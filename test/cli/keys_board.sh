@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# dawn keys rotate and dawn keys revoke against a real scoreboard: the handle passes on to the new key with both signatures,
+# the old one then counts no more, and neither does a key that revokes itself.
+set -eu
+command -v curl >/dev/null && command -v python3 >/dev/null || { echo "curl or python3 is not installed"; exit 77; }
+export HOME=$PWD
+unset XDG_CONFIG_HOME DAWN_RESULTS DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
+
+expect() { # STATUS PATTERN COMMAND...: that status, without a terminal, and the pattern in what it said
+    local wanted=$1 pattern=$2 got=0
+    shift 2
+    "$@" >out 2>err </dev/null || got=$?
+    if [ "$got" != "$wanted" ] || ! cat out err | grep -q -- "$pattern"; then
+        echo "wanted $wanted and \"$pattern\", got $got from: $*"
+        cat out err
+        exit 1
+    fi
+}
+id() { "$DAWN" keys show "$1" | sed -n 's/^  id *//p'; }
+statements() { curl -s "$url/api/v1/statements" | grep -o '"type":"[a-z]*"' | sed 's/.*:"//; s/"//' | xargs; }
+
+"$BOARD" --db board.db --listen 127.0.0.1:0 --origin example >said 2>&1 &
+pid=$!
+trap 'kill "$pid" 2>/dev/null || true' EXIT
+for _ in $(seq 200); do grep -q Ctrl-C said && break || sleep 0.05; done
+url=$(sed -n 's|^Serving .* at \(http://[^ ]*\)/ (key .*|\1|p' said)
+python3 "$ROOT/test/cli/submit_record.py" "$ROOT" results.db
+"$DAWN" keys new first >out
+"$DAWN" keys new second >out
+export DAWN_SERVER=$url DAWN_KEY=first
+
+# ---- wrong usage, and no question without a terminal
+expect 2 'under which name' "$DAWN" keys rotate second
+expect 2 'a letter or digit first' "$DAWN" keys rotate second --handle ..
+expect 2 'a letter or digit first' "$DAWN" keys rotate second --handle -a
+expect 2 'to which key' "$DAWN" keys rotate
+expect 2 'not also "third"' "$DAWN" keys rotate second third
+expect 2 'right after keys' "$DAWN" keys --public rotate
+expect 1 'there is no key "third"' "$DAWN" keys rotate third --handle ada
+expect 2 'first is the key that signs now' "$DAWN" keys rotate first --handle ada
+expect 2 'is the board example' "$DAWN" keys rotate second --handle ada --board other
+expect 2 'why?' "$DAWN" keys revoke
+expect 2 'not also "second"' "$DAWN" keys revoke first second --reason x
+expect 1 'has not submitted anything here' "$DAWN" keys rotate second --handle ada --yes
+expect 0 'run 1: accepted as #1' "$DAWN" submit --handle ada --run 1 --yes
+expect 2 'yes agrees beforehand' "$DAWN" keys rotate second
+expect 2 'yes agrees beforehand' "$DAWN" keys revoke --reason 'a stolen laptop'
+[ "$(statements)" = run ]
+
+# ---- the handle passes on
+expect 1 'belongs to the handle "ada"' "$DAWN" keys rotate second --handle bob --yes
+expect 0 'rotate: accepted as #2 on example' "$DAWN" keys rotate second --yes
+grep -q "from $(id first)" out
+grep -q "to   $(id second)" out
+grep -q -- '--key second' out
+curl -s "$url/api/v1/statements/2" |
+    python3 -c 'import json, sys; print(json.dumps(json.load(sys.stdin)["envelope"]))' >envelope.json
+grep -q '"countersignature"' envelope.json
+expect 0 'signature *good' "$DAWN" verify envelope.json
+expect 1 'was replaced by a newer one' "$DAWN" submit --run 2 --yes
+expect 1 'was replaced by a newer one' "$DAWN" keys rotate second --yes
+expect 0 'run 2: accepted as #3' "$DAWN" submit --run 2 --key second --yes
+
+# ---- and a key ends itself
+"$DAWN" keys new third >out
+expect 1 'reason can not be shown' "$DAWN" keys revoke second --reason "$(printf 'a\342\200\256b')" --yes
+expect 0 'revoke: accepted as #4 on example' "$DAWN" keys revoke second --reason 'a stolen laptop' --yes
+expect 1 'was revoked by statement 4' "$DAWN" submit --run 3 --key second --yes
+expect 1 'was revoked by statement 4' "$DAWN" keys rotate third --key second --yes
+expect 1 'belongs to another key' "$DAWN" submit --run 3 --key third --yes
+curl -s "$url/people/ada" | grep -q 'a stolen laptop'
+"$BOARD" check --db board.db >out
+kill "$pid"
+wait "$pid"
