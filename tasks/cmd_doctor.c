@@ -173,6 +173,7 @@ static void data_sets(struct report *r, const char *folder)
 
 static void record(struct report *r, const char *database)
 {
+    static const char elsewhere[] = "Move the file away, or name another with --db.";
     const char *path = results_path(database);
     struct results *results;
     struct text line = {0};
@@ -181,13 +182,15 @@ static void record(struct report *r, const char *database)
         text_add(&line, "%s does not exist yet; the first \"dawn train\" makes it", path);
         find(r, OK, "results.db", line.at, NULL);
     } else if (results_open(path, RESULTS_READ, &results) < 0) {
-        find(r, BROKEN, "results.db", error_text(), "Move the file away, or name another with --db.");
+        find(r, BROKEN, "results.db", error_text(), elsewhere);
     } else {
         bool writable = access(path, W_OK) == 0;
+        int rc = results_check(results);
         results_close(results);
         text_add(&line, "%s opens%s", path, writable ? "" : ", but can not be written");
-        find(r, writable ? OK : BROKEN, "results.db", line.at,
-             writable ? NULL : "Make it writable, or name another with --db.");
+        if (rc < 0) find(r, BROKEN, "results.db", error_text(), elsewhere);
+        else if (writable) find(r, OK, "results.db", line.at, NULL);
+        else find(r, BROKEN, "results.db", line.at, "Make it writable, or name another with --db.");
     }
     text_free(&line);
 }

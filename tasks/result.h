@@ -38,6 +38,7 @@ enum results_mode {
 int results_open(const char *path, enum results_mode, struct results **) MUST_CHECK;
 void results_close(struct results *);
 const char *results_path(const char *path);  // what NULL stands for
+int results_check(struct results *) MUST_CHECK;  // reads every page: a damaged file may open all the same
 
 // Money, shares and losses are integers in millionths; accuracy is k of N. Text is borrowed for the call.
 struct run_data {

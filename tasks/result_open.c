@@ -301,6 +301,18 @@ int results_open(const char *path, enum results_mode mode, struct results **out)
     return 0;
 }
 
+int results_check(struct results *r)
+{
+    sqlite3_stmt *statement;
+    if (sqlite3_prepare_v2(r->db, "PRAGMA integrity_check(1)", -1, &statement, NULL) != SQLITE_OK)
+        return result_fail(r, "check the record");
+    int rc = sqlite3_step(statement) == SQLITE_ROW ? 0 : result_fail(r, "check the record");
+    if (rc == 0 && strcmp((const char *)sqlite3_column_text(statement, 0), "ok") != 0)
+        rc = fail(ERR_DATABASE, "can not check the record: %s is damaged", r->path);
+    sqlite3_finalize(statement);
+    return rc;
+}
+
 void results_close(struct results *r)
 {
     if (r == NULL) return;

@@ -40,6 +40,18 @@ cmp results.db before
 [ "$(grep -c '"verdict": "BROKEN"' out)" = 1 ]
 [ "$(status "$DAWN" doctor --no-measure --db other.db)" = 0 ]
 
+# So is one that opens and has lost a page.
+rm results.db
+if "$DAWN" record --quiet -- true 2>err; then exit 1; fi # it reports no epoch, and is recorded as failed
+"$DAWN" doctor --no-measure | grep -Eq '^  ok +results.db +results.db opens'
+page=$(python3 -c 'import sqlite3
+[[page]] = sqlite3.connect("results.db").execute("SELECT rootpage FROM sqlite_schema WHERE name = \"runs\"")
+print(page)')
+dd if=/dev/zero of=results.db bs=4096 seek=$((page - 1)) count=1 conv=notrunc status=none
+[ "$(status "$DAWN" results list)" = 1 ]
+[ "$(status "$DAWN" doctor --no-measure)" = 1 ]
+grep -Eq '^  BROKEN +results.db +can not check the record: results.db is' out
+
 [ "$(status "$DAWN" doctor --device gpu)" = 2 ]
 [ ! -s out ]
 [ "$(status "$DAWN" doctor now)" = 2 ]
