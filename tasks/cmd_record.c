@@ -60,10 +60,13 @@ static void tell_group(const struct recorder_options *o, int64_t group)
 static int find_contest(const char *name, const struct contest **contest)
 {
     const char *names[CONTESTS_MAX + 1] = {0};
-    int count;
-    const struct contest *table = contest_table(&count);
-    for (int i = 0; i < count; i++) names[i] = table[i].name;
+    int all_count, count = 0;
+    const struct contest *table = contest_table(&all_count);
+    for (int i = 0; i < all_count; i++)
+        if (!table[i].synthetic) names[count++] = table[i].name;
     *contest = contest_find(name);
+    if (*contest != NULL && (*contest)->synthetic)
+        return fail(ERR_USAGE, "the board \"%s\" is for data that dawn draws itself: another program has no place there", name);
     if (*contest != NULL) return 0;
     const char *near = text_nearest(name, names);
     if (near != NULL) return fail(ERR_USAGE, "there is no task \"%.60s\". Did you mean \"%s\"?", name, near);

@@ -238,7 +238,8 @@ python3 -m py_compile example.py
 said 2 'wants a command after --' "$DAWN" record
 said 2 'wants a command after --' "$DAWN" record --
 said 2 'no task "cifar1". Did you mean "cifar10"' "$DAWN" record --task cifar1 -- true
-said 2 'no task "go"; there are cifar10, imagenet' "$DAWN" record --task go -- true
+said 2 'no task "go"; there are cifar10, imagenet, squad$' "$DAWN" record --task go -- true
+said 2 'board "demo" is for data that dawn draws itself' "$DAWN" record --task demo -- true
 said 2 'would be written 0.94' "$DAWN" record -t 94 -- true
 said 2 '--stop is for one run' "$DAWN" record --stop -n 5 -- true
 said 2 '--model has 1 to 96 bytes' "$DAWN" record --model '' -- true
