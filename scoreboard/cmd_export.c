@@ -27,7 +27,8 @@ static int export_from(const char *db, const char *folder)
         store_reader_close(reader);
     }
     store_close(store);
-    if (rc == 0) printf("exported: %d imported entries, %d files of own rows\n", written.imports, written.runs);
+    if (rc == 0)
+        printf("exported: %d imported entries and %d rows of own runs, %d files\n", written.imports, written.runs, written.files);
     return rc;
 }
 

@@ -26,6 +26,7 @@ static int write_file(struct out *o, const char *name, const char *bytes, size_t
     struct text path = {0};
     text_add(&path, "%s/%s", o->folder, name);
     int rc = file_write(path.at, bytes, count);
+    o->written->files += rc == 0;
     if (rc == 0) rc = o->wrote(o->who, path.at);
     text_free(&path);
     return rc;
@@ -92,10 +93,9 @@ static int write_imports(struct out *o)
 
 static json_t *head(const struct entry *e)
 {
-    json_t *out = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "version", "v1.0", "author", e->author, "authorEmail", "",
-                            "framework", e->framework, "model", e->model, "hardware", e->hardware, "timestamp", e->date);
-    if (out != NULL && *e->code_url != 0) json_object_set_new(out, "codeURL", json_string(e->code_url));
-    return out;
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "version", "v1.0", "author", e->author, "authorEmail", "",
+                     "framework", e->framework, "codeURL", e->code_url, "model", e->model, "hardware", e->hardware, "timestamp",
+                     e->date);
 }
 
 // [author]_[model]_[number]_dawn: the statement's number keeps two runs apart.
@@ -160,10 +160,12 @@ static int write_training(struct out *o, const struct contest *contest, const st
     json_t *value = head(e);
     int64_t price = canonical_int(run, "price.micro_usd_per_hour");
     if (value != NULL && price > 0) json_object_set_new(value, "costPerHour", json_real((double)price / 1e6));
-    json_t *misc = json_pack("{s:s, s:s, s:I, s:I, s:s, s:s}", "recipe", canonical_text(run, "recipe.name"), "precision",
-                             canonical_text(run, "precision"), "seed", (json_int_t)canonical_int(run, "seed"), "evaluationViews",
-                             (json_int_t)canonical_int(run, "views"), "nonce", canonical_text(run, "nonce"), "clock",
+    json_t *misc = json_pack("{s:s, s:s, s:s, s:I, s:s, s:s}", "evaluatedBy", canonical_text(run, "evaluated_by"), "recipe",
+                             canonical_text(run, "recipe.name"), "precision", canonical_text(run, "precision"), "seed",
+                             (json_int_t)canonical_int(run, "seed"), "nonce", canonical_text(run, "nonce"), "clock",
                              "classic: loading and initialising count, evaluation does not");
+    if (misc != NULL && canonical_int(run, "views") > 0)  // 0: not known
+        json_object_set_new(misc, "evaluationViews", json_integer(canonical_int(run, "views")));
     if (value != NULL && misc != NULL) json_object_set_new(value, "misc", misc);
     add_log(&tsv, contest, run);
     int rc = write_entry(o, e, "", value, tsv.at);

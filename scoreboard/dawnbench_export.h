@@ -7,6 +7,7 @@
 
 struct dawnbench_written {
     int imports, runs;  // entries that came from an archive; own rows of the classic boards
+    int files;
 };
 // Below `folder`, TASK/train/STEM.json and .tsv, TASK/inference/STEM.json. Imports leave byte for byte as they are kept;
 // own runs that stand on a classic board leave as DAWNBench's instructions ask. Calls `wrote` with the path of each file.

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "runtime/base/file.h"
+#include "submit/format/contest.h"
 #include "tasks/result_inside.h"
 
 const char *const export_tables[] = {"runs",     "groups",   "points",   "segments", "data_sets", "latencies",
@@ -148,6 +149,11 @@ static json_t *micro_number(int64_t micro)
     return json_real((double)micro / 1e6);
 }
 
+static bool is_outside(const json_t *run)
+{
+    return strcmp(record_text(run, "device"), "outside") == 0;
+}
+
 static void safe_word(char *word)
 {
     for (; *word != 0; word++)
@@ -157,21 +163,23 @@ static void safe_word(char *word)
 static json_t *entry(const json_t *run, const json_t *row, const struct export_entry *e, const char *time_key)
 {
     const json_t *machine = json_object_get(run, "machine_facts");
-    char hardware[600], date[16], memory[TEXT_FIGURE];
+    const json_t *outside = json_object_get(run, "outside");
+    char hardware[600], date[16], memory[TEXT_FIGURE], threads[40] = "";
     time_t when = (time_t)(record_int(row, time_key) / 1000);
     struct tm day;
     gmtime_r(&when, &day);
     strftime(date, sizeof date, "%Y-%m-%d", &day);
-    snprintf(hardware, sizeof hardware, "%lld threads of %s / %s%s%s%s%s", (long long)record_int(row, "threads"),
-             record_text(machine, "cpu"), text_size(memory, (double)record_int(machine, "memory_bytes")),
+    if (record_int(row, "threads") > 0)  // an outside program's are not known
+        snprintf(threads, sizeof threads, "%lld threads of ", (long long)record_int(row, "threads"));
+    snprintf(hardware, sizeof hardware, "%s%s / %s%s%s%s%s", threads, record_text(machine, "cpu"),
+             text_size(memory, (double)record_int(machine, "memory_bytes")),
              *record_text(machine, "gpu") ? " / " : "", record_text(machine, "gpu"),
              record_has(row, "price_instance") ? " / " : "", record_text(row, "price_instance"));
-    json_t *out = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "version", "v1.0", "author", e->author ? e->author : "",
-                            "authorEmail", "", "framework", "DAWN", "model", record_text(row, "model"), "hardware", hardware,
-                            "timestamp", date);
-    if (out == NULL) return NULL;
-    if (e->code_url != NULL) json_object_set_new(out, "codeURL", json_string(e->code_url));
-    return out;
+    const char *framework = is_outside(run) ? "unknown" : "DAWN";
+    if (outside != NULL) framework = record_text(outside, "framework");
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "version", "v1.0", "author", e->author ? e->author : "",
+                     "authorEmail", "", "framework", framework, "codeURL", e->code_url ? e->code_url : "", "model",
+                     record_text(row, "model"), "hardware", hardware, "timestamp", date);
 }
 
 static int write_json(const char *path, json_t *value, struct text *written)
@@ -184,19 +192,42 @@ static int write_json(const char *path, json_t *value, struct text *written)
     return rc;
 }
 
-static int write_training(const json_t *run, const char *stem, const struct export_entry *e, struct text *written)
+// DAWNBench writes some metrics in points of 100, others as shares; k is cut off either way.
+static char *score(char into[EXPORT_FIGURE], const struct contest *contest, int64_t k, int64_t n)
+{
+    if (contest->dawnbench_scale == 100) return export_percent(into, k, n);
+    int64_t micro = (int64_t)((__int128)k * 1000000 / n);
+    snprintf(into, EXPORT_FIGURE, "%lld.%06lld", (long long)(micro / 1000000), (long long)(micro % 1000000));
+    return into;
+}
+
+// Views that are not known are left out rather than written as 0.
+static json_t *miscellany(const json_t *run)
+{
+    json_t *misc = json_pack("{s:s, s:s, s:s, s:I}", "evaluatedBy", is_outside(run) ? "self" : "harness", "recipe",
+                             record_text(run, "recipe"), "precision", record_text(run, "precision"), "seed",
+                             (json_int_t)record_int(run, "seed"));
+    if (record_int(run, "views") > 0) json_object_set_new(misc, "evaluationViews", json_integer(record_int(run, "views")));
+    json_object_set_new(misc, "commit", json_string(record_text(json_object_get(run, "software_facts"), "commit_name")));
+    json_object_set_new(misc, "nonce", json_string(record_text(run, "nonce")));
+    json_object_set_new(misc, "clock", json_string("classic: loading and initialising count, evaluation does not"));
+    return misc;
+}
+
+static int write_training(const json_t *run, const struct contest *contest, const char *stem, const struct export_entry *e,
+                          struct text *written)
 {
     struct text tsv = {0};
-    char hours[EXPORT_FIGURE], percent[EXPORT_FIGURE], path[4096];
+    char hours[EXPORT_FIGURE], figure[EXPORT_FIGURE], path[4096];
     size_t i;
     json_t *point;
-    text_add(&tsv, "epoch\thours\ttop1Accuracy\n");
+    text_add(&tsv, "epoch\thours\t%s\n", contest->dawnbench_column);
     json_array_foreach(json_object_get(run, "points"), i, point)
     {
         if (!record_has(point, "k")) continue;
         text_add(&tsv, "%lld\t%s\t%s\n", (long long)record_int(point, "epoch"),
                  export_hours(hours, record_int(point, "classic_ns")),
-                 export_percent(percent, record_int(point, "k"), record_int(run, "items")));
+                 score(figure, contest, record_int(point, "k"), record_int(run, "items")));
     }
     snprintf(path, sizeof path, "%s.tsv", stem);
     int rc = file_write(path, tsv.at, tsv.length);
@@ -204,15 +235,10 @@ static int write_training(const json_t *run, const char *stem, const struct expo
     TRY(rc);
     if (written != NULL) text_add(written, "%s\n", path);
     json_t *out = entry(run, run, e, "started_ms");
-    if (out == NULL) return fail(ERR_INPUT, "the author's name is not valid UTF-8");
+    if (out == NULL) return fail(ERR_INPUT, "the author's name or the address of the code is not valid UTF-8");
     if (record_has(run, "price_micro_per_hour"))
         json_object_set_new(out, "costPerHour", micro_number(record_int(run, "price_micro_per_hour")));
-    json_t *misc = json_pack("{s:s, s:s, s:I, s:I, s:s, s:s, s:s}", "recipe", record_text(run, "recipe"), "precision",
-                             record_text(run, "precision"), "seed", (json_int_t)record_int(run, "seed"), "evaluationViews",
-                             (json_int_t)record_int(run, "views"), "commit",
-                             record_text(json_object_get(run, "software_facts"), "commit_name"), "nonce",
-                             record_text(run, "nonce"), "clock", "classic: loading and initialising count, evaluation does not");
-    json_object_set_new(out, "misc", misc);
+    json_object_set_new(out, "misc", miscellany(run));
     snprintf(path, sizeof path, "%s.json", stem);
     rc = write_json(path, out, written);
     json_decref(out);
@@ -224,7 +250,7 @@ static int write_inference(const json_t *run, const json_t *latency, const char 
 {
     char path[4096], percent[EXPORT_FIGURE];
     json_t *out = entry(run, latency, e, "measured_ms");
-    if (out == NULL) return fail(ERR_INPUT, "the author's name is not valid UTF-8");
+    if (out == NULL) return fail(ERR_INPUT, "the author's name or the address of the code is not valid UTF-8");
     int64_t mean = record_int(latency, "whole_mean_ns");
     json_object_set_new(out, "latency", micro_number(mean));  // nanoseconds are millionths of a millisecond
     if (record_has(latency, "price_micro_per_hour")) {
@@ -246,20 +272,15 @@ static int write_inference(const json_t *run, const json_t *latency, const char 
     return rc;
 }
 
-// DAWNBench's name of a task. Only tasks whose columns are top1Accuracy alone can leave this way so far.
-static const char *dawnbench_task(const json_t *run)
-{
-    return strcmp(record_text(run, "task"), "cifar10") == 0 ? "CIFAR10" : NULL;
-}
-
-static int check_run(const json_t *run)
+// An outside program's data are its own, so nothing is asked of them: the entry says who evaluated.
+static int check_run(const json_t *run, const struct contest *contest)
 {
     long long id = (long long)record_int(run, "id");
     if (record_int(run, "synthetic") != 0)
         return fail(ERR_INPUT, "run %lld was trained on synthetic data and can never stand on a board: nothing was exported", id);
-    if (record_int(run, "official") == 0)
+    if (record_int(run, "official") == 0 && !is_outside(run))
         return fail(ERR_INPUT, "run %lld was trained on other data than the published set: nothing was exported", id);
-    if (dawnbench_task(run) == NULL)
+    if (contest == NULL || contest->dawnbench_column == NULL)
         return fail(ERR_UNSUPPORTED, "DAWNBench's format for the task %s is not known here", record_text(run, "task"));
     if (!record_has(run, "last_k")) return fail(ERR_INPUT, "run %lld has no evaluation to export", id);
     return 0;
@@ -268,19 +289,20 @@ static int check_run(const json_t *run)
 static int write_files(const json_t *run, const char *folder, const struct export_entry *e, struct text *written)
 {
     char path[3072], stem[4000], name[160], author[64], device[64];
-    TRY(check_run(run));
+    const struct contest *contest = contest_find(record_text(run, "task"));
+    TRY(check_run(run, contest));
     snprintf(author, sizeof author, "%.60s", e->author != NULL && *e->author ? e->author : "dawn");
     safe_word(author);
     snprintf(name, sizeof name, "%.60s-run%lld", record_text(run, "model"), (long long)record_int(run, "id"));
     safe_word(name);
-    if (snprintf(path, sizeof path, "%s/%s/train", folder, dawnbench_task(run)) >= (int)sizeof path)
+    if (snprintf(path, sizeof path, "%s/%s/train", folder, contest->title) >= (int)sizeof path)
         return fail(ERR_USAGE, "the folder's name is too long");
     TRY(file_make_folder(path));
     snprintf(device, sizeof device, "%s", record_text(run, "device"));
     safe_word(device);
     snprintf(stem, sizeof stem, "%s/%s_%s_%s_dawn", path, author, name, device);
-    TRY(write_training(run, stem, e, written));
-    snprintf(path, sizeof path, "%s/%s/inference", folder, dawnbench_task(run));
+    TRY(write_training(run, contest, stem, e, written));
+    snprintf(path, sizeof path, "%s/%s/inference", folder, contest->title);
     size_t i;
     json_t *latency;
     json_array_foreach(json_object_get(run, "latencies"), i, latency)

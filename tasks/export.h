@@ -14,10 +14,10 @@ int export_csv(struct results *, const char *table, int64_t id, struct text *int
 extern const char *const export_tables[];  // NULL-terminated; the first is "runs"
 
 // DAWNBench's files below `folder`: CIFAR10/train/STEM.json and .tsv, and CIFAR10/inference/STEM.json for each
-// eligible latency of the run. Refuses runs on synthetic data and runs without an evaluation. `written` (may be NULL)
-// gets a line a file.
+// eligible latency of the run. Refuses runs on synthetic data, on other data than the published (unless an outside
+// program chose them) and without an evaluation. `written` (may be NULL) gets a line a file.
 struct export_entry {
-    const char *author, *code_url;  // NULL: left empty or out
+    const char *author, *code_url;  // NULL: left empty
 };
 int export_dawnbench(struct results *, int64_t id, const char *folder, const struct export_entry *,
                      struct text *written) MUST_CHECK;

@@ -91,7 +91,7 @@ grep -q '^1 *6 min 0 s  Zoë, and Bob .*imported  2019-03-05$' out
 
 # Out and in again: the same files, the same boards, and nobody's address.
 [ "$(status "$BOARD" export dawnbench new --db a.db)" = 0 ]
-grep -q '^exported: 9 imported entries, 0 files of own rows$' out
+grep -q '^exported: 9 imported entries and 0 rows of own runs, 14 files$' out
 cmp old/CIFAR10/train/plain.tsv new/CIFAR10/train/plain.tsv
 cmp old/CIFAR10/train/quick.tsv new/CIFAR10/train/quick.tsv
 sed 's/"ann@example.org, bob@example.org"/""/' old/CIFAR10/train/plain.json | cmp - new/CIFAR10/train/plain.json

@@ -89,6 +89,7 @@ static void export_to(struct store *store, const char *name, int runs, int impor
     assert_int_equal(written.runs, runs);
     assert_int_equal(written.imports, imports);
     assert_int_equal(lines, 4);
+    assert_int_equal(written.files, 4);
 }
 
 static void own_runs_come_back(void **state)
@@ -103,6 +104,12 @@ static void own_runs_come_back(void **state)
     if (dawnbench_folder(at("out"), count_line, &lines, &archive) < 0) fail_msg("%s", error_text());
     assert_int_equal(archive.count, 3);
     assert_int_equal(archive.refused, 0);
+    assert_int_equal(lines, 0);  // what this program writes has none of the oddities it reports
+    char *json;
+    size_t count;
+    assert_int_equal(file_read(at("out/CIFAR10/train/ada_record_run1_dawn.json"), 1 << 16, &json, &count), 0);
+    assert_non_null(strstr(json, "\"evaluatedBy\": \"harness\""));
+    free(json);
     assert_int_equal(archive.at[0]->point_count, FIXTURE_EPOCHS);
     assert_true(archive.at[0]->cost_per_hour == FIXTURE_PRICE / 1e6);
     assert_string_equal(archive.at[0]->author, "ada");

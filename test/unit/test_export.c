@@ -149,7 +149,7 @@ static void dawnbench_gets_its_columns(void **state)
     assert_string_equal(record_text(o, "codeURL"), "https://example.org/code");
     assert_true(json_number_value(json_object_get(o, "costPerHour")) == 0.08925);
     assert_int_equal(strlen(record_text(o, "timestamp")), 10);
-    assert_true(json_is_object(json_object_get(o, "misc")));
+    assert_string_equal(record_text(json_object_get(o, "misc"), "evaluatedBy"), "harness");
     json_decref(o);
     free(json);
     json = slurp("inference/A--Person_record-run1_cpu_dawn_latency1.json");
@@ -160,6 +160,40 @@ static void dawnbench_gets_its_columns(void **state)
     assert_true(cost > 2.2618e-8 && cost < 2.2619e-8);  // 0.912345 / 3.6e6 x 0.08925
     json_decref(o);
     free(json);
+}
+
+// An outside program has no data sets in the record: nothing can be said of them, and the entry says who evaluated.
+static void outside_runs_leave_as_such(void **state)
+{
+    (void)state;
+    struct run_facts facts = fixture_facts(7, NULL);
+    struct run *run;
+    facts.device = "outside", facts.task = "squad", facts.data_count = 0, facts.views = facts.threads = 0, facts.items = 1000000;
+    assert_int_equal(result_begin(r, &facts, &run), 0);
+    int64_t id = result_id(run);
+    assert_int_equal(result_outside(run, "python train.py", "PyTorch 2.4", 1), 0);
+    const struct run_point point = fixture_point(1, 750000);
+    assert_int_equal(result_point(run, &point), 0);
+    assert_int_equal(result_end(run, RUN_DONE, &(struct run_end){0}, NULL), 0);
+    char to[96], path[256], *bytes;
+    size_t count;
+    snprintf(to, sizeof to, "%s/out", folder);
+    if (export_dawnbench(r, id, to, &(struct export_entry){0}, NULL) < 0) fail_msg("%s", error_text());
+    snprintf(path, sizeof path, "%s/SQuAD/train/dawn_record-run1_outside_dawn.tsv", to);
+    assert_int_equal(file_read(path, 1 << 16, &bytes, &count), 0);
+    assert_string_equal(bytes, "epoch\thours\tf1Score\n1\t0.0041666667\t0.750000\n");
+    free(bytes);
+    snprintf(path, sizeof path, "%s/SQuAD/train/dawn_record-run1_outside_dawn.json", to);
+    assert_int_equal(file_read(path, 1 << 16, &bytes, &count), 0);
+    json_t *o = json_loads(bytes, 0, NULL);
+    const json_t *misc = json_object_get(o, "misc");
+    assert_string_equal(record_text(o, "framework"), "PyTorch 2.4");
+    assert_string_equal(record_text(misc, "evaluatedBy"), "self");
+    assert_false(record_has(misc, "evaluationViews"));  // not known
+    assert_null(strstr(record_text(o, "hardware"), "threads"));
+    assert_true(record_has(o, "codeURL"));
+    json_decref(o);
+    free(bytes);
 }
 
 static void synthetic_runs_stay_at_home(void **state)
@@ -290,7 +324,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(figures_never_claim_too_much), TEST(json_round_trips_exactly),  TEST(csv_has_a_line_a_row),
         TEST(dawnbench_gets_its_columns),   TEST(synthetic_runs_stay_at_home), TEST(pages_fit_a_terminal),
-        TEST(curves_rise_and_show_the_target), TEST(runs_are_found_by_name),
+        TEST(curves_rise_and_show_the_target), TEST(runs_are_found_by_name), TEST(outside_runs_leave_as_such),
     };
     return cmocka_run_group_tests_name("export", tests, NULL, NULL);
 }
