@@ -14,9 +14,10 @@
     PROBLEM(REVOKED, 403, "revoked-key", "This key has been revoked")                                                  \
     PROBLEM(NOT_YOURS, 403, "not-yours", "The statement belongs to another person")                                    \
     PROBLEM(HANDLE, 403, "handle-taken", "The handle belongs to another key")                                          \
+    PROBLEM(KEY_TAKEN, 403, "key-taken", "The key has a handle already")                                               \
     PROBLEM(NOT_FOUND, 404, "not-found", "There is nothing at this address")                                           \
     PROBLEM(METHOD, 405, "method-not-allowed", "This address does not take that method")                               \
-    PROBLEM(CONFLICT, 409, "conflict", "The run has been submitted before")                                            \
+    PROBLEM(CONFLICT, 409, "conflict", "It conflicts with a statement that is here already")                           \
     PROBLEM(LENGTH, 411, "length-required", "The request does not say how long it is")                                 \
     PROBLEM(TOO_LARGE, 413, "too-large", "The statement is larger than 1 MiB")                                         \
     PROBLEM(MEDIA, 415, "unsupported-media-type", "A statement comes as application/json")                             \

@@ -123,8 +123,9 @@ static int check_handle(struct attempt *a)
     if (type != STATEMENT_RUN && type != STATEMENT_ROTATE) return 0;
     if (!a->in.new_key) {
         if (strcmp(handle, a->in.handle) == 0) return 0;
-        return refuse(a, PROBLEM_HANDLE, "the key %s belongs to the handle \"%s\"; a key has one handle, and \"%s\" is another",
-                      a->in.key, a->in.handle, handle);
+        return refuse(a, PROBLEM_KEY_TAKEN,
+                      "the key %s belongs to the handle \"%s\"; a key has one handle, and \"%s\" is another", a->in.key,
+                      a->in.handle, handle);
     }
     TRY(sql_int(sql_of(a), &taken, 0, "SELECT count(*) FROM keys WHERE handle = ? COLLATE NOCASE", "t", handle));
     if (taken != 0)
@@ -279,7 +280,7 @@ static int check_rotate(struct attempt *a)
     int64_t known;
     TRY(sql_int(sql_of(a), &known, 0, "SELECT count(*) FROM keys WHERE id = ?", "t", a->in.next_key));
     if (known == 0) return 0;
-    return refuse(a, PROBLEM_HANDLE, "the key %s is known here already; a handle passes on to a new key", a->in.next_key);
+    return refuse(a, PROBLEM_KEY_TAKEN, "the key %s is known here already; a handle passes on to a new key", a->in.next_key);
 }
 
 static int check_revoke(struct attempt *a)

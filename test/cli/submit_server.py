@@ -144,7 +144,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     sequence = len(accepted) + 1
                     accepted[digest] = [sequence, payload, envelope["signature"], receipt(sequence, digest, by, "ok")]
         if not again and conflict:
-            return self.problem(409, "The run has been submitted before", "with other words", code="conflict")
+            return self.problem(409, "It conflicts with a statement that is here already", "with other words", code="conflict")
         if self.mode == "cut":  # taken, and the answer never arrives
             with lock, open(log, "a") as f:
                 f.write("cut POST %s 0\n" % self.rest)

@@ -364,6 +364,9 @@ static void bad_statements_are_refused(void **state)
     envelope.length = 0;
     fixture_envelope(4, "ada", &eve, &envelope);
     body_case(envelope.at, 403, "handle-taken");
+    envelope.length = 0;
+    fixture_envelope(4, "countess", &ada, &envelope);
+    body_case(envelope.at, 403, "key-taken");
     text_free(&envelope);
     json_decref(run);
 }

@@ -21,8 +21,8 @@ static void test_rotate(void **state)
     assert_int_equal(hand_in_at(rotate_to(&eve, "ada"), &ada, &eve, FIXTURE_NOW_MS), PROBLEM_UNKNOWN_KEY);
     assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
     assert_int_equal(hand_in(run_of("bob", 2), &bob), PROBLEM_NONE);
-    assert_int_equal(hand_in_at(rotate_to(&bob, "ada"), &ada, &bob, FIXTURE_NOW_MS), PROBLEM_HANDLE);  // bob is somebody already
-    assert_int_equal(hand_in_at(rotate_to(&eve, "bob"), &ada, &eve, FIXTURE_NOW_MS), PROBLEM_HANDLE);
+    assert_int_equal(hand_in_at(rotate_to(&bob, "ada"), &ada, &bob, FIXTURE_NOW_MS), PROBLEM_KEY_TAKEN);  // bob is somebody
+    assert_int_equal(hand_in_at(rotate_to(&eve, "bob"), &ada, &eve, FIXTURE_NOW_MS), PROBLEM_KEY_TAKEN);
     assert_int_equal(hand_in_at(rotate_to(&eve, "ada"), &ada, &eve, FIXTURE_NOW_MS), PROBLEM_NONE);
     assert_int_equal(hand_in(run_of("ada", 3), &ada), PROBLEM_REVOKED);
     assert_non_null(strstr(last.detail, "replaced"));
