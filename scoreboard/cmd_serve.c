@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 struct choice {
     const char *db, *listen, *origin;
@@ -81,7 +82,7 @@ static void block(sigset_t *set)
     pthread_sigmask(SIG_BLOCK, set, NULL);
 }
 
-static int serve(const struct choice *c, struct store *store)
+static int serve(const struct choice *c, struct store *store, int listening)
 {
     const struct server_settings settings = {
         .listen = c->listen, .store = store, .threads = (int)c->threads, .connections = (int)c->connections,
@@ -93,7 +94,7 @@ static int serve(const struct choice *c, struct store *store)
     int got;
     block(&set);  // before there are other threads, so that none of them is interrupted
     signal(SIGHUP, SIG_IGN);
-    TRY(server_start(&settings, &server));
+    TRY(server_start(&settings, listening, &server));
     say_where(store, c->listen, server_port(server));
     while (sigwait(&set, &got) != 0) continue;
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);  // the second one ends the program at once
@@ -105,12 +106,17 @@ int cmd_serve(int argc, char **argv)
 {
     struct choice c;
     struct store *store;
-    int rc = read_choice(&argc, argv, &c);
+    int listening, rc = read_choice(&argc, argv, &c);
     if (rc != 0) return rc < 0 ? rc : 0;
     const struct store_settings settings = {.path = c.db, .origin = c.origin, .submissions_per_hour = c.submissions};
     raise_limit(c.connections);
-    TRY(store_open(&settings, STORE_WRITE, &store));
-    rc = serve(&c, store);
+    TRY(server_listen(c.listen, &listening));
+    rc = store_open(&settings, STORE_WRITE, &store);
+    if (rc < 0) {
+        close(listening);
+        return rc;
+    }
+    rc = serve(&c, store, listening);
     store_close(store);
     return rc;
 }

@@ -53,7 +53,7 @@ static int open_at(const struct addrinfo *address, const char *listen_at, int *i
     return 0;
 }
 
-static int open_socket(const char *listen_at, int *into)
+int server_listen(const char *listen_at, int *into)
 {
     char host[256], port[16];
     TRY(split_address(listen_at, host, port));
@@ -135,21 +135,18 @@ static void free_server(struct server *server)
     free(server);
 }
 
-int server_start(const struct server_settings *settings, struct server **into)
+int server_start(const struct server_settings *settings, int listening, struct server **into)
 {
     struct server *server = zalloc(sizeof *server);
     server->settings = *settings;
-    server->listening = -1;
+    server->listening = listening;
+    server->port = port_of(listening);
     if (server->settings.threads <= 0) server->settings.threads = 2;
     if (server->settings.connections <= 0) server->settings.connections = 512;
     if (server->settings.read_seconds <= 0) server->settings.read_seconds = 5;
     pthread_mutex_init(&server->lock, NULL);
-    int rc = open_socket(settings->listen, &server->listening);
-    if (rc == 0) rc = watch_start(&server->watch);
-    if (rc == 0) {
-        server->port = port_of(server->listening);
-        rc = start_daemon(server);
-    }
+    int rc = watch_start(&server->watch);
+    if (rc == 0) rc = start_daemon(server);
     if (rc < 0) {
         free_server(server);
         return rc;

@@ -35,7 +35,7 @@ void answer_problem(struct answer *, enum problem, const char *detail, const str
 
 struct server;
 struct server_settings {
-    const char *listen;              // "127.0.0.1:8080", "[::1]:0"; port 0: a free one
+    const char *listen;              // what server_listen was asked for: "127.0.0.1:8080", "[::1]:0"; port 0: a free one
     struct store *store;
     int threads;                     // 2
     int connections, per_address;    // 512, 32; per_address 0: no limit (behind a proxy all come from one)
@@ -43,7 +43,10 @@ struct server_settings {
     int64_t submissions_per_hour;    // only to publish it (GET /api/v1); the store holds to it
     void (*fault)(const char *sentence);  // what became a 500 or 503, for the operator; from any thread; may be NULL
 };
-int server_start(const struct server_settings *, struct server **) MUST_CHECK;
+// The socket comes first, so that an address in use is known before a record is made. server_start takes it over, also when
+// it fails.
+int server_listen(const char *listen_at, int *listening) MUST_CHECK;
+int server_start(const struct server_settings *, int listening, struct server **) MUST_CHECK;
 int server_port(const struct server *);
 void server_stop(struct server *);   // no new connections; what is under way ends (at most 10 s); then frees
 

@@ -45,6 +45,9 @@ start --origin example
 "$BOARD" import dawnbench archive --db board.db >imported # while it serves
 grep -q '^Serving example at ' said
 [ "$(stat -c %a board.db.key)" = 600 ]
+rc=0; "$BOARD" --db fresh.db --listen "${url#http://}" 2>said_wrong || rc=$?
+[ "$rc" = 1 ] && grep -q 'can not listen at' said_wrong
+[ -z "$(find . -name 'fresh.db*')" ] # an address in use is known before a record is made
 
 # Every GET address. Those that need a statement, a group, a person or a key are missing here, and say so.
 header() { sed -n "s/^$1: *\([^\r]*\)\r*$/\1/Ip" "$2"; }

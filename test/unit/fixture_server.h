@@ -50,7 +50,9 @@ static inline void fixture_start(struct fixture_server *f, const struct server_s
     struct server_settings own = more != NULL ? *more : (struct server_settings){0};
     own.listen = "127.0.0.1:0";
     own.store = f->store;
-    fixture_must(server_start(&own, &f->server));
+    int listening;
+    fixture_must(server_listen(own.listen, &listening));
+    fixture_must(server_start(&own, listening, &f->server));
     f->port = server_port(f->server);
 }
 
