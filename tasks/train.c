@@ -34,10 +34,17 @@ static void watch_signals(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
+// Where the runs of one command go. It is opened, and a group is announced, when the first run is ready to train: what fails
+// before leaves no file behind.
+struct kept {
+    struct results *results;  // NULL: not yet
+    int64_t group;            // 0: none
+};
+
 // One run while it is going on.
 struct going {
     const struct train_options *o;
-    struct results *results;
+    struct kept *kept;
     struct stopwatch watch;
     struct device *device;
     struct device_facts device_facts;
@@ -46,7 +53,7 @@ struct going {
     struct trainer *trainer;
     struct run *run;
     struct progress progress;
-    int64_t group, index;
+    int64_t index;
     int64_t correct;                    // of the last evaluation; -1: none yet
     struct stopwatch_clocks reached;    // at the end of the last evaluation
     struct stopwatch_clocks crossed;    // at the end of the first that met the target; all 0 before
@@ -87,9 +94,17 @@ static int prepare(struct going *r)
     return digests_wait(r->digests);
 }
 
+static int open_record(const struct train_options *o, struct kept *kept)
+{
+    const struct group_plan plan = {o->task->name, o->recipe.model, o->recipe.name, target_micro(o), o->runs};
+    TRY(results_open(o->database, RESULTS_WRITE, &kept->results));
+    return o->runs > 1 ? result_group_begin(kept->results, &plan, &kept->group) : 0;
+}
+
 static int begin_record(struct going *r)
 {
     const struct train_options *o = r->o;
+    if (r->kept->results == NULL) TRY(open_record(o, r->kept));
     const struct trainer *t = r->trainer;
     const struct dataset_facts *f = dataset_facts(r->data);
     struct run_data data[SPLIT_COUNT];
@@ -103,10 +118,10 @@ static int begin_record(struct going *r)
         .recipe = o->recipe.name, .recipe_json = recipe, .precision = dtype_name(t->build.dtype),
         .device = r->device->type->name, .threads = r->device_facts.threads, .batch = o->recipe.batch,
         .seed = o->seed + r->index - 1, .items = f->count[SPLIT_TEST], .views = o->recipe.views, .input_size = f->height,
-        .stop_at_target = o->stop && !r->group, .data = data, .data_count = SPLIT_COUNT, .price = o->price,
-        .stopwatch = &r->watch, .group = r->group, .group_index = r->group ? r->index : 0,
+        .stop_at_target = o->stop && o->runs == 1, .data = data, .data_count = SPLIT_COUNT, .price = o->price,
+        .stopwatch = &r->watch, .group = r->kept->group, .group_index = r->kept->group ? r->index : 0,
     };
-    int rc = result_begin(r->results, &facts, &r->run);
+    int rc = result_begin(r->kept->results, &facts, &r->run);
     free(recipe);
     return rc;
 }
@@ -120,7 +135,7 @@ static void announce(struct going *r)
         .run = result_id(r->run), .seed = r->o->seed + r->index - 1,
         .parameters = trainer_parameters(t), .steps = t->steps, .steps_an_epoch = t->steps_an_epoch,
         .batch = r->o->recipe.batch, .memory = (int64_t)t->session->memory_total, .index = r->index,
-        .planned = r->group ? r->o->runs : 1, .epochs = r->o->recipe.epochs, .target = r->o->target,
+        .planned = r->o->runs, .epochs = r->o->recipe.epochs, .target = r->o->target,
         .synthetic = dataset_facts(r->data)->synthetic,
     };
     progress_start(&r->progress, &start);
@@ -188,7 +203,7 @@ static int loop(struct going *r)
         TRY(show_step(r));
         if (t->at % t->steps_an_epoch && t->at != t->steps) continue;
         TRY(end_of_epoch(r));
-        if (r->o->stop && !r->group && target_met(r)) break;
+        if (r->o->stop && r->o->runs == 1 && target_met(r)) break;
     }
     return 0;
 }
@@ -212,7 +227,7 @@ static int save_weights(struct going *r)
     if (save) {
         r->checkpoint = absolute_path(save);
     } else {
-        const char *file = result_file(r->results), *slash = strrchr(file, '/');
+        const char *file = result_file(r->kept->results), *slash = strrchr(file, '/');
         int folder = slash ? (int)(slash - file + 1) : 0;
         const char *name = file + folder, *dot = strrchr(name, '.');
         int stem = dot ? (int)(dot - name) : (int)strlen(name);
@@ -297,9 +312,9 @@ static int one_run(struct going *r)
     return end_record(r, rc);
 }
 
-static int run_number(const struct train_options *o, struct results *results, int64_t group, int64_t index, struct group_run *out)
+static int run_number(const struct train_options *o, struct kept *kept, int64_t index, struct group_run *out)
 {
-    struct going r = {.o = o, .results = results, .group = group, .index = index, .correct = -1};
+    struct going r = {.o = o, .kept = kept, .index = index, .correct = -1};
     if (index == 1)
         stopwatch_from_process(&r.watch);
     else
@@ -314,54 +329,51 @@ static int run_number(const struct train_options *o, struct results *results, in
         const struct dataset_facts *f = dataset_facts(r.data);
         out->items = f->count[SPLIT_TEST], out->synthetic = f->synthetic, out->custom = !f->official && !f->synthetic;
     }
-    if (rc == 0 && !group && !target_met(&r))
+    if (rc == 0 && o->runs == 1 && !target_met(&r))
         rc = fail(ERR_TARGET, "the accuracy of %.2f%% is below the target of %.2f%%", 100 * accuracy_of(&r), 100 * o->target);
     close_run(&r);
     return rc;
 }
 
 // The group is closed however it ended; the first failure is the one that is told.
-static int end_group(const struct train_options *o, struct results *results, int64_t id, int rc, const struct group_facts *facts)
+static int end_group(const struct train_options *o, const struct kept *kept, int rc, const struct group_facts *facts)
 {
+    if (kept->group == 0) return rc;  // it was never announced
     char why[ERROR_TEXT_MAX];
     snprintf(why, sizeof why, "%s", error_text());
-    int closed = result_group_end(results, id);
+    int closed = result_group_end(kept->results, kept->group);
     struct progress p;
     progress_open(&p, o->progress);
-    progress_group(&p, id, facts);
+    progress_group(&p, kept->group, facts);
     if (rc < 0) return fail(rc, "%s", why);
     TRY(closed);
     return facts->meets ? 0 : fail(ERR_TARGET, "the mean accuracy of %.3f%% is below the target of %.2f%%",
                                    100 * facts->accuracy.mean, 100 * o->target);
 }
 
-static int run_group(const struct train_options *o, struct results *results)
+static int run_group(const struct train_options *o, struct kept *kept)
 {
-    struct group_plan plan = {o->task->name, o->recipe.model, o->recipe.name, target_micro(o), o->runs};
-    int64_t id;
-    TRY(result_group_begin(results, &plan, &id));
     struct group_run *runs = zalloc((size_t)o->runs * sizeof *runs);
     int rc = 0;
     int64_t done = 0;
     while (done < o->runs && rc == 0) {
         rc = stopped ? fail(ERR_INTERRUPTED, "stopped by a signal after %lld of %lld runs", (long long)done, (long long)o->runs)
-                     : run_number(o, results, id, done + 1, &runs[done]);
+                     : run_number(o, kept, done + 1, &runs[done]);
         if (rc == 0) done++;
     }
     struct group_facts facts;
     group_judge(runs, (int)done, (int)o->runs, target_micro(o), &facts);
     free(runs);
-    return end_group(o, results, id, rc, &facts);
+    return end_group(o, kept, rc, &facts);
 }
 
 int train(const struct train_options *o)
 {
-    struct results *results;
-    if (o->save && *o->save) TRY(file_check_target(o->save));
-    TRY(results_open(o->database, RESULTS_WRITE, &results));
-    watch_signals();
+    struct kept kept = {0};
     struct group_run only;
-    int rc = o->runs > 1 ? run_group(o, results) : run_number(o, results, 0, 1, &only);
-    results_close(results);
+    if (o->save && *o->save) TRY(file_check_target(o->save));
+    watch_signals();
+    int rc = o->runs > 1 ? run_group(o, &kept) : run_number(o, &kept, 1, &only);
+    results_close(kept.results);
     return rc;
 }

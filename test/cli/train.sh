@@ -93,6 +93,11 @@ says 2 'bad.json, line 1' "$DAWN" train cifar10 --data synthetic --recipe ./bad.
 # ---- more memory than there is: said from the plan, before anything is taken
 says 1 'plan needs' "$DAWN" train cifar10 --data synthetic --batch 10000 --set widths=4096,4096,4096
 
+# ---- what fails before a run can begin leaves no record behind
+says 2 'larger than the data set' "$DAWN" train cifar10 --data synthetic --batch 1048576 --db fresh.db
+says 1 'dawn data fetch cifar10' "$DAWN" train cifar10 --data /etc --runs 2 --db fresh.db
+test ! -e fresh.db
+
 # ---- data: missing, short, foreign, a label out of range
 mkdir none short
 says 1 'dawn data fetch cifar10' "$DAWN" train cifar10 --data none
