@@ -169,8 +169,9 @@ static int fetch_judge(struct transfer *t, CURLcode result, const char *reason, 
     case CURLE_TOO_MANY_REDIRECTS: return fail(ERR_NETWORK, "%s is not fetched: %s", t->url, reason);
     default: *again = true;
     }
-    return fail(ERR_NETWORK, "%s: %s; %lld of %lld bytes are kept in %s, and the next try goes on from there", t->url,
-                reason, (long long)t->have, (long long)t->source->bytes, t->part);
+    if (t->have == 0) return fail(ERR_NETWORK, "%s: %s", t->url, reason);
+    return fail(ERR_NETWORK, "%s: %s; %lld of %lld bytes are kept in %s, and the next try goes on from there", t->url, reason,
+                (long long)t->have, (long long)t->source->bytes, t->part);
 }
 
 static int fetch_attempt(struct transfer *t, bool *again)
@@ -203,7 +204,7 @@ static int fetch_loop(struct transfer *t)
         if (rc == 0) break;
         if (t->have > before) tries = 0;
         if (!again || tries + 1 >= most) return rc;
-        fetch_note(t->options, error_text());
+        if (t->have > before) fetch_note(t->options, error_text());  // a try that brought nothing says what the last will say
         fetch_pause(t->options, tries);
     }
     fetch_progress(t, true);
@@ -218,12 +219,14 @@ static int fetch_download(struct transfer *t)
     int rc = 0;
     if (flock(t->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         rc = fail(ERR_IO, "another fetch is writing %s at this moment", t->part);
+    bool ours = rc == 0;
     t->have = lseek(t->fd, 0, SEEK_END);
     if (rc == 0 && t->have > t->source->bytes) {
         fetch_note(t->options, "what an earlier download left is longer than the archive: it starts over");
         rc = fetch_restart(t);
     }
     if (rc == 0) rc = fetch_loop(t);
+    if (rc < 0 && ours && t->have == 0) unlink(t->part);  // nothing came
     if (close(t->fd) != 0 && rc == 0) rc = fail_errno(ERR_IO, errno, "can not write %s", t->part);
     return rc;
 }

@@ -20,6 +20,11 @@ url=http://127.0.0.1:$(cat port)
 grep -q "^dawn data: $url/missing/cifar-10-binary.tar.gz answers 404 (not found)$" err
 [ "$(wc -l <err)" = 1 ]
 
+[ "$(status "$DAWN" data fetch cifar10 --mirror http://127.0.0.1:1/ --to d)" = 1 ] # nobody is there
+[ "$(wc -l <err)" = 1 ]
+if grep -q 'bytes are kept' err; then exit 1; fi
+[ -z "$(ls d)" ]
+
 [ "$(status "$DAWN" data fetch cifar10 --mirror "$url/page" --to d)" = 1 ]
 grep -q 'offers 9 bytes; the archive of CIFAR-10 has 170052171' err
 
