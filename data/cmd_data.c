@@ -11,10 +11,12 @@
 #include "data/source.h"
 #include "runtime/base/text.h"
 
-int cmd_data_operands(const struct usage *usage, int argc, int want)
+int cmd_data_operands(const struct usage *usage, int argc, char **argv, int want)
 {
     if (argc - 1 == want) return 0;
-    return fail(ERR_USAGE, "it is used as: dawn %s %s", usage->command, usage->operands);
+    if (argc - 1 > want) return fail(ERR_USAGE, "%s does not take \"%.60s\"", usage->command, argv[want + 1]);
+    const char *missing = want == 1 ? "one data set, such as cifar10" : "a data set and a folder, such as cifar10 pictures";
+    return fail(ERR_USAGE, "%s wants %s", usage->command, missing);
 }
 
 static void list_one(const char *name, const char *folder)
@@ -44,7 +46,7 @@ static int data_list(int argc, char **argv)
                                 options, NULL};
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc;
-    TRY(cmd_data_operands(&usage, argc, 0));
+    TRY(cmd_data_operands(&usage, argc, argv, 0));
     for (int i = 0; dataset_names[i] != NULL; i++) list_one(dataset_names[i], folder);
     return 0;
 }
@@ -85,7 +87,7 @@ static int data_verify(int argc, char **argv)
     int rc = options_parse(&usage, &argc, argv);
     text_free(&about);
     if (rc != 0) return rc;
-    TRY(cmd_data_operands(&usage, argc, 1));
+    TRY(cmd_data_operands(&usage, argc, argv, 1));
     struct dataset *ds;
     TRY(dataset_open(argv[1], folder, &ds));
     rc = verify_open(ds);
@@ -108,7 +110,7 @@ static int data_show(int argc, char **argv)
                                 "Example:\n  dawn data show synthetic --to shapes.png"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc;
-    TRY(cmd_data_operands(&usage, argc, 1));
+    TRY(cmd_data_operands(&usage, argc, argv, 1));
     struct dataset *ds;
     TRY(dataset_open(argv[1], folder, &ds));
     struct text standard = {0};

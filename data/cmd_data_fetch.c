@@ -144,7 +144,7 @@ int cmd_data_fetch(int argc, char **argv)
         options, "Example:\n  dawn data fetch cifar10"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc;
-    TRY(cmd_data_operands(&usage, argc, 1));
+    TRY(cmd_data_operands(&usage, argc, argv, 1));
     const struct source *source = source_find(argv[1]);
     if (source == NULL) {
         if (strcmp(argv[1], "synthetic") == 0)
@@ -174,7 +174,7 @@ int cmd_data_import(int argc, char **argv)
         options, "Example:\n  dawn data import cifar10 pictures --to mine\n  dawn train cifar10 --data mine"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc;
-    TRY(cmd_data_operands(&usage, argc, 2));
+    TRY(cmd_data_operands(&usage, argc, argv, 2));
     if (strcmp(argv[1], "cifar10") != 0)
         return fail(ERR_USAGE, "pictures can only be imported as cifar10, not as \"%s\"", argv[1]);
     char *folder = NULL;

@@ -12,7 +12,7 @@
 int cmd_data_fetch(int argc, char **argv) MUST_CHECK;
 int cmd_data_import(int argc, char **argv) MUST_CHECK;
 
-// The one operand that must be there, named as in the usage line.
-int cmd_data_operands(const struct usage *, int argc, int want) MUST_CHECK;
+// Whether there are `want` operands: none, a data set, or a data set and a folder of pictures.
+int cmd_data_operands(const struct usage *, int argc, char **argv, int want) MUST_CHECK;
 
 #endif

@@ -22,15 +22,6 @@ static int choose_data(const struct task *task, const char *data, struct chosen 
     return 0;
 }
 
-static int set(struct recipe *r, const char *key, const char *value)
-{
-    char text[256];
-    if (!value) return 0;
-    if ((size_t)snprintf(text, sizeof text, "%s=%s", key, value) >= sizeof text)
-        return fail(ERR_USAGE, "--%s: that is too long", key);
-    return recipe_set(r, text);
-}
-
 // A model that wants another training than the data set's default brings its own recipe.
 static const char *default_recipe(const struct chosen *c, const struct model *model)
 {
@@ -51,9 +42,9 @@ int choose(const struct choose *c, const char *task, struct chosen *into)
                                                                   : recipe_embedded(recipe, &into->recipe));
     char batch[32];
     snprintf(batch, sizeof batch, "%lld", (long long)c->batch);
-    TRY(set(&into->recipe, "model", c->model));
-    TRY(set(&into->recipe, "precision", c->precision));
-    TRY(set(&into->recipe, "batch", c->batch ? batch : NULL));
+    if (c->model) TRY(recipe_set_key("--model", &into->recipe, "model", c->model));
+    if (c->precision) TRY(recipe_set_key("--precision", &into->recipe, "precision", c->precision));
+    if (c->batch) TRY(recipe_set_key("--batch", &into->recipe, "batch", batch));
     for (int i = 0; i < c->set.count; i++) TRY(recipe_set(&into->recipe, c->set.word[i]));
     TRY(recipe_check(&into->recipe));
     return model_find(into->recipe.model, &model);

@@ -231,6 +231,19 @@ static json_t *value_from_text(const struct key *k, const char *text)
     return v ? v : json_null();
 }
 
+int recipe_set_key(const char *where, struct recipe *r, const char *name, const char *value)
+{
+    const struct key *k = find_key(name);
+    if (!k) return unknown_key(where, name);
+    json_t *v = value_from_text(k, value);
+    struct recipe changed = *r;
+    int rc = set_key(where, &changed, k, v);
+    json_decref(v);
+    TRY(rc);
+    *r = changed;
+    return 0;
+}
+
 int recipe_set(struct recipe *r, const char *assignment)
 {
     const char *equals = strchr(assignment, '=');
@@ -239,15 +252,7 @@ int recipe_set(struct recipe *r, const char *assignment)
         return fail(ERR_USAGE, "--set wants key=value, not \"%s\"", assignment);
     memcpy(name, assignment, (size_t)(equals - assignment));
     name[equals - assignment] = 0;
-    const struct key *k = find_key(name);
-    if (!k) return unknown_key("--set", name);
-    json_t *v = value_from_text(k, equals + 1);
-    struct recipe changed = *r;
-    int rc = set_key("--set", &changed, k, v);
-    json_decref(v);
-    TRY(rc);
-    *r = changed;
-    return 0;
+    return recipe_set_key("--set", r, name, equals + 1);
 }
 
 int recipe_check(const struct recipe *r)

@@ -55,6 +55,7 @@ int recipe_file(const char *path, struct recipe *) MUST_CHECK;
 // The parser itself: JSON bytes from outside. `where` names them in errors. Keys that are not given keep a default.
 int recipe_parse(const char *where, const char *bytes, size_t count, struct recipe *) MUST_CHECK;
 int recipe_set(struct recipe *, const char *key_is_value) MUST_CHECK;  // "epochs=10", "resolution=24,28,32"
+int recipe_set_key(const char *where, struct recipe *, const char *key, const char *value) MUST_CHECK;
 int recipe_check(const struct recipe *) MUST_CHECK;  // what no single key tells; after the last recipe_set
 char *recipe_json(const struct recipe *);  // every key, in the order of the table; free() it
 // Calls row(name, about) for each embedded recipe.

@@ -21,7 +21,11 @@ done
 [ "$(status "$DAWN" data lst)" = 2 ]
 grep -q 'did you mean `dawn data list`' err
 [ "$(status "$DAWN" data verify)" = 2 ]
-grep -q 'dawn data verify NAME' err
+grep -q 'data verify wants one data set, such as cifar10' err
+[ "$(status "$DAWN" data import nodir)" = 2 ]
+grep -qx "dawn data: data import wants a data set and a folder, such as cifar10 pictures" err
+[ "$(status "$DAWN" data list now)" = 2 ]
+grep -qx 'dawn data: data list does not take "now"' err
 [ "$(status "$DAWN" data verify cifar)" = 2 ]
 grep -q 'did you mean "cifar10"' err
 [ "$(status "$DAWN" data fetch synthetic)" = 2 ]
