@@ -277,7 +277,8 @@ static int check_run(const json_t *run, const struct contest *contest)
 {
     long long id = (long long)record_int(run, "id");
     if (record_int(run, "synthetic") != 0)
-        return fail(ERR_INPUT, "run %lld was trained on synthetic data and can never stand on a board: nothing was exported", id);
+        return fail(ERR_INPUT, "run %lld was trained on synthetic data, which DAWNBench has no place for: nothing was exported",
+                    id);
     if (record_int(run, "official") == 0 && !is_outside(run))
         return fail(ERR_INPUT, "run %lld was trained on other data than the published set: nothing was exported", id);
     if (contest == NULL || contest->dawnbench_column == NULL)

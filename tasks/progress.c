@@ -65,7 +65,7 @@ void progress_start(struct progress *p, const struct progress_start *s)
     char memory[TEXT_FIGURE], parameters[TEXT_FIGURE];
     fprintf(p->to, "run %lld%s", (long long)s->run, s->planned > 1 ? "" : "\n");
     if (s->planned > 1) fprintf(p->to, " (%lld of %lld)\n", (long long)s->index, (long long)s->planned);
-    fprintf(p->to, "  %-9s %s on %s%s\n", "task", s->task, s->data, s->synthetic ? "  (SYNTHETIC: never ranks)" : "");
+    fprintf(p->to, "  %-9s %s on %s%s\n", "task", s->task, s->data, s->synthetic ? "  (SYNTHETIC)" : "");
     fprintf(p->to, "  %-9s %s, %s parameters\n", "model", s->model, text_count(parameters, s->parameters));
     fprintf(p->to, "  %-9s %s: %g epochs of %lld steps, batch %lld, seed %lld\n", "recipe", s->recipe, s->epochs,
             (long long)s->steps_an_epoch, (long long)s->batch, (long long)s->seed);
@@ -150,7 +150,7 @@ void progress_end(struct progress *p, const struct progress_end *e)
             text_span(warm, (double)e->warm_ns * 1e-9));
     fprintf(p->to, "peak memory %s%s%s\n", text_size(memory, (double)e->peak_memory), e->cost ? "; cost " : "",
             e->cost ? e->cost : "");
-    if (e->synthetic) fprintf(p->to, "SYNTHETIC data: this result never ranks\n");
+    if (e->synthetic) fprintf(p->to, "SYNTHETIC data: this result stands on no board but \"demo\"\n");
     if (e->checkpoint) fprintf(p->to, "weights in %s\n", e->checkpoint);
     fflush(p->to);
 }
@@ -176,6 +176,6 @@ void progress_group(struct progress *p, int64_t id, const struct group_facts *f)
             100 * f->accuracy.sigma, 100 * f->accuracy.low, 100 * f->accuracy.high, f->p);
     fprintf(p->to, "  time      mean %.1f s, sigma %.1f, 95%% interval %.1f to %.1f\n", f->seconds.mean, f->seconds.sigma,
             f->seconds.low, f->seconds.high);
-    fprintf(p->to, "  verdict   %s: %s\n", verdict, group_verdict_sentence(f->verdict));
+    fprintf(p->to, "  verdict   %s\n", group_verdict_sentence(f->verdict));
     fflush(p->to);
 }

@@ -220,26 +220,39 @@ static void add_data(struct text *t, const json_t *run)
     text_free(&all);
 }
 
+// ", 2 views an item" and the like. What an outside program did not tell is 0 in the record: nothing is said of it.
+static const char *known(char into[48], const char *before, int64_t n, const char *after)
+{
+    char count[TEXT_FIGURE];
+    into[0] = 0;
+    if (n > 0) snprintf(into, 48, "%s%s%s%s", before, text_count(count, n), after, n > 1 && *after ? "s" : "");
+    return into;
+}
+
 static void add_result(struct text *t, const json_t *run, const struct show_style *style)
 {
-    char a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE];
-    int64_t items = record_int(run, "items"), target = record_int(run, "target_micro"), views = record_int(run, "views");
+    char a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE], d[48], e[48];
+    int64_t items = record_int(run, "items"), target = record_int(run, "target_micro");
     const char *dot = style->unicode ? "·" : "-";
+    known(d, ", ", record_int(run, "views"), " view");
     if (record_has(run, "last_k"))
-        line(t, "accuracy", "%.2f%% %s: %s of %s correct, %lld view%s an item; target %.2f%%",
-             percent(record_int(run, "last_k"), items), record_text(run, "metric"), text_count(a, record_int(run, "last_k")),
-             text_count(b, items), (long long)views, views == 1 ? "" : "s", (double)target / 1e4);
+        line(t, "accuracy", "%.2f%% %s: %s of %s correct%s%s; target %.2f%%", percent(record_int(run, "last_k"), items),
+             record_text(run, "metric"), text_count(a, record_int(run, "last_k")), text_count(b, items),
+             d, *d ? " an item" : "", (double)target / 1e4);
     if (record_has(run, "reached_epoch"))
-        line(t, "reached", "in epoch %lld after %s samples", (long long)record_int(run, "reached_epoch"),
-             text_count(c, record_int(run, "reached_samples")));
+        line(t, "reached", "in epoch %lld%s", (long long)record_int(run, "reached_epoch"),
+             known(d, " after ", record_int(run, "reached_samples"), " sample"));
     else line(t, "reached", "never");
     if (*record_text(run, "message")) line(t, "message", "%s", record_text(run, "message"));
     add_data(t, run);
-    line(t, "model", "%s %s %s parameters %s recipe %s", record_text(run, "model"), dot,
-         text_count(a, record_int(run, "parameters")), dot, record_text(run, "recipe"));
-    line(t, "how", "%s %s %s %s %lld threads %s batch %lld %s seed %lld %s %s", record_text(run, "device"), dot,
-         record_text(run, "precision"), dot, (long long)record_int(run, "threads"), dot, (long long)record_int(run, "batch"), dot,
-         (long long)record_int(run, "seed"), dot, record_int(run, "stop_at_target") ? "stops at the target" : "whole schedule");
+    snprintf(c, sizeof c, " %s ", dot);
+    known(d, c, record_int(run, "parameters"), " parameter");
+    line(t, "model", "%s%s %s recipe %s", record_text(run, "model"), d, dot, record_text(run, "recipe"));
+    known(d, c, record_int(run, "threads"), " thread");
+    snprintf(c, sizeof c, " %s batch ", dot);
+    line(t, "how", "%s %s %s%s%s %s seed %lld %s %s", record_text(run, "device"), dot, record_text(run, "precision"), d,
+         known(e, c, record_int(run, "batch"), ""), dot, (long long)record_int(run, "seed"), dot,
+         record_int(run, "stop_at_target") ? "stops at the target" : "whole schedule");
     add_cost(t, run);
     if (record_has(run, "peak_memory_bytes")) {
         text_size(a, (double)record_int(run, "peak_memory_bytes"));
@@ -385,7 +398,7 @@ int show_run(struct results *r, int64_t id, const struct show_style *style, stru
     heading(t, style, "Run %lld %s %s %s %s %s %s UTC", (long long)id, dot, record_text(run, "task"), dot,
             record_text(run, "status"), dot, when(date, record_int(run, "started_ms")));
     if (record_int(run, "synthetic"))
-        text_add(t, "  SYNTHETIC DATA: drawn by the program itself; this never stands on a board.\n");
+        text_add(t, "  SYNTHETIC DATA: drawn by the program; it stands on no board but \"demo\".\n");
     add_result(t, run, style);
     add_outside(t, run);
     add_receipts(t, run);
@@ -416,8 +429,14 @@ static int list_groups(struct results *r, struct text *t)
         size_t count = json_array_size(runs);
         long long first = (long long)record_int(json_array_get(runs, 0), "id");
         long long last = count > 0 ? (long long)record_int(json_array_get(runs, count - 1), "id") : 0;
-        text_add(t, "group %lld: %d of %d runs%s", (long long)id, f.finished, f.planned, count ? "" : "\n");
-        if (count > 0) text_add(t, " (%lld to %lld): %s\n", first, last, group_verdict_name(f.verdict));
+        struct text words = {0};
+        text_add(&words, "group %lld: %d of %d runs", (long long)id, f.finished, f.planned);
+        if (count == 1) text_add(&words, " (run %lld)", first);
+        if (count > 1) text_add(&words, " (%lld to %lld)", first, last);
+        text_add(&words, "; %s", group_verdict_sentence(f.verdict));
+        text_wrap(t, words.at, 0, 4);
+        text_add(t, "\n");
+        text_free(&words);
         json_decref(runs);
     }
     json_decref(groups);

@@ -194,6 +194,11 @@ static void outside_runs_leave_as_such(void **state)
     assert_true(record_has(o, "codeURL"));
     json_decref(o);
     free(bytes);
+    struct text text = {0};
+    assert_int_equal(show_run(r, id, &(struct show_style){0}, &text), 0);
+    assert_non_null(strstr(text.at, "750,000 of 1,000,000 correct; target"));
+    for (const char *zero = text.at; (zero = strstr(zero, " 0 ")) != NULL; zero++) fail_msg("a number nobody told: %.40s", zero);
+    text_free(&text);
 }
 
 static void synthetic_runs_stay_at_home(void **state)
