@@ -217,6 +217,7 @@ gone # what does not listen goes when nobody is left to tell of it
 "$DAWN" record -- sh -c "echo \$\$ >pid; $(epoch 1 9400) echo ready; exec sleep 60" >out 2>err &
 dawn=$!
 await ready
+for _ in $(seq 100); do "$DAWN" results show last | grep -q ' 9,400 of' && break || sleep 0.1; done # words come through first
 kill -9 $dawn
 end_of $dawn 2>err
 gone

@@ -140,7 +140,7 @@ if cat out err | grep -q "$(printf '\033')"; then exit 1; fi
 expect 1 'answers 500' "$DAWN" submit --server "$base/broken" --run 1 --note other --yes
 expect 1 'would lose it' "$DAWN" submit --server "$base/lost" --run 1 --note other --yes
 cp fresh.db other.db
-expect 1 'run 1: refused: .*submitted before' "$DAWN" submit other.db --server "$base/ok" --run 1 --run 2 --note other --yes
+expect 1 'run 1: refused: .*conflicts with a statement' "$DAWN" submit other.db --server "$base/ok" --run 1 --run 2 --note other --yes
 grep -q '2 of 2 runs were refused' err
 
 # ---- new latencies replace the entry; amended and withdrawn it stays findable
