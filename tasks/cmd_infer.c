@@ -179,7 +179,8 @@ static int run(const struct arguments *a, const char *task)
     struct results *results = NULL;  // weights of one's own need no record, unless they are to go into one
     int64_t id = 0;
     char *path = NULL, name[64];
-    if (a->latency || !a->weights) TRY(results_open(a->database, a->latency ? RESULTS_WRITE : RESULTS_READ, &results));
+    bool writes = a->latency && (a->weights || file_exists(results_path(a->database)));  // no run's weights lie in a new record
+    if (writes || !a->weights) TRY(results_open(a->database, writes ? RESULTS_WRITE : RESULTS_READ, &results));
     int rc = a->weights ? 0 : weights_of_run(a, results, &id, &path);
     struct choose choice = {.data = rc < 0 ? NULL : data_of_run(a, results, id, name), .precision = a->precision};
     struct chosen chosen;

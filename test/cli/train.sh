@@ -97,6 +97,7 @@ says 1 'plan needs' "$DAWN" train cifar10 --data synthetic --batch 10000 --set w
 # ---- what fails before a run can begin leaves no record behind
 says 2 'larger than the data set' "$DAWN" train cifar10 --data synthetic --batch 1048576 --db fresh.db
 says 1 'dawn data fetch cifar10' "$DAWN" train cifar10 --data /etc --runs 2 --db fresh.db
+says 1 'there is no record at fresh.db' "$DAWN" infer cifar10 --latency --db fresh.db
 test ! -e fresh.db
 
 # ---- data: missing, short, foreign, a label out of range
