@@ -117,7 +117,7 @@ static int ask_once(struct client *c, const struct question *q, struct reply *re
     curl_off_t retry = 0;
     curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &reply->status);
     curl_easy_getinfo(c->curl, CURLINFO_RETRY_AFTER, &retry);
-    reply->retry_after = retry > 0 && retry < 1 << 30 ? (long)retry : 0;
+    reply->retry_after = retry < 0 ? 0 : retry < 1 << 30 ? (long)retry : 1 << 30;
     curl_slist_free_all(headers);
     if (reply->too_long) return fail(ERR_NETWORK, "%s answers with more than %d MiB", q->url, CLIENT_REPLY_MAX >> 20);
     if (result == CURLE_OK) return 0;
@@ -195,9 +195,11 @@ static int ask(struct client *c, const char *path, const char *body, size_t coun
 static int refused(struct client *c, const struct reply *reply, struct text *checks)
 {
     struct text words = {0};
-    char later[64] = "";
+    char later[64] = "", wait[32];
     client_problem(reply->body.at != NULL ? reply->body.at : "", reply->body.length, &words, checks);
-    if (reply->retry_after > 0) snprintf(later, sizeof later, " (it says to come again in %ld s)", reply->retry_after);
+    snprintf(wait, sizeof wait, " %ld s", reply->retry_after);
+    bool said = words.at != NULL && strstr(words.at, wait) != NULL;
+    if (reply->retry_after > 0 && !said) snprintf(later, sizeof later, " (it says to come again in %ld s)", reply->retry_after);
     bool ours = reply->status >= 400 && reply->status < 500 && reply->status != 429 && reply->status != 408;
     int rc = fail(reply->status == 404 ? ERR_MISSING : ours ? ERR_INPUT : ERR_NETWORK, "%s answers %ld: %s%s", c->address,
                   reply->status, words.at != NULL ? words.at : "and says no more", later);

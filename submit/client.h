@@ -7,6 +7,7 @@
 #ifndef DAWN_SUBMIT_CLIENT_H
 #define DAWN_SUBMIT_CLIENT_H
 
+#include "runtime/base/file.h"
 #include "runtime/base/text.h"
 #include "submit/format/sshkey.h"
 
@@ -41,6 +42,8 @@ int client_post(struct client *, const char *envelope, size_t count, struct text
 int client_member(const char *json, size_t count, const char *name, char **text) MUST_CHECK;
 // What a problem+json (RFC 9457), or anything else, says: one sentence, and the checks it lists.
 void client_problem(const char *body, size_t count, struct text *sentence, struct text *checks);
+// The statement that a refusal (status 409) names, out of client_post's sentence.
+bool client_conflict(const char *sentence, char digest[DIGEST_HEX]);
 // Text for a terminal: control characters and everything that is not fit to be shown (canonical_check_words) become "?".
 void client_tame(struct text *, const char *words, size_t limit);
 

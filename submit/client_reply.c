@@ -81,3 +81,17 @@ void client_problem(const char *body, size_t count, struct text *sentence, struc
     if (checks != NULL) add_checks(json_object_get(problem, "checks"), checks);
     json_decref(problem);
 }
+
+bool client_conflict(const char *sentence, char digest[DIGEST_HEX])
+{
+    const char *at = strstr(sentence, " answers 409: ");
+    while (at != NULL && *at != 0) {
+        size_t length = strspn(at, "0123456789abcdef");
+        if (length == DIGEST_HEX - 1) {
+            snprintf(digest, DIGEST_HEX, "%s", at);
+            return true;
+        }
+        at += length > 0 ? length : 1;
+    }
+    return false;
+}

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/file.h"
+
 static void say_waiting(void *context, const char *sentence)
 {
     (void)context;
@@ -35,12 +37,38 @@ int sending_open(struct sending *s)
     TRY(client_open(server, &options, &s->client));
     int rc = client_board(s->client, &s->about);
     if (rc == 0) rc = check_board(s);
+    sshkey_id(&s->about.key, s->about_key);
     if (rc == 0) rc = keyring_choose(s->key, &s->signer);
     if (rc < 0) {
         client_close(s->client);
         s->client = NULL;
     }
     return rc;
+}
+
+int sending_record(const char *path, enum results_mode mode, struct results **r)
+{
+    return results_open(path, file_exists(results_path(path)) ? mode : RESULTS_READ, r);
+}
+
+int sending_compare(const struct sending *s, struct results *r)
+{
+    json_t *row;
+    if (r == NULL) return 0;
+    TRY(receipts_other_key(r, s->about.name, client_address(s->client), s->about_key, &row));
+    if (row != NULL) {
+        struct text t = {0};
+        text_add(&t, "the board ");
+        client_tame(&t, record_text(row, "board"), 64);
+        text_add(&t, " at ");
+        client_tame(&t, record_text(row, "server"), 200);
+        text_add(&t, " had another key until now, ");
+        client_tame(&t, record_text(row, "server_key"), SSHKEY_ID);
+        fprintf(stderr, "%s: this is another board, or it was made anew; the receipts by that key do not count here\n", t.at);
+        text_free(&t);
+    }
+    json_decref(row);
+    return 0;
 }
 
 void sending_close(struct sending *s)
@@ -70,11 +98,31 @@ int sending_send(struct sending *s, struct results *r, int64_t run, const char *
     int rc = deliver(s->client, &s->about, &s->signer, statement, &d, &checks);
     if (checks.at != NULL) fputs(checks.at, stdout);
     text_free(&checks);
+    s->refused = d.refused;
     TRY(rc);
     printf("%s: %s #%lld on %s\n", name, d.again ? "already submitted as" : "accepted as", (long long)d.receipt.sequence,
            d.receipt.board);
     fflush(stdout);
     if (run != 0) rc = delivery_keep(r, run, s->client, statement, &d);
     delivery_free(&d);
+    return rc;
+}
+
+int sending_recover(struct sending *s, struct results *r, int64_t run, const char *name, const struct statement *statement)
+{
+    char digest[DIGEST_HEX], why[ERROR_TEXT_MAX];
+    struct statement old;
+    struct delivery d;
+    snprintf(why, sizeof why, "%s", error_text());
+    if (!client_conflict(why, digest) || strcmp(digest, canonical_text(statement->json, "supersedes")) == 0 ||
+        delivery_fetch(s->client, &s->about, digest, &old, &d) < 0)
+        return fail(ERR_INPUT, "%s", why);
+    bool same = strcmp(canonical_text(old.json, "nonce"), canonical_text(statement->json, "nonce")) == 0;
+    int rc = same ? delivery_keep(r, run, s->client, &old, &d) : fail(ERR_INPUT, "%s", why);
+    if (rc == 0)
+        printf("%s: #%lld on %s arrived earlier; its receipt is kept, and what is sent now takes its place\n", name,
+               (long long)d.receipt.sequence, d.receipt.board);
+    delivery_free(&d);
+    statement_free(&old);
     return rc;
 }

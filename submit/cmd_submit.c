@@ -12,6 +12,7 @@
 #include "submit/commands.h"
 #include "submit/handle.h"
 #include "submit/submission.h"
+#include "tasks/command.h"
 
 struct choice {
     struct sending sending;
@@ -19,8 +20,11 @@ struct choice {
     struct option_list runs, tags;
     int64_t group;
     bool dry_run, open;
-    char own_handle[HANDLE_MAX];
+    char own_handle[HANDLE_MAX];  // "": not chosen
+    const char *board;            // NULL: not chosen
+    const char *server_key;       // as in submission_choice
 };
+static const char not_chosen[] = "not-chosen";  // stands for both in the statements of a dry run
 
 static void print(struct text *text)
 {
@@ -28,21 +32,34 @@ static void print(struct text *text)
     text_free(text);
 }
 
-// The board's name goes into every statement, so without a server it has to be said.
-static int choose_board(struct choice *c, const char **board)
+static int choose_handle(struct choice *c)
+{
+    const char *variable = getenv("DAWN_HANDLE");
+    bool said = c->handle != NULL || (variable != NULL && *variable != 0);
+    int rc = handle_choose(c->handle, c->own_handle);
+    if (rc == 0 || said || !c->dry_run) return rc;
+    c->own_handle[0] = '\0';
+    return 0;
+}
+
+// The board's name goes into every statement, so without a server it has to be said, but for a dry run: that is then
+// compared with no board at all.
+static int choose_board(struct choice *c, struct results *r)
 {
     struct sending *s = &c->sending;
     bool offline = c->dry_run || c->out != NULL;
     if (!offline || (s->board == NULL && sending_server(s) != NULL)) {
         TRY(sending_open(s));
-        *board = s->about.name;
-        return 0;
+        c->board = s->about.name;
+        c->server_key = s->about_key;
+        return sending_compare(s, r);
     }
     if (c->out != NULL) {
         if (s->board == NULL) return fail(ERR_USAGE, "for which scoreboard? --board NAME or --server https://... says so");
         TRY(keyring_choose(s->key, &s->signer));
     }
-    *board = s->board != NULL ? s->board : "dawn";
+    c->board = s->board;
+    c->server_key = s->board != NULL ? NULL : not_chosen;  // no receipt is signed by that
     return 0;
 }
 
@@ -50,6 +67,16 @@ static int read_runs(const struct choice *c, struct results *r, int64_t runs[OPT
 {
     for (int i = 0; i < c->runs.count; i++) TRY(record_find(r, c->runs.word[i], &runs[i]));
     return 0;
+}
+
+// A group with a run that fails stays here whole: the rest of it would only stand unfinished on the board.
+static bool group_fails(const struct submissions *all, const struct submission *s)
+{
+    const char *group = canonical_text(s->statement.json, "group.nonce");
+    for (int i = 0; i < all->count && *group != 0; i++)
+        if (all->at[i].findings.rejects > 0 && strcmp(canonical_text(all->at[i].statement.json, "group.nonce"), group) == 0)
+            return true;
+    return false;
 }
 
 // What fails a check is never sent; the runs that pass are named, so that they can be.
@@ -61,7 +88,8 @@ static int judge(const struct submissions *all)
         const struct submission *s = &all->at[i];
         submission_findings(s, &findings);
         rejected += s->findings.rejects > 0;
-        if (s->findings.rejects == 0 && !s->nothing_new) text_add(&rest, " --run %lld", (long long)s->run);
+        if (s->findings.rejects == 0 && !s->nothing_new && !group_fails(all, s))
+            text_add(&rest, " --run %lld", (long long)s->run);
     }
     if (findings.at != NULL) printf("\nChecks:\n");
     print(&findings);
@@ -74,13 +102,14 @@ static int judge(const struct submissions *all)
     return rc;
 }
 
-static void describe(const struct choice *c, const struct submissions *all, const char *board)
+static void describe(const struct choice *c, const struct submissions *all)
 {
     struct text t = {0};
     char id[SSHKEY_ID];
     const struct sending *s = &c->sending;
+    const char *board = c->board != NULL ? c->board : "(not chosen)";
     text_entry(&t, "board", "%s%s%s", board, s->client != NULL ? " at " : "", s->client != NULL ? client_address(s->client) : "");
-    text_entry(&t, "handle", "%s", c->own_handle);
+    text_entry(&t, "handle", "%s", *c->own_handle ? c->own_handle : "(not chosen)");
     if (s->client != NULL || c->out != NULL) text_entry(&t, "key", "%s", sshkey_id(&s->signer.key, id));
     for (int i = 0; i < all->count; i++) submission_describe(&all->at[i], &t);
     print(&t);
@@ -91,19 +120,30 @@ static void describe(const struct choice *c, const struct submissions *all, cons
 
 static int write_files(const struct choice *c, struct signer *signer, const struct submission *s)
 {
-    struct text path = {0};
+    struct text path = {0}, beside = {0}, signers = {0}, command = {0};
     char signature[SSHSIG_MAX];
     const char *space = statement_namespace(s->statement.type);
     TRY(signer_sign(signer, space, s->statement.payload, s->statement.count, signature));
     text_add(&path, "%s/run-%lld.json", c->out, (long long)s->run);
+    text_add(&beside, "%s.sig", path.at);
     int rc = file_write(path.at, s->statement.payload, s->statement.count);
+    if (rc == 0) rc = file_write(beside.at, signature, strlen(signature));
     if (rc == 0) {
-        printf("ssh-keygen -Y verify -f %s/allowed_signers -I %s -n %s -s %s.sig < %s\n", c->out, c->own_handle, space,
-               path.at, path.at);
-        text_add(&path, ".sig");
-        rc = file_write(path.at, signature, strlen(signature));
+        text_add(&signers, "%s/allowed_signers", c->out);
+        const char *const words[] = {"ssh-keygen", "-Y",  "verify", "-f", signers.at, "-I",
+                                     c->own_handle, "-n", space,    "-s", beside.at};
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+            command_quote(words[i], &command);
+            text_add(&command, " ");
+        }
+        text_add(&command, "< ");
+        command_quote(path.at, &command);
+        printf("%s\n", command.at);
     }
     text_free(&path);
+    text_free(&beside);
+    text_free(&signers);
+    text_free(&command);
     return rc;
 }
 
@@ -126,17 +166,34 @@ static int write_all(const struct choice *c, struct signer *signer, const struct
     return 0;
 }
 
+// The server may have the run already, its answer lost on the way: then the statement takes the place of that one.
+static int send_one(struct choice *c, struct results *r, const struct payload_words *words, struct submission *s,
+                    const char *name)
+{
+    int rc = sending_send(&c->sending, r, s->run, name, &s->statement);
+    if (rc != ERR_INPUT || !c->sending.refused) return rc;
+    TRY(sending_recover(&c->sending, r, s->run, name, &s->statement));
+    TRY(submission_again(r, c->server_key, words, s));
+    return s->nothing_new ? 0 : sending_send(&c->sending, r, s->run, name, &s->statement);
+}
+
+// That it can not be remembered is no reason to keep back the other runs.
+static void remember(const char *handle)
+{
+    if (handle_remember(handle) < 0) fprintf(stderr, "the handle is not remembered: %s\n", error_text());
+}
+
 // A statement that the server refuses does not keep the others from arriving; a server that is not there does.
-static int send_all(struct choice *c, struct results *r, const struct submissions *all)
+static int send_all(struct choice *c, struct results *r, const struct payload_words *words, struct submissions *all)
 {
     int refused = 0, sent = 0;
     for (int i = 0; i < all->count; i++) {
-        const struct submission *s = &all->at[i];
+        struct submission *s = &all->at[i];
         char name[32];
         if (s->nothing_new) continue;
         snprintf(name, sizeof name, "run %lld", (long long)s->run);
-        int rc = sending_send(&c->sending, r, s->run, name, &s->statement);
-        if (rc == ERR_INPUT) {
+        int rc = send_one(c, r, words, s, name);
+        if (rc == ERR_INPUT && c->sending.refused) {
             printf("%s: refused: %s\n", name, error_text());
             refused++;
             continue;
@@ -144,26 +201,30 @@ static int send_all(struct choice *c, struct results *r, const struct submission
         if (rc < 0 && sent > 0)
             return fail(rc, "%s: %s (%d of the runs arrived; the same command sends the rest)", name, error_text(), sent);
         TRY(rc);
-        sent++;
-        if (sent == 1) TRY(handle_remember(c->own_handle));
+        if (++sent == 1) remember(c->own_handle);
     }
     if (refused > 0) return fail(ERR_INPUT, "%d of %d runs were refused by the server", refused, all->count);
     return 0;
 }
 
-static int proceed(struct choice *c, struct results *r, const struct submissions *all, const char *board)
+static void say_nothing_new(const struct choice *c, const struct submissions *all)
+{
+    struct text t = {0};
+    for (int i = 0; i < all->count; i++) submission_describe(&all->at[i], &t);
+    print(&t);
+    const char *which = c->runs.count > 0 || c->group != 0 ? "was named" : "has ended";
+    printf("Nothing is new: %s has, or had, every run that %s.\n", c->board != NULL ? c->board : "the board", which);
+}
+
+static int proceed(struct choice *c, struct results *r, const struct payload_words *words, struct submissions *all)
 {
     int news = 0;
     for (int i = 0; i < all->count; i++) news += !all->at[i].nothing_new;
-    if (news > 0) describe(c, all, board);
-    else {
-        struct text t = {0};
-        for (int i = 0; i < all->count; i++) submission_describe(&all->at[i], &t);
-        print(&t);
-        const char *which = c->runs.count > 0 || c->group != 0 ? "was named" : "has ended";
-        printf("Nothing is new: %s has every run that %s.\n", board, which);
+    if (news == 0) {
+        say_nothing_new(c, all);
         return 0;
     }
+    describe(c, all);
     TRY(judge(all));
     if (c->dry_run) {
         printf("\nNothing was sent (--dry-run).\n");
@@ -171,30 +232,29 @@ static int proceed(struct choice *c, struct results *r, const struct submissions
     }
     if (c->out != NULL) return write_all(c, &c->sending.signer, all);
     TRY(sending_ask(&c->sending, "Sign this and publish it?"));
-    return send_all(c, r, all);
+    return send_all(c, r, words, all);
 }
 
 static int submit(struct choice *c, struct results *r)
 {
-    int64_t runs[OPTION_LIST_MAX];
-    const char *board = NULL;
-    TRY(handle_choose(c->handle, c->own_handle));
-    const struct payload_words said = {.team = c->team, .note = c->note, .code_url = c->code_url, .tags = c->tags.word,
-                                       .tag_count = c->tags.count};
-    TRY(payload_check_words(&said));
+    int64_t runs[OPTION_LIST_MAX], last;
+    struct payload_words words = {.team = c->team, .note = c->note, .code_url = c->code_url, .tags = c->tags.word,
+                                  .tag_count = c->tags.count, .open = c->open};
+    TRY(choose_handle(c));
+    TRY(payload_check_words(&words));
+    TRY(record_find(r, "last", &last));  // says so where no run has been recorded
     TRY(read_runs(c, r, runs));
-    TRY(choose_board(c, &board));
-    struct payload_words words = said;
-    words.board = board;
-    words.handle = c->own_handle;
-    words.open = c->open;
-    const struct submission_choice choice = {.runs = runs, .run_count = c->runs.count, .group = c->group};
+    TRY(choose_board(c, r));
+    words.board = c->board != NULL ? c->board : not_chosen;
+    words.handle = *c->own_handle ? c->own_handle : not_chosen;
+    const struct submission_choice choice = {.runs = runs, .run_count = c->runs.count, .group = c->group,
+                                             .server_key = c->server_key};
     struct submissions all;
     struct text notes = {0};
     int rc = submissions_build(r, &choice, &words, clock_unix_ms(), &all, &notes);
     print(&notes);
     if (rc < 0) return rc;
-    rc = proceed(c, r, &all, board);
+    rc = proceed(c, r, &words, &all);
     submissions_free(&all);
     return rc;
 }
@@ -223,7 +283,8 @@ int cmd_submit(int argc, char **argv)
         .command = "submit",
         .operands = "[results.db] [OPTIONS]",
         .about = "Signs recorded runs and submits them to a scoreboard: by default every run that has ended and "
-                 "that the board does not have yet.",
+                 "that the board does not have yet.\n\n"
+                 "The record is $DAWN_RESULTS, else results.db, unless it is named.",
         .options = options,
         .more = "Examples:\n"
                 "  dawn submit --server https://board.example --handle ada\n"
@@ -236,7 +297,7 @@ int cmd_submit(int argc, char **argv)
     if (argc > 2) return fail(ERR_USAGE, "submit takes one record, not also \"%s\"", argv[2]);
     if (argc > 1) c.db = argv[1];
     struct results *r;
-    TRY(results_open(c.db, c.dry_run || c.out != NULL ? RESULTS_READ : RESULTS_WRITE, &r));
+    TRY(sending_record(c.db, c.dry_run || c.out != NULL ? RESULTS_READ : RESULTS_WRITE, &r));
     rc = submit(&c, r);
     sending_close(&c.sending);
     results_close(r);

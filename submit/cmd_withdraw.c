@@ -22,15 +22,16 @@ static bool is_digest(const char *word)
 }
 
 // A run of the record stands for its last accepted statement; a digest for itself, with or without a record.
-static int find_target(struct results *r, const char *word, const char *board, struct target *t)
+static int find_target(struct results *r, const char *word, const struct sending *s, struct target *t)
 {
+    const char *board = s->about.name;
     *t = (struct target){0};
     if (is_digest(word)) {
         t->digest = word;
-        if (r != NULL) TRY(receipts_find(r, board, word, &t->row));
+        if (r != NULL) TRY(receipts_find(r, board, s->about_key, word, &t->row));
     } else {
         TRY(record_find(r, word, &t->run));
-        TRY(receipts_last(r, t->run, board, &t->row));
+        TRY(receipts_last(r, t->run, "run", board, s->about_key, &t->row));
         if (t->row == NULL)
             return fail(ERR_MISSING, "run %lld has not been submitted to %s from this record", (long long)t->run, board);
         t->digest = record_text(t->row, "statement");
@@ -63,8 +64,8 @@ static int send_it(struct sending *s, struct results *r, const struct target *t,
 static int open_record(const char *db, const char *word, struct results **r)
 {
     *r = NULL;
-    if (!file_exists(results_path(db))) return is_digest(word) && db == NULL ? 0 : results_open(db, RESULTS_READ, r);
-    return results_open(db, RESULTS_WRITE, r);
+    bool needed = !is_digest(word) || db != NULL;
+    return needed || file_exists(results_path(db)) ? sending_record(db, RESULTS_WRITE, r) : 0;
 }
 
 struct second_thought {
@@ -83,7 +84,8 @@ static int carry_out(struct second_thought *t)
     struct target target = {0};
     TRY(open_record(t->db, t->word, &r));
     int rc = sending_open(&t->sending);
-    if (rc == 0) rc = find_target(r, t->word, t->sending.about.name, &target);
+    if (rc == 0) rc = sending_compare(&t->sending, r);
+    if (rc == 0) rc = find_target(r, t->word, &t->sending, &target);
     if (rc == 0) rc = send_it(&t->sending, r, &target, t->json(t, t->sending.about.name, &target), t->question);
     json_decref(target.row);
     sending_close(&t->sending);

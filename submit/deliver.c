@@ -3,6 +3,7 @@
 // answers "accepted" without one has accepted nothing as far as this program is concerned. Cost: one request.
 #include "submit/deliver.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,11 +45,41 @@ int deliver(struct client *c, const struct client_board *board, struct signer *s
     *d = (struct delivery){0};
     TRY(signer_sign(signer, statement_namespace(s->type), s->payload, s->count, signature));
     int rc = envelope_write(s, signature, NULL, &envelope);
-    if (rc == 0) rc = client_post(c, envelope.at, envelope.length, &answer, &again, checks);
+    if (rc == 0) {
+        rc = client_post(c, envelope.at, envelope.length, &answer, &again, checks);
+        d->refused = rc == ERR_INPUT;
+    }
     if (rc == 0) rc = delivery_read(answer.at != NULL ? answer.at : "", answer.length, board, s->digest, &signer->key, d);
     d->again = again;
     text_free(&envelope);
     text_free(&answer);
+    return rc;
+}
+
+int delivery_part(struct client *c, const char *name, const char *part, struct text *into)
+{
+    char path[DIGEST_HEX + 64];
+    snprintf(path, sizeof path, "/api/v1/statements/%.64s%s%s", name, *part ? "/" : "", part);
+    TRY(client_get(c, path, into));
+    return into->at != NULL ? 0 : fail(ERR_NETWORK, "%s%s is empty", client_address(c), path);
+}
+
+int delivery_fetch(struct client *c, const struct client_board *board, const char *digest, struct statement *s,
+                   struct delivery *d)
+{
+    struct text payload = {0}, receipt = {0};
+    *s = (struct statement){0};
+    *d = (struct delivery){0};
+    int rc = delivery_part(c, digest, "payload", &payload);
+    if (rc == 0) rc = delivery_part(c, digest, "receipt", &receipt);
+    if (rc == 0) rc = delivery_read(receipt.at, receipt.length, board, digest, NULL, d);
+    if (rc == 0) rc = statement_read(payload.at, payload.length, s);
+    if (rc == 0 && strcmp(s->digest, digest) != 0) rc = fail(ERR_NETWORK, "the server has other bytes as %.12s", digest);
+    text_free(&payload);
+    text_free(&receipt);
+    if (rc == 0) return 0;
+    statement_free(s);
+    delivery_free(d);
     return rc;
 }
 

@@ -12,13 +12,20 @@ struct delivery {
     struct receipt receipt;  // what it says
     char *bytes, *signature;  // as the server sent them
     struct sshkey server;
-    bool again;  // the server had the statement already
+    bool again;    // the server had the statement already
+    bool refused;  // by the server, and by nothing on the way to it
 };
 // 0 after the server has taken it and its receipt says so: signed by the key of `board`, for these bytes, this board and
 // this signer. Errors as client_post; `checks` as there.
 int deliver(struct client *, const struct client_board *board, struct signer *, const struct statement *, struct delivery *,
             struct text *checks) MUST_CHECK;
 void delivery_free(struct delivery *);
+// What GET /api/v1/statements/NAME/PART answers, or without PART when that is ""; never nothing.
+int delivery_part(struct client *, const char *name, const char *part, struct text *) MUST_CHECK;
+// A statement that the board has, and its receipt. ERR_NETWORK when they do not fit each other, or were signed by others
+// than they should be. statement_free and delivery_free end them.
+int delivery_fetch(struct client *, const struct client_board *, const char *digest, struct statement *,
+                   struct delivery *) MUST_CHECK;
 // Keeps the receipt beside the run.
 int delivery_keep(struct results *, int64_t run, const struct client *, const struct statement *,
                   const struct delivery *) MUST_CHECK;

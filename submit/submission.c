@@ -64,8 +64,13 @@ static int mention_news(struct results *r, int64_t run, const json_t *last, stru
     return 0;
 }
 
-static int choose_row(struct results *r, const json_t *row, const char *board, const struct list *open, struct list *runs,
-                      struct text *notes)
+// The board that is meant: its name, and its key where that is known.
+struct place {
+    const char *board, *key;
+};
+
+static int choose_row(struct results *r, const json_t *row, const struct place *place, const struct list *open,
+                      struct list *runs, struct text *notes)
 {
     int64_t id = record_int(row, "id");
     if (is_running(row)) {
@@ -74,15 +79,17 @@ static int choose_row(struct results *r, const json_t *row, const char *board, c
         return 0;
     }
     if (list_has(open, record_int(row, "group_id"))) return 0;
-    json_t *last;
-    TRY(receipts_last(r, id, board, &last));
-    int rc = last != NULL ? mention_news(r, id, last, notes) : 0;
-    if (last == NULL) list_add(runs, id);
+    json_t *last, *withdrawn;
+    TRY(receipts_last(r, id, "run", place->board, place->key, &last));
+    int rc = receipts_last(r, id, "withdraw", place->board, place->key, &withdrawn);
+    if (rc == 0 && last != NULL && withdrawn == NULL) rc = mention_news(r, id, last, notes);
+    if (rc == 0 && last == NULL && withdrawn == NULL) list_add(runs, id);
     json_decref(last);
+    json_decref(withdrawn);
     return rc;
 }
 
-static int choose_new(struct results *r, const char *board, struct list *runs, struct text *notes)
+static int choose_new(struct results *r, const struct place *place, struct list *runs, struct text *notes)
 {
     struct list open = {0};
     json_t *rows = NULL, *row;
@@ -91,7 +98,7 @@ static int choose_new(struct results *r, const char *board, struct list *runs, s
     if (rc == 0) rc = record_list(r, &rows);
     json_array_foreach(rows, i, row)
     {
-        if (rc == 0) rc = choose_row(r, row, board, &open, runs, notes);
+        if (rc == 0) rc = choose_row(r, row, place, &open, runs, notes);
     }
     json_decref(rows);
     free(open.at);
@@ -109,20 +116,24 @@ static int choose_group(struct results *r, int64_t group, struct list *runs)
     return none ? fail(ERR_USAGE, "there is no group %lld with a run in the record", (long long)group) : 0;
 }
 
-static int choose(struct results *r, const struct submission_choice *c, const char *board, struct list *runs, struct text *notes)
+static int choose(struct results *r, const struct submission_choice *c, const struct place *place, struct list *runs,
+                  struct text *notes)
 {
-    if (c->run_count == 0 && c->group == 0) return choose_new(r, board, runs, notes);
+    if (c->run_count == 0 && c->group == 0) return choose_new(r, place, runs, notes);
     if (c->group != 0) TRY(choose_group(r, c->group, runs));
     for (int i = 0; i < c->run_count; i++) list_add(runs, c->runs[i]);
     return 0;
 }
 
 // The statement that follows the last accepted one, unless it is that one: built as it was then, the bytes are the same.
-static int build(struct results *r, int64_t run, const struct payload_words *words, struct submission *s)
+static int build(struct results *r, int64_t run, const char *key, const struct payload_words *words, struct submission *s)
 {
     struct payload_words own = *words;
     s->run = run;
-    TRY(receipts_last(r, run, words->board, &s->last));
+    TRY(receipts_last(r, run, "run", words->board, key, &s->last));
+    TRY(receipts_last(r, run, "withdraw", words->board, key, &s->withdrawn));
+    s->nothing_new = s->withdrawn != NULL;  // a board takes no run back
+    if (s->nothing_new) return 0;
     if (s->last == NULL) return payload_run(r, run, &own, &s->statement);
     own.supersedes = record_has(s->last, "supersedes") ? record_text(s->last, "supersedes") : NULL;
     TRY(payload_run(r, run, &own, &s->statement));
@@ -131,6 +142,21 @@ static int build(struct results *r, int64_t run, const struct payload_words *wor
     statement_free(&s->statement);
     own.supersedes = record_text(s->last, "statement");
     return payload_run(r, run, &own, &s->statement);
+}
+
+static void clear(struct submission *s)
+{
+    statement_free(&s->statement);
+    json_decref(s->last);
+    json_decref(s->withdrawn);
+    *s = (struct submission){0};
+}
+
+int submission_again(struct results *r, const char *server_key, const struct payload_words *words, struct submission *s)
+{
+    int64_t run = s->run;
+    clear(s);
+    return build(r, run, server_key, words, s);
 }
 
 // A seed that comes twice among the runs of one group spoils it, and only all of them together show it.
@@ -153,10 +179,11 @@ int submissions_build(struct results *r, const struct submission_choice *choice,
 {
     struct list runs = {0};
     *all = (struct submissions){0};
-    int rc = choose(r, choice, words->board, &runs, notes);
+    const struct place place = {words->board, choice->server_key};
+    int rc = choose(r, choice, &place, &runs, notes);
     all->at = zalloc((size_t)(runs.count + 1) * sizeof *all->at);
     for (int i = 0; i < runs.count && rc == 0; i++) {
-        rc = build(r, runs.at[i], words, &all->at[all->count++]);
+        rc = build(r, runs.at[i], choice->server_key, words, &all->at[all->count++]);
         if (rc < 0) rc = fail(rc, "run %lld can not be submitted: %s", (long long)runs.at[i], error_text());
     }
     for (int i = 0; i < all->count && rc == 0; i++) {
@@ -171,10 +198,7 @@ int submissions_build(struct results *r, const struct submission_choice *choice,
 
 void submissions_free(struct submissions *all)
 {
-    for (int i = 0; i < all->count; i++) {
-        statement_free(&all->at[i].statement);
-        json_decref(all->at[i].last);
-    }
+    for (int i = 0; i < all->count; i++) clear(&all->at[i]);
     free(all->at);
     *all = (struct submissions){0};
 }

@@ -12,13 +12,15 @@ struct submission {
     struct statement statement;
     struct findings findings;
     json_t *last;      // row of the newest receipt for this board, or NULL
-    bool nothing_new;  // the board has these very bytes
+    json_t *withdrawn;  // row of the receipt for its withdrawal, or NULL; then there is no statement
+    bool nothing_new;  // the board has these very bytes, or had them and takes the run no more
 };
 struct submissions {
     struct submission *at;
     int count;
 };
 struct submission_choice {
+    const char *server_key;  // fingerprint of the board's key, whose receipts count; NULL: not known, any of the board's name
     const int64_t *runs;  // asked for by number; none and no group: all that are new
     int run_count;
     int64_t group;        // 0: none
@@ -27,6 +29,8 @@ struct submission_choice {
 // this board, groups whole: one that still runs is left out. `notes` gets a line about each thing left out.
 int submissions_build(struct results *, const struct submission_choice *, const struct payload_words *, int64_t now_ms,
                       struct submissions *, struct text *notes) MUST_CHECK;
+// Builds one of them once more, after a receipt for its run has come to the record.
+int submission_again(struct results *, const char *server_key, const struct payload_words *, struct submission *) MUST_CHECK;
 void submissions_free(struct submissions *);
 
 // How it reads: each run in two to four lines; the findings of one; every text that would become public, each once.

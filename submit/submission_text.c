@@ -64,6 +64,10 @@ void submission_describe(const struct submission *s, struct text *t)
     struct text words = {0};
     const json_t *run = s->statement.json;
     snprintf(label, sizeof label, "run %lld", (long long)s->run);
+    if (s->withdrawn != NULL) {
+        text_entry(t, label, "withdrawn as #%lld, it can not come back", (long long)record_int(s->withdrawn, "sequence"));
+        return;
+    }
     if (s->nothing_new) {
         text_entry(t, label, "already submitted as #%lld", (long long)record_int(s->last, "sequence"));
         return;

@@ -61,7 +61,7 @@ void command_free(char **words)
     free(words);
 }
 
-static void add_quoted(struct text *t, const char *word)
+void command_quote(const char *word, struct text *t)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,{}-";
     if (*word && strspn(word, plain) == strlen(word)) {
@@ -84,7 +84,7 @@ int command_write(char *const *words, size_t most, char **json, char **typed)
     for (char *const *word = words; *word != NULL; word++) {
         if (json_array_append_new(list, json_string(*word)) != 0) rc = fail(ERR_USAGE, "the command is not valid UTF-8");
         if (t.length > 0) text_add(&t, " ");
-        add_quoted(&t, *word);
+        command_quote(*word, &t);
     }
     *typed = t.at;
     *json = json_dumps(whole, JSON_COMPACT | JSON_ENSURE_ASCII);  // nothing in it can hide, so all of it can be submitted

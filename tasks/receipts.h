@@ -18,11 +18,14 @@ struct receipt_row {
     const char *receipt;     // the canonical bytes
     const char *signature;   // the server's, over them
 };
-// The same statement on the same board once more changes nothing.
+// The same statement on the same board once more changes nothing; on another board of that name the newer receipt stays.
 int receipts_add(struct results *, const struct receipt_row *) MUST_CHECK;
-// The newest receipt of a run's statement on a board as a row (json_decref ends it); NULL: there is none.
-int receipts_last(struct results *, int64_t run, const char *board, json_t **row) MUST_CHECK;
+// The newest receipt of a run's statement of that type on a board whose key is `key` (a fingerprint; NULL: any) as a row
+// (json_decref ends it); NULL: there is none.
+int receipts_last(struct results *, int64_t run, const char *type, const char *board, const char *key, json_t **row) MUST_CHECK;
 // The same by the digest of a statement of any type.
-int receipts_find(struct results *, const char *board, const char *statement, json_t **row) MUST_CHECK;
+int receipts_find(struct results *, const char *board, const char *key, const char *statement, json_t **row) MUST_CHECK;
+// A receipt of a board of that name, or from that address, when all such are signed by other keys than `key`; else NULL.
+int receipts_other_key(struct results *, const char *board, const char *server, const char *key, json_t **row) MUST_CHECK;
 
 #endif

@@ -43,6 +43,10 @@ cp results.db fresh.db
 expect 2 'under which name' "$DAWN" submit --server "$base/ok"
 expect 2 'is no handle' "$DAWN" submit --handle 'a b' --server "$base/ok"
 expect 2 'which scoreboard' "$DAWN" submit --handle ada
+expect 1 'no record at missing.db' "$DAWN" submit missing.db --server "$base/ok" --handle ada --yes
+[ ! -e missing.db ]
+: >empty.db
+expect 1 'no run has been recorded in empty.db' "$DAWN" submit empty.db --server "$base/ok" --handle ada --yes
 expect 2 'for which scoreboard' "$DAWN" submit --handle ada --out signed
 expect 2 'only https' "$DAWN" submit --handle ada --server http://board.example
 expect 2 'only https' "$DAWN" submit --handle ada --server http://127.0.0.1.board.example
@@ -64,11 +68,16 @@ if grep -q POST log; then exit 1; fi
 # ---- a run whose chain is broken keeps everything here, and the others are named
 expect 1 'what passes: --run 1 --run 2 --run 3' "$DAWN" submit --handle ada --server "$base/ok" --yes
 grep -q 'run 4: REJECT chain-broken' out
+cp fresh.db group.db
+python3 -c 'import sqlite3; d = sqlite3.connect("group.db"); d.execute("UPDATE points SET loss_micro = 7 WHERE run = 3"); d.commit()'
+expect 1 'what passes: --run 1)' "$DAWN" submit group.db --handle ada --server "$base/ok" --run 1 --run 2 --run 3 --yes
 expect 0 'Nothing was sent' "$DAWN" submit --handle ada --dry-run --run 1 --note 'a remark' --tag b --tag a
 tr -s ' \n' ' ' <out | grep -q '94.17% (9,417 of 10,000), target met after 26.0 s, \$0.000723'
 grep -q 'a remark' out
 grep -q 'oneDNN 2.6.3' out
 awk 'length > 80 { exit 1 }' out
+expect 0 'board *(not chosen)' "$DAWN" submit --dry-run --run 1
+grep -q 'handle *(not chosen)' out
 cmp results.db fresh.db
 expect 2 'yes agrees beforehand' "$DAWN" submit --handle ada --server "$base/ok" --run 1
 if grep -q POST log; then exit 1; fi
@@ -77,6 +86,8 @@ if grep -q POST log; then exit 1; fi
 # ---- files instead of a server: OpenSSH itself checks them
 expect 0 'ssh-keygen -Y verify' "$DAWN" submit --handle ada --run 1 --run 2 --out signed --board board.example
 [ "$(grep -c '^ssh-keygen' out)" = 2 ]
+grep '^ssh-keygen' out | bash | grep -q 'Good "run-v1@dawn" signature for ada'
+expect 0 "-s 'my out/run-1.json.sig' < 'my out/run-1.json'" "$DAWN" submit --handle ada --run 1 --out 'my out' --board board.example
 grep '^ssh-keygen' out | bash | grep -q 'Good "run-v1@dawn" signature for ada'
 expect 0 'chain *good: root and 2 points' "$DAWN" verify signed/run-1.json
 grep -q 'checks *good: none' out
@@ -133,6 +144,9 @@ grep -q 'run 2: already submitted as #2' out
 cp three.db results.db
 expect 1 'come again in 86400 s' "$DAWN" submit --server "$base/tomorrow" --run 1 --note other --yes
 [ "$(grep -c 'tomorrow POST' log)" = 1 ]
+expect 1 'the next one in 3600 s$' "$DAWN" submit --server "$base/hour" --run 1 --note other --yes
+expect 1 'come again in 1073741824 s' "$DAWN" submit --server "$base/ages" --run 1 --note other --yes
+[ "$(grep -c 'ages POST' log)" = 1 ]
 
 # ---- refusals, with what the server says of single checks, and none of it steers the terminal
 expect 1 'reject cost: too cheap' "$DAWN" submit --server "$base/strict" --run 1 --note other --yes
@@ -140,8 +154,16 @@ if cat out err | grep -q "$(printf '\033')"; then exit 1; fi
 expect 1 'answers 500' "$DAWN" submit --server "$base/broken" --run 1 --note other --yes
 expect 1 'would lose it' "$DAWN" submit --server "$base/lost" --run 1 --note other --yes
 cp fresh.db other.db
-expect 1 'run 1: refused: .*conflicts with a statement' "$DAWN" submit other.db --server "$base/ok" --run 1 --run 2 --note other --yes
+expect 1 'run 1: refused: .*conflicts with a statement' "$DAWN" submit other.db --server "$base/mute" --run 1 --run 2 --note other --yes
 grep -q '2 of 2 runs were refused' err
+
+# ---- another board of the same name has receipts of its own
+cp results.db twin.db
+expect 0 'run 1: accepted as #1' "$DAWN" submit twin.db --server "$base/twin" --run 1 --yes
+grep -q "board board.example at $base/[a-z]* had another key until now, SHA256:" err
+expect 0 'run 1 *already submitted as #1' "$DAWN" submit twin.db --server "$base/twin" --run 1 --yes
+if grep -q 'another key' err; then exit 1; fi
+expect 1 'run 2 has not been submitted' "$DAWN" withdraw 2 twin.db --server "$base/twin" --reason x --yes
 
 # ---- new latencies replace the entry; amended and withdrawn it stays findable
 python3 "$here/submit_record.py" "$ROOT" results.db latency
@@ -159,10 +181,11 @@ expect 1 'has not been submitted' "$DAWN" withdraw 4 --server "$base/ok" --reaso
 expect 0 'withdraw: accepted as #6' "$DAWN" withdraw 1 --server "$base/ok" --reason 'the machine was shared' --yes
 expect 0 'withdrawn: *#6 on board.example' "$DAWN" results show 1
 grep -q 'amended: *#5' out
+expect 0 'run 1 *withdrawn as #6, it can not come back' "$DAWN" submit --server "$base/ok" --run 1 --note again --yes
 mkdir empty
 (cd empty && expect 0 'withdraw: accepted as #7' "$DAWN" withdraw "$first" --server "$base/ok" --reason x --yes && [ ! -e results.db ])
 expect 1 'no record' "$DAWN" withdraw 1 nowhere.db --server "$base/ok" --reason x --yes
-expect 1 'with other words' "$DAWN" withdraw "${first//[0-9]/0}" --server "$base/ok" --reason x --yes
+expect 1 'it is not here' "$DAWN" withdraw "${first//[0-9]/0}" --server "$base/ok" --reason x --yes
 
 # ---- what the server has, checked from outside
 expect 0 'receipt *good: #4 of board.example' "$DAWN" verify "$base/ok/runs/4"
@@ -174,6 +197,21 @@ grep -q 'receipt *WRONG' out
 expect 1 'answers 404' "$DAWN" verify "$base/ok/runs/999"
 expect 2 'no /runs/N' "$DAWN" verify "$base/ok/people/ada"
 expect 2 'one file or address' "$DAWN" verify
+
+# ---- a receipt that was lost, and other words since: the entry is found, and replaced
+cp fresh.db lost.db
+expect 1 'does not answer' "$DAWN" submit lost.db --server "$base/cut" --run 3 --note first --yes
+expect 0 'run 3: accepted as #9' "$DAWN" submit lost.db --server "$base/ok" --run 3 --note second --yes
+grep -q 'run 3: #8 on board.example arrived earlier' out
+[ "$(sql lost.db 'SELECT group_concat(sequence), count(supersedes) FROM receipts')" = '3,8,9 2' ]
+expect 0 'run 3 *already submitted as #9' "$DAWN" submit lost.db --server "$base/ok" --run 3 --note second --yes
+
+# ---- a handle that can not be remembered keeps nothing back
+mkdir -p folder/dawn/handle
+cp -r config/dawn/keys folder/dawn
+cp fresh.db kept.db
+XDG_CONFIG_HOME=$PWD/folder expect 0 'run 3: accepted as' "$DAWN" submit kept.db --server "$base/twin" --run 2 --run 3 --handle ada --yes
+grep -q 'the handle is not remembered' err
 
 # ---- asked at a terminal, no is no
 if command -v script >/dev/null; then

@@ -16,6 +16,7 @@ import time
 log, key, other_key = sys.argv[1:4]
 start = int(time.time() * 1000)
 accepted = {}  # digest -> [sequence, payload, signature, receipt]
+twins = {}  # the same of another board of this name, "twin"
 seen = {}
 lock = threading.Lock()
 
@@ -39,7 +40,7 @@ def receipt(sequence, digest, by, mode):
                        "sequence": sequence, "accepted_ms": start + sequence,
                        "payload": digest if mode != "otherdigest" else "0" * 64, "signer": by}, sort_keys=True,
                       separators=(",", ":"))
-    return {"receipt": text, "signature": sign(text.encode(), other_key if mode == "otherkey" else key, "receipt-v1@dawn"),
+    return {"receipt": text, "signature": sign(text.encode(), other_key if mode in ("otherkey", "twin") else key, "receipt-v1@dawn"),
             "sequence": sequence}
 
 
@@ -69,6 +70,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def begin(self):
         parts = self.path.split("/", 2)
         self.mode, self.rest = parts[1], "/" + (parts[2] if len(parts) > 2 else "")
+        self.accepted = twins if self.mode == "twin" else accepted
         seen[self.mode] = seen.get(self.mode, 0) + 1
         if "dawn/" not in self.headers.get("User-Agent", ""):
             self.problem(400, "Who?", "no user agent")
@@ -94,9 +96,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if not self.begin():
             return
         if self.rest == "/api/v1":
-            return self.say(200, {"board": "board.example", "key_line": open(key + ".pub").read().strip(), "limits": {}})
+            public = open((other_key if self.mode == "twin" else key) + ".pub").read().strip()
+            return self.say(200, {"board": "board.example", "key_line": public, "limits": {}})
         words = self.rest.split("/")
-        for digest, (sequence, payload, signature, answer) in list(accepted.items()):
+        for digest, (sequence, payload, signature, answer) in list(self.accepted.items()):
             if len(words) == 6 and words[1:4] == ["api", "v1", "statements"] and words[4] in (digest, str(sequence)):
                 if self.mode == "tampered":
                     payload = payload.replace(b'"k":9417', b'"k":9517')
@@ -112,6 +115,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.problem(404, "There is nothing at this address", self.rest)
         if self.mode == "limited" and seen[self.mode] < 4:
             return self.problem(429, "Too many submissions", "wait", [("Retry-After", "1")])
+        if self.mode == "hour":
+            return self.problem(429, "Too many submissions", "the next one in 3600 s", [("Retry-After", "3600")])
+        if self.mode == "ages":
+            return self.problem(429, "Too many submissions", "wait", [("Retry-After", "4294967296")])
         if self.mode == "tomorrow":
             return self.problem(429, "Too many submissions", "wait", [("Retry-After", "86400")])
         if self.mode == "busy" and seen[self.mode] < 3:
@@ -130,21 +137,22 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if by is None or set(envelope) != {"payload", "signature"}:
             return self.problem(401, "The signature does not fit the statement", "")
         with lock:
-            again = digest in accepted
+            again, conflict = digest in self.accepted, None
             if not again:
                 if statement["type"] == "run":
-                    same = [d for d, a in accepted.items() if json.loads(a[1]).get("nonce") == statement["nonce"]]
+                    same = [d for d, a in self.accepted.items() if json.loads(a[1]).get("nonce") == statement["nonce"]]
                     if same and same[-1] != statement.get("supersedes"):
-                        conflict = True
-                    else:
-                        conflict = False
-                else:
-                    conflict = statement["statement"] not in accepted
-                if not conflict:
-                    sequence = len(accepted) + 1
-                    accepted[digest] = [sequence, payload, envelope["signature"], receipt(sequence, digest, by, "ok")]
-        if not again and conflict:
-            return self.problem(409, "It conflicts with a statement that is here already", "with other words", code="conflict")
+                        conflict = "this run has been submitted as statement %s; name that to replace it" % same[-1]
+                elif statement["statement"] not in self.accepted:
+                    conflict = "it is not here"
+                if conflict is None:
+                    sequence = len(self.accepted) + 1
+                    self.accepted[digest] = [sequence, payload, envelope["signature"], receipt(sequence, digest, by, self.mode
+                                                                                               if self.mode == "twin" else "ok")]
+        if conflict is not None:
+            if self.mode == "mute":
+                conflict = "with other words"
+            return self.problem(409, "It conflicts with a statement that is here already", conflict, code="conflict")
         if self.mode == "cut":  # taken, and the answer never arrives
             with lock, open(log, "a") as f:
                 f.write("cut POST %s 0\n" % self.rest)
@@ -153,7 +161,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         if self.mode == "noreceipt":
             return self.say(201, {"sequence": 1})
-        self.say(200 if again else 201, receipt(accepted[digest][0], digest, by, self.mode))
+        self.say(200 if again else 201, receipt(self.accepted[digest][0], digest, by, self.mode))
 
 
 class Server(http.server.ThreadingHTTPServer):

@@ -174,6 +174,29 @@ static void what_is_shown_is_tame_and_short(void **state)
 }
 
 // A server that takes the connection and never answers.
+#define HEX "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+static void a_refusal_may_name_a_statement(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sentence;
+        bool names;
+    } cases[] = {
+        {"https://b answers 409: this run has been submitted as statement " HEX "; name that", true},
+        {"https://b answers 409: " HEX, true},
+        {"https://b answers 409: statement " HEX "0", false},
+        {"https://b answers 409: statement 12", false},
+        {"https://b answers 422: statement " HEX, false},
+        {"https://b/" HEX " answers 409: something else", false},
+        {"", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char digest[DIGEST_HEX] = "";
+        assert_int_equal(client_conflict(cases[i].sentence, digest), cases[i].names);
+        assert_string_equal(digest, cases[i].names ? HEX : "");
+    }
+}
+
 static void silence_ends(void **state)
 {
     (void)state;
@@ -203,6 +226,7 @@ int main(void)
         cmocka_unit_test(addresses), cmocka_unit_test(origins),
         cmocka_unit_test(members),   cmocka_unit_test(problems),
         cmocka_unit_test(what_is_shown_is_tame_and_short), cmocka_unit_test(silence_ends),
+        cmocka_unit_test(a_refusal_may_name_a_statement),
     };
     return cmocka_run_group_tests_name("client", tests, NULL, NULL);
 }

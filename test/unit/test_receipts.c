@@ -87,7 +87,7 @@ static void old_files_are_read_and_brought_up_to_date(void **state)
     json_t *before, *after, *row;
     assert_int_equal(record_read(r, 1, &before), 0);
     assert_null(json_object_get(before, "receipts"));
-    assert_int_equal(receipts_last(r, 1, "board", &row), 0);
+    assert_int_equal(receipts_last(r, 1, "run", "board", NULL, &row), 0);
     assert_null(row);
     assert_int_equal(number(r, "PRAGMA user_version"), 1);  // reading changed nothing
     results_close(r);
@@ -118,7 +118,7 @@ static void receipts_are_kept_once(void **state)
     struct receipt_row row = {.run = 1, .type = "run", .board = "a", .server = "http://127.0.0.1:1", .statement = DIGEST_A,
                               .sequence = 7, .accepted_ms = 5, .server_key = "SHA256:x", .receipt = "{}", .signature = "s"};
     json_t *found;
-    assert_int_equal(receipts_last(r, 1, "a", &found), 0);
+    assert_int_equal(receipts_last(r, 1, "run", "a", "SHA256:x", &found), 0);
     assert_null(found);
     assert_int_equal(receipts_add(r, &row), 0);
     assert_int_equal(receipts_add(r, &row), 0);  // cut off, and done again
@@ -129,19 +129,54 @@ static void receipts_are_kept_once(void **state)
     assert_int_equal(receipts_add(r, &row), 0);
     row.board = "b";
     assert_int_equal(receipts_add(r, &row), 0);
-    assert_int_equal(receipts_last(r, 1, "a", &found), 0);
+    assert_int_equal(receipts_last(r, 1, "run", "a", "SHA256:x", &found), 0);
     assert_int_equal(record_int(found, "sequence"), 9);
     assert_string_equal(record_text(found, "supersedes"), DIGEST_A);
     json_decref(found);
-    assert_int_equal(receipts_find(r, "a", DIGEST_C, &found), 0);
+    assert_int_equal(receipts_find(r, "a", "SHA256:x", DIGEST_C, &found), 0);
     assert_int_equal(record_int(found, "sequence"), 11);
     json_decref(found);
-    assert_int_equal(receipts_find(r, "b", DIGEST_A, &found), 0);
+    assert_int_equal(receipts_find(r, "b", "SHA256:x", DIGEST_A, &found), 0);
     assert_null(found);
     row.statement = DIGEST_A, row.run = 5;  // no such run
     assert_int_equal(receipts_add(r, &row), ERR_DATABASE);
     row.run = 1, row.type = "letter";
     assert_int_equal(receipts_add(r, &row), ERR_DATABASE);
+    results_close(r);
+}
+
+// Servers that were given no name are all called the same; the key tells them apart.
+static void a_name_alone_is_no_board(void **state)
+{
+    (void)state;
+    make_one();
+    struct results *r = open_db(RESULTS_WRITE);
+    struct receipt_row row = {.run = 1, .type = "run", .board = "dawn", .server = "http://127.0.0.1:1", .statement = DIGEST_A,
+                              .sequence = 7, .accepted_ms = 5, .server_key = "SHA256:x", .receipt = "{}", .signature = "s"};
+    json_t *found;
+    assert_int_equal(receipts_other_key(r, "dawn", row.server, "SHA256:y", &found), 0);
+    assert_null(found);
+    assert_int_equal(receipts_add(r, &row), 0);
+    assert_int_equal(receipts_last(r, 1, "run", "dawn", "SHA256:y", &found), 0);
+    assert_null(found);
+    assert_int_equal(receipts_find(r, "dawn", "SHA256:y", DIGEST_A, &found), 0);
+    assert_null(found);
+    assert_int_equal(receipts_last(r, 1, "run", "dawn", NULL, &found), 0);
+    assert_int_equal(record_int(found, "sequence"), 7);
+    json_decref(found);
+    static const char *const places[][2] = {{"dawn", "http://127.0.0.1:2"}, {"other", "http://127.0.0.1:1"}};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(receipts_other_key(r, places[i][0], places[i][1], "SHA256:y", &found), 0);
+        assert_string_equal(record_text(found, "server_key"), "SHA256:x");
+        json_decref(found);
+    }
+    assert_int_equal(receipts_other_key(r, "dawn", row.server, "SHA256:x", &found), 0);
+    assert_null(found);
+    row.server_key = "SHA256:y", row.sequence = 1;  // the other board takes the same statement
+    assert_int_equal(receipts_add(r, &row), 0);
+    assert_int_equal(receipts_last(r, 1, "run", "dawn", "SHA256:y", &found), 0);
+    assert_int_equal(record_int(found, "sequence"), 1);
+    json_decref(found);
     results_close(r);
 }
 
@@ -201,6 +236,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(old_files_are_read_and_brought_up_to_date),
         TEST(receipts_are_kept_once),
+        TEST(a_name_alone_is_no_board),
         TEST(outside_programs_are_marked),
         TEST(outside_groups_may_be_official),
     };
