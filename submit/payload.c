@@ -10,7 +10,9 @@
 #include "submit/format/cost.h"
 #include "tasks/recipe.h"
 
-enum { ROWS_MAX = 4000, TEXT_MAX = 1 << 20, INFERENCE_ITEMS = 10000 };
+// The first four: submit/format/fields.c. The facts of a machine are nine texts of at most 160 bytes.
+enum { POINTS_MAX = 4000, SEGMENTS_MAX = 4000, DATA_MAX = 8, LATENCIES_MAX = 32, FACTS_MAX = 16384, TEXT_MAX = 1 << 20,
+       INFERENCE_ITEMS = 10000 };
 
 // A member of the statement and the column it comes from; NULL: of the same name.
 struct source {
@@ -274,25 +276,31 @@ static int build(struct results *r, const json_t *record, const struct payload_w
     return put_latencies(to, r, record);
 }
 
-// Before the record is read: what a statement could never hold need not pass through memory.
+// Before the record is read: what a statement could never hold need not pass through memory. One machine may be that of
+// every latency.
 static int check_size(struct results *r, int64_t run)
 {
     static const struct {
         const char *name, *sql;
+        int most;
     } lists[] = {
-        {"points", "SELECT count(*) AS n FROM points WHERE run = ?"},
-        {"segments", "SELECT count(*) AS n FROM segments WHERE run = ?"},
-        {"data sets", "SELECT count(*) AS n FROM data_sets WHERE run = ?"},
-        {"latencies", "SELECT count(*) AS n FROM latencies WHERE run = ?"},
+        {"points", "SELECT count(*) AS n FROM points WHERE run = ?", POINTS_MAX},
+        {"segments", "SELECT count(*) AS n FROM segments WHERE run = ?", SEGMENTS_MAX},
+        {"data sets", "SELECT count(*) AS n FROM data_sets WHERE run = ?", DATA_MAX},
+        {"latencies", "SELECT count(*) AS n FROM latencies WHERE run = ?", LATENCIES_MAX},
+        {"characters about a machine",
+         "SELECT max(length(cpu) + length(cpu_flags) + length(product) + length(governor) + length(virtualised) + length(gpu)"
+         " + length(driver) + length(os) + length(kernel)) AS n FROM machines WHERE id IN"
+         " (SELECT machine FROM runs WHERE id = ?1 UNION SELECT machine FROM latencies WHERE run = ?1)", FACTS_MAX},
     };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         json_t *rows;
         TRY(record_rows(r, lists[i].sql, run, &rows));
         int64_t n = record_int(json_array_get(rows, 0), "n");
         json_decref(rows);
-        if (n > ROWS_MAX)
+        if (n > lists[i].most)
             return fail(ERR_INPUT, "run %lld has %lld %s; a statement holds at most %d", (long long)run, (long long)n,
-                        lists[i].name, ROWS_MAX);
+                        lists[i].name, lists[i].most);
     }
     return 0;
 }

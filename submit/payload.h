@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a run in results.db to the statement that is signed. Pure: the same record and the same words give the same
-// bytes, whatever the moment, the machine or the version of this program, so that a submission that was cut off can be
-// made again and is recognised. A record may come from a stranger: what does not fit is a sentence.
+// bytes, whatever the moment or the machine, so that a submission that was cut off can be made again and is recognised.
+// Another version of this program may differ in one thing, the division: it asks the recipes that are built in. A record
+// may come from a stranger: what does not fit is a sentence.
 #ifndef DAWN_SUBMIT_PAYLOAD_H
 #define DAWN_SUBMIT_PAYLOAD_H
 

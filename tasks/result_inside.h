@@ -13,6 +13,8 @@ struct results {
     sqlite3 *db;
     char *path;
     int64_t format;    // of the file: a reader meets old ones as they are, a writer has brought them to RESULT_FORMAT
+    bool writes;
+    int64_t started_ns, patience_ns;  // the statement that runs, and how long one may
     char owner[128];  // this process: boot, process number and its start, so that a later process can tell it has gone
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opening results.db. The file may have come from a stranger, so nothing in it is trusted: no triggers, no views,
-// no extensions, and the schema must be ours to the letter before anything else is read. One file at rest: the
-// journal is SQLite's rollback journal, gone after each transaction. Cost: a few milliseconds.
+// no extensions, and the schema must be ours to the letter before anything else is read; a reader can prepare nothing
+// that writes, no statement goes on for ever or takes all memory. One file at rest: the journal is SQLite's rollback
+// journal, gone after each transaction. Cost: a few milliseconds.
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +10,12 @@
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/embed.h"
 #include "runtime/base/text.h"
 #include "tasks/result_inside.h"
+
+enum { TEXT_MOST = 16 << 20, HEAP_MOST = 256 << 20, PATIENCE_MS = 30000, OPERATIONS = 10000 };
 
 int result_fail(struct results *r, const char *what)
 {
@@ -29,6 +33,8 @@ int result_fail(struct results *r, const char *what)
         return fail(ERR_DATABASE, "can not %s: %s is damaged", what, r->path);
     case SQLITE_CANTOPEN:
         return fail(ERR_DATABASE, "can not %s: %s, or a file beside it, can not be opened", what, r->path);
+    case SQLITE_INTERRUPT:
+        return fail(ERR_DATABASE, "can not %s: %s keeps SQLite busy for too long", what, r->path);
     default:
         return fail(ERR_DATABASE, "can not %s in %s: %s", what, r->path, sqlite3_errmsg(r->db));
     }
@@ -214,17 +220,58 @@ static int check_file(struct results *r, enum results_mode mode)
     return check_format(r);
 }
 
-static void harden(sqlite3 *db)
+static int allow(void *context, int action, const char *a, const char *b, const char *c, const char *d)
 {
-    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
-    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 16 << 20);
-    sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
-    sqlite3_busy_timeout(db, 5000);
-    sqlite3_extended_result_codes(db, 0);
+    (void)a, (void)b, (void)c, (void)d;
+    const struct results *r = context;
+    switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_FUNCTION:
+    case SQLITE_RECURSIVE:
+    case SQLITE_PRAGMA: return SQLITE_OK;
+    case SQLITE_INSERT:
+    case SQLITE_UPDATE:
+    case SQLITE_DELETE:
+    case SQLITE_TRANSACTION:
+    case SQLITE_SAVEPOINT:
+    case SQLITE_CREATE_TABLE:
+    case SQLITE_CREATE_INDEX:
+    case SQLITE_REINDEX: return r->writes ? SQLITE_OK : SQLITE_DENY;
+    default: return SQLITE_DENY;
+    }
+}
+
+static int note_start(unsigned event, void *context, void *statement, void *sql)
+{
+    (void)event, (void)statement, (void)sql;
+    struct results *r = context;
+    r->started_ns = clock_ns();
+    return 0;
+}
+
+static int is_late(void *context)
+{
+    const struct results *r = context;
+    return clock_ns() - r->started_ns > r->patience_ns;
+}
+
+static void harden(struct results *r)
+{
+    sqlite3_db_config(r->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(r->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(r->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    sqlite3_db_config(r->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_db_config(r->db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
+    sqlite3_hard_heap_limit64(HEAP_MOST);
+    sqlite3_limit(r->db, SQLITE_LIMIT_LENGTH, TEXT_MOST);
+    sqlite3_limit(r->db, SQLITE_LIMIT_ATTACHED, 0);
+    sqlite3_set_authorizer(r->db, allow, r);
+    r->patience_ns = PATIENCE_MS * INT64_C(1000000);
+    sqlite3_trace_v2(r->db, SQLITE_TRACE_STMT, note_start, r);
+    sqlite3_progress_handler(r->db, OPERATIONS, is_late, r);
+    sqlite3_busy_timeout(r->db, 5000);
+    sqlite3_extended_result_codes(r->db, 0);
 }
 
 // Runs and groups whose process has gone without a word (kill -9, a power cut) are marked interrupted. A process on
@@ -286,7 +333,8 @@ int results_open(const char *path, enum results_mode mode, struct results **out)
     int flags = SQLITE_OPEN_READWRITE | (mode == RESULTS_WRITE ? SQLITE_OPEN_CREATE : 0);
     int rc = sqlite3_open_v2(r->path, &r->db, flags, NULL) == SQLITE_OK ? 0 : result_fail(r, "open the record");
     if (rc == 0) {
-        harden(r->db);
+        r->writes = mode == RESULTS_WRITE;
+        harden(r);
         // A reader is opened for writing too, because a journal left by a killed process may have to be rolled back
         // first; after that it can change nothing.
         if (mode == RESULTS_WRITE) rc = prepare_to_write(r);

@@ -282,6 +282,34 @@ static void an_outside_run_without_its_program_is_still_self_evaluated(void **st
     statement_free(&s);
 }
 
+// What could never be a statement is not read either: a few long texts, each told of many times, would fill all memory.
+static void what_is_too_much_is_not_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *deed, *sentence;
+    } cases[] = {
+        {"UPDATE machines SET cpu = printf('%.*c', 8000000, 'x')", "characters about a machine; a statement holds at most 16384"},
+        {"INSERT INTO data_sets SELECT n.run, name || n.epoch, split, digest, items, official, synthetic FROM data_sets, points AS n"
+         " WHERE n.run = data_sets.run", "10 data sets; a statement holds at most 8"},
+    };
+    int64_t id = usual_run(7);
+    for (int i = 0; i < 32; i++) add_latency(id);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct statement s = {0};
+        sql("SAVEPOINT before");
+        sql(cases[i].deed);
+        assert_int_equal(payload_run(r, id, &plain, &s), ERR_INPUT);
+        if (strstr(error_text(), cases[i].sentence) == NULL) fail_msg("%s", error_text());
+        sql("ROLLBACK TO before; RELEASE before");
+    }
+    struct statement s = built(id, &plain);
+    statement_free(&s);
+    add_latency(id);
+    assert_int_equal(payload_run(r, id, &plain, &s), ERR_INPUT);
+    assert_non_null(strstr(error_text(), "33 latencies; a statement holds at most 32"));
+}
+
 // Each is done to a good record by somebody who means no good; none may be built, each must be told.
 static void hostile_records_are_met_with_sentences(void **state)
 {
@@ -503,6 +531,7 @@ int main(void)
         TEST(the_division_follows_from_the_recipe),
         TEST(an_outside_program_is_marked),
         TEST(an_outside_run_without_its_program_is_still_self_evaluated),
+        TEST(what_is_too_much_is_not_read),
         TEST(hostile_records_are_met_with_sentences),
         TEST(words_are_checked_before_they_are_signed),
         TEST(recipes_are_put_on_one_line),

@@ -16,6 +16,7 @@
 #include "runtime/base/file.h"
 #include "submit/format/chain.h"
 #include "tasks/record.h"
+#include "tasks/result_inside.h"
 #include "test/unit/fixture_result.h"
 
 #include <cmocka.h>
@@ -493,6 +494,34 @@ static void a_reader_can_not_write(void **state)
     results_close(r);
 }
 
+// Whatever a strange file makes of our statements: they write nothing in a reader, go on for no longer than they may, and
+// take no more memory.
+static void no_statement_goes_too_far(void **state)
+{
+    (void)state;
+    static const char *const deeds[] = {"ATTACH ':memory:' AS other", "CREATE TEMP TABLE t (a)", "DROP TABLE points",
+                                        "CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM points; END",
+                                        "CREATE VIEW v AS SELECT 1", "DELETE FROM runs", "BEGIN"};
+    make_one();
+    for (int writes = 0; writes < 2; writes++) {
+        struct results *r = open_db(writes ? RESULTS_WRITE : RESULTS_READ);
+        for (size_t i = 0; i < sizeof deeds / sizeof *deeds; i++)
+            if (!writes || i < 5)
+                assert_int_equal(sqlite3_exec(result_connection(r), deeds[i], NULL, NULL, NULL), SQLITE_AUTH);
+        r->patience_ns = SECOND / 100;
+        json_t *rows;
+        const char *endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n";
+        assert_int_equal(record_rows(r, endless, 0, &rows), ERR_DATABASE);
+        assert_non_null(strstr(error_text(), "busy for too long"));
+        r->patience_ns = 60 * SECOND;
+        const char *large = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 30)"
+                            " SELECT i FROM n ORDER BY zeroblob(15000000 + i) || i DESC";
+        assert_int_equal(record_rows(r, large, 0, &rows), ERR_DATABASE);
+        assert_non_null(strstr(error_text(), "memory"));
+        results_close(r);
+    }
+}
+
 // Every table and column of the schema stands in docs/results-format.md, and nothing else does.
 static void the_document_is_complete(void **state)
 {
@@ -540,6 +569,7 @@ int main(void)
         TEST(a_short_file_is_damaged),
         TEST(a_read_only_file_can_be_read),
         TEST(a_reader_can_not_write),
+        TEST(no_statement_goes_too_far),
         TEST(the_document_is_complete),
     };
     return cmocka_run_group_tests_name("result", tests, NULL, NULL);
