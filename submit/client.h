@@ -40,6 +40,8 @@ int client_post(struct client *, const char *envelope, size_t count, struct text
 
 // The pure parts, for tests. A member of a JSON object as text, or ERR_INPUT; free() ends it.
 int client_member(const char *json, size_t count, const char *name, char **text) MUST_CHECK;
+// The same of a member that is an object: its JSON on one line.
+int client_object(const char *json, size_t count, const char *name, char **text) MUST_CHECK;
 // What a problem+json (RFC 9457), or anything else, says: one sentence, and the checks it lists.
 void client_problem(const char *body, size_t count, struct text *sentence, struct text *checks);
 // The statement that a refusal (status 409) names, out of client_post's sentence.

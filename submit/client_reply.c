@@ -42,6 +42,17 @@ int client_member(const char *json, size_t count, const char *name, char **text)
     return good ? 0 : fail(ERR_INPUT, "the answer has no text named %s", name);
 }
 
+int client_object(const char *json, size_t count, const char *name, char **text)
+{
+    *text = NULL;
+    if (count > CLIENT_REPLY_MAX) return fail(ERR_INPUT, "the answer is too long");
+    json_t *value = json_loadb(json, count, JSON_REJECT_DUPLICATES, NULL);
+    const json_t *member = json_object_get(value, name);
+    if (json_is_object(member)) *text = json_dumps(member, JSON_COMPACT);
+    json_decref(value);
+    return *text != NULL ? 0 : fail(ERR_INPUT, "the answer has no object named %s", name);
+}
+
 static const char *text_of(const json_t *object, const char *name)
 {
     const char *words = json_string_value(json_object_get(object, name));

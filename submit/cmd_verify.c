@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // dawn verify: brings a statement's evidence together, from files or from a scoreboard, and says what holds. What it
-// checks of a signature, "ssh-keygen -Y verify" checks too. Cost: three small requests for an address, none for a file.
+// checks of a signature, "ssh-keygen -Y verify" checks too. Cost: three requests for an address, none for a file.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "runtime/base/file.h"
 #include "runtime/base/options.h"
 #include "submit/commands.h"
+#include "submit/deliver.h"
 #include "submit/keyring.h"
 #include "submit/verify.h"
 
@@ -24,31 +25,48 @@ static int report(const struct evidence *e)
     return fail(ERR_INPUT, "%d thing%s wrong with this statement", faults, faults == 1 ? " is" : "s are");
 }
 
-// A payload with FILE.sig beside it, or an envelope that holds both.
-static int verify_file(const char *path, const char *key_id)
+static int verify_envelope(const char *bytes, size_t count, const char *from, struct evidence e)
 {
-    struct text beside = {0};
-    char *bytes, *payload = NULL, *signature = NULL;
-    size_t count, signature_count;
-    TRY(file_read(path, FILE_LIMIT, &bytes, &count));
-    struct evidence e = {.key_id = key_id};
-    int rc = 0;
-    if (client_member(bytes, count, "payload", &payload) == 0) {
+    char *payload = NULL, *signature = NULL;
+    int rc = client_member(bytes, count, "payload", &payload);
+    if (rc == 0) rc = client_member(bytes, count, "signature", &signature);
+    if (rc < 0) rc = fail(ERR_INPUT, "the envelope of %s lacks a payload or a signature", from);
+    else {
         e.envelope = bytes, e.envelope_count = count;
         e.payload = payload, e.payload_count = strlen(payload);
-        rc = client_member(bytes, count, "signature", &signature);
-        if (rc < 0) rc = fail(ERR_INPUT, "the envelope %s has no signature", path);
-    } else {
-        e.payload = bytes, e.payload_count = count;
-        text_add(&beside, "%s.sig", path);
-        if (!file_exists(beside.at)) rc = fail(ERR_MISSING, "the signature of %s is not beside it, as %s", path, beside.at);
-        else rc = file_read(beside.at, FILE_LIMIT, &signature, &signature_count);
+        e.signature = signature, e.signature_count = strlen(signature);
+        rc = report(&e);
     }
-    e.signature = signature;
+    free(payload);
+    free(signature);
+    return rc;
+}
+
+static int verify_pair(const char *payload, size_t count, const char *path, struct evidence e)
+{
+    struct text beside = {0};
+    char *signature = NULL;
+    int rc;
+    text_add(&beside, "%s.sig", path);
+    if (!file_exists(beside.at)) rc = fail(ERR_MISSING, "the signature of %s is not beside it, as %s", path, beside.at);
+    else rc = file_read(beside.at, FILE_LIMIT, &signature, &e.signature_count);
+    e.payload = payload, e.payload_count = count, e.signature = signature;
     if (rc == 0) rc = report(&e);
     text_free(&beside);
     free(signature);
+    return rc;
+}
+
+// A payload with FILE.sig beside it, or an envelope that holds both.
+static int verify_file(const char *path, const char *key_id)
+{
+    char *bytes, *payload;
+    size_t count;
+    TRY(file_read(path, FILE_LIMIT, &bytes, &count));
+    const struct evidence e = {.key_id = key_id};
+    bool envelope = client_member(bytes, count, "payload", &payload) == 0;
     free(payload);
+    int rc = envelope ? verify_envelope(bytes, count, path, e) : verify_pair(bytes, count, path, e);
     free(bytes);
     return rc;
 }
@@ -72,29 +90,21 @@ static int split_address(const char *url, char **base, char name[ID_MAX + 1])
                 url);
 }
 
-static int get_part(struct client *c, const char *name, const char *part, struct text *into)
-{
-    char path[160];
-    snprintf(path, sizeof path, "/api/v1/statements/%s/%s", name, part);
-    TRY(client_get(c, path, into));
-    if (into->at == NULL) return fail(ERR_NETWORK, "%s%s is empty", client_address(c), path);
-    return 0;
-}
-
 static int verify_at(struct client *c, const char *name, const char *key_id)
 {
     struct client_board board;
-    struct text payload = {0}, signature = {0}, receipt = {0};
+    struct text statement = {0}, receipt = {0};
+    char *envelope = NULL;
     int rc = client_board(c, &board);
-    if (rc == 0) rc = get_part(c, name, "payload", &payload);
-    if (rc == 0) rc = get_part(c, name, "signature", &signature);
-    if (rc == 0) rc = get_part(c, name, "receipt", &receipt);
-    const struct evidence e = {.payload = payload.at, .payload_count = payload.length, .signature = signature.at,
-                               .receipt = receipt.at, .receipt_count = receipt.length, .board = &board, .key_id = key_id};
-    if (rc == 0) rc = report(&e);
-    text_free(&payload);
-    text_free(&signature);
+    if (rc == 0) rc = delivery_part(c, name, "", &statement);
+    if (rc == 0 && client_object(statement.at, statement.length, "envelope", &envelope) < 0)
+        rc = fail(ERR_NETWORK, "the statement %s of %s has no envelope", name, client_address(c));
+    if (rc == 0) rc = delivery_part(c, name, "receipt", &receipt);
+    const struct evidence e = {.receipt = receipt.at, .receipt_count = receipt.length, .board = &board, .key_id = key_id};
+    if (rc == 0) rc = verify_envelope(envelope, strlen(envelope), name, e);
+    text_free(&statement);
     text_free(&receipt);
+    free(envelope);
     return rc;
 }
 

@@ -29,7 +29,7 @@ static void what_it_is(const struct statement *s, struct text *t)
 static void signature_of(const struct evidence *e, const struct statement *s, struct sshkey *key, struct text *t, int *faults)
 {
     char id[SSHKEY_ID], words[160];
-    if (sshsig_verify(e->signature, strlen(e->signature), statement_namespace(s->type), s->payload, s->count, key) < 0) {
+    if (sshsig_verify(e->signature, e->signature_count, statement_namespace(s->type), s->payload, s->count, key) < 0) {
         wrong(t, faults, "signature", error_text());
         return;
     }
@@ -43,6 +43,25 @@ static void signature_of(const struct evidence *e, const struct statement *s, st
     wrong(t, faults, "key", words);
 }
 
+// The new key of a rotation signs too, and only an envelope has that.
+static void envelope_of(const struct evidence *e, const struct statement *s, struct text *t, int *faults)
+{
+    struct envelope envelope;
+    char id[SSHKEY_ID];
+    if (e->envelope == NULL) {
+        if (s->type == STATEMENT_ROTATE)
+            wrong(t, faults, "new key", "whether it agrees is not known: an envelope holds its countersignature");
+        return;
+    }
+    if (envelope_read(e->envelope, e->envelope_count, &envelope) < 0) {
+        wrong(t, faults, "envelope", error_text());
+        return;
+    }
+    if (s->type == STATEMENT_ROTATE) text_entry(t, "new key", "good: it agrees: %s", sshkey_id(&envelope.next_key, id));
+    envelope_free(&envelope);
+}
+
+// A statement that is no run has no figures: all there is to check is its date, and that against a receipt's alone.
 static void checks_of(const struct statement *s, int64_t when_ms, struct text *t, int *faults)
 {
     struct findings f = {0};
@@ -60,7 +79,8 @@ static void checks_of(const struct statement *s, int64_t when_ms, struct text *t
         else text_entry(t, "flag", "%s", words);
     }
     if (f.count > kept) text_entry(t, "check", "and %d findings more", f.count - kept);
-    if (f.rejects == 0) text_entry(t, "checks", "good: none of %d fails%s", CHECKS, f.flags > 0 ? ", but see the flags" : "");
+    if (f.rejects == 0 && s->type == STATEMENT_RUN)
+        text_entry(t, "checks", "good: no check of the figures fails%s", f.flags > 0 ? ", but see the flags" : "");
 }
 
 static int64_t receipt_of(const struct evidence *e, const struct statement *s, const struct sshkey *key, struct text *t,
@@ -94,12 +114,8 @@ int verify(const struct evidence *e, struct text *t)
         return faults;
     }
     what_it_is(&s, t);
-    if (e->envelope != NULL) {
-        struct envelope envelope;
-        if (envelope_read(e->envelope, e->envelope_count, &envelope) == 0) envelope_free(&envelope);
-        else wrong(t, &faults, "envelope", error_text());
-    }
     signature_of(e, &s, &key, t, &faults);
+    envelope_of(e, &s, t, &faults);
     int64_t when = receipt_of(e, &s, faults == 0 ? &key : NULL, t, &faults);
     if (when == 0) when = canonical_int(s.json, s.type == STATEMENT_RUN ? "ended_ms" : "made_ms");
     checks_of(&s, when, t, &faults);

@@ -11,7 +11,9 @@ struct evidence {  // NULL: not there
     const char *payload;
     size_t payload_count;
     const char *signature;
-    const char *envelope;  // the whole envelope, when that is what there is: then its form is checked too
+    size_t signature_count;
+    const char *envelope;  // the whole envelope, when that is what there is: then its form is checked too, and a rotation's
+                           // countersignature
     size_t envelope_count;
     const char *receipt;   // the answer with the receipt and its signature
     size_t receipt_count;

@@ -90,7 +90,10 @@ grep '^ssh-keygen' out | bash | grep -q 'Good "run-v1@dawn" signature for ada'
 expect 0 "-s 'my out/run-1.json.sig' < 'my out/run-1.json'" "$DAWN" submit --handle ada --run 1 --out 'my out' --board board.example
 grep '^ssh-keygen' out | bash | grep -q 'Good "run-v1@dawn" signature for ada'
 expect 0 'chain *good: root and 2 points' "$DAWN" verify signed/run-1.json
-grep -q 'checks *good: none' out
+grep -q 'checks *good: no check of the figures fails' out
+cp signed/run-1.json signed/tail.json
+{ cat signed/run-1.json.sig; printf '\0and more'; } >signed/tail.json.sig
+expect 1 'signature *WRONG' "$DAWN" verify signed/tail.json
 expect 0 'good: it is the one' "$DAWN" verify signed/run-1.json --key dawn
 expect 0 'good: it is the one' "$DAWN" verify signed/run-1.json --key config/dawn/keys/dawn.pub
 expect 1 'key *WRONG' "$DAWN" verify signed/run-1.json --key server_key.pub
@@ -192,6 +195,27 @@ expect 0 'receipt *good: #4 of board.example' "$DAWN" verify "$base/ok/runs/4"
 grep -q 'signature *good' out
 expect 0 'receipt *good: #1' "$DAWN" verify "$base/ok/api/v1/statements/$first"
 expect 0 'withdraw, for the board' "$DAWN" verify "$base/ok/api/v1/statements/6/payload"
+if grep -q '^ *check' out; then exit 1; fi
+python3 - "$base/ok/api/v1/statements" <<'PYTHON'
+import json, subprocess, sys, time, urllib.request
+def sign(data, key):
+    return subprocess.run(["ssh-keygen", "-q", "-Y", "sign", "-f", key, "-n", "rotate-v1@dawn"], input=data, capture_output=True,
+                          check=True).stdout.decode()
+line = " ".join(open("other_key.pub").read().split()[:2])
+payload = json.dumps({"type": "rotate", "version": 1, "board": "board.example", "handle": "ada", "key": line,
+                      "made_ms": int(time.time() * 1000)},
+                     sort_keys=True, separators=(",", ":"))
+both = {"payload": payload, "signature": sign(payload.encode(), "config/dawn/keys/dawn"),
+        "countersignature": sign(payload.encode(), "other_key")}
+open("rotate.json", "w").write(payload)
+open("rotate.json.sig", "w").write(both["signature"])
+urllib.request.urlopen(urllib.request.Request(sys.argv[1], json.dumps(both).encode(),
+                                              {"Content-Type": "application/json", "User-Agent": "dawn/0"}))
+PYTHON
+expect 0 'new key *good' "$DAWN" verify "$base/ok/api/v1/statements/8"
+expect 1 'envelope *WRONG' "$DAWN" verify "$base/tampered/api/v1/statements/8"
+[ "$(grep -c WRONG out)" = 1 ]
+expect 1 'new key *WRONG' "$DAWN" verify rotate.json
 expect 1 'signature *WRONG' "$DAWN" verify "$base/tampered/runs/1"
 grep -q 'receipt *WRONG' out
 expect 1 'answers 404' "$DAWN" verify "$base/ok/runs/999"
@@ -201,10 +225,10 @@ expect 2 'one file or address' "$DAWN" verify
 # ---- a receipt that was lost, and other words since: the entry is found, and replaced
 cp fresh.db lost.db
 expect 1 'does not answer' "$DAWN" submit lost.db --server "$base/cut" --run 3 --note first --yes
-expect 0 'run 3: accepted as #9' "$DAWN" submit lost.db --server "$base/ok" --run 3 --note second --yes
-grep -q 'run 3: #8 on board.example arrived earlier' out
-[ "$(sql lost.db 'SELECT group_concat(sequence), count(supersedes) FROM receipts')" = '3,8,9 2' ]
-expect 0 'run 3 *already submitted as #9' "$DAWN" submit lost.db --server "$base/ok" --run 3 --note second --yes
+expect 0 'run 3: accepted as #10' "$DAWN" submit lost.db --server "$base/ok" --run 3 --note second --yes
+grep -q 'run 3: #9 on board.example arrived earlier' out
+[ "$(sql lost.db 'SELECT group_concat(sequence), count(supersedes) FROM receipts')" = '3,9,10 2' ]
+expect 0 'run 3 *already submitted as #10' "$DAWN" submit lost.db --server "$base/ok" --run 3 --note second --yes
 
 # ---- a handle that can not be remembered keeps nothing back
 mkdir -p folder/dawn/handle

@@ -15,7 +15,7 @@ import time
 
 log, key, other_key = sys.argv[1:4]
 start = int(time.time() * 1000)
-accepted = {}  # digest -> [sequence, payload, signature, receipt]
+accepted = {}  # digest -> [sequence, payload, signatures, receipt]
 twins = {}  # the same of another board of this name, "twin"
 seen = {}
 lock = threading.Lock()
@@ -99,11 +99,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
             public = open((other_key if self.mode == "twin" else key) + ".pub").read().strip()
             return self.say(200, {"board": "board.example", "key_line": public, "limits": {}})
         words = self.rest.split("/")
-        for digest, (sequence, payload, signature, answer) in list(self.accepted.items()):
-            if len(words) == 6 and words[1:4] == ["api", "v1", "statements"] and words[4] in (digest, str(sequence)):
+        for digest, (sequence, payload, signatures, answer) in list(self.accepted.items()):
+            if len(words) in (5, 6) and words[1:4] == ["api", "v1", "statements"] and words[4] in (digest, str(sequence)):
                 if self.mode == "tampered":
                     payload = payload.replace(b'"k":9417', b'"k":9517')
-                part = {"payload": payload, "signature": signature.encode(), "receipt": json.dumps(answer).encode()}[words[5]]
+                    signatures = dict(signatures, **{k: signatures["signature"] for k in signatures})
+                whole = {"sequence": sequence, "envelope": dict(signatures, payload=payload.decode())}
+                part = {"": json.dumps(whole).encode(), "payload": payload, "signature": signatures["signature"].encode(),
+                        "receipt": json.dumps(answer).encode()}[(words + [""])[5]]
                 return self.say(200, part, kind="text/plain")
         self.problem(404, "There is nothing at this address", self.rest)
 
@@ -134,7 +137,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         payload = envelope["payload"].encode()
         statement, digest = json.loads(payload), hashlib.sha256(payload).hexdigest()
         by = signer(payload, envelope["signature"], statement["type"] + "-v1@dawn")
-        if by is None or set(envelope) != {"payload", "signature"}:
+        signatures = {k: v for k, v in envelope.items() if k != "payload"}
+        if by is None or set(signatures) - {"countersignature"} != {"signature"}:
             return self.problem(401, "The signature does not fit the statement", "")
         with lock:
             again, conflict = digest in self.accepted, None
@@ -143,12 +147,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     same = [d for d, a in self.accepted.items() if json.loads(a[1]).get("nonce") == statement["nonce"]]
                     if same and same[-1] != statement.get("supersedes"):
                         conflict = "this run has been submitted as statement %s; name that to replace it" % same[-1]
-                elif statement["statement"] not in self.accepted:
+                elif statement["type"] != "rotate" and statement["statement"] not in self.accepted:
                     conflict = "it is not here"
                 if conflict is None:
                     sequence = len(self.accepted) + 1
-                    self.accepted[digest] = [sequence, payload, envelope["signature"], receipt(sequence, digest, by, self.mode
-                                                                                               if self.mode == "twin" else "ok")]
+                    answer = receipt(sequence, digest, by, self.mode if self.mode == "twin" else "ok")
+                    self.accepted[digest] = [sequence, payload, signatures, answer]
         if conflict is not None:
             if self.mode == "mute":
                 conflict = "with other words"
