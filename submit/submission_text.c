@@ -97,19 +97,18 @@ void submission_findings(const struct submission *s, struct text *t)
     if (f->count > FINDINGS_MAX) text_add(t, "  run %lld: and %d more\n", (long long)s->run, f->count - FINDINGS_MAX);
 }
 
-// Members whose text is a digest, a date or one of a few fixed words, or is said above.
+// Members whose text is a digest, a date or one of a few fixed words, or is said above. Whole paths: what is fixed in one
+// place may be anybody's word in another.
 static bool is_plain(const char *path)
 {
-    static const char *const paths[] = {"type", "board", "handle", "task", "division", "evaluated_by", "metric", "status",
-                                        "chain_root", "points", "segments", "supersedes", NULL};
-    static const char *const names[] = {"digest", "nonce", "date", "split", "precision", "device", NULL};
+    static const char *const paths[] = {
+        "type", "board", "handle", "task", "task_digest", "division", "evaluated_by", "status", "nonce", "precision", "device",
+        "chain_root", "points", "segments", "supersedes", "group.nonce", "data.split", "data.digest", "model.weights_digest",
+        "recipe.digest", "software.binary_digest", "price.date", "latencies.weights_digest", "latencies.data_digest",
+        "latencies.price.date", NULL};
     for (int i = 0; paths[i] != NULL; i++)
         if (strcmp(path, paths[i]) == 0) return true;
-    const char *last = strrchr(path, '.');
-    last = last != NULL ? last + 1 : path;
-    for (int i = 0; names[i] != NULL; i++)
-        if (strcmp(last, names[i]) == 0) return true;
-    return strlen(last) > 7 && strcmp(last + strlen(last) - 7, "_digest") == 0;
+    return false;
 }
 
 // A word longer than a line (a recipe is one) is broken where the line ends.

@@ -20,7 +20,7 @@
 #include "tasks/outside.h"
 #include "tasks/record.h"
 
-enum { GRACE_MS = 10000, QUIET_MS = 60000, COMMAND_MOST = 65536 };  // the last: submit/format/fields.c
+enum { GRACE_MS = 10000, AGAIN_MS = 100, QUIET_MS = 60000, COMMAND_MOST = 65536 };  // the last: submit/format/fields.c
 #define MS ((int64_t)1000000)
 
 struct recorder {
@@ -170,7 +170,10 @@ static void follow(struct going *g)
     struct child_event e;
     for (;;) {
         child_next(&g->child, patience_ms(g), &e);
-        if (g->deadline_ns != 0 && clock_ns() > g->deadline_ns) child_signal(&g->child, SIGKILL);
+        if (g->deadline_ns != 0 && clock_ns() > g->deadline_ns) {
+            child_signal(&g->child, SIGKILL);
+            g->deadline_ns = clock_ns() + AGAIN_MS * MS;  // it takes a while to end, and is not waited for in a circle
+        }
         if (e.kind == CHILD_BYTES) take_bytes(g, &e, false);
         if (e.kind == CHILD_CLOSED) take_bytes(g, &e, true);
         if (e.kind == CHILD_SIGNAL) pass_signal(g, e.signal);

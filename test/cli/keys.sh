@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # dawn keys: making, listing, showing, importing; files that others may read; a real ssh-agent; and ssh-keygen's own
 # signatures with our keys, checked with the line of signers that we print.

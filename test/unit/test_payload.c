@@ -503,13 +503,16 @@ static void every_text_is_shown(void **state)
     sql("PRAGMA foreign_keys = 0");
     int64_t id = usual_run(7);
     sql("UPDATE software SET flags = '-O2 ' || '[2J-odd' || printf('%.*c', 300, 'y')");
+    add_latency(id);
+    sql("UPDATE latencies SET device = 'odd-device', precision = 'odd-format'; UPDATE runs SET metric = 'odd-metric'");
     struct submissions all;
     struct text notes = {0}, shown = {0};
     const struct submission_choice one = {.runs = &id, .run_count = 1};
     assert_int_equal(submissions_build(r, &one, &full, clock_unix_ms(), &all, &notes), 0);
     submission_texts(&all, &shown);
     static const char *const words[] = {"Café Müller", "a note", "https://code.example/x", "zebra", "ant", "Test CPU, \"fast\"",
-                                        "{\"batch\":2000}", "oneDNN 2.6.3", "Debian", "a list", "c7i.large", "[2J-odd", NULL};
+                                        "{\"batch\":2000}", "oneDNN 2.6.3", "Debian", "a list", "c7i.large", "[2J-odd", "odd-device",
+                                        "odd-format", "odd-metric", NULL};
     for (int i = 0; words[i] != NULL; i++)
         if (strstr(shown.at, words[i]) == NULL) fail_msg("%s is not shown in:\n%s", words[i], shown.at);
     for (const char *line = shown.at; *line != 0; line = strchr(line, '\n') + 1) assert_true(strcspn(line, "\n") <= 82);
