@@ -166,6 +166,12 @@ static int write_all(const struct choice *c, struct signer *signer, const struct
     return 0;
 }
 
+static int fetch(void *context, const char *digest, struct statement *s)
+{
+    struct choice *c = context;
+    return delivery_statement(c->sending.client, digest, s);
+}
+
 // The server may have the run already, its answer lost on the way: then the statement takes the place of that one.
 static int send_one(struct choice *c, struct results *r, const struct payload_words *words, struct submission *s,
                     const char *name)
@@ -173,7 +179,8 @@ static int send_one(struct choice *c, struct results *r, const struct payload_wo
     int rc = sending_send(&c->sending, r, s->run, name, &s->statement);
     if (rc != ERR_INPUT || !c->sending.refused) return rc;
     TRY(sending_recover(&c->sending, r, s->run, name, &s->statement));
-    TRY(submission_again(r, c->server_key, words, s));
+    const struct submission_choice same = {.server_key = c->server_key, .fetch = fetch, .context = c};
+    TRY(submission_again(r, &same, words, s));
     return s->nothing_new ? 0 : sending_send(&c->sending, r, s->run, name, &s->statement);
 }
 
@@ -248,7 +255,8 @@ static int submit(struct choice *c, struct results *r)
     words.board = c->board != NULL ? c->board : not_chosen;
     words.handle = *c->own_handle ? c->own_handle : not_chosen;
     const struct submission_choice choice = {.runs = runs, .run_count = c->runs.count, .group = c->group,
-                                             .server_key = c->server_key};
+                                             .server_key = c->server_key, .context = c,
+                                             .fetch = c->sending.client != NULL ? fetch : NULL};
     struct submissions all;
     struct text notes = {0};
     int rc = submissions_build(r, &choice, &words, clock_unix_ms(), &all, &notes);

@@ -64,22 +64,28 @@ int delivery_part(struct client *c, const char *name, const char *part, struct t
     return into->at != NULL ? 0 : fail(ERR_NETWORK, "%s%s is empty", client_address(c), path);
 }
 
+int delivery_statement(struct client *c, const char *digest, struct statement *s)
+{
+    struct text payload = {0};
+    *s = (struct statement){0};
+    int rc = delivery_part(c, digest, "payload", &payload);
+    if (rc == 0 && (statement_read(payload.at, payload.length, s) < 0 || strcmp(s->digest, digest) != 0))
+        rc = fail(ERR_NETWORK, "%s has other bytes as %.12s", client_address(c), digest);
+    text_free(&payload);
+    if (rc < 0) statement_free(s);
+    return rc;
+}
+
 int delivery_fetch(struct client *c, const struct client_board *board, const char *digest, struct statement *s,
                    struct delivery *d)
 {
-    struct text payload = {0}, receipt = {0};
-    *s = (struct statement){0};
+    struct text receipt = {0};
     *d = (struct delivery){0};
-    int rc = delivery_part(c, digest, "payload", &payload);
-    if (rc == 0) rc = delivery_part(c, digest, "receipt", &receipt);
+    TRY(delivery_statement(c, digest, s));
+    int rc = delivery_part(c, digest, "receipt", &receipt);
     if (rc == 0) rc = delivery_read(receipt.at, receipt.length, board, digest, NULL, d);
-    if (rc == 0) rc = statement_read(payload.at, payload.length, s);
-    if (rc == 0 && strcmp(s->digest, digest) != 0) rc = fail(ERR_NETWORK, "the server has other bytes as %.12s", digest);
-    text_free(&payload);
     text_free(&receipt);
-    if (rc == 0) return 0;
-    statement_free(s);
-    delivery_free(d);
+    if (rc < 0) statement_free(s);
     return rc;
 }
 

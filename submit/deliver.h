@@ -22,8 +22,9 @@ int deliver(struct client *, const struct client_board *board, struct signer *, 
 void delivery_free(struct delivery *);
 // What GET /api/v1/statements/NAME/PART answers, or without PART when that is ""; never nothing.
 int delivery_part(struct client *, const char *name, const char *part, struct text *) MUST_CHECK;
-// A statement that the board has, and its receipt. ERR_NETWORK when they do not fit each other, or were signed by others
-// than they should be. statement_free and delivery_free end them.
+// A statement that the board has, whole and of that digest; then also its receipt, which must fit it and be signed by the
+// board's key. ERR_NETWORK when they are not so. statement_free and delivery_free end them.
+int delivery_statement(struct client *, const char *digest, struct statement *) MUST_CHECK;
 int delivery_fetch(struct client *, const struct client_board *, const char *digest, struct statement *,
                    struct delivery *) MUST_CHECK;
 // Keeps the receipt beside the run.

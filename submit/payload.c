@@ -222,8 +222,8 @@ static void put_words(json_t *to, const struct payload_words *w, bool outside, b
     put_text(to, "team", w->team != NULL ? w->team : "");
     put_text(to, "division", outside || !published || w->open ? "open" : "closed");
     put_text(to, "evaluated_by", outside ? "self" : "harness");
-    put_text(to, "note", w->note);
-    put_text(to, "code_url", w->code_url);
+    if (w->note != NULL && *w->note) put_text(to, "note", w->note);
+    if (w->code_url != NULL && *w->code_url) put_text(to, "code_url", w->code_url);
     put_text(to, "supersedes", w->supersedes);
     json_object_set_new(to, "tags", payload_tags(w->tags, w->tag_count));
 }

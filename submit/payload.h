@@ -9,7 +9,7 @@
 #include "submit/format/statement.h"
 #include "tasks/receipts.h"
 
-// What the submitter says beside the record. NULL: nothing.
+// What the submitter says beside the record. NULL, and an empty text: nothing.
 struct payload_words {
     const char *board;          // name of the scoreboard it is meant for
     const char *handle;

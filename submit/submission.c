@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Choosing runs and building their statements. Invariant: for one record, one board and the same words it comes to the
 // same bytes however often it is asked, also after an upload that was cut off at any moment: whether a statement replaces
-// an earlier one follows from the receipts alone. Workload: 1 to some hundred runs. Cost: a reading of each run, or two.
+// an earlier one, and which words it keeps, follows from the receipts and what they are for. Workload: 1 to some hundred
+// runs. Cost: a reading of each run, or three.
 #include "submit/submission.h"
 
 #include <stdlib.h>
@@ -125,23 +126,43 @@ static int choose(struct results *r, const struct submission_choice *c, const st
     return 0;
 }
 
-// The statement that follows the last accepted one, unless it is that one: built as it was then, the bytes are the same.
-static int build(struct results *r, int64_t run, const char *key, const struct payload_words *words, struct submission *s)
+static int build_as(struct results *r, struct submission *s, const json_t *kept, const struct payload_words *words,
+                    const char *supersedes)
 {
+    const char *tags[ENTRY_TAGS];
     struct payload_words own = *words;
+    statement_free(&s->statement);
+    if (kept != NULL) entry_words_keep(kept, &own, tags);
+    own.supersedes = supersedes;
+    return payload_run(r, s->run, &own, &s->statement);
+}
+
+// Whether the statement, built as the last accepted one was, is that one: then the bytes are the same.
+static int build_as_last(struct results *r, struct submission *s, const json_t *kept, const struct payload_words *words)
+{
+    TRY(build_as(r, s, kept, words, record_has(s->last, "supersedes") ? record_text(s->last, "supersedes") : NULL));
+    s->nothing_new = strcmp(s->statement.digest, record_text(s->last, "statement")) == 0;
+    return 0;
+}
+
+// The statement that follows the last accepted one, unless it is that one.
+static int build(struct results *r, int64_t run, const struct submission_choice *c, const struct payload_words *words,
+                 struct submission *s)
+{
+    struct entry_words kept = {0};
     s->run = run;
-    TRY(receipts_last(r, run, "run", words->board, key, &s->last));
-    TRY(receipts_last(r, run, "withdraw", words->board, key, &s->withdrawn));
+    TRY(receipts_last(r, run, "run", words->board, c->server_key, &s->last));
+    TRY(receipts_last(r, run, "withdraw", words->board, c->server_key, &s->withdrawn));
     s->nothing_new = s->withdrawn != NULL;  // a board takes no run back
     if (s->nothing_new) return 0;
-    if (s->last == NULL) return payload_run(r, run, &own, &s->statement);
-    own.supersedes = record_has(s->last, "supersedes") ? record_text(s->last, "supersedes") : NULL;
-    TRY(payload_run(r, run, &own, &s->statement));
-    s->nothing_new = strcmp(s->statement.digest, record_text(s->last, "statement")) == 0;
+    if (s->last == NULL) return build_as(r, s, NULL, words, NULL);
+    TRY(build_as_last(r, s, NULL, words));
     if (s->nothing_new) return 0;
-    statement_free(&s->statement);
-    own.supersedes = record_text(s->last, "statement");
-    return payload_run(r, run, &own, &s->statement);
+    int rc = c->fetch != NULL ? entry_words_read(r, s->last, c, &kept) : 0;
+    if (rc == 0 && c->fetch != NULL) rc = build_as_last(r, s, kept.first, words);
+    if (rc == 0 && !s->nothing_new) rc = build_as(r, s, kept.now, words, record_text(s->last, "statement"));
+    entry_words_free(&kept);
+    return rc;
 }
 
 static void clear(struct submission *s)
@@ -152,11 +173,12 @@ static void clear(struct submission *s)
     *s = (struct submission){0};
 }
 
-int submission_again(struct results *r, const char *server_key, const struct payload_words *words, struct submission *s)
+int submission_again(struct results *r, const struct submission_choice *c, const struct payload_words *words,
+                     struct submission *s)
 {
     int64_t run = s->run;
     clear(s);
-    return build(r, run, server_key, words, s);
+    return build(r, run, c, words, s);
 }
 
 // A seed that comes twice among the runs of one group spoils it, and only all of them together show it.
@@ -183,7 +205,7 @@ int submissions_build(struct results *r, const struct submission_choice *choice,
     int rc = choose(r, choice, &place, &runs, notes);
     all->at = zalloc((size_t)(runs.count + 1) * sizeof *all->at);
     for (int i = 0; i < runs.count && rc == 0; i++) {
-        rc = build(r, runs.at[i], choice->server_key, words, &all->at[all->count++]);
+        rc = build(r, runs.at[i], choice, words, &all->at[all->count++]);
         if (rc < 0) rc = fail(rc, "run %lld can not be submitted: %s", (long long)runs.at[i], error_text());
     }
     for (int i = 0; i < all->count && rc == 0; i++) {

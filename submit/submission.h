@@ -24,14 +24,28 @@ struct submission_choice {
     const int64_t *runs;  // asked for by number; none and no group: all that are new
     int run_count;
     int64_t group;        // 0: none
+    // Asks the board for the statement of that digest, and takes no other; NULL where there is none to ask: then words that
+    // are not said anew are lost.
+    int (*fetch)(void *context, const char *digest, struct statement *);
+    void *context;
 };
 // Chooses the runs, builds their statements and checks them. By default every run that has ended and has no receipt from
 // this board, groups whole: one that still runs is left out. `notes` gets a line about each thing left out.
 int submissions_build(struct results *, const struct submission_choice *, const struct payload_words *, int64_t now_ms,
                       struct submissions *, struct text *notes) MUST_CHECK;
 // Builds one of them once more, after a receipt for its run has come to the record.
-int submission_again(struct results *, const char *server_key, const struct payload_words *, struct submission *) MUST_CHECK;
+int submission_again(struct results *, const struct submission_choice *, const struct payload_words *,
+                     struct submission *) MUST_CHECK;
 void submissions_free(struct submissions *);
+
+// The words of the entry that `last` is the receipt of: team, note, code_url, tags, division. What is not said anew stays.
+enum { ENTRY_TAGS = 8 };
+struct entry_words {
+    json_t *first, *now;  // as the statement had them, and as they were amended since
+};
+int entry_words_read(struct results *, const json_t *last, const struct submission_choice *, struct entry_words *) MUST_CHECK;
+void entry_words_free(struct entry_words *);  // also after an error
+void entry_words_keep(const json_t *words, struct payload_words *said, const char *tags[ENTRY_TAGS]);
 
 // How it reads: each run in two to four lines; the findings of one; every text that would become public, each once.
 void submission_describe(const struct submission *, struct text *);

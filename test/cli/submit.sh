@@ -168,6 +168,26 @@ expect 0 'run 1 *already submitted as #1' "$DAWN" submit twin.db --server "$base
 if grep -q 'another key' err; then exit 1; fi
 expect 1 'run 2 has not been submitted' "$DAWN" withdraw 2 twin.db --server "$base/twin" --reason x --yes
 
+# ---- what is not said anew stays, also what was amended; an empty word takes away
+words() { # NUMBER: team, note, tags and division of a statement
+    python3 - "$base/twin/api/v1/statements/$1/payload" <<'PYTHON'
+import json, sys, urllib.request
+s = json.load(urllib.request.urlopen(urllib.request.Request(sys.argv[1], headers={"User-Agent": "dawn/0"})))
+print(s["team"], s.get("note"), s["tags"], s["division"], sep="; ")
+PYTHON
+}
+again() { expect 0 "$1" "$DAWN" submit twin.db --server "$base/twin" --yes --run 1 "${@:2}"; }
+again 'accepted as #2' --note 'a note' --tag b --tag a
+again 'already submitted as #2'
+expect 0 'amend: accepted as #3' "$DAWN" amend 1 twin.db --server "$base/twin" --yes --team 'The Team'
+again 'already submitted as #2'
+again 'accepted as #4' --tag q
+[ "$(words 4)" = "The Team; a note; ['q']; open" ]
+again 'already submitted as #4'
+again 'already submitted as #4' --tag q
+again 'accepted as #5' --note ''
+[ "$(words 5)" = "The Team; None; ['q']; open" ]
+
 # ---- new latencies replace the entry; amended and withdrawn it stays findable
 python3 "$here/submit_record.py" "$ROOT" results.db latency
 expect 1 'run 1 has latencies that are newer' "$DAWN" submit --server "$base/ok" --yes # run 4 is still broken
