@@ -120,7 +120,7 @@ int sending_recover(struct sending *s, struct results *r, int64_t run, const cha
     bool same = strcmp(canonical_text(old.json, "nonce"), canonical_text(statement->json, "nonce")) == 0;
     int rc = same ? delivery_keep(r, run, s->client, &old, &d) : fail(ERR_INPUT, "%s", why);
     if (rc == 0)
-        printf("%s: #%lld on %s arrived earlier; its receipt is kept, and what is sent now takes its place\n", name,
+        printf("%s: #%lld on %s arrived earlier; its receipt is kept\n", name,
                (long long)d.receipt.sequence, d.receipt.board);
     delivery_free(&d);
     statement_free(&old);

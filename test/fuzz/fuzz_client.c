@@ -30,6 +30,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     check_tame(&words, 104);
     if (client_member(text, count, "receipt", &member) == 0) BUG_IF(member == NULL);
 
+    free(member);
+    if (client_object(text, count, "envelope", &member) == 0) BUG_IF(*member != '{');
+    char digest[DIGEST_HEX];
+    if (client_conflict(text, digest)) BUG_IF(strspn(digest, "0123456789abcdef") != DIGEST_HEX - 1 || strlen(digest) >= DIGEST_HEX);
+
     static const struct client_board board = {.name = "board"};
     struct delivery delivery;
     if (delivery_read(text, count, &board, "", NULL, &delivery) == 0) BUG("a receipt from nobody");
