@@ -155,7 +155,7 @@ void page_score(struct text *out, const struct contest *contest, double share)
 {
     if (!(share >= 0) || share > 1)
         html_add(out, "-");
-    else if (contest != NULL && strcmp(contest->metric, "f1") == 0)
+    else if (contest_is_share(contest))
         html_add(out, "%.4f", share);
     else
         html_add(out, "%.2f%%", share * 100);

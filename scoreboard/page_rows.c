@@ -112,7 +112,7 @@ static const char *label_of(const struct filter *filter, int column)
 {
     static const char *const values[BOARDS] = {"Time", "Cost", "Latency", "Cost"};
     if (column == VALUE) return values[filter->board];
-    if (column == ACCURACY && strcmp(filter->contest->metric, "f1") == 0) return "F1";
+    if (column == ACCURACY && contest_is_share(filter->contest)) return filter->contest->metric_title;
     return columns[column].label;
 }
 

@@ -48,14 +48,15 @@ static void one_latency(struct page *page, const struct shown *shown, const json
         parts[i] = (struct chart_part){marks[i][0], milliseconds(page, ns), (double)ns, i == 0 ? 0 : 1};
     }
     char figure[TEXT_FIGURE];
-    html_add(page->out, "<h3><bdi>%s</bdi>, <bdi>%s</bdi>, %lld threads: %s items one at a time</h3>",
-             canonical_text(latency, "device"), canonical_text(latency, "precision"),
-             (long long)canonical_int(latency, "threads"), text_count(figure, canonical_int(latency, "items")));
+    long long threads = (long long)canonical_int(latency, "threads");
+    html_add(page->out, "<h3><bdi>%s</bdi>, <bdi>%s</bdi>, %lld thread%s: %s items one at a time</h3>",
+             canonical_text(latency, "device"), canonical_text(latency, "precision"), threads, threads == 1 ? "" : "s",
+             text_count(figure, canonical_int(latency, "items")));
     html_add(page->out, "<p>%s <span class=\"quiet\">Right answers in the same pass: ",
              canonical_int(latency, "eligible") == 1
                  ? "Eligible: the answers meet the target on the whole published test set."
                  : "Not eligible for a board: the answers do not meet the target on the whole published test set.");
-    int64_t items = contest_latency_items(shown->contest, canonical_int(latency, "items"));
+    int64_t items = contest_items(shown->contest, canonical_int(latency, "items"));
     page_score(page->out, shown->contest, (double)canonical_int(latency, "k") / (double)items);
     html_add(page->out, ", with %lld forward pass%s an item.</span></p>", (long long)canonical_int(latency, "views"),
              canonical_int(latency, "views") == 1 ? "" : "es");

@@ -94,7 +94,7 @@ static double share(const json_t *of, int64_t items)
 
 static double latency_share(const json_t *run, const json_t *latency)
 {
-    return share(latency, contest_latency_items(ranking_contest(run), canonical_int(latency, "items")));
+    return share(latency, contest_items(ranking_contest(run), canonical_int(latency, "items")));
 }
 
 static int64_t price_of(const json_t *of)

@@ -202,7 +202,7 @@ static void check_times(struct subject *s, size_t i, const json_t *latency)
 
 static int64_t latency_items(const struct subject *s, const json_t *latency)
 {
-    return contest_latency_items(s->contest, canonical_int(latency, "items"));
+    return contest_items(s->contest, canonical_int(latency, "items"));
 }
 
 static const char *eligible_fault(const struct subject *s, const json_t *latency)

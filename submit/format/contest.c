@@ -75,9 +75,14 @@ bool contest_has_digests(const struct contest *c)
     return c->train_digest != NULL && c->test_digest != NULL;
 }
 
-int64_t contest_latency_items(const struct contest *c, int64_t measured)
+bool contest_is_share(const struct contest *c)
 {
-    return c == NULL || c->items == c->test_items ? measured : c->items;
+    return c != NULL && c->items != c->test_items;
+}
+
+int64_t contest_items(const struct contest *c, int64_t measured)
+{
+    return contest_is_share(c) ? c->items : measured;
 }
 
 bool contest_knows_data(const struct contest *c, const char *split, const char *digest)

@@ -26,8 +26,10 @@ const struct contest *contest_table(int *count);         // parsed once
 const struct contest *contest_find(const char *name);    // NULL: there is none
 // The contest of a run: its task's, or the demonstration's when its data is synthetic.
 const struct contest *contest_of(const char *task, bool synthetic);
-// N of "k of N" in a latency of `measured` items: those, or millionths where the metric is no count. NULL: no such contest.
-int64_t contest_latency_items(const struct contest *, int64_t measured);
+// Whether the metric is no count of items (F1): people read it as 0.7612, a count as 76.12%. NULL is a count.
+bool contest_is_share(const struct contest *);
+// N of "k of N" where `measured` items were looked at, as in a latency: those, or millionths where the metric is no count.
+int64_t contest_items(const struct contest *, int64_t measured);
 
 // Whether the table knows both digests of the published content. Without them nothing can be called official.
 bool contest_has_digests(const struct contest *);

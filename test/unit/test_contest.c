@@ -56,6 +56,15 @@ static void synthetic_data_have_a_board_of_their_own(void **state)
     assert_null(contest_of("mnist", false));
 }
 
+static void a_share_is_no_count_of_items(void **state)
+{
+    (void)state;
+    assert_true(contest_is_share(contest_find("squad")));
+    assert_false(contest_is_share(contest_find("cifar10")) || contest_is_share(contest_find("demo")) || contest_is_share(NULL));
+    assert_int_equal(contest_items(contest_find("squad"), 10570), 1000000);
+    assert_int_equal(contest_items(contest_find("cifar10"), 50), 50);
+}
+
 static void exactly_at_the_target_meets_it(void **state)
 {
     (void)state;
@@ -72,6 +81,7 @@ int main(void)
         cmocka_unit_test(cifar10_is_this_programs_cifar10),
         cmocka_unit_test(published_data_are_known),
         cmocka_unit_test(synthetic_data_have_a_board_of_their_own),
+        cmocka_unit_test(a_share_is_no_count_of_items),
         cmocka_unit_test(exactly_at_the_target_meets_it),
     };
     return cmocka_run_group_tests_name("contest", tests, NULL, NULL);
