@@ -58,7 +58,9 @@ void page_rows(struct page *, const struct entries *, enum rows, const char *cap
 void page_board_table(struct page *, const struct filter *, const struct entries *, double best);
 // "/boards/cifar10/training-time?..." with a filter's query. Less escaping is needed nowhere: it goes through %s.
 const char *page_board_address(struct arena *, const char *tail, const struct filter *);
-void page_how_to_be_first(struct page *, const struct contest *, enum rank);
+// Why nothing can ever stand on a board, as a sentence; NULL where something can.
+const char *page_never(const struct contest *, enum board, enum rank);
+void page_how_to_be_first(struct page *, const struct filter *);  // of an empty board
 void page_bests(struct page *, const struct contest *, struct entry *best[BOARDS][RANKS]);
 int page_find_bests(struct page *, const struct contest *, struct entry *best[BOARDS][RANKS]) MUST_CHECK;
 

@@ -106,7 +106,7 @@ static int show(struct page *page)
                  "<p class=\"empty\">No entry passes these filters. <a href=\"/boards/%s/%s%s\">Show all</a>.</p>",
                  filter.contest->name, board_word(filter.board), filter.rank == RANK_GROUP ? "?rank=group" : "");
     else
-        page_how_to_be_first(page, filter.contest, filter.rank);
+        page_how_to_be_first(page, &filter);
     pages(page, &filter, &entries);
     html_add(page->out, "</section>\n");
     page_end(page);

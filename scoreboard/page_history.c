@@ -126,7 +126,7 @@ static int show_history(struct page *page)
         history_chart(page, &filter, &entries);
         history_table(page, &entries);
     } else {
-        page_how_to_be_first(page, filter.contest, filter.rank);
+        page_how_to_be_first(page, &filter);
     }
     page_end(page);
     return 0;
@@ -246,7 +246,7 @@ static int show_pareto(struct page *page)
         html_add(page->out, "<p class=\"empty\">No entry of this board names a price. Give one with "
                             "<code>--cost-per-hour</code> or <code>--instance</code>.</p>");
     } else {
-        page_how_to_be_first(page, filter.contest, filter.rank);
+        page_how_to_be_first(page, &filter);
     }
     page_end(page);
     return 0;

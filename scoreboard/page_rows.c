@@ -315,17 +315,47 @@ void page_bests(struct page *page, const struct contest *contest, struct entry *
     html_add(page->out, "</tbody></table>\n");
 }
 
-void page_how_to_be_first(struct page *page, const struct contest *contest, enum rank rank)
+const char *page_never(const struct contest *contest, enum board board, enum rank rank)
 {
-    html_add(page->out, "<div class=\"empty\"><p><strong>%s</strong> Be the first:</p>",
-             rank == RANK_GROUP ? "No group stands here yet." : "No run stands here yet.");
-    const char *group = rank == RANK_GROUP ? " --runs 5" : "";
-    const char *train =
-        contest->synthetic ? arena_text(&page->arena, "dawn train cifar10 --data synthetic%s", group)
-        : strcmp(contest->name, "cifar10") == 0
-            ? arena_text(&page->arena, "dawn data fetch cifar10\ndawn train cifar10%s --instance c7i.xlarge", group)
-            : NULL;
-    if (train != NULL)
-        page_command(page, "first", arena_text(&page->arena, "%s\ndawn submit --server http://THIS-SITE", train));
+    if (!contest->synthetic) return NULL;
+    if (board == BOARD_INFERENCE_LATENCY || board == BOARD_INFERENCE_COST)
+        return "A latency on images that the program drew itself never counts, so this board stays empty.";
+    return rank == RANK_GROUP ? "A group on images that the program drew itself is never official, so this board stays empty."
+                              : NULL;
+}
+
+// With a price, so that the run stands on the boards of cost too. PRICE and YOUR-NAME are for people to fill in.
+static const char *first_commands(struct page *page, const struct filter *filter)
+{
+    struct text text = {0};
+    const struct contest *contest = filter->contest;
+    bool group = filter->rank == RANK_GROUP;
+    if (contest->synthetic)
+        text_add(&text, "dawn train cifar10 --data synthetic");
+    else
+        text_add(&text, "dawn data fetch %s\ndawn train %s", contest->name, contest->name);
+    text_add(&text, "%s --cost-per-hour PRICE   # of this machine, in USD\n", group ? " --runs 5" : "");
+    if (filter->board == BOARD_INFERENCE_LATENCY || filter->board == BOARD_INFERENCE_COST)
+        text_add(&text, "dawn infer %s --latency --cost-per-hour PRICE%s\n", contest->name,
+                 group ? " --run 1   # then --run 2, and so on to the last" : "");
+    text_add(&text, "dawn submit --server http://THIS-SITE --handle YOUR-NAME");
+    const char *commands = arena_text(&page->arena, "%s", text.at);
+    text_free(&text);
+    return commands;
+}
+
+void page_how_to_be_first(struct page *page, const struct filter *filter)
+{
+    const struct contest *contest = filter->contest;
+    const char *nothing = filter->rank == RANK_GROUP ? "No group stands here yet." : "No run stands here yet.";
+    const char *never = page_never(contest, filter->board, filter->rank);
+    if (never != NULL) {
+        html_add(page->out, "<div class=\"empty\"><p>%s</p></div>\n", never);
+        return;
+    }
+    html_add(page->out, "<div class=\"empty\"><p><strong>%s</strong> Be the first%s</p>", nothing,
+             contest->harness || contest->synthetic ? ":" : ".");
+    if (contest->harness || contest->synthetic)
+        page_command(page, "first", first_commands(page, filter));
     html_add(page->out, "<p><a href=\"/submit\">How to take part</a>, also with a program of your own.</p></div>\n");
 }

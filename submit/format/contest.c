@@ -24,7 +24,8 @@ static void read_row(const json_t *row, struct contest *c)
         .metric = text_or_null(row, "metric"), .metric_title = text_or_null(row, "metric_title"),
         .test_name = text_or_null(row, "test_name"), .items = canonical_int(row, "items"),
         .test_items = canonical_int(row, "test_items"), .train_digest = text_or_null(row, "train_digest"),
-        .test_digest = text_or_null(row, "test_digest"), .synthetic = canonical_int(row, "synthetic") != 0,
+        .test_digest = text_or_null(row, "test_digest"), .harness = canonical_int(row, "harness") != 0,
+        .synthetic = canonical_int(row, "synthetic") != 0,
         .dawnbench_column = text_or_null(row, "dawnbench_column"), .dawnbench_scale = canonical_int(row, "dawnbench_scale"),
     };
     const json_t *targets = json_object_get(row, "target_micro");

@@ -18,6 +18,7 @@ struct contest {
     int64_t test_items;        // items of the whole test set
     int64_t target_micro[CONTEST_TARGETS];  // the board's own first, then those one may filter by; 0 ends
     const char *train_digest, *test_digest;  // SHA-256 of the published content, whatever its order; NULL: not known here
+    bool harness;              // DAWN itself trains it: dawn train NAME
     bool synthetic;            // the board for data that programs draw themselves: never official
     const char *dawnbench_column;  // of DAWNBench's log and of its inference files: "top1Accuracy"
     int64_t dawnbench_scale;       // what 100% is called there: 100 (percent) or 1 (SQuAD's f1)

@@ -56,11 +56,52 @@ static void a_latency_is_of_its_own_items(void **state)
     assert_hides(page, "0.13%");
 }
 
+// ---- how to begin -----------------------------------------------------------------------------------------------------
+static void an_empty_board_says_what_leads_onto_it(void **state)
+{
+    (void)state;
+    const char *page = page_of(page_board, "/", "cifar10", "training-time", NULL);
+    assert_shows(page, "dawn train cifar10 --cost-per-hour PRICE");
+    assert_shows(page, "dawn submit --server http://THIS-SITE --handle YOUR-NAME");
+    assert_hides(page, "--instance");
+    assert_hides(page, "dawn infer");
+    page = page_of(page_board, "/", "cifar10", "inference-cost", "rank=group");
+    assert_shows(page, "dawn train cifar10 --runs 5");
+    assert_shows(page, "dawn infer cifar10 --latency");
+    page = page_of(page_board, "/", "squad", "training-time", NULL);  // nothing of DAWN's trains it
+    assert_hides(page, "dawn train");
+    assert_shows(page, "also with a program of your own");
+    page = page_of(page_board, "/", "demo", "training-time", NULL);
+    assert_shows(page, "dawn train cifar10 --data synthetic --cost-per-hour");
+    static const char *const never[][2] = {
+        {"training-time", "rank=group"}, {"inference-latency", NULL}, {"inference-cost", "rank=group"}};
+    for (size_t i = 0; i < sizeof never / sizeof never[0]; i++) {
+        page = page_of(page_board, "/", "demo", never[i][0], never[i][1]);
+        assert_shows(page, "this board stays empty");
+        assert_hides(page, "Be the first");
+        assert_hides(page, "dawn train");
+    }
+    page = page_of(page_home, "/", NULL, NULL, NULL);
+    assert_shows(page, "dawn submit --dry-run --handle YOUR-NAME");
+    assert_shows(page, "dawn submit --server http://THIS-SITE --handle YOUR-NAME");
+}
+
+static void the_demonstration_has_no_target_of_its_own(void **state)
+{
+    (void)state;
+    assert_shows(page_of(page_task, "/", "cifar10", NULL, NULL), "at least 94.00%");
+    const char *page = page_of(page_task, "/", "demo", NULL, NULL);
+    assert_shows(page, "<dt>Target</dt><dd>each run&#39;s own</dd>");
+    assert_hides(page, "94.00%");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, end)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_latency_is_of_its_own_items),
+        TEST(an_empty_board_says_what_leads_onto_it),
+        TEST(the_demonstration_has_no_target_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,6 +49,8 @@ static void synthetic_data_have_a_board_of_their_own(void **state)
     for (int i = 0; i < count; i++) {
         assert_ptr_equal(contest_find(table[i].name), &table[i]);
         assert_true(contest_of(table[i].name, true)->synthetic);
+        const struct task *task;
+        assert_int_equal(task_find(table[i].name, &task) == 0, table[i].harness);
         assert_true(table[i].target_micro[0] >= 1000 && table[i].target_micro[0] <= 1000000);
     }
     assert_ptr_equal(contest_of("cifar10", false), contest_find("cifar10"));
