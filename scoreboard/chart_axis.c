@@ -34,6 +34,7 @@ static bool is_log(enum chart_scale scale)
 static struct chart_span log_span(double low, double high)
 {
     if (!(low > 0)) low = high > 0 ? high / 10 : 0.1;
+    low = fmax(low, 1e-15);  // what is next to nothing has thousands of decades below it
     if (!(high > low)) high = low;
     double room = fmax(0.06 * log10(high / low), 0.06);
     if (high / low < 1.2) room = 0.15;
@@ -188,7 +189,10 @@ void chart_ticks(const struct chart_span *span, const struct chart_axis *axis, i
         }
         return;
     case CHART_LOG: log_ticks(span, wanted, ticks); break;
-    default: even_ticks(span, round_step(range, wanted), ticks); break;
+    default:
+        step = round_step(range, wanted);
+        even_ticks(span, span->scale == CHART_WHOLE ? fmax(step, 1) : step, ticks);
+        break;
     }
     for (int i = 0; i < ticks->count; i++) axis->label(ticks->at[i], ticks->label[i]);
 }
