@@ -154,8 +154,8 @@ static void level_lines(struct text *out, const struct chart *chart, const struc
                         const struct chart_span *y)
 {
     for (int i = 0; i < chart->level_count; i++)
-        html_add(out, "<path class=\"level\" d=\"M%.1f %.1fH%.1f\"/>", x->from, chart_place(y, chart->levels[i].y),
-                 x->to);
+        html_add(out, "<path class=\"level level-%d\" d=\"M%.1f %.1fH%.1f\"/>", i, x->from,
+                 chart_place(y, chart->levels[i].y), x->to);
 }
 
 // Above the line where the letters fit there. The first at the left, for curves come from below and end at the right; the

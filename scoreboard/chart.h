@@ -10,8 +10,8 @@
 enum { CHART_LABEL = 32, CHART_LOOKS = 4, CHART_TICKS = 16 };
 
 // CHART_SECONDS and CHART_LOG_SECONDS: values in seconds, ticks where people expect them (15 s, 10 min); CHART_DATES: values
-// in Unix seconds.
-enum chart_scale { CHART_LINEAR, CHART_LOG, CHART_SECONDS, CHART_LOG_SECONDS, CHART_DATES };
+// in Unix seconds. CHART_WHOLE: no tick stands between whole numbers.
+enum chart_scale { CHART_LINEAR, CHART_WHOLE, CHART_LOG, CHART_SECONDS, CHART_LOG_SECONDS, CHART_DATES };
 struct chart_axis {
     const char *title;  // with its unit
     enum chart_scale scale;

@@ -4,6 +4,7 @@
 #include "scoreboard/page.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -151,14 +152,21 @@ void page_value(struct text *out, enum board board, double value)
     html_add(out, "%s", board_value(board, value, words));
 }
 
-void page_score(struct text *out, const struct contest *contest, double share)
+char *page_score_text(const struct contest *contest, double share, char into[TEXT_FIGURE])
 {
     if (!(share >= 0) || share > 1)
-        html_add(out, "-");
+        snprintf(into, TEXT_FIGURE, "-");
     else if (contest_is_share(contest))
-        html_add(out, "%.4f", share);
+        snprintf(into, TEXT_FIGURE, "%.4f", share);
     else
-        html_add(out, "%.2f%%", share * 100);
+        snprintf(into, TEXT_FIGURE, "%.2f%%", share * 100);
+    return into;
+}
+
+void page_score(struct text *out, const struct contest *contest, double share)
+{
+    char words[TEXT_FIGURE];
+    html_add(out, "%s", page_score_text(contest, share, words));
 }
 
 void page_span(struct text *out, int64_t ns)

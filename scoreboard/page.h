@@ -32,6 +32,7 @@ void page_moment(struct text *, int64_t unix_ms);       // date and time, UTC
 void page_day(struct text *, const char *date);
 void page_value(struct text *, enum board, double value);
 void page_score(struct text *, const struct contest *, double share);  // "94.02%", "0.7612" for F1
+char *page_score_text(const struct contest *, double share, char into[TEXT_FIGURE]);
 void page_span(struct text *, int64_t ns);               // as board_value shows a time
 void page_money(struct text *, double usd);             // "not known" when negative
 void page_person_link(struct page *, const char *handle);

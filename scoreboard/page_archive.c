@@ -3,9 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scoreboard/chart.h"
 #include "scoreboard/dawnbench.h"
-#include "scoreboard/page.h"
+#include "scoreboard/page_run.h"
 #include "scoreboard/routes.h"
 
 static const struct contest *contest_titled(const char *title)
@@ -15,16 +14,6 @@ static const struct contest *contest_titled(const char *title)
     for (int i = 0; i < count; i++)
         if (strcmp(table[i].title, title) == 0) return &table[i];
     return NULL;
-}
-
-static void percent_label(double value, char into[CHART_LABEL])
-{
-    snprintf(into, CHART_LABEL, "%.4g%%", value);
-}
-
-static void share_label(double value, char into[CHART_LABEL])
-{
-    snprintf(into, CHART_LABEL, "%.4g", value);
 }
 
 static void facts(struct page *page, const struct dawnbench_entry *entry)
@@ -80,15 +69,14 @@ static void curve(struct page *page, const struct dawnbench_entry *entry)
             at[i].what = arena_text(&page->arena, "epoch %.4g: %.4g after %.4g h", entry->points[i].epoch, at[i].y,
                                     entry->points[i].hours);
     }
-    bool share = entry->contest->dawnbench_scale == 1;
     struct chart_series series = {
         .label = "score", .at = at, .count = entry->point_count, .marks = entry->point_count <= 80};
-    struct chart_level target = {(double)entry->contest->target_micro[0] / (share ? 1e6 : 1e4), "target"};
+    struct chart_level target = {shown_score(entry->contest, (double)entry->contest->target_micro[0] / 1e6), "target"};
     struct chart chart = {.id = "c-curve",
                           .title = "Score over time, as the file has it",
                           .about = arena_text(&page->arena, "%d rows.", entry->point_count),
                           .x = {"time (classic)", CHART_SECONDS, NULL},
-                          .y = {entry->contest->metric_title, CHART_LINEAR, share ? share_label : percent_label},
+                          .y = shown_axis(entry->contest),
                           .series = &series,
                           .series_count = 1,
                           .levels = &target,

@@ -57,15 +57,15 @@ static void chart_all(struct page *page, const struct compared *c)
                           .title = "Score over end-to-end time",
                           .about = arena_text(&page->arena, "%d curves; the table below has their figures.", c->count),
                           .x = {"end-to-end time", CHART_SECONDS, NULL},
+                          .y = shown_axis(c->runs[0].contest),
                           .series = series,
                           .series_count = c->count,
                           .levels = &target,
                           .level_count = 1};
-    shown_scale(&c->runs[0], &chart.y);
     chart_draw(page->out, &chart);
 }
 
-enum row_kind { ROW_TEXT, ROW_SPAN, ROW_NUMBER, ROW_MONEY };
+enum row_kind { ROW_TEXT, ROW_SPAN, ROW_NUMBER, ROW_MONEY, ROW_RANKED };
 static const struct row {
     const char *label, *path;
     enum row_kind kind;
@@ -76,7 +76,8 @@ static const struct row {
     {"Time to the target, end-to-end", "reached.t_ns", ROW_SPAN},
     {"Time to the target, warm", "reached.warm_ns", ROW_SPAN},
     {"Samples to the target", "reached.samples", ROW_NUMBER},
-    {"Cost", "price.total_micro_usd", ROW_MONEY},
+    {"Cost, classic", "price.total_micro_usd", ROW_RANKED},
+    {"Cost, end-to-end", "price.total_micro_usd", ROW_MONEY},
     {"Price an hour", "price.micro_usd_per_hour", ROW_MONEY},
     {"Processor", "hardware.cpu", ROW_TEXT},
     {"Accelerators", "hardware.gpu", ROW_TEXT},
@@ -104,6 +105,8 @@ static void one_cell(struct page *page, const struct shown *run, const struct ro
         html_words(page->out, shown_text(run, row->path));
     else if (row->kind == ROW_SPAN)
         page_span(page->out, shown_int(run, row->path));
+    else if (row->kind == ROW_RANKED)
+        page_money(page->out, shown_ranked_cost(run));
     else if (row->kind == ROW_MONEY)
         page_money(page->out, (double)shown_int(run, row->path) / 1e6);
     else
@@ -155,11 +158,12 @@ static void form(struct page *page, const struct compared *c)
 
 static void write_page(struct page *page, const struct compared *c)
 {
-    bool demo = false;
+    const struct contest *demo = NULL;
     page_begin(page, "Compare", "Runs side by side", (const struct crumb[]){{0}});
     html_add(page->out, "<h1>Compare runs</h1>\n");
-    for (int i = 0; i < c->count; i++) demo |= c->runs[i].contest != NULL && c->runs[i].contest->synthetic;
-    if (demo) page_demo_note(page, contest_find("demo"));
+    for (int i = 0; i < c->count; i++) 
+        if (c->runs[i].contest != NULL && c->runs[i].contest->synthetic) demo = c->runs[i].contest;
+    page_demo_note(page, demo);
     for (int i = 1; i < c->count; i++) {
         if (c->runs[i].contest == c->runs[0].contest) continue;
         page_note(page->out, "warn", "Different tasks.", "These figures can not be held against each other.");

@@ -32,7 +32,7 @@ static int gather(struct page *page, const char *nonce, struct gathered *g)
         TRY(store_group_run(page->reader, stored[i].sequence, &shown->statement));
         g->count++;
         shown->contest = ranking_contest(shown->statement.json);
-        if (stored[i].withdrawn == 0 && stored[i].superseded == 0) g->counting[g->counted++] = &shown->statement;
+        if (stored[i].withdrawn == 0) g->counting[g->counted++] = &shown->statement;
     }
     struct ranked rows[BOARDS];
     ranking_of_group(g->counting, g->counted, g->planned, &page->arena, &g->facts, rows);
@@ -56,7 +56,8 @@ static void verdict(struct page *page, const struct gathered *g)
              "<small>end-to-end, whole schedule</small></dt><dd>",
              facts->finished, facts->planned);
     page_value(page->out, BOARD_TRAINING_TIME, facts->seconds.mean);
-    html_add(page->out, "</dd></div><div><dt>Mean accuracy<small>of the last evaluations</small></dt><dd>");
+    html_add(page->out, "</dd></div><div><dt>Mean score<small>%s, of the last evaluations</small></dt><dd>",
+             shown_axis(contest).title);
     page_score(page->out, contest, facts->accuracy.mean);
     html_add(page->out, "</dd></div><div><dt>p<small>one-sided t-test above the target</small></dt><dd>");
     if (facts->finished > 1)
@@ -68,7 +69,9 @@ static void verdict(struct page *page, const struct gathered *g)
 
 static void statistics(struct page *page, const struct gathered *g)
 {
+    const struct contest *contest = g->runs[0].contest;
     const struct group_mean *s = &g->facts.seconds, *a = &g->facts.accuracy;
+    const char *unit = contest_is_share(contest) ? "" : "%";
     if (g->facts.finished < 2) return;
     html_add(page->out,
              "<div class=\"scroll\" role=\"region\" aria-label=\"Statistics\" tabindex=\"0\"><table "
@@ -77,21 +80,18 @@ static void statistics(struct page *page, const struct gathered *g)
              "scope=\"col\">Mean</th><th scope=\"col\">Standard deviation</th>"
              "<th scope=\"col\">95%% interval of the mean</th></tr></thead><tbody><tr><th "
              "scope=\"row\">Time</th><td>%.3f s</td><td>%.3f s</td>"
-             "<td>%.3f to %.3f s</td></tr><tr><th scope=\"row\">Accuracy</th><td>%.4f%%</td><td>%.4f%%</td><td>%.4f to "
-             "%.4f%%</td></tr></tbody></table></div>\n",
-             g->facts.finished, s->mean, s->sigma, s->low, s->high, 100 * a->mean, 100 * a->sigma, 100 * a->low,
-             100 * a->high);
+             "<td>%.3f to %.3f s</td></tr><tr><th scope=\"row\">Score, %s</th><td>%.4f%s</td><td>%.4f%s</td><td>%.4f "
+             "to %.4f%s</td></tr></tbody></table></div>\n",
+             g->facts.finished, s->mean, s->sigma, s->low, s->high, shown_axis(contest).title,
+             shown_score(contest, a->mean), unit, shown_score(contest, a->sigma), unit, shown_score(contest, a->low),
+             shown_score(contest, a->high), unit);
 }
 
 static const struct shown *run_with_index(const struct gathered *g, int64_t index)
 {
-    const struct shown *found = NULL;
-    for (int i = 0; i < g->count; i++) {
-        const struct stored *stored = &g->runs[i].stored;
-        if (shown_int(&g->runs[i], "group.index") != index) continue;
-        if (found == NULL || (stored->withdrawn == 0 && stored->superseded == 0)) found = &g->runs[i];
-    }
-    return found;
+    for (int i = 0; i < g->count; i++)
+        if (shown_int(&g->runs[i], "group.index") == index) return &g->runs[i];
+    return NULL;
 }
 
 static int64_t duration(const struct shown *run)
@@ -118,9 +118,7 @@ static void run_row(struct page *page, const struct shown *run, int64_t index)
     html_add(page->out, "</td><td>");
     page_score(page->out, run->contest, last < 0 ? -1 : shown_share(run, last));
     html_add(page->out, "</td><td>%s</td></tr>\n",
-             run->stored.withdrawn > 0    ? "withdrawn"
-             : run->stored.superseded > 0 ? "superseded"
-                                          : shown_text(run, "status"));
+             run->stored.withdrawn > 0 ? "withdrawn" : shown_text(run, "status"));
 }
 
 static void runs_table(struct page *page, const struct gathered *g)
@@ -142,43 +140,40 @@ static void runs_chart(struct page *page, const struct gathered *g)
 {
     struct chart_point *at = arena_alloc(&page->arena, (size_t)(g->count + 1) * sizeof *at);
     int count = 0;
-    bool share = strcmp(shown_text(&g->runs[0], "metric"), "f1") == 0;
+    const struct contest *contest = g->runs[0].contest;
     for (int64_t i = 1; i <= g->planned && i <= GROUP_SHOWN && count < g->count; i++) {
         const struct shown *run = run_with_index(g, i);
         int64_t last = run != NULL ? shown_last_k(run) : -1;
         if (last < 0) continue;
-        double score = shown_share(run, last) * (share ? 1 : 100);
-        at[count++] = (struct chart_point){
-            (double)i, score, arena_text(&page->arena, "run %lld of the group: %.4g", (long long)i, score)};
+        double share = shown_share(run, last);
+        char words[TEXT_FIGURE];
+        at[count++] = (struct chart_point){(double)i, shown_score(contest, share),
+                                           arena_text(&page->arena, "run %lld of the group: %s", (long long)i,
+                                                      page_score_text(contest, share, words))};
     }
     if (count == 0) return;
     struct chart_series series = {
         .label = "last evaluation", .at = at, .count = count, .line = CHART_NONE, .marks = true};
     struct chart_level lines[] = {{shown_target(&g->runs[0]), "target"},
-                                  {g->facts.accuracy.mean * (share ? 1 : 100), "mean"}};
+                                  {shown_score(contest, g->facts.accuracy.mean), "mean"}};
     struct chart chart = {.id = "c-group",
                           .title = "Last evaluation of each run",
                           .about = arena_text(&page->arena, "%d runs, with the target and their mean as lines.", count),
-                          .x = {"number of the run", CHART_LINEAR, number_label},
+                          .x = {"number of the run", CHART_WHOLE, number_label},
+                          .y = shown_axis(contest),
                           .series = &series,
                           .series_count = 1,
                           .levels = lines,
                           .level_count = count > 1 ? 2 : 1};
-    shown_scale(&g->runs[0], &chart.y);
     chart_draw(page->out, &chart);
 }
 
 static void write_page(struct page *page, const struct gathered *g)
 {
     const struct shown *first = &g->runs[0];
-    const char *nonce = page->request->word[0],
-               *task = first->contest != NULL ? first->contest->title : shown_text(first, "task");
-    const char *title = arena_text(&page->arena, "Group %.8s", nonce);
-    page_begin(page, title, "A group of runs, announced before the first began",
-               (const struct crumb[]){{task, arena_text(&page->arena, "/boards/%s",
-                                                        first->contest != NULL ? first->contest->name : "cifar10")},
-                                      {0}});
-    html_add(page->out, "<p class=\"over\">%s</p><h1>%s</h1>\n", task, title);
+    const char *nonce = page->request->word[0];
+    shown_begin(page, first, arena_text(&page->arena, "Group %.8s", nonce),
+                "A group of runs, announced before the first began");
     page_demo_note(page, first->contest);
     verdict(page, g);
     html_add(page->out, "<dl class=\"facts\"><div><dt>Author</dt><dd>");
@@ -195,7 +190,7 @@ static void write_page(struct page *page, const struct gathered *g)
     runs_table(page, g);
     statistics(page, g);
     html_add(page->out,
-             "<p class=\"links\"><a href=\"/api/v1/groups/%s\">JSON</a> <a href=\"/rules\">Rules of groups</a></p>\n",
+             "<p class=\"links\"><a href=\"/api/v1/groups/%s\">JSON</a> <a href=\"/rules#groups\">Rules of groups</a></p>\n",
              html_part(&page->arena, nonce));
     page_end(page);
 }

@@ -69,6 +69,8 @@ static void value_cell(struct page *page, const struct entry *entry, double best
     html_add(page->out, " to ");
     page_value(page->out, entry->board, entry->high);
     html_add(page->out, "</small><small>mean of %d runs</small>", entry->runs);
+    if (entry->p >= 0 && entry->p < 0.01)
+        html_add(page->out, "<small title=\"one-sided t-test: their mean score lies above the target\">p &lt; 0.01</small>");
 }
 
 static void cost_cell(struct page *page, const struct entry *entry)

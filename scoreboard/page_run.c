@@ -49,6 +49,7 @@ static void figure(struct page *page, const char *label, const char *small)
 static void headline(struct page *page, const struct shown *shown)
 {
     int64_t last = shown_last_k(shown), total = shown_int(shown, "price.total_micro_usd");
+    double ranked = shown_ranked_cost(shown);
     html_add(page->out, "<dl class=\"headline\">");
     if (shown_reached(shown)) {
         figure(page, "Time to the target", "classic clock, which ranks");
@@ -63,8 +64,11 @@ static void headline(struct page *page, const struct shown *shown)
         page_score(page->out, shown->contest, shown_share(shown, last));
         html_add(page->out, "</dd></div>");
     }
-    if (shown_reached(shown) && total > 0) {
-        figure(page, "Cost", "end-to-end to the target x price");
+    if (ranked >= 0) {
+        figure(page, "Cost", "classic clock x price, which ranks");
+        page_money(page->out, ranked);
+        html_add(page->out, "</dd></div>");
+        figure(page, "Cost, end-to-end", "end-to-end to the target x price");
         page_money(page->out, (double)total / 1e6);
         html_add(page->out, "</dd></div>");
     }
@@ -155,11 +159,11 @@ static void curve(struct page *page, const struct shown *shown)
                           .title = "Score over end-to-end time",
                           .about = about,
                           .x = {"end-to-end time", CHART_SECONDS, NULL},
+                          .y = shown_axis(shown->contest),
                           .series = &series,
                           .series_count = 1,
                           .levels = &target,
                           .level_count = 1};
-    shown_scale(shown, &chart.y);
     chart_draw(page->out, &chart);
     curve_table(page, shown);
     html_add(page->out, "</section>\n");
@@ -207,17 +211,21 @@ static void clocks(struct page *page, const struct shown *shown)
             if (strcmp(segment_names[s], name) == 0) seconds[s] += spent, whole += spent;
     }
     html_add(page->out, "<section aria-labelledby=\"clocks\"><h2 id=\"clocks\">Clocks</h2>");
-    struct chart_part parts[SEGMENTS];
+    struct chart_part parts[SEGMENTS], small = {0};  // small: what a key of tenths of a percent would hardly tell
     int count = 0;
     for (int s = 0; s < SEGMENTS; s++) {
         if (seconds[s] <= 0) continue;
-        parts[count++] = (struct chart_part){
-            segment_names[s], arena_text(&page->arena, "%.2f s (%.1f%%)", seconds[s], 100 * seconds[s] / whole),
-            seconds[s], s};
+        if (seconds[s] >= whole / 1000)
+            parts[count++] = (struct chart_part){segment_names[s], NULL, seconds[s], s};
+        else
+            small = (struct chart_part){small.label == NULL ? segment_names[s] : "other", NULL, small.value + seconds[s], s};
     }
+    if (small.label != NULL) parts[count++] = small;
+    for (int i = 0; i < count; i++)
+        parts[i].figure = arena_text(&page->arena, "%.2f s (%.1f%%)", parts[i].value, 100 * parts[i].value / whole);
     if (count > 0)
-        chart_stack(page->out, "c-clock", "Where the run's seconds went, from start to end",
-                    "One bar: every segment of the one clock, and its share.", parts, count);
+        chart_stack(page->out, "c-clock", "Where the run's seconds went",
+                    "One bar: what each kind of segment of the one clock took, and its share.", parts, count);
     clocks_table(page, shown);
     html_add(page->out, "</section>\n");
 }
@@ -225,14 +233,8 @@ static void clocks(struct page *page, const struct shown *shown)
 static void run_page(struct page *page, const struct shown *shown, const struct entries *places)
 {
     const struct stored *stored = &shown->stored;
-    const char *task = shown->contest != NULL ? shown->contest->title : shown_text(shown, "task");
-    const char *name = shown->contest != NULL ? shown->contest->name : "cifar10";
-    const char *title = arena_text(&page->arena, "Run %lld", (long long)stored->sequence);
-    page_begin(page, title,
-               arena_text(&page->arena, "A run on %s by %s: curve, clocks, checks, and how to verify it.", task,
-                          stored->handle),
-               (const struct crumb[]){{task, arena_text(&page->arena, "/boards/%s", name)}, {0}});
-    html_add(page->out, "<p class=\"over\">%s</p><h1>Run %lld</h1>\n", task, (long long)stored->sequence);
+    const char *run = arena_text(&page->arena, "Run %lld", (long long)stored->sequence);
+    shown_begin(page, shown, run, "A run: curve, clocks, checks, and how to verify it.");
     state_notes(page, shown);
     headline(page, shown);
     html_add(page->out, "<div class=\"pair\">");
@@ -256,24 +258,42 @@ static void run_page(struct page *page, const struct shown *shown, const struct 
              (long long)stored->sequence);
 }
 
+// What a statement says in words; tags as one line. NULL: it says nothing about that.
+static const char *words_of(struct page *page, const struct shown *shown, const char *member)
+{
+    const json_t *value = canonical_at(shown->statement.json, member);
+    if (!json_is_array(value)) return json_string_value(value);
+    const char *words = "";
+    for (size_t i = 0; i < json_array_size(value); i++)
+        words = arena_text(&page->arena, "%s%s%s", words, i > 0 ? " " : "", json_string_value(json_array_get(value, i)));
+    return words;
+}
+
 static void other_page(struct page *page, const struct shown *shown)
 {
+    static const char *const kinds[STATEMENT_TYPES] = {
+        [STATEMENT_RUN] = "Run", [STATEMENT_WITHDRAW] = "Withdrawal", [STATEMENT_AMEND] = "Amendment",
+        [STATEMENT_ROTATE] = "Change of keys", [STATEMENT_REVOKE] = "Revocation"};
+    static const char *const members[][2] = {
+        {"statement", "About the run"}, {"reason", "Reason"},    {"team", "Team, from now on"},
+        {"note", "Note, from now on"},  {"code_url", "Code, from now on"}, {"tags", "Tags, from now on"},
+        {"handle", "Handle"},           {"key", "Key"}};
     const struct stored *stored = &shown->stored;
-    const char *title = arena_text(&page->arena, "Statement %lld", (long long)stored->sequence);
+    const char *title = arena_text(&page->arena, "%s (statement %lld)", kinds[stored->type], (long long)stored->sequence);
     page_begin(page, title, "A signed statement", (const struct crumb[]){{"Log", "/log"}, {0}});
-    html_add(page->out, "<p class=\"over\">%s</p><h1>%s</h1><dl class=\"facts\"><div><dt>Author</dt><dd>",
-             statement_type_name(stored->type), title);
+    html_add(page->out, "<h1>%s</h1><dl class=\"facts\"><div><dt>Author</dt><dd>", title);
     page_person_link(page, stored->handle);
     html_add(page->out, "</dd></div><div><dt>Accepted</dt><dd>");
     page_moment(page->out, stored->accepted_ms);
     html_add(page->out, "</dd></div>");
-    static const char *const members[] = {"statement", "reason", "team", "note", "code_url", "handle", "key"};
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
-        const char *value = shown_text(shown, members[i]);
-        if (*value == 0) continue;
-        html_add(page->out, "<div><dt>%s</dt><dd>", members[i]);
+        const char *value = words_of(page, shown, members[i][0]);
+        if (value == NULL) continue;
+        html_add(page->out, "<div><dt>%s</dt><dd>", members[i][1]);
         if (i == 0)
             html_add(page->out, "<a class=\"digest\" href=\"/runs/%s\">%s</a>", value, value);
+        else if (*value == 0)
+            html_add(page->out, "<span class=\"quiet\">none</span>");
         else
             html_words(page->out, value);
         html_add(page->out, "</dd></div>");
@@ -286,19 +306,16 @@ static int show(struct page *page)
 {
     struct shown shown;
     struct entries places;
-    struct stored stored;
-    TRY(store_statement(page->reader, page->request->word[0], &page->arena, &stored));
-    TRY(store_entries_of(page->reader, arena_text(&page->arena, "#%lld", (long long)stored.sequence), &page->arena,
-                         &places));
-    int rc = shown_read(page, page->request->word[0], &shown);
-    if (rc < 0) return rc;
-    if (shown.stored.type == STATEMENT_RUN)
+    TRY(shown_read(page, page->request->word[0], &shown));
+    const char *source = arena_text(&page->arena, "#%lld", (long long)shown.stored.sequence);
+    int rc = store_entries_of(page->reader, source, &page->arena, &places);
+    if (rc == 0 && shown.stored.type == STATEMENT_RUN)
         run_page(page, &shown, &places);
-    else
+    else if (rc == 0)
         other_page(page, &shown);
-    page_end(page);
+    if (rc == 0) page_end(page);
     statement_free(&shown.statement);
-    return 0;
+    return rc;
 }
 
 int page_run(const struct request *request, struct answer *answer)

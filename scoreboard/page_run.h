@@ -18,12 +18,15 @@ double shown_share(const struct shown *, int64_t k);   // of the run's items
 int64_t shown_last_k(const struct shown *);            // of the last evaluation; -1: none
 bool shown_reached(const struct shown *);
 const char *shown_hardware(struct page *, const struct shown *);
-// The evaluated points as seconds and percent (F1 as a share); returns how many.
+// The evaluated points as seconds and scores; returns how many.
 int shown_curve(struct page *, const struct shown *, struct chart_point **);
 double shown_target(const struct shown *);             // in the curve's unit
-void shown_score_label(double value, char into[CHART_LABEL]);  // of a percentage
-void shown_share_label(double value, char into[CHART_LABEL]);  // of F1
-void shown_scale(const struct shown *, struct chart_axis *);   // the axis of scores
+double shown_ranked_cost(const struct shown *);        // USD: the classic clock x price; negative: not known
+// Scores in charts: percent, a share as it is.
+double shown_score(const struct contest *, double share);
+struct chart_axis shown_axis(const struct contest *);
+// Begins the page of a run, or of a group by one of its runs: "MODEL by AUTHOR (run 3)", below its task.
+void shown_begin(struct page *, const struct shown *, const char *name, const char *about);
 
 // The lower half of a run's page (page_run_facts.c).
 void run_latencies(struct page *, const struct shown *);

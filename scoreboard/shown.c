@@ -6,6 +6,7 @@
 
 #include "scoreboard/page_run.h"
 #include "scoreboard/ranking.h"
+#include "submit/format/cost.h"
 
 int shown_read(struct page *page, const char *id, struct shown *shown)
 {
@@ -55,14 +56,21 @@ const char *shown_hardware(struct page *page, const struct shown *shown)
     return ranking_hardware(shown->statement.json, &page->arena);
 }
 
-static bool is_share(const struct shown *shown)
+double shown_score(const struct contest *contest, double share)
 {
-    return strcmp(shown_text(shown, "metric"), "f1") == 0;
+    return contest_is_share(contest) ? share : share * 100;
 }
 
 double shown_target(const struct shown *shown)
 {
-    return (double)shown_int(shown, "target_micro") / (is_share(shown) ? 1e6 : 1e4);
+    return shown_score(shown->contest, (double)shown_int(shown, "target_micro") / 1e6);
+}
+
+double shown_ranked_cost(const struct shown *shown)
+{
+    int64_t hour = shown_int(shown, "price.micro_usd_per_hour");
+    if (!shown_reached(shown) || hour <= 0) return -1;
+    return (double)cost_training_micro(shown_int(shown, "reached.classic_ns"), hour) / COST_USD;
 }
 
 int shown_curve(struct page *page, const struct shown *shown, struct chart_point **into)
@@ -75,33 +83,44 @@ int shown_curve(struct page *page, const struct shown *shown, struct chart_point
         const json_t *point = json_array_get(points, i);
         if (canonical_at(point, "k") == NULL) continue;
         double share = shown_share(shown, canonical_int(point, "k"));
+        char score[TEXT_FIGURE];
         at[count].x = (double)canonical_int(point, "t_ns") / 1e9;
-        at[count].y = is_share(shown) ? share : share * 100;
+        at[count].y = shown_score(shown->contest, share);
         if (all <= 200)
-            at[count].what = arena_text(&page->arena, "epoch %lld: %.2f%% after %.1f s",
-                                        (long long)canonical_int(point, "epoch"), share * 100, at[count].x);
+            at[count].what = arena_text(&page->arena, "epoch %lld: %s after %.1f s",
+                                        (long long)canonical_int(point, "epoch"),
+                                        page_score_text(shown->contest, share, score), at[count].x);
         count++;
     }
     *into = at;
     return count;
 }
 
-void shown_score_label(double value, char into[CHART_LABEL])
+static void percent_label(double value, char into[CHART_LABEL])
 {
     snprintf(into, CHART_LABEL, "%.4g%%", value);
 }
 
-void shown_share_label(double value, char into[CHART_LABEL])
+static void share_label(double value, char into[CHART_LABEL])
 {
     snprintf(into, CHART_LABEL, "%.4g", value);
 }
 
-void shown_scale(const struct shown *shown, struct chart_axis *axis)
+struct chart_axis shown_axis(const struct contest *contest)
 {
-    bool share = is_share(shown);
-    *axis = (struct chart_axis){.title = share                    ? "F1"
-                                         : shown->contest != NULL ? shown->contest->metric_title
-                                                                  : "accuracy",
-                                .scale = CHART_LINEAR,
-                                .label = share ? shown_share_label : shown_score_label};
+    return (struct chart_axis){.title = contest != NULL ? contest->metric_title : "score",
+                               .scale = CHART_LINEAR,
+                               .label = contest_is_share(contest) ? share_label : percent_label};
+}
+
+void shown_begin(struct page *page, const struct shown *shown, const char *name, const char *about)
+{
+    const struct contest *contest = shown->contest;
+    const char *task = contest != NULL ? contest->title : shown_text(shown, "task");
+    const struct crumb ways[] = {
+        {task, contest != NULL ? arena_text(&page->arena, "/boards/%s", contest->name) : "/"}, {name, NULL}};
+    const char *model = shown_text(shown, "model.name"), *author = shown->stored.handle;
+    const char *in_title = arena_text(&page->arena, "%s by %s (%s)", model, author, name);
+    page_begin(page, in_title, about, ways);
+    html_add(page->out, "<p class=\"over\">%s</p><h1><bdi>%s</bdi> by <bdi>%s</bdi> (%s)</h1>\n", task, model, author, name);
 }

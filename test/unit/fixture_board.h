@@ -20,6 +20,7 @@
 #include "scoreboard/store.h"
 #include "test/unit/fixture_statement.h"
 
+#define FIXTURE_GROUP "fedcba9876543210fedcba9876543210"
 #define GIVE_UP(...)                                                                                                   \
     do {                                                                                                               \
         print_error(__VA_ARGS__);                                                                                      \
@@ -109,6 +110,16 @@ static inline json_t *run_of(const char *handle, int number)
     fixture_set(run, "seed", json_integer(number));
     fixture_set(run, "handle", json_string(handle));
     fixture_chain(run);
+    return run;
+}
+
+// A run of a group of five.
+static inline json_t *group_run_of(const char *handle, int number, int index)
+{
+    json_t *run = run_of(handle, number);
+    fixture_set(run, "group",
+                json_pack("{s:s, s:i, s:i, s:I}", "nonce", FIXTURE_GROUP, "index", index, "planned", 5,
+                          "announced_ms", (json_int_t)(FIXTURE_NOW_MS - 300000)));
     return run;
 }
 

@@ -56,6 +56,134 @@ static void a_latency_is_of_its_own_items(void **state)
     assert_hides(page, "0.13%");
 }
 
+static void a_run_has_two_costs_and_says_which_ranks(void **state)
+{
+    (void)state;
+    json_t *run = run_of("ada", 1);
+    int64_t hour = 36000000;  // a cent a second
+    fixture_set(run, "price.micro_usd_per_hour", json_integer(hour));
+    fixture_follow(run);
+    assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
+    struct entries cost = board_of(BOARD_TRAINING_COST, RANK_CLASSIC);
+    char ranked[BOARD_VALUE], shown[200];
+    board_value(BOARD_TRAINING_COST, cost.at[0].value, ranked);
+    const char *page = run_page(last.sequence);
+    snprintf(shown, sizeof shown, "<dt>Cost<small>classic clock x price, which ranks</small></dt><dd>%s<", ranked);
+    assert_shows(page, shown);
+    assert_shows(page, "<dt>Cost, end-to-end<small>");
+    assert_int_equal(hand_in(run_of("ada", 2), &ada), PROBLEM_NONE);
+    page = page_of(page_compare, "/compare", NULL, NULL, "run=1&run=2");
+    snprintf(shown, sizeof shown, "<th scope=\"row\">Cost, classic</th><td>%s<", ranked);
+    assert_shows(page, shown);
+    assert_shows(page, "<th scope=\"row\">Cost, end-to-end</th>");
+}
+
+static void headings_say_whose_and_what(void **state)
+{
+    (void)state;
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
+    const char *page = run_page(1);
+    assert_shows(page, "<title>record by ada (Run 1) - ");
+    assert_shows(page, "<h1><bdi>record</bdi> by <bdi>ada</bdi> (Run 1)</h1>");
+    assert_shows(page, "<li><a href=\"/boards/cifar10\"><bdi>CIFAR10</bdi></a></li><li aria-current=\"page\"><bdi>Run 1<");
+    assert_hides(page, "from start to end");
+    assert_shows(page, "<title>other: 0.06 s");  // process and checkpoint, less than a thousandth each
+    assert_hides(page, "<title>checkpoint: ");
+}
+
+static void an_amendment_shows_what_it_says(void **state)
+{
+    (void)state;
+    char digest[DIGEST_HEX];
+    json_t *run = run_of("ada", 1);
+    digest_of(run, digest);
+    assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
+    json_t *amend = about("amend", digest);
+    fixture_set(amend, "tags", json_pack("[s, s]", "gpu", "quick"));
+    fixture_set(amend, "code_url", json_string("https://example.org/x"));
+    fixture_set(amend, "team", json_string(""));
+    assert_int_equal(hand_in(amend, &ada), PROBLEM_NONE);
+    const char *page = run_page(last.sequence);
+    assert_shows(page, "<h1>Amendment (statement 2)</h1>");
+    assert_shows(page, "<dt>Tags, from now on</dt><dd><bdi>gpu quick</bdi>");
+    assert_shows(page, "<dt>Code, from now on</dt><dd><bdi>https://example.org/x</bdi>");
+    assert_shows(page, "<dt>Team, from now on</dt><dd><span class=\"quiet\">none</span>");
+    assert_hides(page, "code_url");
+    assert_hides(page, "<dt>Note");
+    assert_int_equal(hand_in(about("withdraw", digest), &ada), PROBLEM_NONE);
+    page = run_page(last.sequence);
+    assert_shows(page, "<h1>Withdrawal (statement 3)</h1>");
+    assert_shows(page, "<dt>Reason</dt><dd><bdi>a mistake</bdi>");
+}
+
+// ---- a group ----------------------------------------------------------------------------------------------------------
+static void hand_in_a_group(void)
+{
+    for (int i = 1; i <= 5; i++) {
+        int64_t scores[FIXTURE_EPOCHS] = {6000, 7500, 8200, 8700, 9000, 9200, 9330, 9390, 9410, 9450 + i};
+        json_t *run = group_run_of("ada", i, i);
+        fixture_curve(run, scores, FIXTURE_EPOCHS);
+        assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
+    }
+}
+
+static void an_official_group_as_rows(void **state)
+{
+    (void)state;
+    hand_in_a_group();
+    for (int i = 0; i < BOARDS; i++) {
+        char mean[BOARD_VALUE + 16];
+        struct entries rows = board_of((enum board)i, RANK_GROUP);
+        const char *page = page_of(page_board, "/", "cifar10", board_word((enum board)i), "rank=group");
+        snprintf(mean, sizeof mean, "<strong>%.40s</strong>", board_value((enum board)i, rows.at[0].value, mean + 8));
+        assert_shows(page, "<b>1</b> entry");
+        assert_shows(page, "href=\"/groups/" FIXTURE_GROUP "\"");
+        assert_shows(page, "<small>95%: ");
+        assert_shows(page, "<small>mean of 5 runs</small>");
+        assert_shows(page, ">p &lt; 0.01</small>");
+        // Of the last evaluations, not of the first that met the target; a latency's own.
+        assert_shows(page, i == BOARD_TRAINING_TIME || i == BOARD_TRAINING_COST ? "94.53%" : "94.50%");
+    }
+    const char *page = page_of(page_home, "/", NULL, NULL, NULL);
+    assert_shows(page, "href=\"/groups/" FIXTURE_GROUP "\"");
+    assert_shows(page, "href=\"/boards/cifar10/training-time?rank=group\"");
+    page = page_of(page_task, "/", "cifar10", NULL, NULL);
+    assert_shows(page, "<small>mean of 5 runs</small>");
+    page = page_of(page_board, "/", "cifar10", "training-time", NULL);
+    assert_hides(page, "p &lt; 0.01");  // its runs alone
+}
+
+static void an_official_group_as_a_page(void **state)
+{
+    (void)state;
+    hand_in_a_group();
+    const char *page = page_of(page_group, "/", FIXTURE_GROUP, NULL, NULL);
+    assert_shows(page, "<h1><bdi>record</bdi> by <bdi>ada</bdi> (Group fedcba98)</h1>");
+    assert_shows(page, "<strong>Official:</strong>");
+    assert_shows(page, "<dd>5 of 5</dd>");
+    assert_shows(page, "<small>top-1 accuracy, of the last evaluations</small></dt><dd>94.53%");
+    assert_shows(page, "<th scope=\"row\">Score, top-1 accuracy</th><td>94.5300%</td>");
+    assert_shows(page, "run 3 of the group: 94.53%");
+    assert_shows(page, "class=\"level level-0\"");
+    assert_shows(page, "class=\"level level-1\"");
+    assert_hides(page, ">1.2<");  // there is no such run
+    assert_hides(page, ">1.5<");
+    for (int i = 1; i <= 5; i++) {
+        char row[80];
+        snprintf(row, sizeof row, "<th scope=\"row\">%d</th><td><a href=\"/runs/%d\">", i, i);
+        assert_shows(page, row);
+    }
+    assert_hides(page, "announced, and not reported");
+    char digest[DIGEST_HEX];
+    struct stored stored;
+    assert_int_equal(store_statement(reader, "2", &arena, &stored), 0);
+    snprintf(digest, sizeof digest, "%s", stored.digest);
+    assert_int_equal(hand_in(about("withdraw", digest), &ada), PROBLEM_NONE);
+    page = page_of(page_group, "/", FIXTURE_GROUP, NULL, NULL);
+    assert_shows(page, "<strong>Not official:</strong>");
+    assert_shows(page, "<td>withdrawn</td>");
+}
+
 // ---- how to begin -----------------------------------------------------------------------------------------------------
 static void an_empty_board_says_what_leads_onto_it(void **state)
 {
@@ -100,6 +228,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_latency_is_of_its_own_items),
+        TEST(a_run_has_two_costs_and_says_which_ranks),
+        TEST(headings_say_whose_and_what),
+        TEST(an_amendment_shows_what_it_says),
+        TEST(an_official_group_as_rows),
+        TEST(an_official_group_as_a_page),
         TEST(an_empty_board_says_what_leads_onto_it),
         TEST(the_demonstration_has_no_target_of_its_own),
     };

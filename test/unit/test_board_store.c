@@ -285,15 +285,6 @@ static void test_withdraw_and_amend(void **state)
     assert_whole();
 }
 
-static json_t *group_run_of(const char *handle, int number, int index)
-{
-    json_t *run = run_of(handle, number);
-    fixture_set(run, "group",
-                json_pack("{s:s, s:i, s:i, s:I}", "nonce", "fedcba9876543210fedcba9876543210", "index", index, "planned", 5,
-                          "announced_ms", (json_int_t)(FIXTURE_NOW_MS - 300000)));
-    return run;
-}
-
 // ---- groups and reproductions
 static void test_group(void **state)
 {
