@@ -57,7 +57,8 @@ SOURCES := $(filter-out $(LOOP_SOURCES),$(wildcard $(FOLDERS:%=%/*.c)))
 EMBEDDED := $(sort $(wildcard tasks/recipes/*.json tasks/*.sql tasks/*.json submit/format/*.json))
 OBJECTS := $(SOURCES:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(LOOP_SOURCES:%.c=$(B)/%.$(i).o)) $(B)/embedded.o
 BOARD_SOURCES := $(filter-out scoreboard/main.c,$(wildcard $(BOARD_FOLDERS:%=%/*.c)))
-BOARD_EMBEDDED := $(sort $(wildcard submit/format/*.json scoreboard/*.sql scoreboard/assets/* docs/api/*.json) docs/rules.md docs/submit.md)
+BOARD_EMBEDDED := $(sort $(wildcard submit/format/*.json scoreboard/*.sql scoreboard/assets/* docs/api/*.json) \
+    $(addprefix docs/,rules.md submit.md record.md statements.md threats.md))
 BOARD_OBJECTS := $(BOARD_SOURCES:%.c=$(B)/%.o) $(B)/board-embedded.o
 # Tests and fuzzers of the server link its library alone, so that they prove the layering: test_board_*, fuzz_board_*.
 UNIT := $(patsubst %.c,$(B)/%,$(wildcard test/unit/test_*.c))

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Line by line, one block at a time. Invariant: what it opens it closes, whatever the document holds; everything but our
-// own markup is escaped. Workload: two documents inside the program. Cost: one pass.
+// own markup is escaped. Workload: five documents inside the program. Cost: one pass.
 #include "scoreboard/markdown.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "scoreboard/html.h"
@@ -66,18 +67,22 @@ static const char *find(const char *at, const char *end, const char *mark)
 static void link_to(struct text *into, const char *label, size_t label_count, const char *to, size_t to_count,
                     int depth)
 {
+    static const char *const served[] = {"rules.md", "submit.md", "record.md", "statements.md", "threats.md"};
     char address[300];
     if (to_count >= sizeof address) to_count = 0;
     memcpy(address, to, to_count);
     address[to_count] = 0;
-    const char *place = strcmp(address, "rules.md") == 0 || strcmp(address, "docs/rules.md") == 0     ? "/rules"
-                        : strcmp(address, "submit.md") == 0 || strcmp(address, "docs/submit.md") == 0 ? "/submit"
-                        : address[0] == '/' && address[1] != '/'                                      ? address
-                        : html_url_is_safe(address)                                                   ? address
-                                                                                                      : NULL;
-    if (place != NULL) html_add(into, "<a href=\"%s\">", place);
+    const char *file = strncmp(address, "docs/", 5) == 0 ? address + 5 : address;
+    size_t length = strcspn(file, "#");
+    bool leads = html_url_is_safe(address) || (address[0] == '/' && address[1] != '/');
+    if (leads) html_add(into, "<a href=\"%s\">", address);
+    for (size_t i = 0; !leads && i < sizeof served / sizeof served[0]; i++) {
+        if (strlen(served[i]) != length || strncmp(served[i], file, length) != 0) continue;
+        html_add(into, "<a href=\"/%.*s%s\">", (int)length - 3, file, file + length);
+        leads = true;
+    }
     inline_words(into, label, label_count, depth + 1);
-    if (place != NULL) text_add(into, "</a>");
+    if (leads) text_add(into, "</a>");
 }
 
 // What an opening mark at `at` spans; returns where to go on, or NULL when it is no mark.
@@ -140,12 +145,50 @@ static void code_block(struct text *into, struct lines *lines)
     text_add(into, "</code></pre>\n");
 }
 
+// The lines that are indented by four blanks.
+static void indented_block(struct text *into, struct lines *lines)
+{
+    size_t gap = 0;
+    text_add(into, "<pre tabindex=\"0\" role=\"region\" aria-label=\"Code\"><code>");
+    do {
+        if (!blank(lines) && indent_of(lines) < 4) {
+            step_back(lines);
+            break;
+        }
+        if (blank(lines)) {
+            gap++;  // shown only when code follows
+            continue;
+        }
+        for (; gap > 0; gap--) text_add(into, "\n");
+        html_escape(into, lines->line + 4, lines->length - 4);
+        text_add(into, "\n");
+    } while (next_line(lines));
+    text_add(into, "</code></pre>\n");
+}
+
+// "Groups: the official result" is found as #groups-the-official-result; a second heading of the same words is not.
+static void heading_id(struct text *into, const char *at, size_t count)
+{
+    char id[80];
+    size_t length = 0;
+    for (size_t i = 0; i < count && length + 1 < sizeof id; i++) {
+        if (isalnum((unsigned char)at[i])) id[length++] = (char)tolower((unsigned char)at[i]);
+        if (at[i] == ' ' || at[i] == '-') id[length++] = '-';
+    }
+    id[length] = 0;
+    char whole[sizeof id + 8];
+    snprintf(whole, sizeof whole, " id=\"%s\"", id);
+    if (length > 0 && (into->at == NULL || strstr(into->at, whole) == NULL)) text_bytes(into, whole, strlen(whole));
+}
+
 static void heading(struct text *into, const struct lines *lines)
 {
     size_t level = strspn(lines->line, "#"), skip = level;
     while (skip < lines->length && lines->line[skip] == ' ') skip++;
     if (level > 6) level = 6;
-    text_add(into, "<h%zu>", level);
+    text_add(into, "<h%zu", level);
+    if (level > 1) heading_id(into, lines->line + skip, lines->length - skip);
+    text_add(into, ">");
     inline_words(into, lines->line + skip, lines->length - skip, 0);
     text_add(into, "</h%zu>\n", level);
 }
@@ -261,6 +304,8 @@ void markdown_write(struct text *into, const char *document)
             lines.at = end != NULL ? end + 3 : lines.line + strlen(lines.line);
         } else if (lines.line[0] == '#') {
             heading(into, &lines);
+        } else if (indent_of(&lines) >= 4) {
+            indented_block(into, &lines);
         } else if (strncmp(lines.line, "```", 3) == 0) {
             code_block(into, &lines);
         } else if (lines.line[0] == '|' && lines.length > 1) {

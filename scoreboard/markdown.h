@@ -5,8 +5,8 @@
 
 #include "runtime/base/text.h"
 
-// HTML of a whole document; comments are left out. A link to rules.md or submit.md leads to the page of that name, to
-// another file of the repository nowhere: its words stay.
+// HTML of a whole document; comments are left out. A link to a document that has a page (rules.md) leads there,
+// to another file of the repository nowhere: its words stay. Headings below the first can be linked to by their words.
 void markdown_write(struct text *into, const char *document);
 
 #endif

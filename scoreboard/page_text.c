@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages that are words: the rules and how to submit, from the repository's own documents; and what trust means.
+// Pages that are words: rules and how to take part, from the repository's own documents; and what trust means.
 #include <string.h>
 
 #include "runtime/base/embed.h"
@@ -30,6 +30,21 @@ static int show_rules(struct page *page)
 static int show_submit(struct page *page)
 {
     return document(page, "docs/submit.md", "Take part", "How to submit a run");
+}
+
+static int show_record(struct page *page)
+{
+    return document(page, "docs/record.md", "Another framework", "How any training program takes part");
+}
+
+static int show_statements(struct page *page)
+{
+    return document(page, "docs/statements.md", "Statements", "The form of what is signed");
+}
+
+static int show_threats(struct page *page)
+{
+    return document(page, "docs/threats.md", "Threats", "What is stopped, what only becomes visible, and what remains");
 }
 
 static int show_trust(struct page *page)
@@ -79,6 +94,21 @@ int page_rules(const struct request *request, struct answer *answer)
 int page_submit(const struct request *request, struct answer *answer)
 {
     return page_make(request, answer, show_submit);
+}
+
+int page_record(const struct request *request, struct answer *answer)
+{
+    return page_make(request, answer, show_record);
+}
+
+int page_statements(const struct request *request, struct answer *answer)
+{
+    return page_make(request, answer, show_statements);
+}
+
+int page_threats(const struct request *request, struct answer *answer)
+{
+    return page_make(request, answer, show_threats);
 }
 
 int page_trust(const struct request *request, struct answer *answer)

@@ -169,6 +169,13 @@ static void markdown_is_the_subset_we_use(void **state)
         {"[r](rules.md) [s](docs/submit.md) [w](https://example.org/) [f](formats.md) [j](javascript:x)\n",
          "<p><a href=\"/rules\">r</a> <a href=\"/submit\">s</a> <a href=\"https://example.org/\">w</a> f j</p>\n"},
         {"<script> & \"x\" [a **b `c\n", "<p>&lt;script&gt; &amp; &quot;x&quot; [a **b `c</p>\n"},
+        {"## Groups: the *official* result\n## Groups: the official result\n",
+         "<h2 id=\"groups-the-official-result\">Groups: the <em>official</em> result</h2>\n"
+         "<h2>Groups: the official result</h2>\n"},
+        {"[a](docs/record.md#x) [b](threats.md) [c](statements.mdx)\n",
+         "<p><a href=\"/record#x\">a</a> <a href=\"/threats\">b</a> c</p>\n"},
+        {"a\n\n    b <c>\n\n      d\n\ne\n",
+         "<p>a</p>\n<pre tabindex=\"0\" role=\"region\" aria-label=\"Code\"><code>b &lt;c&gt;\n\n  d\n</code></pre>\n<p>e</p>\n"},
         {"2 * 3 * 4\n", "<p>2 * 3 * 4</p>\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -198,7 +198,7 @@ static void an_empty_board_says_what_leads_onto_it(void **state)
     assert_shows(page, "dawn infer cifar10 --latency");
     page = page_of(page_board, "/", "squad", "training-time", NULL);  // nothing of DAWN's trains it
     assert_hides(page, "dawn train");
-    assert_shows(page, "also with a program of your own");
+    assert_shows(page, "with a program of your own");
     page = page_of(page_board, "/", "demo", "training-time", NULL);
     assert_shows(page, "dawn train cifar10 --data synthetic --cost-per-hour");
     static const char *const never[][2] = {
