@@ -5,7 +5,8 @@
 #include <math.h>
 #include <stddef.h>
 
-enum kind { TEXT, INTEGER, COUNT, REAL, KNOWN, TRUST_WORD, UNIT, SEQUENCE };  // KNOWN: negative is not known
+// KNOWN: negative is not known. ABOVE_0: neither is 0.
+enum kind { TEXT, INTEGER, COUNT, REAL, KNOWN, TRUST_WORD, UNIT, ABOVE_0 };
 static const struct {
     const char *name;
     enum kind kind;
@@ -19,8 +20,8 @@ static const struct {
     COLUMN("author", TEXT, author), COLUMN("team", TEXT, team), COLUMN("model", TEXT, model),
     COLUMN("hardware", TEXT, hardware), COLUMN("framework", TEXT, framework), COLUMN("precision", TEXT, precision),
     COLUMN("division", TEXT, division), COLUMN("date", TEXT, date), COLUMN("code_url", TEXT, code_url),
-    COLUMN("tags", TEXT, tags), COLUMN("sequence", SEQUENCE, sequence), COLUMN("devices", INTEGER, devices),
-    COLUMN("views", INTEGER, views), COLUMN("flags", INTEGER, flags),
+    COLUMN("tags", TEXT, tags), COLUMN("sequence", ABOVE_0, sequence), COLUMN("devices", ABOVE_0, devices),
+    COLUMN("views", ABOVE_0, views), COLUMN("flags", INTEGER, flags),
 };
 
 int column_count(void)
@@ -49,7 +50,7 @@ json_t *column_value(int column, const struct entry *entry)
     case UNIT: return json_string(board_unit(entry->board));
     case COUNT: return json_integer(*(const int *)at);
     case INTEGER: return json_integer(*(const int64_t *)at);
-    case SEQUENCE: return *(const int64_t *)at != 0 ? json_integer(*(const int64_t *)at) : json_null();
+    case ABOVE_0: return *(const int64_t *)at != 0 ? json_integer(*(const int64_t *)at) : json_null();
     default: break;
     }
     const double number = *(const double *)at;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// News as Atom (RFC 4287). Names of entries are tag addresses (RFC 4151), so that they stay when a server moves; links are
-// relative to the feed's own address. Workload: readers that ask every hour. Cost: one query for the newest rows.
+// News as Atom (RFC 4287). Names of entries are tag addresses (RFC 4151), so that they stay when a server moves, and name
+// board, rank and source, so that they stay when its boards are rebuilt. `updated` is the acceptance: an amendment changes
+// no word of an entry here. Links are relative to the feed's own address. Workload: readers that ask every hour. Cost: one query for the newest rows.
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -24,11 +25,11 @@ static void one(struct page *page, const struct entry *entry, const char *origin
     struct text *out = page->out;
     char value[BOARD_VALUE];
     html_add(out,
-             "<entry><title>%s, %s: %s by %s</title><id>tag:%s,2026:%s/%s/%s/%lld</id><link rel=\"alternate\" "
+             "<entry><title>%s, %s: %s by %s</title><id>tag:%s,2026:%s/%s/%s/%s</id><link rel=\"alternate\" "
              "href=\"%s\"/><updated>",
              page_task_title(entry->contest), board_title(entry->board), board_value(entry->board, entry->value, value),
              entry->author, origin, entry->contest, board_word(entry->board), rank_word(entry->order),
-             (long long)entry->id, page_entry_address(&page->arena, entry));
+             html_part(&page->arena, entry->source), page_entry_address(&page->arena, entry));
     moment(out, entry->accepted_ms);
     html_add(out,
              "</updated><author><name>%s</name></author><content type=\"text\">Place %lld (%s). %s on %s, %s. Trust: "

@@ -64,8 +64,8 @@ struct MHD_Response *reply_make(struct answer *answer, enum reply_use use, const
     add_caching(response, answer, tag);
     if (answer->type != NULL) header(response, "Content-Type", answer->type);
     if (*answer->location != 0) add_location(response, answer->location);
-    if (answer->file_name != NULL) {
-        snprintf(line, sizeof line, "attachment; filename=\"%.200s\"", answer->file_name);
+    if (*answer->file_name != 0) {
+        snprintf(line, sizeof line, "attachment; filename=\"%s\"", answer->file_name);
         header(response, "Content-Disposition", line);
     }
     if (answer->retry_after > 0) {
@@ -115,7 +115,7 @@ enum problem reply_problem_of(int rc)
 void answer_problem(struct answer *answer, enum problem problem, const char *detail, const struct findings *findings)
 {
     answer->body.length = 0;
-    answer->file_name = NULL;
+    answer->file_name[0] = 0;
     answer->location[0] = 0;
     answer->immutable = false;
     answer->status = problem_status(problem);

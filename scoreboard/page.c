@@ -182,6 +182,11 @@ void page_money(struct text *out, double usd)
         page_value(out, BOARD_TRAINING_COST, usd);
 }
 
+void page_count(struct text *out, int64_t count, const char *one, const char *many)
+{
+    html_add(out, "<b>%lld</b> %s", (long long)count, count == 1 ? one : many);
+}
+
 void page_person_link(struct page *page, const char *handle)
 {
     html_add(page->out, "<a href=\"/people/%s\"><bdi>%s</bdi></a>", html_part(&page->arena, handle), handle);

@@ -7,6 +7,7 @@
 #include "scoreboard/column.h"
 #include "scoreboard/page.h"
 #include "scoreboard/routes.h"
+#include "scoreboard/table.h"
 
 enum { CSV_MOST = 100000 };
 
@@ -23,12 +24,13 @@ static void cell(struct text *out, const char *words)
 
 static void row(struct text *out, const struct entry *entry)
 {
+    char number[TABLE_NUMBER];
     for (int i = 0; i < column_count(); i++) {
         json_t *value = column_value(i, entry);
         if (i > 0) text_add(out, ",");
         if (json_is_string(value)) cell(out, json_string_value(value));
         else if (json_is_integer(value)) text_add(out, "%lld", (long long)json_integer_value(value));
-        else if (json_is_real(value)) text_add(out, "%.17g", json_real_value(value));
+        else if (json_is_real(value)) text_add(out, "%s", table_number(json_real_value(value), number));
         json_decref(value);  // null: an empty cell
     }
     text_add(out, "\r\n");
@@ -55,6 +57,7 @@ static int show(struct page *page)
 int page_csv(const struct request *request, struct answer *answer)
 {
     answer->type = "text/csv; charset=utf-8";
-    answer->file_name = "board.csv";
-    return page_make(request, answer, show);
+    TRY(page_make(request, answer, show));
+    snprintf(answer->file_name, sizeof answer->file_name, "%s-%s.csv", request->word[0], request->word[1]);
+    return 0;
 }

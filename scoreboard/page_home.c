@@ -8,11 +8,20 @@ enum { HOME_NEWEST = 8 };
 
 static void totals_line(struct page *page, const struct totals *totals)
 {
-    html_add(
-        page->out,
-        "<ul class=\"totals\"><li><b>%lld</b> signed runs</li><li><b>%lld</b> groups</li><li><b>%lld</b> people</li>"
-        "<li><b>%lld</b> entries of DAWNBench's archive</li></ul>",
-        (long long)totals->runs, (long long)totals->groups, (long long)totals->people, (long long)totals->imports);
+    const struct {
+        int64_t count;
+        const char *one, *many;
+    } parts[] = {{totals->runs, "signed run", "signed runs"},
+                 {totals->groups, "group", "groups"},
+                 {totals->people, "person", "people"},
+                 {totals->imports, "entry of DAWNBench's archive", "entries of DAWNBench's archive"}};
+    html_add(page->out, "<ul class=\"totals\">");
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        html_add(page->out, "<li>");
+        page_count(page->out, parts[i].count, parts[i].one, parts[i].many);
+        html_add(page->out, "</li>");
+    }
+    html_add(page->out, "</ul>");
 }
 
 static void take_part(struct page *page)

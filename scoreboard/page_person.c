@@ -123,9 +123,15 @@ static int show_log(struct page *page)
     html_add(page->out,
              "<h1>Log</h1><p class=\"lead\">Every statement this board accepted, in the order in which it did. Nothing "
              "is ever taken out; a "
-             "withdrawal is a statement of its own.</p><p>%lld statements: %lld runs in %lld groups or alone, by %lld "
-             "people.</p>\n",
-             (long long)totals.statements, (long long)totals.runs, (long long)totals.groups, (long long)totals.people);
+             "withdrawal is a statement of its own.</p><p>");
+    page_count(page->out, totals.statements, "statement", "statements");
+    html_add(page->out, ": ");
+    page_count(page->out, totals.runs, "run", "runs");
+    html_add(page->out, " alone or in ");
+    page_count(page->out, totals.groups, "group", "groups");
+    html_add(page->out, ", by ");
+    page_count(page->out, totals.people, "person", "people");
+    html_add(page->out, ".</p>\n");
     if (count > 0)
         statements(page, log, count, true, "Oldest first");
     else

@@ -22,7 +22,7 @@ struct answer {
     int status;                       // 200 by default
     const char *type;                 // "text/html; charset=utf-8" by default
     struct text body;                 // http.c frees it
-    const char *file_name;            // for downloads; NULL: shown in place
+    char file_name[64];               // for downloads; "": shown in place
     char location[256];               // "" or an address, for 201 and redirects
     int retry_after;
     bool immutable;                   // never changes: exact bytes of statements, assets named by their digest

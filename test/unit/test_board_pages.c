@@ -2,6 +2,7 @@
 // Pages of runs and groups as they come out of a record: figures, words and links, for statements that tests signed.
 #include "test/unit/fixture_board.h"
 
+#include "scoreboard/dawnbench.h"
 #include "scoreboard/routes.h"
 
 static struct answer answer;
@@ -184,6 +185,46 @@ static void an_official_group_as_a_page(void **state)
     assert_shows(page, "<td>withdrawn</td>");
 }
 
+// ---- feeds and files --------------------------------------------------------------------------------------------------
+static void names_in_a_feed_outlive_a_rebuilt_record(void **state)
+{
+    (void)state;
+    hand_in_a_group();
+    const char *feed = page_of(page_task_feed, "/boards/cifar10/feed.atom", "cifar10", NULL, NULL);
+    assert_shows(feed, "<id>tag:test,2026:cifar10/training-time/classic/%233</id>");
+    assert_shows(feed, "<id>tag:test,2026:cifar10/training-time/group/group%20" FIXTURE_GROUP "</id>");
+}
+
+static void what_is_not_known_is_an_empty_cell(void **state)
+{
+    (void)state;
+    struct dawnbench_entry *e;
+    static const char json[] = "{\"version\": \"v1.0\", \"author\": \"A\", \"framework\": \"F\", \"model\": \"M\", "
+                               "\"hardware\": \"a machine\", \"timestamp\": \"2018-01-01\"}",
+                      tsv[] = "epoch\thours\ttop1Accuracy\n1\t1\t94.5\n";
+    assert_int_equal(dawnbench_read(contest_find("cifar10"), true, "x", json, strlen(json), tsv, strlen(tsv), &e), 0);
+    assert_int_equal(store_import(store, (const struct dawnbench_entry *const[]){e}, 1, FIXTURE_NOW_MS), 0);
+    dawnbench_free(e);
+    const char *csv = page_of(page_csv, "/boards/cifar10/training-time.csv", "cifar10", "training-time", NULL);
+    assert_string_equal(answer.file_name, "cifar10-training-time.csv");
+    // low, high, runs, accuracy; then no cost, views, devices, precision
+    assert_shows(csv, ",3600,3600,1,0.94499999999999995,,,,\"\",");
+}
+
+static void one_is_no_plural(void **state)
+{
+    (void)state;
+    assert_int_equal(hand_in(group_run_of("ada", 1, 1), &ada), PROBLEM_NONE);
+    const char *page = page_of(page_log, "/log", NULL, NULL, NULL);
+    assert_shows(page, "<b>1</b> statement: <b>1</b> run alone or in <b>1</b> group, by <b>1</b> person.");
+    page = page_of(page_home, "/", NULL, NULL, NULL);
+    assert_shows(page, "<li><b>1</b> signed run</li><li><b>1</b> group</li><li><b>1</b> person</li><li><b>0</b> entries of");
+    json_t *run = run_of("ada", 2);
+    fixture_set(fixture_item(run, "latencies", 0), "threads", json_integer(1));
+    assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
+    assert_shows(run_page(last.sequence), "1 thread: 10,000 items one at a time");
+}
+
 // ---- how to begin -----------------------------------------------------------------------------------------------------
 static void an_empty_board_says_what_leads_onto_it(void **state)
 {
@@ -233,6 +274,9 @@ int main(void)
         TEST(an_amendment_shows_what_it_says),
         TEST(an_official_group_as_rows),
         TEST(an_official_group_as_a_page),
+        TEST(names_in_a_feed_outlive_a_rebuilt_record),
+        TEST(what_is_not_known_is_an_empty_cell),
+        TEST(one_is_no_plural),
         TEST(an_empty_board_says_what_leads_onto_it),
         TEST(the_demonstration_has_no_target_of_its_own),
     };
