@@ -50,7 +50,7 @@ many=$url
 serve none
 none=$url
 
-python3 "$ROOT/test/cli/pages_check.py" "$many" 2000
+python3 "$ROOT/test/cli/pages_check.py" "$many" 2000 all
 python3 "$ROOT/test/cli/pages_check.py" "$none" 200
 
 for program in chromium chromedriver; do

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Follows every link of a scoreboard and holds each page against the rules that a program can see without a browser:
-pages_check.py ADDRESS MOST. Prints what is wrong and fails."""
+pages_check.py ADDRESS MOST [all]. Prints what is wrong and fails. "all": every address of scoreboard/routes.h that can be
+read has to have been visited, so that no page is left out because nothing leads to it or because the record lacks it."""
 import csv
 import io
+import json
+import os
 import re
 import sys
 import urllib.error
@@ -14,7 +17,7 @@ from html.parser import HTMLParser
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
           "frame-ancestors 'none'; base-uri 'none'; form-action 'self'")
-wrong = []
+wrong, visited = [], []
 
 
 class Page(HTMLParser):
@@ -46,6 +49,8 @@ class Page(HTMLParser):
             self.links.append(a["href"])
         if tag in ("input", "select") and a.get("type") != "hidden":
             self.fields.append(a.get("id"))
+        if tag == "script" and "src" in a:
+            self.links.append(a["src"])
         if tag == "label":
             self.labels.add(a.get("for"))
         if tag == "th" and "scope" not in a:
@@ -100,6 +105,8 @@ def get(address):
         answer = urllib.request.urlopen(address, timeout=60)
     except urllib.error.HTTPError as error:
         answer = error
+    if answer.status == 200:
+        visited.append(urllib.parse.urlsplit(address).path)
     return answer.status, answer.headers, answer.read().decode()
 
 
@@ -119,6 +126,8 @@ def check(address, status, headers, body):
         if len({len(row) for row in rows}) != 1 or rows[0][0] != "rank":
             wrong.append("%s: columns of different number" % address)
         return []
+    if kind == "application/json":
+        json.loads(body)
     if kind == "image/svg+xml":
         xml.fromstring(body)
     if kind != "text/html":
@@ -131,6 +140,16 @@ def check(address, status, headers, body):
         if text in body:
             wrong.append("%s: a stranger's markup came through: %s" % (address, text))
     return page.links
+
+
+def unvisited():
+    """Patterns of the routes that no visited path belongs to: a path belongs to the pattern with the most letters."""
+    source = open(os.path.join(os.path.dirname(__file__), "../../scoreboard/routes.h")).read()
+    patterns = re.findall(r'ROUTE\("GET", "([^"]+)"', source)
+    forms = sorted(patterns, key=lambda pattern: -len(re.sub(r"{\w+}", "", pattern)))
+    forms = [(pattern, re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(pattern)))) for pattern in forms]
+    seen = {next((pattern for pattern, form in forms if form.fullmatch(path)), None) for path in visited}
+    return [pattern for pattern in patterns if pattern not in seen]
 
 
 def main():
@@ -164,6 +183,16 @@ def main():
         if found != 200:
             wrong.append("%s: %d" % (path, found))
         check(base + path, found, headers, body)
+    apart = ["/robots.txt", "/api/v1", "/api/v1/health", "/api/v1/tasks", "/api/v1/boards/cifar10/training-time/history"]
+    if "all" in sys.argv[3:]:
+        first = json.loads(get(base + "/api/v1/statements/1")[2])
+        apart += ["/api/v1/people/" + first["handle"], "/api/v1/keys/" + urllib.parse.quote(first["key"], safe="")]
+    for path in apart:
+        found, headers, body = get(base + path)
+        if found != 200:
+            wrong.append("%s: %d" % (path, found))
+        check(base + path, found, headers, body)
+    wrong.extend("%s: nothing leads there" % pattern for pattern in unvisited() if "all" in sys.argv[3:])
     for sentence in wrong[:40]:
         print(sentence)
     print("%d pages and files followed, %d things wrong: %s" % (sum(kinds.values()), len(wrong), kinds))
