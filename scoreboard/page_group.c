@@ -172,7 +172,7 @@ static void write_page(struct page *page, const struct gathered *g)
 {
     const struct shown *first = &g->runs[0];
     const char *nonce = page->request->word[0];
-    shown_begin(page, first, arena_text(&page->arena, "Group %.8s", nonce),
+    shown_begin(page, first, arena_text(&page->arena, "group %.8s", nonce),
                 "A group of runs, announced before the first began");
     page_demo_note(page, first->contest);
     verdict(page, g);

@@ -222,7 +222,9 @@ static void clocks(struct page *page, const struct shown *shown)
     }
     if (small.label != NULL) parts[count++] = small;
     for (int i = 0; i < count; i++)
-        parts[i].figure = arena_text(&page->arena, "%.2f s (%.1f%%)", parts[i].value, 100 * parts[i].value / whole);
+        parts[i].figure = parts[i].value < whole / 1000
+                              ? "below 0.1%"
+                              : arena_text(&page->arena, "%.2f s (%.1f%%)", parts[i].value, 100 * parts[i].value / whole);
     if (count > 0)
         chart_stack(page->out, "c-clock", "Where the run's seconds went",
                     "One bar: what each kind of segment of the one clock took, and its share.", parts, count);
@@ -233,7 +235,7 @@ static void clocks(struct page *page, const struct shown *shown)
 static void run_page(struct page *page, const struct shown *shown, const struct entries *places)
 {
     const struct stored *stored = &shown->stored;
-    const char *run = arena_text(&page->arena, "Run %lld", (long long)stored->sequence);
+    const char *run = arena_text(&page->arena, "run %lld", (long long)stored->sequence);
     shown_begin(page, shown, run, "A run: curve, clocks, checks, and how to verify it.");
     state_notes(page, shown);
     headline(page, shown);

@@ -25,7 +25,7 @@ double shown_ranked_cost(const struct shown *);        // USD: the classic clock
 // Scores in charts: percent, a share as it is.
 double shown_score(const struct contest *, double share);
 struct chart_axis shown_axis(const struct contest *);
-// Begins the page of a run, or of a group by one of its runs: "MODEL by AUTHOR (run 3)", below its task.
+// Begins the page of a run, or of a group by one of its runs: "MODEL by AUTHOR (run 3)" for the name "run 3".
 void shown_begin(struct page *, const struct shown *, const char *name, const char *about);
 
 // The lower half of a run's page (page_run_facts.c).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a stored statement to what charts and tables need. The payload passed the parser when it was accepted; it passes it
 // again here, so that a page never trusts the database's file more than a stranger's upload.
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -117,8 +118,9 @@ void shown_begin(struct page *page, const struct shown *shown, const char *name,
 {
     const struct contest *contest = shown->contest;
     const char *task = contest != NULL ? contest->title : shown_text(shown, "task");
+    const char *crumb = arena_text(&page->arena, "%c%s", toupper((unsigned char)*name), name + 1);
     const struct crumb ways[] = {
-        {task, contest != NULL ? arena_text(&page->arena, "/boards/%s", contest->name) : "/"}, {name, NULL}};
+        {task, contest != NULL ? arena_text(&page->arena, "/boards/%s", contest->name) : "/"}, {crumb, NULL}};
     const char *model = shown_text(shown, "model.name"), *author = shown->stored.handle;
     const char *in_title = arena_text(&page->arena, "%s by %s (%s)", model, author, name);
     page_begin(page, in_title, about, ways);
