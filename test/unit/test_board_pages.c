@@ -3,6 +3,7 @@
 #include "test/unit/fixture_board.h"
 
 #include "scoreboard/dawnbench.h"
+#include "scoreboard/page_run.h"
 #include "scoreboard/routes.h"
 
 static struct answer answer;
@@ -211,6 +212,28 @@ static void what_is_not_known_is_an_empty_cell(void **state)
     assert_shows(csv, ",3600,3600,1,0.94499999999999995,,,,\"\",");
 }
 
+static void f1_is_no_percentage(void **state)
+{
+    (void)state;
+    struct dawnbench_entry *e;
+    static const char json[] = "{\"version\": \"v1.0\", \"author\": \"A\", \"framework\": \"F\", \"model\": \"M\", "
+                               "\"hardware\": \"a machine\", \"timestamp\": \"2018-01-01\"}",
+                      tsv[] = "epoch\thours\tf1Score\n1\t1\t0.5\n2\t2\t0.7612\n";
+    assert_int_equal(dawnbench_read(contest_find("squad"), true, "x", json, strlen(json), tsv, strlen(tsv), &e), 0);
+    assert_int_equal(store_import(store, (const struct dawnbench_entry *const[]){e}, 1, FIXTURE_NOW_MS), 0);
+    dawnbench_free(e);
+    const struct request request = {
+        .path = "/", .word = {"SQuAD", "train", "x"}, .store = store, .reader = reader};
+    assert_int_equal(page_archive(&request, &answer), 0);
+    assert_shows(answer.body.at, ">0.7<");  // of the axis
+    assert_hides(answer.body.at, "%</text>");
+    assert_shows(page_of(page_board, "/", "squad", "training-time", NULL), ">0.7612</div>");
+    char score[TEXT_FIGURE];
+    assert_string_equal(page_score_text(contest_find("squad"), 0.7612, score), "0.7612");
+    assert_string_equal(page_score_text(contest_find("cifar10"), 0.7612, score), "76.12%");
+    assert_true(shown_score(contest_find("squad"), 0.75) == 0.75 && shown_score(contest_find("cifar10"), 0.75) == 75);
+}
+
 static void one_is_no_plural(void **state)
 {
     (void)state;
@@ -276,6 +299,7 @@ int main(void)
         TEST(an_official_group_as_a_page),
         TEST(names_in_a_feed_outlive_a_rebuilt_record),
         TEST(what_is_not_known_is_an_empty_cell),
+        TEST(f1_is_no_percentage),
         TEST(one_is_no_plural),
         TEST(an_empty_board_says_what_leads_onto_it),
         TEST(the_demonstration_has_no_target_of_its_own),
