@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // News as Atom (RFC 4287). Names of entries are tag addresses (RFC 4151), so that they stay when a server moves, and name
 // board, rank and source, so that they stay when its boards are rebuilt. `updated` is the acceptance: an amendment changes
-// no word of an entry here. Links are relative to the feed's own address. Workload: readers that ask every hour. Cost: one query for the newest rows.
+// no word of an entry here. Links are relative to the feed's own address.
+// Workload: readers that ask every hour. Cost: one query for the newest rows.
 #include <stdio.h>
 #include <string.h>
 #include <time.h>

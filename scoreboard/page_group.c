@@ -190,7 +190,8 @@ static void write_page(struct page *page, const struct gathered *g)
     runs_table(page, g);
     statistics(page, g);
     html_add(page->out,
-             "<p class=\"links\"><a href=\"/api/v1/groups/%s\">JSON</a> <a href=\"/rules#groups-the-official-result\">Rules of groups</a></p>\n",
+             "<p class=\"links\"><a href=\"/api/v1/groups/%s\">JSON</a> <a "
+             "href=\"/rules#groups-the-official-result\">Rules of groups</a></p>\n",
              html_part(&page->arena, nonce));
     page_end(page);
 }

@@ -28,7 +28,8 @@ static void take_part(struct page *page)
 {
     html_add(page->out, "<section aria-labelledby=\"part\"><h2 id=\"part\">Take part</h2><p>Train, check what would be "
                         "published, sign it with the "
-                        "SSH key you have (or one that <code>dawn keys new</code> makes), send it. A board ranks within the same second.</p>");
+                        "SSH key you have (or one that <code>dawn keys new</code> makes), send it. A board ranks "
+                        "within the same second.</p>");
     page_command(page, "part-commands",
                  "dawn train cifar10 --data synthetic         # no download: a try for the demonstration board\n"
                  "dawn submit --dry-run --handle YOUR-NAME    # every check, and what would be shown\n"

@@ -359,5 +359,6 @@ void page_how_to_be_first(struct page *page, const struct filter *filter)
              contest->harness || contest->synthetic ? ":" : ".");
     if (contest->harness || contest->synthetic)
         page_command(page, "first", first_commands(page, filter));
-    html_add(page->out, "<p><a href=\"/submit\">How to take part</a>, also <a href=\"/record\">with a program of your own</a>.</p></div>\n");
+    html_add(page->out, "<p><a href=\"/submit\">How to take part</a>, also "
+                        "<a href=\"/record\">with a program of your own</a>.</p></div>\n");
 }
