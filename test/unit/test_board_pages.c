@@ -208,8 +208,10 @@ static void what_is_not_known_is_an_empty_cell(void **state)
     dawnbench_free(e);
     const char *csv = page_of(page_csv, "/boards/cifar10/training-time.csv", "cifar10", "training-time", NULL);
     assert_string_equal(answer.file_name, "cifar10-training-time.csv");
-    // low, high, runs, accuracy; then no cost, views, devices, precision
-    assert_shows(csv, ",3600,3600,1,0.94499999999999995,,,,\"\",");
+    assert_shows(csv, ",value,unit,low,high,cost,accuracy,p,runs,");
+    assert_shows(csv, ",3600,\"s\",3600,3600,,0.945,,1,");
+    assert_shows(csv, ",sequence,devices,views,flags\r\n");
+    assert_shows(csv, ",,,,0\r\n");
 }
 
 static void f1_is_no_percentage(void **state)
