@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "scoreboard/ranking.h"
 #include "scoreboard/routes.h"
 
 static void state_notes(struct page *page, const struct shown *shown)
@@ -33,7 +34,11 @@ static void state_notes(struct page *page, const struct shown *shown)
         page_note(
             page->out, "warn", "Self-evaluated.",
             "The program that was trained reported its own score; DAWN's harness owned neither data nor evaluation.");
-    if (!shown_reached(shown))
+    if (!ranking_ended(shown->statement.json))
+        page_note(page->out, "warn",
+                  strcmp(shown_text(shown, "status"), "failed") == 0 ? "This run failed." : "This run was interrupted.",
+                  "It did not come to its end, so it stands on no board.");
+    else if (!shown_reached(shown))
         page_note(page->out, "info", "The target was not met.",
                   "Such a run stands on no board of single runs; in a group it counts all the same.");
     if (stored->note != NULL && *stored->note)

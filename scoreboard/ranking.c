@@ -49,6 +49,12 @@ const struct contest *ranking_contest(const json_t *run)
     return contest_of(canonical_text(run, "task"), canonical_int(run, "synthetic") != 0);
 }
 
+bool ranking_ended(const json_t *run)
+{
+    const char *status = canonical_text(run, "status");
+    return strcmp(status, "done") == 0 || strcmp(status, "missed") == 0;
+}
+
 // What all rows of a run share.
 static struct entry entry_of(const json_t *run, struct arena *arena)
 {
@@ -138,7 +144,8 @@ int ranking_of_run_at(const struct statement *s, int64_t target_micro, struct ar
 {
     const json_t *run = s->json;
     int count = 0;
-    if (s->type != STATEMENT_RUN || ranking_contest(run) == NULL || target_micro > canonical_int(run, "target_micro")) return 0;
+    if (s->type != STATEMENT_RUN || ranking_contest(run) == NULL || !ranking_ended(run)) return 0;
+    if (target_micro > canonical_int(run, "target_micro")) return 0;
     const json_t *point = crossing(run, target_micro);
     if (point != NULL) {
         struct entry entry = entry_of(run, arena);
@@ -186,11 +193,10 @@ static bool is_custom(const json_t *run)
 static struct group_run group_run_of(const json_t *run)
 {
     const json_t *last = last_point(run, false), *score = last_point(run, true);
-    const char *status = canonical_text(run, "status");
     return (struct group_run){
         .seed = canonical_int(run, "seed"), .ns = canonical_int(last, "t_ns"), .k = canonical_int(score, "k"),
         .items = canonical_int(run, "items"),
-        .finished = score != NULL && (strcmp(status, "done") == 0 || strcmp(status, "missed") == 0),
+        .finished = score != NULL && ranking_ended(run),
         .synthetic = canonical_int(run, "synthetic") != 0, .custom = is_custom(run),
         .stopped_at_target = canonical_int(run, "stop_at_target") != 0,
     };

@@ -34,5 +34,7 @@ int ranking_curve(const struct statement *, char hex[DIGEST_HEX]) MUST_CHECK;
 // "2 x NVIDIA H200", "AMD EPYC 9R14, 2 threads": what a run or a latency computed on, as boards and pages show it.
 const char *ranking_hardware(const json_t *of, struct arena *);
 const struct contest *ranking_contest(const json_t *run);  // NULL: there is none
+// Whether the run came to its end, above the target or below. What failed or was interrupted stands on no board.
+bool ranking_ended(const json_t *run);
 
 #endif

@@ -148,6 +148,18 @@ static void test_latency_of_f1(void **state)
     assert_double(row_of(rows, count, BOARD_INFERENCE_COST)->accuracy, 0.76);
 }
 
+static void test_what_did_not_end(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"done", "failed", "interrupted"};
+    struct ranked rows[BOARDS];
+    for (int i = 0; i < 3; i++) {
+        json_t *run = fixture_run();
+        fixture_set(run, "status", json_string(words[i]));
+        assert_int_equal(rows_of(run, rows) > 0, i == 0);
+    }
+}
+
 static void test_demo(void **state)
 {
     (void)state;
@@ -394,7 +406,8 @@ static void test_hardware(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_run), cmocka_unit_test(test_exact_crossing), cmocka_unit_test(test_no_price_no_cost),
-    cmocka_unit_test(test_latencies), cmocka_unit_test(test_latency_of_f1), cmocka_unit_test(test_demo),
+    cmocka_unit_test(test_latencies), cmocka_unit_test(test_latency_of_f1), cmocka_unit_test(test_what_did_not_end),
+    cmocka_unit_test(test_demo),
     cmocka_unit_test(test_group), cmocka_unit_test(test_self_evaluated_group), cmocka_unit_test(test_spoiled_groups),
     cmocka_unit_test(test_brief), cmocka_unit_test(test_nothing_left), cmocka_unit_test(test_curve),
     cmocka_unit_test(test_hardware),
