@@ -348,13 +348,5 @@ int ranking_curve(const struct statement *s, char hex[DIGEST_HEX])
     json_t *value = json_pack("{s:s, s:s, s:s, s:I, s:o, s:o}", "task", canonical_text(run, "task_digest"), "recipe",
                               canonical_text(run, "recipe.digest"), "binary", canonical_text(run, "software.binary_digest"),
                               "seed", (json_int_t)canonical_int(run, "seed"), "data", digests, "points", curve_of(run));
-    BUG_IF(value == NULL);
-    char *bytes;
-    size_t count;
-    int rc = canonical_write(value, &bytes, &count);
-    json_decref(value);
-    TRY(rc);
-    digest_bytes(bytes, count, hex);
-    free(bytes);
-    return 0;
+    return canonical_digest(value, hex);
 }

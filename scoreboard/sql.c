@@ -9,28 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/database.h"
 #include "runtime/base/embed.h"
 #include "runtime/base/text.h"
 
 int sql_fail(struct sql *s, const char *what)
 {
-    switch (sqlite3_errcode(s->db) & 0xff) {
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-        return fail(ERR_DATABASE, "can not %s: %s is locked by another program", what, s->path);
-    case SQLITE_FULL:
-        return fail(ERR_DATABASE, "can not %s: no space left on the disk of %s", what, s->path);
-    case SQLITE_READONLY:
-        return fail(ERR_DATABASE, "can not %s: %s, or its folder, is read-only", what, s->path);
-    case SQLITE_NOTADB:
-        return fail(ERR_DATABASE, "can not %s: %s is not a database", what, s->path);
-    case SQLITE_CORRUPT:
-        return fail(ERR_DATABASE, "can not %s: %s is damaged", what, s->path);
-    case SQLITE_CANTOPEN:
-        return fail(ERR_DATABASE, "can not %s: %s, or a file beside it, can not be opened", what, s->path);
-    default:
-        return fail(ERR_DATABASE, "can not %s in %s: %s", what, s->path, sqlite3_errmsg(s->db));
-    }
+    return database_fail(s->db, s->path, what);
 }
 
 static int prepare(struct sql *s, const char *text, sqlite3_stmt **out)

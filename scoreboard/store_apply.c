@@ -17,14 +17,7 @@ int store_group_terms(const struct statement *statement, char hex[DIGEST_HEX])
                               (json_int_t)canonical_int(run, "group.planned"), "announced_ms",
                               (json_int_t)canonical_int(run, "group.announced_ms"), "synthetic",
                               (json_int_t)canonical_int(run, "synthetic"));
-    char *bytes;
-    size_t count;
-    int rc = canonical_write(terms, &bytes, &count);
-    json_decref(terms);
-    TRY(rc);
-    digest_bytes(bytes, count, hex);
-    free(bytes);
-    return 0;
+    return canonical_digest(terms, hex);
 }
 
 const char *store_chain_head(const struct statement *statement)

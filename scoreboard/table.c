@@ -30,23 +30,11 @@ static void add_tsv_cell(struct text *into, const char *cell)
     for (; *cell != 0; cell++) text_add(into, "%c", (unsigned char)*cell < 0x20 || *cell == 0x7f ? ' ' : *cell);
 }
 
-// RFC 4180: quotes around what holds a comma, a quote or a line end; quotes inside doubled.
-static void add_csv_cell(struct text *into, const char *cell)
-{
-    if (strpbrk(cell, ",\"\r\n") == NULL) {
-        text_add(into, "%s", cell);
-        return;
-    }
-    text_add(into, "\"");
-    for (; *cell != 0; cell++) text_add(into, *cell == '"' ? "\"\"" : "%c", *cell);
-    text_add(into, "\"");
-}
-
 static void add_line(struct text *into, const char *const cells[COLUMNS], bool csv)
 {
     for (int c = 0; c < COLUMNS; c++) {
         if (c > 0) text_add(into, csv ? "," : "\t");
-        if (csv) add_csv_cell(into, cells[c]);
+        if (csv) text_csv(into, cells[c]);
         else add_tsv_cell(into, cells[c]);
     }
     text_add(into, "\n");

@@ -74,18 +74,6 @@ int export_json(struct results *r, int64_t id, struct text *into)
     return rc;
 }
 
-// RFC 4180: quotes around what holds a comma, a quote or a line end; quotes inside doubled.
-static void add_cell(struct text *into, const char *cell)
-{
-    if (strpbrk(cell, ",\"\r\n") == NULL) {
-        text_add(into, "%s", cell);
-        return;
-    }
-    text_add(into, "\"");
-    for (; *cell != 0; cell++) text_add(into, *cell == '"' ? "\"\"" : "%c", *cell);
-    text_add(into, "\"");
-}
-
 static const char *csv_query(const char *table, int64_t id, char sql[256])
 {
     if (id != 0 && strcmp(table, "runs") == 0) snprintf(sql, 256, "SELECT * FROM runs WHERE id = ?");
@@ -117,7 +105,7 @@ int export_csv(struct results *r, const char *table, int64_t id, struct text *in
             const json_t *value = i > 0 ? json_object_get(json_array_get(rows, i - 1), name) : NULL;
             if (i == 0) text_add(into, "%s", name);
             else if (json_is_integer(value)) text_add(into, "%lld", (long long)json_integer_value(value));
-            else if (json_is_string(value)) add_cell(into, json_string_value(value));
+            else if (json_is_string(value)) text_csv(into, json_string_value(value));
         }
         text_add(into, "\n");
     }

@@ -12,6 +12,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/embed.h"
+#include "runtime/base/database.h"
 #include "runtime/base/text.h"
 #include "tasks/result_inside.h"
 
@@ -19,25 +20,7 @@ enum { TEXT_MOST = 16 << 20, HEAP_MOST = 256 << 20, PATIENCE_MS = 30000, OPERATI
 
 int result_fail(struct results *r, const char *what)
 {
-    switch (sqlite3_errcode(r->db)) {
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-        return fail(ERR_DATABASE, "can not %s: %s is locked by another program", what, r->path);
-    case SQLITE_FULL:
-        return fail(ERR_DATABASE, "can not %s: no space left on the disk of %s", what, r->path);
-    case SQLITE_READONLY:
-        return fail(ERR_DATABASE, "can not %s: %s, or its folder, is read-only", what, r->path);
-    case SQLITE_NOTADB:
-        return fail(ERR_DATABASE, "can not %s: %s is not a database", what, r->path);
-    case SQLITE_CORRUPT:
-        return fail(ERR_DATABASE, "can not %s: %s is damaged", what, r->path);
-    case SQLITE_CANTOPEN:
-        return fail(ERR_DATABASE, "can not %s: %s, or a file beside it, can not be opened", what, r->path);
-    case SQLITE_INTERRUPT:
-        return fail(ERR_DATABASE, "can not %s: %s keeps SQLite busy for too long", what, r->path);
-    default:
-        return fail(ERR_DATABASE, "can not %s in %s: %s", what, r->path, sqlite3_errmsg(r->db));
-    }
+    return database_fail(r->db, r->path, what);
 }
 
 static void bind_all(sqlite3_stmt *statement, const char *types, va_list values)

@@ -81,6 +81,17 @@ void text_list(struct text *into, const char *const *words, int count, const cha
     for (int i = 0; i < count; i++) text_add(into, "%s%s", i == 0 ? "" : i == count - 1 ? last : ", ", words[i]);
 }
 
+void text_csv(struct text *text, const char *cell)
+{
+    if (strpbrk(cell, ",\"\r\n") == NULL) {
+        text_add(text, "%s", cell);
+        return;
+    }
+    text_bytes(text, "\"", 1);
+    for (; *cell != 0; cell++) text_add(text, *cell == '"' ? "\"\"" : "%c", *cell);
+    text_bytes(text, "\"", 1);
+}
+
 void text_entry(struct text *into, const char *label, const char *format, ...)
 {
     enum { COLUMN = 13 };

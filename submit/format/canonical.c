@@ -56,6 +56,19 @@ int canonical_write(const json_t *value, char **bytes, size_t *count)
     return 0;
 }
 
+int canonical_digest(json_t *value, char hex[DIGEST_HEX])
+{
+    if (value == NULL) return fail(ERR_INPUT, "canonical JSON was made of text that is not UTF-8");
+    char *bytes;
+    size_t count;
+    int rc = canonical_write(value, &bytes, &count);
+    json_decref(value);
+    TRY(rc);
+    digest_bytes(bytes, count, hex);
+    free(bytes);
+    return 0;
+}
+
 int canonical_read(const char *bytes, size_t count, json_t **value)
 {
     *value = NULL;

@@ -8,12 +8,15 @@
 #include <jansson.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/file.h"
 
 enum { CANONICAL_MAX = 1 << 20, CANONICAL_DEPTH = 8 };
 
 // free() ends the bytes. ERR_INPUT when there is a fraction, a null, a boolean, text with control characters, too many
 // levels or too many bytes.
 int canonical_write(const json_t *value, char **bytes, size_t *count) MUST_CHECK;
+// SHA-256 of those bytes, of a value just made, which this ends. NULL (text that is not UTF-8) is an error.
+int canonical_digest(json_t *value, char hex[DIGEST_HEX]) MUST_CHECK;
 // The pure parser of what comes from outside: refuses duplicate keys, broken UTF-8, and every byte string that is not
 // exactly what canonical_write would have made. json_decref ends the value.
 int canonical_read(const char *bytes, size_t count, json_t **value) MUST_CHECK;

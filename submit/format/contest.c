@@ -95,17 +95,9 @@ bool contest_knows_data(const struct contest *c, const char *split, const char *
 
 int contest_digest(const char *task, const char *metric, int64_t items, int64_t target_micro, char hex[DIGEST_HEX])
 {
-    json_t *rules = json_pack("{s:s, s:s, s:I, s:I}", "task", task, "metric", metric, "target_micro", (json_int_t)target_micro,
-                              "items", (json_int_t)items);
-    if (rules == NULL) return fail(ERR_INPUT, "the task's name or metric is not valid UTF-8");
-    char *bytes;
-    size_t count;
-    int rc = canonical_write(rules, &bytes, &count);
-    json_decref(rules);
-    TRY(rc);
-    digest_bytes(bytes, count, hex);
-    free(bytes);
-    return 0;
+    return canonical_digest(json_pack("{s:s, s:s, s:I, s:I}", "task", task, "metric", metric, "target_micro",
+                                      (json_int_t)target_micro, "items", (json_int_t)items),
+                            hex);
 }
 
 bool contest_meets(int64_t k, int64_t n, int64_t target_micro)

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/base/database.h"
+
+int database_fail(sqlite3 *db, const char *path, const char *what)
+{
+    switch (sqlite3_errcode(db) & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return fail(ERR_DATABASE, "can not %s: %s is locked by another program", what, path);
+    case SQLITE_FULL:
+        return fail(ERR_DATABASE, "can not %s: no space left on the disk of %s", what, path);
+    case SQLITE_READONLY:
+        return fail(ERR_DATABASE, "can not %s: %s, or its folder, is read-only", what, path);
+    case SQLITE_NOTADB:
+        return fail(ERR_DATABASE, "can not %s: %s is not a database", what, path);
+    case SQLITE_CORRUPT:
+        return fail(ERR_DATABASE, "can not %s: %s is damaged", what, path);
+    case SQLITE_CANTOPEN:
+        return fail(ERR_DATABASE, "can not %s: %s, or a file beside it, can not be opened", what, path);
+    case SQLITE_INTERRUPT:
+        return fail(ERR_DATABASE, "can not %s: %s keeps SQLite busy for too long", what, path);
+    default:
+        return fail(ERR_DATABASE, "can not %s in %s: %s", what, path, sqlite3_errmsg(db));
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Invariant: an error is one line on stderr that begins with the program's name, and the command's where there is one.
+// Every program has "help" and the options -h and -V beside its own commands.
+#include "runtime/base/program.h"
+
+#include "runtime/base/build.h"
+#include "runtime/base/error.h"
+#include "runtime/base/text.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { COMMANDS_MOST = 64 };
+static const char HELP[] = "show this, or the help of one command";
+
+static const struct program_command *find(const struct program *program, const char *name)
+{
+    for (const struct program_command *c = program->commands; c->name != NULL; c++)
+        if (strcmp(c->name, name) == 0) return c;
+    return NULL;
+}
+
+static int unknown(const struct program *program, const char *name)
+{
+    const char *names[COMMANDS_MOST + 2] = {"help"};
+    int count = 1;
+    for (const struct program_command *c = program->commands; c->name != NULL && count <= COMMANDS_MOST; c++)
+        names[count++] = c->name;
+    const char *near = text_nearest(name, names);
+    if (near) return fail(ERR_USAGE, "there is no command \"%.60s\". Did you mean \"%s\"?", name, near);
+    return fail(ERR_USAGE, "there is no command \"%.60s\"; \"%s help\" lists them", name, program->name);
+}
+
+static int overview(const struct program *program)
+{
+    int width = (int)strlen("help");
+    for (const struct program_command *c = program->commands; c->name != NULL; c++)
+        if ((int)strlen(c->name) > width) width = (int)strlen(c->name);
+    printf("Usage: %s %s\n\n%s\n\nCommands:\n", program->name, program->usage, program->about);
+    for (const struct program_command *c = program->commands; c->name != NULL; c++)
+        printf("  %-*s  %s\n", width, c->name, c->help);
+    printf("  %-*s  %s\n\n\"%s COMMAND -h\" tells more. %s\n", width, "help", HELP, program->name, program->first);
+    return 0;
+}
+
+static int version(const struct program *program)
+{
+    printf("%s %s (%s%.12s%s%s)\n", program->name, build_version(), *build_commit() ? "commit " : "", build_commit(),
+           build_dirty() ? ", changed since; " : *build_commit() ? "; " : "", build_compiler());
+    return 0;
+}
+
+static int help(const struct program *program, int argc, char **argv)
+{
+    if (argc < 2 || strcmp(argv[1], "help") == 0 || argv[1][0] == '-') return overview(program);
+    const struct program_command *command = find(program, argv[1]);
+    if (!command) return unknown(program, argv[1]);
+    char option[] = "--help", *asked[] = {argv[1], option, NULL};
+    return command->run(2, asked);
+}
+
+// What was printed must also have arrived, or a full disk would make "dawn results export > file" a silent loss.
+static int flush_output(int rc)
+{
+    errno = 0;
+    bool bad = fflush(stdout) != 0 || ferror(stdout);
+    if (bad && rc >= 0 && errno != EPIPE) return fail_errno(ERR_IO, errno ? errno : EIO, "can not write the output");
+    return rc;
+}
+
+static int run(const struct program *program, int argc, char **argv)
+{
+    const char *word = argc > 1 ? argv[1] : "";
+    if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0) return overview(program);
+    if (strcmp(word, "-V") == 0 || strcmp(word, "--version") == 0) return version(program);
+    if (strcmp(word, "help") == 0) return help(program, argc - 1, argv + 1);
+    if (program->otherwise != NULL && (argc < 2 || word[0] == '-')) return program->otherwise(argc, argv);
+    const struct program_command *command = find(program, word);
+    return command ? command->run(argc - 1, argv + 1) : unknown(program, word);
+}
+
+int program_main(const struct program *program, int argc, char **argv)
+{
+    error_program = program->name;
+    signal(SIGPIPE, SIG_IGN);  // "dawn results list | head" ends as usual, and a lost server is an error, not a death
+    signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is an error with a sentence, as a full disk is
+    if (argc < 2 && program->otherwise == NULL) {
+        overview(program);
+        return error_exit_code(ERR_USAGE);
+    }
+    const struct program_command *named = argc > 1 ? find(program, argv[1]) : NULL;  // before options leave argv
+    int rc = flush_output(run(program, argc, argv));
+    if (rc < 0) fprintf(stderr, "%s%s%s: %s\n", program->name, named ? " " : "", named ? named->name : "", error_text());
+    return error_exit_code(rc);
+}
