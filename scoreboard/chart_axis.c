@@ -50,15 +50,14 @@ struct chart_span chart_span(enum chart_scale scale, double low, double high)
         span.scale = scale;
         return span;
     }
+    if (scale == CHART_SECONDS) low = fmin(low, 0);  // half a time must look like half
     if (!(high > low)) {
         double room = scale == CHART_DATES ? 15 * DAY : fmax(fabs(low) * 0.05, 1e-3);
         high = low + room;
         if (scale != CHART_SECONDS) low -= room;
     }
     double room = (high - low) * (scale == CHART_SECONDS ? 0.03 : 0.06);
-    // Time that begins at nothing begins at the corner.
-    bool corner = scale == CHART_SECONDS && low >= 0 && low <= (high - low) * 0.5;
-    return (struct chart_span){.scale = scale, .low = corner ? 0 : low - room, .high = high + room};
+    return (struct chart_span){.scale = scale, .low = scale == CHART_SECONDS ? low : low - room, .high = high + room};
 }
 
 double chart_place(const struct chart_span *span, double value)
@@ -156,18 +155,15 @@ static void date_ticks(const struct chart_span *span, int wanted, struct chart_t
     }
 }
 
-static void seconds_label(double s, double step, char into[CHART_LABEL])
+static void seconds_label(double s, double unit, char into[CHART_LABEL])
 {
-    if (s == 0)
-        snprintf(into, CHART_LABEL, "0");
-    else if (step >= 3600)
-        snprintf(into, CHART_LABEL, "%.4g h", s / 3600);
-    else if (step >= 60)
-        snprintf(into, CHART_LABEL, "%.4g min", s / 60);
-    else if (s >= 120)
-        snprintf(into, CHART_LABEL, "%.0f:%02.0f min", floor(s / 60), fmod(s, 60));
-    else
-        snprintf(into, CHART_LABEL, "%.4g s", s);
+    snprintf(into, CHART_LABEL, "%.4g%s", s / unit, s == 0 ? "" : unit >= 3600 ? " h" : unit >= 60 ? " min" : " s");
+}
+
+// One for a whole axis, so that its ticks can be compared; `most`: where it ends.
+static double unit_of_seconds(double most)
+{
+    return most >= 2 * 3600 ? 3600 : most >= 120 ? 60 : 1;
 }
 
 void chart_ticks(const struct chart_span *span, const struct chart_axis *axis, int wanted, struct chart_ticks *ticks)
@@ -179,7 +175,7 @@ void chart_ticks(const struct chart_span *span, const struct chart_axis *axis, i
     case CHART_SECONDS:
         step = seconds_step(range, wanted);
         even_ticks(span, step, ticks);
-        for (int i = 0; i < ticks->count; i++) seconds_label(ticks->at[i], step, ticks->label[i]);
+        for (int i = 0; i < ticks->count; i++) seconds_label(ticks->at[i], unit_of_seconds(span->high), ticks->label[i]);
         return;
     case CHART_LOG_SECONDS:
         log_seconds_ticks(span, wanted, ticks);

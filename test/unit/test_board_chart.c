@@ -195,6 +195,26 @@ static void ticks_are_round_and_few(void **state)
     }
 }
 
+static void time_begins_at_nothing_and_has_one_unit(void **state)
+{
+    (void)state;
+    static const double ends[][2] = {{28, 31}, {89, 95}, {40, 150}, {3500, 3600}, {1, 7300}, {0, 0}, {9e4, 1e5}};
+    static const char *const units[] = {" s", " s", " min", " min", " h", " s", " h"};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        struct chart_span span = chart_span(CHART_SECONDS, ends[i][0], ends[i][1]);
+        struct chart_axis axis = {"a", CHART_SECONDS, plain};
+        struct chart_ticks ticks;
+        assert_true(span.low >= 0 && span.low <= 0 && span.high >= ends[i][1]);
+        chart_ticks(&span, &axis, 7, &ticks);
+        assert_in_range(ticks.count, 2, 10);
+        assert_string_equal(ticks.label[0], "0");
+        for (int t = 1; t < ticks.count; t++) {
+            assert_non_null(strchr(ticks.label[t], ' '));
+            assert_string_equal(strchr(ticks.label[t], ' '), units[i]);
+        }
+    }
+}
+
 static void bars_and_stacks(void **state)
 {
     (void)state;
@@ -248,7 +268,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_values_stay_inside),      cmocka_unit_test(a_long_curve_is_thinned),
         cmocka_unit_test(ticks_are_round_and_few),     cmocka_unit_test(bars_and_stacks),
-        cmocka_unit_test(shapes_differ_with_the_look),
+        cmocka_unit_test(shapes_differ_with_the_look), cmocka_unit_test(time_begins_at_nothing_and_has_one_unit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
