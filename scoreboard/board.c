@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "submit/format/cost.h"
-
 static const struct {
     const char *word, *title, *unit;
 } boards[BOARDS] = {
@@ -133,15 +131,17 @@ static void seconds_text(double seconds, char into[BOARD_VALUE])
     else if (whole >= 3600)
         snprintf(into, BOARD_VALUE, "%.0f h %02.0f min %02.0f s", floor(whole / 3600), floor(fmod(whole, 3600) / 60),
                  fmod(whole, 60));
-    else snprintf(into, BOARD_VALUE, "%.0f min %.0f s", floor(whole / 60), fmod(whole, 60));
+    else snprintf(into, BOARD_VALUE, "%.0f min %02.0f s", floor(whole / 60), fmod(whole, 60));
 }
 
+// Cents; below a dollar three figures, so that one column says equally much of all.
 static void dollars_text(double dollars, const char *tail, char into[BOARD_VALUE])
 {
-    char text[COST_TEXT];
-    if (dollars < 1e12) cost_text(text, (int64_t)ceiling(dollars * 1e6));
-    else snprintf(text, sizeof text, "$%.3g", dollars);
-    snprintf(into, BOARD_VALUE, "%s%s", text, tail);
+    int places = 2;
+    for (double least = 1; dollars > 0 && dollars < least && places < 8; least /= 10) places++;
+    double whole = pow(10, places);
+    if (dollars < 1e12) snprintf(into, BOARD_VALUE, "$%.*f%s", places, ceiling(dollars * whole) / whole, tail);
+    else snprintf(into, BOARD_VALUE, "$%.3g%s", dollars, tail);
 }
 
 static void milliseconds_text(double ms, char into[BOARD_VALUE])

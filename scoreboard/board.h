@@ -79,7 +79,7 @@ struct entry {
 struct entries {
     struct entry *at;
     int count;
-    int64_t total;          // rows that pass the filter, on all pages
+    int64_t total, before;  // rows that pass the filter: on all pages, and on those before this one
     const char *next;       // cursor of the next page, NULL on the last
 };
 
@@ -106,7 +106,8 @@ enum { FILTER_TEXT = 160, FILTER_LIMIT = 200, FILTER_CURSOR = 128 };
 //   rank=classic|group hardware=TEXT framework=TEXT author=TEXT model=TEXT precision=WORD division=closed|open
 //   trust=WORD (at least) devices=N devices_max=N views_max=N since=YYYY-MM-DD until=YYYY-MM-DD target=0.73
 //   source=dawn|dawnbench sort=COLUMN order=asc|desc limit=1..200 cursor=...
-// Texts match whole values, case-insensitively; hardware, model and framework also match as a part with a leading "~".
+// Texts match whole values, case-insensitively; hardware, model and framework also match as a part with a leading "~";
+// model_part=TEXT, which the form sends, is model=~TEXT.
 struct filter {
     const struct contest *contest;
     enum board board;

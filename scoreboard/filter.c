@@ -18,7 +18,7 @@ static const char *const sort_words[SORTS] = {
 #undef SORT
 };
 
-enum kind { TEXT, WORD, NUMBER, DAY, RANK, TRUST_LEVEL, TARGET, SORT_COLUMN, ORDER, LIMIT, CURSOR };
+enum kind { TEXT, PART, WORD, NUMBER, DAY, RANK, TRUST_LEVEL, TARGET, SORT_COLUMN, ORDER, LIMIT, CURSOR };
 #define TEXT_KEY(name, kind, words) {#name, kind, offsetof(struct filter, name), sizeof ((struct filter *)0)->name, words}
 #define KEY(name, kind, member) {name, kind, offsetof(struct filter, member), sizeof ((struct filter *)0)->member, NULL}
 static const char *const divisions[] = {"closed", "open"}, *const sources[] = {"dawn", "dawnbench"};
@@ -34,6 +34,7 @@ static const struct key {
     TEXT_KEY(framework, TEXT, NULL),
     TEXT_KEY(author, TEXT, NULL),
     TEXT_KEY(model, TEXT, NULL),
+    {"model_part", PART, offsetof(struct filter, model), sizeof ((struct filter *)0)->model - 1, NULL},
     TEXT_KEY(precision, WORD, NULL),
     TEXT_KEY(division, WORD, divisions),
     KEY("trust", TRUST_LEVEL, trust),
@@ -189,6 +190,10 @@ static int read_value(const struct key *key, char *value, struct filter *f)
     case TEXT:
         TRY(read_words(key, value));
         break;
+    case PART:
+        TRY(read_words(key, value));
+        if (value[0] != '~' && value[0] != 0) *into++ = '~';
+        break;
     case WORD:
         if (key->words != NULL) TRY(read_choice(value, key->name, key->words, 2, &index));
         else if (!plain_word(value)) return fail(ERR_INPUT, "%s is a word of letters and digits", key->name);
@@ -231,7 +236,7 @@ static int read_pair(const char *pair, size_t count, bool seen[KEYS], struct fil
     seen[i] = true;
     if (equals == NULL) return 0;
     // What is kept as text has the member's room; all else says in its own sentence what it should be.
-    bool kept = keys[i].kind == TEXT || keys[i].kind == WORD || keys[i].kind == CURSOR;
+    bool kept = keys[i].kind == TEXT || keys[i].kind == PART || keys[i].kind == WORD || keys[i].kind == CURSOR;
     size_t room = kept && keys[i].room < sizeof value ? keys[i].room : sizeof value;
     TRY(decode(equals + 1, count - name_count - 1, name, value, room));
     return value[0] != 0 ? read_value(&keys[i], value, f) : 0;
@@ -282,6 +287,7 @@ static void write_value(const struct key *key, const struct filter *f, struct te
     const char *at = (const char *)f + key->at;
     int64_t number;
     switch (key->kind) {
+    case PART: return;  // written as the text it became
     case RANK:
         if (f->rank != RANK_CLASSIC) text_add(into, "%s", rank_word(f->rank));
         return;
