@@ -26,8 +26,9 @@ static bool is_here(const struct page *page, const char *address)
 {
     if (page->request == NULL) return false;
     const char *path = page->request->path;
-    if (strcmp(address, "/") == 0) return strcmp(path, "/") == 0 || strncmp(path, "/boards/", 8) == 0;
-    return strcmp(path, address) == 0;
+    bool here = strcmp(path, address) == 0, elsewhere = false;
+    for (size_t i = 1; i < sizeof places / sizeof places[0]; i++) elsewhere |= strcmp(path, places[i].address) == 0;
+    return here || (strcmp(address, "/") == 0 && !elsewhere);
 }
 
 static void header(struct page *page)
@@ -40,8 +41,11 @@ static void header(struct page *page)
              "<path class=\"rays\" d=\"M1 20h30M16 3v5M5.5 7.5l3.2 3.8M26.5 7.5l-3.2 3.8\"/></svg>"
              "<span>DAWN</span> <span class=\"quiet\">scoreboard</span></a><nav aria-label=\"Site\"><ul>");
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
-        html_add(page->out, "<li><a class=\"%s\" href=\"%s\">%s</a></li>",
-                 is_here(page, places[i].address) ? "here" : "there", places[i].address, places[i].label);
+        if (!is_here(page, places[i].address))
+            html_add(page->out, "<li><a href=\"%s\">%s</a></li>", places[i].address, places[i].label);
+        else
+            html_add(page->out, "<li><a href=\"%s\" aria-current=\"%s\">%s</a></li>", places[i].address,
+                     strcmp(page->request->path, places[i].address) == 0 ? "page" : "true", places[i].label);
     html_add(page->out, "</ul></nav></div></header>\n");
 }
 
@@ -152,6 +156,18 @@ void page_value(struct text *out, enum board board, double value)
     html_add(out, "%s", board_value(board, value, words));
 }
 
+void page_figure(struct text *out, enum board board, double value)
+{
+    bool item = board == BOARD_INFERENCE_COST;
+    page_value(out, item ? BOARD_TRAINING_COST : board, item ? value * 10000 : value);
+}
+
+const char *page_figure_name(enum board board)
+{
+    static const char *const names[BOARDS] = {"Time", "Cost", "Latency", "Cost of 10,000"};
+    return names[board];
+}
+
 char *page_score_text(const struct contest *contest, double share, char into[TEXT_FIGURE])
 {
     if (!(share >= 0) || share > 1)
@@ -203,6 +219,8 @@ void page_command(struct page *page, const char *id, const char *commands)
              "<div class=\"command\"><pre id=\"%s\" tabindex=\"0\" role=\"region\" "
              "aria-label=\"Commands\"><code>%s</code></pre></div>",
              id, commands);
+    if (strstr(commands, "http://THIS-SITE") != NULL)
+        html_add(page->out, "<p class=\"quiet this-site\">Put the address of this site for http://THIS-SITE.</p>");
 }
 
 void page_note(struct text *out, const char *kind, const char *title, const char *sentence)
@@ -219,6 +237,15 @@ void page_demo_note(struct page *page, const struct contest *contest)
                   "nothing about any machine's or model's rank.");
 }
 
+void page_open_table(struct page *page, const char *class, const char *caption)
+{
+    int n = ++page->tables;
+    html_add(page->out,
+             "<div class=\"scroll\" role=\"region\" aria-labelledby=\"table-%d\" tabindex=\"0\"><table class=\"%s\" "
+             "role=\"table\"><caption id=\"table-%d\">%s</caption>",
+             n, class, n, caption);
+}
+
 void page_tab(struct page *page, const char *address, const char *label, bool here)
 {
     if (here)
@@ -227,11 +254,31 @@ void page_tab(struct page *page, const char *address, const char *label, bool he
         html_add(page->out, "<li><a href=\"%s\">%s</a></li>", address, label);
 }
 
-void page_rank_tabs(struct page *page, const char *address, enum rank here)
+const char *page_view_address(struct arena *arena, enum view view, const struct filter *filter)
 {
+    static const char *const tails[] = {[VIEW_BOARD] = "", [VIEW_HISTORY] = "/history", [VIEW_CSV] = ".csv", [VIEW_JSON] = ""};
+    struct text query = {0};
+    filter_write(filter, &query);
+    const char *mark = query.length > 0 ? "?" : "", *words = query.length > 0 ? query.at : "", *address;
+    if (view == VIEW_PARETO)
+        address = arena_text(arena, "/boards/%s/pareto%s%s", filter->contest->name, mark, words);
+    else
+        address = arena_text(arena, "%s/boards/%s/%s%s%s%s", view == VIEW_JSON ? "/api/v1" : "", filter->contest->name,
+                             board_word(filter->board), tails[view], mark, words);
+    text_free(&query);
+    return address;
+}
+
+void page_rank_tabs(struct page *page, enum view view, const struct filter *here)
+{
+    struct filter other = *here;
+    other.cursor[0] = 0;
     html_add(page->out, "<nav class=\"tabs ranks\" aria-label=\"Single runs or groups\"><ul>");
-    page_tab(page, arena_text(&page->arena, "%s?rank=group", address), "Official groups", here == RANK_GROUP);
-    page_tab(page, address, "Single runs (classic)", here == RANK_CLASSIC);
+    for (int i = RANKS - 1; i >= 0; i--) {
+        other.rank = (enum rank)i;
+        page_tab(page, page_view_address(&page->arena, view, &other), i == RANK_GROUP ? "Groups" : "Single runs",
+                 here->rank == other.rank);
+    }
     html_add(page->out, "</ul></nav>\n");
 }
 

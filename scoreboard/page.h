@@ -12,6 +12,7 @@ struct page {
     struct reader *reader;
     struct text *out;               // the answer's body
     struct arena arena;             // lives as long as the request
+    int tables;                     // of the page so far, for their names
 };
 // A handler's body: gathers first, writes then, so that a failure leaves no half page. page_make lends it an arena.
 typedef int page_show(struct page *);
@@ -31,6 +32,8 @@ void page_badge(struct text *, enum trust);             // word and shape
 void page_moment(struct text *, int64_t unix_ms);       // date and time, UTC
 void page_day(struct text *, const char *date);
 void page_value(struct text *, enum board, double value);
+void page_figure(struct text *, enum board, double value);  // where page_figure_name is its header: without "per 10,000"
+const char *page_figure_name(enum board);               // "Time", "Cost of 10,000"
 void page_score(struct text *, const struct contest *, double share);  // "94.02%", "0.7612" for F1
 char *page_score_text(const struct contest *, double share, char into[TEXT_FIGURE]);
 void page_span(struct text *, int64_t ns);               // as board_value shows a time
@@ -44,9 +47,15 @@ void page_note(struct text *, const char *kind, const char *title, const char *s
 void page_demo_note(struct page *, const struct contest *);  // on everything of the demonstration
 const char *page_task_title(const char *name);          // "CIFAR10" for "cifar10"; the name itself where there is none
 
+// A small table in a region that scrolls, up to its <thead>; the caption names both. "</table></div>" ends it.
+void page_open_table(struct page *, const char *class, const char *caption);
+
 // An entry of a bar of tabs; `here`: it is the one shown.
 void page_tab(struct page *, const char *address, const char *label, bool here);
-void page_rank_tabs(struct page *, const char *address, enum rank here);  // single runs or groups
+// A board, seen as a table, as history, against cost, as a file. Every address has the filter's whole query.
+enum view { VIEW_BOARD, VIEW_HISTORY, VIEW_PARETO, VIEW_CSV, VIEW_JSON };
+const char *page_view_address(struct arena *, enum view, const struct filter *);
+void page_rank_tabs(struct page *, enum view, const struct filter *here);  // single runs or groups
 
 // ---- page_rows.c: entries of boards
 const char *page_entry_address(struct arena *, const struct entry *);  // of the run, group or import
@@ -57,10 +66,14 @@ enum rows {
     ROWS_NEWEST,  // of several: board, value, who, date
 };
 void page_rows(struct page *, const struct entries *, enum rows, const char *caption);
+// Cells of other small tables of entries: a value that leads to its entry; model, author, hardware, trust. And their head,
+// from pairs of class and label.
+void page_row_value(struct page *, const struct entry *);
+void page_row_names(struct page *, const struct entry *);
+void page_row_heads(struct page *, const char *const *heads);
+const char *page_sort_name(const struct filter *, enum sort);  // the header of the column a board is sorted by
 // A board's table: every column, sorted as the filter says. `best`: of the whole board, for comparison; 0: not known.
 void page_board_table(struct page *, const struct filter *, const struct entries *, double best);
-// "/boards/cifar10/training-time?..." with a filter's query. Less escaping is needed nowhere: it goes through %s.
-const char *page_board_address(struct arena *, const char *tail, const struct filter *);
 // Why nothing can ever stand on a board, as a sentence; NULL where something can.
 const char *page_never(const struct contest *, enum board, enum rank);
 void page_how_to_be_first(struct page *, const struct filter *);  // of an empty board

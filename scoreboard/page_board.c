@@ -8,49 +8,47 @@
 
 static void tabs(struct page *page, const struct filter *filter)
 {
+    struct filter other = *filter;
+    other.cursor[0] = 0;
     html_add(page->out, "<nav class=\"tabs\" aria-label=\"Boards of %s\"><ul>", filter->contest->title);
-    for (int i = 0; i < BOARDS; i++)
-        page_tab(page,
-                 arena_text(&page->arena, "/boards/%s/%s%s", filter->contest->name, board_word((enum board)i),
-                            filter->rank == RANK_GROUP ? "?rank=group" : ""),
-                 board_title((enum board)i), i == (int)filter->board);
+    for (int i = 0; i < BOARDS; i++) {
+        other.board = (enum board)i;
+        page_tab(page, page_view_address(&page->arena, VIEW_BOARD, &other), board_title(other.board),
+                 other.board == filter->board);
+    }
     html_add(page->out, "</ul></nav>\n");
-    page_rank_tabs(page, arena_text(&page->arena, "/boards/%s/%s", filter->contest->name, board_word(filter->board)),
-                   filter->rank);
+    page_rank_tabs(page, VIEW_BOARD, filter);
 }
 
+// Time against cost is a matter of training.
 static void ways_on(struct page *page, const struct filter *filter)
 {
     struct filter plain = *filter;
     plain.cursor[0] = 0;
-    struct text query = {0};
-    filter_write(&plain, &query);
-    const char *rest = query.length > 0 ? arena_text(&page->arena, "?%s", query.at) : "";
-    text_free(&query);
-    const char *name = filter->contest->name, *word = board_word(filter->board),
-               *rank = filter->rank == RANK_GROUP ? "?rank=group" : "";
-    html_add(page->out,
-             "<p class=\"links\"><a href=\"/boards/%s/%s/history%s\">History of the record</a> <a "
-             "href=\"/boards/%s/pareto%s\">Time against cost</a> "
-             "<a href=\"/boards/%s/%s.csv%s\">CSV</a> <a href=\"/api/v1/boards/%s/%s%s\">JSON</a> <a "
-             "href=\"/boards/%s/feed.atom\">Atom</a></p>\n",
-             name, word, rank, name, rank, name, word, rest, name, word, rest, name);
+    html_add(page->out, "<p class=\"links\"><a href=\"%s\">History of the record</a> ",
+             page_view_address(&page->arena, VIEW_HISTORY, &plain));
+    if (filter->board == BOARD_TRAINING_TIME || filter->board == BOARD_TRAINING_COST)
+        html_add(page->out, "<a href=\"%s\">Time against cost</a> ", page_view_address(&page->arena, VIEW_PARETO, &plain));
+    html_add(page->out, "<a href=\"%s\">CSV</a> <a href=\"%s\">JSON</a> <a href=\"/boards/%s/feed.atom\">Atom</a></p>\n",
+             page_view_address(&page->arena, VIEW_CSV, &plain), page_view_address(&page->arena, VIEW_JSON, &plain),
+             filter->contest->name);
 }
 
 static void pages(struct page *page, const struct filter *filter, const struct entries *entries)
 {
     if (entries->next == NULL && filter->cursor[0] == 0) return;
-    html_add(page->out, "<nav class=\"pages\" aria-label=\"Pages\"><ul>");
+    html_add(page->out, "<nav class=\"pages\" aria-label=\"Pages\"><ul><li>%lld to %lld of %lld</li>",
+             (long long)entries->before + 1, (long long)entries->before + entries->count, (long long)entries->total);
     struct filter other = *filter;
     if (filter->cursor[0] != 0) {
         other.cursor[0] = 0;
         html_add(page->out, "<li><a class=\"button plain\" href=\"%s\" data-page=\"first\">First page</a></li>",
-                 page_board_address(&page->arena, "", &other));
+                 page_view_address(&page->arena, VIEW_BOARD, &other));
     }
     if (entries->next != NULL) {
         snprintf(other.cursor, sizeof other.cursor, "%s", entries->next);
         html_add(page->out, "<li><a class=\"button\" href=\"%s\" rel=\"next\" data-page=\"next\">Next page</a></li>",
-                 page_board_address(&page->arena, "", &other));
+                 page_view_address(&page->arena, VIEW_BOARD, &other));
     }
     html_add(page->out, "</ul></nav>\n");
 }
@@ -98,13 +96,11 @@ static int show(struct page *page)
     int active = page_form_active(&filter);
     if (entries.total > 0 || active > 0) page_form(page, &filter, &facets);
     html_add(page->out, "<section id=\"board\" aria-label=\"Entries\">\n");
-    page_form_chips(page, &filter);
+    page_form_chips(page, VIEW_BOARD, &filter);
     if (entries.count > 0)
         page_board_table(page, &filter, &entries, best);
     else if (active > 0)
-        html_add(page->out,
-                 "<p class=\"empty\">No entry passes these filters. <a href=\"/boards/%s/%s%s\">Show all</a>.</p>",
-                 filter.contest->name, board_word(filter.board), filter.rank == RANK_GROUP ? "?rank=group" : "");
+        page_form_nothing(page, VIEW_BOARD, &filter);
     else
         page_how_to_be_first(page, &filter);
     pages(page, &filter, &entries);

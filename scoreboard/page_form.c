@@ -99,7 +99,8 @@ static void choose_sort(struct page *page, const struct filter *filter)
     };
     static const char *const orders[][2] = {{"", "ascending"}, {"desc", "descending"}, {NULL, NULL}};
     open_select(page, "sort", "Sort by");
-    for (int i = 0; i < SORTS; i++) option(page, i == 0 ? "" : words[i], words[i], filter->sort == (enum sort)i);
+    for (int i = 0; i < SORTS; i++)
+        option(page, i == 0 ? "" : words[i], page_sort_name(filter, (enum sort)i), filter->sort == (enum sort)i);
     close_select(page);
     choose_word(page, "order", "Order", orders, filter->descending ? "desc" : "");
 }
@@ -112,9 +113,9 @@ void page_form(struct page *page, const struct filter *filter, const struct face
     static const char *const limits[][2] = {{"", "50"}, {"100", "100"}, {"200", "200"}, {NULL, NULL}};
     int active = page_form_active(filter);
     html_add(page->out,
-             "<details class=\"filter\"%s><summary>Filter and sort%s</summary><form method=\"get\" "
+             "<details class=\"filter\"><summary>Filter and sort%s</summary><form method=\"get\" "
              "action=\"/boards/%s/%s\">\n",
-             active > 0 ? " open" : "", active > 0 ? arena_text(&page->arena, " (%d)", active) : "",
+             active > 0 ? arena_text(&page->arena, " (%d)", active) : "",
              filter->contest->name, board_word(filter->board));
     if (filter->rank == RANK_GROUP) html_add(page->out, "<input type=\"hidden\" name=\"rank\" value=\"group\">");
     html_add(page->out, "<div class=\"fields\">");
@@ -122,7 +123,7 @@ void page_form(struct page *page, const struct filter *filter, const struct face
     choose_facet(page, "framework", "Framework", facets->framework, facets->frameworks, filter->framework);
     choose_facet(page, "precision", "Precision", facets->precision, facets->precisions, filter->precision);
     choose_facet(page, "author", "Author", facets->author, facets->authors, filter->author);
-    input(page, "model", "Model", "text", filter->model, "~part of its name");
+    input(page, "model_part", "Model", "text", filter->model + (filter->model[0] == '~'), "a part of its name");
     choose_word(page, "division", "Division", divisions, filter->division);
     choose_trust(page, filter);
     choose_word(page, "source", "Source", sources, filter->source);
@@ -222,7 +223,7 @@ int page_form_active(const struct filter *filter)
     return count;
 }
 
-int page_form_chips(struct page *page, const struct filter *filter)
+int page_form_chips(struct page *page, enum view view, const struct filter *filter)
 {
     static const char *const labels[CHIPS] = {"Hardware", "Framework",       "Author",        "Model", "Precision",
                                               "Division", "Source",          "Since",         "Until", "Trust at least",
@@ -247,8 +248,15 @@ int page_form_chips(struct page *page, const struct filter *filter)
         html_add(page->out,
                  "<li><a href=\"%s\">%s: <bdi>%s</bdi><span aria-hidden=\"true\"> \xc3\x97</span><span "
                  "class=\"hidden\">, drop this filter</span></a></li>",
-                 page_board_address(&page->arena, "", &without), labels[i], words);
+                 page_view_address(&page->arena, view, &without), labels[i], words);
     }
     html_add(page->out, "</ul>\n");
     return active;
+}
+
+void page_form_nothing(struct page *page, enum view view, const struct filter *filter)
+{
+    struct filter all = {.contest = filter->contest, .board = filter->board, .rank = filter->rank};
+    html_add(page->out, "<p class=\"empty\">No entry passes these filters. <a href=\"%s\">Show all</a>.</p>",
+             page_view_address(&page->arena, view, &all));
 }

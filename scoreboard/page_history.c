@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "scoreboard/chart.h"
-#include "scoreboard/page.h"
+#include "scoreboard/page_form.h"
 #include "scoreboard/routes.h"
 
 enum { PARETO_MOST = 1000 };
@@ -16,9 +16,7 @@ static const struct crumb *ways_up(struct page *page, const struct filter *filte
     crumbs[0] = (struct crumb){filter->contest->title, arena_text(&page->arena, "/boards/%s", filter->contest->name)};
     if (board)
         crumbs[1] =
-            (struct crumb){board_title(filter->board),
-                           arena_text(&page->arena, "/boards/%s/%s%s", filter->contest->name, board_word(filter->board),
-                                      filter->rank == RANK_GROUP ? "?rank=group" : "")};
+            (struct crumb){board_title(filter->board), page_view_address(&page->arena, VIEW_BOARD, filter)};
     return crumbs;
 }
 
@@ -74,32 +72,26 @@ static void history_chart(struct page *page, const struct filter *filter, const 
 
 static void history_table(struct page *page, const struct entries *entries)
 {
-    html_add(page->out, "<div class=\"scroll\" role=\"region\" aria-label=\"Records\" tabindex=\"0\"><table "
-                        "class=\"small\"><caption>The same as a table, newest "
-                        "first</caption><thead><tr><th scope=\"col\">Accepted</th><th scope=\"col\">Record</th><th "
-                        "scope=\"col\">Better by</th><th scope=\"col\">Author</th>"
-                        "<th scope=\"col\">Model</th><th scope=\"col\">Hardware</th><th "
-                        "scope=\"col\">Trust</th></tr></thead><tbody>\n");
+    static const char *const heads[] = {"date", "Accepted", "value", "Record", "number", "Change", "model", "Model",
+                                        "who", "Author", "hardware", "Hardware", "trust", "Trust", NULL};
+    page_open_table(page, "small cards", "The same as a table, newest first");
+    page_row_heads(page, heads);
     for (int i = entries->count - 1; i >= 0; i--) {
         const struct entry *entry = &entries->at[i];
-        html_add(page->out, "<tr><th scope=\"row\">");
+        html_add(page->out, "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\" class=\"date\">");
         if (entry->sequence > 0)
             page_moment(page->out, entry->accepted_ms);
         else
             page_day(page->out, entry->date);
-        html_add(page->out, "</th><td class=\"value\"><a href=\"%s\">", page_entry_address(&page->arena, entry));
-        page_value(page->out, entry->board, entry->value);
-        html_add(page->out, "</a></td><td>");
+        html_add(page->out, "</th>");
+        page_row_value(page, entry);
         if (i > 0 && entries->at[i - 1].value > 0)
-            html_add(page->out, "%.1f%%", 100 * (1 - entry->value / entries->at[i - 1].value));
+            html_add(page->out, "<td role=\"cell\" class=\"number\">\xe2\x88\x92%.1f%%</td>",
+                     100 * (1 - entry->value / entries->at[i - 1].value));
         else
-            html_add(page->out, "the first");
-        html_add(page->out,
-                 "</td><td class=\"words\"><bdi>%s</bdi></td><td class=\"words\"><bdi>%s</bdi></td><td "
-                 "class=\"words\"><bdi>%s</bdi></td><td>",
-                 entry->author, entry->model, entry->hardware);
-        page_badge(page->out, entry->trust);
-        html_add(page->out, "</td></tr>\n");
+            html_add(page->out, "<td role=\"cell\" class=\"number\">the first</td>");
+        page_row_names(page, entry);
+        html_add(page->out, "</tr>\n");
     }
     html_add(page->out, "</tbody></table></div>\n");
 }
@@ -118,13 +110,14 @@ static int show_history(struct page *page)
     html_add(page->out, "<p class=\"over\">%s: %s</p><h1>%s</h1>\n", filter.contest->title, board_title(filter.board),
              title);
     page_demo_note(page, filter.contest);
-    page_rank_tabs(page,
-                   arena_text(&page->arena, "/boards/%s/%s/history", filter.contest->name, board_word(filter.board)),
-                   filter.rank);
+    page_rank_tabs(page, VIEW_HISTORY, &filter);
     html_add(page->out, "<p class=\"lead\">Every entry that was the best of the board when it was accepted.</p>\n");
+    int active = page_form_chips(page, VIEW_HISTORY, &filter);
     if (entries.count > 0) {
         history_chart(page, &filter, &entries);
         history_table(page, &entries);
+    } else if (active > 0) {
+        page_form_nothing(page, VIEW_HISTORY, &filter);
     } else {
         page_how_to_be_first(page, &filter);
     }
@@ -139,14 +132,14 @@ int page_history(const struct request *request, struct answer *answer)
 
 // ---- time against cost ------------------------------------------------------------------------------------------------
 // Rows of training time, fastest first, that have a cost; so the front is what is cheaper than all before it.
-static int gather(struct page *page, struct filter *filter, struct entry **rows, int *count, int *without)
+static int gather(struct page *page, struct filter filter, struct entry **rows, int *count, int *without)
 {
     *rows = arena_alloc(&page->arena, PARETO_MOST * sizeof **rows);
     *count = *without = 0;
-    filter->limit = FILTER_LIMIT, filter->sort = SORT_VALUE, filter->descending = false, filter->cursor[0] = 0;
+    filter.limit = FILTER_LIMIT, filter.sort = SORT_VALUE, filter.descending = false, filter.cursor[0] = 0;
     for (int seen = 0; seen < PARETO_MOST;) {
         struct entries entries;
-        TRY(store_entries(page->reader, filter, &page->arena, &entries));
+        TRY(store_entries(page->reader, &filter, &page->arena, &entries));
         for (int i = 0; i < entries.count && seen < PARETO_MOST; i++, seen++) {
             if (entries.at[i].cost > 0 && entries.at[i].value > 0)
                 (*rows)[(*count)++] = entries.at[i];
@@ -154,31 +147,27 @@ static int gather(struct page *page, struct filter *filter, struct entry **rows,
                 ++*without;
         }
         if (entries.next == NULL || entries.count == 0) break;
-        snprintf(filter->cursor, sizeof filter->cursor, "%s", entries.next);
+        snprintf(filter.cursor, sizeof filter.cursor, "%s", entries.next);
     }
     return 0;
 }
 
 static void pareto_table(struct page *page, const struct entry *rows, int count, const bool *front)
 {
-    html_add(page->out, "<div class=\"scroll\" role=\"region\" aria-label=\"Time and cost\" tabindex=\"0\"><table "
-                        "class=\"small\"><caption>The same as a table, fastest first; "
-                        "\xe2\x97\x8f marks the front</caption><thead><tr><th scope=\"col\">Front</th><th "
-                        "scope=\"col\">Time</th><th scope=\"col\">Cost</th><th scope=\"col\">Author</th>"
-                        "<th scope=\"col\">Model</th><th scope=\"col\">Hardware</th><th "
-                        "scope=\"col\">Trust</th></tr></thead><tbody>\n");
+    static const char *const heads[] = {"front", "Front", "value", "Time", "number", "Cost", "model", "Model",
+                                        "who", "Author", "hardware", "Hardware", "trust", "Trust", NULL};
+    page_open_table(page, "small cards", "The same as a table, fastest first; \xe2\x97\x8f marks the front");
+    page_row_heads(page, heads);
     for (int i = 0; i < count; i++) {
-        html_add(page->out, "<tr><td>%s</td><td class=\"value\"><a href=\"%s\">", front[i] ? "\xe2\x97\x8f front" : "",
-                 page_entry_address(&page->arena, &rows[i]));
-        page_value(page->out, BOARD_TRAINING_TIME, rows[i].value);
-        html_add(page->out, "</a></td><td>");
+        html_add(page->out, "<tr role=\"row\"><td role=\"cell\" class=\"front\">");
+        if (front[i]) html_add(page->out, "<span aria-hidden=\"true\">\xe2\x97\x8f</span><span class=\"hidden\">front</span>");
+        html_add(page->out, "</td>");
+        page_row_value(page, &rows[i]);
+        html_add(page->out, "<td role=\"cell\" class=\"number\">");
         page_money(page->out, rows[i].cost);
-        html_add(page->out,
-                 "</td><td class=\"words\"><bdi>%s</bdi></td><td class=\"words\"><bdi>%s</bdi></td><td "
-                 "class=\"words\"><bdi>%s</bdi></td><td>",
-                 rows[i].author, rows[i].model, rows[i].hardware);
-        page_badge(page->out, rows[i].trust);
-        html_add(page->out, "</td></tr>\n");
+        html_add(page->out, "</td>");
+        page_row_names(page, &rows[i]);
+        html_add(page->out, "</tr>\n");
     }
     html_add(page->out, "</tbody></table></div>\n");
 }
@@ -227,17 +216,18 @@ static int show_pareto(struct page *page)
     TRY(page_contest(page->request, &filter.contest));
     filter.board = BOARD_TRAINING_TIME;
     TRY(filter_read(page->request->query, &filter));
-    TRY(gather(page, &filter, &rows, &count, &without));
+    TRY(gather(page, filter, &rows, &count, &without));
     const char *title = "Time against cost";
     page_begin(page, title, arena_text(&page->arena, "%s: training time against training cost.", filter.contest->title),
                ways_up(page, &filter, false));
     html_add(page->out, "<p class=\"over\">%s</p><h1>%s</h1>\n", filter.contest->title, title);
     page_demo_note(page, filter.contest);
-    page_rank_tabs(page, arena_text(&page->arena, "/boards/%s/pareto", filter.contest->name), filter.rank);
+    page_rank_tabs(page, VIEW_PARETO, &filter);
+    int active = page_form_chips(page, VIEW_PARETO, &filter);
     if (count > 0) {
         bool *front = arena_alloc(&page->arena, (size_t)count * sizeof *front);
         html_add(page->out,
-                 "<p class=\"lead\">What a faster answer costs: entries of the board of training time whose price is "
+                 "<p class=\"lead\">What training faster costs: entries of the board of training time whose price is "
                  "known%s.</p>\n",
                  without > 0 ? arena_text(&page->arena, " (%d have none)", without) : "");
         pareto_chart(page, rows, count, front);
@@ -245,6 +235,8 @@ static int show_pareto(struct page *page)
     } else if (without > 0) {
         html_add(page->out, "<p class=\"empty\">No entry of this board names a price. Give one with "
                             "<code>--cost-per-hour</code> or <code>--instance</code>.</p>");
+    } else if (active > 0) {
+        page_form_nothing(page, VIEW_PARETO, &filter);
     } else {
         page_how_to_be_first(page, &filter);
     }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entries as tables. On narrow screens a row becomes a card (the stylesheet does it, from data-label), so the roles of a
 // table are written out: some browsers forget them when the display changes. Workload: 200 rows at most a page.
+#include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "scoreboard/page.h"
+#include "scoreboard/page_form.h"
 
 const char *page_entry_address(struct arena *arena, const struct entry *entry)
 {
@@ -28,16 +30,6 @@ const char *page_entry_name(struct arena *arena, const struct entry *entry)
     return source;
 }
 
-const char *page_board_address(struct arena *arena, const char *tail, const struct filter *filter)
-{
-    struct text query = {0};
-    filter_write(filter, &query);
-    const char *address = arena_text(arena, "/boards/%s/%s%s%s%s", filter->contest->name, board_word(filter->board),
-                                     tail, query.length > 0 ? "?" : "", query.length > 0 ? query.at : "");
-    text_free(&query);
-    return address;
-}
-
 static void author_cell(struct page *page, const struct entry *entry)
 {
     if (entry->sequence > 0)
@@ -58,16 +50,16 @@ static void model_cell(struct page *page, const struct entry *entry)
 static void value_cell(struct page *page, const struct entry *entry, double best)
 {
     html_add(page->out, "<strong>");
-    page_value(page->out, entry->board, entry->value);
+    page_figure(page->out, entry->board, entry->value);
     html_add(page->out, "</strong>");
     if (best > 0 && isfinite(entry->value / best) && entry->rank > 1)
         html_add(page->out, "<small class=\"times\">%.*f \xc3\x97 the best</small>", entry->value / best < 10 ? 2 : 0,
                  entry->value / best);
     if (entry->runs < 2) return;
     html_add(page->out, "<small>95%%: ");
-    page_value(page->out, entry->board, entry->low);
+    page_figure(page->out, entry->board, entry->low);
     html_add(page->out, " to ");
-    page_value(page->out, entry->board, entry->high);
+    page_figure(page->out, entry->board, entry->high);
     html_add(page->out, "</small><small>mean of %d runs</small>", entry->runs);
     if (entry->p >= 0 && entry->p < 0.01)
         html_add(page->out, "<small title=\"one-sided t-test: their mean score lies above the target\">p &lt; 0.01</small>");
@@ -77,9 +69,9 @@ static void cost_cell(struct page *page, const struct entry *entry)
 {
     bool item = entry->board == BOARD_INFERENCE_LATENCY || entry->board == BOARD_INFERENCE_COST;
     if (entry->cost < 0)
-        html_add(page->out, "<span class=\"quiet\">not known</span>");
+        html_add(page->out, "<span class=\"quiet\">-</span>");
     else
-        page_value(page->out, item ? BOARD_INFERENCE_COST : BOARD_TRAINING_COST, entry->cost);
+        page_figure(page->out, item ? BOARD_INFERENCE_COST : BOARD_TRAINING_COST, entry->cost);
 }
 
 static void words_cell(struct page *page, const char *words)
@@ -95,12 +87,12 @@ struct column {
     enum sort sort;  // SORTS: not sortable
     const char *label, *class;
 };
-enum { PLACE, VALUE, AUTHOR, MODEL, HARDWARE, FRAMEWORK, ACCURACY, COST, VIEWS, TRUST_LEVEL, DATE, COLUMNS };
+enum { PLACE, VALUE, MODEL, AUTHOR, HARDWARE, FRAMEWORK, ACCURACY, COST, VIEWS, TRUST_LEVEL, DATE, PICK, COLUMNS };
 static const struct column columns[COLUMNS] = {
     [PLACE] = {SORTS, "Place", "place"},
     [VALUE] = {SORT_VALUE, "Value", "value"},
-    [AUTHOR] = {SORT_AUTHOR, "Author", "who"},
     [MODEL] = {SORT_MODEL, "Model", "model"},
+    [AUTHOR] = {SORT_AUTHOR, "Author", "who"},
     [HARDWARE] = {SORT_HARDWARE, "Hardware", "hardware"},
     [FRAMEWORK] = {SORT_FRAMEWORK, "Framework", "framework"},
     [ACCURACY] = {SORT_ACCURACY, "Accuracy", "number"},
@@ -108,47 +100,63 @@ static const struct column columns[COLUMNS] = {
     [VIEWS] = {SORTS, "Views", "number"},
     [TRUST_LEVEL] = {SORT_TRUST, "Trust", "trust"},
     [DATE] = {SORT_DATE, "Date", "date"},
+    [PICK] = {SORTS, "Compare", "pick"},
 };
 
 static const char *label_of(const struct filter *filter, int column)
 {
-    static const char *const values[BOARDS] = {"Time", "Cost", "Latency", "Cost"};
-    if (column == VALUE) return values[filter->board];
+    if (column == VALUE) return page_figure_name(filter->board);
+    if (column == COST && filter->board == BOARD_INFERENCE_LATENCY) return page_figure_name(BOARD_INFERENCE_COST);
     if (column == ACCURACY && contest_is_share(filter->contest)) return filter->contest->metric_title;
     return columns[column].label;
 }
 
-// A board of costs needs no second cost, and a page of imports no empty views.
-static bool has_column(const struct filter *filter, const struct entries *entries, int column)
+const char *page_sort_name(const struct filter *filter, enum sort sort)
 {
-    if (column == COST) return filter->board != BOARD_TRAINING_COST && filter->board != BOARD_INFERENCE_COST;
-    if (column != VIEWS) return true;
-    for (int i = 0; i < entries->count; i++)
-        if (entries->at[i].views > 0) return true;
-    return false;
+    for (int i = 0; i < COLUMNS; i++)
+        if (columns[i].sort == sort) return label_of(filter, i);
+    return "Cost";
 }
 
-static void head(struct page *page, const struct filter *filter, const struct entries *entries)
+// A single run can stand beside others; what is in the archive, or is a group, can not.
+static bool can_pick(const struct entry *entry)
+{
+    return entry->sequence > 0 && entry->runs < 2;
+}
+
+// A board of costs needs no second cost, a page of imports no empty views, and one run nothing to be compared with.
+static void choose_columns(const struct filter *filter, const struct entries *entries, bool shown[COLUMNS])
+{
+    int views = 0, picks = 0;
+    for (int i = 0; i < entries->count; i++) views += entries->at[i].views > 0, picks += can_pick(&entries->at[i]);
+    for (int i = 0; i < COLUMNS; i++) shown[i] = true;
+    shown[COST] = filter->board != BOARD_TRAINING_COST && filter->board != BOARD_INFERENCE_COST;
+    shown[VIEWS] = views > 0;
+    shown[PICK] = picks > 1;
+}
+
+// Both directions, of which the stylesheet shows the one in use: a column keeps its width.
+#define SORT_MARK                                                                                                      \
+    "<svg class=\"arrow\" viewBox=\"0 0 8 12\" width=\"9\" height=\"13\" aria-hidden=\"true\"><path class=\"up\" "          \
+    "d=\"M.5 5L4 .5 7.5 5z\"/><path class=\"down\" d=\"M.5 7L4 11.5 7.5 7z\"/></svg>"
+
+static void head(struct page *page, const struct filter *filter, const bool shown[COLUMNS])
 {
     html_add(page->out, "<thead role=\"rowgroup\"><tr role=\"row\">");
     for (int i = 0; i < COLUMNS; i++) {
-        if (!has_column(filter, entries, i)) continue;
+        if (!shown[i]) continue;
         const char *label = label_of(filter, i);
         bool here = columns[i].sort == filter->sort;
         html_add(page->out, "<th scope=\"col\" role=\"columnheader\" class=\"%s\"", columns[i].class);
         if (here) html_add(page->out, " aria-sort=\"%s\"", filter->descending ? "descending" : "ascending");
         if (columns[i].sort == SORTS) {
-            html_add(page->out, ">%s</th>", label);
+            html_add(page->out, "><span class=\"%s\">%s</span></th>", i == PICK ? "hidden" : "seen", label);
             continue;
         }
         struct filter other = *filter;
         other.sort = columns[i].sort, other.descending = here && !filter->descending, other.cursor[0] = 0;
-        html_add(page->out,
-                 "><a href=\"%s\" data-sort=\"%d\">%s<span class=\"arrow\" aria-hidden=\"true\">%s</span></a></th>",
-                 page_board_address(&page->arena, "", &other), i, label,
-                 !here                ? ""
-                 : filter->descending ? " \xe2\x96\xbc"
-                                      : " \xe2\x96\xb2");
+        html_add(page->out, "><a href=\"%s\" data-sort=\"%d\">%s " SORT_MARK "</a></th>",
+                 page_view_address(&page->arena, VIEW_BOARD, &other), i, label);
     }
     html_add(page->out, "</tr></thead>\n");
 }
@@ -156,7 +164,7 @@ static void head(struct page *page, const struct filter *filter, const struct en
 static void cell(struct page *page, const struct filter *filter, const struct entry *entry, int column, double best)
 {
     struct text *out = page->out;
-    html_add(out, "<td role=\"cell\" class=\"%s\" data-label=\"%s\"><div>", columns[column].class,
+    html_add(out, "<td role=\"cell\" class=\"%s\"><div data-label=\"%s\">", columns[column].class,
              label_of(filter, column));
     switch (column) {
     case PLACE: html_add(out, "%lld", (long long)entry->rank); break;
@@ -175,30 +183,49 @@ static void cell(struct page *page, const struct filter *filter, const struct en
         if (entry->flags > 0)
             html_add(out, "<small>%lld flag%s</small>", (long long)entry->flags, entry->flags == 1 ? "" : "s");
         break;
+    case PICK:
+        if (can_pick(entry))
+            html_add(out,
+                     "<input type=\"checkbox\" id=\"pick-%lld\" name=\"run\" value=\"%lld\"> <label "
+                     "for=\"pick-%lld\">compare<span class=\"hidden\"> run %lld</span></label>",
+                     (long long)entry->sequence, (long long)entry->sequence, (long long)entry->sequence,
+                     (long long)entry->sequence);
+        break;
     default: page_day(out, entry->date);
     }
     html_add(out, "</div></td>");
 }
 
+static void board_caption(struct page *page, const struct filter *filter, const struct entries *entries)
+{
+    char sorted[24];
+    snprintf(sorted, sizeof sorted, "%s", page_sort_name(filter, filter->sort));
+    if (sorted[0] != 'F' || sorted[1] != '1') sorted[0] = (char)tolower((unsigned char)sorted[0]);
+    html_add(page->out, "<caption>%s, %s: <b>%lld</b> %s, sorted by %s%s%s</caption>\n",
+             filter->contest->title, filter->rank == RANK_GROUP ? "groups" : "single runs", (long long)entries->total,
+             entries->total == 1 ? "entry" : "entries", sorted, filter->descending ? ", descending" : "",
+             page_form_active(filter) > 0 ? "; the place is that on the whole board" : "");
+}
+
 void page_board_table(struct page *page, const struct filter *filter, const struct entries *entries, double best)
 {
-    static const char *const sorted[SORTS] = {"value",     "date", "author",   "model", "hardware",
-                                              "framework", "cost", "accuracy", "trust"};
-    html_add(page->out,
-             "<table class=\"board cards\" role=\"table\"><caption>%s, %s: <b>%lld</b> %s, sorted by %s%s. Less is "
-             "better; the place "
-             "is that on the whole board.</caption>\n",
-             filter->contest->title, filter->rank == RANK_GROUP ? "groups" : "single runs", (long long)entries->total,
-             entries->total == 1 ? "entry" : "entries", sorted[filter->sort], filter->descending ? ", descending" : "");
-    head(page, filter, entries);
+    bool shown[COLUMNS];
+    choose_columns(filter, entries, shown);
+    if (shown[PICK]) html_add(page->out, "<form method=\"get\" action=\"/compare\">");
+    html_add(page->out, "<table class=\"board cards\" role=\"table\">");
+    board_caption(page, filter, entries);
+    head(page, filter, shown);
     html_add(page->out, "<tbody role=\"rowgroup\">\n");
     for (int i = 0; i < entries->count; i++) {
         html_add(page->out, "<tr role=\"row\" class=\"%s\">", entries->at[i].rank == 1 ? "first" : "later");
         for (int c = 0; c < COLUMNS; c++)
-            if (has_column(filter, entries, c)) cell(page, filter, &entries->at[i], c, best);
+            if (shown[c]) cell(page, filter, &entries->at[i], c, best);
         html_add(page->out, "</tr>\n");
     }
     html_add(page->out, "</tbody></table>\n");
+    if (shown[PICK])
+        html_add(page->out, "<p class=\"compare\"><button type=\"submit\">Compare</button> two to four ticked "
+                            "runs</p></form>\n");
 }
 
 // ---- small tables -----------------------------------------------------------------------------------------------------
@@ -209,58 +236,74 @@ static void board_link(struct page *page, const struct entry *entry)
              board_title(entry->board), entry->order == RANK_GROUP ? "group" : "single run");
 }
 
+void page_row_value(struct page *page, const struct entry *entry)
+{
+    html_add(page->out, "<td role=\"cell\" class=\"value\"><a href=\"%s\">", page_entry_address(&page->arena, entry));
+    page_value(page->out, entry->board, entry->value);
+    html_add(page->out, "</a>");
+    if (entry->runs > 1) html_add(page->out, "<small>mean of %d runs</small>", entry->runs);
+    html_add(page->out, "</td>");
+}
+
+void page_row_names(struct page *page, const struct entry *entry)
+{
+    html_add(page->out,
+             "<td role=\"cell\" class=\"model\"><span class=\"clamp\"><bdi>%s</bdi></span></td><td role=\"cell\" "
+             "class=\"who\">",
+             entry->model);
+    author_cell(page, entry);
+    html_add(page->out, "</td><td role=\"cell\" class=\"hardware\"><bdi>%s</bdi></td><td role=\"cell\" class=\"trust\">",
+             entry->hardware);
+    page_badge(page->out, entry->trust);
+    html_add(page->out, "</td>");
+}
+
 static void small_row(struct page *page, const struct entry *entry, enum rows rows)
 {
     struct text *out = page->out;
-    html_add(out, "<tr>");
+    html_add(out, "<tr role=\"row\">");
     if (rows != ROWS_BEST) {
-        html_add(out, "<th scope=\"row\">");
+        html_add(out, "<th scope=\"row\" role=\"rowheader\">");
         board_link(page, entry);
         html_add(out, "</th>");
     }
-    if (rows != ROWS_NEWEST) html_add(out, "<td class=\"place\">%lld</td>", (long long)entry->rank);
-    html_add(out, "<td class=\"value\"><a href=\"%s\">", page_entry_address(&page->arena, entry));
-    page_value(out, entry->board, entry->value);
-    html_add(out, "</a>");
-    if (entry->runs > 1) html_add(out, "<small>mean of %d runs</small>", entry->runs);
-    html_add(out, "</td>");
-    if (rows != ROWS_PLACES) {
-        html_add(out, "<td class=\"who\">");
-        author_cell(page, entry);
-        html_add(out, "</td>");
-    }
+    if (rows != ROWS_NEWEST) html_add(out, "<td role=\"cell\" class=\"place\">%lld</td>", (long long)entry->rank);
+    page_row_value(page, entry);
     if (rows == ROWS_BEST) {
-        html_add(out, "<td class=\"model\"><bdi>%s</bdi><small><bdi>%s</bdi></small></td>", entry->model,
-                 entry->hardware);
+        page_row_names(page, entry);
     } else {
-        html_add(out, "<td class=\"date\">");
+        if (rows == ROWS_NEWEST) {
+            html_add(out, "<td role=\"cell\" class=\"who\">");
+            author_cell(page, entry);
+            html_add(out, "</td>");
+        }
+        html_add(out, "<td role=\"cell\" class=\"date\">");
         page_day(out, entry->date);
+        html_add(out, "</td><td role=\"cell\" class=\"trust\">");
+        page_badge(out, entry->trust);
         html_add(out, "</td>");
     }
-    html_add(out, "<td class=\"trust\">");
-    page_badge(out, entry->trust);
-    html_add(out, "</td></tr>\n");
+    html_add(out, "</tr>\n");
+}
+
+void page_row_heads(struct page *page, const char *const *heads)
+{
+    html_add(page->out, "<thead role=\"rowgroup\"><tr role=\"row\">");
+    for (; *heads != NULL; heads += 2)
+        html_add(page->out, "<th scope=\"col\" role=\"columnheader\" class=\"%s\">%s</th>", heads[0], heads[1]);
+    html_add(page->out, "</tr></thead><tbody role=\"rowgroup\">\n");
 }
 
 void page_rows(struct page *page, const struct entries *entries, enum rows rows, const char *caption)
 {
-    static const char *const heads[] = {
-        [ROWS_BEST] = "<th scope=\"col\">Place</th><th scope=\"col\">Value</th><th scope=\"col\">Author</th><th "
-                      "scope=\"col\">Model, hardware</th>"
-                      "<th scope=\"col\">Trust</th>",
-        [ROWS_PLACES] = "<th scope=\"col\">Board</th><th scope=\"col\">Place</th><th scope=\"col\">Value</th><th "
-                        "scope=\"col\">Date</th>"
-                        "<th scope=\"col\">Trust</th>",
-        [ROWS_NEWEST] = "<th scope=\"col\">Board</th><th scope=\"col\">Value</th><th scope=\"col\">Author</th><th "
-                        "scope=\"col\">Date</th>"
-                        "<th scope=\"col\">Trust</th>",
+    const char *value = rows == ROWS_BEST ? page_figure_name(entries->at[0].board) : "Value";
+    const char *const heads[][16] = {
+        [ROWS_BEST] = {"place", "Place", "value", value, "model", "Model", "who", "Author", "hardware", "Hardware", "trust", "Trust"},
+        [ROWS_PLACES] = {"row", "Board", "place", "Place", "value", value, "date", "Date", "trust", "Trust"},
+        [ROWS_NEWEST] = {"row", "Board", "value", value, "who", "Author", "date", "Date", "trust", "Trust"},
     };
-    html_add(page->out,
-             "<div class=\"scroll\" role=\"region\" aria-label=\"%s\" tabindex=\"0\"><table "
-             "class=\"small\"><caption>%s</caption><thead><tr>",
-             caption, caption);
-    text_bytes(page->out, heads[rows], strlen(heads[rows]));  // a literal of this file
-    html_add(page->out, "</tr></thead><tbody>\n");
+    page_open_table(page, "small cards", caption);
+    page_row_heads(page, heads[rows]);
     for (int i = 0; i < entries->count; i++) small_row(page, &entries->at[i], rows);
     html_add(page->out, "</tbody></table></div>\n");
 }
@@ -296,22 +339,29 @@ static void record_cell(struct page *page, const struct entry *entry, const char
     html_add(page->out, "</div></td>");
 }
 
+// A rank without any record has no column; where only one is left, its cells lie in one line.
 void page_bests(struct page *page, const struct contest *contest, struct entry *best[BOARDS][RANKS])
 {
-    html_add(
-        page->out,
-        "<table class=\"records cards\" role=\"table\"><caption>Current records, %s</caption><thead "
-        "role=\"rowgroup\"><tr role=\"row\">"
-        "<th scope=\"col\" role=\"columnheader\">Board</th><th scope=\"col\" role=\"columnheader\">Official group</th>"
-        "<th scope=\"col\" role=\"columnheader\">Single run (classic)</th></tr></thead><tbody role=\"rowgroup\">\n",
-        contest->title);
+    static const char *const labels[RANKS] = {[RANK_CLASSIC] = "Single run", [RANK_GROUP] = "Official group"};
+    int records[RANKS] = {0};
+    for (int i = 0; i < BOARDS * RANKS; i++) records[i % RANKS] += best[i / RANKS][i % RANKS] != NULL;
+    bool both = records[RANK_GROUP] > 0 && records[RANK_CLASSIC] > 0;
+    html_add(page->out,
+             "<table class=\"records cards%s\" role=\"table\"><caption>Current records, %s%s</caption><thead "
+             "role=\"rowgroup\"><tr role=\"row\"><th scope=\"col\" role=\"columnheader\">Board</th>",
+             both ? "" : " one", contest->title,
+             records[RANK_GROUP] == 0 ? "; no official group stands here yet" : "");
+    for (int rank = RANKS - 1; rank >= 0; rank--)
+        if (records[rank] > 0)
+            html_add(page->out, "<th scope=\"col\" role=\"columnheader\">%s</th>", labels[rank]);
+    html_add(page->out, "</tr></thead><tbody role=\"rowgroup\">\n");
     for (int board = 0; board < BOARDS; board++) {
         html_add(page->out,
                  "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\"><a href=\"/boards/%s/%s%s\">%s</a></th>",
                  contest->name, board_word((enum board)board), best[board][RANK_GROUP] != NULL ? "?rank=group" : "",
                  board_title((enum board)board));
-        record_cell(page, best[board][RANK_GROUP], "Official group");
-        record_cell(page, best[board][RANK_CLASSIC], "Single run");
+        for (int rank = RANKS - 1; rank >= 0; rank--)
+            if (records[rank] > 0) record_cell(page, best[board][rank], labels[rank]);
         html_add(page->out, "</tr>\n");
     }
     html_add(page->out, "</tbody></table>\n");

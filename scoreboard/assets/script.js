@@ -8,6 +8,7 @@
             const code = box.querySelector("code");
             if (!code || box.classList.contains("with-copy")) continue;
             code.textContent = code.textContent.replaceAll("http://THIS-SITE", location.origin);
+            if (box.nextElementSibling?.matches(".this-site")) box.nextElementSibling.remove();
             if (!navigator.clipboard) continue;
             const button = document.createElement("button");
             button.type = "button";
@@ -40,9 +41,12 @@
         const answer = await fetch(address, { headers: { Accept: "text/html" } });
         if (!answer.ok) throw new Error(String(answer.status));
         const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-        const fresh = page.querySelector("#board"), old = document.querySelector("#board");
-        if (!fresh || !old) throw new Error("no board");
+        const fresh = page.querySelector("#main"), old = document.querySelector("#main");
+        if (!fresh.querySelector("#board")) throw new Error("no board");
         if (mine !== latest) return false;
+        // All of it: tabs, form and links carry the state of the board too. A form that stood open stays open.
+        const form = fresh.querySelector("details.filter");
+        if (form) form.open = old.querySelector("details.filter[open]") !== null;
         old.replaceWith(document.adoptNode(fresh));
         document.title = page.title;
         const now = new URL(address);
@@ -52,9 +56,10 @@
         if (target) {
             target.focus();
         } else {
-            fresh.tabIndex = -1;
-            fresh.focus({ preventScroll: true });
-            fresh.scrollIntoView();
+            const board = fresh.querySelector("#board");
+            board.tabIndex = -1;
+            board.focus({ preventScroll: true });
+            board.scrollIntoView();
         }
         return true;
     }

@@ -12,6 +12,7 @@ import urllib.error
 import urllib.request
 
 wrong = []
+WIDTHS = (360, 640, 768, 1024, 1184, 1185, 1200, 1280, 1366)
 
 # Texts whose contrast with what lies behind them is below 4.5 (3 for large letters), and what lies outside the window.
 LOOK = r"""
@@ -46,7 +47,7 @@ document.addEventListener("focusin", (event) => {
     const style = getComputedStyle(event.target);
     if (event.target.matches(":focus-visible") && (style.outlineStyle === "none" || parseFloat(style.outlineWidth) < 2)) window.unseen.push(event.target.outerHTML.slice(0, 100));
 });
-window.controls = [...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, summary, [tabindex='0']")].filter((e) => e.checkVisibility());
+window.controls = [...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, summary, [tabindex='0']")].filter((e) => e.checkVisibility({visibilityProperty: true}));
 return window.controls.length;
 """
 
@@ -115,7 +116,8 @@ def expect(condition, sentence):
 
 def looks(browser, addresses):
     for address in addresses:
-        for width, dark in ((320, False), (320, True), (1440, False), (1440, True)):
+        # All widths where it is a matter of width; two are enough to see the colours.
+        for width, dark in [(320, False), (320, True), (1440, False), (1440, True)] + [(w, False) for w in WIDTHS if "/boards/" in address]:
             browser.window(width, dark)
             browser.go(address)
             browser.do("for (const d of document.querySelectorAll('details')) d.open = true; return 0;")
@@ -125,8 +127,8 @@ def looks(browser, addresses):
             wrong.append("%s: the console says: %s" % (address, message))
 
 
-def by_keyboard(browser, address):
-    browser.window(1440, False)
+def by_keyboard(browser, address, width=1440):
+    browser.window(width, False)
     browser.go("about:blank")
     browser.go(address)
     browser.keys(["\ue004"])
@@ -139,6 +141,12 @@ def by_keyboard(browser, address):
     browser.keys(["\ue004"] * (count + 10))
     left = browser.do("return window.controls.filter((e) => !window.reached.has(e)).map((e) => e.outerHTML.slice(0, 100));")
     expect(not left, "%s: Tab does not reach %s" % (address, left[:3]))
+    clipped = browser.do("return [...window.reached].filter((e) => e.closest('thead') && e.closest('thead').getBoundingClientRect().width < 2).length;")
+    expect(clipped == 0, "%s: at %d px Tab goes to %d links in a head that nobody sees" % (address, width, clipped))
+    turned = browser.do("const at = [...window.reached].filter((e) => e.closest('.board tbody')); return at.filter((e, i) => i > 0 && "
+                        "at[i - 1].closest('tr') === e.closest('tr') && at[i - 1].getBoundingClientRect().bottom > e.getBoundingClientRect().bottom + 4 && "
+                        "at[i - 1].getBoundingClientRect().left >= e.getBoundingClientRect().left).length;")
+    expect(turned == 0, "%s: at %d px Tab goes upwards within %d rows" % (address, width, turned))
     unseen = browser.do("return window.unseen;")
     expect(not unseen, "%s: the focus can not be seen on %s" % (address, unseen[:3]))
 
@@ -180,6 +188,18 @@ def board(browser, base, script):
                       "document.querySelectorAll('.chips a').length === 1", "the filter is in the address and named above the table")
     total = browser.do("return Number(document.querySelector('.board caption b').textContent)")
     expect(0 < total < 300, "the filter filters: %s entries" % total)
+    # What was chosen before stays in the form, in the links and in the tabs, however the board came to be shown.
+    browser.do("document.querySelector('th.who a').focus(); return 0;")
+    browser.keys(["\ue007"])
+    wait_for(browser, "return document.readyState === 'complete' && location.search.includes('sort=author')", "sorting keeps the filter")
+    left = browser.do("return [...document.querySelectorAll('.tabs a, main > .links a')].map((a) => a.getAttribute('href'))"
+                      ".filter((h) => !h.endsWith('.atom') && !(h.includes('framework=Loops') && h.includes('sort=author')));")
+    expect(not left, "these links forget what the board shows: %s" % left)
+    browser.do("document.querySelector('details.filter').open = true; document.querySelector('#f-trust').selectedIndex = 1; "
+               "document.querySelector('details.filter button').focus(); return 0;")
+    browser.keys(["\ue007"])
+    wait_for(browser, "return document.readyState === 'complete' && ['trust=', 'framework=Loops', 'sort=author'].every((w) => location.search.includes(w))",
+             "a sort by click is forgotten by the form")
 
 
 def main():
@@ -191,7 +211,8 @@ def main():
     archive = re.search(r"/archive/CIFAR10/train/[^\"]+", board_page).group()
     compare = "/compare?" + "&".join("run=" + run.rsplit("/", 1)[1] for run in runs)
     paths = ["/", "/boards/cifar10", "/boards/demo", "/boards/cifar10/training-time", "/boards/cifar10/training-time?sort=model&order=desc&framework=~oo",
-             "/boards/cifar10/training-cost", "/boards/demo/training-time", "/boards/cifar10/training-time/history", "/boards/cifar10/pareto", runs[-1],
+             "/boards/cifar10/training-time?sort=model&order=desc", "/boards/cifar10/training-time?sort=author&order=desc",
+             "/boards/cifar10/training-cost", "/boards/demo/training-time", "/boards/demo/training-time?limit=1", "/boards/cifar10/training-time/history", "/boards/cifar10/pareto", runs[-1],
              group, archive, compare, "/people/ada", "/log", "/rules", "/submit", "/trust"]
     pages = [full + path for path in paths] + [empty + path for path in ("/", "/boards/cifar10", "/boards/cifar10/training-time?rank=group", "/log")]
 
@@ -200,6 +221,8 @@ def main():
         looks(browser, pages)
         for path in ("/", "/boards/cifar10/training-time?limit=20", runs[-1], compare, "/submit"):
             by_keyboard(browser, full + path)
+        for path in ("/boards/cifar10/training-time?limit=20", "/boards/demo/training-time"):
+            by_keyboard(browser, full + path, 360)
         board(browser, full, True)
         browser.go(full + runs[-1])
         command = browser.do("return document.querySelector('#verify-ssh').textContent")
