@@ -121,7 +121,7 @@ static void write_page(struct page *page, const struct imported *imported, const
              contest->title, imported->source, title);
     html_add(page->out, "<p>");
     page_badge(page->out, TRUST_IMPORTED);
-    html_add(page->out, " Imported: %s.</p>\n", trust_what(TRUST_IMPORTED));
+    html_add(page->out, ": %s.</p>\n", trust_what(TRUST_IMPORTED));
     facts(page, entry);
     if (places->count > 0)
         page_rows(page, places, ROWS_PLACES, "Where it stands");

@@ -116,9 +116,8 @@ static void one_cell(struct page *page, const struct shown *run, const struct ro
 
 static void table_of(struct page *page, const struct compared *c)
 {
-    html_add(page->out,
-             "<div class=\"scroll\" role=\"region\" aria-label=\"Side by side\" tabindex=\"0\"><table class=\"small "
-             "beside\"><caption>Side by side</caption><thead><tr><th scope=\"col\">Figure</th>");
+    page_open_table(page, "small beside", "Side by side");
+    html_add(page->out, "<thead><tr><th scope=\"col\">Figure</th>");
     for (int i = 0; i < c->count; i++)
         html_add(page->out, "<th scope=\"col\"><a href=\"/runs/%lld\"><bdi>%s</bdi></a></th>",
                  (long long)c->runs[i].stored.sequence, name_of(page, &c->runs[i]));
@@ -149,9 +148,9 @@ static void form(struct page *page, const struct compared *c)
     html_add(page->out, "<form class=\"inline\" method=\"get\" action=\"/compare\">");
     for (int i = 0; i < COMPARE_MOST; i++)
         html_add(page->out,
-                 "<label for=\"run-%d\">Run</label> <input id=\"run-%d\" name=\"run\" type=\"number\" min=\"1\" "
-                 "value=\"%s\">",
-                 i + 1, i + 1,
+                 "<div class=\"field\"><label for=\"run-%d\">Run %d</label> <input id=\"run-%d\" name=\"run\" type=\"number\" min=\"1\" "
+                 "value=\"%s\"></div>",
+                 i + 1, i + 1, i + 1,
                  i < c->count ? arena_text(&page->arena, "%lld", (long long)c->runs[i].stored.sequence) : "");
     html_add(page->out, "<button type=\"submit\">Compare</button></form>\n");
 }
@@ -169,7 +168,8 @@ static void write_page(struct page *page, const struct compared *c)
         page_note(page->out, "warn", "Different tasks.", "These figures can not be held against each other.");
         break;
     }
-    html_add(page->out, "<p class=\"lead\">Two to four runs, by the numbers they have in the log.</p>");
+    html_add(page->out, "<p class=\"lead\">Two to four runs, by the numbers they have in the <a "
+                        "href=\"/log\">log</a>; boards have a box to tick beside each run.</p>");
     form(page, c);
     if (c->count >= 2) {
         chart_all(page, c);

@@ -9,11 +9,9 @@ enum { LOG_PAGE = 100 };
 
 static void table_head(struct page *page, const char *caption, bool who)
 {
-    html_add(page->out,
-             "<div class=\"scroll\" role=\"region\" aria-label=\"%s\" tabindex=\"0\"><table "
-             "class=\"small\"><caption>%s</caption><thead><tr>"
-             "<th scope=\"col\">Number</th><th scope=\"col\">Accepted</th><th scope=\"col\">Statement</th>",
-             caption, caption);
+    page_open_table(page, "small", caption);
+    html_add(page->out, "<thead><tr><th scope=\"col\">Number</th><th scope=\"col\">Accepted</th><th "
+                        "scope=\"col\">Statement</th>");
     if (who) html_add(page->out, "<th scope=\"col\">Author</th>");
     html_add(page->out, "<th scope=\"col\">State</th><th scope=\"col\">SHA-256</th></tr></thead><tbody>\n");
 }
@@ -132,17 +130,21 @@ static int show_log(struct page *page)
     html_add(page->out, ", by ");
     page_count(page->out, totals.people, "person", "people");
     html_add(page->out, ".</p>\n");
+    for (int i = 0; i < count / 2; i++) {
+        struct stored one = log[i];
+        log[i] = log[count - 1 - i], log[count - 1 - i] = one;
+    }
     if (count > 0)
-        statements(page, log, count, true, "Oldest first");
+        statements(page, log, count, true, "Newest first");
     else
         html_add(page->out, "<p class=\"empty\">Nothing%s yet.</p>", after > 0 ? " after this" : "");
     html_add(page->out, "<nav class=\"pages\" aria-label=\"Pages\"><ul>");
     if (after > 0)
         html_add(page->out, "<li><a class=\"button plain\" href=\"/log?after=%lld\">Earlier</a></li>",
                  (long long)(after > LOG_PAGE ? after - LOG_PAGE : 0));
-    if (count == LOG_PAGE)
+    if (count > 0 && log[0].sequence < totals.statements)
         html_add(page->out, "<li><a class=\"button plain\" href=\"/log?after=%lld\">Later</a></li>",
-                 (long long)log[count - 1].sequence);
+                 (long long)log[0].sequence);
     html_add(page->out, "<li><a href=\"/api/v1/statements\">JSON</a></li></ul></nav>\n");
     page_end(page);
     return 0;

@@ -242,9 +242,7 @@ void run_verify(struct page *page, const struct shown *shown)
     html_add(page->out,
              "<section aria-labelledby=\"verify\"><h2 id=\"verify\">Verify it yourself</h2><p>Signed by <a "
              "href=\"/people/%s\"><bdi>%s</bdi></a> with the key "
-             "<span class=\"digest\">%s</span>. The signature is OpenSSH's; none of our code is needed to check it. "
-             "THIS-SITE stands for "
-             "this site's address.</p>\n",
+             "<span class=\"digest\">%s</span>. The signature is OpenSSH's; none of our code is needed to check it.</p>\n",
              html_part(&page->arena, stored->handle), stored->handle, stored->key);
     page_command(page, "verify-ssh",
                  arena_text(&page->arena,

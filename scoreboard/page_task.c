@@ -25,32 +25,37 @@ static void about(struct page *page, const struct contest *contest)
              contest->name, contest->name);
 }
 
+static void best_of(struct page *page, const struct contest *contest, enum board board, enum rank rank,
+                    const struct entries *found)
+{
+    const struct filter all = {.contest = contest, .board = board, .rank = rank};
+    const char *name = rank == RANK_GROUP ? "Official groups" : "Single runs";
+    html_add(page->out, "<div><h3>%s</h3><p class=\"quiet\">%s</p>", name, board_counts(board, rank));
+    page_rows(page, found, ROWS_BEST,
+              arena_text(&page->arena, "%s: %s, the best %d", board_title(board), name, found->count));
+    html_add(page->out,
+             "<p class=\"links\"><a href=\"%s\">All %lld</a> <a href=\"%s\">History of the record</a></p></div>\n",
+             page_view_address(&page->arena, VIEW_BOARD, &all), (long long)found->total,
+             page_view_address(&page->arena, VIEW_HISTORY, &all));
+}
+
+// A rank where nothing stands is one line, and leaves its half to the other.
 static void board(struct page *page, const struct contest *contest, enum board board, struct entries found[RANKS])
 {
     html_add(
         page->out,
         "<section aria-labelledby=\"%s\"><h2 id=\"%s\"><a href=\"/boards/%s/%s\">%s</a></h2><div class=\"pair\">\n",
         board_word(board), board_word(board), contest->name, board_word(board), board_title(board));
-    for (int i = RANKS - 1; i >= 0; i--) {
-        enum rank rank = (enum rank)i;
-        const char *name = rank == RANK_GROUP ? "Official groups" : "Single runs";
-        html_add(page->out, "<div><h3>%s</h3><p class=\"quiet\">%s</p>", name, board_counts(board, rank));
-        if (found[rank].count > 0) {
-            page_rows(page, &found[rank], ROWS_BEST,
-                      arena_text(&page->arena, "%s: %s, the best %d", board_title(board), name, TASK_BEST));
-            html_add(page->out,
-                     "<p class=\"links\"><a href=\"/boards/%s/%s%s\">All %lld</a> <a "
-                     "href=\"/boards/%s/%s/history%s\">History of the record</a></p>",
-                     contest->name, board_word(board), rank == RANK_GROUP ? "?rank=group" : "",
-                     (long long)found[rank].total, contest->name, board_word(board),
-                     rank == RANK_GROUP ? "?rank=group" : "");
-        } else {
-            html_add(page->out, "<p class=\"empty\">%s <a href=\"/submit\">Be the first</a>.</p>",
-                     rank == RANK_GROUP ? "No group stands here yet." : "No run stands here yet.");
-        }
-        html_add(page->out, "</div>\n");
-    }
-    html_add(page->out, "</div></section>\n");
+    for (int i = RANKS - 1; i >= 0; i--)
+        if (found[i].count > 0) best_of(page, contest, board, (enum rank)i, &found[i]);
+    html_add(page->out, "</div>\n");
+    bool group = found[RANK_GROUP].count > 0, single = found[RANK_CLASSIC].count > 0;
+    if (!group || !single)
+        html_add(page->out, "<p class=\"empty\">%s <a href=\"/submit\">Be the first</a>.</p>",
+                 group    ? "No single run stands here yet."
+                 : single ? "No official group stands here yet."
+                          : "Nothing stands here yet.");
+    html_add(page->out, "</section>\n");
 }
 
 static int show(struct page *page)
