@@ -52,7 +52,7 @@ struct chart_span chart_span(enum chart_scale scale, double low, double high)
     }
     if (scale == CHART_SECONDS) low = fmin(low, 0);  // half a time must look like half
     if (!(high > low)) {
-        double room = scale == CHART_DATES ? 15 * DAY : fmax(fabs(low) * 0.05, 1e-3);
+        double room = scale == CHART_DATES ? 15 * DAY : scale == CHART_SECONDS ? 1 : fmax(fabs(low) * 0.05, 1e-3);
         high = low + room;
         if (scale != CHART_SECONDS) low -= room;
     }
