@@ -128,6 +128,8 @@ static void seconds_text(double seconds, char into[BOARD_VALUE])
     }
     double whole = ceiling(seconds);
     if (whole >= 1e12) snprintf(into, BOARD_VALUE, "%.3g h", seconds / 3600);
+    else if (whole >= 36000)
+        snprintf(into, BOARD_VALUE, "%.0f h %02.0f min", floor(ceil(whole / 60) / 60), fmod(ceil(whole / 60), 60));
     else if (whole >= 3600)
         snprintf(into, BOARD_VALUE, "%.0f h %02.0f min %02.0f s", floor(whole / 3600), floor(fmod(whole, 3600) / 60),
                  fmod(whole, 60));

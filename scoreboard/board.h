@@ -129,7 +129,8 @@ int filter_read(const char *query, struct filter *) MUST_CHECK;
 // The canonical query string of a filter: defaults left out, keys in order. What caches and links use.
 void filter_write(const struct filter *, struct text *into);
 
-// A value as people read it: "4 min 57 s" (whole seconds rounded up; below 60 s with fractions), "$0.0212", "0.267 ms".
+// A value as people read it: "4 min 57 s" (whole seconds rounded up, from 10 h on whole minutes; below 60 s with
+// fractions), "$0.0212", "0.267 ms".
 enum { BOARD_VALUE = 48 };
 char *board_value(enum board, double value, char into[BOARD_VALUE]);
 

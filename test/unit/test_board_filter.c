@@ -164,6 +164,8 @@ static void test_values(void **state)
         {BOARD_TRAINING_TIME, 3599.5, "1 h 00 min 00 s"},
         {BOARD_TRAINING_TIME, 7384, "2 h 03 min 04 s"},
         {BOARD_TRAINING_TIME, 1.1 * 3600, "1 h 06 min 00 s"},  // 3960.0000000000005
+        {BOARD_TRAINING_TIME, 36000, "10 h 00 min"},
+        {BOARD_TRAINING_TIME, 1385652.5, "384 h 55 min"},
         {BOARD_TRAINING_COST, 0.0212, "$0.0212"},
         {BOARD_TRAINING_COST, 42.351, "$42.36"},
         {BOARD_TRAINING_COST, 1e-9, "$0.00000001"},
