@@ -155,7 +155,7 @@ static void head(struct page *page, const struct filter *filter, const bool show
         }
         struct filter other = *filter;
         other.sort = columns[i].sort, other.descending = here && !filter->descending, other.cursor[0] = 0;
-        html_add(page->out, "><a href=\"%s\" data-sort=\"%d\">%s " SORT_MARK "</a></th>",
+        html_add(page->out, "><a href=\"%s\" data-sort=\"%d\">%s\xc2\xa0" SORT_MARK "</a></th>",
                  page_view_address(&page->arena, VIEW_BOARD, &other), i, label);
     }
     html_add(page->out, "</tr></thead>\n");
