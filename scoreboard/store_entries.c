@@ -157,7 +157,7 @@ int store_entries(struct reader *r, const struct filter *f, struct arena *arena,
         int row = order[i];
         if (shelf_matches(&wanted, &s->rows[row])) {
             out->total++;
-            out->before += !passed || row == cursor;
+            out->before += !passed;
             if (passed && out->count == limit && out->next == NULL)
                 out->next = arena_text(arena, "%lld", (long long)s->rows[last].id);
             if (passed && out->count < limit) shelf_copy(s, last = row, arena, &out->at[out->count++]);

@@ -86,7 +86,7 @@ PYTHON
 "$BOARD" board cifar10 training-cost --db a.db -f json >out
 python3 -c 'import json; d = json.load(open("out")); [e] = d["entries"]; assert e["value"] == 0.7000000001 * 3.3 and e["unit"] == "USD" and e["trust"] == "imported"'
 "$BOARD" board cifar10 training-time --db a.db >out
-grep -q '^1 *6 min 0 s  Zoë, and Bob .*imported  2019-03-05$' out
+grep -q '^1 *6 min 00 s  Zoë, and Bob .*imported  2019-03-05$' out
 "$BOARD" board demo training-time --db a.db | grep -q 'No entries'
 
 # Out and in again: the same files, the same boards, and nobody's address.

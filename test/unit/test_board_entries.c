@@ -111,6 +111,7 @@ static struct entries read_pages(struct reader *r, struct filter f)
     for (;;) {
         struct entries page = read_page(r, &f);
         assert_true(page.count <= f.limit);
+        assert_int_equal(page.before, all.count);
         for (int i = 0; i < page.count; i++) {
             assert_true(all.count < MANY);
             all.at[all.count++] = page.at[i];
