@@ -148,8 +148,8 @@ static void form(struct page *page, const struct compared *c)
     html_add(page->out, "<form class=\"inline\" method=\"get\" action=\"/compare\">");
     for (int i = 0; i < COMPARE_MOST; i++)
         html_add(page->out,
-                 "<div class=\"field\"><label for=\"run-%d\">Run %d</label> <input id=\"run-%d\" name=\"run\" type=\"number\" min=\"1\" "
-                 "value=\"%s\"></div>",
+                 "<div class=\"field\"><label for=\"run-%d\">Run %d</label> <input id=\"run-%d\" name=\"run\" "
+                 "type=\"number\" min=\"1\" value=\"%s\"></div>",
                  i + 1, i + 1, i + 1,
                  i < c->count ? arena_text(&page->arena, "%lld", (long long)c->runs[i].stored.sequence) : "");
     html_add(page->out, "<button type=\"submit\">Compare</button></form>\n");

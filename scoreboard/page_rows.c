@@ -298,7 +298,8 @@ void page_rows(struct page *page, const struct entries *entries, enum rows rows,
 {
     const char *value = rows == ROWS_BEST ? page_figure_name(entries->at[0].board) : "Value";
     const char *const heads[][16] = {
-        [ROWS_BEST] = {"place", "Place", "value", value, "model", "Model", "who", "Author", "hardware", "Hardware", "trust", "Trust"},
+        [ROWS_BEST] = {"place", "Place", "value", value, "model", "Model",
+                       "who", "Author", "hardware", "Hardware", "trust", "Trust"},
         [ROWS_PLACES] = {"row", "Board", "place", "Place", "value", value, "date", "Date", "trust", "Trust"},
         [ROWS_NEWEST] = {"row", "Board", "value", value, "who", "Author", "date", "Date", "trust", "Trust"},
     };
