@@ -159,6 +159,19 @@ static int read_meta(struct store *s, const char *wanted)
     return s->writes && s->lock < 0 ? open_key(s, line) : 0;
 }
 
+// Whether SQLite finds the file itself damaged. `check` is quick_check(1), or integrity_check(1), which compares the indexes
+// with their tables too. Cost: 0.15 s and 0.4 s for 11,000 runs (120 MB).
+static int find_damage(struct sql *sql, const char *check, const char *path, const char *so)
+{
+    sqlite3_stmt *row;
+    TRY(sql_start(sql, &row, check, ""));
+    int rc = sql_next(sql, row);
+    bool damaged = rc > 0 ? strcmp(sql_text(row, 0), "ok") != 0 : (sqlite3_errcode(sql->db) & 0xff) == SQLITE_CORRUPT;
+    sql_end(row);
+    if (damaged) return fail(ERR_DATABASE, "the record %s is damaged%s", path, so);
+    return rc < 0 ? rc : 0;
+}
+
 static int open_inside(struct store *s, const struct store_settings *settings)
 {
     const char *origin = settings->origin;
@@ -166,6 +179,9 @@ static int open_inside(struct store *s, const struct store_settings *settings)
     if (origin != NULL && !origin_is_plain(origin))
         return fail(ERR_USAGE, "a board's name has 1 to 63 letters, digits or . _ + -, unlike \"%.80s\"", origin);
     TRY(sql_open(s->path, s->writes ? SQL_WRITE : SQL_READ, &s->sql));
+    if (s->writes)  // what is added to a damaged file may be lost
+        TRY(find_damage(&s->sql, "PRAGMA quick_check(1)", s->path,
+                        ": put a backup in its place (dawn-scoreboard check says what is wrong)"));
     TRY(sql_int(&s->sql, &rows, 0, "SELECT count(*) FROM meta", ""));
     if (rows == 0 && !s->writes) return fail(ERR_DATABASE, "%s is empty: no server has been started with it", s->path);
     if (rows == 0) TRY(add_meta(s, origin != NULL ? origin : "dawn"));
@@ -233,6 +249,16 @@ static int copy_pages(const char *path, sqlite3 *to)
     return rc;
 }
 
+// SQLite copies pages as they are; damage must not take the place of the last good backup.
+static int check_copy(const char *path, const char *of)
+{
+    struct sql copy;
+    TRY(sql_open(path, SQL_READ, &copy));
+    int rc = find_damage(&copy, "PRAGMA integrity_check(1)", of, "; no copy was kept");
+    sql_close(&copy);
+    return rc;
+}
+
 static int sync_file(const char *path)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
@@ -253,6 +279,7 @@ int store_backup(struct store *s, const char *to)
         rc = fail(ERR_IO, "can not write %s: %s", part, sqlite3_errmsg(copy));
     if (rc == 0) rc = copy_pages(s->path, copy);
     sqlite3_close(copy);
+    if (rc == 0) rc = check_copy(part, s->path);
     if (rc == 0) rc = sync_file(part);
     if (rc == 0 && link(part, to) != 0)  // unlike rename, never over a file that appeared meanwhile
         rc = fail_errno(ERR_IO, errno, "can not write %s", to);

@@ -40,6 +40,18 @@ chmod 644 scoreboard.db.key
 expect 1 "chmod 600" "$BOARD" migrate
 chmod 600 scoreboard.db.key
 
+# A damaged record (two pages, roots of indexes, are zeros) is neither copied nor written to.
+size=$(stat -c %s scoreboard.db)
+{ head -c $((size - 8192)) scoreboard.db; head -c 8192 /dev/zero; } >hurt.db
+cp scoreboard.db.key hurt.db.key
+expect 1 "the record hurt.db is damaged; no copy was kept" "$BOARD" backup hurt_copy.db --db hurt.db
+[ -z "$(ls | grep hurt_copy)" ] || { echo "a damaged copy was kept: $(ls)"; exit 1; }
+cp hurt.db hurt.before
+expect 1 "the record hurt.db is damaged: put a backup in its place" "$BOARD" serve --db hurt.db --listen 127.0.0.1:0
+expect 1 "the record hurt.db is damaged: put a backup in its place" "$BOARD" migrate --db hurt.db
+cmp hurt.db hurt.before
+expect 1 "damaged" "$BOARD" check --db hurt.db
+
 # Files that are none, or that somebody altered, are refused with a sentence, and stay as they are.
 echo 'not a database, and long enough to be looked at as one: it is read, and found to be none' >none.db
 cp none.db none.before
