@@ -31,7 +31,7 @@ static int read_choice(int *argc, char **argv, struct choice *c)
         {OPTION_INT, 0, "connections", "N", "connections at a time", &c->connections, 1, 65536},
         {OPTION_INT, 0, "per-address", "N",
          "connections at a time of one address; 0 for no limit, as behind a proxy", &c->per_address, 0, 65536},
-        {OPTION_INT, 0, "submissions-per-hour", "N", "new statements an hour and person; 0: no limit",
+        {OPTION_INT, 0, "submissions-per-hour", "N", "runs an hour and person, and as many amendments; 0: no limit",
          &c->submissions, 0, 1000000000},
         {OPTION_INT, 0, "read-seconds", "N", "time for a head to arrive, and again for its body",
          &c->seconds, 1, 600},

@@ -20,7 +20,7 @@ enum store_mode {
 };
 struct store_settings {
     const char *path, *origin;       // origin: the board's name, kept in the file; NULL: what the file says, else "dawn"
-    int64_t submissions_per_hour;    // and person; 0: no limit
+    int64_t submissions_per_hour;    // and person, of each type; 0: no limit; withdrawals and revocations have none
 };
 int store_open(const struct store_settings *, enum store_mode, struct store **) MUST_CHECK;
 void store_close(struct store *);

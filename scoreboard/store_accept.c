@@ -100,19 +100,26 @@ static int check_signer(struct attempt *a)
     return 0;
 }
 
-// Counted by person: a rotation brings a fresh key. A revocation is never held up: whoever took a key could otherwise use
-// up its owner's hour.
+// Counted by person, for a rotation brings a fresh key, and each type apart: a full hour of runs holds no amendment up. What
+// takes something away is free: there can be no more withdrawals than runs, and whoever took a key could otherwise use up
+// its owner's hour.
 static int check_rate(struct attempt *a)
 {
-    int64_t then, limit = a->store->submissions_per_hour;
-    if (limit <= 0 || a->in.new_key || a->envelope->statement.type == STATEMENT_REVOKE) return 0;
-    TRY(sql_int(sql_of(a), &then, 0, "SELECT accepted_ms FROM statements WHERE handle = ? ORDER BY sequence DESC LIMIT 1 OFFSET ?",
-                "ti", a->in.handle, limit - 1));
-    if (then <= a->now_ms - HOUR_MS) return 0;
+    enum statement_type type = a->envelope->statement.type;
+    int64_t limit = a->store->submissions_per_hour, count = 0, then = 0;
+    sqlite3_stmt *row;
+    int rc = 0;
+    if (limit <= 0 || a->in.new_key || type == STATEMENT_WITHDRAW || type == STATEMENT_REVOKE) return 0;
+    TRY(sql_start(sql_of(a), &row, "SELECT accepted_ms, type FROM statements WHERE handle = ? ORDER BY sequence DESC", "t",
+                  a->in.handle));
+    while (count < limit && (rc = sql_next(sql_of(a), row)) > 0 && (then = sql_column(row, 0)) > a->now_ms - HOUR_MS)
+        if (strcmp(sql_text(row, 1), statement_type_name(type)) == 0) count++;
+    sql_end(row);
+    if (rc < 0 || count < limit) return rc < 0 ? rc : 0;
     int64_t wait = (then + HOUR_MS - a->now_ms + 999) / 1000;
     a->out->retry_after = wait < 1 ? 1 : wait > 3600 ? 3600 : (int)wait;
-    return refuse(a, PROBLEM_RATE, "%lld statements an hour are taken from a person; the next one in %d s", (long long)limit,
-                  a->out->retry_after);
+    return refuse(a, PROBLEM_RATE, "%lld statements of type \"%s\" an hour are taken from a person; the next one in %d s",
+                  (long long)limit, statement_type_name(type), a->out->retry_after);
 }
 
 static int check_handle(struct attempt *a)

@@ -140,10 +140,40 @@ static void test_rate(void **state)
     assert_int_equal(hand_in(run_of("bob", 4), &bob), PROBLEM_NONE);
     assert_int_equal(hand_in_at(run_of("ada", 3), &ada, NULL, FIXTURE_NOW_MS + 3600000), PROBLEM_NONE);
     // A new key is no new hour. (The hour of two statements begins with the older of them.)
+    assert_int_equal(hand_in_at(run_of("ada", 5), &ada, NULL, FIXTURE_NOW_MS + 3600000), PROBLEM_NONE);
     assert_int_equal(hand_in_at(rotate_to(&eve, "ada"), &ada, &eve, FIXTURE_NOW_MS + 3600000), PROBLEM_NONE);
-    assert_int_equal(hand_in_at(run_of("ada", 5), &eve, NULL, FIXTURE_NOW_MS + 5400000), PROBLEM_RATE);
+    assert_int_equal(hand_in_at(run_of("ada", 6), &eve, NULL, FIXTURE_NOW_MS + 5400000), PROBLEM_RATE);
     assert_int_equal(last.retry_after, 1800);
-    assert_int_equal(hand_in_at(run_of("ada", 5), &eve, NULL, FIXTURE_NOW_MS + 7200000), PROBLEM_NONE);
+    assert_int_equal(hand_in_at(run_of("ada", 6), &eve, NULL, FIXTURE_NOW_MS + 7200000), PROBLEM_NONE);
+}
+
+// A full hour of runs holds nothing else up: amendments have an hour of their own, withdrawals and revocations none.
+static void test_rate_of_each_type(void **state)
+{
+    (void)state;
+    enum { RUNS = 2 };
+    char digest[RUNS][DIGEST_HEX];
+    close_all();
+    assert_int_equal(store_open(&(struct store_settings){.path = path, .submissions_per_hour = RUNS}, STORE_WRITE, &store), 0);
+    assert_int_equal(store_reader(store, &reader), 0);
+    for (int i = 0; i < RUNS; i++) {
+        json_t *run = run_of("ada", i);
+        digest_of(run, digest[i]);
+        assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
+    }
+    for (int i = 0; i <= RUNS; i++) {
+        json_t *amend = about("amend", digest[0]);
+        fixture_set(amend, "made_ms", json_integer(FIXTURE_NOW_MS + i));
+        assert_int_equal(hand_in(amend, &ada), i < RUNS ? PROBLEM_NONE : PROBLEM_RATE);
+    }
+    assert_int_equal(last.retry_after, 3600);
+    for (int i = 0; i < RUNS; i++) assert_int_equal(hand_in(about("withdraw", digest[i]), &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(run_of("ada", 9), &ada), PROBLEM_RATE);
+    json_t *revoke = json_pack("{s:s, s:i, s:s, s:s, s:s, s:I}", "type", "revoke", "version", 1, "board", "test", "key",
+                               sshkey_id(&ada.key, (char[SSHKEY_ID]){0}), "reason", "stolen", "made_ms",
+                               (json_int_t)FIXTURE_NOW_MS);
+    assert_int_equal(hand_in(revoke, &ada), PROBLEM_NONE);
+    assert_whole();
 }
 
 // The clock goes back a little: server time stands still, and the checks are asked for the moment that is recorded. More
@@ -396,7 +426,8 @@ static void test_flagged_is_not_reproduced(void **state)
 
 static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    TEST(test_run_is_taken), TEST(test_same_bytes_same_receipt), TEST(test_refusals), TEST(test_same_head),  TEST(test_rate),
+    TEST(test_run_is_taken), TEST(test_same_bytes_same_receipt), TEST(test_refusals), TEST(test_same_head),
+    TEST(test_rate), TEST(test_rate_of_each_type),
     TEST(test_flagged_is_not_reproduced), TEST(test_same_bytes_another_key), TEST(test_clock_goes_back), TEST(test_supersede_changes_little),
     TEST(test_supersede),    TEST(test_withdraw_and_amend),      TEST(test_group),    TEST(test_reproduced),
 };
