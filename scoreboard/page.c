@@ -205,7 +205,10 @@ void page_count(struct text *out, int64_t count, const char *one, const char *ma
 
 void page_person_link(struct page *page, const char *handle)
 {
-    html_add(page->out, "<a href=\"/people/%s\"><bdi>%s</bdi></a>", html_part(&page->arena, handle), handle);
+    if (*handle == 0)
+        html_add(page->out, "this server");
+    else
+        html_add(page->out, "<a href=\"/people/%s\"><bdi>%s</bdi></a>", html_part(&page->arena, handle), handle);
 }
 
 void page_digest(struct text *out, const char *hex)

@@ -40,7 +40,7 @@ void page_span(struct text *, int64_t ns);               // as board_value shows
 void page_money(struct text *, double usd);             // "not known" when negative
 // "<b>1</b> group", "<b>12</b> groups".
 void page_count(struct text *, int64_t count, const char *one, const char *many);
-void page_person_link(struct page *, const char *handle);
+void page_person_link(struct page *, const char *handle);  // "": the server, which revokes keys
 void page_digest(struct text *, const char *hex);       // the whole, in a form that breaks on narrow screens
 void page_command(struct page *, const char *id, const char *commands);  // with a copy button for those with script
 void page_note(struct text *, const char *kind, const char *title, const char *sentence);  // kind: "demo", "warn", "info"

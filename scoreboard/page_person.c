@@ -50,22 +50,30 @@ static void statements(struct page *page, const struct stored *at, int count, bo
     html_add(page->out, "</tbody></table></div>\n");
 }
 
-static void one_key(struct page *page, const struct person_key *key)
+static void statement_link(struct page *page, int64_t sequence)
+{
+    html_add(page->out, "<a href=\"/runs/%lld\">statement %lld</a>", (long long)sequence, (long long)sequence);
+}
+
+static void one_key(struct page *page, const struct person *person, const struct person_key *key)
 {
     bool counts = key->revoked_sequence == 0 && key->replaced_sequence == 0;
-    html_add(page->out,
-             "<li><p><span class=\"digest\">%s</span></p><p>%s, since <a href=\"/runs/%lld\">statement %lld</a>",
-             key->id, counts ? "In use" : "No longer in use", (long long)key->since_sequence,
-             (long long)key->since_sequence);
-    if (key->revoked_sequence > 0) {
-        html_add(page->out, "; <strong>revoked</strong> with <a href=\"/runs/%lld\">statement %lld</a>",
-                 (long long)key->revoked_sequence, (long long)key->revoked_sequence);
-        if (key->revoked_reason != NULL && *key->revoked_reason)
-            html_add(page->out, " (<bdi>%s</bdi>)", key->revoked_reason);
+    html_add(page->out, "<li><p><span class=\"digest\">%s</span></p><p>%s ", key->id,
+             counts ? "In use since" : "No longer in use: begun with");
+    statement_link(page, key->since_sequence);
+    for (int i = 0; key->replaced_sequence > 0 && i < person->key_count; i++) {
+        if (person->keys[i].since_sequence != key->replaced_sequence) continue;
+        html_add(page->out, "; replaced by <span class=\"digest\">%s</span> (", person->keys[i].id);
+        statement_link(page, key->replaced_sequence);
+        html_add(page->out, ")");
     }
-    if (key->replaced_sequence > 0)
-        html_add(page->out, "; replaced with <a href=\"/runs/%lld\">statement %lld</a>",
-                 (long long)key->replaced_sequence, (long long)key->replaced_sequence);
+    if (key->revoked_sequence > 0) {
+        html_add(page->out, "; <strong>revoked</strong> (");
+        statement_link(page, key->revoked_sequence);
+        html_add(page->out, ")");
+        if (key->revoked_reason != NULL && *key->revoked_reason)
+            html_add(page->out, ": <q><bdi>%s</bdi></q>", key->revoked_reason);
+    }
     html_add(
         page->out,
         "</p><pre class=\"wrap\" tabindex=\"0\" role=\"region\" aria-label=\"Public key\"><code>%s</code></pre></li>\n",
@@ -85,7 +93,7 @@ static int show_person(struct page *page)
              person.handle);
     if (entries.count > 0) page_rows(page, &entries, ROWS_PLACES, "On the boards");
     html_add(page->out, "<h2>Keys</h2><ul class=\"keys\">\n");
-    for (int i = 0; i < person.key_count; i++) one_key(page, &person.keys[i]);
+    for (int i = 0; i < person.key_count; i++) one_key(page, &person, &person.keys[i]);
     html_add(page->out, "</ul><h2>Statements</h2>\n");
     statements(page, person.statements, person.statement_count, false, "Newest first, at most 200");
     page_end(page);

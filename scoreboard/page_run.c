@@ -276,30 +276,37 @@ static const char *words_of(struct page *page, const struct shown *shown, const 
     return words;
 }
 
-static void other_page(struct page *page, const struct shown *shown)
+static int other_page(struct page *page, const struct shown *shown)
 {
     static const char *const kinds[STATEMENT_TYPES] = {
-        [STATEMENT_RUN] = "Run", [STATEMENT_WITHDRAW] = "Withdrawal", [STATEMENT_AMEND] = "Amendment",
-        [STATEMENT_ROTATE] = "Change of keys", [STATEMENT_REVOKE] = "Revocation"};
+        [STATEMENT_WITHDRAW] = "Withdrawal", [STATEMENT_AMEND] = "Amendment", [STATEMENT_ROTATE] = "Change of keys",
+        [STATEMENT_REVOKE] = "Revocation of a key"};
     static const char *const members[][2] = {
-        {"statement", "About the run"}, {"reason", "Reason"},    {"team", "Team, from now on"},
-        {"note", "Note, from now on"},  {"code_url", "Code, from now on"}, {"tags", "Tags, from now on"},
-        {"handle", "Handle"},           {"key", "Key"}};
+        {"reason", "Reason"},           {"team", "Team, from now on"}, {"note", "Note, from now on"},
+        {"code_url", "Code, from now on"}, {"tags", "Tags, from now on"}, {"handle", "Handle"}};
     const struct stored *stored = &shown->stored;
-    const char *title = arena_text(&page->arena, "%s (statement %lld)", kinds[stored->type], (long long)stored->sequence);
+    const char *about = shown_text(shown, "statement"), *key = shown_text(shown, "key"), *title = kinds[stored->type];
+    struct stored run = {0};
+    if (*about != 0) TRY(store_statement(page->reader, about, &page->arena, &run));
+    if (*about != 0) title = arena_text(&page->arena, "%s of run %lld", title, (long long)run.sequence);
+    title = arena_text(&page->arena, "%s (statement %lld)", title, (long long)stored->sequence);
     page_begin(page, title, "A signed statement", (const struct crumb[]){{"Log", "/log"}, {0}});
     html_add(page->out, "<h1>%s</h1><dl class=\"facts\"><div><dt>Author</dt><dd>", title);
     page_person_link(page, stored->handle);
     html_add(page->out, "</dd></div><div><dt>Accepted</dt><dd>");
     page_moment(page->out, stored->accepted_ms);
     html_add(page->out, "</dd></div>");
+    if (*about != 0)
+        html_add(page->out, "<div><dt>About</dt><dd><a href=\"/runs/%lld\">run %lld</a></dd></div>", (long long)run.sequence,
+                 (long long)run.sequence);
+    if (*key != 0)
+        html_add(page->out, "<div><dt>%s</dt><dd><span class=\"digest\">%s</span></dd></div>",
+                 stored->type == STATEMENT_ROTATE ? "New key" : "Key", key);
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
         const char *value = words_of(page, shown, members[i][0]);
         if (value == NULL) continue;
         html_add(page->out, "<div><dt>%s</dt><dd>", members[i][1]);
-        if (i == 0)
-            html_add(page->out, "<a class=\"digest\" href=\"/runs/%s\">%s</a>", value, value);
-        else if (*value == 0)
+        if (*value == 0)
             html_add(page->out, "<span class=\"quiet\">none</span>");
         else
             html_words(page->out, value);
@@ -307,6 +314,7 @@ static void other_page(struct page *page, const struct shown *shown)
     }
     html_add(page->out, "</dl>\n");
     run_verify(page, shown);
+    return 0;
 }
 
 static int show(struct page *page)
@@ -319,7 +327,7 @@ static int show(struct page *page)
     if (rc == 0 && shown.stored.type == STATEMENT_RUN)
         run_page(page, &shown, &places);
     else if (rc == 0)
-        other_page(page, &shown);
+        rc = other_page(page, &shown);
     if (rc == 0) page_end(page);
     statement_free(&shown.statement);
     return rc;

@@ -105,6 +105,20 @@ static void price(struct page *page, const struct shown *shown)
     row_words(page, "Instance", shown_text(shown, "price.instance"));
 }
 
+// DAWN's build: of a self-evaluated run it is not what trained, but what ran the program and kept the clock.
+static void build(struct page *page, const struct shown *shown, bool recorder)
+{
+    if (recorder) html_add(page->out, "</dl><h3>Recorder (DAWN)</h3><dl class=\"facts\">");
+    row_words(page, "Commit",
+              *shown_text(shown, "software.commit") ? shown_text(shown, "software.commit") : "not known");
+    row_words(page, "Sources",
+              shown_int(shown, "software.dirty") == 1 ? "changed since that commit" : "as in that commit");
+    row_words(page, "Compiler", shown_text(shown, "software.compiler"));
+    row_words(page, "Flags", shown_text(shown, "software.flags"));
+    row_words(page, "Libraries", shown_text(shown, "software.libraries"));
+    row_digest(page, recorder ? "Recorder's SHA-256" : "Program's SHA-256", shown_text(shown, "software.binary_digest"));
+}
+
 void run_machine(struct page *page, const struct shown *shown)
 {
     html_add(page->out, "<section aria-labelledby=\"machine\"><h2 id=\"machine\">Machine and program</h2><div "
@@ -131,14 +145,7 @@ void run_machine(struct page *page, const struct shown *shown)
     row_words(page, "Framework", shown_text(shown, "software.framework"));
     row_words(page, "Device", shown_text(shown, "device"));
     row_words(page, "Precision", shown_text(shown, "precision"));
-    row_words(page, "Commit",
-              *shown_text(shown, "software.commit") ? shown_text(shown, "software.commit") : "not known");
-    row_words(page, "Sources",
-              shown_int(shown, "software.dirty") == 1 ? "changed since that commit" : "as in that commit");
-    row_words(page, "Compiler", shown_text(shown, "software.compiler"));
-    row_words(page, "Flags", shown_text(shown, "software.flags"));
-    row_words(page, "Libraries", shown_text(shown, "software.libraries"));
-    row_digest(page, "Program's SHA-256", shown_text(shown, "software.binary_digest"));
+    build(page, shown, strcmp(shown_text(shown, "evaluated_by"), "self") == 0);
     html_add(page->out, "</dl></div></div></section>\n");
 }
 
@@ -239,11 +246,13 @@ void run_verify(struct page *page, const struct shown *shown)
 {
     const struct stored *stored = &shown->stored;
     long long n = (long long)stored->sequence;
+    const char *signer = *stored->handle ? stored->handle : store_origin(page->request->store);
+    html_add(page->out, "<section aria-labelledby=\"verify\"><h2 id=\"verify\">Verify it yourself</h2><p>Signed by ");
+    page_person_link(page, stored->handle);
     html_add(page->out,
-             "<section aria-labelledby=\"verify\"><h2 id=\"verify\">Verify it yourself</h2><p>Signed by <a "
-             "href=\"/people/%s\"><bdi>%s</bdi></a> with the key "
-             "<span class=\"digest\">%s</span>. The signature is OpenSSH's; none of our code is needed to check it.</p>\n",
-             html_part(&page->arena, stored->handle), stored->handle, stored->key);
+             " with the key <span class=\"digest\">%s</span>. The signature is OpenSSH's; none of our code is needed to "
+             "check it.</p>\n",
+             stored->key);
     page_command(page, "verify-ssh",
                  arena_text(&page->arena,
                             "SERVER=http://THIS-SITE\n"
@@ -251,9 +260,10 @@ void run_verify(struct page *page, const struct shown *shown)
                             "curl -fsS $SERVER/api/v1/statements/%lld/signature -o run-%lld.json.sig\n"
                             "echo '%s %s' > signers\n"
                             "ssh-keygen -Y verify -f signers -I %s -n %s -s run-%lld.json.sig < run-%lld.json",
-                            n, n, n, n, stored->handle, stored->key_line, stored->handle,
+                            n, n, n, n, signer, stored->key_line, signer,
                             statement_namespace(stored->type), n, n));
-    html_add(page->out, "<p>DAWN itself checks the signature, the hash chain, every figure and the receipt:</p>\n");
+    html_add(page->out, "<p>DAWN itself checks the signature%s and the receipt:</p>\n",
+             stored->type == STATEMENT_RUN ? ", the hash chain, every figure" : "");
     page_command(page, "verify-dawn", arena_text(&page->arena, "dawn verify http://THIS-SITE/runs/%lld", n));
     html_add(page->out,
              "<details><summary>Receipt and raw statement</summary><dl "

@@ -106,7 +106,11 @@ static void an_amendment_shows_what_it_says(void **state)
     fixture_set(amend, "team", json_string(""));
     assert_int_equal(hand_in(amend, &ada), PROBLEM_NONE);
     const char *page = run_page(last.sequence);
-    assert_shows(page, "<h1>Amendment (statement 2)</h1>");
+    assert_shows(page, "<title>Amendment of run 1 (statement 2) - ");
+    assert_shows(page, "<h1>Amendment of run 1 (statement 2)</h1>");
+    assert_shows(page, "<dt>About</dt><dd><a href=\"/runs/1\">run 1</a>");
+    assert_hides(page, digest);
+    assert_shows(page, "checks the signature and the receipt");
     assert_shows(page, "<dt>Tags, from now on</dt><dd><bdi>gpu quick</bdi>");
     assert_shows(page, "<dt>Code, from now on</dt><dd><bdi>https://example.org/x</bdi>");
     assert_shows(page, "<dt>Team, from now on</dt><dd><span class=\"quiet\">none</span>");
@@ -114,8 +118,54 @@ static void an_amendment_shows_what_it_says(void **state)
     assert_hides(page, "<dt>Note");
     assert_int_equal(hand_in(about("withdraw", digest), &ada), PROBLEM_NONE);
     page = run_page(last.sequence);
-    assert_shows(page, "<h1>Withdrawal (statement 3)</h1>");
+    assert_shows(page, "<h1>Withdrawal of run 1 (statement 3)</h1>");
+    assert_shows(page, "<dt>About</dt><dd><a href=\"/runs/1\">run 1</a>");
     assert_shows(page, "<dt>Reason</dt><dd><bdi>a mistake</bdi>");
+}
+
+static void a_recorded_run_s_build_is_the_recorder_s(void **state)
+{
+    (void)state;
+    json_t *run = run_of("ada", 1);
+    assert_int_equal(hand_in(json_deep_copy(run), &ada), PROBLEM_NONE);
+    assert_hides(run_page(1), "Recorder");
+    json_decref(run);
+    run = run_of("ada", 2);
+    fixture_set(run, "division", json_string("open"));
+    fixture_set(run, "evaluated_by", json_string("self"));
+    assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
+    const char *page = run_page(2), *program = strstr(page, "<h3>Program</h3>"), *recorder = strstr(page, "<h3>Recorder (DAWN)");
+    assert_true(program != NULL && recorder != NULL && program < recorder);
+    assert_true(strstr(page, "<dt>Precision</dt>") < recorder && strstr(page, "<dt>Commit</dt>") > recorder);
+    assert_true(strstr(page, "<dt>Compiler</dt>") > recorder);
+}
+
+static void a_key_says_what_ended_it(void **state)
+{
+    (void)state;
+    char id[2][SSHKEY_ID], words[300];
+    struct acceptance done;
+    sshkey_id(&ada.key, id[0]);
+    sshkey_id(&eve.key, id[1]);
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
+    assert_shows(page_of(page_person, "/", "ada", NULL, NULL), "In use since <a href=\"/runs/1\">statement 1</a></p>");
+    assert_int_equal(hand_in_at(rotate_to(&eve, "ada"), &ada, &eve, FIXTURE_NOW_MS), PROBLEM_NONE);
+    assert_int_equal(store_revoke(store, id[1], "lost", FIXTURE_NOW_MS, &done), 0);
+    free(done.receipt);
+    const char *page = page_of(page_person, "/", "ada", NULL, NULL);
+    snprintf(words, sizeof words, "; replaced by <span class=\"digest\">%s</span> (<a href=\"/runs/2\">statement 2</a>)", id[1]);
+    assert_shows(page, words);
+    assert_shows(page, "begun with <a href=\"/runs/2\">statement 2</a>; <strong>revoked</strong> "
+                       "(<a href=\"/runs/3\">statement 3</a>): <q><bdi>lost</bdi></q></p>");
+    page = run_page(3);  // nobody's: the server's own
+    assert_shows(page, "<h1>Revocation of a key (statement 3)</h1>");
+    assert_shows(page, "<dt>Author</dt><dd>this server</dd>");
+    assert_shows(page, "-I test -n revoke-v1@dawn");
+    snprintf(words, sizeof words, "<dt>Key</dt><dd><span class=\"digest\">%s</span>", id[1]);
+    assert_shows(page, words);
+    assert_hides(page, "href=\"/people/\"");
+    assert_hides(page_of(page_log, "/log", NULL, NULL, NULL), "href=\"/people/\"");
+    assert_shows(run_page(2), "<dt>New key</dt>");
 }
 
 // ---- a group ----------------------------------------------------------------------------------------------------------
@@ -297,6 +347,8 @@ int main(void)
         TEST(a_run_has_two_costs_and_says_which_ranks),
         TEST(headings_say_whose_and_what),
         TEST(an_amendment_shows_what_it_says),
+        TEST(a_recorded_run_s_build_is_the_recorder_s),
+        TEST(a_key_says_what_ended_it),
         TEST(an_official_group_as_rows),
         TEST(an_official_group_as_a_page),
         TEST(names_in_a_feed_outlive_a_rebuilt_record),
