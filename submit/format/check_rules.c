@@ -39,7 +39,8 @@ static void check_task(struct subject *s)
         finding_add(s->out, CHECK_TASK, "%s is measured over %lld items, not %lld", task, (long long)c->items,
                     (long long)s->items);
     else if (!target_allowed(c, s->target_micro))
-        finding_add(s->out, CHECK_TASK, "%s has no board for a target of %lld millionths", task, (long long)s->target_micro);
+        finding_add(s->out, CHECK_TASK, "%s has no board for a target of %.*f%%", task, s->target_micro % 100 == 0 ? 2 : 4,
+                    (double)s->target_micro / 10000);
 }
 
 // The recipe's digest is the signer's word; that a program scored itself is said in the same statement.

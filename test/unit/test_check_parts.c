@@ -56,6 +56,31 @@ static void long_findings_end_before_a_character(void **state)
     assert_int_equal(f.flags, 2 * FINDINGS_MAX);
 }
 
+static void targets_are_told_as_shares(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t target_micro;
+        const char *says;
+    } cases[] = {
+        {500000, "cifar10 has no board for a target of 50.00%"},
+        {500001, "cifar10 has no board for a target of 50.0001%"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *run = fixture_run();
+        struct statement s;
+        struct findings f;
+        bool said = false;
+        fixture_set(run, "target_micro", json_integer(cases[i].target_micro));
+        fixture_rules(run);
+        assert_int_equal(statement_make(run, &s), 0);
+        check_statement(&s, FIXTURE_NOW_MS, &f);
+        for (int n = 0; n < f.count && n < FINDINGS_MAX; n++) said = said || strcmp(f.at[n].text, cases[i].says) == 0;
+        assert_true(said);
+        statement_free(&s);
+    }
+}
+
 static void other_types_have_a_date_only(void **state)
 {
     (void)state;
@@ -77,6 +102,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(peaks_are_found_by_name),
         cmocka_unit_test(long_findings_end_before_a_character),
+        cmocka_unit_test(targets_are_told_as_shares),
         cmocka_unit_test(other_types_have_a_date_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
