@@ -7,10 +7,11 @@
 #include "runtime/base/options.h"
 #include "scoreboard/commands.h"
 #include "scoreboard/store.h"
+#include "submit/format/fields.h"
 
 int cmd_revoke(int argc, char **argv)
 {
-    const char *db = "scoreboard.db", *reason = "";
+    const char *db = "scoreboard.db", *reason = NULL;
     const struct option options[] = {
         {OPTION_TEXT, 0, "db", "FILE", "the record", &db, 0, 0},
         {OPTION_TEXT, 0, "reason", "TEXT", "why; shown to everybody", &reason, 0, 0},
@@ -18,7 +19,7 @@ int cmd_revoke(int argc, char **argv)
     };
     const struct usage usage = {
         .command = "revoke",
-        .operands = "KEY [OPTIONS]",
+        .operands = "KEY --reason TEXT [OPTIONS]",
         .about = "Nothing more is accepted that KEY (SHA256:...) signs. What it signed before stays. The "
                  "server may run meanwhile.",
         .options = options,
@@ -28,6 +29,10 @@ int cmd_revoke(int argc, char **argv)
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
     if (argc < 2) return fail(ERR_USAGE, "revoke needs the fingerprint of a key: SHA256:...");
     if (argc > 2) return fail(ERR_USAGE, "revoke does not take \"%s\"", argv[2]);
+    if (!sshkey_is_id(argv[1]))
+        return fail(ERR_USAGE, "\"%.60s\" is no fingerprint of a key: SHA256: and 43 base64 digits", argv[1]);
+    if (reason == NULL) return fail(ERR_USAGE, "why? --reason TEXT is shown beside the key");
+    TRY(fields_check_typed("the reason", statement_fields[STATEMENT_REVOKE], "reason", reason));
     struct store *store;
     struct acceptance done = {0};
     if (!file_exists(db)) return fail(ERR_DATABASE, "there is no record at %s: name the file with --db", db);

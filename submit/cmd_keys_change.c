@@ -8,6 +8,7 @@
 #include "runtime/base/options.h"
 #include "submit/cmd_sending.h"
 #include "submit/commands.h"
+#include "submit/format/fields.h"
 #include "submit/handle.h"
 
 #define SERVER_OPTIONS(sending)                                                                                        \
@@ -149,6 +150,7 @@ int cmd_keys_revoke(int argc, char **argv)
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
     if (argc > 2) return fail(ERR_USAGE, "keys revoke takes one key, not also \"%s\"", argv[2]);
     if (reason == NULL) return fail(ERR_USAGE, "why? --reason TEXT is shown beside the key");
+    TRY(fields_check_typed("the reason", statement_fields[STATEMENT_REVOKE], "reason", reason));
     if (argc > 1) s.key = argv[1];
     rc = sending_open(&s);
     if (rc == 0) rc = revoke(&s, reason);

@@ -245,8 +245,8 @@ static int proceed(struct choice *c, struct results *r, const struct payload_wor
 static int submit(struct choice *c, struct results *r)
 {
     int64_t runs[OPTION_LIST_MAX], last;
-    struct payload_words words = {.team = c->team, .note = c->note, .code_url = c->code_url, .tags = c->tags.word,
-                                  .tag_count = c->tags.count, .open = c->open};
+    struct payload_words words = {.board = c->sending.board, .team = c->team, .note = c->note, .code_url = c->code_url,
+                                  .tags = c->tags.word, .tag_count = c->tags.count, .open = c->open};
     TRY(choose_handle(c));
     TRY(payload_check_words(&words));
     TRY(record_find(r, "last", &last));  // says so where no run has been recorded

@@ -127,7 +127,7 @@ static int find_key(const char *wanted, char id[SSHKEY_ID])
     struct keyring_key found;
     size_t count;
     char *bytes;
-    if (strncmp(wanted, "SHA256:", 7) == 0 && strlen(wanted) == SSHKEY_ID - 1) {
+    if (sshkey_is_id(wanted)) {
         snprintf(id, SSHKEY_ID, "%s", wanted);
         return 0;
     }

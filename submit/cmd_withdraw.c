@@ -8,6 +8,7 @@
 #include "runtime/base/options.h"
 #include "submit/cmd_sending.h"
 #include "submit/commands.h"
+#include "submit/format/fields.h"
 #include "submit/payload.h"
 
 struct target {
@@ -145,8 +146,7 @@ int cmd_withdraw(int argc, char **argv)
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
     TRY(operands(&t, "withdraw", argc, argv));
     if (t.reason == NULL) return fail(ERR_USAGE, "why? --reason TEXT is shown beside the entry");
-    const struct payload_words words = {.note = t.reason};
-    if (payload_check_words(&words) < 0) return fail(ERR_USAGE, "the reason: %s", error_text());
+    TRY(fields_check_typed("the reason", statement_fields[STATEMENT_WITHDRAW], "reason", t.reason));
     return carry_out(&t);
 }
 

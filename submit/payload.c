@@ -8,11 +8,12 @@
 
 #include "runtime/base/arena.h"
 #include "submit/format/cost.h"
+#include "submit/format/fields.h"
 #include "tasks/recipe.h"
 
-// The first four: submit/format/fields.c. The facts of a machine are nine texts of at most 160 bytes.
-enum { POINTS_MAX = 4000, SEGMENTS_MAX = 4000, DATA_MAX = 8, LATENCIES_MAX = 32, FACTS_MAX = 16384, TEXT_MAX = 1 << 20,
-       INFERENCE_ITEMS = 10000 };
+// The first five: submit/format/fields.c. The facts of a machine are nine texts of at most 160 bytes.
+enum { POINTS_MAX = 4000, SEGMENTS_MAX = 4000, DATA_MAX = 8, LATENCIES_MAX = 32, TAGS_MAX = 8, FACTS_MAX = 16384,
+       TEXT_MAX = 1 << 20, INFERENCE_ITEMS = 10000 };
 
 // A member of the statement and the column it comes from; NULL: of the same name.
 struct source {
@@ -317,22 +318,22 @@ static int check_record(const json_t *record)
     return 0;
 }
 
-static int check_word(const char *what, const char *text)
-{
-    if (text == NULL || canonical_check_words(text, strlen(text)) == 0) return 0;
-    return fail(ERR_USAGE, "the %s can not be published: %s", what, error_text());
-}
-
 int payload_check_words(const struct payload_words *w)
 {
-    TRY(check_word("handle", w->handle));
-    TRY(check_word("team", w->team));
-    TRY(check_word("note", w->note));
-    TRY(check_word("address of the code", w->code_url));
-    if (w->code_url != NULL && *w->code_url && strncmp(w->code_url, "https://", 8) != 0)
-        return fail(ERR_USAGE, "the address of the code begins with https://, not \"%.60s\"", w->code_url);
-    for (int i = 0; i < w->tag_count; i++) TRY(check_word("tag", w->tags[i]));
-    return 0;
+    const struct {
+        const char *what, *name, *text;
+    } words[] = {
+        {"the handle", "handle", w->handle}, {"the team", "team", w->team}, {"the note", "note", w->note},
+        {"the address of the code", "code_url", w->code_url}, {"the board's name", "board", w->board},
+    };
+    const struct field *run = statement_fields[STATEMENT_RUN];
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (words[i].text != NULL) TRY(fields_check_typed(words[i].what, run, words[i].name, words[i].text));
+    for (int i = 0; i < w->tag_count; i++) TRY(fields_check_typed("a tag", run, "tags", w->tags[i]));
+    json_t *tags = payload_tags(w->tags, w->tag_count);
+    size_t count = json_array_size(tags);
+    json_decref(tags);
+    return count <= TAGS_MAX ? 0 : fail(ERR_USAGE, "a run has at most %d tags, here %zu", TAGS_MAX, count);
 }
 
 int payload_run(struct results *r, int64_t run, const struct payload_words *words, struct statement *statement)

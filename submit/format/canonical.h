@@ -32,5 +32,7 @@ const json_t *canonical_at(const json_t *, const char *path);
 int canonical_check_words(const char *text, size_t count) MUST_CHECK;
 // The same of text that people did not write, such as a recipe: it may begin and end with blanks.
 int canonical_check_text(const char *text, size_t count) MUST_CHECK;
+// The same of an address that pages link to: it begins with https:// and a host, and holds no blank and no user.
+int canonical_check_url(const char *text, size_t count) MUST_CHECK;
 
 #endif

@@ -5,6 +5,8 @@
 // several ones fall victim to this; names of people in any living script do not. Cost: one pass.
 #include "submit/format/canonical.h"
 
+#include <string.h>
+
 // One refused range of code points, with what to call it.
 static const struct {
     uint32_t first, last;
@@ -96,4 +98,30 @@ int canonical_check_words(const char *text, size_t count)
 int canonical_check_text(const char *text, size_t count)
 {
     return check(text, count, false);
+}
+
+static bool has_blank(const char *text, size_t count)
+{
+    uint32_t c;
+    for (size_t i = 0; i < count; i += decode((const unsigned char *)text + i, count - i, &c)) {
+        decode((const unsigned char *)text + i, count - i, &c);
+        if (is_blank(c)) return true;
+    }
+    return false;
+}
+
+int canonical_check_url(const char *text, size_t count)
+{
+    static const char scheme[] = "https://";
+    const size_t start = sizeof scheme - 1;
+    TRY(canonical_check_text(text, count));
+    if (count < start || memcmp(text, scheme, start) != 0)
+        return fail(ERR_INPUT, "an address here begins with %s, not \"%.60s\"", scheme, text);
+    if (has_blank(text, count)) return fail(ERR_INPUT, "the address \"%.200s\" holds a blank", text);
+    const char *host = text + start;
+    size_t length = strcspn(host, "/?#");
+    if (length == 0 || strchr(".:-", *host) != NULL) return fail(ERR_INPUT, "the address \"%.200s\" names no host", text);
+    if (memchr(host, '@', length) != NULL)
+        return fail(ERR_INPUT, "the address \"%.200s\" has a user in it, which would hide its host", text);
+    return 0;
 }

@@ -173,14 +173,14 @@ static const struct field run[] = {
     {"latencies", FIELD_LIST, 0, 32, false, NULL, latency, "inference measured with its weights"},
     {"tags", FIELD_TAGS, 0, 8, false, NULL, NULL, "words of the submitter, sorted"},
     {"note", FIELD_WORDS, 0, 500, OPTIONAL, NULL, NULL, "a remark of the submitter"},
-    {"code_url", FIELD_WORDS, 0, 300, OPTIONAL, NULL, NULL, "https address of the code"},
+    {"code_url", FIELD_URL, 0, 300, OPTIONAL, NULL, NULL, "https address of the code"},
     {"supersedes", FIELD_HEX, 64, 64, OPTIONAL, NULL, NULL, "digest of the own statement this one replaces, of the same run"},
     {0},
 };
 static const struct field withdraw[] = {
     HEAD("withdraw"),
     {"statement", FIELD_HEX, 64, 64, false, NULL, NULL, "digest of the own statement that is withdrawn"},
-    {"reason", FIELD_WORDS, 0, 500, false, NULL, NULL, "why; shown"},
+    {"reason", FIELD_WORDS, 1, 500, false, NULL, NULL, "why; shown"},
     INT("made_ms", 0, MS_MAX, false, NULL, NULL, "date and time"),
     {0},
 };
@@ -189,7 +189,7 @@ static const struct field amend[] = {
     {"statement", FIELD_HEX, 64, 64, false, NULL, NULL, "digest of the own run that is amended"},
     {"team", FIELD_WORDS, 0, 96, OPTIONAL, NULL, NULL, "as in a run"},
     {"note", FIELD_WORDS, 0, 500, OPTIONAL, NULL, NULL, "as in a run"},
-    {"code_url", FIELD_WORDS, 0, 300, OPTIONAL, NULL, NULL, "as in a run"},
+    {"code_url", FIELD_URL, 0, 300, OPTIONAL, NULL, NULL, "as in a run"},
     {"tags", FIELD_TAGS, 0, 8, OPTIONAL, NULL, NULL, "as in a run"},
     INT("made_ms", 0, MS_MAX, false, NULL, NULL, "date and time"),
     {0},
@@ -205,7 +205,7 @@ static const struct field revoke[] = {
     HEAD("revoke"),
     {"key", FIELD_TEXT, 50, 50, false, NULL, NULL,
      "fingerprint of the key: \"SHA256:...\"; signed by itself or by the server's key"},
-    {"reason", FIELD_WORDS, 0, 500, false, NULL, NULL, "why; shown"},
+    {"reason", FIELD_WORDS, 1, 500, false, NULL, NULL, "why; shown"},
     INT("made_ms", 0, MS_MAX, false, NULL, NULL, "date and time"),
     {0},
 };

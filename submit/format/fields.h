@@ -11,6 +11,7 @@ enum field_kind {
     FIELD_YES,     // 0 or 1
     FIELD_WORD,    // low to high characters out of a-z A-Z 0-9 . _ + - (a handle, a task, a precision)
     FIELD_WORDS,   // text for people, low to high bytes (canonical_check_words)
+    FIELD_URL,     // empty, or an address of at most `high` bytes (canonical_check_url)
     FIELD_HANDLE,  // a word that begins with a letter or digit: it becomes part of an address
     FIELD_TEXT,    // as FIELD_WORDS, but blanks may stand at its ends (canonical_check_text): recipes, flags
     FIELD_HEX,     // exactly `low` lower-case hexadecimal digits
@@ -34,5 +35,8 @@ extern const struct field receipt_fields[];
 
 // ERR_INPUT names the member ("points[3].k"). `what` begins the sentence: "the payload".
 int fields_check(const char *what, const struct field *, const json_t *) MUST_CHECK;
+// The same of one member that somebody typed, before there is a statement: ERR_USAGE, and `what` names it: "the note". For
+// tags it is one of them.
+int fields_check_typed(const char *what, const struct field *, const char *name, const char *text) MUST_CHECK;
 
 #endif

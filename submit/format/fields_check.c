@@ -9,7 +9,7 @@
 
 enum { PATH_MAX_BYTES = 160 };
 
-// Where the walk is: "points[3].k".
+// Where the walk is: ": points[3].k", or "" for a value without a name.
 struct walk {
     const char *what;
     char path[PATH_MAX_BYTES];
@@ -18,7 +18,7 @@ struct walk {
 static size_t enter(struct walk *w, const char *name)
 {
     size_t before = strlen(w->path);
-    snprintf(w->path + before, sizeof w->path - before, "%s%s", before > 0 ? "." : "", name);
+    snprintf(w->path + before, sizeof w->path - before, "%s%s", before > 0 ? "." : ": ", name);
     return before;
 }
 
@@ -31,7 +31,7 @@ static size_t enter_item(struct walk *w, size_t i)
 
 static int wrong(const struct walk *w, const char *what)
 {
-    return fail(ERR_INPUT, "%s: %s %s", w->what, w->path, what);
+    return fail(ERR_INPUT, "%s%s %s", w->what, w->path, what);
 }
 
 static int check_int(const struct walk *w, const json_t *value, int64_t low, int64_t high)
@@ -39,16 +39,17 @@ static int check_int(const struct walk *w, const json_t *value, int64_t low, int
     if (!json_is_integer(value)) return wrong(w, "must be a whole number");
     int64_t n = json_integer_value(value);
     if (n >= low && n <= high) return 0;
-    return fail(ERR_INPUT, "%s: %s must lie between %lld and %lld, here %lld", w->what, w->path, (long long)low,
+    return fail(ERR_INPUT, "%s%s must lie between %lld and %lld, here %lld", w->what, w->path, (long long)low,
                 (long long)high, (long long)n);
 }
 
 static int check_length(const struct walk *w, size_t length, int64_t low, int64_t high, const char *unit)
 {
     if (length >= (size_t)low && length <= (size_t)high) return 0;
+    if (length == 0 && low != high) return wrong(w, "must not be empty");
     if (low == high)
-        return fail(ERR_INPUT, "%s: %s must have %lld %s, here %zu", w->what, w->path, (long long)low, unit, length);
-    return fail(ERR_INPUT, "%s: %s must have %lld to %lld %s, here %zu", w->what, w->path, (long long)low, (long long)high,
+        return fail(ERR_INPUT, "%s%s must have %lld %s, here %zu", w->what, w->path, (long long)low, unit, length);
+    return fail(ERR_INPUT, "%s%s must have %lld to %lld %s, here %zu", w->what, w->path, (long long)low, (long long)high,
                 unit, length);
 }
 
@@ -56,7 +57,7 @@ static int check_letters(const struct walk *w, const char *text, const char *all
 {
     size_t good = strspn(text, allowed);
     if (text[good] == 0) return 0;
-    return fail(ERR_INPUT, "%s: %s may hold %s only, but byte %zu is something else", w->what, w->path, said, good);
+    return fail(ERR_INPUT, "%s%s may hold %s only, but byte %zu is something else", w->what, w->path, said, good);
 }
 
 static int check_word(const struct walk *w, const char *text, size_t length, int64_t low, int64_t high)
@@ -77,7 +78,14 @@ static int check_words(const struct walk *w, const char *text, size_t length, co
     if ((f->kind == FIELD_TEXT ? canonical_check_text : canonical_check_words)(text, length) == 0) return 0;
     char why[256];
     snprintf(why, sizeof why, "%.255s", error_text());
-    return fail(ERR_INPUT, "%s: %s can not be shown: %s", w->what, w->path, why);
+    return fail(ERR_INPUT, "%s%s can not be shown: %s", w->what, w->path, why);
+}
+
+static int check_url(const struct walk *w, const char *text, size_t length, int64_t high)
+{
+    TRY(check_length(w, length, 0, high, "bytes"));
+    if (length == 0 || canonical_check_url(text, length) == 0) return 0;
+    return fail(ERR_INPUT, "%s%s can not be published: %s", w->what, w->path, error_text());
 }
 
 static int digits(const char *text, int count)
@@ -109,8 +117,10 @@ static int check_one_of(const struct walk *w, const char *text, size_t length, c
         if (here == length && memcmp(at, text, length) == 0) return 0;
         at += here;
     }
-    return fail(ERR_INPUT, "%s: %s must be one of %s", w->what, w->path, words);
+    return fail(ERR_INPUT, "%s%s must be one of %s", w->what, w->path, words);
 }
+
+static const struct field tag = {NULL, FIELD_WORD, 1, 32, false, NULL, NULL, NULL};
 
 static int check_tags(struct walk *w, const json_t *value, const struct field *f)
 {
@@ -122,7 +132,7 @@ static int check_tags(struct walk *w, const json_t *value, const struct field *f
         size_t back = enter_item(w, i);
         if (!json_is_string(item)) return wrong(w, "must be text");
         const char *text = json_string_value(item);
-        TRY(check_word(w, text, json_string_length(item), 1, 32));
+        TRY(check_word(w, text, json_string_length(item), tag.low, tag.high));
         if (before != NULL && strcmp(before, text) >= 0)
             return wrong(w, "must come after the entry before it: sorted, each once");
         before = text;
@@ -164,6 +174,7 @@ static int check_value(struct walk *w, const struct field *f, const json_t *valu
     case FIELD_HANDLE: return check_handle(w, text, length, f->low, f->high);
     case FIELD_WORDS:
     case FIELD_TEXT: return check_words(w, text, length, f);
+    case FIELD_URL: return check_url(w, text, length, f->high);
     case FIELD_HEX:
         TRY(check_length(w, length, f->low, f->low, "digits"));
         return check_letters(w, text, "0123456789abcdef", "digits and a to f");
@@ -210,4 +221,16 @@ int fields_check(const char *what, const struct field *fields, const json_t *val
 {
     struct walk w = {.what = what};
     return check_members(&w, fields, value);
+}
+
+int fields_check_typed(const char *what, const struct field *fields, const char *name, const char *text)
+{
+    struct walk w = {.what = what};
+    const struct field *f = find(fields, name);
+    BUG_IF(f == NULL);
+    if (f->kind == FIELD_TAGS) f = &tag;
+    json_t *value = json_string_nocheck(text);  // what is no UTF-8 gets its own sentence
+    int rc = check_value(&w, f, value);
+    json_decref(value);
+    return rc < 0 ? fail(ERR_USAGE, "%s", error_text()) : 0;
 }

@@ -26,6 +26,12 @@ char *sshkey_id(const struct sshkey *key, char into[SSHKEY_ID])
     return into;
 }
 
+bool sshkey_is_id(const char *text)
+{
+    static const char base64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    return strlen(text) == SSHKEY_ID - 1 && strncmp(text, "SHA256:", 7) == 0 && strspn(text + 7, base64) == SSHKEY_ID - 8;
+}
+
 char *sshkey_line(const struct sshkey *key, char into[SSHKEY_TEXT])
 {
     unsigned char blob[SSHWIRE_KEY];

@@ -18,6 +18,7 @@ struct sshkey_secret {
 
 // "SHA256:" and 43 base64 digits, as ssh-keygen -l shows it: the key's name everywhere.
 char *sshkey_id(const struct sshkey *, char into[SSHKEY_ID]);
+bool sshkey_is_id(const char *text);
 // Plain text as it stands in `key->comment`: other bytes become "?", blanks around it go, what is too long is cut.
 void sshkey_set_comment(struct sshkey *, const char *at, size_t count);
 // "ssh-ed25519 AAAA... comment", without a line end.

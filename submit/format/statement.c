@@ -44,9 +44,8 @@ static int find_type(const json_t *json, enum statement_type *type)
 // What a table of kinds and bounds can not say: a key must be one, written the one way there is.
 static int check_keys(enum statement_type type, const json_t *json)
 {
-    static const char base64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const char *key = canonical_text(json, "key");
-    if (type == STATEMENT_REVOKE && (strncmp(key, "SHA256:", 7) != 0 || strspn(key + 7, base64) != strlen(key + 7)))
+    if (type == STATEMENT_REVOKE && !sshkey_is_id(key))
         return fail(ERR_INPUT, "the payload: key must be a fingerprint, SHA256: and 43 base64 digits");
     if (type != STATEMENT_ROTATE) return 0;
     struct sshkey read;

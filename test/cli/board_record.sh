@@ -20,7 +20,10 @@ done
 # Nothing is made by looking.
 expect 1 "there is no record at scoreboard.db" "$BOARD" check
 expect 1 "there is no record at scoreboard.db" "$BOARD" backup copy.db
-expect 1 "there is no record at scoreboard.db" "$BOARD" revoke SHA256:x
+expect 1 "there is no record at scoreboard.db" "$BOARD" revoke SHA256:0123456789012345678901234567890123456789012 --reason lost
+expect 2 '"foo" is no fingerprint' "$BOARD" revoke foo --reason lost
+expect 2 "why?" "$BOARD" revoke SHA256:0123456789012345678901234567890123456789012
+expect 2 "the reason must not be empty" "$BOARD" revoke SHA256:0123456789012345678901234567890123456789012 --reason ''
 [ -z "$(ls -A | grep -v '^said$')" ] || { echo "something was made: $(ls)"; exit 1; }
 
 expect 0 'board "our-board", key SHA256:' "$BOARD" migrate --origin our-board

@@ -64,7 +64,8 @@ expect 0 'run 2: accepted as #3' "$DAWN" submit --run 2 --key second --yes
 
 # ---- and a key ends itself
 "$DAWN" keys new third >out
-expect 1 'reason can not be shown' "$DAWN" keys revoke second --reason "$(printf 'a\342\200\256b')" --yes
+expect 2 'reason must not be empty' "$DAWN" keys revoke second --reason '' --yes
+expect 2 'reason can not be shown' "$DAWN" keys revoke second --reason "$(printf 'a\342\200\256b')" --yes
 expect 0 'revoke: accepted as #4 on example' "$DAWN" keys revoke second --reason 'a stolen laptop' --yes
 expect 1 'was revoked by statement 4' "$DAWN" submit --run 3 --key second --yes
 expect 1 'was revoked by statement 4' "$DAWN" keys rotate third --key second --yes

@@ -55,6 +55,13 @@ expect 2 'no user' "$DAWN" submit --handle ada --server "http://me:word@127.0.0.
 expect 2 'not the address' "$DAWN" submit --handle ada --server board.example
 expect 2 'U+202E' "$DAWN" submit --handle ada --server "$base/ok" --note "$(printf 'a\u202eb')"
 expect 2 'begins with https' "$DAWN" submit --handle ada --server "$base/ok" --code-url http://code.example
+expect 2 'holds a blank' "$DAWN" submit --handle ada --server "$base/ok" --code-url 'https://x y'
+expect 2 'names no host' "$DAWN" amend 1 --server "$base/ok" --code-url https://
+expect 2 'the note must have 0 to 500 bytes, here 501' "$DAWN" submit --handle ada --dry-run --note "$(printf %501d 0)"
+expect 2 'a tag may hold' "$DAWN" submit --handle ada --dry-run --tag 'a b'
+expect 2 'at most 8 tags' "$DAWN" amend 1 --server "$base/ok" --tag 1 --tag 2 --tag 3 --tag 4 --tag 5 --tag 6 --tag 7 --tag 8 --tag 9
+expect 2 "the board's name may hold" "$DAWN" submit --handle ada --out signed --board 'a b'
+expect 2 'the reason must not be empty' "$DAWN" withdraw 1 --server "$base/ok" --reason ''
 expect 1 'does not answer' "$DAWN" submit --handle ada --server http://127.0.0.1:1
 expect 1 'no scoreboard' "$DAWN" submit --handle ada --server "$base/page"
 expect 1 'more than 4 MiB' "$DAWN" submit --handle ada --server "$base/big"

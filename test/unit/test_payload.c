@@ -368,24 +368,32 @@ static void hostile_records_are_met_with_sentences(void **state)
 static void words_are_checked_before_they_are_signed(void **state)
 {
     (void)state;
-    static const char *const bad_tag[] = {"a\u200bb"};
+    static const char *const bad_tag[] = {"a\u200bb"}, *const nine[] = {"1", "2", "3", "4", "5", "6", "7", "8", "9"};
+    static char long_note[502];
+    memset(long_note, 'x', sizeof long_note - 1);
     static const struct payload_words bad[] = {
         {.board = "b", .handle = "ada", .team = "a\u202eb"},
         {.board = "b", .handle = "ada", .note = " padded"},
         {.board = "b", .handle = "ada", .note = "\xff"},
         {.board = "b", .handle = "ada", .code_url = "http://code.example"},
         {.board = "b", .handle = "ada", .code_url = "javascript:alert(1)"},
+        {.board = "b", .handle = "ada", .code_url = "https://x y"},
+        {.board = "b", .handle = "ada", .note = long_note},
         {.board = "b", .handle = "ada", .tags = bad_tag, .tag_count = 1},
+        {.board = "b", .handle = "ada", .tags = nine, .tag_count = 9},
         {.board = "b", .handle = "ad a"},
         {.board = "b", .handle = ""},
         {.board = "", .handle = "ada"},
-        {.board = "b", .handle = "ada", .supersedes = "x"},
+        {.board = "a/b", .handle = "ada"},
     };
+    static const struct payload_words replaces = {.board = "b", .handle = "ada", .supersedes = "x"};
     int64_t id = usual_run(7);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct statement s = {0};
-        if (payload_run(r, id, &bad[i], &s) >= 0) fail_msg("case %zu was built", i);
+        if (payload_run(r, id, &bad[i], &s) != ERR_USAGE) fail_msg("case %zu was built, or is no wrong usage", i);
     }
+    struct statement s = {0};
+    assert_true(payload_run(r, id, &replaces, &s) < 0);
 }
 
 static void recipes_are_put_on_one_line(void **state)

@@ -67,7 +67,7 @@ static const struct {
     {"items", "1.5", "items must be a whole number"},
     {"official", "2", "official must lie between 0 and 1"},
     {"official", "\"1\"", "official must be a whole number"},
-    {"handle", "\"\"", "handle must have 1 to 39 characters"},
+    {"handle", "\"\"", "handle must not be empty"},
     {"handle", "\"ada lovelace\"", "handle may hold a-z A-Z 0-9 . _ + - only, but byte 3"},
     {"handle", "\"ad\xc3\xa9\"", "handle may hold"},
     {"handle", "\"a23456789012345678901234567890123456789x\"", "handle must have 1 to 39 characters, here 40"},
@@ -101,7 +101,17 @@ static const struct {
     {"tags", "[\"b\",\"a\"]", "tags[1] must come after the entry before it"},
     {"tags", "[\"a\",\"a\"]", "tags[1] must come after the entry before it"},
     {"tags", "[\"a b\"]", "tags[0] may hold"},
-    {"tags", "[\"\"]", "tags[0] must have 1 to 32 characters"},
+    {"tags", "[\"\"]", "tags[0] must not be empty"},
+    {"code_url", "\"http://code.example\"", "code_url can not be published: an address here begins with https://"},
+    {"code_url", "\"https://x y\"", "the address \"https://x y\" holds a blank"},
+    {"code_url", "\"https://x/a\xe2\x80\x83" "b\"", "holds a blank"},
+    {"code_url", "\"https://x/ \"", "holds a blank"},
+    {"code_url", "\"https://\"", "names no host"},
+    {"code_url", "\"https:///x\"", "names no host"},
+    {"code_url", "\"https://?x\"", "names no host"},
+    {"code_url", "\"https://:443/x\"", "names no host"},
+    {"code_url", "\"https://ada@code.example/x\"", "has a user in it"},
+    {"code_url", "\"https://x/\xe2\x80\xae\"", "the text holds U+202E at byte 10"},
     {"tags", "[1]", "tags[0] must be text"},
     {"tags", "\"a\"", "tags must be a list"},
 };
@@ -119,6 +129,8 @@ static void wrong_members_are_named(void **state)
         json_decref(run);
     }
     json_t *run = fixture_run();
+    json_object_set_new(run, "code_url", json_string("https://code.example:8443/a@b?c#d"));
+    if (fields_check("the payload", statement_fields[STATEMENT_RUN], run) < 0) fail_msg("%s", error_text());
     json_object_set_new(fixture_item(run, "points", 3), "k", json_integer(-1));
     assert_int_equal(fields_check("the payload", statement_fields[STATEMENT_RUN], run), ERR_INPUT);
     assert_non_null(strstr(error_text(), "points[3].k must lie between 0 and"));
@@ -158,6 +170,44 @@ static json_t *rotation(const char *key)
 {
     return json_pack("{s:s, s:i, s:s, s:s, s:s, s:I}", "type", "rotate", "version", 1, "board", "test", "handle", "ada", "key",
                      key, "made_ms", (json_int_t)FIXTURE_NOW_MS);
+}
+
+static void why_is_never_empty(void **state)
+{
+    (void)state;
+    struct statement s;
+    json_t *value = json_pack("{s:s, s:i, s:s, s:s, s:s, s:I}", "type", "withdraw", "version", 1, "board", "test", "statement",
+                              FIXTURE_HEX, "reason", "", "made_ms", (json_int_t)FIXTURE_NOW_MS);
+    assert_int_equal(statement_make(value, &s), ERR_INPUT);
+    assert_string_equal(error_text(), "the payload: reason must not be empty");
+    value = json_pack("{s:s, s:i, s:s, s:s, s:s, s:I}", "type", "revoke", "version", 1, "board", "test", "reason", "", "key",
+                      "SHA256:0123456789012345678901234567890123456789012", "made_ms", (json_int_t)FIXTURE_NOW_MS);
+    assert_int_equal(statement_make(value, &s), ERR_INPUT);
+    assert_string_equal(error_text(), "the payload: reason must not be empty");
+}
+
+// What is typed wrong is said in the words of who typed it, and is wrong usage.
+static void typed_words_are_named_as_they_were_typed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *what, *name, *text, *says;
+    } cases[] = {
+        {"the note", "note", " x", "the note can not be shown: the text begins with the blank U+0020"},
+        {"a tag", "tags", "a b", "a tag may hold a-z A-Z 0-9 . _ + - only, but byte 1 is something else"},
+        {"a tag", "tags", "", "a tag must not be empty"},
+        {"the board's name", "board", "a/b", "the board's name may hold a-z A-Z 0-9 . _ + - only, but byte 1 is something else"},
+        {"the address of the code", "code_url", "https://",
+         "the address of the code can not be published: the address \"https://\" names no host"},
+    };
+    const struct field *run = statement_fields[STATEMENT_RUN];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(fields_check_typed(cases[i].what, run, cases[i].name, cases[i].text), ERR_USAGE);
+        assert_string_equal(error_text(), cases[i].says);
+    }
+    assert_int_equal(fields_check_typed("the note", run, "note", ""), 0);
+    assert_int_equal(fields_check_typed("the address of the code", run, "code_url", ""), 0);
+    assert_int_equal(fields_check_typed("a tag", run, "tags", "a.b"), 0);
 }
 
 static json_t *revocation(const char *key)
@@ -342,6 +392,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_member_is_asked_for),    cmocka_unit_test(wrong_members_are_named),
+        cmocka_unit_test(why_is_never_empty),           cmocka_unit_test(typed_words_are_named_as_they_were_typed),
         cmocka_unit_test(a_statement_reads_back),       cmocka_unit_test(other_types_read_back),
         cmocka_unit_test(an_envelope_reads_back),       cmocka_unit_test(broken_envelopes_are_refused),
         cmocka_unit_test(a_rotation_needs_both_keys),   cmocka_unit_test(a_receipt_reads_back),

@@ -27,6 +27,7 @@ static void bounds(const struct field *f, struct text *into)
         break;
     case FIELD_YES: text_add(into, "0 or 1"); break;
     case FIELD_WORD: text_add(into, "word, %s%lld", f->low > 0 ? "1 to " : "at most ", (long long)f->high); break;
+    case FIELD_URL: text_add(into, "address, at most %lld bytes", (long long)f->high); break;
     case FIELD_HANDLE: text_add(into, "handle, 1 to %lld", (long long)f->high); break;
     case FIELD_WORDS:
     case FIELD_TEXT:
