@@ -101,7 +101,13 @@ static int verify_at(struct client *c, const char *name, const char *key_id)
         rc = fail(ERR_NETWORK, "the statement %s of %s has no envelope", name, client_address(c));
     if (rc == 0) rc = delivery_part(c, name, "receipt", &receipt);
     const struct evidence e = {.receipt = receipt.at, .receipt_count = receipt.length, .board = &board, .key_id = key_id};
-    if (rc == 0) rc = verify_envelope(envelope, strlen(envelope), name, e);
+    if (rc == 0) {
+        struct text state = {0};
+        rc = verify_envelope(envelope, strlen(envelope), name, e);
+        verify_state(statement.at, statement.length, &state);
+        if (state.at != NULL) fputs(state.at, stdout);
+        text_free(&state);
+    }
     text_free(&statement);
     text_free(&receipt);
     free(envelope);

@@ -47,6 +47,19 @@ static json_t *head(const char *type, const char *board, const struct target *t)
                      (json_int_t)clock_unix_ms());
 }
 
+// What withdrawing takes along, as far as the record knows.
+static int say_what_goes(struct results *r, const struct target *t)
+{
+    json_t *rows = NULL;
+    if (t->run != 0) TRY(record_rows(r, "SELECT group_id FROM runs WHERE id = ?", t->run, &rows));
+    int64_t group = record_int(json_array_get(rows, 0), "group_id");
+    json_decref(rows);
+    if (group != 0)
+        printf("Group %lld is then no official group any more, and stands on no board.\n", (long long)group);
+    printf("A run that is withdrawn can not come back.\n");
+    return 0;
+}
+
 static int send_it(struct sending *s, struct results *r, const struct target *t, json_t *json, const char *question)
 {
     struct statement statement;
@@ -55,7 +68,8 @@ static int send_it(struct sending *s, struct results *r, const struct target *t,
         printf("It is about run %lld, #%lld on %s.\n", (long long)t->run, (long long)record_int(t->row, "sequence"),
                s->about.name);
     else printf("It is about the statement %.12s on %s.\n", t->digest, s->about.name);
-    int rc = sending_ask(s, question);
+    int rc = statement.type == STATEMENT_WITHDRAW ? say_what_goes(r, t) : 0;
+    if (rc == 0) rc = sending_ask(s, question);
     if (rc == 0) rc = sending_send(s, r, t->run, statement_type_name(statement.type), &statement);
     statement_free(&statement);
     return rc;

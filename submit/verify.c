@@ -122,3 +122,17 @@ int verify(const struct evidence *e, struct text *t)
     statement_free(&s);
     return faults;
 }
+
+void verify_state(const char *answer, size_t count, struct text *t)
+{
+    json_t *value = count <= CLIENT_REPLY_MAX ? json_loadb(answer, count, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    int64_t withdrawn = canonical_int(value, "state.withdrawn_by"), replaced = canonical_int(value, "state.superseded_by");
+    struct text why = {0};
+    client_tame(&why, canonical_text(value, "state.withdrawn_reason"), ERROR_TEXT_MAX);
+    if (withdrawn > 0)
+        text_entry(t, "state", "withdrawn by #%lld%s%s, the board says", (long long)withdrawn, why.at != NULL ? ": " : "",
+                   why.at != NULL ? why.at : "");
+    if (replaced > 0) text_entry(t, "state", "replaced by #%lld, the board says", (long long)replaced);
+    text_free(&why);
+    json_decref(value);
+}

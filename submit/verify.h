@@ -22,5 +22,8 @@ struct evidence {  // NULL: not there
 };
 // Adds a line about each thing that was looked at; returns how many of them are wrong.
 int verify(const struct evidence *, struct text *report);
+// What a board says became of a statement since: a line when it was withdrawn, one when it was replaced. `answer`: what
+// GET /api/v1/statements/NAME gave. Nothing of this is signed.
+void verify_state(const char *answer, size_t count, struct text *report);
 
 #endif

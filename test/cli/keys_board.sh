@@ -62,13 +62,23 @@ expect 1 'was replaced by a newer one' "$DAWN" submit --run 2 --yes
 expect 1 'was replaced by a newer one' "$DAWN" keys rotate second --yes
 expect 0 'run 2: accepted as #3' "$DAWN" submit --run 2 --key second --yes
 
+# ---- what became of a run is said where it is verified, and withdrawing says what goes with it
+expect 0 'receipt *good: #3' "$DAWN" verify "$url/runs/3"
+if grep -q '^ *state ' out; then exit 1; fi
+expect 0 'run 2: accepted as #4' "$DAWN" submit --run 2 --key second --note more --yes
+expect 0 'state  *replaced by #4, the board says' "$DAWN" verify "$url/runs/3"
+expect 0 'Group 1 is then no official group any more, and stands on no board' "$DAWN" withdraw 2 --key second --reason 'a slip' --yes
+grep -q 'can not come back' out
+grep -q 'withdraw: accepted as #5' out
+expect 0 'state  *withdrawn by #5: a slip, the board says' "$DAWN" verify "$url/runs/4"
+
 # ---- and a key ends itself
 "$DAWN" keys new third >out
 expect 2 'reason must not be empty' "$DAWN" keys revoke second --reason '' --yes
 expect 2 'reason can not be shown' "$DAWN" keys revoke second --reason "$(printf 'a\342\200\256b')" --yes
-expect 0 'revoke: accepted as #4 on example' "$DAWN" keys revoke second --reason 'a stolen laptop' --yes
-expect 1 'was revoked by statement 4' "$DAWN" submit --run 3 --key second --yes
-expect 1 'was revoked by statement 4' "$DAWN" keys rotate third --key second --yes
+expect 0 'revoke: accepted as #6 on example' "$DAWN" keys revoke second --reason 'a stolen laptop' --yes
+expect 1 'was revoked by statement 6' "$DAWN" submit --run 3 --key second --yes
+expect 1 'was revoked by statement 6' "$DAWN" keys rotate third --key second --yes
 expect 1 'belongs to another key' "$DAWN" submit --run 3 --key third --yes
 curl -s "$url/people/ada" | grep -q 'a stolen laptop'
 "$BOARD" check --db board.db >out
