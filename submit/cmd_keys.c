@@ -11,6 +11,7 @@
 #include "submit/agent.h"
 #include "submit/commands.h"
 #include "submit/format/statement.h"
+#include "submit/handle.h"
 #include "submit/keyring.h"
 
 #define FIRST_NAME "dawn"  // of the key that "dawn keys new" makes
@@ -97,13 +98,17 @@ static void print_entry(const char *label, const char *words)
     printf("  %-11s%s\n", label, words);
 }
 
-// The line with which ssh-keygen -Y verify checks everything this key may sign for DAWN.
+// The line with which ssh-keygen -Y verify checks everything this key may sign for DAWN. Who signs is the handle, as in what
+// is signed; before there is one, the key's name.
 static void print_signers(const struct keyring_key *key)
 {
-    char line[SSHKEY_TEXT];
+    char line[SSHKEY_TEXT], handle[HANDLE_MAX];
+    const char *who = *key->name ? key->name : "submitter";
+    bool own = *key->name || key->file || !*key->path;  // a public key alone may be anybody's
+    if (own && handle_choose(NULL, handle) == 0) who = handle;
     struct sshkey plain = key->key;
     plain.comment[0] = 0;
-    printf("%s namespaces=\"", *key->name ? key->name : "submitter");
+    printf("%s namespaces=\"", who);
     const char *comma = "";
 #define STATEMENT(name, type, space, what)                                                                             \
     printf("%s%s", comma, space);                                                                                      \
@@ -135,6 +140,18 @@ static int show(const char *wanted, const struct choice *choice)
     return 0;
 }
 
+// A second key ends the choice that was made without words.
+static int say_several(const char *name)
+{
+    struct keyring_names names;
+    TRY(keyring_names(&names));
+    const char *chosen = getenv("DAWN_KEY");
+    if (names.count < 2 || (chosen != NULL && *chosen != 0)) return 0;
+    printf("\nThere are %d keys now, and none of them is the default: say which one signs with\n"
+           "--key %s, or with DAWN_KEY=%s in the environment.\n", names.count, name, name);
+    return 0;
+}
+
 static int say_added(const char *what, const char *name)
 {
     struct keyring_key key;
@@ -144,6 +161,7 @@ static int say_added(const char *what, const char *name)
     print_entry("id", sshkey_id(&key.key, id));
     if (key.file) print_entry("secret", key.path);
     else print_entry("secret", "in the ssh-agent");
+    TRY(say_several(name));
     if (key.file)
         printf("\nThe secret is not encrypted, and there is no other copy of it. Keep one in a safe\n"
                "place. To encrypt it (the ssh-agent then signs): ssh-keygen -p -f FILE, ssh-add FILE\n");

@@ -32,7 +32,7 @@ refused 1 'there is no key to sign with' show
 keys new
 [ "$(stat -c %a "$ring" "$ring/dawn" "$ring/dawn.pub" | xargs)" = "700 600 644" ]
 grep -qF "$(id "$ring/dawn")" out
-if grep -q PRIVATE out; then exit 1; fi
+if grep -q -e PRIVATE -e 'the default' out; then exit 1; fi
 ssh-keygen -y -f "$ring/dawn" | cmp - "$ring/dawn.pub"
 keys list
 grep -qxF "* dawn              $(id "$ring/dawn.pub")  file" out
@@ -71,9 +71,22 @@ done
 ssh-keygen -q -Y sign -n file -f "$ring/dawn" <words >words.sig # a signature for something else
 if ssh-keygen -q -Y verify -n file -f signers -I dawn -s words.sig <words 2>said; then exit 1; fi
 
+echo ann >"$HOME/.config/dawn/handle"
+keys show --signers
+ssh-keygen -q -Y sign -n run-v1@dawn -f "$ring/dawn" <words >words.sig
+ssh-keygen -q -Y verify -n run-v1@dawn -f out -I ann -s words.sig <words
+keys show
+grep -q '^ann namespaces=' out
+cp "$ring/dawn.pub" theirs.pub
+keys show ./theirs.pub --signers
+grep -q '^submitter namespaces=' out
+rm "$HOME/.config/dawn/handle"
+
 # ---- several keys, and which one is meant ----------------------------------------------------------------------------
 ssh-keygen -q -t ed25519 -N '' -C "me at $(printf 'caf\303\251')" -f other
 keys import other
+grep -qF 'There are 2 keys now, and none of them is the default' out
+grep -qF -- '--key other, or with DAWN_KEY=other' out
 [ "$(stat -c %a "$ring/other")" = 600 ]
 [ "$(id "$ring/other")" = "$(id other)" ]
 grep -qx 'ssh-ed25519 [A-Za-z0-9+/]* me at caf??' "$ring/other.pub"
@@ -82,6 +95,9 @@ refused 2 'several keys; name one with DAWN_KEY or on the command line: dawn, ot
 keys
 [ "$(grep -c '^\*' out)" = 0 ]
 grep -q '^No default: there are several keys' out
+DAWN_KEY=other keys new fourth
+if grep -q 'the default' out; then exit 1; fi
+rm "$ring/fourth" "$ring/fourth.pub"
 DAWN_KEY=other keys
 grep -qF "* other             $(id other)  file" out
 DAWN_KEY=$(id other) keys show --public
