@@ -219,7 +219,7 @@ static void say_nothing_new(const struct choice *c, const struct submissions *al
     struct text t = {0};
     for (int i = 0; i < all->count; i++) submission_describe(&all->at[i], &t);
     print(&t);
-    const char *which = c->runs.count > 0 || c->group != 0 ? "was named" : "has ended";
+    const char *which = c->runs.count > 0 || c->group != 0 ? "was named" : "came to its own end";
     printf("Nothing is new: %s has, or had, every run that %s.\n", c->board != NULL ? c->board : "the board", which);
 }
 
@@ -291,7 +291,8 @@ int cmd_submit(int argc, char **argv)
         .command = "submit",
         .operands = "[results.db] [OPTIONS]",
         .about = "Signs recorded runs and submits them to a scoreboard: by default every run that has ended and "
-                 "that the board does not have yet.\n\n"
+                 "that the board does not have yet. Single runs that failed or were interrupted never rank, and go only when "
+                 "they are named.\n\n"
                  "The record is $DAWN_RESULTS, else results.db, unless it is named.",
         .options = options,
         .more = "Examples:\n"

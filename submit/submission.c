@@ -65,6 +65,18 @@ static int mention_news(struct results *r, int64_t run, const json_t *last, stru
     return 0;
 }
 
+// A single run without an end of its own never ranks. One of a group does its part there: it counts as what it is.
+static bool left_out(const json_t *row, struct text *notes)
+{
+    const char *status = record_text(row, "status");
+    bool failed = strcmp(status, "failed") == 0;
+    if (record_has(row, "group_id") || (!failed && strcmp(status, "interrupted") != 0)) return false;
+    long long id = (long long)record_int(row, "id");
+    text_add(notes, "run %lld %s and is left out; --run %lld submits it all the same\n", id,
+             failed ? "failed" : "was interrupted", id);
+    return true;
+}
+
 // The board that is meant: its name, and its key where that is known.
 struct place {
     const char *board, *key;
@@ -84,7 +96,7 @@ static int choose_row(struct results *r, const json_t *row, const struct place *
     TRY(receipts_last(r, id, "run", place->board, place->key, &last));
     int rc = receipts_last(r, id, "withdraw", place->board, place->key, &withdrawn);
     if (rc == 0 && last != NULL && withdrawn == NULL) rc = mention_news(r, id, last, notes);
-    if (rc == 0 && last == NULL && withdrawn == NULL) list_add(runs, id);
+    if (rc == 0 && last == NULL && withdrawn == NULL && !left_out(row, notes)) list_add(runs, id);
     json_decref(last);
     json_decref(withdrawn);
     return rc;

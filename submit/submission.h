@@ -30,7 +30,8 @@ struct submission_choice {
     void *context;
 };
 // Chooses the runs, builds their statements and checks them. By default every run that has ended and has no receipt from
-// this board, groups whole: one that still runs is left out. `notes` gets a line about each thing left out.
+// this board, groups whole: one that still runs is left out, and so is a single run that failed or was interrupted. `notes`
+// gets a line about each thing left out.
 int submissions_build(struct results *, const struct submission_choice *, const struct payload_words *, int64_t now_ms,
                       struct submissions *, struct text *notes) MUST_CHECK;
 // Builds one of them once more, after a receipt for its run has come to the record.

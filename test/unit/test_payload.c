@@ -437,6 +437,36 @@ static struct submissions choose(const struct submission_choice *choice, const c
     return all;
 }
 
+// Runs that never rank stay here unless they are named; in a group they are what they are.
+static void single_runs_without_an_end_are_left_out(void **state)
+{
+    (void)state;
+    const struct group_plan plan = {.task = "cifar10", .model = "record", .recipe = "default", .target_micro = 940000,
+                                    .planned = 1};
+    const struct submission_choice by_default = {0}, by_number = {.runs = (const int64_t[]){1}, .run_count = 1};
+    static const enum run_status ends[] = {RUN_FAILED, RUN_INTERRUPTED, RUN_FAILED};
+    int64_t group, ids[3];
+    assert_int_equal(result_group_begin(r, &plan, &group), 0);
+    for (int i = 0; i < 3; i++) {
+        struct run_facts facts = fixture_facts(i + 1, NULL);
+        struct stopwatch sw;
+        if (i == 2) facts.group = group, facts.group_index = 1, facts.stop_at_target = false;
+        struct run *run = begin(&facts, &sw);
+        ids[i] = result_id(run);
+        assert_int_equal(result_end(run, ends[i], &(struct run_end){.message = "it broke"}, NULL), 0);
+        stopwatch_free(&sw);
+    }
+    assert_int_equal(ids[0], 1);
+    assert_int_equal(result_group_end(r, group), 0);
+    struct submissions all = choose(&by_default, "run 1 failed and is left out; --run 1 submits it all the same\nrun 2 was");
+    assert_int_equal(all.count, 1);
+    assert_int_equal(all.at[0].run, ids[2]);
+    submissions_free(&all);
+    all = choose(&by_number, NULL);
+    assert_int_equal(all.count, 1);
+    submissions_free(&all);
+}
+
 // The whole life of an entry: new, known, measured again (and cut off before the receipt was kept), known again.
 static void what_is_new_follows_from_the_receipts(void **state)
 {
@@ -547,6 +577,7 @@ int main(void)
         TEST(words_are_checked_before_they_are_signed),
         TEST(recipes_are_put_on_one_line),
         TEST(what_is_new_follows_from_the_receipts),
+        TEST(single_runs_without_an_end_are_left_out),
         TEST(groups_go_whole),
         TEST(every_text_is_shown),
     };
