@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/base/clock.h"
 #include "runtime/base/file.h"
@@ -114,7 +115,8 @@ static void describe(const struct choice *c, const struct submissions *all)
     for (int i = 0; i < all->count; i++) submission_describe(&all->at[i], &t);
     print(&t);
     printf("\nTexts that become public, beside figures, dates and digests:\n");
-    submission_texts(all, &t);
+    bool asks = !c->dry_run && c->out == NULL && !s->yes && isatty(STDIN_FILENO);
+    submission_texts(all, !asks, &t);
     print(&t);
 }
 

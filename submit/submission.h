@@ -48,9 +48,10 @@ int entry_words_read(struct results *, const json_t *last, const struct submissi
 void entry_words_free(struct entry_words *);  // also after an error
 void entry_words_keep(const json_t *words, struct payload_words *said, const char *tags[ENTRY_TAGS]);
 
-// How it reads: each run in two to four lines; the findings of one; every text that would become public, each once.
+// How it reads: each run in two to four lines; the findings of one; every text that would become public, each once
+// and with the runs it is of; long ones only begun unless `whole`.
 void submission_describe(const struct submission *, struct text *);
 void submission_findings(const struct submission *, struct text *);
-void submission_texts(const struct submissions *, struct text *);
+void submission_texts(const struct submissions *, bool whole, struct text *);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A submission as people read it before they agree. Invariant: every text of a statement that is not a digest, a date or
-// one of a few fixed words is shown, whole, before it is published; no byte of it can steer the terminal.
+// one of a few fixed words is shown before it is published, once and with the runs it is of, and a long one's length where
+// it is not shown whole; no byte of it can steer the terminal.
 // Cost: none that matters.
 #include "submit/submission.h"
 
@@ -11,7 +12,7 @@
 #include "submit/client.h"
 #include "submit/format/cost.h"
 
-enum { LABEL = 13, WORD_WIDTH = 64 };
+enum { NAME = 22, WORD_WIDTH = 56, SHORT = 160 };  // columns, and the bytes of a text that is not shown whole
 
 static void result_line(const json_t *run, struct text *t)
 {
@@ -111,59 +112,120 @@ static bool is_plain(const char *path)
     return false;
 }
 
-// A word longer than a line (a recipe is one) is broken where the line ends.
+// A word longer than a line (a recipe is one) is broken where the line ends, after a comma if there is one.
 static void add_broken(const char *words, struct text *t)
 {
-    int column = 0;
-    for (; *words != 0; words++) {
-        if (*words == ' ') column = 0;
-        else if (((unsigned char)*words & 0xc0) != 0x80 && column++ == WORD_WIDTH) {
-            text_add(t, "\n");
-            column = 1;
+    while (*words != 0) {
+        size_t length = strcspn(words, " "), at = 0, comma = 0;
+        for (int column = 0; at < length; at++) {
+            if (((unsigned char)words[at] & 0xc0) != 0x80 && column++ == WORD_WIDTH) break;
+            if (words[at] == ',') comma = at + 1;
         }
-        text_bytes(t, words, 1);
+        bool broken = at < length;
+        if (broken && comma > 0) at = comma;
+        at += !broken && words[at] == ' ';
+        text_bytes(t, words, at);
+        if (broken) text_add(t, "\n");
+        words += at;
     }
 }
 
-static void add_text(const char *path, const char *words, json_t *seen, struct text *t)
+// "run 3", "runs 1-5, 7".
+static void add_runs(const json_t *runs, struct text *t)
 {
-    struct text key = {0}, tame = {0}, broken = {0};
-    text_add(&key, "%s=%s", path, words);
-    if (*words != 0 && json_object_get(seen, key.at) == NULL) {
-        json_object_set_new(seen, key.at, json_true());
-        client_tame(&tame, words, CANONICAL_MAX);
-        if (tame.at == NULL) text_add(&tame, "(blanks)");
-        char label[64];
-        snprintf(label, sizeof label, "%s", path);
-        add_broken(tame.at, &broken);
-        if (strlen(label) >= LABEL - 2) text_add(t, "  %s\n", label);
-        text_entry(t, strlen(label) >= LABEL - 2 ? "" : label, "%s", broken.at);
+    size_t count = json_array_size(runs);
+    text_add(t, "run%s ", count == 1 ? "" : "s");
+    for (size_t i = 0, last; i < count; i = last + 1) {
+        long long first = json_integer_value(json_array_get(runs, i)), to = first;
+        for (last = i; last + 1 < count && json_integer_value(json_array_get(runs, last + 1)) == to + 1; last++) to++;
+        text_add(t, "%s%lld", i > 0 ? ", " : "", first);
+        if (to > first) text_add(t, "-%lld", to);
     }
-    text_free(&key);
-    text_free(&tame);
-    text_free(&broken);
+    text_add(t, ": ");
 }
 
-static void walk(const char *path, const json_t *value, json_t *seen, struct text *t)
+// The beginning of what is long, unless the whole is asked for; a character stays whole.
+static void shorten(struct text *words)
+{
+    size_t at = SHORT;
+    if (words->length <= SHORT + SHORT / 2) return;
+    while (at > 0 && ((unsigned char)words->at[at] & 0xc0) == 0x80) at--;
+    size_t length = words->length;
+    words->at[at] = '\0';
+    words->length = at;
+    text_add(words, " ... (%zu bytes; \"dawn submit --dry-run\" shows all)", length);
+}
+
+// `runs`: whose text it is; NULL when it is that of all.
+static void add_text(const char *path, const char *words, const json_t *runs, bool whole, struct text *t)
+{
+    struct text tame = {0}, line = {0};
+    client_tame(&tame, words, CANONICAL_MAX);
+    if (tame.at == NULL) text_add(&tame, "(blanks)");
+    if (!whole) shorten(&tame);
+    if (runs != NULL) add_runs(runs, &line);
+    add_broken(tame.at, &line);
+    text_add(t, "  %-*s", NAME - 2, path);
+    if (strlen(path) > NAME - 3) text_add(t, "\n%*s", NAME, "");
+    text_wrap(t, line.at, NAME, NAME);
+    text_add(t, "\n");
+    text_free(&tame);
+    text_free(&line);
+}
+
+// Remembers the text as one of that run: seen[path][words] = [runs].
+static void note_text(const char *path, const char *words, int64_t run, json_t *seen)
+{
+    json_t *here = json_object_get(seen, path);
+    if (*words == 0) return;
+    if (here == NULL) json_object_set_new(seen, path, here = json_object());
+    json_t *runs = json_object_get(here, words);
+    if (runs == NULL) json_object_set_new(here, words, runs = json_array());
+    size_t count = json_array_size(runs);
+    if (count == 0 || json_integer_value(json_array_get(runs, count - 1)) != run) json_array_append_new(runs, json_integer(run));
+}
+
+static void walk(const char *path, const json_t *value, int64_t run, json_t *seen)
 {
     const char *name;
     json_t *item;
     size_t i;
     if (*path != 0 && is_plain(path)) return;
-    if (json_is_string(value)) add_text(path, json_string_value(value), seen, t);
-    json_array_foreach((json_t *)value, i, item) walk(path, item, seen, t);
+    if (json_is_string(value)) note_text(path, json_string_value(value), run, seen);
+    json_array_foreach((json_t *)value, i, item) walk(path, item, run, seen);
     json_object_foreach((json_t *)value, name, item)
     {
         char deeper[128];
         snprintf(deeper, sizeof deeper, "%s%s%s", path, *path != 0 ? "." : "", name);
-        walk(deeper, item, seen, t);
+        walk(deeper, item, run, seen);
     }
 }
 
-void submission_texts(const struct submissions *all, struct text *t)
+// What a latency says of the machine, and the run says too, is one text.
+static bool said_by_run(const char *path, const char *words, const json_t *runs, const json_t *seen)
 {
-    json_t *seen = json_object();
-    for (int i = 0; i < all->count; i++)
-        if (!all->at[i].nothing_new) walk("", all->at[i].statement.json, seen, t);
+    static const char latencies[] = "latencies.";
+    if (strncmp(path, latencies, sizeof latencies - 1) != 0) return false;
+    return json_equal(json_object_get(json_object_get(seen, path + sizeof latencies - 1), words), runs);
+}
+
+void submission_texts(const struct submissions *all, bool whole, struct text *t)
+{
+    json_t *seen = json_object(), *here, *runs;
+    const char *path, *words;
+    size_t count = 0;
+    for (int i = 0; i < all->count; i++) {
+        if (all->at[i].nothing_new) continue;
+        walk("", all->at[i].statement.json, all->at[i].run, seen);
+        count++;
+    }
+    json_object_foreach(seen, path, here)
+    {
+        json_object_foreach(here, words, runs)
+        {
+            bool of_all = json_array_size(runs) == count;
+            if (!said_by_run(path, words, runs, seen)) add_text(path, words, of_all ? NULL : runs, whole, t);
+        }
+    }
     json_decref(seen);
 }

@@ -2,102 +2,18 @@
 // From results.db to a statement: what is built passes every check, the same record gives the same bytes, and a record
 // from a stranger is met with a sentence.
 #include <setjmp.h>
-#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <unistd.h>
 
-#include "runtime/base/clock.h"
 #include "runtime/base/file.h"
+#include "submit/format/check.h"
 #include "tasks/recipe.h"
-#include "submit/format/contest.h"
-#include "submit/submission.h"
-#include "test/unit/fixture_result.h"
 
 #include <cmocka.h>
 
-static char folder[64], db[96];
-static struct results *r;
-static const char *const two_tags[] = {"zebra", "ant", "zebra"};
-static const struct payload_words plain = {.board = "board.example", .handle = "ada"};
-static const struct payload_words full = {.board = "board.example", .handle = "ada", .team = "Café Müller", .note = "a note",
-                                          .code_url = "https://code.example/x", .tags = two_tags, .tag_count = 3};
-
-static int setup(void **state)
-{
-    (void)state;
-    fixture_folder(folder);
-    snprintf(db, sizeof db, "%s/results.db", folder);
-    return results_open(db, RESULTS_WRITE, &r);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    results_close(r);
-    fixture_remove(folder);
-    return 0;
-}
-
-// A run with a stopwatch, so that its segments fit its points; the published digests, so that it may count.
-static struct run_data official[2];
-static struct run *begin(struct run_facts *facts, struct stopwatch *sw)
-{
-    const struct contest *contest = contest_find("cifar10");
-    memcpy(official, fixture_data, sizeof official);
-    official[0].digest = contest->train_digest;
-    official[1].digest = contest->test_digest;
-    facts->data = facts->data_count > 0 ? official : NULL;
-    facts->stopwatch = sw;
-    facts->flops_per_sample = 1234567;  // what a test's ten seconds could hold
-    stopwatch_start_at(sw, clock_ns() - 100 * SECOND, SEGMENT_INIT);
-    struct run *run;
-    if (result_begin(r, facts, &run) < 0) fail_msg("%s", error_text());
-    return run;
-}
-
-static void add_points(struct run *run, struct stopwatch *sw, const int64_t *k, int count)
-{
-    int64_t now = sw->start_ns + 3 * SECOND;
-    for (int i = 0; i < count; i++) {
-        stopwatch_enter_at(sw, SEGMENT_TRAIN, now);
-        now += 10 * SECOND + i;
-        stopwatch_enter_at(sw, SEGMENT_EVALUATE, now);
-        now += SECOND;
-        const struct run_point point = {.epoch = i + 1, .clocks = stopwatch_enter_at(sw, SEGMENT_CHECKPOINT, now),
-                                        .samples = 50000 * (i + 1), .k = k[i], .loss = 1.0 / (i + 1)};
-        assert_int_equal(result_point(run, &point), 0);
-    }
-}
-
-static int64_t whole_run(struct run_facts facts, const int64_t *k, int count)
-{
-    struct stopwatch sw;
-    struct run *run = begin(&facts, &sw);
-    int64_t id = result_id(run);
-    add_points(run, &sw, k, count);
-    const struct run_end end = {.weights_digest = DIGEST_C, .checkpoint = "x", .energy_uj = 5};
-    assert_int_equal(result_end(run, RUN_DONE, &end, NULL), 0);
-    stopwatch_free(&sw);
-    return id;
-}
-
-static int64_t usual_run(int64_t seed)
-{
-    return whole_run(fixture_facts(seed, NULL), (const int64_t[]){5000, -1, 9400, 9420}, 4);
-}
-
-static void add_latency(int64_t run)
-{
-    struct latency_facts f = {.run = run, .weights_digest = DIGEST_C, .task = "cifar10", .model = "record", .precision = "f32",
-                              .device = "cpu", .target_micro = 940000, .threads = 1, .items = 10000, .warmup_items = 100,
-                              .model_ns = {900000, 890000, 950000, 1200000}, .whole_ns = {910000, 900000, 960000, 1300000},
-                              .k = 9400, .views = 1, .data = &official[1], .machine = &fixture_machine,
-                              .software = &fixture_software, .price = &fixture_price};
-    int64_t id;
-    assert_int_equal(result_latency(r, &f, &id), 0);
-}
+#include "test/unit/fixture_payload.h"
 
 static struct statement built(int64_t run, const struct payload_words *words)
 {
@@ -186,12 +102,6 @@ static void runs_of_all_ends_can_be_submitted(void **state)
     assert_null(canonical_at(s.json, "price"));
     assert_null(canonical_at(s.json, "reached"));
     statement_free(&s);
-}
-
-static void sql(const char *words)
-{
-    char *why = NULL;
-    if (sqlite3_exec(result_connection(r), words, NULL, NULL, &why) != SQLITE_OK) fail_msg("%s: %s", words, why);
 }
 
 static void a_vanished_run_ended_when_it_was_last_heard_of(void **state)
@@ -418,149 +328,6 @@ static void recipes_are_put_on_one_line(void **state)
     }
 }
 
-static void pretend_receipt(const struct statement *s, int64_t run, const char *supersedes, int64_t sequence)
-{
-    assert_int_equal(receipts_add(r, &(struct receipt_row){.run = run, .type = "run", .board = plain.board, .server = "https://x",
-                                                           .statement = s->digest, .supersedes = supersedes,
-                                                           .sequence = sequence, .accepted_ms = clock_unix_ms() - 60000,
-                                                           .server_key = "SHA256:k", .receipt = "{}", .signature = "s"}),
-                     0);
-}
-
-static struct submissions choose(const struct submission_choice *choice, const char *note)
-{
-    struct submissions all;
-    struct text notes = {0};
-    if (submissions_build(r, choice, &plain, clock_unix_ms(), &all, &notes) < 0) fail_msg("%s", error_text());
-    if (note == NULL ? notes.at != NULL : notes.at == NULL || strstr(notes.at, note) == NULL) fail_msg("notes: %s", notes.at);
-    text_free(&notes);
-    return all;
-}
-
-// Runs that never rank stay here unless they are named; in a group they are what they are.
-static void single_runs_without_an_end_are_left_out(void **state)
-{
-    (void)state;
-    const struct group_plan plan = {.task = "cifar10", .model = "record", .recipe = "default", .target_micro = 940000,
-                                    .planned = 1};
-    const struct submission_choice by_default = {0}, by_number = {.runs = (const int64_t[]){1}, .run_count = 1};
-    static const enum run_status ends[] = {RUN_FAILED, RUN_INTERRUPTED, RUN_FAILED};
-    int64_t group, ids[3];
-    assert_int_equal(result_group_begin(r, &plan, &group), 0);
-    for (int i = 0; i < 3; i++) {
-        struct run_facts facts = fixture_facts(i + 1, NULL);
-        struct stopwatch sw;
-        if (i == 2) facts.group = group, facts.group_index = 1, facts.stop_at_target = false;
-        struct run *run = begin(&facts, &sw);
-        ids[i] = result_id(run);
-        assert_int_equal(result_end(run, ends[i], &(struct run_end){.message = "it broke"}, NULL), 0);
-        stopwatch_free(&sw);
-    }
-    assert_int_equal(ids[0], 1);
-    assert_int_equal(result_group_end(r, group), 0);
-    struct submissions all = choose(&by_default, "run 1 failed and is left out; --run 1 submits it all the same\nrun 2 was");
-    assert_int_equal(all.count, 1);
-    assert_int_equal(all.at[0].run, ids[2]);
-    submissions_free(&all);
-    all = choose(&by_number, NULL);
-    assert_int_equal(all.count, 1);
-    submissions_free(&all);
-}
-
-// The whole life of an entry: new, known, measured again (and cut off before the receipt was kept), known again.
-static void what_is_new_follows_from_the_receipts(void **state)
-{
-    (void)state;
-    const struct submission_choice by_default = {0}, by_number = {.runs = (const int64_t[]){1}, .run_count = 1};
-    usual_run(1);
-    usual_run(2);
-    struct submissions all = choose(&by_default, NULL);
-    assert_int_equal(all.count, 2);
-    assert_string_equal(canonical_text(all.at[0].statement.json, "supersedes"), "");
-    char first[DIGEST_HEX];
-    memcpy(first, all.at[0].statement.digest, sizeof first);
-    pretend_receipt(&all.at[0].statement, 1, NULL, 12);
-    submissions_free(&all);
-
-    all = choose(&by_default, NULL);
-    assert_int_equal(all.count, 1);
-    assert_int_equal(all.at[0].run, 2);
-    submissions_free(&all);
-    all = choose(&by_number, NULL);
-    assert_true(all.at[0].nothing_new);
-    submissions_free(&all);
-
-    add_latency(1);
-    all = choose(&by_default, "--run 1 submits them");
-    submissions_free(&all);
-    all = choose(&by_number, NULL);
-    assert_false(all.at[0].nothing_new);
-    assert_string_equal(canonical_text(all.at[0].statement.json, "supersedes"), first);
-    struct submissions again = choose(&by_number, NULL);
-    assert_string_equal(all.at[0].statement.digest, again.at[0].statement.digest);
-    submissions_free(&again);
-    pretend_receipt(&all.at[0].statement, 1, first, 15);
-    submissions_free(&all);
-    all = choose(&by_number, NULL);
-    assert_true(all.at[0].nothing_new);
-    assert_int_equal(record_int(all.at[0].last, "sequence"), 15);
-    submissions_free(&all);
-}
-
-static void groups_go_whole(void **state)
-{
-    (void)state;
-    const struct group_plan plan = {.task = "cifar10", .model = "record", .recipe = "default", .target_micro = 940000,
-                                    .planned = 2};
-    int64_t group;
-    assert_int_equal(result_group_begin(r, &plan, &group), 0);
-    struct run_facts facts = fixture_facts(5, NULL);
-    facts.group = group, facts.stop_at_target = false;
-    for (facts.group_index = 1; facts.group_index <= 2; facts.group_index++) {
-        whole_run(facts, (const int64_t[]){9500}, 1);
-        struct submissions all = choose(&(struct submission_choice){0}, "group 1 is still running");
-        assert_int_equal(all.count, 0);
-        submissions_free(&all);
-    }
-    assert_int_equal(result_group_end(r, group), 0);
-    struct submissions all = choose(&(struct submission_choice){.group = group}, NULL);
-    assert_int_equal(all.count, 2);
-    assert_int_equal(all.at[0].findings.rejects, 0);
-    assert_int_equal(all.at[1].findings.rejects, 1);  // the same seed once more
-    assert_int_equal(all.at[1].findings.at[all.at[1].findings.count - 1].check, CHECK_SEED);
-    submissions_free(&all);
-    struct text notes = {0};
-    const struct submission_choice nothing = {.group = 9};
-    assert_int_equal(submissions_build(r, &nothing, &plain, 0, &all, &notes), ERR_USAGE);
-}
-
-// What people are shown before they agree holds every text that would be published, and cannot steer a terminal.
-static void every_text_is_shown(void **state)
-{
-    (void)state;
-    sql("PRAGMA foreign_keys = 0");
-    int64_t id = usual_run(7);
-    sql("UPDATE software SET flags = '-O2 ' || '[2J-odd' || printf('%.*c', 300, 'y')");
-    add_latency(id);
-    sql("UPDATE latencies SET device = 'odd-device', precision = 'odd-format'; UPDATE runs SET metric = 'odd-metric'");
-    struct submissions all;
-    struct text notes = {0}, shown = {0};
-    const struct submission_choice one = {.runs = &id, .run_count = 1};
-    assert_int_equal(submissions_build(r, &one, &full, clock_unix_ms(), &all, &notes), 0);
-    submission_texts(&all, &shown);
-    static const char *const words[] = {"Café Müller", "a note", "https://code.example/x", "zebra", "ant", "Test CPU, \"fast\"",
-                                        "{\"batch\":2000}", "oneDNN 2.6.3", "Debian", "a list", "c7i.large", "[2J-odd", "odd-device",
-                                        "odd-format", "odd-metric", NULL};
-    for (int i = 0; words[i] != NULL; i++)
-        if (strstr(shown.at, words[i]) == NULL) fail_msg("%s is not shown in:\n%s", words[i], shown.at);
-    for (const char *line = shown.at; *line != 0; line = strchr(line, '\n') + 1) assert_true(strcspn(line, "\n") <= 82);
-    text_free(&shown);
-    submission_describe(&all.at[0], &shown);
-    assert_non_null(strstr(shown.at, "94.20% (9,420 of 10,000)"));
-    text_free(&shown);
-    submissions_free(&all);
-}
-
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -576,10 +343,6 @@ int main(void)
         TEST(hostile_records_are_met_with_sentences),
         TEST(words_are_checked_before_they_are_signed),
         TEST(recipes_are_put_on_one_line),
-        TEST(what_is_new_follows_from_the_receipts),
-        TEST(single_runs_without_an_end_are_left_out),
-        TEST(groups_go_whole),
-        TEST(every_text_is_shown),
     };
     return cmocka_run_group_tests_name("payload", tests, NULL, NULL);
 }

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which runs are submitted, and how they read to the person who is asked.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "submit/submission.h"
+
+#include <cmocka.h>
+
+#include "test/unit/fixture_payload.h"
+
+static void pretend_receipt(const struct statement *s, int64_t run, const char *supersedes, int64_t sequence)
+{
+    assert_int_equal(receipts_add(r, &(struct receipt_row){.run = run, .type = "run", .board = plain.board, .server = "https://x",
+                                                           .statement = s->digest, .supersedes = supersedes,
+                                                           .sequence = sequence, .accepted_ms = clock_unix_ms() - 60000,
+                                                           .server_key = "SHA256:k", .receipt = "{}", .signature = "s"}),
+                     0);
+}
+
+static struct submissions choose(const struct submission_choice *choice, const char *note)
+{
+    struct submissions all;
+    struct text notes = {0};
+    if (submissions_build(r, choice, &plain, clock_unix_ms(), &all, &notes) < 0) fail_msg("%s", error_text());
+    if (note == NULL ? notes.at != NULL : notes.at == NULL || strstr(notes.at, note) == NULL) fail_msg("notes: %s", notes.at);
+    text_free(&notes);
+    return all;
+}
+
+// Runs that never rank stay here unless they are named; in a group they are what they are.
+static void single_runs_without_an_end_are_left_out(void **state)
+{
+    (void)state;
+    const struct group_plan plan = {.task = "cifar10", .model = "record", .recipe = "default", .target_micro = 940000,
+                                    .planned = 1};
+    const struct submission_choice by_default = {0}, by_number = {.runs = (const int64_t[]){1}, .run_count = 1};
+    static const enum run_status ends[] = {RUN_FAILED, RUN_INTERRUPTED, RUN_FAILED};
+    int64_t group, ids[3];
+    assert_int_equal(result_group_begin(r, &plan, &group), 0);
+    for (int i = 0; i < 3; i++) {
+        struct run_facts facts = fixture_facts(i + 1, NULL);
+        struct stopwatch sw;
+        if (i == 2) facts.group = group, facts.group_index = 1, facts.stop_at_target = false;
+        struct run *run = begin(&facts, &sw);
+        ids[i] = result_id(run);
+        assert_int_equal(result_end(run, ends[i], &(struct run_end){.message = "it broke"}, NULL), 0);
+        stopwatch_free(&sw);
+    }
+    assert_int_equal(ids[0], 1);
+    assert_int_equal(result_group_end(r, group), 0);
+    struct submissions all = choose(&by_default, "run 1 failed and is left out; --run 1 submits it all the same\nrun 2 was");
+    assert_int_equal(all.count, 1);
+    assert_int_equal(all.at[0].run, ids[2]);
+    submissions_free(&all);
+    all = choose(&by_number, NULL);
+    assert_int_equal(all.count, 1);
+    submissions_free(&all);
+}
+
+// The whole life of an entry: new, known, measured again (and cut off before the receipt was kept), known again.
+static void what_is_new_follows_from_the_receipts(void **state)
+{
+    (void)state;
+    const struct submission_choice by_default = {0}, by_number = {.runs = (const int64_t[]){1}, .run_count = 1};
+    usual_run(1);
+    usual_run(2);
+    struct submissions all = choose(&by_default, NULL);
+    assert_int_equal(all.count, 2);
+    assert_string_equal(canonical_text(all.at[0].statement.json, "supersedes"), "");
+    char first[DIGEST_HEX];
+    memcpy(first, all.at[0].statement.digest, sizeof first);
+    pretend_receipt(&all.at[0].statement, 1, NULL, 12);
+    submissions_free(&all);
+
+    all = choose(&by_default, NULL);
+    assert_int_equal(all.count, 1);
+    assert_int_equal(all.at[0].run, 2);
+    submissions_free(&all);
+    all = choose(&by_number, NULL);
+    assert_true(all.at[0].nothing_new);
+    submissions_free(&all);
+
+    add_latency(1);
+    all = choose(&by_default, "--run 1 submits them");
+    submissions_free(&all);
+    all = choose(&by_number, NULL);
+    assert_false(all.at[0].nothing_new);
+    assert_string_equal(canonical_text(all.at[0].statement.json, "supersedes"), first);
+    struct submissions again = choose(&by_number, NULL);
+    assert_string_equal(all.at[0].statement.digest, again.at[0].statement.digest);
+    submissions_free(&again);
+    pretend_receipt(&all.at[0].statement, 1, first, 15);
+    submissions_free(&all);
+    all = choose(&by_number, NULL);
+    assert_true(all.at[0].nothing_new);
+    assert_int_equal(record_int(all.at[0].last, "sequence"), 15);
+    submissions_free(&all);
+}
+
+static void groups_go_whole(void **state)
+{
+    (void)state;
+    const struct group_plan plan = {.task = "cifar10", .model = "record", .recipe = "default", .target_micro = 940000,
+                                    .planned = 2};
+    int64_t group;
+    assert_int_equal(result_group_begin(r, &plan, &group), 0);
+    struct run_facts facts = fixture_facts(5, NULL);
+    facts.group = group, facts.stop_at_target = false;
+    for (facts.group_index = 1; facts.group_index <= 2; facts.group_index++) {
+        whole_run(facts, (const int64_t[]){9500}, 1);
+        struct submissions all = choose(&(struct submission_choice){0}, "group 1 is still running");
+        assert_int_equal(all.count, 0);
+        submissions_free(&all);
+    }
+    assert_int_equal(result_group_end(r, group), 0);
+    struct submissions all = choose(&(struct submission_choice){.group = group}, NULL);
+    assert_int_equal(all.count, 2);
+    assert_int_equal(all.at[0].findings.rejects, 0);
+    assert_int_equal(all.at[1].findings.rejects, 1);  // the same seed once more
+    assert_int_equal(all.at[1].findings.at[all.at[1].findings.count - 1].check, CHECK_SEED);
+    submissions_free(&all);
+    struct text notes = {0};
+    const struct submission_choice nothing = {.group = 9};
+    assert_int_equal(submissions_build(r, &nothing, &plain, 0, &all, &notes), ERR_USAGE);
+}
+
+// What people are shown before they agree holds every text that would be published, and cannot steer a terminal.
+static void every_text_is_shown(void **state)
+{
+    (void)state;
+    sql("PRAGMA foreign_keys = 0");
+    int64_t id = usual_run(7);
+    sql("UPDATE software SET flags = '-O2 ' || '[2J-odd' || printf('%.*c', 300, 'y')");
+    add_latency(id);
+    sql("UPDATE latencies SET device = 'odd-device', precision = 'odd-format'; UPDATE runs SET metric = 'odd-metric'");
+    struct submissions all;
+    struct text notes = {0}, shown = {0};
+    const struct submission_choice one = {.runs = &id, .run_count = 1};
+    assert_int_equal(submissions_build(r, &one, &full, clock_unix_ms(), &all, &notes), 0);
+    submission_texts(&all, true, &shown);
+    static const char *const words[] = {"Café Müller", "a note", "https://code.example/x", "zebra", "ant", "Test CPU, \"fast\"",
+                                        "{\"batch\":2000}", "oneDNN 2.6.3", "Debian", "a list", "c7i.large", "[2J-odd", "odd-device",
+                                        "odd-format", "odd-metric", NULL};
+    for (int i = 0; words[i] != NULL; i++)
+        if (strstr(shown.at, words[i]) == NULL) fail_msg("%s is not shown in:\n%s", words[i], shown.at);
+    for (const char *line = shown.at; *line != 0; line = strchr(line, '\n') + 1) assert_true(strcspn(line, "\n") <= 82);
+    text_free(&shown);
+    submission_describe(&all.at[0], &shown);
+    assert_non_null(strstr(shown.at, "94.20% (9,420 of 10,000)"));
+    text_free(&shown);
+    submissions_free(&all);
+}
+
+// A text that several runs have is shown once. What only some have is theirs by name, and stands beside the others.
+static void texts_are_shown_once_with_their_runs(void **state)
+{
+    (void)state;
+    for (int64_t i = 1; i <= 6; i++) usual_run(i);
+    sql("UPDATE runs SET model = 'other' WHERE id IN (3, 6)");
+    add_latency(1);
+    add_latency(2);
+    struct submissions all = choose(&(struct submission_choice){0}, NULL);
+    struct text shown = {0};
+    submission_texts(&all, true, &shown);
+    assert_non_null(strstr(shown.at, "\n  model.name          runs 1-2, 4-5: record\n  model.name          runs 3, 6: other\n"));
+    assert_non_null(strstr(shown.at, "\n  recipe.text         {\"batch\":2000}\n"));
+    assert_non_null(strstr(shown.at, "runs 1-2: f32"));
+    text_free(&shown);
+    submissions_free(&all);
+}
+
+static void long_texts_are_begun_or_whole(void **state)
+{
+    (void)state;
+    int64_t id = usual_run(1);
+    sql("UPDATE runs SET recipe_json = '{\"batch\":2000' || replace(printf('%.*c', 100, 'x'), 'x', ',\"word\":12345') || '}'");
+    struct submissions all = choose(&(struct submission_choice){.runs = &id, .run_count = 1}, NULL);
+    struct text shown = {0};
+    submission_texts(&all, true, &shown);
+    assert_non_null(strstr(shown.at, "{\"batch\":2000,\"word\":12345,\"word\":12345,\"word\":12345,\n"));
+    assert_non_null(strstr(shown.at, "\"word\":12345}\n"));
+    text_free(&shown);
+    submission_texts(&all, false, &shown);
+    assert_null(strstr(shown.at, "12345}"));
+    assert_non_null(strstr(shown.at, "(1314"));
+    text_free(&shown);
+    submissions_free(&all);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(what_is_new_follows_from_the_receipts),
+        TEST(single_runs_without_an_end_are_left_out),
+        TEST(groups_go_whole),
+        TEST(every_text_is_shown),
+        TEST(texts_are_shown_once_with_their_runs),
+        TEST(long_texts_are_begun_or_whole),
+    };
+    return cmocka_run_group_tests_name("submission", tests, NULL, NULL);
+}
