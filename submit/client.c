@@ -13,6 +13,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/build.h"
+#include "runtime/base/clock.h"
 #include "submit/client_origin.h"
 #include "submit/format/canonical.h"
 
@@ -77,6 +78,24 @@ static size_t take_body(char *bytes, size_t size, size_t n, void *context)
     return size * n;
 }
 
+// One request, as long as it takes.
+struct patience {
+    const struct client *client;
+    int64_t start_ns;
+    bool said;
+};
+
+static int still_waiting(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+{
+    struct patience *p = context;
+    (void)a, (void)b, (void)c, (void)d;
+    const struct client_options *o = &p->client->options;
+    if (p->said || o->waiting == NULL || clock_ns() - p->start_ns < (int64_t)CLIENT_QUIET_MS * 1000000) return 0;
+    p->said = true;
+    o->waiting(o->context, p->client->address, true);
+    return 0;
+}
+
 static void set_up(struct client *c, const struct question *q, struct reply *reply, struct curl_slist *headers, char *reason)
 {
     CURL *curl = c->curl;
@@ -113,7 +132,12 @@ static int ask_once(struct client *c, const struct question *q, struct reply *re
         headers = curl_slist_append(headers, "Expect:");
     }
     set_up(c, q, reply, headers, reason);
+    struct patience patience = {.client = c, .start_ns = clock_ns()};
+    curl_easy_setopt(c->curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(c->curl, CURLOPT_XFERINFOFUNCTION, still_waiting);
+    curl_easy_setopt(c->curl, CURLOPT_XFERINFODATA, &patience);
     CURLcode result = curl_easy_perform(c->curl);
+    if (patience.said) c->options.waiting(c->options.context, c->address, false);
     curl_off_t retry = 0;
     curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &reply->status);
     curl_easy_getinfo(c->curl, CURLINFO_RETRY_AFTER, &retry);

@@ -11,10 +11,11 @@
 #include "runtime/base/text.h"
 #include "submit/format/sshkey.h"
 
-enum { CLIENT_REPLY_MAX = 4 << 20, CLIENT_TRIES = 5, CLIENT_WAIT_MAX = 60, CLIENT_REDIRECTS = 5 };
+enum { CLIENT_REPLY_MAX = 4 << 20, CLIENT_TRIES = 5, CLIENT_WAIT_MAX = 60, CLIENT_REDIRECTS = 5, CLIENT_QUIET_MS = 3000 };
 struct client;
 struct client_options {  // 0 and NULL: the defaults
     void (*note)(void *context, const char *sentence);  // when it waits before it asks again
+    void (*waiting)(void *context, const char *address, bool still);  // a request takes long; then, that it has ended
     void *context;
     long total_ms;  // for one request: 60,000
     long pause_ms;  // the first pause: 1,000; each next is twice as long

@@ -16,6 +16,17 @@ static void say_waiting(void *context, const char *sentence)
     fprintf(stderr, "%s\n", sentence);
 }
 
+static void say_still_waiting(void *context, const char *address, bool still)
+{
+    (void)context;
+    if (!isatty(STDERR_FILENO)) return;
+    if (still) fprintf(stderr, "waiting for %.60s ...", address);
+    else fputs("\r\033[K", stderr);
+    fflush(stderr);
+}
+
+const struct client_options sending_options = {.note = say_waiting, .waiting = say_still_waiting};
+
 const char *sending_server(const struct sending *s)
 {
     if (s->server != NULL) return s->server;
@@ -33,8 +44,7 @@ int sending_open(struct sending *s)
 {
     const char *server = sending_server(s);
     if (server == NULL) return fail(ERR_USAGE, "which scoreboard? --server https://... or the variable DAWN_SERVER says so");
-    const struct client_options options = {.note = say_waiting};
-    TRY(client_open(server, &options, &s->client));
+    TRY(client_open(server, &sending_options, &s->client));
     int rc = client_board(s->client, &s->about);
     if (rc == 0) rc = check_board(s);
     sshkey_id(&s->about.key, s->about_key);

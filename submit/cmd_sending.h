@@ -15,6 +15,8 @@ struct sending {
     struct signer signer;
     bool refused;  // the last statement, by the server
 };
+// What a client says of itself on standard error: that a server is busy, and on a terminal that it takes its time.
+extern const struct client_options sending_options;
 // `address`: --server, else $DAWN_SERVER; asks it for its name and key, holds --board against it, and chooses the key.
 int sending_open(struct sending *) MUST_CHECK;
 void sending_close(struct sending *);

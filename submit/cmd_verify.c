@@ -8,6 +8,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/file.h"
 #include "runtime/base/options.h"
+#include "submit/cmd_sending.h"
 #include "submit/commands.h"
 #include "submit/deliver.h"
 #include "submit/keyring.h"
@@ -119,7 +120,7 @@ static int verify_url(const char *url, const char *key_id)
     char *base = NULL, name[ID_MAX + 1];
     struct client *c;
     TRY(split_address(url, &base, name));
-    int rc = client_open(base, NULL, &c);
+    int rc = client_open(base, &sending_options, &c);
     free(base);
     TRY(rc);
     rc = verify_at(c, name, key_id);

@@ -266,12 +266,26 @@ grep -q 'the handle is not remembered' err
 
 # ---- asked at a terminal, no is no
 if command -v script >/dev/null; then
+    "$DAWN" submit fresh.db --server "$base/slow" --run 1 --dry-run >quiet 2>&1 &
+    script -qec "'$DAWN' submit fresh.db --server '$base/slow' --run 1 --dry-run" /dev/null >out 2>&1
+    grep -q "waiting for $base/slow \.\.\.$(printf '\r\033')\[K" out
+    wait $!
+    grep -q 'Nothing was sent' quiet
+    if grep -q waiting quiet; then exit 1; fi
     cp fresh.db ask.db
+    python3 - ask.db <<'PYTHON'
+import sqlite3, sys
+d = sqlite3.connect(sys.argv[1])
+d.execute("UPDATE software SET flags = '-O2 -g' || replace(printf('%.*c', 60, 'z'), 'z', ' -fxyz') || ' -last'")
+d.commit()
+PYTHON
     for answer in n y; do
         rc=0
         echo "$answer" | script -qec "'$DAWN' submit ask.db --server '$base/ok' --run 3" /dev/null >out 2>&1 || rc=$?
         grep -q 'Sign this and publish it? \[y/N\]' out
-        if [ $answer = n ]; then wanted=130 said='nothing was sent'; else wanted=0 said='as #3'; fi
+        grep -q '(372 bytes;' out
+        if grep -q -e '-last' out; then exit 1; fi
+        if [ $answer = n ]; then wanted=130 said='nothing was sent'; else wanted=0 said='run 3: accepted as #11'; fi
         [ $rc = $wanted ]
         grep -q "$said" out
     done

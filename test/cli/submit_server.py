@@ -75,6 +75,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if "dawn/" not in self.headers.get("User-Agent", ""):
             self.problem(400, "Who?", "no user agent")
             return False
+        if self.mode == "slow":
+            time.sleep(4.5)
         if self.mode == "away":
             self.say(307, headers=[("Location", "http://127.0.0.1:%d/ok%s" % (other.server_address[1], self.rest))])
             return False
