@@ -62,7 +62,8 @@ struct store *store_new(void);
 void store_free(struct store *);
 struct slot *store_find(const struct store *, const char *name);  // NULL: none
 // Finds the slot or makes it; a second use with another shape or type is an error that names the slot.
-int store_slot(struct store *, const char *name, struct shape, enum dtype, enum memory_class, struct init, struct slot **) MUST_CHECK;
+int store_slot(struct store *, const char *name, struct shape, enum dtype, enum memory_class, struct init,
+               struct slot **) MUST_CHECK;
 // The bytes a slot begins with, computed on the host.
 void store_initial(const struct slot *, uint64_t seed, void *into);
 size_t slot_bytes(const struct slot *);

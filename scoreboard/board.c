@@ -79,16 +79,6 @@ const char *rank_word(enum rank rank)
     return ranks[rank];
 }
 
-bool rank_find(const char *word, enum rank *into)
-{
-    for (int i = 0; i < RANKS; i++) {
-        if (strcmp(ranks[i], word) != 0) continue;
-        *into = (enum rank)i;
-        return true;
-    }
-    return false;
-}
-
 const char *board_counts(enum board board, enum rank rank)
 {
     BUG_IF((unsigned)board >= BOARDS || (unsigned)rank >= RANKS);

@@ -30,7 +30,6 @@ bool board_find(const char *word, enum board *);
 // the mean over an official group's runs, each by its best eligible latency, if every run has one.
 enum rank { RANK_CLASSIC, RANK_GROUP, RANKS };
 const char *rank_word(enum rank);  // "classic", "group"
-bool rank_find(const char *word, enum rank *);
 const char *board_counts(enum board, enum rank);  // one sentence: what is counted
 
 // TRUST(NAME, word, title, what it means). Shown on every row; a signature says who said it, not that it is true.

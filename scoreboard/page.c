@@ -211,11 +211,6 @@ void page_person_link(struct page *page, const char *handle)
         html_add(page->out, "<a href=\"/people/%s\"><bdi>%s</bdi></a>", html_part(&page->arena, handle), handle);
 }
 
-void page_digest(struct text *out, const char *hex)
-{
-    html_add(out, "<span class=\"digest\">%s</span>", hex);
-}
-
 void page_command(struct page *page, const char *id, const char *commands)
 {
     html_add(page->out,

@@ -41,7 +41,6 @@ void page_money(struct text *, double usd);             // "not known" when nega
 // "<b>1</b> group", "<b>12</b> groups".
 void page_count(struct text *, int64_t count, const char *one, const char *many);
 void page_person_link(struct page *, const char *handle);  // "": the server, which revokes keys
-void page_digest(struct text *, const char *hex);       // the whole, in a form that breaks on narrow screens
 void page_command(struct page *, const char *id, const char *commands);  // with a copy button for those with script
 void page_note(struct text *, const char *kind, const char *title, const char *sentence);  // kind: "demo", "warn", "info"
 void page_demo_note(struct page *, const struct contest *);  // on everything of the demonstration

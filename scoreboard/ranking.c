@@ -140,7 +140,7 @@ static struct entry entry_of_latency(const json_t *run, const json_t *latency, s
     return entry;
 }
 
-int ranking_of_run_at(const struct statement *s, int64_t target_micro, struct arena *arena, struct ranked rows[BOARDS])
+int ranking_of_run(const struct statement *s, int64_t target_micro, struct arena *arena, struct ranked rows[BOARDS])
 {
     const json_t *run = s->json;
     int count = 0;
@@ -165,11 +165,6 @@ int ranking_of_run_at(const struct statement *s, int64_t target_micro, struct ar
         add(rows, &count, BOARD_INFERENCE_COST, RANK_CLASSIC, entry, entry.cost);
     }
     return count;
-}
-
-int ranking_of_run(const struct statement *s, struct arena *arena, struct ranked rows[BOARDS])
-{
-    return ranking_of_run_at(s, canonical_int(s->json, "target_micro"), arena, rows);
 }
 
 static const json_t *last_point(const json_t *run, bool evaluated)

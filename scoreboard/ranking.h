@@ -15,14 +15,14 @@ struct ranked {
 };
 // Both return how many rows there are: at most one a board. The store adds what statements do not say: id, place, trust,
 // flags, sequence and server time, source; and team, address of the code and tags, which may have been amended.
-// A run that did not meet its target has none; nor has one that was withdrawn or superseded, which the caller knows.
-int ranking_of_run(const struct statement *, struct arena *, struct ranked rows[BOARDS]);
+// A run that missed its target, failed or was interrupted has none; nor has one withdrawn or superseded, as the caller knows.
+// `target_micro`: one of the contest's, at most the run's own (SQuAD's 0.73 beside its 0.75).
+int ranking_of_run(const struct statement *, int64_t target_micro, struct arena *, struct ranked rows[BOARDS]);
 // `runs`: what counts of a group of `planned` runs, in order of index. Rows only when the group is official (group.h);
 // `facts` always.
 int ranking_of_group(const struct statement *const *runs, int count, int planned, struct arena *, struct group_facts *facts,
                      struct ranked rows[BOARDS]);
-// The same at another target of the contest, at most the run's own (imports may meet SQuAD's 0.73 and not its 0.75).
-int ranking_of_run_at(const struct statement *, int64_t target_micro, struct arena *, struct ranked rows[BOARDS]);
+// The same at another target.
 int ranking_of_group_at(const struct statement *const *runs, int count, int planned, int64_t target_micro, struct arena *,
                         struct group_facts *facts, struct ranked rows[BOARDS]);
 // What a group's rank and page look at of a run: all but its recipe, with the last point and the last evaluation, the last

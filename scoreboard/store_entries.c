@@ -250,7 +250,8 @@ static int compare_targets(const void *a, const void *b)
 {
     const struct found *x = a, *y = b;
     int sign = compare_places(a, b);
-    return sign != 0 ? sign : (x->shelf->target_micro < y->shelf->target_micro) - (x->shelf->target_micro > y->shelf->target_micro);
+    const int64_t p = x->shelf->target_micro, q = y->shelf->target_micro;
+    return sign != 0 ? sign : (p < q) - (p > q);
 }
 
 // A row at a lesser target says again what the row at a higher one does.

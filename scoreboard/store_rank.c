@@ -112,7 +112,7 @@ static int put_run(struct store *s, const struct counted *c, const char *source,
     int count = targets_of(c->contest, &c->statement, targets, shelves);
     for (int i = 0; i < count; i++) {
         struct ranked rows[BOARDS];
-        int found = ranking_of_run_at(&c->statement, targets[i], arena, rows);
+        int found = ranking_of_run(&c->statement, targets[i], arena, rows);
         for (int n = 0; n < found; n++) {
             complete(&rows[n], c, source);
             TRY(store_put_entry(s, &rows[n], shelves[i]));
@@ -146,7 +146,8 @@ static int read_group(struct store *s, const char *nonce, struct arena *arena, s
     sqlite3_stmt *row;
     int rc = 0;
     *count = 0;
-    TRY(sql_start(&s->sql, &row, "SELECT " COUNTED_COLUMNS("brief") "WHERE group_nonce = ? AND group_nonce <> '' AND withdrawn = 0 "
+    TRY(sql_start(&s->sql, &row, "SELECT " COUNTED_COLUMNS("brief")
+                  "WHERE group_nonce = ? AND group_nonce <> '' AND withdrawn = 0 "
                   "AND superseded = 0 ORDER BY group_index", "t", nonce));
     while (*count < planned && (rc = sql_next(&s->sql, row)) > 0) {
         read_counted(row, arena, &runs[*count]);

@@ -11,7 +11,8 @@ int receipts_add(struct results *r, const struct receipt_row *row)
 {
     return result_do(r, "keep the receipt",
                      "INSERT INTO receipts (run, type, board, server, statement, supersedes, sequence, accepted_ms, server_key,"
-                     " receipt, signature) VALUES (?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (board, statement) DO UPDATE SET server = excluded.server,"
+                     " receipt, signature) VALUES (?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (board, statement)"
+                     " DO UPDATE SET server = excluded.server,"
                      " sequence = excluded.sequence, accepted_ms = excluded.accepted_ms, server_key = excluded.server_key,"
                      " receipt = excluded.receipt, signature = excluded.signature",
                      "ittt" "ttii" "ttt", row->run, row->type, row->board, row->server, row->statement, row->supersedes,
@@ -41,7 +42,8 @@ static int first_row(struct results *r, const char *sql, int64_t run, const char
 
 int receipts_last(struct results *r, int64_t run, const char *type, const char *board, const char *key, json_t **row)
 {
-    return first_row(r, "SELECT id FROM receipts WHERE run = ?1 AND type = ?2 AND board = ?3 AND server_key = coalesce(?4, server_key)"
+    return first_row(r, "SELECT id FROM receipts WHERE run = ?1 AND type = ?2 AND board = ?3"
+                        " AND server_key = coalesce(?4, server_key)"
                         " ORDER BY sequence DESC, id DESC LIMIT 1",
                      run, (const char *const[]){type, board, key}, row);
 }

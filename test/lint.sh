@@ -60,6 +60,10 @@ size() {
     done
 }
 
+width() {
+    code | xargs -r awk 'length > 130 { print FILENAME ":" FNR ": width: more than 130 columns" }'
+}
+
 marks() {
     { code; sources -name '*.sh' -o -name '*.py' -o -name '*.sql' -o -name Makefile -o -name '*.md'; } |
         xargs -r grep -nHE "(^|[^A-Za-z])($MARKS)([^A-Za-z]|\$)" | sed 's/$/: marks: do it, or write it down as a limit/'
@@ -91,7 +95,7 @@ clocks() {
         forbid clocks '(^|[^A-Za-z0-9_])(clock_gettime|gettimeofday|omp_get_wtime) *\(' "time comes from runtime/base/clock.h"
 }
 
-RULES='layering licence size marks places printing leaving pool clocks'
+RULES='layering licence size width marks places printing leaving pool clocks'
 
 check() { # FOLDER: prints the breaches, fails when there are any
     local found
@@ -132,6 +136,7 @@ self_test() {
     expect licence docs/a.md '# A\n'
     expect licence .ci/run '#!/bin/sh\n'
     expect size data/a.c "$c$(printf 'int a;\\n%.0s' $(seq 600))"
+    expect width data/a.c "$c// $(printf 'a%.0s' $(seq 128))\n"
     expect marks data/a.c "$c// TO""DO: later\n"
     expect marks test/a.sh "# SPDX-License-Identifier: Apache-2.0\n# FIX""ME\n"
     expect places docs/a.md "$md""see /ho""me/me/data\n"

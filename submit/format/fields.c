@@ -135,7 +135,9 @@ static const struct field run[] = {
     HEAD("run"),
     {"handle", FIELD_HANDLE, 1, 39, false, NULL, NULL, "the submitter's name on the boards"},
     {"team", FIELD_WORDS, 0, 96, false, NULL, NULL, "team or organisation; may be empty"},
-    {"division", FIELD_ONE_OF, 0, 0, false, "closed|open", NULL, "closed: a recipe of this repository as it stands, scored by the harness; open: anything"},
+    {"division", FIELD_ONE_OF, 0, 0, false, "closed|open", NULL,
+     "closed: a recipe of this repository as it stands, scored by the harness; "
+     "open: anything"},
     {"evaluated_by", FIELD_ONE_OF, 0, 0, false, "harness|self", NULL,
      "harness: dawn owned data, labels and evaluation; self: the program under test reported its own score"},
     {"task", FIELD_WORD, 1, 32, false, NULL, NULL, "name of the task"},

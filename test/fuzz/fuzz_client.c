@@ -33,7 +33,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     free(member);
     if (client_object(text, count, "envelope", &member) == 0) BUG_IF(*member != '{');
     char digest[DIGEST_HEX];
-    if (client_conflict(text, digest)) BUG_IF(strspn(digest, "0123456789abcdef") != DIGEST_HEX - 1 || strlen(digest) >= DIGEST_HEX);
+    if (client_conflict(text, digest))
+        BUG_IF(strspn(digest, "0123456789abcdef") != DIGEST_HEX - 1 || strlen(digest) >= DIGEST_HEX);
 
     static const struct client_board board = {.name = "board"};
     struct delivery delivery;

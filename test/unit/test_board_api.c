@@ -293,7 +293,8 @@ static void keys_have_several_names(void **state)
         size_t length = (size_t)sprintf(path, "/api/v1/keys/%s", form % 2 == 0 ? "SHA256:" : "");
         for (const char *from = id + 7; *from != 0; from++) {
             const char *slash = form < 4 ? "%2F" : "_", *plus = form < 2 ? "+" : "-";
-            length += (size_t)sprintf(path + length, "%.*s", *from == '/' ? 3 : 1, *from == '/' ? slash : *from == '+' ? plus : from);
+            length += (size_t)sprintf(path + length, "%.*s", *from == '/' ? 3 : 1,
+                                      *from == '/' ? slash : *from == '+' ? plus : from);
         }
         fixture_get(board.port, path, &reply);
         if (reply.status != 200) printf("%s: %d %s\n", path, reply.status, reply.body.at);

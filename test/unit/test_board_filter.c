@@ -203,17 +203,10 @@ static void test_words(void **state)
         assert_true(*board_title(board) != 0 && *board_unit(board) != 0);
         for (int r = 0; r < RANKS; r++) assert_true(strlen(board_counts(board, (enum rank)r)) > 20);
     }
-    for (int i = 0; i < RANKS; i++) {
-        enum rank rank;
-        assert_true(rank_find(rank_word((enum rank)i), &rank));
-        assert_int_equal(rank, i);
-    }
     for (int i = 0; i < TRUSTS; i++)
         assert_true(*trust_word((enum trust)i) != 0 && *trust_title((enum trust)i) != 0 && *trust_what((enum trust)i) != 0);
     enum board board;
-    enum rank rank;
     assert_false(board_find("speed", &board));
-    assert_false(rank_find("best", &rank));
 }
 
 static void test_problems(void **state)

@@ -35,7 +35,7 @@ static struct statement made(json_t *run)
 static int rows_of(json_t *run, struct ranked rows[BOARDS])
 {
     struct statement s = made(run);
-    int count = ranking_of_run(&s, &arena, rows);
+    int count = ranking_of_run(&s, canonical_int(s.json, "target_micro"), &arena, rows);
     statement_free(&s);  // rows must not need it
     return count;
 }

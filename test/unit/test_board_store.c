@@ -189,7 +189,8 @@ static void test_clock_goes_back(void **state)
     assert_int_equal(hand_in(run_of("ada", 2), &ada), PROBLEM_NONE);
     assert_int_equal(row_of(BOARD_TRAINING_TIME, "ada").accepted_ms, FIXTURE_NOW_MS + 50 * MINUTE);
     assert_int_equal(statement_make(run_of("bob", 3), &e.statement), 0);
-    e.signature = copy_text(sshsig_sign(statement_namespace(STATEMENT_RUN), e.statement.payload, e.statement.count, &bob, signature));
+    const struct statement *s = &e.statement;
+    e.signature = copy_text(sshsig_sign(statement_namespace(STATEMENT_RUN), s->payload, s->count, &bob, signature));
     assert_int_equal(store_accept(store, &e, FIXTURE_NOW_MS - 11 * MINUTE, &refused), ERR_DATABASE);
     assert_int_equal(refused.problem, PROBLEM_STORAGE);
     assert_non_null(strstr(refused.detail, "clock is 61 minutes behind"));
@@ -428,7 +429,8 @@ static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     TEST(test_run_is_taken), TEST(test_same_bytes_same_receipt), TEST(test_refusals), TEST(test_same_head),
     TEST(test_rate), TEST(test_rate_of_each_type),
-    TEST(test_flagged_is_not_reproduced), TEST(test_same_bytes_another_key), TEST(test_clock_goes_back), TEST(test_supersede_changes_little),
+    TEST(test_flagged_is_not_reproduced), TEST(test_same_bytes_another_key), TEST(test_clock_goes_back),
+    TEST(test_supersede_changes_little),
     TEST(test_supersede),    TEST(test_withdraw_and_amend),      TEST(test_group),    TEST(test_reproduced),
 };
 

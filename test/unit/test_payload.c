@@ -200,7 +200,8 @@ static void what_is_too_much_is_not_read(void **state)
         const char *deed, *sentence;
     } cases[] = {
         {"UPDATE machines SET cpu = printf('%.*c', 8000000, 'x')", "characters about a machine; a statement holds at most 16384"},
-        {"INSERT INTO data_sets SELECT n.run, name || n.epoch, split, digest, items, official, synthetic FROM data_sets, points AS n"
+        {"INSERT INTO data_sets SELECT n.run, name || n.epoch, split, digest, items, official, synthetic"
+         " FROM data_sets, points AS n"
          " WHERE n.run = data_sets.run", "10 data sets; a statement holds at most 8"},
     };
     int64_t id = usual_run(7);

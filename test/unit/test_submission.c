@@ -142,7 +142,8 @@ static void every_text_is_shown(void **state)
     assert_int_equal(submissions_build(r, &one, &full, clock_unix_ms(), &all, &notes), 0);
     submission_texts(&all, true, &shown);
     static const char *const words[] = {"Café Müller", "a note", "https://code.example/x", "zebra", "ant", "Test CPU, \"fast\"",
-                                        "{\"batch\":2000}", "oneDNN 2.6.3", "Debian", "a list", "c7i.large", "[2J-odd", "odd-device",
+                                        "{\"batch\":2000}", "oneDNN 2.6.3", "Debian", "a list", "c7i.large", "[2J-odd",
+                                         "odd-device",
                                         "odd-format", "odd-metric", NULL};
     for (int i = 0; words[i] != NULL; i++)
         if (strstr(shown.at, words[i]) == NULL) fail_msg("%s is not shown in:\n%s", words[i], shown.at);
