@@ -146,13 +146,52 @@ static void curve_table(struct page *page, const struct shown *shown)
     html_add(page->out, "</tbody></table></div></details>\n");
 }
 
-static void curve(struct page *page, const struct shown *shown)
+static void loss_label(double value, char into[CHART_LABEL])
+{
+    snprintf(into, CHART_LABEL, "%.3g", value);
+}
+
+// Many recipes evaluate once, at their end; the loss says how they came there.
+static void loss_chart(struct page *page, const struct shown *shown)
+{
+    const json_t *all = canonical_at(shown->statement.json, "points");
+    struct chart_point *points = arena_alloc(&page->arena, (json_array_size(all) + 1) * sizeof *points);
+    int count = 0;
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        const json_t *point = json_array_get(all, i);
+        if (canonical_at(point, "loss") == NULL) continue;
+        points[count].x = (double)canonical_int(point, "t_ns") / 1e9;
+        points[count].y = (double)canonical_int(point, "loss") / 1e6;
+        points[count].what = arena_text(&page->arena, "epoch %lld: %.4f after %.1f s", (long long)canonical_int(point, "epoch"),
+                                        points[count].y, points[count].x);
+        count++;
+    }
+    if (count < 2) return;
+    struct chart_series series = {.label = "loss", .at = points, .count = count, .marks = count <= 80};
+    char about[160];
+    snprintf(about, sizeof about, "Mean training loss of %d epochs, from %.4g to %.4g in %.4g seconds.", count, points[0].y,
+             points[count - 1].y, points[count - 1].x);
+    chart_draw(page->out, &(struct chart){.id = "c-loss",
+                                          .title = "Training loss over end-to-end time",
+                                          .about = about,
+                                          .x = {"end-to-end time", CHART_SECONDS, NULL},
+                                          .y = {"mean training loss of the epoch", CHART_LINEAR, loss_label},
+                                          .series = &series,
+                                          .series_count = 1});
+}
+
+static void score_chart(struct page *page, const struct shown *shown)
 {
     struct chart_point *points;
     int count = shown_curve(page, shown, &points);
-    html_add(page->out, "<section aria-labelledby=\"curve\"><h2 id=\"curve\">Curve</h2>");
     if (count == 0) {
-        html_add(page->out, "<p class=\"quiet\">No epoch was evaluated.</p></section>\n");
+        html_add(page->out, "<p class=\"quiet\">No epoch was evaluated.</p>\n");
+        return;
+    }
+    if (count == 1) {  // one point is no curve
+        html_add(page->out, "<p>Evaluated once: ");
+        page_score(page->out, shown->contest, shown_share(shown, shown_last_k(shown)));
+        html_add(page->out, " after %.1f s.</p>\n", points[0].x);
         return;
     }
     struct chart_series series = {.label = "score", .at = points, .count = count, .marks = count <= 80};
@@ -170,7 +209,14 @@ static void curve(struct page *page, const struct shown *shown)
                           .levels = &target,
                           .level_count = 1};
     chart_draw(page->out, &chart);
-    curve_table(page, shown);
+}
+
+static void curve(struct page *page, const struct shown *shown)
+{
+    html_add(page->out, "<section aria-labelledby=\"curve\"><h2 id=\"curve\">Curve</h2>");
+    score_chart(page, shown);
+    loss_chart(page, shown);
+    if (json_array_size(canonical_at(shown->statement.json, "points")) > 0) curve_table(page, shown);
     html_add(page->out, "</section>\n");
 }
 
