@@ -3,70 +3,11 @@
 // the server. A check adds one finding for the first place where it fails, so a curve of 4,000 bad points can not hide
 // what else is wrong. Workload: every statement once before it is signed and once after it arrives. Cost: about one
 // SHA-256 a point.
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/arena.h"
 #include "submit/format/check_inside.h"
-
-static const struct {
-    const char *code, *what;
-    enum check_level level;
-} checks[] = {
-#define CHECK(name, code, level, what) {code, what, CHECK_##level},
-    CHECK_LIST
-#undef CHECK
-};
-
-const char *check_code(enum check check)
-{
-    BUG_IF(check >= CHECKS);
-    return checks[check].code;
-}
-
-enum check_level check_level(enum check check)
-{
-    BUG_IF(check >= CHECKS);
-    return checks[check].level;
-}
-
-const char *check_what(enum check check)
-{
-    BUG_IF(check >= CHECKS);
-    return checks[check].what;
-}
-
-// A sentence that is too long ends before a character, not inside one.
-static void cut(char *text, size_t length)
-{
-    while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80) length--;
-    text[length] = 0;
-}
-
-void finding_add(struct findings *f, enum check check, const char *format, ...)
-{
-    char text[FINDING_TEXT + 4];  // room to see whether it was too long, and where its last character began
-    va_list args;
-    va_start(args, format);
-    int length = vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    BUG_IF(length < 0);
-    if (length >= FINDING_TEXT) cut(text, FINDING_TEXT - 1);
-    BUG_IF(strlen(text) >= FINDING_TEXT);
-    *(check_level(check) == CHECK_REJECT ? &f->rejects : &f->flags) += 1;
-    if (f->count < FINDINGS_MAX) {
-        f->at[f->count].check = check;
-        memcpy(f->at[f->count].text, text, strlen(text) + 1);
-    }
-    f->count++;
-}
-
-bool check_meets(const struct subject *s, int64_t k)
-{
-    return k >= 0 && contest_meets(k, s->items, s->target_micro);
-}
 
 // ---- unpacking
 

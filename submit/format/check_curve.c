@@ -115,10 +115,16 @@ static void check_chain(struct subject *s)
 
 // ---- what follows
 
+// Whether k of the run's items meets its target.
+static bool meets(const struct subject *s, int64_t k)
+{
+    return k >= 0 && contest_meets(k, s->items, s->target_micro);
+}
+
 static const struct check_point *first_meeting(const struct subject *s)
 {
     for (size_t i = 0; i < s->count; i++)
-        if (check_meets(s, s->points[i].k)) return &s->points[i];
+        if (meets(s, s->points[i].k)) return &s->points[i];
     return NULL;
 }
 
@@ -159,9 +165,9 @@ static void check_status(struct subject *s)
     for (size_t i = 0; i < s->count; i++)
         if (s->points[i].k >= 0) last = s->points[i].k;
     if (s->count == 0) finding_add(s->out, CHECK_STATUS, "a run that is %s has points, and this one has none", s->status);
-    else if (done && !check_meets(s, last))
+    else if (done && !meets(s, last))
         finding_add(s->out, CHECK_STATUS, "the run is called done, but its last evaluation does not meet the target");
-    else if (missed && check_meets(s, last))
+    else if (missed && meets(s, last))
         finding_add(s->out, CHECK_STATUS, "the run is called missed, but its last evaluation, %lld of %lld, meets the target",
                     (long long)last, (long long)s->items);
 }

@@ -35,7 +35,5 @@ void check_rules(struct subject *);   // task, data, group, cost, latencies, pri
 void check_curve(struct subject *);   // order, scores, chain, crossing, status
 void check_clocks(struct subject *);  // segments against points
 void check_speed(struct subject *, const struct statement *);  // arithmetic, intervals
-// Whether k of the run's items meets its target.
-bool check_meets(const struct subject *, int64_t k);
 
 #endif
