@@ -160,7 +160,7 @@ static void write_page(struct page *page, const struct compared *c)
     const struct contest *demo = NULL;
     page_begin(page, "Compare", "Runs side by side", (const struct crumb[]){{0}});
     html_add(page->out, "<h1>Compare runs</h1>\n");
-    for (int i = 0; i < c->count; i++) 
+    for (int i = 0; i < c->count; i++)
         if (c->runs[i].contest != NULL && c->runs[i].contest->synthetic) demo = c->runs[i].contest;
     page_demo_note(page, demo);
     for (int i = 1; i < c->count; i++) {

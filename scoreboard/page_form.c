@@ -123,7 +123,10 @@ void page_form(struct page *page, const struct filter *filter, const struct face
     choose_facet(page, "framework", "Framework", facets->framework, facets->frameworks, filter->framework);
     choose_facet(page, "precision", "Precision", facets->precision, facets->precisions, filter->precision);
     choose_facet(page, "author", "Author", facets->author, facets->authors, filter->author);
-    input(page, "model_part", "Model", "text", filter->model + (filter->model[0] == '~'), "a part of its name");
+    if (filter->model[0] == '~' || filter->model[0] == 0)
+        input(page, "model_part", "Model", "text", filter->model + (filter->model[0] == '~'), "a part of its name");
+    else
+        input(page, "model", "Model, exactly", "text", filter->model, "its whole name");
     choose_word(page, "division", "Division", divisions, filter->division);
     choose_trust(page, filter);
     choose_word(page, "source", "Source", sources, filter->source);

@@ -232,6 +232,8 @@ static int show_pareto(struct page *page)
                  without > 0 ? arena_text(&page->arena, " (%d have none)", without) : "");
         pareto_chart(page, rows, count, front);
         pareto_table(page, rows, count, front);
+    } else if (without > 0 && active > 0) {
+        html_add(page->out, "<p class=\"empty\">No entry that passes these filters names a price.</p>");
     } else if (without > 0) {
         html_add(page->out, "<p class=\"empty\">No entry of this board names a price. Give one with "
                             "<code>--cost-per-hour</code> or <code>--instance</code>.</p>");

@@ -56,7 +56,7 @@ static int find_again(struct attempt *a)
     int rc = sql_next(sql_of(a), row);
     if (rc > 0) other = strcmp(sql_text(row, 3), a->in.key) != 0;
     if (other)
-        refuse(a, PROBLEM_CONFLICT, "another key signed the same statement, which was accepted as %lld",
+        refuse(a, PROBLEM_CONFLICT, "another key signed this very statement; it stands here as statement %lld",
                (long long)sql_column(row, 0));
     else if (rc > 0) {
         a->out->again = true;
@@ -89,7 +89,6 @@ static int check_signer(struct attempt *a)
     sql_end(row);
     TRY(rc);
     a->in.new_key = rc == 0;
-    a->by_server = strcmp(id, a->store->key_id) == 0;
     if (a->by_server && type != STATEMENT_REVOKE) return refuse(a, PROBLEM_NOT_YOURS, "the server's own key only revokes keys");
     if (revoked != 0) return refuse(a, PROBLEM_REVOKED, "the key %s was revoked by statement %lld", id, (long long)revoked);
     if (replaced != 0)
@@ -332,13 +331,14 @@ static int make_receipt(struct attempt *a)
 }
 
 // Server time never runs backwards in the log, whatever the clock does: it breaks ties. A clock that once jumped ahead must
-// not set the time of all that comes after. The checks are asked for the moment that is recorded: store_check asks again.
+// not set the time of all that comes after; only the operator's own revocations go on then. The checks are asked for the
+// moment that is recorded: store_check asks again.
 static int number_it(struct attempt *a)
 {
     int64_t last;
     TRY(sql_int(sql_of(a), &a->in.sequence, 1, "SELECT coalesce(max(sequence), 0) + 1 FROM statements", ""));
     TRY(sql_int(sql_of(a), &last, 0, "SELECT accepted_ms FROM statements ORDER BY sequence DESC LIMIT 1", ""));
-    if (last - a->now_ms > HOUR_MS)
+    if (last - a->now_ms > HOUR_MS && !a->by_server)
         return fail(ERR_DATABASE, "the server's clock is %lld minutes behind the last statement: one of the two is wrong",
                     (long long)((last - a->now_ms) / 60000));
     a->in.accepted_ms = a->now_ms > last ? a->now_ms : last;
@@ -371,6 +371,7 @@ static void fill_keys(struct attempt *a)
     struct sshkey key = a->envelope->key, next = a->envelope->next_key;
     key.comment[0] = next.comment[0] = 0;  // comments hold names of people and machines
     sshkey_id(&key, a->in.key);
+    a->by_server = strcmp(a->in.key, a->store->key_id) == 0;
     sshkey_line(&key, a->in.key_line);
     sshkey_id(&next, a->in.next_key);
     sshkey_line(&next, a->in.next_line);

@@ -125,9 +125,10 @@ int sending_recover(struct sending *s, struct results *r, int64_t run, const cha
     struct delivery d;
     snprintf(why, sizeof why, "%s", error_text());
     if (!client_conflict(why, digest) || strcmp(digest, canonical_text(statement->json, "supersedes")) == 0 ||
-        delivery_fetch(s->client, &s->about, digest, &old, &d) < 0)
+        delivery_fetch(s->client, &s->about, &s->signer.key, digest, &old, &d) < 0)
         return fail(ERR_INPUT, "%s", why);
-    bool same = strcmp(canonical_text(old.json, "nonce"), canonical_text(statement->json, "nonce")) == 0;
+    const char *nonce = canonical_text(statement->json, "nonce");
+    bool same = old.type == STATEMENT_RUN && strcmp(canonical_text(old.json, "nonce"), nonce) == 0;
     int rc = same ? delivery_keep(r, run, s->client, &old, &d) : fail(ERR_INPUT, "%s", why);
     if (rc == 0)
         printf("%s: #%lld on %s arrived earlier; its receipt is kept\n", name,

@@ -76,14 +76,27 @@ int delivery_statement(struct client *c, const char *digest, struct statement *s
     return rc;
 }
 
-int delivery_fetch(struct client *c, const struct client_board *board, const char *digest, struct statement *s,
-                   struct delivery *d)
+static int check_signer(struct client *c, const struct statement *s, const struct sshkey *signer)
+{
+    struct text signature = {0};
+    struct sshkey key;
+    int rc = delivery_part(c, s->digest, "signature", &signature);
+    if (rc == 0) rc = sshsig_verify(signature.at, signature.length, statement_namespace(s->type), s->payload, s->count, &key);
+    if (rc == 0 && memcmp(key.at, signer->at, sizeof key.at) != 0)
+        rc = fail(ERR_NETWORK, "%s has %.12s from another key", client_address(c), s->digest);
+    text_free(&signature);
+    return rc;
+}
+
+int delivery_fetch(struct client *c, const struct client_board *board, const struct sshkey *signer, const char *digest,
+                   struct statement *s, struct delivery *d)
 {
     struct text receipt = {0};
     *d = (struct delivery){0};
     TRY(delivery_statement(c, digest, s));
-    int rc = delivery_part(c, digest, "receipt", &receipt);
-    if (rc == 0) rc = delivery_read(receipt.at, receipt.length, board, digest, NULL, d);
+    int rc = check_signer(c, s, signer);
+    if (rc == 0) rc = delivery_part(c, digest, "receipt", &receipt);
+    if (rc == 0) rc = delivery_read(receipt.at, receipt.length, board, digest, signer, d);
     text_free(&receipt);
     if (rc < 0) statement_free(s);
     return rc;

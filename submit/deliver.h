@@ -22,11 +22,12 @@ int deliver(struct client *, const struct client_board *board, struct signer *, 
 void delivery_free(struct delivery *);
 // What GET /api/v1/statements/NAME/PART answers, or without PART when that is ""; never nothing.
 int delivery_part(struct client *, const char *name, const char *part, struct text *) MUST_CHECK;
-// A statement that the board has, whole and of that digest; then also its receipt, which must fit it and be signed by the
-// board's key. ERR_NETWORK when they are not so. statement_free and delivery_free end them.
+// A statement that the board has, whole and of that digest. The second also asks that `signer` signed it, and for its receipt,
+// which must fit both and be signed by the board's key. ERR_NETWORK when they are not so. statement_free and delivery_free
+// end them.
 int delivery_statement(struct client *, const char *digest, struct statement *) MUST_CHECK;
-int delivery_fetch(struct client *, const struct client_board *, const char *digest, struct statement *,
-                   struct delivery *) MUST_CHECK;
+int delivery_fetch(struct client *, const struct client_board *, const struct sshkey *signer, const char *digest,
+                   struct statement *, struct delivery *) MUST_CHECK;
 // Keeps the receipt beside the run.
 int delivery_keep(struct results *, int64_t run, const struct client *, const struct statement *,
                   const struct delivery *) MUST_CHECK;

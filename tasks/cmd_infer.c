@@ -143,7 +143,7 @@ static void print_text(const struct measured *m)
         if (m->priced) printf("  %-22s %s\n", "10,000 images cost", cost_text(cost, cost_of(m)));
         if (!m->eligible && !m->synthetic) puts("  not eligible: that takes the whole published test set, and the target");
     }
-    if (m->synthetic) puts("  SYNTHETIC data: it stands on no board but \"demo\"");
+    if (m->synthetic) puts("  SYNTHETIC data: a latency on it stands on no board");
 }
 
 static int measure(struct measured *m, const char *weights)

@@ -233,10 +233,10 @@ static int write_training(const json_t *run, const struct contest *contest, cons
     return rc;
 }
 
-static int write_inference(const json_t *run, const json_t *latency, const char *stem, const struct export_entry *e,
-                           struct text *written)
+static int write_inference(const json_t *run, const json_t *latency, const struct contest *contest, const char *stem,
+                           const struct export_entry *e, struct text *written)
 {
-    char path[4096], percent[EXPORT_FIGURE];
+    char path[4096], figure[EXPORT_FIGURE];
     json_t *out = entry(run, latency, e, "measured_ms");
     if (out == NULL) return fail(ERR_INPUT, "the author's name or the address of the code is not valid UTF-8");
     int64_t mean = record_int(latency, "whole_mean_ns");
@@ -245,8 +245,8 @@ static int write_inference(const json_t *run, const json_t *latency, const char 
         double dollars = (double)record_int(latency, "price_micro_per_hour") / 1e6;
         json_object_set_new(out, "cost", json_real((double)mean / 3.6e12 * dollars));
     }
-    export_percent(percent, record_int(latency, "k"), record_int(latency, "items"));
-    json_object_set_new(out, "top1Accuracy", json_real(strtod(percent, NULL)));
+    score(figure, contest, record_int(latency, "k"), contest_items(contest, record_int(latency, "items")));
+    json_object_set_new(out, contest->dawnbench_column, json_real(strtod(figure, NULL)));
     json_object_set_new(out, "misc",
                         json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "precision", record_text(latency, "precision"), "threads",
                                   (json_int_t)record_int(latency, "threads"), "p50_ns",
@@ -299,7 +299,7 @@ static int write_files(const json_t *run, const char *folder, const struct expor
         if (record_int(latency, "eligible") == 0) continue;
         TRY(file_make_folder(path));
         snprintf(stem, sizeof stem, "%s/%s_%s_%s_dawn", path, author, name, device);
-        TRY(write_inference(run, latency, stem, e, written));
+        TRY(write_inference(run, latency, contest, stem, e, written));
     }
     return 0;
 }

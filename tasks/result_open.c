@@ -219,6 +219,7 @@ static int allow(void *context, int action, const char *a, const char *b, const 
     case SQLITE_TRANSACTION:
     case SQLITE_SAVEPOINT:
     case SQLITE_CREATE_TABLE:
+    case SQLITE_ALTER_TABLE:
     case SQLITE_CREATE_INDEX:
     case SQLITE_REINDEX: return r->writes ? SQLITE_OK : SQLITE_DENY;
     default: return SQLITE_DENY;

@@ -27,7 +27,7 @@ struct group_mean {
 // VERDICT(NAME, text in the record, sentence). In order of what is asked first.
 #define GROUP_VERDICT_LIST                                                                                             \
     VERDICT(UNFINISHED, "unfinished", "not every announced run has a result; a missing run counts as failed")          \
-    VERDICT(SYNTHETIC, "synthetic", "synthetic data never ranks")                                                      \
+    VERDICT(SYNTHETIC, "synthetic", "a group on synthetic data is never official")                                     \
     VERDICT(CUSTOM, "custom", "only the published data set counts, and this was another")                              \
     VERDICT(STOPPED, "stopped", "runs that stop on test accuracy are no official group")                               \
     VERDICT(SEED_TWICE, "seed-twice", "a seed was used twice")                                                         \

@@ -257,6 +257,12 @@ grep -q 'run 3: #9 on board.example arrived earlier' out
 [ "$(sql lost.db 'SELECT group_concat(sequence), count(supersedes) FROM receipts')" = '3,9,10 2' ]
 expect 0 'run 3 *already submitted as #10' "$DAWN" submit lost.db --server "$base/ok" --run 3 --note second --yes
 
+# ---- a board that names a statement which this key never signed gets none of its words signed
+cp fresh.db forged.db
+expect 1 'run 3: refused: .*has been submitted as statement' "$DAWN" submit forged.db --server "$base/forged" --run 3 --yes
+[ "$(grep -c '^forged POST' log)" = 1 ]
+[ "$(sql forged.db 'SELECT count(*) FROM receipts WHERE run = 3 AND sequence = 1')" = 0 ]
+
 # ---- a handle that can not be remembered keeps nothing back
 mkdir -p folder/dawn/handle
 cp -r config/dawn/keys folder/dawn

@@ -17,6 +17,7 @@ log, key, other_key = sys.argv[1:4]
 start = int(time.time() * 1000)
 accepted = {}  # digest -> [sequence, payload, signatures, receipt]
 twins = {}  # the same of another board of this name, "twin"
+forgeries = {}  # what the board "forged" made up
 seen = {}
 lock = threading.Lock()
 
@@ -70,7 +71,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def begin(self):
         parts = self.path.split("/", 2)
         self.mode, self.rest = parts[1], "/" + (parts[2] if len(parts) > 2 else "")
-        self.accepted = twins if self.mode == "twin" else accepted
+        self.accepted = {"twin": twins, "forged": forgeries}.get(self.mode, accepted)
         seen[self.mode] = seen.get(self.mode, 0) + 1
         if "dawn/" not in self.headers.get("User-Agent", ""):
             self.problem(400, "Who?", "no user agent")
@@ -142,6 +143,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         signatures = {k: v for k, v in envelope.items() if k != "payload"}
         if by is None or set(signatures) - {"countersignature"} != {"signature"}:
             return self.problem(401, "The signature does not fit the statement", "")
+        if self.mode == "forged":  # a statement that its owner never signed, said to be there already
+            payload = json.dumps(dict(statement, note="what nobody said"), sort_keys=True, separators=(",", ":"),
+                                 ensure_ascii=False).encode()
+            digest = hashlib.sha256(payload).hexdigest()
+            forgeries[digest] = [1, payload, signatures, receipt(1, digest, by, "ok")]
+            return self.problem(409, "It conflicts with a statement that is here already",
+                                "this run has been submitted as statement %s; name that to replace it" % digest, code="conflict")
         with lock:
             again, conflict = digest in self.accepted, None
             if not again:

@@ -18,7 +18,7 @@ struct client {
     pthread_t thread;
     int port, number, acknowledged, repeated;
     struct sshkey_secret key;
-    char handle[16];
+    char handle[24];
     struct text body;   // of the run that waits for its acknowledgement
     char **receipts;    // "sequence digest", in order
     int room;

@@ -200,6 +200,11 @@ static void test_clock_goes_back(void **state)
     envelope_free(&e);
     assert_int_equal(hand_in_at(run_of("ada", 1), &ada, NULL, 0), PROBLEM_NONE);  // old receipts need no clock
     assert_true(last.again);
+    // A stolen key does not wait for the clock.
+    char id[SSHKEY_ID];
+    const int64_t early = FIXTURE_NOW_MS - 11 * MINUTE;
+    assert_int_equal(store_revoke(store, sshkey_id(&bob.key, id), "stolen", early, &last), 0);
+    assert_int_equal(last.problem, PROBLEM_NONE);
     assert_whole();
 }
 
