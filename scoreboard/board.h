@@ -66,6 +66,7 @@ struct entry {
                             // superseded it; an import's: its date at midnight
     int64_t sequence;       // statement (group: its last); 0 for an import
     int64_t devices, views, flags;
+    int64_t self;           // 1: the program that was trained scored itself (of a group: in any run)
     const char *contest;    // "cifar10"
     const char *group;      // nonce, "" when it is no group
     const char *source;     // import: TASK/train|inference/STEM; else "#SEQUENCE" or "group NONCE"

@@ -22,6 +22,7 @@ static const struct {
     COLUMN("division", TEXT, division), COLUMN("date", TEXT, date), COLUMN("code_url", TEXT, code_url),
     COLUMN("tags", TEXT, tags), COLUMN("sequence", ABOVE_0, sequence), COLUMN("devices", ABOVE_0, devices),
     COLUMN("views", ABOVE_0, views), COLUMN("flags", INTEGER, flags),
+    COLUMN("self_evaluated", INTEGER, self),
 };
 
 int column_count(void)

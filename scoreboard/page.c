@@ -172,10 +172,9 @@ char *page_score_text(const struct contest *contest, double share, char into[TEX
 {
     if (!(share >= 0) || share > 1)
         snprintf(into, TEXT_FIGURE, "-");
-    else if (contest_is_share(contest))
-        snprintf(into, TEXT_FIGURE, "%.4f", share);
-    else
-        snprintf(into, TEXT_FIGURE, "%.2f%%", share * 100);
+    else  // cut off, so that no page shows more than was reached; a little for what division left below a whole figure
+        snprintf(into, TEXT_FIGURE, contest_is_share(contest) ? "%.4f" : "%.2f%%",
+                 floor(share * 1e4 + 1e-7) / (contest_is_share(contest) ? 1e4 : 1e2));
     return into;
 }
 

@@ -39,6 +39,13 @@ static void author_cell(struct page *page, const struct entry *entry)
     if (*entry->team) html_add(page->out, "<small><bdi>%s</bdi></small>", entry->team);
 }
 
+// What a row says of belief: its level, and whose word the score is.
+static void trust_cell(struct page *page, const struct entry *entry)
+{
+    page_badge(page->out, entry->trust);
+    if (entry->self) html_add(page->out, "<small>self-evaluated</small>");
+}
+
 static void model_cell(struct page *page, const struct entry *entry)
 {
     html_add(page->out, "<a class=\"clamp\" href=\"%s\"><bdi>%s</bdi></a>", page_entry_address(&page->arena, entry),
@@ -179,7 +186,7 @@ static void cell(struct page *page, const struct filter *filter, const struct en
         words_cell(page, entry->views > 0 ? arena_text(&page->arena, "%lld", (long long)entry->views) : "");
         break;
     case TRUST_LEVEL:
-        page_badge(out, entry->trust);
+        trust_cell(page, entry);
         if (entry->flags > 0)
             html_add(out, "<small>%lld flag%s</small>", (long long)entry->flags, entry->flags == 1 ? "" : "s");
         break;
@@ -254,7 +261,7 @@ void page_row_names(struct page *page, const struct entry *entry)
     author_cell(page, entry);
     html_add(page->out, "</td><td role=\"cell\" class=\"hardware\"><bdi>%s</bdi></td><td role=\"cell\" class=\"trust\">",
              entry->hardware);
-    page_badge(page->out, entry->trust);
+    trust_cell(page, entry);
     html_add(page->out, "</td>");
 }
 
@@ -280,7 +287,7 @@ static void small_row(struct page *page, const struct entry *entry, enum rows ro
         html_add(out, "<td role=\"cell\" class=\"date\">");
         page_day(out, entry->date);
         html_add(out, "</td><td role=\"cell\" class=\"trust\">");
-        page_badge(out, entry->trust);
+        trust_cell(page, entry);
         html_add(out, "</td>");
     }
     html_add(out, "</tr>\n");
@@ -336,7 +343,7 @@ static void record_cell(struct page *page, const struct entry *entry, const char
     html_add(page->out, "</a><small><bdi>%s</bdi>", entry->author);
     if (*entry->hardware) html_add(page->out, ", <bdi>%s</bdi>", entry->hardware);
     html_add(page->out, "</small>");
-    page_badge(page->out, entry->trust);
+    trust_cell(page, entry);
     html_add(page->out, "</div></td>");
 }
 

@@ -113,6 +113,12 @@ static void facts(struct page *page, const struct shown *shown)
     html_add(page->out, "</dl>\n");
 }
 
+// The record has 10^15 millionths where a loss is no number or was not told.
+static bool has_loss(const json_t *point)
+{
+    return canonical_at(point, "loss") != NULL && canonical_int(point, "loss") < (int64_t)1000000000000000;
+}
+
 static void curve_table(struct page *page, const struct shown *shown)
 {
     const json_t *points = canonical_at(shown->statement.json, "points");
@@ -141,7 +147,10 @@ static void curve_table(struct page *page, const struct shown *shown)
         } else {
             html_add(page->out, "<td>not evaluated</td><td>-</td>");
         }
-        html_add(page->out, "<td>%.4f</td></tr>\n", (double)canonical_int(point, "loss") / 1e6);
+        if (has_loss(point))
+            html_add(page->out, "<td>%.4f</td></tr>\n", (double)canonical_int(point, "loss") / 1e6);
+        else
+            html_add(page->out, "<td>-</td></tr>\n");
     }
     html_add(page->out, "</tbody></table></div></details>\n");
 }
@@ -159,7 +168,7 @@ static void loss_chart(struct page *page, const struct shown *shown)
     int count = 0;
     for (size_t i = 0; i < json_array_size(all); i++) {
         const json_t *point = json_array_get(all, i);
-        if (canonical_at(point, "loss") == NULL) continue;
+        if (!has_loss(point)) continue;
         points[count].x = (double)canonical_int(point, "t_ns") / 1e9;
         points[count].y = (double)canonical_int(point, "loss") / 1e6;
         points[count].what = arena_text(&page->arena, "epoch %lld: %.4f after %.1f s", (long long)canonical_int(point, "epoch"),

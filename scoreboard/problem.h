@@ -11,7 +11,7 @@
     PROBLEM(MALFORMED, 400, "malformed", "The request is malformed")                                                   \
     PROBLEM(SIGNATURE, 401, "bad-signature", "The signature does not fit the statement")                               \
     PROBLEM(UNKNOWN_KEY, 401, "unknown-key", "This key has not submitted anything here")                               \
-    PROBLEM(REVOKED, 403, "revoked-key", "This key has been revoked")                                                  \
+    PROBLEM(REVOKED, 403, "revoked-key", "This key no longer signs here")                                              \
     PROBLEM(NOT_YOURS, 403, "not-yours", "The statement belongs to another person")                                    \
     PROBLEM(HANDLE, 403, "handle-taken", "The handle belongs to another key")                                          \
     PROBLEM(KEY_TAKEN, 403, "key-taken", "The key has a handle already")                                               \

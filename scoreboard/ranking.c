@@ -55,6 +55,11 @@ bool ranking_ended(const json_t *run)
     return strcmp(status, "done") == 0 || strcmp(status, "missed") == 0;
 }
 
+static bool is_self(const json_t *run)
+{
+    return strcmp(canonical_text(run, "evaluated_by"), "self") == 0;
+}
+
 // What all rows of a run share.
 static struct entry entry_of(const json_t *run, struct arena *arena)
 {
@@ -66,7 +71,7 @@ static struct entry entry_of(const json_t *run, struct arena *arena)
         .model = canonical_text(run, "model.name"), .framework = canonical_text(run, "software.framework"),
         .hardware = ranking_hardware(run, arena), .precision = canonical_text(run, "precision"),
         .division = canonical_text(run, "division"), .date = day_of(canonical_int(run, "ended_ms"), arena),
-        .code_url = "", .tags = "",
+        .code_url = "", .tags = "", .self = is_self(run),
     };
 }
 
@@ -181,7 +186,7 @@ static const json_t *last_point(const json_t *run, bool evaluated)
 // of them (record.c judges groups in results.db alike).
 static bool is_custom(const json_t *run)
 {
-    bool silent = strcmp(canonical_text(run, "evaluated_by"), "self") == 0 && json_array_size(canonical_at(run, "data")) == 0;
+    bool silent = is_self(run) && json_array_size(canonical_at(run, "data")) == 0;
     return canonical_int(run, "official") == 0 && !silent;
 }
 
@@ -215,6 +220,7 @@ static struct entry entry_of_group(const struct statement *const *runs, int coun
         if (strcmp(canonical_text(run, "division"), entry.division) != 0) entry.division = "open";
         if (strcmp(canonical_text(run, "software.framework"), entry.framework) != 0) entry.framework = "several";
         if (canonical_int(run, "hardware.devices") > entry.devices) entry.devices = canonical_int(run, "hardware.devices");
+        if (is_self(run)) entry.self = 1;
         if (canonical_int(run, "views") > entry.views) entry.views = canonical_int(run, "views");
     }
     return entry;

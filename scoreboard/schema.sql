@@ -113,6 +113,7 @@ CREATE TABLE entries (
     devices INTEGER NOT NULL,
     views INTEGER NOT NULL,
     flags INTEGER NOT NULL,
+    self INTEGER NOT NULL,       -- 1: scored by the program that was trained
     group_nonce TEXT NOT NULL,
     author TEXT NOT NULL,
     team TEXT NOT NULL,

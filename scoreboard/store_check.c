@@ -231,7 +231,7 @@ static const struct {
             "ORDER BY 1, 2"},
     {"row of a board",
      "SELECT source, contest || ' ' || board || ' ' || rank || ' ' || target_micro, value, low, high, cost, accuracy, p, "
-     "runs, trust, accepted_ms, sequence, devices, views, flags, group_nonce, author, team, model, hardware, framework, "
+     "runs, trust, accepted_ms, sequence, devices, views, flags, self, group_nonce, author, team, model, hardware, framework, "
      "precision, division, date, code_url, tags FROM entries WHERE alive = 1 ORDER BY 1, 2"},
 };
 

@@ -42,7 +42,7 @@ int store_version(struct reader *r, int64_t *version)
 
 #define ENTRY_COLUMNS                                                                                                  \
     "id, contest, board, rank, target_micro, alive, value, low, high, cost, accuracy, p, runs, trust, accepted_ms, "   \
-    "sequence, devices, views, flags, group_nonce, source, author, team, model, hardware, framework, precision, "      \
+    "sequence, devices, views, flags, self, group_nonce, source, author, team, model, hardware, framework, precision, "      \
     "division, date, code_url, tags"
 
 // Takes up one row of a query for ENTRY_COLUMNS. What the file says about enumerations is checked: it may be altered.
@@ -66,19 +66,20 @@ static void take_up(struct reader *r, sqlite3_stmt *row)
         .devices = sql_column(row, 16),
         .views = sql_column(row, 17),
         .flags = sql_column(row, 18),
+        .self = sql_column(row, 19),
         .contest = contest->name,
-        .group = sql_text(row, 19),
-        .source = sql_text(row, 20),
-        .author = sql_text(row, 21),
-        .team = sql_text(row, 22),
-        .model = sql_text(row, 23),
-        .hardware = sql_text(row, 24),
-        .framework = sql_text(row, 25),
-        .precision = sql_text(row, 26),
-        .division = sql_text(row, 27),
-        .date = sql_text(row, 28),
-        .code_url = sql_text(row, 29),
-        .tags = sql_text(row, 30),
+        .group = sql_text(row, 20),
+        .source = sql_text(row, 21),
+        .author = sql_text(row, 22),
+        .team = sql_text(row, 23),
+        .model = sql_text(row, 24),
+        .hardware = sql_text(row, 25),
+        .framework = sql_text(row, 26),
+        .precision = sql_text(row, 27),
+        .division = sql_text(row, 28),
+        .date = sql_text(row, 29),
+        .code_url = sql_text(row, 30),
+        .tags = sql_text(row, 31),
     };
     library_put(&r->library, contest, (enum board)board, (enum rank)rank, sql_column(row, 4), sql_column(row, 5) != 0, &entry);
 }

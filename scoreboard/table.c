@@ -149,7 +149,7 @@ static void cells_of(const struct filter *filter, const struct entry *e, char ra
     cells[AUTHOR_CELL] = e->author;
     cells[MODEL_CELL] = e->model;
     cells[HARDWARE_CELL] = e->hardware;
-    cells[TRUST_CELL] = trust_word(e->trust);
+    cells[TRUST_CELL] = e->self ? "self-evaluated" : trust_word(e->trust);
     cells[DATE_CELL] = e->date;
 }
 

@@ -72,7 +72,7 @@ int sending_compare(const struct sending *s, struct results *r)
         client_tame(&t, record_text(row, "board"), 64);
         text_add(&t, " at ");
         client_tame(&t, record_text(row, "server"), 200);
-        text_add(&t, " had another key until now, ");
+        text_add(&t, " has been known by another key, ");
         client_tame(&t, record_text(row, "server_key"), SSHKEY_ID);
         fprintf(stderr, "%s: this is another board, or it was made anew; the receipts by that key do not count here\n", t.at);
         text_free(&t);

@@ -51,6 +51,8 @@ static void tell_group(const struct recorder_options *o, int64_t group)
         fprintf(stderr, "dawn record: group %lld: %d of %d runs", (long long)group, f.finished, f.planned);
         if (f.finished > 0)
             fprintf(stderr, "; mean %.3f%%, mean time %.2f s", 100 * f.accuracy.mean, f.seconds.mean);
+        int left = f.planned - (int)json_array_size(runs);
+        if (left > 0) fprintf(stderr, "; %d %s not begun, so it stays unfinished", left, left == 1 ? "was" : "were");
         fprintf(stderr, "; self-evaluated\n");
         json_decref(runs);
     }

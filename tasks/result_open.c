@@ -306,7 +306,7 @@ int results_open(const char *path, enum results_mode mode, struct results **out)
     path = results_path(path);
     *out = NULL;
     if (mode == RESULTS_READ && access(path, F_OK) != 0)
-        return fail(ERR_DATABASE, "there is no record at %s: train something first, or name the file with --db", path);
+        return fail(ERR_DATABASE, "there is no record at %s: train something first, or name another file", path);
     struct results *r = zalloc(sizeof *r);
     size_t length = strlen(path) + 3;
     r->path = zalloc(length);

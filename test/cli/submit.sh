@@ -170,7 +170,7 @@ grep -q '2 of 2 runs were refused' err
 # ---- another board of the same name has receipts of its own
 cp results.db twin.db
 expect 0 'run 1: accepted as #1' "$DAWN" submit twin.db --server "$base/twin" --run 1 --yes
-grep -q "board board.example at $base/[a-z]* had another key until now, SHA256:" err
+grep -q "board board.example at $base/[a-z]* has been known by another key, SHA256:" err
 expect 0 'run 1 *already submitted as #1' "$DAWN" submit twin.db --server "$base/twin" --run 1 --yes
 if grep -q 'another key' err; then exit 1; fi
 expect 1 'run 2 has not been submitted' "$DAWN" withdraw 2 twin.db --server "$base/twin" --reason x --yes

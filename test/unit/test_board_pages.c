@@ -138,6 +138,11 @@ static void a_recorded_run_s_build_is_the_recorder_s(void **state)
     assert_true(program != NULL && recorder != NULL && program < recorder);
     assert_true(strstr(page, "<dt>Precision</dt>") < recorder && strstr(page, "<dt>Commit</dt>") > recorder);
     assert_true(strstr(page, "<dt>Compiler</dt>") > recorder);
+    static const char mark[] = "<small>self-evaluated</small>";
+    page = page_of(page_board, "/boards/cifar10/training-time", "cifar10", "training-time", NULL);
+    const char *first = strstr(page, mark);
+    assert_true(first != NULL && strstr(first + 1, mark) == NULL);  // on its row, and on no other
+    assert_hides(page_of(page_board, "/boards/cifar10/training-time", "cifar10", "training-time", "trust=audited"), mark);
 }
 
 static void a_key_says_what_ended_it(void **state)
@@ -260,8 +265,8 @@ static void what_is_not_known_is_an_empty_cell(void **state)
     assert_string_equal(answer.file_name, "cifar10-training-time.csv");
     assert_shows(csv, ",value,unit,low,high,cost,accuracy,p,runs,");
     assert_shows(csv, ",3600,\"s\",3600,3600,,0.945,,1,");
-    assert_shows(csv, ",sequence,devices,views,flags\r\n");
-    assert_shows(csv, ",,,,0\r\n");
+    assert_shows(csv, ",sequence,devices,views,flags,self_evaluated\r\n");
+    assert_shows(csv, ",,,,0,0\r\n");
 }
 
 static void f1_is_no_percentage(void **state)
@@ -284,6 +289,22 @@ static void f1_is_no_percentage(void **state)
     assert_string_equal(page_score_text(contest_find("squad"), 0.7612, score), "0.7612");
     assert_string_equal(page_score_text(contest_find("cifar10"), 0.7612, score), "76.12%");
     assert_true(shown_score(contest_find("squad"), 0.75) == 0.75 && shown_score(contest_find("cifar10"), 0.75) == 75);
+}
+
+static void scores_are_cut_off(void **state)
+{
+    (void)state;
+    char into[TEXT_FIGURE];
+    const struct contest *cifar = contest_find("cifar10"), *squad = contest_find("squad");
+    assert_string_equal(page_score_text(cifar, 46499.0 / 50000, into), "92.99%");
+    assert_string_equal(page_score_text(cifar, 0.94, into), "94.00%");
+    assert_string_equal(page_score_text(cifar, 9417.0 / 10000, into), "94.17%");
+    assert_string_equal(page_score_text(squad, 0.749999, into), "0.7499");
+    for (int k = 0; k <= 10000; k++) {
+        char wanted[TEXT_FIGURE];
+        snprintf(wanted, sizeof wanted, "%d.%02d%%", k / 100, k % 100);
+        assert_string_equal(page_score_text(cifar, k / 10000.0, into), wanted);
+    }
 }
 
 static void one_is_no_plural(void **state)
@@ -354,6 +375,7 @@ int main(void)
         TEST(names_in_a_feed_outlive_a_rebuilt_record),
         TEST(what_is_not_known_is_an_empty_cell),
         TEST(f1_is_no_percentage),
+        TEST(scores_are_cut_off),
         TEST(one_is_no_plural),
         TEST(an_empty_board_says_what_leads_onto_it),
         TEST(the_demonstration_has_no_target_of_its_own),

@@ -299,6 +299,7 @@ static void test_self_evaluated_group(void **state)
         assert_int_equal(found, named ? 0 : 4);
         if (found == 0) continue;
         assert_string_equal(rows[0].entry.division, "open");
+        assert_int_equal(rows[0].entry.self, 1);
         assert_int_equal(rows[0].entry.trust, TRUST_SIGNED);  // and the store never lifts it: check self-evaluated is a flag
     }
 }
