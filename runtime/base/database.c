@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/base/database.h"
 
+#include <sys/stat.h>
+
 int database_fail(sqlite3 *db, const char *path, const char *what)
 {
+    struct stat info;
     switch (sqlite3_errcode(db) & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -17,6 +20,10 @@ int database_fail(sqlite3 *db, const char *path, const char *what)
         return fail(ERR_DATABASE, "can not %s: %s is damaged", what, path);
     case SQLITE_CANTOPEN:
         return fail(ERR_DATABASE, "can not %s: %s, or a file beside it, can not be opened", what, path);
+    case SQLITE_IOERR:
+        if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+            return fail(ERR_DATABASE, "can not %s: %s is not a regular file", what, path);
+        return fail(ERR_DATABASE, "can not %s: the disk of %s reports an error", what, path);
     case SQLITE_INTERRUPT:
         return fail(ERR_DATABASE, "can not %s: %s keeps SQLite busy for too long", what, path);
     default:

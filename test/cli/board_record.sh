@@ -60,6 +60,7 @@ echo 'not a database, and long enough to be looked at as one: it is read, and fo
 cp none.db none.before
 expect 1 "is not a database" "$BOARD" check --db none.db
 expect 1 "is not a database" "$BOARD" migrate --db none.db
+expect 1 ": . is not a regular file" "$BOARD" board cifar10 training-time --db .
 cmp none.db none.before
 if command -v sqlite3 >/dev/null; then
     sqlite3 other.db 'CREATE TABLE a (b)'

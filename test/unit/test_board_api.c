@@ -1,50 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the server answers: headers, methods, problems, submissions, and every address of the table.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-#include <strings.h>
-
-#include <cmocka.h>
-#undef fail
-
 #include <pthread.h>
-#include <sodium.h>
 
 #include "runtime/base/embed.h"
 #include "scoreboard/routes.h"
-#include "test/unit/fixture_server.h"
-
-static struct fixture_server board;
-static struct sshkey_secret ada;
-
-static int set_up(void **state)
-{
-    (void)state;
-    if (sodium_init() < 0) return -1;
-    sshkey_new(&ada, "ada");
-    board = (struct fixture_server){0};
-    fixture_start(&board, &(struct server_settings){.threads = 2, .connections = 512, .read_seconds = 2});
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    fixture_remove(&board);
-    return 0;
-}
-
-static int status_of(const char *request)
-{
-    struct reply reply;
-    fixture_ask(board.port, request, strlen(request), &reply);
-    const int status = reply.status;
-    reply_free(&reply);
-    return status;
-}
+#include "test/unit/fixture_client.h"
 
 static void assert_holds(const struct reply *reply, const char *what)
 {

@@ -1,54 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The server as a client meets it that does not keep to the rules: raw sockets against a scoreboard on a free port.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-#include <strings.h>
-
-#include <cmocka.h>
-#undef fail
-
 #include <pthread.h>
-#include <sodium.h>
 
-#include "test/unit/fixture_server.h"
+#include "test/unit/fixture_client.h"
 
 #ifdef __SANITIZE_THREAD__
 enum { SLOW = 10 };
 #else
 enum { SLOW = 1 };
 #endif
-
-static struct fixture_server board;
-static struct sshkey_secret ada;
-
-static int set_up(void **state)
-{
-    (void)state;
-    if (sodium_init() < 0) return -1;
-    sshkey_new(&ada, "ada");
-    board = (struct fixture_server){0};
-    fixture_start(&board, &(struct server_settings){.threads = 2, .connections = 512, .read_seconds = 2});
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    fixture_remove(&board);
-    return 0;
-}
-
-static int status_of(const char *request)
-{
-    struct reply reply;
-    fixture_ask(board.port, request, strlen(request), &reply);
-    const int status = reply.status;
-    reply_free(&reply);
-    return status;
-}
 
 // ---- heads that two readers could read in two ways ---------------------------------------------------------------
 // All that the server says until it ends the connection.

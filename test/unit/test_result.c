@@ -2,12 +2,7 @@
 // The record: what is told is stored, what must not be is refused, a killed writer loses nothing it was promised, and
 // strange files are met with a sentence.
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <sqlite3.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -17,51 +12,7 @@
 #include "submit/format/chain.h"
 #include "tasks/record.h"
 #include "tasks/result_inside.h"
-#include "test/unit/fixture_result.h"
-
-#include <cmocka.h>
-
-static char folder[64], db[96];
-
-static int setup(void **state)
-{
-    (void)state;
-    fixture_folder(folder);
-    snprintf(db, sizeof db, "%s/results.db", folder);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    fixture_remove(folder);
-    return 0;
-}
-
-static struct results *open_db(enum results_mode mode)
-{
-    struct results *r;
-    if (results_open(db, mode, &r) < 0) fail_msg("%s", error_text());
-    return r;
-}
-
-static int64_t number(struct results *r, const char *sql)
-{
-    sqlite3_stmt *statement;
-    assert_int_equal(sqlite3_prepare_v2(result_connection(r), sql, -1, &statement, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    int64_t value = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return value;
-}
-
-static void sql_from_outside(const char *sql)  // as any other program would
-{
-    sqlite3 *other;
-    assert_int_equal(sqlite3_open(db, &other), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(other, sql, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(other);
-}
+#include "test/unit/fixture_record.h"
 
 static void a_run_is_stored_whole(void **state)
 {

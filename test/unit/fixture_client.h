@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scoreboard of its own for each test, asked over a socket.
+#ifndef DAWN_TEST_FIXTURE_CLIENT_H
+#define DAWN_TEST_FIXTURE_CLIENT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include <cmocka.h>
+#undef fail
+
+#include <sodium.h>
+
+#include "test/unit/fixture_server.h"
+
+static struct fixture_server board;
+static struct sshkey_secret ada;
+
+static inline int set_up(void **state)
+{
+    (void)state;
+    if (sodium_init() < 0) return -1;
+    sshkey_new(&ada, "ada");
+    board = (struct fixture_server){0};
+    fixture_start(&board, &(struct server_settings){.threads = 2, .connections = 512, .read_seconds = 2});
+    return 0;
+}
+
+static inline int tear_down(void **state)
+{
+    (void)state;
+    fixture_remove(&board);
+    return 0;
+}
+
+static inline int status_of(const char *request)
+{
+    struct reply reply;
+    fixture_ask(board.port, request, strlen(request), &reply);
+    const int status = reply.status;
+    reply_free(&reply);
+    return status;
+}
+
+#endif
