@@ -49,13 +49,32 @@ ISAS := base
 BASE_FLAGS += -DISA_ONLY_BASE
 endif
 
+# CUDA is optional: where nvcc or cudnn.h is missing (or with CUDA=no) the same sources build the CPU program, whose
+# device "cuda" says what is missing. cuDNN, cuBLASLt and NVML are loaded when they are first needed, never linked.
+NVCC ?= nvcc
+ifndef CUDA
+CUDA := $(shell test/deps.sh cuda '$(NVCC)')
+endif
+ifneq ($(filter /%,$(CUDA)),)
+CUDA_INCLUDE := -isystem $(CUDA)/include
+CUDA_LIBS := -L$(CUDA)/lib64 -L$(CUDA)/lib -Wl,-rpath,$(CUDA)/lib64:$(CUDA)/lib -lcudart_static -lstdc++ -ldl -lrt
+CUDA_SOURCES := $(filter-out runtime/cuda/absent.c,$(wildcard runtime/cuda/*.c))
+KERNELS := $(wildcard runtime/cuda/k_*.cu)
+KERNEL_OBJECTS := $(KERNELS:%.cu=build/%.o)
+else
+CUDA_SOURCES := runtime/cuda/absent.c
+endif
+# Machine code for Hopper, and PTX that the driver translates for every card since Ampere.
+CUDA_ARCHS ?= -gencode arch=compute_90,code=sm_90 -gencode arch=compute_80,code=compute_80
+CUDA_FLAGS := -std=c++17 -O3 -I. $(CUDA_ARCHS) -lineinfo -Xptxas -v -Werror all-warnings -Xcompiler -Wall,-Wextra
+
 # ---- sources -----------------------------------------------------------------------------------------------------
 FOLDERS := runtime runtime/base runtime/cases runtime/null runtime/ref runtime/cpu data tasks submit submit/format
 BOARD_FOLDERS := runtime/base submit/format scoreboard
 LOOP_SOURCES := $(wildcard runtime/cpu/loops*.c)
-SOURCES := $(filter-out $(LOOP_SOURCES),$(wildcard $(FOLDERS:%=%/*.c)))
+SOURCES := $(filter-out $(LOOP_SOURCES),$(wildcard $(FOLDERS:%=%/*.c))) $(CUDA_SOURCES)
 EMBEDDED := $(sort $(wildcard tasks/recipes/*.json tasks/*.sql tasks/*.json submit/format/*.json))
-OBJECTS := $(SOURCES:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(LOOP_SOURCES:%.c=$(B)/%.$(i).o)) $(B)/embedded.o
+OBJECTS := $(SOURCES:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(LOOP_SOURCES:%.c=$(B)/%.$(i).o)) $(B)/embedded.o $(KERNEL_OBJECTS)
 BOARD_SOURCES := $(filter-out scoreboard/main.c,$(wildcard $(BOARD_FOLDERS:%=%/*.c)))
 BOARD_EMBEDDED := $(sort $(wildcard submit/format/*.json scoreboard/*.sql scoreboard/assets/* docs/api/*.json) \
     $(addprefix docs/,rules.md submit.md record.md statements.md threats.md))
@@ -64,15 +83,19 @@ BOARD_OBJECTS := $(BOARD_SOURCES:%.c=$(B)/%.o) $(B)/board-embedded.o
 UNIT := $(patsubst %.c,$(B)/%,$(wildcard test/unit/test_*.c))
 FUZZERS := $(patsubst %.c,$(B)/%,$(wildcard test/fuzz/fuzz_*.c))
 FAULTS := $(patsubst %.c,$(B)/%,$(wildcard test/fault/*.c))
+# The tests of the CUDA device are linked twice: with the emulator, for every machine that has the toolkit, and with the
+# real runtime, for one that has a card.
+EMULATED := $(if $(KERNELS),$(patsubst test/cuda/%.c,$(B)/test/emulated/%,$(wildcard test/cuda/test_*.c)))
+ON_CARD := $(if $(KERNELS),$(patsubst test/cuda/%.c,$(B)/test/card/%,$(wildcard test/cuda/test_*.c)))
 RUN := DAWN='$(CURDIR)/$(PROGRAM)' BOARD='$(CURDIR)/$(BOARD)' FAULT='$(CURDIR)/$(B)/test/fault' test/run.sh
 
-.PHONY: all demo check check-unit check-cli check-threads check-board lint fuzz fuzz-run fault bench-convs bench-loops bench-board \
+.PHONY: all demo check emulated check-gpu check-unit check-cli check-threads check-board lint fuzz fuzz-run fault bench-convs bench-loops bench-board \
 	install clean deps help tests FORCE
 all: $(PROGRAM) $(BOARD)  ## build ./dawn and ./dawn-scoreboard (the default)
 
 $(PROGRAM): $(B)/dawn.o $(B)/libdawn.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@
+	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) $(CUDA_LIBS) -o $@
 
 $(B)/libdawn.a: $(OBJECTS) $(B)/objects.list
 	$(call say,AR,$@)
@@ -90,6 +113,15 @@ $(B)/%.o: %.c $(B)/flags.list
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_FLAGS) $(EXTRA) -MMD -MP -c $< -o $@
+
+$(CUDA_SOURCES:%.c=$(B)/%.o): EXTRA = $(CUDA_INCLUDE) -DCUDA_MISSING='"$(CUDA)"'
+# Kernels are the same whatever the host's sanitizers, so they are built once; what ptxas said of them is kept for the budget.
+build/runtime/cuda/k_%.o: runtime/cuda/k_%.cu build/cuda-flags.list
+	$(call say,NVCC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(CUDA_FLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@ 2>$(@:.o=.ptxas) || { cat $(@:.o=.ptxas); exit 1; }
+build/cuda-flags.list: FORCE
+	$(call write_if_new,$(NVCC) $(CUDA_FLAGS))
 
 define loops_rule
 $(B)/%.$(1).o: %.c $(B)/flags.list
@@ -147,7 +179,7 @@ check:  ## build and run every test (SAN=address,undefined: under the sanitizers
 	@$(MAKE) --no-print-directory deps
 	@test/deps.sh test
 	@$(MAKE) --no-print-directory all tests
-	@$(RUN) lint $(UNIT) test/cli/*.sh
+	@$(RUN) lint $(UNIT) $(EMULATED) test/cli/*.sh
 
 check-unit: tests  ## the unit tests alone; one of them: build/test/unit/test_NAME
 	@test/run.sh $(UNIT)
@@ -163,13 +195,49 @@ check-board: $(filter $(B)/test/unit/test_board_%,$(UNIT))
 lint:  ## layering, licences, sizes and other house rules, and proof that each can fail
 	@test/run.sh lint
 
-tests: $(UNIT) $(FAULTS)
+tests: $(UNIT) $(FAULTS) emulated
 $(B)/test/unit/test_board_%: $(B)/test/unit/test_board_%.o $(B)/libboard.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(BOARD_LIBS) -lcmocka -o $@
 $(B)/test/unit/%: $(B)/test/unit/%.o $(B)/libdawn.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -lcmocka -o $@
+	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) $(CUDA_LIBS) -lcmocka -o $@
+
+# ---- the CUDA device without a card: kernels compiled for the host, a runtime and libraries that pretend (test/emulate/)
+EMULATOR := $(KERNELS:%.cu=$(B)/emulate/%.o) $(patsubst %,$(B)/%.o,$(basename $(wildcard test/emulate/*.c test/emulate/*.cc)))
+EMULATED_LIBRARIES := $(patsubst test/emulate/lib/%.c,$(B)/test/emulate/lib/%,$(wildcard test/emulate/lib/*.c))
+EMULATE_FLAGS := $(OPTIMISE) $(SANITISE) -fno-strict-aliasing -Wall -Wextra $(WERROR) -I. $(CUDA_INCLUDE)
+emulated: $(EMULATED) $(if $(KERNELS),$(B)/test/emulate/dawn)
+$(B)/emulate/%.o: %.cu $(B)/flags.list
+	$(call say,CXX,$< (for the emulator))
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 $(EMULATE_FLAGS) -x c++ -include test/emulate/emulate.h -MMD -MP -c $< -o $@
+$(B)/test/emulate/%.o: test/emulate/%.cc $(B)/flags.list
+	$(call say,CXX,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 $(EMULATE_FLAGS) -MMD -MP -c $< -o $@
+$(B)/test/emulate/%.o $(B)/test/cuda/%.o: EXTRA = $(CUDA_INCLUDE)
+$(B)/test/emulate/lib/%: test/emulate/lib/%.c $(B)/flags.list
+	$(call say,CC,$< (shared))
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE_FLAGS) $(CUDA_INCLUDE) -fPIC -shared $< -o $@
+# The emulator stands before the library, so that its kernels and its runtime are the ones that are linked.
+LINK_EMULATED = $(CC) $(BASE_FLAGS) $(filter %.o,$^) $(B)/libdawn.a -Wl,-rpath,$(abspath $(B))/test/emulate/lib $(LIBS) -lstdc++ -ldl
+$(B)/test/emulated/%: $(B)/test/cuda/%.o $(EMULATOR) $(B)/libdawn.a | $(EMULATED_LIBRARIES)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK_EMULATED) -lcmocka -o $@
+$(B)/test/emulate/dawn: $(B)/dawn.o $(EMULATOR) $(B)/libdawn.a | $(EMULATED_LIBRARIES)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK_EMULATED) -o $@
+$(B)/test/card/%: $(B)/test/cuda/%.o $(B)/libdawn.a
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) $(CUDA_LIBS) -lcmocka -o $@
+
+check-gpu: all $(ON_CARD)  ## the CUDA device on a real card: every operator against ref, and training
+	@test/gpu.sh $(ON_CARD)
 
 fuzz:  ## run each fuzzer for FUZZ_SECONDS (20) with clang, after installing it where apt can
 	@test/deps.sh fuzz
@@ -183,7 +251,7 @@ $(B)/test/fuzz/fuzz_board_%: $(B)/test/fuzz/fuzz_board_%.o $(B)/libboard.a
 	$(Q)$(CC) $(BASE_FLAGS) -fsanitize=fuzzer $^ $(BOARD_LIBS) -o $@
 $(B)/test/fuzz/%: $(B)/test/fuzz/%.o $(B)/libdawn.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(BASE_FLAGS) -fsanitize=fuzzer $^ $(LIBS) -o $@
+	$(Q)$(CC) $(BASE_FLAGS) -fsanitize=fuzzer $^ $(LIBS) $(CUDA_LIBS) -o $@
 
 bench-convs: $(B)/test/bench/convs  ## build the yardstick: the convolutions of the record network alone
 $(B)/test/bench/convs: test/bench/convs.c
@@ -194,7 +262,7 @@ bench-loops: $(B)/test/bench/loops  ## build the yardstick: the memory-bound pas
 $(B)/test/bench/loops: test/bench/loops.c $(B)/libdawn.a
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@
+	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) $(CUDA_LIBS) -o $@
 
 $(B)/test/fault/%: $(B)/test/fault/%.o $(B)/libboard.a
 	$(call say,LINK,$@)

@@ -22,6 +22,7 @@ struct program;  // a compiled plan; each device has its own
 struct device_type {
     const char *name;   // "cpu"
     const char *about;  // one line for `dawn doctor`
+    bool (*present)(void);  // whether "auto" may take it; NULL: always. Asks without starting anything up
     int (*open)(int index, int threads, struct device **);
     void (*close)(struct device *);
     int (*alloc)(struct device *, size_t bytes, void **);  // 64-byte aligned
@@ -40,6 +41,8 @@ struct device_type {
     int (*profile)(struct program *, int64_t *ns);
     void (*release)(struct program *);
     int (*facts)(struct device *, struct device_facts *);
+    // Energy used since some fixed moment; false: not known. NULL: never known (the machine's meter has the processor).
+    bool (*energy_uj)(struct device *, int64_t *since_start);
 };
 
 // Every device's own struct begins with this.
@@ -50,7 +53,7 @@ struct device {
 extern const struct device_type device_null, device_ref, device_cpu;
 extern const struct device_type *const device_types[];  // the table; ends with NULL
 
-// name: "cpu", "ref", "null", later "cuda:1". NULL or "auto": the best there is.
+// name: "cuda", "cuda:1", "cpu", "ref", "null". NULL or "auto": the first of the table that is present.
 int device_open(const char *name, int threads, struct device **) MUST_CHECK;
 void device_close(struct device *);
 // Measures peak_flops (matmul) and peak_bytes (copy) on the device through its own programs; about a second.

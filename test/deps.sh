@@ -1,11 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# deps.sh build|fuzz|test: sees to it that what DAWN is built, fuzzed or tested with is there. Silent when it is (one small
+# deps.sh build|fuzz|test|cuda: sees to it that what DAWN is built, fuzzed or tested with is there. Silent when it is (one small
 # compilation); else apt installs it, or, where there is no apt, one sentence names what is missing. Without the programs
 # of "test" the tests that use them are skipped, so their absence is no failure.
 set -u
 PATH=$PATH:/usr/sbin
 what=${1:-build}
+if [ "$what" = cuda ]; then # deps.sh cuda NVCC: the toolkit's folder, or what it lacks; nothing is installed
+    nvcc=$(command -v "${2:-nvcc}") || { echo 'nvcc was not found'; exit 0; }
+    folder=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
+    command -v c++ >/dev/null || { echo 'a C++ compiler was not found, which nvcc needs'; exit 0; }
+    for header in cuda_runtime_api.h cudnn.h cublasLt.h; do
+        [ -e "$folder/include/$header" ] || echo "#include <$header>" | cc -E - >/dev/null 2>&1 ||
+            { echo "$header was not found beside nvcc"; exit 0; }
+    done
+    echo "$folder"
+    exit 0
+fi
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 

@@ -58,7 +58,7 @@ int error_exit_code(int code);    // what main returns for a code: 0 for 0
 // The program's name in sentences and helps: "dawn" unless its main says otherwise, before anything else.
 extern const char *error_program;
 
-_Noreturn void bug_at(const char *file, int line, const char *what);
+__attribute__((noreturn)) void bug_at(const char *file, int line, const char *what);
 #define BUG(what) bug_at(__FILE__, __LINE__, what)
 #define BUG_IF(condition)                                                                                              \
     do {                                                                                                               \
