@@ -22,6 +22,7 @@ struct program;  // a compiled plan; each device has its own
 struct device_type {
     const char *name;   // "cpu"
     const char *about;  // one line for `dawn doctor`
+    bool rounds_wgrad;  // filter gradients of 16-bit activations are rounded to that type on their way to f32
     bool (*present)(void);  // whether "auto" may take it; NULL: always. Asks without starting anything up
     int (*open)(int index, int threads, struct device **);
     void (*close)(struct device *);

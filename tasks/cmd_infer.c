@@ -204,7 +204,7 @@ int cmd_infer(int argc, char **argv)
         {OPTION_FLOAT, 't', "target", "SHARE", "accuracy a model must have to be eligible", &a.target, 0, 1},
         {OPTION_TEXT, 0, "device", "NAME", "cpu, ref or null", &a.device, 0, 0},
         {OPTION_INT, 0, "threads", "N", "0: one or all, whichever is faster", &a.threads, 0, 1024},
-        {OPTION_TEXT, 0, "precision", "P", "auto (whichever is faster), f32 or bf16", &a.precision, 0, 0},
+        {OPTION_TEXT, 0, "precision", "P", "auto (whichever is faster), f32, bf16 or f16", &a.precision, 0, 0},
         {OPTION_INT, 0, "warmup", "N", "images before the clock starts", &a.warmup, 0, 1e6},
         {OPTION_TEXT, 0, "db", "FILE", "results.db that holds the run and takes the figures", &a.database, 0, 0},
         {OPTION_FLOAT, 0, "cost-per-hour", "USD", "price of this machine", &a.cost, 0, 0},

@@ -168,9 +168,9 @@ int infer_tune(struct infer_options *o)
     TRY(rc);
     struct infer_options winner = *o;
     int64_t best = 0;
-    for (int p = PRECISION_F32; p <= PRECISION_BF16; p++) {
+    for (int p = PRECISION_F32; p <= PRECISION_F16; p++) {
         if (o->precision != PRECISION_AUTO && (int)o->precision != p) continue;
-        if (p == PRECISION_BF16 && o->precision == PRECISION_AUTO && !facts.fast[BF16]) continue;
+        if (p != PRECISION_F32 && o->precision == PRECISION_AUTO && !facts.fast[p == PRECISION_F16 ? F16 : BF16]) continue;
         if (!o->threads) TRY(try_one(o, 1, (enum recipe_precision)p, &best, &winner));
         if (o->threads || threads_available() > 1)
             TRY(try_one(o, o->threads ? o->threads : threads_available(), (enum recipe_precision)p, &best, &winner));

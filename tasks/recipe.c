@@ -21,7 +21,7 @@ struct key {
     const char *about;
 };
 
-static const char *const precisions[] = {"auto", "f32", "bf16", NULL};
+static const char *const precisions[] = {"auto", "f32", "bf16", "f16", NULL};
 static const char *const activations[] = {"none", "relu", "gelu", "silu", NULL};
 static const char *const pools[] = {"global", "window", NULL};
 static const char *const flips[] = {"never", "random", "alternate", NULL};

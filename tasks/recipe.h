@@ -12,7 +12,7 @@ struct recipe_list {
     double at[RECIPE_LIST_MAX];
 };
 
-enum recipe_precision { PRECISION_AUTO, PRECISION_F32, PRECISION_BF16 };
+enum recipe_precision { PRECISION_AUTO, PRECISION_F32, PRECISION_BF16, PRECISION_F16 };
 enum recipe_optimiser { OPTIMISER_MUON, OPTIMISER_SGD, OPTIMISER_ADAMW };
 enum recipe_pool { POOL_GLOBAL, POOL_WINDOW };
 enum recipe_renormalise { RENORMALISE_ALWAYS, RENORMALISE_SELDOM, RENORMALISE_NEVER };

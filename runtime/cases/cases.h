@@ -113,7 +113,7 @@ struct case_worst {
 };
 // Allowed is one rounding to the stored type, plus `slack` roundings of f32 relative to the size of the result:
 // `magnitude` where given (the same case with absolute inputs), else the largest of the tensor. Whole numbers are
-// exact.
+// exact. A filter gradient has one rounding to the type of the activations where the device says so (rounds_wgrad).
 int case_compare(const struct case_live *got, const struct case_live *want, const struct case_live *magnitude,
                  double slack, struct case_worst *) MUST_CHECK;
 double case_slack(const struct op_case *);

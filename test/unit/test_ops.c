@@ -2,112 +2,18 @@
 // The list of cases (runtime/cases/cases.h), device against ref: in every type a device claims, with one thread and with
 // three, through temporaries, with outputs left out; then fused against unfused. Outputs are NaN before each run.
 // Two tests show that the comparison can fail, and one that no operator is without a case.
-#include "runtime/cases/cases.h"
-#include "runtime/fuse.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-static int failures;
-
-static void complain(const struct op_case *row, enum dtype type, const char *what, const struct case_worst *w)
-{
-    failures++;
-    print_error("%s, %s, %s: %s[%lld] is %.9g, not %.9g: %.1f times what is allowed\n", row->name, dtype_name(type),
-                what, w->slot, (long long)w->index, w->got, w->want, w->ratio);
-}
-
-static void say(const struct op_case *row, enum dtype type, const char *what)
-{
-    failures++;
-    print_error("%s, %s, %s: %s\n", row->name, dtype_name(type), what, error_text());
-}
-
-static int open_and_run(struct device *d, const struct op_case *row, const struct case_options *o, struct case_live **c)
-{
-    *c = NULL;
-    TRY(case_open(d, row, o, c));
-    return case_run(*c);
-}
-
-// One case on a device and on ref. False when the device does not claim it.
-static bool hold(struct device *device, struct device *ref, const struct op_case *row, struct case_options o,
-                 const char *what)
-{
-    struct case_live *got = NULL, *want = NULL, *size = NULL;
-    int rc = open_and_run(device, row, &o, &got);
-    if (rc == ERR_UNSUPPORTED) {
-        case_close(got);
-        return false;
-    }
-    if (rc == 0) rc = open_and_run(ref, row, &o, &want);
-    if (rc == 0 && row->flags & CASE_SUM) {
-        struct case_options absolute = o;
-        absolute.absolute = true;
-        rc = open_and_run(ref, row, &absolute, &size);
-    }
-    struct case_worst worst;
-    if (rc == 0) rc = case_compare(got, want, size, case_slack(row), &worst);
-    if (rc < 0) say(row, o.type, what);
-    else if (worst.ratio > 1.0) complain(row, o.type, what, &worst);
-    case_close(got);
-    case_close(want);
-    case_close(size);
-    return true;
-}
-
-// Every small case that `wanted` lets through, in one type; how many the device claimed and did not.
-static void hold_all(struct device *device, enum dtype type, const char *what, void (*set)(struct case_options *),
-                     unsigned without, int *claimed, int *refused)
-{
-    struct device *ref;
-    assert_int_equal(device_open("ref", 1, &ref), 0);
-    *claimed = *refused = 0;
-    for (const struct op_case *row = case_next(NULL); row; row = case_next(row)) {
-        if (row->flags & (CASE_LARGE | CASE_PATTERN | without) || (type != F32 && !(row->flags & CASE_HALF))) continue;
-        if (row->flags & CASE_SLOW && type != BF16) continue;  // the type that such sizes are there for
-        struct case_options o = {.type = type};
-        if (set) set(&o);
-        if (hold(device, ref, row, o, what)) ++*claimed;
-        else {
-            ++*refused;
-            if (type == F32) print_message("%s: %s\n", row->name, error_text());
-        }
-    }
-    device_close(ref);
-}
-
-static void cpu_in_types(int threads, enum dtype last, unsigned without)
-{
-    struct device *cpu;
-    failures = 0;
-    assert_int_equal(device_open("cpu", threads, &cpu), 0);
-    for (enum dtype type = F32; type <= last; type++) {
-        int claimed, refused;
-        hold_all(cpu, type, "cpu", NULL, without, &claimed, &refused);
-        print_message("cpu, %d threads, %s: %d cases held, %d not claimed\n", threads, dtype_name(type), claimed,
-                      refused);
-        if (type == F32) assert_int_equal(refused, 0);  // f32 is for everything
-    }
-    device_close(cpu);
-    assert_int_equal(failures, 0);
-}
+#include "test/unit/fixture_cases.h"
 
 static void test_cpu_one_thread(void **state)
 {
     (void)state;
-    cpu_in_types(1, F16, CASE_SLOW);
+    hold_types("cpu", 1, F16, CASE_SLOW);
 }
 
 static void test_cpu_three_threads(void **state)
 {
     (void)state;
-    cpu_in_types(3, F16, 0);
+    hold_types("cpu", 3, F16, 0);
 }
 
 // The vector loops are built for several instruction sets; each must hold, not only the best this processor has.
@@ -118,66 +24,15 @@ static void test_cpu_lower_instruction_sets(void **state)
     for (int i = 0; i < 2; i++) {
         setenv("DAWN_ISA", isa[i], 1);
         print_message("instruction set at most %s:\n", isa[i]);
-        cpu_in_types(1, BF16, CASE_SLOW);
+        hold_types("cpu", 1, BF16, CASE_SLOW);
     }
     unsetenv("DAWN_ISA");
 }
 
-static void set_through(struct case_options *o) { o->through = true; }
-
 static void test_cpu_through_temporaries(void **state)
 {
     (void)state;
-    struct device *cpu;
-    int claimed, refused;
-    failures = 0;
-    assert_int_equal(device_open("cpu", 2, &cpu), 0);
-    for (enum dtype type = F32; type <= BF16; type++) {
-        hold_all(cpu, type, "cpu, through temporaries", set_through, CASE_SLOW, &claimed, &refused);
-        assert_true(claimed > 100);
-    }
-    device_close(cpu);
-    assert_int_equal(failures, 0);
-}
-
-// Each output that is not an update, left out in turn: the others must not change, and nothing may be written to NULL.
-static void leave_out(struct device *device, const struct op_case *row, int output)
-{
-    struct case_live *all = NULL, *less = NULL;
-    struct case_options o = {.type = F32}, without = {.type = F32, .unwanted = 1 << output};
-    struct case_worst worst;
-    int rc = open_and_run(device, row, &o, &all);
-    if (rc == 0) rc = open_and_run(device, row, &without, &less);
-    if (rc == 0) rc = case_compare(less, all, NULL, case_slack(row), &worst);
-    if (rc < 0) say(row, F32, "with an output left out");
-    else if (worst.ratio > 1.0) complain(row, F32, "with an output left out", &worst);
-    case_close(all);
-    case_close(less);
-}
-
-static void outputs_left_out(const char *name)
-{
-    struct device *device;
-    failures = 0;
-    int tried = 0;
-    assert_int_equal(device_open(name, 2, &device), 0);
-    for (const struct op_case *row = case_next(NULL); row; row = case_next(row)) {
-        if (row->flags & (CASE_LARGE | CASE_PATTERN | CASE_SLOW) || op_table[row->op].outputs < 2) continue;
-        struct case_live *all = NULL;
-        assert_int_equal(case_open(device, row, &(struct case_options){.type = F32}, &all), 0);
-        int number[CASE_OUTPUTS], count = all->build.outputs;
-        bool update[CASE_OUTPUTS];
-        for (int i = 0; i < count; i++) {
-            number[i] = all->build.output[i].number;
-            update[i] = all->build.output[i].update;
-        }
-        case_close(all);
-        for (int i = 0; i < count && count > 1; i++)
-            if (!update[i]) leave_out(device, row, number[i]), tried++;
-    }
-    device_close(device);
-    assert_true(tried > 30);
-    assert_int_equal(failures, 0);
+    hold_through_temporaries("cpu", BF16);
 }
 
 static void test_outputs_left_out(void **state)
@@ -185,47 +40,6 @@ static void test_outputs_left_out(void **state)
     (void)state;
     outputs_left_out("ref");
     outputs_left_out("cpu");
-}
-
-// ---- fused against unfused
-
-static int count_ops(const struct case_live *c) { return c->session->plan[c->program]->count; }
-
-static void hold_fused(struct device *device, const struct op_case *row, struct case_options fused, double slack,
-                       const char *what)
-{
-    struct case_options plain = {.type = fused.type, .gradient = fused.gradient};
-    struct case_live *a = NULL, *b = NULL;
-    struct case_worst worst;
-    int rc = open_and_run(device, row, &plain, &a);
-    if (rc == 0) rc = open_and_run(device, row, &fused, &b);
-    if (rc == 0) rc = case_compare(b, a, NULL, slack, &worst);
-    if (rc < 0) say(row, fused.type, what);
-    else if (worst.ratio > 1.0) complain(row, fused.type, what, &worst);
-    case_close(a);
-    case_close(b);
-}
-
-// All patterns together, each alone, and folding with and without the others.
-static void fused_on(const char *name, enum dtype type, double slack)
-{
-    struct device *device;
-    failures = 0;
-    assert_int_equal(device_open(name, 2, &device), 0);
-    for (const struct op_case *row = case_next(NULL); row; row = case_next(row)) {
-        if (!(row->flags & CASE_PATTERN)) continue;
-        struct case_options o = {.type = type, .gradient = row->flags & CASE_GRADIENT, .patterns = FUSE_ALL};
-        hold_fused(device, row, o, slack, "all patterns");
-        for (o.patterns = 1; o.patterns < FUSE_ALL; o.patterns *= 2) hold_fused(device, row, o, slack, "one pattern");
-        if (!(row->flags & CASE_FOLD)) continue;
-        o.fold = true;
-        o.patterns = 0;
-        hold_fused(device, row, o, slack, "folded");
-        o.patterns = FUSE_ALL;
-        hold_fused(device, row, o, slack, "fused and folded");
-    }
-    device_close(device);
-    assert_int_equal(failures, 0);
 }
 
 // The longest chain here is six operators deep and sums over 150 terms: a few hundred roundings of f32 at most.
