@@ -44,6 +44,7 @@ struct device_type {
     int (*facts)(struct device *, struct device_facts *);
     // Energy used since some fixed moment; false: not known. NULL: never known (the machine's meter has the processor).
     bool (*energy_uj)(struct device *, int64_t *since_start);
+    size_t (*taken)(struct device *);  // most bytes of its own memory at once; NULL: it is the process's
 };
 
 // Every device's own struct begins with this.

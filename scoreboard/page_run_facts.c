@@ -140,7 +140,7 @@ void run_machine(struct page *page, const struct shown *shown)
     if (shown_int(shown, "energy_uj") > 0)
         row_words(
             page, "Energy",
-            arena_text(&page->arena, "%.4g kJ of the processor packages", (double)shown_int(shown, "energy_uj") / 1e9));
+            arena_text(&page->arena, "%.4g kJ, what could be read", (double)shown_int(shown, "energy_uj") / 1e9));
     html_add(page->out, "</dl></div><div><h3>Program</h3><dl class=\"facts\">");
     row_words(page, "Framework", shown_text(shown, "software.framework"));
     row_words(page, "Device", shown_text(shown, "device"));

@@ -261,7 +261,7 @@ static void add_result(struct text *t, const json_t *run, const struct show_styl
         else line(t, "memory", "%s at most", a);
     }
     if (record_has(run, "energy_uj"))
-        line(t, "energy", "%s (processor packages)", text_si(a, (double)record_int(run, "energy_uj") / 1e6, "J"));
+        line(t, "energy", "%s (processor packages and cards, what of them can be read)", text_si(a, (double)record_int(run, "energy_uj") / 1e6, "J"));
 }
 
 static void add_latencies(struct text *t, const json_t *rows, const struct show_style *style, const char *title)

@@ -58,7 +58,7 @@ struct going {
     struct stopwatch_clocks reached;    // at the end of the last evaluation
     struct stopwatch_clocks crossed;    // at the end of the first that met the target; all 0 before
     struct machine_meter meter;
-    bool metered;
+    int64_t card_uj;                    // what the device's own meter said when it was opened; -1: it has none
     int64_t energy_uj;                  // 0: not measured
     int64_t epoch_began_ns, epoch_samples;
     char weights_digest[DIGEST_HEX];
@@ -75,6 +75,23 @@ static int64_t target_micro(const struct train_options *o)
     return llround(o->target * 1e6);
 }
 
+// ---- what it takes
+
+// Of the processor packages and of the device, as far as each can be read.
+static void read_energy(struct going *r)
+{
+    const struct device_type *type = r->device->type;
+    int64_t packages = 0, card = 0;
+    bool have = machine_energy_uj(&r->meter, &packages);
+    if (r->card_uj >= 0 && type->energy_uj(r->device, &card)) have = true, card -= r->card_uj;
+    if (have) r->energy_uj = packages + card;
+}
+
+static int64_t peak_memory(const struct going *r)
+{
+    return r->device && r->device->type->taken ? (int64_t)r->device->type->taken(r->device) : machine_peak_memory();
+}
+
 // ---- making ready
 
 static int prepare(struct going *r)
@@ -82,6 +99,8 @@ static int prepare(struct going *r)
     const struct train_options *o = r->o;
     stopwatch_enter(&r->watch, SEGMENT_INIT);
     TRY(device_open(o->device, o->threads, &r->device));  // first: it settles the number of threads
+    int64_t card;
+    if (r->device->type->energy_uj && r->device->type->energy_uj(r->device, &card)) r->card_uj = card;
     TRY(dataset_open(o->data_name, o->data_folder, &r->data));
     TRY(digests_start(r->data, &r->digests));
     TRY(r->device->type->facts(r->device, &r->device_facts));
@@ -169,7 +188,7 @@ static int end_of_epoch(struct going *r)
     point.clocks = stopwatch_enter(&r->watch, SEGMENT_CHECKPOINT);
     if (point.k >= 0) r->reached = point.clocks;
     if (target_met(r) && !r->crossed.end_to_end_ns) r->crossed = point.clocks;
-    if (r->metered) r->metered = machine_energy_uj(&r->meter, &r->energy_uj);
+    read_energy(r);
     TRY(result_point(r->run, &point));
     struct progress_point shown = {(double)t->at / (double)t->steps_an_epoch, point.loss,
                                    (double)sums.correct / (double)here, point.k < 0 ? -1 : accuracy_of(r),
@@ -274,7 +293,7 @@ static int end_record(struct going *r, int rc)
     char why[ERROR_TEXT_MAX];
     snprintf(why, sizeof why, "%s", rc < 0 ? error_text() : "");
     struct run_end end = {.planned_memory_bytes = (int64_t)r->trainer->session->memory_total,
-                          .peak_memory_bytes = machine_peak_memory(), .energy_uj = r->energy_uj,
+                          .peak_memory_bytes = peak_memory(r), .energy_uj = r->energy_uj,
                           .weights_digest = *r->weights_digest ? r->weights_digest : NULL,
                           .checkpoint = r->checkpoint, .message = rc < 0 ? why : NULL};
     const char *name = r->checkpoint ? strrchr(r->checkpoint, '/') : NULL;
@@ -314,13 +333,13 @@ static int one_run(struct going *r)
 
 static int run_number(const struct train_options *o, struct kept *kept, int64_t index, struct group_run *out)
 {
-    struct going r = {.o = o, .kept = kept, .index = index, .correct = -1};
+    struct going r = {.o = o, .kept = kept, .index = index, .correct = -1, .card_uj = -1};
     if (index == 1)
         stopwatch_from_process(&r.watch);
     else
         stopwatch_from_now(&r.watch);
     machine_peak_memory_reset();
-    r.metered = machine_meter_start(&r.meter);
+    machine_meter_start(&r.meter);
     progress_open(&r.progress, o->progress);
     int rc = one_run(&r);
     *out = (struct group_run){.seed = o->seed + index - 1, .ns = r.reached.end_to_end_ns, .k = r.correct,

@@ -1,62 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The promise of docs/architecture.md: same seed, same device, same number of threads give the same bytes, and no draw
 // depends on the number of threads.
-#include "runtime/fuse.h"
-#include "tasks/trainer.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "test/unit/fixture_trainer.h"
 
 enum { TRAIN = 600, TEST = 150, STEPS = 20 };
 
-struct bench {
-    struct device *device;
-    struct dataset *data;
-    struct trainer *trainer;
-};
-
 static void open_bench(struct bench *b, int threads, const char *precision, const char *widths)
 {
-    struct trainer_choice choice = {.fuse = FUSE_ALL};
-    assert_int_equal(task_find("cifar10", &choice.task), 0);
-    assert_int_equal(recipe_embedded("cifar10", &choice.recipe), 0);
-    assert_int_equal(recipe_set(&choice.recipe, widths), 0);
-    assert_int_equal(recipe_set(&choice.recipe, "batch=50"), 0);
-    assert_int_equal(recipe_set(&choice.recipe, "epochs=2"), 0);
-    assert_int_equal(recipe_set(&choice.recipe, precision), 0);
-    assert_int_equal(device_open("cpu", threads, &b->device), 0);
-    assert_int_equal(dataset_open_synthetic(TRAIN, TEST, &b->data), 0);
-    choice.data = b->data;
-    choice.device = b->device;
-    assert_int_equal(trainer_new(&choice, &b->trainer), 0);
-    assert_int_equal(trainer_ready(b->trainer), 0);
-    assert_int_equal(trainer_load(b->trainer), 0);
-}
-
-static void close_bench(struct bench *b)
-{
-    trainer_free(b->trainer);
-    dataset_close(b->data);
-    device_close(b->device);
-}
-
-// All persistent bytes after some steps: weights, optimiser state, statistics, counters.
-static uint8_t *train_bytes(struct trainer *t, uint64_t seed, int steps, size_t *count)
-{
-    assert_int_equal(trainer_begin(t, seed), 0);
-    for (int i = 0; i < steps; i++) assert_int_equal(trainer_step(t), 0);
-    const struct store *s = t->session->store;
-    *count = 0;
-    for (int i = 0; i < s->count; i++) *count += slot_bytes(s->slot[i]);
-    uint8_t *bytes = zalloc(*count), *at = bytes;
-    for (int i = 0; i < s->count; i++) {
-        assert_int_equal(session_get(t->session, s->slot[i]->name, at, slot_bytes(s->slot[i])), 0);
-        at += slot_bytes(s->slot[i]);
-    }
-    return bytes;
+    bench_open(b, "cpu", threads, TRAIN, TEST, "cifar10", (const char *const[]){widths, "batch=50", "epochs=2", precision, NULL});
+    bench_ready(b);
 }
 
 static void same_seed_same_bytes(const char *precision, int threads, const char *widths)
@@ -64,12 +16,12 @@ static void same_seed_same_bytes(const char *precision, int threads, const char 
     struct bench a, b;
     size_t n, m, k;
     open_bench(&a, threads, precision, widths);
-    uint8_t *first = train_bytes(a.trainer, 7, STEPS, &n), *again = train_bytes(a.trainer, 7, STEPS, &m);
-    uint8_t *other = train_bytes(a.trainer, 8, STEPS, &k);
-    close_bench(&a);
+    uint8_t *first = bench_train(&a, 7, STEPS, &n), *again = bench_train(&a, 7, STEPS, &m);
+    uint8_t *other = bench_train(&a, 8, STEPS, &k);
+    bench_close(&a);
     open_bench(&b, threads, precision, widths);  // memory, plan and primitives made anew
-    uint8_t *anew = train_bytes(b.trainer, 7, STEPS, &m);
-    close_bench(&b);
+    uint8_t *anew = bench_train(&b, 7, STEPS, &m);
+    bench_close(&b);
     assert_int_equal(n, m);
     assert_memory_equal(first, again, n);
     assert_memory_equal(first, anew, n);
@@ -141,7 +93,7 @@ static void draw(const char *device_name, int threads, float *x, int32_t *index,
     assert_int_equal(session_get(s, "drawn", index, TRAIN / 2 * sizeof *index), 0);
     session_free(s);
     device_close(device);
-    close_bench(&b);
+    bench_close(&b);
 }
 
 static void threads_draw_alike(void **state)

@@ -1,48 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The training made ready: schedules, epochs, evaluation, lookahead, and that it learns.
-#include "runtime/fuse.h"
-#include "tasks/trainer.h"
+#include "test/unit/fixture_trainer.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-#undef fail
-
-struct bench {
-    struct device *device;
-    struct dataset *data;
-    struct trainer *trainer;
-    struct trainer_choice choice;
-};
 
 static void prepare(struct bench *b, int64_t train, int64_t test, const char *const *settings)
 {
-    *b = (struct bench){.choice = {.fuse = FUSE_ALL}};
-    assert_int_equal(task_find("cifar10", &b->choice.task), 0);
-    assert_int_equal(recipe_embedded("synthetic", &b->choice.recipe), 0);
-    for (int i = 0; settings[i]; i++) assert_int_equal(recipe_set(&b->choice.recipe, settings[i]), 0);
-    assert_int_equal(device_open("cpu", 2, &b->device), 0);
-    assert_int_equal(dataset_open_synthetic(train, test, &b->data), 0);
-    b->choice.data = b->data;
-    b->choice.device = b->device;
+    bench_open(b, "cpu", 2, train, test, "synthetic", settings);
 }
 
 static void start(struct bench *b, uint64_t seed)
 {
-    assert_int_equal(trainer_new(&b->choice, &b->trainer), 0);
-    assert_int_equal(trainer_ready(b->trainer), 0);
-    assert_int_equal(trainer_load(b->trainer), 0);
+    bench_ready(b);
     assert_int_equal(trainer_begin(b->trainer, seed), 0);
-}
-
-static void finish(struct bench *b)
-{
-    trainer_free(b->trainer);
-    dataset_close(b->data);
-    device_close(b->device);
 }
 
 static void learns(void **state)
@@ -63,7 +33,7 @@ static void learns(void **state)
     assert_true(last.correct > first.correct);
     assert_int_equal(trainer_evaluate(b.trainer, &correct), 0);
     assert_in_range(correct, 300 * 6 / 10, 300);  // ten classes: chance is 30
-    finish(&b);
+    bench_close(&b);
 }
 
 // 10 images more than whole batches: the rest has its own program, and every image counts once.
@@ -79,13 +49,13 @@ static void evaluates_every_image_once(void **state)
     assert_int_equal(trainer_evaluate(a.trainer, &whole), 0);
     assert_int_equal(trainer_evaluate(a.trainer, &again), 0);
     assert_int_equal(whole, again);
-    finish(&a);
+    bench_close(&a);
     prepare(&b, 500, 1000, (const char *const[]){"batch=50", "epochs=1", "widths=16,16,16", "precision=f32", "views=1", NULL});
     start(&b, 3);
     assert_int_equal(trainer_step(b.trainer), 0);
     assert_int_equal(trainer_evaluate(b.trainer, &parts), 0);
     assert_in_range(whole - parts, 0, 10);  // image i of the test set is the same in both
-    finish(&b);
+    bench_close(&b);
 }
 
 static float slot_value(struct trainer *t, const char *name, int64_t i)
@@ -113,7 +83,7 @@ static void schedule_rises_and_falls(void **state)
     assert_float_equal(peak, 1, 1e-6);
     assert_float_equal(later, 0.5, 1e-6);
     assert_float_equal(end, 0.1, 1e-6);
-    finish(&b);
+    bench_close(&b);
 }
 
 // After a pull the weights are the average.
@@ -134,7 +104,7 @@ static void lookahead_pulls(void **state)
     assert_int_equal(trainer_step(t), 0);
     assert_float_equal(slot_value(t, "ema.head.weight", 5), slot_value(t, "head.weight", 5), 0);
     assert_true(slot_value(t, "head.weight", 5) != weight);
-    finish(&b);
+    bench_close(&b);
 }
 
 // A schedule that ends before the average would begin: it begins with the first step instead.
@@ -148,7 +118,7 @@ static void lookahead_on_a_short_schedule(void **state)
     float before = slot_value(b.trainer, "head.weight", 5);
     while (b.trainer->at < b.trainer->steps) assert_int_equal(trainer_step(b.trainer), 0);
     assert_true(fabsf(slot_value(b.trainer, "head.weight", 5)) > 0.6f * fabsf(before));  // not pulled to an empty average
-    finish(&b);
+    bench_close(&b);
 }
 
 static void resolutions_share_weights(void **state)
@@ -165,7 +135,7 @@ static void resolutions_share_weights(void **state)
     struct trainer_sums sums;
     assert_int_equal(trainer_sums(b.trainer, true, &sums), 0);
     assert_true(isfinite(sums.loss));
-    finish(&b);
+    bench_close(&b);
 }
 
 static void too_large_a_batch_is_said(void **state)
@@ -176,7 +146,7 @@ static void too_large_a_batch_is_said(void **state)
     assert_int_equal(trainer_new(&b.choice, &b.trainer), ERR_USAGE);
     assert_non_null(strstr(error_text(), "501"));
     b.trainer = NULL;
-    finish(&b);
+    bench_close(&b);
 }
 
 int main(void)

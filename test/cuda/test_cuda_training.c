@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole trainings on the CUDA device, on the emulator or on a card: the same weights as `ref` after some steps, the same
+// bytes from the same seed, captured graphs equal to eager steps, memory as planned.
+#include "test/unit/fixture_trainer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// What only the emulator has; on a card these are NULL.
+void emulate_order(int order) __attribute__((weak));
+size_t emulate_memory_peak(void) __attribute__((weak));
+
+enum { TRAIN = 60, TEST = 40, STEPS = 6 };
+
+static void open_small(struct bench *b, const char *device, const char *precision)
+{
+    static const char *const settings[] = {"widths=8,16,16", "batch=10", "epochs=2", "resolution=16", "views=2", "lookahead_every=2"};
+    const char *all[8] = {precision};
+    memcpy(all + 1, settings, sizeof settings);
+    bench_open(b, device, 1, TRAIN, TEST, "cifar10", all);
+    bench_ready(b);
+}
+
+// Weights of a few steps; the largest difference relative to the largest weight of each slot.
+static double distance(const struct store *s, const uint8_t *a, const uint8_t *b, const char **where)
+{
+    double worst = 0.0;
+    for (int i = 0; i < s->count; i++) {
+        const struct slot *slot = s->slot[i];
+        double most = 0.0, apart = 0.0;
+        for (int64_t j = 0, n = shape_count(&slot->shape); j < n && slot->memory == MEMORY_WEIGHTS; j++) {
+            double x = element_get(slot->dtype, a, j), y = element_get(slot->dtype, b, j);
+            most = fmax(most, fabs(x));
+            apart = isnan(x) || isnan(y) ? INFINITY : fmax(apart, fabs(x - y));
+        }
+        if (apart > worst * most) worst = apart / most, *where = slot->name;
+        a += slot_bytes(slot), b += slot_bytes(slot);
+    }
+    return worst;
+}
+
+// In f32 the two devices differ by roundings alone, which a few steps of Muon amplify to some thousandths.
+static void learns_what_ref_learns(void **state)
+{
+    (void)state;
+    struct bench ref, cuda;
+    size_t n, m;
+    open_small(&ref, "ref", "precision=f32");
+    open_small(&cuda, "cuda", "precision=f32");
+    uint8_t *want = bench_train(&ref, 7, STEPS, &n), *got = bench_train(&cuda, 7, STEPS, &m);
+    assert_int_equal(n, m);
+    const char *where = "";
+    double apart = distance(ref.trainer->session->store, got, want, &where);
+    print_message("after %d steps the weights are %.1e apart (%s)\n", STEPS, apart, where);
+    assert_true(apart < 5e-3);
+    struct trainer_sums a, b;
+    assert_int_equal(trainer_sums(ref.trainer, false, &a), 0);
+    assert_int_equal(trainer_sums(cuda.trainer, false, &b), 0);
+    assert_true(a.loss > 0 && fabs(a.loss - b.loss) < 1e-3 * a.loss);
+    int64_t right, found;
+    assert_int_equal(trainer_evaluate(ref.trainer, &right), 0);
+    assert_int_equal(trainer_evaluate(cuda.trainer, &found), 0);
+    assert_in_range(found, right - 1, right + 1);
+    free(want), free(got);
+    bench_close(&ref);
+    bench_close(&cuda);
+}
+
+static uint8_t *bytes_of(const char *precision, uint64_t seed, size_t *n)
+{
+    struct bench b;
+    open_small(&b, "cuda", precision);
+    uint8_t *bytes = bench_train(&b, seed, STEPS, n);
+    bench_close(&b);
+    return bytes;
+}
+
+static void same_seed_same_bytes(void **state)
+{
+    (void)state;
+    static const char *const precisions[] = {"precision=f32", "precision=bf16", "precision=f16"};
+    for (int i = 0; i < 3; i++) {
+        struct bench b;
+        size_t n, m, k;
+        open_small(&b, "cuda", precisions[i]);
+        uint8_t *first = bench_train(&b, 7, STEPS, &n), *again = bench_train(&b, 7, STEPS, &m);
+        uint8_t *other = bench_train(&b, 8, STEPS, &k), *anew = bytes_of(precisions[i], 7, &m);
+        bench_close(&b);
+        assert_int_equal(n, m);
+        assert_memory_equal(first, again, n);
+        assert_memory_equal(first, anew, n);
+        assert_memory_not_equal(first, other, n);
+        free(first), free(again), free(other), free(anew);
+    }
+}
+
+static void captured_equals_eager(void **state)
+{
+    (void)state;
+    size_t n, m;
+    uint8_t *captured = bytes_of("precision=f16", 7, &n);
+    setenv("DAWN_CUDA_GRAPHS", "off", 1);
+    uint8_t *eager = bytes_of("precision=f16", 7, &m);
+    unsetenv("DAWN_CUDA_GRAPHS");
+    assert_int_equal(n, m);
+    assert_memory_equal(captured, eager, n);
+    free(captured), free(eager);
+}
+
+// No result depends on which thread or block comes first: a missing barrier or an unordered sum would show here.
+static void order_of_threads_does_not_matter(void **state)
+{
+    (void)state;
+    if (!emulate_order) skip();
+    size_t n, m;
+    uint8_t *up = bytes_of("precision=f16", 7, &n);
+    for (int order = 1; order <= 2; order++) {
+        emulate_order(order);
+        uint8_t *other = bytes_of("precision=f16", 7, &m);
+        emulate_order(0);
+        assert_int_equal(n, m);
+        assert_memory_equal(up, other, n);
+        free(other);
+    }
+    free(up);
+}
+
+static void memory_is_as_planned(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_open(&b, "cuda", 1, 600, 100, "cifar10", (const char *const[]){"precision=f16", "batch=100", "epochs=1", NULL});
+    bench_ready(&b);
+    double planned = (double)b.trainer->session->memory_total, taken = (double)b.device->type->taken(b.device);
+    print_message("planned %.1f MB, taken %.1f MB\n", planned / 1e6, taken / 1e6);
+    assert_true(fabs(taken - planned) <= 0.05 * planned);
+    if (emulate_memory_peak) assert_true((double)emulate_memory_peak() <= 1.05 * planned);
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_is_as_planned),
+        cmocka_unit_test(learns_what_ref_learns),
+        cmocka_unit_test(same_seed_same_bytes),
+        cmocka_unit_test(captured_equals_eager),
+        cmocka_unit_test(order_of_threads_does_not_matter),
+    };
+    return cmocka_run_group_tests_name("cuda training", tests, NULL, NULL);
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tests of a training share: one on synthetic images made ready on a device, and all its persistent bytes after
+// some steps.
+#ifndef DAWN_FIXTURE_TRAINER_H
+#define DAWN_FIXTURE_TRAINER_H
+
+#include "runtime/fuse.h"
+#include "tasks/trainer.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+struct bench {
+    struct device *device;
+    struct dataset *data;
+    struct trainer *trainer;
+    struct trainer_choice choice;
+};
+
+// An embedded recipe with `settings` (ended by NULL) on so many synthetic images.
+static inline void bench_open(struct bench *b, const char *device, int threads, int64_t train, int64_t test,
+                              const char *recipe, const char *const *settings)
+{
+    *b = (struct bench){.choice = {.fuse = FUSE_ALL}};
+    assert_int_equal(task_find("cifar10", &b->choice.task), 0);
+    assert_int_equal(recipe_embedded(recipe, &b->choice.recipe), 0);
+    for (int i = 0; settings[i]; i++) assert_int_equal(recipe_set(&b->choice.recipe, settings[i]), 0);
+    if (device_open(device, threads, &b->device) < 0) fail_msg("%s", error_text());
+    assert_int_equal(dataset_open_synthetic(train, test, &b->data), 0);
+    b->choice.data = b->data;
+    b->choice.device = b->device;
+}
+
+static inline void bench_ready(struct bench *b)
+{
+    if (trainer_new(&b->choice, &b->trainer) < 0 || trainer_ready(b->trainer) < 0 || trainer_load(b->trainer) < 0)
+        fail_msg("%s", error_text());
+}
+
+static inline void bench_close(struct bench *b)
+{
+    trainer_free(b->trainer);
+    dataset_close(b->data);
+    device_close(b->device);
+}
+
+// All persistent bytes after some steps: weights, optimiser state, statistics, counters.
+static inline uint8_t *bench_train(struct bench *b, uint64_t seed, int steps, size_t *count)
+{
+    struct trainer *t = b->trainer;
+    assert_int_equal(trainer_begin(t, seed), 0);
+    for (int i = 0; i < steps; i++)
+        if (trainer_step(t) < 0) fail_msg("%s", error_text());
+    const struct store *s = t->session->store;
+    *count = 0;
+    for (int i = 0; i < s->count; i++) *count += slot_bytes(s->slot[i]);
+    uint8_t *bytes = zalloc(*count), *at = bytes;
+    for (int i = 0; i < s->count; i++) {
+        assert_int_equal(session_get(t->session, s->slot[i]->name, at, slot_bytes(s->slot[i])), 0);
+        at += slot_bytes(s->slot[i]);
+    }
+    return bytes;
+}
+
+#endif
