@@ -87,7 +87,8 @@ FAULTS := $(patsubst %.c,$(B)/%,$(wildcard test/fault/*.c))
 # real runtime, for one that has a card.
 EMULATED := $(if $(KERNELS),$(patsubst test/cuda/%.c,$(B)/test/emulated/%,$(wildcard test/cuda/test_*.c)))
 ON_CARD := $(if $(KERNELS),$(patsubst test/cuda/%.c,$(B)/test/card/%,$(wildcard test/cuda/test_*.c)))
-RUN := DAWN='$(CURDIR)/$(PROGRAM)' BOARD='$(CURDIR)/$(BOARD)' FAULT='$(CURDIR)/$(B)/test/fault' test/run.sh
+RUN := DAWN='$(CURDIR)/$(PROGRAM)' BOARD='$(CURDIR)/$(BOARD)' FAULT='$(CURDIR)/$(B)/test/fault' \
+    EMULATED='$(if $(KERNELS),$(CURDIR)/$(B)/test/emulate/dawn)' test/run.sh
 
 .PHONY: all demo check emulated check-gpu check-unit check-cli check-threads check-board lint fuzz fuzz-run fault bench-convs bench-loops bench-board \
 	install clean deps help tests FORCE

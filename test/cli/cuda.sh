@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# The device "cuda" from the command line: what is said where there is no card, and, with the emulated card, every
+# command that computes.
+set -eu
+
+says() { # STATUS PATTERN COMMAND...
+    local want=$1 pattern=$2 rc=0
+    shift 2
+    "$@" >out 2>err || rc=$?
+    [ "$rc" = "$want" ] || { echo "exit status $rc, not $want: $*"; cat out err; exit 1; }
+    tr -s '\n ' ' ' <err | grep -Eq "$pattern" || { echo "does not say \"$pattern\": $*"; cat err; exit 1; }
+}
+
+if [ ! -e /dev/nvidiactl ]; then
+    # Built with CUDA: no driver or no card. Built without: what was missing.
+    says 1 '^dawn train: device cuda: .*(driver|card|built without)' "$DAWN" train cifar10 --data synthetic --device cuda
+    [ "$(wc -l <err)" = 1 ]
+    [ ! -e results.db ]
+    "$DAWN" train cifar10 --data synthetic --device auto --set epochs=0.1 --target 0.1 >out 2>err # the processor takes over
+    grep -q cpu out err
+    rm -f results.db run-*
+fi
+
+[ -n "${EMULATED:-}" ] || { echo 'this dawn was built without CUDA'; exit 77; }
+small='--set widths=8,16,16 --set batch=50 --set epochs=0.2 --set resolution=16'
+
+says 2 'there is no card number 7|there is 1 card' "$EMULATED" train cifar10 --data synthetic --device cuda:7
+
+"$EMULATED" doctor --device cuda --no-measure >out 2>err
+grep -Eq '^  ok +cuda +.*[Ee]mulated' out
+grep -Eq 'cuDNN' out
+
+"$EMULATED" plan cifar10 --fake --device cuda --precision f16 --no-measure >out 2>err
+grep -q 'planned for device cuda' out
+grep -q 'weights' out
+
+"$EMULATED" train cifar10 --data synthetic --device cuda --target 0.05 $small --seed 3 --save w.safetensors >out 2>err
+"$EMULATED" results show last >shown
+grep -Eq 'device +cuda' shown
+grep -Eq 'f16' shown
+grep -Eq 'energy' shown
+"$EMULATED" infer cifar10 --latency --weights w.safetensors --data synthetic --device cuda --items 20 >out 2>err ||
+    { cat out err; exit 1; }
+"$EMULATED" bench cifar10 --fake --device cuda $small --set batch=20 >out 2>err || { cat out err; exit 1; }
+grep -q 'images/s' out
+# An emulated card is no card: its record says so, and what it measured can not be taken for a result.
+grep -qi 'emulated' shown
