@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-const struct device_type *const device_types[] = {&device_cpu, &device_ref, &device_null, NULL};
+const struct device_type *const device_types[] = {&device_cuda, &device_cpu, &device_ref, &device_null, NULL};
 
 static const struct device_type *type_named(const char *name, size_t length)
 {
@@ -17,6 +17,14 @@ static const struct device_type *type_named(const char *name, size_t length)
         if (strlen(device_types[i]->name) == length && memcmp(device_types[i]->name, name, length) == 0)
             return device_types[i];
     return NULL;
+}
+
+// The first that is present: ref and null stand behind cpu, which always is.
+static const struct device_type *type_present(void)
+{
+    int i = 0;
+    while (device_types[i]->present && !device_types[i]->present()) i++;
+    return device_types[i];
 }
 
 static int unknown(const char *name)
@@ -38,7 +46,7 @@ static int unknown(const char *name)
 int device_open(const char *name, int threads, struct device **into)
 {
     *into = NULL;
-    if (!name || strcmp(name, "auto") == 0) name = device_types[0]->name;
+    if (!name || strcmp(name, "auto") == 0) name = type_present()->name;
     size_t length = strcspn(name, ":");
     const struct device_type *type = type_named(name, length);
     if (!type) return unknown(name);

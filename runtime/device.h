@@ -52,7 +52,7 @@ struct device {
     const struct device_type *type;
 };
 
-extern const struct device_type device_null, device_ref, device_cpu;
+extern const struct device_type device_null, device_ref, device_cpu, device_cuda;
 extern const struct device_type *const device_types[];  // the table; ends with NULL
 
 // name: "cuda", "cuda:1", "cpu", "ref", "null". NULL or "auto": the first of the table that is present.

@@ -7,7 +7,9 @@
 //   cuda_program.c   compile, capture, run, profile
 //   cuda_weights.c   16-bit copies of f32 parameters, made once a run for all who read them
 //   cuda_error.c     errors of the driver as sentences
+//   cuda_pool.c      memory of the card, small pieces carved from chunks
 //   cuda_library.c   cuDNN, cuBLASLt and NVML, loaded when they are first needed
+//   cuda_meter.c     the card's energy meter
 //   cuda_*.c         operators by family: what is supported, scratch memory, arguments of the launcher
 #ifndef DAWN_CUDA_H
 #define DAWN_CUDA_H
@@ -18,7 +20,7 @@
 
 struct dnn;     // cuDNN and its plans (dnn.h)
 struct blas;    // cuBLASLt (cuda_matmul.c)
-struct meter;   // NVML
+struct cuda_meter;  // NVML (cuda_meter.c)
 
 struct cuda_device {
     struct device base;
@@ -30,7 +32,13 @@ struct cuda_device {
     size_t memory;        // bytes on the card
     struct dnn *dnn;      // NULL until a convolution is planned
     struct blas *blas;    // NULL until a large product is planned
+    void (*dnn_close)(struct cuda_device *), (*blas_close)(struct cuda_device *);  // set by who opens them; called by close
+    size_t dnn_version;   // what the loaded cuDNN calls itself (90190); 0: not loaded
     struct cuda_pool *pool;
+    struct cuda_meter *meter;  // NULL until energy is asked for
+    bool graphs;          // programs are replayed as CUDA graphs (DAWN_CUDA_GRAPHS=off: step by step)
+    bool sync;            // every step is waited for (DAWN_CUDA_SYNC=on), so that a failure has a name; no graphs then
+    char ran[64];         // the graph that ran last, for the sentence when the card fails behind our back
 };
 
 struct cuda_step {
@@ -71,8 +79,8 @@ struct cuda_op {
 // The address of input i in type `to`: itself, or the copy that cuda_weights.c keeps (cuda_op.copies named it).
 const void *cuda_weight(const struct cuda_step *, int i, enum dtype to);
 
-// 0, or fail(): what the driver says, as a sentence that names `what` was being done.
-int cuda_check(cudaError_t, const char *what);
+// 0, or fail(): what the driver says, as a sentence that names `what` was being done ("copying to the card").
+int cuda_check(cudaError_t, const char *what) MUST_CHECK;
 
 static inline const struct value *cuda_in(const struct cuda_step *s, int i) { return node_in(s->graph, s->node, i); }
 static inline const struct value *cuda_out(const struct cuda_step *s, int i) { return node_out(s->graph, s->node, i); }

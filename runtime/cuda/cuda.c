@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA device: opening a card, its memory, copies, facts, and the table of operators. Opening checks first what can be
+// missing, each with its own sentence, because this is what a newcomer meets. Cost: starting the driver (0.1 to 0.5 s).
+#include "runtime/cuda/cuda.h"
+
+#include "runtime/cuda/cuda_meter.h"
+#include "runtime/cuda/cuda_pool.h"
+#include "runtime/cuda/cuda_program.h"
+#include "runtime/cuda/cuda_weights.h"
+
+#include <cudnn_version.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+const struct cuda_op *const cuda_ops[OP_COUNT] = {
+#define OP(ID, name, inputs, outputs, flags) [OP_##ID] = &cuda_##name,
+#include "runtime/ops.def"
+#undef OP
+};
+
+// ---- what there is
+
+static bool cuda_present(void)
+{
+    int cards = 0;
+    bool any = cudaGetDeviceCount(&cards) == cudaSuccess && cards > 0;
+    if (!any) (void)cudaGetLastError();
+    return any;
+}
+
+enum { MAJOR = 1000, MINOR = 10 };  // CUDA 13.0 is the number 13000
+
+static int driver_ready(void)
+{
+    int driver = 0, runtime = 0;
+    if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) {
+        (void)cudaGetLastError();
+        return fail(ERR_MISSING, "there is no NVIDIA driver here (libcuda.so.1 was not found), so no card can be used; "
+                                 "--device cpu needs none");
+    }
+    TRY(cuda_check(cudaRuntimeGetVersion(&runtime), "asking for versions"));
+    if (driver / MAJOR < runtime / MAJOR)
+        return fail(ERR_DEVICE, "the NVIDIA driver is too old: it speaks CUDA %d.%d, and this program was built with CUDA "
+                    "%d.%d; a newer driver or an older toolkit helps", driver / MAJOR, driver % MAJOR / MINOR,
+                    runtime / MAJOR, runtime % MAJOR / MINOR);
+    return 0;
+}
+
+static int card_chosen(int index)
+{
+    int cards = 0;
+    cudaError_t error = cudaGetDeviceCount(&cards);
+    if (error != cudaSuccess && error != cudaErrorNoDevice) return cuda_check(error, "looking for cards");
+    if (cards == 0) {
+        (void)cudaGetLastError();
+        return fail(ERR_MISSING, "the NVIDIA driver is here, but it sees no card (nvidia-smi -L lists them; "
+                                 "CUDA_VISIBLE_DEVICES may hide them)");
+    }
+    if (index < cards) return 0;
+    if (cards == 1) return fail(ERR_USAGE, "there is no cuda:%d; there is one card, cuda:0", index);
+    if (cards == 2) return fail(ERR_USAGE, "there is no cuda:%d; there are 2 cards, cuda:0 and cuda:1", index);
+    return fail(ERR_USAGE, "there is no cuda:%d; there are %d cards, cuda:0 to cuda:%d", index, cards, cards - 1);
+}
+
+static int card_read(struct cuda_device *cuda)
+{
+    struct cudaDeviceProp card;
+    TRY(cuda_check(cudaGetDeviceProperties(&card, cuda->index), "asking for the card's properties"));
+    snprintf(cuda->name, sizeof cuda->name, "%.100s", card.name);
+    cuda->major = card.major, cuda->minor = card.minor;
+    cuda->processors = card.multiProcessorCount;
+    cuda->memory = card.totalGlobalMem;
+    if (cuda->major < 8)
+        return fail(ERR_UNSUPPORTED, "%s has compute capability %d.%d; the kernels here need 8.0 (Ampere) or newer",
+                    cuda->name, cuda->major, cuda->minor);
+    return 0;
+}
+
+static int switch_read(const char *name, bool *into)  // from the environment; stays as it is when not there
+{
+    const char *word = getenv(name);
+    if (!word || !*word) return 0;
+    bool on = strcmp(word, "on") == 0;
+    if (!on && strcmp(word, "off") != 0) return fail(ERR_USAGE, "%s is on or off, not \"%.40s\"", name, word);
+    *into = on;
+    return 0;
+}
+
+static int begin(struct cuda_device *cuda)
+{
+    cuda->graphs = true;
+    TRY(switch_read("DAWN_CUDA_GRAPHS", &cuda->graphs));
+    TRY(switch_read("DAWN_CUDA_SYNC", &cuda->sync));
+    if (cuda->sync) cuda->graphs = false;
+    TRY(driver_ready());
+    TRY(card_chosen(cuda->index));
+    TRY(card_read(cuda));
+    TRY(cuda_check(cudaSetDevice(cuda->index), "opening the card"));
+    return cuda_check(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking), "opening the card");
+}
+
+static int cuda_open(int index, int threads, struct device **into)
+{
+    (void)threads;
+    struct cuda_device *cuda = zalloc(sizeof *cuda);
+    cuda->base.type = &device_cuda;
+    cuda->index = index;
+    int rc = begin(cuda);
+    if (rc < 0) {
+        free(cuda);
+        return rc;
+    }
+    cuda->pool = cuda_pool_new();
+    *into = &cuda->base;
+    return 0;
+}
+
+static void cuda_close(struct device *device)
+{
+    struct cuda_device *cuda = (struct cuda_device *)device;
+    (void)cudaSetDevice(cuda->index);
+    (void)cudaStreamSynchronize(cuda->stream);
+    if (cuda->dnn_close) cuda->dnn_close(cuda);
+    if (cuda->blas_close) cuda->blas_close(cuda);
+    cuda_pool_free(cuda->pool);
+    cuda_meter_close(cuda->meter);
+    (void)cudaStreamDestroy(cuda->stream);
+    free(cuda);
+}
+
+// ---- memory
+
+static int cuda_alloc(struct device *device, size_t bytes, void **into)
+{
+    struct cuda_device *cuda = (struct cuda_device *)device;
+    TRY(cuda_check(cudaSetDevice(cuda->index), "choosing the card"));
+    return cuda_pool_take(cuda->pool, bytes, into);
+}
+
+static void cuda_free(struct device *device, void *block)
+{
+    cuda_pool_give(((struct cuda_device *)device)->pool, block);
+}
+
+// The caller may write over `from` when this returns. What the runtime promises of pageable memory is only that it "might"
+// have been read by then (and a card that reads the host's page tables has no reason to hurry), so the copy is waited for.
+static int cuda_upload(struct device *device, void *to, const void *from, size_t bytes)
+{
+    struct cuda_device *cuda = (struct cuda_device *)device;
+    if (bytes == 0) return 0;
+    TRY(cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, cuda->stream), "copying to the card"));
+    return cuda_program_wait(cuda);
+}
+
+static int cuda_download(struct device *device, void *to, const void *from, size_t bytes)
+{
+    struct cuda_device *cuda = (struct cuda_device *)device;
+    if (bytes == 0) return 0;
+    TRY(cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, cuda->stream), "copying from the card"));
+    return cuda_program_wait(cuda);
+}
+
+static int cuda_sync(struct device *device)
+{
+    return cuda_program_wait((struct cuda_device *)device);
+}
+
+// ---- planning
+
+static int cuda_supports(struct device *device, const struct graph *g, const struct node *n)
+{
+    const struct cuda_op *op = cuda_ops[n->op];
+    if (!op->supports) return 0;
+    int rc = op->supports((struct cuda_device *)device, g, n);
+    if (rc == 0) return 0;
+    char why[ERROR_TEXT_MAX], shape[SHAPE_TEXT];
+    snprintf(why, sizeof why, "%s", error_text());
+    const struct value *v = node_out(g, n, 0) ? node_out(g, n, 0) : node_in(g, n, 0);
+    return fail(rc, "the cuda device can not run %s (%s -> %s %s) of graph %s: %s", n->scope ? n->scope : "a node",
+                op_table[n->op].name, dtype_name(v->dtype), shape_text(shape, &v->shape),
+                g->name ? g->name : "without a name", why);
+}
+
+static int cuda_workspace(struct device *device, const struct graph *g, const struct node *n, size_t *bytes)
+{
+    const struct cuda_op *op = cuda_ops[n->op];
+    *bytes = op->workspace ? op->workspace((struct cuda_device *)device, g, n) : 0;
+    return 0;
+}
+
+// ---- facts
+
+// The driver's version as people know it ("580.95.05"), from the kernel's module; "" where that is not shown.
+static void driver_text(char *into, size_t room)
+{
+    into[0] = '\0';
+    FILE *f = fopen("/sys/module/nvidia/version", "re");
+    if (!f) return;
+    if (!fgets(into, (int)room, f)) into[0] = '\0';
+    into[strcspn(into, "\n")] = '\0';
+    fclose(f);
+}
+
+static void library_text(const struct cuda_device *cuda, char *into, size_t room)
+{
+    int runtime = 0, driver = 0;
+    char version[32], dnn[48];
+    (void)cudaRuntimeGetVersion(&runtime);
+    (void)cudaDriverGetVersion(&driver);
+    driver_text(version, sizeof version);
+    if (!*version) snprintf(version, sizeof version, "for CUDA %d.%d", driver / MAJOR, driver % MAJOR / MINOR);
+    if (cuda->dnn_version)  // 90190 is 9.19.0
+        snprintf(dnn, sizeof dnn, "cuDNN %d.%d", (int)(cuda->dnn_version / 10000), (int)(cuda->dnn_version / 100 % 100));
+    else
+        snprintf(dnn, sizeof dnn, "built for cuDNN %d.%d", CUDNN_MAJOR, CUDNN_MINOR);
+    snprintf(into, room, "CUDA %d.%d, %s, driver %s", runtime / MAJOR, runtime % MAJOR / MINOR, dnn, version);
+}
+
+static int cuda_facts(struct device *device, struct device_facts *facts)
+{
+    struct cuda_device *cuda = (struct cuda_device *)device;
+    memset(facts, 0, sizeof *facts);
+    size_t free_bytes = 0, all = 0;
+    TRY(cuda_check(cudaSetDevice(cuda->index), "choosing the card"));
+    TRY(cuda_check(cudaMemGetInfo(&free_bytes, &all), "asking for the card's free memory"));
+    snprintf(facts->name, sizeof facts->name, "%.80s, compute capability %d.%d, %d processors", cuda->name, cuda->major,
+             cuda->minor, cuda->processors);
+    library_text(cuda, facts->library, sizeof facts->library);
+    facts->threads = 1;
+    facts->memory = free_bytes;
+    facts->fast[F16] = facts->fast[BF16] = true;
+    return 0;
+}
+
+static bool cuda_energy(struct device *device, int64_t *since_start)
+{
+    return cuda_meter_energy((struct cuda_device *)device, since_start);
+}
+
+static size_t cuda_taken(struct device *device)
+{
+    return cuda_pool_most(((struct cuda_device *)device)->pool);
+}
+
+const struct device_type device_cuda = {
+    .name = "cuda",
+    .about = "an NVIDIA card, through cuDNN, cuBLASLt and own kernels",
+    .rounds_wgrad = true,
+    .present = cuda_present,
+    .open = cuda_open,
+    .close = cuda_close,
+    .alloc = cuda_alloc,
+    .free = cuda_free,
+    .upload = cuda_upload,
+    .download = cuda_download,
+    .supports = cuda_supports,
+    .workspace = cuda_workspace,
+    .kept = cuda_weights_kept,
+    .compile = cuda_program_compile,
+    .run = cuda_program_run,
+    .sync = cuda_sync,
+    .profile = cuda_program_profile,
+    .release = cuda_program_release,
+    .facts = cuda_facts,
+    .energy_uj = cuda_energy,
+    .taken = cuda_taken,
+};

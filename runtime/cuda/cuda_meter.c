@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// NVML has no header in the toolkit that is everywhere, so the four calls are declared here. Its numbering of cards is not
+// CUDA's: the card is found by its place on the bus.
+#include "runtime/cuda/cuda_meter.h"
+
+#include "runtime/cuda/cuda_library.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct nvmlDevice_st *nvml_card;
+struct nvml {
+    int (*init)(void);
+    int (*shutdown)(void);
+    int (*by_bus)(const char *bus, nvml_card *);
+    int (*energy)(nvml_card, unsigned long long *millijoules);
+};
+
+static const struct cuda_library library = {
+    .title = "NVML",
+    .package = "the NVIDIA driver",
+    .files = (const char *const[]){"libnvidia-ml.so.1", NULL},
+    .functions = (const char *const[]){"nvmlInit_v2", "nvmlShutdown", "nvmlDeviceGetHandleByPciBusId_v2",
+                                       "nvmlDeviceGetTotalEnergyConsumption", NULL},
+};
+
+struct cuda_meter {
+    struct nvml nvml;
+    bool started;
+    nvml_card card;  // NULL: no energy is known
+};
+
+static bool place_on_bus(int index, char *into, size_t room)
+{
+    int domain, bus, device;
+    if (cudaDeviceGetAttribute(&domain, cudaDevAttrPciDomainId, index) != cudaSuccess ||
+        cudaDeviceGetAttribute(&bus, cudaDevAttrPciBusId, index) != cudaSuccess ||
+        cudaDeviceGetAttribute(&device, cudaDevAttrPciDeviceId, index) != cudaSuccess)
+        return false;
+    snprintf(into, room, "%08x:%02x:%02x.0", (unsigned)domain, (unsigned)bus, (unsigned)device);
+    return true;
+}
+
+static struct cuda_meter *meter_open(int index)
+{
+    struct cuda_meter *m = zalloc(sizeof *m);
+    char place[32];
+    if (!place_on_bus(index, place, sizeof place) || cuda_library_load(&library, &m->nvml) < 0) return m;
+    m->started = m->nvml.init() == 0;
+    if (!m->started || m->nvml.by_bus(place, &m->card) != 0) m->card = NULL;
+    return m;
+}
+
+bool cuda_meter_energy(struct cuda_device *cuda, int64_t *since_start)
+{
+    if (!cuda->meter) cuda->meter = meter_open(cuda->index);
+    unsigned long long millijoules;
+    if (!cuda->meter->card || cuda->meter->nvml.energy(cuda->meter->card, &millijoules) != 0) return false;
+    *since_start = (int64_t)millijoules * 1000;
+    return true;
+}
+
+void cuda_meter_close(struct cuda_meter *m)
+{
+    if (m && m->started) m->nvml.shutdown();
+    free(m);
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// A list of what the driver gave, each with how much of it is carved and how many pieces are in use. A session takes all
+// and gives all back, so a chunk is carved from its beginning to its end and returned when its last piece is. Cost: a walk
+// over the list a call, some hundred entries at most.
+#include "runtime/cuda/cuda_pool.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct piece {
+    char *base;
+    size_t bytes, carved;  // carved == bytes: a large one
+    int in_use;
+};
+
+struct cuda_pool {
+    struct piece *piece;
+    int count, room;
+    size_t taken, most;
+};
+
+struct cuda_pool *cuda_pool_new(void)
+{
+    return zalloc(sizeof(struct cuda_pool));
+}
+
+void cuda_pool_free(struct cuda_pool *p)
+{
+    if (!p) return;
+    for (int i = 0; i < p->count; i++) (void)cudaFree(p->piece[i].base);
+    free(p->piece);
+    free(p);
+}
+
+size_t cuda_pool_most(const struct cuda_pool *p)
+{
+    return p->most;
+}
+
+static int add(struct cuda_pool *p, size_t bytes, size_t asked)
+{
+    void *base = NULL;
+    cudaError_t error = cudaMalloc(&base, bytes);
+    if (error != cudaSuccess) {
+        char what[64];
+        snprintf(what, sizeof what, "taking %zu bytes of the card's memory", asked);
+        return cuda_check(error, what);
+    }
+    if (p->count == p->room) {
+        p->room = p->room ? 2 * p->room : 32;
+        p->piece = grow(p->piece, (size_t)p->room * sizeof *p->piece);
+    }
+    p->taken += bytes;
+    if (p->most < p->taken) p->most = p->taken;
+    p->piece[p->count] = (struct piece){.base = base, .bytes = bytes};
+    return p->count++;
+}
+
+int cuda_pool_take(struct cuda_pool *p, size_t bytes, void **into)
+{
+    size_t room = (bytes + CUDA_POOL_ALIGN - 1) / CUDA_POOL_ALIGN * CUDA_POOL_ALIGN;
+    if (room < bytes) return fail(ERR_MEMORY, "%zu bytes are more than there are addresses", bytes);
+    if (room == 0) room = CUDA_POOL_ALIGN;
+    bool small = room <= CUDA_POOL_SMALL;
+    int at = 0;
+    while (at < p->count && (!small || p->piece[at].bytes - p->piece[at].carved < room)) at++;
+    if (at == p->count) {
+        at = add(p, small ? CUDA_POOL_CHUNK : room, bytes);
+        if (at < 0) return at;
+    }
+    *into = p->piece[at].base + p->piece[at].carved;
+    p->piece[at].carved += room;
+    p->piece[at].in_use++;
+    return 0;
+}
+
+void cuda_pool_give(struct cuda_pool *p, void *block)
+{
+    if (!block) return;
+    for (int i = 0; i < p->count; i++) {
+        struct piece *piece = &p->piece[i];
+        if ((char *)block < piece->base || (char *)block >= piece->base + piece->carved) continue;
+        if (--piece->in_use > 0) return;
+        (void)cudaFree(piece->base);
+        p->taken -= piece->bytes;
+        p->piece[i] = p->piece[--p->count];
+        return;
+    }
+    BUG("memory was given back that was never taken");
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program is an array of steps. Compiling settles each one's launcher and arguments, then records one run as a CUDA
+// graph; a run replays it: one call, whatever the number of nodes, and nothing is allocated or waited for.
+//
+// For finding faults two variables of the environment are read when a device is opened:
+//   DAWN_CUDA_GRAPHS=off   runs step by step instead of replaying a graph; results are the same bytes
+//   DAWN_CUDA_SYNC=on      also waits after every step, so that a failure on the card names the node
+#include "runtime/cuda/cuda_program.h"
+
+#include "runtime/cuda/cuda_weights.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct program {
+    struct cuda_device *cuda;
+    const struct plan *plan;
+    struct arena arena;
+    struct cuda_step *step;
+    int prepared;                // steps to release
+    struct cuda_weights *weights;
+    cudaGraphExec_t replay;      // NULL: nothing to do, or graphs are off
+    cudaEvent_t *event;          // for profile: one before the first step, one behind each; made when first needed
+    int events;
+    char name[sizeof ((struct cuda_device *)0)->ran];
+};
+
+// ---- steps
+
+enum { WHAT = 256 };
+static const char *step_text(char into[WHAT], const char *doing, const struct cuda_step *s)
+{
+    snprintf(into, WHAT, "%s %s of %s in graph %s", doing, op_table[s->node->op].name,
+             s->node->scope && *s->node->scope ? s->node->scope : "a node", s->graph->name ? s->graph->name : "without a name");
+    return into;
+}
+
+static int step_failed(const struct cuda_step *s, int rc)  // what cuDNN and cuBLASLt say does not know the node
+{
+    char what[WHAT], why[ERROR_TEXT_MAX];
+    snprintf(why, sizeof why, "%s", error_text());
+    return fail(rc, "cuda: %s: %s", step_text(what, "launching", s), why);
+}
+
+static int step_launch(struct program *p, struct cuda_step *s)
+{
+    char what[WHAT];
+    if (!s->run && !s->launch) return 0;
+    TRY(cuda_weights_before(p->weights, s->position));
+    if (s->run) {
+        int rc = s->run(s);
+        if (rc < 0) return step_failed(s, rc);
+    } else {
+        cudaError_t error = s->launch(p->cuda->stream, s->args);
+        if (error != cudaSuccess) return cuda_check(error, step_text(what, "launching", s));
+    }
+    if (!p->cuda->sync) return 0;
+    cudaError_t error = cudaStreamSynchronize(p->cuda->stream);
+    return error == cudaSuccess ? 0 : cuda_check(error, step_text(what, "running", s));
+}
+
+static int launch_all(struct program *p)
+{
+    TRY(cuda_weights_begin(p->weights));
+    for (int i = 0; i < p->plan->count; i++) TRY(step_launch(p, &p->step[i]));
+    return 0;
+}
+
+static int step_prepare(struct program *p, char *slab, int position)
+{
+    const struct plan *plan = p->plan;
+    const struct graph *g = plan->graph;
+    const struct node *n = &g->node[plan->order[position]];
+    struct cuda_step *s = &p->step[p->prepared++];
+    *s = (struct cuda_step){.cuda = p->cuda, .plan = plan, .graph = g, .node = n, .position = position, .arena = &p->arena,
+                            .work_bytes = plan->work_bytes[position]};
+    for (int i = 0; i < op_table[n->op].inputs; i++) s->in[i] = plan_address(plan, slab, n->in[i]);
+    for (int i = 0; i < op_table[n->op].outputs; i++) s->out[i] = plan_address(plan, slab, n->out[i]);
+    if (s->work_bytes) s->work = slab + plan->work_offset[position];
+    int rc = cuda_ops[n->op]->prepare(s);
+    if (rc == 0) return 0;
+    char what[WHAT], why[ERROR_TEXT_MAX];
+    snprintf(why, sizeof why, "%s", error_text());
+    return fail(rc, "cuda: %s: %s", step_text(what, "preparing", s), why);
+}
+
+// ---- compiling
+
+// Relaxed: kernels and libraries may load code behind a launch, which a stricter capture would forbid.
+static int capture(struct program *p)
+{
+    cudaGraph_t graph = NULL;
+    TRY(cuda_check(cudaStreamBeginCapture(p->cuda->stream, cudaStreamCaptureModeRelaxed), "capturing a graph"));
+    int rc = launch_all(p);
+    cudaError_t error = cudaStreamEndCapture(p->cuda->stream, &graph);  // always, else the stream is lost
+    if (rc == 0 && error != cudaSuccess) rc = cuda_check(error, "ending the capture of a graph");
+    if (rc == 0) {
+        error = cudaGraphInstantiate(&p->replay, graph, 0);
+        if (error != cudaSuccess) rc = cuda_check(error, "making a captured graph ready");
+    }
+    if (graph) (void)cudaGraphDestroy(graph);
+    return rc;
+}
+
+static bool anything_to_do(const struct program *p)
+{
+    for (int i = 0; i < p->plan->count; i++)
+        if (p->step[i].run || p->step[i].launch) return true;
+    return false;
+}
+
+static int compile(struct program *p, void *slab)
+{
+    TRY(cuda_check(cudaSetDevice(p->cuda->index), "choosing the card"));
+    p->weights = cuda_weights_new(p->cuda, p->plan, slab, &p->arena);
+    for (int i = 0; i < p->plan->count; i++) TRY(step_prepare(p, slab, i));
+    return p->cuda->graphs && anything_to_do(p) ? capture(p) : 0;
+}
+
+int cuda_program_compile(struct device *device, const struct plan *plan, void *slab, struct program **into)
+{
+    struct program *p = zalloc(sizeof *p);
+    p->cuda = (struct cuda_device *)device;
+    p->plan = plan;
+    snprintf(p->name, sizeof p->name, "%s", plan->graph->name ? plan->graph->name : "");
+    p->step = arena_alloc(&p->arena, (size_t)(plan->count + 1) * sizeof *p->step);
+    int rc = compile(p, slab);
+    if (rc < 0) {
+        cuda_program_release(p);
+        return rc;
+    }
+    *into = p;
+    return 0;
+}
+
+void cuda_program_release(struct program *p)
+{
+    (void)cudaStreamSynchronize(p->cuda->stream);  // what it still runs needs what is now ended
+    for (int i = 0; i < p->prepared; i++)
+        if (p->step[i].release) p->step[i].release(&p->step[i]);
+    for (int i = 0; i < p->events; i++) (void)cudaEventDestroy(p->event[i]);
+    if (p->replay) (void)cudaGraphExecDestroy(p->replay);
+    arena_free(&p->arena);
+    free(p);
+}
+
+// ---- running
+
+// What a card reports now may have happened in an earlier run: the sentence says which, and how to learn more.
+static int late_failure(const struct cuda_device *cuda, cudaError_t error, const char *what)
+{
+    int rc = cuda_check(error, what);
+    if (error == cudaErrorMemoryAllocation || !*cuda->ran || cuda->sync) return rc;
+    char why[ERROR_TEXT_MAX];
+    snprintf(why, sizeof why, "%s", error_text());
+    return fail(rc, "%s; graph %s ran last: with DAWN_CUDA_GRAPHS=off DAWN_CUDA_SYNC=on in the environment every node is "
+                "waited for, and the one that fails is named", why, cuda->ran);
+}
+
+int cuda_program_wait(struct cuda_device *cuda)
+{
+    cudaError_t error = cudaStreamSynchronize(cuda->stream);
+    return error == cudaSuccess ? 0 : late_failure(cuda, error, "waiting for the card");
+}
+
+int cuda_program_run(struct program *p)
+{
+    memcpy(p->cuda->ran, p->name, sizeof p->name);
+    TRY(cuda_weights_refresh(p->weights));
+    if (!p->cuda->graphs) return launch_all(p);
+    if (!p->replay) return 0;
+    cudaError_t error = cudaGraphLaunch(p->replay, p->cuda->stream);
+    return error == cudaSuccess ? 0 : late_failure(p->cuda, error, "starting a graph");
+}
+
+static int events_ready(struct program *p)
+{
+    if (!p->event) p->event = arena_alloc(&p->arena, (size_t)(p->plan->count + 1) * sizeof *p->event);
+    while (p->events <= p->plan->count) {
+        TRY(cuda_check(cudaEventCreateWithFlags(&p->event[p->events], cudaEventDefault), "making an event"));
+        p->events++;
+    }
+    return 0;
+}
+
+static int profile(struct program *p)
+{
+    TRY(cuda_weights_begin(p->weights));
+    TRY(cuda_check(cudaEventRecord(p->event[0], p->cuda->stream), "recording an event"));
+    for (int i = 0; i < p->plan->count; i++) {
+        TRY(step_launch(p, &p->step[i]));
+        TRY(cuda_check(cudaEventRecord(p->event[i + 1], p->cuda->stream), "recording an event"));
+    }
+    return cuda_program_wait(p->cuda);
+}
+
+int cuda_program_profile(struct program *p, int64_t *ns)
+{
+    memcpy(p->cuda->ran, p->name, sizeof p->name);
+    TRY(cuda_weights_refresh(p->weights));
+    TRY(events_ready(p));
+    TRY(profile(p));
+    for (int i = 0; i < p->plan->count; i++) {
+        float ms = 0;
+        ns[i] = 0;
+        if (!p->step[i].run && !p->step[i].launch) continue;
+        TRY(cuda_check(cudaEventElapsedTime(&ms, p->event[i], p->event[i + 1]), "reading the time between two events"));
+        ns[i] = (int64_t)((double)ms * 1e6);
+    }
+    return 0;
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled plans of the CUDA device: the functions of device.h that cuda.c puts in its table.
+#ifndef DAWN_CUDA_PROGRAM_H
+#define DAWN_CUDA_PROGRAM_H
+
+#include "runtime/cuda/cuda.h"
+
+extern const struct cuda_op *const cuda_ops[OP_COUNT];  // the table of operators (cuda.c)
+
+int cuda_program_compile(struct device *, const struct plan *, void *slab, struct program **) MUST_CHECK;
+int cuda_program_run(struct program *) MUST_CHECK;
+int cuda_program_profile(struct program *, int64_t *ns) MUST_CHECK;
+void cuda_program_release(struct program *);
+
+// Waits for all work of a device; what failed since is told with the graph that ran last.
+int cuda_program_wait(struct cuda_device *) MUST_CHECK;
+
+#endif

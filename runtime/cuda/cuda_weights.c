@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who owns a copy follows from the graph alone: `kept` (asked while planning), compile and cuda_weight come to the same
+// answer each time. Program order is the meaning of updates, so "earlier" is the number of a node. Cost: a walk over the
+// nodes for each reader, when a graph is compiled; nothing but a comparison of versions while it runs.
+#include "runtime/cuda/cuda_weights.h"
+
+#include "runtime/cuda/cuda_program.h"
+#include "runtime/cuda/k_weights.h"
+
+// What is copied: a value as it is after node `made`, in a type.
+struct source {
+    int root;       // the value whose bytes are read: aliases are looked through
+    int made;       // the last node before the reader that writes it; NONE: it is as the program found it
+    enum dtype to;
+};
+
+static int root_of(const struct graph *g, int v)
+{
+    for (;;) {
+        int maker = g->value[v].slot ? NONE : g->value[v].producer;
+        if (maker == NONE || !(op_table[g->node[maker].op].flags & OP_FLAG_ALIAS)) return v;
+        v = g->node[maker].in[0];
+    }
+}
+
+static bool writes(const struct node *n, int v)
+{
+    for (int i = 0; i < MAX_OUT; i++)
+        if (n->out[i] == v) return true;
+    return false;
+}
+
+// Whether input i of a node is read through a copy, and of what.
+static bool reads_copy(const struct graph *g, int node, int i, struct source *source)
+{
+    const struct node *n = &g->node[node];
+    if (!cuda_ops[n->op]->copies || n->in[i] == NONE || g->value[n->in[i]].dtype != F32) return false;
+    source->to = F32;
+    unsigned mask = cuda_ops[n->op]->copies(g, n, &source->to);
+    if (!(mask >> i & 1u) || source->to == F32) return false;
+    source->root = root_of(g, n->in[i]);
+    source->made = node - 1;
+    while (source->made >= 0 && !writes(&g->node[source->made], source->root)) source->made--;
+    if (source->made < 0) source->made = NONE;
+    return true;
+}
+
+// The first reader of a source: a node and which input of it.
+static int owner_of(const struct graph *g, int node, int input, const struct source *source, int *which)
+{
+    for (int m = source->made + 1; m <= node; m++)
+        for (int i = 0; i < op_table[g->node[m].op].inputs; i++) {
+            struct source other;
+            if (!reads_copy(g, m, i, &other) || other.root != source->root || other.to != source->to) continue;
+            *which = i;
+            return m;
+        }
+    *which = input;
+    BUG("a reader is not found among the readers");
+}
+
+static size_t copy_bytes(const struct graph *g, const struct node *n, int i, enum dtype to)
+{
+    size_t bytes = (size_t)shape_count(&g->value[n->in[i]].shape) * dtype_size(to);
+    return (bytes + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN;
+}
+
+// Where in what a node keeps the copy of its input `until` lies; MAX_IN: behind all of them.
+static size_t kept_before(const struct graph *g, int node, int until)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < until && i < op_table[g->node[node].op].inputs; i++) {
+        struct source source;
+        int which;
+        if (reads_copy(g, node, i, &source) && owner_of(g, node, i, &source, &which) == node && which == i)
+            bytes += copy_bytes(g, &g->node[node], i, source.to);
+    }
+    return bytes;
+}
+
+size_t cuda_weights_kept(struct device *device, const struct graph *g, const struct node *n)
+{
+    (void)device;
+    return kept_before(g, (int)(n - g->node), MAX_IN);
+}
+
+static void *copy_address(const struct plan *plan, int node, int i)
+{
+    BUG_IF(plan->order[node] != node);  // kept_offset is by position, and this file thinks in nodes
+    return (char *)plan->kept + plan->kept_offset[node] + kept_before(plan->graph, node, i);
+}
+
+const void *cuda_weight(const struct cuda_step *s, int i, enum dtype to)
+{
+    const struct value *v = cuda_in(s, i);
+    if (!v || v->dtype == to) return s->in[i];
+    int node = (int)(s->node - s->graph->node), which;
+    struct source source;
+    BUG_IF(!reads_copy(s->graph, node, i, &source) || source.to != to || !s->plan->kept);
+    int owner = owner_of(s->graph, node, i, &source, &which);
+    return copy_address(s->plan, owner, which);
+}
+
+// ---- making them
+
+enum moment { FROZEN, BEGIN, LATE };  // before the run if the slot changed; first thing in a run; ahead of the owner
+
+struct copy {
+    enum moment moment;
+    int position;             // of the owner
+    const float *from;
+    void *to;
+    int64_t count;
+    enum dtype type;
+    const struct slot *slot;  // FROZEN: whose version is watched
+    uint64_t version;         // of the slot when it was copied
+};
+
+struct cuda_weights {
+    struct cuda_device *cuda;
+    struct copy *copy;
+    int count;
+};
+
+static enum moment moment_of(const struct graph *g, const struct source *source)
+{
+    if (!g->value[source->root].slot || source->made != NONE) return LATE;
+    for (int i = 0; i < g->nodes; i++)
+        if (writes(&g->node[i], source->root)) return BEGIN;
+    return FROZEN;
+}
+
+static void add_owned(struct cuda_weights *w, const struct plan *plan, void *slab, int node)
+{
+    const struct graph *g = plan->graph;
+    for (int i = 0; i < op_table[g->node[node].op].inputs; i++) {
+        struct source source;
+        int which;
+        if (!reads_copy(g, node, i, &source) || owner_of(g, node, i, &source, &which) != node || which != i) continue;
+        int value = g->node[node].in[i];
+        w->copy[w->count++] = (struct copy){
+            .moment = moment_of(g, &source), .position = node, .from = plan_address(plan, slab, value),
+            .to = copy_address(plan, node, i), .count = shape_count(&g->value[value].shape), .type = source.to,
+            .slot = g->value[source.root].slot, .version = UINT64_MAX};
+    }
+}
+
+struct cuda_weights *cuda_weights_new(struct cuda_device *cuda, const struct plan *plan, void *slab, struct arena *arena)
+{
+    struct cuda_weights *w = arena_alloc(arena, sizeof *w);
+    w->cuda = cuda;
+    int most = 0;
+    for (int n = 0; n < plan->graph->nodes; n++)
+        for (int i = 0; i < MAX_IN; i++) most += cuda_ops[plan->graph->node[n].op]->copies && plan->graph->node[n].in[i] != NONE;
+    w->copy = arena_alloc(arena, (size_t)(most + 1) * sizeof *w->copy);
+    for (int n = 0; n < plan->graph->nodes; n++) add_owned(w, plan, slab, n);
+    return w;
+}
+
+static int flush(struct cuda_weights *w, struct k_weights *k)
+{
+    if (k->tensors) TRY(cuda_check(k_weights(w->cuda->stream, k), "launching the 16-bit copies of weights"));
+    k->tensors = 0;
+    return 0;
+}
+
+static bool due(const struct copy *c, enum moment moment, int position)
+{
+    if (c->moment != moment || c->count == 0) return false;
+    return moment == FROZEN ? c->version != c->slot->version : moment == BEGIN || c->position == position;
+}
+
+// One launch for every K_WEIGHTS copies that are due, each type by itself.
+static int cast_due(struct cuda_weights *w, enum moment moment, int position)
+{
+    struct k_weights k;
+    for (enum dtype type = BF16; type <= F16; type++) {
+        k.tensors = 0, k.type = type, k.first[0] = 0;
+        for (int i = 0; i < w->count; i++) {
+            const struct copy *c = &w->copy[i];
+            if (c->type != type || !due(c, moment, position)) continue;
+            k.of[k.tensors].from = c->from, k.of[k.tensors].to = c->to, k.of[k.tensors].count = c->count;
+            int64_t end = k.first[k.tensors] + (c->count + K_WEIGHTS_BLOCK - 1) / K_WEIGHTS_BLOCK;
+            if (end > INT32_MAX) return fail(ERR_UNSUPPORTED, "cuda: weights of %lld elements", (long long)c->count);
+            k.first[++k.tensors] = (int)end;
+            if (k.tensors == K_WEIGHTS) TRY(flush(w, &k));
+        }
+        TRY(flush(w, &k));
+    }
+    return 0;
+}
+
+int cuda_weights_refresh(struct cuda_weights *w)
+{
+    TRY(cast_due(w, FROZEN, NONE));
+    for (int i = 0; i < w->count; i++)
+        if (w->copy[i].moment == FROZEN) w->copy[i].version = w->copy[i].slot->version;
+    return 0;
+}
+
+int cuda_weights_begin(struct cuda_weights *w)
+{
+    return cast_due(w, BEGIN, NONE);
+}
+
+int cuda_weights_before(struct cuda_weights *w, int position)
+{
+    return cast_due(w, LATE, position);
+}
