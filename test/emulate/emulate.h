@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a kernel file needs to be compiled by the host's C++ compiler, put before it with -include: CUDA's words, its
+// indices, barriers, warp collectives and the few intrinsics that kernels here use. Each thread of a block runs the
+// kernel's own lines, on a fiber (emulate.cc); launches go to the pretend runtime (cudart.cc). What is missing here
+// must not be used in a kernel.
+//
+// Shared memory is static memory: blocks run one after another, and it is filled with NaN before each. Float atomics do
+// not compile, because sums that meet in them come out differently each time.
+#ifndef DAWN_EMULATE_H
+#define DAWN_EMULATE_H
+#define DAWN_EMULATE 1
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime_api.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <type_traits>
+
+#undef __global__
+#undef __device__
+#undef __host__
+#undef __shared__
+#undef __constant__
+#undef __forceinline__
+#undef __launch_bounds__
+#undef __grid_constant__
+#define __global__
+#define __device__
+#define __host__
+#define __shared__ static
+#define __constant__ static const
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define __grid_constant__
+
+// ---- where a thread is
+
+struct emulate_place {
+    uint3 thread, block;
+    dim3 threads, blocks;
+};
+extern struct emulate_place emulate_here;  // of the thread that runs now
+#define threadIdx ((const uint3 &)emulate_here.thread)
+#define blockIdx ((const uint3 &)emulate_here.block)
+#define blockDim ((const dim3 &)emulate_here.threads)
+#define gridDim ((const dim3 &)emulate_here.blocks)
+enum { warpSize = 32 };
+
+// ---- launching
+
+extern "C" cudaError_t emulate_launch(const void *kernel, void (*call)(const void *kernel, const void *k), const void *k,
+                                      size_t bytes, dim3 grid, dim3 block, cudaStream_t stream);
+
+template <typename K> static void emulate_call(const void *kernel, const void *k)
+{
+    ((void (*)(K))kernel)(*(const K *)k);
+}
+
+template <typename K>
+static inline cudaError_t launch(void (*kernel)(const K), dim3 grid, dim3 block, cudaStream_t stream, const K &k)
+{
+    static_assert(sizeof(K) <= 4096, "a kernel takes at most 4096 bytes of arguments");
+    static_assert(std::is_trivially_copyable<K>::value, "arguments of a kernel are copied as bytes");
+    return emulate_launch((const void *)kernel, emulate_call<K>, &k, sizeof k, grid, block, stream);
+}
+
+// ---- waiting for each other
+
+extern "C" void emulate_barrier(const char *file, int line);
+
+// A meeting of the lanes of `mask` in the caller's warp: when the last has come, `meet` is called once with what each of
+// them brought (NULL for lanes not in the mask), and then all go on. `what` and the line must be the same for all.
+extern "C" void emulate_meet(unsigned mask, void *mine, void (*meet)(void *const brought[32]), const char *what,
+                             const char *file, int line);
+
+// Every lane of a warp deposits `bytes` bytes and gets those of all 32, one lane's after another's.
+extern "C" void emulate_gather(const void *mine, size_t bytes, void *all32, const char *file, int line);
+static inline void emulate_warp_gather(const void *mine, size_t bytes, void *all32, const char *file = __builtin_FILE(),
+                                       int line = __builtin_LINE())
+{
+    emulate_gather(mine, bytes, all32, file, line);
+}
+
+#define EMULATE_AT const char *file = __builtin_FILE(), int line = __builtin_LINE()
+
+static inline void __syncthreads(EMULATE_AT) { emulate_barrier(file, line); }
+static inline void __syncwarp(unsigned mask = 0xffffffffu, EMULATE_AT)
+{
+    emulate_meet(mask, &mask, [](void *const *) {}, "__syncwarp", file, line);
+}
+
+template <typename T> struct emulate_shuffle {
+    T value, result;
+    int from;  // the lane whose value is wanted
+};
+template <typename T>
+static inline T emulate_exchange(unsigned mask, T value, int from, const char *what, const char *file, int line)
+{
+    struct emulate_shuffle<T> mine = {value, value, from};
+    emulate_meet(
+        mask, &mine,
+        [](void *const *brought) {
+            for (int i = 0; i < 32; i++) {
+                struct emulate_shuffle<T> *to = (struct emulate_shuffle<T> *)brought[i];
+                if (!to) continue;
+                const struct emulate_shuffle<T> *of = (const struct emulate_shuffle<T> *)brought[to->from];
+                // A lane that did not come has no value to give: on a card this is whatever the register held.
+                if (of) to->result = of->value;
+                else memset((void *)&to->result, 0xff, sizeof to->result);
+            }
+        },
+        what, file, line);
+    return mine.result;
+}
+static inline int emulate_lane()
+{
+    const struct emulate_place &h = emulate_here;
+    return (int)((h.thread.x + h.threads.x * (h.thread.y + h.threads.y * h.thread.z)) % 32);
+}
+template <typename T>
+static inline T emulate_shfl(unsigned mask, T value, int lane, int width, const char *file, int line)
+{
+    int me = emulate_lane();
+    return emulate_exchange(mask, value, (me & -width) | (lane & (width - 1)), "__shfl_sync", file, line);
+}
+template <typename T>
+static inline T emulate_shfl_xor(unsigned mask, T value, int lane, int width, const char *file, int line)
+{
+    int me = emulate_lane(), from = me ^ lane;
+    return emulate_exchange(mask, value, from < (me & -width) + width ? from & 31 : me, "__shfl_xor_sync", file, line);
+}
+template <typename T>
+static inline T emulate_shfl_down(unsigned mask, T value, unsigned by, int width, const char *file, int line)
+{
+    int me = emulate_lane(), from = me + (int)by;
+    return emulate_exchange(mask, value, from < (me & -width) + width ? from : me, "__shfl_down_sync", file, line);
+}
+template <typename T>
+static inline T emulate_shfl_up(unsigned mask, T value, unsigned by, int width, const char *file, int line)
+{
+    int me = emulate_lane(), from = me - (int)by;
+    return emulate_exchange(mask, value, from >= (me & -width) ? from : me, "__shfl_up_sync", file, line);
+}
+#define EMULATE_SHUFFLES(T)                                                                                            \
+    static inline T __shfl_sync(unsigned mask, T x, int lane, int width = 32, EMULATE_AT)                              \
+    {                                                                                                                  \
+        return emulate_shfl<T>(mask, x, lane, width, file, line);                                                      \
+    }                                                                                                                  \
+    static inline T __shfl_xor_sync(unsigned mask, T x, int lane, int width = 32, EMULATE_AT)                          \
+    {                                                                                                                  \
+        return emulate_shfl_xor<T>(mask, x, lane, width, file, line);                                                  \
+    }                                                                                                                  \
+    static inline T __shfl_down_sync(unsigned mask, T x, unsigned by, int width = 32, EMULATE_AT)                      \
+    {                                                                                                                  \
+        return emulate_shfl_down<T>(mask, x, by, width, file, line);                                                   \
+    }                                                                                                                  \
+    static inline T __shfl_up_sync(unsigned mask, T x, unsigned by, int width = 32, EMULATE_AT)                        \
+    {                                                                                                                  \
+        return emulate_shfl_up<T>(mask, x, by, width, file, line);                                                     \
+    }
+EMULATE_SHUFFLES(float)
+EMULATE_SHUFFLES(int)
+EMULATE_SHUFFLES(unsigned)
+EMULATE_SHUFFLES(long)
+EMULATE_SHUFFLES(unsigned long)
+EMULATE_SHUFFLES(long long)
+EMULATE_SHUFFLES(unsigned long long)
+
+struct emulate_vote {
+    int mine;
+    unsigned all;
+};
+static inline unsigned emulate_ballot(unsigned mask, int yes, const char *what, const char *file, int line)
+{
+    struct emulate_vote vote = {yes, 0};
+    emulate_meet(
+        mask, &vote,
+        [](void *const *brought) {
+            unsigned all = 0;
+            for (int i = 0; i < 32; i++)
+                if (brought[i] && ((struct emulate_vote *)brought[i])->mine) all |= 1u << i;
+            for (int i = 0; i < 32; i++)
+                if (brought[i]) ((struct emulate_vote *)brought[i])->all = all;
+        },
+        what, file, line);
+    return vote.all;
+}
+static inline unsigned __ballot_sync(unsigned mask, int yes, EMULATE_AT)
+{
+    return emulate_ballot(mask, yes, "__ballot_sync", file, line);
+}
+static inline int __any_sync(unsigned mask, int yes, EMULATE_AT)
+{
+    return emulate_ballot(mask, yes, "__any_sync", file, line) != 0;
+}
+static inline int __all_sync(unsigned mask, int yes, EMULATE_AT)
+{
+    return emulate_ballot(mask, yes, "__all_sync", file, line) == mask;
+}
+
+// ---- memory
+
+template <typename T> static inline T __ldg(const T *from) { return *from; }
+template <typename T> static inline T __ldcs(const T *from) { return *from; }
+template <typename T> static inline T __ldcg(const T *from) { return *from; }
+template <typename T> static inline void __stcs(T *to, T x) { *to = x; }
+template <typename T> static inline void __stcg(T *to, T x) { *to = x; }
+static inline void __threadfence() {}
+static inline void __threadfence_block() {}
+
+// Whole numbers only. (A thread is never interrupted between two barriers, so this is one.)
+#define EMULATE_ATOMIC(T, name, after)                                                                                 \
+    static inline T name(T *at, T x)                                                                                   \
+    {                                                                                                                  \
+        T old = *at;                                                                                                   \
+        *at = (after);                                                                                                 \
+        return old;                                                                                                    \
+    }
+EMULATE_ATOMIC(int, atomicAdd, old + x)
+EMULATE_ATOMIC(unsigned, atomicAdd, old + x)
+EMULATE_ATOMIC(unsigned long long, atomicAdd, old + x)
+EMULATE_ATOMIC(int, atomicMax, old > x ? old : x)
+EMULATE_ATOMIC(unsigned, atomicMax, old > x ? old : x)
+EMULATE_ATOMIC(int, atomicMin, old < x ? old : x)
+EMULATE_ATOMIC(unsigned, atomicMin, old < x ? old : x)
+EMULATE_ATOMIC(int, atomicOr, old | x)
+EMULATE_ATOMIC(unsigned, atomicOr, old | x)
+float atomicAdd(float *, float) = delete;
+double atomicAdd(double *, double) = delete;
+float atomicAdd(__half *, __half) = delete;
+float atomicAdd(__nv_bfloat16 *, __nv_bfloat16) = delete;
+
+// ---- arithmetic
+
+template <typename To, typename From> static inline To emulate_bits(From x)
+{
+    static_assert(sizeof(To) == sizeof(From), "");
+    To to;
+    memcpy(&to, &x, sizeof to);
+    return to;
+}
+static inline unsigned __float_as_uint(float x) { return emulate_bits<unsigned>(x); }
+static inline int __float_as_int(float x) { return emulate_bits<int>(x); }
+static inline float __uint_as_float(unsigned x) { return emulate_bits<float>(x); }
+static inline float __int_as_float(int x) { return emulate_bits<float>(x); }
+static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
+static inline float __frsqrt_rn(float x) { return 1.0f / sqrtf(x); }
+static inline float __fsqrt_rn(float x) { return sqrtf(x); }
+static inline float __frcp_rn(float x) { return 1.0f / x; }
+static inline float __fdividef(float x, float y) { return x / y; }
+static inline float __fdiv_rn(float x, float y) { return x / y; }
+static inline float __fmul_rn(float x, float y) { return x * y; }
+static inline float __fadd_rn(float x, float y) { return x + y; }
+static inline float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
+static inline float __saturatef(float x) { return x > 0.0f ? x < 1.0f ? x : 1.0f : 0.0f; }
+// The C library has functions of these names already.
+#define __expf(x) expf(x)
+#define __logf(x) logf(x)
+#define __log2f(x) log2f(x)
+#define __sinf(x) sinf(x)
+#define __cosf(x) cosf(x)
+#define __powf(x, y) powf(x, y)
+static inline int __float2int_rn(float x) { return (int)rintf(x); }
+static inline int __float2int_rd(float x) { return (int)floorf(x); }
+static inline int __float2int_rz(float x) { return (int)x; }
+static inline int __popc(unsigned x) { return __builtin_popcount(x); }
+static inline int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
+static inline int __ffs(int x) { return __builtin_ffs(x); }
+static inline unsigned __brev(unsigned x)
+{
+    unsigned y = 0;
+    for (int i = 0; i < 32; i++) y |= (x >> i & 1u) << (31 - i);
+    return y;
+}
+static inline unsigned __umulhi(unsigned x, unsigned y) { return (unsigned)(((uint64_t)x * y) >> 32); }
+static inline int __mulhi(int x, int y) { return (int)(((int64_t)x * y) >> 32); }
+static inline unsigned long long __umul64hi(unsigned long long x, unsigned long long y)
+{
+    return (unsigned long long)(((unsigned __int128)x * y) >> 64);
+}
+
+#define EMULATE_EXTREMES(T)                                                                                            \
+    static inline T min(T x, T y) { return y < x ? y : x; }                                                            \
+    static inline T max(T x, T y) { return x < y ? y : x; }
+EMULATE_EXTREMES(int)
+EMULATE_EXTREMES(unsigned)
+EMULATE_EXTREMES(long)
+EMULATE_EXTREMES(unsigned long)
+EMULATE_EXTREMES(long long)
+EMULATE_EXTREMES(unsigned long long)
+static inline float min(float x, float y) { return fminf(x, y); }
+static inline float max(float x, float y) { return fmaxf(x, y); }
+
+#endif
