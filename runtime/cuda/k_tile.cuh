@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles of a matrix product on the ordinary arithmetic units: a block of 256 threads makes TILE x TILE sums of f32
+// products, each thread a square of them in registers. What the two operands are, is said by a `source` that fetches
+// pieces of both into registers and puts them into shared memory; while one step is multiplied the next is under way.
+// k_matmul.cu and k_conv.cu bring the sources.
+//
+// A source has   void fetch(int depth)                           sets its registers for the steps from `depth` on
+//                void put(tile_side<TILE> &l, tile_side<TILE> &r)  writes what was fetched, as [depth][row or column]
+#ifndef DAWN_K_TILE_CUH
+#define DAWN_K_TILE_CUH
+
+#include "runtime/cuda/k_common.cuh"
+
+// Both tiles move 1024 elements an operand and step, four a thread: 64 rows 16 deep, or 32 rows 32 deep.
+template <int TILE> struct tile_of {
+    enum { DEPTH = 1024 / TILE, EACH = TILE / 16, ROW = TILE + 4 };  // EACH x EACH sums a thread
+};
+template <int TILE> using tile_side = float[tile_of<TILE>::DEPTH][tile_of<TILE>::ROW];
+template <int TILE> using tile_sums = float[tile_of<TILE>::EACH][tile_of<TILE>::EACH];
+
+// Element i of what thread t moves: along the depth first, or along the rows first. Neighbours in a warp are neighbours.
+template <int TILE, bool BY_DEPTH> struct tile_element {
+    enum { DEPTH = tile_of<TILE>::DEPTH };
+    __device__ static inline int row(int t, int i)
+    {
+        return BY_DEPTH ? t / DEPTH + i * (K_BLOCK / DEPTH) : t % TILE;
+    }
+    __device__ static inline int depth(int t, int i)
+    {
+        return BY_DEPTH ? t % DEPTH : t / TILE + i * (K_BLOCK / TILE);
+    }
+};
+
+template <int TILE>
+__device__ static inline void tile_step(const tile_side<TILE> &l, const tile_side<TILE> &r, tile_sums<TILE> &sum)
+{
+    enum { EACH = tile_of<TILE>::EACH };
+    int row = (int)threadIdx.x / 16 * EACH, column = (int)threadIdx.x % 16 * EACH;
+#pragma unroll
+    for (int d = 0; d < tile_of<TILE>::DEPTH; d++) {
+        float a[EACH], b[EACH];
+        load<EACH>(&l[d][row], a);
+        load<EACH>(&r[d][column], b);
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+#pragma unroll
+            for (int j = 0; j < EACH; j++) sum[i][j] += a[i] * b[j];
+    }
+}
+
+// The sums over [begin, end) of the depth, for a block of K_BLOCK threads. What lies past `end` has to be put as zero.
+template <int TILE, typename SOURCE>
+__device__ static inline void tile_product(SOURCE &source, int begin, int end, tile_sums<TILE> &sum)
+{
+    __shared__ alignas(16) tile_side<TILE> left[2], right[2];
+    enum { DEPTH = tile_of<TILE>::DEPTH };
+    for (int i = 0; i < tile_of<TILE>::EACH; i++)
+        for (int j = 0; j < tile_of<TILE>::EACH; j++) sum[i][j] = 0.0f;
+    source.fetch(begin);
+    source.put(left[0], right[0]);
+    __syncthreads();
+    for (int d = begin, at = 0; d < end; d += DEPTH, at ^= 1) {
+        bool more = d + DEPTH < end;
+        if (more) source.fetch(d + DEPTH);
+        tile_step<TILE>(left[at], right[at], sum);
+        if (more) source.put(left[at ^ 1], right[at ^ 1]);  // the step before last read it, and a barrier has passed
+        __syncthreads();
+    }
+}
+
+// Where the sums of this thread stand in the result: row tile_row() + i, column tile_column() + j of the tile.
+template <int TILE> __device__ static inline int tile_row() { return (int)threadIdx.x / 16 * tile_of<TILE>::EACH; }
+template <int TILE> __device__ static inline int tile_column() { return (int)threadIdx.x % 16 * tile_of<TILE>::EACH; }
+
+#endif
