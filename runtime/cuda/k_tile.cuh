@@ -54,7 +54,9 @@ __device__ static inline void tile_product(SOURCE &source, int begin, int end, t
 {
     __shared__ alignas(16) tile_side<TILE> left[2], right[2];
     enum { DEPTH = tile_of<TILE>::DEPTH };
+#pragma unroll
     for (int i = 0; i < tile_of<TILE>::EACH; i++)
+#pragma unroll
         for (int j = 0; j < tile_of<TILE>::EACH; j++) sum[i][j] = 0.0f;
     source.fetch(begin);
     source.put(left[0], right[0]);
