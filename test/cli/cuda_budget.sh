@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+# What ptxas said of every kernel when it was built: nothing is spilled, nothing lives on the stack, shared memory stays
+# under 48 KiB, and registers within a budget. The budget of a kernel without a line of its own is 64, with which four
+# blocks of 256 threads fit on a multiprocessor: enough to hide the latency of memory. The others say why they take more.
+set -eu
+
+budgets='matmul_half 128 32 x 32 sums a warp and what is read ahead; four blocks of 128 threads fit
+conv_forward 80 16 sums a thread and four pixels read ahead; bound by arithmetic
+'
+
+check() { # FOLDER: one line a breach
+    awk -v budgets="$budgets" '
+    BEGIN {
+        lines = split(budgets, line, "\n")
+        for (i = 1; i <= lines; i++) if (split(line[i], word, " ") > 1) budget[word[1]] = word[2]
+    }
+    function breach(what) { print name ": " what }
+    /Compiling entry function/ {
+        split($0, part, "\x27")
+        mangled = part[2]
+        name = mangled
+        sub(/^_ZL?/, "", name)
+        length_of = name + 0
+        sub(/^[0-9]+/, "", name)
+        name = substr(name, 1, length_of)
+        kernels++
+    }
+    /bytes stack frame/ {
+        if ($1 > 0) breach($1 " bytes on the stack")
+        if ($5 > 0 || $9 > 0) breach("spills " $5 " bytes and reads " $9)
+    }
+    / Used [0-9]+ registers/ {
+        match($0, /Used [0-9]+/)
+        used = substr($0, RSTART + 5, RLENGTH - 5) + 0
+        most = name in budget ? budget[name] : 64
+        if (used > most) breach(used " registers, budget " most)
+        if (name in budget && used > highest[name]) highest[name] = used
+        if (match($0, /[0-9]+ bytes smem/) && substr($0, RSTART, RLENGTH) + 0 > 49152) breach("more than 48 KiB of shared memory")
+    }
+    END {
+        for (b in budget) {
+            name = b
+            if (!(b in highest)) breach("a budget without a kernel")
+            else if (highest[b] + 16 < budget[b]) breach("its budget of " budget[b] " is loose: it takes " highest[b])
+        }
+        name = "all"
+        if (!kernels) breach("no kernel was found")
+    }' "$1"/*.ptxas
+}
+
+[ -n "${EMULATED:-}" ] || { echo 'this dawn was built without CUDA'; exit 77; }
+
+# It can fail: a spill, a stack frame, too many registers, too much shared memory, a budget that nothing has.
+mkdir made
+cat >made/a.ptxas <<'E2'
+ptxas info    : Compiling entry function '_Z5sillyI6__halfEv1k' for 'sm_90'
+    8 bytes stack frame, 4 bytes spill stores, 12 bytes spill loads
+ptxas info    : Used 65 registers, used 1 barriers, 50000 bytes smem
+E2
+check made >said
+for breach in 'silly: 8 bytes on the stack' 'silly: spills 4 bytes and reads 12' 'silly: 65 registers, budget 64' \
+    'silly: more than 48 KiB' 'matmul_half: a budget without a kernel'; do
+    grep -q "^$breach" said || { echo "not noticed: $breach"; cat said; exit 1; }
+done
+
+check "$ROOT/build/runtime/cuda" >said
+if [ -s said ]; then sort -u said; exit 1; fi
