@@ -20,7 +20,7 @@ struct choose {
     {OPTION_LIST, 0, "set", "KEY=VALUE", "changes one key of the recipe", &(c).set, 0, 0},            \
     {OPTION_INT, 0, "batch", "N", "samples a step, instead of the recipe's", &(c).batch, 1, 1 << 20},                  \
     {OPTION_TEXT, 0, "precision", "P", "auto, f32, bf16 or f16, instead of the recipe's", &(c).precision, 0, 0},            \
-    {OPTION_TEXT, 0, "device", "NAME", "cpu, ref or null", &(c).device, 0, 0},                                         \
+    {OPTION_TEXT, 0, "device", "NAME", "cuda, cuda:1, cpu, ref or null", &(c).device, 0, 0},                           \
     {OPTION_INT, 0, "threads", "N", "threads of the cpu device; 0: all", &(c).threads, 0, 1024}
 
 // Finds the task, the data set's name and folder, and the recipe with everything laid over it.

@@ -115,7 +115,13 @@ static void measured(struct report *r, const char *device_name, int threads)
     if (f.peak_bytes > 0) find(r, OK, "copy", text_si(figure, f.peak_bytes, "B/s"), NULL);
 }
 
-static void one_device(struct report *r, const struct device_type *type, int threads)
+// A card, a driver or a build for it that is not there is nothing to mend, unless it was asked for.
+static enum verdict closed(int rc, bool asked)
+{
+    return !asked && (rc == ERR_MISSING || rc == ERR_UNSUPPORTED) ? MISSING : BROKEN;
+}
+
+static void one_device(struct report *r, const struct device_type *type, bool asked, int threads)
 {
     struct device *device;
     struct device_facts f;
@@ -124,22 +130,21 @@ static void one_device(struct report *r, const struct device_type *type, int thr
     if (rc == 0) {
         rc = type->facts(device, &f);
         if (rc == 0) text_add(&line, "%s: %s", type->about, f.name);
-        if (rc == 0 && type == device_types[0]) text_add(&line, "; %s", f.library);
+        if (rc == 0 && type != &device_ref && type != &device_null) text_add(&line, "; %s", f.library);
         device_close(device);
     }
-    find(r, rc < 0 ? BROKEN : OK, type->name, rc < 0 ? error_text() : line.at, NULL);
+    find(r, rc < 0 ? closed(rc, asked) : OK, type->name, rc < 0 ? error_text() : line.at, NULL);
     text_free(&line);
 }
 
-static void devices(struct report *r, int threads)
+static void devices(struct report *r, const char *wanted, int threads)
 {
     begin(r, "devices", "Devices");
-    bool cuda = false;
     for (int i = 0; device_types[i]; i++) {
-        one_device(r, device_types[i], threads);
-        cuda |= !strcmp(device_types[i]->name, "cuda");
+        size_t length = strlen(device_types[i]->name);
+        bool asked = wanted && !strncmp(wanted, device_types[i]->name, length) && (!wanted[length] || wanted[length] == ':');
+        one_device(r, device_types[i], asked, threads);
     }
-    if (!cuda) find(r, MISSING, "cuda", "not in this build: this version of DAWN computes on processors only", NULL);
 }
 
 // ---- data and records
@@ -241,7 +246,7 @@ int cmd_doctor(int argc, char **argv)
     struct report r = {.as_json = a.json, .json = a.json ? json_object() : NULL};
     program(&r);
     machine(&r);
-    devices(&r, (int)a.threads);
+    devices(&r, a.device, (int)a.threads);
     if (a.measure) measured(&r, a.device, (int)a.threads);
     data_sets(&r, a.data);
     record(&r, a.database);

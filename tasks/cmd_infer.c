@@ -63,7 +63,7 @@ static struct latency_facts facts_of(const struct measured *m, const struct run_
     double board = m->chosen->task->target;  // a lower --target is shown, but makes nobody eligible
     return (struct latency_facts){
         .run = m->a->weights ? 0 : m->run, .weights_digest = f->digest, .task = m->chosen->task->name, .model = f->recipe.model,
-        .precision = dtype_name(f->dtype), .device = m->a->device ? m->a->device : "cpu",
+        .precision = dtype_name(f->dtype), .device = f->device_type,
         .target_micro = llround(fmax(m->target, board) * 1e6), .threads = f->threads, .items = f->items,
         .warmup_items = f->warmup, .model_ns = f->model_ns, .whole_ns = f->whole_ns, .k = f->correct, .views = 1,
         .data = test, .price = m->priced ? &m->price : NULL,
@@ -202,7 +202,7 @@ int cmd_infer(int argc, char **argv)
         {OPTION_TEXT, 0, "weights", "FILE", "a checkpoint instead of a run's", &a.weights, 0, 0},
         {OPTION_TEXT, 0, "data", "NAME|DIR", "synthetic, or the folder that holds the data set", &a.data, 0, 0},
         {OPTION_FLOAT, 't', "target", "SHARE", "accuracy a model must have to be eligible", &a.target, 0, 1},
-        {OPTION_TEXT, 0, "device", "NAME", "cpu, ref or null", &a.device, 0, 0},
+        {OPTION_TEXT, 0, "device", "NAME", "cuda, cuda:1, cpu, ref or null", &a.device, 0, 0},
         {OPTION_INT, 0, "threads", "N", "0: one or all, whichever is faster", &a.threads, 0, 1024},
         {OPTION_TEXT, 0, "precision", "P", "auto (whichever is faster), f32, bf16 or f16", &a.precision, 0, 0},
         {OPTION_INT, 0, "warmup", "N", "images before the clock starts", &a.warmup, 0, 1e6},

@@ -134,6 +134,7 @@ int infer_measure(const struct infer_options *o, struct infer_figures *f)
     if (rc == 0) rc = s.device->type->facts(s.device, &facts);
     if (rc == 0) {
         f->threads = facts.threads;
+        f->device_type = s.device->type->name;
         f->dtype = s.build.dtype;
         snprintf(f->device, sizeof f->device, "%s", facts.name);
         snprintf(f->digest, sizeof f->digest, "%s", checkpoint_digest(s.weights));
@@ -172,7 +173,7 @@ int infer_tune(struct infer_options *o)
         if (o->precision != PRECISION_AUTO && (int)o->precision != p) continue;
         if (p != PRECISION_F32 && o->precision == PRECISION_AUTO && !facts.fast[p == PRECISION_F16 ? F16 : BF16]) continue;
         if (!o->threads) TRY(try_one(o, 1, (enum recipe_precision)p, &best, &winner));
-        if (o->threads || threads_available() > 1)
+        if (o->threads || facts.threads > 1)  // a device without threads is tried once
             TRY(try_one(o, o->threads ? o->threads : threads_available(), (enum recipe_precision)p, &best, &winner));
     }
     o->threads = winner.threads, o->precision = winner.precision;

@@ -22,6 +22,7 @@ struct infer_figures {
     int threads;
     enum dtype dtype;
     struct recipe recipe;
+    const char *device_type;   // "cpu"
     char device[128], digest[DIGEST_HEX];
 };
 
