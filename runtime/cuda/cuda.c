@@ -4,7 +4,7 @@
 #include "runtime/cuda/cuda.h"
 
 #include "runtime/cuda/cuda_meter.h"
-#include "runtime/cuda/cuda_pool.h"
+#include "runtime/cuda/cuda_memory.h"
 #include "runtime/cuda/cuda_program.h"
 #include "runtime/cuda/cuda_weights.h"
 
@@ -20,12 +20,15 @@ const struct cuda_op *const cuda_ops[OP_COUNT] = {
 
 // ---- what there is
 
+enum { OLDEST = 8 };  // compute capability: what the PTX in this program is for
+
 static bool cuda_present(void)
 {
-    int cards = 0;
-    bool any = cudaGetDeviceCount(&cards) == cudaSuccess && cards > 0;
-    if (!any) (void)cudaGetLastError();
-    return any;
+    int cards = 0, major = 0;
+    bool able = cudaGetDeviceCount(&cards) == cudaSuccess && cards > 0 &&
+                cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0) == cudaSuccess && major >= OLDEST;
+    if (!able) (void)cudaGetLastError();
+    return able;
 }
 
 enum { MAJOR = 1000, MINOR = 10 };  // CUDA 13.0 is the number 13000
@@ -35,13 +38,13 @@ static int driver_ready(void)
     int driver = 0, runtime = 0;
     if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) {
         (void)cudaGetLastError();
-        return fail(ERR_MISSING, "there is no NVIDIA driver here (libcuda.so.1 was not found), so no card can be used; "
-                                 "--device cpu needs none");
+        return fail(ERR_MISSING, "device cuda: there is no NVIDIA driver here (libcuda.so.1 was not found), so no card "
+                                 "can be used; --device cpu needs none");
     }
     TRY(cuda_check(cudaRuntimeGetVersion(&runtime), "asking for versions"));
     if (driver / MAJOR < runtime / MAJOR)
-        return fail(ERR_DEVICE, "the NVIDIA driver is too old: it speaks CUDA %d.%d, and this program was built with CUDA "
-                    "%d.%d; a newer driver or an older toolkit helps", driver / MAJOR, driver % MAJOR / MINOR,
+        return fail(ERR_DEVICE, "device cuda: the NVIDIA driver is too old: it speaks CUDA %d.%d, and this program was built "
+                    "with CUDA %d.%d; a newer driver helps, or building with an older toolkit", driver / MAJOR, driver % MAJOR / MINOR,
                     runtime / MAJOR, runtime % MAJOR / MINOR);
     return 0;
 }
@@ -53,13 +56,13 @@ static int card_chosen(int index)
     if (error != cudaSuccess && error != cudaErrorNoDevice) return cuda_check(error, "looking for cards");
     if (cards == 0) {
         (void)cudaGetLastError();
-        return fail(ERR_MISSING, "the NVIDIA driver is here, but it sees no card (nvidia-smi -L lists them; "
+        return fail(ERR_MISSING, "device cuda: the NVIDIA driver is here, but it sees no card (nvidia-smi -L lists them; "
                                  "CUDA_VISIBLE_DEVICES may hide them)");
     }
     if (index < cards) return 0;
-    if (cards == 1) return fail(ERR_USAGE, "there is no cuda:%d; there is one card, cuda:0", index);
-    if (cards == 2) return fail(ERR_USAGE, "there is no cuda:%d; there are 2 cards, cuda:0 and cuda:1", index);
-    return fail(ERR_USAGE, "there is no cuda:%d; there are %d cards, cuda:0 to cuda:%d", index, cards, cards - 1);
+    if (cards == 1) return fail(ERR_USAGE, "device cuda:%d: there is 1 card, cuda:0", index);
+    if (cards == 2) return fail(ERR_USAGE, "device cuda:%d: there are 2 cards, cuda:0 and cuda:1", index);
+    return fail(ERR_USAGE, "device cuda:%d: there are %d cards, cuda:0 to cuda:%d", index, cards, cards - 1);
 }
 
 static int card_read(struct cuda_device *cuda)
@@ -70,8 +73,8 @@ static int card_read(struct cuda_device *cuda)
     cuda->major = card.major, cuda->minor = card.minor;
     cuda->processors = card.multiProcessorCount;
     cuda->memory = card.totalGlobalMem;
-    if (cuda->major < 8)
-        return fail(ERR_UNSUPPORTED, "%s has compute capability %d.%d; the kernels here need 8.0 (Ampere) or newer",
+    if (cuda->major < OLDEST)
+        return fail(ERR_UNSUPPORTED, "device cuda: %s has compute capability %d.%d; the kernels here need 8.0 (Ampere) or newer",
                     cuda->name, cuda->major, cuda->minor);
     return 0;
 }
@@ -110,7 +113,7 @@ static int cuda_open(int index, int threads, struct device **into)
         free(cuda);
         return rc;
     }
-    cuda->pool = cuda_pool_new();
+    cuda->pool = cuda_memory_new();
     *into = &cuda->base;
     return 0;
 }
@@ -122,7 +125,7 @@ static void cuda_close(struct device *device)
     (void)cudaStreamSynchronize(cuda->stream);
     if (cuda->dnn_close) cuda->dnn_close(cuda);
     if (cuda->blas_close) cuda->blas_close(cuda);
-    cuda_pool_free(cuda->pool);
+    cuda_memory_free(cuda->pool);
     cuda_meter_close(cuda->meter);
     (void)cudaStreamDestroy(cuda->stream);
     free(cuda);
@@ -134,12 +137,12 @@ static int cuda_alloc(struct device *device, size_t bytes, void **into)
 {
     struct cuda_device *cuda = (struct cuda_device *)device;
     TRY(cuda_check(cudaSetDevice(cuda->index), "choosing the card"));
-    return cuda_pool_take(cuda->pool, bytes, into);
+    return cuda_memory_take(cuda->pool, bytes, into);
 }
 
 static void cuda_free(struct device *device, void *block)
 {
-    cuda_pool_give(((struct cuda_device *)device)->pool, block);
+    cuda_memory_give(((struct cuda_device *)device)->pool, block);
 }
 
 // The caller may write over `from` when this returns. What the runtime promises of pageable memory is only that it "might"
@@ -239,7 +242,7 @@ static bool cuda_energy(struct device *device, int64_t *since_start)
 
 static size_t cuda_taken(struct device *device)
 {
-    return cuda_pool_most(((struct cuda_device *)device)->pool);
+    return cuda_memory_most(((struct cuda_device *)device)->pool);
 }
 
 const struct device_type device_cuda = {

@@ -7,7 +7,7 @@
 //   cuda_program.c   compile, capture, run, profile
 //   cuda_weights.c   16-bit copies of f32 parameters, made once a run for all who read them
 //   cuda_error.c     errors of the driver as sentences
-//   cuda_pool.c      memory of the card, small pieces carved from chunks
+//   cuda_memory.c    memory of the card, small pieces carved from chunks
 //   cuda_library.c   cuDNN, cuBLASLt and NVML, loaded when they are first needed
 //   cuda_meter.c     the card's energy meter
 //   cuda_*.c         operators by family: what is supported, scratch memory, arguments of the launcher
@@ -18,8 +18,9 @@
 #include "runtime/cuda/kernel.h"
 #include "runtime/device.h"
 
-struct dnn;     // cuDNN and its plans (dnn.h)
-struct blas;    // cuBLASLt (cuda_matmul.c)
+struct dnn;         // cuDNN and its plans (dnn.h)
+struct blas;        // cuBLASLt (cuda_matmul.c)
+struct cuda_memory; // cuda_memory.c
 struct cuda_meter;  // NVML (cuda_meter.c)
 
 struct cuda_device {
@@ -34,7 +35,7 @@ struct cuda_device {
     struct blas *blas;    // NULL until a large product is planned
     void (*dnn_close)(struct cuda_device *), (*blas_close)(struct cuda_device *);  // set by who opens them; called by close
     size_t dnn_version;   // what the loaded cuDNN calls itself (90190); 0: not loaded
-    struct cuda_pool *pool;
+    struct cuda_memory *pool;
     struct cuda_meter *meter;  // NULL until energy is asked for
     bool graphs;          // programs are replayed as CUDA graphs (DAWN_CUDA_GRAPHS=off: step by step)
     bool sync;            // every step is waited for (DAWN_CUDA_SYNC=on), so that a failure has a name; no graphs then

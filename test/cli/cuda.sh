@@ -24,7 +24,7 @@ fi
 [ -n "${EMULATED:-}" ] || { echo 'this dawn was built without CUDA'; exit 77; }
 small='--set widths=8,16,16 --set batch=50 --set epochs=0.2 --set resolution=16'
 
-says 2 'there is no card number 7|there is 1 card' "$EMULATED" train cifar10 --data synthetic --device cuda:7
+says 2 'device cuda:7: there is 1 card' "$EMULATED" train cifar10 --data synthetic --device cuda:7
 
 "$EMULATED" doctor --device cuda --no-measure >out 2>err
 grep -Eq '^  ok +cuda +.*[Ee]mulated' out

@@ -15,7 +15,7 @@ if grep -Eq '^  ok +cuda +' out; then
     tr -s '\n ' ' ' <out | grep -Eq 'compute capability [0-9.]+, [0-9]+ processors; CUDA [0-9.]+, .*cuDNN [0-9.]+, driver'
     exit 0
 fi
-grep -Eq '^  missing +cuda +(there is no NVIDIA driver|the NVIDIA driver is here|this build of DAWN has no CUDA)' out
+grep -Eq '^  missing +cuda +device cuda: (there is no NVIDIA|the NVIDIA driver is here|this program was)' out
 tr -s '\n ' ' ' <out >words
 if grep -q 'no NVIDIA driver' words; then
     said='there is no NVIDIA driver here (libcuda.so.1 was not found), so no card can be used; --device cpu needs none'

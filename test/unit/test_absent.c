@@ -18,8 +18,8 @@ static void says(const char *what, const char *part)
 static void it_says_what_is_missing(void **state)
 {
     (void)state;
-    says("nvcc was not found", "has no CUDA: nvcc was not found. Install");
-    says("no", "it was built with CUDA=no");
+    says("nvcc was not found", "was built without CUDA: nvcc was not found. Install");
+    says("no", "CUDA=no was asked for");
     says("", "the toolkit was not found");
     says("nvcc was not found", "cuDNN 9 and run make again; --device cpu needs none");
 }

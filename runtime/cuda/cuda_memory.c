@@ -2,7 +2,7 @@
 // A list of what the driver gave, each with how much of it is carved and how many pieces are in use. A session takes all
 // and gives all back, so a chunk is carved from its beginning to its end and returned when its last piece is. Cost: a walk
 // over the list a call, some hundred entries at most.
-#include "runtime/cuda/cuda_pool.h"
+#include "runtime/cuda/cuda_memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,18 +13,18 @@ struct piece {
     int in_use;
 };
 
-struct cuda_pool {
+struct cuda_memory {
     struct piece *piece;
     int count, room;
     size_t taken, most;
 };
 
-struct cuda_pool *cuda_pool_new(void)
+struct cuda_memory *cuda_memory_new(void)
 {
-    return zalloc(sizeof(struct cuda_pool));
+    return zalloc(sizeof(struct cuda_memory));
 }
 
-void cuda_pool_free(struct cuda_pool *p)
+void cuda_memory_free(struct cuda_memory *p)
 {
     if (!p) return;
     for (int i = 0; i < p->count; i++) (void)cudaFree(p->piece[i].base);
@@ -32,12 +32,12 @@ void cuda_pool_free(struct cuda_pool *p)
     free(p);
 }
 
-size_t cuda_pool_most(const struct cuda_pool *p)
+size_t cuda_memory_most(const struct cuda_memory *p)
 {
     return p->most;
 }
 
-static int add(struct cuda_pool *p, size_t bytes, size_t asked)
+static int add(struct cuda_memory *p, size_t bytes, size_t asked)
 {
     void *base = NULL;
     cudaError_t error = cudaMalloc(&base, bytes);
@@ -56,16 +56,16 @@ static int add(struct cuda_pool *p, size_t bytes, size_t asked)
     return p->count++;
 }
 
-int cuda_pool_take(struct cuda_pool *p, size_t bytes, void **into)
+int cuda_memory_take(struct cuda_memory *p, size_t bytes, void **into)
 {
-    size_t room = (bytes + CUDA_POOL_ALIGN - 1) / CUDA_POOL_ALIGN * CUDA_POOL_ALIGN;
+    size_t room = (bytes + CUDA_MEMORY_ALIGN - 1) / CUDA_MEMORY_ALIGN * CUDA_MEMORY_ALIGN;
     if (room < bytes) return fail(ERR_MEMORY, "%zu bytes are more than there are addresses", bytes);
-    if (room == 0) room = CUDA_POOL_ALIGN;
-    bool small = room <= CUDA_POOL_SMALL;
+    if (room == 0) room = CUDA_MEMORY_ALIGN;
+    bool small = room <= CUDA_MEMORY_SMALL;
     int at = 0;
     while (at < p->count && (!small || p->piece[at].bytes - p->piece[at].carved < room)) at++;
     if (at == p->count) {
-        at = add(p, small ? CUDA_POOL_CHUNK : room, bytes);
+        at = add(p, small ? CUDA_MEMORY_CHUNK : room, bytes);
         if (at < 0) return at;
     }
     *into = p->piece[at].base + p->piece[at].carved;
@@ -74,7 +74,7 @@ int cuda_pool_take(struct cuda_pool *p, size_t bytes, void **into)
     return 0;
 }
 
-void cuda_pool_give(struct cuda_pool *p, void *block)
+void cuda_memory_give(struct cuda_memory *p, void *block)
 {
     if (!block) return;
     for (int i = 0; i < p->count; i++) {
