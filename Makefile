@@ -207,7 +207,8 @@ $(B)/test/unit/%: $(B)/test/unit/%.o $(B)/libdawn.a
 # ---- the CUDA device without a card: kernels compiled for the host, a runtime and libraries that pretend (test/emulate/)
 EMULATOR := $(KERNELS:%.cu=$(B)/emulate/%.o) $(patsubst %,$(B)/%.o,$(basename $(wildcard test/emulate/*.c test/emulate/*.cc)))
 EMULATED_LIBRARIES := $(patsubst test/emulate/lib/%.c,$(B)/test/emulate/lib/%,$(wildcard test/emulate/lib/*.c))
-EMULATE_FLAGS := $(OPTIMISE) $(SANITISE) -fno-strict-aliasing -Wall -Wextra $(WERROR) -I. $(CUDA_INCLUDE)
+# A wide load at an address that a card would refuse must not pass here: it traps (with SAN it is reported).
+EMULATE_FLAGS := $(OPTIMISE) $(or $(SANITISE),-fsanitize=alignment -fsanitize-undefined-trap-on-error) -fno-strict-aliasing -Wall -Wextra $(WERROR) -I. $(CUDA_INCLUDE)
 emulated: $(EMULATED) $(if $(KERNELS),$(B)/test/emulate/dawn)
 $(B)/emulate/%.o: %.cu $(B)/flags.list
 	$(call say,CXX,$< (for the emulator))
@@ -222,8 +223,9 @@ $(B)/test/emulate/lib/%: test/emulate/lib/%.c $(B)/flags.list
 	$(call say,CC,$< (shared))
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_FLAGS) $(CUDA_INCLUDE) -fPIC -shared $< -o $@
-# The emulator stands before the library, so that its kernels and its runtime are the ones that are linked.
-LINK_EMULATED = $(CC) $(BASE_FLAGS) $(filter %.o,$^) $(B)/libdawn.a -Wl,-rpath,$(abspath $(B))/test/emulate/lib $(LIBS) -lstdc++ -ldl
+# The emulator stands before the library, so that its kernels and its runtime are the ones that are linked. The libraries
+# that pretend call back into the program (emulate_library.h), hence -rdynamic.
+LINK_EMULATED = $(CC) $(BASE_FLAGS) -rdynamic $(filter %.o,$^) $(B)/libdawn.a -Wl,-rpath,$(abspath $(B))/test/emulate/lib $(LIBS) -lstdc++ -ldl
 $(B)/test/emulated/%: $(B)/test/cuda/%.o $(EMULATOR) $(B)/libdawn.a | $(EMULATED_LIBRARIES)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)

@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the threads of a block on one core. A thread is run as a plain call on a fiber; where it must wait (a barrier, a
+// meeting of its warp), the fiber is left and the next thread of the block takes its turn. A thread that ends without
+// waiting leaves its fiber to the next one, so a block whose threads never wait costs little more than its calls.
+//
+// Invariant: the threads of one block run only between barriers that all of them reach, in an order that
+// emulate_order() sets; whoever is waited for and does not come is named, and the program aborts. Blocks run one after
+// another: a block that waits for another one would wait forever, and is found as one that never ends.
+#include "test/emulate/emulate.h"
+
+#include <cxxabi.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "test/emulate/emulate_inside.h"
+#include "test/emulate/emulate_test.h"
+#include "test/emulate/fiber.h"
+
+enum { THREADS_MAX = 1024, SHARED_MAX = 48 << 10 };
+
+enum state { FRESH, READY, AT_BARRIER, AT_MEETING, ENDED };
+
+struct thread {
+    enum state state;
+    struct fiber *fiber;  // while it waits
+    const char *what, *file;
+    int line;
+    unsigned mask;
+    void *mine;
+};
+
+struct emulate_place emulate_here;
+
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+static struct thread threads[THREADS_MAX];
+static unsigned warps_waiting[THREADS_MAX / 32];  // lanes at a meeting
+static int turns[THREADS_MAX];                    // the order of the threads
+static int thread_count, cursor, ready, at_barrier, ended;
+static int current;  // the thread that runs
+static int running;  // a kernel does
+static struct emulate_kernel kernel;
+static const void *kernel_args;
+static struct fiber *idle_fibers, *this_fiber, main_fiber;
+static int order = -1;
+static uint32_t mix;
+
+// ---- what a kernel is called, and what it keeps in shared memory: the program's own table of symbols says
+
+struct symbol {
+    uintptr_t at;
+    size_t size;
+    const char *name;
+};
+struct kernel_facts {
+    std::string name;
+    std::vector<std::pair<void *, size_t>> shared;
+    size_t shared_bytes = 0;
+};
+static std::vector<struct symbol> functions, locals;
+
+static int first_base(struct dl_phdr_info *info, size_t, void *base)
+{
+    *(uintptr_t *)base = info->dlpi_addr;  // the program itself comes first
+    return 1;
+}
+
+static void read_symbols()
+{
+    uintptr_t base = 0;
+    dl_iterate_phdr(first_base, &base);
+    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st) != 0) emulate_die("the program's own file cannot be read");
+    const char *file = (const char *)mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    close(fd);
+    if (file == MAP_FAILED) emulate_die("the program's own file cannot be read");
+    const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)file;
+    const ElfW(Shdr) *sections = (const ElfW(Shdr) *)(file + head->e_shoff);
+    for (int s = 0; s < head->e_shnum; s++) {
+        if (sections[s].sh_type != SHT_SYMTAB) continue;
+        const char *names = file + sections[sections[s].sh_link].sh_offset;
+        const ElfW(Sym) *list = (const ElfW(Sym) *)(file + sections[s].sh_offset);
+        for (size_t i = 0; i < sections[s].sh_size / sizeof *list; i++) {
+            unsigned at = list[i].st_shndx;
+            if (at == SHN_UNDEF || at >= head->e_shnum) continue;
+            const char *name = names + list[i].st_name;
+            struct symbol symbol = {base + list[i].st_value, list[i].st_size, name};
+            if (ELF64_ST_TYPE(list[i].st_info) == STT_FUNC) functions.push_back(symbol);
+            else if (strncmp(name, "_ZZ", 3) == 0 && sections[at].sh_flags & SHF_WRITE) locals.push_back(symbol);
+        }
+    }
+    if (functions.empty()) emulate_die("this program was stripped: the emulator needs its table of symbols");
+}
+
+static const struct kernel_facts &facts_of(const void *address)
+{
+    static std::unordered_map<const void *, struct kernel_facts> known;
+    auto found = known.find(address);
+    if (found != known.end()) return found->second;
+    if (functions.empty()) read_symbols();
+    struct kernel_facts &facts = known[address];
+    facts.name = "a kernel without a name";
+    for (const struct symbol &f : functions) {
+        if (f.at != (uintptr_t)address) continue;
+        char *plain = abi::__cxa_demangle(f.name, NULL, NULL, NULL);
+        facts.name = plain ? plain : f.name;
+        free(plain);
+        // A variable v of a function _Zf is called _ZZfE1v.
+        std::string prefix = strncmp(f.name, "_Z", 2) == 0 ? std::string("_ZZ") + (f.name + 2) + "E" : "?";
+        for (const struct symbol &v : locals)
+            if (strncmp(v.name, prefix.c_str(), prefix.size()) == 0) {
+                facts.shared.push_back({(void *)v.at, v.size});
+                facts.shared_bytes += v.size;
+            }
+        break;
+    }
+    return facts;
+}
+
+// ---- dying
+
+static uint3 index_of(int thread)
+{
+    unsigned t = (unsigned)thread, x = kernel.block.x, y = kernel.block.y;
+    return uint3{t % x, t / x % y, t / (x * y)};
+}
+
+static void say_where()
+{
+    const struct emulate_place &h = emulate_here;
+    fprintf(stderr, "  in %s, grid %ux%ux%u of blocks %ux%ux%u\n", facts_of(kernel.kernel).name.c_str(), h.blocks.x, h.blocks.y,
+            h.blocks.z, h.threads.x, h.threads.y, h.threads.z);
+    fprintf(stderr, "  block %u,%u,%u thread %u,%u,%u\n", h.block.x, h.block.y, h.block.z, h.thread.x, h.thread.y, h.thread.z);
+}
+
+void emulate_die(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    fprintf(stderr, "\nemulator: ");
+    vfprintf(stderr, format, list);
+    fprintf(stderr, "\n");
+    va_end(list);
+    if (running) say_where();
+    abort();
+}
+
+static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
+
+// Not fit for a signal handler by the book, but the program is about to end and the book does not name the thread.
+static void on_signal(int number)
+{
+    fprintf(stderr, "\nemulator: %s\n",
+            number == SIGILL ? "a wide load or store at an address that is no multiple of its size (or an illegal instruction)"
+                             : "an address outside all memory, or an impossible division");
+    say_where();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void watch_signals(bool on)
+{
+#ifndef EMULATE_ASAN  // it reports these itself, with more
+    static struct sigaction before[sizeof signals / sizeof *signals];
+    static char *stack;
+    if (!stack) {
+        stack = (char *)malloc(1 << 16);
+        stack_t alternate = {};
+        alternate.ss_sp = stack;
+        alternate.ss_size = 1 << 16;
+        sigaltstack(&alternate, NULL);
+    }
+    struct sigaction ours = {};
+    ours.sa_handler = on_signal;
+    ours.sa_flags = SA_ONSTACK | SA_NODEFER;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (on) sigaction(signals[i], &ours, &before[i]);
+        else sigaction(signals[i], &before[i], NULL);
+#else
+    (void)on;
+    (void)on_signal;
+    (void)signals;
+#endif
+}
+
+// ---- turns
+
+static uint32_t mixed(uint32_t below)
+{
+    mix ^= mix << 13;
+    mix ^= mix >> 17;
+    mix ^= mix << 5;
+    return (uint32_t)(((uint64_t)mix * below) >> 32);
+}
+
+static void set_turns()
+{
+    for (int i = 0; i < thread_count; i++) turns[i] = order == EMULATE_DOWN ? thread_count - 1 - i : i;
+    if (order == EMULATE_MIXED)
+        for (int i = thread_count - 1; i > 0; i--) std::swap(turns[i], turns[mixed((uint32_t)i + 1)]);
+    cursor = 0;
+}
+
+static std::string described(int thread)
+{
+    const struct thread &t = threads[thread];
+    uint3 at = index_of(thread);
+    char text[400], mask[32] = "";
+    if (t.state == AT_MEETING) snprintf(mask, sizeof mask, " with mask %08x", t.mask);
+    if (t.state == ENDED) snprintf(text, sizeof text, "thread %u,%u,%u has ended", at.x, at.y, at.z);
+    else snprintf(text, sizeof text, "thread %u,%u,%u waits at %s%s (%s:%d)", at.x, at.y, at.z, t.what, mask, t.file, t.line);
+    return text;
+}
+
+// Nobody can go on: name one who waits, and one whom it waits for.
+[[noreturn]] static void stuck()
+{
+    int waits = 0;
+    while (threads[waits].state == ENDED) waits++;
+    for (int i = 0; i < thread_count; i++)
+        if (threads[i].state == AT_MEETING) waits = i;  // the narrower fault, if there is one
+    const struct thread &w = threads[waits];
+    emulate_here.thread = index_of(waits);
+    for (int i = 0; i < thread_count; i++) {
+        bool wanted = w.state == AT_BARRIER || (i / 32 == waits / 32 && w.mask >> i % 32 & 1);
+        bool there = threads[i].state == w.state && threads[i].line == w.line && threads[i].mask == w.mask;
+        if (wanted && !there)
+            emulate_die("%s, which not all of its %s reach: %s", described(waits).c_str(),
+                        w.state == AT_BARRIER ? "block" : "mask's lanes", described(i).c_str());
+    }
+    emulate_die("%s, whose mask names lanes that the block does not have", described(waits).c_str());
+}
+
+static void open_barrier()
+{
+    for (int i = 0; i < thread_count; i++) {
+        if (threads[i].line != threads[0].line || strcmp(threads[i].file, threads[0].file) != 0) stuck();
+        threads[i].state = READY;
+    }
+    at_barrier = 0;
+    ready = thread_count;
+    set_turns();
+}
+
+// The thread whose turn it is, or -1 when all have ended.
+static int choose()
+{
+    for (;;) {
+        if (ended == thread_count) return -1;
+        if (at_barrier == thread_count) open_barrier();
+        if (!ready) stuck();
+        for (; cursor < thread_count; cursor++) {
+            int t = turns[cursor];
+            if (threads[t].state != FRESH && threads[t].state != READY) continue;
+            cursor++;
+            return t;
+        }
+        cursor = 0;
+    }
+}
+
+static void fiber_main(void);
+
+static void switch_from(struct fiber *from, struct fiber *to)
+{
+    this_fiber = to;
+    fiber_switch(from, to);
+}
+
+static void put_aside(struct fiber *fiber)
+{
+    fiber->next = idle_fibers;
+    idle_fibers = fiber;
+}
+
+// Leaves the thread that runs, which waits or has ended, for the next one. Returns when it is its own turn, or when
+// another thread was given to this fiber.
+static void take_turns(bool has_ended)
+{
+    struct fiber *me = this_fiber, *to;
+    int t = choose();
+    if (t < 0) {
+        put_aside(me);
+        switch_from(me, &main_fiber);
+        return;
+    }
+    current = t;
+    emulate_here.thread = index_of(t);
+    ready--;
+    bool fresh = threads[t].state == FRESH;
+    if (fresh && has_ended) return;
+    if (fresh) {
+        to = idle_fibers;
+        if (to) idle_fibers = to->next;
+        else to = fiber_new(fiber_main);
+    } else {
+        to = threads[t].fiber;
+    }
+    if (to == me) return;
+    if (has_ended) put_aside(me);
+    switch_from(me, to);
+}
+
+static void fiber_main(void)
+{
+    fiber_arrive();
+    for (;;) {
+        kernel.call(kernel.kernel, kernel_args);
+        threads[current].state = ENDED;
+        ended++;
+        take_turns(true);
+    }
+}
+
+void emulate_barrier(const char *file, int line)
+{
+    struct thread &t = threads[current];
+    t.state = AT_BARRIER;
+    t.fiber = this_fiber;
+    t.what = "__syncthreads";
+    t.file = file;
+    t.line = line;
+    t.mask = 0;
+    at_barrier++;
+    take_turns(false);
+}
+
+void emulate_meet(unsigned mask, void *mine, void (*meet)(void *const brought[32]), const char *what, const char *file, int line)
+{
+    struct thread &t = threads[current];
+    int lane = current % 32, first = current - lane;
+    if (!(mask >> lane & 1)) emulate_die("%s (%s:%d) with mask %08x, which lacks the caller itself", what, file, line, mask);
+    t.fiber = this_fiber;
+    t.what = what;
+    t.file = file;
+    t.line = line;
+    t.mask = mask;
+    t.mine = mine;
+    t.state = AT_MEETING;
+    unsigned &waiting = warps_waiting[current / 32];
+    waiting |= 1u << lane;
+    if ((waiting & mask) != mask) {
+        take_turns(false);
+        return;
+    }
+    void *brought[32] = {};
+    for (int i = 0; i < 32; i++) {
+        if (!(mask >> i & 1)) continue;
+        const struct thread &other = threads[first + i];
+        if (other.mask != mask || other.line != line || strcmp(other.what, what) != 0 || strcmp(other.file, file) != 0)
+            emulate_die("lanes of a warp meet at different calls: %s, but %s", described(current).c_str(),
+                        described(first + i).c_str());
+        brought[i] = other.mine;
+    }
+    meet(brought);
+    waiting &= ~mask;
+    for (int i = 0; i < 32; i++)
+        if (brought[i]) threads[first + i].state = READY, ready++;
+    ready--;  // the last to come goes on at once
+}
+
+struct gathered {
+    const void *mine;
+    size_t bytes;
+    void *all;
+};
+void emulate_gather(const void *mine, size_t bytes, void *all32, const char *file, int line)
+{
+    struct gathered deposit = {mine, bytes, all32};
+    emulate_meet(
+        0xffffffffu, &deposit,
+        [](void *const *brought) {
+            for (int to = 0; to < 32; to++)
+                for (int from = 0; from < 32; from++) {
+                    const struct gathered *g = (const struct gathered *)brought[from];
+                    memcpy((char *)((const struct gathered *)brought[to])->all + (size_t)from * g->bytes, g->mine, g->bytes);
+                }
+        },
+        "a gather of the warp", file, line);
+}
+
+// ---- blocks
+
+void emulate_order(int to) { order = to; }
+
+static void settle_order()
+{
+    const char *text = getenv("DAWN_EMULATE_ORDER");
+    if (!text || !*text || strcmp(text, "up") == 0) order = EMULATE_UP;
+    else if (strcmp(text, "down") == 0) order = EMULATE_DOWN;
+    else if (strcmp(text, "mixed") == 0) order = EMULATE_MIXED;
+    else emulate_die("DAWN_EMULATE_ORDER is up, down or mixed, not '%s'", text);
+}
+
+void emulate_check_launch(const struct emulate_kernel &k)
+{
+    if (!k.kernel) emulate_die("a launch of no kernel");
+    const struct kernel_facts &facts = facts_of(k.kernel);
+    const char *name = facts.name.c_str();
+    uint64_t count = (uint64_t)k.block.x * k.block.y * k.block.z;
+    if (!count || count > THREADS_MAX || k.block.x > 1024 || k.block.y > 1024 || k.block.z > 64)
+        emulate_die("%s with blocks of %ux%ux%u threads: a block has 1 to 1024, in z at most 64", name, k.block.x, k.block.y,
+                    k.block.z);
+    if (!k.grid.x || !k.grid.y || !k.grid.z || k.grid.x > 0x7fffffffu || k.grid.y > 65535 || k.grid.z > 65535)
+        emulate_die("%s with a grid of %ux%ux%u blocks: 1 to 2147483647 in x, 1 to 65535 in y and z", name, k.grid.x, k.grid.y,
+                    k.grid.z);
+    if (facts.shared_bytes > SHARED_MAX)
+        emulate_die("%s keeps %zu bytes in shared memory: a block has %d", name, facts.shared_bytes, SHARED_MAX);
+}
+
+static void run_block(const struct kernel_facts &facts, uint64_t block)
+{
+    const dim3 &g = kernel.grid;
+    emulate_here.block = uint3{(unsigned)(block % g.x), (unsigned)(block / g.x % g.y), (unsigned)(block / g.x / g.y)};
+    for (const auto &s : facts.shared) memset(s.first, 0xff, s.second);
+    for (int i = 0; i < thread_count; i++) threads[i].state = FRESH;
+    memset(warps_waiting, 0, sizeof warps_waiting);
+    ready = thread_count;
+    ended = at_barrier = 0;
+    set_turns();
+    current = choose();
+    emulate_here.thread = index_of(current);
+    ready--;
+    struct fiber *first = idle_fibers;
+    if (first) idle_fibers = first->next;
+    else first = fiber_new(fiber_main);
+    switch_from(&main_fiber, first);
+}
+
+static uint64_t divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+void emulate_run(const struct emulate_kernel &k, const void *args)
+{
+    pthread_mutex_lock(&one_at_a_time);
+    if (order < 0) settle_order();
+    const struct kernel_facts &facts = facts_of(k.kernel);
+    kernel = k;
+    kernel_args = args;
+    thread_count = (int)(k.block.x * k.block.y * k.block.z);
+    emulate_here.threads = k.block;
+    emulate_here.blocks = k.grid;
+    mix = 2463534242u;
+    running = 1;
+    watch_signals(true);
+    uint64_t blocks = (uint64_t)k.grid.x * k.grid.y * k.grid.z, step = blocks * 5 / 8 + 1;
+    while (divisor(blocks, step) != 1) step++;
+    for (uint64_t i = 0; i < blocks; i++)
+        run_block(facts, order == EMULATE_UP ? i : order == EMULATE_DOWN ? blocks - 1 - i : (i * step + blocks / 3) % blocks);
+    watch_signals(false);
+    running = 0;
+    pthread_mutex_unlock(&one_at_a_time);
+}
