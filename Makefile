@@ -208,7 +208,7 @@ $(B)/test/unit/%: $(B)/test/unit/%.o $(B)/libdawn.a
 EMULATOR := $(KERNELS:%.cu=$(B)/emulate/%.o) $(patsubst %,$(B)/%.o,$(basename $(wildcard test/emulate/*.c test/emulate/*.cc)))
 EMULATED_LIBRARIES := $(patsubst test/emulate/lib/%.c,$(B)/test/emulate/lib/%,$(wildcard test/emulate/lib/*.c))
 # A wide load at an address that a card would refuse must not pass here: it traps (with SAN it is reported).
-EMULATE_FLAGS := $(OPTIMISE) $(or $(SANITISE),-fsanitize=alignment -fsanitize-undefined-trap-on-error) -fno-strict-aliasing -Wall -Wextra $(WERROR) -I. $(CUDA_INCLUDE)
+EMULATE_FLAGS := $(OPTIMISE) $(or $(SANITISE),-fsanitize=alignment -fsanitize-undefined-trap-on-error) -fno-strict-aliasing -Wall -Wextra -Wno-unknown-pragmas $(WERROR) -I. $(CUDA_INCLUDE)
 emulated: $(EMULATED) $(if $(KERNELS),$(B)/test/emulate/dawn)
 $(B)/emulate/%.o: %.cu $(B)/flags.list
 	$(call say,CXX,$< (for the emulator))
