@@ -380,7 +380,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
     struct CUstream_st *s = stream_of(stream, "cudaStreamBeginCapture");
     if (s == &null_stream) return emulate_error(cudaErrorStreamCaptureUnsupported);
     if (s->capture) return emulate_error(cudaErrorIllegalState);
-    s->capture = std::make_shared<struct capture>();
+    s->capture = std::shared_ptr<struct capture>(new capture);
     s->capture->origin = s;
     s->capture->mode = mode;
     captures.insert(s->capture.get());
@@ -419,11 +419,12 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureSta
     return cudaSuccess;
 }
 
+static thread_local enum cudaStreamCaptureMode own_mode = cudaStreamCaptureModeGlobal;
+
 cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
 {
     ENTER("cudaThreadExchangeStreamCaptureMode");
-    static thread_local enum cudaStreamCaptureMode own = cudaStreamCaptureModeGlobal;
-    std::swap(*mode, own);
+    std::swap(*mode, own_mode);
     return cudaSuccess;
 }
 

@@ -5,7 +5,10 @@
 //
 // Invariant: the threads of one block run only between barriers that all of them reach, in an order that
 // emulate_order() sets; whoever is waited for and does not come is named, and the program aborts. Blocks run one after
-// another: a block that waits for another one would wait forever, and is found as one that never ends.
+// another, so a block that waits for another one may wait forever: no kernel here does.
+//
+// Shared memory is full of NaN when a block begins, so that what is read before it is written shows. Which variables a
+// kernel has there (its own and those of the functions it calls) is seen from what is no longer NaN afterwards.
 #include "test/emulate/emulate.h"
 
 #include <cxxabi.h>
@@ -62,15 +65,29 @@ static uint32_t mix;
 
 struct symbol {
     uintptr_t at;
+    std::string name;
+};
+struct shared {
+    unsigned char *at;
     size_t size;
-    const char *name;
+    std::string name;
 };
 struct kernel_facts {
     std::string name;
-    std::vector<std::pair<void *, size_t>> shared;
+    std::vector<const struct shared *> shared;  // as far as is known by now
     size_t shared_bytes = 0;
 };
-static std::vector<struct symbol> functions, locals;
+static std::vector<struct symbol> functions;
+static std::vector<struct shared> shared_memory;  // of all kernels
+static std::unordered_map<const void *, struct kernel_facts> known;
+
+static std::string plain_name(const std::string &symbol)
+{
+    char *plain = abi::__cxa_demangle(symbol.c_str(), NULL, NULL, NULL);
+    std::string name = plain ? plain : symbol;
+    free(plain);
+    return name;
+}
 
 static int first_base(struct dl_phdr_info *info, size_t, void *base)
 {
@@ -95,40 +112,53 @@ static void read_symbols()
         const char *names = file + sections[sections[s].sh_link].sh_offset;
         const ElfW(Sym) *list = (const ElfW(Sym) *)(file + sections[s].sh_offset);
         for (size_t i = 0; i < sections[s].sh_size / sizeof *list; i++) {
-            unsigned at = list[i].st_shndx;
-            if (at == SHN_UNDEF || at >= head->e_shnum) continue;
-            const char *name = names + list[i].st_name;
-            struct symbol symbol = {base + list[i].st_value, list[i].st_size, name};
-            if (ELF64_ST_TYPE(list[i].st_info) == STT_FUNC) functions.push_back(symbol);
-            else if (strncmp(name, "_ZZ", 3) == 0 && sections[at].sh_flags & SHF_WRITE) locals.push_back(symbol);
+            unsigned section = list[i].st_shndx;
+            if (section == SHN_UNDEF || section >= head->e_shnum) continue;
+            std::string name = names + list[i].st_name;
+            uintptr_t at = base + list[i].st_value;
+            unsigned type = ELF64_ST_TYPE(list[i].st_info);
+            if (type == STT_FUNC) functions.push_back({at, name});
+            // A variable v of a C++ function _Zf is called _ZZfE1v. Only kernels have any: the emulator takes care to have none.
+            else if (type == STT_OBJECT && name.compare(0, 3, "_ZZ") == 0 && sections[section].sh_flags & SHF_WRITE)
+                shared_memory.push_back({(unsigned char *)at, list[i].st_size, plain_name(name)});
         }
     }
+    munmap((void *)file, (size_t)st.st_size);
     if (functions.empty()) emulate_die("this program was stripped: the emulator needs its table of symbols");
+    for (const struct shared &v : shared_memory) memset(v.at, 0xff, v.size);
 }
 
-static const struct kernel_facts &facts_of(const void *address)
+static struct kernel_facts &facts_of(const void *address)
 {
-    static std::unordered_map<const void *, struct kernel_facts> known;
     auto found = known.find(address);
     if (found != known.end()) return found->second;
     if (functions.empty()) read_symbols();
     struct kernel_facts &facts = known[address];
     facts.name = "a kernel without a name";
-    for (const struct symbol &f : functions) {
-        if (f.at != (uintptr_t)address) continue;
-        char *plain = abi::__cxa_demangle(f.name, NULL, NULL, NULL);
-        facts.name = plain ? plain : f.name;
-        free(plain);
-        // A variable v of a function _Zf is called _ZZfE1v.
-        std::string prefix = strncmp(f.name, "_Z", 2) == 0 ? std::string("_ZZ") + (f.name + 2) + "E" : "?";
-        for (const struct symbol &v : locals)
-            if (strncmp(v.name, prefix.c_str(), prefix.size()) == 0) {
-                facts.shared.push_back({(void *)v.at, v.size});
-                facts.shared_bytes += v.size;
-            }
-        break;
-    }
+    for (const struct symbol &f : functions)
+        if (f.at == (uintptr_t)address) facts.name = plain_name(f.name);
     return facts;
+}
+
+static bool touched(const struct shared &v)
+{
+    size_t i = 0;
+    while (i < v.size && v.at[i] == 0xff) i++;
+    return i < v.size;
+}
+
+// Finds variables of shared memory that the kernel has written and that were not known to be its own.
+static void learn_shared(struct kernel_facts &facts)
+{
+    for (const struct shared *v : facts.shared) memset(v->at, 0xff, v->size);
+    for (const struct shared &v : shared_memory) {
+        if (!touched(v)) continue;
+        memset(v.at, 0xff, v.size);
+        facts.shared.push_back(&v);
+        facts.shared_bytes += v.size;
+    }
+    if (facts.shared_bytes > SHARED_MAX)
+        emulate_die("%zu bytes of shared memory, but a block has %d", facts.shared_bytes, SHARED_MAX);
 }
 
 // ---- dying
@@ -160,6 +190,10 @@ void emulate_die(const char *format, ...)
 }
 
 static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
+#ifndef EMULATE_ASAN
+static struct sigaction before[sizeof signals / sizeof *signals];
+static char *signal_stack;
+#endif
 
 // Not fit for a signal handler by the book, but the program is about to end and the book does not name the thread.
 static void on_signal(int number)
@@ -175,12 +209,10 @@ static void on_signal(int number)
 static void watch_signals(bool on)
 {
 #ifndef EMULATE_ASAN  // it reports these itself, with more
-    static struct sigaction before[sizeof signals / sizeof *signals];
-    static char *stack;
-    if (!stack) {
-        stack = (char *)malloc(1 << 16);
+    if (!signal_stack) {
+        signal_stack = (char *)malloc(1 << 16);
         stack_t alternate = {};
-        alternate.ss_sp = stack;
+        alternate.ss_sp = signal_stack;
         alternate.ss_size = 1 << 16;
         sigaltstack(&alternate, NULL);
     }
@@ -409,8 +441,7 @@ static void settle_order()
 void emulate_check_launch(const struct emulate_kernel &k)
 {
     if (!k.kernel) emulate_die("a launch of no kernel");
-    const struct kernel_facts &facts = facts_of(k.kernel);
-    const char *name = facts.name.c_str();
+    const char *name = facts_of(k.kernel).name.c_str();
     uint64_t count = (uint64_t)k.block.x * k.block.y * k.block.z;
     if (!count || count > THREADS_MAX || k.block.x > 1024 || k.block.y > 1024 || k.block.z > 64)
         emulate_die("%s with blocks of %ux%ux%u threads: a block has 1 to 1024, in z at most 64", name, k.block.x, k.block.y,
@@ -418,15 +449,13 @@ void emulate_check_launch(const struct emulate_kernel &k)
     if (!k.grid.x || !k.grid.y || !k.grid.z || k.grid.x > 0x7fffffffu || k.grid.y > 65535 || k.grid.z > 65535)
         emulate_die("%s with a grid of %ux%ux%u blocks: 1 to 2147483647 in x, 1 to 65535 in y and z", name, k.grid.x, k.grid.y,
                     k.grid.z);
-    if (facts.shared_bytes > SHARED_MAX)
-        emulate_die("%s keeps %zu bytes in shared memory: a block has %d", name, facts.shared_bytes, SHARED_MAX);
 }
 
 static void run_block(const struct kernel_facts &facts, uint64_t block)
 {
     const dim3 &g = kernel.grid;
     emulate_here.block = uint3{(unsigned)(block % g.x), (unsigned)(block / g.x % g.y), (unsigned)(block / g.x / g.y)};
-    for (const auto &s : facts.shared) memset(s.first, 0xff, s.second);
+    for (const struct shared *v : facts.shared) memset(v->at, 0xff, v->size);
     for (int i = 0; i < thread_count; i++) threads[i].state = FRESH;
     memset(warps_waiting, 0, sizeof warps_waiting);
     ready = thread_count;
@@ -455,7 +484,7 @@ void emulate_run(const struct emulate_kernel &k, const void *args)
 {
     pthread_mutex_lock(&one_at_a_time);
     if (order < 0) settle_order();
-    const struct kernel_facts &facts = facts_of(k.kernel);
+    struct kernel_facts &facts = facts_of(k.kernel);
     kernel = k;
     kernel_args = args;
     thread_count = (int)(k.block.x * k.block.y * k.block.z);
@@ -466,8 +495,10 @@ void emulate_run(const struct emulate_kernel &k, const void *args)
     watch_signals(true);
     uint64_t blocks = (uint64_t)k.grid.x * k.grid.y * k.grid.z, step = blocks * 5 / 8 + 1;
     while (divisor(blocks, step) != 1) step++;
-    for (uint64_t i = 0; i < blocks; i++)
+    for (uint64_t i = 0; i < blocks; i++) {
         run_block(facts, order == EMULATE_UP ? i : order == EMULATE_DOWN ? blocks - 1 - i : (i * step + blocks / 3) % blocks);
+        if (i == 0 || i == blocks - 1) learn_shared(facts);
+    }
     watch_signals(false);
     running = 0;
     pthread_mutex_unlock(&one_at_a_time);
