@@ -154,7 +154,7 @@ enum { STEM_FILTERS = 4096, STEM_K = 8, STEM_PIXELS = 4, STEM_C = 8 };
 // a warp join. Threads left over by that division rest.
 template <typename T> static __global__ void __launch_bounds__(K_BLOCK) conv_stem(const conv k)
 {
-    __shared__ alignas(16) float w[STEM_FILTERS];
+    alignas(16) __shared__ float w[STEM_FILTERS];
     const int c = k.is.c, parts = k.is.k / STEM_K, pixels = K_BLOCK / parts, t = (int)threadIdx.x;
     for (int i = t; i < k.is.k * k.depth; i += K_BLOCK) w[i % k.depth * k.is.k + i / k.depth] = filter<T>(k, i);
     __syncthreads();

@@ -212,7 +212,7 @@ __device__ static inline void half_step(const half_tile<T> &left, const half_til
 template <typename T, typename A, typename B>
 static __global__ void __launch_bounds__(HALF_BLOCK) matmul_half(const matmul k)
 {
-    __shared__ alignas(16) half_tile<T> left[2], right[2];
+    alignas(16) __shared__ half_tile<T> left[2], right[2];
     job j = job_of(k, HALF_TILE);
     half_side<A, T> a(factor_of<A>(k.a, j, j.row, k.m, k.k, !k.ta, k.wide_a));
     half_side<B, T> b(factor_of<B>(k.b, j, j.column, k.n, k.k, k.tb, k.wide_b));

@@ -25,9 +25,10 @@ struct mma_right {
 
 template <typename T> static inline float mma_half(uint32_t pair, int which)
 {
-    T both[2];
-    memcpy(both, &pair, 4);
-    return to_float(both[which]);
+    uint16_t bits = (uint16_t)(pair >> 16 * which);
+    T half;
+    memcpy((void *)&half, &bits, sizeof half);
+    return to_float(half);
 }
 
 template <typename T> static inline void mma(float (&sum)[4], const mma_left &a, const mma_right &b)

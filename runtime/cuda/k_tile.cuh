@@ -52,7 +52,7 @@ __device__ static inline void tile_step(const tile_side<TILE> &l, const tile_sid
 template <int TILE, typename SOURCE>
 __device__ static inline void tile_product(SOURCE &source, int begin, int end, tile_sums<TILE> &sum)
 {
-    __shared__ alignas(16) tile_side<TILE> left[2], right[2];
+    alignas(16) __shared__ tile_side<TILE> left[2], right[2];
     enum { DEPTH = tile_of<TILE>::DEPTH };
 #pragma unroll
     for (int i = 0; i < tile_of<TILE>::EACH; i++)

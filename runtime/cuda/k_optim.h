@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What optimisers are made of, all f32: one pass over each tensor. Results may lie over the inputs they replace; a
+// result that nobody reads is NULL.
+#ifndef DAWN_K_OPTIM_H
+#define DAWN_K_OPTIM_H
+
+#include "runtime/cuda/kernel.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct k_momentum {  // g += decay p; m = mu m + g; u = nesterov ? g + mu m : m
+    const float *g, *m, *p;  // p may be NULL
+    float *u, *to_m;
+    int64_t count;
+    float mu, decay;
+    bool nesterov;
+};
+K_LAUNCHER(k_momentum);
+
+struct k_adam {
+    const float *g, *m, *v;
+    const int32_t *step;     // counts from 0
+    float *u, *to_m, *to_v;
+    int64_t count;
+    float beta1, beta2, eps;
+};
+K_LAUNCHER(k_adam);
+
+struct k_unit_norm {  // x * target * factor / (|x| + eps)
+    const float *x, *factor;  // factor[1] may be NULL: 1
+    float *y;                 // may be x
+    void *work;               // k_unit_norm_work() bytes
+    int64_t count;
+    float target, eps;
+};
+K_LAUNCHER(k_unit_norm);
+size_t k_unit_norm_work(int64_t count);
+
+struct k_descend {  // p - lr factor (u + decay p)
+    const float *p, *u, *lr;
+    float *to;
+    int64_t count;
+    float factor, decay;
+};
+K_LAUNCHER(k_descend);
+
+struct k_lerp {  // e + t (p - e)
+    const float *e, *p, *t;
+    float *to;
+    int64_t count;
+};
+K_LAUNCHER(k_lerp);
+
+struct k_assign {
+    const void *from;
+    void *to;
+    enum dtype from_type, to_type;  // equal, or `to` is a float
+    int64_t count;
+};
+K_LAUNCHER(k_assign);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
