@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// cuBLASLt counts in columns: a matrix whose rows lie side by side here is its transpose there. So what is asked for is
+// y' = op(b)' op(a)': b comes first, sizes are exchanged, and a factor that is turned here is turned there.
+//
+// The algorithm is the first that its heuristics name, settled in prepare; split sums that meet in place are left out.
+// f32 is multiplied in f32.
+#include "runtime/cuda/cuda_blas.h"
+
+#include "runtime/cuda/cuda_library.h"
+
+#include <cublasLt.h>
+#include <stdlib.h>
+
+#define BLAS_FUNCTIONS                                                                                                 \
+    FUNCTION(cublasLtCreate)                                                                                           \
+    FUNCTION(cublasLtDestroy)                                                                                          \
+    FUNCTION(cublasLtGetStatusString)                                                                                  \
+    FUNCTION(cublasLtMatmul)                                                                                           \
+    FUNCTION(cublasLtMatmulAlgoGetHeuristic)                                                                           \
+    FUNCTION(cublasLtMatmulDescCreate)                                                                                 \
+    FUNCTION(cublasLtMatmulDescDestroy)                                                                                \
+    FUNCTION(cublasLtMatmulDescSetAttribute)                                                                           \
+    FUNCTION(cublasLtMatmulPreferenceCreate)                                                                           \
+    FUNCTION(cublasLtMatmulPreferenceDestroy)                                                                          \
+    FUNCTION(cublasLtMatmulPreferenceSetAttribute)                                                                     \
+    FUNCTION(cublasLtMatrixLayoutCreate)                                                                               \
+    FUNCTION(cublasLtMatrixLayoutDestroy)                                                                              \
+    FUNCTION(cublasLtMatrixLayoutSetAttribute)
+
+struct blas_functions {
+#define FUNCTION(name) __typeof__(&name) name;
+    BLAS_FUNCTIONS
+#undef FUNCTION
+};
+
+static const struct cuda_library library = {
+    .title = "cuBLASLt 13",
+    .package = "the CUDA Toolkit (libcublas-13-0)",
+    .files = (const char *const[]){"libcublasLt.so.13", NULL},
+#define FUNCTION(name) #name,
+    .functions = (const char *const[]){BLAS_FUNCTIONS NULL},
+#undef FUNCTION
+};
+
+struct blas {
+    struct blas_functions call;
+    cublasLtHandle_t handle;
+};
+
+// One product: first and second as the library sees them (b and a).
+struct blas_plan {
+    cublasLtMatmulDesc_t product;
+    cublasLtMatrixLayout_t first, second, result;
+    cublasLtMatmulPreference_t wish;
+    cublasLtMatmulAlgo_t algorithm;
+    struct k_matmul p;
+    void *work;
+    size_t work_bytes;
+};
+
+enum { ALIGNED = 16, WORK_ALIGNED = 256 };
+
+static int64_t pitch_of(bool turned, int64_t rows, int64_t columns) { return turned ? rows : columns; }
+
+bool cuda_blas_takes(const struct k_matmul *p)
+{
+    const char *word = getenv("DAWN_CUDA_BLAS");
+    if (word && strcmp(word, "off") == 0) return false;
+    double operations = 2.0 * p->m * p->n * p->k * (double)p->batch;
+    if (operations < 0x1p31 || p->a_type != p->b_type || p->batch > INT32_MAX) return false;
+    if (p->out != F32 && p->out != p->a_type) return false;
+    int64_t in = (int64_t)dtype_size(p->a_type), out = (int64_t)dtype_size(p->out);
+    return pitch_of(p->ta, p->m, p->k) * in % ALIGNED == 0 && pitch_of(p->tb, p->k, p->n) * in % ALIGNED == 0 &&
+           p->n * out % ALIGNED == 0;
+}
+
+// ---- the library
+
+static int check(const struct blas *b, cublasStatus_t status, const char *what)
+{
+    if (status == CUBLAS_STATUS_SUCCESS) return 0;
+    int code = status == CUBLAS_STATUS_NOT_SUPPORTED ? ERR_UNSUPPORTED : ERR_DEVICE;
+    return fail(code, "cuBLASLt, %s: %s", what, b->call.cublasLtGetStatusString(status));
+}
+
+static void close_blas(struct cuda_device *cuda)
+{
+    if (cuda->blas && cuda->blas->handle) (void)cuda->blas->call.cublasLtDestroy(cuda->blas->handle);
+    free(cuda->blas);
+    cuda->blas = NULL;
+}
+
+static int open_blas(struct cuda_device *cuda)
+{
+    if (cuda->blas) return 0;
+    struct blas *b = zalloc(sizeof *b);
+    int rc = cuda_library_load(&library, &b->call);
+    if (rc == 0) rc = check(b, b->call.cublasLtCreate(&b->handle), "starting");
+    if (rc < 0) {
+        free(b);
+        return rc;
+    }
+    cuda->blas = b;
+    cuda->blas_close = close_blas;
+    return 0;
+}
+
+// ---- one product
+
+static cudaDataType_t type_of(enum dtype type)
+{
+    return type == F32 ? CUDA_R_32F : type == BF16 ? CUDA_R_16BF : CUDA_R_16F;
+}
+
+static int turn(const struct blas *b, cublasLtMatmulDesc_t product, cublasLtMatmulDescAttributes_t which, bool turned)
+{
+    int32_t operation = turned ? CUBLAS_OP_T : CUBLAS_OP_N;
+    return check(b, b->call.cublasLtMatmulDescSetAttribute(product, which, &operation, sizeof operation), "turning a factor");
+}
+
+// A matrix of `rows` rows here, as they lie in memory: its columns are rows there.
+static int layout(const struct blas *b, enum dtype type, int64_t rows, int64_t columns, int64_t batch,
+                  cublasLtMatrixLayout_t *into)
+{
+    const struct blas_functions *c = &b->call;
+    TRY(check(b, c->cublasLtMatrixLayoutCreate(into, type_of(type), (uint64_t)columns, (uint64_t)rows, columns),
+              "describing a matrix"));
+    int32_t count = (int32_t)batch;
+    int64_t apart = rows * columns;
+    TRY(check(b, c->cublasLtMatrixLayoutSetAttribute(*into, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count),
+              "describing a batch"));
+    return check(b, c->cublasLtMatrixLayoutSetAttribute(*into, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &apart,
+                                                        sizeof apart), "describing a batch");
+}
+
+static int describe(const struct blas *b, struct blas_plan *o)
+{
+    const struct k_matmul *p = &o->p;
+    TRY(check(b, b->call.cublasLtMatmulDescCreate(&o->product, CUBLAS_COMPUTE_32F, CUDA_R_32F), "describing a product"));
+    TRY(turn(b, o->product, CUBLASLT_MATMUL_DESC_TRANSA, p->tb));
+    TRY(turn(b, o->product, CUBLASLT_MATMUL_DESC_TRANSB, p->ta));
+    TRY(layout(b, p->b_type, p->tb ? p->n : p->k, p->tb ? p->k : p->n, p->batch, &o->first));
+    TRY(layout(b, p->a_type, p->ta ? p->k : p->m, p->ta ? p->m : p->k, p->batch, &o->second));
+    return layout(b, p->out, p->m, p->n, p->batch, &o->result);
+}
+
+static int wish(const struct blas *b, struct blas_plan *o)
+{
+    static const cublasLtMatmulPreferenceAttributes_t aligned[] = {
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES};
+    const struct blas_functions *c = &b->call;
+    const char *what = "stating preferences";
+    uint32_t schemes = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE, bytes = ALIGNED;
+    uint64_t room = o->work_bytes;
+    TRY(check(b, c->cublasLtMatmulPreferenceCreate(&o->wish), what));
+    TRY(check(b, c->cublasLtMatmulPreferenceSetAttribute(o->wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &room,
+                                                         sizeof room), what));
+    TRY(check(b, c->cublasLtMatmulPreferenceSetAttribute(o->wish, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &schemes,
+                                                         sizeof schemes), what));
+    for (int i = 0; i < 4; i++)
+        TRY(check(b, c->cublasLtMatmulPreferenceSetAttribute(o->wish, aligned[i], &bytes, sizeof bytes), what));
+    return 0;
+}
+
+static int choose(const struct blas *b, struct blas_plan *o)
+{
+    cublasLtMatmulHeuristicResult_t found;
+    int count = 0;
+    memset(&found, 0, sizeof found);
+    TRY(check(b, b->call.cublasLtMatmulAlgoGetHeuristic(b->handle, o->product, o->first, o->second, o->result, o->result,
+                                                        o->wish, 1, &found, &count), "choosing an algorithm"));
+    if (count < 1 || found.state != CUBLAS_STATUS_SUCCESS || found.workspaceSize > o->work_bytes)
+        return fail(ERR_UNSUPPORTED, "cuBLASLt has no algorithm for a product of %d x %d x %d", o->p.m, o->p.n, o->p.k);
+    o->algorithm = found.algo;
+    return 0;
+}
+
+static int blas_run(struct cuda_step *s)
+{
+    const struct blas *b = s->cuda->blas;
+    const struct blas_plan *o = s->own;
+    const struct k_matmul *p = &o->p;
+    float beta = p->c ? p->beta : 0.0f;
+    const void *c = p->c ? p->c : p->y;
+    return check(b, b->call.cublasLtMatmul(b->handle, o->product, &p->alpha, p->b, o->first, p->a, o->second, &beta, c,
+                                           o->result, p->y, o->result, &o->algorithm, o->work, o->work_bytes,
+                                           s->cuda->stream), "multiplying");
+}
+
+static void end(const struct blas *b, struct blas_plan *o)
+{
+    const struct blas_functions *c = &b->call;
+    if (o->wish) (void)c->cublasLtMatmulPreferenceDestroy(o->wish);
+    if (o->result) (void)c->cublasLtMatrixLayoutDestroy(o->result);
+    if (o->second) (void)c->cublasLtMatrixLayoutDestroy(o->second);
+    if (o->first) (void)c->cublasLtMatrixLayoutDestroy(o->first);
+    if (o->product) (void)c->cublasLtMatmulDescDestroy(o->product);
+    free(o);
+}
+
+static void blas_release(struct cuda_step *s)
+{
+    end(s->cuda->blas, s->own);
+    s->own = NULL;
+}
+
+int cuda_blas_prepare(struct cuda_step *s, const struct k_matmul *p)
+{
+    TRY(open_blas(s->cuda));
+    const struct blas *b = s->cuda->blas;
+    struct blas_plan *o = zalloc(sizeof *o);
+    size_t skip = (WORK_ALIGNED - (uintptr_t)p->work % WORK_ALIGNED) % WORK_ALIGNED;
+    o->p = *p;
+    o->work = (char *)p->work + skip, o->work_bytes = CUDA_BLAS_WORK - skip;
+    int rc = describe(b, o);
+    if (rc == 0) rc = wish(b, o);
+    if (rc == 0) rc = choose(b, o);
+    if (rc < 0) {
+        end(b, o);
+        return rc;
+    }
+    s->own = o;
+    s->run = blas_run;
+    s->release = blas_release;
+    return 0;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products on the card: large ones by cuBLASLt (cuda_blas.h), all others, and what it has no algorithm for, by own
+// kernels (k_matmul.h).
+#include "runtime/cuda/cuda_blas.h"
+
+static struct k_matmul matmul_of(const struct graph *g, const struct node *n)
+{
+    const struct matmul_attr *t = &n->attr.matmul;
+    const struct value *a = node_in(g, n, 0), *b = node_in(g, n, 1);
+    int last = a->shape.rank - 1;
+    int64_t rows = a->shape.dim[last - 1], columns = a->shape.dim[last];
+    return (struct k_matmul){.m = (int)(t->ta ? columns : rows), .k = (int)(t->ta ? rows : columns),
+                             .n = (int)b->shape.dim[t->tb ? last - 1 : last],
+                             .batch = last == 2 ? a->shape.dim[0] : 1, .ta = t->ta, .tb = t->tb, .alpha = t->alpha,
+                             .beta = t->beta, .a_type = a->dtype, .b_type = b->dtype, .out = t->out};
+}
+
+static int matmul_supports(struct cuda_device *cuda, const struct graph *g, const struct node *n)
+{
+    (void)cuda;
+    const struct value *in[2] = {node_in(g, n, 0), node_in(g, n, 1)};
+    for (int i = 0; i < 2; i++)
+        for (int d = in[i]->shape.rank - 2; d < in[i]->shape.rank; d++)
+            if (in[i]->shape.dim[d] > INT32_MAX - 4096)
+                return fail(ERR_UNSUPPORTED, "a matrix with %lld rows or columns is too large",
+                            (long long)in[i]->shape.dim[d]);
+    if (in[0]->dtype != in[1]->dtype && in[0]->dtype != F32 && in[1]->dtype != F32)
+        return fail(ERR_UNSUPPORTED, "a product of %s and %s", dtype_name(in[0]->dtype), dtype_name(in[1]->dtype));
+    return 0;
+}
+
+static size_t matmul_workspace(struct cuda_device *cuda, const struct graph *g, const struct node *n)
+{
+    (void)cuda;
+    struct k_matmul p = matmul_of(g, n);
+    size_t own = k_matmul_work(&p);
+    return cuda_blas_takes(&p) && own < CUDA_BLAS_WORK ? (size_t)CUDA_BLAS_WORK : own;
+}
+
+static int matmul_prepare(struct cuda_step *s)
+{
+    struct k_matmul p = matmul_of(s->graph, s->node);
+    if (!s->out[0]) return 0;
+    p.a = s->in[0], p.b = s->in[1], p.c = s->in[2], p.y = s->out[0], p.work = s->work;
+    if (cuda_blas_takes(&p)) {
+        int rc = cuda_blas_prepare(s, &p);
+        if (rc != ERR_UNSUPPORTED) return rc;
+    }
+    s->launch = k_matmul;
+    s->args = memcpy(arena_alloc(s->arena, sizeof p), &p, sizeof p);
+    return 0;
+}
+
+const struct cuda_op cuda_matmul = {.prepare = matmul_prepare, .workspace = matmul_workspace, .supports = matmul_supports};
