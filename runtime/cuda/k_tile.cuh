@@ -36,7 +36,7 @@ __device__ static inline void tile_step(const tile_side<TILE> &l, const tile_sid
 {
     enum { EACH = tile_of<TILE>::EACH };
     int row = (int)threadIdx.x / 16 * EACH, column = (int)threadIdx.x % 16 * EACH;
-#pragma unroll
+#pragma unroll 8
     for (int d = 0; d < tile_of<TILE>::DEPTH; d++) {
         float a[EACH], b[EACH];
         load<EACH>(&l[d][row], a);
