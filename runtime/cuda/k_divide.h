@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Division of indexes by a number that is known when a graph is compiled: one wide multiplication and a shift instead of
+// the twenty instructions of a division (Granlund and Montgomery, 1994). Exact for every index below 2^31.
+#ifndef DAWN_K_DIVIDE_H
+#define DAWN_K_DIVIDE_H
+
+#include "runtime/base/rng.h"
+
+struct k_divide {
+    uint32_t by, factor;
+    int shift;
+};
+
+static inline struct k_divide k_divide_by(int64_t by)  // 1 .. 2^31 - 1
+{
+    int bits = 0;
+    while (bits < 31 && (int64_t)1 << bits < by) bits++;
+    uint64_t power = (uint64_t)1 << (31 + bits), d = (uint64_t)by;
+    struct k_divide result = {(uint32_t)by, (uint32_t)((power + d - 1) / d), 31 + bits};
+    return result;
+}
+
+DAWN_BOTH uint32_t k_divided(struct k_divide d, uint32_t index) { return (uint32_t)((uint64_t)index * d.factor >> d.shift); }
+
+// index becomes the quotient; returns the remainder.
+DAWN_BOTH uint32_t k_split(struct k_divide d, uint32_t *index)
+{
+    uint32_t whole = k_divided(d, *index), rest = *index - whole * d.by;
+    *index = whole;
+    return rest;
+}
+
+#endif
