@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element by element: activations with and without a bias, sums, products, factors, changes of type, dropout.
+#include "runtime/cuda/cuda_move.h"
+#include "runtime/cuda/k_element.h"
+
+static int act_prepare(struct cuda_step *s)
+{
+    const struct value *x = cuda_in(s, 0);
+    if (s->out[0])
+        CUDA_LAUNCH(s, k_act, .x = s->in[0], .bias = s->in[1], .y = s->out[0], .count = cuda_count(x),
+                    .channels = shape_last(&x->shape), .type = x->dtype, .act = s->node->attr.act.act);
+    return 0;
+}
+
+// The bias has a gradient only where somebody reads it.
+static int act_grad_prepare(struct cuda_step *s)
+{
+    const struct value *x = cuda_in(s, 1);
+    if (s->out[0] || s->out[1])
+        CUDA_LAUNCH(s, k_act_grad, .dy = s->in[0], .x = s->in[1], .bias = s->in[2], .dx = s->out[0], .dbias = s->out[1],
+                    .partial = s->work, .rows = shape_rows(&x->shape), .channels = shape_last(&x->shape),
+                    .type = x->dtype, .act = s->node->attr.act.act);
+    return 0;
+}
+
+static size_t act_grad_workspace(struct cuda_device *cuda, const struct graph *g, const struct node *n)
+{
+    (void)cuda;
+    const struct value *x = node_in(g, n, 1);
+    if (n->out[1] == NONE) return 0;
+    return columns_bytes(columns_of(x->dtype, 1, shape_rows(&x->shape), shape_last(&x->shape)));
+}
+
+static int flat_prepare(struct cuda_step *s)
+{
+    const struct value *a = cuda_in(s, 0);
+    enum op op = s->node->op;
+    if (s->out[0])
+        CUDA_LAUNCH(s, k_flat, .a = s->in[0], .b = s->in[1], .y = s->out[0], .count = cuda_count(a),
+                    .factor = op == OP_SCALE ? s->node->attr.scale.factor : 0.0f, .op = op, .type = a->dtype);
+    return 0;
+}
+
+static int cast_prepare(struct cuda_step *s)
+{
+    const struct value *x = cuda_in(s, 0), *y = cuda_out(s, 0);
+    if (!s->out[0]) return 0;
+    if (x->dtype == y->dtype)
+        cuda_copy(s, s->out[0], s->in[0], value_bytes(x));
+    else
+        CUDA_LAUNCH(s, k_cast, .x = s->in[0], .y = s->out[0], .count = cuda_count(x), .from = x->dtype, .to = y->dtype);
+    return 0;
+}
+
+static int dropout_prepare(struct cuda_step *s)
+{
+    const struct value *x = cuda_in(s, 0);
+    const struct dropout_attr *a = &s->node->attr.dropout;
+    if (s->out[0])
+        CUDA_LAUNCH(s, k_dropout, .x = s->in[0], .key = s->in[1], .step = s->in[2], .y = s->out[0],
+                    .count = cuda_count(x), .p = a->p, .factor = (float)(1.0 / (1.0 - (double)a->p)),
+                    .site = (uint32_t)a->site, .type = x->dtype);
+    return 0;
+}
+
+const struct cuda_op cuda_act = {.prepare = act_prepare};
+const struct cuda_op cuda_act_grad = {.prepare = act_grad_prepare, .workspace = act_grad_workspace};
+const struct cuda_op cuda_add = {.prepare = flat_prepare};
+const struct cuda_op cuda_mul = {.prepare = flat_prepare};
+const struct cuda_op cuda_scale = {.prepare = flat_prepare};
+const struct cuda_op cuda_cast = {.prepare = cast_prepare};
+const struct cuda_op cuda_dropout = {.prepare = dropout_prepare};
