@@ -115,7 +115,7 @@ static int broadcast_prepare(struct cuda_step *s)
         if (!m.added[i]) of.stride[i] = run, run *= m.dim[i];
     }
     CUDA_LAUNCH(s, k_broadcast, .x = s->in[0], .y = s->out[0], .type = y->dtype, .factor = s->node->attr.move.factor,
-                .count = cuda_count(y), .of = of);
+                .count = cuda_count(y), .inner = m.dim[m.rank - 1], .repeated = m.added[m.rank - 1], .of = of);
     return 0;
 }
 

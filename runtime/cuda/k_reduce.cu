@@ -128,12 +128,8 @@ template <typename T, int N> __global__ void broadcast(const struct k_broadcast 
     if (i >= k.count) return;
     const T *x = (const T *)k.x + dims_place(k.of, (uint64_t)i);
     float v[N];
-    if (k.of.stride[k.of.rank - 1]) {
-        load<N>(x, v);
-    } else {
-        float same = to_float(*x);
-        for (int j = 0; j < N; j++) v[j] = same;
-    }
+    if (!k.repeated) load<N>(x, v);
+    for (int j = 0; k.repeated && j < N; j++) v[j] = to_float(*x);
     for (int j = 0; j < N; j++) v[j] *= k.factor;
     store<N>((T *)k.y + i, v);
 }
@@ -141,7 +137,7 @@ template <typename T, int N> __global__ void broadcast(const struct k_broadcast 
 K_LAUNCHER(k_broadcast)
 {
     const struct k_broadcast *k = (const struct k_broadcast *)args;
-    int lanes = k_lanes(k->type, k->of.dim[k->of.rank - 1]);
+    int lanes = k_lanes(k->type, k->inner);
     BY_LANES(k->type, lanes, T, N, return launch(broadcast<T, N>, blocks_for(k->count / N), K_BLOCK, stream, *k));
     return cudaErrorInvalidValue;
 }

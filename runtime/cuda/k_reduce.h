@@ -102,7 +102,8 @@ struct k_broadcast {       // y[i] = factor * x[place of i]; stride 0 where x is
     void *y;
     enum dtype type;
     float factor;
-    int64_t count;
+    int64_t count, inner;  // inner: the innermost dimension, repeated or not
+    int repeated;
     struct k_dims of;
 };
 K_LAUNCHER(k_broadcast);
