@@ -18,10 +18,10 @@ enum { K_COLUMN_BLOCKS = 528, K_COLUMN_ROWS = 8 };  // 4 blocks a multiprocessor
 
 static inline int64_t k_divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Elements that one thread loads at a time from rows of this length.
+// Elements of a float type that one thread loads at a time from rows of this length. (dtype_size is C's alone.)
 static inline int k_lanes(enum dtype type, int64_t length)
 {
-    int lanes = 16 / (int)dtype_size(type);
+    int lanes = type == F32 ? 4 : 8;
     return length % lanes == 0 ? lanes : 1;
 }
 
