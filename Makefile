@@ -62,7 +62,7 @@ CUDA_SOURCES := $(filter-out runtime/cuda/absent.c,$(wildcard runtime/cuda/*.c))
 KERNELS := $(wildcard runtime/cuda/k_*.cu)
 KERNEL_OBJECTS := $(KERNELS:%.cu=build/%.o)
 else
-CUDA_SOURCES := runtime/cuda/absent.c
+CUDA_SOURCES := runtime/cuda/absent.c runtime/cuda/dnn_cache.c  # the cache is read by a pure parser: fuzzed everywhere
 endif
 # Machine code for Hopper, and PTX that the driver translates for every card since Ampere.
 CUDA_ARCHS ?= -gencode arch=compute_90,code=sm_90 -gencode arch=compute_80,code=compute_80
@@ -80,7 +80,7 @@ BOARD_EMBEDDED := $(sort $(wildcard submit/format/*.json scoreboard/*.sql scoreb
     $(addprefix docs/,rules.md submit.md record.md statements.md threats.md))
 BOARD_OBJECTS := $(BOARD_SOURCES:%.c=$(B)/%.o) $(B)/board-embedded.o
 # Tests and fuzzers of the server link its library alone, so that they prove the layering: test_board_*, fuzz_board_*.
-UNIT := $(patsubst %.c,$(B)/%,$(wildcard test/unit/test_*.c))
+UNIT := $(patsubst %.c,$(B)/%,$(filter-out $(if $(CUDA_INCLUDE),,test/unit/test_dnn_plans.c),$(wildcard test/unit/test_*.c)))
 FUZZERS := $(patsubst %.c,$(B)/%,$(wildcard test/fuzz/fuzz_*.c))
 FAULTS := $(patsubst %.c,$(B)/%,$(wildcard test/fault/*.c))
 # The tests of the CUDA device are linked twice: with the emulator, for every machine that has the toolkit, and with the
@@ -218,7 +218,7 @@ $(B)/test/emulate/%.o: test/emulate/%.cc $(B)/flags.list
 	$(call say,CXX,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -std=c++17 $(EMULATE_FLAGS) -MMD -MP -c $< -o $@
-$(B)/test/emulate/%.o $(B)/test/cuda/%.o: EXTRA = $(CUDA_INCLUDE)
+$(B)/test/emulate/%.o $(B)/test/cuda/%.o $(B)/test/unit/test_dnn_plans.o: EXTRA = $(CUDA_INCLUDE)
 $(B)/test/emulate/lib/%: test/emulate/lib/%.c $(B)/flags.list
 	$(call say,CC,$< (shared))
 	@mkdir -p $(@D)

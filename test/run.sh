@@ -16,7 +16,7 @@ passed=0 failed=0 skipped=0
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0:detect_stack_use_after_return=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 export HOME=$work/home LC_ALL=C.UTF-8
-unset DAWN_DATA DAWN_RESULTS XDG_DATA_HOME
+unset DAWN_DATA DAWN_RESULTS XDG_DATA_HOME XDG_CACHE_HOME
 mkdir -p "$HOME"
 
 count() { grep -c -- "$1" "$work/said"; }

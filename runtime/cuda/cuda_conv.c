@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution and its two ways back. cuDNN takes what is worth it and fits it (dnn.h), own kernels take the rest
+// (k_conv.h): conv_route() is the one place that says who. Both read filters in the type of the activations, and both
+// give the same bytes each time.
+//
+// What cuDNN leaves to be done is one more pass: a bias and an activation over its result, because it has no ready engine
+// that does GELU or SiLU; and filter gradients of 16-bit activations come out in 16 bits, because it has none that gives
+// f32, and are widened.
+#include "runtime/cuda/cuda.h"
+
+#include <stdlib.h>
+
+#include "runtime/cuda/dnn.h"
+#include "runtime/cuda/k_conv.h"
+#include "runtime/cuda/k_element.h"
+
+// ---- what is asked for
+
+struct conv {
+    struct dnn_problem problem;
+    int groups;
+    bool fused;  // a bias or an activation behind it
+};
+
+static struct conv conv_of(const struct graph *g, const struct node *n)
+{
+    const struct conv_attr *a = &n->attr.conv;
+    bool forward = n->op == OP_CONV, dgrad = n->op == OP_CONV_DGRAD;
+    const struct value *x = dgrad ? node_out(g, n, 0) : node_in(g, n, 0);
+    const struct value *w = forward ? node_in(g, n, 1) : dgrad ? node_in(g, n, 0) : node_out(g, n, 0);
+    const struct value *y = forward ? node_out(g, n, 0) : node_in(g, n, 1);
+    const int64_t *xd = x->shape.dim, *wd = w->shape.dim, *yd = y->shape.dim;
+    struct conv c = {.groups = a->groups, .fused = forward && (n->in[2] != NONE || a->act != ACT_NONE)};
+    c.problem = (struct dnn_problem){.way = forward ? DNN_FORWARD : dgrad ? DNN_DGRAD : DNN_WGRAD, .type = y->dtype,
+                                     .n = xd[0], .h = xd[1], .w = xd[2], .c = xd[3], .k = wd[0], .r = wd[1], .s = wd[2],
+                                     .p = yd[1], .q = yd[2]};
+    for (int i = 0; i < 2; i++) {
+        c.problem.stride[i] = a->stride[i];
+        c.problem.before[i] = a->before[i];
+        c.problem.after[i] = a->after[i];
+    }
+    return c;
+}
+
+static struct k_conv_shape shape_of(const struct conv *c)
+{
+    const struct dnn_problem *p = &c->problem;
+    return (struct k_conv_shape){.n = (int)p->n, .h = (int)p->h, .w = (int)p->w, .c = (int)p->c, .p = (int)p->p,
+                                 .q = (int)p->q, .k = (int)p->k, .r = (int)p->r, .s = (int)p->s, .groups = c->groups,
+                                 .stride = {(int)p->stride[0], (int)p->stride[1]},
+                                 .before = {(int)p->before[0], (int)p->before[1]}};
+}
+
+static double flops_of(const struct dnn_problem *p)
+{
+    return 2.0 * (double)(p->n * p->p * p->q) * (double)p->k * (double)(p->r * p->s * p->c);
+}
+
+static size_t aligned(size_t bytes) { return (bytes + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN; }
+
+static size_t filter_bytes(const struct dnn_problem *p)
+{
+    return (size_t)(p->k * p->r * p->s * p->c) * dtype_size(p->type);
+}
+
+// ---- who does it
+
+static void close_dnn(struct cuda_device *cuda)
+{
+    dnn_close(cuda->dnn);
+    cuda->dnn = NULL;
+}
+
+static int open_dnn(struct cuda_device *cuda)
+{
+    if (cuda->dnn) return 0;
+    struct dnn_machine machine = {.major = cuda->major, .minor = cuda->minor, .stream = cuda->stream};
+    memcpy(machine.card, cuda->name, sizeof machine.card);
+    TRY(cuda_check(cudaDriverGetVersion(&machine.driver), "asking for versions"));
+    TRY(cuda_check(cudaRuntimeGetVersion(&machine.runtime), "asking for versions"));
+    TRY(dnn_open(&machine, dnn_settings_default(), &cuda->dnn));
+    cuda->dnn_close = close_dnn;
+    cuda->dnn_version = dnn_version(cuda->dnn);
+    return 0;
+}
+
+// Whether cuDNN is to be asked. Its fast engines move 16 bytes of channels at a time. For f32 as such it has none that
+// takes NHWC as it lies: those without TF32 turn the tensors around first, in up to 500 MB of scratch memory (test_dnn_plans).
+// Below some millions of operations the launch is what costs, and loading the library would cost more than a run; and
+// where a 16-bit result would be rounded twice, before the bias and behind it, only size makes up for it.
+// DAWN_CUDA_CONV=own or =cudnn (whatever the size and type) is for comparing the two.
+static bool worth_dnn(const struct conv *c)
+{
+    const double least = c->fused && c->problem.type != F32 ? 1e7 : 1e6;
+    const struct dnn_problem *p = &c->problem;
+    const char *who = getenv("DAWN_CUDA_CONV");
+    size_t size = dtype_size(p->type);
+    bool fits = c->groups == 1 && (size_t)p->c * size % 16 == 0 && (size_t)p->k * size % 16 == 0;
+    if (!fits || (who && strcmp(who, "own") == 0)) return false;
+    if (who && strcmp(who, "cudnn") == 0) return true;
+    return p->c >= 8 && flops_of(p) >= least && (p->type != F32 || dnn_settings_default().tf32);
+}
+
+// *plan is NULL where own kernels do it. The answer is the same each time, because plans are remembered.
+static int conv_route(struct cuda_device *cuda, const struct conv *c, const struct dnn_plan **plan)
+{
+    *plan = NULL;
+    if (worth_dnn(c)) {
+        TRY(open_dnn(cuda));
+        int rc = dnn_plan(cuda->dnn, &c->problem, plan);
+        if (rc == 0 || rc != ERR_UNSUPPORTED) return rc;
+        *plan = NULL;
+    }
+    struct k_conv_shape shape = shape_of(c);
+    if (!k_conv_fits(&shape)) return fail(ERR_UNSUPPORTED, "a convolution of this size can not be counted in 32 bits");
+    return 0;
+}
+
+static int supports(struct cuda_device *cuda, const struct graph *g, const struct node *n)
+{
+    struct conv c = conv_of(g, n);
+    const struct dnn_plan *plan;
+    return conv_route(cuda, &c, &plan);
+}
+
+// Widened gradients lie behind the engine's own scratch memory.
+static size_t workspace(struct cuda_device *cuda, const struct graph *g, const struct node *n)
+{
+    struct conv c = conv_of(g, n);
+    const struct dnn_plan *plan;
+    if (conv_route(cuda, &c, &plan) < 0) return 0;  // supports() has said so, or prepare will
+    if (plan) return aligned(plan->workspace) + (n->op == OP_CONV_WGRAD && c.problem.type != F32 ? filter_bytes(&c.problem) : 0);
+    struct k_conv_shape shape = shape_of(&c);
+    return n->op == OP_CONV_WGRAD ? k_conv_wgrad_work(&shape) : 0;
+}
+
+static unsigned copies(const struct graph *g, const struct node *n, enum dtype *to)
+{
+    *to = n->op == OP_CONV ? node_in(g, n, 0)->dtype : node_in(g, n, 1)->dtype;
+    return n->op == OP_CONV ? 1u << 1 : 1u << 0;
+}
+
+// ---- running cuDNN's part, then what is left
+
+static int run(struct cuda_step *s)
+{
+    TRY(dnn_run(s->own));
+    return s->launch ? cuda_check(s->launch(s->cuda->stream, s->args), "launching what follows a convolution") : 0;
+}
+
+static void release(struct cuda_step *s) { dnn_call_free(s->own); }
+
+static int bind(struct cuda_step *s, const struct dnn_plan *plan, const void *x, const void *w, const void *y)
+{
+    struct dnn_call *call;
+    if (aligned(plan->workspace) > s->work_bytes) BUG("a convolution's scratch memory was not planned");
+    TRY(dnn_bind(s->cuda->dnn, plan, x, w, y, s->work, &call));
+    s->own = call;
+    s->run = run;
+    s->release = release;
+    return 0;
+}
+
+// ---- the operators
+
+static int conv_prepare(struct cuda_step *s)
+{
+    struct conv c = conv_of(s->graph, s->node);
+    const struct dnn_plan *plan;
+    enum dtype type = c.problem.type;
+    enum act act = s->node->attr.conv.act;
+    const void *w = cuda_weight(s, 1, type);
+    TRY(conv_route(s->cuda, &c, &plan));
+    if (!plan) {
+        CUDA_LAUNCH(s, k_conv_forward, .shape = shape_of(&c), .x = s->in[0], .w = w, .bias = s->in[2], .y = s->out[0],
+                    .type = type, .filters = type, .act = act);
+        return 0;
+    }
+    TRY(bind(s, plan, s->in[0], w, s->out[0]));
+    if (c.fused)
+        CUDA_LAUNCH(s, k_act, .x = s->out[0], .bias = s->in[2], .y = s->out[0], .count = cuda_count(cuda_out(s, 0)),
+                    .channels = c.problem.k, .type = type, .act = act);
+    return 0;
+}
+
+static int conv_dgrad_prepare(struct cuda_step *s)
+{
+    struct conv c = conv_of(s->graph, s->node);
+    const struct dnn_plan *plan;
+    enum dtype type = c.problem.type;
+    const void *w = cuda_weight(s, 0, type);
+    TRY(conv_route(s->cuda, &c, &plan));
+    if (plan) return bind(s, plan, s->out[0], w, s->in[1]);
+    CUDA_LAUNCH(s, k_conv_dgrad, .shape = shape_of(&c), .w = w, .dy = s->in[1], .dx = s->out[0], .type = type, .filters = type);
+    return 0;
+}
+
+static int conv_wgrad_prepare(struct cuda_step *s)
+{
+    struct conv c = conv_of(s->graph, s->node);
+    const struct dnn_plan *plan;
+    enum dtype type = c.problem.type;
+    TRY(conv_route(s->cuda, &c, &plan));
+    if (!plan) {
+        CUDA_LAUNCH(s, k_conv_wgrad, .shape = shape_of(&c), .x = s->in[0], .dy = s->in[1], .dw = s->out[0], .work = s->work,
+                    .type = type);
+        return 0;
+    }
+    if (type == F32) return bind(s, plan, s->in[0], s->out[0], s->in[1]);
+    void *narrow = (char *)s->work + aligned(plan->workspace);
+    TRY(bind(s, plan, s->in[0], narrow, s->in[1]));
+    CUDA_LAUNCH(s, k_cast, .x = narrow, .y = s->out[0], .count = cuda_count(cuda_out(s, 0)), .from = type, .to = F32);
+    return 0;
+}
+
+const struct cuda_op cuda_conv = {conv_prepare, workspace, supports, copies};
+const struct cuda_op cuda_conv_dgrad = {conv_dgrad_prepare, workspace, supports, copies};
+const struct cuda_op cuda_conv_wgrad = {conv_wgrad_prepare, workspace, supports, NULL};

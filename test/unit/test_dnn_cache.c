@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file of cuDNN's engines: what is written reads back, and everything else is refused whole. Needs no CUDA.
+#include "runtime/cuda/dnn_cache.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct dnn_choice choice_of(int64_t engine, int knobs)
+{
+    struct dnn_choice c = {.engine = engine, .knobs = knobs, .ns = engine * 1000};
+    for (int i = 0; i < knobs; i++) c.knob[i] = (struct dnn_knob){i, -7 * i};
+    return c;
+}
+
+static void test_round_trip(void **state)
+{
+    (void)state;
+    struct dnn_cache cache = {0}, again;
+    struct dnn_choice plain = choice_of(62, 3), full = choice_of(65, DNN_KNOBS), none = choice_of(0, 0);
+    dnn_cache_put(&cache, "forward f16", &none);
+    dnn_cache_put(&cache, "dgrad bf16", &full);
+    dnn_cache_put(&cache, "wgrad \"f32\" \\", &none);
+    dnn_cache_put(&cache, "forward f16", &plain);  // replaces
+    assert_int_equal(cache.count, 3);
+    char *json = dnn_cache_print(&cache, "a card");
+    assert_int_equal(dnn_cache_parse(json, strlen(json), "a card", &again), 0);
+    assert_int_equal(again.count, 3);
+    assert_memory_equal(dnn_cache_find(&again, "forward f16"), &plain, sizeof plain);
+    assert_memory_equal(dnn_cache_find(&again, "dgrad bf16"), &full, sizeof full);
+    assert_memory_equal(dnn_cache_find(&again, "wgrad \"f32\" \\"), &none, sizeof none);
+    assert_null(dnn_cache_find(&again, "dgrad"));
+    dnn_cache_free(&again);
+    assert_int_equal(dnn_cache_parse(json, strlen(json), "another card", &again), ERR_INPUT);
+    free(json);
+    dnn_cache_free(&cache);
+}
+
+static void refused(const char *json, size_t count)
+{
+    struct dnn_cache cache;
+    assert_int_equal(dnn_cache_parse(json, count, "m", &cache), ERR_INPUT);
+    assert_null(cache.entry);
+    assert_int_equal(cache.count, 0);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    static const char whole[] = "{\"format\":1,\"machine\":\"m\",\"choices\":{\"forward\":[62,10,[[2,3],[4,5]]]}}";
+    struct dnn_cache cache;
+    assert_int_equal(dnn_cache_parse(whole, sizeof whole - 1, "m", &cache), 0);
+    dnn_cache_free(&cache);
+    for (size_t i = 0; i < sizeof whole - 1; i++) refused(whole, i);  // cut off anywhere
+    static const char *const others[] = {
+        "", "[]", "{}", "null", "{\"format\":2,\"machine\":\"m\",\"choices\":{}}",
+        "{\"format\":1,\"machine\":\"n\",\"choices\":{}}", "{\"format\":1,\"machine\":7,\"choices\":{}}",
+        "{\"format\":1,\"machine\":\"m\",\"choices\":[]}", "{\"format\":1,\"machine\":\"m\"}",
+        "{\"format\":1,\"machine\":\"m\",\"choices\":{\"\":[62,10,[]]}}",
+        "{\"format\":1,\"machine\":\"m\",\"choices\":{\"a\\n\":[62,10,[]]}}",
+        "{\"format\":1,\"machine\":\"m\",\"choices\":{\"a\":[62,10,[]],\"a\":[62,10,[]]}}",
+        "{\"format\":1,\"machine\":\"m\",\"choices\":{\"a\":[-1,10,[]]}}",
+        "{\"format\":1,\"machine\":\"m\",\"choices\":{\"a\":[62,-10,[]]}}",
+        "{\"format\":1,\"machine\":\"m\",\"choices\":{\"a\":[62.5,10,[]]}}",
+        "{\"format\":1,\"machine\":\"m\",\"choices\":{\"a\":[9223372036854775807,10,[]]}}",
+        "{\"format\":1,\"machine\":\"m\",\"choices\":{\"a\":[62,10]}}",
+        "{\"format\":1,\"machine\":\"m\",\"choices\":{\"a\":[62,10,[[2]]]}}",
+        "{\"format\":1,\"machine\":\"m\",\"choices\":{\"a\":[62,10,[[-2,3]]]}}",
+        "{\"format\":1,\"machine\":\"m\",\"choices\":{\"a\":[62,10,[[2,9223372036854775807]]]}}",
+        "{\"format\":1,\"machine\":\"m\",\"choices\":{\"a\":[62,10,{}]}}",
+        "{\"format\":1,\"machine\":\"m\",\"choices\":{\"a\":62}}",
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) refused(others[i], strlen(others[i]));
+}
+
+static void test_limits(void **state)
+{
+    (void)state;
+    struct dnn_cache cache = {0};
+    struct dnn_choice c = choice_of(1, 0);
+    char name[DNN_PROBLEM_TEXT];
+    for (int i = 0; i < DNN_CACHE_ENTRIES + 10; i++) {
+        snprintf(name, sizeof name, "problem %d", i);
+        dnn_cache_put(&cache, name, &c);
+    }
+    assert_int_equal(cache.count, DNN_CACHE_ENTRIES);
+    dnn_cache_free(&cache);
+    char knobs[16 + 6 * (DNN_KNOBS + 1)] = "", json[512];
+    for (int i = 0; i <= DNN_KNOBS; i++) strcat(knobs, i ? ",[1,1]" : "[1,1]");
+    snprintf(json, sizeof json, "{\"format\":1,\"machine\":\"m\",\"choices\":{\"a\":[62,10,[%s]]}}", knobs);
+    refused(json, strlen(json));
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    snprintf(json, sizeof json, "{\"format\":1,\"machine\":\"m\",\"choices\":{\"x%s\":[62,10,[]]}}", name);
+    refused(json, strlen(json));
+    char *large = calloc(1, DNN_CACHE_BYTES + 1);
+    memset(large, ' ', DNN_CACHE_BYTES + 1);
+    refused(large, DNN_CACHE_BYTES + 1);
+    free(large);
+}
+
+static void test_path(void **state)
+{
+    (void)state;
+    setenv("XDG_CACHE_HOME", "/somewhere", 1);
+    char *a = dnn_cache_path("a card"), *b = dnn_cache_path("another card");
+    assert_memory_equal(a, "/somewhere/dawn/cudnn-", 22);
+    assert_string_not_equal(a, b);
+    free(a);
+    free(b);
+    setenv("XDG_CACHE_HOME", "relative", 1);
+    setenv("HOME", "/home/me", 1);
+    a = dnn_cache_path("a card");
+    assert_memory_equal(a, "/home/me/.cache/dawn/cudnn-", 27);
+    free(a);
+    unsetenv("HOME");
+    assert_null(dnn_cache_path("a card"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_path),
+    };
+    return cmocka_run_group_tests_name("cuDNN cache", tests, NULL, NULL);
+}

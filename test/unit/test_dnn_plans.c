@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans of the real cuDNN for a card that is not there: an H200 described by its properties. Every convolution of the
+// record network, at its resolutions and batches, in all types, cropped and not, gets the engine that is expected, which
+// always gives the same bytes and needs little scratch memory; engines that must not be taken are seen to be offered, and
+// seen to be left. The expected engines are those of one version of cuDNN; with another only the rules are held.
+// Skipped where cuDNN is not installed.
+#include "runtime/cuda/dnn_inside.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { EXPECTED_VERSION = 91900, LAYERS = 6 };
+
+static const char h200[] =
+    "{\"maxGridSize\":[2147483647,65535,65535],\"maxBlockSize\":[1024,1024,64],\"regsPerBlock\":65536,"
+    "\"multiProcessorCount\":132,\"warpSize\":32,\"maxSharedMemoryPerBlock\":49152,"
+    "\"maxSharedMemoryPerBlockOptin\":232448,\"reservedSharedMemoryPerBlock\":1024,\"maxRegistersPerSM\":65536,"
+    "\"maxCtasPerSM\":32,\"maxThreadsPerBlock\":1024,\"maxThreadsPerSM\":2048,\"pciDeviceId\":0,\"isTccDriver\":0,"
+    "\"supportCoopLaunch\":1,\"totalGlobalMem\":150754820096,\"smClockRateKHz\":1980000,\"memClockRateKHz\":3201000,"
+    "\"l2CacheSize\":62914560,\"cudaDeviceId\":0,\"deviceVer\":900,\"driverVer\":13000,\"deviceName\":\"NVIDIA H200\"}";
+
+static struct dnn *open_described(struct dnn_settings settings)
+{
+    struct dnn_machine machine = {.card = "NVIDIA H200 (described)", .major = 9, .driver = 13000, .runtime = 13000,
+                                  .described = h200};
+    struct dnn *dnn;
+    int rc = dnn_open(&machine, settings, &dnn);
+    if (rc == ERR_MISSING) {
+        print_message("%s\n", error_text());
+        skip();
+    }
+    if (rc < 0) fail_msg("%s", error_text());
+    return dnn;
+}
+
+static struct dnn_settings plain(void) { return (struct dnn_settings){.workspace = dnn_settings_default().workspace}; }
+
+// Layer by layer: channels in and out, and by how many 2x2 pools the stem's 31x31 (of 32x32) is reduced.
+static const int layers[LAYERS][3] = {{24, 64, 0}, {64, 64, 1}, {64, 256, 1}, {256, 256, 2}, {256, 256, 2}, {256, 256, 3}};
+
+static struct dnn_problem problem_of(enum dnn_way way, enum dtype type, int layer, int64_t n, int resolution, int crop)
+{
+    int64_t side = (resolution - 1) >> layers[layer][2];
+    return (struct dnn_problem){.way = way, .type = type, .n = n, .h = side, .w = side, .c = layers[layer][0],
+                                .k = layers[layer][1], .r = 3, .s = 3, .p = side - crop, .q = side - crop,
+                                .stride = {1, 1}, .before = {1, 1}, .after = {1 - crop, 1 - crop}};
+}
+
+// Runs each() over resolutions, batches, and rows that the pool behind drops or not.
+static void each_shape(struct dnn *dnn, enum dnn_way way, enum dtype type, int layer,
+                       void (*each)(struct dnn *, const struct dnn_problem *, const void *), const void *context)
+{
+    static const int resolution[] = {24, 28, 32};
+    static const int64_t batch[] = {1536, 2000};
+    for (int r = 0; r < 3; r++)
+        for (int b = 0; b < 2; b++)
+            for (int crop = 0; crop < 2; crop++) {
+                struct dnn_problem p = problem_of(way, type, layer, batch[b], resolution[r], crop);
+                each(dnn, &p, context);
+            }
+}
+
+static void held_to_rules(const struct dnn_plan *plan, enum dtype type)
+{
+    assert_null(dnn_objection(type, false, plan->notes, plan->behaves));
+    assert_false(plan->notes & 1u << CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC);
+    assert_false(plan->behaves & 1u << CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION);
+    assert_false(plan->remembered);
+}
+
+struct expected {
+    int64_t engine[3][LAYERS];  // way, layer
+};
+static const struct expected sixteen_bits = {{
+    {62, 62, 62, 62, 62, 62},
+    {67, 67, 67, 67, 67, 67},
+    {10, 65, 65, 65, 65, 65},
+}};
+
+static void check_16(struct dnn *dnn, const struct dnn_problem *p, const void *engine)
+{
+    const struct dnn_plan *plan;
+    char text[DNN_PROBLEM_TEXT];
+    dnn_problem_text(p, false, text);
+    if (dnn_plan(dnn, p, &plan) < 0) fail_msg("%s: %s", text, error_text());
+    held_to_rules(plan, p->type);
+    if (plan->workspace > 4 << 20) fail_msg("%s: engine %lld wants %zu bytes", text, (long long)plan->engine, plan->workspace);
+    if (dnn_version(dnn) == EXPECTED_VERSION && plan->engine != *(const int64_t *)engine)
+        fail_msg("%s: engine %lld, not %lld", text, (long long)plan->engine, (long long)*(const int64_t *)engine);
+}
+
+static void test_record_network(void **state)
+{
+    (void)state;
+    struct dnn *dnn = open_described(plain());
+    print_message("cuDNN %zu\n", dnn_version(dnn));
+    for (enum dtype type = BF16; type <= F16; type++)
+        for (int way = DNN_FORWARD; way <= DNN_WGRAD; way++)
+            for (int layer = 0; layer < LAYERS; layer++)
+                each_shape(dnn, (enum dnn_way)way, type, layer, check_16, &sixteen_bits.engine[way][layer]);
+    dnn_close(dnn);
+}
+
+// f32 as such gets an engine too, though a slow one: what is held are the rules. None has tensor cores.
+static void check_f32(struct dnn *dnn, const struct dnn_problem *p, const void *context)
+{
+    (void)context;
+    const struct dnn_plan *plan;
+    if (dnn_plan(dnn, p, &plan) < 0) fail_msg("%s", error_text());
+    held_to_rules(plan, F32);
+    assert_false(plan->notes & 1u << CUDNN_NUMERICAL_NOTE_TENSOR_CORE);
+    assert_true(plan->workspace <= dnn_settings_default().workspace);
+}
+
+static void test_f32(void **state)
+{
+    (void)state;
+    struct dnn *dnn = open_described(plain());
+    for (int way = DNN_FORWARD; way <= DNN_WGRAD; way++)
+        for (int layer = 0; layer < LAYERS; layer++) each_shape(dnn, (enum dnn_way)way, F32, layer, check_f32, NULL);
+    dnn_close(dnn);
+}
+
+// The list for a filter gradient has engines that must not be taken; with the rules gone, or turned, they would be.
+static void test_objections_matter(void **state)
+{
+    (void)state;
+    struct dnn *dnn = open_described(plain());
+    struct dnn_problem p = problem_of(DNN_WGRAD, F32, 1, 1536, 32, 0);
+    struct dnn_bag bag = {.f = &dnn->f};
+    cudnnBackendDescriptor_t graph;
+    struct dnn_offer *offer;
+    int count, random = 0, tf32 = 0;
+    assert_int_equal(dnn_graph(dnn, &bag, &p, &graph), 0);
+    assert_int_equal(dnn_offers(dnn, graph, CUDNN_HEUR_MODE_A, &offer, &count), 0);
+    for (int i = 0; i < count; i++) {
+        random += offer[i].notes >> CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC & 1u;
+        tf32 += offer[i].notes >> CUDNN_NUMERICAL_NOTE_TENSOR_CORE & 1u;
+        if (offer[i].notes >> CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC & 1u)
+            assert_non_null(dnn_objection(F32, true, offer[i].notes, offer[i].behaves));
+    }
+    assert_true(random > 0);
+    assert_true(tf32 > 0);
+    assert_true(offer[0].notes & 1u << CUDNN_NUMERICAL_NOTE_TENSOR_CORE);  // the heuristics' first choice for f32 is TF32
+    // An engine that is not deterministic, named by a cache, is not taken either: it is looked up anew.
+    struct dnn_engine engine;
+    bool remembered;
+    char text[DNN_PROBLEM_TEXT];
+    dnn_problem_text(&p, false, text);
+    for (int i = 0; i < count; i++)
+        if (offer[i].notes >> CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC & 1u) dnn_cache_put(&dnn->cache, text, &offer[i].choice);
+    assert_int_equal(dnn_choose(dnn, &p, graph, &engine, &remembered), 0);
+    assert_false(remembered);
+    assert_false(engine.notes >> CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC & 1u);
+    dnn_bag_empty(&engine.bag);
+    free(offer);
+    dnn_bag_empty(&bag);
+    dnn_close(dnn);
+}
+
+static void test_tf32(void **state)
+{
+    (void)state;
+    struct dnn_settings settings = plain();
+    settings.tf32 = true;
+    struct dnn *dnn = open_described(settings);
+    struct dnn_problem p = problem_of(DNN_FORWARD, F32, 1, 1536, 32, 0);
+    const struct dnn_plan *plan;
+    assert_int_equal(dnn_plan(dnn, &p, &plan), 0);
+    assert_true(plan->notes & 1u << CUDNN_NUMERICAL_NOTE_TENSOR_CORE);
+    assert_false(plan->notes & 1u << CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS);
+    dnn_close(dnn);
+}
+
+// The same engine with the same settings, whether it comes from the list or from its number and settings: cuDNN's own
+// description of the two plans is the same text.
+static char *describe(struct dnn *dnn, cudnnBackendDescriptor_t plan)
+{
+    int64_t count = 0;
+    assert_int_equal(dnn->f.cudnnBackendGetAttribute(plan, CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, 0,
+                                                     &count, NULL), CUDNN_STATUS_SUCCESS);
+    char *text = calloc(1, (size_t)count + 1);
+    assert_int_equal(dnn->f.cudnnBackendGetAttribute(plan, CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
+                                                     count, &count, text), CUDNN_STATUS_SUCCESS);
+    assert_true(count > 10);
+    return text;
+}
+
+static void same_plans(struct dnn *dnn, const struct dnn_problem *p)
+{
+    enum { TRIED = 12 };
+    struct dnn_bag bag = {.f = &dnn->f};
+    cudnnBackendDescriptor_t graph, heuristics, config[TRIED], plan;
+    cudnnBackendHeurMode_t mode = CUDNN_HEUR_MODE_A;
+    struct dnn_offer *offer;
+    int count;
+    assert_int_equal(dnn_graph(dnn, &bag, p, &graph), 0);
+    assert_int_equal(dnn_offers(dnn, graph, mode, &offer, &count), 0);
+    assert_int_equal(dnn_make(&bag, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, "heuristics",
+                              DNN_SETS(DNN_DESCRIPTOR(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph),
+                                       {CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode},
+                                       DNN_DESCRIPTOR(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, dnn->property)),
+                              &heuristics), 0);
+    for (int i = 0; i < TRIED; i++) (void)dnn->f.cudnnBackendCreateDescriptor(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, &config[i]);
+    int64_t found;
+    (void)dnn->f.cudnnBackendGetAttribute(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, TRIED,
+                                          &found, config);
+    for (int i = 0; i < found && i < count; i++) {
+        struct dnn_engine engine;
+        assert_int_equal(dnn_engine_new(dnn, graph, &offer[i].choice, &engine), 0);
+        assert_int_equal(dnn_make(&bag, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, "a plan",
+                                  DNN_SETS(DNN_DESCRIPTOR(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config[i]),
+                                           DNN_DESCRIPTOR(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, dnn->property)), &plan), 0);
+        char *a = describe(dnn, plan), *b = describe(dnn, engine.plan);
+        assert_string_equal(a, b);
+        free(a);
+        free(b);
+        dnn_bag_empty(&engine.bag);
+    }
+    for (int i = 0; i < TRIED; i++) (void)dnn->f.cudnnBackendDestroyDescriptor(config[i]);
+    free(offer);
+    dnn_bag_empty(&bag);
+}
+
+static void test_choice_is_the_plan(void **state)
+{
+    (void)state;
+    struct dnn *dnn = open_described(plain());
+    for (int way = DNN_FORWARD; way <= DNN_WGRAD; way++)
+        for (enum dtype type = F32; type <= F16; type++) {
+            struct dnn_problem p = problem_of((enum dnn_way)way, type, 3, 1536, 32, 0);
+            same_plans(dnn, &p);
+        }
+    dnn_close(dnn);
+}
+
+// What no engine takes is refused as unsupported, twice the same, and what is no convolution as well.
+static void test_refused(void **state)
+{
+    (void)state;
+    struct dnn_settings settings = plain();
+    settings.workspace = 0;
+    struct dnn *dnn = open_described(settings);
+    struct dnn_problem p = problem_of(DNN_WGRAD, F16, 0, 1536, 32, 0);
+    const struct dnn_plan *plan;
+    assert_int_equal(dnn_plan(dnn, &p, &plan), 0);  // the second engine of the list wants no scratch memory
+    if (dnn_version(dnn) == EXPECTED_VERSION) assert_int_equal(plan->engine, 65);
+    p.p = 77;  // sizes that do not fit
+    for (int i = 0; i < 2; i++) {
+        int rc = dnn_plan(dnn, &p, &plan);
+        assert_true(rc == ERR_UNSUPPORTED || rc == ERR_DEVICE);
+        assert_non_null(strstr(error_text(), "cuDNN"));
+    }
+    dnn_close(dnn);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_record_network),
+        cmocka_unit_test(test_f32),
+        cmocka_unit_test(test_objections_matter),
+        cmocka_unit_test(test_tf32),
+        cmocka_unit_test(test_choice_is_the_plan),
+        cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests_name("cuDNN plans", tests, NULL, NULL);
+}
