@@ -47,7 +47,7 @@ static void build_wgrad(struct case_build *b)
     case_node(b, (int[]){x, dy}, 2, &(union attr){.conv = conv_of(p)}, NULL);
 }
 
-// p: m, n, k, ta, tb, batch (0: 2-D), f32 result, c, f32 b, alpha in quarters, beta in quarters
+// p: m, n, k, ta, tb, batch (0: 2-D), f32 result, c, f32 b, alpha in quarters, beta in quarters, f32 a
 static void build_matmul(struct case_build *b)
 {
     const int *p = b->row->p;
@@ -60,14 +60,14 @@ static void build_matmul(struct case_build *b)
         sb = SHAPE(batch, sb.dim[0], sb.dim[1]);
         sc = SHAPE(batch, m, n);
     }
-    int x = case_param(b, "a", sa, type, DRAW_NORMAL, 1.0);
+    int x = case_param(b, "a", sa, p[11] ? F32 : type, DRAW_NORMAL, 1.0);
     int y = case_param(b, "b", sb, p[8] ? F32 : type, DRAW_NORMAL, 1.0 / sqrt((double)k));
     int c = p[7] ? case_param(b, "c", sc, out, DRAW_NORMAL, 1.0) : NONE;
     union attr a = {.matmul = {ta, tb, (float)p[9] / 4.0f, (float)p[10] / 4.0f, out}};
     case_node(b, (int[]){x, y, c}, 3, &a, NULL);
 }
 
-// Slack: a sum of n rounded products is off by about sqrt(n) roundings of the sum of their sizes; n is below 600 here.
+// Slack: a sum of n rounded products is off by about sqrt(n) roundings of the sum of their sizes; n is below 2400 here.
 #define CONV(name, slack, ...)                                                                                         \
     {name, OP_CONV, build_conv, CASE_HALF | CASE_SUM | CASE_GRADIENT, {__VA_ARGS__, 0, 0}, slack}
 #define BACK(name, slack, ...)                                                                                         \
@@ -82,6 +82,7 @@ static void build_matmul(struct case_build *b)
     {"conv_wgrad " name, OP_CONV_WGRAD, build_wgrad, CASE_HALF | CASE_LARGE, {__VA_ARGS__, 0, 0}, 0}
 #define PRODUCT(name, flags, ...) {"matmul " name, OP_MATMUL, build_matmul, flags, {__VA_ARGS__}, 48}
 #define HGS (CASE_HALF | CASE_GRADIENT | CASE_SUM)
+#define HS (CASE_HALF | CASE_SUM)
 
 const struct op_case cases_conv[] = {
     //                           n  h   w   c   k   r  s  st be af gr
@@ -110,6 +111,10 @@ const struct op_case cases_conv[] = {
     ALL("25 images, 28->128",    25, 4, 3,  28, 128, 3, 3, 1, 1, 1, 1),
     ALL("stride 2, 4->40",       3, 7,  8,  4,  40, 3, 3, 2, 1, 1, 1),
     ALL("3x2, 2->128",           2, 6,  5,  2, 128, 3, 2, 1, 1, 1, 1),
+    // More than a thousand pixels, which some kernels sum in slices.
+    BACK("5 images, 2x2 valid", 48, 5, 18, 17, 3,  24, 2, 2, 1, 0, 0, 1),
+    BACK("9 images, 12->40",    48, 9, 12, 11, 12, 40, 3, 3, 1, 1, 1, 1),
+    BACK("7 images, 2 groups",  48, 7, 13, 12, 36, 70, 3, 3, 1, 1, 0, 2),
     {"conv 2x2 with a bias", OP_CONV, build_conv, HGS, {2, 6, 7, 3, 24, 2, 2, 1, 0, 0, 1, ACT_NONE, 1}, 48},
     ACT("conv bias relu", ACT_RELU, 1, 2, 6, 5, 8, 17, 3, 3, 1, 1, 1, 1),
     ACT("conv bias gelu", ACT_GELU, 1, 2, 6, 5, 8, 24, 2, 2, 1, 0, 0, 1),
@@ -138,6 +143,21 @@ const struct op_case cases_conv[] = {
     PRODUCT("2 at once, turned, plus c", HGS, 5, 7, 6, 1, 1, 2, 1, 1, 0, 3, 5),
     PRODUCT("head, f32 weights", HGS, 12, 10, 256, 0, 1, 0, 0, 0, 1, 4, 0),
     PRODUCT("head, f32 weights and result", HGS, 12, 10, 100, 0, 1, 0, 1, 0, 1, 4, 0),
+
+    // Rows that begin at round addresses, sizes beyond one tile, depths that are cut into slices.
+    PRODUCT("nn, whole vectors",     HS, 72, 136, 96, 0, 0, 0, 0, 0, 0, 4, 0),
+    PRODUCT("nt, whole vectors",     HS, 72, 136, 96, 0, 1, 0, 0, 1, 0, 4, 3),
+    PRODUCT("tn, whole vectors",     HS, 72, 136, 96, 1, 0, 0, 0, 0, 0, 4, 0),
+    PRODUCT("tt, whole vectors",     HS, 72, 136, 96, 1, 1, 0, 1, 1, 0, 3, 5),
+    PRODUCT("tt, whole vectors, 3 at once, plus c", HS, 40, 24, 56, 1, 1, 3, 0, 1, 0, 4, 2),
+    PRODUCT("nn, whole vectors, 2 at once", HS, 24, 72, 40, 0, 0, 2, 1, 0, 0, 4, 0),
+    PRODUCT("beyond a tile",         HS, 131, 75, 70, 0, 0, 0, 0, 0, 0, 4, 0),
+    PRODUCT("deep, turned",          HS, 10, 72, 2000, 1, 0, 0, 1, 0, 0, 4, 0),
+    PRODUCT("deep, plus c, 2 at once", HS, 33, 18, 1501, 0, 1, 2, 0, 1, 0, 4, 4),
+    PRODUCT("deep by its own size",  HS, 64, 64, 576, 0, 1, 0, 0, 0, 0, 4, 0),
+    PRODUCT("f32 a, turned",         HS, 20, 72, 128, 1, 0, 0, 1, 0, 0, 4, 0, 1),
+    PRODUCT("f32 a, odd",            HS, 13, 7, 131, 0, 0, 0, 0, 0, 0, 4, 0, 1),
+    PRODUCT("f32 b, deep",           HS, 40, 10, 1100, 1, 1, 0, 1, 0, 1, 4, 0),
 
     BIG("whitening 3->24 @32", 100, 32, 32, 3, 24, 2, 2, 1, 0, 0, 1),
     BIG("24->64 @31", 100, 31, 31, 24, 64, 3, 3, 1, 1, 1, 1),

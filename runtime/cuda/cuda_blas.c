@@ -67,7 +67,8 @@ bool cuda_blas_takes(const struct k_matmul *p)
     const char *word = getenv("DAWN_CUDA_BLAS");
     if (word && strcmp(word, "off") == 0) return false;
     double operations = 2.0 * p->m * p->n * p->k * (double)p->batch;
-    if (operations < 0x1p31 || p->a_type != p->b_type || p->batch > INT32_MAX) return false;
+    if (operations < 0x1p31 && !(word && strcmp(word, "always") == 0)) return false;
+    if (p->a_type != p->b_type || p->batch > INT32_MAX) return false;
     if (p->out != F32 && p->out != p->a_type) return false;
     int64_t in = (int64_t)dtype_size(p->a_type), out = (int64_t)dtype_size(p->out);
     return pitch_of(p->ta, p->m, p->k) * in % ALIGNED == 0 && pitch_of(p->tb, p->k, p->n) * in % ALIGNED == 0 &&

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Large matrix products by cuBLASLt. It is 541 MB to load, so it is loaded when the first product that is worth it is
-// prepared; the networks of CIFAR-10 have none. DAWN_CUDA_BLAS=off leaves everything to the own kernels.
+// prepared; the networks of CIFAR-10 have none. DAWN_CUDA_BLAS=off leaves everything to the own kernels; =always gives it
+// products of any size, for tests and to compare.
 #ifndef DAWN_CUDA_BLAS_H
 #define DAWN_CUDA_BLAS_H
 

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pretend cuBLASLt: it does what the layouts, attributes and preferences say, word by word, and dies where a call is not
+// one that the real library must accept: unknown attributes, sizes that are not the attribute's, an algorithm of another
+// product, scratch memory that is too small, addresses that are less aligned than was promised or that lie outside of what
+// was allocated. Its algorithms want 1 MiB of scratch memory and leave NaN in it. Sums are f32.
+#include <cublasLt.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/tensor.h"
+#include "test/emulate/emulate_library.h"
+
+enum kind { HANDLE = 0x4c740001, PRODUCT, LAYOUT, WISH, ALGORITHM };
+enum { SCRATCH = 1 << 20 };
+
+struct lt_handle {
+    enum kind kind;
+};
+struct lt_product {
+    enum kind kind;
+    int32_t turned[2];  // cublasOperation_t
+};
+struct lt_layout {
+    enum kind kind;
+    cudaDataType type;
+    uint64_t rows, columns;
+    int64_t pitch, apart;
+    int32_t order, batch;
+};
+struct lt_wish {
+    enum kind kind;
+    uint64_t scratch;
+    uint32_t schemes, aligned[4];
+};
+struct lt_algorithm {  // at most 64 bytes: it lies in a cublasLtMatmulAlgo_t
+    uint64_t kind, problem;
+    uint32_t aligned[4];
+};
+
+// What was multiplied so far, for tests (found by dlsym).
+extern int lt_products, lt_objects;
+int lt_products, lt_objects;
+
+static _Noreturn void die(const char *what)
+{
+    fprintf(stderr, "\npretend cuBLASLt: %s\n", what);
+    abort();
+}
+
+static void *make(enum kind kind, size_t bytes)
+{
+    enum kind *o = calloc(1, bytes);
+    if (!o) die("no memory");
+    *o = kind;
+    lt_objects++;
+    return o;
+}
+
+static void *as(enum kind kind, const void *object, const char *what)
+{
+    if (!object || *(const enum kind *)object != kind) die(what);
+    return (void *)(uintptr_t)object;
+}
+
+static cublasStatus_t end(enum kind kind, void *object, const char *what)
+{
+    memset(as(kind, object, what), 0, sizeof kind);
+    free(object);
+    lt_objects--;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+static void set(void *into, size_t room, const void *from, size_t bytes)
+{
+    if (!from || bytes != room) die("the size of an attribute is another one");
+    memcpy(into, from, bytes);
+}
+
+cublasStatus_t cublasLtCreate(cublasLtHandle_t *into)
+{
+    *into = make(HANDLE, sizeof(struct lt_handle));
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) { return end(HANDLE, handle, "this is no handle"); }
+
+const char *cublasLtGetStatusString(cublasStatus_t status)
+{
+    return status == CUBLAS_STATUS_SUCCESS ? "success" : status == CUBLAS_STATUS_NOT_SUPPORTED ? "not supported" : "failed";
+}
+
+// ---- descriptors
+
+cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *into, cublasComputeType_t compute, cudaDataType_t scale)
+{
+    if (compute != CUBLAS_COMPUTE_32F || scale != CUDA_R_32F) die("sums and scales are f32 here");
+    *into = make(PRODUCT, sizeof(struct lt_product));
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t product) { return end(PRODUCT, product, "this is no product"); }
+
+cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t product, cublasLtMatmulDescAttributes_t which,
+                                              const void *from, size_t bytes)
+{
+    struct lt_product *p = as(PRODUCT, product, "this is no product");
+    if (which != CUBLASLT_MATMUL_DESC_TRANSA && which != CUBLASLT_MATMUL_DESC_TRANSB) die("an unknown attribute of a product");
+    int32_t *turned = &p->turned[which == CUBLASLT_MATMUL_DESC_TRANSB];
+    set(turned, sizeof *turned, from, bytes);
+    if (*turned != CUBLAS_OP_N && *turned != CUBLAS_OP_T) die("an unknown operation on a factor");
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *into, cudaDataType type, uint64_t rows, uint64_t columns,
+                                          int64_t pitch)
+{
+    struct lt_layout *l = make(LAYOUT, sizeof *l);
+    if (type != CUDA_R_32F && type != CUDA_R_16BF && type != CUDA_R_16F) die("an unknown type of a matrix");
+    if (pitch < (int64_t)rows) die("columns lie over each other");
+    l->type = type, l->rows = rows, l->columns = columns, l->pitch = pitch;
+    l->order = CUBLASLT_ORDER_COL, l->batch = 1;
+    *into = (cublasLtMatrixLayout_t)l;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) { return end(LAYOUT, layout, "this is no layout"); }
+
+cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout, cublasLtMatrixLayoutAttribute_t which,
+                                                const void *from, size_t bytes)
+{
+    struct lt_layout *l = as(LAYOUT, layout, "this is no layout");
+    switch (which) {
+    case CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT: set(&l->batch, sizeof l->batch, from, bytes); break;
+    case CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET: set(&l->apart, sizeof l->apart, from, bytes); break;
+    case CUBLASLT_MATRIX_LAYOUT_ORDER: set(&l->order, sizeof l->order, from, bytes); break;
+    default: die("an unknown attribute of a layout");
+    }
+    if (l->batch < 1) die("an empty batch");
+    if (l->order != CUBLASLT_ORDER_COL) die("matrices lie by columns here");
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *into)
+{
+    struct lt_wish *w = make(WISH, sizeof *w);
+    w->schemes = CUBLASLT_REDUCTION_SCHEME_MASK;
+    for (int i = 0; i < 4; i++) w->aligned[i] = 256;
+    *into = (cublasLtMatmulPreference_t)w;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t wish) { return end(WISH, wish, "this is no preference"); }
+
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t wish,
+                                                    cublasLtMatmulPreferenceAttributes_t which, const void *from, size_t bytes)
+{
+    struct lt_wish *w = as(WISH, wish, "this is no preference");
+    switch (which) {
+    case CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES: set(&w->scratch, sizeof w->scratch, from, bytes); break;
+    case CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK: set(&w->schemes, sizeof w->schemes, from, bytes); break;
+    case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES:
+    case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES:
+    case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES:
+    case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES:
+        set(&w->aligned[which - CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES], sizeof w->aligned[0], from, bytes);
+        break;
+    default: die("an unknown preference");
+    }
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+// ---- products
+
+static uint64_t mixed(uint64_t hash, uint64_t x) { return (hash ^ x) * 0x100000001b3u; }
+
+// A number for the product and the layouts of a, b, c and d, so that an algorithm is seen to be of another one. What does
+// not fit together dies here.
+static uint64_t problem_of(const struct lt_product *p, struct lt_layout *const l[4])
+{
+    bool ta = p->turned[0] == CUBLAS_OP_T, tb = p->turned[1] == CUBLAS_OP_T;
+    uint64_t m = ta ? l[0]->columns : l[0]->rows, k = ta ? l[0]->rows : l[0]->columns;
+    uint64_t k2 = tb ? l[1]->columns : l[1]->rows, n = tb ? l[1]->rows : l[1]->columns;
+    if (k != k2) die("the depths of the factors differ");
+    if (l[0]->type != l[1]->type || l[2]->type != l[3]->type) die("types that do not go together");
+    if (l[3]->type != CUDA_R_32F && l[3]->type != l[0]->type) die("a result of a type that its factors do not give");
+    uint64_t hash = mixed(mixed(0xcbf29ce484222325u, ta), tb);
+    for (int i = 0; i < 4; i++) {
+        if (i > 1 && (l[i]->rows != m || l[i]->columns != n)) die("a result of another size");
+        if (l[i]->batch != l[0]->batch) die("batches of several sizes");
+        const uint64_t facts[] = {l[i]->type, l[i]->rows, l[i]->columns, (uint64_t)l[i]->pitch, (uint64_t)l[i]->apart,
+                                  (uint64_t)l[i]->batch};
+        for (size_t f = 0; f < sizeof facts / sizeof facts[0]; f++) hash = mixed(hash, facts[f]);
+    }
+    return hash;
+}
+
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t product, cublasLtMatrixLayout_t a,
+                                              cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                                              cublasLtMatmulPreference_t wish, int wanted,
+                                              cublasLtMatmulHeuristicResult_t found[], int *count)
+{
+    as(HANDLE, handle, "this is no handle");
+    const struct lt_wish *w = as(WISH, wish, "this is no preference");
+    struct lt_layout *const l[4] = {as(LAYOUT, a, "a has no layout"), as(LAYOUT, b, "b has no layout"),
+                                    as(LAYOUT, c, "c has no layout"), as(LAYOUT, d, "d has no layout")};
+    if (wanted < 1 || !found || !count) die("no room for an algorithm");
+    if (w->schemes & CUBLASLT_REDUCTION_SCHEME_INPLACE) die("sums may meet in place, in any order");
+    *count = 0;
+    if (w->scratch < SCRATCH) return CUBLAS_STATUS_NOT_SUPPORTED;
+    struct lt_algorithm algorithm = {ALGORITHM, problem_of(as(PRODUCT, product, "this is no product"), l), {0}};
+    memcpy(algorithm.aligned, w->aligned, sizeof w->aligned);
+    memset(found, 0, sizeof found[0]);
+    memcpy(&found->algo, &algorithm, sizeof algorithm);
+    found->workspaceSize = SCRATCH;
+    found->state = CUBLAS_STATUS_SUCCESS;
+    *count = 1;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+struct work {
+    struct lt_layout layout[4];
+    const void *from[3];  // a, b, c
+    void *to, *scratch;
+    float alpha, beta;
+    bool turned[2];
+};
+
+static enum dtype dtype_of(const struct lt_layout *l)
+{
+    return l->type == CUDA_R_32F ? F32 : l->type == CUDA_R_16BF ? BF16 : F16;
+}
+
+static float *read_all(const struct lt_layout *l, const void *from, int batch, bool turned)  // [row][column] of op(matrix)
+{
+    float *into = malloc(l->rows * l->columns * sizeof *into);
+    if (!into) die("no memory");
+    for (uint64_t c = 0; c < l->columns; c++)
+        for (uint64_t r = 0; r < l->rows; r++) {
+            float x = (float)element_get(dtype_of(l), from, batch * l->apart + (int64_t)c * l->pitch + (int64_t)r);
+            into[turned ? c * l->rows + r : r * l->columns + c] = x;
+        }
+    return into;
+}
+
+static void multiply_one(const struct work *o, int batch)
+{
+    const struct lt_layout *d = &o->layout[3], *c = &o->layout[2];
+    uint64_t m = d->rows, n = d->columns, k = o->turned[0] ? o->layout[0].rows : o->layout[0].columns;
+    float *a = read_all(&o->layout[0], o->from[0], batch, o->turned[0]);
+    float *b = read_all(&o->layout[1], o->from[1], batch, o->turned[1]);
+    float *row = malloc(n * sizeof *row);
+    if (!row) die("no memory");
+    for (uint64_t i = 0; i < m; i++) {
+        memset(row, 0, n * sizeof *row);
+        for (uint64_t t = 0; t < k; t++)
+            for (uint64_t j = 0; j < n; j++) row[j] += a[i * k + t] * b[t * n + j];
+        for (uint64_t j = 0; j < n; j++) {
+            int64_t at = batch * c->apart + (int64_t)j * c->pitch + (int64_t)i;
+            float y = o->alpha * row[j];
+            if (o->beta != 0.0f) y += o->beta * (float)element_get(dtype_of(c), o->from[2], at);
+            element_set(dtype_of(d), o->to, batch * d->apart + (int64_t)j * d->pitch + (int64_t)i, y);
+        }
+    }
+    free(a), free(b), free(row);
+}
+
+static void multiply(void *context)
+{
+    const struct work *o = context;
+    memset(o->scratch, 0xff, SCRATCH);
+    for (int i = 0; i < o->layout[0].batch; i++) multiply_one(o, i);
+}
+
+static void check_address(const struct lt_layout *l, const void *at, uint32_t aligned, const char *what)
+{
+    if (!at || (uintptr_t)at % aligned) die("an address is less aligned than was promised");
+    int64_t count = (l->batch - 1) * l->apart + ((int64_t)l->columns - 1) * l->pitch + (int64_t)l->rows;
+    emulate_check_range(at, (size_t)count * dtype_size(dtype_of(l)), what);
+}
+
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t product, const void *alpha, const void *a,
+                              cublasLtMatrixLayout_t a_layout, const void *b, cublasLtMatrixLayout_t b_layout,
+                              const void *beta, const void *c, cublasLtMatrixLayout_t c_layout, void *d,
+                              cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t *algo, void *scratch,
+                              size_t scratch_bytes, cudaStream_t stream)
+{
+    as(HANDLE, handle, "this is no handle");
+    const struct lt_product *p = as(PRODUCT, product, "this is no product");
+    struct lt_layout *const l[4] = {as(LAYOUT, a_layout, "a has no layout"), as(LAYOUT, b_layout, "b has no layout"),
+                                    as(LAYOUT, c_layout, "c has no layout"), as(LAYOUT, d_layout, "d has no layout")};
+    struct lt_algorithm algorithm;
+    if (!algo) die("no algorithm was chosen");
+    memcpy(&algorithm, algo, sizeof algorithm);
+    if (algorithm.kind != ALGORITHM || algorithm.problem != problem_of(p, l)) die("the algorithm of another product");
+    const void *const at[4] = {a, b, c, d};
+    const char *const whose[] = {"cuBLASLt's a", "cuBLASLt's b", "cuBLASLt's c", "cuBLASLt's result"};
+    for (int i = 0; i < 4; i++) check_address(l[i], at[i], algorithm.aligned[i], whose[i]);
+    if (scratch_bytes < SCRATCH || (uintptr_t)scratch % 256) die("scratch memory that is too small or not aligned");
+    emulate_check_range(scratch, SCRATCH, "cuBLASLt's scratch memory");
+    struct work o = {.from = {a, b, c}, .to = d, .scratch = scratch, .alpha = *(const float *)alpha,
+                     .beta = *(const float *)beta, .turned = {p->turned[0] == CUBLAS_OP_T, p->turned[1] == CUBLAS_OP_T}};
+    for (int i = 0; i < 4; i++) o.layout[i] = *l[i];
+    lt_products++;
+    return emulate_enqueue(stream, multiply, &o, sizeof o) == cudaSuccess ? CUBLAS_STATUS_SUCCESS
+                                                                         : CUBLAS_STATUS_EXECUTION_FAILED;
+}
