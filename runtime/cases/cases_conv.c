@@ -112,6 +112,8 @@ const struct op_case cases_conv[] = {
     ALL("stride 2, 4->40",       3, 7,  8,  4,  40, 3, 3, 2, 1, 1, 1),
     ALL("3x2, 2->128",           2, 6,  5,  2, 128, 3, 2, 1, 1, 1, 1),
     // More than a thousand pixels, which some kernels sum in slices.
+    {"conv 5 images, 2x2 valid", OP_CONV, build_conv, HS, {5, 18, 17, 3, 24, 2, 2, 1, 0, 0, 1, ACT_GELU, 1}, 96},
+    {"conv 6 images, 5->40, stride 2", OP_CONV, build_conv, HS, {6, 15, 16, 5, 40, 3, 3, 2, 1, 1, 1, 0, 0}, 48},
     BACK("5 images, 2x2 valid", 48, 5, 18, 17, 3,  24, 2, 2, 1, 0, 0, 1),
     BACK("9 images, 12->40",    48, 9, 12, 11, 12, 40, 3, 3, 1, 1, 1, 1),
     BACK("7 images, 2 groups",  48, 7, 13, 12, 36, 70, 3, 3, 1, 1, 0, 2),
