@@ -33,7 +33,8 @@ __device__ static inline void pool_four(const struct k_norm &k, uint32_t r, int 
 }
 
 // What the sums are measured from. It is rounded to 8 bits: with a full mantissa all differences would have the same
-// low bits, and so all additions the same rounding error.
+// low bits, and so all additions the same rounding error. Of a channel that holds infinities it is 0, so that its mean
+// is the infinity that it should be.
 template <typename T, int N, bool POOL>
 __device__ static inline void find_shift(const struct k_norm &k, int channel, float (&shift)[N])
 {
@@ -48,7 +49,10 @@ __device__ static inline void find_shift(const struct k_norm &k, int channel, fl
             load<N>((const T *)k.x + (int64_t)(j * apart) * k.walk.c + channel, v);
         for (int i = 0; i < N; i++) shift[i] += v[i];
     }
-    for (int i = 0; i < N; i++) shift[i] = to_float(from_float<__nv_bfloat16>(shift[i] / (float)count));
+    for (int i = 0; i < N; i++) {
+        shift[i] = to_float(from_float<__nv_bfloat16>(shift[i] / (float)count));
+        if (!(fabsf(shift[i]) < INFINITY)) shift[i] = 0.0f;
+    }
 }
 
 template <int N>
@@ -99,7 +103,7 @@ __device__ static inline void walk_windows(const struct k_norm &k, const norm_sp
 template <typename T, int N, bool POOL>
 __global__ void __launch_bounds__(K_BLOCK, K_NORM_RESIDENT) norm_statistics(const struct k_norm k)
 {
-    const norm_spot s = norm_spot_of(k.walk);
+    const norm_spot s = norm_spot_of(k.walk, NORM_DOWN);
     float shift[N] = {}, sum[N] = {}, square[N] = {};
     if (s.live) {
         find_shift<T, N, POOL>(k, s.channel, shift);
@@ -131,7 +135,7 @@ static __global__ void norm_finish(const struct k_norm k)
 template <typename T, int N>
 __global__ void __launch_bounds__(K_BLOCK, K_NORM_RESIDENT) norm_apply(const struct k_norm_apply k)
 {
-    const norm_spot s = norm_spot_of(k.walk);
+    const norm_spot s = norm_spot_of(k.walk, NORM_UP);
     if (!s.live) return;
     float mean[N], rstd[N], scale[N], bias[N];
     load<N>(k.mean + s.channel, mean);

@@ -17,16 +17,19 @@ struct norm_spot {
     int64_t at;  // of the first element; `step` further stands the thread's next row
     int64_t step;
 };
+enum norm_way { NORM_DOWN, NORM_UP };  // from the first row to the last, or the other way round
 
-__device__ static inline norm_spot norm_spot_of(const k_norm_walk &w)
+// The second pass over a tensor goes up: what the first pass touched last is still in the cache then. Rows are counted
+// in the direction of the walk.
+__device__ static inline norm_spot norm_spot_of(const k_norm_walk &w, norm_way way)
 {
     norm_spot s;
     s.slot = (int)threadIdx.x / w.tile;
     s.channel = ((int)blockIdx.y * w.tile + (int)threadIdx.x - s.slot * w.tile) * w.per;
     s.row = blockIdx.x * (uint32_t)w.slots + (uint32_t)s.slot;
     s.stride = (uint32_t)(w.blocks * w.slots);
-    s.at = (int64_t)s.row * w.c + s.channel;
-    s.step = (int64_t)s.stride * w.c;
+    s.at = (way == NORM_DOWN ? (int64_t)s.row : (int64_t)w.rows - 1 - s.row) * w.c + s.channel;
+    s.step = (way == NORM_DOWN ? (int64_t)s.stride : -(int64_t)s.stride) * w.c;
     s.live = s.slot < w.slots && s.channel < w.c;
     return s;
 }

@@ -36,7 +36,7 @@ __device__ static inline void add(const float (&d)[N], const float (&dz)[N], flo
 template <typename T, int N>
 __global__ void __launch_bounds__(K_BLOCK, K_NORM_RESIDENT) norm_back_sums(const struct k_norm_grad k)
 {
-    const norm_spot s = norm_spot_of(k.walk);
+    const norm_spot s = norm_spot_of(k.walk, NORM_DOWN);
     float sum[N] = {}, dot[N] = {};
     if (s.live) {
         channels<N> c;
@@ -103,7 +103,7 @@ __device__ static inline void through(const ways_back<N> &w, enum act act, float
 template <typename T, int N>
 __global__ void __launch_bounds__(K_BLOCK, K_NORM_RESIDENT) norm_back(const struct k_norm_grad k)
 {
-    const norm_spot s = norm_spot_of(k.walk);
+    const norm_spot s = norm_spot_of(k.walk, NORM_UP);
     if (!s.live) return;
     ways_back<N> w;
     load_ways<N>(k, s.channel, w);
@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(K_BLOCK, K_NORM_RESIDENT) norm_back(const stru
 template <typename T, int N>
 __global__ void __launch_bounds__(K_BLOCK, K_NORM_RESIDENT) norm_back_unpool(const struct k_norm_grad k)
 {
-    const norm_spot s = norm_spot_of(k.walk);
+    const norm_spot s = norm_spot_of(k.walk, NORM_UP);
     if (!s.live) return;
     ways_back<N> w;
     load_ways<N>(k, s.channel, w);
@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(K_BLOCK, K_NORM_RESIDENT) norm_back_unpool(con
         const lanes<uint8_t, N> where = *(const lanes<uint8_t, N> *)(k.at + at);
         through<N>(w, k.act, v, dv);
         uint32_t line, column;
-        T *dx = (T *)k.dx + norm_corner(k.pool, row, &line, &column) * c + s.channel;
+        T *dx = (T *)k.dx + norm_corner(k.pool, k.walk.rows - 1 - row, &line, &column) * c + s.channel;
         for (int j = 0; j < 4; j++) {
             for (int i = 0; i < N; i++) v[i] = where.at[i] == j ? dv[i] : 0.0f;
             store<N>(dx + (j / 2 ? below : 0) + (j % 2 ? c : 0), v);
