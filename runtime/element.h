@@ -47,9 +47,38 @@ DAWN_BOTH float element_bounded(float x, float most)
     return x;
 }
 
-// e^x for |x| <= 87, relative error below 1.5e-7.
+// A card has units of their own for 2^x and 1 / x, good to two roundings of f32. They take a few instructions instead
+// of twenty; without them the arithmetic of the activations, and not the memory, would bound batch norm there.
+#ifdef __CUDA_ARCH__
+__device__ static inline float element_unit_exp2(float x)
+{
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+__device__ static inline float element_unit_inverse(float x)
+{
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+#endif
+
+DAWN_BOTH float element_inverse(float x)  // 1 / x for x from 1 to 1e38
+{
+#ifdef __CUDA_ARCH__
+    return element_unit_inverse(x);
+#else
+    return 1.0f / x;
+#endif
+}
+
+// e^x for |x| <= 87, relative error below 1.5e-7 (on a card 2.5e-7 + 1e-7 |x|).
 DAWN_BOTH float element_exp_near(float x)
 {
+#ifdef __CUDA_ARCH__
+    return element_unit_exp2(x * 1.44269504f);
+#else
     float n = x * 1.44269504f + 12582912.0f;  // the low bits hold round(x / ln 2)
     float whole = n - 12582912.0f;
     float f = x - whole * 0.693359375f;
@@ -67,6 +96,7 @@ DAWN_BOTH float element_exp_near(float x)
     bits += exponent << 23;
     memcpy(&p, &bits, 4);
     return p;
+#endif
 }
 
 DAWN_BOTH float element_exp_minus(float x)  // e^-x, saturating
@@ -80,14 +110,14 @@ DAWN_BOTH float element_exp_minus(float x)  // e^-x, saturating
     return element_exp_near(a);
 }
 
-DAWN_BOTH float element_sigmoid(float x) { return 1.0f / (1.0f + element_exp_minus(x)); }
+DAWN_BOTH float element_sigmoid(float x) { return element_inverse(1.0f + element_exp_minus(x)); }
 
 // Gaussian distribution function by Abramowitz and Stegun 7.1.26, absolute error below 4e-7; *density is phi(x).
 DAWN_BOTH float element_gauss(float x, float *density)
 {
     float a = element_bounded(x, 13.0f);  // the tail there is 1e-38
     float e = element_exp_near(-0.5f * a * a);
-    float t = 1.0f / (1.0f + 0.2316418882f * a);  // 0.3275911 / sqrt(2)
+    float t = element_inverse(1.0f + 0.2316418882f * a);  // 0.3275911 / sqrt(2)
     float p = t * (0.254829592f + t * (-0.284496736f + t * (1.421413741f + t * (-1.453152027f + t * 1.061405429f))));
     float tail = 0.5f * p * e;
     *density = 0.3989422804f * e;
@@ -99,7 +129,7 @@ DAWN_BOTH float element_relu_slope(float x) { return x > 0.0f ? 1.0f : 0.0f; }
 DAWN_BOTH float element_silu(float x) { return x * element_sigmoid(x); }
 DAWN_BOTH float element_silu_slope(float x)
 {
-    float e = element_exp_minus(x), s = 1.0f / (1.0f + e);
+    float e = element_exp_minus(x), s = element_inverse(1.0f + e);
     return s * (1.0f + x * (e * s));  // 1 - s = e s, without the cancellation
 }
 DAWN_BOTH float element_gelu(float x)
