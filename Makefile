@@ -86,7 +86,7 @@ FAULTS := $(patsubst %.c,$(B)/%,$(wildcard test/fault/*.c))
 # The tests of the CUDA device are linked twice: with the emulator, for every machine that has the toolkit, and with the
 # real runtime, for one that has a card.
 EMULATED := $(if $(KERNELS),$(patsubst test/cuda/%.c,$(B)/test/emulated/%,$(wildcard test/cuda/test_*.c)))
-ON_CARD := $(if $(KERNELS),$(patsubst test/cuda/%.c,$(B)/test/card/%,$(wildcard test/cuda/test_*.c)))
+ON_CARD := $(patsubst $(B)/test/emulated/%,$(B)/test/card/%,$(filter-out %/test_emulator,$(EMULATED)))
 RUN := DAWN='$(CURDIR)/$(PROGRAM)' BOARD='$(CURDIR)/$(BOARD)' FAULT='$(CURDIR)/$(B)/test/fault' \
     EMULATED='$(if $(KERNELS),$(CURDIR)/$(B)/test/emulate/dawn)' test/run.sh
 
@@ -208,7 +208,8 @@ $(B)/test/unit/%: $(B)/test/unit/%.o $(B)/libdawn.a
 EMULATOR := $(KERNELS:%.cu=$(B)/emulate/%.o) $(patsubst %,$(B)/%.o,$(basename $(wildcard test/emulate/*.c test/emulate/*.cc)))
 EMULATED_LIBRARIES := $(patsubst test/emulate/lib/%.c,$(B)/test/emulate/lib/%,$(wildcard test/emulate/lib/*.c))
 # A wide load at an address that a card would refuse must not pass here: it traps (with SAN it is reported).
-EMULATE_FLAGS := $(OPTIMISE) $(or $(SANITISE),-fsanitize=alignment -fsanitize-undefined-trap-on-error) -fno-strict-aliasing -Wall -Wextra -Wno-unknown-pragmas $(WERROR) -I. $(CUDA_INCLUDE)
+EMULATE_FLAGS := $(OPTIMISE) $(or $(SANITISE),-fsanitize=alignment -fsanitize-undefined-trap-on-error) \
+    -fno-strict-aliasing -Wall -Wextra -Wno-unknown-pragmas $(WERROR) -I. $(CUDA_INCLUDE)
 emulated: $(EMULATED) $(if $(KERNELS),$(B)/test/emulate/dawn)
 $(B)/emulate/%.o: %.cu $(B)/flags.list
 	$(call say,CXX,$< (for the emulator))
@@ -225,7 +226,9 @@ $(B)/test/emulate/lib/%: test/emulate/lib/%.c $(B)/flags.list
 	$(Q)$(CC) $(BASE_FLAGS) $(CUDA_INCLUDE) -fPIC -shared $< -o $@
 # The emulator stands before the library, so that its kernels and its runtime are the ones that are linked. The libraries
 # that pretend call back into the program (emulate_library.h), hence -rdynamic.
-LINK_EMULATED = $(CC) $(BASE_FLAGS) -rdynamic $(filter %.o,$^) $(B)/libdawn.a -Wl,-rpath,$(abspath $(B))/test/emulate/lib $(LIBS) -lstdc++ -ldl
+LINK_EMULATED = $(CC) $(BASE_FLAGS) -rdynamic $(filter %.o,$^) $(B)/libdawn.a \
+    -Wl,-rpath,$(abspath $(B))/test/emulate/lib $(LIBS) -lstdc++ -ldl
+$(B)/test/emulated/test_emulator: $(B)/test/emulate/faulty/k_faulty.o
 $(B)/test/emulated/%: $(B)/test/cuda/%.o $(EMULATOR) $(B)/libdawn.a | $(EMULATED_LIBRARIES)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)

@@ -71,7 +71,7 @@ void emulate_late(int late)
 
 static struct CUstream_st *stream_of(cudaStream_t stream, const char *who)
 {
-    if (!stream || stream == cudaStreamLegacy) return &null_stream;
+    if (!stream || stream == cudaStreamLegacy || stream == &null_stream) return &null_stream;
     if (!streams.count(stream)) emulate_die("%s: there is no such stream", who);
     return stream;
 }
@@ -300,7 +300,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 
 static void finish_until(cudaEvent_t event, uint64_t record)
 {
-    struct CUstream_st *s = event->stream && event->stream != cudaStreamLegacy ? event->stream : &null_stream;
+    struct CUstream_st *s = stream_of(event->stream, "a wait for an event");
     while (event->done < record && !s->queue.empty()) step(s);
 }
 

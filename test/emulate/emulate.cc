@@ -269,7 +269,8 @@ static std::string described(int thread)
     emulate_here.thread = index_of(waits);
     for (int i = 0; i < thread_count; i++) {
         bool wanted = w.state == AT_BARRIER || (i / 32 == waits / 32 && w.mask >> i % 32 & 1);
-        bool there = threads[i].state == w.state && threads[i].line == w.line && threads[i].mask == w.mask;
+        bool there = threads[i].state == w.state && threads[i].line == w.line && threads[i].mask == w.mask &&
+                     strcmp(threads[i].file, w.file) == 0;
         if (wanted && !there)
             emulate_die("%s, which not all of its %s reach: %s", described(waits).c_str(),
                         w.state == AT_BARRIER ? "block" : "mask's lanes", described(i).c_str());
@@ -279,10 +280,9 @@ static std::string described(int thread)
 
 static void open_barrier()
 {
-    for (int i = 0; i < thread_count; i++) {
+    for (int i = 0; i < thread_count; i++)
         if (threads[i].line != threads[0].line || strcmp(threads[i].file, threads[0].file) != 0) stuck();
-        threads[i].state = READY;
-    }
+    for (int i = 0; i < thread_count; i++) threads[i].state = READY;
     at_barrier = 0;
     ready = thread_count;
     set_turns();
