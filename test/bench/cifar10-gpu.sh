@@ -75,8 +75,9 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM
 mkdir "$work/said" "$work/cache"
-# Nobody finds what an earlier process compiled: ours, PyTorch's and Triton's caches begin empty.
-export XDG_CACHE_HOME=$work/cache TORCHINDUCTOR_CACHE_DIR=$work/cache/inductor TRITON_CACHE_DIR=$work/cache/triton
+# Nobody finds what an earlier process compiled: our cache, the driver's, PyTorch's and Triton's begin empty.
+export XDG_CACHE_HOME=$work/cache CUDA_CACHE_PATH=$work/cache/driver
+export TORCHINDUCTOR_CACHE_DIR=$work/cache/inductor TRITON_CACHE_DIR=$work/cache/triton
 
 now() { local t=$EPOCHREALTIME; ms=$((${t/./} / 1000)); } # milliseconds, in $ms
 now
@@ -96,7 +97,7 @@ left_out() { # SIDE WHY
     echo "$1 is left out: $2" >&2
     tail -n 8 "$work/said/$1" >&2 2>/dev/null
     line "{\"left_out\": {\"$1\": $(quoted "$2")}}"
-    [ -z "${pid[$1]:-}" ] || kill "${pid[$1]}" 2>/dev/null
+    [ -z "${pid[$1]:-}" ] || kill -KILL "${pid[$1]}" 2>/dev/null # it must not compute beside the others
     unset "pid[$1]"
 }
 
@@ -105,8 +106,8 @@ run_ours() {
     local began rc wall
     ours=$((ours + 1))
     now; began=$ms
-    timeout -k 5 $((seconds + 60)) "$dawn" train cifar10 --data "$data" --device "$device" --no-stop --seed "$ours" --save "" --db "$record" --quiet \
-        "${options[@]}" >"$work/said/dawn" 2>&1 </dev/null
+    timeout -k 5 $((seconds + 60)) "$dawn" train cifar10 --data "$data" --device "$device" --no-stop --seed "$ours" \
+        --save "" --db "$record" --quiet "${options[@]}" >"$work/said/dawn" 2>&1 </dev/null
     rc=$?
     now
     if [ $rc -ne 0 ] && [ $rc -ne 3 ]; then
@@ -125,8 +126,15 @@ spare() { now; left=$((end - ms - (runs - ours) * usual)); } # milliseconds that
 tell() { { echo "$2" >&"${in[$1]}"; } 2>/dev/null; }
 
 answer() { # SIDE SECONDS: the next line it says goes into the lines
-    local said
-    IFS= read -r -t "$2" -u "${out[$1]}" said && line "$said"
+    local said waited rc
+    for ((waited = 0; waited < $2; waited += 5)); do
+        IFS= read -r -t $(($2 - waited < 5 ? $2 - waited : 5)) -u "${out[$1]}" said
+        rc=$?
+        [ $rc -ne 0 ] || { line "$said"; return 0; }
+        # The end of its words may be held open by processes that it has left behind.
+        [ $rc -gt 128 ] && kill -0 "${pid[$1]}" 2>/dev/null || return 1
+    done
+    return 1
 }
 
 start() { # SIDE: until it has said that it is ready

@@ -5,8 +5,8 @@
   cifar10_report.py --record EXPORT --lines LINES --json FILE
 
 EXPORT is what `dawn results export all` wrote of our runs; LINES has one JSON object a line: the answers of
-competitor.py, {"side": "dawn", "run": N, "wall_s": S} by the shell's clock, and what it says about the card and itself. Exit status: 3 when a goal was
-missed, 0 when none was: a goal that could not be tried is "not shown".
+competitor.py, {"side": "dawn", "run": N, "wall_s": S} by the shell's clock, and what it says about the card and itself.
+Exit status: 3 when a goal was missed, 0 when none was: a goal that could not be tried is "not shown".
 """
 import argparse
 import json
@@ -62,7 +62,7 @@ def why_no_result(record):
         return "the data are not CIFAR-10 as published"
     if any(r["device"] != "cuda" for r in runs):
         return "the device was " + ", ".join(sorted({r["device"] for r in runs}))
-    if any("emulated" in (r["machine_facts"]["gpu"] or "").lower() for r in runs):
+    if any("emulated" in json.dumps([r["machine_facts"], r["software_facts"]]).lower() for r in runs):
         return "the card is emulated"
     return None
 
