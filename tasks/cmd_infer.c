@@ -84,9 +84,13 @@ static int judge(struct measured *m)
         struct run_data test = {d->name, split_name(SPLIT_TEST), digests_hex(digests, SPLIT_TEST), d->count[SPLIT_TEST],
                                 d->official, d->synthetic};
         struct latency_facts facts = facts_of(m, &test);
+        struct machine_facts machine;
+        struct software_facts software;
         m->eligible = result_eligible(&facts);
         m->synthetic = d->synthetic;
-        if (m->a->latency) rc = result_latency(m->results, &facts, &id);
+        rc = machine_with(&m->figures.device, &machine, &software);
+        facts.machine = &machine, facts.software = &software;
+        if (rc == 0 && m->a->latency) rc = result_latency(m->results, &facts, &id);
     }
     digests_free(digests);
     dataset_close(data);

@@ -128,15 +128,13 @@ static int pass(struct serving *s, const struct infer_options *o, struct infer_f
 int infer_measure(const struct infer_options *o, struct infer_figures *f)
 {
     struct serving s = {0};
-    struct device_facts facts;
     *f = (struct infer_figures){.warmup = o->warmup};
     int rc = open_all(&s, o, f);
-    if (rc == 0) rc = s.device->type->facts(s.device, &facts);
+    if (rc == 0) rc = s.device->type->facts(s.device, &f->device);
     if (rc == 0) {
-        f->threads = facts.threads;
+        f->threads = f->device.threads;
         f->device_type = s.device->type->name;
         f->dtype = s.build.dtype;
-        snprintf(f->device, sizeof f->device, "%s", facts.name);
         snprintf(f->digest, sizeof f->digest, "%s", checkpoint_digest(s.weights));
         rc = pass(&s, o, f);
     }

@@ -3,6 +3,7 @@
 #ifndef DAWN_INFER_H
 #define DAWN_INFER_H
 
+#include "runtime/device.h"
 #include "tasks/result.h"
 #include "tasks/task.h"
 
@@ -23,7 +24,8 @@ struct infer_figures {
     enum dtype dtype;
     struct recipe recipe;
     const char *device_type;   // "cpu"
-    char device[128], digest[DIGEST_HEX];
+    struct device_facts device;
+    char digest[DIGEST_HEX];
 };
 
 int infer_measure(const struct infer_options *, struct infer_figures *) MUST_CHECK;

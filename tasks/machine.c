@@ -23,6 +23,7 @@
 #include "runtime/base/build.h"
 #include "runtime/base/text.h"
 #include "runtime/base/threads.h"
+#include "runtime/device.h"
 
 // Files of /proc and /sys have no size before they are read. Returns the bytes read, NUL-terminated, or -1.
 static long read_small(const char *path, char *into, size_t room)
@@ -176,6 +177,17 @@ int machine_software(struct software_facts *s)
              sodium_version_string(), curl_version_info(CURLVERSION_NOW)->version, png_get_libpng_ver(NULL),
              archive_version_string());
     return digest_file("/proc/self/exe", s->binary_digest);
+}
+
+int machine_with(const struct device_facts *device, struct machine_facts *machine, struct software_facts *software)
+{
+    machine_read(machine);
+    TRY(machine_software(software));
+    if (!*device->card) return 0;
+    snprintf(machine->gpu, sizeof machine->gpu, "%s", device->card);
+    if (*device->driver) snprintf(machine->driver, sizeof machine->driver, "%s", device->driver);
+    add_word(software->libraries, sizeof software->libraries, "; ", device->library);
+    return 0;
 }
 
 static int64_t meter_add(struct machine_meter *meter)

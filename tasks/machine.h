@@ -5,6 +5,7 @@
 #define DAWN_TASKS_MACHINE_H
 
 #include "runtime/base/file.h"
+struct device_facts;  // runtime/device.h
 
 enum { MACHINE_TEXT = 160 };
 struct machine_facts {
@@ -33,6 +34,9 @@ struct software_facts {
     char libraries[512];            // "oneDNN 2.6.3; SQLite 3.40.1; ...", versions at run time
 };
 int machine_software(struct software_facts *) MUST_CHECK;
+
+// Both, with what a device says of itself: its card and driver, which a container may hide from /proc, and its libraries.
+int machine_with(const struct device_facts *, struct machine_facts *, struct software_facts *) MUST_CHECK;
 
 // Energy used by all processor packages since some fixed moment, from the kernel's power capping counters.
 // Returns false when they are not there or not readable (common: they are root's). Counters wrap: keep one meter

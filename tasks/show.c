@@ -261,7 +261,8 @@ static void add_result(struct text *t, const json_t *run, const struct show_styl
         else line(t, "memory", "%s at most", a);
     }
     if (record_has(run, "energy_uj"))
-        line(t, "energy", "%s (processor packages and cards, what of them can be read)", text_si(a, (double)record_int(run, "energy_uj") / 1e6, "J"));
+        line(t, "energy", "%s (processor packages and cards, what of them can be read)",
+             text_si(a, (double)record_int(run, "energy_uj") / 1e6, "J"));
 }
 
 static void add_latencies(struct text *t, const json_t *rows, const struct show_style *style, const char *title)
@@ -301,7 +302,9 @@ static void add_machine(struct text *t, const json_t *run, const struct show_sty
          (long long)record_int(m, "cores_online"), *record_text(m, "virtualised") ? ", " : "", record_text(m, "virtualised"));
     line(t, "can do", "%s", record_text(m, "cpu_flags"));
     line(t, "memory", "%s", text_size(memory, (double)record_int(m, "memory_bytes")));
-    if (*record_text(m, "gpu")) line(t, "GPU", "%s, driver %s", record_text(m, "gpu"), record_text(m, "driver"));
+    bool driver = *record_text(m, "driver");
+    if (*record_text(m, "gpu"))
+        line(t, "GPU", "%s%s%s", record_text(m, "gpu"), driver ? ", driver " : "", record_text(m, "driver"));
     line(t, "system", "%s, %s", record_text(m, "os"), record_text(m, "kernel"));
     line(t, "built", "%s %s", record_text(s, "compiler"), record_text(s, "flags"));
     line(t, "libraries", "%s", record_text(s, "libraries"));

@@ -103,11 +103,11 @@ static int prepare(struct going *r)
     if (r->device->type->energy_uj && r->device->type->energy_uj(r->device, &card)) r->card_uj = card;
     TRY(dataset_open(o->data_name, o->data_folder, &r->data));
     TRY(digests_start(r->data, &r->digests));
-    TRY(r->device->type->facts(r->device, &r->device_facts));
     struct trainer_choice choice = {o->task, o->recipe, r->data, r->device, FUSE_ALL};
     TRY(trainer_new(&choice, &r->trainer));
     stopwatch_enter(&r->watch, SEGMENT_COMPILE);
     TRY(trainer_ready(r->trainer));
+    TRY(r->device->type->facts(r->device, &r->device_facts));  // now it knows which libraries it took
     stopwatch_enter(&r->watch, SEGMENT_DATA);
     TRY(trainer_load(r->trainer));
     return digests_wait(r->digests);
@@ -130,8 +130,12 @@ static int begin_record(struct going *r)
     for (int s = 0; s < SPLIT_COUNT; s++)
         data[s] = (struct run_data){f->name, split_name((enum split)s), digests_hex(r->digests, (enum split)s), f->count[s],
                                     f->official, f->synthetic};
+    struct machine_facts machine;
+    struct software_facts software;
+    TRY(machine_with(&r->device_facts, &machine, &software));
     char *recipe = recipe_json(&o->recipe);
     struct run_facts facts = {
+        .machine = &machine, .software = &software,
         .task = o->task->name, .metric = o->task->metric, .target_micro = target_micro(o), .model = o->recipe.model,
         .parameters = trainer_parameters(t), .flops_per_sample = llround(trainer_forward_flops(t)),
         .recipe = o->recipe.name, .recipe_json = recipe, .precision = dtype_name(t->build.dtype),

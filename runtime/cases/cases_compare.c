@@ -38,11 +38,11 @@ static void compare_output(const struct case_output *got, const struct case_outp
                            struct case_worst *worst)
 {
     enum dtype type = want->slot->dtype;
-    double whole = largest(want);
+    double whole = largest(want), rounding = fmax(one_rounding(type), one_rounding(coarse));
     for (int64_t i = 0, n = shape_count(&want->slot->shape); i < n; i++) {
         double g = element_get(type, got->host, i), w = element_get(type, want->host, i);
         double size = magnitude ? fabs(element_get(type, magnitude->host, i)) : whole;
-        double allowed = fmax(one_rounding(type), one_rounding(coarse)) * fabs(w) + slack * 0x1p-24 * size + (type == F16 ? 0x1p-24 : 1e-37);
+        double allowed = rounding * fabs(w) + slack * 0x1p-24 * size + (type == F16 ? 0x1p-24 : 1e-37);
         if (!dtype_is_float(type)) allowed = 0.5;
         bool same = g == w || (isnan(g) && isnan(w));
         double ratio = same ? 0.0 : fabs(g - w) / allowed;

@@ -15,10 +15,9 @@ enum { TRAIN = 60, TEST = 40, STEPS = 6 };
 
 static void open_small(struct bench *b, const char *device, const char *precision)
 {
-    static const char *const settings[] = {"widths=8,16,16", "batch=10", "epochs=2", "resolution=16", "views=2", "lookahead_every=2"};
-    const char *all[8] = {precision};
-    memcpy(all + 1, settings, sizeof settings);
-    bench_open(b, device, 1, TRAIN, TEST, "cifar10", all);
+    const char *const settings[] = {precision,  "widths=8,16,16", "batch=10", "epochs=2", "resolution=16",
+                                    "views=2",  "lookahead_every=2", NULL};
+    bench_open(b, device, 1, TRAIN, TEST, "cifar10", settings);
     bench_ready(b);
 }
 
