@@ -106,7 +106,7 @@ static int time_matmul(struct device *device, enum dtype type, int64_t n, double
     struct session *session;
     TRY(session_new(device, &session));
     struct graph *g = graph_new(session->store, "measure");
-    struct init init = {INIT_NORMAL, 0.05f};
+    struct init init = {INIT_UNIFORM, 0.05f};
     struct shape shape = SHAPE(n, n);
     int a = graph_state(g, "a", shape, F32, MEMORY_STATE, init),
         b = graph_state(g, "b", shape, F32, MEMORY_STATE, init);
@@ -141,17 +141,19 @@ int device_measure(struct device *device, struct device_facts *facts)
     for (enum dtype type = F32; type <= F16; type++) {
         // Larger until one takes long enough to mean something, so that the slow reference is done soon too.
         double seconds = 0;
-        for (int64_t n = 128; n <= 2048 && seconds < 0.02; n *= 2) {
+        for (int64_t n = 128; n <= 4096 && seconds < 0.02; n *= 2) {
             int rc = time_matmul(device, type, n, &seconds);
-            if (rc == ERR_UNSUPPORTED) break;
+            if (rc == ERR_UNSUPPORTED || (rc == ERR_MEMORY && n > 1024)) break;
             TRY(rc);
             double flops = 2.0 * (double)(n * n * n);
             if (seconds > 0 && flops / seconds > facts->peak_flops[type]) facts->peak_flops[type] = flops / seconds;
         }
     }
     double seconds = 0;
-    for (int64_t count = 1 << 20; count <= 1 << 25 && seconds < 0.01; count *= 8) {
-        TRY(time_copy(device, count, &seconds));
+    for (int64_t count = 1 << 20; count <= 1 << 26 && seconds < (count > 1 << 23 ? 0.001 : 0.01); count *= 8) {
+        int rc = time_copy(device, count, &seconds);
+        if (rc == ERR_MEMORY && count > 1 << 20) break;
+        TRY(rc);
         if (seconds > 0) facts->peak_bytes = 8.0 * (double)count / seconds;  // the largest: beyond every cache
     }
     return 0;

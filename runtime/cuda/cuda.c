@@ -44,8 +44,8 @@ static int driver_ready(void)
     TRY(cuda_check(cudaRuntimeGetVersion(&runtime), "asking for versions"));
     if (driver / MAJOR < runtime / MAJOR)
         return fail(ERR_DEVICE, "device cuda: the NVIDIA driver is too old: it speaks CUDA %d.%d, and this program was built "
-                    "with CUDA %d.%d; a newer driver helps, or building with an older toolkit", driver / MAJOR, driver % MAJOR / MINOR,
-                    runtime / MAJOR, runtime % MAJOR / MINOR);
+                    "with CUDA %d.%d; a newer driver helps, or building with an older toolkit", driver / MAJOR,
+                    driver % MAJOR / MINOR, runtime / MAJOR, runtime % MAJOR / MINOR);
     return 0;
 }
 
@@ -89,6 +89,11 @@ static int switch_read(const char *name, bool *into)  // from the environment; s
     return 0;
 }
 
+int cuda_choose(struct cuda_device *cuda)
+{
+    return cuda_check(cudaSetDevice(cuda->index), "choosing the card");
+}
+
 static int begin(struct cuda_device *cuda)
 {
     cuda->graphs = true;
@@ -98,7 +103,7 @@ static int begin(struct cuda_device *cuda)
     TRY(driver_ready());
     TRY(card_chosen(cuda->index));
     TRY(card_read(cuda));
-    TRY(cuda_check(cudaSetDevice(cuda->index), "opening the card"));
+    TRY(cuda_choose(cuda));
     return cuda_check(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking), "opening the card");
 }
 
@@ -136,7 +141,7 @@ static void cuda_close(struct device *device)
 static int cuda_alloc(struct device *device, size_t bytes, void **into)
 {
     struct cuda_device *cuda = (struct cuda_device *)device;
-    TRY(cuda_check(cudaSetDevice(cuda->index), "choosing the card"));
+    TRY(cuda_choose(cuda));
     return cuda_memory_take(cuda->pool, bytes, into);
 }
 
@@ -151,6 +156,7 @@ static int cuda_upload(struct device *device, void *to, const void *from, size_t
 {
     struct cuda_device *cuda = (struct cuda_device *)device;
     if (bytes == 0) return 0;
+    TRY(cuda_choose(cuda));
     TRY(cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, cuda->stream), "copying to the card"));
     return cuda_program_wait(cuda);
 }
@@ -159,6 +165,7 @@ static int cuda_download(struct device *device, void *to, const void *from, size
 {
     struct cuda_device *cuda = (struct cuda_device *)device;
     if (bytes == 0) return 0;
+    TRY(cuda_choose(cuda));
     TRY(cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, cuda->stream), "copying from the card"));
     return cuda_program_wait(cuda);
 }
@@ -179,7 +186,7 @@ static int cuda_supports(struct device *device, const struct graph *g, const str
     char why[ERROR_TEXT_MAX], shape[SHAPE_TEXT];
     snprintf(why, sizeof why, "%s", error_text());
     const struct value *v = node_out(g, n, 0) ? node_out(g, n, 0) : node_in(g, n, 0);
-    return fail(rc, "the cuda device can not run %s (%s -> %s %s) of graph %s: %s", n->scope ? n->scope : "a node",
+    return fail(rc, "the cuda device can not run %s (%s -> %s %s) of graph %s: %s", n->scope && *n->scope ? n->scope : "a node",
                 op_table[n->op].name, dtype_name(v->dtype), shape_text(shape, &v->shape),
                 g->name ? g->name : "without a name", why);
 }
@@ -224,7 +231,7 @@ static int cuda_facts(struct device *device, struct device_facts *facts)
     struct cuda_device *cuda = (struct cuda_device *)device;
     memset(facts, 0, sizeof *facts);
     size_t free_bytes = 0, all = 0;
-    TRY(cuda_check(cudaSetDevice(cuda->index), "choosing the card"));
+    TRY(cuda_choose(cuda));
     TRY(cuda_check(cudaMemGetInfo(&free_bytes, &all), "asking for the card's free memory"));
     snprintf(facts->name, sizeof facts->name, "%.80s, compute capability %d.%d, %d processors", cuda->name, cuda->major,
              cuda->minor, cuda->processors);

@@ -77,6 +77,9 @@ struct cuda_op {
 #include "runtime/ops.def"
 #undef OP
 
+// Makes the card of a device the one that this thread's calls are for; a program may have several open.
+int cuda_choose(struct cuda_device *) MUST_CHECK;
+
 // The address of input i in type `to`: itself, or the copy that cuda_weights.c keeps (cuda_op.copies named it).
 const void *cuda_weight(const struct cuda_step *, int i, enum dtype to);
 

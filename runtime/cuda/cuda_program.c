@@ -94,10 +94,8 @@ static int capture(struct program *p)
     int rc = launch_all(p);
     cudaError_t error = cudaStreamEndCapture(p->cuda->stream, &graph);  // always, else the stream is lost
     if (rc == 0 && error != cudaSuccess) rc = cuda_check(error, "ending the capture of a graph");
-    if (rc == 0) {
-        error = cudaGraphInstantiate(&p->replay, graph, 0);
-        if (error != cudaSuccess) rc = cuda_check(error, "making a captured graph ready");
-    }
+    if (rc == 0) rc = cuda_check(cudaGraphInstantiate(&p->replay, graph, 0), "making a captured graph ready");
+    if (rc == 0) rc = cuda_check(cudaGraphUpload(p->replay, p->cuda->stream), "sending a captured graph to the card");
     if (graph) (void)cudaGraphDestroy(graph);
     return rc;
 }
@@ -111,7 +109,7 @@ static bool anything_to_do(const struct program *p)
 
 static int compile(struct program *p, void *slab)
 {
-    TRY(cuda_check(cudaSetDevice(p->cuda->index), "choosing the card"));
+    TRY(cuda_choose(p->cuda));
     p->weights = cuda_weights_new(p->cuda, p->plan, slab, &p->arena);
     for (int i = 0; i < p->plan->count; i++) TRY(step_prepare(p, slab, i));
     return p->cuda->graphs && anything_to_do(p) ? capture(p) : 0;
@@ -166,6 +164,7 @@ int cuda_program_wait(struct cuda_device *cuda)
 int cuda_program_run(struct program *p)
 {
     memcpy(p->cuda->ran, p->name, sizeof p->name);
+    TRY(cuda_choose(p->cuda));
     TRY(cuda_weights_refresh(p->weights));
     if (!p->cuda->graphs) return launch_all(p);
     if (!p->replay) return 0;
@@ -197,6 +196,7 @@ static int profile(struct program *p)
 int cuda_program_profile(struct program *p, int64_t *ns)
 {
     memcpy(p->cuda->ran, p->name, sizeof p->name);
+    TRY(cuda_choose(p->cuda));
     TRY(cuda_weights_refresh(p->weights));
     TRY(events_ready(p));
     TRY(profile(p));

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA device as a session sees it, on the emulator and on a card alike: memory, copies, programs replayed and run step
+// by step, 16-bit copies of weights that are shared and never stale. What only the emulator can show (errors, other machines,
+// what is counted) stands in test_emulated_device.c.
+#include "runtime/cuda/cuda.h"
+
+#include "test/unit/fixture_graph.h"
+
+// ---- memory and facts
+
+static void memory_is_taken_and_given_back(void **state)
+{
+    (void)state;
+    enum { COUNT = 3000 };
+    static char *block[COUNT];
+    struct device *d;
+    OK(device_open("cuda", 1, &d));
+    size_t asked = 0;
+    for (int i = 0; i < COUNT; i++) {
+        size_t bytes = i % 500 == 0 ? 3 << 20 : (size_t)(i * 37 % 3001);  // 0 bytes are a block too
+        OK(d->type->alloc(d, bytes, (void **)&block[i]));
+        asked += bytes;
+        assert_non_null(block[i]);
+        assert_int_equal((uintptr_t)block[i] % 256, 0);
+        if (i > 0) assert_true(block[i] != block[i - 1]);
+    }
+    assert_true(d->type->taken(d) >= asked);
+    assert_true(d->type->taken(d) <= asked + COUNT * 256 + (4 << 20));
+    for (int i = 0; i < COUNT; i += 2) d->type->free(d, block[i]);
+    for (int i = 0; i < COUNT; i += 2) OK(d->type->alloc(d, 256, (void **)&block[i]));  // the gaps are found again
+    for (int i = COUNT - 1; i >= 0; i--) d->type->free(d, block[i]);
+    d->type->free(d, NULL);
+    assert_int_equal(d->type->alloc(d, SIZE_MAX - 5, (void **)&block[0]), ERR_MEMORY);
+    OK(d->type->alloc(d, 100, (void **)&block[0]));
+    device_close(d);  // with a block still in use
+}
+
+static void copies_are_done_when_they_return(void **state)
+{
+    (void)state;
+    enum { BYTES = 1 << 20 };
+    struct device *d;
+    char *host = zalloc(BYTES), *back = zalloc(BYTES);
+    void *a;
+    OK(device_open("cuda", 1, &d));
+    OK(d->type->alloc(d, BYTES, &a));
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < BYTES; i++) host[i] = (char)(i * 31 + round);
+        OK(d->type->upload(d, a, host, BYTES));
+        memset(host, 0, BYTES);  // the caller's again
+        OK(d->type->upload(d, (char *)a + 100, host, 3));
+        OK(d->type->upload(d, a, host, 0));
+        OK(d->type->download(d, back, a, BYTES));
+        for (int i = 0; i < BYTES; i++) assert_int_equal(back[i], i >= 100 && i < 103 ? 0 : (char)(i * 31 + round));
+    }
+    device_close(d);
+    free(host);
+    free(back);
+}
+
+static void facts_name_the_card(void **state)
+{
+    (void)state;
+    struct device *d;
+    struct device_facts f;
+    OK(device_open("cuda:0", 8, &d));
+    OK(d->type->facts(d, &f));
+    assert_non_null(strstr(f.name, "compute capability "));
+    assert_non_null(strstr(f.name, " processors"));
+    assert_non_null(strstr(f.library, "CUDA "));
+    assert_non_null(strstr(f.library, "cuDNN "));
+    assert_non_null(strstr(f.library, ", driver "));
+    assert_int_equal(f.threads, 1);
+    assert_true(f.memory > 16 << 20);
+    assert_true(f.fast[F16] && f.fast[BF16] && !f.fast[F32]);
+    int64_t first, then;
+    if (d->type->energy_uj(d, &first)) {
+        assert_true(d->type->energy_uj(d, &then));
+        assert_true(then >= first);
+    }
+    device_close(d);
+}
+
+// ---- programs
+
+// Reads and overwrites its state, so that every run leaves other bytes.
+static int counting(struct session *s)
+{
+    struct graph *g = graph_new(s->store, "counting");
+    graph_scope(g, "body");
+    int x = input(g, "x", SHAPE(4, 30)), p = weight(g, "p", SHAPE(4, 30));
+    int y = g_add(g, g_act(g, g_mul(g, x, p), ACT_GELU), g_scale(g, p, 0.5f));
+    int flat = g_reshape(g, y, SHAPE(120));
+    keep(g, "flat", g_scale(g, flat, 2.0f));
+    graph_node_over(g, OP_ASSIGN, (int[]){p, y}, 2, NULL, &p, NULL);
+    int n = graph_state(g, "n", SHAPE(1), I32, MEMORY_DATA, (struct init){INIT_ZERO, 0});
+    g_tick(g, n, 3);
+    int program = session_add(s, g);
+    if (program < 0) fail_msg("%s", error_text());
+    return program;
+}
+
+static void runs(const char *graphs, const char *sync, bool profiled, float p[120], float flat[120], int32_t *n)
+{
+    setenv("DAWN_CUDA_GRAPHS", graphs, 1);
+    setenv("DAWN_CUDA_SYNC", sync, 1);
+    struct session *s = session_on("cuda");
+    unsetenv("DAWN_CUDA_GRAPHS");
+    unsetenv("DAWN_CUDA_SYNC");
+    int program = counting(s);
+    start(s);
+    int64_t ns[16];
+    assert_true(s->plan[program]->count <= 16);
+    for (int i = 0; i < 3; i++) OK(profiled ? session_profile(s, program, ns) : session_run(s, program));
+    OK(session_get(s, "p", p, 120 * sizeof *p));
+    OK(session_get(s, "flat", flat, 120 * sizeof *flat));
+    OK(session_get(s, "n", n, sizeof *n));
+    for (int i = 0; profiled && i < s->plan[program]->count; i++) {
+        enum op op = s->graph[program]->node[i].op;
+        if (op == OP_RESHAPE) assert_int_equal(ns[i], 0);
+        else assert_true(ns[i] >= 0 && ns[i] < 1000000000);
+    }
+    session_done(s);
+}
+
+static void graphs_and_steps_leave_the_same_bytes(void **state)
+{
+    (void)state;
+    float p[4][120], flat[4][120];
+    int32_t n[4];
+    runs("on", "off", false, p[0], flat[0], &n[0]);
+    runs("off", "off", false, p[1], flat[1], &n[1]);
+    runs("off", "on", false, p[2], flat[2], &n[2]);
+    runs("on", "off", true, p[3], flat[3], &n[3]);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(n[i], 9);
+        assert_memory_equal(p[i], p[0], sizeof p[0]);
+        assert_memory_equal(flat[i], flat[0], sizeof flat[0]);
+    }
+    assert_true(fabsf(p[0][0]) > 0);
+}
+
+static void a_switch_is_on_or_off(void **state)
+{
+    (void)state;
+    struct device *d = NULL;
+    setenv("DAWN_CUDA_GRAPHS", "0", 1);
+    REFUSED(device_open("cuda", 1, &d), "DAWN_CUDA_GRAPHS is on or off, not \"0\"");
+    unsetenv("DAWN_CUDA_GRAPHS");
+    assert_null(d);
+}
+
+static void nothing_to_do_is_done(void **state)
+{
+    (void)state;
+    struct session *s = session_on("cuda");
+    struct graph *g = graph_new(s->store, "nothing");
+    int64_t ns[1];
+    assert_true(session_add(s, g) == 0);
+    start(s);
+    OK(session_run(s, 0));
+    OK(session_profile(s, 0, ns));
+    OK(session_sync(s));
+    session_done(s);
+}
+
+// ---- weights
+
+enum { C = 8, SIDE = 4, FILTER = C * 3 * 3 * C };
+
+static int conv16(struct graph *g, int x, int w, const char *scope)
+{
+    graph_scope(g, "%s", scope);
+    return g_conv(g, x, w, 1, 1);
+}
+
+// Every way in which filters can be read: twice, through a reshape, after they were overwritten, made by the graph, and
+// overwritten at the end; in f32 they need no copy.
+static int readers(struct session *s, enum dtype type)
+{
+    struct graph *g = graph_new(s->store, "readers");
+    struct shape filter = SHAPE(C, 3, 3, C);
+    int x = g_cast(g, input(g, "x", SHAPE(1, SIDE, SIDE, C)), type);
+    int w = weight(g, "w", filter), frozen = weight(g, "frozen", filter), long_one = weight(g, "long", SHAPE(FILTER));
+    keep(g, "y0", conv16(g, x, w, "first"));
+    keep(g, "y1", conv16(g, x, w, "second"));
+    keep(g, "y2", conv16(g, x, frozen, "frozen"));
+    keep(g, "y3", conv16(g, x, g_reshape(g, long_one, filter), "reshaped"));
+    keep(g, "y4", conv16(g, x, g_scale(g, w, 0.3f), "made"));
+    graph_node_over(g, OP_ASSIGN, (int[]){w, g_scale(g, w, -1.1f)}, 2, NULL, &w, NULL);
+    keep(g, "y5", conv16(g, x, w, "overwritten"));
+    keep(g, "y6", conv16(g, x, frozen, "frozen again"));
+    int program = session_add(s, g);
+    if (program < 0) fail_msg("%s", error_text());
+    return program;
+}
+
+static float largest_difference(struct session *a, struct session *b, const char *name, enum dtype type)
+{
+    struct slot *slot = store_find(a->store, name);
+    size_t bytes = slot_bytes(slot);
+    void *x = zalloc(bytes), *y = zalloc(bytes);
+    OK(session_get(a, name, x, bytes));
+    OK(session_get(b, name, y, bytes));
+    float most = 0;
+    for (int64_t i = 0; i < shape_count(&slot->shape); i++) {
+        float difference = fabsf((float)(element_get(type, x, i) - element_get(type, y, i)));
+        if (!(difference <= most)) most = difference;
+    }
+    free(x);
+    free(y);
+    return most;
+}
+
+static void hold_readers(enum dtype type)
+{
+    static const char *const outputs[] = {"y0", "y1", "y2", "y3", "y4", "y5", "y6"};
+    struct session *s[2] = {session_on("cuda"), session_on("ref")};
+    int program[2];
+    for (int i = 0; i < 2; i++) {
+        program[i] = readers(s[i], type);
+        start(s[i]);
+    }
+    size_t copies = type == F32 ? 0 : 5 * FILTER * dtype_size(type);  // w, frozen, long, the made one, w overwritten
+    assert_int_equal(s[0]->plan[program[0]]->kept_bytes, copies);
+    float changed[FILTER];
+    for (int i = 0; i < FILTER; i++) changed[i] = draw(99, i);
+    for (int round = 0; round < 4; round++) {
+        for (int i = 0; i < 2; i++) {
+            if (round == 2) OK(session_put(s[i], "frozen", changed, 0, sizeof changed));
+            if (round == 3) OK(session_put(s[i], "w", changed, 0, sizeof changed));
+            OK(session_run(s[i], program[i]));
+        }
+        for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+            float most = largest_difference(s[0], s[1], outputs[i], type);
+            if (!(most <= (type == BF16 ? 0.04f : 0.005f)))
+                fail_msg("round %d, %s in %s: off by %g", round, outputs[i], dtype_name(type), (double)most);
+        }
+    }
+    for (int i = 0; i < 2; i++) session_done(s[i]);
+}
+
+static void copies_are_shared_and_never_stale(void **state)
+{
+    (void)state;
+    hold_readers(BF16);
+    hold_readers(F16);
+    hold_readers(F32);
+}
+
+// What the copies themselves hold: every element rounded once, tails and all, more tensors than one launch takes.
+static void every_element_is_rounded_once(void **state)
+{
+    (void)state;
+    enum { TENSORS = 70 };
+    struct session *s = session_on("cuda");
+    struct graph *g = graph_new(s->store, "many");
+    int x = g_cast(g, input(g, "x", SHAPE(1, 1, 1, 3)), BF16), y = NONE;
+    for (int i = 0; i < TENSORS; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "w%d", i);
+        int k = 1 + i * 131 % 97;  // 27 to 2,619 elements
+        y = conv16(g, x, weight(g, name, SHAPE(k, 3, 3, 3)), name);
+        snprintf(name, sizeof name, "y%d", i);
+        keep(g, name, y);
+    }
+    int program = session_add(s, g);
+    if (program < 0) fail_msg("%s", error_text());
+    start(s);
+    OK(session_run(s, program));
+    OK(session_sync(s));
+    const struct plan *plan = s->plan[program];
+    for (int n = 0, i = 0; n < g->nodes; n++) {
+        if (g->node[n].op != OP_CONV) continue;
+        char name[16];
+        snprintf(name, sizeof name, "w%d", i++);
+        float *w = read_slot(s, name);
+        int64_t count = shape_count(&store_find(s->store, name)->shape);
+        uint16_t *copy = zalloc((size_t)count * 2), want;
+        OK(s->device->type->download(s->device, copy, (char *)plan->kept + plan->kept_offset[n], (size_t)count * 2));
+        for (int64_t j = 0; j < count; j++) {
+            element_set(BF16, &want, 0, w[j]);
+            if (copy[j] != want) fail_msg("%s[%d]: %04x, not %04x", name, (int)j, copy[j], want);
+        }
+        free(copy);
+        free(w);
+    }
+    session_done(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_is_taken_and_given_back),
+        cmocka_unit_test(copies_are_done_when_they_return),
+        cmocka_unit_test(facts_name_the_card),
+        cmocka_unit_test(graphs_and_steps_leave_the_same_bytes),
+        cmocka_unit_test(a_switch_is_on_or_off),
+        cmocka_unit_test(nothing_to_do_is_done),
+        cmocka_unit_test(copies_are_shared_and_never_stale),
+        cmocka_unit_test(every_element_is_rounded_once),
+    };
+    return cmocka_run_group_tests_name("cuda device", tests, NULL, NULL);
+}

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the emulator can show of the CUDA device: machines on which it can not be opened, calls that fail, and what a
+// run does not do: it takes no memory, waits for nothing and launches nothing beside its graph.
+#include "runtime/cuda/cuda.h"
+
+#include "test/emulate/emulate_test.h"
+#include "test/unit/fixture_graph.h"
+
+// ---- opening
+
+static void refused(enum emulate_machine machine, int code, const char *says)
+{
+    struct device *d = NULL;
+    emulate_machine(machine);
+    assert_int_equal(device_open("cuda", 1, &d), code);
+    if (!strstr(error_text(), says)) fail_msg("\"%s\" lacks \"%s\"", error_text(), says);
+    assert_false(device_cuda.present());
+    assert_null(d);
+    emulate_machine(EMULATE_H200);
+}
+
+static void what_is_missing_has_a_sentence(void **state)
+{
+    (void)state;
+    refused(EMULATE_NO_DRIVER, ERR_MISSING, "device cuda: there is no NVIDIA driver here");
+    refused(EMULATE_OLD_DRIVER, ERR_DEVICE, "the NVIDIA driver is too old: it speaks CUDA 11.4, and this program was built with");
+    refused(EMULATE_NO_DEVICE, ERR_MISSING, "the NVIDIA driver is here, but it sees no card");
+    refused(EMULATE_OLD_CARD, ERR_UNSUPPORTED, "compute capability 7.5; the kernels here need 8.0");
+    struct device *d = NULL;
+    assert_true(device_cuda.present());
+    assert_int_equal(device_open("cuda:1", 1, &d), ERR_USAGE);
+    assert_string_equal(error_text(), "device cuda:1: there is 1 card, cuda:0");
+    emulate_fail("cudaSetDevice", cudaErrorDevicesUnavailable);
+    REFUSED(device_open("cuda", 1, &d), "the card is taken by another process");
+    REFUSED((emulate_fail("cudaSetDevice", cudaErrorDeviceAlreadyInUse), device_open("cuda", 1, &d)), "for itself");
+    emulate_fail("cudaStreamCreateWithFlags", cudaErrorMemoryAllocation);
+    assert_int_equal(device_open("cuda", 1, &d), ERR_MEMORY);
+    emulate_fail(NULL, cudaSuccess);
+    assert_null(d);
+    assert_int_equal(emulate_counts().streams, 0);
+}
+
+static void auto_takes_the_card_if_there_is_one(void **state)
+{
+    (void)state;
+    struct device *d;
+    OK(device_open("auto", 1, &d));
+    assert_string_equal(d->type->name, "cuda");
+    device_close(d);
+    emulate_machine(EMULATE_NO_DRIVER);
+    OK(device_open("auto", 1, &d));
+    assert_string_equal(d->type->name, "cpu");
+    device_close(d);
+    emulate_machine(EMULATE_OLD_CARD);
+    OK(device_open(NULL, 1, &d));
+    assert_string_equal(d->type->name, "cpu");
+    device_close(d);
+    emulate_machine(EMULATE_H200);
+}
+
+// ---- errors
+
+static void errors_are_sentences(void **state)
+{
+    (void)state;
+    assert_int_equal(cuda_check(cudaSuccess, "breathing"), 0);
+    assert_int_equal(cuda_check(cudaErrorMemoryAllocation, "taking 7 bytes"), ERR_MEMORY);
+    assert_string_equal(error_text(), "cuda: taking 7 bytes: the card has not enough free memory; a smaller --batch needs less "
+                                      "(cudaErrorMemoryAllocation)");
+    assert_int_equal(cuda_check(cudaErrorNoKernelImageForDevice, "x"), ERR_UNSUPPORTED);
+    assert_int_equal(cuda_check(cudaErrorIllegalAddress, "x"), ERR_DEVICE);
+    for (int e = 1; e <= cudaErrorUnknown; e++) {  // also those without a sentence of their own
+        if (strncmp(cudaGetErrorName((cudaError_t)e), "cuda", 4) != 0) continue;
+        assert_true(cuda_check((cudaError_t)e, "testing") < 0);
+        assert_non_null(strstr(error_text(), "cuda: testing: "));
+        assert_int_equal(error_text()[strlen(error_text()) - 1], ')');
+    }
+}
+
+static int small(struct session *s)
+{
+    struct graph *g = graph_new(s->store, "small");
+    graph_scope(g, "body.scale1");
+    int x = input(g, "x", SHAPE(300));
+    int y = g_scale(g, x, 2.0f);
+    graph_scope(g, "body.act2");
+    keep(g, "y", g_act(g, y, ACT_SILU));
+    int program = session_add(s, g);
+    if (program < 0) fail_msg("%s", error_text());
+    return program;
+}
+
+static struct session *small_on(const char *graphs, const char *sync)
+{
+    setenv("DAWN_CUDA_GRAPHS", graphs, 1);
+    setenv("DAWN_CUDA_SYNC", sync, 1);
+    struct session *s = session_on("cuda");
+    unsetenv("DAWN_CUDA_GRAPHS");
+    unsetenv("DAWN_CUDA_SYNC");
+    assert_int_equal(small(s), 0);
+    return s;
+}
+
+static void a_launch_that_fails_names_the_node(void **state)
+{
+    (void)state;
+    struct session *s = small_on("on", "off");
+    emulate_fail_after("cudaLaunchKernel", 1, cudaErrorInvalidConfiguration);
+    REFUSED(session_ready(s), "cuda: launching act of body.act2 in graph small: a grid of blocks was refused");
+    session_done(s);
+    static const char *const calls[] = {"cudaStreamBeginCapture", "cudaGraphInstantiate"};
+    for (int i = 0; i < 2; i++) {
+        s = small_on("on", "off");
+        emulate_fail(calls[i], cudaErrorMemoryAllocation);
+        assert_int_equal(session_ready(s), ERR_MEMORY);
+        session_done(s);
+    }
+    assert_int_equal(emulate_counts().graphs, 0);
+
+    s = small_on("off", "off");
+    start(s);
+    emulate_fail_after("cudaLaunchKernel", 1, cudaErrorLaunchOutOfResources);
+    REFUSED(session_run(s, 0), "launching act of body.act2 in graph small");
+    OK(session_run(s, 0));  // what failed is not remembered
+    OK(session_sync(s));
+    session_done(s);
+    assert_int_equal(emulate_memory_in_use(), 0);
+}
+
+static void what_fails_on_the_card_is_found(void **state)
+{
+    (void)state;
+    struct session *s = small_on("on", "off");
+    start(s);
+    OK(session_run(s, 0));
+    emulate_fail("cudaStreamSynchronize", cudaErrorIllegalAddress);
+    REFUSED(session_sync(s), "a kernel touched memory that is not its own (cudaErrorIllegalAddress); graph small ran last: "
+                             "with DAWN_CUDA_GRAPHS=off DAWN_CUDA_SYNC=on");
+    REFUSED(session_run(s, 0), "cudaErrorIllegalAddress");  // a card does not forget
+    session_done(s);
+    emulate_fail(NULL, cudaSuccess);
+
+    s = small_on("off", "on");
+    start(s);
+    emulate_fail_after("cudaStreamSynchronize", 1, cudaErrorIllegalAddress);
+    REFUSED(session_run(s, 0), "cuda: running act of body.act2 in graph small: a kernel touched memory");
+    session_done(s);
+    emulate_fail(NULL, cudaSuccess);
+}
+
+static void memory_that_is_not_there_is_refused(void **state)
+{
+    (void)state;
+    struct session *s = session_on("cuda");
+    emulate_machine(EMULATE_SMALL);
+    struct graph *g = graph_new(s->store, "large");
+    keep(g, "y", g_scale(g, input(g, "x", SHAPE(64 << 20)), 2.0f));
+    assert_int_equal(session_add(s, g), 0);
+    REFUSED(session_ready(s), "cuda has 0.07 GB free");
+    session_done(s);
+    s = session_on("cuda");
+    void *block;
+    assert_int_equal(s->device->type->alloc(s->device, 80 << 20, &block), ERR_MEMORY);
+    assert_non_null(strstr(error_text(), "taking 83886080 bytes of the card's memory"));
+    session_done(s);
+    emulate_machine(EMULATE_H200);
+}
+
+// ---- what a run does
+
+static void memory_is_what_the_plan_says(void **state)
+{
+    (void)state;
+    size_t before = emulate_memory_in_use();
+    struct session *s = session_on("cuda");
+    struct graph *g = graph_new(s->store, "plan");
+    int y = input(g, "x", SHAPE(5 << 20));
+    for (int i = 0; i < 200; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "p%d", i);
+        int p = weight(g, name, SHAPE(1000 + 37 * i));
+        graph_node_over(g, OP_ASSIGN, (int[]){p, g_scale(g, p, 0.5f)}, 2, NULL, &p, NULL);
+    }
+    keep(g, "y", g_scale(g, y, 2.0f));
+    assert_int_equal(session_add(s, g), 0);
+    OK(session_ready(s));
+    size_t taken = emulate_memory_in_use() - before;
+    assert_int_equal(s->device->type->taken(s->device), taken);
+    assert_true(taken >= s->memory_total - 64 * 402);
+    if (taken > s->memory_total + s->memory_total / 20) fail_msg("%zu bytes for a plan of %zu", taken, s->memory_total);
+    session_done(s);
+    assert_int_equal(emulate_memory_in_use(), before);
+}
+
+static struct emulate_counts since(const struct emulate_counts *before)
+{
+    struct emulate_counts now = emulate_counts();
+    now.launches -= before->launches, now.graph_launches -= before->graph_launches;
+    now.launches_captured -= before->launches_captured, now.allocations -= before->allocations;
+    now.synchronisations -= before->synchronisations, now.copies -= before->copies;
+    return now;
+}
+
+static void a_run_is_one_call(void **state)
+{
+    (void)state;
+    struct session *s = small_on("on", "off");
+    struct emulate_counts before = emulate_counts(), done;
+    OK(session_ready(s));
+    done = since(&before);
+    assert_int_equal(done.launches, 0);  // compiling runs nothing
+    assert_true(done.launches_captured >= 3);
+    OK(session_reset(s, 1));
+    fill(s);
+    before = emulate_counts();
+    for (int i = 0; i < 5; i++) OK(session_run(s, 0));
+    done = since(&before);
+    assert_int_equal(done.graph_launches, 5);
+    assert_int_equal(done.launches + done.allocations + done.synchronisations + done.copies, 0);
+    float *x = read_slot(s, "x"), *y = read_slot(s, "y");
+    for (int i = 0; i < 300; i++) assert_float_equal(y[i], 2 * x[i] / (1 + expf(-2 * x[i])), 1e-5);
+    free(x);
+    free(y);
+    session_done(s);
+}
+
+static void nothing_is_left(void **state)
+{
+    (void)state;
+    struct session *s = small_on("on", "off");
+    int64_t ns[8];
+    start(s);
+    OK(session_profile(s, 0, ns));
+    assert_true(emulate_counts().events > 0 && emulate_counts().graphs > 0);
+    session_done(s);
+    struct emulate_counts c = emulate_counts();
+    assert_int_equal(c.streams + c.events + c.graphs, 0);
+    assert_int_equal(emulate_memory_in_use(), 0);
+}
+
+// ---- how often weights are copied
+
+enum { C = 8, SIDE = 4 };
+
+static uint64_t launched_by_run(struct session *s, int program)
+{
+    struct emulate_counts before = emulate_counts();
+    OK(session_run(s, program));
+    struct emulate_counts done = since(&before);
+    assert_int_equal(done.graph_launches, 1);
+    assert_int_equal(done.allocations + done.synchronisations, 0);
+    return done.launches;
+}
+
+static void weights_are_copied_when_they_changed(void **state)
+{
+    (void)state;
+    enum { TENSORS = 65 };  // one more than a launch takes, the last one read through a reshape
+    struct session *s = session_on("cuda");
+    struct graph *g = graph_new(s->store, "read"), *t = graph_new(s->store, "turn");
+    int x = g_cast(g, input(g, "x", SHAPE(1, SIDE, SIDE, C)), BF16);
+    for (int i = 0; i < TENSORS; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "w%d", i);
+        int w = i < TENSORS - 1 ? weight(g, name, SHAPE(C, 1, 1, C))
+                                : g_reshape(g, weight(g, name, SHAPE(C * C)), SHAPE(C, 1, 1, C));
+        x = g_conv(g, x, w, 1, 0);
+    }
+    keep(g, "y", x);
+    int w = weight(t, "w5", SHAPE(C, 1, 1, C));
+    graph_node_over(t, OP_ASSIGN, (int[]){w, g_scale(t, w, -1.0f)}, 2, NULL, &w, NULL);
+    int read = session_add(s, g), turn = session_add(s, t);
+    assert_true(read == 0 && turn == 1);
+    start(s);
+    assert_int_equal(launched_by_run(s, read), 2);  // 64 and 1
+    assert_int_equal(launched_by_run(s, read), 0);
+    assert_int_equal(launched_by_run(s, turn), 0);
+    assert_int_equal(launched_by_run(s, read), 1);  // the one that another program wrote
+    float one[C * C] = {0};
+    OK(session_put(s, "w64", one, 0, sizeof one));
+    OK(session_put(s, "x", (float[SIDE * SIDE * C]){0}, 0, SIDE * SIDE * C * sizeof(float)));
+    assert_int_equal(launched_by_run(s, read), 1);
+    assert_int_equal(launched_by_run(s, read), 0);
+    OK(session_reset(s, 2));
+    assert_int_equal(launched_by_run(s, read), 0);  // uploaded weights stay as they are
+    session_done(s);
+}
+
+// A program that updates its weights casts them inside its graph, in one launch for all of them.
+static void weights_that_train_are_copied_in_the_graph(void **state)
+{
+    (void)state;
+    uint64_t captured[2];
+    for (int updates = 0; updates < 2; updates++) {
+        struct session *s = session_on("cuda");
+        struct graph *g = graph_new(s->store, "train");
+        int x = g_cast(g, input(g, "x", SHAPE(1, SIDE, SIDE, C)), F16), w[2];
+        for (int i = 0; i < 2; i++) x = g_conv(g, x, w[i] = weight(g, i ? "w1" : "w0", SHAPE(C, 3, 3, C)), 1, 1);
+        keep(g, "y", x);
+        for (int i = 0; i < 2; i++) {
+            int to = updates ? w[i] : graph_state(g, i ? "o1" : "o0", SHAPE(C, 3, 3, C), F32, MEMORY_STATE,
+                                                  (struct init){INIT_ZERO, 0});
+            graph_node_over(g, OP_ASSIGN, (int[]){to, g_scale(g, w[i], -1.0f)}, 2, NULL, &to, NULL);
+        }
+        assert_int_equal(session_add(s, g), 0);
+        struct emulate_counts before = emulate_counts();
+        start(s);
+        captured[updates] = since(&before).launches_captured;
+        assert_int_equal(launched_by_run(s, 0), updates ? 0 : 1);
+        assert_int_equal(launched_by_run(s, 0), 0);
+        session_done(s);
+    }
+    assert_int_equal(captured[1], captured[0] + 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_missing_has_a_sentence),
+        cmocka_unit_test(auto_takes_the_card_if_there_is_one),
+        cmocka_unit_test(errors_are_sentences),
+        cmocka_unit_test(a_launch_that_fails_names_the_node),
+        cmocka_unit_test(what_fails_on_the_card_is_found),
+        cmocka_unit_test(memory_that_is_not_there_is_refused),
+        cmocka_unit_test(memory_is_what_the_plan_says),
+        cmocka_unit_test(a_run_is_one_call),
+        cmocka_unit_test(nothing_is_left),
+        cmocka_unit_test(weights_are_copied_when_they_changed),
+        cmocka_unit_test(weights_that_train_are_copied_in_the_graph),
+    };
+    return cmocka_run_group_tests_name("emulated device", tests, NULL, NULL);
+}
