@@ -62,6 +62,26 @@ void device_close(struct device *device)
     if (device) device->type->close(device);
 }
 
+int device_check(struct device *device)
+{
+    struct device_facts facts;
+    struct session *session;
+    TRY(device->type->facts(device, &facts));
+    TRY(session_new(device, &session));
+    struct graph *g = graph_new(session->store, "check");
+    graph_scope(g, "a convolution");
+    struct init zero = {INIT_ZERO, 0};
+    struct shape images = SHAPE(32, 16, 16, 64), filters = SHAPE(64, 3, 3, 64);
+    enum dtype type = facts.fast[F16] ? F16 : facts.fast[BF16] ? BF16 : F32;
+    int x = graph_state(g, "x", images, type, MEMORY_STATE, zero), w = graph_state(g, "w", filters, F32, MEMORY_STATE, zero);
+    int y = graph_state(g, "y", images, type, MEMORY_STATE, zero);
+    graph_node_over(g, OP_ASSIGN, (int[]){y, g_conv(g, x, w, 1, 1)}, 2, NULL, (int[]){y}, NULL);
+    int rc = session_add(session, g);
+    if (rc >= 0) rc = session_plan(session);
+    session_free(session);
+    return rc < 0 ? rc : 0;
+}
+
 // ---- measuring
 
 // One program, of which one kind of node is timed.

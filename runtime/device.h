@@ -59,6 +59,8 @@ extern const struct device_type *const device_types[];  // the table; ends with 
 // name: "cuda", "cuda:1", "cpu", "ref", "null". NULL or "auto": the first of the table that is present.
 int device_open(const char *name, int threads, struct device **) MUST_CHECK;
 void device_close(struct device *);
+// Plans a convolution and runs nothing: a library that the device loads late, and that is not there, is missed now.
+int device_check(struct device *) MUST_CHECK;
 // Measures peak_flops (matmul) and peak_bytes (copy) on the device through its own programs; about a second.
 int device_measure(struct device *, struct device_facts *) MUST_CHECK;
 

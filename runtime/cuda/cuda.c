@@ -219,7 +219,7 @@ static void library_text(const struct cuda_device *cuda, char *into, size_t room
     (void)cudaDriverGetVersion(&driver);
     driver_text(version, sizeof version);
     if (!*version) snprintf(version, sizeof version, "for CUDA %d.%d", driver / MAJOR, driver % MAJOR / MINOR);
-    if (cuda->dnn_version)  // 90190 is 9.19.0
+    if (cuda->dnn_version)  // 91900 is 9.19.0
         snprintf(dnn, sizeof dnn, "cuDNN %d.%d", (int)(cuda->dnn_version / 10000), (int)(cuda->dnn_version / 100 % 100));
     else
         snprintf(dnn, sizeof dnn, "built for cuDNN %d.%d", CUDNN_MAJOR, CUDNN_MINOR);

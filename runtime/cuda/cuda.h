@@ -34,7 +34,7 @@ struct cuda_device {
     struct dnn *dnn;      // NULL until a convolution is planned
     struct blas *blas;    // NULL until a large product is planned
     void (*dnn_close)(struct cuda_device *), (*blas_close)(struct cuda_device *);  // set by who opens them; called by close
-    size_t dnn_version;   // what the loaded cuDNN calls itself (90190); 0: not loaded
+    size_t dnn_version;   // what the loaded cuDNN calls itself (91900); 0: not loaded
     struct cuda_memory *pool;
     struct cuda_meter *meter;  // NULL until energy is asked for
     bool graphs;          // programs are replayed as CUDA graphs (DAWN_CUDA_GRAPHS=off: step by step)

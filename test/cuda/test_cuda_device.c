@@ -70,6 +70,9 @@ static void facts_name_the_card(void **state)
     assert_non_null(strstr(f.library, "CUDA "));
     assert_non_null(strstr(f.library, "cuDNN "));
     assert_non_null(strstr(f.library, ", driver "));
+    OK(device_check(d));  // loads cuDNN, which then says its own version
+    OK(d->type->facts(d, &f));
+    assert_null(strstr(f.library, "built for"));
     assert_int_equal(f.threads, 1);
     assert_true(f.memory > 16 << 20);
     assert_true(f.fast[F16] && f.fast[BF16] && !f.fast[F32]);
