@@ -104,7 +104,8 @@ static int search(struct search *s)
     return fail(ERR_UNSUPPORTED, "cuDNN has no engine that will do for %s", text);
 }
 
-int dnn_choose(struct dnn *dnn, const struct dnn_problem *p, cudnnBackendDescriptor_t graph, struct dnn_engine *e, bool *remembered)
+int dnn_choose(struct dnn *dnn, const struct dnn_problem *p, cudnnBackendDescriptor_t graph, struct dnn_engine *e,
+               bool *remembered)
 {
     char text[DNN_PROBLEM_TEXT];
     dnn_problem_text(p, dnn->settings.tf32, text);

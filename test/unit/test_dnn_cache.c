@@ -113,9 +113,9 @@ static void test_path(void **state)
     free(a);
     free(b);
     setenv("XDG_CACHE_HOME", "relative", 1);
-    setenv("HOME", "/home/me", 1);
+    setenv("HOME", "/somewhere/me", 1);
     a = dnn_cache_path("a card");
-    assert_memory_equal(a, "/home/me/.cache/dawn/cudnn-", 27);
+    assert_memory_equal(a, "/somewhere/me/.cache/dawn/cudnn-", 32);
     free(a);
     unsetenv("HOME");
     assert_null(dnn_cache_path("a card"));

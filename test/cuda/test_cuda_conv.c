@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions of the CUDA device, whoever does them: every case by cuDNN wherever it can, and every case by own kernels;
+// which engines are taken; what is kept between runs and what a spoilt file does; timing. With the emulator the pretend
+// cuDNN stands for the real one (its engines: test/emulate/lib/libcudnn.so.9.c), and is seen to be strict.
+#include "test/unit/fixture_cases.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/base/file.h"
+#include "runtime/cuda/cuda.h"
+#include "runtime/cuda/dnn_inside.h"
+
+enum { PRETEND = 90099 };  // the version that the pretend cuDNN gives
+
+// ---- every case, both ways
+
+static bool convolves(enum op op) { return op == OP_CONV || op == OP_CONV_DGRAD || op == OP_CONV_WGRAD; }
+
+// What cuDNN gives in 16 bits is rounded once more, before the bias or the activation: one rounding of the sum's size.
+static void hold_rounded_twice(struct device *device, struct device *ref, const struct op_case *row, enum dtype type)
+{
+    struct case_options o = {.type = type}, absolute = {.type = type, .absolute = true};
+    struct case_live *got, *want, *size;
+    struct case_worst worst;
+    int rc = open_and_run(device, row, &o, &got);
+    if (rc == 0) rc = open_and_run(ref, row, &o, &want);
+    if (rc == 0) rc = open_and_run(ref, row, &absolute, &size);
+    double more = (type == F16 ? 0x1p-10 : 0x1p-7) * 0x1p24;
+    if (rc == 0) rc = case_compare(got, want, size, case_slack(row) + more, &worst);
+    if (rc < 0) return say(row, type, "cuDNN, then an activation");
+    if (worst.ratio > 1.0) complain(row, type, "cuDNN, then an activation", &worst);
+    case_close(got);
+    case_close(want);
+    case_close(size);
+}
+
+static int hold_convolutions(const char *who)
+{
+    struct device *device, *ref;
+    int held = 0;
+    failures = 0;
+    setenv("DAWN_CUDA_CONV", who, 1);
+    assert_int_equal(device_open("cuda", 1, &device), 0);
+    assert_int_equal(device_open("ref", 1, &ref), 0);
+    for (const struct op_case *row = next_wanted(NULL); row; row = next_wanted(row)) {
+        if (!convolves(row->op) || row->flags & (CASE_LARGE | CASE_SLOW | CASE_PATTERN)) continue;
+        bool fused = row->p[11] != ACT_NONE || row->p[12];
+        for (enum dtype type = F32; type <= F16; type++, held++) {
+            if (fused && type != F32) hold_rounded_twice(device, ref, row, type);
+            else assert_true(hold(device, ref, row, (struct case_options){.type = type}, who));
+        }
+    }
+    device_close(device);
+    device_close(ref);
+    unsetenv("DAWN_CUDA_CONV");
+    assert_int_equal(failures, 0);
+    return held;
+}
+
+static void test_by_cudnn(void **state)
+{
+    (void)state;
+    assert_true(hold_convolutions("cudnn") > 100 || getenv("DAWN_CASE"));
+}
+
+static void test_by_own_kernels(void **state)
+{
+    (void)state;
+    assert_true(hold_convolutions("own") > 100 || getenv("DAWN_CASE"));
+}
+
+// ---- engines
+
+static struct cuda_device *open_card(void)
+{
+    struct device *device;
+    if (device_open("cuda", 1, &device) < 0) fail_msg("%s", error_text());
+    return (struct cuda_device *)device;
+}
+
+static struct dnn *open_dnn(const struct cuda_device *cuda, const char *card)
+{
+    struct dnn_machine machine = {.major = cuda->major, .minor = cuda->minor, .stream = cuda->stream};
+    struct dnn *dnn;
+    snprintf(machine.card, sizeof machine.card, "%s", card);
+    if (dnn_open(&machine, dnn_settings_default(), &dnn) < 0) fail_msg("%s", error_text());
+    return dnn;
+}
+
+static const struct dnn_problem small = {.way = DNN_FORWARD, .type = F16, .n = 4, .h = 6, .w = 6, .c = 16, .k = 24, .r = 3,
+                                         .s = 3, .p = 6, .q = 6, .stride = {1, 1}, .before = {1, 1}, .after = {1, 1}};
+
+static const struct dnn_plan *plan_of(struct dnn *dnn, struct dnn_problem problem)
+{
+    const struct dnn_plan *plan;
+    if (dnn_plan(dnn, &problem, &plan) < 0) fail_msg("%s", error_text());
+    assert_null(dnn_objection(problem.type, dnn->settings.tf32, plan->notes, plan->behaves));
+    return plan;
+}
+
+static void test_engines(void **state)
+{
+    (void)state;
+    struct cuda_device *cuda = open_card();
+    struct dnn *dnn = open_dnn(cuda, "engines");
+    struct dnn_problem f32 = small;
+    f32.type = F32;
+    const struct dnn_plan *a = plan_of(dnn, small), *b = plan_of(dnn, f32);
+    assert_ptr_equal(plan_of(dnn, small), a);
+    if (dnn_version(dnn) == PRETEND) {
+        assert_int_equal(a->engine, 62);  // those before it have something against them
+        assert_int_equal(b->engine, 62);
+        assert_int_equal(a->workspace, 4160);
+    }
+    dnn_close(dnn);
+    setenv("DAWN_CUDA_TF32", "on", 1);
+    dnn = open_dnn(cuda, "engines");
+    b = plan_of(dnn, f32);
+    if (dnn_version(dnn) == PRETEND) assert_int_equal(b->engine, 67);  // which has tensor cores
+    dnn_close(dnn);
+    unsetenv("DAWN_CUDA_TF32");
+    device_close(&cuda->base);
+}
+
+// ---- what is kept between runs
+
+static char folder[64];
+
+static int fresh_folder(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/dawn-test-XXXXXX");
+    if (!mkdtemp(folder)) return -1;
+    setenv("XDG_CACHE_HOME", folder, 1);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[96];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    setenv("XDG_CACHE_HOME", "/nonexistent", 1);
+    return system(command);
+}
+
+// Plans and binds the small problem on a card of that name; whether the engine was remembered.
+static bool once(struct cuda_device *cuda, const char *card, int64_t *engine, char **path)
+{
+    struct dnn *dnn = open_dnn(cuda, card);
+    const struct dnn_plan *plan = plan_of(dnn, small);
+    struct dnn_call *call;
+    void *memory;
+    assert_int_equal(cuda->base.type->alloc(&cuda->base, plan->workspace + 64, &memory), 0);
+    assert_int_equal(dnn_bind(dnn, plan, memory, memory, memory, memory, &call), 0);
+    dnn_call_free(call);
+    cuda->base.type->free(&cuda->base, memory);
+    bool remembered = plan->remembered;
+    *engine = plan->engine;
+    if (path) *path = dnn->path ? strdup(dnn->path) : NULL;
+    dnn_close(dnn);
+    return remembered;
+}
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void replace(char *text, const char *from, const char *to)  // of the same length
+{
+    char *at = strstr(text, from);
+    assert_non_null(at);
+    memcpy(at, to, strlen(to));
+}
+
+static void test_remembered(void **state)
+{
+    (void)state;
+    struct cuda_device *cuda = open_card();
+    int64_t first, engine;
+    char *path, *bytes;
+    size_t count;
+    assert_false(once(cuda, "a card", &first, &path));
+    assert_true(once(cuda, "a card", &engine, NULL));
+    assert_int_equal(engine, first);
+    assert_false(once(cuda, "another card", &engine, NULL));
+    assert_int_equal(file_read(path, 1 << 20, &bytes, &count), 0);
+    for (size_t i = 0; i < count; i += 7) {  // cut off: looked up anew, and written anew
+        char *cut = strndup(bytes, i);
+        write_text(path, cut);
+        free(cut);
+        assert_false(once(cuda, "a card", &engine, NULL));
+        assert_int_equal(engine, first);
+        assert_true(once(cuda, "a card", &engine, NULL));
+    }
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkdir(path, 0700), 0);  // no file can be there
+    assert_false(once(cuda, "a card", &engine, NULL));
+    assert_false(once(cuda, "a card", &engine, NULL));
+    assert_int_equal(rmdir(path), 0);
+    setenv("DAWN_CUDA_CACHE", "off", 1);
+    assert_false(once(cuda, "a card", &engine, NULL));
+    assert_false(file_exists(path));
+    unsetenv("DAWN_CUDA_CACHE");
+    free(bytes);
+    free(path);
+    device_close(&cuda->base);
+}
+
+// A file whose choices are well-formed and wrong: engines that there are not, that must not be taken, with settings that
+// they do not have.
+static void test_wrong_choices(void **state)
+{
+    (void)state;
+    struct cuda_device *cuda = open_card();
+    int64_t first, engine;
+    char *path, *bytes;
+    size_t count;
+    assert_false(once(cuda, "a card", &first, &path));
+    assert_int_equal(file_read(path, 1 << 20, &bytes, &count), 0);
+    char name[32];
+    snprintf(name, sizeof name, "[%lld,0,", (long long)first);
+    static const char *const wrong[] = {"[99,0,", "[20,0,", "[47,0,", "[10,0,", "[41,0,"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong && first == 62; i++) {
+        char *text = strdup(bytes);
+        replace(text, name, wrong[i]);
+        write_text(path, text);
+        free(text);
+        assert_false(once(cuda, "a card", &engine, NULL));
+        assert_int_equal(engine, first);
+        assert_true(once(cuda, "a card", &engine, NULL));
+    }
+    if (strstr(bytes, "[[2,5]]")) {
+        char *text = strdup(bytes);
+        replace(text, "[[2,5]]", "[[2,9]]");
+        write_text(path, text);
+        free(text);
+        assert_false(once(cuda, "a card", &engine, NULL));
+    }
+    free(bytes);
+    free(path);
+    device_close(&cuda->base);
+}
+
+static void test_timed(void **state)
+{
+    (void)state;
+    struct cuda_device *cuda = open_card();
+    int64_t engine, again;
+    assert_false(once(cuda, "a timed card", &engine, NULL));
+    setenv("DAWN_CUDA_TUNE", "on", 1);
+    assert_false(once(cuda, "a timed card", &engine, NULL));  // known, but not timed
+    assert_true(once(cuda, "a timed card", &again, NULL));
+    assert_int_equal(engine, again);
+    struct dnn *dnn = open_dnn(cuda, "a timed card");
+    assert_true(plan_of(dnn, small)->ns > 0);
+    dnn_close(dnn);
+    unsetenv("DAWN_CUDA_TUNE");
+    assert_true(once(cuda, "a timed card", &again, NULL));  // what was timed stays
+    assert_int_equal(engine, again);
+    device_close(&cuda->base);
+}
+
+// ---- the pretend cuDNN
+
+// What it says when doing it ends the program, in a child; "" when it does not.
+static const char *dies(void (*it)(struct cuda_device *, struct dnn *, void *memory), struct cuda_device *cuda,
+                        struct dnn *dnn, void *memory)
+{
+    static char said[4096];
+    size_t length = 0;
+    int ends[2], status;
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        for (int s = 1; s < 32; s++) (void)signal(s, SIG_DFL);  // cmocka would catch it
+        dup2(ends[1], STDERR_FILENO);
+        it(cuda, dnn, memory);
+        _exit(0);
+    }
+    close(ends[1]);
+    for (ssize_t n; length < sizeof said - 1 && (n = read(ends[0], said + length, sizeof said - 1 - length)) > 0;)
+        length += (size_t)n;
+    said[length] = 0;
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFSIGNALED(status) || said[0] ? said : "";
+}
+
+static void run_bound(struct dnn *dnn, const void *x, const void *w, const void *y, void *work)
+{
+    struct dnn_call *call;
+    if (dnn_bind(dnn, plan_of(dnn, small), x, w, y, work, &call) < 0 || dnn_run(call) < 0) _exit(2);
+}
+
+static void runs_well(struct cuda_device *cuda, struct dnn *dnn, void *memory)
+{
+    (void)cuda;
+    char *at = memory;
+    run_bound(dnn, at, at + 16384, at + 32768, at + 65536);
+}
+static void misaligned(struct cuda_device *cuda, struct dnn *dnn, void *memory)
+{
+    (void)cuda;
+    char *at = memory;
+    run_bound(dnn, at + 2, at + 16384, at + 32768, at + 65536);
+}
+static void outside(struct cuda_device *cuda, struct dnn *dnn, void *memory)
+{
+    (void)cuda;
+    char *at = memory;
+    run_bound(dnn, at, at + 16384, at + (1 << 20) - 64, at + 65536);
+}
+static void without_scratch(struct cuda_device *cuda, struct dnn *dnn, void *memory)
+{
+    (void)cuda;
+    char *at = memory;
+    run_bound(dnn, at, at + 16384, at + 32768, NULL);
+}
+static void with_wrong_engine(struct cuda_device *cuda, struct dnn *dnn, void *memory)
+{
+    (void)cuda;
+    struct dnn_bag bag = {.f = &dnn->f};
+    struct dnn_engine engine;
+    cudnnBackendDescriptor_t graph, pack;
+    char *at = memory;
+    if (dnn_graph(dnn, &bag, &small, &graph) < 0 || dnn_pack(&bag, at, at + 16384, at + 32768, at + 65536, &pack) < 0) return;
+    if (dnn_engine_new(dnn, graph, &(struct dnn_choice){.engine = 20}, &engine) < 0) return;
+    (void)!dnn_execute(dnn, engine.plan, pack);
+}
+
+static void test_pretend_is_strict(void **state)
+{
+    (void)state;
+    struct cuda_device *cuda = open_card();
+    struct dnn *dnn = open_dnn(cuda, "strict");
+    if (dnn_version(dnn) == PRETEND) {
+        void *memory;
+        assert_int_equal(cudaMalloc(&memory, 1 << 20), cudaSuccess);
+        (void)plan_of(dnn, small);
+        assert_string_equal(dies(runs_well, cuda, dnn, memory), "");
+        assert_non_null(strstr(dies(misaligned, cuda, dnn, memory), "is not aligned to 16 bytes"));
+        assert_non_null(strstr(dies(outside, cuda, dnn, memory), "y of a convolution"));
+        assert_non_null(strstr(dies(without_scratch, cuda, dnn, memory), "scratch memory of a convolution"));
+        assert_non_null(strstr(dies(with_wrong_engine, cuda, dnn, memory), "engine 20 is executed"));
+        assert_int_equal(cudaFree(memory), cudaSuccess);
+    }
+    dnn_close(dnn);
+    device_close(&cuda->base);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_by_cudnn),
+        cmocka_unit_test(test_by_own_kernels),
+        cmocka_unit_test(test_engines),
+        cmocka_unit_test_setup_teardown(test_remembered, fresh_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_wrong_choices, fresh_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_timed, fresh_folder, remove_folder),
+        cmocka_unit_test(test_pretend_is_strict),
+    };
+    setenv("XDG_CACHE_HOME", "/nonexistent", 1);  // tests leave nothing behind
+    return cmocka_run_group_tests_name("cuda convolutions", tests, NULL, NULL);
+}
