@@ -27,6 +27,8 @@ static int resize_supports(struct cuda_device *cuda, const struct graph *g, cons
 {
     (void)cuda;
     const int64_t *x = g->value[n->in[0]].shape.dim, *y = n->attr.move.shape.dim;
+    if (y[1] * y[2] * y[3] >= (int64_t)1 << 30)
+        return fail(ERR_UNSUPPORTED, "cuda: %s: an image has at most 2^30 numbers here", op_table[n->op].name);
     for (int i = 1; i <= 2; i++)
         if (x[i] > K_RESIZE_MOST || y[i] > K_RESIZE_MOST)
             return fail(ERR_UNSUPPORTED, "cuda: %s: images have at most %d rows and columns here", op_table[n->op].name,

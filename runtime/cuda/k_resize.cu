@@ -4,31 +4,54 @@
 // written once, the large one read about once (four times out of the cache).
 #include "runtime/cuda/k_resize.h"
 
+#include "runtime/cuda/k_divide.h"
 #include "runtime/cuda/k_layout.cuh"
 
+// A launch does `images` of them from `first` on, so few that threads are counted in 31 bits.
+struct resizing {
+    struct k_resize k;
+    int64_t first;
+    uint32_t threads;
+    struct k_divide groups, columns, rows;  // of the result
+    struct k_divide down, across;           // 2 p, 2 q
+    float unit_down, unit_across;           // 1 / (2 p), 1 / (2 q)
+};
+
 // What a thread does: channels [channel, channel + count) of the pixel at (y, x) of an image.
-struct pixel {
+struct resize_spot {
     int64_t image, channel;
     int y, x, count;
     bool any;
 };
 
-template <int N> __device__ static inline struct pixel pixel_of(const struct k_resize &k, int h, int w)
+template <int N> __device__ static inline struct resize_spot resize_spot_of(const struct resizing &r)
 {
     enum { EACH = N > 1 ? N : K_RESIZE_FEW };
-    uint64_t i = (uint64_t)blockIdx.x * K_BLOCK + threadIdx.x, groups = (uint64_t)(k.channels + EACH - 1) / EACH;
-    struct pixel o;
-    uint64_t at = i / groups, row = at / (unsigned)w, image = row / (unsigned)h;
-    o.channel = (int64_t)(i - at * groups) * EACH;
-    o.count = k.channels - o.channel < EACH ? (int)(k.channels - o.channel) : EACH;
-    o.x = (int)(at - row * (unsigned)w), o.y = (int)(row - image * (unsigned)h), o.image = (int64_t)image;
-    o.any = o.image < k.images;
+    uint32_t i = blockIdx.x * K_BLOCK + threadIdx.x;
+    struct resize_spot o;
+    o.any = i < r.threads;
+    o.channel = (int64_t)k_split(r.groups, &i) * EACH;
+    o.count = r.k.channels - o.channel < EACH ? (int)(r.k.channels - o.channel) : (int)EACH;
+    o.x = (int)k_split(r.columns, &i), o.y = (int)k_split(r.rows, &i);
+    o.image = r.first + i;
     return o;
 }
 
-template <int N> static unsigned pixel_blocks(const struct k_resize *k, int h, int w)
+// Launches for results of h rows and w columns.
+static cudaError_t resize_launch(void (*kernel)(const struct resizing), const struct k_resize *k, int h, int w, int each,
+                                 cudaStream_t stream)
 {
-    return blocks_for(k->images * h * w * k_divide_up(k->channels, N > 1 ? N : (int)K_RESIZE_FEW));
+    const int64_t most = INT32_MAX - K_BLOCK;
+    int64_t groups = k_divide_up(k->channels, each), image = groups * h * w, at_once = most / image;
+    if (at_once < 1) return cudaErrorInvalidValue;  // cuda_resize.c refuses such images
+    struct resizing r = {*k, 0, 0, k_divide_by(groups), k_divide_by(w), k_divide_by(h), k_divide_by(2 * k->p),
+                         k_divide_by(2 * k->q), 0.5f / (float)k->p, 0.5f / (float)k->q};
+    for (; r.first < k->images; r.first += at_once) {
+        int64_t images = k->images - r.first < at_once ? k->images - r.first : at_once;
+        r.threads = (uint32_t)(images * image);
+        TRY_CUDA(launch(kernel, blocks_for(r.threads), K_BLOCK, stream, r));
+    }
+    return cudaSuccess;
 }
 
 // Adds weight * from[0 .. count).
@@ -55,22 +78,26 @@ template <typename T, int N, int EACH> __device__ static inline void put(T *to, 
     }
 }
 
-// Place i of `to` lies between low and low + 1 (or on the border) of `from`: the weight of the latter.
-__device__ static inline float resize_place(int i, int from, int to, int *low)
+// Place i of `to` lies between low and low + 1 (or on the border) of `from`: the weight of the latter. by and unit: 2 to
+// and its inverse.
+__device__ static inline float resize_place(int i, int from, int to, struct k_divide by, float unit, int *low)
 {
     int at = (2 * i + 1) * from - to;
     if (at < 0) at = 0;
-    *low = at / (2 * to);
-    return (float)(at - *low * 2 * to) / (float)(2 * to);
+    uint32_t whole = (uint32_t)at, rest = k_split(by, &whole);
+    *low = (int)whole;
+    return (float)rest * unit;
 }
 
-template <typename T, int N> __global__ void resize(const struct k_resize k)
+template <typename T, int N> __global__ void resize(const struct resizing r)
 {
     enum { EACH = N > 1 ? N : K_RESIZE_FEW };
-    struct pixel o = pixel_of<N>(k, k.p, k.q);
+    const struct k_resize &k = r.k;
+    struct resize_spot o = resize_spot_of<N>(r);
     if (!o.any) return;
     int y, x;
-    float below = resize_place(o.y, k.h, k.p, &y), right = resize_place(o.x, k.w, k.q, &x);
+    float below = resize_place(o.y, k.h, k.p, r.down, r.unit_down, &y);
+    float right = resize_place(o.x, k.w, k.q, r.across, r.unit_across, &x);
     int64_t down = y + 1 < k.h ? k.w * k.channels : 0, across = x + 1 < k.w ? k.channels : 0;
     const T *from = (const T *)k.from + ((o.image * k.h + y) * k.w + x) * k.channels + o.channel;
     float sum[EACH] = {0.0f};
@@ -85,8 +112,8 @@ K_LAUNCHER(k_resize)
 {
     const struct k_resize *k = (const struct k_resize *)args;
     int lanes = k_lanes(k->type, k->channels);
-    BY_LANES(k->type, lanes, T, N,
-             return launch(resize<T, N>, pixel_blocks<N>(k, k->p, k->q), K_BLOCK, stream, *k));
+    int each = lanes > 1 ? lanes : (int)K_RESIZE_FEW;
+    BY_LANES(k->type, lanes, T, N, return resize_launch(resize<T, N>, k, k->p, k->q, each, stream));
     return cudaErrorInvalidValue;
 }
 
@@ -100,27 +127,29 @@ __device__ static inline int first_at(int at, int from, int to)
 }
 
 // How much place i of `to` reads of place `at` of `from`.
-__device__ static inline float weight_at(int i, int at, int from, int to)
+__device__ static inline float weight_at(int i, int at, int from, int to, struct k_divide by, float unit)
 {
     int low;
-    float high = resize_place(i, from, to, &low);
+    float high = resize_place(i, from, to, by, unit, &low);
     if (low == at) return at + 1 < from ? 1.0f - high : 1.0f;
     return low + 1 == at ? high : 0.0f;
 }
 
-template <typename T, int N> __global__ void resize_grad(const struct k_resize k)
+template <typename T, int N> __global__ void resize_grad(const struct resizing r)
 {
     enum { EACH = N > 1 ? N : K_RESIZE_FEW };
-    struct pixel o = pixel_of<N>(k, k.h, k.w);
+    const struct k_resize &k = r.k;
+    struct resize_spot o = resize_spot_of<N>(r);
     if (!o.any) return;
     int top = first_at(o.y - 1, k.h, k.p), bottom = min(first_at(o.y + 1, k.h, k.p), k.p);
     int left = first_at(o.x - 1, k.w, k.q), right = min(first_at(o.x + 1, k.w, k.q), k.q);
     float sum[EACH] = {0.0f};
     for (int y = top; y < bottom; y++) {
-        float down = weight_at(y, o.y, k.h, k.p);
+        float down = weight_at(y, o.y, k.h, k.p, r.down, r.unit_down);
         const T *from = (const T *)k.from + (o.image * k.p + y) * k.q * k.channels + o.channel;
         for (int x = left; x < right; x++)
-            add<T, N>(from + x * k.channels, o.count, down * weight_at(x, o.x, k.w, k.q), sum);
+            add<T, N>(from + x * k.channels, o.count,
+                      down * weight_at(x, o.x, k.w, k.q, r.across, r.unit_across), sum);
     }
     put<T, N>((T *)k.to + ((o.image * k.h + o.y) * k.w + o.x) * k.channels + o.channel, o.count, sum);
 }
@@ -129,7 +158,7 @@ K_LAUNCHER(k_resize_grad)
 {
     const struct k_resize *k = (const struct k_resize *)args;
     int lanes = k_lanes(k->type, k->channels);
-    BY_LANES(k->type, lanes, T, N,
-             return launch(resize_grad<T, N>, pixel_blocks<N>(k, k->h, k->w), K_BLOCK, stream, *k));
+    int each = lanes > 1 ? lanes : (int)K_RESIZE_FEW;
+    BY_LANES(k->type, lanes, T, N, return resize_launch(resize_grad<T, N>, k, k->h, k->w, each, stream));
     return cudaErrorInvalidValue;
 }
