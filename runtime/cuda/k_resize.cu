@@ -135,7 +135,7 @@ __device__ static inline float weight_at(int i, int at, int from, int to, struct
     return low + 1 == at ? high : 0.0f;
 }
 
-template <typename T, int N> __global__ void resize_grad(const struct resizing r)
+template <typename T, int N> __global__ void __launch_bounds__(K_BLOCK, 4) resize_grad(const struct resizing r)
 {
     enum { EACH = N > 1 ? N : K_RESIZE_FEW };
     const struct k_resize &k = r.k;
