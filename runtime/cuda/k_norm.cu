@@ -38,7 +38,8 @@ __device__ static inline void pool_four(const struct k_norm &k, uint32_t r, int 
 template <typename T, int N, bool POOL>
 __device__ static inline void find_shift(const struct k_norm &k, int channel, float (&shift)[N])
 {
-    const uint32_t count = k.walk.rows < 8 ? k.walk.rows : 8, apart = k.walk.rows / count;
+    const int count = 4;
+    const uint32_t apart = k.walk.rows / count;
     for (int i = 0; i < N; i++) shift[i] = 0.0f;
     for (uint32_t j = 0; j < count; j++) {
         float v[N];
@@ -50,7 +51,7 @@ __device__ static inline void find_shift(const struct k_norm &k, int channel, fl
         for (int i = 0; i < N; i++) shift[i] += v[i];
     }
     for (int i = 0; i < N; i++) {
-        shift[i] = to_float(from_float<__nv_bfloat16>(shift[i] / (float)count));
+        shift[i] = to_float(from_float<__nv_bfloat16>(shift[i] / count));
         if (!(fabsf(shift[i]) < INFINITY)) shift[i] = 0.0f;
     }
 }
