@@ -3,8 +3,8 @@
 // kernel adds the blocks up, and one more pass makes y. With C channels of 16 bits the record network moves x once, the
 // pooled values twice and y once.
 //
-// Invariant: sums are of x - shift and its square, the shift being near the mean of the channel (the mean of a few rows
-// from all over the tensor), so that nothing cancels however far from zero the channel lies.
+// Invariant: sums are of x - shift and its square, the shift being near the mean of the channel (that of a few rows from
+// all over the tensor), so that nothing cancels however far from zero the channel lies.
 #include "runtime/cuda/k_norm.cuh"
 
 // The values of N channels at row r of the normalised tensor.
@@ -33,14 +33,15 @@ __device__ static inline void pool_four(const struct k_norm &k, uint32_t r, int 
 }
 
 // What the sums are measured from. It is rounded to 8 bits: with a full mantissa all differences would have the same
-// low bits, and so all additions the same rounding error. Of a channel that holds infinities it is 0, so that its mean
-// is the infinity that it should be.
+// low bits, and so all additions the same rounding error. A channel near zero for its spread needs none, and of one
+// that holds infinities it is 0, so that its mean is the infinity that it should be.
 template <typename T, int N, bool POOL>
 __device__ static inline void find_shift(const struct k_norm &k, int channel, float (&shift)[N])
 {
     const int count = 4;
     const uint32_t apart = k.walk.rows / count;
-    for (int i = 0; i < N; i++) shift[i] = 0.0f;
+    float least[N], most[N];
+    for (int i = 0; i < N; i++) shift[i] = 0.0f, least[i] = INFINITY, most[i] = -INFINITY;
     for (uint32_t j = 0; j < count; j++) {
         float v[N];
         lanes<uint8_t, N> at;
@@ -48,11 +49,15 @@ __device__ static inline void find_shift(const struct k_norm &k, int channel, fl
             pool_four<T, N>(k, j * apart, channel, v, &at);
         else
             load<N>((const T *)k.x + (int64_t)(j * apart) * k.walk.c + channel, v);
-        for (int i = 0; i < N; i++) shift[i] += v[i];
+        for (int i = 0; i < N; i++) {
+            shift[i] += v[i];
+            least[i] = fminf(least[i], v[i]);
+            most[i] = fmaxf(most[i], v[i]);
+        }
     }
     for (int i = 0; i < N; i++) {
-        shift[i] = to_float(from_float<__nv_bfloat16>(shift[i] / count));
-        if (!(fabsf(shift[i]) < INFINITY)) shift[i] = 0.0f;
+        const float mean = to_float(from_float<__nv_bfloat16>(shift[i] / count)), far = fabsf(mean);
+        shift[i] = far < INFINITY && far >= 0.5f * (most[i] - least[i]) ? mean : 0.0f;
     }
 }
 
