@@ -6,91 +6,11 @@
 //   dgrad     dx[pixel of x, c]    sum over (r, s, k)     dy * w, where a stride lets the tap touch that pixel
 //   wgrad     dw[k, (r, s, c)]     sum over pixels of y   dy * x, in slices that are added in their order afterwards
 //
-// They are as fast as the arithmetic units without tensor cores allow at best. Few input channels (images: 3 -> 24)
-// have a kernel of their own that is bound by memory: a thread makes eight channels of four pixels.
-#include "runtime/cuda/k_conv.h"
+// They are as fast as the arithmetic units without tensor cores allow at best. Few input channels (images: 3 -> 24) have a
+// forward kernel of their own (k_stem.cu).
+#include "runtime/cuda/k_conv.cuh"
+#include "runtime/cuda/k_stem.h"
 #include "runtime/cuda/k_tile.cuh"
-
-// ---- division by what is known when a kernel is launched, for numbers below 2^31
-
-struct divider {
-    uint32_t by, magic, shift;
-};
-
-static struct divider divider_of(int by)
-{
-    struct divider d = {(uint32_t)by, 0, 0};
-    while (((uint64_t)1 << d.shift) < d.by) d.shift++;
-    d.magic = (uint32_t)(((((uint64_t)1 << d.shift) - d.by) << 32) / d.by + 1);
-    return d;
-}
-
-__device__ static inline int divide(int n, const divider &d, int *rest)
-{
-    uint32_t u = (uint32_t)n, high = (uint32_t)((uint64_t)u * d.magic >> 32), quotient = (high + u) >> d.shift;
-    *rest = (int)(u - quotient * d.by);
-    return (int)quotient;
-}
-
-// ---- what the three have in common
-
-struct conv {
-    k_conv_shape is;
-    const void *x, *w, *dy;  // dy: the gradient of y
-    void *to;
-    const float *bias;
-    enum act act;
-    bool wide;               // the filters are f32
-    int cg, kg, taps;        // channels of a group, r s
-    int rows, columns, depth;
-    int slice, slices;       // wgrad: depth of a slice
-    divider by_q, by_p, by_w, by_h, by_s, by_cg, by_kg, by_row, by_column;  // the last two: strides
-};
-
-struct pixel {
-    int image, y, x;
-};
-
-__device__ static inline pixel pixel_of(int i, const divider &by_row, const divider &by_image)
-{
-    pixel p;
-    int line = divide(i, by_row, &p.x);
-    p.image = divide(line, by_image, &p.y);
-    return p;
-}
-
-struct tap {
-    int r, s, channel;
-};
-
-__device__ static inline tap tap_of(int i, const conv &k, const divider &by_channel)
-{
-    tap t;
-    t.r = divide(divide(i, by_channel, &t.channel), k.by_s, &t.s);
-    return t;
-}
-
-template <typename T> __device__ static inline float filter(const conv &k, int64_t i)
-{
-    return k.wide ? to_float(from_float<T>(((const float *)k.w)[i])) : to_float(((const T *)k.w)[i]);
-}
-
-// x under tap t where y has pixel p (its corner, stride and padding counted); zero outside of the image.
-template <typename T> __device__ static inline float x_under(const conv &k, const pixel &corner, const tap &t, int group)
-{
-    int h = corner.y + t.r, w = corner.x + t.s;
-    if ((unsigned)h >= (unsigned)k.is.h || (unsigned)w >= (unsigned)k.is.w) return 0.0f;
-    int64_t at = ((int64_t)corner.image * k.is.h + h) * k.is.w + w;
-    return to_float(((const T *)k.x)[at * k.is.c + group * k.cg + t.channel]);
-}
-
-__device__ static inline pixel corner_of(const conv &k, int i)
-{
-    pixel p = pixel_of(i, k.by_q, k.by_p);
-    p.y = p.y * k.is.stride[0] - k.is.before[0];
-    p.x = p.x * k.is.stride[1] - k.is.before[1];
-    return p;
-}
 
 // ---- forward
 
@@ -144,56 +64,6 @@ template <typename T> static __global__ void __launch_bounds__(K_BLOCK) conv_for
             float y = act_value(k.act, sum[i][j] + (k.bias ? k.bias[out] : 0.0f));
             ((T *)k.to)[(int64_t)row * k.is.k + out] = from_float<T>(y);
         }
-}
-
-// ---- few input channels: the filters lie in shared memory as [tap, c][k], rounded as x is
-
-enum { STEM_FILTERS = 4096, STEM_K = 8, STEM_PIXELS = 4, STEM_C = 8 };
-
-// A block has K_BLOCK / (K / 8) threads for pixels, four of them each, and K / 8 neighbours share a pixel: all writes of
-// a warp join. Threads left over by that division rest.
-template <typename T> static __global__ void __launch_bounds__(K_BLOCK) conv_stem(const conv k)
-{
-    alignas(16) __shared__ float w[STEM_FILTERS];
-    const int c = k.is.c, parts = k.is.k / STEM_K, pixels = K_BLOCK / parts, t = (int)threadIdx.x;
-    for (int i = t; i < k.is.k * k.depth; i += K_BLOCK) w[i % k.depth * k.is.k + i / k.depth] = filter<T>(k, i);
-    __syncthreads();
-    if (t >= pixels * parts) return;
-    const int part = t % parts * STEM_K, first = (int)blockIdx.x * pixels * STEM_PIXELS + t / parts;
-    float sum[STEM_PIXELS][STEM_K] = {};
-    pixel corner[STEM_PIXELS];
-    for (int i = 0; i < STEM_PIXELS; i++) {
-        int m = first + i * pixels;
-        corner[i] = corner_of(k, m < k.rows ? m : 0);
-    }
-    const float *here = w + part;
-    for (int r = 0; r < k.is.r; r++)
-        for (int s = 0; s < k.is.s; s++) {
-            const T *x[STEM_PIXELS];
-#pragma unroll
-            for (int i = 0; i < STEM_PIXELS; i++) {
-                int h = corner[i].y + r, v = corner[i].x + s;
-                bool in = (unsigned)h < (unsigned)k.is.h && (unsigned)v < (unsigned)k.is.w;
-                x[i] = in ? (const T *)k.x + (((int64_t)corner[i].image * k.is.h + h) * k.is.w + v) * c : NULL;
-            }
-            for (int channel = 0; channel < c; channel++, here += k.is.k) {
-                float filters[STEM_K];
-                load<STEM_K / 2>(here, *(float(*)[STEM_K / 2]) & filters[0]);
-                load<STEM_K / 2>(here + STEM_K / 2, *(float(*)[STEM_K / 2]) & filters[STEM_K / 2]);
-#pragma unroll
-                for (int i = 0; i < STEM_PIXELS; i++) {
-                    float value = x[i] ? to_float(x[i][channel]) : 0.0f;
-#pragma unroll
-                    for (int j = 0; j < STEM_K; j++) sum[i][j] += value * filters[j];
-                }
-            }
-        }
-    for (int i = 0; i < STEM_PIXELS; i++) {
-        int m = first + i * pixels;
-        if (m >= k.rows) break;
-        for (int j = 0; j < STEM_K; j++) sum[i][j] = act_value(k.act, sum[i][j] + (k.bias ? k.bias[part + j] : 0.0f));
-        store<STEM_K>((T *)k.to + (int64_t)m * k.is.k + part, sum[i]);
-    }
 }
 
 // ---- dgrad
@@ -329,9 +199,6 @@ static __global__ void __launch_bounds__(K_BLOCK) conv_add_slices(const conv_sli
 
 // ---- launching
 
-static int larger(int a, int b) { return a > b ? a : b; }
-static unsigned tiles(int count, int tile) { return (unsigned)((count - 1) / tile + 1); }
-
 bool k_conv_fits(const struct k_conv_shape *s)
 {
     const int64_t most = INT32_MAX - 4096;  // an index may pass the end by what a block takes
@@ -341,33 +208,13 @@ bool k_conv_fits(const struct k_conv_shape *s)
            s->groups <= 1 << 15;
 }
 
-bool k_conv_is_stem(const struct k_conv_shape *s)
-{
-    bool few = s->groups == 1 && s->c <= STEM_C && s->k % STEM_K == 0 && s->k <= K_BLOCK;
-    return few && (int64_t)s->r * s->s * s->c * s->k <= STEM_FILTERS;
-}
-
-static conv conv_of(const k_conv_shape *s)
-{
-    conv k = {};
-    k.is = *s;
-    k.cg = s->c / s->groups, k.kg = s->k / s->groups, k.taps = s->r * s->s;
-    k.by_q = divider_of(s->q), k.by_p = divider_of(s->p), k.by_w = divider_of(s->w), k.by_h = divider_of(s->h);
-    k.by_s = divider_of(s->s), k.by_cg = divider_of(k.cg), k.by_kg = divider_of(k.kg);
-    k.by_row = divider_of(s->stride[0]), k.by_column = divider_of(s->stride[1]);
-    return k;
-}
-
 K_LAUNCHER(k_conv_forward)
 {
     const struct k_conv_forward *a = (const struct k_conv_forward *)args;
     conv k = conv_of(&a->shape);
     k.x = a->x, k.w = a->w, k.bias = a->bias, k.to = a->y, k.act = a->act, k.wide = a->filters == F32;
     k.rows = a->shape.n * a->shape.p * a->shape.q, k.columns = k.kg, k.depth = k.taps * k.cg;
-    if (k_conv_is_stem(&a->shape)) {
-        int at_once = K_BLOCK / (a->shape.k / STEM_K) * STEM_PIXELS;
-        BY_FLOAT(a->type, T, return launch(conv_stem<T>, tiles(k.rows, at_once), K_BLOCK, stream, k));
-    }
+    if (k_conv_is_stem(&a->shape)) return k_stem(stream, args);
     dim3 grid(tiles(k.rows, 64), tiles(k.columns, 64), (unsigned)a->shape.groups);
     BY_FLOAT(a->type, T, return launch(conv_forward<T>, grid, K_BLOCK, stream, k));
 }
