@@ -225,9 +225,10 @@ $(B)/test/emulate/lib/%: test/emulate/lib/%.c $(B)/flags.list
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_FLAGS) $(CUDA_INCLUDE) -fPIC -shared $< -o $@
 # The emulator stands before the library, so that its kernels and its runtime are the ones that are linked. The libraries
-# that pretend call back into the program (emulate_library.h), hence -rdynamic.
+# that pretend call back into the program (emulate_library.h), hence -rdynamic. The old kind of path, because the new kind
+# is not heeded where AddressSanitizer stands between dlopen and its caller: then the real libraries would be found.
 LINK_EMULATED = $(CC) $(BASE_FLAGS) -rdynamic $(filter %.o,$^) $(B)/libdawn.a \
-    -Wl,-rpath,$(abspath $(B))/test/emulate/lib $(LIBS) -lstdc++ -ldl
+    -Wl,--disable-new-dtags,-rpath,$(abspath $(B))/test/emulate/lib $(LIBS) -lstdc++ -ldl
 $(B)/test/emulated/test_emulator: $(B)/test/emulate/faulty/k_faulty.o
 $(B)/test/emulated/%: $(B)/test/cuda/%.o $(EMULATOR) $(B)/libdawn.a | $(EMULATED_LIBRARIES)
 	$(call say,LINK,$@)

@@ -10,7 +10,7 @@
 
 static void *loaded(void) { return dlopen("libcublasLt.so.13", RTLD_NOW | RTLD_NOLOAD); }
 
-static int counted(const char *name)  // by the pretend library; -1 where it is the real one
+static int counted(const char *name)  // by the pretend library; -1: it is the real one
 {
     void *library = loaded();
     const int *count = library ? (const int *)dlsym(library, name) : NULL;
@@ -67,7 +67,7 @@ static void test_products(void **state)
     setenv("DAWN_CUDA_BLAS", "always", 1);
     hold_types("cuda", 1, F16, 0);
     assert_non_null(loaded());
-    if (counted("lt_products") < 0) return;
+    if (!dlsym(RTLD_DEFAULT, "emulate_enqueue")) return;  // on a card, with the real library
     assert_true(counted("lt_products") >= 20);
     assert_int_equal(counted("lt_objects"), 0);
 }
