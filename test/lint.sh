@@ -12,7 +12,7 @@ PLACES='/wo''rk/|/ho''me/|/tmp/ci''far|/tmp/br''ief'
 
 sources() { find . \( -name .git -o -name 'build*' \) -type d -prune -o -type f \( "$@" \) -print | sort; }
 
-code() { sources -name '*.c' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' -o -name '*.def' -o -name '*.inc'; }
+code() { sources -name '*.c' -o -name '*.cc' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' -o -name '*.def' -o -name '*.inc'; }
 
 library() { code | grep -E '^\./(runtime|data|tasks|submit|scoreboard)/'; }
 
@@ -46,7 +46,7 @@ layering() {
 }
 
 licence() {
-    sources -name '*.c' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' -o -name '*.def' -o -name '*.inc' \
+    sources -name '*.c' -o -name '*.cc' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' -o -name '*.def' -o -name '*.inc' \
         -o -name '*.sh' -o -name '*.py' -o -name '*.sql' -o -name '*.md' -o -name Makefile -o -path './.ci/*' |
         while read -r f; do
             head -n 2 "$f" | grep -q 'SPDX-License-Identifier: Apache-2.0' || echo "$f:1: licence: no SPDX line"

@@ -6,34 +6,22 @@
 // Invariant: the threads of one block run only between barriers that all of them reach, in an order that
 // emulate_order() sets; whoever is waited for and does not come is named, and the program aborts. Blocks run one after
 // another, so a block that waits for another one may wait forever: no kernel here does.
-//
-// Shared memory is full of NaN when a block begins, so that what is read before it is written shows. Which variables a
-// kernel has there (its own and those of the functions it calls) is seen from what is no longer NaN afterwards.
 #include "test/emulate/emulate.h"
 
-#include <cxxabi.h>
-#include <elf.h>
-#include <fcntl.h>
-#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <string>
-#include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "test/emulate/emulate_inside.h"
 #include "test/emulate/emulate_test.h"
 #include "test/emulate/fiber.h"
 
-enum { THREADS_MAX = 1024, SHARED_MAX = 48 << 10 };
+enum { THREADS_MAX = 1024 };
 
 enum state { FRESH, READY, AT_BARRIER, AT_MEETING, ENDED };
 
@@ -61,106 +49,6 @@ static struct fiber *idle_fibers, *this_fiber, main_fiber;
 static int order = -1;
 static uint32_t mix;
 
-// ---- what a kernel is called, and what it keeps in shared memory: the program's own table of symbols says
-
-struct symbol {
-    uintptr_t at;
-    std::string name;
-};
-struct shared {
-    unsigned char *at;
-    size_t size;
-    std::string name;
-};
-struct kernel_facts {
-    std::string name;
-    std::vector<const struct shared *> shared;  // as far as is known by now
-    size_t shared_bytes = 0;
-};
-static std::vector<struct symbol> functions;
-static std::vector<struct shared> shared_memory;  // of all kernels
-static std::unordered_map<const void *, struct kernel_facts> known;
-
-static std::string plain_name(const std::string &symbol)
-{
-    char *plain = abi::__cxa_demangle(symbol.c_str(), NULL, NULL, NULL);
-    std::string name = plain ? plain : symbol;
-    free(plain);
-    return name;
-}
-
-static int first_base(struct dl_phdr_info *info, size_t, void *base)
-{
-    *(uintptr_t *)base = info->dlpi_addr;  // the program itself comes first
-    return 1;
-}
-
-static void read_symbols()
-{
-    uintptr_t base = 0;
-    dl_iterate_phdr(first_base, &base);
-    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    struct stat st;
-    if (fd < 0 || fstat(fd, &st) != 0) emulate_die("the program's own file cannot be read");
-    const char *file = (const char *)mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    close(fd);
-    if (file == MAP_FAILED) emulate_die("the program's own file cannot be read");
-    const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)file;
-    const ElfW(Shdr) *sections = (const ElfW(Shdr) *)(file + head->e_shoff);
-    for (int s = 0; s < head->e_shnum; s++) {
-        if (sections[s].sh_type != SHT_SYMTAB) continue;
-        const char *names = file + sections[sections[s].sh_link].sh_offset;
-        const ElfW(Sym) *list = (const ElfW(Sym) *)(file + sections[s].sh_offset);
-        for (size_t i = 0; i < sections[s].sh_size / sizeof *list; i++) {
-            unsigned section = list[i].st_shndx;
-            if (section == SHN_UNDEF || section >= head->e_shnum) continue;
-            std::string name = names + list[i].st_name;
-            uintptr_t at = base + list[i].st_value;
-            unsigned type = ELF64_ST_TYPE(list[i].st_info);
-            if (type == STT_FUNC) functions.push_back({at, name});
-            // A variable v of a C++ function _Zf is called _ZZfE1v. Only kernels have any: the emulator takes care to have none.
-            else if (type == STT_OBJECT && name.compare(0, 3, "_ZZ") == 0 && sections[section].sh_flags & SHF_WRITE)
-                shared_memory.push_back({(unsigned char *)at, list[i].st_size, plain_name(name)});
-        }
-    }
-    munmap((void *)file, (size_t)st.st_size);
-    if (functions.empty()) emulate_die("this program was stripped: the emulator needs its table of symbols");
-    for (const struct shared &v : shared_memory) memset(v.at, 0xff, v.size);
-}
-
-static struct kernel_facts &facts_of(const void *address)
-{
-    auto found = known.find(address);
-    if (found != known.end()) return found->second;
-    if (functions.empty()) read_symbols();
-    struct kernel_facts &facts = known[address];
-    facts.name = "a kernel without a name";
-    for (const struct symbol &f : functions)
-        if (f.at == (uintptr_t)address) facts.name = plain_name(f.name);
-    return facts;
-}
-
-static bool touched(const struct shared &v)
-{
-    size_t i = 0;
-    while (i < v.size && v.at[i] == 0xff) i++;
-    return i < v.size;
-}
-
-// Finds variables of shared memory that the kernel has written and that were not known to be its own.
-static void learn_shared(struct kernel_facts &facts)
-{
-    for (const struct shared *v : facts.shared) memset(v->at, 0xff, v->size);
-    for (const struct shared &v : shared_memory) {
-        if (!touched(v)) continue;
-        memset(v.at, 0xff, v.size);
-        facts.shared.push_back(&v);
-        facts.shared_bytes += v.size;
-    }
-    if (facts.shared_bytes > SHARED_MAX)
-        emulate_die("%zu bytes of shared memory, but a block has %d", facts.shared_bytes, SHARED_MAX);
-}
-
 // ---- dying
 
 static uint3 index_of(int thread)
@@ -172,8 +60,9 @@ static uint3 index_of(int thread)
 static void say_where()
 {
     const struct emulate_place &h = emulate_here;
-    fprintf(stderr, "  in %s, grid %ux%ux%u of blocks %ux%ux%u\n", facts_of(kernel.kernel).name.c_str(), h.blocks.x, h.blocks.y,
-            h.blocks.z, h.threads.x, h.threads.y, h.threads.z);
+    const char *name = emulate_facts_of(kernel.kernel).name.c_str();
+    fprintf(stderr, "  in %s, grid %ux%ux%u of blocks %ux%ux%u\n", name, h.blocks.x, h.blocks.y, h.blocks.z, h.threads.x,
+            h.threads.y, h.threads.z);
     fprintf(stderr, "  block %u,%u,%u thread %u,%u,%u\n", h.block.x, h.block.y, h.block.z, h.thread.x, h.thread.y, h.thread.z);
 }
 
@@ -441,7 +330,7 @@ static void settle_order()
 void emulate_check_launch(const struct emulate_kernel &k)
 {
     if (!k.kernel) emulate_die("a launch of no kernel");
-    const char *name = facts_of(k.kernel).name.c_str();
+    const char *name = emulate_facts_of(k.kernel).name.c_str();
     uint64_t count = (uint64_t)k.block.x * k.block.y * k.block.z;
     if (!count || count > THREADS_MAX || k.block.x > 1024 || k.block.y > 1024 || k.block.z > 64)
         emulate_die("%s with blocks of %ux%ux%u threads: a block has 1 to 1024, in z at most 64", name, k.block.x, k.block.y,
@@ -451,11 +340,11 @@ void emulate_check_launch(const struct emulate_kernel &k)
                     k.grid.z);
 }
 
-static void run_block(const struct kernel_facts &facts, uint64_t block)
+static void run_block(const struct emulate_facts &facts, uint64_t block)
 {
     const dim3 &g = kernel.grid;
     emulate_here.block = uint3{(unsigned)(block % g.x), (unsigned)(block / g.x % g.y), (unsigned)(block / g.x / g.y)};
-    for (const struct shared *v : facts.shared) memset(v->at, 0xff, v->size);
+    emulate_fill_shared(facts);
     for (int i = 0; i < thread_count; i++) threads[i].state = FRESH;
     memset(warps_waiting, 0, sizeof warps_waiting);
     ready = thread_count;
@@ -484,7 +373,7 @@ void emulate_run(const struct emulate_kernel &k, const void *args)
 {
     pthread_mutex_lock(&one_at_a_time);
     if (order < 0) settle_order();
-    struct kernel_facts &facts = facts_of(k.kernel);
+    struct emulate_facts &facts = emulate_facts_of(k.kernel);
     kernel = k;
     kernel_args = args;
     thread_count = (int)(k.block.x * k.block.y * k.block.z);
@@ -497,7 +386,7 @@ void emulate_run(const struct emulate_kernel &k, const void *args)
     while (divisor(blocks, step) != 1) step++;
     for (uint64_t i = 0; i < blocks; i++) {
         run_block(facts, order == EMULATE_UP ? i : order == EMULATE_DOWN ? blocks - 1 - i : (i * step + blocks / 3) % blocks);
-        if (i == 0 || i == blocks - 1) learn_shared(facts);
+        if (i == 0 || i == blocks - 1) emulate_learn_shared(facts);
     }
     watch_signals(false);
     running = 0;

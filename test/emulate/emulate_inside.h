@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the parts of the emulator: the scheduler of threads (emulate.cc) and the pretend runtime (cudart*.cc).
+// Between the parts of the emulator: the scheduler of threads (emulate.cc), what is known of kernels (emulate_kernel.cc) and
+// the pretend runtime (cudart*.cc). Its functions have no static variables inside: such variables are shared memory to it.
 #ifndef DAWN_EMULATE_INSIDE_H
 #define DAWN_EMULATE_INSIDE_H
 
@@ -8,6 +9,8 @@
 
 #include <functional>
 #include <mutex>
+#include <string>
+#include <vector>
 
 #include "test/emulate/emulate_library.h"
 #include "test/emulate/emulate_test.h"
@@ -24,6 +27,22 @@ void emulate_check_launch(const struct emulate_kernel &);
 void emulate_run(const struct emulate_kernel &, const void *k);
 // Says what went wrong, and in which kernel, block and thread if one is running; then aborts.
 [[noreturn]] void emulate_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+// ---- emulate_kernel.cc
+
+struct emulate_shared_variable {
+    unsigned char *at;
+    size_t size;
+    std::string name;
+};
+struct emulate_facts {
+    std::string name;
+    std::vector<const struct emulate_shared_variable *> shared;  // as far as is known by now
+    size_t shared_bytes = 0;
+};
+struct emulate_facts &emulate_facts_of(const void *kernel);
+void emulate_fill_shared(const struct emulate_facts &);   // with NaN
+void emulate_learn_shared(struct emulate_facts &);        // after a block: finds variables that it has used
 
 // ---- cudart.cc: streams
 

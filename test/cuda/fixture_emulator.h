@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// For the tests of the emulator: a small card, and actions that must end the process.
+#ifndef DAWN_FIXTURE_EMULATOR_H
+#define DAWN_FIXTURE_EMULATOR_H
+
+#include "test/emulate/emulate_test.h"
+#include "test/emulate/faulty/k_faulty.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define CUDA(call) assert_int_equal(call, cudaSuccess)
+#ifdef __SANITIZE_ADDRESS__
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+enum { COUNT = 256 * 40 };
+
+struct card {
+    cudaStream_t stream;
+    float *x, *y;  // COUNT and COUNT elements on the card
+    float host[COUNT];
+};
+
+static inline void open_card(struct card *c)
+{
+    memset(c, 0, sizeof *c);
+    CUDA(cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking));
+    CUDA(cudaMalloc((void **)&c->x, sizeof c->host));
+    CUDA(cudaMalloc((void **)&c->y, sizeof c->host));
+    for (int i = 0; i < COUNT; i++) c->host[i] = (float)(i % 1000) * 0.37f - 100.0f;
+    CUDA(cudaMemcpyAsync(c->x, c->host, sizeof c->host, cudaMemcpyHostToDevice, c->stream));
+    CUDA(cudaMemsetAsync(c->y, 0, sizeof c->host, c->stream));
+    CUDA(cudaStreamSynchronize(c->stream));
+}
+
+static inline void close_card(struct card *c)
+{
+    CUDA(cudaFree(c->x));
+    CUDA(cudaFree(c->y));
+    CUDA(cudaStreamDestroy(c->stream));
+    assert_int_equal(emulate_memory_in_use(), 0);
+}
+
+static inline void fetch(struct card *c, float *into)
+{
+    CUDA(cudaMemcpyAsync(into, c->y, sizeof c->host, cudaMemcpyDeviceToHost, c->stream));
+    CUDA(cudaStreamSynchronize(c->stream));
+}
+
+// ---- dying, in a process of its own
+
+// Runs `act` in a child, which must be ended by a signal or a sanitizer after it wrote `text`, and all of `more`.
+static inline void dies(void (*act)(void *), void *arg, const char *text, const char *more)
+{
+    char said[8192];
+    size_t length = 0;
+    int ends[2], status;
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+        for (int s = 1; s < 32; s++) signal(s, SIG_DFL);
+        dup2(ends[1], STDERR_FILENO);
+        act(arg);
+        _exit(0);
+    }
+    close(ends[1]);
+    for (ssize_t n; length < sizeof said - 1 && (n = read(ends[0], said + length, sizeof said - 1 - length)) > 0;)
+        length += (size_t)n;
+    said[length] = 0;
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) fail_msg("it did not die, but was to say: %s", text);
+    if (!strstr(said, text)) fail_msg("it was to say: %s\nbut said: %s", text, said);
+    if (more && !strstr(said, more)) fail_msg("it was to say: %s\nbut said: %s", more, said);
+}
+
+#endif
