@@ -229,7 +229,7 @@ $(B)/test/emulate/lib/%: test/emulate/lib/%.c $(B)/flags.list
 # is not heeded where AddressSanitizer stands between dlopen and its caller: then the real libraries would be found.
 LINK_EMULATED = $(CC) $(BASE_FLAGS) -rdynamic $(filter %.o,$^) $(B)/libdawn.a \
     -Wl,--disable-new-dtags,-rpath,$(abspath $(B))/test/emulate/lib $(LIBS) -lstdc++ -ldl
-$(B)/test/emulated/test_emulator: $(B)/test/emulate/faulty/k_faulty.o
+$(B)/test/emulated/test_emulator $(B)/test/emulated/test_emulator_runtime: $(B)/test/emulate/faulty/k_faulty.o
 $(B)/test/emulated/%: $(B)/test/cuda/%.o $(EMULATOR) $(B)/libdawn.a | $(EMULATED_LIBRARIES)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
