@@ -12,41 +12,79 @@
 #include "runtime/cuda/k_stem.h"
 #include "runtime/cuda/k_tile.cuh"
 
+// ---- four neighbours: in one go where the channels come by fours, else one by one; zero for what is not there
+
+template <typename T> __device__ static inline lanes<T, 4> none()
+{
+    return {{from_float<T>(0.0f), from_float<T>(0.0f), from_float<T>(0.0f), from_float<T>(0.0f)}};
+}
+template <typename T> __device__ static inline lanes<T, 4> four_at(const T *at)
+{
+    return at ? *(const lanes<T, 4> *)at : none<T>();
+}
+
+// x under the places [i, i + 4) of (r, s, c), of which there are `count`.
+template <typename T>
+__device__ static inline lanes<T, 4> x_four(const conv &k, const pixel &corner, int i, int count, int group)
+{
+    if (i >= count) return none<T>();
+    if (k.four_c) return four_at(x_under<T>(k, corner, tap_of(i, k, k.by_cg), group));
+    lanes<T, 4> v = none<T>();
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const T *at = i + j < count ? x_under<T>(k, corner, tap_of(i + j, k, k.by_cg), group) : NULL;
+        if (at) v.at[j] = *at;
+    }
+    return v;
+}
+
+// `count` filters from i on (at most four are wanted).
+template <typename T> __device__ static inline lanes<T, 4> filter_four(const conv &k, int64_t i, int count)
+{
+    if (count <= 0) return none<T>();
+    if (k.four_c && !k.wide) return *(const lanes<T, 4> *)((const T *)k.w + i);
+    lanes<T, 4> v = none<T>();
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+        if (j < count) v.at[j] = filter<T>(k, i + j);
+    return v;
+}
+
+// The sums of a thread as elements of a row of the result.
+template <typename T>
+__device__ static inline void give_row(T *to, int column, int columns, bool by_fours, const float (&x)[4])
+{
+    if (by_fours && column < columns) return store<4>(to + column, x);
+    for (int j = 0; j < 4; j++)
+        if (column + j < columns) to[column + j] = from_float<T>(x[j]);
+}
+
 // ---- forward
 
 template <typename T> struct forward_source {
-    typedef tile_element<64, true> at;
     const conv &k;
-    int group, first_k;
-    pixel corner[4];
-    bool row[4];
-    float l[4], r[4];
+    tile_four mine;  // of both: the depth lies side by side
+    int group, column;
+    pixel corner;
+    bool row;
+    lanes<T, 4> l, r;
 
-    __device__ forward_source(const conv &k_, int first_row, int first_k_, int group_)
-        : k(k_), group(group_), first_k(first_k_)
+    __device__ forward_source(const conv &k_, int first_row, int first_k, int group_)
+        : k(k_), mine(tile_four_of<64>(true)), group(group_), column(first_k + mine.row)
     {
-        for (int i = 0; i < 4; i++) {
-            int m = first_row + at::row((int)threadIdx.x, i);
-            row[i] = m < k.rows;
-            corner[i] = corner_of(k, row[i] ? m : 0);
-        }
+        row = first_row + mine.row < k.rows;
+        corner = corner_of(k, row ? first_row + mine.row : 0);
     }
     __device__ void fetch(int depth)
     {
-        int t = (int)threadIdx.x, d = depth + at::depth(t, 0);
-        tap here = tap_of(d, k, k.by_cg);
-        for (int i = 0; i < 4; i++) {
-            int column = first_k + at::row(t, i);
-            l[i] = d < k.depth && row[i] ? x_under<T>(k, corner[i], here, group) : 0.0f;
-            bool in = d < k.depth && column < k.columns;
-            r[i] = in ? filter<T>(k, (int64_t)(group * k.kg + column) * k.depth + d) : 0.0f;
-        }
+        int d = depth + mine.depth;
+        l = x_four<T>(k, corner, d, row ? k.depth : 0, group);
+        r = filter_four<T>(k, (int64_t)(group * k.kg + column) * k.depth + d, column < k.columns ? k.depth - d : 0);
     }
     __device__ void put(tile_side<64> &left, tile_side<64> &right)
     {
-        int t = (int)threadIdx.x;
-        for (int i = 0; i < 4; i++) left[at::depth(t, i)][at::row(t, i)] = l[i];
-        for (int i = 0; i < 4; i++) right[at::depth(t, i)][at::row(t, i)] = r[i];
+        tile_put<64>(left, mine, l);
+        tile_put<64>(right, mine, r);
     }
 };
 
@@ -56,64 +94,72 @@ template <typename T> static __global__ void __launch_bounds__(K_BLOCK) conv_for
     forward_source<T> source(k, first_row, first_k, group);
     tile_sums<64> sum;
     tile_product<64>(source, 0, k.depth, sum);
-    for (int i = 0; i < 4; i++)
-        for (int j = 0; j < 4; j++) {
-            int row = first_row + tile_row<64>() + i, column = first_k + tile_column<64>() + j;
-            if (row >= k.rows || column >= k.columns) continue;
-            int out = group * k.kg + column;
-            float y = act_value(k.act, sum[i][j] + (k.bias ? k.bias[out] : 0.0f));
-            ((T *)k.to)[(int64_t)row * k.is.k + out] = from_float<T>(y);
-        }
+    int column = first_k + tile_column<64>();
+    for (int j = 0; j < 4 && k.bias; j++)
+        if (column + j < k.columns)
+            for (int i = 0; i < 4; i++) sum[i][j] += k.bias[group * k.kg + column + j];
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        int64_t row = first_row + tile_row<64>() + i;
+        if (row >= k.rows) break;
+        for (int j = 0; j < 4 && k.act != ACT_NONE; j++) sum[i][j] = act_value(k.act, sum[i][j]);
+        give_row((T *)k.to + row * k.is.k + group * k.kg, column, k.columns, k.four_k, sum[i]);
+    }
 }
 
 // ---- dgrad
 
 template <typename T> struct dgrad_source {
-    typedef tile_element<64, true> left_at;
-    typedef tile_element<64, false> right_at;
     const conv &k;
+    tile_four mine_l, mine_r;  // dy by depth, filters by columns
     int group, column;
-    pixel here[4];  // of x, padding before counted
-    bool row[4];
-    float l[4], r[4];
+    pixel here;                // of x, padding before counted
+    bool row;
+    lanes<T, 4> l, r;
 
-    __device__ dgrad_source(const conv &k_, int first_row, int first_c, int group_) : k(k_), group(group_)
+    __device__ dgrad_source(const conv &k_, int first_row, int first_c, int group_)
+        : k(k_), mine_l(tile_four_of<64>(true)), mine_r(tile_four_of<64>(false)), group(group_),
+          column(first_c + mine_r.row)
     {
-        column = first_c + right_at::row((int)threadIdx.x, 0);
-        for (int i = 0; i < 4; i++) {
-            int m = first_row + left_at::row((int)threadIdx.x, i);
-            row[i] = m < k.rows;
-            here[i] = pixel_of(row[i] ? m : 0, k.by_w, k.by_h);
-            here[i].y += k.is.before[0];
-            here[i].x += k.is.before[1];
-        }
+        row = first_row + mine_l.row < k.rows;
+        here = pixel_of(row ? first_row + mine_l.row : 0, k.by_w, k.by_h);
+        here.y += k.is.before[0];
+        here.x += k.is.before[1];
     }
-    __device__ float dy_over(const pixel &at, const tap &t) const
+    // dy where tap t of its window touches this pixel; NULL where none does.
+    __device__ const T *dy_over(const tap &t) const
     {
-        int h = at.y - t.r, w = at.x - t.s, skip_h, skip_w;
-        if (h < 0 || w < 0) return 0.0f;
-        int p = divide(h, k.by_row, &skip_h), q = divide(w, k.by_column, &skip_w);
-        if (skip_h | skip_w || p >= k.is.p || q >= k.is.q) return 0.0f;
-        int64_t y = ((int64_t)at.image * k.is.p + p) * k.is.q + q;
-        return to_float(((const T *)k.dy)[y * k.is.k + group * k.kg + t.channel]);
+        int h = here.y - t.r, w = here.x - t.s;
+        if (h < 0 || w < 0) return NULL;
+        uint32_t p = (uint32_t)h, q = (uint32_t)w, skipped = k_split(k.by_row, &p) | k_split(k.by_column, &q);
+        if (skipped || (int)p >= k.is.p || (int)q >= k.is.q) return NULL;
+        int64_t y = ((int64_t)here.image * k.is.p + p) * k.is.q + q;
+        return (const T *)k.dy + y * k.is.k + group * k.kg + t.channel;
+    }
+    __device__ lanes<T, 4> dy_four(int d) const
+    {
+        if (!row || d >= k.depth) return none<T>();
+        if (k.four_k) return four_at(dy_over(tap_of(d, k, k.by_kg)));
+        lanes<T, 4> v = none<T>();
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const T *at = d + j < k.depth ? dy_over(tap_of(d + j, k, k.by_kg)) : NULL;
+            if (at) v.at[j] = *at;
+        }
+        return v;
     }
     __device__ void fetch(int depth)
     {
-        int t = (int)threadIdx.x, d = depth + left_at::depth(t, 0);
-        tap mine = tap_of(d, k, k.by_kg);
-        for (int i = 0; i < 4; i++) l[i] = d < k.depth && row[i] ? dy_over(here[i], mine) : 0.0f;
-        for (int i = 0; i < 4; i++) {
-            int e = depth + right_at::depth(t, i), out;
-            int position = divide(e, k.by_kg, &out);  // r s + s
-            bool in = e < k.depth && column < k.columns;
-            r[i] = in ? filter<T>(k, ((int64_t)(group * k.kg + out) * k.taps + position) * k.cg + column) : 0.0f;
-        }
+        l = dy_four(depth + mine_l.depth);
+        uint32_t position = (uint32_t)(depth + mine_r.depth), out = k_split(k.by_kg, &position);  // r s + s, and k
+        bool in = depth + mine_r.depth < k.depth;
+        int64_t at = ((int64_t)(group * k.kg + (int)out) * k.taps + position) * k.cg + column;
+        r = filter_four<T>(k, at, in ? k.columns - column : 0);
     }
     __device__ void put(tile_side<64> &left, tile_side<64> &right)
     {
-        int t = (int)threadIdx.x;
-        for (int i = 0; i < 4; i++) left[left_at::depth(t, i)][left_at::row(t, i)] = l[i];
-        for (int i = 0; i < 4; i++) right[right_at::depth(t, i)][right_at::row(t, i)] = r[i];
+        tile_put<64>(left, mine_l, l);
+        tile_put<64>(right, mine_r, r);
     }
 };
 
@@ -123,43 +169,51 @@ template <typename T> static __global__ void __launch_bounds__(K_BLOCK) conv_dgr
     dgrad_source<T> source(k, first_row, first_c, group);
     tile_sums<64> sum;
     tile_product<64>(source, 0, k.depth, sum);
-    for (int i = 0; i < 4; i++)
-        for (int j = 0; j < 4; j++) {
-            int row = first_row + tile_row<64>() + i, column = first_c + tile_column<64>() + j;
-            if (row >= k.rows || column >= k.columns) continue;
-            ((T *)k.to)[(int64_t)row * k.is.c + group * k.cg + column] = from_float<T>(sum[i][j]);
-        }
+    int column = first_c + tile_column<64>();
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        int64_t row = first_row + tile_row<64>() + i;
+        if (row >= k.rows) break;
+        give_row((T *)k.to + row * k.is.c + group * k.cg, column, k.columns, k.four_c, sum[i]);
+    }
 }
 
 // ---- wgrad
 
 template <typename T, int TILE> struct wgrad_source {
-    typedef tile_element<TILE, false> at;
     const conv &k;
+    tile_four mine;  // of both: rows and columns lie side by side
     int group, row, column, end;
-    tap here;
-    float l[4], r[4];
+    lanes<T, 4> l, r;
 
     __device__ wgrad_source(const conv &k_, int first_row, int first_column, int group_, int end_)
-        : k(k_), group(group_), end(end_)
+        : k(k_), mine(tile_four_of<TILE>(false)), group(group_), row(first_row + mine.row),
+          column(first_column + mine.row), end(end_)
     {
-        row = first_row + at::row((int)threadIdx.x, 0);
-        column = first_column + at::row((int)threadIdx.x, 0);
-        here = tap_of(column < k.columns ? column : 0, k, k.by_cg);
+    }
+    __device__ lanes<T, 4> dy_four(int m) const
+    {
+        const T *at = (const T *)k.dy + (int64_t)m * k.is.k + group * k.kg + row;
+        if (row >= k.rows) return none<T>();
+        if (k.four_k) return four_at(at);
+        lanes<T, 4> v = none<T>();
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            if (row + j < k.rows) v.at[j] = at[j];
+        return v;
     }
     __device__ void fetch(int depth)
     {
-        for (int i = 0; i < 4; i++) {
-            int m = depth + at::depth((int)threadIdx.x, i);
-            l[i] = m < end && row < k.rows ? to_float(((const T *)k.dy)[(int64_t)m * k.is.k + group * k.kg + row]) : 0.0f;
-            r[i] = m < end && column < k.columns ? x_under<T>(k, corner_of(k, m), here, group) : 0.0f;
-        }
+        int m = depth + mine.depth;
+        l = r = none<T>();
+        if (m >= end) return;
+        l = dy_four(m);
+        r = x_four<T>(k, corner_of(k, m), column, k.columns, group);
     }
     __device__ void put(tile_side<TILE> &left, tile_side<TILE> &right)
     {
-        int t = (int)threadIdx.x;
-        for (int i = 0; i < 4; i++) left[at::depth(t, i)][at::row(t, i)] = l[i];
-        for (int i = 0; i < 4; i++) right[at::depth(t, i)][at::row(t, i)] = r[i];
+        tile_put<TILE>(left, mine, l);
+        tile_put<TILE>(right, mine, r);
     }
 };
 
@@ -174,7 +228,9 @@ template <typename T, int TILE> static __global__ void __launch_bounds__(K_BLOCK
     tile_sums<TILE> sum;
     tile_product<TILE>(source, begin, end, sum);
     float *to = (float *)k.to + ((int64_t)slice * k.is.k + group * k.kg) * k.columns;
+#pragma unroll
     for (int i = 0; i < EACH; i++)
+#pragma unroll
         for (int j = 0; j < EACH; j++) {
             int row = first_row + tile_row<TILE>() + i, column = first_column + tile_column<TILE>() + j;
             if (row < k.rows && column < k.columns) to[(int64_t)row * k.columns + column] = sum[i][j];
@@ -215,6 +271,8 @@ K_LAUNCHER(k_conv_forward)
     k.x = a->x, k.w = a->w, k.bias = a->bias, k.to = a->y, k.act = a->act, k.wide = a->filters == F32;
     k.rows = a->shape.n * a->shape.p * a->shape.q, k.columns = k.kg, k.depth = k.taps * k.cg;
     if (k_conv_is_stem(&a->shape)) return k_stem(stream, args);
+    k.four_c = by_fours(k.cg, a->type, a->x) && by_fours(k.cg, a->filters, a->w);
+    k.four_k = by_fours(k.kg, a->type, a->y);
     dim3 grid(tiles(k.rows, 64), tiles(k.columns, 64), (unsigned)a->shape.groups);
     BY_FLOAT(a->type, T, return launch(conv_forward<T>, grid, K_BLOCK, stream, k));
 }
@@ -225,6 +283,8 @@ K_LAUNCHER(k_conv_dgrad)
     conv k = conv_of(&a->shape);
     k.w = a->w, k.dy = a->dy, k.to = a->dx, k.wide = a->filters == F32;
     k.rows = a->shape.n * a->shape.h * a->shape.w, k.columns = k.cg, k.depth = k.taps * k.kg;
+    k.four_c = by_fours(k.cg, a->type, a->dx) && by_fours(k.cg, a->filters, a->w);
+    k.four_k = by_fours(k.kg, a->type, a->dy);
     dim3 grid(tiles(k.rows, 64), tiles(k.columns, 64), (unsigned)a->shape.groups);
     BY_FLOAT(a->type, T, return launch(conv_dgrad<T>, grid, K_BLOCK, stream, k));
 }
@@ -277,6 +337,8 @@ K_LAUNCHER(k_conv_wgrad)
     k.x = a->x, k.dy = a->dy, k.to = c.slices == 1 ? (void *)a->dw : a->work;
     k.rows = k.kg, k.columns = k.taps * k.cg, k.depth = a->shape.n * a->shape.p * a->shape.q;
     k.slice = c.slice, k.slices = c.slices;
+    k.four_c = by_fours(k.cg, a->type, a->x);
+    k.four_k = by_fours(k.kg, a->type, a->dy);
     TRY_CUDA(wgrad_slices(stream, k, a->type, c.tile));
     if (c.slices == 1) return cudaSuccess;
     conv_slices sum = {(const float *)a->work, a->dw, filters_of(&a->shape), c.slices};

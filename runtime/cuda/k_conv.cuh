@@ -6,27 +6,7 @@
 
 #include "runtime/cuda/k_common.cuh"
 #include "runtime/cuda/k_conv.h"
-
-// ---- division by what is known when a kernel is launched, for numbers below 2^31
-
-struct divider {
-    uint32_t by, magic, shift;
-};
-
-static inline struct divider divider_of(int by)
-{
-    struct divider d = {(uint32_t)by, 0, 0};
-    while (((uint64_t)1 << d.shift) < d.by) d.shift++;
-    d.magic = (uint32_t)(((((uint64_t)1 << d.shift) - d.by) << 32) / d.by + 1);
-    return d;
-}
-
-__device__ static inline int divide(int n, const divider &d, int *rest)
-{
-    uint32_t u = (uint32_t)n, high = (uint32_t)((uint64_t)u * d.magic >> 32), quotient = (high + u) >> d.shift;
-    *rest = (int)(u - quotient * d.by);
-    return (int)quotient;
-}
+#include "runtime/cuda/k_divide.h"
 
 // ---- what the three have in common
 
@@ -37,21 +17,24 @@ struct conv {
     const float *bias;
     enum act act;
     bool wide;               // the filters are f32
+    bool four_c, four_k;     // channels of x, and of y, of a group come by fours at round addresses
     int cg, kg, taps;        // channels of a group, r s
     int rows, columns, depth;
     int slice, slices;       // wgrad: depth of a slice
-    divider by_q, by_p, by_w, by_h, by_s, by_cg, by_kg, by_row, by_column;  // the last two: strides
+    k_divide by_q, by_p, by_w, by_h, by_s, by_cg, by_kg, by_row, by_column;  // the last two: strides
 };
 
 struct pixel {
     int image, y, x;
 };
 
-__device__ static inline pixel pixel_of(int i, const divider &by_row, const divider &by_image)
+__device__ static inline pixel pixel_of(int i, const k_divide &by_row, const k_divide &by_image)
 {
+    uint32_t at = (uint32_t)i;
     pixel p;
-    int line = divide(i, by_row, &p.x);
-    p.image = divide(line, by_image, &p.y);
+    p.x = (int)k_split(by_row, &at);
+    p.y = (int)k_split(by_image, &at);
+    p.image = (int)at;
     return p;
 }
 
@@ -59,27 +42,23 @@ struct tap {
     int r, s, channel;
 };
 
-__device__ static inline tap tap_of(int i, const conv &k, const divider &by_channel)
+__device__ static inline tap tap_of(int i, const conv &k, const k_divide &by_channel)
 {
+    uint32_t at = (uint32_t)i;
     tap t;
-    t.r = divide(divide(i, by_channel, &t.channel), k.by_s, &t.s);
+    t.channel = (int)k_split(by_channel, &at);
+    t.s = (int)k_split(k.by_s, &at);
+    t.r = (int)at;
     return t;
 }
 
-template <typename T> __device__ static inline float filter(const conv &k, int64_t i)
+// A filter as products see it.
+template <typename T> __device__ static inline T filter(const conv &k, int64_t i)
 {
-    return k.wide ? to_float(from_float<T>(((const float *)k.w)[i])) : to_float(((const T *)k.w)[i]);
+    return k.wide ? from_float<T>(((const float *)k.w)[i]) : ((const T *)k.w)[i];
 }
 
-// x under tap t where y has pixel p (its corner, stride and padding counted); zero outside of the image.
-template <typename T> __device__ static inline float x_under(const conv &k, const pixel &corner, const tap &t, int group)
-{
-    int h = corner.y + t.r, w = corner.x + t.s;
-    if ((unsigned)h >= (unsigned)k.is.h || (unsigned)w >= (unsigned)k.is.w) return 0.0f;
-    int64_t at = ((int64_t)corner.image * k.is.h + h) * k.is.w + w;
-    return to_float(((const T *)k.x)[at * k.is.c + group * k.cg + t.channel]);
-}
-
+// The pixel of x under the first tap, where y has pixel i.
 __device__ static inline pixel corner_of(const conv &k, int i)
 {
     pixel p = pixel_of(i, k.by_q, k.by_p);
@@ -88,19 +67,33 @@ __device__ static inline pixel corner_of(const conv &k, int i)
     return p;
 }
 
+// x under tap t of a window; NULL outside of the image.
+template <typename T> __device__ static inline const T *x_under(const conv &k, const pixel &corner, const tap &t, int group)
+{
+    int h = corner.y + t.r, w = corner.x + t.s;
+    if ((unsigned)h >= (unsigned)k.is.h || (unsigned)w >= (unsigned)k.is.w) return NULL;
+    int64_t at = ((int64_t)corner.image * k.is.h + h) * k.is.w + w;
+    return (const T *)k.x + at * k.is.c + group * k.cg + t.channel;
+}
+
 // ---- launching
 
 static inline int larger(int a, int b) { return a > b ? a : b; }
 static inline unsigned tiles(int count, int tile) { return (unsigned)((count - 1) / tile + 1); }
+
+static inline bool by_fours(int channels, enum dtype type, const void *at)
+{
+    return channels % 4 == 0 && (uintptr_t)at % (type == F32 ? 16 : 8) == 0;
+}
 
 static inline conv conv_of(const k_conv_shape *s)
 {
     conv k = {};
     k.is = *s;
     k.cg = s->c / s->groups, k.kg = s->k / s->groups, k.taps = s->r * s->s;
-    k.by_q = divider_of(s->q), k.by_p = divider_of(s->p), k.by_w = divider_of(s->w), k.by_h = divider_of(s->h);
-    k.by_s = divider_of(s->s), k.by_cg = divider_of(k.cg), k.by_kg = divider_of(k.kg);
-    k.by_row = divider_of(s->stride[0]), k.by_column = divider_of(s->stride[1]);
+    k.by_q = k_divide_by(s->q), k.by_p = k_divide_by(s->p), k.by_w = k_divide_by(s->w), k.by_h = k_divide_by(s->h);
+    k.by_s = k_divide_by(s->s), k.by_cg = k_divide_by(k.cg), k.by_kg = k_divide_by(k.kg);
+    k.by_row = k_divide_by(s->stride[0]), k.by_column = k_divide_by(s->stride[1]);
     return k;
 }
 

@@ -100,25 +100,13 @@ __device__ static inline lanes<S, N> read(const factor<S> &f, int row, int depth
 // ---- f32
 
 template <int TILE> struct f32_side {
-    enum { DEPTH = tile_of<TILE>::DEPTH };
     factor<float> from;
-    int row, depth;  // what this thread moves
+    tile_four mine;
     lanes<float, 4> v;
 
-    __device__ f32_side(const factor<float> &f) : from(f)
-    {
-        int t = (int)threadIdx.x;
-        row = f.deep ? t / (DEPTH / 4) : t % (TILE / 4) * 4;
-        depth = f.deep ? t % (DEPTH / 4) * 4 : t / (TILE / 4);
-    }
-    __device__ void fetch(int d) { v = read<4>(from, from.first + row, d + depth); }
-    __device__ void put(tile_side<TILE> &side)
-    {
-        if (!from.deep) *(lanes<float, 4> *)&side[depth][row] = v;
-        else
-#pragma unroll
-            for (int i = 0; i < 4; i++) side[depth + i][row] = v.at[i];
-    }
+    __device__ f32_side(const factor<float> &f) : from(f), mine(tile_four_of<TILE>(f.deep)) {}
+    __device__ void fetch(int d) { v = read<4>(from, from.first + mine.row, d + mine.depth); }
+    __device__ void put(tile_side<TILE> &side) { tile_put<TILE>(side, mine, v); }
 };
 
 template <int TILE> struct f32_source {

@@ -52,7 +52,10 @@ __device__ static inline void stem_padded(const conv &k, const pixel *corner, co
             for (t.channel = 0; t.channel < k.is.c; t.channel++, filters += k.is.k) {
                 float x[STEM_PIXELS];
 #pragma unroll
-                for (int i = 0; i < STEM_PIXELS; i++) x[i] = x_under<T>(k, corner[i], t, 0);
+                for (int i = 0; i < STEM_PIXELS; i++) {
+                    const T *at = x_under<T>(k, corner[i], t, 0);
+                    x[i] = at ? to_float(*at) : 0.0f;
+                }
                 stem_step(sum, filters, x);
             }
 }
@@ -64,14 +67,14 @@ template <typename T, bool PADDED> static __global__ void __launch_bounds__(K_BL
     alignas(16) __shared__ float filters[STEM_FILTERS];
     const int pixels = k.slice, t = (int)threadIdx.x;  // slice: here pixels of a block at a time
     for (int i = t; i < k.is.k * k.depth; i += K_BLOCK) {
-        int element, out = divide(i, k.by_cg, &element);  // by_cg: here r s c
-        filters[element * k.is.k + out] = filter<T>(k, i);
+        uint32_t out = (uint32_t)i, element = k_split(k.by_cg, &out);  // by_cg: here r s c
+        filters[(int)element * k.is.k + (int)out] = to_float(filter<T>(k, i));
     }
     __syncthreads();
-    int part, mine = divide(t, k.by_kg, &part);  // by_kg: here K / 8
-    if (mine >= pixels) return;
-    part *= STEM_K;
-    const int first = (int)blockIdx.x * pixels * STEM_PIXELS + mine;
+    uint32_t mine = (uint32_t)t;
+    const int part = (int)k_split(k.by_kg, &mine) * STEM_K;  // by_kg: here K / 8
+    if ((int)mine >= pixels) return;
+    const int first = (int)blockIdx.x * pixels * STEM_PIXELS + (int)mine;
     stem_sums sum = {};
     pixel corner[STEM_PIXELS];
 #pragma unroll
@@ -124,6 +127,6 @@ K_LAUNCHER(k_stem)
     k.x = a->x, k.w = a->w, k.bias = a->bias, k.to = a->y, k.act = a->act, k.wide = a->filters == F32;
     k.rows = a->shape.n * a->shape.p * a->shape.q, k.depth = k.taps * k.cg;
     k.slice = K_BLOCK / parts;
-    k.by_cg = divider_of(k.depth), k.by_kg = divider_of(parts);
+    k.by_cg = k_divide_by(k.depth), k.by_kg = k_divide_by(parts);
     BY_FLOAT(a->type, T, return stem_by<T>(stream, k));
 }

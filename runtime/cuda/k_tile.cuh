@@ -18,18 +18,30 @@ template <int TILE> struct tile_of {
 template <int TILE> using tile_side = float[tile_of<TILE>::DEPTH][tile_of<TILE>::ROW];
 template <int TILE> using tile_sums = float[tile_of<TILE>::EACH][tile_of<TILE>::EACH];
 
-// Element i of what thread t moves: along the depth first, or along the rows first. Neighbours in a warp are neighbours.
-template <int TILE, bool BY_DEPTH> struct tile_element {
-    enum { DEPTH = tile_of<TILE>::DEPTH };
-    __device__ static inline int row(int t, int i)
-    {
-        return BY_DEPTH ? t / DEPTH + i * (K_BLOCK / DEPTH) : t % TILE;
-    }
-    __device__ static inline int depth(int t, int i)
-    {
-        return BY_DEPTH ? t % DEPTH : t / TILE + i * (K_BLOCK / TILE);
-    }
+// The four neighbours that a thread moves of an operand a step: of row `row` from `depth` on when deep, else of that depth
+// from that row on. Which, hangs on what lies side by side in memory.
+struct tile_four {
+    int row, depth;
+    bool deep;
 };
+template <int TILE> __device__ static inline tile_four tile_four_of(bool deep)
+{
+    enum { DEPTH = tile_of<TILE>::DEPTH };
+    int t = (int)threadIdx.x;
+    if (deep) return {t / (DEPTH / 4), t % (DEPTH / 4) * 4, true};
+    return {t % (TILE / 4) * 4, t / (TILE / 4), false};
+}
+// They stay as they were read until here, so that nothing waits for them while the step before is multiplied.
+template <int TILE, typename T>
+__device__ static inline void tile_put(tile_side<TILE> &side, const tile_four &f, const lanes<T, 4> &v)
+{
+    float x[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++) x[i] = to_float(v.at[i]);
+    if (!f.deep) return store<4>(&side[f.depth][f.row], x);
+#pragma unroll
+    for (int i = 0; i < 4; i++) side[f.depth + i][f.row] = x[i];
+}
 
 template <int TILE>
 __device__ static inline void tile_step(const tile_side<TILE> &l, const tile_side<TILE> &r, tile_sums<TILE> &sum)

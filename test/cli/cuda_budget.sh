@@ -5,7 +5,7 @@
 set -eu
 
 budgets='matmul_half 128 32 x 32 sums a warp and what is read ahead; four blocks of 128 threads fit
-conv_forward 80 16 sums a thread and four pixels read ahead; bound by arithmetic
+conv_wgrad 80 16 sums a thread, and four taps kept for channels that do not come by fours; bound by arithmetic
 '
 
 check() { # FOLDER: one line a breach
