@@ -123,13 +123,20 @@ static int supports(struct cuda_device *cuda, const struct graph *g, const struc
     return conv_route(cuda, &c, &plan);
 }
 
-// Widened gradients lie behind the engine's own scratch memory.
+// The slab's places are less aligned than cuDNN's scratch memory has to be: there is room to move it up.
+static size_t engine_bytes(const struct dnn_plan *plan)
+{
+    return plan->workspace ? aligned(plan->workspace) + DNN_WORK_ALIGN - PLAN_ALIGN : 0;
+}
+
+// Gradients that are to be widened lie behind the engine's own scratch memory.
 static size_t workspace(struct cuda_device *cuda, const struct graph *g, const struct node *n)
 {
     struct conv c = conv_of(g, n);
     const struct dnn_plan *plan;
     if (conv_route(cuda, &c, &plan) < 0) return 0;  // supports() has said so, or prepare will
-    if (plan) return aligned(plan->workspace) + (n->op == OP_CONV_WGRAD && c.problem.type != F32 ? filter_bytes(&c.problem) : 0);
+    bool widened = n->op == OP_CONV_WGRAD && c.problem.type != F32;
+    if (plan) return engine_bytes(plan) + (widened ? filter_bytes(&c.problem) : 0);
     struct k_conv_shape shape = shape_of(&c);
     return n->op == OP_CONV_WGRAD ? k_conv_wgrad_work(&shape) : 0;
 }
@@ -153,8 +160,9 @@ static void release(struct cuda_step *s) { dnn_call_free(s->own); }
 static int bind(struct cuda_step *s, const struct dnn_plan *plan, const void *x, const void *w, const void *y)
 {
     struct dnn_call *call;
-    if (aligned(plan->workspace) > s->work_bytes) BUG("a convolution's scratch memory was not planned");
-    TRY(dnn_bind(s->cuda->dnn, plan, x, w, y, s->work, &call));
+    if (engine_bytes(plan) > s->work_bytes) BUG("a convolution's scratch memory was not planned");
+    uintptr_t work = ((uintptr_t)s->work + DNN_WORK_ALIGN - 1) / DNN_WORK_ALIGN * DNN_WORK_ALIGN;
+    TRY(dnn_bind(s->cuda->dnn, plan, x, w, y, plan->workspace ? (void *)work : NULL, &call));
     s->own = call;
     s->run = run;
     s->release = release;
@@ -207,7 +215,7 @@ static int conv_wgrad_prepare(struct cuda_step *s)
         return 0;
     }
     if (type == F32) return bind(s, plan, s->in[0], s->out[0], s->in[1]);
-    void *narrow = (char *)s->work + aligned(plan->workspace);
+    void *narrow = (char *)s->work + engine_bytes(plan);
     TRY(bind(s, plan, s->in[0], narrow, s->in[1]));
     CUDA_LAUNCH(s, k_cast, .x = narrow, .y = s->out[0], .count = cuda_count(cuda_out(s, 0)), .from = type, .to = F32);
     return 0;

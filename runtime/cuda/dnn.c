@@ -15,6 +15,7 @@ struct dnn_entry {
     struct dnn_plan plan;
     struct dnn_bag bag;        // of the graph
     struct dnn_engine engine;  // without a plan: no engine will do
+    bool ran;
 };
 
 static const struct cuda_library library = {
@@ -185,16 +186,28 @@ static void write_cache(struct dnn *dnn)
     free(json);
 }
 
+// A plan's first call is made when it is bound: whatever cuDNN loads behind it (kernels, mostly) is loaded then, and not
+// in the middle of a capture. What it computes of memory that holds nothing yet is never looked at.
+static int first_call(struct dnn_entry *e, struct dnn_call *call)
+{
+    if (e->ran || !call->dnn->handle) return 0;
+    e->ran = true;
+    return dnn_run(call);
+}
+
 int dnn_bind(struct dnn *dnn, const struct dnn_plan *plan, const void *x, const void *w, const void *y, void *work,
              struct dnn_call **into)
 {
     write_cache(dnn);
-    const struct dnn_entry *e = (const struct dnn_entry *)((const char *)plan - offsetof(struct dnn_entry, plan));
+    struct dnn_entry *e = dnn->entry;
+    while (e && &e->plan != plan) e = e->next;
+    if (!e) BUG("a plan of another device");
     struct dnn_call *call = zalloc(sizeof *call);
     call->dnn = dnn;
     call->bag.f = &dnn->f;
     call->plan = e->engine.plan;
     int rc = dnn_pack(&call->bag, x, w, y, work, &call->pack);
+    if (rc == 0) rc = first_call(e, call);
     if (rc == 0) *into = call;
     else dnn_call_free(call);
     return rc;

@@ -258,6 +258,24 @@ static void test_refused(void **state)
     dnn_close(dnn);
 }
 
+// Addresses are taken as they are; nothing is executed, because there is no card.
+static void test_bound(void **state)
+{
+    (void)state;
+    struct dnn *dnn = open_described(plain());
+    struct dnn_problem p = problem_of(DNN_WGRAD, BF16, 0, 1536, 32, 0);
+    const struct dnn_plan *plan;
+    struct dnn_call *call;
+    char *at = (char *)4096;
+    assert_int_equal(dnn_plan(dnn, &p, &plan), 0);
+    assert_true(plan->workspace > 0);
+    assert_int_equal(dnn_bind(dnn, plan, at, at + 4096, at + 8192, at + 12288, &call), 0);
+    dnn_call_free(call);
+    assert_int_equal(dnn_bind(dnn, plan, at, at + 4096, at + 8192, NULL, &call), 0);
+    dnn_call_free(call);
+    dnn_close(dnn);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -267,6 +285,7 @@ int main(void)
         cmocka_unit_test(test_tf32),
         cmocka_unit_test(test_choice_is_the_plan),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_bound),
     };
     return cmocka_run_group_tests_name("cuDNN plans", tests, NULL, NULL);
 }

@@ -482,6 +482,7 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
     bind(pack, &f.y, "y of a convolution");
     f.work = *(void *const *)need(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE);
     f.work_bytes = (size_t)e->workspace;
+    if ((uintptr_t)f.work % 256) die("scratch memory of a convolution is not aligned to 256 bytes");
     if (f.work_bytes) emulate_check_range(f.work, f.work_bytes, "scratch memory of a convolution");
     if (emulate_enqueue(handle->stream, work, &f, sizeof f) != cudaSuccess)
         return refuse(CUDNN_STATUS_EXECUTION_FAILED_CUDART, "the stream takes no more");
