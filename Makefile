@@ -86,7 +86,7 @@ FAULTS := $(patsubst %.c,$(B)/%,$(wildcard test/fault/*.c))
 # The tests of the CUDA device are linked twice: with the emulator, for every machine that has the toolkit, and with the
 # real runtime, for one that has a card (but those that ask the emulator for something).
 EMULATED := $(if $(KERNELS),$(patsubst test/cuda/%.c,$(B)/test/emulated/%,$(wildcard test/cuda/test_*.c)))
-ON_CARD := $(if $(KERNELS),$(patsubst test/cuda/%.c,$(B)/test/card/%,$(shell grep -L emulate_test.h test/cuda/test_*.c)))
+ON_CARD := $(if $(KERNELS),$(patsubst test/cuda/%.c,$(B)/test/card/%,$(shell grep -LE "emulate_test.h|fixture_emulator.h" test/cuda/test_*.c)))
 RUN := DAWN='$(CURDIR)/$(PROGRAM)' BOARD='$(CURDIR)/$(BOARD)' FAULT='$(CURDIR)/$(B)/test/fault' \
     EMULATED='$(if $(KERNELS),$(CURDIR)/$(B)/test/emulate/dawn)' test/run.sh
 
