@@ -57,7 +57,7 @@ static int scheduled(struct graph *g, const char *what, int step, const struct t
     return g_pick(g, graph_state(g, arena_text(&g->arena, "schedule.%s", what), SHAPE(b->steps), F32, MEMORY_DATA, UPLOAD), step);
 }
 
-static struct optim_settings filter_settings(struct graph *g, int step, const struct task_build *b)
+static struct optim_settings filter_settings(struct graph *g, int step, const struct task_build *b, bool renormalises)
 {
     const struct recipe *r = b->recipe;
     struct optim_settings o = {
@@ -67,18 +67,19 @@ static struct optim_settings filter_settings(struct graph *g, int step, const st
     };
     for (int i = 0; i < 3; i++) o.ns[i] = (float)r->newton_schulz.at[i];
     if (r->optimiser != OPTIMISER_MUON) return o;
-    if (r->renormalise != RENORMALISE_NEVER) o.renormalise = scheduled(g, "renormalise", step, b);
+    if (renormalises) o.renormalise = graph_state(g, "one", SHAPE(1), F32, MEMORY_DATA, (struct init){INIT_CONSTANT, 1});
     o.ns_norm = scheduled(g, "ns_norm", step, b);
     return o;
 }
 
 // Filters have rank 4, the head rank 2, biases and scales rank 1: each kind has its rate and its rule.
-static void update(struct graph *g, const struct task_build *b, const int *params, const int *grads, int count, int step)
+static void update(struct graph *g, const struct task_build *b, bool renormalises, const int *params, const int *grads,
+                   int count, int step)
 {
     const struct recipe *r = b->recipe;
     int filter_lr = scheduled(g, "filter_lr", step, b), head_lr = scheduled(g, "head_lr", step, b);
     int bias_lr = scheduled(g, "bias_lr", step, b), first_lr = scheduled(g, "first_lr", step, b);
-    struct optim_settings filter = filter_settings(g, step, b), other = filter;
+    struct optim_settings filter = filter_settings(g, step, b, renormalises), other = filter;
     other.momentum = (float)r->momentum;
     double decay = r->weight_decay * (double)r->batch;  // divided by the rate: the step decays alike for all
     for (int i = 0; i < count; i++) {
@@ -113,18 +114,20 @@ static int trained(const struct graph *g, int params[MOST_PARAMS])
     return count;
 }
 
-static int cifar10_train(struct session *s, const struct task_build *b, int64_t side, bool first_trains, int *step_program)
+static int cifar10_train(struct session *s, const struct task_build *b, const struct step_variant *v, int *step_program)
 {
     const struct recipe *r = b->recipe;
-    struct graph *g = graph_new(s->store, first_trains ? "train, first layer too" : "train");
+    static const char *const names[2][2] = {{"train", "train, renormalising"},
+                                            {"train, first layer too", "train, first layer too, renormalising"}};
+    struct graph *g = graph_new(s->store, names[v->first_trains][v->renormalises]);
     graph_scope(g, "samples");
     struct samples t = window(g, "train", b->data->count[SPLIT_TRAIN], r->batch, b->data);
     int key = graph_state(g, "train.key", SHAPE(4), I32, MEMORY_DATA, UPLOAD);
     struct augment_attr a = {.flip = (enum flip)r->flip, .pad = (int)r->crop, .brightness = (float)r->brightness,
                              .contrast = (float)r->contrast};
     normalise(&a, b);
-    int x = g_resize(g, g_augment(g, t.images, t.index, key, &a), side, side);
-    int logits = logits_of(g, x, b, true, first_trains);
+    int x = g_resize(g, g_augment(g, t.images, t.index, key, &a), v->side, v->side);
+    int logits = logits_of(g, x, b, true, v->first_trains);
     graph_scope(g, "loss");
     int loss = g_xent(g, logits, t.labels, (float)r->label_smoothing, false);
     g_accumulate(g, counter(g, "train.loss", F32), loss);
@@ -136,7 +139,7 @@ static int cifar10_train(struct session *s, const struct task_build *b, int64_t 
     if (rc == 0) {
         g->phase = PHASE_UPDATE;
         int step = counter(g, "step", I32);
-        update(g, b, params, grads, count, step);
+        update(g, b, v->renormalises, params, grads, count, step);
         graph_scope(g, "counters");
         g_tick(g, step, 1);
         advance(g, "train", r->batch);

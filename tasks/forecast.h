@@ -15,7 +15,7 @@ struct forecast_variant {
     double seconds;       // its bound; 0 where nothing was measured
 };
 
-enum { FORECAST_VARIANTS = 2 * RECIPE_LIST_MAX + 2 };
+enum { FORECAST_VARIANTS = 4 * RECIPE_LIST_MAX };
 struct forecast {
     struct forecast_variant variant[FORECAST_VARIANTS];  // in the order the schedule meets them
     int variants, full;                                  // full: of the dearest step, the one at full resolution

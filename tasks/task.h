@@ -24,6 +24,13 @@ struct task_build {
     unsigned fuse;          // enum fuse_pattern
 };
 
+// What tells apart the steps of a schedule: each has a graph of its own, because what a graph does not do costs nothing.
+struct step_variant {
+    int64_t side;        // of the images
+    bool first_trains;   // the bias of the whitening layer is trained
+    bool renormalises;   // filters are brought back to their norm before the update
+};
+
 struct task {
     const char *name, *title;
     const char *metric;               // "top1"
@@ -31,7 +38,7 @@ struct task {
     const char *const *data_sets;     // NULL-terminated; the first is the real one
     const char *const *recipes;       // the default recipe of each data set
     // Each adds finished graphs to the session and tells their numbers.
-    int (*train)(struct session *, const struct task_build *, int64_t side, bool first_trains, int *step);
+    int (*train)(struct session *, const struct task_build *, const struct step_variant *, int *step);
     // `fold` is run once before evaluations and inference: it folds running statistics into the filters these use.
     int (*evaluate)(struct session *, const struct task_build *, int64_t batch, int *fold, int *window);
     int (*infer)(struct session *, const struct task_build *, int *fold, int *preprocess, int *forward);

@@ -34,26 +34,38 @@ static bool first_trains(const struct trainer *t, int64_t step)
     return t->build.model->whitens && (double)step < t->choice.recipe.whiten_bias_epochs * (double)t->steps_an_epoch;
 }
 
-// One program for each pair of (side of the images, first layer trains) that the schedule meets.
+// Whether filters are renormalised in a step; `last` is the step of the last time, counted from 1.
+static bool renormalises(const struct trainer *t, int64_t step, int64_t *last)
+{
+    const struct recipe *r = &t->choice.recipe;
+    double progress = (double)(step + 1) / (double)t->steps;
+    bool due = r->renormalise == RENORMALISE_ALWAYS || step + 1 - *last >= 2 + (int64_t)(15 * progress);
+    if (due) *last = step + 1;
+    return due && r->renormalise != RENORMALISE_NEVER && r->optimiser == OPTIMISER_MUON;
+}
+
+static bool alike(const struct step_variant *a, const struct step_variant *b)
+{
+    return a->side == b->side && a->first_trains == b->first_trains && a->renormalises == b->renormalises;
+}
+
+// One program for each variant that the schedule meets.
 static int build_steps(struct trainer *t)
 {
-    struct variant {
-        int64_t side;
-        bool first;
-        int program;
-    } made[2 * RECIPE_LIST_MAX + 2];
-    int count = 0;
+    struct step_variant made[4 * RECIPE_LIST_MAX];
+    int program[4 * RECIPE_LIST_MAX], count = 0;
+    int64_t last = 0;
     t->program = zalloc((size_t)t->steps * sizeof *t->program);
     for (int64_t i = 0; i < t->steps; i++) {
-        int64_t side = recipe_side(&t->choice.recipe, i, t->steps, t->facts->height);
-        bool first = first_trains(t, i);
+        struct step_variant is = {recipe_side(&t->choice.recipe, i, t->steps, t->facts->height), first_trains(t, i),
+                                  renormalises(t, i, &last)};
         int v = 0;
-        while (v < count && (made[v].side != side || made[v].first != first)) v++;
+        while (v < count && !alike(&made[v], &is)) v++;
         if (v == count) {
-            made[count++] = (struct variant){side, first, NONE};
-            TRY(t->choice.task->train(t->session, &t->build, side, first, &made[v].program));
+            made[count++] = is;
+            TRY(t->choice.task->train(t->session, &t->build, &is, &program[v]));
         }
-        t->program[i] = made[v].program;
+        t->program[i] = program[v];
     }
     return 0;
 }
@@ -204,22 +216,18 @@ static int put_table(struct trainer *t, const char *slot, const float *table)
 static int put_schedules(struct trainer *t)
 {
     const struct recipe *r = &t->choice.recipe;
-    float *table = zalloc((size_t)(6 * t->steps) * sizeof *table), *filter = table, *head = filter + t->steps;
-    float *bias = head + t->steps, *first = bias + t->steps, *again = first + t->steps, *norm = again + t->steps;
+    float *table = zalloc((size_t)(5 * t->steps) * sizeof *table), *filter = table, *head = filter + t->steps;
+    float *bias = head + t->steps, *first = bias + t->steps, *norm = first + t->steps;
     double first_steps = r->whiten_bias_epochs * (double)t->steps_an_epoch;
-    int64_t last = 0;  // step of the last renormalisation
     for (int64_t i = 0; i < t->steps; i++) {
         double f = rate(t, i), progress = (double)(i + 1) / (double)t->steps;
         filter[i] = (float)(r->filter_lr * f), head[i] = (float)(r->head_lr * f), bias[i] = (float)(r->bias_lr * f);
         first[i] = first_trains(t, i) ? (float)(r->bias_lr * (1 - (double)i / first_steps)) : 0;
-        bool due = r->renormalise == RENORMALISE_ALWAYS || i + 1 - last >= 2 + (int64_t)(15 * progress);
-        if (due) last = i + 1;
-        again[i] = due ? 1 : 0;
         norm[i] = (float)(r->newton_schulz_norm.at[0] + (r->newton_schulz_norm.at[1] - r->newton_schulz_norm.at[0]) * progress);
     }
-    static const char *const slots[] = {"filter_lr", "head_lr", "bias_lr", "first_lr", "renormalise", "ns_norm"};
+    static const char *const slots[] = {"filter_lr", "head_lr", "bias_lr", "first_lr", "ns_norm"};
     int rc = 0;
-    for (int i = 0; i < 6 && rc == 0; i++) {
+    for (int i = 0; i < 5 && rc == 0; i++) {
         char slot[64];
         snprintf(slot, sizeof slot, "schedule.%s", slots[i]);
         rc = put_table(t, slot, table + i * t->steps);

@@ -176,7 +176,7 @@ static void test_forecast(void **state)
     assert_int_equal(device_open("null", 0, &device), 0);
     assert_int_equal(dataset_open_synthetic(1000, 150, &data), 0);
     const char *set[] = {"batch=100",        "epochs=4",        "resolution=16,32", "whiten_bias_epochs=1",
-                         "evaluate_every=2", "evaluate_from=0", "widths=8,8,8",     NULL};
+                         "evaluate_every=2", "evaluate_from=0", "widths=8,8,8",     "renormalise=never", NULL};
     struct trainer *t = planned(device, data, set);
     struct device_facts f = {.peak_flops = {[F32] = 1e9}, .peak_bytes = 1e9};
     struct forecast c;

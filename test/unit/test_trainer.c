@@ -138,6 +138,31 @@ static void resolutions_share_weights(void **state)
     bench_close(&b);
 }
 
+// Steps that renormalise their filters have programs of their own, in which that is done; the others do nothing of it.
+static void renormalising_is_a_variant(void **state)
+{
+    (void)state;
+    struct bench b;
+    prepare(&b, 500, 100, (const char *const[]){"batch=50", "epochs=2", "widths=16,16,16", "whiten_bias_epochs=0",
+                                                "optimiser=muon", "renormalise=seldom", NULL});
+    start(&b, 1);
+    int seldom = 0, nodes[2] = {0};
+    for (int64_t i = 0; i < b.trainer->steps; i++) {
+        const struct graph *g = b.trainer->session->graph[b.trainer->program[i]];
+        bool again = strstr(g->name, "renormalising") != NULL;
+        nodes[again] = g->nodes;
+        seldom += again;
+    }
+    assert_int_equal(seldom, 1);  // the 8th: 8 >= 2 + 15 * 8/20; the next would be the 40th of 20
+    assert_int_equal(nodes[true] - nodes[false], 12);  // six filters: their norm, and the way there
+    bench_close(&b);
+    prepare(&b, 500, 100, (const char *const[]){"batch=50", "epochs=1", "widths=16,16,16", "whiten_bias_epochs=0",
+                                                "optimiser=muon", "renormalise=always", NULL});
+    start(&b, 1);
+    for (int64_t i = 1; i < b.trainer->steps; i++) assert_int_equal(b.trainer->program[i], b.trainer->program[0]);
+    bench_close(&b);
+}
+
 static void too_large_a_batch_is_said(void **state)
 {
     (void)state;
@@ -158,6 +183,7 @@ int main(void)
         cmocka_unit_test(lookahead_pulls),
         cmocka_unit_test(lookahead_on_a_short_schedule),
         cmocka_unit_test(resolutions_share_weights),
+        cmocka_unit_test(renormalising_is_a_variant),
         cmocka_unit_test(too_large_a_batch_is_said),
     };
     return cmocka_run_group_tests_name("trainer", tests, NULL, NULL);
