@@ -80,6 +80,23 @@ static void test_races_show_in_another_order(void **state)
     assert_false(orders_agree(FAULT_BLOCK_ORDER));
 }
 
+static void run_looking_for_races(void *fault)
+{
+    emulate_races(1);
+    run_faulty(fault);
+}
+
+static void test_races_are_found_at_their_kernel(void **state)
+{
+    (void)state;
+    enum fault barrier = FAULT_NO_BARRIER, block = FAULT_BLOCK_ORDER;
+    dies(run_looking_for_races, &barrier, "a race in reverse(k_faulty)", "the orders down and mixed");
+    dies(run_looking_for_races, &block, "a race in reverse(k_faulty)", NULL);
+    emulate_races(1);
+    assert_true(orders_agree(FAULT_NONE));
+    emulate_races(0);
+}
+
 static void test_shared_memory_is_not_zero_at_first(void **state)
 {
     (void)state;
@@ -161,6 +178,7 @@ int main(void)
         cmocka_unit_test(test_faults_are_caught),
         cmocka_unit_test(test_past_the_end_is_caught_by_the_sanitizer),
         cmocka_unit_test(test_races_show_in_another_order),
+        cmocka_unit_test(test_races_are_found_at_their_kernel),
         cmocka_unit_test(test_shared_memory_is_not_zero_at_first),
         cmocka_unit_test(test_lanes_exchange),
         cmocka_unit_test(test_sums_and_indices),

@@ -107,6 +107,38 @@ static cudaError_t unwaitable(struct CUstream_st *s)
     return emulate_error(cudaErrorStreamCaptureUnsupported);
 }
 
+static int races = -1;
+static const char *const order_names[] = {"up", "down", "mixed"};
+
+void emulate_races(int look_for_them) { races = look_for_them; }
+
+// Runs a kernel in every order, the one that is set last, from the same memory.
+static void run_in_all_orders(const struct emulate_kernel &what, const void *k)
+{
+    int last = emulate_order_now(), before = last;
+    std::vector<unsigned char> start, result;
+    emulate_save(start);
+    for (int i = 1; i <= 3; i++) {
+        int order = (last + i) % 3;
+        emulate_order(order);
+        if (i > 1) emulate_restore(start);
+        emulate_run(what, k);
+        const void *at = i > 1 ? emulate_difference(result) : NULL;
+        if (at)
+            emulate_die("a race in %s: run in the orders %s and %s it leaves different bytes at %p",
+                        emulate_facts_of(what.kernel).name.c_str(), order_names[before], order_names[order], at);
+        if (i == 1) emulate_save(result);
+        before = order;
+    }
+}
+
+static void run(const struct emulate_kernel &what, const void *k)
+{
+    if (races < 0) races = getenv("DAWN_EMULATE_RACES") && strcmp(getenv("DAWN_EMULATE_RACES"), "1") == 0;
+    if (races) run_in_all_orders(what, k);
+    else emulate_run(what, k);
+}
+
 extern "C" cudaError_t emulate_launch(const void *kernel, void (*call)(const void *, const void *), const void *k, size_t bytes,
                                       dim3 grid, dim3 block, cudaStream_t stream)
 {
@@ -118,7 +150,7 @@ extern "C" cudaError_t emulate_launch(const void *kernel, void (*call)(const voi
     memcpy(copy.get(), k, bytes);
     if (emulate_capturing(stream)) emulate_counted.launches_captured++;
     else emulate_counted.launches++;
-    return emulate_put(stream, [what, copy] { emulate_run(what, copy.get()); });
+    return emulate_put(stream, [what, copy] { run(what, copy.get()); });
 }
 
 cudaError_t emulate_enqueue(cudaStream_t stream, void (*work)(void *), const void *args, size_t bytes)

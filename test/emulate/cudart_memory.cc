@@ -45,6 +45,35 @@ void emulate_check_range(const void *at, size_t bytes, const char *what)
     emulate_die("%s: %zu bytes at %p, which is %zu bytes before the end of its allocation", what, bytes, at, left);
 }
 
+void emulate_save(std::vector<unsigned char> &into)
+{
+    into.clear();
+    for (const auto &a : on_device) into.insert(into.end(), (unsigned char *)a.first, (unsigned char *)a.first + a.second);
+}
+
+void emulate_restore(const std::vector<unsigned char> &from)
+{
+    const unsigned char *at = from.data();
+    for (const auto &a : on_device) {
+        memcpy((void *)a.first, at, a.second);
+        at += a.second;
+    }
+}
+
+const void *emulate_difference(const std::vector<unsigned char> &to)
+{
+    const unsigned char *at = to.data();
+    for (const auto &a : on_device) {
+        const unsigned char *here = (const unsigned char *)a.first;
+        if (memcmp(here, at, a.second) != 0) {
+            while (*here == *at) here++, at++;
+            return here;
+        }
+        at += a.second;
+    }
+    return NULL;
+}
+
 cudaError_t cudaMalloc(void **at, size_t bytes)
 {
     ENTER("cudaMalloc");

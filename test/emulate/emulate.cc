@@ -318,13 +318,15 @@ void emulate_gather(const void *mine, size_t bytes, void *all32, const char *fil
 
 void emulate_order(int to) { order = to; }
 
-static void settle_order()
+int emulate_order_now(void)
 {
+    if (order >= 0) return order;
     const char *text = getenv("DAWN_EMULATE_ORDER");
     if (!text || !*text || strcmp(text, "up") == 0) order = EMULATE_UP;
     else if (strcmp(text, "down") == 0) order = EMULATE_DOWN;
     else if (strcmp(text, "mixed") == 0) order = EMULATE_MIXED;
     else emulate_die("DAWN_EMULATE_ORDER is up, down or mixed, not '%s'", text);
+    return order;
 }
 
 void emulate_check_launch(const struct emulate_kernel &k)
@@ -372,7 +374,7 @@ static uint64_t divisor(uint64_t a, uint64_t b)
 void emulate_run(const struct emulate_kernel &k, const void *args)
 {
     pthread_mutex_lock(&one_at_a_time);
-    if (order < 0) settle_order();
+    emulate_order_now();
     struct emulate_facts &facts = emulate_facts_of(k.kernel);
     kernel = k;
     kernel_args = args;

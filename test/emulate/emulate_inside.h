@@ -25,6 +25,7 @@ struct emulate_kernel {
 void emulate_check_launch(const struct emulate_kernel &);
 // Runs every thread of every block, to the end.
 void emulate_run(const struct emulate_kernel &, const void *k);
+int emulate_order_now(void);  // of emulate_order()
 // Says what went wrong, and in which kernel, block and thread if one is running; then aborts.
 [[noreturn]] void emulate_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -58,6 +59,12 @@ void emulate_finish_all(void);
 void emulate_finish_blocking(void);  // the null stream and all that wait for it
 // What must not be done while a stream captures: breaks the captures that it breaks on a card, and is the error to return.
 cudaError_t emulate_unsafe(void);
+
+// ---- cudart_memory.cc: all of the device's memory
+
+void emulate_save(std::vector<unsigned char> &into);
+void emulate_restore(const std::vector<unsigned char> &from);
+const void *emulate_difference(const std::vector<unsigned char> &to);  // the first byte that is another one, or NULL
 
 // ---- cudart_machine.cc: entering a call
 

@@ -56,6 +56,7 @@ static void read_symbols()
     if (file == MAP_FAILED) emulate_die("the program's own file cannot be read");
     const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)file;
     const ElfW(Shdr) *sections = (const ElfW(Shdr) *)(file + head->e_shoff);
+    const char *titles = file + sections[head->e_shstrndx].sh_offset;
     for (int s = 0; s < head->e_shnum; s++) {
         if (sections[s].sh_type != SHT_SYMTAB) continue;
         const char *names = file + sections[sections[s].sh_link].sh_offset;
@@ -68,7 +69,8 @@ static void read_symbols()
             unsigned type = ELF64_ST_TYPE(list[i].st_info);
             if (type == STT_FUNC) functions.push_back({at, name});
             // A variable v of a C++ function _Zf is called _ZZfE1v. Only kernels have any: the emulator takes care to have none.
-            else if (type == STT_OBJECT && name.compare(0, 3, "_ZZ") == 0 && sections[section].sh_flags & SHF_WRITE)
+            else if (type == STT_OBJECT && name.compare(0, 3, "_ZZ") == 0 && sections[section].sh_flags & SHF_WRITE &&
+                     !strstr(titles + sections[section].sh_name, ".rel.ro"))  // constants with addresses in them
                 shared_memory.push_back({(unsigned char *)at, list[i].st_size, plain_name(name)});
         }
     }

@@ -16,6 +16,10 @@ extern "C" {
 enum { EMULATE_UP, EMULATE_DOWN, EMULATE_MIXED };
 void emulate_order(int order);
 
+// Every launch is run in all three orders from the same memory of the device, and the program dies if they leave different
+// bytes: races are found at the kernel that has them. At first it is what DAWN_EMULATE_RACES says (0, 1).
+void emulate_races(int look_for_them);
+
 // Work of a stream waits until somebody waits for it (or reads what it made with a synchronous copy), as late as a card
 // could be; otherwise it is done at once. At first it is what DAWN_EMULATE_LATE says (0, 1).
 void emulate_late(int late);
@@ -34,8 +38,9 @@ struct emulate_counts emulate_counts(void);
 size_t emulate_memory_in_use(void);  // bytes that cudaMalloc gave and cudaFree did not take back
 size_t emulate_memory_peak(void);
 
-// The next call of the named function, and of every function after an error of a kernel (cudaErrorIllegalAddress and the
-// like, which a card does not forget), returns `error`. `after`: how many calls of it still succeed. NULL: all is well again.
+// The next call of the named function ("cudaLaunchKernel" for launches) returns `error`, and after an error that a card does
+// not forget (cudaErrorIllegalAddress and the like) every call does. `after`: how many calls still succeed before. NULL: all
+// is well again.
 void emulate_fail(const char *function, cudaError_t error);
 void emulate_fail_after(const char *function, int after, cudaError_t error);
 
