@@ -164,7 +164,7 @@ $(B)/objects.list: FORCE
 $(B)/board-objects.list: FORCE
 	$(call write_if_new,$(BOARD_OBJECTS))
 $(B)/flags.list: FORCE
-	$(call write_if_new,$(CC) $(BASE_FLAGS) $(LOOPS))
+	$(call write_if_new,$(CC) $(BASE_FLAGS) $(LOOPS) $(CXX) $(EMULATE_FLAGS))
 $(B)/commit.list: FORCE
 	$(call write_if_new,$(COMMIT_FLAGS))
 

@@ -100,7 +100,8 @@ static inline void hold_types(const char *name, int threads, enum dtype last, un
     for (enum dtype type = F32; type <= last; type++) {
         int claimed, refused;
         hold_all(device, type, name, NULL, without, &claimed, &refused);
-        print_message("%s, %d threads, %s: %d cases held, %d not claimed\n", name, threads, dtype_name(type), claimed, refused);
+        print_message("%s, %d threads, %s: %d cases run, %d not claimed, %d wrong so far\n", name, threads, dtype_name(type),
+                      claimed, refused, failures);
         if (type == F32) assert_int_equal(refused, 0);  // f32 is for everything
     }
     device_close(device);
