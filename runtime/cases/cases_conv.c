@@ -157,6 +157,8 @@ const struct op_case cases_conv[] = {
     PRODUCT("deep, turned",          HS, 10, 72, 2000, 1, 0, 0, 1, 0, 0, 4, 0),
     PRODUCT("deep, plus c, 2 at once", HS, 33, 18, 1501, 0, 1, 2, 0, 1, 0, 4, 4),
     PRODUCT("deep by its own size",  HS, 64, 64, 576, 0, 1, 0, 0, 0, 0, 4, 0),
+    PRODUCT("many tiles, turned",    HS, 544, 530, 40, 1, 0, 0, 0, 1, 0, 4, 2),
+    PRODUCT("many tiles, deep",      HS, 250, 252, 580, 0, 1, 0, 0, 0, 0, 4, 0),
     PRODUCT("f32 a, turned",         HS, 20, 72, 128, 1, 0, 0, 1, 0, 0, 4, 0, 1),
     PRODUCT("f32 a, odd",            HS, 13, 7, 131, 0, 0, 0, 0, 0, 0, 4, 0, 1),
     PRODUCT("f32 b, deep",           HS, 40, 10, 1100, 1, 1, 0, 1, 0, 1, 4, 0),

@@ -234,7 +234,7 @@ static __global__ void __launch_bounds__(K_BLOCK) matmul_finish(const matmul k)
     if (within >= size) return;
     int64_t batch = k.first + blockIdx.z, i = batch * size + within;
     float sum = 0.0f;
-#pragma unroll 4
+#pragma unroll 8
     for (int s = 0; s < k.slices; s++) sum += k.work[(batch * k.slices + s) * size + within];
     put(k.y, k.out, i, k.alpha * sum + (k.c ? k.beta * get(k.c, k.out, i) : 0.0f));
 }
@@ -256,15 +256,15 @@ static cut slices_of(int k, int tile, int depth, int64_t wanted)
 }
 
 // Clocks: a step of a block takes at least the latency of a read, and `step` where the processor is shared; slices cost
-// a second kernel, and their sums go through the second-level cache twice, 2 KB a clock.
+// a second kernel that reads eight of them at a time, and their sums go through the second-level cache twice, 2 KB a clock.
 static double clocks_of(const struct k_matmul *a, cut c, int depth, double step)
 {
-    const double processors = 132, latency = 600, second = 4000, cache = 2048;
+    const double processors = 132, latency = 600, second = 3000, each = latency / 8, cache = 2048;
     double tiles = (double)(pieces(a->m, c.tile) * pieces(a->n, c.tile)) * (double)a->batch * c.slices;
     double shared = (double)pieces((int64_t)tiles, (int64_t)processors) * step;
     double clocks = (double)pieces(c.slice, depth) * (shared > latency ? shared : latency);
     double sums = (double)a->m * a->n * (double)a->batch * c.slices * 2 * sizeof(float);
-    return c.slices == 1 ? clocks : clocks + second + sums / cache;
+    return c.slices == 1 ? clocks : clocks + second + c.slices * each + sums / cache;
 }
 
 static cut cut_of(const struct k_matmul *a)
