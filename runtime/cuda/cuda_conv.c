@@ -8,6 +8,7 @@
 // f32, and are widened.
 #include "runtime/cuda/cuda.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "runtime/cuda/dnn.h"
@@ -78,7 +79,13 @@ static int open_dnn(struct cuda_device *cuda)
     memcpy(machine.card, cuda->name, sizeof machine.card);
     TRY(cuda_check(cudaDriverGetVersion(&machine.driver), "asking for versions"));
     TRY(cuda_check(cudaRuntimeGetVersion(&machine.runtime), "asking for versions"));
-    TRY(dnn_open(&machine, dnn_settings_default(), &cuda->dnn));
+    int rc = dnn_open(&machine, dnn_settings_default(), &cuda->dnn);
+    if (rc == ERR_MISSING) {
+        char why[ERROR_TEXT_MAX];
+        snprintf(why, sizeof why, "%s", error_text());
+        return fail(rc, "%s; DAWN_CUDA_CONV=own in the environment does without it, more slowly", why);
+    }
+    TRY(rc);
     cuda->dnn_close = close_dnn;
     cuda->dnn_version = dnn_version(cuda->dnn);
     return 0;

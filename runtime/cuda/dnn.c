@@ -20,7 +20,7 @@ struct dnn_entry {
 
 static const struct cuda_library library = {
     .title = "cuDNN 9",
-    .package = "libcudnn9-cuda-13 (or -12)",
+    .package = "libcudnn9-cuda-13",
     .files = (const char *const[]){"libcudnn.so.9", NULL},
 #define FUNCTION(name) #name,
     .functions = (const char *const[]){DNN_FUNCTIONS NULL},
