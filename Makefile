@@ -220,7 +220,7 @@ $(B)/test/emulate/%.o: test/emulate/%.cc $(B)/flags.list
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -std=c++17 $(EMULATE_FLAGS) -MMD -MP -c $< -o $@
 $(B)/test/emulate/%.o $(B)/test/cuda/%.o $(B)/test/unit/test_dnn_plans.o: EXTRA = $(CUDA_INCLUDE)
-$(B)/test/emulate/lib/%: test/emulate/lib/%.c $(B)/flags.list
+$(B)/test/emulate/lib/%: test/emulate/lib/%.c $(wildcard test/emulate/lib/*.h) $(B)/flags.list
 	$(call say,CC,$< (shared))
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_FLAGS) $(CUDA_INCLUDE) -fPIC -shared $< -o $@
