@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whitening filters: what leaves them is uncorrelated with variance one, but for what the epsilon takes from
 // directions that carry next to nothing.
+#include "runtime/base/threads.h"
 #include "tasks/model.h"
 #include "test/unit/fixture_graph.h"
 
@@ -81,6 +82,11 @@ static void test_same_bytes(void **state)
     model_whiten(images, N, SIDE, SIDE, C, MEAN, STD, 2, a);
     model_whiten(images, N, SIDE, SIDE, C, MEAN, STD, 2, b);
     assert_memory_equal(a, b, sizeof a);
+    for (int threads = 1; threads <= 3; threads++) {  // sums are of whole numbers: no split changes them
+        threads_set(threads);
+        model_whiten(images, N, SIDE, SIDE, C, MEAN, STD, 2, b);
+        assert_memory_equal(a, b, sizeof a);
+    }
     images[5] ^= 128;
     model_whiten(images, N, SIDE, SIDE, C, MEAN, STD, 2, b);
     assert_memory_not_equal(a, b, sizeof a);
