@@ -126,6 +126,110 @@ static void test_capture_forks_and_joins(void **state)
     close_card(&c);
 }
 
+// The sums of x are put into y on one stream, and y is cleared on another: in the right order the graph leaves zeros. Without
+// the wait between the two, some order leaves the sums. How often, of so many launches?
+enum { LAUNCHES = 40, WAITING, LACKING, SAID_OUTRIGHT };
+static int sums_left(int how)
+{
+    struct card c;
+    cudaStream_t side;
+    cudaEvent_t fork, join, between;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    static float y[COUNT];
+    int left = 0;
+    open_card(&c);
+    CUDA(cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking));
+    CUDA(cudaEventCreateWithFlags(&fork, cudaEventDisableTiming));
+    CUDA(cudaEventCreateWithFlags(&join, cudaEventDisableTiming));
+    CUDA(cudaEventCreateWithFlags(&between, cudaEventDisableTiming));
+    CUDA(cudaStreamBeginCapture(c.stream, cudaStreamCaptureModeRelaxed));
+    CUDA(cudaEventRecord(fork, c.stream));
+    CUDA(cudaStreamWaitEvent(side, fork, 0));
+    CUDA(k_sums(c.stream, &(struct k_sums){c.x, c.y, COUNT}));
+    CUDA(cudaEventRecord(between, c.stream));
+    if (how == WAITING) CUDA(cudaStreamWaitEvent(side, between, 0));
+    if (how == SAID_OUTRIGHT) {
+        const cudaGraphNode_t *last;
+        const cudaGraphEdgeData *edge;
+        size_t count;
+        enum cudaStreamCaptureStatus status;
+        CUDA(cudaStreamGetCaptureInfo(c.stream, &status, NULL, NULL, &last, &edge, &count));
+        assert_int_equal(status, cudaStreamCaptureStatusActive);
+        assert_int_equal(count, 1);
+        cudaGraphNode_t node = *last;
+        CUDA(cudaStreamUpdateCaptureDependencies(side, &node, edge, 1, cudaStreamSetCaptureDependencies));
+    }
+    CUDA(cudaMemsetAsync(c.y, 0, sizeof y, side));
+    CUDA(cudaEventRecord(join, side));
+    CUDA(cudaStreamWaitEvent(c.stream, join, 0));
+    CUDA(cudaStreamEndCapture(c.stream, &graph));
+    CUDA(cudaGraphInstantiate(&exec, graph, 0));
+    for (int i = 0; i < LAUNCHES; i++) {
+        CUDA(cudaGraphLaunch(exec, c.stream));
+        fetch(&c, y);
+        left += y[COUNT / 256] != 0.0f;
+    }
+    CUDA(cudaGraphExecDestroy(exec));
+    CUDA(cudaGraphDestroy(graph));
+    CUDA(cudaEventDestroy(fork));
+    CUDA(cudaEventDestroy(join));
+    CUDA(cudaEventDestroy(between));
+    CUDA(cudaStreamDestroy(side));
+    close_card(&c);
+    return left;
+}
+
+static void test_a_missing_wait_is_found(void **state)
+{
+    (void)state;
+    assert_int_equal(sums_left(LACKING), 0);  // in the order of capture it is not
+    emulate_replay(1);
+    assert_int_equal(sums_left(WAITING), 0);
+    assert_int_equal(sums_left(SAID_OUTRIGHT), 0);
+    assert_in_range(sums_left(LACKING), LAUNCHES / 4, LAUNCHES * 3 / 4);
+    emulate_replay(0);
+    emulate_order(EMULATE_MIXED);
+    assert_in_range(sums_left(LACKING), LAUNCHES / 4, LAUNCHES * 3 / 4);
+    emulate_order(EMULATE_UP);
+}
+
+static void test_dependencies_are_refused(void **state)
+{
+    (void)state;
+    struct card c;
+    cudaStream_t other;
+    cudaGraphNode_t node, foreign;
+    const cudaGraphNode_t *last;
+    size_t count = 9;
+    enum cudaStreamCaptureStatus status;
+    struct k_sums k;
+    open_card(&c);
+    k = (struct k_sums){c.x, c.y, COUNT};
+    CUDA(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+    CUDA(cudaStreamGetCaptureInfo(c.stream, &status, NULL, NULL, NULL, NULL, &count));
+    assert_int_equal(status, cudaStreamCaptureStatusNone);
+    assert_int_equal(cudaStreamUpdateCaptureDependencies(c.stream, NULL, NULL, 0, 1), cudaErrorIllegalState);
+    CUDA(cudaStreamBeginCapture(c.stream, cudaStreamCaptureModeRelaxed));
+    CUDA(cudaStreamBeginCapture(other, cudaStreamCaptureModeRelaxed));
+    CUDA(k_sums(c.stream, &k));
+    CUDA(k_sums(other, &k));
+    CUDA(cudaStreamGetCaptureInfo(c.stream, &status, NULL, NULL, &last, NULL, &count));
+    node = *last;
+    CUDA(cudaStreamGetCaptureInfo(other, &status, NULL, NULL, &last, NULL, &count));
+    foreign = *last;
+    assert_int_equal(cudaStreamUpdateCaptureDependencies(c.stream, &foreign, NULL, 1, 1), cudaErrorInvalidValue);
+    CUDA(cudaStreamUpdateCaptureDependencies(c.stream, &node, NULL, 1, 0));
+    CUDA(cudaStreamGetCaptureInfo(c.stream, &status, NULL, NULL, &last, NULL, &count));
+    assert_int_equal(count, 1);  // added, but it was there
+    CUDA(cudaStreamUpdateCaptureDependencies(c.stream, NULL, NULL, 0, cudaStreamSetCaptureDependencies));
+    CUDA(k_sums(c.stream, &k));
+    CUDA(end_capture(c.stream));  // what was taken out need not be joined
+    CUDA(end_capture(other));
+    CUDA(cudaStreamDestroy(other));
+    close_card(&c);
+}
+
 static void test_late_work_waits_for_a_wait(void **state)
 {
     (void)state;
@@ -273,6 +377,8 @@ int main(void)
         cmocka_unit_test(test_capture_records_and_graphs_replay),
         cmocka_unit_test(test_capture_refuses),
         cmocka_unit_test(test_capture_forks_and_joins),
+        cmocka_unit_test(test_a_missing_wait_is_found),
+        cmocka_unit_test(test_dependencies_are_refused),
         cmocka_unit_test(test_late_work_waits_for_a_wait),
         cmocka_unit_test(test_memory_is_checked),
         cmocka_unit_test(test_other_machines),

@@ -77,13 +77,7 @@ bool emulate_capturing(cudaStream_t stream) { return cudart_stream(stream, "a st
 cudaError_t emulate_put(cudaStream_t stream, std::function<void()> work)
 {
     struct CUstream_st *s = cudart_stream(stream, "work for a stream");
-    if (s->capture) {
-        if (s->capture->broken) return emulate_error(cudaErrorStreamCaptureInvalidated);
-        s->capture->work.push_back(std::move(work));
-        s->capture->last++;
-        if (s != s->capture->origin) s->capture->unjoined[s] = s->capture->last;
-        return cudaSuccess;
-    }
+    if (s->capture) return cudart_capture_put(s, std::move(work));
     if (s == &cudart_null_stream)
         for (struct capture *c : cudart_captures)
             if (!(c->origin->flags & cudaStreamNonBlocking)) {
@@ -91,6 +85,7 @@ cudaError_t emulate_put(cudaStream_t stream, std::function<void()> work)
                 return emulate_error(cudaErrorStreamCaptureImplicit);
             }
     if (emulate_lateness < 0) emulate_lateness = getenv("DAWN_EMULATE_LATE") && strcmp(getenv("DAWN_EMULATE_LATE"), "1") == 0;
+    if (emulate_lateness == EMULATE_NEVER) return cudaSuccess;
     // The null stream and those that block wait for each other.
     if (s == &cudart_null_stream) emulate_finish_blocking();
     else if (!(s->flags & cudaStreamNonBlocking)) emulate_finish(NULL);
@@ -182,6 +177,14 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 }
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream) { return cudaStreamCreateWithFlags(stream, cudaStreamDefault); }
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    ENTER("cudaDeviceGetStreamPriorityRange");
+    if (least) *least = 0;
+    if (greatest) *greatest = -5;
+    return cudaSuccess;
+}
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int)
 {

@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capture and graphs of the pretend runtime. A capture is a list of closures in the order in which they were put, whatever
-// the stream (an order that every way through the graph allows); a graph replays the list.
+// Capture and graphs of the pretend runtime. A graph is closures and what each of them waits for: the order of the stream,
+// events waited for, and what was said outright (cudaStreamUpdateCaptureDependencies). Nothing else holds when it is replayed:
+// in the order of capture, or in one drawn anew for every launch (emulate_replay), so that a missing wait gives other bytes.
+#include <stdlib.h>
+#include <string.h>
+
+#include <algorithm>
+
 #include "test/emulate/cudart_inside.h"
 
+struct CUgraphNode_st {
+    cudaGraph_t graph;
+    size_t number;
+    std::function<void()> work;
+    std::vector<size_t> before;  // numbers of those it waits for, which are lower
+};
 struct CUgraph_st {
-    std::vector<std::function<void()>> work;
+    std::deque<struct CUgraphNode_st> node;
 };
 struct CUgraphExec_st {
-    std::vector<std::function<void()>> work;
+    std::shared_ptr<const std::deque<struct CUgraphNode_st>> node;
 };
 
 static std::set<cudaGraphExec_t> executables;
@@ -22,10 +34,26 @@ cudaError_t emulate_unsafe(void)
     return any ? emulate_error(cudaErrorStreamCaptureUnsupported) : cudaSuccess;
 }
 
+static void add(std::vector<cudaGraphNode_t> &to, const std::vector<cudaGraphNode_t> &from)
+{
+    for (cudaGraphNode_t n : from)
+        if (std::find(to.begin(), to.end(), n) == to.end()) to.push_back(n);
+}
+
+cudaError_t cudart_capture_put(struct CUstream_st *s, std::function<void()> work)
+{
+    if (s->capture->broken) return emulate_error(cudaErrorStreamCaptureInvalidated);
+    cudaGraph_t g = s->capture->graph;
+    g->node.push_back({g, g->node.size(), std::move(work), {}});
+    for (cudaGraphNode_t n : s->last) g->node.back().before.push_back(n->number);
+    s->last = {&g->node.back()};
+    return cudaSuccess;
+}
+
 cudaError_t cudart_capture_record(struct CUstream_st *s, cudaEvent_t event)
 {
     if (s->capture->broken) return emulate_error(cudaErrorStreamCaptureInvalidated);
-    event->position = s->capture->last;
+    event->last = s->last;
     return cudaSuccess;
 }
 
@@ -38,13 +66,8 @@ cudaError_t cudart_capture_wait(struct CUstream_st *s, cudaEvent_t event)
         s->capture->broken = c->broken = true;
         return emulate_error(cudaErrorStreamCaptureMerge);
     }
-    if (s == c->origin) {  // waits for all that the other had done then
-        auto other = c->unjoined.find(event->stream);
-        if (other != c->unjoined.end() && other->second <= event->position) c->unjoined.erase(other);
-    } else {
-        s->capture = c;
-        if (!c->unjoined.count(s)) c->unjoined[s] = event->position;
-    }
+    if (!s->capture) s->capture = c, s->last.clear();  // drawn in
+    add(s->last, event->last);
     return cudaSuccess;
 }
 
@@ -57,8 +80,23 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
     s->capture = std::shared_ptr<struct capture>(new capture);
     s->capture->origin = s;
     s->capture->mode = mode;
+    s->capture->graph = new CUgraph_st;
+    s->last.clear();
     cudart_captures.insert(s->capture.get());
     return cudaSuccess;
+}
+
+// Whether origin has waited for all that the other streams have recorded.
+static bool joined(const struct capture *c)
+{
+    std::vector<bool> reached(c->graph->node.size());
+    for (cudaGraphNode_t n : c->origin->last) reached[n->number] = true;
+    for (size_t i = reached.size(); i-- > 0;)
+        for (size_t before : c->graph->node[i].before) reached[before] = reached[before] || reached[i];
+    for (cudaStream_t s : cudart_streams)
+        for (cudaGraphNode_t n : s->last)
+            if (s->capture.get() == c && !reached[n->number]) return false;
+    return true;
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
@@ -72,13 +110,17 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
         c->broken = true;
         return emulate_error(cudaErrorStreamCaptureUnmatched);
     }
+    cudaError_t error = c->broken    ? cudaErrorStreamCaptureInvalidated
+                        : !joined(c.get()) ? cudaErrorStreamCaptureUnjoined
+                                     : cudaSuccess;
     cudart_captures.erase(c.get());
-    s->capture = NULL;
     for (cudaStream_t other : cudart_streams)
-        if (other->capture == c) other->capture = NULL;
-    if (c->broken) return emulate_error(cudaErrorStreamCaptureInvalidated);
-    if (!c->unjoined.empty()) return emulate_error(cudaErrorStreamCaptureUnjoined);
-    *graph = new CUgraph_st{std::move(c->work)};
+        if (other->capture == c) other->capture = NULL, other->last.clear();
+    if (error != cudaSuccess) {
+        delete c->graph;
+        return emulate_error(error);
+    }
+    *graph = c->graph;
     emulate_counted.graphs++;
     return cudaSuccess;
 }
@@ -93,6 +135,40 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureSta
     return cudaSuccess;
 }
 
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id,
+                                     cudaGraph_t *graph, const cudaGraphNode_t **last, const cudaGraphEdgeData **edges,
+                                     size_t *count)
+{
+    ENTER("cudaStreamGetCaptureInfo");
+    cudaError_t error = cudaStreamIsCapturing(stream, status);
+    if (error != cudaSuccess || *status != cudaStreamCaptureStatusActive) return error;
+    struct CUstream_st *s = cudart_stream(stream, "cudaStreamGetCaptureInfo");
+    s->edges.assign(s->last.size(), cudaGraphEdgeData());
+    if (id) *id = 1;
+    if (graph) *graph = s->capture->graph;
+    if (last) *last = s->last.data();
+    if (edges) *edges = s->edges.data();
+    if (count) *count = s->last.size();
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *nodes, const cudaGraphEdgeData *,
+                                                size_t count, unsigned flags)
+{
+    ENTER("cudaStreamUpdateCaptureDependencies");
+    struct CUstream_st *s = cudart_stream(stream, "cudaStreamUpdateCaptureDependencies");
+    if (!s->capture) return emulate_error(cudaErrorIllegalState);
+    if (s->capture->broken) return emulate_error(cudaErrorStreamCaptureInvalidated);
+    std::vector<cudaGraphNode_t> now;
+    if (flags != cudaStreamSetCaptureDependencies) now = s->last;
+    for (size_t i = 0; i < count; i++) {
+        if (nodes[i]->graph != s->capture->graph) return emulate_error(cudaErrorInvalidValue);
+        add(now, {nodes[i]});
+    }
+    s->last = now;
+    return cudaSuccess;
+}
+
 static thread_local enum cudaStreamCaptureMode own_mode = cudaStreamCaptureModeGlobal;
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
@@ -104,10 +180,49 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode
 
 // ---- graphs
 
+static int mixed = -1;   // emulate_replay(); -1: not settled yet
+static uint64_t drawn = 1;
+
+void emulate_replay(int to) { mixed = to; }
+
+static bool replay_mixed()
+{
+    const char *text = getenv("DAWN_EMULATE_REPLAY");
+    if (mixed < 0) mixed = text && strcmp(text, "mixed") == 0;
+    return mixed || emulate_order_now() == EMULATE_MIXED;
+}
+
+static uint64_t draw(uint64_t below)  // Knuth's generator: the same orders in every process
+{
+    drawn = drawn * 6364136223846793005u + 1442695040888963407u;
+    return (drawn >> 33) % below;
+}
+
+static void replay(const std::deque<struct CUgraphNode_st> &node)
+{
+    bool any = replay_mixed();
+    std::vector<size_t> waits(node.size()), ready;
+    std::vector<std::vector<size_t>> behind(node.size());
+    for (const auto &n : node) {
+        waits[n.number] = n.before.size();
+        for (size_t before : n.before) behind[before].push_back(n.number);
+        if (!any) n.work();
+        else if (n.before.empty()) ready.push_back(n.number);
+    }
+    while (!ready.empty()) {
+        std::swap(ready[draw(ready.size())], ready.back());
+        size_t next = ready.back();
+        ready.pop_back();
+        node[next].work();
+        for (size_t b : behind[next])
+            if (--waits[b] == 0) ready.push_back(b);
+    }
+}
+
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long)
 {
     ENTER("cudaGraphInstantiate");
-    *exec = new CUgraphExec_st{graph->work};
+    *exec = new CUgraphExec_st{std::make_shared<const std::deque<struct CUgraphNode_st>>(graph->node)};
     executables.insert(*exec);
     emulate_counted.graphs++;
     return cudaSuccess;
@@ -136,7 +251,7 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t 
 {
     ENTER("cudaGraphGetNodes");
     if (nodes) return emulate_error(cudaErrorNotSupported);
-    *count = graph->work.size();
+    *count = graph->node.size();
     return cudaSuccess;
 }
 
@@ -152,7 +267,5 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
     if (!executables.count(exec)) emulate_die("cudaGraphLaunch: there is no such graph");
     emulate_counted.graph_launches++;
     // The work itself, not the graph: a graph may be destroyed once it is launched.
-    return emulate_put(stream, [work = exec->work] {
-        for (const auto &w : work) w();
-    });
+    return emulate_put(stream, [node = exec->node] { replay(*node); });
 }

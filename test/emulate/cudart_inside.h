@@ -4,7 +4,6 @@
 #define DAWN_CUDART_INSIDE_H
 
 #include <deque>
-#include <map>
 #include <memory>
 #include <set>
 #include <vector>
@@ -15,15 +14,15 @@ struct capture {
     cudaStream_t origin;
     enum cudaStreamCaptureMode mode;
     bool broken = false;
-    std::vector<std::function<void()>> work;
-    std::map<cudaStream_t, uint64_t> unjoined;  // streams that were drawn in: what they did last that origin has not waited for
-    uint64_t last = 0;
+    cudaGraph_t graph = NULL;  // what was recorded so far
 };
 
 struct CUstream_st {
     unsigned flags = 0;
     std::deque<std::function<void()>> queue;
     std::shared_ptr<struct capture> capture;
+    std::vector<cudaGraphNode_t> last;     // while it captures: what the next work that it is given waits for
+    std::vector<cudaGraphEdgeData> edges;  // one for each of them, as they are handed out
 };
 
 struct CUevent_st {
@@ -32,7 +31,7 @@ struct CUevent_st {
     cudaStream_t stream = NULL;
     double ms = 0;
     std::shared_ptr<struct capture> capture;  // recorded while it was under way
-    uint64_t position = 0;                    // in the capture
+    std::vector<cudaGraphNode_t> last;        // what its stream had recorded last by then
 };
 
 extern struct CUstream_st cudart_null_stream;
@@ -41,7 +40,8 @@ extern std::set<struct capture *> cudart_captures;  // under way
 
 struct CUstream_st *cudart_stream(cudaStream_t, const char *who);  // dies if there is none
 cudaEvent_t cudart_event(cudaEvent_t, const char *who);
-// While the stream captures: the part of cudaEventRecord and cudaStreamWaitEvent that says what waits for what.
+// While the stream captures: takes the work; the part of cudaEventRecord and cudaStreamWaitEvent that says what waits for what.
+cudaError_t cudart_capture_put(struct CUstream_st *, std::function<void()> work);
 cudaError_t cudart_capture_record(struct CUstream_st *, cudaEvent_t);
 cudaError_t cudart_capture_wait(struct CUstream_st *, cudaEvent_t);
 

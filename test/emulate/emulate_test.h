@@ -20,8 +20,15 @@ void emulate_order(int order);
 // bytes: races are found at the kernel that has them. At first it is what DAWN_EMULATE_RACES says (0, 1).
 void emulate_races(int look_for_them);
 
+// Graphs are replayed in an order drawn anew for every launch, of all that their dependencies allow, and not in the order of
+// capture. At first it is what DAWN_EMULATE_REPLAY says (mixed); EMULATE_MIXED does it too. A graph whose result depends on
+// it lacks a dependency.
+void emulate_replay(int mixed);
+
 // Work of a stream waits until somebody waits for it (or reads what it made with a synchronous copy), as late as a card
-// could be; otherwise it is done at once. At first it is what DAWN_EMULATE_LATE says (0, 1).
+// could be; otherwise it is done at once. At first it is what DAWN_EMULATE_LATE says (0, 1). EMULATE_NEVER: it is forgotten,
+// and nobody asks whether anything lies at an address, so that programs larger than this machine can be compiled.
+enum { EMULATE_AT_ONCE, EMULATE_LATE, EMULATE_NEVER };
 void emulate_late(int late);
 
 struct emulate_counts {
