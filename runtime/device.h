@@ -24,6 +24,7 @@ struct device_type {
     const char *name;   // "cpu"
     const char *about;  // one line for `dawn doctor`
     bool rounds_wgrad;  // filter gradients of 16-bit activations are rounded to that type on their way to f32
+    bool overlaps;      // runs nodes beside each other: plans do not make them wait for shared bytes (plan.h)
     bool (*present)(void);  // whether "auto" may take it; NULL: always. Asks without starting anything up
     int (*open)(int index, int threads, struct device **);
     void (*close)(struct device *);

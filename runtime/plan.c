@@ -2,6 +2,7 @@
 #include "runtime/plan.h"
 
 #include "runtime/device.h"
+#include "runtime/plan_flow.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,9 +122,14 @@ static int lower_first(const void *a, const void *b)
     return x->offset < y->offset ? -1 : x->offset > y->offset ? 1 : x->owner - y->owner;
 }
 
-static bool meet(const struct block *a, const struct block *b)
+// Whether two blocks may not share bytes. Where nodes run beside each other, what a node of the update writes lies only
+// where the flow of data, and not just the order of the plan, is done with what was there.
+static bool meet(const struct plan *p, const struct block *a, const struct block *b)
 {
-    return a->first <= b->last && b->first <= a->last;
+    if (a->first <= b->last && b->first <= a->last) return true;
+    const struct block *early = a->last < b->first ? a : b, *late = early == a ? b : a;
+    if (!p->flow || phase_at(p, late->first) < PHASE_UPDATE) return false;
+    return !plan_flow_finished(p->flow, early->owner < 0 ? NONE : early->owner, early->last, late->first);
 }
 
 static int collect(const struct plan *p, struct block *block)
@@ -155,7 +161,7 @@ static void lay_out(struct plan *p)
     for (int i = 0; i < count; i++) {
         int neighbours = 0;
         for (int j = 0; j < i; j++)
-            if (meet(&block[i], &block[j])) near[neighbours++] = &block[j];
+            if (meet(p, &block[i], &block[j])) near[neighbours++] = &block[j];
         qsort(near, (size_t)neighbours, sizeof *near, lower_first);
         size_t offset = 0;
         for (int j = 0; j < neighbours && offset + block[i].bytes > near[j]->offset; j++)
@@ -179,7 +185,7 @@ int plan_verify(const struct plan *p)
         if (b[i].offset + b[i].bytes > p->slab_bytes)
             rc = fail(ERR_SHAPE, "graph \"%s\": block %d leaves the slab", p->graph->name, b[i].owner);
         for (int j = 0; j < i && rc == 0; j++)
-            if (meet(&b[i], &b[j]) && b[i].offset < b[j].offset + b[j].bytes && b[j].offset < b[i].offset + b[i].bytes)
+            if (meet(p, &b[i], &b[j]) && b[i].offset < b[j].offset + b[j].bytes && b[j].offset < b[i].offset + b[i].bytes)
                 rc = fail(ERR_SHAPE, "graph \"%s\": blocks %d and %d overlap while both are live", p->graph->name,
                           b[i].owner, b[j].owner);
     }
@@ -242,6 +248,7 @@ int plan_new(const struct graph *g, struct device *device, struct plan **into)
     lifetimes(p);
     reuse_inputs(p);
     classify(p);
+    if (device->type->overlaps) p->flow = plan_flow_new(p, &p->arena);
     int rc = stale_aliases(p);
     if (rc == 0) rc = workspaces(p, device);
     if (rc < 0) {

@@ -21,6 +21,7 @@ struct plan {
     const struct graph *graph;
     struct arena arena;
     int *order, count;          // node ids
+    struct plan_flow *flow;     // NULL: the device does not overlap (device_type.overlaps)
     struct place *place;        // a value id each; unused values have bytes 0
     size_t *work_bytes, *work_offset;  // a position each
     size_t *kept_offset, kept_bytes;   // what nodes keep between runs: offsets in a block of this plan's own
@@ -32,7 +33,9 @@ struct plan {
 };
 
 // Keeps program order (it is the meaning of updates), asks the device for workspaces, assigns offsets, then proves that
-// no two values that live at the same time overlap (a failed proof is a BUG). A reshape of a persistent value that is read
+// no two values that live at the same time overlap (a failed proof is a BUG). For a device that runs nodes beside each
+// other, nodes of the update reuse bytes only of what the flow of data alone has finished by then (plan_flow.h): sharing makes
+// none of them wait. (The same for the way back would take a third more memory.) A reshape of a persistent value that is read
 // after the value was overwritten is an error. The graph has been pruned (fuse.h).
 int plan_new(const struct graph *, struct device *, struct plan **) MUST_CHECK;
 void plan_free(struct plan *);

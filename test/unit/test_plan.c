@@ -67,6 +67,77 @@ static void test_verify_can_fail(void **state)
     session_done(s);
 }
 
+// ---- for a device that runs nodes beside each other
+
+enum { BANKS = 3 };
+
+// Newton-Schulz of a few banks whose gradients are there from the start: chains that need nothing of each other.
+static struct session *banks(const struct device_type *type, struct plan **plan)
+{
+    struct session *s = session_on("ref");
+    s->device->type = type;
+    struct graph *g = graph_new(s->store, "banks");
+    int lr = graph_state(g, "lr", SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_CONSTANT, 0.1f});
+    struct optim_settings o = {.momentum = 0.6f, .ns_steps = 3, .ns = {3, -4, 2}, .renormalise = NONE, .ns_norm = NONE};
+    g->phase = PHASE_UPDATE;
+    for (int i = 0; i < BANKS; i++) {
+        char name[2][16];
+        snprintf(name[0], sizeof name[0], "w%d", i), snprintf(name[1], sizeof name[1], "g%d", i);
+        optim_muon(g, weight(g, name[0], SHAPE(16, 24)), input(g, name[1], SHAPE(16, 24)), lr, &o);
+    }
+    int program = session_add(s, g);
+    OK(program);
+    OK(session_plan(s));
+    *plan = s->plan[program];
+    return s;
+}
+
+static bool share_bytes(const struct place *a, const struct place *b)
+{
+    return a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
+}
+
+// Scopes stay empty here, so a bank is told by the node's place in the order.
+static int bank_of(const struct plan *p, int v) { return p->place[v].first / (p->count / BANKS); }
+
+static int banks_that_share(const struct plan *p)
+{
+    int pairs = 0;
+    for (int v = 0; v < p->graph->values; v++)
+        for (int u = 0; u < v; u++)
+            pairs += p->place[u].bytes && p->place[v].bytes && bank_of(p, u) != bank_of(p, v) &&
+                     share_bytes(&p->place[u], &p->place[v]);
+    return pairs;
+}
+
+static void test_chains_beside_each_other_share_no_bytes(void **state)
+{
+    (void)state;
+    struct device_type beside = device_ref;
+    beside.overlaps = true;
+    struct plan *one, *many;
+    struct session *s = banks(&device_ref, &one), *t = banks(&beside, &many);
+    assert_null(one->flow);
+    assert_non_null(many->flow);
+    assert_true(banks_that_share(one) > 10);
+    assert_int_equal(banks_that_share(many), 0);
+    assert_true(many->slab_bytes <= BANKS * one->slab_bytes);  // within a bank bytes are used again
+    OK(plan_verify(many));
+    int planted = 0;
+    for (int v = 0; v < many->graph->values; v++)
+        for (int u = 0; u < v; u++) {
+            struct place *a = &many->place[u], *b = &many->place[v], was = *b;
+            if (!a->bytes || !b->bytes || a->last >= b->first || bank_of(many, u) == bank_of(many, v)) continue;
+            b->offset = a->offset;
+            REFUSED(plan_verify(many), "overlap");
+            *b = was;
+            planted++;
+        }
+    assert_true(planted > 10);
+    session_done(s);
+    session_done(t);
+}
+
 static void test_classes_sum(void **state)
 {
     (void)state;
@@ -313,6 +384,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_verify_can_fail), cmocka_unit_test(test_classes_sum),
         cmocka_unit_test(test_sharing),         cmocka_unit_test(test_stale_alias),
+        cmocka_unit_test(test_chains_beside_each_other_share_no_bytes),
         cmocka_unit_test(test_random_graphs),   cmocka_unit_test(test_random_graphs_can_differ),
     };
     return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
