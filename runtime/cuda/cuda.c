@@ -3,6 +3,7 @@
 // missing, each with its own sentence, because this is what a newcomer meets. Cost: starting the driver (0.1 to 0.5 s).
 #include "runtime/cuda/cuda.h"
 
+#include "runtime/cuda/cuda_lanes.h"
 #include "runtime/cuda/cuda_meter.h"
 #include "runtime/cuda/cuda_memory.h"
 #include "runtime/cuda/cuda_program.h"
@@ -89,6 +90,27 @@ static int switch_read(const char *name, bool *into)  // from the environment; s
     return 0;
 }
 
+static int lanes_read(int *into)
+{
+    const char *word = getenv("DAWN_CUDA_LANES");
+    *into = CUDA_LANES_ALL;
+    if (!word || !*word || strcmp(word, "all") == 0) return 0;
+    if (word[1] || word[0] < '1' || word[0] > '0' + CUDA_LANES_MOST)
+        return fail(ERR_USAGE, "DAWN_CUDA_LANES is 1 to %d, or all, not \"%.40s\"", CUDA_LANES_MOST, word);
+    *into = word[0] - '0';
+    return 0;
+}
+
+static int streams_open(struct cuda_device *cuda)
+{
+    int least = 0, greatest = 0;
+    TRY(cuda_check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "asking for the priorities of streams"));
+    TRY(cuda_check(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking), "opening the card"));
+    cudaError_t error = cudaStreamCreateWithPriority(&cuda->urgent, cudaStreamNonBlocking, greatest);
+    if (error != cudaSuccess) (void)cudaStreamDestroy(cuda->stream);
+    return cuda_check(error, "opening the card");
+}
+
 int cuda_choose(struct cuda_device *cuda)
 {
     return cuda_check(cudaSetDevice(cuda->index), "choosing the card");
@@ -100,11 +122,12 @@ static int begin(struct cuda_device *cuda)
     TRY(switch_read("DAWN_CUDA_GRAPHS", &cuda->graphs));
     TRY(switch_read("DAWN_CUDA_SYNC", &cuda->sync));
     if (cuda->sync) cuda->graphs = false;
+    TRY(lanes_read(&cuda->lanes));
     TRY(driver_ready());
     TRY(card_chosen(cuda->index));
     TRY(card_read(cuda));
     TRY(cuda_choose(cuda));
-    return cuda_check(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking), "opening the card");
+    return streams_open(cuda);
 }
 
 static int cuda_open(int index, int threads, struct device **into)
@@ -132,6 +155,7 @@ static void cuda_close(struct device *device)
     if (cuda->blas_close) cuda->blas_close(cuda);
     cuda_memory_free(cuda->pool);
     cuda_meter_close(cuda->meter);
+    (void)cudaStreamDestroy(cuda->urgent);
     (void)cudaStreamDestroy(cuda->stream);
     free(cuda);
 }
@@ -258,6 +282,7 @@ const struct device_type device_cuda = {
     .name = "cuda",
     .about = "an NVIDIA card, through cuDNN, cuBLASLt and own kernels",
     .rounds_wgrad = true,
+    .overlaps = true,
     .present = cuda_present,
     .open = cuda_open,
     .close = cuda_close,

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CUDA device from the inside: a compiled plan is an array of steps, one a node, each a launcher and its settled
 // arguments, captured once as a CUDA graph and then replayed. cuDNN convolves (dnn.h), cuBLASLt multiplies what is large,
-// own kernels (k_*.cu) do everything else. All work of a device goes to one stream.
+// own kernels (k_*.cu) do everything else. All work of a device goes to one stream; inside of a graph, what does not touch
+// the same bytes may run at the same time (cuda_lanes.h).
 //
 //   cuda.c           the device: opening, memory, facts, the table of operators
 //   cuda_program.c   compile, capture, run, profile
+//   cuda_lanes.c     what of a program may run at the same time: the edges of its graph
 //   cuda_weights.c   16-bit copies of f32 parameters, made once a run for all who read them
 //   cuda_error.c     errors of the driver as sentences
 //   cuda_memory.c    memory of the card, small pieces carved from chunks
@@ -27,6 +29,8 @@ struct cuda_device {
     struct device base;
     int index;
     cudaStream_t stream;
+    cudaStream_t urgent;  // of the highest priority; only ever captured, for nodes of the update (cuda_lanes.h)
+    int lanes;            // so many nodes of a graph may run at once (DAWN_CUDA_LANES)
     char name[128];
     int major, minor;     // compute capability
     int processors;       // streaming multiprocessors
@@ -52,6 +56,8 @@ struct cuda_step {
     const struct graph *graph;
     const struct node *node;
     int position;                     // in the plan
+    cudaStream_t stream;              // where launch and run put their work, set before each
+    bool bound;                       // prepare says: to the device's own stream alone, as cuDNN's handle is
     void *in[MAX_IN], *out[MAX_OUT];  // addresses on the device; NULL for NONE
     void *work;                       // scratch from the slab, 64-byte aligned
     size_t work_bytes;

@@ -186,7 +186,7 @@ static int blas_run(struct cuda_step *s)
     const void *c = p->c ? p->c : p->y;
     return check(b, b->call.cublasLtMatmul(b->handle, o->product, &p->alpha, p->b, o->first, p->a, o->second, &beta, c,
                                            o->result, p->y, o->result, &o->algorithm, o->work, o->work_bytes,
-                                           s->cuda->stream), "multiplying");
+                                           s->stream), "multiplying");
 }
 
 static void end(const struct blas *b, struct blas_plan *o)

@@ -159,7 +159,7 @@ static unsigned copies(const struct graph *g, const struct node *n, enum dtype *
 static int run(struct cuda_step *s)
 {
     TRY(dnn_run(s->own));
-    return s->launch ? cuda_check(s->launch(s->cuda->stream, s->args), "launching what follows a convolution") : 0;
+    return s->launch ? cuda_check(s->launch(s->stream, s->args), "launching what follows a convolution") : 0;
 }
 
 static void release(struct cuda_step *s) { dnn_call_free(s->own); }
@@ -171,6 +171,7 @@ static int bind(struct cuda_step *s, const struct dnn_plan *plan, const void *x,
     uintptr_t work = ((uintptr_t)s->work + DNN_WORK_ALIGN - 1) / DNN_WORK_ALIGN * DNN_WORK_ALIGN;
     TRY(dnn_bind(s->cuda->dnn, plan, x, w, y, plan->workspace ? (void *)work : NULL, &call));
     s->own = call;
+    s->bound = true;
     s->run = run;
     s->release = release;
     return 0;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program is an array of steps. Compiling settles each one's launcher and arguments, then records one run as a CUDA
-// graph; a run replays it: one call, whatever the number of nodes, and nothing is allocated or waited for.
+// graph; a run replays it: one call, whatever the number of nodes, and nothing is allocated or waited for. In the graph a
+// node waits only for those whose bytes it needs (cuda_lanes.h); step by step all of them run in the order of the plan.
 //
-// For finding faults two variables of the environment are read when a device is opened:
+// For finding faults three variables of the environment are read when a device is opened:
 //   DAWN_CUDA_GRAPHS=off   runs step by step instead of replaying a graph; results are the same bytes
+//   DAWN_CUDA_LANES=1      replays in the order of the plan, one after another; to 8: so many at once; all: what can be
 //   DAWN_CUDA_SYNC=on      also waits after every step, so that a failure on the card names the node
 #include "runtime/cuda/cuda_program.h"
 
+#include "runtime/cuda/cuda_lanes.h"
 #include "runtime/cuda/cuda_weights.h"
 
 #include <stdio.h>
@@ -19,6 +22,7 @@ struct program {
     struct cuda_step *step;
     int prepared;                // steps to release
     struct cuda_weights *weights;
+    struct cuda_lanes lanes;     // task 0: the copies of weights at the beginning; task i + 1: step i
     cudaGraphExec_t replay;      // NULL: nothing to do, or graphs are off
     cudaEvent_t *event;          // for profile: one before the first step, one behind each; made when first needed
     int events;
@@ -42,27 +46,28 @@ static int step_failed(const struct cuda_step *s, int rc)  // what cuDNN and cuB
     return fail(rc, "cuda: %s: %s", step_text(what, "launching", s), why);
 }
 
-static int step_launch(struct program *p, struct cuda_step *s)
+static int step_launch(struct program *p, struct cuda_step *s, cudaStream_t stream)
 {
     char what[WHAT];
     if (!s->run && !s->launch) return 0;
-    TRY(cuda_weights_before(p->weights, s->position));
+    s->stream = stream;
+    TRY(cuda_weights_before(p->weights, s->position, stream));
     if (s->run) {
         int rc = s->run(s);
         if (rc < 0) return step_failed(s, rc);
     } else {
-        cudaError_t error = s->launch(p->cuda->stream, s->args);
+        cudaError_t error = s->launch(stream, s->args);
         if (error != cudaSuccess) return cuda_check(error, step_text(what, "launching", s));
     }
     if (!p->cuda->sync) return 0;
-    cudaError_t error = cudaStreamSynchronize(p->cuda->stream);
+    cudaError_t error = cudaStreamSynchronize(stream);
     return error == cudaSuccess ? 0 : cuda_check(error, step_text(what, "running", s));
 }
 
 static int launch_all(struct program *p)
 {
     TRY(cuda_weights_begin(p->weights));
-    for (int i = 0; i < p->plan->count; i++) TRY(step_launch(p, &p->step[i]));
+    for (int i = 0; i < p->plan->count; i++) TRY(step_launch(p, &p->step[i], p->cuda->stream));
     return 0;
 }
 
@@ -84,15 +89,79 @@ static int step_prepare(struct program *p, char *slab, int position)
     return fail(rc, "cuda: %s: %s", step_text(what, "preparing", s), why);
 }
 
+// ---- what runs beside what
+
+static void touch(struct cuda_task *t, const void *at, const struct value *v, bool written)
+{
+    if (at && v) t->touch[t->touches++] = (struct cuda_touch){at, value_bytes(v), written};
+}
+
+static void step_touches(struct program *p, const struct cuda_step *s, struct cuda_task *t)
+{
+    if (!s->run && !s->launch) return;
+    int copies = cuda_weights_touches(p->weights, s->position, NULL);
+    t->touch = arena_alloc(&p->arena, (size_t)(copies + MAX_IN + MAX_OUT + 1) * sizeof *t->touch);
+    t->touches = cuda_weights_touches(p->weights, s->position, t->touch);
+    for (int i = 0; i < op_table[s->node->op].inputs; i++)
+        if (s->in[i] && cuda_weights_read(s, i, &t->touch[t->touches])) t->touches++;
+        else touch(t, s->in[i], cuda_in(s, i), false);
+    for (int i = 0; i < op_table[s->node->op].outputs; i++) touch(t, s->out[i], cuda_out(s, i), true);
+    if (s->work) t->touch[t->touches++] = (struct cuda_touch){s->work, s->work_bytes, true};
+    t->urgent = s->node->phase == PHASE_UPDATE && !s->bound;
+}
+
+static void find_lanes(struct program *p)
+{
+    struct cuda_lanes *l = &p->lanes;
+    *l = (struct cuda_lanes){.tasks = p->plan->count + 1, .stream = p->cuda->stream, .urgent = p->cuda->urgent,
+                             .arena = &p->arena};
+    l->task = arena_alloc(&p->arena, (size_t)l->tasks * sizeof *l->task);
+    int copies = cuda_weights_touches(p->weights, NONE, NULL);
+    l->task[0].touch = arena_alloc(&p->arena, (size_t)(copies + 1) * sizeof *l->task[0].touch);
+    l->task[0].touches = cuda_weights_touches(p->weights, NONE, l->task[0].touch);
+    for (int i = 0; i < p->plan->count; i++) step_touches(p, &p->step[i], &l->task[i + 1]);
+    cuda_lanes_find(l->task, l->tasks, p->cuda->lanes, &p->arena);
+    while (l->first < l->tasks && !l->task[l->first].touches) l->first++;
+}
+
+static int task_launch(struct program *p, int task, cudaStream_t stream)
+{
+    return task == 0 ? cuda_weights_begin(p->weights) : step_launch(p, &p->step[task - 1], stream);
+}
+
+static int launch_beside(struct program *p)
+{
+    struct cuda_lanes *l = &p->lanes;
+    for (int t = 0; t < l->tasks; t++) {
+        cudaStream_t stream;
+        if (!l->task[t].touches) continue;
+        TRY(cuda_lanes_enter(l, t, &stream));
+        TRY(task_launch(p, t, stream));
+        TRY(cuda_lanes_leave(l, t));
+    }
+    return cuda_lanes_join(l);
+}
+
+const struct cuda_task *cuda_program_tasks(const struct program *p, int *tasks)
+{
+    *tasks = p->lanes.tasks;
+    return p->lanes.task;
+}
+
 // ---- compiling
 
 // Relaxed: kernels and libraries may load code behind a launch, which a stricter capture would forbid.
 static int capture(struct program *p)
 {
     cudaGraph_t graph = NULL;
-    TRY(cuda_check(cudaStreamBeginCapture(p->cuda->stream, cudaStreamCaptureModeRelaxed), "capturing a graph"));
-    int rc = launch_all(p);
-    cudaError_t error = cudaStreamEndCapture(p->cuda->stream, &graph);  // always, else the stream is lost
+    TRY(cuda_check(cudaEventCreateWithFlags(&p->lanes.fork, cudaEventDisableTiming), "making an event"));
+    cudaError_t error = cudaStreamBeginCapture(p->cuda->stream, cudaStreamCaptureModeRelaxed);
+    int rc = cuda_check(error, "capturing a graph");
+    if (rc == 0) {
+        rc = p->cuda->lanes == 1 ? launch_all(p) : launch_beside(p);
+        error = cudaStreamEndCapture(p->cuda->stream, &graph);  // always, else the stream is lost
+    }
+    (void)cudaEventDestroy(p->lanes.fork);
     if (rc == 0 && error != cudaSuccess) rc = cuda_check(error, "ending the capture of a graph");
     if (rc == 0) rc = cuda_check(cudaGraphInstantiate(&p->replay, graph, 0), "making a captured graph ready");
     if (rc == 0) rc = cuda_check(cudaGraphUpload(p->replay, p->cuda->stream), "sending a captured graph to the card");
@@ -112,7 +181,9 @@ static int compile(struct program *p, void *slab)
     TRY(cuda_choose(p->cuda));
     p->weights = cuda_weights_new(p->cuda, p->plan, slab, &p->arena);
     for (int i = 0; i < p->plan->count; i++) TRY(step_prepare(p, slab, i));
-    return p->cuda->graphs && anything_to_do(p) ? capture(p) : 0;
+    if (!p->cuda->graphs || !anything_to_do(p)) return 0;
+    find_lanes(p);
+    return capture(p);
 }
 
 int cuda_program_compile(struct device *device, const struct plan *plan, void *slab, struct program **into)
@@ -187,7 +258,7 @@ static int profile(struct program *p)
     TRY(cuda_weights_begin(p->weights));
     TRY(cuda_check(cudaEventRecord(p->event[0], p->cuda->stream), "recording an event"));
     for (int i = 0; i < p->plan->count; i++) {
-        TRY(step_launch(p, &p->step[i]));
+        TRY(step_launch(p, &p->step[i], p->cuda->stream));
         TRY(cuda_check(cudaEventRecord(p->event[i + 1], p->cuda->stream), "recording an event"));
     }
     return cuda_program_wait(p->cuda);

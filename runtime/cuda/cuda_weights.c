@@ -4,6 +4,7 @@
 // nodes for each reader, when a graph is compiled; nothing but a comparison of versions while it runs.
 #include "runtime/cuda/cuda_weights.h"
 
+#include "runtime/cuda/cuda_lanes.h"
 #include "runtime/cuda/cuda_program.h"
 #include "runtime/cuda/k_weights.h"
 
@@ -157,9 +158,9 @@ struct cuda_weights *cuda_weights_new(struct cuda_device *cuda, const struct pla
     return w;
 }
 
-static int flush(struct cuda_weights *w, struct k_weights *k)
+static int flush(cudaStream_t stream, struct k_weights *k)
 {
-    if (k->tensors) TRY(cuda_check(k_weights(w->cuda->stream, k), "launching the 16-bit copies of weights"));
+    if (k->tensors) TRY(cuda_check(k_weights(stream, k), "launching the 16-bit copies of weights"));
     k->tensors = 0;
     return 0;
 }
@@ -171,7 +172,7 @@ static bool due(const struct copy *c, enum moment moment, int position)
 }
 
 // One launch for every K_WEIGHTS copies that are due, each type by itself.
-static int cast_due(struct cuda_weights *w, enum moment moment, int position)
+static int cast_due(struct cuda_weights *w, enum moment moment, int position, cudaStream_t stream)
 {
     struct k_weights k;
     for (enum dtype type = BF16; type <= F16; type++) {
@@ -183,16 +184,16 @@ static int cast_due(struct cuda_weights *w, enum moment moment, int position)
             int64_t end = k.first[k.tensors] + (c->count + K_WEIGHTS_BLOCK - 1) / K_WEIGHTS_BLOCK;
             if (end > INT32_MAX) return fail(ERR_UNSUPPORTED, "cuda: weights of %lld elements", (long long)c->count);
             k.first[++k.tensors] = (int)end;
-            if (k.tensors == K_WEIGHTS) TRY(flush(w, &k));
+            if (k.tensors == K_WEIGHTS) TRY(flush(stream, &k));
         }
-        TRY(flush(w, &k));
+        TRY(flush(stream, &k));
     }
     return 0;
 }
 
 int cuda_weights_refresh(struct cuda_weights *w)
 {
-    TRY(cast_due(w, FROZEN, NONE));
+    TRY(cast_due(w, FROZEN, NONE, w->cuda->stream));
     for (int i = 0; i < w->count; i++)
         if (w->copy[i].moment == FROZEN) w->copy[i].version = w->copy[i].slot->version;
     return 0;
@@ -200,10 +201,37 @@ int cuda_weights_refresh(struct cuda_weights *w)
 
 int cuda_weights_begin(struct cuda_weights *w)
 {
-    return cast_due(w, BEGIN, NONE);
+    return cast_due(w, BEGIN, NONE, w->cuda->stream);
 }
 
-int cuda_weights_before(struct cuda_weights *w, int position)
+int cuda_weights_before(struct cuda_weights *w, int position, cudaStream_t stream)
 {
-    return cast_due(w, LATE, position);
+    return cast_due(w, LATE, position, stream);
+}
+
+// ---- what they touch
+
+int cuda_weights_touches(const struct cuda_weights *w, int position, struct cuda_touch *into)
+{
+    int touches = 0;
+    for (int i = 0; i < w->count; i++) {
+        const struct copy *c = &w->copy[i];
+        if (!due(c, position == NONE ? BEGIN : LATE, position)) continue;
+        if (into) {
+            into[touches] = (struct cuda_touch){c->from, (size_t)c->count * sizeof *c->from, false};
+            into[touches + 1] = (struct cuda_touch){c->to, (size_t)c->count * dtype_size(c->type), true};
+        }
+        touches += 2;
+    }
+    return touches;
+}
+
+bool cuda_weights_read(const struct cuda_step *s, int i, struct cuda_touch *into)
+{
+    int node = (int)(s->node - s->graph->node), which;
+    struct source source;
+    if (!reads_copy(s->graph, node, i, &source)) return false;
+    int owner = owner_of(s->graph, node, i, &source, &which);
+    *into = (struct cuda_touch){copy_address(s->plan, owner, which), copy_bytes(s->graph, s->node, i, source.to), false};
+    return true;
 }

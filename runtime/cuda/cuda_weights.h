@@ -17,9 +17,15 @@ size_t cuda_weights_kept(struct device *, const struct graph *, const struct nod
 // Settles every copy of a plan; memory comes from the arena.
 struct cuda_weights *cuda_weights_new(struct cuda_device *, const struct plan *, void *slab, struct arena *);
 // What goes to the stream: `refresh` before each run and never captured, `begin` first thing in a run, `before` ahead
-// of the step at that position.
+// of the step at that position, where its work goes.
 int cuda_weights_refresh(struct cuda_weights *) MUST_CHECK;
 int cuda_weights_begin(struct cuda_weights *) MUST_CHECK;
-int cuda_weights_before(struct cuda_weights *, int position) MUST_CHECK;
+int cuda_weights_before(struct cuda_weights *, int position, cudaStream_t) MUST_CHECK;
+
+// The bytes that are read and written by the copies at that position, or at the beginning (NONE). `into` may be NULL: counts.
+struct cuda_touch;
+int cuda_weights_touches(const struct cuda_weights *, int position, struct cuda_touch *into);
+// Whether input i of a step is read through a copy, and if so where that lies.
+bool cuda_weights_read(const struct cuda_step *, int i, struct cuda_touch *into);
 
 #endif

@@ -35,6 +35,8 @@ static void what_is_missing_has_a_sentence(void **state)
     REFUSED((emulate_fail("cudaSetDevice", cudaErrorDeviceAlreadyInUse), device_open("cuda", 1, &d)), "for itself");
     emulate_fail("cudaStreamCreateWithFlags", cudaErrorMemoryAllocation);
     assert_int_equal(device_open("cuda", 1, &d), ERR_MEMORY);
+    emulate_fail_after("cudaStreamCreateWithFlags", 1, cudaErrorMemoryAllocation);
+    assert_int_equal(device_open("cuda", 1, &d), ERR_MEMORY);
     emulate_fail(NULL, cudaSuccess);
     assert_null(d);
     assert_int_equal(emulate_counts().streams, 0);
@@ -108,14 +110,17 @@ static void a_launch_that_fails_names_the_node(void **state)
     emulate_fail_after("cudaLaunchKernel", 1, cudaErrorInvalidConfiguration);
     REFUSED(session_ready(s), "cuda: launching act of body.act2 in graph small: a grid of blocks was refused");
     session_done(s);
-    static const char *const calls[] = {"cudaStreamBeginCapture", "cudaGraphInstantiate"};
-    for (int i = 0; i < 2; i++) {
+    static const char *const calls[] = {
+        "cudaEventCreateWithFlags", "cudaStreamBeginCapture", "cudaStreamUpdateCaptureDependencies", "cudaStreamGetCaptureInfo",
+        "cudaEventRecord", "cudaStreamWaitEvent", "cudaGraphInstantiate"};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         s = small_on("on", "off");
         emulate_fail(calls[i], cudaErrorMemoryAllocation);
         assert_int_equal(session_ready(s), ERR_MEMORY);
         session_done(s);
     }
     assert_int_equal(emulate_counts().graphs, 0);
+    assert_int_equal(emulate_counts().events, 0);
 
     s = small_on("off", "off");
     start(s);

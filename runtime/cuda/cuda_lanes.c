@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/cuda/cuda_lanes.h"
+
+#include "runtime/cuda/cuda.h"
+
+#include <stdlib.h>
+
+// ---- who waits for whom
+
+static bool meet(const struct cuda_touch *a, const struct cuda_touch *b)
+{
+    uintptr_t x = (uintptr_t)a->at, y = (uintptr_t)b->at;
+    return (a->written || b->written) && x < y + b->bytes && y < x + a->bytes;
+}
+
+static bool conflict(const struct cuda_task *a, const struct cuda_task *b)
+{
+    for (int i = 0; i < a->touches; i++)
+        for (int j = 0; j < b->touches; j++)
+            if (meet(&a->touch[i], &b->touch[j])) return true;
+    return false;
+}
+
+// Of each task, a bit for every earlier one that is finished when it starts.
+struct ways {
+    uint64_t *bits;
+    size_t words;
+};
+
+static bool finished(const struct ways *w, int before, int task)
+{
+    return w->bits[(size_t)task * w->words + (size_t)before / 64] >> (before % 64) & 1u;
+}
+
+static void wait_for(struct ways *w, int before, int task)
+{
+    uint64_t *to = w->bits + (size_t)task * w->words;
+    const uint64_t *from = w->bits + (size_t)before * w->words;
+    for (size_t i = 0; i < w->words; i++) to[i] |= from[i];
+    to[before / 64] |= UINT64_C(1) << (before % 64);
+}
+
+// From the last to the first, so that what follows from a wait is known when it is come to: no wait is there twice over.
+static int find_waits(struct ways *w, const struct cuda_task *task, int t, int *after)
+{
+    int afters = 0;
+    for (int before = t - 1; before >= 0; before--) {
+        if (finished(w, before, t) || !conflict(&task[before], &task[t])) continue;
+        after[afters++] = before;
+        wait_for(w, before, t);
+    }
+    return afters;
+}
+
+// ---- lanes: where only so many may be under way, each lane is a chain
+
+struct lane {
+    int last;  // NONE: empty
+    int depth;
+};
+
+static bool among(const int *after, int afters, int t)
+{
+    for (int i = 0; i < afters; i++)
+        if (after[i] == t) return true;
+    return false;
+}
+
+// The lane whose end the task waits for anyway, the deepest of them; else one whose end is behind it; else the shallowest.
+static int choose_lane(const struct ways *w, const struct lane *lane, int lanes, int t, const int *after, int afters)
+{
+    int best = 0, worth = -1;
+    for (int i = 0; i < lanes; i++) {
+        bool end = lane[i].last != NONE && among(after, afters, lane[i].last);
+        bool behind = lane[i].last == NONE || finished(w, lane[i].last, t);
+        int rank = end ? 2 : behind ? 1 : 0;
+        bool better = rank == 2 ? lane[i].depth > lane[best].depth : rank == 0 && lane[i].depth < lane[best].depth;
+        if (rank > worth || (rank == worth && better)) best = i, worth = rank;
+    }
+    return best;
+}
+
+// Waits for the end of its lane too; waits that follow from that one go.
+static int queue_up(struct ways *w, int last, int t, int *after, int afters)
+{
+    if (last == NONE || finished(w, last, t)) return afters;
+    int left = 0;
+    for (int i = 0; i < afters; i++)
+        if (!finished(w, after[i], last)) after[left++] = after[i];
+    wait_for(w, last, t);
+    int at = left;
+    for (; at > 0 && after[at - 1] < last; at--) after[at] = after[at - 1];
+    after[at] = last;
+    return left + 1;
+}
+
+void cuda_lanes_find(struct cuda_task *task, int tasks, int lanes, struct arena *arena)
+{
+    size_t words = (size_t)tasks / 64 + 1;
+    struct ways w = {zalloc((size_t)(tasks + 1) * words * sizeof *w.bits), words};
+    struct lane lane[CUDA_LANES_MOST];
+    int *after = zalloc((size_t)(tasks + 1) * sizeof *after), first = NONE;
+    for (int i = 0; i < CUDA_LANES_MOST; i++) lane[i] = (struct lane){.last = NONE};
+    for (int t = 0; t < tasks; t++) {
+        if (task[t].touches == 0) continue;
+        int afters = find_waits(&w, task, t, after);
+        // A graph with several beginnings is nothing that capture promises: all begin behind the first.
+        if (first == NONE) first = t;
+        else if (afters == 0) wait_for(&w, after[afters++] = first, t);
+        if (lanes <= CUDA_LANES_MOST) {
+            task[t].lane = choose_lane(&w, lane, lanes, t, after, afters);
+            afters = queue_up(&w, lane[task[t].lane].last, t, after, afters);
+        }
+        task[t].depth = 1;
+        for (int i = 0; i < afters; i++)
+            if (task[t].depth <= task[after[i]].depth) task[t].depth = task[after[i]].depth + 1;
+        if (lanes <= CUDA_LANES_MOST) lane[task[t].lane] = (struct lane){t, task[t].depth};
+        task[t].afters = afters;
+        task[t].after = arena_alloc(arena, (size_t)(afters + 1) * sizeof *after);
+        memcpy(task[t].after, after, (size_t)afters * sizeof *after);
+    }
+    free(after);
+    free(w.bits);
+}
+
+// ---- capturing them
+
+static cudaStream_t stream_of(const struct cuda_lanes *l, int task)
+{
+    return l->task[task].urgent && task != l->first ? l->urgent : l->stream;
+}
+
+// What the stream is given next waits for these tasks and for nothing else.
+static int set_waits(struct cuda_lanes *l, cudaStream_t stream, const int *after, int afters)
+{
+    size_t count = 0, at = 0;
+    for (int i = 0; i < afters; i++) count += l->task[after[i]].lasts;
+    cudaGraphNode_t *node = arena_alloc(l->arena, (count + 1) * sizeof *node);
+    cudaGraphEdgeData *edge = arena_alloc(l->arena, (count + 1) * sizeof *edge);
+    for (int i = 0; i < afters; i++) {
+        const struct cuda_task *t = &l->task[after[i]];
+        for (size_t j = 0; j < t->lasts; j++) {
+            bool there = false;
+            for (size_t k = 0; k < at; k++) there |= node[k] == t->last[j];
+            if (!there) node[at] = t->last[j], edge[at++] = t->edge[j];
+        }
+    }
+    return cuda_check(cudaStreamUpdateCaptureDependencies(stream, node, edge, at, cudaStreamSetCaptureDependencies),
+                      "settling what a node waits for");
+}
+
+int cuda_lanes_enter(struct cuda_lanes *l, int task, cudaStream_t *stream)
+{
+    *stream = stream_of(l, task);
+    return task == l->first ? 0 : set_waits(l, *stream, l->task[task].after, l->task[task].afters);
+}
+
+int cuda_lanes_leave(struct cuda_lanes *l, int task)
+{
+    struct cuda_task *t = &l->task[task];
+    enum cudaStreamCaptureStatus status;
+    const cudaGraphNode_t *node = NULL;
+    const cudaGraphEdgeData *edge = NULL;
+    size_t count = 0;
+    TRY(cuda_check(cudaStreamGetCaptureInfo(stream_of(l, task), &status, NULL, NULL, &node, &edge, &count),
+                   "asking for what was captured"));
+    if (status != cudaStreamCaptureStatusActive) return fail(ERR_DEVICE, "cuda: the capture of a graph was broken off");
+    t->lasts = count;
+    t->last = arena_alloc(l->arena, (count + 1) * sizeof *t->last);
+    t->edge = arena_alloc(l->arena, (count + 1) * sizeof *t->edge);
+    if (count) memcpy(t->last, node, count * sizeof *node);
+    if (count && edge) memcpy(t->edge, edge, count * sizeof *edge);
+    if (task != l->first) return 0;
+    TRY(cuda_check(cudaEventRecord(l->fork, l->stream), "forking a capture"));
+    return cuda_check(cudaStreamWaitEvent(l->urgent, l->fork, 0), "forking a capture");
+}
+
+int cuda_lanes_join(struct cuda_lanes *l)
+{
+    bool *waited = arena_alloc(l->arena, (size_t)(l->tasks + 1) * sizeof *waited);
+    int *end = arena_alloc(l->arena, (size_t)(l->tasks + 1) * sizeof *end), ends = 0;
+    for (int t = 0; t < l->tasks; t++)
+        for (int i = 0; i < l->task[t].afters; i++) waited[l->task[t].after[i]] = true;
+    for (int t = 0; t < l->tasks; t++)
+        if (l->task[t].touches && !waited[t]) end[ends++] = t;
+    if (!ends) return 0;
+    TRY(set_waits(l, l->stream, end, ends));  // all is waited for; and the fork is joined as forks are
+    TRY(cuda_check(cudaEventRecord(l->fork, l->urgent), "joining a capture"));
+    return cuda_check(cudaStreamWaitEvent(l->stream, l->fork, 0), "joining a capture");
+}

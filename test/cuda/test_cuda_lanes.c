@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of a program may run at the same time: the waits of small programs as they must be, the record network's steps at
+// full size held to the bytes that they touch (compiled for addresses that nothing lies at, and never run). That
+// trainings leave the same bytes in whatever order stands in test_cuda_training.c.
+#include "runtime/cuda/cuda_lanes.h"
+#include "runtime/cuda/cuda_program.h"
+#include "test/emulate/emulate_test.h"
+#include "test/unit/fixture_trainer.h"
+
+#include <stdio.h>
+
+// ---- small programs: a word a task, in capitals what it writes and in small letters what it reads
+
+enum { SMALL = 8 };
+
+static void small(const char *const words[], int lanes, struct cuda_task task[SMALL], struct arena *arena)
+{
+    static const char bytes[26 * 64];
+    int tasks = 0;
+    memset(task, 0, SMALL * sizeof *task);
+    for (; words[tasks]; tasks++) {
+        size_t length = strlen(words[tasks]);
+        task[tasks].touch = arena_alloc(arena, (length + 1) * sizeof *task[tasks].touch);
+        for (const char *c = words[tasks]; *c; c++) {
+            bool written = *c < 'a';
+            const char *at = bytes + 64 * (*c - (written ? 'A' : 'a'));
+            task[tasks].touch[task[tasks].touches++] = (struct cuda_touch){at, 64, written};
+        }
+    }
+    cuda_lanes_find(task, tasks, lanes, arena);
+}
+
+static void waits(const struct cuda_task *t, const char *want)  // numbers, in the order in which they are found
+{
+    char got[SMALL + 1] = "";
+    for (int i = 0; i < t->afters; i++) got[i] = (char)('0' + t->after[i]);
+    assert_string_equal(got, want);
+}
+
+static void waits_for_the_bytes_it_needs(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct cuda_task task[SMALL];
+    // read after write, two readers beside each other, write after both have read, write after write
+    small((const char *const[]){"A", "aB", "aC", "abc", "A", "A", NULL}, CUDA_LANES_ALL, task, &arena);
+    static const char *const first[] = {"", "0", "0", "21", "3", "4"}, *const second[] = {"", "", "1", "1", "", "32"};
+    static const char *const chains[] = {"", "0", "0", "1", "2", "3"};
+    for (int i = 0; i < 6; i++) waits(&task[i], first[i]);
+    assert_int_equal(task[5].depth, 5);
+    // readers of the same do not wait; who needs nothing begins behind the first; a task that launches nothing is nothing
+    small((const char *const[]){"", "zA", "zB", "zC", "", "bcD", NULL}, CUDA_LANES_ALL, task, &arena);
+    for (int i = 0; i < 6; i++) waits(&task[i], second[i]);
+    assert_int_equal(task[4].depth, 0);
+    assert_int_equal(task[5].depth, 3);
+    // one lane is the order of the plan; two are two chains
+    small((const char *const[]){"A", "aB", "aC", "bD", "cE", "F", NULL}, 1, task, &arena);
+    for (int i = 1; i < 6; i++) waits(&task[i], (const char[]){(char)('0' + i - 1), 0});
+    small((const char *const[]){"A", "aB", "aC", "bD", "cE", "F", NULL}, 2, task, &arena);
+    for (int i = 0; i < 6; i++) waits(&task[i], chains[i]);
+    static const int lane[] = {0, 0, 1, 0, 1, 0};
+    for (int i = 0; i < 6; i++) assert_int_equal(task[i].lane, lane[i]);
+    arena_free(&arena);
+}
+
+static void ranges_meet_where_they_overlap(void **state)
+{
+    (void)state;
+    static const char bytes[100];
+    static const struct {
+        size_t at, bytes;
+        bool meets;
+    } cases[] = {{0, 40, false}, {0, 41, true}, {40, 1, true}, {45, 5, true}, {30, 50, true}, {59, 1, true},
+                 {60, 40, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena arena = {0};
+        struct cuda_touch touch[] = {{bytes, 0, true}, {bytes + 40, 20, true}, {bytes + cases[i].at, cases[i].bytes, false}};
+        struct cuda_task task[3];
+        for (int t = 0; t < 3; t++) task[t] = (struct cuda_task){.touch = &touch[t], .touches = 1};
+        cuda_lanes_find(task, 3, CUDA_LANES_ALL, &arena);
+        waits(&task[2], cases[i].meets ? "1" : "0");
+        arena_free(&arena);
+    }
+}
+
+// ---- the record network, planned at full size
+
+struct placed {
+    struct bench bench;
+    struct device_type type;
+    const struct plan *plan;  // of the step at full resolution
+    const struct cuda_task *task;
+    int tasks;
+};
+
+static size_t round_up(size_t n) { return (n + 255) / 256 * 256; }
+
+// As session_ready does it, but with addresses beside each other that hold nothing: compiling only counts with them.
+static void place(struct session *s)
+{
+    char *at = (char *)((uintptr_t)1 << 40);
+    for (int i = 0; i < s->store->count; at += round_up(slot_bytes(s->store->slot[i++]))) s->store->slot[i]->device = at;
+    for (int i = 0; i < s->programs; at += round_up(s->plan[i++]->kept_bytes)) s->plan[i]->kept = at;
+    s->slab = at;
+    for (int i = 0; i < s->programs; i++)
+        if (s->device->type->compile(s->device, s->plan[i], s->slab, &s->program[i]) < 0) fail_msg("%s", error_text());
+}
+
+static void open_placed(struct placed *p, const char *const settings[], bool overlaps)
+{
+    bench_open(&p->bench, "cuda", 1, 50000, 10000, "fulcrum-e1", settings);
+    p->type = *p->bench.device->type;
+    p->type.overlaps = overlaps;
+    p->bench.device->type = &p->type;
+    if (trainer_new(&p->bench.choice, &p->bench.trainer) < 0) fail_msg("%s", error_text());
+    struct trainer *t = p->bench.trainer;
+    emulate_late(EMULATE_NEVER);
+    place(t->session);
+    int last = t->program[t->steps - 1];
+    p->plan = t->session->plan[last];
+    p->task = cuda_program_tasks(t->session->program[last], &p->tasks);
+}
+
+static void close_placed(struct placed *p)
+{
+    struct session *s = p->bench.trainer->session;
+    for (int i = 0; i < s->store->count; i++) s->store->slot[i]->device = NULL;
+    for (int i = 0; i < s->programs; i++) s->plan[i]->kept = NULL;
+    s->slab = NULL;
+    bench_close(&p->bench);
+    emulate_late(EMULATE_AT_ONCE);
+}
+
+// Of the longest way, how many tasks each phase has.
+static void longest(const struct placed *p, int way[3], int all[3])
+{
+    int at = 0;
+    memset(way, 0, 3 * sizeof *way);
+    memset(all, 0, 3 * sizeof *all);
+    for (int t = 0; t < p->tasks; t++) {
+        if (p->task[t].depth > p->task[at].depth) at = t;
+        if (p->task[t].touches) all[t ? p->plan->graph->node[p->plan->order[t - 1]].phase : PHASE_FORWARD]++;
+    }
+    for (;;) {
+        way[at ? p->plan->graph->node[p->plan->order[at - 1]].phase : PHASE_FORWARD]++;
+        int next = NONE;
+        for (int i = 0; i < p->task[at].afters; i++)
+            if (p->task[p->task[at].after[i]].depth == p->task[at].depth - 1) next = p->task[at].after[i];
+        if (next == NONE) return;
+        at = next;
+    }
+}
+
+static int total(const int by_phase[3]) { return by_phase[0] + by_phase[1] + by_phase[2]; }
+
+// Newton-Schulz of six filter banks: nine products in a chain each, and no bank waits for another.
+static void chains_of_the_update_are_apart(void **state)
+{
+    (void)state;
+    static const char *const settings[] = {"precision=f16", NULL};
+    int way[2][3], all[2][3];
+    double bytes[2];
+    for (int i = 0; i < 2; i++) {
+        struct placed p;
+        open_placed(&p, settings, i == 1);
+        longest(&p, way[i], all[i]);
+        bytes[i] = (double)p.bench.trainer->session->memory_total;
+        print_message("%s: %d of %d nodes on the longest way (forward %d of %d, backward %d of %d, update %d of %d), %.1f MB\n",
+                      i ? "apart" : "shared", total(way[i]), total(all[i]), way[i][0], all[i][0], way[i][1], all[i][1],
+                      way[i][2], all[i][2], bytes[i] / 1e6);
+        close_placed(&p);
+    }
+    assert_in_range(way[1][2], 9, 14);
+    assert_true(way[0][2] > 50);
+    assert_true(bytes[1] < 1.08 * bytes[0]);
+}
+
+// ---- nobody writes what another touches at the same time, counted from the plan alone
+
+// The bytes of a node: its inputs, its outputs, its scratch. Filters may be read as copies, which task 0 makes: left out.
+static int bytes_of_node(const struct plan *plan, char *slab, int at, struct cuda_touch touch[MAX_IN + MAX_OUT + 1])
+{
+    const struct graph *g = plan->graph;
+    const struct node *n = &g->node[plan->order[at]];
+    int touches = 0, filters = n->op == OP_CONV ? 1 : n->op == OP_CONV_DGRAD ? 0 : NONE;
+    for (int i = 0; i < MAX_IN; i++)
+        if (n->in[i] != NONE && i != filters)
+            touch[touches++] = (struct cuda_touch){plan_address(plan, slab, n->in[i]), value_bytes(&g->value[n->in[i]]), false};
+    for (int i = 0; i < MAX_OUT; i++)
+        if (n->out[i] != NONE)
+            touch[touches++] = (struct cuda_touch){plan_address(plan, slab, n->out[i]), value_bytes(&g->value[n->out[i]]), true};
+    if (plan->work_bytes[at])
+        touch[touches++] = (struct cuda_touch){slab + plan->work_offset[at], plan->work_bytes[at], true};
+    return touches;
+}
+
+static bool apart(const struct plan *plan, char *slab, int one, int other)
+{
+    struct cuda_touch a[MAX_IN + MAX_OUT + 1], b[MAX_IN + MAX_OUT + 1];
+    int as = bytes_of_node(plan, slab, one, a), bs = bytes_of_node(plan, slab, other, b);
+    for (int i = 0; i < as; i++)
+        for (int j = 0; j < bs; j++)
+            if ((a[i].written || b[j].written) && (const char *)a[i].at < (const char *)b[j].at + b[j].bytes &&
+                (const char *)b[j].at < (const char *)a[i].at + a[i].bytes)
+                return false;
+    return true;
+}
+
+static int hold_program(const struct session *s, int program)
+{
+    int tasks, free_pairs = 0;
+    const struct plan *plan = s->plan[program];
+    const struct cuda_task *task = cuda_program_tasks(s->program[program], &tasks);
+    bool *way = zalloc((size_t)tasks * (size_t)tasks);  // from, to
+    assert_int_equal(tasks, plan->count + 1);
+    for (int t = 0; t < tasks; t++)
+        for (int i = 0; i < task[t].afters; i++) {
+            assert_in_range(task[t].after[i], 0, t - 1);
+            for (int from = 0; from < t; from++)
+                way[from * tasks + t] |= from == task[t].after[i] || way[from * tasks + task[t].after[i]];
+        }
+    for (int t = 1; t < tasks; t++) {
+        if (task[t].touches && task[0].touches) assert_true(way[t]);
+        for (int from = 1; from < t; from++) {
+            if (!task[t].touches || !task[from].touches || way[from * tasks + t]) continue;
+            free_pairs++;
+            if (!apart(plan, s->slab, from - 1, t - 1))
+                fail_msg("graph %s: %s %s and %s %s", plan->graph->name, op_table[plan->graph->node[from - 1].op].name,
+                         plan->graph->node[from - 1].scope, op_table[plan->graph->node[t - 1].op].name,
+                         plan->graph->node[t - 1].scope);
+        }
+    }
+    free(way);
+    return free_pairs;
+}
+
+static void nobody_writes_what_another_touches(void **state)
+{
+    (void)state;
+    static const char *const precisions[] = {"precision=f16", "precision=f32"}, *const lanes[] = {"all", "4", "1"};
+    for (int i = 0; i < 6; i++) {
+        struct placed p;
+        int pairs = 0;
+        setenv("DAWN_CUDA_LANES", lanes[i / 2], 1);
+        open_placed(&p, (const char *const[]){precisions[i % 2], NULL}, true);
+        unsetenv("DAWN_CUDA_LANES");
+        const struct session *s = p.bench.trainer->session;
+        for (int k = 0; k < s->programs; k++) pairs += s->plan[k]->count ? hold_program(s, k) : 0;
+        print_message("%s, %s lanes: %d pairs of nodes may run at the same time\n", precisions[i % 2], lanes[i / 2], pairs);
+        assert_true(i / 2 == 2 ? pairs == 0 : pairs > 100);
+        close_placed(&p);
+    }
+}
+
+static void lanes_are_a_number_or_all(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"0", "9", "12", "many"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct device *d = NULL;
+        setenv("DAWN_CUDA_LANES", wrong[i], 1);
+        assert_int_equal(device_open("cuda", 1, &d), ERR_USAGE);
+        assert_non_null(strstr(error_text(), "DAWN_CUDA_LANES is 1 to 8, or all, not"));
+    }
+    unsetenv("DAWN_CUDA_LANES");
+    assert_int_equal(emulate_counts().streams, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(waits_for_the_bytes_it_needs),
+        cmocka_unit_test(ranges_meet_where_they_overlap),
+        cmocka_unit_test(chains_of_the_update_are_apart),
+        cmocka_unit_test(nobody_writes_what_another_touches),
+        cmocka_unit_test(lanes_are_a_number_or_all),
+    };
+    return cmocka_run_group_tests_name("cuda lanes", tests, NULL, NULL);
+}
