@@ -93,8 +93,8 @@ static int switch_read(const char *name, bool *into)  // from the environment; s
 static int lanes_read(int *into)
 {
     const char *word = getenv("DAWN_CUDA_LANES");
-    *into = CUDA_LANES_ALL;
-    if (!word || !*word || strcmp(word, "all") == 0) return 0;
+    *into = word && strcmp(word, "all") == 0 ? CUDA_LANES_ALL : 1;
+    if (!word || !*word || *into != 1) return 0;
     if (word[1] || word[0] < '1' || word[0] > '0' + CUDA_LANES_MOST)
         return fail(ERR_USAGE, "DAWN_CUDA_LANES is 1 to %d, or all, not \"%.40s\"", CUDA_LANES_MOST, word);
     *into = word[0] - '0';

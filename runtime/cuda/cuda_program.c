@@ -5,7 +5,8 @@
 //
 // For finding faults three variables of the environment are read when a device is opened:
 //   DAWN_CUDA_GRAPHS=off   runs step by step instead of replaying a graph; results are the same bytes
-//   DAWN_CUDA_LANES=1      replays in the order of the plan, one after another; to 8: so many at once; all: what can be
+//   DAWN_CUDA_LANES=2      to 8: so many nodes at once, where bytes allow it; all: as many as can be. 1, the default,
+//                          replays in the order of the plan, one after another
 //   DAWN_CUDA_SYNC=on      also waits after every step, so that a failure on the card names the node
 #include "runtime/cuda/cuda_program.h"
 
@@ -154,16 +155,18 @@ const struct cuda_task *cuda_program_tasks(const struct program *p, int *tasks)
 static int capture(struct program *p)
 {
     cudaGraph_t graph = NULL;
-    TRY(cuda_check(cudaEventCreateWithFlags(&p->lanes.fork, cudaEventDisableTiming), "making an event"));
+    bool beside = p->cuda->lanes != 1;
+    if (beside) TRY(cuda_check(cudaEventCreateWithFlags(&p->lanes.fork, cudaEventDisableTiming), "making an event"));
     cudaError_t error = cudaStreamBeginCapture(p->cuda->stream, cudaStreamCaptureModeRelaxed);
     int rc = cuda_check(error, "capturing a graph");
     if (rc == 0) {
-        rc = p->cuda->lanes == 1 ? launch_all(p) : launch_beside(p);
+        rc = beside ? launch_beside(p) : launch_all(p);
         error = cudaStreamEndCapture(p->cuda->stream, &graph);  // always, else the stream is lost
     }
-    (void)cudaEventDestroy(p->lanes.fork);
+    if (beside) (void)cudaEventDestroy(p->lanes.fork);
     if (rc == 0 && error != cudaSuccess) rc = cuda_check(error, "ending the capture of a graph");
-    if (rc == 0) rc = cuda_check(cudaGraphInstantiate(&p->replay, graph, 0), "making a captured graph ready");
+    unsigned flags = beside ? cudaGraphInstantiateFlagUseNodePriority : 0;  // without it priorities are forgotten
+    if (rc == 0) rc = cuda_check(cudaGraphInstantiate(&p->replay, graph, flags), "making a captured graph ready");
     if (rc == 0) rc = cuda_check(cudaGraphUpload(p->replay, p->cuda->stream), "sending a captured graph to the card");
     if (graph) (void)cudaGraphDestroy(graph);
     return rc;

@@ -114,7 +114,9 @@ static void a_launch_that_fails_names_the_node(void **state)
         "cudaEventCreateWithFlags", "cudaStreamBeginCapture", "cudaStreamUpdateCaptureDependencies", "cudaStreamGetCaptureInfo",
         "cudaEventRecord", "cudaStreamWaitEvent", "cudaGraphInstantiate"};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        setenv("DAWN_CUDA_LANES", "all", 1);
         s = small_on("on", "off");
+        unsetenv("DAWN_CUDA_LANES");
         emulate_fail(calls[i], cudaErrorMemoryAllocation);
         assert_int_equal(session_ready(s), ERR_MEMORY);
         session_done(s);
