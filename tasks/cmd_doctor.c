@@ -122,14 +122,15 @@ static enum verdict closed(int rc, bool asked)
     return !asked && (rc == ERR_MISSING || rc == ERR_UNSUPPORTED) ? MISSING : BROKEN;
 }
 
-static void one_device(struct report *r, const struct device_type *type, bool asked, int threads)
+// `wanted`: the device that was asked for, "cuda:1", when it is of this type; else NULL.
+static void one_device(struct report *r, const struct device_type *type, const char *wanted, int threads)
 {
     struct device *device;
     struct device_facts f;
     struct text line = {0};
-    int rc = device_open(type->name, threads, &device);
+    int rc = device_open(wanted ? wanted : type->name, threads, &device);
     if (rc < 0) {
-        find(r, closed(rc, asked), type->name, error_text(), NULL);
+        find(r, closed(rc, wanted != NULL), type->name, error_text(), NULL);
         return;
     }
     rc = device_check(device);
@@ -147,7 +148,7 @@ static void devices(struct report *r, const char *wanted, int threads)
     for (int i = 0; device_types[i]; i++) {
         size_t length = strlen(device_types[i]->name);
         bool asked = wanted && !strncmp(wanted, device_types[i]->name, length) && (!wanted[length] || wanted[length] == ':');
-        one_device(r, device_types[i], asked, threads);
+        one_device(r, device_types[i], asked ? wanted : NULL, threads);
     }
 }
 

@@ -258,6 +258,7 @@ static void test_errors_have_names(void **state)
     (void)state;
     struct device *d = NULL;
     REFUSED(device_open("cpuu", 1, &d), "did you mean \"cpu\"");
+    REFUSED(device_open("gpu", 1, &d), "did you mean \"cuda\"");
     REFUSED(device_open("zebrafish", 1, &d), "cuda, cpu, ref, null");
     REFUSED(device_open("cpu:1", 1, &d), "number 1");
     REFUSED(device_open("cpu:x", 1, &d), "cpu:0");
