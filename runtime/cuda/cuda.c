@@ -80,14 +80,43 @@ static int card_read(struct cuda_device *cuda)
     return 0;
 }
 
-static int switch_read(const char *name, bool *into)  // from the environment; stays as it is when not there
+enum { WORDS = 3 };
+static const struct {
+    const char *name;         // in the environment, behind PREFIX
+    const char *word[WORDS];  // for 0, 1, ...
+    int normal;
+    const char *choice;       // the words as a sentence has them
+    size_t at;
+} switches[] = {
+#define SWITCH(field) offsetof(struct cuda_switches, field)
+    {"GRAPHS", {"off", "on"}, 1, "on or off", SWITCH(graphs)},
+    {"SYNC", {"off", "on"}, 0, "on or off", SWITCH(sync)},
+    {"TUNE", {"off", "on"}, 0, "on or off", SWITCH(tune)},
+    {"TF32", {"off", "on"}, 0, "on or off", SWITCH(tf32)},
+    {"CACHE", {"off", "on"}, 1, "on or off", SWITCH(cache)},
+    {"CONV", {"auto", "own", "cudnn"}, CONV_AUTO, "auto, own or cudnn", SWITCH(conv)},
+    {"BLAS", {"auto", "off", "always"}, BLAS_AUTO, "auto, off or always", SWITCH(blas)},
+#undef SWITCH
+};
+enum { SWITCHES = sizeof switches / sizeof *switches };
+_Static_assert(sizeof(struct cuda_switches) == SWITCHES * sizeof(int), "every switch is an int and in the table");
+
+#define PREFIX "DAWN_CUDA_"
+
+static int switch_read(int which, struct cuda_switches *set)
 {
+    char name[32];
+    snprintf(name, sizeof name, PREFIX "%s", switches[which].name);
     const char *word = getenv(name);
+    int *into = (int *)((char *)set + switches[which].at);
+    *into = switches[which].normal;
     if (!word || !*word) return 0;
-    bool on = strcmp(word, "on") == 0;
-    if (!on && strcmp(word, "off") != 0) return fail(ERR_USAGE, "%s is on or off, not \"%.40s\"", name, word);
-    *into = on;
-    return 0;
+    for (int i = 0; i < WORDS && switches[which].word[i]; i++) {
+        if (strcmp(word, switches[which].word[i]) != 0) continue;
+        *into = i;
+        return 0;
+    }
+    return fail(ERR_USAGE, "%s is %s, not \"%.40s\"", name, switches[which].choice, word);
 }
 
 static int lanes_read(int *into)
@@ -118,10 +147,9 @@ int cuda_choose(struct cuda_device *cuda)
 
 static int begin(struct cuda_device *cuda)
 {
-    cuda->graphs = true;
-    TRY(switch_read("DAWN_CUDA_GRAPHS", &cuda->graphs));
-    TRY(switch_read("DAWN_CUDA_SYNC", &cuda->sync));
-    if (cuda->sync) cuda->graphs = false;
+    for (int i = 0; i < SWITCHES; i++) TRY(switch_read(i, &cuda->set));
+    cuda->sync = cuda->set.sync;
+    cuda->graphs = cuda->set.graphs && !cuda->sync;
     TRY(lanes_read(&cuda->lanes));
     TRY(driver_ready());
     TRY(card_chosen(cuda->index));
@@ -224,8 +252,7 @@ static int cuda_workspace(struct device *device, const struct graph *g, const st
 
 // ---- facts
 
-// The driver's version as people know it ("580.95.05"), from the kernel's module; "" where that is not shown.
-static void driver_text(char *into, size_t room)
+void cuda_driver_text(char *into, size_t room)
 {
     into[0] = '\0';
     FILE *f = fopen("/sys/module/nvidia/version", "re");
@@ -235,19 +262,33 @@ static void driver_text(char *into, size_t room)
     fclose(f);
 }
 
+// Adds the switches that are not as they normally are, because some change what is computed: "; TUNE=on, TF32=on".
+static void switches_text(const struct cuda_switches *set, char *into, size_t room)
+{
+    const char *between = "; ";
+    for (int i = 0; i < SWITCHES; i++) {
+        int value = *(const int *)((const char *)set + switches[i].at);
+        size_t used = strlen(into);
+        if (value == switches[i].normal) continue;
+        snprintf(into + used, room - used, "%s%s=%s", between, switches[i].name, switches[i].word[value]);
+        between = ", ";
+    }
+}
+
 static void library_text(const struct cuda_device *cuda, char *into, size_t room)
 {
     int runtime = 0, driver = 0;
     char version[32], dnn[48];
     (void)cudaRuntimeGetVersion(&runtime);
     (void)cudaDriverGetVersion(&driver);
-    driver_text(version, sizeof version);
+    cuda_driver_text(version, sizeof version);
     if (!*version) snprintf(version, sizeof version, "for CUDA %d.%d", driver / MAJOR, driver % MAJOR / MINOR);
     if (cuda->dnn_version)  // 91900 is 9.19.0
         snprintf(dnn, sizeof dnn, "cuDNN %d.%d", (int)(cuda->dnn_version / 10000), (int)(cuda->dnn_version / 100 % 100));
     else
         snprintf(dnn, sizeof dnn, "built for cuDNN %d.%d", CUDNN_MAJOR, CUDNN_MINOR);
     snprintf(into, room, "CUDA %d.%d, %s, driver %s", runtime / MAJOR, runtime % MAJOR / MINOR, dnn, version);
+    switches_text(&cuda->set, into, room);
 }
 
 static int cuda_facts(struct device *device, struct device_facts *facts)
@@ -261,7 +302,7 @@ static int cuda_facts(struct device *device, struct device_facts *facts)
              cuda->minor, cuda->processors);
     library_text(cuda, facts->library, sizeof facts->library);
     snprintf(facts->card, sizeof facts->card, "%.90s", cuda->name);
-    driver_text(facts->driver, sizeof facts->driver);
+    cuda_driver_text(facts->driver, sizeof facts->driver);
     facts->threads = 1;
     facts->memory = free_bytes;
     facts->fast[F16] = facts->fast[BF16] = true;

@@ -25,6 +25,14 @@ struct blas;        // cuBLASLt (cuda_matmul.c)
 struct cuda_memory; // cuda_memory.c
 struct cuda_meter;  // NVML (cuda_meter.c)
 
+// What DAWN_CUDA_* in the environment says (docs/cuda.md), read once, when the device is opened. The switches that are on or
+// off come first, as 1 or 0.
+struct cuda_switches {
+    int graphs, sync, tune, tf32, cache;
+    enum cuda_convolver { CONV_AUTO, CONV_OWN, CONV_CUDNN } conv;
+    enum cuda_multiplier { BLAS_AUTO, BLAS_OFF, BLAS_ALWAYS } blas;
+};
+
 struct cuda_device {
     struct device base;
     int index;
@@ -41,8 +49,9 @@ struct cuda_device {
     size_t dnn_version;   // what the loaded cuDNN calls itself (91900); 0: not loaded
     struct cuda_memory *pool;
     struct cuda_meter *meter;  // NULL until energy is asked for
-    bool graphs;          // programs are replayed as CUDA graphs (DAWN_CUDA_GRAPHS=off: step by step)
-    bool sync;            // every step is waited for (DAWN_CUDA_SYNC=on), so that a failure has a name; no graphs then
+    struct cuda_switches set;
+    bool graphs;          // programs are replayed as CUDA graphs (set.graphs and not set.sync), else step by step
+    bool sync;            // every step is waited for (set.sync), so that a failure has a name
     char ran[64];         // the graph that ran last, for the sentence when the card fails behind our back
 };
 
@@ -85,6 +94,9 @@ struct cuda_op {
 
 // Makes the card of a device the one that this thread's calls are for; a program may have several open.
 int cuda_choose(struct cuda_device *) MUST_CHECK;
+
+// The driver's version as people know it ("580.95.05"), from the kernel's module; "" where that is not shown.
+void cuda_driver_text(char *into, size_t room);
 
 // The address of input i in type `to`: itself, or the copy that cuda_weights.c keeps (cuda_op.copies named it).
 const void *cuda_weight(const struct cuda_step *, int i, enum dtype to);

@@ -62,12 +62,11 @@ enum { ALIGNED = 16, WORK_ALIGNED = 256 };
 
 static int64_t pitch_of(bool turned, int64_t rows, int64_t columns) { return turned ? rows : columns; }
 
-bool cuda_blas_takes(const struct k_matmul *p)
+bool cuda_blas_takes(const struct cuda_device *cuda, const struct k_matmul *p)
 {
-    const char *word = getenv("DAWN_CUDA_BLAS");
-    if (word && strcmp(word, "off") == 0) return false;
+    if (cuda->set.blas == BLAS_OFF) return false;
     double operations = 2.0 * p->m * p->n * p->k * (double)p->batch;
-    if (operations < 0x1p31 && !(word && strcmp(word, "always") == 0)) return false;
+    if (operations < 0x1p31 && cuda->set.blas != BLAS_ALWAYS) return false;
     if (p->a_type != p->b_type || p->batch > INT32_MAX) return false;
     if (p->out != F32 && p->out != p->a_type) return false;
     int64_t in = (int64_t)dtype_size(p->a_type), out = (int64_t)dtype_size(p->out);

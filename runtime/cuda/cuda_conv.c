@@ -9,7 +9,6 @@
 #include "runtime/cuda/cuda.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "runtime/cuda/dnn.h"
 #include "runtime/cuda/k_conv.h"
@@ -79,7 +78,9 @@ static int open_dnn(struct cuda_device *cuda)
     memcpy(machine.card, cuda->name, sizeof machine.card);
     TRY(cuda_check(cudaDriverGetVersion(&machine.driver), "asking for versions"));
     TRY(cuda_check(cudaRuntimeGetVersion(&machine.runtime), "asking for versions"));
-    int rc = dnn_open(&machine, dnn_settings_default(), &cuda->dnn);
+    struct dnn_settings settings = dnn_settings_default();
+    settings.tf32 = cuda->set.tf32, settings.tune = cuda->set.tune, settings.cache = cuda->set.cache;
+    int rc = dnn_open(&machine, settings, &cuda->dnn);
     if (rc == ERR_MISSING) {
         char why[ERROR_TEXT_MAX];
         snprintf(why, sizeof why, "%s", error_text());
@@ -96,23 +97,22 @@ static int open_dnn(struct cuda_device *cuda)
 // Below some millions of operations the launch is what costs, and loading the library would cost more than a run; and
 // where a 16-bit result would be rounded twice, before the bias and behind it, only size makes up for it.
 // DAWN_CUDA_CONV=own or =cudnn (whatever the size and type) is for comparing the two.
-static bool worth_dnn(const struct conv *c)
+static bool worth_dnn(const struct cuda_device *cuda, const struct conv *c)
 {
     const double least = c->fused && c->problem.type != F32 ? 1e7 : 1e6;
     const struct dnn_problem *p = &c->problem;
-    const char *who = getenv("DAWN_CUDA_CONV");
     size_t size = dtype_size(p->type);
     bool fits = c->groups == 1 && (size_t)p->c * size % 16 == 0 && (size_t)p->k * size % 16 == 0;
-    if (!fits || (who && strcmp(who, "own") == 0)) return false;
-    if (who && strcmp(who, "cudnn") == 0) return true;
-    return p->c >= 8 && flops_of(p) >= least && (p->type != F32 || dnn_settings_default().tf32);
+    if (!fits || cuda->set.conv == CONV_OWN) return false;
+    if (cuda->set.conv == CONV_CUDNN) return true;
+    return p->c >= 8 && flops_of(p) >= least && (p->type != F32 || cuda->set.tf32);
 }
 
 // *plan is NULL where own kernels do it. The answer is the same each time, because plans are remembered.
 static int conv_route(struct cuda_device *cuda, const struct conv *c, const struct dnn_plan **plan)
 {
     *plan = NULL;
-    if (worth_dnn(c)) {
+    if (worth_dnn(cuda, c)) {
         TRY(open_dnn(cuda));
         int rc = dnn_plan(cuda->dnn, &c->problem, plan);
         if (rc == 0 || rc != ERR_UNSUPPORTED) return rc;

@@ -31,10 +31,9 @@ static int matmul_supports(struct cuda_device *cuda, const struct graph *g, cons
 
 static size_t matmul_workspace(struct cuda_device *cuda, const struct graph *g, const struct node *n)
 {
-    (void)cuda;
     struct k_matmul p = matmul_of(g, n);
     size_t own = k_matmul_work(&p);
-    return cuda_blas_takes(&p) && own < CUDA_BLAS_WORK ? (size_t)CUDA_BLAS_WORK : own;
+    return cuda_blas_takes(cuda, &p) && own < CUDA_BLAS_WORK ? (size_t)CUDA_BLAS_WORK : own;
 }
 
 static int matmul_prepare(struct cuda_step *s)
@@ -42,7 +41,7 @@ static int matmul_prepare(struct cuda_step *s)
     struct k_matmul p = matmul_of(s->graph, s->node);
     if (!s->out[0]) return 0;
     p.a = s->in[0], p.b = s->in[1], p.c = s->in[2], p.y = s->out[0], p.work = s->work;
-    if (cuda_blas_takes(&p)) {
+    if (cuda_blas_takes(s->cuda, &p)) {
         int rc = cuda_blas_prepare(s, &p);
         if (rc != ERR_UNSUPPORTED) return rc;
     }

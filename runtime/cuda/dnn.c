@@ -29,17 +29,10 @@ static const struct cuda_library library = {
 
 // ---- opening
 
-static bool says(const char *variable, const char *word)
-{
-    const char *value = getenv(variable);
-    return value && strcmp(value, word) == 0;
-}
-
 struct dnn_settings dnn_settings_default(void)
 {
     // A quarter of a GB: the engines that are worth having want a few MB at most (test_dnn_plans).
-    return (struct dnn_settings){.tf32 = says("DAWN_CUDA_TF32", "on"), .tune = says("DAWN_CUDA_TUNE", "on"),
-                                 .cache = !says("DAWN_CUDA_CACHE", "off"), .workspace = 256 << 20};
+    return (struct dnn_settings){.cache = true, .workspace = 256 << 20};
 }
 
 static void read_cache(struct dnn *dnn, const struct dnn_machine *m)

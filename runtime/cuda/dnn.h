@@ -41,7 +41,7 @@ struct dnn_settings {
     bool cache;              // keep choices in a file
     size_t workspace;        // most bytes an engine may want
 };
-// From the environment: DAWN_CUDA_TF32=on, DAWN_CUDA_TUNE=on, DAWN_CUDA_CACHE=off.
+// Without TF32 and timing, with a file.
 struct dnn_settings dnn_settings_default(void);
 
 struct dnn;

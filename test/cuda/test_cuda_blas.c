@@ -25,31 +25,30 @@ static struct k_matmul product(int m, int n, int k, enum dtype type)
 static void test_which(void **state)
 {
     (void)state;
-    unsetenv("DAWN_CUDA_BLAS");
+    struct cuda_device cuda = {.set.blas = BLAS_AUTO};
     // Newton-Schulz and the head of the record network are ours.
     const int own[][3] = {{256, 256, 2304}, {256, 2304, 256}, {256, 256, 256}, {2000, 10, 256}, {2000, 256, 10}};
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
         struct k_matmul p = product(own[i][0], own[i][1], own[i][2], F32);
-        assert_false(cuda_blas_takes(&p));
+        assert_false(cuda_blas_takes(&cuda, &p));
     }
     struct k_matmul p = product(1024, 1024, 1024, F16);
-    assert_true(cuda_blas_takes(&p));
+    assert_true(cuda_blas_takes(&cuda, &p));
     p.out = F32;
-    assert_true(cuda_blas_takes(&p));
+    assert_true(cuda_blas_takes(&cuda, &p));
     p.b_type = F32;
-    assert_false(cuda_blas_takes(&p));
+    assert_false(cuda_blas_takes(&cuda, &p));
     p = product(1024, 1024, 1028, F16);  // rows of a begin at multiples of 8 bytes
-    assert_false(cuda_blas_takes(&p));
+    assert_false(cuda_blas_takes(&cuda, &p));
     p.ta = true;
-    assert_true(cuda_blas_takes(&p));
+    assert_true(cuda_blas_takes(&cuda, &p));
     p = product(1024, 1024, 1023, F32);
-    assert_false(cuda_blas_takes(&p));
+    assert_false(cuda_blas_takes(&cuda, &p));
     p = product(512, 512, 512, BF16);
     p.batch = 8;
-    assert_true(cuda_blas_takes(&p));
-    setenv("DAWN_CUDA_BLAS", "off", 1);
-    assert_false(cuda_blas_takes(&p));
-    unsetenv("DAWN_CUDA_BLAS");
+    assert_true(cuda_blas_takes(&cuda, &p));
+    cuda.set.blas = BLAS_OFF;
+    assert_false(cuda_blas_takes(&cuda, &p));
 }
 
 static void test_not_loaded(void **state)

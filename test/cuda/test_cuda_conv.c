@@ -81,12 +81,21 @@ static struct cuda_device *open_card(void)
     return (struct cuda_device *)device;
 }
 
+static struct dnn_settings settings;  // as a test wants them
+
+static struct dnn_settings without_file(void)
+{
+    struct dnn_settings s = dnn_settings_default();
+    s.cache = false;
+    return s;
+}
+
 static struct dnn *open_dnn(const struct cuda_device *cuda, const char *card)
 {
     struct dnn_machine machine = {.major = cuda->major, .minor = cuda->minor, .stream = cuda->stream};
     struct dnn *dnn;
     snprintf(machine.card, sizeof machine.card, "%s", card);
-    if (dnn_open(&machine, dnn_settings_default(), &dnn) < 0) fail_msg("%s", error_text());
+    if (dnn_open(&machine, settings, &dnn) < 0) fail_msg("%s", error_text());
     return dnn;
 }
 
@@ -116,12 +125,12 @@ static void test_engines(void **state)
         assert_int_equal(a->workspace, 4160);
     }
     dnn_close(dnn);
-    setenv("DAWN_CUDA_TF32", "on", 1);
+    settings.tf32 = true;
     dnn = open_dnn(cuda, "engines");
     b = plan_of(dnn, f32);
     if (dnn_version(dnn) == PRETEND) assert_int_equal(b->engine, 67);  // which has tensor cores
     dnn_close(dnn);
-    unsetenv("DAWN_CUDA_TF32");
+    settings.tf32 = false;
     device_close(&cuda->base);
 }
 
@@ -135,7 +144,7 @@ static int fresh_folder(void **state)
     snprintf(folder, sizeof folder, "/tmp/dawn-test-XXXXXX");
     if (!mkdtemp(folder)) return -1;
     setenv("XDG_CACHE_HOME", folder, 1);
-    unsetenv("DAWN_CUDA_CACHE");
+    settings.cache = true;
     return 0;
 }
 
@@ -144,7 +153,7 @@ static int remove_folder(void **state)
     (void)state;
     char command[96];
     snprintf(command, sizeof command, "rm -rf %s", folder);
-    setenv("DAWN_CUDA_CACHE", "off", 1);
+    settings = without_file();
     return system(command);
 }
 
@@ -211,10 +220,9 @@ static void test_remembered(void **state)
     assert_false(once(cuda, "a card", &engine, NULL));
     assert_false(once(cuda, "a card", &engine, NULL));
     assert_int_equal(rmdir(path), 0);
-    setenv("DAWN_CUDA_CACHE", "off", 1);
+    settings.cache = false;
     assert_false(once(cuda, "a card", &engine, NULL));
     assert_false(file_exists(path));
-    unsetenv("DAWN_CUDA_CACHE");
     free(bytes);
     free(path);
     device_close(&cuda->base);
@@ -256,14 +264,14 @@ static void test_timed(void **state)
     struct cuda_device *cuda = open_card();
     int64_t engine, again;
     assert_false(once(cuda, "a timed card", &engine, NULL));
-    setenv("DAWN_CUDA_TUNE", "on", 1);
+    settings.tune = true;
     assert_false(once(cuda, "a timed card", &engine, NULL));  // known, but not timed
     assert_true(once(cuda, "a timed card", &again, NULL));
     assert_int_equal(engine, again);
     struct dnn *dnn = open_dnn(cuda, "a timed card");
     assert_true(plan_of(dnn, small)->ns > 0);
     dnn_close(dnn);
-    unsetenv("DAWN_CUDA_TUNE");
+    settings.tune = false;
     assert_true(once(cuda, "a timed card", &again, NULL));  // what was timed stays
     assert_int_equal(engine, again);
     device_close(&cuda->base);
@@ -369,6 +377,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_timed, fresh_folder, remove_folder),
         cmocka_unit_test(test_pretend_is_strict),
     };
-    setenv("DAWN_CUDA_CACHE", "off", 1);  // but where a test has a folder of its own
+    setenv("DAWN_CUDA_CACHE", "off", 1);
+    settings = without_file();  // but where a test has a folder of its own
     return cmocka_run_group_tests_name("cuda convolutions", tests, NULL, NULL);
 }

@@ -60,6 +60,64 @@ static void auto_takes_the_card_if_there_is_one(void **state)
     emulate_machine(EMULATE_H200);
 }
 
+// ---- switches
+
+static void a_switch_has_its_words(void **state)
+{
+    (void)state;
+    static const char *const wrong[][3] = {
+        {"DAWN_CUDA_GRAPHS", "ON", "DAWN_CUDA_GRAPHS is on or off, not \"ON\""},
+        {"DAWN_CUDA_SYNC", "1", "DAWN_CUDA_SYNC is on or off, not \"1\""},
+        {"DAWN_CUDA_TUNE", "yes", "DAWN_CUDA_TUNE is on or off, not \"yes\""},
+        {"DAWN_CUDA_TF32", "1", "DAWN_CUDA_TF32 is on or off, not \"1\""},
+        {"DAWN_CUDA_CACHE", "no", "DAWN_CUDA_CACHE is on or off, not \"no\""},
+        {"DAWN_CUDA_CONV", "cuDNN", "DAWN_CUDA_CONV is auto, own or cudnn, not \"cuDNN\""},
+        {"DAWN_CUDA_BLAS", "on", "DAWN_CUDA_BLAS is auto, off or always, not \"on\""},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct device *d = NULL;
+        setenv(wrong[i][0], wrong[i][1], 1);
+        assert_int_equal(device_open("cuda", 1, &d), ERR_USAGE);
+        assert_string_equal(error_text(), wrong[i][2]);
+        assert_null(d);
+        setenv(wrong[i][0], "", 1);  // as if it were not there
+        OK(device_open("cuda", 1, &d));
+        device_close(d);
+        unsetenv(wrong[i][0]);
+    }
+}
+
+// What the record keeps of a run's libraries ends with the switches that are not as they normally are.
+static void switches_are_recorded(void **state)
+{
+    (void)state;
+    static const char *const set[][2] = {{"DAWN_CUDA_GRAPHS", "off"}, {"DAWN_CUDA_SYNC", "on"}, {"DAWN_CUDA_TUNE", "on"},
+                                         {"DAWN_CUDA_TF32", "on"}, {"DAWN_CUDA_CACHE", "off"}, {"DAWN_CUDA_CONV", "cudnn"},
+                                         {"DAWN_CUDA_BLAS", "always"}};
+    static const char all[] = "; GRAPHS=off, SYNC=on, TUNE=on, TF32=on, CACHE=off, CONV=cudnn, BLAS=always";
+    struct device *d;
+    struct device_facts facts;
+    OK(device_open("cuda", 1, &d));
+    for (size_t i = 0; i < sizeof set / sizeof *set; i++) setenv(set[i][0], set[i][1], 1);  // too late for this one
+    OK(d->type->facts(d, &facts));
+    assert_null(strchr(facts.library, '='));
+    size_t plain = strlen(facts.library);
+    device_close(d);
+    OK(device_open("cuda", 1, &d));
+    for (size_t i = 0; i < sizeof set / sizeof *set; i++) unsetenv(set[i][0]);
+    OK(d->type->facts(d, &facts));
+    assert_string_equal(facts.library + plain, all);
+    device_close(d);
+    setenv("DAWN_CUDA_TF32", "on", 1);
+    setenv("DAWN_CUDA_CONV", "auto", 1);
+    OK(device_open("cuda", 1, &d));
+    unsetenv("DAWN_CUDA_TF32");
+    unsetenv("DAWN_CUDA_CONV");
+    OK(d->type->facts(d, &facts));
+    assert_string_equal(facts.library + plain, "; TF32=on");
+    device_close(d);
+}
+
 // ---- errors
 
 static void errors_are_sentences(void **state)
@@ -325,6 +383,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_missing_has_a_sentence),
         cmocka_unit_test(auto_takes_the_card_if_there_is_one),
+        cmocka_unit_test(a_switch_has_its_words),
+        cmocka_unit_test(switches_are_recorded),
         cmocka_unit_test(errors_are_sentences),
         cmocka_unit_test(a_launch_that_fails_names_the_node),
         cmocka_unit_test(what_fails_on_the_card_is_found),
