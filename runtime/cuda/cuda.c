@@ -227,11 +227,12 @@ static int cuda_sync(struct device *device)
     return cuda_program_wait((struct cuda_device *)device);
 }
 
-// ---- planning
+// ---- planning, which may load libraries and time engines: on this card
 
 static int cuda_supports(struct device *device, const struct graph *g, const struct node *n)
 {
     const struct cuda_op *op = cuda_ops[n->op];
+    TRY(cuda_choose((struct cuda_device *)device));
     if (!op->supports) return 0;
     int rc = op->supports((struct cuda_device *)device, g, n);
     if (rc == 0) return 0;
@@ -246,6 +247,7 @@ static int cuda_supports(struct device *device, const struct graph *g, const str
 static int cuda_workspace(struct device *device, const struct graph *g, const struct node *n, size_t *bytes)
 {
     const struct cuda_op *op = cuda_ops[n->op];
+    TRY(cuda_choose((struct cuda_device *)device));
     *bytes = op->workspace ? op->workspace((struct cuda_device *)device, g, n) : 0;
     return 0;
 }

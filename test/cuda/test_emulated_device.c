@@ -118,6 +118,23 @@ static void switches_are_recorded(void **state)
     device_close(d);
 }
 
+// Planning may load libraries and time engines, on the card of the device and no other.
+static void planning_chooses_the_card(void **state)
+{
+    (void)state;
+    struct session *s = session_on("cuda");
+    struct graph *g = graph_new(s->store, "plan");
+    size_t bytes;
+    g_scale(g, input(g, "x", SHAPE(8)), 2.0f);
+    emulate_fail("cudaSetDevice", cudaErrorDevicesUnavailable);
+    REFUSED(s->device->type->supports(s->device, g, &g->node[0]), "choosing the card");
+    emulate_fail("cudaSetDevice", cudaErrorDevicesUnavailable);
+    REFUSED(s->device->type->workspace(s->device, g, &g->node[0], &bytes), "choosing the card");
+    emulate_fail(NULL, cudaSuccess);
+    graph_free(g);
+    session_done(s);
+}
+
 // ---- errors
 
 static void errors_are_sentences(void **state)
@@ -385,6 +402,7 @@ int main(void)
         cmocka_unit_test(auto_takes_the_card_if_there_is_one),
         cmocka_unit_test(a_switch_has_its_words),
         cmocka_unit_test(switches_are_recorded),
+        cmocka_unit_test(planning_chooses_the_card),
         cmocka_unit_test(errors_are_sentences),
         cmocka_unit_test(a_launch_that_fails_names_the_node),
         cmocka_unit_test(what_fails_on_the_card_is_found),
