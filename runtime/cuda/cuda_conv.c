@@ -76,6 +76,7 @@ static int open_dnn(struct cuda_device *cuda)
     if (cuda->dnn) return 0;
     struct dnn_machine machine = {.major = cuda->major, .minor = cuda->minor, .stream = cuda->stream};
     memcpy(machine.card, cuda->name, sizeof machine.card);
+    cuda_driver_text(machine.driver_text, sizeof machine.driver_text);
     TRY(cuda_check(cudaDriverGetVersion(&machine.driver), "asking for versions"));
     TRY(cuda_check(cudaRuntimeGetVersion(&machine.runtime), "asking for versions"));
     struct dnn_settings settings = dnn_settings_default();

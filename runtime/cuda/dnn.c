@@ -38,8 +38,8 @@ struct dnn_settings dnn_settings_default(void)
 static void read_cache(struct dnn *dnn, const struct dnn_machine *m)
 {
     struct text key = {0};
-    text_add(&key, "%s, %d.%d, driver %d, runtime %d, cuDNN %zu", m->card, m->major, m->minor, m->driver, m->runtime,
-             dnn->version);
+    text_add(&key, "%s, %d.%d, driver %d %s, runtime %d, cuDNN %zu", m->card, m->major, m->minor, m->driver, m->driver_text,
+             m->runtime, dnn->version);
     for (size_t i = 0; i < key.length; i++)
         if (key.at[i] < ' ' || key.at[i] > '~') key.at[i] = '?';  // a card's name comes from its driver
     dnn->machine = key.at;

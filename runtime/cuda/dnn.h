@@ -32,6 +32,7 @@ struct dnn_problem {
 struct dnn_machine {
     char card[128];
     int major, minor, driver, runtime;
+    char driver_text[32];    // its version as people know it, which says more than `driver`; "" where it is not shown
     const char *described;   // the card's properties as cuDNN's own JSON: plans are made without a card, never executed
     cudaStream_t stream;     // where calls go; of no matter when described
 };

@@ -10,7 +10,7 @@
 
 #include "runtime/base/error.h"
 
-enum { DNN_KNOBS = 32, DNN_CACHE_ENTRIES = 4096, DNN_CACHE_BYTES = 4 << 20, DNN_PROBLEM_TEXT = 160 };
+enum { DNN_KNOBS = 32, DNN_CACHE_ENTRIES = 4096, DNN_CACHE_BYTES = 4 << 20, DNN_PROBLEM_TEXT = 176 };
 
 struct dnn_knob {
     int64_t type, value;  // cudnnBackendKnobType_t

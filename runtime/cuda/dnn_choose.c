@@ -104,13 +104,26 @@ static int search(struct search *s)
     return fail(ERR_UNSUPPORTED, "cuDNN has no engine that will do for %s", text);
 }
 
+// Choices that were timed have a name of their own: which engine was the fastest is no property of the card and the
+// versions, so that a run without timing must not meet it.
+static void cache_name(const struct dnn *dnn, const struct dnn_problem *p, bool timed, char into[DNN_PROBLEM_TEXT])
+{
+    static const char mark[] = "timed ";
+    size_t skip = timed ? strlen(mark) : 0;
+    char text[DNN_PROBLEM_TEXT];
+    dnn_problem_text(p, dnn->settings.tf32, text);
+    memcpy(into, mark, skip);
+    BUG_IF(strlen(text) + skip >= DNN_PROBLEM_TEXT);
+    memcpy(into + skip, text, strlen(text) + 1);
+}
+
 int dnn_choose(struct dnn *dnn, const struct dnn_problem *p, cudnnBackendDescriptor_t graph, struct dnn_engine *e,
                bool *remembered)
 {
-    char text[DNN_PROBLEM_TEXT];
-    dnn_problem_text(p, dnn->settings.tf32, text);
-    const struct dnn_choice *known = dnn_cache_find(&dnn->cache, text);
-    *remembered = known && (known->ns || !dnn->settings.tune) && build(dnn, p, graph, known, e) == 0;
+    char name[DNN_PROBLEM_TEXT];
+    cache_name(dnn, p, dnn->settings.tune, name);
+    const struct dnn_choice *known = dnn_cache_find(&dnn->cache, name);
+    *remembered = known && (known->ns > 0) == dnn->settings.tune && build(dnn, p, graph, known, e) == 0;
     if (*remembered) return 0;
     struct search s = {.dnn = dnn, .problem = p, .graph = graph};
     bool timed = dnn->settings.tune && dnn->handle && dnn_scratch_new(dnn, p, &s.scratch) == 0;
@@ -119,7 +132,8 @@ int dnn_choose(struct dnn *dnn, const struct dnn_problem *p, cudnnBackendDescrip
     dnn_scratch_free(s.scratch);
     TRY(rc);
     *e = s.best;
-    dnn_cache_put(&dnn->cache, text, &e->choice);
+    cache_name(dnn, p, timed, name);
+    dnn_cache_put(&dnn->cache, name, &e->choice);
     dnn->fresh = true;
     return 0;
 }
