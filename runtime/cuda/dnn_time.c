@@ -14,7 +14,7 @@ struct dnn_scratch {
     cudaEvent_t before, after;
 };
 
-// Numbers near 1 (f16 and bf16) or 0.01 (f32): zeros would flatter, because they save power.
+// The bytes 0x3c: 1.06 as f16 (0x3c3c), 0.0115 as bf16 and as f32. Zeros would flatter, because they save power.
 static int room(struct dnn_scratch *s, void **into, int64_t count, enum dtype type)
 {
     size_t bytes = (size_t)count * dtype_size(type);
