@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/file.h"
 #include "runtime/base/text.h"
 #include "runtime/cuda/cuda_library.h"
 #include "runtime/cuda/dnn_inside.h"
@@ -44,11 +43,7 @@ static void read_cache(struct dnn *dnn, const struct dnn_machine *m)
         if (key.at[i] < ' ' || key.at[i] > '~') key.at[i] = '?';  // a card's name comes from its driver
     dnn->machine = key.at;
     if (dnn->settings.cache) dnn->path = dnn_cache_path(dnn->machine);
-    char *bytes;
-    size_t count;
-    if (!dnn->path || !file_exists(dnn->path) || file_read(dnn->path, DNN_CACHE_BYTES, &bytes, &count) < 0) return;
-    if (dnn_cache_parse(bytes, count, dnn->machine, &dnn->cache) < 0) dnn->cache = (struct dnn_cache){0};  // written anew
-    free(bytes);
+    if (dnn->path) dnn_cache_read(dnn->path, dnn->machine, &dnn->cache);
 }
 
 static int start(struct dnn *dnn, const struct dnn_machine *m)
@@ -171,12 +166,7 @@ static void write_cache(struct dnn *dnn)
 {
     if (!dnn->fresh) return;
     dnn->fresh = false;
-    if (!dnn->path) return;
-    char *json = dnn_cache_print(&dnn->cache, dnn->machine), *folder = copy_text(dnn->path);
-    *strrchr(folder, '/') = 0;
-    if (file_make_folder(folder) == 0) (void)!file_write(dnn->path, json, strlen(json));
-    free(folder);
-    free(json);
+    if (dnn->path) dnn_cache_write(&dnn->cache, dnn->machine, dnn->path);
 }
 
 // A plan's first call is made when it is bound: whatever cuDNN loads behind it (kernels, mostly) is loaded then, and not

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/base/file.h"
@@ -141,4 +143,61 @@ char *dnn_cache_path(const char *machine)
         return path.at;
     }
     return NULL;
+}
+
+// ---- the file
+
+// Who may write here may say what is read here.
+static bool ours(const struct stat *st) { return st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH)); }
+
+static bool folder_is_ours(const char *folder)
+{
+    struct stat st;
+    return stat(folder, &st) == 0 && S_ISDIR(st.st_mode) && ours(&st);
+}
+
+static char *folder_of(const char *path)
+{
+    char *folder = copy_text(path), *slash = strrchr(folder, '/');
+    BUG_IF(!slash);  // dnn_cache_path gives whole ones
+    *slash = 0;
+    return folder;
+}
+
+void dnn_cache_read(const char *path, const char *machine, struct dnn_cache *into)
+{
+    *into = (struct dnn_cache){0};
+    struct stat st;
+    char *folder = folder_of(path), *bytes;
+    size_t count;
+    bool safe = folder_is_ours(folder) && lstat(path, &st) == 0 && S_ISREG(st.st_mode) && ours(&st);
+    free(folder);
+    if (!safe || file_read(path, DNN_CACHE_BYTES, &bytes, &count) < 0) return;
+    if (dnn_cache_parse(bytes, count, machine, into) < 0) *into = (struct dnn_cache){0};
+    free(bytes);
+}
+
+// The folders above are made as others make them; only the last is ours.
+static bool folder_made(const char *folder)
+{
+    struct stat st;
+    if (stat(folder, &st) == 0) return folder_is_ours(folder);
+    char *above = folder_of(folder);
+    bool made = (!*above || file_make_folder(above) == 0) && mkdir(folder, S_IRWXU) == 0;
+    free(above);
+    return made || folder_is_ours(folder);  // another run may have been faster
+}
+
+// A file that others could write is written anew as well, if it is ours: what is put in its place is another one.
+void dnn_cache_write(const struct dnn_cache *cache, const char *machine, const char *path)
+{
+    struct stat st;
+    char *folder = folder_of(path);
+    bool absent = lstat(path, &st) != 0;
+    bool safe = folder_made(folder) && (absent || (S_ISREG(st.st_mode) && st.st_uid == geteuid()));
+    free(folder);
+    if (!safe) return;
+    char *json = dnn_cache_print(cache, machine);
+    if (file_write(path, json, strlen(json)) == 0) (void)!chmod(path, S_IRUSR | S_IWUSR);  // whatever the umask is
+    free(json);
 }

@@ -3,7 +3,8 @@
 // loads 60 MB, and timing engines costs more. What is kept is an engine's number and its settings, so a choice that is
 // read back goes through the same doors as a fresh one. One small JSON file for each machine (card, driver, libraries).
 //
-// The file comes from outside: a broken, foreign or cut-off one is refused whole and written anew. This part needs no
+// The file comes from outside: a broken, foreign or cut-off one is refused whole and written anew. What is not a plain
+// file and folder of ours alone is left as it is: neither read, waited for nor written. This part needs no
 // CUDA header, so that it can be fuzzed anywhere. Cost: microseconds an entry; a file holds at most DNN_CACHE_ENTRIES.
 #ifndef DAWN_DNN_CACHE_H
 #define DAWN_DNN_CACHE_H
@@ -40,5 +41,9 @@ void dnn_cache_free(struct dnn_cache *);
 
 // $XDG_CACHE_HOME/dawn/cudnn-DIGEST.json, else under ~/.cache; NULL where neither is known. free() ends it.
 char *dnn_cache_path(const char *machine);
+// What the file holds for `machine`; nothing, where it can not be trusted. Never a failure.
+void dnn_cache_read(const char *path, const char *machine, struct dnn_cache *into);
+// That it can not be written is no failure. A folder that is made is for its owner only, as the file is.
+void dnn_cache_write(const struct dnn_cache *, const char *machine, const char *path);
 
 #endif

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -121,6 +123,123 @@ static void test_path(void **state)
     assert_null(dnn_cache_path("a card"));
 }
 
+// ---- the file
+
+static char folder[64], path[96];
+
+static int fresh_folder(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/dawn-test-XXXXXX");
+    if (!mkdtemp(folder)) return -1;
+    snprintf(path, sizeof path, "%s/a/dawn/cudnn.json", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[96];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+static void keep(void)
+{
+    struct dnn_cache cache = {0};
+    struct dnn_choice c = choice_of(62, 3);
+    dnn_cache_put(&cache, "forward f16", &c);
+    alarm(20);  // what waits for another program would wait for ever
+    dnn_cache_write(&cache, "a card", path);
+    alarm(0);
+    dnn_cache_free(&cache);
+}
+
+static int kept(void)
+{
+    struct dnn_cache cache;
+    alarm(20);
+    dnn_cache_read(path, "a card", &cache);
+    alarm(0);
+    int count = cache.count;
+    dnn_cache_free(&cache);
+    return count;
+}
+
+static unsigned mode_of(const char *at)
+{
+    struct stat st;
+    assert_int_equal(lstat(at, &st), 0);
+    return st.st_mode;
+}
+
+static void test_file(void **state)
+{
+    (void)state;
+    mode_t old = umask(0);
+    assert_int_equal(kept(), 0);
+    keep();
+    assert_int_equal(kept(), 1);
+    umask(old);
+    assert_int_equal(mode_of(path), S_IFREG | 0600);
+    char *dawn = strndup(path, (size_t)(strrchr(path, '/') - path));
+    assert_int_equal(mode_of(dawn), S_IFDIR | 0700);
+    // Others may write the file: it is not read, and replaced.
+    assert_int_equal(chmod(path, 0622), 0);
+    assert_int_equal(kept(), 0);
+    keep();
+    assert_int_equal(kept(), 1);
+    assert_int_equal(mode_of(path), S_IFREG | 0600);
+    // Others may write the folder: it is as if there were none.
+    assert_int_equal(chmod(dawn, 0777), 0);
+    assert_int_equal(kept(), 0);
+    assert_int_equal(unlink(path), 0);
+    keep();
+    assert_int_not_equal(access(path, F_OK), 0);
+    assert_int_equal(chmod(dawn, 0755), 0);
+    keep();
+    assert_int_equal(kept(), 1);
+    // They are somebody else's, which only who may give files away can try.
+    if (geteuid() == 0) {
+        assert_int_equal(chown(path, 12345, 12345), 0);
+        assert_int_equal(kept(), 0);
+        keep();
+        assert_int_equal(kept(), 0);
+        assert_int_equal(unlink(path), 0);
+        assert_int_equal(chown(dawn, 12345, 12345), 0);
+        keep();
+        assert_int_not_equal(access(path, F_OK), 0);
+    }
+    free(dawn);
+}
+
+static void test_no_file(void **state)
+{
+    (void)state;
+    keep();
+    char other[112];
+    snprintf(other, sizeof other, "%s-other", path);
+    assert_int_equal(rename(path, other), 0);
+    assert_int_equal(symlink(other, path), 0);  // to a good one
+    assert_int_equal(kept(), 0);
+    assert_int_equal(truncate(other, 0), 0);
+    keep();
+    assert_true(S_ISLNK(mode_of(path)));
+    struct stat st;
+    assert_int_equal(stat(other, &st), 0);
+    assert_int_equal(st.st_size, 0);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(kept(), 0);
+    keep();
+    assert_true(S_ISFIFO(mode_of(path)));
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_equal(kept(), 0);
+    keep();
+    assert_true(S_ISDIR(mode_of(path)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -128,6 +247,8 @@ int main(void)
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_path),
+        cmocka_unit_test_setup_teardown(test_file, fresh_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_no_file, fresh_folder, remove_folder),
     };
     return cmocka_run_group_tests_name("cuDNN cache", tests, NULL, NULL);
 }
