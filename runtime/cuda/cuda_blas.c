@@ -205,6 +205,8 @@ static void blas_release(struct cuda_step *s)
     s->own = NULL;
 }
 
+// The first call is made when the product is prepared: what the library loads behind it (kernels, mostly) is loaded then,
+// and not in the middle of a capture. What it computes of memory that holds nothing yet is never looked at.
 int cuda_blas_prepare(struct cuda_step *s, const struct k_matmul *p)
 {
     TRY(open_blas(s->cuda));
@@ -216,11 +218,15 @@ int cuda_blas_prepare(struct cuda_step *s, const struct k_matmul *p)
     int rc = describe(b, o);
     if (rc == 0) rc = wish(b, o);
     if (rc == 0) rc = choose(b, o);
+    if (rc == 0) {
+        s->own = o;
+        rc = blas_run(s);
+    }
     if (rc < 0) {
+        s->own = NULL;
         end(b, o);
         return rc;
     }
-    s->own = o;
     s->run = blas_run;
     s->release = blas_release;
     return 0;

@@ -13,8 +13,8 @@ enum { CUDA_BLAS_WORK = 32 << 20 };
 
 // From 2^31 operations on, factors of one type, rows that begin at multiples of 16 bytes.
 bool cuda_blas_takes(const struct cuda_device *, const struct k_matmul *);
-// Chooses an algorithm and sets the step to run it with the addresses and the scratch memory in `p`. ERR_UNSUPPORTED when
-// the library has none for this product.
+// Chooses an algorithm, runs it once and sets the step to run it with the addresses and the scratch memory in `p`.
+// ERR_UNSUPPORTED when the library has none for this product.
 int cuda_blas_prepare(struct cuda_step *, const struct k_matmul *p) MUST_CHECK;
 
 #endif

@@ -3,6 +3,7 @@
 // factors, batches and c reach it the right way round, and that everything is given back. The products are the list of
 // cases (runtime/cases/cases_conv.c), against ref.
 #include "test/unit/fixture_cases.h"
+#include "test/unit/fixture_graph.h"
 
 #include "runtime/cuda/cuda_blas.h"
 
@@ -71,12 +72,35 @@ static void test_products(void **state)
     assert_int_equal(counted("lt_objects"), 0);
 }
 
+// Whatever the library loads behind a product's first call is loaded before anything is captured.
+static void test_first_call(void **state)
+{
+    (void)state;
+    if (!dlsym(RTLD_DEFAULT, "emulate_enqueue")) skip();
+    setenv("DAWN_CUDA_BLAS", "always", 1);
+    setenv("DAWN_CUDA_GRAPHS", "off", 1);  // so that nothing is captured, and what is done is done at once
+    struct session *s = session_on("cuda");
+    unsetenv("DAWN_CUDA_BLAS");
+    unsetenv("DAWN_CUDA_GRAPHS");
+    struct graph *g = graph_new(s->store, "product");
+    keep(g, "y", g_matmul(g, input(g, "a", SHAPE(16, 16)), false, input(g, "b", SHAPE(16, 16)), false, 1.0f, NONE, 0.0f, F32));
+    assert_int_equal(session_add(s, g), 0);
+    int before = counted("lt_products");
+    start(s);
+    assert_int_equal(counted("lt_products"), (before < 0 ? 0 : before) + 1);
+    OK(session_run(s, 0));
+    assert_int_equal(counted("lt_products"), (before < 0 ? 0 : before) + 2);
+    session_done(s);
+    assert_int_equal(counted("lt_objects"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_which),
         cmocka_unit_test(test_not_loaded),
         cmocka_unit_test(test_products),
+        cmocka_unit_test(test_first_call),
     };
     return cmocka_run_group_tests_name("cuda blas", tests, NULL, NULL);
 }
