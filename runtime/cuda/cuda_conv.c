@@ -109,7 +109,8 @@ static bool worth_dnn(const struct cuda_device *cuda, const struct conv *c)
     return p->c >= 8 && flops_of(p) >= least && (p->type != F32 || cuda->set.tf32);
 }
 
-// *plan is NULL where own kernels do it. The answer is the same each time, because plans are remembered.
+// *plan is NULL where own kernels do it. The answer is the same each time, because plans are remembered; but when an engine
+// is bound and turns out to be one that can not be captured, own kernels take over from then on.
 static int conv_route(struct cuda_device *cuda, const struct conv *c, const struct dnn_plan **plan)
 {
     *plan = NULL;
@@ -144,9 +145,10 @@ static size_t workspace(struct cuda_device *cuda, const struct graph *g, const s
     const struct dnn_plan *plan;
     if (conv_route(cuda, &c, &plan) < 0) return 0;  // supports() has said so, or prepare will
     bool widened = n->op == OP_CONV_WGRAD && c.problem.type != F32;
-    if (plan) return engine_bytes(plan) + (widened ? filter_bytes(&c.problem) : 0);
     struct k_conv_shape shape = shape_of(&c);
-    return n->op == OP_CONV_WGRAD ? k_conv_wgrad_work(&shape) : 0;
+    size_t own = n->op == OP_CONV_WGRAD && k_conv_fits(&shape) ? k_conv_wgrad_work(&shape) : 0;
+    size_t engine = plan ? engine_bytes(plan) + (widened ? filter_bytes(&c.problem) : 0) : 0;
+    return engine > own ? engine : own;  // own kernels may have to take over
 }
 
 static unsigned copies(const struct graph *g, const struct node *n, enum dtype *to)
@@ -165,12 +167,18 @@ static int run(struct cuda_step *s)
 
 static void release(struct cuda_step *s) { dnn_call_free(s->own); }
 
-static int bind(struct cuda_step *s, const struct dnn_plan *plan, const void *x, const void *w, const void *y)
+// Binds cuDNN's part, if *plan is not NULL; *plan is NULL afterwards where own kernels are to do it.
+static int bind(struct cuda_step *s, const struct conv *c, const struct dnn_plan **planned, const void *x, const void *w,
+                const void *y)
 {
     struct dnn_call *call;
+    const struct dnn_plan *plan = *planned;
+    if (!plan) return 0;
     if (engine_bytes(plan) > s->work_bytes) BUG("a convolution's scratch memory was not planned");
     uintptr_t work = ((uintptr_t)s->work + DNN_WORK_ALIGN - 1) / DNN_WORK_ALIGN * DNN_WORK_ALIGN;
-    TRY(dnn_bind(s->cuda->dnn, plan, x, w, y, plan->workspace ? (void *)work : NULL, &call));
+    int rc = dnn_bind(s->cuda->dnn, plan, x, w, y, plan->workspace ? (void *)work : NULL, &call);
+    if (rc == ERR_UNSUPPORTED) return conv_route(s->cuda, c, planned);
+    TRY(rc);
     s->own = call;
     s->bound = true;
     s->run = run;
@@ -188,12 +196,12 @@ static int conv_prepare(struct cuda_step *s)
     enum act act = s->node->attr.conv.act;
     const void *w = cuda_weight(s, 1, type);
     TRY(conv_route(s->cuda, &c, &plan));
+    TRY(bind(s, &c, &plan, s->in[0], w, s->out[0]));
     if (!plan) {
         CUDA_LAUNCH(s, k_conv_forward, .shape = shape_of(&c), .x = s->in[0], .w = w, .bias = s->in[2], .y = s->out[0],
                     .type = type, .filters = type, .act = act);
         return 0;
     }
-    TRY(bind(s, plan, s->in[0], w, s->out[0]));
     if (c.fused)
         CUDA_LAUNCH(s, k_act, .x = s->out[0], .bias = s->in[2], .y = s->out[0], .count = cuda_count(cuda_out(s, 0)),
                     .channels = c.problem.k, .type = type, .act = act);
@@ -207,7 +215,8 @@ static int conv_dgrad_prepare(struct cuda_step *s)
     enum dtype type = c.problem.type;
     const void *w = cuda_weight(s, 0, type);
     TRY(conv_route(s->cuda, &c, &plan));
-    if (plan) return bind(s, plan, s->out[0], w, s->in[1]);
+    TRY(bind(s, &c, &plan, s->out[0], w, s->in[1]));
+    if (plan) return 0;
     CUDA_LAUNCH(s, k_conv_dgrad, .shape = shape_of(&c), .w = w, .dy = s->in[1], .dx = s->out[0], .type = type, .filters = type);
     return 0;
 }
@@ -218,15 +227,16 @@ static int conv_wgrad_prepare(struct cuda_step *s)
     const struct dnn_plan *plan;
     enum dtype type = c.problem.type;
     TRY(conv_route(s->cuda, &c, &plan));
+    bool widened = plan && type != F32;
+    void *dw = widened ? (char *)s->work + engine_bytes(plan) : s->out[0];
+    TRY(bind(s, &c, &plan, s->in[0], dw, s->in[1]));
     if (!plan) {
         CUDA_LAUNCH(s, k_conv_wgrad, .shape = shape_of(&c), .x = s->in[0], .dy = s->in[1], .dw = s->out[0], .work = s->work,
                     .type = type);
         return 0;
     }
-    if (type == F32) return bind(s, plan, s->in[0], s->out[0], s->in[1]);
-    void *narrow = (char *)s->work + engine_bytes(plan);
-    TRY(bind(s, plan, s->in[0], narrow, s->in[1]));
-    CUDA_LAUNCH(s, k_cast, .x = narrow, .y = s->out[0], .count = cuda_count(cuda_out(s, 0)), .from = type, .to = F32);
+    if (widened)
+        CUDA_LAUNCH(s, k_cast, .x = dw, .y = s->out[0], .count = cuda_count(cuda_out(s, 0)), .from = type, .to = F32);
     return 0;
 }
 

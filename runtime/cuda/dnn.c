@@ -6,6 +6,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/text.h"
+#include "runtime/cuda/cuda.h"
 #include "runtime/cuda/cuda_library.h"
 #include "runtime/cuda/dnn_inside.h"
 
@@ -169,13 +170,31 @@ static void write_cache(struct dnn *dnn)
     if (dnn->path) dnn_cache_write(&dnn->cache, dnn->machine, dnn->path);
 }
 
+// Relaxed, as programs are captured. cuDNN has no note that says of an engine whether it can be.
+static int try_capture(struct dnn_call *call)
+{
+    cudaStream_t stream = call->dnn->stream;
+    cudaGraph_t graph = NULL;
+    TRY(cuda_check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "capturing a convolution"));
+    bool recorded = dnn_run(call) == 0;
+    cudaError_t error = cudaStreamEndCapture(stream, &graph);  // always, else the stream is lost
+    if (graph) (void)cudaGraphDestroy(graph);
+    if (recorded && error == cudaSuccess) return 0;
+    (void)cudaGetLastError();
+    return fail(ERR_UNSUPPORTED, "an engine of cuDNN can not be captured");
+}
+
 // A plan's first call is made when it is bound: whatever cuDNN loads behind it (kernels, mostly) is loaded then, and not
-// in the middle of a capture. What it computes of memory that holds nothing yet is never looked at.
+// in the middle of a capture. What it computes of memory that holds nothing yet is never looked at. An engine that then
+// can not be captured is given up, with graphs or without, so that both compute the same.
 static int first_call(struct dnn_entry *e, struct dnn_call *call)
 {
     if (e->ran || !call->dnn->handle) return 0;
     e->ran = true;
-    return dnn_run(call);
+    int rc = dnn_run(call);
+    if (rc == 0) rc = try_capture(call);
+    if (rc == ERR_UNSUPPORTED) e->engine.plan = NULL;  // its bag stays until the end
+    return rc;
 }
 
 int dnn_bind(struct dnn *dnn, const struct dnn_plan *plan, const void *x, const void *w, const void *y, void *work,
@@ -185,6 +204,7 @@ int dnn_bind(struct dnn *dnn, const struct dnn_plan *plan, const void *x, const 
     struct dnn_entry *e = dnn->entry;
     while (e && &e->plan != plan) e = e->next;
     if (!e) BUG("a plan of another device");
+    if (!e->engine.plan) return fail(ERR_UNSUPPORTED, "cuDNN's engine for this convolution was given up");
     struct dnn_call *call = zalloc(sizeof *call);
     call->dnn = dnn;
     call->bag.f = &dnn->f;

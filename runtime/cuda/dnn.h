@@ -65,7 +65,8 @@ int dnn_plan(struct dnn *, const struct dnn_problem *, const struct dnn_plan **)
 struct dnn_call;
 // FORWARD: x, w -> y.  DGRAD: w, dy -> dx.  WGRAD: x, dy -> dw. Addresses are multiples of 16; `work` has
 // plan->workspace bytes at a multiple of DNN_WORK_ALIGN. Done while graphs are compiled, before what they compute matters:
-// a plan's first call is made at once. Also writes the file of choices if there are new ones.
+// a plan's first call is made at once, and captured once to see that it can be: ERR_UNSUPPORTED, for good, where it can not.
+// Also writes the file of choices if there are new ones.
 enum { DNN_WORK_ALIGN = 256 };  // what cudaMalloc gives: cuDNN says of no less that it is enough
 int dnn_bind(struct dnn *, const struct dnn_plan *, const void *x, const void *w, const void *y, void *work,
              struct dnn_call **) MUST_CHECK;

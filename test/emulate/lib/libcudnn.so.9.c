@@ -454,6 +454,10 @@ static void work(void *args)
     fake_convolve(f);
 }
 
+// Set by tests (found by dlsym): the engine with this number waits for its stream, which no capture survives.
+extern int64_t dnn_waiting;
+int64_t dnn_waiting = NONE;
+
 static void bind(const struct descriptor *pack, struct fake_tensor *t, const char *what)
 {
     const struct attribute *uids = find(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
@@ -484,6 +488,8 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
     f.work_bytes = (size_t)e->workspace;
     if ((uintptr_t)f.work % 256) die("scratch memory of a convolution is not aligned to 256 bytes");
     if (f.work_bytes) emulate_check_range(f.work, f.work_bytes, "scratch memory of a convolution");
+    if (e->index == dnn_waiting && cudaStreamSynchronize(handle->stream) != cudaSuccess)
+        return refuse(CUDNN_STATUS_EXECUTION_FAILED_CUDART, "the stream can not be waited for");
     if (emulate_enqueue(handle->stream, work, &f, sizeof f) != cudaSuccess)
         return refuse(CUDNN_STATUS_EXECUTION_FAILED_CUDART, "the stream takes no more");
     return CUDNN_STATUS_SUCCESS;
