@@ -265,16 +265,19 @@ void cuda_driver_text(char *into, size_t room)
 }
 
 // Adds the switches that are not as they normally are, because some change what is computed: "; TUNE=on, TF32=on".
-static void switches_text(const struct cuda_switches *set, char *into, size_t room)
+static void switches_text(const struct cuda_device *cuda, char *into, size_t room)
 {
     const char *between = "; ";
     for (int i = 0; i < SWITCHES; i++) {
-        int value = *(const int *)((const char *)set + switches[i].at);
+        int value = *(const int *)((const char *)&cuda->set + switches[i].at);
         size_t used = strlen(into);
         if (value == switches[i].normal) continue;
         snprintf(into + used, room - used, "%s%s=%s", between, switches[i].name, switches[i].word[value]);
         between = ", ";
     }
+    size_t used = strlen(into);
+    if (cuda->lanes == CUDA_LANES_ALL) snprintf(into + used, room - used, "%sLANES=all", between);
+    else if (cuda->lanes != 1) snprintf(into + used, room - used, "%sLANES=%d", between, cuda->lanes);
 }
 
 static void library_text(const struct cuda_device *cuda, char *into, size_t room)
@@ -290,7 +293,7 @@ static void library_text(const struct cuda_device *cuda, char *into, size_t room
     else
         snprintf(dnn, sizeof dnn, "built for cuDNN %d.%d", CUDNN_MAJOR, CUDNN_MINOR);
     snprintf(into, room, "CUDA %d.%d, %s, driver %s", runtime / MAJOR, runtime % MAJOR / MINOR, dnn, version);
-    switches_text(&cuda->set, into, room);
+    switches_text(cuda, into, room);
 }
 
 static int cuda_facts(struct device *device, struct device_facts *facts)

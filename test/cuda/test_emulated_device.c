@@ -93,8 +93,8 @@ static void switches_are_recorded(void **state)
     (void)state;
     static const char *const set[][2] = {{"DAWN_CUDA_GRAPHS", "off"}, {"DAWN_CUDA_SYNC", "on"}, {"DAWN_CUDA_TUNE", "on"},
                                          {"DAWN_CUDA_TF32", "on"}, {"DAWN_CUDA_CACHE", "off"}, {"DAWN_CUDA_CONV", "cudnn"},
-                                         {"DAWN_CUDA_BLAS", "always"}};
-    static const char all[] = "; GRAPHS=off, SYNC=on, TUNE=on, TF32=on, CACHE=off, CONV=cudnn, BLAS=always";
+                                         {"DAWN_CUDA_BLAS", "always"}, {"DAWN_CUDA_LANES", "all"}};
+    static const char all[] = "; GRAPHS=off, SYNC=on, TUNE=on, TF32=on, CACHE=off, CONV=cudnn, BLAS=always, LANES=all";
     struct device *d;
     struct device_facts facts;
     OK(device_open("cuda", 1, &d));
@@ -115,6 +115,12 @@ static void switches_are_recorded(void **state)
     unsetenv("DAWN_CUDA_CONV");
     OK(d->type->facts(d, &facts));
     assert_string_equal(facts.library + plain, "; TF32=on");
+    device_close(d);
+    setenv("DAWN_CUDA_LANES", "4", 1);
+    OK(device_open("cuda", 1, &d));
+    unsetenv("DAWN_CUDA_LANES");
+    OK(d->type->facts(d, &facts));
+    assert_string_equal(facts.library + plain, "; LANES=4");
     device_close(d);
 }
 
