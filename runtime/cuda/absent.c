@@ -16,8 +16,8 @@ static int absent_open(int index, int threads, struct device **into)
     (void)index, (void)threads, (void)into;
     const char *why = CUDA_MISSING;  // what the build found wanting; "no" where CUDA was not wanted
     if (strcmp(why, "no") == 0) why = "CUDA=no was asked for";
-    return fail(ERR_UNSUPPORTED, "device cuda: this program was built without CUDA: %s. Install the CUDA Toolkit 12 or newer "
-                "with cuDNN 9 and run make again; --device cpu needs none", *why ? why : "the toolkit was not found");
+    return fail(ERR_UNSUPPORTED, "device cuda: this program was built without CUDA: %s. Install the CUDA Toolkit 13.0 or "
+                "newer with cuDNN 9 and run make again; --device cpu needs none", *why ? why : "the toolkit was not found");
 }
 
 static void absent_close(struct device *device)

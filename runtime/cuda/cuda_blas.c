@@ -33,10 +33,13 @@ struct blas_functions {
 #undef FUNCTION
 };
 
+#define WORD_OF(number) #number
+#define WORD(number) WORD_OF(number)
+
 static const struct cuda_library library = {
-    .title = "cuBLASLt 13",
-    .package = "the CUDA Toolkit (libcublas-13-0)",
-    .files = (const char *const[]){"libcublasLt.so.13", NULL},
+    .title = "cuBLASLt " WORD(CUBLAS_VER_MAJOR),
+    .package = "the CUDA Toolkit (libcublas)",
+    .files = (const char *const[]){"libcublasLt.so." WORD(CUBLAS_VER_MAJOR), NULL},
 #define FUNCTION(name) #name,
     .functions = (const char *const[]){BLAS_FUNCTIONS NULL},
 #undef FUNCTION

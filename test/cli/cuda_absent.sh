@@ -22,7 +22,7 @@ if grep -q 'no NVIDIA driver' words; then
 elif grep -q 'sees no card' words; then
     said='the NVIDIA driver is here, but it sees no card'
 else
-    said='Install the CUDA Toolkit 12 or newer with cuDNN 9 and run make again; --device cpu needs none'
+    said='Install the CUDA Toolkit 13.0 or newer with cuDNN 9 and run make again; --device cpu needs none'
 fi
 grep -Fq "$said" words
 
