@@ -3,6 +3,12 @@
 # A build without CUDA, one with it and no driver, and one with a driver and no card each have their own.
 set -eu
 
+# A kernel is made anew when its header changes, whichever folder the rest is built in.
+if [ -n "${EMULATED:-}" ]; then
+    (env -u MAKEFLAGS make -C "$ROOT" B="$PWD/b" -spn build/runtime/cuda/k_norm.o || true) >said 2>&1
+    grep -q '^build/runtime/cuda/k_norm\.o:.* runtime/cuda/k_common\.cuh' said
+fi
+
 status() { # runs the rest; its exit status is printed, its words are in out and err
     local rc=0
     "$@" >out 2>err || rc=$?
