@@ -49,13 +49,30 @@ ISAS := base
 BASE_FLAGS += -DISA_ONLY_BASE
 endif
 
-# CUDA is optional: where nvcc or cudnn.h is missing (or with CUDA=no) the same sources build the CPU program, whose
+# CUDA is optional: where a toolkit that works is missing (or with CUDA=no) the same sources build the CPU program, whose
 # device "cuda" says what is missing. cuDNN, cuBLASLt and NVML are loaded when they are first needed, never linked.
+# make CUDA=/usr/local/cuda takes the toolkit there or fails; what the environment calls CUDA (a version, often) is not asked.
 NVCC ?= nvcc
-ifndef CUDA
-CUDA := $(shell test/deps.sh cuda '$(NVCC)')
+ifneq ($(origin CUDA),command line)
+override CUDA :=
 endif
-ifneq ($(filter /%,$(CUDA)),)
+CUDA_ASKED := $(CUDA)
+ifneq ($(filter-out no,$(CUDA_ASKED)),)
+$(if $(and $(filter /%,$(CUDA)),$(wildcard $(CUDA)/bin/nvcc)),,$(error CUDA=$(CUDA): CUDA is "no" or the folder of a toolkit, \
+    in which there is bin/nvcc))
+NVCC := $(CUDA)/bin/nvcc
+endif
+ifneq ($(CUDA_ASKED),no)
+override CUDA := $(if $(filter-out help clean deps lint,$(or $(MAKECMDGOALS),all)),$(strip $(shell CC='$(CC)' \
+    test/deps.sh cuda '$(NVCC)' build/cuda-toolkit)),no)
+ifneq ($(filter /%,$(firstword $(CUDA))),)
+NVCC := $(word 2,$(CUDA))
+override CUDA := $(firstword $(CUDA))
+else
+$(if $(CUDA_ASKED),$(if $(filter-out no,$(CUDA)),$(error CUDA=$(CUDA_ASKED): $(CUDA))))
+endif
+endif
+ifneq ($(filter /%,$(firstword $(CUDA))),)
 CUDA_INCLUDE := -isystem $(CUDA)/include
 CUDA_LIBS := -L$(CUDA)/lib64 -L$(CUDA)/lib -Wl,-rpath,$(CUDA)/lib64:$(CUDA)/lib -lcudart_static -lstdc++ -ldl -lrt
 CUDA_SOURCES := $(filter-out runtime/cuda/absent.c,$(wildcard runtime/cuda/*.c))
@@ -63,6 +80,10 @@ KERNELS := $(wildcard runtime/cuda/k_*.cu)
 KERNEL_OBJECTS := $(KERNELS:%.cu=build/%.o)
 else
 CUDA_SOURCES := runtime/cuda/absent.c runtime/cuda/dnn_cache.c  # the cache is read by a pure parser: fuzzed everywhere
+ifeq ($(filter no,$(CUDA_ASKED))$(filter nvcc-was-not-found,$(subst $() ,-,$(CUDA))),)
+# Said when make is done, for a toolkit is there and of no use.
+CUDA_LACKS := $(CUDA)
+endif
 endif
 # Machine code for Hopper, and PTX that the driver translates for every card since Ampere.
 CUDA_ARCHS ?= -gencode arch=compute_90,code=sm_90 -gencode arch=compute_80,code=compute_80
@@ -88,11 +109,12 @@ FAULTS := $(patsubst %.c,$(B)/%,$(wildcard test/fault/*.c))
 EMULATED := $(if $(KERNELS),$(patsubst test/cuda/%.c,$(B)/test/emulated/%,$(wildcard test/cuda/test_*.c)))
 ON_CARD := $(if $(KERNELS),$(patsubst test/cuda/%.c,$(B)/test/card/%,$(shell grep -LE "emulate_test.h|fixture_emulator.h" test/cuda/test_*.c)))
 RUN := DAWN='$(CURDIR)/$(PROGRAM)' BOARD='$(CURDIR)/$(BOARD)' FAULT='$(CURDIR)/$(B)/test/fault' \
-    EMULATED='$(if $(KERNELS),$(CURDIR)/$(B)/test/emulate/dawn)' test/run.sh
+    EMULATED='$(if $(KERNELS),$(CURDIR)/$(B)/test/emulate/dawn)' NVCC='$(NVCC)' test/run.sh
 
 .PHONY: all demo check emulated check-gpu check-unit check-cli check-threads check-board lint fuzz fuzz-run fault bench-convs bench-loops bench-board \
 	install clean deps help tests FORCE
 all: $(PROGRAM) $(BOARD)  ## build ./dawn and ./dawn-scoreboard (the default)
+	$(if $(CUDA_LACKS),@echo 'dawn: built without the device cuda: $(CUDA_LACKS)')
 
 $(PROGRAM): $(B)/dawn.o $(B)/libdawn.a
 	$(call say,LINK,$@)
@@ -116,13 +138,14 @@ $(B)/%.o: %.c $(B)/flags.list
 	$(Q)$(CC) $(BASE_FLAGS) $(EXTRA) -MMD -MP -c $< -o $@
 
 $(CUDA_SOURCES:%.c=$(B)/%.o): EXTRA = $(CUDA_INCLUDE) -DCUDA_MISSING='"$(CUDA)"'
+$(CUDA_SOURCES:%.c=$(B)/%.o): $(B)/cuda.list
 # Kernels are the same whatever the host's sanitizers, so they are built once; what ptxas said of them is kept for the budget.
 build/runtime/cuda/k_%.o: runtime/cuda/k_%.cu build/cuda-flags.list
 	$(call say,NVCC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) $(CUDA_FLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@ 2>$(@:.o=.ptxas) || { cat $(@:.o=.ptxas); exit 1; }
 build/cuda-flags.list: FORCE
-	$(call write_if_new,$(NVCC) $(CUDA_FLAGS))
+	$(call write_if_new,$(CUDA) $(CUDA_FLAGS))
 
 define loops_rule
 $(B)/%.$(1).o: %.c $(B)/flags.list
@@ -165,6 +188,8 @@ $(B)/board-objects.list: FORCE
 	$(call write_if_new,$(BOARD_OBJECTS))
 $(B)/flags.list: FORCE
 	$(call write_if_new,$(CC) $(BASE_FLAGS) $(LOOPS) $(CXX) $(EMULATE_FLAGS))
+$(B)/cuda.list: FORCE
+	$(call write_if_new,$(CUDA))
 $(B)/commit.list: FORCE
 	$(call write_if_new,$(COMMIT_FLAGS))
 

@@ -1,24 +1,71 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# deps.sh build|fuzz|test|cuda: sees to it that what DAWN is built, fuzzed or tested with is there. Silent when it is (one small
+# deps.sh build|fuzz|test: sees to it that what DAWN is built, fuzzed or tested with is there. Silent when it is (one small
 # compilation); else apt installs it, or, where there is no apt, one sentence names what is missing. Without the programs
-# of "test" the tests that use them are skipped, so their absence is no failure.
+# of "test" the tests that use them are skipped, so their absence is no failure. deps.sh cuda NVCC [CACHE] only looks.
 set -u
 PATH=$PATH:/usr/sbin
 what=${1:-build}
-if [ "$what" = cuda ]; then # deps.sh cuda NVCC: the toolkit's folder, or what it lacks; nothing is installed
-    nvcc=$(command -v "${2:-nvcc}") || { echo 'nvcc was not found'; exit 0; }
-    folder=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
-    command -v c++ >/dev/null || { echo 'a C++ compiler was not found, which nvcc needs'; exit 0; }
-    for header in cuda_runtime_api.h cudnn.h cublasLt.h; do
-        [ -e "$folder/include/$header" ] || echo "#include <$header>" | cc -E - >/dev/null 2>&1 ||
-            { echo "$header was not found beside nvcc"; exit 0; }
-    done
-    echo "$folder"
-    exit 0
-fi
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
+compiler=${CC:-gcc}
+
+# One line of what a compiler or linker said, without what differs from run to run, nor what a C string or a shell minds.
+first_error() {
+    line=$(grep -aiE -m 1 'error|fatal|cannot|undefined' "$work/said" || grep -am 1 '[^[:space:]]' "$work/said" ||
+        echo 'it says nothing')
+    printf '%s\n' "$line" | sed 's/tmpxft_[-_0-9a-fA-F]*//g; s/cc[A-Za-z0-9]\{6\}\.o/a.o/g' | LC_ALL=C tr -cd ' -~' |
+        tr -d "'\"\\\\\`" | cut -c 1-160
+}
+
+# toolkit NVCC [CACHE]: "FOLDER NVCC", or a sentence that says what is lacking; nothing is installed. A toolkit is believed
+# in when a kernel is compiled and linked with it. That takes seconds, so success is kept in CACHE for the same compilers;
+# failure is not, because whatever mends it need not change them.
+toolkit() {
+    nvcc=$1 cache=${2:-}
+    [ "$nvcc" = nvcc ] && ! command -v nvcc >/dev/null && nvcc=/usr/local/cuda/bin/nvcc
+    found=$(command -v "$nvcc") || { echo "nvcc was not found$([ "$1" = nvcc ] || echo " as $1")"; return; }
+    case $found in /*) ;; *) found=$PWD/$found ;; esac
+    folder=$(dirname "$(dirname "$(readlink -f "$found")")")
+    command -v c++ >/dev/null || { echo 'a C++ compiler was not found, which nvcc needs'; return; }
+    for header in cuda_runtime_api.h cudnn.h cublasLt.h; do
+        [ -e "$folder/include/$header" ] || echo "#include <$header>" | $compiler -E - >/dev/null 2>&1 ||
+            { echo "$header was not found beside nvcc"; return; }
+    done
+    printf '#include <%s.h>\n' cuda_runtime_api cudnn >"$work/v.c"
+    echo 'versions: CUDART_VERSION CUDNN_MAJOR CUDNN_MINOR' >>"$work/v.c"
+    set -- $($compiler -E -P -isystem "$folder/include" "$work/v.c" 2>/dev/null | sed -n 's/^versions: \([0-9 ]*\)$/\1/p')
+    if [ "${1:-13000}" -lt 13000 ]; then
+        echo "nvcc is of CUDA $(($1 / 1000)).$(($1 % 1000 / 10)); 13.0 or newer is needed"
+        return
+    fi
+    [ "${2:-9}" -ge 9 ] || { echo "cuDNN is $2.$3; 9 or newer is needed"; return; }
+
+    key=$(echo "$folder $nvcc: $compiler ${NVCC_CCBIN:-} ${NVCC_PREPEND_FLAGS:-} ${NVCC_APPEND_FLAGS:-}"
+        stat -L -c '%n %s %Y' "$found" "$(command -v c++)" "$(command -v "${compiler%% *}")" "$0" \
+            "$folder/lib64/libcudart_static.a" "$folder/lib/libcudart_static.a" 2>/dev/null)
+    if [ -z "$cache" ] || [ "$(cat "$cache" 2>/dev/null)" != "$key" ]; then
+        cat >"$work/a.cu" <<'EOF'
+#include <cuda_runtime_api.h>
+#if CUDART_VERSION < 13000 || __CUDACC_VER_MAJOR__ < 13
+#error nvcc is older than CUDA 13.0
+#endif
+__global__ void kernel(int *p) { *p = 1; }
+int main() { int n = 0; kernel<<<1, 1>>>(&n); return cudaGetDeviceCount(&n); }
+EOF
+        (cd "$work" && TMPDIR=. "$found" -c a.cu -o a.o) >"$work/said" 2>&1 ||
+            { echo "nvcc does not work with this compiler: $(first_error)"; return; }
+        (cd "$work" && $compiler a.o -L"$folder/lib64" -L"$folder/lib" -lcudart_static -lstdc++ -ldl -lrt -lpthread -o a) \
+            >"$work/said" 2>&1 || { echo "what nvcc makes does not link: $(first_error)"; return; }
+        [ -z "$cache" ] || { mkdir -p "$(dirname "$cache")" && echo "$key" >"$cache"; } 2>/dev/null
+    fi
+    echo "$folder $nvcc"
+}
+
+if [ "$what" = cuda ]; then
+    toolkit "${2:-nvcc}" "${3:-}"
+    exit 0
+fi
 
 # NAME|PACKAGE|HEADER|LIBRARY
 libraries='oneDNN|libdnnl-dev|oneapi/dnnl/dnnl.h|dnnl
@@ -39,7 +86,6 @@ nginx|nginx-light
 openssl|openssl
 chromium|chromium
 chromedriver|chromium-driver'
-compiler=${CC:-gcc}
 
 builds() { # HEADERS LIBRARIES: whether a program with both links
     { printf "$first"; for h in $1; do echo "#include <$h>"; done; echo 'int main(void) { return 0; }'; } >"$work/a.c"
