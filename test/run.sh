@@ -3,7 +3,8 @@
 # Runs tests one after another and sums them up: run.sh [lint | PROGRAM | SCRIPT.sh]...
 # PROGRAM is a cmocka program; its closing lines are shown, all it said when it fails. SCRIPT.sh is a scenario: it
 # runs in an empty folder of its own, with a HOME of its own, and fails by its exit status (77: skipped, with the
-# reason as its last line). The last line of all is "N passed, M failed".
+# reason as its last line). A scenario sees no card, or it would train on it where there is
+# one: that is what make check-gpu is for. The last line of all is "N passed, M failed".
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root" || exit 1
@@ -16,7 +17,7 @@ passed=0 failed=0 skipped=0
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0:detect_stack_use_after_return=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 export HOME=$work/home LC_ALL=C.UTF-8
-unset DAWN_DATA DAWN_RESULTS XDG_DATA_HOME XDG_CACHE_HOME
+unset DAWN_DATA DAWN_RESULTS XDG_DATA_HOME XDG_CACHE_HOME DAWN_CASE ${!DAWN_CUDA_@} ${!DAWN_EMULATE_@}
 mkdir -p "$HOME"
 
 count() { grep -c -- "$1" "$work/said"; }
@@ -49,7 +50,7 @@ scenario() {
     local name rc folder
     name=$(basename "$(dirname "$1")")/$(basename "$1" .sh) folder=$work/$(basename "$1" .sh)
     mkdir "$folder"
-    (cd "$folder" && ROOT=$root DAWN=${DAWN:-$root/dawn} timeout -k 10 "$limit" bash "$root/$1") \
+    (cd "$folder" && CUDA_VISIBLE_DEVICES='' ROOT=$root DAWN=${DAWN:-$root/dawn} timeout -k 10 "$limit" bash "$root/$1") \
         >"$work/said" 2>&1 </dev/null
     rc=$?
     case $rc in
