@@ -14,8 +14,8 @@ compiler=${CC:-gcc}
 first_error() {
     line=$(grep -aiE -m 1 'error|fatal|cannot|undefined' "$work/said" || grep -am 1 '[^[:space:]]' "$work/said" ||
         echo 'it says nothing')
-    printf '%s\n' "$line" | sed 's/tmpxft_[-_0-9a-fA-F]*//g; s/cc[A-Za-z0-9]\{6\}\.o/a.o/g' | LC_ALL=C tr -cd ' -~' |
-        tr -d "'\"\\\\\`" | cut -c 1-160
+    printf '%s\n' "$line" | sed 's|[^ ]*/\([^ /]*:[0-9]\)|\1|; s/tmpxft_[-_0-9a-fA-F]*//g; s/cc[A-Za-z0-9]\{6\}\.o/a.o/g' |
+        LC_ALL=C tr -cd ' -~' | tr -d "'\"\\\\\`" | cut -c 1-160
 }
 
 # toolkit NVCC [CACHE]: "FOLDER NVCC", or a sentence that says what is lacking; nothing is installed. A toolkit is believed

@@ -35,7 +35,7 @@ touch -d '2001-01-01' kit/bin/nvcc
 found "$PWD/kit $PWD/kit/bin/nvcc"
 [ "$(wc -l <calls)" = 2 ] # this is another nvcc
 nvcc 'echo; echo "In file included from tmpxft_0000$$_00000000-1_a.c:1:"
-echo "host.h:143: error: \"this\" gcc is too new \$HOME" >&2; exit 1'
+echo "/usr/include/crt/host.h:143: error: \"this\" gcc is too new \$HOME" >&2; exit 1'
 found 'nvcc does not work with this compiler: host.h:143: error: this gcc is too new $HOME'
 nvcc 'exit 1'
 found 'nvcc does not work with this compiler: it says nothing'
