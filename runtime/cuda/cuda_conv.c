@@ -199,7 +199,7 @@ static int conv_prepare(struct cuda_step *s)
     TRY(bind(s, &c, &plan, s->in[0], w, s->out[0]));
     if (!plan) {
         CUDA_LAUNCH(s, k_conv_forward, .shape = shape_of(&c), .x = s->in[0], .w = w, .bias = s->in[2], .y = s->out[0],
-                    .type = type, .filters = type, .act = act);
+                    .type = type, .act = act);
         return 0;
     }
     if (c.fused)
@@ -217,7 +217,7 @@ static int conv_dgrad_prepare(struct cuda_step *s)
     TRY(conv_route(s->cuda, &c, &plan));
     TRY(bind(s, &c, &plan, s->out[0], w, s->in[1]));
     if (plan) return 0;
-    CUDA_LAUNCH(s, k_conv_dgrad, .shape = shape_of(&c), .w = w, .dy = s->in[1], .dx = s->out[0], .type = type, .filters = type);
+    CUDA_LAUNCH(s, k_conv_dgrad, .shape = shape_of(&c), .w = w, .dy = s->in[1], .dx = s->out[0], .type = type);
     return 0;
 }
 

@@ -42,11 +42,12 @@ __device__ static inline lanes<T, 4> x_four(const conv &k, const pixel &corner, 
 template <typename T> __device__ static inline lanes<T, 4> filter_four(const conv &k, int64_t i, int count)
 {
     if (count <= 0) return none<T>();
-    if (k.four_c && !k.wide) return *(const lanes<T, 4> *)((const T *)k.w + i);
+    const T *at = (const T *)k.w + i;
+    if (k.four_c) return *(const lanes<T, 4> *)at;
     lanes<T, 4> v = none<T>();
 #pragma unroll
     for (int j = 0; j < 4; j++)
-        if (j < count) v.at[j] = filter<T>(k, i + j);
+        if (j < count) v.at[j] = at[j];
     return v;
 }
 
@@ -268,10 +269,10 @@ K_LAUNCHER(k_conv_forward)
 {
     const struct k_conv_forward *a = (const struct k_conv_forward *)args;
     conv k = conv_of(&a->shape);
-    k.x = a->x, k.w = a->w, k.bias = a->bias, k.to = a->y, k.act = a->act, k.wide = a->filters == F32;
+    k.x = a->x, k.w = a->w, k.bias = a->bias, k.to = a->y, k.act = a->act;
     k.rows = a->shape.n * a->shape.p * a->shape.q, k.columns = k.kg, k.depth = k.taps * k.cg;
     if (k_conv_is_stem(&a->shape)) return k_stem(stream, args);
-    k.four_c = by_fours(k.cg, a->type, a->x) && by_fours(k.cg, a->filters, a->w);
+    k.four_c = by_fours(k.cg, a->type, a->x) && by_fours(k.cg, a->type, a->w);
     k.four_k = by_fours(k.kg, a->type, a->y);
     dim3 grid(tiles(k.rows, 64), tiles(k.columns, 64), (unsigned)a->shape.groups);
     BY_FLOAT(a->type, T, return launch(conv_forward<T>, grid, K_BLOCK, stream, k));
@@ -281,9 +282,9 @@ K_LAUNCHER(k_conv_dgrad)
 {
     const struct k_conv_dgrad *a = (const struct k_conv_dgrad *)args;
     conv k = conv_of(&a->shape);
-    k.w = a->w, k.dy = a->dy, k.to = a->dx, k.wide = a->filters == F32;
+    k.w = a->w, k.dy = a->dy, k.to = a->dx;
     k.rows = a->shape.n * a->shape.h * a->shape.w, k.columns = k.cg, k.depth = k.taps * k.kg;
-    k.four_c = by_fours(k.cg, a->type, a->dx) && by_fours(k.cg, a->filters, a->w);
+    k.four_c = by_fours(k.cg, a->type, a->dx) && by_fours(k.cg, a->type, a->w);
     k.four_k = by_fours(k.kg, a->type, a->dy);
     dim3 grid(tiles(k.rows, 64), tiles(k.columns, 64), (unsigned)a->shape.groups);
     BY_FLOAT(a->type, T, return launch(conv_dgrad<T>, grid, K_BLOCK, stream, k));

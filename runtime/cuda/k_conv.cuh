@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the own convolutions share: their geometry as a kernel takes it, pixels and taps found by divisions that are
-// multiplications, elements of x and of the filters read at the precision of x.
+// multiplications, the element of x under a tap.
 #ifndef DAWN_K_CONV_CUH
 #define DAWN_K_CONV_CUH
 
@@ -16,7 +16,6 @@ struct conv {
     void *to;
     const float *bias;
     enum act act;
-    bool wide;               // the filters are f32
     bool four_c, four_k;     // channels of x, and of y, of a group come by fours at round addresses
     int cg, kg, taps;        // channels of a group, r s
     int rows, columns, depth;
@@ -50,12 +49,6 @@ __device__ static inline tap tap_of(int i, const conv &k, const k_divide &by_cha
     t.s = (int)k_split(k.by_s, &at);
     t.r = (int)at;
     return t;
-}
-
-// A filter as products see it.
-template <typename T> __device__ static inline T filter(const conv &k, int64_t i)
-{
-    return k.wide ? from_float<T>(((const float *)k.w)[i]) : ((const T *)k.w)[i];
 }
 
 // The pixel of x under the first tap, where y has pixel i.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution x[N,H,W,C] * w[K,R,S,C/groups] -> y[N,P,Q,K] and its two ways back, for what cuDNN does not take: any
-// channel counts, strides, padding a side and groups; deterministic. Every product is of elements of `type`: filters in
-// f32 beside 16-bit activations are rounded to `type` when they are read. Sums are f32.
+// channel counts, strides, padding a side and groups; deterministic. Every product is of elements of `type`. Sums are f32.
 #ifndef DAWN_K_CONV_H
 #define DAWN_K_CONV_H
 
@@ -21,7 +20,7 @@ struct k_conv_forward {
     const void *x, *w;
     const float *bias;         // [k], or NULL
     void *y;
-    enum dtype type, filters;  // of x and y; of w: F32 or `type`
+    enum dtype type;           // of x, w and y
     enum act act;              // y = act(conv + bias)
 };
 K_LAUNCHER(k_conv_forward);
@@ -30,7 +29,7 @@ struct k_conv_dgrad {
     struct k_conv_shape shape;
     const void *w, *dy;
     void *dx;
-    enum dtype type, filters;
+    enum dtype type;
 };
 K_LAUNCHER(k_conv_dgrad);
 

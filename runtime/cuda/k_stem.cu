@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forward convolution with few input channels, bound by memory: a thread makes eight channels of four pixels, with the
-// filters in shared memory as [tap, c][k], rounded as x is. From 3 to 24 channels in 16 bits, 2 x 2, a pixel is 6 bytes
-// read, 48 written and 288 multiplications: by estimate the arithmetic takes no longer than the memory of an H100.
+// filters in shared memory as [tap, c][k]. From 3 to 24 channels in 16 bits, 2 x 2, a pixel is 6 bytes read, 48 written
+// and 288 multiplications: by estimate the arithmetic takes no longer than the memory of an H100.
 #include "runtime/cuda/k_conv.cuh"
 #include "runtime/cuda/k_stem.h"
 
@@ -68,7 +68,7 @@ template <typename T, bool PADDED> static __global__ void __launch_bounds__(K_BL
     const int pixels = k.slice, t = (int)threadIdx.x;  // slice: here pixels of a block at a time
     for (int i = t; i < k.is.k * k.depth; i += K_BLOCK) {
         uint32_t out = (uint32_t)i, element = k_split(k.by_cg, &out);  // by_cg: here r s c
-        filters[(int)element * k.is.k + (int)out] = to_float(filter<T>(k, i));
+        filters[(int)element * k.is.k + (int)out] = to_float(((const T *)k.w)[i]);
     }
     __syncthreads();
     uint32_t mine = (uint32_t)t;
@@ -124,7 +124,7 @@ K_LAUNCHER(k_stem)
     const struct k_conv_forward *a = (const struct k_conv_forward *)args;
     conv k = conv_of(&a->shape);
     int parts = a->shape.k / STEM_K;
-    k.x = a->x, k.w = a->w, k.bias = a->bias, k.to = a->y, k.act = a->act, k.wide = a->filters == F32;
+    k.x = a->x, k.w = a->w, k.bias = a->bias, k.to = a->y, k.act = a->act;
     k.rows = a->shape.n * a->shape.p * a->shape.q, k.depth = k.taps * k.cg;
     k.slice = K_BLOCK / parts;
     k.by_cg = k_divide_by(k.depth), k.by_kg = k_divide_by(parts);
