@@ -9,6 +9,12 @@ enum { STEM_FILTERS = 4096, STEM_K = 8, STEM_PIXELS = 4, STEM_C = 8 };
 
 typedef float stem_sums[STEM_PIXELS][STEM_K];
 
+struct stem {
+    conv of;
+    int pixels, filters;           // at a time in a block; all elements of the filters
+    k_divide by_filter, by_parts;  // r s c elements of a filter; K / 8 threads of a pixel
+};
+
 // Eight filters times one element of x of each pixel.
 __device__ static inline void stem_step(stem_sums &sum, const float *filters, const float (&x)[STEM_PIXELS])
 {
@@ -62,17 +68,18 @@ __device__ static inline void stem_padded(const conv &k, const pixel *corner, co
 
 // A block has K_BLOCK / (K / 8) threads for pixels, four of them each, and K / 8 neighbours share a pixel: all writes of
 // a warp join. Threads left over by that division rest.
-template <typename T, bool PADDED> static __global__ void __launch_bounds__(K_BLOCK) conv_stem(const conv k)
+template <typename T, bool PADDED> static __global__ void __launch_bounds__(K_BLOCK) conv_stem(const stem o)
 {
+    const conv &k = o.of;
     alignas(16) __shared__ float filters[STEM_FILTERS];
-    const int pixels = k.slice, t = (int)threadIdx.x;  // slice: here pixels of a block at a time
-    for (int i = t; i < k.is.k * k.depth; i += K_BLOCK) {
-        uint32_t out = (uint32_t)i, element = k_split(k.by_cg, &out);  // by_cg: here r s c
+    const int pixels = o.pixels, t = (int)threadIdx.x;
+    for (int i = t; i < o.filters; i += K_BLOCK) {
+        uint32_t out = (uint32_t)i, element = k_split(o.by_filter, &out);
         filters[(int)element * k.is.k + (int)out] = to_float(((const T *)k.w)[i]);
     }
     __syncthreads();
     uint32_t mine = (uint32_t)t;
-    const int part = (int)k_split(k.by_kg, &mine) * STEM_K;  // by_kg: here K / 8
+    const int part = (int)k_split(o.by_parts, &mine) * STEM_K;
     if ((int)mine >= pixels) return;
     const int first = (int)blockIdx.x * pixels * STEM_PIXELS + (int)mine;
     stem_sums sum = {};
@@ -109,12 +116,12 @@ bool k_conv_is_stem(const struct k_conv_shape *s)
     return few && (int64_t)s->r * s->s * s->c * s->k <= STEM_FILTERS;
 }
 
-template <typename T> static cudaError_t stem_by(cudaStream_t stream, const conv &k)
+template <typename T> static cudaError_t stem_by(cudaStream_t stream, const stem &k)
 {
-    const k_conv_shape &is = k.is;
+    const k_conv_shape &is = k.of.is;
     bool inside = is.before[0] == 0 && (is.p - 1) * is.stride[0] + is.r <= is.h && is.before[1] == 0 &&
                   (is.q - 1) * is.stride[1] + is.s <= is.w;
-    unsigned blocks = tiles(k.rows, k.slice * STEM_PIXELS);
+    unsigned blocks = tiles(k.of.rows, k.pixels * STEM_PIXELS);
     if (inside) return launch(conv_stem<T, false>, blocks, K_BLOCK, stream, k);
     return launch(conv_stem<T, true>, blocks, K_BLOCK, stream, k);
 }
@@ -122,11 +129,9 @@ template <typename T> static cudaError_t stem_by(cudaStream_t stream, const conv
 K_LAUNCHER(k_stem)
 {
     const struct k_conv_forward *a = (const struct k_conv_forward *)args;
-    conv k = conv_of(&a->shape);
-    int parts = a->shape.k / STEM_K;
-    k.x = a->x, k.w = a->w, k.bias = a->bias, k.to = a->y, k.act = a->act;
-    k.rows = a->shape.n * a->shape.p * a->shape.q, k.depth = k.taps * k.cg;
-    k.slice = K_BLOCK / parts;
-    k.by_cg = k_divide_by(k.depth), k.by_kg = k_divide_by(parts);
+    int parts = a->shape.k / STEM_K, each = a->shape.r * a->shape.s * a->shape.c;
+    stem k = {conv_of(&a->shape), K_BLOCK / parts, a->shape.k * each, k_divide_by(each), k_divide_by(parts)};
+    k.of.x = a->x, k.of.w = a->w, k.of.bias = a->bias, k.of.to = a->y, k.of.act = a->act;
+    k.of.rows = a->shape.n * a->shape.p * a->shape.q;
     BY_FLOAT(a->type, T, return stem_by<T>(stream, k));
 }
