@@ -17,16 +17,18 @@ struct k_norm_walk {
 // Blocks that a processor holds at once (kernels keep to 64 registers), and rows that a thread loads before it needs
 // the first. Channels of a thread where their number allows it: forward 16 bytes of them; backward four of every type,
 // because the coefficients of eight take so many registers that half as many threads would be there to wait for memory.
-enum { K_NORM_RESIDENT = 4, K_NORM_AHEAD = 4, K_NORM_THREADS = 256, K_NORM_BACK = 4 };
+// At most K_NORM_BLOCKS blocks, which are 4 a multiprocessor of an H100: a constant, because each leaves a partial sum,
+// and the order of sums must not hang on the card.
+enum { K_NORM_RESIDENT = 4, K_NORM_AHEAD = 4, K_NORM_THREADS = 256, K_NORM_BACK = 4, K_NORM_BLOCKS = 528 };
 
-static inline struct k_norm_walk k_norm_walk_of(int64_t rows, int64_t c, int wide, int processors)
+static inline struct k_norm_walk k_norm_walk_of(int64_t rows, int64_t c, int wide)
 {
     struct k_norm_walk w = {(uint32_t)rows, (int)c, c % wide == 0 ? wide : 1, 0, 0, 0, 0};
     int across = (int)c / w.per;
     w.tiles = (across + K_NORM_THREADS - 1) / K_NORM_THREADS;
     w.tile = (across + w.tiles - 1) / w.tiles;
     w.slots = K_NORM_THREADS / w.tile;
-    int64_t each = (int64_t)w.slots * K_NORM_AHEAD, most = (int64_t)processors * K_NORM_RESIDENT / w.tiles;
+    int64_t each = (int64_t)w.slots * K_NORM_AHEAD, most = K_NORM_BLOCKS / w.tiles;
     int64_t blocks = (rows + each - 1) / each;
     if (blocks > most) blocks = most;
     w.blocks = (int)(blocks < 1 ? 1 : blocks);

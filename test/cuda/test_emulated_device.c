@@ -326,6 +326,28 @@ static void nothing_is_left(void **state)
     assert_int_equal(emulate_memory_in_use(), 0);
 }
 
+// Sums are cut into parts by their sizes alone, so that a card with fewer processors gives the same bytes.
+static void bytes_do_not_hang_on_the_number_of_processors(void **state)
+{
+    (void)state;
+    enum { ROWS = 600, WIDTH = 1024 };
+    float *y[2];
+    for (int few = 0; few < 2; few++) {
+        struct session *s = session_on("cuda");
+        if (few) ((struct cuda_device *)s->device)->processors = 20;
+        struct graph *g = graph_new(s->store, "norm");
+        keep(g, "y", g_norm(g, "norm", input(g, "x", SHAPE(ROWS, WIDTH)), true, true, true, 1e-5f, 0.9f, false));
+        assert_int_equal(session_add(s, g), 0);
+        start(s);
+        OK(session_run(s, 0));
+        y[few] = read_slot(s, "y");
+        session_done(s);
+    }
+    assert_memory_equal(y[0], y[1], ROWS * WIDTH * sizeof(float));
+    free(y[0]);
+    free(y[1]);
+}
+
 // ---- how often weights are copied
 
 enum { C = 8, SIDE = 4 };
@@ -416,6 +438,7 @@ int main(void)
         cmocka_unit_test(memory_is_what_the_plan_says),
         cmocka_unit_test(a_run_is_one_call),
         cmocka_unit_test(nothing_is_left),
+        cmocka_unit_test(bytes_do_not_hang_on_the_number_of_processors),
         cmocka_unit_test(weights_are_copied_when_they_changed),
         cmocka_unit_test(weights_that_train_are_copied_in_the_graph),
     };
