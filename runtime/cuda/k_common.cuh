@@ -15,6 +15,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include "runtime/cuda/k_divide.h"
 #include "runtime/element.h"
 #include "runtime/graph.h"
 
@@ -34,7 +35,7 @@ enum { K_WARP = 32, K_BLOCK = 256 };
 // Blocks of K_BLOCK threads for `count` threads; kernels test their index, because the last block is not full.
 static inline unsigned blocks_for(int64_t count, int per_block = K_BLOCK)
 {
-    int64_t blocks = (count + per_block - 1) / per_block;
+    int64_t blocks = k_divide_up(count, per_block);
     return (unsigned)(blocks < 1 ? 1 : blocks);  // at most 2^31 - 1 in x: 5e11 threads, more than any memory holds
 }
 
@@ -96,6 +97,40 @@ __device__ static inline float act_slope(enum act act, float x)
            : act == ACT_GELU ? element_gelu_slope(x)
            : act == ACT_SILU ? element_silu_slope(x)
                              : 1.0f;
+}
+
+// Of several elements with one branch for all, not one each.
+template <int N> __device__ static inline void act_all(enum act act, float (&v)[N])
+{
+    switch (act) {
+    case ACT_RELU:
+        for (int i = 0; i < N; i++) v[i] = element_relu(v[i]);
+        break;
+    case ACT_GELU:
+        for (int i = 0; i < N; i++) v[i] = element_gelu(v[i]);
+        break;
+    case ACT_SILU:
+        for (int i = 0; i < N; i++) v[i] = element_silu(v[i]);
+        break;
+    default: break;
+    }
+}
+
+// dy times the slope at x.
+template <int N> __device__ static inline void slope_all(enum act act, const float (&x)[N], float (&dy)[N])
+{
+    switch (act) {
+    case ACT_RELU:
+        for (int i = 0; i < N; i++) dy[i] *= element_relu_slope(x[i]);
+        break;
+    case ACT_GELU:
+        for (int i = 0; i < N; i++) dy[i] *= element_gelu_slope(x[i]);
+        break;
+    case ACT_SILU:
+        for (int i = 0; i < N; i++) dy[i] *= element_silu_slope(x[i]);
+        break;
+    default: break;
+    }
 }
 
 // ---- sums in a fixed order

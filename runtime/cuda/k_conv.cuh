@@ -6,7 +6,6 @@
 
 #include "runtime/cuda/k_common.cuh"
 #include "runtime/cuda/k_conv.h"
-#include "runtime/cuda/k_divide.h"
 
 // ---- what the three have in common
 
@@ -72,7 +71,7 @@ template <typename T> __device__ static inline const T *x_under(const conv &k, c
 // ---- launching
 
 static inline int larger(int a, int b) { return a > b ? a : b; }
-static inline unsigned tiles(int count, int tile) { return (unsigned)((count - 1) / tile + 1); }
+static inline unsigned tiles(int count, int tile) { return (unsigned)k_divide_up(count, tile); }
 
 static inline bool by_fours(int channels, enum dtype type, const void *at)
 {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Division of indexes by a number that is known when a graph is compiled: one wide multiplication and a shift instead of
-// the twenty instructions of a division (Granlund and Montgomery, 1994). Exact for every index below 2^31.
+// Division of sizes, rounded up, and of indexes by a number that is known when a graph is compiled: one wide
+// multiplication and a shift instead of the twenty instructions of a division (Granlund and Montgomery, 1994), exact for
+// every index below 2^31.
 #ifndef DAWN_K_DIVIDE_H
 #define DAWN_K_DIVIDE_H
 
 #include "runtime/base/rng.h"
+
+DAWN_BOTH int64_t k_divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }  // of sizes, a not negative
 
 struct k_divide {
     uint32_t by, factor;

@@ -11,7 +11,7 @@ static const unsigned MOST_BLOCKS = 132 * 32;  // more waves than that gain noth
 
 static unsigned stride_blocks(int64_t count, int lanes)
 {
-    unsigned blocks = blocks_for((count + lanes - 1) / lanes);
+    unsigned blocks = blocks_for(k_divide_up(count, lanes));
     return blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS;
 }
 
@@ -19,39 +19,6 @@ __device__ static inline int64_t first_lane(int lanes) { return ((int64_t)blockI
 __device__ static inline int64_t next_lane(int lanes) { return (int64_t)gridDim.x * K_BLOCK * lanes; }
 
 // ---- act
-
-template <int N> __device__ static inline void act_all(enum act act, float (&v)[N])
-{
-    switch (act) {
-    case ACT_RELU:
-        for (int i = 0; i < N; i++) v[i] = element_relu(v[i]);
-        break;
-    case ACT_GELU:
-        for (int i = 0; i < N; i++) v[i] = element_gelu(v[i]);
-        break;
-    case ACT_SILU:
-        for (int i = 0; i < N; i++) v[i] = element_silu(v[i]);
-        break;
-    default: break;
-    }
-}
-
-// dy times the slope at x.
-template <int N> __device__ static inline void slope_all(enum act act, const float (&x)[N], float (&dy)[N])
-{
-    switch (act) {
-    case ACT_RELU:
-        for (int i = 0; i < N; i++) dy[i] *= element_relu_slope(x[i]);
-        break;
-    case ACT_GELU:
-        for (int i = 0; i < N; i++) dy[i] *= element_gelu_slope(x[i]);
-        break;
-    case ACT_SILU:
-        for (int i = 0; i < N; i++) dy[i] *= element_silu_slope(x[i]);
-        break;
-    default: break;
-    }
-}
 
 // Adds the bias of N neighbouring elements, of which the first belongs to `channel`.
 template <int N>

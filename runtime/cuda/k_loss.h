@@ -3,6 +3,7 @@
 #ifndef DAWN_K_LOSS_H
 #define DAWN_K_LOSS_H
 
+#include "runtime/cuda/k_divide.h"
 #include "runtime/cuda/kernel.h"
 
 enum { K_LOSS_THREADS = 256 };
@@ -19,7 +20,7 @@ static inline struct k_loss_rows k_loss_rows_of(int64_t rows, int64_t k, int per
     struct k_loss_rows r = {rows, k, per, 0, 0};
     while (r.shift < 5 && (int64_t)per << r.shift < k) r.shift++;
     int64_t at_once = K_LOSS_THREADS >> r.shift;
-    r.blocks = (rows + at_once - 1) / at_once;
+    r.blocks = k_divide_up(rows, at_once);
     return r;
 }
 

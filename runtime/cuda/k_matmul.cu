@@ -245,13 +245,11 @@ struct cut {
     int tile, slice, slices;
 };
 
-static int64_t pieces(int64_t count, int64_t size) { return (count - 1) / size + 1; }
-
 static cut slices_of(int k, int tile, int depth, int64_t wanted)
 {
     cut c = {tile, 0, 0};
-    c.slice = (int)(pieces(pieces(k, wanted), depth) * depth);
-    c.slices = (int)pieces(k, c.slice);
+    c.slice = (int)(k_divide_up(k_divide_up(k, wanted), depth) * depth);
+    c.slices = (int)k_divide_up(k, c.slice);
     return c;
 }
 
@@ -260,9 +258,9 @@ static cut slices_of(int k, int tile, int depth, int64_t wanted)
 static double clocks_of(const struct k_matmul *a, cut c, int depth, double step)
 {
     const double processors = 132, latency = 600, second = 3000, each = latency / 8, cache = 2048;
-    double tiles = (double)(pieces(a->m, c.tile) * pieces(a->n, c.tile)) * (double)a->batch * c.slices;
-    double shared = (double)pieces((int64_t)tiles, (int64_t)processors) * step;
-    double clocks = (double)pieces(c.slice, depth) * (shared > latency ? shared : latency);
+    double tiles = (double)(k_divide_up(a->m, c.tile) * k_divide_up(a->n, c.tile)) * (double)a->batch * c.slices;
+    double shared = (double)k_divide_up((int64_t)tiles, (int64_t)processors) * step;
+    double clocks = (double)k_divide_up(c.slice, depth) * (shared > latency ? shared : latency);
     double sums = (double)a->m * a->n * (double)a->batch * c.slices * 2 * sizeof(float);
     return c.slices == 1 ? clocks : clocks + second + c.slices * each + sums / cache;
 }
@@ -314,7 +312,7 @@ K_LAUNCHER(k_matmul)
     enum dtype narrow = a->a_type == F32 ? a->b_type : a->a_type;
     int at_once = f32 ? 4 : 8;
     cut c = cut_of(a);
-    matmul k = {a->m, a->n, a->k, c.slice, c.slices, (int)pieces(a->n, c.tile), 0, a->ta, a->tb, false, false,
+    matmul k = {a->m, a->n, a->k, c.slice, c.slices, (int)k_divide_up(a->n, c.tile), 0, a->ta, a->tb, false, false,
                 a->alpha, a->beta, a->a, a->b, a->c, a->y, c.slices == 1 ? NULL : (float *)a->work, a->out};
     k.wide_a = is_wide(a->a, a->ta ? a->m : a->k, at_once);
     k.wide_b = is_wide(a->b, a->tb ? a->k : a->n, at_once);
@@ -325,7 +323,7 @@ K_LAUNCHER(k_matmul)
     const int64_t most = 65535;  // of a grid's third side
     for (; k.first < a->batch; k.first += most) {
         unsigned batch = (unsigned)(a->batch - k.first < most ? a->batch - k.first : most);
-        dim3 grid((unsigned)(pieces(a->m, c.tile) * k.columns), (unsigned)c.slices, batch);
+        dim3 grid((unsigned)(k_divide_up(a->m, c.tile) * k.columns), (unsigned)c.slices, batch);
         TRY_CUDA(launch(kernel, grid, block, stream, k));
         if (c.slices == 1) continue;
         dim3 all(blocks_for((int64_t)a->m * a->n), 1, batch);

@@ -124,10 +124,10 @@ __device__ static inline void add_row(const T *dy, int64_t columns, float (&sum)
 template <typename T, int N> __global__ void gather_grad(const struct k_gather_grad k)
 {
     __shared__ float room[WARPS][GRAD_COLUMNS];
-    int64_t tiles = (k.each + GRAD_COLUMNS - 1) / GRAD_COLUMNS, row = blockIdx.x / tiles;
+    int64_t tiles = k_divide_up(k.each, GRAD_COLUMNS), row = blockIdx.x / tiles;
     int64_t column = (blockIdx.x - row * tiles) * GRAD_COLUMNS, columns = k.each - column;
     int warp = threadIdx.x / K_WARP, lane = threadIdx.x % K_WARP;
-    int64_t part = (k.count + WARPS - 1) / WARPS, begin = warp * part, end = begin + part;
+    int64_t part = k_divide_up(k.count, WARPS), begin = warp * part, end = begin + part;
     if (end > k.count) end = k.count;
     float sum[GRAD_EACH] = {0.0f};
     for (int64_t i = begin; i < end; i += K_WARP) {

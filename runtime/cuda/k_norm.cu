@@ -160,11 +160,11 @@ __global__ void __launch_bounds__(K_BLOCK, K_NORM_RESIDENT) norm_apply(const str
         load<N>(x, v);
         if (two) load<N>(x + s.step, w);
         for (int i = 0; i < N; i++) v[i] = (v[i] - mean[i]) * scale[i] + bias[i];
-        norm_act<N>(k.act, v);
+        act_all<N>(k.act, v);
         store<N>(y, v);
         if (!two) break;
         for (int i = 0; i < N; i++) w[i] = (w[i] - mean[i]) * scale[i] + bias[i];
-        norm_act<N>(k.act, w);
+        act_all<N>(k.act, w);
         store<N>(y + s.step, w);
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the kernels of batch norm share: where a thread stands, sums over the rows of a block and over blocks, the
-// corner of a pooled pixel, activations of several channels.
+// corner of a pooled pixel.
 #ifndef DAWN_K_NORM_CUH
 #define DAWN_K_NORM_CUH
 
@@ -106,39 +106,6 @@ __device__ static inline void norm_load_or(const float *from, int channel, float
         load<N>(from + channel, into);
     else
         for (int i = 0; i < N; i++) into[i] = otherwise;
-}
-
-// One branch for all channels, not one each.
-template <int N> __device__ static inline void norm_act(enum act act, float (&x)[N])
-{
-    switch (act) {
-    case ACT_RELU:
-        for (int i = 0; i < N; i++) x[i] = element_relu(x[i]);
-        break;
-    case ACT_GELU:
-        for (int i = 0; i < N; i++) x[i] = element_gelu(x[i]);
-        break;
-    case ACT_SILU:
-        for (int i = 0; i < N; i++) x[i] = element_silu(x[i]);
-        break;
-    default: break;
-    }
-}
-
-template <int N> __device__ static inline void norm_times_slope(enum act act, const float (&x)[N], float (&dy)[N])
-{
-    switch (act) {
-    case ACT_RELU:
-        for (int i = 0; i < N; i++) dy[i] *= element_relu_slope(x[i]);
-        break;
-    case ACT_GELU:
-        for (int i = 0; i < N; i++) dy[i] *= element_gelu_slope(x[i]);
-        break;
-    case ACT_SILU:
-        for (int i = 0; i < N; i++) dy[i] *= element_silu_slope(x[i]);
-        break;
-    default: break;
-    }
 }
 
 #endif

@@ -25,11 +25,11 @@ static inline struct k_norm_walk k_norm_walk_of(int64_t rows, int64_t c, int wid
 {
     struct k_norm_walk w = {(uint32_t)rows, (int)c, c % wide == 0 ? wide : 1, 0, 0, 0, 0};
     int across = (int)c / w.per;
-    w.tiles = (across + K_NORM_THREADS - 1) / K_NORM_THREADS;
-    w.tile = (across + w.tiles - 1) / w.tiles;
+    w.tiles = (int)k_divide_up(across, K_NORM_THREADS);
+    w.tile = (int)k_divide_up(across, w.tiles);
     w.slots = K_NORM_THREADS / w.tile;
     int64_t each = (int64_t)w.slots * K_NORM_AHEAD, most = K_NORM_BLOCKS / w.tiles;
-    int64_t blocks = (rows + each - 1) / each;
+    int64_t blocks = k_divide_up(rows, each);
     if (blocks > most) blocks = most;
     w.blocks = (int)(blocks < 1 ? 1 : blocks);
     return w;
@@ -99,7 +99,7 @@ K_LAUNCHER(k_norm_grad);
 enum { K_NORM_ARRAYS = 3 };
 static inline size_t k_norm_array(const struct k_norm_walk *w)  // floats, rounded up so that the next is aligned
 {
-    return ((size_t)w->c + 15) / 16 * 16;
+    return (size_t)k_divide_up(w->c, 16) * 16;
 }
 static inline size_t k_norm_scratch(const struct k_norm_walk *w)  // bytes
 {

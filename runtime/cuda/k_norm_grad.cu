@@ -19,7 +19,7 @@ __device__ static inline void back(const channels<N> &c, enum act act, float (&x
         x[i] -= c.mean[i];
         z[i] = x[i] * c.a[i] + c.bias[i];
     }
-    norm_times_slope<N>(act, z, dy);
+    slope_all<N>(act, z, dy);
 }
 
 template <int N>

@@ -197,7 +197,7 @@ static __global__ void __launch_bounds__(K_BLOCK) unit_norm_scale(const norm_of 
 
 static int norm_blocks(int64_t count)  // each thread at least 4 elements, and at most 256 blocks
 {
-    int64_t blocks = (count + K_BLOCK * EACH - 1) / (K_BLOCK * EACH);
+    int64_t blocks = k_divide_up(count, K_BLOCK * EACH);
     if (blocks > NORM_PARTS) return NORM_PARTS;
     return blocks < 1 ? 1 : (int)blocks;
 }

@@ -5,6 +5,7 @@
 #ifndef DAWN_K_REDUCE_H
 #define DAWN_K_REDUCE_H
 
+#include "runtime/cuda/k_divide.h"
 #include "runtime/cuda/kernel.h"
 
 // How x[batch, rows, columns] is spread over blocks of 256 threads: each takes `lanes` neighbouring columns, `across`
@@ -15,8 +16,6 @@ struct columns {
 };
 
 enum { K_COLUMN_BLOCKS = 528, K_COLUMN_ROWS = 8 };  // 4 blocks a multiprocessor of an H100; rows a thread at least
-
-static inline int64_t k_divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Elements of a float type that one thread loads at a time from rows of this length. (dtype_size is C's alone.)
 static inline int k_lanes(enum dtype type, int64_t length)
