@@ -2,7 +2,8 @@
 // The arithmetic of single elements: activations and their derivatives, what augmentation does to a sample. Header
 // only and branch-free, because the same lines are vectorised by gcc for the CPU and compiled by nvcc for the GPU (but
 // for a power and an inverse, where a card has instructions of its own).
-// Error of each function against libm is tested over its whole range (test/unit/test_element.c).
+// Error of each function against libm is tested over its whole range (test/unit/test_element.c), as a processor runs it:
+// the lines under __CUDA_ARCH__ are a card's alone, and what they are off by is shown there by the operators' cases only.
 #ifndef DAWN_ELEMENT_H
 #define DAWN_ELEMENT_H
 
