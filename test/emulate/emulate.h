@@ -87,10 +87,6 @@ static inline void emulate_warp_gather(const void *mine, size_t bytes, void *all
 #define EMULATE_AT const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
 static inline void __syncthreads(EMULATE_AT) { emulate_barrier(file, line); }
-static inline void __syncwarp(unsigned mask = 0xffffffffu, EMULATE_AT)
-{
-    emulate_meet(mask, &mask, [](void *const *) {}, "__syncwarp", file, line);
-}
 
 template <typename T> struct emulate_shuffle {
     T value, result;
@@ -201,38 +197,6 @@ static inline int __all_sync(unsigned mask, int yes, EMULATE_AT)
     return emulate_ballot(mask, yes, "__all_sync", file, line) == mask;
 }
 
-// ---- memory
-
-template <typename T> static inline T __ldg(const T *from) { return *from; }
-template <typename T> static inline T __ldcs(const T *from) { return *from; }
-template <typename T> static inline T __ldcg(const T *from) { return *from; }
-template <typename T> static inline void __stcs(T *to, T x) { *to = x; }
-template <typename T> static inline void __stcg(T *to, T x) { *to = x; }
-static inline void __threadfence() {}
-static inline void __threadfence_block() {}
-
-// Whole numbers only. (A thread is never interrupted between two barriers, so this is one.)
-#define EMULATE_ATOMIC(T, name, after)                                                                                 \
-    static inline T name(T *at, T x)                                                                                   \
-    {                                                                                                                  \
-        T old = *at;                                                                                                   \
-        *at = (after);                                                                                                 \
-        return old;                                                                                                    \
-    }
-EMULATE_ATOMIC(int, atomicAdd, old + x)
-EMULATE_ATOMIC(unsigned, atomicAdd, old + x)
-EMULATE_ATOMIC(unsigned long long, atomicAdd, old + x)
-EMULATE_ATOMIC(int, atomicMax, old > x ? old : x)
-EMULATE_ATOMIC(unsigned, atomicMax, old > x ? old : x)
-EMULATE_ATOMIC(int, atomicMin, old < x ? old : x)
-EMULATE_ATOMIC(unsigned, atomicMin, old < x ? old : x)
-EMULATE_ATOMIC(int, atomicOr, old | x)
-EMULATE_ATOMIC(unsigned, atomicOr, old | x)
-float atomicAdd(float *, float) = delete;
-double atomicAdd(double *, double) = delete;
-float atomicAdd(__half *, __half) = delete;
-float atomicAdd(__nv_bfloat16 *, __nv_bfloat16) = delete;
-
 // ---- arithmetic
 
 template <typename To, typename From> static inline To emulate_bits(From x)
@@ -243,44 +207,6 @@ template <typename To, typename From> static inline To emulate_bits(From x)
     return to;
 }
 static inline unsigned __float_as_uint(float x) { return emulate_bits<unsigned>(x); }
-static inline int __float_as_int(float x) { return emulate_bits<int>(x); }
-static inline float __uint_as_float(unsigned x) { return emulate_bits<float>(x); }
-static inline float __int_as_float(int x) { return emulate_bits<float>(x); }
-static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
-static inline float __frsqrt_rn(float x) { return 1.0f / sqrtf(x); }
-static inline float __fsqrt_rn(float x) { return sqrtf(x); }
-static inline float __frcp_rn(float x) { return 1.0f / x; }
-static inline float __fdividef(float x, float y) { return x / y; }
-static inline float __fdiv_rn(float x, float y) { return x / y; }
-static inline float __fmul_rn(float x, float y) { return x * y; }
-static inline float __fadd_rn(float x, float y) { return x + y; }
-static inline float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
-static inline float __saturatef(float x) { return x > 0.0f ? x < 1.0f ? x : 1.0f : 0.0f; }
-// The C library has functions of these names already.
-#define __expf(x) expf(x)
-#define __logf(x) logf(x)
-#define __log2f(x) log2f(x)
-#define __sinf(x) sinf(x)
-#define __cosf(x) cosf(x)
-#define __powf(x, y) powf(x, y)
-static inline int __float2int_rn(float x) { return (int)rintf(x); }
-static inline int __float2int_rd(float x) { return (int)floorf(x); }
-static inline int __float2int_rz(float x) { return (int)x; }
-static inline int __popc(unsigned x) { return __builtin_popcount(x); }
-static inline int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
-static inline int __ffs(int x) { return __builtin_ffs(x); }
-static inline unsigned __brev(unsigned x)
-{
-    unsigned y = 0;
-    for (int i = 0; i < 32; i++) y |= (x >> i & 1u) << (31 - i);
-    return y;
-}
-static inline unsigned __umulhi(unsigned x, unsigned y) { return (unsigned)(((uint64_t)x * y) >> 32); }
-static inline int __mulhi(int x, int y) { return (int)(((int64_t)x * y) >> 32); }
-static inline unsigned long long __umul64hi(unsigned long long x, unsigned long long y)
-{
-    return (unsigned long long)(((unsigned __int128)x * y) >> 64);
-}
 
 #define EMULATE_EXTREMES(T)                                                                                            \
     static inline T min(T x, T y) { return y < x ? y : x; }                                                            \
