@@ -34,7 +34,8 @@ static int augment_prepare(struct cuda_step *s)
                           .count = d[0], .batch = y->shape.dim[0], .h = (int)d[1], .w = (int)d[2], .c = (int)d[3],
                           .blocks = (int)k_divide_up(d[1] * d[2] * d[3], K_AUGMENT_EACH), .flip = (int)a->flip,
                           .pad = a->pad, .view_flip = a->view_flip, .view_dy = a->view_dy, .view_dx = a->view_dx,
-                          .brightness = a->brightness, .contrast = a->contrast};
+                          .brightness = a->brightness, .contrast = a->contrast,
+                          .by_line = k_divide_any_by(d[2] * d[3]), .by_c = k_divide_by(d[3])};
     for (int c = 0; c < k.c; c++) {
         k.scale[c] = (float)(1.0 / (255.0 * (double)a->std[c]));
         k.offset[c] = (float)(-(double)a->mean[c] / (double)a->std[c]);

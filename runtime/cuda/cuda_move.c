@@ -39,6 +39,7 @@ static void join(struct cuda_step *s, void *to, int64_t runs, const struct parts
         begin += p->bytes[i];
     }
     k.begin[p->count] = (int64_t)(begin / unit), k.width = (int)unit;
+    k.by_run = k_divide_any_by(k.begin[p->count]);
     CUDA_LAUNCH(s, k_join, .from = {0});
     memcpy(s->args, &k, sizeof k);
 }
@@ -144,7 +145,8 @@ static void transpose_units(struct cuda_step *s, struct k_dims o, size_t size)
     }
     for (int i = 0; i <= last; i++) count *= o.dim[i];
     for (int i = 0; i < last; i++) o.stride[i] /= units;  // whole runs: the innermost dimensions of x are those of a run
-    CUDA_LAUNCH(s, k_transpose, .x = s->in[0], .y = s->out[0], .count = count, .width = (int)size, .of = o);
+    CUDA_LAUNCH(s, k_transpose, .x = s->in[0], .y = s->out[0], .count = count, .width = (int)size,
+                .of = k_dims_ready(o));
 }
 
 // The innermost dimension of y is far apart in x, and dimension `inner` of y is the innermost of x.
@@ -163,6 +165,7 @@ static void transpose_tiles(struct cuda_step *s, const struct k_dims *o, int inn
         k.to_stride[k.rest.rank++] = to[i];
         k.tiles *= o->dim[i];
     }
+    k.rest = k_dims_ready(k.rest);
     CUDA_LAUNCH(s, k_transpose_tiles, .x = NULL);
     memcpy(s->args, &k, sizeof k);
 }
@@ -191,7 +194,8 @@ static int gather_prepare(struct cuda_step *s)
     if (!s->out[0]) return 0;
     size_t bytes = value_bytes(x) / (size_t)x->shape.dim[0], unit = unit_of(bytes, 0);
     CUDA_LAUNCH(s, k_gather, .x = s->in[0], .index = s->in[1], .y = s->out[0], .rows = x->shape.dim[0],
-                .count = cuda_count(cuda_in(s, 1)), .units = (int64_t)(bytes / unit), .width = (int)unit);
+                .count = cuda_count(cuda_in(s, 1)), .units = (int64_t)(bytes / unit), .width = (int)unit,
+                .by_units = k_divide_any_by((int64_t)(bytes / unit)));
     return 0;
 }
 

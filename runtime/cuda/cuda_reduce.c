@@ -84,7 +84,8 @@ static int reduce_prepare(struct cuda_step *s)
         struct k_dims kept = {0}, added = {0};
         split(&m, &kept, &added);
         CUDA_LAUNCH(s, k_reduce_any, .x = s->in[0], .y = s->out[0], .from = x->dtype, .to = y->dtype,
-                    .factor = factor, .results = results, .terms = all / results, .kept = kept, .added = added);
+                    .factor = factor, .results = results, .terms = all / results, .kept = k_dims_ready(kept),
+                    .added = k_dims_ready(added));
     }
     return 0;
 }
@@ -115,7 +116,7 @@ static int broadcast_prepare(struct cuda_step *s)
         if (!m.added[i]) of.stride[i] = run, run *= m.dim[i];
     }
     CUDA_LAUNCH(s, k_broadcast, .x = s->in[0], .y = s->out[0], .type = y->dtype, .factor = s->node->attr.move.factor,
-                .count = cuda_count(y), .inner = m.dim[m.rank - 1], .repeated = m.added[m.rank - 1], .of = of);
+                .count = cuda_count(y), .inner = m.dim[m.rank - 1], .repeated = m.added[m.rank - 1], .of = k_dims_ready(of));
     return 0;
 }
 

@@ -36,6 +36,8 @@ struct k_augment {           // ((pixel / 255 - mean) / std + shift) * gain
     enum dtype type;
     int64_t count, batch;
     int h, w, c, blocks;     // blocks: an image
+    struct k_divide_any by_line;  // w c
+    struct k_divide by_c;
     int flip, pad, view_flip, view_dy, view_dx;
     float brightness, contrast;
     float scale[4], offset[4];  // a channel: 1 / (255 std) and -mean / std

@@ -33,4 +33,28 @@ DAWN_BOTH uint32_t k_split(struct k_divide d, uint32_t *index)
     return rest;
 }
 
+// The same for sizes that may be larger: an index from 2^31 on, or a divisor, takes the long way.
+struct k_divide_any {
+    int64_t by;
+    struct k_divide quick;
+};
+
+static inline struct k_divide_any k_divide_any_by(int64_t by)  // 1 or more
+{
+    struct k_divide_any result = {by, k_divide_by(by >> 31 ? 1 : by)};
+    return result;
+}
+
+DAWN_BOTH int64_t k_split_any(const struct k_divide_any *d, int64_t *index)
+{
+    if ((*index | d->by) >> 31) {
+        int64_t whole = *index / d->by, rest = *index - whole * d->by;
+        *index = whole;
+        return rest;
+    }
+    uint32_t quotient = (uint32_t)*index, rest = k_split(d->quick, &quotient);
+    *index = quotient;
+    return rest;
+}
+
 #endif

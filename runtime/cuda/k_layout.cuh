@@ -8,14 +8,11 @@
 #include "runtime/cuda/k_common.cuh"
 #include "runtime/cuda/k_reduce.h"
 
-__device__ static inline int64_t dims_place(const struct k_dims &o, uint64_t i)
+__device__ static inline int64_t dims_place(const struct k_dims &o, int64_t i)
 {
     int64_t at = 0;
-    for (int d = MAX_RANK - 1; d >= 0; d--) {  // unrolled, so that dim and stride stay in the constant bank
-        if (d >= o.rank) continue;
-        uint64_t left = i / (uint64_t)o.dim[d];
-        at += (int64_t)(i - left * (uint64_t)o.dim[d]) * o.stride[d];
-        i = left;
+    for (int d = MAX_RANK - 1; d >= 0; d--) {  // unrolled, so that divisors and strides stay in the constant bank
+        if (d < o.rank) at += k_split_any(&o.by[d], &i) * o.stride[d];
     }
     return at;
 }

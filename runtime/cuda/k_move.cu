@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moving elements: a thread a unit of the result, neighbours writing neighbours. Places are worked out with divisions,
-// one set a unit of up to 16 bytes. Cost: every byte is read once and written once.
+// Moving elements: a thread a unit of the result, neighbours writing neighbours. Places are worked out with divisions
+// (k_divide.h), one set a unit of up to 16 bytes. Cost: every byte is read once and written once.
 #include "runtime/cuda/k_move.h"
 
 #include "runtime/cuda/k_layout.cuh"
@@ -23,7 +23,7 @@ __device__ static inline int64_t thread_index() { return (int64_t)blockIdx.x * K
 
 template <typename U> __global__ void join(const struct k_join k)
 {
-    int64_t i = thread_index(), whole = k.begin[k.parts], run = i / whole, at = i - run * whole;
+    int64_t i = thread_index(), run = i, at = k_split_any(&k.by_run, &run);
     if (run >= k.runs) return;
     const U *from = (const U *)k.from[0];
     int64_t begin = 0, pitch = k.pitch[0];
@@ -43,7 +43,7 @@ K_LAUNCHER(k_join)
 template <typename U> __global__ void transpose(const struct k_transpose k)
 {
     int64_t i = thread_index();
-    if (i < k.count) ((U *)k.y)[i] = ((const U *)k.x)[dims_place(k.of, (uint64_t)i)];
+    if (i < k.count) ((U *)k.y)[i] = ((const U *)k.x)[dims_place(k.of, i)];
 }
 
 K_LAUNCHER(k_transpose)
@@ -59,9 +59,8 @@ template <typename U> __global__ void transpose_tiles(const struct k_transpose_t
     int64_t rest = other / k.tiles_down, down = (other - rest * k.tiles_down) * K_TILE, from = 0, to = 0;
     for (int d = MAX_RANK - 1; d >= 0; d--) {
         if (d >= k.rest.rank) continue;
-        int64_t left = rest / k.rest.dim[d], at = rest - left * k.rest.dim[d];
+        int64_t at = k_split_any(&k.rest.by[d], &rest);
         from += at * k.rest.stride[d], to += at * k.to_stride[d];
-        rest = left;
     }
     int across = threadIdx.x % K_TILE, first = threadIdx.x / K_TILE;
     const U *x = (const U *)k.x + from;
@@ -94,7 +93,7 @@ __device__ static inline int64_t row_of(int32_t index, int64_t rows)
 
 template <typename U> __global__ void gather(const struct k_gather k)
 {
-    int64_t i = thread_index(), row = i / k.units, at = i - row * k.units;
+    int64_t i = thread_index(), row = i, at = k_split_any(&k.by_units, &row);
     if (row < k.count) ((U *)k.y)[i] = ((const U *)k.x)[row_of(k.index[row], k.rows) * k.units + at];
 }
 

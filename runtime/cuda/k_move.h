@@ -12,6 +12,7 @@ struct k_join {
     int64_t pitch[MAX_IN];       // from one run of a part to the next
     int64_t begin[MAX_IN + 1];   // of each part in the result; behind the last, the length of a run
     int parts, width;            // bytes a unit
+    struct k_divide_any by_run;  // the length of a run
     int64_t runs;
     void *to;
 };
@@ -45,6 +46,7 @@ struct k_gather {                // rows of `units`; an index from outside the t
     const int32_t *index;
     void *y;
     int64_t rows, count, units;
+    struct k_divide_any by_units;
     int width;
 };
 K_LAUNCHER(k_gather);

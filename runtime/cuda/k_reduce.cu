@@ -106,9 +106,9 @@ template <typename T> __global__ void reduce_any(const struct k_reduce_any k)
     int together = k.terms < K_WARP ? 1 : K_WARP;
     int64_t result = ((int64_t)blockIdx.x * K_BLOCK + threadIdx.x) / together;
     if (result >= k.results) return;  // whole warps, where they work together
-    const T *x = (const T *)k.x + dims_place(k.kept, (uint64_t)result);
+    const T *x = (const T *)k.x + dims_place(k.kept, result);
     float sum = 0.0f;
-    for (int64_t i = threadIdx.x % together; i < k.terms; i += together) sum += to_float(x[dims_place(k.added, (uint64_t)i)]);
+    for (int64_t i = threadIdx.x % together; i < k.terms; i += together) sum += to_float(x[dims_place(k.added, i)]);
     if (together > 1) sum = warp_sum(sum);
     if (threadIdx.x % together == 0) put(k.to, k.y, result, sum * k.factor);
 }
@@ -126,7 +126,7 @@ template <typename T, int N> __global__ void broadcast(const struct k_broadcast 
 {
     int64_t i = ((int64_t)blockIdx.x * K_BLOCK + threadIdx.x) * N;
     if (i >= k.count) return;
-    const T *x = (const T *)k.x + dims_place(k.of, (uint64_t)i);
+    const T *x = (const T *)k.x + dims_place(k.of, i);
     float v[N];
     if (!k.repeated) load<N>(x, v);
     for (int j = 0; k.repeated && j < N; j++) v[j] = to_float(*x);

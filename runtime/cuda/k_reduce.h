@@ -84,7 +84,14 @@ K_LAUNCHER(k_reduce_runs);
 struct k_dims {
     int rank;
     int64_t dim[MAX_RANK], stride[MAX_RANK];
+    struct k_divide_any by[MAX_RANK];  // the dimensions, as k_dims_ready() leaves them
 };
+
+static inline struct k_dims k_dims_ready(struct k_dims o)
+{
+    for (int i = 0; i < o.rank; i++) o.by[i] = k_divide_any_by(o.dim[i]);
+    return o;
+}
 
 struct k_reduce_any {      // y[results], the kept dimensions in order; each adds up `terms` elements
     const void *x;
