@@ -94,6 +94,7 @@ static const struct {
     {"TUNE", {"off", "on"}, 0, "on or off", SWITCH(tune)},
     {"TF32", {"off", "on"}, 0, "on or off", SWITCH(tf32)},
     {"CACHE", {"off", "on"}, 1, "on or off", SWITCH(cache)},
+    {"POOL", {"off", "on"}, 1, "on or off", SWITCH(pool)},
     {"CONV", {"auto", "own", "cudnn"}, CONV_AUTO, "auto, own or cudnn", SWITCH(conv)},
     {"BLAS", {"auto", "off", "always"}, BLAS_AUTO, "auto, off or always", SWITCH(blas)},
 #undef SWITCH
@@ -169,7 +170,7 @@ static int cuda_open(int index, int threads, struct device **into)
         free(cuda);
         return rc;
     }
-    cuda->pool = cuda_memory_new();
+    cuda->pool = cuda_memory_new(cuda->set.pool);
     *into = &cuda->base;
     return 0;
 }

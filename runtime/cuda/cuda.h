@@ -28,7 +28,7 @@ struct cuda_meter;  // NVML (cuda_meter.c)
 // What DAWN_CUDA_* in the environment says (docs/cuda.md), read once, when the device is opened. The switches that are on or
 // off come first, as 1 or 0.
 struct cuda_switches {
-    int graphs, sync, tune, tf32, cache;
+    int graphs, sync, tune, tf32, cache, pool;
     enum cuda_convolver { CONV_AUTO, CONV_OWN, CONV_CUDNN } conv;
     enum cuda_multiplier { BLAS_AUTO, BLAS_OFF, BLAS_ALWAYS } blas;
 };

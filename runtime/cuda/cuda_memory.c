@@ -16,12 +16,15 @@ struct piece {
 struct cuda_memory {
     struct piece *piece;
     int count, room;
+    bool carves;
     size_t taken, most;
 };
 
-struct cuda_memory *cuda_memory_new(void)
+struct cuda_memory *cuda_memory_new(bool carves)
 {
-    return zalloc(sizeof(struct cuda_memory));
+    struct cuda_memory *p = zalloc(sizeof *p);
+    p->carves = carves;
+    return p;
 }
 
 void cuda_memory_free(struct cuda_memory *p)
@@ -61,7 +64,8 @@ int cuda_memory_take(struct cuda_memory *p, size_t bytes, void **into)
     size_t room = (bytes + CUDA_MEMORY_ALIGN - 1) / CUDA_MEMORY_ALIGN * CUDA_MEMORY_ALIGN;
     if (room < bytes) return fail(ERR_MEMORY, "%zu bytes are more than there are addresses", bytes);
     if (room == 0) room = CUDA_MEMORY_ALIGN;
-    bool small = room <= CUDA_MEMORY_SMALL;
+    if (!p->carves && bytes > 0) room = bytes;  // so that whoever looks for it sees an access just past the end
+    bool small = p->carves && room <= CUDA_MEMORY_SMALL;
     int at = 0;
     while (at < p->count && (!small || p->piece[at].bytes - p->piece[at].carved < room)) at++;
     if (at == p->count) {

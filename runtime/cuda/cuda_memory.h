@@ -12,7 +12,7 @@ enum {
     CUDA_MEMORY_SMALL = 256 << 10  // at most so many bytes are carved
 };
 
-struct cuda_memory *cuda_memory_new(void);
+struct cuda_memory *cuda_memory_new(bool carves);  // false: every request is the driver's own piece, of just its bytes
 void cuda_memory_free(struct cuda_memory *);  // gives everything back, also what nobody gave back
 int cuda_memory_take(struct cuda_memory *, size_t bytes, void **) MUST_CHECK;
 size_t cuda_memory_most(const struct cuda_memory *);  // bytes taken from the driver at once, at the most

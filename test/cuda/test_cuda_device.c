@@ -10,15 +10,12 @@ void emulate_replay(int mixed) __attribute__((weak));  // what only the emulator
 
 // ---- memory and facts
 
-static void memory_is_taken_and_given_back(void **state)
+enum { BLOCKS = 3000 };
+
+static size_t take_all(struct device *d, char *block[BLOCKS])
 {
-    (void)state;
-    enum { COUNT = 3000 };
-    static char *block[COUNT];
-    struct device *d;
-    OK(device_open("cuda", 1, &d));
     size_t asked = 0;
-    for (int i = 0; i < COUNT; i++) {
+    for (int i = 0; i < BLOCKS; i++) {
         size_t bytes = i % 500 == 0 ? 3 << 20 : (size_t)(i * 37 % 3001);  // 0 bytes are a block too
         OK(d->type->alloc(d, bytes, (void **)&block[i]));
         asked += bytes;
@@ -26,15 +23,49 @@ static void memory_is_taken_and_given_back(void **state)
         assert_int_equal((uintptr_t)block[i] % 256, 0);
         if (i > 0) assert_true(block[i] != block[i - 1]);
     }
-    assert_true(d->type->taken(d) >= asked);
-    assert_true(d->type->taken(d) <= asked + COUNT * 256 + (4 << 20));
-    for (int i = 0; i < COUNT; i += 2) d->type->free(d, block[i]);
-    for (int i = 0; i < COUNT; i += 2) OK(d->type->alloc(d, 256, (void **)&block[i]));  // the gaps are found again
-    for (int i = COUNT - 1; i >= 0; i--) d->type->free(d, block[i]);
+    return asked;
+}
+
+static void hold_memory(void)
+{
+    static char *block[BLOCKS];
+    struct device *d;
+    OK(device_open("cuda", 1, &d));
+    size_t asked = take_all(d, block), taken = d->type->taken(d);
+    assert_true(taken >= asked);
+    assert_true(taken <= asked + BLOCKS * 256 + (4 << 20));
+    for (int i = 0; i < BLOCKS; i += 2) d->type->free(d, block[i]);
+    for (int i = 1; i < BLOCKS; i += 2) d->type->free(d, block[i]);
+    (void)take_all(d, block);  // all was given back: the same again takes no more
+    assert_int_equal(d->type->taken(d), taken);
+    for (int i = BLOCKS - 1; i >= 0; i--) d->type->free(d, block[i]);
     d->type->free(d, NULL);
     assert_int_equal(d->type->alloc(d, SIZE_MAX - 5, (void **)&block[0]), ERR_MEMORY);
     OK(d->type->alloc(d, 100, (void **)&block[0]));
     device_close(d);  // with a block still in use
+}
+
+static void memory_is_taken_and_given_back(void **state)
+{
+    (void)state;
+    hold_memory();
+}
+
+// What looks for accesses past the end of an allocation (memcheck, AddressSanitizer) sees them only so.
+static void without_a_pool_every_block_is_its_own(void **state)
+{
+    (void)state;
+    struct device *d;
+    void *block;
+    setenv("DAWN_CUDA_POOL", "off", 1);
+    hold_memory();
+    OK(device_open("cuda", 1, &d));
+    OK(d->type->alloc(d, 100, &block));
+    assert_int_equal(d->type->taken(d), 100);
+    device_close(d);
+    setenv("DAWN_CUDA_POOL", "no", 1);
+    REFUSED(device_open("cuda", 1, &d), "DAWN_CUDA_POOL is on or off, not \"no\"");
+    unsetenv("DAWN_CUDA_POOL");
 }
 
 static void copies_are_done_when_they_return(void **state)
@@ -298,6 +329,7 @@ int main(void)
     if (emulate_replay) emulate_replay(true);  // nothing here depends on more order than the graphs have
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_taken_and_given_back),
+        cmocka_unit_test(without_a_pool_every_block_is_its_own),
         cmocka_unit_test(copies_are_done_when_they_return),
         cmocka_unit_test(facts_name_the_card),
         cmocka_unit_test(graphs_and_steps_leave_the_same_bytes),
