@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the list of cases (runtime/cases/cases.h) is held on a device: against ref, with outputs left out, fused against
-// unfused. Outputs are NaN before each run. DAWN_CASE=TEXT narrows the list to cases whose name contains it.
+// unfused. Outputs are NaN before each run. DAWN_CASE=TEXT narrows the list to cases whose name contains it; "a|b" is either.
 #ifndef DAWN_FIXTURE_CASES_H
 #define DAWN_FIXTURE_CASES_H
 
@@ -17,12 +17,25 @@
 
 static int failures;
 
+static inline bool is_wanted(const struct op_case *row, const char *wanted)
+{
+    char text[64];
+    for (size_t n; wanted; wanted = wanted[n] ? wanted + n + 1 : NULL) {
+        n = strcspn(wanted, "|");
+        snprintf(text, sizeof text, "%.*s", (int)n, wanted);
+        if (strstr(row->name, text)) return true;
+    }
+    return false;
+}
+
 static inline const struct op_case *next_wanted(const struct op_case *row)
 {
     const char *wanted = getenv("DAWN_CASE");
-    do row = case_next(row);
-    while (row && wanted && !strstr(row->name, wanted));
-    return row;
+    const struct op_case *next = case_next(row);
+    if (!wanted) return next;
+    while (next && !is_wanted(next, wanted)) next = case_next(next);
+    if (!row && !next) fail_msg("no case has \"%s\" in its name", wanted);
+    return next;
 }
 
 static inline void complain(const struct op_case *row, enum dtype type, const char *what, const struct case_worst *w)
@@ -36,6 +49,13 @@ static inline void say(const struct op_case *row, enum dtype type, const char *w
 {
     failures++;
     print_error("%s, %s, %s: %s\n", row->name, dtype_name(type), what, error_text());
+}
+
+static inline void note(struct device *device, const struct op_case *row, enum dtype type, const char *what, int rc)
+{
+    say(row, type, what);
+    // A failed card fails every later case as well: what comes after is not worth reading.
+    if (rc == ERR_DEVICE && device->type->sync(device) < 0) fail_msg("the card is lost after %s", row->name);
 }
 
 static inline int open_and_run(struct device *d, const struct op_case *row, const struct case_options *o, struct case_live **c)
@@ -63,7 +83,7 @@ static inline bool hold(struct device *device, struct device *ref, const struct 
     }
     struct case_worst worst;
     if (rc == 0) rc = case_compare(got, want, size, case_slack(row), &worst);
-    if (rc < 0) say(row, o.type, what);
+    if (rc < 0) note(device, row, o.type, what, rc);
     else if (worst.ratio > 1.0) complain(row, o.type, what, &worst);
     case_close(got);
     case_close(want);
@@ -134,7 +154,7 @@ static inline void leave_out(struct device *device, const struct op_case *row, i
     int rc = open_and_run(device, row, &o, &all);
     if (rc == 0) rc = open_and_run(device, row, &without, &less);
     if (rc == 0) rc = case_compare(less, all, NULL, case_slack(row), &worst);
-    if (rc < 0) say(row, F32, "with an output left out");
+    if (rc < 0) note(device, row, F32, "with an output left out", rc);
     else if (worst.ratio > 1.0) complain(row, F32, "with an output left out", &worst);
     case_close(all);
     case_close(less);
@@ -149,7 +169,9 @@ static inline void outputs_left_out(const char *name)
     for (const struct op_case *row = next_wanted(NULL); row; row = next_wanted(row)) {
         if (row->flags & (CASE_LARGE | CASE_PATTERN | CASE_SLOW) || op_table[row->op].outputs < 2) continue;
         struct case_live *all = NULL;
-        assert_int_equal(case_open(device, row, &(struct case_options){.type = F32}, &all), 0);
+        int rc = case_open(device, row, &(struct case_options){.type = F32}, &all);
+        if (rc < 0) note(device, row, F32, "with an output left out", rc);
+        assert_int_equal(rc, 0);
         int number[CASE_OUTPUTS], count = all->build.outputs;
         bool update[CASE_OUTPUTS];
         for (int i = 0; i < count; i++) {
@@ -178,7 +200,7 @@ static inline void hold_fused(struct device *device, const struct op_case *row, 
     int rc = open_and_run(device, row, &plain, &a);
     if (rc == 0) rc = open_and_run(device, row, &fused, &b);
     if (rc == 0) rc = case_compare(b, a, NULL, slack, &worst);
-    if (rc < 0) say(row, fused.type, what);
+    if (rc < 0) note(device, row, fused.type, what, rc);
     else if (worst.ratio > 1.0) complain(row, fused.type, what, &worst);
     case_close(a);
     case_close(b);

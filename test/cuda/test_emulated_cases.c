@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether the fixture of the operator cases says what it has to: that nothing was chosen, and that a card was lost.
+#include "test/cuda/fixture_emulator.h"
+#include "test/unit/fixture_cases.h"
+
+static void run_case(void *name)
+{
+    setenv("CMOCKA_TEST_ABORT", "1", 1);  // in this process a failed assertion is its end
+    setenv("DAWN_CASE", name, 1);
+    hold_types("cuda", 1, F32, 0);
+}
+
+static void a_name_without_a_case_fails(void **state)
+{
+    (void)state;
+    dies(run_case, "no such thing", "no case has \"no such thing\" in its name", NULL);
+    dies(run_case, "no such thing|nor this", "no case has \"no such thing|nor this\" in its name", NULL);
+}
+
+static void either_of_two_names_is_enough(void **state)
+{
+    (void)state;
+    setenv("DAWN_CASE", "window past|tick by", 1);
+    int rows = 0;
+    for (const struct op_case *row = next_wanted(NULL); row; row = next_wanted(row)) rows++;
+    assert_int_equal(rows, 2);
+    hold_types("cuda", 1, F32, 0);
+    unsetenv("DAWN_CASE");
+}
+
+static void lose(void *error)
+{
+    emulate_fail("cudaStreamSynchronize", *(const cudaError_t *)error);
+    run_case("reduce ");
+}
+
+static void run_once(void *arg)
+{
+    (void)arg;
+    struct device *device, *ref;
+    assert_int_equal(device_open("cuda", 1, &device), 0);
+    assert_int_equal(device_open("ref", 1, &ref), 0);
+    failures = 0;
+    emulate_fail("cudaStreamSynchronize", cudaErrorInvalidValue);
+    assert_true(hold(device, ref, case_next(NULL), (struct case_options){.type = F32}, "once"));
+    fprintf(stderr, "%d failed, and it goes on\n", failures);
+    abort();
+}
+
+// Only what a card does not forget ends the list.
+static void a_lost_card_ends_the_list(void **state)
+{
+    (void)state;
+    cudaError_t lost = cudaErrorIllegalAddress;
+    dies(lose, &lost, "the card is lost after reduce ", "a kernel touched memory that is not its own");
+    dies(run_once, NULL, "1 failed, and it goes on", NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_name_without_a_case_fails),
+        cmocka_unit_test(either_of_two_names_is_enough),
+        cmocka_unit_test(a_lost_card_ends_the_list),
+    };
+    return cmocka_run_group_tests_name("emulated cases", tests, NULL, NULL);
+}
