@@ -22,7 +22,7 @@ if [ ! -e /dev/nvidiactl ]; then
 fi
 
 [ -n "${EMULATED:-}" ] || { echo 'this dawn was built without CUDA'; exit 77; }
-small="--set widths=8,16,16 --set batch=50 --set epochs=0.2 --set resolution=16 --set views=1"
+small="--set widths=8,8,8 --set batch=50 --set epochs=0.02 --set resolution=16 --set views=1"
 
 says 2 'device cuda:7: there is 1 card' "$EMULATED" train cifar10 --data synthetic --device cuda:7
 
@@ -39,7 +39,8 @@ grep -Eq ' how +cuda - f16 - ' shown
 grep -Eq ' energy +[0-9]' shown
 grep -Eq ' GPU +Emulated H200' shown # an emulated card is no card: every record of it says so
 tr -s '\n ' ' ' <shown | grep -Eq 'libraries .*CUDA 1[0-9]\.[0-9]+, cuDNN 9\.'
-"$EMULATED" infer cifar10 --latency --weights w.safetensors --data synthetic --device cuda --items 20 >out 2>err ||
+"$EMULATED" infer cifar10 --latency --weights w.safetensors --data synthetic --device cuda --precision f16 --items 4 --warmup 1 \
+    >out 2>err ||
     { cat out err; exit 1; }
-"$EMULATED" bench cifar10 --fake --device cuda $small --set batch=20 >out 2>err || { cat out err; exit 1; }
+"$EMULATED" bench cifar10 --fake --device cuda $small --set batch=10 --seconds 1 --repeats 1 >out 2>err || { cat out err; exit 1; }
 grep -q 'images/s' out
