@@ -70,7 +70,8 @@ for program in "$@"; do
 done
 
 field() { # DATABASE NAME: of the last run
-    "$dawn" results export last --db "$1" 2>>"$logs/export.log" | sed -n "s/^ *\"$2\": \"\{0,1\}\([0-9a-f]*\)\"\{0,1\},\{0,1\}\$/\1/p" |
+    "$dawn" results export last --db "$1" 2>>"$logs/export.log" |
+        sed -n "s/^ *\"$2\": \"\{0,1\}\([0-9a-f]*\)\"\{0,1\},\{0,1\}\$/\1/p" |
         tail -n 1
 }
 
