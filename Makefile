@@ -320,7 +320,7 @@ clean:  ## remove everything that was built
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
-	@echo 'Variables: CC, V=1 (show commands), SAN=address,undefined, PREFIX, FUZZ_SECONDS, WERROR= (allow warnings)'
+	@echo 'Variables: CC, V=1 (show commands), SAN=address,undefined, PREFIX, FUZZ_SECONDS, WERROR= (allow warnings), CUDA=no'
 
 # Kernels lie in build/ whatever $(B) is.
 -include $(sort $(shell find $(B) -name '*.d' 2>/dev/null) $(KERNEL_OBJECTS:.o=.d))

@@ -36,7 +36,7 @@ static int unknown(const char *name)
         names[i] = device_types[i]->name;
         text_add(&all, "%s%s", i ? ", " : "", names[i]);
     }
-    const char *near = strcmp(name, "gpu") == 0 ? "cuda" : text_nearest(name, names);  // not "cpu", which is as near
+    const char *near = strncmp(name, "gpu", 3) == 0 ? "cuda" : text_nearest(name, names);  // not "cpu", which is as near
     int rc = near ? fail(ERR_USAGE, "there is no device \"%s\"; did you mean \"%s\"?", name, near)
                   : fail(ERR_USAGE, "there is no device \"%s\"; this program has %s", name, all.at);
     text_free(&all);

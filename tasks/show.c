@@ -402,6 +402,8 @@ int show_run(struct results *r, int64_t id, const struct show_style *style, stru
             record_text(run, "status"), dot, when(date, record_int(run, "started_ms")));
     if (record_int(run, "synthetic"))
         text_add(t, "  SYNTHETIC DATA: drawn by the program; it stands on no board but \"demo\".\n");
+    if (strstr(record_text(json_object_get(run, "machine_facts"), "gpu"), "(emulated card)"))
+        text_add(t, "  EMULATED CARD: what it computed is right, no time or energy of it is a measurement.\n");
     add_result(t, run, style);
     add_outside(t, run);
     add_receipts(t, run);

@@ -39,6 +39,7 @@ grep -q 'weights' out
 grep -Eq ' how +cuda - f16 - ' shown
 grep -Eq ' energy +[0-9]' shown
 grep -Eq ' GPU +Emulated H200' shown # an emulated card is no card: every record of it says so
+grep -Eq '^  EMULATED CARD' shown
 tr -s '\n ' ' ' <shown | grep -Eq 'libraries .*CUDA 1[0-9]\.[0-9]+, cuDNN 9\.'
 "$EMULATED" infer cifar10 --latency --weights w.safetensors --data synthetic --device cuda --precision f16 --items 4 --warmup 1 \
     >out 2>err ||
