@@ -50,7 +50,8 @@ grep -q 'this line is for people' kept/said/airbench
 [ "$("$DAWN" results list --db kept/results.db | grep -c cifar10)" = 5 ]
 holds all.json '[r["seed"] for r in j["runs"] if r["side"] == "dawn"] == [1, 2, 3, 4, 5]'
 holds all.json 'j["sides"]["dawn"]["n"] == 5 and j["about"]["runs_asked"] == 5 and len(j["runs"]) == 11'
-holds all.json 'all(0 < r["warm_without_evaluation_s"] < r["warm_s"] < r["end_to_end_s"] <= r["wall_s"] + .001
+# The system tells a process's start in ticks of 10 ms, so that the two clocks may differ by one.
+holds all.json 'all(0 < r["warm_without_evaluation_s"] < r["warm_s"] < r["end_to_end_s"] <= r["wall_s"] + .011
     for r in j["runs"] if r["side"] == "dawn")'
 # What was waited for is where it belongs: 50 to train, 30 to evaluate, 40 to load and 20 to inform apart, no minute.
 holds all.json 'all(.05 <= r["warm_without_evaluation_s"] <= r["warm_s"] - .03 and r["warm_s"] <= r["whole_s"] - .06
