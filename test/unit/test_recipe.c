@@ -87,7 +87,7 @@ static void test_refusals(void **state)
         {"{\"activation\": 2}", "\"activation\" wants a word"},
         {"{\"activation\": \"gleu\"}", "there is no activation \"gleu\"; did you mean \"gelu\"?"},
         {"{\"activation\": \"elephants\"}", "there is no activation \"elephants\"; it is none, relu, gelu or silu"},
-        {"{\"precision\": \"f8\"}", "precision \"f16\""},
+        {"{\"precision\": \"f8\"}", "precision \"f8\""},
         {"{\"resolution\": 24}", "\"resolution\" wants a list"},
         {"{\"resolution\": [24, \"28\"]}", "\"resolution\" wants a number"},
         {"{\"resolution\": [24, 7]}", "\"resolution\" lies between 8 and 1024, not at 7"},
