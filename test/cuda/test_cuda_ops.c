@@ -23,6 +23,22 @@ static void test_outputs_left_out(void **state)
     outputs_left_out("cuda");
 }
 
+static void set_gradient(struct case_options *o) { o->gradient = true; }
+
+// Outputs are the result and the gradients of all inputs that have one, made by the nodes that training runs.
+static void test_gradients(void **state)
+{
+    (void)state;
+    struct device *device;
+    int claimed, refused;
+    failures = 0;
+    assert_int_equal(device_open("cuda", 1, &device), 0);
+    hold_all(device, F32, "gradients", set_gradient, CASE_SLOW, &claimed, &refused);
+    device_close(device);
+    assert_true(claimed > 100 || getenv("DAWN_CASE"));
+    assert_int_equal(failures, 0);
+}
+
 // As on the cpu: a few hundred roundings of f32 at most.
 static void test_fused(void **state)
 {
@@ -56,6 +72,7 @@ int main(void)
         cmocka_unit_test(test_against_ref),
         cmocka_unit_test(test_through_temporaries),
         cmocka_unit_test(test_outputs_left_out),
+        cmocka_unit_test(test_gradients),
         cmocka_unit_test(test_fused),
         cmocka_unit_test(test_without_races),
     };
