@@ -81,17 +81,10 @@ static void same_seed_same_bytes(void **state)
     (void)state;
     static const char *const precisions[] = {"precision=f32", "precision=bf16", "precision=f16"};
     for (int i = 0; i < 3; i++) {
-        struct bench b;
-        size_t n, m, k;
+        struct bench a, b;
+        open_small(&a, "cuda", precisions[i]);
         open_small(&b, "cuda", precisions[i]);
-        uint8_t *first = bench_train(&b, 7, STEPS, &n), *again = bench_train(&b, 7, STEPS, &m);
-        uint8_t *other = bench_train(&b, 8, STEPS, &k), *anew = bytes_of(precisions[i], 7, &m);
-        bench_close(&b);
-        assert_int_equal(n, m);
-        assert_memory_equal(first, again, n);
-        assert_memory_equal(first, anew, n);
-        assert_memory_not_equal(first, other, n);
-        free(first), free(again), free(other), free(anew);
+        bench_same_bytes(&a, &b, STEPS);
     }
 }
 

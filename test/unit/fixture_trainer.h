@@ -65,4 +65,20 @@ static inline uint8_t *bench_train(struct bench *b, uint64_t seed, int steps, si
     return bytes;
 }
 
+// The same seed gives the same bytes, again and on `anew`, whose memory, plan and primitives were made anew; another
+// seed gives others. Closes both.
+static inline void bench_same_bytes(struct bench *b, struct bench *anew, int steps)
+{
+    size_t n, m, k;
+    uint8_t *first = bench_train(b, 7, steps, &n), *again = bench_train(b, 7, steps, &m);
+    uint8_t *other = bench_train(b, 8, steps, &k), *later = bench_train(anew, 7, steps, &m);
+    bench_close(b);
+    bench_close(anew);
+    assert_int_equal(n, m);
+    assert_memory_equal(first, again, n);
+    assert_memory_equal(first, later, n);
+    assert_memory_not_equal(first, other, n);
+    free(first), free(again), free(other), free(later);
+}
+
 #endif

@@ -14,19 +14,9 @@ static void open_bench(struct bench *b, int threads, const char *precision, cons
 static void same_seed_same_bytes(const char *precision, int threads, const char *widths)
 {
     struct bench a, b;
-    size_t n, m, k;
     open_bench(&a, threads, precision, widths);
-    uint8_t *first = bench_train(&a, 7, STEPS, &n), *again = bench_train(&a, 7, STEPS, &m);
-    uint8_t *other = bench_train(&a, 8, STEPS, &k);
-    bench_close(&a);
-    open_bench(&b, threads, precision, widths);  // memory, plan and primitives made anew
-    uint8_t *anew = bench_train(&b, 7, STEPS, &m);
-    bench_close(&b);
-    assert_int_equal(n, m);
-    assert_memory_equal(first, again, n);
-    assert_memory_equal(first, anew, n);
-    assert_memory_not_equal(first, other, n);
-    free(first), free(again), free(other), free(anew);
+    open_bench(&b, threads, precision, widths);
+    bench_same_bytes(&a, &b, STEPS);
 }
 
 static void f32_is_repeatable(void **state)
