@@ -75,11 +75,11 @@ endif
 ifneq ($(filter /%,$(firstword $(CUDA))),)
 CUDA_INCLUDE := -isystem $(CUDA)/include
 CUDA_LIBS := -L$(CUDA)/lib64 -L$(CUDA)/lib -Wl,-rpath,$(CUDA)/lib64:$(CUDA)/lib -lcudart_static -lstdc++ -ldl -lrt
-CUDA_SOURCES := $(filter-out runtime/cuda/absent.c,$(wildcard runtime/cuda/*.c))
-KERNELS := $(wildcard runtime/cuda/k_*.cu)
+CUDA_SOURCES := $(filter-out runtime/cuda/absent.c,$(wildcard runtime/cuda/*.c runtime/cuda/dnn/*.c))
+KERNELS := $(wildcard runtime/cuda/kernels/k_*.cu)
 KERNEL_OBJECTS := $(KERNELS:%.cu=build/%.o)
 else
-CUDA_SOURCES := runtime/cuda/absent.c runtime/cuda/dnn_cache.c  # the cache is read by a pure parser: fuzzed everywhere
+CUDA_SOURCES := runtime/cuda/absent.c runtime/cuda/dnn/dnn_cache.c  # the cache is read by a pure parser: fuzzed everywhere
 ifeq ($(filter no,$(CUDA_ASKED))$(filter nvcc-was-not-found,$(subst $() ,-,$(CUDA))),)
 # Said when make is done, for a toolkit is there and of no use.
 CUDA_LACKS := $(CUDA)
@@ -90,14 +90,16 @@ CUDA_ARCHS ?= -gencode arch=compute_90,code=sm_90 -gencode arch=compute_80,code=
 CUDA_FLAGS := -std=c++17 -O3 -I. $(CUDA_ARCHS) -lineinfo -Xptxas -v -Werror all-warnings -Xcompiler -Wall,-Wextra
 
 # ---- sources -----------------------------------------------------------------------------------------------------
-FOLDERS := runtime runtime/base runtime/cases runtime/null runtime/ref runtime/cpu data tasks submit submit/format
-BOARD_FOLDERS := runtime/base submit/format scoreboard
+# A folder is a room; these are all of them (runtime/cuda is above). The server's program is made of the last line's alone.
+FOLDERS := runtime $(addprefix runtime/,base op cases null ref cpu) data $(addprefix data/,read fetch image) \
+    tasks $(addprefix tasks/,train cifar10 record measure outside) submit submit/format
+BOARD_FOLDERS := runtime/base submit/format scoreboard $(addprefix scoreboard/,http api store rank pages dawnbench)
 LOOP_SOURCES := $(wildcard runtime/cpu/loops*.c)
 SOURCES := $(filter-out $(LOOP_SOURCES),$(wildcard $(FOLDERS:%=%/*.c))) $(CUDA_SOURCES)
-EMBEDDED := $(sort $(wildcard tasks/recipes/*.json tasks/*.sql tasks/*.json submit/format/*.json))
+EMBEDDED := $(sort $(wildcard tasks/*/recipes/*.json tasks/record/*.sql tasks/record/*.json submit/format/*.json))
 OBJECTS := $(SOURCES:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(LOOP_SOURCES:%.c=$(B)/%.$(i).o)) $(B)/embedded.o $(KERNEL_OBJECTS)
 BOARD_SOURCES := $(filter-out scoreboard/main.c,$(wildcard $(BOARD_FOLDERS:%=%/*.c)))
-BOARD_EMBEDDED := $(sort $(wildcard submit/format/*.json scoreboard/*.sql scoreboard/assets/* docs/api/*.json) \
+BOARD_EMBEDDED := $(sort $(wildcard submit/format/*.json scoreboard/store/*.sql scoreboard/pages/assets/* docs/api/*.json) \
     $(addprefix docs/,rules.md submit.md record.md statements.md threats.md))
 BOARD_OBJECTS := $(BOARD_SOURCES:%.c=$(B)/%.o) $(B)/board-embedded.o
 # Tests and fuzzers of the server link its library alone, so that they prove the layering: test_board_*, fuzz_board_*.
@@ -140,7 +142,7 @@ $(B)/%.o: %.c $(B)/flags.list
 $(CUDA_SOURCES:%.c=$(B)/%.o): EXTRA = $(CUDA_INCLUDE) -DCUDA_MISSING='"$(CUDA)"'
 $(CUDA_SOURCES:%.c=$(B)/%.o): $(B)/cuda.list
 # Kernels are the same whatever the host's sanitizers, so they are built once; what ptxas said of them is kept for the budget.
-build/runtime/cuda/k_%.o: runtime/cuda/k_%.cu build/cuda-flags.list
+build/runtime/cuda/kernels/k_%.o: runtime/cuda/kernels/k_%.cu build/cuda-flags.list
 	$(call say,NVCC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) $(CUDA_FLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@ 2>$(@:.o=.ptxas) || { cat $(@:.o=.ptxas); exit 1; }

@@ -7,8 +7,8 @@
 #include "data/cmd_data.h"
 #include "data/cmd_data_sub.h"
 #include "data/dataset.h"
-#include "data/sheet.h"
-#include "data/source.h"
+#include "data/image/sheet.h"
+#include "data/fetch/source.h"
 #include "runtime/base/text.h"
 
 int cmd_data_operands(const struct usage *usage, int argc, char **argv, int want)

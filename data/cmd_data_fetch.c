@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "data/cmd_data_sub.h"
-#include "data/fetch.h"
-#include "data/import.h"
+#include "data/fetch/fetch.h"
+#include "data/fetch/import.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/text.h"
 

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "data/kind.h"
-#include "data/noise.h"
-#include "data/source.h"
-#include "data/synthetic.h"
+#include "data/read/noise.h"
+#include "data/fetch/source.h"
+#include "data/read/synthetic.h"
 #include "runtime/base/arena.h"
 #include "runtime/base/text.h"
 

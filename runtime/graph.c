@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/op.h"
+#include "runtime/op/op.h"
 
 #include <stdarg.h>
 #include <stdio.h>

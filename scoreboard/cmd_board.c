@@ -10,8 +10,8 @@
 
 #include "runtime/base/options.h"
 #include "scoreboard/commands.h"
-#include "scoreboard/store.h"
-#include "scoreboard/table.h"
+#include "scoreboard/store/store.h"
+#include "scoreboard/rank/table.h"
 
 static const char *const formats[] = {"table", "tsv", "csv", "json", NULL};
 

@@ -4,7 +4,7 @@
 
 #include "runtime/base/options.h"
 #include "scoreboard/commands.h"
-#include "scoreboard/store.h"
+#include "scoreboard/store/store.h"
 
 static int print_fault(void *unused, const char *sentence)
 {

@@ -5,7 +5,7 @@
 
 #include "runtime/base/options.h"
 #include "scoreboard/commands.h"
-#include "scoreboard/dawnbench_export.h"
+#include "scoreboard/dawnbench/dawnbench_export.h"
 
 static int print_path(void *unused, const char *path)
 {

@@ -8,8 +8,8 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/options.h"
 #include "scoreboard/commands.h"
-#include "scoreboard/dawnbench.h"
-#include "scoreboard/store.h"
+#include "scoreboard/dawnbench/dawnbench.h"
+#include "scoreboard/store/store.h"
 
 static int print_line(void *unused, const char *line)
 {

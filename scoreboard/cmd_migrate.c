@@ -4,7 +4,7 @@
 
 #include "runtime/base/options.h"
 #include "scoreboard/commands.h"
-#include "scoreboard/store.h"
+#include "scoreboard/store/store.h"
 
 int cmd_migrate(int argc, char **argv)
 {

@@ -6,7 +6,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/options.h"
 #include "scoreboard/commands.h"
-#include "scoreboard/store.h"
+#include "scoreboard/store/store.h"
 #include "submit/format/fields.h"
 
 int cmd_revoke(int argc, char **argv)

@@ -3,7 +3,7 @@
 // SIGINT comes is answered first; a second signal does not wait. What the server could not do is a line on standard error.
 #include "runtime/base/options.h"
 #include "scoreboard/commands.h"
-#include "scoreboard/server.h"
+#include "scoreboard/http/server.h"
 
 #include <pthread.h>
 #include <signal.h>

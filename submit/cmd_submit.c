@@ -13,7 +13,7 @@
 #include "submit/commands.h"
 #include "submit/handle.h"
 #include "submit/submission.h"
-#include "tasks/command.h"
+#include "tasks/outside/command.h"
 
 struct choice {
     struct sending sending;

@@ -6,7 +6,7 @@
 #include "submit/client.h"
 #include "submit/format/statement.h"
 #include "submit/keyring.h"
-#include "tasks/receipts.h"
+#include "tasks/record/receipts.h"
 
 struct delivery {
     struct receipt receipt;  // what it says

@@ -9,7 +9,7 @@
 #include "runtime/base/arena.h"
 #include "submit/format/cost.h"
 #include "submit/format/fields.h"
-#include "tasks/recipe.h"
+#include "tasks/train/recipe.h"
 
 // The first five: submit/format/fields.c. The facts of a machine are nine texts of at most 160 bytes.
 enum { POINTS_MAX = 4000, SEGMENTS_MAX = 4000, DATA_MAX = 8, LATENCIES_MAX = 32, TAGS_MAX = 8, FACTS_MAX = 16384,

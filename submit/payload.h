@@ -7,7 +7,7 @@
 #define DAWN_SUBMIT_PAYLOAD_H
 
 #include "submit/format/statement.h"
-#include "tasks/receipts.h"
+#include "tasks/record/receipts.h"
 
 // What the submitter says beside the record. NULL, and an empty text: nothing.
 struct payload_words {

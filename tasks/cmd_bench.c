@@ -7,8 +7,8 @@
 #include "runtime/fuse.h"
 #include "tasks/choose.h"
 #include "tasks/commands.h"
-#include "tasks/forecast.h"
-#include "tasks/protocol.h"
+#include "tasks/measure/forecast.h"
+#include "tasks/measure/protocol.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "runtime/base/text.h"
 #include "runtime/device.h"
 #include "tasks/commands.h"
-#include "tasks/result.h"
+#include "tasks/record/result.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -4,9 +4,9 @@
 #include "tasks/choose.h"
 #include "tasks/commands.h"
 #include "submit/format/contest.h"
-#include "tasks/digests.h"
-#include "tasks/infer.h"
-#include "tasks/record.h"
+#include "tasks/train/digests.h"
+#include "tasks/measure/infer.h"
+#include "tasks/record/record.h"
 
 #include <math.h>
 #include <stdio.h>

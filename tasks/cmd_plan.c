@@ -5,7 +5,7 @@
 #include "runtime/fuse.h"
 #include "tasks/choose.h"
 #include "tasks/commands.h"
-#include "tasks/forecast.h"
+#include "tasks/measure/forecast.h"
 
 #include <jansson.h>
 #include <stdio.h>

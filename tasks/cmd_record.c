@@ -4,8 +4,8 @@
 
 #include "runtime/base/options.h"
 #include "runtime/base/text.h"
-#include "tasks/record.h"
-#include "tasks/recorder.h"
+#include "tasks/record/record.h"
+#include "tasks/outside/recorder.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,8 +9,8 @@
 #include "runtime/base/file.h"
 #include "runtime/base/options.h"
 #include "tasks/commands.h"
-#include "tasks/export.h"
-#include "tasks/show.h"
+#include "tasks/record/export.h"
+#include "tasks/record/show.h"
 
 struct choice {
     const char *db, *format, *to, *author, *code_url;

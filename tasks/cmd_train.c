@@ -2,7 +2,7 @@
 // dawn train: until the target is reached.
 #include "tasks/choose.h"
 #include "tasks/commands.h"
-#include "tasks/train.h"
+#include "tasks/train/train.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -12,8 +12,8 @@
 
 #include "data/dataset.h"
 #include "runtime/session.h"
-#include "tasks/model.h"
-#include "tasks/recipe.h"
+#include "tasks/cifar10/model.h"
+#include "tasks/train/recipe.h"
 
 struct task_build {
     const struct recipe *recipe;

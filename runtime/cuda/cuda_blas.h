@@ -6,7 +6,7 @@
 #define DAWN_CUDA_BLAS_H
 
 #include "runtime/cuda/cuda.h"
-#include "runtime/cuda/k_matmul.h"
+#include "runtime/cuda/kernels/k_matmul.h"
 
 // What a product may use of scratch: cuBLASLt aligns it itself within these bytes.
 enum { CUDA_BLAS_WORK = 32 << 20 };

@@ -10,9 +10,9 @@
 
 #include <stdio.h>
 
-#include "runtime/cuda/dnn.h"
-#include "runtime/cuda/k_conv.h"
-#include "runtime/cuda/k_element.h"
+#include "runtime/cuda/dnn/dnn.h"
+#include "runtime/cuda/kernels/k_conv.h"
+#include "runtime/cuda/kernels/k_element.h"
 
 // ---- what is asked for
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data on the card: the next window of the epoch's order, scalars from tables, counters, samples gathered and augmented.
 #include "runtime/cuda/cuda.h"
-#include "runtime/cuda/k_data.h"
+#include "runtime/cuda/kernels/k_data.h"
 
 static int window_prepare(struct cuda_step *s)
 {

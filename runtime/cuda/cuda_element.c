@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Element by element: activations with and without a bias, sums, products, factors, changes of type, dropout.
 #include "runtime/cuda/cuda_move.h"
-#include "runtime/cuda/k_element.h"
+#include "runtime/cuda/kernels/k_element.h"
 
 static int act_prepare(struct cuda_step *s)
 {

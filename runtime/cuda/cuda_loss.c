@@ -2,7 +2,7 @@
 // Softmax, cross-entropy and the counters of an evaluation: arguments of k_loss.cu. Scratch memory is one number a
 // block where something is summed over rows.
 #include "runtime/cuda/cuda.h"
-#include "runtime/cuda/k_loss.h"
+#include "runtime/cuda/kernels/k_loss.h"
 
 // Rows that are long enough for it are read 16 bytes at a time.
 static struct k_loss_rows wide_rows(const struct value *x)

@@ -2,7 +2,7 @@
 // Moving elements: everything is described in units as wide as all lengths and places allow, and dimensions that stay
 // side by side are one, before a kernel is chosen.
 #include "runtime/cuda/cuda_move.h"
-#include "runtime/cuda/k_move.h"
+#include "runtime/cuda/kernels/k_move.h"
 
 // The widest unit (up to 16 bytes) that divides both; any number is divided by 0 bytes.
 static size_t unit_of(size_t a, size_t b)

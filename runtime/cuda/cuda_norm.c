@@ -3,7 +3,7 @@
 // and the partial sums of every block; the same function says how rows are dealt to blocks when memory is planned and
 // when a step is prepared.
 #include "runtime/cuda/cuda.h"
-#include "runtime/cuda/k_norm.h"
+#include "runtime/cuda/kernels/k_norm.h"
 
 static struct k_norm_walk forward(const struct value *x, int64_t rows)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pieces of optimisers on the card: what k_optim.h wants of a node. Everything is f32 but what is assigned.
 #include "runtime/cuda/cuda.h"
-#include "runtime/cuda/k_optim.h"
+#include "runtime/cuda/kernels/k_optim.h"
 
 static const struct optim_attr *attr_of(const struct cuda_step *s) { return &s->node->attr.optim; }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pooling that stands by itself: arguments of k_pool.cu. No scratch memory.
 #include "runtime/cuda/cuda.h"
-#include "runtime/cuda/k_pool.h"
+#include "runtime/cuda/kernels/k_pool.h"
 
 static int channels_of(enum dtype type, int64_t c)  // of a thread
 {

@@ -2,7 +2,7 @@
 // Sums and means over any dimensions, and the way back. Dimensions are merged first, so that those kept and those added
 // up take turns; what is left is nearly always columns (the last one kept) or runs (the last one added up).
 #include "runtime/cuda/cuda.h"
-#include "runtime/cuda/k_reduce.h"
+#include "runtime/cuda/kernels/k_reduce.h"
 
 // dim and stride of the large tensor, outermost first; `added` for those that are summed, or repeated.
 struct merged {

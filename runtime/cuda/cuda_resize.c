@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bilinear resizing and its way back.
 #include "runtime/cuda/cuda.h"
-#include "runtime/cuda/k_resize.h"
+#include "runtime/cuda/kernels/k_resize.h"
 
 static int settle(struct cuda_step *s, const struct shape *large, const struct shape *small, bool back)
 {

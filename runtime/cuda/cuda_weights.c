@@ -6,7 +6,7 @@
 
 #include "runtime/cuda/cuda_lanes.h"
 #include "runtime/cuda/cuda_program.h"
-#include "runtime/cuda/k_weights.h"
+#include "runtime/cuda/kernels/k_weights.h"
 
 // What is copied: a value as it is after node `made`, in a type.
 struct source {

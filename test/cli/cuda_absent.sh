@@ -78,8 +78,8 @@ done
 
 # A kernel is made anew when its header changes, whichever folder the rest is built in.
 if [ -n "${EMULATED:-}" ]; then
-    (makes -pn build/runtime/cuda/k_norm.o || true) >said 2>&1
-    grep -q '^build/runtime/cuda/k_norm\.o:.* runtime/cuda/k_common\.cuh' said
+    (makes -pn build/runtime/cuda/kernels/k_norm.o || true) >said 2>&1
+    grep -q '^build/runtime/cuda/kernels/k_norm\.o:.* runtime/cuda/kernels/k_common\.cuh' said
 fi
 
 # The tests see neither a card nor what somebody was comparing just before.

@@ -5,7 +5,7 @@ set -eu
 ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
 unset DAWN_RESULTS
 
-python3 - "$ROOT/tasks/result.sql" <<'PYTHON'
+python3 - "$ROOT/tasks/record/result.sql" <<'PYTHON'
 import sqlite3, sys
 db = sqlite3.connect("results.db")
 db.executescript(open(sys.argv[1]).read())

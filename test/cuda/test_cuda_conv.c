@@ -12,7 +12,7 @@
 
 #include "runtime/base/file.h"
 #include "runtime/cuda/cuda.h"
-#include "runtime/cuda/dnn_inside.h"
+#include "runtime/cuda/dnn/dnn_inside.h"
 
 enum { PRETEND = 90099 };  // the version that the pretend cuDNN gives
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "scoreboard/dawnbench_inside.h"
+#include "scoreboard/dawnbench/dawnbench_inside.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 

@@ -2,8 +2,8 @@
 // Any bytes as the head of a request: a first line "METHOD TARGET", then lines "Name: value" and an empty one, then a value
 // of If-None-Match. What is taken has a path that holds no control character, no dot segment and no NUL, and finds a route
 // or none; a body is announced within the limit.
-#include "scoreboard/http_guard.h"
-#include "scoreboard/routes.h"
+#include "scoreboard/http/http_guard.h"
+#include "scoreboard/http/routes.h"
 
 #include <stdlib.h>
 #include <string.h>

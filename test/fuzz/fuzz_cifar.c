@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/cifar.h"
+#include "data/read/cifar.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as the cache of cuDNN's engines. What is taken stays inside its limits, prints, and reads back the same.
-#include "runtime/cuda/dnn_cache.h"
+#include "runtime/cuda/dnn/dnn_cache.h"
 
 #include <stdlib.h>
 #include <string.h>

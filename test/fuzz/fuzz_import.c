@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzzes what `dawn data import` does with a picture: decode it, fit it into 32 x 32.
-#include "data/image.h"
+#include "data/image/image.h"
 
 enum { SIDE = 32 };
 

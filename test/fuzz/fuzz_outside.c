@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as the output of a program, cut where the first byte says. However the reads fall, the same lines come out;
 // what is taken from a line lies inside its bounds, and what is not taken has a sentence.
-#include "tasks/outside.h"
+#include "tasks/outside/outside.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a recipe file, and its first line as --set. What is taken prints as JSON that reads back as the same
 // recipe, passes the checks, and gives a schedule that stays inside its bounds.
-#include "tasks/recipe.h"
+#include "tasks/train/recipe.h"
 
 #include <stdlib.h>
 #include <string.h>

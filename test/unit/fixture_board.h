@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "scoreboard/store.h"
+#include "scoreboard/store/store.h"
 #include "test/unit/fixture_statement.h"
 
 #define FIXTURE_GROUP "fedcba9876543210fedcba9876543210"

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
-#include "scoreboard/server.h"
+#include "scoreboard/http/server.h"
 #include "test/unit/fixture_statement.h"
 
 struct fixture_server {

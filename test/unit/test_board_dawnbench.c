@@ -2,8 +2,8 @@
 // DAWNBench's files: every quirk and every refusal is a row of a table; then whole folders, and tables as text.
 #include "test/unit/test_data.h"
 
-#include "scoreboard/dawnbench_inside.h"
-#include "scoreboard/table.h"
+#include "scoreboard/dawnbench/dawnbench_inside.h"
+#include "scoreboard/rank/table.h"
 
 #define HEAD_WITHOUT_DATE                                                                                              \
     "\"version\": \"v1.0\", \"author\": \"Ann\", \"authorEmail\": \"\", \"framework\": \"Loops 1.0\", "                      \

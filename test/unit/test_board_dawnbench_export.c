@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include "scoreboard/dawnbench.h"
-#include "scoreboard/dawnbench_export.h"
+#include "scoreboard/dawnbench/dawnbench.h"
+#include "scoreboard/dawnbench/dawnbench_export.h"
 #include "test/unit/fixture_statement.h"
 
 static struct store *open_store(const char *name)

@@ -14,8 +14,8 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "scoreboard/dawnbench.h"
-#include "scoreboard/store.h"
+#include "scoreboard/dawnbench/dawnbench.h"
+#include "scoreboard/store/store.h"
 
 enum { MANY = 300 };
 static char folder[64], path[128];

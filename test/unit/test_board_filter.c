@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scoreboard/board.h"
-#include "scoreboard/problem.h"
+#include "scoreboard/rank/board.h"
+#include "scoreboard/http/problem.h"
 
 static void test_canonical_form(void **state)
 {

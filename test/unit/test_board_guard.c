@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #undef fail
 
-#include "scoreboard/http_guard.h"
+#include "scoreboard/http/http_guard.h"
 
 static char path[GUARD_PATH + 1];
 static const char *query, *detail;

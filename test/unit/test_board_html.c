@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "scoreboard/html.h"
-#include "scoreboard/markdown.h"
-#include "scoreboard/page.h"
+#include "scoreboard/pages/html.h"
+#include "scoreboard/pages/markdown.h"
+#include "scoreboard/pages/page.h"
 
 #include <cmocka.h>
 

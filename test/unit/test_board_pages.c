@@ -2,9 +2,9 @@
 // Pages of runs and groups as they come out of a record: figures, words and links, for statements that tests signed.
 #include "test/unit/fixture_board.h"
 
-#include "scoreboard/dawnbench.h"
-#include "scoreboard/page_run.h"
-#include "scoreboard/routes.h"
+#include "scoreboard/dawnbench/dawnbench.h"
+#include "scoreboard/pages/page_run.h"
+#include "scoreboard/http/routes.h"
 
 static struct answer answer;
 

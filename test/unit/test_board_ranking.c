@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scoreboard/ranking.h"
+#include "scoreboard/rank/ranking.h"
 #include "test/unit/fixture_statement.h"
 
 enum { RUNS = 5 };

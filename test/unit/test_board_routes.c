@@ -13,7 +13,7 @@
 #include <jansson.h>
 
 #include "runtime/base/embed.h"
-#include "scoreboard/routes.h"
+#include "scoreboard/http/routes.h"
 
 static char word[REQUEST_WORDS][256];
 static bool others;

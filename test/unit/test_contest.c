@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "data/source.h"
+#include "data/fetch/source.h"
 #include "submit/format/contest.h"
 #include "tasks/task.h"
 

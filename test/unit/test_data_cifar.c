@@ -5,10 +5,10 @@
 #include <fcntl.h>
 #include <sodium.h>
 
-#include "data/cifar.h"
+#include "data/read/cifar.h"
 #include "data/kind.h"
-#include "data/planes.h"
-#include "data/source.h"
+#include "data/read/planes.h"
+#include "data/fetch/source.h"
 #include "runtime/base/threads.h"
 
 static const char *const batches[CIFAR_FILES] = {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",

@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "data/fetch.h"
+#include "data/fetch/fetch.h"
 #include "runtime/base/arena.h"
 
 enum { PAYLOAD = 300000 };

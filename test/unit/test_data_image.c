@@ -6,7 +6,7 @@
 
 #include <jpeglib.h>
 
-#include "data/image.h"
+#include "data/image/image.h"
 
 enum { SIDE = 12 };
 

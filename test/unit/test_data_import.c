@@ -4,9 +4,9 @@
 
 #include <dirent.h>
 
-#include "data/cifar.h"
-#include "data/image.h"
-#include "data/import.h"
+#include "data/read/cifar.h"
+#include "data/image/image.h"
+#include "data/fetch/import.h"
 
 // A picture of one colour: its first channel tells which it is.
 static void put_picture(const char *split, const char *class, const char *name, int side, int value)

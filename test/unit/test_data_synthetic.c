@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "data/synthetic.h"
+#include "data/read/synthetic.h"
 #include "runtime/base/threads.h"
 
 enum { IMAGE = SYNTHETIC_SIDE * SYNTHETIC_SIDE * 3 };

@@ -5,7 +5,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 
-#include "data/unpack.h"
+#include "data/fetch/unpack.h"
 
 static const struct source source = {
     .name = "small",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file of cuDNN's engines: what is written reads back, and everything else is refused whole. Needs no CUDA.
-#include "runtime/cuda/dnn_cache.h"
+#include "runtime/cuda/dnn/dnn_cache.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 // always gives the same bytes and needs little scratch memory; engines that must not be taken are seen to be offered, and
 // seen to be left. The expected engines are those of one version of cuDNN; with another only the rules are held.
 // Skipped where cuDNN is not installed.
-#include "runtime/cuda/dnn_inside.h"
+#include "runtime/cuda/dnn/dnn_inside.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

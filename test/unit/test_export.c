@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "runtime/base/file.h"
-#include "tasks/export.h"
-#include "tasks/show.h"
+#include "tasks/record/export.h"
+#include "tasks/record/show.h"
 #include "test/unit/fixture_result.h"
 
 #include <cmocka.h>

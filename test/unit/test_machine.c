@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
-#include "tasks/machine.h"
+#include "tasks/record/machine.h"
 
 #include <cmocka.h>
 

@@ -4,7 +4,7 @@
 #include "runtime/fuse.h"
 #include "runtime/grad.h"
 #include "runtime/optim.h"
-#include "tasks/model.h"
+#include "tasks/cifar10/model.h"
 #include "test/unit/fixture_graph.h"
 
 enum { CLASSES = 10, MOST = 512 };

@@ -3,7 +3,7 @@
 // bytes into lines, wherever the reads happen to end.
 #include "runtime/base/text.h"
 #include "submit/format/contest.h"
-#include "tasks/outside.h"
+#include "tasks/outside/outside.h"
 
 #include <math.h>
 #include <setjmp.h>

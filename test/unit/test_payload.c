@@ -9,7 +9,7 @@
 
 #include "runtime/base/file.h"
 #include "submit/format/check.h"
-#include "tasks/recipe.h"
+#include "tasks/train/recipe.h"
 
 #include <cmocka.h>
 

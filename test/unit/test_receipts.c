@@ -3,7 +3,7 @@
 // are kept once, runs of outside programs are marked.
 #include <unistd.h>
 
-#include "tasks/receipts.h"
+#include "tasks/record/receipts.h"
 #include "test/unit/fixture_record.h"
 
 static void refused(enum results_mode mode, const char *because)

@@ -10,8 +10,8 @@
 
 #include "runtime/base/file.h"
 #include "submit/format/chain.h"
-#include "tasks/record.h"
-#include "tasks/result_inside.h"
+#include "tasks/record/record.h"
+#include "tasks/record/result_inside.h"
 #include "test/unit/fixture_record.h"
 
 static void a_run_is_stored_whole(void **state)

@@ -2,8 +2,8 @@
 // What is said of a training before it runs: bounds of nodes from given peaks, sums of a schedule, the protocol of
 // timing. Everything is computed on the null device, so that no figure depends on the machine.
 #include "runtime/fuse.h"
-#include "tasks/forecast.h"
-#include "tasks/protocol.h"
+#include "tasks/measure/forecast.h"
+#include "tasks/measure/protocol.h"
 
 #include <jansson.h>
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 // The whitening filters: what leaves them is uncorrelated with variance one, but for what the epsilon takes from
 // directions that carry next to nothing.
 #include "runtime/base/threads.h"
-#include "tasks/model.h"
+#include "tasks/cifar10/model.h"
 #include "test/unit/fixture_graph.h"
 
 enum { N = 40, SIDE = 10, C = 3, SIZE = 12, WIDE = 24 };

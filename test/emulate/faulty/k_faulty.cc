@@ -3,7 +3,7 @@
 
 #include "test/emulate/faulty/k_faulty.h"
 
-#include "runtime/cuda/k_common.cuh"
+#include "runtime/cuda/kernels/k_common.cuh"
 
 __global__ static void reverse(const struct k_faulty k)
 {

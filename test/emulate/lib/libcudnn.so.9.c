@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pretend cuDNN for the emulator: the part of the backend (graph) interface that runtime/cuda/dnn*.c uses, with the
+// A pretend cuDNN for the emulator: the part of the backend (graph) interface that runtime/cuda/dnn/dnn*.c uses, with the
 // real header. Descriptors are a store of attributes; a plan's execution interprets its operation graph and is put on the
 // handle's stream, so that it is captured like anything else. It is stricter than cuDNN: whatever a correct program does
 // not do (an attribute that is unknown, missing, of another type or count, set twice or too late; a child that is not

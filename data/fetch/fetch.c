@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// Brings a published data set here, by libcurl.
+//
+// Invariant: only bytes with the published size and SHA-256 are unpacked; what did not fit is kept and named, so that
+// nothing a person waited for disappears. TLS is verified; plain http is followed only when a mirror asked for it.
+// Cost: the network's; one pass of SHA-256 over the archive, one of unpacking.
+#include <curl/curl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "data/read/cifar.h"
+#include "data/fetch/fetch.h"
+#include "data/fetch/unpack.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/text.h"
+
+enum { FETCH_ATTEMPTS = 4, FETCH_PAUSE_MS = 1000, FETCH_STALL_S = 30, FETCH_PROGRESS_MS = 100 };
+
+struct transfer {
+    const struct source *source;
+    const struct fetch_options *options;
+    const char *url, *part;
+    CURL *curl;
+    int fd;
+    int64_t have;     // bytes in the file
+    int64_t told_ns;  // when progress was last reported
+    bool begun;       // the answer's head has been looked at
+    bool taking;      // its body belongs into the file
+    int rc;           // what a callback failed with; its sentence waits in this thread
+};
+
+static void fetch_note(const struct fetch_options *options, const char *sentence)
+{
+    if (options->note != NULL) options->note(options->context, sentence);
+}
+
+static void fetch_progress(struct transfer *t, bool at_once)
+{
+    int64_t now = clock_ns();
+    if (t->options->progress == NULL || (!at_once && now - t->told_ns < FETCH_PROGRESS_MS * INT64_C(1000000))) return;
+    t->told_ns = now;
+    t->options->progress(t->options->context, t->have, t->source->bytes);
+}
+
+static int fetch_restart(struct transfer *t)
+{
+    t->have = 0;
+    if (ftruncate(t->fd, 0) != 0 || lseek(t->fd, 0, SEEK_SET) != 0)
+        return fail_errno(ERR_IO, errno, "can not start %s over", t->part);
+    return 0;
+}
+
+// The head of an answer decides what its body is: the whole archive, the rest of it, or a page that says no.
+static int fetch_begin(struct transfer *t)
+{
+    long code = 0;
+    curl_off_t length = -1;
+    curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &code);
+    curl_easy_getinfo(t->curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+    t->begun = true;
+    t->taking = code == 200 || code == 206;
+    if (!t->taking) return 0;
+    if (code == 206) {
+        struct curl_header *range = NULL;
+        long long first = -1;
+        if (curl_easy_header(t->curl, "Content-Range", 0, CURLH_HEADER, -1, &range) == CURLHE_OK) {
+            sscanf(range->value, "bytes %lld-", &first);
+        }
+        if (first != t->have) {
+            return fail(ERR_NETWORK, "%s was asked to go on at byte %lld and answered with another range", t->url,
+                        (long long)t->have);
+        }
+    } else if (t->have > 0) {
+        fetch_note(t->options, "the server can not resume a download: it starts over");
+        TRY(fetch_restart(t));
+    }
+    if (length >= 0 && t->have + length != t->source->bytes) {
+        return fail(ERR_NETWORK, "%s offers %lld bytes; the archive of %s has %lld", t->url,
+                    (long long)(t->have + length), t->source->title, (long long)t->source->bytes);
+    }
+    return 0;
+}
+
+static int fetch_store(struct transfer *t, const char *bytes, size_t count)
+{
+    if (!t->begun) TRY(fetch_begin(t));
+    if (!t->taking) return 0;
+    if (t->have + (int64_t)count > t->source->bytes) {
+        return fail(ERR_NETWORK, "%s sends more than the %lld bytes of the archive of %s", t->url,
+                    (long long)t->source->bytes, t->source->title);
+    }
+    while (count > 0) {
+        ssize_t put = write(t->fd, bytes, count);
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) {
+            return fail_errno(ERR_IO, errno,
+                              "can not write %s after byte %lld of %lld (the download goes on from there next time)",
+                              t->part, (long long)t->have, (long long)t->source->bytes);
+        }
+        bytes += put, count -= (size_t)put, t->have += put;
+    }
+    fetch_progress(t, false);
+    return 0;
+}
+
+static size_t fetch_body(char *bytes, size_t size, size_t n, void *context)
+{
+    struct transfer *t = context;
+    t->rc = fetch_store(t, bytes, size * n);
+    return t->rc < 0 ? CURL_WRITEFUNC_ERROR : size * n;
+}
+
+static void fetch_set_up(struct transfer *t, char reason[CURL_ERROR_SIZE])
+{
+    CURL *curl = t->curl;
+    const char *protocols = strncasecmp(t->url, "http://", 7) == 0 ? "http,https" : "https";
+    curl_easy_setopt(curl, CURLOPT_URL, t->url);
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, protocols);
+    curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, protocols);
+    curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
+    curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 10L);
+    curl_easy_setopt(curl, CURLOPT_USERAGENT, "dawn");
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)FETCH_STALL_S);
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 100L);
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)FETCH_STALL_S);
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, fetch_body);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, t);
+    if (t->have > 0) {
+        char range[32];
+        snprintf(range, sizeof range, "%lld-", (long long)t->have);
+        curl_easy_setopt(curl, CURLOPT_RANGE, range);
+    }
+}
+
+// Tells what an attempt came to: 0 (the archive is whole), an error, or *again when another try may help; the sentence
+// waits in any case.
+static int fetch_judge(struct transfer *t, CURLcode result, const char *reason, bool *again)
+{
+    long code = 0;
+    curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &code);
+    if (t->rc < 0) return t->rc;
+    if (code == 416 && t->have > 0) {
+        *again = true;
+        TRY(fetch_restart(t));
+        return fail(ERR_NETWORK, "%s has no byte to go on from", t->url);
+    }
+    if (result == CURLE_OK && code != 200 && code != 206) {
+        *again = code == 429 || code >= 500;
+        return fail(ERR_NETWORK, "%s answers %ld%s", t->url, code, code == 404 ? " (not found)" : "");
+    }
+    if (result == CURLE_OK && t->have == t->source->bytes) return 0;
+    if (reason[0] == '\0') reason = result == CURLE_OK ? "the connection ended" : curl_easy_strerror(result);
+    switch (result) {
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_URL_MALFORMAT:
+        return fail(ERR_USAGE, "%s is not fetched: %s (https, or http where --mirror names it)", t->url, reason);
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_TOO_MANY_REDIRECTS: return fail(ERR_NETWORK, "%s is not fetched: %s", t->url, reason);
+    default: *again = true;
+    }
+    if (t->have == 0) return fail(ERR_NETWORK, "%s: %s", t->url, reason);
+    return fail(ERR_NETWORK, "%s: %s; %lld of %lld bytes are kept in %s, and the next try goes on from there", t->url, reason,
+                (long long)t->have, (long long)t->source->bytes, t->part);
+}
+
+static int fetch_attempt(struct transfer *t, bool *again)
+{
+    char reason[CURL_ERROR_SIZE] = "";
+    t->curl = curl_easy_init();
+    if (t->curl == NULL) return fail(ERR_MEMORY, "not enough memory for a connection");
+    t->begun = t->taking = false;
+    t->rc = 0;
+    fetch_set_up(t, reason);
+    int rc = fetch_judge(t, curl_easy_perform(t->curl), reason, again);
+    curl_easy_cleanup(t->curl);
+    return rc;
+}
+
+static void fetch_pause(const struct fetch_options *options, int tries)
+{
+    long ms = (options->pause_ms > 0 ? options->pause_ms : FETCH_PAUSE_MS) * (1L << (tries < 6 ? tries : 6));
+    struct timespec span = {ms / 1000, ms % 1000 * 1000000};
+    nanosleep(&span, NULL);
+}
+
+static int fetch_loop(struct transfer *t)
+{
+    int most = t->options->attempts > 0 ? t->options->attempts : FETCH_ATTEMPTS;
+    for (int tries = 0; t->have < t->source->bytes; tries++) {
+        bool again = false;
+        int64_t before = t->have;
+        int rc = fetch_attempt(t, &again);
+        if (rc == 0) break;
+        if (t->have > before) tries = 0;
+        if (!again || tries + 1 >= most) return rc;
+        if (t->have > before) fetch_note(t->options, error_text());  // a try that brought nothing says what the last will say
+        fetch_pause(t->options, tries);
+    }
+    fetch_progress(t, true);
+    if (fsync(t->fd) != 0) return fail_errno(ERR_IO, errno, "can not write %s to the disk", t->part);
+    return 0;
+}
+
+static int fetch_download(struct transfer *t)
+{
+    t->fd = open(t->part, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (t->fd < 0) return fail_errno(ERR_IO, errno, "can not write %s", t->part);
+    int rc = 0;
+    if (flock(t->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        rc = fail(ERR_IO, "another fetch is writing %s at this moment", t->part);
+    bool ours = rc == 0;
+    t->have = lseek(t->fd, 0, SEEK_END);
+    if (rc == 0 && t->have > t->source->bytes) {
+        fetch_note(t->options, "what an earlier download left is longer than the archive: it starts over");
+        rc = fetch_restart(t);
+    }
+    if (rc == 0) rc = fetch_loop(t);
+    if (rc < 0 && ours && t->have == 0) unlink(t->part);  // nothing came
+    if (close(t->fd) != 0 && rc == 0) rc = fail_errno(ERR_IO, errno, "can not write %s", t->part);
+    return rc;
+}
+
+// 0 when the bytes are the published ones. `kept` is where a download that is not goes; NULL leaves it where it is.
+static int fetch_check(const struct source *source, const char *path, const char *kept)
+{
+    struct stat st;
+    char hex[DIGEST_HEX];
+    if (stat(path, &st) != 0) return fail_errno(ERR_IO, errno, "can not open %s", path);
+    if (st.st_size != source->bytes) {
+        return fail(ERR_INPUT, "%s has %lld bytes; the archive of %s has %lld", path, (long long)st.st_size,
+                    source->title, (long long)source->bytes);
+    }
+    TRY(digest_file(path, hex));
+    if (strcmp(hex, source->sha256) == 0) return 0;
+    bool moved = kept != NULL && rename(path, kept) == 0;
+    return fail(ERR_INPUT, "%s has the SHA-256 %s where %s has %s; nothing was unpacked%s%s", path, hex, source->title,
+                source->sha256, moved ? ", and the file is kept as " : "", moved ? kept : "");
+}
+
+static char *fetch_url(const struct source *source, const char *mirror)
+{
+    struct text url = {0};
+    size_t length = strlen(mirror), tail = strlen(".gz");
+    if (length > tail && strcmp(mirror + length - tail, ".gz") == 0) {
+        text_add(&url, "%s", mirror);
+    } else {
+        text_add(&url, "%s%s%s", mirror, length > 0 && mirror[length - 1] == '/' ? "" : "/", source->archive);
+    }
+    return url.at;
+}
+
+static int fetch_over_network(const struct source *source, const struct fetch_options *options)
+{
+    struct text archive = {0}, part = {0}, bad = {0};
+    text_add(&archive, "%s/%s", options->to, source->archive);
+    text_add(&part, "%s.part", archive.at);
+    text_add(&bad, "%s.bad", archive.at);
+    char *url = fetch_url(source, options->mirror != NULL ? options->mirror : source->url);
+    struct transfer t = {.source = source, .options = options, .url = url, .part = part.at};
+    int rc = 0;
+    if (!file_exists(archive.at)) {  // it is there when it was checked but could not be unpacked
+        rc = fetch_download(&t);
+        if (rc == 0) rc = fetch_check(source, part.at, bad.at);
+        if (rc == 0 && rename(part.at, archive.at) != 0)
+            rc = fail_errno(ERR_IO, errno, "can not put %s in its place", archive.at);
+    } else {
+        rc = fetch_check(source, archive.at, bad.at);
+    }
+    if (rc == 0) rc = unpack_archive(source, archive.at, options->to);
+    if (rc == 0) unlink(archive.at);
+    free(url);
+    text_free(&bad), text_free(&part), text_free(&archive);
+    return rc;
+}
+
+int fetch_source(const struct source *source, const struct fetch_options *options)
+{
+    struct text note = {0};
+    text_add(&note, "%s/%s/%s", options->to, source->folder, CIFAR_IMPORT_NOTE);
+    int rc = 0;
+    if (file_exists(note.at)) {
+        rc = fail(ERR_USAGE, "%s/%s holds imported images, which a fetch would replace: name another folder with --to",
+                  options->to, source->folder);
+    }
+    text_free(&note);
+    TRY(rc);
+    TRY(file_make_folder(options->to));
+    if (options->from == NULL) return fetch_over_network(source, options);
+    TRY(fetch_check(source, options->from, NULL));
+    return unpack_archive(source, options->from, options->to);
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Folders of pictures into the binary layout of CIFAR-10, with a note beside the batches that says how many records
+// each holds, because the reader would otherwise insist on the published 10,000.
+//
+// Invariant: the batches and the note appear together, or nothing does.
+// Cost: one decode a picture, one at a time; the names of all files in memory.
+#include <dirent.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "data/read/cifar.h"
+#include "data/image/image.h"
+#include "data/fetch/import.h"
+#include "data/fetch/source.h"
+#include "data/fetch/whole.h"
+#include "runtime/base/arena.h"
+#include "runtime/base/text.h"
+
+enum {
+    IMPORT_FILE_MAX = 1 << 26,
+    IMPORT_OUTPUTS = CIFAR_FILES + 2,
+    IMPORT_META = CIFAR_FILES,
+    IMPORT_NOTE = CIFAR_FILES + 1
+};
+
+struct names {
+    struct dirent **entry;
+    int count;
+};
+
+struct import {
+    const struct import_options *options;
+    struct import_report *report;
+    const struct source *source;
+    struct names names[SPLIT_COUNT][CIFAR_CLASSES];
+    int64_t records[CIFAR_FILES], done;
+    struct whole whole[IMPORT_OUTPUTS];
+};
+
+static int any_but_hidden(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static int scan(const char *folder, struct names *names)
+{
+    names->count = scandir(folder, &names->entry, any_but_hidden, versionsort);
+    if (names->count >= 0) return 0;
+    names->count = 0;
+    return fail_errno(ERR_INPUT, errno, "can not list %s", folder);
+}
+
+static void names_end(struct names *names)
+{
+    for (int i = 0; i < names->count; i++) free(names->entry[i]);
+    free(names->entry);
+    *names = (struct names){0};
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+// A folder that is no class is a misspelt class more often than not, and would lose its pictures in silence.
+static int check_classes(const char *folder)
+{
+    struct names names = {0};
+    int rc = scan(folder, &names);
+    for (int i = 0; i < names.count && rc == 0; i++) {
+        const char *name = names.entry[i]->d_name;
+        bool known = false;
+        for (int c = 0; c < CIFAR_CLASSES; c++) known = known || strcmp(name, cifar_class_names[c]) == 0;
+        struct text path = {0};
+        text_add(&path, "%s/%s", folder, name);
+        if (!known && is_folder(path.at)) {
+            const char *nearest = text_nearest(name, cifar_class_names);
+            rc = fail(ERR_INPUT, "%s is not a class of CIFAR-10%s%s%s", path.at,
+                      nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
+                      nearest != NULL ? "\"?" : "");
+        }
+        text_free(&path);
+    }
+    names_end(&names);
+    return rc;
+}
+
+// Keeps the pictures of one class, in order.
+static int scan_class(struct import *import, const char *folder, struct names *names)
+{
+    if (!is_folder(folder)) return fail(ERR_INPUT, "%s is missing: every class of CIFAR-10 needs its folder", folder);
+    TRY(scan(folder, names));
+    int kept = 0;
+    for (int i = 0; i < names->count; i++) {
+        if (image_is_named(names->entry[i]->d_name)) {
+            names->entry[kept++] = names->entry[i];
+        } else {
+            free(names->entry[i]);
+            import->report->passed++;
+        }
+    }
+    names->count = kept;
+    return kept > 0 ? 0 : fail(ERR_INPUT, "%s holds no PNG and no JPEG", folder);
+}
+
+static int scan_split(struct import *import, enum split split)
+{
+    struct text folder = {0};
+    text_add(&folder, "%s/%s", import->options->from, split_name(split));
+    int rc = check_classes(folder.at);
+    for (int c = 0; c < CIFAR_CLASSES && rc == 0; c++) {
+        struct text path = {0};
+        text_add(&path, "%s/%s", folder.at, cifar_class_names[c]);
+        rc = scan_class(import, path.at, &import->names[split][c]);
+        import->report->count[split] += import->names[split][c].count;
+        text_free(&path);
+    }
+    text_free(&folder);
+    return rc;
+}
+
+static int import_picture(struct import *import, const char *path, int label, struct whole *whole)
+{
+    char *bytes = NULL;
+    size_t size = 0;
+    struct image image = {0};
+    TRY(file_read(path, IMPORT_FILE_MAX, &bytes, &size));
+    int rc = image_decode(path, (const uint8_t *)bytes, size, &IMAGE_LIMITS, &image);
+    free(bytes);
+    TRY(rc);
+    uint8_t pixels[CIFAR_IMAGE], record[CIFAR_RECORD];
+    if (image.height != CIFAR_SIDE || image.width != CIFAR_SIDE) import->report->resized++;
+    image_fit(&image, CIFAR_SIDE, pixels);
+    image_free(&image);
+    cifar_encode(pixels, (uint8_t)label, record);
+    TRY(whole_write(whole, record, sizeof record));
+    const struct import_options *options = import->options;
+    import->done++;
+    if (options->progress != NULL && import->done % 100 == 0) {
+        options->progress(options->context, import->done,
+                          import->report->count[SPLIT_TRAIN] + import->report->count[SPLIT_TEST]);
+    }
+    return 0;
+}
+
+// Spreads the pictures of a split over its files: classes take turns until none has any left.
+static int import_split(struct import *import, enum split split)
+{
+    int file = split == SPLIT_TRAIN ? 0 : CIFAR_FILES - 1;
+    int64_t written = 0, left = import->report->count[split];
+    for (int turn = 0; left > 0; turn++) {
+        for (int c = 0; c < CIFAR_CLASSES; c++) {
+            const struct names *names = &import->names[split][c];
+            if (turn >= names->count) continue;
+            while (written == import->records[file]) file++, written = 0;
+            struct text path = {0};
+            text_add(&path, "%s/%s/%s/%s", import->options->from, split_name(split), cifar_class_names[c],
+                     names->entry[turn]->d_name);
+            int rc = import_picture(import, path.at, c, &import->whole[file]);
+            text_free(&path);
+            TRY(rc);
+            written++, left--;
+        }
+    }
+    return 0;
+}
+
+static int import_texts(struct import *import)
+{
+    struct whole *meta = &import->whole[IMPORT_META];
+    for (int c = 0; c < CIFAR_CLASSES; c++) {
+        TRY(whole_write(meta, cifar_class_names[c], strlen(cifar_class_names[c])));
+        TRY(whole_write(meta, "\n", 1));
+    }
+    TRY(whole_write(meta, "\n", 1));  // as the published file ends
+    json_t *records = json_object();
+    for (int i = 0; i < CIFAR_FILES; i++)
+        json_object_set_new(records, import->source->file[i].name, json_integer(import->records[i]));
+    json_t *note = json_pack("{s:s, s:i, s:I, s:o}", "made_by", "dawn data import", "version", 1, "resized",
+                             (json_int_t)import->report->resized, "records", records);
+    char *bytes = json_dumps(note, JSON_INDENT(2));
+    json_decref(note);
+    if (bytes == NULL) return fail(ERR_MEMORY, "not enough memory for %s", import->whole[IMPORT_NOTE].path);
+    int rc = whole_write(&import->whole[IMPORT_NOTE], bytes, strlen(bytes));
+    free(bytes);
+    return rc;
+}
+
+static int import_write(struct import *import, const char *folder)
+{
+    for (int i = 0; i < IMPORT_OUTPUTS; i++) {
+        const char *name = i < IMPORT_NOTE ? import->source->file[i].name : CIFAR_IMPORT_NOTE;
+        TRY(whole_open(&import->whole[i], folder, name));
+        if (file_exists(import->whole[i].path)) {
+            return fail(ERR_USAGE,
+                        "%s is there already, and an import writes over nothing: name another folder with --to",
+                        import->whole[i].path);
+        }
+    }
+    for (int i = 0; i < CIFAR_FILES - 1; i++) {
+        import->records[i] = (import->report->count[SPLIT_TRAIN] + CIFAR_FILES - 2 - i) / (CIFAR_FILES - 1);
+    }
+    import->records[CIFAR_FILES - 1] = import->report->count[SPLIT_TEST];
+    for (int split = 0; split < SPLIT_COUNT; split++) TRY(import_split(import, split));
+    TRY(import_texts(import));
+    for (int i = 0; i < IMPORT_OUTPUTS; i++) TRY(whole_close(&import->whole[i]));
+    for (int i = IMPORT_OUTPUTS - 1; i >= 0; i--) TRY(whole_commit(&import->whole[i]));  // the note first
+    return 0;
+}
+
+int import_cifar(const struct import_options *options, struct import_report *report)
+{
+    *report = (struct import_report){0};
+    struct import *import = zalloc(sizeof *import);
+    *import = (struct import){.options = options, .report = report, .source = source_find("cifar10")};
+    struct text folder = {0};
+    text_add(&folder, "%s/%s", options->to, import->source->folder);
+    int rc = 0;
+    for (int split = 0; split < SPLIT_COUNT && rc == 0; split++) rc = scan_split(import, split);
+    if (rc == 0) rc = file_make_folder(folder.at);
+    if (rc == 0) rc = import_write(import, folder.at);
+    for (int i = 0; i < IMPORT_OUTPUTS; i++) whole_end(&import->whole[i]);
+    for (int split = 0; split < SPLIT_COUNT; split++) {
+        for (int c = 0; c < CIFAR_CLASSES; c++) names_end(&import->names[split][c]);
+    }
+    text_free(&folder);
+    free(import);
+    return rc;
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Unpacks a gzipped tar by libarchive. Names in the archive never become paths: a member is taken when the last part
+// of its name is a file of the source's table, and is written under the table's name. So nothing can leave the folder,
+// whatever the archive says; links and devices are passed over with everything else that is not asked for.
+//
+// Invariant: every file has exactly the table's size, and all are there before the first takes its name.
+// Cost: one pass over the archive, 64 KB of memory.
+#include <archive.h>
+#include <archive_entry.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/fetch/unpack.h"
+#include "data/fetch/whole.h"
+#include "runtime/base/file.h"
+#include "runtime/base/text.h"
+
+enum { UNPACK_BLOCK = 1 << 16, UNPACK_MEMBERS_MAX = 1000 };
+
+struct unpack {
+    const struct source *source;
+    const char *path, *folder;
+    struct archive *archive;
+    struct whole whole[SOURCE_FILES_MAX];
+};
+
+static int unpack_wanted(const struct source *source, struct archive_entry *entry)
+{
+    const char *name = archive_entry_pathname(entry);
+    if (name == NULL || archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry) != NULL) return -1;
+    const char *slash = strrchr(name, '/');
+    if (slash != NULL) name = slash + 1;
+    for (int i = 0; source->file[i].name != NULL; i++) {
+        if (strcmp(source->file[i].name, name) == 0) return i;
+    }
+    return -1;
+}
+
+static int unpack_file(struct unpack *unpack, int i)
+{
+    const struct source_file *file = &unpack->source->file[i];
+    struct whole *whole = &unpack->whole[i];
+    if (whole->path != NULL) return fail(ERR_INPUT, "%s holds %s twice", unpack->path, file->name);
+    TRY(whole_open(whole, unpack->folder, file->name));
+    char block[UNPACK_BLOCK];
+    for (;;) {
+        la_ssize_t got = archive_read_data(unpack->archive, block, sizeof block);
+        if (got < 0) {
+            return fail(ERR_INPUT, "%s breaks off in %s after byte %lld: %s", unpack->path, file->name,
+                        (long long)whole->bytes, archive_error_string(unpack->archive));
+        }
+        if (got == 0) break;
+        if (whole->bytes + got > file->bytes) {
+            return fail(ERR_INPUT, "%s: %s is longer than its %lld bytes", unpack->path, file->name,
+                        (long long)file->bytes);
+        }
+        TRY(whole_write(whole, block, (size_t)got));
+    }
+    if (whole->bytes < file->bytes) {
+        return fail(ERR_INPUT, "%s: %s has %lld bytes where %lld belong", unpack->path, file->name,
+                    (long long)whole->bytes, (long long)file->bytes);
+    }
+    return whole_close(whole);
+}
+
+static int unpack_members(struct unpack *unpack)
+{
+    struct archive_entry *entry;
+    int rc;
+    for (int members = 0; (rc = archive_read_next_header(unpack->archive, &entry)) != ARCHIVE_EOF; members++) {
+        if (rc != ARCHIVE_OK && rc != ARCHIVE_WARN) {
+            return fail(ERR_INPUT, "%s is not a sound archive: %s", unpack->path,
+                        archive_error_string(unpack->archive));
+        }
+        if (members == UNPACK_MEMBERS_MAX) return fail(ERR_INPUT, "%s has more than %d members", unpack->path, members);
+        int i = unpack_wanted(unpack->source, entry);
+        if (i >= 0) TRY(unpack_file(unpack, i));
+    }
+    for (int i = 0; unpack->source->file[i].name != NULL; i++) {
+        if (unpack->whole[i].path == NULL)
+            return fail(ERR_INPUT, "%s does not hold %s", unpack->path, unpack->source->file[i].name);
+    }
+    for (int i = 0; unpack->source->file[i].name != NULL; i++) TRY(whole_commit(&unpack->whole[i]));
+    return 0;
+}
+
+static int unpack_open(struct unpack *unpack)
+{
+    unpack->archive = archive_read_new();
+    if (unpack->archive == NULL) return fail(ERR_MEMORY, "not enough memory to unpack %s", unpack->path);
+    archive_read_support_filter_gzip(unpack->archive);
+    archive_read_support_format_tar(unpack->archive);
+    if (archive_read_open_filename(unpack->archive, unpack->path, UNPACK_BLOCK) != ARCHIVE_OK) {
+        return fail(ERR_INPUT, "can not unpack %s: %s", unpack->path, archive_error_string(unpack->archive));
+    }
+    return unpack_members(unpack);
+}
+
+int unpack_archive(const struct source *source, const char *archive, const char *to)
+{
+    struct text folder = {0};
+    text_add(&folder, "%s/%s", to, source->folder);
+    struct unpack unpack = {.source = source, .path = archive, .folder = folder.at};
+    int rc = file_make_folder(folder.at);
+    if (rc == 0) rc = unpack_open(&unpack);
+    for (int i = 0; i < SOURCE_FILES_MAX; i++) whole_end(&unpack.whole[i]);
+    archive_read_free(unpack.archive);
+    text_free(&folder);
+    return rc;
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draws the contact sheet of `dawn data show`: to see with one's own eyes that the reader reads pictures.
+//
+// Cost: reads labels until every class has its row, and the images on the sheet.
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/image/image.h"
+#include "data/image/sheet.h"
+#include "runtime/base/arena.h"
+
+enum { SHEET_GAP = 4, SHEET_GREY = 32 };
+
+static void sheet_paste(const struct dataset_facts *facts, const uint8_t *pixels, struct image *sheet, int row,
+                        int column)
+{
+    int top = SHEET_GAP + row * (facts->height * SHEET_ZOOM + SHEET_GAP);
+    int left = SHEET_GAP + column * (facts->width * SHEET_ZOOM + SHEET_GAP);
+    for (int y = 0; y < facts->height * SHEET_ZOOM; y++) {
+        for (int x = 0; x < facts->width * SHEET_ZOOM; x++) {
+            const uint8_t *from = pixels + 3 * (y / SHEET_ZOOM * facts->width + x / SHEET_ZOOM);
+            memcpy(sheet->pixels + 3 * ((top + y) * sheet->width + left + x), from, 3);
+        }
+    }
+}
+
+static int sheet_fill(struct dataset *ds, enum split split, struct image *sheet, uint8_t *labels, uint8_t *pixels)
+{
+    const struct dataset_facts *facts = dataset_facts(ds);
+    int64_t n = facts->count[split];
+    int drawn[256] = {0};
+    TRY(dataset_read(ds, split, 0, n, NULL, labels));
+    for (int64_t i = 0; i < n; i++) {
+        int row = labels[i];
+        if (drawn[row] == SHEET_COLUMNS) continue;
+        TRY(dataset_read(ds, split, i, 1, pixels, NULL));
+        sheet_paste(facts, pixels, sheet, row, drawn[row]++);
+    }
+    return 0;
+}
+
+int sheet_write(struct dataset *ds, enum split split, const char *path)
+{
+    const struct dataset_facts *facts = dataset_facts(ds);
+    struct image sheet = {
+        .height = SHEET_GAP + facts->classes * (facts->height * SHEET_ZOOM + SHEET_GAP),
+        .width = SHEET_GAP + SHEET_COLUMNS * (facts->width * SHEET_ZOOM + SHEET_GAP),
+    };
+    size_t size = (size_t)sheet.height * (size_t)sheet.width * 3;
+    sheet.pixels = zalloc(size);
+    memset(sheet.pixels, SHEET_GREY, size);
+    uint8_t *labels = zalloc((size_t)facts->count[split] + 1),
+            *pixels = zalloc((size_t)(facts->height * facts->width * 3));
+    int rc = sheet_fill(ds, split, &sheet, labels, pixels);
+    if (rc == 0) rc = image_write_png(path, &sheet);
+    free(pixels);
+    free(labels);
+    image_free(&sheet);
+    return rc;
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// An open CIFAR-10, shared by its reader (cifar.c) and its checks (cifar_digest.c). Nobody else includes this.
+#ifndef DAWN_DATA_CIFAR_DIGEST_H
+#define DAWN_DATA_CIFAR_DIGEST_H
+
+#include "data/read/cifar.h"
+
+struct cifar {
+    char *folder;
+    char *path[CIFAR_FILES];
+    int fd[CIFAR_FILES];
+    enum split split[CIFAR_FILES];
+    int64_t records[CIFAR_FILES];
+};
+
+int cifar_read_records(const struct cifar *, int file, int64_t first, int64_t count, uint8_t *records) MUST_CHECK;
+
+// Calls `visit` for the records of a range in order, a few at a time: `n` of them from byte `offset` of `path`, `done`
+// of the range having gone before. A visit that fails ends it.
+typedef int cifar_visit(void *context, const char *path, int64_t offset, const uint8_t *records, int64_t n,
+                        int64_t done);
+int cifar_each(const struct cifar *, enum split, int64_t first, int64_t count, cifar_visit *, void *context) MUST_CHECK;
+
+int cifar_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHECK;
+int cifar_content_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHECK;
+int cifar_verify(struct dataset *, enum dataset_verdict *) MUST_CHECK;
+
+#endif

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all kernels share: launching, element types, wide loads, sums over a block in a fixed order. Everything here and
+// in the k_*.cu files is compiled twice: by nvcc for the card, and by the host's C++ compiler with -include
+// test/emulate/emulate.h, which runs the same lines thread by thread (docs/testing.md). So a kernel uses nothing but
+// what stands here, in k_mma.cuh and in element.h: no inline assembly, no intrinsics that emulate.h lacks.
+//
+// A kernel takes one struct by value (declared in its k_*.h). Sums never meet in atomics, so that the same input gives
+// the same bytes.
+#ifndef DAWN_K_COMMON_CUH
+#define DAWN_K_COMMON_CUH
+
+#ifndef DAWN_EMULATE
+#include <cuda_runtime.h>
+#endif
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "runtime/cuda/kernels/k_divide.h"
+#include "runtime/element.h"
+#include "runtime/graph.h"
+
+// ---- launching
+
+#ifndef DAWN_EMULATE
+template <typename K>
+static cudaError_t launch(void (*kernel)(const K), dim3 grid, dim3 block, cudaStream_t stream, const K &k)
+{
+    void *list[] = {const_cast<K *>(&k)};
+    return cudaLaunchKernel((const void *)kernel, grid, block, list, 0, stream);
+}
+#endif  // the emulator has its own
+
+enum { K_WARP = 32, K_BLOCK = 256 };
+
+// Blocks of K_BLOCK threads for `count` threads; kernels test their index, because the last block is not full.
+static inline unsigned blocks_for(int64_t count, int per_block = K_BLOCK)
+{
+    int64_t blocks = k_divide_up(count, per_block);
+    return (unsigned)(blocks < 1 ? 1 : blocks);  // at most 2^31 - 1 in x: 5e11 threads, more than any memory holds
+}
+
+#define TRY_CUDA(call)                                                                                                 \
+    do {                                                                                                               \
+        cudaError_t try_error_ = (call);                                                                               \
+        if (try_error_ != cudaSuccess) return try_error_;                                                              \
+    } while (0)
+
+// ---- element types: f32, bf16 and f16 in memory, f32 in registers
+
+__device__ static inline float to_float(float x) { return x; }
+__device__ static inline float to_float(__nv_bfloat16 x) { return __bfloat162float(x); }
+__device__ static inline float to_float(__half x) { return __half2float(x); }
+__device__ static inline float to_float(uint8_t x) { return (float)x; }
+__device__ static inline float to_float(int32_t x) { return (float)x; }
+
+template <typename T> __device__ static inline T from_float(float x);
+template <> __device__ inline float from_float<float>(float x) { return x; }
+template <> __device__ inline __nv_bfloat16 from_float<__nv_bfloat16>(float x) { return __float2bfloat16_rn(x); }
+template <> __device__ inline __half from_float<__half>(float x) { return __float2half_rn(x); }
+
+// Runs a statement with T as the C type of a float dtype: BY_FLOAT(k->type, T, return launch(act<T>, ...));
+#define BY_FLOAT(dtype, T, ...)                                                                                        \
+    switch (dtype) {                                                                                                   \
+    case F32: { typedef float T; __VA_ARGS__; } break;                                                                 \
+    case BF16: { typedef __nv_bfloat16 T; __VA_ARGS__; } break;                                                        \
+    case F16: { typedef __half T; __VA_ARGS__; } break;                                                                \
+    default: break;                                                                                                    \
+    }                                                                                                                  \
+    return cudaErrorInvalidValue
+
+// N neighbours moved in one go; the address must be a multiple of their size (at most 16 bytes are one load).
+template <typename T, int N> struct alignas(sizeof(T) * N <= 16 ? sizeof(T) * N : 16) lanes {
+    T at[N];
+};
+// As many T as 16 bytes hold.
+template <typename T> struct wide { enum { N = 16 / (int)sizeof(T) }; };
+
+template <int N, typename T> __device__ static inline void load(const T *from, float (&into)[N])
+{
+    lanes<T, N> v = *(const lanes<T, N> *)from;
+    for (int i = 0; i < N; i++) into[i] = to_float(v.at[i]);
+}
+template <int N, typename T> __device__ static inline void store(T *to, const float (&from)[N])
+{
+    lanes<T, N> v;
+    for (int i = 0; i < N; i++) v.at[i] = from_float<T>(from[i]);
+    *(lanes<T, N> *)to = v;
+}
+
+__device__ static inline float act_value(enum act act, float x)
+{
+    return act == ACT_RELU ? element_relu(x) : act == ACT_GELU ? element_gelu(x) : act == ACT_SILU ? element_silu(x) : x;
+}
+__device__ static inline float act_slope(enum act act, float x)
+{
+    return act == ACT_RELU   ? element_relu_slope(x)
+           : act == ACT_GELU ? element_gelu_slope(x)
+           : act == ACT_SILU ? element_silu_slope(x)
+                             : 1.0f;
+}
+
+// Of several elements with one branch for all, not one each.
+template <int N> __device__ static inline void act_all(enum act act, float (&v)[N])
+{
+    switch (act) {
+    case ACT_RELU:
+        for (int i = 0; i < N; i++) v[i] = element_relu(v[i]);
+        break;
+    case ACT_GELU:
+        for (int i = 0; i < N; i++) v[i] = element_gelu(v[i]);
+        break;
+    case ACT_SILU:
+        for (int i = 0; i < N; i++) v[i] = element_silu(v[i]);
+        break;
+    default: break;
+    }
+}
+
+// dy times the slope at x.
+template <int N> __device__ static inline void slope_all(enum act act, const float (&x)[N], float (&dy)[N])
+{
+    switch (act) {
+    case ACT_RELU:
+        for (int i = 0; i < N; i++) dy[i] *= element_relu_slope(x[i]);
+        break;
+    case ACT_GELU:
+        for (int i = 0; i < N; i++) dy[i] *= element_gelu_slope(x[i]);
+        break;
+    case ACT_SILU:
+        for (int i = 0; i < N; i++) dy[i] *= element_silu_slope(x[i]);
+        break;
+    default: break;
+    }
+}
+
+// ---- sums in a fixed order
+
+__device__ static inline float warp_sum(float x)
+{
+    for (int apart = K_WARP / 2; apart > 0; apart /= 2) x += __shfl_xor_sync(0xffffffffu, x, apart);
+    return x;
+}
+__device__ static inline float warp_most(float x)
+{
+    for (int apart = K_WARP / 2; apart > 0; apart /= 2) x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, apart));
+    return x;
+}
+
+// The sum over a block of BLOCK threads, given to every thread. All threads call it; `room` is shared memory that no
+// other call uses at the same time.
+template <int BLOCK> __device__ static inline float block_sum(float x, float (&room)[BLOCK / K_WARP])
+{
+    x = warp_sum(x);
+    if (threadIdx.x % K_WARP == 0) room[threadIdx.x / K_WARP] = x;
+    __syncthreads();
+    float sum = 0.0f;
+    for (int i = 0; i < BLOCK / K_WARP; i++) sum += room[i];
+    __syncthreads();
+    return sum;
+}
+
+#endif

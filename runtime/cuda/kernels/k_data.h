@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Data on the card: windows of an order, tables, counters, and augmentation: gather, mirror, shift with reflected
+// borders, normalise and jitter in one pass from u8 to the type that the network reads.
+#ifndef DAWN_K_DATA_H
+#define DAWN_K_DATA_H
+
+#include "runtime/cuda/kernels/k_reduce.h"
+
+struct k_window {
+    const int32_t *order, *cursor;
+    int32_t *y;
+    int64_t count, batch;
+};
+K_LAUNCHER(k_window);
+
+struct k_pick {
+    const float *table;
+    const int32_t *step;
+    float *y;
+    int64_t count;
+};
+K_LAUNCHER(k_pick);
+
+struct k_tick {
+    const int32_t *counter;
+    int32_t *y;
+    int32_t by;
+};
+K_LAUNCHER(k_tick);
+
+struct k_augment {           // ((pixel / 255 - mean) / std + shift) * gain
+    const uint8_t *images;   // [count, h, w, c]
+    const int32_t *index;    // [batch]
+    const int32_t *key;      // NULL: no draw
+    void *y;
+    enum dtype type;
+    int64_t count, batch;
+    int h, w, c, blocks;     // blocks: an image
+    struct k_divide_any by_line;  // w c
+    struct k_divide by_c;
+    int flip, pad, view_flip, view_dy, view_dx;
+    float brightness, contrast;
+    float scale[4], offset[4];  // a channel: 1 / (255 std) and -mean / std
+};
+enum { K_AUGMENT_EACH = 4096 };  // elements of an image that a block makes
+K_LAUNCHER(k_augment);
+
+#endif

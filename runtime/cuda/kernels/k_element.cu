@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thread takes 16 bytes at a time and strides over the tensor; the one that meets the end takes the elements that are
+// left one by one. What every element needs besides is kept out of the loop: the operator is chosen once a vector, the
+// channel of a vector follows from the one before by an addition. Cost: every operand is read once, every result
+// written once.
+#include "runtime/cuda/kernels/k_element.h"
+
+#include "runtime/cuda/kernels/k_layout.cuh"
+
+static const unsigned MOST_BLOCKS = 132 * 32;  // more waves than that gain nothing; threads stride instead
+
+static unsigned stride_blocks(int64_t count, int lanes)
+{
+    unsigned blocks = blocks_for(k_divide_up(count, lanes));
+    return blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS;
+}
+
+__device__ static inline int64_t first_lane(int lanes) { return ((int64_t)blockIdx.x * K_BLOCK + threadIdx.x) * lanes; }
+__device__ static inline int64_t next_lane(int lanes) { return (int64_t)gridDim.x * K_BLOCK * lanes; }
+
+// ---- act
+
+// Adds the bias of N neighbouring elements, of which the first belongs to `channel`.
+template <int N>
+__device__ static inline void add_bias(const float *bias, int64_t channel, int64_t channels, float (&v)[N])
+{
+    if (channels % N == 0) {
+        float b[N];
+        load<N>(bias + channel, b);
+        for (int i = 0; i < N; i++) v[i] += b[i];
+        return;
+    }
+    for (int i = 0; i < N; i++) {
+        v[i] += bias[channel];
+        if (++channel == channels) channel = 0;
+    }
+}
+
+template <typename T> __global__ void act(const struct k_act k)
+{
+    enum { N = wide<T>::N };
+    const T *x = (const T *)k.x;
+    T *y = (T *)k.y;
+    int64_t at = first_lane(N), stride = next_lane(N), channel = 0, step = 0;
+    if (k.bias) channel = at % k.channels, step = stride % k.channels;
+    for (; at + N <= k.count; at += stride) {
+        float v[N];
+        load<N>(x + at, v);
+        if (k.bias) add_bias<N>(k.bias, channel, k.channels, v);
+        act_all<N>(k.act, v);
+        store<N>(y + at, v);
+        channel += step;
+        if (channel >= k.channels) channel -= k.channels;
+    }
+    for (; at < k.count; at++, channel = channel + 1 == k.channels ? 0 : channel + 1)
+        y[at] = from_float<T>(act_value(k.act, to_float(x[at]) + (k.bias ? k.bias[channel] : 0.0f)));
+}
+
+K_LAUNCHER(k_act)
+{
+    const struct k_act *k = (const struct k_act *)args;
+    BY_FLOAT(k->type, T, return launch(act<T>, stride_blocks(k->count, wide<T>::N), K_BLOCK, stream, *k));
+}
+
+// ---- act_grad: each element by itself when no gradient of a bias is wanted, else down the columns
+
+template <typename T> __global__ void act_grad(const struct k_act_grad k)
+{
+    enum { N = wide<T>::N };
+    const T *x = (const T *)k.x, *dy = (const T *)k.dy;
+    T *dx = (T *)k.dx;
+    int64_t count = k.rows * k.channels, at = first_lane(N), stride = next_lane(N), channel = 0, step = 0;
+    if (k.bias) channel = at % k.channels, step = stride % k.channels;
+    for (; at + N <= count; at += stride) {
+        float v[N], d[N];
+        load<N>(x + at, v);
+        load<N>(dy + at, d);
+        if (k.bias) add_bias<N>(k.bias, channel, k.channels, v);
+        slope_all<N>(k.act, v, d);
+        store<N>(dx + at, d);
+        channel += step;
+        if (channel >= k.channels) channel -= k.channels;
+    }
+    for (; at < count; at++, channel = channel + 1 == k.channels ? 0 : channel + 1)
+        dx[at] = from_float<T>(to_float(dy[at]) *
+                               act_slope(k.act, to_float(x[at]) + (k.bias ? k.bias[channel] : 0.0f)));
+}
+
+struct bias_grad {
+    struct k_act_grad k;
+    struct columns of;
+    float *to;  // dbias, or partial sums
+};
+
+template <typename T, int N> __global__ void act_grad_bias(const struct bias_grad o)
+{
+    __shared__ float room[N * K_BLOCK];
+    const struct k_act_grad &k = o.k;
+    struct columns_spot s = columns_begin(o.of);
+    float bias[N] = {0.0f}, sum[N] = {0.0f};
+    if (k.bias && s.row < s.end) load<N>(k.bias + s.column, bias);
+    for (int64_t row = s.row; row < s.end; row += o.of.down) {
+        int64_t at = row * k.channels + s.column;
+        float d[N];
+        load<N>((const T *)k.dy + at, d);
+        if (k.act != ACT_NONE) {
+            float v[N];
+            load<N>((const T *)k.x + at, v);
+            for (int i = 0; i < N; i++) v[i] += bias[i];
+            slope_all<N>(k.act, v, d);
+        }
+        if (k.dx) store<N>((T *)k.dx + at, d);
+        for (int i = 0; i < N; i++) sum[i] += d[i];
+    }
+    if (columns_join<N>(o.of, s, sum, room)) store<N>(o.to + s.chunk * k.channels + s.column, sum);
+}
+
+K_LAUNCHER(k_act_grad)
+{
+    const struct k_act_grad *k = (const struct k_act_grad *)args;
+    if (!k->dbias) {
+        int64_t count = k->rows * k->channels;
+        BY_FLOAT(k->type, T, return launch(act_grad<T>, stride_blocks(count, wide<T>::N), K_BLOCK, stream, *k));
+    }
+    struct bias_grad o = {*k, columns_of(k->type, 1, k->rows, k->channels), k->dbias};
+    if (o.of.chunks > 1) o.to = k->partial;
+    unsigned grid = columns_grid(o.of);
+    cudaError_t error = cudaErrorInvalidValue;
+    BY_LANES(k->type, o.of.lanes, T, N, error = launch(act_grad_bias<T, N>, grid, K_BLOCK, stream, o));
+    if (error != cudaSuccess || o.of.chunks == 1) return error;
+    struct k_finish finish = {k->partial, k->dbias, F32, 1.0f, k->channels, k->channels, o.of.chunks};
+    return k_finish(stream, &finish);
+}
+
+// ---- add, mul, scale
+
+template <typename T> __global__ void flat(const struct k_flat k)
+{
+    enum { N = wide<T>::N };
+    const T *a = (const T *)k.a, *b = (const T *)k.b;
+    T *y = (T *)k.y;
+    int64_t at = first_lane(N), stride = next_lane(N);
+    for (; at + N <= k.count; at += stride) {
+        float v[N], w[N];
+        load<N>(a + at, v);
+        if (k.op == OP_SCALE) {
+            for (int i = 0; i < N; i++) v[i] *= k.factor;
+        } else {
+            load<N>(b + at, w);
+            for (int i = 0; i < N; i++) v[i] = k.op == OP_ADD ? v[i] + w[i] : v[i] * w[i];
+        }
+        store<N>(y + at, v);
+    }
+    for (; at < k.count; at++) {
+        float v = to_float(a[at]), w = k.op == OP_SCALE ? k.factor : to_float(b[at]);
+        y[at] = from_float<T>(k.op == OP_ADD ? v + w : v * w);
+    }
+}
+
+K_LAUNCHER(k_flat)
+{
+    const struct k_flat *k = (const struct k_flat *)args;
+    BY_FLOAT(k->type, T, return launch(flat<T>, stride_blocks(k->count, wide<T>::N), K_BLOCK, stream, *k));
+}
+
+// ---- cast: through f32, which is exact but for i32 to floats, where the specification rounds to f32 first as well
+
+// Rounds to nearest even and saturates; not a number becomes 0.
+template <> __device__ inline uint8_t from_float<uint8_t>(float x)
+{
+    x = rintf(x);
+    return x >= 255.0f ? 255 : x > 0.0f ? (uint8_t)x : 0;
+}
+template <> __device__ inline int32_t from_float<int32_t>(float x)
+{
+    x = rintf(x);
+    return x >= 2147483648.0f ? INT32_MAX : x > -2147483648.0f ? (int32_t)x : x == x ? INT32_MIN : 0;
+}
+
+template <typename A, typename B> __global__ void cast(const struct k_cast k)
+{
+    enum { N = 16 / (int)(sizeof(A) > sizeof(B) ? sizeof(A) : sizeof(B)) };
+    const A *x = (const A *)k.x;
+    B *y = (B *)k.y;
+    int64_t at = first_lane(N), stride = next_lane(N);
+    for (; at + N <= k.count; at += stride) {
+        float v[N];
+        load<N>(x + at, v);
+        store<N>(y + at, v);
+    }
+    for (; at < k.count; at++) y[at] = from_float<B>(to_float(x[at]));
+}
+
+#define BY_TYPE(dtype, T, ...)                                                                                         \
+    switch (dtype) {                                                                                                   \
+    case F32: { typedef float T; __VA_ARGS__; } break;                                                                 \
+    case BF16: { typedef __nv_bfloat16 T; __VA_ARGS__; } break;                                                        \
+    case F16: { typedef __half T; __VA_ARGS__; } break;                                                                \
+    case U8: { typedef uint8_t T; __VA_ARGS__; } break;                                                                \
+    case I32: { typedef int32_t T; __VA_ARGS__; } break;                                                               \
+    default: break;                                                                                                    \
+    }
+
+template <typename A> static cudaError_t cast_from(const struct k_cast *k, cudaStream_t stream)
+{
+    BY_TYPE(k->to, B, return launch(cast<A, B>, stride_blocks(k->count, 4), K_BLOCK, stream, *k));
+    return cudaErrorInvalidValue;
+}
+
+K_LAUNCHER(k_cast)
+{
+    const struct k_cast *k = (const struct k_cast *)args;
+    if (k->from == k->to) return cudaErrorInvalidValue;  // i32 would lose bits on its way through f32
+    BY_TYPE(k->from, A, return cast_from<A>(k, stream));
+    return cudaErrorInvalidValue;
+}
+
+// ---- dropout: element_keeps of element.h, with the four draws that one counter gives used at once
+
+template <typename T> __global__ void dropout(const struct k_dropout k)
+{
+    enum { N = wide<T>::N };
+    const T *x = (const T *)k.x;
+    T *y = (T *)k.y;
+    uint64_t seed = (uint64_t)(uint32_t)k.key[0] | (uint64_t)(uint32_t)k.key[1] << 32;
+    uint32_t step = (uint32_t)*k.step;
+    int64_t at = first_lane(N), stride = next_lane(N);
+    for (; at + N <= k.count; at += stride) {
+        float v[N];
+        load<N>(x + at, v);
+        for (int four = 0; four < N; four += 4) {
+            uint64_t i = (uint64_t)at + four;
+            struct rng4 r = rng_philox(seed, (uint32_t)(i >> 2), (uint32_t)(i >> 34), RNG_DROPOUT | k.site << 8, step);
+            for (int j = 0; j < 4; j++) v[four + j] = rng_unit(r.v[j]) >= k.p ? v[four + j] * k.factor : 0.0f;
+        }
+        store<N>(y + at, v);
+    }
+    for (; at < k.count; at++)
+        y[at] = from_float<T>(element_keeps(k.key, step, k.site, (uint64_t)at, k.p) ? to_float(x[at]) * k.factor : 0.0f);
+}
+
+K_LAUNCHER(k_dropout)
+{
+    const struct k_dropout *k = (const struct k_dropout *)args;
+    BY_FLOAT(k->type, T, return launch(dropout<T>, stride_blocks(k->count, wide<T>::N), K_BLOCK, stream, *k));
+}

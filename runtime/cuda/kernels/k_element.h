@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element by element: activations with their bias, sums, products, factors, changes of type, dropout. One pass each, with
+// 16-byte loads and stores whatever the number of channels; results may be written over x (or a). Only the gradient of a
+// bias takes two passes and scratch memory: k_reduce.h says how columns are added up.
+#ifndef DAWN_K_ELEMENT_H
+#define DAWN_K_ELEMENT_H
+
+#include "runtime/cuda/kernels/k_reduce.h"
+
+struct k_act {          // y = act(x + bias)
+    const void *x;
+    const float *bias;  // [channels], or NULL
+    void *y;
+    int64_t count, channels;
+    enum dtype type;    // of x and y
+    enum act act;
+};
+K_LAUNCHER(k_act);
+
+struct k_act_grad {     // dx = dy act'(x + bias), dbias = sums of dx over rows
+    const void *dy, *x;
+    const float *bias;  // or NULL
+    void *dx;           // or NULL
+    float *dbias;       // or NULL
+    float *partial;     // columns_bytes(columns_of(type, 1, rows, channels)) when dbias is wanted
+    int64_t rows, channels;
+    enum dtype type;
+    enum act act;
+};
+K_LAUNCHER(k_act_grad);
+
+struct k_flat {         // a + b, a * b or factor * a, by op
+    const void *a, *b;
+    void *y;
+    int64_t count;
+    float factor;
+    enum op op;
+    enum dtype type;
+};
+K_LAUNCHER(k_flat);
+
+struct k_cast {         // from and to differ
+    const void *x;
+    void *y;
+    int64_t count;
+    enum dtype from, to;
+};
+K_LAUNCHER(k_cast);
+
+struct k_dropout {
+    const void *x;
+    const int32_t *key, *step;
+    void *y;
+    int64_t count;
+    float p, factor;    // factor: 1 / (1 - p)
+    uint32_t site;
+    enum dtype type;
+};
+K_LAUNCHER(k_dropout);
+
+#endif

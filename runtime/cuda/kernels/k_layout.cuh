@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where elements lie, as the card sees it: the place of an element among dimensions with strides; for adding up columns,
+// where a thread of a block begins (k_reduce.h says how blocks are laid out) and how the sums of a block meet, in an
+// order that depends on the layout alone.
+#ifndef DAWN_K_LAYOUT_CUH
+#define DAWN_K_LAYOUT_CUH
+
+#include "runtime/cuda/kernels/k_common.cuh"
+#include "runtime/cuda/kernels/k_reduce.h"
+
+__device__ static inline int64_t dims_place(const struct k_dims &o, int64_t i)
+{
+    int64_t at = 0;
+    for (int d = MAX_RANK - 1; d >= 0; d--) {  // unrolled, so that divisors and strides stay in the constant bank
+        if (d < o.rank) at += k_split_any(&o.by[d], &i) * o.stride[d];
+    }
+    return at;
+}
+
+// Runs a statement with T as the type and N as the number of elements that a thread loads at a time (k_lanes).
+#define BY_LANES(dtype, lanes, T, N, ...)                                                                              \
+    switch (dtype) {                                                                                                   \
+    case F32: { typedef float T; EITHER_LANES(lanes, 4, N, __VA_ARGS__) } break;                                       \
+    case BF16: { typedef __nv_bfloat16 T; EITHER_LANES(lanes, 8, N, __VA_ARGS__) } break;                              \
+    case F16: { typedef __half T; EITHER_LANES(lanes, 8, N, __VA_ARGS__) } break;                                      \
+    default: break;                                                                                                    \
+    }
+#define EITHER_LANES(lanes, most, N, ...)                                                                              \
+    if ((lanes) > 1) { enum { N = most }; __VA_ARGS__; }                                                               \
+    else { enum { N = 1 }; __VA_ARGS__; }
+
+struct columns_spot {
+    int64_t batch, row, end, column;  // this thread adds rows row, row + down, .. below end, from `column` on
+    int chunk, below;                 // below: its place among the `down` threads of its columns
+};
+
+static inline unsigned columns_grid(const struct columns &o) { return (unsigned)(o.batch * o.chunks * o.tiles); }
+
+// A thread without work gets an empty range of rows.
+__device__ static inline struct columns_spot columns_begin(const struct columns &o)
+{
+    struct columns_spot s;
+    unsigned block = blockIdx.x, tile = block % (unsigned)o.tiles;
+    block /= (unsigned)o.tiles;
+    s.chunk = (int)(block % (unsigned)o.chunks);
+    s.batch = block / (unsigned)o.chunks;
+    s.below = (int)(threadIdx.x / (unsigned)o.across);
+    s.column = ((int64_t)tile * o.across + threadIdx.x % (unsigned)o.across) * o.lanes;
+    s.row = s.chunk * o.chunk_rows + s.below;
+    s.end = (s.chunk + 1) * o.chunk_rows;
+    if (s.end > o.rows) s.end = o.rows;
+    if (s.below >= o.down || s.column >= o.columns) s.end = 0;
+    return s;
+}
+
+// Adds up what the threads below each other hold. All threads call it; true for those that hold the result.
+template <int N>
+__device__ static inline bool columns_join(const struct columns &o, const struct columns_spot &s, float (&sum)[N],
+                                           float (&room)[N * K_BLOCK])
+{
+    for (int i = 0; i < N; i++) room[i * K_BLOCK + threadIdx.x] = sum[i];
+    int half = 1;
+    while (half < o.down) half *= 2;
+    for (half /= 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (s.below >= half || s.below + half >= o.down) continue;
+        for (int i = 0; i < N; i++) {
+            sum[i] += room[i * K_BLOCK + threadIdx.x + half * o.across];
+            room[i * K_BLOCK + threadIdx.x] = sum[i];
+        }
+    }
+    return s.below == 0 && s.column < o.columns;
+}
+
+#endif

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax, cross-entropy and counters. A row is read three times at most (its largest, its sum, its result), the last
+// two times from the cache. Sums over rows: a partial sum a block, then one block adds these in a fixed order.
+//
+// Invariant: every exponential is of x - top, which is at most 0, so nothing overflows however large logits are.
+#include "runtime/cuda/kernels/k_common.cuh"
+#include "runtime/cuda/kernels/k_loss.h"
+
+static_assert((int)K_LOSS_THREADS == (int)K_BLOCK, "rows are dealt to blocks of this size");
+
+struct row_spot {
+    int64_t row, at;  // `at`: of the first element of the row
+    int lane, lanes;
+    int64_t first, step, end;  // of this thread's elements in the row: none when there is no such row
+};
+
+__device__ static inline row_spot row_spot_of(const k_loss_rows &r)
+{
+    row_spot s;
+    const int64_t thread = (int64_t)blockIdx.x * K_BLOCK + threadIdx.x;
+    s.row = thread >> r.shift;
+    s.at = s.row * r.k;
+    s.lanes = 1 << r.shift;
+    s.lane = (int)threadIdx.x & (s.lanes - 1);
+    s.first = (int64_t)s.lane * r.per;
+    s.step = (int64_t)s.lanes * r.per;
+    s.end = s.row < r.rows ? r.k : 0;
+    return s;
+}
+
+// Over the threads of a row. All threads of a warp call it.
+__device__ static inline float row_sum(const row_spot &s, float x)
+{
+    for (int apart = s.lanes / 2; apart > 0; apart /= 2) x += __shfl_xor_sync(0xffffffffu, x, apart);
+    return x;
+}
+__device__ static inline int row_sum(const row_spot &s, int x)
+{
+    for (int apart = s.lanes / 2; apart > 0; apart /= 2) x += __shfl_xor_sync(0xffffffffu, x, apart);
+    return x;
+}
+__device__ static inline float row_most(const row_spot &s, float x)
+{
+    for (int apart = s.lanes / 2; apart > 0; apart /= 2) x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, apart));
+    return x;
+}
+
+template <typename T, int N> __device__ static inline float row_top(const row_spot &s, const T *x)
+{
+    float top = -INFINITY;
+    for (int64_t i = s.first; i < s.end; i += s.step) {
+        float v[N];
+        load<N>(x + i, v);
+        for (int j = 0; j < N; j++) top = fmaxf(top, v[j]);
+    }
+    return row_most(s, top);
+}
+
+__device__ static inline int64_t label_of(enum dtype type, const void *labels, int64_t row)
+{
+    return type == U8 ? ((const uint8_t *)labels)[row] : ((const int32_t *)labels)[row];
+}
+
+// ---- softmax
+
+template <typename T, int N> __global__ void softmax(const struct k_softmax k)
+{
+    const row_spot s = row_spot_of(k.rows);
+    const T *x = (const T *)k.x + s.at;
+    T *y = (T *)k.y + s.at;
+    const float top = row_top<T, N>(s, x);
+    float sum = 0.0f;
+    for (int64_t i = s.first; i < s.end; i += s.step) {
+        float v[N];
+        load<N>(x + i, v);
+        for (int j = 0; j < N; j++) sum += element_exp(v[j] - top);
+    }
+    const float part = 1.0f / row_sum(s, sum);
+    for (int64_t i = s.first; i < s.end; i += s.step) {
+        float v[N];
+        load<N>(x + i, v);
+        for (int j = 0; j < N; j++) v[j] = element_exp(v[j] - top) * part;
+        store<N>(y + i, v);
+    }
+}
+
+template <typename T, int N> __global__ void softmax_grad(const struct k_softmax_grad k)
+{
+    const row_spot s = row_spot_of(k.rows);
+    const T *y = (const T *)k.y + s.at, *dy = (const T *)k.dy + s.at;
+    T *dx = (T *)k.dx + s.at;
+    float dot = 0.0f;
+    for (int64_t i = s.first; i < s.end; i += s.step) {
+        float v[N], d[N];
+        load<N>(y + i, v);
+        load<N>(dy + i, d);
+        for (int j = 0; j < N; j++) dot += v[j] * d[j];
+    }
+    dot = row_sum(s, dot);
+    for (int64_t i = s.first; i < s.end; i += s.step) {
+        float v[N], d[N];
+        load<N>(y + i, v);
+        load<N>(dy + i, d);
+        for (int j = 0; j < N; j++) d[j] = v[j] * (d[j] - dot);
+        store<N>(dx + i, d);
+    }
+}
+
+// ---- cross-entropy: with l = log(sum(exp(x - top))), the loss of a row is
+//   (1 - smoothing) (l - (x[label] - top)) + smoothing (l - mean(x - top))
+
+template <typename T> __global__ void xent(const struct k_xent k)
+{
+    __shared__ float room[K_BLOCK / K_WARP];
+    const row_spot s = row_spot_of(k.rows);
+    const T *x = (const T *)k.x + s.at;
+    const float top = row_top<T, 1>(s, x);
+    float sum = 0.0f, all = 0.0f;
+    for (int64_t i = s.first; i < s.end; i += s.step) {
+        const float v = to_float(x[i]) - top;
+        sum += element_exp(v);
+        all += v;
+    }
+    sum = row_sum(s, sum);
+    all = row_sum(s, all);
+    if (k.p)
+        for (int64_t i = s.first; i < s.end; i += s.step) k.p[s.at + i] = element_exp(to_float(x[i]) - top) / sum;
+    float loss = 0.0f;
+    if (s.lane == 0 && s.row < k.rows.rows) {
+        const int64_t label = label_of(k.label, k.labels, s.row);
+        const float l = logf(sum), even = l - all / (float)k.rows.k;
+        const bool known = label >= 0 && label < k.rows.k;  // a label that does not exist shows
+        const float own = known ? l - (to_float(x[label]) - top) : NAN;
+        loss = (1.0f - k.smoothing) * own + k.smoothing * even;
+    }
+    loss = block_sum<K_BLOCK>(loss, room);
+    if (threadIdx.x == 0) k.partial[blockIdx.x] = loss;
+}
+
+static __global__ void xent_finish(const struct k_xent k)
+{
+    __shared__ float room[K_BLOCK / K_WARP];
+    float sum = 0.0f;
+    for (int64_t i = threadIdx.x; i < k.rows.blocks; i += K_BLOCK) sum += k.partial[i];
+    sum = block_sum<K_BLOCK>(sum, room);
+    if (threadIdx.x == 0) *k.loss = k.mean ? sum / (float)k.rows.rows : sum;
+}
+
+template <typename T> __global__ void xent_grad(const struct k_xent_grad k)
+{
+    const row_spot s = row_spot_of(k.rows);
+    if (s.end == 0) return;
+    const int64_t label = label_of(k.label, k.labels, s.row);
+    const float even = k.smoothing / (float)k.rows.k, factor = k.mean ? *k.dloss / (float)k.rows.rows : *k.dloss;
+    for (int64_t i = s.first; i < s.end; i += s.step) {
+        const float target = i == label ? 1.0f - k.smoothing + even : even;
+        ((T *)k.dx)[s.at + i] = from_float<T>((k.p[s.at + i] - target) * factor);
+    }
+}
+
+// ---- correct answers: a row is right when fewer than `top` classes stand above its label; of equals the first does
+
+template <typename T> __global__ void correct(const struct k_correct k)
+{
+    __shared__ float room[K_BLOCK / K_WARP];
+    const row_spot s = row_spot_of(k.rows);
+    const T *x = (const T *)k.x + s.at;
+    const int64_t label = s.end > 0 ? label_of(k.label, k.labels, s.row) : -1;
+    const bool known = label >= 0 && label < s.end;
+    const float own = known ? to_float(x[label]) : NAN;
+    int above = 0;
+    for (int64_t i = s.first; i < s.end; i += s.step) {
+        const float v = to_float(x[i]);
+        above += v > own || (v == own && i < label);
+    }
+    above = row_sum(s, above);
+    const bool hit = s.lane == 0 && own == own && above < k.top;  // NaN is never right
+    const float hits = block_sum<K_BLOCK>(hit ? 1.0f : 0.0f, room);  // at most 256: exact
+    if (threadIdx.x == 0) k.partial[blockIdx.x] = (int32_t)hits;
+}
+
+static __global__ void correct_finish(const struct k_correct k)
+{
+    __shared__ int32_t room[K_BLOCK];
+    int32_t sum = 0;
+    for (int64_t i = threadIdx.x; i < k.rows.blocks; i += K_BLOCK) sum += k.partial[i];
+    room[threadIdx.x] = sum;
+    for (int half = K_BLOCK / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if ((int)threadIdx.x < half) room[threadIdx.x] += room[threadIdx.x + half];
+    }
+    if (threadIdx.x == 0) *k.after = *k.before + room[0];
+}
+
+// ---- running totals
+
+__device__ static inline float number(enum dtype type, const void *at)
+{
+    switch (type) {
+    case F32: return *(const float *)at;
+    case BF16: return to_float(*(const __nv_bfloat16 *)at);
+    case F16: return to_float(*(const __half *)at);
+    case I32: return (float)*(const int32_t *)at;
+    default: return (float)*(const uint8_t *)at;
+    }
+}
+
+static __global__ void accumulate(const struct k_accumulate k)
+{
+    if (threadIdx.x > 0) return;
+    const int32_t whole = k.more == I32 ? *(const int32_t *)k.x : (int32_t)number(k.more, k.x);
+    if (k.type == I32)
+        *(int32_t *)k.after = *(const int32_t *)k.before + whole;
+    else
+        *(float *)k.after = *(const float *)k.before + number(k.more, k.x);
+}
+
+// ---- launchers
+
+static unsigned blocks_of(const k_loss_rows &r) { return (unsigned)r.blocks; }
+
+K_LAUNCHER(k_softmax)
+{
+    const struct k_softmax *k = (const struct k_softmax *)args;
+    BY_FLOAT(k->type, T,
+             return k->rows.per > 1 ? launch(softmax<T, wide<T>::N>, blocks_of(k->rows), K_BLOCK, stream, *k)
+                                    : launch(softmax<T, 1>, blocks_of(k->rows), K_BLOCK, stream, *k));
+}
+
+K_LAUNCHER(k_softmax_grad)
+{
+    const struct k_softmax_grad *k = (const struct k_softmax_grad *)args;
+    BY_FLOAT(k->type, T,
+             return k->rows.per > 1 ? launch(softmax_grad<T, wide<T>::N>, blocks_of(k->rows), K_BLOCK, stream, *k)
+                                    : launch(softmax_grad<T, 1>, blocks_of(k->rows), K_BLOCK, stream, *k));
+}
+
+static cudaError_t xent_rows(const struct k_xent *k, cudaStream_t stream)
+{
+    BY_FLOAT(k->type, T, return launch(xent<T>, blocks_of(k->rows), K_BLOCK, stream, *k));
+}
+
+K_LAUNCHER(k_xent)
+{
+    const struct k_xent *k = (const struct k_xent *)args;
+    TRY_CUDA(xent_rows(k, stream));
+    return k->loss ? launch(xent_finish, 1, K_BLOCK, stream, *k) : cudaSuccess;
+}
+
+K_LAUNCHER(k_xent_grad)
+{
+    const struct k_xent_grad *k = (const struct k_xent_grad *)args;
+    BY_FLOAT(k->type, T, return launch(xent_grad<T>, blocks_of(k->rows), K_BLOCK, stream, *k));
+}
+
+static cudaError_t correct_rows(const struct k_correct *k, cudaStream_t stream)
+{
+    BY_FLOAT(k->type, T, return launch(correct<T>, blocks_of(k->rows), K_BLOCK, stream, *k));
+}
+
+K_LAUNCHER(k_correct)
+{
+    const struct k_correct *k = (const struct k_correct *)args;
+    TRY_CUDA(correct_rows(k, stream));
+    return launch(correct_finish, 1, K_BLOCK, stream, *k);
+}
+
+K_LAUNCHER(k_accumulate)
+{
+    return launch(accumulate, 1, K_WARP, stream, *(const struct k_accumulate *)args);
+}

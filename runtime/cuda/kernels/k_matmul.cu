@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products. Two kernels: tiles of f32 on the arithmetic units (k_tile.cuh), tiles of 16 bits on tensor cores
+// (k_mma.cuh: 64 x 64 x 32 a step, four warps of 32 x 32 each). Both read ahead by one step and take any sizes: what
+// lies outside is zero. Reads are 16 bytes wide where the rows in memory allow it.
+//
+// The products that training needs are small and wait for memory rather than compute; so the size of the tiles and the
+// number of slices of the depth are chosen by an estimate of clocks (cut_of), for the 132 processors of a H100 or H200,
+// whatever the card: the choice decides the order of sums and so is part of "same seed, same bytes".
+#include "runtime/cuda/kernels/k_matmul.h"
+#include "runtime/cuda/kernels/k_mma.cuh"
+#include "runtime/cuda/kernels/k_tile.cuh"
+
+struct matmul {
+    int m, n, k, slice, slices, columns;  // columns: tiles side by side
+    int64_t first;                        // of the batch
+    bool ta, tb, wide_a, wide_b;          // wide: rows in memory begin at multiples of 16 bytes
+    float alpha, beta;
+    const void *a, *b, *c;
+    void *y;
+    float *work;                          // [batch, slice, m, n], NULL with one slice
+    enum dtype out;
+};
+
+__device__ static inline float get(const void *from, enum dtype type, int64_t i)
+{
+    return type == F32    ? ((const float *)from)[i]
+           : type == BF16 ? to_float(((const __nv_bfloat16 *)from)[i])
+                          : to_float(((const __half *)from)[i]);
+}
+
+__device__ static inline void put(void *to, enum dtype type, int64_t i, float x)
+{
+    if (type == F32) ((float *)to)[i] = x;
+    else if (type == BF16) ((__nv_bfloat16 *)to)[i] = from_float<__nv_bfloat16>(x);
+    else ((__half *)to)[i] = from_float<__half>(x);
+}
+
+// A sum is done: into the result, or beside those of the other slices.
+__device__ static inline void give(const matmul &k, int64_t batch, int slice, int row, int column, float sum)
+{
+    if (row >= k.m || column >= k.n) return;
+    int64_t within = (int64_t)row * k.n + column, size = (int64_t)k.m * k.n;
+    if (k.work) {
+        k.work[(batch * k.slices + slice) * size + within] = sum;
+        return;
+    }
+    int64_t i = batch * size + within;
+    put(k.y, k.out, i, k.alpha * sum + (k.c ? k.beta * get(k.c, k.out, i) : 0.0f));
+}
+
+// What a block makes: a tile of one slice of one matrix.
+struct job {
+    int64_t batch;
+    int slice, row, column, begin, end;
+};
+
+__device__ static inline job job_of(const matmul &k, int tile)
+{
+    job j;
+    j.batch = k.first + blockIdx.z;
+    j.slice = (int)blockIdx.y;
+    j.row = (int)blockIdx.x / k.columns * tile;
+    j.column = (int)blockIdx.x % k.columns * tile;
+    j.begin = j.slice * k.slice;
+    j.end = k.k - j.begin < k.slice ? k.k : j.begin + k.slice;
+    return j;
+}
+
+// One factor as a block sees it: rows (or columns) from `first` on, at a depth. `deep`: the depth lies side by side.
+template <typename S> struct factor {
+    const S *at;
+    int first, rows, end;
+    int64_t pitch;
+    bool deep, wide;
+};
+
+template <typename S>
+__device__ static inline factor<S> factor_of(const void *from, const job &j, int first, int rows, int depth, bool deep,
+                                             bool wide)
+{
+    return {(const S *)from + j.batch * rows * depth, first, rows, j.end, deep ? depth : rows, deep, wide};
+}
+
+// N neighbours in memory: of row `row` from `depth` on, or of that depth from that row on; zero where there are none.
+template <int N, typename S>
+__device__ static inline lanes<S, N> read(const factor<S> &f, int row, int depth)
+{
+    lanes<S, N> v;
+    const S *at = f.at + (f.deep ? row * f.pitch + depth : depth * f.pitch + row);
+    bool in = row < f.rows && depth < f.end;
+    if (f.wide && in) return *(const lanes<S, N> *)at;  // N divides the pitch: all of them are inside
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        bool there = f.deep ? in && depth + i < f.end : in && row + i < f.rows;
+        v.at[i] = there ? at[i] : from_float<S>(0.0f);
+    }
+    return v;
+}
+
+// ---- f32
+
+template <int TILE> struct f32_side {
+    factor<float> from;
+    tile_four mine;
+    lanes<float, 4> v;
+
+    __device__ f32_side(const factor<float> &f) : from(f), mine(tile_four_of<TILE>(f.deep)) {}
+    __device__ void fetch(int d) { v = read<4>(from, from.first + mine.row, d + mine.depth); }
+    __device__ void put(tile_side<TILE> &side) { tile_put<TILE>(side, mine, v); }
+};
+
+template <int TILE> struct f32_source {
+    f32_side<TILE> a, b;
+    __device__ f32_source(const factor<float> &a_, const factor<float> &b_) : a(a_), b(b_) {}
+    __device__ void fetch(int d)
+    {
+        a.fetch(d);
+        b.fetch(d);
+    }
+    __device__ void put(tile_side<TILE> &l, tile_side<TILE> &r)
+    {
+        a.put(l);
+        b.put(r);
+    }
+};
+
+template <int TILE> static __global__ void __launch_bounds__(K_BLOCK) matmul_f32(const matmul k)
+{
+    enum { EACH = tile_of<TILE>::EACH };
+    job j = job_of(k, TILE);
+    f32_source<TILE> source(factor_of<float>(k.a, j, j.row, k.m, k.k, !k.ta, k.wide_a),
+                            factor_of<float>(k.b, j, j.column, k.n, k.k, k.tb, k.wide_b));
+    tile_sums<TILE> sum;
+    tile_product<TILE>(source, j.begin, j.end, sum);
+    int row = j.row + tile_row<TILE>(), column = j.column + tile_column<TILE>();
+#pragma unroll
+    for (int i = 0; i < EACH; i++)
+#pragma unroll
+        for (int l = 0; l < EACH; l++) give(k, j.batch, j.slice, row + i, column + l, sum[i][l]);
+}
+
+// ---- 16 bits. In shared memory both factors lie with the depth side by side, 8 elements apart from a round pitch.
+
+enum { HALF_BLOCK = 128, HALF_TILE = 64, HALF_DEPTH = 32, HALF_PITCH = HALF_DEPTH + 8 };
+template <typename T> using half_tile = T[HALF_TILE][HALF_PITCH];
+
+// A thread moves 2 x 8 elements of a step. A factor whose depth is not side by side is turned on the way: there a lane
+// is a depth, so that the lanes of a warp write neighbours.
+template <typename S, typename T> struct half_side {
+    factor<S> from;
+    lanes<S, 8> v[2];
+
+    __device__ half_side(const factor<S> &f) : from(f) {}
+    __device__ int row(int i) const
+    {
+        int t = (int)threadIdx.x;
+        return from.deep ? t / 4 + i * 32 : (t / 32 + i * 4) * 8;
+    }
+    __device__ int depth() const { return from.deep ? (int)threadIdx.x % 4 * 8 : (int)threadIdx.x % 32; }
+    __device__ void fetch(int d)
+    {
+#pragma unroll
+        for (int i = 0; i < 2; i++) v[i] = read<8>(from, from.first + row(i), d + depth());
+    }
+    __device__ void put(half_tile<T> &to)
+    {
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            lanes<T, 8> turned;
+#pragma unroll
+            for (int l = 0; l < 8; l++) turned.at[l] = from_float<T>(to_float(v[i].at[l]));
+            if (from.deep) *(lanes<T, 8> *)&to[row(i)][depth()] = turned;
+            else
+#pragma unroll
+                for (int l = 0; l < 8; l++) to[row(i) + l][depth()] = turned.at[l];
+        }
+    }
+};
+
+// The 32 x 32 sums of a warp: 2 x 4 pieces of 16 x 8.
+typedef float half_sums[2][4][4];
+
+template <typename T>
+__device__ static inline void half_step(const half_tile<T> &left, const half_tile<T> &right, half_sums &sum)
+{
+    int warp = (int)threadIdx.x / K_WARP;
+#pragma unroll
+    for (int d = 0; d < HALF_DEPTH; d += 16) {
+        mma_left a[2];
+        mma_right b[4];
+        for (int i = 0; i < 2; i++) a[i] = mma_load_left(&left[warp / 2 * 32 + i * 16][d], HALF_PITCH);
+        for (int i = 0; i < 4; i++) b[i] = mma_load_right(&right[warp % 2 * 32 + i * 8][d], HALF_PITCH);
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+#pragma unroll
+            for (int l = 0; l < 4; l++) mma<T>(sum[i][l], a[i], b[l]);
+    }
+}
+
+template <typename T, typename A, typename B>
+static __global__ void __launch_bounds__(HALF_BLOCK) matmul_half(const matmul k)
+{
+    alignas(16) __shared__ half_tile<T> left[2], right[2];
+    job j = job_of(k, HALF_TILE);
+    half_side<A, T> a(factor_of<A>(k.a, j, j.row, k.m, k.k, !k.ta, k.wide_a));
+    half_side<B, T> b(factor_of<B>(k.b, j, j.column, k.n, k.k, k.tb, k.wide_b));
+    half_sums sum = {};
+    a.fetch(j.begin), b.fetch(j.begin);
+    a.put(left[0]), b.put(right[0]);
+    __syncthreads();
+    for (int d = j.begin, at = 0; d < j.end; d += HALF_DEPTH, at ^= 1) {
+        bool more = d + HALF_DEPTH < j.end;
+        if (more) a.fetch(d + HALF_DEPTH), b.fetch(d + HALF_DEPTH);
+        half_step<T>(left[at], right[at], sum);
+        if (more) a.put(left[at ^ 1]), b.put(right[at ^ 1]);
+        __syncthreads();
+    }
+    int warp = (int)threadIdx.x / K_WARP, lane = (int)threadIdx.x % K_WARP;
+    int row = j.row + warp / 2 * 32 + lane / 4, column = j.column + warp % 2 * 32 + lane % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+#pragma unroll
+        for (int l = 0; l < 4; l++)
+#pragma unroll
+            for (int v = 0; v < 4; v++)
+                give(k, j.batch, j.slice, row + i * 16 + v / 2 * 8, column + l * 8 + v % 2, sum[i][l][v]);
+}
+
+// ---- the end of products that were cut
+
+static __global__ void __launch_bounds__(K_BLOCK) matmul_finish(const matmul k)
+{
+    int64_t size = (int64_t)k.m * k.n, within = (int64_t)blockIdx.x * K_BLOCK + threadIdx.x;
+    if (within >= size) return;
+    int64_t batch = k.first + blockIdx.z, i = batch * size + within;
+    float sum = 0.0f;
+#pragma unroll 8
+    for (int s = 0; s < k.slices; s++) sum += k.work[(batch * k.slices + s) * size + within];
+    put(k.y, k.out, i, k.alpha * sum + (k.c ? k.beta * get(k.c, k.out, i) : 0.0f));
+}
+
+// ---- launching
+
+struct cut {
+    int tile, slice, slices;
+};
+
+static cut slices_of(int k, int tile, int depth, int64_t wanted)
+{
+    cut c = {tile, 0, 0};
+    c.slice = (int)(k_divide_up(k_divide_up(k, wanted), depth) * depth);
+    c.slices = (int)k_divide_up(k, c.slice);
+    return c;
+}
+
+// Clocks: a step of a block takes at least the latency of a read, and `step` where the processor is shared; slices cost
+// a second kernel that reads eight of them at a time, and their sums go through the second-level cache twice, 2 KB a clock.
+static double clocks_of(const struct k_matmul *a, cut c, int depth, double step)
+{
+    const double processors = 132, latency = 600, second = 3000, each = latency / 8, cache = 2048;
+    double tiles = (double)(k_divide_up(a->m, c.tile) * k_divide_up(a->n, c.tile)) * (double)a->batch * c.slices;
+    double shared = (double)k_divide_up((int64_t)tiles, (int64_t)processors) * step;
+    double clocks = (double)k_divide_up(c.slice, depth) * (shared > latency ? shared : latency);
+    double sums = (double)a->m * a->n * (double)a->batch * c.slices * 2 * sizeof(float);
+    return c.slices == 1 ? clocks : clocks + second + c.slices * each + sums / cache;
+}
+
+static cut cut_of(const struct k_matmul *a)
+{
+    // tile, depth of a step, its clocks: 64 x 64 x 16 and 32 x 32 x 32 in f32, 64 x 64 x 32 on tensor cores
+    static const struct {
+        int tile, depth;
+        double step;
+    } shape[] = {{64, 16, 600}, {32, 32, 512}, {HALF_TILE, HALF_DEPTH, 300}};
+    bool f32 = a->a_type == F32 && a->b_type == F32;
+    cut best = {};
+    double least = 0;
+    for (int i = f32 ? 0 : 2; i < (f32 ? 2 : 3); i++)
+        for (int64_t wanted = 1; wanted <= 64; wanted *= 2) {
+            cut c = slices_of(a->k, shape[i].tile, shape[i].depth, wanted);
+            double clocks = clocks_of(a, c, shape[i].depth, shape[i].step);
+            if (best.tile && clocks >= least) continue;
+            best = c, least = clocks;
+        }
+    return best;
+}
+
+size_t k_matmul_work(const struct k_matmul *a)
+{
+    cut c = cut_of(a);
+    return c.slices == 1 ? 0 : (size_t)a->m * (size_t)a->n * (size_t)a->batch * (size_t)c.slices * sizeof(float);
+}
+
+typedef void kernel_of(const matmul);
+
+template <typename T> static kernel_of *half_kernel(const struct k_matmul *a)
+{
+    if (a->a_type == F32) return matmul_half<T, float, T>;
+    if (a->b_type == F32) return matmul_half<T, T, float>;
+    return matmul_half<T, T, T>;
+}
+
+static bool is_wide(const void *from, int64_t pitch, int lanes)
+{
+    return (uintptr_t)from % 16 == 0 && pitch % lanes == 0;
+}
+
+K_LAUNCHER(k_matmul)
+{
+    const struct k_matmul *a = (const struct k_matmul *)args;
+    bool f32 = a->a_type == F32 && a->b_type == F32;
+    enum dtype narrow = a->a_type == F32 ? a->b_type : a->a_type;
+    int at_once = f32 ? 4 : 8;
+    cut c = cut_of(a);
+    matmul k = {a->m, a->n, a->k, c.slice, c.slices, (int)k_divide_up(a->n, c.tile), 0, a->ta, a->tb, false, false,
+                a->alpha, a->beta, a->a, a->b, a->c, a->y, c.slices == 1 ? NULL : (float *)a->work, a->out};
+    k.wide_a = is_wide(a->a, a->ta ? a->m : a->k, at_once);
+    k.wide_b = is_wide(a->b, a->tb ? a->k : a->n, at_once);
+    kernel_of *kernel = f32              ? (c.tile == 64 ? matmul_f32<64> : matmul_f32<32>)
+                        : narrow == BF16 ? half_kernel<__nv_bfloat16>(a)
+                                         : half_kernel<__half>(a);
+    const unsigned block = f32 ? (unsigned)K_BLOCK : (unsigned)HALF_BLOCK;
+    const int64_t most = 65535;  // of a grid's third side
+    for (; k.first < a->batch; k.first += most) {
+        unsigned batch = (unsigned)(a->batch - k.first < most ? a->batch - k.first : most);
+        dim3 grid((unsigned)(k_divide_up(a->m, c.tile) * k.columns), (unsigned)c.slices, batch);
+        TRY_CUDA(launch(kernel, grid, block, stream, k));
+        if (c.slices == 1) continue;
+        dim3 all(blocks_for((int64_t)a->m * a->n), 1, batch);
+        TRY_CUDA(launch(matmul_finish, all, K_BLOCK, stream, k));
+    }
+    return cudaSuccess;
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moving elements: a thread a unit of the result, neighbours writing neighbours. Places are worked out with divisions
+// (k_divide.h), one set a unit of up to 16 bytes. Cost: every byte is read once and written once.
+#include "runtime/cuda/kernels/k_move.h"
+
+#include "runtime/cuda/kernels/k_layout.cuh"
+
+// Runs a statement with U as a type of `width` bytes.
+#define BY_WIDTH(width, U, ...)                                                                                        \
+    switch (width) {                                                                                                   \
+    case 1: { typedef uint8_t U; __VA_ARGS__; } break;                                                                 \
+    case 2: { typedef uint16_t U; __VA_ARGS__; } break;                                                                \
+    case 4: { typedef uint32_t U; __VA_ARGS__; } break;                                                                \
+    case 8: { typedef uint2 U; __VA_ARGS__; } break;                                                                   \
+    case 16: { typedef uint4 U; __VA_ARGS__; } break;                                                                  \
+    default: break;                                                                                                    \
+    }                                                                                                                  \
+    return cudaErrorInvalidValue
+
+__device__ static inline int64_t thread_index() { return (int64_t)blockIdx.x * K_BLOCK + threadIdx.x; }
+
+// ---- concat, slice, copies
+
+template <typename U> __global__ void join(const struct k_join k)
+{
+    int64_t i = thread_index(), run = i, at = k_split_any(&k.by_run, &run);
+    if (run >= k.runs) return;
+    const U *from = (const U *)k.from[0];
+    int64_t begin = 0, pitch = k.pitch[0];
+    for (int part = 1; part < MAX_IN && part < k.parts; part++)
+        if (at >= k.begin[part]) from = (const U *)k.from[part], begin = k.begin[part], pitch = k.pitch[part];
+    ((U *)k.to)[i] = from ? from[run * pitch + at - begin] : U();
+}
+
+K_LAUNCHER(k_join)
+{
+    const struct k_join *k = (const struct k_join *)args;
+    BY_WIDTH(k->width, U, return launch(join<U>, blocks_for(k->runs * k->begin[k->parts]), K_BLOCK, stream, *k));
+}
+
+// ---- transpose
+
+template <typename U> __global__ void transpose(const struct k_transpose k)
+{
+    int64_t i = thread_index();
+    if (i < k.count) ((U *)k.y)[i] = ((const U *)k.x)[dims_place(k.of, i)];
+}
+
+K_LAUNCHER(k_transpose)
+{
+    const struct k_transpose *k = (const struct k_transpose *)args;
+    BY_WIDTH(k->width, U, return launch(transpose<U>, blocks_for(k->count), K_BLOCK, stream, *k));
+}
+
+template <typename U> __global__ void transpose_tiles(const struct k_transpose_tiles k)
+{
+    __shared__ U room[K_TILE][K_TILE + 1];  // a column more: threads that read a column meet different banks
+    int64_t tile = blockIdx.x, other = tile / k.tiles_along, along = (tile - other * k.tiles_along) * K_TILE;
+    int64_t rest = other / k.tiles_down, down = (other - rest * k.tiles_down) * K_TILE, from = 0, to = 0;
+    for (int d = MAX_RANK - 1; d >= 0; d--) {
+        if (d >= k.rest.rank) continue;
+        int64_t at = k_split_any(&k.rest.by[d], &rest);
+        from += at * k.rest.stride[d], to += at * k.to_stride[d];
+    }
+    int across = threadIdx.x % K_TILE, first = threadIdx.x / K_TILE;
+    const U *x = (const U *)k.x + from;
+    U *y = (U *)k.y + to;
+    for (int i = first; i < K_TILE; i += K_BLOCK / K_TILE)
+        if (down + i < k.down && along + across < k.along) room[i][across] = x[(down + i) * k.x_stride + along + across];
+    __syncthreads();
+    for (int i = first; i < K_TILE; i += K_BLOCK / K_TILE)
+        if (along + i < k.along && down + across < k.down) y[(along + i) * k.y_stride + down + across] = room[across][i];
+}
+
+K_LAUNCHER(k_transpose_tiles)
+{
+    const struct k_transpose_tiles *k = (const struct k_transpose_tiles *)args;
+    unsigned grid = (unsigned)k->tiles;
+    switch (k->width) {
+    case 1: return launch(transpose_tiles<uint8_t>, grid, K_BLOCK, stream, *k);
+    case 2: return launch(transpose_tiles<uint16_t>, grid, K_BLOCK, stream, *k);
+    case 4: return launch(transpose_tiles<uint32_t>, grid, K_BLOCK, stream, *k);
+    default: return cudaErrorInvalidValue;
+    }
+}
+
+// ---- gather
+
+__device__ static inline int64_t row_of(int32_t index, int64_t rows)
+{
+    return index < 0 ? 0 : index >= rows ? rows - 1 : index;
+}
+
+template <typename U> __global__ void gather(const struct k_gather k)
+{
+    int64_t i = thread_index(), row = i, at = k_split_any(&k.by_units, &row);
+    if (row < k.count) ((U *)k.y)[i] = ((const U *)k.x)[row_of(k.index[row], k.rows) * k.units + at];
+}
+
+K_LAUNCHER(k_gather)
+{
+    const struct k_gather *k = (const struct k_gather *)args;
+    BY_WIDTH(k->width, U, return launch(gather<U>, blocks_for(k->count * k->units), K_BLOCK, stream, *k));
+}
+
+// A block makes GRAD_COLUMNS columns of one row of dx. Each of its warps walks one eighth of the index in order, 32 at a
+// time, and adds the rows of dy that are named; the eighths are added in order at the end.
+enum { WARPS = K_BLOCK / K_WARP, GRAD_EACH = 8, GRAD_COLUMNS = K_WARP * GRAD_EACH };
+
+// N columns at a time, K_WARP * N apart: GRAD_EACH columns a thread.
+template <typename T, int N>
+__device__ static inline void add_row(const T *dy, int64_t columns, float (&sum)[GRAD_EACH])
+{
+    for (int j = 0; j < GRAD_EACH / N; j++) {
+        int64_t at = (int64_t)(j * K_WARP + threadIdx.x % K_WARP) * N;
+        float v[N];
+        if (at >= columns) return;
+        load<N>(dy + at, v);
+        for (int i = 0; i < N; i++) sum[j * N + i] += v[i];
+    }
+}
+
+template <typename T, int N> __global__ void gather_grad(const struct k_gather_grad k)
+{
+    __shared__ float room[WARPS][GRAD_COLUMNS];
+    int64_t tiles = k_divide_up(k.each, GRAD_COLUMNS), row = blockIdx.x / tiles;
+    int64_t column = (blockIdx.x - row * tiles) * GRAD_COLUMNS, columns = k.each - column;
+    int warp = threadIdx.x / K_WARP, lane = threadIdx.x % K_WARP;
+    int64_t part = k_divide_up(k.count, WARPS), begin = warp * part, end = begin + part;
+    if (end > k.count) end = k.count;
+    float sum[GRAD_EACH] = {0.0f};
+    for (int64_t i = begin; i < end; i += K_WARP) {
+        bool mine = i + lane < end && row_of(k.index[i + lane], k.rows) == row;
+        unsigned named = __ballot_sync(0xffffffffu, mine);
+        const T *dy = (const T *)k.dy + i * k.each + column;
+        for (; named; named >>= 1, dy += k.each)
+            if (named & 1u) add_row<T, N>(dy, columns, sum);
+    }
+    for (int i = 0; i < GRAD_EACH; i++) room[warp][(i / N * K_WARP + lane) * N + i % N] = sum[i];
+    __syncthreads();
+    if (threadIdx.x >= columns) return;
+    float total = 0.0f;
+    for (int i = 0; i < WARPS; i++) total += room[i][threadIdx.x];
+    ((T *)k.dx)[row * k.each + column + threadIdx.x] = from_float<T>(total);
+}
+
+K_LAUNCHER(k_gather_grad)
+{
+    const struct k_gather_grad *k = (const struct k_gather_grad *)args;
+    unsigned grid = (unsigned)(k->rows * k_divide_up(k->each, GRAD_COLUMNS));
+    bool one = k_lanes(k->type, k->each) == 1;
+    BY_FLOAT(k->type, T, return one ? launch(gather_grad<T, 1>, grid, K_BLOCK, stream, *k)
+                                    : launch(gather_grad<T, wide<T>::N>, grid, K_BLOCK, stream, *k));
+}

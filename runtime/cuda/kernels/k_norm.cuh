@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernels of batch norm share: where a thread stands, sums over the rows of a block and over blocks, the
+// corner of a pooled pixel.
+#ifndef DAWN_K_NORM_CUH
+#define DAWN_K_NORM_CUH
+
+#include "runtime/cuda/kernels/k_common.cuh"
+#include "runtime/cuda/kernels/k_norm.h"
+
+static_assert((int)K_NORM_THREADS == (int)K_BLOCK, "walks are made for blocks of this size");
+
+// Where this thread begins. A thread that is left over is not live: it takes part in barriers only.
+struct norm_spot {
+    bool live;
+    int slot, channel;
+    uint32_t row, stride;
+    int64_t at;  // of the first element; `step` further stands the thread's next row
+    int64_t step;
+};
+enum norm_way { NORM_DOWN, NORM_UP };  // from the first row to the last, or the other way round
+
+// The second pass over a tensor goes up: what the first pass touched last is still in the cache then. Rows are counted
+// in the direction of the walk.
+__device__ static inline norm_spot norm_spot_of(const k_norm_walk &w, norm_way way)
+{
+    norm_spot s;
+    s.slot = (int)threadIdx.x / w.tile;
+    s.channel = ((int)blockIdx.y * w.tile + (int)threadIdx.x - s.slot * w.tile) * w.per;
+    s.row = blockIdx.x * (uint32_t)w.slots + (uint32_t)s.slot;
+    s.stride = (uint32_t)(w.blocks * w.slots);
+    s.at = (way == NORM_DOWN ? (int64_t)s.row : (int64_t)w.rows - 1 - s.row) * w.c + s.channel;
+    s.step = (way == NORM_DOWN ? (int64_t)s.stride : -(int64_t)s.stride) * w.c;
+    s.live = s.slot < w.slots && s.channel < w.c;
+    return s;
+}
+
+static inline dim3 norm_grid(const k_norm_walk &w) { return dim3((unsigned)w.blocks, (unsigned)w.tiles); }
+
+// Adds up what the slots of a block hold for the same channels, as a tree of a fixed shape: slot 0 has the sums.
+// All threads of the block call it; whoever is not live brings zeros.
+template <int N>
+__device__ static inline void norm_slots_sum(float (&sum)[N], float (&room)[N][K_BLOCK], int slot, int slots, int tile)
+{
+    int half = 1;
+    while (half * 2 < slots) half *= 2;
+    for (; half > 0 && slots > 1; half /= 2) {
+        if (slot >= half && slot < slots)
+            for (int i = 0; i < N; i++) room[i][threadIdx.x] = sum[i];
+        __syncthreads();
+        if (slot < half && slot + half < slots)
+            for (int i = 0; i < N; i++) sum[i] += room[i][(int)threadIdx.x + half * tile];
+        __syncthreads();
+        slots = half;
+    }
+}
+
+// A block's two sums of every channel it owns, into its row of `partial`.
+template <int N>
+__device__ static inline void norm_block_sums(const k_norm_walk &w, const norm_spot &s, float (&first)[N],
+                                              float (&second)[N], float *partial)
+{
+    __shared__ float room[2 * N][K_BLOCK];
+    float sum[2 * N];
+    for (int i = 0; i < N; i++) sum[i] = first[i], sum[N + i] = second[i];
+    norm_slots_sum<2 * N>(sum, room, s.slot, w.slots, w.tile);
+    if (!s.live || s.slot > 0) return;
+    float *to = partial + (int64_t)blockIdx.x * 2 * w.c + s.channel;
+    for (int i = 0; i < N; i++) first[i] = sum[i], second[i] = sum[N + i];
+    store<N>(to, first);
+    store<N>(to + w.c, second);
+}
+
+// The sums over all blocks: a block of threads adds NORM_COLUMNS channels, 32 bytes of a row of `partial` at a time.
+// True for the thread that has the sums of a channel, in sum[0] and sum[1].
+enum { NORM_COLUMNS = 8 };
+__device__ static inline bool norm_total(const k_norm_walk &w, const float *partial, int *channel, float (&sum)[2])
+{
+    __shared__ float room[2][K_BLOCK];
+    const int slots = K_BLOCK / NORM_COLUMNS, slot = (int)threadIdx.x / NORM_COLUMNS;
+    *channel = (int)(blockIdx.x * NORM_COLUMNS + threadIdx.x % NORM_COLUMNS);
+    sum[0] = sum[1] = 0.0f;
+    if (*channel < w.c)
+        for (int b = slot; b < w.blocks; b += slots) {
+            const float *row = partial + (int64_t)b * 2 * w.c + *channel;
+            sum[0] += row[0], sum[1] += row[w.c];
+        }
+    norm_slots_sum<2>(sum, room, slot, slots, NORM_COLUMNS);
+    return slot == 0 && *channel < w.c;
+}
+
+static inline unsigned norm_total_grid(const k_norm_walk &w) { return blocks_for(w.c, NORM_COLUMNS); }
+
+// The first of the four pixels of x behind pooled pixel r, as an index of pixels; line and column are the pooled ones.
+__device__ static inline int64_t norm_corner(const k_norm_pool &o, uint32_t r, uint32_t *line, uint32_t *column)
+{
+    *column = k_split(o.q, &r);
+    *line = k_split(o.p, &r);
+    return ((int64_t)r * o.h + 2 * *line) * o.w + 2 * *column;
+}
+
+// Optional coefficients of N channels.
+template <int N>
+__device__ static inline void norm_load_or(const float *from, int channel, float otherwise, float (&into)[N])
+{
+    if (from)
+        load<N>(from + channel, into);
+    else
+        for (int i = 0; i < N; i++) into[i] = otherwise;
+}
+
+#endif

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batch norm on the device, with what was fused around it. A tensor is rows (pixels) of channels; a thread owns a few
+// neighbouring channels, keeps their coefficients in registers and walks down the rows.
+#ifndef DAWN_K_NORM_H
+#define DAWN_K_NORM_H
+
+#include "runtime/cuda/kernels/k_divide.h"
+#include "runtime/cuda/kernel.h"
+
+// How rows are dealt to threads. A block is `slots` rows of `tile` threads of `per` channels each, `tiles` blocks stand
+// beside each other where a row is too long for one, `blocks` of them go down the tensor together.
+struct k_norm_walk {
+    uint32_t rows;
+    int c, per, tile, tiles, slots, blocks;
+};
+
+// Blocks that a processor holds at once (kernels keep to 64 registers), and rows that a thread loads before it needs
+// the first. Channels of a thread where their number allows it: forward 16 bytes of them; backward four of every type,
+// because the coefficients of eight take so many registers that half as many threads would be there to wait for memory.
+// At most K_NORM_BLOCKS blocks, which are 4 a multiprocessor of an H100: a constant, because each leaves a partial sum,
+// and the order of sums must not hang on the card.
+enum { K_NORM_RESIDENT = 4, K_NORM_AHEAD = 4, K_NORM_THREADS = 256, K_NORM_BACK = 4, K_NORM_BLOCKS = 528 };
+
+static inline struct k_norm_walk k_norm_walk_of(int64_t rows, int64_t c, int wide)
+{
+    struct k_norm_walk w = {(uint32_t)rows, (int)c, c % wide == 0 ? wide : 1, 0, 0, 0, 0};
+    int across = (int)c / w.per;
+    w.tiles = (int)k_divide_up(across, K_NORM_THREADS);
+    w.tile = (int)k_divide_up(across, w.tiles);
+    w.slots = K_NORM_THREADS / w.tile;
+    int64_t each = (int64_t)w.slots * K_NORM_AHEAD, most = K_NORM_BLOCKS / w.tiles;
+    int64_t blocks = k_divide_up(rows, each);
+    if (blocks > most) blocks = most;
+    w.blocks = (int)(blocks < 1 ? 1 : blocks);
+    return w;
+}
+
+// The tensor around a 2x2 max pool: x is h by w, the pooled one p by q; an odd last row or column is dropped.
+struct k_norm_pool {
+    bool on;
+    int64_t h, w;
+    struct k_divide p, q;
+};
+
+// ---- forward: statistics of x (or of the pooled x, which is written on the way), running values, y
+struct k_norm {
+    const void *x;
+    void *pooled, *y;  // either may be NULL; y may be pooled
+    uint8_t *at;       // may be NULL
+    const float *old_mean, *old_var, *scale, *bias;  // scale, bias: may be NULL
+    float *run_mean, *run_var;                       // may be NULL; may be the old ones
+    float *mean, *rstd;                              // never NULL: results, or scratch
+    float *shift, *partial;                          // scratch
+    enum dtype type;
+    enum act act;
+    float eps, momentum;
+    struct k_norm_walk walk;
+    struct k_norm_pool pool;
+};
+K_LAUNCHER(k_norm);
+
+// y = act((x - mean) * rstd * scale + bias); with `var` in place of rstd: 1 / sqrt(var + eps). y may be x.
+struct k_norm_apply {
+    const void *x;
+    void *y;
+    const float *mean, *rstd, *var, *scale, *bias;  // one of rstd and var; scale, bias: may be NULL
+    enum dtype type;
+    enum act act;
+    float eps;
+    struct k_norm_walk walk;
+};
+K_LAUNCHER(k_norm_apply);
+
+// w'[k,..] = w[k,..] * f, bias' = (before - mean) * f + bias, f = scale / sqrt(var + eps)
+struct k_norm_fold {
+    const float *w, *mean, *var, *scale, *bias, *before;  // the last three may be NULL
+    float *to, *to_bias;                                  // may be NULL
+    int64_t filters, each;
+    float eps;
+};
+K_LAUNCHER(k_norm_fold);
+
+// ---- backward: dx (through the pool, when there is one: then x, dy and at are the pooled ones), dscale, dbias
+struct k_norm_grad {
+    const void *dy, *x;
+    const uint8_t *at;
+    void *dx;                                      // may be NULL
+    const float *mean, *rstd, *scale, *bias;       // scale, bias: may be NULL
+    float *dscale, *dbias;                         // may be NULL
+    float *a, *p, *q, *partial;                    // scratch
+    enum dtype type;
+    enum act act;
+    struct k_norm_walk walk;
+    struct k_norm_pool pool;
+};
+K_LAUNCHER(k_norm_grad);
+
+// ---- scratch: a few arrays of channels, then two partial sums a channel and block
+enum { K_NORM_ARRAYS = 3 };
+static inline size_t k_norm_array(const struct k_norm_walk *w)  // floats, rounded up so that the next is aligned
+{
+    return (size_t)k_divide_up(w->c, 16) * 16;
+}
+static inline size_t k_norm_scratch(const struct k_norm_walk *w)  // bytes
+{
+    return sizeof(float) * (K_NORM_ARRAYS * k_norm_array(w) + 2 * (size_t)w->c * (size_t)w->blocks);
+}
+
+#endif

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pieces of optimisers. They are bound by memory: 16 bytes a thread and tensor where all addresses allow it. A rule
+// is a struct that says how many tensors come and go and what becomes of one element; `each` does the rest.
+//
+// The Frobenius norm is a sum of blocks whose number hangs on the count alone: each leaves its sum, and then every block
+// that scales adds all of them in their order, so that no third kernel is waited for.
+#include "runtime/cuda/kernels/k_common.cuh"
+#include "runtime/cuda/kernels/k_optim.h"
+
+enum { EACH = 4 };  // elements a thread
+
+template <typename RULE> struct pass {
+    const float *in[RULE::IN];  // NULL: zeros
+    float *out[RULE::OUT];      // NULL: nobody reads it
+    int64_t count;
+    bool wide;                  // every address is a multiple of 16
+    RULE rule;
+};
+
+template <int N> __device__ static inline void take(const float *from, int64_t i, int64_t count, bool wide, float (&x)[N])
+{
+    for (int j = 0; j < N; j++) x[j] = 0.0f;
+    if (!from) return;
+    if (wide && i + N <= count) return load<N>(from + i, x);
+    for (int j = 0; j < N && i + j < count; j++) x[j] = from[i + j];
+}
+template <int N> __device__ static inline void give(float *to, int64_t i, int64_t count, bool wide, const float (&x)[N])
+{
+    if (!to) return;
+    if (wide && i + N <= count) return store<N>(to + i, x);
+    for (int j = 0; j < N && i + j < count; j++) to[i + j] = x[j];
+}
+
+template <typename RULE> static __global__ void __launch_bounds__(K_BLOCK) each(const pass<RULE> k)
+{
+    int64_t i = ((int64_t)blockIdx.x * K_BLOCK + threadIdx.x) * EACH;
+    if (i >= k.count) return;
+    float in[RULE::IN][EACH], out[RULE::OUT][EACH];
+#pragma unroll
+    for (int n = 0; n < RULE::IN; n++) take(k.in[n], i, k.count, k.wide, in[n]);
+    const typename RULE::now now = k.rule.begin();
+#pragma unroll
+    for (int j = 0; j < EACH; j++) {
+        float x[RULE::IN], y[RULE::OUT];
+#pragma unroll
+        for (int n = 0; n < RULE::IN; n++) x[n] = in[n][j];
+        k.rule.element(now, x, y);
+#pragma unroll
+        for (int n = 0; n < RULE::OUT; n++) out[n][j] = y[n];
+    }
+#pragma unroll
+    for (int n = 0; n < RULE::OUT; n++) give(k.out[n], i, k.count, k.wide, out[n]);
+}
+
+static bool is_wide(const void *p) { return (uintptr_t)p % 16 == 0; }
+
+template <typename RULE> static cudaError_t over_all(cudaStream_t stream, pass<RULE> k)
+{
+    k.wide = true;
+    for (int n = 0; n < RULE::IN; n++) k.wide = k.wide && is_wide(k.in[n]);
+    for (int n = 0; n < RULE::OUT; n++) k.wide = k.wide && is_wide(k.out[n]);
+    return launch(each<RULE>, blocks_for(k.count, K_BLOCK * EACH), K_BLOCK, stream, k);
+}
+
+// ---- the rules
+
+struct momentum_rule {
+    enum { IN = 3, OUT = 2 };
+    struct now {};
+    float mu, decay;
+    bool nesterov;
+    __device__ now begin() const { return {}; }
+    __device__ void element(const now &, const float (&x)[IN], float (&y)[OUT]) const
+    {
+        float g = x[0] + decay * x[2], m = mu * x[1] + g;
+        y[0] = nesterov ? g + mu * m : m;
+        y[1] = m;
+    }
+};
+
+K_LAUNCHER(k_momentum)
+{
+    const struct k_momentum *a = (const struct k_momentum *)args;
+    pass<momentum_rule> k = {{a->g, a->m, a->p}, {a->u, a->to_m}, a->count, false, {a->mu, a->decay, a->nesterov}};
+    return over_all(stream, k);
+}
+
+struct adam_rule {
+    enum { IN = 3, OUT = 3 };
+    struct now {
+        float whole1, whole2;  // 1 - beta^t
+    };
+    float beta1, beta2, eps, log1, log2;  // natural logarithms of the betas
+    const int32_t *step;
+    // As expm1 of a logarithm nothing cancels, where 1 - pow(0.999, 1) would lose ten bits.
+    __device__ now begin() const
+    {
+        float t = (float)*step + 1.0f;
+        return {-expm1f(t * log1), -expm1f(t * log2)};
+    }
+    __device__ void element(const now &n, const float (&x)[IN], float (&y)[OUT]) const
+    {
+        float m = beta1 * x[1] + (1.0f - beta1) * x[0], v = beta2 * x[2] + (1.0f - beta2) * x[0] * x[0];
+        y[0] = m / n.whole1 / (sqrtf(v / n.whole2) + eps);
+        y[1] = m;
+        y[2] = v;
+    }
+};
+
+K_LAUNCHER(k_adam)
+{
+    const struct k_adam *a = (const struct k_adam *)args;
+    adam_rule rule = {a->beta1, a->beta2, a->eps, (float)log((double)a->beta1), (float)log((double)a->beta2), a->step};
+    pass<adam_rule> k = {{a->g, a->m, a->v}, {a->u, a->to_m, a->to_v}, a->count, false, rule};
+    return over_all(stream, k);
+}
+
+struct descend_rule {
+    enum { IN = 2, OUT = 1 };
+    struct now {
+        float rate;
+    };
+    float factor, decay;
+    const float *lr;
+    __device__ now begin() const { return {*lr * factor}; }
+    __device__ void element(const now &n, const float (&x)[IN], float (&y)[OUT]) const
+    {
+        y[0] = x[0] - n.rate * (x[1] + decay * x[0]);
+    }
+};
+
+K_LAUNCHER(k_descend)
+{
+    const struct k_descend *a = (const struct k_descend *)args;
+    return over_all(stream, pass<descend_rule>{{a->p, a->u}, {a->to}, a->count, false, {a->factor, a->decay, a->lr}});
+}
+
+struct lerp_rule {
+    enum { IN = 2, OUT = 1 };
+    struct now {
+        float t;
+    };
+    const float *t;
+    __device__ now begin() const { return {*t}; }
+    __device__ void element(const now &n, const float (&x)[IN], float (&y)[OUT]) const
+    {
+        y[0] = x[0] + n.t * (x[1] - x[0]);
+    }
+};
+
+K_LAUNCHER(k_lerp)
+{
+    const struct k_lerp *a = (const struct k_lerp *)args;
+    return over_all(stream, pass<lerp_rule>{{a->e, a->p}, {a->to}, a->count, false, {a->t}});
+}
+
+// ---- the Frobenius norm
+
+enum { NORM_PARTS = 256 };  // at most; a thread adds one of them
+
+struct norm_of {
+    const float *x, *factor;
+    float *y, *parts;
+    int64_t count;
+    int blocks;
+    bool wide;
+    float target, eps;
+};
+
+static __global__ void __launch_bounds__(K_BLOCK) unit_norm_squares(const norm_of k)
+{
+    __shared__ float room[K_BLOCK / K_WARP];
+    float squares[EACH] = {};
+    const int64_t stride = (int64_t)k.blocks * K_BLOCK * EACH;
+    for (int64_t i = ((int64_t)blockIdx.x * K_BLOCK + threadIdx.x) * EACH; i < k.count; i += stride) {
+        float x[EACH];
+        take(k.x, i, k.count, k.wide, x);
+#pragma unroll
+        for (int j = 0; j < EACH; j++) squares[j] += x[j] * x[j];
+    }
+    float sum = block_sum<K_BLOCK>((squares[0] + squares[1]) + (squares[2] + squares[3]), room);
+    if (threadIdx.x == 0) k.parts[blockIdx.x] = sum;
+}
+
+static __global__ void __launch_bounds__(K_BLOCK) unit_norm_scale(const norm_of k)
+{
+    __shared__ float room[K_BLOCK / K_WARP];
+    int64_t i = ((int64_t)blockIdx.x * K_BLOCK + threadIdx.x) * EACH;
+    float x[EACH], part = (int)threadIdx.x < k.blocks ? k.parts[threadIdx.x] : 0.0f;
+    take(k.x, i, k.count, k.wide, x);
+    float norm = sqrtf(block_sum<K_BLOCK>(part, room));
+    float scale = k.target * (k.factor ? *k.factor : 1.0f) / (norm + k.eps);
+#pragma unroll
+    for (int j = 0; j < EACH; j++) x[j] *= scale;
+    give(k.y, i, k.count, k.wide, x);
+}
+
+static int norm_blocks(int64_t count)  // each thread at least 4 elements, and at most 256 blocks
+{
+    int64_t blocks = k_divide_up(count, K_BLOCK * EACH);
+    if (blocks > NORM_PARTS) return NORM_PARTS;
+    return blocks < 1 ? 1 : (int)blocks;
+}
+
+size_t k_unit_norm_work(int64_t count) { return (size_t)norm_blocks(count) * sizeof(float); }
+
+K_LAUNCHER(k_unit_norm)
+{
+    const struct k_unit_norm *a = (const struct k_unit_norm *)args;
+    norm_of k = {a->x, a->factor, a->y, (float *)a->work, a->count, norm_blocks(a->count), is_wide(a->x) && is_wide(a->y),
+                 a->target, a->eps};
+    TRY_CUDA(launch(unit_norm_squares, (unsigned)k.blocks, K_BLOCK, stream, k));
+    return launch(unit_norm_scale, blocks_for(a->count, K_BLOCK * EACH), K_BLOCK, stream, k);
+}
+
+// ---- copies
+
+struct copy {
+    const void *from;
+    void *to;
+    int64_t count;  // elements; units of 16 bytes where the types are equal
+    int64_t bytes;  // in all
+};
+
+// Four units a thread, so that enough reads are under way at once; the last thread moves what is no whole unit.
+static __global__ void __launch_bounds__(K_BLOCK) assign_bytes(const copy k)
+{
+    const int64_t first = (int64_t)blockIdx.x * K_BLOCK * EACH + threadIdx.x;
+    const uint4 *from = (const uint4 *)k.from;
+    uint4 *to = (uint4 *)k.to, unit[EACH];
+#pragma unroll
+    for (int j = 0; j < EACH; j++)
+        if (first + j * K_BLOCK < k.count) unit[j] = from[first + j * K_BLOCK];
+#pragma unroll
+    for (int j = 0; j < EACH; j++)
+        if (first + j * K_BLOCK < k.count) to[first + j * K_BLOCK] = unit[j];
+    if (first != 0) return;
+    for (int64_t i = k.count * 16; i < k.bytes; i++) ((uint8_t *)k.to)[i] = ((const uint8_t *)k.from)[i];
+}
+
+template <typename T, typename S> static __global__ void __launch_bounds__(K_BLOCK) assign_as(const copy k)
+{
+    int64_t i = (int64_t)blockIdx.x * K_BLOCK + threadIdx.x;
+    if (i < k.count) ((T *)k.to)[i] = from_float<T>(to_float(((const S *)k.from)[i]));
+}
+
+template <typename T> static cudaError_t assign_to(cudaStream_t stream, const copy &k, enum dtype from)
+{
+    const unsigned blocks = blocks_for(k.count);
+    if (from == U8) return launch(assign_as<T, uint8_t>, blocks, K_BLOCK, stream, k);
+    if (from == I32) return launch(assign_as<T, int32_t>, blocks, K_BLOCK, stream, k);
+    BY_FLOAT(from, S, return launch(assign_as<T, S>, blocks, K_BLOCK, stream, k));
+}
+
+K_LAUNCHER(k_assign)
+{
+    const struct k_assign *a = (const struct k_assign *)args;
+    copy k = {a->from, a->to, a->count, 0};
+    if (a->from_type != a->to_type) {
+        BY_FLOAT(a->to_type, T, return assign_to<T>(stream, k, a->from_type));
+    }
+    const int64_t size[DTYPE_COUNT] = {4, 2, 2, 1, 4};
+    k.bytes = a->count * size[a->from_type];
+    k.count = is_wide(a->from) && is_wide(a->to) ? k.bytes / 16 : 0;
+    return launch(assign_bytes, blocks_for(k.count, K_BLOCK * EACH), K_BLOCK, stream, k);
+}

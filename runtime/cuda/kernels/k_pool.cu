@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pooling. Forward a thread looks through its window; backward a pixel gathers from the windows over it, so that
+// overlaps add up in one order and everything is written once, zeros included. Cost: x read once (as far as windows
+// overlap: from the cache), y written once, and the reverse.
+#include "runtime/cuda/kernels/k_common.cuh"
+#include "runtime/cuda/kernels/k_pool.h"
+
+// Which channels of which pixel of the result a thread makes.
+struct pool_spot {
+    bool live;
+    uint32_t image, line, column;
+    int64_t channel, to;
+};
+
+template <int N> __device__ static inline pool_spot pool_spot_of(const struct k_pool &k)
+{
+    pool_spot s;
+    uint32_t i = blockIdx.x * K_BLOCK + threadIdx.x;
+    s.live = i < k.count;
+    s.to = (int64_t)i * N;
+    s.channel = (int64_t)k_split(k.across, &i) * N;
+    s.column = k_split(k.columns, &i);
+    s.line = k_split(k.lines, &i);
+    s.image = i;
+    return s;
+}
+
+// ---- forward
+
+template <typename T, int N> __device__ static inline const T *first_pixel(const struct k_pool &k, const pool_spot &s)
+{
+    const int64_t line = (int64_t)s.line * k.stride[0].by, column = (int64_t)s.column * k.stride[1].by;
+    return (const T *)k.from + (((int64_t)s.image * k.h + line) * k.w + column) * k.c + s.channel;
+}
+
+template <typename T, int N> __global__ void pool_most(const struct k_pool k)
+{
+    const pool_spot s = pool_spot_of<N>(k);
+    if (!s.live) return;
+    const T *x = first_pixel<T, N>(k, s);
+    float best[N];
+    int where[N] = {};
+    load<N>(x, best);
+    int at = 0;
+    for (int r = 0; r < k.k[0]; r++)
+        for (int c = 0; c < k.k[1]; c++, at++) {
+            float v[N];
+            load<N>(x + ((int64_t)r * k.w + c) * k.c, v);
+            for (int i = 0; i < N; i++) {  // the first of equals wins (the very first, of itself), any number over NaN
+                bool wins = v[i] > best[i] || (best[i] != best[i] && v[i] == v[i]);
+                best[i] = wins ? v[i] : best[i];
+                where[i] = wins ? at : where[i];
+            }
+        }
+    if (k.to) store<N>((T *)k.to + s.to, best);
+    if (!k.at) return;
+    lanes<uint8_t, N> bytes;
+    for (int i = 0; i < N; i++) bytes.at[i] = (uint8_t)where[i];
+    *(lanes<uint8_t, N> *)(k.at + s.to) = bytes;
+}
+
+template <typename T, int N> __global__ void pool_mean(const struct k_pool k)
+{
+    const pool_spot s = pool_spot_of<N>(k);
+    if (!s.live) return;
+    const T *x = first_pixel<T, N>(k, s);
+    float sum[N] = {};
+    for (int r = 0; r < k.k[0]; r++)
+        for (int c = 0; c < k.k[1]; c++) {
+            float v[N];
+            load<N>(x + ((int64_t)r * k.w + c) * k.c, v);
+            for (int i = 0; i < N; i++) sum[i] += v[i];
+        }
+    const float count = (float)k.k[0] * (float)k.k[1];
+    for (int i = 0; i < N; i++) sum[i] /= count;
+    store<N>((T *)k.to + s.to, sum);
+}
+
+// ---- backward
+
+// The windows first .. last lie over position `at`; none where last < first.
+__device__ static inline void windows_over(int at, int size, const struct k_divide &stride, int64_t windows, int *first,
+                                           int *last)
+{
+    *first = at < size ? 0 : (int)k_divided(stride, (uint32_t)(at - size)) + 1;
+    *last = (int)k_divided(stride, (uint32_t)at);
+    if (*last >= windows) *last = (int)windows - 1;
+}
+
+template <typename T, int N, bool MOST> __global__ void pool_back(const struct k_pool k)
+{
+    const pool_spot s = pool_spot_of<N>(k);
+    if (!s.live) return;
+    const int line = (int)s.line, column = (int)s.column;
+    int p0, p1, q0, q1;
+    windows_over(line, k.k[0], k.stride[0], k.p, &p0, &p1);
+    windows_over(column, k.k[1], k.stride[1], k.q, &q0, &q1);
+    const float part = 1.0f / ((float)k.k[0] * (float)k.k[1]);
+    float sum[N] = {};
+    for (int p = p0; p <= p1; p++)
+        for (int q = q0; q <= q1; q++) {
+            const int64_t from = (((int64_t)s.image * k.p + p) * k.q + q) * k.c + s.channel;
+            float dy[N];
+            load<N>((const T *)k.from + from, dy);
+            if (MOST) {
+                const lanes<uint8_t, N> where = *(const lanes<uint8_t, N> *)(k.at_from + from);
+                const int mine = (line - p * (int)k.stride[0].by) * k.k[1] + column - q * (int)k.stride[1].by;
+                for (int i = 0; i < N; i++) sum[i] += where.at[i] == mine ? dy[i] : 0.0f;
+            } else {
+                for (int i = 0; i < N; i++) sum[i] += dy[i] * part;
+            }
+        }
+    store<N>((T *)k.to + s.to, sum);
+}
+
+// ---- launcher
+
+template <typename T, int N> static cudaError_t pool_of(const struct k_pool *k, cudaStream_t stream)
+{
+    const unsigned blocks = blocks_for(k->count);
+    switch (k->kind) {
+    case K_MAXPOOL: return launch(pool_most<T, N>, blocks, K_BLOCK, stream, *k);
+    case K_MAXPOOL_GRAD: return launch(pool_back<T, N, true>, blocks, K_BLOCK, stream, *k);
+    case K_AVGPOOL: return launch(pool_mean<T, N>, blocks, K_BLOCK, stream, *k);
+    case K_AVGPOOL_GRAD: return launch(pool_back<T, N, false>, blocks, K_BLOCK, stream, *k);
+    }
+    return cudaErrorInvalidValue;
+}
+
+K_LAUNCHER(k_pool)
+{
+    const struct k_pool *k = (const struct k_pool *)args;
+    BY_FLOAT(k->type, T, return k->per > 1 ? pool_of<T, wide<T>::N>(k, stream) : pool_of<T, 1>(k, stream));
+}

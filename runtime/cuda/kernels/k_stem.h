@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// Forward convolution with few input channels; k_conv_forward() calls it where k_conv_is_stem() says so.
+#ifndef DAWN_K_STEM_H
+#define DAWN_K_STEM_H
+
+#include "runtime/cuda/kernels/k_conv.h"
+
+K_LAUNCHER(k_stem);  // takes a struct k_conv_forward
+
+#endif

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cost: each element is read and written once, eight a thread, 16 bytes at a time. A block finds its tensor by bisection.
+#include "runtime/cuda/kernels/k_common.cuh"
+#include "runtime/cuda/kernels/k_weights.h"
+
+enum { LANES = K_WEIGHTS_BLOCK / K_BLOCK };
+
+template <typename T> __global__ static void cast_tensors(const struct k_weights k)
+{
+    int low = 0, high = k.tensors;  // the tensor is one of low .. high - 1
+    while (high - low > 1) {
+        int middle = (low + high) / 2;
+        if ((int)blockIdx.x >= k.first[middle]) low = middle;
+        else high = middle;
+    }
+    int64_t at = (int64_t)((int)blockIdx.x - k.first[low]) * K_WEIGHTS_BLOCK + (int64_t)threadIdx.x * LANES;
+    int64_t rest = k.of[low].count - at;
+    const float *from = k.of[low].from + at;
+    T *to = (T *)k.of[low].to + at;
+    if (rest >= LANES) {
+        float x[LANES];
+        load<LANES>(from, x);
+        store<LANES>(to, x);
+    } else {
+        for (int i = 0; i < rest; i++) to[i] = from_float<T>(from[i]);
+    }
+}
+
+K_LAUNCHER(k_weights)
+{
+    const struct k_weights *k = (const struct k_weights *)args;
+    dim3 grid((unsigned)k->first[k->tensors]), block(K_BLOCK);
+    switch (k->type) {
+    case BF16: return launch(cast_tensors<__nv_bfloat16>, grid, block, stream, *k);
+    case F16: return launch(cast_tensors<__half>, grid, block, stream, *k);
+    default: return cudaErrorInvalidValue;
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution: x[N,H,W,C] * w[K,R,S,C/groups] -> y[N,P,Q,K], and its two ways back.
+#include "runtime/op/op.h"
+
+static int64_t window_count(int64_t size, int64_t before, int64_t after, int64_t k, int64_t stride)
+{
+    int64_t room = size + before + after - k;
+    return room < 0 ? 0 : room / stride + 1;
+}
+
+int conv_infer(struct graph *g, struct node *n)
+{
+    struct value *x = op_in(g, n, 0), *w = op_in(g, n, 1);
+    const struct conv_attr *a = &n->attr.conv;
+    NEED(w && x->shape.rank == 4 && w->shape.rank == 4, g, "conv wants x[N,H,W,C] and w[K,R,S,C]");
+    NEED(dtype_is_float(x->dtype) && w->dtype == F32, g, "conv wants float x and f32 filters");
+    NEED(a->stride[0] > 0 && a->stride[1] > 0 && a->groups > 0, g, "conv wants positive strides and groups");
+    int64_t *xd = x->shape.dim, *wd = w->shape.dim;
+    char s[SHAPE_TEXT], t[SHAPE_TEXT];
+    NEED(xd[3] == wd[3] * a->groups && wd[0] % a->groups == 0, g, "filters %s do not fit input %s in %d groups",
+         shape_text(s, &w->shape), shape_text(t, &x->shape), a->groups);
+    int64_t p = window_count(xd[1], a->before[0], a->after[0], wd[1], a->stride[0]);
+    int64_t q = window_count(xd[2], a->before[1], a->after[1], wd[2], a->stride[1]);
+    NEED(p > 0 && q > 0, g, "filters %s are larger than input %s", shape_text(s, &w->shape), shape_text(t, &x->shape));
+    TRY(op_channel(g, n, 2, wd[0]));
+    op_out(g, n, 0, SHAPE(xd[0], p, q, wd[0]), x->dtype);
+    return 0;
+}
+
+int conv_dgrad_infer(struct graph *g, struct node *n)
+{
+    struct value *w = op_in(g, n, 0), *dy = op_in(g, n, 1);
+    const struct conv_attr *a = &n->attr.conv;
+    op_out(g, n, 0, SHAPE(dy->shape.dim[0], a->x_h, a->x_w, w->shape.dim[3] * a->groups), dy->dtype);
+    return 0;
+}
+
+int conv_wgrad_infer(struct graph *g, struct node *n)
+{
+    struct value *x = op_in(g, n, 0), *dy = op_in(g, n, 1);
+    const struct conv_attr *a = &n->attr.conv;
+    op_out(g, n, 0, SHAPE(dy->shape.dim[3], a->r, a->s, x->shape.dim[3] / a->groups), F32);
+    return 0;
+}
+
+int conv_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    int x = n->in[0], w = n->in[1], b = n->in[2], d = dy[0];
+    union attr a = n->attr;
+    NEED(a.conv.act == ACT_NONE, g, "a convolution with an activation fused into it is for inference");
+    a.conv.x_h = g->value[x].shape.dim[1], a.conv.x_w = g->value[x].shape.dim[2];
+    a.conv.r = g->value[w].shape.dim[1], a.conv.s = g->value[w].shape.dim[2];
+    if (g->value[x].trains) dx[0] = graph_node(g, OP_CONV_DGRAD, (int[]){w, d}, 2, &a, NULL);
+    if (g->value[w].trains) dx[1] = graph_node(g, OP_CONV_WGRAD, (int[]){x, d}, 2, &a, NULL);
+    if (b != NONE && g->value[b].trains) {
+        struct shape flat = SHAPE(shape_last(&g->value[d].shape));
+        dx[2] = g_reshape(g, g_reduce(g, d, 7u, false, F32), flat);
+    }
+    return g->error;
+}
+
+NO_GRAD(conv_dgrad)
+NO_GRAD(conv_wgrad)
+
+// Multiplications and additions of the dense sum, padding included: what every framework counts.
+static double dense(const struct shape *y, const struct shape *w)
+{
+    return 2.0 * (double)shape_count(y) * (double)(w->dim[1] * w->dim[2] * w->dim[3]);
+}
+
+double conv_flops(const struct graph *g, const struct node *n)
+{
+    return dense(&g->value[n->out[0]].shape, &g->value[n->in[1]].shape);
+}
+
+double conv_dgrad_flops(const struct graph *g, const struct node *n)
+{
+    return dense(&g->value[n->in[1]].shape, &g->value[n->in[0]].shape);
+}
+
+double conv_wgrad_flops(const struct graph *g, const struct node *n)
+{
+    return dense(&g->value[n->in[1]].shape, &g->value[n->out[0]].shape);
+}
+
+int g_conv_full(struct graph *g, int x, int w, int bias, const struct conv_attr *a)
+{
+    return graph_node(g, OP_CONV, (int[]){x, w, bias}, 3, &(union attr){.conv = *a}, NULL);
+}
+
+int g_conv(struct graph *g, int x, int w, int stride, int pad)
+{
+    struct conv_attr a = {.stride = {stride, stride}, .before = {pad, pad}, .after = {pad, pad}, .groups = 1};
+    return g_conv_full(g, x, w, NONE, &a);
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element by element: activations, sums, products, casts, dropout.
+#include "runtime/op/op.h"
+
+static int as_input(struct graph *g, struct node *n)
+{
+    struct value *x = op_in(g, n, 0);
+    NEED(dtype_is_float(x->dtype), g, "%s wants floats", op_table[n->op].name);
+    op_out(g, n, 0, x->shape, x->dtype);
+    return 0;
+}
+
+int act_infer(struct graph *g, struct node *n)
+{
+    TRY(op_channel(g, n, 1, shape_last(&op_in(g, n, 0)->shape)));
+    return as_input(g, n);
+}
+
+int act_grad_infer(struct graph *g, struct node *n)
+{
+    TRY(op_same(g, n, 0, 1));
+    op_out(g, n, 1, SHAPE(shape_last(&op_in(g, n, 0)->shape)), F32);
+    if (n->in[2] == NONE) op_drop(n, 1);
+    return as_input(g, n);
+}
+
+int act_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    int out[2];
+    graph_node(g, OP_ACT_GRAD, (int[]){dy[0], n->in[0], n->in[1]}, 3, &n->attr, out);
+    dx[0] = out[0], dx[1] = out[1];
+    return g->error;
+}
+
+int add_infer(struct graph *g, struct node *n)
+{
+    TRY(op_same(g, n, 0, 1));
+    return as_input(g, n);
+}
+
+int add_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    (void)n;
+    dx[0] = dx[1] = dy[0];
+    return g->error;
+}
+
+int mul_infer(struct graph *g, struct node *n)
+{
+    return add_infer(g, n);
+}
+
+int mul_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    if (g->value[n->in[0]].trains) dx[0] = g_mul(g, dy[0], n->in[1]);
+    if (g->value[n->in[1]].trains) dx[1] = g_mul(g, dy[0], n->in[0]);
+    return g->error;
+}
+
+int scale_infer(struct graph *g, struct node *n)
+{
+    return as_input(g, n);
+}
+
+int scale_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    dx[0] = g_scale(g, dy[0], n->attr.scale.factor);
+    return g->error;
+}
+
+int cast_infer(struct graph *g, struct node *n)
+{
+    op_out(g, n, 0, op_in(g, n, 0)->shape, n->attr.cast.to);
+    return 0;
+}
+
+int cast_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    dx[0] = g_cast(g, dy[0], g->value[n->in[0]].dtype);
+    return g->error;
+}
+
+int dropout_infer(struct graph *g, struct node *n)
+{
+    struct value *key = op_in(g, n, 1);
+    NEED(key && key->dtype == I32 && shape_count(&key->shape) == 4, g, "dropout wants a key of four i32");
+    NEED(n->attr.dropout.p >= 0 && n->attr.dropout.p < 1, g, "dropout wants a probability in [0, 1)");
+    TRY(op_scalar(g, n, 2, I32));
+    return as_input(g, n);
+}
+
+int dropout_grad(struct graph *g, const struct node *n, const int *dy, int *dx)  // the same mask
+{
+    dx[0] = graph_node(g, OP_DROPOUT, (int[]){dy[0], n->in[1], n->in[2]}, 3, &n->attr, NULL);
+    return g->error;
+}
+
+NO_GRAD(act_grad)
+FLOPS_EACH(act, 8)
+FLOPS_EACH(act_grad, 12)
+FLOPS_EACH(add, 1)
+FLOPS_EACH(mul, 1)
+FLOPS_EACH(scale, 1)
+FLOPS_EACH(cast, 0)
+FLOPS_EACH(dropout, 1)
+
+int g_act(struct graph *g, int x, enum act act)
+{
+    return act == ACT_NONE ? x : graph_node(g, OP_ACT, &x, 1, &(union attr){.act = {act}}, NULL);
+}
+
+int g_bias(struct graph *g, int x, int bias)
+{
+    return graph_node(g, OP_ACT, (int[]){x, bias}, 2, &(union attr){.act = {ACT_NONE}}, NULL);
+}
+
+int g_add(struct graph *g, int a, int b)
+{
+    return graph_node(g, OP_ADD, (int[]){a, b}, 2, NULL, NULL);
+}
+
+int g_mul(struct graph *g, int a, int b)
+{
+    return graph_node(g, OP_MUL, (int[]){a, b}, 2, NULL, NULL);
+}
+
+int g_scale(struct graph *g, int x, float factor)
+{
+    return graph_node(g, OP_SCALE, &x, 1, &(union attr){.scale = {factor}}, NULL);
+}
+
+int g_cast(struct graph *g, int x, enum dtype to)
+{
+    if (g->error || x == NONE || g->value[x].dtype == to) return x;
+    return graph_node(g, OP_CAST, &x, 1, &(union attr){.cast = {to}}, NULL);
+}
+
+int g_dropout(struct graph *g, int x, int key, int step, float p, int site)
+{
+    return graph_node(g, OP_DROPOUT, (int[]){x, key, step}, 3, &(union attr){.dropout = {p, site}}, NULL);
+}

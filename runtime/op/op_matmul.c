@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrices: y = alpha op(a) op(b) + beta c, 2-D or 3-D with a leading batch. Closed under differentiation.
+#include "runtime/op/op.h"
+
+static void sides(const struct shape *s, bool turned, int64_t *rows, int64_t *columns)
+{
+    int64_t r = s->dim[s->rank - 2], c = s->dim[s->rank - 1];
+    *rows = turned ? c : r;
+    *columns = turned ? r : c;
+}
+
+int matmul_infer(struct graph *g, struct node *n)
+{
+    struct value *a = op_in(g, n, 0), *b = op_in(g, n, 1), *c = op_in(g, n, 2);
+    const struct matmul_attr *t = &n->attr.matmul;
+    char s[SHAPE_TEXT], u[SHAPE_TEXT];
+    NEED(b && a->shape.rank == b->shape.rank && (a->shape.rank == 2 || a->shape.rank == 3), g,
+         "matmul wants two matrices, or two batches of them");
+    NEED(dtype_is_float(a->dtype) && dtype_is_float(b->dtype) && dtype_is_float(t->out), g, "matmul wants floats");
+    int64_t m, k, k2, columns;
+    sides(&a->shape, t->ta, &m, &k);
+    sides(&b->shape, t->tb, &k2, &columns);
+    NEED(k == k2 && (a->shape.rank == 2 || a->shape.dim[0] == b->shape.dim[0]), g, "matmul of %s%s and %s%s",
+         shape_text(s, &a->shape), t->ta ? " transposed" : "", shape_text(u, &b->shape), t->tb ? " transposed" : "");
+    struct shape y = a->shape.rank == 2 ? SHAPE(m, columns) : SHAPE(a->shape.dim[0], m, columns);
+    NEED(!c || (shape_equal(&c->shape, &y) && c->dtype == t->out), g, "matmul adds a matrix of another shape or type");
+    op_out(g, n, 0, y, t->out);
+    return 0;
+}
+
+// Two f32 factors give f32, rounded afterwards: no library multiplies f32 into 16 bits.
+static int product(struct graph *g, int a, bool ta, int b, bool tb, float alpha, enum dtype out)
+{
+    if (g->error) return NONE;
+    bool wide = g->value[a].dtype == F32 && g->value[b].dtype == F32;
+    return g_cast(g, g_matmul(g, a, ta, b, tb, alpha, NONE, 0, wide ? F32 : out), out);
+}
+
+int matmul_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    struct matmul_attr t = n->attr.matmul;
+    int a = n->in[0], b = n->in[1], c = n->in[2], d = dy[0];
+    if (g->value[a].trains)
+        dx[0] = t.ta ? product(g, b, t.tb, d, true, t.alpha, g->value[a].dtype)
+                     : product(g, d, false, b, !t.tb, t.alpha, g->value[a].dtype);
+    if (g->value[b].trains)
+        dx[1] = t.tb ? product(g, d, true, a, t.ta, t.alpha, g->value[b].dtype)
+                     : product(g, a, !t.ta, d, false, t.alpha, g->value[b].dtype);
+    if (c != NONE && g->value[c].trains) dx[2] = g_scale(g, d, t.beta);
+    return g->error;
+}
+
+double matmul_flops(const struct graph *g, const struct node *n)
+{
+    int64_t m, k;
+    sides(&g->value[n->in[0]].shape, n->attr.matmul.ta, &m, &k);
+    return 2.0 * (double)k * (double)shape_count(&g->value[n->out[0]].shape);
+}
+
+int g_matmul(struct graph *g, int a, bool ta, int b, bool tb, float alpha, int c, float beta, enum dtype out)
+{
+    union attr attr = {.matmul = {ta, tb, alpha, beta, out}};
+    return graph_node(g, OP_MATMUL, (int[]){a, b, c}, 3, &attr, NULL);
+}
+
+int g_linear(struct graph *g, int x, int w, int bias, enum dtype out)
+{
+    int y = g_matmul(g, x, false, w, true, 1.0f, NONE, 0, out);
+    return bias == NONE ? y : g_bias(g, y, bias);
+}

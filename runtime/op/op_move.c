@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moving, picking, resizing and adding up: operators that are about where elements stand.
+#include "runtime/op/op.h"
+
+// ---- reshape, transpose
+int reshape_infer(struct graph *g, struct node *n)
+{
+    struct value *x = op_in(g, n, 0);
+    char s[SHAPE_TEXT], t[SHAPE_TEXT];
+    NEED(shape_count(&x->shape) == shape_count(&n->attr.move.shape), g, "%s can not be reshaped to %s",
+         shape_text(s, &x->shape), shape_text(t, &n->attr.move.shape));
+    op_out(g, n, 0, n->attr.move.shape, x->dtype);
+    return 0;
+}
+
+int reshape_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    dx[0] = g_reshape(g, dy[0], g->value[n->in[0]].shape);
+    return g->error;
+}
+
+int transpose_infer(struct graph *g, struct node *n)
+{
+    struct value *x = op_in(g, n, 0);
+    struct shape y = {.rank = x->shape.rank};
+    unsigned seen = 0;
+    for (int i = 0; i < y.rank; i++) {
+        int from = n->attr.move.perm[i];
+        NEED(from >= 0 && from < y.rank && !(seen >> from & 1), g, "transpose wants every dimension once");
+        seen |= 1u << from;
+        y.dim[i] = x->shape.dim[from];
+    }
+    op_out(g, n, 0, y, x->dtype);
+    return 0;
+}
+
+int transpose_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    int back[MAX_RANK] = {0};
+    for (int i = 0; i < g->value[n->in[0]].shape.rank; i++) back[n->attr.move.perm[i]] = i;
+    dx[0] = g_transpose(g, dy[0], back);
+    return g->error;
+}
+
+// ---- concat, slice
+int concat_infer(struct graph *g, struct node *n)
+{
+    struct value *x = op_in(g, n, 0);
+    struct shape y = x->shape;
+    int axis = n->attr.move.axis;
+    NEED(axis >= 0 && axis < y.rank, g, "concat along dimension %d of %d", axis, y.rank);
+    for (int i = 1; i < MAX_IN && n->in[i] != NONE; i++) {
+        const struct value *v = op_in(g, n, i);
+        bool fits = v->shape.rank == y.rank && v->dtype == x->dtype;
+        for (int j = 0; fits && j < y.rank; j++) fits = j == axis || v->shape.dim[j] == y.dim[j];
+        NEED(fits, g, "concat of shapes or types that differ");
+        y.dim[axis] += v->shape.dim[axis];
+    }
+    op_out(g, n, 0, y, x->dtype);
+    return 0;
+}
+
+int concat_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    int64_t begin = 0;
+    for (int i = 0; i < MAX_IN && n->in[i] != NONE; i++) {
+        int64_t end = begin + g->value[n->in[i]].shape.dim[n->attr.move.axis];
+        if (g->value[n->in[i]].trains) dx[i] = g_slice(g, dy[0], n->attr.move.axis, begin, end);
+        begin = end;
+    }
+    return g->error;
+}
+
+int slice_infer(struct graph *g, struct node *n)
+{
+    struct value *x = op_in(g, n, 0);
+    const struct move_attr *a = &n->attr.move;
+    NEED(a->axis >= 0 && a->axis < x->shape.rank && a->begin >= 0 && a->begin < a->end &&
+             a->end <= x->shape.dim[a->axis],
+         g, "slice [%lld, %lld) of dimension %d leaves the tensor", (long long)a->begin, (long long)a->end, a->axis);
+    struct shape y = x->shape;
+    y.dim[a->axis] = a->end - a->begin;
+    op_out(g, n, 0, y, x->dtype);
+    return 0;
+}
+
+int slice_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    union attr a = n->attr;
+    a.move.shape = g->value[n->in[0]].shape;
+    dx[0] = graph_node(g, OP_SLICE_GRAD, dy, 1, &a, NULL);
+    return g->error;
+}
+
+static int to_shape(struct graph *g, struct node *n, int like)
+{
+    op_out(g, n, 0, n->attr.move.shape, op_in(g, n, like)->dtype);
+    return 0;
+}
+
+int slice_grad_infer(struct graph *g, struct node *n)
+{
+    return to_shape(g, n, 0);
+}
+
+// ---- resize
+int resize_infer(struct graph *g, struct node *n)
+{
+    struct value *x = op_in(g, n, 0);
+    const struct shape *y = &n->attr.move.shape;
+    NEED(x->shape.rank == 4 && dtype_is_float(x->dtype) && y->rank == 4 && y->dim[1] > 0 && y->dim[2] > 0 &&
+             y->dim[0] == x->shape.dim[0] && y->dim[3] == x->shape.dim[3],
+         g, "resize wants float x[N,H,W,C] and a positive size");
+    return to_shape(g, n, 0);
+}
+
+int resize_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    union attr a = n->attr;
+    a.move.shape = g->value[n->in[0]].shape;
+    dx[0] = graph_node(g, OP_RESIZE_GRAD, dy, 1, &a, NULL);
+    return g->error;
+}
+
+int resize_grad_infer(struct graph *g, struct node *n)
+{
+    return to_shape(g, n, 0);
+}
+
+// ---- gather
+int gather_infer(struct graph *g, struct node *n)
+{
+    struct value *x = op_in(g, n, 0), *index = op_in(g, n, 1);
+    NEED(index && index->dtype == I32 && index->shape.rank == 1 && x->shape.rank >= 1, g, "gather wants an i32 index");
+    struct shape y = x->shape;
+    y.dim[0] = index->shape.dim[0];
+    op_out(g, n, 0, y, x->dtype);
+    return 0;
+}
+
+int gather_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    union attr a = {.move = {.shape = g->value[n->in[0]].shape}};
+    dx[0] = graph_node(g, OP_GATHER_GRAD, (int[]){n->in[1], dy[0]}, 2, &a, NULL);
+    return g->error;
+}
+
+int gather_grad_infer(struct graph *g, struct node *n)
+{
+    return to_shape(g, n, 1);
+}
+
+// ---- reduce, broadcast: each is the other's way back
+int reduce_infer(struct graph *g, struct node *n)
+{
+    struct value *x = op_in(g, n, 0);
+    NEED(dtype_is_float(x->dtype) && dtype_is_float(n->attr.move.to), g, "reduce wants floats");
+    NEED(n->attr.move.axes && n->attr.move.axes >> x->shape.rank == 0, g, "reduce over dimensions that are not there");
+    struct shape y = x->shape;
+    for (int i = 0; i < y.rank; i++)
+        if (n->attr.move.axes >> i & 1) y.dim[i] = 1;
+    op_out(g, n, 0, y, n->attr.move.to);
+    return 0;
+}
+
+int reduce_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    const struct value *x = &g->value[n->in[0]], *y = &g->value[n->out[0]];
+    union attr a = n->attr;
+    a.move.shape = x->shape;
+    a.move.factor = n->attr.move.mean ? (float)((double)shape_count(&y->shape) / (double)shape_count(&x->shape)) : 1.0f;
+    enum dtype to = x->dtype;
+    dx[0] = g_cast(g, graph_node(g, OP_BROADCAST, dy, 1, &a, NULL), to);
+    return g->error;
+}
+
+int broadcast_infer(struct graph *g, struct node *n)
+{
+    NEED(dtype_is_float(op_in(g, n, 0)->dtype), g, "broadcast wants floats");
+    return to_shape(g, n, 0);
+}
+
+int broadcast_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    enum dtype to = g->value[n->in[0]].dtype;
+    dx[0] = g_scale(g, g_reduce(g, dy[0], n->attr.move.axes, false, to), n->attr.move.factor);
+    return g->error;
+}
+
+NO_GRAD(slice_grad)
+NO_GRAD(resize_grad)
+NO_GRAD(gather_grad)
+FLOPS_EACH(reshape, 0)
+FLOPS_EACH(transpose, 0)
+FLOPS_EACH(concat, 0)
+FLOPS_EACH(slice, 0)
+FLOPS_EACH(slice_grad, 0)
+FLOPS_EACH(resize, 7)
+FLOPS_EACH(resize_grad, 7)
+FLOPS_EACH(gather, 0)
+FLOPS_EACH(gather_grad, 1)
+FLOPS_EACH(reduce, 1)
+FLOPS_EACH(broadcast, 1)
+
+int g_reshape(struct graph *g, int x, struct shape shape)
+{
+    return graph_node(g, OP_RESHAPE, &x, 1, &(union attr){.move = {.shape = shape}}, NULL);
+}
+
+int g_transpose(struct graph *g, int x, const int perm[])
+{
+    if (g->error || x == NONE) return NONE;
+    union attr a = {.move = {.axis = 0}};
+    for (int i = 0; i < g->value[x].shape.rank; i++) a.move.perm[i] = perm[i];
+    return graph_node(g, OP_TRANSPOSE, &x, 1, &a, NULL);
+}
+
+int g_concat(struct graph *g, const int x[], int count, int axis)
+{
+    if (count > MAX_IN) return graph_fail(g, ERR_SHAPE, "concat joins at most %d tensors, not %d", MAX_IN, count);
+    return graph_node(g, OP_CONCAT, x, count, &(union attr){.move = {.axis = axis}}, NULL);
+}
+
+int g_slice(struct graph *g, int x, int axis, int64_t begin, int64_t end)
+{
+    return graph_node(g, OP_SLICE, &x, 1, &(union attr){.move = {.axis = axis, .begin = begin, .end = end}}, NULL);
+}
+
+int g_resize(struct graph *g, int x, int64_t h, int64_t w)
+{
+    if (g->error || x == NONE) return NONE;
+    const struct shape *s = &g->value[x].shape;
+    if (s->rank == 4 && s->dim[1] == h && s->dim[2] == w) return x;
+    union attr a = {.move = {.shape = SHAPE(s->dim[0], h, w, s->dim[3])}};
+    return graph_node(g, OP_RESIZE, &x, 1, &a, NULL);
+}
+
+int g_reduce(struct graph *g, int x, unsigned axes, bool mean, enum dtype to)
+{
+    return graph_node(g, OP_REDUCE, &x, 1, &(union attr){.move = {.axes = axes, .mean = mean, .to = to}}, NULL);
+}
+
+int g_gather(struct graph *g, int x, int index)
+{
+    return graph_node(g, OP_GATHER, (int[]){x, index}, 2, NULL, NULL);
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batch norm over all dimensions but the last. The fused forms carry an activation behind and a 2x2 max pool before.
+#include "runtime/op/op.h"
+
+#include <stdio.h>
+
+static int check(struct graph *g, const struct node *n, int x, int first)
+{
+    const struct value *v = op_in(g, n, x);
+    NEED(v->shape.rank >= 2 && dtype_is_float(v->dtype), g, "batch norm wants float x with channels last");
+    for (int i = first; i < first + 2; i++) TRY(op_channel(g, n, i, shape_last(&v->shape)));
+    return 0;
+}
+
+static int check_training(struct graph *g, const struct node *n)
+{
+    NEED(op_in(g, n, 1) && op_in(g, n, 2), g, "batch norm wants running statistics");
+    TRY(op_channel(g, n, 1, shape_last(&op_in(g, n, 0)->shape)));
+    TRY(op_channel(g, n, 2, shape_last(&op_in(g, n, 0)->shape)));
+    return check(g, n, 0, 3);
+}
+
+int norm_infer(struct graph *g, struct node *n)
+{
+    TRY(check_training(g, n));
+    struct value *x = op_in(g, n, 0);
+    op_out(g, n, 0, x->shape, x->dtype);
+    for (int i = 1; i < 5; i++) op_out(g, n, i, SHAPE(shape_last(&x->shape)), F32);
+    return 0;
+}
+
+int pool_norm_infer(struct graph *g, struct node *n)
+{
+    TRY(check_training(g, n));
+    struct value *x = op_in(g, n, 0);
+    const int64_t *d = x->shape.dim;
+    NEED(x->shape.rank == 4 && d[1] >= 2 && d[2] >= 2, g, "pool_norm wants x[N,H,W,C] of at least 2 x 2");
+    struct shape y = SHAPE(d[0], d[1] / 2, d[2] / 2, d[3]);
+    op_out(g, n, 0, y, x->dtype);
+    op_out(g, n, 1, SHAPE(d[3]), F32);
+    op_out(g, n, 2, SHAPE(d[3]), F32);
+    op_out(g, n, 3, y, x->dtype);
+    op_out(g, n, 4, y, U8);
+    op_out(g, n, 5, SHAPE(d[3]), F32);
+    op_out(g, n, 6, SHAPE(d[3]), F32);
+    return 0;
+}
+
+// dx has shape `to`; the gradients of scale and bias exist only where these do.
+static void ways_back(struct graph *g, struct node *n, struct shape to)
+{
+    struct value *dy = op_in(g, n, 0);
+    int64_t c = shape_last(&dy->shape);
+    op_out(g, n, 0, to, dy->dtype);
+    op_out(g, n, 1, SHAPE(c), F32);
+    op_out(g, n, 2, SHAPE(c), F32);
+    if (n->in[4] == NONE) op_drop(n, 1);
+    if (n->in[5] == NONE) op_drop(n, 2);
+}
+
+int norm_grad_infer(struct graph *g, struct node *n)
+{
+    TRY(op_same(g, n, 0, 1));
+    ways_back(g, n, op_in(g, n, 0)->shape);
+    return 0;
+}
+
+int pool_norm_grad_infer(struct graph *g, struct node *n)
+{
+    TRY(op_same(g, n, 0, 1));
+    const int64_t *d = op_in(g, n, 0)->shape.dim;
+    ways_back(g, n, SHAPE(d[0], n->attr.norm.x_h, n->attr.norm.x_w, d[3]));
+    return 0;
+}
+
+int norm_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    int out[3];
+    graph_node(g, OP_NORM_GRAD, (int[]){dy[0], n->in[0], n->out[1], n->out[2], n->in[3], n->in[4]}, 6, &n->attr, out);
+    dx[0] = out[0], dx[3] = out[1], dx[4] = out[2];
+    return g->error;
+}
+
+int pool_norm_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    int out[3];
+    union attr a = n->attr;
+    a.norm.x_h = g->value[n->in[0]].shape.dim[1];
+    a.norm.x_w = g->value[n->in[0]].shape.dim[2];
+    graph_node(g, OP_POOL_NORM_GRAD,
+               (int[]){dy[0], n->out[3], n->out[1], n->out[2], n->in[3], n->in[4], n->out[4]}, 7, &a, out);
+    dx[0] = out[0], dx[3] = out[1], dx[4] = out[2];
+    return g->error;
+}
+
+int norm_infer_infer(struct graph *g, struct node *n)
+{
+    TRY(check_training(g, n));
+    struct value *x = op_in(g, n, 0);
+    op_out(g, n, 0, x->shape, x->dtype);
+    return 0;
+}
+
+int norm_fold_infer(struct graph *g, struct node *n)
+{
+    struct value *w = op_in(g, n, 0);
+    NEED(w->dtype == F32, g, "norm_fold wants f32 filters");
+    for (int i = 1; i < 6; i++) TRY(op_channel(g, n, i, w->shape.dim[0]));
+    op_out(g, n, 0, w->shape, F32);
+    op_out(g, n, 1, SHAPE(w->shape.dim[0]), F32);
+    return 0;
+}
+
+NO_GRAD(norm_grad)
+NO_GRAD(pool_norm_grad)
+NO_GRAD(norm_infer)
+NO_GRAD(norm_fold)
+FLOPS_EACH(norm, 8)
+FLOPS_EACH(norm_grad, 14)
+FLOPS_EACH(pool_norm, 4)
+FLOPS_EACH(pool_norm_grad, 5)
+FLOPS_EACH(norm_infer, 3)
+FLOPS_EACH(norm_fold, 1)
+
+int g_norm(struct graph *g, const char *name, int x, bool training, bool scale, bool bias, float eps, float momentum,
+           bool trains)
+{
+    if (g->error || x == NONE) return NONE;
+    struct shape c = SHAPE(shape_last(&g->value[x].shape));
+    char slot[128];
+    struct init zero = {INIT_ZERO, 0}, one = {INIT_CONSTANT, 1};
+    snprintf(slot, sizeof slot, "%s.running_mean", name);
+    int mean = graph_state(g, slot, c, F32, MEMORY_STATE, zero);
+    snprintf(slot, sizeof slot, "%s.running_var", name);
+    int var = graph_state(g, slot, c, F32, MEMORY_STATE, one);
+    int s = NONE, b = NONE;
+    snprintf(slot, sizeof slot, "%s.weight", name);
+    if (scale) s = graph_param(g, slot, c, one, trains);
+    snprintf(slot, sizeof slot, "%s.bias", name);
+    if (bias) b = graph_param(g, slot, c, zero, trains);
+    union attr a = {.norm = {.eps = eps, .momentum = momentum}};
+    int in[] = {x, mean, var, s, b}, over[] = {NONE, NONE, NONE, mean, var};
+    return training ? graph_node_over(g, OP_NORM, in, 5, &a, over, NULL) : graph_node(g, OP_NORM_INFER, in, 5, &a, NULL);
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pieces optimisers are made of (optim.c puts them together). All f32; nothing flows back through them.
+#include "runtime/op/op.h"
+
+static int f32_alike(struct graph *g, struct node *n, int count)
+{
+    NEED(op_in(g, n, 0)->dtype == F32, g, "%s works on f32", op_table[n->op].name);
+    for (int i = 1; i < count; i++)
+        if (n->in[i] != NONE) TRY(op_same(g, n, 0, i));
+    return 0;
+}
+
+static int gives(struct graph *g, struct node *n, int outputs)
+{
+    for (int i = 0; i < outputs; i++) op_out(g, n, i, op_in(g, n, 0)->shape, F32);
+    return 0;
+}
+
+int momentum_infer(struct graph *g, struct node *n)
+{
+    TRY(f32_alike(g, n, 3));
+    return gives(g, n, 2);
+}
+
+int adam_infer(struct graph *g, struct node *n)
+{
+    TRY(f32_alike(g, n, 3));
+    TRY(op_scalar(g, n, 3, I32));
+    return gives(g, n, 3);
+}
+
+int unit_norm_infer(struct graph *g, struct node *n)
+{
+    TRY(f32_alike(g, n, 1));
+    if (n->in[1] != NONE) TRY(op_scalar(g, n, 1, F32));
+    return gives(g, n, 1);
+}
+
+int descend_infer(struct graph *g, struct node *n)
+{
+    TRY(f32_alike(g, n, 2));
+    TRY(op_scalar(g, n, 2, F32));
+    return gives(g, n, 1);
+}
+
+int lerp_infer(struct graph *g, struct node *n)
+{
+    return descend_infer(g, n);
+}
+
+int assign_infer(struct graph *g, struct node *n)
+{
+    struct value *to = op_in(g, n, 0), *from = op_in(g, n, 1);
+    NEED(from && shape_count(&to->shape) == shape_count(&from->shape), g, "assign wants as many elements as there are");
+    op_out(g, n, 0, to->shape, to->dtype);
+    return 0;
+}
+
+NO_GRAD(momentum)
+NO_GRAD(adam)
+NO_GRAD(unit_norm)
+NO_GRAD(descend)
+NO_GRAD(lerp)
+NO_GRAD(assign)
+FLOPS_EACH(momentum, 4)
+FLOPS_EACH(adam, 12)
+FLOPS_EACH(unit_norm, 3)
+FLOPS_EACH(descend, 4)
+FLOPS_EACH(lerp, 3)
+FLOPS_EACH(assign, 0)

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Taking a statement in. Invariant: an answer of 201 or 200 with a receipt is sent only after the statement is durable;
+// the same bytes again get the same receipt, because a client can not know whether its first try arrived.
+#include "scoreboard/api/api.h"
+#include "scoreboard/http/routes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+// Whether all of an envelope but its signatures holds: then the answer is 401 and not 400.
+static bool statement_alone_holds(const char *body, size_t count)
+{
+    struct statement statement = {0};
+    json_t *envelope = json_loadb(body, count, JSON_REJECT_DUPLICATES, NULL);
+    const json_t *payload = json_object_get(envelope, "payload");
+    bool holds = json_is_string(payload) && json_is_string(json_object_get(envelope, "signature")) &&
+                 json_string_length(payload) <= CANONICAL_MAX &&
+                 statement_read(json_string_value(payload), json_string_length(payload), &statement) == 0;
+    if (holds) statement_free(&statement);
+    json_decref(envelope);
+    return holds;
+}
+
+static int refuse_envelope(const struct request *request, struct answer *answer)
+{
+    char sentence[ERROR_TEXT_MAX];
+    snprintf(sentence, sizeof sentence, "%s", error_text());
+    const bool signature = statement_alone_holds(request->body, request->body_count);
+    answer_problem(answer, signature ? PROBLEM_SIGNATURE : PROBLEM_MALFORMED, sentence, NULL);
+    return 0;
+}
+
+static int send_receipt(const struct envelope *envelope, const struct acceptance *acceptance, struct answer *answer)
+{
+    answer->status = acceptance->again ? 200 : 201;
+    snprintf(answer->location, sizeof answer->location, "/api/v1/statements/%lld", (long long)acceptance->sequence);
+    return api_send(answer, json_pack("{s:I, s:s, s:o, s:o, s:o}", "sequence", (json_int_t)acceptance->sequence, "statement",
+                                      envelope->statement.digest, "receipt", api_text(acceptance->receipt), "signature",
+                                      api_text(acceptance->receipt_signature), "findings", api_findings(&acceptance->findings)));
+}
+
+int api_accept(const struct request *request, struct answer *answer)
+{
+    struct envelope envelope;
+    struct acceptance *acceptance;
+    if (request->query != NULL && *request->query != 0) return fail(ERR_INPUT, "a submission takes no query");
+    int rc = envelope_read(request->body, request->body_count, &envelope);
+    if (rc == ERR_INPUT) return refuse_envelope(request, answer);
+    if (rc < 0) return rc;
+    acceptance = zalloc(sizeof *acceptance);
+    rc = store_accept(request->store, &envelope, request->now_ms, acceptance);
+    if (rc == 0 && acceptance->problem == PROBLEM_NONE) {
+        rc = send_receipt(&envelope, acceptance, answer);
+    } else if (rc == 0) {
+        answer_problem(answer, acceptance->problem, acceptance->detail, &acceptance->findings);
+        answer->retry_after = acceptance->retry_after;
+    }
+    free(acceptance->receipt);
+    free(acceptance);
+    envelope_free(&envelope);
+    return rc;
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// People, their keys and their groups.
+#include "scoreboard/api/api.h"
+#include "scoreboard/rank/ranking.h"
+#include "scoreboard/http/routes.h"
+
+#include <string.h>
+
+static json_t *key_json(const struct person_key *key)
+{
+    return json_pack("{s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "key", api_text(key->id), "key_line", api_text(key->line), "counts",
+                     key->revoked_sequence == 0 && key->replaced_sequence == 0, "since", api_sequence(key->since_sequence),
+                     "revoked_by", api_sequence(key->revoked_sequence), "revoked_reason", api_text(key->revoked_reason),
+                     "replaced_by", api_sequence(key->replaced_sequence));
+}
+
+int api_person(const struct request *request, struct answer *answer)
+{
+    struct arena arena = {0};
+    struct person person;
+    int rc = store_person(request->reader, request->word[0], &arena, &person);
+    if (rc == 0) {
+        json_t *keys = json_array(), *statements = json_array();
+        for (int i = 0; i < person.key_count; i++) json_array_append_new(keys, key_json(&person.keys[i]));
+        for (int i = 0; i < person.statement_count; i++) json_array_append_new(statements, api_stored(&person.statements[i]));
+        rc = api_send(answer, json_pack("{s:o, s:o, s:o}", "handle", api_text(person.handle), "keys", keys, "statements",
+                                        statements));
+    }
+    arena_free(&arena);
+    return rc;
+}
+
+int api_key(const struct request *request, struct answer *answer)
+{
+    struct arena arena = {0};
+    struct person person;
+    const char *id = store_key_id(request->word[0], &arena);
+    int rc = store_person_of_key(request->reader, id, &arena, &person), found = -1;
+    for (int i = 0; rc == 0 && i < person.key_count; i++)
+        if (strcmp(person.keys[i].id, id) == 0) found = i;
+    if (rc == 0 && found < 0) rc = fail(ERR_MISSING, "there is no key %.60s here", id);
+    if (rc == 0) {
+        json_t *value = key_json(&person.keys[found]);
+        json_object_set_new(value, "handle", api_text(person.handle));
+        rc = api_send(answer, value);
+    }
+    arena_free(&arena);
+    return rc;
+}
+
+// ---- groups ------------------------------------------------------------------------------------------------------
+static json_t *mean_json(const struct group_mean *mean)
+{
+    return json_pack("{s:o, s:o, s:o, s:o}", "mean", api_float(mean->mean), "sigma", api_float(mean->sigma), "low",
+                     api_float(mean->low), "high", api_float(mean->high));
+}
+
+static json_t *facts_json(const struct group_facts *facts)
+{
+    return json_pack("{s:s, s:s, s:b, s:i, s:o, s:o, s:o}", "verdict", group_verdict_name(facts->verdict), "sentence",
+                     group_verdict_sentence(facts->verdict), "official", facts->official, "finished", facts->finished, "seconds",
+                     mean_json(&facts->seconds), "accuracy", mean_json(&facts->accuracy), "p", api_float(facts->p));
+}
+
+// The verdict over the runs that still count: those neither withdrawn nor superseded.
+static int judge(struct reader *reader, const struct stored *stored, int count, int planned, struct arena *arena,
+                 struct group_facts *facts)
+{
+    struct statement *read = arena_alloc(arena, (size_t)count * sizeof *read);
+    const struct statement **runs = arena_alloc(arena, (size_t)count * sizeof *runs);
+    struct ranked rows[BOARDS];
+    int taken = 0, rc = 0;
+    for (int i = 0; rc == 0 && i < count; i++) {
+        if (stored[i].withdrawn != 0 || stored[i].superseded != 0) continue;
+        rc = store_group_run(reader, stored[i].sequence, &read[taken]);
+        if (rc == 0) runs[taken] = &read[taken], taken++;
+    }
+    if (rc == 0) ranking_of_group(runs, taken, planned, arena, facts, rows);
+    for (int i = 0; i < taken; i++) statement_free(&read[i]);
+    return rc;
+}
+
+int api_group(const struct request *request, struct answer *answer)
+{
+    struct arena arena = {0};
+    struct stored *stored;
+    struct group_facts facts = {0};
+    int count, planned;
+    int rc = store_group(request->reader, request->word[0], &arena, &stored, &count, &planned);
+    if (rc == 0 && count == 0) rc = fail(ERR_MISSING, "there is no group %.40s here", request->word[0]);
+    if (rc == 0) rc = judge(request->reader, stored, count, planned, &arena, &facts);
+    if (rc == 0) {
+        json_t *runs = json_array();
+        for (int i = 0; i < count; i++) json_array_append_new(runs, api_stored(&stored[i]));
+        rc = api_send(answer, json_pack("{s:o, s:i, s:o, s:o}", "group", api_text(request->word[0]), "planned", planned,
+                                        "runs", runs, "verdict", facts_json(&facts)));
+    }
+    arena_free(&arena);
+    return rc;
+}

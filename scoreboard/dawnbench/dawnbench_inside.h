@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of the DAWNBench import share with each other and with nobody else.
+#ifndef DAWN_SCOREBOARD_DAWNBENCH_INSIDE_H
+#define DAWN_SCOREBOARD_DAWNBENCH_INSIDE_H
+
+#include <jansson.h>
+
+#include "scoreboard/dawnbench/dawnbench.h"
+
+enum { DAWNBENCH_FILE = 1 << 20, DAWNBENCH_STEM = 200, DAWNBENCH_WORDS = 400 };
+
+// ---- dawnbench_clean.c: text that may be kept and shown
+// Copies without e-mail addresses; whether there was one. `at` is UTF-8. Doing it again changes nothing.
+bool dawnbench_drop_mail(const char *at, size_t count, struct text *into);
+// The same inside every string and key of a valid JSON text; bytes outside of those strings stay as they are.
+bool dawnbench_drop_mail_json(const char *at, size_t count, struct text *into);
+enum {
+    DAWNBENCH_PADDED = 1,     // blanks before or behind
+    DAWNBENCH_WIDE = 2,       // full-width commas or spaces
+    DAWNBENCH_UNSHOWN = 4,    // characters that may not be shown to people
+};
+// Text for one cell of a page: without those; into `flags` what was found.
+char *dawnbench_words(struct arena *, const char *text, int *flags);
+// Any bytes for one line of a terminal: what could steer it becomes "?".
+void dawnbench_line(const char *bytes, struct text *into);
+bool dawnbench_stem(const char *stem);  // fit for a file's name and an address
+int dawnbench_devices(const char *hardware);
+
+// ---- dawnbench_log.c: the TSV of a training. `e` has contest, source and arena; fills points and tells quirks.
+int dawnbench_log(struct dawnbench_entry *, const char *tsv, size_t count) MUST_CHECK;
+// Whether scores up to `highest` are in the other unit (82.5 where a share is meant, 0.825 where points of 100 are).
+bool dawnbench_other_unit(const struct contest *, double highest);
+double dawnbench_in_unit(const struct contest *, double score);  // such a score in the contest's unit
+bool dawnbench_whole(const struct contest *, double score);      // whether it is k of N; true when the metric is no count
+double dawnbench_goal(const struct contest *, int target);       // in the contest's unit
+
+// Adds "json: sentence" or "tsv: sentence" to the quirks.
+void dawnbench_quirk(struct dawnbench_entry *, const char *file, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// A ring of answers, oldest first, and a table of chains over it. Invariant: `bytes` is the sum over the ring and never
+// above CACHE_BYTES. Workload: some tens of addresses that are asked for thousands of times between two submissions, or
+// a walk over thousands of filters, each asked for once; both cost a hash and a short chain.
+#include "scoreboard/http/http_cache.h"
+
+#include "runtime/base/arena.h"
+
+#include <microhttpd.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHAINS = 512, OWN_BYTES = 1024 };  // OWN_BYTES: what two responses and their headers take, about
+
+struct kept {
+    struct cached cached;
+    char *target;
+    uint64_t hash;
+    size_t bytes;
+    int next;  // in its chain, -1 ends
+};
+struct cache {
+    int64_t version;
+    size_t bytes;
+    int first, count;  // of the ring
+    int chain[CHAINS];
+    struct kept at[CACHE_ANSWERS];
+};
+
+static uint64_t hash_of(const char *text)  // FNV-1a
+{
+    uint64_t hash = 14695981039346656037u;
+    for (; *text != 0; text++) hash = (hash ^ (unsigned char)*text) * 1099511628211u;
+    return hash ^ hash >> 32;
+}
+
+struct cache *cache_new(void)
+{
+    struct cache *cache = zalloc(sizeof *cache);
+    for (int i = 0; i < CHAINS; i++) cache->chain[i] = -1;
+    return cache;
+}
+
+static void drop_oldest(struct cache *cache)
+{
+    struct kept *kept = &cache->at[cache->first];
+    int *link = &cache->chain[kept->hash % CHAINS];
+    while (*link != cache->first) link = &cache->at[*link].next;
+    *link = kept->next;
+    MHD_destroy_response(kept->cached.whole);
+    MHD_destroy_response(kept->cached.unchanged);
+    free(kept->target);
+    cache->bytes -= kept->bytes;
+    cache->first = (cache->first + 1) % CACHE_ANSWERS;
+    cache->count--;
+}
+
+void cache_free(struct cache *cache)
+{
+    if (cache == NULL) return;
+    while (cache->count > 0) drop_oldest(cache);
+    free(cache);
+}
+
+void cache_renew(struct cache *cache, int64_t version)
+{
+    if (cache->version == version) return;
+    while (cache->count > 0) drop_oldest(cache);
+    cache->version = version;
+}
+
+const struct cached *cache_find(struct cache *cache, const char *target)
+{
+    const uint64_t hash = hash_of(target);
+    for (int i = cache->chain[hash % CHAINS]; i >= 0; i = cache->at[i].next)
+        if (cache->at[i].hash == hash && strcmp(cache->at[i].target, target) == 0) return &cache->at[i].cached;
+    return NULL;
+}
+
+bool cache_keep(struct cache *cache, const char *target, const struct cached *cached, size_t bytes)
+{
+    bytes += strlen(target) + OWN_BYTES;
+    if (bytes > CACHE_BYTES / 4) return false;
+    while (cache->count == CACHE_ANSWERS || cache->bytes + bytes > CACHE_BYTES) drop_oldest(cache);
+    const int place = (cache->first + cache->count) % CACHE_ANSWERS;
+    const uint64_t hash = hash_of(target);
+    cache->at[place] = (struct kept){
+        .cached = *cached, .target = copy_text(target), .hash = hash, .bytes = bytes, .next = cache->chain[hash % CHAINS]};
+    cache->chain[hash % CHAINS] = place;
+    cache->bytes += bytes;
+    cache->count++;
+    return true;
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of the server share: http.c (start, stop), http_request.c (from head to answer), http_reply.c (from
+// answer to response).
+#ifndef DAWN_SCOREBOARD_HTTP_INSIDE_H
+#define DAWN_SCOREBOARD_HTTP_INSIDE_H
+
+#include "scoreboard/http/http_cache.h"
+#include "scoreboard/http/http_guard.h"
+#include "scoreboard/http/http_watch.h"
+#include "scoreboard/http/routes.h"
+
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum {
+    UPLOADS_MAX = 64 << 20,       // bytes that have arrived of bodies under way, all together
+    WRITE_MILLISECONDS = 30000,   // for taking an answer
+};
+
+// What one of libmicrohttpd's threads has for itself.
+struct worker {
+    struct server *server;
+    struct reader *reader;
+    struct cache *cache;
+    struct worker *next;
+};
+struct server {
+    struct server_settings settings;
+    struct MHD_Daemon *daemon;
+    struct watch *watch;
+    int listening, port;
+    atomic_size_t uploading;
+    pthread_mutex_t lock;
+    struct worker *workers;  // under the lock
+};
+
+// ---- http_request.c: libmicrohttpd's callbacks; the first argument is the server
+void *request_begin(void *, const char *target, struct MHD_Connection *);
+enum MHD_Result request_go_on(void *, struct MHD_Connection *, const char *target, const char *method, const char *version,
+                              const char *bytes, size_t *count, void **exchange);
+void request_end(void *, struct MHD_Connection *, void **exchange, enum MHD_RequestTerminationCode);
+int request_descriptor(struct MHD_Connection *);
+
+// ---- http_reply.c
+enum reply_use { REPLY_GET, REPLY_POST, REPLY_OPTIONS };
+// Takes the answer's body over. `tag`: "" or the ETag; `close`: the connection ends after it.
+struct MHD_Response *reply_make(struct answer *, enum reply_use, const char *path, const char *tag, bool close);
+struct MHD_Response *reply_unchanged(const struct answer *, const char *path, const char *tag);
+void reply_tag(const struct answer *, char tag[CACHE_TAG]);
+void reply_allow(struct MHD_Response *, const char *path);  // what this address takes
+// Turns a refusal into the answer that fits the address: JSON below /api, a page elsewhere.
+void reply_problem(struct answer *, const char *path, enum problem, const char *detail);
+enum problem reply_problem_of(int rc);
+
+#endif

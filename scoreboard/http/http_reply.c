@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// From an answer to libmicrohttpd's response: the headers that every response has, ETags, and the form of refusals. A
+// response takes over the answer's bytes, so nothing is copied.
+#include "scoreboard/http/http_inside.h"
+#include "scoreboard/pages/page.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char POLICY[] = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+                             "frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
+
+static void header(struct MHD_Response *response, const char *name, const char *value)
+{
+    if (MHD_add_response_header(response, name, value) != MHD_YES) BUG(name);
+}
+
+static bool below_api(const char *path)
+{
+    return strncmp(path, "/api", 4) == 0 && (path[4] == '/' || path[4] == 0);
+}
+
+// Figures are for everybody's programs; pages and their parts are for the pages.
+static bool shared(const char *path)
+{
+    const char *end = strrchr(path, '.');
+    return below_api(path) || (end != NULL && (strcmp(end, ".atom") == 0 || strcmp(end, ".csv") == 0));
+}
+
+static void add_common(struct MHD_Response *response, enum reply_use use, const char *path)
+{
+    header(response, "Content-Security-Policy", POLICY);
+    header(response, "X-Content-Type-Options", "nosniff");
+    header(response, "Referrer-Policy", "no-referrer");
+    header(response, "Cross-Origin-Resource-Policy", shared(path) ? "cross-origin" : "same-origin");
+    if (use != REPLY_POST) header(response, "Access-Control-Allow-Origin", "*");
+    if (use == REPLY_OPTIONS) header(response, "Access-Control-Allow-Methods", "GET, HEAD");
+}
+
+static void add_caching(struct MHD_Response *response, const struct answer *answer, const char *tag)
+{
+    const char *how = *tag == 0 ? "no-store"
+                      : answer->immutable ? "public, max-age=31536000, immutable" : "public, max-age=0, must-revalidate";
+    header(response, "Cache-Control", how);
+    if (*tag != 0) header(response, "ETag", tag);
+}
+
+// A location holds what a client sent (a handle, a digest); a response header never gets a control character from it.
+static void add_location(struct MHD_Response *response, const char *location)
+{
+    for (const char *at = location; *at != 0; at++) BUG_IF(*at <= ' ' || *at > '~');
+    header(response, "Location", location);
+}
+
+struct MHD_Response *reply_make(struct answer *answer, enum reply_use use, const char *path, const char *tag, bool close)
+{
+    char line[320];
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        answer->body.length, answer->body.at, answer->body.at != NULL ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+    BUG_IF(response == NULL);
+    answer->body = (struct text){0};
+    add_common(response, use, path);
+    add_caching(response, answer, tag);
+    if (answer->type != NULL) header(response, "Content-Type", answer->type);
+    if (*answer->location != 0) add_location(response, answer->location);
+    if (*answer->file_name != 0) {
+        snprintf(line, sizeof line, "attachment; filename=\"%s\"", answer->file_name);
+        header(response, "Content-Disposition", line);
+    }
+    if (answer->retry_after > 0) {
+        snprintf(line, sizeof line, "%d", answer->retry_after);
+        header(response, "Retry-After", line);
+    }
+    if (close) header(response, "Connection", "close");
+    return response;
+}
+
+struct MHD_Response *reply_unchanged(const struct answer *answer, const char *path, const char *tag)
+{
+    static char nothing[1];
+    struct MHD_Response *response = MHD_create_response_from_buffer(0, nothing, MHD_RESPMEM_PERSISTENT);
+    BUG_IF(response == NULL);
+    add_common(response, REPLY_GET, path);
+    add_caching(response, answer, tag);
+    return response;
+}
+
+void reply_tag(const struct answer *answer, char tag[CACHE_TAG])
+{
+    char hex[DIGEST_HEX];
+    digest_bytes(answer->body.at != NULL ? answer->body.at : "", answer->body.length, hex);
+    snprintf(tag, CACHE_TAG, "\"%.32s\"", hex);
+}
+
+void reply_allow(struct MHD_Response *response, const char *path)
+{
+    char word[REQUEST_WORDS][256], line[64];
+    bool others;
+    snprintf(line, sizeof line, "%s%sOPTIONS", route_find("GET", path, word, &others) != NULL ? "GET, HEAD, " : "",
+             route_find("POST", path, word, &others) != NULL ? "POST, " : "");
+    header(response, "Allow", line);
+}
+
+enum problem reply_problem_of(int rc)
+{
+    switch (rc) {
+    case ERR_MISSING: return PROBLEM_NOT_FOUND;
+    case ERR_INPUT: return PROBLEM_MALFORMED;
+    case ERR_DATABASE: return PROBLEM_STORAGE;
+    default: return PROBLEM_INSIDE;
+    }
+}
+
+void answer_problem(struct answer *answer, enum problem problem, const char *detail, const struct findings *findings)
+{
+    answer->body.length = 0;
+    answer->file_name[0] = 0;
+    answer->location[0] = 0;
+    answer->immutable = false;
+    answer->status = problem_status(problem);
+    answer->type = "application/problem+json";
+    problem_write(problem, detail, findings, &answer->body);
+}
+
+void reply_problem(struct answer *answer, const char *path, enum problem problem, const char *detail)
+{
+    answer_problem(answer, problem, detail, NULL);
+    if (problem_status(problem) == 503 && answer->retry_after == 0) answer->retry_after = 5;
+    if (below_api(path)) return;
+    answer->body.length = 0;
+    answer->type = "text/html; charset=utf-8";
+    page_problem(problem, detail, answer);
+}

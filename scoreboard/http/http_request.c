@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+// A request from its first line to its answer. libmicrohttpd calls request_begin with the target, request_go_on with the
+// head, with each piece of a body and at its end, and request_end. Whatever is refused at the head is answered before a
+// byte of the body is read, and the connection ends with it.
+//
+// Workload: nearly all requests are GET, most of them for an answer that the cache has: those cost the guard, one look at
+// the store's version and a look-up. No lock is held across a handler.
+#include "scoreboard/http/http_inside.h"
+
+#include "runtime/base/arena.h"
+#include "runtime/base/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct exchange {
+    struct server *server;
+    struct MHD_Connection *connection;
+    char *target;  // as it came
+    bool begun;    // the head has been looked at and may go on
+    bool crowded;  // other bodies took the room for this one: it is read to its end, and not kept
+    size_t announced;
+    struct text body;  // its length is counted in the server's `uploading`
+};
+
+struct place {  // where a target leads
+    char path[GUARD_PATH + 1];
+    char word[REQUEST_WORDS][256];
+    const char *query;
+    const struct route *route;
+};
+
+static _Thread_local struct worker *own;
+static const char crowded[] = "too many statements are being sent at once; try again in a moment";
+
+// This thread's reader and cache, made when it first needs them.
+static int worker_of(struct server *server, struct worker **into)
+{
+    if (own == NULL || own->server != server) {
+        own = zalloc(sizeof *own);
+        own->server = server;
+        own->cache = cache_new();
+        pthread_mutex_lock(&server->lock);
+        own->next = server->workers;
+        server->workers = own;
+        pthread_mutex_unlock(&server->lock);
+    }
+    if (own->reader == NULL) TRY(store_reader(server->settings.store, &own->reader));
+    *into = own;
+    return 0;
+}
+
+int request_descriptor(struct MHD_Connection *connection)
+{
+    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+}
+
+static int64_t read_milliseconds(const struct exchange *exchange)
+{
+    return exchange->server->settings.read_seconds * (int64_t)1000;
+}
+
+// Gives the connection that long for what comes next.
+static void allow(const struct exchange *exchange, int64_t milliseconds, bool busy)
+{
+    watch_set(exchange->server->watch, request_descriptor(exchange->connection), milliseconds, busy);
+}
+
+void *request_begin(void *context, const char *target, struct MHD_Connection *connection)
+{
+    struct exchange *exchange = zalloc(sizeof *exchange);
+    exchange->server = context;
+    exchange->connection = connection;
+    exchange->target = copy_text(target);
+    return exchange;
+}
+
+static void drop_body(struct exchange *exchange)
+{
+    atomic_fetch_sub(&exchange->server->uploading, exchange->body.length);
+    text_free(&exchange->body);
+}
+
+void request_end(void *context, struct MHD_Connection *connection, void **at, enum MHD_RequestTerminationCode code)
+{
+    struct exchange *exchange = *at;
+    (void)context, (void)connection, (void)code;
+    if (exchange == NULL) return;
+    drop_body(exchange);
+    allow(exchange, read_milliseconds(exchange), false);
+    free(exchange->target);
+    free(exchange);
+    *at = NULL;
+}
+
+// ---- answers -----------------------------------------------------------------------------------------------------
+static enum MHD_Result queue(struct exchange *exchange, int status, struct MHD_Response *response)
+{
+    allow(exchange, WRITE_MILLISECONDS, true);
+    return MHD_queue_response(exchange->connection, (unsigned)status, response);
+}
+
+static enum MHD_Result send_answer(struct exchange *exchange, struct answer *answer, enum reply_use use, const char *path,
+                                   bool close)
+{
+    struct MHD_Response *response = reply_make(answer, use, path, "", close);
+    if (answer->status == 405 || use == REPLY_OPTIONS) reply_allow(response, path);
+    enum MHD_Result result = queue(exchange, answer->status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static enum MHD_Result refuse(struct exchange *exchange, enum reply_use use, const char *path, enum problem problem,
+                              const char *detail, bool close)
+{
+    struct answer answer = {0};
+    reply_problem(&answer, path, problem, detail);
+    return send_answer(exchange, &answer, use, path, close);
+}
+
+// What went wrong inside is told to the operator in full and to the client in general.
+static void fail_answer(struct server *server, struct answer *answer, const char *path, int rc)
+{
+    enum problem problem = reply_problem_of(rc);
+    const char *detail = error_text();
+    if (problem_status(problem) >= 500) {
+        if (server->settings.fault != NULL) server->settings.fault(detail);
+        detail = problem == PROBLEM_STORAGE ? "the storage does not answer; try again later" : "the server's log says more";
+    }
+    text_free(&answer->body);
+    *answer = (struct answer){0};
+    reply_problem(answer, path, problem, detail);
+}
+
+static enum problem find_place(const char *target, const char *method, struct place *place, const char **detail)
+{
+    bool others = false;
+    place->route = NULL;
+    enum problem problem = guard_target(target, place->path, &place->query, detail);
+    if (problem != PROBLEM_NONE) {  // the form of the refusal needs a path all the same
+        strcpy(place->path, strncmp(target, "/api/", 5) == 0 ? "/api" : "/");
+        return problem;
+    }
+    place->route = route_find(method, place->path, place->word, &others);
+    *detail = NULL;
+    return place->route != NULL ? PROBLEM_NONE : others ? PROBLEM_METHOD : PROBLEM_NOT_FOUND;
+}
+
+// ---- the head ----------------------------------------------------------------------------------------------------
+static enum MHD_Result take_line(void *context, enum MHD_ValueKind kind, const char *name, size_t name_count, const char *value,
+                                 size_t value_count)
+{
+    (void)kind;
+    guard_line(context, name, name_count, value != NULL ? value : "", value != NULL ? value_count : 0);
+    return MHD_YES;
+}
+
+// A request that brings a body: address, method, length and type must be right before it is read.
+static enum problem check_upload(struct exchange *exchange, const char *method, const struct guard *guard, struct place *place,
+                                 const char **detail)
+{
+    enum problem problem = find_place(exchange->target, method, place, detail);
+    if (problem == PROBLEM_NONE) problem = guard_body(guard, &exchange->announced, detail);
+    if (problem == PROBLEM_NONE && exchange->announced + atomic_load(&exchange->server->uploading) > UPLOADS_MAX) {
+        *detail = crowded;
+        return PROBLEM_STORAGE;
+    }
+    return problem;
+}
+
+// A piece of a body. Only what has arrived takes room: a client that announces much and sends little keeps nobody out.
+static void take_piece(struct exchange *exchange, const char *bytes, size_t count)
+{
+    atomic_size_t *uploading = &exchange->server->uploading;
+    if (exchange->crowded) return;
+    text_bytes(&exchange->body, bytes, count);
+    if (atomic_fetch_add(uploading, count) + count <= UPLOADS_MAX) return;
+    drop_body(exchange);
+    exchange->crowded = true;
+}
+
+static enum MHD_Result take_head(struct exchange *exchange, const char *method)
+{
+    const bool bodiless = guard_bodiless(method);
+    struct MHD_Connection *connection = exchange->connection;
+    const union MHD_ConnectionInfo *size = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    struct guard guard = {0};
+    struct place place;
+    const char *detail;
+    BUG_IF(size == NULL);
+    MHD_get_connection_values_n(connection, MHD_HEADER_KIND, take_line, &guard);
+    strcpy(place.path, strncmp(exchange->target, "/api/", 5) == 0 ? "/api" : "/");
+    enum problem problem = guard_head(&guard, method, exchange->target, size->header_size, &detail);
+    if (problem == PROBLEM_NONE && !bodiless) problem = check_upload(exchange, method, &guard, &place, &detail);
+    if (problem != PROBLEM_NONE) {
+        return refuse(exchange, bodiless ? REPLY_GET : REPLY_POST, place.path, problem, detail, true);
+    }
+    exchange->begun = true;
+    allow(exchange, read_milliseconds(exchange), true);
+    return MHD_YES;
+}
+
+// ---- handlers ----------------------------------------------------------------------------------------------------
+static int handle(struct exchange *exchange, struct worker *worker, const struct place *place, struct answer *answer)
+{
+    const struct server_settings *settings = &exchange->server->settings;
+    const struct text *body = &exchange->body;
+    struct request request = {
+        .path = place->path, .query = place->query, .body = body->at != NULL ? body->at : "", .body_count = body->length,
+        .store = settings->store, .reader = worker->reader, .settings = settings,
+    };
+    for (int i = 0; i < REQUEST_WORDS; i++) request.word[i] = place->word[i];
+    if (strcmp(place->route->method, "POST") == 0) request.now_ms = clock_unix_ms();
+    *answer = (struct answer){.status = 200, .type = "text/html; charset=utf-8"};
+    return place->route->run(&request, answer);
+}
+
+static enum MHD_Result choose(struct exchange *exchange, const struct cached *cached)
+{
+    const char *known = MHD_lookup_connection_value(exchange->connection, MHD_HEADER_KIND, "If-None-Match");
+    const bool same = known != NULL && guard_matches(known, cached->tag);
+    return queue(exchange, same ? 304 : 200, same ? cached->unchanged : cached->whole);
+}
+
+static enum MHD_Result send_fresh(struct exchange *exchange, struct worker *worker, const char *path, struct answer *answer)
+{
+    struct cached fresh = {0};
+    const size_t bytes = answer->body.length;
+    reply_tag(answer, fresh.tag);
+    fresh.unchanged = reply_unchanged(answer, path, fresh.tag);
+    fresh.whole = reply_make(answer, REPLY_GET, path, fresh.tag, false);
+    enum MHD_Result result = choose(exchange, &fresh);
+    if (cache_keep(worker->cache, exchange->target, &fresh, bytes)) return result;
+    MHD_destroy_response(fresh.whole);
+    MHD_destroy_response(fresh.unchanged);
+    return result;
+}
+
+// The version is asked for before an answer is made: an answer may be newer than it is taken for, never older.
+static int look_up(struct exchange *exchange, struct worker **worker, const struct cached **hit)
+{
+    int64_t version = 0;
+    TRY(worker_of(exchange->server, worker));
+    int rc = store_version((*worker)->reader, &version);
+    if (rc < 0) {  // a reader that failed is opened anew for the next request
+        store_reader_close((*worker)->reader);
+        (*worker)->reader = NULL;
+        return rc;
+    }
+    cache_renew((*worker)->cache, version);
+    *hit = cache_find((*worker)->cache, exchange->target);
+    return 0;
+}
+
+static enum MHD_Result answer_get(struct exchange *exchange)
+{
+    struct place place;
+    struct answer answer = {0};
+    struct worker *worker = NULL;
+    const struct cached *hit = NULL;
+    const char *detail = NULL;
+    int rc = look_up(exchange, &worker, &hit);
+    if (rc == 0 && hit != NULL) return choose(exchange, hit);
+    enum problem problem = find_place(exchange->target, "GET", &place, &detail);
+    if (problem != PROBLEM_NONE) {  // what comes after a target that makes no sense is not to be trusted either
+        return refuse(exchange, REPLY_GET, place.path, problem, detail, problem == PROBLEM_MALFORMED);
+    }
+    if (rc == 0) rc = handle(exchange, worker, &place, &answer);
+    if (rc == 0 && answer.status == 200) return send_fresh(exchange, worker, place.path, &answer);
+    if (rc < 0) fail_answer(exchange->server, &answer, place.path, rc);
+    return send_answer(exchange, &answer, REPLY_GET, place.path, false);
+}
+
+static enum MHD_Result answer_post(struct exchange *exchange)
+{
+    struct place place;
+    struct answer answer = {0};
+    struct worker *worker;
+    const char *detail;
+    BUG_IF(find_place(exchange->target, "POST", &place, &detail) != PROBLEM_NONE);  // check_upload has asked before
+    if (exchange->crowded) return refuse(exchange, REPLY_POST, place.path, PROBLEM_STORAGE, crowded, true);
+    int rc = worker_of(exchange->server, &worker);
+    if (rc == 0) rc = handle(exchange, worker, &place, &answer);
+    if (rc < 0) fail_answer(exchange->server, &answer, place.path, rc);
+    return send_answer(exchange, &answer, REPLY_POST, place.path, false);
+}
+
+static enum MHD_Result answer_options(struct exchange *exchange)
+{
+    struct place place;
+    struct answer answer = {.status = 204};
+    const char *detail;
+    enum problem problem = find_place(exchange->target, "OPTIONS", &place, &detail);
+    if (problem != PROBLEM_METHOD) return refuse(exchange, REPLY_GET, place.path, problem, detail, false);
+    return send_answer(exchange, &answer, REPLY_OPTIONS, place.path, false);
+}
+
+enum MHD_Result request_go_on(void *context, struct MHD_Connection *connection, const char *target, const char *method,
+                              const char *version, const char *bytes, size_t *count, void **at)
+{
+    struct exchange *exchange = *at;
+    (void)context, (void)connection, (void)target, (void)version;
+    BUG_IF(exchange == NULL);
+    if (!exchange->begun) return take_head(exchange, method);
+    if (*count > 0) {
+        if (*count > exchange->announced - exchange->body.length) return MHD_NO;  // more than Content-Length said
+        take_piece(exchange, bytes, *count);
+        *count = 0;
+        return MHD_YES;
+    }
+    if (strcmp(method, "POST") == 0) return answer_post(exchange);
+    if (strcmp(method, "OPTIONS") == 0) return answer_options(exchange);
+    return answer_get(exchange);
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table by descriptor and a thread that looks it over five times a second. Invariant: shutdown() is called only under
+// the mutex and only for a place in use, so never for a descriptor that has become another connection's. It only shuts
+// down; libmicrohttpd then sees the end and closes. Cost: a pass over at most some thousand places, and an uncontended
+// lock four times a request.
+#include "scoreboard/http/http_watch.h"
+
+#include "runtime/base/arena.h"
+#include "runtime/base/clock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { TICK_MS = 200, DESCRIPTORS_MAX = 1 << 20 };
+
+struct watch {
+    pthread_mutex_t lock;
+    pthread_t thread;
+    int stop;  // eventfd
+    struct place {
+        bool used, busy;
+        int64_t until;  // nanoseconds of clock_ns()
+    } *at;
+    int room, busy;
+    bool draining;
+};
+
+// A place is looked at every TICK_MS and a busy machine is late: so it ends a tick or two early rather than late.
+static int64_t moment(int64_t milliseconds)
+{
+    return clock_ns() + (milliseconds > 2 * TICK_MS ? milliseconds - 2 * TICK_MS : 0) * 1000000;
+}
+
+static void look(struct watch *watch)
+{
+    const int64_t now = clock_ns();
+    pthread_mutex_lock(&watch->lock);
+    for (int fd = 0; fd < watch->room; fd++) {
+        struct place *place = &watch->at[fd];
+        if (!place->used || (now < place->until && (place->busy || !watch->draining))) continue;
+        shutdown(fd, SHUT_RDWR);
+        place->until = INT64_MAX;
+    }
+    pthread_mutex_unlock(&watch->lock);
+}
+
+static void *run(void *at)
+{
+    struct watch *watch = at;
+    struct pollfd waiting = {.fd = watch->stop, .events = POLLIN};
+    while (poll(&waiting, 1, TICK_MS) <= 0 || (waiting.revents & POLLIN) == 0) look(watch);
+    return NULL;
+}
+
+int watch_start(struct watch **into)
+{
+    struct watch *watch = zalloc(sizeof *watch);
+    pthread_mutex_init(&watch->lock, NULL);
+    watch->stop = eventfd(0, EFD_CLOEXEC);
+    int rc = watch->stop < 0 ? errno : pthread_create(&watch->thread, NULL, run, watch);
+    if (rc != 0) {
+        if (watch->stop >= 0) close(watch->stop);
+        pthread_mutex_destroy(&watch->lock);
+        free(watch);
+        return fail_errno(ERR_IO, rc, "can not start the thread that watches over slow clients");
+    }
+    *into = watch;
+    return 0;
+}
+
+void watch_stop(struct watch *watch)
+{
+    const uint64_t one = 1;
+    if (write(watch->stop, &one, sizeof one) != sizeof one) BUG("an eventfd does not take 1");
+    pthread_join(watch->thread, NULL);
+    close(watch->stop);
+    pthread_mutex_destroy(&watch->lock);
+    free(watch->at);
+    free(watch);
+}
+
+static struct place *place_of(struct watch *watch, int fd)
+{
+    BUG_IF(fd < 0 || fd >= DESCRIPTORS_MAX);
+    if (fd >= watch->room) {
+        const int room = (fd + 1) * 2;
+        watch->at = grow(watch->at, (size_t)room * sizeof *watch->at);
+        memset(watch->at + watch->room, 0, (size_t)(room - watch->room) * sizeof *watch->at);
+        watch->room = room;
+    }
+    return &watch->at[fd];
+}
+
+static void put(struct watch *watch, int fd, bool used, bool busy, int64_t until)
+{
+    pthread_mutex_lock(&watch->lock);
+    struct place *place = place_of(watch, fd);
+    watch->busy += (int)busy - (int)place->busy;
+    *place = (struct place){.used = used, .busy = busy, .until = until};
+    pthread_mutex_unlock(&watch->lock);
+}
+
+void watch_open(struct watch *watch, int fd, int64_t milliseconds)
+{
+    put(watch, fd, true, false, moment(milliseconds));
+}
+
+void watch_set(struct watch *watch, int fd, int64_t milliseconds, bool busy)
+{
+    put(watch, fd, true, busy, moment(milliseconds));
+}
+
+void watch_close(struct watch *watch, int fd)
+{
+    put(watch, fd, false, false, 0);
+}
+
+void watch_drain(struct watch *watch)
+{
+    pthread_mutex_lock(&watch->lock);
+    watch->draining = true;
+    pthread_mutex_unlock(&watch->lock);
+    look(watch);
+}
+
+int watch_busy(struct watch *watch)
+{
+    pthread_mutex_lock(&watch->lock);
+    int busy = watch->busy;
+    pthread_mutex_unlock(&watch->lock);
+    return busy;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finding the route of a path: a walk over the table, which is short; where several patterns match, the one with the most
+// literal characters wins (/boards/x/feed.atom before /boards/{task}/{board}). Pure. Cost: some microseconds.
+#include "scoreboard/http/routes.h"
+
+#include <string.h>
+
+const struct route route_table[] = {
+#define ROUTE(method, pattern, handler, what) {method, pattern, what, handler},
+    ROUTE_LIST
+#undef ROUTE
+    {0},
+};
+
+// What stands between a name's brace and the next slash must end the part of the path: "{board}.csv".
+static bool match_name(const char **pattern, const char **path, char room[256])
+{
+    const char *after = strchr(*pattern, '}') + 1;
+    const size_t tail = strcspn(after, "/"), part = strcspn(*path, "/");
+    if (part <= tail || part - tail > 255) return false;
+    const size_t count = part - tail;
+    if (strncmp(*path + count, after, tail) != 0) return false;
+    memcpy(room, *path, count);
+    room[count] = 0;
+    *pattern = after + tail;
+    *path += part;
+    return true;
+}
+
+// How many literal characters matched, or -1.
+static int match(const char *pattern, const char *path, char room[REQUEST_WORDS][256])
+{
+    int literal = 0, words = 0;
+    while (*pattern != 0) {
+        if (*pattern == '{') {
+            BUG_IF(words == REQUEST_WORDS);
+            const char *brace = pattern;
+            if (!match_name(&pattern, &path, room[words++])) return -1;
+            literal += (int)strlen(strchr(brace, '}') + 1) - (int)strlen(pattern);
+        } else {
+            if (*pattern++ != *path++) return -1;
+            literal++;
+        }
+    }
+    return *path == 0 ? literal : -1;
+}
+
+const struct route *route_find(const char *method, const char *path, char room[REQUEST_WORDS][256], bool *others)
+{
+    const struct route *best = NULL;
+    char words[REQUEST_WORDS][256];
+    int most = -1;
+    *others = false;
+    for (const struct route *route = route_table; route->method != NULL; route++) {
+        memset(words, 0, sizeof words);
+        int literal = match(route->pattern, path, words);
+        if (literal < 0) continue;
+        if (strcmp(route->method, method) != 0) {
+            *others = true;
+        } else if (literal > most) {
+            most = literal;
+            best = route;
+            memcpy(room, words, sizeof words);
+        }
+    }
+    return best;
+}

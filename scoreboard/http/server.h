@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The HTTP server: libmicrohttpd (epoll, 2 threads) on loopback behind nginx. http.c owns connections, limits, guard and
+// cache; routes.h lists every address; handlers (api_*.c, page_*.c) turn a request into an answer and know no socket.
+#ifndef DAWN_SCOREBOARD_SERVER_H
+#define DAWN_SCOREBOARD_SERVER_H
+
+#include "scoreboard/store/store.h"
+
+enum { REQUEST_WORDS = 4 };
+struct request {
+    const char *path;                 // decoded, without the query
+    const char *query;                // as it came, NULL when there is none
+    const char *word[REQUEST_WORDS];  // what the pattern's {names} matched
+    const char *body;
+    size_t body_count;
+    struct store *store;
+    struct reader *reader;            // this thread's
+    int64_t now_ms;                   // date and time, for POST only: GET answers depend on the store alone
+    const struct server_settings *settings;
+};
+struct answer {
+    int status;                       // 200 by default
+    const char *type;                 // "text/html; charset=utf-8" by default
+    struct text body;                 // http.c frees it
+    char file_name[64];               // for downloads; "": shown in place
+    char location[256];               // "" or an address, for 201 and redirects
+    int retry_after;
+    bool immutable;                   // never changes: exact bytes of statements, assets named by their digest
+};
+// 0, or negative for what the server could not do: ERR_MISSING becomes 404, ERR_INPUT 400, ERR_DATABASE 503, all else 500.
+// On an error the answer's body is thrown away and a problem is sent: JSON below /api, a page elsewhere.
+typedef int handler(const struct request *, struct answer *);
+// A handler's way to refuse: fills status, type and body.
+void answer_problem(struct answer *, enum problem, const char *detail, const struct findings *);
+
+struct server;
+struct server_settings {
+    const char *listen;              // what server_listen was asked for: "127.0.0.1:8080", "[::1]:0"; port 0: a free one
+    struct store *store;
+    int threads;                     // 2
+    int connections, per_address;    // 512, 32; per_address 0: no limit (behind a proxy all come from one)
+    int read_seconds;                // a head must have arrived within: 5; its body within as long again
+    int64_t submissions_per_hour;    // only to publish it (GET /api/v1); the store holds to it
+    void (*fault)(const char *sentence);  // what became a 500 or 503, for the operator; from any thread; may be NULL
+};
+// The socket comes first, so that an address in use is known before a record is made. server_start takes it over, also when
+// it fails.
+int server_listen(const char *listen_at, int *listening) MUST_CHECK;
+int server_start(const struct server_settings *, int listening, struct server **) MUST_CHECK;
+int server_port(const struct server *);
+void server_stop(struct server *);   // no new connections; what is under way ends (at most 10 s); then frees
+
+#endif

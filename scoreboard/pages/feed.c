@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// News as Atom (RFC 4287). Names of entries are tag addresses (RFC 4151), so that they stay when a server moves, and name
+// board, rank and source, so that they stay when its boards are rebuilt. `updated` is the acceptance: an amendment changes
+// no word of an entry here. Links are relative to the feed's own address.
+// Workload: readers that ask every hour. Cost: one query for the newest rows.
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "scoreboard/pages/page.h"
+#include "scoreboard/http/routes.h"
+
+enum { FEED_ENTRIES = 50 };
+
+static void moment(struct text *out, int64_t unix_ms)
+{
+    time_t seconds = (time_t)(unix_ms / 1000);
+    struct tm day;
+    char words[40] = "1970-01-01T00:00:00Z";
+    if (gmtime_r(&seconds, &day) != NULL) strftime(words, sizeof words, "%Y-%m-%dT%H:%M:%SZ", &day);
+    html_add(out, "%s", words);
+}
+
+static void one(struct page *page, const struct entry *entry, const char *origin)
+{
+    struct text *out = page->out;
+    char value[BOARD_VALUE];
+    html_add(out,
+             "<entry><title>%s, %s: %s by %s</title><id>tag:%s,2026:%s/%s/%s/%s</id><link rel=\"alternate\" "
+             "href=\"%s\"/><updated>",
+             page_task_title(entry->contest), board_title(entry->board), board_value(entry->board, entry->value, value),
+             entry->author, origin, entry->contest, board_word(entry->board), rank_word(entry->order),
+             html_part(&page->arena, entry->source), page_entry_address(&page->arena, entry));
+    moment(out, entry->accepted_ms);
+    html_add(out,
+             "</updated><author><name>%s</name></author><content type=\"text\">Place %lld (%s). %s on %s, %s. Trust: "
+             "%s, %s.</content></entry>\n",
+             *entry->author ? entry->author : "not named", (long long)entry->rank,
+             entry->order == RANK_GROUP ? "groups" : "single runs", entry->model,
+             *entry->hardware ? entry->hardware : "hardware not named",
+             *entry->framework ? entry->framework : "framework not named", trust_title(entry->trust),
+             trust_what(entry->trust));
+}
+
+static int write_feed(struct page *page, const struct contest *contest)
+{
+    struct entries newest;
+    struct totals totals;
+    TRY(store_newest(page->reader, contest, FEED_ENTRIES, &page->arena, &newest));
+    TRY(store_totals(page->reader, &totals));
+    const char *origin = page->request->store != NULL ? store_origin(page->request->store) : "dawn";
+    const char *name = contest != NULL ? contest->title : "all boards";
+    const char *self = contest != NULL ? arena_text(&page->arena, "/boards/%s/feed.atom", contest->name) : "/feed.atom";
+    html_add(
+        page->out,
+        "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\"><title>DAWN "
+        "scoreboard %s: %s%s</title>"
+        "<id>tag:%s,2026:feed/%s</id><link rel=\"self\" href=\"%s\"/><link rel=\"alternate\" href=\"%s%s\"/><updated>",
+        origin, name, contest != NULL && contest->synthetic ? " (demonstration, no results)" : "", origin,
+        contest != NULL ? contest->name : "all", self, contest != NULL ? "/boards/" : "/",
+        contest != NULL ? contest->name : "");
+    moment(page->out, newest.count > 0 ? newest.at[0].accepted_ms : totals.newest_ms);
+    html_add(page->out, "</updated>\n");
+    for (int i = 0; i < newest.count; i++) one(page, &newest.at[i], origin);
+    html_add(page->out, "</feed>\n");
+    return 0;
+}
+
+static int show_all(struct page *page)
+{
+    return write_feed(page, NULL);
+}
+
+static int show_task(struct page *page)
+{
+    const struct contest *contest;
+    TRY(page_contest(page->request, &contest));
+    return write_feed(page, contest);
+}
+
+int page_feed(const struct request *request, struct answer *answer)
+{
+    answer->type = "application/atom+xml; charset=utf-8";
+    return page_make(request, answer, show_all);
+}
+
+int page_task_feed(const struct request *request, struct answer *answer)
+{
+    answer->type = "application/atom+xml; charset=utf-8";
+    return page_make(request, answer, show_task);
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all pages share: frame, breadcrumbs, small figures, rows of entries. Pages work without script and without
+// inline style; text of strangers stands in <bdi>.
+#ifndef DAWN_SCOREBOARD_PAGE_H
+#define DAWN_SCOREBOARD_PAGE_H
+
+#include "scoreboard/pages/html.h"
+#include "scoreboard/http/server.h"
+
+struct page {
+    const struct request *request;  // NULL on a page about a problem
+    struct reader *reader;
+    struct text *out;               // the answer's body
+    struct arena arena;             // lives as long as the request
+    int tables;                     // of the page so far, for their names
+};
+// A handler's body: gathers first, writes then, so that a failure leaves no half page. page_make lends it an arena.
+typedef int page_show(struct page *);
+int page_make(const struct request *, struct answer *, page_show *) MUST_CHECK;
+
+// Ways up, outermost first; then the page itself: by a label without address, else by its title. `crumbs` may be NULL.
+struct crumb {
+    const char *label, *address;
+};
+void page_begin(struct page *, const char *title, const char *about, const struct crumb *crumbs);
+void page_end(struct page *);
+// The whole answer for what went wrong: status and a page that says so. `detail` may be NULL.
+void page_problem(enum problem, const char *detail, struct answer *);
+
+// Small things.
+void page_badge(struct text *, enum trust);             // word and shape
+void page_moment(struct text *, int64_t unix_ms);       // date and time, UTC
+void page_day(struct text *, const char *date);
+void page_value(struct text *, enum board, double value);
+void page_figure(struct text *, enum board, double value);  // where page_figure_name is its header: without "per 10,000"
+const char *page_figure_name(enum board);               // "Time", "Cost of 10,000"
+void page_score(struct text *, const struct contest *, double share);  // "94.02%", "0.7612" for F1
+char *page_score_text(const struct contest *, double share, char into[TEXT_FIGURE]);
+void page_span(struct text *, int64_t ns);               // as board_value shows a time
+void page_money(struct text *, double usd);             // "not known" when negative
+// "<b>1</b> group", "<b>12</b> groups".
+void page_count(struct text *, int64_t count, const char *one, const char *many);
+void page_person_link(struct page *, const char *handle);  // "": the server, which revokes keys
+void page_command(struct page *, const char *id, const char *commands);  // with a copy button for those with script
+void page_note(struct text *, const char *kind, const char *title, const char *sentence);  // kind: "demo", "warn", "info"
+void page_demo_note(struct page *, const struct contest *);  // on everything of the demonstration
+const char *page_task_title(const char *name);          // "CIFAR10" for "cifar10"; the name itself where there is none
+
+// A small table in a region that scrolls, up to its <thead>; the caption names both. "</table></div>" ends it.
+void page_open_table(struct page *, const char *class, const char *caption);
+
+// An entry of a bar of tabs; `here`: it is the one shown.
+void page_tab(struct page *, const char *address, const char *label, bool here);
+// A board, seen as a table, as history, against cost, as a file. Every address has the filter's whole query.
+enum view { VIEW_BOARD, VIEW_HISTORY, VIEW_PARETO, VIEW_CSV, VIEW_JSON };
+const char *page_view_address(struct arena *, enum view, const struct filter *);
+void page_rank_tabs(struct page *, enum view, const struct filter *here);  // single runs or groups
+
+// ---- page_rows.c: entries of boards
+const char *page_entry_address(struct arena *, const struct entry *);  // of the run, group or import
+const char *page_entry_name(struct arena *, const struct entry *);     // "run 12", "group 4f2a...", "resnet in the archive"
+enum rows {
+    ROWS_BEST,    // of one board: place, value, who, what, trust
+    ROWS_PLACES,  // of several: board, place, value, date
+    ROWS_NEWEST,  // of several: board, value, who, date
+};
+void page_rows(struct page *, const struct entries *, enum rows, const char *caption);
+// Cells of other small tables of entries: a value that leads to its entry; model, author, hardware, trust. And their head,
+// from pairs of class and label.
+void page_row_value(struct page *, const struct entry *);
+void page_row_names(struct page *, const struct entry *);
+void page_row_heads(struct page *, const char *const *heads);
+const char *page_sort_name(const struct filter *, enum sort);  // the header of the column a board is sorted by
+// A board's table: every column, sorted as the filter says. `best`: of the whole board, for comparison; 0: not known.
+void page_board_table(struct page *, const struct filter *, const struct entries *, double best);
+// Why nothing can ever stand on a board, as a sentence; NULL where something can.
+const char *page_never(const struct contest *, enum board, enum rank);
+void page_how_to_be_first(struct page *, const struct filter *);  // of an empty board
+void page_bests(struct page *, const struct contest *, struct entry *best[BOARDS][RANKS]);
+int page_find_bests(struct page *, const struct contest *, struct entry *best[BOARDS][RANKS]) MUST_CHECK;
+
+// The contest and board a path names; ERR_MISSING with a sentence.
+int page_contest(const struct request *, const struct contest **) MUST_CHECK;
+int page_filter(const struct request *, struct filter *) MUST_CHECK;  // contest, board and query
+
+#endif

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// An entry of DAWNBench's archive: what it said, in its own bytes, and what was odd about it.
+#include <stdio.h>
+#include <string.h>
+
+#include "scoreboard/dawnbench/dawnbench.h"
+#include "scoreboard/pages/page_run.h"
+#include "scoreboard/http/routes.h"
+
+static const struct contest *contest_titled(const char *title)
+{
+    int count;
+    const struct contest *table = contest_table(&count);
+    for (int i = 0; i < count; i++)
+        if (strcmp(table[i].title, title) == 0) return &table[i];
+    return NULL;
+}
+
+static void facts(struct page *page, const struct dawnbench_entry *entry)
+{
+    const char *rows[][2] = {{"Author", entry->author},
+                             {"Model", entry->model},
+                             {"Hardware", entry->hardware},
+                             {"Framework", entry->framework}};
+    html_add(page->out, "<dl class=\"facts\">");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (*rows[i][1]) html_add(page->out, "<div><dt>%s</dt><dd><bdi>%s</bdi></dd></div>", rows[i][0], rows[i][1]);
+    html_add(page->out, "<div><dt>Date</dt><dd>");
+    page_day(page->out, entry->date);
+    html_add(page->out, "</dd></div>");
+    if (*entry->code_url) {
+        html_add(page->out, "<div><dt>Code</dt><dd>");
+        html_link(page->out, entry->code_url, entry->code_url);
+        html_add(page->out, "</dd></div>");
+    }
+    if (entry->cost_per_hour >= 0)
+        html_add(page->out, "<div><dt>Price</dt><dd>$%.4g an hour</dd></div>", entry->cost_per_hour);
+    if (entry->latency_ms >= 0)
+        html_add(page->out, "<div><dt>Latency</dt><dd>%.4g ms an item</dd></div>", entry->latency_ms);
+    if (entry->score >= 0) {
+        html_add(page->out, "<div><dt>Score</dt><dd>");
+        page_score(page->out, entry->contest, entry->score);
+        html_add(page->out, "</dd></div>");
+    }
+    html_add(page->out, "</dl>\n");
+}
+
+static void curve_table(struct page *page, const struct dawnbench_entry *entry)
+{
+    html_add(page->out,
+             "<details><summary>The curve as a table</summary><div class=\"scroll\" role=\"region\" aria-label=\"The "
+             "curve\" tabindex=\"0\"><table class=\"small\">"
+             "<caption>As the file has it</caption><thead><tr><th scope=\"col\">Epoch</th><th "
+             "scope=\"col\">Hours</th><th scope=\"col\">%s</th></tr></thead><tbody>\n",
+             entry->contest->metric_title);
+    for (int i = 0; i < entry->point_count; i++)
+        html_add(page->out, "<tr><th scope=\"row\">%.6g</th><td>%.6g</td><td>%.6g</td></tr>\n", entry->points[i].epoch,
+                 entry->points[i].hours, entry->points[i].score);
+    html_add(page->out, "</tbody></table></div></details>\n");
+}
+
+static void curve(struct page *page, const struct dawnbench_entry *entry)
+{
+    if (entry->point_count == 0) return;
+    struct chart_point *at = arena_alloc(&page->arena, (size_t)entry->point_count * sizeof *at);
+    for (int i = 0; i < entry->point_count; i++) {
+        at[i] = (struct chart_point){entry->points[i].hours * 3600, entry->points[i].score, NULL};
+        if (entry->point_count <= 200)
+            at[i].what = arena_text(&page->arena, "epoch %.4g: %.4g after %.4g h", entry->points[i].epoch, at[i].y,
+                                    entry->points[i].hours);
+    }
+    struct chart_series series = {
+        .label = "score", .at = at, .count = entry->point_count, .marks = entry->point_count <= 80};
+    struct chart_level target = {shown_score(entry->contest, (double)entry->contest->target_micro[0] / 1e6), "target"};
+    struct chart chart = {.id = "c-curve",
+                          .title = "Score over time, as the file has it",
+                          .about = arena_text(&page->arena, "%d rows.", entry->point_count),
+                          .x = {"time (classic)", CHART_SECONDS, NULL},
+                          .y = shown_axis(entry->contest),
+                          .series = &series,
+                          .series_count = 1,
+                          .levels = &target,
+                          .level_count = 1};
+    html_add(page->out, "<h2>Curve</h2>");
+    chart_draw(page->out, &chart);
+    curve_table(page, entry);
+}
+
+static void bytes(struct page *page, const char *title, const char *text)
+{
+    if (*text == 0) return;
+    html_add(page->out,
+             "<details><summary>%s</summary><pre class=\"wrap\" tabindex=\"0\" role=\"region\" "
+             "aria-label=\"%s\"><code>%s</code></pre></details>\n",
+             title, title, text);
+}
+
+static void quirks(struct page *page, const char *lines)
+{
+    html_add(page->out, "<h2>What was odd about it</h2>");
+    if (*lines == 0) {
+        html_add(page->out, "<p>Nothing: the files are as the format asks.</p>");
+        return;
+    }
+    html_add(page->out, "<ul>");
+    while (*lines) {
+        int length = (int)strcspn(lines, "\n");
+        if (length > 0) html_add(page->out, "<li><bdi>%.*s</bdi></li>", length, lines);
+        lines += length + (lines[length] == '\n');
+    }
+    html_add(page->out, "</ul>\n");
+}
+
+static void write_page(struct page *page, const struct imported *imported, const struct contest *contest,
+                       const struct dawnbench_entry *entry, const struct entries *places)
+{
+    const char *title = *entry->model ? entry->model : imported->stem;
+    page_begin(page, title, "An entry of DAWNBench's archive",
+               (const struct crumb[]){{contest->title, arena_text(&page->arena, "/boards/%s", contest->name)}, {0}});
+    html_add(page->out, "<p class=\"over\">%s, DAWNBench's archive: <bdi>%s</bdi></p><h1><bdi>%s</bdi></h1>\n",
+             contest->title, imported->source, title);
+    html_add(page->out, "<p>");
+    page_badge(page->out, TRUST_IMPORTED);
+    html_add(page->out, ": %s.</p>\n", trust_what(TRUST_IMPORTED));
+    facts(page, entry);
+    if (places->count > 0)
+        page_rows(page, places, ROWS_PLACES, "Where it stands");
+    else
+        page_note(page->out, "info", "On no board.",
+                  "It does not meet the target, or names neither a time, a latency nor a cost.");
+    curve(page, entry);
+    quirks(page, imported->quirks);
+    html_add(page->out, "<h2>The files</h2><p>As they came, e-mail addresses taken out.</p>");
+    bytes(page, "The JSON file", imported->json);
+    bytes(page, "The TSV file", imported->tsv);
+    page_end(page);
+}
+
+static int show(struct page *page)
+{
+    const char *const *word = page->request->word;
+    const struct contest *contest = contest_titled(word[0]);
+    struct imported imported;
+    struct entries places;
+    struct dawnbench_entry *entry;
+    const char *source = arena_text(&page->arena, "%s/%s/%s", word[0], word[1], word[2]);
+    if (contest == NULL) return fail(ERR_MISSING, "there is no task \"%.60s\" in the archive", word[0]);
+    TRY(store_imported(page->reader, source, &page->arena, &imported));
+    TRY(store_entries_of(page->reader, source, &page->arena, &places));
+    bool training = strcmp(imported.kind, "train") == 0;
+    TRY(dawnbench_read(contest, training, imported.stem, imported.json, strlen(imported.json),
+                       training ? imported.tsv : NULL, training ? strlen(imported.tsv) : 0, &entry));
+    write_page(page, &imported, contest, entry, &places);
+    dawnbench_free(entry);
+    return 0;
+}
+
+int page_archive(const struct request *request, struct answer *answer)
+{
+    return page_make(request, answer, show);
+}

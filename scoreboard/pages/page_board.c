@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// A board: what is counted, a filter, the table, ways on. All its state is in the address.
+// Workload: the page most people look at longest. Cost: a query for the rows, one for the facets, one for the best.
+#include <stdio.h>
+
+#include "scoreboard/pages/page_form.h"
+#include "scoreboard/http/routes.h"
+
+static void tabs(struct page *page, const struct filter *filter)
+{
+    struct filter other = *filter;
+    other.cursor[0] = 0;
+    html_add(page->out, "<nav class=\"tabs\" aria-label=\"Boards of %s\"><ul>", filter->contest->title);
+    for (int i = 0; i < BOARDS; i++) {
+        other.board = (enum board)i;
+        page_tab(page, page_view_address(&page->arena, VIEW_BOARD, &other), board_title(other.board),
+                 other.board == filter->board);
+    }
+    html_add(page->out, "</ul></nav>\n");
+    page_rank_tabs(page, VIEW_BOARD, filter);
+}
+
+// Time against cost is a matter of training.
+static void ways_on(struct page *page, const struct filter *filter)
+{
+    struct filter plain = *filter;
+    plain.cursor[0] = 0;
+    html_add(page->out, "<p class=\"links\"><a href=\"%s\">History of the record</a> ",
+             page_view_address(&page->arena, VIEW_HISTORY, &plain));
+    if (filter->board == BOARD_TRAINING_TIME || filter->board == BOARD_TRAINING_COST)
+        html_add(page->out, "<a href=\"%s\">Time against cost</a> ", page_view_address(&page->arena, VIEW_PARETO, &plain));
+    html_add(page->out, "<a href=\"%s\">CSV</a> <a href=\"%s\">JSON</a> <a href=\"/boards/%s/feed.atom\">Atom</a></p>\n",
+             page_view_address(&page->arena, VIEW_CSV, &plain), page_view_address(&page->arena, VIEW_JSON, &plain),
+             filter->contest->name);
+}
+
+static void pages(struct page *page, const struct filter *filter, const struct entries *entries)
+{
+    if (entries->next == NULL && filter->cursor[0] == 0) return;
+    html_add(page->out, "<nav class=\"pages\" aria-label=\"Pages\"><ul><li>%lld to %lld of %lld</li>",
+             (long long)entries->before + 1, (long long)entries->before + entries->count, (long long)entries->total);
+    struct filter other = *filter;
+    if (filter->cursor[0] != 0) {
+        other.cursor[0] = 0;
+        html_add(page->out, "<li><a class=\"button plain\" href=\"%s\" data-page=\"first\">First page</a></li>",
+                 page_view_address(&page->arena, VIEW_BOARD, &other));
+    }
+    if (entries->next != NULL) {
+        snprintf(other.cursor, sizeof other.cursor, "%s", entries->next);
+        html_add(page->out, "<li><a class=\"button\" href=\"%s\" rel=\"next\" data-page=\"next\">Next page</a></li>",
+                 page_view_address(&page->arena, VIEW_BOARD, &other));
+    }
+    html_add(page->out, "</ul></nav>\n");
+}
+
+// The best of the whole board: on this page already, or asked for.
+static int find_best(struct page *page, const struct filter *filter, const struct entries *entries, double *best)
+{
+    for (int i = 0; i < entries->count; i++) {
+        if (entries->at[i].rank != 1) continue;
+        *best = entries->at[i].value;
+        return 0;
+    }
+    struct filter first = {.contest = filter->contest,
+                           .board = filter->board,
+                           .rank = filter->rank,
+                           .limit = 1,
+                           .target_micro = filter->target_micro};
+    struct entries found;
+    TRY(store_entries(page->reader, &first, &page->arena, &found));
+    *best = found.count > 0 ? found.at[0].value : 0;
+    return 0;
+}
+
+static int show(struct page *page)
+{
+    struct filter filter;
+    struct entries entries;
+    struct facets facets = {0};
+    double best = 0;
+    TRY(page_filter(page->request, &filter));
+    TRY(store_entries(page->reader, &filter, &page->arena, &entries));
+    TRY(store_facets(page->reader, filter.contest, filter.board, filter.rank, &page->arena, &facets));
+    TRY(find_best(page, &filter, &entries, &best));
+
+    const char *title = board_title(filter.board);
+    page_begin(
+        page, arena_text(&page->arena, "%s, %s", filter.contest->title, title), board_counts(filter.board, filter.rank),
+        (const struct crumb[]){{filter.contest->title, arena_text(&page->arena, "/boards/%s", filter.contest->name)},
+                               {title, NULL}});
+    html_add(page->out, "<h1>%s: %s</h1>", filter.contest->title, title);
+    page_demo_note(page, filter.contest);
+    tabs(page, &filter);
+    html_add(page->out, "<p class=\"lead\">%s Less is better.</p>\n", board_counts(filter.board, filter.rank));
+    ways_on(page, &filter);
+    int active = page_form_active(&filter);
+    if (entries.total > 0 || active > 0) page_form(page, &filter, &facets);
+    html_add(page->out, "<section id=\"board\" aria-label=\"Entries\">\n");
+    page_form_chips(page, VIEW_BOARD, &filter);
+    if (entries.count > 0)
+        page_board_table(page, &filter, &entries, best);
+    else if (active > 0)
+        page_form_nothing(page, VIEW_BOARD, &filter);
+    else
+        page_how_to_be_first(page, &filter);
+    pages(page, &filter, &entries);
+    html_add(page->out, "</section>\n");
+    page_end(page);
+    return 0;
+}
+
+int page_board(const struct request *request, struct answer *answer)
+{
+    return page_make(request, answer, show);
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// A group: its runs, the missing ones too, and the verdict with the statistics it rests on.
+#include <stdio.h>
+#include <string.h>
+
+#include "scoreboard/pages/page_run.h"
+#include "scoreboard/rank/ranking.h"
+#include "scoreboard/http/routes.h"
+
+enum { GROUP_SHOWN = 1000 };
+struct gathered {
+    struct shown *runs;
+    const struct statement **counting;  // of those that still count, by index
+    int count, counted, planned;
+    struct group_facts facts;
+    struct entries places;
+};
+
+static int gather(struct page *page, const char *nonce, struct gathered *g)
+{
+    struct stored *stored;
+    TRY(store_group(page->reader, nonce, &page->arena, &stored, &g->count, &g->planned));
+    if (g->count == 0) return fail(ERR_MISSING, "there is no group %.40s here", nonce);
+    TRY(store_entries_of(page->reader, arena_text(&page->arena, "group %s", nonce), &page->arena, &g->places));
+    g->runs = arena_alloc(&page->arena, (size_t)g->count * sizeof *g->runs);
+    g->counting = arena_alloc(&page->arena, (size_t)g->count * sizeof *g->counting);
+    int kept = g->count;
+    g->count = 0;
+    for (int i = 0; i < kept; i++) {
+        struct shown *shown = &g->runs[g->count];
+        *shown = (struct shown){.stored = stored[i]};
+        TRY(store_group_run(page->reader, stored[i].sequence, &shown->statement));
+        g->count++;
+        shown->contest = ranking_contest(shown->statement.json);
+        if (stored[i].withdrawn == 0) g->counting[g->counted++] = &shown->statement;
+    }
+    struct ranked rows[BOARDS];
+    ranking_of_group(g->counting, g->counted, g->planned, &page->arena, &g->facts, rows);
+    return 0;
+}
+
+static void verdict(struct page *page, const struct gathered *g)
+{
+    const struct group_facts *facts = &g->facts;
+    const struct contest *contest = g->runs[0].contest;
+    html_add(page->out, "<p class=\"note %s\"><strong>%s</strong> %s.</p>\n", facts->official ? "good" : "warn",
+             facts->official ? "Official:" : "Not official:", group_verdict_sentence(facts->verdict));
+    bool self = false;
+    for (int i = 0; i < g->count; i++) self = self || strcmp(shown_text(&g->runs[i], "evaluated_by"), "self") == 0;
+    if (self)
+        page_note(page->out, "warn", "Self-evaluated.",
+                  "The programs that were trained reported their own scores. Such a group is never audited.");
+    html_add(page->out,
+             "<dl class=\"headline\"><div><dt>Runs<small>with a result, of those announced</small></dt><dd>%d of "
+             "%d</dd></div><div><dt>Mean time"
+             "<small>end-to-end, whole schedule</small></dt><dd>",
+             facts->finished, facts->planned);
+    page_value(page->out, BOARD_TRAINING_TIME, facts->seconds.mean);
+    html_add(page->out, "</dd></div><div><dt>Mean score<small>%s, of the last evaluations</small></dt><dd>",
+             shown_axis(contest).title);
+    page_score(page->out, contest, facts->accuracy.mean);
+    html_add(page->out, "</dd></div><div><dt>p<small>one-sided t-test above the target</small></dt><dd>");
+    if (facts->finished > 1)
+        html_add(page->out, "%.3g", facts->p);
+    else
+        html_add(page->out, "-");
+    html_add(page->out, "</dd></div></dl>\n");
+}
+
+static void statistics(struct page *page, const struct gathered *g)
+{
+    const struct contest *contest = g->runs[0].contest;
+    const struct group_mean *s = &g->facts.seconds, *a = &g->facts.accuracy;
+    const char *unit = contest_is_share(contest) ? "" : "%";
+    if (g->facts.finished < 2) return;
+    html_add(page->out,
+             "<div class=\"scroll\" role=\"region\" aria-label=\"Statistics\" tabindex=\"0\"><table "
+             "class=\"small\"><caption>Statistics over %d runs (Student's t; the "
+             "standard deviation is that of the sample)</caption><thead><tr><th scope=\"col\">Figure</th><th "
+             "scope=\"col\">Mean</th><th scope=\"col\">Standard deviation</th>"
+             "<th scope=\"col\">95%% interval of the mean</th></tr></thead><tbody><tr><th "
+             "scope=\"row\">Time</th><td>%.3f s</td><td>%.3f s</td>"
+             "<td>%.3f to %.3f s</td></tr><tr><th scope=\"row\">Score, %s</th><td>%.4f%s</td><td>%.4f%s</td><td>%.4f "
+             "to %.4f%s</td></tr></tbody></table></div>\n",
+             g->facts.finished, s->mean, s->sigma, s->low, s->high, shown_axis(contest).title,
+             shown_score(contest, a->mean), unit, shown_score(contest, a->sigma), unit, shown_score(contest, a->low),
+             shown_score(contest, a->high), unit);
+}
+
+static const struct shown *run_with_index(const struct gathered *g, int64_t index)
+{
+    for (int i = 0; i < g->count; i++)
+        if (shown_int(&g->runs[i], "group.index") == index) return &g->runs[i];
+    return NULL;
+}
+
+static int64_t duration(const struct shown *run)
+{
+    const json_t *segments = canonical_at(run->statement.json, "segments");
+    size_t count = json_array_size(segments);
+    return count > 0 ? canonical_int(json_array_get(segments, count - 1), "end_ns") : 0;
+}
+
+static void run_row(struct page *page, const struct shown *run, int64_t index)
+{
+    if (run == NULL) {
+        html_add(page->out,
+                 "<tr class=\"missing\"><th scope=\"row\">%lld</th><td colspan=\"5\">announced, and not reported: it "
+                 "counts as failed</td></tr>\n",
+                 (long long)index);
+        return;
+    }
+    int64_t last = shown_last_k(run);
+    html_add(page->out, "<tr><th scope=\"row\">%lld</th><td><a href=\"/runs/%lld\">Run %lld</a></td><td>%lld</td><td>",
+             (long long)index, (long long)run->stored.sequence, (long long)run->stored.sequence,
+             (long long)shown_int(run, "seed"));
+    page_span(page->out, duration(run));
+    html_add(page->out, "</td><td>");
+    page_score(page->out, run->contest, last < 0 ? -1 : shown_share(run, last));
+    html_add(page->out, "</td><td>%s</td></tr>\n",
+             run->stored.withdrawn > 0 ? "withdrawn" : shown_text(run, "status"));
+}
+
+static void runs_table(struct page *page, const struct gathered *g)
+{
+    html_add(page->out, "<div class=\"scroll\" role=\"region\" aria-label=\"Runs\" tabindex=\"0\"><table "
+                        "class=\"small\"><caption>Every announced run</caption><thead><tr><th scope=\"col\">Number</th>"
+                        "<th scope=\"col\">Run</th><th scope=\"col\">Seed</th><th scope=\"col\">Whole schedule</th><th "
+                        "scope=\"col\">Last evaluation</th><th scope=\"col\">State</th></tr></thead><tbody>\n");
+    for (int64_t i = 1; i <= g->planned && i <= GROUP_SHOWN; i++) run_row(page, run_with_index(g, i), i);
+    html_add(page->out, "</tbody></table></div>\n");
+}
+
+static void number_label(double value, char into[CHART_LABEL])
+{
+    snprintf(into, CHART_LABEL, "%.4g", value);
+}
+
+static void runs_chart(struct page *page, const struct gathered *g)
+{
+    struct chart_point *at = arena_alloc(&page->arena, (size_t)(g->count + 1) * sizeof *at);
+    int count = 0;
+    const struct contest *contest = g->runs[0].contest;
+    for (int64_t i = 1; i <= g->planned && i <= GROUP_SHOWN && count < g->count; i++) {
+        const struct shown *run = run_with_index(g, i);
+        int64_t last = run != NULL ? shown_last_k(run) : -1;
+        if (last < 0) continue;
+        double share = shown_share(run, last);
+        char words[TEXT_FIGURE];
+        at[count++] = (struct chart_point){(double)i, shown_score(contest, share),
+                                           arena_text(&page->arena, "run %lld of the group: %s", (long long)i,
+                                                      page_score_text(contest, share, words))};
+    }
+    if (count == 0) return;
+    struct chart_series series = {
+        .label = "last evaluation", .at = at, .count = count, .line = CHART_NONE, .marks = true};
+    struct chart_level lines[] = {{shown_target(&g->runs[0]), "target"},
+                                  {shown_score(contest, g->facts.accuracy.mean), "mean"}};
+    struct chart chart = {.id = "c-group",
+                          .title = "Last evaluation of each run",
+                          .about = arena_text(&page->arena, "%d runs, with the target and their mean as lines.", count),
+                          .x = {"number of the run", CHART_WHOLE, number_label},
+                          .y = shown_axis(contest),
+                          .series = &series,
+                          .series_count = 1,
+                          .levels = lines,
+                          .level_count = count > 1 ? 2 : 1};
+    chart_draw(page->out, &chart);
+}
+
+static void write_page(struct page *page, const struct gathered *g)
+{
+    const struct shown *first = &g->runs[0];
+    const char *nonce = page->request->word[0];
+    shown_begin(page, first, arena_text(&page->arena, "group %.8s", nonce),
+                "A group of runs, announced before the first began");
+    page_demo_note(page, first->contest);
+    verdict(page, g);
+    html_add(page->out, "<dl class=\"facts\"><div><dt>Author</dt><dd>");
+    page_person_link(page, first->stored.handle);
+    html_add(page->out,
+             "</dd></div><div><dt>Model</dt><dd><bdi>%s</bdi></dd></div><div><dt>Hardware</dt><dd><bdi>%s</bdi></dd></"
+             "div><div><dt>Announced</dt><dd>",
+             shown_text(first, "model.name"), shown_hardware(page, first));
+    page_moment(page->out, shown_int(first, "group.announced_ms"));
+    html_add(page->out, "</dd></div><div><dt>Name</dt><dd><span class=\"digest\">%s</span></dd></div></dl>\n", nonce);
+    if (g->places.count > 0) page_rows(page, &g->places, ROWS_PLACES, "Where it stands");
+    html_add(page->out, "<h2>Runs</h2>\n");
+    runs_chart(page, g);
+    runs_table(page, g);
+    statistics(page, g);
+    html_add(page->out,
+             "<p class=\"links\"><a href=\"/api/v1/groups/%s\">JSON</a> <a "
+             "href=\"/rules#groups-the-official-result\">Rules of groups</a></p>\n",
+             html_part(&page->arena, nonce));
+    page_end(page);
+}
+
+static int show(struct page *page)
+{
+    struct gathered g = {0};
+    int rc = gather(page, page->request->word[0], &g);
+    if (rc == 0) write_page(page, &g);
+    for (int i = 0; i < g.count; i++) statement_free(&g.runs[i].statement);
+    return rc;
+}
+
+int page_group(const struct request *request, struct answer *answer)
+{
+    return page_make(request, answer, show);
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two views of a board as a picture: the history of its record, and time against cost. Each with an equal table.
+// Cost: one query for the history; for the front at most PARETO_MOST rows, page by page.
+#include <math.h>
+#include <stdio.h>
+
+#include "scoreboard/pages/chart.h"
+#include "scoreboard/pages/page_form.h"
+#include "scoreboard/http/routes.h"
+
+enum { PARETO_MOST = 1000 };
+
+static const struct crumb *ways_up(struct page *page, const struct filter *filter, bool board)
+{
+    struct crumb *crumbs = arena_alloc(&page->arena, 3 * sizeof *crumbs);
+    crumbs[0] = (struct crumb){filter->contest->title, arena_text(&page->arena, "/boards/%s", filter->contest->name)};
+    if (board)
+        crumbs[1] =
+            (struct crumb){board_title(filter->board), page_view_address(&page->arena, VIEW_BOARD, filter)};
+    return crumbs;
+}
+
+// ---- history ----------------------------------------------------------------------------------------------------------
+static void dollar_label(double value, char into[CHART_LABEL])
+{
+    snprintf(into, CHART_LABEL, value < 1 ? "$%.2g" : "$%.4g", value);
+}
+
+static void latency_label(double value, char into[CHART_LABEL])
+{
+    snprintf(into, CHART_LABEL, "%.3g ms", value);
+}
+
+static const char *entry_words(struct page *page, const struct entry *entry)
+{
+    char value[BOARD_VALUE];
+    return arena_text(&page->arena, "%s, %s, %s", board_value(entry->board, entry->value, value), entry->author,
+                      entry->date);
+}
+
+static struct chart_axis value_axis(enum board board)
+{
+    static const char *const titles[BOARDS] = {"time (log scale)", "USD (log scale)", "latency (log scale)",
+                                               "USD for 10,000 items (log scale)"};
+    bool cost = board == BOARD_TRAINING_COST || board == BOARD_INFERENCE_COST;
+    return (struct chart_axis){titles[board], board == BOARD_TRAINING_TIME ? CHART_LOG_SECONDS : CHART_LOG,
+                               cost ? dollar_label : latency_label};
+}
+
+static void history_chart(struct page *page, const struct filter *filter, const struct entries *entries)
+{
+    struct chart_point *at = arena_alloc(&page->arena, (size_t)(entries->count + 1) * sizeof *at);
+    double scale = filter->board == BOARD_INFERENCE_COST ? 10000 : 1;
+    for (int i = 0; i < entries->count; i++)
+        at[i] = (struct chart_point){(double)entries->at[i].accepted_ms / 1000, entries->at[i].value * scale,
+                                     entry_words(page, &entries->at[i])};
+    struct chart_series series = {
+        .label = "record", .at = at, .count = entries->count, .line = CHART_STEPS, .marks = true};
+    char first[BOARD_VALUE], last[BOARD_VALUE];
+    const char *about = arena_text(&page->arena, "%d records, from %s to %s.", entries->count,
+                                   board_value(filter->board, entries->at[0].value, first),
+                                   board_value(filter->board, entries->at[entries->count - 1].value, last));
+    struct chart chart = {.id = "c-history",
+                          .title = "The record over time; lower is better",
+                          .about = about,
+                          .x = {"date of acceptance", CHART_DATES, NULL},
+                          .y = value_axis(filter->board),
+                          .series = &series,
+                          .series_count = 1};
+    chart_draw(page->out, &chart);
+}
+
+static void history_table(struct page *page, const struct entries *entries)
+{
+    static const char *const heads[] = {"date", "Accepted", "value", "Record", "number", "Change", "model", "Model",
+                                        "who", "Author", "hardware", "Hardware", "trust", "Trust", NULL};
+    page_open_table(page, "small cards", "The same as a table, newest first");
+    page_row_heads(page, heads);
+    for (int i = entries->count - 1; i >= 0; i--) {
+        const struct entry *entry = &entries->at[i];
+        html_add(page->out, "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\" class=\"date\">");
+        if (entry->sequence > 0)
+            page_moment(page->out, entry->accepted_ms);
+        else
+            page_day(page->out, entry->date);
+        html_add(page->out, "</th>");
+        page_row_value(page, entry);
+        if (i > 0 && entries->at[i - 1].value > 0)
+            html_add(page->out, "<td role=\"cell\" class=\"number\">\xe2\x88\x92%.1f%%</td>",
+                     100 * (1 - entry->value / entries->at[i - 1].value));
+        else
+            html_add(page->out, "<td role=\"cell\" class=\"number\">the first</td>");
+        page_row_names(page, entry);
+        html_add(page->out, "</tr>\n");
+    }
+    html_add(page->out, "</tbody></table></div>\n");
+}
+
+static int show_history(struct page *page)
+{
+    struct filter filter;
+    struct entries entries;
+    TRY(page_filter(page->request, &filter));
+    TRY(store_history(page->reader, &filter, &page->arena, &entries));
+    const char *title = "History of the record";
+    page_begin(page, title,
+               arena_text(&page->arena, "%s, %s: every entry that was the best when it came.", filter.contest->title,
+                          board_title(filter.board)),
+               ways_up(page, &filter, true));
+    html_add(page->out, "<p class=\"over\">%s: %s</p><h1>%s</h1>\n", filter.contest->title, board_title(filter.board),
+             title);
+    page_demo_note(page, filter.contest);
+    page_rank_tabs(page, VIEW_HISTORY, &filter);
+    html_add(page->out, "<p class=\"lead\">Every entry that was the best of the board when it was accepted.</p>\n");
+    int active = page_form_chips(page, VIEW_HISTORY, &filter);
+    if (entries.count > 0) {
+        history_chart(page, &filter, &entries);
+        history_table(page, &entries);
+    } else if (active > 0) {
+        page_form_nothing(page, VIEW_HISTORY, &filter);
+    } else {
+        page_how_to_be_first(page, &filter);
+    }
+    page_end(page);
+    return 0;
+}
+
+int page_history(const struct request *request, struct answer *answer)
+{
+    return page_make(request, answer, show_history);
+}
+
+// ---- time against cost ------------------------------------------------------------------------------------------------
+// Rows of training time, fastest first, that have a cost; so the front is what is cheaper than all before it.
+static int gather(struct page *page, struct filter filter, struct entry **rows, int *count, int *without)
+{
+    *rows = arena_alloc(&page->arena, PARETO_MOST * sizeof **rows);
+    *count = *without = 0;
+    filter.limit = FILTER_LIMIT, filter.sort = SORT_VALUE, filter.descending = false, filter.cursor[0] = 0;
+    for (int seen = 0; seen < PARETO_MOST;) {
+        struct entries entries;
+        TRY(store_entries(page->reader, &filter, &page->arena, &entries));
+        for (int i = 0; i < entries.count && seen < PARETO_MOST; i++, seen++) {
+            if (entries.at[i].cost > 0 && entries.at[i].value > 0)
+                (*rows)[(*count)++] = entries.at[i];
+            else
+                ++*without;
+        }
+        if (entries.next == NULL || entries.count == 0) break;
+        snprintf(filter.cursor, sizeof filter.cursor, "%s", entries.next);
+    }
+    return 0;
+}
+
+static void pareto_table(struct page *page, const struct entry *rows, int count, const bool *front)
+{
+    static const char *const heads[] = {"front", "Front", "value", "Time", "number", "Cost", "model", "Model",
+                                        "who", "Author", "hardware", "Hardware", "trust", "Trust", NULL};
+    page_open_table(page, "small cards", "The same as a table, fastest first; \xe2\x97\x8f marks the front");
+    page_row_heads(page, heads);
+    for (int i = 0; i < count; i++) {
+        html_add(page->out, "<tr role=\"row\"><td role=\"cell\" class=\"front\">");
+        if (front[i]) html_add(page->out, "<span aria-hidden=\"true\">\xe2\x97\x8f</span><span class=\"hidden\">front</span>");
+        html_add(page->out, "</td>");
+        page_row_value(page, &rows[i]);
+        html_add(page->out, "<td role=\"cell\" class=\"number\">");
+        page_money(page->out, rows[i].cost);
+        html_add(page->out, "</td>");
+        page_row_names(page, &rows[i]);
+        html_add(page->out, "</tr>\n");
+    }
+    html_add(page->out, "</tbody></table></div>\n");
+}
+
+static void pareto_chart(struct page *page, const struct entry *rows, int count, bool *front)
+{
+    struct chart_point *all = arena_alloc(&page->arena, (size_t)(count + 1) * sizeof *all);
+    struct chart_point *best = arena_alloc(&page->arena, (size_t)(count + 1) * sizeof *best);
+    int others = 0, kept = 0;
+    double cheapest = INFINITY;
+    for (int i = 0; i < count; i++) {
+        char cost[BOARD_VALUE];
+        struct chart_point point = {rows[i].value, rows[i].cost,
+                                    arena_text(&page->arena, "%s, %s", entry_words(page, &rows[i]),
+                                               board_value(BOARD_TRAINING_COST, rows[i].cost, cost))};
+        front[i] = rows[i].cost < cheapest;
+        if (front[i])
+            best[kept++] = point, cheapest = rows[i].cost;
+        else
+            all[others++] = point;
+    }
+    struct chart_series series[] = {
+        {.label = "other entries", .at = all, .count = others, .line = CHART_NONE, .marks = true, .look = 3},
+        {.label = "the front: nothing is both faster and cheaper",
+         .at = best,
+         .count = kept,
+         .line = CHART_STEPS,
+         .marks = true,
+         .look = 0}};
+    struct chart chart = {
+        .id = "c-pareto",
+        .title = "Training time against cost; lower left is better",
+        .about = arena_text(&page->arena, "%d entries with a price, %d of them on the front.", count, kept),
+        .x = {"training time (log scale)", CHART_LOG_SECONDS, NULL},
+        .y = {"USD (log scale)", CHART_LOG, dollar_label},
+        .series = series,
+        .series_count = 2};
+    chart_draw(page->out, &chart);
+}
+
+static int show_pareto(struct page *page)
+{
+    struct filter filter = {0};
+    struct entry *rows;
+    int count, without;
+    TRY(page_contest(page->request, &filter.contest));
+    filter.board = BOARD_TRAINING_TIME;
+    TRY(filter_read(page->request->query, &filter));
+    TRY(gather(page, filter, &rows, &count, &without));
+    const char *title = "Time against cost";
+    page_begin(page, title, arena_text(&page->arena, "%s: training time against training cost.", filter.contest->title),
+               ways_up(page, &filter, false));
+    html_add(page->out, "<p class=\"over\">%s</p><h1>%s</h1>\n", filter.contest->title, title);
+    page_demo_note(page, filter.contest);
+    page_rank_tabs(page, VIEW_PARETO, &filter);
+    int active = page_form_chips(page, VIEW_PARETO, &filter);
+    if (count > 0) {
+        bool *front = arena_alloc(&page->arena, (size_t)count * sizeof *front);
+        html_add(page->out,
+                 "<p class=\"lead\">What training faster costs: entries of the board of training time whose price is "
+                 "known%s.</p>\n",
+                 without > 0 ? arena_text(&page->arena, " (%d have none)", without) : "");
+        pareto_chart(page, rows, count, front);
+        pareto_table(page, rows, count, front);
+    } else if (without > 0 && active > 0) {
+        html_add(page->out, "<p class=\"empty\">No entry that passes these filters names a price.</p>");
+    } else if (without > 0) {
+        html_add(page->out, "<p class=\"empty\">No entry of this board names a price. Give one with "
+                            "<code>--cost-per-hour</code> or <code>--instance</code>.</p>");
+    } else if (active > 0) {
+        page_form_nothing(page, VIEW_PARETO, &filter);
+    } else {
+        page_how_to_be_first(page, &filter);
+    }
+    page_end(page);
+    return 0;
+}
+
+int page_pareto(const struct request *request, struct answer *answer)
+{
+    return page_make(request, answer, show_pareto);
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// The front page: what this is, the records of every task, what is new, how to take part.
+// Workload: most visits begin here. Cost: eight queries a task, each for one row.
+#include "scoreboard/pages/page.h"
+#include "scoreboard/http/routes.h"
+
+enum { HOME_NEWEST = 8 };
+
+static void totals_line(struct page *page, const struct totals *totals)
+{
+    const struct {
+        int64_t count;
+        const char *one, *many;
+    } parts[] = {{totals->runs, "signed run", "signed runs"},
+                 {totals->groups, "group", "groups"},
+                 {totals->people, "person", "people"},
+                 {totals->imports, "entry of DAWNBench's archive", "entries of DAWNBench's archive"}};
+    html_add(page->out, "<ul class=\"totals\">");
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        html_add(page->out, "<li>");
+        page_count(page->out, parts[i].count, parts[i].one, parts[i].many);
+        html_add(page->out, "</li>");
+    }
+    html_add(page->out, "</ul>");
+}
+
+static void take_part(struct page *page)
+{
+    html_add(page->out, "<section aria-labelledby=\"part\"><h2 id=\"part\">Take part</h2><p>Train, check what would be "
+                        "published, sign it with the "
+                        "SSH key you have (or one that <code>dawn keys new</code> makes), send it. A board ranks "
+                        "within the same second.</p>");
+    page_command(page, "part-commands",
+                 "dawn train cifar10 --data synthetic         # no download: a try for the demonstration board\n"
+                 "dawn submit --dry-run --handle YOUR-NAME    # every check, and what would be shown\n"
+                 "dawn submit --server http://THIS-SITE --handle YOUR-NAME");
+    html_add(page->out, "<p><a class=\"button\" href=\"/submit\">How to submit</a> <a class=\"button plain\" "
+                        "href=\"/rules\">The rules</a></p></section>\n");
+}
+
+static bool any_best(struct entry *best[BOARDS][RANKS])
+{
+    for (int i = 0; i < BOARDS * RANKS; i++)
+        if (best[i / RANKS][i % RANKS] != NULL) return true;
+    return false;
+}
+
+static void empty_contest(struct page *page, const struct contest *contest)
+{
+    html_add(page->out, "<p>No records yet: <a href=\"/submit\">be the first</a>.</p><ul class=\"links\">");
+    for (int i = 0; i < BOARDS; i++)
+        html_add(page->out, "<li><a href=\"/boards/%s/%s\">%s</a></li>", contest->name, board_word((enum board)i),
+                 board_title((enum board)i));
+    html_add(page->out, "</ul>\n");
+}
+
+static int show(struct page *page)
+{
+    int count;
+    const struct contest *contests = contest_table(&count);
+    struct entry *best[CONTESTS_MAX][BOARDS][RANKS];
+    BUG_IF(count > CONTESTS_MAX);
+    for (int i = 0; i < count; i++) TRY(page_find_bests(page, &contests[i], best[i]));
+    struct entries newest;
+    struct totals totals;
+    TRY(store_newest(page->reader, NULL, HOME_NEWEST, &page->arena, &newest));
+    TRY(store_totals(page->reader, &totals));
+
+    page_begin(page, "Boards",
+               "Time and cost to train a model to a fixed accuracy, and how fast it answers: open, signed, checkable.",
+               NULL);
+    html_add(page->out, "<section class=\"hero\"><h1>How long until it has learned?</h1><p class=\"lead\">These boards "
+                        "rank how long, and at what "
+                        "cost, a machine takes to train a model to a stated accuracy, and how fast the trained model "
+                        "answers. Every run is "
+                        "signed, shows its whole curve, and can be checked by anyone; what was copied from DAWNBench's "
+                        "archive is marked.</p>");
+    totals_line(page, &totals);
+    html_add(page->out, "</section>\n");
+    for (int i = 0; i < count; i++) {
+        html_add(page->out,
+                 "<section class=\"contest%s\" aria-labelledby=\"task-%s\"><h2 id=\"task-%s\"><a "
+                 "href=\"/boards/%s\">%s</a></h2><p>%s</p>\n",
+                 contests[i].synthetic ? " demo" : "", contests[i].name, contests[i].name, contests[i].name,
+                 contests[i].title, contests[i].about);
+        page_demo_note(page, &contests[i]);
+        if (any_best(best[i]))
+            page_bests(page, &contests[i], best[i]);
+        else
+            empty_contest(page, &contests[i]);
+        html_add(page->out, "</section>\n");
+    }
+    html_add(page->out, "<section aria-labelledby=\"new\"><h2 id=\"new\">New on the boards</h2>");
+    if (newest.count > 0)
+        page_rows(page, &newest, ROWS_NEWEST, "The newest entries of all boards but the demonstration");
+    else
+        html_add(page->out, "<p class=\"quiet\">Nothing yet.</p>");
+    html_add(page->out, "</section>\n");
+    take_part(page);
+    page_end(page);
+    return 0;
+}
+
+int page_home(const struct request *request, struct answer *answer)
+{
+    return page_make(request, answer, show);
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// A person: the keys a handle had, where its entries stand, what it signed. And the log of everything accepted.
+#include <string.h>
+
+#include "scoreboard/pages/page.h"
+#include "scoreboard/http/routes.h"
+
+enum { LOG_PAGE = 100 };
+
+static void table_head(struct page *page, const char *caption, bool who)
+{
+    page_open_table(page, "small", caption);
+    html_add(page->out, "<thead><tr><th scope=\"col\">Number</th><th scope=\"col\">Accepted</th><th "
+                        "scope=\"col\">Statement</th>");
+    if (who) html_add(page->out, "<th scope=\"col\">Author</th>");
+    html_add(page->out, "<th scope=\"col\">State</th><th scope=\"col\">SHA-256</th></tr></thead><tbody>\n");
+}
+
+static void state_cell(struct page *page, const struct stored *one)
+{
+    if (one->type != STATEMENT_RUN)
+        html_add(page->out, "<td>-</td>");
+    else if (one->withdrawn > 0)
+        html_add(page->out, "<td>withdrawn</td>");
+    else if (one->superseded > 0)
+        html_add(page->out, "<td>superseded</td>");
+    else {
+        html_add(page->out, "<td>");
+        page_badge(page->out, one->trust);
+        html_add(page->out, "</td>");
+    }
+}
+
+static void statements(struct page *page, const struct stored *at, int count, bool who, const char *caption)
+{
+    table_head(page, caption, who);
+    for (int i = 0; i < count; i++) {
+        html_add(page->out, "<tr><th scope=\"row\"><a href=\"/runs/%lld\">%lld</a></th><td>", (long long)at[i].sequence,
+                 (long long)at[i].sequence);
+        page_moment(page->out, at[i].accepted_ms);
+        html_add(page->out, "</td><td>%s</td>", statement_type_name(at[i].type));
+        if (who) {
+            html_add(page->out, "<td>");
+            page_person_link(page, at[i].handle);
+            html_add(page->out, "</td>");
+        }
+        state_cell(page, &at[i]);
+        html_add(page->out, "<td><span class=\"digest\">%.16s</span></td></tr>\n", at[i].digest);
+    }
+    html_add(page->out, "</tbody></table></div>\n");
+}
+
+static void statement_link(struct page *page, int64_t sequence)
+{
+    html_add(page->out, "<a href=\"/runs/%lld\">statement %lld</a>", (long long)sequence, (long long)sequence);
+}
+
+static void one_key(struct page *page, const struct person *person, const struct person_key *key)
+{
+    bool counts = key->revoked_sequence == 0 && key->replaced_sequence == 0;
+    html_add(page->out, "<li><p><span class=\"digest\">%s</span></p><p>%s ", key->id,
+             counts ? "In use since" : "No longer in use: begun with");
+    statement_link(page, key->since_sequence);
+    for (int i = 0; key->replaced_sequence > 0 && i < person->key_count; i++) {
+        if (person->keys[i].since_sequence != key->replaced_sequence) continue;
+        html_add(page->out, "; replaced by <span class=\"digest\">%s</span> (", person->keys[i].id);
+        statement_link(page, key->replaced_sequence);
+        html_add(page->out, ")");
+    }
+    if (key->revoked_sequence > 0) {
+        html_add(page->out, "; <strong>revoked</strong> (");
+        statement_link(page, key->revoked_sequence);
+        html_add(page->out, ")");
+        if (key->revoked_reason != NULL && *key->revoked_reason)
+            html_add(page->out, ": <q><bdi>%s</bdi></q>", key->revoked_reason);
+    }
+    html_add(
+        page->out,
+        "</p><pre class=\"wrap\" tabindex=\"0\" role=\"region\" aria-label=\"Public key\"><code>%s</code></pre></li>\n",
+        key->line);
+}
+
+static int show_person(struct page *page)
+{
+    struct person person;
+    struct entries entries;
+    TRY(store_person(page->reader, page->request->word[0], &page->arena, &person));
+    TRY(store_entries_by(page->reader, person.handle, &page->arena, &entries));
+    page_begin(page, person.handle, "A person on these boards", (const struct crumb[]){{0}});
+    html_add(page->out,
+             "<h1><bdi>%s</bdi></h1><p class=\"lead\">A handle belongs to whoever first signed with it. Who that is, "
+             "no signature says.</p>\n",
+             person.handle);
+    if (entries.count > 0) page_rows(page, &entries, ROWS_PLACES, "On the boards");
+    html_add(page->out, "<h2>Keys</h2><ul class=\"keys\">\n");
+    for (int i = 0; i < person.key_count; i++) one_key(page, &person, &person.keys[i]);
+    html_add(page->out, "</ul><h2>Statements</h2>\n");
+    statements(page, person.statements, person.statement_count, false, "Newest first, at most 200");
+    page_end(page);
+    return 0;
+}
+
+int page_person(const struct request *request, struct answer *answer)
+{
+    return page_make(request, answer, show_person);
+}
+
+// ---- the log ----------------------------------------------------------------------------------------------------------
+static int read_after(const char *query, int64_t *after)
+{
+    *after = -1;
+    if (query == NULL || *query == 0) return 0;
+    if (strncmp(query, "after=", 6) != 0 || text_to_int(query + 6, 0, INT64_MAX, after) < 0)
+        return fail(ERR_INPUT, "the log takes after=NUMBER");
+    return 0;
+}
+
+static int show_log(struct page *page)
+{
+    struct totals totals;
+    struct stored *log;
+    int64_t after;
+    int count;
+    TRY(read_after(page->request->query, &after));
+    TRY(store_totals(page->reader, &totals));
+    if (after < 0) after = totals.statements > LOG_PAGE ? totals.statements - LOG_PAGE : 0;
+    TRY(store_log(page->reader, after, LOG_PAGE, &page->arena, &log, &count));
+    page_begin(page, "Log", "Every accepted statement, in order", (const struct crumb[]){{0}});
+    html_add(page->out,
+             "<h1>Log</h1><p class=\"lead\">Every statement this board accepted, in the order in which it did. Nothing "
+             "is ever taken out; a "
+             "withdrawal is a statement of its own.</p><p>");
+    page_count(page->out, totals.statements, "statement", "statements");
+    html_add(page->out, ": ");
+    page_count(page->out, totals.runs, "run", "runs");
+    html_add(page->out, " alone or in ");
+    page_count(page->out, totals.groups, "group", "groups");
+    html_add(page->out, ", by ");
+    page_count(page->out, totals.people, "person", "people");
+    html_add(page->out, ".</p>\n");
+    for (int i = 0; i < count / 2; i++) {
+        struct stored one = log[i];
+        log[i] = log[count - 1 - i], log[count - 1 - i] = one;
+    }
+    if (count > 0)
+        statements(page, log, count, true, "Newest first");
+    else
+        html_add(page->out, "<p class=\"empty\">Nothing%s yet.</p>", after > 0 ? " after this" : "");
+    html_add(page->out, "<nav class=\"pages\" aria-label=\"Pages\"><ul>");
+    if (after > 0)
+        html_add(page->out, "<li><a class=\"button plain\" href=\"/log?after=%lld\">Earlier</a></li>",
+                 (long long)(after > LOG_PAGE ? after - LOG_PAGE : 0));
+    if (count > 0 && log[0].sequence < totals.statements)
+        html_add(page->out, "<li><a class=\"button plain\" href=\"/log?after=%lld\">Later</a></li>",
+                 (long long)log[0].sequence);
+    html_add(page->out, "<li><a href=\"/api/v1/statements\">JSON</a></li></ul></nav>\n");
+    page_end(page);
+    return 0;
+}
+
+int page_log(const struct request *request, struct answer *answer)
+{
+    return page_make(request, answer, show_log);
+}

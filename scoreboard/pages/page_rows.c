@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entries as tables. On narrow screens a row becomes a card (the stylesheet does it, from data-label), so the roles of a
+// table are written out: some browsers forget them when the display changes. Workload: 200 rows at most a page.
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "scoreboard/pages/page_form.h"
+
+const char *page_entry_address(struct arena *arena, const struct entry *entry)
+{
+    const char *source = entry->source;
+    if (source[0] == '#') return arena_text(arena, "/runs/%s", html_part(arena, source + 1));
+    if (strncmp(source, "group ", 6) == 0) return arena_text(arena, "/groups/%s", html_part(arena, source + 6));
+    // TASK/train|inference/STEM: the stem may hold anything, also a slash in a broken archive.
+    const char *first = strchr(source, '/'), *second = first != NULL ? strchr(first + 1, '/') : NULL;
+    if (second == NULL) return "/";
+    const char *task = arena_text(arena, "%.*s", (int)(first - source), source);
+    const char *kind = arena_text(arena, "%.*s", (int)(second - first - 1), first + 1);
+    return arena_text(arena, "/archive/%s/%s/%s", html_part(arena, task), html_part(arena, kind),
+                      html_part(arena, second + 1));
+}
+
+const char *page_entry_name(struct arena *arena, const struct entry *entry)
+{
+    const char *source = entry->source;
+    if (source[0] == '#') return arena_text(arena, "Run %s", source + 1);
+    if (strncmp(source, "group ", 6) == 0) return arena_text(arena, "Group %.8s", source + 6);
+    return source;
+}
+
+static void author_cell(struct page *page, const struct entry *entry)
+{
+    if (entry->sequence > 0)
+        page_person_link(page, entry->author);
+    else
+        html_add(page->out, "<span class=\"clamp\"><bdi>%s</bdi></span>", *entry->author ? entry->author : "not named");
+    if (*entry->team) html_add(page->out, "<small><bdi>%s</bdi></small>", entry->team);
+}
+
+// What a row says of belief: its level, and whose word the score is.
+static void trust_cell(struct page *page, const struct entry *entry)
+{
+    page_badge(page->out, entry->trust);
+    if (entry->self) html_add(page->out, "<small>self-evaluated</small>");
+}
+
+static void model_cell(struct page *page, const struct entry *entry)
+{
+    html_add(page->out, "<a class=\"clamp\" href=\"%s\"><bdi>%s</bdi></a>", page_entry_address(&page->arena, entry),
+             *entry->model ? entry->model : page_entry_name(&page->arena, entry));
+    if (strcmp(entry->division, "open") == 0) html_add(page->out, "<small>open division</small>");
+    if (*entry->group && entry->runs == 1) html_add(page->out, "<small>of a group</small>");
+}
+
+static void value_cell(struct page *page, const struct entry *entry, double best)
+{
+    html_add(page->out, "<strong>");
+    page_figure(page->out, entry->board, entry->value);
+    html_add(page->out, "</strong>");
+    if (best > 0 && isfinite(entry->value / best) && entry->rank > 1)
+        html_add(page->out, "<small class=\"times\">%.*f \xc3\x97 the best</small>", entry->value / best < 10 ? 2 : 0,
+                 entry->value / best);
+    if (entry->runs < 2) return;
+    html_add(page->out, "<small>95%%: ");
+    page_figure(page->out, entry->board, entry->low);
+    html_add(page->out, " to ");
+    page_figure(page->out, entry->board, entry->high);
+    html_add(page->out, "</small><small>mean of %d runs</small>", entry->runs);
+    if (entry->p >= 0 && entry->p < 0.01)
+        html_add(page->out, "<small title=\"one-sided t-test: their mean score lies above the target\">p &lt; 0.01</small>");
+}
+
+static void cost_cell(struct page *page, const struct entry *entry)
+{
+    bool item = entry->board == BOARD_INFERENCE_LATENCY || entry->board == BOARD_INFERENCE_COST;
+    if (entry->cost < 0)
+        html_add(page->out, "<span class=\"quiet\">-</span>");
+    else
+        page_figure(page->out, item ? BOARD_INFERENCE_COST : BOARD_TRAINING_COST, entry->cost);
+}
+
+static void words_cell(struct page *page, const char *words)
+{
+    if (*words)
+        html_words(page->out, words);
+    else
+        html_add(page->out, "<span class=\"quiet\">-</span>");
+}
+
+// ---- the board's own table --------------------------------------------------------------------------------------------
+struct column {
+    enum sort sort;  // SORTS: not sortable
+    const char *label, *class;
+};
+enum { PLACE, VALUE, MODEL, AUTHOR, HARDWARE, FRAMEWORK, ACCURACY, COST, VIEWS, TRUST_LEVEL, DATE, PICK, COLUMNS };
+static const struct column columns[COLUMNS] = {
+    [PLACE] = {SORTS, "Place", "place"},
+    [VALUE] = {SORT_VALUE, "Value", "value"},
+    [MODEL] = {SORT_MODEL, "Model", "model"},
+    [AUTHOR] = {SORT_AUTHOR, "Author", "who"},
+    [HARDWARE] = {SORT_HARDWARE, "Hardware", "hardware"},
+    [FRAMEWORK] = {SORT_FRAMEWORK, "Framework", "framework"},
+    [ACCURACY] = {SORT_ACCURACY, "Accuracy", "number"},
+    [COST] = {SORT_COST, "Cost", "number"},
+    [VIEWS] = {SORTS, "Views", "number"},
+    [TRUST_LEVEL] = {SORT_TRUST, "Trust", "trust"},
+    [DATE] = {SORT_DATE, "Date", "date"},
+    [PICK] = {SORTS, "Compare", "pick"},
+};
+
+static const char *label_of(const struct filter *filter, int column)
+{
+    if (column == VALUE) return page_figure_name(filter->board);
+    if (column == COST && filter->board == BOARD_INFERENCE_LATENCY) return page_figure_name(BOARD_INFERENCE_COST);
+    if (column == ACCURACY && contest_is_share(filter->contest)) return filter->contest->metric_title;
+    return columns[column].label;
+}
+
+const char *page_sort_name(const struct filter *filter, enum sort sort)
+{
+    for (int i = 0; i < COLUMNS; i++)
+        if (columns[i].sort == sort) return label_of(filter, i);
+    return "Cost";
+}
+
+// A single run can stand beside others; what is in the archive, or is a group, can not.
+static bool can_pick(const struct entry *entry)
+{
+    return entry->sequence > 0 && entry->runs < 2;
+}
+
+// A board of costs needs no second cost, a page of imports no empty views, and one run nothing to be compared with.
+static void choose_columns(const struct filter *filter, const struct entries *entries, bool shown[COLUMNS])
+{
+    int views = 0, picks = 0;
+    for (int i = 0; i < entries->count; i++) views += entries->at[i].views > 0, picks += can_pick(&entries->at[i]);
+    for (int i = 0; i < COLUMNS; i++) shown[i] = true;
+    shown[COST] = filter->board != BOARD_TRAINING_COST && filter->board != BOARD_INFERENCE_COST;
+    shown[VIEWS] = views > 0;
+    shown[PICK] = picks > 1;
+}
+
+// Both directions, of which the stylesheet shows the one in use: a column keeps its width.
+#define SORT_MARK                                                                                                      \
+    "<svg class=\"arrow\" viewBox=\"0 0 8 12\" width=\"9\" height=\"13\" aria-hidden=\"true\"><path class=\"up\" "          \
+    "d=\"M.5 5L4 .5 7.5 5z\"/><path class=\"down\" d=\"M.5 7L4 11.5 7.5 7z\"/></svg>"
+
+static void head(struct page *page, const struct filter *filter, const bool shown[COLUMNS])
+{
+    html_add(page->out, "<thead role=\"rowgroup\"><tr role=\"row\">");
+    for (int i = 0; i < COLUMNS; i++) {
+        if (!shown[i]) continue;
+        const char *label = label_of(filter, i);
+        bool here = columns[i].sort == filter->sort;
+        html_add(page->out, "<th scope=\"col\" role=\"columnheader\" class=\"%s\"", columns[i].class);
+        if (here) html_add(page->out, " aria-sort=\"%s\"", filter->descending ? "descending" : "ascending");
+        if (columns[i].sort == SORTS) {
+            html_add(page->out, "><span class=\"%s\">%s</span></th>", i == PICK ? "hidden" : "seen", label);
+            continue;
+        }
+        struct filter other = *filter;
+        other.sort = columns[i].sort, other.descending = here && !filter->descending, other.cursor[0] = 0;
+        html_add(page->out, "><a href=\"%s\" data-sort=\"%d\">%s\xc2\xa0" SORT_MARK "</a></th>",
+                 page_view_address(&page->arena, VIEW_BOARD, &other), i, label);
+    }
+    html_add(page->out, "</tr></thead>\n");
+}
+
+static void cell(struct page *page, const struct filter *filter, const struct entry *entry, int column, double best)
+{
+    struct text *out = page->out;
+    html_add(out, "<td role=\"cell\" class=\"%s\"><div data-label=\"%s\">", columns[column].class,
+             label_of(filter, column));
+    switch (column) {
+    case PLACE: html_add(out, "%lld", (long long)entry->rank); break;
+    case VALUE: value_cell(page, entry, best); break;
+    case AUTHOR: author_cell(page, entry); break;
+    case MODEL: model_cell(page, entry); break;
+    case HARDWARE: words_cell(page, entry->hardware); break;
+    case FRAMEWORK: words_cell(page, entry->framework); break;
+    case ACCURACY: page_score(out, filter->contest, entry->accuracy); break;
+    case COST: cost_cell(page, entry); break;
+    case VIEWS:
+        words_cell(page, entry->views > 0 ? arena_text(&page->arena, "%lld", (long long)entry->views) : "");
+        break;
+    case TRUST_LEVEL:
+        trust_cell(page, entry);
+        if (entry->flags > 0)
+            html_add(out, "<small>%lld flag%s</small>", (long long)entry->flags, entry->flags == 1 ? "" : "s");
+        break;
+    case PICK:
+        if (can_pick(entry))
+            html_add(out,
+                     "<input type=\"checkbox\" id=\"pick-%lld\" name=\"run\" value=\"%lld\"> <label "
+                     "for=\"pick-%lld\">compare<span class=\"hidden\"> run %lld</span></label>",
+                     (long long)entry->sequence, (long long)entry->sequence, (long long)entry->sequence,
+                     (long long)entry->sequence);
+        break;
+    default: page_day(out, entry->date);
+    }
+    html_add(out, "</div></td>");
+}
+
+static void board_caption(struct page *page, const struct filter *filter, const struct entries *entries)
+{
+    char sorted[24];
+    snprintf(sorted, sizeof sorted, "%s", page_sort_name(filter, filter->sort));
+    if (sorted[0] != 'F' || sorted[1] != '1') sorted[0] = (char)tolower((unsigned char)sorted[0]);
+    html_add(page->out, "<caption>%s, %s: <b>%lld</b> %s, sorted by %s%s%s</caption>\n",
+             filter->contest->title, filter->rank == RANK_GROUP ? "groups" : "single runs", (long long)entries->total,
+             entries->total == 1 ? "entry" : "entries", sorted, filter->descending ? ", descending" : "",
+             page_form_active(filter) > 0 ? "; the place is that on the whole board" : "");
+}
+
+void page_board_table(struct page *page, const struct filter *filter, const struct entries *entries, double best)
+{
+    bool shown[COLUMNS];
+    choose_columns(filter, entries, shown);
+    if (shown[PICK]) html_add(page->out, "<form method=\"get\" action=\"/compare\">");
+    html_add(page->out, "<table class=\"board cards\" role=\"table\">");
+    board_caption(page, filter, entries);
+    head(page, filter, shown);
+    html_add(page->out, "<tbody role=\"rowgroup\">\n");
+    for (int i = 0; i < entries->count; i++) {
+        html_add(page->out, "<tr role=\"row\" class=\"%s\">", entries->at[i].rank == 1 ? "first" : "later");
+        for (int c = 0; c < COLUMNS; c++)
+            if (shown[c]) cell(page, filter, &entries->at[i], c, best);
+        html_add(page->out, "</tr>\n");
+    }
+    html_add(page->out, "</tbody></table>\n");
+    if (shown[PICK])
+        html_add(page->out, "<p class=\"compare\"><button type=\"submit\">Compare</button> two to four ticked "
+                            "runs</p></form>\n");
+}
+
+// ---- small tables -----------------------------------------------------------------------------------------------------
+static void board_link(struct page *page, const struct entry *entry)
+{
+    html_add(page->out, "<a href=\"/boards/%s/%s%s\">%s: %s</a><small>%s</small>", entry->contest,
+             board_word(entry->board), entry->order == RANK_GROUP ? "?rank=group" : "", page_task_title(entry->contest),
+             board_title(entry->board), entry->order == RANK_GROUP ? "group" : "single run");
+}
+
+void page_row_value(struct page *page, const struct entry *entry)
+{
+    html_add(page->out, "<td role=\"cell\" class=\"value\"><a href=\"%s\">", page_entry_address(&page->arena, entry));
+    page_value(page->out, entry->board, entry->value);
+    html_add(page->out, "</a>");
+    if (entry->runs > 1) html_add(page->out, "<small>mean of %d runs</small>", entry->runs);
+    html_add(page->out, "</td>");
+}
+
+void page_row_names(struct page *page, const struct entry *entry)
+{
+    html_add(page->out,
+             "<td role=\"cell\" class=\"model\"><span class=\"clamp\"><bdi>%s</bdi></span></td><td role=\"cell\" "
+             "class=\"who\">",
+             entry->model);
+    author_cell(page, entry);
+    html_add(page->out, "</td><td role=\"cell\" class=\"hardware\"><bdi>%s</bdi></td><td role=\"cell\" class=\"trust\">",
+             entry->hardware);
+    trust_cell(page, entry);
+    html_add(page->out, "</td>");
+}
+
+static void small_row(struct page *page, const struct entry *entry, enum rows rows)
+{
+    struct text *out = page->out;
+    html_add(out, "<tr role=\"row\">");
+    if (rows != ROWS_BEST) {
+        html_add(out, "<th scope=\"row\" role=\"rowheader\">");
+        board_link(page, entry);
+        html_add(out, "</th>");
+    }
+    if (rows != ROWS_NEWEST) html_add(out, "<td role=\"cell\" class=\"place\">%lld</td>", (long long)entry->rank);
+    page_row_value(page, entry);
+    if (rows == ROWS_BEST) {
+        page_row_names(page, entry);
+    } else {
+        if (rows == ROWS_NEWEST) {
+            html_add(out, "<td role=\"cell\" class=\"who\">");
+            author_cell(page, entry);
+            html_add(out, "</td>");
+        }
+        html_add(out, "<td role=\"cell\" class=\"date\">");
+        page_day(out, entry->date);
+        html_add(out, "</td><td role=\"cell\" class=\"trust\">");
+        trust_cell(page, entry);
+        html_add(out, "</td>");
+    }
+    html_add(out, "</tr>\n");
+}
+
+void page_row_heads(struct page *page, const char *const *heads)
+{
+    html_add(page->out, "<thead role=\"rowgroup\"><tr role=\"row\">");
+    for (; *heads != NULL; heads += 2)
+        html_add(page->out, "<th scope=\"col\" role=\"columnheader\" class=\"%s\">%s</th>", heads[0], heads[1]);
+    html_add(page->out, "</tr></thead><tbody role=\"rowgroup\">\n");
+}
+
+void page_rows(struct page *page, const struct entries *entries, enum rows rows, const char *caption)
+{
+    const char *value = rows == ROWS_BEST ? page_figure_name(entries->at[0].board) : "Value";
+    const char *const heads[][16] = {
+        [ROWS_BEST] = {"place", "Place", "value", value, "model", "Model",
+                       "who", "Author", "hardware", "Hardware", "trust", "Trust"},
+        [ROWS_PLACES] = {"row", "Board", "place", "Place", "value", value, "date", "Date", "trust", "Trust"},
+        [ROWS_NEWEST] = {"row", "Board", "value", value, "who", "Author", "date", "Date", "trust", "Trust"},
+    };
+    page_open_table(page, "small cards", caption);
+    page_row_heads(page, heads[rows]);
+    for (int i = 0; i < entries->count; i++) small_row(page, &entries->at[i], rows);
+    html_add(page->out, "</tbody></table></div>\n");
+}
+
+// ---- records ----------------------------------------------------------------------------------------------------------
+int page_find_bests(struct page *page, const struct contest *contest, struct entry *best[BOARDS][RANKS])
+{
+    for (int board = 0; board < BOARDS; board++) {
+        for (int rank = 0; rank < RANKS; rank++) {
+            struct filter filter = {
+                .contest = contest, .board = (enum board)board, .rank = (enum rank)rank, .limit = 1};
+            struct entries entries;
+            TRY(store_entries(page->reader, &filter, &page->arena, &entries));
+            best[board][rank] = entries.count > 0 ? entries.at : NULL;
+        }
+    }
+    return 0;
+}
+
+static void record_cell(struct page *page, const struct entry *entry, const char *label)
+{
+    html_add(page->out, "<td data-label=\"%s\" role=\"cell\"><div>", label);
+    if (entry == NULL) {
+        html_add(page->out, "<span class=\"quiet\">none yet</span></div></td>");
+        return;
+    }
+    html_add(page->out, "<a class=\"figure\" href=\"%s\">", page_entry_address(&page->arena, entry));
+    page_value(page->out, entry->board, entry->value);
+    html_add(page->out, "</a><small><bdi>%s</bdi>", entry->author);
+    if (*entry->hardware) html_add(page->out, ", <bdi>%s</bdi>", entry->hardware);
+    html_add(page->out, "</small>");
+    trust_cell(page, entry);
+    html_add(page->out, "</div></td>");
+}
+
+// A rank without any record has no column; where only one is left, its cells lie in one line.
+void page_bests(struct page *page, const struct contest *contest, struct entry *best[BOARDS][RANKS])
+{
+    static const char *const labels[RANKS] = {[RANK_CLASSIC] = "Single run", [RANK_GROUP] = "Official group"};
+    int records[RANKS] = {0};
+    for (int i = 0; i < BOARDS * RANKS; i++) records[i % RANKS] += best[i / RANKS][i % RANKS] != NULL;
+    bool both = records[RANK_GROUP] > 0 && records[RANK_CLASSIC] > 0;
+    html_add(page->out,
+             "<table class=\"records cards%s\" role=\"table\"><caption>Current records, %s%s</caption><thead "
+             "role=\"rowgroup\"><tr role=\"row\"><th scope=\"col\" role=\"columnheader\">Board</th>",
+             both ? "" : " one", contest->title,
+             records[RANK_GROUP] == 0 ? "; no official group stands here yet" : "");
+    for (int rank = RANKS - 1; rank >= 0; rank--)
+        if (records[rank] > 0)
+            html_add(page->out, "<th scope=\"col\" role=\"columnheader\">%s</th>", labels[rank]);
+    html_add(page->out, "</tr></thead><tbody role=\"rowgroup\">\n");
+    for (int board = 0; board < BOARDS; board++) {
+        html_add(page->out,
+                 "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\"><a href=\"/boards/%s/%s%s\">%s</a></th>",
+                 contest->name, board_word((enum board)board), best[board][RANK_GROUP] != NULL ? "?rank=group" : "",
+                 board_title((enum board)board));
+        for (int rank = RANKS - 1; rank >= 0; rank--)
+            if (records[rank] > 0) record_cell(page, best[board][rank], labels[rank]);
+        html_add(page->out, "</tr>\n");
+    }
+    html_add(page->out, "</tbody></table>\n");
+}
+
+const char *page_never(const struct contest *contest, enum board board, enum rank rank)
+{
+    if (!contest->synthetic) return NULL;
+    if (board == BOARD_INFERENCE_LATENCY || board == BOARD_INFERENCE_COST)
+        return "A latency on images that the program drew itself never counts, so this board stays empty.";
+    return rank == RANK_GROUP ? "A group on images that the program drew itself is never official, so this board stays empty."
+                              : NULL;
+}
+
+// With a price, so that the run stands on the boards of cost too. PRICE and YOUR-NAME are for people to fill in.
+static const char *first_commands(struct page *page, const struct filter *filter)
+{
+    struct text text = {0};
+    const struct contest *contest = filter->contest;
+    bool group = filter->rank == RANK_GROUP;
+    if (contest->synthetic)
+        text_add(&text, "dawn train cifar10 --data synthetic");
+    else
+        text_add(&text, "dawn data fetch %s\ndawn train %s", contest->name, contest->name);
+    text_add(&text, "%s --cost-per-hour PRICE   # of this machine, in USD\n", group ? " --runs 5" : "");
+    if (filter->board == BOARD_INFERENCE_LATENCY || filter->board == BOARD_INFERENCE_COST)
+        text_add(&text, "dawn infer %s --latency --cost-per-hour PRICE%s\n", contest->name,
+                 group ? " --run 1   # then --run 2, and so on to the last" : "");
+    text_add(&text, "dawn submit --server http://THIS-SITE --handle YOUR-NAME");
+    const char *commands = arena_text(&page->arena, "%s", text.at);
+    text_free(&text);
+    return commands;
+}
+
+void page_how_to_be_first(struct page *page, const struct filter *filter)
+{
+    const struct contest *contest = filter->contest;
+    const char *nothing = filter->rank == RANK_GROUP ? "No group stands here yet." : "No run stands here yet.";
+    const char *never = page_never(contest, filter->board, filter->rank);
+    if (never != NULL) {
+        html_add(page->out, "<div class=\"empty\"><p>%s</p></div>\n", never);
+        return;
+    }
+    html_add(page->out, "<div class=\"empty\"><p><strong>%s</strong> Be the first%s</p>", nothing,
+             contest->harness || contest->synthetic ? ":" : ".");
+    if (contest->harness || contest->synthetic)
+        page_command(page, "first", first_commands(page, filter));
+    html_add(page->out, "<p><a href=\"/submit\">How to take part</a>, also "
+                        "<a href=\"/record\">with a program of your own</a>.</p></div>\n");
+}

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run: what it claims, where it stands, its curve, its seconds, and everything needed to check it without this server.
+// Other statements (withdrawals, amendments, keys) have a short page at the same kind of address.
+// Workload: after a click on a row. Cost: parsing a payload of at most 1 MiB, usually some kilobytes.
+#include "scoreboard/pages/page_run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "scoreboard/rank/ranking.h"
+#include "scoreboard/http/routes.h"
+
+static void state_notes(struct page *page, const struct shown *shown)
+{
+    const struct stored *stored = &shown->stored;
+    page_demo_note(page, shown->contest);
+    if (stored->withdrawn > 0) {
+        html_add(page->out,
+                 "<p class=\"note warn\"><strong>Withdrawn</strong> by its author with <a "
+                 "href=\"/runs/%lld\">statement %lld</a>; it counts on "
+                 "no board and stays in the log.",
+                 (long long)stored->withdrawn, (long long)stored->withdrawn);
+        if (stored->withdrawn_reason != NULL && *stored->withdrawn_reason)
+            html_add(page->out, " Reason given: <q><bdi>%s</bdi></q>", stored->withdrawn_reason);
+        html_add(page->out, "</p>\n");
+    }
+    if (stored->superseded > 0)
+        html_add(page->out,
+                 "<p class=\"note warn\"><strong>Superseded</strong> by <a href=\"/runs/%lld\">statement %lld</a> of "
+                 "the same author, which "
+                 "counts instead.</p>\n",
+                 (long long)stored->superseded, (long long)stored->superseded);
+    if (strcmp(shown_text(shown, "evaluated_by"), "self") == 0)
+        page_note(
+            page->out, "warn", "Self-evaluated.",
+            "The program that was trained reported its own score; DAWN's harness owned neither data nor evaluation.");
+    if (!ranking_ended(shown->statement.json))
+        page_note(page->out, "warn",
+                  strcmp(shown_text(shown, "status"), "failed") == 0 ? "This run failed." : "This run was interrupted.",
+                  "It did not come to its end, so it stands on no board.");
+    else if (!shown_reached(shown))
+        page_note(page->out, "info", "The target was not met.",
+                  "Such a run stands on no board of single runs; in a group it counts all the same.");
+    if (stored->note != NULL && *stored->note)
+        html_add(page->out, "<p class=\"note info\"><strong>The author's note.</strong> <bdi>%s</bdi></p>\n",
+                 stored->note);
+}
+
+static void figure(struct page *page, const char *label, const char *small)
+{
+    html_add(page->out, "<div><dt>%s<small>%s</small></dt><dd>", label, small);
+}
+
+static void headline(struct page *page, const struct shown *shown)
+{
+    int64_t last = shown_last_k(shown), total = shown_int(shown, "price.total_micro_usd");
+    double ranked = shown_ranked_cost(shown);
+    html_add(page->out, "<dl class=\"headline\">");
+    if (shown_reached(shown)) {
+        figure(page, "Time to the target", "classic clock, which ranks");
+        page_span(page->out, shown_int(shown, "reached.classic_ns"));
+        html_add(page->out, "</dd></div>");
+        figure(page, "End-to-end", "to the same evaluation, nothing left out");
+        page_span(page->out, shown_int(shown, "reached.t_ns"));
+        html_add(page->out, "</dd></div>");
+    }
+    if (last >= 0) {
+        figure(page, "Last evaluation", shown->contest != NULL ? shown->contest->metric_title : "");
+        page_score(page->out, shown->contest, shown_share(shown, last));
+        html_add(page->out, "</dd></div>");
+    }
+    if (ranked >= 0) {
+        figure(page, "Cost", "classic clock x price, which ranks");
+        page_money(page->out, ranked);
+        html_add(page->out, "</dd></div>");
+        figure(page, "Cost, end-to-end", "end-to-end to the target x price");
+        page_money(page->out, (double)total / 1e6);
+        html_add(page->out, "</dd></div>");
+    }
+    html_add(page->out, "</dl>\n");
+}
+
+static void facts(struct page *page, const struct shown *shown)
+{
+    const struct stored *stored = &shown->stored;
+    html_add(page->out, "<dl class=\"facts\"><div><dt>Author</dt><dd>");
+    page_person_link(page, stored->handle);
+    if (stored->team != NULL && *stored->team) html_add(page->out, ", <bdi>%s</bdi>", stored->team);
+    html_add(
+        page->out,
+        "</dd></div><div><dt>Model</dt><dd><bdi>%s</bdi></dd></div><div><dt>Hardware</dt><dd><bdi>%s</bdi></dd></div>"
+        "<div><dt>Framework</dt><dd><bdi>%s</bdi></dd></div><div><dt>Division</dt><dd>%s</dd></div><div><dt>Made</"
+        "dt><dd>",
+        shown_text(shown, "model.name"), shown_hardware(page, shown), shown_text(shown, "software.framework"),
+        shown_text(shown, "division"));
+    page_moment(page->out, shown_int(shown, "ended_ms"));
+    html_add(page->out, "</dd></div><div><dt>Accepted</dt><dd>");
+    page_moment(page->out, stored->accepted_ms);
+    html_add(page->out, "</dd></div><div><dt>Trust</dt><dd>");
+    page_badge(page->out, stored->trust);
+    html_add(page->out, "</dd></div>");
+    if (stored->group != NULL && *stored->group)
+        html_add(page->out, "<div><dt>Group</dt><dd><a href=\"/groups/%s\">%.8s</a>, run %lld of %lld</dd></div>",
+                 stored->group, stored->group, (long long)shown_int(shown, "group.index"),
+                 (long long)shown_int(shown, "group.planned"));
+    if (stored->code_url != NULL && *stored->code_url) {
+        html_add(page->out, "<div><dt>Code</dt><dd>");
+        html_link(page->out, stored->code_url, stored->code_url);
+        html_add(page->out, "</dd></div>");
+    }
+    if (stored->tags != NULL && *stored->tags)
+        html_add(page->out, "<div><dt>Tags</dt><dd><bdi>%s</bdi></dd></div>", stored->tags);
+    html_add(page->out, "</dl>\n");
+}
+
+// The record has 10^15 millionths where a loss is no number or was not told.
+static bool has_loss(const json_t *point)
+{
+    return canonical_at(point, "loss") != NULL && canonical_int(point, "loss") < (int64_t)1000000000000000;
+}
+
+static void curve_table(struct page *page, const struct shown *shown)
+{
+    const json_t *points = canonical_at(shown->statement.json, "points");
+    html_add(
+        page->out,
+        "<details><summary>The curve as a table</summary><div class=\"scroll\" role=\"region\" aria-label=\"The "
+        "curve\" tabindex=\"0\">"
+        "<table class=\"small\"><caption>Every epoch; times at the end of its evaluation</caption><thead><tr><th "
+        "scope=\"col\">Epoch</th>"
+        "<th scope=\"col\">End-to-end</th><th scope=\"col\">Classic</th><th scope=\"col\">Warm</th><th "
+        "scope=\"col\">Samples</th>"
+        "<th scope=\"col\">Correct</th><th scope=\"col\">Score</th><th scope=\"col\">Loss</th></tr></thead><tbody>\n");
+    for (size_t i = 0; i < json_array_size(points); i++) {
+        const json_t *point = json_array_get(points, i);
+        bool evaluated = canonical_at(point, "k") != NULL;
+        char samples[TEXT_FIGURE];
+        html_add(page->out, "<tr><th scope=\"row\">%lld</th><td>%.3f s</td><td>%.3f s</td><td>%.3f s</td><td>%s</td>",
+                 (long long)canonical_int(point, "epoch"), (double)canonical_int(point, "t_ns") / 1e9,
+                 (double)canonical_int(point, "classic_ns") / 1e9, (double)canonical_int(point, "warm_ns") / 1e9,
+                 text_count(samples, canonical_int(point, "samples")));
+        if (evaluated) {
+            html_add(page->out, "<td>%lld of %lld</td><td>", (long long)canonical_int(point, "k"),
+                     (long long)shown_int(shown, "items"));
+            page_score(page->out, shown->contest, shown_share(shown, canonical_int(point, "k")));
+            html_add(page->out, "</td>");
+        } else {
+            html_add(page->out, "<td>not evaluated</td><td>-</td>");
+        }
+        if (has_loss(point))
+            html_add(page->out, "<td>%.4f</td></tr>\n", (double)canonical_int(point, "loss") / 1e6);
+        else
+            html_add(page->out, "<td>-</td></tr>\n");
+    }
+    html_add(page->out, "</tbody></table></div></details>\n");
+}
+
+static void loss_label(double value, char into[CHART_LABEL])
+{
+    snprintf(into, CHART_LABEL, "%.3g", value);
+}
+
+// Many recipes evaluate once, at their end; the loss says how they came there.
+static void loss_chart(struct page *page, const struct shown *shown)
+{
+    const json_t *all = canonical_at(shown->statement.json, "points");
+    struct chart_point *points = arena_alloc(&page->arena, (json_array_size(all) + 1) * sizeof *points);
+    int count = 0;
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        const json_t *point = json_array_get(all, i);
+        if (!has_loss(point)) continue;
+        points[count].x = (double)canonical_int(point, "t_ns") / 1e9;
+        points[count].y = (double)canonical_int(point, "loss") / 1e6;
+        points[count].what = arena_text(&page->arena, "epoch %lld: %.4f after %.1f s", (long long)canonical_int(point, "epoch"),
+                                        points[count].y, points[count].x);
+        count++;
+    }
+    if (count < 2) return;
+    struct chart_series series = {.label = "loss", .at = points, .count = count, .marks = count <= 80};
+    char about[160];
+    snprintf(about, sizeof about, "Mean training loss of %d epochs, from %.4g to %.4g in %.4g seconds.", count, points[0].y,
+             points[count - 1].y, points[count - 1].x);
+    chart_draw(page->out, &(struct chart){.id = "c-loss",
+                                          .title = "Training loss over end-to-end time",
+                                          .about = about,
+                                          .x = {"end-to-end time", CHART_SECONDS, NULL},
+                                          .y = {"mean training loss of the epoch", CHART_LINEAR, loss_label},
+                                          .series = &series,
+                                          .series_count = 1});
+}
+
+static void score_chart(struct page *page, const struct shown *shown)
+{
+    struct chart_point *points;
+    int count = shown_curve(page, shown, &points);
+    if (count == 0) {
+        html_add(page->out, "<p class=\"quiet\">No epoch was evaluated.</p>\n");
+        return;
+    }
+    if (count == 1) {  // one point is no curve
+        html_add(page->out, "<p>Evaluated once: ");
+        page_score(page->out, shown->contest, shown_share(shown, shown_last_k(shown)));
+        html_add(page->out, " after %.1f s.</p>\n", points[0].x);
+        return;
+    }
+    struct chart_series series = {.label = "score", .at = points, .count = count, .marks = count <= 80};
+    struct chart_level target = {shown_target(shown), "target"};
+    char about[160];
+    snprintf(about, sizeof about, "%d evaluations, from %.4g to %.4g in %.4g seconds; the target is %.4g.", count,
+             points[0].y, points[count - 1].y, points[count - 1].x, target.y);
+    struct chart chart = {.id = "c-curve",
+                          .title = "Score over end-to-end time",
+                          .about = about,
+                          .x = {"end-to-end time", CHART_SECONDS, NULL},
+                          .y = shown_axis(shown->contest),
+                          .series = &series,
+                          .series_count = 1,
+                          .levels = &target,
+                          .level_count = 1};
+    chart_draw(page->out, &chart);
+}
+
+static void curve(struct page *page, const struct shown *shown)
+{
+    html_add(page->out, "<section aria-labelledby=\"curve\"><h2 id=\"curve\">Curve</h2>");
+    score_chart(page, shown);
+    loss_chart(page, shown);
+    if (json_array_size(canonical_at(shown->statement.json, "points")) > 0) curve_table(page, shown);
+    html_add(page->out, "</section>\n");
+}
+
+static const char *const segment_names[] = {"train",   "evaluate", "compile",    "data", "init",
+                                            "process", "warmup",   "checkpoint", "idle"};
+enum { SEGMENTS = sizeof segment_names / sizeof segment_names[0] };
+
+static void clocks_table(struct page *page, const struct shown *shown)
+{
+    static const char *const clocks[][3] = {
+        {"End-to-end", "reached.t_ns", "everything, from the start of the process"},
+        {"Classic", "reached.classic_ns", "without evaluating and writing checkpoints, as DAWNBench"},
+        {"Warm", "reached.warm_ns", "training steps alone"},
+        {"Warm, with evaluation", "reached.warm_with_evaluation_ns", "training steps and evaluations"},
+    };
+    if (!shown_reached(shown)) return;
+    html_add(page->out,
+             "<div class=\"scroll\" role=\"region\" aria-label=\"Clocks\" tabindex=\"0\"><table "
+             "class=\"small\"><caption>Clocks at the first evaluation "
+             "that met the target (epoch %lld, %lld samples)</caption><thead><tr><th scope=\"col\">Clock</th><th "
+             "scope=\"col\">Time</th>"
+             "<th scope=\"col\">Exactly</th><th scope=\"col\">What counts</th></tr></thead><tbody>",
+             (long long)shown_int(shown, "reached.epoch"), (long long)shown_int(shown, "reached.samples"));
+    for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {
+        int64_t ns = shown_int(shown, clocks[i][1]);
+        html_add(page->out, "<tr><th scope=\"row\">%s</th><td class=\"number\">", clocks[i][0]);
+        page_span(page->out, ns);
+        html_add(page->out, "</td><td class=\"number\">%.9f s</td><td class=\"words\">%s</td></tr>\n", (double)ns / 1e9,
+                 clocks[i][2]);
+    }
+    html_add(page->out, "</tbody></table></div>\n");
+}
+
+static void clocks(struct page *page, const struct shown *shown)
+{
+    double seconds[SEGMENTS] = {0}, whole = 0;
+    const json_t *segments = canonical_at(shown->statement.json, "segments");
+    for (size_t i = 0; i < json_array_size(segments); i++) {
+        const json_t *one = json_array_get(segments, i);
+        const char *name = canonical_text(one, "segment");
+        double spent = (double)(canonical_int(one, "end_ns") - canonical_int(one, "start_ns")) / 1e9;
+        for (int s = 0; s < SEGMENTS; s++)
+            if (strcmp(segment_names[s], name) == 0) seconds[s] += spent, whole += spent;
+    }
+    html_add(page->out, "<section aria-labelledby=\"clocks\"><h2 id=\"clocks\">Clocks</h2>");
+    struct chart_part parts[SEGMENTS], small = {0};  // small: what a key of tenths of a percent would hardly tell
+    int count = 0;
+    for (int s = 0; s < SEGMENTS; s++) {
+        if (seconds[s] <= 0) continue;
+        if (seconds[s] >= whole / 1000)
+            parts[count++] = (struct chart_part){segment_names[s], NULL, seconds[s], s};
+        else
+            small = (struct chart_part){small.label == NULL ? segment_names[s] : "other", NULL, small.value + seconds[s], s};
+    }
+    if (small.label != NULL) parts[count++] = small;
+    for (int i = 0; i < count; i++)
+        parts[i].figure = parts[i].value < whole / 1000
+                              ? "below 0.1%"
+                              : arena_text(&page->arena, "%.2f s (%.1f%%)", parts[i].value, 100 * parts[i].value / whole);
+    if (count > 0)
+        chart_stack(page->out, "c-clock", "Where the run's seconds went",
+                    "One bar: what each kind of segment of the one clock took, and its share.", parts, count);
+    clocks_table(page, shown);
+    html_add(page->out, "</section>\n");
+}
+
+static void run_page(struct page *page, const struct shown *shown, const struct entries *places)
+{
+    const struct stored *stored = &shown->stored;
+    const char *run = arena_text(&page->arena, "run %lld", (long long)stored->sequence);
+    shown_begin(page, shown, run, "A run: curve, clocks, checks, and how to verify it.");
+    state_notes(page, shown);
+    headline(page, shown);
+    html_add(page->out, "<div class=\"pair\">");
+    facts(page, shown);
+    if (places->count > 0) page_rows(page, places, ROWS_PLACES, "Where it stands");
+    html_add(page->out, "</div>\n<div class=\"pair\">");
+    curve(page, shown);
+    clocks(page, shown);
+    html_add(page->out, "</div>\n");
+    run_latencies(page, shown);
+    run_machine(page, shown);
+    run_data(page, shown);
+    run_checks(page, shown);
+    run_verify(page, shown);
+    html_add(page->out,
+             "<section aria-labelledby=\"beside\"><h2 id=\"beside\">Compare</h2><form class=\"inline\" method=\"get\" "
+             "action=\"/compare\">"
+             "<input type=\"hidden\" name=\"run\" value=\"%lld\"><label for=\"other\">With run</label> <input "
+             "id=\"other\" name=\"run\" "
+             "type=\"number\" min=\"1\" required><button type=\"submit\">Compare</button></form></section>\n",
+             (long long)stored->sequence);
+}
+
+// What a statement says in words; tags as one line. NULL: it says nothing about that.
+static const char *words_of(struct page *page, const struct shown *shown, const char *member)
+{
+    const json_t *value = canonical_at(shown->statement.json, member);
+    if (!json_is_array(value)) return json_string_value(value);
+    const char *words = "";
+    for (size_t i = 0; i < json_array_size(value); i++)
+        words = arena_text(&page->arena, "%s%s%s", words, i > 0 ? " " : "", json_string_value(json_array_get(value, i)));
+    return words;
+}
+
+static int other_page(struct page *page, const struct shown *shown)
+{
+    static const char *const kinds[STATEMENT_TYPES] = {
+        [STATEMENT_WITHDRAW] = "Withdrawal", [STATEMENT_AMEND] = "Amendment", [STATEMENT_ROTATE] = "Change of keys",
+        [STATEMENT_REVOKE] = "Revocation of a key"};
+    static const char *const members[][2] = {
+        {"reason", "Reason"},           {"team", "Team, from now on"}, {"note", "Note, from now on"},
+        {"code_url", "Code, from now on"}, {"tags", "Tags, from now on"}, {"handle", "Handle"}};
+    const struct stored *stored = &shown->stored;
+    const char *about = shown_text(shown, "statement"), *key = shown_text(shown, "key"), *title = kinds[stored->type];
+    struct stored run = {0};
+    if (*about != 0) TRY(store_statement(page->reader, about, &page->arena, &run));
+    if (*about != 0) title = arena_text(&page->arena, "%s of run %lld", title, (long long)run.sequence);
+    title = arena_text(&page->arena, "%s (statement %lld)", title, (long long)stored->sequence);
+    page_begin(page, title, "A signed statement", (const struct crumb[]){{"Log", "/log"}, {0}});
+    html_add(page->out, "<h1>%s</h1><dl class=\"facts\"><div><dt>Author</dt><dd>", title);
+    page_person_link(page, stored->handle);
+    html_add(page->out, "</dd></div><div><dt>Accepted</dt><dd>");
+    page_moment(page->out, stored->accepted_ms);
+    html_add(page->out, "</dd></div>");
+    if (*about != 0)
+        html_add(page->out, "<div><dt>About</dt><dd><a href=\"/runs/%lld\">run %lld</a></dd></div>", (long long)run.sequence,
+                 (long long)run.sequence);
+    if (*key != 0)
+        html_add(page->out, "<div><dt>%s</dt><dd><span class=\"digest\">%s</span></dd></div>",
+                 stored->type == STATEMENT_ROTATE ? "New key" : "Key", key);
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        const char *value = words_of(page, shown, members[i][0]);
+        if (value == NULL) continue;
+        html_add(page->out, "<div><dt>%s</dt><dd>", members[i][1]);
+        if (*value == 0)
+            html_add(page->out, "<span class=\"quiet\">none</span>");
+        else
+            html_words(page->out, value);
+        html_add(page->out, "</dd></div>");
+    }
+    html_add(page->out, "</dl>\n");
+    run_verify(page, shown);
+    return 0;
+}
+
+static int show(struct page *page)
+{
+    struct shown shown;
+    struct entries places;
+    TRY(shown_read(page, page->request->word[0], &shown));
+    const char *source = arena_text(&page->arena, "#%lld", (long long)shown.stored.sequence);
+    int rc = store_entries_of(page->reader, source, &page->arena, &places);
+    if (rc == 0 && shown.stored.type == STATEMENT_RUN)
+        run_page(page, &shown, &places);
+    else if (rc == 0)
+        rc = other_page(page, &shown);
+    if (rc == 0) page_end(page);
+    statement_free(&shown.statement);
+    return rc;
+}
+
+int page_run(const struct request *request, struct answer *answer)
+{
+    return page_make(request, answer, show);
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A statement as pages show it: what is stored about it, and its payload parsed.
+#ifndef DAWN_SCOREBOARD_PAGE_RUN_H
+#define DAWN_SCOREBOARD_PAGE_RUN_H
+
+#include "scoreboard/pages/chart.h"
+#include "scoreboard/pages/page.h"
+
+struct shown {
+    struct stored stored;
+    struct statement statement;  // statement_free() ends it
+    const struct contest *contest;  // of a run: the demonstration's when it is synthetic; NULL for other types
+};
+int shown_read(struct page *, const char *id, struct shown *) MUST_CHECK;
+int64_t shown_int(const struct shown *, const char *path);
+const char *shown_text(const struct shown *, const char *path);
+double shown_share(const struct shown *, int64_t k);   // of the run's items
+int64_t shown_last_k(const struct shown *);            // of the last evaluation; -1: none
+bool shown_reached(const struct shown *);
+const char *shown_hardware(struct page *, const struct shown *);
+// The evaluated points as seconds and scores; returns how many.
+int shown_curve(struct page *, const struct shown *, struct chart_point **);
+double shown_target(const struct shown *);             // in the curve's unit
+double shown_ranked_cost(const struct shown *);        // USD: the classic clock x price; negative: not known
+// Scores in charts: percent, a share as it is.
+double shown_score(const struct contest *, double share);
+struct chart_axis shown_axis(const struct contest *);
+// Begins the page of a run, or of a group by one of its runs: "MODEL by AUTHOR (run 3)" for the name "run 3".
+void shown_begin(struct page *, const struct shown *, const char *name, const char *about);
+
+// The lower half of a run's page (page_run_facts.c).
+void run_latencies(struct page *, const struct shown *);
+void run_machine(struct page *, const struct shown *);
+void run_data(struct page *, const struct shown *);
+void run_checks(struct page *, const struct shown *);
+void run_verify(struct page *, const struct shown *);
+
+#endif

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// A task: what it asks, and the best five of each of its boards. Cost: eight queries for five rows each.
+#include "scoreboard/pages/page.h"
+#include "scoreboard/http/routes.h"
+
+enum { TASK_BEST = 5 };
+
+static void about(struct page *page, const struct contest *contest)
+{
+    html_add(page->out, "<h1>%s</h1><p class=\"lead\">%s</p>", contest->title, contest->about);
+    page_demo_note(page, contest);
+    html_add(page->out,
+             "<dl "
+             "class=\"facts\"><div><dt>Counts</dt><dd>%s</dd></div><div><dt>Over</dt><dd>%s</dd></div><div><dt>Target</"
+             "dt><dd>%s",
+             contest->metric_title, contest->test_name, contest->synthetic ? "each run's own" : "at least ");
+    for (int i = 0; !contest->synthetic && i < CONTEST_TARGETS && contest->target_micro[i] > 0; i++) {
+        if (i > 0) html_add(page->out, " (one may also filter by ");
+        page_score(page->out, contest, (double)contest->target_micro[i] / 1e6);
+        if (i > 0) html_add(page->out, ")");
+    }
+    html_add(page->out,
+             "</dd></div></dl>\n<p class=\"links\"><a href=\"/boards/%s/pareto\">Time against cost</a> "
+             "<a href=\"/boards/%s/feed.atom\">Atom feed</a> <a href=\"/rules\">Rules</a></p>\n",
+             contest->name, contest->name);
+}
+
+static void best_of(struct page *page, const struct contest *contest, enum board board, enum rank rank,
+                    const struct entries *found)
+{
+    const struct filter all = {.contest = contest, .board = board, .rank = rank};
+    const char *name = rank == RANK_GROUP ? "Official groups" : "Single runs";
+    html_add(page->out, "<div><h3>%s</h3><p class=\"quiet\">%s</p>", name, board_counts(board, rank));
+    page_rows(page, found, ROWS_BEST,
+              arena_text(&page->arena, "%s: %s, the best %d", board_title(board), name, found->count));
+    html_add(page->out,
+             "<p class=\"links\"><a href=\"%s\">All %lld</a> <a href=\"%s\">History of the record</a></p></div>\n",
+             page_view_address(&page->arena, VIEW_BOARD, &all), (long long)found->total,
+             page_view_address(&page->arena, VIEW_HISTORY, &all));
+}
+
+// A rank where nothing stands is one line, and leaves its half to the other.
+static void board(struct page *page, const struct contest *contest, enum board board, struct entries found[RANKS])
+{
+    html_add(
+        page->out,
+        "<section aria-labelledby=\"%s\"><h2 id=\"%s\"><a href=\"/boards/%s/%s\">%s</a></h2><div class=\"pair\">\n",
+        board_word(board), board_word(board), contest->name, board_word(board), board_title(board));
+    for (int i = RANKS - 1; i >= 0; i--)
+        if (found[i].count > 0) best_of(page, contest, board, (enum rank)i, &found[i]);
+    html_add(page->out, "</div>\n");
+    bool group = found[RANK_GROUP].count > 0, single = found[RANK_CLASSIC].count > 0;
+    if (!group || !single)
+        html_add(page->out, "<p class=\"empty\">%s <a href=\"/submit\">Be the first</a>.</p>",
+                 group    ? "No single run stands here yet."
+                 : single ? "No official group stands here yet."
+                          : "Nothing stands here yet.");
+    html_add(page->out, "</section>\n");
+}
+
+static int show(struct page *page)
+{
+    const struct contest *contest;
+    struct entries found[BOARDS][RANKS];
+    TRY(page_contest(page->request, &contest));
+    for (int b = 0; b < BOARDS; b++) {
+        for (int r = 0; r < RANKS; r++) {
+            struct filter filter = {
+                .contest = contest, .board = (enum board)b, .rank = (enum rank)r, .limit = TASK_BEST};
+            TRY(store_entries(page->reader, &filter, &page->arena, &found[b][r]));
+        }
+    }
+    page_begin(page, contest->title, contest->about, (const struct crumb[]){{0}});
+    about(page, contest);
+    for (int b = 0; b < BOARDS; b++) board(page, contest, (enum board)b, found[b]);
+    page_end(page);
+    return 0;
+}
+
+int page_task(const struct request *request, struct answer *answer)
+{
+    return page_make(request, answer, show);
+}

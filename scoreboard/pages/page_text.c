@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pages that are words: rules and how to take part, from the repository's own documents; and what trust means.
+#include <string.h>
+
+#include "runtime/base/embed.h"
+#include "scoreboard/pages/markdown.h"
+#include "scoreboard/pages/page.h"
+#include "scoreboard/http/routes.h"
+
+static int document(struct page *page, const char *path, const char *title, const char *about)
+{
+    const struct embedded *file = embedded_find(path);
+    if (file == NULL) return fail(ERR_MISSING, "this build has no %s inside", path);
+    page_begin(page, title, about, (const struct crumb[]){{0}});
+    html_add(page->out, "<article class=\"prose\">\n");
+    size_t before = page->out->length;
+    markdown_write(page->out, file->at);
+    if (page->out->length == before)
+        html_add(page->out, "<h1>%s</h1><p>This document is empty in this build.</p>", title);
+    html_add(page->out, "</article>\n");
+    page_end(page);
+    return 0;
+}
+
+static int show_rules(struct page *page)
+{
+    return document(page, "docs/rules.md", "Rules", "What is measured, and how the program holds it");
+}
+
+static int show_submit(struct page *page)
+{
+    return document(page, "docs/submit.md", "Take part", "How to submit a run");
+}
+
+static int show_record(struct page *page)
+{
+    return document(page, "docs/record.md", "Another framework", "How any training program takes part");
+}
+
+static int show_statements(struct page *page)
+{
+    return document(page, "docs/statements.md", "Statements", "The form of what is signed");
+}
+
+static int show_threats(struct page *page)
+{
+    return document(page, "docs/threats.md", "Threats", "What is stopped, what only becomes visible, and what remains");
+}
+
+static int show_trust(struct page *page)
+{
+    page_begin(page, "Trust", "What the levels of trust mean, and what they do not", (const struct crumb[]){{0}});
+    html_add(page->out, "<article class=\"prose\"><h1>What trust means here</h1><p class=\"lead\">A signature proves "
+                        "who said it, not that it is true. So every row "
+                        "says how far it has been checked, in a word and a shape.</p><div class=\"scroll\" "
+                        "role=\"region\" aria-label=\"Levels\" tabindex=\"0\">"
+                        "<table class=\"small\"><caption>Levels, lowest first</caption><thead><tr><th "
+                        "scope=\"col\">Level</th><th scope=\"col\">What it means</th></tr></thead><tbody>\n");
+    for (int i = 0; i < TRUSTS; i++) {
+        html_add(page->out, "<tr><th scope=\"row\">");
+        page_badge(page->out, (enum trust)i);
+        html_add(page->out, "</th><td>%s</td></tr>\n", trust_what((enum trust)i));
+    }
+    html_add(page->out, "</tbody></table></div>\n<h2>What is proved</h2><ul><li>Who: the statement was signed with the "
+                        "key shown, and not a bit of it has changed "
+                        "since. Anyone checks that with OpenSSH alone; each run's page has the commands.</li><li>When: "
+                        "this server accepted it at the moment of its "
+                        "receipt, in that place of the <a href=\"/log\">log</a>, and signed for it.</li><li>That it "
+                        "hangs together: each point of the curve is "
+                        "hashed over the one before, the clocks are sums of the segments, the cost follows from time "
+                        "and price, and the arithmetic does not exceed what "
+                        "the stated hardware can do.</li></ul><h2>What is not</h2><ul><li>That the run took place. A "
+                        "person who knows all the rules can invent figures "
+                        "that fit together.</li><li>That the hardware is the one that is named.</li><li>Who the person "
+                        "behind a handle is.</li></ul>"
+                        "<p>The strongest check is to run it again: same recipe, same seed, same device give the same "
+                        "curve. When another person's run does, both "
+                        "are marked as reproduced.</p><h2>Flags</h2><p>A flag is a figure that is possible but "
+                        "unusual. It is shown beside the run and keeps it from "
+                        "being called audited. A run whose program reported its own score "
+                        "(<strong>self-evaluated</strong>) is never audited.</p>"
+                        "<h2>Synthetic data</h2><p>Runs on images that the program drew itself stand on the "
+                        "demonstration board alone and are marked there. They are "
+                        "no results.</p></article>\n");
+    page_end(page);
+    return 0;
+}
+
+int page_rules(const struct request *request, struct answer *answer)
+{
+    return page_make(request, answer, show_rules);
+}
+
+int page_submit(const struct request *request, struct answer *answer)
+{
+    return page_make(request, answer, show_submit);
+}
+
+int page_record(const struct request *request, struct answer *answer)
+{
+    return page_make(request, answer, show_record);
+}
+
+int page_statements(const struct request *request, struct answer *answer)
+{
+    return page_make(request, answer, show_statements);
+}
+
+int page_threats(const struct request *request, struct answer *answer)
+{
+    return page_make(request, answer, show_threats);
+}
+
+int page_trust(const struct request *request, struct answer *answer)
+{
+    return page_make(request, answer, show_trust);
+}

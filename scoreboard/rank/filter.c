@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+// Filters of a board and their query strings. Invariant: filter_read of what filter_write wrote is the same filter, and
+// filter_write of it the same string. The bytes come from strangers: a pure parser with limits, fuzzed.
+// Workload: every request of a board. Cost: microseconds.
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scoreboard/rank/board.h"
+#include "submit/format/canonical.h"
+
+enum { FILTER_QUERY = 4096, FILTER_KEY = 24, FILTER_MANY = 1 << 20 };
+
+static const char *const sort_words[SORTS] = {
+#define SORT(name, word) word,
+    SORT_LIST
+#undef SORT
+};
+
+enum kind { TEXT, PART, WORD, NUMBER, DAY, RANK, TRUST_LEVEL, TARGET, SORT_COLUMN, ORDER, LIMIT, CURSOR };
+#define TEXT_KEY(name, kind, words) {#name, kind, offsetof(struct filter, name), sizeof ((struct filter *)0)->name, words}
+#define KEY(name, kind, member) {name, kind, offsetof(struct filter, member), sizeof ((struct filter *)0)->member, NULL}
+static const char *const divisions[] = {"closed", "open"}, *const sources[] = {"dawn", "dawnbench"};
+// In the order of the canonical query string.
+static const struct key {
+    const char *name;
+    enum kind kind;
+    size_t at, room;
+    const char *const *words;  // WORD: the two that are allowed; NULL: any of plain characters
+} keys[] = {
+    KEY("rank", RANK, rank),
+    TEXT_KEY(hardware, TEXT, NULL),
+    TEXT_KEY(framework, TEXT, NULL),
+    TEXT_KEY(author, TEXT, NULL),
+    TEXT_KEY(model, TEXT, NULL),
+    {"model_part", PART, offsetof(struct filter, model), sizeof ((struct filter *)0)->model - 1, NULL},
+    TEXT_KEY(precision, WORD, NULL),
+    TEXT_KEY(division, WORD, divisions),
+    KEY("trust", TRUST_LEVEL, trust),
+    KEY("devices", NUMBER, devices),
+    KEY("devices_max", NUMBER, devices_max),
+    KEY("views_max", NUMBER, views_max),
+    TEXT_KEY(since, DAY, NULL),
+    TEXT_KEY(until, DAY, NULL),
+    KEY("target", TARGET, target_micro),
+    TEXT_KEY(source, WORD, sources),
+    KEY("sort", SORT_COLUMN, sort),
+    KEY("order", ORDER, descending),
+    KEY("limit", LIMIT, limit),
+    TEXT_KEY(cursor, CURSOR, NULL),
+};
+enum { KEYS = sizeof keys / sizeof keys[0], FILTER_LIMIT_DEFAULT = 50 };
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+// Percent-decoding of `count` bytes; the result never holds a NUL or another control character.
+static int decode(const char *from, size_t count, const char *key, char *into, size_t room)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < count; i++) {
+        unsigned char c = (unsigned char)from[i];
+        if (c == '+') c = ' ';
+        if (c == '%') {
+            int high = i + 2 < count ? hex_digit(from[i + 1]) : -1, low = i + 2 < count ? hex_digit(from[i + 2]) : -1;
+            if (high < 0 || low < 0) return fail(ERR_INPUT, "broken percent-encoding in %s", key);
+            c = (unsigned char)(high * 16 + low);
+            i += 2;
+        }
+        if (c < 0x20 || c == 0x7f) return fail(ERR_INPUT, "a control character in %s", key);
+        if (length + 1 >= room) return fail(ERR_INPUT, "%s is longer than %zu bytes", key, room - 1);
+        into[length++] = (char)c;
+    }
+    into[length] = 0;
+    return 0;
+}
+
+static bool plain_word(const char *word)
+{
+    return word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-")] == 0;
+}
+
+static bool day_exists(const char *day)
+{
+    static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    for (int i = 0; i < 10; i++)
+        if ((i == 4 || i == 7) ? day[i] != '-' : (day[i] < '0' || day[i] > '9')) return false;  // also where it ends early
+    if (day[10] != 0) return false;
+    int year = atoi(day), month = atoi(day + 5), number = atoi(day + 8);
+    if (year < 1 || month < 1 || month > 12) return false;
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    return number >= 1 && number <= lengths[month - 1] + (month == 2 && leap);
+}
+
+// "0.73" as millionths, without a detour through fractions of two.
+static int read_target(const char *word, int64_t *into)
+{
+    bool one = word[0] == '1';
+    int64_t micro = 0;
+    size_t places = 0;
+    if ((word[0] == '0' || one) && word[1] == '.') {
+        places = strspn(word + 2, "0123456789");
+        if (places > 6 || word[2 + places] != 0) places = 0;
+        for (size_t i = 0; i < 6 && places > 0; i++) micro = micro * 10 + (i < places ? word[2 + i] - '0' : 0);
+    }
+    if (strcmp(word, "1") == 0 || (one && places > 0 && micro == 0)) micro = 1000000;
+    else if (one || places == 0) micro = 0;
+    if (micro < 1) return fail(ERR_INPUT, "target is a share such as 0.94, with at most 6 places");
+    *into = micro;
+    return 0;
+}
+
+static int read_choice(const char *value, const char *key, const char *const *words, int count, int *into)
+{
+    for (int i = 0; i < count; i++) {
+        if (strcmp(words[i], value) != 0) continue;
+        *into = i;
+        return 0;
+    }
+    struct text list = {0};
+    text_list(&list, words, count, " or ");
+    int rc = fail(ERR_INPUT, "%s is %s", key, list.at);
+    text_free(&list);
+    return rc;
+}
+
+static int read_number(const char *value, const char *key, int64_t high, int64_t *into)
+{
+    if (value[strspn(value, "0123456789")] != 0 || text_to_int(value, 1, high, into) < 0)
+        return fail(ERR_INPUT, "%s is a whole number from 1 to %lld", key, (long long)high);
+    return 0;
+}
+
+static int read_words(const struct key *key, char *value)
+{
+    size_t length = strlen(value), lead = strspn(value, " ");
+    while (length > lead && value[length - 1] == ' ') length--;
+    memmove(value, value + lead, length - lead);
+    value[length - lead] = 0;
+    bool part = value[0] == '~';
+    if (part && strcmp(key->name, "author") == 0) return fail(ERR_INPUT, "author is matched as a whole, without ~");
+    const char *rest = value + part;
+    if (part && *rest == 0) return fail(ERR_INPUT, "%s: after ~ comes a part of what is looked for", key->name);
+    if (*rest != 0 && rest[strspn(rest, " ")] != 0) {
+        while (*rest == ' ') rest++;  // "~ 4" looks for a blank too
+        if (canonical_check_words(rest, strlen(rest)) < 0)
+            return fail(ERR_INPUT, "%s holds characters that are not shown", key->name);
+    }
+    return 0;
+}
+
+static int read_enumerated(const struct key *key, const char *value, struct filter *f)
+{
+    static const char *const rank_words[] = {"classic", "group"}, *const orders[] = {"asc", "desc"};
+    const char *trust_words[TRUSTS];
+    int index = 0;
+    for (int i = 0; i < TRUSTS; i++) trust_words[i] = trust_word((enum trust)i);
+    switch (key->kind) {
+    case RANK:
+        TRY(read_choice(value, key->name, rank_words, RANKS, &index));
+        f->rank = (enum rank)index;
+        return 0;
+    case TRUST_LEVEL:
+        TRY(read_choice(value, key->name, trust_words, TRUSTS, &index));
+        f->trust = (enum trust)index;
+        return 0;
+    case SORT_COLUMN:
+        TRY(read_choice(value, key->name, sort_words, SORTS, &index));
+        f->sort = (enum sort)index;
+        return 0;
+    default:
+        TRY(read_choice(value, key->name, orders, 2, &index));
+        f->descending = index == 1;
+        return 0;
+    }
+}
+
+static int read_value(const struct key *key, char *value, struct filter *f)
+{
+    char *into = (char *)f + key->at;
+    int64_t number;
+    int index;
+    switch (key->kind) {
+    case TEXT:
+        TRY(read_words(key, value));
+        break;
+    case PART:
+        TRY(read_words(key, value));
+        if (value[0] != '~' && value[0] != 0) *into++ = '~';
+        break;
+    case WORD:
+        if (key->words != NULL) TRY(read_choice(value, key->name, key->words, 2, &index));
+        else if (!plain_word(value)) return fail(ERR_INPUT, "%s is a word of letters and digits", key->name);
+        break;
+    case DAY:
+        if (!day_exists(value)) return fail(ERR_INPUT, "%s is a day, as 2026-01-31", key->name);
+        break;
+    case CURSOR:
+        if (value[strspn(value, "0123456789")] != 0 || text_to_int(value, 1, INT64_MAX, &number) < 0 || value[0] == '0')
+            return fail(ERR_INPUT, "cursor is what an earlier page gave as the next one");
+        break;
+    case NUMBER:
+        TRY(read_number(value, key->name, FILTER_MANY, &number));
+        memcpy(into, &number, sizeof number);
+        return 0;
+    case LIMIT:
+        TRY(read_number(value, key->name, FILTER_LIMIT, &number));
+        f->limit = (int)number;
+        return 0;
+    case TARGET: return read_target(value, &f->target_micro);
+    default: return read_enumerated(key, value, f);
+    }
+    memcpy(into, value, strlen(value) + 1);  // decode() kept it inside key->room
+    return 0;
+}
+
+static int read_pair(const char *pair, size_t count, bool seen[KEYS], struct filter *f)
+{
+    const char *equals = memchr(pair, '=', count);
+    size_t name_count = equals != NULL ? (size_t)(equals - pair) : count;
+    char name[FILTER_KEY], value[FILTER_TEXT];
+    if (name_count >= sizeof name) return fail(ERR_INPUT, "a filter has no key as long as \"%.*s...\"", FILTER_KEY, pair);
+    TRY(decode(pair, name_count, "the key of a filter", name, sizeof name));
+    if (canonical_check_words(name, strlen(name)) < 0)
+        return fail(ERR_INPUT, "the key of a filter holds characters that are not shown");
+    int i = 0;
+    while (i < KEYS && strcmp(keys[i].name, name) != 0) i++;
+    if (i == KEYS) return fail(ERR_INPUT, "a filter has no key \"%s\"", name);
+    if (seen[i]) return fail(ERR_INPUT, "the key %s stands there twice", name);
+    seen[i] = true;
+    if (equals == NULL) return 0;
+    // What is kept as text has the member's room; all else says in its own sentence what it should be.
+    bool kept = keys[i].kind == TEXT || keys[i].kind == PART || keys[i].kind == WORD || keys[i].kind == CURSOR;
+    size_t room = kept && keys[i].room < sizeof value ? keys[i].room : sizeof value;
+    TRY(decode(equals + 1, count - name_count - 1, name, value, room));
+    return value[0] != 0 ? read_value(&keys[i], value, f) : 0;
+}
+
+int filter_read(const char *query, struct filter *f)
+{
+    const struct contest *contest = f->contest;
+    enum board board = f->board;
+    memset(f, 0, sizeof *f);  // padding too, so that equal filters are equal bytes
+    f->contest = contest;
+    f->board = board;
+    f->limit = FILTER_LIMIT_DEFAULT;
+    if (query == NULL) return 0;
+    if (strnlen(query, FILTER_QUERY + 1) > FILTER_QUERY)
+        return fail(ERR_INPUT, "the query is longer than %d bytes", FILTER_QUERY);
+    bool seen[KEYS] = {false};
+    while (*query != 0) {
+        size_t count = strcspn(query, "&");
+        if (count > 0) TRY(read_pair(query, count, seen, f));
+        query += count + (query[count] == '&');
+    }
+    return 0;
+}
+
+static void encode(const char *value, struct text *into)
+{
+    for (const unsigned char *c = (const unsigned char *)value; *c != 0; c++) {
+        char one[2] = {(char)*c, 0};
+        if (*c == ' ') text_add(into, "+");
+        else if (*c < 0x80 && (plain_word(one) || *c == '~') && *c != '+') text_add(into, "%c", *c);
+        else text_add(into, "%%%02X", *c);
+    }
+}
+
+static void write_target(int64_t micro, struct text *into)
+{
+    char word[16];
+    snprintf(word, sizeof word, "%d.%06d", micro >= 1000000, (int)(micro % 1000000));
+    size_t length = strlen(word);
+    while (word[length - 1] == '0' && word[length - 2] != '.') word[--length] = 0;
+    text_add(into, "%s", word);
+}
+
+// The value of a key, or nothing where it is the default.
+static void write_value(const struct key *key, const struct filter *f, struct text *into)
+{
+    const char *at = (const char *)f + key->at;
+    int64_t number;
+    switch (key->kind) {
+    case PART: return;  // written as the text it became
+    case RANK:
+        if (f->rank != RANK_CLASSIC) text_add(into, "%s", rank_word(f->rank));
+        return;
+    case TRUST_LEVEL:
+        if (f->trust != TRUST_IMPORTED) text_add(into, "%s", trust_word(f->trust));
+        return;
+    case SORT_COLUMN:
+        if (f->sort != SORT_VALUE) text_add(into, "%s", sort_words[f->sort]);
+        return;
+    case ORDER:
+        if (f->descending) text_add(into, "desc");
+        return;
+    case LIMIT:
+        if (f->limit > 0 && f->limit != FILTER_LIMIT_DEFAULT) text_add(into, "%d", f->limit);
+        return;
+    case TARGET:
+        if (f->target_micro > 0) write_target(f->target_micro, into);
+        return;
+    case NUMBER:
+        memcpy(&number, at, sizeof number);
+        if (number > 0) text_add(into, "%lld", (long long)number);
+        return;
+    default: encode(at, into);
+    }
+}
+
+void filter_write(const struct filter *f, struct text *into)
+{
+    const char *between = "";
+    for (int i = 0; i < KEYS; i++) {
+        struct text value = {0};
+        write_value(&keys[i], f, &value);
+        if (value.length > 0) {
+            text_add(into, "%s%s=", between, keys[i].name);
+            text_bytes(into, value.at, value.length);
+            between = "&";
+        }
+        text_free(&value);
+    }
+}

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+// From statements to rows, as docs/rules.md says. Invariant: a row follows from signed bytes alone; money and time are
+// multiplied as integers and become a double once, by one division. Cost: a pass over the points, microseconds.
+#include "scoreboard/rank/ranking.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "submit/format/contest.h"
+
+#define NS_A_SECOND 1e9
+#define NS_A_MILLISECOND 1e6
+#define NS_MICRO_AN_HOUR 3.6e18  // nanoseconds of an hour x millionths of a dollar; exact as a double
+
+static double dollars(__int128 ns, int64_t micro_per_hour)
+{
+    return (double)(ns * micro_per_hour) / NS_MICRO_AN_HOUR;
+}
+
+// A machine with a graphics processor may still have computed on its processor.
+const char *ranking_hardware(const json_t *of, struct arena *arena)
+{
+    const char *gpu = canonical_text(of, "hardware.gpu"), *cpu = canonical_text(of, "hardware.cpu"),
+               *device = canonical_text(of, "device");
+    int64_t devices = canonical_int(of, "hardware.devices"), threads = canonical_int(of, "threads");
+    const char *count = devices > 1 ? arena_text(arena, "%lld x ", (long long)devices) : "";
+    if (*gpu != 0 && strcmp(device, "cpu") != 0 && strcmp(device, "ref") != 0) {
+        size_t digits = strspn(gpu, "0123456789");  // "8 x NAME" counts what is there; devices, what is in use
+        if (digits > 0 && strncmp(gpu + digits, " x ", 3) == 0) gpu += digits + 3;
+        return arena_text(arena, "%s%s", count, gpu);
+    }
+    if (*cpu == 0) cpu = "unknown processor";
+    if (threads == 0) return arena_text(arena, "%s%s", count, cpu);
+    return arena_text(arena, "%s%s, %lld thread%s", count, cpu, (long long)threads, threads == 1 ? "" : "s");
+}
+
+static const char *day_of(int64_t ms, struct arena *arena)
+{
+    time_t seconds = (time_t)(ms / 1000);
+    struct tm day;
+    char text[16];
+    if (gmtime_r(&seconds, &day) == NULL || strftime(text, sizeof text, "%Y-%m-%d", &day) == 0) text[0] = 0;
+    return arena_text(arena, "%s", text);
+}
+
+const struct contest *ranking_contest(const json_t *run)
+{
+    return contest_of(canonical_text(run, "task"), canonical_int(run, "synthetic") != 0);
+}
+
+bool ranking_ended(const json_t *run)
+{
+    const char *status = canonical_text(run, "status");
+    return strcmp(status, "done") == 0 || strcmp(status, "missed") == 0;
+}
+
+static bool is_self(const json_t *run)
+{
+    return strcmp(canonical_text(run, "evaluated_by"), "self") == 0;
+}
+
+// What all rows of a run share.
+static struct entry entry_of(const json_t *run, struct arena *arena)
+{
+    const struct contest *contest = ranking_contest(run);
+    return (struct entry){
+        .cost = -1, .p = -1, .runs = 1, .trust = TRUST_SIGNED, .contest = contest != NULL ? contest->name : "", .source = "",
+        .devices = canonical_int(run, "hardware.devices"), .views = canonical_int(run, "views"),
+        .group = canonical_text(run, "group.nonce"), .author = canonical_text(run, "handle"), .team = "",
+        .model = canonical_text(run, "model.name"), .framework = canonical_text(run, "software.framework"),
+        .hardware = ranking_hardware(run, arena), .precision = canonical_text(run, "precision"),
+        .division = canonical_text(run, "division"), .date = day_of(canonical_int(run, "ended_ms"), arena),
+        .code_url = "", .tags = "", .self = is_self(run),
+    };
+}
+
+// Texts of the statement live no longer than it does.
+static void keep_texts(struct entry *e, struct arena *arena)
+{
+    const char **texts[] = {&e->group, &e->author, &e->model, &e->framework, &e->precision, &e->division};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) *texts[i] = arena_text(arena, "%s", *texts[i]);
+}
+
+static void add(struct ranked rows[BOARDS], int *count, enum board board, enum rank rank, struct entry entry, double value)
+{
+    entry.value = entry.low = entry.high = value;
+    rows[(*count)++] = (struct ranked){board, rank, entry};
+}
+
+static const json_t *crossing(const json_t *run, int64_t target_micro)
+{
+    int64_t items = canonical_int(run, "items");
+    size_t i;
+    json_t *point;
+    json_array_foreach((json_t *)canonical_at(run, "points"), i, point)
+        if (json_object_get(point, "k") != NULL && contest_meets(canonical_int(point, "k"), items, target_micro)) return point;
+    return NULL;
+}
+
+static double share(const json_t *of, int64_t items)
+{
+    return items > 0 ? (double)canonical_int(of, "k") / (double)items : 0;
+}
+
+static double latency_share(const json_t *run, const json_t *latency)
+{
+    return share(latency, contest_items(ranking_contest(run), canonical_int(latency, "items")));
+}
+
+static int64_t price_of(const json_t *of)
+{
+    return canonical_int(of, "price.micro_usd_per_hour");
+}
+
+// The best latency that counts: the quickest, or with `priced` the cheapest. A lower target asks no less of a latency.
+static const json_t *best_latency(const json_t *run, bool priced)
+{
+    const json_t *best = NULL;
+    __int128 best_product = 0;
+    size_t i;
+    json_t *latency;
+    json_array_foreach((json_t *)canonical_at(run, "latencies"), i, latency)
+    {
+        if (canonical_int(latency, "eligible") == 0 || canonical_int(latency, "synthetic") != 0) continue;
+        if (priced && price_of(latency) == 0) continue;
+        __int128 product = (__int128)canonical_int(latency, "whole_mean_ns") * (priced ? price_of(latency) : 1);
+        if (best != NULL && product >= best_product) continue;
+        best = latency;
+        best_product = product;
+    }
+    return best;
+}
+
+static struct entry entry_of_latency(const json_t *run, const json_t *latency, struct arena *arena)
+{
+    struct entry entry = entry_of(run, arena);
+    keep_texts(&entry, arena);
+    entry.hardware = ranking_hardware(latency, arena);
+    entry.precision = arena_text(arena, "%s", canonical_text(latency, "precision"));
+    entry.devices = canonical_int(latency, "hardware.devices");
+    entry.views = canonical_int(latency, "views");
+    entry.accuracy = latency_share(run, latency);
+    if (price_of(latency) > 0) entry.cost = dollars(canonical_int(latency, "whole_mean_ns"), price_of(latency));
+    return entry;
+}
+
+int ranking_of_run(const struct statement *s, int64_t target_micro, struct arena *arena, struct ranked rows[BOARDS])
+{
+    const json_t *run = s->json;
+    int count = 0;
+    if (s->type != STATEMENT_RUN || ranking_contest(run) == NULL || !ranking_ended(run)) return 0;
+    if (target_micro > canonical_int(run, "target_micro")) return 0;
+    const json_t *point = crossing(run, target_micro);
+    if (point != NULL) {
+        struct entry entry = entry_of(run, arena);
+        keep_texts(&entry, arena);
+        int64_t classic = canonical_int(point, "classic_ns");
+        entry.accuracy = share(point, canonical_int(run, "items"));
+        if (price_of(run) > 0) entry.cost = dollars(classic, price_of(run));
+        add(rows, &count, BOARD_TRAINING_TIME, RANK_CLASSIC, entry, (double)classic / NS_A_SECOND);
+        if (price_of(run) > 0) add(rows, &count, BOARD_TRAINING_COST, RANK_CLASSIC, entry, entry.cost);
+    }
+    const json_t *quickest = best_latency(run, false), *cheapest = best_latency(run, true);
+    if (quickest != NULL)
+        add(rows, &count, BOARD_INFERENCE_LATENCY, RANK_CLASSIC, entry_of_latency(run, quickest, arena),
+            (double)canonical_int(quickest, "whole_mean_ns") / NS_A_MILLISECOND);
+    if (cheapest != NULL) {
+        struct entry entry = entry_of_latency(run, cheapest, arena);
+        add(rows, &count, BOARD_INFERENCE_COST, RANK_CLASSIC, entry, entry.cost);
+    }
+    return count;
+}
+
+static const json_t *last_point(const json_t *run, bool evaluated)
+{
+    const json_t *points = canonical_at(run, "points");
+    for (size_t i = json_array_size(points); i-- > 0;) {
+        const json_t *point = json_array_get(points, i);
+        if (!evaluated || json_object_get(point, "k") != NULL) return point;
+    }
+    return NULL;
+}
+
+// Data that are known not to be the published set. An outside program's data are its own, and its statement claims nothing
+// of them (record.c judges groups in results.db alike).
+static bool is_custom(const json_t *run)
+{
+    bool silent = is_self(run) && json_array_size(canonical_at(run, "data")) == 0;
+    return canonical_int(run, "official") == 0 && !silent;
+}
+
+static struct group_run group_run_of(const json_t *run)
+{
+    const json_t *last = last_point(run, false), *score = last_point(run, true);
+    return (struct group_run){
+        .seed = canonical_int(run, "seed"), .ns = canonical_int(last, "t_ns"), .k = canonical_int(score, "k"),
+        .items = canonical_int(run, "items"),
+        .finished = score != NULL && ranking_ended(run),
+        .synthetic = canonical_int(run, "synthetic") != 0, .custom = is_custom(run),
+        .stopped_at_target = canonical_int(run, "stop_at_target") != 0,
+    };
+}
+
+static struct entry entry_of_group(const struct statement *const *runs, int count, const struct group_facts *facts,
+                                   struct arena *arena)
+{
+    struct entry entry = entry_of(runs[0]->json, arena);
+    keep_texts(&entry, arena);
+    entry.runs = count;
+    entry.p = facts->p;
+    entry.accuracy = facts->accuracy.mean;
+    for (int i = 1; i < count; i++) {
+        const json_t *run = runs[i]->json;
+        const char *hardware = ranking_hardware(run, arena),
+                   *date = day_of(canonical_int(run, "ended_ms"), arena);
+        if (strcmp(hardware, entry.hardware) != 0) entry.hardware = "several machines";
+        if (strcmp(date, entry.date) > 0) entry.date = date;
+        if (strcmp(canonical_text(run, "precision"), entry.precision) != 0) entry.precision = "several";
+        if (strcmp(canonical_text(run, "division"), entry.division) != 0) entry.division = "open";
+        if (strcmp(canonical_text(run, "software.framework"), entry.framework) != 0) entry.framework = "several";
+        if (canonical_int(run, "hardware.devices") > entry.devices) entry.devices = canonical_int(run, "hardware.devices");
+        if (is_self(run)) entry.self = 1;
+        if (canonical_int(run, "views") > entry.views) entry.views = canonical_int(run, "views");
+    }
+    return entry;
+}
+
+static void add_mean(struct ranked rows[BOARDS], int *count, enum board board, const struct entry *entry,
+                     const struct group_mean *mean, double factor)
+{
+    add(rows, count, board, RANK_GROUP, *entry, mean->mean * factor);
+    rows[*count - 1].entry.low = mean->low * factor;
+    rows[*count - 1].entry.high = mean->high * factor;
+}
+
+static void add_group_training(const struct statement *const *runs, int count, struct entry entry,
+                               const struct group_facts *facts, struct ranked rows[BOARDS], int *rows_count)
+{
+    int64_t price = price_of(runs[0]->json);
+    for (int i = 1; i < count; i++)
+        if (price_of(runs[i]->json) != price) price = 0;
+    double an_hour = (double)price / 1e6 / 3600;  // USD a second
+    if (price > 0) entry.cost = facts->seconds.mean * an_hour;
+    add_mean(rows, rows_count, BOARD_TRAINING_TIME, &entry, &facts->seconds, 1);
+    if (price > 0) add_mean(rows, rows_count, BOARD_TRAINING_COST, &entry, &facts->seconds, an_hour);
+}
+
+// Latencies count when every run has one; costs, when every run has one at the same price.
+static void add_group_inference(const struct statement *const *runs, int count, struct entry entry, enum board board,
+                                struct arena *arena, struct ranked rows[BOARDS], int *rows_count)
+{
+    bool priced = board == BOARD_INFERENCE_COST, one_price = true;
+    double *values = zalloc((size_t)count * sizeof *values), accuracy = 0;
+    const json_t *first = best_latency(runs[0]->json, priced);
+    int found = 0;
+    for (; found < count; found++) {
+        const json_t *latency = best_latency(runs[found]->json, priced);
+        if (latency == NULL) break;
+        if (price_of(latency) != price_of(first)) one_price = false;
+        double ns = (double)canonical_int(latency, "whole_mean_ns");
+        values[found] = priced ? dollars(canonical_int(latency, "whole_mean_ns"), price_of(latency)) : ns / NS_A_MILLISECOND;
+        accuracy += latency_share(runs[found]->json, latency) / count;
+    }
+    if (found == count && (one_price || !priced)) {
+        const struct entry of_first = entry_of_latency(runs[0]->json, first, arena);
+        struct group_mean mean;
+        group_mean(values, count, &mean);
+        entry.accuracy = accuracy;
+        entry.views = of_first.views;
+        entry.devices = of_first.devices;
+        entry.precision = of_first.precision;
+        entry.hardware = of_first.hardware;
+        entry.cost = priced ? mean.mean : -1;
+        if (!priced && one_price && price_of(first) > 0)
+            entry.cost = mean.mean * NS_A_MILLISECOND * (double)price_of(first) / NS_MICRO_AN_HOUR;
+        add_mean(rows, rows_count, board, &entry, &mean, 1);
+    }
+    free(values);
+}
+
+int ranking_of_group_at(const struct statement *const *runs, int count, int planned, int64_t target_micro, struct arena *arena,
+                        struct group_facts *facts, struct ranked rows[BOARDS])
+{
+    struct group_run *list = zalloc((size_t)(count + 1) * sizeof *list);
+    for (int i = 0; i < count; i++) list[i] = group_run_of(runs[i]->json);
+    int found = 0;
+    group_judge(list, count, planned, target_micro, facts);
+    free(list);
+    if (!facts->official || ranking_contest(runs[0]->json) == NULL) return 0;
+    const struct entry entry = entry_of_group(runs, count, facts, arena);
+    add_group_training(runs, count, entry, facts, rows, &found);
+    add_group_inference(runs, count, entry, BOARD_INFERENCE_LATENCY, arena, rows, &found);
+    add_group_inference(runs, count, entry, BOARD_INFERENCE_COST, arena, rows, &found);
+    return found;
+}
+
+int ranking_of_group(const struct statement *const *runs, int count, int planned, struct arena *arena,
+                     struct group_facts *facts, struct ranked rows[BOARDS])
+{
+    int64_t target = count > 0 ? canonical_int(runs[0]->json, "target_micro") : 0;
+    return ranking_of_group_at(runs, count, planned, target, arena, facts, rows);
+}
+
+static void keep(json_t *list, const json_t *item)
+{
+    if (item != NULL) json_array_append(list, (json_t *)item);
+}
+
+json_t *ranking_brief(const json_t *run)
+{
+    json_t *brief = json_copy((json_t *)run), *points = json_array(), *segments = json_array(), *latencies = json_array();
+    const json_t *last = last_point(run, false), *evaluated = last_point(run, true), *quickest = best_latency(run, false),
+                 *cheapest = best_latency(run, true), *list = canonical_at(run, "segments");
+    if (evaluated != last) keep(points, evaluated);
+    keep(points, last);
+    keep(segments, json_array_get(list, json_array_size(list) > 0 ? json_array_size(list) - 1 : 0));
+    keep(latencies, quickest);
+    if (cheapest != quickest) keep(latencies, cheapest);
+    json_object_set_new(brief, "points", points);
+    json_object_set_new(brief, "segments", segments);
+    json_object_set_new(brief, "latencies", latencies);
+    json_object_del(brief, "recipe");
+    return brief;
+}
+
+static json_t *curve_of(const json_t *run)
+{
+    static const char *const members[] = {"epoch", "samples", "k", "loss"};
+    json_t *points = json_array(), *point;
+    size_t i;
+    json_array_foreach((json_t *)canonical_at(run, "points"), i, point)
+    {
+        json_t *row = json_object();
+        for (size_t m = 0; m < sizeof members / sizeof members[0]; m++)
+            if (json_object_get(point, members[m]) != NULL) json_object_set(row, members[m], json_object_get(point, members[m]));
+        json_array_append_new(points, row);
+    }
+    return points;
+}
+
+int ranking_curve(const struct statement *s, char hex[DIGEST_HEX])
+{
+    const json_t *run = s->json;
+    json_t *digests = json_array(), *set;
+    size_t i;
+    json_array_foreach((json_t *)canonical_at(run, "data"), i, set)
+        json_array_append_new(digests, json_pack("[s, s]", canonical_text(set, "split"), canonical_text(set, "digest")));
+    json_t *value = json_pack("{s:s, s:s, s:s, s:I, s:o, s:o}", "task", canonical_text(run, "task_digest"), "recipe",
+                              canonical_text(run, "recipe.digest"), "binary", canonical_text(run, "software.binary_digest"),
+                              "seed", (json_int_t)canonical_int(run, "seed"), "data", digests, "points", curve_of(run));
+    return canonical_digest(value, hex);
+}

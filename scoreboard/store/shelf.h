@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of all boards in one reader's memory, in every order one can ask for. SQLite holds the truth; a shelf holds
+// one board at one target, and catches up row by row. So a page costs no sort and no query, a filter over 10,000 rows
+// reads a few small numbers a row, and the place of a row in the whole board is known.
+// Workload: 10,000s of rows, thousands of pages a second, some hundred changes a second. Cost: about 0.6 KB a row, some
+// 50 us a page of a board of 10,000 rows. Only one thread uses a library.
+#ifndef DAWN_SCOREBOARD_SHELF_H
+#define DAWN_SCOREBOARD_SHELF_H
+
+#include "scoreboard/rank/board.h"
+
+// Columns of text that filters compare, each with a dictionary of its own.
+enum shelf_column { SHELF_HARDWARE, SHELF_FRAMEWORK, SHELF_AUTHOR, SHELF_MODEL, SHELF_PRECISION, SHELF_DIVISION, SHELF_COLUMNS };
+struct shelf_names {
+    char **at;  // in lower case, numbered as they came
+    int *slots; // open addressing, -1: free
+    int count, room;
+};
+struct shelf_row {
+    int name[SHELF_COLUMNS];
+    int day;  // 20260131; 0: not known
+    bool alive, imported;
+    unsigned char trust;
+    int64_t id, devices, views, accepted_ms;
+    struct shelf_block *block;  // the entry and its texts
+};
+struct shelf_order {
+    int *at;  // numbers of rows; NULL: nobody has asked yet
+};
+struct shelf {
+    const struct contest *contest;
+    enum board board;
+    enum rank rank;
+    int64_t target_micro, newest_id;
+    struct shelf_row *rows;
+    int count, room;
+    struct shelf_order orders[SORTS][2];  // ascending, descending; unknown values last in both
+    int *places;                          // of each row among those that are alive
+    bool placed;
+};
+struct library {
+    struct shelf *shelves;
+    int count;
+    struct shelf_names names[SHELF_COLUMNS];
+};
+void library_free(struct library *);
+// A new row or a newer form of one; the entry's texts are copied.
+void library_put(struct library *, const struct contest *, enum board, enum rank, int64_t target_micro, bool alive,
+                 const struct entry *);
+
+// NULL: no such row has ever been.
+struct shelf *shelf_find(struct library *, const struct contest *, enum board, enum rank, int64_t target_micro);
+const int *shelf_in_order(struct shelf *, enum sort, bool descending);
+const struct entry *shelf_entry(const struct shelf_row *);
+// A copy in the arena, its place filled in.
+void shelf_copy(struct shelf *, int row, struct arena *, struct entry *into);
+int shelf_row_of(const struct shelf *, int64_t id);  // -1: none
+// The number of a text in a column's dictionary, -1 when no row ever had it.
+int shelf_name(const struct library *, enum shelf_column, const char *text);
+
+// A filter made ready: `free` it with shelf_wanted_free.
+struct shelf_wanted {
+    bool *names[SHELF_COLUMNS];  // NULL: any
+    int only[SHELF_COLUMNS];     // else this one; -1: any; -2: nothing matches
+    const struct filter *filter;
+    int since, until;
+    int source;                  // 0: any, 1: dawn, 2: dawnbench
+};
+void shelf_want(const struct library *, const struct filter *, struct shelf_wanted *);
+bool shelf_matches(const struct shelf_wanted *, const struct shelf_row *);
+void shelf_wanted_free(struct shelf_wanted *);
+
+#endif

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening the record and running statements on it. WAL with synchronous=FULL; a reader is read-only and never
+// checkpoints: SQLite 3.40.1 can lose a commit when one connection checkpoints while another writes (store.c sees to it
+// that no two processes do). Cost: some milliseconds to open, microseconds a statement.
+#include "scoreboard/store/sql.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/base/database.h"
+#include "runtime/base/embed.h"
+#include "runtime/base/text.h"
+
+int sql_fail(struct sql *s, const char *what)
+{
+    return database_fail(s->db, s->path, what);
+}
+
+static int prepare(struct sql *s, const char *text, sqlite3_stmt **out)
+{
+    for (int i = 0; i < s->ready_count; i++) {
+        if (s->ready[i].text != text) continue;
+        *out = s->ready[i].statement;
+        return 0;
+    }
+    BUG_IF(s->ready_count == SQL_READY);
+    if (sqlite3_prepare_v3(s->db, text, -1, SQLITE_PREPARE_PERSISTENT, out, NULL) != SQLITE_OK)
+        return sql_fail(s, "read the record");
+    s->ready[s->ready_count].text = text;
+    s->ready[s->ready_count++].statement = *out;
+    return 0;
+}
+
+static int start(struct sql *s, sqlite3_stmt **out, const char *text, const char *types, va_list values)
+{
+    TRY(prepare(s, text, out));
+    BUG_IF((size_t)sqlite3_bind_parameter_count(*out) != strlen(types));
+    BUG_IF(sqlite3_stmt_busy(*out));
+    for (int i = 1; types[i - 1] != 0; i++) {
+        const void *at;
+        switch (types[i - 1]) {
+        case 'i': sqlite3_bind_int64(*out, i, va_arg(values, int64_t)); break;
+        case 'd': sqlite3_bind_double(*out, i, va_arg(values, double)); break;
+        case 't': sqlite3_bind_text(*out, i, va_arg(values, const char *), -1, SQLITE_STATIC); break;
+        case 'b':
+            at = va_arg(values, const void *);
+            sqlite3_bind_blob64(*out, i, at, va_arg(values, size_t), SQLITE_STATIC);
+            break;
+        default: BUG("there is no such kind of parameter");
+        }
+    }
+    return 0;
+}
+
+int sql_start(struct sql *s, sqlite3_stmt **out, const char *text, const char *types, ...)
+{
+    va_list values;
+    va_start(values, types);
+    int rc = start(s, out, text, types, values);
+    va_end(values);
+    return rc;
+}
+
+int sql_next(struct sql *s, sqlite3_stmt *statement)
+{
+    int rc = sqlite3_step(statement);
+    if (rc == SQLITE_ROW) return 1;
+    if (rc == SQLITE_DONE) return 0;
+    rc = sql_fail(s, sqlite3_stmt_readonly(statement) ? "read the record" : "write the record");
+    sqlite3_reset(statement);
+    return rc;
+}
+
+void sql_end(sqlite3_stmt *statement)
+{
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+}
+
+int sql_do(struct sql *s, const char *text, const char *types, ...)
+{
+    sqlite3_stmt *statement;
+    va_list values;
+    va_start(values, types);
+    int rc = start(s, &statement, text, types, values);
+    va_end(values);
+    TRY(rc);
+    while ((rc = sql_next(s, statement)) > 0) continue;
+    sql_end(statement);
+    return rc;
+}
+
+int sql_int(struct sql *s, int64_t *into, int64_t otherwise, const char *text, const char *types, ...)
+{
+    sqlite3_stmt *statement;
+    va_list values;
+    va_start(values, types);
+    int rc = start(s, &statement, text, types, values);
+    va_end(values);
+    TRY(rc);
+    rc = sql_next(s, statement);
+    *into = rc > 0 ? sqlite3_column_int64(statement, 0) : otherwise;
+    sql_end(statement);
+    return rc < 0 ? rc : 0;
+}
+
+int64_t sql_column(sqlite3_stmt *statement, int column)
+{
+    return sqlite3_column_int64(statement, column);
+}
+
+const char *sql_text(sqlite3_stmt *statement, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(statement, column);
+    return text != NULL ? text : "";
+}
+
+const char *sql_keep(sqlite3_stmt *statement, int column, struct arena *arena)
+{
+    const char *text = sql_text(statement, column);
+    size_t count = (size_t)sqlite3_column_bytes(statement, column);
+    char *kept = arena_alloc(arena, count + 1);
+    memcpy(kept, text, count);
+    return kept;
+}
+
+// ---- opening
+static void harden(sqlite3 *db)
+{
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
+    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 16 << 20);
+    sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+    sqlite3_busy_timeout(db, 5000);
+}
+
+// Everything in sqlite_schema, made comparable.
+static int schema_text(sqlite3 *db, struct text *into)
+{
+    sqlite3_stmt *statement;
+    const char *sql = "SELECT type || '|' || name || '|' || tbl_name || '|' || coalesce(sql, '') FROM sqlite_schema ORDER BY 1";
+    int rc = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    if (rc != SQLITE_OK) return rc;
+    while ((rc = sqlite3_step(statement)) == SQLITE_ROW) text_add(into, "%s\n", (const char *)sqlite3_column_text(statement, 0));
+    sqlite3_finalize(statement);
+    return rc;
+}
+
+static const char *schema_sql(void)
+{
+    const struct embedded *file = embedded_find("scoreboard/store/schema.sql");
+    if (file == NULL) BUG("scoreboard/store/schema.sql is not in the program");
+    return file->at;
+}
+
+static int check_schema(struct sql *s)
+{
+    sqlite3 *pattern;
+    struct text ours = {0}, theirs = {0};
+    if (sqlite3_open(":memory:", &pattern) != SQLITE_OK) BUG("SQLite cannot open a database in memory");
+    if (sqlite3_exec(pattern, schema_sql(), NULL, NULL, NULL) != SQLITE_OK) BUG(sqlite3_errmsg(pattern));
+    schema_text(pattern, &ours);
+    sqlite3_close(pattern);
+    int rc = 0;
+    if (schema_text(s->db, &theirs) != SQLITE_DONE) rc = sql_fail(s, "read the schema");
+    else if (theirs.at == NULL || strcmp(ours.at, theirs.at) != 0)
+        rc = fail(ERR_DATABASE, "%s has been altered: its tables are not those of a scoreboard of format %d", s->path,
+                  SQL_FORMAT);
+    text_free(&ours);
+    text_free(&theirs);
+    return rc;
+}
+
+static int add_tables(struct sql *s)
+{
+    char pragmas[96];
+    snprintf(pragmas, sizeof pragmas, "PRAGMA application_id=%d; PRAGMA user_version=%d", SQL_APPLICATION_ID, SQL_FORMAT);
+    TRY(sql_do(s, "BEGIN IMMEDIATE", ""));
+    int64_t tables = 0;
+    int rc = sql_int(s, &tables, 0, "SELECT count(*) FROM sqlite_schema", "");  // another process may have been first
+    if (rc == 0 && tables == 0 &&
+        (sqlite3_exec(s->db, schema_sql(), NULL, NULL, NULL) != SQLITE_OK ||
+         sqlite3_exec(s->db, pragmas, NULL, NULL, NULL) != SQLITE_OK))
+        rc = sql_fail(s, "create the tables");
+    if (rc == 0) rc = sql_do(s, "COMMIT", "");
+    if (rc < 0) sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    return rc;
+}
+
+static int check_file(struct sql *s, enum sql_mode mode)
+{
+    int64_t application, format, tables;
+    TRY(sql_int(s, &tables, 0, "SELECT count(*) FROM sqlite_schema", ""));
+    TRY(sql_int(s, &application, 0, "PRAGMA application_id", ""));
+    TRY(sql_int(s, &format, 0, "PRAGMA user_version", ""));
+    if (tables == 0 && application == 0 && format == 0 && mode != SQL_READ) {
+        TRY(add_tables(s));
+        application = SQL_APPLICATION_ID;
+        format = SQL_FORMAT;
+    }
+    if (application != SQL_APPLICATION_ID || format < 1)
+        return fail(ERR_DATABASE, "%s is not a scoreboard's record", s->path);
+    if (format > SQL_FORMAT)
+        return fail(ERR_DATABASE, "%s was written by a newer dawn-scoreboard (format %lld; this one knows formats up to %d)",
+                    s->path, (long long)format, SQL_FORMAT);
+    return check_schema(s);
+}
+
+static int prepare_to_write(struct sql *s)
+{
+    if (sqlite3_db_readonly(s->db, "main") != 0)
+        return fail(ERR_DATABASE, "%s is read-only: nothing could be recorded in it", s->path);
+    TRY(check_file(s, SQL_WRITE));  // before anything is changed: it may be another program's file
+    TRY(sql_do(s, "PRAGMA journal_mode=WAL", ""));
+    return sql_do(s, "PRAGMA synchronous=FULL", "");
+}
+
+static int open_connection(const char *path, enum sql_mode mode, struct sql *s)
+{
+    if (mode == SQL_READ && access(path, F_OK) != 0)
+        return fail(ERR_DATABASE, "there is no record at %s: name the file with --db, or start the server once", path);
+    size_t length = strlen(path) + 3;
+    s->path = zalloc(length);
+    snprintf(s->path, length, "%s%s", path[0] == ':' ? "./" : "", path);  // SQLite has its own idea of ":memory:"
+    int flags = mode == SQL_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    if (sqlite3_open_v2(s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) return sql_fail(s, "open the record");
+    harden(s->db);
+    if (mode == SQL_READ) sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    return mode == SQL_WRITE ? prepare_to_write(s) : check_file(s, mode);
+}
+
+int sql_open(const char *path, enum sql_mode mode, struct sql *s)
+{
+    *s = (struct sql){0};
+    int rc = open_connection(mode == SQL_SCRATCH ? "" : path, mode, s);
+    if (rc < 0) sql_close(s);
+    return rc;
+}
+
+void sql_close(struct sql *s)
+{
+    for (int i = 0; i < s->ready_count; i++) sqlite3_finalize(s->ready[i].statement);
+    if (sqlite3_close(s->db) != SQLITE_OK) BUG("the record was closed with a statement left open");
+    free(s->path);
+    *s = (struct sql){0};
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// All of the scoreboard's storage behind one header, so that another database can take SQLite's place.
+//
+// The statements, with their exact bytes and a sequence number each, are the truth; rows of the boards are derived
+// (ranking.h) and can be rebuilt from them. One connection does all writes and checkpoints, under a mutex; readers have
+// a read-only connection each, one a thread. WAL, synchronous=FULL: what was acknowledged survives a power cut.
+// Workload: thousands of reads a second, some hundred statements a second at most, 10,000s of rows.
+#ifndef DAWN_SCOREBOARD_STORE_H
+#define DAWN_SCOREBOARD_STORE_H
+
+#include "scoreboard/rank/board.h"
+#include "scoreboard/http/problem.h"
+
+struct store;   // the writer; thread-safe
+struct reader;  // one thread's
+
+enum store_mode {
+    STORE_WRITE,  // creates the file and the server's key (FILE.key, 0600) where they are missing; migrates
+    STORE_READ,   // the file must be there and of this version
+};
+struct store_settings {
+    const char *path, *origin;       // origin: the board's name, kept in the file; NULL: what the file says, else "dawn"
+    int64_t submissions_per_hour;    // and person, of each type; 0: no limit; withdrawals and revocations have none
+};
+int store_open(const struct store_settings *, enum store_mode, struct store **) MUST_CHECK;
+void store_close(struct store *);
+const char *store_origin(const struct store *);
+const struct sshkey *store_key(const struct store *);  // the server's, public
+
+// ---- writing
+struct acceptance {
+    enum problem problem;        // NONE: accepted
+    bool again;                  // the same bytes were there already: same receipt, nothing written
+    char detail[ERROR_TEXT_MAX];
+    struct findings findings;    // CHECKS: what failed; accepted: the flags
+    int64_t sequence;
+    int retry_after;             // seconds, for RATE
+    char *receipt;               // canonical bytes; free() it
+    char receipt_signature[SSHSIG_MAX];
+};
+// Everything between a well-formed, well-signed envelope and its receipt: board, key, handle, checks, group, conflicts,
+// ranking, one durable transaction. Negative only when storage itself failed (then nothing was written).
+int store_accept(struct store *, const struct envelope *, int64_t now_ms, struct acceptance *) MUST_CHECK;
+// The server's own word that a key no longer counts: a revoke statement signed by the server's key.
+int store_revoke(struct store *, const char *key_id, const char *reason, int64_t now_ms, struct acceptance *) MUST_CHECK;
+
+struct dawnbench_entry;  // dawnbench.h
+// An entry of the same (task, kind, stem) is replaced.
+int store_import(struct store *, const struct dawnbench_entry *const *, int count, int64_t now_ms) MUST_CHECK;
+
+int store_check(struct store *, int (*say)(void *, const char *sentence), void *, int *faults) MUST_CHECK;
+int store_backup(struct store *, const char *to) MUST_CHECK;
+
+// ---- reading. Texts and lists live in the arena; what is not there is ERR_MISSING.
+int store_reader(struct store *, struct reader **) MUST_CHECK;
+void store_reader_close(struct reader *);
+int store_version(struct reader *, int64_t *version) MUST_CHECK;  // changes whenever anything does: what caches ask
+
+int store_entries(struct reader *, const struct filter *, struct arena *, struct entries *) MUST_CHECK;
+// Every row that was the best of its board when it came, oldest first: the history of the record.
+int store_history(struct reader *, const struct filter *, struct arena *, struct entries *) MUST_CHECK;
+// The newest rows over all boards of a contest (NULL: of all contests but the demonstration).
+int store_newest(struct reader *, const struct contest *, int limit, struct arena *, struct entries *) MUST_CHECK;
+// Rows of one statement, one group or one import (source text of the entry), on all boards.
+int store_entries_of(struct reader *, const char *source, struct arena *, struct entries *) MUST_CHECK;
+int store_entries_by(struct reader *, const char *author, struct arena *, struct entries *) MUST_CHECK;
+
+struct facet {
+    const char *value;
+    int64_t count;
+};
+struct facets {  // values one can filter a board by, most frequent first, at most 50 each
+    struct facet *hardware, *framework, *precision, *author;
+    int hardwares, frameworks, precisions, authors;
+};
+int store_facets(struct reader *, const struct contest *, enum board, enum rank, struct arena *, struct facets *) MUST_CHECK;
+
+struct stored {  // a statement as it was accepted; in a list payload, signatures and receipt are ""
+    int64_t sequence, accepted_ms;
+    enum statement_type type;
+    const char *digest, *payload, *signature, *countersignature;  // countersignature: "" when there is none
+    size_t payload_count;
+    const char *receipt, *receipt_signature;
+    const char *key, *handle;          // fingerprint; whose
+    const char *key_line;              // "ssh-ed25519 AAAA..."
+    enum trust trust;                  // of a run
+    int64_t withdrawn, superseded;     // sequence of the statement that did it; 0: still counts
+    const char *withdrawn_reason;
+    const char *team, *note, *code_url, *tags;  // of a run, as last amended
+    const char *group;                 // nonce, or ""
+    struct findings *findings;         // flags of a run; NULL in a list
+    int64_t reproduced_by;             // sequence of the run that did; 0
+};
+int store_statement(struct reader *, const char *id /* sequence or digest */, struct arena *, struct stored *) MUST_CHECK;
+// The log: statements after a sequence number, oldest first.
+int store_log(struct reader *, int64_t after, int limit, struct arena *, struct stored **, int *count) MUST_CHECK;
+// Runs of a group, by index; `planned` as they announced.
+int store_group(struct reader *, const char *nonce, struct arena *, struct stored **, int *count, int *planned) MUST_CHECK;
+// What its group looks at of a run (ranking_brief), so that a thousand fit in memory. statement_free() ends it.
+int store_group_run(struct reader *, int64_t sequence, struct statement *) MUST_CHECK;
+
+struct person {
+    const char *handle;
+    struct person_key {
+        const char *id, *line;
+        int64_t since_sequence, revoked_sequence, replaced_sequence;  // 0: not
+        const char *revoked_reason;
+    } *keys;
+    int key_count;
+    struct stored *statements;  // newest first, at most 200
+    int statement_count;
+};
+int store_person(struct reader *, const char *handle, struct arena *, struct person *) MUST_CHECK;
+// A key's fingerprint from what stands for it in an address: whole ("SHA256:...") or its 43 digits alone; for "/" there may
+// be "%2F" (guard_target leaves those) or "_", for "+" also "-".
+const char *store_key_id(const char *word, struct arena *);
+int store_person_of_key(struct reader *, const char *key_id, struct arena *, struct person *) MUST_CHECK;
+
+struct imported {
+    const char *source, *task, *kind, *stem;  // kind: "train" or "inference"
+    const char *json, *tsv;                   // as they came, e-mail addresses taken out; tsv "" for inference
+    const char *quirks;                       // what was odd about it, a line each
+};
+int store_imported(struct reader *, const char *source, struct arena *, struct imported *) MUST_CHECK;
+int store_imports(struct reader *, struct arena *, struct imported **, int *count) MUST_CHECK;  // for the export
+
+struct totals {
+    int64_t statements, runs, groups, people, imports, newest_ms;
+};
+int store_totals(struct reader *, struct totals *) MUST_CHECK;
+
+#endif

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a well-signed statement may count: board, key, handle, conflicts, group, checks, in this order. Invariant: what
+// was answered with a receipt lies on the disk, and the same bytes again get the same receipt.
+// Workload: some hundred a second. Cost: the checks' arithmetic outside the mutex, then one durable transaction.
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scoreboard/store/store_inside.h"
+
+#define HOUR_MS ((int64_t)3600 * 1000)
+
+// Everything about one attempt. Each step returns 0 (go on), REFUSED, or negative when storage failed.
+enum { REFUSED = 1 };
+struct attempt {
+    struct store *store;
+    const struct envelope *envelope;
+    const json_t *json;
+    struct incoming in;
+    struct acceptance *out;
+    int64_t now_ms;
+    bool by_server;
+    struct arena arena;
+};
+
+static int refuse(struct attempt *, enum problem, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static int refuse(struct attempt *a, enum problem problem, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(a->out->detail, sizeof a->out->detail, format, args);
+    va_end(args);
+    a->out->problem = problem;
+    return REFUSED;
+}
+
+#define STEP(call)                                                                                                     \
+    do {                                                                                                               \
+        int step_rc_ = (call);                                                                                         \
+        if (step_rc_ != 0) return step_rc_;                                                                            \
+    } while (0)
+
+static struct sql *sql_of(struct attempt *a)
+{
+    return &a->store->sql;
+}
+
+// ---- the same bytes again
+static int find_again(struct attempt *a)
+{
+    sqlite3_stmt *row;
+    bool other = false;
+    TRY(sql_start(sql_of(a), &row, "SELECT sequence, receipt, receipt_signature, key FROM statements WHERE digest = ?", "t",
+                  a->envelope->statement.digest));
+    int rc = sql_next(sql_of(a), row);
+    if (rc > 0) other = strcmp(sql_text(row, 3), a->in.key) != 0;
+    if (other)
+        refuse(a, PROBLEM_CONFLICT, "another key signed this very statement; it stands here as statement %lld",
+               (long long)sql_column(row, 0));
+    else if (rc > 0) {
+        a->out->again = true;
+        a->out->sequence = sql_column(row, 0);
+        a->out->receipt = copy_text(sql_text(row, 1));
+        snprintf(a->out->receipt_signature, sizeof a->out->receipt_signature, "%s", sql_text(row, 2));
+    }
+    sql_end(row);
+    if (rc <= 0) return rc;
+    if (other) return REFUSED;
+    a->out->findings = (struct findings){0};
+    TRY(store_findings(sql_of(a), a->out->sequence, &a->out->findings));
+    return REFUSED;  // nothing further is asked, and nothing written
+}
+
+// ---- who signs
+static int check_signer(struct attempt *a)
+{
+    sqlite3_stmt *row;
+    const char *id = a->in.key;
+    enum statement_type type = a->envelope->statement.type;
+    int64_t revoked = 0, replaced = 0;
+    TRY(sql_start(sql_of(a), &row, "SELECT handle, revoked, replaced FROM keys WHERE id = ?", "t", id));
+    int rc = sql_next(sql_of(a), row);
+    if (rc > 0) {
+        snprintf(a->in.handle, sizeof a->in.handle, "%s", sql_text(row, 0));
+        revoked = sql_column(row, 1);
+        replaced = sql_column(row, 2);
+    }
+    sql_end(row);
+    TRY(rc);
+    a->in.new_key = rc == 0;
+    if (a->by_server && type != STATEMENT_REVOKE) return refuse(a, PROBLEM_NOT_YOURS, "the server's own key only revokes keys");
+    if (revoked != 0) return refuse(a, PROBLEM_REVOKED, "the key %s was revoked by statement %lld", id, (long long)revoked);
+    if (replaced != 0)
+        return refuse(a, PROBLEM_REVOKED, "the key %s was replaced by a newer one in statement %lld", id, (long long)replaced);
+    if (a->in.new_key && type != STATEMENT_RUN)
+        return refuse(a, PROBLEM_UNKNOWN_KEY, "the key %s has not submitted anything here, so there is nothing to %s", id,
+                      statement_type_name(type));
+    return 0;
+}
+
+// Counted by person, for a rotation brings a fresh key, and each type apart: a full hour of runs holds no amendment up. What
+// takes something away is free: there can be no more withdrawals than runs, and whoever took a key could otherwise use up
+// its owner's hour.
+static int check_rate(struct attempt *a)
+{
+    enum statement_type type = a->envelope->statement.type;
+    int64_t limit = a->store->submissions_per_hour, count = 0, then = 0;
+    sqlite3_stmt *row;
+    int rc = 0;
+    if (limit <= 0 || a->in.new_key || type == STATEMENT_WITHDRAW || type == STATEMENT_REVOKE) return 0;
+    TRY(sql_start(sql_of(a), &row, "SELECT accepted_ms, type FROM statements WHERE handle = ? ORDER BY sequence DESC", "t",
+                  a->in.handle));
+    while (count < limit && (rc = sql_next(sql_of(a), row)) > 0 && (then = sql_column(row, 0)) > a->now_ms - HOUR_MS)
+        if (strcmp(sql_text(row, 1), statement_type_name(type)) == 0) count++;
+    sql_end(row);
+    if (rc < 0 || count < limit) return rc < 0 ? rc : 0;
+    int64_t wait = (then + HOUR_MS - a->now_ms + 999) / 1000;
+    a->out->retry_after = wait < 1 ? 1 : wait > 3600 ? 3600 : (int)wait;
+    return refuse(a, PROBLEM_RATE, "%lld statements of type \"%s\" an hour are taken from a person; the next one in %d s",
+                  (long long)limit, statement_type_name(type), a->out->retry_after);
+}
+
+static int check_handle(struct attempt *a)
+{
+    const char *handle = canonical_text(a->json, "handle");
+    enum statement_type type = a->envelope->statement.type;
+    int64_t taken;
+    if (type != STATEMENT_RUN && type != STATEMENT_ROTATE) return 0;
+    if (!a->in.new_key) {
+        if (strcmp(handle, a->in.handle) == 0) return 0;
+        return refuse(a, PROBLEM_KEY_TAKEN,
+                      "the key %s belongs to the handle \"%s\"; a key has one handle, and \"%s\" is another", a->in.key,
+                      a->in.handle, handle);
+    }
+    TRY(sql_int(sql_of(a), &taken, 0, "SELECT count(*) FROM keys WHERE handle = ? COLLATE NOCASE", "t", handle));
+    if (taken != 0)
+        return refuse(a, PROBLEM_HANDLE, "the handle \"%s\" belongs to another key; choose another, or sign with that key",
+                      handle);
+    snprintf(a->in.handle, sizeof a->in.handle, "%s", handle);
+    return 0;
+}
+
+// ---- runs
+struct earlier {
+    int64_t sequence, withdrawn;
+    bool same;  // nonce and head both
+    const char *digest;
+};
+
+static int compare_members(struct attempt *a, const struct earlier *e)
+{
+    sqlite3_stmt *row;
+    struct statement old = {0};
+    TRY(sql_start(sql_of(a), &row, "SELECT payload FROM statements WHERE sequence = ?", "i", e->sequence));
+    int rc = sql_next(sql_of(a), row);
+    if (rc > 0) rc = statement_read(sqlite3_column_blob(row, 0), (size_t)sqlite3_column_bytes(row, 0), &old);
+    sql_end(row);
+    TRY(rc);
+    const char *name = store_said_anew(old.json, a->json);
+    if (name != NULL)
+        rc = refuse(a, PROBLEM_CONFLICT, "statement %s has another \"%.40s\"; only latencies and words may be said anew",
+                    e->digest, name);
+    statement_free(&old);
+    return rc;
+}
+
+static int compare_with_earlier(struct attempt *a, const struct earlier *e)
+{
+    const char *supersedes = canonical_text(a->json, "supersedes");
+    if (e->withdrawn != 0)
+        return refuse(a, PROBLEM_CONFLICT, "this run was submitted as statement %s and withdrawn; it can not come back",
+                      e->digest);
+    if (strcmp(supersedes, e->digest) != 0)
+        return refuse(a, PROBLEM_CONFLICT,
+                      "this run has been submitted as statement %s; name that as \"supersedes\" to replace it", e->digest);
+    if (!e->same)
+        return refuse(a, PROBLEM_CONFLICT, "statement %s has another nonce or other points; only the same run can take its place",
+                      e->digest);
+    return compare_members(a, e);
+}
+
+// Runs with the same nonce or the same chain. `*superseded` becomes the one this statement takes the place of.
+static int check_conflicts(struct attempt *a, int64_t *superseded)
+{
+    sqlite3_stmt *row;
+    int rc, refused = 0;
+    const char *nonce = canonical_text(a->json, "nonce"), *head = store_chain_head(&a->envelope->statement);
+    *superseded = 0;
+    TRY(sql_start(
+        sql_of(a), &row,
+        "SELECT sequence, withdrawn, nonce = ?1 AND head = ?2, digest, handle, superseded FROM runs WHERE nonce = ?1 UNION "
+        "SELECT sequence, withdrawn, nonce = ?1 AND head = ?2, digest, handle, superseded FROM runs WHERE head = ?2 ORDER BY 1",
+        "tt", nonce, head));
+    while (refused == 0 && (rc = sql_next(sql_of(a), row)) != 0) {
+        if (rc < 0) {
+            refused = rc;
+            break;
+        }
+        const struct earlier e = {sql_column(row, 0), sql_column(row, 1), sql_column(row, 2) != 0, sql_text(row, 3)};
+        if (strcmp(sql_text(row, 4), a->in.handle) != 0)
+            refused = refuse(a, PROBLEM_CONFLICT, "this run has been submitted by another person, as statement %lld",
+                             (long long)e.sequence);
+        else if (sql_column(row, 5) == 0) {
+            refused = compare_with_earlier(a, &e);
+            *superseded = e.sequence;
+        }
+    }
+    sql_end(row);
+    if (refused == 0 && *superseded == 0 && canonical_at(a->json, "supersedes") != NULL)
+        return refuse(a, PROBLEM_CONFLICT, "\"supersedes\" names no statement of this run that still counts");
+    return refused;
+}
+
+// What the runs of one group can only fail together. A withdrawn run keeps its number and its seed: nobody can leave out
+// the bad ones.
+static int check_group(struct attempt *a, int64_t superseded)
+{
+    const char *nonce = canonical_text(a->json, "group.nonce");
+    char terms[DIGEST_HEX];
+    sqlite3_stmt *row;
+    int64_t *seeds = NULL, index = canonical_int(a->json, "group.index");
+    int count = 0, rc, refused = 0;
+    bool terms_differ = false, taken = false;
+    if (*nonce == 0) return 0;
+    TRY(store_group_terms(&a->envelope->statement, terms));
+    TRY(sql_start(sql_of(a), &row,
+                  "SELECT handle, group_terms, group_index, seed FROM runs WHERE group_nonce = ? AND group_nonce <> '' "
+                  "AND superseded = 0 AND sequence <> ?",
+                  "ti", nonce, superseded));
+    while (refused == 0 && (rc = sql_next(sql_of(a), row)) != 0) {
+        if (rc < 0) refused = rc;
+        else if (strcmp(sql_text(row, 0), a->in.handle) != 0)
+            refused = refuse(a, PROBLEM_CONFLICT, "the group %s belongs to another person", nonce);
+        else {
+            terms_differ = terms_differ || strcmp(sql_text(row, 1), terms) != 0;
+            taken = taken || sql_column(row, 2) == index;
+            seeds = grow(seeds, (size_t)(count + 1) * sizeof *seeds);
+            seeds[count++] = sql_column(row, 3);
+        }
+    }
+    sql_end(row);
+    if (refused == 0 && terms_differ)
+        finding_add(&a->out->findings, CHECK_GROUP,
+                    "the runs of group %s do not agree in task, model, recipe, target, number or announcement", nonce);
+    if (refused == 0 && taken)
+        finding_add(&a->out->findings, CHECK_GROUP, "run %lld of group %s is there already", (long long)index, nonce);
+    if (refused == 0) check_group_seed(&a->envelope->statement, seeds, count, &a->out->findings);
+    free(seeds);
+    return refused;
+}
+
+static int check_run(struct attempt *a)
+{
+    int64_t superseded;
+    STEP(check_conflicts(a, &superseded));
+    return check_group(a, superseded);
+}
+
+// ---- what is about something else
+static int check_about_run(struct attempt *a)
+{
+    const char *digest = canonical_text(a->json, "statement"), *what = statement_type_name(a->envelope->statement.type);
+    sqlite3_stmt *row;
+    TRY(sql_start(sql_of(a), &row,
+                  "SELECT s.handle, s.type, coalesce(r.withdrawn, 0), coalesce(r.superseded, 0) FROM statements s "
+                  "LEFT JOIN runs r USING (sequence) WHERE s.digest = ?",
+                  "t", digest));
+    int rc = sql_next(sql_of(a), row), refused = rc < 0 ? rc : 0;
+    if (rc == 0) refused = refuse(a, PROBLEM_NOT_FOUND, "there is no statement %s here to %s", digest, what);
+    else if (rc > 0 && strcmp(sql_text(row, 0), a->in.handle) != 0)
+        refused = refuse(a, PROBLEM_NOT_YOURS, "statement %s belongs to \"%s\"", digest, sql_text(row, 0));
+    else if (rc > 0 && strcmp(sql_text(row, 1), statement_type_name(STATEMENT_RUN)) != 0)
+        refused = refuse(a, PROBLEM_CONFLICT, "statement %s is no run, and only runs can be withdrawn or amended", digest);
+    else if (rc > 0 && sql_column(row, 2) != 0)
+        refused = refuse(a, PROBLEM_CONFLICT, "statement %s has been withdrawn already", digest);
+    else if (rc > 0 && sql_column(row, 3) != 0)
+        refused = refuse(a, PROBLEM_CONFLICT, "statement %s has been superseded by statement %lld", digest,
+                         (long long)sql_column(row, 3));
+    sql_end(row);
+    return refused;
+}
+
+static int check_rotate(struct attempt *a)
+{
+    int64_t known;
+    TRY(sql_int(sql_of(a), &known, 0, "SELECT count(*) FROM keys WHERE id = ?", "t", a->in.next_key));
+    if (known == 0) return 0;
+    return refuse(a, PROBLEM_KEY_TAKEN, "the key %s is known here already; a handle passes on to a new key", a->in.next_key);
+}
+
+static int check_revoke(struct attempt *a)
+{
+    const char *key = canonical_text(a->json, "key");
+    int64_t revoked;
+    if (strcmp(key, a->store->key_id) == 0) return refuse(a, PROBLEM_NOT_YOURS, "the server's own key can not be revoked here");
+    if (!a->by_server && strcmp(key, a->in.key) != 0)
+        return refuse(a, PROBLEM_NOT_YOURS, "a key is revoked by itself or by the server, not by %s", a->in.key);
+    TRY(sql_int(sql_of(a), &revoked, -1, "SELECT revoked FROM keys WHERE id = ?", "t", key));
+    if (revoked < 0) return refuse(a, PROBLEM_NOT_FOUND, "the key %s has not submitted anything here", key);
+    if (revoked > 0) return refuse(a, PROBLEM_CONFLICT, "the key %s was revoked by statement %lld", key, (long long)revoked);
+    return 0;
+}
+
+static int check_by_type(struct attempt *a)
+{
+    switch (a->envelope->statement.type) {
+    case STATEMENT_RUN: return check_run(a);
+    case STATEMENT_WITHDRAW: return check_about_run(a);
+    case STATEMENT_AMEND: return check_about_run(a);
+    case STATEMENT_ROTATE: return check_rotate(a);
+    case STATEMENT_REVOKE: return check_revoke(a);
+    default: BUG("there is no such type of statement");
+    }
+}
+
+// ---- the receipt
+static int make_receipt(struct attempt *a)
+{
+    struct receipt receipt = {.sequence = a->in.sequence, .accepted_ms = a->in.accepted_ms};
+    size_t count;
+    snprintf(receipt.board, sizeof receipt.board, "%s", a->store->origin);
+    memcpy(receipt.payload, a->envelope->statement.digest, DIGEST_HEX);
+    memcpy(receipt.signer, a->in.key, SSHKEY_ID);
+    TRY(receipt_write(&receipt, &a->out->receipt, &count));
+    sshsig_sign(RECEIPT_NAMESPACE, a->out->receipt, count, &a->store->secret, a->out->receipt_signature);
+    a->out->sequence = a->in.sequence;
+    a->in.receipt = a->out->receipt;
+    a->in.receipt_signature = a->out->receipt_signature;
+    return 0;
+}
+
+// Server time never runs backwards in the log, whatever the clock does: it breaks ties. A clock that once jumped ahead must
+// not set the time of all that comes after; only the operator's own revocations go on then. The checks are asked for the
+// moment that is recorded: store_check asks again.
+static int number_it(struct attempt *a)
+{
+    int64_t last;
+    TRY(sql_int(sql_of(a), &a->in.sequence, 1, "SELECT coalesce(max(sequence), 0) + 1 FROM statements", ""));
+    TRY(sql_int(sql_of(a), &last, 0, "SELECT accepted_ms FROM statements ORDER BY sequence DESC LIMIT 1", ""));
+    if (last - a->now_ms > HOUR_MS && !a->by_server)
+        return fail(ERR_DATABASE, "the server's clock is %lld minutes behind the last statement: one of the two is wrong",
+                    (long long)((last - a->now_ms) / 60000));
+    a->in.accepted_ms = a->now_ms > last ? a->now_ms : last;
+    if (a->in.accepted_ms == a->now_ms) return 0;
+    a->out->findings = (struct findings){0};
+    check_statement(&a->envelope->statement, a->in.accepted_ms, &a->out->findings);
+    return 0;
+}
+
+static int attempt_inside(struct attempt *a)
+{
+    if (strcmp(canonical_text(a->json, "board"), a->store->origin) != 0)
+        return refuse(a, PROBLEM_FOREIGN, "the statement is meant for the board \"%s\"; this is \"%s\"",
+                      canonical_text(a->json, "board"), a->store->origin);
+    STEP(find_again(a));
+    TRY(number_it(a));
+    STEP(check_signer(a));
+    STEP(check_rate(a));
+    STEP(check_handle(a));
+    STEP(check_by_type(a));
+    if (a->out->findings.rejects > 0)
+        return refuse(a, PROBLEM_CHECKS, "%d check%s failed; each is listed with its figures", a->out->findings.rejects,
+                      a->out->findings.rejects == 1 ? "" : "s");
+    TRY(make_receipt(a));
+    return store_apply(a->store, &a->in);
+}
+
+static void fill_keys(struct attempt *a)
+{
+    struct sshkey key = a->envelope->key, next = a->envelope->next_key;
+    key.comment[0] = next.comment[0] = 0;  // comments hold names of people and machines
+    sshkey_id(&key, a->in.key);
+    a->by_server = strcmp(a->in.key, a->store->key_id) == 0;
+    sshkey_line(&key, a->in.key_line);
+    sshkey_id(&next, a->in.next_key);
+    sshkey_line(&next, a->in.next_line);
+}
+
+static int attempt_locked(struct attempt *a)
+{
+    struct store *s = a->store;
+    TRY(store_begin(s));
+    int rc = store_end(s, attempt_inside(a));
+    return rc == REFUSED ? 0 : rc;
+}
+
+int store_accept(struct store *s, const struct envelope *envelope, int64_t now_ms, struct acceptance *out)
+{
+    BUG_IF(!s->writes);
+    *out = (struct acceptance){0};
+    struct attempt a = {
+        .store = s, .envelope = envelope, .json = envelope->statement.json, .out = out, .now_ms = now_ms,
+        .in = {.statement = &envelope->statement, .signature = envelope->signature, .findings = &out->findings,
+               .countersignature = envelope->countersignature != NULL ? envelope->countersignature : ""},
+    };
+    fill_keys(&a);
+    check_statement(&envelope->statement, now_ms, &out->findings);
+    pthread_mutex_lock(&s->mutex);
+    int rc = attempt_locked(&a);
+    pthread_mutex_unlock(&s->mutex);
+    if (rc < 0) {
+        free(out->receipt);
+        *out = (struct acceptance){.problem = PROBLEM_STORAGE};
+        snprintf(out->detail, sizeof out->detail, "%s", error_text());
+    } else if (out->problem != PROBLEM_CHECKS && out->problem != PROBLEM_NONE) {
+        out->findings = (struct findings){0};
+    }
+    return rc;
+}
+
+int store_revoke(struct store *s, const char *key_id, const char *reason, int64_t now_ms, struct acceptance *out)
+{
+    BUG_IF(!s->writes);
+    struct envelope envelope = {.key = s->key};
+    char signature[SSHSIG_MAX];
+    json_t *value = json_pack("{s:s, s:i, s:s, s:s, s:s, s:I}", "type", "revoke", "version", 1, "board", s->origin, "key", key_id,
+                              "reason", reason, "made_ms", (json_int_t)now_ms);
+    if (value == NULL) return fail(ERR_INPUT, "the reason or the key is not valid UTF-8");
+    TRY(statement_make(value, &envelope.statement));
+    sshsig_sign(statement_namespace(STATEMENT_REVOKE), envelope.statement.payload, envelope.statement.count, &s->secret,
+                signature);
+    envelope.signature = copy_text(signature);
+    int rc = store_accept(s, &envelope, now_ms, out);
+    envelope_free(&envelope);
+    return rc;
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether the record is whole: SQLite's own checks, every statement's bytes, signatures and receipt again, and everything
+// that follows from them rebuilt in a temporary database and compared. Cost: some milliseconds a statement. It reads one
+// consistent moment and does not hold up the server.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scoreboard/dawnbench/dawnbench.h"
+#include "scoreboard/store/store_inside.h"
+
+struct checking {
+    struct sql from;      // the record
+    struct store rebuilt; // the same from the statements alone
+    const struct store *store;
+    int (*say)(void *, const char *);
+    void *to;
+    int faults;
+    int64_t last;         // sequence of the statement before
+};
+
+static int fault(struct checking *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int fault(struct checking *c, const char *format, ...)
+{
+    char sentence[ERROR_TEXT_MAX];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof sentence, format, args);
+    va_end(args);
+    c->faults++;
+    return c->say != NULL ? c->say(c->to, sentence) : 0;
+}
+
+static int check_sqlite(struct checking *c)
+{
+    sqlite3_stmt *row;
+    int rc;
+    TRY(sql_start(&c->from, &row, "PRAGMA integrity_check(20)", ""));
+    while ((rc = sql_next(&c->from, row)) > 0)
+        if (strcmp(sql_text(row, 0), "ok") != 0 && (rc = fault(c, "the file is damaged: %s", sql_text(row, 0))) < 0) break;
+    sql_end(row);
+    TRY(rc);
+    TRY(sql_start(&c->from, &row, "PRAGMA foreign_key_check", ""));
+    while ((rc = sql_next(&c->from, row)) > 0)
+        if ((rc = fault(c, "row %lld of %s refers to nothing", (long long)sql_column(row, 1), sql_text(row, 0))) < 0) break;
+    sql_end(row);
+    return rc;
+}
+
+// ---- the statements' bytes
+struct taken {
+    struct statement statement;
+    struct incoming in;
+    struct findings findings;
+};
+
+static int check_signature(struct checking *c, struct taken *t)
+{
+    const struct statement *s = &t->statement;
+    struct sshkey key;
+    char id[SSHKEY_ID];
+    long long number = t->in.sequence;
+    const char *space = statement_namespace(s->type);
+    if (sshsig_verify(t->in.signature, strlen(t->in.signature), space, s->payload, s->count, &key) < 0)
+        return fault(c, "statement %lld: its signature does not fit: %s", number, error_text());
+    if (strcmp(sshkey_id(&key, id), t->in.key) != 0)
+        return fault(c, "statement %lld: it was signed by %s, not by %s", number, id, t->in.key);
+    sshkey_line(&key, t->in.key_line);
+    if (s->type != STATEMENT_ROTATE) return 0;
+    if (sshsig_verify(t->in.countersignature, strlen(t->in.countersignature), space, s->payload, s->count, &key) < 0 ||
+        strcmp(sshkey_id(&key, id), t->in.next_key) != 0)
+        return fault(c, "statement %lld: its countersignature does not fit", number);
+    return 0;
+}
+
+static int check_receipt(struct checking *c, const struct taken *t)
+{
+    struct receipt receipt;
+    struct sshkey key;
+    long long number = t->in.sequence;
+    if (receipt_read(t->in.receipt, strlen(t->in.receipt), t->in.receipt_signature, &receipt, &key) < 0)
+        return fault(c, "statement %lld: its receipt does not hold: %s", number, error_text());
+    if (memcmp(key.at, c->store->key.at, sizeof key.at) != 0)
+        return fault(c, "statement %lld: another key signed its receipt", number);
+    if (receipt.sequence != number || receipt.accepted_ms != t->in.accepted_ms || strcmp(receipt.board, c->store->origin) != 0 ||
+        strcmp(receipt.payload, t->statement.digest) != 0 || strcmp(receipt.signer, t->in.key) != 0)
+        return fault(c, "statement %lld: its receipt says something else than the record", number);
+    return 0;
+}
+
+// What is said of hardware hangs on a table that a later program knows better: one finding of that kind stands for another.
+static bool hangs_on_peaks(enum check check)
+{
+    return check == CHECK_SPEED || check == CHECK_SPEED_HIGH || check == CHECK_SPEED_UNKNOWN;
+}
+
+// No flag may have been taken away since, nor may a statement be there that would be refused.
+static int check_findings(struct checking *c, struct taken *t)
+{
+    struct findings now = {0};
+    TRY(store_findings(&c->from, t->in.sequence, &t->findings));
+    check_statement(&t->statement, t->in.accepted_ms, &now);
+    for (int i = 0; i < now.count && i < FINDINGS_MAX; i++) {
+        enum check check = now.at[i].check;
+        bool there = false;
+        for (int n = 0; n < t->findings.count && n < FINDINGS_MAX; n++) {
+            const enum check stored = t->findings.at[n].check;
+            there = there || stored == check || (hangs_on_peaks(stored) && hangs_on_peaks(check));
+        }
+        if (there) continue;
+        if (check_level(check) == CHECK_REJECT)
+            TRY(fault(c, "statement %lld: it fails the check %s: %s", (long long)t->in.sequence, check_code(check),
+                      now.at[i].text));
+        else
+            TRY(fault(c, "statement %lld: its flag %s is missing: %s", (long long)t->in.sequence, check_code(check),
+                      now.at[i].text));
+    }
+    return 0;
+}
+
+// Whose statement it is, says its payload where it names a handle, else the key that signed; never the record's column.
+static int check_handle(struct checking *c, struct taken *t, const char *said)
+{
+    sqlite3_stmt *row;
+    const char *own = canonical_text(t->statement.json, "handle");
+    TRY(sql_start(&c->rebuilt.sql, &row, "SELECT handle FROM keys WHERE id = ?", "t", t->in.key));
+    int known = sql_next(&c->rebuilt.sql, row);
+    snprintf(t->in.handle, sizeof t->in.handle, "%s", *own == 0 && known > 0 ? sql_text(row, 0) : own);
+    sql_end(row);
+    TRY(known);
+    t->in.new_key = known == 0;
+    if (strcmp(said, t->in.handle) == 0) return 0;
+    return fault(c, "statement %lld: it is of \"%s\", not of \"%.80s\" as the record says", (long long)t->in.sequence,
+                 t->in.handle, said);
+}
+
+static int read_next_key(struct taken *t)
+{
+    struct sshkey key;
+    if (t->statement.type != STATEMENT_ROTATE) return 0;
+    const char *line = canonical_text(t->statement.json, "key");
+    TRY(sshkey_read_line(line, strlen(line), &key));
+    key.comment[0] = 0;
+    sshkey_id(&key, t->in.next_key);
+    sshkey_line(&key, t->in.next_line);
+    return 0;
+}
+
+static int replay(struct checking *c, sqlite3_stmt *row, struct taken *t, struct arena *arena)
+{
+    int64_t number = sql_column(row, 0);
+    if (number != c->last + 1) TRY(fault(c, "statement %lld: the one before it is missing", (long long)number));
+    c->last = number;
+    if (statement_read(sqlite3_column_blob(row, 2), (size_t)sqlite3_column_bytes(row, 2), &t->statement) < 0)
+        return fault(c, "statement %lld: its bytes are no statement: %s", (long long)number, error_text());
+    t->in = (struct incoming){
+        .statement = &t->statement, .signature = sql_keep(row, 3, arena), .countersignature = sql_keep(row, 4, arena),
+        .sequence = number, .accepted_ms = sql_column(row, 7), .findings = &t->findings, .receipt = sql_keep(row, 8, arena),
+        .receipt_signature = sql_keep(row, 9, arena),
+    };
+    snprintf(t->in.key, sizeof t->in.key, "%s", sql_text(row, 5));
+    if (strcmp(t->statement.digest, sql_text(row, 1)) != 0)
+        TRY(fault(c, "statement %lld: its bytes do not have the digest %s", (long long)number, sql_text(row, 1)));
+    if (strcmp(statement_type_name(t->statement.type), sql_text(row, 10)) != 0)
+        TRY(fault(c, "statement %lld: it is of another type than the record says", (long long)number));
+    TRY(read_next_key(t));
+    TRY(check_findings(c, t));
+    TRY(check_signature(c, t));
+    TRY(check_receipt(c, t));
+    TRY(check_handle(c, t, sql_text(row, 6)));
+    if (store_apply(&c->rebuilt, &t->in) < 0)
+        return fault(c, "statement %lld: it does not fit those before it: %s", (long long)number, error_text());
+    return 0;
+}
+
+static int replay_all(struct checking *c)
+{
+    sqlite3_stmt *row;
+    int rc;
+    TRY(sql_start(&c->from, &row,
+                  "SELECT sequence, s.digest, payload, signature, countersignature, s.key, s.handle, accepted_ms, receipt, "
+                  "receipt_signature, s.type FROM statements s ORDER BY sequence", ""));
+    while ((rc = sql_next(&c->from, row)) > 0) {
+        struct arena arena = {0};
+        struct taken *t = zalloc(sizeof *t);
+        rc = replay(c, row, t, &arena);
+        statement_free(&t->statement);
+        free(t);
+        arena_free(&arena);
+        if (rc < 0) break;
+    }
+    sql_end(row);
+    return rc;
+}
+
+static int replay_import(struct checking *c, sqlite3_stmt *row)
+{
+    struct dawnbench_entry *entry;
+    const struct contest *contest = contest_find(sql_text(row, 1));
+    bool training = strcmp(sql_text(row, 2), "train") == 0;
+    const char *source = sql_text(row, 0), *json = sql_text(row, 4), *tsv = training ? sql_text(row, 5) : NULL;
+    if (contest == NULL) return fault(c, "import %s: there is no contest %s", source, sql_text(row, 1));
+    if (dawnbench_read(contest, training, sql_text(row, 3), json, strlen(json), tsv, tsv != NULL ? strlen(tsv) : 0, &entry) < 0)
+        return fault(c, "import %s: its files can not be read again: %s", source, error_text());
+    int rc = store_put_import(&c->rebuilt, entry, 0);
+    dawnbench_free(entry);
+    return rc < 0 ? fault(c, "import %s: %s", source, error_text()) : 0;
+}
+
+static int replay_imports(struct checking *c)
+{
+    sqlite3_stmt *row;
+    int rc;
+    TRY(sql_start(&c->from, &row, "SELECT source, contest, kind, stem, json, tsv FROM imports ORDER BY source", ""));
+    while ((rc = sql_next(&c->from, row)) > 0)
+        if ((rc = replay_import(c, row)) < 0) break;
+    sql_end(row);
+    return rc;
+}
+
+// ---- what follows from them
+// The same query on both; the first two columns name a row.
+static const struct {
+    const char *what, *sql;
+} tables[] = {
+    {"key", "SELECT id, '', line, handle, since, revoked, replaced, revoked_reason FROM keys ORDER BY 1, 2"},
+    {"run", "SELECT sequence, '', digest, nonce, head, contest, handle, first, group_nonce, group_index, planned, "
+            "group_terms, seed, curve, "
+            "flags, trust, reproduced_by, withdrawn, withdrawn_reason, superseded, team, note, code_url, tags, brief FROM runs "
+            "ORDER BY 1, 2"},
+    {"row of a board",
+     "SELECT source, contest || ' ' || board || ' ' || rank || ' ' || target_micro, value, low, high, cost, accuracy, p, "
+     "runs, trust, accepted_ms, sequence, devices, views, flags, self, group_nonce, author, team, model, hardware, framework, "
+     "precision, division, date, code_url, tags FROM entries WHERE alive = 1 ORDER BY 1, 2"},
+};
+
+// Doubles may differ in their last bits between machines whose mathematics libraries do.
+static bool same_column(sqlite3_stmt *a, sqlite3_stmt *b, int i)
+{
+    if (sqlite3_column_type(a, i) != SQLITE_FLOAT || sqlite3_column_type(b, i) != SQLITE_FLOAT)
+        return strcmp(sql_text(a, i), sql_text(b, i)) == 0;
+    double x = sqlite3_column_double(a, i), y = sqlite3_column_double(b, i);
+    return fabs(x - y) <= 1e-9 * fmax(fabs(x), fabs(y));
+}
+
+static int compare_names(sqlite3_stmt *a, sqlite3_stmt *b)
+{
+    if (sqlite3_column_type(a, 0) == SQLITE_INTEGER && sqlite3_column_type(b, 0) == SQLITE_INTEGER)
+        return (sql_column(a, 0) > sql_column(b, 0)) - (sql_column(a, 0) < sql_column(b, 0));
+    int sign = strcmp(sql_text(a, 0), sql_text(b, 0));
+    return sign != 0 ? sign : strcmp(sql_text(a, 1), sql_text(b, 1));
+}
+
+static int compare_rows(struct checking *c, const char *what, sqlite3_stmt *here, sqlite3_stmt *there)
+{
+    for (int i = 2; i < sqlite3_column_count(here); i++)
+        if (!same_column(here, there, i))
+            return fault(c, "%s %s %s: %s is \"%.80s\", but follows as \"%.80s\"", what, sql_text(here, 0), sql_text(here, 1),
+                         sqlite3_column_name(here, i), sql_text(here, i), sql_text(there, i));
+    return 0;
+}
+
+static int merge(struct checking *c, const char *what, sqlite3_stmt *here, sqlite3_stmt *there)
+{
+    int a = sql_next(&c->from, here), b = sql_next(&c->rebuilt.sql, there);
+    while (a > 0 || b > 0) {
+        int sign = a <= 0 ? 1 : b <= 0 ? -1 : compare_names(here, there);
+        if (a < 0 || b < 0) break;
+        if (sign < 0)
+            TRY(fault(c, "%s %s %s: it is there, but follows from nothing", what, sql_text(here, 0), sql_text(here, 1)));
+        else if (sign > 0)
+            TRY(fault(c, "%s %s %s: it should be there, and is not", what, sql_text(there, 0), sql_text(there, 1)));
+        else TRY(compare_rows(c, what, here, there));
+        if (sign <= 0) a = sql_next(&c->from, here);
+        if (sign >= 0) b = sql_next(&c->rebuilt.sql, there);
+    }
+    return a < 0 ? a : b;
+}
+
+static int compare_tables(struct checking *c)
+{
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        sqlite3_stmt *here, *there;
+        TRY(sql_start(&c->from, &here, tables[i].sql, ""));
+        TRY(sql_start(&c->rebuilt.sql, &there, tables[i].sql, ""));
+        int rc = merge(c, tables[i].what, here, there);
+        sql_end(here);
+        sql_end(there);
+        TRY(rc);
+    }
+    return 0;
+}
+
+static int check_inside(struct checking *c)
+{
+    char line[SSHKEY_TEXT];
+    TRY(sql_do(&c->from, "BEGIN", ""));
+    TRY(sql_do(&c->rebuilt.sql, "INSERT INTO keys (id, line, handle, since) VALUES (?, ?, '', 0)", "tt", c->store->key_id,
+               sshkey_line(&c->store->key, line)));
+    TRY(sql_do(&c->rebuilt.sql, "BEGIN", ""));
+    TRY(check_sqlite(c));
+    TRY(replay_all(c));
+    TRY(replay_imports(c));
+    return compare_tables(c);
+}
+
+int store_check(struct store *s, int (*say)(void *, const char *), void *to, int *faults)
+{
+    struct checking c = {.store = s, .say = say, .to = to};
+    *faults = 0;
+    TRY(sql_open(s->path, SQL_READ, &c.from));
+    int rc = sql_open(NULL, SQL_SCRATCH, &c.rebuilt.sql);
+    if (rc == 0) {
+        rc = check_inside(&c);
+        sqlite3_exec(c.rebuilt.sql.db, "ROLLBACK", NULL, NULL, NULL);
+        sql_close(&c.rebuilt.sql);
+    }
+    sqlite3_exec(c.from.db, "ROLLBACK", NULL, NULL, NULL);
+    sql_close(&c.from);
+    *faults = c.faults;
+    return rc;
+}

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading rows of boards. A reader keeps them all in memory (shelf.h) and catches up by the stamp of each change, in one
+// short transaction. Workload and cost: see shelf.h; nothing changed is one cached pragma, about 2 us.
+#include <stdlib.h>
+#include <string.h>
+
+#include "scoreboard/store/store_inside.h"
+
+int store_reader(struct store *s, struct reader **out)
+{
+    struct reader *r = zalloc(sizeof *r);
+    *out = NULL;
+    r->data_version = -1;
+    int rc = sql_open(s->path, SQL_READ, &r->sql);
+    if (rc < 0) {
+        free(r);
+        return rc;
+    }
+    *out = r;
+    return 0;
+}
+
+void store_reader_close(struct reader *r)
+{
+    if (r == NULL) return;
+    sql_close(&r->sql);
+    library_free(&r->library);
+    free(r);
+}
+
+int store_version(struct reader *r, int64_t *version)
+{
+    int64_t now;
+    TRY(sql_int(&r->sql, &now, 0, "PRAGMA data_version", ""));
+    if (now != r->data_version) {
+        TRY(sql_int(&r->sql, &r->version, 0, "SELECT version FROM meta", ""));
+        r->data_version = now;
+    }
+    *version = r->version;
+    return 0;
+}
+
+#define ENTRY_COLUMNS                                                                                                  \
+    "id, contest, board, rank, target_micro, alive, value, low, high, cost, accuracy, p, runs, trust, accepted_ms, "   \
+    "sequence, devices, views, flags, self, group_nonce, source, author, team, model, hardware, framework, precision, "      \
+    "division, date, code_url, tags"
+
+// Takes up one row of a query for ENTRY_COLUMNS. What the file says about enumerations is checked: it may be altered.
+static void take_up(struct reader *r, sqlite3_stmt *row)
+{
+    int64_t board = sql_column(row, 2), rank = sql_column(row, 3), trust = sql_column(row, 13);
+    const struct contest *contest = contest_find(sql_text(row, 1));
+    if (contest == NULL || board < 0 || board >= BOARDS || rank < 0 || rank >= RANKS || trust < 0 || trust >= TRUSTS) return;
+    const struct entry entry = {
+        .id = sql_column(row, 0),
+        .value = sqlite3_column_double(row, 6),
+        .low = sqlite3_column_double(row, 7),
+        .high = sqlite3_column_double(row, 8),
+        .cost = sqlite3_column_double(row, 9),
+        .accuracy = sqlite3_column_double(row, 10),
+        .p = sqlite3_column_double(row, 11),
+        .runs = (int)sql_column(row, 12),
+        .trust = (enum trust)trust,
+        .accepted_ms = sql_column(row, 14),
+        .sequence = sql_column(row, 15),
+        .devices = sql_column(row, 16),
+        .views = sql_column(row, 17),
+        .flags = sql_column(row, 18),
+        .self = sql_column(row, 19),
+        .contest = contest->name,
+        .group = sql_text(row, 20),
+        .source = sql_text(row, 21),
+        .author = sql_text(row, 22),
+        .team = sql_text(row, 23),
+        .model = sql_text(row, 24),
+        .hardware = sql_text(row, 25),
+        .framework = sql_text(row, 26),
+        .precision = sql_text(row, 27),
+        .division = sql_text(row, 28),
+        .date = sql_text(row, 29),
+        .code_url = sql_text(row, 30),
+        .tags = sql_text(row, 31),
+    };
+    library_put(&r->library, contest, (enum board)board, (enum rank)rank, sql_column(row, 4), sql_column(row, 5) != 0, &entry);
+}
+
+static int load_changes(struct reader *r)
+{
+    int64_t version;
+    sqlite3_stmt *row;
+    TRY(sql_int(&r->sql, &version, 0, "SELECT version FROM meta", ""));
+    TRY(sql_start(&r->sql, &row, "SELECT " ENTRY_COLUMNS " FROM entries WHERE stamp > ? ORDER BY id", "i", r->loaded));
+    int rc;
+    while ((rc = sql_next(&r->sql, row)) > 0) take_up(r, row);
+    sql_end(row);
+    if (rc == 0) r->loaded = version;
+    return rc;
+}
+
+static int catch_up(struct reader *r)
+{
+    int64_t version;
+    TRY(store_version(r, &version));
+    if (version == r->loaded) return 0;
+    TRY(sql_do(&r->sql, "BEGIN", ""));
+    int rc = load_changes(r);
+    if (rc < 0) library_free(&r->library), r->loaded = 0;  // half a change is none
+    int ended = sql_do(&r->sql, "COMMIT", "");
+    return rc < 0 ? rc : ended;
+}
+
+static int64_t target_of(const struct filter *f)
+{
+    return f->target_micro > 0 ? f->target_micro : f->contest->target_micro[0];
+}
+
+static int check_target(const struct filter *f)
+{
+    BUG_IF(f->contest == NULL || (unsigned)f->board >= BOARDS || (unsigned)f->rank >= RANKS || (unsigned)f->sort >= SORTS);
+    for (int i = 0; i < CONTEST_TARGETS; i++)
+        if (f->contest->target_micro[i] == target_of(f)) return 0;
+    return fail(ERR_INPUT, "%s has no board for the target %g", f->contest->title, (double)f->target_micro / 1e6);
+}
+
+// The shelf a filter asks for; NULL when nothing was ever on it.
+static int find_shelf(struct reader *r, const struct filter *f, struct shelf **shelf)
+{
+    TRY(check_target(f));
+    TRY(catch_up(r));
+    *shelf = shelf_find(&r->library, f->contest, f->board, f->rank, target_of(f));
+    return 0;
+}
+
+static int find_cursor(const struct shelf *s, const struct filter *f, int *row)
+{
+    int64_t id = 0;
+    *row = -1;
+    if (f->cursor[0] == 0) return 0;
+    if (text_to_int(f->cursor, 1, INT64_MAX, &id) == 0 && s != NULL) *row = shelf_row_of(s, id);
+    return *row >= 0 ? 0 : fail(ERR_INPUT, "the cursor is not one of this board");
+}
+
+int store_entries(struct reader *r, const struct filter *f, struct arena *arena, struct entries *out)
+{
+    *out = (struct entries){0};
+    struct shelf *s;
+    int cursor, limit = f->limit > 0 ? f->limit : 50, last = -1;
+    TRY(find_shelf(r, f, &s));
+    TRY(find_cursor(s, f, &cursor));
+    if (s == NULL) return 0;
+    const int *order = shelf_in_order(s, f->sort, f->descending);
+    bool passed = cursor < 0;
+    struct shelf_wanted wanted;
+    shelf_want(&r->library, f, &wanted);
+    if (limit > s->count) limit = s->count;
+    out->at = arena_alloc(arena, (size_t)(limit + 1) * sizeof *out->at);
+    for (int i = 0; i < s->count; i++) {
+        int row = order[i];
+        if (shelf_matches(&wanted, &s->rows[row])) {
+            out->total++;
+            out->before += !passed;
+            if (passed && out->count == limit && out->next == NULL)
+                out->next = arena_text(arena, "%lld", (long long)s->rows[last].id);
+            if (passed && out->count < limit) shelf_copy(s, last = row, arena, &out->at[out->count++]);
+        }
+        passed = passed || row == cursor;
+    }
+    shelf_wanted_free(&wanted);
+    return 0;
+}
+
+// ---- lists that are not in the order of a board
+struct found {
+    struct shelf *shelf;
+    int row;
+    int64_t accepted_ms, id;
+    double value;
+};
+struct found_list {
+    struct found *at;
+    int count, room;
+};
+
+static void found_add(struct found_list *list, struct shelf *s, int row)
+{
+    if (list->count == list->room) {
+        list->room = list->room > 0 ? list->room * 2 : 64;
+        list->at = grow(list->at, (size_t)list->room * sizeof *list->at);
+    }
+    const struct shelf_row *at = &s->rows[row];
+    list->at[list->count++] = (struct found){s, row, at->accepted_ms, at->id, shelf_entry(at)->value};
+}
+
+// Oldest first; on the same moment (imports know only days) the better first.
+static int compare_oldest(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+    if (x->accepted_ms != y->accepted_ms) return x->accepted_ms < y->accepted_ms ? -1 : 1;
+    if (x->value < y->value || x->value > y->value) return x->value < y->value ? -1 : 1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static int compare_newest(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+    if (x->accepted_ms != y->accepted_ms) return x->accepted_ms > y->accepted_ms ? -1 : 1;
+    return (x->id < y->id) - (x->id > y->id);
+}
+
+static void give(struct found_list *list, int limit, struct arena *arena, struct entries *out)
+{
+    *out = (struct entries){.total = list->count, .count = list->count < limit ? list->count : limit};
+    out->at = arena_alloc(arena, (size_t)(out->count + 1) * sizeof *out->at);
+    for (int i = 0; i < out->count; i++) shelf_copy(list->at[i].shelf, list->at[i].row, arena, &out->at[i]);
+    free(list->at);
+}
+
+int store_history(struct reader *r, const struct filter *f, struct arena *arena, struct entries *out)
+{
+    *out = (struct entries){0};
+    struct shelf *s;
+    struct found_list list = {0};
+    struct shelf_wanted wanted;
+    TRY(find_shelf(r, f, &s));
+    if (s == NULL) return 0;
+    shelf_want(&r->library, f, &wanted);
+    for (int i = 0; i < s->count; i++)
+        if (shelf_matches(&wanted, &s->rows[i])) found_add(&list, s, i);
+    shelf_wanted_free(&wanted);
+    if (list.count > 0) qsort(list.at, (size_t)list.count, sizeof *list.at, compare_oldest);
+    int records = 0;
+    for (int i = 0; i < list.count; i++)
+        if (records == 0 || list.at[i].value < list.at[records - 1].value) list.at[records++] = list.at[i];
+    list.count = records;
+    give(&list, records, arena, out);
+    return 0;
+}
+
+// By source and board, the highest target first.
+static int compare_places(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+    int sign = strcmp(shelf_entry(&x->shelf->rows[x->row])->source, shelf_entry(&y->shelf->rows[y->row])->source);
+    if (sign == 0) sign = strcmp(x->shelf->contest->name, y->shelf->contest->name);
+    if (sign == 0) sign = (int)x->shelf->board - (int)y->shelf->board;
+    if (sign == 0) sign = (int)x->shelf->rank - (int)y->shelf->rank;
+    return sign;
+}
+
+static int compare_targets(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+    int sign = compare_places(a, b);
+    const int64_t p = x->shelf->target_micro, q = y->shelf->target_micro;
+    return sign != 0 ? sign : (p < q) - (p > q);
+}
+
+// A row at a lesser target says again what the row at a higher one does.
+static void say_once(struct found_list *list)
+{
+    int kept = 0;
+    if (list->count > 0) qsort(list->at, (size_t)list->count, sizeof *list->at, compare_targets);
+    for (int i = 0; i < list->count; i++)
+        if (kept == 0 || compare_places(&list->at[kept - 1], &list->at[i]) != 0) list->at[kept++] = list->at[i];
+    list->count = kept;
+}
+
+// Keeps the newest `limit` of a list that may have grown past them; returns the moment before which nothing is wanted.
+static int64_t cut(struct found_list *list, int limit)
+{
+    if (list->count > 0) qsort(list->at, (size_t)list->count, sizeof *list->at, compare_newest);
+    if (list->count < limit || limit < 1) return INT64_MIN;
+    list->count = limit;
+    return list->at[limit - 1].accepted_ms;
+}
+
+int store_newest(struct reader *r, const struct contest *contest, int limit, struct arena *arena, struct entries *out)
+{
+    *out = (struct entries){0};
+    struct found_list list = {0};
+    int64_t oldest = INT64_MIN;
+    TRY(catch_up(r));
+    for (int i = 0; i < r->library.count; i++) {
+        struct shelf *s = &r->library.shelves[i];
+        if (contest != NULL ? s->contest != contest : s->contest->synthetic) continue;
+        if (s->target_micro != s->contest->target_micro[0]) continue;
+        for (int n = s->count - 1; n >= 0; n--) {  // the newest mostly stand last: the rest costs a comparison a row
+            if (!s->rows[n].alive || s->rows[n].accepted_ms < oldest) continue;
+            found_add(&list, s, n);
+            if (list.count >= 2 * limit + 64) oldest = cut(&list, limit);
+        }
+    }
+    cut(&list, limit);
+    give(&list, limit, arena, out);
+    return 0;
+}
+
+static int entries_of(struct reader *r, const char *source, struct found_list *list)
+{
+    sqlite3_stmt *row;
+    int rc;
+    TRY(sql_start(&r->sql, &row, "SELECT contest, board, rank, target_micro, id FROM entries WHERE source = ? AND alive = 1 "
+                  "ORDER BY rank, board, target_micro DESC", "t", source));
+    while ((rc = sql_next(&r->sql, row)) > 0) {
+        const struct contest *contest = contest_find(sql_text(row, 0));
+        struct shelf *s = contest == NULL ? NULL : shelf_find(&r->library, contest, (enum board)sql_column(row, 1),
+                                                              (enum rank)sql_column(row, 2), sql_column(row, 3));
+        int at = s != NULL ? shelf_row_of(s, sql_column(row, 4)) : -1;
+        const struct found *last = list->count > 0 ? &list->at[list->count - 1] : NULL;
+        if (at < 0 || (last != NULL && last->shelf->board == s->board && last->shelf->rank == s->rank)) continue;
+        found_add(list, s, at);
+    }
+    sql_end(row);
+    return rc;
+}
+
+int store_entries_of(struct reader *r, const char *source, struct arena *arena, struct entries *out)
+{
+    struct found_list list = {0};
+    *out = (struct entries){0};
+    TRY(catch_up(r));
+    int rc = entries_of(r, source, &list);
+    if (rc < 0) list.count = 0;
+    give(&list, list.count, arena, out);
+    return rc;
+}
+
+int store_entries_by(struct reader *r, const char *author, struct arena *arena, struct entries *out)
+{
+    *out = (struct entries){0};
+    struct found_list list = {0};
+    TRY(catch_up(r));
+    int name = shelf_name(&r->library, SHELF_AUTHOR, author);
+    for (int i = 0; i < r->library.count && name >= 0; i++) {
+        struct shelf *s = &r->library.shelves[i];
+        for (int n = 0; n < s->count; n++) {
+            const struct shelf_row *row = &s->rows[n];
+            if (row->alive && row->name[SHELF_AUTHOR] == name) found_add(&list, s, n);
+        }
+    }
+    say_once(&list);
+    if (list.count > 0) qsort(list.at, (size_t)list.count, sizeof *list.at, compare_newest);
+    give(&list, list.count, arena, out);
+    return 0;
+}
+
+// ---- facets
+enum { FACETS_MAX = 50 };
+
+static int compare_facets(const void *a, const void *b)
+{
+    const struct facet *x = a, *y = b;
+    if (x->count != y->count) return x->count > y->count ? -1 : 1;
+    return strcmp(x->value, y->value);
+}
+
+static const char *column_text(const struct entry *e, enum shelf_column column)
+{
+    switch (column) {
+    case SHELF_HARDWARE: return e->hardware;
+    case SHELF_FRAMEWORK: return e->framework;
+    case SHELF_PRECISION: return e->precision;
+    default: return e->author;
+    }
+}
+
+static struct facet *count_column(struct reader *r, const struct shelf *s, enum shelf_column column, struct arena *arena,
+                                  int *count)
+{
+    int names = r->library.names[column].count, found = 0;
+    struct facet *list = zalloc((size_t)(names + 1) * sizeof *list);
+    for (int i = 0; i < s->count; i++) {
+        const struct shelf_row *row = &s->rows[i];
+        struct facet *facet = &list[row->name[column]];
+        if (!row->alive) continue;
+        if (facet->count++ == 0) facet->value = column_text(shelf_entry(row), column);
+    }
+    for (int i = 0; i < names; i++)
+        if (list[i].count > 0 && list[i].value[0] != 0) list[found++] = list[i];
+    if (found > 0) qsort(list, (size_t)found, sizeof *list, compare_facets);
+    *count = found < FACETS_MAX ? found : FACETS_MAX;
+    struct facet *kept = arena_alloc(arena, (size_t)(*count + 1) * sizeof *kept);
+    for (int i = 0; i < *count; i++) kept[i] = (struct facet){arena_text(arena, "%s", list[i].value), list[i].count};
+    free(list);
+    return kept;
+}
+
+int store_facets(struct reader *r, const struct contest *contest, enum board board, enum rank rank, struct arena *arena,
+                 struct facets *out)
+{
+    const struct filter f = {.contest = contest, .board = board, .rank = rank};
+    struct shelf *s;
+    *out = (struct facets){0};
+    TRY(find_shelf(r, &f, &s));
+    if (s == NULL) return 0;
+    out->hardware = count_column(r, s, SHELF_HARDWARE, arena, &out->hardwares);
+    out->framework = count_column(r, s, SHELF_FRAMEWORK, arena, &out->frameworks);
+    out->precision = count_column(r, s, SHELF_PRECISION, arena, &out->precisions);
+    out->author = count_column(r, s, SHELF_AUTHOR, arena, &out->authors);
+    return 0;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inside of the store, for store*.c.
+#ifndef DAWN_SCOREBOARD_STORE_INSIDE_H
+#define DAWN_SCOREBOARD_STORE_INSIDE_H
+
+#include <pthread.h>
+
+#include "scoreboard/rank/ranking.h"
+#include "scoreboard/store/shelf.h"
+#include "scoreboard/store/sql.h"
+#include "scoreboard/store/store.h"
+
+struct store {
+    struct sql sql;
+    pthread_mutex_t mutex;
+    char *path, *origin;
+    int64_t submissions_per_hour;
+    bool writes;
+    int lock;                     // descriptor of the key file: held while this process writes
+    struct sshkey_secret secret;  // zero for readers
+    struct sshkey key;
+    char key_id[SSHKEY_ID];
+    int64_t stamp;                // meta.version that the open transaction will leave
+};
+struct reader {
+    struct sql sql;
+    struct library library;
+    int64_t data_version, version;  // SQLite's, and ours at that moment
+    int64_t loaded;                 // the library holds everything up to this version
+};
+
+// A transaction that no other process's write or checkpoint overlaps; the mutex is the caller's. store_end commits when
+// `rc` is 0, else rolls back; it returns `rc`, or what failed.
+int store_begin(struct store *) MUST_CHECK;
+int store_end(struct store *, int rc) MUST_CHECK;
+
+// ---- store_apply.c: what an accepted statement does to the tables; the same code rebuilds them (store_check.c)
+struct incoming {
+    const struct statement *statement;
+    const char *signature, *countersignature;  // "" when there is none
+    char key[SSHKEY_ID], next_key[SSHKEY_ID];  // fingerprints; the latter of a rotation
+    char key_line[SSHKEY_TEXT], next_line[SSHKEY_TEXT];
+    char handle[64];                           // whose key it is, or becomes
+    bool new_key;
+    int64_t sequence, accepted_ms;
+    const struct findings *findings;           // flags
+    const char *receipt, *receipt_signature;
+};
+int store_apply(struct store *, const struct incoming *) MUST_CHECK;
+// Digest of what all runs of a group must share; "" outside groups.
+int store_group_terms(const struct statement *, char hex[DIGEST_HEX]) MUST_CHECK;
+const char *store_chain_head(const struct statement *);
+// The first member that a run has otherwise than the statement it supersedes, and may not; NULL: there is none.
+const char *store_said_anew(const json_t *old, const json_t *run);
+// The findings a statement was accepted with, added to `into`. Codes of a newer program are left out.
+int store_findings(struct sql *, int64_t sequence, struct findings *into) MUST_CHECK;
+
+// ---- store_rank.c: derived rows
+int store_rank_run(struct store *, int64_t sequence) MUST_CHECK;
+int store_rank_group(struct store *, const char *nonce) MUST_CHECK;
+int store_rank_curve(struct store *, const char *curve) MUST_CHECK;
+int store_take_brief(sqlite3_stmt *, int column, struct statement *) MUST_CHECK;  // a statement without a payload
+int store_put_entry(struct store *, const struct ranked *, int64_t target_micro) MUST_CHECK;
+int store_drop_entries(struct store *, const char *source) MUST_CHECK;
+int store_put_import(struct store *, const struct dawnbench_entry *, int64_t now_ms) MUST_CHECK;  // store_import.c
+
+#endif

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of boards, kept up with what they follow from. Invariant: after each of these calls the living rows of a source
+// are exactly those that ranking.h gives for what counts now. Cost: one payload a run; of a group, which may have a
+// thousand, the few KB that each run was put down in, and only when all its runs are there.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scoreboard/store/store_inside.h"
+
+int store_drop_entries(struct store *s, const char *source)
+{
+    return sql_do(&s->sql, "UPDATE entries SET alive = 0, stamp = ? WHERE source = ? AND alive = 1", "it", s->stamp, source);
+}
+
+int store_put_entry(struct store *s, const struct ranked *row, int64_t target_micro)
+{
+    const struct entry *e = &row->entry;
+    return sql_do(
+        &s->sql,
+        "INSERT INTO entries (source, contest, board, rank, target_micro, alive, stamp, value, low, high, cost, accuracy, "
+        "p, runs, trust, accepted_ms, sequence, devices, views, flags, self, group_nonce, author, team, model, hardware, "
+        "framework, "
+        "precision, division, date, code_url, tags) "
+        "VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT (source, contest, board, rank, target_micro) DO UPDATE SET alive = 1, stamp = excluded.stamp, "
+        "value = excluded.value, low = excluded.low, high = excluded.high, cost = excluded.cost, "
+        "accuracy = excluded.accuracy, p = excluded.p, runs = excluded.runs, trust = excluded.trust, "
+        "accepted_ms = excluded.accepted_ms, sequence = excluded.sequence, devices = excluded.devices, "
+        "views = excluded.views, flags = excluded.flags, self = excluded.self, group_nonce = excluded.group_nonce, "
+        "author = excluded.author, "
+        "team = excluded.team, model = excluded.model, hardware = excluded.hardware, framework = excluded.framework, "
+        "precision = excluded.precision, division = excluded.division, date = excluded.date, "
+        "code_url = excluded.code_url, tags = excluded.tags",
+        "ttiiii"
+        "dddddd"
+        "iiiiiiii"
+        "ttttttttttt",
+        e->source, e->contest, (int64_t)row->board, (int64_t)row->rank, target_micro, s->stamp, e->value, e->low, e->high,
+        e->cost, e->accuracy, e->p, (int64_t)e->runs, (int64_t)e->trust, e->accepted_ms, e->sequence, e->devices, e->views,
+        e->flags, e->self, e->group, e->author, e->team, e->model, e->hardware, e->framework, e->precision, e->division, e->date,
+        e->code_url, e->tags);
+}
+
+// A run with what the record, not the run, says about it.
+struct counted {
+    struct statement statement;
+    int64_t sequence, accepted_ms, flags;
+    int64_t first_ms;  // when the first statement of the run was accepted
+    enum trust trust;
+    bool counts;
+    const char *contest, *team, *code_url, *tags;  // in the arena
+};
+
+#define COUNTED_COLUMNS(words)                                                                                         \
+    "sequence, accepted_ms, flags, trust, withdrawn = 0 AND superseded = 0, contest, team, code_url, tags, " words     \
+    ", (SELECT f.accepted_ms FROM statements f WHERE f.sequence = first) FROM runs JOIN statements USING (sequence) "
+
+static void read_counted(sqlite3_stmt *row, struct arena *arena, struct counted *c)
+{
+    int64_t trust = sql_column(row, 3);
+    *c = (struct counted){
+        .sequence = sql_column(row, 0), .accepted_ms = sql_column(row, 1), .flags = sql_column(row, 2),
+        .trust = trust >= 0 && trust < TRUSTS ? (enum trust)trust : TRUST_SIGNED, .counts = sql_column(row, 4) != 0,
+        .contest = sql_keep(row, 5, arena), .team = sql_keep(row, 6, arena), .code_url = sql_keep(row, 7, arena),
+        .tags = sql_keep(row, 8, arena), .first_ms = sql_column(row, 10),
+    };
+}
+
+int store_take_brief(sqlite3_stmt *row, int column, struct statement *out)
+{
+    *out = (struct statement){.type = STATEMENT_RUN};
+    const char *brief = sql_text(row, column);
+    if (canonical_read(brief, strlen(brief), &out->json) == 0) return 0;
+    return fail(ERR_DATABASE, "what the record says of a group's run has been altered");
+}
+
+// The targets of a run's boards. The demonstration has one board whatever a run aimed at.
+static int targets_of(const char *name, const struct statement *statement, int64_t targets[CONTEST_TARGETS],
+                      int64_t shelves[CONTEST_TARGETS])
+{
+    const struct contest *contest = contest_find(name);
+    int count = 0;
+    if (contest == NULL) return 0;
+    if (contest->synthetic) {
+        targets[0] = canonical_int(statement->json, "target_micro");
+        shelves[0] = contest->target_micro[0];
+        return 1;
+    }
+    for (; count < CONTEST_TARGETS && contest->target_micro[count] != 0; count++)
+        targets[count] = shelves[count] = contest->target_micro[count];
+    return count;
+}
+
+// What was trained is as old as the run's first statement, whatever takes that one's place; a latency may be newer.
+static void complete(struct ranked *row, const struct counted *c, const char *source)
+{
+    bool training = row->board == BOARD_TRAINING_TIME || row->board == BOARD_TRAINING_COST;
+    struct entry *e = &row->entry;
+    e->source = source;
+    e->sequence = c->sequence;
+    e->accepted_ms = training ? c->first_ms : c->accepted_ms;
+    e->flags = c->flags;
+    e->trust = c->trust;
+    e->team = c->team;
+    e->code_url = c->code_url;
+    e->tags = c->tags;
+}
+
+static int put_run(struct store *s, const struct counted *c, const char *source, struct arena *arena)
+{
+    int64_t targets[CONTEST_TARGETS], shelves[CONTEST_TARGETS];
+    int count = targets_of(c->contest, &c->statement, targets, shelves);
+    for (int i = 0; i < count; i++) {
+        struct ranked rows[BOARDS];
+        int found = ranking_of_run(&c->statement, targets[i], arena, rows);
+        for (int n = 0; n < found; n++) {
+            complete(&rows[n], c, source);
+            TRY(store_put_entry(s, &rows[n], shelves[i]));
+        }
+    }
+    return 0;
+}
+
+int store_rank_run(struct store *s, int64_t sequence)
+{
+    char source[32];
+    struct arena arena = {0};
+    struct counted c = {0};
+    sqlite3_stmt *row;
+    snprintf(source, sizeof source, "#%lld", (long long)sequence);
+    TRY(store_drop_entries(s, source));
+    TRY(sql_start(&s->sql, &row, "SELECT " COUNTED_COLUMNS("payload") "WHERE sequence = ?", "i", sequence));
+    int rc = sql_next(&s->sql, row);
+    if (rc > 0) read_counted(row, &arena, &c);
+    if (rc > 0 && c.counts)
+        rc = statement_read(sqlite3_column_blob(row, 9), (size_t)sqlite3_column_bytes(row, 9), &c.statement);
+    sql_end(row);
+    if (rc >= 0 && c.counts) rc = put_run(s, &c, source, &arena);
+    statement_free(&c.statement);
+    arena_free(&arena);
+    return rc < 0 ? rc : 0;
+}
+
+static int read_group(struct store *s, const char *nonce, struct arena *arena, struct counted *runs, int planned, int *count)
+{
+    sqlite3_stmt *row;
+    int rc = 0;
+    *count = 0;
+    TRY(sql_start(&s->sql, &row, "SELECT " COUNTED_COLUMNS("brief")
+                  "WHERE group_nonce = ? AND group_nonce <> '' AND withdrawn = 0 "
+                  "AND superseded = 0 ORDER BY group_index", "t", nonce));
+    while (*count < planned && (rc = sql_next(&s->sql, row)) > 0) {
+        read_counted(row, arena, &runs[*count]);
+        rc = store_take_brief(row, 9, &runs[(*count)++].statement);
+        if (rc < 0) break;
+    }
+    sql_end(row);
+    return rc < 0 ? rc : 0;
+}
+
+static int put_group(struct store *s, const char *source, const struct counted *runs, int count, struct arena *arena)
+{
+    const struct statement **statements = arena_alloc(arena, (size_t)count * sizeof *statements);
+    struct counted whole = runs[0];  // words of the first run; trust of the least
+    for (int i = 0; i < count; i++) {
+        statements[i] = &runs[i].statement;
+        if (runs[i].trust < whole.trust) whole.trust = runs[i].trust;
+        if (runs[i].sequence > whole.sequence) whole.sequence = runs[i].sequence;
+        if (runs[i].accepted_ms > whole.accepted_ms) whole.accepted_ms = runs[i].accepted_ms;
+        if (runs[i].first_ms > whole.first_ms) whole.first_ms = runs[i].first_ms;
+        if (i > 0) whole.flags += runs[i].flags;
+    }
+    int64_t targets[CONTEST_TARGETS], shelves[CONTEST_TARGETS];
+    int targets_count = targets_of(whole.contest, &runs[0].statement, targets, shelves);
+    for (int i = 0; i < targets_count; i++) {
+        struct ranked rows[BOARDS];
+        struct group_facts facts;
+        if (targets[i] > canonical_int(runs[0].statement.json, "target_micro")) continue;
+        int found = ranking_of_group_at(statements, count, count, targets[i], arena, &facts, rows);
+        for (int n = 0; n < found; n++) {
+            complete(&rows[n], &whole, source);
+            TRY(store_put_entry(s, &rows[n], shelves[i]));
+        }
+    }
+    return 0;
+}
+
+int store_rank_group(struct store *s, const char *nonce)
+{
+    char source[64];
+    int64_t there, planned;
+    if (*nonce == 0) return 0;
+    snprintf(source, sizeof source, "group %s", nonce);
+    TRY(store_drop_entries(s, source));
+    TRY(sql_int(&s->sql, &planned, 0, "SELECT max(planned) FROM runs WHERE group_nonce = ? AND group_nonce <> ''", "t", nonce));
+    TRY(sql_int(&s->sql, &there, 0, "SELECT count(*) FROM runs WHERE group_nonce = ? AND group_nonce <> '' AND withdrawn = 0 "
+                "AND superseded = 0", "t", nonce));
+    if (there < planned || planned < GROUP_MINIMUM || there > planned) return 0;
+    struct arena arena = {0};
+    struct counted *runs = zalloc((size_t)planned * sizeof *runs);
+    int count;
+    int rc = read_group(s, nonce, &arena, runs, (int)planned, &count);
+    if (rc == 0 && count == planned) rc = put_group(s, source, runs, count, &arena);
+    for (int i = 0; i < planned; i++) statement_free(&runs[i].statement);
+    free(runs);
+    arena_free(&arena);
+    return rc;
+}
+
+// ---- reproductions
+struct copy {
+    int64_t sequence, trust, reproduced_by, flags;
+    const char *handle, *group;
+};
+
+static int read_copies(struct store *s, const char *curve, struct arena *arena, struct copy **copies, int *count)
+{
+    sqlite3_stmt *row;
+    int rc;
+    TRY(sql_start(&s->sql, &row, "SELECT sequence, trust, reproduced_by, flags, handle, group_nonce FROM runs WHERE curve = ? "
+                  "AND curve <> '' AND withdrawn = 0 AND superseded = 0 ORDER BY first", "t", curve));
+    while ((rc = sql_next(&s->sql, row)) > 0) {
+        *copies = grow(*copies, (size_t)(*count + 1) * sizeof **copies);
+        (*copies)[(*count)++] = (struct copy){sql_column(row, 0), sql_column(row, 1), sql_column(row, 2), sql_column(row, 3),
+                                              sql_keep(row, 4, arena), sql_keep(row, 5, arena)};
+    }
+    sql_end(row);
+    return rc;
+}
+
+// The earliest run of a curve is the one that is reproduced, by the first later run of another person; not while a flag
+// stands against it. `first` orders them: a run that supersedes an earlier statement of itself keeps its age.
+static int set_trust(struct store *s, const struct copy *copies, int count, int i)
+{
+    int64_t by = 0, trust = copies[i].flags == 0 ? TRUST_AUDITED : TRUST_SIGNED;
+    for (int n = 1; n < count && i == 0 && copies[0].flags == 0 && by == 0; n++)
+        if (strcmp(copies[n].handle, copies[0].handle) != 0) by = copies[n].sequence;
+    if (by != 0) trust = TRUST_REPRODUCED;
+    if (trust == copies[i].trust && by == copies[i].reproduced_by) return 0;
+    TRY(sql_do(&s->sql, "UPDATE runs SET trust = ?, reproduced_by = ? WHERE sequence = ?", "iii", trust, by, copies[i].sequence));
+    TRY(store_rank_run(s, copies[i].sequence));
+    return store_rank_group(s, copies[i].group);
+}
+
+int store_rank_curve(struct store *s, const char *curve)
+{
+    struct arena arena = {0};
+    struct copy *copies = NULL;
+    int count = 0;
+    int rc = *curve != 0 ? read_copies(s, curve, &arena, &copies, &count) : 0;
+    for (int i = 0; i < count && rc == 0; i++) rc = set_trust(s, copies, count, i);
+    free(copies);
+    arena_free(&arena);
+    return rc;
+}

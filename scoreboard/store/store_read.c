@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading statements, groups, people and imports. Workload: pages of one thing each. Cost: a few indexed queries.
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scoreboard/store/store_inside.h"
+
+enum { PERSON_STATEMENTS = 200 };
+
+// A list leaves out what makes a statement heavy: a payload alone may have 1 MiB, and a group a thousand of them.
+#define STORED_COLUMNS(heavy)                                                                                          \
+    "s.sequence, s.accepted_ms, s.type, s.digest, " heavy ", s.key, s.handle, k.line, coalesce(r.trust, 1), "          \
+    "coalesce(r.withdrawn, 0), coalesce(r.superseded, 0), r.withdrawn_reason, r.team, r.note, r.code_url, r.tags, "    \
+    "r.group_nonce, coalesce(r.reproduced_by, 0) "                                                                     \
+    "FROM statements s JOIN keys k ON k.id = s.key LEFT JOIN runs r ON r.sequence = s.sequence "
+#define WHOLE_COLUMNS STORED_COLUMNS("s.payload, s.signature, s.countersignature, s.receipt, s.receipt_signature")
+#define LIST_COLUMNS STORED_COLUMNS("'', '', '', '', ''")
+
+static int take_stored(sqlite3_stmt *row, struct arena *arena, struct stored *out)
+{
+    int64_t trust = sql_column(row, 12);
+    const char *type = sql_text(row, 2);
+    enum statement_type t = 0;
+    while (t < STATEMENT_TYPES && strcmp(statement_type_name(t), type) != 0) t++;
+    if (t == STATEMENT_TYPES || trust < 0 || trust >= TRUSTS)
+        return fail(ERR_DATABASE, "statement %lld of the record has been altered", (long long)sql_column(row, 0));
+    *out = (struct stored){
+        .sequence = sql_column(row, 0), .accepted_ms = sql_column(row, 1), .type = t, .digest = sql_keep(row, 3, arena),
+        .payload = sql_keep(row, 4, arena), .payload_count = (size_t)sqlite3_column_bytes(row, 4),
+        .signature = sql_keep(row, 5, arena), .countersignature = sql_keep(row, 6, arena), .receipt = sql_keep(row, 7, arena),
+        .receipt_signature = sql_keep(row, 8, arena), .key = sql_keep(row, 9, arena), .handle = sql_keep(row, 10, arena),
+        .key_line = sql_keep(row, 11, arena), .trust = (enum trust)trust, .withdrawn = sql_column(row, 13),
+        .superseded = sql_column(row, 14), .withdrawn_reason = sql_keep(row, 15, arena), .team = sql_keep(row, 16, arena),
+        .note = sql_keep(row, 17, arena), .code_url = sql_keep(row, 18, arena), .tags = sql_keep(row, 19, arena),
+        .group = sql_keep(row, 20, arena), .reproduced_by = sql_column(row, 21),
+    };
+    return 0;
+}
+
+int store_findings(struct sql *sql, int64_t sequence, struct findings *into)
+{
+    sqlite3_stmt *row;
+    int rc;
+    TRY(sql_start(sql, &row, "SELECT code, text FROM findings WHERE sequence = ? ORDER BY number", "i", sequence));
+    while ((rc = sql_next(sql, row)) > 0)
+        for (int i = 0; i < CHECKS; i++)
+            if (strcmp(check_code((enum check)i), sql_text(row, 0)) == 0)
+                finding_add(into, (enum check)i, "%s", sql_text(row, 1));
+    sql_end(row);
+    return rc;
+}
+
+// Takes all rows of a started query.
+static int take_all(struct reader *r, sqlite3_stmt *row, struct arena *arena, struct stored **list, int *count)
+{
+    struct stored *found = NULL;
+    int rc;
+    *count = 0;
+    while ((rc = sql_next(&r->sql, row)) > 0) {
+        found = grow(found, (size_t)(*count + 1) * sizeof *found);
+        rc = take_stored(row, arena, &found[*count]);
+        if (rc < 0) break;
+        ++*count;
+    }
+    sql_end(row);
+    *list = arena_alloc(arena, (size_t)(*count + 1) * sizeof **list);
+    if (*count > 0) memcpy(*list, found, (size_t)*count * sizeof **list);
+    free(found);
+    return rc;
+}
+
+static bool is_digest(const char *id)
+{
+    return strlen(id) == DIGEST_HEX - 1 && id[strspn(id, "0123456789abcdef")] == 0;
+}
+
+int store_statement(struct reader *r, const char *id, struct arena *arena, struct stored *out)
+{
+    sqlite3_stmt *row;
+    int64_t sequence = 0;
+    struct stored *list;
+    int count;
+    if (is_digest(id)) TRY(sql_start(&r->sql, &row, "SELECT " WHOLE_COLUMNS "WHERE s.digest = ?", "t", id));
+    else {
+        if (id[0] < '1' || id[0] > '9' || id[strspn(id, "0123456789")] != 0 || text_to_int(id, 1, INT64_MAX, &sequence) < 0)
+            return fail(ERR_MISSING, "a statement is named by its number or its digest, not by \"%.80s\"", id);
+        TRY(sql_start(&r->sql, &row, "SELECT " WHOLE_COLUMNS "WHERE s.sequence = ?", "i", sequence));
+    }
+    TRY(take_all(r, row, arena, &list, &count));
+    if (count == 0) return fail(ERR_MISSING, "there is no statement %s", id);
+    *out = list[0];
+    out->findings = arena_alloc(arena, sizeof *out->findings);
+    return store_findings(&r->sql, out->sequence, out->findings);
+}
+
+int store_log(struct reader *r, int64_t after, int limit, struct arena *arena, struct stored **list, int *count)
+{
+    sqlite3_stmt *row;
+    TRY(sql_start(&r->sql, &row, "SELECT " LIST_COLUMNS "WHERE s.sequence > ? ORDER BY s.sequence LIMIT ?", "ii", after,
+                  (int64_t)limit));
+    return take_all(r, row, arena, list, count);
+}
+
+int store_group(struct reader *r, const char *nonce, struct arena *arena, struct stored **list, int *count, int *planned)
+{
+    sqlite3_stmt *row;
+    int64_t number;
+    *count = 0;
+    TRY(sql_int(&r->sql, &number, 0, "SELECT max(planned) FROM runs WHERE group_nonce = ? AND group_nonce <> ''", "t", nonce));
+    *planned = (int)number;
+    if (number == 0) return fail(ERR_MISSING, "there is no group %.64s", nonce);
+    TRY(sql_start(&r->sql, &row, "SELECT " LIST_COLUMNS "WHERE r.group_nonce = ? AND r.group_nonce <> '' AND r.superseded = 0 "
+                  "ORDER BY r.group_index, s.sequence", "t", nonce));
+    return take_all(r, row, arena, list, count);
+}
+
+int store_group_run(struct reader *r, int64_t sequence, struct statement *out)
+{
+    sqlite3_stmt *row;
+    *out = (struct statement){0};
+    TRY(sql_start(&r->sql, &row, "SELECT brief FROM runs WHERE sequence = ?", "i", sequence));
+    int rc = sql_next(&r->sql, row);
+    if (rc == 0) rc = fail(ERR_MISSING, "there is no run %lld", (long long)sequence);
+    else if (rc > 0) rc = store_take_brief(row, 0, out);
+    sql_end(row);
+    return rc;
+}
+
+static int read_keys(struct reader *r, struct arena *arena, struct person *out)
+{
+    sqlite3_stmt *row;
+    struct person_key *found = NULL;
+    int rc;
+    TRY(sql_start(&r->sql, &row,
+                  "SELECT id, line, since, revoked, replaced, revoked_reason FROM keys WHERE handle = ? COLLATE NOCASE "
+                  "ORDER BY since, id",
+                  "t", out->handle));
+    while ((rc = sql_next(&r->sql, row)) > 0) {
+        found = grow(found, (size_t)(out->key_count + 1) * sizeof *found);
+        found[out->key_count++] = (struct person_key){sql_keep(row, 0, arena), sql_keep(row, 1, arena), sql_column(row, 2),
+                                                      sql_column(row, 3), sql_column(row, 4), sql_keep(row, 5, arena)};
+    }
+    sql_end(row);
+    out->keys = arena_alloc(arena, (size_t)(out->key_count + 1) * sizeof *out->keys);
+    if (out->key_count > 0) memcpy(out->keys, found, (size_t)out->key_count * sizeof *found);
+    free(found);
+    return rc;
+}
+
+int store_person(struct reader *r, const char *handle, struct arena *arena, struct person *out)
+{
+    sqlite3_stmt *row;
+    *out = (struct person){0};
+    TRY(sql_start(&r->sql, &row, "SELECT handle FROM keys WHERE handle = ? COLLATE NOCASE AND handle <> '' LIMIT 1", "t",
+                  handle));
+    int rc = sql_next(&r->sql, row);
+    if (rc > 0) out->handle = sql_keep(row, 0, arena);
+    sql_end(row);
+    TRY(rc);
+    if (rc == 0) return fail(ERR_MISSING, "nobody here is called \"%.80s\"", handle);
+    TRY(read_keys(r, arena, out));
+    TRY(sql_start(&r->sql, &row, "SELECT " LIST_COLUMNS "WHERE s.handle = ? ORDER BY s.sequence DESC LIMIT ?", "ti",
+                  out->handle, (int64_t)PERSON_STATEMENTS));
+    return take_all(r, row, arena, &out->statements, &out->statement_count);
+}
+
+const char *store_key_id(const char *word, struct arena *arena)
+{
+    char *id = arena_text(arena, "%s%.160s", strncmp(word, "SHA256:", 7) == 0 ? "" : "SHA256:", word), *to = id + 7;
+    for (const char *at = to; *at != 0; to++) {
+        const bool slash = strncmp(at, "%2F", 3) == 0;
+        *to = slash || *at == '_' ? '/' : *at == '-' ? '+' : *at;
+        at += slash ? 3 : 1;
+    }
+    *to = 0;
+    return id;
+}
+
+int store_person_of_key(struct reader *r, const char *key_id, struct arena *arena, struct person *out)
+{
+    sqlite3_stmt *row;
+    const char *handle = NULL, *id = store_key_id(key_id, arena);
+    *out = (struct person){0};
+    TRY(sql_start(&r->sql, &row, "SELECT handle FROM keys WHERE id = ? AND handle <> ''", "t", id));
+    int rc = sql_next(&r->sql, row);
+    if (rc > 0) handle = sql_keep(row, 0, arena);
+    sql_end(row);
+    TRY(rc);
+    return handle != NULL ? store_person(r, handle, arena, out) : fail(ERR_MISSING, "nobody here has the key %.80s", id);
+}
+
+// ---- imports
+#define IMPORT_COLUMNS "source, task, kind, stem, json, tsv, quirks FROM imports "
+
+static struct imported take_import(sqlite3_stmt *row, struct arena *arena)
+{
+    return (struct imported){sql_keep(row, 0, arena), sql_keep(row, 1, arena), sql_keep(row, 2, arena), sql_keep(row, 3, arena),
+                             sql_keep(row, 4, arena), sql_keep(row, 5, arena), sql_keep(row, 6, arena)};
+}
+
+int store_imported(struct reader *r, const char *source, struct arena *arena, struct imported *out)
+{
+    sqlite3_stmt *row;
+    TRY(sql_start(&r->sql, &row, "SELECT " IMPORT_COLUMNS "WHERE source = ?", "t", source));
+    int rc = sql_next(&r->sql, row);
+    if (rc > 0) *out = take_import(row, arena);
+    sql_end(row);
+    TRY(rc);
+    return rc > 0 ? 0 : fail(ERR_MISSING, "there is no imported entry %.200s", source);
+}
+
+int store_imports(struct reader *r, struct arena *arena, struct imported **list, int *count)
+{
+    sqlite3_stmt *row;
+    struct imported *found = NULL;
+    int rc;
+    *count = 0;
+    TRY(sql_start(&r->sql, &row, "SELECT " IMPORT_COLUMNS "ORDER BY source", ""));
+    while ((rc = sql_next(&r->sql, row)) > 0) {
+        found = grow(found, (size_t)(*count + 1) * sizeof *found);
+        found[(*count)++] = take_import(row, arena);
+    }
+    sql_end(row);
+    *list = arena_alloc(arena, (size_t)(*count + 1) * sizeof **list);
+    if (*count > 0) memcpy(*list, found, (size_t)*count * sizeof **list);
+    free(found);
+    return rc;
+}
+
+int store_totals(struct reader *r, struct totals *t)
+{
+    int64_t newest;
+    *t = (struct totals){0};
+    TRY(sql_int(&r->sql, &t->statements, 0, "SELECT count(*) FROM statements", ""));
+    TRY(sql_int(&r->sql, &t->runs, 0, "SELECT count(*) FROM runs WHERE withdrawn = 0 AND superseded = 0", ""));
+    TRY(sql_int(&r->sql, &t->groups, 0, "SELECT count(DISTINCT group_nonce) FROM runs WHERE group_nonce <> ''", ""));
+    TRY(sql_int(&r->sql, &t->people, 0, "SELECT count(DISTINCT handle) FROM keys WHERE handle <> ''", ""));
+    TRY(sql_int(&r->sql, &t->imports, 0, "SELECT count(*) FROM imports", ""));
+    TRY(sql_int(&r->sql, &t->newest_ms, 0, "SELECT accepted_ms FROM statements ORDER BY sequence DESC LIMIT 1", ""));
+    TRY(sql_int(&r->sql, &newest, 0, "SELECT coalesce(max(imported_ms), 0) FROM imports", ""));
+    if (newest > t->newest_ms) t->newest_ms = newest;
+    return 0;
+}

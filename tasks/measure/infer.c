@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Invariant: what is timed is all that a served request needs: the raw image is copied to the device, prepared,
+// classified, and the answer is read back and compared. The mean is over all items, warm-up items apart.
+#include "tasks/measure/infer.h"
+
+#include "runtime/base/clock.h"
+#include "runtime/base/threads.h"
+#include "runtime/checkpoint.h"
+#include "runtime/fuse.h"
+#include "tasks/train/trainer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct serving {
+    struct device *device;
+    struct dataset *data;
+    struct session *session;
+    struct checkpoint *weights;
+    struct task_build build;
+    int fold, preprocess, forward;
+    uint8_t *images, *labels;
+    int64_t *model_ns, *whole_ns;
+};
+
+static int load_recipe(const struct checkpoint *c, const char *path, struct recipe *r)
+{
+    const char *json = checkpoint_meta(c, "recipe");
+    if (!json) return fail(ERR_INPUT, "%s: these weights do not say which recipe made them (written by another tool?)", path);
+    return recipe_parse(path, json, strlen(json), r);
+}
+
+static int open_all(struct serving *s, const struct infer_options *o, struct infer_figures *f)
+{
+    TRY(checkpoint_open(o->weights, &s->weights));
+    const char *task = checkpoint_meta(s->weights, "task");
+    if (task && strcmp(task, o->task->name))
+        return fail(ERR_INPUT, "%s holds weights of the task %s, not of %s", o->weights, task, o->task->name);
+    TRY(load_recipe(s->weights, o->weights, &f->recipe));
+    f->recipe.precision = (int)o->precision;
+    TRY(model_find(f->recipe.model, &s->build.model));
+    TRY(dataset_open(o->data_name, o->data_folder, &s->data));
+    TRY(device_open(o->device, o->threads, &s->device));
+    s->build.recipe = &f->recipe;
+    s->build.data = dataset_facts(s->data);
+    s->build.steps = 1;
+    s->build.fuse = FUSE_ALL;
+    TRY(trainer_dtype(&f->recipe, s->device, &s->build.dtype));
+    TRY(session_new(s->device, &s->session));
+    s->fold = NONE;
+    TRY(o->task->infer(s->session, &s->build, &s->fold, &s->preprocess, &s->forward));
+    TRY(session_ready(s->session));
+    TRY(session_reset(s->session, 0));
+    TRY(checkpoint_load(s->weights, s->session));
+    return s->fold == NONE ? 0 : session_run(s->session, s->fold);
+}
+
+static void close_all(struct serving *s)
+{
+    session_free(s->session);
+    device_close(s->device);
+    dataset_close(s->data);
+    checkpoint_close(s->weights);
+    free(s->images);
+    free(s->labels);
+    free(s->model_ns);
+    free(s->whole_ns);
+}
+
+// One request. The clock is read three times: before, between preparing and classifying, after.
+static int serve(struct serving *s, const uint8_t *image, size_t bytes, int classes, int *answer, int64_t *model, int64_t *whole)
+{
+    float logits[64];
+    int64_t begin = clock_ns();
+    TRY(session_put(s->session, "infer.image", image, 0, bytes));
+    TRY(session_run(s->session, s->preprocess));
+    TRY(session_sync(s->session));
+    int64_t ready = clock_ns();
+    TRY(session_run(s->session, s->forward));
+    TRY(session_get(s->session, "infer.logits", logits, (size_t)classes * sizeof *logits));
+    int best = 0;
+    for (int i = 1; i < classes; i++)
+        if (logits[i] > logits[best]) best = i;
+    int64_t end = clock_ns();
+    *answer = best, *model = end - ready, *whole = end - begin;
+    return 0;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static struct latency_times summarise(int64_t *ns, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += (double)ns[i];
+    qsort(ns, (size_t)n, sizeof *ns, ascending);
+    return (struct latency_times){(int64_t)(sum / (double)n + 0.5), ns[n / 2], ns[n * 9 / 10], ns[n * 99 / 100]};
+}
+
+static int pass(struct serving *s, const struct infer_options *o, struct infer_figures *f)
+{
+    const struct dataset_facts *d = s->build.data;
+    size_t bytes = (size_t)d->height * (size_t)d->width * (size_t)d->channels;
+    f->items = o->items && o->items < d->count[SPLIT_TEST] ? o->items : d->count[SPLIT_TEST];
+    BUG_IF(d->classes > 64);
+    s->images = zalloc((size_t)f->items * bytes);
+    s->labels = zalloc((size_t)f->items);
+    s->model_ns = zalloc((size_t)f->items * sizeof *s->model_ns);
+    s->whole_ns = zalloc((size_t)f->items * sizeof *s->whole_ns);
+    TRY(dataset_read(s->data, SPLIT_TEST, 0, f->items, s->images, s->labels));
+    int answer;
+    for (int64_t i = 0; i < o->warmup; i++) {
+        int64_t at = i % f->items;
+        TRY(serve(s, s->images + (size_t)at * bytes, bytes, d->classes, &answer, s->model_ns, s->whole_ns));
+    }
+    for (int64_t i = 0; i < f->items; i++) {
+        TRY(serve(s, s->images + (size_t)i * bytes, bytes, d->classes, &answer, &s->model_ns[i], &s->whole_ns[i]));
+        f->correct += answer == s->labels[i];
+    }
+    f->model_ns = summarise(s->model_ns, f->items);
+    f->whole_ns = summarise(s->whole_ns, f->items);
+    return 0;
+}
+
+int infer_measure(const struct infer_options *o, struct infer_figures *f)
+{
+    struct serving s = {0};
+    *f = (struct infer_figures){.warmup = o->warmup};
+    int rc = open_all(&s, o, f);
+    if (rc == 0) rc = s.device->type->facts(s.device, &f->device);
+    if (rc == 0) {
+        f->threads = f->device.threads;
+        f->device_type = s.device->type->name;
+        f->dtype = s.build.dtype;
+        snprintf(f->digest, sizeof f->digest, "%s", checkpoint_digest(s.weights));
+        rc = pass(&s, o, f);
+    }
+    close_all(&s);
+    return rc;
+}
+
+// ---- choosing
+
+static int try_one(const struct infer_options *o, int threads, enum recipe_precision p, int64_t *best,
+                   struct infer_options *winner)
+{
+    struct infer_options trial = *o;
+    struct infer_figures f;
+    trial.threads = threads, trial.precision = p, trial.items = 300, trial.warmup = 100;
+    TRY(infer_measure(&trial, &f));
+    if (*best && f.whole_ns.p50 >= *best) return 0;
+    *best = f.whole_ns.p50;
+    winner->threads = threads, winner->precision = p;
+    return 0;
+}
+
+int infer_tune(struct infer_options *o)
+{
+    struct device *device;
+    struct device_facts facts;
+    TRY(device_open(o->device, o->threads, &device));
+    int rc = device->type->facts(device, &facts);
+    device_close(device);
+    TRY(rc);
+    struct infer_options winner = *o;
+    int64_t best = 0;
+    for (int p = PRECISION_F32; p <= PRECISION_F16; p++) {
+        if (o->precision != PRECISION_AUTO && (int)o->precision != p) continue;
+        if (p != PRECISION_F32 && o->precision == PRECISION_AUTO && !facts.fast[p == PRECISION_F16 ? F16 : BF16]) continue;
+        if (!o->threads) TRY(try_one(o, 1, (enum recipe_precision)p, &best, &winner));
+        if (o->threads || facts.threads > 1)  // a device without threads is tried once
+            TRY(try_one(o, o->threads ? o->threads : threads_available(), (enum recipe_precision)p, &best, &winner));
+    }
+    o->threads = winner.threads, o->precision = winner.precision;
+    return 0;
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words in, words out; nothing is run here. Cost: none that matters, before the clock.
+#include "tasks/outside/command.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/text.h"
+
+static char *with_seed(const char *word, int64_t seed)
+{
+    struct text t = {0};
+    for (const char *at; (at = strstr(word, "{seed}")) != NULL; word = at + strlen("{seed}")) {
+        text_bytes(&t, word, (size_t)(at - word));
+        text_add(&t, "%lld", (long long)seed);
+    }
+    text_add(&t, "%s", word);
+    return t.at;
+}
+
+static size_t count_words(char *const *words)
+{
+    size_t count = 0;
+    while (words[count] != NULL) count++;
+    return count;
+}
+
+char **command_with_seed(char *const *words, int64_t seed)
+{
+    size_t count = count_words(words);
+    char **all = zalloc((count + 1) * sizeof *all);
+    for (size_t i = 0; i < count; i++) all[i] = with_seed(words[i], seed);
+    return all;
+}
+
+static bool names(const char *variable, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(variable, name, length) == 0 && variable[length] == '=';
+}
+
+char **command_environment(int64_t seed)
+{
+    size_t kept = 0;
+    char **all = zalloc((count_words(environ) + 3) * sizeof *all);
+    for (char **variable = environ; *variable != NULL; variable++)
+        if (!names(*variable, "DAWN_SEED") && !names(*variable, "PYTHONUNBUFFERED")) all[kept++] = copy_text(*variable);
+    struct text t = {0};
+    text_add(&t, "DAWN_SEED=%lld", (long long)seed);
+    all[kept++] = t.at;
+    all[kept] = copy_text("PYTHONUNBUFFERED=1");
+    return all;
+}
+
+void command_free(char **words)
+{
+    for (char **w = words; *w != NULL; w++) free(*w);
+    free(words);
+}
+
+void command_quote(const char *word, struct text *t)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,{}-";
+    if (*word && strspn(word, plain) == strlen(word)) {
+        text_add(t, "%s", word);
+        return;
+    }
+    text_add(t, "'");
+    for (; *word; word++) {
+        if (*word == '\'') text_add(t, "'\\''");
+        else text_bytes(t, word, 1);
+    }
+    text_add(t, "'");
+}
+
+int command_write(char *const *words, size_t most, char **json, char **typed)
+{
+    json_t *list = json_array(), *whole = json_pack("{s:o}", "command", list);
+    struct text t = {0};
+    int rc = 0;
+    for (char *const *word = words; *word != NULL; word++) {
+        if (json_array_append_new(list, json_string(*word)) != 0) rc = fail(ERR_USAGE, "the command is not valid UTF-8");
+        if (t.length > 0) text_add(&t, " ");
+        command_quote(*word, &t);
+    }
+    *typed = t.at;
+    *json = json_dumps(whole, JSON_COMPACT | JSON_ENSURE_ASCII);  // nothing in it can hide, so all of it can be submitted
+    json_decref(whole);
+    if (rc == 0 && strlen(*json) > most) rc = fail(ERR_USAGE, "the command is longer than %zu bytes", most);
+    return rc;
+}

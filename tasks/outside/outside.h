@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an outside program says while `dawn record` runs it: lines of its output, in DAWN's own form or MLPerf's
+// (docs/record.md). A pure parser: bytes in, meaning out; it knows no clock, no file and no process.
+#ifndef DAWN_TASKS_OUTSIDE_H
+#define DAWN_TASKS_OUTSIDE_H
+
+#include "runtime/base/file.h"
+#include "tasks/record/stopwatch.h"
+
+// Bytes of one stream, cut into lines. A line ends at a line feed or a carriage return (progress bars), and one longer
+// than OUTSIDE_LINE is left out whole: nobody who reports an epoch needs so many bytes.
+enum { OUTSIDE_LINE = 64 << 10 };
+struct outside_stream {
+    char *at;        // OUTSIDE_LINE bytes, from the first byte fed on
+    size_t length;
+    bool skipping;   // the line in hand is too long
+    int64_t number;  // line feeds so far: the line in hand is number + 1
+};
+// `line` gets each whole line without its end, and its number; what it fails with is passed on at once.
+typedef int outside_line_taker(void *context, const char *line, size_t count, int64_t number);
+int outside_feed(struct outside_stream *, const char *bytes, size_t count, outside_line_taker *, void *context) MUST_CHECK;
+int outside_finish(struct outside_stream *, outside_line_taker *, void *context) MUST_CHECK;  // a last line without an end
+void outside_free(struct outside_stream *);
+
+enum outside_kind {
+    OUTSIDE_NOTHING,  // a line for people
+    OUTSIDE_EPOCH,
+    OUTSIDE_SEGMENT,
+    OUTSIDE_ABOUT,
+};
+struct outside_epoch {
+    int64_t epoch;    // negative: not said, so the one after the last
+    bool from_zero;   // MLPerf's programs may count from 0, ours from 1
+    int64_t samples;  // since the start; negative: not said
+    int64_t k;        // of the contest's items; negative: not evaluated
+    double loss;      // NaN: not said
+};
+// Members that were not said are negative or empty.
+struct outside_about {
+    char model[97], framework[65], precision[17];
+    char weights[DIGEST_HEX];
+    int64_t parameters, flops_per_sample, batch, views, input_size;
+    int64_t seed;
+    bool has_seed;
+};
+struct outside_line {
+    enum outside_kind kind;
+    struct outside_epoch epoch;
+    enum segment segment;
+    struct outside_about about;
+};
+// Reads one line for a contest of `items` items. A line that is not marked as ours is OUTSIDE_NOTHING; one that is, and
+// is wrong, is ERR_INPUT with a sentence: a slip must not cost hours of training unnoticed.
+int outside_read(const char *line, size_t count, int64_t items, struct outside_line *) MUST_CHECK;
+
+// Whether text may stand in the record and on a board: `what` begins the sentence.
+int outside_check_words(const char *what, const char *text, size_t most) MUST_CHECK;
+
+#endif

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// `dawn record` without its command line: runs of a command of the user's, timed here and written as any other run, and
+// marked as self-evaluated. docs/record.md says what a program prints.
+#ifndef DAWN_TASKS_RECORDER_H
+#define DAWN_TASKS_RECORDER_H
+
+#include "submit/format/contest.h"
+#include "tasks/outside/child.h"
+#include "tasks/record/result.h"
+
+struct recorder_end {
+    int64_t run;              // its number in the record
+    int64_t index, planned;   // within a group; planned 1: no group
+    int64_t seed;
+    const char *status;
+    int64_t epochs;           // reported
+    int64_t k;                // of the last evaluation; negative: none
+    struct stopwatch_clocks last, reached;  // at the last epoch; at the first that met the target, all 0: never
+    int64_t reached_epoch;
+};
+struct recorder_options {
+    const struct contest *contest;
+    int64_t target_micro;
+    bool stop;                  // SIGTERM at the first evaluation that meets the target; never within a group
+    int64_t runs, seed;         // run i of a group has seed + i
+    int64_t devices;
+    const char *database;       // NULL: the usual file
+    const char *model, *framework;
+    const char *gpu;            // NULL: what the machine shows
+    const struct price *price;  // NULL: none
+    char *const *command;       // ends with NULL
+    int onto[CHILD_STREAMS];    // where its output goes on to
+    void (*tell)(const struct recorder_options *, const struct recorder_end *);  // after each run; NULL: nobody asks
+};
+
+// 0, ERR_TARGET below the target, ERR_INTERRUPTED after a signal, or what failed. What was recorded stays. `group`: its
+// id when it was one.
+int recorder_run(const struct recorder_options *, int64_t *group) MUST_CHECK;
+
+#endif

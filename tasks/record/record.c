@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of results.db as JSON. Invariant: values are passed on as they are stored, integers as integers. Cost: one
+// query a table; a run is a few kilobytes.
+#include "tasks/record/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/text.h"
+#include "tasks/record/result_inside.h"
+
+int64_t record_int(const json_t *row, const char *key)
+{
+    return json_integer_value(json_object_get(row, key));
+}
+
+bool record_has(const json_t *row, const char *key)
+{
+    return json_object_get(row, key) != NULL;
+}
+
+const char *record_text(const json_t *row, const char *key)
+{
+    const char *text = json_string_value(json_object_get(row, key));
+    return text != NULL ? text : "";
+}
+
+static int read_row(struct results *r, sqlite3_stmt *statement, json_t *row)
+{
+    bool lives = true;
+    for (int i = 0; i < sqlite3_column_count(statement); i++) {
+        const char *name = sqlite3_column_name(statement, i);
+        int type = sqlite3_column_type(statement, i);
+        if (strcmp(name, "owner") == 0) {
+            lives = type == SQLITE_TEXT && result_owner_lives((const char *)sqlite3_column_text(statement, i));
+            continue;
+        }
+        if (type == SQLITE_NULL) continue;
+        const char *text = type == SQLITE_TEXT ? (const char *)sqlite3_column_text(statement, i) : NULL;
+        if (text != NULL && strlen(text) != (size_t)sqlite3_column_bytes(statement, i))
+            return fail(ERR_DATABASE, "%s holds text in column %s with a NUL in it", r->path, name);
+        json_t *value = type == SQLITE_INTEGER ? json_integer(sqlite3_column_int64(statement, i)) : json_string(text);
+        if (json_object_set_new(row, name, value) != 0)
+            return fail(ERR_DATABASE, "%s holds text in column %s that is not valid UTF-8", r->path, name);
+    }
+    if (!lives && strcmp(record_text(row, "status"), "running") == 0) {
+        json_object_set_new(row, "status", json_string("interrupted"));
+        json_object_set_new(row, "message", json_string("its process vanished"));
+    }
+    return 0;
+}
+
+int record_rows(struct results *r, const char *sql, int64_t id, json_t **rows)
+{
+    sqlite3_stmt *statement;
+    *rows = NULL;
+    if (sqlite3_prepare_v2(r->db, sql, -1, &statement, NULL) != SQLITE_OK) return result_fail(r, "read the record");
+    if (sqlite3_bind_parameter_count(statement) > 0) sqlite3_bind_int64(statement, 1, id);
+    json_t *all = json_array();
+    int rc = 0, step;
+    while (rc == 0 && (step = sqlite3_step(statement)) == SQLITE_ROW) {
+        json_t *row = json_object();
+        rc = read_row(r, statement, row);
+        json_array_append_new(all, row);
+    }
+    if (rc == 0 && step != SQLITE_DONE) rc = result_fail(r, "read the record");
+    sqlite3_finalize(statement);
+    if (rc == 0) *rows = all;
+    else json_decref(all);
+    return rc;
+}
+
+// The last evaluation's k and the last point's time, beside every column of the run.
+#define RUN_COLUMNS                                                                                                    \
+    "SELECT runs.*, (SELECT k FROM points WHERE run = runs.id AND k IS NOT NULL ORDER BY epoch DESC LIMIT 1) AS last_k," \
+    " p.t_ns AS last_ns, p.classic_ns AS last_classic_ns, p.warm_ns AS last_warm_ns,"                                  \
+    " p.warm_with_evaluation_ns AS last_warm_with_evaluation_ns, p.samples AS last_samples"                            \
+    " FROM runs LEFT JOIN points AS p ON p.run = runs.id AND p.epoch = (SELECT max(epoch) FROM points WHERE run = runs.id) "
+
+int record_list(struct results *r, json_t **runs)
+{
+    return record_rows(r, RUN_COLUMNS "ORDER BY runs.id", 0, runs);
+}
+
+int record_group(struct results *r, int64_t group, json_t **runs, struct group_facts *facts)
+{
+    json_t *groups;
+    TRY(record_rows(r, "SELECT * FROM groups WHERE id = ?", group, &groups));
+    int64_t planned = record_int(json_array_get(groups, 0), "planned");
+    int64_t target = record_int(json_array_get(groups, 0), "target_micro");
+    json_decref(groups);
+    TRY(record_rows(r, RUN_COLUMNS "WHERE group_id = ? ORDER BY group_index", group, runs));
+    size_t count = json_array_size(*runs);
+    struct group_run *list = zalloc((count + 1) * sizeof *list);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *run = json_array_get(*runs, i);
+        const char *status = record_text(run, "status");
+        bool outside = strcmp(record_text(run, "device"), "outside") == 0;  // its data are its own: nothing is claimed of them
+        list[i] = (struct group_run){
+            .seed = record_int(run, "seed"),
+            .ns = record_int(run, "last_ns"),
+            .k = record_int(run, "last_k"),
+            .items = record_int(run, "items"),
+            .finished = (strcmp(status, "done") == 0 || strcmp(status, "missed") == 0) && record_has(run, "last_k"),
+            .synthetic = record_int(run, "synthetic") != 0,
+            .custom = record_int(run, "official") == 0 && !outside,
+            .stopped_at_target = record_int(run, "stop_at_target") != 0};
+    }
+    group_judge(list, (int)count, (int)planned, target, facts);
+    free(list);
+    return 0;
+}
+
+static int add_list(struct results *r, json_t *record, const char *key, const char *sql, int64_t id)
+{
+    json_t *rows;
+    TRY(record_rows(r, sql, id, &rows));
+    json_object_set_new(record, key, rows);
+    return 0;
+}
+
+// As add_list, of a query that finds one row.
+static int add_one(struct results *r, json_t *record, const char *key, const char *sql, int64_t id)
+{
+    json_t *rows;
+    TRY(record_rows(r, sql, id, &rows));
+    if (json_array_size(rows) > 0) json_object_set(record, key, json_array_get(rows, 0));
+    json_decref(rows);
+    return 0;
+}
+
+static int read_parts(struct results *r, json_t *record, int64_t id)
+{
+    TRY(add_list(r, record, "data_sets",
+                 "SELECT name, split, digest, items, official, synthetic FROM data_sets WHERE run = ?", id));
+    TRY(add_list(r, record, "points",
+                 "SELECT epoch, t_ns, classic_ns, warm_ns, warm_with_evaluation_ns, samples, k, loss_micro, hash FROM points"
+                 " WHERE run = ? ORDER BY epoch",
+                 id));
+    TRY(add_list(r, record, "segments", "SELECT segment, start_ns, end_ns FROM segments WHERE run = ? ORDER BY number", id));
+    TRY(add_list(r, record, "latencies", "SELECT * FROM latencies WHERE run = ? ORDER BY id", id));
+    TRY(add_one(r, record, "machine_facts", "SELECT * FROM machines WHERE id = ?", record_int(record, "machine")));
+    TRY(add_one(r, record, "software_facts", "SELECT * FROM software WHERE id = ?", record_int(record, "software")));
+    if (record_has(record, "group_id"))
+        TRY(add_one(r, record, "group", "SELECT * FROM groups WHERE id = ?", record_int(record, "group_id")));
+    if (r->format < 2) return 0;  // a reader of an old file
+    TRY(add_one(r, record, "outside", "SELECT command, framework, devices FROM outside WHERE run = ?", id));
+    TRY(add_list(r, record, "receipts", "SELECT * FROM receipts WHERE run = ? ORDER BY id", id));
+    return 0;
+}
+
+int record_read(struct results *r, int64_t id, json_t **record)
+{
+    json_t *rows;
+    *record = NULL;
+    TRY(record_rows(r, RUN_COLUMNS "WHERE runs.id = ?", id, &rows));
+    json_t *row = json_incref(json_array_get(rows, 0));
+    json_decref(rows);
+    if (row == NULL) return fail(ERR_USAGE, "there is no run %lld in %s", (long long)id, r->path);
+    int rc = read_parts(r, row, id);
+    if (rc == 0) *record = row;
+    else json_decref(row);
+    return rc;
+}
+
+int record_find(struct results *r, const char *word, int64_t *id)
+{
+    json_t *rows;
+    TRY(record_rows(r, "SELECT max(id) AS last FROM runs", 0, &rows));
+    int64_t last = record_int(json_array_get(rows, 0), "last");
+    json_decref(rows);
+    if (last == 0) return fail(ERR_DATABASE, "no run has been recorded in %s yet", r->path);
+    if (strcmp(word, "last") == 0) {
+        *id = last;
+        return 0;
+    }
+    if (text_to_int(word, 1, INT64_MAX, id) < 0)
+        return fail(ERR_USAGE, "a run is named by its number or \"last\", not \"%s\"", word);
+    TRY(record_rows(r, "SELECT id FROM runs WHERE id = ?", *id, &rows));
+    bool there = json_array_size(rows) > 0;
+    json_decref(rows);
+    if (!there) return fail(ERR_USAGE, "there is no run %s in %s; the last is %lld", word, r->path, (long long)last);
+    return 0;
+}

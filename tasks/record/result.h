@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// The record: results.db, one SQLite file (docs/results-format.md). The training loop writes a run while it runs,
+// one transaction a point, so that a kill -9 at any moment loses at most the epoch in hand and the file opens.
+//
+// Order of calls: results_open, [result_group_begin], result_begin, result_point..., result_end,
+// [result_latency], [result_group_end], results_close. A run left open by results_close stays `running` and is
+// marked interrupted by the next results_open after its process has gone. Cost: two fsyncs a point.
+#ifndef DAWN_TASKS_RESULT_H
+#define DAWN_TASKS_RESULT_H
+
+#include "tasks/record/machine.h"
+#include "tasks/record/price.h"
+#include "tasks/record/stopwatch.h"
+
+struct results;  // an open results.db
+struct run;      // a run being written
+
+// STATUS(NAME, text in the record)
+#define RUN_STATUS_LIST                                                                                                \
+    STATUS(RUNNING, "running")                                                                                         \
+    STATUS(DONE, "done")               /* ended by itself, its last evaluation at or above the target */               \
+    STATUS(MISSED, "missed")           /* ended by itself, below the target */                                         \
+    STATUS(INTERRUPTED, "interrupted") /* by the user, or its process vanished */                                      \
+    STATUS(FAILED, "failed")           /* an error, a loss that is not a number, ... */
+enum run_status {
+#define STATUS(name, text) RUN_##name,
+    RUN_STATUS_LIST
+#undef STATUS
+        RUN_STATUS_END
+};
+const char *run_status_name(enum run_status);
+
+enum results_mode {
+    RESULTS_WRITE,  // creates the file, or brings it to the newest format; refuses a read-only one
+    RESULTS_READ,   // the file must be there; never changes a record
+};
+// `path` NULL: $DAWN_RESULTS, else results.db in the current folder.
+int results_open(const char *path, enum results_mode, struct results **) MUST_CHECK;
+void results_close(struct results *);
+const char *results_path(const char *path);  // what NULL stands for
+int results_check(struct results *) MUST_CHECK;  // reads every page: a damaged file may open all the same
+
+// Money, shares and losses are integers in millionths; accuracy is k of N. Text is borrowed for the call.
+struct run_data {
+    const char *name;    // "cifar10"
+    const char *split;   // "train", "test"
+    const char *digest;  // SHA-256 of its content, 64 hex digits
+    int64_t items;
+    bool official;       // the digest is the published one
+    bool synthetic;
+};
+struct run_facts {
+    const char *task, *metric;  // "cifar10", "top1"
+    int64_t target_micro;       // 940000
+    const char *model;          // name
+    int64_t parameters;         // trained and frozen
+    int64_t flops_per_sample;   // of one forward pass
+    const char *recipe;         // name
+    const char *recipe_json;    // the whole recipe as used; kept word for word
+    const char *precision, *device;
+    int64_t threads, batch, seed;
+    int64_t items;        // N: items of one evaluation
+    int64_t views;        // forward passes an item in an evaluation
+    int64_t input_size;   // pixels of a side in an evaluation
+    bool stop_at_target;  // false: the whole schedule is run
+    const struct run_data *data;
+    int data_count;
+    const struct machine_facts *machine;    // NULL: read here
+    const struct software_facts *software;  // NULL: read here
+    const struct price *price;              // NULL: no cost
+    const struct stopwatch *stopwatch;      // borrowed until result_end; its spans are stored with every point
+    int64_t group;        // id, 0 for none
+    int64_t group_index;  // 1 ... planned
+};
+// Stores the run with status `running`; its nonce is drawn here.
+int result_begin(struct results *, const struct run_facts *, struct run **) MUST_CHECK;
+int64_t result_id(const struct run *);
+// Marks the run as one of an outside program (`dawn record`), which reported its own score: `command` that was run,
+// `framework` in the program's words, `devices` it used (at least 1).
+int result_outside(struct run *, const char *command, const char *framework, int64_t devices) MUST_CHECK;
+// What an outside program says of itself after its run was begun. NULL, "" and negative numbers change nothing. Refused
+// once there is a point: a curve belongs to the model it was begun with.
+struct run_about {
+    const char *model, *precision, *framework;
+    int64_t parameters, flops_per_sample, batch, views, input_size;
+};
+int result_about(struct results *, const struct run *, const struct run_about *) MUST_CHECK;
+
+// One epoch (or one evaluation). `clocks` come from stopwatch_enter at the end of the evaluation.
+struct run_point {
+    int64_t epoch;    // epochs begun, 1 for the first; larger than in the point before
+    struct stopwatch_clocks clocks;
+    int64_t samples;  // samples trained on since the start
+    int64_t k;        // correct items of the evaluation, or -1: this epoch was not evaluated
+    double loss;      // mean training loss
+};
+int result_point(struct run *, const struct run_point *) MUST_CHECK;
+
+// Everything optional: 0, negative or NULL where it is not known.
+struct run_end {
+    int64_t peak_memory_bytes;  // 0: read here
+    int64_t planned_memory_bytes;
+    int64_t energy_uj;          // negative or 0: not measured
+    const char *weights_digest;
+    const char *checkpoint;     // path relative to results.db
+    const char *message;        // why it failed
+};
+// `status` says how it ended: RUN_DONE (or RUN_MISSED) by itself, RUN_INTERRUPTED, RUN_FAILED. Which of done and
+// missed is recorded follows from the points, not from the caller. The stopwatch's spans are stored to this moment.
+// Frees the run, also when it fails; `recorded` may be NULL.
+int result_end(struct run *, enum run_status, const struct run_end *, enum run_status *recorded) MUST_CHECK;
+
+// A group is announced before its first run.
+struct group_plan {
+    const char *task, *model, *recipe;
+    int64_t target_micro;
+    int64_t planned;
+};
+int result_group_begin(struct results *, const struct group_plan *, int64_t *id) MUST_CHECK;
+int result_group_end(struct results *, int64_t id) MUST_CHECK;
+
+// One measurement of inference at batch 1. All times in nanoseconds an item.
+struct latency_times {
+    int64_t mean, p50, p90, p99;
+};
+struct latency_facts {
+    int64_t run;                 // id of the run whose weights these are, or 0
+    const char *weights_digest;
+    const char *task, *model, *precision, *device;
+    int64_t target_micro;
+    int64_t threads, items, warmup_items;
+    struct latency_times model_ns;   // the forward pass alone, input ready
+    struct latency_times whole_ns;   // with preprocessing
+    int64_t k;                   // correct of `items`, in the same pass
+    int64_t views;
+    const struct run_data *data;  // the test set the items came from
+    const struct machine_facts *machine;    // NULL: read here, as below
+    const struct software_facts *software;
+    const struct price *price;
+};
+// A measurement is eligible when k of items meets the target on the whole of the published test set.
+bool result_eligible(const struct latency_facts *);
+int result_latency(struct results *, const struct latency_facts *, int64_t *id) MUST_CHECK;
+
+// The connection, for tests that look at the tables themselves.
+struct sqlite3 *result_connection(struct results *);
+const char *result_file(const struct results *);
+
+#endif

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// A record as people read it, in 80 columns: tasks/cmd_results.c prints what these write.
+#ifndef DAWN_TASKS_SHOW_H
+#define DAWN_TASKS_SHOW_H
+
+#include "runtime/base/text.h"
+#include "tasks/record/record.h"
+
+struct show_style {
+    bool unicode;  // blocks and dots; else plain ASCII
+    bool bold;     // headings stand out by terminal codes
+};
+int show_run(struct results *, int64_t id, const struct show_style *, struct text *into) MUST_CHECK;
+int show_list(struct results *, const struct show_style *, struct text *into) MUST_CHECK;
+int show_group(struct results *, int64_t group, const struct show_style *, struct text *into) MUST_CHECK;
+
+// A curve of `count` values in `rows` lines of at most `width` columns, the target drawn as a line.
+void show_curve(struct text *, const double *values, int count, double target, int rows, int width, const struct show_style *);
+
+#endif

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/train/progress.h"
+
+#include "runtime/base/clock.h"
+#include "runtime/base/text.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { LIVE_NS = 250000000, BAR = 10 };
+
+void progress_open(struct progress *p, enum progress_mode mode)
+{
+    *p = (struct progress){.to = stdout};
+    p->json = mode == PROGRESS_JSON;
+    p->quiet = mode == PROGRESS_QUIET;
+    p->live = mode == PROGRESS_AUTO && isatty(STDOUT_FILENO) && getenv("TERM") && strcmp(getenv("TERM"), "dumb") != 0;
+}
+
+static int columns(void)
+{
+    struct winsize size;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
+}
+
+// Two decimals, cut off: what is below the target never reads as if it had met it.
+static double percent(double share)
+{
+    return floor(share * 1e4 + 1e-7) / 100;
+}
+
+static void erase_live(struct progress *p)
+{
+    if (p->live_width) fprintf(p->to, "\r%*s\r", p->live_width, "");
+    p->live_width = 0;
+}
+
+static void write_json(struct progress *p, json_t *object)
+{
+    char *line = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+    if (line) fprintf(p->to, "%s\n", line);
+    fflush(p->to);
+    free(line);
+    json_decref(object);
+}
+
+void progress_start(struct progress *p, const struct progress_start *s)
+{
+    p->steps = s->steps, p->steps_an_epoch = s->steps_an_epoch, p->batch = s->batch, p->run = s->run;
+    p->target = s->target, p->epochs = s->epochs;
+    p->began_ns = clock_ns();
+    if (p->quiet) return;
+    if (p->json) {
+        write_json(p, json_pack("{ss sI sI ss ss ss ss ss ss sI sf sf sI sb}", "event", "start", "run", (json_int_t)s->run,
+                                "seed", (json_int_t)s->seed, "task", s->task, "data", s->data, "model", s->model, "recipe",
+                                s->recipe, "precision", s->precision, "device", s->device, "batch", (json_int_t)s->batch,
+                                "epochs", s->epochs, "target", s->target, "planned_memory_bytes", (json_int_t)s->memory,
+                                "synthetic", s->synthetic));
+        return;
+    }
+    char memory[TEXT_FIGURE], parameters[TEXT_FIGURE];
+    fprintf(p->to, "run %lld%s", (long long)s->run, s->planned > 1 ? "" : "\n");
+    if (s->planned > 1) fprintf(p->to, " (%lld of %lld)\n", (long long)s->index, (long long)s->planned);
+    fprintf(p->to, "  %-9s %s on %s%s\n", "task", s->task, s->data, s->synthetic ? "  (SYNTHETIC)" : "");
+    fprintf(p->to, "  %-9s %s, %s parameters\n", "model", s->model, text_count(parameters, s->parameters));
+    fprintf(p->to, "  %-9s %s: %g epochs of %lld steps, batch %lld, seed %lld\n", "recipe", s->recipe, s->epochs,
+            (long long)s->steps_an_epoch, (long long)s->batch, (long long)s->seed);
+    fprintf(p->to, "  %-9s %s, %s, %s planned\n", "device", s->device, s->precision, text_size(memory, (double)s->memory));
+    fprintf(p->to, "  %-9s %.2f%%\n\n", "target", 100 * s->target);
+    fprintf(p->to, "%7s %10s %9s %9s %12s %10s\n", "epoch", "loss", "train", "test", "images/s", "time");
+    fflush(p->to);
+}
+
+bool progress_wants(const struct progress *p)
+{
+    return p->live && clock_ns() - p->last_ns >= LIVE_NS;
+}
+
+void progress_step(struct progress *p, int64_t done, double loss, double accuracy)
+{
+    int64_t now = clock_ns();
+    p->last_ns = now;
+    double seconds = (double)(now - p->began_ns) * 1e-9, left = seconds / (double)done * (double)(p->steps - done);
+    char bar[BAR + 1] = "", time[TEXT_FIGURE];
+    for (int i = 0; i < BAR; i++) strcat(bar, i < BAR * done / p->steps ? "#" : ".");
+    char line[160];
+    int width = snprintf(line, sizeof line, "%7.2f %10.4f %8.2f%%  [%s] %lld/%lld, %.0f/s, %s left",
+                         (double)done / (double)p->steps_an_epoch, loss, 100 * accuracy, bar, (long long)done,
+                         (long long)p->steps, (double)(done * p->batch) / seconds, text_span(time, left));
+    erase_live(p);
+    int room = columns() - 1 < (int)sizeof line - 1 ? columns() - 1 : (int)sizeof line - 1;  // a wrapped line can not be erased
+    p->live_width = width < room ? width : room;
+    line[p->live_width] = 0;
+    fputs(line, p->to);
+    fflush(p->to);
+}
+
+void progress_note(struct progress *p, const char *what)
+{
+    if (!p->live) return;
+    erase_live(p);
+    p->live_width = fprintf(p->to, "        %s ...", what);
+    fflush(p->to);
+}
+
+void progress_point(struct progress *p, const struct progress_point *at)
+{
+    if (p->quiet) return;
+    if (p->json) {
+        json_t *o = json_pack("{ss sI sf sf sf sI sI sf}", "event", "epoch", "run", (json_int_t)p->run, "epoch", at->epoch,
+                              "loss", at->loss, "train_accuracy", at->train_accuracy, "elapsed_ns",
+                              (json_int_t)at->elapsed_ns, "samples", (json_int_t)at->samples, "images_per_second",
+                              at->images_a_second);
+        if (o && at->accuracy >= 0) json_object_set_new(o, "accuracy", json_real(at->accuracy));
+        write_json(p, o);
+        return;
+    }
+    erase_live(p);
+    char time[TEXT_FIGURE], test[16] = "-", rate[TEXT_FIGURE];
+    if (at->accuracy >= 0) snprintf(test, sizeof test, "%.2f%%", percent(at->accuracy));
+    fprintf(p->to, "%7.2f %10.4f %8.2f%% %9s %12s %10s\n", at->epoch, at->loss, 100 * at->train_accuracy, test,
+            text_count(rate, (int64_t)at->images_a_second), text_span(time, (double)at->elapsed_ns * 1e-9));
+    fflush(p->to);
+}
+
+void progress_end(struct progress *p, const struct progress_end *e)
+{
+    if (p->quiet) return;
+    if (p->json) {
+        json_t *o = json_pack("{ss sI ss sf sI sI sI sI sb}", "event", "end", "run", (json_int_t)p->run, "status", e->status,
+                              "target", e->target, "end_to_end_ns", (json_int_t)e->end_to_end_ns, "classic_ns",
+                              (json_int_t)e->classic_ns, "warm_ns", (json_int_t)e->warm_ns, "peak_memory_bytes",
+                              (json_int_t)e->peak_memory, "synthetic", e->synthetic);
+        if (o && e->accuracy >= 0) json_object_set_new(o, "accuracy", json_real(e->accuracy));
+        if (o && e->cost) json_object_set_new(o, "cost", json_string(e->cost));
+        if (o && e->checkpoint) json_object_set_new(o, "checkpoint", json_string(e->checkpoint));
+        write_json(p, o);
+        return;
+    }
+    erase_live(p);
+    char whole[TEXT_FIGURE], classic[TEXT_FIGURE], warm[TEXT_FIGURE], memory[TEXT_FIGURE];
+    fprintf(p->to, "\n%s", e->status);
+    if (e->accuracy >= 0) fprintf(p->to, ": %.2f%% (target %.2f%%)", percent(e->accuracy), 100 * e->target);
+    fprintf(p->to, " after %s end to end\n", text_span(whole, (double)e->end_to_end_ns * 1e-9));
+    fprintf(p->to, "classic clock %s, warm %s\n", text_span(classic, (double)e->classic_ns * 1e-9),
+            text_span(warm, (double)e->warm_ns * 1e-9));
+    fprintf(p->to, "peak memory %s%s%s\n", text_size(memory, (double)e->peak_memory), e->cost ? "; cost " : "",
+            e->cost ? e->cost : "");
+    if (e->synthetic) fprintf(p->to, "SYNTHETIC data: this result stands on no board but \"demo\"\n");
+    if (e->checkpoint) fprintf(p->to, "weights in %s\n", e->checkpoint);
+    fflush(p->to);
+}
+
+void progress_group(struct progress *p, int64_t id, const struct group_facts *f)
+{
+    if (p->quiet) return;
+    const char *verdict = group_verdict_name(f->verdict);
+    if (p->json) {
+        write_json(p, json_pack("{ss sI si si sf sf sf sf sf sf sf ss}", "event", "group", "group", (json_int_t)id, "planned",
+                                f->planned, "finished", f->finished, "accuracy_mean", f->accuracy.mean, "accuracy_sigma",
+                                f->accuracy.sigma, "seconds_mean", f->seconds.mean, "seconds_sigma", f->seconds.sigma,
+                                "seconds_low", f->seconds.low, "seconds_high", f->seconds.high, "p", f->p, "verdict", verdict));
+        return;
+    }
+    fprintf(p->to, "\ngroup %lld: %d of %d runs\n", (long long)id, f->finished, f->planned);
+    if (!f->finished) return;
+    if (f->finished == 1) {
+        fprintf(p->to, "  one run came to its end: accuracy %.2f%%, %.1f s\n", percent(f->accuracy.mean), f->seconds.mean);
+        return;
+    }
+    fprintf(p->to, "  accuracy  mean %.3f%%, sigma %.3f, 95%% interval %.3f to %.3f, p = %.2g\n", 100 * f->accuracy.mean,
+            100 * f->accuracy.sigma, 100 * f->accuracy.low, 100 * f->accuracy.high, f->p);
+    fprintf(p->to, "  time      mean %.1f s, sigma %.1f, 95%% interval %.1f to %.1f\n", f->seconds.mean, f->seconds.sigma,
+            f->seconds.low, f->seconds.high);
+    fprintf(p->to, "  verdict   %s\n", group_verdict_sentence(f->verdict));
+    fflush(p->to);
+}

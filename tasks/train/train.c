@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything of a run is made anew for each run of a group (device, plan, memory, data), so that its end-to-end time
+// leaves nothing out; only the process itself is shared.
+#include "tasks/train/train.h"
+
+#include "runtime/checkpoint.h"
+#include "runtime/fuse.h"
+#include "submit/format/contest.h"
+#include "submit/format/group.h"
+#include "tasks/train/digests.h"
+#include "tasks/record/result.h"
+#include "tasks/train/trainer.h"
+
+#include <malloc.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int number)
+{
+    (void)number;
+    stopped = 1;
+}
+
+// A second signal ends the process at once.
+static void watch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    stopped = 0;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+// Where the runs of one command go. It is opened, and a group is announced, when the first run is ready to train: what fails
+// before leaves no file behind.
+struct kept {
+    struct results *results;  // NULL: not yet
+    int64_t group;            // 0: none
+};
+
+// One run while it is going on.
+struct going {
+    const struct train_options *o;
+    struct kept *kept;
+    struct stopwatch watch;
+    struct device *device;
+    struct device_facts device_facts;
+    struct dataset *data;
+    struct digests *digests;
+    struct trainer *trainer;
+    struct run *run;
+    struct progress progress;
+    int64_t index;
+    int64_t correct;                    // of the last evaluation; -1: none yet
+    struct stopwatch_clocks reached;    // at the end of the last evaluation
+    struct stopwatch_clocks crossed;    // at the end of the first that met the target; all 0 before
+    struct machine_meter meter;
+    int64_t card_uj;                    // what the device's own meter said when it was opened; -1: it has none
+    int64_t energy_uj;                  // 0: not measured
+    int64_t epoch_began_ns, epoch_samples;
+    char weights_digest[DIGEST_HEX];
+    char *checkpoint;
+};
+
+static double accuracy_of(const struct going *r)
+{
+    return r->correct < 0 ? -1 : (double)r->correct / (double)dataset_facts(r->data)->count[SPLIT_TEST];
+}
+
+static int64_t target_micro(const struct train_options *o)
+{
+    return llround(o->target * 1e6);
+}
+
+// ---- what it takes
+
+// Of the processor packages and of the device, as far as each can be read.
+static void read_energy(struct going *r)
+{
+    const struct device_type *type = r->device->type;
+    int64_t packages = 0, card = 0;
+    bool have = machine_energy_uj(&r->meter, &packages);
+    if (r->card_uj >= 0 && type->energy_uj(r->device, &card)) have = true, card -= r->card_uj;
+    if (have) r->energy_uj = packages + card;
+}
+
+static int64_t peak_memory(const struct going *r)
+{
+    return r->device && r->device->type->taken ? (int64_t)r->device->type->taken(r->device) : machine_peak_memory();
+}
+
+// ---- making ready
+
+static int prepare(struct going *r)
+{
+    const struct train_options *o = r->o;
+    stopwatch_enter(&r->watch, SEGMENT_INIT);
+    TRY(device_open(o->device, o->threads, &r->device));  // first: it settles the number of threads
+    int64_t card;
+    if (r->device->type->energy_uj && r->device->type->energy_uj(r->device, &card)) r->card_uj = card;
+    TRY(dataset_open(o->data_name, o->data_folder, &r->data));
+    TRY(digests_start(r->data, &r->digests));
+    struct trainer_choice choice = {o->task, o->recipe, r->data, r->device, FUSE_ALL};
+    TRY(trainer_new(&choice, &r->trainer));
+    stopwatch_enter(&r->watch, SEGMENT_COMPILE);
+    TRY(trainer_ready(r->trainer));
+    TRY(r->device->type->facts(r->device, &r->device_facts));  // now it knows which libraries it took
+    stopwatch_enter(&r->watch, SEGMENT_DATA);
+    TRY(trainer_load(r->trainer));
+    return digests_wait(r->digests);
+}
+
+static int open_record(const struct train_options *o, struct kept *kept)
+{
+    const struct group_plan plan = {o->task->name, o->recipe.model, o->recipe.name, target_micro(o), o->runs};
+    TRY(results_open(o->database, RESULTS_WRITE, &kept->results));
+    return o->runs > 1 ? result_group_begin(kept->results, &plan, &kept->group) : 0;
+}
+
+static int begin_record(struct going *r)
+{
+    const struct train_options *o = r->o;
+    if (r->kept->results == NULL) TRY(open_record(o, r->kept));
+    const struct trainer *t = r->trainer;
+    const struct dataset_facts *f = dataset_facts(r->data);
+    struct run_data data[SPLIT_COUNT];
+    for (int s = 0; s < SPLIT_COUNT; s++)
+        data[s] = (struct run_data){f->name, split_name((enum split)s), digests_hex(r->digests, (enum split)s), f->count[s],
+                                    f->official, f->synthetic};
+    struct machine_facts machine;
+    struct software_facts software;
+    TRY(machine_with(&r->device_facts, &machine, &software));
+    char *recipe = recipe_json(&o->recipe);
+    struct run_facts facts = {
+        .machine = &machine, .software = &software,
+        .task = o->task->name, .metric = o->task->metric, .target_micro = target_micro(o), .model = o->recipe.model,
+        .parameters = trainer_parameters(t), .flops_per_sample = llround(trainer_forward_flops(t)),
+        .recipe = o->recipe.name, .recipe_json = recipe, .precision = dtype_name(t->build.dtype),
+        .device = r->device->type->name, .threads = r->device_facts.threads, .batch = o->recipe.batch,
+        .seed = o->seed + r->index - 1, .items = f->count[SPLIT_TEST], .views = o->recipe.views, .input_size = f->height,
+        .stop_at_target = o->stop && o->runs == 1, .data = data, .data_count = SPLIT_COUNT, .price = o->price,
+        .stopwatch = &r->watch, .group = r->kept->group, .group_index = r->kept->group ? r->index : 0,
+    };
+    int rc = result_begin(r->kept->results, &facts, &r->run);
+    free(recipe);
+    return rc;
+}
+
+static void announce(struct going *r)
+{
+    const struct trainer *t = r->trainer;
+    struct progress_start start = {
+        .task = r->o->task->title, .data = dataset_facts(r->data)->title, .model = t->build.model->name,
+        .recipe = r->o->recipe.name, .precision = dtype_name(t->build.dtype), .device = r->device_facts.name,
+        .run = result_id(r->run), .seed = r->o->seed + r->index - 1,
+        .parameters = trainer_parameters(t), .steps = t->steps, .steps_an_epoch = t->steps_an_epoch,
+        .batch = r->o->recipe.batch, .memory = (int64_t)t->session->memory_total, .index = r->index,
+        .planned = r->o->runs, .epochs = r->o->recipe.epochs, .target = r->o->target,
+        .synthetic = dataset_facts(r->data)->synthetic,
+    };
+    progress_start(&r->progress, &start);
+}
+
+// ---- the loop
+
+static bool target_met(const struct going *r)
+{
+    return r->correct >= 0 && contest_meets(r->correct, dataset_facts(r->data)->count[SPLIT_TEST], target_micro(r->o));
+}
+
+static int end_of_epoch(struct going *r)
+{
+    struct trainer *t = r->trainer;
+    struct trainer_sums sums;
+    TRY(trainer_sums(t, true, &sums));
+    int64_t samples = t->at * r->o->recipe.batch, here = samples - r->epoch_samples;
+    struct run_point point = {.epoch = (t->at + t->steps_an_epoch - 1) / t->steps_an_epoch, .samples = samples, .k = -1,
+                              .loss = sums.loss / (double)here};
+    double seconds = (double)(stopwatch_warm_ns(&r->watch) - r->epoch_began_ns) * 1e-9;
+    if (!isfinite(point.loss))
+        return fail(ERR_DEVICE, "the loss of epoch %lld is not a number: the learning rate may be too high",
+                    (long long)point.epoch);
+    if (trainer_evaluates_after(t, t->at)) {
+        progress_note(&r->progress, "evaluating");
+        stopwatch_enter(&r->watch, SEGMENT_EVALUATE);
+        TRY(trainer_evaluate(t, &r->correct));
+        point.k = r->correct;
+    }
+    point.clocks = stopwatch_enter(&r->watch, SEGMENT_CHECKPOINT);
+    if (point.k >= 0) r->reached = point.clocks;
+    if (target_met(r) && !r->crossed.end_to_end_ns) r->crossed = point.clocks;
+    read_energy(r);
+    TRY(result_point(r->run, &point));
+    struct progress_point shown = {(double)t->at / (double)t->steps_an_epoch, point.loss,
+                                   (double)sums.correct / (double)here, point.k < 0 ? -1 : accuracy_of(r),
+                                   point.clocks.end_to_end_ns, samples, (double)here / seconds};
+    progress_point(&r->progress, &shown);
+    stopwatch_enter(&r->watch, SEGMENT_TRAIN);
+    r->epoch_began_ns = stopwatch_warm_ns(&r->watch);
+    r->epoch_samples = samples;
+    return 0;
+}
+
+static int show_step(struct going *r)
+{
+    struct trainer_sums sums;
+    if (!progress_wants(&r->progress)) return 0;
+    TRY(trainer_sums(r->trainer, false, &sums));
+    double here = (double)(r->trainer->at * r->o->recipe.batch - r->epoch_samples);
+    progress_step(&r->progress, r->trainer->at, sums.loss / here, (double)sums.correct / here);
+    return 0;
+}
+
+static int loop(struct going *r)
+{
+    struct trainer *t = r->trainer;
+    stopwatch_enter(&r->watch, SEGMENT_TRAIN);
+    TRY(trainer_begin(t, (uint64_t)(r->o->seed + r->index - 1)));
+    while (t->at < t->steps) {
+        if (stopped) return fail(ERR_INTERRUPTED, "stopped by a signal at step %lld of %lld; the record so far is kept",
+                                 (long long)t->at, (long long)t->steps);
+        TRY(trainer_step(t));
+        TRY(show_step(r));
+        if (t->at % t->steps_an_epoch && t->at != t->steps) continue;
+        TRY(end_of_epoch(r));
+        if (r->o->stop && r->o->runs == 1 && target_met(r)) break;
+    }
+    return 0;
+}
+
+// ---- the end
+
+// Recorded paths that do not lie beside the database are whole ones.
+static char *absolute_path(const char *path)
+{
+    char *folder = *path == '/' ? NULL : getcwd(NULL, 0), *whole = NULL;
+    if (!folder) return copy_text(path);
+    if (asprintf(&whole, "%s/%s", folder, path) < 0) BUG("out of memory");
+    free(folder);
+    return whole;
+}
+
+static int save_weights(struct going *r)
+{
+    const char *save = r->o->save;
+    if (save && !*save) return 0;
+    if (save) {
+        r->checkpoint = absolute_path(save);
+    } else {
+        const char *file = result_file(r->kept->results), *slash = strrchr(file, '/');
+        int folder = slash ? (int)(slash - file + 1) : 0;
+        const char *name = file + folder, *dot = strrchr(name, '.');
+        int stem = dot ? (int)(dot - name) : (int)strlen(name);
+        bool usual = stem == 7 && !strncmp(name, "results", 7);  // two records in one folder keep their weights apart
+        if (asprintf(&r->checkpoint, "%.*s%.*s%srun-%lld.safetensors", folder, file, usual ? 0 : stem, name, usual ? "" : "-",
+                     (long long)result_id(r->run)) < 0)
+            BUG("out of memory");
+    }
+    char *recipe = recipe_json(&r->o->recipe);
+    struct checkpoint_meta meta[] = {{"task", r->o->task->name},
+                                     {"model", r->o->recipe.model},
+                                     {"data", dataset_facts(r->data)->name},
+                                     {"precision", dtype_name(r->trainer->build.dtype)},
+                                     {"recipe", recipe},
+                                     {NULL, NULL}};
+    int rc = checkpoint_save(r->checkpoint, r->trainer->session, meta, r->weights_digest);
+    free(recipe);
+    return rc;
+}
+
+// What is told of a run is the time to the target; where that was not reached, to the last evaluation, or to now.
+static struct stopwatch_clocks clocks_told(const struct going *r)
+{
+    if (r->crossed.end_to_end_ns) return r->crossed;
+    return r->correct < 0 ? stopwatch_read(&r->watch) : r->reached;
+}
+
+static void tell_end(struct going *r, enum run_status status, const struct run_end *end)
+{
+    char cost[COST_TEXT];
+    struct stopwatch_clocks told = clocks_told(r);
+    struct progress_end shown = {
+        .status = run_status_name(status), .accuracy = accuracy_of(r), .target = r->o->target,
+        .checkpoint = end->checkpoint ? r->checkpoint : NULL, .end_to_end_ns = told.end_to_end_ns,
+        .classic_ns = told.classic_ns, .warm_ns = told.warm_ns, .peak_memory = end->peak_memory_bytes,
+        .synthetic = dataset_facts(r->data)->synthetic,
+    };
+    if (r->o->price) shown.cost = cost_text(cost, cost_training_micro(told.end_to_end_ns, r->o->price->micro_per_hour));
+    progress_end(&r->progress, &shown);
+}
+
+static int end_record(struct going *r, int rc)
+{
+    char why[ERROR_TEXT_MAX];
+    snprintf(why, sizeof why, "%s", rc < 0 ? error_text() : "");
+    struct run_end end = {.planned_memory_bytes = (int64_t)r->trainer->session->memory_total,
+                          .peak_memory_bytes = peak_memory(r), .energy_uj = r->energy_uj,
+                          .weights_digest = *r->weights_digest ? r->weights_digest : NULL,
+                          .checkpoint = r->checkpoint, .message = rc < 0 ? why : NULL};
+    const char *name = r->checkpoint ? strrchr(r->checkpoint, '/') : NULL;
+    if (name && !r->o->save) end.checkpoint = name + 1;  // beside the database
+    enum run_status status = rc == ERR_INTERRUPTED ? RUN_INTERRUPTED : RUN_FAILED;
+    if (rc >= 0) status = target_met(r) ? RUN_DONE : RUN_MISSED;
+    int ended = result_end(r->run, status, &end, &status);
+    r->run = NULL;
+    tell_end(r, status, &end);
+    return rc < 0 ? fail(rc, "%s", why) : ended;
+}
+
+static void close_run(struct going *r)
+{
+    trainer_free(r->trainer);
+    digests_free(r->digests);
+    dataset_close(r->data);
+    device_close(r->device);
+    stopwatch_free(&r->watch);
+    free(r->checkpoint);
+    malloc_trim(0);  // less of what this run gave back counts in the peak memory of the next
+}
+
+static int one_run(struct going *r)
+{
+    TRY(prepare(r));
+    TRY(begin_record(r));
+    announce(r);
+    int rc = loop(r);
+    stopwatch_enter(&r->watch, SEGMENT_CHECKPOINT);
+    if (rc == 0) {
+        rc = save_weights(r);
+        if (rc < 0) free(r->checkpoint), r->checkpoint = NULL;  // nothing to point at
+    }
+    return end_record(r, rc);
+}
+
+static int run_number(const struct train_options *o, struct kept *kept, int64_t index, struct group_run *out)
+{
+    struct going r = {.o = o, .kept = kept, .index = index, .correct = -1, .card_uj = -1};
+    if (index == 1)
+        stopwatch_from_process(&r.watch);
+    else
+        stopwatch_from_now(&r.watch);
+    machine_peak_memory_reset();
+    machine_meter_start(&r.meter);
+    progress_open(&r.progress, o->progress);
+    int rc = one_run(&r);
+    *out = (struct group_run){.seed = o->seed + index - 1, .ns = r.reached.end_to_end_ns, .k = r.correct,
+                              .finished = rc == 0 && r.correct >= 0};
+    if (r.data) {
+        const struct dataset_facts *f = dataset_facts(r.data);
+        out->items = f->count[SPLIT_TEST], out->synthetic = f->synthetic, out->custom = !f->official && !f->synthetic;
+    }
+    if (rc == 0 && o->runs == 1 && !target_met(&r))
+        rc = fail(ERR_TARGET, "the accuracy of %.2f%% is below the target of %.2f%%", 100 * accuracy_of(&r), 100 * o->target);
+    close_run(&r);
+    return rc;
+}
+
+// The group is closed however it ended; the first failure is the one that is told.
+static int end_group(const struct train_options *o, const struct kept *kept, int rc, const struct group_facts *facts)
+{
+    if (kept->group == 0) return rc;  // it was never announced
+    char why[ERROR_TEXT_MAX];
+    snprintf(why, sizeof why, "%s", error_text());
+    int closed = result_group_end(kept->results, kept->group);
+    struct progress p;
+    progress_open(&p, o->progress);
+    progress_group(&p, kept->group, facts);
+    if (rc < 0) return fail(rc, "%s", why);
+    TRY(closed);
+    return facts->meets ? 0 : fail(ERR_TARGET, "the mean accuracy of %.3f%% is below the target of %.2f%%",
+                                   100 * facts->accuracy.mean, 100 * o->target);
+}
+
+static int run_group(const struct train_options *o, struct kept *kept)
+{
+    struct group_run *runs = zalloc((size_t)o->runs * sizeof *runs);
+    int rc = 0;
+    int64_t done = 0;
+    while (done < o->runs && rc == 0) {
+        rc = stopped ? fail(ERR_INTERRUPTED, "stopped by a signal after %lld of %lld runs", (long long)done, (long long)o->runs)
+                     : run_number(o, kept, done + 1, &runs[done]);
+        if (rc == 0) done++;
+    }
+    struct group_facts facts;
+    group_judge(runs, (int)done, (int)o->runs, target_micro(o), &facts);
+    free(runs);
+    return end_group(o, kept, rc, &facts);
+}
+
+int train(const struct train_options *o)
+{
+    struct kept kept = {0};
+    struct group_run only;
+    if (o->save && *o->save) TRY(file_check_target(o->save));
+    watch_signals();
+    int rc = o->runs > 1 ? run_group(o, &kept) : run_number(o, &kept, 1, &only);
+    results_close(kept.results);
+    return rc;
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// One loop for all tasks: a run from the first byte read to the last row written, and groups of runs.
+#ifndef DAWN_TRAIN_H
+#define DAWN_TRAIN_H
+
+#include "tasks/record/price.h"
+#include "tasks/train/progress.h"
+#include "tasks/task.h"
+
+struct train_options {
+    const struct task *task;
+    struct recipe recipe;
+    const char *data_name, *data_folder;  // "cifar10"; NULL: the usual folder
+    const char *device;
+    int threads;
+    double target;
+    bool stop;               // at the first evaluation that meets the target; never within a group
+    int64_t runs, seed;      // run i of a group has seed + i
+    const char *database;    // NULL: the usual file
+    const char *save;        // checkpoint; NULL: beside the database; "": none
+    const struct price *price;  // NULL: none
+    enum progress_mode progress;
+};
+
+// 0, ERR_TARGET below the target, ERR_INTERRUPTED after SIGINT or SIGTERM, or what failed. What was recorded stays.
+int train(const struct train_options *) MUST_CHECK;
+
+#endif
