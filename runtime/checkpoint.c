@@ -17,15 +17,9 @@ struct checkpoint {
 
 // ---- saving
 
-static bool made_again(const char *name)
-{
-    return !strncmp(name, "folded.", 7) || !strcmp(name, "one");
-}
-
 static bool belongs(const struct slot *slot)
 {
-    return (slot->memory == MEMORY_WEIGHTS || slot->memory == MEMORY_STATE) && dtype_is_float(slot->dtype) &&
-           !made_again(slot->name);
+    return role_is_parameter(slot->role) || slot->role == ROLE_STATISTIC;
 }
 
 // The wider type first, so that every tensor lies at a multiple of its element's size; then by name.
@@ -198,13 +192,13 @@ int checkpoint_load(const struct checkpoint *c, struct session *s)
         if (belongs(store->slot[i])) TRY(check_slot(c, store->slot[i]));
     for (int i = 0; i < c->view.tensors; i++) {
         const struct safetensor *t = &c->view.tensor[i];
-        if (!made_again(t->name) && !store_find(store, t->name))
+        if (!store_find(store, t->name))
             return fail(ERR_INPUT, "%s has a tensor \"%s\" at offset %zu that the model does not know", c->path,
                         t->name, t->offset);
     }
     for (int i = 0; i < store->count; i++) {
         const struct slot *slot = store->slot[i];
-        if (belongs(slot)) TRY(session_put(s, slot->name, find_tensor(c, slot->name)->bytes, 0, slot_bytes(slot)));
+        if (belongs(slot)) TRY(session_write(s, store->slot[i], find_tensor(c, slot->name)->bytes, 0, slot_bytes(slot)));
     }
     return session_sync(s);
 }

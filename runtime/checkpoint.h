@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trained weights as one safetensors file, so that every other tool can read them: eight bytes of little-endian
 // header length, a JSON header (name -> type, shape, offsets; "__metadata__" -> texts), then the data.
-// Saved are the slots of class WEIGHTS and STATE with a float type; tables, counters, optimiser state and what can
-// be computed again ("folded.*", "one") are not. The same weights and texts give the same bytes.
+// Saved are parameters and running statistics (enum role); tables, counters, optimiser state and what can be computed
+// again are not. The same weights and texts give the same bytes.
 // A file is bytes from outside: everything in it has been checked once checkpoint_open returns 0.
 #ifndef DAWN_CHECKPOINT_H
 #define DAWN_CHECKPOINT_H

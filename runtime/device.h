@@ -24,6 +24,7 @@ struct device_type {
     const char *name;   // "cpu"
     const char *about;  // one line for `dawn doctor`
     bool rounds_wgrad;  // filter gradients of 16-bit activations are rounded to that type on their way to f32
+    bool queues;        // run() may return before the work is done: reading a slot waits for it
     bool overlaps;      // runs nodes beside each other: plans do not make them wait for shared bytes (plan.h)
     bool (*present)(void);  // whether "auto" may take it; NULL: always. Asks the driver, where there is one; takes nothing
     int (*open)(int index, int threads, struct device **);

@@ -156,7 +156,9 @@ static struct node *foldable(struct match *m, int i, struct node **pool)
 
 static int folded_slot(struct graph *g, const char *name, struct shape shape)
 {
-    return graph_state(g, name, shape, F32, MEMORY_WEIGHTS, (struct init){INIT_ZERO, 0});
+    int v = graph_state(g, name, shape, F32, MEMORY_WEIGHTS, (struct init){INIT_ZERO, 0});
+    if (v != NONE) g->value[v].slot->role = ROLE_DERIVED;
+    return v;
 }
 
 static int in_prepare(struct graph *infer, struct graph *prepare, int v)

@@ -92,10 +92,22 @@ int graph_state(struct graph *g, const char *name, struct shape shape, enum dtyp
     return graph_slot(g, slot);
 }
 
-int graph_param(struct graph *g, const char *name, struct shape shape, struct init init, bool trains)
+void graph_group(struct graph *g, int group)
 {
+    BUG_IF(group < 0 || group >= GROUPS_MAX);
+    g->group = group;
+}
+
+int graph_param(struct graph *g, const char *name, struct shape shape, struct init init, enum role role)
+{
+    BUG_IF(!role_is_parameter(role));
     int v = graph_state(g, name, shape, F32, MEMORY_WEIGHTS, init);
-    if (v != NONE && trains) g->value[v].trains = true;
+    if (v == NONE) return NONE;
+    struct slot *slot = g->value[v].slot;
+    if (slot->role == ROLE_PLAIN) slot->role = role, slot->group = g->group;
+    if (slot->role != role || slot->group != g->group)
+        return graph_fail(g, ERR_SHAPE, "\"%s\" has another role or group in another graph", name);
+    if (g->trains >> g->group & 1) g->value[v].trains = true;
     return v;
 }
 

@@ -131,6 +131,8 @@ struct graph {
     struct node *node;
     int nodes, node_room;
     enum phase phase;     // given to new nodes
+    int group;            // given to new parameters (graph_group)
+    uint32_t trains;      // bit i: parameters of group i train in this graph; 0 where nothing does
     const char *scope;
     int error;            // first error; 0 none
     char *error_text;
@@ -143,7 +145,10 @@ int graph_fail(struct graph *, int code, const char *format, ...) __attribute__(
 void graph_scope(struct graph *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // Persistent values, by name in the store.
-int graph_param(struct graph *, const char *name, struct shape, struct init, bool trains);   // f32
+// A parameter, f32, of the graph's group at this moment; it trains where the graph trains that group. A second use must
+// agree in role and group.
+int graph_param(struct graph *, const char *name, struct shape, struct init, enum role);
+void graph_group(struct graph *, int group);
 int graph_state(struct graph *, const char *name, struct shape, enum dtype, enum memory_class, struct init);
 // A persistent value that stands in the store already.
 int graph_slot(struct graph *, struct slot *);
@@ -161,7 +166,8 @@ int g_linear(struct graph *, int x, int w, int bias, enum dtype out);  // x[N,C]
 int g_maxpool(struct graph *, int x, int k, int stride);
 int g_maxpool_global(struct graph *, int x);  // [N,H,W,C] -> [N,1,1,C]
 int g_avgpool_global(struct graph *, int x);
-int g_norm(struct graph *, const char *name, int x, bool training, bool scale, bool bias, float eps, float momentum, bool trains);
+// `training`: by the statistics of the batch, which move the running ones; else by the running ones.
+int g_norm(struct graph *, const char *name, int x, bool training, bool scale, bool bias, float eps, float momentum);
 int g_act(struct graph *, int x, enum act);
 int g_bias(struct graph *, int x, int bias);
 int g_add(struct graph *, int a, int b);

@@ -132,28 +132,44 @@ int session_sync(struct session *s)
     return s->device->type->sync(s->device);
 }
 
-static int slot_range(struct session *s, const char *name, size_t offset, size_t count, struct slot **slot)
+static int check_range(const struct slot *slot, size_t offset, size_t count)
+{
+    BUG_IF(!slot->device);
+    if (offset > slot_bytes(slot) || count > slot_bytes(slot) - offset)
+        return fail(ERR_SHAPE, "slot \"%s\" holds %zu bytes, not %zu at %zu", slot->name, slot_bytes(slot), count, offset);
+    return 0;
+}
+
+int session_write(struct session *s, struct slot *slot, const void *bytes, size_t offset, size_t count)
+{
+    TRY(check_range(slot, offset, count));
+    slot->version++;
+    return s->device->type->upload(s->device, (char *)slot->device + offset, bytes, count);
+}
+
+int session_read(struct session *s, const struct slot *slot, void *bytes, size_t count)
+{
+    TRY(check_range(slot, 0, count));
+    TRY(session_sync(s));
+    return s->device->type->download(s->device, bytes, slot->device, count);
+}
+
+static int find_slot(const struct session *s, const char *name, struct slot **slot)
 {
     *slot = store_find(s->store, name);
-    if (!*slot) return fail(ERR_SHAPE, "there is no slot \"%s\"", name);
-    BUG_IF(!(*slot)->device);
-    if (offset > slot_bytes(*slot) || count > slot_bytes(*slot) - offset)
-        return fail(ERR_SHAPE, "slot \"%s\" holds %zu bytes, not %zu at %zu", name, slot_bytes(*slot), count, offset);
-    return 0;
+    return *slot ? 0 : fail(ERR_SHAPE, "there is no slot \"%s\"", name);
 }
 
 int session_put(struct session *s, const char *name, const void *bytes, size_t offset, size_t count)
 {
     struct slot *slot;
-    TRY(slot_range(s, name, offset, count, &slot));
-    slot->version++;
-    return s->device->type->upload(s->device, (char *)slot->device + offset, bytes, count);
+    TRY(find_slot(s, name, &slot));
+    return session_write(s, slot, bytes, offset, count);
 }
 
 int session_get(struct session *s, const char *name, void *bytes, size_t count)
 {
     struct slot *slot;
-    TRY(slot_range(s, name, 0, count, &slot));
-    TRY(session_sync(s));
-    return s->device->type->download(s->device, bytes, slot->device, count);
+    TRY(find_slot(s, name, &slot));
+    return session_read(s, slot, bytes, count);
 }

@@ -33,6 +33,9 @@ int session_reset(struct session *, uint64_t seed) MUST_CHECK;
 int session_run(struct session *, int program) MUST_CHECK;
 int session_profile(struct session *, int program, int64_t *ns) MUST_CHECK;  // one run, timed node by node
 int session_sync(struct session *) MUST_CHECK;
+int session_write(struct session *, struct slot *, const void *bytes, size_t offset, size_t count) MUST_CHECK;
+int session_read(struct session *, const struct slot *, void *bytes, size_t count) MUST_CHECK;  // waits for the device
+// The same by name, for whoever has only that: files of weights, tests.
 int session_put(struct session *, const char *slot, const void *bytes, size_t offset, size_t count) MUST_CHECK;
 int session_get(struct session *, const char *slot, void *bytes, size_t count) MUST_CHECK;
 

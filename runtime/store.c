@@ -58,7 +58,8 @@ int store_slot(struct store *s, const char *name, struct shape shape, enum dtype
         s->slot = grow(s->slot, (size_t)s->room * sizeof *s->slot);
     }
     slot = arena_alloc(&s->arena, sizeof *slot);
-    *slot = (struct slot){arena_text(&s->arena, "%s", name), shape, dtype, memory, init, NULL, 0};
+    *slot = (struct slot){.name = arena_text(&s->arena, "%s", name), .shape = shape, .dtype = dtype, .memory = memory,
+                          .init = init};
     s->slot[s->count++] = slot;
     *into = slot;
     return 0;

@@ -42,12 +42,31 @@ struct init {
     float a;
 };
 
+// What a slot is for. Whoever treats slots differently goes by role and group, never by name or rank.
+enum role {
+    ROLE_PLAIN,      // data, tables, counters, optimiser state
+    ROLE_FILTER,     // parameters: of a convolution [K,R,S,C]
+    ROLE_MATRIX,     // of a linear or recurrent layer [K,C]
+    ROLE_EMBEDDING,  // [V,C], rows picked by index
+    ROLE_BIAS,
+    ROLE_SCALE,      // of a norm
+    ROLE_STATISTIC,  // running mean or variance
+    ROLE_DERIVED,    // can be computed again: folded filters
+};
+static inline bool role_is_parameter(enum role r)
+{
+    return r >= ROLE_FILTER && r <= ROLE_SCALE;
+}
+enum { GROUPS_MAX = 32 };  // groups of parameters; a model numbers its own, 0 is the rest
+
 struct slot {
     const char *name;  // "group1.conv1.weight"; unique
     struct shape shape;
     enum dtype dtype;
     enum memory_class memory;
     struct init init;
+    enum role role;
+    int group;         // of parameters: which trained set and which optimiser rule
     void *device;      // set by the session once allocated
     uint64_t version;  // grows whenever its bytes may have changed, so that a device knows when a packed copy is stale
 };

@@ -36,7 +36,7 @@ int choose(const struct choose *c, const char *task, struct chosen *into)
     const struct model *model = NULL;
     TRY(task_find(task, &into->task));
     TRY(choose_data(into->task, c->data, into));
-    if (c->model) TRY(model_find(c->model, &model));
+    if (c->model) TRY(model_find(into->task, c->model, &model));
     const char *recipe = c->recipe ? c->recipe : default_recipe(into, model);
     TRY(strpbrk(recipe, "./") || (c->recipe && file_exists(recipe)) ? recipe_file(recipe, &into->recipe)
                                                                   : recipe_embedded(recipe, &into->recipe));
@@ -47,7 +47,7 @@ int choose(const struct choose *c, const char *task, struct chosen *into)
     if (c->batch) TRY(recipe_set_key("--batch", &into->recipe, "batch", batch));
     for (int i = 0; i < c->set.count; i++) TRY(recipe_set(&into->recipe, c->set.word[i]));
     TRY(recipe_check(&into->recipe));
-    return model_find(into->recipe.model, &model);
+    return model_find(into->task, into->recipe.model, &model);
 }
 
 int choose_open(const struct chosen *c, bool noise, bool *is_noise, struct dataset **into)

@@ -5,7 +5,7 @@
 #define DAWN_CHOOSE_H
 
 #include "runtime/base/options.h"
-#include "tasks/task.h"
+#include "tasks/tasks.h"
 
 struct choose {
     const char *recipe, *model, *data, *precision, *device;

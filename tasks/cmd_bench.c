@@ -139,7 +139,7 @@ static int bench_steps(struct bench *b)
 
 static double peak_of(const struct bench *b)
 {
-    return b->facts.peak_flops[b->trainer->build.dtype];
+    return b->facts.peak_flops[b->trainer->setting.dtype];
 }
 
 static void show_protocol(const struct bench *b, struct text *into)
@@ -160,9 +160,9 @@ static void show_setting(const struct bench *b)
     printf("%s on device %s\n", b->chosen.task->title, b->device->type->name);
     text_entry(&text, "data", "%s%s%s%s", dataset_facts(b->data)->title,
                b->noise ? ", its shape filled with noise" : "", *b->why ? ": " : "", b->why);
-    text_entry(&text, "step", "%s, recipe %s, batch %lld at %lld x %lld, %s", b->trainer->build.model->name,
+    text_entry(&text, "step", "%s, recipe %s, batch %lld at %lld x %lld, %s", b->trainer->setting.model->name,
                b->chosen.recipe.name, (long long)b->chosen.recipe.batch, (long long)v->side, (long long)v->side,
-               dtype_name(b->trainer->build.dtype));
+               dtype_name(b->trainer->setting.dtype));
     text_entry(&text, "device", "%s", b->facts.name);
     show_protocol(b, &text);
     fputs(text.at, stdout);
@@ -180,7 +180,7 @@ static void show_result(const struct bench *b)
     printf("  arithmetic %-15s", text_si(a, b->variant->flops / s->median, "FLOP/s"));
     if (peak_of(b) > 0)
         printf(" %.1f%% of the matrix product measured in %s\n", 100 * b->variant->flops / s->median / peak_of(b),
-               dtype_name(b->trainer->build.dtype));
+               dtype_name(b->trainer->setting.dtype));
     else
         printf("\n");
     if (b->variant->seconds > 0)
@@ -208,8 +208,8 @@ static void show_json(const struct bench *b)
     for (int64_t i = 0; i < p->repeats; i++) json_array_append_new(steps, json_real(b->step[i]));
     json_t *o = json_pack(
         "{ss ss sb ss ss ss sI sI ss ss s{sI sI sI sb} so sf sf sf sf sf so}", "task", b->chosen.task->name, "data",
-        dataset_facts(b->data)->name, "noise", b->noise, "model", b->trainer->build.model->name, "recipe",
-        b->chosen.recipe.name, "precision", dtype_name(b->trainer->build.dtype), "batch",
+        dataset_facts(b->data)->name, "noise", b->noise, "model", b->trainer->setting.model->name, "recipe",
+        b->chosen.recipe.name, "precision", dtype_name(b->trainer->setting.dtype), "batch",
         (json_int_t)b->chosen.recipe.batch, "side", (json_int_t)v->side, "device", b->device->type->name, "device_name",
         b->facts.name, "protocol", "ignored", (json_int_t)p->ignored, "timed", (json_int_t)p->timed, "repeats",
         (json_int_t)p->repeats, "whole", p->whole, "step_s", steps, "step_median_s", b->spread.median, "images_per_s",

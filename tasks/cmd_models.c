@@ -4,11 +4,10 @@
 #include "runtime/base/options.h"
 #include "runtime/base/text.h"
 #include "tasks/commands.h"
-#include "tasks/task.h"
+#include "tasks/tasks.h"
+#include "tasks/train/step.h"
 
 #include <stdio.h>
-
-enum { SIDE = 32, CHANNELS = 3, CLASSES = 10 };  // the samples of CIFAR10
 
 static const struct option OPTIONS[] = {{OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0}};
 static const struct usage USAGE = {
@@ -21,40 +20,53 @@ static const struct usage USAGE = {
     "  dawn models resnet9\n",
 };
 
+// The network as it answers one sample, built on the null device.
 struct network {
-    struct store *store;
-    struct graph *graph;
+    struct device *device;
+    struct dataset *data;
+    struct session *session;
+    const struct graph *graph;
 };
 
 static void network_free(struct network *n)
 {
-    graph_free(n->graph);
-    store_free(n->store);
+    if (n->session) session_free(n->session);
+    dataset_close(n->data);
+    device_close(n->device);
 }
 
-// The network as it answers one sample. Widths are its own: the recipe only gives activations and pools.
-static int network_new(const struct model *m, struct network *into)
+// Widths are the network's own: the recipe only gives activations and pools.
+static int network_build(const struct task *task, const struct model *m, struct network *n)
 {
     struct recipe recipe;
-    TRY(recipe_embedded("airbench94", &recipe));
+    struct step_slots slots = {0};
+    int fold = NONE, prepare, answer;
+    TRY(recipe_embedded(m->recipe ? m->recipe : task->recipes[0], &recipe));
     recipe.widths.count = 0;
-    struct network n = {.store = store_new()};
-    n.graph = graph_new(n.store, m->name);
-    int x = graph_state(n.graph, "x", SHAPE(1, SIDE, SIDE, CHANNELS), F32, MEMORY_DATA, (struct init){INIT_UPLOAD, 0});
-    m->logits(n.graph, x, &(struct model_build){&recipe, false, false, CLASSES});
-    int rc = graph_check(n.graph);
-    if (rc < 0)
-        network_free(&n);
-    else
-        *into = n;
+    TRY(device_open("null", 1, &n->device));
+    TRY(dataset_open_noise(task->data_sets[0], &n->data));
+    TRY(session_new(n->device, &n->session));
+    struct setting setting = {.task = task, .recipe = &recipe, .model = m, .data = dataset_facts(n->data), .dtype = F32,
+                              .steps = 1, .steps_an_epoch = 1};
+    TRY(step_infer(n->session, &setting, &slots, &fold, &prepare, &answer));
+    n->graph = n->session->graph[answer];
+    return 0;
+}
+
+static int network_new(const struct task *task, const struct model *m, struct network *n)
+{
+    *n = (struct network){0};
+    int rc = network_build(task, m, n);
+    if (rc < 0) network_free(n);
     return rc;
 }
 
 static int64_t parameters(const struct network *n)
 {
     int64_t sum = 0;
-    for (int i = 0; i < n->store->count; i++)
-        if (n->store->slot[i]->memory == MEMORY_WEIGHTS) sum += shape_count(&n->store->slot[i]->shape);
+    const struct store *store = n->session->store;
+    for (int i = 0; i < store->count; i++)
+        if (role_is_parameter(store->slot[i]->role)) sum += shape_count(&store->slot[i]->shape);
     return sum;
 }
 
@@ -65,13 +77,13 @@ static double flops(const struct network *n)
     return sum;
 }
 
-static int list(void)
+static int list_models(const struct task *task)
 {
-    printf("%-10s  %12s  %12s\n", "name", "parameters", "forward pass");
-    for (const struct model *m = model_table; m->name; m++) {
+    printf("%-10s  %12s  %12s   of %s\n", "name", "parameters", "forward pass", task->title);
+    for (const struct model *m = task->models; m->name; m++) {
         struct network n;
         char count[TEXT_FIGURE], work[TEXT_FIGURE];
-        TRY(network_new(m, &n));
+        TRY(network_new(task, m, &n));
         printf("%-10s  %12s  %12s\n", m->name, text_count(count, parameters(&n)), text_si(work, flops(&n), "FLOP"));
         network_free(&n);
         struct text about = {0};
@@ -80,7 +92,6 @@ static int list(void)
         puts(about.at);
         text_free(&about);
     }
-    printf("\n\"dawn models NAME\" lists the layers of one.\n");
     return 0;
 }
 
@@ -99,11 +110,11 @@ static int layer_row(const struct network *n, const struct node *node, int numbe
     return number + 1;
 }
 
-static int layers(const struct model *m)
+static int list_layers(const struct task *task, const struct model *m)
 {
     struct network n;
     char count[TEXT_FIGURE], work[TEXT_FIGURE];
-    TRY(network_new(m, &n));
+    TRY(network_new(task, m, &n));
     printf("%3s  %-29s  %-11s  %-10s  %9s  %s\n", "no.", "filters", "shape", "result", "weights", "FLOP");
     int number = 0;
     for (int i = 0; i < n.graph->nodes; i++) number = layer_row(&n, &n.graph->node[i], number);
@@ -113,15 +124,23 @@ static int layers(const struct model *m)
     return 0;
 }
 
+static int list_all(void)
+{
+    for (int i = 0; task_table[i]; i++) TRY(list_models(task_table[i]));
+    printf("\n\"dawn models NAME\" lists the layers of one.\n");
+    return 0;
+}
+
 int cmd_models(int argc, char **argv)
 {
     int rc = options_parse(&USAGE, &argc, argv);
     if (rc != 0) return rc < 0 ? rc : 0;
-    if (argc > 2) return fail(ERR_USAGE, "one model at a time: \"%.60s\" is too much", argv[2]);
-    if (argc == 1) return list();
-    for (int i = 0; task_table[i]; i++)
-        if (!strcmp(task_table[i]->name, argv[1])) return list();  // there is one task so far: all are its
+    if (argc > 2) return fail(ERR_USAGE, "one task or model at a time: \"%.60s\" is too much", argv[2]);
+    if (argc == 1) return list_all();
     const struct model *m;
-    TRY(model_find(argv[1], &m));
-    return layers(m);
+    for (int i = 0; task_table[i]; i++) {
+        if (!strcmp(task_table[i]->name, argv[1])) return list_models(task_table[i]);
+        if ((rc = model_find(task_table[i], argv[1], &m)) == 0) return list_layers(task_table[i], m);
+    }
+    return rc;
 }

@@ -42,10 +42,10 @@ static void show_head(const struct planned *p)
     text_entry(&text, "data", "%s: %s + %s images of %d x %d x %d, %d classes%s", d->title,
                text_count(a, d->count[SPLIT_TRAIN]), text_count(b, d->count[SPLIT_TEST]), d->width, d->height,
                d->channels, d->classes, p->noise ? "\n(not on this machine: planned with the published counts)" : "");
-    text_entry(&text, "model", "%s, %s parameters, %s a forward pass", t->build.model->name,
+    text_entry(&text, "model", "%s, %s parameters, %s a forward pass", t->setting.model->name,
                text_count(a, trainer_parameters(t)), text_si(b, trainer_forward_flops(t), "FLOP"));
     text_entry(&text, "recipe", "%s, batch %lld, activations in %s", p->chosen.recipe.name,
-               (long long)p->chosen.recipe.batch, dtype_name(t->build.dtype));
+               (long long)p->chosen.recipe.batch, dtype_name(t->setting.dtype));
     text_entry(&text, "device", "%s", p->facts.name);
     fputs(text.at, stdout);
     text_free(&text);
@@ -163,9 +163,9 @@ static void show_json(const struct planned *p)
     const struct forecast_variant *v = &p->forecast.variant[p->forecast.full];
     json_t *o = json_pack("{ss s{ss sb sI sI} ss sI sf ss ss s{ss ss}}", "task", p->chosen.task->name, "data", "name",
                           d->name, "here", !p->noise, "train", (json_int_t)d->count[SPLIT_TRAIN], "test",
-                          (json_int_t)d->count[SPLIT_TEST], "model", t->build.model->name, "parameters",
+                          (json_int_t)d->count[SPLIT_TEST], "model", t->setting.model->name, "parameters",
                           (json_int_t)trainer_parameters(t), "forward_flops", trainer_forward_flops(t), "recipe",
-                          p->chosen.recipe.name, "precision", dtype_name(t->build.dtype), "device", "type",
+                          p->chosen.recipe.name, "precision", dtype_name(t->setting.dtype), "device", "type",
                           p->device->type->name, "name", p->facts.name);
     json_object_set_new(o, "schedule", json_schedule(p));
     json_object_set_new(o, "memory", json_memory(p));

@@ -4,7 +4,7 @@
 #include "runtime/base/options.h"
 #include "runtime/base/text.h"
 #include "tasks/commands.h"
-#include "tasks/task.h"
+#include "tasks/tasks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -34,9 +34,9 @@ runtime                 : runtime
 data                    : data runtime/base
 submit/format           : runtime/base
 tasks/record            : runtime submit/format
-tasks/train             : tasks/record tasks/task.h data runtime submit/format
-tasks/cifar10           : tasks/train tasks/task.h data runtime
-tasks/measure           : tasks/train tasks/record tasks/task.h data runtime submit/format
+tasks/train             : tasks/record data runtime submit/format
+tasks/cifar10           : tasks/train data runtime
+tasks/measure           : tasks/train tasks/record data runtime submit/format
 tasks/outside           : tasks/record runtime submit/format
 tasks                   : tasks data runtime submit/format
 submit                  : tasks data runtime submit

@@ -19,7 +19,8 @@ static int pattern_conv(struct case_build *b, const char *name, int x, int64_t c
 static int pattern_norm(struct case_build *b, const char *name, int x, bool training, bool scale)
 {
     char slot[64];
-    int y = g_norm(b->g, name, x, training, scale, true, 1e-5f, 0.6f, b->options.gradient);
+    b->g->trains = b->options.gradient;
+    int y = g_norm(b->g, name, x, training, scale, true, 1e-5f, 0.6f);
     snprintf(slot, sizeof slot, "%s.bias", name);
     case_adopt(b, slot, DRAW_NORMAL, 0.3, true);
     snprintf(slot, sizeof slot, "%s.weight", name);

@@ -329,7 +329,7 @@ const struct device_type device_cuda = {
     .name = "cuda",
     .about = "an NVIDIA card, through cuDNN, cuBLASLt and own kernels",
     .rounds_wgrad = true,
-    .overlaps = true,
+    .queues = true, .overlaps = true,
     .present = cuda_present,
     .open = cuda_open,
     .close = cuda_close,

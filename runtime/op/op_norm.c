@@ -122,22 +122,28 @@ FLOPS_EACH(pool_norm_grad, 5)
 FLOPS_EACH(norm_infer, 3)
 FLOPS_EACH(norm_fold, 1)
 
-int g_norm(struct graph *g, const char *name, int x, bool training, bool scale, bool bias, float eps, float momentum,
-           bool trains)
+static int running(struct graph *g, const char *name, struct shape shape, struct init begin)
+{
+    int v = graph_state(g, name, shape, F32, MEMORY_STATE, begin);
+    if (v != NONE) g->value[v].slot->role = ROLE_STATISTIC;
+    return v;
+}
+
+int g_norm(struct graph *g, const char *name, int x, bool training, bool scale, bool bias, float eps, float momentum)
 {
     if (g->error || x == NONE) return NONE;
     struct shape c = SHAPE(shape_last(&g->value[x].shape));
     char slot[128];
     struct init zero = {INIT_ZERO, 0}, one = {INIT_CONSTANT, 1};
     snprintf(slot, sizeof slot, "%s.running_mean", name);
-    int mean = graph_state(g, slot, c, F32, MEMORY_STATE, zero);
+    int mean = running(g, slot, c, zero);
     snprintf(slot, sizeof slot, "%s.running_var", name);
-    int var = graph_state(g, slot, c, F32, MEMORY_STATE, one);
+    int var = running(g, slot, c, one);
     int s = NONE, b = NONE;
     snprintf(slot, sizeof slot, "%s.weight", name);
-    if (scale) s = graph_param(g, slot, c, one, trains);
+    if (scale) s = graph_param(g, slot, c, one, ROLE_SCALE);
     snprintf(slot, sizeof slot, "%s.bias", name);
-    if (bias) b = graph_param(g, slot, c, zero, trains);
+    if (bias) b = graph_param(g, slot, c, zero, ROLE_BIAS);
     union attr a = {.norm = {.eps = eps, .momentum = momentum}};
     int in[] = {x, mean, var, s, b}, over[] = {NONE, NONE, NONE, mean, var};
     return training ? graph_node_over(g, OP_NORM, in, 5, &a, over, NULL) : graph_node(g, OP_NORM_INFER, in, 5, &a, NULL);

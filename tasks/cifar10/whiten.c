@@ -4,7 +4,7 @@
 // exact, and the same whatever the number of threads. Cost: n * H * W * (s*s*C)^2 / 2 multiplications of 16 bits, which
 // vectorise: 5,000 images of 32 x 32 take about 60 ms of one thread.
 #include "runtime/base/threads.h"
-#include "tasks/cifar10/model.h"
+#include "tasks/cifar10/networks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -127,7 +127,7 @@ static void eigen(double *a, double *v, int64_t n)
     }
 }
 
-void model_whiten(const uint8_t *images, int64_t n, int64_t h, int64_t w, int64_t c, const float *mean, const float *std,
+void whiten(const uint8_t *images, int64_t n, int64_t h, int64_t w, int64_t c, const float *mean, const float *std,
                   int64_t side, float *weight)
 {
     int64_t size = side * side * c;

@@ -15,22 +15,19 @@ static void program_cost(const struct trainer *t, int program, double *flops, do
 
 static void variants(const struct trainer *t, const struct device_facts *f, struct forecast *into)
 {
-    for (int64_t at = 0; at < t->steps; at++) {
-        int v = 0;
-        while (v < into->variants && into->variant[v].program != t->program[at]) v++;
-        if (v == into->variants) {
-            BUG_IF(v == FORECAST_VARIANTS);
-            int program = t->program[at];
-            into->variant[into->variants++] = (struct forecast_variant){
-                .program = program,
-                .name = t->session->graph[program]->name,
-                .side = recipe_side(&t->choice.recipe, at, t->steps, t->facts->height),
-                .seconds = roofline_seconds(t->session->plan[program], f),
-            };
-            program_cost(t, program, &into->variant[v].flops, &into->variant[v].bytes);
-        }
-        into->variant[v].steps++;
+    into->variants = t->variants;
+    for (int v = 0; v < t->variants; v++) {
+        int program = t->variant[v].program;
+        into->variant[v] = (struct forecast_variant){
+            .program = program,
+            .name = t->session->graph[program]->name,
+            .side = t->variant[v].is.height,
+            .seconds = roofline_seconds(t->session->plan[program], f),
+        };
+        program_cost(t, program, &into->variant[v].flops, &into->variant[v].bytes);
     }
+    for (int64_t step = 0; step < t->steps; step++)
+        for (int turn = 0; turn < t->turns; turn++) into->variant[trainer_variant(t, step, turn) - t->variant].steps++;
 }
 
 // Of equally large images the variant that most steps are.

@@ -15,9 +15,8 @@ struct forecast_variant {
     double seconds;       // its bound; 0 where nothing was measured
 };
 
-enum { FORECAST_VARIANTS = 4 * RECIPE_LIST_MAX };
 struct forecast {
-    struct forecast_variant variant[FORECAST_VARIANTS];  // in the order the schedule meets them
+    struct forecast_variant variant[TRAINER_VARIANTS];  // in the order the schedule meets them
     int variants, full;                                  // full: of the dearest step, the one at full resolution
     int64_t evaluations;                                 // when the target is not met before the end
     double evaluation_flops, evaluation_bytes, evaluation_seconds;  // of one

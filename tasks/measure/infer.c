@@ -9,6 +9,7 @@
 #include "runtime/fuse.h"
 #include "tasks/train/trainer.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,9 +18,11 @@ struct serving {
     struct dataset *data;
     struct session *session;
     struct checkpoint *weights;
-    struct task_build build;
-    int fold, preprocess, forward;
+    struct setting setting;
+    struct step_slots slots;
+    int fold, prepare, answer;
     uint8_t *images, *labels;
+    float *logits;
     int64_t *model_ns, *whole_ns;
 };
 
@@ -38,17 +41,18 @@ static int open_all(struct serving *s, const struct infer_options *o, struct inf
         return fail(ERR_INPUT, "%s holds weights of the task %s, not of %s", o->weights, task, o->task->name);
     TRY(load_recipe(s->weights, o->weights, &f->recipe));
     f->recipe.precision = (int)o->precision;
-    TRY(model_find(f->recipe.model, &s->build.model));
+    TRY(model_find(o->task, f->recipe.model, &s->setting.model));
     TRY(dataset_open(o->data_name, o->data_folder, &s->data));
     TRY(device_open(o->device, o->threads, &s->device));
-    s->build.recipe = &f->recipe;
-    s->build.data = dataset_facts(s->data);
-    s->build.steps = 1;
-    s->build.fuse = FUSE_ALL;
-    TRY(trainer_dtype(&f->recipe, s->device, &s->build.dtype));
+    s->setting.task = o->task;
+    s->setting.recipe = &f->recipe;
+    s->setting.data = dataset_facts(s->data);
+    s->setting.steps = s->setting.steps_an_epoch = 1;
+    s->setting.fuse = FUSE_ALL;
+    TRY(trainer_dtype(&f->recipe, s->device, &s->setting.dtype));
     TRY(session_new(s->device, &s->session));
     s->fold = NONE;
-    TRY(o->task->infer(s->session, &s->build, &s->fold, &s->preprocess, &s->forward));
+    TRY(step_infer(s->session, &s->setting, &s->slots, &s->fold, &s->prepare, &s->answer));
     TRY(session_ready(s->session));
     TRY(session_reset(s->session, 0));
     TRY(checkpoint_load(s->weights, s->session));
@@ -63,25 +67,28 @@ static void close_all(struct serving *s)
     checkpoint_close(s->weights);
     free(s->images);
     free(s->labels);
+    free(s->logits);
     free(s->model_ns);
     free(s->whole_ns);
 }
 
 // One request. The clock is read three times: before, between preparing and classifying, after.
-static int serve(struct serving *s, const uint8_t *image, size_t bytes, int classes, int *answer, int64_t *model, int64_t *whole)
+static int serve(struct serving *s, const uint8_t *image, int *answer, int64_t *model, int64_t *whole)
 {
-    float logits[64];
+    int classes = s->setting.data->classes;
+    float *logits = s->logits;
     int64_t begin = clock_ns();
-    TRY(session_put(s->session, "infer.image", image, 0, bytes));
-    TRY(session_run(s->session, s->preprocess));
+    TRY(session_write(s->session, s->slots.raw, image, 0, slot_bytes(s->slots.raw)));
+    TRY(session_run(s->session, s->prepare));
     TRY(session_sync(s->session));
     int64_t ready = clock_ns();
-    TRY(session_run(s->session, s->forward));
-    TRY(session_get(s->session, "infer.logits", logits, (size_t)classes * sizeof *logits));
+    TRY(session_run(s->session, s->answer));
+    TRY(session_read(s->session, s->slots.answer, logits, slot_bytes(s->slots.answer)));
     int best = 0;
     for (int i = 1; i < classes; i++)
-        if (logits[i] > logits[best]) best = i;
+        if (!(logits[i] <= logits[best])) best = i;  // also where one is not a number
     int64_t end = clock_ns();
+    if (isnan(logits[best])) return fail(ERR_INPUT, "the network's answer is not a number: the weights are damaged");
     *answer = best, *model = end - ready, *whole = end - begin;
     return 0;
 }
@@ -102,10 +109,10 @@ static struct latency_times summarise(int64_t *ns, int64_t n)
 
 static int pass(struct serving *s, const struct infer_options *o, struct infer_figures *f)
 {
-    const struct dataset_facts *d = s->build.data;
+    const struct dataset_facts *d = s->setting.data;
     size_t bytes = (size_t)d->height * (size_t)d->width * (size_t)d->channels;
     f->items = o->items && o->items < d->count[SPLIT_TEST] ? o->items : d->count[SPLIT_TEST];
-    BUG_IF(d->classes > 64);
+    s->logits = zalloc((size_t)d->classes * sizeof *s->logits);
     s->images = zalloc((size_t)f->items * bytes);
     s->labels = zalloc((size_t)f->items);
     s->model_ns = zalloc((size_t)f->items * sizeof *s->model_ns);
@@ -114,10 +121,10 @@ static int pass(struct serving *s, const struct infer_options *o, struct infer_f
     int answer;
     for (int64_t i = 0; i < o->warmup; i++) {
         int64_t at = i % f->items;
-        TRY(serve(s, s->images + (size_t)at * bytes, bytes, d->classes, &answer, s->model_ns, s->whole_ns));
+        TRY(serve(s, s->images + (size_t)at * bytes, &answer, s->model_ns, s->whole_ns));
     }
     for (int64_t i = 0; i < f->items; i++) {
-        TRY(serve(s, s->images + (size_t)i * bytes, bytes, d->classes, &answer, &s->model_ns[i], &s->whole_ns[i]));
+        TRY(serve(s, s->images + (size_t)i * bytes, &answer, &s->model_ns[i], &s->whole_ns[i]));
         f->correct += answer == s->labels[i];
     }
     f->model_ns = summarise(s->model_ns, f->items);
@@ -134,7 +141,7 @@ int infer_measure(const struct infer_options *o, struct infer_figures *f)
     if (rc == 0) {
         f->threads = f->device.threads;
         f->device_type = s.device->type->name;
-        f->dtype = s.build.dtype;
+        f->dtype = s.setting.dtype;
         snprintf(f->digest, sizeof f->digest, "%s", checkpoint_digest(s.weights));
         rc = pass(&s, o, f);
     }

@@ -5,7 +5,7 @@
 
 #include "runtime/device.h"
 #include "tasks/record/result.h"
-#include "tasks/task.h"
+#include "tasks/train/task.h"
 
 struct infer_options {
     const struct task *task;

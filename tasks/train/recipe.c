@@ -378,3 +378,17 @@ int64_t recipe_side(const struct recipe *r, int64_t step, int64_t steps, int64_t
     if (!r->resolution.count) return full_side;
     return (int64_t)r->resolution.at[step * r->resolution.count / steps];
 }
+
+double recipe_decay_end(const struct recipe *r, int64_t steps_an_epoch)
+{
+    return fmax(r->epochs - r->tail_epochs, r->epochs / 2) * (double)steps_an_epoch;
+}
+
+struct schedule recipe_rate(const struct recipe *r, int64_t steps_an_epoch)
+{
+    struct schedule s = {.least = r->lr_floor};
+    double up = r->warmup_epochs * (double)steps_an_epoch;
+    schedule_add(&s, up, 1 / (up + 1), 1, CURVE_LINEAR);
+    schedule_add(&s, recipe_decay_end(r, steps_an_epoch) - up, 1, 0, CURVE_LINEAR);
+    return s;
+}

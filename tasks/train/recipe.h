@@ -5,6 +5,7 @@
 #define DAWN_RECIPE_H
 
 #include "runtime/base/arena.h"
+#include "tasks/train/schedule.h"
 
 enum { RECIPE_LIST_MAX = 16, RECIPE_TEXT_MAX = 160 };
 struct recipe_list {
@@ -67,6 +68,9 @@ char *recipe_range(const char *key);
 
 // Steps of the whole schedule when an epoch has `a` steps.
 int64_t recipe_steps(const struct recipe *, int64_t steps_an_epoch);
+double recipe_decay_end(const struct recipe *, int64_t steps_an_epoch);  // in steps: where the rates' decay ends
+// Share of the full learning rates over the steps: warm-up, decay, floor.
+struct schedule recipe_rate(const struct recipe *, int64_t steps_an_epoch);
 int64_t recipe_side(const struct recipe *, int64_t step, int64_t steps, int64_t full_side);
 
 #endif

@@ -54,7 +54,8 @@ struct going {
     struct run *run;
     struct progress progress;
     int64_t index;
-    int64_t correct;                    // of the last evaluation; -1: none yet
+    bool evaluated;                     // whether there was an evaluation yet
+    int64_t score[METRICS_MAX];         // of the last one
     struct stopwatch_clocks reached;    // at the end of the last evaluation
     struct stopwatch_clocks crossed;    // at the end of the first that met the target; all 0 before
     struct machine_meter meter;
@@ -67,7 +68,7 @@ struct going {
 
 static double accuracy_of(const struct going *r)
 {
-    return r->correct < 0 ? -1 : (double)r->correct / (double)dataset_facts(r->data)->count[SPLIT_TEST];
+    return r->evaluated ? (double)r->score[0] / (double)dataset_facts(r->data)->count[SPLIT_TEST] : -1;
 }
 
 static int64_t target_micro(const struct train_options *o)
@@ -136,9 +137,9 @@ static int begin_record(struct going *r)
     char *recipe = recipe_json(&o->recipe);
     struct run_facts facts = {
         .machine = &machine, .software = &software,
-        .task = o->task->name, .metric = o->task->metric, .target_micro = target_micro(o), .model = o->recipe.model,
+        .task = o->task->name, .metric = o->task->metrics[0].name, .target_micro = target_micro(o), .model = o->recipe.model,
         .parameters = trainer_parameters(t), .flops_per_sample = llround(trainer_forward_flops(t)),
-        .recipe = o->recipe.name, .recipe_json = recipe, .precision = dtype_name(t->build.dtype),
+        .recipe = o->recipe.name, .recipe_json = recipe, .precision = dtype_name(t->setting.dtype),
         .device = r->device->type->name, .threads = r->device_facts.threads, .batch = o->recipe.batch,
         .seed = o->seed + r->index - 1, .items = f->count[SPLIT_TEST], .views = o->recipe.views, .input_size = f->height,
         .stop_at_target = o->stop && o->runs == 1, .data = data, .data_count = SPLIT_COUNT, .price = o->price,
@@ -153,8 +154,8 @@ static void announce(struct going *r)
 {
     const struct trainer *t = r->trainer;
     struct progress_start start = {
-        .task = r->o->task->title, .data = dataset_facts(r->data)->title, .model = t->build.model->name,
-        .recipe = r->o->recipe.name, .precision = dtype_name(t->build.dtype), .device = r->device_facts.name,
+        .task = r->o->task->title, .data = dataset_facts(r->data)->title, .model = t->setting.model->name,
+        .recipe = r->o->recipe.name, .precision = dtype_name(t->setting.dtype), .device = r->device_facts.name,
         .run = result_id(r->run), .seed = r->o->seed + r->index - 1,
         .parameters = trainer_parameters(t), .steps = t->steps, .steps_an_epoch = t->steps_an_epoch,
         .batch = r->o->recipe.batch, .memory = (int64_t)t->session->memory_total, .index = r->index,
@@ -168,7 +169,7 @@ static void announce(struct going *r)
 
 static bool target_met(const struct going *r)
 {
-    return r->correct >= 0 && contest_meets(r->correct, dataset_facts(r->data)->count[SPLIT_TEST], target_micro(r->o));
+    return r->evaluated && contest_meets(r->score[0], dataset_facts(r->data)->count[SPLIT_TEST], target_micro(r->o));
 }
 
 static int end_of_epoch(struct going *r)
@@ -186,8 +187,9 @@ static int end_of_epoch(struct going *r)
     if (trainer_evaluates_after(t, t->at)) {
         progress_note(&r->progress, "evaluating");
         stopwatch_enter(&r->watch, SEGMENT_EVALUATE);
-        TRY(trainer_evaluate(t, &r->correct));
-        point.k = r->correct;
+        TRY(trainer_evaluate(t, r->score));
+        r->evaluated = true;
+        point.k = r->score[0];
     }
     point.clocks = stopwatch_enter(&r->watch, SEGMENT_CHECKPOINT);
     if (point.k >= 0) r->reached = point.clocks;
@@ -195,7 +197,7 @@ static int end_of_epoch(struct going *r)
     read_energy(r);
     TRY(result_point(r->run, &point));
     struct progress_point shown = {(double)t->at / (double)t->steps_an_epoch, point.loss,
-                                   (double)sums.correct / (double)here, point.k < 0 ? -1 : accuracy_of(r),
+                                   (double)sums.hits / (double)here, point.k < 0 ? -1 : accuracy_of(r),
                                    point.clocks.end_to_end_ns, samples, (double)here / seconds};
     progress_point(&r->progress, &shown);
     stopwatch_enter(&r->watch, SEGMENT_TRAIN);
@@ -207,10 +209,11 @@ static int end_of_epoch(struct going *r)
 static int show_step(struct going *r)
 {
     struct trainer_sums sums;
-    if (!progress_wants(&r->progress)) return 0;
+    // A device that queues its work would have to be waited for: what is watched would be slower than what is not.
+    if (r->device->type->queues || !progress_wants(&r->progress)) return 0;
     TRY(trainer_sums(r->trainer, false, &sums));
     double here = (double)(r->trainer->at * r->o->recipe.batch - r->epoch_samples);
-    progress_step(&r->progress, r->trainer->at, sums.loss / here, (double)sums.correct / here);
+    progress_step(&r->progress, r->trainer->at, sums.loss / here, (double)sums.hits / here);
     return 0;
 }
 
@@ -263,7 +266,7 @@ static int save_weights(struct going *r)
     struct checkpoint_meta meta[] = {{"task", r->o->task->name},
                                      {"model", r->o->recipe.model},
                                      {"data", dataset_facts(r->data)->name},
-                                     {"precision", dtype_name(r->trainer->build.dtype)},
+                                     {"precision", dtype_name(r->trainer->setting.dtype)},
                                      {"recipe", recipe},
                                      {NULL, NULL}};
     int rc = checkpoint_save(r->checkpoint, r->trainer->session, meta, r->weights_digest);
@@ -275,7 +278,7 @@ static int save_weights(struct going *r)
 static struct stopwatch_clocks clocks_told(const struct going *r)
 {
     if (r->crossed.end_to_end_ns) return r->crossed;
-    return r->correct < 0 ? stopwatch_read(&r->watch) : r->reached;
+    return r->evaluated ? r->reached : stopwatch_read(&r->watch);
 }
 
 static void tell_end(struct going *r, enum run_status status, const struct run_end *end)
@@ -337,7 +340,7 @@ static int one_run(struct going *r)
 
 static int run_number(const struct train_options *o, struct kept *kept, int64_t index, struct group_run *out)
 {
-    struct going r = {.o = o, .kept = kept, .index = index, .correct = -1, .card_uj = -1};
+    struct going r = {.o = o, .kept = kept, .index = index, .card_uj = -1};
     if (index == 1)
         stopwatch_from_process(&r.watch);
     else
@@ -346,8 +349,8 @@ static int run_number(const struct train_options *o, struct kept *kept, int64_t 
     machine_meter_start(&r.meter);
     progress_open(&r.progress, o->progress);
     int rc = one_run(&r);
-    *out = (struct group_run){.seed = o->seed + index - 1, .ns = r.reached.end_to_end_ns, .k = r.correct,
-                              .finished = rc == 0 && r.correct >= 0};
+    *out = (struct group_run){.seed = o->seed + index - 1, .ns = r.reached.end_to_end_ns, .k = r.evaluated ? r.score[0] : -1,
+                              .finished = rc == 0 && r.evaluated};
     if (r.data) {
         const struct dataset_facts *f = dataset_facts(r.data);
         out->items = f->count[SPLIT_TEST], out->synthetic = f->synthetic, out->custom = !f->official && !f->synthetic;

@@ -5,7 +5,7 @@
 
 #include "tasks/record/price.h"
 #include "tasks/train/progress.h"
-#include "tasks/task.h"
+#include "tasks/train/task.h"
 
 struct train_options {
     const struct task *task;

@@ -5,10 +5,11 @@
 //
 // Order of calls: trainer_new, trainer_ready, trainer_load, trainer_begin, then trainer_step until it is done.
 // Invariant: between trainer_begin and the end nothing is allocated, and the host reads the device only when asked.
-#ifndef DAWN_TRAINER_H
-#define DAWN_TRAINER_H
+#ifndef DAWN_TRAIN_TRAINER_H
+#define DAWN_TRAIN_TRAINER_H
 
-#include "tasks/task.h"
+#include "tasks/train/lookahead.h"
+#include "tasks/train/step.h"
 
 struct trainer_choice {
     const struct task *task;
@@ -18,40 +19,52 @@ struct trainer_choice {
     unsigned fuse;           // FUSE_ALL unless a test says otherwise
 };
 
+enum { TRAINER_VARIANTS = 64, TURNS_MAX = 4 };
+struct trainer_variant {
+    struct variant is;
+    int turn, program;
+};
+
 struct trainer {
     struct trainer_choice choice;
     const struct dataset_facts *facts;
-    struct task_build build;
+    struct setting setting;
     struct session *session;
+    struct step_slots slots;
     int64_t steps_an_epoch, steps;
     int64_t at;              // steps done
     uint64_t seed;
-    int *program;            // of each step
+    struct trainer_variant variant[TRAINER_VARIANTS];
+    int variants, turns;
+    uint8_t *of_step;        // [step, turn]: number of its variant
     int32_t *order;          // of this epoch's samples
     int fold, evaluate, evaluate_rest;  // NONE where there is none; rest: the last, smaller batch
     int64_t evaluate_batch;
-    int average_begin, average_pull;    // lookahead
+    struct variant evaluation;
+    struct lookahead lookahead;
 };
 
 int trainer_new(const struct trainer_choice *, struct trainer **) MUST_CHECK;  // builds and plans
 int trainer_ready(struct trainer *) MUST_CHECK;                                // takes memory, compiles
 int trainer_load(struct trainer *) MUST_CHECK;                                 // data set to the device
-int trainer_begin(struct trainer *, uint64_t seed) MUST_CHECK;                 // weights, whitening, schedules
+int trainer_begin(struct trainer *, uint64_t seed) MUST_CHECK;                 // weights, what models compute, schedules
 int trainer_step(struct trainer *) MUST_CHECK;                                 // one step; BUG after the last
 void trainer_free(struct trainer *);
+const struct trainer_variant *trainer_variant(const struct trainer *, int64_t step, int turn);
 
-// Sum of the loss and correct answers since the last call with `reset`. Waits for the device.
+// Sum of the loss and, where the board's metric counts, hits since the last call with `reset`. Waits for the device.
 struct trainer_sums {
     double loss;
-    int64_t correct;
+    int64_t hits;  // -1: the task counts none while it trains
 };
 int trainer_sums(struct trainer *, bool reset, struct trainer_sums *) MUST_CHECK;
-int trainer_evaluate(struct trainer *, int64_t *correct) MUST_CHECK;  // over the whole test set
-bool trainer_evaluates_after(const struct trainer *, int64_t steps);  // as the recipe has it: at ends of epochs only
+// Over the whole test set: k of a METRIC_COUNT, millionths of a METRIC_RATIO.
+int trainer_evaluate(struct trainer *, int64_t score[METRICS_MAX]) MUST_CHECK;
+bool trainer_evaluates_after(const struct trainer *, int64_t steps);  // as the recipe has it
 
-// The type of activations that `auto` means on a device: bf16 where it multiplies faster, else f32.
+// The type of activations that `auto` means on a device: a 16-bit type where it multiplies faster, else f32.
 int trainer_dtype(const struct recipe *, struct device *, enum dtype *) MUST_CHECK;
-// Trained parameters, and FLOPs of one forward pass of one sample at full resolution.
+// Trained and frozen parameters, and FLOPs of one forward pass of one sample at the size of the evaluation.
 int64_t trainer_parameters(const struct trainer *);
 double trainer_forward_flops(const struct trainer *);
 

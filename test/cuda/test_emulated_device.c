@@ -336,7 +336,7 @@ static void bytes_do_not_hang_on_the_number_of_processors(void **state)
         struct session *s = session_on("cuda");
         if (few) ((struct cuda_device *)s->device)->processors = 20;
         struct graph *g = graph_new(s->store, "norm");
-        keep(g, "y", g_norm(g, "norm", input(g, "x", SHAPE(ROWS, WIDTH)), true, true, true, 1e-5f, 0.9f, false));
+        keep(g, "y", g_norm(g, "norm", input(g, "x", SHAPE(ROWS, WIDTH)), true, true, true, 1e-5f, 0.9f));
         assert_int_equal(session_add(s, g), 0);
         start(s);
         OK(session_run(s, 0));

@@ -50,7 +50,8 @@ static inline int input(struct graph *g, const char *name, struct shape shape)
 
 static inline int weight(struct graph *g, const char *name, struct shape shape)
 {
-    return graph_param(g, name, shape, (struct init){INIT_UPLOAD, 0}, true);
+    g->trains = 1;
+    return graph_param(g, name, shape, (struct init){INIT_UPLOAD, 0}, ROLE_MATRIX);
 }
 
 // Keeps a value in a slot of that name, so that it can be read after the run.

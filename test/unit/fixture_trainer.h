@@ -5,6 +5,7 @@
 #define DAWN_FIXTURE_TRAINER_H
 
 #include "runtime/fuse.h"
+#include "tasks/tasks.h"
 #include "tasks/train/trainer.h"
 
 #include <setjmp.h>

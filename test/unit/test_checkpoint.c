@@ -302,6 +302,8 @@ static void add(struct session *s, const char *name, struct shape shape, enum dt
 {
     struct slot *slot;
     assert_int_equal(store_slot(s->store, name, shape, type, memory, init, &slot), 0);
+    if (memory == MEMORY_STATE && dtype_is_float(type)) slot->role = ROLE_STATISTIC;
+    if (memory == MEMORY_WEIGHTS) slot->role = strncmp(name, "folded", 6) ? ROLE_MATRIX : ROLE_DERIVED;
 }
 
 // total += sum of x * weight^T; the rest stands beside it. `extra` and `width` make it another model.
@@ -312,14 +314,15 @@ static struct session *model(struct device *d, int64_t width, const char *extra)
     struct init random = {INIT_UNIFORM, 1}, two = {INIT_CONSTANT, 2}, zero = {INIT_ZERO, 0};
     struct graph *g = graph_new(s->store, "step");
     int x = graph_state(g, "input", SHAPE(2, width), F32, MEMORY_DATA, two);
-    int w = graph_param(g, "layer.weight", SHAPE(3, width), random, true);
+    int w = graph_param(g, "layer.weight", SHAPE(3, width), random, ROLE_MATRIX);
     int total = graph_state(g, "a.total", SHAPE(1), F32, MEMORY_STATE, zero);
+    g->value[total].slot->role = ROLE_STATISTIC;
     int sum = g_reduce(g, g_linear(g, x, w, NONE, F32), 3, false, F32);
     g_accumulate(g, total, g_reshape(g, sum, SHAPE(1)));
     assert_in_range(session_add(s, g), 0, 0);
     add(s, "half", SHAPE(3), BF16, MEMORY_STATE, two);
     add(s, "counter", SHAPE(1), I32, MEMORY_STATE, two);
-    add(s, "one", SHAPE(1), F32, MEMORY_STATE, two);
+    add(s, "one", SHAPE(1), F32, MEMORY_DATA, two);
     add(s, "folded.layer.weight", SHAPE(3, width), F32, MEMORY_WEIGHTS, two);
     add(s, "momentum", SHAPE(3, width), F32, MEMORY_OPTIMISER, two);
     if (extra) add(s, extra, SHAPE(2), F32, MEMORY_WEIGHTS, zero);
@@ -466,7 +469,7 @@ static void test_foreign_files(void **state)
 {
     (void)state;
     static const char fine[] = "{" T("half", "BF16", "[3]", "[0,6]") "," T("layer.weight", "F32", "[3,1]", "[6,18]") ","
-        T("folded.other", "U8", "[1]", "[18,19]") "," T("one", "F32", "[1]", "[19,23]") ","
+        T("folded.layer.weight", "U8", "[1]", "[18,19]") "," T("one", "F32", "[1]", "[19,23]") ","
         T("momentum", "U8", "[2]", "[23,25]") "," T("a.total", "F32", "[1]", "[25,29]") "}";
     static const char type[] = "{" T("half", "F16", "[3]", "[0,6]") "," T("layer.weight", "F32", "[3,1]", "[6,18]") ","
         T("a.total", "F32", "[1]", "[18,22]") "}";

@@ -9,7 +9,7 @@
 
 #include "data/fetch/source.h"
 #include "submit/format/contest.h"
-#include "tasks/task.h"
+#include "tasks/tasks.h"
 
 #include <cmocka.h>
 
@@ -24,7 +24,7 @@ static void cifar10_is_this_programs_cifar10(void **state)
     assert_string_equal(c->train_digest, source->content[SPLIT_TRAIN]);
     assert_string_equal(c->test_digest, source->content[SPLIT_TEST]);
     assert_int_equal(c->target_micro[0], llround(task->target * 1e6));
-    assert_string_equal(c->metric, task->metric);
+    assert_string_equal(c->metric, task->metrics[0].name);
 }
 
 static void published_data_are_known(void **state)

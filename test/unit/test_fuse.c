@@ -25,16 +25,22 @@ static void bench_free(struct bench *b)
     store_free(b->store);
 }
 
+static int filter(struct graph *g, const char *name, struct shape shape)
+{
+    return graph_param(g, name, shape, (struct init){INIT_UPLOAD, 0}, ROLE_FILTER);
+}
+
 static int conv(struct graph *g, const char *name, int x, int64_t k, int pad, bool trains)
 {
     int64_t c = shape_last(&g->value[x].shape);
-    int w = graph_param(g, name, SHAPE(k, 3, 3, c), (struct init){INIT_UPLOAD, 0}, trains);
-    return g_conv(g, x, w, 1, pad);
+    g->trains = trains;
+    return g_conv(g, x, filter(g, name, SHAPE(k, 3, 3, c)), 1, pad);
 }
 
 static int norm(struct graph *g, const char *name, int x, bool training)
 {
-    return g_norm(g, name, x, training, false, true, 1e-5f, 0.7f, training);
+    g->trains = training;
+    return g_norm(g, name, x, training, false, true, 1e-5f, 0.7f);
 }
 
 // ---- structure
@@ -138,7 +144,8 @@ static void test_bias_and_convolution(void **state)
     (void)state;
     for (int trains = 0; trains < 3; trains++) {  // nothing; the bias; the filters
         struct bench b = bench_new(6, 3);
-        int bias = graph_param(b.g, "b", SHAPE(4), (struct init){INIT_UPLOAD, 0}, trains == 1);
+        b.g->trains = trains == 1;
+        int bias = graph_param(b.g, "b", SHAPE(4), (struct init){INIT_UPLOAD, 0}, ROLE_BIAS);
         keep(b.g, "out", g_act(b.g, g_bias(b.g, conv(b.g, "w", b.x, 4, 1, trains == 2), bias), ACT_GELU));
         OK(fuse_graph(b.g, FUSE_BIAS_ACT | FUSE_CONV_ACT));
         const struct node *n = find_op(b.g, OP_CONV), *act = find_op(b.g, OP_ACT);
@@ -209,14 +216,15 @@ static int train_graph(struct session *s, unsigned patterns, int n)
     struct graph *g = graph_new(s->store, "train");
     int x = input(g, "x", SHAPE(n, 9, 9, 3)), params[6], grads[6];
     int labels = graph_state(g, "labels", SHAPE(n), U8, MEMORY_DATA, (struct init){INIT_ZERO, 0});
-    params[0] = graph_param(g, "bias", SHAPE(6), (struct init){INIT_ZERO, 0}, true);
+    g->trains = 1;
+    params[0] = graph_param(g, "bias", SHAPE(6), (struct init){INIT_ZERO, 0}, ROLE_BIAS);
     x = g_act(g, g_bias(g, conv(g, "frozen", x, 6, 0, false), params[0]), ACT_GELU);  // 7 x 7
     x = g_maxpool(g, conv(g, "w1", x, 8, 1, true), 2, 2);
     x = g_act(g, norm(g, "norm1", x, true), ACT_SILU);
     x = g_act(g, norm(g, "norm2", conv(g, "w2", x, 8, 1, true), true), ACT_SILU);
-    params[1] = weight(g, "w1", SHAPE(8, 3, 3, 6)), params[2] = weight(g, "w2", SHAPE(8, 3, 3, 8));
-    params[3] = graph_param(g, "norm1.bias", SHAPE(8), (struct init){INIT_ZERO, 0}, true);
-    params[4] = graph_param(g, "norm2.bias", SHAPE(8), (struct init){INIT_ZERO, 0}, true);
+    params[1] = filter(g, "w1", SHAPE(8, 3, 3, 6)), params[2] = filter(g, "w2", SHAPE(8, 3, 3, 8));
+    params[3] = graph_param(g, "norm1.bias", SHAPE(8), (struct init){INIT_ZERO, 0}, ROLE_BIAS);
+    params[4] = graph_param(g, "norm2.bias", SHAPE(8), (struct init){INIT_ZERO, 0}, ROLE_BIAS);
     params[5] = weight(g, "head", SHAPE(5, 8));
     x = g_reshape(g, g_maxpool_global(g, x), SHAPE(n, 8));
     int loss = g_xent(g, g_linear(g, x, params[5], NONE, F32), labels, 0.1f, true);
@@ -266,9 +274,9 @@ static int infer_graph(struct session *s, const char *out, bool fold, int *prepa
     x = g_maxpool(g, conv(g, "w1", x, 4, 1, false), 2, 2);
     x = g_act(g, norm(g, "norm1", x, false), ACT_SILU);
     int c = conv(g, "w2", x, 4, 1, false);
-    x = g_act(g, g_norm(g, "norm2", c, false, true, true, 1e-3f, 0.9f, false), ACT_RELU);  // with a scale
+    x = g_act(g, g_norm(g, "norm2", c, false, true, true, 1e-3f, 0.9f), ACT_RELU);  // with a scale
     int d = g_maxpool(g, conv(g, "w3", x, 4, 1, false), 2, 2);
-    x = g_norm(g, "norm3", d, false, true, false, 1e-3f, 0.9f, false);  // a scale behind a pool: stays
+    x = g_norm(g, "norm3", d, false, true, false, 1e-3f, 0.9f);  // a scale behind a pool: stays
     keep(g, out, x);
     OK(fuse_graph(g, FUSE_ALL));
     if (fold) {

@@ -4,7 +4,8 @@
 #include "runtime/fuse.h"
 #include "runtime/grad.h"
 #include "runtime/optim.h"
-#include "tasks/cifar10/model.h"
+#include "tasks/cifar10/cifar10.h"
+#include "tasks/cifar10/networks.h"
 #include "test/unit/fixture_graph.h"
 
 enum { CLASSES = 10, MOST = 512 };
@@ -20,14 +21,20 @@ static struct recipe plain(const char *widths)
 static const struct model *model(const char *name)
 {
     const struct model *m;
-    OK(model_find(name, &m));
+    OK(model_find(&task_cifar10, name, &m));
     return m;
 }
 
 static int network(struct graph *g, const char *name, const struct recipe *r, struct shape shape, enum dtype type, bool training)
 {
     int x = g_cast(g, graph_state(g, "x", shape, F32, MEMORY_DATA, (struct init){INIT_UPLOAD, 0}), type);
-    return model(name)->logits(g, x, &(struct model_build){r, training, training, CLASSES});
+    struct dataset_facts facts = {.classes = CLASSES};
+    struct setting setting = {.task = &task_cifar10, .recipe = r, .model = model(name), .data = &facts, .dtype = type};
+    struct step step = {.g = g, .setting = &setting, .kind = training ? STEP_TRAIN : STEP_EVALUATE};
+    int in[MODEL_VALUES] = {x}, out[MODEL_VALUES] = {NONE};
+    g->trains = training ? ANY : 0;
+    setting.model->forward(&step, in, out);
+    return out[0];
 }
 
 // ---- size
@@ -36,7 +43,7 @@ static int64_t weights(const struct store *s)
 {
     int64_t n = 0;
     for (int i = 0; i < s->count; i++)
-        if (s->slot[i]->memory == MEMORY_WEIGHTS) n += shape_count(&s->slot[i]->shape);
+        if (role_is_parameter(s->slot[i]->role)) n += shape_count(&s->slot[i]->shape);
     return n;
 }
 
@@ -118,10 +125,9 @@ static void test_names(void **state)
         graph_free(g);
         store_free(s);
     }
-    assert_non_null(model_table[0].name);
     const struct model *m;
-    REFUSED(model_find("resnet65", &m), "did you mean \"resnet56\"?");
-    REFUSED(model_find("transformer", &m), "there is no model \"transformer\" (dawn models");
+    REFUSED(model_find(&task_cifar10, "resnet65", &m), "did you mean \"resnet56\"?");
+    REFUSED(model_find(&task_cifar10, "transformer", &m), "CIFAR10 has no model \"transformer\" (dawn models");
 }
 
 static void test_wrong_widths(void **state)
@@ -145,7 +151,7 @@ static int parameters(const struct graph *g, int *params)
 {
     int count = 0;
     for (int v = 0; v < g->values; v++)
-        if (g->value[v].slot && g->value[v].slot->memory == MEMORY_WEIGHTS && g->value[v].trains) {
+        if (g->value[v].slot && g->value[v].trains) {
             assert_true(count < MOST);
             params[count++] = v;
         }
@@ -178,7 +184,7 @@ static void test_plans(void **state)
     (void)state;
     struct recipe r = plain("");
     size_t slab[2];
-    for (const struct model *m = model_table; m->name; m++)
+    for (const struct model *m = cifar10_models; m->name; m++)
         for (int batch = 0; batch < 2; batch++) {
             struct session *s = session_on("null");
             int program = train_graph(s, m->name, &r, SHAPE(batch ? 128 : 64, 32, 32, 3), BF16);

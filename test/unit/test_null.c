@@ -88,7 +88,7 @@ static struct graph *large_graph(struct session *s, int64_t n)
 {
     struct graph *g = graph_new(s->store, "large");
     int x = graph_state(g, "x", SHAPE(n, 32, 32, 64), F32, MEMORY_DATA, (struct init){INIT_UPLOAD, 0});
-    int w = graph_param(g, "w", SHAPE(64, 3, 3, 64), (struct init){INIT_NORMAL, 0.1f}, true);
+    int w = graph_param(g, "w", SHAPE(64, 3, 3, 64), (struct init){INIT_NORMAL, 0.1f}, ROLE_FILTER);
     int y = graph_state(g, "y", SHAPE(n, 16, 16, 64), F32, MEMORY_STATE, (struct init){INIT_UPLOAD, 0});
     int z = g_maxpool(g, g_act(g, g_conv(g, x, w, 1, 1), ACT_RELU), 2, 2);
     graph_node_over(g, OP_ASSIGN, (int[]){y, z}, 2, NULL, &y, NULL);

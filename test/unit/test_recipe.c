@@ -2,7 +2,7 @@
 // Recipes: every embedded one, every way to be wrong, and that what is printed reads back as the same recipe.
 #include "runtime/base/embed.h"
 #include "runtime/graph.h"
-#include "tasks/cifar10/model.h"
+#include "tasks/cifar10/cifar10.h"
 #include "tasks/train/recipe.h"
 #include "test/unit/fixture_graph.h"
 
@@ -21,7 +21,7 @@ static int embedded_row(void *count, const struct recipe *r)
     const struct model *m;
     OK(recipe_check(r));
     OK(recipe_embedded(r->name, &again));  // the file is called what the recipe is called
-    OK(model_find(r->model, &m));
+    OK(model_find(&task_cifar10, r->model, &m));
     assert_true(*r->about);
     ++*(int *)count;
     return 0;

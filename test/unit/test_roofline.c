@@ -2,6 +2,7 @@
 // What is said of a training before it runs: bounds of nodes from given peaks, sums of a schedule, the protocol of
 // timing. Everything is computed on the null device, so that no figure depends on the machine.
 #include "runtime/fuse.h"
+#include "tasks/tasks.h"
 #include "tasks/measure/forecast.h"
 #include "tasks/measure/protocol.h"
 

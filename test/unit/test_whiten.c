@@ -2,7 +2,7 @@
 // The whitening filters: what leaves them is uncorrelated with variance one, but for what the epsilon takes from
 // directions that carry next to nothing.
 #include "runtime/base/threads.h"
-#include "tasks/cifar10/model.h"
+#include "tasks/cifar10/networks.h"
 #include "test/unit/fixture_graph.h"
 
 enum { N = 40, SIDE = 10, C = 3, SIZE = 12, WIDE = 24 };
@@ -58,7 +58,7 @@ static void test_decorrelates(void **state)
     uint8_t *images = photographs();
     float w[WIDE * SIZE];
     double out[SIZE][SIZE], in[SIZE][SIZE], correlated = 0;
-    model_whiten(images, N, SIDE, SIDE, C, MEAN, STD, 2, w);
+    whiten(images, N, SIDE, SIDE, C, MEAN, STD, 2, w);
     moments(images, w, out, in);
     for (int a = 0; a < SIZE; a++)
         for (int b = 0; b < a; b++) correlated = fmax(correlated, fabs(in[a][b]) / sqrt(in[a][a] * in[b][b]));
@@ -79,16 +79,16 @@ static void test_same_bytes(void **state)
     (void)state;
     uint8_t *images = photographs();
     float a[WIDE * SIZE], b[WIDE * SIZE];
-    model_whiten(images, N, SIDE, SIDE, C, MEAN, STD, 2, a);
-    model_whiten(images, N, SIDE, SIDE, C, MEAN, STD, 2, b);
+    whiten(images, N, SIDE, SIDE, C, MEAN, STD, 2, a);
+    whiten(images, N, SIDE, SIDE, C, MEAN, STD, 2, b);
     assert_memory_equal(a, b, sizeof a);
     for (int threads = 1; threads <= 3; threads++) {  // sums are of whole numbers: no split changes them
         threads_set(threads);
-        model_whiten(images, N, SIDE, SIDE, C, MEAN, STD, 2, b);
+        whiten(images, N, SIDE, SIDE, C, MEAN, STD, 2, b);
         assert_memory_equal(a, b, sizeof a);
     }
     images[5] ^= 128;
-    model_whiten(images, N, SIDE, SIDE, C, MEAN, STD, 2, b);
+    whiten(images, N, SIDE, SIDE, C, MEAN, STD, 2, b);
     assert_memory_not_equal(a, b, sizeof a);
     free(images);
 }
@@ -100,7 +100,7 @@ static void test_flat_images(void **state)
     uint8_t images[4 * SIDE * SIDE * C];
     float w[WIDE * SIZE];
     memset(images, 200, sizeof images);
-    model_whiten(images, 4, SIDE, SIDE, C, MEAN, STD, 2, w);
+    whiten(images, 4, SIDE, SIDE, C, MEAN, STD, 2, w);
     double most = 1 / sqrt(5e-4) * 1.001;
     for (int i = 0; i < WIDE * SIZE; i++) assert_true(isfinite(w[i]) && fabs((double)w[i]) < most);
 }

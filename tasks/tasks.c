@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/task.h"
+#include "tasks/tasks.h"
 
 #include "runtime/base/text.h"
+#include "tasks/cifar10/cifar10.h"
 
 const struct task *const task_table[] = {&task_cifar10, NULL};
 

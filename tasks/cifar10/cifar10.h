@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// The door of this room: the task, for the table of tasks (tasks/tasks.c).
+#ifndef DAWN_CIFAR10_CIFAR10_H
+#define DAWN_CIFAR10_CIFAR10_H
+
+#include "tasks/train/task.h"
+
+extern const struct task task_cifar10;
+
+#endif

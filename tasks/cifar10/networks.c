@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/cifar10/networks.h"
+
+const struct model cifar10_models[] = {
+    {.name = "record", .about = "8 layers of the public speedruns: whitening, three groups of 64/256/256 channels, max pools",
+     .forward = record_forward, .begin = record_begin},
+    {.name = "resnet9", .about = "9 layers, two residual blocks: DAWNBench's fast entries", .recipe = "resnet",
+     .forward = resnet9_forward},
+    {.name = "resnet56", .about = "pre-activation, three stages of 9 basic blocks: DAWNBench's seed", .recipe = "resnet",
+     .forward = resnet56_forward},
+    {.name = "resnet164", .about = "pre-activation, three stages of 18 bottlenecks: DAWNBench's seed", .recipe = "resnet",
+     .forward = resnet164_forward},
+    {0},
+};

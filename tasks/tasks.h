@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of tasks.
+#ifndef DAWN_TASKS_TASKS_H
+#define DAWN_TASKS_TASKS_H
+
+#include "tasks/train/task.h"
+
+extern const struct task *const task_table[];  // ends with NULL
+int task_find(const char *name, const struct task **) MUST_CHECK;
+
+#endif

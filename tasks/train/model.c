@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/base/text.h"
+#include "tasks/train/task.h"
+
+int model_find(const struct task *task, const char *name, const struct model **into)
+{
+    const char *names[16] = {0};
+    for (int i = 0; task->models[i].name; i++) {
+        names[i] = task->models[i].name;
+        if (!strcmp(names[i], name)) {
+            *into = &task->models[i];
+            return 0;
+        }
+    }
+    const char *near = text_nearest(name, names);
+    return fail(ERR_USAGE, "%s has no model \"%.60s\"%s%s%s (dawn models lists them)", task->title, name,
+                near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/train/step.h"
+
+#include "runtime/fuse.h"
+#include "runtime/grad.h"
+#include "tasks/train/update.h"
+
+static const struct init ZERO = {INIT_ZERO, 0}, UPLOAD = {INIT_UPLOAD, 0};
+
+// ---- slots between host and graph
+
+static int feed_state(struct step *s, struct slot **slot, const char *what, struct shape shape, enum dtype dtype,
+                      struct init init)
+{
+    struct graph *g = s->g;
+    int v = graph_state(g, arena_text(&g->arena, "%s.%s", split_name(s->split), what), shape, dtype, MEMORY_DATA, init);
+    if (v != NONE) *slot = g->value[v].slot;
+    return v;
+}
+
+static struct feed_slots *slots_of(struct step *s)
+{
+    return &s->slots->split[s->split];
+}
+
+static int cursor_of(struct step *s)
+{
+    return feed_state(s, &slots_of(s)->cursor, "cursor", SHAPE(1), I32, ZERO);
+}
+
+int step_index(struct step *s)
+{
+    if (s->index != NONE) return s->index;
+    int64_t count = s->setting->data->count[s->split];
+    int order = feed_state(s, &slots_of(s)->order, "order", SHAPE(count), I32, UPLOAD);
+    return s->index = g_window(s->g, order, cursor_of(s), s->is.batch);
+}
+
+int step_field(struct step *s, const char *name)
+{
+    const struct dataset_facts *d = s->setting->data;
+    int64_t count = d->count[s->split];
+    bool image = !strcmp(name, "image");
+    struct shape shape = image ? SHAPE(count, d->height, d->width, d->channels) : SHAPE(count);
+    return feed_state(s, &slots_of(s)->field[image ? 0 : 1], name, shape, U8, UPLOAD);
+}
+
+int step_input(struct step *s, const char *name)
+{
+    int field = step_field(s, name);
+    return g_gather(s->g, field, step_index(s));
+}
+
+int step_key(struct step *s)
+{
+    return feed_state(s, &slots_of(s)->key, "key", SHAPE(4), I32, UPLOAD);
+}
+
+void step_loss(struct step *s, int loss)
+{
+    if (step_trains(s)) s->loss = loss;
+    g_accumulate(s->g, feed_state(s, &slots_of(s)->loss, "loss", SHAPE(1), F32, ZERO), loss);
+}
+
+int step_hits(struct step *s, int metric)
+{
+    char *name = arena_text(&s->g->arena, "%s.hits", s->setting->task->metrics[metric].name);
+    return feed_state(s, &slots_of(s)->hits[metric], name, SHAPE(1), I32, ZERO);
+}
+
+int step_tries(struct step *s, int metric)
+{
+    char *name = arena_text(&s->g->arena, "%s.tries", s->setting->task->metrics[metric].name);
+    return feed_state(s, &slots_of(s)->tries[metric], name, SHAPE(1), I32, ZERO);
+}
+
+static void advance_cursor(struct step *s)
+{
+    s->g->phase = PHASE_UPDATE;
+    g_tick(s->g, cursor_of(s), (int32_t)s->is.batch);
+}
+
+// ---- one training step
+
+// Every parameter of the graph that trains.
+static int trained_of(const struct graph *g, int *params)
+{
+    int count = 0;
+    for (int v = 0; v < g->values; v++)
+        if (g->value[v].slot && g->value[v].trains && role_is_parameter(g->value[v].slot->role)) params[count++] = v;
+    return count;
+}
+
+static int finish_train(struct step *s, int *params, int *grads)
+{
+    struct graph *g = s->g;
+    int turns = s->setting->task->turns > 1 ? s->setting->task->turns : 1;
+    TRY(fuse_graph(g, s->setting->fuse));
+    int count = trained_of(g, params);
+    TRY(grad_of(g, s->loss, params, count, grads));
+    g->phase = PHASE_UPDATE;
+    int step = graph_state(g, "step", SHAPE(1), I32, MEMORY_DATA, ZERO);
+    TRY(update_parameters(s, params, grads, count, step));
+    graph_scope(g, "counters");
+    if (s->turn + 1 < turns) return 0;  // the last turn of a batch moves on
+    g_tick(g, step, 1);
+    advance_cursor(s);
+    return 0;
+}
+
+// The name is for people: the sizes stand beside it wherever it is shown.
+static char *name_of(const struct setting *setting, const struct variant *v, int turn, struct graph *g)
+{
+    const struct model *m = setting->model;
+    char *name = arena_text(&g->arena, "train");
+    if (setting->task->turns > 1) name = arena_text(&g->arena, "%s, turn %d", name, turn + 1);
+    if (v->trains != ANY && v->trains >> 1) name = arena_text(&g->arena, "%s, first layer too", name);
+    if (v->renormalises) name = arena_text(&g->arena, "%s, renormalising", name);
+    (void)m;
+    return name;
+}
+
+int step_train(struct session *session, const struct setting *setting, struct step_slots *slots, const struct variant *v,
+               int turn)
+{
+    struct graph *g = graph_new(session->store, "train");
+    struct step s = {.g = g, .setting = setting, .slots = slots, .kind = STEP_TRAIN, .split = SPLIT_TRAIN, .is = *v,
+                     .turn = turn, .index = NONE, .loss = NONE};
+    g->name = name_of(setting, v, turn, g);
+    g->trains = v->trains;
+    setting->task->forward(&s);
+    if (!g->error) {
+        BUG_IF(s.loss == NONE);
+        size_t bytes = (size_t)(g->values + 1) * sizeof(int);
+        int *params = arena_alloc(&g->arena, bytes), *grads = arena_alloc(&g->arena, bytes);
+        int rc = finish_train(&s, params, grads);
+        if (rc < 0 && !g->error) {
+            graph_free(g);
+            return rc;
+        }
+    }
+    return session_add(session, g);  // reports the graph's sticky error
+}
+
+// ---- evaluation and inference
+
+static int add_finished(struct session *session, struct graph *g, int rc)
+{
+    if (rc >= 0) return session_add(session, g);
+    graph_free(g);
+    return rc;
+}
+
+// Fuses an inference graph; its folded filters are made by program *fold, which is added once.
+static int fold_into(struct session *session, struct graph *g, unsigned fuse, int *fold)
+{
+    int rc = fuse_graph(g, fuse);
+    if (rc < 0 || !fuse) return rc;
+    struct graph *prepare = graph_new(session->store, "fold");
+    rc = fuse_fold(g, prepare);
+    if (rc == 0 && *fold < 0 && prepare->nodes) rc = *fold = session_add(session, prepare);
+    else graph_free(prepare);
+    return rc < 0 ? rc : 0;
+}
+
+int step_evaluate(struct session *session, const struct setting *setting, struct step_slots *slots, const struct variant *v,
+                  int *fold)
+{
+    struct graph *g = graph_new(session->store, "evaluate");
+    struct step s = {.g = g, .setting = setting, .slots = slots, .kind = STEP_EVALUATE, .split = SPLIT_TEST, .is = *v,
+                     .index = NONE, .loss = NONE};
+    setting->task->forward(&s);
+    advance_cursor(&s);
+    return add_finished(session, g, fold_into(session, g, setting->fuse, fold));
+}
+
+// A slot that one program writes and the next one, or the host, reads.
+static int hand_over(struct graph *g, const char *name, int v, struct slot **slot)
+{
+    if (g->error) return NONE;
+    int to = graph_state(g, name, g->value[v].shape, g->value[v].dtype, MEMORY_DATA, ZERO);
+    if (to != NONE) *slot = g->value[to].slot;
+    return graph_node_over(g, OP_ASSIGN, (int[]){to, v}, 2, NULL, &to, NULL);
+}
+
+int step_infer(struct session *session, const struct setting *setting, struct step_slots *slots, int *fold, int *prepare,
+               int *answer)
+{
+    const struct task *task = setting->task;
+    struct step s = {.setting = setting, .slots = slots, .kind = STEP_INFER, .split = SPLIT_TEST, .is = {.batch = 1},
+                     .index = NONE, .loss = NONE};
+    task->evaluation(setting, &s.is);
+    s.is.batch = 1;
+    struct graph *g = s.g = graph_new(session->store, "preprocess");
+    int x = NONE, raw = NONE, logits = NONE;
+    task->prepare(&s, &raw, &x);
+    if (!g->error) slots->raw = g->value[raw].slot;
+    hand_over(g, "infer.x", x, &slots->x);
+    TRY(*prepare = session_add(session, g));
+
+    g = s.g = graph_new(session->store, "infer");
+    task->answer(&s, graph_slot(g, slots->x), &logits);
+    hand_over(g, "infer.logits", logits, &slots->answer);
+    return *answer = add_finished(session, g, fold_into(session, g, setting->fuse, fold));
+}

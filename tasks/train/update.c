@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/train/update.h"
+
+// A value of this step from a table over all steps, which the trainer uploads.
+static int scheduled(struct step *s, const char *name, int step, const struct schedule *schedule, double factor, double offset)
+{
+    struct graph *g = s->g;
+    struct step_slots *slots = s->slots;
+    char *slot_name = arena_text(&g->arena, "schedule.%s", name);
+    int v = graph_state(g, slot_name, SHAPE(s->setting->steps), F32, MEMORY_DATA, (struct init){INIT_UPLOAD, 0});
+    if (v == NONE) return NONE;
+    struct slot *slot = g->value[v].slot;
+    int i = 0;
+    while (i < slots->tables && slots->table[i].slot != slot) i++;
+    BUG_IF(i == STEP_TABLES);
+    if (i == slots->tables) slots->tables++;
+    slots->table[i] = (struct step_table){slot, *schedule, factor, offset};
+    return g_pick(g, v, step);
+}
+
+static const struct rule *rule_for(const struct rule *rule, int count, const struct slot *slot)
+{
+    for (int i = 0; i < count; i++)
+        if (rule[i].groups >> slot->group & 1 && rule[i].roles >> slot->role & 1) return &rule[i];
+    return NULL;
+}
+
+static struct optim_settings settings_of(struct step *s, const struct rule *rule, int step)
+{
+    struct optim_settings o = rule->settings;
+    o.renormalise = o.ns_norm = NONE;
+    if (rule->optimiser != OPTIMISER_MUON) return o;
+    if (s->is.renormalises)
+        o.renormalise = graph_state(s->g, "one", SHAPE(1), F32, MEMORY_DATA, (struct init){INIT_CONSTANT, 1});
+    // The norm goes with the share of the schedule that is done when the step ends.
+    o.ns_norm = scheduled(s, "ns_norm", step, &rule->norm, 1, 1);
+    return o;
+}
+
+static void update_one(struct step *s, const struct rule *rule, int param, int grad, int step)
+{
+    struct graph *g = s->g;
+    graph_scope(g, "%s", g->value[param].slot->name);
+    int rate = scheduled(s, arena_text(&g->arena, "%s_lr", rule->name), step, &rule->share, rule->rate, 0);
+    struct optim_settings o = settings_of(s, rule, step);
+    switch (rule->optimiser) {
+    case OPTIMISER_ADAMW: optim_adamw(g, param, grad, rate, step, &o); break;
+    case OPTIMISER_MUON: optim_muon(g, param, grad, rate, &o); break;
+    case OPTIMISER_SGD: optim_sgd(g, param, grad, rate, &o); break;
+    }
+}
+
+int update_parameters(struct step *s, const int *params, const int *grads, int count, int step)
+{
+    struct rule rule[RULES_MAX] = {0};
+    int rules = s->setting->task->rules(s->setting, rule);
+    for (int i = 0; i < count; i++) {
+        if (grads[i] == NONE) continue;
+        const struct slot *slot = s->g->value[params[i]].slot;
+        const struct rule *mine = rule_for(rule, rules, slot);
+        if (!mine) return fail(ERR_SHAPE, "no rule says how \"%s\" is updated", slot->name);
+        update_one(s, mine, params[i], grads[i], step);
+    }
+    return s->g->error;
+}
+
+bool update_renormalises(const struct recipe *r, int64_t step, int64_t steps, int64_t *last)
+{
+    if (r->optimiser != OPTIMISER_MUON || r->renormalise == RENORMALISE_NEVER) return false;
+    double progress = (double)(step + 1) / (double)steps;
+    if (r->renormalise == RENORMALISE_SELDOM && step + 1 - *last < 2 + (int64_t)(15 * progress)) return false;
+    *last = step + 1;
+    return true;
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Updates by rule: each parameter's group and role choose the optimiser, its settings and its learning rate.
+#ifndef DAWN_TRAIN_UPDATE_H
+#define DAWN_TRAIN_UPDATE_H
+
+#include "tasks/train/step.h"
+
+// Appends the update of every parameter that has a gradient. `step` is i32[1], counting from 0. A parameter that no rule
+// matches is an error with its name.
+int update_parameters(struct step *, const int *params, const int *grads, int count, int step) MUST_CHECK;
+// Whether a step renormalises its filters; *last is the step of the last time, counted from 1.
+bool update_renormalises(const struct recipe *, int64_t step, int64_t steps, int64_t *last);
+
+#endif
