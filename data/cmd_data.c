@@ -47,7 +47,7 @@ static int data_list(int argc, char **argv)
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc;
     TRY(cmd_data_operands(&usage, argc, argv, 0));
-    for (int i = 0; dataset_names[i] != NULL; i++) list_one(dataset_names[i], folder);
+    for (int i = 0; dataset_name(i) != NULL; i++) list_one(dataset_name(i), folder);
     return 0;
 }
 

@@ -15,8 +15,13 @@
 #include "runtime/base/text.h"
 
 // The list of data sets.
-static const struct kind *const kinds[] = {&cifar_kind, &synthetic_kind, NULL};
-const char *const dataset_names[] = {"cifar10", "synthetic", NULL};
+static const struct kind *const kinds[] = {&cifar_kind, &synthetic_kind};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+const char *dataset_name(int i)
+{
+    return i < KINDS ? kinds[i]->name : NULL;
+}
 
 char *dataset_default_folder(void)
 {
@@ -50,13 +55,26 @@ static int dataset_open_kind(const struct kind *kind, const char *folder, struct
 
 static int dataset_find_kind(const char *name, const struct kind **kind)
 {
-    for (int i = 0; kinds[i] != NULL; i++) {
+    const char *names[KINDS + 1] = {NULL};
+    for (int i = 0; i < KINDS; i++) {
         *kind = kinds[i];
-        if (strcmp(kinds[i]->name, name) == 0) return 0;
+        names[i] = kinds[i]->name;
+        if (strcmp(names[i], name) == 0) return 0;
     }
-    const char *nearest = text_nearest(name, dataset_names);
+    const char *nearest = text_nearest(name, names);
     if (nearest != NULL) return fail(ERR_USAGE, "there is no data set \"%s\"; did you mean \"%s\"?", name, nearest);
-    return fail(ERR_USAGE, "there is no data set \"%s\"; there are cifar10 and synthetic", name);
+    struct text all = {0};
+    text_list(&all, names, KINDS, " and ");
+    int rc = fail(ERR_USAGE, "there is no data set \"%s\"; there are %s", name, all.at);
+    text_free(&all);
+    return rc;
+}
+
+// What a kind says nothing about is as usual.
+static void dataset_complete_facts(struct dataset_facts *facts)
+{
+    for (int s = 0; s < SPLIT_COUNT; s++)
+        if (facts->split_name[s] == NULL) facts->split_name[s] = split_name(s);
 }
 
 int dataset_open(const char *name, const char *folder, struct dataset **opened)
@@ -70,6 +88,7 @@ int dataset_open(const char *name, const char *folder, struct dataset **opened)
         dataset_close(ds);
         return rc;
     }
+    dataset_complete_facts(&ds->facts);
     *opened = ds;
     return 0;
 }
@@ -83,6 +102,7 @@ int dataset_open_noise(const char *name, struct dataset **opened)
     ds->kind = &noise_kind;
     ds->facts.name = kind->name;
     kind->published(&ds->facts);
+    dataset_complete_facts(&ds->facts);
     ds->facts.synthetic = true;
     *opened = ds;
     return 0;
@@ -118,35 +138,124 @@ const char *split_name(enum split split)
     return split == SPLIT_TRAIN ? "train" : "test";
 }
 
+// ---- fields
+
+int64_t field_elements(const struct field *field, int64_t length)
+{
+    struct shape shape = field->shape;
+    if (field->ragged != FIELD_FIXED) shape.dim[field->ragged] = length;
+    return shape_count(&shape);
+}
+
+int64_t field_bytes(const struct field *field, int64_t length)
+{
+    return field_elements(field, length) * (int64_t)dtype_size(field->dtype);
+}
+
+bool kind_field_is(const struct field *field, const char *name)
+{
+    return strcmp(field->name, name) == 0;
+}
+
+void kind_images(struct dataset_facts *facts, int height, int width, int channels, const char *const *class_names)
+{
+    facts->height = height, facts->width = width, facts->channels = channels;
+    facts->class_names = class_names;
+    for (facts->classes = 0; class_names[facts->classes] != NULL; facts->classes++) continue;
+    facts->field[0] = (struct field){"images", U8, SHAPE(height, width, channels), FIELD_FIXED, 0};
+    facts->field[1] = (struct field){"labels", U8, {0}, FIELD_FIXED, facts->classes};
+    facts->fields = 2;
+}
+
+int kind_no_room(struct dataset *ds, enum split split, const struct field *field, int64_t index, int64_t bytes, size_t room)
+{
+    return fail(ERR_USAGE, "%s: %s of %s sample %lld has %lld bytes, and there is room for %zu", ds->facts.name, field->name,
+                ds->facts.split_name[split], (long long)index, (long long)bytes, room);
+}
+
+const struct field *dataset_field(const struct dataset *ds, const char *name)
+{
+    for (int i = 0; i < ds->facts.fields; i++)
+        if (strcmp(ds->facts.field[i].name, name) == 0) return &ds->facts.field[i];
+    return NULL;
+}
+
+static int dataset_find_field(const struct dataset *ds, const char *name, const struct field **field)
+{
+    *field = dataset_field(ds, name);
+    if (*field != NULL) return 0;
+    const char *names[DATASET_FIELDS];
+    for (int i = 0; i < ds->facts.fields; i++) names[i] = ds->facts.field[i].name;
+    struct text all = {0};
+    text_list(&all, names, ds->facts.fields, " and ");
+    int rc = fail(ERR_USAGE, "%s has no field \"%s\"; it has %s", ds->facts.name, name, all.at);
+    text_free(&all);
+    return rc;
+}
+
+static int dataset_check_range(const struct dataset *ds, enum split split, int64_t first, int64_t count)
+{
+    int64_t n = ds->facts.count[split];
+    if (first >= 0 && count >= 0 && first <= n && count <= n - first) return 0;
+    return fail(ERR_USAGE, "%s has %lld %s samples: there is no range of %lld from %lld", ds->facts.name, (long long)n,
+                ds->facts.split_name[split], (long long)count, (long long)first);
+}
+
 struct dataset_range {
     struct dataset *ds;
     enum split split;
-    int64_t first;
-    uint8_t *images, *labels;
+    const struct field *field;
+    int64_t first, bytes;  // bytes: of a sample
+    char *into;
 };
 
 static int dataset_read_piece(void *context, int64_t begin, int64_t end)
 {
     const struct dataset_range *range = context;
-    const struct dataset_facts *facts = &range->ds->facts;
-    int64_t image = (int64_t)facts->height * facts->width * facts->channels;
-    return range->ds->kind->read(range->ds, range->split, range->first + begin, end - begin,
-                                 range->images == NULL ? NULL : range->images + begin * image,
-                                 range->labels == NULL ? NULL : range->labels + begin);
+    return range->ds->kind->read(range->ds, range->split, range->field, range->first + begin, end - begin,
+                                 range->into == NULL ? NULL : range->into + begin * range->bytes);
 }
 
-int dataset_read(struct dataset *ds, enum split split, int64_t first, int64_t count, uint8_t *images, uint8_t *labels)
+int dataset_read(struct dataset *ds, enum split split, const char *name, int64_t first, int64_t count, void *into)
 {
-    int64_t n = ds->facts.count[split];
-    if (first < 0 || count < 0 || first > n || count > n - first) {
-        return fail(ERR_USAGE, "%s has %lld %s images: there is no range of %lld from %lld", ds->facts.name,
-                    (long long)n, split_name(split), (long long)count, (long long)first);
-    }
+    const struct field *field;
+    TRY(dataset_find_field(ds, name, &field));
+    if (field->ragged != FIELD_FIXED)
+        return fail(ERR_USAGE, "%s of %s has samples of different lengths, which are read one by one", name, ds->facts.name);
+    TRY(dataset_check_range(ds, split, first, count));
     if (count == 0) return 0;
-    struct dataset_range range = {ds, split, first, images, labels};
+    struct dataset_range range = {ds, split, field, first, field_bytes(field, 1), into};
     if (count < 256) return dataset_read_piece(&range, 0, count);  // not worth waking threads
     return pieces_for(count, 64, dataset_read_piece, &range);
 }
+
+int dataset_item(struct dataset *ds, enum split split, const char *name, int64_t index, void *into, size_t room,
+                 int64_t *length)
+{
+    const struct field *field;
+    int64_t found = 1;
+    TRY(dataset_find_field(ds, name, &field));
+    TRY(dataset_check_range(ds, split, index, 1));
+    if (field->ragged != FIELD_FIXED) {
+        TRY(ds->kind->item(ds, split, field, index, into, room, &found));
+    } else {
+        if ((size_t)field_bytes(field, 1) > room) return kind_no_room(ds, split, field, index, field_bytes(field, 1), room);
+        TRY(ds->kind->read(ds, split, field, index, 1, into));
+    }
+    if (length != NULL) *length = found;
+    return 0;
+}
+
+int dataset_lengths(struct dataset *ds, enum split split, const char *name, int32_t *lengths)
+{
+    const struct field *field;
+    TRY(dataset_find_field(ds, name, &field));
+    if (field->ragged != FIELD_FIXED) return ds->kind->lengths(ds, split, field, lengths);
+    for (int64_t i = 0; i < ds->facts.count[split]; i++) lengths[i] = 1;
+    return 0;
+}
+
+// ---- digests
 
 int dataset_digest(struct dataset *ds, enum split split, char hex[DIGEST_HEX])
 {

@@ -1,34 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data sets as the rest of DAWN sees them: labelled images of one size, in two splits, read by range.
+// Data sets as the rest of DAWN sees them: named fields of samples, in two splits. A field has one element type and
+// either one shape for all samples (read by range) or one dimension that varies (ragged: read sample by sample).
 //
-// Invariant: a range that was read is complete and its labels are in range, or the call failed with a sentence
-// that names the file and the byte. Everything but open and close may be called from several threads at once.
+// Invariant: what was read is complete and the labels in it are in range, or the call failed with a sentence that names
+// the file and the byte. Everything but open and close may be called from several threads at once.
 // Cost: reading CIFAR-10 runs at the speed of the disk or the page cache; drawing synthetic images costs about
 // 65 us each and is shared among the threads.
 #ifndef DAWN_DATA_DATASET_H
 #define DAWN_DATA_DATASET_H
 
+#include "runtime/base/dtype.h"
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
 
 struct dataset;
 
+// What a split is for; facts.split_name says what the data set itself calls it ("validation", "dev").
 enum split { SPLIT_TRAIN, SPLIT_TEST, SPLIT_COUNT };
+
+enum { DATASET_FIELDS = 8, FIELD_FIXED = -1 };
+struct field {
+    const char *name;    // "images", "labels", "tokens"
+    enum dtype dtype;
+    struct shape shape;  // of one sample, rank 0 for a single number; along the ragged dimension: the greatest length
+    int ragged;          // the dimension that varies, or FIELD_FIXED
+    int classes;         // values are 0 .. classes - 1; 0: the field is no label. Only of u8 and i32
+};
+int64_t field_elements(const struct field *, int64_t length);  // of one sample; `length` counts for ragged ones only
+int64_t field_bytes(const struct field *, int64_t length);
 
 struct dataset_facts {
     const char *name;    // "cifar10", "synthetic"
     const char *title;   // "CIFAR-10"
     const char *folder;  // where the files are; NULL for synthetic
     bool synthetic;      // drawn by this program: can never stand on a real board
-    bool official;       // dataset_verify has found exactly the published images; false until it was asked
+    bool official;       // dataset_verify has found exactly the published samples; false until it was asked
+    const char *split_name[SPLIT_COUNT];
     int64_t count[SPLIT_COUNT];
+    struct field field[DATASET_FIELDS];
+    int fields;
+    // Of sets that have a field "images" u8[height,width,channels] and a field "labels"; zeros for all others.
     int height, width, channels, classes;
     float mean[3], std[3];           // of the training pixels / 255, by channel
     const char *const *class_names;  // NULL-terminated
 };
 
-// NULL-terminated names of the data sets there are.
-extern const char *const dataset_names[];
+// The name of data set `i` of the table; NULL behind the last.
+const char *dataset_name(int i);
 
 // `folder` is the one that holds the files or its parent. NULL: $DAWN_DATA, else $XDG_DATA_HOME/dawn, else
 // ~/.local/share/dawn. Checks sizes, not contents; names what is missing and how to get it.
@@ -44,9 +62,15 @@ void dataset_close(struct dataset *);  // NULL is fine
 const struct dataset_facts *dataset_facts(const struct dataset *);
 const char *split_name(enum split);  // "train", "test"
 
-// images[count,H,W,C] u8 and labels[count]; either may be NULL. Uses the threads of threads.h for large counts.
-int dataset_read(struct dataset *, enum split, int64_t first, int64_t count, uint8_t *images,
-                 uint8_t *labels) MUST_CHECK;
+const struct field *dataset_field(const struct dataset *, const char *name);  // NULL: there is none
+// `count` samples of a fixed field; `into` NULL: they are only checked. Uses the threads of threads.h for large counts.
+int dataset_read(struct dataset *, enum split, const char *field, int64_t first, int64_t count, void *into) MUST_CHECK;
+// One sample of any field into `into`, which has room for `room` bytes; `length` (may be NULL) is how long the ragged
+// dimension is, 1 for fixed fields. Starts no threads: decoders call it.
+int dataset_item(struct dataset *, enum split, const char *field, int64_t index, void *into, size_t room,
+                 int64_t *length) MUST_CHECK;
+// The length of the ragged dimension of every sample of the split: what buckets are made of.
+int dataset_lengths(struct dataset *, enum split, const char *field, int32_t *lengths) MUST_CHECK;
 
 // SHA-256 over the bytes of the split's records in the order of the files (label, then planes), in lower-case hex. Of
 // synthetic data: over the generator's version and parameters, so that it costs nothing.

@@ -20,14 +20,23 @@ struct kind {
     // Fills facts, source and own. What it leaves in `own` after a failure is ended by `close`.
     int (*open)(struct dataset *, const char *folder);
     void (*close)(struct dataset *);
-    // One piece of a range that is known to be inside the split; called from several threads at once.
-    int (*read)(struct dataset *, enum split, int64_t first, int64_t count, uint8_t *images, uint8_t *labels);
+    // One piece of a range of a fixed field, known to be inside the split; called from several threads at once.
+    int (*read)(struct dataset *, enum split, const struct field *, int64_t first, int64_t count, void *into);
+    // Of ragged fields; NULL where a kind has none. `into` has room for `room` bytes: more is an error (kind_no_room).
+    int (*item)(struct dataset *, enum split, const struct field *, int64_t index, void *into, size_t room,
+                int64_t *length);
+    int (*lengths)(struct dataset *, enum split, const struct field *, int32_t *);
     int (*digest)(struct dataset *, enum split, char hex[DIGEST_HEX]);
     int (*content_digest)(struct dataset *, enum split, char hex[DIGEST_HEX]);
     int (*verify)(struct dataset *, enum dataset_verdict *);
 };
 
 extern const struct kind cifar_kind, synthetic_kind;
+
+// Sets the fields "images" and "labels" of a set of images, and the conveniences that go with them.
+void kind_images(struct dataset_facts *, int height, int width, int channels, const char *const *class_names);
+bool kind_field_is(const struct field *, const char *name);
+int kind_no_room(struct dataset *, enum split, const struct field *, int64_t index, int64_t bytes, size_t room) MUST_CHECK;
 
 void dataset_hex(const uint8_t *bytes, char hex[DIGEST_HEX]);  // 32 bytes
 

@@ -178,7 +178,7 @@ static void one_data_set(struct report *r, const char *name, const char *folder)
 static void data_sets(struct report *r, const char *folder)
 {
     begin(r, "data", "Data sets");
-    for (int i = 0; dataset_names[i]; i++) one_data_set(r, dataset_names[i], folder);
+    for (int i = 0; dataset_name(i); i++) one_data_set(r, dataset_name(i), folder);
 }
 
 static void record(struct report *r, const char *database)

@@ -29,11 +29,11 @@ static int sheet_fill(struct dataset *ds, enum split split, struct image *sheet,
     const struct dataset_facts *facts = dataset_facts(ds);
     int64_t n = facts->count[split];
     int drawn[256] = {0};
-    TRY(dataset_read(ds, split, 0, n, NULL, labels));
+    TRY(dataset_read(ds, split, "labels", 0, n, labels));
     for (int64_t i = 0; i < n; i++) {
         int row = labels[i];
         if (drawn[row] == SHEET_COLUMNS) continue;
-        TRY(dataset_read(ds, split, i, 1, pixels, NULL));
+        TRY(dataset_read(ds, split, "images", i, 1, pixels));
         sheet_paste(facts, pixels, sheet, row, drawn[row]++);
     }
     return 0;

@@ -148,10 +148,7 @@ static void cifar_published(struct dataset_facts *facts)
     // Measured over the 50,000 published training images.
     static const float mean[3] = {0.4913997f, 0.4821584f, 0.4465309f}, std[3] = {0.2470322f, 0.2434851f, 0.2615878f};
     facts->title = source_find("cifar10")->title;
-    facts->height = facts->width = CIFAR_SIDE;
-    facts->channels = 3;
-    facts->classes = CIFAR_CLASSES;
-    facts->class_names = cifar_class_names;
+    kind_images(facts, CIFAR_SIDE, CIFAR_SIDE, 3, cifar_class_names);
     memcpy(facts->mean, mean, sizeof mean);
     memcpy(facts->std, std, sizeof std);
     for (int i = 0; i < CIFAR_FILES; i++) facts->count[cifar_batch(i)->split] += cifar_batch(i)->bytes / CIFAR_RECORD;
@@ -254,10 +251,11 @@ static int cifar_visit_decode(void *context, const char *path, int64_t offset, c
                         into->labels == NULL ? NULL : into->labels + done);
 }
 
-static int cifar_read(struct dataset *ds, enum split split, int64_t first, int64_t count, uint8_t *images,
-                      uint8_t *labels)
+static int cifar_read(struct dataset *ds, enum split split, const struct field *field, int64_t first, int64_t count,
+                      void *bytes)
 {
-    struct cifar_into into = {images, labels};
+    bool images = kind_field_is(field, "images");
+    struct cifar_into into = {images ? bytes : NULL, images ? NULL : bytes};
     return cifar_each(ds->own, split, first, count, cifar_visit_decode, &into);
 }
 

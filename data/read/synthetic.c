@@ -275,10 +275,7 @@ static void synthetic_published(struct dataset_facts *facts)
     facts->synthetic = true;
     facts->count[SPLIT_TRAIN] = SYNTHETIC_TRAIN;
     facts->count[SPLIT_TEST] = SYNTHETIC_TEST;
-    facts->height = facts->width = SYNTHETIC_SIDE;
-    facts->channels = 3;
-    facts->classes = SYNTHETIC_CLASSES;
-    facts->class_names = class_names;
+    kind_images(facts, SYNTHETIC_SIDE, SYNTHETIC_SIDE, 3, class_names);
     memcpy(facts->mean, mean, sizeof mean);
     memcpy(facts->std, std, sizeof std);
 }
@@ -295,13 +292,16 @@ static void synthetic_close(struct dataset *ds)
     (void)ds;
 }
 
-static int synthetic_read(struct dataset *ds, enum split split, int64_t first, int64_t count, uint8_t *images,
-                          uint8_t *labels)
+static int synthetic_read(struct dataset *ds, enum split split, const struct field *field, int64_t first, int64_t count,
+                          void *into)
 {
     (void)ds;
+    if (into == NULL) return 0;
+    uint8_t *bytes = into;
+    bool images = kind_field_is(field, "images");
     for (int64_t i = 0; i < count; i++) {
-        if (images != NULL) synthetic_draw(split, first + i, images + i * SYNTHETIC_SIDE * SYNTHETIC_SIDE * 3);
-        if (labels != NULL) labels[i] = (uint8_t)synthetic_label(split, first + i);
+        if (images) synthetic_draw(split, first + i, bytes + i * SYNTHETIC_SIDE * SYNTHETIC_SIDE * 3);
+        else bytes[i] = (uint8_t)synthetic_label(split, first + i);
     }
     return 0;
 }

@@ -42,7 +42,7 @@ static int images_of(struct step *s, int key, struct augment_attr *a)
     const struct dataset_facts *d = s->setting->data;
     for (int c = 0; c < d->channels; c++) a->mean[c] = d->mean[c], a->std[c] = d->std[c];
     a->to = s->setting->dtype;
-    return g_augment(s->g, step_field(s, "image"), step_index(s), key, a);
+    return g_augment(s->g, step_field(s, "images"), step_index(s), key, a);
 }
 
 static void train_forward(struct step *s)
@@ -50,7 +50,7 @@ static void train_forward(struct step *s)
     struct graph *g = s->g;
     const struct recipe *r = s->setting->recipe;
     graph_scope(g, "samples");
-    int labels = step_input(s, "label");
+    int labels = step_input(s, "labels");
     struct augment_attr a = {.flip = (enum flip)r->flip, .pad = (int)r->crop, .brightness = (float)r->brightness,
                              .contrast = (float)r->contrast};
     int logits = logits_of(s, g_resize(g, images_of(s, step_key(s), &a), s->is.height, s->is.width));
@@ -77,7 +77,7 @@ static void evaluate_forward(struct step *s)
     struct graph *g = s->g;
     int64_t views = s->setting->recipe->views;
     const struct view *view = views == 6 ? views6 : views == 2 ? views2 : views1;
-    int sum = NONE, labels = step_input(s, "label");
+    int sum = NONE, labels = step_input(s, "labels");
     for (int i = 0; i < views; i++) {
         graph_scope(g, "view %d", i + 1);
         struct augment_attr a = {.view_flip = view[i].mirror, .view_dy = view[i].dy, .view_dx = view[i].dx};

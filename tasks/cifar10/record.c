@@ -86,7 +86,7 @@ int record_begin(const struct setting *setting, struct session *session, struct 
     size_t patch = (size_t)(WHITEN_SIDE * WHITEN_SIDE * f->channels), bytes = 2 * patch * patch * sizeof(float);
     uint8_t *images = zalloc((size_t)n * image);
     float *weight = zalloc(bytes);
-    int rc = dataset_read(data, SPLIT_TRAIN, 0, n, images, NULL);
+    int rc = dataset_read(data, SPLIT_TRAIN, "images", 0, n, images);
     if (rc == 0) {
         whiten(images, n, f->height, f->width, f->channels, f->mean, f->std, WHITEN_SIDE, weight);
         rc = session_put(session, "whiten.weight", weight, 0, bytes);

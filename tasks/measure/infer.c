@@ -117,7 +117,8 @@ static int pass(struct serving *s, const struct infer_options *o, struct infer_f
     s->labels = zalloc((size_t)f->items);
     s->model_ns = zalloc((size_t)f->items * sizeof *s->model_ns);
     s->whole_ns = zalloc((size_t)f->items * sizeof *s->whole_ns);
-    TRY(dataset_read(s->data, SPLIT_TEST, 0, f->items, s->images, s->labels));
+    TRY(dataset_read(s->data, SPLIT_TEST, "images", 0, f->items, s->images));
+    TRY(dataset_read(s->data, SPLIT_TEST, "labels", 0, f->items, s->labels));
     int answer;
     for (int64_t i = 0; i < o->warmup; i++) {
         int64_t at = i % f->items;

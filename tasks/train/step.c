@@ -39,10 +39,14 @@ int step_index(struct step *s)
 int step_field(struct step *s, const char *name)
 {
     const struct dataset_facts *d = s->setting->data;
-    int64_t count = d->count[s->split];
-    bool image = !strcmp(name, "image");
-    struct shape shape = image ? SHAPE(count, d->height, d->width, d->channels) : SHAPE(count);
-    return feed_state(s, &slots_of(s)->field[image ? 0 : 1], name, shape, U8, UPLOAD);
+    int f = 0;
+    while (f < d->fields && strcmp(d->field[f].name, name)) f++;
+    if (f == d->fields) return graph_fail(s->g, ERR_SHAPE, "%s has no field \"%s\"", d->name, name);
+    const struct field *field = &d->field[f];
+    BUG_IF(field->ragged != FIELD_FIXED);  // such a field is streamed
+    struct shape shape = {.rank = field->shape.rank + 1, .dim = {d->count[s->split]}};
+    for (int i = 0; i < field->shape.rank; i++) shape.dim[i + 1] = field->shape.dim[i];
+    return feed_state(s, &slots_of(s)->field[f], name, shape, field->dtype, UPLOAD);
 }
 
 int step_input(struct step *s, const char *name)

@@ -8,13 +8,12 @@
 
 enum step_kind { STEP_TRAIN, STEP_EVALUATE, STEP_INFER };
 
-enum { STEP_FIELDS = 8 };
 // What the host reads and writes between steps. Slots, not names; NULL where no graph uses one.
 struct feed_slots {
     struct slot *order;   // samples of this epoch, i32[count]
     struct slot *cursor;  // where the next batch begins, i32[1]
     struct slot *key;     // seed and epoch, for draws, i32[4]
-    struct slot *field[STEP_FIELDS];  // the resident data
+    struct slot *field[DATASET_FIELDS];  // the resident data
     struct slot *loss;    // sum of losses since it was reset, f32[1]
     struct slot *hits[METRICS_MAX], *tries[METRICS_MAX];  // i32[1]
 };

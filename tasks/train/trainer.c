@@ -134,22 +134,28 @@ const struct trainer_variant *trainer_variant(const struct trainer *t, int64_t s
 
 // ---- data
 
+// One resident field of a split, in pieces: the host never holds it whole.
+static int load_field(struct trainer *t, enum split split, const struct field *field, struct slot *slot)
+{
+    size_t bytes = (size_t)field_bytes(field, 0);
+    int64_t count = t->facts->count[split];
+    void *piece = zalloc(LOAD_CHUNK * bytes);
+    int rc = 0;
+    for (int64_t at = 0; at < count && rc == 0; at += LOAD_CHUNK) {
+        int64_t n = count - at < LOAD_CHUNK ? count - at : LOAD_CHUNK;
+        rc = dataset_read(t->choice.data, split, field->name, at, n, piece);
+        if (rc == 0) rc = session_write(t->session, slot, piece, (size_t)at * bytes, (size_t)n * bytes);
+    }
+    free(piece);
+    return rc;
+}
+
 static int load_split(struct trainer *t, enum split split)
 {
-    const struct dataset_facts *f = t->facts;
-    const struct feed_slots *slots = &t->slots.split[split];
-    size_t image = (size_t)f->height * (size_t)f->width * (size_t)f->channels;
-    uint8_t *images = zalloc(LOAD_CHUNK * image), *labels = zalloc(LOAD_CHUNK);
-    int rc = 0;
-    for (int64_t at = 0; at < f->count[split] && rc == 0; at += LOAD_CHUNK) {
-        int64_t n = f->count[split] - at < LOAD_CHUNK ? f->count[split] - at : LOAD_CHUNK;
-        rc = dataset_read(t->choice.data, split, at, n, images, labels);
-        if (rc == 0) rc = session_write(t->session, slots->field[0], images, (size_t)at * image, (size_t)n * image);
-        if (rc == 0) rc = session_write(t->session, slots->field[1], labels, (size_t)at, (size_t)n);
-    }
-    free(images);
-    free(labels);
-    return rc;
+    struct slot *const *slot = t->slots.split[split].field;
+    for (int f = 0; f < t->facts->fields; f++)
+        if (slot[f]) TRY(load_field(t, split, &t->facts->field[f], slot[f]));
+    return 0;
 }
 
 static int load_identity(struct trainer *t)  // the test set is walked in the order of the files

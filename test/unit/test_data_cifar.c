@@ -89,7 +89,8 @@ static void planes_become_pixels(void **state)
 static void check_range(struct dataset *ds, const int64_t counts[], int64_t first, int64_t count)
 {
     uint8_t *images = malloc((size_t)count * CIFAR_IMAGE + 1), *labels = malloc((size_t)count + 1);
-    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, first, count, images, labels), 0);
+    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "images", first, count, images), 0);
+    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "labels", first, count, labels), 0);
     int file = 0;
     int64_t begins = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -129,10 +130,39 @@ static void ranges_cross_files(void **state)
         check_range(ds, counts, 100, 300);
     }
     uint8_t label;
-    assert_fails(dataset_read(ds, SPLIT_TRAIN, 417, 1, NULL, &label), ERR_USAGE, "417 train images");
-    assert_fails(dataset_read(ds, SPLIT_TEST, 0, 8, NULL, &label), ERR_USAGE, "7 test images");
-    assert_fails(dataset_read(ds, SPLIT_TEST, -1, 1, NULL, &label), ERR_USAGE, "from -1");
-    assert_fails(dataset_read(ds, SPLIT_TRAIN, INT64_MAX, 2, NULL, &label), ERR_USAGE, "no range");
+    assert_fails(dataset_read(ds, SPLIT_TRAIN, "labels", 417, 1, &label), ERR_USAGE, "417 train samples");
+    assert_fails(dataset_read(ds, SPLIT_TEST, "labels", 0, 8, &label), ERR_USAGE, "7 test samples");
+    assert_fails(dataset_read(ds, SPLIT_TEST, "labels", -1, 1, &label), ERR_USAGE, "from -1");
+    assert_fails(dataset_read(ds, SPLIT_TRAIN, "labels", INT64_MAX, 2, &label), ERR_USAGE, "no range");
+    dataset_close(ds);
+}
+
+static void samples_have_named_fields(void **state)
+{
+    (void)state;
+    const int64_t counts[] = {3, 3, 3, 3, 3, 3};
+    make_small(counts);
+    struct dataset *ds = open_here();
+    const struct field *images = dataset_field(ds, "images"), *labels = dataset_field(ds, "labels");
+    assert_true(images->dtype == U8 && shape_equal(&images->shape, &SHAPE(32, 32, 3)) && images->classes == 0);
+    assert_true(labels->dtype == U8 && labels->shape.rank == 0 && labels->classes == 10);
+    assert_true(images->ragged == FIELD_FIXED && labels->ragged == FIELD_FIXED);
+    assert_int_equal(field_bytes(images, 1), CIFAR_IMAGE);
+    assert_null(dataset_field(ds, "tokens"));
+    uint8_t image[CIFAR_IMAGE], same[CIFAR_IMAGE], label = 99;
+    int64_t length = 0;
+    assert_fails(dataset_read(ds, SPLIT_TRAIN, "tokens", 0, 1, image), ERR_USAGE,
+                 "cifar10 has no field \"tokens\"; it has images and labels");
+    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "images", 7, 1, image), 0);
+    assert_int_equal(dataset_item(ds, SPLIT_TRAIN, "images", 7, same, sizeof same, &length), 0);
+    assert_memory_equal(image, same, sizeof image);
+    assert_int_equal(length, 1);
+    assert_int_equal(dataset_item(ds, SPLIT_TRAIN, "labels", 7, &label, 1, NULL), 0);
+    assert_int_equal(label, byte_of(2, 1, 0));
+    assert_fails(dataset_item(ds, SPLIT_TRAIN, "images", 7, same, 100, NULL), ERR_USAGE,
+                 "cifar10: images of train sample 7 has 3072 bytes, and there is room for 100");
+    assert_fails(dataset_item(ds, SPLIT_TEST, "images", 3, same, sizeof same, NULL), ERR_USAGE, "3 test samples");
+    assert_string_equal(dataset_facts(ds)->split_name[SPLIT_TEST], "test");
     dataset_close(ds);
 }
 
@@ -187,9 +217,9 @@ static void a_file_that_shrinks_is_noticed(void **state)
     struct dataset *ds = open_here();
     assert_int_equal(truncate(at("data_batch_2.bin"), 10 * CIFAR_RECORD), 0);
     uint8_t labels[100];
-    assert_fails(dataset_read(ds, SPLIT_TRAIN, 0, 100, NULL, labels), ERR_INPUT,
+    assert_fails(dataset_read(ds, SPLIT_TRAIN, "labels", 0, 100, labels), ERR_INPUT,
                  "data_batch_2.bin is short: it ends at byte 30730 of 61460");
-    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, 0, 30, NULL, labels), 0);
+    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "labels", 0, 30, labels), 0);
     dataset_close(ds);
 }
 
@@ -338,6 +368,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(planes_become_pixels),
         TEST(ranges_cross_files),
+        TEST(samples_have_named_fields),
         TEST(a_short_batch_names_the_byte),
         TEST(a_bad_label_names_the_byte),
         TEST(a_file_that_shrinks_is_noticed),

@@ -68,7 +68,8 @@ static void pictures_become_batches(void **state)
     if (dataset_open("cifar10", at("out"), &ds) != 0) fail_msg("%s", error_text());
     uint8_t images[19 * CIFAR_IMAGE], labels[19];
     assert_int_equal(dataset_facts(ds)->count[SPLIT_TRAIN], 19);
-    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, 0, 19, images, labels), 0);
+    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "images", 0, 19, images), 0);
+    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "labels", 0, 19, labels), 0);
     // Classes take turns: the 9.png of all ten, the 10.png of those that have one, the 11.png of the rest.
     static const int first[19] = {0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 11, 21, 41, 51, 71, 81, 22, 52, 82};
     for (int i = 0; i < 19; i++) {
@@ -78,7 +79,8 @@ static void pictures_become_batches(void **state)
             assert_int_equal(images[i * CIFAR_IMAGE + 3 * p + 2], 2);
         }
     }
-    assert_int_equal(dataset_read(ds, SPLIT_TEST, 0, 10, images, labels), 0);
+    assert_int_equal(dataset_read(ds, SPLIT_TEST, "images", 0, 10, images), 0);
+    assert_int_equal(dataset_read(ds, SPLIT_TEST, "labels", 0, 10, labels), 0);
     for (int i = 0; i < 10; i++) assert_true(labels[i] == i && images[i * CIFAR_IMAGE] == 100 + i);
     enum dataset_verdict verdict;
     assert_int_equal(dataset_verify(ds, &verdict), 0);

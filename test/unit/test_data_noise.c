@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A data set's shape without its files: published facts, repeatable noise, never taken for the real thing.
-#include "data/dataset.h"
+#include "data/kind.h"
+#include "data/read/noise.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
-// cmocka wants the four before it
+// cmocka wants those before it
 #include <cmocka.h>
 
 enum { IMAGE = 32 * 32 * 3 };
@@ -48,23 +50,64 @@ static void test_images(void **state)
     static uint8_t many[300 * IMAGE], one[IMAGE];
     uint8_t labels[300], label;
     assert_int_equal(dataset_open_noise("cifar10", &ds), 0);
-    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, 100, 300, many, labels), 0);
-    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, 333, 1, one, &label), 0);
+    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "images", 100, 300, many), 0);
+    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "labels", 100, 300, labels), 0);
+    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "images", 333, 1, one), 0);
+    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "labels", 333, 1, &label), 0);
     assert_memory_equal(one, many + 233 * IMAGE, IMAGE);
     assert_int_equal(label, labels[233]);
     assert_int_equal(label, 3);
-    assert_int_equal(dataset_read(ds, SPLIT_TEST, 333, 1, one, NULL), 0);
+    assert_int_equal(dataset_read(ds, SPLIT_TEST, "images", 333, 1, one), 0);
     assert_memory_not_equal(one, many + 233 * IMAGE, IMAGE);
     assert_memory_not_equal(many, many + IMAGE, IMAGE);
     int64_t count[256] = {0};
     for (int i = 0; i < 300 * IMAGE; i++) count[many[i]]++;
     for (int v = 0; v < 256; v++) assert_in_range(count[v], 3300, 3900);  // 3,600 each is even; 300 are five sigma
-    assert_int_equal(dataset_read(ds, SPLIT_TEST, 9999, 2, NULL, labels), ERR_USAGE);
+    assert_int_equal(dataset_read(ds, SPLIT_TEST, "labels", 9999, 2, labels), ERR_USAGE);
+    dataset_close(ds);
+}
+
+// A set as SQuAD is: sequences of different lengths, two labels of i32, a fixed row of floats.
+static void test_ragged_fields(void **state)
+{
+    (void)state;
+    enum { COUNT = 500, LONGEST = 40 };
+    struct dataset *ds = calloc(1, sizeof *ds);
+    *ds = (struct dataset){.kind = &noise_kind,
+                           .facts = {.name = "text", .count = {COUNT, 3}, .fields = 3, .split_name = {"train", "dev"},
+                                     .field = {{"tokens", I32, SHAPE(LONGEST), 0, 1000},
+                                               {"start", I32, {0}, FIELD_FIXED, LONGEST},
+                                               {"row", F32, SHAPE(2, 3), FIELD_FIXED, 0}}}};
+    int32_t lengths[COUNT], tokens[LONGEST], start;
+    float row[6];
+    int64_t length;
+    bool seen[LONGEST + 1] = {false};
+    int different = 0;
+    assert_int_equal(dataset_lengths(ds, SPLIT_TRAIN, "tokens", lengths), 0);
+    for (int i = 0; i < COUNT; i++) {
+        assert_in_range(lengths[i], 1, LONGEST);
+        assert_int_equal(dataset_item(ds, SPLIT_TRAIN, "tokens", i, tokens, sizeof tokens, &length), 0);
+        assert_int_equal(length, lengths[i]);
+        for (int t = 0; t < length; t++) assert_in_range(tokens[t], 0, 999);
+        assert_int_equal(dataset_item(ds, SPLIT_TRAIN, "start", i, &start, sizeof start, NULL), 0);
+        assert_in_range(start, 0, LONGEST - 1);
+        assert_int_equal(dataset_item(ds, SPLIT_TRAIN, "row", i, row, sizeof row, NULL), 0);
+        for (int c = 0; c < 6; c++) assert_true(row[c] >= 0 && row[c] < 1);
+        different += !seen[lengths[i]];
+        seen[lengths[i]] = true;
+    }
+    assert_int_equal(different, LONGEST);
+    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "tokens", 0, 1, tokens), ERR_USAGE);
+    assert_non_null(strstr(error_text(), "different lengths"));
+    assert_int_equal(dataset_item(ds, SPLIT_TRAIN, "tokens", 0, tokens, 0, NULL), ERR_USAGE);
+    assert_int_equal(dataset_item(ds, SPLIT_TEST, "start", 3, &start, 4, NULL), ERR_USAGE);
+    assert_non_null(strstr(error_text(), "3 dev samples"));
     dataset_close(ds);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_facts), cmocka_unit_test(test_images)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_facts), cmocka_unit_test(test_images),
+                                       cmocka_unit_test(test_ragged_fields)};
     return cmocka_run_group_tests_name("data_noise", tests, NULL, NULL);
 }

@@ -24,18 +24,21 @@ static void the_same_bytes_everywhere(void **state)
     uint8_t *images = malloc(400 * IMAGE), *piece = malloc(400 * IMAGE), labels[400], piece_labels[400];
     char hex[DIGEST_HEX];
     threads_set(1);
-    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, 0, 400, images, labels), 0);
+    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "images", 0, 400, images), 0);
+    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "labels", 0, 400, labels), 0);
     digest_bytes(images, 400 * IMAGE, hex);
     // A change of this value is a change of the data set: raise SYNTHETIC_VERSION with it.
     assert_string_equal(hex, "7f1eeaf9038e75a1affaedbd2e7b589209af625b1633cfa58449f84fb4c5b3be");
     threads_set(3);
-    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, 0, 400, piece, piece_labels), 0);
+    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "images", 0, 400, piece), 0);
+    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "labels", 0, 400, piece_labels), 0);
     assert_memory_equal(images, piece, 400 * IMAGE);
     assert_memory_equal(labels, piece_labels, 400);
-    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, 123, 77, piece, piece_labels), 0);
+    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "images", 123, 77, piece), 0);
+    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "labels", 123, 77, piece_labels), 0);
     assert_memory_equal(images + 123 * IMAGE, piece, 77 * IMAGE);
     assert_memory_equal(labels + 123, piece_labels, 77);
-    assert_int_equal(dataset_read(ds, SPLIT_TEST, 0, 400, piece, NULL), 0);
+    assert_int_equal(dataset_read(ds, SPLIT_TEST, "images", 0, 400, piece), 0);
     for (int i = 0; i < 400; i++) assert_memory_not_equal(images + i * IMAGE, piece + i * IMAGE, IMAGE);
     free(piece);
     free(images);
@@ -53,7 +56,8 @@ static void facts_hold(void **state)
     assert_int_equal(facts->count[SPLIT_TEST], 2000);
     enum { N = 3000 };
     uint8_t *images = malloc((size_t)N * IMAGE), labels[N];
-    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, 0, N, images, labels), 0);
+    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "images", 0, N, images), 0);
+    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "labels", 0, N, labels), 0);
     int of_class[10] = {0};
     for (int i = 0; i < N; i++) of_class[labels[i]]++;
     for (int c = 0; c < 10; c++) {
@@ -138,8 +142,10 @@ static void a_linear_classifier_stays_low(void **state)
     uint8_t *images = malloc((size_t)TRAIN * IMAGE), *tests = malloc((size_t)TEST_COUNT * IMAGE), labels[TRAIN],
             answers[TEST_COUNT];
     float *weights = calloc(IMAGE * CLASSES + CLASSES, sizeof *weights);
-    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, 0, TRAIN, images, labels), 0);
-    assert_int_equal(dataset_read(ds, SPLIT_TEST, 0, TEST_COUNT, tests, answers), 0);
+    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "images", 0, TRAIN, images), 0);
+    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "labels", 0, TRAIN, labels), 0);
+    assert_int_equal(dataset_read(ds, SPLIT_TEST, "images", 0, TEST_COUNT, tests), 0);
+    assert_int_equal(dataset_read(ds, SPLIT_TEST, "labels", 0, TEST_COUNT, answers), 0);
     for (int epoch = 0; epoch < EPOCHS; epoch++) {
         float step = 3e-3f * (float)(EPOCHS - epoch) / EPOCHS;
         for (int i = 0; i < TRAIN; i++) linear_learn(weights, images + (size_t)i * IMAGE, labels[i], step);

@@ -67,7 +67,7 @@ static void draw(const char *device_name, int threads, float *x, int32_t *index,
     assert_int_equal(session_reset(s, 1), 0);
 
     uint8_t *pixels = zalloc((size_t)TRAIN * 3072);
-    assert_int_equal(dataset_read(b.data, SPLIT_TRAIN, 0, TRAIN, pixels, NULL), 0);
+    assert_int_equal(dataset_read(b.data, SPLIT_TRAIN, "images", 0, TRAIN, pixels), 0);
     assert_int_equal(session_put(s, "images", pixels, 0, (size_t)TRAIN * 3072), 0);
     free(pixels);
     // The trainer's own order and key of epoch 1.
