@@ -15,9 +15,9 @@
 #include "data/image/image.h"
 #include "data/fetch/import.h"
 #include "data/fetch/source.h"
-#include "data/fetch/whole.h"
 #include "runtime/base/arena.h"
 #include "runtime/base/text.h"
+#include "runtime/base/whole.h"
 
 enum {
     IMPORT_FILE_MAX = 1 << 26,
@@ -194,7 +194,11 @@ static int import_write(struct import *import, const char *folder)
 {
     for (int i = 0; i < IMPORT_OUTPUTS; i++) {
         const char *name = i < IMPORT_NOTE ? import->source->file[i].name : CIFAR_IMPORT_NOTE;
-        TRY(whole_open(&import->whole[i], folder, name));
+        struct text path = {0};
+        text_add(&path, "%s/%s", folder, name);
+        int rc = whole_open(&import->whole[i], path.at);
+        text_free(&path);
+        TRY(rc);
         if (file_exists(import->whole[i].path)) {
             return fail(ERR_USAGE,
                         "%s is there already, and an import writes over nothing: name another folder with --to",

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "data/fetch/unpack.h"
-#include "data/fetch/whole.h"
 #include "runtime/base/file.h"
 #include "runtime/base/text.h"
+#include "runtime/base/whole.h"
 
 enum { UNPACK_BLOCK = 1 << 16, UNPACK_MEMBERS_MAX = 1000 };
 
@@ -41,7 +41,11 @@ static int unpack_file(struct unpack *unpack, int i)
     const struct source_file *file = &unpack->source->file[i];
     struct whole *whole = &unpack->whole[i];
     if (whole->path != NULL) return fail(ERR_INPUT, "%s holds %s twice", unpack->path, file->name);
-    TRY(whole_open(whole, unpack->folder, file->name));
+    struct text path = {0};
+    text_add(&path, "%s/%s", unpack->folder, file->name);
+    int rc = whole_open(whole, path.at);
+    text_free(&path);
+    TRY(rc);
     char block[UNPACK_BLOCK];
     for (;;) {
         la_ssize_t got = archive_read_data(unpack->archive, block, sizeof block);

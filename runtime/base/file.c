@@ -3,12 +3,11 @@
 #include "runtime/base/file.h"
 
 #include "runtime/base/arena.h"
-#include "runtime/base/text.h"
+#include "runtime/base/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,13 +106,6 @@ static int write_bytes(int fd, const char *path, const char *at, size_t count)
     return 0;
 }
 
-static int write_all(int fd, const char *path, const char *at, size_t count)
-{
-    TRY(write_bytes(fd, path, at, count));
-    if (fsync(fd) != 0) return fail_errno(ERR_IO, errno, "can not write %s to disk", path);
-    return 0;
-}
-
 void file_sync_folder(const char *path)
 {
     char *folder = copy_text(path);
@@ -163,29 +155,14 @@ int file_check_target(const char *path)
 
 int file_write(const char *path, const void *bytes, size_t count)
 {
-    static atomic_uint serial;
     struct stat st;
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return write_into(path, bytes, count);
-    TRY(file_check_target(path));
-    struct text part = {0};
-    text_add(&part, "%s.%ld-%u.part", path, (long)getpid(), atomic_fetch_add(&serial, 1));
-    // Made afresh, so that a leftover or a link laid in the way is never written through.
-    if (unlink(part.at) != 0) errno = 0;
-    int fd = open(part.at, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    int rc = 0;
-    if (fd < 0) {
-        rc = fail_errno(ERR_IO, errno, "can not write %s", path);
-    } else {
-        rc = write_all(fd, path, bytes, count);
-        if (close(fd) != 0 && rc == 0) rc = fail_errno(ERR_IO, errno, "can not write %s", path);
-        if (rc == 0 && rename(part.at, path) != 0) rc = fail_errno(ERR_IO, errno, "can not put %s in place", path);
-        if (rc < 0) {
-            unlink(part.at);
-        } else {
-            file_sync_folder(path);
-        }
-    }
-    text_free(&part);
+    struct whole whole = {0};
+    int rc = whole_open(&whole, path);
+    if (rc == 0) rc = whole_write(&whole, bytes, count);
+    if (rc == 0) rc = whole_close(&whole);
+    if (rc == 0) rc = whole_commit(&whole);
+    whole_end(&whole);
     return rc;
 }
 

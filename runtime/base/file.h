@@ -8,7 +8,7 @@
 // Reads all of a regular file; refuses one larger than `limit`. The bytes are followed by a NUL that is not
 // counted. free() ends them.
 int file_read(const char *path, size_t limit, char **bytes, size_t *count) MUST_CHECK;
-// Writes through a temporary name, fsync and rename: the file is whole or not there.
+// Through whole.h: the file is whole or not there. What is there and is no file (a pipe, a device) is written into.
 int file_write(const char *path, const void *bytes, size_t count) MUST_CHECK;
 // Whether a file may be put there: not over a folder, nor over a database (a record of runs is not to be lost to a
 // slip of the pen), and into a folder that can be written. For asking before hours of work.

@@ -2,6 +2,8 @@
 // Unpacking: the wanted files come out whole; names that point elsewhere, links and sizes that lie do not get far.
 #include "test/unit/test_data.h"
 
+#include <dirent.h>
+
 #include <archive.h>
 #include <archive_entry.h>
 
@@ -53,12 +55,11 @@ static int unpack(void)
 
 static void assert_nothing_unpacked(void)
 {
-    static const char *const names[] = {"one.bin", "one.bin.part", "two.bin", "two.bin.part"};
-    for (int i = 0; i < 4; i++) {
-        char path[64];
-        snprintf(path, sizeof path, "out/small-bin/%s", names[i]);
-        if (file_exists(at(path))) fail_msg("%s is there", path);
-    }
+    DIR *listed = opendir(at("out/small-bin"));
+    if (listed == NULL) return;
+    for (struct dirent *entry; (entry = readdir(listed)) != NULL;)
+        if (entry->d_name[0] != '.') fail_msg("%s is there", entry->d_name);
+    closedir(listed);
 }
 
 static int64_t size_of(const char *name)

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/base/whole.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/file.h"
+#include "runtime/base/text.h"
+
+// A leftover of a process that was killed has another name, so a name that is taken is an attack or a broken random source.
+static int whole_open_part(struct whole *whole)
+{
+    uint64_t draw;
+    if (getrandom(&draw, sizeof draw, 0) != sizeof draw) return fail_errno(ERR_IO, errno, "no random number can be had");
+    struct text part = {0};
+    text_add(&part, "%s.%016llx.part", whole->path, (unsigned long long)draw);
+    int fd = open(part.at, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        int rc = fail_errno(ERR_IO, errno, "can not write %s", whole->path);
+        text_free(&part);
+        return rc;
+    }
+    whole->part = part.at;
+    whole->file = fdopen(fd, "wb");
+    if (whole->file != NULL) return 0;
+    int rc = fail_errno(ERR_IO, errno, "can not write %s", whole->path);
+    close(fd);
+    return rc;
+}
+
+int whole_open(struct whole *whole, const char *path)
+{
+    struct stat st;
+    *whole = (struct whole){0};
+    TRY(file_check_target(path));
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))  // a rename would put a file in the place of a device
+        return fail(ERR_USAGE, "%s is there already and is not a file", path);
+    whole->path = copy_text(path);
+    int rc = whole_open_part(whole);
+    if (rc < 0) whole_end(whole);
+    return rc;
+}
+
+int whole_write(struct whole *whole, const void *bytes, size_t count)
+{
+    if (fwrite(bytes, 1, count, whole->file) != count) {
+        return fail_errno(ERR_IO, errno, "can not write %s after byte %lld", whole->path, (long long)whole->bytes);
+    }
+    whole->bytes += (int64_t)count;
+    return 0;
+}
+
+int whole_close(struct whole *whole)
+{
+    int why = 0;
+    if (fflush(whole->file) != 0 || fsync(fileno(whole->file)) != 0) why = errno;
+    if (fclose(whole->file) != 0 && why == 0) why = errno;
+    whole->file = NULL;
+    return why == 0 ? 0
+                    : fail_errno(ERR_IO, why, "can not write %s, which should have %lld bytes", whole->path,
+                                 (long long)whole->bytes);
+}
+
+int whole_commit(struct whole *whole)
+{
+    if (rename(whole->part, whole->path) != 0)
+        return fail_errno(ERR_IO, errno, "can not put %s in its place", whole->path);
+    free(whole->part);
+    whole->part = NULL;
+    file_sync_folder(whole->path);
+    return 0;
+}
+
+void whole_end(struct whole *whole)
+{
+    if (whole->file != NULL) fclose(whole->file);
+    if (whole->part != NULL) unlink(whole->part);
+    free(whole->part);
+    free(whole->path);
+    *whole = (struct whole){0};
+}
