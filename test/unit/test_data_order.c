@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order of samples: today's permutation with one bucket, fixed numbers of batches, buckets that never mix.
+#include "test/unit/test_data.h"
+
+#include "data/feed/order.h"
+#include "runtime/base/rng.h"
+
+static struct order *order_of(const struct order_choice *choice)
+{
+    struct order *o = NULL;
+    if (order_new(choice, &o) < 0) fail_msg("%s", error_text());
+    return o;
+}
+
+// What tasks/train/trainer.c did when this was written: runs of old records must be repeatable.
+static void draw_as_ever(uint64_t seed, int32_t epoch, int64_t n, int32_t *order)
+{
+    for (int64_t i = 0; i < n; i++) order[i] = (int32_t)i;
+    for (int64_t i = n - 1; i > 0; i--) {
+        struct rng4 r = rng_draw(seed, RNG_ORDER, (uint32_t)epoch, (uint32_t)i, 0);
+        int64_t j = rng_below(r.v[0], (uint32_t)(i + 1));
+        int32_t swap = order[i];
+        order[i] = order[j], order[j] = swap;
+    }
+}
+
+static void one_bucket_is_the_permutation_of_old_runs(void **state)
+{
+    (void)state;
+    enum { N = 5003, BATCH = 100 };
+    int32_t want[N], lengths[N];
+    for (int i = 0; i < N; i++) lengths[i] = i % 7;
+    for (int with_lengths = 0; with_lengths < 2; with_lengths++) {
+        struct order *o = order_of(&(struct order_choice){
+            .count = N, .buckets = 1, .batch = {BATCH}, .limit = {10}, .lengths = with_lengths ? lengths : NULL});
+        assert_int_equal(order_batches(o), N / BATCH);
+        for (int32_t epoch = 0; epoch < 3; epoch++) {
+            uint64_t seed = 0x123456789abcdefu + (uint64_t)epoch % 2;
+            order_draw(o, seed, (uint32_t)epoch, 0);
+            draw_as_ever(seed, epoch, N, want);
+            assert_memory_equal(order_samples(o), want, sizeof want);
+            for (int64_t b = 0; b < order_batches(o); b++) {
+                struct order_batch batch = order_batch(o, b);
+                assert_true(batch.first == b * BATCH && batch.count == BATCH && batch.bucket == 0);
+            }
+        }
+        order_free(o);
+    }
+    // Two draws by hand, so that the loop above cannot drift together with the code: seed 1, epoch 2, three samples.
+    struct order *o = order_of(&(struct order_choice){.count = 3, .buckets = 1, .batch = {1}});
+    order_draw(o, 1, 2, 0);
+    int32_t by_hand[3] = {0, 1, 2};
+    int j = (int)rng_below(rng_philox(1, 2, 2, 2, 0).v[0], 3), swap = by_hand[2];
+    by_hand[2] = by_hand[j], by_hand[j] = swap;
+    j = (int)rng_below(rng_philox(1, 1, 2, 2, 0).v[0], 2), swap = by_hand[1];
+    by_hand[1] = by_hand[j], by_hand[j] = swap;
+    assert_memory_equal(order_samples(o), by_hand, sizeof by_hand);
+    order_free(o);
+}
+
+static void the_last_batch_is_left_out_or_short(void **state)
+{
+    (void)state;
+    struct order_choice choice = {.count = 25, .buckets = 1, .batch = {10}, .in_file_order = true};
+    struct order *o = order_of(&choice);
+    assert_int_equal(order_batches(o), 2);
+    order_free(o);
+    choice.short_batches = true;
+    o = order_of(&choice);
+    assert_int_equal(order_batches(o), 3);
+    order_draw(o, 7, 3, 0);
+    assert_true(order_batch(o, 2).first == 20 && order_batch(o, 2).count == 5);
+    for (int i = 0; i < 25; i++) assert_int_equal(order_samples(o)[i], i);
+    order_free(o);
+    choice.count = 0;
+    o = order_of(&choice);
+    order_draw(o, 7, 3, 0);
+    assert_int_equal(order_batches(o), 0);
+    order_free(o);
+}
+
+enum { N = 1000, BUCKETS = 3 };
+static const struct order_choice by_length = {
+    .count = N, .buckets = BUCKETS, .limit = {10, 20, 64}, .batch = {32, 16, 8}};
+
+static int bucket_of(int32_t length) { return length <= 10 ? 0 : length <= 20 ? 1 : 2; }
+
+static void draw_lengths(int32_t lengths[N])
+{
+    for (int i = 0; i < N; i++) lengths[i] = (int32_t)rng_below(rng_draw(5, RNG_TEST, 0, (uint32_t)i, 0).v[0], 65);
+}
+
+static void check_epoch(const struct order *o, const int32_t lengths[N], bool all)
+{
+    int seen[N] = {0};
+    int64_t visited = 0;
+    for (int64_t b = 0; b < order_batches(o); b++) {
+        struct order_batch batch = order_batch(o, b);
+        if (!all) assert_int_equal(batch.count, by_length.batch[batch.bucket]);
+        for (int64_t i = 0; i < batch.count; i++) {
+            int32_t sample = order_samples(o)[batch.first + i];
+            assert_int_equal(bucket_of(lengths[sample]), batch.bucket);
+            assert_int_equal(seen[sample]++, 0);
+            visited++;
+        }
+    }
+    if (all) assert_int_equal(visited, N);
+    else assert_true(visited > N - 32 - 16 - 8);
+}
+
+static void buckets_do_not_mix(void **state)
+{
+    (void)state;
+    int32_t lengths[N], before[N];
+    draw_lengths(lengths);
+    struct order_choice choice = by_length;
+    choice.lengths = lengths;
+    struct order *o = order_of(&choice);
+    int64_t batches = order_batches(o), inside[BUCKETS] = {0}, changes = 0;
+    for (int i = 0; i < N; i++) inside[bucket_of(lengths[i])]++;
+    assert_int_equal(batches, inside[0] / 32 + inside[1] / 16 + inside[2] / 8);
+    for (uint32_t epoch = 0; epoch < 4; epoch++) {
+        order_draw(o, 11, epoch, 0);
+        assert_int_equal(order_batches(o), batches);
+        check_epoch(o, lengths, false);
+        if (epoch) assert_memory_not_equal(before, order_samples(o), sizeof before);
+        memcpy(before, order_samples(o), sizeof before);
+    }
+    for (int64_t b = 1; b < batches; b++) changes += order_batch(o, b).bucket != order_batch(o, b - 1).bucket;
+    assert_true(changes > 10);  // interleaved: about 24 of at most 28; bucket after bucket there would be 2
+
+    // A function of seed and epoch alone: the same after other draws, and in an order of its own.
+    struct order *other = order_of(&choice);
+    order_draw(other, 11, 3, 0);
+    assert_memory_equal(order_samples(other), order_samples(o), N * sizeof(int32_t));
+    for (int64_t b = 0; b < batches; b++) {
+        struct order_batch x = order_batch(o, b), y = order_batch(other, b);
+        assert_memory_equal(&x, &y, offsetof(struct order_batch, bucket) + sizeof x.bucket);
+    }
+    order_draw(other, 12, 3, 0);
+    assert_memory_not_equal(order_samples(other), order_samples(o), N * sizeof(int32_t));
+    order_free(other);
+    order_free(o);
+
+    choice.short_batches = true, choice.in_file_order = true;
+    o = order_of(&choice);
+    order_draw(o, 0, 0, 0);
+    check_epoch(o, lengths, true);
+    for (int64_t b = 1; b < order_batches(o); b++) assert_true(order_batch(o, b).bucket >= order_batch(o, b - 1).bucket);
+    for (int i = 1; i < inside[0]; i++) assert_true(order_samples(o)[i] > order_samples(o)[i - 1]);
+    order_free(o);
+}
+
+static void sizes_may_follow_the_epoch(void **state)
+{
+    (void)state;
+    struct order_choice choice = {.count = 100, .buckets = 3, .batch = {10, 10, 10}};
+    struct order *o = order_of(&choice);
+    for (int bucket = 0; bucket < 3; bucket++) {
+        order_draw(o, 1, (uint32_t)bucket, bucket);
+        assert_int_equal(order_batches(o), 10);
+        for (int64_t b = 0; b < 10; b++) assert_int_equal(order_batch(o, b).bucket, bucket);
+    }
+    order_free(o);
+    choice.batch[1] = 20;
+    assert_fails(order_new(&choice, &o), ERR_USAGE, "the number of batches would depend on the epoch");
+}
+
+static void wrong_choices_are_refused(void **state)
+{
+    (void)state;
+    struct order *o;
+    int32_t lengths[3] = {1, 2, 9};
+    struct order_choice choice = {.count = 3, .lengths = lengths, .buckets = 2, .limit = {4, 8}, .batch = {1, 1}};
+    assert_fails(order_new(&choice, &o), ERR_INPUT, "sample 2 is 9 long, and the last bucket ends at 8");
+    assert_null(o);
+    choice.limit[1] = 4;
+    assert_fails(order_new(&choice, &o), ERR_USAGE, "must ascend");
+    choice.batch[0] = 0;
+    assert_fails(order_new(&choice, &o), ERR_USAGE, "a batch of 0 samples");
+    choice.count = (int64_t)1 << 31;
+    assert_fails(order_new(&choice, &o), ERR_USAGE, "at most");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(one_bucket_is_the_permutation_of_old_runs), TEST(the_last_batch_is_left_out_or_short), TEST(buckets_do_not_mix),
+        TEST(sizes_may_follow_the_epoch), TEST(wrong_choices_are_refused),
+    };
+    return cmocka_run_group_tests_name("data_order", tests, NULL, NULL);
+}
