@@ -113,7 +113,7 @@ ON_CARD := $(if $(KERNELS),$(patsubst test/cuda/%.c,$(B)/test/card/%,$(shell gre
 RUN := DAWN='$(CURDIR)/$(PROGRAM)' BOARD='$(CURDIR)/$(BOARD)' FAULT='$(CURDIR)/$(B)/test/fault' \
     EMULATED='$(if $(KERNELS),$(CURDIR)/$(B)/test/emulate/dawn)' NVCC='$(NVCC)' test/run.sh
 
-.PHONY: all demo check emulated check-gpu check-unit check-cli check-threads check-board lint fuzz fuzz-run fault bench-convs bench-loops bench-board \
+.PHONY: all demo check emulated check-gpu check-unit check-cli check-threads check-board check-feed lint fuzz fuzz-run fault bench-convs bench-loops bench-board \
 	install clean deps help tests FORCE
 all: $(PROGRAM) $(BOARD)  ## build ./dawn and ./dawn-scoreboard (the default)
 	$(if $(CUDA_LACKS),@echo 'dawn: built without the device cuda: $(CUDA_LACKS)')
@@ -215,8 +215,10 @@ check-unit: tests  ## the unit tests alone; one of them: build/test/unit/test_NA
 check-cli: all $(FAULTS)  ## the scenario tests of the commands alone
 	@$(RUN) test/cli/*.sh
 
-check-threads:  ## the server's tests under ThreadSanitizer
-	@$(MAKE) --no-print-directory SAN=thread check-board
+check-threads:  ## the tests of the server and of the feed under ThreadSanitizer
+	@$(MAKE) --no-print-directory SAN=thread check-board check-feed
+check-feed: $(B)/test/unit/test_data_feed
+	@test/run.sh $^
 check-board: $(filter $(B)/test/unit/test_board_%,$(UNIT))
 	@test/run.sh $^
 

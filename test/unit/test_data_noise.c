@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A data set's shape without its files: published facts, repeatable noise, never taken for the real thing.
-#include "data/kind.h"
-#include "data/read/noise.h"
+#include "test/unit/fixture_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 // cmocka wants those before it
 #include <cmocka.h>
@@ -71,13 +69,8 @@ static void test_images(void **state)
 static void test_ragged_fields(void **state)
 {
     (void)state;
-    enum { COUNT = 500, LONGEST = 40 };
-    struct dataset *ds = calloc(1, sizeof *ds);
-    *ds = (struct dataset){.kind = &noise_kind,
-                           .facts = {.name = "text", .count = {COUNT, 3}, .fields = 3, .split_name = {"train", "dev"},
-                                     .field = {{"tokens", I32, SHAPE(LONGEST), 0, 1000},
-                                               {"start", I32, {0}, FIELD_FIXED, LONGEST},
-                                               {"row", F32, SHAPE(2, 3), FIELD_FIXED, 0}}}};
+    enum { COUNT = 500, LONGEST = TEXT_LONGEST };
+    struct dataset *ds = text_set(COUNT, 3);
     int32_t lengths[COUNT], tokens[LONGEST], start;
     float row[6];
     int64_t length;
@@ -88,7 +81,7 @@ static void test_ragged_fields(void **state)
         assert_in_range(lengths[i], 1, LONGEST);
         assert_int_equal(dataset_item(ds, SPLIT_TRAIN, "tokens", i, tokens, sizeof tokens, &length), 0);
         assert_int_equal(length, lengths[i]);
-        for (int t = 0; t < length; t++) assert_in_range(tokens[t], 0, 999);
+        for (int t = 0; t < length; t++) assert_in_range(tokens[t], 0, TEXT_TOKENS - 1);
         assert_int_equal(dataset_item(ds, SPLIT_TRAIN, "start", i, &start, sizeof start, NULL), 0);
         assert_in_range(start, 0, LONGEST - 1);
         assert_int_equal(dataset_item(ds, SPLIT_TRAIN, "row", i, row, sizeof row, NULL), 0);

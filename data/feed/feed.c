@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ring. Batches are numbered through all epochs (sequence = epoch * batches an epoch + number), and batch `sequence` lies
+// in place sequence % depth. Threads claim pieces of the batch at `claim`, in order; when its place is still taken, they
+// sleep. Two orders are kept, of even and of odd epochs, so that the next epoch is drawn while this one is made.
+//
+// Invariant: everything in struct feed below `lock` changes under it; a piece that is being filled belongs to its thread.
+// An order is drawn over only when no piece of its epoch is left: all batches of epoch e were taken before e + 1 is begun,
+// and e + 2 is claimed only after that.
+#include "data/feed/fill.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/threads.h"
+
+enum { FREE = -1, PIECE_MOST = 64, LINE = 64, DECODER_SHARE = 8 };
+
+struct place {
+    int64_t sequence;  // FREE: nothing lies here
+    int64_t left;      // samples not yet filled
+    struct order_batch batch;
+    void *field[FEED_FIELDS];
+    int rc;            // of the first sample, by its place, that failed
+    int64_t failed;
+    char text[ERROR_TEXT_MAX];
+};
+
+struct feed {
+    struct feed_choice choice;
+    int64_t batches;
+    pthread_t *thread;
+    int started;
+    pthread_mutex_t lock;
+    pthread_cond_t work, ready, idle;  // for threads; for feed_take; for feed_seek
+    struct place *place;
+    struct order *order[2];            // by epoch % 2
+    int64_t drawn[2];                  // which epoch each holds; FREE: none
+    bool drawing, running, stop;
+    int busy;                          // threads that fill a piece
+    uint64_t seed;
+    int64_t claim, claimed;            // the batch to claim a piece of; how many of its samples are claimed
+    int64_t take, ends, end;           // the batch to hand out; where the epoch ends; the first not to make
+    int64_t generation;                // counts the times that everything was thrown away
+    int64_t stalled_ns;
+};
+
+int feed_threads(int device_threads)
+{
+    int cores = threads_available(), spare = cores - device_threads;
+    return spare > 0 ? spare : cores > DECODER_SHARE ? cores / DECODER_SHARE : 1;
+}
+
+// ---- claiming, under the lock
+
+static void draw_order(struct feed *f, int64_t epoch)
+{
+    struct order *order = f->order[epoch % 2];
+    uint64_t seed = f->seed;
+    int bucket = 0;
+    f->drawing = true;
+    pthread_mutex_unlock(&f->lock);
+    if (f->choice.bucket_of_epoch != NULL) bucket = f->choice.bucket_of_epoch(f->choice.context, (uint32_t)epoch);
+    order_draw(order, seed, (uint32_t)epoch, bucket);
+    pthread_mutex_lock(&f->lock);
+    f->drawn[epoch % 2] = epoch;
+    f->drawing = false;
+    pthread_cond_broadcast(&f->work);
+    pthread_cond_broadcast(&f->idle);
+}
+
+// Takes a piece, or draws an order, or does nothing: false, and the caller looks again after it has slept if `wait` says so.
+static bool claim_piece(struct feed *f, struct place **of, struct fill_piece *piece, bool *wait)
+{
+    *wait = true;
+    if (!f->running || f->claim >= f->end) return false;
+    int64_t epoch = f->claim / f->batches;
+    struct place *place = &f->place[f->claim % f->choice.depth];
+    if (f->claimed == 0 && place->sequence != FREE) return false;
+    if (f->drawn[epoch % 2] != epoch) {
+        if (f->drawing) return false;
+        draw_order(f, epoch);
+        *wait = false;  // much may have changed
+        return false;
+    }
+    if (f->claimed == 0) {
+        place->sequence = f->claim;
+        place->batch = order_batch(f->order[epoch % 2], f->claim % f->batches);
+        place->left = place->batch.count;
+        place->rc = 0;
+    }
+    int64_t size = place->batch.count / (4 * f->choice.threads);
+    size = size < 1 ? 1 : size > PIECE_MOST ? PIECE_MOST : size;
+    *of = place;
+    *piece = (struct fill_piece){.batch = place->batch, .field = place->field, .begin = f->claimed, .end = f->claimed + size,
+                                 .seed = f->seed, .epoch = (uint32_t)epoch,
+                                 .samples = order_samples(f->order[epoch % 2])};
+    if (piece->end > place->batch.count) piece->end = place->batch.count;
+    f->claimed = piece->end;
+    if (f->claimed == place->batch.count) f->claim++, f->claimed = 0;
+    return true;
+}
+
+static void finish_piece(struct feed *f, struct place *place, const struct fill_piece *piece,
+                         const struct fill_failure *failure)
+{
+    if (failure->rc < 0 && (place->rc == 0 || failure->at < place->failed)) {
+        place->rc = failure->rc, place->failed = failure->at;
+        memcpy(place->text, failure->text, sizeof place->text);
+    }
+    place->left -= piece->end - piece->begin;
+    if (place->left == 0) pthread_cond_broadcast(&f->ready);
+}
+
+static void *work(void *context)
+{
+    struct feed *f = context;
+    struct place *place;
+    struct fill_piece piece;
+    struct fill_failure failure;
+    void *scratch = zalloc(f->choice.scratch + 1);
+    bool wait;
+    pthread_mutex_lock(&f->lock);
+    while (!f->stop) {
+        if (!claim_piece(f, &place, &piece, &wait)) {
+            if (wait && !f->stop) pthread_cond_wait(&f->work, &f->lock);
+            continue;
+        }
+        f->busy++;
+        pthread_mutex_unlock(&f->lock);
+        fill_piece(&f->choice, &piece, scratch, &failure);
+        pthread_mutex_lock(&f->lock);
+        finish_piece(f, place, &piece, &failure);
+        if (--f->busy == 0) pthread_cond_broadcast(&f->idle);
+    }
+    pthread_mutex_unlock(&f->lock);
+    free(scratch);
+    return NULL;
+}
+
+// ---- the owner's side
+
+int64_t feed_batches(const struct feed *f) { return f->batches; }
+int64_t feed_stalled_ns(const struct feed *f) { return f->stalled_ns; }
+
+static void throw_away(struct feed *f, uint64_t seed, int64_t to)
+{
+    f->running = false;
+    while (f->busy > 0 || f->drawing) pthread_cond_wait(&f->idle, &f->lock);
+    for (int i = 0; i < f->choice.depth; i++) f->place[i].sequence = FREE;
+    if (f->seed != seed) f->drawn[0] = f->drawn[1] = FREE;
+    f->seed = seed;
+    f->claim = f->take = to;
+    f->claimed = 0;
+    f->generation++;
+    f->running = true;
+}
+
+int feed_seek(struct feed *f, uint64_t seed, uint32_t epoch, int64_t batch)
+{
+    if (batch < 0 || batch > f->batches)
+        return fail(ERR_USAGE, "an epoch has %lld batches: there is no batch %lld", (long long)f->batches, (long long)batch);
+    if (f->batches == 0) return 0;
+    int64_t to = (int64_t)epoch * f->batches + batch;
+    pthread_mutex_lock(&f->lock);
+    const struct place *next = &f->place[to % f->choice.depth];
+    bool failed = next->sequence == to && next->rc < 0;  // it is tried again
+    if (!f->running || f->seed != seed || f->take != to || failed) throw_away(f, seed, to);
+    bool reads_on = f->choice.epochs > 0 && epoch < f->choice.epochs - 1;
+    f->end = ((int64_t)epoch + 1 + reads_on) * f->batches;
+    f->ends = ((int64_t)epoch + 1) * f->batches;
+    pthread_cond_broadcast(&f->work);
+    pthread_mutex_unlock(&f->lock);
+    return 0;
+}
+
+int feed_begin(struct feed *f, uint64_t seed, uint32_t epoch)
+{
+    return feed_seek(f, seed, epoch, 0);
+}
+
+static void hand_out(struct feed *f, const struct place *place, struct feed_batch *batch)
+{
+    batch->number = place->sequence % f->batches;
+    batch->epoch = (uint32_t)(place->sequence / f->batches);
+    batch->count = place->batch.count;
+    batch->bucket = place->batch.bucket;
+    batch->ticket = f->generation;
+    for (int i = 0; i < f->choice.fields; i++) {
+        batch->field[i] = place->field[i];
+        batch->bytes[i] = (size_t)f->choice.order.batch[batch->bucket] * fill_sample_bytes(&f->choice.field[i], batch->bucket);
+    }
+    f->take++;
+}
+
+int feed_take(struct feed *f, struct feed_batch *batch)
+{
+    *batch = (struct feed_batch){0};
+    if (f->batches == 0) return 0;
+    pthread_mutex_lock(&f->lock);
+    BUG_IF(!f->running);
+    int rc = 0;
+    if (f->take < f->ends) {
+        struct place *place = &f->place[f->take % f->choice.depth];
+        BUG_IF(place->sequence != FREE && place->sequence < f->take);  // still out: the next one could never be made
+        int64_t since = clock_ns();
+        while (place->sequence != f->take || place->left > 0) pthread_cond_wait(&f->ready, &f->lock);
+        f->stalled_ns += clock_ns() - since;
+        if (place->rc < 0) rc = fail(place->rc, "%s", place->text);
+        else hand_out(f, place, batch);
+    }
+    pthread_mutex_unlock(&f->lock);
+    return rc;
+}
+
+void feed_give_back(struct feed *f, const struct feed_batch *batch)
+{
+    pthread_mutex_lock(&f->lock);
+    if (batch->count > 0 && batch->ticket == f->generation) {
+        int64_t sequence = (int64_t)batch->epoch * f->batches + batch->number;
+        struct place *place = &f->place[sequence % f->choice.depth];
+        BUG_IF(place->sequence != sequence);
+        place->sequence = FREE;
+        pthread_cond_broadcast(&f->work);
+    }
+    pthread_mutex_unlock(&f->lock);
+}
+
+// ---- making and ending one
+
+static int plain_alloc(void *memory, size_t bytes, void **into)
+{
+    (void)memory;
+    *into = aligned_alloc(LINE, (bytes + LINE) / LINE * LINE);
+    return *into != NULL ? 0 : fail(ERR_MEMORY, "not enough memory for a batch of %zu bytes", bytes);
+}
+
+static void plain_free(void *memory, void *at)
+{
+    (void)memory;
+    free(at);
+}
+
+static int take_memory(struct feed *f)
+{
+    const struct feed_choice *c = &f->choice;
+    f->place = zalloc((size_t)c->depth * sizeof *f->place);
+    for (int d = 0; d < c->depth; d++) {
+        f->place[d].sequence = FREE;
+        for (int i = 0; i < c->fields; i++) {
+            size_t most = 0;
+            for (int b = 0; b < c->order.buckets; b++) {
+                size_t bytes = (size_t)c->order.batch[b] * fill_sample_bytes(&f->choice.field[i], b);
+                if (bytes > most) most = bytes;
+            }
+            TRY(c->alloc(c->memory, most, &f->place[d].field[i]));
+        }
+    }
+    return 0;
+}
+
+// Signals are the main thread's: it knows how to end a run.
+static int start_threads(struct feed *f)
+{
+    sigset_t all, before;
+    int error = 0;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    f->thread = zalloc((size_t)f->choice.threads * sizeof *f->thread);
+    while (f->started < f->choice.threads && error == 0) {
+        error = pthread_create(&f->thread[f->started], NULL, work, f);
+        f->started += error == 0;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error == 0 ? 0 : fail_errno(ERR_IO, error, "thread %d of a feed could not be started", f->started + 1);
+}
+
+static int build_feed(struct feed *f)
+{
+    struct feed_choice *c = &f->choice;
+    BUG_IF(c->fields < 1 || c->fields > FEED_FIELDS);
+    for (int i = 0; i < c->fields; i++) BUG_IF(c->field[i].classes > 0 && c->field[i].dtype != U8 && c->field[i].dtype != I32);
+    c->order.count = dataset_facts(c->data)->count[c->split];
+    if (c->threads <= 0) c->threads = feed_threads(1);
+    if (c->depth <= 0) c->depth = FEED_DEPTH;
+    if (c->alloc == NULL) c->alloc = plain_alloc, c->free = plain_free;
+    for (int i = 0; i < 2; i++) TRY(order_new(&c->order, &f->order[i]));
+    c->order.lengths = NULL;  // borrowed until here
+    f->batches = order_batches(f->order[0]);
+    if (c->fill == NULL) TRY(feed_copy_check(c));
+    TRY(take_memory(f));
+    return start_threads(f);
+}
+
+int feed_new(const struct feed_choice *choice, struct feed **into)
+{
+    *into = NULL;
+    struct feed *f = zalloc(sizeof *f);
+    f->choice = *choice;
+    f->drawn[0] = f->drawn[1] = FREE;
+    pthread_mutex_init(&f->lock, NULL);
+    pthread_cond_init(&f->work, NULL);
+    pthread_cond_init(&f->ready, NULL);
+    pthread_cond_init(&f->idle, NULL);
+    int rc = build_feed(f);
+    if (rc < 0) {
+        feed_free(f);
+        return rc;
+    }
+    *into = f;
+    return 0;
+}
+
+void feed_free(struct feed *f)
+{
+    if (f == NULL) return;
+    pthread_mutex_lock(&f->lock);
+    f->stop = true;
+    pthread_cond_broadcast(&f->work);
+    pthread_mutex_unlock(&f->lock);
+    for (int i = 0; i < f->started; i++) pthread_join(f->thread[i], NULL);
+    for (int d = 0; f->place != NULL && d < f->choice.depth; d++)
+        for (int i = 0; i < f->choice.fields; i++)
+            if (f->place[d].field[i] != NULL) f->choice.free(f->choice.memory, f->place[d].field[i]);
+    order_free(f->order[0]);
+    order_free(f->order[1]);
+    pthread_cond_destroy(&f->idle);
+    pthread_cond_destroy(&f->ready);
+    pthread_cond_destroy(&f->work);
+    pthread_mutex_destroy(&f->lock);
+    free(f->place);
+    free(f->thread);
+    free(f);
+}

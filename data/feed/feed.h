@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// A streamed data set: threads make batches on the host, ahead of the device and in the order of order.h.
+//
+// A batch is made sample by sample: a callback of the task decodes, crops and pads one sample into its place. The batches
+// wait in a ring; feed_take hands them out in order, feed_give_back frees their place in the ring.
+//
+//     feed_begin(feed, seed, epoch);
+//     while (feed_take(feed, &batch) == 0 && batch.count > 0) { ...; feed_give_back(feed, &batch); }
+//
+// Invariant: the bytes of a batch are a function of (seed, epoch, number of the batch) alone, whatever the number of
+// threads and the depth of the ring: a sample is filled by one thread, into bytes that were zero, from (seed, epoch, index).
+// A feed belongs to one thread; only the callback runs on others, several at once.
+// Cost: `depth` batches of host memory; one lock for each piece of a batch (a quarter of a thread's share, 64 at most).
+//
+// Threads. The pool of threads.h is OpenMP's: it does the arithmetic of the device "cpu", and a loop on it blocks the
+// thread that runs the steps. Decoding goes on while steps run, so it cannot be a loop on that pool: a feed has threads of
+// its own, in addition. They sleep whenever the ring is full. On the CPU that is nearly always: a training step of ResNet-50
+// at 224 x 224 is some 25 GFLOP a sample, a third of a second of one core, and decoding a JPEG of that size some 4 ms, so
+// the decoders want about one hundredth of the cores; were the pool made smaller for them, every step would pay for a core
+// that sleeps. With a GPU the pool is idle, and the decoders get all cores but the one that feeds the device.
+#ifndef DAWN_DATA_FEED_H
+#define DAWN_DATA_FEED_H
+
+#include "data/dataset.h"
+#include "data/feed/order.h"
+
+enum { FEED_FIELDS = 8, FEED_DEPTH = 3 };
+
+struct feed_field {
+    const char *name;
+    enum dtype dtype;
+    struct shape shape[ORDER_BUCKETS];  // of one sample, in each bucket
+    int classes;                        // u8 and i32: a value outside 0 .. classes - 1 is an error; 0: any value
+};
+
+struct feed_item {
+    enum split split;
+    int64_t index;  // of the sample in its split
+    uint64_t seed;
+    uint32_t epoch;
+    int bucket;
+    int64_t place;  // in the batch
+    void *scratch;  // feed_choice.scratch bytes that belong to this thread
+};
+
+// Writes one sample: field[i] points to its bytes in field i of the batch, which are zero. A function of seed, epoch and
+// index alone. Starts no threads.
+typedef int feed_fill(void *context, const struct feed_item *, void *const field[]);
+
+struct feed_choice {
+    struct dataset *data;       // borrowed
+    enum split split;
+    struct order_choice order;  // `count` is taken from the data set
+    struct feed_field field[FEED_FIELDS];
+    int fields;
+    feed_fill *fill;            // NULL: feed_copy
+    void *context;              // of all callbacks
+    size_t scratch;
+    int threads;                // of decoding; 0: feed_threads(1)
+    int depth;                  // batches in the ring; 0: FEED_DEPTH (one on its way to the device, one made, one in the making)
+    // How many epochs a training has: before the end of one the next is begun, with the same seed. 0: never.
+    uint32_t epochs;
+    int (*bucket_of_epoch)(void *context, uint32_t epoch);  // without lengths; NULL: bucket 0
+    // Where the batches lie: memory that a device copies from fast (device.h: host_alloc). NULL: ordinary memory.
+    int (*alloc)(void *memory, size_t bytes, void **);
+    void (*free)(void *memory, void *);
+    void *memory;
+};
+
+struct feed_batch {
+    int64_t number;  // in its epoch
+    uint32_t epoch;
+    int64_t count;   // samples; 0: the epoch has ended. Places behind `count` of a short batch are zero
+    int bucket;
+    void *field[FEED_FIELDS];
+    size_t bytes[FEED_FIELDS];  // of the full batch in this bucket
+    int64_t ticket;  // the feed's own
+};
+
+struct feed;
+int feed_new(const struct feed_choice *, struct feed **) MUST_CHECK;  // starts the threads, which sleep
+void feed_free(struct feed *);  // at any time; batches taken are gone with it. NULL is fine
+
+int64_t feed_batches(const struct feed *);  // an epoch
+int feed_begin(struct feed *, uint64_t seed, uint32_t epoch) MUST_CHECK;
+// Goes on in the middle of an epoch. Where the feed stands already nothing is lost; elsewhere what was made ahead is thrown
+// away, and batches that were taken are the feed's again.
+int feed_seek(struct feed *, uint64_t seed, uint32_t epoch, int64_t batch) MUST_CHECK;
+// The next batch; waits for it. What went wrong with one of its samples is said here, and again by every later call. At most
+// `depth` batches can be out at once, and they are given back in the order in which they were taken.
+int feed_take(struct feed *, struct feed_batch *) MUST_CHECK;
+void feed_give_back(struct feed *, const struct feed_batch *);
+int64_t feed_stalled_ns(const struct feed *);  // how long feed_take has waited, all in all
+
+// Threads for decoding beside a device that computes with `device_threads` threads of the host (a GPU: 1).
+int feed_threads(int device_threads);
+// What is done where a task has nothing of its own to do: each field of the batch is the data set's field of that name;
+// ragged ones (along their first dimension) are padded with zeros, and a field "NAME.length" i32[] is the length of NAME.
+int feed_copy(struct dataset *, const struct feed_choice *, const struct feed_item *, void *const field[]) MUST_CHECK;
+int feed_copy_check(const struct feed_choice *) MUST_CHECK;  // whether feed_copy can do it
+
+#endif

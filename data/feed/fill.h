@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Filling a piece of a batch, on whichever thread: what feed.c does without its lock. Nobody else includes this.
+#ifndef DAWN_DATA_FEED_FILL_H
+#define DAWN_DATA_FEED_FILL_H
+
+#include "data/feed/feed.h"
+
+struct fill_piece {
+    struct order_batch batch;
+    void *const *field;  // of the whole batch
+    int64_t begin, end;  // of its samples
+    uint64_t seed;
+    uint32_t epoch;
+    const int32_t *samples;  // of the epoch
+};
+
+struct fill_failure {
+    int rc;      // 0: none
+    int64_t at;  // in the batch
+    char text[ERROR_TEXT_MAX];
+};
+
+// Ends at the first sample that fails. The piece that begins at 0 also clears the places behind a short batch.
+void fill_piece(const struct feed_choice *, const struct fill_piece *, void *scratch, struct fill_failure *);
+size_t fill_sample_bytes(const struct feed_field *, int bucket);
+
+#endif
