@@ -27,7 +27,7 @@ static void variants(const struct trainer *t, const struct device_facts *f, stru
         program_cost(t, program, &into->variant[v].flops, &into->variant[v].bytes);
     }
     for (int64_t step = 0; step < t->steps; step++)
-        for (int turn = 0; turn < t->turns; turn++) into->variant[trainer_variant(t, step, turn) - t->variant].steps++;
+        for (int turn = 0; turn < t->turns; turn++) into->variant[trainer_variant(t, step, 0, turn) - t->variant].steps++;
 }
 
 // Of equally large images the variant that most steps are.
@@ -41,19 +41,22 @@ static int full_variant(const struct forecast *f)
     return best;
 }
 
+static void add_evaluation(const struct trainer *t, const struct device_facts *f, int program, struct forecast *into)
+{
+    double flops, bytes;
+    program_cost(t, program, &flops, &bytes);
+    into->evaluation_flops += flops;
+    into->evaluation_bytes += bytes;
+    into->evaluation_seconds += roofline_seconds(t->session->plan[program], f);
+}
+
 static void evaluation(const struct trainer *t, const struct device_facts *f, struct forecast *into)
 {
-    const struct {
-        int program;
-        int64_t times;
-    } parts[] = {{t->fold, 1}, {t->evaluate, t->facts->count[SPLIT_TEST] / t->evaluate_batch}, {t->evaluate_rest, 1}};
-    for (int i = 0; i < 3; i++) {
-        if (parts[i].program == NONE) continue;
-        double flops, bytes;
-        program_cost(t, parts[i].program, &flops, &bytes);
-        into->evaluation_flops += (double)parts[i].times * flops;
-        into->evaluation_bytes += (double)parts[i].times * bytes;
-        into->evaluation_seconds += (double)parts[i].times * roofline_seconds(t->session->plan[parts[i].program], f);
+    if (t->fold != NONE) add_evaluation(t, f, t->fold, into);
+    const struct supply *s = &t->supply[SPLIT_TEST];
+    for (int64_t i = 0; i < supply_batches(s); i++) {
+        struct order_batch batch = order_batch(s->order, i);
+        add_evaluation(t, f, trainer_evaluation(t, &batch)->program, into);
     }
     for (int64_t at = 1; at <= t->steps; at++) into->evaluations += trainer_evaluates_after(t, at);
 }

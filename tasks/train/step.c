@@ -49,8 +49,24 @@ int step_field(struct step *s, const char *name)
     return feed_state(s, &slots_of(s)->field[f], name, shape, field->dtype, UPLOAD);
 }
 
+// A streamed field lies in a slot of its bucket's full batch; a short batch reads its first rows.
+static int streamed(struct step *s, const struct feed_choice *feed, const char *name)
+{
+    int f = 0, bucket = s->is.bucket;
+    while (f < feed->fields && strcmp(feed->field[f].name, name)) f++;
+    if (f == feed->fields) return graph_fail(s->g, ERR_SHAPE, "batches have no field \"%s\"", name);
+    const struct shape *one = &feed->field[f].shape[bucket];
+    struct shape shape = {.rank = one->rank + 1, .dim = {feed->order.batch[bucket]}};
+    for (int i = 0; i < one->rank; i++) shape.dim[i + 1] = one->dim[i];
+    char *slot = arena_text(&s->g->arena, "%s.%d", name, bucket);
+    int v = feed_state(s, &slots_of(s)->input[f][bucket], slot, shape, feed->field[f].dtype, UPLOAD);
+    return s->is.batch == shape.dim[0] ? v : g_slice(s->g, v, 0, 0, s->is.batch);
+}
+
 int step_input(struct step *s, const char *name)
 {
+    const struct feed_choice *feed = s->setting->feed[s->split];
+    if (feed && feed->fields) return streamed(s, feed, name);
     int field = step_field(s, name);
     return g_gather(s->g, field, step_index(s));
 }
@@ -80,6 +96,7 @@ int step_tries(struct step *s, int metric)
 
 static void advance_cursor(struct step *s)
 {
+    if (s->index == NONE) return;  // streamed
     s->g->phase = PHASE_UPDATE;
     g_tick(s->g, cursor_of(s), (int32_t)s->is.batch);
 }

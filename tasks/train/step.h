@@ -14,6 +14,7 @@ struct feed_slots {
     struct slot *cursor;  // where the next batch begins, i32[1]
     struct slot *key;     // seed and epoch, for draws, i32[4]
     struct slot *field[DATASET_FIELDS];  // the resident data
+    struct slot *input[FEED_FIELDS][ORDER_BUCKETS];  // a streamed batch
     struct slot *loss;    // sum of losses since it was reset, f32[1]
     struct slot *hits[METRICS_MAX], *tries[METRICS_MAX];  // i32[1]
 };
@@ -47,8 +48,8 @@ struct step {
 
 // ---- the language of tasks; each returns a value id
 int step_index(struct step *);                            // i32[batch]: numbers of the batch's samples
-int step_field(struct step *, const char *field);         // the whole field of the split, as it lies on the device
-int step_input(struct step *, const char *field);         // the batch's rows of it
+int step_field(struct step *, const char *field);         // the whole field of the split, which is resident
+int step_input(struct step *, const char *field);         // the batch's rows of it, resident or streamed
 int step_key(struct step *);                              // of random draws in this epoch
 void step_loss(struct step *, int loss);                  // what is differentiated, f32[1]; added up over steps
 int step_hits(struct step *, int metric);                 // a counter, i32[1], for g_correct

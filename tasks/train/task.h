@@ -7,7 +7,7 @@
 #ifndef DAWN_TRAIN_TASK_H
 #define DAWN_TRAIN_TASK_H
 
-#include "data/dataset.h"
+#include "data/feed/feed.h"
 #include "runtime/optim.h"
 #include "runtime/session.h"
 #include "tasks/train/recipe.h"
@@ -51,6 +51,7 @@ struct setting {
     enum dtype dtype;        // of activations
     int64_t steps_an_epoch;
     int64_t steps;           // of the whole schedule
+    const struct feed_choice *feed[SPLIT_COUNT];
     unsigned fuse;           // enum fuse_pattern
 };
 
@@ -58,6 +59,7 @@ struct setting {
 // nothing. Axes of size and length are one mechanism: progressive sizes, rectangular evaluation, length buckets.
 struct variant {
     int64_t batch;
+    int bucket;              // of the feed's batches
     int64_t height, width;   // of images; 0: not an axis of this task
     int64_t length;          // of sequences; 0: not an axis of this task
     uint32_t trains;         // bit i: parameters of group i train; frozen parts cost nothing on the backward pass
@@ -90,7 +92,11 @@ struct task {
     const char *const *recipes;    // the default recipe of each data set
     const struct model *models;    // ends with name NULL
     int turns;                     // trained sets that step in turn on one batch (generator, critic); 0 means 1
-    // The variant of a step of the schedule: size and what trains. Batch and length come filled in.
+    // How batches are made: buckets with their batches and, for a data set that is streamed, the fields of a batch and
+    // their fill. NULL: resident, in batches of the recipe's size.
+    void (*feed)(const struct setting *, enum split, struct feed_choice *);
+    const char *length_field;      // of buckets by length; NULL: there are none
+    // The variant of a step of the schedule: sizes and what trains. Batch and bucket come filled in.
     void (*variant)(const struct setting *, int64_t step, int turn, struct variant *);
     // The variant of an evaluation, likewise.
     void (*evaluation)(const struct setting *, struct variant *);

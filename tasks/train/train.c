@@ -177,7 +177,7 @@ static int end_of_epoch(struct going *r)
     struct trainer *t = r->trainer;
     struct trainer_sums sums;
     TRY(trainer_sums(t, true, &sums));
-    int64_t samples = t->at * r->o->recipe.batch, here = samples - r->epoch_samples;
+    int64_t samples = t->samples, here = samples - r->epoch_samples;
     struct run_point point = {.epoch = (t->at + t->steps_an_epoch - 1) / t->steps_an_epoch, .samples = samples, .k = -1,
                               .loss = sums.loss / (double)here};
     double seconds = (double)(stopwatch_warm_ns(&r->watch) - r->epoch_began_ns) * 1e-9;
@@ -212,7 +212,7 @@ static int show_step(struct going *r)
     // A device that queues its work would have to be waited for: what is watched would be slower than what is not.
     if (r->device->type->queues || !progress_wants(&r->progress)) return 0;
     TRY(trainer_sums(r->trainer, false, &sums));
-    double here = (double)(r->trainer->at * r->o->recipe.batch - r->epoch_samples);
+    double here = (double)(r->trainer->samples - r->epoch_samples);
     progress_step(&r->progress, r->trainer->at, sums.loss / here, (double)sums.hits / here);
     return 0;
 }

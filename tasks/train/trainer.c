@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/train/trainer.h"
 
-#include "runtime/base/rng.h"
 #include "runtime/fuse.h"
 #include "tasks/train/update.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-enum { EVALUATE_BATCH = 1000, LOAD_CHUNK = 2000 };
 
 int trainer_dtype(const struct recipe *r, struct device *device, enum dtype *into)
 {
@@ -24,8 +21,8 @@ int trainer_dtype(const struct recipe *r, struct device *device, enum dtype *int
 
 static bool same_variant(const struct variant *a, const struct variant *b)
 {
-    return a->batch == b->batch && a->height == b->height && a->width == b->width && a->length == b->length &&
-           a->trains == b->trains && a->renormalises == b->renormalises;
+    return a->batch == b->batch && a->bucket == b->bucket && a->height == b->height && a->width == b->width &&
+           a->length == b->length && a->trains == b->trains && a->renormalises == b->renormalises;
 }
 
 // The number of a variant, which is built when it is met for the first time.
@@ -41,35 +38,58 @@ static int variant_number(struct trainer *t, const struct variant *is, int turn)
     return t->variants++;
 }
 
-// One program for each variant that the schedule meets.
+// Whether a batch of this bucket can come in a step: any, where buckets go by length; else the epoch's.
+static bool bucket_comes(const struct trainer *t, int64_t step, int bucket)
+{
+    const struct feed_choice *feed = &t->supply[SPLIT_TRAIN].choice;
+    if (feed->order.lengths) return true;
+    uint32_t epoch = (uint32_t)(step / t->steps_an_epoch);
+    return bucket == (feed->bucket_of_epoch ? feed->bucket_of_epoch(feed->context, epoch) : 0);
+}
+
+// One program for each variant that the schedule can meet.
 static int build_steps(struct trainer *t)
 {
     const struct recipe *r = &t->choice.recipe;
     int64_t renormalised = 0;
-    t->of_step = zalloc((size_t)(t->steps * t->turns));
+    uint8_t *of = t->of_step = zalloc((size_t)(t->steps * t->buckets * t->turns));
     for (int64_t step = 0; step < t->steps; step++) {
         bool renormalises = update_renormalises(r, step, t->steps, &renormalised);
-        for (int turn = 0; turn < t->turns; turn++) {
-            struct variant is = {.batch = r->batch, .trains = ANY, .renormalises = renormalises};
-            t->choice.task->variant(&t->setting, step, turn, &is);
-            int number = variant_number(t, &is, turn);
-            TRY(number);
-            t->of_step[step * t->turns + turn] = (uint8_t)number;
-        }
+        for (int bucket = 0; bucket < t->buckets; bucket++)
+            for (int turn = 0; turn < t->turns; turn++, of++) {
+                if (!bucket_comes(t, step, bucket)) continue;
+                struct variant is = {.batch = t->supply[SPLIT_TRAIN].choice.order.batch[bucket], .bucket = bucket,
+                                     .trains = ANY, .renormalises = renormalises};
+                t->choice.task->variant(&t->setting, step, turn, &is);
+                int number = variant_number(t, &is, turn);
+                TRY(number);
+                *of = (uint8_t)number;
+            }
     }
     return 0;
 }
 
-static int build_evaluation(struct trainer *t)
+const struct trainer_variant *trainer_evaluation(const struct trainer *t, const struct order_batch *batch)
 {
-    int64_t count = t->facts->count[SPLIT_TEST];
-    t->evaluate_batch = count < EVALUATE_BATCH ? count : EVALUATE_BATCH;
-    t->evaluation = (struct variant){.batch = t->evaluate_batch};
-    t->choice.task->evaluation(&t->setting, &t->evaluation);
-    TRY(t->evaluate = step_evaluate(t->session, &t->setting, &t->slots, &t->evaluation, &t->fold));
-    struct variant rest = t->evaluation;
-    rest.batch = count % t->evaluate_batch;
-    if (rest.batch) TRY(t->evaluate_rest = step_evaluate(t->session, &t->setting, &t->slots, &rest, &t->fold));
+    for (int i = 0; i < t->evaluations; i++)
+        if (t->evaluation[i].is.bucket == batch->bucket && t->evaluation[i].is.batch == batch->count) return &t->evaluation[i];
+    return NULL;
+}
+
+// Full batches of each bucket, and the short one at its end.
+static int build_evaluations(struct trainer *t)
+{
+    const struct supply *s = &t->supply[SPLIT_TEST];
+    for (int64_t i = 0; i < supply_batches(s); i++) {
+        struct order_batch batch = order_batch(s->order, i);
+        if (trainer_evaluation(t, &batch)) continue;
+        BUG_IF(t->evaluations == TRAINER_VARIANTS);
+        struct variant is = {.batch = batch.count, .bucket = batch.bucket};
+        t->choice.task->evaluation(&t->setting, &is);
+        int program = step_evaluate(t->session, &t->setting, &t->slots, &is, &t->fold);
+        TRY(program);
+        t->evaluation[t->evaluations++] = (struct trainer_variant){is, 0, program};
+    }
     return 0;
 }
 
@@ -78,23 +98,23 @@ static int build(struct trainer *t)
     const struct recipe *r = &t->choice.recipe;
     const struct task *task = t->choice.task;
     struct setting *s = &t->setting;
-    int64_t count = t->facts->count[SPLIT_TRAIN];
     TRY(recipe_check(r));
     TRY(model_find(task, r->model, &s->model));
     TRY(trainer_dtype(r, t->choice.device, &s->dtype));
-    if (r->batch > count)
-        return fail(ERR_USAGE, "a batch of %lld is larger than the data set of %lld samples", (long long)r->batch,
-                    (long long)count);
-    t->turns = task->turns > 1 ? task->turns : 1;
-    t->steps_an_epoch = count / r->batch;
-    t->steps = recipe_steps(r, t->steps_an_epoch);
-    t->order = zalloc((size_t)count * sizeof *t->order);
     s->task = task, s->recipe = r, s->data = t->facts, s->fuse = t->choice.fuse;
+    for (enum split split = SPLIT_TRAIN; split < SPLIT_COUNT; split++) {
+        TRY(supply_new(&t->supply[split], s, t->choice.data, split));
+        s->feed[split] = &t->supply[split].choice;
+    }
+    t->turns = task->turns > 1 ? task->turns : 1;
+    t->buckets = t->supply[SPLIT_TRAIN].choice.order.buckets;
+    t->steps_an_epoch = supply_batches(&t->supply[SPLIT_TRAIN]);
+    t->steps = recipe_steps(r, t->steps_an_epoch);
     s->steps = t->steps, s->steps_an_epoch = t->steps_an_epoch;
     TRY(session_new(t->choice.device, &t->session));
     TRY(build_steps(t));
     TRY(lookahead_build(&t->lookahead, t->session, r, recipe_decay_end(r, t->steps_an_epoch)));
-    TRY(build_evaluation(t));
+    TRY(build_evaluations(t));
     return session_plan(t->session);
 }
 
@@ -103,7 +123,7 @@ int trainer_new(const struct trainer_choice *choice, struct trainer **into)
     struct trainer *t = zalloc(sizeof *t);
     t->choice = *choice;
     t->facts = dataset_facts(choice->data);
-    t->fold = t->evaluate = t->evaluate_rest = NONE;
+    t->fold = NONE;
     int rc = build(t);
     if (rc < 0) {
         trainer_free(t);
@@ -116,9 +136,9 @@ int trainer_new(const struct trainer_choice *choice, struct trainer **into)
 void trainer_free(struct trainer *t)
 {
     if (!t) return;
+    for (enum split split = SPLIT_TRAIN; split < SPLIT_COUNT; split++) supply_free(&t->supply[split]);
     session_free(t->session);
     free(t->of_step);
-    free(t->order);
     free(t);
 }
 
@@ -127,52 +147,16 @@ int trainer_ready(struct trainer *t)
     return session_ready(t->session);
 }
 
-const struct trainer_variant *trainer_variant(const struct trainer *t, int64_t step, int turn)
+const struct trainer_variant *trainer_variant(const struct trainer *t, int64_t step, int bucket, int turn)
 {
-    return &t->variant[t->of_step[step * t->turns + turn]];
-}
-
-// ---- data
-
-// One resident field of a split, in pieces: the host never holds it whole.
-static int load_field(struct trainer *t, enum split split, const struct field *field, struct slot *slot)
-{
-    size_t bytes = (size_t)field_bytes(field, 0);
-    int64_t count = t->facts->count[split];
-    void *piece = zalloc(LOAD_CHUNK * bytes);
-    int rc = 0;
-    for (int64_t at = 0; at < count && rc == 0; at += LOAD_CHUNK) {
-        int64_t n = count - at < LOAD_CHUNK ? count - at : LOAD_CHUNK;
-        rc = dataset_read(t->choice.data, split, field->name, at, n, piece);
-        if (rc == 0) rc = session_write(t->session, slot, piece, (size_t)at * bytes, (size_t)n * bytes);
-    }
-    free(piece);
-    return rc;
-}
-
-static int load_split(struct trainer *t, enum split split)
-{
-    struct slot *const *slot = t->slots.split[split].field;
-    for (int f = 0; f < t->facts->fields; f++)
-        if (slot[f]) TRY(load_field(t, split, &t->facts->field[f], slot[f]));
-    return 0;
-}
-
-static int load_identity(struct trainer *t)  // the test set is walked in the order of the files
-{
-    int64_t n = t->facts->count[SPLIT_TEST];
-    int32_t *order = zalloc((size_t)n * sizeof *order);
-    for (int64_t i = 0; i < n; i++) order[i] = (int32_t)i;
-    int rc = session_write(t->session, t->slots.split[SPLIT_TEST].order, order, 0, (size_t)n * sizeof *order);
-    free(order);
-    return rc;
+    return &t->variant[t->of_step[(step * t->buckets + bucket) * t->turns + turn]];
 }
 
 int trainer_load(struct trainer *t)
 {
-    TRY(load_split(t, SPLIT_TRAIN));
-    TRY(load_split(t, SPLIT_TEST));
-    return load_identity(t);
+    for (enum split split = SPLIT_TRAIN; split < SPLIT_COUNT; split++)
+        TRY(supply_load(&t->supply[split], t->session, &t->slots.split[split]));
+    return 0;
 }
 
 // ---- the beginning of a run
@@ -194,7 +178,7 @@ static int put_tables(struct trainer *t)
 int trainer_begin(struct trainer *t, uint64_t seed)
 {
     t->seed = seed;
-    t->at = 0;
+    t->at = t->samples = 0;
     TRY(session_reset(t->session, seed));
     TRY(put_tables(t));
     const struct model *m = t->setting.model;
@@ -203,32 +187,17 @@ int trainer_begin(struct trainer *t, uint64_t seed)
 
 // ---- steps
 
-// A permutation of the training set, a function of (seed, epoch) alone.
-static int begin_epoch(struct trainer *t, int32_t epoch)
-{
-    int64_t n = t->facts->count[SPLIT_TRAIN];
-    int32_t *order = t->order, zero = 0;
-    for (int64_t i = 0; i < n; i++) order[i] = (int32_t)i;
-    for (int64_t i = n - 1; i > 0; i--) {
-        struct rng4 r = rng_draw(t->seed, RNG_ORDER, (uint32_t)epoch, (uint32_t)i, 0);
-        int64_t j = rng_below(r.v[0], (uint32_t)(i + 1));
-        int32_t swap = order[i];
-        order[i] = order[j], order[j] = swap;
-    }
-    int32_t key[4] = {(int32_t)(uint32_t)t->seed, (int32_t)(uint32_t)(t->seed >> 32), epoch, 0};
-    const struct feed_slots *feed = &t->slots.split[SPLIT_TRAIN];
-    TRY(session_sync(t->session));
-    TRY(session_write(t->session, feed->order, order, 0, (size_t)n * sizeof *order));
-    if (feed->key) TRY(session_write(t->session, feed->key, key, 0, sizeof key));
-    return session_write(t->session, feed->cursor, &zero, 0, sizeof zero);
-}
-
 int trainer_step(struct trainer *t)
 {
     BUG_IF(t->at >= t->steps);
-    if (t->at % t->steps_an_epoch == 0) TRY(begin_epoch(t, (int32_t)(t->at / t->steps_an_epoch)));
-    for (int turn = 0; turn < t->turns; turn++) TRY(session_run(t->session, trainer_variant(t, t->at, turn)->program));
+    struct supply *s = &t->supply[SPLIT_TRAIN];
+    struct order_batch batch;
+    if (t->at % t->steps_an_epoch == 0) TRY(supply_begin(s, t->seed, t->at / t->steps_an_epoch, 0));
+    TRY(supply_next(s, &batch));
+    for (int turn = 0; turn < t->turns; turn++)
+        TRY(session_run(t->session, trainer_variant(t, t->at, batch.bucket, turn)->program));
     t->at++;
+    t->samples += batch.count;
     return lookahead_after(&t->lookahead, t->session, t->at);
 }
 
@@ -256,8 +225,6 @@ static int reset_counters(struct trainer *t, const struct feed_slots *feed)
 {
     int32_t zero = 0;
     float none = 0;
-    TRY(session_sync(t->session));
-    TRY(session_write(t->session, feed->cursor, &zero, 0, sizeof zero));
     if (feed->loss) TRY(session_write(t->session, feed->loss, &none, 0, sizeof none));
     for (int m = 0; m < METRICS_MAX; m++) {
         if (feed->hits[m]) TRY(session_write(t->session, feed->hits[m], &zero, 0, sizeof zero));
@@ -281,12 +248,16 @@ static int read_scores(struct trainer *t, const struct feed_slots *feed, int64_t
 
 int trainer_evaluate(struct trainer *t, int64_t score[METRICS_MAX])
 {
+    struct supply *s = &t->supply[SPLIT_TEST];
     const struct feed_slots *feed = &t->slots.split[SPLIT_TEST];
+    TRY(supply_begin(s, t->seed, 0, 0));
     TRY(reset_counters(t, feed));
     if (t->fold != NONE) TRY(session_run(t->session, t->fold));
-    for (int64_t i = 0; i < t->facts->count[SPLIT_TEST] / t->evaluate_batch; i++)
-        TRY(session_run(t->session, t->evaluate));
-    if (t->evaluate_rest != NONE) TRY(session_run(t->session, t->evaluate_rest));
+    for (int64_t i = 0; i < supply_batches(s); i++) {
+        struct order_batch batch;
+        TRY(supply_next(s, &batch));
+        TRY(session_run(t->session, trainer_evaluation(t, &batch)->program));
+    }
     return read_scores(t, feed, score);
 }
 
@@ -314,8 +285,9 @@ int64_t trainer_parameters(const struct trainer *t)
 
 double trainer_forward_flops(const struct trainer *t)
 {
-    const struct graph *g = t->session->graph[t->evaluate];
+    const struct trainer_variant *v = &t->evaluation[0];
+    const struct graph *g = t->session->graph[v->program];
     double flops = 0;
     for (int i = 0; i < g->nodes; i++) flops += node_cost(g, &g->node[i]).flops;
-    return flops / (double)(t->evaluate_batch * t->choice.recipe.views);
+    return flops / (double)(v->is.batch * t->choice.recipe.views);
 }

@@ -9,7 +9,7 @@
 #define DAWN_TRAIN_TRAINER_H
 
 #include "tasks/train/lookahead.h"
-#include "tasks/train/step.h"
+#include "tasks/train/supply.h"
 
 struct trainer_choice {
     const struct task *task;
@@ -31,16 +31,16 @@ struct trainer {
     struct setting setting;
     struct session *session;
     struct step_slots slots;
+    struct supply supply[SPLIT_COUNT];
     int64_t steps_an_epoch, steps;
-    int64_t at;              // steps done
+    int64_t at, samples;     // steps done, samples of them
     uint64_t seed;
-    struct trainer_variant variant[TRAINER_VARIANTS];
-    int variants, turns;
-    uint8_t *of_step;        // [step, turn]: number of its variant
-    int32_t *order;          // of this epoch's samples
-    int fold, evaluate, evaluate_rest;  // NONE where there is none; rest: the last, smaller batch
-    int64_t evaluate_batch;
-    struct variant evaluation;
+    struct trainer_variant variant[TRAINER_VARIANTS];  // of training steps
+    int variants, turns, buckets;
+    uint8_t *of_step;        // [step, bucket, turn]: number of its variant
+    struct trainer_variant evaluation[TRAINER_VARIANTS];  // full and short batches of each bucket
+    int evaluations;
+    int fold;                // run once before an evaluation; NONE: nothing is folded
     struct lookahead lookahead;
 };
 
@@ -50,7 +50,8 @@ int trainer_load(struct trainer *) MUST_CHECK;                                 /
 int trainer_begin(struct trainer *, uint64_t seed) MUST_CHECK;                 // weights, what models compute, schedules
 int trainer_step(struct trainer *) MUST_CHECK;                                 // one step; BUG after the last
 void trainer_free(struct trainer *);
-const struct trainer_variant *trainer_variant(const struct trainer *, int64_t step, int turn);
+const struct trainer_variant *trainer_variant(const struct trainer *, int64_t step, int bucket, int turn);
+const struct trainer_variant *trainer_evaluation(const struct trainer *, const struct order_batch *);
 
 // Sum of the loss and, where the board's metric counts, hits since the last call with `reset`. Waits for the device.
 struct trainer_sums {

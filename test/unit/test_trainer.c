@@ -44,7 +44,7 @@ static void evaluates_every_image_once(void **state)
     int64_t whole[METRICS_MAX], again[METRICS_MAX], parts[METRICS_MAX];
     prepare(&a, 500, 1010, (const char *const[]){"batch=50", "epochs=1", "widths=16,16,16", "precision=f32", "views=1", NULL});
     start(&a, 3);
-    assert_int_not_equal(a.trainer->evaluate_rest, NONE);
+    assert_int_equal(a.trainer->evaluations, 2);
     assert_int_equal(trainer_step(a.trainer), 0);
     assert_int_equal(trainer_evaluate(a.trainer, whole), 0);
     assert_int_equal(trainer_evaluate(a.trainer, again), 0);
@@ -60,7 +60,7 @@ static void evaluates_every_image_once(void **state)
 
 static int program_of(const struct trainer *t, int64_t step)
 {
-    return trainer_variant(t, step, 0)->program;
+    return trainer_variant(t, step, 0, 0)->program;
 }
 
 static float slot_value(struct trainer *t, const char *name, int64_t i)

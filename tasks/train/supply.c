@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/train/supply.h"
+
+#include <stdlib.h>
+
+enum { EVALUATE_BATCH = 1000, LOAD_CHUNK = 2000 };
+
+// ---- what the task asks for
+
+static void choose_plain(const struct setting *c, enum split split, struct order_choice *order)
+{
+    int64_t count = c->data->count[split];
+    order->buckets = 1;
+    order->batch[0] = split == SPLIT_TRAIN ? c->recipe->batch : count < EVALUATE_BATCH ? count : EVALUATE_BATCH;
+}
+
+static int read_lengths(struct supply *s, const char *field, int32_t **lengths)
+{
+    *lengths = NULL;
+    if (!field) return 0;
+    *lengths = zalloc((size_t)s->choice.order.count * sizeof **lengths);
+    return dataset_lengths(s->data, s->choice.split, field, *lengths);
+}
+
+static int check_batches(const struct setting *c, const struct supply *s)
+{
+    if (order_batches(s->order) > 0) return 0;
+    return fail(ERR_USAGE, "a batch of %lld is larger than the data set of %lld samples", (long long)s->choice.order.batch[0],
+                (long long)c->data->count[s->choice.split]);
+}
+
+int supply_new(struct supply *s, const struct setting *c, struct dataset *data, enum split split)
+{
+    bool evaluates = split == SPLIT_TEST;
+    int32_t *lengths;
+    *s = (struct supply){.data = data, .choice = {.data = data, .split = split}};
+    s->choice.order = (struct order_choice){.count = c->data->count[split], .in_file_order = evaluates,
+                                            .short_batches = evaluates};
+    choose_plain(c, split, &s->choice.order);
+    if (c->task->feed) c->task->feed(c, split, &s->choice);
+    int rc = read_lengths(s, c->task->length_field, &lengths);
+    s->choice.order.lengths = lengths;
+    if (rc == 0) rc = order_new(&s->choice.order, &s->order);
+    if (rc < 0) free(lengths);
+    TRY(rc);
+    return check_batches(c, s);
+}
+
+void supply_free(struct supply *s)
+{
+    feed_free(s->feed);
+    order_free(s->order);
+    free((void *)s->choice.order.lengths);
+}
+
+int64_t supply_batches(const struct supply *s)
+{
+    return order_batches(s->order);
+}
+
+// ---- data to the device
+
+// One resident field, in pieces: the host never holds it whole.
+static int load_field(struct supply *s, const struct field *field, struct slot *slot)
+{
+    size_t bytes = (size_t)field_bytes(field, 0);
+    int64_t count = s->choice.order.count;
+    void *piece = zalloc(LOAD_CHUNK * bytes);
+    int rc = 0;
+    for (int64_t at = 0; at < count && rc == 0; at += LOAD_CHUNK) {
+        int64_t n = count - at < LOAD_CHUNK ? count - at : LOAD_CHUNK;
+        rc = dataset_read(s->data, s->choice.split, field->name, at, n, piece);
+        if (rc == 0) rc = session_write(s->session, slot, piece, (size_t)at * bytes, (size_t)n * bytes);
+    }
+    free(piece);
+    return rc;
+}
+
+static int upload_order(struct supply *s, uint64_t seed, int64_t epoch)
+{
+    order_draw(s->order, seed, (uint32_t)epoch, 0);
+    size_t bytes = (size_t)s->choice.order.count * sizeof(int32_t);
+    return session_write(s->session, s->slots->order, order_samples(s->order), 0, bytes);
+}
+
+int supply_load(struct supply *s, struct session *session, struct feed_slots *slots)
+{
+    const struct dataset_facts *facts = dataset_facts(s->data);
+    s->session = session;
+    s->slots = slots;
+    if (s->choice.fields) return feed_new(&s->choice, &s->feed);
+    for (int f = 0; f < facts->fields; f++)
+        if (slots->field[f]) TRY(load_field(s, &facts->field[f], slots->field[f]));
+    return s->choice.order.in_file_order ? upload_order(s, 0, 0) : 0;  // it stays
+}
+
+// ---- epochs and batches
+
+int supply_begin(struct supply *s, uint64_t seed, int64_t epoch, int64_t batch)
+{
+    int32_t key[4] = {(int32_t)(uint32_t)seed, (int32_t)(uint32_t)(seed >> 32), (int32_t)epoch, 0};
+    s->next = batch;
+    s->holds = false;
+    TRY(session_sync(s->session));
+    if (s->slots->key) TRY(session_write(s->session, s->slots->key, key, 0, sizeof key));
+    if (s->feed) return feed_seek(s->feed, seed, (uint32_t)epoch, batch);
+    if (!s->choice.order.in_file_order) TRY(upload_order(s, seed, epoch));
+    int32_t cursor = batch < order_batches(s->order) ? (int32_t)order_batch(s->order, batch).first : 0;
+    return session_write(s->session, s->slots->cursor, &cursor, 0, sizeof cursor);
+}
+
+static int stage_batch(struct supply *s)
+{
+    const struct feed_batch *b = &s->held;
+    for (int f = 0; f < s->choice.fields; f++) {
+        struct slot *slot = s->slots->input[f][b->bucket];
+        if (slot) TRY(session_write(s->session, slot, b->field[f], 0, b->bytes[f]));
+    }
+    return 0;
+}
+
+int supply_next(struct supply *s, struct order_batch *batch)
+{
+    int64_t number = s->next++;
+    if (!s->feed) {
+        *batch = order_batch(s->order, number);
+        return 0;
+    }
+    if (s->holds) feed_give_back(s->feed, &s->held);
+    s->holds = false;
+    TRY(feed_take(s->feed, &s->held));
+    BUG_IF(s->held.count == 0 || s->held.number != number);
+    s->holds = true;
+    *batch = (struct order_batch){.count = s->held.count, .bucket = s->held.bucket};
+    return stage_batch(s);
+}
+
+int64_t supply_stalled_ns(const struct supply *s)
+{
+    return s->feed ? feed_stalled_ns(s->feed) : 0;
+}
