@@ -1,45 +1,132 @@
 // SPDX-License-Identifier: Apache-2.0
+// Walks the nodes from the last to the first. Nothing is dropped in silence: a gradient that a rule cannot use, an input
+// that trains and gets none, and a value that is no longer what the forward pass read are errors that name the operator.
 #include "runtime/grad.h"
 
 #include <stdlib.h>
 
-// Adds what node `i` sends back to its inputs. adj[v] is the gradient of value v so far.
-static int one_back(struct graph *g, int i, int *adj)
+struct walk {
+    struct graph *g;
+    int *adj;      // a value each: its gradient so far, or NONE
+    int *written;  // a value each: the last node that overwrites it, or NONE
+    bool *passed;  // a value each: the walk has passed a node that overwrites it, and readers after that node sent gradients
+    int values;    // of the graph when the walk began: the length of these
+};
+
+static struct walk walk_open(struct graph *g)
 {
+    size_t values = (size_t)g->values + 1;
+    struct walk w = {g, zalloc(values * sizeof *w.adj), zalloc(values * sizeof *w.written), zalloc(values * sizeof *w.passed),
+                     g->values};
+    for (int v = 0; v < g->values; v++) w.adj[v] = w.written[v] = NONE;
+    for (int i = 0; i < g->nodes; i++)
+        for (int o = 0; o < MAX_OUT; o++)
+            if (g->node[i].out[o] != NONE && g->value[g->node[i].out[o]].slot) w.written[g->node[i].out[o]] = i;
+    return w;
+}
+
+static void walk_close(struct walk *w)
+{
+    free(w->adj);
+    free(w->written);
+    free(w->passed);
+}
+
+static int add_gradient(struct walk *w, int v, int d)
+{
+    struct graph *g = w->g;
+    if (w->passed[v])
+        return graph_fail(g, ERR_SHAPE, "the loss depends on \"%s\" before and after it is overwritten", g->value[v].slot->name),
+               g->error;
+    w->adj[v] = w->adj[v] == NONE ? d : g_add(g, w->adj[v], d);
+    return g->error;
+}
+
+// The gradients of node n's outputs; true if there are any. What a slot holds is a constant to its readers.
+static bool take_gradients(struct walk *w, const struct node *n, int *dy)
+{
+    bool any = false;
+    for (int o = 0; o < MAX_OUT; o++) {
+        int v = n->out[o];
+        dy[o] = NONE;
+        if (v == NONE) continue;
+        if (w->g->value[v].slot)
+            w->passed[v] |= w->adj[v] != NONE;
+        else if (w->g->value[v].trains)
+            dy[o] = w->adj[v];
+        any |= dy[o] != NONE;
+    }
+    return any;
+}
+
+// A rule without OP_FLAG_GRADS knows the gradient of output 0 alone.
+static int check_outputs(struct graph *g, const struct node *n, const int *dy)
+{
+    for (int o = 1; o < MAX_OUT && !(op_table[n->op].flags & OP_FLAG_GRADS); o++)
+        if (dy[o] != NONE)
+            return graph_fail(g, ERR_SHAPE, "%s has no gradient for its output %d", op_table[n->op].name, o), g->error;
+    return 0;
+}
+
+// Nodes from `first` on are the rule of node i. They must read the slots as node i did.
+static int check_slots(struct walk *w, int i, int first)
+{
+    struct graph *g = w->g;
+    for (int k = first; k < g->nodes; k++)
+        for (int j = 0; j < MAX_IN; j++) {
+            int v = g->node[k].in[j];
+            if (v == NONE || !g->value[v].slot || v >= w->values || w->written[v] < i) continue;
+            return graph_fail(g, ERR_SHAPE, "the gradient of %s reads \"%s\", which is overwritten before that",
+                              op_table[g->node[i].op].name, g->value[v].slot->name), g->error;
+        }
+    return 0;
+}
+
+// Adds the gradients of node i's inputs.
+static int differentiate_node(struct walk *w, int i)
+{
+    struct graph *g = w->g;
     struct node n = g->node[i];  // a copy: the array moves as nodes are added
-    int dy[MAX_OUT], dx[MAX_IN];
-    for (int o = 0; o < MAX_OUT; o++) dy[o] = n.out[o] == NONE || g->value[n.out[o]].slot ? NONE : adj[n.out[o]];
-    for (int o = 0; o < MAX_IN; o++) dx[o] = NONE;
-    if (dy[0] == NONE || !g->value[n.out[0]].trains) return 0;
+    int dy[MAX_OUT], dx[MAX_IN], first = g->nodes;
+    if (!take_gradients(w, &n, dy)) return 0;
     g->scope = n.scope;
-    int rc = op_table[n.op].grad(g, &n, dy, dx);
-    if (rc < 0) return rc;
-    for (int o = 0; o < MAX_IN; o++) {
-        int v = n.in[o];
-        if (v == NONE || dx[o] == NONE || !g->value[v].trains) continue;
-        adj[v] = adj[v] == NONE ? dx[o] : g_add(g, adj[v], dx[o]);
+    for (int j = 0; j < MAX_IN; j++) dx[j] = NONE;
+    TRY(check_outputs(g, &n, dy));
+    TRY(op_table[n.op].grad(g, &n, dy, dx));
+    TRY(check_slots(w, i, first));
+    for (int j = 0; j < MAX_IN; j++) {
+        int v = n.in[j];
+        if (v == NONE || !g->value[v].trains) continue;
+        if (dx[j] == NONE)
+            return graph_fail(g, ERR_SHAPE, "%s has no gradient for its input %d", op_table[n.op].name, j), g->error;
+        TRY(add_gradient(w, v, dx[j]));
     }
     return g->error;
 }
 
-int grad_of(struct graph *g, int loss, const int *of, int count, int *grads)
+int grad_of_sum(struct graph *g, const int *loss, int losses, const int *of, int count, int *grads)
 {
     TRY(graph_check(g));
-    if (g->value[loss].dtype != F32 || shape_count(&g->value[loss].shape) != 1)
-        return fail(ERR_SHAPE, "graph \"%s\": only a single f32 can be differentiated", g->name);
-    int values = g->values, nodes = g->nodes;
-    int *adj = zalloc((size_t)values * sizeof *adj);
-    for (int i = 0; i < values; i++) adj[i] = NONE;
+    for (int i = 0; i < losses; i++)
+        if (g->value[loss[i]].dtype != F32 || shape_count(&g->value[loss[i]].shape) != 1)
+            return fail(ERR_SHAPE, "graph \"%s\": only a single f32 can be differentiated", g->name);
     enum phase was = g->phase;
     const char *scope = g->scope;
     g->phase = PHASE_BACKWARD;
+    int last = g->nodes - 1;
+    struct walk w = walk_open(g);
     int one = graph_state(g, "one", SHAPE(1), F32, MEMORY_DATA, (struct init){INIT_CONSTANT, 1});
-    adj[loss] = one;
-    for (int i = nodes - 1; i >= 0 && !g->error; i--)
-        if (one_back(g, i, adj) < 0) break;
-    for (int i = 0; i < count; i++) grads[i] = of[i] < values ? adj[of[i]] : NONE;
-    free(adj);
+    for (int i = 0; i < losses && !g->error; i++) add_gradient(&w, loss[i], one);
+    for (int i = last; i >= 0 && !g->error; i--)
+        if (differentiate_node(&w, i) < 0) break;
+    for (int i = 0; i < count; i++) grads[i] = of[i] == NONE || of[i] >= w.values ? NONE : w.adj[of[i]];
+    walk_close(&w);
     g->phase = was;
     g->scope = scope;
     return graph_check(g);
+}
+
+int grad_of(struct graph *g, int loss, const int *of, int count, int *grads)
+{
+    return grad_of_sum(g, &loss, 1, of, count, grads);
 }

@@ -5,8 +5,16 @@
 
 #include "runtime/graph.h"
 
-// grads[i] = d loss / d of[i], or NONE where the loss does not depend on it. `loss` is one f32. Only paths to values
-// that train are walked, so a frozen first layer costs nothing on the way back.
+// grads[i] = d loss / d of[i], or NONE where the loss does not depend on it or of[i] does not train. `loss` is one f32.
+// Only paths to values that train are walked, so a frozen first layer costs nothing in the backward pass. A slot that a
+// node overwrites is a constant to those who read it afterwards. An operator on the way that has no rule, a rule that
+// cannot use the gradient of one of its outputs, and a slot that was overwritten since the forward pass read it are errors
+// that name the operator and its scope.
+//
+// May be called several times on one graph, such as for a critic and for its generator: each call walks only the nodes
+// that its loss depends on. Differentiate a loss before the update overwrites the weights that it was computed with.
 int grad_of(struct graph *, int loss, const int *of, int count, int *grads) MUST_CHECK;
+// The same of the sum of several losses.
+int grad_of_sum(struct graph *, const int *loss, int losses, const int *of, int count, int *grads) MUST_CHECK;
 
 #endif

@@ -7,6 +7,7 @@
 
 #define INPLACE OP_FLAG_INPLACE
 #define ALIAS OP_FLAG_ALIAS
+#define GRADS OP_FLAG_GRADS
 const struct op_info op_table[OP_COUNT] = {
 #define OP(ID, name, inputs, outputs, flags) [OP_##ID] = {#name, inputs, outputs, flags, name##_infer, name##_grad, name##_flops},
 #include "runtime/ops.def"
@@ -131,6 +132,8 @@ int graph_node_over(struct graph *g, enum op op, const int *in, int inputs, cons
         n.out[i] = i < info->outputs ? new_value(g, (struct value){.producer = g->nodes, .trains = trains}) : NONE;
     int rc = info->infer(g, &n);
     if (rc < 0) return NONE;
+    for (int i = 0; i < info->outputs; i++)
+        if (n.out[i] != NONE && !dtype_is_float(g->value[n.out[i]].dtype)) g->value[n.out[i]].trains = false;
     for (int i = 0; over && i < info->outputs; i++) {
         if (over[i] == NONE) continue;
         const struct value *made = &g->value[n.out[i]], *kept = &g->value[over[i]];

@@ -111,7 +111,7 @@ struct value {
     enum dtype dtype;
     struct slot *slot;  // persistent value; NULL for one that a node makes
     int producer;       // node that makes it; NONE for a persistent value
-    bool trains;        // some gradient is wanted through it
+    bool trains;        // some gradient is wanted through it; never of integers, which are constants to a gradient
 };
 
 struct node {
@@ -197,10 +197,12 @@ struct op_info {
     int inputs, outputs;
     unsigned flags;
     int (*infer)(struct graph *, struct node *);                                    // fills shapes of outputs
-    int (*grad)(struct graph *, const struct node *, const int *dy, int *dx);       // dx[i] for each input
+    // Appends nodes that make dx[i] for each input that trains. dy[o] is NONE or the gradient of output o: without
+    // OP_FLAG_GRADS of output 0, which is given; with it of any, and at least one is given.
+    int (*grad)(struct graph *, const struct node *, const int *dy, int *dx);
     double (*flops)(const struct graph *, const struct node *);
 };
-enum { OP_FLAG_INPLACE = 1, OP_FLAG_ALIAS = 2 };
+enum { OP_FLAG_INPLACE = 1, OP_FLAG_ALIAS = 2, OP_FLAG_GRADS = 4 };
 extern const struct op_info op_table[OP_COUNT];
 
 struct cost {

@@ -44,7 +44,10 @@ int xent_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
     union attr a = n->attr;
     a.loss.to = g->value[n->in[0]].dtype;
-    dx[0] = graph_node(g, OP_XENT_GRAD, (int[]){n->out[1], n->in[1], dy[0]}, 3, &a, NULL);
+    if (dy[0] != NONE) dx[0] = graph_node(g, OP_XENT_GRAD, (int[]){n->out[1], n->in[1], dy[0]}, 3, &a, NULL);
+    if (dy[1] == NONE) return g->error;
+    int of_softmax = g_cast(g, graph_node(g, OP_SOFTMAX_GRAD, (int[]){n->out[1], dy[1]}, 2, NULL, NULL), a.loss.to);
+    dx[0] = dx[0] == NONE ? of_softmax : g_add(g, dx[0], of_softmax);
     return g->error;
 }
 

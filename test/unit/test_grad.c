@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// Differentiation: gradients reach every output of an operator or are refused by name, and one graph can have several losses.
+#include "runtime/grad.h"
+#include "test/unit/fixture_graph.h"
+
+static int sum_of(struct graph *g, int x)
+{
+    if (g->error || x == NONE) return NONE;
+    return g_reshape(g, g_reduce(g, x, (1u << g->value[x].shape.rank) - 1, false, F32), SHAPE(1));
+}
+
+static int labels(struct graph *g, int64_t count)
+{
+    return graph_state(g, "labels", SHAPE(count), I32, MEMORY_DATA, (struct init){INIT_CONSTANT, 1});
+}
+
+// ---- outputs above 0
+
+static int xent_node(struct graph *g, int x, int *out)
+{
+    union attr a = {.loss = {.smoothing = 0.1f, .mean = true}};
+    return graph_node(g, OP_XENT, (int[]){x, labels(g, 5)}, 2, &a, out);
+}
+
+// The probabilities alone, and the probabilities and the loss.
+static int of_probabilities(struct graph *g, int x)
+{
+    int out[2];
+    xent_node(g, x, out);
+    return sum_of(g, g_mul(g, out[1], input(g, "factors", SHAPE(5, 4))));
+}
+
+static int of_both(struct graph *g, int x)
+{
+    int out[2], loss = xent_node(g, x, out);
+    return g_add(g, g_scale(g, loss, 3), sum_of(g, g_mul(g, out[1], input(g, "factors", SHAPE(5, 4)))));
+}
+
+static float loss_with(struct session *s, int program, const float *x)
+{
+    OK(session_put(s, "x", x, 0, slot_bytes(store_find(s->store, "x"))));
+    OK(session_run(s, program));
+    return read_one(s, "loss");
+}
+
+static void check_differences(int (*build)(struct graph *, int))
+{
+    struct session *s = session_on("ref");
+    struct graph *g = graph_new(s->store, "differences");
+    int x = weight(g, "x", SHAPE(5, 4)), loss = build(g, x), dx;
+    OK(grad_of(g, loss, &x, 1, &dx));
+    assert_true(dx != NONE);
+    keep(g, "loss", loss);
+    keep(g, "dx", dx);
+    int program = session_add(s, g);
+    OK(program);
+    start(s);
+    float *at = read_slot(s, "x"), step = 0x1p-9f;
+    loss_with(s, program, at);
+    float *wanted = read_slot(s, "dx");
+    for (int i = 0; i < 20; i++) {
+        float was = at[i], side[2];
+        for (int k = 0; k < 2; k++) {
+            at[i] = was + (k ? step : -step);
+            side[k] = loss_with(s, program, at);
+        }
+        at[i] = was;
+        assert_float_equal(wanted[i], (side[1] - side[0]) / (2 * step), 1e-3);
+    }
+    free(at);
+    free(wanted);
+    session_done(s);
+}
+
+static void test_every_output(void **state)
+{
+    (void)state;
+    check_differences(of_probabilities);
+    check_differences(of_both);
+}
+
+// ---- refusals
+
+static void norm_node(struct graph *g, int x, int *out)
+{
+    struct init zero = {INIT_ZERO, 0};
+    int mean = graph_state(g, "mean", SHAPE(4), F32, MEMORY_STATE, zero);
+    int var = graph_state(g, "var", SHAPE(4), F32, MEMORY_STATE, zero);
+    union attr a = {.norm = {.eps = 1e-5f, .momentum = 0.9f}};
+    graph_scope(g, "layer.norm");
+    graph_node_over(g, OP_NORM, (int[]){x, mean, var}, 3, &a, (int[]){NONE, NONE, NONE, mean, var}, out);
+}
+
+static int of_mean(struct graph *g, int x)  // y is used, too: its gradient alone would be wrong
+{
+    int out[5];
+    norm_node(g, x, out);
+    return g_add(g, sum_of(g, out[0]), sum_of(g, out[1]));
+}
+
+static int of_mean_alone(struct graph *g, int x)
+{
+    int out[5];
+    norm_node(g, x, out);
+    return sum_of(g, out[1]);
+}
+
+static int of_no_rule(struct graph *g, int x)
+{
+    graph_scope(g, "layer.odd");
+    int y = graph_node(g, OP_UNIT_NORM, &x, 1, &(union attr){.optim = {.target = 1, .eps = 1e-7f}}, NULL);
+    graph_scope(g, "loss");
+    return sum_of(g, y);
+}
+
+static int of_input_without_gradient(struct graph *g, int x)
+{
+    int mean = weight(g, "trained.mean", SHAPE(4)), var = input(g, "var", SHAPE(4)), out[5];
+    union attr a = {.norm = {.eps = 1e-5f, .momentum = 0.9f}};
+    graph_scope(g, "layer.norm");
+    graph_node(g, OP_NORM, (int[]){x, mean, var}, 3, &a, out);
+    return sum_of(g, out[0]);
+}
+
+static int of_overwritten(struct graph *g, int x)
+{
+    int other = weight(g, "other", SHAPE(5, 4));
+    graph_scope(g, "product");
+    int y = g_mul(g, x, other);
+    graph_node_over(g, OP_ASSIGN, (int[]){other, input(g, "new", SHAPE(5, 4))}, 2, NULL, &other, NULL);
+    return sum_of(g, y);
+}
+
+static int of_two_versions(struct graph *g, int x)
+{
+    int before = g_scale(g, x, 2);
+    graph_node_over(g, OP_ASSIGN, (int[]){x, input(g, "new", SHAPE(5, 4))}, 2, NULL, &x, NULL);
+    return sum_of(g, g_add(g, before, g_scale(g, x, 3)));
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    static const struct {
+        int (*build)(struct graph *, int x);
+        const char *said;
+    } rows[] = {
+        {of_mean, "layer.norm: norm has no gradient for its output 1"},
+        {of_mean_alone, "layer.norm: norm has no gradient for its output 1"},
+        {of_no_rule, "layer.odd: unit_norm has no gradient"},
+        {of_input_without_gradient, "layer.norm: norm has no gradient for its input 1"},
+        {of_overwritten, "product: the gradient of mul reads \"other\", which is overwritten before that"},
+        {of_two_versions, "the loss depends on \"x\" before and after it is overwritten"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct store *store = store_new();
+        struct graph *g = graph_new(store, "refused");
+        int x = weight(g, "x", SHAPE(5, 4)), loss = rows[i].build(g, x), dx;
+        OK(graph_check(g));
+        REFUSED(grad_of(g, loss, &x, 1, &dx), rows[i].said);
+        graph_free(g);
+        store_free(store);
+    }
+}
+
+// An index is a constant: it neither has a gradient nor stands in the way of one.
+static void test_integers_are_constants(void **state)
+{
+    (void)state;
+    struct store *store = store_new();
+    struct graph *g = graph_new(store, "integers");
+    int x = weight(g, "x", SHAPE(2, 4, 4, 3)), out[2], dx;
+    graph_node(g, OP_MAXPOOL, &x, 1, &(union attr){.pool = {.k = {2, 2}, .stride = {2, 2}}}, out);
+    int loss = sum_of(g, g_mul(g, out[0], g_cast(g, out[1], F32)));
+    OK(grad_of(g, loss, (int[]){x}, 1, &dx));
+    assert_true(dx != NONE);
+    OK(grad_of(g, sum_of(g, g_cast(g, out[1], F32)), (int[]){x, NONE}, 1, &dx));
+    assert_int_equal(dx, NONE);
+    graph_free(g);
+    store_free(store);
+}
+
+// ---- several losses
+
+struct pair {
+    int critic, generator, losses[2];  // weights; losses of the critic and the generator
+};
+
+// The critic judges what the generator made.
+static struct pair build_pair(struct graph *g)
+{
+    struct pair p = {.generator = weight(g, "generator", SHAPE(4, 3)), .critic = weight(g, "critic", SHAPE(1, 4))};
+    int made = g_act(g, g_linear(g, input(g, "noise", SHAPE(6, 3)), p.generator, NONE, F32), ACT_GELU);
+    int judged = g_act(g, g_linear(g, made, p.critic, NONE, F32), ACT_SILU);
+    p.losses[0] = sum_of(g, g_mul(g, judged, judged));
+    p.losses[1] = sum_of(g, g_scale(g, judged, -0.5f));
+    return p;
+}
+
+enum { CRITIC = 1, GENERATOR = 2, SUM = 4 };
+
+// Runs the gradients of the losses that are asked for; results in "dc0", "dg0" (critic's loss), "dc1", .. and "dcs", "dgs".
+static struct session *run_pair(int which, int *nodes)
+{
+    struct session *s = session_on("ref");
+    struct graph *g = graph_new(s->store, "pair");
+    struct pair p = build_pair(g);
+    int of[] = {p.critic, p.generator}, grads[2];
+    for (int i = 0; i < 3; i++) {
+        if (!(which >> i & 1)) continue;
+        int before = g->nodes;
+        if (i < 2)
+            OK(grad_of(g, p.losses[i], of, 2, grads));
+        else
+            OK(grad_of_sum(g, p.losses, 2, of, 2, grads));
+        nodes[i] = g->nodes - before;
+        char name[8];
+        snprintf(name, sizeof name, "dc%d", i);
+        keep(g, name, grads[0]);
+        snprintf(name, sizeof name, "dg%d", i);
+        keep(g, name, grads[1]);
+    }
+    int program = session_add(s, g);
+    OK(program);
+    start(s);
+    OK(session_run(s, program));
+    return s;
+}
+
+static void same_slot(struct session *a, struct session *b, const char *name)
+{
+    float *x = read_slot(a, name), *y = read_slot(b, name);
+    assert_memory_equal(x, y, slot_bytes(store_find(a->store, name)));
+    free(x);
+    free(y);
+}
+
+static void test_several_losses(void **state)
+{
+    (void)state;
+    int all[3], critic[3], generator[3];
+    struct session *together = run_pair(CRITIC | GENERATOR | SUM, all), *first = run_pair(CRITIC, critic);
+    struct session *second = run_pair(GENERATOR, generator);
+    assert_int_equal(all[0], critic[0]);
+    assert_int_equal(all[1], generator[1]);  // and none for the first call's backward nodes
+    same_slot(together, first, "dc0");
+    same_slot(together, first, "dg0");
+    same_slot(together, second, "dc1");
+    same_slot(together, second, "dg1");
+    static const char *const names[][3] = {{"dc0", "dc1", "dc2"}, {"dg0", "dg1", "dg2"}};
+    for (int i = 0; i < 2; i++) {
+        float *a = read_slot(together, names[i][0]), *b = read_slot(together, names[i][1]), *sum = read_slot(together, names[i][2]);
+        for (int64_t j = 0; j < shape_count(&store_find(together->store, names[i][0])->shape); j++)
+            assert_float_equal(sum[j], a[j] + b[j], 1e-5);
+        free(a);
+        free(b);
+        free(sum);
+    }
+    session_done(together);
+    session_done(first);
+    session_done(second);
+}
+
+// The critic learns first; the generator's loss is computed with the new critic, and is differentiated with it.
+static void test_losses_around_an_update(void **state)
+{
+    (void)state;
+    struct store *store = store_new();
+    struct graph *g = graph_new(store, "around");
+    struct pair p = build_pair(g);
+    int lr = graph_state(g, "lr", SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_CONSTANT, 0.1f}), d;
+    OK(grad_of(g, p.losses[0], &p.critic, 1, &d));
+    g->phase = PHASE_UPDATE;
+    graph_node_over(g, OP_DESCEND, (int[]){p.critic, d, lr}, 3, &(union attr){.optim = {.factor = 1}}, &p.critic, NULL);
+    g->phase = PHASE_FORWARD;
+    struct pair again = build_pair(g);
+    OK(grad_of(g, again.losses[1], &p.generator, 1, &d));
+    assert_true(d != NONE);
+    REFUSED(grad_of(g, p.losses[1], &p.generator, 1, &d), "reads \"critic\", which is overwritten before that");
+    graph_free(g);
+    store_free(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_output),           cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_integers_are_constants), cmocka_unit_test(test_several_losses),
+        cmocka_unit_test(test_losses_around_an_update),
+    };
+    return cmocka_run_group_tests_name("grad", tests, NULL, NULL);
+}
