@@ -34,6 +34,7 @@ void graph_free(struct graph *g)
     if (!g) return;
     arena_free(&g->arena);
     free(g->value);
+    free(g->value_of);
     free(g->node);
     free(g);
 }
@@ -78,8 +79,16 @@ static int new_value(struct graph *g, struct value v)
 
 int graph_slot(struct graph *g, struct slot *slot)
 {
-    for (int i = 0; i < g->values; i++)
-        if (g->value[i].slot == slot) return i;
+    BUG_IF(g->store->slot[slot->number] != slot);
+    if (slot->number >= g->value_ofs) {
+        int had = g->value_ofs;
+        g->value_ofs = 2 * slot->number + 64;
+        g->value_of = grow(g->value_of, (size_t)g->value_ofs * sizeof *g->value_of);
+        memset(g->value_of + had, 0, (size_t)(g->value_ofs - had) * sizeof *g->value_of);
+    }
+    int *value = &g->value_of[slot->number];
+    if (*value) return *value - 1;
+    *value = g->values + 1;
     return new_value(g, (struct value){.shape = slot->shape, .dtype = slot->dtype, .slot = slot, .producer = NONE});
 }
 

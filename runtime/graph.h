@@ -128,6 +128,7 @@ struct graph {
     struct store *store;  // borrowed
     struct value *value;
     int values, value_room;
+    int *value_of, value_ofs;  // by number of a slot in the store: its value + 1, 0 for none
     struct node *node;
     int nodes, node_room;
     enum phase phase;     // given to new nodes

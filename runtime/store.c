@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/store.h"
 
+#include "runtime/base/hash.h"
 #include "runtime/base/rng.h"
 
 #include <math.h>
@@ -26,14 +27,30 @@ void store_free(struct store *s)
     if (!s) return;
     arena_free(&s->arena);
     free(s->slot);
+    free(s->bucket);
     free(s);
+}
+
+// Where the name stands in the table, or the free place where it would.
+static int bucket_of(const struct store *s, const char *name)
+{
+    unsigned last = (unsigned)s->buckets - 1, at = hash_text32(name) & last;
+    while (s->bucket[at] >= 0 && strcmp(s->slot[s->bucket[at]]->name, name) != 0) at = (at + 1) & last;
+    return (int)at;
+}
+
+static void grow_buckets(struct store *s)
+{
+    s->buckets = s->buckets ? 2 * s->buckets : 128;
+    s->bucket = grow(s->bucket, (size_t)s->buckets * sizeof *s->bucket);
+    for (int i = 0; i < s->buckets; i++) s->bucket[i] = -1;
+    for (int i = 0; i < s->count; i++) s->bucket[bucket_of(s, s->slot[i]->name)] = i;
 }
 
 struct slot *store_find(const struct store *s, const char *name)
 {
-    for (int i = 0; i < s->count; i++)
-        if (!strcmp(s->slot[i]->name, name)) return s->slot[i];
-    return NULL;
+    int number = s->buckets ? s->bucket[bucket_of(s, name)] : -1;
+    return number < 0 ? NULL : s->slot[number];
 }
 
 size_t slot_bytes(const struct slot *slot)
@@ -59,7 +76,9 @@ int store_slot(struct store *s, const char *name, struct shape shape, enum dtype
     }
     slot = arena_alloc(&s->arena, sizeof *slot);
     *slot = (struct slot){.name = arena_text(&s->arena, "%s", name), .shape = shape, .dtype = dtype, .memory = memory,
-                          .init = init};
+                          .init = init, .number = s->count};
+    if (2 * (s->count + 1) > s->buckets) grow_buckets(s);
+    s->bucket[bucket_of(s, name)] = s->count;
     s->slot[s->count++] = slot;
     *into = slot;
     return 0;
@@ -67,24 +86,16 @@ int store_slot(struct store *s, const char *name, struct shape shape, enum dtype
 
 // ---- initial values
 
-static uint32_t name_key(const char *name)  // FNV-1a: any fixed spread will do
-{
-    uint32_t h = 2166136261u;
-    for (; *name; name++) h = (h ^ (unsigned char)*name) * 16777619u;
-    return h;
-}
-
 static float uniform(const struct slot *slot, uint64_t seed, int64_t i)
 {
-    struct rng4 r = rng_draw(seed, RNG_INIT, name_key(slot->name), (uint32_t)(i >> 2), 0);
+    struct rng4 r = rng_draw(seed, RNG_INIT, hash_text32(slot->name), (uint32_t)(i >> 2), 0);
     return slot->init.a * (2.0f * rng_unit(r.v[i & 3]) - 1.0f);
 }
 
-static float normal(const struct slot *slot, uint64_t seed, int64_t i)  // Box-Muller, one of the pair
+static float normal(const struct slot *slot, uint64_t seed, int64_t i)
 {
-    struct rng4 r = rng_draw(seed, RNG_INIT, name_key(slot->name), (uint32_t)i, 1);
-    double u = ((double)r.v[0] + 1.0) * 0x1p-32, v = (double)r.v[1] * 0x1p-32;
-    return slot->init.a * (float)(sqrt(-2.0 * log(u)) * cos(2.0 * M_PI * v));
+    struct rng4 r = rng_draw(seed, RNG_INIT, hash_text32(slot->name), (uint32_t)i, 1);
+    return slot->init.a * (float)rng_normal(r);
 }
 
 static bool dirac_row(const struct slot *slot, int64_t i, float *x)

@@ -67,6 +67,7 @@ struct slot {
     struct init init;
     enum role role;
     int group;         // of parameters: which trained set and which optimiser rule
+    int number;        // its index in the store
     void *device;      // set by the session once allocated
     uint64_t version;  // grows whenever its bytes may have changed, so that a device knows when a packed copy is stale
 };
@@ -75,6 +76,7 @@ struct store {
     struct arena arena;
     struct slot **slot;  // pointers stay valid as the store grows
     int count, room;
+    int *bucket, buckets;  // open addressing by name: the number of a slot, or -1; a power of two, at most half full
 };
 
 struct store *store_new(void);

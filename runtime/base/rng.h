@@ -5,6 +5,7 @@
 #ifndef DAWN_BASE_RNG_H
 #define DAWN_BASE_RNG_H
 
+#include <math.h>
 #include <stdint.h>
 
 #ifdef __CUDACC__
@@ -49,6 +50,13 @@ DAWN_BOTH float rng_unit(uint32_t bits)  // [0, 1), 24 bits
 DAWN_BOTH uint32_t rng_below(uint32_t bits, uint32_t n)  // 0 .. n-1, bias below n / 2^32
 {
     return (uint32_t)(((uint64_t)bits * n) >> 32);
+}
+
+// Mean 0, deviation 1 (Box-Muller, one of the pair), from the first two words. On the host alone: in double.
+static inline double rng_normal(struct rng4 r)
+{
+    double u = ((double)r.v[0] + 1.0) * 0x1p-32, v = (double)r.v[1] * 0x1p-32;
+    return sqrt(-2.0 * log(u)) * cos(2.0 * M_PI * v);
 }
 
 #endif

@@ -4,6 +4,7 @@
 // some milliseconds on `ref`; the large ones are for speed only.
 #include "runtime/cases/cases.h"
 
+#include "runtime/base/hash.h"
 #include "runtime/base/rng.h"
 #include "runtime/fuse.h"
 #include "runtime/grad.h"
@@ -34,22 +35,9 @@ const struct op_case *case_next(const struct op_case *after)
 
 // ---- inputs
 
-static uint64_t draw_key(const char *name)  // FNV-1a over the slot's name
-{
-    uint64_t h = 14695981039346656037u;
-    for (; *name; name++) h = (h ^ (unsigned char)*name) * 1099511628211u;
-    return h;
-}
-
-static double draw_normal(struct rng4 r)  // Box-Muller
-{
-    double u = ((double)r.v[0] + 1.0) * 0x1p-32, v = (double)r.v[1] * 0x1p-32;
-    return sqrt(-2.0 * log(u)) * cos(2.0 * M_PI * v);
-}
-
 static double draw_one(enum draw draw, double a, struct rng4 r)
 {
-    double n = draw_normal(r);
+    double n = rng_normal(r);
     switch (draw) {
     case DRAW_NORMAL: return a * n;
     case DRAW_POSITIVE: return a * (0.5 + (double)rng_unit(r.v[0]));
@@ -81,7 +69,7 @@ static void draw_fill(struct case_input *in, bool absolute)
 {
     const struct slot *slot = in->slot;
     int64_t n = shape_count(&slot->shape);
-    uint64_t key = draw_key(slot->name);
+    uint64_t key = hash_text64(slot->name);
     in->host = zalloc(slot_bytes(slot));
     if (in->draw == DRAW_DISTINCT) draw_ladder(slot->dtype, in->host, n, in->a, key);
     else

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How slots begin: each kind of draw, keyed by the seed and the slot's name and by nothing else.
+#include "runtime/base/clock.h"
 #include "test/unit/fixture_graph.h"
 
 static struct slot *slot_of(struct store *s, const char *name, struct shape shape, struct init init)
@@ -141,11 +142,40 @@ static void test_slots_stay(void **state)
     store_free(s);
 }
 
+// A recurrence asks for its weights at every step, so a name is found without a walk over all slots, and so is its value.
+static void test_many_slots(void **state)
+{
+    (void)state;
+    enum { MANY = 30000 };
+    struct store *s = store_new();
+    struct graph *g = graph_new(s, "many");
+    assert_null(store_find(s, "slot7"));
+    char name[24];
+    int64_t began = clock_ns();
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < MANY; i++) {
+            snprintf(name, sizeof name, "slot%d", i);
+            assert_int_equal(weight(g, name, SHAPE(3)), i);
+        }
+    assert_int_equal(s->count, MANY);
+    assert_int_equal(g->values, MANY);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "slot%d", i);
+        assert_ptr_equal(store_find(s, name), s->slot[i]);
+        assert_int_equal(s->slot[i]->number, i);
+    }
+    assert_null(store_find(s, "slot30000"));
+    assert_null(store_find(s, ""));
+    assert_true(clock_ns() - began < 5000000000);  // takes about 20 ms
+    graph_free(g);
+    store_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain),         cmocka_unit_test(test_spreads),    cmocka_unit_test(test_dirac),
-        cmocka_unit_test(test_keyed_by_name), cmocka_unit_test(test_slots_stay),
+        cmocka_unit_test(test_keyed_by_name), cmocka_unit_test(test_slots_stay), cmocka_unit_test(test_many_slots),
     };
     return cmocka_run_group_tests_name("store", tests, NULL, NULL);
 }
