@@ -4,6 +4,7 @@
 #include "runtime/cases/cases.h"
 
 #include "runtime/base/clock.h"
+#include "runtime/base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -70,12 +71,6 @@ int case_compare(const struct case_live *got, const struct case_live *want, cons
 
 // ---- speed
 
-static int ascending(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 // Two runs to warm up, then as many as fit in 0.3 s, at least 5 and at most 100; the median of the node's own time.
 static int measure(struct case_live *c, struct case_speed *speed)
 {
@@ -94,7 +89,7 @@ static int measure(struct case_live *c, struct case_speed *speed)
     free(ns);
     TRY(rc);
     if (!runs) return fail(ERR_DEVICE, "case %s: its operator did not run", c->build.row->name);
-    qsort(times, (size_t)runs, sizeof *times, ascending);
+    qsort(times, (size_t)runs, sizeof *times, sort_i64);
     struct cost cost = node_cost(c->build.g, &c->build.g->node[c->build.node]);
     *speed = (struct case_speed){c->build.row, c->build.options.type, runs, (double)times[runs / 2] * 1e-9, cost.flops,
                                  cost.read + cost.written};

@@ -4,6 +4,7 @@
 #include "tasks/measure/infer.h"
 
 #include "runtime/base/clock.h"
+#include "runtime/base/sort.h"
 #include "runtime/base/threads.h"
 #include "runtime/checkpoint.h"
 #include "runtime/fuse.h"
@@ -93,17 +94,11 @@ static int serve(struct serving *s, const uint8_t *image, int *answer, int64_t *
     return 0;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static struct latency_times summarise(int64_t *ns, int64_t n)
 {
     double sum = 0;
     for (int64_t i = 0; i < n; i++) sum += (double)ns[i];
-    qsort(ns, (size_t)n, sizeof *ns, ascending);
+    qsort(ns, (size_t)n, sizeof *ns, sort_i64);
     return (struct latency_times){(int64_t)(sum / (double)n + 0.5), ns[n / 2], ns[n * 9 / 10], ns[n * 99 / 100]};
 }
 

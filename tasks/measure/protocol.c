@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/measure/protocol.h"
 
+#include "runtime/base/sort.h"
+
 #include <stdlib.h>
 
 static int64_t between(double value, int64_t low, int64_t high)
@@ -23,16 +25,10 @@ struct protocol protocol_fit(double step, double budget, int64_t repeats)
     return p;
 }
 
-static int ascending(const void *x, const void *y)
-{
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
 struct spread protocol_spread(double *values, int count)
 {
     BUG_IF(count < 1);
-    qsort(values, (size_t)count, sizeof *values, ascending);
+    qsort(values, (size_t)count, sizeof *values, sort_f64);
     int half = count / 2;
     double median = count % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
     return (struct spread){median, values[0], values[count - 1]};

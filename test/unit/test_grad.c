@@ -249,7 +249,8 @@ static void test_several_losses(void **state)
     same_slot(together, second, "dg1");
     static const char *const names[][3] = {{"dc0", "dc1", "dc2"}, {"dg0", "dg1", "dg2"}};
     for (int i = 0; i < 2; i++) {
-        float *a = read_slot(together, names[i][0]), *b = read_slot(together, names[i][1]), *sum = read_slot(together, names[i][2]);
+        float *a = read_slot(together, names[i][0]), *b = read_slot(together, names[i][1]);
+        float *sum = read_slot(together, names[i][2]);
         for (int64_t j = 0; j < shape_count(&store_find(together->store, names[i][0])->shape); j++)
             assert_float_equal(sum[j], a[j] + b[j], 1e-5);
         free(a);

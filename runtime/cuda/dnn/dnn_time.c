@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/sort.h"
 #include "runtime/cuda/cuda.h"
 
 struct dnn_scratch {
@@ -53,12 +54,6 @@ void dnn_scratch_free(struct dnn_scratch *s)
     free(s);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 static int once(struct dnn_scratch *s, cudnnBackendDescriptor_t plan, cudnnBackendDescriptor_t pack, float *ms)
 {
     cudaStream_t stream = s->dnn->stream;
@@ -79,7 +74,7 @@ int dnn_time(struct dnn_scratch *s, const struct dnn_engine *e, int64_t *ns)
     for (int i = 0; i < WARM + RUNS && rc == 0; i++) rc = once(s, e->plan, pack, &ms[i]);
     dnn_bag_empty(&bag);
     TRY(rc);
-    qsort(ms + WARM, RUNS, sizeof *ms, ascending);
+    qsort(ms + WARM, RUNS, sizeof *ms, sort_f32);
     *ns = (int64_t)((double)ms[WARM + RUNS / 2] * 1e6);
     if (*ns < 1) *ns = 1;  // 0 stands for "not timed"
     return 0;
