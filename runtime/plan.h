@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan: which nodes run, in which order, and where every value lies. All of it is known before anything runs.
-// Temporaries of all plans of a session share one slab. Cost: O(values log values + values * live).
+// Temporaries of all plans of a session share one slab. Cost: near-linear in nodes and values (plan_layout.h).
 #ifndef DAWN_PLAN_H
 #define DAWN_PLAN_H
 
@@ -9,9 +9,10 @@
 struct device;
 
 enum { PLAN_ALIGN = 64 };
+static inline size_t plan_round_up(size_t bytes) { return arena_round_up(bytes, PLAN_ALIGN); }
 
 struct place {
-    int root;                 // the value whose bytes these are (aliases, in-place); itself otherwise
+    int root;                 // the value whose bytes these are (aliases, in-place), its own root; itself otherwise
     size_t offset, bytes;     // in the slab; bytes rounded up to PLAN_ALIGN
     int first, last;          // positions in the order between which the bytes are live
     enum memory_class memory;
@@ -33,13 +34,13 @@ struct plan {
 };
 
 // Keeps program order (it is the meaning of updates), asks the device for workspaces, assigns offsets, then proves that
-// no two values that live at the same time overlap (a failed proof is a BUG). For a device that runs nodes beside each
-// other, nodes of the update reuse bytes only of what the flow of data alone has finished by then (plan_flow.h): sharing makes
-// none of them wait. (The same for the way back would take a third more memory.) A reshape of a persistent value that is read
+// no two values that live at the same time overlap (a failed proof is a BUG). For a device with concurrent nodes, nodes of
+// the update reuse only bytes whose users are ordered before them by data flow (plan_flow.h), so that sharing makes none of
+// them wait. (The same for the backward pass would take a third more memory.) A reshape of a persistent value that is read
 // after the value was overwritten is an error. The graph has been pruned (fuse.h).
 int plan_new(const struct graph *, struct device *, struct plan **) MUST_CHECK;
 void plan_free(struct plan *);
-int plan_verify(const struct plan *) MUST_CHECK;  // the proof, also for the tests
+int plan_verify(const struct plan *) MUST_CHECK;  // the proof, also for the tests (plan_layout.c)
 
 // Where a value lies, given the slab. NULL for NONE.
 void *plan_address(const struct plan *, void *slab, int value);

@@ -1,63 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
+// Found backwards: what waits for a node is known once all later nodes are done. A writer of bytes waits for all who used
+// them before, so the next writer stands for everybody behind it and no set has to be kept for each pair of nodes.
 #include "runtime/plan_flow.h"
 
 #include <stdlib.h>
 
-static uint64_t *set_at(const struct plan_flow *f, uint64_t *sets, int i) { return sets + (size_t)i * f->words; }
-static void put(uint64_t *set, int i) { set[i / 64] |= UINT64_C(1) << (i % 64); }
-static bool has(const uint64_t *set, int i) { return set[i / 64] >> (i % 64) & 1u; }
+enum { BATCH = 64 };  // starts that one pass follows
 
-static int root_of(const struct plan *p, int v)
+// Of one pass, from the last position down; a bit is a start.
+struct pass {
+    const struct plan *plan;
+    uint64_t *node;    // a position each: the starts that wait for it
+    uint64_t *writer;  // a root each: the next writer and what waits for it
+    uint64_t *users;   // a root each: the same of every user up to the next writer
+};
+
+
+static void follow(struct pass *w, int at, uint64_t own)
 {
-    while (p->place[v].root != v) v = p->place[v].root;
-    return v;
+    const struct plan *p = w->plan;
+    const struct node *n = &p->graph->node[p->order[at]];
+    uint64_t after = 0;
+    for (int i = 0; i < MAX_IN; i++)
+        if (n->in[i] != NONE && !p->graph->value[p->place[n->in[i]].root].slot) after |= w->writer[p->place[n->in[i]].root];
+    for (int i = 0; i < MAX_OUT; i++)
+        if (n->out[i] != NONE) after |= w->users[p->place[n->out[i]].root];
+    w->node[at] = after;
+    for (int i = 0; i < MAX_IN; i++)
+        if (n->in[i] != NONE) w->users[p->place[n->in[i]].root] |= after | own;
+    for (int i = 0; i < MAX_OUT; i++)
+        if (n->out[i] != NONE) w->users[p->place[n->out[i]].root] = w->writer[p->place[n->out[i]].root] = after | own;
 }
 
-// All of `whom`, and what was finished when they started.
-static void add(const struct plan_flow *f, int at, const uint64_t *whom)
+static void run_pass(const struct plan *p, struct plan_flow *f, int batch)
 {
-    uint64_t *to = set_at(f, f->finished, at);
-    for (int i = at - 1; i >= 0; i--) {
-        if (!has(whom, i) || has(to, i)) continue;
-        const uint64_t *from = set_at(f, f->finished, i);
-        for (size_t w = 0; w < f->words; w++) to[w] |= from[w];
-        put(to, i);
+    size_t values = (size_t)p->graph->values + 1;
+    struct pass w = {p, zalloc((size_t)(p->count + 1) * sizeof *w.node), zalloc(values * sizeof *w.writer),
+                     zalloc(values * sizeof *w.users)};
+    for (int at = p->count - 1; at >= 0; at--) {
+        int start = f->start[at] - batch * BATCH;
+        follow(&w, at, f->start[at] != NONE && start >= 0 && start < BATCH ? UINT64_C(1) << start : 0);
+        f->after_node[(size_t)at * f->words + (size_t)batch] = w.node[at];
+        const struct node *n = &p->graph->node[p->order[at]];
+        for (int i = 0; i < MAX_IN; i++)
+            if (n->in[i] != NONE) f->after_root[(size_t)p->place[n->in[i]].root * f->words + (size_t)batch] &= w.node[at];
+        for (int i = 0; i < MAX_OUT; i++)
+            if (n->out[i] != NONE) f->after_root[(size_t)p->place[n->out[i]].root * f->words + (size_t)batch] &= w.node[at];
     }
+    free(w.node);
+    free(w.writer);
+    free(w.users);
+}
+
+// Numbers the positions of the update at which a value's bytes or a workspace begin.
+static int number_starts(const struct plan *p, int *start)
+{
+    int starts = 0;
+    for (int at = 0; at < p->count; at++) {
+        const struct node *n = &p->graph->node[p->order[at]];
+        bool begins = p->work_bytes[at] > 0;
+        for (int i = 0; i < MAX_OUT; i++)
+            begins |= n->out[i] != NONE && p->place[n->out[i]].bytes && p->place[n->out[i]].first == at;
+        start[at] = begins && n->phase == PHASE_UPDATE ? starts++ : NONE;
+    }
+    return starts;
 }
 
 struct plan_flow *plan_flow_new(const struct plan *p, struct arena *arena)
 {
-    const struct graph *g = p->graph;
     struct plan_flow *f = arena_alloc(arena, sizeof *f);
-    f->words = (size_t)p->count / 64 + 1;
-    f->finished = arena_alloc(arena, (size_t)(p->count + 1) * f->words * sizeof *f->finished);
-    f->users = arena_alloc(arena, (size_t)(g->values + 1) * f->words * sizeof *f->users);
-    uint64_t *writers = zalloc((size_t)(g->values + 1) * f->words * sizeof *writers);
-    for (int at = 0; at < p->count; at++) {
-        const struct node *n = &g->node[p->order[at]];
-        for (int i = 0; i < MAX_IN; i++)
-            if (n->in[i] != NONE) add(f, at, set_at(f, writers, root_of(p, n->in[i])));
-        for (int i = 0; i < MAX_OUT; i++) {
-            int root = n->out[i] == NONE ? NONE : root_of(p, n->out[i]);
-            if (root != NONE) add(f, at, set_at(f, g->value[root].slot ? writers : f->users, root));
-        }
-        for (int i = 0; i < MAX_IN; i++)
-            if (n->in[i] != NONE) put(set_at(f, f->users, root_of(p, n->in[i])), at);
-        for (int i = 0; i < MAX_OUT; i++) {
-            int root = n->out[i] == NONE ? NONE : root_of(p, n->out[i]);
-            if (root != NONE) put(set_at(f, f->users, root), at), put(set_at(f, writers, root), at);
-        }
-    }
-    free(writers);
+    f->start = arena_alloc(arena, (size_t)(p->count + 1) * sizeof *f->start);
+    f->words = ((size_t)number_starts(p, f->start) + BATCH - 1) / BATCH;
+    size_t roots = (size_t)(p->graph->values + 1) * f->words;
+    f->after_node = arena_alloc(arena, (size_t)(p->count + 1) * f->words * sizeof *f->after_node);
+    f->after_root = arena_alloc(arena, roots * sizeof *f->after_root);
+    for (size_t i = 0; i < roots; i++) f->after_root[i] = UINT64_MAX;
+    for (size_t batch = 0; batch < f->words; batch++) run_pass(p, f, (int)batch);
     return f;
 }
 
 bool plan_flow_finished(const struct plan_flow *f, int root, int user, int at)
 {
-    const uint64_t *finished = set_at(f, f->finished, at);
-    if (root == NONE) return has(finished, user);
-    const uint64_t *users = set_at(f, f->users, root);
-    for (size_t w = 0; w < f->words; w++)
-        if (users[w] & ~finished[w]) return false;
-    return true;
+    int start = f->start[at];
+    const uint64_t *set = root == NONE ? f->after_node + (size_t)user * f->words : f->after_root + (size_t)root * f->words;
+    return set[start / BATCH] >> (start % BATCH) & 1u;
 }

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must be finished when a node of a plan starts, by the flow of data alone: whoever wrote what it reads or
-// overwrites, and whoever read what it overwrites, unless that is a slot (a device may read those through copies). Bytes
-// that are shared in that order cost a device that runs nodes beside each other nothing. Cost: positions^2 bits.
+// What must be finished when a node of the update starts, by data flow alone: the writers of what it reads or overwrites,
+// and the readers of what it overwrites, unless that is a slot (a device may read slots through copies). Bytes that are
+// shared in that order cost a device with concurrent nodes nothing. Cost: 64 starts are found in one pass over the nodes;
+// memory: a bit a start for each value and position.
 #ifndef DAWN_PLAN_FLOW_H
 #define DAWN_PLAN_FLOW_H
 
 #include "runtime/plan.h"
 
 struct plan_flow {
-    size_t words;        // of a set of positions
-    uint64_t *finished;  // a set a position: what is finished when it starts
-    uint64_t *users;     // a set a value: who writes and reads the bytes of that root
+    int *start;               // a position each: the number of the update node there that begins a block; NONE: no such
+    size_t words;             // of a set of starts
+    uint64_t *after_root;     // a set a value: the starts that wait for every user of the bytes of that root
+    uint64_t *after_node;     // a set a position: the starts that wait for that node
 };
 
-struct plan_flow *plan_flow_new(const struct plan *, struct arena *);  // the plan's roots are settled
-// Whether every user of a root's bytes, or (root NONE) the node at position `user`, is finished when `at` starts.
+struct plan_flow *plan_flow_new(const struct plan *, struct arena *);  // the plan's roots and workspaces are settled
+// True if `at` begins a block of the update, so that blocks before it are to be asked for.
+static inline bool plan_flow_starts(const struct plan_flow *f, int at) { return f->start[at] != NONE; }
+// True if every user of a root's bytes, or (root NONE) the node at position `user`, is finished when the update node at
+// position `at` starts.
 bool plan_flow_finished(const struct plan_flow *, int root, int user, int at);
 
 #endif

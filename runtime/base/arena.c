@@ -19,7 +19,7 @@ enum { FIRST_BLOCK = 4096, LARGEST_BLOCK = 1 << 20, ALIGN = _Alignof(max_align_t
 void *arena_alloc(struct arena *arena, size_t bytes)
 {
     BUG_IF(bytes > SIZE_MAX / 4);
-    bytes = (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    bytes = arena_round_up(bytes, ALIGN);
     struct arena_block *block = arena->blocks;
     if (!block || block->room - block->used < bytes) {
         size_t room = block ? block->room * 2 : FIRST_BLOCK;

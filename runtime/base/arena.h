@@ -16,7 +16,12 @@ void arena_free(struct arena *);
 
 // Zeroed heap memory with the same promise, for things with a life of their own; free() ends it.
 void *zalloc(size_t bytes);
-void *grow(void *old, size_t bytes);  // realloc that can not fail
-char *copy_text(const char *);        // strdup that can not fail
+void *grow(void *old, size_t bytes);  // realloc that cannot fail
+char *copy_text(const char *);        // strdup that cannot fail
+
+static inline size_t arena_round_up(size_t bytes, size_t multiple)
+{
+    return (bytes + multiple - 1) / multiple * multiple;
+}
 
 #endif

@@ -30,7 +30,6 @@ struct conv_plan {
     uint64_t version;             // of the slot when they were packed
 };
 
-static size_t round_up(size_t bytes) { return (bytes + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN; }
 
 static void conv_plan_end(struct conv_plan *p)
 {
@@ -119,16 +118,16 @@ static int conv_plan_new(struct cpu_device *cpu, const struct graph *g, const st
     struct dnnl_conv *c = &p->conv;
     size_t filters = (size_t)(c->k * c->r * c->s * c->c / c->groups) * sizeof(float);
     size_t scratch = p->main.scratch > p->pack.scratch ? p->main.scratch : p->pack.scratch;  // they run in turn
-    p->packed_at = p->turned ? round_up(filters) : 0;
+    p->packed_at = p->turned ? plan_round_up(filters) : 0;
     int packed = c->pass == DNNL_WGRAD ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS;
-    size_t packed_bytes = round_up(dnnl_prim_bytes(&p->main, packed));
+    size_t packed_bytes = plan_round_up(dnnl_prim_bytes(&p->main, packed));
     const struct slot *slot = n->op == OP_CONV ? node_in(g, n, 1)->slot : NULL;
     if (slot && c->n < LEAST_UNKEPT) {
         p->keeps = slot, p->kept_bytes = packed_bytes, p->version = UINT64_MAX;
         packed_bytes = 0;
     }
     p->scratch_at = p->packed_at + packed_bytes;
-    p->bytes = p->scratch_at + round_up(scratch);
+    p->bytes = p->scratch_at + plan_round_up(scratch);
     return 0;
 }
 

@@ -13,7 +13,6 @@ struct matmul_plan {
     size_t round_at[2], scratch_at, bytes;
 };
 
-static size_t round_up(size_t bytes) { return (bytes + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN; }
 
 static void matmul_plan_end(struct matmul_plan *p)
 {
@@ -55,13 +54,13 @@ static int plan_parts(struct cpu_device *cpu, const struct graph *g, const struc
         operand[i].dtype = narrow;
         TRY(dnnl_prim_copy(cpu, &p->round[i], &from, &operand[i]));
         p->round_at[i] = p->scratch_at;
-        p->scratch_at += round_up((size_t)shape_count(&in[i]->shape) * dtype_size(narrow));
+        p->scratch_at += plan_round_up((size_t)shape_count(&in[i]->shape) * dtype_size(narrow));
         if (p->round[i].scratch > scratch) scratch = p->round[i].scratch;
     }
     float beta = n->in[2] == NONE ? 0.0f : attr->beta;
     TRY(dnnl_prim_matmul(cpu, &p->main, &operand[0], &operand[1], &y, attr->alpha, beta));
     if (p->main.scratch > scratch) scratch = p->main.scratch;
-    p->bytes = p->scratch_at + round_up(scratch);
+    p->bytes = p->scratch_at + plan_round_up(scratch);
     return 0;
 }
 

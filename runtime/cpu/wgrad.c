@@ -30,7 +30,6 @@ struct wgrad {
     size_t sum_bytes, x_bytes, dy_bytes;  // of one thread
 };
 
-static size_t round_up(size_t bytes) { return (bytes + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN; }
 
 static struct wgrad plan(const struct dnnl_conv *c, int threads)
 {
@@ -42,8 +41,8 @@ static struct wgrad plan(const struct dnnl_conv *c, int threads)
     if (g.group < 1) g.group = 1;
     int64_t share = (g.units + threads - 1) / threads;
     if (g.group > share) g.group = share;
-    g.x_bytes = round_up(x_unit * (size_t)g.group), g.dy_bytes = round_up(dy_unit * (size_t)g.group);
-    g.sum_bytes = round_up((size_t)(c->k * c->r * c->s * g.c_blocks * CB) * sizeof(float));
+    g.x_bytes = plan_round_up(x_unit * (size_t)g.group), g.dy_bytes = plan_round_up(dy_unit * (size_t)g.group);
+    g.sum_bytes = plan_round_up((size_t)(c->k * c->r * c->s * g.c_blocks * CB) * sizeof(float));
     return g;
 }
 

@@ -56,8 +56,6 @@ static double flops_of(const struct dnn_problem *p)
     return 2.0 * (double)(p->n * p->p * p->q) * (double)p->k * (double)(p->r * p->s * p->c);
 }
 
-static size_t aligned(size_t bytes) { return (bytes + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN; }
-
 static size_t filter_bytes(const struct dnn_problem *p)
 {
     return (size_t)(p->k * p->r * p->s * p->c) * dtype_size(p->type);
@@ -135,7 +133,7 @@ static int supports(struct cuda_device *cuda, const struct graph *g, const struc
 // The slab's places are less aligned than cuDNN's scratch memory has to be: there is room to move it up.
 static size_t engine_bytes(const struct dnn_plan *plan)
 {
-    return plan->workspace ? aligned(plan->workspace) + DNN_WORK_ALIGN - PLAN_ALIGN : 0;
+    return plan->workspace ? plan_round_up(plan->workspace) + DNN_WORK_ALIGN - PLAN_ALIGN : 0;
 }
 
 // Gradients that are to be widened lie behind the engine's own scratch memory.
@@ -175,7 +173,7 @@ static int bind(struct cuda_step *s, const struct conv *c, const struct dnn_plan
     const struct dnn_plan *plan = *planned;
     if (!plan) return 0;
     if (engine_bytes(plan) > s->work_bytes) BUG("a convolution's scratch memory was not planned");
-    uintptr_t work = ((uintptr_t)s->work + DNN_WORK_ALIGN - 1) / DNN_WORK_ALIGN * DNN_WORK_ALIGN;
+    uintptr_t work = arena_round_up((uintptr_t)s->work, DNN_WORK_ALIGN);
     int rc = dnn_bind(s->cuda->dnn, plan, x, w, y, plan->workspace ? (void *)work : NULL, &call);
     if (rc == ERR_UNSUPPORTED) return conv_route(s->cuda, c, planned);
     TRY(rc);

@@ -61,7 +61,7 @@ static int add(struct cuda_memory *p, size_t bytes, size_t asked)
 
 int cuda_memory_take(struct cuda_memory *p, size_t bytes, void **into)
 {
-    size_t room = (bytes + CUDA_MEMORY_ALIGN - 1) / CUDA_MEMORY_ALIGN * CUDA_MEMORY_ALIGN;
+    size_t room = arena_round_up(bytes, CUDA_MEMORY_ALIGN);
     if (room < bytes) return fail(ERR_MEMORY, "%zu bytes are more than there are addresses", bytes);
     if (room == 0) room = CUDA_MEMORY_ALIGN;
     if (!p->carves && bytes > 0) room = bytes;  // so that whoever looks for it sees an access just past the end

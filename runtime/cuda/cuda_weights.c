@@ -63,7 +63,7 @@ static int owner_of(const struct graph *g, int node, int input, const struct sou
 static size_t copy_bytes(const struct graph *g, const struct node *n, int i, enum dtype to)
 {
     size_t bytes = (size_t)shape_count(&g->value[n->in[i]].shape) * dtype_size(to);
-    return (bytes + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN;
+    return plan_round_up(bytes);
 }
 
 // Where in what a node keeps the copy of its input `until` lies; MAX_IN: behind all of them.

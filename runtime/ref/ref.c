@@ -124,7 +124,7 @@ static int ref_alloc(struct device *d, size_t bytes, void **into)
 {
     (void)d;
     if (bytes > SIZE_MAX - 2 * PLAN_ALIGN) return fail(ERR_MEMORY, "device ref: %zu bytes are more than can be", bytes);
-    size_t whole = (bytes + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN;
+    size_t whole = plan_round_up(bytes);
     void *at = aligned_alloc(PLAN_ALIGN, whole ? whole : PLAN_ALIGN);
     if (!at) return fail(ERR_MEMORY, "device ref: no memory for %zu bytes", bytes);
     *into = at;
