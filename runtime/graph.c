@@ -9,7 +9,8 @@
 #define ALIAS OP_FLAG_ALIAS
 #define GRADS OP_FLAG_GRADS
 const struct op_info op_table[OP_COUNT] = {
-#define OP(ID, name, inputs, outputs, flags) [OP_##ID] = {#name, inputs, outputs, flags, name##_infer, name##_grad, name##_flops},
+#define OP(ID, name, inputs, outputs, flags)                                                                           \
+    [OP_##ID] = {#name, inputs, outputs, flags, op_##name##_infer, op_##name##_grad, op_##name##_flops},
 #include "runtime/ops.def"
 #undef OP
 };

@@ -33,14 +33,14 @@ int op_scalar(struct graph *, const struct node *, int i, enum dtype);  // input
 
 // For operators that make, move or update data: nothing flows back.
 #define NO_GRAD(name)                                                                                                  \
-    int name##_grad(struct graph *g, const struct node *n, const int *dy, int *dx)                                     \
+    int op_##name##_grad(struct graph *g, const struct node *n, const int *dy, int *dx)                                \
     {                                                                                                                  \
         (void)dy, (void)dx, (void)n;                                                                                   \
         return graph_fail(g, ERR_SHAPE, "%s has no gradient", #name), g->error;                                        \
     }
 // `per` operations an element of output 0 (or of input 0 when it is larger).
 #define FLOPS_EACH(name, per)                                                                                          \
-    double name##_flops(const struct graph *g, const struct node *n)                                                   \
+    double op_##name##_flops(const struct graph *g, const struct node *n)                                              \
     {                                                                                                                  \
         return (per) * op_elements(g, n);                                                                              \
     }
@@ -48,9 +48,9 @@ double op_elements(const struct graph *, const struct node *);
 
 // The three functions of every operator.
 #define OP(ID, name, inputs, outputs, flags)                                                                           \
-    int name##_infer(struct graph *, struct node *);                                                                   \
-    int name##_grad(struct graph *, const struct node *, const int *, int *);                                          \
-    double name##_flops(const struct graph *, const struct node *);
+    int op_##name##_infer(struct graph *, struct node *);                                                              \
+    int op_##name##_grad(struct graph *, const struct node *, const int *, int *);                                     \
+    double op_##name##_flops(const struct graph *, const struct node *);
 #include "runtime/ops.def"
 #undef OP
 

@@ -8,7 +8,7 @@ static int64_t window_count(int64_t size, int64_t before, int64_t after, int64_t
     return room < 0 ? 0 : room / stride + 1;
 }
 
-int conv_infer(struct graph *g, struct node *n)
+int op_conv_infer(struct graph *g, struct node *n)
 {
     struct value *x = op_in(g, n, 0), *w = op_in(g, n, 1);
     const struct conv_attr *a = &n->attr.conv;
@@ -27,7 +27,7 @@ int conv_infer(struct graph *g, struct node *n)
     return 0;
 }
 
-int conv_dgrad_infer(struct graph *g, struct node *n)
+int op_conv_dgrad_infer(struct graph *g, struct node *n)
 {
     struct value *w = op_in(g, n, 0), *dy = op_in(g, n, 1);
     const struct conv_attr *a = &n->attr.conv;
@@ -35,7 +35,7 @@ int conv_dgrad_infer(struct graph *g, struct node *n)
     return 0;
 }
 
-int conv_wgrad_infer(struct graph *g, struct node *n)
+int op_conv_wgrad_infer(struct graph *g, struct node *n)
 {
     struct value *x = op_in(g, n, 0), *dy = op_in(g, n, 1);
     const struct conv_attr *a = &n->attr.conv;
@@ -43,7 +43,7 @@ int conv_wgrad_infer(struct graph *g, struct node *n)
     return 0;
 }
 
-int conv_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+int op_conv_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
     int x = n->in[0], w = n->in[1], b = n->in[2], d = dy[0];
     union attr a = n->attr;
@@ -68,17 +68,17 @@ static double dense(const struct shape *y, const struct shape *w)
     return 2.0 * (double)shape_count(y) * (double)(w->dim[1] * w->dim[2] * w->dim[3]);
 }
 
-double conv_flops(const struct graph *g, const struct node *n)
+double op_conv_flops(const struct graph *g, const struct node *n)
 {
     return dense(&g->value[n->out[0]].shape, &g->value[n->in[1]].shape);
 }
 
-double conv_dgrad_flops(const struct graph *g, const struct node *n)
+double op_conv_dgrad_flops(const struct graph *g, const struct node *n)
 {
     return dense(&g->value[n->in[1]].shape, &g->value[n->in[0]].shape);
 }
 
-double conv_wgrad_flops(const struct graph *g, const struct node *n)
+double op_conv_wgrad_flops(const struct graph *g, const struct node *n)
 {
     return dense(&g->value[n->in[1]].shape, &g->value[n->out[0]].shape);
 }

@@ -2,7 +2,7 @@
 // Data on the device: the next window of the epoch's order, samples gathered and augmented, scalars from tables.
 #include "runtime/op/op.h"
 
-int window_infer(struct graph *g, struct node *n)
+int op_window_infer(struct graph *g, struct node *n)
 {
     struct value *order = op_in(g, n, 0);
     NEED(order->dtype == I32 && order->shape.rank == 1, g, "window wants an i32 order");
@@ -14,7 +14,7 @@ int window_infer(struct graph *g, struct node *n)
     return 0;
 }
 
-int augment_infer(struct graph *g, struct node *n)
+int op_augment_infer(struct graph *g, struct node *n)
 {
     struct value *x = op_in(g, n, 0), *index = op_in(g, n, 1), *key = op_in(g, n, 2);
     const struct augment_attr *a = &n->attr.augment;
@@ -30,7 +30,7 @@ int augment_infer(struct graph *g, struct node *n)
     return 0;
 }
 
-int pick_infer(struct graph *g, struct node *n)
+int op_pick_infer(struct graph *g, struct node *n)
 {
     NEED(op_in(g, n, 0)->dtype == F32, g, "pick wants an f32 table");
     TRY(op_scalar(g, n, 1, I32));
@@ -38,7 +38,7 @@ int pick_infer(struct graph *g, struct node *n)
     return 0;
 }
 
-int tick_infer(struct graph *g, struct node *n)
+int op_tick_infer(struct graph *g, struct node *n)
 {
     TRY(op_scalar(g, n, 0, I32));
     op_out(g, n, 0, op_in(g, n, 0)->shape, I32);
@@ -50,11 +50,11 @@ NO_GRAD(augment)
 NO_GRAD(pick)
 NO_GRAD(tick)
 FLOPS_EACH(window, 0)
-double augment_flops(const struct graph *g, const struct node *n)
+double op_augment_flops(const struct graph *g, const struct node *n)
 {
     return 4.0 * (double)shape_count(&g->value[n->out[0]].shape);
 }
-double pick_flops(const struct graph *g, const struct node *n)
+double op_pick_flops(const struct graph *g, const struct node *n)
 {
     (void)g, (void)n;
     return 0;

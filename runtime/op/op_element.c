@@ -10,13 +10,13 @@ static int as_input(struct graph *g, struct node *n)
     return 0;
 }
 
-int act_infer(struct graph *g, struct node *n)
+int op_act_infer(struct graph *g, struct node *n)
 {
     TRY(op_channel(g, n, 1, shape_last(&op_in(g, n, 0)->shape)));
     return as_input(g, n);
 }
 
-int act_grad_infer(struct graph *g, struct node *n)
+int op_act_grad_infer(struct graph *g, struct node *n)
 {
     TRY(op_same(g, n, 0, 1));
     op_out(g, n, 1, SHAPE(shape_last(&op_in(g, n, 0)->shape)), F32);
@@ -24,7 +24,7 @@ int act_grad_infer(struct graph *g, struct node *n)
     return as_input(g, n);
 }
 
-int act_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+int op_act_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
     int out[2];
     graph_node(g, OP_ACT_GRAD, (int[]){dy[0], n->in[0], n->in[1]}, 3, &n->attr, out);
@@ -32,55 +32,55 @@ int act_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
     return g->error;
 }
 
-int add_infer(struct graph *g, struct node *n)
+int op_add_infer(struct graph *g, struct node *n)
 {
     TRY(op_same(g, n, 0, 1));
     return as_input(g, n);
 }
 
-int add_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+int op_add_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
     (void)n;
     dx[0] = dx[1] = dy[0];
     return g->error;
 }
 
-int mul_infer(struct graph *g, struct node *n)
+int op_mul_infer(struct graph *g, struct node *n)
 {
-    return add_infer(g, n);
+    return op_add_infer(g, n);
 }
 
-int mul_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+int op_mul_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
     if (g->value[n->in[0]].trains) dx[0] = g_mul(g, dy[0], n->in[1]);
     if (g->value[n->in[1]].trains) dx[1] = g_mul(g, dy[0], n->in[0]);
     return g->error;
 }
 
-int scale_infer(struct graph *g, struct node *n)
+int op_scale_infer(struct graph *g, struct node *n)
 {
     return as_input(g, n);
 }
 
-int scale_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+int op_scale_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
     dx[0] = g_scale(g, dy[0], n->attr.scale.factor);
     return g->error;
 }
 
-int cast_infer(struct graph *g, struct node *n)
+int op_cast_infer(struct graph *g, struct node *n)
 {
     op_out(g, n, 0, op_in(g, n, 0)->shape, n->attr.cast.to);
     return 0;
 }
 
-int cast_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+int op_cast_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
     dx[0] = g_cast(g, dy[0], g->value[n->in[0]].dtype);
     return g->error;
 }
 
-int dropout_infer(struct graph *g, struct node *n)
+int op_dropout_infer(struct graph *g, struct node *n)
 {
     struct value *key = op_in(g, n, 1);
     NEED(key && key->dtype == I32 && shape_count(&key->shape) == 4, g, "dropout wants a key of four i32");
@@ -89,7 +89,7 @@ int dropout_infer(struct graph *g, struct node *n)
     return as_input(g, n);
 }
 
-int dropout_grad(struct graph *g, const struct node *n, const int *dy, int *dx)  // the same mask
+int op_dropout_grad(struct graph *g, const struct node *n, const int *dy, int *dx)  // the same mask
 {
     dx[0] = graph_node(g, OP_DROPOUT, (int[]){dy[0], n->in[1], n->in[2]}, 3, &n->attr, NULL);
     return g->error;

@@ -2,7 +2,7 @@
 // Losses and metrics. Both accumulate on the device: no host read inside a step.
 #include "runtime/op/op.h"
 
-int softmax_infer(struct graph *g, struct node *n)
+int op_softmax_infer(struct graph *g, struct node *n)
 {
     struct value *x = op_in(g, n, 0);
     NEED(dtype_is_float(x->dtype) && x->shape.rank >= 1, g, "softmax wants floats");
@@ -10,16 +10,16 @@ int softmax_infer(struct graph *g, struct node *n)
     return 0;
 }
 
-int softmax_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+int op_softmax_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
     dx[0] = graph_node(g, OP_SOFTMAX_GRAD, (int[]){n->out[0], dy[0]}, 2, NULL, NULL);
     return g->error;
 }
 
-int softmax_grad_infer(struct graph *g, struct node *n)
+int op_softmax_grad_infer(struct graph *g, struct node *n)
 {
     TRY(op_same(g, n, 0, 1));
-    return softmax_infer(g, n);
+    return op_softmax_infer(g, n);
 }
 
 static int labelled(struct graph *g, const struct node *n, int labels)
@@ -31,7 +31,7 @@ static int labelled(struct graph *g, const struct node *n, int labels)
     return 0;
 }
 
-int xent_infer(struct graph *g, struct node *n)
+int op_xent_infer(struct graph *g, struct node *n)
 {
     TRY(labelled(g, n, 1));
     NEED(n->attr.loss.smoothing >= 0 && n->attr.loss.smoothing < 1, g, "label smoothing lies in [0, 1)");
@@ -40,7 +40,7 @@ int xent_infer(struct graph *g, struct node *n)
     return 0;
 }
 
-int xent_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+int op_xent_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
     union attr a = n->attr;
     a.loss.to = g->value[n->in[0]].dtype;
@@ -51,7 +51,7 @@ int xent_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
     return g->error;
 }
 
-int xent_grad_infer(struct graph *g, struct node *n)
+int op_xent_grad_infer(struct graph *g, struct node *n)
 {
     TRY(labelled(g, n, 1));
     TRY(op_scalar(g, n, 2, F32));
@@ -59,7 +59,7 @@ int xent_grad_infer(struct graph *g, struct node *n)
     return 0;
 }
 
-int correct_infer(struct graph *g, struct node *n)
+int op_correct_infer(struct graph *g, struct node *n)
 {
     TRY(labelled(g, n, 1));
     TRY(op_scalar(g, n, 2, I32));
@@ -68,7 +68,7 @@ int correct_infer(struct graph *g, struct node *n)
     return 0;
 }
 
-int accumulate_infer(struct graph *g, struct node *n)
+int op_accumulate_infer(struct graph *g, struct node *n)
 {
     struct value *total = op_in(g, n, 0), *x = op_in(g, n, 1);
     NEED(x && shape_count(&x->shape) == 1 && shape_count(&total->shape) == 1, g, "accumulate wants single numbers");

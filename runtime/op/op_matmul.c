@@ -9,7 +9,7 @@ static void sides(const struct shape *s, bool turned, int64_t *rows, int64_t *co
     *columns = turned ? r : c;
 }
 
-int matmul_infer(struct graph *g, struct node *n)
+int op_matmul_infer(struct graph *g, struct node *n)
 {
     struct value *a = op_in(g, n, 0), *b = op_in(g, n, 1), *c = op_in(g, n, 2);
     const struct matmul_attr *t = &n->attr.matmul;
@@ -36,7 +36,7 @@ static int product(struct graph *g, int a, bool ta, int b, bool tb, float alpha,
     return g_cast(g, g_matmul(g, a, ta, b, tb, alpha, NONE, 0, wide ? F32 : out), out);
 }
 
-int matmul_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+int op_matmul_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
     struct matmul_attr t = n->attr.matmul;
     int a = n->in[0], b = n->in[1], c = n->in[2], d = dy[0];
@@ -50,7 +50,7 @@ int matmul_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
     return g->error;
 }
 
-double matmul_flops(const struct graph *g, const struct node *n)
+double op_matmul_flops(const struct graph *g, const struct node *n)
 {
     int64_t m, k;
     sides(&g->value[n->in[0]].shape, n->attr.matmul.ta, &m, &k);

@@ -3,7 +3,7 @@
 #include "runtime/op/op.h"
 
 // ---- reshape, transpose
-int reshape_infer(struct graph *g, struct node *n)
+int op_reshape_infer(struct graph *g, struct node *n)
 {
     struct value *x = op_in(g, n, 0);
     char s[SHAPE_TEXT], t[SHAPE_TEXT];
@@ -13,13 +13,13 @@ int reshape_infer(struct graph *g, struct node *n)
     return 0;
 }
 
-int reshape_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+int op_reshape_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
     dx[0] = g_reshape(g, dy[0], g->value[n->in[0]].shape);
     return g->error;
 }
 
-int transpose_infer(struct graph *g, struct node *n)
+int op_transpose_infer(struct graph *g, struct node *n)
 {
     struct value *x = op_in(g, n, 0);
     struct shape y = {.rank = x->shape.rank};
@@ -34,7 +34,7 @@ int transpose_infer(struct graph *g, struct node *n)
     return 0;
 }
 
-int transpose_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+int op_transpose_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
     int back[MAX_RANK] = {0};
     for (int i = 0; i < g->value[n->in[0]].shape.rank; i++) back[n->attr.move.perm[i]] = i;
@@ -43,7 +43,7 @@ int transpose_grad(struct graph *g, const struct node *n, const int *dy, int *dx
 }
 
 // ---- concat, slice
-int concat_infer(struct graph *g, struct node *n)
+int op_concat_infer(struct graph *g, struct node *n)
 {
     struct value *x = op_in(g, n, 0);
     struct shape y = x->shape;
@@ -60,7 +60,7 @@ int concat_infer(struct graph *g, struct node *n)
     return 0;
 }
 
-int concat_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+int op_concat_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
     int64_t begin = 0;
     for (int i = 0; i < MAX_IN && n->in[i] != NONE; i++) {
@@ -71,7 +71,7 @@ int concat_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
     return g->error;
 }
 
-int slice_infer(struct graph *g, struct node *n)
+int op_slice_infer(struct graph *g, struct node *n)
 {
     struct value *x = op_in(g, n, 0);
     const struct move_attr *a = &n->attr.move;
@@ -84,7 +84,7 @@ int slice_infer(struct graph *g, struct node *n)
     return 0;
 }
 
-int slice_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+int op_slice_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
     union attr a = n->attr;
     a.move.shape = g->value[n->in[0]].shape;
@@ -98,13 +98,13 @@ static int to_shape(struct graph *g, struct node *n, int like)
     return 0;
 }
 
-int slice_grad_infer(struct graph *g, struct node *n)
+int op_slice_grad_infer(struct graph *g, struct node *n)
 {
     return to_shape(g, n, 0);
 }
 
 // ---- resize
-int resize_infer(struct graph *g, struct node *n)
+int op_resize_infer(struct graph *g, struct node *n)
 {
     struct value *x = op_in(g, n, 0);
     const struct shape *y = &n->attr.move.shape;
@@ -114,7 +114,7 @@ int resize_infer(struct graph *g, struct node *n)
     return to_shape(g, n, 0);
 }
 
-int resize_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+int op_resize_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
     union attr a = n->attr;
     a.move.shape = g->value[n->in[0]].shape;
@@ -122,13 +122,13 @@ int resize_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
     return g->error;
 }
 
-int resize_grad_infer(struct graph *g, struct node *n)
+int op_resize_grad_infer(struct graph *g, struct node *n)
 {
     return to_shape(g, n, 0);
 }
 
 // ---- gather
-int gather_infer(struct graph *g, struct node *n)
+int op_gather_infer(struct graph *g, struct node *n)
 {
     struct value *x = op_in(g, n, 0), *index = op_in(g, n, 1);
     NEED(index && index->dtype == I32 && index->shape.rank == 1 && x->shape.rank >= 1, g, "gather wants an i32 index");
@@ -138,20 +138,20 @@ int gather_infer(struct graph *g, struct node *n)
     return 0;
 }
 
-int gather_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+int op_gather_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
     union attr a = {.move = {.shape = g->value[n->in[0]].shape}};
     dx[0] = graph_node(g, OP_GATHER_GRAD, (int[]){n->in[1], dy[0]}, 2, &a, NULL);
     return g->error;
 }
 
-int gather_grad_infer(struct graph *g, struct node *n)
+int op_gather_grad_infer(struct graph *g, struct node *n)
 {
     return to_shape(g, n, 1);
 }
 
 // ---- reduce, broadcast: each is the other's way back
-int reduce_infer(struct graph *g, struct node *n)
+int op_reduce_infer(struct graph *g, struct node *n)
 {
     struct value *x = op_in(g, n, 0);
     NEED(dtype_is_float(x->dtype) && dtype_is_float(n->attr.move.to), g, "reduce wants floats");
@@ -163,7 +163,7 @@ int reduce_infer(struct graph *g, struct node *n)
     return 0;
 }
 
-int reduce_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+int op_reduce_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
     const struct value *x = &g->value[n->in[0]], *y = &g->value[n->out[0]];
     union attr a = n->attr;
@@ -174,13 +174,13 @@ int reduce_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
     return g->error;
 }
 
-int broadcast_infer(struct graph *g, struct node *n)
+int op_broadcast_infer(struct graph *g, struct node *n)
 {
     NEED(dtype_is_float(op_in(g, n, 0)->dtype), g, "broadcast wants floats");
     return to_shape(g, n, 0);
 }
 
-int broadcast_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+int op_broadcast_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
     enum dtype to = g->value[n->in[0]].dtype;
     dx[0] = g_scale(g, g_reduce(g, dy[0], n->attr.move.axes, false, to), n->attr.move.factor);

@@ -20,7 +20,7 @@ static int check_training(struct graph *g, const struct node *n)
     return check(g, n, 0, 3);
 }
 
-int norm_infer(struct graph *g, struct node *n)
+int op_norm_infer(struct graph *g, struct node *n)
 {
     TRY(check_training(g, n));
     struct value *x = op_in(g, n, 0);
@@ -29,7 +29,7 @@ int norm_infer(struct graph *g, struct node *n)
     return 0;
 }
 
-int pool_norm_infer(struct graph *g, struct node *n)
+int op_pool_norm_infer(struct graph *g, struct node *n)
 {
     TRY(check_training(g, n));
     struct value *x = op_in(g, n, 0);
@@ -58,14 +58,14 @@ static void ways_back(struct graph *g, struct node *n, struct shape to)
     if (n->in[5] == NONE) op_drop(n, 2);
 }
 
-int norm_grad_infer(struct graph *g, struct node *n)
+int op_norm_grad_infer(struct graph *g, struct node *n)
 {
     TRY(op_same(g, n, 0, 1));
     ways_back(g, n, op_in(g, n, 0)->shape);
     return 0;
 }
 
-int pool_norm_grad_infer(struct graph *g, struct node *n)
+int op_pool_norm_grad_infer(struct graph *g, struct node *n)
 {
     TRY(op_same(g, n, 0, 1));
     const int64_t *d = op_in(g, n, 0)->shape.dim;
@@ -73,7 +73,7 @@ int pool_norm_grad_infer(struct graph *g, struct node *n)
     return 0;
 }
 
-int norm_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+int op_norm_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
     int out[3];
     graph_node(g, OP_NORM_GRAD, (int[]){dy[0], n->in[0], n->out[1], n->out[2], n->in[3], n->in[4]}, 6, &n->attr, out);
@@ -81,7 +81,7 @@ int norm_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
     return g->error;
 }
 
-int pool_norm_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+int op_pool_norm_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
     int out[3];
     union attr a = n->attr;
@@ -93,7 +93,7 @@ int pool_norm_grad(struct graph *g, const struct node *n, const int *dy, int *dx
     return g->error;
 }
 
-int norm_infer_infer(struct graph *g, struct node *n)
+int op_norm_infer_infer(struct graph *g, struct node *n)
 {
     TRY(check_training(g, n));
     struct value *x = op_in(g, n, 0);
@@ -101,7 +101,7 @@ int norm_infer_infer(struct graph *g, struct node *n)
     return 0;
 }
 
-int norm_fold_infer(struct graph *g, struct node *n)
+int op_norm_fold_infer(struct graph *g, struct node *n)
 {
     struct value *w = op_in(g, n, 0);
     NEED(w->dtype == F32, g, "norm_fold wants f32 filters");

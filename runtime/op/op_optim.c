@@ -16,39 +16,39 @@ static int gives(struct graph *g, struct node *n, int outputs)
     return 0;
 }
 
-int momentum_infer(struct graph *g, struct node *n)
+int op_momentum_infer(struct graph *g, struct node *n)
 {
     TRY(f32_alike(g, n, 3));
     return gives(g, n, 2);
 }
 
-int adam_infer(struct graph *g, struct node *n)
+int op_adam_infer(struct graph *g, struct node *n)
 {
     TRY(f32_alike(g, n, 3));
     TRY(op_scalar(g, n, 3, I32));
     return gives(g, n, 3);
 }
 
-int unit_norm_infer(struct graph *g, struct node *n)
+int op_unit_norm_infer(struct graph *g, struct node *n)
 {
     TRY(f32_alike(g, n, 1));
     if (n->in[1] != NONE) TRY(op_scalar(g, n, 1, F32));
     return gives(g, n, 1);
 }
 
-int descend_infer(struct graph *g, struct node *n)
+int op_descend_infer(struct graph *g, struct node *n)
 {
     TRY(f32_alike(g, n, 2));
     TRY(op_scalar(g, n, 2, F32));
     return gives(g, n, 1);
 }
 
-int lerp_infer(struct graph *g, struct node *n)
+int op_lerp_infer(struct graph *g, struct node *n)
 {
-    return descend_infer(g, n);
+    return op_descend_infer(g, n);
 }
 
-int assign_infer(struct graph *g, struct node *n)
+int op_assign_infer(struct graph *g, struct node *n)
 {
     struct value *to = op_in(g, n, 0), *from = op_in(g, n, 1);
     NEED(from && shape_count(&to->shape) == shape_count(&from->shape), g, "assign wants as many elements as there are");

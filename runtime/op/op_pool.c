@@ -16,7 +16,7 @@ static int pooled(struct graph *g, struct node *n, struct shape *y)
     return 0;
 }
 
-int maxpool_infer(struct graph *g, struct node *n)
+int op_maxpool_infer(struct graph *g, struct node *n)
 {
     struct shape y;
     TRY(pooled(g, n, &y));
@@ -26,7 +26,7 @@ int maxpool_infer(struct graph *g, struct node *n)
     return 0;
 }
 
-int avgpool_infer(struct graph *g, struct node *n)
+int op_avgpool_infer(struct graph *g, struct node *n)
 {
     struct shape y;
     TRY(pooled(g, n, &y));
@@ -39,7 +39,7 @@ static struct shape unpooled(const struct value *dy, const struct pool_attr *a)
     return SHAPE(dy->shape.dim[0], a->x_h, a->x_w, dy->shape.dim[3]);
 }
 
-int maxpool_grad_infer(struct graph *g, struct node *n)
+int op_maxpool_grad_infer(struct graph *g, struct node *n)
 {
     struct value *at = op_in(g, n, 0), *dy = op_in(g, n, 1);
     NEED(dy && at->dtype == U8 && shape_equal(&at->shape, &dy->shape), g, "maxpool_grad wants at (u8) and dy alike");
@@ -47,7 +47,7 @@ int maxpool_grad_infer(struct graph *g, struct node *n)
     return 0;
 }
 
-int avgpool_grad_infer(struct graph *g, struct node *n)
+int op_avgpool_grad_infer(struct graph *g, struct node *n)
 {
     struct value *dy = op_in(g, n, 0);
     op_out(g, n, 0, unpooled(dy, &n->attr.pool), dy->dtype);
@@ -62,14 +62,14 @@ static union attr with_input_size(const struct graph *g, const struct node *n)
     return a;
 }
 
-int maxpool_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+int op_maxpool_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
     union attr a = with_input_size(g, n);
     dx[0] = graph_node(g, OP_MAXPOOL_GRAD, (int[]){n->out[1], dy[0]}, 2, &a, NULL);
     return g->error;
 }
 
-int avgpool_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+int op_avgpool_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
     union attr a = with_input_size(g, n);
     dx[0] = graph_node(g, OP_AVGPOOL_GRAD, (int[]){dy[0]}, 1, &a, NULL);
