@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all kernels share: launching, element types, wide loads, sums over a block in a fixed order. Everything here and
-// in the k_*.cu files is compiled twice: by nvcc for the card, and by the host's C++ compiler with -include
-// test/emulate/emulate.h, which runs the same lines thread by thread (docs/testing.md). So a kernel uses nothing but
-// what stands here, in k_mma.cuh and in element.h: no inline assembly, no intrinsics that emulate.h lacks.
+// Shared by all kernels: launching, element types, wide loads, sums over a block in a fixed order. This file and the k_*.cu
+// files are compiled twice: by nvcc for the GPU, and by the host's C++ compiler with -include test/emulate/emulate.h, which
+// runs the same lines thread by thread (docs/testing.md). So a kernel uses only this file, k_mma.cuh and element.h: no inline
+// assembly and no intrinsics that emulate.h lacks.
 //
-// A kernel takes one struct by value (declared in its k_*.h). Sums never meet in atomics, so that the same input gives
-// the same bytes.
+//  A kernel takes one struct by value (declared in its k_*.h). Sums never use atomics, so the same input gives the same bytes.
 #ifndef DAWN_K_COMMON_CUH
 #define DAWN_K_COMMON_CUH
 
@@ -28,11 +27,11 @@ static cudaError_t launch(void (*kernel)(const K), dim3 grid, dim3 block, cudaSt
     void *list[] = {const_cast<K *>(&k)};
     return cudaLaunchKernel((const void *)kernel, grid, block, list, 0, stream);
 }
-#endif  // the emulator has its own
+#endif  // the emulator defines its own
 
 enum { K_WARP = 32, K_BLOCK = 256 };
 
-// Blocks of K_BLOCK threads for `count` threads; kernels test their index, because the last block is not full.
+// Blocks of K_BLOCK threads for `count` threads. The last block is not full, so kernels check their index.
 static inline unsigned blocks_for(int64_t count, int per_block = K_BLOCK)
 {
     int64_t blocks = k_divide_up(count, per_block);
@@ -58,7 +57,7 @@ template <> __device__ inline float from_float<float>(float x) { return x; }
 template <> __device__ inline __nv_bfloat16 from_float<__nv_bfloat16>(float x) { return __float2bfloat16_rn(x); }
 template <> __device__ inline __half from_float<__half>(float x) { return __float2half_rn(x); }
 
-// Runs a statement with T as the C type of a float dtype: BY_FLOAT(k->type, T, return launch(act<T>, ...));
+// Expands a statement with T as the C type of a float dtype: BY_FLOAT(k->type, T, return launch(act<T>, ...));
 #define BY_FLOAT(dtype, T, ...)                                                                                        \
     switch (dtype) {                                                                                                   \
     case F32: { typedef float T; __VA_ARGS__; } break;                                                                 \
@@ -68,11 +67,11 @@ template <> __device__ inline __half from_float<__half>(float x) { return __floa
     }                                                                                                                  \
     return cudaErrorInvalidValue
 
-// N neighbours moved in one go; the address must be a multiple of their size (at most 16 bytes are one load).
+// N adjacent elements moved at once; the address must be a multiple of their size (up to 16 bytes are one load).
 template <typename T, int N> struct alignas(sizeof(T) * N <= 16 ? sizeof(T) * N : 16) lanes {
     T at[N];
 };
-// As many T as 16 bytes hold.
+// The number of T in 16 bytes.
 template <typename T> struct wide { enum { N = 16 / (int)sizeof(T) }; };
 
 template <int N, typename T> __device__ static inline void load(const T *from, float (&into)[N])
@@ -99,7 +98,7 @@ __device__ static inline float act_slope(enum act act, float x)
                              : 1.0f;
 }
 
-// Of several elements with one branch for all, not one each.
+// The activation of several elements with one branch for all.
 template <int N> __device__ static inline void act_all(enum act act, float (&v)[N])
 {
     switch (act) {
@@ -116,7 +115,7 @@ template <int N> __device__ static inline void act_all(enum act act, float (&v)[
     }
 }
 
-// dy times the slope at x.
+// Multiplies dy by the activation's slope at x.
 template <int N> __device__ static inline void slope_all(enum act act, const float (&x)[N], float (&dy)[N])
 {
     switch (act) {
@@ -146,8 +145,8 @@ __device__ static inline float warp_most(float x)
     return x;
 }
 
-// The sum over a block of BLOCK threads, given to every thread. All threads call it; `room` is shared memory that no
-// other call uses at the same time.
+// The sum over a block of BLOCK threads, returned to every thread. All threads call it. `room` is shared memory that no
+// concurrent call uses.
 template <int BLOCK> __device__ static inline float block_sum(float x, float (&room)[BLOCK / K_WARP])
 {
     x = warp_sum(x);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Own convolutions. All three are products of matrices that are never written down: pixels beside (tap, channel), summed
-// over the third of them by k_tile.cuh; the sources below find each element in memory and give zero for the padding.
+// DAWN's convolutions. All three are matrix products whose matrices are never written out: pixels by (tap, channel), summed
+// over the third dimension by k_tile.cuh. The sources below read each element from memory and return zero for padding.
 //
 //   forward   y[pixel of y, k]     sum over (r, s, c)     x * w
-//   dgrad     dx[pixel of x, c]    sum over (r, s, k)     dy * w, where a stride lets the tap touch that pixel
-//   wgrad     dw[k, (r, s, c)]     sum over pixels of y   dy * x, in slices that are added in their order afterwards
+//   dgrad     dx[pixel of x, c]    sum over (r, s, k)     dy * w, where the stride lets the tap reach that pixel
+//   wgrad     dw[k, (r, s, c)]     sum over pixels of y   dy * x, in slices that are then added in order
 //
-// They are as fast as the arithmetic units without tensor cores allow at best. Few input channels (images: 3 -> 24) have a
-// forward kernel of their own (k_stem.cu).
+// Their speed is bounded by the arithmetic units without tensor cores. Few input channels (images: 3 -> 24) have a forward
+// kernel of their own (k_stem.cu).
 #include "runtime/cuda/kernels/k_conv.cuh"
 #include "runtime/cuda/kernels/k_stem.h"
 #include "runtime/cuda/kernels/k_tile.cuh"
 
-// ---- four neighbours: in one go where the channels come by fours, else one by one; zero for what is not there
+// ---- four adjacent elements: one load if channels come by fours, else single loads; zero outside
 
 template <typename T> __device__ static inline lanes<T, 4> none()
 {
@@ -23,7 +23,7 @@ template <typename T> __device__ static inline lanes<T, 4> four_at(const T *at)
     return at ? *(const lanes<T, 4> *)at : none<T>();
 }
 
-// x under the places [i, i + 4) of (r, s, c), of which there are `count`.
+// x at the positions [i, i + 4) of (r, s, c), out of `count`.
 template <typename T>
 __device__ static inline lanes<T, 4> x_four(const conv &k, const pixel &corner, int i, int count, int group)
 {
@@ -38,7 +38,7 @@ __device__ static inline lanes<T, 4> x_four(const conv &k, const pixel &corner, 
     return v;
 }
 
-// `count` filters from i on (at most four are wanted).
+// `count` filters from i on (at most four are used).
 template <typename T> __device__ static inline lanes<T, 4> filter_four(const conv &k, int64_t i, int count)
 {
     if (count <= 0) return none<T>();
@@ -51,9 +51,9 @@ template <typename T> __device__ static inline lanes<T, 4> filter_four(const con
     return v;
 }
 
-// The sums of a thread as elements of a row of the result.
+// Writes a thread's sums into a row of the result.
 template <typename T>
-__device__ static inline void give_row(T *to, int column, int columns, bool by_fours, const float (&x)[4])
+__device__ static inline void store_row(T *to, int column, int columns, bool by_fours, const float (&x)[4])
 {
     if (by_fours && column < columns) return store<4>(to + column, x);
     for (int j = 0; j < 4; j++)
@@ -64,7 +64,7 @@ __device__ static inline void give_row(T *to, int column, int columns, bool by_f
 
 template <typename T> struct forward_source {
     const conv &k;
-    tile_four mine;  // of both: the depth lies side by side
+    tile_four mine;  // for both operands: depth is contiguous
     int group, column;
     pixel corner;
     bool row;
@@ -104,7 +104,7 @@ template <typename T> static __global__ void __launch_bounds__(K_BLOCK) conv_for
         int64_t row = first_row + tile_row<64>() + i;
         if (row >= k.rows) break;
         for (int j = 0; j < 4 && k.act != ACT_NONE; j++) sum[i][j] = act_value(k.act, sum[i][j]);
-        give_row((T *)k.to + row * k.is.k + group * k.kg, column, k.columns, k.four_k, sum[i]);
+        store_row((T *)k.to + row * k.is.k + group * k.kg, column, k.columns, k.four_k, sum[i]);
     }
 }
 
@@ -114,7 +114,7 @@ template <typename T> struct dgrad_source {
     const conv &k;
     tile_four mine_l, mine_r;  // dy by depth, filters by columns
     int group, column;
-    pixel here;                // of x, padding before counted
+    pixel here;                // of x, with the padding added
     bool row;
     lanes<T, 4> l, r;
 
@@ -127,7 +127,7 @@ template <typename T> struct dgrad_source {
         here.y += k.is.before[0];
         here.x += k.is.before[1];
     }
-    // dy where tap t of its window touches this pixel; NULL where none does.
+    // dy for which tap t of its window reaches this pixel; NULL if none does.
     __device__ const T *dy_over(const tap &t) const
     {
         int h = here.y - t.r, w = here.x - t.s;
@@ -152,7 +152,7 @@ template <typename T> struct dgrad_source {
     __device__ void fetch(int depth)
     {
         l = dy_four(depth + mine_l.depth);
-        uint32_t position = (uint32_t)(depth + mine_r.depth), out = k_split(k.by_kg, &position);  // r s + s, and k
+        uint32_t position = (uint32_t)(depth + mine_r.depth), out = k_split(k.by_kg, &position);  // (r, s), and k
         bool in = depth + mine_r.depth < k.depth;
         int64_t at = ((int64_t)(group * k.kg + (int)out) * k.taps + position) * k.cg + column;
         r = filter_four<T>(k, at, in ? k.columns - column : 0);
@@ -175,7 +175,7 @@ template <typename T> static __global__ void __launch_bounds__(K_BLOCK) conv_dgr
     for (int i = 0; i < 4; i++) {
         int64_t row = first_row + tile_row<64>() + i;
         if (row >= k.rows) break;
-        give_row((T *)k.to + row * k.is.c + group * k.cg, column, k.columns, k.four_c, sum[i]);
+        store_row((T *)k.to + row * k.is.c + group * k.cg, column, k.columns, k.four_c, sum[i]);
     }
 }
 
@@ -183,7 +183,7 @@ template <typename T> static __global__ void __launch_bounds__(K_BLOCK) conv_dgr
 
 template <typename T, int TILE> struct wgrad_source {
     const conv &k;
-    tile_four mine;  // of both: rows and columns lie side by side
+    tile_four mine;  // for both operands: rows and columns are contiguous
     int group, row, column, end;
     lanes<T, 4> l, r;
 
@@ -218,7 +218,7 @@ template <typename T, int TILE> struct wgrad_source {
     }
 };
 
-// Slice by slice into to[slice, k, (r, s, c)].
+// One slice per block into to[slice, k, (r, s, c)].
 template <typename T, int TILE> static __global__ void __launch_bounds__(K_BLOCK) conv_wgrad(const conv k)
 {
     enum { EACH = tile_of<TILE>::EACH };
@@ -258,10 +258,10 @@ static __global__ void __launch_bounds__(K_BLOCK) conv_add_slices(const conv_sli
 
 bool k_conv_fits(const struct k_conv_shape *s)
 {
-    const int64_t most = INT32_MAX - 4096;  // an index may pass the end by what a block takes
+    const int64_t most = INT32_MAX - 4096;  // an index may exceed the size by one block's extent
     int64_t taps = (int64_t)s->r * s->s;
     bool counts = (int64_t)s->n * s->p * s->q <= most && (int64_t)s->n * s->h * s->w <= most && taps <= 1 << 15;
-    return counts && s->c <= 1 << 15 && s->k <= 1 << 15 && taps * larger(s->c, s->k) / s->groups <= most &&
+    return counts && s->c <= 1 << 15 && s->k <= 1 << 15 && taps * max_int(s->c, s->k) / s->groups <= most &&
            s->groups <= 1 << 15;
 }
 
@@ -290,8 +290,8 @@ K_LAUNCHER(k_conv_dgrad)
     BY_FLOAT(a->type, T, return launch(conv_dgrad<T>, grid, K_BLOCK, stream, k));
 }
 
-// Tiles of 32 where they hold a group's filters; as many slices of the pixels as make about 512 blocks, none below 256
-// pixels. The number must not hang on the card: it is part of "same seed, same bytes".
+// Tiles of 32 if they hold a group's filters. The pixels are cut into slices of at least 256 pixels, for about 512 blocks. The
+// number must not depend on the GPU: it is part of "same seed, same bytes".
 struct cut {
     int tile, slices, slice;
 };
@@ -302,7 +302,7 @@ static cut cut_of(const k_conv_shape *s)
     cut c = {rows <= 32 && columns <= 32 ? 32 : 64, 1, 0};
     int64_t blocks = (int64_t)tiles(rows, c.tile) * tiles(columns, c.tile) * s->groups;
     int wanted = (int)(blocks < 512 ? 512 / blocks : 1), room = 65535 / s->groups;
-    int most = larger(pixels / 256, 1);
+    int most = max_int(pixels / 256, 1);
     if (wanted > most) wanted = most;
     if (wanted > room) wanted = room;
     c.slice = ((pixels - 1) / wanted / 32 + 1) * 32;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the own convolutions share: their geometry as a kernel takes it, pixels and taps found by divisions that are
-// multiplications, the element of x under a tap.
+// Shared by DAWN's convolutions: the geometry as kernels take it, pixels and taps by divisions that are multiplications, the
+// element of x at a tap.
 #ifndef DAWN_K_CONV_CUH
 #define DAWN_K_CONV_CUH
 
 #include "runtime/cuda/kernels/k_common.cuh"
 #include "runtime/cuda/kernels/k_conv.h"
 
-// ---- what the three have in common
+// ---- common to the three
 
 struct conv {
     k_conv_shape is;
-    const void *x, *w, *dy;  // dy: the gradient of y
+    const void *x, *w, *dy;  // dy: gradient of y
     void *to;
     const float *bias;
     enum act act;
-    bool four_c, four_k;     // channels of x, and of y, of a group come by fours at round addresses
+    bool four_c, four_k;     // a group's channels of x, and of y, come by fours at aligned addresses
     int cg, kg, taps;        // channels of a group, r s
     int rows, columns, depth;
     int slice, slices;       // wgrad: depth of a slice
@@ -50,7 +50,7 @@ __device__ static inline tap tap_of(int i, const conv &k, const k_divide &by_cha
     return t;
 }
 
-// The pixel of x under the first tap, where y has pixel i.
+// The pixel of x at the first tap for pixel i of y.
 __device__ static inline pixel corner_of(const conv &k, int i)
 {
     pixel p = pixel_of(i, k.by_q, k.by_p);
@@ -59,7 +59,7 @@ __device__ static inline pixel corner_of(const conv &k, int i)
     return p;
 }
 
-// x under tap t of a window; NULL outside of the image.
+// x at tap t of a window; NULL outside of the image.
 template <typename T> __device__ static inline const T *x_under(const conv &k, const pixel &corner, const tap &t, int group)
 {
     int h = corner.y + t.r, w = corner.x + t.s;
@@ -70,7 +70,7 @@ template <typename T> __device__ static inline const T *x_under(const conv &k, c
 
 // ---- launching
 
-static inline int larger(int a, int b) { return a > b ? a : b; }
+static inline int max_int(int a, int b) { return a > b ? a : b; }
 static inline unsigned tiles(int count, int tile) { return (unsigned)k_divide_up(count, tile); }
 
 static inline bool by_fours(int channels, enum dtype type, const void *at)

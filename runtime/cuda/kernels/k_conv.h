@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution x[N,H,W,C] * w[K,R,S,C/groups] -> y[N,P,Q,K] and its two ways back, for what cuDNN does not take: any
-// channel counts, strides, padding a side and groups; deterministic. Every product is of elements of `type`. Sums are f32.
+// Convolution x[N,H,W,C] * w[K,R,S,C/groups] -> y[N,P,Q,K] and its two gradients, for problems that cuDNN does not take: any
+// channel counts, strides, padding per side and groups. Deterministic. Products are of elements of `type`; sums are f32.
 #ifndef DAWN_K_CONV_H
 #define DAWN_K_CONV_H
 
@@ -43,9 +43,9 @@ struct k_conv_wgrad {
 K_LAUNCHER(k_conv_wgrad);
 size_t k_conv_wgrad_work(const struct k_conv_shape *);
 
-// Whether its sizes can be counted in 32 bits, as these kernels do.
+// True if the sizes fit the 32-bit indices of these kernels.
 bool k_conv_fits(const struct k_conv_shape *);
-// Whether the forward kernel for few input channels takes it (one pass over x and y, filters in shared memory).
+// True if the forward kernel for few input channels takes it (one pass over x and y, filters in shared memory).
 bool k_conv_is_stem(const struct k_conv_shape *);
 
 #ifdef __cplusplus

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data on the card. Augmentation: the draw of an image is made once a block, by its first thread, and comes from the same
-// lines as on the processor (element.h); every thread then writes 16 bytes at a time and reads single bytes, which lie in
-// the cache. Cost: u8 read once, the result written once.
+// Data on the GPU. Augmentation: the first thread of a block draws for the image, with the same code as on the CPU (element.h).
+// Every thread then writes 16 bytes at a time and reads single bytes, which hit the cache. Cost: u8 read once, the result
+// written once.
 #include "runtime/cuda/kernels/k_data.h"
 
 #include "runtime/cuda/kernels/k_common.cuh"
 
-__device__ static inline int64_t within(int64_t i, int64_t count) { return i < 0 ? 0 : i >= count ? count - 1 : i; }
+__device__ static inline int64_t clamp_index(int64_t i, int64_t count) { return i < 0 ? 0 : i >= count ? count - 1 : i; }
 
 __global__ void window(const struct k_window k)
 {
@@ -22,17 +22,17 @@ K_LAUNCHER(k_window)
     return launch(window, blocks_for(k->batch), K_BLOCK, stream, *k);
 }
 
-__global__ void pick(const struct k_pick k) { *k.y = k.table[within(*k.step, k.count)]; }
+__global__ void pick(const struct k_pick k) { *k.y = k.table[clamp_index(*k.step, k.count)]; }
 
 K_LAUNCHER(k_pick) { return launch(pick, 1, 1, stream, *(const struct k_pick *)args); }
 
-__global__ void tick(const struct k_tick k) { *k.y = (int32_t)((uint32_t)*k.counter + (uint32_t)k.by); }  // wraps
+__global__ void tick(const struct k_tick k) { *k.y = (int32_t)((uint32_t)*k.counter + (uint32_t)k.by); }  // wraps around
 
 K_LAUNCHER(k_tick) { return launch(tick, 1, 1, stream, *(const struct k_tick *)args); }
 
 // ---- augment
 
-struct drawn {  // of one image
+struct drawn {  // for one image
     int64_t image;
     int flip, dy, dx;
     float a[4], b[4];  // value = pixel * a + b
@@ -42,7 +42,7 @@ __device__ static inline struct drawn draw_of(const struct k_augment &k, int64_t
 {
     struct drawn o;
     struct augment_draw d = {0, 0, 0, 0.0f, 1.0f};
-    o.image = within(k.index[sample], k.count);
+    o.image = clamp_index(k.index[sample], k.count);
     if (k.key) d = element_augment(k.key, (uint32_t)o.image, k.flip, k.pad, k.brightness, k.contrast);
     o.flip = d.flip ^ k.view_flip, o.dy = d.dy + k.view_dy, o.dx = d.dx + k.view_dx;
     for (int i = 0; i < 4; i++) o.a[i] = k.scale[i] * d.gain, o.b[i] = (k.offset[i] + d.shift) * d.gain;

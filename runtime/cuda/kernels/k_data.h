@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data on the card: windows of an order, tables, counters, and augmentation: gather, mirror, shift with reflected
-// borders, normalise and jitter in one pass from u8 to the type that the network reads.
+// Data on the GPU: windows of an order, tables, counters, and augmentation: gather, mirror, shift with reflected borders,
+// normalise and jitter in one pass from u8 to the type that the network reads.
 #ifndef DAWN_K_DATA_H
 #define DAWN_K_DATA_H
 
@@ -35,14 +35,14 @@ struct k_augment {           // ((pixel / 255 - mean) / std + shift) * gain
     void *y;
     enum dtype type;
     int64_t count, batch;
-    int h, w, c, blocks;     // blocks: an image
+    int h, w, c, blocks;     // blocks: per image
     struct k_divide_any by_line;  // w c
     struct k_divide by_c;
     int flip, pad, view_flip, view_dy, view_dx;
     float brightness, contrast;
-    float scale[4], offset[4];  // a channel: 1 / (255 std) and -mean / std
+    float scale[4], offset[4];  // per channel: 1 / (255 std) and -mean / std
 };
-enum { K_AUGMENT_EACH = 4096 };  // elements of an image that a block makes
+enum { K_AUGMENT_EACH = 4096 };  // elements of an image per block
 K_LAUNCHER(k_augment);
 
 #endif

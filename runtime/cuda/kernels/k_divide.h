@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Division of sizes, rounded up, and of indexes by a number that is known when a graph is compiled: one wide
-// multiplication and a shift instead of the twenty instructions of a division (Granlund and Montgomery, 1994), exact for
-// every index below 2^31.
+// Division of sizes, rounded up, and of indices by a number known when a graph is compiled: one wide multiplication and a shift
+// instead of the twenty instructions of a division (Granlund and Montgomery, 1994), exact for every index below 2^31.
 #ifndef DAWN_K_DIVIDE_H
 #define DAWN_K_DIVIDE_H
 
 #include "runtime/base/rng.h"
 
-DAWN_BOTH int64_t k_divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }  // of sizes, a not negative
+DAWN_BOTH int64_t k_divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }  // for sizes; a is not negative
 
 struct k_divide {
     uint32_t by, factor;
@@ -25,7 +24,7 @@ static inline struct k_divide k_divide_by(int64_t by)  // 1 .. 2^31 - 1
 
 DAWN_BOTH uint32_t k_divided(struct k_divide d, uint32_t index) { return (uint32_t)((uint64_t)index * d.factor >> d.shift); }
 
-// index becomes the quotient; returns the remainder.
+// Replaces *index by the quotient; returns the remainder.
 DAWN_BOTH uint32_t k_split(struct k_divide d, uint32_t *index)
 {
     uint32_t whole = k_divided(d, *index), rest = *index - whole * d.by;
@@ -33,7 +32,7 @@ DAWN_BOTH uint32_t k_split(struct k_divide d, uint32_t *index)
     return rest;
 }
 
-// The same for sizes that may be larger: an index from 2^31 on, or a divisor, takes the long way.
+// The same for larger sizes: an index or a divisor from 2^31 on uses a real division.
 struct k_divide_any {
     int64_t by;
     struct k_divide quick;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread takes 16 bytes at a time and strides over the tensor; the one that meets the end takes the elements that are
-// left one by one. What every element needs besides is kept out of the loop: the operator is chosen once a vector, the
-// channel of a vector follows from the one before by an addition. Cost: every operand is read once, every result
-// written once.
+// A thread takes 16 bytes at a time and strides over the tensor; the thread at the end takes the remaining elements one by one.
+// Per-element work is kept out of the loop: the operator is chosen once per vector, and a vector's channel follows from the
+// previous one by an addition. Cost: every operand is read once, every result written once.
 #include "runtime/cuda/kernels/k_element.h"
 
 #include "runtime/cuda/kernels/k_layout.cuh"
 
-static const unsigned MOST_BLOCKS = 132 * 32;  // more waves than that gain nothing; threads stride instead
+static const unsigned MOST_BLOCKS = 132 * 32;  // more waves gain nothing; threads stride instead
 
 static unsigned stride_blocks(int64_t count, int lanes)
 {
@@ -20,7 +19,7 @@ __device__ static inline int64_t next_lane(int lanes) { return (int64_t)gridDim.
 
 // ---- act
 
-// Adds the bias of N neighbouring elements, of which the first belongs to `channel`.
+// Adds the bias to N adjacent elements; the first belongs to `channel`.
 template <int N>
 __device__ static inline void add_bias(const float *bias, int64_t channel, int64_t channels, float (&v)[N])
 {
@@ -62,7 +61,7 @@ K_LAUNCHER(k_act)
     BY_FLOAT(k->type, T, return launch(act<T>, stride_blocks(k->count, wide<T>::N), K_BLOCK, stream, *k));
 }
 
-// ---- act_grad: each element by itself when no gradient of a bias is wanted, else down the columns
+// ---- act_grad: element-wise without a bias gradient, else down the columns
 
 template <typename T> __global__ void act_grad(const struct k_act_grad k)
 {
@@ -163,9 +162,9 @@ K_LAUNCHER(k_flat)
     BY_FLOAT(k->type, T, return launch(flat<T>, stride_blocks(k->count, wide<T>::N), K_BLOCK, stream, *k));
 }
 
-// ---- cast: through f32, which is exact but for i32 to floats, where the specification rounds to f32 first as well
+// ---- cast: through f32, exact except for i32 to floats, where the specification rounds to f32 first as well
 
-// Rounds to nearest even and saturates; not a number becomes 0.
+// Rounds to nearest even and saturates; NaN becomes 0.
 template <> __device__ inline uint8_t from_float<uint8_t>(float x)
 {
     x = rintf(x);
@@ -210,12 +209,12 @@ template <typename A> static cudaError_t cast_from(const struct k_cast *k, cudaS
 K_LAUNCHER(k_cast)
 {
     const struct k_cast *k = (const struct k_cast *)args;
-    if (k->from == k->to) return cudaErrorInvalidValue;  // i32 would lose bits on its way through f32
+    if (k->from == k->to) return cudaErrorInvalidValue;  // i32 would lose bits in f32
     BY_TYPE(k->from, A, return cast_from<A>(k, stream));
     return cudaErrorInvalidValue;
 }
 
-// ---- dropout: element_keeps of element.h, with the four draws that one counter gives used at once
+// ---- dropout: element_keeps of element.h, with all four draws of a counter used at once
 
 template <typename T> __global__ void dropout(const struct k_dropout k)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element by element: activations with their bias, sums, products, factors, changes of type, dropout. One pass each, with
-// 16-byte loads and stores whatever the number of channels; results may be written over x (or a). Only the gradient of a
-// bias takes two passes and scratch memory: k_reduce.h says how columns are added up.
+// Element-wise operators: activations with their bias, sums, products, factors, casts, dropout. One pass each, with 16-byte
+// loads and stores for any number of channels; results may overwrite x (or a). Only the gradient of a bias needs two passes and
+// scratch: k_reduce.h describes how columns are summed.
 #ifndef DAWN_K_ELEMENT_H
 #define DAWN_K_ELEMENT_H
 
@@ -22,7 +22,7 @@ struct k_act_grad {     // dx = dy act'(x + bias), dbias = sums of dx over rows
     const float *bias;  // or NULL
     void *dx;           // or NULL
     float *dbias;       // or NULL
-    float *partial;     // columns_bytes(columns_of(type, 1, rows, channels)) when dbias is wanted
+    float *partial;     // columns_bytes(columns_of(type, 1, rows, channels)) if dbias is wanted
     int64_t rows, channels;
     enum dtype type;
     enum act act;

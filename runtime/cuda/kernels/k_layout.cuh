@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where elements lie, as the card sees it: the place of an element among dimensions with strides; for adding up columns,
-// where a thread of a block begins (k_reduce.h says how blocks are laid out) and how the sums of a block meet, in an
-// order that depends on the layout alone.
+// Layouts on the GPU: the offset of an element among dimensions with strides; for column sums, where a thread of a block starts
+// (k_reduce.h describes the blocks) and how a block's sums are combined, in an order that depends only on the layout.
 #ifndef DAWN_K_LAYOUT_CUH
 #define DAWN_K_LAYOUT_CUH
 
@@ -17,7 +16,7 @@ __device__ static inline int64_t dims_place(const struct k_dims &o, int64_t i)
     return at;
 }
 
-// Runs a statement with T as the type and N as the number of elements that a thread loads at a time (k_lanes).
+// Expands a statement with T as the type and N as the number of elements per load of a thread (k_lanes).
 #define BY_LANES(dtype, lanes, T, N, ...)                                                                              \
     switch (dtype) {                                                                                                   \
     case F32: { typedef float T; EITHER_LANES(lanes, 4, N, __VA_ARGS__) } break;                                       \
@@ -31,7 +30,7 @@ __device__ static inline int64_t dims_place(const struct k_dims &o, int64_t i)
 
 struct columns_spot {
     int64_t batch, row, end, column;  // this thread adds rows row, row + down, .. below end, from `column` on
-    int chunk, below;                 // below: its place among the `down` threads of its columns
+    int chunk, below;                 // below: index among the `down` threads of its columns
 };
 
 static inline unsigned columns_grid(const struct columns &o) { return (unsigned)(o.batch * o.chunks * o.tiles); }
@@ -53,7 +52,7 @@ __device__ static inline struct columns_spot columns_begin(const struct columns 
     return s;
 }
 
-// Adds up what the threads below each other hold. All threads call it; true for those that hold the result.
+// Adds the sums of the threads of one column. All threads call it; returns true in those that hold the result.
 template <int N>
 __device__ static inline bool columns_join(const struct columns &o, const struct columns_spot &s, float (&sum)[N],
                                            float (&room)[N * K_BLOCK])

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax, cross-entropy and counters. A row is read three times at most (its largest, its sum, its result), the last
-// two times from the cache. Sums over rows: a partial sum a block, then one block adds these in a fixed order.
+// Softmax, cross-entropy and counters. A row is read at most three times (its maximum, its sum, its result), the last two times
+// from the cache. Sums over rows: one partial sum per block, which one block then adds in a fixed order.
 //
-// Invariant: every exponential is of x - top, which is at most 0, so nothing overflows however large logits are.
+//  Invariant: every exponential is of x - top, which is at most 0, so large logits cannot overflow.
 #include "runtime/cuda/kernels/k_common.cuh"
 #include "runtime/cuda/kernels/k_loss.h"
 
 static_assert((int)K_LOSS_THREADS == (int)K_BLOCK, "rows are dealt to blocks of this size");
 
 struct row_spot {
-    int64_t row, at;  // `at`: of the first element of the row
+    int64_t row, at;  // `at`: index of the row's first element
     int lane, lanes;
-    int64_t first, step, end;  // of this thread's elements in the row: none when there is no such row
+    int64_t first, step, end;  // this thread's elements of the row; empty if the row does not exist
 };
 
 __device__ static inline row_spot row_spot_of(const k_loss_rows &r)
@@ -129,7 +129,7 @@ template <typename T> __global__ void xent(const struct k_xent k)
     if (s.lane == 0 && s.row < k.rows.rows) {
         const int64_t label = label_of(k.label, k.labels, s.row);
         const float l = logf(sum), even = l - all / (float)k.rows.k;
-        const bool known = label >= 0 && label < k.rows.k;  // a label that does not exist shows
+        const bool known = label >= 0 && label < k.rows.k;  // an invalid label gives NaN
         const float own = known ? l - (to_float(x[label]) - top) : NAN;
         loss = (1.0f - k.smoothing) * own + k.smoothing * even;
     }
@@ -158,7 +158,8 @@ template <typename T> __global__ void xent_grad(const struct k_xent_grad k)
     }
 }
 
-// ---- correct answers: a row is right when fewer than `top` classes stand above its label; of equals the first does
+// ---- correct answers: a row is correct if fewer than `top` classes rank above its label; of equal values the first ranks
+// higher
 
 template <typename T> __global__ void correct(const struct k_correct k)
 {
@@ -174,7 +175,7 @@ template <typename T> __global__ void correct(const struct k_correct k)
         above += v > own || (v == own && i < label);
     }
     above = row_sum(s, above);
-    const bool hit = s.lane == 0 && own == own && above < k.top;  // NaN is never right
+    const bool hit = s.lane == 0 && own == own && above < k.top;  // NaN is never correct
     const float hits = block_sum<K_BLOCK>(hit ? 1.0f : 0.0f, room);  // at most 256: exact
     if (threadIdx.x == 0) k.partial[blockIdx.x] = (int32_t)hits;
 }
@@ -194,7 +195,7 @@ static __global__ void correct_finish(const struct k_correct k)
 
 // ---- running totals
 
-__device__ static inline float number(enum dtype type, const void *at)
+__device__ static inline float load_number(enum dtype type, const void *at)
 {
     switch (type) {
     case F32: return *(const float *)at;
@@ -208,11 +209,11 @@ __device__ static inline float number(enum dtype type, const void *at)
 static __global__ void accumulate(const struct k_accumulate k)
 {
     if (threadIdx.x > 0) return;
-    const int32_t whole = k.more == I32 ? *(const int32_t *)k.x : (int32_t)number(k.more, k.x);
+    const int32_t whole = k.more == I32 ? *(const int32_t *)k.x : (int32_t)load_number(k.more, k.x);
     if (k.type == I32)
         *(int32_t *)k.after = *(const int32_t *)k.before + whole;
     else
-        *(float *)k.after = *(const float *)k.before + number(k.more, k.x);
+        *(float *)k.after = *(const float *)k.before + load_number(k.more, k.x);
 }
 
 // ---- launchers

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Losses and metrics on the device. A row is worked on by a power of two of neighbouring threads, at most a warp.
+// Losses and metrics on the device. A power of two of adjacent threads, at most a warp, works on a row.
 #ifndef DAWN_K_LOSS_H
 #define DAWN_K_LOSS_H
 
@@ -10,8 +10,8 @@ enum { K_LOSS_THREADS = 256 };
 
 struct k_loss_rows {
     int64_t rows, k;
-    int per;    // neighbours that a thread loads at once
-    int shift;  // 2^shift threads a row
+    int per;    // adjacent elements per load
+    int shift;  // 2^shift threads per row
     int64_t blocks;
 };
 
@@ -45,7 +45,7 @@ K_LAUNCHER(k_softmax_grad);
 struct k_xent {
     const void *x, *labels;
     float *loss, *p;  // may be NULL
-    float *partial;   // scratch: a sum a block
+    float *partial;   // scratch: one sum per block
     enum dtype type, label;
     float smoothing;
     bool mean;
@@ -68,7 +68,7 @@ struct k_correct {
     const void *x, *labels;
     const int32_t *before;
     int32_t *after;    // may be `before`
-    int32_t *partial;  // scratch: hits a block
+    int32_t *partial;  // scratch: hits per block
     enum dtype type, label;
     int top;
     struct k_loss_rows rows;

@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products. Two kernels: tiles of f32 on the arithmetic units (k_tile.cuh), tiles of 16 bits on tensor cores
-// (k_mma.cuh: 64 x 64 x 32 a step, four warps of 32 x 32 each). Both read ahead by one step and take any sizes: what
-// lies outside is zero. Reads are 16 bytes wide where the rows in memory allow it.
+// Matrix products. Two kernels: f32 tiles on the arithmetic units (k_tile.cuh), and 16-bit tiles on tensor cores (k_mma.cuh: 64
+// x 64 x 32 per step, four warps of 32 x 32 each). Both prefetch one step and take any sizes: elements outside are zero. Reads
+// are 16 bytes wide if the rows in memory allow it.
 //
-// The products that training needs are small and wait for memory rather than compute; so the size of the tiles and the
-// number of slices of the depth are chosen by an estimate of clocks (cut_of), for the 132 processors of a H100 or H200,
-// whatever the card: the choice decides the order of sums and so is part of "same seed, same bytes".
+//  The products of training are small and bound by memory. So an estimate of clocks (cut_of) chooses the tile size and the
+//  number of depth slices, for the 132 processors of an H100 or H200 on every GPU: the choice fixes the order of sums and is
+//  therefore part of "same seed, same bytes".
 #include "runtime/cuda/kernels/k_matmul.h"
 #include "runtime/cuda/kernels/k_mma.cuh"
 #include "runtime/cuda/kernels/k_tile.cuh"
 
 struct matmul {
-    int m, n, k, slice, slices, columns;  // columns: tiles side by side
-    int64_t first;                        // of the batch
-    bool ta, tb, wide_a, wide_b;          // wide: rows in memory begin at multiples of 16 bytes
+    int m, n, k, slice, slices, columns;  // columns: tiles per row
+    int64_t first;                        // first matrix of the batch
+    bool ta, tb, wide_a, wide_b;          // wide: rows in memory start at multiples of 16 bytes
     float alpha, beta;
     const void *a, *b, *c;
     void *y;
-    float *work;                          // [batch, slice, m, n], NULL with one slice
+    float *work;                          // [batch, slice, m, n]; NULL with one slice
     enum dtype out;
 };
 
-__device__ static inline float get(const void *from, enum dtype type, int64_t i)
+__device__ static inline float load_element(const void *from, enum dtype type, int64_t i)
 {
     return type == F32    ? ((const float *)from)[i]
            : type == BF16 ? to_float(((const __nv_bfloat16 *)from)[i])
                           : to_float(((const __half *)from)[i]);
 }
 
-__device__ static inline void put(void *to, enum dtype type, int64_t i, float x)
+__device__ static inline void store_element(void *to, enum dtype type, int64_t i, float x)
 {
     if (type == F32) ((float *)to)[i] = x;
     else if (type == BF16) ((__nv_bfloat16 *)to)[i] = from_float<__nv_bfloat16>(x);
     else ((__half *)to)[i] = from_float<__half>(x);
 }
 
-// A sum is done: into the result, or beside those of the other slices.
-__device__ static inline void give(const matmul &k, int64_t batch, int slice, int row, int column, float sum)
+// Writes a finished sum to the result, or to the scratch of its slice.
+__device__ static inline void store_sum(const matmul &k, int64_t batch, int slice, int row, int column, float sum)
 {
     if (row >= k.m || column >= k.n) return;
     int64_t within = (int64_t)row * k.n + column, size = (int64_t)k.m * k.n;
@@ -45,10 +45,10 @@ __device__ static inline void give(const matmul &k, int64_t batch, int slice, in
         return;
     }
     int64_t i = batch * size + within;
-    put(k.y, k.out, i, k.alpha * sum + (k.c ? k.beta * get(k.c, k.out, i) : 0.0f));
+    store_element(k.y, k.out, i, k.alpha * sum + (k.c ? k.beta * load_element(k.c, k.out, i) : 0.0f));
 }
 
-// What a block makes: a tile of one slice of one matrix.
+// A block's work: one tile of one slice of one matrix.
 struct job {
     int64_t batch;
     int slice, row, column, begin, end;
@@ -66,7 +66,7 @@ __device__ static inline job job_of(const matmul &k, int tile)
     return j;
 }
 
-// One factor as a block sees it: rows (or columns) from `first` on, at a depth. `deep`: the depth lies side by side.
+// One factor as a block reads it: rows (or columns) from `first` on, at a depth. `deep`: depth is contiguous.
 template <typename S> struct factor {
     const S *at;
     int first, rows, end;
@@ -81,14 +81,14 @@ __device__ static inline factor<S> factor_of(const void *from, const job &j, int
     return {(const S *)from + j.batch * rows * depth, first, rows, j.end, deep ? depth : rows, deep, wide};
 }
 
-// N neighbours in memory: of row `row` from `depth` on, or of that depth from that row on; zero where there are none.
+// N adjacent elements: of row `row` from `depth` on, or of that depth from that row on; zero outside.
 template <int N, typename S>
-__device__ static inline lanes<S, N> read(const factor<S> &f, int row, int depth)
+__device__ static inline lanes<S, N> read_factor(const factor<S> &f, int row, int depth)
 {
     lanes<S, N> v;
     const S *at = f.at + (f.deep ? row * f.pitch + depth : depth * f.pitch + row);
     bool in = row < f.rows && depth < f.end;
-    if (f.wide && in) return *(const lanes<S, N> *)at;  // N divides the pitch: all of them are inside
+    if (f.wide && in) return *(const lanes<S, N> *)at;  // N divides the pitch, so all of them are inside
 #pragma unroll
     for (int i = 0; i < N; i++) {
         bool there = f.deep ? in && depth + i < f.end : in && row + i < f.rows;
@@ -105,7 +105,7 @@ template <int TILE> struct f32_side {
     lanes<float, 4> v;
 
     __device__ f32_side(const factor<float> &f) : from(f), mine(tile_four_of<TILE>(f.deep)) {}
-    __device__ void fetch(int d) { v = read<4>(from, from.first + mine.row, d + mine.depth); }
+    __device__ void fetch(int d) { v = read_factor<4>(from, from.first + mine.row, d + mine.depth); }
     __device__ void put(tile_side<TILE> &side) { tile_put<TILE>(side, mine, v); }
 };
 
@@ -136,16 +136,16 @@ template <int TILE> static __global__ void __launch_bounds__(K_BLOCK) matmul_f32
 #pragma unroll
     for (int i = 0; i < EACH; i++)
 #pragma unroll
-        for (int l = 0; l < EACH; l++) give(k, j.batch, j.slice, row + i, column + l, sum[i][l]);
+        for (int l = 0; l < EACH; l++) store_sum(k, j.batch, j.slice, row + i, column + l, sum[i][l]);
 }
 
-// ---- 16 bits. In shared memory both factors lie with the depth side by side, 8 elements apart from a round pitch.
+// ---- 16 bits: in shared memory depth is contiguous in both factors, with a pitch 8 elements above a power of two
 
 enum { HALF_BLOCK = 128, HALF_TILE = 64, HALF_DEPTH = 32, HALF_PITCH = HALF_DEPTH + 8 };
 template <typename T> using half_tile = T[HALF_TILE][HALF_PITCH];
 
-// A thread moves 2 x 8 elements of a step. A factor whose depth is not side by side is turned on the way: there a lane
-// is a depth, so that the lanes of a warp write neighbours.
+// A thread moves 2 x 8 elements per step. A factor whose depth is not contiguous is transposed on the way: a lane is then a
+// depth, so that the lanes of a warp write adjacent elements.
 template <typename S, typename T> struct half_side {
     factor<S> from;
     lanes<S, 8> v[2];
@@ -160,7 +160,7 @@ template <typename S, typename T> struct half_side {
     __device__ void fetch(int d)
     {
 #pragma unroll
-        for (int i = 0; i < 2; i++) v[i] = read<8>(from, from.first + row(i), d + depth());
+        for (int i = 0; i < 2; i++) v[i] = read_factor<8>(from, from.first + row(i), d + depth());
     }
     __device__ void put(half_tile<T> &to)
     {
@@ -177,7 +177,7 @@ template <typename S, typename T> struct half_side {
     }
 };
 
-// The 32 x 32 sums of a warp: 2 x 4 pieces of 16 x 8.
+// A warp's 32 x 32 sums: 2 x 4 pieces of 16 x 8.
 typedef float half_sums[2][4][4];
 
 template <typename T>
@@ -223,10 +223,10 @@ static __global__ void __launch_bounds__(HALF_BLOCK) matmul_half(const matmul k)
         for (int l = 0; l < 4; l++)
 #pragma unroll
             for (int v = 0; v < 4; v++)
-                give(k, j.batch, j.slice, row + i * 16 + v / 2 * 8, column + l * 8 + v % 2, sum[i][l][v]);
+                store_sum(k, j.batch, j.slice, row + i * 16 + v / 2 * 8, column + l * 8 + v % 2, sum[i][l][v]);
 }
 
-// ---- the end of products that were cut
+// ---- adding the slices
 
 static __global__ void __launch_bounds__(K_BLOCK) matmul_finish(const matmul k)
 {
@@ -236,7 +236,7 @@ static __global__ void __launch_bounds__(K_BLOCK) matmul_finish(const matmul k)
     float sum = 0.0f;
 #pragma unroll 8
     for (int s = 0; s < k.slices; s++) sum += k.work[(batch * k.slices + s) * size + within];
-    put(k.y, k.out, i, k.alpha * sum + (k.c ? k.beta * get(k.c, k.out, i) : 0.0f));
+    store_element(k.y, k.out, i, k.alpha * sum + (k.c ? k.beta * load_element(k.c, k.out, i) : 0.0f));
 }
 
 // ---- launching
@@ -253,8 +253,8 @@ static cut slices_of(int k, int tile, int depth, int64_t wanted)
     return c;
 }
 
-// Clocks: a step of a block takes at least the latency of a read, and `step` where the processor is shared; slices cost
-// a second kernel that reads eight of them at a time, and their sums go through the second-level cache twice, 2 KB a clock.
+// Estimated clocks. A step of a block takes at least the latency of a read, and `step` if the processor is shared. Slices cost
+// a second kernel that reads eight of them at a time, and their sums pass the L2 cache twice at 2 KB per clock.
 static double clocks_of(const struct k_matmul *a, cut c, int depth, double step)
 {
     const double processors = 132, latency = 600, second = 3000, each = latency / 8, cache = 2048;
@@ -320,7 +320,7 @@ K_LAUNCHER(k_matmul)
                         : narrow == BF16 ? half_kernel<__nv_bfloat16>(a)
                                          : half_kernel<__half>(a);
     const unsigned block = f32 ? (unsigned)K_BLOCK : (unsigned)HALF_BLOCK;
-    const int64_t most = 65535;  // of a grid's third side
+    const int64_t most = 65535;  // limit of a grid's z dimension
     for (; k.first < a->batch; k.first += most) {
         unsigned batch = (unsigned)(a->batch - k.first < most ? a->batch - k.first : most);
         dim3 grid((unsigned)(k_divide_up(a->m, c.tile) * k.columns), (unsigned)c.slices, batch);

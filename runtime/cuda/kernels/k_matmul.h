@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = alpha op(a) op(b) + beta c, one matrix or a batch of them, row after row in memory. f32 by f32 is multiplied as
-// f32 (no TF32); where a factor has 16 bits the other is rounded to its type when it is read, and tensor cores multiply.
-// Sums are f32. Where the result has too few tiles for the card the depth is cut into slices that are added in order.
+// y = alpha op(a) op(b) + beta c, one row-major matrix or a batch. f32 by f32 is multiplied in f32 (no TF32). If one factor has
+// 16 bits, the other is rounded to its type when read, and tensor cores multiply. Sums are f32. If the result has too few tiles
+// for the GPU, the depth is cut into slices that are added in order.
 #ifndef DAWN_K_MATMUL_H
 #define DAWN_K_MATMUL_H
 
@@ -14,14 +14,14 @@ extern "C" {
 struct k_matmul {
     int m, n, k;             // at most 2^31 - 4096
     int64_t batch;           // at least 1
-    bool ta, tb;             // a[m, k] or, turned, a[k, m]; b[k, n] or b[n, k]
+    bool ta, tb;             // a[m, k] or, transposed, a[k, m]; b[k, n] or b[n, k]
     float alpha, beta;
-    const void *a, *b, *c;   // c[m, n] of the type of y, or NULL
+    const void *a, *b, *c;   // c[m, n] in the type of y, or NULL
     void *y, *work;          // k_matmul_work() bytes
     enum dtype a_type, b_type, out;
 };
 K_LAUNCHER(k_matmul);
-size_t k_matmul_work(const struct k_matmul *);  // of sizes and types alone
+size_t k_matmul_work(const struct k_matmul *);  // depends on sizes and types only
 
 #ifdef __cplusplus
 }

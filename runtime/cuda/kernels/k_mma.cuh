@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tensor cores: mma() multiplies a 16 x 16 piece of bf16 or f16 by a 16 x 8 piece and adds the product to 16 x 8 sums
-// in f32 (mma.sync.m16n8k16, from sm_80 on). The three are spread over the 32 lanes of a warp, all of which call it.
-// With g = lane / 4 and t = lane % 4 a lane holds, two neighbours in a register, the lower index in its lower half:
+// Tensor cores: mma() multiplies a 16 x 16 piece of bf16 or f16 by a 16 x 8 piece and adds the product to 16 x 8 sums in f32
+// (mma.sync.m16n8k16, from sm_80 on). All 32 lanes of a warp call it, and the three operands are spread over them. With g =
+// lane / 4 and t = lane % 4, a register of a lane holds two adjacent elements, the lower index in its lower half:
 //
 //   left   a[row, depth]     at[0] row g,     depth 2t, 2t + 1        at[2] row g,     depth 2t + 8, 2t + 9
 //                            at[1] row g + 8, depth 2t, 2t + 1        at[3] row g + 8, depth 2t + 8, 2t + 9
 //   right  b[depth, column]  at[0] depth 2t, 2t + 1, column g         at[1] depth 2t + 8, 2t + 9, column g
 //   sums   [row, column]     [0], [1] row g, column 2t, 2t + 1        [2], [3] row g + 8, column 2t, 2t + 1
 //
-// This is the only file with assembly. The emulator's half gathers the registers of a warp and does the same sums.
+// This is the only file with assembly. The emulator's version gathers the registers of a warp and computes the same sums.
 #ifndef DAWN_K_MMA_CUH
 #define DAWN_K_MMA_CUH
 
@@ -67,8 +67,8 @@ template <> __device__ inline void mma<__nv_bfloat16>(float (&sum)[4], const mma
 
 #endif
 
-// The registers of a lane from shared memory in which the depth lies side by side: row or column `i` begins at
-// from + i * pitch. A pitch of 40 elements keeps the lanes in different banks; it must be even.
+// Loads a lane's registers from shared memory with contiguous depth: row or column `i` starts at from + i * pitch. The pitch
+// must be even; 40 elements avoid bank conflicts.
 template <typename T> __device__ static inline uint32_t mma_pair(const T *from)
 {
     return *(const uint32_t *)from;

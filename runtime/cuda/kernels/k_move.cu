@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moving elements: a thread a unit of the result, neighbours writing neighbours. Places are worked out with divisions
-// (k_divide.h), one set a unit of up to 16 bytes. Cost: every byte is read once and written once.
+// Moving elements: one thread per unit of the result, adjacent threads write adjacent units. Offsets are computed by divisions
+// (k_divide.h), once per unit of up to 16 bytes. Cost: every byte is read once and written once.
 #include "runtime/cuda/kernels/k_move.h"
 
 #include "runtime/cuda/kernels/k_layout.cuh"
 
-// Runs a statement with U as a type of `width` bytes.
+// Expands a statement with U as a type of `width` bytes.
 #define BY_WIDTH(width, U, ...)                                                                                        \
     switch (width) {                                                                                                   \
     case 1: { typedef uint8_t U; __VA_ARGS__; } break;                                                                 \
@@ -54,7 +54,7 @@ K_LAUNCHER(k_transpose)
 
 template <typename U> __global__ void transpose_tiles(const struct k_transpose_tiles k)
 {
-    __shared__ U room[K_TILE][K_TILE + 1];  // a column more: threads that read a column meet different banks
+    __shared__ U room[K_TILE][K_TILE + 1];  // one column of padding avoids bank conflicts when threads read a column
     int64_t tile = blockIdx.x, other = tile / k.tiles_along, along = (tile - other * k.tiles_along) * K_TILE;
     int64_t rest = other / k.tiles_down, down = (other - rest * k.tiles_down) * K_TILE, from = 0, to = 0;
     for (int d = MAX_RANK - 1; d >= 0; d--) {
@@ -103,11 +103,11 @@ K_LAUNCHER(k_gather)
     BY_WIDTH(k->width, U, return launch(gather<U>, blocks_for(k->count * k->units), K_BLOCK, stream, *k));
 }
 
-// A block makes GRAD_COLUMNS columns of one row of dx. Each of its warps walks one eighth of the index in order, 32 at a
-// time, and adds the rows of dy that are named; the eighths are added in order at the end.
+// A block computes GRAD_COLUMNS columns of one row of dx. Each warp scans one eighth of the index in order, 32 entries at a
+// time, and adds the matching rows of dy; the eighths are added in order at the end.
 enum { WARPS = K_BLOCK / K_WARP, GRAD_EACH = 8, GRAD_COLUMNS = K_WARP * GRAD_EACH };
 
-// N columns at a time, K_WARP * N apart: GRAD_EACH columns a thread.
+// N columns at a time, K_WARP * N apart: GRAD_EACH columns per thread.
 template <typename T, int N>
 __device__ static inline void add_row(const T *dy, int64_t columns, float (&sum)[GRAD_EACH])
 {

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moving elements without looking at them: units of 1, 2, 4, 8 or 16 bytes, as wide as lengths and places allow.
+// Moving elements without interpreting them: units of 1, 2, 4, 8 or 16 bytes, as wide as lengths and offsets allow.
 #ifndef DAWN_K_MOVE_H
 #define DAWN_K_MOVE_H
 
 #include "runtime/cuda/kernels/k_reduce.h"
 
-// Runs of the result, each made of parts that stand side by side: concat, slice (one part), the way back of a slice
-// (zeros, the part, zeros), copies (one run). Lengths in units.
+// Runs of the result, each a concatenation of parts: concat, slice (one part), the gradient of a slice (zeros, the part,
+// zeros), copies (one run). Lengths are in units.
 struct k_join {
-    const void *from[MAX_IN];    // where the first run of a part begins; NULL: zeros
-    int64_t pitch[MAX_IN];       // from one run of a part to the next
-    int64_t begin[MAX_IN + 1];   // of each part in the result; behind the last, the length of a run
-    int parts, width;            // bytes a unit
+    const void *from[MAX_IN];    // address of a part's first run; NULL: zeros
+    int64_t pitch[MAX_IN];       // distance between a part's runs
+    int64_t begin[MAX_IN + 1];   // offset of each part in the result; the last entry is the length of a run
+    int parts, width;            // bytes per unit
     struct k_divide_any by_run;  // the length of a run
     int64_t runs;
     void *to;
 };
 K_LAUNCHER(k_join);
 
-struct k_transpose {             // y[i] = x[place of i]; dimensions of the result, strides in x, in units
+struct k_transpose {             // y[i] = x[offset of i]; dimensions of the result, strides in x, in units
     const void *x;
     void *y;
     int64_t count;
@@ -27,8 +27,8 @@ struct k_transpose {             // y[i] = x[place of i]; dimensions of the resu
 };
 K_LAUNCHER(k_transpose);
 
-// The same through tiles in shared memory, where neighbours in x are not neighbours in y: `down` is the innermost
-// dimension of y, `along` that of x. The other dimensions (`rest`, `to_rest`: strides in x and in y) are done tile by tile.
+// The same through tiles in shared memory, for elements adjacent in x but not in y: `down` is the innermost dimension of y,
+// `along` that of x. The other dimensions (`rest`, `to_rest`: strides in x and in y) are looped over tile by tile.
 enum { K_TILE = 32 };
 struct k_transpose_tiles {
     const void *x;
@@ -41,7 +41,7 @@ struct k_transpose_tiles {
 };
 K_LAUNCHER(k_transpose_tiles);
 
-struct k_gather {                // rows of `units`; an index from outside the table reads the nearest row
+struct k_gather {                // rows of `units`; an index outside the table reads the nearest row
     const void *x;
     const int32_t *index;
     void *y;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch norm forward. Statistics: one pass over x, in which the 2x2 max pool happens too when it is fused; then a small
-// kernel adds the blocks up, and one more pass makes y. With C channels of 16 bits the record network moves x once, the
-// pooled values twice and y once.
+// Batch norm forward. One pass over x computes the statistics, including a fused 2x2 max pool; a small kernel adds the blocks;
+// a second pass computes y. The traffic with the pool fused and 16-bit channels: x once, the pooled values twice, y once.
 //
-// Invariant: sums are of x - shift and its square, the shift being near the mean of the channel (that of a few rows from
-// all over the tensor), so that nothing cancels however far from zero the channel lies.
+//  Invariant: sums are of x - shift and its square. The shift is near the channel's mean (the mean of a few rows spread over
+//  the tensor), so nothing cancels, however far from zero the channel lies.
 #include "runtime/cuda/kernels/k_norm.cuh"
 
 // The values of N channels at row r of the normalised tensor.
@@ -22,7 +21,7 @@ __device__ static inline void pool_four(const struct k_norm &k, uint32_t r, int 
     load<N>(x + below + k.walk.c, other[2]);
     for (int i = 0; i < N; i++) {
         int where = 0;
-        for (int j = 0; j < 3; j++) {  // the first of equals wins, and any number wins over NaN
+        for (int j = 0; j < 3; j++) {  // the first of equal values wins, and any number wins over NaN
             float v = other[j][i];
             bool wins = v > best[i] || (best[i] != best[i] && v == v);
             best[i] = wins ? v : best[i];
@@ -32,9 +31,9 @@ __device__ static inline void pool_four(const struct k_norm &k, uint32_t r, int 
     }
 }
 
-// What the sums are measured from. It is rounded to 8 bits: with a full mantissa all differences would have the same
-// low bits, and so all additions the same rounding error. A channel near zero for its spread needs none, and of one
-// that holds infinities it is 0, so that its mean is the infinity that it should be.
+// The origin of the sums. It is rounded to 8 bits: with a full mantissa all differences would share their low bits, and all
+// additions the same rounding error. It is 0 for a channel near zero relative to its spread, and for a channel with infinities,
+// whose mean must be infinite.
 template <typename T, int N, bool POOL>
 __device__ static inline void find_shift(const struct k_norm &k, int channel, float (&shift)[N])
 {
@@ -62,7 +61,7 @@ __device__ static inline void find_shift(const struct k_norm &k, int channel, fl
 }
 
 template <int N>
-__device__ static inline void add(const float (&v)[N], const float (&shift)[N], float (&sum)[N], float (&square)[N])
+__device__ static inline void add_to_sums(const float (&v)[N], const float (&shift)[N], float (&sum)[N], float (&square)[N])
 {
     for (int i = 0; i < N; i++) {
         float d = v[i] - shift[i];
@@ -71,7 +70,7 @@ __device__ static inline void add(const float (&v)[N], const float (&shift)[N], 
     }
 }
 
-// Four loads are under way before the first is needed: four rows here, the four pixels of a window there.
+// Four loads are in flight before the first is used: four rows here, the four pixels of a window below.
 template <typename T, int N>
 __device__ static inline void walk_rows(const struct k_norm &k, const norm_spot &s, const float (&shift)[N],
                                         float (&sum)[N], float (&square)[N])
@@ -82,12 +81,12 @@ __device__ static inline void walk_rows(const struct k_norm &k, const norm_spot 
     for (; row + (ahead - 1) * s.stride < k.walk.rows; row += ahead * s.stride, x += ahead * s.step) {
         float v[ahead][N];
         for (int j = 0; j < ahead; j++) load<N>(x + j * s.step, v[j]);
-        for (int j = 0; j < ahead; j++) add<N>(v[j], shift, sum, square);
+        for (int j = 0; j < ahead; j++) add_to_sums<N>(v[j], shift, sum, square);
     }
     for (; row < k.walk.rows; row += s.stride, x += s.step) {
         float v[N];
         load<N>(x, v);
-        add<N>(v, shift, sum, square);
+        add_to_sums<N>(v, shift, sum, square);
     }
 }
 
@@ -100,7 +99,7 @@ __device__ static inline void walk_windows(const struct k_norm &k, const norm_sp
         float v[N];
         lanes<uint8_t, N> at;
         pool_four<T, N>(k, row, s.channel, v, &at);
-        add<N>(v, shift, sum, square);
+        add_to_sums<N>(v, shift, sum, square);
         if (k.pooled) store<N>((T *)k.pooled + to, v);
         if (k.at) *(lanes<uint8_t, N> *)(k.at + to) = at;
     }
@@ -129,7 +128,7 @@ static __global__ void norm_finish(const struct k_norm k)
     if (!norm_total(k.walk, k.partial, &c, sum)) return;
     float n = (float)k.walk.rows, keep = k.momentum;
     float d = sum[0] / n, mean = k.shift[c] + d, var = sum[1] / n - d * d;
-    var = var < 0.0f ? 0.0f : var;  // a NaN stays one
+    var = var < 0.0f ? 0.0f : var;  // NaN stays NaN
     k.mean[c] = mean;
     k.rstd[c] = 1.0f / sqrtf(var + k.eps);
     if (k.run_mean) k.run_mean[c] = keep * k.old_mean[c] + (1.0f - keep) * mean;
@@ -169,7 +168,7 @@ __global__ void __launch_bounds__(K_BLOCK, K_NORM_RESIDENT) norm_apply(const str
     }
 }
 
-// ---- folded into the filters of a convolution: a block a filter
+// ---- folding into the filters of a convolution: one block per filter
 
 static __global__ void norm_fold(const struct k_norm_fold k)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of batch norm share: where a thread stands, sums over the rows of a block and over blocks, the
-// corner of a pooled pixel.
+// Shared by the kernels of batch norm: the start of a thread, sums over the rows of a block and over blocks, the corner of a
+// pooled pixel.
 #ifndef DAWN_K_NORM_CUH
 #define DAWN_K_NORM_CUH
 
@@ -9,18 +9,18 @@
 
 static_assert((int)K_NORM_THREADS == (int)K_BLOCK, "walks are made for blocks of this size");
 
-// Where this thread begins. A thread that is left over is not live: it takes part in barriers only.
+// Where this thread starts. A surplus thread is not live: it only takes part in barriers.
 struct norm_spot {
     bool live;
     int slot, channel;
     uint32_t row, stride;
-    int64_t at;  // of the first element; `step` further stands the thread's next row
+    int64_t at;  // index of the first element; the thread's next row is `step` further
     int64_t step;
 };
-enum norm_way { NORM_DOWN, NORM_UP };  // from the first row to the last, or the other way round
+enum norm_way { NORM_DOWN, NORM_UP };  // from the first row to the last, or reversed
 
-// The second pass over a tensor goes up: what the first pass touched last is still in the cache then. Rows are counted
-// in the direction of the walk.
+// The second pass over a tensor goes up, because the rows that the first pass read last are still in the cache. Rows are
+// counted in the direction of the walk.
 __device__ static inline norm_spot norm_spot_of(const k_norm_walk &w, norm_way way)
 {
     norm_spot s;
@@ -36,8 +36,8 @@ __device__ static inline norm_spot norm_spot_of(const k_norm_walk &w, norm_way w
 
 static inline dim3 norm_grid(const k_norm_walk &w) { return dim3((unsigned)w.blocks, (unsigned)w.tiles); }
 
-// Adds up what the slots of a block hold for the same channels, as a tree of a fixed shape: slot 0 has the sums.
-// All threads of the block call it; whoever is not live brings zeros.
+// Adds the slots of a block for the same channels in a tree of fixed shape; slot 0 gets the sums. All threads of the block call
+// it; threads that are not live pass zeros.
 template <int N>
 __device__ static inline void norm_slots_sum(float (&sum)[N], float (&room)[N][K_BLOCK], int slot, int slots, int tile)
 {
@@ -54,7 +54,7 @@ __device__ static inline void norm_slots_sum(float (&sum)[N], float (&room)[N][K
     }
 }
 
-// A block's two sums of every channel it owns, into its row of `partial`.
+// Writes a block's two sums of each of its channels into its row of `partial`.
 template <int N>
 __device__ static inline void norm_block_sums(const k_norm_walk &w, const norm_spot &s, float (&first)[N],
                                               float (&second)[N], float *partial)
@@ -70,8 +70,8 @@ __device__ static inline void norm_block_sums(const k_norm_walk &w, const norm_s
     store<N>(to + w.c, second);
 }
 
-// The sums over all blocks: a block of threads adds NORM_COLUMNS channels, 32 bytes of a row of `partial` at a time.
-// True for the thread that has the sums of a channel, in sum[0] and sum[1].
+// The sums over all blocks. A block adds NORM_COLUMNS channels, 32 bytes of a row of `partial` at a time. Returns true in the
+// thread that holds a channel's sums, in sum[0] and sum[1].
 enum { NORM_COLUMNS = 8 };
 __device__ static inline bool norm_total(const k_norm_walk &w, const float *partial, int *channel, float (&sum)[2])
 {
@@ -90,7 +90,7 @@ __device__ static inline bool norm_total(const k_norm_walk &w, const float *part
 
 static inline unsigned norm_total_grid(const k_norm_walk &w) { return blocks_for(w.c, NORM_COLUMNS); }
 
-// The first of the four pixels of x behind pooled pixel r, as an index of pixels; line and column are the pooled ones.
+// The first of the four pixels of x for pooled pixel r, as a pixel index; line and column are those of the pooled tensor.
 __device__ static inline int64_t norm_corner(const k_norm_pool &o, uint32_t r, uint32_t *line, uint32_t *column)
 {
     *column = k_split(o.q, &r);

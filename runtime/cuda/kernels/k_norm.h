@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch norm on the device, with what was fused around it. A tensor is rows (pixels) of channels; a thread owns a few
-// neighbouring channels, keeps their coefficients in registers and walks down the rows.
+// Batch norm on the device, with fused operators. A tensor is rows (pixels) of channels; a thread owns a few adjacent channels,
+// keeps their coefficients in registers and walks down the rows.
 #ifndef DAWN_K_NORM_H
 #define DAWN_K_NORM_H
 
 #include "runtime/cuda/kernels/k_divide.h"
 #include "runtime/cuda/kernel.h"
 
-// How rows are dealt to threads. A block is `slots` rows of `tile` threads of `per` channels each, `tiles` blocks stand
-// beside each other where a row is too long for one, `blocks` of them go down the tensor together.
+// The split of rows over threads. A block is `slots` rows of `tile` threads of `per` channels each. `tiles` blocks cover a row
+// that is too long for one block; `blocks` of them cover the rows together.
 struct k_norm_walk {
     uint32_t rows;
     int c, per, tile, tiles, slots, blocks;
 };
 
-// Blocks that a processor holds at once (kernels keep to 64 registers), and rows that a thread loads before it needs
-// the first. Channels of a thread where their number allows it: forward 16 bytes of them; backward four of every type,
-// because the coefficients of eight take so many registers that half as many threads would be there to wait for memory.
-// At most K_NORM_BLOCKS blocks, which are 4 a multiprocessor of an H100: a constant, because each leaves a partial sum,
-// and the order of sums must not hang on the card.
+// K_NORM_RESIDENT: resident blocks per processor (kernels use at most 64 registers). K_NORM_AHEAD: rows that a thread loads
+// before it uses the first. Channels per thread, if divisible: forward 16 bytes; backward K_NORM_BACK of every type, because
+// the coefficients of eight need so many registers that only half as many threads could hide the latency of memory.
+// K_NORM_BLOCKS is 4 blocks per multiprocessor of an H100. It is a constant because each block leaves a partial sum, and the
+// order of sums must not depend on the GPU.
 enum { K_NORM_RESIDENT = 4, K_NORM_AHEAD = 4, K_NORM_THREADS = 256, K_NORM_BACK = 4, K_NORM_BLOCKS = 528 };
 
 static inline struct k_norm_walk k_norm_walk_of(int64_t rows, int64_t c, int wide)
@@ -42,7 +42,7 @@ struct k_norm_pool {
     struct k_divide p, q;
 };
 
-// ---- forward: statistics of x (or of the pooled x, which is written on the way), running values, y
+// ---- forward: statistics of x (or of the pooled x, which is also written), running values, y
 struct k_norm {
     const void *x;
     void *pooled, *y;  // either may be NULL; y may be pooled
@@ -59,7 +59,7 @@ struct k_norm {
 };
 K_LAUNCHER(k_norm);
 
-// y = act((x - mean) * rstd * scale + bias); with `var` in place of rstd: 1 / sqrt(var + eps). y may be x.
+// y = act((x - mean) * rstd * scale + bias); with `var` instead of rstd: 1 / sqrt(var + eps). y may be x.
 struct k_norm_apply {
     const void *x;
     void *y;
@@ -80,7 +80,7 @@ struct k_norm_fold {
 };
 K_LAUNCHER(k_norm_fold);
 
-// ---- backward: dx (through the pool, when there is one: then x, dy and at are the pooled ones), dscale, dbias
+// ---- backward: dx (with a pool: through the pool; x, dy and at are then the pooled ones), dscale, dbias
 struct k_norm_grad {
     const void *dy, *x;
     const uint8_t *at;
@@ -95,13 +95,13 @@ struct k_norm_grad {
 };
 K_LAUNCHER(k_norm_grad);
 
-// ---- scratch: a few arrays of channels, then two partial sums a channel and block
+// ---- scratch: a few arrays of channels, then two partial sums per channel and block
 enum { K_NORM_ARRAYS = 3 };
-static inline size_t k_norm_array(const struct k_norm_walk *w)  // floats, rounded up so that the next is aligned
+static inline size_t k_norm_array(const struct k_norm_walk *w)  // in floats, rounded up to keep the next array aligned
 {
     return (size_t)k_divide_up(w->c, 16) * 16;
 }
-static inline size_t k_norm_scratch(const struct k_norm_walk *w)  // bytes
+static inline size_t k_norm_scratch(const struct k_norm_walk *w)  // in bytes
 {
     return sizeof(float) * (K_NORM_ARRAYS * k_norm_array(w) + 2 * (size_t)w->c * (size_t)w->blocks);
 }

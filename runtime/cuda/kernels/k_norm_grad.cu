@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch norm backward: one pass over dy and x for the two sums of every channel, a small kernel that adds the blocks
-// up, one more pass for dx. Behind a 2x2 max pool that last pass writes the large dx whole, zeros included.
+// Batch norm backward: one pass over dy and x for the two sums of every channel, a small kernel that adds the blocks, a second
+// pass for dx. After a 2x2 max pool the second pass writes all of the large dx, zeros included.
 //
 // With d = x - mean, a = scale * rstd and dz = dy * act'(d a + bias):
 //   dx = a dz - (d p + q),   p = a rstd^2 mean(dz d),   q = a mean(dz)
@@ -10,9 +10,9 @@ template <int N> struct channels {
     float mean[N], a[N], bias[N];
 };
 
-// x becomes d and dy becomes dz.
+// Replaces x by d and dy by dz.
 template <int N>
-__device__ static inline void back(const channels<N> &c, enum act act, float (&x)[N], float (&dy)[N])
+__device__ static inline void to_differences(const channels<N> &c, enum act act, float (&x)[N], float (&dy)[N])
 {
     float z[N];
     for (int i = 0; i < N; i++) {
@@ -23,7 +23,7 @@ __device__ static inline void back(const channels<N> &c, enum act act, float (&x
 }
 
 template <int N>
-__device__ static inline void add(const float (&d)[N], const float (&dz)[N], float (&sum)[N], float (&dot)[N])
+__device__ static inline void add_to_sums(const float (&d)[N], const float (&dz)[N], float (&sum)[N], float (&dot)[N])
 {
     for (int i = 0; i < N; i++) {
         sum[i] += dz[i];
@@ -52,11 +52,11 @@ __global__ void __launch_bounds__(K_BLOCK, K_NORM_RESIDENT) norm_back_sums(const
             float d[N], dz[N], e[N] = {}, ez[N] = {};
             load<N>(x, d), load<N>(dy, dz);
             if (two) load<N>(x + s.step, e), load<N>(dy + s.step, ez);
-            back<N>(c, k.act, d, dz);
-            add<N>(d, dz, sum, dot);
+            to_differences<N>(c, k.act, d, dz);
+            add_to_sums<N>(d, dz, sum, dot);
             if (!two) break;
-            back<N>(c, k.act, e, ez);
-            add<N>(e, ez, sum, dot);
+            to_differences<N>(c, k.act, e, ez);
+            add_to_sums<N>(e, ez, sum, dot);
         }
     }
     norm_block_sums<N>(k.walk, s, sum, dot, k.partial);
@@ -78,12 +78,12 @@ static __global__ void norm_back_finish(const struct k_norm_grad k)
 // ---- dx
 
 // Coefficients that the last pass keeps in registers.
-template <int N> struct ways_back {
+template <int N> struct grad_factors {
     channels<N> c;
     float p[N], q[N];
 };
 
-template <int N> __device__ static inline void load_ways(const struct k_norm_grad &k, int channel, ways_back<N> &w)
+template <int N> __device__ static inline void load_grad_factors(const struct k_norm_grad &k, int channel, grad_factors<N> &w)
 {
     load<N>(k.mean + channel, w.c.mean);
     load<N>(k.a + channel, w.c.a);
@@ -92,11 +92,11 @@ template <int N> __device__ static inline void load_ways(const struct k_norm_gra
     load<N>(k.q + channel, w.q);
 }
 
-// dy becomes dx.
+// Replaces dy by dx.
 template <int N>
-__device__ static inline void through(const ways_back<N> &w, enum act act, float (&x)[N], float (&dy)[N])
+__device__ static inline void to_dx(const grad_factors<N> &w, enum act act, float (&x)[N], float (&dy)[N])
 {
-    back<N>(w.c, act, x, dy);
+    to_differences<N>(w.c, act, x, dy);
     for (int i = 0; i < N; i++) dy[i] = w.c.a[i] * dy[i] - (x[i] * w.p[i] + w.q[i]);
 }
 
@@ -105,8 +105,8 @@ __global__ void __launch_bounds__(K_BLOCK, K_NORM_RESIDENT) norm_back(const stru
 {
     const norm_spot s = norm_spot_of(k.walk, NORM_UP);
     if (!s.live) return;
-    ways_back<N> w;
-    load_ways<N>(k, s.channel, w);
+    grad_factors<N> w;
+    load_grad_factors<N>(k, s.channel, w);
     const T *x = (const T *)k.x + s.at, *dy = (const T *)k.dy + s.at;
     T *dx = (T *)k.dx + s.at;
     for (uint32_t row = s.row; row < k.walk.rows; row += 2 * s.stride, x += 2 * s.step, dy += 2 * s.step) {
@@ -114,23 +114,23 @@ __global__ void __launch_bounds__(K_BLOCK, K_NORM_RESIDENT) norm_back(const stru
         float v[N], dv[N], u[N] = {}, du[N] = {};
         load<N>(x, v), load<N>(dy, dv);
         if (two) load<N>(x + s.step, u), load<N>(dy + s.step, du);
-        through<N>(w, k.act, v, dv);
+        to_dx<N>(w, k.act, v, dv);
         store<N>(dx, dv);
         if (!two) break;
-        through<N>(w, k.act, u, du);
+        to_dx<N>(w, k.act, u, du);
         store<N>(dx + s.step, du);
         dx += 2 * s.step;
     }
 }
 
-// The thread of a pooled pixel writes its four pixels, and the odd last column or row beside it that no window covers.
+// The thread of a pooled pixel writes its four pixels, and the odd last column or row next to it that no window covers.
 template <typename T, int N>
 __global__ void __launch_bounds__(K_BLOCK, K_NORM_RESIDENT) norm_back_unpool(const struct k_norm_grad k)
 {
     const norm_spot s = norm_spot_of(k.walk, NORM_UP);
     if (!s.live) return;
-    ways_back<N> w;
-    load_ways<N>(k, s.channel, w);
+    grad_factors<N> w;
+    load_grad_factors<N>(k, s.channel, w);
     const int64_t c = k.walk.c, below = k.pool.w * c;
     const bool odd_column = k.pool.w & 1, odd_line = k.pool.h & 1;
     const float zero[N] = {};
@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(K_BLOCK, K_NORM_RESIDENT) norm_back_unpool(con
         load<N>((const T *)k.x + at, v);
         load<N>((const T *)k.dy + at, dv);
         const lanes<uint8_t, N> where = *(const lanes<uint8_t, N> *)(k.at + at);
-        through<N>(w, k.act, v, dv);
+        to_dx<N>(w, k.act, v, dv);
         uint32_t line, column;
         T *dx = (T *)k.dx + norm_corner(k.pool, k.walk.rows - 1 - row, &line, &column) * c + s.channel;
         for (int j = 0; j < 4; j++) {

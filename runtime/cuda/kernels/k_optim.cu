@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pieces of optimisers. They are bound by memory: 16 bytes a thread and tensor where all addresses allow it. A rule
-// is a struct that says how many tensors come and go and what becomes of one element; `each` does the rest.
+// Optimiser kernels. They are bound by memory: 16 bytes per thread and tensor if all addresses allow it. A rule is a struct
+// with the number of tensors read and written and the computation of one element; `each` does the rest.
 //
-// The Frobenius norm is a sum of blocks whose number hangs on the count alone: each leaves its sum, and then every block
-// that scales adds all of them in their order, so that no third kernel is waited for.
+//  The Frobenius norm is a sum of blocks whose number depends only on the count. Each block leaves its sum; then every block
+//  that scales adds all of them in order, which saves a third kernel.
 #include "runtime/cuda/kernels/k_common.cuh"
 #include "runtime/cuda/kernels/k_optim.h"
 
-enum { EACH = 4 };  // elements a thread
+enum { EACH = 4 };  // elements per thread
 
 template <typename RULE> struct pass {
     const float *in[RULE::IN];  // NULL: zeros
-    float *out[RULE::OUT];      // NULL: nobody reads it
+    float *out[RULE::OUT];      // NULL: no reader
     int64_t count;
     bool wide;                  // every address is a multiple of 16
     RULE rule;
 };
 
-template <int N> __device__ static inline void take(const float *from, int64_t i, int64_t count, bool wide, float (&x)[N])
+template <int N> __device__ static inline void load_lanes(const float *from, int64_t i, int64_t count, bool wide, float (&x)[N])
 {
     for (int j = 0; j < N; j++) x[j] = 0.0f;
     if (!from) return;
     if (wide && i + N <= count) return load<N>(from + i, x);
     for (int j = 0; j < N && i + j < count; j++) x[j] = from[i + j];
 }
-template <int N> __device__ static inline void give(float *to, int64_t i, int64_t count, bool wide, const float (&x)[N])
+template <int N> __device__ static inline void store_lanes(float *to, int64_t i, int64_t count, bool wide, const float (&x)[N])
 {
     if (!to) return;
     if (wide && i + N <= count) return store<N>(to + i, x);
@@ -37,7 +37,7 @@ template <typename RULE> static __global__ void __launch_bounds__(K_BLOCK) each(
     if (i >= k.count) return;
     float in[RULE::IN][EACH], out[RULE::OUT][EACH];
 #pragma unroll
-    for (int n = 0; n < RULE::IN; n++) take(k.in[n], i, k.count, k.wide, in[n]);
+    for (int n = 0; n < RULE::IN; n++) load_lanes(k.in[n], i, k.count, k.wide, in[n]);
     const typename RULE::now now = k.rule.begin();
 #pragma unroll
     for (int j = 0; j < EACH; j++) {
@@ -49,7 +49,7 @@ template <typename RULE> static __global__ void __launch_bounds__(K_BLOCK) each(
         for (int n = 0; n < RULE::OUT; n++) out[n][j] = y[n];
     }
 #pragma unroll
-    for (int n = 0; n < RULE::OUT; n++) give(k.out[n], i, k.count, k.wide, out[n]);
+    for (int n = 0; n < RULE::OUT; n++) store_lanes(k.out[n], i, k.count, k.wide, out[n]);
 }
 
 static bool is_wide(const void *p) { return (uintptr_t)p % 16 == 0; }
@@ -92,7 +92,7 @@ struct adam_rule {
     };
     float beta1, beta2, eps, log1, log2;  // natural logarithms of the betas
     const int32_t *step;
-    // As expm1 of a logarithm nothing cancels, where 1 - pow(0.999, 1) would lose ten bits.
+    // expm1 of a logarithm does not cancel; 1 - pow(0.999, 1) would lose ten bits.
     __device__ now begin() const
     {
         float t = (float)*step + 1.0f;
@@ -156,7 +156,7 @@ K_LAUNCHER(k_lerp)
 
 // ---- the Frobenius norm
 
-enum { NORM_PARTS = 256 };  // at most; a thread adds one of them
+enum { NORM_PARTS = 256 };  // maximum; a thread adds one of them
 
 struct norm_of {
     const float *x, *factor;
@@ -174,7 +174,7 @@ static __global__ void __launch_bounds__(K_BLOCK) unit_norm_squares(const norm_o
     const int64_t stride = (int64_t)k.blocks * K_BLOCK * EACH;
     for (int64_t i = ((int64_t)blockIdx.x * K_BLOCK + threadIdx.x) * EACH; i < k.count; i += stride) {
         float x[EACH];
-        take(k.x, i, k.count, k.wide, x);
+        load_lanes(k.x, i, k.count, k.wide, x);
 #pragma unroll
         for (int j = 0; j < EACH; j++) squares[j] += x[j] * x[j];
     }
@@ -187,15 +187,15 @@ static __global__ void __launch_bounds__(K_BLOCK) unit_norm_scale(const norm_of 
     __shared__ float room[K_BLOCK / K_WARP];
     int64_t i = ((int64_t)blockIdx.x * K_BLOCK + threadIdx.x) * EACH;
     float x[EACH], part = (int)threadIdx.x < k.blocks ? k.parts[threadIdx.x] : 0.0f;
-    take(k.x, i, k.count, k.wide, x);
+    load_lanes(k.x, i, k.count, k.wide, x);
     float norm = sqrtf(block_sum<K_BLOCK>(part, room));
     float scale = k.target * (k.factor ? *k.factor : 1.0f) / (norm + k.eps);
 #pragma unroll
     for (int j = 0; j < EACH; j++) x[j] *= scale;
-    give(k.y, i, k.count, k.wide, x);
+    store_lanes(k.y, i, k.count, k.wide, x);
 }
 
-static int norm_blocks(int64_t count)  // each thread at least 4 elements, and at most 256 blocks
+static int norm_blocks(int64_t count)  // at least 4 elements per thread, at most 256 blocks
 {
     int64_t blocks = k_divide_up(count, K_BLOCK * EACH);
     if (blocks > NORM_PARTS) return NORM_PARTS;
@@ -218,11 +218,11 @@ K_LAUNCHER(k_unit_norm)
 struct copy {
     const void *from;
     void *to;
-    int64_t count;  // elements; units of 16 bytes where the types are equal
-    int64_t bytes;  // in all
+    int64_t count;  // elements; units of 16 bytes if the types are equal
+    int64_t bytes;  // in total
 };
 
-// Four units a thread, so that enough reads are under way at once; the last thread moves what is no whole unit.
+// Four units per thread keep enough reads in flight; the last thread moves the remainder.
 static __global__ void __launch_bounds__(K_BLOCK) assign_bytes(const copy k)
 {
     const int64_t first = (int64_t)blockIdx.x * K_BLOCK * EACH + threadIdx.x;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What optimisers are made of, all f32: one pass over each tensor. Results may lie over the inputs they replace; a
-// result that nobody reads is NULL.
+// Optimiser operators, all f32: one pass over each tensor. Results may overwrite the inputs they replace; a result without a
+// reader is NULL.
 #ifndef DAWN_K_OPTIM_H
 #define DAWN_K_OPTIM_H
 

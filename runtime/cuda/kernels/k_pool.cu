@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling. Forward a thread looks through its window; backward a pixel gathers from the windows over it, so that
-// overlaps add up in one order and everything is written once, zeros included. Cost: x read once (as far as windows
-// overlap: from the cache), y written once, and the reverse.
+// Pooling. Forward, a thread reads its window; backward, a pixel gathers from the windows over it, so overlaps are added in one
+// order and everything is written once, zeros included. Cost: x is read once (overlaps hit the cache), y written once; backward
+// the reverse.
 #include "runtime/cuda/kernels/k_common.cuh"
 #include "runtime/cuda/kernels/k_pool.h"
 
-// Which channels of which pixel of the result a thread makes.
+// The channels and the pixel of the result that a thread computes.
 struct pool_spot {
     bool live;
     uint32_t image, line, column;
@@ -33,7 +33,7 @@ template <typename T, int N> __device__ static inline const T *first_pixel(const
     return (const T *)k.from + (((int64_t)s.image * k.h + line) * k.w + column) * k.c + s.channel;
 }
 
-template <typename T, int N> __global__ void pool_most(const struct k_pool k)
+template <typename T, int N> __global__ void pool_max(const struct k_pool k)
 {
     const pool_spot s = pool_spot_of<N>(k);
     if (!s.live) return;
@@ -46,7 +46,8 @@ template <typename T, int N> __global__ void pool_most(const struct k_pool k)
         for (int c = 0; c < k.k[1]; c++, at++) {
             float v[N];
             load<N>(x + ((int64_t)r * k.w + c) * k.c, v);
-            for (int i = 0; i < N; i++) {  // the first of equals wins (the very first, of itself), any number over NaN
+            // the first of equal values wins (a NaN only as the very first value), any number wins over NaN
+            for (int i = 0; i < N; i++) {
                 bool wins = v[i] > best[i] || (best[i] != best[i] && v[i] == v[i]);
                 best[i] = wins ? v[i] : best[i];
                 where[i] = wins ? at : where[i];
@@ -78,7 +79,7 @@ template <typename T, int N> __global__ void pool_mean(const struct k_pool k)
 
 // ---- backward
 
-// The windows first .. last lie over position `at`; none where last < first.
+// The windows first .. last cover position `at`; none if last < first.
 __device__ static inline void windows_over(int at, int size, const struct k_divide &stride, int64_t windows, int *first,
                                            int *last)
 {
@@ -119,7 +120,7 @@ template <typename T, int N> static cudaError_t pool_of(const struct k_pool *k, 
 {
     const unsigned blocks = blocks_for(k->count);
     switch (k->kind) {
-    case K_MAXPOOL: return launch(pool_most<T, N>, blocks, K_BLOCK, stream, *k);
+    case K_MAXPOOL: return launch(pool_max<T, N>, blocks, K_BLOCK, stream, *k);
     case K_MAXPOOL_GRAD: return launch(pool_back<T, N, true>, blocks, K_BLOCK, stream, *k);
     case K_AVGPOOL: return launch(pool_mean<T, N>, blocks, K_BLOCK, stream, *k);
     case K_AVGPOOL_GRAD: return launch(pool_back<T, N, false>, blocks, K_BLOCK, stream, *k);

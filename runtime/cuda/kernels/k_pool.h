@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling on the device: a thread makes a few neighbouring channels of one pixel of the result.
+// Pooling on the device: a thread computes a few adjacent channels of one pixel of the result.
 #ifndef DAWN_K_POOL_H
 #define DAWN_K_POOL_H
 
@@ -15,9 +15,9 @@ struct k_pool {
     void *to;               // y, or dx; K_MAXPOOL: may be NULL
     uint8_t *at;            // K_MAXPOOL; may be NULL
     enum dtype type;
-    int per;                // channels of a thread: 16 bytes of them, or one
+    int per;                // channels per thread: 16 bytes, or one
     uint32_t count;         // threads
-    struct k_divide across, columns, lines;  // of the result: threads a pixel, pixels a line, lines an image
+    struct k_divide across, columns, lines;  // of the result: threads per pixel, pixels per line, lines per image
     struct k_divide stride[2];
     int64_t c, h, w, p, q;  // x is h by w, y is p by q
     int k[2];

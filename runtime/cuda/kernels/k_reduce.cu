@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over dimensions, and the way back. Elements are added in f32, at most some hundreds by one thread before sums
-// meet in pairs, so that the error stays near that of a sum in pairs. Cost: x is read once; partial sums are at most
-// 528 rows of results.
+// Sums over dimensions, and their gradient. A thread adds at most some hundreds of elements in f32 before sums are combined in
+// pairs, so the error stays near that of pairwise summation. Cost: x is read once; partial sums are at most 528 rows of
+// results.
 #include "runtime/cuda/kernels/k_reduce.h"
 
 #include "runtime/cuda/kernels/k_layout.cuh"
 
-__device__ static inline void put(enum dtype type, void *to, int64_t i, float x)
+__device__ static inline void store_element(enum dtype type, void *to, int64_t i, float x)
 {
     if (type == F32) ((float *)to)[i] = x;
     else if (type == BF16) ((__nv_bfloat16 *)to)[i] = from_float<__nv_bfloat16>(x);
     else ((__half *)to)[i] = from_float<__half>(x);
 }
 
-// ---- partial sums to results: a warp each; neighbouring warps read neighbouring columns
+// ---- partial sums to results: one warp each; adjacent warps read adjacent columns
 
 __global__ void finish(const struct k_finish k)
 {
@@ -24,7 +24,7 @@ __global__ void finish(const struct k_finish k)
     float sum = 0.0f;
     for (int64_t i = threadIdx.x % K_WARP; i < k.chunks; i += K_WARP) sum += partial[i * k.columns];
     sum = warp_sum(sum);
-    if (threadIdx.x % K_WARP == 0) put(k.type, k.to, result, sum * k.factor);
+    if (threadIdx.x % K_WARP == 0) store_element(k.type, k.to, result, sum * k.factor);
 }
 
 K_LAUNCHER(k_finish)
@@ -51,7 +51,7 @@ template <typename T, int N> __global__ void reduce_columns(const struct k_reduc
         store<N>(k.partial + (s.batch * k.of.chunks + s.chunk) * k.of.columns + s.column, sum);
         return;
     }
-    for (int i = 0; i < N; i++) put(k.to, k.y, s.batch * k.of.columns + s.column + i, sum[i] * k.factor);
+    for (int i = 0; i < N; i++) store_element(k.to, k.y, s.batch * k.of.columns + s.column + i, sum[i] * k.factor);
 }
 
 K_LAUNCHER(k_reduce_columns)
@@ -65,7 +65,7 @@ K_LAUNCHER(k_reduce_columns)
     return k_finish(stream, &f);
 }
 
-// ---- runs: a block each, or each part of one
+// ---- runs: one block per run, or per part of one
 
 template <typename T, int N> __global__ void reduce_runs(const struct k_reduce_runs k)
 {
@@ -84,7 +84,7 @@ template <typename T, int N> __global__ void reduce_runs(const struct k_reduce_r
     total = block_sum<K_BLOCK>(total, room);
     if (threadIdx.x) return;
     if (k.chunks > 1) k.partial[blockIdx.x] = total;
-    else put(k.to, k.y, batch, total * k.factor);
+    else store_element(k.to, k.y, batch, total * k.factor);
 }
 
 K_LAUNCHER(k_reduce_runs)
@@ -99,18 +99,18 @@ K_LAUNCHER(k_reduce_runs)
     return k_finish(stream, &f);
 }
 
-// ---- anything else: a warp each result, or a thread where there is little to add
+// ---- general case: one warp per result, or one thread if there is little to add
 
 template <typename T> __global__ void reduce_any(const struct k_reduce_any k)
 {
     int together = k.terms < K_WARP ? 1 : K_WARP;
     int64_t result = ((int64_t)blockIdx.x * K_BLOCK + threadIdx.x) / together;
-    if (result >= k.results) return;  // whole warps, where they work together
+    if (result >= k.results) return;  // a whole warp at once, where its threads cooperate
     const T *x = (const T *)k.x + dims_place(k.kept, result);
     float sum = 0.0f;
     for (int64_t i = threadIdx.x % together; i < k.terms; i += together) sum += to_float(x[dims_place(k.added, i)]);
     if (together > 1) sum = warp_sum(sum);
-    if (threadIdx.x % together == 0) put(k.to, k.y, result, sum * k.factor);
+    if (threadIdx.x % together == 0) store_element(k.to, k.y, result, sum * k.factor);
 }
 
 K_LAUNCHER(k_reduce_any)
@@ -120,7 +120,7 @@ K_LAUNCHER(k_reduce_any)
     BY_FLOAT(k->from, T, return launch(reduce_any<T>, grid, K_BLOCK, stream, *k));
 }
 
-// ---- the way back: a thread writes N neighbours, which lie in one run of the innermost dimension
+// ---- gradient: a thread writes N adjacent elements of one run of the innermost dimension
 
 template <typename T, int N> __global__ void broadcast(const struct k_broadcast k)
 {

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over dimensions, and the way back. A tensor whose dimensions were merged is x[batch, rows, columns] with the rows
-// added up, x[batch, rows] with runs of rows added up, or anything else. The first two are cut into chunks when there
-// are too few results to fill a card: chunks write partial sums, k_finish adds them in a fixed order.
+// Sums over dimensions, and their gradient. After merging dimensions a tensor is x[batch, rows, columns] summed over rows,
+// x[batch, rows] summed over runs of rows, or anything else. The first two are cut into chunks if there are too few results to
+// fill a GPU: chunks write partial sums, k_finish adds them in a fixed order.
 #ifndef DAWN_K_REDUCE_H
 #define DAWN_K_REDUCE_H
 
 #include "runtime/cuda/kernels/k_divide.h"
 #include "runtime/cuda/kernel.h"
 
-// How x[batch, rows, columns] is spread over blocks of 256 threads: each takes `lanes` neighbouring columns, `across`
-// threads stand side by side and `down` of them below each other; a block does chunk_rows rows of one tile of columns.
+// The split of x[batch, rows, columns] over blocks of 256 threads: a thread takes `lanes` adjacent columns; a block is `across`
+// threads wide and `down` threads high and sums chunk_rows rows of one tile of columns.
 struct columns {
     int64_t batch, rows, columns, chunk_rows;
     int lanes, across, down, tiles, chunks;
 };
 
-enum { K_COLUMN_BLOCKS = 528, K_COLUMN_ROWS = 8 };  // 4 blocks a multiprocessor of an H100; rows a thread at least
+enum { K_COLUMN_BLOCKS = 528, K_COLUMN_ROWS = 8 };  // 4 blocks per multiprocessor of an H100; minimum rows per thread
 
-// Elements of a float type that one thread loads at a time from rows of this length. (dtype_size is C's alone.)
+// Elements of a float type that one thread loads at a time from rows of this length. (dtype_size is available in C only.)
 static inline int k_lanes(enum dtype type, int64_t length)
 {
     int lanes = type == F32 ? 4 : 8;
@@ -80,11 +80,11 @@ struct k_reduce_runs {     // y[batch] = factor * sum of x[batch, length]; each 
 };
 K_LAUNCHER(k_reduce_runs);
 
-// Dimensions from the outermost to the innermost, with their strides in x.
+// Dimensions, outermost first, with their strides in x.
 struct k_dims {
     int rank;
     int64_t dim[MAX_RANK], stride[MAX_RANK];
-    struct k_divide_any by[MAX_RANK];  // the dimensions, as k_dims_ready() leaves them
+    struct k_divide_any by[MAX_RANK];  // the dimensions as divisors, set by k_dims_ready()
 };
 
 static inline struct k_dims k_dims_ready(struct k_dims o)
@@ -93,7 +93,7 @@ static inline struct k_dims k_dims_ready(struct k_dims o)
     return o;
 }
 
-struct k_reduce_any {      // y[results], the kept dimensions in order; each adds up `terms` elements
+struct k_reduce_any {      // y[results], the kept dimensions in order; each adds `terms` elements
     const void *x;
     void *y;
     enum dtype from, to;
@@ -103,7 +103,7 @@ struct k_reduce_any {      // y[results], the kept dimensions in order; each add
 };
 K_LAUNCHER(k_reduce_any);
 
-struct k_broadcast {       // y[i] = factor * x[place of i]; stride 0 where x is repeated
+struct k_broadcast {       // y[i] = factor * x[offset of i]; stride 0 where x is repeated
     const void *x;
     void *y;
     enum dtype type;

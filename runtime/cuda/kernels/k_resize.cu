@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread makes one pixel of the result: 16 bytes of neighbouring channels, or up to four channels one by one. The way
-// back is a sum over the pixels that read this one, in their order, and so needs no atomics. Cost: the small tensor is
-// written once, the large one read about once (four times out of the cache).
+// A thread computes one pixel of the result: 16 bytes of adjacent channels, or up to four channels one by one. Backward is a
+// sum over the pixels that read this one, in order, and so needs no atomics. Cost: the small tensor is written once, the large
+// one read about once (four times from the cache).
 #include "runtime/cuda/kernels/k_resize.h"
 
 #include "runtime/cuda/kernels/k_divide.h"
 #include "runtime/cuda/kernels/k_layout.cuh"
 
-// A launch does `images` of them from `first` on, so few that threads are counted in 31 bits.
+// A launch computes `images` of them from `first` on, few enough to count threads in 31 bits.
 struct resizing {
     struct k_resize k;
     int64_t first;
@@ -17,7 +17,7 @@ struct resizing {
     float unit_down, unit_across;           // 1 / (2 p), 1 / (2 q)
 };
 
-// What a thread does: channels [channel, channel + count) of the pixel at (y, x) of an image.
+// A thread's work: channels [channel, channel + count) of the pixel at (y, x) of an image.
 struct resize_spot {
     int64_t image, channel;
     int y, x, count;
@@ -43,7 +43,7 @@ static cudaError_t resize_launch(void (*kernel)(const struct resizing), const st
 {
     const int64_t most = INT32_MAX - K_BLOCK;
     int64_t groups = k_divide_up(k->channels, each), image = groups * h * w, at_once = most / image;
-    if (at_once < 1) return cudaErrorInvalidValue;  // cuda_resize.c refuses such images
+    if (at_once < 1) return cudaErrorInvalidValue;  // cuda_resize.c rejects such images
     struct resizing r = {*k, 0, 0, k_divide_by(groups), k_divide_by(w), k_divide_by(h), k_divide_by(2 * k->p),
                          k_divide_by(2 * k->q), 0.5f / (float)k->p, 0.5f / (float)k->q};
     for (; r.first < k->images; r.first += at_once) {
@@ -56,7 +56,7 @@ static cudaError_t resize_launch(void (*kernel)(const struct resizing), const st
 
 // Adds weight * from[0 .. count).
 template <typename T, int N, int EACH>
-__device__ static inline void add(const T *from, int count, float weight, float (&sum)[EACH])
+__device__ static inline void add_weighted(const T *from, int count, float weight, float (&sum)[EACH])
 {
     if (N > 1) {
         float v[EACH];
@@ -68,7 +68,7 @@ __device__ static inline void add(const T *from, int count, float weight, float 
     }
 }
 
-template <typename T, int N, int EACH> __device__ static inline void put(T *to, int count, const float (&sum)[EACH])
+template <typename T, int N, int EACH> __device__ static inline void store_sums(T *to, int count, const float (&sum)[EACH])
 {
     if (N > 1) {
         store<EACH>(to, sum);
@@ -78,8 +78,8 @@ template <typename T, int N, int EACH> __device__ static inline void put(T *to, 
     }
 }
 
-// Place i of `to` lies between low and low + 1 (or on the border) of `from`: the weight of the latter. by and unit: 2 to
-// and its inverse.
+// Position i of `to` lies between low and low + 1 (or on the border) of `from`; returns the weight of the latter. by and unit:
+// 2 to and its inverse.
 __device__ static inline float resize_place(int i, int from, int to, struct k_divide by, float unit, int *low)
 {
     int at = (2 * i + 1) * from - to;
@@ -101,11 +101,11 @@ template <typename T, int N> __global__ void resize(const struct resizing r)
     int64_t down = y + 1 < k.h ? k.w * k.channels : 0, across = x + 1 < k.w ? k.channels : 0;
     const T *from = (const T *)k.from + ((o.image * k.h + y) * k.w + x) * k.channels + o.channel;
     float sum[EACH] = {0.0f};
-    add<T, N>(from, o.count, (1.0f - below) * (1.0f - right), sum);
-    add<T, N>(from + across, o.count, (1.0f - below) * right, sum);
-    add<T, N>(from + down, o.count, below * (1.0f - right), sum);
-    add<T, N>(from + down + across, o.count, below * right, sum);
-    put<T, N>((T *)k.to + ((o.image * k.p + o.y) * k.q + o.x) * k.channels + o.channel, o.count, sum);
+    add_weighted<T, N>(from, o.count, (1.0f - below) * (1.0f - right), sum);
+    add_weighted<T, N>(from + across, o.count, (1.0f - below) * right, sum);
+    add_weighted<T, N>(from + down, o.count, below * (1.0f - right), sum);
+    add_weighted<T, N>(from + down + across, o.count, below * right, sum);
+    store_sums<T, N>((T *)k.to + ((o.image * k.p + o.y) * k.q + o.x) * k.channels + o.channel, o.count, sum);
 }
 
 K_LAUNCHER(k_resize)
@@ -117,16 +117,16 @@ K_LAUNCHER(k_resize)
     return cudaErrorInvalidValue;
 }
 
-// ---- the way back
+// ---- backward
 
-// The first place of `to` that lies at `at` of `from` or behind: low(i) >= at.
+// The first position of `to` at or behind position `at` of `from`: low(i) >= at.
 __device__ static inline int first_at(int at, int from, int to)
 {
     int above = to * (2 * at + 1) - from;
     return above <= 0 || at <= 0 ? 0 : (above + 2 * from - 1) / (2 * from);
 }
 
-// How much place i of `to` reads of place `at` of `from`.
+// The weight of position `at` of `from` in position i of `to`.
 __device__ static inline float weight_at(int i, int at, int from, int to, struct k_divide by, float unit)
 {
     int low;
@@ -148,10 +148,10 @@ template <typename T, int N> __global__ void __launch_bounds__(K_BLOCK, 4) resiz
         float down = weight_at(y, o.y, k.h, k.p, r.down, r.unit_down);
         const T *from = (const T *)k.from + (o.image * k.p + y) * k.q * k.channels + o.channel;
         for (int x = left; x < right; x++)
-            add<T, N>(from + x * k.channels, o.count,
+            add_weighted<T, N>(from + x * k.channels, o.count,
                       down * weight_at(x, o.x, k.w, k.q, r.across, r.unit_across), sum);
     }
-    put<T, N>((T *)k.to + ((o.image * k.h + o.y) * k.w + o.x) * k.channels + o.channel, o.count, sum);
+    store_sums<T, N>((T *)k.to + ((o.image * k.h + o.y) * k.w + o.x) * k.channels + o.channel, o.count, sum);
 }
 
 K_LAUNCHER(k_resize_grad)

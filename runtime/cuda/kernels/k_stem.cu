@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forward convolution with few input channels, bound by memory: a thread makes eight channels of four pixels, with the
-// filters in shared memory as [tap, c][k]. From 3 to 24 channels in 16 bits, 2 x 2, a pixel is 6 bytes read, 48 written
-// and 288 multiplications: by estimate the arithmetic takes no longer than the memory of an H100.
+// Forward convolution with few input channels, bound by memory: a thread computes eight channels of four pixels, with the
+// filters in shared memory as [tap, c][k]. From 3 to 24 channels in 16 bits, 2 x 2, a pixel is 6 bytes read, 48 written and 288
+// multiplications: by estimate the arithmetic takes no longer than the memory of an H100.
 #include "runtime/cuda/kernels/k_conv.cuh"
 #include "runtime/cuda/kernels/k_stem.h"
 
@@ -12,10 +12,10 @@ typedef float stem_sums[STEM_PIXELS][STEM_K];
 struct stem {
     conv of;
     int pixels, filters;           // at a time in a block; all elements of the filters
-    k_divide by_filter, by_parts;  // r s c elements of a filter; K / 8 threads of a pixel
+    k_divide by_filter, by_parts;  // r s c elements of a filter; K / 8 threads per pixel
 };
 
-// Eight filters times one element of x of each pixel.
+// Multiplies eight filters by one element of x of each pixel.
 __device__ static inline void stem_step(stem_sums &sum, const float *filters, const float (&x)[STEM_PIXELS])
 {
     float low[STEM_K / 2], high[STEM_K / 2];
@@ -27,7 +27,7 @@ __device__ static inline void stem_step(stem_sums &sum, const float *filters, co
         for (int j = 0; j < STEM_K; j++) sum[i][j] += x[i] * (j < STEM_K / 2 ? low[j % 4] : high[j % 4]);
 }
 
-// No window leaves the image: the elements under a row of the filter lie side by side.
+// No window leaves the image: the elements at a row of the filter are contiguous.
 template <typename T>
 __device__ static inline void stem_inside(const conv &k, const pixel *corner, const float *filters, stem_sums &sum)
 {
@@ -66,8 +66,8 @@ __device__ static inline void stem_padded(const conv &k, const pixel *corner, co
             }
 }
 
-// A block has K_BLOCK / (K / 8) threads for pixels, four of them each, and K / 8 neighbours share a pixel: all writes of
-// a warp join. Threads left over by that division rest.
+// A block has K_BLOCK / (K / 8) threads for pixels, four pixels each, and K / 8 adjacent threads share a pixel, so all writes
+// of a warp coalesce. Surplus threads idle.
 template <typename T, bool PADDED> static __global__ void __launch_bounds__(K_BLOCK) conv_stem(const stem o)
 {
     const conv &k = o.of;

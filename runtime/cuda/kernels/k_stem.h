@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forward convolution with few input channels; k_conv_forward() calls it where k_conv_is_stem() says so.
+// Forward convolution with few input channels; k_conv_forward() calls it if k_conv_is_stem() is true.
 #ifndef DAWN_K_STEM_H
 #define DAWN_K_STEM_H
 

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of a matrix product on the ordinary arithmetic units: a block of 256 threads makes TILE x TILE sums of f32
-// products, each thread a square of them in registers. What the two operands are, is said by a `source` that fetches
-// pieces of both into registers and puts them into shared memory; while one step is multiplied the next is under way.
-// k_matmul.cu and k_conv.cu bring the sources.
+// Tiles of a matrix product on the ordinary arithmetic units: a block of 256 threads computes TILE x TILE sums of f32 products,
+// each thread a square of them in registers. A `source` defines the two operands: it fetches pieces of both into registers and
+// puts them into shared memory. The next step is fetched while the current one is multiplied. k_matmul.cu and k_conv.cu define
+// the sources.
 //
 // A source has   void fetch(int depth)                           sets its registers for the steps from `depth` on
-//                void put(tile_side<TILE> &l, tile_side<TILE> &r)  writes what was fetched, as [depth][row or column]
+//                void put(tile_side<TILE> &l, tile_side<TILE> &r)  writes the fetched values, as [depth][row or column]
 #ifndef DAWN_K_TILE_CUH
 #define DAWN_K_TILE_CUH
 
 #include "runtime/cuda/kernels/k_common.cuh"
 
-// Both tiles move 1024 elements an operand and step, four a thread: 64 rows 16 deep, or 32 rows 32 deep.
+// Both tiles move 1024 elements per operand and step, four per thread: 64 rows 16 deep, or 32 rows 32 deep.
 template <int TILE> struct tile_of {
-    enum { DEPTH = 1024 / TILE, EACH = TILE / 16, ROW = TILE + 4 };  // EACH x EACH sums a thread
+    enum { DEPTH = 1024 / TILE, EACH = TILE / 16, ROW = TILE + 4 };  // EACH x EACH sums per thread
 };
 template <int TILE> using tile_side = float[tile_of<TILE>::DEPTH][tile_of<TILE>::ROW];
 template <int TILE> using tile_sums = float[tile_of<TILE>::EACH][tile_of<TILE>::EACH];
 
-// The four neighbours that a thread moves of an operand a step: of row `row` from `depth` on when deep, else of that depth
-// from that row on. Which, hangs on what lies side by side in memory.
+// The four adjacent elements that a thread moves per operand and step: of row `row` from `depth` on if deep, else of that depth
+// from that row on, whichever is contiguous in memory.
 struct tile_four {
     int row, depth;
     bool deep;
@@ -31,7 +31,7 @@ template <int TILE> __device__ static inline tile_four tile_four_of(bool deep)
     if (deep) return {t / (DEPTH / 4), t % (DEPTH / 4) * 4, true};
     return {t % (TILE / 4) * 4, t / (TILE / 4), false};
 }
-// They stay as they were read until here, so that nothing waits for them while the step before is multiplied.
+// The values stay in their memory type until here, so that no wait for them stalls the multiplication of the previous step.
 template <int TILE, typename T>
 __device__ static inline void tile_put(tile_side<TILE> &side, const tile_four &f, const lanes<T, 4> &v)
 {
@@ -60,7 +60,7 @@ __device__ static inline void tile_step(const tile_side<TILE> &l, const tile_sid
     }
 }
 
-// The sums over [begin, end) of the depth, for a block of K_BLOCK threads. What lies past `end` has to be put as zero.
+// The sums over [begin, end) of the depth, for a block of K_BLOCK threads. Elements past `end` must be put as zero.
 template <int TILE, typename SOURCE>
 __device__ static inline void tile_product(SOURCE &source, int begin, int end, tile_sums<TILE> &sum)
 {
@@ -82,7 +82,7 @@ __device__ static inline void tile_product(SOURCE &source, int begin, int end, t
     }
 }
 
-// Where the sums of this thread stand in the result: row tile_row() + i, column tile_column() + j of the tile.
+// The position of this thread's sums in the result: row tile_row() + i, column tile_column() + j of the tile.
 template <int TILE> __device__ static inline int tile_row() { return (int)threadIdx.x / 16 * tile_of<TILE>::EACH; }
 template <int TILE> __device__ static inline int tile_column() { return (int)threadIdx.x % 16 * tile_of<TILE>::EACH; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost: each element is read and written once, eight a thread, 16 bytes at a time. A block finds its tensor by bisection.
+// Cost: each element is read and written once, eight per thread, 16 bytes at a time. A block finds its tensor by bisection.
 #include "runtime/cuda/kernels/k_common.cuh"
 #include "runtime/cuda/kernels/k_weights.h"
 

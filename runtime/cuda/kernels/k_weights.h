@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Casts many f32 tensors to one 16-bit type in one launch: a network has tens of weights, most too small to fill a card.
+// Casts many f32 tensors to one 16-bit type in one launch: a network has tens of weights, most too small to fill a GPU.
 #ifndef DAWN_K_WEIGHTS_H
 #define DAWN_K_WEIGHTS_H
 
 #include "runtime/cuda/kernel.h"
 
-// Tensors a launch: the struct is an argument of the kernel, of which there may be 4 KiB.
+// Tensors per launch: the struct is a kernel argument, which is limited to 4 KiB.
 enum { K_WEIGHTS = 64, K_WEIGHTS_BLOCK = 2048 /* elements a block */ };
 
 struct k_weights {
     struct {
-        const float *from;  // 16-byte aligned, and so is `to`
+        const float *from;  // 16-byte aligned, as is `to`
         void *to;
         int64_t count;
     } of[K_WEIGHTS];
-    int first[K_WEIGHTS + 1];  // the first block of each tensor; behind the last one, the number of blocks
+    int first[K_WEIGHTS + 1];  // first block of each tensor; the last entry is the number of blocks
     int tensors;
     enum dtype type;           // of `to`: BF16 or F16
 };
