@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA device of a build without CUDA: it can be asked for, and says why it is not there and how to get it.
+// The CUDA device in a build without CUDA: opening it fails with the reason and the remedy.
 #include "runtime/device.h"
 
 #ifndef CUDA_MISSING
@@ -14,10 +14,10 @@ static bool absent_present(void)
 static int absent_open(int index, int threads, struct device **into)
 {
     (void)index, (void)threads, (void)into;
-    const char *why = CUDA_MISSING;  // what the build found wanting; "no" where CUDA was not wanted
-    if (strcmp(why, "no") == 0) why = "CUDA=no was asked for";
+    const char *why = CUDA_MISSING;  // The build's reason; "no" if CUDA=no was given.
+    if (strcmp(why, "no") == 0) why = "CUDA=no was given";
     return fail(ERR_UNSUPPORTED, "device cuda: this program was built without CUDA: %s. Install the CUDA Toolkit 13.0 or "
-                "newer with cuDNN 9 and run make again; --device cpu needs none", *why ? why : "the toolkit was not found");
+                "newer with cuDNN 9 and run make again, or use --device cpu", *why ? why : "the toolkit was not found");
 }
 
 static void absent_close(struct device *device)
@@ -27,7 +27,7 @@ static void absent_close(struct device *device)
 
 const struct device_type device_cuda = {
     .name = "cuda",
-    .about = "an NVIDIA card; not in this build",
+    .about = "an NVIDIA GPU; not in this build",
     .present = absent_present,
     .open = absent_open,
     .close = absent_close,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA device: opening a card, its memory, copies, facts, and the table of operators. Opening checks first what can be
-// missing, each with its own sentence, because this is what a newcomer meets. Cost: starting the driver (0.1 to 0.5 s).
+// The CUDA device: open, memory, copies, facts and the table of operators. Opening checks the driver, the GPU and its compute
+// capability first; each has its own error message. Cost: starting the driver (0.1 to 0.5 s).
 #include "runtime/cuda/cuda.h"
 
 #include "runtime/cuda/cuda_lanes.h"
@@ -19,73 +19,73 @@ const struct cuda_op *const cuda_ops[OP_COUNT] = {
 #undef OP
 };
 
-// ---- what there is
+// ---- detection
 
-enum { OLDEST = 8 };  // compute capability: what the PTX in this program is for
+enum { OLDEST = 8 };  // lowest compute capability that the PTX in this program supports
 
 static bool cuda_present(void)
 {
-    int cards = 0, major = 0;
-    bool able = cudaGetDeviceCount(&cards) == cudaSuccess && cards > 0 &&
+    int gpus = 0, major = 0;
+    bool able = cudaGetDeviceCount(&gpus) == cudaSuccess && gpus > 0 &&
                 cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0) == cudaSuccess && major >= OLDEST;
     if (!able) (void)cudaGetLastError();
     return able;
 }
 
-enum { MAJOR = 1000, MINOR = 10 };  // CUDA 13.0 is the number 13000
+enum { MAJOR = 1000, MINOR = 10 };  // CUDA 13.0 is encoded as 13000
 
-static int driver_ready(void)
+static int check_driver(void)
 {
     int driver = 0, runtime = 0;
     if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) {
         (void)cudaGetLastError();
-        return fail(ERR_MISSING, "device cuda: there is no NVIDIA driver here (libcuda.so.1 was not found), so no card "
-                                 "can be used; --device cpu needs none");
+        return fail(ERR_MISSING, "device cuda: no NVIDIA driver is installed (libcuda.so.1 was not found); "
+                                 "use --device cpu");
     }
-    TRY(cuda_check(cudaRuntimeGetVersion(&runtime), "asking for versions"));
+    TRY(cuda_check(cudaRuntimeGetVersion(&runtime), "reading the CUDA runtime's version"));
     if (driver / MAJOR < runtime / MAJOR)
-        return fail(ERR_DEVICE, "device cuda: the NVIDIA driver is too old: it speaks CUDA %d.%d, and this program was built "
-                    "with CUDA %d.%d; a newer driver helps, or building with an older toolkit", driver / MAJOR,
+        return fail(ERR_DEVICE, "device cuda: the NVIDIA driver is too old: it supports CUDA %d.%d, but this program was built "
+                    "with CUDA %d.%d; install a newer driver or build with an older toolkit", driver / MAJOR,
                     driver % MAJOR / MINOR, runtime / MAJOR, runtime % MAJOR / MINOR);
     return 0;
 }
 
-static int card_chosen(int index)
+static int check_index(int index)
 {
-    int cards = 0;
-    cudaError_t error = cudaGetDeviceCount(&cards);
-    if (error != cudaSuccess && error != cudaErrorNoDevice) return cuda_check(error, "looking for cards");
-    if (cards == 0) {
+    int gpus = 0;
+    cudaError_t error = cudaGetDeviceCount(&gpus);
+    if (error != cudaSuccess && error != cudaErrorNoDevice) return cuda_check(error, "counting the GPUs");
+    if (gpus == 0) {
         (void)cudaGetLastError();
-        return fail(ERR_MISSING, "device cuda: the NVIDIA driver is here, but it sees no card (nvidia-smi -L lists them; "
-                                 "CUDA_VISIBLE_DEVICES may hide them)");
+        return fail(ERR_MISSING, "device cuda: the NVIDIA driver finds no GPU (nvidia-smi -L lists them; "
+                                 "CUDA_VISIBLE_DEVICES may hide some)");
     }
-    if (index < cards) return 0;
-    if (cards == 1) return fail(ERR_USAGE, "device cuda:%d: there is 1 card, cuda:0", index);
-    if (cards == 2) return fail(ERR_USAGE, "device cuda:%d: there are 2 cards, cuda:0 and cuda:1", index);
-    return fail(ERR_USAGE, "device cuda:%d: there are %d cards, cuda:0 to cuda:%d", index, cards, cards - 1);
+    if (index < gpus) return 0;
+    if (gpus == 1) return fail(ERR_USAGE, "device cuda:%d: there is 1 GPU, cuda:0", index);
+    if (gpus == 2) return fail(ERR_USAGE, "device cuda:%d: there are 2 GPUs, cuda:0 and cuda:1", index);
+    return fail(ERR_USAGE, "device cuda:%d: there are %d GPUs, cuda:0 to cuda:%d", index, gpus, gpus - 1);
 }
 
-static int card_read(struct cuda_device *cuda)
+static int read_properties(struct cuda_device *cuda)
 {
-    struct cudaDeviceProp card;
-    TRY(cuda_check(cudaGetDeviceProperties(&card, cuda->index), "asking for the card's properties"));
-    snprintf(cuda->name, sizeof cuda->name, "%.100s", card.name);
-    cuda->major = card.major, cuda->minor = card.minor;
-    cuda->processors = card.multiProcessorCount;
-    cuda->memory = card.totalGlobalMem;
+    struct cudaDeviceProp gpu;
+    TRY(cuda_check(cudaGetDeviceProperties(&gpu, cuda->index), "reading the GPU's properties"));
+    snprintf(cuda->name, sizeof cuda->name, "%.100s", gpu.name);
+    cuda->major = gpu.major, cuda->minor = gpu.minor;
+    cuda->processors = gpu.multiProcessorCount;
+    cuda->memory = gpu.totalGlobalMem;
     if (cuda->major < OLDEST)
-        return fail(ERR_UNSUPPORTED, "device cuda: %s has compute capability %d.%d; the kernels here need 8.0 (Ampere) or newer",
+        return fail(ERR_UNSUPPORTED, "device cuda: %s has compute capability %d.%d; the kernels need 8.0 (Ampere) or newer",
                     cuda->name, cuda->major, cuda->minor);
     return 0;
 }
 
 enum { WORDS = 3 };
 static const struct {
-    const char *name;         // in the environment, behind PREFIX
+    const char *name;         // of the environment variable, after PREFIX
     const char *word[WORDS];  // for 0, 1, ...
     int normal;
-    const char *choice;       // the words as a sentence has them
+    const char *choice;       // the words as an error message lists them
     size_t at;
 } switches[] = {
 #define SWITCH(field) offsetof(struct cuda_switches, field)
@@ -104,7 +104,7 @@ _Static_assert(sizeof(struct cuda_switches) == SWITCHES * sizeof(int), "every sw
 
 #define PREFIX "DAWN_CUDA_"
 
-static int switch_read(int which, struct cuda_switches *set)
+static int read_switch(int which, struct cuda_switches *set)
 {
     char name[32];
     snprintf(name, sizeof name, PREFIX "%s", switches[which].name);
@@ -117,46 +117,46 @@ static int switch_read(int which, struct cuda_switches *set)
         *into = i;
         return 0;
     }
-    return fail(ERR_USAGE, "%s is %s, not \"%.40s\"", name, switches[which].choice, word);
+    return fail(ERR_USAGE, "%s must be %s; got \"%.40s\"", name, switches[which].choice, word);
 }
 
-static int lanes_read(int *into)
+static int read_lanes(int *into)
 {
     const char *word = getenv("DAWN_CUDA_LANES");
     *into = word && strcmp(word, "all") == 0 ? CUDA_LANES_ALL : 1;
     if (!word || !*word || *into != 1) return 0;
     if (word[1] || word[0] < '1' || word[0] > '0' + CUDA_LANES_MOST)
-        return fail(ERR_USAGE, "DAWN_CUDA_LANES is 1 to %d, or all, not \"%.40s\"", CUDA_LANES_MOST, word);
+        return fail(ERR_USAGE, "DAWN_CUDA_LANES must be 1 to %d or all; got \"%.40s\"", CUDA_LANES_MOST, word);
     *into = word[0] - '0';
     return 0;
 }
 
-static int streams_open(struct cuda_device *cuda)
+static int open_streams(struct cuda_device *cuda)
 {
     int least = 0, greatest = 0;
-    TRY(cuda_check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "asking for the priorities of streams"));
-    TRY(cuda_check(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking), "opening the card"));
+    TRY(cuda_check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "reading the range of stream priorities"));
+    TRY(cuda_check(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking), "opening the GPU"));
     cudaError_t error = cudaStreamCreateWithPriority(&cuda->urgent, cudaStreamNonBlocking, greatest);
     if (error != cudaSuccess) (void)cudaStreamDestroy(cuda->stream);
-    return cuda_check(error, "opening the card");
+    return cuda_check(error, "opening the GPU");
 }
 
 int cuda_choose(struct cuda_device *cuda)
 {
-    return cuda_check(cudaSetDevice(cuda->index), "choosing the card");
+    return cuda_check(cudaSetDevice(cuda->index), "selecting the GPU");
 }
 
-static int begin(struct cuda_device *cuda)
+static int start_device(struct cuda_device *cuda)
 {
-    for (int i = 0; i < SWITCHES; i++) TRY(switch_read(i, &cuda->set));
+    for (int i = 0; i < SWITCHES; i++) TRY(read_switch(i, &cuda->set));
     cuda->sync = cuda->set.sync;
     cuda->graphs = cuda->set.graphs && !cuda->sync;
-    TRY(lanes_read(&cuda->lanes));
-    TRY(driver_ready());
-    TRY(card_chosen(cuda->index));
-    TRY(card_read(cuda));
+    TRY(read_lanes(&cuda->lanes));
+    TRY(check_driver());
+    TRY(check_index(cuda->index));
+    TRY(read_properties(cuda));
     TRY(cuda_choose(cuda));
-    return streams_open(cuda);
+    return open_streams(cuda);
 }
 
 static int cuda_open(int index, int threads, struct device **into)
@@ -165,7 +165,7 @@ static int cuda_open(int index, int threads, struct device **into)
     struct cuda_device *cuda = zalloc(sizeof *cuda);
     cuda->base.type = &device_cuda;
     cuda->index = index;
-    int rc = begin(cuda);
+    int rc = start_device(cuda);
     if (rc < 0) {
         free(cuda);
         return rc;
@@ -203,14 +203,14 @@ static void cuda_free(struct device *device, void *block)
     cuda_memory_give(((struct cuda_device *)device)->pool, block);
 }
 
-// The caller may write over `from` when this returns. What the runtime promises of pageable memory is only that it "might"
-// have been read by then (and a card that reads the host's page tables has no reason to hurry), so the copy is waited for.
+// The caller may overwrite `from` after the return. For pageable memory the CUDA runtime does not guarantee that the bytes were
+// read by then (a GPU that reads the host's page tables may read later), so the upload waits for the copy.
 static int cuda_upload(struct device *device, void *to, const void *from, size_t bytes)
 {
     struct cuda_device *cuda = (struct cuda_device *)device;
     if (bytes == 0) return 0;
     TRY(cuda_choose(cuda));
-    TRY(cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, cuda->stream), "copying to the card"));
+    TRY(cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, cuda->stream), "copying to the GPU"));
     return cuda_program_wait(cuda);
 }
 
@@ -219,7 +219,7 @@ static int cuda_download(struct device *device, void *to, const void *from, size
     struct cuda_device *cuda = (struct cuda_device *)device;
     if (bytes == 0) return 0;
     TRY(cuda_choose(cuda));
-    TRY(cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, cuda->stream), "copying from the card"));
+    TRY(cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, cuda->stream), "copying from the GPU"));
     return cuda_program_wait(cuda);
 }
 
@@ -228,7 +228,7 @@ static int cuda_sync(struct device *device)
     return cuda_program_wait((struct cuda_device *)device);
 }
 
-// ---- planning, which may load libraries and time engines: on this card
+// ---- planning: may load libraries and time engines on this GPU
 
 static int cuda_supports(struct device *device, const struct graph *g, const struct node *n)
 {
@@ -240,7 +240,7 @@ static int cuda_supports(struct device *device, const struct graph *g, const str
     char why[ERROR_TEXT_MAX], shape[SHAPE_TEXT];
     snprintf(why, sizeof why, "%s", error_text());
     const struct value *v = node_out(g, n, 0) ? node_out(g, n, 0) : node_in(g, n, 0);
-    return fail(rc, "the cuda device can not run %s (%s -> %s %s) of graph %s: %s", n->scope && *n->scope ? n->scope : "a node",
+    return fail(rc, "the cuda device cannot run %s (%s -> %s %s) of graph %s: %s", n->scope && *n->scope ? n->scope : "a node",
                 op_table[n->op].name, dtype_name(v->dtype), shape_text(shape, &v->shape),
                 g->name ? g->name : "without a name", why);
 }
@@ -265,7 +265,7 @@ void cuda_driver_text(char *into, size_t room)
     fclose(f);
 }
 
-// Adds the switches that are not as they normally are, because some change what is computed: "; TUNE=on, TF32=on".
+// Appends the switches that differ from their defaults, because some change the results: "; TUNE=on, TF32=on".
 static void switches_text(const struct cuda_device *cuda, char *into, size_t room)
 {
     const char *between = "; ";
@@ -303,7 +303,7 @@ static int cuda_facts(struct device *device, struct device_facts *facts)
     memset(facts, 0, sizeof *facts);
     size_t free_bytes = 0, all = 0;
     TRY(cuda_choose(cuda));
-    TRY(cuda_check(cudaMemGetInfo(&free_bytes, &all), "asking for the card's free memory"));
+    TRY(cuda_check(cudaMemGetInfo(&free_bytes, &all), "reading the GPU's free memory"));
     snprintf(facts->name, sizeof facts->name, "%.80s, compute capability %d.%d, %d processors", cuda->name, cuda->major,
              cuda->minor, cuda->processors);
     library_text(cuda, facts->library, sizeof facts->library);
@@ -327,7 +327,7 @@ static size_t cuda_taken(struct device *device)
 
 const struct device_type device_cuda = {
     .name = "cuda",
-    .about = "an NVIDIA card, through cuDNN, cuBLASLt and own kernels",
+    .about = "an NVIDIA GPU, with cuDNN, cuBLASLt and kernels of DAWN",
     .rounds_wgrad = true,
     .queues = true, .overlaps = true,
     .present = cuda_present,

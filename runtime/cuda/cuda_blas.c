@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuBLASLt counts in columns: a matrix whose rows lie side by side here is its transpose there. So what is asked for is
-// y' = op(b)' op(a)': b comes first, sizes are exchanged, and a factor that is turned here is turned there.
+// cuBLASLt uses column-major matrices: a row-major matrix is its transpose there. So the library computes y' = op(b)' op(a)': b
+// comes first, the sizes are swapped, and a factor that is transposed here is transposed there.
 //
-// The algorithm is the first that its heuristics name, settled in prepare; split sums that meet in place are left out.
-// f32 is multiplied in f32.
+//  The algorithm is the first one that the heuristics return, chosen in prepare. Algorithms that accumulate split sums in place
+//  are excluded, because their order of additions varies. f32 is multiplied in f32.
 #include "runtime/cuda/cuda_blas.h"
 
 #include "runtime/cuda/cuda_library.h"
@@ -50,7 +50,7 @@ struct blas {
     cublasLtHandle_t handle;
 };
 
-// One product: first and second as the library sees them (b and a).
+// One product; first and second in the library's order (b and a).
 struct blas_plan {
     cublasLtMatmulDesc_t product;
     cublasLtMatrixLayout_t first, second, result;
@@ -63,7 +63,7 @@ struct blas_plan {
 
 enum { ALIGNED = 16, WORK_ALIGNED = 256 };
 
-static int64_t pitch_of(bool turned, int64_t rows, int64_t columns) { return turned ? rows : columns; }
+static int64_t pitch_of(bool transposed, int64_t rows, int64_t columns) { return transposed ? rows : columns; }
 
 bool cuda_blas_takes(const struct cuda_device *cuda, const struct k_matmul *p)
 {
@@ -79,7 +79,7 @@ bool cuda_blas_takes(const struct cuda_device *cuda, const struct k_matmul *p)
 
 // ---- the library
 
-static int check(const struct blas *b, cublasStatus_t status, const char *what)
+static int check_blas(const struct blas *b, cublasStatus_t status, const char *what)
 {
     if (status == CUBLAS_STATUS_SUCCESS) return 0;
     int code = status == CUBLAS_STATUS_NOT_SUPPORTED ? ERR_UNSUPPORTED : ERR_DEVICE;
@@ -98,7 +98,7 @@ static int open_blas(struct cuda_device *cuda)
     if (cuda->blas) return 0;
     struct blas *b = zalloc(sizeof *b);
     int rc = cuda_library_load(&library, &b->call);
-    if (rc == 0) rc = check(b, b->call.cublasLtCreate(&b->handle), "starting");
+    if (rc == 0) rc = check_blas(b, b->call.cublasLtCreate(&b->handle), "starting");
     if (rc < 0) {
         free(b);
         return rc;
@@ -115,39 +115,40 @@ static cudaDataType_t type_of(enum dtype type)
     return type == F32 ? CUDA_R_32F : type == BF16 ? CUDA_R_16BF : CUDA_R_16F;
 }
 
-static int turn(const struct blas *b, cublasLtMatmulDesc_t product, cublasLtMatmulDescAttributes_t which, bool turned)
+static int set_transposed(const struct blas *b, cublasLtMatmulDesc_t product, cublasLtMatmulDescAttributes_t which,
+                          bool transposed)
 {
-    int32_t operation = turned ? CUBLAS_OP_T : CUBLAS_OP_N;
-    return check(b, b->call.cublasLtMatmulDescSetAttribute(product, which, &operation, sizeof operation), "turning a factor");
+    int32_t operation = transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+    return check_blas(b, b->call.cublasLtMatmulDescSetAttribute(product, which, &operation, sizeof operation), "setting op()");
 }
 
-// A matrix of `rows` rows here, as they lie in memory: its columns are rows there.
-static int layout(const struct blas *b, enum dtype type, int64_t rows, int64_t columns, int64_t batch,
+// A row-major matrix of `rows` rows; its columns are the library's rows.
+static int make_layout(const struct blas *b, enum dtype type, int64_t rows, int64_t columns, int64_t batch,
                   cublasLtMatrixLayout_t *into)
 {
     const struct blas_functions *c = &b->call;
-    TRY(check(b, c->cublasLtMatrixLayoutCreate(into, type_of(type), (uint64_t)columns, (uint64_t)rows, columns),
+    TRY(check_blas(b, c->cublasLtMatrixLayoutCreate(into, type_of(type), (uint64_t)columns, (uint64_t)rows, columns),
               "describing a matrix"));
     int32_t count = (int32_t)batch;
     int64_t apart = rows * columns;
-    TRY(check(b, c->cublasLtMatrixLayoutSetAttribute(*into, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count),
+    TRY(check_blas(b, c->cublasLtMatrixLayoutSetAttribute(*into, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count),
               "describing a batch"));
-    return check(b, c->cublasLtMatrixLayoutSetAttribute(*into, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &apart,
+    return check_blas(b, c->cublasLtMatrixLayoutSetAttribute(*into, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &apart,
                                                         sizeof apart), "describing a batch");
 }
 
-static int describe(const struct blas *b, struct blas_plan *o)
+static int describe_product(const struct blas *b, struct blas_plan *o)
 {
     const struct k_matmul *p = &o->p;
-    TRY(check(b, b->call.cublasLtMatmulDescCreate(&o->product, CUBLAS_COMPUTE_32F, CUDA_R_32F), "describing a product"));
-    TRY(turn(b, o->product, CUBLASLT_MATMUL_DESC_TRANSA, p->tb));
-    TRY(turn(b, o->product, CUBLASLT_MATMUL_DESC_TRANSB, p->ta));
-    TRY(layout(b, p->b_type, p->tb ? p->n : p->k, p->tb ? p->k : p->n, p->batch, &o->first));
-    TRY(layout(b, p->a_type, p->ta ? p->k : p->m, p->ta ? p->m : p->k, p->batch, &o->second));
-    return layout(b, p->out, p->m, p->n, p->batch, &o->result);
+    TRY(check_blas(b, b->call.cublasLtMatmulDescCreate(&o->product, CUBLAS_COMPUTE_32F, CUDA_R_32F), "describing a product"));
+    TRY(set_transposed(b, o->product, CUBLASLT_MATMUL_DESC_TRANSA, p->tb));
+    TRY(set_transposed(b, o->product, CUBLASLT_MATMUL_DESC_TRANSB, p->ta));
+    TRY(make_layout(b, p->b_type, p->tb ? p->n : p->k, p->tb ? p->k : p->n, p->batch, &o->first));
+    TRY(make_layout(b, p->a_type, p->ta ? p->k : p->m, p->ta ? p->m : p->k, p->batch, &o->second));
+    return make_layout(b, p->out, p->m, p->n, p->batch, &o->result);
 }
 
-static int wish(const struct blas *b, struct blas_plan *o)
+static int make_preference(const struct blas *b, struct blas_plan *o)
 {
     static const cublasLtMatmulPreferenceAttributes_t aligned[] = {
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
@@ -156,22 +157,22 @@ static int wish(const struct blas *b, struct blas_plan *o)
     const char *what = "stating preferences";
     uint32_t schemes = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE, bytes = ALIGNED;
     uint64_t room = o->work_bytes;
-    TRY(check(b, c->cublasLtMatmulPreferenceCreate(&o->wish), what));
-    TRY(check(b, c->cublasLtMatmulPreferenceSetAttribute(o->wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &room,
+    TRY(check_blas(b, c->cublasLtMatmulPreferenceCreate(&o->wish), what));
+    TRY(check_blas(b, c->cublasLtMatmulPreferenceSetAttribute(o->wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &room,
                                                          sizeof room), what));
-    TRY(check(b, c->cublasLtMatmulPreferenceSetAttribute(o->wish, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &schemes,
+    TRY(check_blas(b, c->cublasLtMatmulPreferenceSetAttribute(o->wish, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &schemes,
                                                          sizeof schemes), what));
     for (int i = 0; i < 4; i++)
-        TRY(check(b, c->cublasLtMatmulPreferenceSetAttribute(o->wish, aligned[i], &bytes, sizeof bytes), what));
+        TRY(check_blas(b, c->cublasLtMatmulPreferenceSetAttribute(o->wish, aligned[i], &bytes, sizeof bytes), what));
     return 0;
 }
 
-static int choose(const struct blas *b, struct blas_plan *o)
+static int choose_algorithm(const struct blas *b, struct blas_plan *o)
 {
     cublasLtMatmulHeuristicResult_t found;
     int count = 0;
     memset(&found, 0, sizeof found);
-    TRY(check(b, b->call.cublasLtMatmulAlgoGetHeuristic(b->handle, o->product, o->first, o->second, o->result, o->result,
+    TRY(check_blas(b, b->call.cublasLtMatmulAlgoGetHeuristic(b->handle, o->product, o->first, o->second, o->result, o->result,
                                                         o->wish, 1, &found, &count), "choosing an algorithm"));
     if (count < 1 || found.state != CUBLAS_STATUS_SUCCESS || found.workspaceSize > o->work_bytes)
         return fail(ERR_UNSUPPORTED, "cuBLASLt has no algorithm for a product of %d x %d x %d", o->p.m, o->p.n, o->p.k);
@@ -186,12 +187,12 @@ static int blas_run(struct cuda_step *s)
     const struct k_matmul *p = &o->p;
     float beta = p->c ? p->beta : 0.0f;
     const void *c = p->c ? p->c : p->y;
-    return check(b, b->call.cublasLtMatmul(b->handle, o->product, &p->alpha, p->b, o->first, p->a, o->second, &beta, c,
+    return check_blas(b, b->call.cublasLtMatmul(b->handle, o->product, &p->alpha, p->b, o->first, p->a, o->second, &beta, c,
                                            o->result, p->y, o->result, &o->algorithm, o->work, o->work_bytes,
                                            s->stream), "multiplying");
 }
 
-static void end(const struct blas *b, struct blas_plan *o)
+static void free_blas_plan(const struct blas *b, struct blas_plan *o)
 {
     const struct blas_functions *c = &b->call;
     if (o->wish) (void)c->cublasLtMatmulPreferenceDestroy(o->wish);
@@ -204,12 +205,12 @@ static void end(const struct blas *b, struct blas_plan *o)
 
 static void blas_release(struct cuda_step *s)
 {
-    end(s->cuda->blas, s->own);
+    free_blas_plan(s->cuda->blas, s->own);
     s->own = NULL;
 }
 
-// The first call is made when the product is prepared: what the library loads behind it (kernels, mostly) is loaded then,
-// and not in the middle of a capture. What it computes of memory that holds nothing yet is never looked at.
+// Runs the product once during prepare, so that the library loads its kernels then and not inside a capture. The memory holds
+// no valid values yet; the result is ignored.
 int cuda_blas_prepare(struct cuda_step *s, const struct k_matmul *p)
 {
     TRY(open_blas(s->cuda));
@@ -218,16 +219,16 @@ int cuda_blas_prepare(struct cuda_step *s, const struct k_matmul *p)
     size_t skip = (WORK_ALIGNED - (uintptr_t)p->work % WORK_ALIGNED) % WORK_ALIGNED;
     o->p = *p;
     o->work = (char *)p->work + skip, o->work_bytes = CUDA_BLAS_WORK - skip;
-    int rc = describe(b, o);
-    if (rc == 0) rc = wish(b, o);
-    if (rc == 0) rc = choose(b, o);
+    int rc = describe_product(b, o);
+    if (rc == 0) rc = make_preference(b, o);
+    if (rc == 0) rc = choose_algorithm(b, o);
     if (rc == 0) {
         s->own = o;
         rc = blas_run(s);
     }
     if (rc < 0) {
         s->own = NULL;
-        end(b, o);
+        free_blas_plan(b, o);
         return rc;
     }
     s->run = blas_run;

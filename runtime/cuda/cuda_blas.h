@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Large matrix products by cuBLASLt. It is 541 MB to load, so it is loaded when the first product that is worth it is
-// prepared; the networks of CIFAR-10 have none. DAWN_CUDA_BLAS=off leaves everything to the own kernels; =always gives it
-// products of any size, for tests and to compare.
+// Large matrix products by cuBLASLt. The library is 541 MB, so it is loaded when the first large product is prepared; the
+// CIFAR-10 networks have none. DAWN_CUDA_BLAS=off uses only DAWN's kernels; =always sends products of any size to the library,
+// for tests and comparisons.
 #ifndef DAWN_CUDA_BLAS_H
 #define DAWN_CUDA_BLAS_H
 
 #include "runtime/cuda/cuda.h"
 #include "runtime/cuda/kernels/k_matmul.h"
 
-// What a product may use of scratch: cuBLASLt aligns it itself within these bytes.
+// Scratch size of a product; cuBLASLt aligns within it.
 enum { CUDA_BLAS_WORK = 32 << 20 };
 
-// From 2^31 operations on, factors of one type, rows that begin at multiples of 16 bytes.
+// True from 2^31 operations, if both factors have one type and rows start at multiples of 16 bytes.
 bool cuda_blas_takes(const struct cuda_device *, const struct k_matmul *);
-// Chooses an algorithm, runs it once and sets the step to run it with the addresses and the scratch memory in `p`.
-// ERR_UNSUPPORTED when the library has none for this product.
+// Chooses an algorithm, runs it once and sets the step to run it with the addresses and scratch in `p`. Fails with
+// ERR_UNSUPPORTED if the library has no algorithm for the product.
 int cuda_blas_prepare(struct cuda_step *, const struct k_matmul *p) MUST_CHECK;
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution and its two ways back. cuDNN takes what is worth it and fits it (dnn.h), own kernels take the rest
-// (k_conv.h): conv_route() is the one place that says who. Both read filters in the type of the activations, and both
-// give the same bytes each time.
+// Convolution and its two gradients. conv_route() decides between cuDNN (dnn.h) and DAWN's kernels (k_conv.h). Both read
+// filters in the type of the activations, and both are deterministic.
 //
-// What cuDNN leaves to be done is one more pass: a bias and an activation over its result, because it has no ready engine
-// that does GELU or SiLU; and filter gradients of 16-bit activations come out in 16 bits, because it has none that gives
+//  Two things need a further pass behind cuDNN. It has no ready engine with GELU or SiLU, so a bias and an activation are a
+//  pass over its result. It has no engine with f32 filter gradients of 16-bit activations, so they come out in 16 bits and are
+//  widened.
 // f32, and are widened.
 #include "runtime/cuda/cuda.h"
 
@@ -14,12 +14,12 @@
 #include "runtime/cuda/kernels/k_conv.h"
 #include "runtime/cuda/kernels/k_element.h"
 
-// ---- what is asked for
+// ---- the problem
 
 struct conv {
     struct dnn_problem problem;
     int groups;
-    bool fused;  // a bias or an activation behind it
+    bool fused;  // a bias or an activation follows
 };
 
 static struct conv conv_of(const struct graph *g, const struct node *n)
@@ -61,7 +61,7 @@ static size_t filter_bytes(const struct dnn_problem *p)
     return (size_t)(p->k * p->r * p->s * p->c) * dtype_size(p->type);
 }
 
-// ---- who does it
+// ---- cuDNN or DAWN's kernels
 
 static void close_dnn(struct cuda_device *cuda)
 {
@@ -73,17 +73,17 @@ static int open_dnn(struct cuda_device *cuda)
 {
     if (cuda->dnn) return 0;
     struct dnn_machine machine = {.major = cuda->major, .minor = cuda->minor, .stream = cuda->stream};
-    memcpy(machine.card, cuda->name, sizeof machine.card);
+    memcpy(machine.gpu, cuda->name, sizeof machine.gpu);
     cuda_driver_text(machine.driver_text, sizeof machine.driver_text);
-    TRY(cuda_check(cudaDriverGetVersion(&machine.driver), "asking for versions"));
-    TRY(cuda_check(cudaRuntimeGetVersion(&machine.runtime), "asking for versions"));
+    TRY(cuda_check(cudaDriverGetVersion(&machine.driver), "reading the driver's version"));
+    TRY(cuda_check(cudaRuntimeGetVersion(&machine.runtime), "reading the CUDA runtime's version"));
     struct dnn_settings settings = dnn_settings_default();
     settings.tf32 = cuda->set.tf32, settings.tune = cuda->set.tune, settings.cache = cuda->set.cache;
     int rc = dnn_open(&machine, settings, &cuda->dnn);
     if (rc == ERR_MISSING) {
         char why[ERROR_TEXT_MAX];
         snprintf(why, sizeof why, "%s", error_text());
-        return fail(rc, "%s; DAWN_CUDA_CONV=own in the environment does without it, more slowly", why);
+        return fail(rc, "%s; DAWN_CUDA_CONV=own in the environment avoids it, but is slower", why);
     }
     TRY(rc);
     cuda->dnn_close = close_dnn;
@@ -91,11 +91,11 @@ static int open_dnn(struct cuda_device *cuda)
     return 0;
 }
 
-// Whether cuDNN is to be asked. Its fast engines move 16 bytes of channels at a time. For f32 as such it has none that
-// takes NHWC as it lies: those without TF32 turn the tensors around first, in up to 500 MB of scratch memory (test_dnn_plans).
-// Below some millions of operations the launch is what costs, and loading the library would cost more than a run; and
-// where a 16-bit result would be rounded twice, before the bias and behind it, only size makes up for it.
-// DAWN_CUDA_CONV=own or =cudnn (whatever the size and type) is for comparing the two.
+// True if cuDNN should be tried. Its fast engines move 16 bytes of channels at a time. For f32 it has no engine that takes NHWC
+// directly: those without TF32 transpose the tensors first, with up to 500 MB of scratch (test_dnn_plans). Below some millions
+// of operations the launch dominates, and loading the library would cost more than a run. A fused 16-bit result would be
+// rounded twice, before and after the bias, so the limit there is higher. DAWN_CUDA_CONV=own or =cudnn (any size and type) is
+// for comparisons.
 static bool worth_dnn(const struct cuda_device *cuda, const struct conv *c)
 {
     const double least = c->fused && c->problem.type != F32 ? 1e7 : 1e6;
@@ -107,8 +107,8 @@ static bool worth_dnn(const struct cuda_device *cuda, const struct conv *c)
     return p->c >= 8 && flops_of(p) >= least && (p->type != F32 || cuda->set.tf32);
 }
 
-// *plan is NULL where own kernels do it. The answer is the same each time, because plans are remembered; but when an engine
-// is bound and turns out to be one that can not be captured, own kernels take over from then on.
+// *plan is NULL for DAWN's kernels. The answer is stable because plans are remembered, with one exception: if an engine turns
+// out not to be capturable when it is bound, DAWN's kernels take over from then on.
 static int conv_route(struct cuda_device *cuda, const struct conv *c, const struct dnn_plan **plan)
 {
     *plan = NULL;
@@ -119,54 +119,54 @@ static int conv_route(struct cuda_device *cuda, const struct conv *c, const stru
         *plan = NULL;
     }
     struct k_conv_shape shape = shape_of(c);
-    if (!k_conv_fits(&shape)) return fail(ERR_UNSUPPORTED, "a convolution of this size can not be counted in 32 bits");
+    if (!k_conv_fits(&shape)) return fail(ERR_UNSUPPORTED, "a convolution of this size does not fit 32-bit indices");
     return 0;
 }
 
-static int supports(struct cuda_device *cuda, const struct graph *g, const struct node *n)
+static int conv_supports(struct cuda_device *cuda, const struct graph *g, const struct node *n)
 {
     struct conv c = conv_of(g, n);
     const struct dnn_plan *plan;
     return conv_route(cuda, &c, &plan);
 }
 
-// The slab's places are less aligned than cuDNN's scratch memory has to be: there is room to move it up.
+// cuDNN's scratch needs a larger alignment than the slab gives, so there is room to move it up.
 static size_t engine_bytes(const struct dnn_plan *plan)
 {
     return plan->workspace ? plan_round_up(plan->workspace) + DNN_WORK_ALIGN - PLAN_ALIGN : 0;
 }
 
-// Gradients that are to be widened lie behind the engine's own scratch memory.
-static size_t workspace(struct cuda_device *cuda, const struct graph *g, const struct node *n)
+// Gradients to be widened lie behind the engine's scratch.
+static size_t conv_workspace(struct cuda_device *cuda, const struct graph *g, const struct node *n)
 {
     struct conv c = conv_of(g, n);
     const struct dnn_plan *plan;
-    if (conv_route(cuda, &c, &plan) < 0) return 0;  // supports() has said so, or prepare will
+    if (conv_route(cuda, &c, &plan) < 0) return 0;  // supports() has reported it, or prepare will
     bool widened = n->op == OP_CONV_WGRAD && c.problem.type != F32;
     struct k_conv_shape shape = shape_of(&c);
     size_t own = n->op == OP_CONV_WGRAD && k_conv_fits(&shape) ? k_conv_wgrad_work(&shape) : 0;
     size_t engine = plan ? engine_bytes(plan) + (widened ? filter_bytes(&c.problem) : 0) : 0;
-    return engine > own ? engine : own;  // own kernels may have to take over
+    return engine > own ? engine : own;  // DAWN's kernels may have to take over
 }
 
-static unsigned copies(const struct graph *g, const struct node *n, enum dtype *to)
+static unsigned conv_copies(const struct graph *g, const struct node *n, enum dtype *to)
 {
     *to = n->op == OP_CONV ? node_in(g, n, 0)->dtype : node_in(g, n, 1)->dtype;
     return n->op == OP_CONV ? 1u << 1 : 1u << 0;
 }
 
-// ---- running cuDNN's part, then what is left
+// ---- running: cuDNN's part, then the further pass
 
-static int run(struct cuda_step *s)
+static int run_engine(struct cuda_step *s)
 {
     TRY(dnn_run(s->own));
-    return s->launch ? cuda_check(s->launch(s->stream, s->args), "launching what follows a convolution") : 0;
+    return s->launch ? cuda_check(s->launch(s->stream, s->args), "launching the pass behind a convolution") : 0;
 }
 
-static void release(struct cuda_step *s) { dnn_call_free(s->own); }
+static void release_engine(struct cuda_step *s) { dnn_call_free(s->own); }
 
-// Binds cuDNN's part, if *plan is not NULL; *plan is NULL afterwards where own kernels are to do it.
-static int bind(struct cuda_step *s, const struct conv *c, const struct dnn_plan **planned, const void *x, const void *w,
+// Binds cuDNN's part if *plan is not NULL. Sets *plan to NULL if DAWN's kernels must take over.
+static int bind_engine(struct cuda_step *s, const struct conv *c, const struct dnn_plan **planned, const void *x, const void *w,
                 const void *y)
 {
     struct dnn_call *call;
@@ -179,8 +179,8 @@ static int bind(struct cuda_step *s, const struct conv *c, const struct dnn_plan
     TRY(rc);
     s->own = call;
     s->bound = true;
-    s->run = run;
-    s->release = release;
+    s->run = run_engine;
+    s->release = release_engine;
     return 0;
 }
 
@@ -194,7 +194,7 @@ static int conv_prepare(struct cuda_step *s)
     enum act act = s->node->attr.conv.act;
     const void *w = cuda_weight(s, 1, type);
     TRY(conv_route(s->cuda, &c, &plan));
-    TRY(bind(s, &c, &plan, s->in[0], w, s->out[0]));
+    TRY(bind_engine(s, &c, &plan, s->in[0], w, s->out[0]));
     if (!plan) {
         CUDA_LAUNCH(s, k_conv_forward, .shape = shape_of(&c), .x = s->in[0], .w = w, .bias = s->in[2], .y = s->out[0],
                     .type = type, .act = act);
@@ -213,7 +213,7 @@ static int conv_dgrad_prepare(struct cuda_step *s)
     enum dtype type = c.problem.type;
     const void *w = cuda_weight(s, 0, type);
     TRY(conv_route(s->cuda, &c, &plan));
-    TRY(bind(s, &c, &plan, s->out[0], w, s->in[1]));
+    TRY(bind_engine(s, &c, &plan, s->out[0], w, s->in[1]));
     if (plan) return 0;
     CUDA_LAUNCH(s, k_conv_dgrad, .shape = shape_of(&c), .w = w, .dy = s->in[1], .dx = s->out[0], .type = type);
     return 0;
@@ -227,7 +227,7 @@ static int conv_wgrad_prepare(struct cuda_step *s)
     TRY(conv_route(s->cuda, &c, &plan));
     bool widened = plan && type != F32;
     void *dw = widened ? (char *)s->work + engine_bytes(plan) : s->out[0];
-    TRY(bind(s, &c, &plan, s->in[0], dw, s->in[1]));
+    TRY(bind_engine(s, &c, &plan, s->in[0], dw, s->in[1]));
     if (!plan) {
         CUDA_LAUNCH(s, k_conv_wgrad, .shape = shape_of(&c), .x = s->in[0], .dy = s->in[1], .dw = s->out[0], .work = s->work,
                     .type = type);
@@ -238,6 +238,6 @@ static int conv_wgrad_prepare(struct cuda_step *s)
     return 0;
 }
 
-const struct cuda_op cuda_conv = {conv_prepare, workspace, supports, copies};
-const struct cuda_op cuda_conv_dgrad = {conv_dgrad_prepare, workspace, supports, copies};
-const struct cuda_op cuda_conv_wgrad = {conv_wgrad_prepare, workspace, supports, NULL};
+const struct cuda_op cuda_conv = {conv_prepare, conv_workspace, conv_supports, conv_copies};
+const struct cuda_op cuda_conv_dgrad = {conv_dgrad_prepare, conv_workspace, conv_supports, conv_copies};
+const struct cuda_op cuda_conv_wgrad = {conv_wgrad_prepare, conv_workspace, conv_supports, NULL};

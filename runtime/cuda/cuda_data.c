@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data on the card: the next window of the epoch's order, scalars from tables, counters, samples gathered and augmented.
+// Data on the GPU: the next window of the epoch's order, scalars from tables, counters, and gathering with augmentation.
 #include "runtime/cuda/cuda.h"
 #include "runtime/cuda/kernels/k_data.h"
 

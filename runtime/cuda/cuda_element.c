@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element by element: activations with and without a bias, sums, products, factors, changes of type, dropout.
+// Element-wise operators: activations with and without a bias, sums, products, factors, casts, dropout.
 #include "runtime/cuda/cuda_move.h"
 #include "runtime/cuda/kernels/k_element.h"
 
@@ -12,7 +12,7 @@ static int act_prepare(struct cuda_step *s)
     return 0;
 }
 
-// The bias has a gradient only where somebody reads it.
+// The gradient of the bias is computed only if it has a reader.
 static int act_grad_prepare(struct cuda_step *s)
 {
     const struct value *x = cuda_in(s, 1);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the CUDA runtime says, as sentences for people: what was being done, what happened, what may help, and at the end
-// the runtime's own name of the error, for a search.
+// CUDA errors as sentences: the action, the cause, a remedy if there is one, and the runtime's name of the error for a search.
 #include "runtime/cuda/cuda.h"
 
 struct sentence {
@@ -10,48 +9,48 @@ struct sentence {
 };
 
 static const struct sentence sentences[] = {
-    {cudaErrorMemoryAllocation, ERR_MEMORY, "the card has not enough free memory; a smaller --batch needs less"},
+    {cudaErrorMemoryAllocation, ERR_MEMORY, "the GPU has not enough free memory; a smaller --batch needs less"},
     {cudaErrorInsufficientDriver, ERR_DEVICE, "the NVIDIA driver is older than this program's CUDA runtime needs"},
-    {cudaErrorNoDevice, ERR_MISSING, "the NVIDIA driver sees no card"},
-    {cudaErrorInvalidDevice, ERR_USAGE, "there is no card with that number"},
-    {cudaErrorDevicesUnavailable, ERR_DEVICE, "the card is taken by another process, or closed to computing "
+    {cudaErrorNoDevice, ERR_MISSING, "the NVIDIA driver finds no GPU"},
+    {cudaErrorInvalidDevice, ERR_USAGE, "there is no GPU with that number"},
+    {cudaErrorDevicesUnavailable, ERR_DEVICE, "the GPU is in use by another process or its compute mode forbids computing "
                                               "(nvidia-smi shows its processes and its compute mode)"},
-    {cudaErrorDeviceAlreadyInUse, ERR_DEVICE, "another process has the card for itself (nvidia-smi shows which)"},
+    {cudaErrorDeviceAlreadyInUse, ERR_DEVICE, "another process has exclusive use of the GPU (nvidia-smi shows which)"},
     {cudaErrorNoKernelImageForDevice, ERR_UNSUPPORTED,
-     "this program has no code for this card: it was built for compute capability 9.0, with PTX for 8.0 and newer"},
-    {cudaErrorInvalidPtx, ERR_DEVICE, "the driver can not translate this program's PTX for this card"},
+     "this program has no code for this GPU: it was built for compute capability 9.0, with PTX for 8.0 and newer"},
+    {cudaErrorInvalidPtx, ERR_DEVICE, "the driver cannot compile this program's PTX for this GPU"},
     {cudaErrorUnsupportedPtxVersion, ERR_DEVICE,
-     "the driver is too old to translate this program's PTX for this card; a newer driver can"},
-    {cudaErrorJitCompilerNotFound, ERR_DEVICE, "the driver's PTX translator (libnvidia-ptxjitcompiler) is not installed"},
-    {cudaErrorInvalidValue, ERR_DEVICE, "an argument was refused: this is a fault of this program"},
-    {cudaErrorInvalidConfiguration, ERR_DEVICE, "a grid of blocks was refused: this is a fault of this program"},
-    {cudaErrorLaunchOutOfResources, ERR_DEVICE, "a kernel needs more registers or shared memory than the card has"},
-    {cudaErrorIllegalAddress, ERR_DEVICE, "a kernel touched memory that is not its own"},
-    {cudaErrorMisalignedAddress, ERR_DEVICE, "a kernel read or wrote at an address that is not aligned"},
-    {cudaErrorInvalidPc, ERR_DEVICE, "a kernel ran into nothing"},
-    {cudaErrorIllegalInstruction, ERR_DEVICE, "a kernel met an instruction that the card does not know"},
-    {cudaErrorInvalidAddressSpace, ERR_DEVICE, "a kernel used an address of the wrong kind of memory"},
-    {cudaErrorHardwareStackError, ERR_DEVICE, "a kernel ran out of its stack"},
-    {cudaErrorAssert, ERR_DEVICE, "a kernel found that something can not be"},
+     "the driver is too old to compile this program's PTX for this GPU; install a newer driver"},
+    {cudaErrorJitCompilerNotFound, ERR_DEVICE, "the driver's PTX compiler (libnvidia-ptxjitcompiler) is not installed"},
+    {cudaErrorInvalidValue, ERR_DEVICE, "an argument was rejected: this is a defect of this program"},
+    {cudaErrorInvalidConfiguration, ERR_DEVICE, "a launch configuration was rejected: this is a defect of this program"},
+    {cudaErrorLaunchOutOfResources, ERR_DEVICE, "a kernel needs more registers or shared memory than the GPU has"},
+    {cudaErrorIllegalAddress, ERR_DEVICE, "a kernel accessed memory outside of its buffers"},
+    {cudaErrorMisalignedAddress, ERR_DEVICE, "a kernel accessed a misaligned address"},
+    {cudaErrorInvalidPc, ERR_DEVICE, "a kernel jumped to an invalid address"},
+    {cudaErrorIllegalInstruction, ERR_DEVICE, "a kernel contains an instruction that the GPU does not support"},
+    {cudaErrorInvalidAddressSpace, ERR_DEVICE, "a kernel used an address of the wrong memory space"},
+    {cudaErrorHardwareStackError, ERR_DEVICE, "a kernel overflowed its stack"},
+    {cudaErrorAssert, ERR_DEVICE, "an assertion in a kernel failed"},
     {cudaErrorLaunchFailure, ERR_DEVICE, "a kernel failed while it ran"},
     {cudaErrorLaunchTimeout, ERR_DEVICE,
-     "a kernel ran longer than the card allows, as on one that drives a screen"},
-    {cudaErrorECCUncorrectable, ERR_DEVICE, "the card's memory has an error that can not be corrected: look at nvidia-smi -q"},
-    {cudaErrorNvlinkUncorrectable, ERR_DEVICE, "NVLink has an error that can not be corrected: look at nvidia-smi -q"},
+     "a kernel ran longer than the GPU allows, as on one that drives a display"},
+    {cudaErrorECCUncorrectable, ERR_DEVICE, "the GPU's memory has an uncorrectable error: see nvidia-smi -q"},
+    {cudaErrorNvlinkUncorrectable, ERR_DEVICE, "NVLink has an uncorrectable error: see nvidia-smi -q"},
     {cudaErrorSystemNotReady, ERR_DEVICE,
-     "a service that the card needs does not run (on NVSwitch machines: the fabric manager)"},
+     "a service that the GPU needs does not run (on NVSwitch machines: the fabric manager)"},
     {cudaErrorSystemDriverMismatch, ERR_DEVICE,
-     "libcuda and the kernel's NVIDIA module are of different versions: restart the machine"},
+     "libcuda and the kernel's NVIDIA module are of different versions: reboot the machine"},
     {cudaErrorInitializationError, ERR_DEVICE, "the NVIDIA driver could not be started"},
-    {cudaErrorOperatingSystem, ERR_DEVICE, "the system refused the driver something"},
-    {cudaErrorStreamCaptureUnsupported, ERR_DEVICE, "something was called that can not be captured in a CUDA graph"},
-    {cudaErrorStreamCaptureInvalidated, ERR_DEVICE, "the capture of a CUDA graph was spoilt by an earlier failure"},
+    {cudaErrorOperatingSystem, ERR_DEVICE, "a system call of the driver failed"},
+    {cudaErrorStreamCaptureUnsupported, ERR_DEVICE, "a call cannot be captured in a CUDA graph"},
+    {cudaErrorStreamCaptureInvalidated, ERR_DEVICE, "the capture of a CUDA graph was invalidated by an earlier error"},
 };
 
 int cuda_check(cudaError_t error, const char *what)
 {
     if (error == cudaSuccess) return 0;
-    (void)cudaGetLastError();  // what has been told is not told again by a later call
+    (void)cudaGetLastError();  // Clears the error, so that no later call reports it again.
     for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
         if (sentences[i].error == error)
             return fail(sentences[i].code, "cuda: %s: %s (%s)", what, sentences[i].says, cudaGetErrorName(error));

@@ -5,29 +5,29 @@
 
 #include <stdlib.h>
 
-// ---- who waits for whom
+// ---- dependencies
 
-static bool meet(const struct cuda_touch *a, const struct cuda_touch *b)
+static bool accesses_conflict(const struct cuda_touch *a, const struct cuda_touch *b)
 {
     uintptr_t x = (uintptr_t)a->at, y = (uintptr_t)b->at;
     return (a->written || b->written) && x < y + b->bytes && y < x + a->bytes;
 }
 
-static bool conflict(const struct cuda_task *a, const struct cuda_task *b)
+static bool tasks_conflict(const struct cuda_task *a, const struct cuda_task *b)
 {
     for (int i = 0; i < a->touches; i++)
         for (int j = 0; j < b->touches; j++)
-            if (meet(&a->touch[i], &b->touch[j])) return true;
+            if (accesses_conflict(&a->touch[i], &b->touch[j])) return true;
     return false;
 }
 
-// Of each task, a bit for every earlier one that is finished when it starts.
+// For each task, a bit for every earlier task that has finished when it starts.
 struct ways {
     uint64_t *bits;
     size_t words;
 };
 
-static bool finished(const struct ways *w, int before, int task)
+static bool is_finished(const struct ways *w, int before, int task)
 {
     return w->bits[(size_t)task * w->words + (size_t)before / 64] >> (before % 64) & 1u;
 }
@@ -40,39 +40,39 @@ static void wait_for(struct ways *w, int before, int task)
     to[before / 64] |= UINT64_C(1) << (before % 64);
 }
 
-// From the last to the first, so that what follows from a wait is known when it is come to: no wait is there twice over.
+// Goes from the last task to the first. Transitive waits are dropped.
 static int find_waits(struct ways *w, const struct cuda_task *task, int t, int *after)
 {
     int afters = 0;
     for (int before = t - 1; before >= 0; before--) {
-        if (finished(w, before, t) || !conflict(&task[before], &task[t])) continue;
+        if (is_finished(w, before, t) || !tasks_conflict(&task[before], &task[t])) continue;
         after[afters++] = before;
         wait_for(w, before, t);
     }
     return afters;
 }
 
-// ---- lanes: where only so many may be under way, each lane is a chain
+// ---- lanes: with a limit on concurrent tasks, each lane is a chain
 
 struct lane {
     int last;  // NONE: empty
     int depth;
 };
 
-static bool among(const int *after, int afters, int t)
+static bool contains(const int *after, int afters, int t)
 {
     for (int i = 0; i < afters; i++)
         if (after[i] == t) return true;
     return false;
 }
 
-// The lane whose end the task waits for anyway, the deepest of them; else one whose end is behind it; else the shallowest.
+// Prefers the deepest lane whose last task is a dependency anyway, then one whose last task has finished, then the shallowest.
 static int choose_lane(const struct ways *w, const struct lane *lane, int lanes, int t, const int *after, int afters)
 {
     int best = 0, worth = -1;
     for (int i = 0; i < lanes; i++) {
-        bool end = lane[i].last != NONE && among(after, afters, lane[i].last);
-        bool behind = lane[i].last == NONE || finished(w, lane[i].last, t);
+        bool end = lane[i].last != NONE && contains(after, afters, lane[i].last);
+        bool behind = lane[i].last == NONE || is_finished(w, lane[i].last, t);
         int rank = end ? 2 : behind ? 1 : 0;
         bool better = rank == 2 ? lane[i].depth > lane[best].depth : rank == 0 && lane[i].depth < lane[best].depth;
         if (rank > worth || (rank == worth && better)) best = i, worth = rank;
@@ -80,13 +80,13 @@ static int choose_lane(const struct ways *w, const struct lane *lane, int lanes,
     return best;
 }
 
-// Waits for the end of its lane too; waits that follow from that one go.
+// Adds a wait for the end of the task's lane and drops the waits that it implies.
 static int queue_up(struct ways *w, int last, int t, int *after, int afters)
 {
-    if (last == NONE || finished(w, last, t)) return afters;
+    if (last == NONE || is_finished(w, last, t)) return afters;
     int left = 0;
     for (int i = 0; i < afters; i++)
-        if (!finished(w, after[i], last)) after[left++] = after[i];
+        if (!is_finished(w, after[i], last)) after[left++] = after[i];
     wait_for(w, last, t);
     int at = left;
     for (; at > 0 && after[at - 1] < last; at--) after[at] = after[at - 1];
@@ -104,7 +104,7 @@ void cuda_lanes_find(struct cuda_task *task, int tasks, int lanes, struct arena 
     for (int t = 0; t < tasks; t++) {
         if (task[t].touches == 0) continue;
         int afters = find_waits(&w, task, t, after);
-        // A graph with several beginnings is nothing that capture promises: all begin behind the first.
+        // A graph with several roots is not safe to capture: all other tasks start after the first.
         if (first == NONE) first = t;
         else if (afters == 0) wait_for(&w, after[afters++] = first, t);
         if (lanes <= CUDA_LANES_MOST) {
@@ -123,14 +123,14 @@ void cuda_lanes_find(struct cuda_task *task, int tasks, int lanes, struct arena 
     free(w.bits);
 }
 
-// ---- capturing them
+// ---- capture
 
 static cudaStream_t stream_of(const struct cuda_lanes *l, int task)
 {
     return l->task[task].urgent && task != l->first ? l->urgent : l->stream;
 }
 
-// What the stream is given next waits for these tasks and for nothing else.
+// Makes the next work on the stream wait for exactly these tasks.
 static int set_waits(struct cuda_lanes *l, cudaStream_t stream, const int *after, int afters)
 {
     size_t count = 0, at = 0;
@@ -146,7 +146,7 @@ static int set_waits(struct cuda_lanes *l, cudaStream_t stream, const int *after
         }
     }
     return cuda_check(cudaStreamUpdateCaptureDependencies(stream, node, edge, at, cudaStreamSetCaptureDependencies),
-                      "settling what a node waits for");
+                      "setting the dependencies of a node");
 }
 
 int cuda_lanes_enter(struct cuda_lanes *l, int task, cudaStream_t *stream)
@@ -163,8 +163,8 @@ int cuda_lanes_leave(struct cuda_lanes *l, int task)
     const cudaGraphEdgeData *edge = NULL;
     size_t count = 0;
     TRY(cuda_check(cudaStreamGetCaptureInfo(stream_of(l, task), &status, NULL, NULL, &node, &edge, &count),
-                   "asking for what was captured"));
-    if (status != cudaStreamCaptureStatusActive) return fail(ERR_DEVICE, "cuda: the capture of a graph was broken off");
+                   "reading the captured dependencies"));
+    if (status != cudaStreamCaptureStatusActive) return fail(ERR_DEVICE, "cuda: the capture of a graph was interrupted");
     t->lasts = count;
     t->last = arena_alloc(l->arena, (count + 1) * sizeof *t->last);
     t->edge = arena_alloc(l->arena, (count + 1) * sizeof *t->edge);
@@ -184,7 +184,7 @@ int cuda_lanes_join(struct cuda_lanes *l)
     for (int t = 0; t < l->tasks; t++)
         if (l->task[t].touches && !waited[t]) end[ends++] = t;
     if (!ends) return 0;
-    TRY(set_waits(l, l->stream, end, ends));  // all is waited for; and the fork is joined as forks are
+    TRY(set_waits(l, l->stream, end, ends));  // waits for everything; then joins the fork
     TRY(cuda_check(cudaEventRecord(l->fork, l->urgent), "joining a capture"));
     return cuda_check(cudaStreamWaitEvent(l->stream, l->fork, 0), "joining a capture");
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a program may run at the same time. A task (a node's launches, or the copies of weights at the beginning) waits
-// for an earlier one exactly where one of the two writes bytes that the other reads or writes; waits that follow from
-// others are dropped. The waits become the edges of the captured graph (docs/decisions/lanes-are-edges.md).
+// Concurrency inside a program. A task is a node's launches, or the copies of weights at the start. A task waits for an earlier
+// one exactly if one of the two writes bytes that the other reads or writes. Transitive waits are dropped. The waits become the
+// edges of the captured graph (docs/decisions/lanes-are-edges.md).
 //
-// Invariant: of two tasks without a way between them, neither writes a byte that the other touches.
-// Cost: O(tasks^2 * touches^2) comparisons when a program is compiled (milliseconds); nothing while it runs.
+// Invariant: if no path connects two tasks, neither writes a byte that the other accesses.
+// Cost: O(tasks^2 * accesses^2) comparisons at compile time (milliseconds); nothing at run time.
 #ifndef DAWN_CUDA_LANES_H
 #define DAWN_CUDA_LANES_H
 
@@ -20,13 +20,13 @@ struct cuda_touch {
 struct cuda_task {
     struct cuda_touch *touch;
     int touches;               // 0: nothing is launched
-    bool urgent;               // short and at the end of a long way: its blocks go before those of others
-    // What is found:
-    int *after, afters;        // the tasks it waits for, all before it, the last first
+    bool urgent;               // high priority: short, and at the end of a long path
+    // Results of cuda_lanes_find:
+    int *after, afters;        // dependencies, all earlier tasks, latest first
     int lane;
-    int depth;                 // tasks on the longest way that ends here, itself among them
-    // While it is captured:
-    cudaGraphNode_t *last;     // the nodes that whoever waits for this task waits for
+    int depth;                 // number of tasks on the longest path that ends here, including this one
+    // Set during capture:
+    cudaGraphNode_t *last;     // the graph nodes that a dependent of this task waits for
     cudaGraphEdgeData *edge;
     size_t lasts;
 };
@@ -34,17 +34,17 @@ struct cuda_task {
 enum { CUDA_LANES_MOST = 8, CUDA_LANES_ALL = INT32_MAX };
 struct cuda_lanes {
     struct cuda_task *task;
-    int tasks, first;          // first: which is recorded first; NONE where nothing is to be done
+    int tasks, first;          // index of the task recorded first; NONE if there is no work
     cudaStream_t stream, urgent;
     cudaEvent_t fork;
     struct arena *arena;
 };
 
-// Settles after, lane and depth of every task. `lanes`: how many may be under way at once, 1 to CUDA_LANES_MOST, or ALL.
+// Sets after, lane and depth of every task. `lanes` limits concurrent tasks: 1 to CUDA_LANES_MOST, or CUDA_LANES_ALL.
 void cuda_lanes_find(struct cuda_task *, int tasks, int lanes, struct arena *);
 
-// While `stream` captures: `enter` before the launches of a task, in order, says where they go; `leave` behind them; `join`
-// at the end of all. `urgent` is drawn into the capture for the tasks that are; `fork` is an event for that.
+// Used while `stream` captures. Call `enter` before the launches of each task, in order: it returns the stream for them. Call
+// `leave` after them, and `join` once at the end. `urgent` joins the capture for urgent tasks; `fork` is the event for that.
 int cuda_lanes_enter(struct cuda_lanes *, int task, cudaStream_t *) MUST_CHECK;
 int cuda_lanes_leave(struct cuda_lanes *, int task) MUST_CHECK;
 int cuda_lanes_join(struct cuda_lanes *) MUST_CHECK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Libraries are never unloaded: what they leave behind (threads, handlers of exit) would outlive their code.
+// Libraries are never unloaded: their threads and exit handlers would outlive their code.
 #include "runtime/cuda/cuda_library.h"
 
 #include <dlfcn.h>
@@ -22,13 +22,13 @@ int cuda_library_load(const struct cuda_library *l, void *into)
     void *handle = open_first(l);
     if (!handle) {
         const char *why = dlerror();
-        return fail(ERR_MISSING, "%s can not be loaded (%s); %s brings it", l->title, why ? why : l->files[0], l->package);
+        return fail(ERR_MISSING, "%s cannot be loaded (%s); install %s", l->title, why ? why : l->files[0], l->package);
     }
     for (int i = 0; i < count; i++) {
         void *function = dlsym(handle, l->functions[i]);
         if (!function) {
             memset(into, 0, (size_t)count * sizeof(void *));
-            return fail(ERR_MISSING, "%s here has no function %s: it is another version; %s brings the right one", l->title,
+            return fail(ERR_MISSING, "the installed %s has no function %s: its version is wrong; install %s", l->title,
                         l->functions[i], l->package);
         }
         memcpy((char *)into + (size_t)i * sizeof function, &function, sizeof function);

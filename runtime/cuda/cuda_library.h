@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared libraries that are loaded when they are first needed, never linked: cuDNN, cuBLASLt and NVML. So the program
-// starts, trains on the processor and says what is missing where they are not installed. The functions are one list:
+// Shared libraries that are loaded on first use, never linked: cuDNN, cuBLASLt and NVML. Without them the program still starts
+// and trains on the CPU, and names a missing library when one is needed. The functions are one list:
 //
 //   #define DNN_FUNCTIONS FUNCTION(cudnnCreate) FUNCTION(cudnnDestroy)
 //   struct dnn_functions {
@@ -22,14 +22,14 @@
 
 struct cuda_library {
     const char *title;             // "cuDNN 9"
-    const char *package;           // what brings it, for people
-    const char *const *files;      // names, tried in order; the last one is NULL
-    const char *const *functions;  // names; the last one is NULL
+    const char *package;           // the package to install
+    const char *const *files;      // file names, tried in order; ends with NULL
+    const char *const *functions;  // ends with NULL
 };
 
-// Fills `into`, a struct of as many function pointers as the library has functions, in their order. ERR_MISSING, with a
-// sentence that names the package, when the library or one of its functions is not there: then `into` is all NULL. What
-// was loaded stays loaded until the program ends.
+// Fills `into`, a struct of one function pointer per function, in the order of the list. Fails with ERR_MISSING and names the
+// package if the library or a function is missing; `into` is then all NULL. A loaded library stays loaded until the program
+// ends.
 int cuda_library_load(const struct cuda_library *, void *into) MUST_CHECK;
 
 #endif

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax, cross-entropy and the counters of an evaluation: arguments of k_loss.cu. Scratch memory is one number a
-// block where something is summed over rows.
+// Softmax, cross-entropy and evaluation counters: arguments of k_loss.cu. Sums over rows need one scratch number per block.
 #include "runtime/cuda/cuda.h"
 #include "runtime/cuda/kernels/k_loss.h"
 
-// Rows that are long enough for it are read 16 bytes at a time.
+// Reads long rows 16 bytes at a time.
 static struct k_loss_rows wide_rows(const struct value *x)
 {
     int64_t k = shape_last(&x->shape);
@@ -17,12 +16,12 @@ static struct k_loss_rows narrow_rows(const struct value *x)
     return k_loss_rows_of(shape_rows(&x->shape), shape_last(&x->shape), 1);
 }
 
-// The blocks of a launch are counted in 31 bits, and a block is eight rows or more.
-static int few(struct cuda_device *cuda, const struct graph *g, const struct node *n)
+// A launch has at most 2^31 blocks, and a block handles at least eight rows.
+static int check_rows(struct cuda_device *cuda, const struct graph *g, const struct node *n)
 {
     (void)cuda;
     if (shape_rows(&node_in(g, n, 0)->shape) <= INT32_MAX) return 0;
-    return fail(ERR_UNSUPPORTED, "cuda: %s of more than 2^31 rows", op_table[n->op].name);
+    return fail(ERR_UNSUPPORTED, "cuda: %s does not support more than 2^31 rows", op_table[n->op].name);
 }
 
 static size_t partial_sums(struct cuda_device *cuda, const struct graph *g, const struct node *n)
@@ -83,7 +82,7 @@ static int accumulate_supports(struct cuda_device *cuda, const struct graph *g, 
     (void)cuda;
     enum dtype type = node_in(g, n, 0)->dtype;
     if (type == F32 || type == I32) return 0;
-    return fail(ERR_UNSUPPORTED, "cuda: a total in %s; only f32 and i32 are", dtype_name(type));
+    return fail(ERR_UNSUPPORTED, "cuda: a total must be f32 or i32; got %s", dtype_name(type));
 }
 
 static int accumulate_prepare(struct cuda_step *s)
@@ -94,9 +93,9 @@ static int accumulate_prepare(struct cuda_step *s)
     return 0;
 }
 
-const struct cuda_op cuda_softmax = {.prepare = softmax_prepare, .supports = few};
-const struct cuda_op cuda_softmax_grad = {.prepare = softmax_grad_prepare, .supports = few};
-const struct cuda_op cuda_xent = {.prepare = xent_prepare, .workspace = partial_sums, .supports = few};
-const struct cuda_op cuda_xent_grad = {.prepare = xent_grad_prepare, .supports = few};
-const struct cuda_op cuda_correct = {.prepare = correct_prepare, .workspace = partial_sums, .supports = few};
+const struct cuda_op cuda_softmax = {.prepare = softmax_prepare, .supports = check_rows};
+const struct cuda_op cuda_softmax_grad = {.prepare = softmax_grad_prepare, .supports = check_rows};
+const struct cuda_op cuda_xent = {.prepare = xent_prepare, .workspace = partial_sums, .supports = check_rows};
+const struct cuda_op cuda_xent_grad = {.prepare = xent_grad_prepare, .supports = check_rows};
+const struct cuda_op cuda_correct = {.prepare = correct_prepare, .workspace = partial_sums, .supports = check_rows};
 const struct cuda_op cuda_accumulate = {.prepare = accumulate_prepare, .supports = accumulate_supports};

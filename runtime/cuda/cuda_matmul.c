@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products on the card: large ones by cuBLASLt (cuda_blas.h), all others, and what it has no algorithm for, by own
-// kernels (k_matmul.h).
+// Matrix products on the GPU. cuBLASLt computes the large ones (cuda_blas.h). DAWN's kernels compute all others, and those for
+// which cuBLASLt has no algorithm (k_matmul.h).
 #include "runtime/cuda/cuda_blas.h"
 
 static struct k_matmul matmul_of(const struct graph *g, const struct node *n)
@@ -25,7 +25,8 @@ static int matmul_supports(struct cuda_device *cuda, const struct graph *g, cons
                 return fail(ERR_UNSUPPORTED, "a matrix with %lld rows or columns is too large",
                             (long long)in[i]->shape.dim[d]);
     if (in[0]->dtype != in[1]->dtype && in[0]->dtype != F32 && in[1]->dtype != F32)
-        return fail(ERR_UNSUPPORTED, "a product of %s and %s", dtype_name(in[0]->dtype), dtype_name(in[1]->dtype));
+        return fail(ERR_UNSUPPORTED, "a product of %s and %s is not supported", dtype_name(in[0]->dtype),
+                    dtype_name(in[1]->dtype));
     return 0;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A list of what the driver gave, each with how much of it is carved and how many pieces are in use. A session takes all
-// and gives all back, so a chunk is carved from its beginning to its end and returned when its last piece is. Cost: a walk
-// over the list a call, some hundred entries at most.
+// A list of the driver's allocations, each with its carved bytes and the number of blocks in use. A session takes all its
+// memory and gives all of it back, so a chunk is carved from start to end and returned when its last block is given back. Cost:
+// a walk over the list per call, a few hundred entries at most.
 #include "runtime/cuda/cuda_memory.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 struct piece {
     char *base;
-    size_t bytes, carved;  // carved == bytes: a large one
+    size_t bytes, carved;  // carved == bytes: a large block
     int in_use;
 };
 
@@ -40,13 +40,13 @@ size_t cuda_memory_most(const struct cuda_memory *p)
     return p->most;
 }
 
-static int add(struct cuda_memory *p, size_t bytes, size_t asked)
+static int add_piece(struct cuda_memory *p, size_t bytes, size_t asked)
 {
     void *base = NULL;
     cudaError_t error = cudaMalloc(&base, bytes);
     if (error != cudaSuccess) {
         char what[64];
-        snprintf(what, sizeof what, "taking %zu bytes of the card's memory", asked);
+        snprintf(what, sizeof what, "allocating %zu bytes of GPU memory", asked);
         return cuda_check(error, what);
     }
     if (p->count == p->room) {
@@ -62,14 +62,14 @@ static int add(struct cuda_memory *p, size_t bytes, size_t asked)
 int cuda_memory_take(struct cuda_memory *p, size_t bytes, void **into)
 {
     size_t room = arena_round_up(bytes, CUDA_MEMORY_ALIGN);
-    if (room < bytes) return fail(ERR_MEMORY, "%zu bytes are more than there are addresses", bytes);
+    if (room < bytes) return fail(ERR_MEMORY, "%zu bytes exceed the address space", bytes);
     if (room == 0) room = CUDA_MEMORY_ALIGN;
-    if (!p->carves && bytes > 0) room = bytes;  // so that whoever looks for it sees an access just past the end
+    if (!p->carves && bytes > 0) room = bytes;  // exact size, so that a checker sees an access just past the end
     bool small = p->carves && room <= CUDA_MEMORY_SMALL;
     int at = 0;
     while (at < p->count && (!small || p->piece[at].bytes - p->piece[at].carved < room)) at++;
     if (at == p->count) {
-        at = add(p, small ? CUDA_MEMORY_CHUNK : room, bytes);
+        at = add_piece(p, small ? CUDA_MEMORY_CHUNK : room, bytes);
         if (at < 0) return at;
     }
     *into = p->piece[at].base + p->piece[at].carved;
@@ -90,5 +90,5 @@ void cuda_memory_give(struct cuda_memory *p, void *block)
         p->piece[i] = p->piece[--p->count];
         return;
     }
-    BUG("memory was given back that was never taken");
+    BUG("cuda_memory_give: the block was never taken");
 }

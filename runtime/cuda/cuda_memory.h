@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the card. A session has hundreds of small slots, and the driver's smallest piece is large, so small requests
-// are carved from chunks; large ones are the driver's own. Waste: the rests of chunks, at most some MiB a device.
+// Device memory. A session has hundreds of small slots and the driver's smallest allocation is large, so small requests are
+// carved from chunks; large ones go to the driver. Waste: the ends of chunks, some MiB per device at most.
 #ifndef DAWN_CUDA_MEMORY_H
 #define DAWN_CUDA_MEMORY_H
 
@@ -8,14 +8,14 @@
 
 enum {
     CUDA_MEMORY_ALIGN = 256,
-    CUDA_MEMORY_CHUNK = 2 << 20,   // what the driver hands out in one piece
-    CUDA_MEMORY_SMALL = 256 << 10  // at most so many bytes are carved
+    CUDA_MEMORY_CHUNK = 2 << 20,   // the driver's smallest allocation
+    CUDA_MEMORY_SMALL = 256 << 10  // requests up to this size are carved
 };
 
-struct cuda_memory *cuda_memory_new(bool carves);  // false: every request is the driver's own piece, of just its bytes
-void cuda_memory_free(struct cuda_memory *);  // gives everything back, also what nobody gave back
+struct cuda_memory *cuda_memory_new(bool carves);  // false: every request is its own allocation of exactly its bytes
+void cuda_memory_free(struct cuda_memory *);  // also frees blocks that were never given back
 int cuda_memory_take(struct cuda_memory *, size_t bytes, void **) MUST_CHECK;
-size_t cuda_memory_most(const struct cuda_memory *);  // bytes taken from the driver at once, at the most
-void cuda_memory_give(struct cuda_memory *, void *);  // NULL: nothing
+size_t cuda_memory_most(const struct cuda_memory *);  // peak number of bytes taken from the driver
+void cuda_memory_give(struct cuda_memory *, void *);  // NULL is allowed
 
 #endif

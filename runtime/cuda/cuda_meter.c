@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVML has no header in the toolkit that is everywhere, so the four calls are declared here. Its numbering of cards is not
-// CUDA's: the card is found by its place on the bus.
+// Not every toolkit has NVML's header, so the four calls are declared here. NVML and CUDA number GPUs differently: the GPU is
+// found by its PCI address.
 #include "runtime/cuda/cuda_meter.h"
 
 #include "runtime/cuda/cuda_library.h"
@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-typedef struct nvmlDevice_st *nvml_card;
+typedef struct nvmlDevice_st *nvml_gpu;
 struct nvml {
     int (*init)(void);
     int (*shutdown)(void);
-    int (*by_bus)(const char *bus, nvml_card *);
-    int (*energy)(nvml_card, unsigned long long *millijoules);
+    int (*by_bus)(const char *bus, nvml_gpu *);
+    int (*energy)(nvml_gpu, unsigned long long *millijoules);
 };
 
 static const struct cuda_library library = {
@@ -27,7 +27,7 @@ static const struct cuda_library library = {
 struct cuda_meter {
     struct nvml nvml;
     bool started;
-    nvml_card card;  // NULL: no energy is known
+    nvml_gpu gpu;  // NULL: energy is not available
 };
 
 static bool place_on_bus(int index, char *into, size_t room)
@@ -47,7 +47,7 @@ static struct cuda_meter *meter_open(int index)
     char place[32];
     if (!place_on_bus(index, place, sizeof place) || cuda_library_load(&library, &m->nvml) < 0) return m;
     m->started = m->nvml.init() == 0;
-    if (!m->started || m->nvml.by_bus(place, &m->card) != 0) m->card = NULL;
+    if (!m->started || m->nvml.by_bus(place, &m->gpu) != 0) m->gpu = NULL;
     return m;
 }
 
@@ -55,7 +55,7 @@ bool cuda_meter_energy(struct cuda_device *cuda, int64_t *since_start)
 {
     if (!cuda->meter) cuda->meter = meter_open(cuda->index);
     unsigned long long millijoules;
-    if (!cuda->meter->card || cuda->meter->nvml.energy(cuda->meter->card, &millijoules) != 0) return false;
+    if (!cuda->meter->gpu || cuda->meter->nvml.energy(cuda->meter->gpu, &millijoules) != 0) return false;
     *since_start = (int64_t)millijoules * 1000;
     return true;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The card's energy meter, read through NVML, which comes with the driver.
+// The GPU's energy meter, read through NVML, which comes with the driver.
 #ifndef DAWN_CUDA_METER_H
 #define DAWN_CUDA_METER_H
 
 #include "runtime/cuda/cuda.h"
 
-// Microjoules since some fixed moment; false: this card or driver does not say. Loads NVML when first asked.
+// Microjoules since a fixed moment. Returns false if the GPU or the driver does not report energy. Loads NVML on first use.
 bool cuda_meter_energy(struct cuda_device *, int64_t *since_start);
-void cuda_meter_close(struct cuda_meter *);  // NULL: nothing
+void cuda_meter_close(struct cuda_meter *);  // NULL is allowed
 
 #endif

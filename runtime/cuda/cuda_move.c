@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moving elements: everything is described in units as wide as all lengths and places allow, and dimensions that stay
-// side by side are one, before a kernel is chosen.
+// Moving elements. The unit of a copy is as wide as all lengths and offsets allow, and dimensions that stay adjacent are merged
+// before a kernel is chosen.
 #include "runtime/cuda/cuda_move.h"
 #include "runtime/cuda/kernels/k_move.h"
 
-// The widest unit (up to 16 bytes) that divides both; any number is divided by 0 bytes.
+// The widest unit (up to 16 bytes) that divides both sizes; every unit divides 0.
 static size_t unit_of(size_t a, size_t b)
 {
     size_t unit = 16;
@@ -12,7 +12,7 @@ static size_t unit_of(size_t a, size_t b)
     return unit;
 }
 
-// ---- concat, slice, copies. Parts are told in bytes and turned into units when all are known.
+// ---- concat, slice, copies. Parts are given in bytes and converted to units once all are known.
 struct parts {
     int count;
     const char *from[MAX_IN];
@@ -26,7 +26,7 @@ static void add_part(struct parts *p, const void *from, size_t skip, size_t pitc
     p->from[p->count] = from, p->skip[p->count] = skip, p->pitch[p->count] = pitch, p->bytes[p->count++] = bytes;
 }
 
-static void join(struct cuda_step *s, void *to, int64_t runs, const struct parts *p)
+static void join_parts(struct cuda_step *s, void *to, int64_t runs, const struct parts *p)
 {
     struct k_join k = {.parts = p->count, .runs = runs, .to = to};
     size_t unit = 16, begin = 0;
@@ -48,7 +48,7 @@ void cuda_copy(struct cuda_step *s, void *to, const void *from, size_t bytes)
 {
     struct parts p = {0};
     add_part(&p, from, 0, 0, bytes);
-    if (to != from) join(s, to, 1, &p);
+    if (to != from) join_parts(s, to, 1, &p);
 }
 
 static int reshape_prepare(struct cuda_step *s)
@@ -57,8 +57,8 @@ static int reshape_prepare(struct cuda_step *s)
     return 0;
 }
 
-// Bytes below one place of `axis`, and the number of runs above it.
-static size_t below(const struct value *v, int axis, int64_t *above)
+// Bytes of one index of `axis`, and the number of runs above it.
+static size_t bytes_below(const struct value *v, int axis, int64_t *above)
 {
     size_t bytes = dtype_size(v->dtype);
     *above = 1;
@@ -74,13 +74,13 @@ static int concat_prepare(struct cuda_step *s)
     int axis = s->node->attr.move.axis;
     int64_t above;
     if (!s->out[0]) return 0;
-    size_t unit = below(cuda_out(s, 0), axis, &above);
+    size_t unit = bytes_below(cuda_out(s, 0), axis, &above);
     struct parts p = {0};
     for (int i = 0; i < MAX_IN && s->node->in[i] != NONE; i++) {
         size_t bytes = unit * (size_t)cuda_in(s, i)->shape.dim[axis];
         add_part(&p, s->in[i], 0, bytes, bytes);
     }
-    join(s, s->out[0], above, &p);
+    join_parts(s, s->out[0], above, &p);
     return 0;
 }
 
@@ -90,11 +90,11 @@ static int slice_prepare(struct cuda_step *s)
     const struct value *x = cuda_in(s, 0);
     int64_t above;
     if (!s->out[0]) return 0;
-    size_t unit = below(x, a->axis, &above);
+    size_t unit = bytes_below(x, a->axis, &above);
     struct parts p = {0};
     add_part(&p, s->in[0], unit * (size_t)a->begin, unit * (size_t)x->shape.dim[a->axis],
              unit * (size_t)(a->end - a->begin));
-    join(s, s->out[0], above, &p);
+    join_parts(s, s->out[0], above, &p);
     return 0;
 }
 
@@ -104,19 +104,19 @@ static int slice_grad_prepare(struct cuda_step *s)
     const struct value *dx = cuda_out(s, 0);
     int64_t above;
     if (!dx) return 0;
-    size_t unit = below(dx, a->axis, &above), bytes = unit * (size_t)(a->end - a->begin);
+    size_t unit = bytes_below(dx, a->axis, &above), bytes = unit * (size_t)(a->end - a->begin);
     struct parts p = {0};
     add_part(&p, NULL, 0, 0, unit * (size_t)a->begin);
     add_part(&p, s->in[0], 0, bytes, bytes);
     add_part(&p, NULL, 0, 0, unit * (size_t)(dx->shape.dim[a->axis] - a->end));
-    join(s, s->out[0], above, &p);
+    join_parts(s, s->out[0], above, &p);
     return 0;
 }
 
 // ---- transpose
 
-// Dimensions of the result with strides in x; those of length 1 left out, those that stay side by side joined.
-static struct k_dims transposed(const struct shape *x, const int *perm)
+// Dimensions of the result with their strides in x. Dimensions of length 1 are dropped, adjacent ones merged.
+static struct k_dims transposed_dims(const struct shape *x, const int *perm)
 {
     struct k_dims o = {0};
     int64_t stride[MAX_RANK], run = 1;
@@ -133,7 +133,7 @@ static struct k_dims transposed(const struct shape *x, const int *perm)
     return o;
 }
 
-// Runs of bytes stay whole: in wider units.
+// Contiguous runs are copied whole, in wider units.
 static void transpose_units(struct cuda_step *s, struct k_dims o, size_t size)
 {
     int last = o.rank - 1;
@@ -144,12 +144,12 @@ static void transpose_units(struct cuda_step *s, struct k_dims o, size_t size)
         o.dim[last] /= units;
     }
     for (int i = 0; i <= last; i++) count *= o.dim[i];
-    for (int i = 0; i < last; i++) o.stride[i] /= units;  // whole runs: the innermost dimensions of x are those of a run
+    for (int i = 0; i < last; i++) o.stride[i] /= units;  // the innermost dimension of x stays within a run
     CUDA_LAUNCH(s, k_transpose, .x = s->in[0], .y = s->out[0], .count = count, .width = (int)size,
                 .of = k_dims_ready(o));
 }
 
-// The innermost dimension of y is far apart in x, and dimension `inner` of y is the innermost of x.
+// For a y whose innermost dimension has a large stride in x; dimension `inner` of y is the innermost of x.
 static void transpose_tiles(struct cuda_step *s, const struct k_dims *o, int inner, size_t size)
 {
     int last = o->rank - 1;
@@ -172,10 +172,10 @@ static void transpose_tiles(struct cuda_step *s, const struct k_dims *o, int inn
 
 static int transpose_prepare(struct cuda_step *s)
 {
-    enum { WORTH = 8 };  // a tile that is mostly empty is slower than strided reads through the cache
+    enum { WORTH = 8 };  // a mostly empty tile is slower than strided reads through the cache
     const struct value *x = cuda_in(s, 0);
     if (!s->out[0]) return 0;
-    struct k_dims o = transposed(&x->shape, s->node->attr.move.perm);
+    struct k_dims o = transposed_dims(&x->shape, s->node->attr.move.perm);
     int last = o.rank - 1, inner = last;
     for (int i = 0; i < last; i++)
         if (o.stride[i] == 1) inner = i;

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch norm in its six forms: arguments of k_norm.cu and k_norm_grad.cu. Scratch memory is a few arrays of channels
-// and the partial sums of every block; the same function says how rows are dealt to blocks when memory is planned and
-// when a step is prepared.
+// Batch norm in its six forms: arguments of k_norm.cu and k_norm_grad.cu. Scratch is a few arrays of channels and the partial
+// sums of every block. Planning and preparing split rows into blocks by the same function.
 #include "runtime/cuda/cuda.h"
 #include "runtime/cuda/kernels/k_norm.h"
 
-static struct k_norm_walk forward(const struct value *x, int64_t rows)
+static struct k_norm_walk forward_walk(const struct value *x, int64_t rows)
 {
     return k_norm_walk_of(rows, shape_last(&x->shape), 16 / (int)dtype_size(x->dtype));
 }
 
-static struct k_norm_walk backward(const struct value *x)
+static struct k_norm_walk backward_walk(const struct value *x)
 {
     return k_norm_walk_of(shape_rows(&x->shape), shape_last(&x->shape), K_NORM_BACK);
 }
@@ -39,13 +38,13 @@ static struct scratch scratch_of(const struct cuda_step *s, const struct k_norm_
     return o;
 }
 
-// Rows are counted in 32 bits on the device.
-static int few_rows(struct cuda_device *cuda, const struct graph *g, const struct node *n)
+// Kernels index rows with 32 bits.
+static int check_rows(struct cuda_device *cuda, const struct graph *g, const struct node *n)
 {
     (void)cuda;
     const struct shape *x = &node_in(g, n, 0)->shape;
     if (shape_rows(x) <= INT32_MAX && shape_last(x) <= INT32_MAX) return 0;
-    return fail(ERR_UNSUPPORTED, "cuda: %s of more than 2^31 pixels or channels", op_table[n->op].name);
+    return fail(ERR_UNSUPPORTED, "cuda: %s does not support more than 2^31 pixels or channels", op_table[n->op].name);
 }
 
 // ---- forward
@@ -54,17 +53,17 @@ static size_t norm_workspace(struct cuda_device *cuda, const struct graph *g, co
 {
     (void)cuda;
     const struct value *x = node_in(g, n, 0);
-    struct k_norm_walk w = forward(x, n->op == OP_POOL_NORM ? pooled_rows(x) : shape_rows(&x->shape));
+    struct k_norm_walk w = forward_walk(x, n->op == OP_POOL_NORM ? pooled_rows(x) : shape_rows(&x->shape));
     return k_norm_scratch(&w);
 }
 
-// `run` is the place of the running mean among the outputs. Pooled values that nobody keeps stand where y will.
+// `run` is the output index of the running mean. Pooled values without a reader are stored in y's buffer.
 static int norm_prepare(struct cuda_step *s)
 {
     const struct value *x = cuda_in(s, 0);
     const struct norm_attr *a = &s->node->attr.norm;
     bool pool = s->node->op == OP_POOL_NORM;
-    struct k_norm_walk walk = forward(x, pool ? pooled_rows(x) : shape_rows(&x->shape));
+    struct k_norm_walk walk = forward_walk(x, pool ? pooled_rows(x) : shape_rows(&x->shape));
     struct scratch work = scratch_of(s, &walk);
     int run = pool ? 5 : 3;
     CUDA_LAUNCH(s, k_norm, .x = s->in[0], .pooled = pool && s->out[3] ? s->out[3] : s->out[0], .y = s->out[0],
@@ -83,7 +82,7 @@ static int norm_infer_prepare(struct cuda_step *s)
     if (!s->out[0]) return 0;
     CUDA_LAUNCH(s, k_norm_apply, .x = s->in[0], .y = s->out[0], .mean = s->in[1], .var = s->in[2], .scale = s->in[3],
                 .bias = s->in[4], .type = x->dtype, .act = s->node->attr.norm.act, .eps = s->node->attr.norm.eps,
-                .walk = forward(x, shape_rows(&x->shape)));
+                .walk = forward_walk(x, shape_rows(&x->shape)));
     return 0;
 }
 
@@ -97,13 +96,13 @@ static int norm_fold_prepare(struct cuda_step *s)
     return 0;
 }
 
-// ---- backward; behind a pool, x and dy are the pooled ones
+// ---- backward; after a pool, x and dy are the pooled ones
 
 static size_t norm_grad_workspace(struct cuda_device *cuda, const struct graph *g, const struct node *n)
 {
     (void)cuda;
     const struct value *x = node_in(g, n, 1);
-    struct k_norm_walk w = backward(x);
+    struct k_norm_walk w = backward_walk(x);
     return k_norm_scratch(&w);
 }
 
@@ -112,7 +111,7 @@ static int norm_grad_prepare(struct cuda_step *s)
     const struct value *x = cuda_in(s, 1);
     const struct norm_attr *a = &s->node->attr.norm;
     bool pool = s->node->op == OP_POOL_NORM_GRAD;
-    struct k_norm_walk walk = backward(x);
+    struct k_norm_walk walk = backward_walk(x);
     struct scratch work = scratch_of(s, &walk);
     CUDA_LAUNCH(s, k_norm_grad, .dy = s->in[0], .x = s->in[1], .at = pool ? s->in[6] : NULL, .dx = s->out[0],
                 .mean = s->in[2], .rstd = s->in[3], .scale = s->in[4], .bias = s->in[5], .dscale = s->out[1],
@@ -122,11 +121,11 @@ static int norm_grad_prepare(struct cuda_step *s)
     return 0;
 }
 
-const struct cuda_op cuda_norm = {.prepare = norm_prepare, .workspace = norm_workspace, .supports = few_rows};
-const struct cuda_op cuda_pool_norm = {.prepare = norm_prepare, .workspace = norm_workspace, .supports = few_rows};
+const struct cuda_op cuda_norm = {.prepare = norm_prepare, .workspace = norm_workspace, .supports = check_rows};
+const struct cuda_op cuda_pool_norm = {.prepare = norm_prepare, .workspace = norm_workspace, .supports = check_rows};
 const struct cuda_op cuda_norm_grad = {
-    .prepare = norm_grad_prepare, .workspace = norm_grad_workspace, .supports = few_rows};
+    .prepare = norm_grad_prepare, .workspace = norm_grad_workspace, .supports = check_rows};
 const struct cuda_op cuda_pool_norm_grad = {
-    .prepare = norm_grad_prepare, .workspace = norm_grad_workspace, .supports = few_rows};
-const struct cuda_op cuda_norm_infer = {.prepare = norm_infer_prepare, .supports = few_rows};
+    .prepare = norm_grad_prepare, .workspace = norm_grad_workspace, .supports = check_rows};
+const struct cuda_op cuda_norm_infer = {.prepare = norm_infer_prepare, .supports = check_rows};
 const struct cuda_op cuda_norm_fold = {.prepare = norm_fold_prepare};

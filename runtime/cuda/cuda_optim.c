@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pieces of optimisers on the card: what k_optim.h wants of a node. Everything is f32 but what is assigned.
+// Optimiser operators on the GPU: arguments of k_optim.h. Everything is f32 except assign.
 #include "runtime/cuda/cuda.h"
 #include "runtime/cuda/kernels/k_optim.h"
 
@@ -59,7 +59,7 @@ static int assign_supports(struct cuda_device *cuda, const struct graph *g, cons
     (void)cuda;
     enum dtype to = node_in(g, n, 0)->dtype, from = node_in(g, n, 1)->dtype;
     if (to == from || dtype_is_float(to)) return 0;
-    return fail(ERR_UNSUPPORTED, "%s is not assigned to %s", dtype_name(from), dtype_name(to));
+    return fail(ERR_UNSUPPORTED, "%s cannot be assigned to %s", dtype_name(from), dtype_name(to));
 }
 
 static int assign_prepare(struct cuda_step *s)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program is an array of steps. Compiling settles each one's launcher and arguments, then records one run as a CUDA
-// graph; a run replays it: one call, whatever the number of nodes, and nothing is allocated or waited for. In the graph a
-// node waits only for those whose bytes it needs (cuda_lanes.h); step by step all of them run in the order of the plan.
+// A program is an array of steps. Compiling sets each step's launcher and arguments and captures one run as a CUDA graph. A run
+// replays the graph: one call for any number of nodes, no allocation and no wait. In the graph a node waits only for the nodes
+// whose bytes it needs (cuda_lanes.h); step by step, nodes run in plan order.
 //
-// For finding faults three variables of the environment are read when a device is opened:
+// Three environment variables help to find faults. They are read when a device is opened:
 //   DAWN_CUDA_GRAPHS=off   runs step by step instead of replaying a graph; results are the same bytes
-//   DAWN_CUDA_LANES=2      to 8: so many nodes at once, where bytes allow it; all: as many as can be. 1, the default,
-//                          replays in the order of the plan, one after another
-//   DAWN_CUDA_SYNC=on      also waits after every step, so that a failure on the card names the node
+//   DAWN_CUDA_LANES=2      to 8: limit of concurrent nodes; all: no limit. 1, the default, replays in plan order without
+//                          overlap
+//   DAWN_CUDA_SYNC=on      waits after every step, so that an error on the GPU names its node
 #include "runtime/cuda/cuda_program.h"
 
 #include "runtime/cuda/cuda_lanes.h"
@@ -21,11 +21,11 @@ struct program {
     const struct plan *plan;
     struct arena arena;
     struct cuda_step *step;
-    int prepared;                // steps to release
+    int prepared;                // number of steps to release
     struct cuda_weights *weights;
-    struct cuda_lanes lanes;     // task 0: the copies of weights at the beginning; task i + 1: step i
-    cudaGraphExec_t replay;      // NULL: nothing to do, or graphs are off
-    cudaEvent_t *event;          // for profile: one before the first step, one behind each; made when first needed
+    struct cuda_lanes lanes;     // task 0: the copies of weights at the start; task i + 1: step i
+    cudaGraphExec_t replay;      // NULL: no work, or graphs are off
+    cudaEvent_t *event;          // for profile: one before the first step, one after each; created on first use
     int events;
     char name[sizeof ((struct cuda_device *)0)->ran];
 };
@@ -40,7 +40,7 @@ static const char *step_text(char into[WHAT], const char *doing, const struct cu
     return into;
 }
 
-static int step_failed(const struct cuda_step *s, int rc)  // what cuDNN and cuBLASLt say does not know the node
+static int step_failed(const struct cuda_step *s, int rc)  // cuDNN and cuBLASLt errors do not name the node
 {
     char what[WHAT], why[ERROR_TEXT_MAX];
     snprintf(why, sizeof why, "%s", error_text());
@@ -90,9 +90,9 @@ static int step_prepare(struct program *p, char *slab, int position)
     return fail(rc, "cuda: %s: %s", step_text(what, "preparing", s), why);
 }
 
-// ---- what runs beside what
+// ---- concurrency
 
-static void touch(struct cuda_task *t, const void *at, const struct value *v, bool written)
+static void add_touch(struct cuda_task *t, const void *at, const struct value *v, bool written)
 {
     if (at && v) t->touch[t->touches++] = (struct cuda_touch){at, value_bytes(v), written};
 }
@@ -105,8 +105,8 @@ static void step_touches(struct program *p, const struct cuda_step *s, struct cu
     t->touches = cuda_weights_touches(p->weights, s->position, t->touch);
     for (int i = 0; i < op_table[s->node->op].inputs; i++)
         if (s->in[i] && cuda_weights_read(s, i, &t->touch[t->touches])) t->touches++;
-        else touch(t, s->in[i], cuda_in(s, i), false);
-    for (int i = 0; i < op_table[s->node->op].outputs; i++) touch(t, s->out[i], cuda_out(s, i), true);
+        else add_touch(t, s->in[i], cuda_in(s, i), false);
+    for (int i = 0; i < op_table[s->node->op].outputs; i++) add_touch(t, s->out[i], cuda_out(s, i), true);
     if (s->work) t->touch[t->touches++] = (struct cuda_touch){s->work, s->work_bytes, true};
     t->urgent = s->node->phase == PHASE_UPDATE && !s->bound;
 }
@@ -130,7 +130,7 @@ static int task_launch(struct program *p, int task, cudaStream_t stream)
     return task == 0 ? cuda_weights_begin(p->weights) : step_launch(p, &p->step[task - 1], stream);
 }
 
-static int launch_beside(struct program *p)
+static int launch_lanes(struct program *p)
 {
     struct cuda_lanes *l = &p->lanes;
     for (int t = 0; t < l->tasks; t++) {
@@ -151,23 +151,23 @@ const struct cuda_task *cuda_program_tasks(const struct program *p, int *tasks)
 
 // ---- compiling
 
-// Relaxed: kernels and libraries may load code behind a launch, which a stricter capture would forbid.
-static int capture(struct program *p)
+// Relaxed mode: kernels and libraries may load code during a launch, which a stricter capture mode forbids.
+static int capture_graph(struct program *p)
 {
     cudaGraph_t graph = NULL;
-    bool beside = p->cuda->lanes != 1;
-    if (beside) TRY(cuda_check(cudaEventCreateWithFlags(&p->lanes.fork, cudaEventDisableTiming), "making an event"));
+    bool overlap = p->cuda->lanes != 1;
+    if (overlap) TRY(cuda_check(cudaEventCreateWithFlags(&p->lanes.fork, cudaEventDisableTiming), "creating an event"));
     cudaError_t error = cudaStreamBeginCapture(p->cuda->stream, cudaStreamCaptureModeRelaxed);
     int rc = cuda_check(error, "capturing a graph");
     if (rc == 0) {
-        rc = beside ? launch_beside(p) : launch_all(p);
-        error = cudaStreamEndCapture(p->cuda->stream, &graph);  // always, else the stream is lost
+        rc = overlap ? launch_lanes(p) : launch_all(p);
+        error = cudaStreamEndCapture(p->cuda->stream, &graph);  // always, or the stream stays in capture mode
     }
-    if (beside) (void)cudaEventDestroy(p->lanes.fork);
+    if (overlap) (void)cudaEventDestroy(p->lanes.fork);
     if (rc == 0 && error != cudaSuccess) rc = cuda_check(error, "ending the capture of a graph");
-    unsigned flags = beside ? cudaGraphInstantiateFlagUseNodePriority : 0;  // without it priorities are forgotten
-    if (rc == 0) rc = cuda_check(cudaGraphInstantiate(&p->replay, graph, flags), "making a captured graph ready");
-    if (rc == 0) rc = cuda_check(cudaGraphUpload(p->replay, p->cuda->stream), "sending a captured graph to the card");
+    unsigned flags = overlap ? cudaGraphInstantiateFlagUseNodePriority : 0;  // otherwise node priorities are ignored
+    if (rc == 0) rc = cuda_check(cudaGraphInstantiate(&p->replay, graph, flags), "instantiating a captured graph");
+    if (rc == 0) rc = cuda_check(cudaGraphUpload(p->replay, p->cuda->stream), "uploading a captured graph to the GPU");
     if (graph) (void)cudaGraphDestroy(graph);
     return rc;
 }
@@ -179,14 +179,14 @@ static bool anything_to_do(const struct program *p)
     return false;
 }
 
-static int compile(struct program *p, void *slab)
+static int compile_steps(struct program *p, void *slab)
 {
     TRY(cuda_choose(p->cuda));
     p->weights = cuda_weights_new(p->cuda, p->plan, slab, &p->arena);
     for (int i = 0; i < p->plan->count; i++) TRY(step_prepare(p, slab, i));
     if (!p->cuda->graphs || !anything_to_do(p)) return 0;
     find_lanes(p);
-    return capture(p);
+    return capture_graph(p);
 }
 
 int cuda_program_compile(struct device *device, const struct plan *plan, void *slab, struct program **into)
@@ -196,7 +196,7 @@ int cuda_program_compile(struct device *device, const struct plan *plan, void *s
     p->plan = plan;
     snprintf(p->name, sizeof p->name, "%s", plan->graph->name ? plan->graph->name : "");
     p->step = arena_alloc(&p->arena, (size_t)(plan->count + 1) * sizeof *p->step);
-    int rc = compile(p, slab);
+    int rc = compile_steps(p, slab);
     if (rc < 0) {
         cuda_program_release(p);
         return rc;
@@ -207,7 +207,7 @@ int cuda_program_compile(struct device *device, const struct plan *plan, void *s
 
 void cuda_program_release(struct program *p)
 {
-    (void)cudaStreamSynchronize(p->cuda->stream);  // what it still runs needs what is now ended
+    (void)cudaStreamSynchronize(p->cuda->stream);  // running work may still use what is freed below
     for (int i = 0; i < p->prepared; i++)
         if (p->step[i].release) p->step[i].release(&p->step[i]);
     for (int i = 0; i < p->events; i++) (void)cudaEventDestroy(p->event[i]);
@@ -218,21 +218,21 @@ void cuda_program_release(struct program *p)
 
 // ---- running
 
-// What a card reports now may have happened in an earlier run: the sentence says which, and how to learn more.
+// The error may come from an earlier run. The message names that graph and says how to find the node.
 static int late_failure(const struct cuda_device *cuda, cudaError_t error, const char *what)
 {
     int rc = cuda_check(error, what);
     if (error == cudaErrorMemoryAllocation || !*cuda->ran || cuda->sync) return rc;
     char why[ERROR_TEXT_MAX];
     snprintf(why, sizeof why, "%s", error_text());
-    return fail(rc, "%s; graph %s ran last: with DAWN_CUDA_GRAPHS=off DAWN_CUDA_SYNC=on in the environment every node is "
-                "waited for, and the one that fails is named", why, cuda->ran);
+    return fail(rc, "%s; graph %s ran last: set DAWN_CUDA_GRAPHS=off DAWN_CUDA_SYNC=on in the environment to name the "
+                "node that fails", why, cuda->ran);
 }
 
 int cuda_program_wait(struct cuda_device *cuda)
 {
     cudaError_t error = cudaStreamSynchronize(cuda->stream);
-    return error == cudaSuccess ? 0 : late_failure(cuda, error, "waiting for the card");
+    return error == cudaSuccess ? 0 : late_failure(cuda, error, "waiting for the GPU");
 }
 
 int cuda_program_run(struct program *p)
@@ -243,20 +243,20 @@ int cuda_program_run(struct program *p)
     if (!p->cuda->graphs) return launch_all(p);
     if (!p->replay) return 0;
     cudaError_t error = cudaGraphLaunch(p->replay, p->cuda->stream);
-    return error == cudaSuccess ? 0 : late_failure(p->cuda, error, "starting a graph");
+    return error == cudaSuccess ? 0 : late_failure(p->cuda, error, "launching a graph");
 }
 
 static int events_ready(struct program *p)
 {
     if (!p->event) p->event = arena_alloc(&p->arena, (size_t)(p->plan->count + 1) * sizeof *p->event);
     while (p->events <= p->plan->count) {
-        TRY(cuda_check(cudaEventCreateWithFlags(&p->event[p->events], cudaEventDefault), "making an event"));
+        TRY(cuda_check(cudaEventCreateWithFlags(&p->event[p->events], cudaEventDefault), "creating an event"));
         p->events++;
     }
     return 0;
 }
 
-static int profile(struct program *p)
+static int launch_timed(struct program *p)
 {
     TRY(cuda_weights_begin(p->weights));
     TRY(cuda_check(cudaEventRecord(p->event[0], p->cuda->stream), "recording an event"));
@@ -273,7 +273,7 @@ int cuda_program_profile(struct program *p, int64_t *ns)
     TRY(cuda_choose(p->cuda));
     TRY(cuda_weights_refresh(p->weights));
     TRY(events_ready(p));
-    TRY(profile(p));
+    TRY(launch_timed(p));
     for (int i = 0; i < p->plan->count; i++) {
         float ms = 0;
         ns[i] = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled plans of the CUDA device: the functions of device.h that cuda.c puts in its table.
+// Compiled plans of the CUDA device: functions of device.h, listed in cuda.c's table.
 #ifndef DAWN_CUDA_PROGRAM_H
 #define DAWN_CUDA_PROGRAM_H
 
@@ -12,11 +12,11 @@ int cuda_program_run(struct program *) MUST_CHECK;
 int cuda_program_profile(struct program *, int64_t *ns) MUST_CHECK;
 void cuda_program_release(struct program *);
 
-// What a program may run at the same time, for the tests: task 0 copies weights, task i + 1 is position i (cuda_lanes.h).
+// The dependencies of a program, for tests: task 0 copies weights, task i + 1 is step i (cuda_lanes.h).
 struct cuda_task;
 const struct cuda_task *cuda_program_tasks(const struct program *, int *tasks);
 
-// Waits for all work of a device; what failed since is told with the graph that ran last.
+// Waits for all work of a device. An error names the graph that ran last.
 int cuda_program_wait(struct cuda_device *) MUST_CHECK;
 
 #endif

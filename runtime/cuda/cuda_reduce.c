@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums and means over any dimensions, and the way back. Dimensions are merged first, so that those kept and those added
-// up take turns; what is left is nearly always columns (the last one kept) or runs (the last one added up).
+// Sums and means over any dimensions, and their gradients. Adjacent dimensions are merged first, so that kept and summed
+// dimensions alternate. The result is nearly always columns (the last dimension kept) or runs (the last one summed).
 #include "runtime/cuda/cuda.h"
 #include "runtime/cuda/kernels/k_reduce.h"
 
-// dim and stride of the large tensor, outermost first; `added` for those that are summed, or repeated.
+// Dimensions and strides of the large tensor, outermost first; `added` marks those that are summed or repeated.
 struct merged {
     int rank;
     int64_t dim[MAX_RANK], stride[MAX_RANK];
     bool added[MAX_RANK];
 };
 
-static struct merged merge(const struct shape *x, unsigned axes)
+static struct merged merge_dims(const struct shape *x, unsigned axes)
 {
     struct merged m = {0};
     for (int i = 0; i < x->rank; i++) {
@@ -30,8 +30,8 @@ static struct merged merge(const struct shape *x, unsigned axes)
 
 enum reduction { COLUMNS, RUNS, ANY };
 
-// x[batch, rows, columns] with the rows added up, x[batch, rows] with the rows added up, or something else. Batches of
-// a few short rows would leave most of a block idle.
+// COLUMNS is x[batch, rows, columns] and RUNS is x[batch, rows], both summed over rows; ANY is everything else. Batches of a
+// few short rows are ANY, because they would leave most of a block idle.
 static enum reduction kind_of(const struct merged *m, int64_t *batch, int64_t *rows, int64_t *columns)
 {
     int last = m->rank - 1;
@@ -49,14 +49,14 @@ static enum reduction kind_of(const struct merged *m, int64_t *batch, int64_t *r
     return *batch > 1 && *rows < 32 && *columns < 64 ? ANY : COLUMNS;
 }
 
-// Parts of a run that blocks add up by themselves: of at least 16 rounds of a block, in whole vectors.
+// Length of the parts of a run that separate blocks sum: at least 16 rounds of a block, in whole vectors.
 static int64_t part_of_run(int64_t batch, int64_t length)
 {
     int64_t part = k_divide_up(length, k_chunks(batch, k_divide_up(length, 256 * 16)));
     return (part + 7) & ~(int64_t)7;
 }
 
-static void split(const struct merged *m, struct k_dims *kept, struct k_dims *added)
+static void split_dims(const struct merged *m, struct k_dims *kept, struct k_dims *added)
 {
     for (int i = 0; i < m->rank; i++) {
         struct k_dims *to = m->added[i] ? added : kept;
@@ -68,7 +68,7 @@ static int reduce_prepare(struct cuda_step *s)
 {
     const struct value *x = cuda_in(s, 0), *y = cuda_out(s, 0);
     if (!s->out[0]) return 0;
-    struct merged m = merge(&x->shape, s->node->attr.move.axes);
+    struct merged m = merge_dims(&x->shape, s->node->attr.move.axes);
     int64_t batch, rows, columns, all = cuda_count(x), results = cuda_count(y);
     float factor = s->node->attr.move.mean ? (float)((double)results / (double)all) : 1.0f;
     enum reduction kind = kind_of(&m, &batch, &rows, &columns);
@@ -82,7 +82,7 @@ static int reduce_prepare(struct cuda_step *s)
                     .chunks = k_divide_up(rows, part));
     } else {
         struct k_dims kept = {0}, added = {0};
-        split(&m, &kept, &added);
+        split_dims(&m, &kept, &added);
         CUDA_LAUNCH(s, k_reduce_any, .x = s->in[0], .y = s->out[0], .from = x->dtype, .to = y->dtype,
                     .factor = factor, .results = results, .terms = all / results, .kept = k_dims_ready(kept),
                     .added = k_dims_ready(added));
@@ -94,7 +94,7 @@ static size_t reduce_workspace(struct cuda_device *cuda, const struct graph *g, 
 {
     (void)cuda;
     const struct value *x = node_in(g, n, 0);
-    struct merged m = merge(&x->shape, n->attr.move.axes);
+    struct merged m = merge_dims(&x->shape, n->attr.move.axes);
     int64_t batch, rows, columns;
     switch (kind_of(&m, &batch, &rows, &columns)) {
     case COLUMNS: return columns_bytes(columns_of(x->dtype, batch, rows, columns));
@@ -108,7 +108,7 @@ static int broadcast_prepare(struct cuda_step *s)
 {
     const struct value *y = cuda_out(s, 0);
     if (!s->out[0]) return 0;
-    struct merged m = merge(&y->shape, s->node->attr.move.axes);
+    struct merged m = merge_dims(&y->shape, s->node->attr.move.axes);
     struct k_dims of = {.rank = m.rank};
     int64_t run = 1;
     for (int i = m.rank - 1; i >= 0; i--) {

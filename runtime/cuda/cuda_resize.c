@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bilinear resizing and its way back.
+// Bilinear resizing and its gradient.
 #include "runtime/cuda/cuda.h"
 #include "runtime/cuda/kernels/k_resize.h"
 
-static int settle(struct cuda_step *s, const struct shape *large, const struct shape *small, bool back)
+static int set_launch(struct cuda_step *s, const struct shape *large, const struct shape *small, bool back)
 {
     if (!s->out[0]) return 0;
     CUDA_LAUNCH(s, k_resize, .from = s->in[0], .to = s->out[0], .type = cuda_in(s, 0)->dtype, .images = large->dim[0],
@@ -15,12 +15,12 @@ static int settle(struct cuda_step *s, const struct shape *large, const struct s
 
 static int resize_prepare(struct cuda_step *s)
 {
-    return settle(s, &cuda_in(s, 0)->shape, &s->node->attr.move.shape, false);
+    return set_launch(s, &cuda_in(s, 0)->shape, &s->node->attr.move.shape, false);
 }
 
 static int resize_grad_prepare(struct cuda_step *s)
 {
-    return settle(s, &s->node->attr.move.shape, &cuda_in(s, 0)->shape, true);
+    return set_launch(s, &s->node->attr.move.shape, &cuda_in(s, 0)->shape, true);
 }
 
 static int resize_supports(struct cuda_device *cuda, const struct graph *g, const struct node *n)
@@ -28,10 +28,10 @@ static int resize_supports(struct cuda_device *cuda, const struct graph *g, cons
     (void)cuda;
     const int64_t *x = g->value[n->in[0]].shape.dim, *y = n->attr.move.shape.dim;
     if (y[1] * y[2] * y[3] >= (int64_t)1 << 30)
-        return fail(ERR_UNSUPPORTED, "cuda: %s: an image has at most 2^30 numbers here", op_table[n->op].name);
+        return fail(ERR_UNSUPPORTED, "cuda: %s supports images of at most 2^30 numbers", op_table[n->op].name);
     for (int i = 1; i <= 2; i++)
         if (x[i] > K_RESIZE_MOST || y[i] > K_RESIZE_MOST)
-            return fail(ERR_UNSUPPORTED, "cuda: %s: images have at most %d rows and columns here", op_table[n->op].name,
+            return fail(ERR_UNSUPPORTED, "cuda: %s supports images of at most %d rows and columns", op_table[n->op].name,
                         K_RESIZE_MOST);
     return 0;
 }

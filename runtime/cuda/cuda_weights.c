@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who owns a copy follows from the graph alone: `kept` (asked while planning), compile and cuda_weight come to the same
-// answer each time. Program order is the meaning of updates, so "earlier" is the number of a node. Cost: a walk over the
-// nodes for each reader, when a graph is compiled; nothing but a comparison of versions while it runs.
+// The graph alone decides who owns a copy: `kept` (while planning), compile and cuda_weight get the same answer. Updates depend
+// on program order, so "earlier" compares node numbers. Cost: a walk over the nodes per reader at compile time; a comparison of
+// versions at run time.
 #include "runtime/cuda/cuda_weights.h"
 
 #include "runtime/cuda/cuda_lanes.h"
 #include "runtime/cuda/cuda_program.h"
 #include "runtime/cuda/kernels/k_weights.h"
 
-// What is copied: a value as it is after node `made`, in a type.
+// The source of a copy: a value as it is after node `made`, and the type of the copy.
 struct source {
-    int root;       // the value whose bytes are read: aliases are looked through
-    int made;       // the last node before the reader that writes it; NONE: it is as the program found it
+    int root;       // the value whose bytes are read, behind all aliases
+    int made;       // the last node before the reader that writes it; NONE: the program does not write it before
     enum dtype to;
 };
 
@@ -24,14 +24,14 @@ static int root_of(const struct graph *g, int v)
     }
 }
 
-static bool writes(const struct node *n, int v)
+static bool node_writes(const struct node *n, int v)
 {
     for (int i = 0; i < MAX_OUT; i++)
         if (n->out[i] == v) return true;
     return false;
 }
 
-// Whether input i of a node is read through a copy, and of what.
+// True if input i of a node is read through a copy; fills *source.
 static bool reads_copy(const struct graph *g, int node, int i, struct source *source)
 {
     const struct node *n = &g->node[node];
@@ -41,12 +41,12 @@ static bool reads_copy(const struct graph *g, int node, int i, struct source *so
     if (!(mask >> i & 1u) || source->to == F32) return false;
     source->root = root_of(g, n->in[i]);
     source->made = node - 1;
-    while (source->made >= 0 && !writes(&g->node[source->made], source->root)) source->made--;
+    while (source->made >= 0 && !node_writes(&g->node[source->made], source->root)) source->made--;
     if (source->made < 0) source->made = NONE;
     return true;
 }
 
-// The first reader of a source: a node and which input of it.
+// Returns the node that reads a source first, and sets *which to its input.
 static int owner_of(const struct graph *g, int node, int input, const struct source *source, int *which)
 {
     for (int m = source->made + 1; m <= node; m++)
@@ -57,7 +57,7 @@ static int owner_of(const struct graph *g, int node, int input, const struct sou
             return m;
         }
     *which = input;
-    BUG("a reader is not found among the readers");
+    BUG("cuda_weights: the reader itself was not found");
 }
 
 static size_t copy_bytes(const struct graph *g, const struct node *n, int i, enum dtype to)
@@ -66,7 +66,7 @@ static size_t copy_bytes(const struct graph *g, const struct node *n, int i, enu
     return plan_round_up(bytes);
 }
 
-// Where in what a node keeps the copy of its input `until` lies; MAX_IN: behind all of them.
+// Offset of the copy of input `until` in the node's kept bytes; MAX_IN: size of all copies.
 static size_t kept_before(const struct graph *g, int node, int until)
 {
     size_t bytes = 0;
@@ -87,7 +87,7 @@ size_t cuda_weights_kept(struct device *device, const struct graph *g, const str
 
 static void *copy_address(const struct plan *plan, int node, int i)
 {
-    BUG_IF(plan->order[node] != node);  // kept_offset is by position, and this file thinks in nodes
+    BUG_IF(plan->order[node] != node);  // kept_offset is indexed by position, this file by node
     return (char *)plan->kept + plan->kept_offset[node] + kept_before(plan->graph, node, i);
 }
 
@@ -102,19 +102,19 @@ const void *cuda_weight(const struct cuda_step *s, int i, enum dtype to)
     return copy_address(s->plan, owner, which);
 }
 
-// ---- making them
+// ---- making the copies
 
-enum moment { FROZEN, BEGIN, LATE };  // before the run if the slot changed; first thing in a run; ahead of the owner
+enum moment { FROZEN, BEGIN, LATE };  // before the run, if the slot changed; at the start of a run; before the owner
 
 struct copy {
     enum moment moment;
-    int position;             // of the owner
+    int position;             // the owner's
     const float *from;
     void *to;
     int64_t count;
     enum dtype type;
-    const struct slot *slot;  // FROZEN: whose version is watched
-    uint64_t version;         // of the slot when it was copied
+    const struct slot *slot;  // FROZEN: the slot whose version is compared
+    uint64_t version;         // the slot's version when it was copied
 };
 
 struct cuda_weights {
@@ -127,7 +127,7 @@ static enum moment moment_of(const struct graph *g, const struct source *source)
 {
     if (!g->value[source->root].slot || source->made != NONE) return LATE;
     for (int i = 0; i < g->nodes; i++)
-        if (writes(&g->node[i], source->root)) return BEGIN;
+        if (node_writes(&g->node[i], source->root)) return BEGIN;
     return FROZEN;
 }
 
@@ -158,20 +158,20 @@ struct cuda_weights *cuda_weights_new(struct cuda_device *cuda, const struct pla
     return w;
 }
 
-static int flush(cudaStream_t stream, struct k_weights *k)
+static int launch_copies(cudaStream_t stream, struct k_weights *k)
 {
     if (k->tensors) TRY(cuda_check(k_weights(stream, k), "launching the 16-bit copies of weights"));
     k->tensors = 0;
     return 0;
 }
 
-static bool due(const struct copy *c, enum moment moment, int position)
+static bool is_due(const struct copy *c, enum moment moment, int position)
 {
     if (c->moment != moment || c->count == 0) return false;
     return moment == FROZEN ? c->version != c->slot->version : moment == BEGIN || c->position == position;
 }
 
-// One launch for every K_WEIGHTS copies that are due, each type by itself.
+// One launch per K_WEIGHTS due copies of one type.
 static int cast_due(struct cuda_weights *w, enum moment moment, int position, cudaStream_t stream)
 {
     struct k_weights k;
@@ -179,14 +179,15 @@ static int cast_due(struct cuda_weights *w, enum moment moment, int position, cu
         k.tensors = 0, k.type = type, k.first[0] = 0;
         for (int i = 0; i < w->count; i++) {
             const struct copy *c = &w->copy[i];
-            if (c->type != type || !due(c, moment, position)) continue;
+            if (c->type != type || !is_due(c, moment, position)) continue;
             k.of[k.tensors].from = c->from, k.of[k.tensors].to = c->to, k.of[k.tensors].count = c->count;
             int64_t end = k.first[k.tensors] + (c->count + K_WEIGHTS_BLOCK - 1) / K_WEIGHTS_BLOCK;
-            if (end > INT32_MAX) return fail(ERR_UNSUPPORTED, "cuda: weights of %lld elements", (long long)c->count);
+            if (end > INT32_MAX) return fail(ERR_UNSUPPORTED, "cuda: a parameter of %lld elements is too large",
+                                              (long long)c->count);
             k.first[++k.tensors] = (int)end;
-            if (k.tensors == K_WEIGHTS) TRY(flush(stream, &k));
+            if (k.tensors == K_WEIGHTS) TRY(launch_copies(stream, &k));
         }
-        TRY(flush(stream, &k));
+        TRY(launch_copies(stream, &k));
     }
     return 0;
 }
@@ -209,14 +210,14 @@ int cuda_weights_before(struct cuda_weights *w, int position, cudaStream_t strea
     return cast_due(w, LATE, position, stream);
 }
 
-// ---- what they touch
+// ---- accesses
 
 int cuda_weights_touches(const struct cuda_weights *w, int position, struct cuda_touch *into)
 {
     int touches = 0;
     for (int i = 0; i < w->count; i++) {
         const struct copy *c = &w->copy[i];
-        if (!due(c, position == NONE ? BEGIN : LATE, position)) continue;
+        if (!is_due(c, position == NONE ? BEGIN : LATE, position)) continue;
         if (into) {
             into[touches] = (struct cuda_touch){c->from, (size_t)c->count * sizeof *c->from, false};
             into[touches + 1] = (struct cuda_touch){c->to, (size_t)c->count * dtype_size(c->type), true};

@@ -15,7 +15,7 @@ small="--set widths=8,8,8 --set batch=50 --set epochs=0.02 --set resolution=16 -
 
 if [ ! -e /dev/nvidiactl ]; then
     # Built with CUDA: no driver or no card. Built without: what was missing.
-    says 1 '^dawn train: device cuda: .*(driver|card|built without)' "$DAWN" train cifar10 --data synthetic --device cuda
+    says 1 '^dawn train: device cuda: .*(driver|GPU|built without)' "$DAWN" train cifar10 --data synthetic --device cuda
     [ "$(wc -l <err)" = 1 ]
     [ ! -e results.db ]
     "$DAWN" train cifar10 --data synthetic --device auto $small --target 0.05 >out 2>err # the processor takes over
@@ -25,7 +25,7 @@ fi
 
 [ -n "${EMULATED:-}" ] || { echo 'this dawn was built without CUDA'; exit 77; }
 
-says 2 'device cuda:7: there is 1 card' "$EMULATED" train cifar10 --data synthetic --device cuda:7
+says 2 'device cuda:7: there is 1 GPU' "$EMULATED" train cifar10 --data synthetic --device cuda:7
 
 "$EMULATED" doctor --device cuda --no-measure >out 2>err
 tr -s '\n ' ' ' <out | grep -Eq ' ok cuda .* Emulated H200 .* CUDA 1[0-9]\.[0-9]+, .*cuDNN 9\.'

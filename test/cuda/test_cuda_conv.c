@@ -96,7 +96,7 @@ static struct dnn *open_dnn(const struct cuda_device *cuda, const char *card)
 {
     struct dnn_machine machine = {.major = cuda->major, .minor = cuda->minor, .stream = cuda->stream};
     struct dnn *dnn;
-    snprintf(machine.card, sizeof machine.card, "%s", card);
+    snprintf(machine.gpu, sizeof machine.gpu, "%s", card);
     memcpy(machine.driver_text, driver, sizeof driver);
     if (dnn_open(&machine, settings, &dnn) < 0) fail_msg("%s", error_text());
     return dnn;

@@ -64,7 +64,7 @@ static void without_a_pool_every_block_is_its_own(void **state)
     assert_int_equal(d->type->taken(d), 100);
     device_close(d);
     setenv("DAWN_CUDA_POOL", "no", 1);
-    REFUSED(device_open("cuda", 1, &d), "DAWN_CUDA_POOL is on or off, not \"no\"");
+    REFUSED(device_open("cuda", 1, &d), "DAWN_CUDA_POOL must be on or off; got \"no\"");
     unsetenv("DAWN_CUDA_POOL");
 }
 
@@ -181,7 +181,7 @@ static void a_switch_is_on_or_off(void **state)
     (void)state;
     struct device *d = NULL;
     setenv("DAWN_CUDA_GRAPHS", "0", 1);
-    REFUSED(device_open("cuda", 1, &d), "DAWN_CUDA_GRAPHS is on or off, not \"0\"");
+    REFUSED(device_open("cuda", 1, &d), "DAWN_CUDA_GRAPHS must be on or off; got \"0\"");
     unsetenv("DAWN_CUDA_GRAPHS");
     assert_null(d);
 }

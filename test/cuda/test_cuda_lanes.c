@@ -262,7 +262,7 @@ static void lanes_are_a_number_or_all(void **state)
         struct device *d = NULL;
         setenv("DAWN_CUDA_LANES", wrong[i], 1);
         assert_int_equal(device_open("cuda", 1, &d), ERR_USAGE);
-        assert_non_null(strstr(error_text(), "DAWN_CUDA_LANES is 1 to 8, or all, not"));
+        assert_non_null(strstr(error_text(), "DAWN_CUDA_LANES must be 1 to 8 or all; got"));
     }
     unsetenv("DAWN_CUDA_LANES");
     assert_int_equal(emulate_counts().streams, 0);

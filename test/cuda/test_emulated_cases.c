@@ -52,7 +52,7 @@ static void a_lost_card_ends_the_list(void **state)
 {
     (void)state;
     cudaError_t lost = cudaErrorIllegalAddress;
-    dies(lose, &lost, "the card is lost after reduce ", "a kernel touched memory that is not its own");
+    dies(lose, &lost, "the card is lost after reduce ", "a kernel accessed memory outside of its buffers");
     dies(run_once, NULL, "1 failed, and it goes on", NULL);
 }
 

@@ -22,17 +22,17 @@ static void refused(enum emulate_machine machine, int code, const char *says)
 static void what_is_missing_has_a_sentence(void **state)
 {
     (void)state;
-    refused(EMULATE_NO_DRIVER, ERR_MISSING, "device cuda: there is no NVIDIA driver here");
-    refused(EMULATE_OLD_DRIVER, ERR_DEVICE, "the NVIDIA driver is too old: it speaks CUDA 11.4, and this program was built with");
-    refused(EMULATE_NO_DEVICE, ERR_MISSING, "the NVIDIA driver is here, but it sees no card");
-    refused(EMULATE_OLD_CARD, ERR_UNSUPPORTED, "compute capability 7.5; the kernels here need 8.0");
+    refused(EMULATE_NO_DRIVER, ERR_MISSING, "device cuda: no NVIDIA driver is installed");
+    refused(EMULATE_OLD_DRIVER, ERR_DEVICE, "the NVIDIA driver is too old: it supports CUDA 11.4, but this program was built");
+    refused(EMULATE_NO_DEVICE, ERR_MISSING, "the NVIDIA driver finds no GPU");
+    refused(EMULATE_OLD_CARD, ERR_UNSUPPORTED, "compute capability 7.5; the kernels need 8.0");
     struct device *d = NULL;
     assert_true(device_cuda.present());
     assert_int_equal(device_open("cuda:1", 1, &d), ERR_USAGE);
-    assert_string_equal(error_text(), "device cuda:1: there is 1 card, cuda:0");
+    assert_string_equal(error_text(), "device cuda:1: there is 1 GPU, cuda:0");
     emulate_fail("cudaSetDevice", cudaErrorDevicesUnavailable);
-    REFUSED(device_open("cuda", 1, &d), "the card is taken by another process");
-    REFUSED((emulate_fail("cudaSetDevice", cudaErrorDeviceAlreadyInUse), device_open("cuda", 1, &d)), "for itself");
+    REFUSED(device_open("cuda", 1, &d), "the GPU is in use by another process");
+    REFUSED((emulate_fail("cudaSetDevice", cudaErrorDeviceAlreadyInUse), device_open("cuda", 1, &d)), "exclusive use");
     emulate_fail("cudaStreamCreateWithFlags", cudaErrorMemoryAllocation);
     assert_int_equal(device_open("cuda", 1, &d), ERR_MEMORY);
     emulate_fail_after("cudaStreamCreateWithFlags", 1, cudaErrorMemoryAllocation);
@@ -66,13 +66,13 @@ static void a_switch_has_its_words(void **state)
 {
     (void)state;
     static const char *const wrong[][3] = {
-        {"DAWN_CUDA_GRAPHS", "ON", "DAWN_CUDA_GRAPHS is on or off, not \"ON\""},
-        {"DAWN_CUDA_SYNC", "1", "DAWN_CUDA_SYNC is on or off, not \"1\""},
-        {"DAWN_CUDA_TUNE", "yes", "DAWN_CUDA_TUNE is on or off, not \"yes\""},
-        {"DAWN_CUDA_TF32", "1", "DAWN_CUDA_TF32 is on or off, not \"1\""},
-        {"DAWN_CUDA_CACHE", "no", "DAWN_CUDA_CACHE is on or off, not \"no\""},
-        {"DAWN_CUDA_CONV", "cuDNN", "DAWN_CUDA_CONV is auto, own or cudnn, not \"cuDNN\""},
-        {"DAWN_CUDA_BLAS", "on", "DAWN_CUDA_BLAS is auto, off or always, not \"on\""},
+        {"DAWN_CUDA_GRAPHS", "ON", "DAWN_CUDA_GRAPHS must be on or off; got \"ON\""},
+        {"DAWN_CUDA_SYNC", "1", "DAWN_CUDA_SYNC must be on or off; got \"1\""},
+        {"DAWN_CUDA_TUNE", "yes", "DAWN_CUDA_TUNE must be on or off; got \"yes\""},
+        {"DAWN_CUDA_TF32", "1", "DAWN_CUDA_TF32 must be on or off; got \"1\""},
+        {"DAWN_CUDA_CACHE", "no", "DAWN_CUDA_CACHE must be on or off; got \"no\""},
+        {"DAWN_CUDA_CONV", "cuDNN", "DAWN_CUDA_CONV must be auto, own or cudnn; got \"cuDNN\""},
+        {"DAWN_CUDA_BLAS", "on", "DAWN_CUDA_BLAS must be auto, off or always; got \"on\""},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct device *d = NULL;
@@ -133,9 +133,9 @@ static void planning_chooses_the_card(void **state)
     size_t bytes;
     g_scale(g, input(g, "x", SHAPE(8)), 2.0f);
     emulate_fail("cudaSetDevice", cudaErrorDevicesUnavailable);
-    REFUSED(s->device->type->supports(s->device, g, &g->node[0]), "choosing the card");
+    REFUSED(s->device->type->supports(s->device, g, &g->node[0]), "selecting the GPU");
     emulate_fail("cudaSetDevice", cudaErrorDevicesUnavailable);
-    REFUSED(s->device->type->workspace(s->device, g, &g->node[0], &bytes), "choosing the card");
+    REFUSED(s->device->type->workspace(s->device, g, &g->node[0], &bytes), "selecting the GPU");
     emulate_fail(NULL, cudaSuccess);
     graph_free(g);
     session_done(s);
@@ -148,7 +148,7 @@ static void errors_are_sentences(void **state)
     (void)state;
     assert_int_equal(cuda_check(cudaSuccess, "breathing"), 0);
     assert_int_equal(cuda_check(cudaErrorMemoryAllocation, "taking 7 bytes"), ERR_MEMORY);
-    assert_string_equal(error_text(), "cuda: taking 7 bytes: the card has not enough free memory; a smaller --batch needs less "
+    assert_string_equal(error_text(), "cuda: taking 7 bytes: the GPU has not enough free memory; a smaller --batch needs less "
                                       "(cudaErrorMemoryAllocation)");
     assert_int_equal(cuda_check(cudaErrorNoKernelImageForDevice, "x"), ERR_UNSUPPORTED);
     assert_int_equal(cuda_check(cudaErrorIllegalAddress, "x"), ERR_DEVICE);
@@ -189,7 +189,7 @@ static void a_launch_that_fails_names_the_node(void **state)
     (void)state;
     struct session *s = small_on("on", "off");
     emulate_fail_after("cudaLaunchKernel", 1, cudaErrorInvalidConfiguration);
-    REFUSED(session_ready(s), "cuda: launching act of body.act2 in graph small: a grid of blocks was refused");
+    REFUSED(session_ready(s), "cuda: launching act of body.act2 in graph small: a launch configuration was rejected");
     session_done(s);
     static const char *const calls[] = {
         "cudaEventCreateWithFlags", "cudaStreamBeginCapture", "cudaStreamUpdateCaptureDependencies", "cudaStreamGetCaptureInfo",
@@ -222,8 +222,8 @@ static void what_fails_on_the_card_is_found(void **state)
     start(s);
     OK(session_run(s, 0));
     emulate_fail("cudaStreamSynchronize", cudaErrorIllegalAddress);
-    REFUSED(session_sync(s), "a kernel touched memory that is not its own (cudaErrorIllegalAddress); graph small ran last: "
-                             "with DAWN_CUDA_GRAPHS=off DAWN_CUDA_SYNC=on");
+    REFUSED(session_sync(s), "a kernel accessed memory outside of its buffers (cudaErrorIllegalAddress); graph small ran last: "
+                             "set DAWN_CUDA_GRAPHS=off DAWN_CUDA_SYNC=on");
     REFUSED(session_run(s, 0), "cudaErrorIllegalAddress");  // a card does not forget
     session_done(s);
     emulate_fail(NULL, cudaSuccess);
@@ -231,7 +231,7 @@ static void what_fails_on_the_card_is_found(void **state)
     s = small_on("off", "on");
     start(s);
     emulate_fail_after("cudaStreamSynchronize", 1, cudaErrorIllegalAddress);
-    REFUSED(session_run(s, 0), "cuda: running act of body.act2 in graph small: a kernel touched memory");
+    REFUSED(session_run(s, 0), "cuda: running act of body.act2 in graph small: a kernel accessed memory");
     session_done(s);
     emulate_fail(NULL, cudaSuccess);
 }
@@ -249,7 +249,7 @@ static void memory_that_is_not_there_is_refused(void **state)
     s = session_on("cuda");
     void *block;
     assert_int_equal(s->device->type->alloc(s->device, 80 << 20, &block), ERR_MEMORY);
-    assert_non_null(strstr(error_text(), "taking 83886080 bytes of the card's memory"));
+    assert_non_null(strstr(error_text(), "allocating 83886080 bytes of GPU memory"));
     session_done(s);
     emulate_machine(EMULATE_H200);
 }

@@ -19,9 +19,9 @@ static void it_says_what_is_missing(void **state)
 {
     (void)state;
     says("nvcc was not found", "was built without CUDA: nvcc was not found. Install");
-    says("no", "CUDA=no was asked for");
+    says("no", "CUDA=no was given");
     says("", "the toolkit was not found");
-    says("nvcc was not found", "Install the CUDA Toolkit 13.0 or newer with cuDNN 9 and run make again; --device cpu needs none");
+    says("nvcc was not found", "Install the CUDA Toolkit 13.0 or newer with cuDNN 9 and run make again, or use --device cpu");
 }
 
 static void it_is_never_chosen_by_itself(void **state)

@@ -29,7 +29,7 @@ static const char h200[] =
 
 static struct dnn *open_described(struct dnn_settings settings)
 {
-    struct dnn_machine machine = {.card = "NVIDIA H200 (described)", .major = 9, .driver = 13000, .runtime = 13000,
+    struct dnn_machine machine = {.gpu = "NVIDIA H200 (described)", .major = 9, .driver = 13000, .runtime = 13000,
                                   .described = h200};
     struct dnn *dnn;
     int rc = dnn_open(&machine, settings, &dnn);

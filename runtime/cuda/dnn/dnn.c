@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuDNN itself: loading it, a handle bound to the device's stream, the table of plans by problem, and calls.
+// cuDNN itself: loading, a handle bound to the device's stream, the table of plans by problem, and calls.
 #include "runtime/cuda/dnn/dnn.h"
 
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 struct dnn_entry {
     struct dnn_entry *next;
     struct dnn_plan plan;
-    struct dnn_bag bag;        // of the graph
-    struct dnn_engine engine;  // without a plan: no engine will do
+    struct dnn_bag bag;        // the graph's
+    struct dnn_engine engine;  // plan is NULL: no suitable engine
     bool ran;
 };
 
@@ -31,32 +31,32 @@ static const struct cuda_library library = {
 
 struct dnn_settings dnn_settings_default(void)
 {
-    // A quarter of a GB: the engines that are worth having want a few MB at most (test_dnn_plans).
+    // 256 MB: the engines worth having need a few MB at most (test_dnn_plans).
     return (struct dnn_settings){.cache = true, .workspace = 256 << 20};
 }
 
 static void read_cache(struct dnn *dnn, const struct dnn_machine *m)
 {
     struct text key = {0};
-    text_add(&key, "%s, %d.%d, driver %d %s, runtime %d, cuDNN %zu", m->card, m->major, m->minor, m->driver, m->driver_text,
+    text_add(&key, "%s, %d.%d, driver %d %s, runtime %d, cuDNN %zu", m->gpu, m->major, m->minor, m->driver, m->driver_text,
              m->runtime, dnn->version);
     for (size_t i = 0; i < key.length; i++)
-        if (key.at[i] < ' ' || key.at[i] > '~') key.at[i] = '?';  // a card's name comes from its driver
+        if (key.at[i] < ' ' || key.at[i] > '~') key.at[i] = '?';  // the driver supplies a GPU's name
     dnn->machine = key.at;
     if (dnn->settings.cache) dnn->path = dnn_cache_path(dnn->machine);
     if (dnn->path) dnn_cache_read(dnn->path, dnn->machine, &dnn->cache);
 }
 
-static int start(struct dnn *dnn, const struct dnn_machine *m)
+static int start_cudnn(struct dnn *dnn, const struct dnn_machine *m)
 {
     TRY(cuda_library_load(&library, &dnn->f));
     dnn->version = dnn->f.cudnnGetVersion();
     dnn->bag.f = &dnn->f;
     if (m->described)
-        return dnn_make(&dnn->bag, CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, "a described card",
+        return dnn_make(&dnn->bag, CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, "a described GPU",
                         DNN_SETS({CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, (int64_t)strlen(m->described),
                                   m->described}), &dnn->property);
-    TRY(dnn_check(&dnn->f, dnn->f.cudnnCreate(&dnn->handle), "to start on this card"));
+    TRY(dnn_check(&dnn->f, dnn->f.cudnnCreate(&dnn->handle), "to start on this GPU"));
     return dnn_check(&dnn->f, dnn->f.cudnnSetStream(dnn->handle, m->stream), "a stream");
 }
 
@@ -65,7 +65,7 @@ int dnn_open(const struct dnn_machine *machine, struct dnn_settings settings, st
     struct dnn *dnn = zalloc(sizeof *dnn);
     dnn->settings = settings;
     dnn->stream = machine->stream;
-    int rc = start(dnn, machine);
+    int rc = start_cudnn(dnn, machine);
     if (rc < 0) {
         dnn_close(dnn);
         return rc;
@@ -96,7 +96,7 @@ size_t dnn_version(const struct dnn *dnn) { return dnn->version; }
 
 // ---- plans
 
-static bool same(const struct dnn_problem *a, const struct dnn_problem *b)
+static bool same_problem(const struct dnn_problem *a, const struct dnn_problem *b)
 {
     return a->way == b->way && a->type == b->type && a->n == b->n && a->h == b->h && a->w == b->w && a->c == b->c &&
            a->k == b->k && a->r == b->r && a->s == b->s && a->p == b->p && a->q == b->q &&
@@ -120,7 +120,7 @@ static int entry_plan(struct dnn *dnn, struct dnn_entry *e)
 int dnn_plan(struct dnn *dnn, const struct dnn_problem *problem, const struct dnn_plan **into)
 {
     struct dnn_entry *e = dnn->entry;
-    while (e && !same(&e->plan.problem, problem)) e = e->next;
+    while (e && !same_problem(&e->plan.problem, problem)) e = e->next;
     if (!e) {
         e = zalloc(sizeof *e);
         e->plan.problem = *problem;
@@ -134,7 +134,7 @@ int dnn_plan(struct dnn *dnn, const struct dnn_problem *problem, const struct dn
         e->next = dnn->entry;
         dnn->entry = e;
     }
-    if (!e->engine.plan) return fail(ERR_UNSUPPORTED, "cuDNN has no engine that will do for this convolution");
+    if (!e->engine.plan) return fail(ERR_UNSUPPORTED, "cuDNN has no suitable engine for this convolution");
     *into = &e->plan;
     return 0;
 }
@@ -162,7 +162,7 @@ int dnn_execute(struct dnn *dnn, cudnnBackendDescriptor_t plan, cudnnBackendDesc
     return dnn_check(&dnn->f, dnn->f.cudnnBackendExecute(dnn->handle, plan, pack), "to run a convolution");
 }
 
-// Calls are bound when all graphs are planned, so the file is written once; that it can not be is no failure.
+// Calls are bound when all graphs are planned, so the file is written once. A failure to write is ignored.
 static void write_cache(struct dnn *dnn)
 {
     if (!dnn->fresh) return;
@@ -170,30 +170,30 @@ static void write_cache(struct dnn *dnn)
     if (dnn->path) dnn_cache_write(&dnn->cache, dnn->machine, dnn->path);
 }
 
-// Relaxed, as programs are captured. cuDNN has no note that says of an engine whether it can be.
+// Relaxed mode, as for programs. No note of cuDNN tells if an engine can be captured.
 static int try_capture(struct dnn_call *call)
 {
     cudaStream_t stream = call->dnn->stream;
     cudaGraph_t graph = NULL;
     TRY(cuda_check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "capturing a convolution"));
     bool recorded = dnn_run(call) == 0;
-    cudaError_t error = cudaStreamEndCapture(stream, &graph);  // always, else the stream is lost
+    cudaError_t error = cudaStreamEndCapture(stream, &graph);  // always, or the stream stays in capture mode
     if (graph) (void)cudaGraphDestroy(graph);
     if (recorded && error == cudaSuccess) return 0;
     (void)cudaGetLastError();
-    return fail(ERR_UNSUPPORTED, "an engine of cuDNN can not be captured");
+    return fail(ERR_UNSUPPORTED, "this cuDNN engine cannot be captured");
 }
 
-// A plan's first call is made when it is bound: whatever cuDNN loads behind it (kernels, mostly) is loaded then, and not
-// in the middle of a capture. What it computes of memory that holds nothing yet is never looked at. An engine that then
-// can not be captured is given up, with graphs or without, so that both compute the same.
+// Runs a plan once when it is bound, so that cuDNN loads its kernels then and not inside a capture. The memory holds no valid
+// values yet; the result is ignored. An engine that cannot be captured is dropped, with graphs or without, so that both compute
+// the same.
 static int first_call(struct dnn_entry *e, struct dnn_call *call)
 {
     if (e->ran || !call->dnn->handle) return 0;
     e->ran = true;
     int rc = dnn_run(call);
     if (rc == 0) rc = try_capture(call);
-    if (rc == ERR_UNSUPPORTED) e->engine.plan = NULL;  // its bag stays until the end
+    if (rc == ERR_UNSUPPORTED) e->engine.plan = NULL;  // its bag stays until dnn_close
     return rc;
 }
 
@@ -203,8 +203,9 @@ int dnn_bind(struct dnn *dnn, const struct dnn_plan *plan, const void *x, const 
     write_cache(dnn);
     struct dnn_entry *e = dnn->entry;
     while (e && &e->plan != plan) e = e->next;
-    if (!e) BUG("a plan of another device");
-    if (!e->engine.plan) return fail(ERR_UNSUPPORTED, "cuDNN's engine for this convolution was given up");
+    if (!e) BUG("dnn: the plan belongs to another device");
+    if (!e->engine.plan)
+        return fail(ERR_UNSUPPORTED, "the cuDNN engine for this convolution was dropped because it cannot be captured");
     struct dnn_call *call = zalloc(sizeof *call);
     call->dnn = dnn;
     call->bag.f = &dnn->f;

@@ -15,14 +15,14 @@
 
 enum { FORMAT = 1 };
 
-static bool whole(const json_t *value, int64_t low, int64_t high, int64_t *into)
+static bool read_whole(const json_t *value, int64_t low, int64_t high, int64_t *into)
 {
     if (!json_is_integer(value)) return false;
     *into = json_integer_value(value);
     return *into >= low && *into <= high;
 }
 
-static bool plain(const char *text)  // what dnn.c writes: printable, and short enough to be kept
+static bool is_plain(const char *text)  // as dnn.c writes it: printable and of limited length
 {
     size_t length = 0;
     for (; text[length]; length++)
@@ -35,13 +35,13 @@ static bool read_choice(const json_t *from, struct dnn_choice *choice)
     *choice = (struct dnn_choice){0};
     const json_t *knobs = json_array_get(from, 2);
     if (json_array_size(from) != 3 || !json_is_array(knobs) || json_array_size(knobs) > DNN_KNOBS) return false;
-    if (!whole(json_array_get(from, 0), 0, 1 << 20, &choice->engine)) return false;
-    if (!whole(json_array_get(from, 1), 0, INT64_C(1) << 50, &choice->ns)) return false;
+    if (!read_whole(json_array_get(from, 0), 0, 1 << 20, &choice->engine)) return false;
+    if (!read_whole(json_array_get(from, 1), 0, INT64_C(1) << 50, &choice->ns)) return false;
     choice->knobs = (int)json_array_size(knobs);
     for (int i = 0; i < choice->knobs; i++) {
         const json_t *knob = json_array_get(knobs, (size_t)i);
-        if (json_array_size(knob) != 2 || !whole(json_array_get(knob, 0), 0, 1 << 20, &choice->knob[i].type) ||
-            !whole(json_array_get(knob, 1), -(INT64_C(1) << 40), INT64_C(1) << 40, &choice->knob[i].value))
+        if (json_array_size(knob) != 2 || !read_whole(json_array_get(knob, 0), 0, 1 << 20, &choice->knob[i].type) ||
+            !read_whole(json_array_get(knob, 1), -(INT64_C(1) << 40), INT64_C(1) << 40, &choice->knob[i].value))
             return false;
     }
     return true;
@@ -52,16 +52,16 @@ static int read_all(json_t *root, const char *machine, struct dnn_cache *into)
     int64_t format;
     const char *of = json_string_value(json_object_get(root, "machine"));
     json_t *choices = json_object_get(root, "choices"), *value;
-    if (!whole(json_object_get(root, "format"), FORMAT, FORMAT, &format) || !of || strcmp(of, machine) != 0)
-        return fail(ERR_INPUT, "the cache of cuDNN's engines is of another machine or version");
+    if (!read_whole(json_object_get(root, "format"), FORMAT, FORMAT, &format) || !of || strcmp(of, machine) != 0)
+        return fail(ERR_INPUT, "cuDNN's engine cache is for another machine or version");
     if (!json_is_object(choices) || json_object_size(choices) > DNN_CACHE_ENTRIES)
-        return fail(ERR_INPUT, "the cache of cuDNN's engines has no list of at most %d choices", DNN_CACHE_ENTRIES);
+        return fail(ERR_INPUT, "cuDNN's engine cache: choices must be an object of at most %d members", DNN_CACHE_ENTRIES);
     const char *problem;
     json_object_foreach(choices, problem, value)
     {
         struct dnn_choice choice;
-        if (!plain(problem) || !read_choice(value, &choice))
-            return fail(ERR_INPUT, "the cache of cuDNN's engines has a choice that is none");
+        if (!is_plain(problem) || !read_choice(value, &choice))
+            return fail(ERR_INPUT, "cuDNN's engine cache holds an invalid choice");
         dnn_cache_put(into, problem, &choice);
     }
     return 0;
@@ -70,9 +70,9 @@ static int read_all(json_t *root, const char *machine, struct dnn_cache *into)
 int dnn_cache_parse(const char *bytes, size_t count, const char *machine, struct dnn_cache *into)
 {
     *into = (struct dnn_cache){0};
-    if (count > DNN_CACHE_BYTES) return fail(ERR_INPUT, "the cache of cuDNN's engines is larger than it can be");
+    if (count > DNN_CACHE_BYTES) return fail(ERR_INPUT, "cuDNN's engine cache is too large");
     json_t *root = json_loadb(bytes, count, JSON_REJECT_DUPLICATES, NULL);
-    if (!root) return fail(ERR_INPUT, "the cache of cuDNN's engines is not JSON");
+    if (!root) return fail(ERR_INPUT, "cuDNN's engine cache is not JSON");
     int rc = read_all(root, machine, into);
     json_decref(root);
     if (rc < 0) dnn_cache_free(into);
@@ -83,7 +83,7 @@ char *dnn_cache_print(const struct dnn_cache *cache, const char *machine)
 {
     json_t *choices = json_object();
     json_t *root = json_pack("{s:i, s:s, s:o}", "format", FORMAT, "machine", machine, "choices", choices);
-    BUG_IF(!root);  // a machine's name is made printable by dnn.c
+    BUG_IF(!root);  // dnn.c makes a machine's name printable
     for (int i = 0; i < cache->count; i++) {
         const struct dnn_choice *c = &cache->entry[i].choice;
         json_t *knobs = json_array();
@@ -137,7 +137,7 @@ char *dnn_cache_path(const char *machine)
     digest_bytes(machine, strlen(machine), hex);
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         const char *value = getenv(places[i].variable);
-        if (!value || value[0] != '/') continue;  // a relative one is to be ignored, says the XDG specification
+        if (!value || value[0] != '/') continue;  // the XDG specification ignores relative paths
         struct text path = {0};
         text_add(&path, "%s%s/cudnn-%.16s.json", value, places[i].below, hex);
         return path.at;
@@ -147,19 +147,19 @@ char *dnn_cache_path(const char *machine)
 
 // ---- the file
 
-// Who may write here may say what is read here.
-static bool ours(const struct stat *st) { return st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH)); }
+// Whoever can write the file controls its contents.
+static bool is_ours(const struct stat *st) { return st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH)); }
 
 static bool folder_is_ours(const char *folder)
 {
     struct stat st;
-    return stat(folder, &st) == 0 && S_ISDIR(st.st_mode) && ours(&st);
+    return stat(folder, &st) == 0 && S_ISDIR(st.st_mode) && is_ours(&st);
 }
 
 static char *folder_of(const char *path)
 {
     char *folder = copy_text(path), *slash = strrchr(folder, '/');
-    BUG_IF(!slash);  // dnn_cache_path gives whole ones
+    BUG_IF(!slash);  // dnn_cache_path returns absolute paths
     *slash = 0;
     return folder;
 }
@@ -170,31 +170,31 @@ void dnn_cache_read(const char *path, const char *machine, struct dnn_cache *int
     struct stat st;
     char *folder = folder_of(path), *bytes;
     size_t count;
-    bool safe = folder_is_ours(folder) && lstat(path, &st) == 0 && S_ISREG(st.st_mode) && ours(&st);
+    bool safe = folder_is_ours(folder) && lstat(path, &st) == 0 && S_ISREG(st.st_mode) && is_ours(&st);
     free(folder);
     if (!safe || file_read(path, DNN_CACHE_BYTES, &bytes, &count) < 0) return;
     if (dnn_cache_parse(bytes, count, machine, into) < 0) *into = (struct dnn_cache){0};
     free(bytes);
 }
 
-// The folders above are made as others make them; only the last is ours.
-static bool folder_made(const char *folder)
+// The parent folders get default permissions; only the last one is private.
+static bool make_folder(const char *folder)
 {
     struct stat st;
     if (stat(folder, &st) == 0) return folder_is_ours(folder);
     char *above = folder_of(folder);
     bool made = (!*above || file_make_folder(above) == 0) && mkdir(folder, S_IRWXU) == 0;
     free(above);
-    return made || folder_is_ours(folder);  // another run may have been faster
+    return made || folder_is_ours(folder);  // another run may have created it first
 }
 
-// A file that others could write is written anew as well, if it is ours: what is put in its place is another one.
+// Replaces our file even if others could write it: the replacement is a new file.
 void dnn_cache_write(const struct dnn_cache *cache, const char *machine, const char *path)
 {
     struct stat st;
     char *folder = folder_of(path);
     bool absent = lstat(path, &st) != 0;
-    bool safe = folder_made(folder) && (absent || (S_ISREG(st.st_mode) && st.st_uid == geteuid()));
+    bool safe = make_folder(folder) && (absent || (S_ISREG(st.st_mode) && st.st_uid == geteuid()));
     free(folder);
     if (!safe) return;
     char *json = dnn_cache_print(cache, machine);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuDNN's descriptors: a problem as an operation graph of one convolution, the heuristics' list of engines, and the plan
-// of one of them. Everything that is made goes into a bag and ends with it; plans keep their graph's bag alive as well,
-// because nothing says that cuDNN does.
+// cuDNN's descriptors: a problem as an operation graph of one convolution, the heuristics' list of engines, and the plan of one
+// engine. Every descriptor goes into a bag and is destroyed with it. A plan also keeps its graph's bag, because cuDNN does not
+// document that it keeps the graph alive.
 #include "runtime/cuda/dnn/dnn_inside.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ int dnn_check(const struct dnn_functions *f, cudnnStatus_t status, const char *w
     char why[512] = "";
     f->cudnnGetLastErrorString(why, sizeof why);
     bool unsupported = CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_NOT_SUPPORTED;
-    return fail(unsupported ? ERR_UNSUPPORTED : ERR_DEVICE, "cuDNN refuses %s: %s%s%s", what,
+    return fail(unsupported ? ERR_UNSUPPORTED : ERR_DEVICE, "cuDNN rejected %s: %s%s%s", what,
                 f->cudnnGetErrorString(status), why[0] ? ": " : "", why);
 }
 
@@ -63,8 +63,8 @@ static cudnnDataType_t data_type(enum dtype type)
     return type == F32 ? CUDNN_DATA_FLOAT : type == BF16 ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_HALF;
 }
 
-// Dimensions are named n, c, h, w whatever their order in memory, which the strides tell: NHWC, and KRSC for filters.
-static int tensor(struct dnn_bag *bag, enum dtype type, int64_t uid, int64_t n, int64_t c, int64_t h, int64_t w,
+// Dimensions are named n, c, h, w; the strides define the order in memory: NHWC, and KRSC for filters.
+static int make_tensor(struct dnn_bag *bag, enum dtype type, int64_t uid, int64_t n, int64_t c, int64_t h, int64_t w,
                   cudnnBackendDescriptor_t *into)
 {
     return dnn_make(bag, CUDNN_BACKEND_TENSOR_DESCRIPTOR, "a tensor",
@@ -75,7 +75,7 @@ static int tensor(struct dnn_bag *bag, enum dtype type, int64_t uid, int64_t n, 
                     into);
 }
 
-static int convolution(struct dnn_bag *bag, const struct dnn_problem *p, cudnnBackendDescriptor_t *into)
+static int make_convolution(struct dnn_bag *bag, const struct dnn_problem *p, cudnnBackendDescriptor_t *into)
 {
     return dnn_make(
         bag, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR, "a convolution",
@@ -90,7 +90,7 @@ static int convolution(struct dnn_bag *bag, const struct dnn_problem *p, cudnnBa
         into);
 }
 
-static int operation(struct dnn_bag *bag, enum dnn_way way, cudnnBackendDescriptor_t conv, cudnnBackendDescriptor_t x,
+static int make_operation(struct dnn_bag *bag, enum dnn_way way, cudnnBackendDescriptor_t conv, cudnnBackendDescriptor_t x,
                      cudnnBackendDescriptor_t w, cudnnBackendDescriptor_t y, cudnnBackendDescriptor_t *into)
 {
     static const struct {
@@ -121,12 +121,12 @@ static int operation(struct dnn_bag *bag, enum dnn_way way, cudnnBackendDescript
 int dnn_graph(struct dnn *dnn, struct dnn_bag *bag, const struct dnn_problem *p, cudnnBackendDescriptor_t *graph)
 {
     cudnnBackendDescriptor_t x, w, y, conv, op;
-    TRY(tensor(bag, p->type, DNN_UID_X, p->n, p->c, p->h, p->w, &x));
-    TRY(tensor(bag, p->type, DNN_UID_W, p->k, p->c, p->r, p->s, &w));
-    TRY(tensor(bag, p->type, DNN_UID_Y, p->n, p->k, p->p, p->q, &y));
-    TRY(convolution(bag, p, &conv));
-    TRY(operation(bag, p->way, conv, x, w, y, &op));
-    // With a described card there is no handle; the graph needs none then.
+    TRY(make_tensor(bag, p->type, DNN_UID_X, p->n, p->c, p->h, p->w, &x));
+    TRY(make_tensor(bag, p->type, DNN_UID_W, p->k, p->c, p->r, p->s, &w));
+    TRY(make_tensor(bag, p->type, DNN_UID_Y, p->n, p->k, p->p, p->q, &y));
+    TRY(make_convolution(bag, p, &conv));
+    TRY(make_operation(bag, p->way, conv, x, w, y, &op));
+    // A described GPU has no handle; the graph needs none then.
     return dnn_make(bag, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, "a graph of one convolution",
                     (const struct dnn_set[]){DNN_DESCRIPTOR(CUDNN_ATTR_OPERATIONGRAPH_OPS, op),
                                              {CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &dnn->handle}},
@@ -140,15 +140,15 @@ static int get_one(const struct dnn_functions *f, cudnnBackendDescriptor_t d, cu
 {
     int64_t count = 0;
     TRY(dnn_check(f, f->cudnnBackendGetAttribute(d, name, type, 1, &count, into), what));
-    return count == 1 ? 0 : fail(ERR_DEVICE, "cuDNN gives %lld answers for %s", (long long)count, what);
+    return count == 1 ? 0 : fail(ERR_DEVICE, "cuDNN returned %lld values for %s", (long long)count, what);
 }
 
-// The notes of an engine as bits. Notes that came after this program was written have high numbers, and are bits too.
+// The notes of an engine as bits. Notes newer than this program have higher numbers and get bits too.
 static int notes_of(const struct dnn_functions *f, cudnnBackendDescriptor_t engine, cudnnBackendAttributeName_t name,
                     cudnnBackendAttributeType_t type, unsigned *bits)
 {
     enum { ROOM = 32 };
-    int note[ROOM];  // both kinds of notes are enums, of the size of an int
+    int note[ROOM];  // both kinds of notes are enums of the size of an int
     _Static_assert(sizeof(cudnnBackendNumericalNote_t) == sizeof(int) && sizeof(cudnnBackendBehaviorNote_t) == sizeof(int), "");
     int64_t count = 0;
     TRY(dnn_check(f, f->cudnnBackendGetAttribute(engine, name, type, ROOM, &count, note), "the notes of an engine"));
@@ -169,11 +169,12 @@ static int knobs_of(struct dnn_bag *bag, cudnnBackendDescriptor_t config, struct
     cudnnBackendDescriptor_t knob[CUDNN_KNOB_TYPE_COUNTS];
     for (int i = 0; i < CUDNN_KNOB_TYPE_COUNTS; i++)
         TRY(bag_new(bag, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR, "a setting", &knob[i]));
-    // Asked for none, cuDNN does not say how many there are, as it does for other lists: so all are asked for.
+    // For this list cuDNN does not return the count if room for none is given, so room for all is.
     int64_t count = 0;
     TRY(dnn_check(f, f->cudnnBackendGetAttribute(config, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_TYPE_BACKEND_DESCRIPTOR,
                                                  CUDNN_KNOB_TYPE_COUNTS, &count, knob), "the settings of an engine"));
-    if (count > DNN_KNOBS) return fail(ERR_UNSUPPORTED, "an engine of cuDNN has %lld settings", (long long)count);
+    if (count > DNN_KNOBS)
+        return fail(ERR_UNSUPPORTED, "a cuDNN engine has %lld settings; the limit is %d", (long long)count, DNN_KNOBS);
     choice->knobs = (int)count;
     for (int i = 0; i < choice->knobs; i++) {
         cudnnBackendKnobType_t type;
@@ -195,7 +196,7 @@ static int offer_of(struct dnn_bag *bag, cudnnBackendDescriptor_t config, struct
     return knobs_of(bag, config, &offer->choice);
 }
 
-static int results(const struct dnn_functions *f, cudnnBackendDescriptor_t heuristics, int64_t room, int64_t *count,
+static int get_offers(const struct dnn_functions *f, cudnnBackendDescriptor_t heuristics, int64_t room, int64_t *count,
                    cudnnBackendDescriptor_t *into)
 {
     return dnn_check(f, f->cudnnBackendGetAttribute(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
@@ -212,11 +213,11 @@ static int offers_in(struct dnn *dnn, struct dnn_bag *bag, cudnnBackendDescripto
                                           DNN_DESCRIPTOR(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, dnn->property)},
                  dnn->property ? 3 : 2, &heuristics));
     int64_t found = 0, given = 0;
-    TRY(results(bag->f, heuristics, 0, &found, NULL));
+    TRY(get_offers(bag->f, heuristics, 0, &found, NULL));
     if (found > room) found = room;
     for (int64_t i = 0; i < found; i++)
         TRY(bag_new(bag, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, "an engine's settings", &config[i]));
-    if (found) TRY(results(bag->f, heuristics, found, &given, config));
+    if (found) TRY(get_offers(bag->f, heuristics, found, &given, config));
     for (int64_t i = 0; i < given && i < found; i++)
         if (offer_of(bag, config[i], &offer[*count]) == 0) ++*count;
     return 0;
@@ -269,7 +270,7 @@ static int engine_in(struct dnn *dnn, cudnnBackendDescriptor_t graph, struct dnn
                  DNN_SETS(DNN_DESCRIPTOR(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config), where), &e->plan));
     int64_t bytes = 0;
     TRY(get_one(&dnn->f, e->plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, &bytes, "scratch memory"));
-    if (bytes < 0) return fail(ERR_DEVICE, "cuDNN wants %lld bytes of scratch memory", (long long)bytes);
+    if (bytes < 0) return fail(ERR_DEVICE, "cuDNN returned a scratch size of %lld bytes", (long long)bytes);
     e->workspace = (size_t)bytes;
     return 0;
 }

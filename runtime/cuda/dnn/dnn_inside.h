@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the dnn*.c files share: the library's functions, descriptors with little code, an engine and its settings.
+// Shared by the dnn*.c files: the library's functions, descriptors with little code, an engine and its settings.
 #ifndef DAWN_DNN_INSIDE_H
 #define DAWN_DNN_INSIDE_H
 
@@ -28,7 +28,7 @@ struct dnn_functions {
 #undef FUNCTION
 };
 
-// Descriptors that live and end together, in reverse order.
+// Descriptors that are destroyed together, in reverse order.
 struct dnn_bag {
     const struct dnn_functions *f;
     cudnnBackendDescriptor_t *at;
@@ -50,27 +50,27 @@ struct dnn_set {
 #define DNN_SETS(...)                                                                                                  \
     (const struct dnn_set[]){__VA_ARGS__}, (int)(sizeof((const struct dnn_set[]){__VA_ARGS__}) / sizeof(struct dnn_set))
 
-// Makes, fills and finalises a descriptor that ends with the bag. `what` is for the sentence: "a tensor".
+// Creates, fills and finalises a descriptor in the bag. `what` is for the error message: "a tensor".
 int dnn_make(struct dnn_bag *, cudnnBackendDescriptorType_t, const char *what, const struct dnn_set *, int sets,
              cudnnBackendDescriptor_t *) MUST_CHECK;
-int dnn_check(const struct dnn_functions *, cudnnStatus_t, const char *what);  // 0, or fail() with cuDNN's own words
+int dnn_check(const struct dnn_functions *, cudnnStatus_t, const char *what);  // 0, or fail() with cuDNN's own message
 
 struct dnn {
     struct dnn_functions f;
-    cudnnHandle_t handle;               // NULL: the card is described
+    cudnnHandle_t handle;               // NULL: the GPU is described
     struct dnn_bag bag;
-    cudnnBackendDescriptor_t property;  // of the described card, else NULL
+    cudnnBackendDescriptor_t property;  // of the described GPU, else NULL
     struct dnn_settings settings;
     cudaStream_t stream;
     size_t version;
     char *machine;                      // the cache's key
     char *path;                         // the cache's file; NULL: none
     struct dnn_cache cache;
-    bool fresh;                         // choices that the file lacks
-    struct dnn_entry *entry;            // every problem that was asked for
+    bool fresh;                         // choices that are not in the file
+    struct dnn_entry *entry;            // every problem that was planned
 };
 
-// An engine with settled knobs, ready to be executed; its descriptors are in `bag`.
+// An engine with fixed knobs, ready to execute; its descriptors are in `bag`.
 struct dnn_engine {
     struct dnn_bag bag;
     cudnnBackendDescriptor_t plan;
@@ -82,24 +82,24 @@ enum { DNN_UID_X = 1, DNN_UID_W = 2, DNN_UID_Y = 3 };
 
 // The operation graph of a problem.
 int dnn_graph(struct dnn *, struct dnn_bag *, const struct dnn_problem *, cudnnBackendDescriptor_t *graph) MUST_CHECK;
-// The heuristics' list, best first; free() ends it. Engines with more knobs than DNN_KNOBS are left out.
+// The heuristics' list, best first; the caller frees it. Engines with more knobs than DNN_KNOBS are left out.
 struct dnn_offer {
     struct dnn_choice choice;
     unsigned notes, behaves;
 };
 int dnn_offers(struct dnn *, cudnnBackendDescriptor_t graph, cudnnBackendHeurMode_t, struct dnn_offer **, int *count) MUST_CHECK;
-// Builds the plan of a choice. ERR_UNSUPPORTED where cuDNN has no such engine or it does not take the problem; the bag
-// is empty then.
+// Builds the plan of a choice. Fails with ERR_UNSUPPORTED and an empty bag if cuDNN has no such engine or the engine does not
+// take the problem.
 int dnn_engine_new(struct dnn *, cudnnBackendDescriptor_t graph, const struct dnn_choice *, struct dnn_engine *) MUST_CHECK;
 
-// Picks an engine for the problem with that graph: from the cache, else from the list, timed if asked for.
+// Picks an engine for the problem with that graph: from the cache, else from the list, timed if timing is on.
 int dnn_choose(struct dnn *, const struct dnn_problem *, cudnnBackendDescriptor_t graph, struct dnn_engine *,
                bool *remembered) MUST_CHECK;
 void dnn_problem_text(const struct dnn_problem *, bool tf32, char into[DNN_PROBLEM_TEXT]);
 int dnn_pack(struct dnn_bag *, const void *x, const void *w, const void *y, void *work, cudnnBackendDescriptor_t *) MUST_CHECK;
 int dnn_execute(struct dnn *, cudnnBackendDescriptor_t plan, cudnnBackendDescriptor_t pack) MUST_CHECK;
 
-// dnn_time.c: the median time of a plan on scratch memory, on the card. Anything that fails is a reason not to take it.
+// dnn_time.c: the median time of a plan on the GPU, on memory of its own. Any failure rejects the plan.
 struct dnn_scratch;
 int dnn_scratch_new(struct dnn *, const struct dnn_problem *, struct dnn_scratch **) MUST_CHECK;
 void dnn_scratch_free(struct dnn_scratch *);
