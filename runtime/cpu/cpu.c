@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU device: memory, the table of operators, and programs that are arrays of ready steps. A run is one call a
-// node; everything else (primitives, addresses, scratch) was settled by compile. Cost of a step beyond its work: the
-// call, and the fork and join of its loop (some microseconds on two threads).
+// The CPU device: memory, the table of operators, and programs that are arrays of prepared steps. A run is one call per node;
+// compile has fixed primitives, addresses and scratch. Overhead per step: the call, and the fork and join of its loop (some
+// microseconds on two threads).
 #include "runtime/cpu/cpu.h"
 
 #include "runtime/base/arena.h"
@@ -40,8 +40,8 @@ static bool multiplies_bf16(void)
 
 static int cpu_open(int index, int threads, struct device **into)
 {
-    if (index != 0) return fail(ERR_USAGE, "there is one cpu device, not number %d: threads are what is chosen", index);
-    if (threads < 0) return fail(ERR_USAGE, "%d threads can not compute", threads);
+    if (index != 0) return fail(ERR_USAGE, "device cpu:%d does not exist: there is one cpu device", index);
+    if (threads < 0) return fail(ERR_USAGE, "the number of threads must not be negative; got %d", threads);
     threads_set(threads);
     struct cpu_device *cpu = zalloc(sizeof *cpu);
     cpu->base.type = &device_cpu;
@@ -64,7 +64,7 @@ static void cpu_close(struct device *device)
     free(cpu);
 }
 
-// Large blocks ask for large pages: the first touch of 1 GB is 512 faults instead of 262,144 (docs/performance.md).
+// Large blocks request huge pages: the first touch of 1 GB is 512 faults instead of 262,144 (docs/performance.md).
 enum { LARGE_PAGE = 2 << 20, LARGE_BLOCK = 4 << 20 };
 
 static int cpu_alloc(struct device *device, size_t bytes, void **into)
@@ -72,10 +72,10 @@ static int cpu_alloc(struct device *device, size_t bytes, void **into)
     (void)device;
     size_t align = bytes >= LARGE_BLOCK ? LARGE_PAGE : PLAN_ALIGN;
     size_t room = (bytes + align - 1) / align * align;
-    if (room < bytes) return fail(ERR_MEMORY, "%zu bytes are more than there are addresses", bytes);
+    if (room < bytes) return fail(ERR_MEMORY, "%zu bytes exceed the address space", bytes);
     *into = aligned_alloc(align, room ? room : align);
-    if (!*into) return fail(ERR_MEMORY, "the system refuses %zu bytes of memory", bytes);
-    if (align == LARGE_PAGE) (void)madvise(*into, room, MADV_HUGEPAGE);  // a wish: small pages do as well
+    if (!*into) return fail(ERR_MEMORY, "the system cannot allocate %zu bytes of memory", bytes);
+    if (align == LARGE_PAGE) (void)madvise(*into, room, MADV_HUGEPAGE);  // a hint: small pages work as well
     return 0;
 }
 
@@ -116,7 +116,7 @@ static int cpu_supports(struct device *device, const struct graph *g, const stru
     char why[ERROR_TEXT_MAX], shape[SHAPE_TEXT];
     snprintf(why, sizeof why, "%s", error_text());
     const struct value *v = node_out(g, n, 0) ? node_out(g, n, 0) : node_in(g, n, 0);
-    return fail(rc, "the cpu can not run %s (%s -> %s %s) of graph %s: %s", n->scope ? n->scope : "a node",
+    return fail(rc, "the cpu device cannot run %s (%s -> %s %s) of graph %s: %s", n->scope ? n->scope : "a node",
                 op_table[n->op].name, dtype_name(v->dtype), shape_text(shape, &v->shape),
                 g->name ? g->name : "without a name", why);
 }
@@ -193,13 +193,13 @@ static int cpu_profile(struct program *program, int64_t *ns)
 
 static int cpu_sync(struct device *device)
 {
-    (void)device;  // run returns when the work is done
+    (void)device;  // run returns only when the work is done
     return 0;
 }
 
 // ---- facts
 
-// The text behind "key : " in a file like /proc/cpuinfo; "" when there is none.
+// The text after "key : " in a file like /proc/cpuinfo; "" if the key is missing.
 static void proc_text(const char *path, const char *key, char *into, size_t room)
 {
     char line[512];
@@ -234,7 +234,7 @@ static int cpu_facts(struct device *device, struct device_facts *facts)
 
 const struct device_type device_cpu = {
     .name = "cpu",
-    .about = "this machine's processor, through oneDNN and own vector loops",
+    .about = "this machine's CPU, with oneDNN and vector loops of DAWN",
     .open = cpu_open,
     .close = cpu_close,
     .alloc = cpu_alloc,

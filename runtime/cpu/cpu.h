@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU device from the inside: a compiled plan is an array of steps, one a node, each ready to run with every
-// address, primitive and scratch buffer fixed. oneDNN does matmul and, where no own kernel is faster (stem.c,
-// direct.c, wgrad.c), convolution (dnnl_*.c); everything else is bound by memory and is done by own loops (loops*.c,
-// compiled once for each instruction set; cpu_*.c).
+// Internals of the CPU device. A compiled plan is an array of steps, one per node, each with every address, primitive and
+// scratch buffer fixed. oneDNN runs matmul, and convolution where no kernel of DAWN is faster (stem.c, direct.c, wgrad.c;
+// dnnl_*.c). Everything else is bound by memory and runs in DAWN's loops (loops*.c, compiled once per instruction set;
+// cpu_*.c).
 #ifndef DAWN_CPU_H
 #define DAWN_CPU_H
 
@@ -18,25 +18,25 @@ struct cpu_device {
     dnnl_engine_t engine;
     dnnl_stream_t stream;
     const struct loops *loops;
-    bool bf16;  // the processor multiplies bf16 (avx512_bf16 or amx)
+    bool bf16;  // the CPU multiplies bf16 (avx512_bf16 or amx)
 };
 
 struct cpu_step {
     int (*run)(struct cpu_step *);
-    void (*release)(struct cpu_step *);  // ends `own`; may be NULL
+    void (*release)(struct cpu_step *);  // frees `own`; may be NULL
     struct cpu_device *cpu;
     const struct graph *graph;
     const struct node *node;
     void *in[MAX_IN], *out[MAX_OUT];  // addresses; NULL for NONE
     void *work;                       // scratch from the slab, 64-byte aligned
     size_t work_bytes;
-    void *kept;                       // what the node asked to keep between runs
-    void *own;                        // what prepare made
+    void *kept;                       // what the node keeps between runs
+    void *own;                        // created by prepare
 };
 
-// One entry an operator; the table is in cpu.c.
+// One entry per operator; the table is in cpu.c.
 struct cpu_op {
-    int (*supports)(struct cpu_device *, const struct graph *, const struct node *);  // NULL: all that infer accepts
+    int (*supports)(struct cpu_device *, const struct graph *, const struct node *);  // NULL: everything that infer accepts
     size_t (*workspace)(struct cpu_device *, const struct graph *, const struct node *);  // NULL: none
     int (*prepare)(struct cpu_step *);  // sets run
     size_t (*kept)(struct cpu_device *, const struct graph *, const struct node *);  // as in device.h; NULL: none

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data that lie on the device: windows of an order, tables, counters, and augmentation: gather, mirror, shift with
-// reflected borders, normalise, jitter, all in one pass from u8 to the type the network reads.
+// Data on the device: windows of an order, tables, counters, and augmentation: gather, mirror, shift with reflected borders,
+// normalise and jitter in one pass from u8 to the type that the network reads.
 #include "runtime/cpu/cpu_work.h"
 #include "runtime/element.h"
 
@@ -28,7 +28,7 @@ static int pick_run(struct cpu_step *s)
 
 static int tick_run(struct cpu_step *s)
 {
-    uint32_t now = *(const uint32_t *)s->in[0] + (uint32_t)s->node->attr.tick.by;  // wraps, never overflows
+    uint32_t now = *(const uint32_t *)s->in[0] + (uint32_t)s->node->attr.tick.by;  // unsigned, so it wraps without overflow
     *(int32_t *)s->out[0] = (int32_t)now;
     return 0;
 }
@@ -40,7 +40,7 @@ static size_t row_bytes(const struct graph *g, const struct node *n)
     return (size_t)(d[2] * d[3]);
 }
 
-// A thread's scratch: two rows of coefficients, one row of pixels.
+// Scratch per thread: two rows of coefficients, one row of pixels.
 static size_t augment_scratch(const struct graph *g, const struct node *n)
 {
     return (row_bytes(g, n) * (2 * sizeof(float) + 1) + 63) & ~(size_t)63;
@@ -52,7 +52,7 @@ static size_t augment_workspace(struct cpu_device *cpu, const struct graph *g, c
 }
 
 // value = ((pixel / 255 - mean) / std + shift) * gain = pixel * a + b
-static void coefficients(const struct augment_attr *o, const struct augment_draw *d, int64_t width, int64_t channels,
+static void set_coefficients(const struct augment_attr *o, const struct augment_draw *d, int64_t width, int64_t channels,
                          float *a, float *b)
 {
     float each_a[4], each_b[4];
@@ -66,7 +66,7 @@ static void coefficients(const struct augment_attr *o, const struct augment_draw
     }
 }
 
-// One row of pixels, mirrored or not, read dx to the right with reflected borders.
+// Reads one row of pixels, mirrored or not, shifted dx to the right with reflected borders.
 static void shift_row(const uint8_t *from, int64_t w, int64_t c, int flip, int dx, uint8_t *to)
 {
     int64_t first = 0, last = w;
@@ -102,7 +102,7 @@ static void augment_image(const struct cpu_step *s, int64_t image, int64_t b, fl
     struct augment_draw draw = {.gain = 1.0f};
     if (s->in[2]) draw = element_augment(s->in[2], (uint32_t)image, (int)o->flip, o->pad, o->brightness, o->contrast);
     draw.flip ^= o->view_flip, draw.dy += o->view_dy, draw.dx += o->view_dx;
-    coefficients(o, &draw, line, c, a, bias);
+    set_coefficients(o, &draw, line, c, a, bias);
     enum dtype t = cpu_out(s, 0)->dtype;
     const uint8_t *pixels = (const uint8_t *)s->in[0] + image * h * line;
     for (int64_t y = 0; y < h; y++) {

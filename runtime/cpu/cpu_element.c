@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element by element: activations with and without a bias, sums, products, changes of type, dropout. One pass each.
+// Element-wise operators: activations with and without a bias, sums, products, casts, dropout. One pass each.
 #include "runtime/cpu/cpu_work.h"
 
 enum { BLOCK = 16384, CHUNK = 1024 };
 
-// ---- act(x + bias): loops over places of a period, as in cpu_norm.c, with mean 0 and factor 1
+// ---- act(x + bias): loops over a period, as in cpu_norm.c, with mean 0 and factor 1
 struct act_work {
     struct cpu_step *step;
     enum dtype dtype;
     int64_t c;
     struct period k;
-    float **sum;     // one a thread
+    float **sum;     // one per thread
     double **total;  // the same in double
 };
 
-static size_t carve(struct act_work *o, void *base, int64_t c, int threads)
+static size_t carve_act(struct act_work *o, void *base, int64_t c, int threads)
 {
     struct cpu_scratch s = {.base = base};
     int64_t width = cpu_period(c);
@@ -36,11 +36,11 @@ static size_t carve(struct act_work *o, void *base, int64_t c, int threads)
     return s.used;
 }
 
-static void begin(struct act_work *o, struct cpu_step *s, const float *bias)
+static void begin_act(struct act_work *o, struct cpu_step *s, const float *bias)
 {
     const struct value *x = cpu_in(s, 0);
     o->step = s, o->dtype = x->dtype;
-    carve(o, s->work, shape_last(&x->shape), s->cpu->threads);
+    carve_act(o, s->work, shape_last(&x->shape), s->cpu->threads);
     for (int64_t i = 0; i < o->k.width; i++) o->k.mean[i] = 0, o->k.a[i] = 1, o->k.b[i] = bias ? bias[i % o->c] : 0;
 }
 
@@ -56,7 +56,7 @@ static void act_piece(void *context, int64_t first, int64_t end, int thread)
 static int act_run(struct cpu_step *s)
 {
     struct act_work o;
-    begin(&o, s, s->in[1]);
+    begin_act(&o, s, s->in[1]);
     if (s->out[0]) threads_for(shape_rows(&cpu_in(s, 0)->shape), cpu_grain(o.c), act_piece, &o);
     return 0;
 }
@@ -78,7 +78,7 @@ static void act_grad_piece(void *context, int64_t first, int64_t end, int thread
 static int act_grad_run(struct cpu_step *s)
 {
     struct act_work o;
-    begin(&o, s, s->in[2]);
+    begin_act(&o, s, s->in[2]);
     threads_for(shape_rows(&cpu_in(s, 0)->shape), cpu_grain(o.c), act_grad_piece, &o);
     float *dbias = s->out[1];
     for (int64_t c = 0; dbias && c < o.c; c++) {
@@ -91,10 +91,10 @@ static int act_grad_run(struct cpu_step *s)
 
 static size_t act_workspace(struct cpu_device *cpu, const struct graph *g, const struct node *n)
 {
-    return carve(NULL, NULL, shape_last(&g->value[n->in[0]].shape), cpu->threads);
+    return carve_act(NULL, NULL, shape_last(&g->value[n->in[0]].shape), cpu->threads);
 }
 
-// ---- flat passes
+// ---- passes without a bias
 static void flat_piece(void *context, int64_t begin_at, int64_t end, int thread)
 {
     (void)thread;
@@ -129,7 +129,7 @@ static void convert_some(const struct loops *loops, enum dtype from, const void 
     float f[CHUNK];
     if (from == to) {
         memcpy(y, x, (size_t)n * dtype_size(from));
-    } else if (!dtype_is_float(from) || !dtype_is_float(to)) {  // whole numbers: exactly, one by one
+    } else if (!dtype_is_float(from) || !dtype_is_float(to)) {  // integers: exact, one by one
         for (int64_t i = 0; i < n; i++) element_set(to, y, i, element_get(from, x, i));
     } else if (from == F32) {
         loops->narrow(to, x, y, n);

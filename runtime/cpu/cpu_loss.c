@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax, cross entropy, correct answers, running totals. A row at a time in f32 scratch; sums over rows are added
-// in the order of rows, in double, so that no split over threads changes them.
+// Softmax, cross-entropy, correct answers, running totals. One row at a time in f32 scratch. Sums over rows are added in row
+// order, in double, so the split over threads does not change them.
 #include "runtime/cpu/cpu_work.h"
 
 #include <math.h>
@@ -8,11 +8,11 @@
 struct rows {
     struct cpu_step *step;
     int64_t k;
-    float *scratch;  // 2 k a thread
-    double *loss;    // one a row
+    float *scratch;  // 2 k per thread
+    double *loss;    // one per row
 };
 
-static size_t carve(struct rows *o, void *base, int64_t rows, int64_t k, int threads)
+static size_t carve_rows(struct rows *o, void *base, int64_t rows, int64_t k, int threads)
 {
     struct cpu_scratch s = {.base = base};
     float *scratch = cpu_take(&s, 2 * k * threads, sizeof(float));
@@ -21,17 +21,17 @@ static size_t carve(struct rows *o, void *base, int64_t rows, int64_t k, int thr
     return s.used;
 }
 
-static void begin(struct rows *o, struct cpu_step *s)
+static void begin_rows(struct rows *o, struct cpu_step *s)
 {
     const struct shape *x = &cpu_in(s, 0)->shape;
     o->step = s;
-    carve(o, s->work, shape_rows(x), shape_last(x), s->cpu->threads);
+    carve_rows(o, s->work, shape_rows(x), shape_last(x), s->cpu->threads);
 }
 
 static size_t rows_workspace(struct cpu_device *cpu, const struct graph *g, const struct node *n)
 {
     const struct shape *x = &g->value[n->in[0]].shape;
-    return carve(NULL, NULL, shape_rows(x), shape_last(x), cpu->threads);
+    return carve_rows(NULL, NULL, shape_rows(x), shape_last(x), cpu->threads);
 }
 
 static void for_rows(struct rows *o, void (*piece)(void *, int64_t, int64_t, int))
@@ -39,7 +39,7 @@ static void for_rows(struct rows *o, void (*piece)(void *, int64_t, int64_t, int
     threads_for(shape_rows(&cpu_in(o->step, 0)->shape), cpu_grain(4 * o->k), piece, o);
 }
 
-// x becomes its softmax; returns log(sum of exp) so that log p[i] = x[i] - it.
+// Replaces x by its softmax; returns log(sum of exp), so that log p[i] = x[i] - result.
 static double softmax_row(const struct loops *loops, float *x, int64_t n)
 {
     float high = x[0];
@@ -67,7 +67,7 @@ static void softmax_piece(void *context, int64_t first, int64_t end, int thread)
 static int softmax_run(struct cpu_step *s)
 {
     struct rows o;
-    begin(&o, s);
+    begin_rows(&o, s);
     if (s->out[0]) for_rows(&o, softmax_piece);
     return 0;
 }
@@ -91,7 +91,7 @@ static void softmax_grad_piece(void *context, int64_t first, int64_t end, int th
 static int softmax_grad_run(struct cpu_step *s)
 {
     struct rows o;
-    begin(&o, s);
+    begin_rows(&o, s);
     if (s->out[0]) for_rows(&o, softmax_grad_piece);
     return 0;
 }
@@ -113,7 +113,7 @@ static void xent_piece(void *context, int64_t first, int64_t end, int thread)
         float *row = s->out[1] ? (float *)s->out[1] + i * o->k : scratch;
         int64_t label = label_of(cpu_in(s, 1), s->in[1], i);
         s->cpu->loops->widen(t, cpu_at(t, s->in[0], i * o->k), row, o->k);
-        double sum = 0, own = label >= 0 && label < o->k ? row[label] : NAN;  // a label that does not exist shows
+        double sum = 0, own = label >= 0 && label < o->k ? row[label] : NAN;  // an invalid label gives NaN
         for (int64_t j = 0; j < o->k; j++) sum += row[j];
         double log_sum = softmax_row(s->cpu->loops, row, o->k);
         o->loss[i] = (1 - smooth) * (log_sum - own) + smooth * (log_sum - sum / (double)o->k);
@@ -123,7 +123,7 @@ static void xent_piece(void *context, int64_t first, int64_t end, int thread)
 static int xent_run(struct cpu_step *s)
 {
     struct rows o;
-    begin(&o, s);
+    begin_rows(&o, s);
     for_rows(&o, xent_piece);
     int64_t rows = shape_rows(&cpu_in(s, 0)->shape);
     double sum = 0;
@@ -152,7 +152,7 @@ static void xent_grad_piece(void *context, int64_t first, int64_t end, int threa
 static int xent_grad_run(struct cpu_step *s)
 {
     struct rows o;
-    begin(&o, s);
+    begin_rows(&o, s);
     if (s->out[0]) for_rows(&o, xent_grad_piece);
     return 0;
 }
@@ -169,7 +169,7 @@ static void correct_piece(void *context, int64_t first, int64_t end, int thread)
         o->loss[i] = 0;
         if (label < 0 || label >= o->k) continue;
         s->cpu->loops->widen(t, cpu_at(t, s->in[0], i * o->k), row, o->k);
-        if (isnan(row[label])) continue;  // a network that gives NaN knows nothing
+        if (isnan(row[label])) continue;  // NaN is never correct
         for (int64_t j = 0; j < o->k; j++) above += row[j] > row[label] || (row[j] == row[label] && j < label);
         o->loss[i] = above < s->node->attr.loss.k;
     }
@@ -178,7 +178,7 @@ static void correct_piece(void *context, int64_t first, int64_t end, int thread)
 static int correct_run(struct cpu_step *s)
 {
     struct rows o;
-    begin(&o, s);
+    begin_rows(&o, s);
     for_rows(&o, correct_piece);
     int64_t rows = shape_rows(&cpu_in(s, 0)->shape);
     double hits = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moving elements: copies of runs wherever a dimension stays contiguous, element by element where it does not.
-// Rows of the result are split over threads; every element of the result is written by one of them.
+// Moving elements: copies of runs where a dimension stays contiguous, single elements elsewhere. Rows of the result are split
+// over threads; one thread writes each element.
 #include "runtime/cpu/cpu_work.h"
 
 enum { CHUNK = 256 };
@@ -23,7 +23,7 @@ struct transpose {
     const struct cpu_step *step;
     size_t size;
     int rank;
-    int64_t dim[MAX_RANK], stride[MAX_RANK];  // of the result; the stride is that in x, in elements
+    int64_t dim[MAX_RANK], stride[MAX_RANK];  // of the result; the stride is in x, in elements
 };
 
 static void strided_row(size_t size, const char *from, int64_t stride, int64_t n, char *to)
@@ -70,7 +70,7 @@ static int transpose_run(struct cpu_step *s)
     return 0;
 }
 
-// ---- concat, slice: runs of bytes from one pitch to another
+// ---- concat, slice: runs of bytes copied from one pitch to another
 struct runs {
     const char *from;
     char *to;
@@ -85,8 +85,8 @@ static void runs_piece(void *context, int64_t begin, int64_t end, int thread)
         memcpy(o->to + (size_t)i * o->to_pitch, o->from + (size_t)i * o->from_pitch, o->bytes);
 }
 
-// Bytes below one place of `axis`, and the number of runs above it.
-static size_t below(const struct value *v, int axis, int64_t *above)
+// Bytes of one index of `axis`, and the number of runs above it.
+static size_t bytes_below(const struct value *v, int axis, int64_t *above)
 {
     size_t bytes = dtype_size(v->dtype);
     *above = 1;
@@ -103,7 +103,7 @@ static int concat_run(struct cpu_step *s)
     int64_t above;
     if (!s->out[0]) return 0;
     const struct value *y = cpu_out(s, 0);
-    size_t unit = below(y, axis, &above), pitch = unit * (size_t)y->shape.dim[axis], at = 0;
+    size_t unit = bytes_below(y, axis, &above), pitch = unit * (size_t)y->shape.dim[axis], at = 0;
     for (int i = 0; i < MAX_IN && s->node->in[i] != NONE; i++) {
         size_t bytes = unit * (size_t)cpu_in(s, i)->shape.dim[axis];
         struct runs o = {s->in[i], (char *)s->out[0] + at, bytes, pitch, bytes};
@@ -119,7 +119,7 @@ static int slice_run(struct cpu_step *s)
     const struct value *x = cpu_in(s, 0);
     int64_t above;
     if (!s->out[0]) return 0;
-    size_t unit = below(x, a->axis, &above), bytes = unit * (size_t)(a->end - a->begin);
+    size_t unit = bytes_below(x, a->axis, &above), bytes = unit * (size_t)(a->end - a->begin);
     struct runs o = {(const char *)s->in[0] + unit * (size_t)a->begin, s->out[0], unit * (size_t)x->shape.dim[a->axis],
                      bytes, bytes};
     threads_for(above, cpu_grain((int64_t)bytes / 4), runs_piece, &o);
@@ -132,7 +132,7 @@ static int slice_grad_run(struct cpu_step *s)
     const struct value *dx = cpu_out(s, 0);
     int64_t above;
     if (!dx) return 0;
-    size_t unit = below(dx, a->axis, &above), bytes = unit * (size_t)(a->end - a->begin);
+    size_t unit = bytes_below(dx, a->axis, &above), bytes = unit * (size_t)(a->end - a->begin);
     memset(s->out[0], 0, value_bytes(dx));
     struct runs o = {s->in[0], (char *)s->out[0] + unit * (size_t)a->begin, bytes,
                      unit * (size_t)dx->shape.dim[a->axis], bytes};
@@ -144,12 +144,12 @@ static int slice_grad_run(struct cpu_step *s)
 struct gather {
     const struct cpu_step *step;
     const int32_t *index;
-    int64_t rows, size;  // of x; elements a row
+    int64_t rows, size;  // of x; elements per row
     enum dtype dtype;
-    int32_t *head, *next;  // GATHER_GRAD: for each row of dx, the places that name it, in order
+    int32_t *head, *next;  // GATHER_GRAD: for each row of dx, the list of indices that name it, in order
 };
 
-static int64_t clamped(const struct gather *o, int64_t i)
+static int64_t clamp_index(const struct gather *o, int64_t i)
 {
     return o->index[i] < 0 ? 0 : o->index[i] >= o->rows ? o->rows - 1 : o->index[i];
 }
@@ -161,7 +161,7 @@ static void gather_piece(void *context, int64_t begin, int64_t end, int thread)
     size_t bytes = (size_t)o->size * dtype_size(o->dtype);
     for (int64_t i = begin; i < end; i++)
         memcpy((char *)o->step->out[0] + (size_t)i * bytes,
-               (const char *)o->step->in[0] + (size_t)clamped(o, i) * bytes, bytes);
+               (const char *)o->step->in[0] + (size_t)clamp_index(o, i) * bytes, bytes);
 }
 
 static int gather_run(struct cpu_step *s)
@@ -199,8 +199,8 @@ static int gather_grad_run(struct cpu_step *s)
         .step = s, .index = s->in[0], .rows = rows, .size = rows ? cpu_count(dx) / rows : 0, .dtype = dx->dtype};
     o.head = s->work, o.next = o.head + rows;
     for (int64_t r = 0; r < rows; r++) o.head[r] = NONE;
-    for (int64_t i = count - 1; i >= 0; i--) {  // from behind, so that lists run forward
-        int64_t r = clamped(&o, i);
+    for (int64_t i = count - 1; i >= 0; i--) {  // backward, so that the lists run forward
+        int64_t r = clamp_index(&o, i);
         o.next[i] = o.head[r], o.head[r] = (int32_t)i;
     }
     threads_for(rows, cpu_grain(o.size), gather_grad_piece, &o);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch norm in its four forms. Forward: one pass for the statistics (with the pool in it when fused), one to
-// normalise and activate. Backward: one pass for the two sums, one for dx, which is written once, zeros included.
+// Batch norm in its four forms. Forward: one pass for the statistics (including a fused pool), one to normalise and activate.
+// Backward: one pass for the two sums, one for dx, which is written once, zeros included.
 //
-// Statistics are sums of x - shift and its square, shift being the mean of a few rows, so that nothing cancels: f32
-// over a block, double across blocks, threads added in their order. Same threads, same bytes.
+//  Statistics are sums of x - shift and its square, shift being the mean of a few rows, so that nothing cancels. Sums are in
+//  f32 over a block and in double across blocks; threads are added in order. Same number of threads, same bytes.
 #include "runtime/cpu/cpu_work.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ enum { BLOCK = 16384, SHIFT_ROWS = 16 };
 struct thread_sums {
     float *first, *second;      // width each
     double *total_1, *total_2;  // c each
-    void *stage;                // a pooled row
+    void *stage;                // one pooled row
 };
 
 struct norm {
@@ -21,25 +21,25 @@ struct norm {
     const struct loops *loops;
     const struct norm_attr *attr;
     enum dtype dtype;
-    int64_t c, rows;                  // of the tensor that is normalised
-    int64_t h, w, half_h, half_w, n;  // of the unpooled one, when there is a pool
+    int64_t c, rows;                  // of the normalised tensor
+    int64_t h, w, half_h, half_w, n;  // of the unpooled tensor, if there is a pool
     struct period k;
     struct thread_sums *thread;
     int threads;
     const void *dy;
-    const void *x;     // what is normalised: x, or the pooled x
+    const void *x;     // the normalised tensor: x, or the pooled x
     const void *full;  // before the pool
     void *y;
     uint8_t *at;
 };
 
-static void repeat(const struct norm *o, float *x)
+static void repeat_channels(const struct norm *o, float *x)
 {
     for (int64_t i = o->c; i < o->k.width; i++) x[i] = x[i - o->c];
 }
 
-// The scratch memory; `stage` elements a thread for a pooled row, `pooled` elements where there is no other place.
-static size_t carve(struct norm *o, void *base, int64_t c, int threads, int64_t stage, int64_t pooled)
+// Carves the scratch: `stage` elements per thread for a pooled row, `pooled` elements if the pooled values have no other place.
+static size_t carve_norm(struct norm *o, void *base, int64_t c, int threads, int64_t stage, int64_t pooled)
 {
     struct cpu_scratch s = {.base = base};
     int64_t width = cpu_period(c);
@@ -69,14 +69,14 @@ static size_t carve(struct norm *o, void *base, int64_t c, int threads, int64_t 
     return s.used;
 }
 
-static void begin(struct norm *o, struct cpu_step *s, const struct value *x)
+static void begin_norm(struct norm *o, struct cpu_step *s, const struct value *x)
 {
     o->step = s, o->loops = s->cpu->loops, o->attr = &s->node->attr.norm, o->dtype = x->dtype;
-    carve(o, s->work, shape_last(&x->shape), s->cpu->threads, 0, 0);
+    carve_norm(o, s->work, shape_last(&x->shape), s->cpu->threads, 0, 0);
     o->rows = shape_rows(&x->shape);
 }
 
-static void flush(const struct norm *o, int thread)
+static void flush_sums(const struct norm *o, int thread)
 {
     const struct thread_sums *t = &o->thread[thread];
     o->loops->flush(t->first, t->total_1, o->k.width, o->c);
@@ -88,8 +88,8 @@ static int64_t block_rows(int64_t c)
     return c >= BLOCK ? 1 : BLOCK / c;
 }
 
-// What every row is measured from, in k.mean: the mean of the first rows, rounded to a few bits. A shift with a full
-// mantissa would give every difference the same low bits, and so every addition the same rounding error.
+// Sets the origin of the sums, k.mean: the mean of the first rows, rounded to a few bits. With a full mantissa all differences
+// would share their low bits, and all additions the same rounding error.
 static void find_shift(const struct norm *o, const void *x, int64_t rows)
 {
     rows = rows < SHIFT_ROWS ? rows : SHIFT_ROWS;
@@ -97,7 +97,7 @@ static void find_shift(const struct norm *o, const void *x, int64_t rows)
     for (int64_t i = 0; i < rows; i++)
         o->loops->add_scaled(o->dtype, cpu_at(o->dtype, x, i * o->c), o->c, 1.0f / (float)rows, o->k.mean);
     for (int64_t c = 0; c < o->c; c++) o->k.mean[c] = bf16_to_f32(f32_to_bf16(o->k.mean[c]));
-    repeat(o, o->k.mean);
+    repeat_channels(o, o->k.mean);
 }
 
 static void sums_piece(void *context, int64_t first, int64_t end, int thread)
@@ -108,7 +108,7 @@ static void sums_piece(void *context, int64_t first, int64_t end, int thread)
         int64_t rows = end - i < step ? end - i : step;
         o->loops->sums(o->dtype, cpu_at(o->dtype, o->x, i * o->c), rows * o->c, &o->k, o->thread[thread].first,
                        o->thread[thread].second);
-        flush(o, thread);
+        flush_sums(o, thread);
     }
 }
 
@@ -120,7 +120,7 @@ static void pool_row(const struct norm *o, int64_t r)
                     o->at ? o->at + r * row : NULL);
 }
 
-// A row here is one row of pooled pixels.
+// A row is one row of pooled pixels.
 static void pool_sums_piece(void *context, int64_t first, int64_t end, int thread)
 {
     const struct norm *o = context;
@@ -130,11 +130,11 @@ static void pool_sums_piece(void *context, int64_t first, int64_t end, int threa
         for (int64_t r = i; r < stop; r++) pool_row(o, r);
         o->loops->sums(o->dtype, cpu_at(o->dtype, o->x, i * row), (stop - i) * row, &o->k, o->thread[thread].first,
                        o->thread[thread].second);
-        flush(o, thread);
+        flush_sums(o, thread);
     }
 }
 
-static double total(const struct norm *o, int which, int64_t c)
+static double total_of(const struct norm *o, int which, int64_t c)
 {
     double sum = 0;
     for (int i = 0; i < o->threads; i++) sum += which ? o->thread[i].total_2[c] : o->thread[i].total_1[c];
@@ -147,8 +147,8 @@ static void scale_and_bias(const struct norm *o, const float *scale, const float
     o->k.b[c] = bias ? bias[c] : 0.0f;
 }
 
-// Sums to statistics, running statistics and the coefficients of the second pass. `run` is the place of the running
-// mean among the outputs.
+// Computes statistics, running statistics and the coefficients of the second pass from the sums. `run` is the output index of
+// the running mean.
 static void finish_statistics(const struct norm *o, int run)
 {
     struct cpu_step *s = o->step;
@@ -156,7 +156,7 @@ static void finish_statistics(const struct norm *o, int run)
     const float *old_mean = s->in[1], *old_var = s->in[2];
     double n = (double)o->rows, keep = o->attr->momentum;
     for (int64_t c = 0; c < o->c; c++) {
-        double d = total(o, 0, c) / n, m = o->k.mean[c] + d, v = total(o, 1, c) / n - d * d;
+        double d = total_of(o, 0, c) / n, m = o->k.mean[c] + d, v = total_of(o, 1, c) / n - d * d;
         if (v < 0) v = 0;
         double r = 1.0 / sqrt(v + (double)o->attr->eps);
         if (mean) mean[c] = (float)m;
@@ -166,7 +166,7 @@ static void finish_statistics(const struct norm *o, int run)
         o->k.mean[c] = (float)m;
         scale_and_bias(o, s->in[3], s->in[4], c, (float)r);
     }
-    repeat(o, o->k.mean), repeat(o, o->k.a), repeat(o, o->k.b);
+    repeat_channels(o, o->k.mean), repeat_channels(o, o->k.a), repeat_channels(o, o->k.b);
 }
 
 static void apply_piece(void *context, int64_t first, int64_t end, int thread)
@@ -180,7 +180,7 @@ static void apply_piece(void *context, int64_t first, int64_t end, int thread)
 static int norm_run(struct cpu_step *s)
 {
     struct norm o = {.x = s->in[0], .y = s->out[0]};
-    begin(&o, s, cpu_in(s, 0));
+    begin_norm(&o, s, cpu_in(s, 0));
     find_shift(&o, o.x, o.rows);
     threads_for(o.rows, cpu_grain(o.c), sums_piece, &o);
     finish_statistics(&o, 3);
@@ -188,7 +188,7 @@ static int norm_run(struct cpu_step *s)
     return 0;
 }
 
-// Where nobody keeps the pooled values they stand where y will; where nobody wants y either, in scratch memory.
+// Pooled values without a reader are stored in y's buffer, or in scratch if y has no reader either.
 static int64_t pooled_scratch(const struct graph *g, const struct node *n)
 {
     if (n->out[0] != NONE || n->out[3] != NONE) return 0;
@@ -207,12 +207,12 @@ static int pool_norm_run(struct cpu_step *s)
     const struct value *x = cpu_in(s, 0);
     const int64_t *d = x->shape.dim;
     struct norm o = {.full = s->in[0], .at = s->out[4]};
-    begin(&o, s, x);
-    carve(&o, s->work, d[3], s->cpu->threads, 0, pooled_scratch(s->graph, s->node));
+    begin_norm(&o, s, x);
+    carve_norm(&o, s->work, d[3], s->cpu->threads, 0, pooled_scratch(s->graph, s->node));
     pool_sizes(&o, d, d[1], d[2]);
     o.x = s->out[3] ? s->out[3] : s->out[0] ? s->out[0] : o.y;
     o.y = s->out[0];
-    pool_row(&o, 0);  // done again with the others
+    pool_row(&o, 0);  // computed again with the others
     find_shift(&o, o.x, o.half_w);
     threads_for(o.n * o.half_h, cpu_grain(o.half_w * o.c), pool_sums_piece, &o);
     finish_statistics(&o, 5);
@@ -229,7 +229,7 @@ static void back_sums_piece(void *context, int64_t first, int64_t end, int threa
         int64_t rows = end - i < step ? end - i : step;
         o->loops->back_sums(o->dtype, o->attr->act, cpu_at(o->dtype, o->dy, i * o->c), cpu_at(o->dtype, o->x, i * o->c),
                             rows * o->c, &o->k, o->thread[thread].first, o->thread[thread].second);
-        flush(o, thread);
+        flush_sums(o, thread);
     }
 }
 
@@ -262,13 +262,13 @@ static void pool_back_piece(void *context, int64_t first, int64_t end, int threa
     }
 }
 
-// The coefficients that recompute z.
-static void recall(const struct norm *o)
+// Sets the coefficients that recompute z.
+static void recall_coefficients(const struct norm *o)
 {
     const float *mean = o->step->in[2], *rstd = o->step->in[3];
     memcpy(o->k.mean, mean, (size_t)o->c * sizeof(float));
     for (int64_t c = 0; c < o->c; c++) scale_and_bias(o, o->step->in[4], o->step->in[5], c, rstd[c]);
-    repeat(o, o->k.mean), repeat(o, o->k.a), repeat(o, o->k.b);
+    repeat_channels(o, o->k.mean), repeat_channels(o, o->k.a), repeat_channels(o, o->k.b);
 }
 
 static void finish_back_sums(const struct norm *o)
@@ -277,20 +277,20 @@ static void finish_back_sums(const struct norm *o)
     float *dscale = o->step->out[1], *dbias = o->step->out[2];
     double n = (double)o->rows;
     for (int64_t c = 0; c < o->c; c++) {
-        double sum = total(o, 0, c), dot = total(o, 1, c) * rstd[c];
+        double sum = total_of(o, 0, c), dot = total_of(o, 1, c) * rstd[c];
         if (dscale) dscale[c] = (float)dot;
         if (dbias) dbias[c] = (float)sum;
         o->k.p[c] = (float)(o->k.a[c] * rstd[c] * dot / n);
         o->k.q[c] = (float)(o->k.a[c] * sum / n);
     }
-    repeat(o, o->k.p), repeat(o, o->k.q);
+    repeat_channels(o, o->k.p), repeat_channels(o, o->k.q);
 }
 
 static int norm_grad_run(struct cpu_step *s)
 {
     struct norm o = {.dy = s->in[0], .x = s->in[1], .y = s->out[0]};
-    begin(&o, s, cpu_in(s, 1));
-    recall(&o);
+    begin_norm(&o, s, cpu_in(s, 1));
+    recall_coefficients(&o);
     threads_for(o.rows, cpu_grain(o.c), back_sums_piece, &o);
     finish_back_sums(&o);
     if (o.y) threads_for(o.rows, cpu_grain(o.c), back_piece, &o);
@@ -307,10 +307,10 @@ static int pool_norm_grad_run(struct cpu_step *s)
 {
     const struct value *pooled = cpu_in(s, 1);
     struct norm o = {.dy = s->in[0], .x = s->in[1], .y = s->out[0], .at = s->in[6]};
-    begin(&o, s, pooled);
-    carve(&o, s->work, o.c, s->cpu->threads, pool_stage(s->graph, s->node), 0);
+    begin_norm(&o, s, pooled);
+    carve_norm(&o, s->work, o.c, s->cpu->threads, pool_stage(s->graph, s->node), 0);
     pool_sizes(&o, pooled->shape.dim, o.attr->x_h, o.attr->x_w);
-    recall(&o);
+    recall_coefficients(&o);
     threads_for(o.rows, cpu_grain(o.c), back_sums_piece, &o);
     finish_back_sums(&o);
     if (o.y) threads_for(o.n * o.half_h, cpu_grain(o.half_w * o.c), pool_back_piece, &o);
@@ -321,13 +321,13 @@ static int pool_norm_grad_run(struct cpu_step *s)
 static int norm_infer_run(struct cpu_step *s)
 {
     struct norm o = {.x = s->in[0], .y = s->out[0]};
-    begin(&o, s, cpu_in(s, 0));
+    begin_norm(&o, s, cpu_in(s, 0));
     const float *mean = s->in[1], *var = s->in[2];
     for (int64_t c = 0; c < o.c; c++) {
         o.k.mean[c] = mean[c];
         scale_and_bias(&o, s->in[3], s->in[4], c, (float)(1.0 / sqrt((double)var[c] + (double)o.attr->eps)));
     }
-    repeat(&o, o.k.mean), repeat(&o, o.k.a), repeat(&o, o.k.b);
+    repeat_channels(&o, o.k.mean), repeat_channels(&o, o.k.a), repeat_channels(&o, o.k.b);
     threads_for(o.rows, cpu_grain(o.c), apply_piece, &o);
     return 0;
 }
@@ -347,20 +347,20 @@ static int norm_fold_run(struct cpu_step *s)
     return 0;
 }
 
-// ---- what the table of operators wants
+// ---- entries of the table of operators
 static size_t norm_workspace(struct cpu_device *cpu, const struct graph *g, const struct node *n)
 {
-    return carve(NULL, NULL, shape_last(&g->value[n->in[0]].shape), cpu->threads, 0, 0);
+    return carve_norm(NULL, NULL, shape_last(&g->value[n->in[0]].shape), cpu->threads, 0, 0);
 }
 
 static size_t pool_norm_workspace(struct cpu_device *cpu, const struct graph *g, const struct node *n)
 {
-    return carve(NULL, NULL, shape_last(&g->value[n->in[0]].shape), cpu->threads, 0, pooled_scratch(g, n));
+    return carve_norm(NULL, NULL, shape_last(&g->value[n->in[0]].shape), cpu->threads, 0, pooled_scratch(g, n));
 }
 
 static size_t pool_norm_grad_workspace(struct cpu_device *cpu, const struct graph *g, const struct node *n)
 {
-    return carve(NULL, NULL, shape_last(&g->value[n->in[0]].shape), cpu->threads, pool_stage(g, n), 0);
+    return carve_norm(NULL, NULL, shape_last(&g->value[n->in[0]].shape), cpu->threads, pool_stage(g, n), 0);
 }
 
 CPU_PREPARE(norm)

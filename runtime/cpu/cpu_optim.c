@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pieces of optimisers: one pass over each tensor, threads from 64 k elements on.
+// Optimiser operators: one pass over each tensor, on several threads from 64 k elements.
 #include "runtime/cpu/cpu_work.h"
 
 #include <math.h>
@@ -55,7 +55,7 @@ static int adam_run(struct cpu_step *s)
     return 0;
 }
 
-// ---- x * target / (|x| + eps): a sum a block, so that the split over threads changes no byte
+// ---- x * target / (|x| + eps): one sum per block, so that the split over threads changes no byte
 static void squares_piece(void *context, int64_t begin, int64_t end, int thread)
 {
     (void)thread;

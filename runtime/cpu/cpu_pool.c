@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling that stands by itself. 2x2 windows at stride 2 without overlap take the fast rows of loops_pool.c; every
-// other window goes tap by tap over the channels, and backward each input pixel gathers from the windows over it, so
-// that overlaps add up in one order whatever the threads. Cost: one pass, times the overlap backward.
+// Pooling as a separate operator. 2x2 windows with stride 2 use the fast rows of loops_pool.c. Other windows go tap by tap over
+// the channels; backward, each input pixel gathers from the windows over it, so overlaps are added in one order for any number
+// of threads. Cost: one pass, times the overlap backward.
 #include "runtime/cpu/cpu_work.h"
 
 enum { CHUNK = 256 };
@@ -16,10 +16,10 @@ struct pool {
     void *y;
     uint8_t *at_out;
     bool mean;
-    bool halves;  // 2x2 at stride 2
+    bool halves;  // 2x2 with stride 2
 };
 
-static void fill(struct pool *o, const struct cpu_step *s, const struct value *large, const struct value *small)
+static void fill_pool(struct pool *o, const struct cpu_step *s, const struct value *large, const struct value *small)
 {
     const int64_t *d = large->shape.dim, *e = small->shape.dim;
     o->loops = s->cpu->loops, o->attr = &s->node->attr.pool, o->dtype = large->dtype;
@@ -77,7 +77,7 @@ static int pool_run(struct cpu_step *s, bool mean)
     int any = n->out[0] != NONE ? n->out[0] : n->out[1];
     if (any == NONE) return 0;
     struct pool o = {.x = s->in[0], .y = s->out[0], .at_out = mean ? NULL : s->out[1], .mean = mean};
-    fill(&o, s, cpu_in(s, 0), &s->graph->value[any]);
+    fill_pool(&o, s, cpu_in(s, 0), &s->graph->value[any]);
     threads_for(cpu_in(s, 0)->shape.dim[0] * o.p, cpu_grain(o.w * o.c * o.attr->k[0]), pool_piece, &o);
     return 0;
 }
@@ -93,8 +93,8 @@ static int avgpool_run(struct cpu_step *s)
 }
 
 // ---- backward
-// Windows p of `count` that hold place i: [*first, *last].
-static void windows(int64_t i, int64_t k, int64_t stride, int64_t count, int64_t *first, int64_t *last)
+// The windows of `count` that cover position i: [*first, *last].
+static void windows_over(int64_t i, int64_t k, int64_t stride, int64_t count, int64_t *first, int64_t *last)
 {
     *first = i < k ? 0 : (i - k) / stride + 1;
     *last = i / stride < count ? i / stride : count - 1;
@@ -105,8 +105,8 @@ static void unpool_pixel(const struct pool *o, int64_t n, int64_t y, int64_t x)
     const struct pool_attr *a = o->attr;
     float acc[CHUNK], share = 1.0f / (float)(a->k[0] * a->k[1]);
     int64_t p0, p1, q0, q1, to = ((n * o->h + y) * o->w + x) * o->c;
-    windows(y, a->k[0], a->stride[0], o->p, &p0, &p1);
-    windows(x, a->k[1], a->stride[1], o->q, &q0, &q1);
+    windows_over(y, a->k[0], a->stride[0], o->p, &p0, &p1);
+    windows_over(x, a->k[1], a->stride[1], o->q, &q0, &q1);
     for (int64_t c = 0; c < o->c; c += CHUNK) {
         int64_t count = o->c - c < CHUNK ? o->c - c : CHUNK;
         memset(acc, 0, sizeof acc);
@@ -153,7 +153,7 @@ static int unpool_run(struct cpu_step *s, bool mean)
     const struct value *dx = cpu_out(s, 0), *dy = cpu_in(s, mean ? 0 : 1);
     if (!dx) return 0;
     struct pool o = {.x = s->in[mean ? 0 : 1], .at_in = mean ? NULL : s->in[0], .y = s->out[0], .mean = mean};
-    fill(&o, s, dx, dy);
+    fill_pool(&o, s, dx, dy);
     if (o.halves && !mean && o.h / 2 == o.p && o.w / 2 == o.q)
         threads_for(dy->shape.dim[0] * o.p, cpu_grain(2 * o.w * o.c), unpool2_piece, &o);
     else

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums and means over any dimensions, and the way back. The dimensions are merged first, so that each kind (kept or
-// added up) stands alone; then whole channels are added where the last one is kept, and runs where it is not.
-// Sums run in f32 over at most 256 elements and in double beyond. Cost: x is read once.
+// Sums and means over any dimensions, and their gradient. Adjacent dimensions of a kind (kept or summed) are merged first. Then
+// whole channels are added if the last dimension is kept, and runs if it is summed. Sums are in f32 over at most 256 elements
+// and in double beyond. Cost: x is read once.
 #include "runtime/cpu/cpu_work.h"
 
 enum { CHUNK = 256, RUN = 256 };
@@ -9,22 +9,22 @@ enum { CHUNK = 256, RUN = 256 };
 struct reduce {
     const struct cpu_step *step;
     enum dtype from, to;
-    int64_t inner;  // the last merged dimension, kept or (alone) added up
+    int64_t inner;  // the last merged dimension, kept or (alone) summed
     bool last_added;
-    int kept, added;  // how many merged dimensions besides `inner` of each kind
+    int kept, added;  // number of merged dimensions of each kind besides `inner`
     int64_t kept_dim[MAX_RANK], kept_stride[MAX_RANK], added_dim[MAX_RANK], added_stride[MAX_RANK];
     int64_t jobs, terms;  // products of the two
     double factor;
 };
 
-static int64_t offset(int count, const int64_t *dim, const int64_t *stride, int64_t i)
+static int64_t offset_of(int count, const int64_t *dim, const int64_t *stride, int64_t i)
 {
     int64_t at = 0;
     for (int d = count - 1; d >= 0; d--) at += i % dim[d] * stride[d], i /= dim[d];
     return at;
 }
 
-static void merge(struct reduce *o, const struct shape *x, unsigned axes)
+static void merge_dims(struct reduce *o, const struct shape *x, unsigned axes)
 {
     int64_t dim[MAX_RANK] = {1}, stride[MAX_RANK], run = 1;
     bool added[MAX_RANK] = {false};
@@ -49,14 +49,14 @@ static void merge(struct reduce *o, const struct shape *x, unsigned axes)
     }
 }
 
-// Channels c .. c + n of one kept place.
+// Channels c .. c + n of one kept position.
 static void add_channels(const struct reduce *o, int64_t at, int64_t c, int64_t n, int64_t to)
 {
     const struct cpu_step *s = o->step;
     float acc[CHUNK] = {0};
     double total[CHUNK] = {0};
     for (int64_t i = 0; i < o->terms; i++) {
-        int64_t from = at + offset(o->added, o->added_dim, o->added_stride, i) + c;
+        int64_t from = at + offset_of(o->added, o->added_dim, o->added_stride, i) + c;
         s->cpu->loops->add_scaled(o->from, cpu_at(o->from, s->in[0], from), n, 1.0f, acc);
         if (i % RUN == RUN - 1 || i == o->terms - 1) s->cpu->loops->flush(acc, total, n, n);
     }
@@ -70,7 +70,7 @@ static void add_runs(const struct reduce *o, int64_t at, int64_t to)
     float x[RUN], y;
     double total = 0;
     for (int64_t i = 0; i < o->terms; i++) {
-        int64_t from = at + offset(o->added, o->added_dim, o->added_stride, i);
+        int64_t from = at + offset_of(o->added, o->added_dim, o->added_stride, i);
         for (int64_t c = 0; c < o->inner; c += RUN) {
             int64_t n = o->inner - c < RUN ? o->inner - c : RUN;
             s->cpu->loops->widen(o->from, cpu_at(o->from, s->in[0], from + c), x, n);
@@ -88,7 +88,7 @@ static void reduce_piece(void *context, int64_t begin, int64_t end, int thread)
     int64_t chunks = o->last_added ? 1 : (o->inner + CHUNK - 1) / CHUNK;
     for (int64_t i = begin; i < end; i++) {
         int64_t job = i / chunks, c = i % chunks * CHUNK;
-        int64_t at = offset(o->kept, o->kept_dim, o->kept_stride, job);
+        int64_t at = offset_of(o->kept, o->kept_dim, o->kept_stride, job);
         if (o->last_added)
             add_runs(o, at, job);
         else
@@ -101,14 +101,14 @@ static int reduce_run(struct cpu_step *s)
     const struct value *x = cpu_in(s, 0), *y = cpu_out(s, 0);
     if (!y) return 0;
     struct reduce o = {.step = s, .from = x->dtype, .to = y->dtype};
-    merge(&o, &x->shape, s->node->attr.move.axes);
+    merge_dims(&o, &x->shape, s->node->attr.move.axes);
     o.factor = s->node->attr.move.mean ? (double)cpu_count(y) / (double)cpu_count(x) : 1.0;
     int64_t chunks = o.last_added ? 1 : (o.inner + CHUNK - 1) / CHUNK;
     threads_for(o.jobs * chunks, cpu_grain(cpu_count(x) / (o.jobs * chunks)), reduce_piece, &o);
     return 0;
 }
 
-// ---- the way back
+// ---- the gradient
 static void broadcast_row(const struct cpu_step *s, int64_t from, int64_t to, int64_t n, bool same)
 {
     const struct loops *loops = s->cpu->loops;

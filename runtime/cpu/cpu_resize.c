@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bilinear resizing with half-pixel centres, and its transpose. Rows are blended first, then columns; the places and
-// weights of both are made once, before anything runs. Cost: x is read twice at most, y written once.
+// Bilinear resizing with half-pixel centres, and its transpose. Rows are blended first, then columns; prepare computes the
+// positions and weights of both. Cost: x is read at most twice, y written once.
 #include "runtime/base/arena.h"
 #include "runtime/cpu/cpu_work.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-// Place i of the result reads places at[i] and next[i] of the source with weights 1 - w[i] and w[i].
+// Position i of the result reads positions at[i] and next[i] of the source with weights 1 - w[i] and w[i].
 struct axis {
     int32_t *at, *next;
     float *w;
-    int32_t *first, *count;  // for place j of the source: results count[j] from first[j] on touch it
+    int32_t *first, *count;  // results first[j] .. first[j] + count[j] - 1 read position j of the source
 };
 
 struct resize {
@@ -43,7 +43,7 @@ static void axis_free(struct axis *o)
     free(o->at), free(o->next), free(o->w), free(o->first), free(o->count);
 }
 
-static struct axis spread(const struct axis *o, int64_t to, int64_t c)
+static struct axis spread_axis(const struct axis *o, int64_t to, int64_t c)
 {
     struct axis e = {.at = zalloc((size_t)(to * c) * sizeof(int32_t)),
                      .next = zalloc((size_t)(to * c) * sizeof(int32_t)),
@@ -71,7 +71,7 @@ static struct resize *resize_new(const struct shape *from, const struct shape *t
     o->from_h = from->dim[1], o->from_w = from->dim[2], o->to_h = to->dim[1], o->to_w = to->dim[2];
     axis_new(&o->row, o->from_h, o->to_h);
     axis_new(&o->column, o->from_w, o->to_w);
-    o->element = spread(&o->column, o->to_w, o->c);
+    o->element = spread_axis(&o->column, o->to_w, o->c);
     return o;
 }
 
@@ -118,8 +118,8 @@ static size_t resize_workspace(struct cpu_device *cpu, const struct graph *g, co
     return row_scratch(d[2], d[3]) * (size_t)cpu->threads;
 }
 
-// ---- the transpose: every place of dx gathers what touched it
-static float share(const struct axis *o, int32_t i, int64_t j)
+// ---- the transpose: every position of dx gathers from the results that read it
+static float share_of(const struct axis *o, int32_t i, int64_t j)
 {
     float w = 0;
     if (o->at[i] == j) w += 1.0f - o->w[i];
@@ -141,11 +141,11 @@ static void resize_grad_piece(void *context, int64_t begin, int64_t end, int thr
         int64_t n = r / o->from_h, y = r % o->from_h;
         memset(row, 0, (size_t)line * sizeof(float));
         for (int32_t i = o->row.first[y]; i < o->row.first[y] + o->row.count[y]; i++)
-            loops->add_scaled(t, cpu_at(t, s->in[0], (n * o->to_h + i) * line), line, share(&o->row, i, y), row);
+            loops->add_scaled(t, cpu_at(t, s->in[0], (n * o->to_h + i) * line), line, share_of(&o->row, i, y), row);
         for (int64_t x = 0; x < o->from_w; x++) {
             memset(acc, 0, (size_t)o->c * sizeof(float));
             for (int32_t i = o->column.first[x]; i < o->column.first[x] + o->column.count[x]; i++)
-                loops->add_scaled(F32, row + i * o->c, o->c, share(&o->column, i, x), acc);
+                loops->add_scaled(F32, row + i * o->c, o->c, share_of(&o->column, i, x), acc);
             loops->narrow(t, acc, cpu_at(t, s->out[0], (r * o->from_w + x) * o->c), o->c);
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the cpu_*.c files share: what a step's values look like, pieces of the split over threads, and the scratch
-// memory of a step, which the workspace question and the run carve up with the same lines.
+// Shared by the cpu_*.c files: the values of a step, the split over threads, and the scratch of a step. Workspace and run carve
+// the scratch with the same lines.
 #ifndef DAWN_CPU_WORK_H
 #define DAWN_CPU_WORK_H
 
@@ -8,7 +8,7 @@
 #include "runtime/cpu/cpu.h"
 #include "runtime/cpu/loops.h"
 
-// A thread is worth waking for this many elements.
+// Minimum number of elements per thread; fewer are not worth waking a thread.
 enum { CPU_GRAIN = 16384 };
 
 static inline const struct value *cpu_in(const struct cpu_step *s, int i)
@@ -31,13 +31,13 @@ static inline int64_t cpu_count(const struct value *v)
     return shape_count(&v->shape);
 }
 
-// Rows of `size` elements a piece holds at least.
+// Minimum number of rows of `size` elements per piece.
 static inline int64_t cpu_grain(int64_t size)
 {
     return size >= CPU_GRAIN ? 1 : CPU_GRAIN / (size > 0 ? size : 1);
 }
 
-// The width of a struct period: C repeated until whole vectors fit and a loop over a row is worth its start.
+// The width of a struct period: C repeated until whole vectors fit and a row is long enough to be worth a loop.
 static inline int64_t cpu_period(int64_t c)
 {
     enum { WIDE = 256 };
@@ -48,10 +48,10 @@ static inline int64_t cpu_period(int64_t c)
     return fold * c;
 }
 
-// Between any two types, on all threads (cpu_element.c).
+// Converts between any two types, on all threads (cpu_element.c).
 void cpu_convert(const struct loops *, enum dtype from, const void *x, enum dtype to, void *y, int64_t n);
 
-// A prepare that only names what runs.
+// Defines a prepare function that only sets run.
 #define CPU_PREPARE(name)                                                                                              \
     static int name##_prepare(struct cpu_step *s)                                                                      \
     {                                                                                                                  \
@@ -59,7 +59,7 @@ void cpu_convert(const struct loops *, enum dtype from, const void *x, enum dtyp
         return 0;                                                                                                      \
     }
 
-// Carves scratch memory: the first pass with base NULL only counts.
+// Carves scratch; with base NULL it only counts.
 struct cpu_scratch {
     char *base;
     size_t used;

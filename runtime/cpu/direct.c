@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// x[N,H,W,C] * w[K,R,S,C] -> y[N,P,Q,K]. A register tile is 6 images by 64 k (or 8 by 48, 12 by 32) at one output
-// pixel: because all its lanes stand at the same pixel, a tap outside the image is left out for all of them, and edges
-// cost nothing. Each step over c reads four vectors of filters, six broadcasts of x, and does 24 multiply-adds.
+// x[N,H,W,C] * w[K,R,S,C] -> y[N,P,Q,K]. A register tile is 6 images by 64 k (or 8 by 48, 12 by 32) at one output pixel. All
+// lanes are at the same pixel, so a tap outside the image is skipped for all of them and edges cost nothing. Each step over c
+// loads four vectors of filters, broadcasts six values of x, and does 24 multiply-adds.
 //
-// Filters are packed first into units of 4 bytes, [k block][tap][c unit][k of the block]; a unit is two channels in
-// bf16 (the instruction adds two products into each f32 lane) and one in f32. A thread takes rows of image tiles; for
-// each it goes through all k before the next, so that x comes from memory once. Sums do not depend on the threads.
+//  Filters are first packed into units of 4 bytes, [k block][tap][c unit][k of the block]. A unit is two channels in bf16 (the
+//  instruction adds two products into each f32 lane) and one in f32. A thread takes rows of image tiles and finishes all k of a
+//  row before the next, so x is read from memory once. Sums do not depend on the number of threads.
 #include "runtime/cpu/direct.h"
 
 #include "runtime/base/threads.h"
 #include "runtime/cpu/loops_stem.h"
 
 enum { KB = 64, UNIT = 4, WIDEST = 12 };
-enum { PAST_CACHE = 16 << 20 };    // bytes of results beyond which they are written past the caches
-enum { LEAST_IMAGES = 12 };        // below, tiles of images are too narrow to keep the multipliers busy
+enum { PAST_CACHE = 16 << 20 };    // results larger than this are written around the caches
+enum { LEAST_IMAGES = 12 };        // smaller batches make tiles too narrow to keep the multipliers busy
 
 struct direct {
     const struct dnnl_conv *conv;
-    bool turned;
+    bool transposed;
     const char *x;
     const float *w, *bias;
     char *y, *work;
     int64_t c_units, taps, size;  // size: bytes of an element of x and y
-    bool past_cache;  // y is gone from every cache before it is read again: spare it the reading of old lines
+    bool past_cache;  // y leaves every cache before it is read again: write it without fetching its old lines
     const struct stem_loops *loops;
 };
 
@@ -35,7 +35,7 @@ size_t direct_bytes(const struct dnnl_conv *c)
 }
 
 // Packs the filters of (k block, tap) pairs.
-static void pack(void *context, int64_t begin, int64_t end, int thread)
+static void pack_filters(void *context, int64_t begin, int64_t end, int thread)
 {
     (void)thread;
     const struct direct *d = context;
@@ -47,8 +47,8 @@ static void pack(void *context, int64_t begin, int64_t end, int thread)
         char *to = d->work + first * taps * d->c_units * UNIT + tap * d->c_units * lanes * UNIT;
         memset(to, 0, (size_t)(d->c_units * lanes * UNIT));
         // from[k * k_step + channel * c_step]
-        const float *from = d->turned ? d->w + (taps - 1 - tap) * c->k + first : d->w + (first * taps + tap) * c->c;
-        int64_t k_step = d->turned ? 1 : taps * c->c, c_step = d->turned ? taps * c->k : 1;
+        const float *from = d->transposed ? d->w + (taps - 1 - tap) * c->k + first : d->w + (first * taps + tap) * c->c;
+        int64_t k_step = d->transposed ? 1 : taps * c->c, c_step = d->transposed ? taps * c->k : 1;
         for (int64_t u = 0; u < d->c_units; u++)
             for (int64_t k = 0; k < wide; k++) {
                 char *at = to + (u * lanes + k) * UNIT;
@@ -89,8 +89,8 @@ struct spot {
     char *y;
     int64_t y_image;
     const float *bias;          // of the k block, or NULL
-    int64_t k;                  // of the block: how many are to be written
-    bool past_cache;            // y is written straight to memory
+    int64_t k;                  // number of k to write in the block
+    bool past_cache;            // write y around the caches
     enum act act;
     const struct stem_loops *loops;
 };
@@ -100,7 +100,7 @@ static inline VECTORS ALWAYS __mmask16 lanes_of(int64_t left)
     return left >= 16 ? 0xffff : left <= 0 ? 0 : (__mmask16)((1u << left) - 1);
 }
 
-static inline VECTORS ALWAYS void store(const int kv, const bool bf16, const struct spot *g, char *y, const __m512 *v)
+static inline VECTORS ALWAYS void store_tile(const int kv, const bool bf16, const struct spot *g, char *y, const __m512 *v)
 {
     if (kv == 4 && g->past_cache) {  // whole lines, 64 k of them
 #pragma GCC unroll 4
@@ -117,7 +117,7 @@ static inline VECTORS ALWAYS void store(const int kv, const bool bf16, const str
     }
 }
 
-static inline VECTORS ALWAYS void tile(const int ct, const int kv, const bool bf16, const struct spot *g)
+static inline VECTORS ALWAYS void sum_tile(const int ct, const int kv, const bool bf16, const struct spot *g)
 {
     __m512 a[WIDEST][4];
     __m512 b[4];
@@ -131,7 +131,7 @@ static inline VECTORS ALWAYS void tile(const int ct, const int kv, const bool bf
     for (int64_t r = g->r0; r < g->r1; r++) {
         for (int64_t s = g->s0; s < g->s1; s++) {
             const char *w = g->w + (r * g->taps_wide + s) * g->c_units * kv * 64;
-            const char *x[WIDEST / 3];  // every third image; those between are reached by the addressing mode
+            const char *x[WIDEST / 3];  // every third image; the addressing mode reaches those between
 #pragma GCC unroll 4
             for (int i = 0; i < (ct + 2) / 3; i++) x[i] = g->x + r * g->x_row + s * g->x_pixel + 3 * i * g->x_image;
             int64_t image = g->x_image;
@@ -156,7 +156,7 @@ static inline VECTORS ALWAYS void tile(const int ct, const int kv, const bool bf
     }
     if (g->act == ACT_NONE) {
 #pragma GCC unroll 12
-        for (int i = 0; i < ct; i++) store(kv, bf16, g, g->y + i * g->y_image, a[i]);
+        for (int i = 0; i < ct; i++) store_tile(kv, bf16, g, g->y + i * g->y_image, a[i]);
         return;
     }
     float plain[WIDEST * KB];
@@ -169,20 +169,20 @@ static inline VECTORS ALWAYS void tile(const int ct, const int kv, const bool bf
         __m512 v[4];
 #pragma GCC unroll 4
         for (int j = 0; j < kv; j++) v[j] = _mm512_loadu_ps(plain + (i * kv + j) * 16);
-        store(kv, bf16, g, g->y + i * g->y_image, v);
+        store_tile(kv, bf16, g, g->y + i * g->y_image, v);
     }
 }
 
 #define TILE(ct, kv)                                                                                                   \
-    static VECTORS void tile_##ct##_##kv##_bf16(const struct spot *g) { tile(ct, kv, true, g); }                       \
-    static VECTORS void tile_##ct##_##kv##_f32(const struct spot *g) { tile(ct, kv, false, g); }
+    static VECTORS void tile_##ct##_##kv##_bf16(const struct spot *g) { sum_tile(ct, kv, true, g); }                       \
+    static VECTORS void tile_##ct##_##kv##_f32(const struct spot *g) { sum_tile(ct, kv, false, g); }
 TILE(6, 4) TILE(4, 4) TILE(1, 4)
 TILE(8, 3) TILE(4, 3) TILE(1, 3)
 TILE(12, 2) TILE(4, 2) TILE(1, 2)
 TILE(12, 1) TILE(4, 1) TILE(1, 1)
 #undef TILE
 
-// For 1 to 4 vectors of k: the widest tile, one of 4 images and one of 1 for what is left.
+// For 1 to 4 vectors of k: the widest tile, a tile of 4 images and a tile of 1 for the remainder.
 #define TILES(ct, kv)                                                                                                  \
     {{tile_##ct##_##kv##_f32, tile_4_##kv##_f32, tile_1_##kv##_f32},                                                   \
      {tile_##ct##_##kv##_bf16, tile_4_##kv##_bf16, tile_1_##kv##_bf16}}
@@ -202,12 +202,12 @@ static void run_spot(const struct spot *from, bool bf16, int64_t images)
     }
 }
 
-// Asks memory for the input row that the next output row will want first, at the same column.
-static void ask_ahead(const struct direct *d, int64_t image, int64_t images, int64_t p, int64_t q)
+// Prefetches the input row that the next output row reads first, at the same column.
+static void prefetch_row(const struct direct *d, int64_t image, int64_t images, int64_t p, int64_t q)
 {
     const struct dnnl_conv *c = d->conv;
     int64_t row = (p + 1) * c->stride[0] + c->r - 1 - c->before[0];
-    if (row >= c->h) {  // the next images begin where these end
+    if (row >= c->h) {  // the next images start where these end
         row -= c->h, image += images;
         images = c->n - image < images ? c->n - image : images;
     }
@@ -219,8 +219,8 @@ static void ask_ahead(const struct direct *d, int64_t image, int64_t images, int
     }
 }
 
-static int64_t at_least(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t at_most(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t larger_of(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t smaller_of(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // One row of outputs of some images, one block of k.
 static void run_row(const struct direct *d, int64_t image, int64_t images, int64_t p, int64_t first)
@@ -228,30 +228,30 @@ static void run_row(const struct direct *d, int64_t image, int64_t images, int64
     const struct dnnl_conv *c = d->conv;
     int64_t pixel = c->c * d->size, top = p * c->stride[0] - c->before[0];
     struct spot g = {
-        .r0 = at_least(0, -top), .r1 = at_most(c->r, c->h - top),
+        .r0 = larger_of(0, -top), .r1 = smaller_of(c->r, c->h - top),
         .x_image = c->h * c->w * pixel, .x_row = c->w * pixel, .x_pixel = pixel,
         .w = d->work + first * d->taps * d->c_units * UNIT, .c_units = d->c_units, .taps_wide = c->s,
-        .y_image = c->p * c->q * c->k * d->size, .k = at_most(KB, c->k - first), .past_cache = d->past_cache,
+        .y_image = c->p * c->q * c->k * d->size, .k = smaller_of(KB, c->k - first), .past_cache = d->past_cache,
         .bias = d->bias ? d->bias + first : NULL, .act = c->act, .loops = d->loops,
     };
     for (int64_t q = 0; q < c->q; q++) {
         int64_t left = q * c->stride[1] - c->before[1];
-        g.s0 = at_least(0, -left), g.s1 = at_most(c->s, c->w - left);
+        g.s0 = larger_of(0, -left), g.s1 = smaller_of(c->s, c->w - left);
         // As integers, because tap (0, 0) may lie before the array.
         g.x = (const char *)((uintptr_t)d->x + (uintptr_t)(((image * c->h + top) * c->w + left) * pixel));
         g.y = d->y + (((image * c->p + p) * c->q + q) * c->k + first) * d->size;
-        if (first == 0) ask_ahead(d, image, images, p, q);
+        if (first == 0) prefetch_row(d, image, images, p, q);
         run_spot(&g, c->dtype == BF16, images);
     }
 }
 
-// A multiple of the tile's width wherever k is one block or whole blocks; else of all widths.
+// A multiple of the tile's width if k is one block or whole blocks; else a multiple of all widths.
 static int64_t tile_images(const struct dnnl_conv *c)
 {
     return c->k % KB == 0 ? 6 : c->k <= 32 ? 12 : c->k <= 48 ? 8 : 24;
 }
 
-// Pieces are rows of tiles.
+// A piece is a range of rows of tiles.
 static void run_rows(void *context, int64_t begin, int64_t end, int thread)
 {
     (void)thread;
@@ -259,15 +259,15 @@ static void run_rows(void *context, int64_t begin, int64_t end, int thread)
     const struct dnnl_conv *c = d->conv;
     int64_t wide = tile_images(c);
     while (begin < end) {
-        int64_t image = begin / c->p * wide, p = begin % c->p, rows = at_most(c->p - p, end - begin);
+        int64_t image = begin / c->p * wide, p = begin % c->p, rows = smaller_of(c->p - p, end - begin);
         for (int64_t first = 0; first < c->k; first += KB)
-            for (int64_t i = 0; i < rows; i++) run_row(d, image, at_most(wide, c->n - image), p + i, first);
+            for (int64_t i = 0; i < rows; i++) run_row(d, image, smaller_of(wide, c->n - image), p + i, first);
         begin += rows;
     }
-    _mm_sfence();  // what went past the cache is in memory before anybody is told
+    _mm_sfence();  // completes the non-temporal stores before the threads join
 }
 
-static int64_t pieces(const struct dnnl_conv *c)
+static int64_t count_tile_rows(const struct dnnl_conv *c)
 {
     int64_t wide = tile_images(c);
     return (c->n + wide - 1) / wide * c->p;
@@ -284,22 +284,22 @@ bool direct_fits(const struct dnnl_conv *c)
 static void run_rows(void *context, int64_t begin, int64_t end, int thread)
 {
     (void)context, (void)begin, (void)end, (void)thread;
-    BUG("direct convolution without AVX-512");
+    BUG("direct_run without AVX-512");
 }
 
-static int64_t pieces(const struct dnnl_conv *c) { return c->n; }
+static int64_t count_tile_rows(const struct dnnl_conv *c) { return c->n; }
 
 #endif
 
-void direct_run(const struct dnnl_conv *c, bool turned, const void *x, const float *w, const float *bias, void *y,
+void direct_run(const struct dnnl_conv *c, bool transposed, const void *x, const float *w, const float *bias, void *y,
                 void *work)
 {
     struct direct d = {
-        .conv = c, .turned = turned, .x = x, .w = w, .bias = bias, .y = y, .work = work,
+        .conv = c, .transposed = transposed, .x = x, .w = w, .bias = bias, .y = y, .work = work,
         .c_units = c->c / channels_in_unit(c), .taps = c->r * c->s, .size = (int64_t)dtype_size(c->dtype),
         .loops = stem_loops(),
     };
     d.past_cache = c->k % KB == 0 && (uintptr_t)y % 64 == 0 && c->n * c->p * c->q * c->k * d.size >= PAST_CACHE;
-    threads_for((c->k + KB - 1) / KB * d.taps, 1, pack, &d);
-    threads_for(pieces(c), 1, run_rows, &d);
+    threads_for((c->k + KB - 1) / KB * d.taps, 1, pack_filters, &d);
+    threads_for(count_tile_rows(c), 1, run_rows, &d);
 }

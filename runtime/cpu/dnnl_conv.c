@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution and its two gradients: the choice among own kernels (stem.c, direct.c, wgrad.c) and oneDNN, and the part
-// that oneDNN does. Filters are f32 masters: every run re-orders them into the format (and the precision) that the
-// kernel wants, in scratch that belongs to the plan; 2 million parameters take about 2 ms. That is nothing in a training
-// step and most of a forward pass of one image, so small batches keep packed filters until the slot's version changes.
-// supports, workspace and prepare make the same conv_plan, so what is asked for is what is used.
+// Convolution and its two gradients: the choice between DAWN's kernels (stem.c, direct.c, wgrad.c) and oneDNN, and oneDNN's
+// part. Filters are f32 masters. Every run reorders them into the kernel's format and precision, in scratch of the plan; 2
+// million parameters take about 2 ms. That is negligible in a training step but most of a forward pass of one image, so small
+// batches keep packed filters until the slot's version changes. supports, workspace and prepare compute the same conv_plan, so
+// their answers agree.
 //
-// The gradient of x is a convolution of dy as well, with the filters turned by 180 degrees and the roles of C and K
-// exchanged: forward kernels are the better ones (docs/performance.md), so stride 1 goes that way.
+//  The gradient of x is also a convolution of dy, with the filters rotated by 180 degrees and C and K exchanged. Forward
+//  kernels are faster (docs/performance.md), so stride 1 uses them.
 #include "runtime/base/arena.h"
 #include "runtime/base/threads.h"
 #include "runtime/cpu/direct.h"
@@ -17,17 +17,17 @@
 
 #include <stdlib.h>
 
-enum { LEAST_UNKEPT = 12 };  // batches below keep their packed filters
+enum { LEAST_UNKEPT = 12 };  // smaller batches keep their packed filters
 
 struct conv_plan {
-    struct dnnl_conv conv;        // as oneDNN sees it
-    bool turned;                  // gradient of x as a forward convolution
-    enum { BY_DNNL, BY_WGRAD, BY_DIRECT, BY_STEM } by;  // oneDNN, or one of our own kernels
-    struct dnnl_prim main, pack;  // pack: filters into the format of main, or dw out of it
-    size_t turned_at, packed_at, scratch_at, bytes;  // in the work buffer
-    const struct slot *keeps;     // whose packed filters are kept; NULL: packed anew in the work buffer at every run
+    struct dnnl_conv conv;        // in oneDNN's terms
+    bool as_forward;                  // gradient of x computed as a forward convolution
+    enum { BY_DNNL, BY_WGRAD, BY_DIRECT, BY_STEM } by;  // oneDNN, or one of DAWN's kernels
+    struct dnnl_prim main, pack;  // pack: filters into main's format, or dw out of it
+    size_t rotated_at, packed_at, scratch_at, bytes;  // in the work buffer
+    const struct slot *keeps;     // slot whose packed filters are kept; NULL: packed in the work buffer at every run
     size_t kept_bytes;
-    uint64_t version;             // of the slot when they were packed
+    uint64_t version;             // the slot's version when they were packed
 };
 
 
@@ -37,7 +37,7 @@ static void conv_plan_end(struct conv_plan *p)
     dnnl_prim_end(&p->main);
 }
 
-// The convolution that a node is or is the gradient of.
+// The convolution that the node computes or is the gradient of.
 static struct dnnl_conv conv_of(const struct graph *g, const struct node *n)
 {
     const struct conv_attr *a = &n->attr.conv;
@@ -61,8 +61,8 @@ static struct dnnl_conv conv_of(const struct graph *g, const struct node *n)
     return c;
 }
 
-// Turns dx = dgrad(dy) into the forward convolution that gives the same; false when there is none.
-static bool turn(struct dnnl_conv *c)
+// Turns dx = dgrad(dy) into the equal forward convolution; false if there is none.
+static bool to_forward_conv(struct dnnl_conv *c)
 {
     if (c->groups != 1 || c->stride[0] != 1 || c->stride[1] != 1) return false;
     struct dnnl_conv t = *c;
@@ -73,28 +73,28 @@ static bool turn(struct dnnl_conv *c)
     t.before[1] = (int)c->s - 1 - c->before[1];
     t.after[0] = (int)(c->h + c->r - 1 - c->p - t.before[0]);
     t.after[1] = (int)(c->w + c->s - 1 - c->q - t.before[1]);
-    for (int i = 0; i < 2; i++)  // oneDNN wants padding neither negative nor as wide as the filter
+    for (int i = 0; i < 2; i++)  // oneDNN needs padding that is not negative and smaller than the filter
         if (t.before[i] < 0 || t.after[i] < 0 || t.after[i] >= (i ? c->s : c->r)) return false;
     *c = t;
     return true;
 }
 
-// dw leaves oneDNN's format, filters enter it.
+// Converts dw out of oneDNN's format, or filters into it.
 static int plan_pack(struct cpu_device *cpu, struct conv_plan *p)
 {
-    struct dnnl_array plain = dnnl_prim_filters(&p->conv, p->turned);
+    struct dnnl_array plain = dnnl_prim_filters(&p->conv, p->as_forward);
     if (p->conv.pass == DNNL_WGRAD) return dnnl_prim_unpack(cpu, &p->pack, &p->main, DNNL_ARG_DIFF_WEIGHTS, &plain);
     return dnnl_prim_pack(cpu, &p->pack, &plain, &p->main, DNNL_ARG_WEIGHTS);
 }
 
-// An own kernel where one fits, by the measurements of docs/performance.md.
-static bool choose_own(struct cpu_device *cpu, struct conv_plan *p)
+// Chooses DAWN's kernel if one fits, by the measurements of docs/performance.md.
+static bool choose_kernel(struct cpu_device *cpu, struct conv_plan *p)
 {
     const struct dnnl_conv *c = &p->conv;
     bool wide = strcmp(cpu->loops->isa, "avx512") == 0;  // DAWN_ISA may forbid it
     if (c->pass == DNNL_WGRAD && wide && wgrad_fits(c)) {
         p->by = BY_WGRAD, p->bytes = wgrad_bytes(c, cpu->threads);
-    } else if (c->pass == DNNL_FORWARD && !p->turned && stem_fits(c)) {
+    } else if (c->pass == DNNL_FORWARD && !p->as_forward && stem_fits(c)) {
         p->by = BY_STEM, p->bytes = stem_bytes(c);
     } else if (c->pass == DNNL_FORWARD && wide && direct_fits(c)) {
         p->by = BY_DIRECT, p->bytes = direct_bytes(c);
@@ -106,9 +106,9 @@ static int conv_plan_new(struct cpu_device *cpu, const struct graph *g, const st
 {
     memset(p, 0, sizeof *p);
     p->conv = conv_of(g, n);
-    if (p->conv.dtype == F16) return fail(ERR_UNSUPPORTED, "f16 is storage only on a processor");
-    if (n->op == OP_CONV_DGRAD) p->turned = turn(&p->conv);
-    if (choose_own(cpu, p)) return 0;
+    if (p->conv.dtype == F16) return fail(ERR_UNSUPPORTED, "the CPU stores f16 but does not compute in it");
+    if (n->op == OP_CONV_DGRAD) p->as_forward = to_forward_conv(&p->conv);
+    if (choose_kernel(cpu, p)) return 0;
     TRY(dnnl_prim_conv(cpu, &p->main, &p->conv));
     int rc = plan_pack(cpu, p);
     if (rc < 0) {
@@ -117,8 +117,8 @@ static int conv_plan_new(struct cpu_device *cpu, const struct graph *g, const st
     }
     struct dnnl_conv *c = &p->conv;
     size_t filters = (size_t)(c->k * c->r * c->s * c->c / c->groups) * sizeof(float);
-    size_t scratch = p->main.scratch > p->pack.scratch ? p->main.scratch : p->pack.scratch;  // they run in turn
-    p->packed_at = p->turned ? plan_round_up(filters) : 0;
+    size_t scratch = p->main.scratch > p->pack.scratch ? p->main.scratch : p->pack.scratch;  // they run one after the other
+    p->packed_at = p->as_forward ? plan_round_up(filters) : 0;
     int packed = c->pass == DNNL_WGRAD ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS;
     size_t packed_bytes = plan_round_up(dnnl_prim_bytes(&p->main, packed));
     const struct slot *slot = n->op == OP_CONV ? node_in(g, n, 1)->slot : NULL;
@@ -150,23 +150,23 @@ static size_t conv_kept(struct cpu_device *cpu, const struct graph *g, const str
 static size_t conv_workspace(struct cpu_device *cpu, const struct graph *g, const struct node *n)
 {
     struct conv_plan p;
-    if (conv_plan_new(cpu, g, n, &p) < 0) return 0;  // prepare fails with the same sentence
+    if (conv_plan_new(cpu, g, n, &p) < 0) return 0;  // prepare fails with the same error
     conv_plan_end(&p);
     return p.bytes;
 }
 
 // ---- running
 
-struct turning {
+struct rotation {
     const float *from;
     float *to;
-    int64_t taps, row;  // r * s, and the channels behind each
+    int64_t taps, row;  // r * s, and the channels per tap
 };
 
-static void turn_filters(void *context, int64_t begin, int64_t end, int thread)
+static void rotate_filters(void *context, int64_t begin, int64_t end, int thread)
 {
     (void)thread;
-    const struct turning *t = context;
+    const struct rotation *t = context;
     for (int64_t k = begin; k < end; k++)
         for (int64_t i = 0; i < t->taps; i++)
             memcpy(t->to + (k * t->taps + i) * t->row, t->from + (k * t->taps + t->taps - 1 - i) * t->row,
@@ -180,24 +180,24 @@ static int conv_run(struct cpu_step *step)
         TRY(dnnl_prim_run(step->cpu, &p->main));
         return dnnl_prim_run(step->cpu, &p->pack);
     }
-    if (p->turned) {
+    if (p->as_forward) {
         const struct dnnl_conv *c = &p->conv;
-        struct turning t = {step->in[0], (float *)((char *)step->work + p->turned_at), c->r * c->s, c->k};
-        threads_for(c->c, 16, turn_filters, &t);
+        struct rotation t = {step->in[0], (float *)((char *)step->work + p->rotated_at), c->r * c->s, c->k};
+        threads_for(c->c, 16, rotate_filters, &t);
     }
     if (!p->keeps || p->version != p->keeps->version) TRY(dnnl_prim_run(step->cpu, &p->pack));
     if (p->keeps) p->version = p->keeps->version;
     return dnnl_prim_run(step->cpu, &p->main);
 }
 
-static int own_run(struct cpu_step *step)
+static int kernel_run(struct cpu_step *step)
 {
     const struct conv_plan *p = step->own;
     const struct dnnl_conv *c = &p->conv;
     void **in = step->in;
     if (p->by == BY_WGRAD) wgrad_run(c, step->cpu->threads, in[0], in[1], step->out[0], step->work);
     else if (p->by == BY_STEM) stem_run(c, in[0], in[1], in[2], step->out[0], step->work);
-    else if (p->turned) direct_run(c, true, in[1], in[0], NULL, step->out[0], step->work);
+    else if (p->as_forward) direct_run(c, true, in[1], in[0], NULL, step->out[0], step->work);
     else direct_run(c, false, in[0], in[1], in[2], step->out[0], step->work);
     return 0;
 }
@@ -209,7 +209,7 @@ static void conv_release(struct cpu_step *step)
     step->own = NULL;
 }
 
-// Binds the operands to where the plan put them.
+// Binds the operands to their addresses in the plan.
 static int conv_bind(struct cpu_step *step, struct conv_plan *p)
 {
     struct cpu_device *cpu = step->cpu;
@@ -225,7 +225,7 @@ static int conv_bind(struct cpu_step *step, struct conv_plan *p)
         return dnnl_prim_bind(cpu, &p->pack, DNNL_ARG_TO, step->out[0]);
     }
     bool forward = step->node->op == OP_CONV;
-    TRY(dnnl_prim_bind(cpu, &p->pack, DNNL_ARG_FROM, p->turned ? work + p->turned_at : step->in[forward ? 1 : 0]));
+    TRY(dnnl_prim_bind(cpu, &p->pack, DNNL_ARG_FROM, p->as_forward ? work + p->rotated_at : step->in[forward ? 1 : 0]));
     TRY(dnnl_prim_bind(cpu, &p->pack, DNNL_ARG_TO, packed));
     TRY(dnnl_prim_bind(cpu, &p->main, DNNL_ARG_WEIGHTS, packed));
     if (p->conv.bias) TRY(dnnl_prim_bind(cpu, &p->main, DNNL_ARG_BIAS, step->in[2]));
@@ -245,7 +245,7 @@ static int conv_prepare(struct cpu_step *step)
     BUG_IF(p->bytes > step->work_bytes);
     step->own = p;
     step->release = conv_release;
-    step->run = p->by == BY_DNNL ? conv_run : own_run;
+    step->run = p->by == BY_DNNL ? conv_run : kernel_run;
     if (p->by != BY_DNNL) return 0;
     TRY(dnnl_prim_build(&p->main));
     TRY(dnnl_prim_build(&p->pack));

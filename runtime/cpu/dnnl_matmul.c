@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products through oneDNN. An f32 operand beside a 16-bit one is rounded first, in scratch that belongs to the
-// plan; c is copied over y and added by the kernel, so that every result is written once by the product.
+// Matrix products through oneDNN. An f32 operand of a product with a 16-bit one is rounded first, in scratch of the plan. c is
+// copied to y and added by the kernel, so the product writes every result once.
 #include "runtime/base/arena.h"
 #include "runtime/base/threads.h"
 #include "runtime/cpu/dnnl_prim.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 struct matmul_plan {
-    struct dnnl_prim main, round[2];  // round[i]: operand i to 16 bits, when it has to be
+    struct dnnl_prim main, round[2];  // round[i]: rounds operand i to 16 bits, if needed
     bool rounds[2];
     size_t round_at[2], scratch_at, bytes;
 };
@@ -20,15 +20,15 @@ static void matmul_plan_end(struct matmul_plan *p)
     for (int i = 0; i < 2; i++) dnnl_prim_end(&p->round[i]);
 }
 
-// The array as it lies in memory, seen as op(array) when `turn`.
-static struct dnnl_array array_of(const struct value *v, bool turn)
+// The array as stored, viewed as op(array) if `transpose`.
+static struct dnnl_array array_of(const struct value *v, bool transpose)
 {
     struct dnnl_array a = {.dtype = v->dtype, .rank = v->shape.rank};
     for (int i = a.rank - 1; i >= 0; i--) {
         a.dim[i] = v->shape.dim[i];
         a.stride[i] = i == a.rank - 1 ? 1 : a.stride[i + 1] * a.dim[i + 1];
     }
-    if (turn) {
+    if (transpose) {
         int r = a.rank - 2, c = a.rank - 1;
         int64_t dim = a.dim[r], stride = a.stride[r];
         a.dim[r] = a.dim[c], a.stride[r] = a.stride[c];
@@ -41,13 +41,13 @@ static int plan_parts(struct cpu_device *cpu, const struct graph *g, const struc
 {
     const struct matmul_attr *attr = &n->attr.matmul;
     const struct value *in[2] = {node_in(g, n, 0), node_in(g, n, 1)};
-    bool turn[2] = {attr->ta, attr->tb};
+    bool transpose[2] = {attr->ta, attr->tb};
     struct dnnl_array operand[2], y = array_of(node_out(g, n, 0), false);
     enum dtype narrow = in[0]->dtype == F32 ? in[1]->dtype : in[0]->dtype;
-    if (narrow == F16 || y.dtype == F16) return fail(ERR_UNSUPPORTED, "f16 is storage only on a processor");
+    if (narrow == F16 || y.dtype == F16) return fail(ERR_UNSUPPORTED, "the CPU stores f16 but does not compute in it");
     size_t scratch = 0;
     for (int i = 0; i < 2; i++) {
-        operand[i] = array_of(in[i], turn[i]);
+        operand[i] = array_of(in[i], transpose[i]);
         p->rounds[i] = in[i]->dtype != narrow;
         if (!p->rounds[i]) continue;
         struct dnnl_array from = operand[i];
@@ -83,7 +83,7 @@ static int matmul_supports(struct cpu_device *cpu, const struct graph *g, const 
 static size_t matmul_workspace(struct cpu_device *cpu, const struct graph *g, const struct node *n)
 {
     struct matmul_plan p;
-    if (matmul_plan_new(cpu, g, n, &p) < 0) return 0;  // prepare fails with the same sentence
+    if (matmul_plan_new(cpu, g, n, &p) < 0) return 0;  // prepare fails with the same error
     matmul_plan_end(&p);
     return p.bytes;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// oneDNN's C API, version 2: an operation descriptor makes a primitive descriptor, which makes a primitive. Version 3
-// dropped the first of the three; docs/decisions/onednn-version.md says why only version 2 is here. Scratchpads are
-// ours (dnnl_scratchpad_mode_user), so nothing is allocated while a primitive runs. Describing a primitive costs
-// some 20 to 200 us, building it a few ms the first time and next to nothing after that (oneDNN keeps 1,024).
+// oneDNN's C API, version 2: an operation descriptor makes a primitive descriptor, which makes a primitive. Version 3 has no
+// operation descriptors; docs/decisions/onednn-version.md explains why only version 2 is supported. Scratchpads are ours
+// (dnnl_scratchpad_mode_user), so a running primitive allocates nothing. Describing a primitive costs 20 to 200 us; building it
+// costs a few ms the first time and almost nothing later (oneDNN caches 1,024).
 #include "runtime/cpu/dnnl_prim.h"
 
 #include <stdio.h>
@@ -16,14 +16,14 @@ static const char *status_text(dnnl_status_t status)
     switch (status) {
     case dnnl_out_of_memory: return "out of memory";
     case dnnl_invalid_arguments: return "invalid arguments";
-    case dnnl_unimplemented: return "no kernel for it on this processor";
+    case dnnl_unimplemented: return "no kernel for it on this CPU";
     case dnnl_runtime_error: return "run-time error";
     case dnnl_not_required: return "not required";
     default: return "iterator ends";
     }
 }
 
-static int check(dnnl_status_t status, const char *what)
+static int check_dnnl(dnnl_status_t status, const char *what)
 {
     if (status == dnnl_success) return 0;
     int code = status == dnnl_unimplemented ? ERR_UNSUPPORTED : status == dnnl_out_of_memory ? ERR_MEMORY : ERR_DEVICE;
@@ -42,9 +42,9 @@ static dnnl_data_type_t type_of(enum dtype t)
     }
 }
 
-static int describe(const struct dnnl_array *a, dnnl_memory_desc_t *into)
+static int describe_array(const struct dnnl_array *a, dnnl_memory_desc_t *into)
 {
-    return check(dnnl_memory_desc_init_by_strides(into, a->rank, a->dim, type_of(a->dtype), a->stride),
+    return check_dnnl(dnnl_memory_desc_init_by_strides(into, a->rank, a->dim, type_of(a->dtype), a->stride),
                  "describing an array");
 }
 
@@ -52,12 +52,12 @@ static int describe(const struct dnnl_array *a, dnnl_memory_desc_t *into)
 
 int dnnl_prim_open(struct cpu_device *cpu)
 {
-    TRY(check(dnnl_engine_create(&cpu->engine, dnnl_cpu, 0), "opening the processor"));
+    TRY(check_dnnl(dnnl_engine_create(&cpu->engine, dnnl_cpu, 0), "opening the CPU engine"));
     dnnl_status_t status = dnnl_stream_create(&cpu->stream, cpu->engine, dnnl_stream_default_flags);
     if (status == dnnl_success) return 0;
     dnnl_engine_destroy(cpu->engine);
     cpu->engine = NULL;
-    return check(status, "making a stream");
+    return check_dnnl(status, "creating a stream");
 }
 
 void dnnl_prim_close(struct cpu_device *cpu)
@@ -88,11 +88,11 @@ void dnnl_prim_facts(char *library, size_t library_room, char *isa, size_t isa_r
 
 // ---- describing
 
-// Every primitive's scratchpad is the caller's; `act` and `sum` become post-operations.
-static int attributes(float alpha, float sum, enum act act, dnnl_primitive_attr_t *into)
+// The caller provides the scratchpad; `act` and `sum` become post-operations.
+static int make_attributes(float alpha, float sum, enum act act, dnnl_primitive_attr_t *into)
 {
     dnnl_post_ops_t post = NULL;
-    TRY(check(dnnl_primitive_attr_create(into), "making attributes"));
+    TRY(check_dnnl(dnnl_primitive_attr_create(into), "creating attributes"));
     dnnl_status_t s = dnnl_primitive_attr_set_scratchpad_mode(*into, dnnl_scratchpad_mode_user);
     if (s == dnnl_success && alpha != 1.0f) s = dnnl_primitive_attr_set_output_scales(*into, 1, 0, &alpha);
     if (s == dnnl_success && (sum != 0.0f || act != ACT_NONE)) s = dnnl_post_ops_create(&post);
@@ -106,10 +106,10 @@ static int attributes(float alpha, float sum, enum act act, dnnl_primitive_attr_
     if (s == dnnl_success && post) s = dnnl_primitive_attr_set_post_ops(*into, post);
     if (post) dnnl_post_ops_destroy(post);
     if (s != dnnl_success) dnnl_primitive_attr_destroy(*into);
-    return check(s, "setting attributes");
+    return check_dnnl(s, "setting attributes");
 }
 
-static int finish(struct dnnl_prim *prim)
+static int finish_prim(struct dnnl_prim *prim)
 {
     const dnnl_memory_desc_t *pad = dnnl_primitive_desc_query_md(prim->desc, dnnl_query_scratchpad_md, 0);
     prim->scratch = pad ? dnnl_memory_desc_get_size(pad) : 0;
@@ -119,7 +119,7 @@ static int finish(struct dnnl_prim *prim)
 struct dnnl_array dnnl_prim_filters(const struct dnnl_conv *c, bool swap)
 {
     int64_t g = c->groups, cg = c->c / g, kg = c->k / g, row = c->r * c->s;
-    if (swap) {  // the bytes are [c][r][s][k]: what was an output is an input now
+    if (swap) {  // the bytes are [c][r][s][k]: outputs and inputs are exchanged
         BUG_IF(g != 1);
         return (struct dnnl_array){F32, 4, {c->k, c->c, c->r, c->s}, {1, row * c->k, c->s * c->k, c->k}};
     }
@@ -127,7 +127,7 @@ struct dnnl_array dnnl_prim_filters(const struct dnnl_conv *c, bool swap)
     return (struct dnnl_array){F32, 5, {g, kg, cg, c->r, c->s}, {kg * row * cg, row * cg, 1, c->s * cg, cg}};
 }
 
-static struct dnnl_array image(enum dtype t, int64_t n, int64_t h, int64_t w, int64_t c)
+static struct dnnl_array image_array(enum dtype t, int64_t n, int64_t h, int64_t w, int64_t c)
 {
     return (struct dnnl_array){t, 4, {n, c, h, w}, {h * w * c, 1, w * c, c}};
 }
@@ -136,26 +136,26 @@ static int conv_describe(struct cpu_device *cpu, struct dnnl_prim *prim, const s
                          dnnl_primitive_attr_t attr)
 {
     dnnl_memory_desc_t x, y, w, wf, b;
-    struct dnnl_array ax = image(c->dtype, c->n, c->h, c->w, c->c), ay = image(c->dtype, c->n, c->p, c->q, c->k);
+    struct dnnl_array ax = image_array(c->dtype, c->n, c->h, c->w, c->c), ay = image_array(c->dtype, c->n, c->p, c->q, c->k);
     struct dnnl_array aw = dnnl_prim_filters(c, false);
-    TRY(describe(&ax, &x));
-    TRY(describe(&ay, &y));
+    TRY(describe_array(&ax, &x));
+    TRY(describe_array(&ay, &y));
     dnnl_data_type_t type = type_of(c->dtype);
-    TRY(check(dnnl_memory_desc_init_by_tag(&w, aw.rank, aw.dim, type, dnnl_format_tag_any), "describing filters"));
-    TRY(check(dnnl_memory_desc_init_by_tag(&wf, aw.rank, aw.dim, dnnl_f32, dnnl_format_tag_any), "describing filters"));
+    TRY(check_dnnl(dnnl_memory_desc_init_by_tag(&w, aw.rank, aw.dim, type, dnnl_format_tag_any), "describing filters"));
+    TRY(check_dnnl(dnnl_memory_desc_init_by_tag(&wf, aw.rank, aw.dim, dnnl_f32, dnnl_format_tag_any), "describing filters"));
     dnnl_dims_t bias = {c->k};
-    TRY(check(dnnl_memory_desc_init_by_tag(&b, 1, bias, dnnl_f32, dnnl_a), "describing a bias"));
+    TRY(check_dnnl(dnnl_memory_desc_init_by_tag(&b, 1, bias, dnnl_f32, dnnl_a), "describing a bias"));
     dnnl_dims_t stride = {c->stride[0], c->stride[1]}, before = {c->before[0], c->before[1]},
                 after = {c->after[0], c->after[1]};
     dnnl_convolution_desc_t desc;
     bool train = c->pass != DNNL_FORWARD;
-    TRY(check(dnnl_convolution_forward_desc_init(&desc, train ? dnnl_forward_training : dnnl_forward_inference,
+    TRY(check_dnnl(dnnl_convolution_forward_desc_init(&desc, train ? dnnl_forward_training : dnnl_forward_inference,
                                                  dnnl_convolution_direct, &x, &w, c->bias ? &b : NULL, &y, stride,
                                                  before, after),
               "describing a convolution"));
-    if (!train) return check(dnnl_primitive_desc_create(&prim->desc, &desc, attr, cpu->engine, NULL), "a convolution");
-    dnnl_primitive_desc_t hint;  // the way back wants to see the way forth
-    TRY(check(dnnl_primitive_desc_create(&hint, &desc, NULL, cpu->engine, NULL), "a convolution"));
+    if (!train) return check_dnnl(dnnl_primitive_desc_create(&prim->desc, &desc, attr, cpu->engine, NULL), "a convolution");
+    dnnl_primitive_desc_t hint;  // backward descriptors require the forward one
+    TRY(check_dnnl(dnnl_primitive_desc_create(&hint, &desc, NULL, cpu->engine, NULL), "a convolution"));
     dnnl_status_t s = c->pass == DNNL_DGRAD
                           ? dnnl_convolution_backward_data_desc_init(&desc, dnnl_convolution_direct, &x, &w, &y, stride,
                                                                      before, after)
@@ -163,17 +163,17 @@ static int conv_describe(struct cpu_device *cpu, struct dnnl_prim *prim, const s
                                                                         &y, stride, before, after);
     if (s == dnnl_success) s = dnnl_primitive_desc_create(&prim->desc, &desc, attr, cpu->engine, hint);
     dnnl_primitive_desc_destroy(hint);
-    return check(s, "the gradient of a convolution");
+    return check_dnnl(s, "the gradient of a convolution");
 }
 
 int dnnl_prim_conv(struct cpu_device *cpu, struct dnnl_prim *prim, const struct dnnl_conv *c)
 {
     dnnl_primitive_attr_t attr;
     memset(prim, 0, sizeof *prim);
-    TRY(attributes(1.0f, 0.0f, c->act, &attr));
+    TRY(make_attributes(1.0f, 0.0f, c->act, &attr));
     int rc = conv_describe(cpu, prim, c, attr);
     dnnl_primitive_attr_destroy(attr);
-    return rc < 0 ? rc : finish(prim);
+    return rc < 0 ? rc : finish_prim(prim);
 }
 
 int dnnl_prim_matmul(struct cpu_device *cpu, struct dnnl_prim *prim, const struct dnnl_array *a,
@@ -183,28 +183,28 @@ int dnnl_prim_matmul(struct cpu_device *cpu, struct dnnl_prim *prim, const struc
     dnnl_matmul_desc_t desc;
     dnnl_primitive_attr_t attr;
     memset(prim, 0, sizeof *prim);
-    TRY(describe(a, &ma));
-    TRY(describe(b, &mb));
-    TRY(describe(y, &my));
-    TRY(check(dnnl_matmul_desc_init(&desc, &ma, &mb, NULL, &my), "describing a matmul"));
-    TRY(attributes(alpha, beta, ACT_NONE, &attr));
+    TRY(describe_array(a, &ma));
+    TRY(describe_array(b, &mb));
+    TRY(describe_array(y, &my));
+    TRY(check_dnnl(dnnl_matmul_desc_init(&desc, &ma, &mb, NULL, &my), "describing a matmul"));
+    TRY(make_attributes(alpha, beta, ACT_NONE, &attr));
     dnnl_status_t s = dnnl_primitive_desc_create(&prim->desc, &desc, attr, cpu->engine, NULL);
     dnnl_primitive_attr_destroy(attr);
-    return s == dnnl_success ? finish(prim) : check(s, "a matmul");
+    return s == dnnl_success ? finish_prim(prim) : check_dnnl(s, "a matmul");
 }
 
-static int copy(struct cpu_device *cpu, struct dnnl_prim *prim, const dnnl_memory_desc_t *from,
+static int make_reorder(struct cpu_device *cpu, struct dnnl_prim *prim, const dnnl_memory_desc_t *from,
                 const dnnl_memory_desc_t *to)
 {
     dnnl_primitive_attr_t attr;
     memset(prim, 0, sizeof *prim);
-    TRY(attributes(1.0f, 0.0f, ACT_NONE, &attr));
+    TRY(make_attributes(1.0f, 0.0f, ACT_NONE, &attr));
     dnnl_status_t s = dnnl_reorder_primitive_desc_create(&prim->desc, from, cpu->engine, to, cpu->engine, attr);
     dnnl_primitive_attr_destroy(attr);
-    return s == dnnl_success ? finish(prim) : check(s, "a change of format");
+    return s == dnnl_success ? finish_prim(prim) : check_dnnl(s, "a reorder");
 }
 
-static const dnnl_memory_desc_t *operand(const struct dnnl_prim *prim, int arg)
+static const dnnl_memory_desc_t *operand_desc(const struct dnnl_prim *prim, int arg)
 {
     const dnnl_memory_desc_t *md = arg == DNNL_ARG_SCRATCHPAD
                                        ? dnnl_primitive_desc_query_md(prim->desc, dnnl_query_scratchpad_md, 0)
@@ -217,30 +217,30 @@ int dnnl_prim_copy(struct cpu_device *cpu, struct dnnl_prim *prim, const struct 
                    const struct dnnl_array *to)
 {
     dnnl_memory_desc_t mf, mt;
-    TRY(describe(from, &mf));
-    TRY(describe(to, &mt));
-    return copy(cpu, prim, &mf, &mt);
+    TRY(describe_array(from, &mf));
+    TRY(describe_array(to, &mt));
+    return make_reorder(cpu, prim, &mf, &mt);
 }
 
 int dnnl_prim_pack(struct cpu_device *cpu, struct dnnl_prim *prim, const struct dnnl_array *plain,
                    const struct dnnl_prim *of, int arg)
 {
     dnnl_memory_desc_t mf;
-    TRY(describe(plain, &mf));
-    return copy(cpu, prim, &mf, operand(of, arg));
+    TRY(describe_array(plain, &mf));
+    return make_reorder(cpu, prim, &mf, operand_desc(of, arg));
 }
 
 int dnnl_prim_unpack(struct cpu_device *cpu, struct dnnl_prim *prim, const struct dnnl_prim *of, int arg,
                      const struct dnnl_array *plain)
 {
     dnnl_memory_desc_t mt;
-    TRY(describe(plain, &mt));
-    return copy(cpu, prim, operand(of, arg), &mt);
+    TRY(describe_array(plain, &mt));
+    return make_reorder(cpu, prim, operand_desc(of, arg), &mt);
 }
 
 // ---- running
 
-size_t dnnl_prim_bytes(const struct dnnl_prim *prim, int arg) { return dnnl_memory_desc_get_size(operand(prim, arg)); }
+size_t dnnl_prim_bytes(const struct dnnl_prim *prim, int arg) { return dnnl_memory_desc_get_size(operand_desc(prim, arg)); }
 
 const char *dnnl_prim_name(const struct dnnl_prim *prim)
 {
@@ -251,16 +251,16 @@ const char *dnnl_prim_name(const struct dnnl_prim *prim)
 
 int dnnl_prim_build(struct dnnl_prim *prim)
 {
-    return check(dnnl_primitive_create(&prim->primitive, prim->desc), "building a primitive");
+    return check_dnnl(dnnl_primitive_create(&prim->primitive, prim->desc), "building a primitive");
 }
 
 int dnnl_prim_bind(struct cpu_device *cpu, struct dnnl_prim *prim, int arg, void *address)
 {
     for (int i = 0; i < prim->args; i++)
         if (prim->id[i] == arg)
-            return check(dnnl_memory_set_data_handle(prim->memory[i], address), "moving an operand");
+            return check_dnnl(dnnl_memory_set_data_handle(prim->memory[i], address), "moving an operand");
     BUG_IF(prim->args == PRIM_ARGS);
-    TRY(check(dnnl_memory_create(&prim->memory[prim->args], operand(prim, arg), cpu->engine, address),
+    TRY(check_dnnl(dnnl_memory_create(&prim->memory[prim->args], operand_desc(prim, arg), cpu->engine, address),
               "binding an operand"));
     prim->id[prim->args++] = arg;
     return 0;
@@ -270,8 +270,8 @@ int dnnl_prim_run(struct cpu_device *cpu, struct dnnl_prim *prim)
 {
     dnnl_exec_arg_t arg[PRIM_ARGS];
     for (int i = 0; i < prim->args; i++) arg[i] = (dnnl_exec_arg_t){prim->id[i], prim->memory[i]};
-    TRY(check(dnnl_primitive_execute(prim->primitive, cpu->stream, prim->args, arg), "running a primitive"));
-    return check(dnnl_stream_wait(cpu->stream), "waiting for a primitive");
+    TRY(check_dnnl(dnnl_primitive_execute(prim->primitive, cpu->stream, prim->args, arg), "running a primitive"));
+    return check_dnnl(dnnl_stream_wait(cpu->stream), "waiting for a primitive");
 }
 
 void dnnl_prim_end(struct dnnl_prim *prim)

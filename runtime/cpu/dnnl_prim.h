@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One oneDNN primitive with its operands: described, sized, bound to fixed addresses, run. The only header through
-// which the rest of the CPU device speaks to oneDNN, and dnnl_prim.c the only file that knows its version.
+// One oneDNN primitive with its operands: described, sized, bound to fixed addresses, run. The CPU device uses oneDNN only
+// through this header, and only dnnl_prim.c depends on its version.
 #ifndef DAWN_CPU_DNNL_PRIM_H
 #define DAWN_CPU_DNNL_PRIM_H
 
@@ -17,7 +17,7 @@ struct dnnl_prim {
     size_t scratch;  // bytes of the scratchpad, bound as DNNL_ARG_SCRATCHPAD
 };
 
-// An array as we store it. Dimensions stand in oneDNN's logical order; strides say where the elements are.
+// An array as DAWN stores it. Dimensions are in oneDNN's logical order; strides give the order in memory.
 struct dnnl_array {
     enum dtype dtype;
     int rank;
@@ -26,25 +26,25 @@ struct dnnl_array {
 
 enum dnnl_pass { DNNL_FORWARD, DNNL_DGRAD, DNNL_WGRAD };
 
-// x[N,h,w,c] * w[k,r,s,c/groups] -> y[N,p,q,k]; x and y are NHWC, the filters in whatever format oneDNN likes best.
+// x[N,h,w,c] * w[k,r,s,c/groups] -> y[N,p,q,k]; x and y are NHWC, the filters in the format that oneDNN prefers.
 struct dnnl_conv {
     enum dnnl_pass pass;
-    enum dtype dtype;  // of x, y and, but for DNNL_WGRAD (f32), the filters
+    enum dtype dtype;  // of x, y and the filters; DNNL_WGRAD's filters are f32
     int64_t n, h, w, c, k, r, s, p, q;
     int groups, stride[2], before[2], after[2];
     bool bias;
     enum act act;
 };
 
-// Filters [k,r,s,c/groups] in memory, in f32; `swap` describes the same bytes with the roles of c and k exchanged.
+// Filters [k,r,s,c/groups] in memory, in f32; `swap` describes the same bytes with c and k exchanged.
 struct dnnl_array dnnl_prim_filters(const struct dnnl_conv *, bool swap);
 
-// Each describes a primitive; no code is generated before dnnl_prim_build. An error leaves nothing to end.
+// These describe a primitive; only dnnl_prim_build generates code. After an error there is nothing to free.
 int dnnl_prim_conv(struct cpu_device *, struct dnnl_prim *, const struct dnnl_conv *) MUST_CHECK;
 // dst = alpha a b + beta dst
 int dnnl_prim_matmul(struct cpu_device *, struct dnnl_prim *, const struct dnnl_array *a, const struct dnnl_array *b,
                      const struct dnnl_array *y, float alpha, float beta) MUST_CHECK;
-// Copies between the format of operand `arg` of `of` and a plain array: into it (pack) or out of it.
+// Copies between the format of operand `arg` of `of` and a plain array: into the format (pack) or out of it.
 int dnnl_prim_pack(struct cpu_device *, struct dnnl_prim *, const struct dnnl_array *plain, const struct dnnl_prim *of,
                    int arg) MUST_CHECK;
 int dnnl_prim_unpack(struct cpu_device *, struct dnnl_prim *, const struct dnnl_prim *of, int arg,
@@ -52,12 +52,12 @@ int dnnl_prim_unpack(struct cpu_device *, struct dnnl_prim *, const struct dnnl_
 int dnnl_prim_copy(struct cpu_device *, struct dnnl_prim *, const struct dnnl_array *from,
                    const struct dnnl_array *to) MUST_CHECK;
 
-size_t dnnl_prim_bytes(const struct dnnl_prim *, int arg);  // what operand `arg` takes in its format
+size_t dnnl_prim_bytes(const struct dnnl_prim *, int arg);  // size of operand `arg` in its format
 const char *dnnl_prim_name(const struct dnnl_prim *);       // "brgconv:avx512_core_bf16"
 int dnnl_prim_build(struct dnnl_prim *) MUST_CHECK;         // generates the code
 int dnnl_prim_bind(struct cpu_device *, struct dnnl_prim *, int arg, void *address) MUST_CHECK;  // binds or moves
 int dnnl_prim_run(struct cpu_device *, struct dnnl_prim *);
-void dnnl_prim_end(struct dnnl_prim *);  // also of one that is all zero
+void dnnl_prim_end(struct dnnl_prim *);  // also for an all-zero struct
 
 // The library itself.
 int dnnl_prim_open(struct cpu_device *) MUST_CHECK;  // engine and stream

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of one instruction set, and (in the base build only) the choice among the tables.
+// The table of one instruction set and, in the base build only, the choice between the tables.
 #include "runtime/cpu/loops_inside.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ int loops_all(const struct loops *into[3])
     into[count++] = &loops_base;
 #ifndef ISA_ONLY_BASE
     __builtin_cpu_init();
-    // Every processor with avx2 has f16c, which clang 14 does not know by name.
+    // Every CPU with avx2 has f16c, but clang 14 does not accept that name.
     bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     if (avx2) into[count++] = &loops_avx2;
     if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vector loops of the CPU device: single-threaded passes over memory, the same source compiled once for each
-// instruction set (-DISA=base|avx2|avx512) and chosen at run time. The cpu_*.c files split the work over threads and
-// call these. All are plain C with the channel innermost, so that the compiler vectorises them.
+// The vector loops of the CPU device: single-threaded passes over memory. The same source is compiled once per instruction set
+// (-DISA=base|avx2|avx512), and one is chosen at run time. The cpu_*.c files split the work over threads and call these loops.
+// All are plain C with the channel innermost, so that the compiler vectorises them.
 //
-// A `period` carries what is known of a channel, repeated until it is wide enough for whole vectors (width is a
-// multiple of C): element i of a pass belongs to place i % width. Where a loop writes y, y may be x itself.
+//  A `period` holds values per channel, repeated until it is wide enough for whole vectors (width is a multiple of C): element
+//  i of a pass uses entry i % width. Where a loop writes y, y may be x itself.
 #ifndef DAWN_LOOPS_H
 #define DAWN_LOOPS_H
 
@@ -16,12 +16,12 @@ struct period {
     float *p, *q;         // dx = a * dz - ((x - mean) * p + q)
 };
 
-// What an optimiser step needs, all numbers ready made.
+// The rates of an optimiser step, computed in advance.
 struct adam_rates {
     float beta1, beta2, eps, scale_m, scale_v;  // u = (m * scale_m) / (sqrt(v * scale_v) + eps)
 };
 
-// LOOP(name, arguments): each is a member of struct loops and a function of every instruction set.
+// LOOP(name, arguments) declares a member of struct loops and a function of every instruction set.
 #define LOOPS_LIST                                                                                                     \
     /* ---- types: any float type to f32 and back */                                                                   \
     LOOP(widen, (enum dtype, const void *x, float *y, int64_t n))                                                      \
@@ -74,9 +74,9 @@ extern const struct loops loops_base;
 extern const struct loops loops_base, loops_avx2, loops_avx512;
 #endif
 
-// The best this processor runs. DAWN_ISA=base|avx2|avx512 asks for less; a set it can not run is not taken.
+// The best set of this CPU. DAWN_ISA=base|avx2|avx512 selects a lower one; an unsupported set is ignored.
 const struct loops *loops_choose(void);
-// All that this processor runs, `base` first; returns how many (at most 3).
+// All sets that this CPU supports, `base` first; returns their number (at most 3).
 int loops_all(const struct loops *into[3]);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element by element: changes of type, sums, products, dropout, pixels to floats, bilinear blending, optimisers.
-// Each is one pass: what it names is read once and written once.
+// Element-wise loops: casts, sums, products, dropout, pixels to floats, bilinear blending, optimisers. Each is one pass: every
+// argument is read once or written once.
 #include "runtime/cpu/loops_inside.h"
 
 #include <math.h>
@@ -60,7 +60,7 @@ void LOOPS_NAME(scale)(enum dtype t, const void *x, float factor, void *y, int64
     EACH_TYPE(t, scale_of, x, factor, y, n);
 }
 
-// element_keeps(), with one draw for four neighbours.
+// element_keeps(), with one draw for four adjacent elements.
 void LOOPS_NAME(dropout)(enum dtype t, const void *x, int64_t first, int64_t n, const int32_t *key, uint32_t step,
                          int site, float p, void *y)
 {
@@ -79,7 +79,7 @@ void LOOPS_NAME(dropout)(enum dtype t, const void *x, int64_t first, int64_t n, 
         for (int64_t j = low; j < high; j++) {
             float m = mask[j - i];
             float kept = get(t, x, j - first) * m;
-            put(t, y, j - first, m > 0.0f ? kept : 0.0f);  // an infinity that is dropped is gone
+            put(t, y, j - first, m > 0.0f ? kept : 0.0f);  // a dropped infinity becomes 0
         }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the loops*.c files share: names that carry the instruction set, element access that a constant type turns into
-// straight vector code, and the switch that makes the type (and the activation) constant.
+// Shared by the loops*.c files: names with the instruction set, element access that compiles to straight vector code for a
+// constant type, and the switch that makes the type (and the activation) constant.
 #ifndef DAWN_LOOPS_INSIDE_H
 #define DAWN_LOOPS_INSIDE_H
 
@@ -19,9 +19,9 @@ LOOPS_LIST
 #undef LOOP
 
 #define ALWAYS static inline __attribute__((always_inline))
-// Elements do not depend on one another, even where the result is written over the input.
+// Elements are independent, even if the result overwrites the input.
 #ifdef __clang__
-#pragma clang diagnostic ignored "-Wpass-failed"  // loops over f16 call a function for each element: known
+#pragma clang diagnostic ignored "-Wpass-failed"  // loops over f16 call a function per element and do not vectorise
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define INDEPENDENT _Pragma("GCC ivdep")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch norm and activations, forward and backward: element i belongs to place i % width of the period.
-// Cost: one load of each tensor named, one store; the slopes of silu and gelu take about 25 operations an element.
-// Sums are kept a place in f32 and are meant to be flushed to double every few hundred rows.
+// Batch norm and activations, forward and backward: element i uses entry i % width of the period. Cost: one load of each input,
+// one store; the slopes of silu and gelu take about 25 operations per element. Sums are kept per entry in f32; the caller
+// flushes them to double every few hundred rows.
 #include "runtime/cpu/loops_inside.h"
 
 ALWAYS void sums_of(enum dtype t, const void *x, int64_t n, const struct period *k, float *sum, float *square)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling. The first of equal values wins and a NaN wins only where nothing else is: a value takes the place when it
-// is greater, or when the place holds a NaN and it is not one itself. `at` is made in 16 bits and narrowed afterwards:
-// one loop over 32-, 16- and 8-bit elements would need four times the registers.
+// Pooling. The first of equal values wins, and a NaN wins only if there is nothing else: a value replaces the best one if it is
+// greater, or if the best is NaN and the value is not. `at` is computed in 16 bits and narrowed afterwards: one loop over 32-,
+// 16- and 8-bit elements would need four times the registers.
 #include "runtime/cpu/loops_inside.h"
 
 #ifdef __AVX512BW__
@@ -10,7 +10,7 @@
 
 enum { CHUNK = 256 };
 
-// All ones or none. Written with masks: from conditional expressions gcc 12 makes branches and then no vectors.
+// All ones or zero. Uses masks, because gcc 12 compiles conditional expressions to branches and then does not vectorise.
 ALWAYS int32_t wins(float v, float best)
 {
     return -(int32_t)((v > best) | ((best != best) & (v == v)));
@@ -42,7 +42,7 @@ ALWAYS void pool2_chunk(enum dtype t, const void *a, const void *b, const void *
     }
 }
 
-// A bf16 as a whole number of the same order: equal zeros, NaN below everything. Twice the lanes of f32.
+// A bf16 as an integer of the same order: zeros are equal, NaN is below everything. Has twice the lanes of f32.
 ALWAYS int16_t order_of(uint16_t h)
 {
     int16_t size = (int16_t)(h & 0x7fff), minus = (int16_t)((int16_t)h >> 15);
@@ -113,8 +113,8 @@ void LOOPS_NAME(pool2)(enum dtype t, const void *x0, const void *x1, int64_t pai
     } while (0)
 
 #ifdef __AVX512BW__
-// Whole cache lines past the cache: dx is four times as large as dy, nobody reads it soon, and a plain store would
-// first fetch the line it is about to overwrite.
+// Writes whole lines around the cache: dx is four times as large as dy and is not read soon, and a plain store would first
+// fetch the line that it overwrites.
 static void unpool2_stream(const uint16_t *d, const uint8_t *at, int64_t pairs, int64_t c, uint16_t *a, uint16_t *b)
 {
     for (int64_t pair = 0; pair < pairs; pair++, d += c, at += c, a += 2 * c, b += 2 * c)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once for each instruction set (-DISA=base, avx2, avx512). An output row is made in three sweeps that stay in
-// the first-level cache: input rows to f32 with their padding, four pixels by 32 k of sums in registers, activation and
-// rounding of the finished row. y is written once; 92 MB of it at batch 2000 is what the first layer of the CIFAR
-// networks costs.
+// Compiled once per instruction set (-DISA=base, avx2, avx512). An output row takes three sweeps that stay in the L1 cache:
+// input rows to f32 with their padding, sums of four pixels by 32 k in registers, activation and rounding of the finished row.
+// y is written once: 92 MB at batch 2000, which is the cost of the first layer of the CIFAR networks.
 #include "runtime/cpu/loops_stem.h"
 
 #include "runtime/element.h"
@@ -15,9 +14,9 @@
 
 typedef float lanes __attribute__((vector_size(64)));
 typedef float lanes_anywhere __attribute__((vector_size(64), aligned(4), may_alias));
-enum { CHUNK = 4096, TAPS = STEM_SIDE * STEM_SIDE * STEM_CHANNELS };  // CHUNK: numbers of y in the making
+enum { CHUNK = 4096, TAPS = STEM_SIDE * STEM_SIDE * STEM_CHANNELS };  // CHUNK: numbers of y in progress
 
-static void activate(float *v, int64_t count, enum act act)
+static void activate_row(float *v, int64_t count, enum act act)
 {
     switch (act) {
     case ACT_RELU:
@@ -33,7 +32,7 @@ static void activate(float *v, int64_t count, enum act act)
     }
 }
 
-// Input row `row` (perhaps outside: zeros), columns [left, left + columns), to f32.
+// Converts input row `row` (zeros if outside), columns [left, left + columns), to f32.
 static void read_row(const struct stem *g, int64_t image, int64_t row, int64_t left, int64_t columns, float *to)
 {
     int64_t from = left < 0 ? 0 : left, end = left + columns < g->w ? left + columns : g->w;
@@ -54,17 +53,16 @@ static void read_row(const struct stem *g, int64_t image, int64_t row, int64_t l
 }
 
 struct taps {
-    int64_t count, offset[TAPS];  // offset: from the first number a pixel reads
+    int64_t count, offset[TAPS];  // offset: from the first number that a pixel reads
     int64_t step;                 // between pixels
     int64_t wide;                 // k rounded up
 };
 
-// A macro, because functions that pass vectors differ between instruction sets in how they do it.
+// A macro, because the ABI of vector arguments differs between instruction sets.
 #define AT(address) (*(lanes_anywhere *)(address))
 
-// sum[pixel][32 k] for `pixels` pixels (a constant at every call), to `to`, whose rows are k long: where that is less
-// than 32, the next pixel overwrites what is too much. Plain arrays of vectors and full unrolling keep the sums in
-// registers.
+// Computes sum[pixel][32 k] for `pixels` pixels (a constant at every call) and stores it to `to`, whose rows are k long: if k
+// is less than 32, the next pixel overwrites the excess. Plain arrays of vectors and full unrolling keep the sums in registers.
 static inline __attribute__((always_inline)) void sum_pixels(const int pixels, const struct taps *t, const float *x,
                                                              float *f, float *bias, float *to, int64_t k)
 {
@@ -108,11 +106,11 @@ static void run_piece(const struct stem *g, const struct taps *t, int64_t image,
         for (; i + 4 <= count; i += 4) sum_pixels(4, t, x + i * t->step, f, bias, y + i * g->k + first, g->k);
         for (; i < count; i++) sum_pixels(1, t, x + i * t->step, f, bias, y + i * g->k + first, g->k);
     }
-    activate(y, count * g->k, g->act);
+    activate_row(y, count * g->k, g->act);
     write_row(g, ((image * g->p + p) * g->q + q) * g->k, y, count * g->k);
 }
 
-static void run(const struct stem *g, int64_t begin, int64_t end)
+static void run_rows(const struct stem *g, int64_t begin, int64_t end)
 {
     float x[STEM_SIDE * CHUNK] __attribute__((aligned(64))), y[CHUNK + STEM_LANES] __attribute__((aligned(64)));
     struct taps t = {.step = g->stride[1] * g->c, .wide = (g->k + STEM_LANES - 1) / STEM_LANES * STEM_LANES};
@@ -126,4 +124,4 @@ static void run(const struct stem *g, int64_t begin, int64_t end)
 }
 
 const struct stem_loops JOIN(stem_loops_, ISA);
-const struct stem_loops JOIN(stem_loops_, ISA) = {run, activate};
+const struct stem_loops JOIN(stem_loops_, ISA) = {run_rows, activate_row};

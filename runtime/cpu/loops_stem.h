@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vector loops for convolutions: the first layer, whose few input channels no general kernel fills its registers with,
-// and the activation behind a convolution. Compiled once for each instruction set, like loops.c.
+// Vector loops for convolutions: the first layer, whose few input channels do not fill the registers of a general kernel, and
+// the activation behind a convolution. Compiled once per instruction set, like loops.c.
 #ifndef DAWN_CPU_LOOPS_STEM_H
 #define DAWN_CPU_LOOPS_STEM_H
 
 #include "runtime/graph.h"
 
-enum { STEM_CHANNELS = 4, STEM_SIDE = 3, STEM_LANES = 32 };  // what the stem kernel takes; k is rounded up to 32
+enum { STEM_CHANNELS = 4, STEM_SIDE = 3, STEM_LANES = 32 };  // limits of the stem kernel; k is rounded up to 32
 
 struct stem {
     int64_t h, w, c, k, r, s, p, q;
@@ -24,6 +24,6 @@ struct stem_loops {
     void (*activate)(float *, int64_t count, enum act);               // in place
 };
 
-const struct stem_loops *stem_loops(void);  // for this processor
+const struct stem_loops *stem_loops(void);  // for this CPU
 
 #endif

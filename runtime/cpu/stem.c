@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first layer: filters turned inside out for the vector loops (a few kB a run), then rows of outputs over threads.
-// Filters are rounded to the precision of x, as everywhere; the sums are f32.
+// The first layer: transposes the filters for the vector loops (a few kB per run), then splits rows of outputs over threads.
+// Filters are rounded to the precision of x, as everywhere; sums are f32.
 #include "runtime/cpu/stem.h"
 
 #include "runtime/base/threads.h"
@@ -22,7 +22,7 @@ const struct stem_loops *stem_loops(void)
     return &stem_loops_base;
 }
 
-static int64_t wide(const struct dnnl_conv *c) { return (c->k + STEM_LANES - 1) / STEM_LANES * STEM_LANES; }
+static int64_t rounded_filters(const struct dnnl_conv *c) { return (c->k + STEM_LANES - 1) / STEM_LANES * STEM_LANES; }
 
 bool stem_fits(const struct dnnl_conv *c)
 {
@@ -32,7 +32,7 @@ bool stem_fits(const struct dnnl_conv *c)
     return c->pass == DNNL_FORWARD && c->groups == 1 && small && whole && (c->dtype == F32 || c->dtype == BF16);
 }
 
-size_t stem_bytes(const struct dnnl_conv *c) { return (size_t)(wide(c) * (c->r * c->s * c->c + 1)) * sizeof(float); }
+size_t stem_bytes(const struct dnnl_conv *c) { return (size_t)(rounded_filters(c) * (c->r * c->s * c->c + 1)) * sizeof(float); }
 
 struct stem_job {
     struct stem stem;
@@ -48,7 +48,7 @@ static void run_rows(void *context, int64_t begin, int64_t end, int thread)
 
 void stem_run(const struct dnnl_conv *c, const void *x, const float *w, const float *bias, void *y, void *work)
 {
-    int64_t lanes = wide(c), taps = c->r * c->s * c->c;
+    int64_t lanes = rounded_filters(c), taps = c->r * c->s * c->c;
     float *filters = work, *biases = filters + taps * lanes;
     memset(work, 0, stem_bytes(c));
     for (int64_t k = 0; k < c->k; k++) {

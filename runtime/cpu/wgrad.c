@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// dw[k,r,s,c] as a sum of outer products over pixels. A register tile is 64 k by 6 (or 4) c: per pixel four vectors of
-// dy, six broadcasts of x, 24 multiply-adds, so that the multipliers are what it waits for.
+// dw[k,r,s,c] as a sum of outer products over pixels. A register tile is 64 k by 6 (or 4) c. A pixel takes four vectors of dy,
+// six broadcasts of x and 24 multiply-adds, so the multipliers are the bottleneck.
 //
-// The bf16 instruction adds two products into each f32 lane. The two come from the same pixel of two images: a pair is
-// (image 2i, image 2i + 1), so that a tap's shift is the same for both and only taps inside the image are computed.
-// Both arrays are interleaved into such 4-byte units first (a unit of f32 is one number of one image, and the rest of
-// the code is the same), in blocks that one tile reads from end to end:
+//  The bf16 instruction adds two products into each f32 lane. Both products come from the same pixel of two images: a pair is
+//  (image 2i, image 2i + 1), so a tap's shift is the same for both and only taps inside the image are computed. Both arrays are
+//  first interleaved into such 4-byte units, in blocks that a tile reads from end to end. (An f32 unit is one number of one
+//  image; the rest of the code is the same.)
 //   x units  [c block of 16][image unit][h][w][16]      dy units  [k block of 64][image unit][p][q][64]
-// A group of image units is packed to fit the second-level cache, then every tile runs over the whole group. Each
-// thread adds up its own images, and the sums are joined in the order of threads: same threads, same bytes.
+//  A group of image units is packed to fit the L2 cache, then every tile runs over the whole group. Each thread sums its own
+//  images, and the threads' sums are added in order: same number of threads, same bytes.
 #include "runtime/cpu/wgrad.h"
 
 #include "runtime/base/threads.h"
 
 enum { KB = 64, CB = 16, UNIT = 4 };
-enum { GROUP_BYTES = 448 << 10, GROUP_LIMIT = 896 << 10 };  // of packed units; the second-level cache has 1 MB
-enum { BAND_PIXELS = 256 };  // one tile reads this many before the next one does
-enum { AHEAD = 4096 };  // bytes that packing asks memory for in advance; without, it takes three times as long
+enum { GROUP_BYTES = 448 << 10, GROUP_LIMIT = 896 << 10 };  // of packed units; the L2 cache has 1 MB
+enum { BAND_PIXELS = 256 };  // pixels that a tile reads before the next tile starts
+enum { AHEAD = 4096 };  // prefetch distance of packing in bytes; without prefetching it takes three times as long
 
 struct wgrad {
     const struct dnnl_conv *conv;
@@ -24,14 +24,14 @@ struct wgrad {
     float *dw;
     char *work;
     int threads;
-    int64_t images;        // in a unit: 2 in bf16, 1 in f32
+    int64_t images;        // per unit: 2 in bf16, 1 in f32
     int64_t units, group;  // image units in the batch; and in a group
     int64_t k_blocks, c_blocks;
-    size_t sum_bytes, x_bytes, dy_bytes;  // of one thread
+    size_t sum_bytes, x_bytes, dy_bytes;  // per thread
 };
 
 
-static struct wgrad plan(const struct dnnl_conv *c, int threads)
+static struct wgrad plan_wgrad(const struct dnnl_conv *c, int threads)
 {
     struct wgrad g = {.conv = c, .threads = threads, .images = c->dtype == BF16 ? 2 : 1};
     g.units = (c->n + g.images - 1) / g.images;
@@ -48,7 +48,7 @@ static struct wgrad plan(const struct dnnl_conv *c, int threads)
 
 size_t wgrad_bytes(const struct dnnl_conv *c, int threads)
 {
-    struct wgrad g = plan(c, threads);
+    struct wgrad g = plan_wgrad(c, threads);
     return (g.sum_bytes + g.x_bytes + g.dy_bytes) * (size_t)threads;
 }
 
@@ -69,7 +69,7 @@ bool wgrad_fits(const struct dnnl_conv *c)
     return (c->h * c->w * (c->c + CB) + c->p * c->q * c->k) * UNIT <= GROUP_LIMIT;
 }
 
-// The pixels whose tap (r, s) lies inside the image: `rows` of `columns`, from the first one on. Steps are in bytes.
+// The pixels whose tap (r, s) lies inside the image: `rows` of `columns`, from the first one. Steps are in bytes.
 struct region {
     int64_t units, rows, columns;
     const char *x, *dy;
@@ -77,7 +77,7 @@ struct region {
 };
 
 // sum[CT][64] += x[pixel][CT] dy[pixel][64] over the region.
-static inline VECTORS ALWAYS void tile(const int ct, const bool bf16, const struct region *g, float *sum)
+static inline VECTORS ALWAYS void sum_tile(const int ct, const bool bf16, const struct region *g, float *sum)
 {
     __m512 a[6][4];
 #pragma GCC unroll 6
@@ -110,13 +110,13 @@ static inline VECTORS ALWAYS void tile(const int ct, const bool bf16, const stru
         for (int j = 0; j < 4; j++) _mm512_storeu_ps(sum + i * KB + j * 16, a[i][j]);
 }
 
-static VECTORS void tile6_bf16(const struct region *g, float *sum) { tile(6, true, g, sum); }
-static VECTORS void tile4_bf16(const struct region *g, float *sum) { tile(4, true, g, sum); }
-static VECTORS void tile6_f32(const struct region *g, float *sum) { tile(6, false, g, sum); }
-static VECTORS void tile4_f32(const struct region *g, float *sum) { tile(4, false, g, sum); }
+static VECTORS void tile6_bf16(const struct region *g, float *sum) { sum_tile(6, true, g, sum); }
+static VECTORS void tile4_bf16(const struct region *g, float *sum) { sum_tile(4, true, g, sum); }
+static VECTORS void tile6_f32(const struct region *g, float *sum) { sum_tile(6, false, g, sum); }
+static VECTORS void tile4_f32(const struct region *g, float *sum) { sum_tile(4, false, g, sum); }
 
-// One image unit, [pixels][channels], to [channels / block][pixels][block]; blocks are `apart` bytes apart. `b` is the
-// second image of a pair, NULL where there is none (its halves are 0).
+// Packs one image unit from [pixels][channels] to [channels / block][pixels][block]; blocks are `apart` bytes apart. `b` is the
+// second image of a pair, or NULL (its halves are then 0).
 static VECTORS void pack_bf16(const uint16_t *a, const uint16_t *b, int64_t pixels, int64_t channels, int block,
                               char *to, int64_t apart)
 {
@@ -144,8 +144,8 @@ static VECTORS void pack_f32(const float *a, int64_t pixels, int64_t channels, i
         }
 }
 
-// Units [first, first + units) of an array of images, into the blocks of a group.
-static void pack(const struct wgrad *g, const void *from, int64_t pixels, int64_t channels, int block, int64_t first,
+// Packs units [first, first + units) of an array of images into the blocks of a group.
+static void pack_units(const struct wgrad *g, const void *from, int64_t pixels, int64_t channels, int block, int64_t first,
                  int64_t units, char *to)
 {
     int64_t apart = g->group * pixels * block * UNIT, image = pixels * channels;
@@ -161,8 +161,8 @@ static void pack(const struct wgrad *g, const void *from, int64_t pixels, int64_
     }
 }
 
-// Outputs whose tap at offset `tap` is inside: [*first, *first + count).
-static int64_t inside(int64_t outputs, int64_t inputs, int stride, int64_t tap, int64_t *first)
+// The outputs whose tap at offset `tap` is inside: [*first, *first + count).
+static int64_t outputs_inside(int64_t outputs, int64_t inputs, int stride, int64_t tap, int64_t *first)
 {
     int64_t low = tap < 0 ? (-tap + stride - 1) / stride : 0;
     int64_t high = inputs - 1 - tap < 0 ? -1 : (inputs - 1 - tap) / stride;
@@ -198,12 +198,12 @@ static void band_sum(const struct wgrad *g, int64_t units, int64_t top, int64_t 
     for (int64_t r = 0; r < c->r; r++)
         for (int64_t s = 0; s < c->s; s++, sum += CB * KB) {
             int64_t p, q, down = r - c->before[0], right = s - c->before[1];
-            int64_t end = inside(c->p, c->h, c->stride[0], down, &p);
+            int64_t end = outputs_inside(c->p, c->h, c->stride[0], down, &p);
             end += p;
             if (p < top) p = top;
             if (end > bottom) end = bottom;
             region.rows = end - p;
-            region.columns = inside(c->q, c->w, c->stride[1], right, &q);
+            region.columns = outputs_inside(c->q, c->w, c->stride[1], right, &q);
             if (region.rows <= 0 || region.columns <= 0) continue;
             region.dy = dy + (p * c->q + q) * KB * UNIT;
             region.x = x + ((p * c->stride[0] + down) * c->w + q * c->stride[1] + right) * CB * UNIT;
@@ -211,7 +211,7 @@ static void band_sum(const struct wgrad *g, int64_t units, int64_t top, int64_t 
         }
 }
 
-// Bands keep what all taps of a block read in the first-level cache.
+// A band is small enough to keep the input of all taps of a block in the L1 cache.
 static void block_sum(const struct wgrad *g, int64_t units, const char *x, const char *dy, int64_t channels, float *sum)
 {
     const struct dnnl_conv *c = g->conv;
@@ -223,7 +223,7 @@ static void block_sum(const struct wgrad *g, int64_t units, const char *x, const
                      x + u * c->h * c->w * CB * UNIT, dy + u * c->p * c->q * KB * UNIT, channels, sum);
 }
 
-static float *sums(const struct wgrad *g, int thread)
+static float *thread_sums(const struct wgrad *g, int thread)
 {
     return (float *)(g->work + (size_t)thread * (g->sum_bytes + g->x_bytes + g->dy_bytes));
 }
@@ -232,13 +232,13 @@ static void add_groups(void *context, int64_t begin, int64_t end, int thread)
 {
     const struct wgrad *g = context;
     const struct dnnl_conv *c = g->conv;
-    float *sum = sums(g, thread);
+    float *sum = thread_sums(g, thread);
     char *x = (char *)sum + g->sum_bytes, *dy = x + g->x_bytes;
     int64_t taps = c->r * c->s;
     for (int64_t i = begin; i < end; i++) {
         int64_t first = i * g->group, units = g->units - first < g->group ? g->units - first : g->group;
-        pack(g, g->x, c->h * c->w, c->c, CB, first, units, x);
-        pack(g, g->dy, c->p * c->q, c->k, KB, first, units, dy);
+        pack_units(g, g->x, c->h * c->w, c->c, CB, first, units, x);
+        pack_units(g, g->dy, c->p * c->q, c->k, KB, first, units, dy);
         for (int64_t kb = 0; kb < g->k_blocks; kb++)
             for (int64_t cb = 0; cb < g->c_blocks; cb++)
                 block_sum(g, units, x + cb * g->group * c->h * c->w * CB * UNIT,
@@ -258,25 +258,25 @@ bool wgrad_fits(const struct dnnl_conv *c)
 static void add_groups(void *context, int64_t begin, int64_t end, int thread)
 {
     (void)context, (void)begin, (void)end, (void)thread;
-    BUG("wgrad without AVX-512");
+    BUG("wgrad_run without AVX-512");
 }
 
-static float *sums(const struct wgrad *g, int thread)
+static float *thread_sums(const struct wgrad *g, int thread)
 {
     return (float *)(g->work + (size_t)thread * (g->sum_bytes + g->x_bytes + g->dy_bytes));
 }
 
 #endif
 
-static void clear(void *context, int64_t begin, int64_t end, int thread)
+static void clear_sums(void *context, int64_t begin, int64_t end, int thread)
 {
     (void)thread;
     const struct wgrad *g = context;
-    for (int64_t t = begin; t < end; t++) memset(sums(g, (int)t), 0, g->sum_bytes);
+    for (int64_t t = begin; t < end; t++) memset(thread_sums(g, (int)t), 0, g->sum_bytes);
 }
 
-// Pieces are (k block, c block, tap); each is [16 c][64 k] in the sums and [64 k][16 c] in dw.
-static void join(void *context, int64_t begin, int64_t end, int thread)
+// A piece is (k block, c block, tap): [16 c][64 k] in the sums and [64 k][16 c] in dw.
+static void join_sums(void *context, int64_t begin, int64_t end, int thread)
 {
     (void)thread;
     const struct wgrad *g = context;
@@ -285,9 +285,9 @@ static void join(void *context, int64_t begin, int64_t end, int thread)
     float total[CB * KB];
     for (int64_t i = begin; i < end; i++) {
         int64_t tap = i % taps, cb = i / taps % g->c_blocks, kb = i / taps / g->c_blocks;
-        memcpy(total, sums(g, 0) + i * CB * KB, sizeof total);
+        memcpy(total, thread_sums(g, 0) + i * CB * KB, sizeof total);
         for (int t = 1; t < g->threads; t++) {
-            const float *more = sums(g, t) + i * CB * KB;
+            const float *more = thread_sums(g, t) + i * CB * KB;
             for (int j = 0; j < CB * KB; j++) total[j] += more[j];
         }
         int64_t channels = c->c - cb * CB < CB ? c->c - cb * CB : CB;
@@ -300,9 +300,9 @@ static void join(void *context, int64_t begin, int64_t end, int thread)
 
 void wgrad_run(const struct dnnl_conv *c, int threads, const void *x, const void *dy, float *dw, void *work)
 {
-    struct wgrad g = plan(c, threads);
+    struct wgrad g = plan_wgrad(c, threads);
     g.x = x, g.dy = dy, g.dw = dw, g.work = work;
-    threads_for(threads, 1, clear, &g);
+    threads_for(threads, 1, clear_sums, &g);
     threads_for((g.units + g.group - 1) / g.group, 1, add_groups, &g);
-    threads_for(g.k_blocks * g.c_blocks * c->r * c->s, 16, join, &g);
+    threads_for(g.k_blocks * g.c_blocks * c->r * c->s, 16, join_sums, &g);
 }
