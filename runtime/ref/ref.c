@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference device: takes ordinary memory, runs the planned nodes one by one on the calling thread. Scratch is
-// an arena that is emptied after every node, so this device alone allocates while it runs.
+// The reference device: uses ordinary memory and runs the planned nodes one by one on the calling thread. Scratch is an arena
+// that is emptied after every node; no other device allocates while it runs.
 #include "runtime/ref/ref.h"
 
 #include "runtime/base/memory.h"
@@ -36,7 +36,7 @@ double *ref_read(const struct ref_step *s, int input)
     int64_t count = shape_count(&v->shape);
     double *d = ref_zeros(s, count);
     const void *from = s->in[input];
-    switch (v->dtype) {  // the two types of nearly all bytes get loops of their own, so that tests stay quick
+    switch (v->dtype) {  // the two most frequent types have their own loops, which keeps tests fast
     case F32:
         for (int64_t i = 0; i < count; i++) d[i] = ((const float *)from)[i];
         break;
@@ -76,7 +76,7 @@ double ref_round(enum dtype type, double value)
 
 void ref_round_all(enum dtype type, double *d, int64_t count)
 {
-    for (int64_t i = 0; i < count && type != F32; i++) d[i] = ref_round(type, d[i]);  // f32 is what was read
+    for (int64_t i = 0; i < count && type != F32; i++) d[i] = ref_round(type, d[i]);  // f32 values were read as f32
 }
 
 double ref_act_value(enum act act, double x)
@@ -88,7 +88,7 @@ double ref_act_value(enum act act, double x)
     case ACT_SILU: return x / (1.0 + exp(-x));
     case ACT_KINDS: break;
     }
-    BUG("no such activation");
+    BUG("unknown activation");
 }
 
 double ref_act_slope(enum act act, double x)
@@ -103,15 +103,15 @@ double ref_act_slope(enum act act, double x)
     }
     case ACT_KINDS: break;
     }
-    BUG("no such activation");
+    BUG("unknown activation");
 }
 
 // ---- the device
 
 static int ref_open(int index, int threads, struct device **into)
 {
-    (void)threads;  // always the calling thread
-    if (index != 0) return fail(ERR_USAGE, "there is one device 'ref', not a number %d", index);
+    (void)threads;  // runs on the calling thread only
+    if (index != 0) return fail(ERR_USAGE, "device ref:%d does not exist: there is one ref device", index);
     struct device *d = zalloc(sizeof *d);
     d->type = &device_ref;
     *into = d;
@@ -123,7 +123,7 @@ static void ref_close(struct device *d) { free(d); }
 static int ref_alloc(struct device *d, size_t bytes, void **into)
 {
     (void)d;
-    if (bytes > SIZE_MAX - 2 * PLAN_ALIGN) return fail(ERR_MEMORY, "device ref: %zu bytes are more than can be", bytes);
+    if (bytes > SIZE_MAX - 2 * PLAN_ALIGN) return fail(ERR_MEMORY, "device ref: %zu bytes exceed the address space", bytes);
     size_t whole = plan_round_up(bytes);
     void *at = aligned_alloc(PLAN_ALIGN, whole ? whole : PLAN_ALIGN);
     if (!at) return fail(ERR_MEMORY, "device ref: no memory for %zu bytes", bytes);
@@ -224,7 +224,7 @@ static int ref_facts(struct device *d, struct device_facts *f)
 
 const struct device_type device_ref = {
     .name = "ref",
-    .about = "plain loops in double precision; slow, and what the others are held against",
+    .about = "plain loops in double precision; slow; the reference for the other devices",
     .open = ref_open,
     .close = ref_close,
     .alloc = ref_alloc,

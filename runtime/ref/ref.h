@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference device from the inside. Every operator is one function of plain loops over doubles: inputs are read
-// whole into doubles, the arithmetic is libm's, and a result is rounded once, to the type it is stored in. It is the
-// specification; the other devices are held against it. Speed does not matter beyond letting tests finish.
+// Internals of the reference device. Every operator is one function of plain loops over doubles: inputs are converted to
+// double, the arithmetic is libm's, and a result is rounded once, to its stored type. It is the specification: tests compare
+// the other devices with it. Its speed matters only for the duration of tests.
 #ifndef DAWN_REF_H
 #define DAWN_REF_H
 
@@ -14,20 +14,20 @@ struct ref_step {
     struct arena *scratch;            // emptied after every node
 };
 
-// One function an operator: ref_conv, ref_matmul, ... A new operator without one does not link.
+// One function per operator: ref_conv, ref_matmul, ... A missing one is a link error.
 typedef void (*ref_fn)(const struct ref_step *);
 extern const ref_fn ref_ops[OP_COUNT];
 #define OP(ID, name, inputs, outputs, flags) void ref_##name(const struct ref_step *);
 #include "runtime/ops.def"
 #undef OP
 
-// What every operator is written with.
+// Helpers of the operators.
 static inline const struct value *ref_in(const struct ref_step *s, int i) { return node_in(s->graph, s->node, i); }
 static inline const struct value *ref_out(const struct ref_step *s, int i) { return node_out(s->graph, s->node, i); }
 double *ref_zeros(const struct ref_step *, int64_t count);  // scratch
 double *ref_read(const struct ref_step *, int input);       // the whole input; NULL for NONE
 double ref_get(const struct ref_step *, int input, int64_t index);
-void ref_write(const struct ref_step *, int output, const double *from);  // rounds; nothing when nobody wants it
+void ref_write(const struct ref_step *, int output, const double *from);  // rounds; does nothing if the output has no reader
 double ref_round(enum dtype, double);
 void ref_round_all(enum dtype, double *, int64_t count);
 double ref_act_value(enum act, double);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution x[N,H,W,C] * w[K,R,S,C/groups] -> y[N,P,Q,K] and its two ways back. One walk over the pairs (place of
-// the result, tap of the filter) serves all three; the innermost loop is always over contiguous channels.
+// Convolution x[N,H,W,C] * w[K,R,S,C/groups] -> y[N,P,Q,K] and its two gradients. One walk over the pairs (pixel of the result,
+// tap of the filter) serves all three; the innermost loop always runs over contiguous channels.
 #include "runtime/ref/ref.h"
 
 struct geometry {
@@ -21,7 +21,7 @@ static struct geometry geometry_of(const struct ref_step *s, const struct shape 
     return g;
 }
 
-// Calls pixel() for every tap that falls inside the image: x_at and y_at are the first channel of their pixels.
+// Calls pixel() for every tap inside the image; x_at and y_at are the first channel of their pixels.
 struct tap {
     const struct geometry *g;
     double *x, *y, *w;  // one of them is the result
@@ -42,7 +42,7 @@ static void each_tap(const struct tap *t, tap_fn fn)
                     }
 }
 
-// Here the weights lie as [group, R, S, C/groups, K/groups], so that the innermost loop runs over outputs.
+// The weights are [group, R, S, C/groups, K/groups] here, so that the innermost loop runs over outputs.
 static void tap_forward(const struct tap *t, int64_t x_at, int64_t y_at, int64_t r, int64_t s)
 {
     const struct geometry *g = t->g;
@@ -75,7 +75,7 @@ static void tap_weights(const struct tap *t, int64_t x_at, int64_t y_at, int64_t
     }
 }
 
-// f32 masters are read at the precision of the activations.
+// Reads f32 masters at the precision of the activations.
 static double *weights_as(const struct ref_step *s, int input, enum dtype type)
 {
     double *w = ref_read(s, input);
@@ -83,7 +83,7 @@ static double *weights_as(const struct ref_step *s, int input, enum dtype type)
     return w;
 }
 
-static double *weights_turned(const struct ref_step *s, const struct geometry *g, const double *w)
+static double *weights_transposed(const struct ref_step *s, const struct geometry *g, const double *w)
 {
     double *to = ref_zeros(s, g->k * g->r * g->s * g->cg);
     int64_t taps = g->r * g->s;
@@ -100,7 +100,7 @@ void ref_conv(const struct ref_step *s)
     if (!y) return;
     struct geometry g = geometry_of(s, &x->shape, &y->shape, w->shape.dim[1], w->shape.dim[2]);
     int64_t count = shape_count(&y->shape);
-    struct tap t = {&g, ref_read(s, 0), ref_zeros(s, count), weights_turned(s, &g, weights_as(s, 1, x->dtype))};
+    struct tap t = {&g, ref_read(s, 0), ref_zeros(s, count), weights_transposed(s, &g, weights_as(s, 1, x->dtype))};
     each_tap(&t, tap_forward);
     const double *bias = ref_read(s, 2);
     for (int64_t i = 0; i < count; i++)
@@ -128,12 +128,12 @@ void ref_conv_wgrad(const struct ref_step *s)
     ref_write(s, 0, t.w);
 }
 
-static int64_t matrix_at(int64_t i, int64_t j, int64_t rows, int64_t columns, bool turned)
+static int64_t matrix_at(int64_t i, int64_t j, int64_t rows, int64_t columns, bool transposed)
 {
-    return turned ? j * rows + i : i * columns + j;
+    return transposed ? j * rows + i : i * columns + j;
 }
 
-// A 16-bit operand decides the precision of the other one too.
+// A 16-bit operand sets the precision of the other one too.
 static double *matmul_operand(const struct ref_step *s, int input, int other)
 {
     double *d = ref_read(s, input);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data on the device: which samples a step sees, and what augmentation does to them. Indices from outside a table
-// are brought back inside it, so that no wrong number reads a foreign byte.
+// Data on the device: the samples of a step and their augmentation. Indices outside a table are clamped, so that no index reads
+// outside of the table.
 #include "runtime/ref/ref.h"
 
 #include "runtime/element.h"
 
-static int64_t within(int64_t i, int64_t count) { return i < 0 ? 0 : i >= count ? count - 1 : i; }
+static int64_t clamp_index(int64_t i, int64_t count) { return i < 0 ? 0 : i >= count ? count - 1 : i; }
 
 void ref_window(const struct ref_step *s)
 {
@@ -16,7 +16,7 @@ void ref_window(const struct ref_step *s)
         ((int32_t *)s->out[0])[i] = (int32_t)ref_get(s, 0, ((cursor + i) % n + n) % n);
 }
 
-// One image: mirrored first, then read at a shifted place with reflected borders, then normalised and jittered.
+// One image: mirrored, then read at a shifted position with reflected borders, then normalised and jittered.
 static void augment_one(const struct ref_step *s, int64_t image, const struct augment_draw *draw, double *to)
 {
     const struct augment_attr *a = &s->node->attr.augment;
@@ -45,7 +45,7 @@ void ref_augment(const struct ref_step *s)
     int32_t key[4] = {0};
     for (int i = 0; i < 4 && ref_in(s, 2); i++) key[i] = (int32_t)ref_get(s, 2, i);
     for (int64_t b = 0; b < batch; b++) {
-        int64_t image = within((int64_t)ref_get(s, 1, b), images);
+        int64_t image = clamp_index((int64_t)ref_get(s, 1, b), images);
         struct augment_draw draw = {.gain = 1.0f};
         if (ref_in(s, 2))
             draw = element_augment(key, (uint32_t)image, (int)a->flip, a->pad, a->brightness, a->contrast);
@@ -56,13 +56,14 @@ void ref_augment(const struct ref_step *s)
 
 void ref_pick(const struct ref_step *s)
 {
-    double value = ref_get(s, 0, within((int64_t)ref_get(s, 1, 0), shape_count(&ref_in(s, 0)->shape)));
+    double value = ref_get(s, 0, clamp_index((int64_t)ref_get(s, 1, 0), shape_count(&ref_in(s, 0)->shape)));
     ref_write(s, 0, &value);
 }
 
 void ref_tick(const struct ref_step *s)
 {
-    uint32_t now = (uint32_t)(int32_t)ref_get(s, 0, 0) + (uint32_t)s->node->attr.tick.by;  // wraps, never overflows
+    // unsigned, so it wraps without overflow
+    uint32_t now = (uint32_t)(int32_t)ref_get(s, 0, 0) + (uint32_t)s->node->attr.tick.by;
     double value = (double)(int32_t)now;
     ref_write(s, 0, &value);
 }

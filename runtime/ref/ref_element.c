@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element by element: activations with their bias, sums, products, casts and dropout.
+// Element-wise operators: activations with their bias, sums, products, casts and dropout.
 #include "runtime/ref/ref.h"
 
 #include "runtime/element.h"

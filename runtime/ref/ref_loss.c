@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax, cross-entropy with label smoothing, and the counters of an evaluation.
+// Softmax, cross-entropy with label smoothing, and evaluation counters.
 #include "runtime/ref/ref.h"
 
 #include <math.h>
 
-// One row into its probabilities; returns log(sum(exp)).
+// Replaces a row by its probabilities; returns log(sum(exp)).
 static double softmax_row(double *x, int64_t n)
 {
     double top = x[0], sum = 0.0;
@@ -37,7 +37,7 @@ void ref_softmax_grad(const struct ref_step *s)
     ref_write(s, 0, dy - rows * n);
 }
 
-// What the smoothed label asks of class i.
+// The smoothed target of class i.
 static double target_of(double smoothing, int64_t classes, int64_t label, int64_t i)
 {
     return (i == label ? 1.0 - smoothing : 0.0) + smoothing / (double)classes;
@@ -79,7 +79,7 @@ void ref_correct(const struct ref_step *s)
     double counter = ref_get(s, 2, 0);
     for (int64_t r = 0; r < rows; r++, x += n) {
         int64_t label = (int64_t)ref_get(s, 1, r), above = 0;
-        if (label < 0 || label >= n || isnan(x[label])) continue;  // no class, or no number: never right
+        if (label < 0 || label >= n || isnan(x[label])) continue;  // an invalid label or a NaN is never correct
         for (int64_t i = 0; i < n; i++) above += x[i] > x[label] || (x[i] == x[label] && i < label);
         counter += above < s->node->attr.loss.k;
     }

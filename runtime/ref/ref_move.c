@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moving bytes: reshape, transpose, joining and cutting, resizing, gathering, reducing and repeating.
+// Moving bytes: reshape, transpose, concat, slice, resize, gather, reduce and broadcast.
 #include "runtime/ref/ref.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ void ref_transpose(const struct ref_step *s)
 }
 
 // A shape around one axis: [outer, dim[axis], inner].
-static void around(const struct shape *shape, int axis, int64_t *outer, int64_t *inner)
+static void split_around(const struct shape *shape, int axis, int64_t *outer, int64_t *inner)
 {
     *outer = *inner = 1;
     for (int d = 0; d < axis; d++) *outer *= shape->dim[d];
@@ -44,7 +44,7 @@ void ref_concat(const struct ref_step *s)
     if (!y) return;
     int axis = s->node->attr.move.axis;
     int64_t outer, inner, begin = 0, whole = y->shape.dim[axis];
-    around(&y->shape, axis, &outer, &inner);
+    split_around(&y->shape, axis, &outer, &inner);
     double *to = ref_zeros(s, shape_count(&y->shape));
     for (int input = 0; input < MAX_IN && ref_in(s, input); input++) {
         int64_t length = ref_in(s, input)->shape.dim[axis];
@@ -62,7 +62,7 @@ void ref_slice(const struct ref_step *s)
     const struct move_attr *a = &s->node->attr.move;
     const struct shape *shape = &ref_in(s, 0)->shape;
     int64_t outer, inner, whole = shape->dim[a->axis], length = a->end - a->begin;
-    around(shape, a->axis, &outer, &inner);
+    split_around(shape, a->axis, &outer, &inner);
     const double *x = ref_read(s, 0);
     double *y = ref_zeros(s, outer * length * inner);
     for (int64_t o = 0; o < outer; o++)
@@ -75,7 +75,7 @@ void ref_slice_grad(const struct ref_step *s)
     const struct move_attr *a = &s->node->attr.move;
     const struct shape *small = &ref_in(s, 0)->shape;
     int64_t outer, inner, whole = a->shape.dim[a->axis], length = small->dim[a->axis];
-    around(&a->shape, a->axis, &outer, &inner);
+    split_around(&a->shape, a->axis, &outer, &inner);
     const double *dy = ref_read(s, 0);
     double *dx = ref_zeros(s, shape_count(&a->shape));
     for (int64_t o = 0; o < outer; o++)
@@ -84,7 +84,7 @@ void ref_slice_grad(const struct ref_step *s)
     ref_write(s, 0, dx);
 }
 
-// Where place i of `to` lies among `from`: between low and low + 1 (or the border), at a fraction of the way.
+// Position i of `to` in `from`: between low and low + 1 (or the border), with a fraction.
 static double resize_place(int64_t i, int64_t from, int64_t to, int64_t *low, int64_t *high)
 {
     double at = ((double)i + 0.5) * (double)from / (double)to - 0.5;
@@ -131,7 +131,7 @@ void ref_resize_grad(const struct ref_step *s)
     ref_write(s, 0, to);
 }
 
-// A row number from outside the table reads the nearest row: never a byte outside.
+// An index outside the table reads the nearest row.
 static int64_t row_of(const struct ref_step *s, int input, int64_t i, int64_t rows)
 {
     int64_t row = (int64_t)ref_get(s, input, i);
@@ -143,7 +143,7 @@ void ref_gather(const struct ref_step *s)
     const struct value *x = ref_in(s, 0), *y = ref_out(s, 0);
     if (!y) return;
     int64_t rows = x->shape.dim[0], count = shape_count(&ref_in(s, 1)->shape);
-    size_t bytes = value_bytes(x) / (size_t)rows;  // whole rows, whatever they hold
+    size_t bytes = value_bytes(x) / (size_t)rows;  // whole rows of any type
     for (int64_t i = 0; i < count; i++)
         memcpy((char *)s->out[0] + (size_t)i * bytes, (char *)s->in[0] + (size_t)row_of(s, 1, i, rows) * bytes, bytes);
 }
@@ -162,7 +162,7 @@ void ref_gather_grad(const struct ref_step *s)
     ref_write(s, 0, sum);
 }
 
-// Index into the small shape (1 along the axes) of element i of the large one.
+// The index in the small shape (1 along the axes) of element i of the large one.
 static int64_t reduced_at(const struct shape *large, unsigned axes, int64_t i)
 {
     int64_t at = 0, run = 1;

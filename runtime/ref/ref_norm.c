@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch norm over all but the last dimension: for training (alone and behind a 2x2 max pool), its way back, for
-// inference, and folded into the weights of the convolution before it. With xhat = (x - mean) * rstd:
+// Batch norm over all but the last dimension: for training (alone and after a 2x2 max pool), its gradient, for inference, and
+// folded into the weights of the preceding convolution. With xhat = (x - mean) * rstd:
 //   y = act(xhat * scale + bias)     dx = scale * rstd * (dz - mean(dz) - xhat * mean(dz * xhat)), dz = dy * act'
 #include "runtime/ref/ref.h"
 
@@ -9,8 +9,8 @@
 static double or_one(const double *scale, int64_t c) { return scale ? scale[c] : 1.0; }
 static double or_zero(const double *bias, int64_t c) { return bias ? bias[c] : 0.0; }
 
-// Statistics of x[rows, channels]: outputs `first` and `first + 1` are mean and rstd, `running` and the next the
-// running values, which are inputs 1 and 2 too. x turns into y in place.
+// Statistics of x[rows, channels]. Outputs `first` and `first + 1` are mean and rstd; `running` and the next are the running
+// values, which are also inputs 1 and 2. Replaces x by y.
 static void norm_train(const struct ref_step *s, double *x, int64_t rows, int64_t channels, int first, int running)
 {
     const struct norm_attr *a = &s->node->attr.norm;
@@ -75,7 +75,7 @@ void ref_pool_norm(const struct ref_step *s)
     norm_train(s, pooled, n * p * q, c, 1, 5);
 }
 
-// dx over the normalised values; outputs 1 and 2 are dscale and dbias. Inputs 0..5 stand alike in both gradients.
+// dx of the normalised values; outputs 1 and 2 are dscale and dbias. Inputs 0..5 are the same in both gradients.
 static double *norm_back(const struct ref_step *s)
 {
     const struct value *x = ref_in(s, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What optimisers are made of. Persistent values are read whole before they are overwritten.
+// Optimiser operators. Persistent values are read completely before they are overwritten.
 #include "runtime/ref/ref.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling. Windows that do not fit whole are dropped; overlapping windows add up on the way back.
+// Pooling. Incomplete windows are dropped; overlapping windows add up backward.
 #include "runtime/ref/ref.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static struct pooling pooling_of(const struct ref_step *s, const struct shape *x
     return (struct pooling){x->dim[0], x->dim[1], x->dim[2], x->dim[3], y->dim[1], y->dim[2], &s->node->attr.pool};
 }
 
-// Where element `at` of the window of result `i` lies in the input.
+// The position in the input of element `at` of the window of result `i`.
 static int64_t pooling_source(const struct pooling *g, int64_t i, int64_t at)
 {
     int64_t channel = i % g->c, column = i / g->c % g->q, line = i / g->c / g->q % g->p, image = i / g->c / g->q / g->p;
