@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device without hardware: addresses that nobody may touch, programs that do nothing, and counters. Freeing what
-// was never given, or twice, is a BUG, so that a session's housekeeping is tested with every test that uses it.
+// A device without hardware: addresses that must not be accessed, programs that do nothing, and counters. Freeing an unknown
+// address, or one twice, is a BUG, so every test with this device also checks the session's memory management.
 #include "runtime/null/null.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ struct null_device {
     struct device base;
     struct null_counts counts;
     size_t limit;
-    uintptr_t next;  // addresses are handed out upwards and never again
+    uintptr_t next;  // addresses only grow and are never reused
     struct fake *fake;
     int fakes, room;
 };
@@ -25,9 +25,9 @@ struct program {
     int nodes;
 };
 
-// Far from anything a process maps on its own, so that touching it ends the program.
+// Far from anything that a process maps, so that an access ends the program.
 enum { FIRST_ADDRESS_MB = 64, PAGE = 4096 };
-static const size_t EVERYTHING = (size_t)1 << 46;  // 64 TB: more than any plan of ours, less than the address space
+static const size_t EVERYTHING = (size_t)1 << 46;  // 64 TB: more than any plan needs, less than the address space
 
 static struct null_device *null_of(const struct device *d)
 {
@@ -68,7 +68,7 @@ static int null_alloc(struct device *d, size_t bytes, void **into)
     }
     n->fake[n->fakes++] = (struct fake){n->next, bytes};
     *into = (void *)n->next;
-    n->next += (bytes / PAGE + 2) * PAGE;  // a gap behind each, so that no two ever touch
+    n->next += (bytes / PAGE + 2) * PAGE;  // a gap behind each block, so that no two are adjacent
     n->counts.allocations++;
     n->counts.allocated += bytes;
     if (n->counts.allocated > n->counts.peak) n->counts.peak = n->counts.allocated;
@@ -87,7 +87,7 @@ static void null_free(struct device *d, void *at)
     n->fake[i] = n->fake[--n->fakes];
 }
 
-// A copy must lie inside one piece of memory that was given out.
+// A copy must lie inside one allocated block.
 static void null_inside(const struct null_device *n, const void *at, size_t bytes)
 {
     uintptr_t from = (uintptr_t)at;
@@ -95,7 +95,7 @@ static void null_inside(const struct null_device *n, const void *at, size_t byte
         if (from >= n->fake[i].at && from - n->fake[i].at <= n->fake[i].bytes &&
             bytes <= n->fake[i].bytes - (from - n->fake[i].at))
             return;
-    BUG("a copy to or from memory that the null device never gave");
+    BUG("null device: a copy outside of its memory");
 }
 
 static int null_upload(struct device *d, void *to, const void *from, size_t bytes)

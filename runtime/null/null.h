@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The null device from the outside: what it counted. It computes nothing and has no memory, so graphs of any size
-// can be planned, allocated and "run" in a test, and what went over the narrow waist can be read afterwards.
+// The counters of the null device. It computes nothing and has no memory, so a test can plan, allocate and "run" graphs of any
+// size and then read which calls the device received.
 #ifndef DAWN_NULL_H
 #define DAWN_NULL_H
 
@@ -10,12 +10,12 @@ struct null_counts {
     int64_t compiled_programs, compiled_nodes, released_programs;
     int64_t runs, nodes_run, syncs;
     int64_t allocations, frees;
-    size_t allocated, peak;        // bytes now, and at most
-    size_t uploaded, downloaded;   // bytes so far
+    size_t allocated, peak;        // current, and peak
+    size_t uploaded, downloaded;   // in total
 };
 const struct null_counts *null_counts(const struct device *);
 
-// From now on the device has so many bytes in all: alloc fails beyond them, and facts() says what is left.
+// Limits the device to this many bytes: alloc fails beyond them, and facts() reports the remainder.
 void null_limit(struct device *, size_t bytes);
 
 #endif
