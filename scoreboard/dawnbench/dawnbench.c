@@ -5,22 +5,11 @@
 #include "scoreboard/dawnbench/dawnbench.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "scoreboard/dawnbench/dawnbench_inside.h"
-
-void dawnbench_quirk(struct dawnbench_entry *e, const char *file, const char *format, ...)
-{
-    char sentence[600];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(sentence, sizeof sentence, format, args);
-    va_end(args);
-    text_add(&e->quirks, "%s: %s\n", file, sentence);
-}
 
 // ---- JSON
 

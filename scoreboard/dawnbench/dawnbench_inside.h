@@ -34,6 +34,7 @@ double dawnbench_in_unit(const struct contest *, double score);  // such a score
 bool dawnbench_whole(const struct contest *, double score);      // whether it is k of N; true when the metric is no count
 double dawnbench_goal(const struct contest *, int target);       // in the contest's unit
 
+// ---- dawnbench_quirk.c
 // Adds "json: sentence" or "tsv: sentence" to the quirks.
 void dawnbench_quirk(struct dawnbench_entry *, const char *file, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
