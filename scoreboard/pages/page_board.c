@@ -93,7 +93,7 @@ static int show(struct page *page)
     tabs(page, &filter);
     html_add(page->out, "<p class=\"lead\">%s Less is better.</p>\n", board_counts(filter.board, filter.rank));
     ways_on(page, &filter);
-    int active = page_form_active(&filter);
+    int active = filter_narrowing(&filter);
     if (entries.total > 0 || active > 0) page_form(page, &filter, &facets);
     html_add(page->out, "<section id=\"board\" aria-label=\"Entries\">\n");
     page_form_chips(page, VIEW_BOARD, &filter);

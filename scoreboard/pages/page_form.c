@@ -111,7 +111,7 @@ void page_form(struct page *page, const struct filter *filter, const struct face
     static const char *const sources[][2] = {
         {"", "any"}, {"dawn", "signed runs"}, {"dawnbench", "DAWNBench's archive"}, {NULL, NULL}};
     static const char *const limits[][2] = {{"", "50"}, {"100", "100"}, {"200", "200"}, {NULL, NULL}};
-    int active = page_form_active(filter);
+    int active = filter_narrowing(filter);
     html_add(page->out,
              "<details class=\"filter\"><summary>Filter and sort%s</summary><form method=\"get\" "
              "action=\"/boards/%s/%s\">\n",
@@ -219,19 +219,12 @@ static bool is_active(const struct filter *f, int chip)
     return *words_of(f, chip) != 0 || number_of(f, chip) != 0;
 }
 
-int page_form_active(const struct filter *filter)
-{
-    int count = 0;
-    for (int i = 0; i < CHIPS; i++) count += is_active(filter, i);
-    return count;
-}
-
 int page_form_chips(struct page *page, enum view view, const struct filter *filter)
 {
     static const char *const labels[CHIPS] = {"Hardware", "Framework",       "Author",        "Model", "Precision",
                                               "Division", "Source",          "Since",         "Until", "Trust at least",
                                               "Devices",  "Devices at most", "Views at most", "Target"};
-    int active = page_form_active(filter);
+    int active = filter_narrowing(filter);
     if (active == 0) return 0;
     html_add(page->out, "<ul class=\"chips\" aria-label=\"Filters in use\">");
     for (int i = 0; i < CHIPS; i++) {

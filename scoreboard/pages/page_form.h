@@ -8,7 +8,6 @@
 void page_form(struct page *, const struct filter *, const struct facets *);
 // What is filtered by, each with a way to drop it. Returns how many there are.
 int page_form_chips(struct page *, enum view, const struct filter *);
-int page_form_active(const struct filter *);
 void page_form_nothing(struct page *, enum view, const struct filter *);  // instead of rows, where none passes
 
 #endif

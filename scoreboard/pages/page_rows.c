@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scoreboard/pages/page_form.h"
+#include "scoreboard/pages/page.h"
 
 const char *page_entry_address(struct arena *arena, const struct entry *entry)
 {
@@ -211,7 +211,7 @@ static void board_caption(struct page *page, const struct filter *filter, const 
     html_add(page->out, "<caption>%s, %s: <b>%lld</b> %s, sorted by %s%s%s</caption>\n",
              filter->contest->title, filter->rank == RANK_GROUP ? "groups" : "single runs", (long long)entries->total,
              entries->total == 1 ? "entry" : "entries", sorted, filter->descending ? ", descending" : "",
-             page_form_active(filter) > 0 ? "; the place is that on the whole board" : "");
+             filter_narrowing(filter) > 0 ? "; the place is that on the whole board" : "");
 }
 
 void page_board_table(struct page *page, const struct filter *filter, const struct entries *entries, double best)

@@ -128,6 +128,7 @@ struct filter {
 int filter_read(const char *query, struct filter *) MUST_CHECK;
 // The canonical query string of a filter: defaults left out, keys in order. What caches and links use.
 void filter_write(const struct filter *, struct text *into);
+int filter_narrowing(const struct filter *);  // how many of its keys leave rows out; not rank, order, limit and cursor
 
 // A value as people read it: "4 min 57 s" (whole seconds rounded up, from 10 h on whole minutes; below 60 s with
 // fractions), "$0.0212", "0.267 ms".

@@ -314,6 +314,28 @@ static void write_value(const struct key *key, const struct filter *f, struct te
     }
 }
 
+int filter_narrowing(const struct filter *f)
+{
+    int count = 0;
+    for (int i = 0; i < KEYS; i++) {
+        const char *at = (const char *)f + keys[i].at;
+        int64_t number = 0;
+        switch (keys[i].kind) {
+        case TEXT:
+        case WORD:
+        case DAY: count += *at != 0; break;
+        case NUMBER:
+            memcpy(&number, at, sizeof number);
+            count += number > 0;
+            break;
+        case TRUST_LEVEL: count += f->trust != TRUST_IMPORTED; break;
+        case TARGET: count += f->target_micro > 0 && f->target_micro != f->contest->target_micro[0]; break;
+        default: break;
+        }
+    }
+    return count;
+}
+
 void filter_write(const struct filter *f, struct text *into)
 {
     const char *between = "";

@@ -13,6 +13,28 @@
 #include "scoreboard/rank/board.h"
 #include "scoreboard/http/problem.h"
 
+static void test_narrowing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *query;
+        int count;
+    } cases[] = {
+        {"", 0},
+        {"rank=group&sort=cost&order=desc&limit=7&cursor=12", 0},
+        {"hardware=V100", 1},
+        {"model_part=net", 1},
+        {"trust=imported&target=0.75", 0},  // the contest's own target leaves nothing out
+        {"trust=signed&target=0.73", 2},
+        {"devices=8&devices_max=16&views_max=2&since=2018-02-28&until=2020-02-29&source=dawn&division=open", 7},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct filter f = {.contest = contest_find("squad")};
+        assert_int_equal(filter_read(cases[i].query, &f), 0);
+        assert_int_equal(filter_narrowing(&f), cases[i].count);
+    }
+}
+
 static void test_canonical_form(void **state)
 {
     (void)state;
@@ -241,8 +263,8 @@ static void test_problems(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_canonical_form), cmocka_unit_test(test_meaning), cmocka_unit_test(test_refusals),
-    cmocka_unit_test(test_values), cmocka_unit_test(test_words), cmocka_unit_test(test_problems),
+    cmocka_unit_test(test_canonical_form), cmocka_unit_test(test_narrowing), cmocka_unit_test(test_meaning),
+    cmocka_unit_test(test_refusals), cmocka_unit_test(test_values), cmocka_unit_test(test_words), cmocka_unit_test(test_problems),
 };
 
 int main(void)
