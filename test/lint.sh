@@ -67,6 +67,72 @@ layering() {
     }'
 }
 
+# No two headers include each other, in however many steps, and no two sources call each other's functions: whoever reads one
+# of them has to read the other, and neither can be tested alone. A name in a table of functions is no call. Pairs that
+# somebody is still to mend stand in CIRCLES, one a line, the names in order.
+CIRCLES='
+runtime/cuda/cuda.c runtime/cuda/cuda_program.c
+'
+circles() {
+    library | grep '\.h$' | xargs -r awk '
+    /^[ \t]*#[ \t]*include[ \t]+"/ {
+        split($0, part, "\"")
+        from = substr(FILENAME, 3)
+        to[from, ++count[from]] = part[2]
+        line[from, count[from]] = FNR
+    }
+    function reaches(from, goal,    i) {
+        if (from == goal) return 1
+        if ((from, goal) in seen) return 0
+        seen[from, goal] = 1
+        for (i = 1; i <= count[from]; i++) if (reaches(to[from, i], goal)) return 1
+        return 0
+    }
+    END {
+        for (from in count)
+            for (i = 1; i <= count[from]; i++)
+                if (reaches(to[from, i], from))
+                    printf "./%s:%d: circles: %s leads back here\n", from, line[from, i], to[from, i]
+    }' | sort | head -n 1
+    library | grep -E '\.(c|cc|cu)$' | xargs -r awk -v known="$CIRCLES" '
+    FNR == 1 { file = substr(FILENAME, 3); name = "" }
+    {
+        text = $0
+        gsub(/\\./, "", text); gsub(/"[^"]*"/, "", text); sub(/\/\/.*/, "", text)
+    }
+    text ~ /^[A-Za-z_][^=;{}()]*[ *][A-Za-z_0-9]+\(/ && text !~ /^(typedef|extern|return|else|enum [^(]*[{])/ {
+        name = text
+        sub(/\(.*/, "", name); sub(/.*[ *]/, "", name)
+        if (text ~ /^static /) own[file, name] = 1
+        if (text ~ /^static / || text ~ /;/) name = ""
+    }
+    name != "" && /^\{/ { if (++places[name] == 1) home[name] = file; name = "" }
+    name != "" && /;/ { name = "" }
+    {
+        while (match(text, /[A-Za-z_][A-Za-z_0-9]*\(/)) {
+            word = substr(text, RSTART, RLENGTH - 1)
+            before = RSTART > 1 ? substr(text, RSTART - 1, 1) : ""
+            text = substr(text, RSTART + RLENGTH)
+            if (before != "." && before != ">" && !((file, word) in used)) used[file, word] = FNR
+        }
+    }
+    END {
+        for (key in used) {
+            split(key, part, SUBSEP)
+            if (places[part[2]] != 1 || (key in own) || home[part[2]] == part[1]) continue
+            calls[part[1], home[part[2]]] = used[key]
+            what[part[1], home[part[2]]] = part[2]
+        }
+        for (key in calls) {
+            split(key, part, SUBSEP)
+            if (part[1] >= part[2] || !((part[2], part[1]) in calls)) continue
+            if (index(known, "\n" part[1] " " part[2] "\n")) continue
+            printf "./%s:%d: circles: calls %s of %s, which calls %s here\n", part[1], calls[key], what[key], part[2],
+                what[part[2], part[1]]
+        }
+    }' | sort
+}
+
 licence() {
     sources -name '*.c' -o -name '*.cc' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' -o -name '*.def' -o -name '*.inc' \
         -o -name '*.sh' -o -name '*.py' -o -name '*.sql' -o -name '*.md' -o -name Makefile -o -path './.ci/*' |
@@ -117,7 +183,7 @@ clocks() {
         forbid clocks '(^|[^A-Za-z0-9_])(clock_gettime|gettimeofday|omp_get_wtime) *\(' "time comes from runtime/base/clock.h"
 }
 
-RULES='layering licence size width marks places printing leaving pool clocks'
+RULES='layering circles licence size width marks places printing leaving pool clocks'
 
 check() { # FOLDER: prints the breaches, fails when there are any
     local found
@@ -128,11 +194,16 @@ check() { # FOLDER: prints the breaches, fails when there are any
 }
 
 # ---- the proof ----------------------------------------------------------------------------------------------------
-expect() { # RULE FILE TEXT: a clean tree with this one file must fail with that rule and no other
-    local tree=$work/tree file=$2 said
+expect() { # RULE FILE TEXT [FILE TEXT]: a clean tree with these files alone must fail with that rule and no other, once
+    local tree=$work/tree rule=$1 file=$2 said
     rm -rf "$tree"
-    mkdir -p "$tree/$(dirname "$file")"
-    printf '%b' "$3" >"$tree/$file"
+    shift
+    while [ $# -gt 0 ]; do
+        mkdir -p "$tree/$(dirname "$1")"
+        printf '%b' "$2" >"$tree/$1"
+        shift 2
+    done
+    set -- "$rule"
     said=$("$self" "$tree")
     if [ $? -eq 0 ] || ! grep -q ": $1: " <<<"$said" || [ "$(grep -c . <<<"$said")" -ne 1 ]; then
         echo "lint self-test: $1 does not notice $file ($said)"
@@ -153,6 +224,9 @@ self_test() {
     expect layering tasks/a.c "$c#include \"submit/client.h\"\n"
     expect layering scoreboard/a.c "$c#include \"submit/client.h\"\n"
     expect layering submit/format/a.c "$c#include \"tasks/record/result.h\"\n"
+    expect circles data/a.h "$c#include \"data/b.h\"\n" data/b.h "$c#include \"data/a.h\"\n"
+    expect circles data/a.c "$c""int a_one(void)\n{\n    return b_one();\n}\n" \
+        data/b.c "$c""int b_one(void)\n{\n    return a_one();\n}\n"
     expect licence data/a.c 'int a;\n'
     expect licence test/a.sh '#!/bin/sh\n'
     expect licence docs/a.md '# A\n'
@@ -178,6 +252,10 @@ self_test() {
     printf '%b' "$c#include \"runtime/base/error.h\"\n// printf( is only named here\nsnprintf(a, 1, b);\n" >"$tree/data/a.c"
     printf '%b' "$c#include \"data/a.h\"\n#include \"runtime/graph.h\"\nprintf(\"a\");\n" >"$tree/tasks/cmd_a.c"
     printf '%b' "$c#include \"submit/format/a.h\"\nfprintf(file, \"a\");\n" >"$tree/scoreboard/a.c"
+    # A table, a member and a static function that is called like another file's global one make no circle.
+    printf '%b' "$c""int c_one(void)\n{\n    return list[0].d_one() + d_two();\n}\nint (*a[])(void) = {d_one};\n" >"$tree/data/c.c"
+    printf '%b' "$c""static int c_one(void)\n{\n    return 1;\n}\nint d_one(void)\n{\n    return c_one();\n}\nint d_two(void)\n{\n}\n" \
+        >"$tree/data/d.c"
     printf '%b' "$c""mkdtemp(\"/tmp/dawn-XXXX""XX\"); exit(0); printf(\"a\");\n" >"$tree/test/unit/a.c"
     "$self" "$tree" >"$work/said" || { echo "lint self-test: a clean tree fails:"; cat "$work/said"; bad=1; }
     [ "$bad" -eq 0 ] && echo "$proved breaches noticed, a clean tree passed"
