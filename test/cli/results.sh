@@ -72,7 +72,7 @@ grep -q synthetic err
 cmp results.db before.db # reading changed nothing
 
 [ ! -e tables/receipts.csv ] # it is a file of format 1, which has no such table
-python3 - "$ROOT/tasks/result_2.sql" <<'PYTHON'
+python3 - "$ROOT/tasks/record/result_2.sql" <<'PYTHON'
 import shutil, sqlite3, sys
 shutil.copy("results.db", "second.db")
 db = sqlite3.connect("second.db")

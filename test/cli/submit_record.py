@@ -80,7 +80,7 @@ if len(sys.argv) > 3:
     latency()
 else:
     for name in ("result.sql", "result_2.sql"):
-        db.executescript(open(root + "/tasks/" + name).read())
+        db.executescript(open(root + "/tasks/record/" + name).read())
     db.executescript("PRAGMA application_id = %d; PRAGMA user_version = 2" % 0x4441574E)
     row("machines", id=1, digest="m", cpu="Some CPU", cpu_flags="avx2", sockets=1, cores_online=2, cores_usable=2,
         memory_bytes=2**34, product="", governor="", virtualised="", gpu="", driver="", os="Debian", kernel="Linux")
