@@ -4,6 +4,7 @@
 # where to look. It stops when Enter is pressed, or at once when nobody is at a terminal. Nothing of it stays: the key,
 # the board and its database are in a folder that is removed.
 set -eu
+. "$(dirname "$0")/wait.sh"
 work=$(mktemp -d)
 server=''
 finish() {
@@ -18,11 +19,7 @@ unset DAWN_KEY DAWN_SERVER DAWN_HANDLE SSH_AUTH_SOCK
 "$DAWN" keys new demo >"$work/key"
 "$BOARD" --db "$work/scoreboard.db" --listen 127.0.0.1:0 --origin demo >"$work/said" 2>&1 &
 server=$!
-for _ in $(seq 100); do
-    grep -q http "$work/said" && break
-    kill -0 "$server" 2>/dev/null || { cat "$work/said" >&2; exit 1; }
-    sleep 0.1
-done
+wait_line "$server" "$work/said" Ctrl-C
 address=$(sed -n 's/.*\(http:[^ ]*[0-9]\).*/\1/p' "$work/said" | head -n 1)
 results=${DAWN_RESULTS:-results.db}
 run=$("$DAWN" results list --db "$results" | awk '$1 ~ /^[0-9]+$/ { last = $1 } END { print last }')

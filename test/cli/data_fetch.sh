@@ -3,6 +3,7 @@
 # digest, a disk without room. (Resuming is tested in test_data_fetch.c, with an archive small enough to be whole.)
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../wait.sh"
 
 status() {
     local rc=0
@@ -12,8 +13,9 @@ status() {
 
 mkfifo hold
 python3 "$here/data_server.py" 170052171 log <hold >port 2>server_err &
+server=$!
 exec 9>hold # the server ends when this shell does
-for _ in $(seq 100); do [ -s port ] && break || sleep 0.1; done
+wait_line $server port '^[0-9]' || { cat server_err; exit 1; }
 url=http://127.0.0.1:$(cat port)
 
 [ "$(status "$DAWN" data fetch cifar10 --mirror "$url/missing" --to d)" = 1 ]

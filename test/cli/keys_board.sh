@@ -4,6 +4,7 @@
 # the old one then counts no more, and neither does a key that revokes itself.
 set -eu
 command -v curl >/dev/null && command -v python3 >/dev/null || { echo "curl or python3 is not installed"; exit 77; }
+. "$ROOT/test/wait.sh"
 export HOME=$PWD
 unset XDG_CONFIG_HOME DAWN_RESULTS DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
 
@@ -23,7 +24,7 @@ statements() { curl -s "$url/api/v1/statements" | grep -o '"type":"[a-z]*"' | se
 "$BOARD" --db board.db --listen 127.0.0.1:0 --origin example >said 2>&1 &
 pid=$!
 trap 'kill "$pid" 2>/dev/null || true' EXIT
-for _ in $(seq 200); do grep -q Ctrl-C said && break || sleep 0.05; done
+wait_line $pid said Ctrl-C
 url=$(sed -n 's|^Serving .* at \(http://[^ ]*\)/ (key .*|\1|p' said)
 python3 "$ROOT/test/cli/submit_record.py" "$ROOT" results.db
 "$DAWN" keys new first >out

@@ -3,19 +3,16 @@
 # The scoreboard's pages as people meet them: empty, with three runs, with a long board of an archive full of odd names.
 # Every page that can be reached by links is well-formed and leads nowhere wrong; then a real browser looks at them.
 set -eu
+. "$ROOT/test/wait.sh"
 
 servers=""
 trap 'for p in $servers; do kill "$p" 2>/dev/null || true; done' EXIT
 serve() { # NAME: the record NAME.db at a free port; its address in $url
     "$BOARD" --db "$1.db" --listen 127.0.0.1:0 >"$1.log" 2>&1 &
     servers="$servers $!"
-    for _ in $(seq 100); do
-        url=$(sed -n 's/.* at \(http:[^ ]*[0-9]\)\/* .*/\1/p' "$1.log")
-        [ -n "$url" ] && return 0
-        sleep 0.1
-    done
-    cat "$1.log"
-    return 1
+    wait_line $! "$1.log" Ctrl-C
+    url=$(sed -n 's/.* at \(http:[^ ]*[0-9]\)\/* .*/\1/p' "$1.log")
+    [ -n "$url" ] || { cat "$1.log"; return 1; }
 }
 
 # ---- an archive with 300 entries, some of them with names that no page was made for

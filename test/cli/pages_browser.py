@@ -54,22 +54,30 @@ return window.controls.length;
 
 class Browser:
     def __init__(self, script):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.process = subprocess.Popen(["chromedriver", "--port=%d" % self.port], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.session = None
-        for _ in range(200):
-            try:
-                urllib.request.urlopen("http://127.0.0.1:%d/status" % self.port, timeout=5)
+        for _ in range(3):  # the port was free a moment ago: somebody else may have taken it
+            if self.start():
                 break
-            except OSError:
-                time.sleep(0.1)
         options = {"args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]}
         if not script:
             options["prefs"] = {"profile.managed_default_content_settings.javascript": 2}
         capabilities = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
         self.session = self.call("POST", "", {"capabilities": {"alwaysMatch": capabilities}})["sessionId"]
+
+    def start(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.process = subprocess.Popen(["chromedriver", "--port=%d" % self.port], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        end = time.monotonic() + 60
+        while self.process.poll() is None and time.monotonic() < end:
+            try:
+                urllib.request.urlopen("http://127.0.0.1:%d/status" % self.port, timeout=5)
+                return True
+            except OSError:
+                time.sleep(0.1)
+        self.process.kill()
+        return False
 
     def call(self, method, path, body=None):
         address = "http://127.0.0.1:%d/session%s%s" % (self.port, "/" + self.session if self.session else "", path)
@@ -152,7 +160,8 @@ def by_keyboard(browser, address, width=1440):
 
 
 def wait_for(browser, script, sentence):
-    for _ in range(100):
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
         if browser.do(script):
             return
         time.sleep(0.05)

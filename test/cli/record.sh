@@ -4,6 +4,7 @@
 # crash, hang, lie, say nothing or too much. Whatever they do, the record opens and says what happened.
 set -eu
 ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
+. "$ROOT/test/wait.sh"
 unset DAWN_RESULTS DAWN_SEED PYTHONUNBUFFERED
 trap 'kill -9 $(cat pid 2>/dev/null) 2>/dev/null || true' EXIT
 
@@ -173,21 +174,24 @@ said 1 "^dawn record: can not start \"./noise\": Permission denied$" "$DAWN" rec
 [ "$("$DAWN" results list | wc -l)" = "$runs" ]
 
 # ---- it leaves something behind that holds its output: nobody waits for that
-record 0 'done' "$(epoch 1 9400) sleep 30 & echo \$! >pid"
+record 0 'done' "$(epoch 1 9400) sleep 600 & echo \$! >pid"
 if grep -q '^State:.*Z' "/proc/$(cat pid)/status"; then exit 1; fi # it is still there
 kill "$(cat pid)"
 rm pid
 
 # ---- signals go to all of it; a second one is not asked about
-await() { for _ in $(seq 200); do grep -q "$1" out && return; sleep 0.05; done; cat out err; exit 1; }
+start() { # ARGUMENTS of dawn record: in the background; no line of an earlier one is read
+    : >out
+    "$DAWN" record "$@" >out 2>err &
+    dawn=$!
+}
+await() { wait_line $dawn out "^$1\$" || { cat err; exit 1; }; }
 gone() { # the process in pid has ended
-    for _ in $(seq 200); do kill -0 "$(cat pid)" 2>/dev/null || break; sleep 0.05; done
-    if [ -d "/proc/$(cat pid)" ]; then grep -q '^State:.*Z' "/proc/$(cat pid)/status"; fi
+    wait_for ended "$(cat pid)"
     rm pid
 }
 end_of() { rc=0; wait "$1" || rc=$?; }
-"$DAWN" record -- sh -c "$(epoch 1 9400) (trap 'echo worker stops; exit' TERM; echo ready; sleep 60 & wait) & wait" >out 2>err &
-dawn=$!
+start -- sh -c "$(epoch 1 9400) (trap 'echo worker stops; exit' TERM; echo ready; sleep 60 & wait) & wait"
 await ready
 kill -TERM $dawn
 end_of $dawn
@@ -195,8 +199,7 @@ end_of $dawn
 grep -q 'stopped by a signal after 1 epoch;' err
 grep -q '^worker stops$' out
 facts 'r["status"] == "interrupted" and len(p) == 1 and r["message"].startswith("stopped by a signal")'
-"$DAWN" record -- sh -c "trap 'echo no' TERM INT; echo ready; while :; do sleep 0.1; done" >out 2>err &
-dawn=$!
+start -- sh -c "trap 'echo no' TERM INT; echo ready; while :; do sleep 0.1; done"
 await ready
 kill -TERM $dawn
 await no
@@ -205,8 +208,7 @@ end_of $dawn
 [ "$rc" = 130 ]
 facts 'r["status"] == "interrupted" and p == []'
 
-"$DAWN" record -- sh -c "(trap '' TERM; exec sleep 60 >/dev/null 2>&1) & echo \$! >pid; echo ready; wait" >out 2>err &
-dawn=$!
+start -- sh -c "(trap '' TERM; until [ -s pid ]; do sleep 0.01; done; echo ready; exec sleep 60 >/dev/null 2>&1) & echo \$! >pid; wait"
 await ready
 kill -TERM $dawn
 end_of $dawn
@@ -214,10 +216,10 @@ end_of $dawn
 gone # what does not listen goes when nobody is left to tell of it
 
 # ---- dawn itself is killed: the run left its trace, and the program has gone with it
-"$DAWN" record -- sh -c "echo \$\$ >pid; $(epoch 1 9400) echo ready; exec sleep 60" >out 2>err &
-dawn=$!
+start -- sh -c "echo \$\$ >pid; $(epoch 1 9400) echo ready; exec sleep 60"
 await ready
-for _ in $(seq 100); do "$DAWN" results show last | grep -q ' 9,400 of' && break || sleep 0.1; done # words come through first
+has_point() { "$DAWN" results show last | grep ' 9,400 of'; }
+wait_for has_point # words come through first
 kill -9 $dawn
 end_of $dawn 2>err
 gone

@@ -2,12 +2,13 @@
 # dawn-scoreboard as its operator meets it: start, every address of the table with GET, HEAD and 304, problems, signals.
 set -eu
 command -v curl >/dev/null || { echo "curl is not installed"; exit 77; }
+. "$ROOT/test/wait.sh"
 
 start() { # ARGUMENTS...: leaves $pid and $url
     : >said # so that no line of an earlier server is read
     "$BOARD" --db board.db --listen 127.0.0.1:0 "$@" >said 2>said_wrong &
     pid=$!
-    for _ in $(seq 200); do grep -q Ctrl-C said && break || sleep 0.05; done
+    wait_line $pid said Ctrl-C || { cat said_wrong; exit 1; }
     url=$(sed -n 's|^Serving .* at \(http://[^ ]*\)/ (key SHA256:.*), Ctrl-C stops$|\1|p' said)
     [ -n "$url" ] || { cat said said_wrong; exit 1; }
 }
@@ -105,7 +106,6 @@ grep -q "can not listen at ${url#http://}" said_wrong
 
 # SIGHUP is nothing to it; SIGTERM and SIGINT end it with 0, and the record is whole and served again.
 kill -HUP "$pid"
-sleep 0.2
 fetch /api/v1/health 200
 stop TERM
 start

@@ -5,6 +5,7 @@
 set -eu
 ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
 here=$ROOT/test/cli
+. "$ROOT/test/wait.sh"
 if ! command -v ssh-keygen >/dev/null; then
     echo "ssh-keygen is not here"
     exit 77
@@ -33,8 +34,9 @@ ssh-keygen -q -t ed25519 -N '' -C '' -f server_key
 ssh-keygen -q -t ed25519 -N '' -C '' -f other_key
 mkfifo hold
 python3 "$here/submit_server.py" log "$PWD/server_key" "$PWD/other_key" <hold >port 2>server_err &
+server=$!
 exec 9>hold # the server ends when this shell does
-for _ in $(seq 100); do [ -s port ] && break || sleep 0.1; done
+wait_line $server port '^[0-9]' || { cat server_err; exit 1; }
 base=http://127.0.0.1:$(cat port)
 python3 "$here/submit_record.py" "$ROOT" results.db
 cp results.db fresh.db
@@ -273,9 +275,13 @@ grep -q 'the handle is not remembered' err
 # ---- asked at a terminal, no is no
 if command -v script >/dev/null; then
     "$DAWN" submit fresh.db --server "$base/slow" --run 1 --dry-run >quiet 2>&1 &
-    script -qec "'$DAWN' submit fresh.db --server '$base/slow' --run 1 --dry-run" /dev/null >out 2>&1
-    grep -q "waiting for $base/slow \.\.\.$(printf '\r\033')\[K" out
+    quiet=$!
+    script -qec "'$DAWN' submit fresh.db --server '$base/slow' --run 1 --dry-run" /dev/null >out 2>&1 &
+    wait_line $! out 'waiting for' # the server keeps its answers back until "enough" is there
+    touch enough
     wait $!
+    wait $quiet
+    grep -q "waiting for $base/slow \.\.\.$(printf '\r\033')\[K" out
     grep -q 'Nothing was sent' quiet
     if grep -q waiting quiet; then exit 1; fi
     cp fresh.db ask.db

@@ -7,6 +7,7 @@
 import hashlib
 import http.server
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -77,7 +78,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.problem(400, "Who?", "no user agent")
             return False
         if self.mode == "slow":
-            time.sleep(4.5)
+            while not os.path.exists("enough"):  # the scenario makes it when it has seen what it waits for
+                time.sleep(0.05)
         if self.mode == "away":
             self.say(307, headers=[("Location", "http://127.0.0.1:%d/ok%s" % (other.server_address[1], self.rest))])
             return False

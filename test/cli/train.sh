@@ -3,6 +3,7 @@
 # dawn train as a user meets it: a small run, its record, its files; then everything that can be said wrong. Each wrong
 # input is one sentence and the right exit status, and leaves what was recorded as it was.
 set -eu
+. "$ROOT/test/wait.sh"
 
 quick="--data synthetic --set widths=16,16,16 --batch 200 --set epochs=0.2 --set views=1 --set evaluate_every=0"
 
@@ -137,8 +138,8 @@ test "$(grep -c SYNTH list.txt)" -ge 5
 # ---- Ctrl-C: marked interrupted, status 130
 "$DAWN" train cifar10 --data synthetic --set epochs=50 --set widths=16,16,16 --target 1 --save "" --db int.db >out.txt 2>err.txt &
 pid=$!
-for _ in $(seq 200); do grep -q "target  *100" out.txt && break; sleep 0.05; done
-sleep 0.3
+wait_line $pid out.txt "target  *100"
+wait_for "$DAWN" results show last --db int.db
 kill -INT $pid
 status=0
 wait $pid || status=$?
