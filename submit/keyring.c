@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "runtime/base/build.h"
 #include "runtime/base/file.h"
 #include "runtime/base/text.h"
 #include "submit/agent.h"
@@ -257,6 +258,8 @@ int keyring_open(const struct keyring_key *found, struct signer *signer)
 {
     char id[SSHKEY_ID];
     memset(signer, 0, sizeof *signer);
+    if (build_emulates() != NULL)
+        return fail(ERR_UNSUPPORTED, "this program emulates %s, so that nothing it measures may be signed", build_emulates());
     signer->key = found->key;
     if (found->file && !found->locked) return open_file(found, signer);
     signer->by_agent = true;

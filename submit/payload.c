@@ -313,6 +313,8 @@ static int check_record(const json_t *record)
         return fail(ERR_USAGE, "run %lld has not ended yet", id);
     if (json_object_get(record, "machine_facts") == NULL || json_object_get(record, "software_facts") == NULL)
         return fail(ERR_INPUT, "the record has lost the machine or the program of run %lld", id);
+    if (strstr(record_text(json_object_get(record, "machine_facts"), "gpu"), "(emulated card)") != NULL)
+        return fail(ERR_USAGE, "run %lld was made on an emulated GPU: its times measure nothing, so it is not submitted", id);
     if (record_has(record, "group_id") && json_object_get(record, "group") == NULL)
         return fail(ERR_INPUT, "the record has lost the group of run %lld", id);
     return 0;

@@ -2,6 +2,8 @@
 // The only file that is compiled with DAWN_COMMIT, DAWN_DIRTY and DAWN_FLAGS, so that a new commit costs one file.
 #include "runtime/base/build.h"
 
+#include <stddef.h>
+
 #define TEXT_OF_(x) #x
 #define TEXT_OF(x) TEXT_OF_(x)
 
@@ -27,6 +29,12 @@ const char *build_compiler(void)
 #else
     return "gcc " TEXT_OF(__GNUC__) "." TEXT_OF(__GNUC_MINOR__) "." TEXT_OF(__GNUC_PATCHLEVEL__);
 #endif
+}
+
+// Weak: an emulator's object has its own.
+__attribute__((weak)) const char *build_emulates(void)
+{
+    return NULL;
 }
 
 const char *build_flags(void)

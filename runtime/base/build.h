@@ -10,5 +10,8 @@ const char *build_commit(void);    // full hexadecimal name, or "" when built ou
 bool build_dirty(void);            // whether tracked files differed from that commit; false without git
 const char *build_compiler(void);  // "gcc 12.2.0"
 const char *build_flags(void);     // as the Makefile gave them
+// NULL; in a program linked with an emulator of hardware (test/emulate), what is emulated ("a GPU"). Nothing that such a
+// program measures means anything, so it signs nothing.
+const char *build_emulates(void);
 
 #endif

@@ -27,7 +27,6 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
     CHECK(LATENCY, "latency-order", REJECT, "percentiles grow, and the mean lies where it can")                        \
     CHECK(ELIGIBLE, "latency-eligible", REJECT, "a latency called eligible meets the target on the whole test set")    \
     CHECK(SPEED, "above-peak", REJECT, "the arithmetic does not exceed what the stated hardware can do")               \
-    CHECK(EMULATED, "emulated", REJECT, "the hardware is not a card that this project's tests emulate")                \
     CHECK(CLIENT_TIME, "client-time", REJECT, "dated within 30 days past and 10 minutes to come, and after its start") \
     CHECK(SPEED_HIGH, "near-peak", FLAG, "the arithmetic stays below 70% of what the stated hardware can do")          \
     CHECK(SPEED_UNKNOWN, "unknown-peak", FLAG, "the model's arithmetic and the hardware's peak are known")             \

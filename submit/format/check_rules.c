@@ -246,8 +246,6 @@ static void check_latencies(struct subject *s)
 
 static void check_program(struct subject *s)
 {
-    if (strstr(canonical_text(s->json, "hardware.gpu"), "(emulated card)"))
-        finding_add(s->out, CHECK_EMULATED, "the card is the emulator of the tests: no time of it is a measurement");
     if (canonical_int(s->json, "software.dirty") != 0)
         finding_add(s->out, CHECK_DIRTY, "the program was built from sources that differ from their commit");
     else if (*canonical_text(s->json, "software.commit") == 0)

@@ -40,6 +40,13 @@ grep -Eq ' how +cuda - f16 - ' shown
 grep -Eq ' energy +[0-9]' shown
 grep -Eq ' GPU +Emulated H200' shown # an emulated card is no card: every record of it says so
 grep -Eq '^  EMULATED CARD' shown
+# Nobody signs what was measured on it: not the program that has it, and not one that finds such a run in a record.
+export XDG_CONFIG_HOME=$PWD/config
+unset DAWN_KEY DAWN_SERVER DAWN_HANDLE SSH_AUTH_SOCK
+"$EMULATED" keys new >out
+says 1 'this program emulates a GPU' "$EMULATED" submit --handle ada --out signed --board demo
+says 2 'run 1 was made on an emulated GPU' "$DAWN" submit --handle ada --out signed --board demo --run 1
+[ ! -e signed ]
 tr -s '\n ' ' ' <shown | grep -Eq 'libraries .*CUDA 1[0-9]\.[0-9]+, cuDNN 9\.'
 "$EMULATED" infer cifar10 --latency --weights w.safetensors --data synthetic --device cuda --precision f16 --items 4 --warmup 1 \
     >out 2>err ||

@@ -297,10 +297,6 @@ static void speed_gpu(json_t *run)  // 67 TFLOP/s in f32 are TF32's 495; bf16 is
     fixture_set(run, "device", json_string("cuda"));
     speed_set(run, 1000);
 }
-static void emulated(json_t *run)
-{
-    fixture_set(run, "hardware.gpu", json_string("Emulated H200 (emulated card)"));
-}
 static void speed_no_flops(json_t *run) { fixture_set(run, "model.flops_per_sample", json_integer(0)); }
 static void speed_no_flags(json_t *run) { fixture_set(run, "hardware.cpu_flags", json_string("")); }
 
@@ -386,7 +382,7 @@ static const struct {
     CASE(LATENCY, latency_mean), CASE(LATENCY, latency_whole), CASE(ELIGIBLE, eligible_items),
     CASE(ELIGIBLE, eligible_score), CASE(ELIGIBLE, eligible_data), CASE(ELIGIBLE, eligible_synthetic),
     CASE(ELIGIBLE, eligible_weights), CASE(SPEED, speed_above), CASE(SPEED, speed_gpu),
-    CASE(SPEED, speed_in_no_time), CASE(EMULATED, emulated), CASE(CLIENT_TIME, client_old), CASE(CLIENT_TIME, client_early),
+    CASE(SPEED, speed_in_no_time), CASE(CLIENT_TIME, client_old), CASE(CLIENT_TIME, client_early),
     CASE(SPEED_HIGH, speed_high), CASE(SPEED_UNKNOWN, speed_gpu_unknown),
     CASE(SPEED_UNKNOWN, speed_no_flags), CASE(EVEN, even), CASE(CADENCE, cadence_slow), CASE(CADENCE, cadence_fast),
     CASE(PRICE_OLD, price_old), CASE(PRICE_OLD, price_old_latency), CASE(DIRTY, dirty), CASE(DIRTY, no_commit),

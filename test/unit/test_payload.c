@@ -307,6 +307,16 @@ static void words_are_checked_before_they_are_signed(void **state)
     assert_true(payload_run(r, id, &replaces, &s) < 0);
 }
 
+static void runs_on_an_emulated_gpu_are_not_submitted(void **state)
+{
+    (void)state;
+    struct statement s = {0};
+    int64_t id = usual_run(7);
+    sql("UPDATE machines SET gpu = 'Emulated H200 (emulated card)'");
+    assert_int_equal(payload_run(r, id, &(struct payload_words){.board = "b", .handle = "ada"}, &s), ERR_USAGE);
+    assert_non_null(strstr(error_text(), "emulated GPU"));
+}
+
 static void recipes_are_put_on_one_line(void **state)
 {
     (void)state;
@@ -343,6 +353,7 @@ int main(void)
         TEST(what_is_too_much_is_not_read),
         TEST(hostile_records_are_met_with_sentences),
         TEST(words_are_checked_before_they_are_signed),
+        TEST(runs_on_an_emulated_gpu_are_not_submitted),
         TEST(recipes_are_put_on_one_line),
     };
     return cmocka_run_group_tests_name("payload", tests, NULL, NULL);
