@@ -163,8 +163,5 @@ int cmd_data(int argc, char **argv)
         return rc == OPTIONS_HELPED ? 0 : rc;
     }
     if (argv[1][0] == '-') return fail(ERR_USAGE, "there is no option %s; `dawn data -h` tells what there is", argv[1]);
-    const char *nearest = text_nearest(argv[1], names);
-    if (nearest != NULL)
-        return fail(ERR_USAGE, "there is no `dawn data %s`; did you mean `dawn data %s`?", argv[1], nearest);
-    return fail(ERR_USAGE, "there is no `dawn data %s`; there are fetch, import, list, verify and show", argv[1]);
+    return fail_unknown(ERR_USAGE, "data command", argv[1], names, NULL);
 }

@@ -61,13 +61,7 @@ static int dataset_find_kind(const char *name, const struct kind **kind)
         names[i] = kinds[i]->name;
         if (strcmp(names[i], name) == 0) return 0;
     }
-    const char *nearest = text_nearest(name, names);
-    if (nearest != NULL) return fail(ERR_USAGE, "there is no data set \"%s\"; did you mean \"%s\"?", name, nearest);
-    struct text all = {0};
-    text_list(&all, names, KINDS, " and ");
-    int rc = fail(ERR_USAGE, "there is no data set \"%s\"; there are %s", name, all.at);
-    text_free(&all);
-    return rc;
+    return fail_unknown(ERR_USAGE, "data set", name, names, NULL);
 }
 
 // What a kind says nothing about is as usual.

@@ -26,13 +26,7 @@ static int find_contest(const char *word, const struct contest **into)
         *into = &table[i];
         return 0;
     }
-    const char *near = text_nearest(word, names);
-    if (near != NULL) return fail(ERR_USAGE, "there is no task \"%.60s\". Did you mean \"%s\"?", word, near);
-    struct text list = {0};
-    text_list(&list, names, count, " and ");
-    int rc = fail(ERR_USAGE, "there is no task \"%.60s\"; there are %s", word, list.at);
-    text_free(&list);
-    return rc;
+    return fail_unknown(ERR_USAGE, "task", word, names, NULL);
 }
 
 static int find_board(const char *word, enum board *into)
@@ -40,9 +34,7 @@ static int find_board(const char *word, enum board *into)
     const char *names[BOARDS + 1] = {0};
     if (board_find(word, into)) return 0;
     for (int i = 0; i < BOARDS; i++) names[i] = board_word((enum board)i);
-    const char *near = text_nearest(word, names);
-    if (near != NULL) return fail(ERR_USAGE, "there is no board \"%.60s\". Did you mean \"%s\"?", word, near);
-    return fail(ERR_USAGE, "there is no board \"%.60s\"; it is %s, %s, %s or %s", word, names[0], names[1], names[2], names[3]);
+    return fail_unknown(ERR_USAGE, "board", word, names, NULL);
 }
 
 // Options become a query string, so that the one parser of filters checks them.

@@ -33,7 +33,7 @@ int delivery_read(const char *answer, size_t count, const struct client_board *b
     if (rc == 0) rc = check_receipt(d, board, digest, signer);
     if (rc == 0) return 0;
     delivery_free(d);
-    return fail(ERR_NETWORK, "the server's receipt can not be trusted: %s", error_text());
+    return fail_prefix(ERR_NETWORK, "the server's receipt cannot be trusted: ");
 }
 
 int deliver(struct client *c, const struct client_board *board, struct signer *signer, const struct statement *s,

@@ -105,7 +105,7 @@ int keyring_read_secret(const char *path, struct sshkey_secret *secret)
     int rc = sshkey_read_secret(bytes, count, secret);
     sshkey_wipe(bytes, count);
     free(bytes);
-    if (rc < 0) return fail(rc, "%s: %s", path, error_text());
+    if (rc < 0) return fail_prefix(rc, "%s: ", path);
     if (stat(path, &st) == 0 && (st.st_mode & 077) == 0) return rc;
     sshkey_wipe(secret, sizeof *secret);
     return fail(ERR_INPUT, "%s holds a secret that others may read (mode %04o); \"chmod 600\" it, or make another key", path,
@@ -119,7 +119,7 @@ static int read_public(const char *path, struct sshkey *key)
     TRY(file_read(path, FILE_MAX, &bytes, &count));
     int rc = sshkey_read_line(bytes, count, key);
     free(bytes);
-    if (rc < 0) return fail(rc, "%s: %s", path, error_text());
+    if (rc < 0) return fail_prefix(rc, "%s: ", path);
     return rc;
 }
 
@@ -212,9 +212,7 @@ static int find_word(const char *word, struct keyring_key *found)
         known[i] = names.name[i];
     }
     if (strchr(word, '/') != NULL || file_exists(word)) return find_path(word, found);
-    const char *near = text_nearest(word, known);
-    if (near != NULL) return fail(ERR_MISSING, "there is no key \"%.80s\". Did you mean \"%s\"?", word, near);
-    return fail(ERR_MISSING, "there is no key \"%.80s\", neither in the keyring (\"dawn keys\" lists it) nor as a file", word);
+    return fail_unknown(ERR_MISSING, "key", word, known, "\"dawn keys\" lists the keyring; a path works as well");
 }
 
 static int several(const struct keyring_names *names)
@@ -234,7 +232,7 @@ int keyring_find(const char *wanted, struct keyring_key *found)
     wanted = environment("DAWN_KEY");
     if (wanted != NULL) {
         int rc = find_word(wanted, found);
-        return rc < 0 ? fail(rc, "DAWN_KEY: %s", error_text()) : rc;
+        return rc < 0 ? fail_prefix(rc, "DAWN_KEY: ") : rc;
     }
     TRY(keyring_names(&names));
     if (names.count > 1) return several(&names);

@@ -160,8 +160,7 @@ static int put_recipe(json_t *to, const json_t *record)
 {
     char *line;
     if (payload_one_line(record_text(record, "recipe_json"), TEXT_MAX, &line) < 0)
-        return fail(ERR_INPUT, "the recipe of run %lld can not be submitted: %s", (long long)record_int(record, "id"),
-                    error_text());
+        return fail_prefix(ERR_INPUT, "the recipe of run %lld cannot be submitted: ", (long long)record_int(record, "id"));
     json_t *recipe = json_object();
     put_text(recipe, "name", record_text(record, "recipe"));
     put_text(recipe, "text", line);

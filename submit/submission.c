@@ -218,7 +218,7 @@ int submissions_build(struct results *r, const struct submission_choice *choice,
     all->at = zalloc((size_t)(runs.count + 1) * sizeof *all->at);
     for (int i = 0; i < runs.count && rc == 0; i++) {
         rc = build(r, runs.at[i], choice, words, &all->at[all->count++]);
-        if (rc < 0) rc = fail(rc, "run %lld can not be submitted: %s", (long long)runs.at[i], error_text());
+        if (rc < 0) rc = fail_prefix(rc, "run %lld cannot be submitted: ", (long long)runs.at[i]);
     }
     for (int i = 0; i < all->count && rc == 0; i++) {
         if (all->at[i].nothing_new) continue;

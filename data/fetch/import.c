@@ -78,10 +78,8 @@ static int check_classes(const char *folder)
         struct text path = {0};
         text_add(&path, "%s/%s", folder, name);
         if (!known && is_folder(path.at)) {
-            const char *nearest = text_nearest(name, cifar_class_names);
-            rc = fail(ERR_INPUT, "%s is not a class of CIFAR-10%s%s%s", path.at,
-                      nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
-                      nearest != NULL ? "\"?" : "");
+            fail_unknown(ERR_INPUT, "class of CIFAR-10", name, cifar_class_names, NULL);
+            rc = fail_prefix(ERR_INPUT, "%s: ", path.at);
         }
         text_free(&path);
     }

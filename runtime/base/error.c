@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One sentence for each thread, in a buffer of fixed size: failing needs no memory and so can not fail itself.
+// One sentence for each thread, in a buffer of fixed size: failing needs no memory and so cannot fail itself.
 #include "runtime/base/error.h"
 
 #include <stdarg.h>
@@ -9,15 +9,13 @@
 
 static _Thread_local char sentence[ERROR_TEXT_MAX];
 
-// Formats aside first, because the arguments may hold error_text() itself ("--batch: " before what went wrong).
-static void keep(const char *format, va_list args, const char *reason)
+// Formats aside first, because the arguments, and what comes after them, may be the kept sentence itself.
+static void keep_sentence(const char *format, va_list args, const char *between, const char *after)
 {
     char fresh[ERROR_TEXT_MAX];
     int length = vsnprintf(fresh, sizeof fresh, format, args);
     if (length < 0) length = 0, fresh[0] = 0;
-    if (reason && (size_t)length < sizeof fresh) {
-        snprintf(fresh + length, sizeof fresh - (size_t)length, ": %s", reason);
-    }
+    if ((size_t)length < sizeof fresh) snprintf(fresh + length, sizeof fresh - (size_t)length, "%s%s", between, after);
     memcpy(sentence, fresh, strlen(fresh) + 1);
 }
 
@@ -25,7 +23,17 @@ int fail(int code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    keep(format, args, NULL);
+    keep_sentence(format, args, "", "");
+    va_end(args);
+    BUG_IF(code >= 0 || code <= -ERROR_END);
+    return code;
+}
+
+int fail_prefix(int code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    keep_sentence(format, args, "", sentence);
     va_end(args);
     BUG_IF(code >= 0 || code <= -ERROR_END);
     return code;
@@ -36,7 +44,7 @@ int fail_errno(int code, int errno_value, const char *format, ...)
     char reason[256];
     va_list args;
     va_start(args, format);
-    keep(format, args, strerror_r(errno_value, reason, sizeof reason));  // the GNU form: it returns the text
+    keep_sentence(format, args, ": ", strerror_r(errno_value, reason, sizeof reason));  // the GNU form: it returns the text
     va_end(args);
     BUG_IF(code >= 0 || code <= -ERROR_END);
     return code;

@@ -46,6 +46,9 @@ enum { ERROR_TEXT_MAX = 1024 };
 int fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // As fail, and ends the sentence with the system's reason for `errno_value`.
 int fail_errno(int code, int errno_value, const char *format, ...) __attribute__((format(printf, 3, 4)));
+// Puts words before the sentence that is kept ("DAWN_KEY: " before what is wrong with it) and returns `code`, which may be
+// another one than the sentence came with.
+int fail_prefix(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *error_text(void);     // the last sentence of this thread; "" when none
 int error_exit_code(int code);    // what main returns for a code: 0 for 0
 

@@ -117,7 +117,7 @@ static int unknown(const struct usage *usage, const char *word)
         }
     }
     free(names);
-    if (near) return fail(ERR_USAGE, "there is no option --%.60s. Did you mean --%s%s?", word, prefix, near);
+    if (near) return fail(ERR_USAGE, "there is no option --%.60s; did you mean --%s%s?", word, prefix, near);
     return fail(ERR_USAGE, "there is no option --%.60s; %s %s -h lists them", word, error_program,
                 usage->command ? usage->command : "");
 }
@@ -193,7 +193,7 @@ static int store(const struct option *o, const char *value)
     } else {
         BUG("an option of no kind");
     }
-    return rc < 0 ? fail(ERR_USAGE, "--%s: %s", o->name, error_text()) : 0;
+    return rc < 0 ? fail_prefix(ERR_USAGE, "--%s: ", o->name) : 0;
 }
 
 // Where the reader stands in argv.

@@ -28,9 +28,9 @@ static int unknown(const struct program *program, const char *name)
     int count = 1;
     for (const struct program_command *c = program->commands; c->name != NULL && count <= COMMANDS_MOST; c++)
         names[count++] = c->name;
-    const char *near = text_nearest(name, names);
-    if (near) return fail(ERR_USAGE, "there is no command \"%.60s\". Did you mean \"%s\"?", name, near);
-    return fail(ERR_USAGE, "there is no command \"%.60s\"; \"%s help\" lists them", name, program->name);
+    char hint[64];
+    snprintf(hint, sizeof hint, "\"%s help\" lists them", program->name);
+    return fail_unknown(ERR_USAGE, "command", name, names, hint);
 }
 
 static int overview(const struct program *program)

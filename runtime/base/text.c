@@ -150,6 +150,26 @@ const char *text_nearest(const char *word, const char *const names[])
     return best;
 }
 
+int fail_unknown(int code, const char *what, const char *word, const char *const names[], const char *hint)
+{
+    enum { FEW = 8 };
+    const char *near = text_nearest(word, names);
+    struct text said = {0};
+    int count = 0;
+    while (names[count] != NULL) count++;
+    text_add(&said, "there is no %s \"%.80s\"", what, word);
+    if (near != NULL) {
+        text_add(&said, "; did you mean \"%s\"?", near);
+    } else if (count > 0 && count <= FEW) {
+        text_add(&said, count == 1 ? "; there is only " : "; there are ");
+        text_list(&said, names, count, " and ");
+    }
+    if (hint != NULL) text_add(&said, " (%s)", hint);
+    int rc = fail(code, "%s", said.at);
+    text_free(&said);
+    return rc;
+}
+
 // Three figures, as many as anybody reads: 1.50, 15.0, 150.
 static void three_figures(char into[TEXT_FIGURE], double value, const char *prefix, const char *unit)
 {

@@ -25,6 +25,9 @@ void text_entry(struct text *, const char *label, const char *format, ...) __att
 
 // Damerau-Levenshtein nearest of the NULL-terminated `names`, or NULL when none is near enough to be meant.
 const char *text_nearest(const char *word, const char *const names[]);
+// Refuses a word that is none of the NULL-terminated `names`: there is no WHAT "WORD"; did you mean "X"? Where none is near,
+// it lists them if they are few. `hint` follows in parentheses, unless it is NULL.
+int fail_unknown(int code, const char *what, const char *word, const char *const names[], const char *hint);
 
 // Each writes into `into` and returns it. "1.50 GB", "2 h 03 min", "3.2 s", "340 ms", "12,345"
 enum { TEXT_FIGURE = 32 };

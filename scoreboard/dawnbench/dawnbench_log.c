@@ -95,7 +95,7 @@ static int read_header(struct log *log, struct cell line)
 static int read_cell(const struct log *log, int line, int column, struct cell cell, double *into)
 {
     static const double most[COLUMNS] = {1e9, 1e6, 100};  // 1e6 hours are a century
-    char word[CELL_MAX], why[ERROR_TEXT_MAX];
+    char word[CELL_MAX];
     int rc = 0;
     if (cell.count == 0) rc = fail(ERR_INPUT, "the cell is empty");
     else if (cell.count >= sizeof word) rc = fail(ERR_INPUT, "a cell of %zu bytes is no number", cell.count);
@@ -108,8 +108,7 @@ static int read_cell(const struct log *log, int line, int column, struct cell ce
         *into += 0.0;  // of the two zeros the positive one
         return 0;
     }
-    snprintf(why, sizeof why, "%s", error_text());
-    return fail(ERR_INPUT, "%s.tsv: line %d, column \"%s\": %s", log->e->source, line, column_name(log, column), why);
+    return fail_prefix(ERR_INPUT, "%s.tsv: line %d, column \"%s\": ", log->e->source, line, column_name(log, column));
 }
 
 static int read_row(struct log *log, int number, struct cell line, struct dawnbench_point *point)

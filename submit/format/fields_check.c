@@ -76,16 +76,14 @@ static int check_words(const struct walk *w, const char *text, size_t length, co
 {
     TRY(check_length(w, length, f->low, f->high, "bytes"));
     if ((f->kind == FIELD_TEXT ? canonical_check_text : canonical_check_words)(text, length) == 0) return 0;
-    char why[256];
-    snprintf(why, sizeof why, "%.255s", error_text());
-    return fail(ERR_INPUT, "%s%s can not be shown: %s", w->what, w->path, why);
+    return fail_prefix(ERR_INPUT, "%s%s cannot be shown: ", w->what, w->path);
 }
 
 static int check_url(const struct walk *w, const char *text, size_t length, int64_t high)
 {
     TRY(check_length(w, length, 0, high, "bytes"));
     if (length == 0 || canonical_check_url(text, length) == 0) return 0;
-    return fail(ERR_INPUT, "%s%s can not be published: %s", w->what, w->path, error_text());
+    return fail_prefix(ERR_INPUT, "%s%s cannot be published: ", w->what, w->path);
 }
 
 static int digits(const char *text, int count)

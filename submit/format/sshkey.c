@@ -129,7 +129,7 @@ int sshkey_read_secret(const char *bytes, size_t count, struct sshkey_secret *se
     memset(secret, 0, sizeof *secret);
     if (count > FILE_MAX) return fail(ERR_INPUT, "a private key file has at most %d bytes, here there are %zu", FILE_MAX, count);
     int rc = sshwire_unarmour(PRIVATE, bytes, count, raw, sizeof raw, &raw_count);
-    if (rc < 0) rc = fail(ERR_INPUT, "not a private key in OpenSSH's format: %s", error_text());
+    if (rc < 0) rc = fail_prefix(ERR_INPUT, "not a private key in OpenSSH's format: ");
     if (rc == 0) rc = read_outside(sshwire_over(raw, raw_count), secret);
     sshkey_wipe(raw, sizeof raw);
     if (rc != 0) sshkey_wipe(secret->secret, sizeof secret->secret);

@@ -88,7 +88,7 @@ int sshsig_verify(const char *armoured, size_t armoured_count, const char *names
     memset(key, 0, sizeof *key);
     if (armoured_count >= SSHSIG_MAX) return fail(ERR_INPUT, "a signature has fewer than %d bytes", SSHSIG_MAX);
     int rc = sshwire_unarmour(SIGNATURE, armoured, armoured_count, raw, sizeof raw, &raw_count);
-    if (rc < 0) return fail(ERR_INPUT, "not a signature in OpenSSH's format: %s", error_text());
+    if (rc < 0) return fail_prefix(ERR_INPUT, "not a signature in OpenSSH's format: ");
     TRY(parse(sshwire_over(raw, raw_count), namespace_, &signer, signature));
     sshsig_armour(namespace_, &signer, signature, again);
     if (strlen(again) != armoured_count || memcmp(again, armoured, armoured_count) != 0)

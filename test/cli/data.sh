@@ -19,7 +19,7 @@ for sub in "" fetch import list verify show; do
 done
 [ "$(status "$DAWN" data)" = 2 ]
 [ "$(status "$DAWN" data lst)" = 2 ]
-grep -q 'did you mean `dawn data list`' err
+grep -q 'there is no data command "lst"; did you mean "list"' err
 [ "$(status "$DAWN" data verify)" = 2 ]
 grep -q 'data verify wants one data set, such as cifar10' err
 [ "$(status "$DAWN" data import nodir)" = 2 ]

@@ -45,12 +45,12 @@ front dawn "$DAWN" 'Usage: dawn COMMAND' train record infer data results keys su
 front dawn-scoreboard "$BOARD" 'Usage: dawn-scoreboard ' serve board import export check backup migrate revoke
 
 [ "$(status "$DAWN" trian)" = 2 ]
-grep -qx 'dawn: there is no command "trian". Did you mean "train"?' err
+grep -qx 'dawn: there is no command "trian"; did you mean "train"? ("dawn help" lists them)' err
 [ ! -s out ]
 [ "$(status "$DAWN" quantum)" = 2 ]
-grep -qx 'dawn: there is no command "quantum"; "dawn help" lists them' err
+grep -qx 'dawn: there is no command "quantum" ("dawn help" lists them)' err
 [ "$(status "$DAWN" help trian)" = 2 ]
-grep -q 'Did you mean "train"' err
+grep -q 'did you mean "train"' err
 
 # A reader that goes away is no error; a disk that takes nothing is one.
 set -o pipefail

@@ -46,14 +46,14 @@ refused 2 "a key's name is" new ''
 refused 2 'does not end in .pub' new dawn.pub
 
 # ---- words that are wrong --------------------------------------------------------------------------------------------
-refused 2 'Did you mean "show"' shwo
-refused 2 'it is list, new, show, import, rotate or revoke' frobnicate
+refused 2 'did you mean "show"' shwo
+refused 2 'there are list, new, show, import, rotate and revoke' frobnicate
 refused 2 'keys list does not take "x"' list x
 refused 2 'keys new does not take "b"' new a b
 refused 2 'keys import needs the file' import
 refused 2 '--public and --signers are for keys show' list --public
 refused 2 'exclude each other' show --public --signers
-refused 1 'Did you mean "dawn"' show dwan
+refused 1 'did you mean "dawn"' show dwan
 
 # ---- showing: OpenSSH takes what we print ----------------------------------------------------------------------------
 keys show

@@ -76,7 +76,7 @@ expect 0 'state  *withdrawn by #5: a slip, the board says' "$DAWN" verify "$url/
 # ---- and a key ends itself
 "$DAWN" keys new third >out
 expect 2 'reason must not be empty' "$DAWN" keys revoke second --reason '' --yes
-expect 2 'reason can not be shown' "$DAWN" keys revoke second --reason "$(printf 'a\342\200\256b')" --yes
+expect 2 'reason cannot be shown' "$DAWN" keys revoke second --reason "$(printf 'a\342\200\256b')" --yes
 expect 0 'revoke: accepted as #6 on example' "$DAWN" keys revoke second --reason 'a stolen laptop' --yes
 expect 1 'was revoked by statement 6' "$DAWN" submit --run 3 --key second --yes
 expect 1 'was revoked by statement 6' "$DAWN" keys rotate third --key second --yes

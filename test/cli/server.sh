@@ -24,7 +24,7 @@ pid=
 "$BOARD" help serve | grep -q -- '--listen'
 rc=0; "$BOARD" srve 2>said_wrong || rc=$?
 [ "$rc" = 2 ]
-grep -q 'Did you mean "serve"' said_wrong
+grep -q 'did you mean "serve"' said_wrong
 rc=0; "$BOARD" --lissten x 2>said_wrong || rc=$?
 [ "$rc" = 2 ]
 grep -q -- '--listen' said_wrong

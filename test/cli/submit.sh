@@ -139,9 +139,9 @@ expect 0 'submitted: *#1 on board.example' "$DAWN" results show 1
 
 # ---- a receipt that is not one is not believed, and not kept
 for mode in otherkey otherdigest otherboard; do
-    expect 1 'receipt can not be trusted' "$DAWN" submit --server "$base/$mode" --run 2 --yes
+    expect 1 'receipt cannot be trusted' "$DAWN" submit --server "$base/$mode" --run 2 --yes
 done
-expect 1 'receipt can not be trusted' "$DAWN" submit --server "$base/noreceipt" --run 2 --yes
+expect 1 'receipt cannot be trusted' "$DAWN" submit --server "$base/noreceipt" --run 2 --yes
 [ "$(sql results.db 'SELECT count(*) FROM receipts')" = 1 ]
 
 # ---- a busy server is asked again; one that says tomorrow is not

@@ -25,6 +25,8 @@ static void test_error_sentence(void **state)
     assert_string_equal(error_text(), "record 7 of a.bin");
     assert_int_equal(fail(ERR_USAGE, "--x: %s", error_text()), ERR_USAGE);  // its own text as an argument
     assert_string_equal(error_text(), "--x: record 7 of a.bin");
+    assert_int_equal(fail_prefix(ERR_INPUT, "%s, again: ", "y"), ERR_INPUT);
+    assert_string_equal(error_text(), "y, again: --x: record 7 of a.bin");
     assert_int_equal(fail_errno(ERR_IO, ENOENT, "can not open %s", "b"), ERR_IO);
     assert_string_equal(error_text(), "can not open b: No such file or directory");
 }
@@ -37,6 +39,9 @@ static void test_error_long_sentence(void **state)
     assert_int_equal(fail_errno(ERR_IO, EIO, "%s", words), ERR_IO);
     assert_int_equal(strlen(error_text()), ERROR_TEXT_MAX - 1);
     assert_int_equal(fail(ERR_IO, "%s", error_text()), ERR_IO);
+    assert_int_equal(strlen(error_text()), ERROR_TEXT_MAX - 1);
+    assert_int_equal(fail_prefix(ERR_IO, "%s", words), ERR_IO);
+    assert_int_equal(fail_prefix(ERR_IO, "b"), ERR_IO);
     assert_int_equal(strlen(error_text()), ERROR_TEXT_MAX - 1);
     free(words);
 }

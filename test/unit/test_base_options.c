@@ -132,11 +132,11 @@ static void test_nearest(void **state)
 {
     (void)state;
     assert_int_equal(parse("--bacth 8"), ERR_USAGE);
-    assert_string_equal(error_text(), "there is no option --bacth. Did you mean --batch?");
+    assert_string_equal(error_text(), "there is no option --bacth; did you mean --batch?");
     assert_int_equal(parse("--bacth=8"), ERR_USAGE);
-    assert_string_equal(error_text(), "there is no option --bacth. Did you mean --batch?");
+    assert_string_equal(error_text(), "there is no option --bacth; did you mean --batch?");
     assert_int_equal(parse("--no-stpo"), ERR_USAGE);
-    assert_string_equal(error_text(), "there is no option --no-stpo. Did you mean --no-stop?");
+    assert_string_equal(error_text(), "there is no option --no-stpo; did you mean --no-stop?");
     assert_int_equal(parse("--quantum"), ERR_USAGE);
     assert_string_equal(error_text(), "there is no option --quantum; dawn train -h lists them");
     assert_int_equal(parse("-q"), ERR_USAGE);

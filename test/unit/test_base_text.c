@@ -163,6 +163,29 @@ static void test_to_double(void **state)
     assert_string_equal(error_text(), "94 is not between 0 and 1");
 }
 
+static void test_unknown(void **state)
+{
+    (void)state;
+    static const char *const none[] = {NULL}, *const one[] = {"red", NULL}, *const few[] = {"red", "green", "blue", NULL};
+    static const char *const many[] = {"aa1", "bb2", "cc3", "dd4", "ee5", "ff6", "gg7", "hh8", "ii9", NULL};
+    static const struct {
+        const char *word;
+        const char *const *names;
+        const char *hint, *said;
+    } cases[] = {
+        {"gren", few, NULL, "there is no colour \"gren\"; did you mean \"green\"?"},
+        {"gren", few, "see below", "there is no colour \"gren\"; did you mean \"green\"? (see below)"},
+        {"violet", few, NULL, "there is no colour \"violet\"; there are red, green and blue"},
+        {"violet", one, NULL, "there is no colour \"violet\"; there is only red"},
+        {"violet", none, NULL, "there is no colour \"violet\""},
+        {"violet", many, "see below", "there is no colour \"violet\" (see below)"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(fail_unknown(ERR_MISSING, "colour", cases[i].word, cases[i].names, cases[i].hint), ERR_MISSING);
+        assert_string_equal(error_text(), cases[i].said);
+    }
+}
+
 static void test_list(void **state)
 {
     (void)state;
@@ -180,7 +203,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_growing), cmocka_unit_test(test_entry), cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_sizes),   cmocka_unit_test(test_list),
+        cmocka_unit_test(test_sizes),   cmocka_unit_test(test_list),   cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_spans),   cmocka_unit_test(test_counts),  cmocka_unit_test(test_to_int),
         cmocka_unit_test(test_to_double),
     };

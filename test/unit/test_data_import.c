@@ -110,7 +110,7 @@ static void classes_must_be_there(void **state)
     put_pictures();
     assert_int_equal(rename(at("in/train/truck"), at("in/train/trucks")), 0);
     assert_fails(import_here(&report), ERR_INPUT,
-                 "in/train/trucks is not a class of CIFAR-10; did you mean \"truck\"?");
+                 "in/train/trucks: there is no class of CIFAR-10 \"trucks\"; did you mean \"truck\"?");
     assert_int_equal(rename(at("in/train/trucks"), at("in/elsewhere")), 0);
     assert_fails(import_here(&report), ERR_INPUT, "in/train/truck is missing");
     make_folder("in/train/truck");

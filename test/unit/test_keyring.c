@@ -134,7 +134,7 @@ static void the_right_key_is_found(void **state)
     expect_seed(NULL, 1);
     add_key("home", 2);
     expect_error(NULL, ERR_USAGE, "home, work");
-    expect_error("wrok", ERR_MISSING, "Did you mean \"work\"");
+    expect_error("wrok", ERR_MISSING, "did you mean \"work\"");
     expect_seed("home", 2);
     expect_seed(in(".config/dawn/keys/work"), 1);
     expect_seed(in(".config/dawn/keys/work.pub"), 1);

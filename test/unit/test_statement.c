@@ -72,16 +72,16 @@ static const struct {
     {"handle", "\"ad\xc3\xa9\"", "handle may hold"},
     {"handle", "\"a23456789012345678901234567890123456789x\"", "handle must have 1 to 39 characters, here 40"},
     {"handle", "\"a\\u0000b\"", "handle holds a NUL"},
-    {"team", "\"\xe2\x80\xaegnitset\"", "team can not be shown: the text holds U+202E at byte 0"},
-    {"team", "\" padded\"", "team can not be shown"},
+    {"team", "\"\xe2\x80\xaegnitset\"", "team cannot be shown: the text holds U+202E at byte 0"},
+    {"team", "\" padded\"", "team cannot be shown"},
     {"team", "[]", "team must be text"},
     {"handle", "\"..\"", "handle must begin with a letter or digit"},
     {"handle", "\"-a\"", "handle must begin with a letter or digit"},
-    {"recipe.text", "\"a\\nb\"", "recipe.text can not be shown: the text holds U+000A at byte 1, which is a control character"},
-    {"recipe.text", "\"a\xc2\x9b" "b\"", "recipe.text can not be shown"},
-    {"recipe.text", "\"a\xe2\x80\xae" "b\"", "recipe.text can not be shown: the text holds U+202E at byte 1"},
-    {"software.commit", "\"\xe2\x80\x8b\"", "software.commit can not be shown: the text holds U+200B at byte 0"},
-    {"software.flags", "\"-O2 \xe2\x80\xae\"", "software.flags can not be shown: the text holds U+202E at byte 4"},
+    {"recipe.text", "\"a\\nb\"", "recipe.text cannot be shown: the text holds U+000A at byte 1, which is a control character"},
+    {"recipe.text", "\"a\xc2\x9b" "b\"", "recipe.text cannot be shown"},
+    {"recipe.text", "\"a\xe2\x80\xae" "b\"", "recipe.text cannot be shown: the text holds U+202E at byte 1"},
+    {"software.commit", "\"\xe2\x80\x8b\"", "software.commit cannot be shown: the text holds U+200B at byte 0"},
+    {"software.flags", "\"-O2 \xe2\x80\xae\"", "software.flags cannot be shown: the text holds U+202E at byte 4"},
     {"nonce", "\"0123\"", "nonce must have 32 digits, here 4"},
     {"nonce", "\"0123456789ABCDEF0123456789abcdef\"", "nonce may hold digits and a to f only"},
     {"price.date", "\"2027-02-29\"", "price.date is a day that does not exist"},
@@ -102,7 +102,7 @@ static const struct {
     {"tags", "[\"a\",\"a\"]", "tags[1] must come after the entry before it"},
     {"tags", "[\"a b\"]", "tags[0] may hold"},
     {"tags", "[\"\"]", "tags[0] must not be empty"},
-    {"code_url", "\"http://code.example\"", "code_url can not be published: an address here begins with https://"},
+    {"code_url", "\"http://code.example\"", "code_url cannot be published: an address here begins with https://"},
     {"code_url", "\"https://x y\"", "the address \"https://x y\" holds a blank"},
     {"code_url", "\"https://x/a\xe2\x80\x83" "b\"", "holds a blank"},
     {"code_url", "\"https://x/ \"", "holds a blank"},
@@ -193,12 +193,12 @@ static void typed_words_are_named_as_they_were_typed(void **state)
     static const struct {
         const char *what, *name, *text, *says;
     } cases[] = {
-        {"the note", "note", " x", "the note can not be shown: the text begins with the blank U+0020"},
+        {"the note", "note", " x", "the note cannot be shown: the text begins with the blank U+0020"},
         {"a tag", "tags", "a b", "a tag may hold a-z A-Z 0-9 . _ + - only, but byte 1 is something else"},
         {"a tag", "tags", "", "a tag must not be empty"},
         {"the board's name", "board", "a/b", "the board's name may hold a-z A-Z 0-9 . _ + - only, but byte 1 is something else"},
         {"the address of the code", "code_url", "https://",
-         "the address of the code can not be published: the address \"https://\" names no host"},
+         "the address of the code cannot be published: the address \"https://\" names no host"},
     };
     const struct field *run = statement_fields[STATEMENT_RUN];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
