@@ -228,17 +228,10 @@ static void put_words(json_t *to, const struct payload_words *w, bool outside, b
     json_object_set_new(to, "tags", payload_tags(w->tags, w->tag_count));
 }
 
-// Whether the program under test scored itself. A run that was killed between its two transactions has the device alone,
-// and must not pass for one that the harness evaluated.
-static bool is_outside(const json_t *record)
-{
-    return record_has(record, "outside") || strcmp(record_text(record, "device"), "outside") == 0;
-}
-
 static void put_program(json_t *to, const json_t *record)
 {
     const json_t *outside = json_object_get(record, "outside");
-    const char *framework = is_outside(record) ? "unknown" : "DAWN";
+    const char *framework = record_is_outside(record) ? "unknown" : "DAWN";
     json_t *software = copied(json_object_get(record, "software_facts"), software_sources);
     put_text(software, "framework", outside != NULL ? record_text(outside, "framework") : framework);
     json_object_set_new(to, "software", software);
@@ -260,7 +253,7 @@ static int64_t ended_ms(const json_t *record)
 static int build(struct results *r, const json_t *record, const struct payload_words *words, json_t *to)
 {
     bool published = is_published(record_text(record, "recipe"), record_text(record, "recipe_json"));
-    put_words(to, words, is_outside(record), published);
+    put_words(to, words, record_is_outside(record), published);
     put_int(to, "ended_ms", ended_ms(record));
     json_object_set_new(to, "model", copied(record, model_sources));
     json_object_set_new(to, "data", copied_list(json_object_get(record, "data_sets"), data_sources));

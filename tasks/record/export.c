@@ -137,11 +137,6 @@ static json_t *micro_number(int64_t micro)
     return json_real((double)micro / 1e6);
 }
 
-static bool is_outside(const json_t *run)
-{
-    return strcmp(record_text(run, "device"), "outside") == 0;
-}
-
 static void safe_word(char *word)
 {
     for (; *word != 0; word++)
@@ -163,7 +158,7 @@ static json_t *entry(const json_t *run, const json_t *row, const struct export_e
              text_size(memory, (double)record_int(machine, "memory_bytes")),
              *record_text(machine, "gpu") ? " / " : "", record_text(machine, "gpu"),
              record_has(row, "price_instance") ? " / " : "", record_text(row, "price_instance"));
-    const char *framework = is_outside(run) ? "unknown" : "DAWN";
+    const char *framework = record_is_outside(run) ? "unknown" : "DAWN";
     if (outside != NULL) framework = record_text(outside, "framework");
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "version", "v1.0", "author", e->author ? e->author : "",
                      "authorEmail", "", "framework", framework, "codeURL", e->code_url ? e->code_url : "", "model",
@@ -192,7 +187,7 @@ static char *score(char into[EXPORT_FIGURE], const struct contest *contest, int6
 // Views that are not known are left out rather than written as 0.
 static json_t *miscellany(const json_t *run)
 {
-    json_t *misc = json_pack("{s:s, s:s, s:s, s:I}", "evaluatedBy", is_outside(run) ? "self" : "harness", "recipe",
+    json_t *misc = json_pack("{s:s, s:s, s:s, s:I}", "evaluatedBy", record_is_outside(run) ? "self" : "harness", "recipe",
                              record_text(run, "recipe"), "precision", record_text(run, "precision"), "seed",
                              (json_int_t)record_int(run, "seed"));
     if (record_int(run, "views") > 0) json_object_set_new(misc, "evaluationViews", json_integer(record_int(run, "views")));
@@ -267,7 +262,7 @@ static int check_run(const json_t *run, const struct contest *contest)
     if (record_int(run, "synthetic") != 0)
         return fail(ERR_INPUT, "run %lld was trained on synthetic data, which DAWNBench has no place for: nothing was exported",
                     id);
-    if (record_int(run, "official") == 0 && !is_outside(run))
+    if (record_int(run, "official") == 0 && !record_is_outside(run))
         return fail(ERR_INPUT, "run %lld was trained on other data than the published set: nothing was exported", id);
     if (contest == NULL || contest->dawnbench_column == NULL)
         return fail(ERR_UNSUPPORTED, "DAWNBench's format for the task %s is not known here", record_text(run, "task"));

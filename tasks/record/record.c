@@ -15,6 +15,11 @@ int64_t record_int(const json_t *row, const char *key)
     return json_integer_value(json_object_get(row, key));
 }
 
+bool record_is_outside(const json_t *run)
+{
+    return record_has(run, "outside") || strcmp(record_text(run, "device"), "outside") == 0;
+}
+
 bool record_has(const json_t *row, const char *key)
 {
     return json_object_get(row, key) != NULL;

@@ -24,6 +24,9 @@ int record_group(struct results *, int64_t group, json_t **runs, struct group_fa
 
 int64_t record_int(const json_t *row, const char *key);       // 0 when it is not there
 bool record_has(const json_t *row, const char *key);
+// True if the program under test scored itself. A run that was killed between its two transactions has the device alone, and
+// must not pass for one that the harness evaluated.
+bool record_is_outside(const json_t *run);
 const char *record_text(const json_t *row, const char *key);  // "" when it is not there
 
 #endif
