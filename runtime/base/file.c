@@ -106,19 +106,6 @@ static int write_bytes(int fd, const char *path, const char *at, size_t count)
     return 0;
 }
 
-void file_sync_folder(const char *path)
-{
-    char *folder = copy_text(path);
-    char *slash = strrchr(folder, '/');
-    if (slash) slash[slash == folder] = 0;
-    int fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
-        fsync(fd);
-        close(fd);
-    }
-    free(folder);
-}
-
 // A device, a pipe or a socket (/dev/stdout, /dev/full) is written into: a rename would put a file in its place.
 static int write_into(const char *path, const char *at, size_t count)
 {
@@ -126,30 +113,6 @@ static int write_into(const char *path, const char *at, size_t count)
     if (fd < 0) return fail_errno(ERR_IO, errno, "can not write %s", path);
     int rc = write_bytes(fd, path, at, count);
     if (close(fd) != 0 && rc == 0) rc = fail_errno(ERR_IO, errno, "can not write %s", path);
-    return rc;
-}
-
-static bool is_database(const char *path)
-{
-    static const char magic[] = "SQLite format 3";
-    char head[sizeof magic] = "";
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ssize_t n = fd < 0 ? 0 : read(fd, head, sizeof head);
-    if (fd >= 0) close(fd);
-    return n == (ssize_t)sizeof head && !memcmp(head, magic, sizeof magic);
-}
-
-int file_check_target(const char *path)
-{
-    struct stat st;
-    bool there = stat(path, &st) == 0;
-    if (there && S_ISDIR(st.st_mode)) return fail(ERR_IO, "can not write %s: it is a folder", path);
-    if (there && S_ISREG(st.st_mode) && is_database(path))
-        return fail(ERR_IO, "%s is a database, perhaps a record of runs: it is not written over", path);
-    char *folder = copy_text(path), *slash = strrchr(folder, '/');
-    if (slash) slash[slash == folder] = 0;
-    int rc = access(slash ? folder : ".", W_OK) == 0 ? 0 : fail_errno(ERR_IO, errno, "can not write %s", path);
-    free(folder);
     return rc;
 }
 

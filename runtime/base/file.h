@@ -10,12 +10,6 @@
 int file_read(const char *path, size_t limit, char **bytes, size_t *count) MUST_CHECK;
 // Through whole.h: the file is whole or not there. What is there and is no file (a pipe, a device) is written into.
 int file_write(const char *path, const void *bytes, size_t count) MUST_CHECK;
-// Whether a file may be put there: not over a folder, nor over a database (a record of runs is not to be lost to a
-// slip of the pen), and into a folder that can be written. For asking before hours of work.
-int file_check_target(const char *path) MUST_CHECK;
-// Writes the folder that a file lies in to disk: only then is a new name sure to last. Not every file system can do that,
-// and the file itself is whole in any case, so a refusal is no failure.
-void file_sync_folder(const char *path);
 bool file_exists(const char *path);
 int file_make_folder(const char *path) MUST_CHECK;  // with its parents
 

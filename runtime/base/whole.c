@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +12,43 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/file.h"
 #include "runtime/base/text.h"
+
+static bool is_database(const char *path)
+{
+    static const char magic[] = "SQLite format 3";
+    char head[sizeof magic] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t n = fd < 0 ? 0 : read(fd, head, sizeof head);
+    if (fd >= 0) close(fd);
+    return n == (ssize_t)sizeof head && !memcmp(head, magic, sizeof magic);
+}
+
+int whole_check_target(const char *path)
+{
+    struct stat st;
+    bool there = stat(path, &st) == 0;
+    if (there && S_ISDIR(st.st_mode)) return fail(ERR_IO, "can not write %s: it is a folder", path);
+    if (there && S_ISREG(st.st_mode) && is_database(path))
+        return fail(ERR_IO, "%s is a database, perhaps a record of runs: it is not written over", path);
+    char *folder = copy_text(path), *slash = strrchr(folder, '/');
+    if (slash) slash[slash == folder] = 0;
+    int rc = access(slash ? folder : ".", W_OK) == 0 ? 0 : fail_errno(ERR_IO, errno, "can not write %s", path);
+    free(folder);
+    return rc;
+}
+
+void whole_sync_folder(const char *path)
+{
+    char *folder = copy_text(path);
+    char *slash = strrchr(folder, '/');
+    if (slash) slash[slash == folder] = 0;
+    int fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+    free(folder);
+}
 
 // A leftover of a process that was killed has another name, so a name that is taken is an attack or a broken random source.
 static int whole_open_part(struct whole *whole)
@@ -37,7 +75,7 @@ int whole_open(struct whole *whole, const char *path)
 {
     struct stat st;
     *whole = (struct whole){0};
-    TRY(file_check_target(path));
+    TRY(whole_check_target(path));
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))  // a rename would put a file in the place of a device
         return fail(ERR_USAGE, "%s is there already and is not a file", path);
     whole->path = copy_text(path);
@@ -72,7 +110,7 @@ int whole_commit(struct whole *whole)
         return fail_errno(ERR_IO, errno, "can not put %s in its place", whole->path);
     free(whole->part);
     whole->part = NULL;
-    file_sync_folder(whole->path);
+    whole_sync_folder(whole->path);
     return 0;
 }
 

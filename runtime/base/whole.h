@@ -24,4 +24,12 @@ int whole_close(struct whole *) MUST_CHECK;   // everything is on the disk, stil
 int whole_commit(struct whole *) MUST_CHECK;  // takes its name
 void whole_end(struct whole *);               // frees; removes what was not committed; {0} is fine
 
+// Writes the folder that a file lies in to disk: only then is a new name sure to last. Not every file system can do that,
+// and the file itself is whole in any case, so a refusal is no failure.
+void whole_sync_folder(const char *path);
+
+// Whether a file may be put there: not over a folder, nor over a database (a record of runs is not to be lost to a
+// slip of the pen), and into a folder that can be written. For asking before hours of work.
+int whole_check_target(const char *path) MUST_CHECK;
+
 #endif

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/base/whole.h"
 #include "scoreboard/store/store_inside.h"
 
 enum { KEY_FILE_MAX = 16384, LOCK_TRIES = 1000, LOCK_WAIT_NS = 5000000 };
@@ -64,7 +65,7 @@ static int write_new_key(const char *path, struct sshkey_secret *secret)
         unlink(path);
     }
     if (file >= 0) close(file);
-    if (rc == 0) file_sync_folder(path);  // before the record names the key: one without the other can not be opened
+    if (rc == 0) whole_sync_folder(path);  // before the record names the key: one without the other can not be opened
     sshkey_wipe(text, length);
     free(text);
     return rc;
@@ -284,7 +285,7 @@ int store_backup(struct store *s, const char *to)
     if (rc == 0 && link(part, to) != 0)  // unlike rename, never over a file that appeared meanwhile
         rc = fail_errno(ERR_IO, errno, "can not write %s", to);
     unlink(part);
-    if (rc == 0) file_sync_folder(to);
+    if (rc == 0) whole_sync_folder(to);
     free(part);
     return rc;
 }

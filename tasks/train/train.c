@@ -3,6 +3,7 @@
 // leaves nothing out; only the process itself is shared.
 #include "tasks/train/train.h"
 
+#include "runtime/base/whole.h"
 #include "runtime/checkpoint.h"
 #include "runtime/fuse.h"
 #include "submit/format/contest.h"
@@ -397,7 +398,7 @@ int train(const struct train_options *o)
 {
     struct kept kept = {0};
     struct group_run only;
-    if (o->save && *o->save) TRY(file_check_target(o->save));
+    if (o->save && *o->save) TRY(whole_check_target(o->save));
     watch_signals();
     int rc = o->runs > 1 ? run_group(o, &kept) : run_number(o, &kept, 1, &only);
     results_close(kept.results);
