@@ -45,6 +45,7 @@ const char *check_code(enum check);
 enum check_level check_level(enum check);
 const char *check_what(enum check);
 
+enum { CHECK_PARTS_MAX = 16 };  // sides in a recipe's schedule that the checks of pace can read
 enum { FINDINGS_MAX = 64, FINDING_TEXT = 200 };
 struct findings {
     int count;  // the first FINDINGS_MAX are kept, `count` goes on

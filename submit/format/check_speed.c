@@ -10,10 +10,9 @@
 
 // A training that begins with smaller images does less for a sample. What is known of that comes from the recipe:
 // `parts` sides over equal parts of `samples`, the share of each in the arithmetic of a sample of full size.
-enum { PARTS_MAX = 16 };
 struct schedule {
     size_t parts;  // 0: every sample costs the same
-    double share[PARTS_MAX];
+    double share[CHECK_PARTS_MAX];
     double samples;
 };
 
@@ -26,10 +25,17 @@ static int64_t training_items(const json_t *run)
     return 0;
 }
 
+// A key of the recipe: in its section, or without one as older programs wrote it.
+static const json_t *recipe_value(const json_t *recipe, const char *section, const char *key)
+{
+    const json_t *value = json_object_get(json_object_get(recipe, section), key);
+    return value != NULL ? value : json_object_get(recipe, key);
+}
+
 // Of the whole schedule, also when the run was cut off before its end: whole batches of each epoch.
 static double planned_samples(const struct subject *s, const json_t *recipe)
 {
-    double epochs = json_number_value(json_object_get(recipe, "epochs"));
+    double epochs = json_number_value(recipe_value(recipe, "schedule", "epochs"));
     int64_t batch = canonical_int(s->json, "batch"), items = training_items(s->json);
     if (batch > 0 && items >= batch && epochs > 0 && epochs <= 1e6) return ceil(epochs * (double)(items / batch)) * (double)batch;
     return s->count > 0 ? (double)s->points[s->count - 1].samples : 0;
@@ -40,10 +46,10 @@ static struct schedule read_schedule(const struct subject *s)
     struct schedule schedule = {0};
     const char *text = canonical_text(s->json, "recipe.text");
     json_t *recipe = json_loadb(text, strlen(text), JSON_REJECT_DUPLICATES, NULL);  // anything: it is the submitter's
-    const json_t *sides = json_object_get(recipe, "resolution");
+    const json_t *sides = recipe_value(recipe, "data", "resolution");
     double full = (double)canonical_int(s->json, "input_size");
     size_t parts = json_is_array(sides) ? json_array_size(sides) : 0;
-    bool good = parts >= 1 && parts <= PARTS_MAX && full > 0;
+    bool good = parts >= 1 && parts <= CHECK_PARTS_MAX && full > 0;
     for (size_t i = 0; good && i < parts; i++) {
         double side = json_number_value(json_array_get(sides, i));
         good = side >= 1 && side <= 65536;

@@ -528,11 +528,14 @@ static void smaller_images_may_be_faster(void **state)
 {
     (void)state;
     static const int64_t small_ns[] = {10000000000, 2500000000, 1000000000};
+    static const char *const texts[] = {"{\"batch\":1000,\"epochs\":10,\"resolution\":[16,32]}",
+                                        "{\"data\":{\"batch\":1000,\"resolution\":[16,32]},\"schedule\":{\"epochs\":10}}"};
     int64_t ns[FIXTURE_EPOCHS];
-    for (int quick = 0; quick < 3; quick++) {
+    for (int i = 0; i < 6; i++) {
+        int quick = i % 3;
         json_t *run = fixture_run();
-        for (int i = 0; i < FIXTURE_EPOCHS; i++) ns[i] = (i >= 5 ? 10000000000 : small_ns[quick]) + i * i;
-        fixture_set(run, "recipe.text", json_string("{\"batch\":1000,\"epochs\":10,\"resolution\":[16,32]}"));
+        for (int e = 0; e < FIXTURE_EPOCHS; e++) ns[e] = (e >= 5 ? 10000000000 : small_ns[quick]) + e * e;
+        fixture_set(run, "recipe.text", json_string(texts[i / 3]));
         retime(run, ns);
         struct findings f;
         findings_of(run, &f);
