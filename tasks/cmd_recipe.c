@@ -5,30 +5,35 @@
 #include "runtime/base/text.h"
 #include "tasks/commands.h"
 #include "tasks/tasks.h"
+#include "tasks/train/recipe_keys.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *file;
+static const char *file, *model;
 static struct option_list set;
-static bool keys;
+static bool keys, canonical;
 
 static const struct option OPTIONS[] = {
     {OPTION_TEXT, 'f', "file", "FILE", "read the recipe from this JSON file", &file, 0, 0},
-    {OPTION_LIST, 's', "set", "KEY=VALUE", "change one key", &set, 0, 0},
-    {OPTION_FLAG, 'k', "keys", NULL, "explain every key: meaning, bounds and value", &keys, 0, 0},
+    {OPTION_TEXT, 'm', "model", "NAME", "another network of the task (dawn models lists them)", &model, 0, 0},
+    {OPTION_LIST, 's', "set", "KEY=VALUE", "change one key: schedule.epochs=10, or epochs=10", &set, 0, 0},
+    {OPTION_FLAG, 'k', "keys", NULL, "explain every key that applies: meaning, bounds, default", &keys, 0, 0},
+    {OPTION_FLAG, 'c', "canonical", NULL, "print the canonical form, by which recipes are compared", &canonical, 0, 0},
     {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
 };
 static const struct usage USAGE = {
     "recipe", "[NAME] [OPTIONS]",
-    "Prints a recipe, everything a training run can be told, as JSON. NAME is an embedded recipe or a task; "
-    "without one, the embedded recipes are listed.",
+    "Prints a recipe, everything a training run can be told, as JSON in sections. NAME is an embedded recipe or a task; "
+    "without one, the embedded recipes are listed. A key that does not apply to the model or the optimiser is not printed, "
+    "and is refused if it is given.",
     OPTIONS,
     "Examples:\n"
     "  dawn recipe cifar10 > mine.json    and after editing it:\n"
     "  dawn train cifar10 --recipe mine.json\n"
-    "  dawn recipe cifar10 --set epochs=12 --set resolution=24,28,32\n"
-    "  dawn recipe --keys\n",
+    "  dawn recipe cifar10 --set epochs=12 --set data.resolution=24,28,32\n"
+    "  dawn recipe --keys\n"
+    "  dawn recipe resnet --keys\n",
 };
 
 static void print_wrapped(const char *left, int column, const char *right)
@@ -56,17 +61,42 @@ static int list(void)
     return 0;
 }
 
-static void key_row(void *none, const char *key, const char *about, const char *value)
+// ---- --keys
+
+enum { KEY_COLUMN = 28 };
+
+static void print_key(const struct recipe *r, const struct recipe_key *k, size_t section)
 {
-    (void)none;
-    char *range = recipe_range(key);
-    struct text right = {0};
-    text_add(&right, "%s", about);
-    if (strcmp(range, "text")) text_add(&right, "\n%s", range);
-    text_add(&right, "\nnow: %s", *value ? value : "empty");
-    print_wrapped(key, 21, right.at);
+    struct text left = {0}, right = {0};
+    text_add(&left, "%s%s", section ? "  " : "", k->path + section);
+    text_add(&right, "%s\n", k->about);
+    recipe_add_range(&right, k);
+    if (*k->absent) text_add(&right, "; default %s", k->absent);
+    if (!recipe_is_default(r, k)) {
+        text_add(&right, "\nhere ");
+        recipe_add_value(&right, r, k, false);
+    }
+    if (k->old && strcmp(k->old, k->path + section)) text_add(&right, "\nshort: %s", k->old);
+    print_wrapped(left.at, KEY_COLUMN, right.at);
+    text_free(&left);
     text_free(&right);
-    free(range);
+}
+
+// A heading for each section; below it keys without the section's name.
+static void print_keys(const struct recipe *r)
+{
+    const struct recipe_key *all[RECIPE_KEYS_MAX];
+    int count = recipe_keys_applying(r, all);
+    size_t length = 0;
+    for (int i = 0; i < count; i++) {
+        const char *path = all[i]->path, *dot = strchr(path, '.');
+        size_t section = dot ? (size_t)(dot + 1 - path) : 0;
+        bool same = i > 0 && section == length && !strncmp(path, all[i - 1]->path, section);
+        if (section && !same) printf("\n%.*s\n", (int)section - 1, path);
+        if (!section && length) printf("\n");
+        length = section;
+        print_key(r, all[i], section);
+    }
 }
 
 // A name that is no recipe but a task means the recipe of the task's real data set.
@@ -81,30 +111,33 @@ static int named(const char *name, struct recipe *into)
 
 static int wanted(int argc, char **argv, struct recipe *into)
 {
-    if (argc > 2) return fail(ERR_USAGE, "one recipe at a time: \"%.60s\" is too much", argv[2]);
+    if (argc > 2) return fail(ERR_USAGE, "one recipe at a time: \"%.60s\" is one too many", argv[2]);
     if (argc == 2 && file) return fail(ERR_USAGE, "give a NAME or --file, not both");
     TRY(file ? recipe_file(file, into) : argc == 2 ? named(argv[1], into) : named(task_table[0]->name, into));
-    for (int i = 0; i < set.count; i++) TRY(recipe_set(into, set.word[i]));
+    if (model) TRY(recipe_set_key("--model", into, "model.name", model));
+    TRY(recipe_set_all(into, set.word, set.count));
     return recipe_check(into);
 }
 
 int cmd_recipe(int argc, char **argv)
 {
-    file = NULL, set.count = 0, keys = false;
+    file = model = NULL, set.count = 0, keys = canonical = false;
     int rc = options_parse(&USAGE, &argc, argv);
     if (rc != 0) return rc < 0 ? rc : 0;
     if (argc == 1 && !file && !keys) {
-        if (set.count) return fail(ERR_USAGE, "--set wants a recipe to change: dawn recipe NAME --set %s", set.word[0]);
+        if (set.count) return fail(ERR_USAGE, "--set needs a recipe to change: dawn recipe NAME --set %s", set.word[0]);
+        if (model || canonical) return fail(ERR_USAGE, "--%s needs a recipe: dawn recipe NAME", model ? "model" : "canonical");
         return list();
     }
     struct recipe recipe;
     TRY(wanted(argc, argv, &recipe));
     if (keys) {
-        recipe_keys(&recipe, key_row, NULL);
+        print_keys(&recipe);
         return 0;
     }
-    char *json = recipe_json(&recipe);
+    char *json = canonical ? recipe_canonical(&recipe) : recipe_json(&recipe);
     fputs(json, stdout);
+    if (canonical) putchar('\n');
     free(json);
     return 0;
 }

@@ -31,7 +31,7 @@ static int load_recipe(const struct checkpoint *c, const char *path, struct reci
 {
     const char *json = checkpoint_meta(c, "recipe");
     if (!json) return fail(ERR_INPUT, "%s: these weights do not say which recipe made them (written by another tool?)", path);
-    return recipe_parse(path, json, strlen(json), r);
+    return recipe_parse_stored(path, json, strlen(json), r);
 }
 
 static int open_all(struct serving *s, const struct infer_options *o, struct infer_figures *f)

@@ -1,212 +1,196 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reading and changing recipes. Cost: some hundred string comparisons a key; nothing here is near the clock.
 #include "tasks/train/recipe.h"
 
 #include "runtime/base/embed.h"
 #include "runtime/base/file.h"
-#include "runtime/base/text.h"
+#include "tasks/train/recipe_keys.h"
 
 #include <jansson.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { TEXT, NUMBER, WHOLE, CHOICE, LIST };
-struct key {
-    const char *name;
-    enum kind kind;
-    size_t offset;
-    double low, high;             // of a number, or of each of a list
-    const char *const *choices;   // CHOICE; NULL-terminated, in the order of the enum
-    const char *about;
-};
-
-static const char *const precisions[] = {"auto", "f32", "bf16", "f16", NULL};
-static const char *const activations[] = {"none", "relu", "gelu", "silu", NULL};
-static const char *const pools[] = {"global", "window", NULL};
-static const char *const flips[] = {"never", "random", "alternate", NULL};
-static const char *const optimisers[] = {"muon", "sgd", "adamw", NULL};
-static const char *const renormalise[] = {"always", "seldom", "never", NULL};
-
-#define AT(field) offsetof(struct recipe, field)
-static const struct key keys[] = {
-    {"name", TEXT, AT(name), 0, 0, NULL, "what the recipe is called"},
-    {"about", TEXT, AT(about), 0, 0, NULL, "where it comes from, in a sentence"},
-    {"model", TEXT, AT(model), 0, 0, NULL, "the network (dawn models)"},
-    {"epochs", NUMBER, AT(epochs), 0.01, 10000, NULL, "length of the whole schedule"},
-    {"batch", WHOLE, AT(batch), 1, 1 << 20, NULL, "samples a step"},
-    {"precision", CHOICE, AT(precision), 0, 0, precisions, "of activations; weights, statistics and updates are f32"},
-    {"resolution", LIST, AT(resolution), 8, 1024, NULL,
-     "side of the training images over equal parts of the schedule; empty: as stored"},
-    {"warmup_epochs", NUMBER, AT(warmup_epochs), 0, 1000, NULL, "learning rates rise linearly this long"},
-    {"tail_epochs", NUMBER, AT(tail_epochs), 0, 10000, NULL,
-     "then fall linearly, to 0 so long before the end (at most half the schedule)"},
-    {"lr_floor", NUMBER, AT(lr_floor), 0, 1, NULL, "but not below this share"},
-    {"evaluate_from", NUMBER, AT(evaluate_from), 0, 10000, NULL,
-     "first epoch after which accuracy is measured; the last always is"},
-    {"evaluate_every", NUMBER, AT(evaluate_every), 0, 10000, NULL, "epochs between evaluations; 0: only the last"},
-    {"views", WHOLE, AT(views), 1, 6, NULL,
-     "forward passes an image when accuracy is measured: 1 plain, 2 with its mirror, 6 with shifts"},
-    {"widths", LIST, AT(widths), 1, 4096, NULL, "channels of the groups of the network; empty: its own"},
-    {"first_activation", CHOICE, AT(first_activation), 0, 0, activations, "behind the first layer"},
-    {"activation", CHOICE, AT(activation), 0, 0, activations, "everywhere else"},
-    {"pool", CHOICE, AT(pool), 0, 0, pools, "before the head: the whole image, or a window of 3"},
-    {"norm_momentum", NUMBER, AT(norm_momentum), 0, 1, NULL, "share of the old running statistics that is kept"},
-    {"whiten_bias_epochs", NUMBER, AT(whiten_bias_epochs), 0, 10000, NULL, "how long the bias of the whitening layer trains"},
-    {"flip", CHOICE, AT(flip), 0, 0, flips, "mirroring; alternate: decided once an image, turned every epoch"},
-    {"crop", WHOLE, AT(crop), 0, 16, NULL, "random shift by up to so many pixels, borders reflected"},
-    {"brightness", NUMBER, AT(brightness), 0, 4, NULL, "amplitude of a random shift of the normalised pixels"},
-    {"contrast", NUMBER, AT(contrast), 0, 1, NULL, "amplitude of a random gain"},
-    {"label_smoothing", NUMBER, AT(label_smoothing), 0, 0.99, NULL, "share of the target spread over all classes"},
-    {"optimiser", CHOICE, AT(optimiser), 0, 0, optimisers, "of the filters; biases and head: SGD (all AdamW with adamw)"},
-    {"filter_lr", NUMBER, AT(filter_lr), 0, 100, NULL, "learning rate of the filters"},
-    {"filter_momentum", NUMBER, AT(filter_momentum), 0, 0.9999, NULL, "their momentum"},
-    {"filter_decay", NUMBER, AT(filter_decay), 0, 1, NULL, "their weight decay"},
-    {"adam_beta1", NUMBER, AT(adam_beta1), 0, 0.9999, NULL, "adamw: of the first moment"},
-    {"adam_beta2", NUMBER, AT(adam_beta2), 0, 0.99999, NULL, "adamw: of the second moment"},
-    {"adam_epsilon", NUMBER, AT(adam_epsilon), 1e-16, 1, NULL, "adamw: added to the root of the second moment"},
-    {"renormalise", CHOICE, AT(renormalise), 0, 0, renormalise,
-     "muon: filters back to norm sqrt(out); seldom: every 2 + 15 x progress steps"},
-    {"newton_schulz_steps", WHOLE, AT(newton_schulz_steps), 1, 10, NULL, "muon: iterations"},
-    {"newton_schulz", LIST, AT(newton_schulz), -100, 100, NULL, "muon: the three coefficients"},
-    {"newton_schulz_norm", LIST, AT(newton_schulz_norm), 1e-6, 100, NULL, "muon: norm they start from, first and last step"},
-    {"bias_lr", NUMBER, AT(bias_lr), 0, 100, NULL, "learning rate of the biases"},
-    {"head_lr", NUMBER, AT(head_lr), 0, 100, NULL, "learning rate of the head"},
-    {"momentum", NUMBER, AT(momentum), 0, 0.9999, NULL, "SGD's (Nesterov) for biases and head"},
-    {"weight_decay", NUMBER, AT(weight_decay), 0, 1, NULL, "of biases and head, times batch / learning rate"},
-    {"lookahead_every", WHOLE, AT(lookahead_every), 0, 100000, NULL,
-     "steps between pulls of the weights to their average; 0: never"},
-    {"lookahead_before", WHOLE, AT(lookahead_before), 0, 100000, NULL, "the average begins so many steps before the decay ends"},
-    {"lookahead_decay", NUMBER, AT(lookahead_decay), 0, 1, NULL, "share of the old average that is kept"},
-};
-enum { KEYS = sizeof keys / sizeof *keys };
-
-static const struct recipe defaults = {
-    .name = "unnamed", .model = "record", .epochs = 8, .batch = 1000, .evaluate_every = 1, .views = 1,
-    .first_activation = 2, .activation = 2, .norm_momentum = 0.6, .flip = 2, .crop = 2, .optimiser = OPTIMISER_MUON,
-    .filter_lr = 0.24, .filter_momentum = 0.6,
-    .adam_beta1 = 0.9, .adam_beta2 = 0.999, .adam_epsilon = 1e-8,  // Kingma and Ba 2015
-    .newton_schulz_steps = 3, .newton_schulz = {3, {3.4445, -4.7750, 2.0315}},
-    .newton_schulz_norm = {2, {1, 1}}, .bias_lr = 0.053, .head_lr = 0.67, .momentum = 0.85, .weight_decay = 2e-6,
-};
-
-static const struct key *find_key(const char *name)
+// The rules that involve several keys.
+static int check_whole(const char *where, const struct recipe *r)
 {
-    for (int i = 0; i < KEYS; i++)
-        if (!strcmp(keys[i].name, name)) return &keys[i];
+    const struct recipe_table *t;
+    TRY(recipe_find_table(where, r->model, &t));
+    if (r->newton_schulz.count != 3)
+        return fail(ERR_USAGE, "%s: \"optimiser.muon.newton_schulz\" must be three numbers", where);
+    if (r->newton_schulz_norm.count != 2)
+        return fail(ERR_USAGE, "%s: \"optimiser.muon.newton_schulz_norm\" must be two numbers", where);
+    if (r->warmup_epochs > 0 && r->warmup_epochs >= fmax(r->epochs - r->tail_epochs, r->epochs / 2))
+        return fail(ERR_USAGE, "%s: \"schedule.warmup_epochs\" leaves no time for the decay", where);
+    return t->check ? t->check(where, r) : 0;
+}
+
+int recipe_check(const struct recipe *r)
+{
+    return check_whole("recipe", r);
+}
+
+const char *recipe_task(const struct recipe *r)
+{
+    const struct recipe_table *t = recipe_table_of(r->model);
+    return t ? t->task : NULL;
+}
+
+// ---- parsing
+
+// What a text gives: keys of one table, in the order of the text.
+struct given {
+    const char *where;
+    const struct recipe_table *table;
+    bool flat, stored;
+    int count;
+    const struct recipe_key *key[RECIPE_KEYS_MAX];
+    const json_t *value[RECIPE_KEYS_MAX];
+};
+
+static const char *name_in_text(const struct given *g, const struct recipe_key *k)
+{
+    return g->flat && k->old ? k->old : k->path;
+}
+
+static const struct recipe_key *find_given(const struct given *g, const char *path)
+{
+    const struct recipe_key *keys[RECIPE_KEYS_MAX];
+    for (int i = recipe_keys(g->table, keys) - 1; i >= 0; i--)
+        if (!strcmp(keys[i]->path, path) || (g->flat && keys[i]->old && !strcmp(keys[i]->old, path))) return keys[i];
     return NULL;
 }
 
-static int unknown(const char *where, const char *name, const char *const *names, const char *what)
+static int add_given(struct given *g, const struct recipe_key *k, const json_t *v)
 {
-    const char *near = text_nearest(name, names);
-    return fail(ERR_USAGE, "%s: there is no %s \"%.60s\"%s%s%s", where, what, name, near ? "; did you mean \"" : "",
-                near ? near : "", near ? "\"?" : "");
-}
-
-static int unknown_key(const char *where, const char *name)
-{
-    const char *names[KEYS + 1] = {0};
-    for (int i = 0; i < KEYS; i++) names[i] = keys[i].name;
-    if (!text_nearest(name, names))
-        return fail(ERR_USAGE, "%s: there is no recipe key \"%.60s\" (dawn recipe --keys lists them)", where, name);
-    return unknown(where, name, names, "recipe key");
-}
-
-// ---- setting one key from JSON
-
-static int number(const char *where, const struct key *k, const json_t *v, double *into)
-{
-    if (!json_is_number(v)) return fail(ERR_USAGE, "%s: \"%s\" wants a number", where, k->name);
-    double x = json_number_value(v);
-    if (!(x >= k->low && x <= k->high))
-        return fail(ERR_USAGE, "%s: \"%s\" lies between %g and %g, not at %g", where, k->name, k->low, k->high, x);
-    *into = x;
+    for (int i = 0; i < g->count; i++)
+        if (g->key[i] == k) return fail(ERR_USAGE, "%s: \"%s\" is given twice", g->where, k->path);
+    g->key[g->count] = k;
+    g->value[g->count++] = v;
     return 0;
 }
 
-static int set_choice(const char *where, const struct key *k, const json_t *v, int *into)
+static int no_such_key(const struct given *g, const char *path)
 {
-    if (!json_is_string(v)) return fail(ERR_USAGE, "%s: \"%s\" wants a word", where, k->name);
-    for (int i = 0; k->choices[i]; i++)
-        if (!strcmp(k->choices[i], json_string_value(v))) {
-            *into = i;
-            return 0;
+    const struct recipe_key *k;
+    if (recipe_is_section(g->table, path))
+        return fail(ERR_USAGE, "%s: \"%s\" is a section: it must be an object", g->where, path);
+    TRY(recipe_find_key(g->where, g->table, path, &k));
+    return fail(ERR_USAGE, "%s: \"%.60s\" must stand in its section (%s)", g->where, path, k->path);
+}
+
+// Collects the members of an object whose path is `section` ("" or "schedule."). Depth is bounded: only objects that the
+// table knows as sections are entered.
+static int collect_given(struct given *g, const json_t *object, const char *section)
+{
+    const char *name;
+    json_t *v;
+    json_object_foreach((json_t *)object, name, v) {
+        char path[RECIPE_TEXT_MAX];
+        bool whole = snprintf(path, sizeof path - 1, "%s%s", section, name) < (int)sizeof path - 1;
+        const struct recipe_key *k = whole && (g->flat || !strchr(name, '.')) ? find_given(g, path) : NULL;
+        if (k) {
+            TRY(add_given(g, k, v));
+        } else if (!json_is_object(v) || !whole) {
+            return no_such_key(g, path);
+        } else if (!recipe_is_section(g->table, path)) {
+            return recipe_no_section(g->where, g->table, path);
+        } else {
+            strcat(path, ".");
+            TRY(collect_given(g, v, path));
         }
-    if (text_nearest(json_string_value(v), k->choices)) return unknown(where, json_string_value(v), k->choices, k->name);
-    char *range = recipe_range(k->name);
-    int rc = fail(ERR_USAGE, "%s: there is no %s \"%.60s\"; it is %s", where, k->name, json_string_value(v), range);
-    free(range);
-    return rc;
-}
-
-static int set_list(const char *where, const struct key *k, const json_t *v, struct recipe_list *into)
-{
-    if (!json_is_array(v) || json_array_size(v) > RECIPE_LIST_MAX)
-        return fail(ERR_USAGE, "%s: \"%s\" wants a list of at most %d numbers", where, k->name, RECIPE_LIST_MAX);
-    struct recipe_list list = {.count = (int)json_array_size(v)};
-    for (int i = 0; i < list.count; i++) TRY(number(where, k, json_array_get(v, (size_t)i), &list.at[i]));
-    *into = list;
-    return 0;
-}
-
-static int set_key(const char *where, struct recipe *r, const struct key *k, const json_t *v)
-{
-    void *at = (char *)r + k->offset;
-    double x = 0;
-    switch (k->kind) {
-    case TEXT:
-        if (!json_is_string(v) || json_string_length(v) >= RECIPE_TEXT_MAX)
-            return fail(ERR_USAGE, "%s: \"%s\" wants text of fewer than %d bytes", where, k->name, RECIPE_TEXT_MAX);
-        memcpy(at, json_string_value(v), json_string_length(v) + 1);
-        return 0;
-    case NUMBER: return number(where, k, v, at);
-    case WHOLE:
-        TRY(number(where, k, v, &x));
-        if (x != floor(x)) return fail(ERR_USAGE, "%s: \"%s\" wants a whole number, not %g", where, k->name, x);
-        *(int64_t *)at = (int64_t)x;
-        return 0;
-    case CHOICE: return set_choice(where, k, v, at);
-    case LIST: return set_list(where, k, v, at);
     }
-    BUG("no such kind of key");
-}
-
-// What no single key can tell.
-static int check_whole(const char *where, const struct recipe *r)
-{
-    if (r->newton_schulz.count != 3) return fail(ERR_USAGE, "%s: \"newton_schulz\" wants three numbers", where);
-    if (r->newton_schulz_norm.count != 2) return fail(ERR_USAGE, "%s: \"newton_schulz_norm\" wants two numbers", where);
-    if (r->views != 1 && r->views != 2 && r->views != 6) return fail(ERR_USAGE, "%s: \"views\" is 1, 2 or 6", where);
-    if (r->warmup_epochs > 0 && r->warmup_epochs >= fmax(r->epochs - r->tail_epochs, r->epochs / 2))
-        return fail(ERR_USAGE, "%s: \"warmup_epochs\" leaves no time for the decay", where);
-    for (int i = 0; i < r->resolution.count; i++)
-        if (r->resolution.at[i] != floor(r->resolution.at[i]))
-            return fail(ERR_USAGE, "%s: \"resolution\" wants whole numbers", where);
-    for (int i = 0; i < r->widths.count; i++)
-        if (r->widths.at[i] != floor(r->widths.at[i])) return fail(ERR_USAGE, "%s: \"widths\" wants whole numbers", where);
     return 0;
 }
 
-int recipe_parse(const char *where, const char *bytes, size_t count, struct recipe *into)
+// The model selects the table; it and the optimiser's rule select the keys that apply.
+static bool is_selector(const struct recipe_key *k)
+{
+    return k->offset == RECIPE_AT(model) || k->offset == RECIPE_AT(optimiser);
+}
+
+static bool same_value(const struct recipe *a, const struct recipe_key *of_a, const struct recipe *b,
+                       const struct recipe_key *of_b)
+{
+    struct text x = {0}, y = {0};
+    recipe_add_value(&x, a, of_a, true);
+    recipe_add_value(&y, b, of_b, true);
+    bool same = !strcmp(x.at, y.at);
+    text_free(&x);
+    text_free(&y);
+    return same;
+}
+
+static int set_one_given(const struct given *g, struct recipe *r, int i)
+{
+    return recipe_set_value(g->where, name_in_text(g, g->key[i]), r, g->key[i], g->value[i]);
+}
+
+// A key that does not apply is refused, or dropped where its value asks for nothing.
+static int drop_given(const struct given *g, const struct recipe *r, int i)
+{
+    const struct recipe_key *k = g->key[i];
+    struct recipe alone = *r;
+    TRY(set_one_given(g, &alone, i));
+    if (g->stored || (g->flat && recipe_is_default(&alone, k))) return 0;
+    if (g->flat && k->like && same_value(&alone, k, r, find_given(g, k->like))) return 0;
+    return recipe_refuse(g->where, r, k);
+}
+
+static int set_given(const struct given *g, struct recipe *r)
+{
+    for (int i = 0; i < g->count; i++)
+        if (is_selector(g->key[i])) TRY(set_one_given(g, r, i));
+    for (int i = 0; i < g->count; i++)
+        if (recipe_applies(r, g->key[i])) TRY(set_one_given(g, r, i));
+    for (int i = 0; i < g->count; i++)
+        if (!recipe_applies(r, g->key[i])) TRY(drop_given(g, r, i));
+    return check_whole(g->where, r);
+}
+
+static bool is_flat(const json_t *root)
+{
+    const char *name;
+    json_t *v;
+    json_object_foreach((json_t *)root, name, v)
+        if (json_is_object(v)) return false;
+    return true;
+}
+
+static int parse_root(const char *where, const json_t *root, bool stored, struct recipe *into)
+{
+    struct given g = {.where = where, .flat = is_flat(root), .stored = stored};
+    struct recipe r;
+    if (!json_is_object(root)) return fail(ERR_USAGE, "%s: a recipe is a JSON object", where);
+    recipe_defaults(NULL, &r);
+    const json_t *model = json_object_get(root, "model"), *dotted = json_object_get(root, "model.name");
+    const char *name = json_string_value(!g.flat ? json_object_get(model, "name") : model ? model : dotted);
+    TRY(recipe_find_table(where, name ? name : r.model, &g.table));
+    recipe_defaults(g.table, &r);
+    TRY(collect_given(&g, root, ""));
+    TRY(set_given(&g, &r));
+    *into = r;
+    return 0;
+}
+
+static int parse(const char *where, const char *bytes, size_t count, bool stored, struct recipe *into)
 {
     json_error_t error;
     json_t *root = json_loadb(bytes, count, JSON_REJECT_DUPLICATES, &error);
     if (!root) return fail(ERR_USAGE, "%s, line %d: not JSON: %s", where, error.line, error.text);
-    struct recipe r = defaults;
-    int rc = json_is_object(root) ? 0 : fail(ERR_USAGE, "%s: a recipe is a JSON object", where);
-    const char *name;
-    json_t *v;
-    json_object_foreach(root, name, v) {
-        if (rc < 0) break;
-        const struct key *k = find_key(name);
-        rc = k ? set_key(where, &r, k, v) : unknown_key(where, name);
-    }
+    int rc = parse_root(where, root, stored, into);
     json_decref(root);
-    TRY(rc);
-    TRY(check_whole(where, &r));
-    *into = r;
-    return 0;
+    return rc;
+}
+
+int recipe_parse(const char *where, const char *bytes, size_t count, struct recipe *into)
+{
+    return parse(where, bytes, count, false, into);
+}
+
+int recipe_parse_stored(const char *where, const char *bytes, size_t count, struct recipe *into)
+{
+    return parse(where, bytes, count, true, into);
 }
 
 int recipe_file(const char *path, struct recipe *into)
@@ -219,113 +203,71 @@ int recipe_file(const char *path, struct recipe *into)
     return rc;
 }
 
-// "24,28,32" as a list, a number or a word as they are.
-static json_t *value_from_text(const struct key *k, const char *text)
+// ---- changing
+
+static int change_key(const char *where, struct recipe *r, const char *name, const char *value)
 {
-    if (k->kind == TEXT || k->kind == CHOICE) return json_string(text);
-    json_error_t error;
-    char *json = NULL;
-    if (asprintf(&json, k->kind == LIST ? "[%s]" : "%s", text) < 0) BUG("out of memory");
-    json_t *v = json_loads(json, JSON_DECODE_ANY, &error);
-    free(json);
-    return v ? v : json_null();
+    const struct recipe_table *was, *is;
+    const struct recipe_key *k;
+    TRY(recipe_find_table(where, r->model, &was));
+    TRY(recipe_find_key(where, was, name, &k));
+    json_t *v = recipe_value_from_text(k, value);
+    int rc = recipe_set_value(where, name, r, k, v);
+    json_decref(v);
+    TRY(rc);
+    TRY(recipe_find_table(where, r->model, &is));
+    if (is == was) return 0;
+    return fail(ERR_USAGE, "%s: model %s belongs to task %s, this recipe to task %s", where, r->model, is->task, was->task);
+}
+
+static int check_applies(const char *where, const struct recipe *r, const char *name)
+{
+    const struct recipe_key *k;
+    TRY(recipe_find_key(where, recipe_table_of(r->model), name, &k));
+    return recipe_applies(r, k) ? 0 : recipe_refuse(where, r, k);
 }
 
 int recipe_set_key(const char *where, struct recipe *r, const char *name, const char *value)
 {
-    const struct key *k = find_key(name);
-    if (!k) return unknown_key(where, name);
-    json_t *v = value_from_text(k, value);
     struct recipe changed = *r;
-    int rc = set_key(where, &changed, k, v);
-    json_decref(v);
-    TRY(rc);
+    TRY(change_key(where, &changed, name, value));
+    TRY(check_applies(where, &changed, name));
+    *r = changed;
+    return 0;
+}
+
+enum { NAME_MAX_BYTES = 64 };
+static int split_assignment(const char *assignment, char name[NAME_MAX_BYTES], const char **value)
+{
+    const char *equals = strchr(assignment, '=');
+    if (!equals || equals - assignment >= NAME_MAX_BYTES)
+        return fail(ERR_USAGE, "--set must be key=value; got \"%s\"", assignment);
+    memcpy(name, assignment, (size_t)(equals - assignment));
+    name[equals - assignment] = 0;
+    *value = equals + 1;
+    return 0;
+}
+
+int recipe_set_all(struct recipe *r, const char *const *assignments, int count)
+{
+    struct recipe changed = *r;
+    char name[NAME_MAX_BYTES];
+    const char *value;
+    for (int i = 0; i < count; i++) {
+        TRY(split_assignment(assignments[i], name, &value));
+        TRY(change_key("--set", &changed, name, value));
+    }
+    for (int i = 0; i < count; i++) {
+        TRY(split_assignment(assignments[i], name, &value));
+        TRY(check_applies("--set", &changed, name));
+    }
     *r = changed;
     return 0;
 }
 
 int recipe_set(struct recipe *r, const char *assignment)
 {
-    const char *equals = strchr(assignment, '=');
-    char name[64];
-    if (!equals || (size_t)(equals - assignment) >= sizeof name)
-        return fail(ERR_USAGE, "--set wants key=value, not \"%s\"", assignment);
-    memcpy(name, assignment, (size_t)(equals - assignment));
-    name[equals - assignment] = 0;
-    return recipe_set_key("--set", r, name, equals + 1);
-}
-
-int recipe_check(const struct recipe *r)
-{
-    return check_whole("recipe", r);
-}
-
-// ---- printing
-
-static void add_value(struct text *t, const struct recipe *r, const struct key *k, bool quoted)
-{
-    const void *at = (const char *)r + k->offset;
-    const char *q = quoted ? "\"" : "";
-    const struct recipe_list *list = at;
-    if (k->kind == TEXT && quoted) {
-        json_t *s = json_string(at);
-        char *json = s ? json_dumps(s, JSON_ENCODE_ANY) : NULL;
-        text_add(t, "%s", json ? json : "\"\"");
-        free(json);
-        json_decref(s);
-    } else if (k->kind == TEXT)
-        text_add(t, "%s", (const char *)at);
-    else if (k->kind == NUMBER)
-        text_add(t, "%.10g", *(const double *)at);
-    else if (k->kind == WHOLE)
-        text_add(t, "%lld", (long long)*(const int64_t *)at);
-    else if (k->kind == CHOICE)
-        text_add(t, "%s%s%s", q, k->choices[*(const int *)at], q);
-    else {
-        text_add(t, quoted ? "[" : "");
-        for (int i = 0; i < list->count; i++) text_add(t, i ? (quoted ? ", %.10g" : ",%.10g") : "%.10g", list->at[i]);
-        text_add(t, quoted ? "]" : "");
-    }
-}
-
-char *recipe_json(const struct recipe *r)
-{
-    struct text t = {0};
-    text_add(&t, "{\n");
-    for (int i = 0; i < KEYS; i++) {
-        text_add(&t, "    \"%s\": ", keys[i].name);
-        add_value(&t, r, &keys[i], true);
-        text_add(&t, i + 1 < KEYS ? ",\n" : "\n}\n");
-    }
-    return t.at;
-}
-
-void recipe_keys(const struct recipe *r, void (*row)(void *, const char *, const char *, const char *), void *context)
-{
-    for (int i = 0; i < KEYS; i++) {
-        struct text t = {0};
-        add_value(&t, r, &keys[i], false);
-        row(context, keys[i].name, keys[i].about, t.at ? t.at : "");
-        text_free(&t);
-    }
-}
-
-char *recipe_range(const char *name)
-{
-    const struct key *k = find_key(name);
-    if (!k) return NULL;
-    struct text t = {0};
-    switch (k->kind) {
-    case TEXT: text_add(&t, "text"); break;
-    case NUMBER: text_add(&t, "%.10g to %.10g", k->low, k->high); break;
-    case WHOLE: text_add(&t, "a whole number, %.10g to %.10g", k->low, k->high); break;
-    case LIST: text_add(&t, "a list of numbers, each %.10g to %.10g", k->low, k->high); break;
-    case CHOICE:
-        for (int i = 0; k->choices[i]; i++)
-            text_add(&t, "%s%s", i == 0 ? "" : k->choices[i + 1] ? ", " : " or ", k->choices[i]);
-        break;
-    }
-    return t.at;
+    return recipe_set_all(r, &assignment, 1);
 }
 
 // ---- the embedded ones

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recipe: everything about a training that is not code, as a small JSON file. Every key stands in one table
-// (recipe.c) with its bounds and its meaning; an unknown key, a missing bound or a wrong type is an error that names it.
+// A recipe: everything about a training that is not code, as a small JSON file in sections. Every key stands in one
+// table (recipe_keys.c, and the task's own rows) with its bounds, its default and its meaning. An unknown key, a value out
+// of bounds, a wrong type or a key that does not apply to the model or the optimiser is an error that names it.
+//
+// Two forms are read: sections ("schedule": {"epochs": 8}), and the flat form that older programs wrote ("epochs": 8).
+// Sections are printed.
 #ifndef DAWN_RECIPE_H
 #define DAWN_RECIPE_H
 
 #include "runtime/base/arena.h"
 #include "tasks/train/schedule.h"
 
-enum { RECIPE_LIST_MAX = 16, RECIPE_TEXT_MAX = 160 };
+enum { RECIPE_LIST_MAX = 16, RECIPE_TEXT_MAX = 160, RECIPE_OWN_MAX = 32 };
 struct recipe_list {
     int count;
     double at[RECIPE_LIST_MAX];
@@ -26,7 +30,7 @@ struct recipe {
     int precision;                      // enum recipe_precision
     struct recipe_list resolution;      // side of the training images, over equal parts of the schedule
     double warmup_epochs, tail_epochs, lr_floor;
-    double evaluate_from, evaluate_every;
+    double evaluate_from, evaluate_every;  // in epochs, fractions too
     int64_t views;
     // network
     struct recipe_list widths;
@@ -48,29 +52,48 @@ struct recipe {
     double bias_lr, head_lr, momentum, weight_decay;
     int64_t lookahead_every, lookahead_before;
     double lookahead_decay;
+    // Keys of one task alone. The task numbers them; its rows (RECIPE_OWN) say which member each is.
+    union recipe_own {
+        double number;
+        int64_t whole;
+        int choice;
+    } own[RECIPE_OWN_MAX];
 };
 
-// The embedded ones, by name ("cifar10", "synthetic", "airbench94", ...); an unknown name names the nearest.
+// An embedded recipe by name ("cifar10", "synthetic", "airbench94", ...). The error for an unknown name suggests the nearest.
 int recipe_embedded(const char *name, struct recipe *) MUST_CHECK;
 int recipe_file(const char *path, struct recipe *) MUST_CHECK;
-// The parser itself: JSON bytes from outside. `where` names them in errors. Keys that are not given keep a default.
+// The parser: JSON bytes from outside, either form. `where` names them in errors. Absent keys take their defaults. A flat
+// text may hold a key that does not apply only at its default.
 int recipe_parse(const char *where, const char *bytes, size_t count, struct recipe *) MUST_CHECK;
-int recipe_set(struct recipe *, const char *key_is_value) MUST_CHECK;  // "epochs=10", "resolution=24,28,32"
-int recipe_set_key(const char *where, struct recipe *, const char *key, const char *value) MUST_CHECK;
-int recipe_check(const struct recipe *) MUST_CHECK;  // what no single key tells; after the last recipe_set
-char *recipe_json(const struct recipe *);  // every key, in the order of the table; free() it
-// Calls row(name, about) for each embedded recipe.
-int recipe_each(int (*row)(void *, const struct recipe *), void *) MUST_CHECK;
-// Calls row(key, meaning, value as text) for each key.
-void recipe_keys(const struct recipe *, void (*row)(void *, const char *key, const char *about, const char *value), void *);
-// What a key may be, for people: "0.01 to 10000", "muon, sgd or adamw"; free() it. NULL when there is no such key.
-char *recipe_range(const char *key);
+// The same for a text that a program stored in a record or beside weights: keys that do not apply had no effect on that
+// run and are dropped.
+int recipe_parse_stored(const char *where, const char *bytes, size_t count, struct recipe *) MUST_CHECK;
 
-// Steps of the whole schedule when an epoch has `a` steps.
+// "epochs=10", "schedule.epochs=10", "resolution=24,28,32". The changes are made together: each key must apply to the
+// recipe that results. On failure the recipe is unchanged.
+int recipe_set_all(struct recipe *, const char *const *assignments, int count) MUST_CHECK;
+int recipe_set(struct recipe *, const char *assignment) MUST_CHECK;
+int recipe_set_key(const char *where, struct recipe *, const char *key, const char *value) MUST_CHECK;
+int recipe_check(const struct recipe *) MUST_CHECK;  // the rules that involve several keys; after the last recipe_set
+
+const char *recipe_task(const struct recipe *);  // the task that its model belongs to; NULL if there is no such model
+char *recipe_json(const struct recipe *);        // every key that applies, in sections; free() ends it
+// The same on one line without blanks, as records hold it: the SHA-256 of a statement's recipe.text is its recipe.digest.
+char *recipe_line(const struct recipe *);
+// The canonical form: one line of JSON with the keys that apply and differ from their defaults, sorted by path, each number
+// in its shortest form; without name and about. Two recipes train alike if and only if their canonical forms are equal.
+// A key that a later program adds with its default changes no canonical form.
+char *recipe_canonical(const struct recipe *);
+// Calls row(context, recipe) for each embedded recipe, until a row fails.
+int recipe_each(int (*row)(void *, const struct recipe *), void *) MUST_CHECK;
+
+// Steps of the whole schedule.
 int64_t recipe_steps(const struct recipe *, int64_t steps_an_epoch);
 double recipe_decay_end(const struct recipe *, int64_t steps_an_epoch);  // in steps: where the rates' decay ends
 // Share of the full learning rates over the steps: warm-up, decay, floor.
 struct schedule recipe_rate(const struct recipe *, int64_t steps_an_epoch);
+// Side of the training images in a step; `full_side` if the recipe names none.
 int64_t recipe_side(const struct recipe *, int64_t step, int64_t steps, int64_t full_side);
 
 #endif

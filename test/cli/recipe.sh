@@ -35,26 +35,53 @@ diff cifar10.json mine.json >difference && exit 1
 grep -q '"epochs": 3,$' mine.json
 grep -q '"resolution": \[24, 32\],$' mine.json
 "$DAWN" recipe -f mine.json -s batch=64 | grep -q '"batch": 64,$'
+"$DAWN" recipe cifar10 --set schedule.epochs=3 --set data.resolution=24,32 --set data.flip=never | cmp - mine.json
+"$DAWN" recipe cifar10 --set tail_epochs=.5 | grep -q '"tail_epochs": 0.5,$'
 
+# Files in the flat form of older programs: the same recipes.
+for name in airbench94 cifar10 fulcrum-e1 resnet synthetic; do
+    "$DAWN" recipe $name >now
+    "$DAWN" recipe --file "$ROOT/test/fixtures/recipes/$name.json" | cmp - now
+    "$DAWN" recipe $name --canonical >now
+    "$DAWN" recipe --file "$ROOT/test/fixtures/recipes/$name.json" --canonical | cmp - now
+    [ "$(wc -l <now)" = 1 ]
+done
+
+# ---- keys: those that apply, by section
 [ "$(status "$DAWN" recipe --keys)" = 0 ]
 narrow
-grep -q '^label_smoothing ' out
-grep -q 'muon, sgd or adamw$' out
-[ "$(grep -c '  now: ' out)" = "$(grep -c '": ' cifar10.json)" ] # every key
-"$DAWN" recipe synthetic --keys | grep -A 3 '^batch ' | grep -q 'now: 250$'
+grep -qx 'optimiser' out
+grep -q '^  label_smoothing ' out
+grep -q '  muon, sgd or adamw; default muon$' out
+grep -q '  0.01 to 10000; default 8$' out
+grep -q '^  muon.newton_schulz ' out
+grep -q '^  whiten_bias_epochs ' out
+grep -q '^  adamw' out && exit 1
+"$DAWN" recipe synthetic --keys | grep -A 3 '^  batch ' | grep -q 'here 250$'
+"$DAWN" recipe cifar10 --model resnet9 --set optimiser=adamw --keys >out
+narrow
+grep -q '^  adamw.beta1 ' out
+grep -Eq 'muon\.|whiten|first_activation' out && exit 1
 
 refused 'there is no recipe "cifar1"; did you mean "cifar10"?' "$DAWN" recipe cifar1
 refused 'there is no recipe key "epoch"; did you mean "epochs"?' "$DAWN" recipe cifar10 --set epoch=3
-refused '"epochs" lies between 0.01 and 10000, not at -3' "$DAWN" recipe cifar10 --set epochs=-3
-refused '--set wants key=value' "$DAWN" recipe cifar10 --set epochs
-refused '--set wants a recipe to change' "$DAWN" recipe --set epochs=3
+refused '"epochs" must be between 0.01 and 10000; got -3' "$DAWN" recipe cifar10 --set epochs=-3
+refused '--set must be key=value' "$DAWN" recipe cifar10 --set epochs
+refused '--set needs a recipe to change' "$DAWN" recipe --set epochs=3
 refused 'one recipe at a time' "$DAWN" recipe cifar10 synthetic
 refused 'not both' "$DAWN" recipe cifar10 --file mine.json
-refused '"newton_schulz" wants three numbers' "$DAWN" recipe cifar10 --set newton_schulz=1,2
+refused '"optimiser.muon.newton_schulz" must be three numbers' "$DAWN" recipe cifar10 --set newton_schulz=1,2
+refused 'the optimiser is sgd, not muon: "optimiser.muon.newton_schulz" does not apply' \
+    "$DAWN" recipe cifar10 --set newton_schulz=1,2,3 --set optimiser=sgd
+refused 'resnet9 has no whitening layer: "model.whiten_bias_epochs" does not apply' \
+    "$DAWN" recipe resnet --set whiten_bias_epochs=1
+refused '"lr" may be optimiser.filters.lr, optimiser.head.lr or optimiser.bias.lr' "$DAWN" recipe cifar10 --set lr=1
+refused '--canonical needs a recipe' "$DAWN" recipe --canonical
+refused '--model needs a recipe' "$DAWN" recipe --model resnet9
 echo '{"epochs": 3,' >cut.json
 refused 'cut.json, line' "$DAWN" recipe --file cut.json
 echo '{"batch": 0}' >zero.json
-refused 'zero.json: "batch" lies between 1' "$DAWN" recipe --file zero.json
+refused 'zero.json: "batch" must be between 1' "$DAWN" recipe --file zero.json
 [ "$(status "$DAWN" recipe --file none.json)" = 1 ]
 grep -q 'none.json' err
 

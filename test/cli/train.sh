@@ -83,7 +83,7 @@ says 1 '^dawn train: the cpu device cannot run .* the CPU stores f16 but does no
     --precision f16 --device cpu --db "$PWD/f16.db"
 says 2 'no recipe key "epoch".*epochs' "$DAWN" train cifar10 --data synthetic --set epoch=3
 says 2 'key=value' "$DAWN" train cifar10 --data synthetic --set epochs
-says 2 '"epochs" wants a number' "$DAWN" train cifar10 --data synthetic --set epochs=many
+says 2 '"epochs" must be a number' "$DAWN" train cifar10 --data synthetic --set epochs=many
 says 2 'no recipe "airbench"' "$DAWN" train cifar10 --data synthetic --recipe airbench
 says 2 'no device.*"gpu"' "$DAWN" train cifar10 --data synthetic --device gpu
 says 2 'exclude each other' "$DAWN" train cifar10 --data synthetic --instance c7i.large --cost-per-hour 1

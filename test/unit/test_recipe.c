@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recipes: every embedded one, every way to be wrong, and that what is printed reads back as the same recipe.
 #include "runtime/base/embed.h"
+#include "runtime/base/file.h"
 #include "runtime/graph.h"
 #include "tasks/cifar10/cifar10.h"
-#include "tasks/train/recipe.h"
+#include "tasks/train/recipe_keys.h"
 #include "test/unit/fixture_graph.h"
 
 #include <unistd.h>
@@ -71,33 +72,49 @@ static void test_refusals(void **state)
         {"{\"whitenbias_epochs\": 3}", "did you mean \"whiten_bias_epochs\"?"},
         {"{\"xyzzy\": 3}", "there is no recipe key \"xyzzy\""},
         {"{\"Epochs\": 3}", "did you mean \"epochs\"?"},
-        {"{\"epochs\": \"3\"}", "\"epochs\" wants a number"},
-        {"{\"epochs\": null}", "\"epochs\" wants a number"},
-        {"{\"epochs\": [3]}", "\"epochs\" wants a number"},
-        {"{\"epochs\": true}", "\"epochs\" wants a number"},
-        {"{\"epochs\": 0}", "\"epochs\" lies between 0.01 and 10000, not at 0"},
-        {"{\"epochs\": -1}", "not at -1"},
-        {"{\"epochs\": 1e300}", "not at 1e+300"},
+        {"{\"epochs\": \"3\"}", "\"epochs\" must be a number"},
+        {"{\"epochs\": null}", "\"epochs\" must be a number"},
+        {"{\"epochs\": [3]}", "\"epochs\" must be a number"},
+        {"{\"epochs\": true}", "\"epochs\" must be a number"},
+        {"{\"epochs\": 0}", "\"epochs\" must be between 0.01 and 10000; got 0"},
+        {"{\"epochs\": -1}", "got -1"},
+        {"{\"epochs\": 1e300}", "got 1e+300"},
         {"{\"epochs\": 1e999}", "not JSON"},
-        {"{\"batch\": 0}", "\"batch\" lies between 1 and"},
-        {"{\"batch\": -8}", "not at -8"},
-        {"{\"batch\": 12.5}", "\"batch\" wants a whole number, not 12.5"},
-        {"{\"batch\": 1048577}", "\"batch\" lies between"},
-        {"{\"label_smoothing\": 1}", "\"label_smoothing\" lies between 0 and 0.99"},
-        {"{\"activation\": 2}", "\"activation\" wants a word"},
+        {"{\"batch\": 0}", "\"batch\" must be between 1 and"},
+        {"{\"batch\": -8}", "got -8"},
+        {"{\"batch\": 12.5}", "\"batch\" must be a whole number; got 12.5"},
+        {"{\"batch\": 1048577}", "\"batch\" must be between"},
+        {"{\"label_smoothing\": 1}", "\"label_smoothing\" must be between 0 and 0.99"},
+        {"{\"activation\": 2}", "\"activation\" must be a word"},
         {"{\"activation\": \"gleu\"}", "there is no activation \"gleu\"; did you mean \"gelu\"?"},
         {"{\"activation\": \"elephants\"}", "there is no activation \"elephants\"; it is none, relu, gelu or silu"},
         {"{\"precision\": \"f8\"}", "precision \"f8\""},
-        {"{\"resolution\": 24}", "\"resolution\" wants a list"},
-        {"{\"resolution\": [24, \"28\"]}", "\"resolution\" wants a number"},
-        {"{\"resolution\": [24, 7]}", "\"resolution\" lies between 8 and 1024, not at 7"},
-        {"{\"resolution\": [24.5]}", "\"resolution\" wants whole numbers"},
+        {"{\"resolution\": 24}", "\"resolution\" must be a list"},
+        {"{\"resolution\": [24, \"28\"]}", "\"resolution\" must be a number"},
+        {"{\"resolution\": [24, 7]}", "\"resolution\" must be between 8 and 1024; got 7"},
+        {"{\"resolution\": [24.5]}", "\"data.resolution\" must be whole numbers"},
         {"{\"resolution\": [8,8,8,8,8,8,8,8,8,8,8,8,8,8,8,8,8]}", "a list of at most 16"},
-        {"{\"widths\": [64, 0]}", "\"widths\" lies between 1"},
-        {"{\"newton_schulz\": [1, 2]}", "\"newton_schulz\" wants three"},
-        {"{\"newton_schulz_norm\": [1]}", "\"newton_schulz_norm\" wants two"},
-        {"{\"views\": 3}", "\"views\" is 1, 2 or 6"},
-        {"{\"name\": 3}", "\"name\" wants text"},
+        {"{\"widths\": [64, 0]}", "\"widths\" must be between 1"},
+        {"{\"newton_schulz\": [1, 2]}", "\"optimiser.muon.newton_schulz\" must be three"},
+        {"{\"newton_schulz_norm\": [1]}", "\"optimiser.muon.newton_schulz_norm\" must be two"},
+        {"{\"views\": 3}", "\"evaluation.views\" must be 1, 2 or 6"},
+        {"{\"name\": 3}", "\"name\" must be text"},
+        {"{\"model\": \"resnet65\"}", "there is no model \"resnet65\"; did you mean \"resnet56\"? (dawn models lists them)"},
+        {"{\"model\": {\"name\": \"xyzzy\"}}", "there is no model \"xyzzy\" (dawn models"},
+        {"{\"epochs\": 3, \"schedule.epochs\": 4}", "\"schedule.epochs\" is given twice"},
+        {"{\"schedule\": 3}", "\"schedule\" is a section: it must be an object"},
+        {"{\"schedule\": {\"epochs\": 0}}", "\"schedule.epochs\" must be between 0.01 and 10000; got 0"},
+        {"{\"schedule\": {\"epochs\": {}}}", "\"schedule.epochs\" must be a number"},
+        {"{\"schedule\": {\"lookahead\": 4}}", "\"schedule.lookahead\" is a section"},
+        {"{\"schedule\": {\"epochs\": 3, \"epochs\": 4}}", "duplicate"},
+        {"{\"schedule\": {\"epocs\": 3}}", "\"schedule.epocs\"; did you mean \"schedule.epochs\"?"},
+        {"{\"shedule\": {\"epochs\": 3}}", "there is no section \"shedule\"; did you mean \"schedule\"?"},
+        {"{\"xyzzy\": {}}", "there is no section \"xyzzy\""},
+        {"{\"optimiser\": {\"head\": {\"lr\": {\"a\": 1}}}}", "\"optimiser.head.lr\" must be a number"},
+        {"{\"data\": {}, \"epochs\": 3}", "\"epochs\" must stand in its section (schedule.epochs)"},
+        {"{\"data\": {}, \"schedule.epochs\": 3}", "\"schedule.epochs\" must stand in its section"},
+        {"{\"data\": {\"epochs\": 3}}", "there is no recipe key \"data.epochs\""},
+        {"{\"optimiser\": {\"filters\": {\"lr\": 3, \"momentun\": 1}}}", "did you mean \"optimiser.filters.momentum\"?"},
         {"{\"name\": \"a\\u0000b\"}", "not JSON"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -158,6 +175,127 @@ static void test_values(void **state)
     }
 }
 
+// ---- the flat form, which older programs wrote
+
+static void read_fixture(const char *name, bool stored, struct recipe *r)
+{
+    char path[128], *bytes;
+    size_t count;
+    snprintf(path, sizeof path, "test/fixtures/recipes/%s.json", name);
+    OK(file_read(path, 1 << 16, &bytes, &count));
+    OK(stored ? recipe_parse_stored(path, bytes, count, r) : recipe_parse(path, bytes, count, r));
+    free(bytes);
+}
+
+// The five files as they were before recipes had sections mean what the files of today mean.
+static void test_flat_files(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"airbench94", "cifar10", "fulcrum-e1", "resnet", "synthetic"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct recipe flat, now;
+        read_fixture(names[i], false, &flat);
+        OK(recipe_embedded(names[i], &now));
+        assert_memory_equal(&flat, &now, sizeof now);
+    }
+    struct recipe r;
+    read_fixture("cifar10", false, &r);  // and they mean what they say
+    assert_true(r.epochs == 10.5 && r.batch == 1536 && r.resolution.count == 9 && r.resolution.at[3] == 28);
+    assert_true(r.tail_epochs == 0.375 && r.lr_floor == 0.05 && r.evaluate_every == 0 && r.views == 6);
+    assert_true(r.first_activation == ACT_GELU && r.activation == ACT_SILU && r.pool == POOL_GLOBAL);
+    assert_true(r.norm_momentum == 0.5566 && r.whiten_bias_epochs == 0.2 && r.flip == (int)FLIP_ALTERNATE && r.crop == 2);
+    assert_true(r.brightness == 0.1399 && r.contrast == 0.1308 && r.label_smoothing == 0.09);
+    assert_true(r.optimiser == OPTIMISER_MUON && r.filter_lr == 0.2255 && r.filter_momentum == 0.655 && r.filter_decay == 0.0016);
+    assert_true(r.renormalise == RENORMALISE_SELDOM && r.newton_schulz_steps == 3 && r.newton_schulz.at[1] == -4.7391);
+    assert_true(r.newton_schulz_norm.count == 2 && r.newton_schulz_norm.at[1] == 1);
+    assert_true(r.bias_lr == 0.0573 && r.head_lr == 0.5415 && r.momentum == 0.825 && r.weight_decay == 1.0418e-6);
+    assert_true(r.lookahead_every == 4 && r.lookahead_before == 8 && r.lookahead_decay == 0.7);
+    assert_true(r.adam_beta1 == 0.9 && r.adam_beta2 == 0.999 && r.adam_epsilon == 1e-8 && r.lookahead_every == 4);
+}
+
+// A text of results.db from before recipes had sections: every key, also those that never applied to the model.
+static void test_stored_texts(void **state)
+{
+    (void)state;
+    static const char *const set[] = {"epochs=0.1", "batch=200", "resolution=16", "views=1", "widths=8,8,8", "precision=f32"};
+    struct recipe r, expected;
+    read_fixture("stored_record", true, &r);
+    OK(recipe_embedded("cifar10", &expected));
+    OK(recipe_set_all(&expected, set, 6));
+    assert_memory_equal(&r, &expected, sizeof r);
+    read_fixture("stored_record", false, &r);  // and it is a good file
+    assert_memory_equal(&r, &expected, sizeof r);
+
+    read_fixture("stored_resnet9", true, &r);
+    assert_string_equal(r.model, "resnet9");
+    assert_true(r.epochs == 0.1 && r.widths.count == 4 && r.whiten_bias_epochs == 0);  // it said 0.2, which had no effect
+}
+
+// ---- what applies
+
+static void test_what_does_not_apply(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *json, *word;
+    } rows[] = {
+        {"{\"model\": {\"name\": \"resnet9\", \"whiten_bias_epochs\": 0}}",
+         "test.json: resnet9 has no whitening layer: \"model.whiten_bias_epochs\" does not apply"},
+        {"{\"model\": {\"pool\": \"global\", \"name\": \"resnet56\"}}", "resnet56 has no choice of pool"},
+        {"{\"model\": \"resnet9\", \"whiten_bias_epochs\": 3}", "resnet9 has no whitening layer"},
+        {"{\"model\": \"resnet9\", \"first_activation\": \"relu\"}", "\"model.first_activation\" does not apply"},
+        {"{\"optimiser\": {\"rule\": \"sgd\", \"muon\": {\"newton_schulz\": [1, 2, 3]}}}",
+         "the optimiser is sgd, not muon: \"optimiser.muon.newton_schulz\" does not apply"},
+        {"{\"newton_schulz\": [1, 2, 3], \"optimiser\": \"adamw\"}", "the optimiser is adamw, not muon"},
+        {"{\"optimiser\": \"adamw\", \"momentum\": 0.5}", "the optimiser is adamw, not muon or sgd: \"optimiser.momentum\""},
+        {"{\"adam_beta1\": 0.5}", "the optimiser is muon, not adamw"},
+    };
+    struct recipe r;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        REFUSED(parse(rows[i].json, &r), rows[i].word);
+        OK(recipe_parse_stored("a record", rows[i].json, strlen(rows[i].json), &r));  // it had no effect on that run
+    }
+    OK(parse("{\"model\": \"resnet9\", \"whiten_bias_epochs\": 0, \"adam_beta1\": 0.9}", &r));  // flat, at its default
+    OK(parse("{\"model\": \"resnet9\", \"activation\": \"silu\", \"first_activation\": \"silu\"}", &r));
+    REFUSED(parse("{\"model\": \"resnet9\", \"whiten_bias_epochs\": -1}", &r), "must be between");
+    static const char bad[] = "{\"model\": \"resnet9\", \"pool\": \"x\"}";
+    REFUSED(recipe_parse_stored("a record", bad, strlen(bad), &r), "there is no pool");
+}
+
+static void test_set_applies(void **state)
+{
+    (void)state;
+    struct recipe r;
+    OK(recipe_embedded("cifar10", &r));
+    REFUSED(recipe_set(&r, "adam_beta1=0.8"), "the optimiser is muon, not adamw");
+    // The recipe's own Newton-Schulz goes with the optimiser; one that is asked for is refused, in either order.
+    OK(recipe_set_all(&r, (const char *const[]){"adam_beta1=0.8", "optimiser=adamw"}, 2));
+    assert_true(r.adam_beta1 == 0.8 && r.optimiser == OPTIMISER_ADAMW);
+    REFUSED(recipe_set_all(&r, (const char *const[]){"newton_schulz=1,2,3", "optimiser=sgd"}, 2), "is sgd, not muon");
+    assert_int_equal(r.optimiser, OPTIMISER_ADAMW);
+    char *json = recipe_json(&r);
+    assert_null(strstr(json, "newton_schulz"));
+    free(json);
+    OK(recipe_set_key("--model", &r, "model", "resnet9"));
+    REFUSED(recipe_set(&r, "model.whiten_bias_epochs=1"), "resnet9 has no whitening layer");
+    REFUSED(recipe_set_key("--model", &r, "model", "resnet8"), "--model: there is no model \"resnet8\"");
+    assert_string_equal(r.model, "resnet9");
+    assert_string_equal(recipe_task(&r), "cifar10");
+}
+
+// The rows and the models agree on what a model has.
+static void test_models_have_rows(void **state)
+{
+    (void)state;
+    for (const struct model *m = model_table; m->name; m++) {
+        struct recipe r;
+        OK(parse("{}", &r));
+        OK(recipe_set_key("test", &r, "model", m->name));
+        assert_int_equal(recipe_set(&r, "whiten_bias_epochs=1") == 0, m->whitens);
+        assert_int_equal(recipe_set(&r, "pool=window") == 0, !strcmp(m->name, "record"));
+    }
+}
+
 // ---- --set
 
 static void test_set(void **state)
@@ -173,21 +311,34 @@ static void test_set(void **state)
     assert_true(r.epochs == 10 && r.resolution.count == 3 && r.resolution.at[2] == 32 && r.activation == ACT_RELU);
     assert_string_equal(r.about, "a=b, \"c\"");
     assert_int_equal(r.widths.count, 0);
+    OK(recipe_set(&r, "schedule.epochs=11"));
+    OK(recipe_set(&r, "filters.lr=.5"));
+    OK(recipe_set(&r, "optimiser.head.lr=5."));
+    OK(recipe_set(&r, "resolution=.8e1,+16"));
+    assert_true(r.epochs == 11 && r.filter_lr == 0.5 && r.head_lr == 5 && r.resolution.at[0] == 8 && r.resolution.at[1] == 16);
     static const struct {
         const char *set, *word;
     } rows[] = {
-        {"epochs", "--set wants key=value, not \"epochs\""},
+        {"lr=3", "\"lr\" may be optimiser.filters.lr, optimiser.head.lr or optimiser.bias.lr: name one"},
+        {"schedule=3", "there is no recipe key \"schedule\""},
+        {"schedule.=3", "there is no recipe key"},
+        {"optimiser.filter.lr=3", "did you mean \"optimiser.filters.lr\"?"},
+        {"epochs=0x10", "must be a number"},
+        {"epochs=1e999", "must be a number"},
+        {"epochs= 3", "must be a number"},
+        {"resolution=24,,28", "must be a number"},
+        {"epochs", "--set must be key=value; got \"epochs\""},
         {"=3", "there is no recipe key \"\""},
         {"epocs=3", "did you mean \"epochs\"?"},
-        {"epochs=", "wants a number"},
-        {"epochs=ten", "wants a number"},
-        {"epochs=3 4", "wants a number"},
-        {"epochs=-1", "lies between"},
-        {"batch=1.5", "wants a whole number"},
-        {"batch=nan", "wants a number"},
-        {"resolution=24;28", "wants a list"},
-        {"resolution=[24]", "wants a number"},
-        {"resolution=24],[28", "wants a list"},
+        {"epochs=", "must be a number"},
+        {"epochs=ten", "must be a number"},
+        {"epochs=3 4", "must be a number"},
+        {"epochs=-1", "must be between"},
+        {"batch=1.5", "must be a whole number"},
+        {"batch=nan", "must be a number"},
+        {"resolution=24;28", "must be a number"},
+        {"resolution=[24]", "must be a number"},
+        {"resolution=24],[28", "must be a number"},
         {"flip=sometimes", "there is no flip"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -197,7 +348,7 @@ static void test_set(void **state)
     }
     // What no single key tells is checked when all have been set.
     OK(recipe_set(&r, "newton_schulz=1,2"));
-    REFUSED(recipe_check(&r), "\"newton_schulz\" wants three");
+    REFUSED(recipe_check(&r), "\"optimiser.muon.newton_schulz\" must be three");
     OK(recipe_set(&r, "newton_schulz=1.5,-0.5,0"));
     OK(recipe_check(&r));
 }
@@ -208,7 +359,11 @@ static int round_trip(void *none, const struct recipe *r)
 {
     (void)none;
     struct recipe again;
-    char *json = recipe_json(r);
+    char *json = recipe_json(r), *line = recipe_line(r);
+    OK(parse(line, &again));
+    assert_memory_equal(&again, r, sizeof again);
+    assert_null(strpbrk(line, "\n"));
+    free(line);
     OK(parse(json, &again));
     char *second = recipe_json(&again);
     assert_string_equal(json, second);
@@ -227,47 +382,95 @@ static void test_round_trip(void **state)
     round_trip(NULL, &r);
 }
 
-struct keys {
-    const struct recipe *recipe;
-    int count;
-};
-
-// Every key is explained, has a range, and can be set to the value it has.
-static void key_row(void *context, const char *key, const char *about, const char *value)
+// The printed form has every key that applies and no other; every key is explained, has a range and a default within it,
+// and can be set to the value it has, by its path and by its old name.
+static void check_key(const struct recipe *r, const struct recipe_key *k)
 {
-    struct keys *k = context;
-    struct recipe r = *k->recipe;
-    char set[512], *range = recipe_range(key);
-    assert_true(*about);
-    assert_non_null(range);
-    assert_true(*range);
-    snprintf(set, sizeof set, "%s=%s", key, value);
-    OK(recipe_set(&r, set));
-    char *before = recipe_json(k->recipe), *after = recipe_json(&r);
-    assert_string_equal(before, after);
-    snprintf(set, sizeof set, "    \"%s\": ", key);
-    assert_non_null(strstr(before, set));
-    free(before);
-    free(after);
-    free(range);
-    k->count++;
+    struct text value = {0}, range = {0};
+    struct recipe changed = *r, plain;
+    recipe_add_value(&value, r, k, false);
+    recipe_add_range(&range, k);
+    assert_true(*k->about && *range.at);
+    OK(recipe_set_key("test", &changed, k->path, value.at ? value.at : ""));
+    assert_memory_equal(&changed, r, sizeof *r);
+    if (k->old) OK(recipe_set_key("test", &changed, k->old, value.at ? value.at : ""));
+    assert_memory_equal(&changed, r, sizeof *r);
+    recipe_defaults(recipe_table_of(r->model), &plain);
+    assert_true(recipe_is_default(&plain, k));  // the default is written as values are printed
+    text_free(&value);
+    text_free(&range);
+}
+
+static int check_keys(void *none, const struct recipe *r)
+{
+    (void)none;
+    const struct recipe_key *keys[RECIPE_KEYS_MAX];
+    char *json = recipe_json(r);
+    json_t *root = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
+    int count = recipe_keys_applying(r, keys), members = 0;
+    assert_non_null(root);
+    for (int i = 0; i < count; i++) {
+        check_key(r, keys[i]);
+        const json_t *at = root;
+        char path[RECIPE_TEXT_MAX], *rest = strcpy(path, keys[i]->path);
+        for (char *part; (part = strsep(&rest, ".")) != NULL;) at = json_object_get(at, part);
+        if (!at) fail_msg("%s is not printed", keys[i]->path);
+    }
+    for (const char *c = json; *c; c++) members += c[0] == '"' && c[1] == ':' && c[3] != '{';
+    assert_int_equal(members, count);
+    json_decref(root);
+    free(json);
+    return 0;
 }
 
 static void test_keys(void **state)
 {
     (void)state;
     struct recipe r;
-    OK(recipe_embedded("cifar10", &r));
-    struct keys k = {&r, 0};
-    recipe_keys(&r, key_row, &k);
-    int lines = 0;
-    char *json = recipe_json(&r), *range = recipe_range("optimiser");
-    for (char *c = json; *c; c++) lines += *c == '\n';
-    assert_int_equal(k.count, lines - 2);
-    assert_string_equal(range, "muon, sgd or adamw");
-    assert_null(recipe_range("xyzzy"));
-    free(json);
-    free(range);
+    OK(recipe_each(check_keys, NULL));
+    OK(parse("{\"optimiser\": \"adamw\"}", &r));
+    check_keys(NULL, &r);
+    const struct recipe_key *k;
+    struct text range = {0};
+    OK(recipe_find_key("test", recipe_table_of("record"), "optimiser", &k));
+    recipe_add_range(&range, k);
+    assert_string_equal(range.at, "muon, sgd or adamw");
+    text_free(&range);
+}
+
+// ---- the canonical form
+
+static void expect_canonical(const char *json, const char *expected)
+{
+    struct recipe r;
+    OK(parse(json, &r));
+    char *canonical = recipe_canonical(&r);
+    assert_string_equal(canonical, expected);
+    OK(parse(canonical, &r));  // it is a recipe itself, in the flat form
+    char *again = recipe_canonical(&r);
+    assert_string_equal(again, canonical);
+    free(canonical);
+    free(again);
+}
+
+static void test_canonical(void **state)
+{
+    (void)state;
+    expect_canonical("{}", "{}");
+    expect_canonical("{\"name\": \"a\", \"about\": \"b\", \"epochs\": 8.0, \"batch\": 1000}", "{}");
+    expect_canonical("{\"schedule\": {\"epochs\": 1e1}, \"data\": {\"resolution\": [24, 3.2e1]}}",
+                     "{\"data.resolution\":[24,32],\"schedule.epochs\":10}");
+    expect_canonical("{\"model\": {\"pool\": \"window\", \"name\": \"record\"}}", "{\"model.pool\":\"window\"}");
+    expect_canonical("{\"filter_lr\": 0.1, \"optimiser\": \"sgd\", \"brightness\": -0.0}",
+                     "{\"optimiser.filters.lr\":0.1,\"optimiser.rule\":\"sgd\"}");
+    expect_canonical("{\"lr_floor\": 0.3333333333333333}", "{\"schedule.lr_floor\":0.3333333333333333}");
+    struct recipe r;
+    OK(recipe_embedded("resnet", &r));
+    r.newton_schulz_steps = 9, r.whiten_bias_epochs = 4;  // neither applies
+    char *canonical = recipe_canonical(&r);
+    assert_null(strstr(canonical, "newton_schulz"));
+    assert_null(strstr(canonical, "whiten"));
+    free(canonical);
 }
 
 static void test_file(void **state)
@@ -302,7 +505,7 @@ static void test_schedule(void **state)
     OK(parse("{\"epochs\": 2.5, \"resolution\": [24, 28, 32]}", &r));
     assert_int_equal(recipe_steps(&r, 10), 25);
     assert_int_equal(recipe_steps(&r, 7), 18);  // 17.5: the last part of a step is a step
-    OK(recipe_set(&r, "epochs=0.3"));
+    OK(recipe_set(&r, "epochs=.3"));
     assert_int_equal(recipe_steps(&r, 10), 3);  // 0.3 x 10 is not 3 in binary
     OK(recipe_set(&r, "epochs=0.01"));
     assert_int_equal(recipe_steps(&r, 1), 1);
@@ -319,7 +522,9 @@ int main(void)
         cmocka_unit_test(test_embedded), cmocka_unit_test(test_each_stops), cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_deep_json), cmocka_unit_test(test_values),    cmocka_unit_test(test_set),
         cmocka_unit_test(test_round_trip), cmocka_unit_test(test_keys),     cmocka_unit_test(test_file),
-        cmocka_unit_test(test_schedule),
+        cmocka_unit_test(test_schedule),  cmocka_unit_test(test_flat_files), cmocka_unit_test(test_stored_texts),
+        cmocka_unit_test(test_what_does_not_apply), cmocka_unit_test(test_set_applies), cmocka_unit_test(test_models_have_rows),
+        cmocka_unit_test(test_canonical),
     };
     return cmocka_run_group_tests_name("recipe", tests, NULL, NULL);
 }

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recipe keys of CIFAR-10: images, residual and record networks, views.
+#include "tasks/cifar10/keys.h"
+
+#include <math.h>
+
+static const char *const activations[] = {"none", "relu", "gelu", "silu", NULL};
+static const char *const pools[] = {"global", "window", NULL};
+static const char *const flips[] = {"never", "random", "alternate", NULL};
+
+enum { WHITENING = 1, FIRST_ACTIVATION = 2, POOL = 4 };
+static const char *const parts[] = {"whitening layer", "activation of its own behind the first layer", "choice of pool"};
+static const struct recipe_model models[] = {
+    {"record", WHITENING | FIRST_ACTIVATION | POOL}, {"resnet9", 0}, {"resnet56", 0}, {"resnet164", 0}, {NULL, 0},
+};
+
+#define AT RECIPE_AT
+static const struct recipe_key keys[] = {
+    {"data.resolution", "resolution", KEY_LIST, AT(resolution), 8, 1024, NULL, "",
+     .about = "side of the training images over equal parts of the schedule; empty: as stored"},
+    {"data.flip", "flip", KEY_CHOICE, AT(flip), 0, 0, flips, "alternate",
+     .about = "mirroring; alternate: drawn once an image, reversed every epoch"},
+    {"data.crop", "crop", KEY_WHOLE, AT(crop), 0, 16, NULL, "2",
+     .about = "random shift by up to so many pixels, borders reflected"},
+    {"data.brightness", "brightness", KEY_NUMBER, AT(brightness), 0, 4, NULL, "0",
+     .about = "amplitude of a random shift of the normalised pixels"},
+    {"data.contrast", "contrast", KEY_NUMBER, AT(contrast), 0, 1, NULL, "0", .about = "amplitude of a random gain"},
+
+    {"model.widths", "widths", KEY_LIST, AT(widths), 1, 4096, NULL, "",
+     .about = "channels of the groups of the network; empty: its own"},
+    {"model.first_activation", "first_activation", KEY_CHOICE, AT(first_activation), 0, 0, activations, "gelu",
+     .about = "behind the first layer", .part = FIRST_ACTIVATION, .like = "model.activation"},
+    {"model.activation", "activation", KEY_CHOICE, AT(activation), 0, 0, activations, "gelu", .about = "everywhere else"},
+    {"model.pool", "pool", KEY_CHOICE, AT(pool), 0, 0, pools, "global",
+     .about = "before the head: the whole image, or a window of 3", .part = POOL},
+    {"model.norm_momentum", "norm_momentum", KEY_NUMBER, AT(norm_momentum), 0, 1, NULL, "0.6",
+     .about = "share of the old running statistics that is kept"},
+    {"model.whiten_bias_epochs", "whiten_bias_epochs", KEY_NUMBER, AT(whiten_bias_epochs), 0, 10000, NULL, "0",
+     .about = "epochs for which the bias of the whitening layer trains", .part = WHITENING},
+
+    {"evaluation.views", "views", KEY_WHOLE, AT(views), 1, 6, NULL, "1",
+     .about = "forward passes an image in an evaluation: 1 plain, 2 with its mirror image, 6 with shifts"},
+    {.path = NULL},
+};
+
+static int check_whole_numbers(const char *where, const char *key, const struct recipe_list *list)
+{
+    for (int i = 0; i < list->count; i++)
+        if (list->at[i] != floor(list->at[i])) return fail(ERR_USAGE, "%s: \"%s\" must be whole numbers", where, key);
+    return 0;
+}
+
+static int check_cifar10(const char *where, const struct recipe *r)
+{
+    if (r->views != 1 && r->views != 2 && r->views != 6)
+        return fail(ERR_USAGE, "%s: \"evaluation.views\" must be 1, 2 or 6", where);
+    TRY(check_whole_numbers(where, "data.resolution", &r->resolution));
+    return check_whole_numbers(where, "model.widths", &r->widths);
+}
+
+const struct recipe_table recipe_table_cifar10 = {
+    .task = "cifar10", .models = models, .keys = keys, .parts = parts, .check = check_cifar10,
+};
