@@ -45,8 +45,12 @@ int choose(const struct choose *c, const char *task, struct chosen *into)
     if (c->model) TRY(recipe_set_key("--model", &into->recipe, "model", c->model));
     if (c->precision) TRY(recipe_set_key("--precision", &into->recipe, "precision", c->precision));
     if (c->batch) TRY(recipe_set_key("--batch", &into->recipe, "batch", batch));
-    for (int i = 0; i < c->set.count; i++) TRY(recipe_set(&into->recipe, c->set.word[i]));
+    TRY(recipe_set_all(&into->recipe, c->set.word, c->set.count));
     TRY(recipe_check(&into->recipe));
+    const char *owner = recipe_task(&into->recipe);
+    if (strcmp(owner, into->task->name))
+        return fail(ERR_USAGE, "recipe %s trains model %s, which belongs to task %s, not to %s", into->recipe.name,
+                    into->recipe.model, owner, into->task->name);
     return model_find(into->task, into->recipe.model, &model);
 }
 

@@ -17,13 +17,13 @@ struct choose {
     {OPTION_TEXT, 0, "data", "NAME|DIR", "synthetic, or the folder that holds the data set", &(c).data, 0, 0},         \
     {OPTION_TEXT, 0, "recipe", "NAME|FILE", "another recipe (dawn recipe lists them)", &(c).recipe, 0, 0},             \
     {OPTION_TEXT, 0, "model", "NAME", "another network (dawn models lists them)", &(c).model, 0, 0},                   \
-    {OPTION_LIST, 0, "set", "KEY=VALUE", "changes one key of the recipe", &(c).set, 0, 0},            \
+    {OPTION_LIST, 0, "set", "KEY=VALUE", "changes one key of the recipe", &(c).set, 0, 0},                             \
     {OPTION_INT, 0, "batch", "N", "samples a step, instead of the recipe's", &(c).batch, 1, 1 << 20},                  \
-    {OPTION_TEXT, 0, "precision", "P", "auto, f32, bf16 or f16, instead of the recipe's", &(c).precision, 0, 0},            \
+    {OPTION_TEXT, 0, "precision", "P", "auto, f32, bf16 or f16, instead of the recipe's", &(c).precision, 0, 0},       \
     {OPTION_TEXT, 0, "device", "NAME", "cuda, cuda:1, cpu, ref or null", &(c).device, 0, 0},                           \
     {OPTION_INT, 0, "threads", "N", "threads of the cpu device; 0: all", &(c).threads, 0, 1024}
 
-// Finds the task, the data set's name and folder, and the recipe with everything laid over it.
+// The task, the data set's name and folder, and the recipe with every change made. The recipe's model belongs to the task.
 struct chosen {
     const struct task *task;
     const char *data_name, *data_folder;  // folder NULL: the usual one
