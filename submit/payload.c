@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
+#include "submit/format/check.h"
 #include "submit/format/cost.h"
 #include "submit/format/fields.h"
 #include "tasks/train/recipe.h"
@@ -14,6 +15,8 @@
 // The first five: submit/format/fields.c. The facts of a machine are nine texts of at most 160 bytes.
 enum { POINTS_MAX = 4000, SEGMENTS_MAX = 4000, DATA_MAX = 8, LATENCIES_MAX = 32, TAGS_MAX = 8, FACTS_MAX = 16384,
        TEXT_MAX = 1 << 20, INFERENCE_ITEMS = 10000 };
+
+_Static_assert((int)CHECK_PARTS_MAX >= (int)RECIPE_LIST_MAX, "the checks of pace can read every schedule of sides");
 
 // A member of the statement and the column it comes from; NULL: of the same name.
 struct source {
@@ -198,18 +201,17 @@ static void put_group(json_t *to, const json_t *record)
     json_object_set_new(to, "group", member);
 }
 
-// Whether a recipe is one of this repository, as it stands. The number format may be chosen: hardware asks for it.
+// True if the stored text says to train as the recipe of that name in this repository does. Canonical forms are compared, so
+// that a run stays closed when the program learns a key. Any number format is allowed (docs/rules.md).
 static bool is_published(const char *name, const char *json)
 {
-    static const char *const formats[] = {NULL, "precision=auto", "precision=f32", "precision=bf16"};
-    struct recipe recipe;
-    bool same = false;
-    for (size_t i = 0; i < sizeof formats / sizeof *formats && !same; i++) {
-        if (recipe_embedded(name, &recipe) < 0 || (formats[i] != NULL && recipe_set(&recipe, formats[i]) < 0)) return false;
-        char *whole = recipe_json(&recipe);
-        same = strcmp(whole, json) == 0;
-        free(whole);
-    }
+    struct recipe stored, published;
+    if (recipe_parse_stored("the record", json, strlen(json), &stored) < 0 || recipe_embedded(name, &published) < 0) return false;
+    stored.precision = published.precision;
+    char *ours = recipe_canonical(&published), *theirs = recipe_canonical(&stored);
+    bool same = strcmp(ours, theirs) == 0;
+    free(ours);
+    free(theirs);
     return same;
 }
 
