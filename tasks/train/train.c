@@ -135,7 +135,7 @@ static int begin_record(struct going *r)
     struct machine_facts machine;
     struct software_facts software;
     TRY(machine_with(&r->device_facts, &machine, &software));
-    char *recipe = recipe_json(&o->recipe);
+    char *recipe = recipe_line(&o->recipe);
     struct run_facts facts = {
         .machine = &machine, .software = &software,
         .task = o->task->name, .metric = o->task->metrics[0].name, .target_micro = target_micro(o), .model = o->recipe.model,

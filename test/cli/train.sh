@@ -26,6 +26,16 @@ grep -q "^done" plain.txt
 if grep -q $'\r' plain.txt; then exit 1; fi
 test -f results.db
 test -f run-1.safetensors
+# The recipe's digest can be checked with the text that a statement publishes, which has no blanks between its words.
+"$DAWN" results export --format json --to run.json
+python3 - <<'PY'
+import hashlib, json
+run = json.load(open("run.json"))["runs"][0]
+text = run["recipe_json"]
+assert "\n" not in text and '": ' not in text, text
+assert hashlib.sha256(text.encode()).hexdigest() == run["recipe_digest"]
+assert json.loads(text)["schedule"]["epochs"] == 0.2, text
+PY
 "$DAWN" results show 1 | grep -q SYNTHETIC
 "$DAWN" infer cifar10 --latency --items 50 --warmup 5 --target 0.001 >infer.txt
 grep -q "with preprocessing" infer.txt
