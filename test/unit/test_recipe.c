@@ -287,11 +287,11 @@ static void test_set_applies(void **state)
 static void test_models_have_rows(void **state)
 {
     (void)state;
-    for (const struct model *m = model_table; m->name; m++) {
+    for (const struct model *m = task_cifar10.models; m->name; m++) {
         struct recipe r;
         OK(parse("{}", &r));
         OK(recipe_set_key("test", &r, "model", m->name));
-        assert_int_equal(recipe_set(&r, "whiten_bias_epochs=1") == 0, m->whitens);
+        assert_int_equal(recipe_set(&r, "whiten_bias_epochs=1") == 0, m->begin != NULL);
         assert_int_equal(recipe_set(&r, "pool=window") == 0, !strcmp(m->name, "record"));
     }
 }
@@ -473,6 +473,27 @@ static void test_canonical(void **state)
     free(canonical);
 }
 
+// Canonical forms leave defaults out, so a default that changes changes the meaning of every stored recipe. A new key adds
+// its line to the fixture; no line of it ever changes.
+static void test_defaults_are_fixed(void **state)
+{
+    (void)state;
+    const struct recipe_key *keys[RECIPE_KEYS_MAX];
+    char *fixed;
+    size_t size;
+    OK(file_read("test/fixtures/recipes/defaults.txt", 1 << 16, &fixed, &size));
+    int count = recipe_keys(recipe_table_of("record"), keys), lines = 0;
+    for (const char *c = fixed; *c; c++) lines += *c == '\n';
+    assert_int_equal(lines, count);
+    for (int i = 0; i < count; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "%s=%s\n", keys[i]->path, keys[i]->absent);
+        const char *at = strstr(fixed, line);
+        if (!at || (at > fixed && at[-1] != '\n')) fail_msg("test/fixtures/recipes/defaults.txt lacks %s", line);
+    }
+    free(fixed);
+}
+
 static void test_file(void **state)
 {
     (void)state;
@@ -524,7 +545,7 @@ int main(void)
         cmocka_unit_test(test_round_trip), cmocka_unit_test(test_keys),     cmocka_unit_test(test_file),
         cmocka_unit_test(test_schedule),  cmocka_unit_test(test_flat_files), cmocka_unit_test(test_stored_texts),
         cmocka_unit_test(test_what_does_not_apply), cmocka_unit_test(test_set_applies), cmocka_unit_test(test_models_have_rows),
-        cmocka_unit_test(test_canonical),
+        cmocka_unit_test(test_canonical), cmocka_unit_test(test_defaults_are_fixed),
     };
     return cmocka_run_group_tests_name("recipe", tests, NULL, NULL);
 }
