@@ -33,7 +33,9 @@ static const struct usage USAGE = {
     "  dawn train cifar10 --recipe mine.json\n"
     "  dawn recipe cifar10 --set epochs=12 --set data.resolution=24,28,32\n"
     "  dawn recipe --keys\n"
-    "  dawn recipe resnet --keys\n",
+    "  dawn recipe resnet --keys\n"
+    "A key may be named by its path (optimiser.filters.lr), by the end of the path\n"
+    "(filters.lr) or by its short name (filter_lr); --keys shows them.\n",
 };
 
 static void print_wrapped(const char *left, int column, const char *right)
@@ -82,12 +84,13 @@ static void print_key(const struct recipe *r, const struct recipe_key *k, size_t
     text_free(&right);
 }
 
-// A heading for each section; below it keys without the section's name.
+// A heading for each section; below it its keys without the section's name.
 static void print_keys(const struct recipe *r)
 {
     const struct recipe_key *all[RECIPE_KEYS_MAX];
     int count = recipe_keys_applying(r, all);
     size_t length = 0;
+    printf("Recipe %s: task %s, model %s. Keys that apply:\n\n", r->name, recipe_task(r), r->model);
     for (int i = 0; i < count; i++) {
         const char *path = all[i]->path, *dot = strchr(path, '.');
         size_t section = dot ? (size_t)(dot + 1 - path) : 0;

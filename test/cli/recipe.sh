@@ -50,6 +50,7 @@ done
 # ---- keys: those that apply, by section
 [ "$(status "$DAWN" recipe --keys)" = 0 ]
 narrow
+grep -qx 'Recipe cifar10: task cifar10, model record. Keys that apply:' out
 grep -qx 'optimiser' out
 grep -q '^  label_smoothing ' out
 grep -q '  muon, sgd or adamw; default muon$' out
