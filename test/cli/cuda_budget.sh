@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-# What ptxas said of every kernel when it was built: nothing is spilled, nothing lives on the stack, shared memory stays
-# under 48 KiB, and registers within a budget. The budget of a kernel without a line of its own is 64, with which four
-# blocks of 256 threads fit on a multiprocessor: enough to hide the latency of memory. The others say why they take more.
-# Budgets are tight for the ptxas they were written for; another release may do with fewer registers, not with more.
+# ptxas' report on every kernel: no spills, no stack, at most 48 KiB of shared memory, and registers within a budget. The
+# default budget is 64, with which four blocks of 256 threads fit on a multiprocessor, enough to hide the latency of memory. The
+# other budgets give their reason. Budgets are tight for the ptxas they were written for; another release may use fewer
+# registers, but not more.
 set -eu
 
-budgets='matmul_half 128 32 x 32 sums a warp and what is read ahead; four blocks of 128 threads fit
-conv_wgrad 80 16 sums a thread, and four taps kept for channels that do not come by fours; bound by arithmetic
+budgets='matmul_half 128 32 x 32 sums per warp and the prefetched values; four blocks of 128 threads fit
+conv_wgrad 80 16 sums per thread, and four taps for channels that do not come by fours; bound by arithmetic
 '
 
-check() { # SOURCES FOLDER RELEASE: one line a breach. What is left of kernels that are no more is not read.
+check() { # SOURCES FOLDER RELEASE: one line per breach. Reports of removed kernels are ignored.
     local source said=()
     for source in "$1"/k_*.cu; do
         [ -e "$source" ] || continue
         local file=$2/$(basename "$source" .cu).ptxas
-        if [ -e "$file" ]; then said+=("$file"); else echo "$(basename "$source"): what ptxas said of it is not there"; fi
+        if [ -e "$file" ]; then said+=("$file"); else echo "$(basename "$source"): there is no report of ptxas"; fi
     done
     [ ${#said[@]} -gt 0 ] || { echo "all: no kernel was found"; return; }
     awk -v budgets="$budgets" -v tight="$([ "$3" = 13.0 ] && echo 1)" '
@@ -58,8 +58,8 @@ check() { # SOURCES FOLDER RELEASE: one line a breach. What is left of kernels t
 
 [ -n "${EMULATED:-}" ] || { echo 'this dawn was built without CUDA'; exit 77; }
 
-# It can fail: a spill, a stack frame, too many registers, too much shared memory, a budget that nothing has or that is
-# loose, a kernel of which nothing is known.
+# The check can fail: a spill, a stack frame, too many registers, too much shared memory, a budget without a kernel, a loose
+# budget, a kernel without a report.
 mkdir sources made
 : >sources/k_a.cu
 cat >made/k_a.ptxas <<'E2'
@@ -69,7 +69,7 @@ ptxas info    : Used 65 registers, used 1 barriers, 50000 bytes smem
 ptxas info    : Compiling entry function '_Z10conv_wgradI6__halfEv1k' for 'sm_90'
 ptxas info    : Used 20 registers, used 1 barriers
 E2
-expect() { # LINE: begins a line of said
+expect() { # TEXT: a line of said starts with it
     grep -q "^$1" said || { echo "not noticed: $1"; cat said; exit 1; }
 }
 check sources made 13.0 >said
@@ -83,12 +83,12 @@ expect 'silly: 65 registers'
 sed 's/silly/stale/' made/k_a.ptxas >made/k_gone.ptxas
 : >sources/k_new.cu
 check sources made 13.0 >said
-expect 'k_new.cu: what ptxas said of it is not there'
+expect 'k_new.cu: there is no report of ptxas'
 [ "$(grep -c stale said)" = 0 ]
 mkdir none
 check none made 13.0 >said
 expect 'all: no kernel was found'
 
 release=$("${NVCC:-nvcc}" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
-check "$ROOT/runtime/cuda" "$ROOT/build/runtime/cuda" "$release" >said
+check "$ROOT/runtime/cuda/kernels" "$ROOT/build/runtime/cuda/kernels" "$release" >said
 if [ -s said ]; then sort -u said; exit 1; fi
