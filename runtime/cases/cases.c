@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machinery behind the list of cases: filling inputs, making room for outputs, running. Draws are keyed by the
-// slot's name and the index, so a case is the same on every device and in every order. Small cases cost microseconds to
-// some milliseconds on `ref`; the large ones are for speed only.
+// The machinery behind the list of cases: filling inputs, allocating outputs, running. Draws are keyed by the slot's name and
+// the index, so a case is the same on every device and in every order. Small cases take microseconds to some milliseconds on
+// `ref`; large ones are for speed only.
 #include "runtime/cases/cases.h"
 
 #include "runtime/base/hash.h"
@@ -22,7 +22,7 @@ const struct op_case *case_next(const struct op_case *after)
     if (after) {
         if (after[1].name) return after + 1;
         const struct op_case *end = after + 1;
-        for (;; list++) {  // the list this row ends
+        for (;; list++) {  // the list that holds this row
             BUG_IF(!case_lists[list]);
             const struct op_case *row = case_lists[list];
             while (row->name) row++;
@@ -48,10 +48,10 @@ static double draw_one(enum draw draw, double a, struct rng4 r)
     case DRAW_CONSTANT: return a;
     case DRAW_DISTINCT: break;
     }
-    BUG("no such draw");
+    BUG("unknown draw");
 }
 
-// A Fisher-Yates shuffle of the ladder -n/2 .. n/2 in steps of a.
+// Fills `into` with a Fisher-Yates shuffle of the ladder -n/2 .. n/2 in steps of a.
 static void draw_ladder(enum dtype type, void *into, int64_t n, double a, uint64_t key)
 {
     int64_t *rung = zalloc((size_t)n * sizeof *rung);
@@ -95,7 +95,7 @@ static int new_input(struct case_build *b, const char *name, struct shape shape,
     differentiable = differentiable && b->options.gradient;
     add_input(b, b->g->value[v].slot, draw, a, differentiable);
     b->g->value[v].trains = differentiable;
-    // A temporary copy, so that an operator that may write over its input can.
+    // A temporary copy, so that an operator that may overwrite its input can do so.
     if (b->options.through && dtype_is_float(type)) return g_scale(b->g, v, 1.0f);
     return v;
 }
@@ -130,7 +130,7 @@ static void add_output(struct case_build *b, struct slot *slot, bool update, int
     b->output[b->outputs++] = (struct case_output){slot, update, number, zalloc(slot_bytes(slot))};
 }
 
-// A slot of the value's own shape and type.
+// Returns a slot of the value's own shape and type.
 static int output_slot(struct case_build *b, const char *name, int value, int number)
 {
     if (b->g->error || value == NONE) return NONE;
@@ -140,7 +140,7 @@ static int output_slot(struct case_build *b, const char *name, int value, int nu
     return slot;
 }
 
-static void keep(struct case_build *b, const char *name, int value, int number)
+static void add_kept_output(struct case_build *b, const char *name, int value, int number)
 {
     int slot = output_slot(b, name, value, number);
     if (slot != NONE) graph_node_over(b->g, OP_ASSIGN, (int[]){slot, value}, 2, NULL, &slot, NULL);
@@ -165,10 +165,10 @@ void case_node(struct case_build *b, const int *in, int inputs, const union attr
         } else if (b->options.unwanted >> i & 1) {
             g->node[b->node].out[i] = NONE;
         } else if (b->options.gradient) {
-            if (i == 0) keep(b, name, out[i], i);
+            if (i == 0) add_kept_output(b, name, out[i], i);
         } else if (info->flags & OP_FLAG_ALIAS || (b->options.through && dtype_is_float(v.dtype))) {
-            keep(b, name, out[i], i);
-        } else {  // made where it is read: the operator's own output is the slot
+            add_kept_output(b, name, out[i], i);
+        } else {  // the operator's own output is the slot
             int slot = output_slot(b, name, out[i], i);
             if (slot != NONE) g->node[b->node].out[i] = slot;
         }
@@ -187,8 +187,8 @@ void case_watch(struct case_build *b, const char *name)
     if (slot) add_output(b, slot, true, CASE_OUTPUTS - 1 - b->outputs);
 }
 
-// loss = sum(y * weights); its gradients towards every differentiable input become outputs.
-static int differentiate(struct case_build *b)
+// Adds loss = sum(y * weights); its gradients with respect to every differentiable input become outputs.
+static int add_gradients(struct case_build *b)
 {
     struct graph *g = b->g;
     TRY(graph_check(g));
@@ -208,7 +208,7 @@ static int differentiate(struct case_build *b)
         if (grads[i] == NONE) return fail(ERR_SHAPE, "case %s: no gradient reaches %s", b->row->name, name);
         char text[64];
         snprintf(text, sizeof text, "d.%s", name);
-        keep(b, text, grads[i], CASE_OUTPUTS + number[i]);
+        add_kept_output(b, text, grads[i], CASE_OUTPUTS + number[i]);
     }
     return graph_check(g);
 }
@@ -240,8 +240,8 @@ static int build_graph(struct case_build *b, struct graph *prepare)
     TRY(graph_check(b->g));
     if (b->options.patterns) TRY(fuse_graph(b->g, b->options.patterns));
     if (prepare) TRY(fuse_fold(b->g, prepare));
-    if (b->node == NONE) keep(b, "y", b->result, 0);
-    if (b->options.gradient) TRY(differentiate(b));
+    if (b->node == NONE) add_kept_output(b, "y", b->result, 0);
+    if (b->options.gradient) TRY(add_gradients(b));
     return graph_check(b->g);
 }
 
@@ -294,7 +294,7 @@ void case_close(struct case_live *c)
     free(c);
 }
 
-static int poison(struct case_live *c, size_t most)
+static int poison_slab(struct case_live *c, size_t most)
 {
     char *bad = grow(NULL, most ? most : 1);
     memset(bad, 0xff, most ? most : 1);
@@ -315,7 +315,7 @@ int case_run(struct case_live *c)
     size_t most = c->session->slab_bytes;
     for (int i = 0; i < b->outputs; i++)
         if (slot_bytes(b->output[i].slot) > most) most = slot_bytes(b->output[i].slot);
-    TRY(poison(c, most));
+    TRY(poison_slab(c, most));
     for (int i = 0; i < b->inputs; i++)
         TRY(session_put(c->session, b->input[i].slot->name, b->input[i].host, 0, slot_bytes(b->input[i].slot)));
     if (c->prepare != NONE) TRY(session_run(c->session, c->prepare));

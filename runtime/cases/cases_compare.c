@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done with cases that ran: two runs compared, element by element, and the speed of one measured. What may
-// differ is derived from the type and the size of the sums (docs/testing.md), never fitted to a device.
+// Compares two runs of a case element by element, and measures the speed of a case. The allowed error is derived from the type
+// and the size of the sums (docs/testing.md), never fitted to a device.
 #include "runtime/cases/cases.h"
 
 #include "runtime/base/clock.h"
@@ -13,7 +13,7 @@
 
 double case_slack(const struct op_case *row) { return row->slack > 0.0 ? row->slack : 16.0; }
 
-static double one_rounding(enum dtype type)  // neighbours of a stored number are at most so far apart, relatively
+static double one_rounding(enum dtype type)  // the largest relative distance of adjacent numbers
 {
     switch (type) {
     case F32: return 0x1p-23;
@@ -26,11 +26,11 @@ static double one_rounding(enum dtype type)  // neighbours of a stored number ar
     return 0.0;
 }
 
-static double largest(const struct case_output *o)
+static double largest_value(const struct case_output *o)
 {
     double most = 0.0;
     for (int64_t i = 0, n = shape_count(&o->slot->shape); i < n; i++)
-        most = fmax(most, fabs(element_get(o->slot->dtype, o->host, i)));  // fmax passes over a NaN
+        most = fmax(most, fabs(element_get(o->slot->dtype, o->host, i)));  // fmax ignores NaN
     return most;
 }
 
@@ -39,7 +39,7 @@ static void compare_output(const struct case_output *got, const struct case_outp
                            struct case_worst *worst)
 {
     enum dtype type = want->slot->dtype;
-    double whole = largest(want), rounding = fmax(one_rounding(type), one_rounding(coarse));
+    double whole = largest_value(want), rounding = fmax(one_rounding(type), one_rounding(coarse));
     for (int64_t i = 0, n = shape_count(&want->slot->shape); i < n; i++) {
         double g = element_get(type, got->host, i), w = element_get(type, want->host, i);
         double size = magnitude ? fabs(element_get(type, magnitude->host, i)) : whole;
@@ -62,7 +62,7 @@ int case_compare(const struct case_live *got, const struct case_live *want, cons
     for (int i = 0; i < got->build.outputs; i++) {
         const struct case_output *g = &got->build.output[i], *w = case_output(want, g->number);
         if (!w || !shape_equal(&g->slot->shape, &w->slot->shape) || g->slot->dtype != w->slot->dtype)
-            return fail(ERR_SHAPE, "case %s: output %s has no equal to be compared with", got->build.row->name,
+            return fail(ERR_SHAPE, "case %s: output %s has no counterpart to compare with", got->build.row->name,
                         g->slot->name);
         compare_output(g, w, magnitude ? case_output(magnitude, g->number) : NULL, slack, coarse, worst);
     }
@@ -71,8 +71,8 @@ int case_compare(const struct case_live *got, const struct case_live *want, cons
 
 // ---- speed
 
-// Two runs to warm up, then as many as fit in 0.3 s, at least 5 and at most 100; the median of the node's own time.
-static int measure(struct case_live *c, struct case_speed *speed)
+// Two warm-up runs, then as many as fit in 0.3 s, at least 5 and at most 100; takes the median of the node's own time.
+static int measure_case(struct case_live *c, struct case_speed *speed)
 {
     enum { MOST = 100, LEAST = 5, WARM = 2 };
     const int64_t enough = 300000000;
@@ -101,7 +101,7 @@ static int bench_one(struct device *device, const struct op_case *row, enum dtyp
     struct case_live *c;
     TRY(case_open(device, row, &(struct case_options){.type = type}, &c));
     int rc = case_run(c);
-    if (rc == 0) rc = measure(c, speed);
+    if (rc == 0) rc = measure_case(c, speed);
     case_close(c);
     return rc;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of convolution and matrix product. Small shapes have tails that no vector length divides, odd sizes, strides
-// that skip, padding on one side, and groups; large ones are the record network's at 100 images.
+// Cases of convolution and matrix product. Small shapes have tails that no vector length divides, odd sizes, strides that skip
+// pixels, padding on one side, and groups; large ones are the record network's at 100 images.
 #include "runtime/cases/cases.h"
 
 #include <math.h>
@@ -67,7 +67,7 @@ static void build_matmul(struct case_build *b)
     case_node(b, (int[]){x, y, c}, 3, &a, NULL);
 }
 
-// Slack: a sum of n rounded products is off by about sqrt(n) roundings of the sum of their sizes; n is below 2400 here.
+// Slack: a sum of n rounded products has an error of about sqrt(n) roundings of the sum of their sizes; n is below 2400 here.
 #define CONV(name, slack, ...)                                                                                         \
     {name, OP_CONV, build_conv, CASE_HALF | CASE_SUM | CASE_GRADIENT, {__VA_ARGS__, 0, 0}, slack}
 #define BACK(name, slack, ...)                                                                                         \
@@ -100,7 +100,8 @@ const struct op_case cases_conv[] = {
     ALL("3 groups",              2, 6,  5,  12, 18, 3, 3, 1, 1, 1, 3),
     ALL("depthwise",             2, 5,  7,  16, 16, 3, 3, 1, 1, 1, 16),
     ALL("64 channels",           1, 6,  6,  64, 64, 3, 3, 1, 1, 1, 1),
-    // Batches, whose kernels take tiles of images: tails of images, of k, of c, and taps outside.
+    // Batches: some kernels take tiles of images. These have remainders of images, of k and of c, and taps outside of the
+    // image.
     ALL("12 images, 8->16",      12, 5, 4,  8,  16, 3, 3, 1, 1, 1, 1),
     ALL("13 images, 10->81",     13, 4, 5,  10, 81, 3, 3, 1, 1, 1, 1),
     ALL("17 images, pad before", 17, 4, 4,  24, 48, 3, 3, 1, 1, 0, 1),
@@ -127,7 +128,7 @@ const struct op_case cases_conv[] = {
     ACT("conv relu, 20 images", ACT_RELU, 0, 20, 3, 3, 16, 33, 3, 3, 1, 1, 1, 1),
     ACT("conv gelu without a bias", ACT_GELU, 0, 2, 5, 5, 8, 16, 3, 3, 1, 1, 0, 1),
 
-    // More than any cache holds: such results are written past it.
+    // Larger than any cache: such results are written around it.
     {"conv 1x1 of 51 MB", OP_CONV, build_conv, CASE_HALF | CASE_SLOW,
      {12, 182, 182, 8, 64, 1, 1, 1, 0, 0, 1, 0, 0}, 48},
 
@@ -142,11 +143,11 @@ const struct op_case cases_conv[] = {
     PRODUCT("plus c",    HGS, 9, 12, 17, 0, 1, 0, 0, 1, 0, 2, 6),
     PRODUCT("square plus c, twice", HGS, 24, 24, 24, 0, 0, 0, 1, 1, 0, 8, 4),
     PRODUCT("3 at once", HGS, 5, 7, 6, 0, 0, 3, 0, 0, 0, 4, 0),
-    PRODUCT("2 at once, turned, plus c", HGS, 5, 7, 6, 1, 1, 2, 1, 1, 0, 3, 5),
+    PRODUCT("2 at once, transposed, plus c", HGS, 5, 7, 6, 1, 1, 2, 1, 1, 0, 3, 5),
     PRODUCT("head, f32 weights", HGS, 12, 10, 256, 0, 1, 0, 0, 0, 1, 4, 0),
     PRODUCT("head, f32 weights and result", HGS, 12, 10, 100, 0, 1, 0, 1, 0, 1, 4, 0),
 
-    // Rows that begin at round addresses, sizes beyond one tile, depths that are cut into slices.
+    // Rows that start at aligned addresses, sizes beyond one tile, depths that are cut into slices.
     PRODUCT("nn, whole vectors",     HS, 72, 136, 96, 0, 0, 0, 0, 0, 0, 4, 0),
     PRODUCT("nt, whole vectors",     HS, 72, 136, 96, 0, 1, 0, 0, 1, 0, 4, 3),
     PRODUCT("tn, whole vectors",     HS, 72, 136, 96, 1, 0, 0, 0, 0, 0, 4, 0),
@@ -157,9 +158,9 @@ const struct op_case cases_conv[] = {
     PRODUCT("deep, turned",          HS, 10, 72, 2000, 1, 0, 0, 1, 0, 0, 4, 0),
     PRODUCT("deep, plus c, 2 at once", HS, 33, 18, 1501, 0, 1, 2, 0, 1, 0, 4, 4),
     PRODUCT("deep by its own size",  HS, 64, 64, 576, 0, 1, 0, 0, 0, 0, 4, 0),
-    PRODUCT("many tiles, turned",    HS, 544, 530, 40, 1, 0, 0, 0, 1, 0, 4, 2),
+    PRODUCT("many tiles, transposed", HS, 544, 530, 40, 1, 0, 0, 0, 1, 0, 4, 2),
     PRODUCT("many tiles, deep",      HS, 250, 252, 580, 0, 1, 0, 0, 0, 0, 4, 0),
-    PRODUCT("f32 a, turned",         HS, 20, 72, 128, 1, 0, 0, 1, 0, 0, 4, 0, 1),
+    PRODUCT("f32 a, transposed", HS, 20, 72, 128, 1, 0, 0, 1, 0, 0, 4, 0, 1),
     PRODUCT("f32 a, odd",            HS, 13, 7, 131, 0, 0, 0, 0, 0, 0, 4, 0, 1),
     PRODUCT("f32 b, deep",           HS, 40, 10, 1100, 1, 1, 0, 1, 0, 1, 4, 0),
 

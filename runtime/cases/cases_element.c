@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of what works element by element.
+// Cases of element-wise operators.
 #include "runtime/cases/cases.h"
 
 // p: rows, channels, act, bias
 static void build_act(struct case_build *b)
 {
     const int *p = b->row->p;
-    enum draw draw = p[2] == ACT_RELU ? DRAW_AWAY : DRAW_NORMAL;  // a kink has no derivative to compare
+    enum draw draw = p[2] == ACT_RELU ? DRAW_AWAY : DRAW_NORMAL;  // a kink has no derivative
     int x = case_param(b, "x", SHAPE(p[0], p[1]), b->options.type, draw, p[2] == ACT_RELU ? 1.0 : 2.0);
     enum draw shift = p[2] == ACT_RELU ? DRAW_CONSTANT : DRAW_NORMAL;
     int bias = p[3] ? case_param(b, "bias", SHAPE(p[1]), F32, shift, 0.25) : NONE;

@@ -37,7 +37,7 @@ static void build_xent_grad(struct case_build *b)
     case_node(b, (int[]){x, labels, dloss}, 3, &a, NULL);
 }
 
-// p: rows, classes, type of labels, k, all logits alike
+// p: rows, classes, type of labels, k, all logits equal
 static void build_correct(struct case_build *b)
 {
     const int *p = b->row->p;
@@ -52,7 +52,7 @@ static void build_accumulate(struct case_build *b)
 {
     enum dtype type = (enum dtype)b->row->p[0];
     bool through = b->options.through;
-    b->options.through = false;  // the total is overwritten: it has to be the slot
+    b->options.through = false;  // the total is overwritten: it must be the slot
     int total = case_input(b, "total", SHAPE(1), type, DRAW_CONSTANT, 41);
     b->options.through = through;
     int x = case_input(b, "x", SHAPE(1), type, DRAW_CONSTANT, 2);
@@ -89,7 +89,7 @@ const struct op_case cases_loss[] = {
     {"correct top 1", OP_CORRECT, build_correct, CASE_HALF, {57, 10, U8, 1, 0}, 0},
     {"correct top 5", OP_CORRECT, build_correct, CASE_HALF, {57, 33, I32, 5, 0}, 0},
     {"correct of 1000", OP_CORRECT, build_correct, CASE_HALF, {61, 1000, I32, 5, 0}, 0},
-    {"correct where all are alike", OP_CORRECT, build_correct, CASE_HALF, {40, 10, U8, 3, 1}, 0},
+    {"correct with equal logits", OP_CORRECT, build_correct, CASE_HALF, {40, 10, U8, 3, 1}, 0},
     {"accumulate f32", OP_ACCUMULATE, build_accumulate, 0, {F32}, 0},
     {"accumulate i32", OP_ACCUMULATE, build_accumulate, 0, {I32}, 0},
     {"softmax 100000 x 10", OP_SOFTMAX, build_softmax, LARGE, {100000, 10}, 0},

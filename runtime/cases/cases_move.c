@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of operators that are about where elements stand.
+// Cases of operators that move elements.
 #include "runtime/cases/cases.h"
 
-static struct shape four(const int *d) { return SHAPE(d[0], d[1], d[2], d[3]); }
+static struct shape shape_of_four(const int *d) { return SHAPE(d[0], d[1], d[2], d[3]); }
 
 // p: four dimensions of x, four of y
 static void build_reshape(struct case_build *b)
 {
-    int x = case_param(b, "x", four(b->row->p), b->options.type, DRAW_NORMAL, 1.0);
-    case_node(b, &x, 1, &(union attr){.move = {.shape = four(b->row->p + 4)}}, NULL);
+    int x = case_param(b, "x", shape_of_four(b->row->p), b->options.type, DRAW_NORMAL, 1.0);
+    case_node(b, &x, 1, &(union attr){.move = {.shape = shape_of_four(b->row->p + 4)}}, NULL);
 }
 
 // p: rank, dimensions, permutation
@@ -22,14 +22,14 @@ static void build_transpose(struct case_build *b)
     case_node(b, &x, 1, &a, NULL);
 }
 
-// p: four dimensions of the first, axis, how many, each longer by this along the axis
+// p: four dimensions of the first, axis, number of parts, growth of each part along the axis
 static void build_concat(struct case_build *b)
 {
     static const char *const name[MAX_IN] = {"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7"};
     const int *p = b->row->p;
     int in[MAX_IN];
     for (int i = 0; i < p[5]; i++) {
-        struct shape shape = four(p);
+        struct shape shape = shape_of_four(p);
         shape.dim[p[4]] += i * p[6];
         in[i] = case_param(b, name[i], shape, b->options.type, DRAW_NORMAL, 1.0);
     }
@@ -41,7 +41,7 @@ static void build_slice(struct case_build *b)
 {
     const int *p = b->row->p;
     bool back = b->row->op == OP_SLICE_GRAD;
-    struct shape large = four(p), small = large;
+    struct shape large = shape_of_four(p), small = large;
     small.dim[p[4]] = p[6] - p[5];
     union attr a = {.move = {.shape = large, .axis = p[4], .begin = p[5], .end = p[6]}};
     int x = case_param(b, "x", back ? small : large, b->options.type, DRAW_NORMAL, 1.0);
@@ -53,13 +53,13 @@ static void build_resize(struct case_build *b)
 {
     const int *p = b->row->p;
     bool back = b->row->op == OP_RESIZE_GRAD;
-    struct shape from = four(p), to = SHAPE(p[0], p[4], p[5], p[3]);
+    struct shape from = shape_of_four(p), to = SHAPE(p[0], p[4], p[5], p[3]);
     union attr a = {.move = {.shape = back ? from : to}};
     int x = case_param(b, "x", back ? to : from, b->options.type, DRAW_NORMAL, 1.0);
     case_node(b, &x, 1, &a, NULL);
 }
 
-// p: rows of the table, elements a row, rows picked, type of the table (COUNT: the case's own)
+// p: rows of the table, elements per row, rows picked, type of the table (COUNT: the case's own)
 static void build_gather(struct case_build *b)
 {
     const int *p = b->row->p;
@@ -81,7 +81,7 @@ static void build_reduce(struct case_build *b)
 {
     const int *p = b->row->p;
     bool wide = b->row->op == OP_BROADCAST;
-    struct shape large = four(p), small = large;
+    struct shape large = shape_of_four(p), small = large;
     for (int i = 0; i < 4; i++)
         if (p[4] >> i & 1) small.dim[i] = 1;
     union attr a = {.move = {.axes = (unsigned)p[4], .to = p[6] ? F32 : b->options.type, .shape = large}};
@@ -124,7 +124,7 @@ const struct op_case cases_move[] = {
     RESIZE("down", 2, 8, 8, 3, 6, 6),
     RESIZE("32 to 24", 1, 32, 32, 3, 24, 24),
     RESIZE("up", 1, 3, 4, 17, 7, 9),
-    RESIZE("one way up, one way down", 2, 4, 9, 2, 8, 3),
+    RESIZE("up and down", 2, 4, 9, 2, 8, 3),
     RESIZE("to one pixel", 1, 5, 5, 4, 1, 1),
     RESIZE("from one pixel", 1, 1, 1, 4, 3, 2),
     {"gather", OP_GATHER, build_gather, HG, {9, 13, 20, DTYPE_COUNT}, 0},

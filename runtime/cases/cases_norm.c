@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of batch norm in all its forms. The statistics of two rows of a pixel or two are as valid as those of a
-// large batch; "far from zero" tells a one-pass variance in f32 from a sound one.
+// Cases of batch norm in all its forms. Statistics of two rows of one or two pixels are as valid as those of a large batch;
+// "far from zero" detects a one-pass variance in f32 that cancels.
 #include "runtime/cases/cases.h"
 
 // p: n, h, w, c (h = 0: 2-D), scale, bias, act, far
@@ -22,7 +22,7 @@ static int norm_bias(struct case_build *b, int64_t c)
     return b->row->p[5] ? case_param(b, "bias", SHAPE(c), F32, DRAW_NORMAL, 0.5) : NONE;
 }
 
-// Running values that are overwritten have to be the slots themselves, not copies of them.
+// Running values are overwritten, so they must be the slots themselves, not copies.
 static int norm_running(struct case_build *b, const char *name, enum draw draw)
 {
     bool through = b->options.through;
@@ -37,7 +37,7 @@ static void build_norm(struct case_build *b)
     const int *p = b->row->p;
     bool pool = b->row->op == OP_POOL_NORM;
     union attr a = norm_of(p);
-    // A ladder where a maximum is looked for: neighbours stay apart by more than the steps of finite differences.
+    // A ladder if there is a maximum: adjacent values differ by more than the steps of finite differences.
     enum draw draw = p[7] ? DRAW_FAR : pool ? DRAW_DISTINCT : DRAW_NORMAL;
     int x = case_param(b, "x", norm_x(p), b->options.type, draw, p[7] ? p[7] : pool ? 0.5 : 1.0);
     int mean = norm_running(b, "run_mean", DRAW_NORMAL), var = norm_running(b, "run_var", DRAW_POSITIVE);
@@ -61,7 +61,7 @@ static void build_norm_grad(struct case_build *b)
     case_node(b, in, pool ? 7 : 6, &a, NULL);
 }
 
-// p: n is the number of filters, h x w x c one of them; far: with the bias of the convolution
+// p: n is the number of filters, h x w x c one filter; far: with the convolution's bias
 static void build_fold(struct case_build *b)
 {
     const int *p = b->row->p;

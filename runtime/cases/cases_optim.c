@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of what optimisers are made of. Everything is f32 here; what is overwritten is an input and an output.
+// Cases of optimiser operators. Everything is f32 here; overwritten values are inputs and outputs.
 #include "runtime/cases/cases.h"
 
 static int f32_input(struct case_build *b, const char *name, enum draw draw, double a)
@@ -7,7 +7,7 @@ static int f32_input(struct case_build *b, const char *name, enum draw draw, dou
     return case_input(b, name, SHAPE(b->row->p[0], b->row->p[1]), F32, draw, a);
 }
 
-// A value that is overwritten has to be its slot, not a copy of it.
+// An overwritten value must be its slot, not a copy of it.
 static int state_input(struct case_build *b, const char *name, enum draw draw, double a)
 {
     bool through = b->options.through;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Patterns that fuse.c rewrites, and some that it must leave alone. Built with and without fusing, results, gradients
-// and running statistics have to agree. No activation here has a kink, so that a rounding moves nothing far.
+// Patterns that fuse.c rewrites, and some that it must not rewrite. Results, gradients and running statistics must agree with
+// and without fusing. No activation here has a kink, so that roundings stay small.
 #include "runtime/cases/cases.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ static int pattern_conv(struct case_build *b, const char *name, int x, int64_t c
     return g_conv(b->g, x, case_param(b, name, SHAPE(k, r, r, c), F32, DRAW_NORMAL, 0.15), 1, pad);
 }
 
-// g_norm with its values drawn at random, and its running statistics compared.
+// g_norm with its values drawn at random; its running statistics are compared.
 static int pattern_norm(struct case_build *b, const char *name, int x, bool training, bool scale)
 {
     char slot[64];
@@ -51,7 +51,7 @@ static void build_norm_act(struct case_build *b)
     case_result(b, g_act(b->g, x, ACT_GELU));
 }
 
-// The norm is read twice: by its activation and by the sum. Nothing may be fused away.
+// The norm has two readers, its activation and the sum: nothing may be fused.
 static void build_shared(struct case_build *b)
 {
     int x = pattern_norm(b, "norm", pattern_x(b, 3, 4, 5, 17), true, true);
@@ -64,7 +64,7 @@ static void build_bias_act(struct case_build *b)
     case_result(b, g_act(b->g, g_bias(b->g, x, bias), ACT_GELU));
 }
 
-// p: maximum (else mean), window, stride. A convolution of stride 1 before a pool that drops what is left over.
+// p: maximum (else mean), window, stride. A convolution of stride 1 before a pool that drops incomplete windows.
 static void build_crop(struct case_build *b)
 {
     const int *p = b->row->p;
@@ -82,7 +82,7 @@ static void build_frozen(struct case_build *b)
     case_result(b, g_act(b->g, g_bias(b->g, g_conv(b->g, x, w, 1, 0), bias), ACT_GELU));
 }
 
-// The same, but the bias trains: the sum before the activation is needed on the way back.
+// The same, but the bias trains: backward needs the sum before the activation.
 static void build_half_frozen(struct case_build *b)
 {
     int x = case_input(b, "x", SHAPE(2, 7, 7, 3), b->options.type, DRAW_NORMAL, 1.0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of pooling: odd sizes whose last row is dropped, windows that overlap, global windows.
+// Cases of pooling: odd sizes whose last row is dropped, overlapping windows, global windows.
 #include "runtime/cases/cases.h"
 
 // p: n, h, w, c, window rows, columns, stride rows, columns
