@@ -2,8 +2,8 @@
 // Batch norm in its four forms. Forward: one pass for the statistics (including a fused pool), one to normalise and activate.
 // Backward: one pass for the two sums, one for dx, which is written once, zeros included.
 //
-//  Statistics are sums of x - shift and its square, shift being the mean of a few rows, so that nothing cancels. Sums are in
-//  f32 over a block and in double across blocks; threads are added in order. Same number of threads, same bytes.
+// Statistics are sums of x - shift and its square, shift being the mean of a few rows, so that nothing cancels. Sums are in
+// f32 over a block and in double across blocks; threads are added in order. Same number of threads, same bytes.
 #include "runtime/cpu/cpu_work.h"
 
 #include <math.h>

@@ -3,9 +3,9 @@
 // lanes are at the same pixel, so a tap outside the image is skipped for all of them and edges cost nothing. Each step over c
 // loads four vectors of filters, broadcasts six values of x, and does 24 multiply-adds.
 //
-//  Filters are first packed into units of 4 bytes, [k block][tap][c unit][k of the block]. A unit is two channels in bf16 (the
-//  instruction adds two products into each f32 lane) and one in f32. A thread takes rows of image tiles and finishes all k of a
-//  row before the next, so x is read from memory once. Sums do not depend on the number of threads.
+// Filters are first packed into units of 4 bytes, [k block][tap][c unit][k of the block]. A unit is two channels in bf16 (the
+// instruction adds two products into each f32 lane) and one in f32. A thread takes rows of image tiles and finishes all k of a
+// row before the next, so x is read from memory once. Sums do not depend on the number of threads.
 #include "runtime/cpu/direct.h"
 
 #include "runtime/base/threads.h"

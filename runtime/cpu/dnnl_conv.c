@@ -5,8 +5,8 @@
 // batches keep packed filters until the slot's version changes. supports, workspace and prepare compute the same conv_plan, so
 // their answers agree.
 //
-//  The gradient of x is also a convolution of dy, with the filters rotated by 180 degrees and C and K exchanged. Forward
-//  kernels are faster (docs/performance.md), so stride 1 uses them.
+// The gradient of x is also a convolution of dy, with the filters rotated by 180 degrees and C and K exchanged. Forward
+// kernels are faster (docs/performance.md), so stride 1 uses them.
 #include "runtime/base/arena.h"
 #include "runtime/base/threads.h"
 #include "runtime/cpu/direct.h"

@@ -3,8 +3,8 @@
 // (-DISA=base|avx2|avx512), and one is chosen at run time. The cpu_*.c files split the work over threads and call these loops.
 // All are plain C with the channel innermost, so that the compiler vectorises them.
 //
-//  A `period` holds values per channel, repeated until it is wide enough for whole vectors (width is a multiple of C): element
-//  i of a pass uses entry i % width. Where a loop writes y, y may be x itself.
+// A `period` holds values per channel, repeated until it is wide enough for whole vectors (width is a multiple of C): element
+// i of a pass uses entry i % width. Where a loop writes y, y may be x itself.
 #ifndef DAWN_LOOPS_H
 #define DAWN_LOOPS_H
 

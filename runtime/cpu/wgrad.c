@@ -2,13 +2,13 @@
 // dw[k,r,s,c] as a sum of outer products over pixels. A register tile is 64 k by 6 (or 4) c. A pixel takes four vectors of dy,
 // six broadcasts of x and 24 multiply-adds, so the multipliers are the bottleneck.
 //
-//  The bf16 instruction adds two products into each f32 lane. Both products come from the same pixel of two images: a pair is
-//  (image 2i, image 2i + 1), so a tap's shift is the same for both and only taps inside the image are computed. Both arrays are
-//  first interleaved into such 4-byte units, in blocks that a tile reads from end to end. (An f32 unit is one number of one
-//  image; the rest of the code is the same.)
+// The bf16 instruction adds two products into each f32 lane. Both products come from the same pixel of two images: a pair is
+// (image 2i, image 2i + 1), so a tap's shift is the same for both and only taps inside the image are computed. Both arrays are
+// first interleaved into such 4-byte units, in blocks that a tile reads from end to end. (An f32 unit is one number of one
+// image; the rest of the code is the same.)
 //   x units  [c block of 16][image unit][h][w][16]      dy units  [k block of 64][image unit][p][q][64]
-//  A group of image units is packed to fit the L2 cache, then every tile runs over the whole group. Each thread sums its own
-//  images, and the threads' sums are added in order: same number of threads, same bytes.
+// A group of image units is packed to fit the L2 cache, then every tile runs over the whole group. Each thread sums its own
+// images, and the threads' sums are added in order: same number of threads, same bytes.
 #include "runtime/cpu/wgrad.h"
 
 #include "runtime/base/threads.h"

@@ -2,8 +2,8 @@
 // cuBLASLt uses column-major matrices: a row-major matrix is its transpose there. So the library computes y' = op(b)' op(a)': b
 // comes first, the sizes are swapped, and a factor that is transposed here is transposed there.
 //
-//  The algorithm is the first one that the heuristics return, chosen in prepare. Algorithms that accumulate split sums in place
-//  are excluded, because their order of additions varies. f32 is multiplied in f32.
+// The algorithm is the first one that the heuristics return, chosen in prepare. Algorithms that accumulate split sums in place
+// are excluded, because their order of additions varies. f32 is multiplied in f32.
 #include "runtime/cuda/cuda_blas.h"
 
 #include "runtime/cuda/cuda_library.h"

@@ -2,9 +2,9 @@
 // Convolution and its two gradients. conv_route() decides between cuDNN (dnn.h) and DAWN's kernels (k_conv.h). Both read
 // filters in the type of the activations, and both are deterministic.
 //
-//  Two things need a further pass behind cuDNN. It has no ready engine with GELU or SiLU, so a bias and an activation are a
-//  pass over its result. It has no engine with f32 filter gradients of 16-bit activations, so they come out in 16 bits and are
-//  widened.
+// Two things need a further pass behind cuDNN. It has no ready engine with GELU or SiLU, so a bias and an activation are a
+// pass over its result. It has no engine with f32 filter gradients of 16-bit activations, so they come out in 16 bits and are
+// widened.
 // f32, and are widened.
 #include "runtime/cuda/cuda.h"
 

@@ -5,8 +5,8 @@
 // first few, if timing is on. A call is a plan bound to addresses: executing it is one call of the library, allocates nothing,
 // and can be captured into a CUDA graph.
 //
-//  Plans are kept for the life of the device by their problem, and the choices of engines between runs (dnn_cache.h). Cost: the
-//  first plan loads the library (hundreds of MB are mapped); each plan takes milliseconds.
+// Plans are kept for the life of the device by their problem, and the choices of engines between runs (dnn_cache.h). Cost: the
+// first plan loads the library (hundreds of MB are mapped); each plan takes milliseconds.
 //
 //   dnn.c         loading, the table of plans, calls     dnn_graph.c  descriptors, engines
 //   dnn_choose.c  the choice of an engine               dnn_time.c   timing an engine

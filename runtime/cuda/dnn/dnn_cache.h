@@ -3,9 +3,9 @@
 // timing engines costs more. A choice is an engine's number and its settings, so a cached choice is checked like a fresh one.
 // One small JSON file per machine (GPU, driver, libraries).
 //
-//  The file is untrusted input: a broken, foreign or truncated one is rejected whole and rewritten. Anything but a regular file
-//  in a folder owned by us alone is left alone: not read, not waited for, not written. This part needs no CUDA header, so that
-//  it can be fuzzed anywhere. Cost: microseconds per entry; a file holds at most DNN_CACHE_ENTRIES.
+// The file is untrusted input: a broken, foreign or truncated one is rejected whole and rewritten. Anything but a regular file
+// in a folder owned by us alone is left alone: not read, not waited for, not written. This part needs no CUDA header, so that
+// it can be fuzzed anywhere. Cost: microseconds per entry; a file holds at most DNN_CACHE_ENTRIES.
 #ifndef DAWN_DNN_CACHE_H
 #define DAWN_DNN_CACHE_H
 

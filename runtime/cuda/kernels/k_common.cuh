@@ -4,7 +4,7 @@
 // runs the same lines thread by thread (docs/testing.md). So a kernel uses only this file, k_mma.cuh and element.h: no inline
 // assembly and no intrinsics that emulate.h lacks.
 //
-//  A kernel takes one struct by value (declared in its k_*.h). Sums never use atomics, so the same input gives the same bytes.
+// A kernel takes one struct by value (declared in its k_*.h). Sums never use atomics, so the same input gives the same bytes.
 #ifndef DAWN_K_COMMON_CUH
 #define DAWN_K_COMMON_CUH
 

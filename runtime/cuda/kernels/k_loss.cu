@@ -2,7 +2,7 @@
 // Softmax, cross-entropy and counters. A row is read at most three times (its maximum, its sum, its result), the last two times
 // from the cache. Sums over rows: one partial sum per block, which one block then adds in a fixed order.
 //
-//  Invariant: every exponential is of x - top, which is at most 0, so large logits cannot overflow.
+// Invariant: every exponential is of x - top, which is at most 0, so large logits cannot overflow.
 #include "runtime/cuda/kernels/k_common.cuh"
 #include "runtime/cuda/kernels/k_loss.h"
 

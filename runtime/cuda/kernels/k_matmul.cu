@@ -3,9 +3,9 @@
 // x 64 x 32 per step, four warps of 32 x 32 each). Both prefetch one step and take any sizes: elements outside are zero. Reads
 // are 16 bytes wide if the rows in memory allow it.
 //
-//  The products of training are small and bound by memory. So an estimate of clocks (cut_of) chooses the tile size and the
-//  number of depth slices, for the 132 processors of an H100 or H200 on every GPU: the choice fixes the order of sums and is
-//  therefore part of "same seed, same bytes".
+// The products of training are small and bound by memory. So an estimate of clocks (cut_of) chooses the tile size and the
+// number of depth slices, for the 132 processors of an H100 or H200 on every GPU: the choice fixes the order of sums and is
+// therefore part of "same seed, same bytes".
 #include "runtime/cuda/kernels/k_matmul.h"
 #include "runtime/cuda/kernels/k_mma.cuh"
 #include "runtime/cuda/kernels/k_tile.cuh"

@@ -2,8 +2,8 @@
 // Batch norm forward. One pass over x computes the statistics, including a fused 2x2 max pool; a small kernel adds the blocks;
 // a second pass computes y. The traffic with the pool fused and 16-bit channels: x once, the pooled values twice, y once.
 //
-//  Invariant: sums are of x - shift and its square. The shift is near the channel's mean (the mean of a few rows spread over
-//  the tensor), so nothing cancels, however far from zero the channel lies.
+// Invariant: sums are of x - shift and its square. The shift is near the channel's mean (the mean of a few rows spread over
+// the tensor), so nothing cancels, however far from zero the channel lies.
 #include "runtime/cuda/kernels/k_norm.cuh"
 
 // The values of N channels at row r of the normalised tensor.

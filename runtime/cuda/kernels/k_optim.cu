@@ -2,8 +2,8 @@
 // Optimiser kernels. They are bound by memory: 16 bytes per thread and tensor if all addresses allow it. A rule is a struct
 // with the number of tensors read and written and the computation of one element; `each` does the rest.
 //
-//  The Frobenius norm is a sum of blocks whose number depends only on the count. Each block leaves its sum; then every block
-//  that scales adds all of them in order, which saves a third kernel.
+// The Frobenius norm is a sum of blocks whose number depends only on the count. Each block leaves its sum; then every block
+// that scales adds all of them in order, which saves a third kernel.
 #include "runtime/cuda/kernels/k_common.cuh"
 #include "runtime/cuda/kernels/k_optim.h"
 
