@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the tests of the emulator: a small card, and actions that must end the process.
+// Fixtures for tests of the emulator: a small GPU, and actions that must end the process.
 #ifndef DAWN_FIXTURE_EMULATOR_H
 #define DAWN_FIXTURE_EMULATOR_H
 
@@ -26,13 +26,13 @@ enum { SANITIZED = 0 };
 #endif
 enum { COUNT = 256 * 40 };
 
-struct card {
+struct gpu {
     cudaStream_t stream;
-    float *x, *y;  // COUNT and COUNT elements on the card
+    float *x, *y;  // COUNT elements each, on the GPU
     float host[COUNT];
 };
 
-static inline void open_card(struct card *c)
+static inline void open_gpu(struct gpu *c)
 {
     memset(c, 0, sizeof *c);
     CUDA(cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking));
@@ -44,7 +44,7 @@ static inline void open_card(struct card *c)
     CUDA(cudaStreamSynchronize(c->stream));
 }
 
-static inline void close_card(struct card *c)
+static inline void close_gpu(struct gpu *c)
 {
     CUDA(cudaFree(c->x));
     CUDA(cudaFree(c->y));
@@ -52,15 +52,15 @@ static inline void close_card(struct card *c)
     assert_int_equal(emulate_memory_in_use(), 0);
 }
 
-static inline void fetch(struct card *c, float *into)
+static inline void fetch_y(struct gpu *c, float *into)
 {
     CUDA(cudaMemcpyAsync(into, c->y, sizeof c->host, cudaMemcpyDeviceToHost, c->stream));
     CUDA(cudaStreamSynchronize(c->stream));
 }
 
-// ---- dying, in a process of its own
+// ---- expected deaths, each in a child process
 
-// Runs `act` in a child, which must be ended by a signal or a sanitizer after it wrote `text`, and all of `more`.
+// Runs `act` in a child. It must end by a signal or a sanitizer after printing `text` and, unless NULL, `more`.
 static inline void dies(void (*act)(void *), void *arg, const char *text, const char *more)
 {
     char said[8192];
@@ -81,9 +81,9 @@ static inline void dies(void (*act)(void *), void *arg, const char *text, const 
     said[length] = 0;
     close(ends[0]);
     assert_int_equal(waitpid(child, &status, 0), child);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) fail_msg("it did not die, but was to say: %s", text);
-    if (!strstr(said, text)) fail_msg("it was to say: %s\nbut said: %s", text, said);
-    if (more && !strstr(said, more)) fail_msg("it was to say: %s\nbut said: %s", more, said);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) fail_msg("the child did not die; expected: %s", text);
+    if (!strstr(said, text)) fail_msg("expected: %s\ngot: %s", text, said);
+    if (more && !strstr(said, more)) fail_msg("expected: %s\ngot: %s", more, said);
 }
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products by cuBLASLt: which ones it gets, that it is not loaded for the others, that rows and columns, turned
-// factors, batches and c reach it the right way round, and that everything is given back. The products are the list of
-// cases (runtime/cases/cases_conv.c), against ref.
+// Matrix products by cuBLASLt: which products it takes, that others do not load it, that transposed factors, batches and c
+// reach it correctly, and that everything is freed. The products are the list of cases (runtime/cases/cases_conv.c), compared
+// with ref.
 #include "test/unit/fixture_cases.h"
 #include "test/unit/fixture_graph.h"
 
@@ -9,16 +9,16 @@
 
 #include <dlfcn.h>
 
-static void *loaded(void) { return dlopen("libcublasLt.so.13", RTLD_NOW | RTLD_NOLOAD); }
+static void *library_handle(void) { return dlopen("libcublasLt.so.13", RTLD_NOW | RTLD_NOLOAD); }
 
-static int counted(const char *name)  // by the pretend library; -1: it is the real one
+static int read_counter(const char *name)  // by the emulated library; -1 with the real one
 {
-    void *library = loaded();
+    void *library = library_handle();
     const int *count = library ? (const int *)dlsym(library, name) : NULL;
     return count ? *count : -1;
 }
 
-static struct k_matmul product(int m, int n, int k, enum dtype type)
+static struct k_matmul product_of(int m, int n, int k, enum dtype type)
 {
     return (struct k_matmul){.m = m, .n = n, .k = k, .batch = 1, .a_type = type, .b_type = type, .out = type};
 }
@@ -27,25 +27,25 @@ static void test_which(void **state)
 {
     (void)state;
     struct cuda_device cuda = {.set.blas = BLAS_AUTO};
-    // Newton-Schulz and the head of the record network are ours.
+    // DAWN's kernels take Newton-Schulz and the head of the record network.
     const int own[][3] = {{256, 256, 2304}, {256, 2304, 256}, {256, 256, 256}, {2000, 10, 256}, {2000, 256, 10}};
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
-        struct k_matmul p = product(own[i][0], own[i][1], own[i][2], F32);
+        struct k_matmul p = product_of(own[i][0], own[i][1], own[i][2], F32);
         assert_false(cuda_blas_takes(&cuda, &p));
     }
-    struct k_matmul p = product(1024, 1024, 1024, F16);
+    struct k_matmul p = product_of(1024, 1024, 1024, F16);
     assert_true(cuda_blas_takes(&cuda, &p));
     p.out = F32;
     assert_true(cuda_blas_takes(&cuda, &p));
     p.b_type = F32;
     assert_false(cuda_blas_takes(&cuda, &p));
-    p = product(1024, 1024, 1028, F16);  // rows of a begin at multiples of 8 bytes
+    p = product_of(1024, 1024, 1028, F16);  // rows of a start at multiples of 8 bytes
     assert_false(cuda_blas_takes(&cuda, &p));
     p.ta = true;
     assert_true(cuda_blas_takes(&cuda, &p));
-    p = product(1024, 1024, 1023, F32);
+    p = product_of(1024, 1024, 1023, F32);
     assert_false(cuda_blas_takes(&cuda, &p));
-    p = product(512, 512, 512, BF16);
+    p = product_of(512, 512, 512, BF16);
     p.batch = 8;
     assert_true(cuda_blas_takes(&cuda, &p));
     cuda.set.blas = BLAS_OFF;
@@ -57,7 +57,7 @@ static void test_not_loaded(void **state)
     (void)state;
     setenv("DAWN_CASE", "matmul", 1);
     hold_types("cuda", 1, F32, 0);
-    assert_null(loaded());
+    assert_null(library_handle());
 }
 
 static void test_products(void **state)
@@ -66,32 +66,32 @@ static void test_products(void **state)
     setenv("DAWN_CASE", "matmul", 1);
     setenv("DAWN_CUDA_BLAS", "always", 1);
     hold_types("cuda", 1, F16, 0);
-    assert_non_null(loaded());
-    if (!dlsym(RTLD_DEFAULT, "emulate_enqueue")) return;  // on a card, with the real library
-    assert_true(counted("lt_products") >= 20);
-    assert_int_equal(counted("lt_objects"), 0);
+    assert_non_null(library_handle());
+    if (!dlsym(RTLD_DEFAULT, "emulate_enqueue")) return;  // on a GPU, with the real library
+    assert_true(read_counter("lt_products") >= 20);
+    assert_int_equal(read_counter("lt_objects"), 0);
 }
 
-// Whatever the library loads behind a product's first call is loaded before anything is captured.
+// Code that the library loads during a product's first call is loaded before any capture.
 static void test_first_call(void **state)
 {
     (void)state;
     if (!dlsym(RTLD_DEFAULT, "emulate_enqueue")) skip();
     setenv("DAWN_CUDA_BLAS", "always", 1);
-    setenv("DAWN_CUDA_GRAPHS", "off", 1);  // so that nothing is captured, and what is done is done at once
+    setenv("DAWN_CUDA_GRAPHS", "off", 1);  // so that nothing is captured, and work is executed at once
     struct session *s = session_on("cuda");
     unsetenv("DAWN_CUDA_BLAS");
     unsetenv("DAWN_CUDA_GRAPHS");
     struct graph *g = graph_new(s->store, "product");
     keep(g, "y", g_matmul(g, input(g, "a", SHAPE(16, 16)), false, input(g, "b", SHAPE(16, 16)), false, 1.0f, NONE, 0.0f, F32));
     assert_int_equal(session_add(s, g), 0);
-    int before = counted("lt_products");
+    int before = read_counter("lt_products");
     start(s);
-    assert_int_equal(counted("lt_products"), (before < 0 ? 0 : before) + 1);
+    assert_int_equal(read_counter("lt_products"), (before < 0 ? 0 : before) + 1);
     OK(session_run(s, 0));
-    assert_int_equal(counted("lt_products"), (before < 0 ? 0 : before) + 2);
+    assert_int_equal(read_counter("lt_products"), (before < 0 ? 0 : before) + 2);
     session_done(s);
-    assert_int_equal(counted("lt_objects"), 0);
+    assert_int_equal(read_counter("lt_objects"), 0);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of the CUDA device, whoever does them: every case by cuDNN wherever it can, and every case by own kernels;
-// which engines are taken; what is kept between runs and what a spoilt file does; timing. With the emulator the pretend
-// cuDNN stands for the real one (its engines: test/emulate/lib/libcudnn.so.9.c), and is seen to be strict.
+// Convolutions of the CUDA device on both implementations: every case by cuDNN where it can, and every case by DAWN's kernels;
+// the choice of engines; the engine cache and damaged files; timing. With the emulator, an emulated cuDNN replaces the real one
+// (its engines: test/emulate/lib/libcudnn.so.9.c), and is tested for strictness.
 #include "test/unit/fixture_cases.h"
 
 #include <dlfcn.h>
@@ -14,13 +14,13 @@
 #include "runtime/cuda/cuda.h"
 #include "runtime/cuda/dnn/dnn_inside.h"
 
-enum { PRETEND = 90099 };  // the version that the pretend cuDNN gives
+enum { EMULATED = 90099 };  // the version of the emulated cuDNN
 
-// ---- every case, both ways
+// ---- every case, both implementations
 
 static bool convolves(enum op op) { return op == OP_CONV || op == OP_CONV_DGRAD || op == OP_CONV_WGRAD; }
 
-// What cuDNN gives in 16 bits is rounded once more, before the bias or the activation: one rounding of the sum's size.
+// A 16-bit result of cuDNN is rounded once more before the bias or the activation: one rounding of the sum's size.
 static void hold_rounded_twice(struct device *device, struct device *ref, const struct op_case *row, enum dtype type)
 {
     struct case_options o = {.type = type}, absolute = {.type = type, .absolute = true};
@@ -75,14 +75,14 @@ static void test_by_own_kernels(void **state)
 
 // ---- engines
 
-static struct cuda_device *open_card(void)
+static struct cuda_device *open_gpu(void)
 {
     struct device *device;
     if (device_open("cuda", 1, &device) < 0) fail_msg("%s", error_text());
     return (struct cuda_device *)device;
 }
 
-static struct dnn_settings settings;  // as a test wants them
+static struct dnn_settings settings;  // set by each test
 static char driver[32];
 
 static struct dnn_settings without_file(void)
@@ -92,11 +92,11 @@ static struct dnn_settings without_file(void)
     return s;
 }
 
-static struct dnn *open_dnn(const struct cuda_device *cuda, const char *card)
+static struct dnn *open_dnn(const struct cuda_device *cuda, const char *gpu)
 {
     struct dnn_machine machine = {.major = cuda->major, .minor = cuda->minor, .stream = cuda->stream};
     struct dnn *dnn;
-    snprintf(machine.gpu, sizeof machine.gpu, "%s", card);
+    snprintf(machine.gpu, sizeof machine.gpu, "%s", gpu);
     memcpy(machine.driver_text, driver, sizeof driver);
     if (dnn_open(&machine, settings, &dnn) < 0) fail_msg("%s", error_text());
     return dnn;
@@ -116,14 +116,14 @@ static const struct dnn_plan *plan_of(struct dnn *dnn, struct dnn_problem proble
 static void test_engines(void **state)
 {
     (void)state;
-    struct cuda_device *cuda = open_card();
+    struct cuda_device *cuda = open_gpu();
     struct dnn *dnn = open_dnn(cuda, "engines");
     struct dnn_problem f32 = small;
     f32.type = F32;
     const struct dnn_plan *a = plan_of(dnn, small), *b = plan_of(dnn, f32);
     assert_ptr_equal(plan_of(dnn, small), a);
-    if (dnn_version(dnn) == PRETEND) {
-        assert_int_equal(a->engine, 62);  // those before it have something against them
+    if (dnn_version(dnn) == EMULATED) {
+        assert_int_equal(a->engine, 62);  // those before it are rejected
         assert_int_equal(b->engine, 62);
         assert_int_equal(a->workspace, 4160);
     }
@@ -131,13 +131,13 @@ static void test_engines(void **state)
     settings.tf32 = true;
     dnn = open_dnn(cuda, "engines");
     b = plan_of(dnn, f32);
-    if (dnn_version(dnn) == PRETEND) assert_int_equal(b->engine, 67);  // which has tensor cores
+    if (dnn_version(dnn) == EMULATED) assert_int_equal(b->engine, 67);  // which has tensor cores
     dnn_close(dnn);
     settings.tf32 = false;
     device_close(&cuda->base);
 }
 
-// An engine that waits for its stream can not be captured: own kernels do everything that it was chosen for.
+// An engine that waits for its stream cannot be captured: DAWN's kernels take over everything that it was chosen for.
 static void test_not_captured(void **state)
 {
     (void)state;
@@ -154,7 +154,7 @@ static void test_not_captured(void **state)
     if (library) dlclose(library);
 }
 
-// ---- what is kept between runs
+// ---- the engine cache
 
 static char folder[64];
 
@@ -177,10 +177,10 @@ static int remove_folder(void **state)
     return system(command);
 }
 
-// Plans and binds the small problem on a card of that name; whether the engine was remembered.
-static bool once(struct cuda_device *cuda, const char *card, int64_t *engine, char **path)
+// Plans and binds the small problem on a GPU of that name; returns true if the engine was remembered.
+static bool plan_once(struct cuda_device *cuda, const char *gpu, int64_t *engine, char **path)
 {
-    struct dnn *dnn = open_dnn(cuda, card);
+    struct dnn *dnn = open_dnn(cuda, gpu);
     const struct dnn_plan *plan = plan_of(dnn, small);
     struct dnn_call *call;
     void *memory;
@@ -188,7 +188,7 @@ static bool once(struct cuda_device *cuda, const char *card, int64_t *engine, ch
     char *at = memory;
     assert_int_equal(dnn_bind(dnn, plan, at, at + 16384, at + 32768, at + 65536, &call), 0);
     dnn_call_free(call);
-    assert_ptr_equal(plan_of(dnn, small), plan);  // it can be captured, so it was not given up
+    assert_ptr_equal(plan_of(dnn, small), plan);  // it can be captured, so it was not dropped
     assert_int_equal(cudaStreamSynchronize(cuda->stream), cudaSuccess);
     assert_int_equal(cudaFree(memory), cudaSuccess);
     bool remembered = plan->remembered;
@@ -206,7 +206,7 @@ static void write_text(const char *path, const char *text)
     fclose(f);
 }
 
-// The file again, with another text in place of the only choice.
+// Writes the file again, with the only choice replaced.
 static void write_choice(const char *path, const char *whole, const char *choice)
 {
     const char *from = strstr(whole, "[62,0,[[2,5]]]");
@@ -219,59 +219,59 @@ static void write_choice(const char *path, const char *whole, const char *choice
 static void test_remembered(void **state)
 {
     (void)state;
-    struct cuda_device *cuda = open_card();
+    struct cuda_device *cuda = open_gpu();
     int64_t first, engine;
     char *path, *bytes;
     size_t count;
-    assert_false(once(cuda, "a card", &first, &path));
-    assert_true(once(cuda, "a card", &engine, NULL));
+    assert_false(plan_once(cuda, "a GPU", &first, &path));
+    assert_true(plan_once(cuda, "a GPU", &engine, NULL));
     assert_int_equal(engine, first);
-    assert_false(once(cuda, "another card", &engine, NULL));
+    assert_false(plan_once(cuda, "another GPU", &engine, NULL));
     assert_int_equal(file_read(path, 1 << 20, &bytes, &count), 0);
-    for (size_t i = 0; i < count; i += 7) {  // cut off: looked up anew, and written anew
+    for (size_t i = 0; i < count; i += 7) {  // truncated: choose again and rewrite the file
         char *cut = strndup(bytes, i);
         write_text(path, cut);
         free(cut);
-        assert_false(once(cuda, "a card", &engine, NULL));
+        assert_false(plan_once(cuda, "a GPU", &engine, NULL));
         assert_int_equal(engine, first);
-        assert_true(once(cuda, "a card", &engine, NULL));
+        assert_true(plan_once(cuda, "a GPU", &engine, NULL));
     }
     assert_int_equal(unlink(path), 0);
-    assert_int_equal(mkdir(path, 0700), 0);  // no file can be there
-    assert_false(once(cuda, "a card", &engine, NULL));
-    assert_false(once(cuda, "a card", &engine, NULL));
+    assert_int_equal(mkdir(path, 0700), 0);  // a folder in place of the file
+    assert_false(plan_once(cuda, "a GPU", &engine, NULL));
+    assert_false(plan_once(cuda, "a GPU", &engine, NULL));
     assert_int_equal(rmdir(path), 0);
     settings.cache = false;
-    assert_false(once(cuda, "a card", &engine, NULL));
+    assert_false(plan_once(cuda, "a GPU", &engine, NULL));
     assert_false(file_exists(path));
     free(bytes);
     free(path);
     device_close(&cuda->base);
 }
 
-// A file whose choices are well-formed and wrong: engines that there are not, that must not be taken, with settings that
-// they do not have. The numbers are of the pretend cuDNN's engines.
+// A file whose choices are well-formed but wrong: unknown engines, engines that must not be used, settings that an engine does
+// not have. The numbers are those of the emulated cuDNN's engines.
 static void test_wrong_choices(void **state)
 {
     (void)state;
-    struct cuda_device *cuda = open_card();
+    struct cuda_device *cuda = open_gpu();
     int64_t first, engine;
     char *path, *bytes;
     size_t count;
-    assert_false(once(cuda, "a card", &first, &path));
+    assert_false(plan_once(cuda, "a GPU", &first, &path));
     assert_int_equal(file_read(path, 1 << 20, &bytes, &count), 0);
-    bool pretend = strstr(bytes, "cuDNN 90099") != NULL;
+    bool emulated = strstr(bytes, "cuDNN 90099") != NULL;
     static const char *const wrong[] = {"[99,0,[]]", "[20,0,[]]", "[47,0,[]]", "[10,0,[]]", "[41,0,[]]", "[62,0,[[2,9]]]",
                                         "[62,0,[[3,1]]]"};
-    for (size_t i = 0; pretend && i < sizeof wrong / sizeof *wrong; i++) {
+    for (size_t i = 0; emulated && i < sizeof wrong / sizeof *wrong; i++) {
         write_choice(path, bytes, wrong[i]);
-        assert_false(once(cuda, "a card", &engine, NULL));
+        assert_false(plan_once(cuda, "a GPU", &engine, NULL));
         assert_int_equal(engine, first);
-        assert_true(once(cuda, "a card", &engine, NULL));
+        assert_true(plan_once(cuda, "a GPU", &engine, NULL));
     }
-    if (pretend) {
-        write_choice(path, bytes, "[65,0,[]]");  // a right one is taken, though it is not the first
-        assert_true(once(cuda, "a card", &engine, NULL));
+    if (emulated) {
+        write_choice(path, bytes, "[65,0,[]]");  // a valid one is used, although it is not the first
+        assert_true(plan_once(cuda, "a GPU", &engine, NULL));
         assert_int_equal(engine, 65);
     }
     free(bytes);
@@ -279,38 +279,38 @@ static void test_wrong_choices(void **state)
     device_close(&cuda->base);
 }
 
-// Which engine was the fastest is for runs with timing alone: the others have what they had, in any order of the two.
+// Only runs with timing use timed choices; other runs keep theirs, in any order of the two.
 static void test_timed(void **state)
 {
     (void)state;
-    struct cuda_device *cuda = open_card();
+    struct cuda_device *cuda = open_gpu();
     int64_t first, timed, engine;
     char *path, *bytes;
     size_t count;
-    assert_false(once(cuda, "a timed card", &first, &path));
+    assert_false(plan_once(cuda, "a timed GPU", &first, &path));
     settings.tune = true;
-    assert_false(once(cuda, "a timed card", &timed, NULL));  // known, but not timed
-    assert_true(once(cuda, "a timed card", &engine, NULL));
+    assert_false(plan_once(cuda, "a timed GPU", &timed, NULL));  // known, but not timed
+    assert_true(plan_once(cuda, "a timed GPU", &engine, NULL));
     assert_int_equal(engine, timed);
-    struct dnn *dnn = open_dnn(cuda, "a timed card");
+    struct dnn *dnn = open_dnn(cuda, "a timed GPU");
     assert_true(plan_of(dnn, small)->ns > 0);
     dnn_close(dnn);
     settings.tune = false;
-    assert_true(once(cuda, "a timed card", &engine, NULL));
+    assert_true(plan_once(cuda, "a timed GPU", &engine, NULL));
     assert_int_equal(engine, first);
     assert_int_equal(unlink(path), 0);
     settings.tune = true;
-    assert_false(once(cuda, "a timed card", &timed, NULL));  // timed before anything else
+    assert_false(plan_once(cuda, "a timed GPU", &timed, NULL));  // timed before anything else
     settings.tune = false;
-    assert_false(once(cuda, "a timed card", &engine, NULL));
+    assert_false(plan_once(cuda, "a timed GPU", &engine, NULL));
     assert_int_equal(engine, first);
-    dnn = open_dnn(cuda, "a timed card");
+    dnn = open_dnn(cuda, "a timed GPU");
     assert_int_equal(plan_of(dnn, small)->ns, 0);
     dnn_close(dnn);
     assert_int_equal(file_read(path, 1 << 20, &bytes, &count), 0);
-    if (strstr(bytes, "[62,0,[[2,5]]]")) {  // a time without the word for it, as earlier versions kept it
+    if (strstr(bytes, "[62,0,[[2,5]]]")) {  // a time without the prefix, as earlier versions stored it
         write_choice(path, bytes, "[65,9,[]]");
-        assert_false(once(cuda, "a timed card", &engine, NULL));
+        assert_false(plan_once(cuda, "a timed GPU", &engine, NULL));
         assert_int_equal(engine, first);
     }
     free(bytes);
@@ -321,21 +321,21 @@ static void test_timed(void **state)
 static void test_of_a_driver(void **state)
 {
     (void)state;
-    struct cuda_device *cuda = open_card();
+    struct cuda_device *cuda = open_gpu();
     int64_t engine;
     snprintf(driver, sizeof driver, "580.95.05");
-    assert_false(once(cuda, "a card", &engine, NULL));
-    assert_true(once(cuda, "a card", &engine, NULL));
-    snprintf(driver, sizeof driver, "580.105.08");  // of the same version of CUDA
-    assert_false(once(cuda, "a card", &engine, NULL));
+    assert_false(plan_once(cuda, "a GPU", &engine, NULL));
+    assert_true(plan_once(cuda, "a GPU", &engine, NULL));
+    snprintf(driver, sizeof driver, "580.105.08");  // the same version of CUDA
+    assert_false(plan_once(cuda, "a GPU", &engine, NULL));
     driver[0] = '\0';
     device_close(&cuda->base);
 }
 
-// ---- the pretend cuDNN
+// ---- the emulated cuDNN
 
-// What it says when doing it ends the program, in a child; "" when it does not.
-static const char *dies(void (*it)(struct cuda_device *, struct dnn *, void *memory), struct cuda_device *cuda,
+// The message with which `it` ends a child process; "" if it does not.
+static const char *death_message(void (*it)(struct cuda_device *, struct dnn *, void *memory), struct cuda_device *cuda,
                         struct dnn *dnn, void *memory)
 {
     static char said[4096];
@@ -371,25 +371,25 @@ static void runs_well(struct cuda_device *cuda, struct dnn *dnn, void *memory)
     char *at = memory;
     run_bound(dnn, at, at + 16384, at + 32768, at + 65536);
 }
-static void misaligned(struct cuda_device *cuda, struct dnn *dnn, void *memory)
+static void run_misaligned(struct cuda_device *cuda, struct dnn *dnn, void *memory)
 {
     (void)cuda;
     char *at = memory;
     run_bound(dnn, at + 2, at + 16384, at + 32768, at + 65536);
 }
-static void outside(struct cuda_device *cuda, struct dnn *dnn, void *memory)
+static void run_outside(struct cuda_device *cuda, struct dnn *dnn, void *memory)
 {
     (void)cuda;
     char *at = memory;
     run_bound(dnn, at, at + 16384, at + (1 << 20) - 64, at + 65536);
 }
-static void without_scratch(struct cuda_device *cuda, struct dnn *dnn, void *memory)
+static void run_without_scratch(struct cuda_device *cuda, struct dnn *dnn, void *memory)
 {
     (void)cuda;
     char *at = memory;
     run_bound(dnn, at, at + 16384, at + 32768, NULL);
 }
-static void with_wrong_engine(struct cuda_device *cuda, struct dnn *dnn, void *memory)
+static void run_wrong_engine(struct cuda_device *cuda, struct dnn *dnn, void *memory)
 {
     (void)cuda;
     struct dnn_bag bag = {.f = &dnn->f};
@@ -401,20 +401,20 @@ static void with_wrong_engine(struct cuda_device *cuda, struct dnn *dnn, void *m
     (void)!dnn_execute(dnn, engine.plan, pack);
 }
 
-static void test_pretend_is_strict(void **state)
+static void test_emulated_cudnn_is_strict(void **state)
 {
     (void)state;
-    struct cuda_device *cuda = open_card();
+    struct cuda_device *cuda = open_gpu();
     struct dnn *dnn = open_dnn(cuda, "strict");
-    if (dnn_version(dnn) == PRETEND) {
+    if (dnn_version(dnn) == EMULATED) {
         void *memory;
         assert_int_equal(cudaMalloc(&memory, 1 << 20), cudaSuccess);
         (void)plan_of(dnn, small);
-        assert_string_equal(dies(runs_well, cuda, dnn, memory), "");
-        assert_non_null(strstr(dies(misaligned, cuda, dnn, memory), "is not aligned to 16 bytes"));
-        assert_non_null(strstr(dies(outside, cuda, dnn, memory), "y of a convolution"));
-        assert_non_null(strstr(dies(without_scratch, cuda, dnn, memory), "scratch memory of a convolution"));
-        assert_non_null(strstr(dies(with_wrong_engine, cuda, dnn, memory), "engine 20 is executed"));
+        assert_string_equal(death_message(runs_well, cuda, dnn, memory), "");
+        assert_non_null(strstr(death_message(run_misaligned, cuda, dnn, memory), "is not aligned to 16 bytes"));
+        assert_non_null(strstr(death_message(run_outside, cuda, dnn, memory), "y of a convolution"));
+        assert_non_null(strstr(death_message(run_without_scratch, cuda, dnn, memory), "scratch memory of a convolution"));
+        assert_non_null(strstr(death_message(run_wrong_engine, cuda, dnn, memory), "engine 20 is executed"));
         assert_int_equal(cudaFree(memory), cudaSuccess);
     }
     dnn_close(dnn);
@@ -432,9 +432,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_wrong_choices, fresh_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_timed, fresh_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_of_a_driver, fresh_folder, remove_folder),
-        cmocka_unit_test(test_pretend_is_strict),
+        cmocka_unit_test(test_emulated_cudnn_is_strict),
     };
     setenv("DAWN_CUDA_CACHE", "off", 1);
-    settings = without_file();  // but where a test has a folder of its own
+    settings = without_file();  // unless a test has its own folder
     return cmocka_run_group_tests_name("cuda convolutions", tests, NULL, NULL);
 }

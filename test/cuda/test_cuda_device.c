@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA device as a session sees it, on the emulator and on a card alike: memory, copies, programs replayed and run step
-// by step, 16-bit copies of weights that are shared and never stale. What only the emulator can show (errors, other machines,
-// what is counted) stands in test_emulated_device.c.
+// The CUDA device as a session uses it, on the emulator and on a GPU: memory, copies, programs replayed and run step by step,
+// 16-bit copies of weights that are shared and never stale. Tests that need the emulator (errors, other machines, counters) are
+// in test_emulated_device.c.
 #include "runtime/cuda/cuda.h"
 
 #include "test/unit/fixture_graph.h"
 
-void emulate_replay(int mixed) __attribute__((weak));  // what only the emulator has
+void emulate_replay(int mixed) __attribute__((weak));  // only in the emulator
 
 // ---- memory and facts
 
@@ -36,7 +36,7 @@ static void hold_memory(void)
     assert_true(taken <= asked + BLOCKS * 256 + (4 << 20));
     for (int i = 0; i < BLOCKS; i += 2) d->type->free(d, block[i]);
     for (int i = 1; i < BLOCKS; i += 2) d->type->free(d, block[i]);
-    (void)take_all(d, block);  // all was given back: the same again takes no more
+    (void)take_all(d, block);  // all was given back: the same again needs no more
     assert_int_equal(d->type->taken(d), taken);
     for (int i = BLOCKS - 1; i >= 0; i--) d->type->free(d, block[i]);
     d->type->free(d, NULL);
@@ -51,7 +51,7 @@ static void memory_is_taken_and_given_back(void **state)
     hold_memory();
 }
 
-// What looks for accesses past the end of an allocation (memcheck, AddressSanitizer) sees them only so.
+// Tools that find accesses past the end of an allocation (memcheck, AddressSanitizer) need separate allocations.
 static void without_a_pool_every_block_is_its_own(void **state)
 {
     (void)state;
@@ -80,7 +80,7 @@ static void copies_are_done_when_they_return(void **state)
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < BYTES; i++) host[i] = (char)(i * 31 + round);
         OK(d->type->upload(d, a, host, BYTES));
-        memset(host, 0, BYTES);  // the caller's again
+        memset(host, 0, BYTES);  // the caller may overwrite it
         OK(d->type->upload(d, (char *)a + 100, host, 3));
         OK(d->type->upload(d, a, host, 0));
         OK(d->type->download(d, back, a, BYTES));
@@ -91,7 +91,7 @@ static void copies_are_done_when_they_return(void **state)
     free(back);
 }
 
-static void facts_name_the_card(void **state)
+static void facts_name_the_gpu(void **state)
 {
     (void)state;
     struct device *d;
@@ -103,7 +103,7 @@ static void facts_name_the_card(void **state)
     assert_non_null(strstr(f.library, "CUDA "));
     assert_non_null(strstr(f.library, "cuDNN "));
     assert_non_null(strstr(f.library, ", driver "));
-    OK(device_check(d));  // loads cuDNN, which then says its own version
+    OK(device_check(d));  // loads cuDNN, which then reports its version
     OK(d->type->facts(d, &f));
     assert_null(strstr(f.library, "built for"));
     assert_int_equal(f.threads, 1);
@@ -119,8 +119,8 @@ static void facts_name_the_card(void **state)
 
 // ---- programs
 
-// Reads and overwrites its state, so that every run leaves other bytes.
-static int counting(struct session *s)
+// Reads and overwrites its state, so that every run changes the bytes.
+static int build_counting(struct session *s)
 {
     struct graph *g = graph_new(s->store, "counting");
     graph_scope(g, "body");
@@ -136,14 +136,14 @@ static int counting(struct session *s)
     return program;
 }
 
-static void runs(const char *graphs, const char *sync, bool profiled, float p[120], float flat[120], int32_t *n)
+static void run_in_mode(const char *graphs, const char *sync, bool profiled, float p[120], float flat[120], int32_t *n)
 {
     setenv("DAWN_CUDA_GRAPHS", graphs, 1);
     setenv("DAWN_CUDA_SYNC", sync, 1);
     struct session *s = session_on("cuda");
     unsetenv("DAWN_CUDA_GRAPHS");
     unsetenv("DAWN_CUDA_SYNC");
-    int program = counting(s);
+    int program = build_counting(s);
     start(s);
     int64_t ns[16];
     assert_true(s->plan[program]->count <= 16);
@@ -164,10 +164,10 @@ static void graphs_and_steps_leave_the_same_bytes(void **state)
     (void)state;
     float p[4][120], flat[4][120];
     int32_t n[4];
-    runs("on", "off", false, p[0], flat[0], &n[0]);
-    runs("off", "off", false, p[1], flat[1], &n[1]);
-    runs("off", "on", false, p[2], flat[2], &n[2]);
-    runs("on", "off", true, p[3], flat[3], &n[3]);
+    run_in_mode("on", "off", false, p[0], flat[0], &n[0]);
+    run_in_mode("off", "off", false, p[1], flat[1], &n[1]);
+    run_in_mode("off", "on", false, p[2], flat[2], &n[2]);
+    run_in_mode("on", "off", true, p[3], flat[3], &n[3]);
     for (int i = 0; i < 4; i++) {
         assert_int_equal(n[i], 9);
         assert_memory_equal(p[i], p[0], sizeof p[0]);
@@ -210,9 +210,9 @@ static int conv16(struct graph *g, int x, int w, const char *scope)
     return g_conv(g, x, w, 1, 1);
 }
 
-// Every way in which filters can be read: twice, through a reshape, after they were overwritten, made by the graph, and
-// overwritten at the end; in f32 they need no copy.
-static int readers(struct session *s, enum dtype type)
+// All ways to read filters: twice, through a reshape, after an overwrite, computed by the graph, and overwritten at the end; in
+// f32 they need no copy.
+static int build_readers(struct session *s, enum dtype type)
 {
     struct graph *g = graph_new(s->store, "readers");
     struct shape filter = SHAPE(C, 3, 3, C);
@@ -254,10 +254,10 @@ static void hold_readers(enum dtype type)
     struct session *s[2] = {session_on("cuda"), session_on("ref")};
     int program[2];
     for (int i = 0; i < 2; i++) {
-        program[i] = readers(s[i], type);
+        program[i] = build_readers(s[i], type);
         start(s[i]);
     }
-    size_t copies = type == F32 ? 0 : 5 * FILTER * dtype_size(type);  // w, frozen, long, the made one, w overwritten
+    size_t copies = type == F32 ? 0 : 5 * FILTER * dtype_size(type);  // w, frozen, long, the computed one, w overwritten
     assert_int_equal(s[0]->plan[program[0]]->kept_bytes, copies);
     float changed[FILTER];
     for (int i = 0; i < FILTER; i++) changed[i] = draw(99, i);
@@ -284,7 +284,7 @@ static void copies_are_shared_and_never_stale(void **state)
     hold_readers(F32);
 }
 
-// What the copies themselves hold: every element rounded once, tails and all, more tensors than one launch takes.
+// The content of the copies: every element is rounded once, including tails, for more tensors than one launch takes.
 static void every_element_is_rounded_once(void **state)
 {
     (void)state;
@@ -326,12 +326,12 @@ static void every_element_is_rounded_once(void **state)
 
 int main(void)
 {
-    if (emulate_replay) emulate_replay(true);  // nothing here depends on more order than the graphs have
+    if (emulate_replay) emulate_replay(true);  // no test here needs more order than the graphs' edges
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_taken_and_given_back),
         cmocka_unit_test(without_a_pool_every_block_is_its_own),
         cmocka_unit_test(copies_are_done_when_they_return),
-        cmocka_unit_test(facts_name_the_card),
+        cmocka_unit_test(facts_name_the_gpu),
         cmocka_unit_test(graphs_and_steps_leave_the_same_bytes),
         cmocka_unit_test(a_switch_is_on_or_off),
         cmocka_unit_test(nothing_to_do_is_done),

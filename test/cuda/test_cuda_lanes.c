@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a program may run at the same time: the waits of small programs as they must be, the record network's steps at
-// full size held to the bytes that they touch (compiled for addresses that nothing lies at, and never run). That
-// trainings leave the same bytes in whatever order stands in test_cuda_training.c.
+// Concurrency inside programs: the dependencies of small programs, and the record network's steps at full size checked against
+// the bytes that they access (compiled for addresses without memory, never run). test_cuda_training.c checks that trainings
+// give the same bytes in any order.
 #include "runtime/cuda/cuda_lanes.h"
 #include "runtime/cuda/cuda_program.h"
 #include "test/emulate/emulate_test.h"
@@ -9,11 +9,11 @@
 
 #include <stdio.h>
 
-// ---- small programs: a word a task, in capitals what it writes and in small letters what it reads
+// ---- small programs: one word per task; capitals are written, small letters are read
 
 enum { SMALL = 8 };
 
-static void small(const char *const words[], int lanes, struct cuda_task task[SMALL], struct arena *arena)
+static void find_small_lanes(const char *const words[], int lanes, struct cuda_task task[SMALL], struct arena *arena)
 {
     static const char bytes[26 * 64];
     int tasks = 0;
@@ -30,7 +30,7 @@ static void small(const char *const words[], int lanes, struct cuda_task task[SM
     cuda_lanes_find(task, tasks, lanes, arena);
 }
 
-static void waits(const struct cuda_task *t, const char *want)  // numbers, in the order in which they are found
+static void assert_waits(const struct cuda_task *t, const char *want)  // indices, in the order in which they are found
 {
     char got[SMALL + 1] = "";
     for (int i = 0; i < t->afters; i++) got[i] = (char)('0' + t->after[i]);
@@ -42,22 +42,23 @@ static void waits_for_the_bytes_it_needs(void **state)
     (void)state;
     struct arena arena = {0};
     struct cuda_task task[SMALL];
-    // read after write, two readers beside each other, write after both have read, write after write
-    small((const char *const[]){"A", "aB", "aC", "abc", "A", "A", NULL}, CUDA_LANES_ALL, task, &arena);
+    // read after write, two concurrent readers, write after both reads, write after write
+    find_small_lanes((const char *const[]){"A", "aB", "aC", "abc", "A", "A", NULL}, CUDA_LANES_ALL, task, &arena);
     static const char *const first[] = {"", "0", "0", "21", "3", "4"}, *const second[] = {"", "", "1", "1", "", "32"};
     static const char *const chains[] = {"", "0", "0", "1", "2", "3"};
-    for (int i = 0; i < 6; i++) waits(&task[i], first[i]);
+    for (int i = 0; i < 6; i++) assert_waits(&task[i], first[i]);
     assert_int_equal(task[5].depth, 5);
-    // readers of the same do not wait; who needs nothing begins behind the first; a task that launches nothing is nothing
-    small((const char *const[]){"", "zA", "zB", "zC", "", "bcD", NULL}, CUDA_LANES_ALL, task, &arena);
-    for (int i = 0; i < 6; i++) waits(&task[i], second[i]);
+    // readers do not wait for each other; a task without dependencies starts after the first; a task without launches is
+    // ignored
+    find_small_lanes((const char *const[]){"", "zA", "zB", "zC", "", "bcD", NULL}, CUDA_LANES_ALL, task, &arena);
+    for (int i = 0; i < 6; i++) assert_waits(&task[i], second[i]);
     assert_int_equal(task[4].depth, 0);
     assert_int_equal(task[5].depth, 3);
-    // one lane is the order of the plan; two are two chains
-    small((const char *const[]){"A", "aB", "aC", "bD", "cE", "F", NULL}, 1, task, &arena);
-    for (int i = 1; i < 6; i++) waits(&task[i], (const char[]){(char)('0' + i - 1), 0});
-    small((const char *const[]){"A", "aB", "aC", "bD", "cE", "F", NULL}, 2, task, &arena);
-    for (int i = 0; i < 6; i++) waits(&task[i], chains[i]);
+    // one lane is plan order; two lanes are two chains
+    find_small_lanes((const char *const[]){"A", "aB", "aC", "bD", "cE", "F", NULL}, 1, task, &arena);
+    for (int i = 1; i < 6; i++) assert_waits(&task[i], (const char[]){(char)('0' + i - 1), 0});
+    find_small_lanes((const char *const[]){"A", "aB", "aC", "bD", "cE", "F", NULL}, 2, task, &arena);
+    for (int i = 0; i < 6; i++) assert_waits(&task[i], chains[i]);
     static const int lane[] = {0, 0, 1, 0, 1, 0};
     for (int i = 0; i < 6; i++) assert_int_equal(task[i].lane, lane[i]);
     arena_free(&arena);
@@ -78,7 +79,7 @@ static void ranges_meet_where_they_overlap(void **state)
         struct cuda_task task[3];
         for (int t = 0; t < 3; t++) task[t] = (struct cuda_task){.touch = &touch[t], .touches = 1};
         cuda_lanes_find(task, 3, CUDA_LANES_ALL, &arena);
-        waits(&task[2], cases[i].meets ? "1" : "0");
+        assert_waits(&task[2], cases[i].meets ? "1" : "0");
         arena_free(&arena);
     }
 }
@@ -95,8 +96,8 @@ struct placed {
 
 static size_t round_up(size_t n) { return (n + 255) / 256 * 256; }
 
-// As session_ready does it, but with addresses beside each other that hold nothing: compiling only counts with them.
-static void place(struct session *s)
+// Like session_ready, but with adjacent addresses without memory: compiling only computes with them.
+static void place_session(struct session *s)
 {
     char *at = (char *)((uintptr_t)1 << 40);
     for (int i = 0; i < s->store->count; at += round_up(slot_bytes(s->store->slot[i++]))) s->store->slot[i]->device = at;
@@ -115,7 +116,7 @@ static void open_placed(struct placed *p, const char *const settings[], bool ove
     if (trainer_new(&p->bench.choice, &p->bench.trainer) < 0) fail_msg("%s", error_text());
     struct trainer *t = p->bench.trainer;
     emulate_late(EMULATE_NEVER);
-    place(t->session);
+    place_session(t->session);
     int last = trainer_variant(t, t->steps - 1, 0, 0)->program;
     p->plan = t->session->plan[last];
     p->task = cuda_program_tasks(t->session->program[last], &p->tasks);
@@ -131,8 +132,8 @@ static void close_placed(struct placed *p)
     emulate_late(EMULATE_AT_ONCE);
 }
 
-// Of the longest way, how many tasks each phase has.
-static void longest(const struct placed *p, int way[3], int all[3])
+// The number of tasks of each phase on the longest path.
+static void find_longest_path(const struct placed *p, int way[3], int all[3])
 {
     int at = 0;
     memset(way, 0, 3 * sizeof *way);
@@ -151,9 +152,9 @@ static void longest(const struct placed *p, int way[3], int all[3])
     }
 }
 
-static int total(const int by_phase[3]) { return by_phase[0] + by_phase[1] + by_phase[2]; }
+static int phase_total(const int by_phase[3]) { return by_phase[0] + by_phase[1] + by_phase[2]; }
 
-// Newton-Schulz of six filter banks: nine products in a chain each, and no bank waits for another.
+// Newton-Schulz of six filter banks: a chain of nine products each, and no bank waits for another.
 static void chains_of_the_update_are_apart(void **state)
 {
     (void)state;
@@ -164,11 +165,11 @@ static void chains_of_the_update_are_apart(void **state)
     for (int i = 0; i < 2; i++) {
         struct placed p;
         open_placed(&p, settings, i == 1);
-        longest(&p, way[i], all[i]);
+        find_longest_path(&p, way[i], all[i]);
         bytes[i] = (double)p.bench.trainer->session->memory_total;
-        print_message("%s: %d of %d nodes on the longest way (forward %d of %d, backward %d of %d, update %d of %d), %.1f MB\n",
-                      i ? "apart" : "shared", total(way[i]), total(all[i]), way[i][0], all[i][0], way[i][1], all[i][1],
-                      way[i][2], all[i][2], bytes[i] / 1e6);
+        print_message("%s: %d of %d nodes on the longest path (forward %d of %d, backward %d of %d, update %d of %d), %.1f MB\n",
+                      i ? "apart" : "shared", phase_total(way[i]), phase_total(all[i]), way[i][0], all[i][0], way[i][1],
+                      all[i][1], way[i][2], all[i][2], bytes[i] / 1e6);
         close_placed(&p);
     }
     unsetenv("DAWN_CUDA_LANES");
@@ -177,9 +178,9 @@ static void chains_of_the_update_are_apart(void **state)
     assert_true(bytes[1] < 1.08 * bytes[0]);
 }
 
-// ---- nobody writes what another touches at the same time, counted from the plan alone
+// ---- no node writes bytes that a concurrent node accesses, computed from the plan alone
 
-// The bytes of a node: its inputs, its outputs, its scratch. Filters may be read as copies, which task 0 makes: left out.
+// The bytes of a node: inputs, outputs, scratch. Filters are left out, because they may be read as copies, made by task 0.
 static int bytes_of_node(const struct plan *plan, char *slab, int at, struct cuda_touch touch[MAX_IN + MAX_OUT + 1])
 {
     const struct graph *g = plan->graph;
@@ -196,7 +197,7 @@ static int bytes_of_node(const struct plan *plan, char *slab, int at, struct cud
     return touches;
 }
 
-static bool apart(const struct plan *plan, char *slab, int one, int other)
+static bool are_apart(const struct plan *plan, char *slab, int one, int other)
 {
     struct cuda_touch a[MAX_IN + MAX_OUT + 1], b[MAX_IN + MAX_OUT + 1];
     int as = bytes_of_node(plan, slab, one, a), bs = bytes_of_node(plan, slab, other, b);
@@ -226,7 +227,7 @@ static int hold_program(const struct session *s, int program)
         for (int from = 1; from < t; from++) {
             if (!task[t].touches || !task[from].touches || way[from * tasks + t]) continue;
             free_pairs++;
-            if (!apart(plan, s->slab, from - 1, t - 1))
+            if (!are_apart(plan, s->slab, from - 1, t - 1))
                 fail_msg("graph %s: %s %s and %s %s", plan->graph->name, op_table[plan->graph->node[from - 1].op].name,
                          plan->graph->node[from - 1].scope, op_table[plan->graph->node[t - 1].op].name,
                          plan->graph->node[t - 1].scope);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of cases on the CUDA device, against ref, in f32, bf16 and f16: the same host code and the same kernels that
-// a card runs, on the emulator or, linked otherwise, on the card (docs/testing.md).
+// The list of cases on the CUDA device, compared with ref in f32, bf16 and f16. The host code and the kernels are those of a
+// GPU; they run on the emulator or, linked with the real runtime, on the GPU (docs/testing.md).
 #include "test/unit/fixture_cases.h"
 
-void emulate_races(int look_for_them) __attribute__((weak));  // what only the emulator has; NULL on a card
+void emulate_races(int look_for_them) __attribute__((weak));  // only in the emulator; NULL on a GPU
 
 static void test_against_ref(void **state)
 {
@@ -25,7 +25,7 @@ static void test_outputs_left_out(void **state)
 
 static void set_gradient(struct case_options *o) { o->gradient = true; }
 
-// Outputs are the result and the gradients of all inputs that have one, made by the nodes that training runs.
+// Outputs are the result and all gradients, computed by the nodes of a training step.
 static void test_gradients(void **state)
 {
     (void)state;
@@ -39,14 +39,14 @@ static void test_gradients(void **state)
     assert_int_equal(failures, 0);
 }
 
-// As on the cpu: a few hundred roundings of f32 at most.
+// As on the CPU: a few hundred roundings of f32 at most.
 static void test_fused(void **state)
 {
     (void)state;
     fused_on("cuda", F32, 1024.0);
 }
 
-// Every launch in three orders of blocks and threads: the first that leaves other bytes ends the program, by name.
+// Runs every launch in three orders of blocks and threads; the first difference ends the program and names the kernel.
 static void test_without_races(void **state)
 {
     (void)state;
@@ -66,7 +66,7 @@ static void test_without_races(void **state)
 int main(void)
 {
 #ifdef __SANITIZE_ADDRESS__
-    setenv("DAWN_CUDA_POOL", "off", 0);  // so that an access past the end of a slot is seen
+    setenv("DAWN_CUDA_POOL", "off", 0);  // so that an access past the end of a slot is detected
 #endif
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_ref),

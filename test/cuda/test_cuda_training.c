@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole trainings on the CUDA device, on the emulator or on a card: the same weights as `ref` after some steps, the same
-// bytes from the same seed, captured graphs equal to eager steps, memory as planned.
+// Whole trainings on the CUDA device, on the emulator or on a GPU: the weights of `ref` after some steps, the same bytes from
+// the same seed, captured graphs equal to eager steps, memory as planned.
 #include "test/unit/fixture_trainer.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-// What only the emulator has; on a card these are NULL.
+// Only in the emulator; NULL on a GPU.
 void emulate_order(int order) __attribute__((weak));
 void emulate_replay(int mixed) __attribute__((weak));
 size_t emulate_memory_peak(void) __attribute__((weak));
@@ -22,8 +22,8 @@ static void open_small(struct bench *b, const char *device, const char *precisio
     bench_ready(b);
 }
 
-// Weights of a few steps; the largest difference relative to the largest weight of each slot.
-static double distance(const struct store *s, const uint8_t *a, const uint8_t *b, const char **where)
+// The largest difference of the weights, relative to the largest weight of each slot.
+static double weights_distance(const struct store *s, const uint8_t *a, const uint8_t *b, const char **where)
 {
     double worst = 0.0;
     for (int i = 0; i < s->count; i++) {
@@ -40,7 +40,7 @@ static double distance(const struct store *s, const uint8_t *a, const uint8_t *b
     return worst;
 }
 
-// In f32 the two devices differ by roundings alone, which a few steps of Muon amplify to some thousandths.
+// In f32 the two devices differ only by roundings, which a few steps of Muon amplify to some thousandths.
 static void learns_what_ref_learns(void **state)
 {
     (void)state;
@@ -51,7 +51,7 @@ static void learns_what_ref_learns(void **state)
     uint8_t *want = bench_train(&ref, 7, STEPS, &n), *got = bench_train(&cuda, 7, STEPS, &m);
     assert_int_equal(n, m);
     const char *where = "";
-    double apart = distance(ref.trainer->session->store, got, want, &where);
+    double apart = weights_distance(ref.trainer->session->store, got, want, &where);
     print_message("after %d steps the weights are %.1e apart (%s)\n", STEPS, apart, where);
     assert_true(apart < 5e-3);
     struct trainer_sums a, b;
@@ -101,8 +101,8 @@ static void captured_equals_eager(void **state)
     free(captured), free(eager);
 }
 
-// How many nodes of a graph run at once changes nothing, nor in which order its edges let them: on the emulator every launch
-// draws another, so a wait that lacks would show.
+// Neither the number of concurrent nodes nor their order changes the result. On the emulator every launch draws a new order, so
+// a missing dependency would show.
 static void order_of_nodes_does_not_matter(void **state)
 {
     (void)state;
@@ -119,7 +119,7 @@ static void order_of_nodes_does_not_matter(void **state)
     unsetenv("DAWN_CUDA_LANES");
     struct bench b;
     open_small(&b, "cuda", "precision=f16");
-    for (int i = 0; i < ORDERS; i += STEPS) {  // on a card the order is the card's
+    for (int i = 0; i < ORDERS; i += STEPS) {  // on a GPU, the GPU chooses the order
         if (emulate_replay) emulate_replay(true);
         uint8_t *got = bench_train(&b, 7, STEPS, &m);
         if (emulate_replay) emulate_replay(false);
@@ -130,7 +130,7 @@ static void order_of_nodes_does_not_matter(void **state)
     free(want);
 }
 
-// No result depends on which thread or block comes first: a missing barrier or an unordered sum would show here.
+// No result depends on the order of threads or blocks: a missing barrier or an unordered sum would show here.
 static void order_of_threads_does_not_matter(void **state)
 {
     (void)state;

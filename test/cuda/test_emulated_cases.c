@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the fixture of the operator cases says what it has to: that nothing was chosen, and that a card was lost.
+// The messages of the fixture of operator cases: no case was selected, and the GPU was lost.
 #include "test/cuda/fixture_emulator.h"
 #include "test/unit/fixture_cases.h"
 
 static void run_case(void *name)
 {
-    setenv("CMOCKA_TEST_ABORT", "1", 1);  // in this process a failed assertion is its end
+    setenv("CMOCKA_TEST_ABORT", "1", 1);  // a failed assertion ends this process
     setenv("DAWN_CASE", name, 1);
     hold_types("cuda", 1, F32, 0);
 }
@@ -28,7 +28,7 @@ static void either_of_two_names_is_enough(void **state)
     unsetenv("DAWN_CASE");
 }
 
-static void lose(void *error)
+static void lose_gpu(void *error)
 {
     emulate_fail("cudaStreamSynchronize", *(const cudaError_t *)error);
     run_case("reduce ");
@@ -47,12 +47,12 @@ static void run_once(void *arg)
     abort();
 }
 
-// Only what a card does not forget ends the list.
-static void a_lost_card_ends_the_list(void **state)
+// Only a sticky error ends the list.
+static void a_lost_gpu_ends_the_list(void **state)
 {
     (void)state;
     cudaError_t lost = cudaErrorIllegalAddress;
-    dies(lose, &lost, "the card is lost after reduce ", "a kernel accessed memory outside of its buffers");
+    dies(lose_gpu, &lost, "the GPU is lost after reduce ", "a kernel accessed memory outside of its buffers");
     dies(run_once, NULL, "1 failed, and it goes on", NULL);
 }
 
@@ -61,7 +61,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_name_without_a_case_fails),
         cmocka_unit_test(either_of_two_names_is_enough),
-        cmocka_unit_test(a_lost_card_ends_the_list),
+        cmocka_unit_test(a_lost_gpu_ends_the_list),
     };
     return cmocka_run_group_tests_name("emulated cases", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the emulator can show of the CUDA device: machines on which it can not be opened, calls that fail, and what a
-// run does not do: it takes no memory, waits for nothing and launches nothing beside its graph.
+// Tests of the CUDA device that need the emulator: machines on which it cannot be opened, calls that fail, and the limits of a
+// run, which allocates nothing, waits for nothing and launches nothing besides its graph.
 #include "runtime/cuda/cuda.h"
 
 #include "test/emulate/emulate_test.h"
@@ -8,7 +8,7 @@
 
 // ---- opening
 
-static void refused(enum emulate_machine machine, int code, const char *says)
+static void expect_refusal(enum emulate_machine machine, int code, const char *says)
 {
     struct device *d = NULL;
     emulate_machine(machine);
@@ -22,10 +22,10 @@ static void refused(enum emulate_machine machine, int code, const char *says)
 static void what_is_missing_has_a_sentence(void **state)
 {
     (void)state;
-    refused(EMULATE_NO_DRIVER, ERR_MISSING, "device cuda: no NVIDIA driver is installed");
-    refused(EMULATE_OLD_DRIVER, ERR_DEVICE, "the NVIDIA driver is too old: it supports CUDA 11.4, but this program was built");
-    refused(EMULATE_NO_DEVICE, ERR_MISSING, "the NVIDIA driver finds no GPU");
-    refused(EMULATE_OLD_CARD, ERR_UNSUPPORTED, "compute capability 7.5; the kernels need 8.0");
+    expect_refusal(EMULATE_NO_DRIVER, ERR_MISSING, "device cuda: no NVIDIA driver is installed");
+    expect_refusal(EMULATE_OLD_DRIVER, ERR_DEVICE, "the NVIDIA driver is too old: it supports CUDA 11.4, but this program");
+    expect_refusal(EMULATE_NO_DEVICE, ERR_MISSING, "the NVIDIA driver finds no GPU");
+    expect_refusal(EMULATE_OLD_GPU, ERR_UNSUPPORTED, "compute capability 7.5; the kernels need 8.0");
     struct device *d = NULL;
     assert_true(device_cuda.present());
     assert_int_equal(device_open("cuda:1", 1, &d), ERR_USAGE);
@@ -42,7 +42,7 @@ static void what_is_missing_has_a_sentence(void **state)
     assert_int_equal(emulate_counts().streams, 0);
 }
 
-static void auto_takes_the_card_if_there_is_one(void **state)
+static void auto_takes_the_gpu_if_there_is_one(void **state)
 {
     (void)state;
     struct device *d;
@@ -53,7 +53,7 @@ static void auto_takes_the_card_if_there_is_one(void **state)
     OK(device_open("auto", 1, &d));
     assert_string_equal(d->type->name, "cpu");
     device_close(d);
-    emulate_machine(EMULATE_OLD_CARD);
+    emulate_machine(EMULATE_OLD_GPU);
     OK(device_open(NULL, 1, &d));
     assert_string_equal(d->type->name, "cpu");
     device_close(d);
@@ -80,14 +80,14 @@ static void a_switch_has_its_words(void **state)
         assert_int_equal(device_open("cuda", 1, &d), ERR_USAGE);
         assert_string_equal(error_text(), wrong[i][2]);
         assert_null(d);
-        setenv(wrong[i][0], "", 1);  // as if it were not there
+        setenv(wrong[i][0], "", 1);  // as if it were not set
         OK(device_open("cuda", 1, &d));
         device_close(d);
         unsetenv(wrong[i][0]);
     }
 }
 
-// What the record keeps of a run's libraries ends with the switches that are not as they normally are.
+// A run's record lists the switches that differ from their defaults after the libraries.
 static void switches_are_recorded(void **state)
 {
     (void)state;
@@ -98,7 +98,7 @@ static void switches_are_recorded(void **state)
     struct device *d;
     struct device_facts facts;
     OK(device_open("cuda", 1, &d));
-    for (size_t i = 0; i < sizeof set / sizeof *set; i++) setenv(set[i][0], set[i][1], 1);  // too late for this one
+    for (size_t i = 0; i < sizeof set / sizeof *set; i++) setenv(set[i][0], set[i][1], 1);  // too late for this device
     OK(d->type->facts(d, &facts));
     assert_null(strchr(facts.library, '='));
     size_t plain = strlen(facts.library);
@@ -124,8 +124,8 @@ static void switches_are_recorded(void **state)
     device_close(d);
 }
 
-// Planning may load libraries and time engines, on the card of the device and no other.
-static void planning_chooses_the_card(void **state)
+// Planning may load libraries and time engines, on the device's own GPU only.
+static void planning_selects_the_gpu(void **state)
 {
     (void)state;
     struct session *s = session_on("cuda");
@@ -152,7 +152,7 @@ static void errors_are_sentences(void **state)
                                       "(cudaErrorMemoryAllocation)");
     assert_int_equal(cuda_check(cudaErrorNoKernelImageForDevice, "x"), ERR_UNSUPPORTED);
     assert_int_equal(cuda_check(cudaErrorIllegalAddress, "x"), ERR_DEVICE);
-    for (int e = 1; e <= cudaErrorUnknown; e++) {  // also those without a sentence of their own
+    for (int e = 1; e <= cudaErrorUnknown; e++) {  // including those without a sentence of their own
         if (strncmp(cudaGetErrorName((cudaError_t)e), "cuda", 4) != 0) continue;
         assert_true(cuda_check((cudaError_t)e, "testing") < 0);
         assert_non_null(strstr(error_text(), "cuda: testing: "));
@@ -160,7 +160,7 @@ static void errors_are_sentences(void **state)
     }
 }
 
-static int small(struct session *s)
+static int build_small(struct session *s)
 {
     struct graph *g = graph_new(s->store, "small");
     graph_scope(g, "body.scale1");
@@ -180,7 +180,7 @@ static struct session *small_on(const char *graphs, const char *sync)
     struct session *s = session_on("cuda");
     unsetenv("DAWN_CUDA_GRAPHS");
     unsetenv("DAWN_CUDA_SYNC");
-    assert_int_equal(small(s), 0);
+    assert_int_equal(build_small(s), 0);
     return s;
 }
 
@@ -209,13 +209,13 @@ static void a_launch_that_fails_names_the_node(void **state)
     start(s);
     emulate_fail_after("cudaLaunchKernel", 1, cudaErrorLaunchOutOfResources);
     REFUSED(session_run(s, 0), "launching act of body.act2 in graph small");
-    OK(session_run(s, 0));  // what failed is not remembered
+    OK(session_run(s, 0));  // the error is not remembered
     OK(session_sync(s));
     session_done(s);
     assert_int_equal(emulate_memory_in_use(), 0);
 }
 
-static void what_fails_on_the_card_is_found(void **state)
+static void what_fails_on_the_gpu_is_found(void **state)
 {
     (void)state;
     struct session *s = small_on("on", "off");
@@ -224,7 +224,7 @@ static void what_fails_on_the_card_is_found(void **state)
     emulate_fail("cudaStreamSynchronize", cudaErrorIllegalAddress);
     REFUSED(session_sync(s), "a kernel accessed memory outside of its buffers (cudaErrorIllegalAddress); graph small ran last: "
                              "set DAWN_CUDA_GRAPHS=off DAWN_CUDA_SYNC=on");
-    REFUSED(session_run(s, 0), "cudaErrorIllegalAddress");  // a card does not forget
+    REFUSED(session_run(s, 0), "cudaErrorIllegalAddress");  // the error is sticky
     session_done(s);
     emulate_fail(NULL, cudaSuccess);
 
@@ -280,7 +280,7 @@ static void memory_is_what_the_plan_says(void **state)
     assert_int_equal(emulate_memory_in_use(), before);
 }
 
-static struct emulate_counts since(const struct emulate_counts *before)
+static struct emulate_counts counts_since(const struct emulate_counts *before)
 {
     struct emulate_counts now = emulate_counts();
     now.launches -= before->launches, now.graph_launches -= before->graph_launches;
@@ -295,14 +295,14 @@ static void a_run_is_one_call(void **state)
     struct session *s = small_on("on", "off");
     struct emulate_counts before = emulate_counts(), done;
     OK(session_ready(s));
-    done = since(&before);
+    done = counts_since(&before);
     assert_int_equal(done.launches, 0);  // compiling runs nothing
     assert_true(done.launches_captured >= 3);
     OK(session_reset(s, 1));
     fill(s);
     before = emulate_counts();
     for (int i = 0; i < 5; i++) OK(session_run(s, 0));
-    done = since(&before);
+    done = counts_since(&before);
     assert_int_equal(done.graph_launches, 5);
     assert_int_equal(done.launches + done.allocations + done.synchronisations + done.copies, 0);
     float *x = read_slot(s, "x"), *y = read_slot(s, "y");
@@ -326,8 +326,8 @@ static void nothing_is_left(void **state)
     assert_int_equal(emulate_memory_in_use(), 0);
 }
 
-// Sums are cut into parts by their sizes alone, so that a card with fewer processors gives the same bytes.
-static void bytes_do_not_hang_on_the_number_of_processors(void **state)
+// Sums are cut into parts by their sizes only, so a GPU with fewer processors gives the same bytes.
+static void bytes_do_not_depend_on_the_number_of_processors(void **state)
 {
     (void)state;
     enum { ROWS = 600, WIDTH = 1024 };
@@ -356,7 +356,7 @@ static uint64_t launched_by_run(struct session *s, int program)
 {
     struct emulate_counts before = emulate_counts();
     OK(session_run(s, program));
-    struct emulate_counts done = since(&before);
+    struct emulate_counts done = counts_since(&before);
     assert_int_equal(done.graph_launches, 1);
     assert_int_equal(done.allocations + done.synchronisations, 0);
     return done.launches;
@@ -365,7 +365,7 @@ static uint64_t launched_by_run(struct session *s, int program)
 static void weights_are_copied_when_they_changed(void **state)
 {
     (void)state;
-    enum { TENSORS = 65 };  // one more than a launch takes, the last one read through a reshape
+    enum { TENSORS = 65 };  // one more than a launch takes; the last one is read through a reshape
     struct session *s = session_on("cuda");
     struct graph *g = graph_new(s->store, "read"), *t = graph_new(s->store, "turn");
     int x = g_cast(g, input(g, "x", SHAPE(1, SIDE, SIDE, C)), BF16);
@@ -396,7 +396,7 @@ static void weights_are_copied_when_they_changed(void **state)
     session_done(s);
 }
 
-// A program that updates its weights casts them inside its graph, in one launch for all of them.
+// A program that updates its weights casts them inside its graph, in one launch for all.
 static void weights_that_train_are_copied_in_the_graph(void **state)
 {
     (void)state;
@@ -415,7 +415,7 @@ static void weights_that_train_are_copied_in_the_graph(void **state)
         assert_int_equal(session_add(s, g), 0);
         struct emulate_counts before = emulate_counts();
         start(s);
-        captured[updates] = since(&before).launches_captured;
+        captured[updates] = counts_since(&before).launches_captured;
         assert_int_equal(launched_by_run(s, 0), updates ? 0 : 1);
         assert_int_equal(launched_by_run(s, 0), 0);
         session_done(s);
@@ -427,18 +427,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_missing_has_a_sentence),
-        cmocka_unit_test(auto_takes_the_card_if_there_is_one),
+        cmocka_unit_test(auto_takes_the_gpu_if_there_is_one),
         cmocka_unit_test(a_switch_has_its_words),
         cmocka_unit_test(switches_are_recorded),
-        cmocka_unit_test(planning_chooses_the_card),
+        cmocka_unit_test(planning_selects_the_gpu),
         cmocka_unit_test(errors_are_sentences),
         cmocka_unit_test(a_launch_that_fails_names_the_node),
-        cmocka_unit_test(what_fails_on_the_card_is_found),
+        cmocka_unit_test(what_fails_on_the_gpu_is_found),
         cmocka_unit_test(memory_that_is_not_there_is_refused),
         cmocka_unit_test(memory_is_what_the_plan_says),
         cmocka_unit_test(a_run_is_one_call),
         cmocka_unit_test(nothing_is_left),
-        cmocka_unit_test(bytes_do_not_hang_on_the_number_of_processors),
+        cmocka_unit_test(bytes_do_not_depend_on_the_number_of_processors),
         cmocka_unit_test(weights_are_copied_when_they_changed),
         cmocka_unit_test(weights_that_train_are_copied_in_the_graph),
     };

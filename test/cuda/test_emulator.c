@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The emulator of the card: that it can fail. Kernels with one fault each are run in a process of their own and must be
-// caught, by name; races must show as other bytes in another order; right kernels must come out right.
+// Tests that the emulator detects faults. Each faulty kernel runs in its own process and must be reported by name; races must
+// show as different bytes in another order; correct kernels must give correct results.
 #include "fixture_emulator.h"
 
 static void run_faulty(void *arg)
 {
-    struct card c;
-    open_card(&c);
+    struct gpu c;
+    open_gpu(&c);
     struct k_faulty k = {*(enum fault *)arg, c.x, c.y, COUNT};
     cudaError_t error = k_faulty(c.stream, &k);
     cudaStreamSynchronize(c.stream);
@@ -32,7 +32,7 @@ static void test_faults_are_caught(void **state)
         {FAULT_NO_BLOCKS, "with a grid of 0x1x1 blocks", "reverse(k_faulty)"},
         {FAULT_HIGH_GRID, "with a grid of 1x65536x1 blocks", "reverse(k_faulty)"},
         {FAULT_NO_KERNEL, "a launch of no kernel", NULL},
-        {FAULT_MISALIGNED, SANITIZED ? "misaligned address" : "no multiple of its size", SANITIZED ? NULL : "thread 0,0,0"},
+        {FAULT_MISALIGNED, SANITIZED ? "misaligned address" : "a misaligned address", SANITIZED ? NULL : "thread 0,0,0"},
         {FAULT_NOWHERE, SANITIZED ? "" : "an address outside all memory", SANITIZED ? NULL : "badly_reaching(k_faulty)"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -53,22 +53,22 @@ static void test_past_the_end_is_caught_by_the_sanitizer(void **state)
 
 static bool orders_agree(enum fault fault)
 {
-    struct card c;
+    struct gpu c;
     static float up[COUNT], other[COUNT];
     bool agree = true;
-    open_card(&c);
+    open_gpu(&c);
     for (int order = EMULATE_UP; order <= EMULATE_MIXED; order++) {
         struct k_faulty k = {fault, c.x, c.y, COUNT};
         emulate_order(order);
         CUDA(cudaMemsetAsync(c.y, 0, sizeof c.host, c.stream));
         CUDA(k_faulty(c.stream, &k));
-        fetch(&c, order == EMULATE_UP ? up : other);
+        fetch_y(&c, order == EMULATE_UP ? up : other);
         if (order != EMULATE_UP) agree = agree && memcmp(up, other, sizeof up) == 0;
     }
     emulate_order(EMULATE_UP);
     if (fault == FAULT_NONE)
         for (int i = 0; i < COUNT; i++) assert_true(up[i] == c.host[i / 256 * 256 + 255 - i % 256]);
-    close_card(&c);
+    close_gpu(&c);
     return agree;
 }
 
@@ -100,15 +100,15 @@ static void test_races_are_found_at_their_kernel(void **state)
 static void test_shared_memory_is_not_zero_at_first(void **state)
 {
     (void)state;
-    struct card c;
-    open_card(&c);
+    struct gpu c;
+    open_gpu(&c);
     for (int again = 0; again < 2; again++) {
         struct k_faulty k = {FAULT_UNWRITTEN_SHARED, c.x, c.y, COUNT};
         CUDA(k_faulty(c.stream, &k));
-        fetch(&c, c.host);
+        fetch_y(&c, c.host);
         for (int i = 0; i < COUNT; i++) assert_true(c.host[i] != c.host[i]);
     }
-    close_card(&c);
+    close_gpu(&c);
 }
 
 // ---- right answers
@@ -116,9 +116,9 @@ static void test_shared_memory_is_not_zero_at_first(void **state)
 static void test_lanes_exchange(void **state)
 {
     (void)state;
-    struct card c;
+    struct gpu c;
     uint32_t y[EXCHANGES][32];
-    open_card(&c);
+    open_gpu(&c);
     for (int order = EMULATE_UP; order <= EMULATE_MIXED; order++) {
         emulate_order(order);
         CUDA(k_exchange(c.stream, &(struct k_exchange){c.x, (uint32_t *)c.y}));
@@ -145,18 +145,18 @@ static void test_lanes_exchange(void **state)
         }
     }
     emulate_order(EMULATE_UP);
-    close_card(&c);
+    close_gpu(&c);
 }
 
 static void test_sums_and_indices(void **state)
 {
     (void)state;
-    struct card c;
+    struct gpu c;
     static float y[COUNT];
     int32_t where[288];
-    open_card(&c);
+    open_gpu(&c);
     CUDA(k_sums(c.stream, &(struct k_sums){c.x, c.y, COUNT}));
-    fetch(&c, y);
+    fetch_y(&c, y);
     double all = 0;
     for (int b = 0; b < COUNT / 256; b++) {
         double sum = 0;
@@ -169,7 +169,7 @@ static void test_sums_and_indices(void **state)
     CUDA(cudaMemcpyAsync(where, c.y, sizeof where, cudaMemcpyDeviceToHost, c.stream));
     CUDA(cudaStreamSynchronize(c.stream));
     for (int i = 0; i < 288; i++) assert_int_equal(where[i], i);
-    close_card(&c);
+    close_gpu(&c);
 }
 
 int main(void)

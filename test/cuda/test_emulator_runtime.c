@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The emulator's pretend runtime: capture records and graphs replay, what a card refuses is refused, copies are held to
-// allocations, calls fail and machines change when a test asks for it.
+// The emulated runtime: capture records and graphs replay, calls that a GPU rejects are rejected, copies are checked against
+// allocations, calls fail and machines change at a test's request.
 #include "fixture_emulator.h"
 
 // ---- streams and graphs
@@ -8,25 +8,25 @@
 static void test_capture_records_and_graphs_replay(void **state)
 {
     (void)state;
-    struct card c;
+    struct gpu c;
     static float y[COUNT];
     cudaGraph_t graph;
     cudaGraphExec_t exec;
-    open_card(&c);
+    open_gpu(&c);
     struct emulate_counts before = emulate_counts();
     struct k_sums k = {c.x, c.y, COUNT};
     CUDA(cudaStreamBeginCapture(c.stream, cudaStreamCaptureModeRelaxed));
     CUDA(k_sums(c.stream, &k));
-    k = (struct k_sums){0};  // the graph has the arguments as they were
+    k = (struct k_sums){0};  // the graph has the arguments from the time of capture
     CUDA(cudaStreamEndCapture(c.stream, &graph));
-    fetch(&c, y);
+    fetch_y(&c, y);
     assert_true(y[0] == 0.0f);  // recorded, not run
     CUDA(cudaGraphInstantiate(&exec, graph, 0));
     CUDA(cudaGraphDestroy(graph));
     for (int again = 0; again < 3; again++) {
         CUDA(cudaMemsetAsync(c.y, 0, sizeof y, c.stream));
         CUDA(cudaGraphLaunch(exec, c.stream));
-        fetch(&c, y);
+        fetch_y(&c, y);
         assert_true(y[0] != 0.0f && y[COUNT / 256] != 0.0f);
     }
     struct emulate_counts after = emulate_counts();
@@ -35,7 +35,7 @@ static void test_capture_records_and_graphs_replay(void **state)
     assert_int_equal(after.graph_launches - before.graph_launches, 3);
     CUDA(cudaGraphExecDestroy(exec));
     assert_int_equal(emulate_counts().graphs, 0);
-    close_card(&c);
+    close_gpu(&c);
 }
 
 static cudaError_t end_capture(cudaStream_t stream)
@@ -49,16 +49,16 @@ static cudaError_t end_capture(cudaStream_t stream)
 static void test_capture_refuses(void **state)
 {
     (void)state;
-    struct card c;
+    struct gpu c;
     float *more;
     cudaEvent_t event;
     enum cudaStreamCaptureStatus status;
-    open_card(&c);
+    open_gpu(&c);
     CUDA(cudaEventCreateWithFlags(&event, cudaEventDefault));
 
     CUDA(cudaStreamBeginCapture(c.stream, cudaStreamCaptureModeRelaxed));
     assert_int_equal(cudaStreamBeginCapture(c.stream, cudaStreamCaptureModeRelaxed), cudaErrorIllegalState);
-    CUDA(cudaMalloc((void **)&more, 16));  // allowed when relaxed
+    CUDA(cudaMalloc((void **)&more, 16));  // allowed in relaxed mode
     CUDA(cudaFree(more));
     CUDA(cudaStreamIsCapturing(c.stream, &status));
     assert_int_equal(status, cudaStreamCaptureStatusActive);
@@ -85,19 +85,19 @@ static void test_capture_refuses(void **state)
     assert_int_equal(end_capture(c.stream), cudaErrorIllegalState);
 
     CUDA(cudaEventDestroy(event));
-    close_card(&c);
+    close_gpu(&c);
 }
 
 static void test_capture_forks_and_joins(void **state)
 {
     (void)state;
-    struct card c;
+    struct gpu c;
     cudaStream_t side;
     cudaEvent_t fork, join;
     cudaGraph_t graph;
     cudaGraphExec_t exec;
     static float y[COUNT];
-    open_card(&c);
+    open_gpu(&c);
     CUDA(cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking));
     CUDA(cudaEventCreateWithFlags(&fork, cudaEventDisableTiming));
     CUDA(cudaEventCreateWithFlags(&join, cudaEventDisableTiming));
@@ -116,29 +116,29 @@ static void test_capture_forks_and_joins(void **state)
     }
     CUDA(cudaGraphInstantiate(&exec, graph, 0));
     CUDA(cudaGraphLaunch(exec, c.stream));
-    fetch(&c, y);
+    fetch_y(&c, y);
     assert_true(y[COUNT / 256] != 0.0f);
     CUDA(cudaGraphExecDestroy(exec));
     CUDA(cudaGraphDestroy(graph));
     CUDA(cudaEventDestroy(fork));
     CUDA(cudaEventDestroy(join));
     CUDA(cudaStreamDestroy(side));
-    close_card(&c);
+    close_gpu(&c);
 }
 
-// The sums of x are put into y on one stream, and y is cleared on another: in the right order the graph leaves zeros. Without
-// the wait between the two, some order leaves the sums. How often, of so many launches?
+// Two streams: the sums of x are written to y, and y is cleared. In the right order the graph leaves zeros. Without the
+// dependency between the two, some orders leave the sums. Returns the number of such launches.
 enum { LAUNCHES = 40, WAITING, LACKING, SAID_OUTRIGHT };
 static int sums_left(int how)
 {
-    struct card c;
+    struct gpu c;
     cudaStream_t side;
     cudaEvent_t fork, join, between;
     cudaGraph_t graph;
     cudaGraphExec_t exec;
     static float y[COUNT];
     int left = 0;
-    open_card(&c);
+    open_gpu(&c);
     CUDA(cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking));
     CUDA(cudaEventCreateWithFlags(&fork, cudaEventDisableTiming));
     CUDA(cudaEventCreateWithFlags(&join, cudaEventDisableTiming));
@@ -167,7 +167,7 @@ static int sums_left(int how)
     CUDA(cudaGraphInstantiate(&exec, graph, 0));
     for (int i = 0; i < LAUNCHES; i++) {
         CUDA(cudaGraphLaunch(exec, c.stream));
-        fetch(&c, y);
+        fetch_y(&c, y);
         left += y[COUNT / 256] != 0.0f;
     }
     CUDA(cudaGraphExecDestroy(exec));
@@ -176,14 +176,14 @@ static int sums_left(int how)
     CUDA(cudaEventDestroy(join));
     CUDA(cudaEventDestroy(between));
     CUDA(cudaStreamDestroy(side));
-    close_card(&c);
+    close_gpu(&c);
     return left;
 }
 
 static void test_a_missing_wait_is_found(void **state)
 {
     (void)state;
-    assert_int_equal(sums_left(LACKING), 0);  // in the order of capture it is not
+    assert_int_equal(sums_left(LACKING), 0);  // in capture order it does not show
     emulate_replay(1);
     assert_int_equal(sums_left(WAITING), 0);
     assert_int_equal(sums_left(SAID_OUTRIGHT), 0);
@@ -197,14 +197,14 @@ static void test_a_missing_wait_is_found(void **state)
 static void test_dependencies_are_refused(void **state)
 {
     (void)state;
-    struct card c;
+    struct gpu c;
     cudaStream_t other;
     cudaGraphNode_t node, foreign;
     const cudaGraphNode_t *last;
     size_t count = 9;
     enum cudaStreamCaptureStatus status;
     struct k_sums k;
-    open_card(&c);
+    open_gpu(&c);
     k = (struct k_sums){c.x, c.y, COUNT};
     CUDA(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
     CUDA(cudaStreamGetCaptureInfo(c.stream, &status, NULL, NULL, NULL, NULL, &count));
@@ -221,30 +221,30 @@ static void test_dependencies_are_refused(void **state)
     assert_int_equal(cudaStreamUpdateCaptureDependencies(c.stream, &foreign, NULL, 1, 1), cudaErrorInvalidValue);
     CUDA(cudaStreamUpdateCaptureDependencies(c.stream, &node, NULL, 1, 0));
     CUDA(cudaStreamGetCaptureInfo(c.stream, &status, NULL, NULL, &last, NULL, &count));
-    assert_int_equal(count, 1);  // added, but it was there
+    assert_int_equal(count, 1);  // it was already a dependency
     CUDA(cudaStreamUpdateCaptureDependencies(c.stream, NULL, NULL, 0, cudaStreamSetCaptureDependencies));
     CUDA(k_sums(c.stream, &k));
-    CUDA(end_capture(c.stream));  // what was taken out need not be joined
+    CUDA(end_capture(c.stream));  // a removed dependency need not be joined
     CUDA(end_capture(other));
     CUDA(cudaStreamDestroy(other));
-    close_card(&c);
+    close_gpu(&c);
 }
 
 static void test_late_work_waits_for_a_wait(void **state)
 {
     (void)state;
-    struct card c;
+    struct gpu c;
     cudaStream_t other;
     cudaEvent_t event;
     float *pinned;
-    open_card(&c);
+    open_gpu(&c);
     CUDA(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
     CUDA(cudaEventCreateWithFlags(&event, cudaEventDefault));
     CUDA(cudaHostAlloc((void **)&pinned, sizeof c.host, cudaHostAllocDefault));
     emulate_late(1);
     memcpy(pinned, c.host, sizeof c.host);
     CUDA(cudaMemcpyAsync(c.x, pinned, sizeof c.host, cudaMemcpyHostToDevice, c.stream));
-    pinned[0] += 1.0f;  // too early: the copy has not been made yet
+    pinned[0] += 1.0f;  // too early: the copy has not happened yet
     CUDA(k_sums(c.stream, &(struct k_sums){c.x, c.y, COUNT}));
     CUDA(cudaEventRecord(event, c.stream));
     CUDA(cudaStreamWaitEvent(other, event, 0));
@@ -253,53 +253,53 @@ static void test_late_work_waits_for_a_wait(void **state)
     assert_true(pinned[1] == 0.0f);
     CUDA(cudaStreamSynchronize(other));
     assert_true(pinned[1] != 0.0f);
-    CUDA(cudaMemcpyAsync(c.host + 1, c.x, 4, cudaMemcpyDeviceToHost, c.stream));  // not pinned: waits
+    CUDA(cudaMemcpyAsync(c.host + 1, c.x, 4, cudaMemcpyDeviceToHost, c.stream));  // pageable: waits
     assert_true(c.host[1] == c.host[0] + 1.0f);
     emulate_late(0);
     CUDA(cudaFreeHost(pinned));
     CUDA(cudaEventDestroy(event));
     CUDA(cudaStreamDestroy(other));
-    close_card(&c);
+    close_gpu(&c);
 }
 
 // ---- memory
 
 static void copy_too_much(void *arg)
 {
-    struct card *c = arg;
+    struct gpu *c = arg;
     cudaMemcpyAsync(c->x + 1, c->host, sizeof c->host, cudaMemcpyHostToDevice, c->stream);
 }
 static void copy_wrong_way(void *arg)
 {
-    struct card *c = arg;
+    struct gpu *c = arg;
     cudaMemcpyAsync(c->x, c->y, 16, cudaMemcpyHostToDevice, c->stream);
 }
 static void fill_host(void *arg)
 {
-    struct card *c = arg;
+    struct gpu *c = arg;
     cudaMemsetAsync(c->host, 0, 16, c->stream);
 }
 static void free_twice(void *arg)
 {
-    struct card *c = arg;
+    struct gpu *c = arg;
     cudaFree(c->x);
     cudaFree(c->x);
 }
 static void free_inside(void *arg)
 {
-    struct card *c = arg;
+    struct gpu *c = arg;
     cudaFree(c->x + 64);
 }
 
 static void test_memory_is_checked(void **state)
 {
     (void)state;
-    static struct card c;
+    static struct gpu c;
     unsigned char *fresh, bytes[100];
-    open_card(&c);
+    open_gpu(&c);
     dies(copy_too_much, &c, "bytes before the end of its allocation", "cudaMemcpyAsync");
     dies(copy_wrong_way, &c, "reads from the device as if it were the host", NULL);
-    dies(fill_host, &c, "is no memory of the device", "cudaMemsetAsync");
+    dies(fill_host, &c, "is not device memory", "cudaMemsetAsync");
     dies(free_twice, &c, "cudaMalloc did not give or which was freed", NULL);
     dies(free_inside, &c, "cudaMalloc did not give or which was freed", NULL);
     size_t before = emulate_memory_in_use();
@@ -310,7 +310,7 @@ static void test_memory_is_checked(void **state)
     for (int i = 0; i < 100; i++) assert_int_equal(bytes[i], 0xff);
     CUDA(cudaFree(fresh));
     assert_true(emulate_memory_peak() >= before + 100);
-    close_card(&c);
+    close_gpu(&c);
 }
 
 // ---- other machines, and calls that fail
@@ -338,7 +338,7 @@ static void test_other_machines(void **state)
     emulate_machine(EMULATE_NO_DEVICE);
     assert_int_equal(cudaGetDeviceCount(&count), cudaErrorNoDevice);
     assert_int_equal(count, 0);
-    emulate_machine(EMULATE_OLD_CARD);
+    emulate_machine(EMULATE_OLD_GPU);
     CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
     assert_int_equal(major, 7);
     emulate_machine(EMULATE_SMALL);
@@ -352,9 +352,9 @@ static void test_other_machines(void **state)
 static void test_calls_fail_when_asked(void **state)
 {
     (void)state;
-    struct card c;
+    struct gpu c;
     void *at;
-    open_card(&c);
+    open_gpu(&c);
     emulate_fail_after("cudaMalloc", 1, cudaErrorMemoryAllocation);
     CUDA(cudaMalloc(&at, 16));
     CUDA(cudaFree(at));
@@ -363,12 +363,12 @@ static void test_calls_fail_when_asked(void **state)
     CUDA(cudaFree(at));
     emulate_fail("cudaStreamSynchronize", cudaErrorIllegalAddress);
     assert_int_equal(cudaStreamSynchronize(c.stream), cudaErrorIllegalAddress);
-    assert_int_equal(cudaMemsetAsync(c.x, 0, 4, c.stream), cudaErrorIllegalAddress);  // a card does not forget this one
+    assert_int_equal(cudaMemsetAsync(c.x, 0, 4, c.stream), cudaErrorIllegalAddress);  // a sticky error
     assert_int_equal(cudaGetLastError(), cudaErrorIllegalAddress);
     assert_int_equal(cudaGetLastError(), cudaErrorIllegalAddress);
     assert_string_equal(cudaGetErrorName(cudaErrorIllegalAddress), "cudaErrorIllegalAddress");
     emulate_fail(NULL, cudaSuccess);
-    close_card(&c);
+    close_gpu(&c);
 }
 
 int main(void)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pretend CUDA runtime: streams and events. Work is a closure; a stream does it at once, keeps it until somebody waits
-// (emulate_late), or hands it to the graph that it is captured for (cudart_graph.cc), which replays it.
+// The emulated CUDA runtime: streams and events. Work is a closure; a stream executes it at once, queues it until something
+// waits (emulate_late), or passes it to the graph that captures it (cudart_graph.cc).
 //
-// Invariant: what a card would refuse is refused here with the same error, above all while a stream captures; what a
-// card would leave undefined ends the program with a sentence.
+// Invariant: calls that a GPU rejects return the same error here, above all during capture; calls whose result a GPU leaves
+// undefined end the program with a message.
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -46,7 +46,7 @@ cudaEvent_t cudart_event(cudaEvent_t event, const char *who)
 
 // ---- doing work
 
-static void step(struct CUstream_st *s)
+static void run_next_work(struct CUstream_st *s)
 {
     std::function<void()> work = std::move(s->queue.front());
     s->queue.pop_front();
@@ -56,7 +56,7 @@ static void step(struct CUstream_st *s)
 void emulate_finish(cudaStream_t stream)
 {
     struct CUstream_st *s = cudart_stream(stream, "a wait");
-    while (!s->queue.empty()) step(s);
+    while (!s->queue.empty()) run_next_work(s);
 }
 
 void emulate_finish_blocking(void)
@@ -86,7 +86,7 @@ cudaError_t emulate_put(cudaStream_t stream, std::function<void()> work)
             }
     if (emulate_lateness < 0) emulate_lateness = getenv("DAWN_EMULATE_LATE") && strcmp(getenv("DAWN_EMULATE_LATE"), "1") == 0;
     if (emulate_lateness == EMULATE_NEVER) return cudaSuccess;
-    // The null stream and those that block wait for each other.
+    // The null stream and blocking streams wait for each other.
     if (s == &cudart_null_stream) emulate_finish_blocking();
     else if (!(s->flags & cudaStreamNonBlocking)) emulate_finish(NULL);
     s->queue.push_back(std::move(work));
@@ -94,8 +94,8 @@ cudaError_t emulate_put(cudaStream_t stream, std::function<void()> work)
     return cudaSuccess;
 }
 
-// Waiting for a stream that captures breaks the capture.
-static cudaError_t unwaitable(struct CUstream_st *s)
+// Waiting for a capturing stream invalidates the capture.
+static cudaError_t refuse_capture_wait(struct CUstream_st *s)
 {
     if (!s->capture) return cudaSuccess;
     s->capture->broken = true;
@@ -107,7 +107,7 @@ static const char *const order_names[] = {"up", "down", "mixed"};
 
 void emulate_races(int look_for_them) { races = look_for_them; }
 
-// Runs a kernel in every order, the one that is set last, from the same memory.
+// Runs a kernel in every order from the same memory; the configured order comes last.
 static void run_in_all_orders(const struct emulate_kernel &what, const void *k)
 {
     int last = emulate_order_now(), before = last;
@@ -127,7 +127,7 @@ static void run_in_all_orders(const struct emulate_kernel &what, const void *k)
     }
 }
 
-static void run(const struct emulate_kernel &what, const void *k)
+static void run_kernel(const struct emulate_kernel &what, const void *k)
 {
     if (races < 0) races = getenv("DAWN_EMULATE_RACES") && strcmp(getenv("DAWN_EMULATE_RACES"), "1") == 0;
     if (races) run_in_all_orders(what, k);
@@ -140,12 +140,12 @@ extern "C" cudaError_t emulate_launch(const void *kernel, void (*call)(const voi
     ENTER("cudaLaunchKernel");
     struct emulate_kernel what = {kernel, call, grid, block};
     emulate_check_launch(what);
-    // Aligned as the struct was; a string's own bytes need not be.
+    // Aligned like the struct; the bytes of a string might not be.
     std::shared_ptr<void> copy(aligned_alloc(64, (bytes + 63) / 64 * 64), free);
     memcpy(copy.get(), k, bytes);
     if (emulate_capturing(stream)) emulate_counted.launches_captured++;
     else emulate_counted.launches++;
-    return emulate_put(stream, [what, copy] { run(what, copy.get()); });
+    return emulate_put(stream, [what, copy] { run_kernel(what, copy.get()); });
 }
 
 cudaError_t emulate_enqueue(cudaStream_t stream, void (*work)(void *), const void *args, size_t bytes)
@@ -209,7 +209,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
     ENTER("cudaStreamSynchronize");
     struct CUstream_st *s = cudart_stream(stream, "cudaStreamSynchronize");
     emulate_counted.synchronisations++;
-    if (unwaitable(s) != cudaSuccess) return cudaErrorStreamCaptureUnsupported;
+    if (refuse_capture_wait(s) != cudaSuccess) return cudaErrorStreamCaptureUnsupported;
     if (s == &cudart_null_stream) emulate_finish_blocking();
     else emulate_finish(s);
     return cudaSuccess;
@@ -219,9 +219,9 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
 {
     ENTER("cudaStreamQuery");
     struct CUstream_st *s = cudart_stream(stream, "cudaStreamQuery");
-    if (unwaitable(s) != cudaSuccess) return cudaErrorStreamCaptureUnsupported;
+    if (refuse_capture_wait(s) != cudaSuccess) return cudaErrorStreamCaptureUnsupported;
     if (s->queue.empty()) return cudaSuccess;
-    step(s);  // it gets done some time, also when nobody waits but many ask
+    run_next_work(s);  // progress for callers that only query
     return cudaErrorNotReady;
 }
 
@@ -286,7 +286,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 static void finish_until(cudaEvent_t event, uint64_t record)
 {
     struct CUstream_st *s = cudart_stream(event->stream, "a wait for an event");
-    while (event->done < record && !s->queue.empty()) step(s);
+    while (event->done < record && !s->queue.empty()) run_next_work(s);
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
@@ -309,7 +309,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
     cudart_event(event, "cudaEventQuery");
     if (event->capture) return emulate_error(cudaErrorCapturedEvent);
     if (event->done == event->asked) return cudaSuccess;
-    step(cudart_stream(event->stream, "cudaEventQuery"));
+    run_next_work(cudart_stream(event->stream, "cudaEventQuery"));
     return cudaErrorNotReady;
 }
 

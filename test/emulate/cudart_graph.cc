@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capture and graphs of the pretend runtime. A graph is closures and what each of them waits for: the order of the stream,
-// events waited for, and what was said outright (cudaStreamUpdateCaptureDependencies). Nothing else holds when it is replayed:
-// in the order of capture, or in one drawn anew for every launch (emulate_replay), so that a missing wait gives other bytes.
+// Capture and graphs of the emulated runtime. A graph is a list of closures with their dependencies: stream order, events
+// waited for, and explicit ones (cudaStreamUpdateCaptureDependencies). A replay obeys nothing else: it runs in capture order,
+// or in a new random order for every launch (emulate_replay), so that a missing dependency changes the result.
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ struct CUgraphNode_st {
     cudaGraph_t graph;
     size_t number;
     std::function<void()> work;
-    std::vector<size_t> before;  // numbers of those it waits for, which are lower
+    std::vector<size_t> before;  // indices of its dependencies, all lower
 };
 struct CUgraph_st {
     std::deque<struct CUgraphNode_st> node;
@@ -34,7 +34,7 @@ cudaError_t emulate_unsafe(void)
     return any ? emulate_error(cudaErrorStreamCaptureUnsupported) : cudaSuccess;
 }
 
-static void add(std::vector<cudaGraphNode_t> &to, const std::vector<cudaGraphNode_t> &from)
+static void add_nodes(std::vector<cudaGraphNode_t> &to, const std::vector<cudaGraphNode_t> &from)
 {
     for (cudaGraphNode_t n : from)
         if (std::find(to.begin(), to.end(), n) == to.end()) to.push_back(n);
@@ -66,8 +66,8 @@ cudaError_t cudart_capture_wait(struct CUstream_st *s, cudaEvent_t event)
         s->capture->broken = c->broken = true;
         return emulate_error(cudaErrorStreamCaptureMerge);
     }
-    if (!s->capture) s->capture = c, s->last.clear();  // drawn in
-    add(s->last, event->last);
+    if (!s->capture) s->capture = c, s->last.clear();  // the stream joins the capture
+    add_nodes(s->last, event->last);
     return cudaSuccess;
 }
 
@@ -86,8 +86,8 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
     return cudaSuccess;
 }
 
-// Whether origin has waited for all that the other streams have recorded.
-static bool joined(const struct capture *c)
+// True if origin has waited for all work that the other streams recorded.
+static bool is_joined(const struct capture *c)
 {
     std::vector<bool> reached(c->graph->node.size());
     for (cudaGraphNode_t n : c->origin->last) reached[n->number] = true;
@@ -111,7 +111,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
         return emulate_error(cudaErrorStreamCaptureUnmatched);
     }
     cudaError_t error = c->broken    ? cudaErrorStreamCaptureInvalidated
-                        : !joined(c.get()) ? cudaErrorStreamCaptureUnjoined
+                        : !is_joined(c.get()) ? cudaErrorStreamCaptureUnjoined
                                      : cudaSuccess;
     cudart_captures.erase(c.get());
     for (cudaStream_t other : cudart_streams)
@@ -163,7 +163,7 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNo
     if (flags != cudaStreamSetCaptureDependencies) now = s->last;
     for (size_t i = 0; i < count; i++) {
         if (nodes[i]->graph != s->capture->graph) return emulate_error(cudaErrorInvalidValue);
-        add(now, {nodes[i]});
+        add_nodes(now, {nodes[i]});
     }
     s->last = now;
     return cudaSuccess;
@@ -180,7 +180,7 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode
 
 // ---- graphs
 
-static int mixed = -1;   // emulate_replay(); -1: not settled yet
+static int mixed = -1;   // set by emulate_replay(); -1: not set yet
 static uint64_t drawn = 1;
 
 void emulate_replay(int to) { mixed = to; }
@@ -192,13 +192,13 @@ static bool replay_mixed()
     return mixed || emulate_order_now() == EMULATE_MIXED;
 }
 
-static uint64_t draw(uint64_t below)  // Knuth's generator: the same orders in every process
+static uint64_t draw_below(uint64_t below)  // Knuth's generator: the same orders in every process
 {
     drawn = drawn * 6364136223846793005u + 1442695040888963407u;
     return (drawn >> 33) % below;
 }
 
-static void replay(const std::deque<struct CUgraphNode_st> &node)
+static void replay_nodes(const std::deque<struct CUgraphNode_st> &node)
 {
     bool any = replay_mixed();
     std::vector<size_t> waits(node.size()), ready;
@@ -210,7 +210,7 @@ static void replay(const std::deque<struct CUgraphNode_st> &node)
         else if (n.before.empty()) ready.push_back(n.number);
     }
     while (!ready.empty()) {
-        std::swap(ready[draw(ready.size())], ready.back());
+        std::swap(ready[draw_below(ready.size())], ready.back());
         size_t next = ready.back();
         ready.pop_back();
         node[next].work();
@@ -266,6 +266,6 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
     ENTER("cudaGraphLaunch");
     if (!executables.count(exec)) emulate_die("cudaGraphLaunch: there is no such graph");
     emulate_counted.graph_launches++;
-    // The work itself, not the graph: a graph may be destroyed once it is launched.
-    return emulate_put(stream, [node = exec->node] { replay(*node); });
+    // The work itself, not the graph: a graph may be destroyed after its launch.
+    return emulate_put(stream, [node = exec->node] { replay_nodes(*node); });
 }

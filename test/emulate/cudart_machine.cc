@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pretend runtime says of the machine, and its errors: a card with an H200's numbers whose name says that it is
-// none, or another machine, or a call that fails, when a test asks for it.
+// The properties of the emulated machine, and its errors: a GPU with an H200's figures and a name that says it is emulated;
+// other machines and failing calls at a test's request.
 #include <stdio.h>
 #include <string.h>
 
@@ -15,8 +15,8 @@ extern "C" {
 extern "C" const char *build_emulates(void) { return "a GPU"; }  // the program's own says NULL (runtime/base/build.h)
 
 static enum emulate_machine machine = EMULATE_H200;
-static std::map<std::string, std::pair<int, cudaError_t>> failing;  // how many calls still succeed, and then what
-static cudaError_t unforgotten = cudaSuccess;
+static std::map<std::string, std::pair<int, cudaError_t>> failing;  // number of calls that still succeed, then the error
+static cudaError_t sticky = cudaSuccess;
 static thread_local cudaError_t last;
 
 void emulate_machine(enum emulate_machine to)
@@ -29,13 +29,13 @@ void emulate_fail_after(const char *function, int after, cudaError_t error)
 {
     std::lock_guard<std::recursive_mutex> locked(emulate_lock);
     if (function) failing[function] = {after, error};
-    else failing.clear(), unforgotten = last = cudaSuccess;
+    else failing.clear(), sticky = last = cudaSuccess;
 }
 
 void emulate_fail(const char *function, cudaError_t error) { emulate_fail_after(function, 0, error); }
 
-// Errors after which nothing works any more but to end the process.
-static bool never_forgotten(cudaError_t e)
+// Sticky errors: after them every call fails until the process ends.
+static bool is_sticky(cudaError_t e)
 {
     return e == cudaErrorECCUncorrectable || e == cudaErrorNvlinkUncorrectable || e == cudaErrorContained ||
            e == cudaErrorIllegalAddress || e == cudaErrorLaunchTimeout || e == cudaErrorContextIsDestroyed ||
@@ -53,13 +53,13 @@ cudaError_t emulate_enter(const char *function)
 {
     if (machine == EMULATE_NO_DRIVER || machine == EMULATE_OLD_DRIVER) return emulate_error(cudaErrorInsufficientDriver);
     if (machine == EMULATE_NO_DEVICE) return emulate_error(cudaErrorNoDevice);
-    if (unforgotten != cudaSuccess) return emulate_error(unforgotten);
+    if (sticky != cudaSuccess) return emulate_error(sticky);
     auto found = failing.find(function);
     if (found == failing.end()) return cudaSuccess;
     if (found->second.first-- > 0) return cudaSuccess;
     cudaError_t error = found->second.second;
     failing.erase(found);
-    if (never_forgotten(error)) unforgotten = error;
+    if (is_sticky(error)) sticky = error;
     return emulate_error(error);
 }
 
@@ -127,8 +127,8 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
     memset(p, 0, sizeof *p);
     snprintf(p->name, sizeof p->name, "Emulated H200 (emulated card)");
     p->totalGlobalMem = emulate_card_memory();
-    p->major = machine == EMULATE_OLD_CARD ? 7 : 9;
-    p->minor = machine == EMULATE_OLD_CARD ? 5 : 0;
+    p->major = machine == EMULATE_OLD_GPU ? 7 : 9;
+    p->minor = machine == EMULATE_OLD_GPU ? 5 : 0;
     p->multiProcessorCount = 132;
     p->warpSize = 32;
     p->maxThreadsPerBlock = 1024;
@@ -157,8 +157,8 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
     ENTER("cudaDeviceGetAttribute");
     if (of_device(device) != cudaSuccess) return cudaErrorInvalidDevice;
     switch (attribute) {
-    case cudaDevAttrComputeCapabilityMajor: *value = machine == EMULATE_OLD_CARD ? 7 : 9; break;
-    case cudaDevAttrComputeCapabilityMinor: *value = machine == EMULATE_OLD_CARD ? 5 : 0; break;
+    case cudaDevAttrComputeCapabilityMajor: *value = machine == EMULATE_OLD_GPU ? 7 : 9; break;
+    case cudaDevAttrComputeCapabilityMinor: *value = machine == EMULATE_OLD_GPU ? 5 : 0; break;
     case cudaDevAttrMultiProcessorCount: *value = 132; break;
     case cudaDevAttrMaxThreadsPerBlock: *value = 1024; break;
     case cudaDevAttrMaxThreadsPerMultiProcessor: *value = 2048; break;
@@ -196,7 +196,7 @@ cudaError_t cudaDeviceGetPCIBusId(char *text, int size, int device)
 cudaError_t cudaGetLastError(void)
 {
     cudaError_t error = last;
-    last = unforgotten;
+    last = sticky;
     return error;
 }
 

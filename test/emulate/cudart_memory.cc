@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the pretend card is memory of the host, each allocation on its own and of the exact size, so that
-// AddressSanitizer sees what reaches past it. It is given full of 0xff bytes (NaN in every type), as a card gives it full
-// of whatever was there. Copies and fills are checked against the list of allocations.
+// Memory of the emulated GPU is host memory; every allocation is separate and of the exact size, so that AddressSanitizer sees
+// accesses past its end. It is filled with 0xff bytes (NaN in every type), as a GPU's memory holds arbitrary old bytes. Copies
+// and fills are checked against the list of allocations.
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 #include "test/emulate/emulate_inside.h"
 
-enum { ALIGNMENT = 256 };  // what cudaMalloc promises
+enum { ALIGNMENT = 256 };  // guaranteed by cudaMalloc
 
 static std::map<uintptr_t, size_t> on_device, pinned;
 static size_t in_use, peak;
@@ -26,7 +26,7 @@ size_t emulate_memory_peak(void)
     return peak;
 }
 
-// How many bytes of an allocation lie at and after `at`; 0: it is in none.
+// Number of bytes of an allocation at and after `at`; 0: not in any allocation.
 static size_t left_in(const std::map<uintptr_t, size_t> &list, const void *at)
 {
     auto after = list.upper_bound((uintptr_t)at);
@@ -42,7 +42,7 @@ void emulate_check_range(const void *at, size_t bytes, const char *what)
     if (emulate_lateness == EMULATE_NEVER) return;
     size_t left = left_in(on_device, at);
     if (!bytes || left >= bytes) return;
-    if (!left) emulate_die("%s: %p is no memory of the device", what, at);
+    if (!left) emulate_die("%s: %p is not device memory", what, at);
     emulate_die("%s: %zu bytes at %p, which is %zu bytes before the end of its allocation", what, bytes, at, left);
 }
 
@@ -99,7 +99,7 @@ cudaError_t cudaFree(void *at)
     if (entered == cudaSuccess && emulate_unsafe() != cudaSuccess) return cudaErrorStreamCaptureUnsupported;
     auto found = on_device.find((uintptr_t)at);
     if (found == on_device.end()) emulate_die("cudaFree of %p, which cudaMalloc did not give or which was freed", at);
-    emulate_finish_all();  // as a card does
+    emulate_finish_all();  // as a GPU does
     in_use -= found->second;
     on_device.erase(found);
     free(at);
@@ -176,7 +176,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
     struct copy c = check_copy(to, from, bytes, kind, "cudaMemcpyAsync");
     bool capturing = emulate_capturing(stream);
     if (!capturing) emulate_counted.copies++;
-    // Memory of the host that is not pinned is copied aside before the call returns, or written before it returns.
+    // Pageable host memory is copied before the call returns, or written before it returns.
     if (!capturing && !c.from_device && !left_in(pinned, from)) {
         std::shared_ptr<void> aside(malloc(bytes + 1), free);
         memcpy(aside.get(), from, bytes);

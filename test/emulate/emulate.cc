@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the threads of a block on one core. A thread is run as a plain call on a fiber; where it must wait (a barrier, a
-// meeting of its warp), the fiber is left and the next thread of the block takes its turn. A thread that ends without
-// waiting leaves its fiber to the next one, so a block whose threads never wait costs little more than its calls.
+// Runs the threads of a block on one core. A thread is a plain call on a fiber. When it must wait (a barrier, a meeting of its
+// warp), the fiber is suspended and the next thread of the block runs. A thread that ends without waiting leaves its fiber to
+// the next one, so a block without waits costs little more than its calls.
 //
-// Invariant: the threads of one block run only between barriers that all of them reach, in an order that
-// emulate_order() sets; whoever is waited for and does not come is named, and the program aborts. Blocks run one after
-// another, so a block that waits for another one may wait forever: no kernel here does.
+// Invariant: the threads of a block run only between barriers that all of them reach, in the order set by emulate_order(). If
+// a thread does not arrive, the program aborts and names it. Blocks run one after another, so a block that waits for another
+// would wait forever; no kernel of DAWN does.
 #include "test/emulate/emulate.h"
 
 #include <pthread.h>
@@ -41,15 +41,15 @@ static struct thread threads[THREADS_MAX];
 static unsigned warps_waiting[THREADS_MAX / 32];  // lanes at a meeting
 static int turns[THREADS_MAX];                    // the order of the threads
 static int thread_count, cursor, ready, at_barrier, ended;
-static int current;  // the thread that runs
-static int running;  // a kernel does
+static int current;  // the running thread
+static int running;  // true while a kernel runs
 static struct emulate_kernel kernel;
 static const void *kernel_args;
 static struct fiber *idle_fibers, *this_fiber, main_fiber;
 static int order = -1;
 static uint32_t mix;
 
-// ---- dying
+// ---- error reports
 
 static uint3 index_of(int thread)
 {
@@ -84,12 +84,12 @@ static struct sigaction before[sizeof signals / sizeof *signals];
 static char *signal_stack;
 #endif
 
-// Not fit for a signal handler by the book, but the program is about to end and the book does not name the thread.
+// Not async-signal-safe, but the program is about to end, and the message must name the thread.
 static void on_signal(int number)
 {
     fprintf(stderr, "\nemulator: %s\n",
-            number == SIGILL ? "a wide load or store at an address that is no multiple of its size (or an illegal instruction)"
-                             : "an address outside all memory, or an impossible division");
+            number == SIGILL ? "a wide load or store at a misaligned address (or an illegal instruction)"
+                             : "an address outside all memory, or an invalid division");
     say_where();
     signal(number, SIG_DFL);
     raise(number);
@@ -97,7 +97,7 @@ static void on_signal(int number)
 
 static void watch_signals(bool on)
 {
-#ifndef EMULATE_ASAN  // it reports these itself, with more
+#ifndef EMULATE_ASAN  // ASan reports these itself, with more detail
     if (!signal_stack) {
         signal_stack = (char *)malloc(1 << 16);
         stack_t alternate = {};
@@ -118,9 +118,9 @@ static void watch_signals(bool on)
 #endif
 }
 
-// ---- turns
+// ---- scheduling
 
-static uint32_t mixed(uint32_t below)
+static uint32_t draw_below(uint32_t below)
 {
     mix ^= mix << 13;
     mix ^= mix >> 17;
@@ -132,11 +132,11 @@ static void set_turns()
 {
     for (int i = 0; i < thread_count; i++) turns[i] = order == EMULATE_DOWN ? thread_count - 1 - i : i;
     if (order == EMULATE_MIXED)
-        for (int i = thread_count - 1; i > 0; i--) std::swap(turns[i], turns[mixed((uint32_t)i + 1)]);
+        for (int i = thread_count - 1; i > 0; i--) std::swap(turns[i], turns[draw_below((uint32_t)i + 1)]);
     cursor = 0;
 }
 
-static std::string described(int thread)
+static std::string describe_thread(int thread)
 {
     const struct thread &t = threads[thread];
     uint3 at = index_of(thread);
@@ -147,13 +147,13 @@ static std::string described(int thread)
     return text;
 }
 
-// Nobody can go on: name one who waits, and one whom it waits for.
-[[noreturn]] static void stuck()
+// Deadlock: names a waiting thread and one that it waits for.
+[[noreturn]] static void die_of_deadlock()
 {
     int waits = 0;
     while (threads[waits].state == ENDED) waits++;
     for (int i = 0; i < thread_count; i++)
-        if (threads[i].state == AT_MEETING) waits = i;  // the narrower fault, if there is one
+        if (threads[i].state == AT_MEETING) waits = i;  // the more specific fault, if there is one
     const struct thread &w = threads[waits];
     emulate_here.thread = index_of(waits);
     for (int i = 0; i < thread_count; i++) {
@@ -161,29 +161,29 @@ static std::string described(int thread)
         bool there = threads[i].state == w.state && threads[i].line == w.line && threads[i].mask == w.mask &&
                      strcmp(threads[i].file, w.file) == 0;
         if (wanted && !there)
-            emulate_die("%s, which not all of its %s reach: %s", described(waits).c_str(),
-                        w.state == AT_BARRIER ? "block" : "mask's lanes", described(i).c_str());
+            emulate_die("%s, which not all of its %s reach: %s", describe_thread(waits).c_str(),
+                        w.state == AT_BARRIER ? "block" : "mask's lanes", describe_thread(i).c_str());
     }
-    emulate_die("%s, whose mask names lanes that the block does not have", described(waits).c_str());
+    emulate_die("%s, whose mask names lanes that the block does not have", describe_thread(waits).c_str());
 }
 
 static void open_barrier()
 {
     for (int i = 0; i < thread_count; i++)
-        if (threads[i].line != threads[0].line || strcmp(threads[i].file, threads[0].file) != 0) stuck();
+        if (threads[i].line != threads[0].line || strcmp(threads[i].file, threads[0].file) != 0) die_of_deadlock();
     for (int i = 0; i < thread_count; i++) threads[i].state = READY;
     at_barrier = 0;
     ready = thread_count;
     set_turns();
 }
 
-// The thread whose turn it is, or -1 when all have ended.
-static int choose()
+// Returns the next thread to run, or -1 if all have ended.
+static int next_thread()
 {
     for (;;) {
         if (ended == thread_count) return -1;
         if (at_barrier == thread_count) open_barrier();
-        if (!ready) stuck();
+        if (!ready) die_of_deadlock();
         for (; cursor < thread_count; cursor++) {
             int t = turns[cursor];
             if (threads[t].state != FRESH && threads[t].state != READY) continue;
@@ -208,12 +208,12 @@ static void put_aside(struct fiber *fiber)
     idle_fibers = fiber;
 }
 
-// Leaves the thread that runs, which waits or has ended, for the next one. Returns when it is its own turn, or when
-// another thread was given to this fiber.
+// Suspends the running thread, which waits or has ended, and runs the next one. Returns when this thread runs again, or when
+// the fiber was given another thread.
 static void take_turns(bool has_ended)
 {
     struct fiber *me = this_fiber, *to;
-    int t = choose();
+    int t = next_thread();
     if (t < 0) {
         put_aside(me);
         switch_from(me, &main_fiber);
@@ -283,15 +283,15 @@ void emulate_meet(unsigned mask, void *mine, void (*meet)(void *const brought[32
         if (!(mask >> i & 1)) continue;
         const struct thread &other = threads[first + i];
         if (other.mask != mask || other.line != line || strcmp(other.what, what) != 0 || strcmp(other.file, file) != 0)
-            emulate_die("lanes of a warp meet at different calls: %s, but %s", described(current).c_str(),
-                        described(first + i).c_str());
+            emulate_die("lanes of a warp meet at different calls: %s, but %s", describe_thread(current).c_str(),
+                        describe_thread(first + i).c_str());
         brought[i] = other.mine;
     }
     meet(brought);
     waiting &= ~mask;
     for (int i = 0; i < 32; i++)
         if (brought[i]) threads[first + i].state = READY, ready++;
-    ready--;  // the last to come goes on at once
+    ready--;  // the last to arrive continues at once
 }
 
 struct gathered {
@@ -325,7 +325,7 @@ int emulate_order_now(void)
     if (!text || !*text || strcmp(text, "up") == 0) order = EMULATE_UP;
     else if (strcmp(text, "down") == 0) order = EMULATE_DOWN;
     else if (strcmp(text, "mixed") == 0) order = EMULATE_MIXED;
-    else emulate_die("DAWN_EMULATE_ORDER is up, down or mixed, not '%s'", text);
+    else emulate_die("DAWN_EMULATE_ORDER must be up, down or mixed; got '%s'", text);
     return order;
 }
 
@@ -352,7 +352,7 @@ static void run_block(const struct emulate_facts &facts, uint64_t block)
     ready = thread_count;
     ended = at_barrier = 0;
     set_turns();
-    current = choose();
+    current = next_thread();
     emulate_here.thread = index_of(current);
     ready--;
     struct fiber *first = idle_fibers;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel file needs to be compiled by the host's C++ compiler, put before it with -include: CUDA's words, its
-// indices, barriers, warp collectives and the few intrinsics that kernels here use. Each thread of a block runs the
-// kernel's own lines, on a fiber (emulate.cc); launches go to the pretend runtime (cudart.cc). What is missing here
-// must not be used in a kernel.
+// Included (-include) before a kernel file that the host's C++ compiler compiles: CUDA's keywords, indices, barriers, warp
+// collectives and the few intrinsics that DAWN's kernels use. Each thread of a block runs the kernel's own lines on a fiber
+// (emulate.cc); launches go to the emulated runtime (cudart.cc). Kernels must not use anything that is missing here.
 //
-// Shared memory is static memory: blocks run one after another, and it is filled with NaN before each. Float atomics do
-// not compile, because sums that meet in them come out differently each time.
+// Shared memory is static memory: blocks run one after another, and it is filled with NaN before each. Float atomics do not
+// compile, because their order of additions varies.
 #ifndef DAWN_EMULATE_H
 #define DAWN_EMULATE_H
 #define DAWN_EMULATE 1
@@ -36,13 +35,13 @@
 #define __launch_bounds__(...)
 #define __grid_constant__
 
-// ---- where a thread is
+// ---- thread indices
 
 struct emulate_place {
     uint3 thread, block;
     dim3 threads, blocks;
 };
-extern struct emulate_place emulate_here;  // of the thread that runs now
+extern struct emulate_place emulate_here;  // of the running thread
 #define threadIdx ((const uint3 &)emulate_here.thread)
 #define blockIdx ((const uint3 &)emulate_here.block)
 #define blockDim ((const dim3 &)emulate_here.threads)
@@ -67,16 +66,16 @@ static inline cudaError_t launch(void (*kernel)(const K), dim3 grid, dim3 block,
     return emulate_launch((const void *)kernel, emulate_call<K>, &k, sizeof k, grid, block, stream);
 }
 
-// ---- waiting for each other
+// ---- synchronisation
 
 extern "C" void emulate_barrier(const char *file, int line);
 
-// A meeting of the lanes of `mask` in the caller's warp: when the last has come, `meet` is called once with what each of
-// them brought (NULL for lanes not in the mask), and then all go on. `what` and the line must be the same for all.
+// A meeting of the lanes of `mask` in the caller's warp. When the last lane has arrived, `meet` is called once with the
+// argument of each lane (NULL for lanes not in the mask); then all continue. `what` and the line must be the same for all.
 extern "C" void emulate_meet(unsigned mask, void *mine, void (*meet)(void *const brought[32]), const char *what,
                              const char *file, int line);
 
-// Every lane of a warp deposits `bytes` bytes and gets those of all 32, one lane's after another's.
+// Every lane of a warp passes `bytes` bytes and receives those of all 32 lanes in order.
 extern "C" void emulate_gather(const void *mine, size_t bytes, void *all32, const char *file, int line);
 static inline void emulate_warp_gather(const void *mine, size_t bytes, void *all32, const char *file = __builtin_FILE(),
                                        int line = __builtin_LINE())
@@ -90,7 +89,7 @@ static inline void __syncthreads(EMULATE_AT) { emulate_barrier(file, line); }
 
 template <typename T> struct emulate_shuffle {
     T value, result;
-    int from;  // the lane whose value is wanted
+    int from;  // the source lane
 };
 template <typename T>
 static inline T emulate_exchange(unsigned mask, T value, int from, const char *what, const char *file, int line)
@@ -103,7 +102,7 @@ static inline T emulate_exchange(unsigned mask, T value, int from, const char *w
                 struct emulate_shuffle<T> *to = (struct emulate_shuffle<T> *)brought[i];
                 if (!to) continue;
                 const struct emulate_shuffle<T> *of = (const struct emulate_shuffle<T> *)brought[to->from];
-                // A lane that did not come has no value to give: on a card this is whatever the register held.
+                // A lane that did not arrive has no value; on a GPU it would be the register's content.
                 if (of) to->result = of->value;
                 else memset((void *)&to->result, 0xff, sizeof to->result);
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the parts of the emulator: the scheduler of threads (emulate.cc), what is known of kernels (emulate_kernel.cc) and
-// the pretend runtime (cudart*.cc). Its functions have no static variables inside: such variables are shared memory to it.
+// Shared by the parts of the emulator: the scheduler of threads (emulate.cc), facts about kernels (emulate_kernel.cc) and the
+// emulated runtime (cudart*.cc). Functions must not have static local variables: emulate_kernel.cc would take them for shared
+// memory.
 #ifndef DAWN_EMULATE_INSIDE_H
 #define DAWN_EMULATE_INSIDE_H
 
@@ -21,12 +22,12 @@ struct emulate_kernel {
     dim3 grid, block;
 };
 
-// Dies where a card would refuse the launch.
+// Dies if a GPU would reject the launch.
 void emulate_check_launch(const struct emulate_kernel &);
-// Runs every thread of every block, to the end.
+// Runs every thread of every block to its end.
 void emulate_run(const struct emulate_kernel &, const void *k);
-int emulate_order_now(void);  // of emulate_order()
-// Says what went wrong, and in which kernel, block and thread if one is running; then aborts.
+int emulate_order_now(void);  // as set by emulate_order()
+// Prints the message, and kernel, block and thread if one is running; then aborts.
 [[noreturn]] void emulate_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 // ---- emulate_kernel.cc
@@ -38,40 +39,40 @@ struct emulate_shared_variable {
 };
 struct emulate_facts {
     std::string name;
-    std::vector<const struct emulate_shared_variable *> shared;  // as far as is known by now
+    std::vector<const struct emulate_shared_variable *> shared;  // those found so far
     size_t shared_bytes = 0;
 };
 struct emulate_facts &emulate_facts_of(const void *kernel);
 void emulate_fill_shared(const struct emulate_facts &);   // with NaN
-void emulate_learn_shared(struct emulate_facts &);        // after a block: finds variables that it has used
+void emulate_learn_shared(struct emulate_facts &);        // after a block: finds variables that it has written
 
 // ---- cudart.cc: streams
 
 extern struct emulate_counts emulate_counted;
 extern std::recursive_mutex emulate_lock;  // held by every call of the runtime
-extern int emulate_lateness;               // emulate_late(); -1: not settled yet
+extern int emulate_lateness;               // set by emulate_late(); -1: not set yet
 
-// Puts work on a stream: done now, kept for later, or recorded, as the stream stands.
+// Puts work on a stream: executed now, queued, or recorded, depending on the stream's state.
 cudaError_t emulate_put(cudaStream_t stream, std::function<void()> work);
 bool emulate_capturing(cudaStream_t stream);
-void emulate_finish(cudaStream_t stream);  // does all that the stream still has to do
+void emulate_finish(cudaStream_t stream);  // executes all queued work of the stream
 void emulate_finish_all(void);
-void emulate_finish_blocking(void);  // the null stream and all that wait for it
-// What must not be done while a stream captures: breaks the captures that it breaks on a card, and is the error to return.
+void emulate_finish_blocking(void);  // the null stream and all streams that block on it
+// For calls that are illegal during capture: invalidates the captures that a GPU would invalidate; returns the error.
 cudaError_t emulate_unsafe(void);
 
-// ---- cudart_memory.cc: all of the device's memory
+// ---- cudart_memory.cc: the device's memory
 
 void emulate_save(std::vector<unsigned char> &into);
 void emulate_restore(const std::vector<unsigned char> &from);
-const void *emulate_difference(const std::vector<unsigned char> &to);  // the first byte that is another one, or NULL
+const void *emulate_difference(const std::vector<unsigned char> &to);  // the first byte that differs, or NULL
 
-// ---- cudart_machine.cc: entering a call
+// ---- cudart_machine.cc: start of a call
 
-// What a call returns at once: because the machine is such, because the card has not forgotten an error, or because a test
-// wants it. cudaSuccess: it goes on.
+// The error that a call returns at once, because of the machine, a sticky error, or a test's request. cudaSuccess: the call
+// proceeds.
 cudaError_t emulate_enter(const char *function);
-cudaError_t emulate_error(cudaError_t);  // remembered for cudaGetLastError
+cudaError_t emulate_error(cudaError_t);  // remembers the error for cudaGetLastError
 size_t emulate_card_memory(void);
 #define ENTER(function)                                                                                                \
     std::lock_guard<std::recursive_mutex> locked(emulate_lock);                                                        \

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of a kernel that is only an address: its name, and its variables in shared memory. The program's own table
-// of symbols names both.
+// Facts about a kernel of which only the address is known: its name and its variables in shared memory. Both come from the
+// program's symbol table.
 //
-// Invariant: between two kernels all of shared memory is NaN (0xff bytes), and so is a kernel's when a block begins, so that
-// what is read before it is written shows. Which variables are a kernel's (its own and those of the functions it calls) is
-// seen from what is no longer NaN after a block.
+// Invariant: between two kernels all shared memory is NaN (0xff bytes), and so is a kernel's shared memory at the start of a
+// block, so reads of unwritten memory show. A kernel's variables (its own and those of functions it calls) are those that are
+// no longer NaN after a block.
 #include <cxxabi.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 
 #include "test/emulate/emulate_inside.h"
 
-enum { SHARED_MAX = 48 << 10 };  // of a block, when nobody asks for more
+enum { SHARED_MAX = 48 << 10 };  // per block, by default
 
 struct symbol {
     uintptr_t at;
@@ -40,7 +40,7 @@ static std::string plain_name(const std::string &symbol)
 
 static int first_base(struct dl_phdr_info *info, size_t, void *base)
 {
-    *(uintptr_t *)base = info->dlpi_addr;  // the program itself comes first
+    *(uintptr_t *)base = info->dlpi_addr;  // the program itself is listed first
     return 1;
 }
 
@@ -50,7 +50,7 @@ static void read_symbols()
     dl_iterate_phdr(first_base, &base);
     int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     struct stat st;
-    if (fd < 0 || fstat(fd, &st) != 0) emulate_die("the program's own file cannot be read");
+    if (fd < 0 || fstat(fd, &st) != 0) emulate_die("the program's executable cannot be read");
     const char *file = (const char *)mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     close(fd);
     if (file == MAP_FAILED) emulate_die("the program's own file cannot be read");
@@ -68,14 +68,15 @@ static void read_symbols()
             uintptr_t at = base + list[i].st_value;
             unsigned type = ELF64_ST_TYPE(list[i].st_info);
             if (type == STT_FUNC) functions.push_back({at, name});
-            // A variable v of a C++ function _Zf is called _ZZfE1v. Only kernels have any: the emulator takes care to have none.
+            // A variable v of a C++ function _Zf is called _ZZfE1v. Only kernels have such variables; the emulator itself
+            // avoids them.
             else if (type == STT_OBJECT && name.compare(0, 3, "_ZZ") == 0 && sections[section].sh_flags & SHF_WRITE &&
-                     !strstr(titles + sections[section].sh_name, ".rel.ro"))  // constants with addresses in them
+                     !strstr(titles + sections[section].sh_name, ".rel.ro"))  // constants that hold addresses
                 shared_memory.push_back({(unsigned char *)at, list[i].st_size, plain_name(name)});
         }
     }
     munmap((void *)file, (size_t)st.st_size);
-    if (functions.empty()) emulate_die("this program was stripped: the emulator needs its table of symbols");
+    if (functions.empty()) emulate_die("this program was stripped: the emulator needs its symbol table");
     for (const struct emulate_shared_variable &v : shared_memory) memset(v.at, 0xff, v.size);
 }
 
@@ -91,7 +92,7 @@ struct emulate_facts &emulate_facts_of(const void *address)
     return facts;
 }
 
-static bool touched(const struct emulate_shared_variable &v)
+static bool was_written(const struct emulate_shared_variable &v)
 {
     size_t i = 0;
     while (i < v.size && v.at[i] == 0xff) i++;
@@ -107,7 +108,7 @@ void emulate_learn_shared(struct emulate_facts &facts)
 {
     emulate_fill_shared(facts);
     for (const struct emulate_shared_variable &v : shared_memory) {
-        if (!touched(v)) continue;
+        if (!was_written(v)) continue;
         memset(v.at, 0xff, v.size);
         facts.shared.push_back(&v);
         facts.shared_bytes += v.size;

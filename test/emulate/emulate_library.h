@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pretend libraries (test/emulate/lib) need of the emulator. Programs export these functions to what they load.
+// The emulator's interface for the emulated libraries (test/emulate/lib). Programs export these functions to the libraries that
+// they load.
 #ifndef DAWN_EMULATE_LIBRARY_H
 #define DAWN_EMULATE_LIBRARY_H
 
@@ -10,11 +11,11 @@
 extern "C" {
 #endif
 
-// Puts work(args) on a stream, with a copy of the `bytes` at args: done now, kept for later, or recorded while the stream
-// captures and then done at each launch of the graph. (Pointers in args must live as long.)
+// Puts work(args) on a stream, with a copy of the `bytes` at args. It is executed now, queued, or, if the stream captures,
+// recorded and executed at each launch of the graph. Pointers in args must live as long.
 cudaError_t emulate_enqueue(cudaStream_t stream, void (*work)(void *args), const void *args, size_t bytes);
 
-// Dies unless all `bytes` at `at` are of one allocation on the device; `what` says whose address it is.
+// Dies unless all `bytes` at `at` lie in one device allocation; `what` names the address in the message.
 void emulate_check_range(const void *at, size_t bytes, const char *what);
 
 #ifdef __cplusplus

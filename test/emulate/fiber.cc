@@ -7,7 +7,7 @@
 
 #ifdef EMULATE_ASAN
 #include <sanitizer/common_interface_defs.h>
-enum { STACK = 1 << 19 };  // its frames are several times as large
+enum { STACK = 1 << 19 };  // ASan's frames are several times larger
 #else
 enum { STACK = 1 << 17 };
 #endif
@@ -51,9 +51,9 @@ struct fiber *fiber_new(void (*main)(void))
     f->bytes = STACK;
 #ifdef __x86_64__
     void **top = (void **)(low + GUARD + STACK);
-    *--top = NULL;          // main's return address; the stack is then as after a call
-    *--top = (void *)main;  // where fiber_exchange returns to
-    top -= 6;               // the registers it takes back, all zero
+    *--top = NULL;          // main's return address; the stack then looks as after a call
+    *--top = (void *)main;  // fiber_exchange returns here
+    top -= 6;               // the registers that it restores, all zero
     f->top = top;
 #else
     getcontext(&f->context);

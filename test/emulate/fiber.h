@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fibers: several stacks in one thread of the operating system, left and entered by a call. On x86-64 a switch is a
-// dozen instructions; elsewhere ucontext does it, with a system call each time. AddressSanitizer is told of each switch.
+// Fibers: several stacks in one thread of the operating system; a call switches between them. A switch takes a dozen
+// instructions on x86-64; elsewhere it uses ucontext, with a system call each time. AddressSanitizer is notified of each
+// switch.
 #ifndef DAWN_FIBER_H
 #define DAWN_FIBER_H
 
@@ -19,20 +20,20 @@
 
 struct fiber {
 #ifdef __x86_64__
-    void *top;  // where its registers lie while it is left
+    void *top;  // where its registers are stored while it is suspended
 #else
     ucontext_t context;
 #endif
     const void *stack;  // its lowest address
     size_t bytes;
-    void *fake;  // AddressSanitizer's own
+    void *fake;  // AddressSanitizer's fake stack
     struct fiber *next;
 };
 
-// A fiber with a stack of its own, which begins with main(), and main() with fiber_arrive(); main() never returns.
+// Creates a fiber with its own stack. It starts with main(), and main() must first call fiber_arrive(); main() never returns.
 struct fiber *fiber_new(void (*main)(void));
 void fiber_arrive(void);
-// Leaves `from`, which is running (a zero struct for a thread's first stack), for `to`. Returns when `from` is entered again.
+// Switches from `from`, which is running (a zero struct for a thread's first stack), to `to`. Returns when `from` is resumed.
 void fiber_switch(struct fiber *from, struct fiber *to);
 
 #endif

@@ -55,7 +55,7 @@ static inline void note(struct device *device, const struct op_case *row, enum d
 {
     say(row, type, what);
     // A failed card fails every later case as well: what comes after is not worth reading.
-    if (rc == ERR_DEVICE && device->type->sync(device) < 0) fail_msg("the card is lost after %s", row->name);
+    if (rc == ERR_DEVICE && device->type->sync(device) < 0) fail_msg("the GPU is lost after %s", row->name);
 }
 
 static inline int open_and_run(struct device *d, const struct op_case *row, const struct case_options *o, struct case_live **c)

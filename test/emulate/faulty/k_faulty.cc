@@ -60,7 +60,7 @@ __global__ static void badly_reaching(const struct k_faulty k)
     }
 }
 
-// In a function of its own, as helpers of kernels have it.
+// In a separate function, like the helpers of kernels.
 __device__ static inline float unwritten(int i)
 {
     __shared__ float room[K_BLOCK];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels for the test of the emulator: most of them wrong on purpose, each in one way.
+// Kernels for the test of the emulator; most are deliberately wrong, each in one way.
 #ifndef DAWN_K_FAULTY_H
 #define DAWN_K_FAULTY_H
 
@@ -9,19 +9,19 @@ enum fault {
     FAULT_NONE,              // y[i] = x[i] of the block, reversed, through shared memory
     FAULT_NO_BARRIER,        // the same without the barrier
     FAULT_BLOCK_ORDER,       // every block writes y[0]
-    FAULT_HALF_BARRIER,      // only half of the block comes to the barrier
+    FAULT_HALF_BARRIER,      // only half of the block reaches the barrier
     FAULT_EARLY_END,         // some threads end before the barrier
     FAULT_TWO_BARRIERS,      // two halves wait at two barriers
-    FAULT_MISSING_LANE,      // a shuffle with a full mask to which lane 3 does not come
+    FAULT_MISSING_LANE,      // a shuffle with a full mask that lane 3 does not reach
     FAULT_OTHER_CALL,        // lanes of a warp meet at different shuffles
-    FAULT_MASK_WITHOUT_ME,   // a shuffle by a lane that its own mask lacks
+    FAULT_MASK_WITHOUT_ME,   // a shuffle by a lane that is not in its own mask
     FAULT_SHORT_WARP,        // a full mask in a block of 20 threads
-    FAULT_PAST_THE_END,      // writes one element too far
+    FAULT_PAST_THE_END,      // writes one element past the end
     FAULT_MISALIGNED,        // a load of 16 bytes from an address that is a multiple of 4
     FAULT_NOWHERE,           // reads address 16
-    FAULT_UNWRITTEN_SHARED,  // y = what shared memory holds at first
+    FAULT_UNWRITTEN_SHARED,  // y = the initial content of shared memory
     FAULT_MUCH_SHARED,       // 64 KiB of shared memory
-    FAULT_MANY_THREADS,      // 1025 threads a block
+    FAULT_MANY_THREADS,      // 1025 threads per block
     FAULT_NO_BLOCKS,         // an empty grid
     FAULT_HIGH_GRID,         // 65536 blocks in y
     FAULT_NO_KERNEL,
@@ -36,7 +36,7 @@ struct k_faulty {
 };
 K_LAUNCHER(k_faulty);
 
-// What each lane gets of x[32] through every collective: y[EXCHANGES][32], as bits.
+// The result of each lane for x[32] through every collective: y[EXCHANGES][32], as bits.
 enum { EXCHANGE_LANE, EXCHANGE_XOR, EXCHANGE_DOWN, EXCHANGE_UP, EXCHANGE_QUARTER, EXCHANGE_HALF_WARP, EXCHANGE_BALLOT,
        EXCHANGE_ANY, EXCHANGE_ALL, EXCHANGE_GATHER, EXCHANGE_SUM, EXCHANGE_MOST, EXCHANGES };
 struct k_exchange {
@@ -53,7 +53,7 @@ struct k_sums {
 };
 K_LAUNCHER(k_sums);
 
-// Where every thread of a grid of 3 x 2 x 2 blocks of 4 x 3 x 2 threads is: y[i] = i for i counted from the indices.
+// The position of every thread of a grid of 3 x 2 x 2 blocks of 4 x 3 x 2 threads: y[i] = i for i computed from the indices.
 struct k_indices {
     int32_t *y;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of the pretend cuDNN: a convolution or one of its ways back, on tensors of any strides, in f32 sums.
-// Only libcudnn.so.9.c includes it. Cost: a multiplication and an addition a step, eight at a time where the host can.
+// The arithmetic of the emulated cuDNN: a convolution or one of its gradients, on tensors with any strides, with f32 sums. Only
+// libcudnn.so.9.c includes it. Cost: a multiplication and an addition per step, eight at a time if the host supports it.
 #ifndef DAWN_CUDNN_CONVOLVE_H
 #define DAWN_CUDNN_CONVOLVE_H
 
@@ -11,7 +11,7 @@
 
 struct fake_tensor {
     cudnnDataType_t type;
-    int64_t dim[4], stride[4], uid, align;  // n, c, h, w, whatever their order in memory
+    int64_t dim[4], stride[4], uid, align;  // n, c, h, w, in any memory order
     void *at;
 };
 struct fake_convolution {
@@ -25,7 +25,7 @@ struct fake_convolution {
 
 static inline size_t fake_size(cudnnDataType_t type) { return type == CUDNN_DATA_FLOAT ? 4 : 2; }
 
-// Bytes from the first element to behind the last.
+// Bytes from the first element to the end of the last.
 static inline size_t fake_span(const struct fake_tensor *t)
 {
     int64_t last = 0;
@@ -57,7 +57,7 @@ static void fake_set(cudnnDataType_t type, void *base, int64_t i, float value)
     }
 }
 
-// Between a tensor and a dense array [n][h][w][c].
+// Copies between a tensor and a dense array [n][h][w][c].
 static void fake_move(const struct fake_tensor *t, float *dense, float alpha, float beta, int out)
 {
     for (int64_t n = 0; n < t->dim[0]; n++)
@@ -80,25 +80,25 @@ static float *fake_dense(const struct fake_tensor *t, int read)
     return dense;
 }
 
-// w[k][taps][c] as w[taps][c][k] within each group, so that forward too runs over neighbours.
-static float *fake_turned(const struct fake_convolution *f, const float *w)
+// w[k][taps][c] as w[taps][c][k] within each group, so that forward too runs over adjacent elements.
+static float *fake_transposed(const struct fake_convolution *f, const float *w)
 {
     int64_t k = f->w.dim[0], rest = f->w.dim[1] * f->w.dim[2] * f->w.dim[3];
-    float *turned = calloc((size_t)(k * rest), sizeof *turned);
-    if (!turned) abort();
+    float *transposed = calloc((size_t)(k * rest), sizeof *transposed);
+    if (!transposed) abort();
     for (int64_t i = 0; i < k; i++)
-        for (int64_t j = 0; j < rest; j++) turned[j * k + i] = w[i * rest + j];
-    return turned;
+        for (int64_t j = 0; j < rest; j++) transposed[j * k + i] = w[i * rest + j];
+    return transposed;
 }
 
 // One pixel of x, one of y, and the tap between them.
-static void fake_tap(const struct fake_convolution *f, float *x, float *y, float *w, const float *turned, int64_t tap)
+static void fake_tap(const struct fake_convolution *f, float *x, float *y, float *w, const float *transposed, int64_t tap)
 {
     int64_t cg = f->w.dim[1], k = f->w.dim[0], kg = k / f->groups, taps = f->w.dim[2] * f->w.dim[3];
     for (int64_t g = 0; g < f->groups; g++) {
         float *xg = x + g * cg, *yg = y + g * kg;
         for (int64_t c = 0; f->way == 0 && c < cg; c++) {
-            const float *from = turned + (tap * cg + c) * k + g * kg, times = xg[c];
+            const float *from = transposed + (tap * cg + c) * k + g * kg, times = xg[c];
 #pragma omp simd
             for (int64_t i = 0; i < kg; i++) yg[i] += times * from[i];
         }
@@ -115,7 +115,7 @@ static void fake_tap(const struct fake_convolution *f, float *x, float *y, float
 static void fake_convolve(const struct fake_convolution *f)
 {
     float *x = fake_dense(&f->x, f->way != 1), *w = fake_dense(&f->w, f->way != 2), *y = fake_dense(&f->y, f->way != 0);
-    float *turned = f->way == 0 ? fake_turned(f, w) : NULL;
+    float *transposed = f->way == 0 ? fake_transposed(f, w) : NULL;
     int64_t height = f->x.dim[2], width = f->x.dim[3], p_all = f->y.dim[2], q_all = f->y.dim[3];
     for (int64_t at = 0; at < f->y.dim[0] * p_all * q_all; at++)
         for (int64_t tap = 0; tap < f->w.dim[2] * f->w.dim[3]; tap++) {
@@ -123,14 +123,14 @@ static void fake_convolve(const struct fake_convolution *f)
             int64_t h = p * f->stride[0] - f->before[0] + tap / f->w.dim[3] * f->dilation[0];
             int64_t v = q * f->stride[1] - f->before[1] + tap % f->w.dim[3] * f->dilation[1];
             if (h < 0 || h >= height || v < 0 || v >= width) continue;
-            fake_tap(f, x + ((n * height + h) * width + v) * f->x.dim[1], y + at * f->y.dim[1], w, turned, tap);
+            fake_tap(f, x + ((n * height + h) * width + v) * f->x.dim[1], y + at * f->y.dim[1], w, transposed, tap);
         }
     const struct fake_tensor *result = f->way == 0 ? &f->y : f->way == 1 ? &f->x : &f->w;
     fake_move(result, f->way == 0 ? y : f->way == 1 ? x : w, f->alpha, f->beta, 1);
     free(x);
     free(w);
     free(y);
-    free(turned);
+    free(transposed);
 }
 
 #endif

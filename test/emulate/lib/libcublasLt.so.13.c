@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pretend cuBLASLt: it does what the layouts, attributes and preferences say, word by word, and dies where a call is not
-// one that the real library must accept: unknown attributes, sizes that are not the attribute's, an algorithm of another
-// product, scratch memory that is too small, addresses that are less aligned than was promised or that lie outside of what
-// was allocated. Its algorithms want 1 MiB of scratch memory and leave NaN in it. Sums are f32.
+// An emulated cuBLASLt. It does exactly what layouts, attributes and preferences say, and dies on any call that the real
+// library might reject: unknown attributes, wrong attribute sizes, an algorithm of another product, too little scratch,
+// addresses that are less aligned than promised or outside of any allocation. Its algorithms need 1 MiB of scratch and leave
+// NaN in it. Sums are f32.
 #include <cublasLt.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ struct lt_handle {
 };
 struct lt_product {
     enum kind kind;
-    int32_t turned[2];  // cublasOperation_t
+    int32_t transposed[2];  // cublasOperation_t
 };
 struct lt_layout {
     enum kind kind;
@@ -34,22 +34,22 @@ struct lt_wish {
     uint64_t scratch;
     uint32_t schemes, aligned[4];
 };
-struct lt_algorithm {  // at most 64 bytes: it lies in a cublasLtMatmulAlgo_t
+struct lt_algorithm {  // at most 64 bytes: it is stored in a cublasLtMatmulAlgo_t
     uint64_t kind, problem;
     uint32_t aligned[4];
 };
 
-// What was multiplied so far, for tests (found by dlsym).
+// Counters for tests (found by dlsym).
 extern int lt_products, lt_objects;
 int lt_products, lt_objects;
 
 static _Noreturn void die(const char *what)
 {
-    fprintf(stderr, "\npretend cuBLASLt: %s\n", what);
+    fprintf(stderr, "\nemulated cuBLASLt: %s\n", what);
     abort();
 }
 
-static void *make(enum kind kind, size_t bytes)
+static void *make_object(enum kind kind, size_t bytes)
 {
     enum kind *o = calloc(1, bytes);
     if (!o) die("no memory");
@@ -58,33 +58,33 @@ static void *make(enum kind kind, size_t bytes)
     return o;
 }
 
-static void *as(enum kind kind, const void *object, const char *what)
+static void *as_kind(enum kind kind, const void *object, const char *what)
 {
     if (!object || *(const enum kind *)object != kind) die(what);
     return (void *)(uintptr_t)object;
 }
 
-static cublasStatus_t end(enum kind kind, void *object, const char *what)
+static cublasStatus_t end_kind(enum kind kind, void *object, const char *what)
 {
-    memset(as(kind, object, what), 0, sizeof kind);
+    memset(as_kind(kind, object, what), 0, sizeof kind);
     free(object);
     lt_objects--;
     return CUBLAS_STATUS_SUCCESS;
 }
 
-static void set(void *into, size_t room, const void *from, size_t bytes)
+static void copy_attribute(void *into, size_t room, const void *from, size_t bytes)
 {
-    if (!from || bytes != room) die("the size of an attribute is another one");
+    if (!from || bytes != room) die("wrong size of an attribute");
     memcpy(into, from, bytes);
 }
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t *into)
 {
-    *into = make(HANDLE, sizeof(struct lt_handle));
+    *into = make_object(HANDLE, sizeof(struct lt_handle));
     return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) { return end(HANDLE, handle, "this is no handle"); }
+cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) { return end_kind(HANDLE, handle, "not a handle"); }
 
 const char *cublasLtGetStatusString(cublasStatus_t status)
 {
@@ -95,28 +95,28 @@ const char *cublasLtGetStatusString(cublasStatus_t status)
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *into, cublasComputeType_t compute, cudaDataType_t scale)
 {
-    if (compute != CUBLAS_COMPUTE_32F || scale != CUDA_R_32F) die("sums and scales are f32 here");
-    *into = make(PRODUCT, sizeof(struct lt_product));
+    if (compute != CUBLAS_COMPUTE_32F || scale != CUDA_R_32F) die("sums and scales must be f32");
+    *into = make_object(PRODUCT, sizeof(struct lt_product));
     return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t product) { return end(PRODUCT, product, "this is no product"); }
+cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t product) { return end_kind(PRODUCT, product, "not a product"); }
 
 cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t product, cublasLtMatmulDescAttributes_t which,
                                               const void *from, size_t bytes)
 {
-    struct lt_product *p = as(PRODUCT, product, "this is no product");
+    struct lt_product *p = as_kind(PRODUCT, product, "not a product");
     if (which != CUBLASLT_MATMUL_DESC_TRANSA && which != CUBLASLT_MATMUL_DESC_TRANSB) die("an unknown attribute of a product");
-    int32_t *turned = &p->turned[which == CUBLASLT_MATMUL_DESC_TRANSB];
-    set(turned, sizeof *turned, from, bytes);
-    if (*turned != CUBLAS_OP_N && *turned != CUBLAS_OP_T) die("an unknown operation on a factor");
+    int32_t *transposed = &p->transposed[which == CUBLASLT_MATMUL_DESC_TRANSB];
+    copy_attribute(transposed, sizeof *transposed, from, bytes);
+    if (*transposed != CUBLAS_OP_N && *transposed != CUBLAS_OP_T) die("an unknown operation on a factor");
     return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *into, cudaDataType type, uint64_t rows, uint64_t columns,
                                           int64_t pitch)
 {
-    struct lt_layout *l = make(LAYOUT, sizeof *l);
+    struct lt_layout *l = make_object(LAYOUT, sizeof *l);
     if (type != CUDA_R_32F && type != CUDA_R_16BF && type != CUDA_R_16F) die("an unknown type of a matrix");
     if (pitch < (int64_t)rows) die("columns lie over each other");
     l->type = type, l->rows = rows, l->columns = columns, l->pitch = pitch;
@@ -125,26 +125,26 @@ cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *into, cudaData
     return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) { return end(LAYOUT, layout, "this is no layout"); }
+cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) { return end_kind(LAYOUT, layout, "not a layout"); }
 
 cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout, cublasLtMatrixLayoutAttribute_t which,
                                                 const void *from, size_t bytes)
 {
-    struct lt_layout *l = as(LAYOUT, layout, "this is no layout");
+    struct lt_layout *l = as_kind(LAYOUT, layout, "not a layout");
     switch (which) {
-    case CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT: set(&l->batch, sizeof l->batch, from, bytes); break;
-    case CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET: set(&l->apart, sizeof l->apart, from, bytes); break;
-    case CUBLASLT_MATRIX_LAYOUT_ORDER: set(&l->order, sizeof l->order, from, bytes); break;
+    case CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT: copy_attribute(&l->batch, sizeof l->batch, from, bytes); break;
+    case CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET: copy_attribute(&l->apart, sizeof l->apart, from, bytes); break;
+    case CUBLASLT_MATRIX_LAYOUT_ORDER: copy_attribute(&l->order, sizeof l->order, from, bytes); break;
     default: die("an unknown attribute of a layout");
     }
     if (l->batch < 1) die("an empty batch");
-    if (l->order != CUBLASLT_ORDER_COL) die("matrices lie by columns here");
+    if (l->order != CUBLASLT_ORDER_COL) die("matrices must be column-major");
     return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *into)
 {
-    struct lt_wish *w = make(WISH, sizeof *w);
+    struct lt_wish *w = make_object(WISH, sizeof *w);
     w->schemes = CUBLASLT_REDUCTION_SCHEME_MASK;
     for (int i = 0; i < 4; i++) w->aligned[i] = 256;
     *into = (cublasLtMatmulPreference_t)w;
@@ -153,21 +153,21 @@ cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *into)
 
 cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t wish)
 {
-    return end(WISH, wish, "this is no preference");
+    return end_kind(WISH, wish, "not a preference");
 }
 
 cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t wish,
                                                     cublasLtMatmulPreferenceAttributes_t which, const void *from, size_t bytes)
 {
-    struct lt_wish *w = as(WISH, wish, "this is no preference");
+    struct lt_wish *w = as_kind(WISH, wish, "not a preference");
     switch (which) {
-    case CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES: set(&w->scratch, sizeof w->scratch, from, bytes); break;
-    case CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK: set(&w->schemes, sizeof w->schemes, from, bytes); break;
+    case CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES: copy_attribute(&w->scratch, sizeof w->scratch, from, bytes); break;
+    case CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK: copy_attribute(&w->schemes, sizeof w->schemes, from, bytes); break;
     case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES:
     case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES:
     case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES:
     case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES:
-        set(&w->aligned[which - CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES], sizeof w->aligned[0], from, bytes);
+        copy_attribute(&w->aligned[which - CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES], sizeof w->aligned[0], from, bytes);
         break;
     default: die("an unknown preference");
     }
@@ -176,25 +176,25 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t w
 
 // ---- products
 
-static uint64_t mixed(uint64_t hash, uint64_t x) { return (hash ^ x) * 0x100000001b3u; }
+static uint64_t mix_hash(uint64_t hash, uint64_t x) { return (hash ^ x) * 0x100000001b3u; }
 
-// A number for the product and the layouts of a, b, c and d, so that an algorithm is seen to be of another one. What does
-// not fit together dies here.
+// A hash of the product and the layouts of a, b, c and d, which identifies an algorithm's problem. Dies on inconsistent
+// arguments.
 static uint64_t problem_of(const struct lt_product *p, struct lt_layout *const l[4])
 {
-    bool ta = p->turned[0] == CUBLAS_OP_T, tb = p->turned[1] == CUBLAS_OP_T;
+    bool ta = p->transposed[0] == CUBLAS_OP_T, tb = p->transposed[1] == CUBLAS_OP_T;
     uint64_t m = ta ? l[0]->columns : l[0]->rows, k = ta ? l[0]->rows : l[0]->columns;
     uint64_t k2 = tb ? l[1]->columns : l[1]->rows, n = tb ? l[1]->rows : l[1]->columns;
     if (k != k2) die("the depths of the factors differ");
     if (l[0]->type != l[1]->type || l[2]->type != l[3]->type) die("types that do not go together");
-    if (l[3]->type != CUDA_R_32F && l[3]->type != l[0]->type) die("a result of a type that its factors do not give");
-    uint64_t hash = mixed(mixed(0xcbf29ce484222325u, ta), tb);
+    if (l[3]->type != CUDA_R_32F && l[3]->type != l[0]->type) die("the type of the result does not fit the factors");
+    uint64_t hash = mix_hash(mix_hash(0xcbf29ce484222325u, ta), tb);
     for (int i = 0; i < 4; i++) {
-        if (i > 1 && (l[i]->rows != m || l[i]->columns != n)) die("a result of another size");
-        if (l[i]->batch != l[0]->batch) die("batches of several sizes");
+        if (i > 1 && (l[i]->rows != m || l[i]->columns != n)) die("wrong size of the result");
+        if (l[i]->batch != l[0]->batch) die("batches of different sizes");
         const uint64_t facts[] = {l[i]->type, l[i]->rows, l[i]->columns, (uint64_t)l[i]->pitch, (uint64_t)l[i]->apart,
                                   (uint64_t)l[i]->batch};
-        for (size_t f = 0; f < sizeof facts / sizeof facts[0]; f++) hash = mixed(hash, facts[f]);
+        for (size_t f = 0; f < sizeof facts / sizeof facts[0]; f++) hash = mix_hash(hash, facts[f]);
     }
     return hash;
 }
@@ -204,15 +204,15 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
                                               cublasLtMatmulPreference_t wish, int wanted,
                                               cublasLtMatmulHeuristicResult_t found[], int *count)
 {
-    as(HANDLE, handle, "this is no handle");
-    const struct lt_wish *w = as(WISH, wish, "this is no preference");
-    struct lt_layout *const l[4] = {as(LAYOUT, a, "a has no layout"), as(LAYOUT, b, "b has no layout"),
-                                    as(LAYOUT, c, "c has no layout"), as(LAYOUT, d, "d has no layout")};
+    as_kind(HANDLE, handle, "not a handle");
+    const struct lt_wish *w = as_kind(WISH, wish, "not a preference");
+    struct lt_layout *const l[4] = {as_kind(LAYOUT, a, "a has no layout"), as_kind(LAYOUT, b, "b has no layout"),
+                                    as_kind(LAYOUT, c, "c has no layout"), as_kind(LAYOUT, d, "d has no layout")};
     if (wanted < 1 || !found || !count) die("no room for an algorithm");
-    if (w->schemes & CUBLASLT_REDUCTION_SCHEME_INPLACE) die("sums may meet in place, in any order");
+    if (w->schemes & CUBLASLT_REDUCTION_SCHEME_INPLACE) die("the in-place reduction is not deterministic");
     *count = 0;
     if (w->scratch < SCRATCH) return CUBLAS_STATUS_NOT_SUPPORTED;
-    struct lt_algorithm algorithm = {ALGORITHM, problem_of(as(PRODUCT, product, "this is no product"), l), {0}};
+    struct lt_algorithm algorithm = {ALGORITHM, problem_of(as_kind(PRODUCT, product, "not a product"), l), {0}};
     memcpy(algorithm.aligned, w->aligned, sizeof w->aligned);
     memset(found, 0, sizeof found[0]);
     memcpy(&found->algo, &algorithm, sizeof algorithm);
@@ -227,7 +227,7 @@ struct work {
     const void *from[3];  // a, b, c
     void *to, *scratch;
     float alpha, beta;
-    bool turned[2];
+    bool transposed[2];
 };
 
 static enum dtype dtype_of(const struct lt_layout *l)
@@ -235,14 +235,14 @@ static enum dtype dtype_of(const struct lt_layout *l)
     return l->type == CUDA_R_32F ? F32 : l->type == CUDA_R_16BF ? BF16 : F16;
 }
 
-static float *read_all(const struct lt_layout *l, const void *from, int batch, bool turned)  // [row][column] of op(matrix)
+static float *read_all(const struct lt_layout *l, const void *from, int batch, bool transposed)  // [row][column] of op(matrix)
 {
     float *into = malloc(l->rows * l->columns * sizeof *into);
     if (!into) die("no memory");
     for (uint64_t c = 0; c < l->columns; c++)
         for (uint64_t r = 0; r < l->rows; r++) {
             float x = (float)element_get(dtype_of(l), from, batch * l->apart + (int64_t)c * l->pitch + (int64_t)r);
-            into[turned ? c * l->rows + r : r * l->columns + c] = x;
+            into[transposed ? c * l->rows + r : r * l->columns + c] = x;
         }
     return into;
 }
@@ -250,9 +250,9 @@ static float *read_all(const struct lt_layout *l, const void *from, int batch, b
 static void multiply_one(const struct work *o, int batch)
 {
     const struct lt_layout *d = &o->layout[3], *c = &o->layout[2];
-    uint64_t m = d->rows, n = d->columns, k = o->turned[0] ? o->layout[0].rows : o->layout[0].columns;
-    float *a = read_all(&o->layout[0], o->from[0], batch, o->turned[0]);
-    float *b = read_all(&o->layout[1], o->from[1], batch, o->turned[1]);
+    uint64_t m = d->rows, n = d->columns, k = o->transposed[0] ? o->layout[0].rows : o->layout[0].columns;
+    float *a = read_all(&o->layout[0], o->from[0], batch, o->transposed[0]);
+    float *b = read_all(&o->layout[1], o->from[1], batch, o->transposed[1]);
     float *row = malloc(n * sizeof *row);
     if (!row) die("no memory");
     for (uint64_t i = 0; i < m; i++) {
@@ -269,7 +269,7 @@ static void multiply_one(const struct work *o, int batch)
     free(a), free(b), free(row);
 }
 
-static void multiply(void *context)
+static void multiply_batches(void *context)
 {
     const struct work *o = context;
     memset(o->scratch, 0xff, SCRATCH);
@@ -289,10 +289,10 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
                               cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t *algo, void *scratch,
                               size_t scratch_bytes, cudaStream_t stream)
 {
-    as(HANDLE, handle, "this is no handle");
-    const struct lt_product *p = as(PRODUCT, product, "this is no product");
-    struct lt_layout *const l[4] = {as(LAYOUT, a_layout, "a has no layout"), as(LAYOUT, b_layout, "b has no layout"),
-                                    as(LAYOUT, c_layout, "c has no layout"), as(LAYOUT, d_layout, "d has no layout")};
+    as_kind(HANDLE, handle, "not a handle");
+    const struct lt_product *p = as_kind(PRODUCT, product, "not a product");
+    struct lt_layout *const l[4] = {as_kind(LAYOUT, a_layout, "a has no layout"), as_kind(LAYOUT, b_layout, "b has no layout"),
+                                    as_kind(LAYOUT, c_layout, "c has no layout"), as_kind(LAYOUT, d_layout, "d has no layout")};
     struct lt_algorithm algorithm;
     if (!algo) die("no algorithm was chosen");
     memcpy(&algorithm, algo, sizeof algorithm);
@@ -303,9 +303,10 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
     if (scratch_bytes < SCRATCH || (uintptr_t)scratch % 256) die("scratch memory that is too small or not aligned");
     emulate_check_range(scratch, SCRATCH, "cuBLASLt's scratch memory");
     struct work o = {.from = {a, b, c}, .to = d, .scratch = scratch, .alpha = *(const float *)alpha,
-                     .beta = *(const float *)beta, .turned = {p->turned[0] == CUBLAS_OP_T, p->turned[1] == CUBLAS_OP_T}};
+                     .beta = *(const float *)beta,
+                     .transposed = {p->transposed[0] == CUBLAS_OP_T, p->transposed[1] == CUBLAS_OP_T}};
     for (int i = 0; i < 4; i++) o.layout[i] = *l[i];
     lt_products++;
-    return emulate_enqueue(stream, multiply, &o, sizeof o) == cudaSuccess ? CUBLAS_STATUS_SUCCESS
+    return emulate_enqueue(stream, multiply_batches, &o, sizeof o) == cudaSuccess ? CUBLAS_STATUS_SUCCESS
                                                                          : CUBLAS_STATUS_EXECUTION_FAILED;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pretend cuDNN for the emulator: the part of the backend (graph) interface that runtime/cuda/dnn/dnn*.c uses, with the
-// real header. Descriptors are a store of attributes; a plan's execution interprets its operation graph and is put on the
-// handle's stream, so that it is captured like anything else. It is stricter than cuDNN: whatever a correct program does
-// not do (an attribute that is unknown, missing, of another type or count, set twice or too late; a child that is not
-// finalised or has ended; an address that is unbound, misaligned or not allocated; an engine that must not be used) ends
-// the program with a sentence. What cuDNN would refuse in earnest (an engine or a setting that it lacks) is refused.
+// An emulated cuDNN: the part of the backend (graph) interface that runtime/cuda/dnn/dnn*.c uses, with the real header.
+// Descriptors are a store of attributes; executing a plan interprets its operation graph on the handle's stream, so it can be
+// captured like other work. It is stricter than cuDNN. Anything that a correct program does not do ends the program with a
+// message: an attribute that is unknown, missing, of another type or count, set twice or too late; a child that is not
+// finalised or was destroyed; an address that is unbound, misaligned or not allocated; an engine that must not be used.
+// Requests that cuDNN itself rejects (an engine or a setting that it lacks) return an error.
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -15,7 +15,7 @@ __attribute__((noreturn, format(printf, 1, 2))) static void die(const char *form
 {
     va_list list;
     va_start(list, format);
-    fputs("pretend cuDNN: ", stderr);
+    fputs("emulated cuDNN: ", stderr);
     vfprintf(stderr, format, list);
     fputs("\n", stderr);
     abort();
@@ -45,8 +45,8 @@ struct descriptor {
     int state;
     cudnnBackendDescriptorType_t type;
     int finalised, attributes;
-    struct attribute *attribute;  // ATTRIBUTES of them
-    struct descriptor *next;      // all of them, the ended too: so that a use after the end is seen
+    struct attribute *attribute;  // ATTRIBUTES elements
+    struct descriptor *next;      // all descriptors, including destroyed ones, to detect their use
 };
 static struct descriptor *all;
 
@@ -55,7 +55,7 @@ struct cudnnContext {
     cudaStream_t stream;
 };
 
-// Which attributes a descriptor takes, of which type and how many; all must be there but those that may be missing.
+// The attributes of a descriptor, with type and count; all are mandatory unless marked optional.
 struct rule {
     cudnnBackendDescriptorType_t of;
     cudnnBackendAttributeName_t name;
@@ -115,39 +115,40 @@ static size_t type_size(cudnnBackendAttributeType_t type)
     case CUDNN_TYPE_HANDLE:
     case CUDNN_TYPE_VOID_PTR:
     case CUDNN_TYPE_BACKEND_DESCRIPTOR: return 8;
-    default: return 4;  // f32 and the enumerations
+    default: return 4;  // f32 and enumerations
     }
 }
 
-static struct descriptor *alive(void *which, const char *what)
+static struct descriptor *need_alive(void *which, const char *what)
 {
-    struct descriptor *d = which;  // its memory is never given back
+    struct descriptor *d = which;  // its memory is never freed
     if (!d || d->state != ALIVE) die("%s: %p is no descriptor, or it has ended", what, which);
     return d;
 }
 
-static const struct attribute *find(const struct descriptor *d, cudnnBackendAttributeName_t name)
+static const struct attribute *find_attr(const struct descriptor *d, cudnnBackendAttributeName_t name)
 {
     for (int i = 0; i < d->attributes; i++)
         if (d->attribute[i].name == name) return &d->attribute[i];
     return NULL;
 }
 
-static const void *need(const struct descriptor *d, cudnnBackendAttributeName_t name)
+static const void *need_attr(const struct descriptor *d, cudnnBackendAttributeName_t name)
 {
-    const struct attribute *a = find(d, name);
+    const struct attribute *a = find_attr(d, name);
     if (!a) die("attribute %d of a descriptor of type %d is not set", (int)name, (int)d->type);
     return a->at;
 }
 
-static int64_t number(const struct descriptor *d, cudnnBackendAttributeName_t name)
+static int64_t attr_int(const struct descriptor *d, cudnnBackendAttributeName_t name)
 {
-    return *(const int64_t *)need(d, name);
+    return *(const int64_t *)need_attr(d, name);
 }
 
-static struct descriptor *child(const struct descriptor *d, cudnnBackendAttributeName_t name, cudnnBackendDescriptorType_t type)
+static struct descriptor *child_of(const struct descriptor *d, cudnnBackendAttributeName_t name,
+                                   cudnnBackendDescriptorType_t type)
 {
-    struct descriptor *c = alive(*(void *const *)need(d, name), "a child");
+    struct descriptor *c = need_alive(*(void *const *)need_attr(d, name), "a child");
     if (!c->finalised || c->type != type) die("attribute %d: its descriptor is of type %d%s", (int)name, (int)c->type,
                                               c->finalised ? "" : " and not finalised");
     return c;
@@ -157,7 +158,7 @@ cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t type, cu
 {
     int known = type == CUDNN_BACKEND_ENGINECFG_DESCRIPTOR;
     for (int i = 0; i < RULES; i++) known |= rules[i].of == type;
-    if (!known) die("descriptors of type %d are not pretended", (int)type);
+    if (!known) die("descriptors of type %d are not emulated", (int)type);
     struct descriptor *d = calloc(1, sizeof *d);
     if (!d) abort();
     *d = (struct descriptor){.state = ALIVE, .type = type, .next = all};
@@ -166,7 +167,7 @@ cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t type, cu
     return CUDNN_STATUS_SUCCESS;
 }
 
-static void forget(struct descriptor *d)
+static void forget_attributes(struct descriptor *d)
 {
     for (int i = 0; i < d->attributes; i++) free(d->attribute[i].at);
     free(d->attribute);
@@ -176,13 +177,13 @@ static void forget(struct descriptor *d)
 
 cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t which)
 {
-    struct descriptor *d = alive(which, "destroying");
-    forget(d);
+    struct descriptor *d = need_alive(which, "destroying");
+    forget_attributes(d);
     d->state = ENDED;
     return CUDNN_STATUS_SUCCESS;
 }
 
-static void put(struct descriptor *d, cudnnBackendAttributeName_t name, size_t bytes, int64_t count, const void *from)
+static void put_attribute(struct descriptor *d, cudnnBackendAttributeName_t name, size_t bytes, int64_t count, const void *from)
 {
     if (d->attributes == ATTRIBUTES) die("too many attributes");
     if (!d->attribute) d->attribute = calloc(ATTRIBUTES, sizeof *d->attribute);
@@ -196,16 +197,16 @@ static void put(struct descriptor *d, cudnnBackendAttributeName_t name, size_t b
 cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t which, cudnnBackendAttributeName_t name,
                                        cudnnBackendAttributeType_t type, int64_t count, const void *from)
 {
-    struct descriptor *d = alive(which, "setting an attribute");
+    struct descriptor *d = need_alive(which, "setting an attribute");
     if (d->finalised) die("attribute %d is set after its descriptor was finalised", (int)name);
-    if (find(d, name)) die("attribute %d is set twice", (int)name);
+    if (find_attr(d, name)) die("attribute %d is set twice", (int)name);
     for (int i = 0; i < RULES; i++) {
         const struct rule *r = &rules[i];
         if (r->of != d->type || r->name != name) continue;
         if (r->type != type || count < r->low || count > r->high)
             die("attribute %d takes type %d, %d to %d of them; not type %d, %lld of them", (int)name, (int)r->type, r->low,
                 r->high, (int)type, (long long)count);
-        put(d, name, type_size(type), count, from);
+        put_attribute(d, name, type_size(type), count, from);
         return CUDNN_STATUS_SUCCESS;
     }
     die("a descriptor of type %d has no attribute %d", (int)d->type, (int)name);
@@ -214,13 +215,13 @@ cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t which, cudnnBack
 // ---- engines
 
 struct engine {
-    int64_t index, workspace, knob;  // the one setting's most value; NONE: it has none
+    int64_t index, workspace, knob;  // maximum of the one setting; NONE: no setting
     int note, behaves;               // NONE: none
-    int only_f32, fallback, wrong;   // wrong: must not be taken, and says so when it is executed
+    int only_f32, fallback, wrong;   // wrong: must never be executed
 };
 enum { NONE = -1, CHOSEN = 5 };
 static const cudnnBackendKnobType_t the_knob = CUDNN_KNOB_TYPE_TILE_SIZE;
-// In the order of the heuristics. 67 is right where TF32 was asked for.
+// In the order of the heuristics. 67 is acceptable if TF32 is on.
 static const struct engine engines[] = {
     {20, 0, NONE, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC, NONE, 0, 0, 1},
     {47, 0, NONE, CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION, NONE, 0, 0, 1},
@@ -237,13 +238,13 @@ enum { ENGINES = sizeof engines / sizeof *engines };
 static const struct engine *engine_of(const struct descriptor *d)
 {
     for (int i = 0; i < ENGINES; i++)
-        if (engines[i].index == number(d, CUDNN_ATTR_ENGINE_GLOBAL_INDEX)) return &engines[i];
+        if (engines[i].index == attr_int(d, CUDNN_ATTR_ENGINE_GLOBAL_INDEX)) return &engines[i];
     return NULL;
 }
 
 static struct descriptor *operation_of(const struct descriptor *graph)
 {
-    struct descriptor *op = alive(*(void *const *)need(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS), "an operation");
+    struct descriptor *op = need_alive(*(void *const *)need_attr(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS), "an operation");
     if (!op->finalised) die("an operation is not finalised");
     return op;
 }
@@ -252,11 +253,12 @@ static struct descriptor *operation_of(const struct descriptor *graph)
 
 static struct fake_tensor tensor_of(const struct descriptor *op, cudnnBackendAttributeName_t name)
 {
-    const struct descriptor *d = child(op, name, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
-    struct fake_tensor t = {.type = *(const cudnnDataType_t *)need(d, CUDNN_ATTR_TENSOR_DATA_TYPE),
-                            .uid = number(d, CUDNN_ATTR_TENSOR_UNIQUE_ID), .align = number(d, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT)};
-    memcpy(t.dim, need(d, CUDNN_ATTR_TENSOR_DIMENSIONS), sizeof t.dim);
-    memcpy(t.stride, need(d, CUDNN_ATTR_TENSOR_STRIDES), sizeof t.stride);
+    const struct descriptor *d = child_of(op, name, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+    struct fake_tensor t = {.type = *(const cudnnDataType_t *)need_attr(d, CUDNN_ATTR_TENSOR_DATA_TYPE),
+                            .uid = attr_int(d, CUDNN_ATTR_TENSOR_UNIQUE_ID),
+                             .align = attr_int(d, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT)};
+    memcpy(t.dim, need_attr(d, CUDNN_ATTR_TENSOR_DIMENSIONS), sizeof t.dim);
+    memcpy(t.stride, need_attr(d, CUDNN_ATTR_TENSOR_STRIDES), sizeof t.stride);
     return t;
 }
 
@@ -281,29 +283,29 @@ static struct fake_convolution read_operation(const struct descriptor *op, const
     };
     int way = 0;
     while (way < 3 && ways[way].type != op->type) way++;
-    if (way == 3) die("an operation of type %d is not pretended", (int)op->type);
-    const struct descriptor *conv = child(op, ways[way].conv, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+    if (way == 3) die("an operation of type %d is not emulated", (int)op->type);
+    const struct descriptor *conv = child_of(op, ways[way].conv, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
     struct fake_convolution f = {.way = way, .x = tensor_of(op, ways[way].x), .w = tensor_of(op, ways[way].w),
-                                 .y = tensor_of(op, ways[way].y), .alpha = *(const float *)need(op, ways[way].alpha),
-                                 .beta = *(const float *)need(op, ways[way].beta)};
-    memcpy(f.before, need(conv, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS), sizeof f.before);
-    memcpy(f.stride, need(conv, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES), sizeof f.stride);
-    memcpy(f.dilation, need(conv, CUDNN_ATTR_CONVOLUTION_DILATIONS), sizeof f.dilation);
+                                 .y = tensor_of(op, ways[way].y), .alpha = *(const float *)need_attr(op, ways[way].alpha),
+                                 .beta = *(const float *)need_attr(op, ways[way].beta)};
+    memcpy(f.before, need_attr(conv, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS), sizeof f.before);
+    memcpy(f.stride, need_attr(conv, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES), sizeof f.stride);
+    memcpy(f.dilation, need_attr(conv, CUDNN_ATTR_CONVOLUTION_DILATIONS), sizeof f.dilation);
     f.groups = f.x.dim[1] / f.w.dim[1];
     if (described) *described = conv;
     return f;
 }
 
-// What cuDNN checks of an operation: that sizes fit. And what this program promised: one type, f32 sums.
+// Checks that sizes fit, as cuDNN does, and what this program guarantees: one type, f32 sums.
 static void check_operation(const struct descriptor *op)
 {
     const struct descriptor *conv;
     const struct fake_convolution read = read_operation(op, &conv), *f = &read;
-    const int64_t *after = need(conv, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS);
-    if (number(conv, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS) != 2) die("a convolution is not over two dimensions");
-    if (*(const cudnnDataType_t *)need(conv, CUDNN_ATTR_CONVOLUTION_COMP_TYPE) != CUDNN_DATA_FLOAT) die("sums are not f32");
-    if (*(const cudnnConvolutionMode_t *)need(conv, CUDNN_ATTR_CONVOLUTION_CONV_MODE) != CUDNN_CROSS_CORRELATION)
-        die("filters are turned around");
+    const int64_t *after = need_attr(conv, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS);
+    if (attr_int(conv, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS) != 2) die("a convolution is not over two dimensions");
+    if (*(const cudnnDataType_t *)need_attr(conv, CUDNN_ATTR_CONVOLUTION_COMP_TYPE) != CUDNN_DATA_FLOAT) die("sums are not f32");
+    if (*(const cudnnConvolutionMode_t *)need_attr(conv, CUDNN_ATTR_CONVOLUTION_CONV_MODE) != CUDNN_CROSS_CORRELATION)
+        die("the mode is not cross-correlation");
     for (int i = 0; i < 2; i++) {
         int64_t room = f->x.dim[2 + i] + f->before[i] + after[i] - (f->w.dim[2 + i] - 1) * f->dilation[i] - 1;
         if (room < 0 || room / f->stride[i] + 1 != f->y.dim[2 + i]) die("sizes of x, w and y do not fit");
@@ -314,18 +316,18 @@ static void check_operation(const struct descriptor *op)
     if (f->x.uid == f->w.uid || f->x.uid == f->y.uid || f->w.uid == f->y.uid) die("two tensors have one number");
 }
 
-// ---- finalising, and what can be read then
+// ---- finalising, and the attributes that can be read afterwards
 
 static cudnnStatus_t finalise_config(const struct descriptor *d)
 {
-    const struct descriptor *engine = child(d, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+    const struct descriptor *engine = child_of(d, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     const struct engine *e = engine_of(engine);
-    const struct attribute *knobs = find(d, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES);
+    const struct attribute *knobs = find_attr(d, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES);
     for (int64_t i = 0; knobs && i < knobs->count; i++) {
-        const struct descriptor *knob = alive(((void *const *)knobs->at)[i], "a setting");
-        int64_t value = number(knob, CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE);
+        const struct descriptor *knob = need_alive(((void *const *)knobs->at)[i], "a setting");
+        int64_t value = attr_int(knob, CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE);
         if (!knob->finalised) die("a setting is not finalised");
-        cudnnBackendKnobType_t type = *(const cudnnBackendKnobType_t *)need(knob, CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE);
+        cudnnBackendKnobType_t type = *(const cudnnBackendKnobType_t *)need_attr(knob, CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE);
         if (type != the_knob || value < 0 || value > e->knob)
             return refuse(CUDNN_STATUS_BAD_PARAM, "engine %lld has no such setting", (long long)e->index);
     }
@@ -334,24 +336,24 @@ static cudnnStatus_t finalise_config(const struct descriptor *d)
 
 cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t which)
 {
-    struct descriptor *d = alive(which, "finalising");
+    struct descriptor *d = need_alive(which, "finalising");
     if (d->finalised) die("a descriptor of type %d is finalised twice", (int)d->type);
     for (int i = 0; i < RULES; i++)
-        if (rules[i].of == d->type && !rules[i].optional) (void)need(d, rules[i].name);
+        if (rules[i].of == d->type && !rules[i].optional) (void)need_attr(d, rules[i].name);
     switch (d->type) {
     case CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR:
     case CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR:
     case CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR: check_operation(d); break;
     case CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR: (void)operation_of(d); break;
     case CUDNN_BACKEND_ENGINE_DESCRIPTOR:
-        (void)child(d, CUDNN_ATTR_ENGINE_OPERATION_GRAPH, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+        (void)child_of(d, CUDNN_ATTR_ENGINE_OPERATION_GRAPH, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
         if (!engine_of(d)) return refuse(CUDNN_STATUS_NOT_SUPPORTED, "there is no such engine");
         break;
     case CUDNN_BACKEND_ENGINECFG_DESCRIPTOR:
         if (finalise_config(d) != CUDNN_STATUS_SUCCESS) return CUDNN_STATUS_BAD_PARAM;
         break;
     case CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR:
-        (void)child(d, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+        (void)child_of(d, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
         break;
     default: break;
     }
@@ -359,10 +361,10 @@ cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t which)
     return CUDNN_STATUS_SUCCESS;
 }
 
-// A descriptor that the caller made to be filled becomes a finalised one.
-static struct descriptor *fill(void *place, cudnnBackendDescriptorType_t type)
+// Turns a descriptor that the caller created into a finalised one.
+static struct descriptor *fill_descriptor(void *place, cudnnBackendDescriptorType_t type)
 {
-    struct descriptor *d = alive(place, "filling");
+    struct descriptor *d = need_alive(place, "filling");
     if (d->type != type || d->finalised || d->attributes)
         die("a descriptor of type %d is to be filled with type %d", (int)d->type, (int)type);
     d->finalised = 1;
@@ -372,8 +374,8 @@ static struct descriptor *fill(void *place, cudnnBackendDescriptorType_t type)
 static int64_t list_engines(const struct descriptor *heuristics, int64_t room, void **into)
 {
     const struct descriptor *graph =
-        child(heuristics, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
-    int fallback = *(const cudnnBackendHeurMode_t *)need(heuristics, CUDNN_ATTR_ENGINEHEUR_MODE) == CUDNN_HEUR_MODE_FALLBACK;
+        child_of(heuristics, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+    int fallback = *(const cudnnBackendHeurMode_t *)need_attr(heuristics, CUDNN_ATTR_ENGINEHEUR_MODE) == CUDNN_HEUR_MODE_FALLBACK;
     struct fake_convolution f = read_operation(operation_of(graph), NULL);
     int64_t count = 0;
     for (int i = 0; i < ENGINES; i++) {
@@ -382,11 +384,11 @@ static int64_t list_engines(const struct descriptor *heuristics, int64_t room, v
         if (room) {
             cudnnBackendDescriptor_t engine;
             (void)cudnnBackendCreateDescriptor(CUDNN_BACKEND_ENGINE_DESCRIPTOR, &engine);
-            struct descriptor *e = fill(engine, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
-            struct descriptor *config = fill(into[count], CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
-            put(e, CUDNN_ATTR_ENGINE_OPERATION_GRAPH, 8, 1, &graph);
-            put(e, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, 8, 1, &engines[i].index);
-            put(config, CUDNN_ATTR_ENGINECFG_ENGINE, 8, 1, &engine);
+            struct descriptor *e = fill_descriptor(engine, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+            struct descriptor *config = fill_descriptor(into[count], CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+            put_attribute(e, CUDNN_ATTR_ENGINE_OPERATION_GRAPH, 8, 1, &graph);
+            put_attribute(e, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, 8, 1, &engines[i].index);
+            put_attribute(config, CUDNN_ATTR_ENGINECFG_ENGINE, 8, 1, &engine);
         }
         count++;
     }
@@ -395,22 +397,22 @@ static int64_t list_engines(const struct descriptor *heuristics, int64_t room, v
 
 static int64_t get_knobs(const struct descriptor *config, int64_t room, void **into)
 {
-    const struct engine *e = engine_of(child(config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR));
+    const struct engine *e = engine_of(child_of(config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR));
     if (e->knob < 0 || room == 0) return 0;
-    struct descriptor *knob = fill(into[0], CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
+    struct descriptor *knob = fill_descriptor(into[0], CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
     const int64_t value = CHOSEN < e->knob ? CHOSEN : e->knob;
-    put(knob, CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, sizeof the_knob, 1, &the_knob);
-    put(knob, CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, sizeof value, 1, &value);
+    put_attribute(knob, CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, sizeof the_knob, 1, &the_knob);
+    put_attribute(knob, CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, sizeof value, 1, &value);
     return 1;
 }
 
 static const struct engine *engine_of_plan(const struct descriptor *plan)
 {
-    const struct descriptor *config = child(plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
-    return engine_of(child(config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR));
+    const struct descriptor *config = child_of(plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+    return engine_of(child_of(config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR));
 }
 
-static int64_t give(int64_t room, void *into, const void *from, size_t bytes)
+static int64_t give_value(int64_t room, void *into, const void *from, size_t bytes)
 {
     if (room < 1) die("there is no room for an answer");
     memcpy(into, from, bytes);
@@ -420,7 +422,7 @@ static int64_t give(int64_t room, void *into, const void *from, size_t bytes)
 cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t which, cudnnBackendAttributeName_t name,
                                        cudnnBackendAttributeType_t type, int64_t room, int64_t *count, void *into)
 {
-    struct descriptor *d = alive(which, "reading");
+    struct descriptor *d = need_alive(which, "reading");
     if (!d->finalised) die("attribute %d is read of a descriptor that is not finalised", (int)name);
     (void)type;
     const struct engine *e = d->type == CUDNN_BACKEND_ENGINE_DESCRIPTOR ? engine_of(d) : NULL;
@@ -429,39 +431,39 @@ cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t which, cudnnBack
     case CUDNN_ATTR_ENGINEHEUR_RESULTS: *count = list_engines(d, room, into); break;
     case CUDNN_ATTR_ENGINECFG_KNOB_CHOICES: *count = get_knobs(d, room, into); break;
     case CUDNN_ATTR_ENGINECFG_ENGINE:
-        engine = fill(*(void **)into, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
-        e = engine_of(child(d, name, CUDNN_BACKEND_ENGINE_DESCRIPTOR));
-        put(engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, 8, 1, &e->index);
+        engine = fill_descriptor(*(void **)into, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+        e = engine_of(child_of(d, name, CUDNN_BACKEND_ENGINE_DESCRIPTOR));
+        put_attribute(engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, 8, 1, &e->index);
         *count = 1;
         break;
-    case CUDNN_ATTR_ENGINE_NUMERICAL_NOTE: *count = e->note == NONE ? 0 : give(room, into, &e->note, 4); break;
-    case CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE: *count = e->behaves == NONE ? 0 : give(room, into, &e->behaves, 4); break;
-    case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE: *count = give(room, into, &engine_of_plan(d)->workspace, 8); break;
+    case CUDNN_ATTR_ENGINE_NUMERICAL_NOTE: *count = e->note == NONE ? 0 : give_value(room, into, &e->note, 4); break;
+    case CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE: *count = e->behaves == NONE ? 0 : give_value(room, into, &e->behaves, 4); break;
+    case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE: *count = give_value(room, into, &engine_of_plan(d)->workspace, 8); break;
     case CUDNN_ATTR_ENGINE_GLOBAL_INDEX:
-    case CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE: *count = give(room, into, need(d, name), 8); break;
-    case CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE: *count = give(room, into, need(d, name), 4); break;
-    default: die("attribute %d can not be read here", (int)name);
+    case CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE: *count = give_value(room, into, need_attr(d, name), 8); break;
+    case CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE: *count = give_value(room, into, need_attr(d, name), 4); break;
+    default: die("attribute %d cannot be read", (int)name);
     }
     return CUDNN_STATUS_SUCCESS;
 }
 
 // ---- executing
 
-static void work(void *args)
+static void run_work(void *args)
 {
     const struct fake_convolution *f = args;
-    if (f->work_bytes) memset(f->work, 0xff, f->work_bytes);  // scratch memory that is not its own would be spoilt
+    if (f->work_bytes) memset(f->work, 0xff, f->work_bytes);  // exposes scratch that overlaps other memory
     fake_convolve(f);
 }
 
-// Set by tests (found by dlsym): the engine with this number waits for its stream, which no capture survives.
+// Set by tests (found by dlsym): the engine with this number waits for its stream, which invalidates any capture.
 extern int64_t dnn_waiting;
 int64_t dnn_waiting = NONE;
 
-static void bind(const struct descriptor *pack, struct fake_tensor *t, const char *what)
+static void bind_tensor(const struct descriptor *pack, struct fake_tensor *t, const char *what)
 {
-    const struct attribute *uids = find(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
-    void *const *address = need(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
+    const struct attribute *uids = find_attr(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
+    void *const *address = need_attr(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
     for (int64_t i = 0; i < uids->count; i++)
         if (((const int64_t *)uids->at)[i] == t->uid) t->at = address[i];
     if (!t->at) die("%s has no address", what);
@@ -471,33 +473,34 @@ static void bind(const struct descriptor *pack, struct fake_tensor *t, const cha
 
 cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t which, cudnnBackendDescriptor_t with)
 {
-    const struct descriptor *plan = alive(which, "executing"), *pack = alive(with, "executing");
+    const struct descriptor *plan = need_alive(which, "executing"), *pack = need_alive(with, "executing");
     if (!handle || handle->state != ALIVE) die("a handle is none, or it has ended");
     if (!plan->finalised || !pack->finalised) die("a plan or its addresses are not finalised");
-    if (*(void *const *)need(plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE) != handle) die("a plan is executed with another handle");
+    if (*(void *const *)need_attr(plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE) != handle)
+        die("a plan is executed with another handle");
     const struct engine *e = engine_of_plan(plan);
     if (e->wrong) die("engine %lld is executed, which must not be taken", (long long)e->index);
-    const struct descriptor *config = child(plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
-    const struct descriptor *engine = child(config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
-    const struct descriptor *graph = child(engine, CUDNN_ATTR_ENGINE_OPERATION_GRAPH, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+    const struct descriptor *config = child_of(plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+    const struct descriptor *engine = child_of(config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+    const struct descriptor *graph = child_of(engine, CUDNN_ATTR_ENGINE_OPERATION_GRAPH, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
     struct fake_convolution f = read_operation(operation_of(graph), NULL);
-    bind(pack, &f.x, "x of a convolution");
-    bind(pack, &f.w, "w of a convolution");
-    bind(pack, &f.y, "y of a convolution");
-    f.work = *(void *const *)need(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE);
+    bind_tensor(pack, &f.x, "x of a convolution");
+    bind_tensor(pack, &f.w, "w of a convolution");
+    bind_tensor(pack, &f.y, "y of a convolution");
+    f.work = *(void *const *)need_attr(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE);
     f.work_bytes = (size_t)e->workspace;
     if ((uintptr_t)f.work % 256) die("scratch memory of a convolution is not aligned to 256 bytes");
     if (f.work_bytes) emulate_check_range(f.work, f.work_bytes, "scratch memory of a convolution");
     if (e->index == dnn_waiting && cudaStreamSynchronize(handle->stream) != cudaSuccess)
-        return refuse(CUDNN_STATUS_EXECUTION_FAILED_CUDART, "the stream can not be waited for");
-    if (emulate_enqueue(handle->stream, work, &f, sizeof f) != cudaSuccess)
+        return refuse(CUDNN_STATUS_EXECUTION_FAILED_CUDART, "the stream cannot be waited for");
+    if (emulate_enqueue(handle->stream, run_work, &f, sizeof f) != cudaSuccess)
         return refuse(CUDNN_STATUS_EXECUTION_FAILED_CUDART, "the stream takes no more");
     return CUDNN_STATUS_SUCCESS;
 }
 
 // ---- the library
 
-size_t cudnnGetVersion(void) { return 90099; }  // like no cuDNN that there is: what is kept for it is kept apart
+size_t cudnnGetVersion(void) { return 90099; }  // a version that no real cuDNN has, so that its cache is separate
 
 const char *cudnnGetErrorString(cudnnStatus_t status)
 {
@@ -522,7 +525,7 @@ cudnnStatus_t cudnnDestroy(cudnnHandle_t handle)
 {
     for (const struct descriptor *d = all; d; d = d->next)
         if (d->state == ALIVE && d->type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR &&
-            *(void *const *)need(d, CUDNN_ATTR_EXECUTION_PLAN_HANDLE) == handle)
+            *(void *const *)need_attr(d, CUDNN_ATTR_EXECUTION_PLAN_HANDLE) == handle)
             die("a handle ends before its plans");
     handle->state = ENDED;
     free(handle);
