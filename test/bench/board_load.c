@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much the scoreboard bears: board_load [RUNS [SECONDS]] fills a record with RUNS signed runs (10,000), serves it, and
-// asks it from up to 64 connections for SECONDS (5) each: one page that the cache has, boards under filters that nobody asked for
-// before, and submissions, verified and durable. Server and load share the machine. Figures go to standard output; the
-// exit status is 1 when an answer was not what it should be, never because of a figure.
+// Load test of the scoreboard: board_load [RUNS [SECONDS]] fills a record with RUNS signed runs (10,000), serves it, and sends
+// requests from up to 64 connections for SECONDS (5) each: a cached page, boards under new filters, and submissions, verified
+// and durable. Server and load share the machine. Figures go to standard output; the exit status is 1 if an answer was wrong,
+// whatever the figures.
 #include "test/unit/fixture_server.h"
 
 #include <errno.h>
@@ -14,13 +14,13 @@ enum { CONNECTIONS = 64, PEOPLE = 40, LATENCIES = 4 << 20, SUBMISSIONS = 2000, R
 struct connection {
     int fd;
     int64_t begun;
-    size_t sent, got, wanted;  // wanted: of the whole answer, 0 until its head is there
+    size_t sent, got, wanted;  // wanted: bytes of the whole answer, 0 until its head has arrived
     struct text request;
     char *answer;
 };
 struct load {
     const char *name, *goal;
-    void (*next)(struct load *, struct text *request);  // leaves it empty when there is nothing more to ask
+    void (*next)(struct load *, struct text *request);  // leaves the request empty when there is nothing more to send
     int port, expected, asked, connections;
     struct text *bodies;  // of submissions
     int64_t ends;
@@ -49,7 +49,7 @@ static void next_submission(struct load *load, struct text *request)
     if (load->asked < SUBMISSIONS) fixture_post_request(&load->bodies[load->asked], request);
 }
 
-// ---- the generator: one thread, keep-alive connections, one request under way on each -----------------------------
+// ---- the generator: one thread, keep-alive connections, one request in flight per connection ----------------------
 static bool begin(struct load *load, struct connection *c)
 {
     c->request.length = 0;
@@ -69,7 +69,7 @@ static void measure_answer(struct connection *c)
         c->wanted = (size_t)(end + 4 - c->answer) + (size_t)atol(length + strlen("Content-Length: "));
 }
 
-// Goes on as far as the socket lets it. False: the connection has nothing more to do.
+// Continues as far as the socket allows. False: the connection has nothing more to do.
 static bool go_on(struct load *load, struct connection *c)
 {
     for (;;) {
@@ -143,7 +143,7 @@ static int run_load(struct load *load, int seconds)
     return load->wrong > 0;
 }
 
-// ---- what is asked -----------------------------------------------------------------------------------------------
+// ---- the requests ------------------------------------------------------------------------------------------------
 static struct sshkey_secret keys[PEOPLE];
 
 static void make_body(int number, struct text *into)

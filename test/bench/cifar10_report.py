@@ -4,9 +4,9 @@
 
   cifar10_report.py --record EXPORT --lines LINES --json FILE
 
-EXPORT is what `dawn results export all` wrote of our runs; LINES has one JSON object a line: the answers of
-competitor.py, {"side": "dawn", "run": N, "wall_s": S} by the shell's clock, and what it says about the card and itself.
-Exit status: 3 when a goal was missed, 0 when none was: a goal that could not be tried is "not shown".
+EXPORT is the output of `dawn results export all` for DAWN's runs. LINES has one JSON object per line: the answers of
+competitor.py, {"side": "dawn", "run": N, "wall_s": S} by the shell's clock, and facts about the GPU and the measurement.
+Exit status: 3 if a goal was missed, else 0. A goal that could not be measured is "not shown".
 """
 import argparse
 import json
@@ -19,7 +19,7 @@ CLOCKS = ("accuracy", "warm_s", "warm_without_evaluation_s", "end_to_end_s", "ow
 
 
 def ours(record, lines):
-    """Our runs in the members that competitor.py gives, from the record; the wall clock is the shell's."""
+    """DAWN's runs from the record, with the members of competitor.py's answers; the wall clock is the shell's."""
     walls = {line["run"]: line["wall_s"] for line in lines if line.get("side") == "dawn"}
     runs = []
     for r in sorted(record["runs"], key=lambda r: r["id"]):
@@ -56,14 +56,14 @@ def ratio(side, dawn, name):
 
 
 def why_no_result(record):
-    """What keeps these runs from being a result at all: none of it is a missed goal."""
+    """The reason why these runs are not a result at all, which is different from a missed goal; None if they are."""
     runs = record["runs"]
     if not all(r["official"] for r in runs):
         return "the data are not CIFAR-10 as published"
     if any(r["device"] != "cuda" for r in runs):
         return "the device was " + ", ".join(sorted({r["device"] for r in runs}))
     if any("emulated" in json.dumps([r["machine_facts"], r["software_facts"]]).lower() for r in runs):
-        return "the card is emulated"
+        return "the GPU is emulated"
     return None
 
 
@@ -75,7 +75,7 @@ def verdict(goal, value, bound, why, least=False):
 
 def verdicts(sides, nothing):
     dawn = sides["dawn"]
-    few = nothing or (None if dawn["n"] >= RUNS_MIN else f"{dawn['n']} runs, and {RUNS_MIN} are asked for")
+    few = nothing or (None if dawn["n"] >= RUNS_MIN else f"{dawn['n']} runs; {RUNS_MIN} are needed")
     others = [side for name, side in sides.items() if name != "dawn"]
     alone = nothing or (None if others else "no competitor ran")
     found = [verdict("mean warm time, evaluation in, s: at most", mean(dawn, "warm_s"), WARM_S, few),
@@ -129,10 +129,10 @@ def show(sides, found, nothing, about):
         why = f" ({v['why']})" if v["why"] not in (None, nothing) else ""
         print(f"  {v['verdict']:<9}  {v['goal']} {v['bound']:.2f}{value}{why}")
     machine, software = about["machine"], about["software"]
-    print(f"\n  card       {machine['gpu'] or 'none'}; driver {machine['driver'] or 'none'}")
-    for moment in about.get("card", []):
+    print(f"\n  GPU        {machine['gpu'] or 'none'}; driver {machine['driver'] or 'none'}")
+    for moment in about.get("gpu", []):
         print(f"             {moment}")
-    print(f"  processor  {machine['cpu']}, {machine['cores_usable']} cores; {machine['os']}")
+    print(f"  CPU        {machine['cpu']}, {machine['cores_usable']} cores; {machine['os']}")
     print(f"  dawn       {software['commit_name'][:12] or 'no commit'}{' with changes' if software['dirty'] else ''},"
           f" recipe {about['recipe']}, {about['precision']}; {software['libraries']}")
     for name, hello in about["competitors"].items():
@@ -151,14 +151,14 @@ def main():
         record = json.load(file)
     with open(a.lines) as file:
         lines = [json.loads(line) for line in file if line.strip()]
-    about = {"card": [], "left_out": {}}
+    about = {"gpu": [], "left_out": {}}
     for line in lines:
-        about["card"] += [line["card"]] if "card" in line else []
+        about["gpu"] += [line["gpu"]] if "gpu" in line else []
         about["left_out"].update(line.get("left_out", {}))
         about.update(line.get("about", {}))
     runs = ours(record, lines)
     if not runs:
-        sys.exit("cifar10_report.py: none of our runs came to its end")
+        sys.exit("cifar10_report.py: none of DAWN's runs was completed")
     runs += [line for line in lines if "run" in line and line.get("side") != "dawn"]
     sides = {}
     for name in dict.fromkeys(run["side"] for run in runs):

@@ -1,28 +1,28 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs another project's CIFAR-10 speedrun by our clocks, for cifar10-gpu.sh.
+"""Runs another project's CIFAR-10 speedrun and times it with DAWN's clocks, for cifar10-gpu.sh.
 
-  competitor.py prepare DATA WORK        writes WORK/cifar10/train.pt and test.pt, which their loaders look for, from the
-                                         binary files in DATA, so that nothing is downloaded
-  competitor.py KIND PATH --work WORK    imports the script PATH as a module, warms it up as its own main part does, and
-                                         then runs it once for every line that comes on standard input
+  competitor.py prepare DATA WORK        writes WORK/cifar10/train.pt and test.pt, which their loaders read, from the binary
+                                         files in DATA, so that nothing is downloaded
+  competitor.py KIND PATH --work WORK    imports the script PATH as a module, warms it up as its own main part does, then
+                                         runs it once per line of standard input
 
 KIND is airbench (airbench94_muon.py of KellerJordan/cifar10-airbench), hiverge (cifar10_speedrun.py of
 hiverge/cifar10-speedrun) or e1 (runners/recipes/e1.py of fulcrumresearch/cifar-10-speedrun, or its champion file). Their
-code is read where it lies and is changed in nothing but this: functions are wrapped to take times, and sleeping for
-cooling is skipped. Each answer is one line of JSON. The first says what was loaded; then one a run:
+code runs unmodified, except that functions are wrapped to measure times, and sleeping for cooling is skipped. Each answer is
+one line of JSON. The first lists what was loaded; then one line per run:
 
-  whole_s                     the whole run, from before its first line to after its last, the card idle at both ends
-  warm_without_evaluation_s   that without loading the data and without any evaluation: reset, whitening, augmentation,
-                              training. The clock "warm" of docs/rules.md.
-  warm_s                      the same and the one evaluation that gives the accuracy. Evaluations that only inform
-                              (after every epoch; of the training images) are not held against them.
-  own_s                       what their own clock said
+  whole_s                     the whole run, from before its first line to after its last, with the GPU idle at both ends
+  warm_without_evaluation_s   the same without loading the data and without any evaluation: reset, whitening,
+                              augmentation, training. The clock "warm" of docs/rules.md.
+  warm_s                      warm_without_evaluation_s plus the one evaluation that gives the accuracy. Informative
+                              evaluations (after every epoch; of the training images) are not counted.
+  own_s                       their own clock
   end_to_end_s                of the first run: from the start of this process (--began) to the end of the evaluation
-                              that counts, compilation included, waiting for the line not
+                              that counts, including compilation, without waiting for input
 
-airbench and hiverge evaluate by themselves; E1 leaves that to its harness, so the six views it uses are taken here, over
-all 10,000 images. What they print goes to standard error. Invariant: whole_s >= warm_s >= warm_without_evaluation_s.
+airbench and hiverge evaluate by themselves. E1 leaves that to its harness, so its six views are evaluated here, over all
+10,000 images. Their output goes to standard error. Invariant: whole_s >= warm_s >= warm_without_evaluation_s.
 """
 import argparse
 import contextlib
@@ -53,12 +53,12 @@ def read_records(path):
     with open(path, "rb") as file:
         raw = bytearray(file.read())
     if not raw or len(raw) % RECORD:
-        refuse(f"{path} has {len(raw)} bytes, which is no number of records of {RECORD} bytes")
+        refuse(f"{path} has {len(raw)} bytes, which is not a multiple of the record size {RECORD}")
     return torch.frombuffer(raw, dtype=torch.uint8).view(-1, RECORD)
 
 
 def prepare(data, work):
-    """Images as they want them: u8, rows of pixels with their three colours; labels as 64-bit numbers."""
+    """Images in the competitors' format: u8, NHWC; labels as 64-bit integers."""
     inside = os.path.join(data, "cifar-10-batches-bin")
     folder = inside if os.path.isdir(inside) else data
     os.makedirs(os.path.join(work, "cifar10"), exist_ok=True)
@@ -69,7 +69,7 @@ def prepare(data, work):
         records = torch.cat([read_records(os.path.join(folder, name)) for name in names])
         labels = records[:, 0].long()
         if int(labels.max()) >= len(CLASSES):
-            refuse(f"{folder} holds the label {int(labels.max())}, and there are only classes 0 to 9")
+            refuse(f"{folder} holds the label {int(labels.max())}; labels must be between 0 and 9")
         images = records[:, 1:].reshape(-1, 3, 32, 32).permute(0, 2, 3, 1).contiguous()
         torch.save({"images": images, "labels": labels, "classes": CLASSES},
                    os.path.join(work, "cifar10", split + ".pt"))
@@ -79,7 +79,7 @@ def prepare(data, work):
 
 
 def stand_in_for_torchvision():
-    """They use torchvision to download, which is not needed, and to normalise; where it is missing this will do."""
+    """Replaces a missing torchvision. The competitors use it to download, which is not needed, and to normalise."""
 
     class Normalize:
         def __init__(self, mean, std):
@@ -100,7 +100,7 @@ def load(path, work):
     os.environ["CIFAR_DATA"] = os.path.join(work, "cifar10")
     if torch is not None and importlib.util.find_spec("torchvision") is None:
         stand_in_for_torchvision()
-    sys.argv = [path]  # they read their own source through it
+    sys.argv = [path]  # they read their own source from this path
     spec = importlib.util.spec_from_file_location("competitor", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules["competitor"] = module
@@ -109,7 +109,7 @@ def load(path, work):
 
 
 class Ruler:
-    """Moments at which the card is idle, and the time spent inside wrapped functions since the last reset."""
+    """Times at which the GPU is idle, and the time spent inside wrapped functions since the last reset."""
 
     def __init__(self, cuda):
         self.cuda, self.slept = cuda, 0.0
@@ -135,7 +135,7 @@ class Ruler:
 
 
 class Speedrun:
-    """airbench and hiverge: main(run, model), with the model made and compiled by the main part of the file."""
+    """airbench and hiverge: main(run, model); the main part of the file creates and compiles the model."""
 
     def __init__(self, kind, module, ruler):
         self.kind, self.module, self.ruler = kind, module, ruler
@@ -174,7 +174,7 @@ class Speedrun:
             torch.cuda.empty_cache()  # as its own main part does before each run
 
     def run(self, number):
-        """When the evaluation that counts had ended, and what is told of the run."""
+        """Returns the end of the evaluation that counts, and the results of the run."""
         ruler = self.ruler
         began = ruler.now()
         said = self.module.main(number, self.model)
@@ -189,8 +189,8 @@ class Speedrun:
 
 
 class E1:
-    """setup() builds, compiles and captures once; called again it resets and draws the whole augmented stream, so that
-    call belongs to the run. train() replays. Both are on the clock, as in its authors' harness."""
+    """setup() builds, compiles and captures once. Later calls reset and draw the whole augmented stream, so they belong to
+    the run. train() replays. Both are timed, as in its authors' harness."""
 
     def __init__(self, kind, module, ruler):
         self.module, self.ruler = module, ruler
@@ -203,7 +203,8 @@ class E1:
         self.correct()
 
     def correct(self):
-        """Share of correct answers: half plain and mirrored, half two diagonal shifts by a pixel, mirrored as well."""
+        """Share of correct answers over six views: plain and two diagonal shifts by a pixel, each also mirrored. The
+        plain views weigh half, the shifted views the other half."""
         net, right = self.model.eval_forward, 0
         pair = lambda x: (net(x).float() + net(x.flip(-1)).float()) / 2
         self.model.eval()
@@ -216,7 +217,7 @@ class E1:
         return int(right) / len(self.labels)
 
     def before(self):
-        # Which images start mirrored follows from the count of epochs, and setup() leaves that running.
+        # The number of epochs decides which images start mirrored, and setup() does not reset it.
         cache = getattr(self.module, "_CACHE", {})
         if "train_loader" in cache:
             cache["train_loader"].epoch = 0
@@ -243,19 +244,19 @@ def versions(cuda):
         with contextlib.suppress(Exception):
             found["triton"] = __import__("triton").__version__
     if cuda:
-        found.update(cuda=torch.version.cuda, cudnn=torch.backends.cudnn.version(), card=torch.cuda.get_device_name(0))
+        found.update(cuda=torch.version.cuda, cudnn=torch.backends.cudnn.version(), gpu=torch.cuda.get_device_name(0))
     return found
 
 
 def arguments():
-    parser = argparse.ArgumentParser(prog="competitor.py", description="another project's speedrun by our clocks")
+    parser = argparse.ArgumentParser(prog="competitor.py", description="another project's speedrun, timed by DAWN's clocks")
     parser.add_argument("kind", choices=["prepare", *KINDS])
     parser.add_argument("path", help="the script; for prepare the folder with CIFAR-10")
     parser.add_argument("folder", nargs="?", help="for prepare: the same as --work")
     parser.add_argument("--work", help="folder with cifar10/train.pt and cifar10/test.pt")
-    parser.add_argument("--runs", type=int, default=1 << 30, help="end after so many runs")
-    parser.add_argument("--began", type=float, help="when the process was started, in seconds since 1970")
-    parser.add_argument("--allow-cpu", action="store_true", help="go on without a card: for tests, measures nothing")
+    parser.add_argument("--runs", type=int, default=1 << 30, help="maximum number of runs")
+    parser.add_argument("--began", type=float, help="start of the process, in seconds since 1970")
+    parser.add_argument("--allow-cpu", action="store_true", help="continue without a GPU: for tests, measures nothing")
     a = parser.parse_args()
     a.work = a.work or a.folder
     if not a.work:
@@ -272,7 +273,7 @@ def main():
         return prepare(a.path, a.work)
     cuda = torch is not None and torch.cuda.is_available()
     if not cuda and not a.allow_cpu:
-        refuse("PyTorch sees no card")
+        refuse("PyTorch finds no GPU")
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     sys.stdout.reconfigure(line_buffering=True)
@@ -288,7 +289,7 @@ def main():
         line = sys.stdin.readline().strip()
         if line in ("", "quit"):
             break
-        began += clock() - asked  # waiting is nobody's time
+        began += clock() - asked  # waiting does not count
         if torch is not None:
             torch.manual_seed(number)
         side.before()
@@ -297,7 +298,7 @@ def main():
         said = {"side": a.kind, "run": number, **found}
         if number == 1:
             said["end_to_end_s"] = time.time() - began - (clock() - ended)
-        said["slept_s"] = ruler.slept  # asked for so far, and skipped
+        said["slept_s"] = ruler.slept  # requested so far, and skipped
         answers.write(json.dumps(said) + "\n")
 
 

@@ -3,8 +3,8 @@
 //
 //   convs [BATCH [SIDE [bf16|f32 [REPEATS]]]]
 //
-// Forward and both backward passes, NHWC activations, weights in the format oneDNN prefers, nothing else.
-// Each pass is timed on its own; the sum of the medians is what a whole step can not go below.
+// Forward and both backward passes, NHWC activations, weights in the format oneDNN prefers, nothing else. Each pass is timed
+// separately; the sum of the medians is a lower bound of a whole step.
 #include <oneapi/dnnl/dnnl.h>
 #include <stdio.h>
 #include <stdlib.h>

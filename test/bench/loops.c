@@ -3,10 +3,10 @@
 //
 //   loops [BATCH [bf16|f32|f16 [REPEATS [THREADS]]]]
 //
-// For each: the median time, the least processor time a thread (which other programs on the machine disturb less; with
-// more threads than one it counts waiting too), the bytes that must move (every input read and every output written
-// once; second passes over the same tensor count again) and the share of the copy bandwidth (memcpy, reads + writes).
-// DAWN_ISA chooses the instruction set. "together" is what a whole step spends in them.
+// Prints for each pass: the median time; the least CPU time per thread (less disturbed by other programs; with more than one
+// thread it includes waiting); the bytes that must move (every input read and every output written once; second passes over a
+// tensor count again); and the share of the copy bandwidth (memcpy, reads + writes). DAWN_ISA selects the instruction set.
+// "together" is their total per step.
 #include "runtime/cpu/loops.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/threads.h"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# test/bench/cifar10-gpu.sh without a card: its turns, clocks, table, JSON and verdicts, with competitors that only wait.
+# test/bench/cifar10-gpu.sh without a GPU: its turns, clocks, table, JSON and verdicts, with competitors that only sleep.
 # shellcheck disable=SC2086
 set -eu
 bench=$ROOT/test/bench standin=$ROOT/test/cli/bench_gpu_standin.py
 
-status() { # runs the rest; its exit status is printed, its words are in out and err
+status() { # COMMAND...: prints its exit status; its output is in out and err
     local rc=0
     "$@" >out 2>err || rc=$?
     echo "$rc"
@@ -19,7 +19,7 @@ holds() { # FILE EXPRESSION over its JSON as j
         { echo "does not hold in $1: $2"; cat "$1"; exit 1; }
 }
 
-# A hundred images of noise a file, with the note that makes them a data set.
+# A hundred images of noise per file, with the marker that makes them a data set.
 python3 - <<'END'
 import json, os, random
 os.makedirs("data/cifar-10-batches-bin")
@@ -35,7 +35,7 @@ tiny="--threads 1 --set widths=8,8,8 --set batch=50 --set epochs=0.2 --set resol
 cp "$standin" airbench94_muon.py
 cp "$standin" hiverge.py
 
-# Two competitors, one a checkout, one a file; five runs of ours and three of theirs, in turn.
+# Two competitors, one a checkout, one a file; five runs of DAWN and three of theirs, in turn.
 want 0 "$bench/cifar10-gpu.sh" data --device cpu --runs 5 --others 3 --airbench . --hiverge hiverge.py --allow-cpu \
     --json all.json --keep kept -- $tiny
 sed -n 's/^{"side": "\([a-z]*\)", "\(run\).*/\1/p' kept/lines | tr '\n' ' ' >turns
@@ -50,10 +50,11 @@ grep -q 'this line is for people' kept/said/airbench
 [ "$("$DAWN" results list --db kept/results.db | grep -c cifar10)" = 5 ]
 holds all.json '[r["seed"] for r in j["runs"] if r["side"] == "dawn"] == [1, 2, 3, 4, 5]'
 holds all.json 'j["sides"]["dawn"]["n"] == 5 and j["about"]["runs_asked"] == 5 and len(j["runs"]) == 11'
-# The system tells a process's start in ticks of 10 ms, so that the two clocks may differ by one.
+# A process's start time has a resolution of 10 ms, so the two clocks may differ by one tick.
 holds all.json 'all(0 < r["warm_without_evaluation_s"] < r["warm_s"] < r["end_to_end_s"] <= r["wall_s"] + .011
     for r in j["runs"] if r["side"] == "dawn")'
-# What was waited for is where it belongs: 50 to train, 30 to evaluate, 40 to load and 20 to inform apart, no minute.
+# Each wait is counted where it belongs: 50 ms to train, 30 to evaluate, 40 to load and 20 for informative evaluations; no
+# minute of cooling.
 holds all.json 'all(.05 <= r["warm_without_evaluation_s"] <= r["warm_s"] - .03 and r["warm_s"] <= r["whole_s"] - .06
     and .05 <= r["own_s"] <= r["warm_without_evaluation_s"] and r["whole_s"] < 30
     for r in j["runs"] if r["side"] != "dawn")'
@@ -61,7 +62,7 @@ holds all.json '["end_to_end_s" in r for r in j["runs"] if r["side"] == "hiverge
 holds all.json 'abs(j["sides"]["airbench"]["warm_s"]["mean"] - sum(r["warm_s"] for r in j["runs"]
     if r["side"] == "airbench") / 3) < 1e-9'
 
-# One that fails in its second run keeps its first; one that can not be loaded is named; ours go on.
+# A competitor that fails in its second run keeps its first; one that cannot be loaded is named; DAWN's runs continue.
 echo 'raise SystemExit("it does not like this machine")' >broken.py
 want 0 env STANDIN_FAILS=2 "$bench/cifar10-gpu.sh" data --device cpu --runs 4 --others 4 --airbench . --e1 broken.py \
     --allow-cpu --json some.json -- $tiny
@@ -73,7 +74,7 @@ grep -Eq '^dawn +4 ' out
 grep -q '^  e1 *left out: it did not get ready' out
 holds some.json 'sorted(j["about"]["left_out"]) == ["airbench", "e1"] and list(j["sides"]) == ["dawn", "airbench"]'
 
-# No time: ours alone, as many as fit. Ours failing: nothing is claimed.
+# No time: DAWN's runs only, as many as fit. If they fail, nothing is claimed.
 want 0 "$bench/cifar10-gpu.sh" data --device cpu --runs 50 --seconds 0 --airbench . --allow-cpu --json few.json -- $tiny
 grep -q 'time is up after 2 of 50 runs' err
 grep -q '^airbench is left out: it did not get ready in time' err
@@ -86,31 +87,31 @@ want 2 "$bench/cifar10-gpu.sh" data --e1 nowhere.py
 want 2 "$bench/cifar10-gpu.sh" synthetic --e1 broken.py
 want 2 "$bench/cifar10-gpu.sh" data --fast
 
-# Without a card and without leave, a competitor does not run.
+# Without a GPU and without --allow-cpu, a competitor does not run.
 if ! python3 -c 'import torch' 2>/dev/null; then
     want 1 python3 "$bench/competitor.py" airbench airbench94_muon.py --work . </dev/null
     grep -q 'has no PyTorch' err
 fi
 
-# A pretended card: the model is moved and compiled, every clock waits for the card, and both scripts run as theirs would.
-mkdir -p pretended/torch w
-cat >pretended/torch/__init__.py <<'END'
+# A fake GPU: the model is moved and compiled, every clock waits for the GPU, and both scripts run as theirs would.
+mkdir -p fake/torch w
+cat >fake/torch/__init__.py <<'END'
 import types
 __version__, channels_last, waits = "0", None, []
 version = types.SimpleNamespace(cuda="0")
 cuda = types.SimpleNamespace(is_available=lambda: True, synchronize=lambda: waits.append(1), empty_cache=lambda: None,
-                             get_device_name=lambda n: f"pretended {len(waits)}")
+                             get_device_name=lambda n: f"fake {len(waits)}")
 backends = types.SimpleNamespace(cudnn=types.SimpleNamespace(version=lambda: 0))
 manual_seed = lambda seed: None
 END
 for script in airbench94_muon.py hiverge.py; do
-    printf 'run\nrun\nquit\n' | PYTHONPATH=pretended python3 "$bench/competitor.py" "${script%%[.9]*}" $script --work w >said 2>err ||
+    printf 'run\nrun\nquit\n' | PYTHONPATH=fake python3 "$bench/competitor.py" "${script%%[.9]*}" $script --work w >said 2>err ||
         { cat err; exit 1; }
     [ "$(wc -l <said)" = 3 ]
-    grep -q '"card": "pretended [1-9]' said
+    grep -q '"gpu": "fake [1-9]' said
 done
 
-# The verdicts, from records made by hand: 50 runs at 94.1% in 0.7 s beside a competitor's 1.1, then slower ones.
+# The verdicts, from handmade records: 50 runs at 94.1% in 0.7 s against a competitor's 1.1 s, then slower ones.
 made() { # WARM-MS CORRECT END-TO-END-MS RUNS
     python3 - "$@" <<'END'
 import json, sys
@@ -140,7 +141,7 @@ made 700 9410 2500 49
 report 0
 [ "$(grep -c '^  not shown .*49 runs' out)" = 2 ]
 
-# E1 is evaluated here, and the data are made, with PyTorch, where there is one.
+# E1 is evaluated here, and the data are written, with PyTorch, if it is installed.
 for python in python3 /usr/bin/python3; do
     "$python" -c 'import torch' 2>/dev/null || continue
     "$python" "$bench/competitor.py" prepare data w
