@@ -85,7 +85,7 @@ ifeq ($(filter no,$(CUDA_ASKED))$(filter nvcc-was-not-found,$(subst $() ,-,$(CUD
 CUDA_LACKS := $(CUDA)
 endif
 endif
-# Machine code for Hopper, and PTX that the driver translates for every card since Ampere.
+# Machine code for Hopper, and PTX that the driver compiles for every GPU since Ampere.
 CUDA_ARCHS ?= -gencode arch=compute_90,code=sm_90 -gencode arch=compute_80,code=compute_80
 CUDA_FLAGS := -std=c++17 -O3 -I. $(CUDA_ARCHS) -lineinfo -Xptxas -v -Werror all-warnings -Xcompiler -Wall,-Wextra
 
@@ -106,10 +106,10 @@ BOARD_OBJECTS := $(BOARD_SOURCES:%.c=$(B)/%.o) $(B)/board-embedded.o
 UNIT := $(patsubst %.c,$(B)/%,$(filter-out $(if $(CUDA_INCLUDE),,test/unit/test_dnn_plans.c),$(wildcard test/unit/test_*.c)))
 FUZZERS := $(patsubst %.c,$(B)/%,$(wildcard test/fuzz/fuzz_*.c))
 FAULTS := $(patsubst %.c,$(B)/%,$(wildcard test/fault/*.c))
-# The tests of the CUDA device are linked twice: with the emulator, for every machine that has the toolkit, and with the
-# real runtime, for one that has a card (but those that ask the emulator for something).
+# The tests of the CUDA device are linked twice: with the emulator, for every machine with the toolkit, and with the
+# real runtime, for machines with a GPU (except the tests that need the emulator).
 EMULATED := $(if $(KERNELS),$(patsubst test/cuda/%.c,$(B)/test/emulated/%,$(wildcard test/cuda/test_*.c)))
-ON_CARD := $(if $(KERNELS),$(patsubst test/cuda/%.c,$(B)/test/card/%,$(shell grep -LE "emulate_test.h|fixture_emulator.h" test/cuda/test_*.c)))
+ON_GPU := $(if $(KERNELS),$(patsubst test/cuda/%.c,$(B)/test/on_gpu/%,$(shell grep -LE "emulate_test.h|fixture_emulator.h" test/cuda/test_*.c)))
 RUN := DAWN='$(CURDIR)/$(PROGRAM)' BOARD='$(CURDIR)/$(BOARD)' FAULT='$(CURDIR)/$(B)/test/fault' \
     EMULATED='$(if $(KERNELS),$(CURDIR)/$(B)/test/emulate/dawn)' NVCC='$(NVCC)' test/run.sh
 
@@ -233,10 +233,10 @@ $(B)/test/unit/%: $(B)/test/unit/%.o $(B)/libdawn.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) $(CUDA_LIBS) -lcmocka -o $@
 
-# ---- the CUDA device without a card: kernels compiled for the host, a runtime and libraries that pretend (test/emulate/)
+# ---- the CUDA device without a GPU: kernels compiled for the host, an emulated runtime and libraries (test/emulate/)
 EMULATOR := $(KERNELS:%.cu=$(B)/emulate/%.o) $(patsubst %,$(B)/%.o,$(basename $(wildcard test/emulate/*.c test/emulate/*.cc)))
 EMULATED_LIBRARIES := $(patsubst test/emulate/lib/%.c,$(B)/test/emulate/lib/%,$(wildcard test/emulate/lib/*.c))
-# A wide load at an address that a card would refuse must not pass here: it traps (with SAN it is reported).
+# A misaligned wide load must fail as on a GPU: it traps (with SAN it is reported).
 EMULATE_FLAGS := $(OPTIMISE) $(or $(SANITISE),-fsanitize=alignment -fsanitize-undefined-trap-on-error) \
     -fno-strict-aliasing -Wall -Wextra -Wno-unknown-pragmas $(WERROR) -I. $(CUDA_INCLUDE)
 emulated: $(EMULATED) $(if $(KERNELS),$(B)/test/emulate/dawn)
@@ -253,9 +253,9 @@ $(B)/test/emulate/lib/%: test/emulate/lib/%.c $(wildcard test/emulate/lib/*.h) $
 	$(call say,CC,$< (shared))
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_FLAGS) $(CUDA_INCLUDE) -fPIC -shared $< -o $@
-# The emulator stands before the library, so that its kernels and its runtime are the ones that are linked. The libraries
-# that pretend call back into the program (emulate_library.h), hence -rdynamic. The old kind of path, because the new kind
-# is not heeded where AddressSanitizer stands between dlopen and its caller: then the real libraries would be found.
+# The emulator precedes the library, so that its kernels and its runtime are linked. The emulated libraries call back into
+# the program (emulate_library.h), hence -rdynamic. RPATH instead of RUNPATH, because RUNPATH is ignored when AddressSanitizer
+# is between dlopen and its caller: the real libraries would then be found.
 LINK_EMULATED = $(CC) $(BASE_FLAGS) -rdynamic $(filter %.o,$^) $(B)/libdawn.a \
     -Wl,--disable-new-dtags,-rpath,$(abspath $(B))/test/emulate/lib $(LIBS) -lstdc++ -ldl
 $(B)/test/emulated/test_emulator $(B)/test/emulated/test_emulator_runtime: $(B)/test/emulate/faulty/k_faulty.o
@@ -267,13 +267,13 @@ $(B)/test/emulate/dawn: $(B)/dawn.o $(EMULATOR) $(B)/libdawn.a | $(EMULATED_LIBR
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK_EMULATED) -o $@
-$(B)/test/card/%: $(B)/test/cuda/%.o $(B)/libdawn.a
+$(B)/test/on_gpu/%: $(B)/test/cuda/%.o $(B)/libdawn.a
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) $(CUDA_LIBS) -lcmocka -o $@
 
-check-gpu: all $(ON_CARD)  ## the CUDA device on a real card: every operator against ref, and training
-	@test/gpu.sh $(ON_CARD)
+check-gpu: all $(ON_GPU)  ## the CUDA device on a real GPU: every operator against ref, and training
+	@test/gpu.sh $(ON_GPU)
 
 fuzz:  ## run each fuzzer for FUZZ_SECONDS (20) with clang, after installing it where apt can
 	@test/deps.sh fuzz

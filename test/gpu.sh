@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# gpu.sh PROGRAM...: what must hold on a real card, in under five minutes; called by "make check-gpu", and by hand where
-# nothing can be built. Each PROGRAM is a cmocka program of test/cuda/ linked with the real CUDA runtime; ./dawn or $DAWN
-# trains and measures; compute-sanitizer comes last, where it is there and the card lets it. Every log stays in $OUT if
-# that is set. $SMALL: more words for the trainings (and few operators are timed), to try this script on the emulated
-# card. What did not fit into the time is "not shown" and no success. The last line of all is "N passed, M failed".
+# gpu.sh PROGRAM...: the checks on a real GPU, in under five minutes. Called by "make check-gpu", and by hand where nothing can
+# be built. Each PROGRAM is a cmocka program of test/cuda/ linked with the real CUDA runtime; ./dawn or $DAWN trains and
+# measures. compute-sanitizer runs last, if it is installed and supports the GPU. Logs are kept in $OUT if it is set. $SMALL:
+# further options for the trainings (and few operators are timed), to try this script on the emulated GPU. Checks that did not
+# fit into the time are "not shown", which is not a success. The last line is "N passed, M failed".
 set -u
 cd "$(dirname "$0")/.." || exit 1
 dawn=${DAWN:-./dawn}
@@ -16,13 +16,13 @@ budget=290 passed=0 failed=0 unshown=0 ops='' without=''
 unset NVIDIA_TF32_OVERRIDE CUDA_LAUNCH_BLOCKING CUDA_MODULE_LOADING
 for name in ${!DAWN_CUDA_@}; do unset "$name"; done
 
-verdict() { # NAME STATUS [WORDS]
+verdict() { # NAME STATUS [TEXT]
     if [ "$2" -eq 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
     printf '%-4s  %-28s %s (%d s)\n' "$([ "$2" -eq 0 ] && echo ok || echo FAIL)" "$1" "${3:-}" "$((SECONDS - since))"
 }
 
-# What it said of a failure from both ends; of a success what it measured. The log is $log until the next call. Status: 0
-# held, 1 did not, 2 there was no time.
+# Runs a check. Prints both ends of the log of a failure, and the measurements of a success. $log is the log until the next
+# call. Status: 0 passed, 1 failed, 2 no time left.
 held() { # NAME SECONDS COMMAND...
     local name=$1 limit=$2 rc left=$((budget - SECONDS))
     shift 2
@@ -47,17 +47,17 @@ held() { # NAME SECONDS COMMAND...
 
 sums() {
     [ "$unshown" -eq 0 ] || echo "$unshown not shown: $budget s were over"
-    [ -z "$without" ] || echo "not looked for:$without"
+    [ -z "$without" ] || echo "skipped:$without"
     echo "$passed passed, $failed failed"
     [ "$failed" -eq 0 ] && [ "$unshown" -eq 0 ]
 }
 
-# A case that is not there is the user's error (2), and is looked for on an open card; anything else is the card's (1).
+# An unknown case is a usage error (2) and is found only after the GPU was opened; any other status is a failure of the GPU.
 since=$SECONDS
 "$dawn" bench ops --device cuda --op 'no such case' >"$logs/open.log" 2>&1
 if [ $? -ne 2 ]; then
     cat "$logs/open.log"
-    verdict 'the card is opened' 1
+    verdict 'the GPU is opened' 1
     sums
     exit 1
 fi
@@ -75,8 +75,8 @@ field() { # DATABASE NAME: of the last run
         tail -n 1
 }
 
-# shellcheck disable=SC2086 # SMALL is words
-once() { # NUMBER: a short training of the record network, with a record of its own
+# shellcheck disable=SC2086 # SMALL is a list of options
+once() { # NUMBER: a short training of the record network, with its own record
     held "one epoch, seed 5, $1" 60 "$dawn" train cifar10 --data synthetic --recipe cifar10 --device cuda --set epochs=1 \
         --target 0.01 --seed 5 ${SMALL:-} --save "$work/w$1" --db "$work/once$1.db"
 }
@@ -102,7 +102,8 @@ for t in f16 f32; do
     held "bench ops $t" 40 "$dawn" bench ops --device cuda --precision $t ${SMALL:+--op softmax} && cat "$log"
 done
 
-# Few and small ones, for every launch is slowed down a hundredfold; own kernels, for the libraries' are not ours to mend.
+# Few and small cases, because every launch is a hundred times slower; DAWN's kernels only, because the libraries are not ours
+# to fix.
 few='conv 3x3 pad 1|conv_dgrad 3x3 stride 2|conv_wgrad 3x3 stride 2|13 images, 10|matmul nn|norm plain|pool_norm scale'
 few="$few|norm_grad scale bias silu|maxpool_grad 2x2 of|avgpool 2x2|act gelu|act_grad of 64|reduce tall|gather of 32"
 few="$few|gather_grad with|resize to a fifth|softmax 33|xent 10, mean|xent_grad 10, mean|momentum|unit_norm|transpose 3-D"

@@ -3,7 +3,7 @@
 # Runs tests one after another and sums them up: run.sh [lint | PROGRAM | SCRIPT.sh]...
 # PROGRAM is a cmocka program; its closing lines are shown, all it said when it fails. SCRIPT.sh is a scenario: it
 # runs in an empty folder of its own, with a HOME of its own, and fails by its exit status (77: skipped, with the
-# reason as its last line). A scenario sees no card, or it would train on it where there is
+# reason as its last line). A scenario sees no GPU, or it would train on it where there is
 # one: that is what make check-gpu is for. The last line of all is "N passed, M failed".
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The device "cuda" from the command line: what is said where there is no card, and, with the emulated card, every
-# command that computes.
+# The device "cuda" from the command line: the error messages without a GPU and, with the emulated GPU, every command that
+# computes.
 set -eu
 
 says() { # STATUS PATTERN COMMAND...
@@ -14,11 +14,11 @@ says() { # STATUS PATTERN COMMAND...
 small="--set widths=8,8,8 --set batch=50 --set epochs=0.02 --set resolution=16 --set views=1"
 
 if [ ! -e /dev/nvidiactl ]; then
-    # Built with CUDA: no driver or no card. Built without: what was missing.
+    # Built with CUDA: no driver or no GPU. Built without: what was missing.
     says 1 '^dawn train: device cuda: .*(driver|GPU|built without)' "$DAWN" train cifar10 --data synthetic --device cuda
     [ "$(wc -l <err)" = 1 ]
     [ ! -e results.db ]
-    "$DAWN" train cifar10 --data synthetic --device auto $small --target 0.05 >out 2>err # the processor takes over
+    "$DAWN" train cifar10 --data synthetic --device auto $small --target 0.05 >out 2>err # the CPU takes over
     grep -Eq '[0-9]+ threads?, ' out
     rm -f results.db run-*
 fi
@@ -38,7 +38,7 @@ grep -q 'weights' out
 "$EMULATED" results show last >shown
 grep -Eq ' how +cuda - f16 - ' shown
 grep -Eq ' energy +[0-9]' shown
-grep -Eq ' GPU +Emulated H200' shown # an emulated card is no card: every record of it says so
+grep -Eq ' GPU +Emulated H200' shown # every record of an emulated GPU says so
 grep -Eq '^  EMULATED CARD' shown
 # Nobody signs what was measured on it: not the program that has it, and not one that finds such a run in a record.
 export XDG_CONFIG_HOME=$PWD/config

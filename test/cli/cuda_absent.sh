@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# --device cuda where there is none: a sentence that says what is missing and what helps, from every command that takes it.
-# A build without CUDA, one with it and no driver, and one with a driver and no card each have their own. And before that:
-# make builds for the processor, and says why, where there is a toolkit that does not work; it breaks off only when that
-# one was asked for by name.
+# --device cuda without a GPU: every command that takes it says what is missing and what helps. A build without CUDA, one
+# without a driver, and one with a driver but without a GPU have their own messages. Also: make builds for the CPU and says why
+# if the toolkit does not work; it stops only if that toolkit was named explicitly.
 set -eu
 
-# A toolkit that pretends: kit CUDART_VERSION CUDNN_MAJOR. Its nvcc counts how often it is called.
+# A fake toolkit: kit CUDART_VERSION CUDNN_MAJOR. Its nvcc counts its calls.
 kit() {
     rm -rf kit
     mkdir -p kit/bin kit/include kit/lib64
@@ -21,7 +20,7 @@ nvcc() { # what it does
     printf '#!/bin/sh\necho called >>"%s/calls"\n%s\n' "$PWD" "$1" >kit/bin/nvcc
     chmod +x kit/bin/nvcc
 }
-found() { # SENTENCE: what the build finds, the same every time, because the program is made anew when it changes
+found() { # SENTENCE: the build's finding, stable between calls, because a change rebuilds the program
     for time in 1 2; do
         said=$(CC=gcc "$ROOT/test/deps.sh" cuda "$PWD/kit/bin/nvcc" "$PWD/cache/toolkit")
         [ "$said" = "$1" ] || { echo "found: $said; not: $1"; exit 1; }
@@ -30,10 +29,10 @@ found() { # SENTENCE: what the build finds, the same every time, because the pro
 
 kit 13000 9
 found "$PWD/kit $PWD/kit/bin/nvcc"
-[ "$(wc -l <calls)" = 1 ] # the second answer was remembered
+[ "$(wc -l <calls)" = 1 ] # the second answer came from the cache
 touch -d '2001-01-01' kit/bin/nvcc
 found "$PWD/kit $PWD/kit/bin/nvcc"
-[ "$(wc -l <calls)" = 2 ] # this is another nvcc
+[ "$(wc -l <calls)" = 2 ] # a changed nvcc is tested again
 nvcc 'echo; echo "In file included from tmpxft_0000$$_00000000-1_a.c:1:"
 echo "/usr/include/crt/host.h:143: error: \"this\" gcc is too new \$HOME" >&2; exit 1'
 found 'nvcc does not work with this compiler: host.h:143: error: this gcc is too new $HOME'
@@ -70,43 +69,43 @@ makes -n all NVCC="$PWD/kit/bin/nvcc" >said
 [ "$(grep -c "^echo 'dawn: built without the device cuda: nvcc is of CUDA 12.4; 13.0 or newer is needed'" said)" = 1 ]
 [ "$(makes -n all CUDA=no | grep -c 'dawn: built without')" = 0 ]
 
-# Another reason is another program.
+# A new reason rebuilds the program.
 for name in one two; do
     makes NVCC="/nowhere/$name" "$PWD/b/runtime/cuda/absent.o"
     grep -q "nvcc was not found as /nowhere/$name" b/runtime/cuda/absent.o
 done
 
-# A kernel is made anew when its header changes, whichever folder the rest is built in.
+# A kernel is rebuilt when its header changes, whichever folder the rest is built in.
 if [ -n "${EMULATED:-}" ]; then
     (makes -pn build/runtime/cuda/kernels/k_norm.o || true) >said 2>&1
     grep -q '^build/runtime/cuda/kernels/k_norm\.o:.* runtime/cuda/kernels/k_common\.cuh' said
 fi
 
-# The tests see neither a card nor what somebody was comparing just before.
+# The tests see neither a GPU nor the switches of the caller's environment.
 echo '[ -z "${CUDA_VISIBLE_DEVICES-unset}${DAWN_CASE-}${DAWN_CUDA_BLAS-}${DAWN_EMULATE_ORDER-}" ]' >bare.sh
 DAWN_CUDA_BLAS=off DAWN_EMULATE_ORDER=1 DAWN_CASE=norm CUDA_VISIBLE_DEVICES=0 \
     "$ROOT/test/run.sh" "$(realpath --relative-to="$ROOT" bare.sh)" >said || { cat said; exit 1; }
 
-status() { # runs the rest; its exit status is printed, its words are in out and err
+status() { # COMMAND...: prints its exit status; its output is in out and err
     local rc=0
     "$@" >out 2>err || rc=$?
     echo "$rc"
 }
 
-[ "$(status "$DAWN" doctor --no-measure)" = 0 ] # a missing card is nothing to mend
+[ "$(status "$DAWN" doctor --no-measure)" = 0 ] # a missing GPU is not a fault
 [ "$(grep -Ec '^  (ok|missing|BROKEN) +cuda +' out)" = 1 ]
 if grep -Eq '^  ok +cuda +' out; then
     tr -s '\n ' ' ' <out | grep -Eq 'compute capability [0-9.]+, [0-9]+ processors; CUDA [0-9.]+, .*cuDNN [0-9.]+, driver'
     exit 0
 fi
-grep -Eq '^  missing +cuda +device cuda: (there is no NVIDIA|the NVIDIA driver is here|this program was)' out
+grep -Eq '^  missing +cuda +device cuda: (no NVIDIA driver|the NVIDIA driver finds|this program was)' out
 tr -s '\n ' ' ' <out >words
 if grep -q 'no NVIDIA driver' words; then
-    said='there is no NVIDIA driver here (libcuda.so.1 was not found), so no card can be used; --device cpu needs none'
-elif grep -q 'sees no card' words; then
-    said='the NVIDIA driver is here, but it sees no card'
+    said='no NVIDIA driver is installed (libcuda.so.1 was not found); use --device cpu'
+elif grep -q 'finds no GPU' words; then
+    said='the NVIDIA driver finds no GPU'
 else
-    said='Install the CUDA Toolkit 13.0 or newer with cuDNN 9 and run make again; --device cpu needs none'
+    said='Install the CUDA Toolkit 13.0 or newer with cuDNN 9 and run make again, or use --device cpu'
 fi
 grep -Fq "$said" words
 
@@ -119,9 +118,9 @@ for command in "train cifar10 --data synthetic" "plan cifar10 --no-measure" "ben
 done
 [ ! -s out ]
 [ "$(status "$DAWN" plan cifar10 --device cuda:x)" = 2 ]
-[ "$(status "$DAWN" doctor --no-measure --device cuda)" = 1 ] # asked for, it is something to mend
+[ "$(status "$DAWN" doctor --no-measure --device cuda)" = 1 ] # but it is, if asked for
 grep -Eq '^  BROKEN +cuda +' out
 
-# Nobody asked: the processor computes.
+# Not asked for: the CPU computes.
 [ "$(status "$DAWN" plan cifar10 --no-measure)" = 0 ]
 grep -q 'planned for device cpu' out
