@@ -155,7 +155,7 @@ const struct op_case cases_conv[] = {
     PRODUCT("tt, whole vectors, 3 at once, plus c", HS, 40, 24, 56, 1, 1, 3, 0, 1, 0, 4, 2),
     PRODUCT("nn, whole vectors, 2 at once", HS, 24, 72, 40, 0, 0, 2, 1, 0, 0, 4, 0),
     PRODUCT("beyond a tile",         HS, 131, 75, 70, 0, 0, 0, 0, 0, 0, 4, 0),
-    PRODUCT("deep, turned",          HS, 10, 72, 2000, 1, 0, 0, 1, 0, 0, 4, 0),
+    PRODUCT("deep, transposed",      HS, 10, 72, 2000, 1, 0, 0, 1, 0, 0, 4, 0),
     PRODUCT("deep, plus c, 2 at once", HS, 33, 18, 1501, 0, 1, 2, 0, 1, 0, 4, 4),
     PRODUCT("deep by its own size",  HS, 64, 64, 576, 0, 1, 0, 0, 0, 0, 4, 0),
     PRODUCT("many tiles, transposed", HS, 544, 530, 40, 1, 0, 0, 0, 1, 0, 4, 2),

@@ -35,18 +35,18 @@ struct adam_rates {
     LOOP(back, (enum dtype, enum act, const void *dy, const void *x, int64_t n, const struct period *, void *dx))      \
     LOOP(act_back, (enum dtype, enum act, const void *dy, const void *x, int64_t n, const struct period *, void *dx,   \
                     float *sum)) /* z = x + b; dx = dy * act'(z), dx may be NULL; sum += the same */                   \
-    /* ---- pooling: two rows of `pairs` x 2 pixels to one, and the way back (raw elements of `size` bytes) */         \
+    /* ---- pooling: two rows of `pairs` x 2 pixels to one, and backward (raw elements of `size` bytes) */             \
     LOOP(pool2, (enum dtype, const void *x0, const void *x1, int64_t pairs, int64_t c, void *y, uint8_t *at))          \
     LOOP(unpool2, (size_t size, const void *dy, const uint8_t *at, int64_t pairs, int64_t c, void *dx0, void *dx1))    \
-    LOOP(max_tap, (enum dtype, const void *x, int64_t n, int tap, float *best, int32_t *at)) /* tap 0 begins */        \
+    LOOP(max_tap, (enum dtype, const void *x, int64_t n, int tap, float *best, int32_t *at)) /* tap 0 initialises */   \
     LOOP(from_tap, (enum dtype, const void *dy, const uint8_t *at, int64_t n, int tap, float *acc))                    \
     LOOP(add_scaled, (enum dtype, const void *x, int64_t n, float factor, float *acc)) /* acc += factor x */           \
-    /* ---- element by element */                                                                                      \
+    /* ---- element-wise */                                                                                            \
     LOOP(add, (enum dtype, const void *a, const void *b, void *y, int64_t n))                                          \
     LOOP(mul, (enum dtype, const void *a, const void *b, void *y, int64_t n))                                          \
     LOOP(scale, (enum dtype, const void *x, float factor, void *y, int64_t n))                                         \
     LOOP(dropout, (enum dtype, const void *x, int64_t first, int64_t n, const int32_t *key, uint32_t step, int site,   \
-                   float p, void *y)) /* x and y begin at element `first` of the tensor */                             \
+                   float p, void *y)) /* x and y start at element `first` of the tensor */                             \
     LOOP(exp_shifted, (float *x, int64_t n, float shift)) /* x = exp(x - shift) */                                     \
     /* ---- images */                                                                                                  \
     LOOP(pixels, (enum dtype, const uint8_t *x, const float *a, const float *b, int64_t n, void *y)) /* x a + b */     \

@@ -14,7 +14,7 @@ static bool absent_present(void)
 static int absent_open(int index, int threads, struct device **into)
 {
     (void)index, (void)threads, (void)into;
-    const char *why = CUDA_MISSING;  // The build's reason; "no" if CUDA=no was given.
+    const char *why = CUDA_MISSING;  // the build's reason; "no" if CUDA=no was given
     if (strcmp(why, "no") == 0) why = "CUDA=no was given";
     return fail(ERR_UNSUPPORTED, "device cuda: this program was built without CUDA: %s. Install the CUDA Toolkit 13.0 or "
                 "newer with cuDNN 9 and run make again, or use --device cpu", *why ? why : "the toolkit was not found");

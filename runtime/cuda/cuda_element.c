@@ -28,7 +28,7 @@ static size_t act_grad_workspace(struct cuda_device *cuda, const struct graph *g
     (void)cuda;
     const struct value *x = node_in(g, n, 1);
     if (n->out[1] == NONE) return 0;
-    return columns_bytes(columns_of(x->dtype, 1, shape_rows(&x->shape), shape_last(&x->shape)));
+    return k_columns_bytes(k_columns_of(x->dtype, 1, shape_rows(&x->shape), shape_last(&x->shape)));
 }
 
 static int flat_prepare(struct cuda_step *s)

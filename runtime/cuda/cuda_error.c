@@ -50,7 +50,7 @@ static const struct sentence sentences[] = {
 int cuda_check(cudaError_t error, const char *what)
 {
     if (error == cudaSuccess) return 0;
-    (void)cudaGetLastError();  // Clears the error, so that no later call reports it again.
+    (void)cudaGetLastError();  // clears the error, so that no later call reports it again
     for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
         if (sentences[i].error == error)
             return fail(sentences[i].code, "cuda: %s: %s (%s)", what, sentences[i].says, cudaGetErrorName(error));

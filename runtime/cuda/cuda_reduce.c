@@ -74,7 +74,7 @@ static int reduce_prepare(struct cuda_step *s)
     enum reduction kind = kind_of(&m, &batch, &rows, &columns);
     if (kind == COLUMNS) {
         CUDA_LAUNCH(s, k_reduce_columns, .x = s->in[0], .y = s->out[0], .partial = s->work, .from = x->dtype,
-                    .to = y->dtype, .factor = factor, .of = columns_of(x->dtype, batch, rows, columns));
+                    .to = y->dtype, .factor = factor, .of = k_columns_of(x->dtype, batch, rows, columns));
     } else if (kind == RUNS) {
         int64_t part = part_of_run(batch, rows);
         CUDA_LAUNCH(s, k_reduce_runs, .x = s->in[0], .y = s->out[0], .partial = s->work, .from = x->dtype,
@@ -97,7 +97,7 @@ static size_t reduce_workspace(struct cuda_device *cuda, const struct graph *g, 
     struct merged m = merge_dims(&x->shape, n->attr.move.axes);
     int64_t batch, rows, columns;
     switch (kind_of(&m, &batch, &rows, &columns)) {
-    case COLUMNS: return columns_bytes(columns_of(x->dtype, batch, rows, columns));
+    case COLUMNS: return k_columns_bytes(k_columns_of(x->dtype, batch, rows, columns));
     case RUNS: return (size_t)(batch * k_divide_up(rows, part_of_run(batch, rows))) * sizeof(float);
     case ANY: break;
     }

@@ -50,7 +50,7 @@ static void next_submission(struct load *load, struct text *request)
 }
 
 // ---- the generator: one thread, keep-alive connections, one request in flight per connection ----------------------
-static bool begin(struct load *load, struct connection *c)
+static bool begin_connection(struct load *load, struct connection *c)
 {
     c->request.length = 0;
     c->sent = c->got = c->wanted = 0;
@@ -70,7 +70,7 @@ static void measure_answer(struct connection *c)
 }
 
 // Continues as far as the socket allows. False: the connection has nothing more to do.
-static bool go_on(struct load *load, struct connection *c)
+static bool continue_connection(struct load *load, struct connection *c)
 {
     for (;;) {
         while (c->sent < c->request.length) {
@@ -87,20 +87,20 @@ static bool go_on(struct load *load, struct connection *c)
         if (c->wanted == 0 || c->got < c->wanted) continue;
         if (atoi(c->answer + 9) != load->expected && load->wrong++ == 0) fprintf(stderr, "%s\n", c->answer);
         if (load->count < LATENCIES) load->milliseconds[load->count++] = (float)(clock_ns() - c->begun) / 1e6f;
-        if (!begin(load, c)) return false;
+        if (!begin_connection(load, c)) return false;
     }
 }
 
-static int compare(const void *a, const void *b)
+static int compare_times(const void *a, const void *b)
 {
     const float x = *(const float *)a, y = *(const float *)b;
     return (x > y) - (x < y);
 }
 
-static void report(struct load *load, double seconds)
+static void report_load(struct load *load, double seconds)
 {
     char rate[TEXT_FIGURE];
-    qsort(load->milliseconds, (size_t)load->count, sizeof *load->milliseconds, compare);
+    qsort(load->milliseconds, (size_t)load->count, sizeof *load->milliseconds, compare_times);
     if (load->count == 0) return;
     printf("%-44s %8s/s  p50 %6.2f ms  p99 %6.2f ms  worst %6.1f ms   goal %s%s\n", load->name,
            text_count(rate, (int64_t)(load->count / seconds)), load->milliseconds[load->count / 2],
@@ -121,7 +121,7 @@ static int run_load(struct load *load, int seconds)
         *c = (struct connection){.fd = fixture_connect(load->port), .answer = zalloc(ROOM)};
         struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET, .data.ptr = c};
         if (c->fd < 0 || epoll_ctl(poller, EPOLL_CTL_ADD, c->fd, &event) < 0) abort();
-        if (begin(load, c)) open += go_on(load, c);
+        if (begin_connection(load, c)) open += continue_connection(load, c);
     }
     while (open > 0) {
         struct epoll_event events[CONNECTIONS];
@@ -129,10 +129,10 @@ static int run_load(struct load *load, int seconds)
         if (ready <= 0) return load->wrong++, fprintf(stderr, "no answer for 30 s\n"), 1;
         for (int i = 0; i < ready; i++) {
             struct connection *c = events[i].data.ptr;
-            if (c->request.length > 0 && !go_on(load, c)) c->request.length = 0, open--;
+            if (c->request.length > 0 && !continue_connection(load, c)) c->request.length = 0, open--;
         }
     }
-    report(load, (double)(clock_ns() - begun) / 1e9);
+    report_load(load, (double)(clock_ns() - begun) / 1e9);
     for (int i = 0; i < load->connections; i++) {
         close(connections[i].fd);
         text_free(&connections[i].request);
@@ -153,7 +153,7 @@ static void make_body(int number, struct text *into)
     fixture_envelope(number, handle, &keys[number % PEOPLE], into);
 }
 
-static void fill(struct fixture_server *f, int runs)
+static void fill_record(struct fixture_server *f, int runs)
 {
     int64_t spent = 0;
     struct acceptance *acceptance = zalloc(sizeof *acceptance);
@@ -190,7 +190,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < PEOPLE; i++) sshkey_new(&keys[i], "");
     for (int i = 0; i < SUBMISSIONS; i++) make_body(runs + i, &bodies[i]);
     fixture_start(&f, &(struct server_settings){.threads = 2, .connections = 512, .fault = fixture_complain});
-    fill(&f, runs);
+    fill_record(&f, runs);
     struct load loads[] = {
         {.name = "a page that the cache has, 64 connections", .goal = "20,000/s, p99 20 ms", .next = next_cached, .expected = 200,
          .connections = 64},

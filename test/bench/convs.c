@@ -26,20 +26,20 @@ static const char *const PASS[PASSES] = {"forward", "dgrad", "wgrad"};
 static dnnl_engine_t engine;
 static dnnl_stream_t stream;
 
-static double now(void)
+static double now_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_times(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-static dnnl_memory_t filled(const dnnl_memory_desc_t *md)
+static dnnl_memory_t filled_memory(const dnnl_memory_desc_t *md)
 {
     dnnl_memory_t m;
     size_t bytes = dnnl_memory_desc_get_size(md);
@@ -51,7 +51,7 @@ static dnnl_memory_t filled(const dnnl_memory_desc_t *md)
 }
 
 // Median seconds of one pass of x[N,side,side,C] * w[K,3,3,C] (padding lo before, hi after) -> y[N,out,out,K].
-static double conv(int pass, int n, int side, int lo, int hi, int c, int k, dnnl_data_type_t dt, int repeats, double *gflop)
+static double time_conv(int pass, int n, int side, int lo, int hi, int c, int k, dnnl_data_type_t dt, int repeats, double *gflop)
 {
     int out = side + lo + hi - 2;
     dnnl_dims_t xd = {n, c, side, side}, wd = {k, c, 3, 3}, yd = {n, k, out, out};
@@ -78,7 +78,7 @@ static double conv(int pass, int n, int side, int lo, int hi, int c, int k, dnnl
     dnnl_primitive_t prim;
     OK(dnnl_primitive_create(&prim, pd));
     dnnl_query_t wq = pass == BWD_WEIGHTS ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
-    dnnl_memory_t mx = filled(&x), mw = filled(dnnl_primitive_desc_query_md(pd, wq, 0)), my = filled(&y);
+    dnnl_memory_t mx = filled_memory(&x), mw = filled_memory(dnnl_primitive_desc_query_md(pd, wq, 0)), my = filled_memory(&y);
     dnnl_exec_arg_t args[PASSES][3] = {
         {{DNNL_ARG_SRC, mx}, {DNNL_ARG_WEIGHTS, mw}, {DNNL_ARG_DST, my}},
         {{DNNL_ARG_DIFF_SRC, mx}, {DNNL_ARG_WEIGHTS, mw}, {DNNL_ARG_DIFF_DST, my}},
@@ -87,12 +87,12 @@ static double conv(int pass, int n, int side, int lo, int hi, int c, int k, dnnl
     double *t = calloc((size_t)repeats, sizeof *t);
     if (!t) exit(1);
     for (int i = -1; i < repeats; i++) { // one warm-up
-        double t0 = now();
+        double t0 = now_seconds();
         OK(dnnl_primitive_execute(prim, stream, 3, args[pass]));
         OK(dnnl_stream_wait(stream));
-        if (i >= 0) t[i] = now() - t0;
+        if (i >= 0) t[i] = now_seconds() - t0;
     }
-    qsort(t, (size_t)repeats, sizeof *t, ascending);
+    qsort(t, (size_t)repeats, sizeof *t, compare_times);
     double median = t[repeats / 2];
     *gflop = 2e-9 * n * out * out * k * c * 9;
     free(t);
@@ -127,7 +127,7 @@ int main(int argc, char **argv)
                layer[i].side, layer[i].hi);
         for (int pass = 0; pass < PASSES; pass++) {
             double g;
-            total += conv(pass, n, layer[i].side, 1, layer[i].hi, layer[i].c, layer[i].k, dt, repeats, &g);
+            total += time_conv(pass, n, layer[i].side, 1, layer[i].hi, layer[i].c, layer[i].k, dt, repeats, &g);
             flop += g;
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory-bound passes of the record network's training step, alone, on the CPU device's own loops.
+// The memory-bound passes of the record network's training step, alone, on the CPU device's loops.
 //
 //   loops [BATCH [bf16|f32|f16 [REPEATS [THREADS]]]]
 //
@@ -37,13 +37,13 @@ static int64_t processor_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_times(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
 }
 
-static void *room(size_t bytes)
+static void *alloc_room(size_t bytes)
 {
     void *p = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
     if (!p) BUG("no memory");
@@ -66,19 +66,19 @@ static void copy_piece(void *context, int64_t begin, int64_t end, int thread)
 static void measure_copy(void)
 {
     enum { BYTES = 256 << 20 };
-    struct copying c = {room(BYTES), room(BYTES)};
+    struct copying c = {alloc_room(BYTES), alloc_room(BYTES)};
     int64_t ns[9];
     for (int i = 0; i < 9; i++) {
         int64_t from = processor_ns();
         threads_for(BYTES, 4096, copy_piece, &c);
         ns[i] = (processor_ns() - from) / threads;
     }
-    qsort(ns, 9, sizeof *ns, ascending);
+    qsort(ns, 9, sizeof *ns, compare_times);
     copy_rate = 2.0 * BYTES / (double)ns[0];
     free((void *)(uintptr_t)c.from), free(c.to);
 }
 
-static void fill(struct value *v, void *at)
+static void fill_value(struct value *v, void *at)
 {
     uint32_t seed = 12345;
     for (int64_t i = 0, n = shape_count(&v->shape); i < n; i++) {
@@ -91,28 +91,28 @@ static void fill(struct value *v, void *at)
     }
 }
 
-static int add(struct bench *b, struct shape shape, enum dtype t)
+static int add_value(struct bench *b, struct shape shape, enum dtype t)
 {
     int id = b->g.values++;
     b->value[id] = (struct value){.shape = shape, .dtype = t, .producer = NONE};
-    b->memory[id] = room(value_bytes(&b->value[id]));
+    b->memory[id] = alloc_room(value_bytes(&b->value[id]));
     return id;
 }
 
-static void in(struct bench *b, int i, struct shape shape, enum dtype t)
+static void set_in(struct bench *b, int i, struct shape shape, enum dtype t)
 {
-    b->node.in[i] = add(b, shape, t);
+    b->node.in[i] = add_value(b, shape, t);
     b->step.in[i] = b->memory[b->node.in[i]];
-    fill(&b->value[b->node.in[i]], b->step.in[i]);
+    fill_value(&b->value[b->node.in[i]], b->step.in[i]);
 }
 
-static void out(struct bench *b, int i, struct shape shape, enum dtype t)
+static void set_out(struct bench *b, int i, struct shape shape, enum dtype t)
 {
-    b->node.out[i] = add(b, shape, t);
+    b->node.out[i] = add_value(b, shape, t);
     b->step.out[i] = b->memory[b->node.out[i]];
 }
 
-static struct bench *start(enum op op)
+static struct bench *start_bench(enum op op)
 {
     struct bench *b = calloc(1, sizeof *b);
     if (!b) BUG("no memory");
@@ -131,10 +131,10 @@ static double bytes_of(const struct bench *b, int value)
 }
 
 // `extra`: bytes of second passes.
-static void finish(struct bench *b, const char *name, const struct cpu_op *op, double extra)
+static void finish_bench(struct bench *b, const char *name, const struct cpu_op *op, double extra)
 {
     size_t work = op->workspace ? op->workspace(&b->cpu, &b->g, &b->node) : 0;
-    if (work) b->step.work = room(work);
+    if (work) b->step.work = alloc_room(work);
     if (op->prepare(&b->step) < 0) BUG("prepare failed");
     double bytes = extra;
     for (int i = 0; i < MAX_IN; i++) bytes += bytes_of(b, b->node.in[i]);
@@ -145,8 +145,8 @@ static void finish(struct bench *b, const char *name, const struct cpu_op *op, d
         if (b->step.run(&b->step) < 0) BUG("a step failed");
         if (i >= 0) ns[i] = clock_ns() - from, used[i] = (processor_ns() - processor) / threads;
     }
-    qsort(ns, (size_t)repeats, sizeof *ns, ascending);
-    qsort(used, (size_t)repeats, sizeof *used, ascending);
+    qsort(ns, (size_t)repeats, sizeof *ns, compare_times);
+    qsort(used, (size_t)repeats, sizeof *used, compare_times);
     double median = (double)ns[repeats / 2], least = (double)used[0];
     step_ms += median * 1e-6, processor_ms += least * 1e-6;
     printf("%-34s %8.2f ms  processor %8.2f ms %7.1f MB %6.1f GB/s %4.0f%%\n", name, median * 1e-6, least * 1e-6,
@@ -157,54 +157,54 @@ static void finish(struct bench *b, const char *name, const struct cpu_op *op, d
     free(b);
 }
 
-static void norm(int64_t n, int64_t side, int64_t c, enum act act, enum dtype t)
+static void bench_norm(int64_t n, int64_t side, int64_t c, enum act act, enum dtype t)
 {
     char name[64];
     struct shape x = SHAPE(n, side, side, c), channel = SHAPE(c);
     double size = (double)(shape_count(&x) * (int64_t)dtype_size(t));
-    struct bench *b = start(OP_NORM);
+    struct bench *b = start_bench(OP_NORM);
     b->node.attr.norm = (struct norm_attr){.eps = 1e-12f, .momentum = 0.6f, .act = act};
-    in(b, 0, x, t), in(b, 1, channel, F32), in(b, 2, channel, F32), in(b, 4, channel, F32);
-    out(b, 0, x, t);
-    for (int i = 1; i < 5; i++) out(b, i, channel, F32);
+    set_in(b, 0, x, t), set_in(b, 1, channel, F32), set_in(b, 2, channel, F32), set_in(b, 4, channel, F32);
+    set_out(b, 0, x, t);
+    for (int i = 1; i < 5; i++) set_out(b, i, channel, F32);
     snprintf(name, sizeof name, "norm %lldx%lldx%lld %s", (long long)side, (long long)side, (long long)c,
              act_name(act));
-    finish(b, name, &cpu_norm, size);
-    b = start(OP_NORM_GRAD);
+    finish_bench(b, name, &cpu_norm, size);
+    b = start_bench(OP_NORM_GRAD);
     b->node.attr.norm.act = act;
-    in(b, 0, x, t), in(b, 1, x, t), in(b, 2, channel, F32), in(b, 3, channel, F32), in(b, 5, channel, F32);
-    out(b, 0, x, t), out(b, 2, channel, F32);
+    set_in(b, 0, x, t), set_in(b, 1, x, t), set_in(b, 2, channel, F32), set_in(b, 3, channel, F32), set_in(b, 5, channel, F32);
+    set_out(b, 0, x, t), set_out(b, 2, channel, F32);
     snprintf(name, sizeof name, "norm_grad %lldx%lldx%lld %s", (long long)side, (long long)side, (long long)c,
              act_name(act));
-    finish(b, name, &cpu_norm_grad, 2 * size);
+    finish_bench(b, name, &cpu_norm_grad, 2 * size);
 }
 
-static void pool_norm(int64_t n, int64_t side, int64_t c, enum act act, enum dtype t)
+static void bench_pool_norm(int64_t n, int64_t side, int64_t c, enum act act, enum dtype t)
 {
     char name[64];
     struct shape x = SHAPE(n, side, side, c), y = SHAPE(n, side / 2, side / 2, c), channel = SHAPE(c);
     double size = (double)(shape_count(&y) * (int64_t)dtype_size(t));
-    struct bench *b = start(OP_POOL_NORM);
+    struct bench *b = start_bench(OP_POOL_NORM);
     b->node.attr.norm = (struct norm_attr){.eps = 1e-12f, .momentum = 0.6f, .act = act};
-    in(b, 0, x, t), in(b, 1, channel, F32), in(b, 2, channel, F32), in(b, 4, channel, F32);
-    out(b, 0, y, t), out(b, 1, channel, F32), out(b, 2, channel, F32), out(b, 3, y, t), out(b, 4, y, U8);
-    out(b, 5, channel, F32), out(b, 6, channel, F32);
+    set_in(b, 0, x, t), set_in(b, 1, channel, F32), set_in(b, 2, channel, F32), set_in(b, 4, channel, F32);
+    set_out(b, 0, y, t), set_out(b, 1, channel, F32), set_out(b, 2, channel, F32), set_out(b, 3, y, t), set_out(b, 4, y, U8);
+    set_out(b, 5, channel, F32), set_out(b, 6, channel, F32);
     snprintf(name, sizeof name, "pool_norm %lldx%lldx%lld %s", (long long)side, (long long)side, (long long)c,
              act_name(act));
-    finish(b, name, &cpu_pool_norm, size);
-    b = start(OP_POOL_NORM_GRAD);
+    finish_bench(b, name, &cpu_pool_norm, size);
+    b = start_bench(OP_POOL_NORM_GRAD);
     b->node.attr.norm = (struct norm_attr){.act = act, .x_h = side, .x_w = side};
-    in(b, 0, y, t), in(b, 1, y, t), in(b, 2, channel, F32), in(b, 3, channel, F32), in(b, 5, channel, F32),
-        in(b, 6, y, U8);
-    out(b, 0, x, t), out(b, 2, channel, F32);
+    set_in(b, 0, y, t), set_in(b, 1, y, t), set_in(b, 2, channel, F32), set_in(b, 3, channel, F32), set_in(b, 5, channel, F32),
+        set_in(b, 6, y, U8);
+    set_out(b, 0, x, t), set_out(b, 2, channel, F32);
     snprintf(name, sizeof name, "pool_norm_grad %lldx%lldx%lld %s", (long long)side, (long long)side, (long long)c,
              act_name(act));
-    finish(b, name, &cpu_pool_norm_grad, 2 * size);
+    finish_bench(b, name, &cpu_pool_norm_grad, 2 * size);
 }
 
-static void data(int64_t n, enum dtype t)
+static void bench_data(int64_t n, enum dtype t)
 {
-    struct bench *b = start(OP_AUGMENT);
+    struct bench *b = start_bench(OP_AUGMENT);
     b->node.attr.augment = (struct augment_attr){.flip = FLIP_ALTERNATE,
                                                  .pad = 2,
                                                  .brightness = 0.14f,
@@ -212,40 +212,40 @@ static void data(int64_t n, enum dtype t)
                                                  .mean = {0.49f, 0.48f, 0.45f},
                                                  .std = {0.25f, 0.24f, 0.26f},
                                                  .to = t};
-    in(b, 0, SHAPE(50000, 32, 32, 3), U8), in(b, 1, SHAPE(n), I32), in(b, 2, SHAPE(4), I32);
+    set_in(b, 0, SHAPE(50000, 32, 32, 3), U8), set_in(b, 1, SHAPE(n), I32), set_in(b, 2, SHAPE(4), I32);
     int32_t *index = b->step.in[1], *key = b->step.in[2];
     for (int64_t i = 0; i < n; i++) index[i] = (int32_t)(i * 7919 % 50000);
     for (int i = 0; i < 4; i++) key[i] = i;
-    out(b, 0, SHAPE(n, 32, 32, 3), t);
+    set_out(b, 0, SHAPE(n, 32, 32, 3), t);
     double unread = bytes_of(b, b->node.in[0]) - (double)n * 3072;
-    finish(b, "augment", &cpu_augment, -unread);
+    finish_bench(b, "augment", &cpu_augment, -unread);
     for (int64_t side = 24; side <= 28; side += 4) {
         char name[64];
-        b = start(OP_RESIZE);
+        b = start_bench(OP_RESIZE);
         b->node.attr.move.shape = SHAPE(n, side, side, 3);
-        in(b, 0, SHAPE(n, 32, 32, 3), t);
-        out(b, 0, SHAPE(n, side, side, 3), t);
+        set_in(b, 0, SHAPE(n, 32, 32, 3), t);
+        set_out(b, 0, SHAPE(n, side, side, 3), t);
         snprintf(name, sizeof name, "resize 32 to %lld", (long long)side);
-        finish(b, name, &cpu_resize, 0);
+        finish_bench(b, name, &cpu_resize, 0);
     }
 }
 
-static void optimiser(void)
+static void bench_optimiser(void)
 {
     struct shape w = SHAPE(256, 8192);
-    struct bench *b = start(OP_MOMENTUM);
+    struct bench *b = start_bench(OP_MOMENTUM);
     b->node.attr.optim = (struct optim_attr){.mu = 0.9f, .nesterov = true};
-    in(b, 0, w, F32), in(b, 1, w, F32);
-    out(b, 0, w, F32), out(b, 1, w, F32);
-    finish(b, "momentum 2M", &cpu_momentum, 0);
-    b = start(OP_UNIT_NORM);
+    set_in(b, 0, w, F32), set_in(b, 1, w, F32);
+    set_out(b, 0, w, F32), set_out(b, 1, w, F32);
+    finish_bench(b, "momentum 2M", &cpu_momentum, 0);
+    b = start_bench(OP_UNIT_NORM);
     b->node.attr.optim = (struct optim_attr){.target = 1, .eps = 1e-7f};
-    in(b, 0, w, F32), out(b, 0, w, F32);
-    finish(b, "unit_norm 2M", &cpu_unit_norm, 8388608.0);
-    b = start(OP_DESCEND);
+    set_in(b, 0, w, F32), set_out(b, 0, w, F32);
+    finish_bench(b, "unit_norm 2M", &cpu_unit_norm, 8388608.0);
+    b = start_bench(OP_DESCEND);
     b->node.attr.optim = (struct optim_attr){.factor = 1};
-    in(b, 0, w, F32), in(b, 1, w, F32), in(b, 2, SHAPE(1), F32), out(b, 0, w, F32);
-    finish(b, "descend 2M", &cpu_descend, 0);
+    set_in(b, 0, w, F32), set_in(b, 1, w, F32), set_in(b, 2, SHAPE(1), F32), set_out(b, 0, w, F32);
+    finish_bench(b, "descend 2M", &cpu_descend, 0);
 }
 
 int main(int argc, char **argv)
@@ -260,16 +260,16 @@ int main(int argc, char **argv)
     measure_copy();
     printf("batch %lld, %s, %s, %d threads; copy %.1f GB/s\n", (long long)n, dtype_name(t), loops_choose()->isa,
            threads, copy_rate);
-    data(n, t);
+    bench_data(n, t);
     step_ms = processor_ms = 0;
     for (int i = 0; i < 2; i++) {
         enum act act = i ? ACT_GELU : ACT_SILU;
-        pool_norm(n, 30, 64, act, t), norm(n, 15, 64, act, t);
-        pool_norm(n, 14, 256, act, t), norm(n, 7, 256, act, t);
-        pool_norm(n, 6, 256, act, t), norm(n, 3, 256, act, t);
+        bench_pool_norm(n, 30, 64, act, t), bench_norm(n, 15, 64, act, t);
+        bench_pool_norm(n, 14, 256, act, t), bench_norm(n, 7, 256, act, t);
+        bench_pool_norm(n, 6, 256, act, t), bench_norm(n, 3, 256, act, t);
         printf("%-34s %8.2f ms  processor %8.2f ms\n", "together, a step", step_ms, processor_ms);
         step_ms = processor_ms = 0;
     }
-    optimiser();
+    bench_optimiser();
     return 0;
 }

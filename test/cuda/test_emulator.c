@@ -20,18 +20,18 @@ static void test_faults_are_caught(void **state)
         enum fault fault;
         const char *text, *more;
     } cases[] = {
-        {FAULT_HALF_BARRIER, "which not all of its block reach: thread 128,0,0 has ended", "badly_waiting(k_faulty)"},
-        {FAULT_EARLY_END, "which not all of its block reach: thread 77,0,0 has ended", "block 0,0,0"},
-        {FAULT_TWO_BARRIERS, "which not all of its block reach: thread 128,0,0 waits at __syncthreads", "k_faulty.cc"},
-        {FAULT_MISSING_LANE, "which not all of its mask's lanes reach: thread", "waits at __shfl_xor_sync with mask ffffffff"},
+        {FAULT_HALF_BARRIER, "which not all threads of its block reach: thread 128,0,0 has ended", "badly_waiting(k_faulty)"},
+        {FAULT_EARLY_END, "which not all threads of its block reach: thread 77,0,0 has ended", "block 0,0,0"},
+        {FAULT_TWO_BARRIERS, "which not all threads of its block reach: thread 128,0,0 waits at __syncthreads", "k_faulty.cc"},
+        {FAULT_MISSING_LANE, "which not all lanes of its mask reach: thread", "waits at __shfl_xor_sync with mask ffffffff"},
         {FAULT_OTHER_CALL, "lanes of a warp meet at different calls", "__shfl_down_sync"},
-        {FAULT_MASK_WITHOUT_ME, "which lacks the caller itself", "thread 16,0,0"},
+        {FAULT_MASK_WITHOUT_ME, "which does not contain the caller", "thread 16,0,0"},
         {FAULT_SHORT_WARP, "whose mask names lanes that the block does not have", "badly_waiting"},
         {FAULT_MUCH_SHARED, "65536 bytes of shared memory, but a block has 49152", "too_much(k_faulty)"},
         {FAULT_MANY_THREADS, "with blocks of 1025x1x1 threads", "reverse(k_faulty)"},
         {FAULT_NO_BLOCKS, "with a grid of 0x1x1 blocks", "reverse(k_faulty)"},
         {FAULT_HIGH_GRID, "with a grid of 1x65536x1 blocks", "reverse(k_faulty)"},
-        {FAULT_NO_KERNEL, "a launch of no kernel", NULL},
+        {FAULT_NO_KERNEL, "a launch without a kernel", NULL},
         {FAULT_MISALIGNED, SANITIZED ? "misaligned address" : "a misaligned address", SANITIZED ? NULL : "thread 0,0,0"},
         {FAULT_NOWHERE, SANITIZED ? "" : "an address outside all memory", SANITIZED ? NULL : "badly_reaching(k_faulty)"},
     };

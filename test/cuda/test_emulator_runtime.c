@@ -300,8 +300,8 @@ static void test_memory_is_checked(void **state)
     dies(copy_too_much, &c, "bytes before the end of its allocation", "cudaMemcpyAsync");
     dies(copy_wrong_way, &c, "reads from the device as if it were the host", NULL);
     dies(fill_host, &c, "is not device memory", "cudaMemsetAsync");
-    dies(free_twice, &c, "cudaMalloc did not give or which was freed", NULL);
-    dies(free_inside, &c, "cudaMalloc did not give or which was freed", NULL);
+    dies(free_twice, &c, "cudaMalloc did not return or which was freed", NULL);
+    dies(free_inside, &c, "cudaMalloc did not return or which was freed", NULL);
     size_t before = emulate_memory_in_use();
     CUDA(cudaMalloc((void **)&fresh, 100));
     assert_int_equal((uintptr_t)fresh % 256, 0);

@@ -44,7 +44,7 @@ cudaEvent_t cudart_event(cudaEvent_t event, const char *who)
     return event;
 }
 
-// ---- doing work
+// ---- executing work
 
 static void run_next_work(struct CUstream_st *s)
 {

@@ -98,7 +98,7 @@ cudaError_t cudaFree(void *at)
     if (!at) return entered;
     if (entered == cudaSuccess && emulate_unsafe() != cudaSuccess) return cudaErrorStreamCaptureUnsupported;
     auto found = on_device.find((uintptr_t)at);
-    if (found == on_device.end()) emulate_die("cudaFree of %p, which cudaMalloc did not give or which was freed", at);
+    if (found == on_device.end()) emulate_die("cudaFree of %p, which cudaMalloc did not return or which was freed", at);
     emulate_finish_all();  // as a GPU does
     in_use -= found->second;
     on_device.erase(found);
@@ -126,7 +126,8 @@ cudaError_t cudaFreeHost(void *at)
     std::lock_guard<std::recursive_mutex> locked(emulate_lock);
     cudaError_t entered = emulate_enter("cudaFreeHost");
     if (!at) return entered;
-    if (!pinned.count((uintptr_t)at)) emulate_die("cudaFreeHost of %p, which cudaHostAlloc did not give or which was freed", at);
+    if (!pinned.count((uintptr_t)at))
+        emulate_die("cudaFreeHost of %p, which cudaHostAlloc did not return or which was freed", at);
     emulate_finish_all();
     pinned.erase((uintptr_t)at);
     free(at);

@@ -161,8 +161,8 @@ static std::string describe_thread(int thread)
         bool there = threads[i].state == w.state && threads[i].line == w.line && threads[i].mask == w.mask &&
                      strcmp(threads[i].file, w.file) == 0;
         if (wanted && !there)
-            emulate_die("%s, which not all of its %s reach: %s", describe_thread(waits).c_str(),
-                        w.state == AT_BARRIER ? "block" : "mask's lanes", describe_thread(i).c_str());
+            emulate_die("%s, which not all %s reach: %s", describe_thread(waits).c_str(),
+                        w.state == AT_BARRIER ? "threads of its block" : "lanes of its mask", describe_thread(i).c_str());
     }
     emulate_die("%s, whose mask names lanes that the block does not have", describe_thread(waits).c_str());
 }
@@ -264,7 +264,7 @@ void emulate_meet(unsigned mask, void *mine, void (*meet)(void *const brought[32
 {
     struct thread &t = threads[current];
     int lane = current % 32, first = current - lane;
-    if (!(mask >> lane & 1)) emulate_die("%s (%s:%d) with mask %08x, which lacks the caller itself", what, file, line, mask);
+    if (!(mask >> lane & 1)) emulate_die("%s (%s:%d) with mask %08x, which does not contain the caller", what, file, line, mask);
     t.fiber = this_fiber;
     t.what = what;
     t.file = file;
@@ -331,7 +331,7 @@ int emulate_order_now(void)
 
 void emulate_check_launch(const struct emulate_kernel &k)
 {
-    if (!k.kernel) emulate_die("a launch of no kernel");
+    if (!k.kernel) emulate_die("a launch without a kernel");
     const char *name = emulate_facts_of(k.kernel).name.c_str();
     uint64_t count = (uint64_t)k.block.x * k.block.y * k.block.z;
     if (!count || count > THREADS_MAX || k.block.x > 1024 || k.block.y > 1024 || k.block.z > 64)

@@ -53,7 +53,7 @@ static void read_symbols()
     if (fd < 0 || fstat(fd, &st) != 0) emulate_die("the program's executable cannot be read");
     const char *file = (const char *)mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     close(fd);
-    if (file == MAP_FAILED) emulate_die("the program's own file cannot be read");
+    if (file == MAP_FAILED) emulate_die("the program's executable cannot be read");
     const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)file;
     const ElfW(Shdr) *sections = (const ElfW(Shdr) *)(file + head->e_shoff);
     const char *titles = file + sections[head->e_shstrndx].sh_offset;

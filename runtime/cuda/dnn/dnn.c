@@ -56,7 +56,7 @@ static int start_cudnn(struct dnn *dnn, const struct dnn_machine *m)
         return dnn_make(&dnn->bag, CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, "a described GPU",
                         DNN_SETS({CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, (int64_t)strlen(m->described),
                                   m->described}), &dnn->property);
-    TRY(dnn_check(&dnn->f, dnn->f.cudnnCreate(&dnn->handle), "to start on this GPU"));
+    TRY(dnn_check(&dnn->f, dnn->f.cudnnCreate(&dnn->handle), "a handle for this GPU"));
     return dnn_check(&dnn->f, dnn->f.cudnnSetStream(dnn->handle, m->stream), "a stream");
 }
 
@@ -159,7 +159,7 @@ int dnn_pack(struct dnn_bag *bag, const void *x, const void *w, const void *y, v
 
 int dnn_execute(struct dnn *dnn, cudnnBackendDescriptor_t plan, cudnnBackendDescriptor_t pack)
 {
-    return dnn_check(&dnn->f, dnn->f.cudnnBackendExecute(dnn->handle, plan, pack), "to run a convolution");
+    return dnn_check(&dnn->f, dnn->f.cudnnBackendExecute(dnn->handle, plan, pack), "the execution of a convolution");
 }
 
 // Calls are bound when all graphs are planned, so the file is written once. A failure to write is ignored.

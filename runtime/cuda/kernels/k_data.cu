@@ -8,7 +8,7 @@
 
 __device__ static inline int64_t clamp_index(int64_t i, int64_t count) { return i < 0 ? 0 : i >= count ? count - 1 : i; }
 
-__global__ void window(const struct k_window k)
+static __global__ void window(const struct k_window k)
 {
     int64_t i = (int64_t)blockIdx.x * K_BLOCK + threadIdx.x;
     if (i >= k.batch) return;
@@ -22,11 +22,11 @@ K_LAUNCHER(k_window)
     return launch(window, blocks_for(k->batch), K_BLOCK, stream, *k);
 }
 
-__global__ void pick(const struct k_pick k) { *k.y = k.table[clamp_index(*k.step, k.count)]; }
+static __global__ void pick(const struct k_pick k) { *k.y = k.table[clamp_index(*k.step, k.count)]; }
 
 K_LAUNCHER(k_pick) { return launch(pick, 1, 1, stream, *(const struct k_pick *)args); }
 
-__global__ void tick(const struct k_tick k) { *k.y = (int32_t)((uint32_t)*k.counter + (uint32_t)k.by); }  // wraps around
+static __global__ void tick(const struct k_tick k) { *k.y = (int32_t)((uint32_t)*k.counter + (uint32_t)k.by); }  // wraps around
 
 K_LAUNCHER(k_tick) { return launch(tick, 1, 1, stream, *(const struct k_tick *)args); }
 

@@ -87,7 +87,7 @@ template <typename T> __global__ void act_grad(const struct k_act_grad k)
 
 struct bias_grad {
     struct k_act_grad k;
-    struct columns of;
+    struct k_columns of;
     float *to;  // dbias, or partial sums
 };
 
@@ -121,7 +121,7 @@ K_LAUNCHER(k_act_grad)
         int64_t count = k->rows * k->channels;
         BY_FLOAT(k->type, T, return launch(act_grad<T>, stride_blocks(count, wide<T>::N), K_BLOCK, stream, *k));
     }
-    struct bias_grad o = {*k, columns_of(k->type, 1, k->rows, k->channels), k->dbias};
+    struct bias_grad o = {*k, k_columns_of(k->type, 1, k->rows, k->channels), k->dbias};
     if (o.of.chunks > 1) o.to = k->partial;
     unsigned grid = columns_grid(o.of);
     cudaError_t error = cudaErrorInvalidValue;

@@ -33,10 +33,10 @@ struct columns_spot {
     int chunk, below;                 // below: index among the `down` threads of its columns
 };
 
-static inline unsigned columns_grid(const struct columns &o) { return (unsigned)(o.batch * o.chunks * o.tiles); }
+static inline unsigned columns_grid(const struct k_columns &o) { return (unsigned)(o.batch * o.chunks * o.tiles); }
 
 // A thread without work gets an empty range of rows.
-__device__ static inline struct columns_spot columns_begin(const struct columns &o)
+__device__ static inline struct columns_spot columns_begin(const struct k_columns &o)
 {
     struct columns_spot s;
     unsigned block = blockIdx.x, tile = block % (unsigned)o.tiles;
@@ -54,7 +54,7 @@ __device__ static inline struct columns_spot columns_begin(const struct columns 
 
 // Adds the sums of the threads of one column. All threads call it; returns true in those that hold the result.
 template <int N>
-__device__ static inline bool columns_join(const struct columns &o, const struct columns_spot &s, float (&sum)[N],
+__device__ static inline bool columns_join(const struct k_columns &o, const struct columns_spot &s, float (&sum)[N],
                                            float (&room)[N * K_BLOCK])
 {
     for (int i = 0; i < N; i++) room[i * K_BLOCK + threadIdx.x] = sum[i];

@@ -166,13 +166,13 @@ template <typename S, typename T> struct half_side {
     {
 #pragma unroll
         for (int i = 0; i < 2; i++) {
-            lanes<T, 8> turned;
+            lanes<T, 8> rounded;
 #pragma unroll
-            for (int l = 0; l < 8; l++) turned.at[l] = from_float<T>(to_float(v[i].at[l]));
-            if (from.deep) *(lanes<T, 8> *)&to[row(i)][depth()] = turned;
+            for (int l = 0; l < 8; l++) rounded.at[l] = from_float<T>(to_float(v[i].at[l]));
+            if (from.deep) *(lanes<T, 8> *)&to[row(i)][depth()] = rounded;
             else
 #pragma unroll
-                for (int l = 0; l < 8; l++) to[row(i) + l][depth()] = turned.at[l];
+                for (int l = 0; l < 8; l++) to[row(i) + l][depth()] = rounded.at[l];
         }
     }
 };

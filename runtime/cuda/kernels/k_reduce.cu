@@ -15,7 +15,7 @@ __device__ static inline void store_element(enum dtype type, void *to, int64_t i
 
 // ---- partial sums to results: one warp each; adjacent warps read adjacent columns
 
-__global__ void finish(const struct k_finish k)
+static __global__ void reduce_finish(const struct k_finish k)
 {
     int64_t result = (int64_t)blockIdx.x * (K_BLOCK / K_WARP) + threadIdx.x / K_WARP;
     if (result >= k.results) return;
@@ -30,7 +30,7 @@ __global__ void finish(const struct k_finish k)
 K_LAUNCHER(k_finish)
 {
     const struct k_finish *k = (const struct k_finish *)args;
-    return launch(finish, blocks_for(k->results, K_BLOCK / K_WARP), K_BLOCK, stream, *k);
+    return launch(reduce_finish, blocks_for(k->results, K_BLOCK / K_WARP), K_BLOCK, stream, *k);
 }
 
 // ---- columns

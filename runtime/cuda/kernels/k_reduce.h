@@ -10,7 +10,7 @@
 
 // The split of x[batch, rows, columns] over blocks of 256 threads: a thread takes `lanes` adjacent columns; a block is `across`
 // threads wide and `down` threads high and sums chunk_rows rows of one tile of columns.
-struct columns {
+struct k_columns {
     int64_t batch, rows, columns, chunk_rows;
     int lanes, across, down, tiles, chunks;
 };
@@ -31,9 +31,9 @@ static inline int64_t k_chunks(int64_t blocks, int64_t most)
     return chunks < 1 ? 1 : chunks;
 }
 
-static inline struct columns columns_of(enum dtype type, int64_t batch, int64_t rows, int64_t columns)
+static inline struct k_columns k_columns_of(enum dtype type, int64_t batch, int64_t rows, int64_t columns)
 {
-    struct columns o;
+    struct k_columns o;
     o.batch = batch, o.rows = rows, o.columns = columns;
     o.lanes = k_lanes(type, columns);
     int64_t vectors = columns / o.lanes;
@@ -46,7 +46,7 @@ static inline struct columns columns_of(enum dtype type, int64_t batch, int64_t 
     return o;
 }
 
-static inline size_t columns_bytes(struct columns o)
+static inline size_t k_columns_bytes(struct k_columns o)
 {
     return o.chunks > 1 ? (size_t)(o.batch * o.chunks * o.columns) * sizeof(float) : 0;
 }
@@ -63,10 +63,10 @@ K_LAUNCHER(k_finish);
 struct k_reduce_columns {  // y[batch, columns] = factor * sum over rows of x[batch, rows, columns]
     const void *x;
     void *y;
-    float *partial;        // columns_bytes(of)
+    float *partial;        // k_columns_bytes(of)
     enum dtype from, to;
     float factor;
-    struct columns of;
+    struct k_columns of;
 };
 K_LAUNCHER(k_reduce_columns);
 

@@ -118,7 +118,7 @@ cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *into, cudaData
 {
     struct lt_layout *l = make_object(LAYOUT, sizeof *l);
     if (type != CUDA_R_32F && type != CUDA_R_16BF && type != CUDA_R_16F) die("an unknown type of a matrix");
-    if (pitch < (int64_t)rows) die("columns lie over each other");
+    if (pitch < (int64_t)rows) die("columns overlap");
     l->type = type, l->rows = rows, l->columns = columns, l->pitch = pitch;
     l->order = CUBLASLT_ORDER_COL, l->batch = 1;
     *into = (cublasLtMatrixLayout_t)l;
@@ -186,7 +186,7 @@ static uint64_t problem_of(const struct lt_product *p, struct lt_layout *const l
     uint64_t m = ta ? l[0]->columns : l[0]->rows, k = ta ? l[0]->rows : l[0]->columns;
     uint64_t k2 = tb ? l[1]->columns : l[1]->rows, n = tb ? l[1]->rows : l[1]->columns;
     if (k != k2) die("the depths of the factors differ");
-    if (l[0]->type != l[1]->type || l[2]->type != l[3]->type) die("types that do not go together");
+    if (l[0]->type != l[1]->type || l[2]->type != l[3]->type) die("incompatible types");
     if (l[3]->type != CUDA_R_32F && l[3]->type != l[0]->type) die("the type of the result does not fit the factors");
     uint64_t hash = mix_hash(mix_hash(0xcbf29ce484222325u, ta), tb);
     for (int i = 0; i < 4; i++) {
@@ -296,7 +296,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
     struct lt_algorithm algorithm;
     if (!algo) die("no algorithm was chosen");
     memcpy(&algorithm, algo, sizeof algorithm);
-    if (algorithm.kind != ALGORITHM || algorithm.problem != problem_of(p, l)) die("the algorithm of another product");
+    if (algorithm.kind != ALGORITHM || algorithm.problem != problem_of(p, l)) die("the algorithm belongs to another product");
     const void *const at[4] = {a, b, c, d};
     const char *const whose[] = {"cuBLASLt's a", "cuBLASLt's b", "cuBLASLt's c", "cuBLASLt's result"};
     for (int i = 0; i < 4; i++) check_address(l[i], at[i], algorithm.aligned[i], whose[i]);

@@ -122,7 +122,7 @@ static size_t type_size(cudnnBackendAttributeType_t type)
 static struct descriptor *need_alive(void *which, const char *what)
 {
     struct descriptor *d = which;  // its memory is never freed
-    if (!d || d->state != ALIVE) die("%s: %p is no descriptor, or it has ended", what, which);
+    if (!d || d->state != ALIVE) die("%s: %p is not a descriptor or was destroyed", what, which);
     return d;
 }
 
@@ -313,7 +313,7 @@ static void check_operation(const struct descriptor *op)
     if (f->x.dim[0] != f->y.dim[0] || f->w.dim[0] != f->y.dim[1] || f->x.dim[1] % f->w.dim[1] || f->w.dim[0] % f->groups)
         die("images or channels of x, w and y do not fit");
     if (f->x.type != f->w.type || f->x.type != f->y.type) die("types of x, w and y differ: there is no such engine");
-    if (f->x.uid == f->w.uid || f->x.uid == f->y.uid || f->w.uid == f->y.uid) die("two tensors have one number");
+    if (f->x.uid == f->w.uid || f->x.uid == f->y.uid || f->w.uid == f->y.uid) die("two tensors have the same id");
 }
 
 // ---- finalising, and the attributes that can be read afterwards
@@ -414,7 +414,7 @@ static const struct engine *engine_of_plan(const struct descriptor *plan)
 
 static int64_t give_value(int64_t room, void *into, const void *from, size_t bytes)
 {
-    if (room < 1) die("there is no room for an answer");
+    if (room < 1) die("there is no room for the value");
     memcpy(into, from, bytes);
     return 1;
 }
@@ -423,7 +423,7 @@ cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t which, cudnnBack
                                        cudnnBackendAttributeType_t type, int64_t room, int64_t *count, void *into)
 {
     struct descriptor *d = need_alive(which, "reading");
-    if (!d->finalised) die("attribute %d is read of a descriptor that is not finalised", (int)name);
+    if (!d->finalised) die("attribute %d is read from a descriptor that is not finalised", (int)name);
     (void)type;
     const struct engine *e = d->type == CUDNN_BACKEND_ENGINE_DESCRIPTOR ? engine_of(d) : NULL;
     struct descriptor *engine;
@@ -474,12 +474,12 @@ static void bind_tensor(const struct descriptor *pack, struct fake_tensor *t, co
 cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t which, cudnnBackendDescriptor_t with)
 {
     const struct descriptor *plan = need_alive(which, "executing"), *pack = need_alive(with, "executing");
-    if (!handle || handle->state != ALIVE) die("a handle is none, or it has ended");
+    if (!handle || handle->state != ALIVE) die("the handle is invalid or was destroyed");
     if (!plan->finalised || !pack->finalised) die("a plan or its addresses are not finalised");
     if (*(void *const *)need_attr(plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE) != handle)
         die("a plan is executed with another handle");
     const struct engine *e = engine_of_plan(plan);
-    if (e->wrong) die("engine %lld is executed, which must not be taken", (long long)e->index);
+    if (e->wrong) die("engine %lld must not be executed", (long long)e->index);
     const struct descriptor *config = child_of(plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
     const struct descriptor *engine = child_of(config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     const struct descriptor *graph = child_of(engine, CUDNN_ATTR_ENGINE_OPERATION_GRAPH, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
@@ -526,7 +526,7 @@ cudnnStatus_t cudnnDestroy(cudnnHandle_t handle)
     for (const struct descriptor *d = all; d; d = d->next)
         if (d->state == ALIVE && d->type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR &&
             *(void *const *)need_attr(d, CUDNN_ATTR_EXECUTION_PLAN_HANDLE) == handle)
-            die("a handle ends before its plans");
+            die("a handle is destroyed before its plans");
     handle->state = ENDED;
     free(handle);
     return CUDNN_STATUS_SUCCESS;
@@ -534,7 +534,7 @@ cudnnStatus_t cudnnDestroy(cudnnHandle_t handle)
 
 cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream)
 {
-    if (handle->state != ALIVE) die("a stream is set on a handle that has ended");
+    if (handle->state != ALIVE) die("a stream is set on a destroyed handle");
     handle->stream = stream;
     return CUDNN_STATUS_SUCCESS;
 }
