@@ -31,7 +31,7 @@ static struct conv conv_of(const struct graph *g, const struct node *n)
     const struct value *y = forward ? node_out(g, n, 0) : node_in(g, n, 1);
     const int64_t *xd = x->shape.dim, *wd = w->shape.dim, *yd = y->shape.dim;
     struct conv c = {.groups = a->groups, .fused = forward && (n->in[2] != NONE || a->act != ACT_NONE)};
-    c.problem = (struct dnn_problem){.way = forward ? DNN_FORWARD : dgrad ? DNN_DGRAD : DNN_WGRAD, .type = y->dtype,
+    c.problem = (struct dnn_problem){.pass = forward ? DNN_FORWARD : dgrad ? DNN_DGRAD : DNN_WGRAD, .type = y->dtype,
                                      .n = xd[0], .h = xd[1], .w = xd[2], .c = xd[3], .k = wd[0], .r = wd[1], .s = wd[2],
                                      .p = yd[1], .q = yd[2]};
     for (int i = 0; i < 2; i++) {

@@ -22,17 +22,17 @@ static bool tasks_conflict(const struct cuda_task *a, const struct cuda_task *b)
 }
 
 // For each task, a bit for every earlier task that has finished when it starts.
-struct ways {
+struct finished {
     uint64_t *bits;
     size_t words;
 };
 
-static bool is_finished(const struct ways *w, int before, int task)
+static bool is_finished(const struct finished *w, int before, int task)
 {
     return w->bits[(size_t)task * w->words + (size_t)before / 64] >> (before % 64) & 1u;
 }
 
-static void wait_for(struct ways *w, int before, int task)
+static void wait_for(struct finished *w, int before, int task)
 {
     uint64_t *to = w->bits + (size_t)task * w->words;
     const uint64_t *from = w->bits + (size_t)before * w->words;
@@ -41,7 +41,7 @@ static void wait_for(struct ways *w, int before, int task)
 }
 
 // Goes from the last task to the first. Transitive waits are dropped.
-static int find_waits(struct ways *w, const struct cuda_task *task, int t, int *after)
+static int find_waits(struct finished *w, const struct cuda_task *task, int t, int *after)
 {
     int afters = 0;
     for (int before = t - 1; before >= 0; before--) {
@@ -67,7 +67,7 @@ static bool contains(const int *after, int afters, int t)
 }
 
 // Prefers the deepest lane whose last task is a dependency anyway, then one whose last task has finished, then the shallowest.
-static int choose_lane(const struct ways *w, const struct lane *lane, int lanes, int t, const int *after, int afters)
+static int choose_lane(const struct finished *w, const struct lane *lane, int lanes, int t, const int *after, int afters)
 {
     int best = 0, worth = -1;
     for (int i = 0; i < lanes; i++) {
@@ -81,7 +81,7 @@ static int choose_lane(const struct ways *w, const struct lane *lane, int lanes,
 }
 
 // Adds a wait for the end of the task's lane and drops the waits that it implies.
-static int queue_up(struct ways *w, int last, int t, int *after, int afters)
+static int queue_up(struct finished *w, int last, int t, int *after, int afters)
 {
     if (last == NONE || is_finished(w, last, t)) return afters;
     int left = 0;
@@ -97,7 +97,7 @@ static int queue_up(struct ways *w, int last, int t, int *after, int afters)
 void cuda_lanes_find(struct cuda_task *task, int tasks, int lanes, struct arena *arena)
 {
     size_t words = (size_t)tasks / 64 + 1;
-    struct ways w = {zalloc((size_t)(tasks + 1) * words * sizeof *w.bits), words};
+    struct finished w = {zalloc((size_t)(tasks + 1) * words * sizeof *w.bits), words};
     struct lane lane[CUDA_LANES_MOST];
     int *after = zalloc((size_t)(tasks + 1) * sizeof *after), first = NONE;
     for (int i = 0; i < CUDA_LANES_MOST; i++) lane[i] = (struct lane){.last = NONE};

@@ -102,7 +102,7 @@ static struct dnn *open_dnn(const struct cuda_device *cuda, const char *gpu)
     return dnn;
 }
 
-static const struct dnn_problem small = {.way = DNN_FORWARD, .type = F16, .n = 4, .h = 6, .w = 6, .c = 16, .k = 24, .r = 3,
+static const struct dnn_problem small = {.pass = DNN_FORWARD, .type = F16, .n = 4, .h = 6, .w = 6, .c = 16, .k = 24, .r = 3,
                                          .s = 3, .p = 6, .q = 6, .stride = {1, 1}, .before = {1, 1}, .after = {1, 1}};
 
 static const struct dnn_plan *plan_of(struct dnn *dnn, struct dnn_problem problem)

@@ -46,16 +46,16 @@ static struct dnn_settings plain(void) { return (struct dnn_settings){.workspace
 // Layer by layer: channels in and out, and by how many 2x2 pools the stem's 31x31 (of 32x32) is reduced.
 static const int layers[LAYERS][3] = {{24, 64, 0}, {64, 64, 1}, {64, 256, 1}, {256, 256, 2}, {256, 256, 2}, {256, 256, 3}};
 
-static struct dnn_problem problem_of(enum dnn_way way, enum dtype type, int layer, int64_t n, int resolution, int crop)
+static struct dnn_problem problem_of(enum dnn_pass pass, enum dtype type, int layer, int64_t n, int resolution, int crop)
 {
     int64_t side = (resolution - 1) >> layers[layer][2];
-    return (struct dnn_problem){.way = way, .type = type, .n = n, .h = side, .w = side, .c = layers[layer][0],
+    return (struct dnn_problem){.pass = pass, .type = type, .n = n, .h = side, .w = side, .c = layers[layer][0],
                                 .k = layers[layer][1], .r = 3, .s = 3, .p = side - crop, .q = side - crop,
                                 .stride = {1, 1}, .before = {1, 1}, .after = {1 - crop, 1 - crop}};
 }
 
 // Runs each() over resolutions, batches, and rows that the pool behind drops or not.
-static void each_shape(struct dnn *dnn, enum dnn_way way, enum dtype type, int layer,
+static void each_shape(struct dnn *dnn, enum dnn_pass pass, enum dtype type, int layer,
                        void (*each)(struct dnn *, const struct dnn_problem *, const void *), const void *context)
 {
     static const int resolution[] = {24, 28, 32};
@@ -63,7 +63,7 @@ static void each_shape(struct dnn *dnn, enum dnn_way way, enum dtype type, int l
     for (int r = 0; r < 3; r++)
         for (int b = 0; b < 2; b++)
             for (int crop = 0; crop < 2; crop++) {
-                struct dnn_problem p = problem_of(way, type, layer, batch[b], resolution[r], crop);
+                struct dnn_problem p = problem_of(pass, type, layer, batch[b], resolution[r], crop);
                 each(dnn, &p, context);
             }
 }
@@ -77,7 +77,7 @@ static void held_to_rules(const struct dnn_plan *plan, enum dtype type)
 }
 
 struct expected {
-    int64_t engine[3][LAYERS];  // way, layer
+    int64_t engine[3][LAYERS];  // pass, layer
 };
 static const struct expected sixteen_bits = {{
     {62, 62, 62, 62, 62, 62},
@@ -103,9 +103,9 @@ static void test_record_network(void **state)
     struct dnn *dnn = open_described(plain());
     print_message("cuDNN %zu\n", dnn_version(dnn));
     for (enum dtype type = BF16; type <= F16; type++)
-        for (int way = DNN_FORWARD; way <= DNN_WGRAD; way++)
+        for (int pass = DNN_FORWARD; pass <= DNN_WGRAD; pass++)
             for (int layer = 0; layer < LAYERS; layer++)
-                each_shape(dnn, (enum dnn_way)way, type, layer, check_16, &sixteen_bits.engine[way][layer]);
+                each_shape(dnn, (enum dnn_pass)pass, type, layer, check_16, &sixteen_bits.engine[pass][layer]);
     dnn_close(dnn);
 }
 
@@ -124,8 +124,8 @@ static void test_f32(void **state)
 {
     (void)state;
     struct dnn *dnn = open_described(plain());
-    for (int way = DNN_FORWARD; way <= DNN_WGRAD; way++)
-        for (int layer = 0; layer < LAYERS; layer++) each_shape(dnn, (enum dnn_way)way, F32, layer, check_f32, NULL);
+    for (int pass = DNN_FORWARD; pass <= DNN_WGRAD; pass++)
+        for (int layer = 0; layer < LAYERS; layer++) each_shape(dnn, (enum dnn_pass)pass, F32, layer, check_f32, NULL);
     dnn_close(dnn);
 }
 
@@ -234,9 +234,9 @@ static void test_choice_is_the_plan(void **state)
 {
     (void)state;
     struct dnn *dnn = open_described(plain());
-    for (int way = DNN_FORWARD; way <= DNN_WGRAD; way++)
+    for (int pass = DNN_FORWARD; pass <= DNN_WGRAD; pass++)
         for (enum dtype type = F32; type <= F16; type++) {
-            struct dnn_problem p = problem_of((enum dnn_way)way, type, 3, 1536, 32, 0);
+            struct dnn_problem p = problem_of((enum dnn_pass)pass, type, 3, 1536, 32, 0);
             same_plans(dnn, &p);
         }
     dnn_close(dnn);

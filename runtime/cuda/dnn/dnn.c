@@ -98,7 +98,7 @@ size_t dnn_version(const struct dnn *dnn) { return dnn->version; }
 
 static bool same_problem(const struct dnn_problem *a, const struct dnn_problem *b)
 {
-    return a->way == b->way && a->type == b->type && a->n == b->n && a->h == b->h && a->w == b->w && a->c == b->c &&
+    return a->pass == b->pass && a->type == b->type && a->n == b->n && a->h == b->h && a->w == b->w && a->c == b->c &&
            a->k == b->k && a->r == b->r && a->s == b->s && a->p == b->p && a->q == b->q &&
            memcmp(a->stride, b->stride, sizeof a->stride) == 0 && memcmp(a->before, b->before, sizeof a->before) == 0 &&
            memcmp(a->after, b->after, sizeof a->after) == 0;

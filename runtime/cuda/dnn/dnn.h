@@ -18,11 +18,11 @@
 
 #include "runtime/tensor.h"
 
-enum dnn_way { DNN_FORWARD, DNN_DGRAD, DNN_WGRAD };
+enum dnn_pass { DNN_FORWARD, DNN_DGRAD, DNN_WGRAD };
 
 // x[n,h,w,c] * w[k,r,s,c] -> y[n,p,q,k]
 struct dnn_problem {
-    enum dnn_way way;
+    enum dnn_pass pass;
     enum dtype type;  // F32, BF16 or F16, of all three tensors; sums are f32
     int64_t n, h, w, c, k, r, s, p, q;
     int64_t stride[2], before[2], after[2];

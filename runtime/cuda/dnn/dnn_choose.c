@@ -29,10 +29,10 @@ const char *dnn_objection(enum dtype type, bool tf32, unsigned notes, unsigned b
 
 void dnn_problem_text(const struct dnn_problem *p, bool tf32, char into[DNN_PROBLEM_TEXT])
 {
-    static const char *const way[] = {"forward", "dgrad", "wgrad"};
+    static const char *const pass[] = {"forward", "dgrad", "wgrad"};
     int n = snprintf(into, DNN_PROBLEM_TEXT,
                      "%s %s n%lld %lldx%lldx%lld * %lldx%lldx%lld -> %lldx%lld stride %lld,%lld before %lld,%lld after %lld,%lld",
-                     way[p->way], p->type == F32 && tf32 ? "tf32" : dtype_name(p->type), (long long)p->n, (long long)p->h,
+                     pass[p->pass], p->type == F32 && tf32 ? "tf32" : dtype_name(p->type), (long long)p->n, (long long)p->h,
                      (long long)p->w, (long long)p->c, (long long)p->k, (long long)p->r, (long long)p->s, (long long)p->p,
                      (long long)p->q, (long long)p->stride[0], (long long)p->stride[1], (long long)p->before[0],
                      (long long)p->before[1], (long long)p->after[0], (long long)p->after[1]);

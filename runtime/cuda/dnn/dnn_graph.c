@@ -90,13 +90,13 @@ static int make_convolution(struct dnn_bag *bag, const struct dnn_problem *p, cu
         into);
 }
 
-static int make_operation(struct dnn_bag *bag, enum dnn_way way, cudnnBackendDescriptor_t conv, cudnnBackendDescriptor_t x,
+static int make_operation(struct dnn_bag *bag, enum dnn_pass pass, cudnnBackendDescriptor_t conv, cudnnBackendDescriptor_t x,
                      cudnnBackendDescriptor_t w, cudnnBackendDescriptor_t y, cudnnBackendDescriptor_t *into)
 {
     static const struct {
         cudnnBackendDescriptorType_t type;
         cudnnBackendAttributeName_t conv, x, w, y, alpha, beta;
-    } ways[] = {
+    } passes[] = {
         {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
          CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
          CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
@@ -110,11 +110,11 @@ static int make_operation(struct dnn_bag *bag, enum dnn_way way, cudnnBackendDes
          CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
          CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA},
     };
-    return dnn_make(bag, ways[way].type, "a convolution's operation",
-                    DNN_SETS(DNN_DESCRIPTOR(ways[way].conv, conv), DNN_DESCRIPTOR(ways[way].x, x),
-                             DNN_DESCRIPTOR(ways[way].w, w), DNN_DESCRIPTOR(ways[way].y, y),
-                             {ways[way].alpha, CUDNN_TYPE_FLOAT, DNN_LIST(float, 1.0f)},
-                             {ways[way].beta, CUDNN_TYPE_FLOAT, DNN_LIST(float, 0.0f)}),
+    return dnn_make(bag, passes[pass].type, "a convolution's operation",
+                    DNN_SETS(DNN_DESCRIPTOR(passes[pass].conv, conv), DNN_DESCRIPTOR(passes[pass].x, x),
+                             DNN_DESCRIPTOR(passes[pass].w, w), DNN_DESCRIPTOR(passes[pass].y, y),
+                             {passes[pass].alpha, CUDNN_TYPE_FLOAT, DNN_LIST(float, 1.0f)},
+                             {passes[pass].beta, CUDNN_TYPE_FLOAT, DNN_LIST(float, 0.0f)}),
                     into);
 }
 
@@ -125,7 +125,7 @@ int dnn_graph(struct dnn *dnn, struct dnn_bag *bag, const struct dnn_problem *p,
     TRY(make_tensor(bag, p->type, DNN_UID_W, p->k, p->c, p->r, p->s, &w));
     TRY(make_tensor(bag, p->type, DNN_UID_Y, p->n, p->k, p->p, p->q, &y));
     TRY(make_convolution(bag, p, &conv));
-    TRY(make_operation(bag, p->way, conv, x, w, y, &op));
+    TRY(make_operation(bag, p->pass, conv, x, w, y, &op));
     // A described GPU has no handle; the graph needs none then.
     return dnn_make(bag, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, "a graph of one convolution",
                     (const struct dnn_set[]){DNN_DESCRIPTOR(CUDNN_ATTR_OPERATIONGRAPH_OPS, op),

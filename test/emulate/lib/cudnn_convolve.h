@@ -15,7 +15,7 @@ struct fake_tensor {
     void *at;
 };
 struct fake_convolution {
-    int way;  // 0 forward, 1 data, 2 filter
+    int pass;  // 0 forward, 1 data, 2 filter
     struct fake_tensor x, w, y;
     int64_t before[2], stride[2], dilation[2], groups;
     float alpha, beta;
@@ -97,15 +97,15 @@ static void fake_tap(const struct fake_convolution *f, float *x, float *y, float
     int64_t cg = f->w.dim[1], k = f->w.dim[0], kg = k / f->groups, taps = f->w.dim[2] * f->w.dim[3];
     for (int64_t g = 0; g < f->groups; g++) {
         float *xg = x + g * cg, *yg = y + g * kg;
-        for (int64_t c = 0; f->way == 0 && c < cg; c++) {
+        for (int64_t c = 0; f->pass == 0 && c < cg; c++) {
             const float *from = transposed + (tap * cg + c) * k + g * kg, times = xg[c];
 #pragma omp simd
             for (int64_t i = 0; i < kg; i++) yg[i] += times * from[i];
         }
-        for (int64_t i = 0; f->way != 0 && i < kg; i++) {
+        for (int64_t i = 0; f->pass != 0 && i < kg; i++) {
             float *wi = w + ((g * kg + i) * taps + tap) * cg, times = yg[i];
-            float *to = f->way == 1 ? xg : wi;
-            const float *from = f->way == 1 ? wi : xg;
+            float *to = f->pass == 1 ? xg : wi;
+            const float *from = f->pass == 1 ? wi : xg;
 #pragma omp simd
             for (int64_t c = 0; c < cg; c++) to[c] += times * from[c];
         }
@@ -114,8 +114,8 @@ static void fake_tap(const struct fake_convolution *f, float *x, float *y, float
 
 static void fake_convolve(const struct fake_convolution *f)
 {
-    float *x = fake_dense(&f->x, f->way != 1), *w = fake_dense(&f->w, f->way != 2), *y = fake_dense(&f->y, f->way != 0);
-    float *transposed = f->way == 0 ? fake_transposed(f, w) : NULL;
+    float *x = fake_dense(&f->x, f->pass != 1), *w = fake_dense(&f->w, f->pass != 2), *y = fake_dense(&f->y, f->pass != 0);
+    float *transposed = f->pass == 0 ? fake_transposed(f, w) : NULL;
     int64_t height = f->x.dim[2], width = f->x.dim[3], p_all = f->y.dim[2], q_all = f->y.dim[3];
     for (int64_t at = 0; at < f->y.dim[0] * p_all * q_all; at++)
         for (int64_t tap = 0; tap < f->w.dim[2] * f->w.dim[3]; tap++) {
@@ -125,8 +125,8 @@ static void fake_convolve(const struct fake_convolution *f)
             if (h < 0 || h >= height || v < 0 || v >= width) continue;
             fake_tap(f, x + ((n * height + h) * width + v) * f->x.dim[1], y + at * f->y.dim[1], w, transposed, tap);
         }
-    const struct fake_tensor *result = f->way == 0 ? &f->y : f->way == 1 ? &f->x : &f->w;
-    fake_move(result, f->way == 0 ? y : f->way == 1 ? x : w, f->alpha, f->beta, 1);
+    const struct fake_tensor *result = f->pass == 0 ? &f->y : f->pass == 1 ? &f->x : &f->w;
+    fake_move(result, f->pass == 0 ? y : f->pass == 1 ? x : w, f->alpha, f->beta, 1);
     free(x);
     free(w);
     free(y);

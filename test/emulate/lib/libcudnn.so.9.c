@@ -267,7 +267,7 @@ static struct fake_convolution read_operation(const struct descriptor *op, const
     static const struct {
         cudnnBackendDescriptorType_t type;
         cudnnBackendAttributeName_t conv, x, w, y, alpha, beta;
-    } ways[] = {
+    } passes[] = {
         {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
          CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
          CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
@@ -281,13 +281,13 @@ static struct fake_convolution read_operation(const struct descriptor *op, const
          CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
          CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA},
     };
-    int way = 0;
-    while (way < 3 && ways[way].type != op->type) way++;
-    if (way == 3) die("an operation of type %d is not emulated", (int)op->type);
-    const struct descriptor *conv = child_of(op, ways[way].conv, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
-    struct fake_convolution f = {.way = way, .x = tensor_of(op, ways[way].x), .w = tensor_of(op, ways[way].w),
-                                 .y = tensor_of(op, ways[way].y), .alpha = *(const float *)need_attr(op, ways[way].alpha),
-                                 .beta = *(const float *)need_attr(op, ways[way].beta)};
+    int pass = 0;
+    while (pass < 3 && passes[pass].type != op->type) pass++;
+    if (pass == 3) die("an operation of type %d is not emulated", (int)op->type);
+    const struct descriptor *conv = child_of(op, passes[pass].conv, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+    struct fake_convolution f = {.pass = pass, .x = tensor_of(op, passes[pass].x), .w = tensor_of(op, passes[pass].w),
+                                 .y = tensor_of(op, passes[pass].y), .alpha = *(const float *)need_attr(op, passes[pass].alpha),
+                                 .beta = *(const float *)need_attr(op, passes[pass].beta)};
     memcpy(f.before, need_attr(conv, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS), sizeof f.before);
     memcpy(f.stride, need_attr(conv, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES), sizeof f.stride);
     memcpy(f.dilation, need_attr(conv, CUDNN_ATTR_CONVOLUTION_DILATIONS), sizeof f.dilation);
