@@ -169,7 +169,7 @@ static int knobs_of(struct dnn_bag *bag, cudnnBackendDescriptor_t config, struct
     cudnnBackendDescriptor_t knob[CUDNN_KNOB_TYPE_COUNTS];
     for (int i = 0; i < CUDNN_KNOB_TYPE_COUNTS; i++)
         TRY(bag_new(bag, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR, "a setting", &knob[i]));
-    // For this list cuDNN does not return the count if room for none is given, so room for all is.
+    // With no room cuDNN does not return the length of this list, unlike others, so room for the maximum is given.
     int64_t count = 0;
     TRY(dnn_check(f, f->cudnnBackendGetAttribute(config, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_TYPE_BACKEND_DESCRIPTOR,
                                                  CUDNN_KNOB_TYPE_COUNTS, &count, knob), "the settings of an engine"));

@@ -46,7 +46,7 @@ template <typename T, int N> __global__ void pool_max(const struct k_pool k)
         for (int c = 0; c < k.k[1]; c++, at++) {
             float v[N];
             load<N>(x + ((int64_t)r * k.w + c) * k.c, v);
-            // the first of equal values wins (a NaN only as the very first value), any number wins over NaN
+            // the first of equal values wins, and any number wins over NaN
             for (int i = 0; i < N; i++) {
                 bool wins = v[i] > best[i] || (best[i] != best[i] && v[i] == v[i]);
                 best[i] = wins ? v[i] : best[i];
