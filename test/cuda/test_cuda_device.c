@@ -186,7 +186,7 @@ static void a_switch_is_on_or_off(void **state)
     assert_null(d);
 }
 
-static void nothing_to_do_is_done(void **state)
+static void empty_programs_run(void **state)
 {
     (void)state;
     struct session *s = session_on("cuda");
@@ -334,7 +334,7 @@ int main(void)
         cmocka_unit_test(facts_name_the_gpu),
         cmocka_unit_test(graphs_and_steps_leave_the_same_bytes),
         cmocka_unit_test(a_switch_is_on_or_off),
-        cmocka_unit_test(nothing_to_do_is_done),
+        cmocka_unit_test(empty_programs_run),
         cmocka_unit_test(copies_are_shared_and_never_stale),
         cmocka_unit_test(every_element_is_rounded_once),
     };

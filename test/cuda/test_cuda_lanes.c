@@ -155,7 +155,7 @@ static void find_longest_path(const struct placed *p, int way[3], int all[3])
 static int phase_total(const int by_phase[3]) { return by_phase[0] + by_phase[1] + by_phase[2]; }
 
 // Newton-Schulz of six filter banks: a chain of nine products each, and no bank waits for another.
-static void chains_of_the_update_are_apart(void **state)
+static void update_chains_are_independent(void **state)
 {
     (void)state;
     static const char *const settings[] = {"precision=f16", NULL};
@@ -237,7 +237,7 @@ static int hold_program(const struct session *s, int program)
     return free_pairs;
 }
 
-static void nobody_writes_what_another_touches(void **state)
+static void concurrent_nodes_share_no_written_bytes(void **state)
 {
     (void)state;
     static const char *const precisions[] = {"precision=f16", "precision=f32"}, *const lanes[] = {"all", "4", "1"};
@@ -274,8 +274,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(waits_for_the_bytes_it_needs),
         cmocka_unit_test(ranges_meet_where_they_overlap),
-        cmocka_unit_test(chains_of_the_update_are_apart),
-        cmocka_unit_test(nobody_writes_what_another_touches),
+        cmocka_unit_test(update_chains_are_independent),
+        cmocka_unit_test(concurrent_nodes_share_no_written_bytes),
         cmocka_unit_test(lanes_are_a_number_or_all),
     };
     return cmocka_run_group_tests_name("cuda lanes", tests, NULL, NULL);

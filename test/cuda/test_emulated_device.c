@@ -19,7 +19,7 @@ static void expect_refusal(enum emulate_machine machine, int code, const char *s
     emulate_machine(EMULATE_H200);
 }
 
-static void what_is_missing_has_a_sentence(void **state)
+static void missing_parts_have_messages(void **state)
 {
     (void)state;
     expect_refusal(EMULATE_NO_DRIVER, ERR_MISSING, "device cuda: no NVIDIA driver is installed");
@@ -62,7 +62,7 @@ static void auto_takes_the_gpu_if_there_is_one(void **state)
 
 // ---- switches
 
-static void a_switch_has_its_words(void **state)
+static void switches_reject_unknown_words(void **state)
 {
     (void)state;
     static const char *const wrong[][3] = {
@@ -426,9 +426,9 @@ static void weights_that_train_are_copied_in_the_graph(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_missing_has_a_sentence),
+        cmocka_unit_test(missing_parts_have_messages),
         cmocka_unit_test(auto_takes_the_gpu_if_there_is_one),
-        cmocka_unit_test(a_switch_has_its_words),
+        cmocka_unit_test(switches_reject_unknown_words),
         cmocka_unit_test(switches_are_recorded),
         cmocka_unit_test(planning_selects_the_gpu),
         cmocka_unit_test(errors_are_sentences),
