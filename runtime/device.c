@@ -62,6 +62,27 @@ void device_close(struct device *device)
     if (device) device->type->close(device);
 }
 
+enum { LINE = 64 };
+
+int device_host_alloc(struct device *device, size_t bytes, void **into)
+{
+    if (bytes > SIZE_MAX - 2 * LINE) return fail(ERR_MEMORY, "%zu bytes are more than can be", bytes);
+    *into = aligned_alloc(LINE, (bytes / LINE + 1) * LINE);
+    return *into ? 0 : fail(ERR_MEMORY, "device %s: no memory of the host for %zu bytes", device->type->name, bytes);
+}
+
+void device_host_free(struct device *device, void *at)
+{
+    (void)device;
+    free(at);
+}
+
+int device_stage_done(struct device *device)
+{
+    (void)device;
+    return 0;
+}
+
 int device_check(struct device *device)
 {
     struct device_facts facts;

@@ -33,6 +33,14 @@ struct device_type {
     void (*free)(struct device *, void *);
     int (*upload)(struct device *, void *to, const void *from, size_t bytes);
     int (*download)(struct device *, void *to, const void *from, size_t bytes);
+    // Memory of the host that stage() copies from without waiting: pinned where a device has memory of its own.
+    int (*host_alloc)(struct device *, size_t bytes, void **);
+    void (*host_free)(struct device *, void *);
+    // As upload, but the copy may run beside the programs that are queued, which still read the old bytes; the next run,
+    // upload or download comes after it. `from` must stay as it is until stage_done, which waits for all copies so far to
+    // have left the host. Ranges staged before one run are the same or do not touch each other.
+    int (*stage)(struct device *, void *to, const void *from, size_t bytes);
+    int (*stage_done)(struct device *);
     int (*supports)(struct device *, const struct graph *, const struct node *);  // 0, or fail() with the node's name
     // Scratch a node wants while it runs; copies of weights packed for one run count here too.
     int (*workspace)(struct device *, const struct graph *, const struct node *, size_t *bytes);
@@ -61,6 +69,10 @@ extern const struct device_type *const device_types[];  // the table; ends with 
 // name: "cuda", "cuda:1", "cpu", "ref", "null". NULL or "auto": the first of the table that is present.
 int device_open(const char *name, int threads, struct device **) MUST_CHECK;
 void device_close(struct device *);
+// For devices that share the host's memory: ordinary memory, and a stage that is an upload and done at once.
+int device_host_alloc(struct device *, size_t bytes, void **) MUST_CHECK;
+void device_host_free(struct device *, void *);
+int device_stage_done(struct device *) MUST_CHECK;
 // Plans a convolution and runs nothing: a library that the device loads late, and that is not there, is missed now.
 int device_check(struct device *) MUST_CHECK;
 // Measures peak_flops (matmul) and peak_bytes (copy) on the device through its own programs; about a second.

@@ -173,3 +173,17 @@ int session_get(struct session *s, const char *name, void *bytes, size_t count)
     TRY(find_slot(s, name, &slot));
     return session_read(s, slot, bytes, count);
 }
+
+int session_stage(struct session *s, struct slot *slot, const void *bytes, size_t count)
+{
+    BUG_IF(!slot->device);
+    if (count > slot_bytes(slot))
+        return fail(ERR_SHAPE, "slot \"%s\" holds %zu bytes, not %zu", slot->name, slot_bytes(slot), count);
+    slot->version++;
+    return s->device->type->stage(s->device, slot->device, bytes, count);
+}
+
+int session_stage_done(struct session *s)
+{
+    return s->device->type->stage_done(s->device);
+}

@@ -7,6 +7,7 @@
 #include "runtime/cuda/cuda_meter.h"
 #include "runtime/cuda/cuda_memory.h"
 #include "runtime/cuda/cuda_program.h"
+#include "runtime/cuda/cuda_stage.h"
 #include "runtime/cuda/cuda_weights.h"
 
 #include <cudnn_version.h>
@@ -180,6 +181,7 @@ static void cuda_close(struct device *device)
     struct cuda_device *cuda = (struct cuda_device *)device;
     (void)cudaSetDevice(cuda->index);
     (void)cudaStreamSynchronize(cuda->stream);
+    cuda_stage_close(cuda);
     if (cuda->dnn_close) cuda->dnn_close(cuda);
     if (cuda->blas_close) cuda->blas_close(cuda);
     cuda_memory_free(cuda->pool);
@@ -200,6 +202,7 @@ static int cuda_alloc(struct device *device, size_t bytes, void **into)
 
 static void cuda_free(struct device *device, void *block)
 {
+    cuda_stage_forget((struct cuda_device *)device);
     cuda_memory_give(((struct cuda_device *)device)->pool, block);
 }
 
@@ -210,6 +213,7 @@ static int cuda_upload(struct device *device, void *to, const void *from, size_t
     struct cuda_device *cuda = (struct cuda_device *)device;
     if (bytes == 0) return 0;
     TRY(cuda_choose(cuda));
+    TRY(cuda_stage_apply(cuda));
     TRY(cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, cuda->stream), "copying to the GPU"));
     return cuda_program_wait(cuda);
 }
@@ -219,6 +223,7 @@ static int cuda_download(struct device *device, void *to, const void *from, size
     struct cuda_device *cuda = (struct cuda_device *)device;
     if (bytes == 0) return 0;
     TRY(cuda_choose(cuda));
+    TRY(cuda_stage_apply(cuda));
     TRY(cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, cuda->stream), "copying from the GPU"));
     return cuda_program_wait(cuda);
 }
@@ -337,6 +342,10 @@ const struct device_type device_cuda = {
     .free = cuda_free,
     .upload = cuda_upload,
     .download = cuda_download,
+    .host_alloc = cuda_stage_host_alloc,
+    .host_free = cuda_stage_host_free,
+    .stage = cuda_stage,
+    .stage_done = cuda_stage_done,
     .supports = cuda_supports,
     .workspace = cuda_workspace,
     .kept = cuda_weights_kept,

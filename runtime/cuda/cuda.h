@@ -10,6 +10,7 @@
 //   cuda_weights.c   16-bit copies of f32 parameters, made once a run for all readers
 //   cuda_error.c     CUDA errors as sentences
 //   cuda_memory.c    device memory; small blocks are carved from chunks
+//   cuda_stage.c     copies to the GPU that overlap programs
 //   cuda_library.c   cuDNN, cuBLASLt and NVML, loaded on first use
 //   cuda_meter.c     the GPU's energy meter
 //   cuda_*.c         operators by family: support, scratch size, arguments of the launcher
@@ -23,6 +24,7 @@
 struct dnn;         // cuDNN and its plans (dnn.h)
 struct blas;        // cuBLASLt (cuda_blas.c)
 struct cuda_memory; // cuda_memory.c
+struct cuda_stage;  // cuda_stage.c
 struct cuda_meter;  // NVML (cuda_meter.c)
 
 // The DAWN_CUDA_* environment variables (docs/cuda.md), read once when the device is opened. The on/off switches come first, as
@@ -48,6 +50,7 @@ struct cuda_device {
     void (*dnn_close)(struct cuda_device *), (*blas_close)(struct cuda_device *);  // set by the opener, called by close
     size_t dnn_version;   // version number of the loaded cuDNN (91900); 0: not loaded
     struct cuda_memory *pool;
+    struct cuda_stage *stage;  // NULL until something is staged
     struct cuda_meter *meter;  // NULL until energy is read
     struct cuda_switches set;
     bool graphs;          // replay programs as CUDA graphs (set.graphs and not set.sync) instead of step by step

@@ -11,6 +11,7 @@
 #include "runtime/cuda/cuda_program.h"
 
 #include "runtime/cuda/cuda_lanes.h"
+#include "runtime/cuda/cuda_stage.h"
 #include "runtime/cuda/cuda_weights.h"
 
 #include <stdio.h>
@@ -239,6 +240,7 @@ int cuda_program_run(struct program *p)
 {
     memcpy(p->cuda->ran, p->name, sizeof p->name);
     TRY(cuda_choose(p->cuda));
+    TRY(cuda_stage_apply(p->cuda));
     TRY(cuda_weights_refresh(p->weights));
     if (!p->cuda->graphs) return launch_all(p);
     if (!p->replay) return 0;
@@ -271,6 +273,7 @@ int cuda_program_profile(struct program *p, int64_t *ns)
 {
     memcpy(p->cuda->ran, p->name, sizeof p->name);
     TRY(cuda_choose(p->cuda));
+    TRY(cuda_stage_apply(p->cuda));
     TRY(cuda_weights_refresh(p->weights));
     TRY(events_ready(p));
     TRY(launch_timed(p));

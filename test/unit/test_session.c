@@ -90,6 +90,36 @@ static void classes_sum_to_the_total(void **state)
     session_done(s);
 }
 
+// On every device without memory of its own a stage is an upload; what the next run reads is the same.
+static void what_is_staged_is_in_the_next_run(void **state)
+{
+    (void)state;
+    static const char *const devices[] = {"ref", "cpu", "null"};
+    for (size_t d = 0; d < sizeof devices / sizeof *devices; d++) {
+        struct session *s = session_on(devices[d]);
+        struct graph *g = graph_new(s->store, "double");
+        keep(g, "y", g_scale(g, input(g, "x", SHAPE(8)), 2.0f));
+        assert_int_equal(session_add(s, g), 0);
+        OK(session_ready(s));
+        OK(session_reset(s, 1));
+        struct slot *x = store_find(s->store, "x");
+        uint64_t version = x->version;
+        float *host, y[8];
+        OK(s->device->type->host_alloc(s->device, 8 * sizeof *host, (void **)&host));
+        for (int i = 0; i < 8; i++) host[i] = (float)i;
+        OK(session_stage(s, x, host, 8 * sizeof *host));
+        OK(session_stage_done(s));
+        assert_true(x->version > version);  // packed forms of it are stale
+        host[0] = 99;
+        OK(session_run(s, 0));
+        OK(session_get(s, "y", y, sizeof y));
+        for (int i = 0; i < 8 && d < 2; i++) assert_true(y[i] == 2 * (float)i);
+        REFUSED(session_stage(s, x, host, 9 * sizeof *host), "holds 32 bytes, not 36");
+        s->device->type->host_free(s->device, host);
+        session_done(s);
+    }
+}
+
 static void slots_are_guarded(void **state)
 {
     (void)state;
@@ -110,6 +140,7 @@ int main(void)
         cmocka_unit_test(packed_filters_are_never_stale),
         cmocka_unit_test(memory_is_refused_from_the_plan),
         cmocka_unit_test(classes_sum_to_the_total),
+        cmocka_unit_test(what_is_staged_is_in_the_next_run),
         cmocka_unit_test(slots_are_guarded),
     };
     return cmocka_run_group_tests_name("session", tests, NULL, NULL);
