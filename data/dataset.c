@@ -261,11 +261,21 @@ int dataset_content_digest(struct dataset *ds, enum split split, char hex[DIGEST
     return ds->kind->content_digest(ds, split, hex);
 }
 
-int dataset_verify(struct dataset *ds, enum dataset_verdict *verdict)
+static int dataset_judge(struct dataset *ds, bool read, enum dataset_verdict *verdict)
 {
-    TRY(ds->kind->verify(ds, verdict));
+    TRY(ds->kind->verify(ds, read, verdict));
     ds->facts.official = *verdict == DATASET_OFFICIAL || *verdict == DATASET_REORDERED;
     return 0;
+}
+
+int dataset_verify(struct dataset *ds, enum dataset_verdict *verdict)
+{
+    return dataset_judge(ds, true, verdict);
+}
+
+int dataset_check(struct dataset *ds, enum dataset_verdict *verdict)
+{
+    return dataset_judge(ds, false, verdict);
 }
 
 const char *dataset_verdict_text(enum dataset_verdict verdict)

@@ -3,7 +3,8 @@
 // either one shape for all samples (read by range) or one dimension that varies (ragged: read sample by sample).
 //
 // Invariant: what was read is complete and the labels in it are in range, or the call failed with a sentence that names
-// the file and the byte. Everything but open and close may be called from several threads at once.
+// the file and the byte. Several threads may read at once; open, close and what sets facts (verify, check, content
+// digests) is done by one at a time.
 // Cost: reading CIFAR-10 runs at the speed of the disk or the page cache; drawing synthetic images costs about
 // 65 us each and is shared among the threads.
 #ifndef DAWN_DATA_DATASET_H
@@ -34,7 +35,9 @@ struct dataset_facts {
     const char *title;   // "CIFAR-10"
     const char *folder;  // where the files are; NULL for synthetic
     bool synthetic;      // drawn by this program: can never stand on a real board
-    bool official;       // dataset_verify has found exactly the published samples; false until it was asked
+    bool official;       // dataset_verify or dataset_check found exactly the published samples; false until it was asked
+    bool remembered;     // what it found was remembered (manifest.h); nothing was read but sizes and times
+    int64_t read_ms;     // when the bytes were read that it is about, since 1970; 0: never, or there are none
     const char *split_name[SPLIT_COUNT];
     int64_t count[SPLIT_COUNT];
     struct field field[DATASET_FIELDS];
@@ -87,6 +90,9 @@ enum dataset_verdict {
 // Reads everything, checks every label and compares with the published digests; sets facts->official. About half a
 // second for CIFAR-10 on two cores once the files are in memory.
 int dataset_verify(struct dataset *, enum dataset_verdict *) MUST_CHECK;
+// The same verdict, without reading files that did not change since they were read last (manifest.h); the digests above
+// use what is remembered in the same way. Runs on threads of its own: it may go on behind the main thread's work.
+int dataset_check(struct dataset *, enum dataset_verdict *) MUST_CHECK;
 const char *dataset_verdict_text(enum dataset_verdict);  // "official", "complete, other order", ...
 
 // Where data sets are kept when nobody says otherwise; free() it. NULL when not even a home folder is known.

@@ -28,7 +28,8 @@ struct kind {
     int (*lengths)(struct dataset *, enum split, const struct field *, int32_t *);
     int (*digest)(struct dataset *, enum split, char hex[DIGEST_HEX]);
     int (*content_digest)(struct dataset *, enum split, char hex[DIGEST_HEX]);
-    int (*verify)(struct dataset *, enum dataset_verdict *);
+    // `read`: all bytes, whatever is remembered. Sets facts.remembered and facts.read_ms where there are files.
+    int (*verify)(struct dataset *, bool read, enum dataset_verdict *);
 };
 
 extern const struct kind cifar_kind, synthetic_kind;
@@ -43,5 +44,9 @@ void dataset_hex(const uint8_t *bytes, char hex[DIGEST_HEX]);  // 32 bytes
 // threads_for with calls that can fail: the sentence of the lowest piece that failed reaches the caller's thread.
 int pieces_for(int64_t n, int64_t grain, int (*fn)(void *context, int64_t begin, int64_t end),
                void *context) MUST_CHECK;
+
+// As pieces_for, on threads of its own: for work behind another thread's, where a second team of the pool would fight with
+// the first for the cores. Each takes the next piece of `grain`.
+int crew_for(int64_t n, int64_t grain, int (*fn)(void *context, int64_t begin, int64_t end), void *context) MUST_CHECK;
 
 #endif

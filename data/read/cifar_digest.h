@@ -11,6 +11,7 @@ struct cifar {
     int fd[CIFAR_FILES];
     enum split split[CIFAR_FILES];
     int64_t records[CIFAR_FILES];
+    char content[SPLIT_COUNT][DIGEST_HEX];  // "" until they are known
 };
 
 int cifar_read_records(const struct cifar *, int file, int64_t first, int64_t count, uint8_t *records) MUST_CHECK;
@@ -23,6 +24,6 @@ int cifar_each(const struct cifar *, enum split, int64_t first, int64_t count, c
 
 int cifar_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHECK;
 int cifar_content_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHECK;
-int cifar_verify(struct dataset *, enum dataset_verdict *) MUST_CHECK;
+int cifar_verify(struct dataset *, bool read, enum dataset_verdict *) MUST_CHECK;
 
 #endif

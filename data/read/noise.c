@@ -89,9 +89,9 @@ static int noise_digest(struct dataset *ds, enum split split, char hex[DIGEST_HE
     return 0;
 }
 
-static int noise_verify(struct dataset *ds, enum dataset_verdict *verdict)
+static int noise_verify(struct dataset *ds, bool read, enum dataset_verdict *verdict)
 {
-    (void)ds;
+    (void)ds, (void)read;
     *verdict = DATASET_SYNTHETIC;
     return 0;
 }

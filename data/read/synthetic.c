@@ -315,9 +315,9 @@ static int synthetic_digest(struct dataset *ds, enum split split, char hex[DIGES
     return 0;
 }
 
-static int synthetic_verify(struct dataset *ds, enum dataset_verdict *verdict)
+static int synthetic_verify(struct dataset *ds, bool read, enum dataset_verdict *verdict)
 {
-    (void)ds;
+    (void)ds, (void)read;
     *verdict = DATASET_SYNTHETIC;
     return 0;
 }

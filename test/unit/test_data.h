@@ -31,7 +31,10 @@ static int set_up(void **state)
 {
     (void)state;
     strcpy(folder, "/tmp/dawn-test-XXXXXX");
-    return mkdtemp(folder) == NULL ? -1 : 0;
+    if (mkdtemp(folder) == NULL) return -1;
+    char cache[80];
+    snprintf(cache, sizeof cache, "%s/cache", folder);
+    return setenv("XDG_CACHE_HOME", cache, 1);
 }
 
 static int tear_down(void **state)

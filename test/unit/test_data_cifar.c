@@ -310,6 +310,77 @@ static void verdicts(void **state)
     dataset_close(ds);
 }
 
+static void set_times(int64_t seconds)  // of the last change, of all batches
+{
+    for (int f = 0; f < CIFAR_FILES; f++) {
+        struct timespec times[2] = {{seconds, 0}, {seconds, 0}};
+        assert_int_equal(utimensat(AT_FDCWD, at(batches[f]), times, 0), 0);
+    }
+}
+
+static enum dataset_verdict checked(struct dataset *ds, bool remembered)
+{
+    enum dataset_verdict verdict;
+    if (dataset_check(ds, &verdict) < 0) fail_msg("%s", error_text());
+    assert_int_equal(dataset_facts(ds)->remembered, remembered);
+    assert_true(dataset_facts(ds)->read_ms > 0);
+    return verdict;
+}
+
+static void what_did_not_change_is_not_read_again(void **state)
+{
+    (void)state;
+    const int64_t counts[] = {20, 20, 20, 20, 20, 20};
+    make_small(counts);
+    struct source source = *source_find("cifar10");
+    char file[CIFAR_FILES][DIGEST_HEX], content[DIGEST_HEX], hex[DIGEST_HEX];
+    for (int f = 0; f < CIFAR_FILES; f++) {
+        assert_int_equal(digest_file(at(batches[f]), file[f]), 0);
+        source.file[f].sha256 = file[f], source.file[f].bytes = 20 * CIFAR_RECORD;
+    }
+    struct dataset *ds = open_here();
+    assert_int_equal(checked(ds, false), DATASET_CUSTOM);
+    assert_int_equal(checked(ds, false), DATASET_CUSTOM);  // changed a moment ago: not remembered
+    assert_int_equal(dataset_content_digest(ds, SPLIT_TRAIN, content), 0);
+    set_times(1000000000);
+    assert_int_equal(checked(ds, false), DATASET_CUSTOM);
+    int64_t read_ms = dataset_facts(ds)->read_ms;
+    usleep(3000);
+    assert_int_equal(checked(ds, true), DATASET_CUSTOM);
+    assert_int_equal(dataset_facts(ds)->read_ms, read_ms);
+    assert_int_equal(dataset_content_digest(ds, SPLIT_TRAIN, hex), 0);
+    assert_string_equal(hex, content);
+    dataset_close(ds);
+
+    ds = open_here();  // another process
+    ds->source = &source;
+    assert_int_equal(checked(ds, true), DATASET_OFFICIAL);
+    assert_true(dataset_facts(ds)->official);
+    poke("data_batch_2.bin", 7, 99);
+    assert_int_equal(checked(ds, false), DATASET_CUSTOM);  // another time
+    poke("data_batch_2.bin", 8, 98);
+    set_times(1000000000);
+    enum dataset_verdict verdict;
+    assert_int_equal(checked(ds, true), DATASET_OFFICIAL);  // the limit: its time was set back
+    assert_int_equal(dataset_verify(ds, &verdict), 0);      // which always reads
+    assert_int_equal(verdict, DATASET_CUSTOM);
+    assert_false(dataset_facts(ds)->remembered);
+    assert_true(dataset_facts(ds)->read_ms > read_ms);
+    assert_int_equal(checked(ds, true), DATASET_CUSTOM);  // and tells what it found
+    dataset_close(ds);
+
+    make_note((const int64_t[]){20, 20, 20, 20, 20, 19});
+    assert_int_equal(truncate(at("test_batch.bin"), 19 * CIFAR_RECORD), 0);
+    set_times(1000000000);
+    ds = open_here();
+    assert_int_equal(checked(ds, false), DATASET_CUSTOM);  // another size
+    dataset_close(ds);
+    setenv("XDG_CACHE_HOME", "/nowhere", 1);
+    ds = open_here();
+    assert_int_equal(checked(ds, false), DATASET_CUSTOM);  // no folder for it: it is read, and that is all
+    dataset_close(ds);
+}
+
 static void foreign_notes(void **state)
 {
     (void)state;
@@ -374,6 +445,7 @@ int main(void)
         TEST(a_file_that_shrinks_is_noticed),
         TEST(digests_are_of_the_files),
         TEST(verdicts),
+        TEST(what_did_not_change_is_not_read_again),
         TEST(foreign_notes),
         TEST(where_data_sets_are),
     };

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Digests of files that were read once, remembered in the user's cache folder, so that a run need not read hundreds of
+// gigabytes to know which bytes it trains on.
+//
+// A digest is remembered of a path with its device, inode, size and time of change; a file for which one of them is another
+// is read again. What was derived from the bytes at greater cost (a digest that knows no order) is remembered under a key
+// that is itself a digest of the files' digests.
+// Limit: whoever changes a file and sets its time back, or writes into the cache folder, can mislead a check; `dawn data
+// verify` reads everything and asks nothing here.
+// Cost: one small JSON file, read and written whole; a folder or file that others may write is neither read nor written.
+#ifndef DAWN_DATA_MANIFEST_H
+#define DAWN_DATA_MANIFEST_H
+
+#include "runtime/base/error.h"
+#include "runtime/base/file.h"
+
+enum { MANIFEST_FILES = 4096, MANIFEST_VALUES = 1024, MANIFEST_BYTES = 4 << 20, MANIFEST_PATH = 4096 };
+
+struct manifest_key {
+    int64_t device, inode, size, mtime_ns;
+};
+
+struct manifest_file {
+    char *path;
+    struct manifest_key key;
+    int64_t read_ms;  // when its bytes were read, since 1970
+    char hex[DIGEST_HEX];
+};
+
+struct manifest_value {
+    char key[DIGEST_HEX], hex[DIGEST_HEX];
+    int64_t read_ms;
+};
+
+struct manifest {
+    struct manifest_file *file;
+    struct manifest_value *value;
+    int files, values;
+};
+
+// Pure. `name` is for the sentence. Nothing is left to free after a failure.
+int manifest_parse(const char *name, const char *bytes, size_t count, struct manifest *) MUST_CHECK;
+char *manifest_print(const struct manifest *);  // free() it
+void manifest_free(struct manifest *);
+
+const struct manifest_file *manifest_find(const struct manifest *, const char *path, const struct manifest_key *);
+const struct manifest_value *manifest_find_value(const struct manifest *, const char *key);
+// In place of what was known of that path or key; where there is no room, of what was read longest ago.
+void manifest_put(struct manifest *, const char *path, const struct manifest_key *, int64_t read_ms, const char *hex);
+void manifest_put_value(struct manifest *, const char *key, int64_t read_ms, const char *hex);
+
+// $XDG_CACHE_HOME/dawn/digests.json, else ~/.cache/dawn/digests.json; free() it. NULL: there is no such folder.
+char *manifest_path(void);
+void manifest_load(struct manifest *);        // empty if there is none that can be trusted and understood
+void manifest_save(const struct manifest *);  // a cache: what cannot be written is left
+
+int manifest_key_of(const char *path, struct manifest_key *) MUST_CHECK;
+// A file that changed a moment ago may change again without another time: 2 s are the coarsest clock of a file system (FAT).
+bool manifest_key_settled(const struct manifest_key *, int64_t now_ms);
+
+#endif
