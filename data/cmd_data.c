@@ -28,9 +28,13 @@ static void list_one(const char *name, const char *folder)
     }
     const struct dataset_facts *facts = dataset_facts(ds);
     char train[TEXT_FIGURE], test[TEXT_FIGURE];
-    printf("%-10s  %s + %s images of %d x %d, %d classes, %s\n", name, text_count(train, facts->count[SPLIT_TRAIN]),
-           text_count(test, facts->count[SPLIT_TEST]), facts->width, facts->height, facts->classes,
+    struct text samples = {0};
+    dataset_samples_text(facts, &samples);
+    if (facts->classes > 0) text_add(&samples, ", %d classes", facts->classes);
+    printf("%-10s  %s + %s %s, %s\n", name, text_count(train, facts->count[SPLIT_TRAIN]),
+           text_count(test, facts->count[SPLIT_TEST]), samples.at,
            facts->synthetic ? "drawn by this program" : facts->folder);
+    text_free(&samples);
     dataset_close(ds);
 }
 
@@ -59,11 +63,11 @@ static int verify_open(struct dataset *ds)
     for (int split = 0; split < SPLIT_COUNT; split++) {
         char hex[DIGEST_HEX], count[TEXT_FIGURE];
         TRY(dataset_content_digest(ds, split, hex));
-        printf("%-5s  %8s images  content %s\n", split_name(split), text_count(count, facts->count[split]), hex);
+        printf("%-5s  %8s samples  content %s\n", facts->split_name[split], text_count(count, facts->count[split]), hex);
     }
     if (verdict == DATASET_CUSTOM) {
         return fail(ERR_INPUT,
-                    "%s is complete and readable, but its images are not those of %s as published: results on it count "
+                    "%s is complete and readable, but its samples are not those of %s as published: results on it count "
                     "as custom",
                     facts->folder, facts->title);
     }

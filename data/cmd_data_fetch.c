@@ -92,10 +92,10 @@ static int folder_for(const char *asked, char **folder)
 }
 
 // What a fetch or an import brought is opened again before anybody is told that it is there.
-static int say_what_is_there(const char *folder)
+static int say_what_is_there(const char *name, const char *folder)
 {
     struct dataset *ds;
-    TRY(dataset_open("cifar10", folder, &ds));
+    TRY(dataset_open(name, folder, &ds));
     const struct dataset_facts *facts = dataset_facts(ds);
     char train[TEXT_FIGURE], test[TEXT_FIGURE];
     printf("%s is in %s: %s images for training, %s for testing\n", facts->title, facts->folder,
@@ -125,6 +125,15 @@ static int fetch_with_bar(const struct source *source, struct fetch_options *fet
     return rc;
 }
 
+static int no_source(const char *name)
+{
+    struct text all = {0};
+    for (int i = 0; source_name(i) != NULL; i++) text_add(&all, "%s%s", i > 0 ? ", " : "", source_name(i));
+    int rc = fail(ERR_USAGE, "there is no published data set \"%s\" to fetch; to be had are: %s", name, all.at);
+    text_free(&all);
+    return rc;
+}
+
 int cmd_data_fetch(int argc, char **argv)
 {
     struct fetch_options fetch = {0};
@@ -149,13 +158,13 @@ int cmd_data_fetch(int argc, char **argv)
     if (source == NULL) {
         if (strcmp(argv[1], "synthetic") == 0)
             return fail(ERR_USAGE, "synthetic data is drawn by this program: there is nothing to fetch");
-        return fail(ERR_USAGE, "there is no published data set \"%s\" to fetch; there is cifar10", argv[1]);
+        return no_source(argv[1]);
     }
     char *folder = NULL;
     TRY(folder_for(to, &folder));
     fetch.to = folder;
     if (!is_there(source->name, folder)) rc = fetch_with_bar(source, &fetch);
-    if (rc == 0) rc = say_what_is_there(folder);
+    if (rc == 0) rc = say_what_is_there(source->name, folder);
     free(folder);
     return rc;
 }
@@ -184,7 +193,7 @@ int cmd_data_import(int argc, char **argv)
     struct import_report report;
     rc = import_cifar(&import, &report);
     bar_end(&bar);
-    if (rc == 0) rc = say_what_is_there(folder);
+    if (rc == 0) rc = say_what_is_there("cifar10", folder);
     if (rc == 0 && report.resized > 0) printf("%lld pictures were resized to 32 x 32\n", (long long)report.resized);
     if (rc == 0 && report.passed > 0)
         printf("%lld files are not named .png, .jpg or .jpeg and were left out\n", (long long)report.passed);

@@ -127,6 +127,18 @@ const struct dataset_facts *dataset_facts(const struct dataset *ds)
     return &ds->facts;
 }
 
+void dataset_samples_text(const struct dataset_facts *facts, struct text *text)
+{
+    const char *names[DATASET_FIELDS];
+    if (facts->height > 0) {
+        text_add(text, "images of %d x %d", facts->width, facts->height);
+        return;
+    }
+    for (int i = 0; i < facts->fields; i++) names[i] = facts->field[i].name;
+    text_add(text, "samples of ");
+    text_list(text, names, facts->fields, " and ");
+}
+
 const char *split_name(enum split split)
 {
     return split == SPLIT_TRAIN ? "train" : "test";

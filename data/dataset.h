@@ -63,6 +63,8 @@ int dataset_open_noise(const char *name, struct dataset **) MUST_CHECK;
 void dataset_close(struct dataset *);  // NULL is fine
 
 const struct dataset_facts *dataset_facts(const struct dataset *);
+struct text;
+void dataset_samples_text(const struct dataset_facts *, struct text *);  // adds "images of 32 x 32", "samples of a, b and c"
 const char *split_name(enum split);  // "train", "test"
 
 const struct field *dataset_field(const struct dataset *, const char *name);  // NULL: there is none

@@ -164,8 +164,9 @@ static void one_data_set(struct report *r, const char *name, const char *folder)
         return;
     }
     const struct dataset_facts *f = dataset_facts(data);
-    text_add(&line, "%s training and %s test images of %d x %d", text_count(train, f->count[SPLIT_TRAIN]),
-             text_count(test, f->count[SPLIT_TEST]), f->width, f->height);
+    text_add(&line, "%s training and %s test ", text_count(train, f->count[SPLIT_TRAIN]),
+             text_count(test, f->count[SPLIT_TEST]));
+    dataset_samples_text(f, &line);
     text_add(&line,
              f->synthetic ? ", drawn by this program"
                           : " in %s; sizes are right, \"dawn data verify %s\" reads it whole",

@@ -46,9 +46,16 @@ static const struct source sources[] = {
     },
 };
 
+enum { SOURCES = sizeof sources / sizeof sources[0] };
+
+const char *source_name(int i)
+{
+    return i < SOURCES ? sources[i].name : NULL;
+}
+
 const struct source *source_find(const char *name)
 {
-    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
+    for (int i = 0; i < SOURCES; i++) {
         if (strcmp(sources[i].name, name) == 0) return &sources[i];
     }
     return NULL;

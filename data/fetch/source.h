@@ -27,6 +27,7 @@ struct source {
     const char *checked;                        // what is checked and why, one paragraph for people
 };
 
+const char *source_name(int i);                        // of row i; NULL behind the last
 const struct source *source_find(const char *name);  // NULL: not a published data set
 
 #endif

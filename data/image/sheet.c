@@ -42,6 +42,7 @@ static int sheet_fill(struct dataset *ds, enum split split, struct image *sheet,
 int sheet_write(struct dataset *ds, enum split split, const char *path)
 {
     const struct dataset_facts *facts = dataset_facts(ds);
+    if (facts->height == 0 || facts->channels != 3) return fail(ERR_USAGE, "%s has no images to show", facts->name);
     struct image sheet = {
         .height = SHEET_GAP + facts->classes * (facts->height * SHEET_ZOOM + SHEET_GAP),
         .width = SHEET_GAP + SHEET_COLUMNS * (facts->width * SHEET_ZOOM + SHEET_GAP),

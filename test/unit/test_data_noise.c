@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A data set's shape without its files: published facts, repeatable noise, never taken for the real thing.
+#include "data/image/sheet.h"
+#include "runtime/base/text.h"
 #include "test/unit/fixture_text.h"
 
 #include <setjmp.h>
@@ -71,6 +73,10 @@ static void test_ragged_fields(void **state)
     (void)state;
     enum { COUNT = 500, LONGEST = TEXT_LONGEST };
     struct dataset *ds = text_set(COUNT, 3);
+    struct text words = {0};
+    dataset_samples_text(dataset_facts(ds), &words);
+    assert_string_equal(words.at, "samples of tokens, start and row");
+    text_free(&words);
     int32_t lengths[COUNT], tokens[LONGEST], start;
     float row[6];
     int64_t length;
@@ -95,6 +101,8 @@ static void test_ragged_fields(void **state)
     assert_int_equal(dataset_item(ds, SPLIT_TRAIN, "tokens", 0, tokens, 0, NULL), ERR_USAGE);
     assert_int_equal(dataset_item(ds, SPLIT_TEST, "start", 3, &start, 4, NULL), ERR_USAGE);
     assert_non_null(strstr(error_text(), "3 dev samples"));
+    assert_int_equal(sheet_write(ds, SPLIT_TRAIN, "never.png"), ERR_USAGE);
+    assert_string_equal(error_text(), "text has no images to show");
     dataset_close(ds);
 }
 
