@@ -36,9 +36,9 @@ struct device_type {
     // Memory of the host that stage() copies from without waiting: pinned where a device has memory of its own.
     int (*host_alloc)(struct device *, size_t bytes, void **);
     void (*host_free)(struct device *, void *);
-    // As upload, but the copy may run beside the programs that are queued, which still read the old bytes; the next run,
-    // upload or download comes after it. `from` must stay as it is until stage_done, which waits for all copies so far to
-    // have left the host. Ranges staged before one run are the same or do not touch each other.
+    // As upload, but concurrent with the programs that are queued, which still read the old bytes; the next run, profile,
+    // upload or download comes after the copy. `from` must not change until stage_done, which waits until all staged copies
+    // have left the host. Two ranges staged before one run either begin at the same byte or do not overlap.
     int (*stage)(struct device *, void *to, const void *from, size_t bytes);
     int (*stage_done)(struct device *);
     int (*supports)(struct device *, const struct graph *, const struct node *);  // 0, or fail() with the node's name

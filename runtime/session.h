@@ -37,8 +37,8 @@ int session_write(struct session *, struct slot *, const void *bytes, size_t off
 int session_read(struct session *, const struct slot *, void *bytes, size_t count) MUST_CHECK;  // waits for the device
 // The same by name, for whoever has only that: files of weights, tests.
 int session_put(struct session *, const char *slot, const void *bytes, size_t offset, size_t count) MUST_CHECK;
-// As session_put of a slot's first bytes, for batches that stream in: the copy may run beside programs that are queued, and
-// the next run waits for it. `bytes` must stay until session_stage_done, which is when the host's memory may be reused.
+// As session_put of a slot's first bytes, for streamed batches: concurrent with the programs that are queued; the next run
+// waits for the copy. `bytes` must not change until session_stage_done has returned.
 int session_stage(struct session *, struct slot *, const void *bytes, size_t count) MUST_CHECK;
 int session_stage_done(struct session *) MUST_CHECK;
 int session_get(struct session *, const char *slot, void *bytes, size_t count) MUST_CHECK;

@@ -92,7 +92,8 @@ int feed_take(struct feed *, struct feed_batch *) MUST_CHECK;
 void feed_give_back(struct feed *, const struct feed_batch *);
 int64_t feed_stalled_ns(const struct feed *);  // how long feed_take has waited, all in all
 
-// Threads for decoding beside a device that computes with `device_threads` threads of the host (a GPU: 1).
+// Decoding threads for a device that uses `device_threads` threads of the host (a GPU: 1): the cores that are left, or, if
+// none is left, one for every eight cores.
 int feed_threads(int device_threads);
 // What is done where a task has nothing of its own to do: each field of the batch is the data set's field of that name;
 // ragged ones (along their first dimension) are padded with zeros, and a field "NAME.length" i32[] is the length of NAME.

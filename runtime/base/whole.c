@@ -59,14 +59,14 @@ static int whole_open_part(struct whole *whole)
     text_add(&part, "%s.%016llx.part", whole->path, (unsigned long long)draw);
     int fd = open(part.at, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0) {
-        int rc = fail_errno(ERR_IO, errno, "can not write %s", whole->path);
+        int rc = fail_errno(ERR_IO, errno, "cannot write %s", whole->path);
         text_free(&part);
         return rc;
     }
     whole->part = part.at;
     whole->file = fdopen(fd, "wb");
     if (whole->file != NULL) return 0;
-    int rc = fail_errno(ERR_IO, errno, "can not write %s", whole->path);
+    int rc = fail_errno(ERR_IO, errno, "cannot write %s", whole->path);
     close(fd);
     return rc;
 }
@@ -87,7 +87,7 @@ int whole_open(struct whole *whole, const char *path)
 int whole_write(struct whole *whole, const void *bytes, size_t count)
 {
     if (fwrite(bytes, 1, count, whole->file) != count) {
-        return fail_errno(ERR_IO, errno, "can not write %s after byte %lld", whole->path, (long long)whole->bytes);
+        return fail_errno(ERR_IO, errno, "cannot write %s after byte %lld", whole->path, (long long)whole->bytes);
     }
     whole->bytes += (int64_t)count;
     return 0;
@@ -100,14 +100,14 @@ int whole_close(struct whole *whole)
     if (fclose(whole->file) != 0 && why == 0) why = errno;
     whole->file = NULL;
     return why == 0 ? 0
-                    : fail_errno(ERR_IO, why, "can not write %s, which should have %lld bytes", whole->path,
+                    : fail_errno(ERR_IO, why, "cannot write %s, which should have %lld bytes", whole->path,
                                  (long long)whole->bytes);
 }
 
 int whole_commit(struct whole *whole)
 {
     if (rename(whole->part, whole->path) != 0)
-        return fail_errno(ERR_IO, errno, "can not put %s in its place", whole->path);
+        return fail_errno(ERR_IO, errno, "cannot put %s in its place", whole->path);
     free(whole->part);
     whole->part = NULL;
     whole_sync_folder(whole->path);

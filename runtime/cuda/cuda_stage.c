@@ -31,7 +31,7 @@ static int stage_open(struct cuda_device *cuda)
     cuda->stage = s;
     if (error == cudaSuccess) return 0;
     cuda_stage_close(cuda);
-    return cuda_check(error, "making ready to copy beside programs");
+    return cuda_check(error, "opening a stream for staged copies");
 }
 
 void cuda_stage_close(struct cuda_device *cuda)
@@ -93,10 +93,10 @@ int cuda_stage(struct device *device, void *to, const void *from, size_t bytes)
     TRY(stage_open(cuda));
     TRY(stage_shadow(cuda, to, bytes, &shadow));
     struct cuda_stage *s = cuda->stage;
-    if (!s->waiting) TRY(cuda_check(cudaStreamWaitEvent(s->stream, s->applied, 0), "waiting to copy beside programs"));
+    if (!s->waiting) TRY(cuda_check(cudaStreamWaitEvent(s->stream, s->applied, 0), "ordering a staged copy after the last one"));
     cudaError_t error = cudaMemcpyAsync(shadow->at, from, bytes, cudaMemcpyHostToDevice, s->stream);
-    TRY(cuda_check(error, "copying to the card beside programs"));
-    TRY(cuda_check(cudaEventRecord(s->copied, s->stream), "recording a copy beside programs"));
+    TRY(cuda_check(error, "staging a copy to the GPU"));
+    TRY(cuda_check(cudaEventRecord(s->copied, s->stream), "recording a staged copy"));
     s->waiting = true;
     if (shadow->staged < bytes) shadow->staged = bytes;
     return 0;
@@ -106,12 +106,12 @@ int cuda_stage_apply(struct cuda_device *cuda)
 {
     struct cuda_stage *s = cuda->stage;
     if (!s || !s->waiting) return 0;
-    TRY(cuda_check(cudaStreamWaitEvent(cuda->stream, s->copied, 0), "waiting for a copy beside programs"));
+    TRY(cuda_check(cudaStreamWaitEvent(cuda->stream, s->copied, 0), "ordering a program after a staged copy"));
     for (int i = 0; i < s->count; i++) {
         struct shadow *shadow = &s->shadow[i];
         if (!shadow->staged) continue;
         cudaError_t error = cudaMemcpyAsync(shadow->to, shadow->at, shadow->staged, cudaMemcpyDeviceToDevice, cuda->stream);
-        TRY(cuda_check(error, "moving what was copied beside programs"));
+        TRY(cuda_check(error, "moving staged bytes into place"));
         shadow->staged = 0;
     }
     s->waiting = false;
@@ -123,7 +123,7 @@ int cuda_stage_done(struct device *device)
     struct cuda_device *cuda = (struct cuda_device *)device;
     if (!cuda->stage) return 0;
     TRY(cuda_choose(cuda));
-    return cuda_check(cudaEventSynchronize(cuda->stage->copied), "waiting for a copy beside programs");
+    return cuda_check(cudaEventSynchronize(cuda->stage->copied), "waiting for a staged copy");
 }
 
 int cuda_stage_host_alloc(struct device *device, size_t bytes, void **into)

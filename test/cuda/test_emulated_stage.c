@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies beside programs: the next run has the staged bytes, queued runs have the old ones, and the host's memory may be
-// reused when stage_done says so. The emulator does the work of a stream as late as it may, so a wait that is missing shows.
+// Staged copies: the next run reads the staged bytes, queued runs read the old ones, and the host's memory may be reused
+// after stage_done. The emulator does the work of a stream as late as possible, so that a missing wait shows.
 #include "runtime/cuda/cuda.h"
 
 #include "test/emulate/emulate_test.h"
