@@ -89,6 +89,7 @@ int feed_seek(struct feed *, uint64_t seed, uint32_t epoch, int64_t batch) MUST_
 // The next batch; waits for it. What went wrong with one of its samples is said here, and again by every later call. At most
 // `depth` batches can be out at once, and they are given back in the order in which they were taken.
 int feed_take(struct feed *, struct feed_batch *) MUST_CHECK;
+// Not before stage_done (device.h) where the batch was staged.
 void feed_give_back(struct feed *, const struct feed_batch *);
 int64_t feed_stalled_ns(const struct feed *);  // how long feed_take has waited, all in all
 
