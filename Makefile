@@ -229,9 +229,11 @@ tests: $(UNIT) $(FAULTS) emulated
 $(B)/test/unit/test_board_%: $(B)/test/unit/test_board_%.o $(B)/libboard.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(BOARD_LIBS) -lcmocka -o $@
+SECOND := $(patsubst %.c,$(B)/%.o,$(wildcard test/second/*.c))  # the second task, which lives in the tests
+$(B)/test/unit/test_second $(B)/test/emulated/test_cuda_second $(B)/test/on_gpu/test_cuda_second: $(SECOND)
 $(B)/test/unit/%: $(B)/test/unit/%.o $(B)/libdawn.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) $(CUDA_LIBS) -lcmocka -o $@
+	$(Q)$(CC) $(BASE_FLAGS) $(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(CUDA_LIBS) -lcmocka -o $@
 
 # ---- the CUDA device without a GPU: kernels compiled for the host, an emulated runtime and libraries (test/emulate/)
 EMULATOR := $(KERNELS:%.cu=$(B)/emulate/%.o) $(patsubst %,$(B)/%.o,$(basename $(wildcard test/emulate/*.c test/emulate/*.cc)))
@@ -270,7 +272,7 @@ $(B)/test/emulate/dawn: $(B)/dawn.o $(EMULATOR) $(B)/libdawn.a | $(EMULATED_LIBR
 $(B)/test/on_gpu/%: $(B)/test/cuda/%.o $(B)/libdawn.a
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) $(CUDA_LIBS) -lcmocka -o $@
+	$(Q)$(CC) $(BASE_FLAGS) $(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(CUDA_LIBS) -lcmocka -o $@
 
 check-gpu: all $(ON_GPU)  ## the CUDA device on a real GPU: every operator against ref, and training
 	@test/gpu.sh $(ON_GPU)

@@ -142,11 +142,6 @@ static int open_streams(struct cuda_device *cuda)
     return cuda_check(error, "opening the GPU");
 }
 
-int cuda_choose(struct cuda_device *cuda)
-{
-    return cuda_check(cudaSetDevice(cuda->index), "selecting the GPU");
-}
-
 static int start_device(struct cuda_device *cuda)
 {
     for (int i = 0; i < SWITCHES; i++) TRY(read_switch(i, &cuda->set));
@@ -215,7 +210,7 @@ static int cuda_upload(struct device *device, void *to, const void *from, size_t
     TRY(cuda_choose(cuda));
     TRY(cuda_stage_apply(cuda));
     TRY(cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, cuda->stream), "copying to the GPU"));
-    return cuda_program_wait(cuda);
+    return cuda_wait(cuda);
 }
 
 static int cuda_download(struct device *device, void *to, const void *from, size_t bytes)
@@ -225,12 +220,12 @@ static int cuda_download(struct device *device, void *to, const void *from, size
     TRY(cuda_choose(cuda));
     TRY(cuda_stage_apply(cuda));
     TRY(cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, cuda->stream), "copying from the GPU"));
-    return cuda_program_wait(cuda);
+    return cuda_wait(cuda);
 }
 
 static int cuda_sync(struct device *device)
 {
-    return cuda_program_wait((struct cuda_device *)device);
+    return cuda_wait((struct cuda_device *)device);
 }
 
 // ---- planning: may load libraries and time engines on this GPU

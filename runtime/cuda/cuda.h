@@ -97,6 +97,10 @@ struct cuda_op {
 
 // Makes the device's GPU the current one of this thread; a program may have several devices open.
 int cuda_choose(struct cuda_device *) MUST_CHECK;
+// Waits for all work of a device. An error names the graph that ran last.
+int cuda_wait(struct cuda_device *) MUST_CHECK;
+// An error that the GPU reports after the fact: the sentence of cuda_check with the graph that ran last.
+int cuda_late_failure(const struct cuda_device *, cudaError_t, const char *what) MUST_CHECK;
 
 // The driver's version ("580.95.05") from its kernel module; "" if not available.
 void cuda_driver_text(char *into, size_t room);

@@ -2,6 +2,8 @@
 // CUDA errors as sentences: the action, the cause, a remedy if there is one, and the runtime's name of the error for a search.
 #include "runtime/cuda/cuda.h"
 
+#include <stdio.h>
+
 struct sentence {
     cudaError_t error;
     int code;
@@ -55,4 +57,26 @@ int cuda_check(cudaError_t error, const char *what)
         if (sentences[i].error == error)
             return fail(sentences[i].code, "cuda: %s: %s (%s)", what, sentences[i].says, cudaGetErrorName(error));
     return fail(ERR_DEVICE, "cuda: %s: %s (%s)", what, cudaGetErrorString(error), cudaGetErrorName(error));
+}
+
+int cuda_choose(struct cuda_device *cuda)
+{
+    return cuda_check(cudaSetDevice(cuda->index), "selecting the GPU");
+}
+
+// The error may come from an earlier run. The message names that graph and says how to find the node.
+int cuda_late_failure(const struct cuda_device *cuda, cudaError_t error, const char *what)
+{
+    int rc = cuda_check(error, what);
+    if (error == cudaErrorMemoryAllocation || !*cuda->ran || cuda->sync) return rc;
+    char why[ERROR_TEXT_MAX];
+    snprintf(why, sizeof why, "%s", error_text());
+    return fail(rc, "%s; graph %s ran last: set DAWN_CUDA_GRAPHS=off DAWN_CUDA_SYNC=on in the environment to name the "
+                "node that fails", why, cuda->ran);
+}
+
+int cuda_wait(struct cuda_device *cuda)
+{
+    cudaError_t error = cudaStreamSynchronize(cuda->stream);
+    return error == cudaSuccess ? 0 : cuda_late_failure(cuda, error, "waiting for the GPU");
 }

@@ -219,23 +219,6 @@ void cuda_program_release(struct program *p)
 
 // ---- running
 
-// The error may come from an earlier run. The message names that graph and says how to find the node.
-static int late_failure(const struct cuda_device *cuda, cudaError_t error, const char *what)
-{
-    int rc = cuda_check(error, what);
-    if (error == cudaErrorMemoryAllocation || !*cuda->ran || cuda->sync) return rc;
-    char why[ERROR_TEXT_MAX];
-    snprintf(why, sizeof why, "%s", error_text());
-    return fail(rc, "%s; graph %s ran last: set DAWN_CUDA_GRAPHS=off DAWN_CUDA_SYNC=on in the environment to name the "
-                "node that fails", why, cuda->ran);
-}
-
-int cuda_program_wait(struct cuda_device *cuda)
-{
-    cudaError_t error = cudaStreamSynchronize(cuda->stream);
-    return error == cudaSuccess ? 0 : late_failure(cuda, error, "waiting for the GPU");
-}
-
 int cuda_program_run(struct program *p)
 {
     memcpy(p->cuda->ran, p->name, sizeof p->name);
@@ -245,7 +228,7 @@ int cuda_program_run(struct program *p)
     if (!p->cuda->graphs) return launch_all(p);
     if (!p->replay) return 0;
     cudaError_t error = cudaGraphLaunch(p->replay, p->cuda->stream);
-    return error == cudaSuccess ? 0 : late_failure(p->cuda, error, "launching a graph");
+    return error == cudaSuccess ? 0 : cuda_late_failure(p->cuda, error, "launching a graph");
 }
 
 static int events_ready(struct program *p)
@@ -266,7 +249,7 @@ static int launch_timed(struct program *p)
         TRY(step_launch(p, &p->step[i], p->cuda->stream));
         TRY(cuda_check(cudaEventRecord(p->event[i + 1], p->cuda->stream), "recording an event"));
     }
-    return cuda_program_wait(p->cuda);
+    return cuda_wait(p->cuda);
 }
 
 int cuda_program_profile(struct program *p, int64_t *ns)

@@ -16,7 +16,5 @@ void cuda_program_release(struct program *);
 struct cuda_task;
 const struct cuda_task *cuda_program_tasks(const struct program *, int *tasks);
 
-// Waits for all work of a device. An error names the graph that ran last.
-int cuda_program_wait(struct cuda_device *) MUST_CHECK;
 
 #endif

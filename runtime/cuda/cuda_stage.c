@@ -76,7 +76,7 @@ static int stage_shadow(struct cuda_device *cuda, void *to, size_t bytes, struct
     struct shadow *shadow = *into = &s->shadow[i];
     if (shadow->room >= bytes) return 0;
     TRY(cuda_stage_apply(cuda));
-    TRY(cuda_program_wait(cuda));
+    TRY(cuda_wait(cuda));
     cuda_memory_give(cuda->pool, shadow->at);
     shadow->at = NULL, shadow->room = 0;
     TRY(cuda_memory_take(cuda->pool, bytes, &shadow->at));

@@ -19,7 +19,8 @@ static void choose_variant(const struct setting *c, int64_t step, int turn, stru
 {
     (void)turn;
     v->height = v->width = recipe_side(c->recipe, step, c->steps, c->data->height);
-    v->trains = ROLES(GROUP_REST) | (c->model->begin && whitening_trains(c, step) ? ROLES(GROUP_WHITENING) : 0);
+    v->trains = ROLES(GROUP_REST);
+    if (c->model->begin && whitening_trains(c, step)) v->trains |= ROLES(GROUP_WHITENING), v->note = "first layer too";
 }
 
 static void choose_evaluation(const struct setting *c, struct variant *v)

@@ -130,15 +130,12 @@ static int finish_train(struct step *s, int *params, int *grads)
 }
 
 // The name is for people: the sizes stand beside it wherever it is shown.
-static char *name_of(const struct setting *setting, const struct variant *v, int turn, struct graph *g)
+static char *name_of(struct graph *g, const struct setting *setting, const struct variant *v, int turn)
 {
-    const struct model *m = setting->model;
     char *name = arena_text(&g->arena, "train");
     if (setting->task->turns > 1) name = arena_text(&g->arena, "%s, turn %d", name, turn + 1);
-    if (v->trains != ANY && v->trains >> 1) name = arena_text(&g->arena, "%s, first layer too", name);
-    if (v->renormalises) name = arena_text(&g->arena, "%s, renormalising", name);
-    (void)m;
-    return name;
+    if (v->note) name = arena_text(&g->arena, "%s, %s", name, v->note);
+    return v->renormalises ? arena_text(&g->arena, "%s, renormalising", name) : name;
 }
 
 int step_train(struct session *session, const struct setting *setting, struct step_slots *slots, const struct variant *v,
@@ -147,7 +144,7 @@ int step_train(struct session *session, const struct setting *setting, struct st
     struct graph *g = graph_new(session->store, "train");
     struct step s = {.g = g, .setting = setting, .slots = slots, .kind = STEP_TRAIN, .split = SPLIT_TRAIN, .is = *v,
                      .turn = turn, .index = NONE, .loss = NONE};
-    g->name = name_of(setting, v, turn, g);
+    g->name = name_of(g, setting, v, turn);
     g->trains = v->trains;
     setting->task->forward(&s);
     if (!g->error) {

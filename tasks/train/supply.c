@@ -83,12 +83,35 @@ static int upload_order(struct supply *s, uint64_t seed, int64_t epoch)
     return session_write(s->session, s->slots->order, order_samples(s->order), 0, bytes);
 }
 
+static int host_alloc(void *device, size_t bytes, void **into)
+{
+    struct device *d = device;
+    return d->type->host_alloc(d, bytes, into);
+}
+
+static void host_free(void *device, void *at)
+{
+    struct device *d = device;
+    d->type->host_free(d, at);
+}
+
+static int start_feed(struct supply *s)
+{
+    struct device_facts facts;
+    TRY(s->session->device->type->facts(s->session->device, &facts));
+    s->choice.alloc = host_alloc;
+    s->choice.free = host_free;
+    s->choice.memory = s->session->device;
+    if (!s->choice.threads) s->choice.threads = feed_threads(facts.threads);
+    return feed_new(&s->choice, &s->feed);
+}
+
 int supply_load(struct supply *s, struct session *session, struct feed_slots *slots)
 {
     const struct dataset_facts *facts = dataset_facts(s->data);
     s->session = session;
     s->slots = slots;
-    if (s->choice.fields) return feed_new(&s->choice, &s->feed);
+    if (s->choice.fields) return start_feed(s);
     for (int f = 0; f < facts->fields; f++)
         if (slots->field[f]) TRY(load_field(s, &facts->field[f], slots->field[f]));
     return s->choice.order.in_file_order ? upload_order(s, 0, 0) : 0;  // it stays
@@ -96,11 +119,21 @@ int supply_load(struct supply *s, struct session *session, struct feed_slots *sl
 
 // ---- epochs and batches
 
+// The batch's host memory is the feed's again once its copies are done.
+static int let_go(struct supply *s)
+{
+    if (!s->holds) return 0;
+    s->holds = false;
+    TRY(session_stage_done(s->session));
+    feed_give_back(s->feed, &s->held);
+    return 0;
+}
+
 int supply_begin(struct supply *s, uint64_t seed, int64_t epoch, int64_t batch)
 {
     int32_t key[4] = {(int32_t)(uint32_t)seed, (int32_t)(uint32_t)(seed >> 32), (int32_t)epoch, 0};
     s->next = batch;
-    s->holds = false;
+    TRY(let_go(s));
     TRY(session_sync(s->session));
     if (s->slots->key) TRY(session_write(s->session, s->slots->key, key, 0, sizeof key));
     if (s->feed) return feed_seek(s->feed, seed, (uint32_t)epoch, batch);
@@ -114,7 +147,7 @@ static int stage_batch(struct supply *s)
     const struct feed_batch *b = &s->held;
     for (int f = 0; f < s->choice.fields; f++) {
         struct slot *slot = s->slots->input[f][b->bucket];
-        if (slot) TRY(session_write(s->session, slot, b->field[f], 0, b->bytes[f]));
+        if (slot) TRY(session_stage(s->session, slot, b->field[f], b->bytes[f]));
     }
     return 0;
 }
@@ -126,8 +159,7 @@ int supply_next(struct supply *s, struct order_batch *batch)
         *batch = order_batch(s->order, number);
         return 0;
     }
-    if (s->holds) feed_give_back(s->feed, &s->held);
-    s->holds = false;
+    TRY(let_go(s));
     TRY(feed_take(s->feed, &s->held));
     BUG_IF(s->held.count == 0 || s->held.number != number);
     s->holds = true;

@@ -64,6 +64,7 @@ struct variant {
     int64_t length;          // of sequences; 0: not an axis of this task
     uint32_t trains;         // bit i: parameters of group i train; frozen parts cost nothing on the backward pass
     bool renormalises;       // Muon brings filters back to their norm before the update
+    const char *note;        // what is special, for people: "first layer too"; NULL: nothing
 };
 
 // ---- updates

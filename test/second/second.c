@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// A second task, for the tests alone: everything that CIFAR10 is not, on one page. Two ragged sequences of numbers a
+// sample, streamed in buckets by length; two losses whose parameters train in turn on one batch; a metric that is a ratio.
+// Set 0 says which of three kinds of numbers is the most frequent in `a`; set 1 says it of `b`, beside set 0's features,
+// which are frozen in its turn.
+#include "test/second/second.h"
+
+#include "tasks/train/recipe_keys.h"
+
+enum { WORDS = SECOND_WORDS, CLASSES = SECOND_CLASSES, LONGEST = SECOND_LONGEST, WIDE = 8 };
+
+static void feed(const struct setting *c, enum split split, struct feed_choice *f)
+{
+    static const int32_t limit[] = {8, 16, LONGEST};
+    f->order.buckets = 3;
+    for (int b = 0; b < 3; b++) f->order.limit[b] = limit[b], f->order.batch[b] = split == SPLIT_TRAIN ? c->recipe->batch : 20;
+    f->fields = 4;
+    for (int i = 0; i < 4; i++) {
+        f->field[i] = (struct feed_field){.name = c->data->field[i].name, .dtype = I32, .classes = c->data->field[i].classes};
+        for (int b = 0; b < 3; b++) f->field[i].shape[b] = i < 2 ? SHAPE(i ? LONGEST : limit[b]) : (struct shape){.rank = 0};
+    }
+}
+
+static void variant(const struct setting *c, int64_t step, int turn, struct variant *v)
+{
+    (void)step;
+    v->length = c->feed[SPLIT_TRAIN]->order.limit[v->bucket];
+    v->trains = 1u << turn;
+}
+
+static void evaluation(const struct setting *c, struct variant *v) { v->length = c->feed[SPLIT_TEST]->order.limit[v->bucket]; }
+
+// The mean of the words' vectors, padding included.
+static int features(struct step *s, const char *field, int group)
+{
+    struct graph *g = s->g;
+    int words = step_input(s, field);
+    if (g->error) return NONE;
+    int64_t batch = s->is.batch, length = g->value[words].shape.dim[1];
+    graph_group(g, group);
+    char *name = arena_text(&g->arena, "%s.embedding", field);
+    int table = graph_param(g, name, SHAPE(WORDS, WIDE), (struct init){INIT_NORMAL, 1}, ROLE_EMBEDDING);
+    int x = g_gather(g, table, g_reshape(g, words, SHAPE(batch * length)));
+    x = g_reduce(g, g_reshape(g, x, SHAPE(batch, length, WIDE)), 1u << 1, true, F32);
+    return g_reshape(g, x, SHAPE(batch, WIDE));
+}
+
+static void answer(struct step *s, int x, const char *field, bool trains)
+{
+    struct graph *g = s->g;
+    if (g->error) return;
+    char *weight = arena_text(&g->arena, "%s.head", field), *label = arena_text(&g->arena, "label %s", field);
+    int w = graph_param(g, weight, SHAPE(CLASSES, shape_last(&g->value[x].shape)), (struct init){INIT_NORMAL, 0.3f}, ROLE_MATRIX);
+    int logits = g_linear(g, x, w, NONE, F32), labels = step_input(s, label);
+    if (trains) step_loss(s, g_xent(g, logits, labels, 0, true));
+    g_correct(g, logits, labels, step_hits(s, 0), 1);
+    g_tick(g, step_tries(s, 0), (int32_t)s->is.batch);
+}
+
+static void forward(struct step *s)
+{
+    int a = features(s, "a", 0);
+    if (!step_trains(s) || s->turn == 0) answer(s, a, "a", step_trains(s));
+    if (step_trains(s) && s->turn == 0) return;
+    int both[] = {features(s, "b", 1), a};
+    answer(s, g_concat(s->g, both, 2, 1), "b", step_trains(s));
+}
+
+static int rules(const struct setting *c, struct rule rule[RULES_MAX])
+{
+    struct schedule share = {0};
+    schedule_add(&share, (double)c->steps, 1, 0.1, CURVE_COSINE);
+    struct optim_settings adam = {.beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f};
+    rule[0] = (struct rule){"table", ANY, ROLES(ROLE_EMBEDDING), OPTIMISER_ADAMW, adam, 0.1, share, share};
+    rule[1] = (struct rule){"head", ANY, ANY, OPTIMISER_ADAMW, adam, 0.05, share, share};
+    return 2;
+}
+
+static const struct metric metrics[] = {{"answers", "%", METRIC_RATIO, false}, {0}};
+static const struct model models[] = {{.name = "two-bags", .about = "bags of words"}, {0}};
+static const struct recipe_model recipe_models[] = {{"two-bags", 0}, {NULL, 0}};
+static const struct recipe_key keys[] = {{.path = NULL}};
+const struct recipe_table second_recipes = {.task = "second", .models = recipe_models, .keys = keys};
+const struct task task_second = {.name = "second", .title = "Second", .metrics = metrics, .target = 0.9, .models = models,
+                                 .turns = 2, .feed = feed, .length_field = "a", .variant = variant, .evaluation = evaluation,
+                                 .forward = forward, .rules = rules};

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The door of the second task (second.c), and what its tests on every device share.
+#ifndef DAWN_TEST_SECOND_H
+#define DAWN_TEST_SECOND_H
+
+#include "test/unit/fixture_trainer.h"
+
+enum { SECOND_WORDS = 10, SECOND_CLASSES = 3, SECOND_LONGEST = 24 };  // word 0 pads
+
+extern const struct task task_second;
+extern const struct recipe_table second_recipes;
+struct dataset *second_data(int64_t train, int64_t test);
+
+static inline void second_open(struct bench *b, const char *device, int threads, const char *precision)
+{
+    static const char recipe[] = "{\"model\": {\"name\": \"two-bags\"}, \"data\": {\"batch\": 20}, "
+                                 "\"schedule\": {\"epochs\": 4}, \"optimiser\": {\"rule\": \"sgd\"}}";
+    *b = (struct bench){.choice = {.task = &task_second, .fuse = FUSE_ALL}};
+    if (recipe_parse("second", recipe, sizeof recipe - 1, &b->choice.recipe) < 0) fail_msg("%s", error_text());
+    assert_int_equal(recipe_set(&b->choice.recipe, precision), 0);
+    if (device_open(device, threads, &b->device) < 0) fail_msg("%s", error_text());
+    b->choice.data = b->data = second_data(600, 130);
+    b->choice.device = b->device;
+    bench_ready(b);
+}
+
+// Trains to the end and says the score, in millionths.
+static inline int64_t second_train(struct bench *b, uint64_t seed)
+{
+    int64_t score[METRICS_MAX];
+    assert_int_equal(trainer_begin(b->trainer, seed), 0);
+    while (b->trainer->at < b->trainer->steps)
+        if (trainer_step(b->trainer) < 0) fail_msg("%s", error_text());
+    if (trainer_evaluate(b->trainer, score) < 0) fail_msg("%s", error_text());
+    return score[0];
+}
+
+static inline void second_reaches_its_target(const char *device)
+{
+    struct bench b;
+    second_open(&b, device, 2, "precision=f32");
+    int64_t score = second_train(&b, 1);
+    print_message("%s: %.4f\n", device, (double)score * 1e-6);
+    assert_true(score >= 900000);
+    assert_int_equal(b.trainer->turns, 2);
+    assert_true(b.trainer->samples <= 4 * 600 && b.trainer->samples == b.trainer->at * 20);
+    bench_close(&b);
+}
+
+#endif
