@@ -85,7 +85,7 @@ struct tick_attr {
     int32_t by;
 };
 struct optim_attr {
-    float mu, decay;          // MOMENTUM; DESCEND: decay, factor
+    float mu, decay;          // MOMENTUM; DESCEND: decay, factor; CLIP_FACTOR: target
     bool nesterov;
     float beta1, beta2, eps;  // ADAM; UNIT_NORM: eps, target
     float target, factor;

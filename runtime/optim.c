@@ -16,7 +16,7 @@ static int momentum(struct graph *g, int param, int grad, float decay, const str
 {
     int m = state_of(g, param, "momentum"), over[] = {NONE, m};
     union attr a = {.optim = {.mu = o->momentum, .nesterov = o->nesterov, .decay = decay}};
-    return graph_node_over(g, OP_MOMENTUM, (int[]){grad, m, decay ? param : NONE}, 3, &a, over, NULL);
+    return graph_node_over(g, OP_MOMENTUM, (int[]){grad, m, decay ? param : NONE, o->clip}, 4, &a, over, NULL);
 }
 
 static int descend(struct graph *g, int param, int u, int lr, float factor, float decay)
@@ -34,7 +34,7 @@ int optim_adamw(struct graph *g, int param, int grad, int lr, int step, const st
 {
     int m = state_of(g, param, "moment1"), v = state_of(g, param, "moment2"), over[] = {NONE, m, v};
     union attr a = {.optim = {.beta1 = o->beta1, .beta2 = o->beta2, .eps = o->eps}};
-    int u = graph_node_over(g, OP_ADAM, (int[]){grad, m, v, step}, 4, &a, over, NULL);
+    int u = graph_node_over(g, OP_ADAM, (int[]){grad, m, v, step, o->clip}, 5, &a, over, NULL);
     return descend(g, param, u, lr, 1.0f, o->decay);
 }
 
@@ -73,6 +73,17 @@ int optim_muon(struct graph *g, int param, int grad, int lr, const struct optim_
     int u = momentum(g, param, grad, 0, o);
     int x = newton_schulz(g, unit_norm(g, g_reshape(g, u, flat), 1.0, o->ns_norm, 1e-7f), o);
     return descend(g, param, g_reshape(g, x, shape), lr, 1.0f, o->decay);
+}
+
+// Summed from the last gradient to the first: the order in which the backward pass makes them, so that a device with
+// concurrent nodes need not wait for all of them.
+int optim_clip(struct graph *g, const int *grads, int count, float max_norm)
+{
+    int squares = NONE;
+    for (int i = count - 1; i >= 0; i--)
+        if (grads[i] != NONE) squares = graph_node(g, OP_SQUARES, (int[]){grads[i], squares}, 2, NULL, NULL);
+    if (squares == NONE) return NONE;
+    return graph_node(g, OP_CLIP_FACTOR, &squares, 1, &(union attr){.optim = {.target = max_norm}}, NULL);
 }
 
 int optim_ema(struct graph *g, int v, int t)

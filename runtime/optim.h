@@ -11,6 +11,7 @@ struct optim_settings {
     bool nesterov;
     float decay;         // SGD: added to the gradient as decay * p. AdamW: decoupled, times the learning rate
     float beta1, beta2, eps;  // AdamW
+    int clip;            // value of one f32 (optim_clip): gradients are multiplied by it first; NONE: they are not clipped
     int ns_steps;        // Muon: Newton-Schulz iterations
     float ns[3];         // Muon: coefficients of X, A X, A A X
     int renormalise;     // Muon: value of one f32, t: the filter bank moves by t towards norm sqrt(out) before its
@@ -24,6 +25,10 @@ int optim_sgd(struct graph *, int param, int grad, int lr, const struct optim_se
 int optim_adamw(struct graph *, int param, int grad, int lr, int step, const struct optim_settings *);
 // Muon (Jordan 2024): the momentum of a filter bank [K, R*S*C], orthogonalised by Newton-Schulz, is the step.
 int optim_muon(struct graph *, int param, int grad, int lr, const struct optim_settings *);
+// Clipping by the global norm (Pascanu et al. 2013): the value max_norm / max(max_norm, norm of all gradients together), to
+// be set as `clip`. Costs one pass over the gradients; the optimisers multiply as they read. Gradients that are NONE are
+// left out; NONE if all are.
+int optim_clip(struct graph *, const int *grads, int count, float max_norm);
 // Exponential moving average of a persistent value in slot "ema.NAME": e += t (p - e), t one f32.
 int optim_ema(struct graph *, int value, int t);
 

@@ -32,14 +32,39 @@ static void build_momentum(struct case_build *b)
     case_node(b, (int[]){g, m, w}, 3, &a, (int[]){NONE, m});
 }
 
-// p: rows, columns, step
+// p: rows, columns, nesterov and decay
+static void build_momentum_clipped(struct case_build *b)
+{
+    const int *p = b->row->p;
+    int g = f32_input(b, "g", DRAW_NORMAL, 1.0), m = state_input(b, "m", DRAW_NORMAL, 1.0);
+    int w = p[2] ? f32_input(b, "p", DRAW_NORMAL, 1.0) : NONE;
+    union attr a = {.optim = {.mu = 0.85f, .decay = p[2] ? 0.01f : 0.0f, .nesterov = p[2]}};
+    case_node(b, (int[]){g, m, w, one_f32(b, "clip", 0.37)}, 4, &a, (int[]){NONE, m});
+}
+
+// p: rows, columns, step, clipped
 static void build_adam(struct case_build *b)
 {
     int g = f32_input(b, "g", DRAW_NORMAL, 1.0), m = state_input(b, "m", DRAW_NORMAL, 0.1);
     int v = state_input(b, "v", DRAW_POSITIVE, 0.5);
     int step = case_input(b, "step", SHAPE(1), I32, DRAW_CONSTANT, b->row->p[2]);
     union attr a = {.optim = {.beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f}};
-    case_node(b, (int[]){g, m, v, step}, 4, &a, (int[]){NONE, m, v});
+    int clip = b->row->p[3] ? one_f32(b, "clip", 0.37) : NONE;
+    case_node(b, (int[]){g, m, v, step, clip}, 5, &a, (int[]){NONE, m, v});
+}
+
+// p: rows, columns, with a sum before
+static void build_squares(struct case_build *b)
+{
+    int x = f32_input(b, "x", DRAW_NORMAL, 2.0), before = b->row->p[2] ? one_f32(b, "before", 31.0) : NONE;
+    case_node(b, (int[]){x, before}, 2, NULL, NULL);
+}
+
+// p: the sum of squares; clipped to a norm of 3
+static void build_clip_factor(struct case_build *b)
+{
+    int squares = one_f32(b, "squares", b->row->p[0]);
+    case_node(b, &squares, 1, &(union attr){.optim = {.target = 3.0f}}, NULL);
 }
 
 // p: rows, columns, with a factor
@@ -88,6 +113,14 @@ const struct op_case cases_optim[] = {
     THREE("momentum nesterov decay", OP_MOMENTUM, build_momentum, 1, 1, 0),
     THREE("adam, first step", OP_ADAM, build_adam, 0, 0, 64),
     THREE("adam, step 1000", OP_ADAM, build_adam, 1000, 0, 64),
+    THREE("momentum, clipped", OP_MOMENTUM, build_momentum_clipped, 0, 0, 0),
+    THREE("momentum nesterov decay, clipped", OP_MOMENTUM, build_momentum_clipped, 1, 0, 0),
+    THREE("adam, clipped", OP_ADAM, build_adam, 3, 1, 64),
+    THREE("squares", OP_SQUARES, build_squares, 0, 0, 64),
+    THREE("squares, added", OP_SQUARES, build_squares, 1, 0, 64),
+    {"clip_factor, clips", OP_CLIP_FACTOR, build_clip_factor, 0, {17}, 0},
+    {"clip_factor, at the norm", OP_CLIP_FACTOR, build_clip_factor, 0, {9}, 0},
+    {"clip_factor of nothing", OP_CLIP_FACTOR, build_clip_factor, 0, {0}, 0},
     THREE("unit_norm", OP_UNIT_NORM, build_unit_norm, 0, 0, 64),
     THREE("unit_norm with a factor", OP_UNIT_NORM, build_unit_norm, 1, 0, 64),
     THREE("descend", OP_DESCEND, build_descend, 0, 0, 0),
@@ -98,6 +131,8 @@ const struct op_case cases_optim[] = {
     {"assign to a wider type", OP_ASSIGN, build_assign, CASE_HALF, {5, 33, F32, DTYPE_COUNT}, 0},
     {"momentum 2M", OP_MOMENTUM, build_momentum, CASE_LARGE, {256, 8192, 1, 1}, 0},
     {"adam 2M", OP_ADAM, build_adam, CASE_LARGE, {256, 8192, 5}, 0},
+    {"adam 2M, clipped", OP_ADAM, build_adam, CASE_LARGE, {256, 8192, 5, 1}, 0},
+    {"squares 2M", OP_SQUARES, build_squares, CASE_LARGE, {256, 8192}, 0},
     {"unit_norm 2M", OP_UNIT_NORM, build_unit_norm, CASE_LARGE, {256, 8192}, 0},
     {"descend 2M", OP_DESCEND, build_descend, CASE_LARGE, {256, 8192, 1}, 0},
     {0},

@@ -60,6 +60,7 @@ extern const struct cpu_op cpu_softmax, cpu_softmax_grad, cpu_xent, cpu_xent_gra
 // cpu_data.c
 extern const struct cpu_op cpu_window, cpu_augment, cpu_pick, cpu_tick;
 // cpu_optim.c
-extern const struct cpu_op cpu_momentum, cpu_adam, cpu_unit_norm, cpu_descend, cpu_lerp, cpu_assign;
+extern const struct cpu_op cpu_momentum, cpu_adam, cpu_squares, cpu_clip_factor, cpu_unit_norm, cpu_descend, cpu_lerp,
+    cpu_assign;
 
 #endif

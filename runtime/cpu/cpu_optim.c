@@ -16,13 +16,33 @@ static float *f32_out(const struct cpu_step *s, int i, int64_t at)
     return s->out[i] ? (float *)s->out[i] + at : NULL;
 }
 
+// A clipped gradient is scaled in pieces that stay in the first cache: no other pass over memory.
+enum { CLIP_PIECE = 1024 };
+static const float *clip_gradient(const struct cpu_step *s, const float *factor, int64_t at, int64_t count, float *room)
+{
+    const float *g = f32_in(s, 0, at);
+    if (!factor) return g;
+    s->cpu->loops->scale(F32, g, *factor, room, count);
+    return room;
+}
+
+static int64_t clip_piece(const float *factor, int64_t at, int64_t end)  // elements that one call of a loop does
+{
+    return factor && end - at > CLIP_PIECE ? CLIP_PIECE : end - at;
+}
+
 static void momentum_piece(void *context, int64_t begin, int64_t end, int thread)
 {
     (void)thread;
     const struct cpu_step *s = context;
     const struct optim_attr *a = &s->node->attr.optim;
-    s->cpu->loops->momentum(f32_in(s, 0, begin), f32_in(s, 1, begin), f32_in(s, 2, begin), a->mu, a->decay, a->nesterov,
-                            end - begin, f32_out(s, 0, begin), f32_out(s, 1, begin));
+    const float *factor = s->in[3];
+    float room[CLIP_PIECE];
+    for (int64_t at = begin, count; at < end; at += count) {
+        count = clip_piece(factor, at, end);
+        s->cpu->loops->momentum(clip_gradient(s, factor, at, count, room), f32_in(s, 1, at), f32_in(s, 2, at), a->mu, a->decay,
+                                a->nesterov, count, f32_out(s, 0, at), f32_out(s, 1, at));
+    }
 }
 
 static int momentum_run(struct cpu_step *s)
@@ -41,8 +61,13 @@ static void adam_piece(void *context, int64_t begin, int64_t end, int thread)
     (void)thread;
     const struct adam *o = context;
     const struct cpu_step *s = o->step;
-    s->cpu->loops->adam(f32_in(s, 0, begin), f32_in(s, 1, begin), f32_in(s, 2, begin), &o->rates, end - begin,
-                        f32_out(s, 0, begin), f32_out(s, 1, begin), f32_out(s, 2, begin));
+    const float *factor = s->in[4];
+    float room[CLIP_PIECE];
+    for (int64_t at = begin, count; at < end; at += count) {
+        count = clip_piece(factor, at, end);
+        s->cpu->loops->adam(clip_gradient(s, factor, at, count, room), f32_in(s, 1, at), f32_in(s, 2, at), &o->rates, count,
+                            f32_out(s, 0, at), f32_out(s, 1, at), f32_out(s, 2, at));
+    }
 }
 
 static int adam_run(struct cpu_step *s)
@@ -55,7 +80,7 @@ static int adam_run(struct cpu_step *s)
     return 0;
 }
 
-// ---- x * target / (|x| + eps): one sum per block, so that the split over threads changes no byte
+// ---- squares: one sum per block, so that the split over threads changes no byte
 static void squares_piece(void *context, int64_t begin, int64_t end, int thread)
 {
     (void)thread;
@@ -69,6 +94,41 @@ static void squares_piece(void *context, int64_t begin, int64_t end, int thread)
     }
 }
 
+static int64_t square_blocks(int64_t n)
+{
+    return (n + SQUARES - 1) / SQUARES;
+}
+
+static size_t squares_workspace(struct cpu_device *cpu, const struct graph *g, const struct node *n)
+{
+    (void)cpu;
+    return (size_t)square_blocks(shape_count(&g->value[n->in[0]].shape)) * sizeof(double);
+}
+
+static double sum_squares(struct cpu_step *s)
+{
+    int64_t blocks = square_blocks(cpu_count(cpu_in(s, 0)));
+    const double *sum = s->work;
+    double total = 0;
+    threads_for(blocks, 1, squares_piece, s);
+    for (int64_t i = 0; i < blocks; i++) total += sum[i];
+    return total;
+}
+
+static int squares_run(struct cpu_step *s)
+{
+    if (s->out[0]) *(float *)s->out[0] = (float)(sum_squares(s) + (s->in[1] ? *(const float *)s->in[1] : 0.0));
+    return 0;
+}
+
+static int clip_factor_run(struct cpu_step *s)
+{
+    float norm = sqrtf(*(const float *)s->in[0]), target = s->node->attr.optim.target;
+    if (s->out[0]) *(float *)s->out[0] = norm <= target ? 1.0f : target / norm;
+    return 0;
+}
+
+// ---- x * target / (|x| + eps)
 struct scaling {
     const struct cpu_step *step;
     float factor;
@@ -81,29 +141,14 @@ static void scaling_piece(void *context, int64_t begin, int64_t end, int thread)
     o->step->cpu->loops->scale(F32, f32_in(o->step, 0, begin), o->factor, f32_out(o->step, 0, begin), end - begin);
 }
 
-static int64_t square_blocks(int64_t n)
-{
-    return (n + SQUARES - 1) / SQUARES;
-}
-
 static int unit_norm_run(struct cpu_step *s)
 {
     int64_t n = cpu_count(cpu_in(s, 0));
-    const double *sum = s->work;
-    double total = 0;
-    threads_for(square_blocks(n), 1, squares_piece, s);
-    for (int64_t i = 0; i < square_blocks(n); i++) total += sum[i];
     const struct optim_attr *a = &s->node->attr.optim;
     double wanted = a->target * (s->in[1] ? *(const float *)s->in[1] : 1.0);
-    struct scaling o = {s, (float)(wanted / (sqrt(total) + a->eps))};
+    struct scaling o = {s, (float)(wanted / (sqrt(sum_squares(s)) + a->eps))};
     if (s->out[0]) threads_for(n, OPTIM_GRAIN, scaling_piece, &o);
     return 0;
-}
-
-static size_t unit_norm_workspace(struct cpu_device *cpu, const struct graph *g, const struct node *n)
-{
-    (void)cpu;
-    return (size_t)square_blocks(shape_count(&g->value[n->in[0]].shape)) * sizeof(double);
 }
 
 static void descend_piece(void *context, int64_t begin, int64_t end, int thread)
@@ -145,13 +190,17 @@ static int assign_run(struct cpu_step *s)
 
 CPU_PREPARE(momentum)
 CPU_PREPARE(adam)
+CPU_PREPARE(squares)
+CPU_PREPARE(clip_factor)
 CPU_PREPARE(unit_norm)
 CPU_PREPARE(descend)
 CPU_PREPARE(lerp)
 CPU_PREPARE(assign)
 const struct cpu_op cpu_momentum = {.prepare = momentum_prepare};
 const struct cpu_op cpu_adam = {.prepare = adam_prepare};
-const struct cpu_op cpu_unit_norm = {.workspace = unit_norm_workspace, .prepare = unit_norm_prepare};
+const struct cpu_op cpu_squares = {.workspace = squares_workspace, .prepare = squares_prepare};
+const struct cpu_op cpu_clip_factor = {.prepare = clip_factor_prepare};
+const struct cpu_op cpu_unit_norm = {.workspace = squares_workspace, .prepare = unit_norm_prepare};
 const struct cpu_op cpu_descend = {.prepare = descend_prepare};
 const struct cpu_op cpu_lerp = {.prepare = lerp_prepare};
 const struct cpu_op cpu_assign = {.prepare = assign_prepare};

@@ -8,17 +8,38 @@ static const struct optim_attr *attr_of(const struct cuda_step *s) { return &s->
 static int momentum_prepare(struct cuda_step *s)
 {
     const struct optim_attr *a = attr_of(s);
-    CUDA_LAUNCH(s, k_momentum, .g = s->in[0], .m = s->in[1], .p = s->in[2], .u = s->out[0], .to_m = s->out[1],
-                .count = cuda_count(cuda_in(s, 0)), .mu = a->mu, .decay = a->decay, .nesterov = a->nesterov);
+    CUDA_LAUNCH(s, k_momentum, .g = s->in[0], .m = s->in[1], .p = s->in[2], .clip = s->in[3], .u = s->out[0],
+                .to_m = s->out[1], .count = cuda_count(cuda_in(s, 0)), .mu = a->mu, .decay = a->decay, .nesterov = a->nesterov);
     return 0;
 }
 
 static int adam_prepare(struct cuda_step *s)
 {
     const struct optim_attr *a = attr_of(s);
-    CUDA_LAUNCH(s, k_adam, .g = s->in[0], .m = s->in[1], .v = s->in[2], .step = s->in[3], .u = s->out[0],
-                .to_m = s->out[1], .to_v = s->out[2], .count = cuda_count(cuda_in(s, 0)), .beta1 = a->beta1,
+    CUDA_LAUNCH(s, k_adam, .g = s->in[0], .m = s->in[1], .v = s->in[2], .step = s->in[3], .clip = s->in[4],
+                .u = s->out[0], .to_m = s->out[1], .to_v = s->out[2], .count = cuda_count(cuda_in(s, 0)), .beta1 = a->beta1,
                 .beta2 = a->beta2, .eps = a->eps);
+    return 0;
+}
+
+static size_t squares_workspace(struct cuda_device *cuda, const struct graph *g, const struct node *n)
+{
+    (void)cuda;
+    return k_squares_work(cuda_count(node_in(g, n, 0)));
+}
+
+static int squares_prepare(struct cuda_step *s)
+{
+    if (!s->out[0]) return 0;
+    CUDA_LAUNCH(s, k_squares, .x = s->in[0], .before = s->in[1], .to = s->out[0], .work = s->work,
+                .count = cuda_count(cuda_in(s, 0)));
+    return 0;
+}
+
+static int clip_factor_prepare(struct cuda_step *s)
+{
+    if (!s->out[0]) return 0;
+    CUDA_LAUNCH(s, k_clip_factor, .squares = s->in[0], .to = s->out[0], .target = attr_of(s)->target);
     return 0;
 }
 
@@ -72,6 +93,8 @@ static int assign_prepare(struct cuda_step *s)
 
 const struct cuda_op cuda_momentum = {.prepare = momentum_prepare};
 const struct cuda_op cuda_adam = {.prepare = adam_prepare};
+const struct cuda_op cuda_squares = {.prepare = squares_prepare, .workspace = squares_workspace};
+const struct cuda_op cuda_clip_factor = {.prepare = clip_factor_prepare};
 const struct cuda_op cuda_unit_norm = {.prepare = unit_norm_prepare, .workspace = unit_norm_workspace};
 const struct cuda_op cuda_descend = {.prepare = descend_prepare};
 const struct cuda_op cuda_lerp = {.prepare = lerp_prepare};

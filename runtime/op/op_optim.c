@@ -19,6 +19,7 @@ static int gives(struct graph *g, struct node *n, int outputs)
 int op_momentum_infer(struct graph *g, struct node *n)
 {
     TRY(f32_alike(g, n, 3));
+    if (n->in[3] != NONE) TRY(op_scalar(g, n, 3, F32));
     return gives(g, n, 2);
 }
 
@@ -26,7 +27,24 @@ int op_adam_infer(struct graph *g, struct node *n)
 {
     TRY(f32_alike(g, n, 3));
     TRY(op_scalar(g, n, 3, I32));
+    if (n->in[4] != NONE) TRY(op_scalar(g, n, 4, F32));
     return gives(g, n, 3);
+}
+
+int op_squares_infer(struct graph *g, struct node *n)
+{
+    TRY(f32_alike(g, n, 1));
+    if (n->in[1] != NONE) TRY(op_scalar(g, n, 1, F32));
+    op_out(g, n, 0, SHAPE(1), F32);
+    return 0;
+}
+
+int op_clip_factor_infer(struct graph *g, struct node *n)
+{
+    TRY(op_scalar(g, n, 0, F32));
+    NEED(n->attr.optim.target > 0, g, "clip_factor wants a positive norm");
+    op_out(g, n, 0, SHAPE(1), F32);
+    return 0;
 }
 
 int op_unit_norm_infer(struct graph *g, struct node *n)
@@ -58,12 +76,16 @@ int op_assign_infer(struct graph *g, struct node *n)
 
 NO_GRAD(momentum)
 NO_GRAD(adam)
+NO_GRAD(squares)
+NO_GRAD(clip_factor)
 NO_GRAD(unit_norm)
 NO_GRAD(descend)
 NO_GRAD(lerp)
 NO_GRAD(assign)
 FLOPS_EACH(momentum, 4)
 FLOPS_EACH(adam, 12)
+FLOPS_EACH(squares, 2)
+FLOPS_EACH(clip_factor, 3)
 FLOPS_EACH(unit_norm, 3)
 FLOPS_EACH(descend, 4)
 FLOPS_EACH(lerp, 3)

@@ -6,10 +6,18 @@
 
 static int64_t optim_count(const struct ref_step *s) { return shape_count(&ref_in(s, 0)->shape); }
 
+// The gradient, clipped where input `clip` is given.
+static double *read_gradient(const struct ref_step *s, int clip)
+{
+    double *g = ref_read(s, 0), factor = s->node->in[clip] == NONE ? 1.0 : ref_get(s, clip, 0);
+    for (int64_t i = 0, count = optim_count(s); i < count; i++) g[i] *= factor;
+    return g;
+}
+
 void ref_momentum(const struct ref_step *s)
 {
     const struct optim_attr *a = &s->node->attr.optim;
-    double *g = ref_read(s, 0), *m = ref_read(s, 1), *p = ref_read(s, 2), mu = a->mu;
+    double *g = read_gradient(s, 3), *m = ref_read(s, 1), *p = ref_read(s, 2), mu = a->mu;
     for (int64_t i = 0, count = optim_count(s); i < count; i++) {
         if (p) g[i] += (double)a->decay * p[i];
         m[i] = mu * m[i] + g[i];
@@ -22,7 +30,7 @@ void ref_momentum(const struct ref_step *s)
 void ref_adam(const struct ref_step *s)
 {
     const struct optim_attr *a = &s->node->attr.optim;
-    double *u = ref_read(s, 0), *m = ref_read(s, 1), *v = ref_read(s, 2), t = ref_get(s, 3, 0) + 1.0;
+    double *u = read_gradient(s, 4), *m = ref_read(s, 1), *v = ref_read(s, 2), t = ref_get(s, 3, 0) + 1.0;
     double b1 = a->beta1, b2 = a->beta2, whole1 = 1.0 - pow(b1, t), whole2 = 1.0 - pow(b2, t);
     for (int64_t i = 0, count = optim_count(s); i < count; i++) {
         m[i] = b1 * m[i] + (1.0 - b1) * u[i];
@@ -34,14 +42,33 @@ void ref_adam(const struct ref_step *s)
     ref_write(s, 2, v);
 }
 
+static double square_sum(const double *x, int64_t count)
+{
+    double squares = 0.0;
+    for (int64_t i = 0; i < count; i++) squares += x[i] * x[i];
+    return squares;
+}
+
+void ref_squares(const struct ref_step *s)
+{
+    double sum = square_sum(ref_read(s, 0), optim_count(s));
+    if (s->node->in[1] != NONE) sum += ref_get(s, 1, 0);
+    ref_write(s, 0, &sum);
+}
+
+void ref_clip_factor(const struct ref_step *s)
+{
+    double norm = sqrt(ref_get(s, 0, 0)), target = s->node->attr.optim.target, factor = norm <= target ? 1.0 : target / norm;
+    ref_write(s, 0, &factor);
+}
+
 void ref_unit_norm(const struct ref_step *s)
 {
     const struct optim_attr *a = &s->node->attr.optim;
-    double *x = ref_read(s, 0), squares = 0.0;
+    double *x = ref_read(s, 0);
     int64_t count = optim_count(s);
-    for (int64_t i = 0; i < count; i++) squares += x[i] * x[i];
     double wanted = (double)a->target * (s->node->in[1] == NONE ? 1.0 : ref_get(s, 1, 0));
-    double factor = wanted / (sqrt(squares) + (double)a->eps);
+    double factor = wanted / (sqrt(square_sum(x, count)) + (double)a->eps);
     for (int64_t i = 0; i < count; i++) x[i] *= factor;
     ref_write(s, 0, x);
 }

@@ -21,7 +21,7 @@ static inline struct graph *unrolled_graph(struct store *store, int steps)
     OK(grad_of(g, loss, of, 2, grads));
     g->phase = PHASE_UPDATE;
     int lr = graph_state(g, "lr", SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_CONSTANT, 0.1f});
-    struct optim_settings o = {.momentum = 0.9f};
+    struct optim_settings o = {.momentum = 0.9f, .clip = NONE};
     for (int i = 0; i < 2; i++) optim_sgd(g, of[i], grads[i], lr, &o);
     return g;
 }

@@ -233,7 +233,7 @@ static int train_graph(struct session *s, unsigned patterns, int n)
     keep(g, "loss", loss);
     g->phase = PHASE_UPDATE;
     int lr = graph_state(g, "lr", SHAPE(1), F32, MEMORY_DATA, (struct init){INIT_CONSTANT, 0.05f});
-    struct optim_settings o = {.momentum = 0.8f, .nesterov = true};
+    struct optim_settings o = {.momentum = 0.8f, .nesterov = true, .clip = NONE};
     for (int i = 0; i < 6; i++) optim_sgd(g, params[i], grads[i], lr, &o);
     return session_add(s, g);
 }

@@ -170,7 +170,7 @@ static int train_graph(struct session *s, const char *name, const struct recipe 
     keep(g, "loss", loss);
     g->phase = PHASE_UPDATE;
     int lr = graph_state(g, "lr", SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_CONSTANT, 0.02f});
-    struct optim_settings o = {.momentum = 0.9f, .nesterov = true};
+    struct optim_settings o = {.momentum = 0.9f, .nesterov = true, .clip = NONE};
     for (int i = 0; i < count; i++) {
         if (grads[i] == NONE) fail_msg("%s: nothing flows back to %s", name, g->value[params[i]].slot->name);
         optim_sgd(g, params[i], grads[i], lr, &o);

@@ -74,10 +74,10 @@ static void test_sgd(void **state)
 {
     (void)state;
     static const struct optim_settings rows[] = {
-        {.momentum = 0},
-        {.momentum = 0.9f},
-        {.momentum = 0.9f, .nesterov = true},
-        {.momentum = 0.8f, .nesterov = true, .decay = 0.05f},
+        {.momentum = 0, .clip = NONE},
+        {.momentum = 0.9f, .clip = NONE},
+        {.momentum = 0.9f, .nesterov = true, .clip = NONE},
+        {.momentum = 0.8f, .nesterov = true, .decay = 0.05f, .clip = NONE},
     };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         struct run r = run_new(SHAPE(3, 5));
@@ -101,7 +101,7 @@ static void test_sgd(void **state)
 static void test_adamw(void **state)
 {
     (void)state;
-    struct optim_settings o = {.beta1 = 0.9f, .beta2 = 0.95f, .eps = 1e-3f, .decay = 0.2f};
+    struct optim_settings o = {.beta1 = 0.9f, .beta2 = 0.95f, .eps = 1e-3f, .decay = 0.2f, .clip = NONE};
     struct run r = run_new(SHAPE(15));
     optim_adamw(r.g, r.p, r.grad, r.lr, r.step, &o);
     run_start(&r);
@@ -155,7 +155,7 @@ static void newton_schulz(double *x, int rows, int columns, const float ns[3])
 static void muon(struct shape shape, bool scheduled)
 {
     struct optim_settings o = {.momentum = 0.6f, .nesterov = true, .ns_steps = 3, .ns = {3.4445f, -4.775f, 2.0315f},
-                               .renormalise = NONE, .ns_norm = NONE, .decay = 0.01f};
+                               .renormalise = NONE, .ns_norm = NONE, .decay = 0.01f, .clip = NONE};
     struct run r = run_new(shape);
     int rows = (int)shape.dim[0], columns = (int)(r.count / rows);
     if (scheduled) {
@@ -198,7 +198,7 @@ static void test_muon(void **state)
 static void test_muon_orthogonalises(void **state)
 {
     (void)state;
-    struct optim_settings o = {.ns_steps = 30, .ns = {1.5f, -0.5f, 0}, .renormalise = NONE, .ns_norm = NONE};
+    struct optim_settings o = {.ns_steps = 30, .ns = {1.5f, -0.5f, 0}, .renormalise = NONE, .ns_norm = NONE, .clip = NONE};
     struct run r = run_new(SHAPE(3, 2, 2, 2));
     optim_muon(r.g, r.p, r.grad, r.lr, &o);
     run_start(&r);
@@ -220,7 +220,7 @@ static void test_average(void **state)
     (void)state;
     struct run r = run_new(SHAPE(15));
     int t = graph_state(r.g, "t", SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_CONSTANT, 0.3f});
-    optim_sgd(r.g, r.p, r.grad, r.lr, &(struct optim_settings){.momentum = 0});
+    optim_sgd(r.g, r.p, r.grad, r.lr, &(struct optim_settings){.clip = NONE});
     optim_ema(r.g, r.p, t);
     run_start(&r);
     double *p = begin(&r), g[15], e[15] = {0};
@@ -236,12 +236,122 @@ static void test_average(void **state)
     run_done(&r, p);
 }
 
+// ---- clipping by the global norm
+
+enum { FIRST = 15, SECOND = 3001 };  // elements of two parameters: SGD with momentum and decay, AdamW
+
+static struct graph *clipped_update(struct session *s)
+{
+    struct graph *g = graph_new(s->store, "clipped");
+    int p = weight(g, "p", SHAPE(FIRST)), q = weight(g, "q", SHAPE(SECOND));
+    int grads[] = {input(g, "dp", SHAPE(FIRST)), NONE, input(g, "dq", SHAPE(SECOND))};
+    int lr = graph_state(g, "lr", SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_CONSTANT, 0.1f});
+    int step = graph_state(g, "step", SHAPE(1), I32, MEMORY_STATE, (struct init){INIT_ZERO, 0});
+    g->phase = PHASE_UPDATE;
+    assert_int_equal(optim_clip(g, (int[]){NONE, NONE}, 2, 1.0f), NONE);
+    struct optim_settings o = {.momentum = 0.9f, .decay = 0.05f, .beta1 = 0.9f, .beta2 = 0.95f, .eps = 1e-3f};
+    o.clip = optim_clip(g, grads, 3, 2.0f);
+    optim_sgd(g, p, grads[0], lr, &o);
+    o.decay = 0;
+    optim_adamw(g, q, grads[2], lr, step, &o);
+    keep(g, "factor", o.clip);
+    g_tick(g, step, 1);
+    return g;
+}
+
+// Gradients of one step, each of them `size` or so; returns what they are clipped by.
+static double clipped_gradients(struct session *s, int step, double size, double *dp, double *dq)
+{
+    float f[FIRST + SECOND];
+    double squares = 0;
+    for (int i = 0; i < FIRST + SECOND; i++) {
+        f[i] = (float)size * draw(200 + (uint32_t)step, i);
+        squares += (double)f[i] * (double)f[i];
+    }
+    double factor = sqrt(squares) > 2 ? 2 / sqrt(squares) : 1;
+    for (int i = 0; i < FIRST; i++) dp[i] = factor * (double)f[i];
+    for (int i = 0; i < SECOND; i++) dq[i] = factor * (double)f[FIRST + i];
+    OK(session_put(s, "dp", f, 0, FIRST * sizeof *f));
+    OK(session_put(s, "dq", f + FIRST, 0, SECOND * sizeof *f));
+    return factor;
+}
+
+static void check_slot(struct session *s, const char *name, const double *wanted, int count)
+{
+    float *x = read_slot(s, name);
+    for (int i = 0; i < count; i++)
+        if (!(fabs((double)x[i] - wanted[i]) <= 3e-6))
+            fail_msg("%s[%d]: %g, not %g", name, i, (double)x[i], wanted[i]);
+    free(x);
+}
+
+static void clipped_on(const char *device)
+{
+    static const double sizes[STEPS] = {0.02, 3, 1e-4, 0.5};
+    struct session *s = session_on(device);
+    OK(session_add(s, clipped_update(s)));
+    start(s);
+    static double p[FIRST], q[SECOND], dp[FIRST], dq[SECOND];
+    double mp[FIRST] = {0};
+    static double m[SECOND], v[SECOND];
+    memset(m, 0, sizeof m), memset(v, 0, sizeof v);
+    float *f = read_slot(s, "p");
+    for (int i = 0; i < FIRST; i++) p[i] = f[i];
+    free(f);
+    f = read_slot(s, "q");
+    for (int i = 0; i < SECOND; i++) q[i] = f[i];
+    free(f);
+    for (int step = 0; step < STEPS; step++) {
+        double factor = clipped_gradients(s, step, sizes[step], dp, dq);
+        assert_int_equal(factor < 1, step % 2);
+        OK(session_run(s, 0));
+        assert_float_equal(read_one(s, "factor"), factor, 1e-6);
+        if (factor >= 1) assert_true(read_one(s, "factor") == 1.0f);  // to the bit: what is not clipped is not touched
+        for (int i = 0; i < FIRST; i++) {
+            mp[i] = 0.9 * mp[i] + dp[i] + 0.05 * p[i];
+            p[i] -= 0.1 * mp[i];
+        }
+        for (int i = 0; i < SECOND; i++) {
+            m[i] = 0.9 * m[i] + 0.1 * dq[i];
+            v[i] = 0.95 * v[i] + 0.05 * dq[i] * dq[i];
+            q[i] -= 0.1 * m[i] / (1 - pow(0.9, step + 1)) / (sqrt(v[i] / (1 - pow(0.95, step + 1))) + 1e-3);
+        }
+        check_slot(s, "p", p, FIRST);
+        check_slot(s, "q", q, SECOND);
+    }
+    session_done(s);
+}
+
+static void test_clip(void **state)
+{
+    (void)state;
+    clipped_on("ref");
+    clipped_on("cpu");
+}
+
+// A norm that is no number makes every parameter none, and not all but one.
+static void test_clip_keeps_nan(void **state)
+{
+    (void)state;
+    struct session *s = session_on("cpu");
+    OK(session_add(s, clipped_update(s)));
+    start(s);
+    float bad = NAN;
+    OK(session_put(s, "dp", &bad, 0, sizeof bad));
+    OK(session_run(s, 0));
+    float *q = read_slot(s, "q");
+    assert_true(isnan(q[0]) && isnan(q[SECOND - 1]));
+    free(q);
+    session_done(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sgd),  cmocka_unit_test(test_adamw),
         cmocka_unit_test(test_muon), cmocka_unit_test(test_muon_orthogonalises),
-        cmocka_unit_test(test_average),
+        cmocka_unit_test(test_average), cmocka_unit_test(test_clip),
+        cmocka_unit_test(test_clip_keeps_nan),
     };
     return cmocka_run_group_tests_name("optim", tests, NULL, NULL);
 }

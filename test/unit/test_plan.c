@@ -23,7 +23,7 @@ static struct session *layered(struct plan **plan)
     OK(grad_of(g, g_reshape(g, g_reduce(g, x, 3u, true, F32), SHAPE(1)), params, 4, grads));
     g->phase = PHASE_UPDATE;
     int lr = graph_state(g, "lr", SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_CONSTANT, 0.1f});
-    struct optim_settings o = {.momentum = 0.9f};
+    struct optim_settings o = {.momentum = 0.9f, .clip = NONE};
     for (int i = 0; i < 4; i++) optim_sgd(g, params[i], grads[i], lr, &o);
     int program = session_add(s, g);
     OK(program);
@@ -78,7 +78,8 @@ static struct session *banks(const struct device_type *type, struct plan **plan)
     s->device->type = type;
     struct graph *g = graph_new(s->store, "banks");
     int lr = graph_state(g, "lr", SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_CONSTANT, 0.1f});
-    struct optim_settings o = {.momentum = 0.6f, .ns_steps = 3, .ns = {3, -4, 2}, .renormalise = NONE, .ns_norm = NONE};
+    struct optim_settings o = {.momentum = 0.6f, .ns_steps = 3, .ns = {3, -4, 2}, .renormalise = NONE,
+                               .ns_norm = NONE, .clip = NONE};
     g->phase = PHASE_UPDATE;
     for (int i = 0; i < BANKS; i++) {
         char name[2][16];

@@ -209,6 +209,8 @@ static void test_adam_and_the_rest(void **state)
     int x = IN(F32, SHAPE(2, 1), 3, 4);
     union attr n = {.optim = {.target = 10}};
     int unit = out(node(OP_UNIT_NORM, &x, 1, &n, NULL));
+    int before = IN(F32, SHAPE(1), 11), squares = node(OP_SQUARES, (int[]){x, before}, 2, NULL, NULL);  // 11 + 25
+    int sum = out(squares), clip = out(node(OP_CLIP_FACTOR, &squares, 1, &(union attr){.optim = {.target = 1.5f}}, NULL));
     int e = IN(F32, SHAPE(2), 0, 10), t = IN(F32, SHAPE(1), 0.25), target = IN(F32, SHAPE(2), 4, 2);
     graph_node_over(g, OP_LERP, (int[]){e, target, t}, 3, NULL, &e, NULL);
     run();
@@ -216,7 +218,9 @@ static void test_adam_and_the_rest(void **state)
     WANT_IN(1, 1.5, -0.25);
     WANT_IN(2, 2.25, 0.0625);
     WANT(unit, 6, 8);
-    WANT_IN(5, 1, 8);
+    WANT(sum, 36);
+    WANT(clip, 0.25);
+    WANT_IN(6, 1, 8);
 }
 
 int main(void)

@@ -66,13 +66,16 @@ template <typename RULE> static cudaError_t over_all(cudaStream_t stream, pass<R
 
 struct momentum_rule {
     enum { IN = 3, OUT = 2 };
-    struct now {};
+    struct now {
+        float clip;
+    };
     float mu, decay;
     bool nesterov;
-    __device__ now begin() const { return {}; }
-    __device__ void element(const now &, const float (&x)[IN], float (&y)[OUT]) const
+    const float *clip;
+    __device__ now begin() const { return {clip ? *clip : 1.0f}; }
+    __device__ void element(const now &n, const float (&x)[IN], float (&y)[OUT]) const
     {
-        float g = x[0] + decay * x[2], m = mu * x[1] + g;
+        float g = n.clip * x[0] + decay * x[2], m = mu * x[1] + g;
         y[0] = nesterov ? g + mu * m : m;
         y[1] = m;
     }
@@ -81,7 +84,7 @@ struct momentum_rule {
 K_LAUNCHER(k_momentum)
 {
     const struct k_momentum *a = (const struct k_momentum *)args;
-    pass<momentum_rule> k = {{a->g, a->m, a->p}, {a->u, a->to_m}, a->count, false, {a->mu, a->decay, a->nesterov}};
+    pass<momentum_rule> k = {{a->g, a->m, a->p}, {a->u, a->to_m}, a->count, false, {a->mu, a->decay, a->nesterov, a->clip}};
     return over_all(stream, k);
 }
 
@@ -89,18 +92,20 @@ struct adam_rule {
     enum { IN = 3, OUT = 3 };
     struct now {
         float whole1, whole2;  // 1 - beta^t
+        float clip;
     };
     float beta1, beta2, eps, log1, log2;  // natural logarithms of the betas
     const int32_t *step;
+    const float *clip;
     // expm1 of a logarithm does not cancel; 1 - pow(0.999, 1) would lose ten bits.
     __device__ now begin() const
     {
         float t = (float)*step + 1.0f;
-        return {-expm1f(t * log1), -expm1f(t * log2)};
+        return {-expm1f(t * log1), -expm1f(t * log2), clip ? *clip : 1.0f};
     }
     __device__ void element(const now &n, const float (&x)[IN], float (&y)[OUT]) const
     {
-        float m = beta1 * x[1] + (1.0f - beta1) * x[0], v = beta2 * x[2] + (1.0f - beta2) * x[0] * x[0];
+        float g = n.clip * x[0], m = beta1 * x[1] + (1.0f - beta1) * g, v = beta2 * x[2] + (1.0f - beta2) * g * g;
         y[0] = m / n.whole1 / (sqrtf(v / n.whole2) + eps);
         y[1] = m;
         y[2] = v;
@@ -110,7 +115,7 @@ struct adam_rule {
 K_LAUNCHER(k_adam)
 {
     const struct k_adam *a = (const struct k_adam *)args;
-    adam_rule rule = {a->beta1, a->beta2, a->eps, (float)log((double)a->beta1), (float)log((double)a->beta2), a->step};
+    adam_rule rule = {a->beta1, a->beta2, a->eps, (float)log((double)a->beta1), (float)log((double)a->beta2), a->step, a->clip};
     pass<adam_rule> k = {{a->g, a->m, a->v}, {a->u, a->to_m, a->to_v}, a->count, false, rule};
     return over_all(stream, k);
 }
@@ -211,6 +216,51 @@ K_LAUNCHER(k_unit_norm)
                  a->target, a->eps};
     TRY_CUDA(launch(unit_norm_squares, (unsigned)k.blocks, K_BLOCK, stream, k));
     return launch(unit_norm_scale, blocks_for(a->count, K_BLOCK * EACH), K_BLOCK, stream, k);
+}
+
+// ---- the squares of several tensors, and the factor that clips them
+
+struct squares_sum {
+    const float *parts, *before;
+    float *to;
+    int blocks;
+};
+
+static __global__ void __launch_bounds__(K_BLOCK) squares_finish(const squares_sum k)
+{
+    __shared__ float room[K_BLOCK / K_WARP];
+    float part = (int)threadIdx.x < k.blocks ? k.parts[threadIdx.x] : 0.0f;
+    float sum = block_sum<K_BLOCK>(part, room);
+    if (threadIdx.x == 0) *k.to = k.before ? *k.before + sum : sum;
+}
+
+size_t k_squares_work(int64_t count) { return k_unit_norm_work(count); }
+
+K_LAUNCHER(k_squares)
+{
+    const struct k_squares *a = (const struct k_squares *)args;
+    norm_of k = {a->x, nullptr, nullptr, (float *)a->work, a->count, norm_blocks(a->count), is_wide(a->x), 0.0f, 0.0f};
+    TRY_CUDA(launch(unit_norm_squares, (unsigned)k.blocks, K_BLOCK, stream, k));
+    return launch(squares_finish, 1u, K_BLOCK, stream, squares_sum{k.parts, a->before, a->to, k.blocks});
+}
+
+struct clip_of {
+    const float *squares;
+    float *to;
+    float target;
+};
+
+static __global__ void __launch_bounds__(K_WARP) clip_factor(const clip_of k)
+{
+    if (threadIdx.x != 0) return;
+    float norm = sqrtf(*k.squares);
+    *k.to = norm <= k.target ? 1.0f : k.target / norm;
+}
+
+K_LAUNCHER(k_clip_factor)
+{
+    const struct k_clip_factor *a = (const struct k_clip_factor *)args;
+    return launch(clip_factor, 1u, K_WARP, stream, clip_of{a->squares, a->to, a->target});
 }
 
 // ---- copies

@@ -10,8 +10,9 @@
 extern "C" {
 #endif
 
-struct k_momentum {  // g += decay p; m = mu m + g; u = nesterov ? g + mu m : m
+struct k_momentum {  // g = clip g + decay p; m = mu m + g; u = nesterov ? g + mu m : m
     const float *g, *m, *p;  // p may be NULL
+    const float *clip;       // clip[1] may be NULL: 1
     float *u, *to_m;
     int64_t count;
     float mu, decay;
@@ -22,11 +23,28 @@ K_LAUNCHER(k_momentum);
 struct k_adam {
     const float *g, *m, *v;
     const int32_t *step;     // counts from 0
+    const float *clip;       // clip[1] may be NULL: 1
     float *u, *to_m, *to_v;
     int64_t count;
     float beta1, beta2, eps;
 };
 K_LAUNCHER(k_adam);
+
+struct k_squares {  // before + |x|^2
+    const float *x, *before;  // before[1] may be NULL: 0
+    float *to;
+    void *work;               // k_squares_work() bytes
+    int64_t count;
+};
+K_LAUNCHER(k_squares);
+size_t k_squares_work(int64_t count);
+
+struct k_clip_factor {  // target / max(target, sqrt(squares))
+    const float *squares;
+    float *to;
+    float target;
+};
+K_LAUNCHER(k_clip_factor);
 
 struct k_unit_norm {  // x * target * factor / (|x| + eps)
     const float *x, *factor;  // factor[1] may be NULL: 1
