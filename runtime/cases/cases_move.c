@@ -59,13 +59,14 @@ static void build_resize(struct case_build *b)
     case_node(b, &x, 1, &a, NULL);
 }
 
-// p: rows of the table, elements per row, rows picked, type of the table (COUNT: the case's own)
+// p: rows of the table, elements a row, rows picked, type of the table (COUNT: the case's own), rows that are picked and
+// do not exist
 static void build_gather(struct case_build *b)
 {
     const int *p = b->row->p;
     enum dtype type = (enum dtype)p[3] == DTYPE_COUNT ? b->options.type : (enum dtype)p[3];
     struct shape table = SHAPE(p[0], p[1]), picked = SHAPE(p[2], p[1]);
-    int index = case_input(b, "index", SHAPE(p[2]), I32, DRAW_INDEX, p[0]);
+    int index = case_input(b, "index", SHAPE(p[2]), I32, DRAW_INDEX, p[0] + p[4]);
     if (b->row->op == OP_GATHER) {
         int x = dtype_is_float(type) ? case_param(b, "x", table, type, DRAW_NORMAL, 1.0)
                                      : case_input(b, "x", table, type, DRAW_INDEX, 250);
@@ -130,6 +131,9 @@ const struct op_case cases_move[] = {
     {"gather", OP_GATHER, build_gather, HG, {9, 13, 20, DTYPE_COUNT}, 0},
     {"gather bytes", OP_GATHER, build_gather, 0, {7, 27, 5, U8}, 0},
     {"gather whole numbers", OP_GATHER, build_gather, 0, {30, 1, 11, I32}, 0},
+    {"gather of bytes that do not exist", OP_GATHER, build_gather, 0, {7, 27, 50, U8, 5}, 0},
+    {"gather of numbers that do not exist", OP_GATHER, build_gather, 0, {7, 1, 50, I32, 5}, 0},
+    {"gather_grad of rows that do not exist", OP_GATHER_GRAD, build_gather, CASE_HALF, {5, 13, 40, DTYPE_COUNT, 4}, 32},
     {"gather_grad with repeats", OP_GATHER_GRAD, build_gather, CASE_HALF, {5, 13, 20, DTYPE_COUNT}, 32},
     {"gather_grad with rows left out", OP_GATHER_GRAD, build_gather, CASE_HALF, {40, 3, 6, DTYPE_COUNT}, 32},
     {"gather of 32 columns", OP_GATHER, build_gather, CASE_HALF, {9, 32, 20, DTYPE_COUNT}, 0},

@@ -149,9 +149,9 @@ struct gather {
     int32_t *head, *next;  // GATHER_GRAD: for each row of dx, the list of indices that name it, in order
 };
 
-static int64_t clamp_index(const struct gather *o, int64_t i)
+static bool is_row(const struct gather *o, int64_t i)
 {
-    return o->index[i] < 0 ? 0 : o->index[i] >= o->rows ? o->rows - 1 : o->index[i];
+    return o->index[i] >= 0 && o->index[i] < o->rows;
 }
 
 static void gather_piece(void *context, int64_t begin, int64_t end, int thread)
@@ -159,9 +159,13 @@ static void gather_piece(void *context, int64_t begin, int64_t end, int thread)
     (void)thread;
     const struct gather *o = context;
     size_t bytes = (size_t)o->size * dtype_size(o->dtype);
-    for (int64_t i = begin; i < end; i++)
-        memcpy((char *)o->step->out[0] + (size_t)i * bytes,
-               (const char *)o->step->in[0] + (size_t)clamp_index(o, i) * bytes, bytes);
+    for (int64_t i = begin; i < end; i++) {
+        char *to = (char *)o->step->out[0] + (size_t)i * bytes;
+        if (is_row(o, i))
+            memcpy(to, (const char *)o->step->in[0] + (size_t)o->index[i] * bytes, bytes);
+        else
+            memset(to, 0xff, bytes);
+    }
 }
 
 static int gather_run(struct cpu_step *s)
@@ -199,9 +203,8 @@ static int gather_grad_run(struct cpu_step *s)
         .step = s, .index = s->in[0], .rows = rows, .size = rows ? cpu_count(dx) / rows : 0, .dtype = dx->dtype};
     o.head = s->work, o.next = o.head + rows;
     for (int64_t r = 0; r < rows; r++) o.head[r] = NONE;
-    for (int64_t i = count - 1; i >= 0; i--) {  // backward, so that the lists run forward
-        int64_t r = clamp_index(&o, i);
-        o.next[i] = o.head[r], o.head[r] = (int32_t)i;
+    for (int64_t i = count - 1; i >= 0; i--) {  // from behind, so that lists run forward
+        if (is_row(&o, i)) o.next[i] = o.head[o.index[i]], o.head[o.index[i]] = (int32_t)i;
     }
     threads_for(rows, cpu_grain(o.size), gather_grad_piece, &o);
     return 0;

@@ -131,11 +131,11 @@ void ref_resize_grad(const struct ref_step *s)
     ref_write(s, 0, to);
 }
 
-// An index outside the table reads the nearest row.
+// Row i of an index; NONE where there is no such row.
 static int64_t row_of(const struct ref_step *s, int input, int64_t i, int64_t rows)
 {
     int64_t row = (int64_t)ref_get(s, input, i);
-    return row < 0 ? 0 : row >= rows ? rows - 1 : row;
+    return row < 0 || row >= rows ? NONE : row;
 }
 
 void ref_gather(const struct ref_step *s)
@@ -143,9 +143,15 @@ void ref_gather(const struct ref_step *s)
     const struct value *x = ref_in(s, 0), *y = ref_out(s, 0);
     if (!y) return;
     int64_t rows = x->shape.dim[0], count = shape_count(&ref_in(s, 1)->shape);
-    size_t bytes = value_bytes(x) / (size_t)rows;  // whole rows of any type
-    for (int64_t i = 0; i < count; i++)
-        memcpy((char *)s->out[0] + (size_t)i * bytes, (char *)s->in[0] + (size_t)row_of(s, 1, i, rows) * bytes, bytes);
+    size_t bytes = value_bytes(x) / (size_t)rows;  // whole rows, whatever they hold
+    for (int64_t i = 0; i < count; i++) {
+        char *to = (char *)s->out[0] + (size_t)i * bytes;
+        int64_t row = row_of(s, 1, i, rows);
+        if (row == NONE)
+            memset(to, 0xff, bytes);
+        else
+            memcpy(to, (char *)s->in[0] + (size_t)row * bytes, bytes);
+    }
 }
 
 void ref_gather_grad(const struct ref_step *s)
@@ -157,7 +163,7 @@ void ref_gather_grad(const struct ref_step *s)
     double *sum = ref_zeros(s, rows * each);
     for (int64_t i = 0, count = shape_count(&ref_in(s, 0)->shape); i < count; i++) {
         int64_t row = row_of(s, 0, i, rows);
-        for (int64_t j = 0; j < each; j++) sum[row * each + j] += dy[i * each + j];
+        for (int64_t j = 0; row != NONE && j < each; j++) sum[row * each + j] += dy[i * each + j];
     }
     ref_write(s, 0, sum);
 }

@@ -29,14 +29,16 @@ static void test_moves(void **state)
 static void test_gather(void **state)
 {
     (void)state;
-    int x = IN(U8, SHAPE(3, 2), 1, 2, 3, 4, 5, 6), index = IN(I32, SHAPE(4), 2, 0, 2, 99);
+    int x = IN(U8, SHAPE(3, 2), 1, 2, 3, 4, 5, 6), index = IN(I32, SHAPE(5), 2, 0, 2, 3, -1);
     int rows = out(g_gather(g, x, index));
-    int dy = IN(F32, SHAPE(4, 2), 1, 2, 10, 20, 100, 200, 1000, 2000);
+    int floats = IN(F32, SHAPE(3, 1), 7, 8, 9), picked = out(g_gather(g, floats, index));
+    int dy = IN(F32, SHAPE(5, 2), 1, 2, 10, 20, 100, 200, 1000, 2000, 1000, 2000);
     union attr a = {.move = {.shape = SHAPE(3, 2)}};
     int back = out(node(OP_GATHER_GRAD, (int[]){index, dy}, 2, &a, NULL));
     run();
-    WANT(rows, 5, 6, 1, 2, 5, 6, 5, 6);  // 99 is brought back to the last row
-    WANT(back, 10, 20, 0, 0, 1101, 2202);
+    WANT(rows, 5, 6, 1, 2, 5, 6, 255, 255, 255, 255);  // there is no row 3 and no row -1
+    WANT(picked, 9, 7, 9, NAN, NAN);
+    WANT(back, 10, 20, 0, 0, 101, 202);
 }
 
 static void test_resize(void **state)

@@ -86,15 +86,15 @@ K_LAUNCHER(k_transpose_tiles)
 
 // ---- gather
 
-__device__ static inline int64_t row_of(int32_t index, int64_t rows)
-{
-    return index < 0 ? 0 : index >= rows ? rows - 1 : index;
-}
-
 template <typename U> __global__ void gather(const struct k_gather k)
 {
     int64_t i = thread_index(), row = i, at = k_split_any(&k.by_units, &row);
-    if (row < k.count) ((U *)k.y)[i] = ((const U *)k.x)[row_of(k.index[row], k.rows) * k.units + at];
+    if (row >= k.count) return;
+    U unit;
+    memset(&unit, 0xff, sizeof unit);
+    const int32_t from = k.index[row];
+    if (from >= 0 && from < k.rows) unit = ((const U *)k.x)[from * k.units + at];
+    ((U *)k.y)[i] = unit;
 }
 
 K_LAUNCHER(k_gather)
@@ -130,7 +130,7 @@ template <typename T, int N> __global__ void gather_grad(const struct k_gather_g
     if (end > k.count) end = k.count;
     float sum[GRAD_EACH] = {0.0f};
     for (int64_t i = begin; i < end; i += K_WARP) {
-        bool mine = i + lane < end && row_of(k.index[i + lane], k.rows) == row;
+        bool mine = i + lane < end && k.index[i + lane] == row;
         unsigned named = __ballot_sync(0xffffffffu, mine);
         const T *dy = (const T *)k.dy + i * k.each + column;
         for (; named; named >>= 1, dy += k.each)

@@ -41,7 +41,7 @@ struct k_transpose_tiles {
 };
 K_LAUNCHER(k_transpose_tiles);
 
-struct k_gather {                // rows of `units`; an index outside the table reads the nearest row
+struct k_gather {                // rows of `units`; an index from outside the table gives bytes of ones
     const void *x;
     const int32_t *index;
     void *y;
