@@ -147,21 +147,6 @@ struct dnn_call {
     cudnnBackendDescriptor_t plan, pack;
 };
 
-int dnn_pack(struct dnn_bag *bag, const void *x, const void *w, const void *y, void *work, cudnnBackendDescriptor_t *into)
-{
-    const void *address[] = {x, w, y};
-    return dnn_make(bag, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, "the addresses of a convolution",
-                    DNN_SETS(DNN_INT64(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, DNN_UID_X, DNN_UID_W, DNN_UID_Y),
-                             {CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 3, address},
-                             {CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &work}),
-                    into);
-}
-
-int dnn_execute(struct dnn *dnn, cudnnBackendDescriptor_t plan, cudnnBackendDescriptor_t pack)
-{
-    return dnn_check(&dnn->f, dnn->f.cudnnBackendExecute(dnn->handle, plan, pack), "the execution of a convolution");
-}
-
 // Calls are bound when all graphs are planned, so the file is written once. A failure to write is ignored.
 static void write_cache(struct dnn *dnn)
 {
