@@ -22,7 +22,7 @@
 #include "runtime/device.h"
 
 struct dnn;         // cuDNN and its plans (dnn.h)
-struct blas;        // cuBLASLt (cuda_blas.c)
+struct blas;        // cuBLASLt (cuda_blas.h)
 struct cuda_memory; // cuda_memory.c
 struct cuda_stage;  // cuda_stage.c
 struct cuda_meter;  // NVML (cuda_meter.c)
@@ -94,6 +94,7 @@ struct cuda_op {
 #define OP(ID, name, inputs, outputs, flags) extern const struct cuda_op cuda_##name;
 #include "runtime/ops.def"
 #undef OP
+extern const struct cuda_op *const cuda_ops[OP_COUNT];
 
 // Makes the device's GPU the current one of this thread; a program may have several devices open.
 int cuda_choose(struct cuda_device *) MUST_CHECK;

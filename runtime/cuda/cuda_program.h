@@ -5,8 +5,6 @@
 
 #include "runtime/cuda/cuda.h"
 
-extern const struct cuda_op *const cuda_ops[OP_COUNT];  // the table of operators (cuda.c)
-
 int cuda_program_compile(struct device *, const struct plan *, void *slab, struct program **) MUST_CHECK;
 int cuda_program_run(struct program *) MUST_CHECK;
 int cuda_program_profile(struct program *, int64_t *ns) MUST_CHECK;

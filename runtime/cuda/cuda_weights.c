@@ -5,7 +5,6 @@
 #include "runtime/cuda/cuda_weights.h"
 
 #include "runtime/cuda/cuda_lanes.h"
-#include "runtime/cuda/cuda_program.h"
 #include "runtime/cuda/kernels/k_weights.h"
 
 // The source of a copy: a value as it is after node `made`, and the type of the copy.
