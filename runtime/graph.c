@@ -167,6 +167,15 @@ int graph_node(struct graph *g, enum op op, const int *in, int inputs, const uni
     return graph_node_over(g, op, in, inputs, attr, NULL, out);
 }
 
+int node_refuse(const struct graph *g, const struct node *n, const char *device, int rc)
+{
+    char why[ERROR_TEXT_MAX], shape[SHAPE_TEXT];
+    snprintf(why, sizeof why, "%s", error_text());
+    const struct value *v = node_out(g, n, 0) ? node_out(g, n, 0) : node_in(g, n, 0);
+    return fail(rc, "the %s cannot run %s (%s -> %s %s) of graph %s: %s", device, n->scope && *n->scope ? n->scope : "a node",
+                op_table[n->op].name, dtype_name(v->dtype), shape_text(shape, &v->shape), g->name, why);
+}
+
 struct cost node_cost(const struct graph *g, const struct node *n)
 {
     struct cost c = {op_table[n->op].flops(g, n), 0, 0};

@@ -181,7 +181,7 @@ int g_concat(struct graph *, const int x[], int count, int axis);
 int g_slice(struct graph *, int x, int axis, int64_t begin, int64_t end);
 int g_resize(struct graph *, int x, int64_t h, int64_t w);
 int g_reduce(struct graph *, int x, unsigned axes, bool mean, enum dtype to);
-int g_gather(struct graph *, int x, int index);
+int g_gather(struct graph *, int x, int index);  // the index is in range: checked by whoever uploads it (ops.def)
 int g_dropout(struct graph *, int x, int key, int step, float p, int site);
 int g_softmax(struct graph *, int x);
 int g_xent(struct graph *, int logits, int labels, float smoothing, bool mean);
@@ -210,6 +210,8 @@ struct cost {
     double flops, read, written;  // bytes
 };
 struct cost node_cost(const struct graph *, const struct node *);
+// Fails with rc and the sentence of the error before, after the name of the node that `device` ("cpu") cannot run.
+int node_refuse(const struct graph *, const struct node *, const char *device, int rc);
 static inline const struct value *node_in(const struct graph *g, const struct node *n, int i)
 {
     return n->in[i] == NONE ? NULL : &g->value[n->in[i]];

@@ -112,13 +112,7 @@ static int cpu_supports(struct device *device, const struct graph *g, const stru
     const struct cpu_op *op = cpu_ops[n->op];
     if (!op->supports) return 0;
     int rc = op->supports((struct cpu_device *)device, g, n);
-    if (rc == 0) return 0;
-    char why[ERROR_TEXT_MAX], shape[SHAPE_TEXT];
-    snprintf(why, sizeof why, "%s", error_text());
-    const struct value *v = node_out(g, n, 0) ? node_out(g, n, 0) : node_in(g, n, 0);
-    return fail(rc, "the cpu device cannot run %s (%s -> %s %s) of graph %s: %s", n->scope ? n->scope : "a node",
-                op_table[n->op].name, dtype_name(v->dtype), shape_text(shape, &v->shape),
-                g->name ? g->name : "without a name", why);
+    return rc == 0 ? 0 : node_refuse(g, n, "cpu", rc);
 }
 
 static int cpu_workspace(struct device *device, const struct graph *g, const struct node *n, size_t *bytes)

@@ -42,25 +42,8 @@ struct cpu_op {
     size_t (*kept)(struct cpu_device *, const struct graph *, const struct node *);  // as in device.h; NULL: none
 };
 
-// dnnl_conv.c
-extern const struct cpu_op cpu_conv, cpu_conv_dgrad, cpu_conv_wgrad;
-// dnnl_matmul.c
-extern const struct cpu_op cpu_matmul;
-// cpu_norm.c
-extern const struct cpu_op cpu_norm, cpu_norm_grad, cpu_pool_norm, cpu_pool_norm_grad, cpu_norm_infer, cpu_norm_fold;
-// cpu_pool.c
-extern const struct cpu_op cpu_maxpool, cpu_maxpool_grad, cpu_avgpool, cpu_avgpool_grad;
-// cpu_element.c
-extern const struct cpu_op cpu_act, cpu_act_grad, cpu_add, cpu_mul, cpu_scale, cpu_cast, cpu_dropout;
-// cpu_move.c, cpu_resize.c, cpu_reduce.c
-extern const struct cpu_op cpu_reshape, cpu_transpose, cpu_concat, cpu_slice, cpu_slice_grad, cpu_resize,
-    cpu_resize_grad, cpu_gather, cpu_gather_grad, cpu_reduce, cpu_broadcast;
-// cpu_loss.c
-extern const struct cpu_op cpu_softmax, cpu_softmax_grad, cpu_xent, cpu_xent_grad, cpu_correct, cpu_accumulate;
-// cpu_data.c
-extern const struct cpu_op cpu_window, cpu_augment, cpu_pick, cpu_tick;
-// cpu_optim.c
-extern const struct cpu_op cpu_momentum, cpu_adam, cpu_squares, cpu_clip_factor, cpu_unit_norm, cpu_descend, cpu_lerp,
-    cpu_assign;
+#define OP(ID, name, inputs, outputs, flags) extern const struct cpu_op cpu_##name;
+#include "runtime/ops.def"
+#undef OP
 
 #endif

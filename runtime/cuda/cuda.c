@@ -236,13 +236,7 @@ static int cuda_supports(struct device *device, const struct graph *g, const str
     TRY(cuda_choose((struct cuda_device *)device));
     if (!op->supports) return 0;
     int rc = op->supports((struct cuda_device *)device, g, n);
-    if (rc == 0) return 0;
-    char why[ERROR_TEXT_MAX], shape[SHAPE_TEXT];
-    snprintf(why, sizeof why, "%s", error_text());
-    const struct value *v = node_out(g, n, 0) ? node_out(g, n, 0) : node_in(g, n, 0);
-    return fail(rc, "the cuda device cannot run %s (%s -> %s %s) of graph %s: %s", n->scope && *n->scope ? n->scope : "a node",
-                op_table[n->op].name, dtype_name(v->dtype), shape_text(shape, &v->shape),
-                g->name ? g->name : "without a name", why);
+    return rc == 0 ? 0 : node_refuse(g, n, "cuda device", rc);
 }
 
 static int cuda_workspace(struct device *device, const struct graph *g, const struct node *n, size_t *bytes)
