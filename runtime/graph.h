@@ -19,12 +19,12 @@ enum op {
 enum { NONE = -1, MAX_IN = 8, MAX_OUT = 7 };
 enum act { ACT_NONE, ACT_RELU, ACT_GELU, ACT_SILU, ACT_KINDS };  // gelu is the erf form
 enum phase { PHASE_FORWARD, PHASE_BACKWARD, PHASE_UPDATE };
-enum flip { FLIP_NEVER, FLIP_RANDOM, FLIP_ALTERNATE };  // alternate: decided once an image, then turned every epoch
+enum flip { FLIP_NEVER, FLIP_RANDOM, FLIP_ALTERNATE };  // alternate: decided once an image, then reversed every epoch
 
 struct conv_attr {
     int stride[2], before[2], after[2];  // rows, columns; zero padding before and after
     int groups;
-    enum act act;                        // fused behind, forward only
+    enum act act;                        // applied to the result (fused), forward only
     int64_t x_h, x_w;                    // CONV_DGRAD: size of dx.  (filter size for CONV_WGRAD: r, s)
     int64_t r, s;
 };
@@ -35,7 +35,7 @@ struct matmul_attr {
 };
 struct pool_attr {
     int64_t k[2], stride[2];
-    int64_t x_h, x_w;  // size of the input, for the way back; windows that do not fit whole are dropped
+    int64_t x_h, x_w;  // size of the input, for backward; windows that do not fit whole are dropped
 };
 struct norm_attr {
     float eps, momentum;  // running = momentum * running + (1 - momentum) * new; unbiased variance
@@ -88,6 +88,7 @@ struct optim_attr {
     float mu, decay;          // MOMENTUM; DESCEND: decay, factor; CLIP_FACTOR: target
     bool nesterov;
     float beta1, beta2, eps;  // ADAM; UNIT_NORM: eps, target
+    bool infinity;            // ADAM: Adamax
     float target, factor;
 };
 union attr {

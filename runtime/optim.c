@@ -33,7 +33,7 @@ int optim_sgd(struct graph *g, int param, int grad, int lr, const struct optim_s
 int optim_adamw(struct graph *g, int param, int grad, int lr, int step, const struct optim_settings *o)
 {
     int m = state_of(g, param, "moment1"), v = state_of(g, param, "moment2"), over[] = {NONE, m, v};
-    union attr a = {.optim = {.beta1 = o->beta1, .beta2 = o->beta2, .eps = o->eps}};
+    union attr a = {.optim = {.beta1 = o->beta1, .beta2 = o->beta2, .eps = o->eps, .infinity = o->infinity}};
     int u = graph_node_over(g, OP_ADAM, (int[]){grad, m, v, step, o->clip}, 5, &a, over, NULL);
     return descend(g, param, u, lr, 1.0f, o->decay);
 }

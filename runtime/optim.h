@@ -11,6 +11,7 @@ struct optim_settings {
     bool nesterov;
     float decay;         // SGD: added to the gradient as decay * p. AdamW: decoupled, times the learning rate
     float beta1, beta2, eps;  // AdamW
+    bool infinity;       // AdamW: Adamax (Kingma and Ba 2015, section 7), v = max(beta2 v, |g|) in place of the mean of squares
     int clip;            // value of one f32 (optim_clip): gradients are multiplied by it first; NONE: they are not clipped
     int ns_steps;        // Muon: Newton-Schulz iterations
     float ns[3];         // Muon: coefficients of X, A X, A A X

@@ -42,14 +42,14 @@ static void build_momentum_clipped(struct case_build *b)
     case_node(b, (int[]){g, m, w, one_f32(b, "clip", 0.37)}, 4, &a, (int[]){NONE, m});
 }
 
-// p: rows, columns, step, clipped
+// p: rows, columns, step, 1: clipped, 2: infinity
 static void build_adam(struct case_build *b)
 {
     int g = f32_input(b, "g", DRAW_NORMAL, 1.0), m = state_input(b, "m", DRAW_NORMAL, 0.1);
     int v = state_input(b, "v", DRAW_POSITIVE, 0.5);
     int step = case_input(b, "step", SHAPE(1), I32, DRAW_CONSTANT, b->row->p[2]);
-    union attr a = {.optim = {.beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f}};
-    int clip = b->row->p[3] ? one_f32(b, "clip", 0.37) : NONE;
+    union attr a = {.optim = {.beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f, .infinity = b->row->p[3] == 2}};
+    int clip = b->row->p[3] == 1 ? one_f32(b, "clip", 0.37) : NONE;
     case_node(b, (int[]){g, m, v, step, clip}, 5, &a, (int[]){NONE, m, v});
 }
 
@@ -116,6 +116,7 @@ const struct op_case cases_optim[] = {
     THREE("momentum, clipped", OP_MOMENTUM, build_momentum_clipped, 0, 0, 0),
     THREE("momentum nesterov decay, clipped", OP_MOMENTUM, build_momentum_clipped, 1, 0, 0),
     THREE("adam, clipped", OP_ADAM, build_adam, 3, 1, 64),
+    THREE("adam, infinity", OP_ADAM, build_adam, 3, 2, 64),
     THREE("squares", OP_SQUARES, build_squares, 0, 0, 64),
     THREE("squares, added", OP_SQUARES, build_squares, 1, 0, 64),
     {"clip_factor, clips", OP_CLIP_FACTOR, build_clip_factor, 0, {17}, 0},

@@ -75,7 +75,8 @@ static int adam_run(struct cpu_step *s)
     const struct optim_attr *a = &s->node->attr.optim;
     double t = (double)*(const int32_t *)s->in[3] + 1;
     struct adam o = {
-        s, {a->beta1, a->beta2, a->eps, (float)(1 / (1 - pow(a->beta1, t))), (float)(1 / (1 - pow(a->beta2, t)))}};
+        s, {a->beta1, a->beta2, a->eps, (float)(1 / (1 - pow(a->beta1, t))), (float)(1 / (1 - pow(a->beta2, t))),
+            a->infinity}};
     threads_for(cpu_count(cpu_in(s, 0)), OPTIM_GRAIN, adam_piece, &o);
     return 0;
 }

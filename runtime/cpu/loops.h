@@ -19,6 +19,7 @@ struct period {
 // The rates of an optimiser step, computed in advance.
 struct adam_rates {
     float beta1, beta2, eps, scale_m, scale_v;  // u = (m * scale_m) / (sqrt(v * scale_v) + eps)
+    bool infinity;  // Adamax: v is max(beta2 v, |g|), and scale_v is not used
 };
 
 // LOOP(name, arguments) declares a member of struct loops and a function of every instruction set.

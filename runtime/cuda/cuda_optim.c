@@ -18,7 +18,7 @@ static int adam_prepare(struct cuda_step *s)
     const struct optim_attr *a = attr_of(s);
     CUDA_LAUNCH(s, k_adam, .g = s->in[0], .m = s->in[1], .v = s->in[2], .step = s->in[3], .clip = s->in[4],
                 .u = s->out[0], .to_m = s->out[1], .to_v = s->out[2], .count = cuda_count(cuda_in(s, 0)), .beta1 = a->beta1,
-                .beta2 = a->beta2, .eps = a->eps);
+                .beta2 = a->beta2, .eps = a->eps, .infinity = a->infinity);
     return 0;
 }
 

@@ -34,8 +34,8 @@ void ref_adam(const struct ref_step *s)
     double b1 = a->beta1, b2 = a->beta2, whole1 = 1.0 - pow(b1, t), whole2 = 1.0 - pow(b2, t);
     for (int64_t i = 0, count = optim_count(s); i < count; i++) {
         m[i] = b1 * m[i] + (1.0 - b1) * u[i];
-        v[i] = b2 * v[i] + (1.0 - b2) * u[i] * u[i];
-        u[i] = m[i] / whole1 / (sqrt(v[i] / whole2) + (double)a->eps);
+        v[i] = a->infinity ? fmax(b2 * v[i], fabs(u[i])) : b2 * v[i] + (1.0 - b2) * u[i] * u[i];
+        u[i] = m[i] / whole1 / ((a->infinity ? v[i] : sqrt(v[i] / whole2)) + (double)a->eps);
     }
     ref_write(s, 0, u);
     ref_write(s, 1, m);

@@ -243,15 +243,18 @@ static void test_optimisers(void **state)
     static float g[777], m[777], v2[777], p[777], out[2][3][777];
     fill(F32, g, 777, 8), fill(F32, m, 777, 9), fill(F32, p, 777, 10), fill(F32, v2, 777, 11);
     for (int i = 0; i < 777; i++) v2[i] = fabsf(v2[i]);
-    struct adam_rates rates = {0.9f, 0.99f, 1e-8f, 1.5f, 2.5f};
+    struct adam_rates rates = {0.9f, 0.99f, 1e-8f, 1.5f, 2.5f, false};
     for (int v = 0; v < variants; v++) {
         const struct loops *one[2] = {variant[v], &loops_base};
         for (int nesterov = 0; nesterov < 2; nesterov++) {
             for (int i = 0; i < 2; i++) one[i]->momentum(g, m, p, 0.8f, 0.1f, nesterov, 777, out[i][0], out[i][1]);
             assert_close(F32, out[0][0], out[1][0], 777, 8), assert_close(F32, out[0][1], out[1][1], 777, 8);
         }
-        for (int i = 0; i < 2; i++) one[i]->adam(g, m, v2, &rates, 777, out[i][0], out[i][1], out[i][2]);
-        for (int k = 0; k < 3; k++) assert_close(F32, out[0][k], out[1][k], 777, 16);
+        for (int infinity = 0; infinity < 2; infinity++) {
+            rates.infinity = infinity;
+            for (int i = 0; i < 2; i++) one[i]->adam(g, m, v2, &rates, 777, out[i][0], out[i][1], out[i][2]);
+            for (int k = 0; k < 3; k++) assert_close(F32, out[0][k], out[1][k], 777, 16);
+        }
         double sum[2] = {0, 0};
         for (int i = 0; i < 2; i++) one[i]->square_sum(g, 777, &sum[i]);
         double want = 0;

@@ -119,6 +119,26 @@ static void test_adamw(void **state)
     run_done(&r, p);
 }
 
+static void test_adamax(void **state)
+{
+    (void)state;
+    struct optim_settings o = {.beta1 = 0.9f, .beta2 = 0.75f, .eps = 1e-3f, .infinity = true, .clip = NONE};
+    struct run r = run_new(SHAPE(15));
+    optim_adamw(r.g, r.p, r.grad, r.lr, r.step, &o);
+    run_start(&r);
+    double *p = begin(&r), g[15], m[15] = {0}, v[15] = {0};
+    for (int step = 0; step < STEPS; step++) {
+        one_step(&r, step, g);
+        for (int i = 0; i < 15; i++) {
+            m[i] = 0.9 * m[i] + 0.1 * g[i];
+            v[i] = fmax(0.75 * v[i], fabs(g[i]));
+            p[i] -= 0.1 * m[i] / (1 - pow(0.9, step + 1)) / (v[i] + 1e-3);
+        }
+        is_now(&r, "p", p, 2e-6);
+    }
+    run_done(&r, p);
+}
+
 // ---- Muon
 
 static double norm_of(const double *x, int64_t n)
@@ -348,7 +368,7 @@ static void test_clip_keeps_nan(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sgd),  cmocka_unit_test(test_adamw),
+        cmocka_unit_test(test_sgd),  cmocka_unit_test(test_adamw), cmocka_unit_test(test_adamax),
         cmocka_unit_test(test_muon), cmocka_unit_test(test_muon_orthogonalises),
         cmocka_unit_test(test_average), cmocka_unit_test(test_clip),
         cmocka_unit_test(test_clip_keeps_nan),

@@ -97,6 +97,7 @@ struct adam_rule {
     float beta1, beta2, eps, log1, log2;  // natural logarithms of the betas
     const int32_t *step;
     const float *clip;
+    bool infinity;
     // expm1 of a logarithm does not cancel; 1 - pow(0.999, 1) would lose ten bits.
     __device__ now begin() const
     {
@@ -105,8 +106,9 @@ struct adam_rule {
     }
     __device__ void element(const now &n, const float (&x)[IN], float (&y)[OUT]) const
     {
-        float g = n.clip * x[0], m = beta1 * x[1] + (1.0f - beta1) * g, v = beta2 * x[2] + (1.0f - beta2) * g * g;
-        y[0] = m / n.whole1 / (sqrtf(v / n.whole2) + eps);
+        float g = n.clip * x[0], m = beta1 * x[1] + (1.0f - beta1) * g, size = fabsf(g), old = beta2 * x[2];
+        float v = infinity ? (size <= old ? old : size) : old + (1.0f - beta2) * g * g;
+        y[0] = m / n.whole1 / ((infinity ? v : sqrtf(v / n.whole2)) + eps);
         y[1] = m;
         y[2] = v;
     }
@@ -115,7 +117,8 @@ struct adam_rule {
 K_LAUNCHER(k_adam)
 {
     const struct k_adam *a = (const struct k_adam *)args;
-    adam_rule rule = {a->beta1, a->beta2, a->eps, (float)log((double)a->beta1), (float)log((double)a->beta2), a->step, a->clip};
+    adam_rule rule = {a->beta1, a->beta2, a->eps, (float)log((double)a->beta1), (float)log((double)a->beta2),
+                      a->step, a->clip, a->infinity};
     pass<adam_rule> k = {{a->g, a->m, a->v}, {a->u, a->to_m, a->to_v}, a->count, false, rule};
     return over_all(stream, k);
 }

@@ -27,6 +27,7 @@ struct k_adam {
     float *u, *to_m, *to_v;
     int64_t count;
     float beta1, beta2, eps;
+    bool infinity;           // v = max(beta2 v, |g|), and no root of it
 };
 K_LAUNCHER(k_adam);
 
