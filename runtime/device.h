@@ -10,7 +10,7 @@
 struct device_facts {
     char name[128];            // "AMD EPYC 9B45, 2 threads, avx512_core_bf16"
     char library[192];         // "oneDNN 2.6.3"
-    char card[96], driver[32]; // "NVIDIA H200", "580.95.05"; empty where it is the processor
+    char card[96], driver[32]; // "NVIDIA H200", "580.95.05"; empty for the processor
     int threads;
     double peak_flops[DTYPE_COUNT];  // measured by device_measure (a large matmul), 0 until then
     double peak_bytes;               // measured copy, bytes read + written a second
@@ -25,8 +25,8 @@ struct device_type {
     const char *about;  // one line for `dawn doctor`
     bool rounds_wgrad;  // filter gradients of 16-bit activations are rounded to that type on their way to f32
     bool queues;        // run() may return before the work is done: reading a slot waits for it
-    bool overlaps;      // runs nodes beside each other: plans do not make them wait for shared bytes (plan.h)
-    bool (*present)(void);  // whether "auto" may take it; NULL: always. Asks the driver, where there is one; takes nothing
+    bool overlaps;      // runs nodes concurrently: plans do not make update nodes wait for shared bytes (plan.h)
+    bool (*present)(void);  // true if "auto" may take it; NULL: always. Asks the driver, if any; takes nothing
     int (*open)(int index, int threads, struct device **);
     void (*close)(struct device *);
     int (*alloc)(struct device *, size_t bytes, void **);  // 64-byte aligned

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arithmetic of single elements: activations and their derivatives, what augmentation does to a sample. Header
 // only and branch-free, because the same lines are vectorised by gcc for the CPU and compiled by nvcc for the GPU (but
-// for a power and an inverse, where a card has instructions of its own).
+// for a power and an inverse, where a GPU has instructions of its own).
 // Error of each function against libm is tested over its whole range (test/unit/test_element.c), as a processor runs it:
-// the lines under __CUDA_ARCH__ are a card's alone, and what they are off by is shown there by the operators' cases only.
+// the lines under __CUDA_ARCH__ are for a GPU alone; their error is shown there by the operators' cases only.
 #ifndef DAWN_ELEMENT_H
 #define DAWN_ELEMENT_H
 
@@ -49,7 +49,7 @@ DAWN_BOTH float element_bounded(float x, float most)
     return x;
 }
 
-// e^x for |x| <= 87, relative error below 1.5e-7. A card has an instruction for powers of two, where the polynomial
+// e^x for |x| <= 87, relative error below 1.5e-7. A GPU has an instruction for powers of two, where the polynomial
 // is a third of an activation's instructions; its relative error is below (2 + 1.2 |x|) 2^-23, and where |x| is large
 // activations weigh it by something small.
 DAWN_BOTH float element_exp_near(float x)
@@ -88,7 +88,7 @@ DAWN_BOTH float element_exp_minus(float x)  // e^-x, saturating
     return element_exp_near(a);
 }
 
-// 1 / x for x in [1, 2^126). A card has an instruction for it that is off by two units in the last place at most; a
+// 1 / x for x in [1, 2^126). A GPU has an instruction for it that is off by two units in the last place at most; a
 // correctly rounded division takes it ten instructions.
 DAWN_BOTH float element_inverse(float x)
 {
@@ -144,7 +144,7 @@ DAWN_BOTH int element_reflect(int i, int n)
     return i >= n ? 2 * (n - 1) - i : i;
 }
 
-// flip: 0 never, 1 at random, 2 decided once an image and turned every other epoch (enum flip of graph.h)
+// flip: 0 never, 1 at random, 2 decided once an image and reversed every other epoch (enum flip of graph.h)
 DAWN_BOTH struct augment_draw element_augment(const int32_t key[4], uint32_t image, int flip, int pad, float brightness,
                                               float contrast)
 {

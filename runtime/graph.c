@@ -149,7 +149,7 @@ int graph_node_over(struct graph *g, enum op op, const int *in, int inputs, cons
         const struct value *made = &g->value[n.out[i]], *kept = &g->value[over[i]];
         BUG_IF(!kept->slot);
         if (!shape_equal(&made->shape, &kept->shape) || made->dtype != kept->dtype)
-            return graph_fail(g, ERR_SHAPE, "%s can not overwrite \"%s\": another shape or type", info->name,
+            return graph_fail(g, ERR_SHAPE, "%s cannot overwrite \"%s\": another shape or type", info->name,
                               kept->slot->name);
         n.out[i] = over[i];
     }

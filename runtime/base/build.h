@@ -7,7 +7,7 @@
 
 const char *build_version(void);   // "0.1.0"
 const char *build_commit(void);    // full hexadecimal name, or "" when built outside a git checkout
-bool build_dirty(void);            // whether tracked files differed from that commit; false without git
+bool build_dirty(void);            // true if tracked files differed from that commit; false without git
 const char *build_compiler(void);  // "gcc 12.2.0"
 const char *build_flags(void);     // as the Makefile gave them
 // NULL; in a program linked with an emulator of hardware (test/emulate), what is emulated ("a GPU"). Nothing that such a

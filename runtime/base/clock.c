@@ -28,7 +28,7 @@ int64_t clock_unix_ms(void)
     return read_clock(CLOCK_REALTIME) / 1000000;
 }
 
-// Field 22 of /proc/self/stat: the start in ticks since boot; 0 when it can not be had.
+// Field 22 of /proc/self/stat: the start in ticks since boot; 0 if it cannot be read.
 static int64_t start_ticks(void)
 {
     char line[1024];

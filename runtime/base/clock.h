@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one monotonic clock. It can not be paused, and nothing else in DAWN reads a clock for a result.
+// The one monotonic clock. It cannot be paused, and nothing else in DAWN reads a clock for a result.
 #ifndef DAWN_BASE_CLOCK_H
 #define DAWN_BASE_CLOCK_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution: x[N,H,W,C] * w[K,R,S,C/groups] -> y[N,P,Q,K], and its two ways back.
+// Convolution: x[N,H,W,C] * w[K,R,S,C/groups] -> y[N,P,Q,K], and its gradients.
 #include "runtime/op/op.h"
 
 static int64_t window_count(int64_t size, int64_t before, int64_t after, int64_t k, int64_t stride)

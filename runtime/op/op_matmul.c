@@ -2,11 +2,11 @@
 // Matrices: y = alpha op(a) op(b) + beta c, 2-D or 3-D with a leading batch. Closed under differentiation.
 #include "runtime/op/op.h"
 
-static void sides(const struct shape *s, bool turned, int64_t *rows, int64_t *columns)
+static void sides(const struct shape *s, bool transposed, int64_t *rows, int64_t *columns)
 {
     int64_t r = s->dim[s->rank - 2], c = s->dim[s->rank - 1];
-    *rows = turned ? c : r;
-    *columns = turned ? r : c;
+    *rows = transposed ? c : r;
+    *columns = transposed ? r : c;
 }
 
 int op_matmul_infer(struct graph *g, struct node *n)

@@ -7,7 +7,7 @@ int op_reshape_infer(struct graph *g, struct node *n)
 {
     struct value *x = op_in(g, n, 0);
     char s[SHAPE_TEXT], t[SHAPE_TEXT];
-    NEED(shape_count(&x->shape) == shape_count(&n->attr.move.shape), g, "%s can not be reshaped to %s",
+    NEED(shape_count(&x->shape) == shape_count(&n->attr.move.shape), g, "%s cannot be reshaped to %s",
          shape_text(s, &x->shape), shape_text(t, &n->attr.move.shape));
     op_out(g, n, 0, n->attr.move.shape, x->dtype);
     return 0;
@@ -150,7 +150,7 @@ int op_gather_grad_infer(struct graph *g, struct node *n)
     return to_shape(g, n, 1);
 }
 
-// ---- reduce, broadcast: each is the other's way back
+// ---- reduce, broadcast: each is the other's gradient
 int op_reduce_infer(struct graph *g, struct node *n)
 {
     struct value *x = op_in(g, n, 0);

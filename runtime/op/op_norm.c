@@ -47,7 +47,7 @@ int op_pool_norm_infer(struct graph *g, struct node *n)
 }
 
 // dx has shape `to`; the gradients of scale and bias exist only where these do.
-static void ways_back(struct graph *g, struct node *n, struct shape to)
+static void shape_gradients(struct graph *g, struct node *n, struct shape to)
 {
     struct value *dy = op_in(g, n, 0);
     int64_t c = shape_last(&dy->shape);
@@ -61,7 +61,7 @@ static void ways_back(struct graph *g, struct node *n, struct shape to)
 int op_norm_grad_infer(struct graph *g, struct node *n)
 {
     TRY(op_same(g, n, 0, 1));
-    ways_back(g, n, op_in(g, n, 0)->shape);
+    shape_gradients(g, n, op_in(g, n, 0)->shape);
     return 0;
 }
 
@@ -69,7 +69,7 @@ int op_pool_norm_grad_infer(struct graph *g, struct node *n)
 {
     TRY(op_same(g, n, 0, 1));
     const int64_t *d = op_in(g, n, 0)->shape.dim;
-    ways_back(g, n, SHAPE(d[0], n->attr.norm.x_h, n->attr.norm.x_w, d[3]));
+    shape_gradients(g, n, SHAPE(d[0], n->attr.norm.x_h, n->attr.norm.x_w, d[3]));
     return 0;
 }
 

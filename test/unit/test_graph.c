@@ -115,7 +115,7 @@ static void test_refusals(void **state)
         {bad_groups, "in 4 groups"},
         {bad_pool, "8 x 8 is larger than 2x7x9x4"},
         {bad_add, "add of 2x7x9x4 f32 and 2x7x9x4 bf16"},
-        {bad_reshape, "2x7x9x4 can not be reshaped to 2x7"},
+        {bad_reshape, "2x7x9x4 cannot be reshaped to 2x7"},
         {bad_transpose, "every dimension once"},
         {bad_concat, "concat of shapes"},
         {bad_many, "at most 8"},
@@ -126,7 +126,7 @@ static void test_refusals(void **state)
         {bad_labels, "one label"},
         {bad_window, "a batch of 11 from 10"},
         {bad_input, "no first input"},
-        {bad_over, "can not overwrite \"small\""},
+        {bad_over, "cannot overwrite \"small\""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct bench b = bench_new();
