@@ -80,7 +80,7 @@ static int new_value(struct graph *g, struct value v)
 
 int graph_slot(struct graph *g, struct slot *slot)
 {
-    BUG_IF(g->store->slot[slot->number] != slot);
+    BUG_IF(slot->number >= g->store->count || g->store->slot[slot->number] != slot);  // of another store
     if (slot->number >= g->value_ofs) {
         int had = g->value_ofs;
         g->value_ofs = 2 * slot->number + 64;
