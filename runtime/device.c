@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of devices, opening one by name, and measuring what one can do at best. device_measure goes through the
-// device's own programs (a matrix product and a copy), so that its figures are what a run could reach; about a second.
+// The table of devices, opening by name, and measuring peaks. device_measure runs a matrix product and a copy as programs
+// of the device, so that a training run can reach its figures. Cost: about a second.
 #include "runtime/device.h"
 
 #include "runtime/base/clock.h"
@@ -19,7 +19,7 @@ static const struct device_type *type_named(const char *name, size_t length)
     return NULL;
 }
 
-// The first that is present: ref and null stand behind cpu, which always is.
+// The first that is present; cpu always is, and comes before ref and null.
 static const struct device_type *type_present(void)
 {
     int i = 0;
@@ -105,14 +105,14 @@ int device_check(struct device *device)
 
 // ---- measuring
 
-// One program, of which one kind of node is timed.
+// A program in which the nodes of one operator are timed.
 struct probe {
     struct session *session;
     int program;
     enum op op;
 };
 
-// Seconds of the one node of kind `op`; at least one run to warm up, then until 0.15 s have passed or five were run.
+// The shortest time of a node of that operator: one run to warm up, then up to five runs or 0.15 s.
 static int probe_time(struct probe *p, double *seconds)
 {
     const struct plan *plan = p->session->plan[p->program];

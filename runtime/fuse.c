@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-// While patterns are matched: how often each value is read, and which nodes have been taken into others.
+// State of a rewrite: the number of readers of each value, and the nodes that were merged into others.
 struct match {
     struct graph *g;
     int *uses;    // a value each
@@ -36,7 +36,7 @@ static void match_close(struct match *m)
     free(m->gone);
 }
 
-// The node that makes input 0 of node i, when i is its only reader and it is a `want`; else NULL.
+// The producer of input 0 of node i if its operator is `want` and node i is its only reader; else NULL.
 static struct node *only_source(struct match *m, int i, enum op want)
 {
     int v = m->g->node[i].in[0];
@@ -116,7 +116,7 @@ static void conv_act(struct match *m, int i)
     if (n->op != OP_ACT || m->g->value[n->out[0]].trains) return;
     struct node *conv = only_source(m, i, OP_CONV);
     if (!conv || conv->attr.conv.act != ACT_NONE || (conv->in[2] != NONE && n->in[1] != NONE)) return;
-    // A bias that some node makes may be made only after the convolution.
+    // A bias that a node makes may be made after the convolution.
     if (n->in[1] != NONE && !m->g->value[n->in[1]].slot) return;
     if (n->in[1] != NONE) conv->in[2] = n->in[1];
     conv->attr.conv.act = n->attr.act.act;

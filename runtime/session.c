@@ -105,7 +105,7 @@ int session_reset(struct session *s, uint64_t seed)
     return 0;
 }
 
-// Before the run: what the program packs from a slot that it overwrites later is stale when it runs again.
+// Called before the run: what the program packs from a slot and overwrites later is stale in the next run.
 static void mark_written(const struct graph *g)
 {
     for (int i = 0; i < g->nodes; i++)

@@ -48,8 +48,8 @@ static int64_t start_ticks(void)
     return strtoll(at, NULL, 10);
 }
 
-// The kernel counts from boot, time asleep included (CLOCK_BOOTTIME); our clock stands still in sleep. The age of
-// the process carries over from one to the other. Sandboxes that invent the figure are noticed by its being absurd.
+// The kernel counts from boot and includes suspended time (CLOCK_BOOTTIME); our clock does not. So the age of the process
+// is taken from the kernel's clock and subtracted on ours. Sandboxes may invent the figure: an implausible age is dropped.
 __attribute__((constructor)) static void note_process_start(void)
 {
     int64_t now = clock_ns(), boot = read_clock(CLOCK_BOOTTIME), ticks = start_ticks();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole files at once. Nothing here trusts a size: files grow, shrink and lie (those of /proc say 0).
+// Reads and writes whole files. A reported size is never trusted: files grow and shrink, and those of /proc report 0.
 #include "runtime/base/file.h"
 
 #include "runtime/base/arena.h"

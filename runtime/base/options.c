@@ -203,7 +203,7 @@ struct reader {
     int argc, next;
 };
 
-// "--data --threads 4" is a forgotten value far more often than a folder of that name; "--data=--x" says it is meant.
+// In "--data --threads 4" the value was most likely forgotten; "--data=--x" passes such a value on purpose.
 static int value_after(struct reader *r, const struct option *o, const char **value)
 {
     if (r->next >= r->argc || strncmp(r->argv[r->next], "--", 2) == 0) {
@@ -263,7 +263,7 @@ static bool is_letter_option(const struct usage *usage, const char *word)
     return false;  // a negative number
 }
 
-// Help is shown before anything is stored, so that the defaults in it are the defaults, and wherever it is asked for.
+// Help is shown before any option is stored, so that it shows the true defaults; it may be asked for at any place.
 static bool help_wanted(const struct usage *usage, int argc, char **argv)
 {
     bool taken = false;

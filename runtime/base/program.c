@@ -61,7 +61,7 @@ static int help(const struct program *program, int argc, char **argv)
     return command->run(2, asked);
 }
 
-// What was printed must also have arrived, or a full disk would make "dawn results export > file" a silent loss.
+// Reports output that could not be written: on a full disk "dawn results export > file" must fail.
 static int flush_output(int rc)
 {
     errno = 0;
@@ -84,7 +84,7 @@ static int run(const struct program *program, int argc, char **argv)
 int program_main(const struct program *program, int argc, char **argv)
 {
     error_program = program->name;
-    signal(SIGPIPE, SIG_IGN);  // "dawn results list | head" ends as usual, and a lost server is an error, not a death
+    signal(SIGPIPE, SIG_IGN);  // a closed pipe or connection is an error, not a signal
     signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is an error with a sentence, as a full disk is
     if (argc < 2 && program->otherwise == NULL) {
         overview(program);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moving, picking, resizing and adding up: operators that are about where elements stand.
+// Operators that move, pick, resize or reduce elements.
 #include "runtime/op/op.h"
 
 // ---- reshape, transpose

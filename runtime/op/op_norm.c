@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch norm over all dimensions but the last. The fused forms carry an activation behind and a 2x2 max pool before.
+// Batch norm over all dimensions but the last. Fused forms: an activation after it, a 2x2 max pool before it.
 #include "runtime/op/op.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pieces optimisers are made of (optim.c puts them together). All f32; nothing flows back through them.
+// The parts of optimisers (optim.c combines them). All f32, none with a gradient.
 #include "runtime/op/op.h"
 
 static int f32_alike(struct graph *g, struct node *n, int count)
