@@ -28,7 +28,7 @@ static const struct rule *rule_for(const struct rule *rule, int count, const str
 static struct optim_settings settings_of(struct step *s, const struct rule *rule, int step)
 {
     struct optim_settings o = rule->settings;
-    o.renormalise = o.ns_norm = NONE;
+    o.renormalise = o.ns_norm = o.clip = NONE;
     if (rule->optimiser != OPTIMISER_MUON) return o;
     if (s->is.renormalises)
         o.renormalise = graph_state(s->g, "one", SHAPE(1), F32, MEMORY_DATA, (struct init){INIT_CONSTANT, 1});
