@@ -9,11 +9,13 @@
 #include "runtime/base/arena.h"
 #include "submit/format/check.h"
 #include "submit/format/cost.h"
+#include "submit/format/curve.h"
 #include "submit/format/fields.h"
+#include "submit/format/machine_list.h"
 #include "tasks/train/recipe.h"
 
 // The first five: submit/format/fields.c. The facts of a machine are nine texts of at most 160 bytes.
-enum { POINTS_MAX = 4000, SEGMENTS_MAX = 4000, DATA_MAX = 8, LATENCIES_MAX = 32, TAGS_MAX = 8, FACTS_MAX = 16384,
+enum { POINTS_MAX = 4000, SEGMENTS_MAX = 4000, DATA_MAX = 8, LATENCIES_MAX = 32, PARTS_MAX = 64, TAGS_MAX = 8, FACTS_MAX = 16384,
        TEXT_MAX = 1 << 20, INFERENCE_ITEMS = 10000 };
 
 _Static_assert((int)CHECK_PARTS_MAX >= (int)RECIPE_LIST_MAX, "the checks of pace can read every schedule of sides");
@@ -23,23 +25,33 @@ struct source {
     const char *to, *from;
 };
 static const struct source run_sources[] = {
-    {"task", NULL},      {"task_digest", NULL}, {"metric", NULL},     {"target_micro", NULL},   {"items", NULL},
-    {"nonce", NULL},     {"status", NULL},      {"seed", NULL},       {"precision", NULL},      {"device", NULL},
-    {"threads", NULL},   {"batch", NULL},       {"views", NULL},      {"input_size", NULL},     {"stop_at_target", NULL},
-    {"synthetic", NULL}, {"official", NULL},    {"started_ms", NULL}, {"chain_root", NULL},     {"peak_memory_bytes", NULL},
-    {"energy_uj", NULL}, {NULL, NULL},
+    {"task", NULL},      {"task_digest", NULL}, {"target_micro", NULL}, {"nonce", NULL},      {"status", NULL},
+    {"seed", NULL},      {"precision", NULL},   {"device", NULL},       {"threads", NULL},    {"batch", NULL},
+    {"views", NULL},     {"input_size", NULL},  {"stop_at_target", NULL}, {"synthetic", NULL}, {"official", NULL},
+    {"started_ms", NULL}, {"chain_root", NULL}, {"peak_memory_bytes", NULL}, {"energy_uj", NULL}, {NULL, NULL},
 };
 static const struct source model_sources[] = {
     {"name", "model"}, {"parameters", NULL}, {"flops_per_sample", NULL}, {"weights_digest", NULL}, {NULL, NULL},
 };
-static const struct source reached_sources[] = {
-    {"epoch", "reached_epoch"}, {"t_ns", "reached_ns"}, {"classic_ns", "reached_classic_ns"}, {"warm_ns", "reached_warm_ns"},
-    {"warm_with_evaluation_ns", "reached_warm_with_evaluation_ns"}, {"samples", "reached_samples"}, {NULL, NULL},
+// A run whose chain is of version 1 becomes a statement of version 1, or its hashes would not hold.
+static const struct source reached_sources[2][9] = {
+    {{"epoch", "reached_step"}, {"t_ns", "reached_ns"}, {"classic_ns", "reached_classic_ns"}, {"warm_ns", "reached_warm_ns"},
+     {"warm_with_evaluation_ns", "reached_warm_with_evaluation_ns"}, {"samples", "reached_samples"}, {NULL, NULL}},
+    {{"step", "reached_step"}, {"epoch_micro", "reached_epoch_micro"}, {"t_ns", "reached_ns"},
+     {"classic_ns", "reached_classic_ns"}, {"warm_ns", "reached_warm_ns"},
+     {"warm_with_evaluation_ns", "reached_warm_with_evaluation_ns"}, {"samples", "reached_samples"}, {NULL, NULL}},
 };
-static const struct source point_sources[] = {
-    {"epoch", NULL}, {"t_ns", NULL}, {"classic_ns", NULL}, {"warm_ns", NULL}, {"warm_with_evaluation_ns", NULL},
-    {"samples", NULL}, {"k", NULL}, {"loss", "loss_micro"}, {"hash", NULL}, {NULL, NULL},
+static const struct source point_sources[2][13] = {
+    {{"epoch", "step"}, {"t_ns", NULL}, {"classic_ns", NULL}, {"warm_ns", NULL}, {"warm_with_evaluation_ns", NULL},
+     {"samples", NULL}, {"loss", "loss_micro"}, {"hash", NULL}, {NULL, NULL}},
+    {{"step", NULL}, {"epoch_micro", NULL}, {"t_ns", NULL}, {"classic_ns", NULL}, {"warm_ns", NULL},
+     {"warm_with_evaluation_ns", NULL}, {"samples", NULL}, {"stall_ns", NULL}, {"scores", NULL}, {"loss", "loss_micro"},
+     {"hash", NULL}, {NULL, NULL}},
 };
+static const struct source metric_sources[] = {
+    {"name", NULL}, {"unit", NULL}, {"lower_is_better", NULL}, {"items", NULL}, {NULL, NULL},
+};
+static const struct source part_sources[] = {{"samples", NULL}, {"flops_per_sample", NULL}, {NULL, NULL}};
 static const struct source segment_sources[] = {{"segment", NULL}, {"start_ns", NULL}, {"end_ns", NULL}, {NULL, NULL}};
 static const struct source data_sources[] = {
     {"name", NULL}, {"split", NULL}, {"digest", NULL}, {"items", NULL}, {"official", NULL}, {"synthetic", NULL}, {NULL, NULL},
@@ -48,11 +60,11 @@ static const struct source group_sources[] = {{"nonce", NULL}, {"planned", NULL}
 static const struct source price_sources[] = {
     {"micro_usd_per_hour", "price_micro_per_hour"}, {"source", "price_source"}, {"date", "price_date"}, {NULL, NULL},
 };
-static const struct source machine_sources[] = {
-    {"cpu", NULL}, {"cpu_flags", NULL}, {"sockets", NULL}, {"cores_online", NULL}, {"cores_usable", NULL},
-    {"memory_bytes", NULL}, {"product", NULL}, {"governor", NULL}, {"virtualised", NULL}, {"gpu", NULL}, {"driver", NULL},
-    {"os", NULL}, {"kernel", NULL}, {NULL, NULL},
-};
+#define TEXT(name, what) {#name, NULL},
+#define NUMBER(name, most, what) {#name, NULL},
+static const struct source machine_sources[] = {MACHINE_FACT_LIST {NULL, NULL}};
+#undef TEXT
+#undef NUMBER
 static const struct source software_sources[] = {
     {"commit", "commit_name"}, {"dirty", NULL}, {"compiler", NULL}, {"flags", NULL}, {"binary_digest", NULL},
     {"libraries", NULL}, {NULL, NULL},
@@ -218,7 +230,6 @@ static bool is_published(const char *name, const char *json)
 static void put_words(json_t *to, const struct payload_words *w, bool outside, bool published)
 {
     put_text(to, "type", "run");
-    put_int(to, "version", 1);
     put_text(to, "board", w->board);
     put_text(to, "handle", w->handle);
     put_text(to, "team", w->team != NULL ? w->team : "");
@@ -241,7 +252,7 @@ static void put_program(json_t *to, const json_t *record)
                                                     outside != NULL ? record_int(outside, "devices") : 1));
 }
 
-// A run whose process vanished has no end of its own: it ended when it was last heard of.
+// A run whose process ended unexpectedly has no end of its own: it ended when it was last heard of.
 static int64_t ended_ms(const json_t *record)
 {
     if (record_has(record, "ended_ms")) return record_int(record, "ended_ms");
@@ -252,6 +263,30 @@ static int64_t ended_ms(const json_t *record)
     return start > 0 && ms > 0 && start < INT64_MAX - ms ? start + ms : start;
 }
 
+// The metrics and the curve, as the version of the run's chain has them.
+static void put_points(json_t *to, const json_t *record)
+{
+    const json_t *points = json_object_get(record, "points");
+    const struct run_metric board = curve_board(record);
+    int version = record_int(record, "chain") > 1 ? 2 : 1;
+    json_t *list = copied_list(points, point_sources[version - 1]);
+    put_int(to, "version", version);
+    json_object_set_new(to, "points", list);
+    if (version == 2) {
+        json_object_set_new(to, "metrics", copied_list(json_object_get(record, "metrics"), metric_sources));
+        put_int(to, "resumed", record_int(record, "resumed"));
+        if (json_array_size(json_object_get(record, "work")) > 0)
+            json_object_set_new(to, "work", copied_list(json_object_get(record, "work"), part_sources));
+        return;
+    }
+    put_text(to, "metric", board.name);
+    put_int(to, "items", run_metric_scale(&board));
+    for (size_t i = 0; i < json_array_size(points); i++) {
+        int64_t k = curve_score(json_array_get(points, i), &board);
+        if (k != RUN_SCORE_NONE) put_int(json_array_get(list, i), "k", k);
+    }
+}
+
 static int build(struct results *r, const json_t *record, const struct payload_words *words, json_t *to)
 {
     bool published = is_published(record_text(record, "recipe"), record_text(record, "recipe_json"));
@@ -259,10 +294,10 @@ static int build(struct results *r, const json_t *record, const struct payload_w
     put_int(to, "ended_ms", ended_ms(record));
     json_object_set_new(to, "model", copied(record, model_sources));
     json_object_set_new(to, "data", copied_list(json_object_get(record, "data_sets"), data_sources));
-    json_object_set_new(to, "points", copied_list(json_object_get(record, "points"), point_sources));
+    put_points(to, record);
     json_object_set_new(to, "segments", copied_list(json_object_get(record, "segments"), segment_sources));
     bool reached = record_has(record, "reached_ns");
-    if (reached) json_object_set_new(to, "reached", copied(record, reached_sources));
+    if (reached) json_object_set_new(to, "reached", copied(record, reached_sources[record_int(record, "chain") > 1]));
     int64_t ns = record_int(record, "reached_ns"), price = record_int(record, "price_micro_per_hour");
     put_price(to, record, reached && ns >= 0 && price > 0 ? cost_training_micro(ns, price) : -1);
     put_group(to, record);
@@ -283,10 +318,14 @@ static int check_size(struct results *r, int64_t run)
         {"segments", "SELECT count(*) AS n FROM segments WHERE run = ?", SEGMENTS_MAX},
         {"data sets", "SELECT count(*) AS n FROM data_sets WHERE run = ?", DATA_MAX},
         {"latencies", "SELECT count(*) AS n FROM latencies WHERE run = ?", LATENCIES_MAX},
+        {"parts of its schedule", "SELECT count(*) AS n FROM parts WHERE run = ?", PARTS_MAX},
+#define TEXT(name, what) " + length(" #name ")"
+#define NUMBER(name, most, what)
         {"characters about a machine",
-         "SELECT max(length(cpu) + length(cpu_flags) + length(product) + length(governor) + length(virtualised) + length(gpu)"
-         " + length(driver) + length(os) + length(kernel)) AS n FROM machines WHERE id IN"
+         "SELECT max(0" MACHINE_FACT_LIST ") AS n FROM machines WHERE id IN"
          " (SELECT machine FROM runs WHERE id = ?1 UNION SELECT machine FROM latencies WHERE run = ?1)", FACTS_MAX},
+#undef TEXT
+#undef NUMBER
     };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         json_t *rows;

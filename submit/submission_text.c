@@ -5,26 +5,23 @@
 // Cost: none that matters.
 #include "submit/submission.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "submit/client.h"
 #include "submit/format/cost.h"
+#include "submit/format/curve.h"
 
 enum { NAME = 22, WORD_WIDTH = 56, SHORT = 160 };  // columns, and the bytes of a text that is not shown whole
 
 static void result_line(const json_t *run, struct text *t)
 {
-    char span[TEXT_FIGURE], k[TEXT_FIGURE], n[TEXT_FIGURE], cost[COST_TEXT];
-    int64_t items = canonical_int(run, "items"), last = -1;
-    const json_t *points = canonical_at(run, "points");
-    for (size_t i = 0; i < json_array_size(points); i++)
-        if (json_object_get(json_array_get(points, i), "k") != NULL) last = canonical_int(json_array_get(points, i), "k");
-    if (last >= 0)
-        text_add(t, "%.2f%% (%s of %s)", floor((double)last * 10000 / (double)items) / 100, text_count(k, last),
-                 text_count(n, items));
-    else text_add(t, "never evaluated");
+    char span[TEXT_FIGURE], k[TEXT_FIGURE], n[TEXT_FIGURE], score[TEXT_FIGURE], cost[COST_TEXT];
+    struct run_metric board = curve_board(run);
+    int64_t last = curve_last(run, &board);
+    if (last == RUN_SCORE_NONE) text_add(t, "never evaluated");
+    else text_add(t, "%s", run_metric_text(&board, last, score));
+    if (last != RUN_SCORE_NONE && board.items > 0) text_add(t, " (%s of %s)", text_count(k, last), text_count(n, board.items));
     if (canonical_at(run, "reached") != NULL)
         text_add(t, ", target met after %s", text_span(span, (double)canonical_int(run, "reached.t_ns") / 1e9));
     else text_add(t, ", target not met");

@@ -28,15 +28,15 @@ static const char *span(char into[TEXT_FIGURE], int64_t ns)
 static void tell(const struct recorder_options *o, const struct recorder_end *e)
 {
     char a[TEXT_FIGURE], b[TEXT_FIGURE];
-    int64_t items = o->contest->items;
+    const struct run_metric *board = &o->contest->board;
     fprintf(stderr, "dawn record: run %lld in %s: %s, %lld epoch%s", (long long)e->run, results_path(o->database), e->status,
             (long long)e->epochs, e->epochs == 1 ? "" : "s");
     if (e->epochs > 0) fprintf(stderr, " in %s", span(a, e->last.end_to_end_ns));
-    if (e->k >= 0)
-        fprintf(stderr, "; %s %.2f%% (%s of %s)", o->contest->metric, floor((double)e->k * 10000 / (double)items) / 100,
-                text_count(a, e->k), text_count(b, items));
+    if (e->k >= 0) fprintf(stderr, "; %s %s", o->contest->metric, run_metric_text(board, e->k, a));
+    if (e->k >= 0 && board->items > 0) fprintf(stderr, " (%s of %s)", text_count(a, e->k), text_count(b, board->items));
     if (e->reached_epoch > 0)
-        fprintf(stderr, "; %.2f%% met in epoch %lld after %s", (double)o->target_micro / 1e4, (long long)e->reached_epoch,
+        fprintf(stderr, "; %s met in epoch %lld after %s",
+                run_metric_value_text(board, (double)o->target_micro / 1e6, b), (long long)e->reached_epoch,
                 span(a, e->reached.end_to_end_ns));
     fprintf(stderr, "; self-evaluated\n");
 }
@@ -46,11 +46,13 @@ static void tell_group(const struct recorder_options *o, int64_t group)
     struct results *results;
     json_t *runs;
     struct group_facts f;
+    char mean[TEXT_FIGURE];
     if (results_open(o->database, RESULTS_READ, &results) < 0) return;
     if (record_group(results, group, &runs, &f) == 0) {
         fprintf(stderr, "dawn record: group %lld: %d of %d runs", (long long)group, f.finished, f.planned);
         if (f.finished > 0)
-            fprintf(stderr, "; mean %.3f%%, mean time %.2f s", 100 * f.accuracy.mean, f.seconds.mean);
+            fprintf(stderr, "; mean %s, mean time %.2f s",
+                    run_metric_value_text(&o->contest->board, f.accuracy.mean, mean), f.seconds.mean);
         int left = f.planned - (int)json_array_size(runs);
         if (left > 0) fprintf(stderr, "; %d %s not begun, so it stays unfinished", left, left == 1 ? "was" : "were");
         fprintf(stderr, "; self-evaluated\n");

@@ -79,6 +79,51 @@ static int export_tables_to(struct results *r, int64_t id, const char *folder)
     return 0;
 }
 
+// Calls `tell` for every run, or for the one of that id: `broken` is the first fault, NULL where there is none. The number
+// of broken ones, or an error.
+static int for_chains(struct results *r, int64_t id, void (*tell)(const json_t *run, const char *broken))
+{
+    json_t *rows, *row, *run;
+    size_t i;
+    int broken = 0, rc = 0;
+    TRY(record_rows(r, "SELECT id FROM runs WHERE ?1 IN (0, id) ORDER BY id", id, &rows));
+    json_array_foreach(rows, i, row)
+    {
+        rc = record_read(r, record_int(row, "id"), &run);
+        if (rc < 0) break;
+        int fault = record_chain(run);
+        tell(run, fault < 0 ? error_text() : NULL);
+        broken += fault < 0;
+        json_decref(run);
+    }
+    json_decref(rows);
+    return rc < 0 ? rc : broken;
+}
+
+static void tell_chain(const json_t *run, const char *broken)
+{
+    size_t points = json_array_size(json_object_get(run, "points"));
+    if (broken != NULL) printf("run %lld  BROKEN: %s\n", (long long)record_int(run, "id"), broken);
+    else printf("run %lld  good: root and %zu point%s\n", (long long)record_int(run, "id"), points, points == 1 ? "" : "s");
+}
+
+static void warn_of_chain(const json_t *run, const char *broken)
+{
+    if (broken == NULL) return;
+    fprintf(stderr, "dawn results: run %lld was changed since the training wrote it: %s\n", (long long)record_int(run, "id"),
+            broken);
+}
+
+static int verify(struct results *r, const char *word)
+{
+    int64_t id = 0;
+    if (word != NULL && strcmp(word, "all") != 0) TRY(record_find(r, word, &id));
+    int broken = for_chains(r, id, tell_chain);
+    if (broken <= 0) return broken;
+    return fail(ERR_INPUT, "%d run%s changed since the training wrote %s", broken, broken == 1 ? " was" : "s were",
+                broken == 1 ? "it" : "them");
+}
+
 static int export_run(struct results *r, const char *word, const struct choice *c)
 {
     struct text text = {0};
@@ -93,6 +138,7 @@ static int export_run(struct results *r, const char *word, const struct choice *
         return rc;
     }
     if (word != NULL && strcmp(word, "all") != 0) TRY(record_find(r, word, &id));
+    TRY(for_chains(r, id, warn_of_chain));
     if (strcmp(c->format, "csv") == 0 && c->to != NULL && is_folder(c->to)) return export_tables_to(r, id, c->to);
     if (strcmp(c->format, "csv") == 0) rc = export_csv(r, "runs", id, &text);
     else rc = export_json(r, id, &text);
@@ -125,7 +171,7 @@ static int list(struct results *r, const struct choice *c)
 
 static int check_words(int argc, char **argv, const struct choice *c)
 {
-    static const char *const actions[] = {"list", "show", "export", NULL};
+    static const char *const actions[] = {"list", "show", "export", "verify", NULL};
     static const char *const formats[] = {"json", "csv", "dawnbench", NULL};
     const char *action = argc > 1 ? argv[1] : "list";
     bool known = false, format = false;
@@ -134,7 +180,7 @@ static int check_words(int argc, char **argv, const struct choice *c)
     if (!known) {
         const char *near = text_nearest(action, actions);
         if (near != NULL) return fail(ERR_USAGE, "there is no \"results %s\". Did you mean \"%s\"?", action, near);
-        return fail(ERR_USAGE, "there is no \"results %s\"; it is list, show or export", action);
+        return fail(ERR_USAGE, "there is no \"results %s\"; it is list, show, export or verify", action);
     }
     if (!format) return fail(ERR_USAGE, "the format is json, csv or dawnbench, not \"%s\"", c->format);
     if (argc > (strcmp(action, "list") == 0 ? 2 : 3))
@@ -156,14 +202,16 @@ int cmd_results(int argc, char **argv)
     };
     const struct usage usage = {
         .command = "results",
-        .operands = "[list | show [RUN|last] | export [RUN|last|all]] [OPTIONS]",
-        .about = "Shows and exports what has been recorded.",
+        .operands = "[list | show [RUN] | export [RUN] | verify [RUN]] [OPTIONS]",
+        .about = "Shows, exports and verifies what has been recorded. RUN is a number or last; for export and "
+                 "verify also all, which is what they take by themselves.",
         .options = options,
         .more = "Examples:\n"
                 "  dawn results                                  one line a run\n"
                 "  dawn results show last                        all about the last run\n"
                 "  dawn results export --format csv --to tables/ every table as a file\n"
-                "  dawn results export 3 --format dawnbench      DAWNBench's JSON and TSV",
+                "  dawn results export 3 --format dawnbench      DAWNBench's JSON and TSV\n"
+                "  dawn results verify                           whether a run was changed since",
     };
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
@@ -173,6 +221,7 @@ int cmd_results(int argc, char **argv)
     TRY(results_open(c.db, RESULTS_READ, &r));
     if (strcmp(action, "show") == 0) rc = show(r, word, &c);
     else if (strcmp(action, "export") == 0) rc = export_run(r, word, &c);
+    else if (strcmp(action, "verify") == 0) rc = verify(r, word);
     else rc = list(r, &c);
     results_close(r);
     return rc;

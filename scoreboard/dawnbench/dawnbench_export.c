@@ -12,6 +12,7 @@
 #include "runtime/base/file.h"
 #include "scoreboard/dawnbench/dawnbench_inside.h"
 #include "submit/format/statement.h"
+#include "submit/format/training_log.h"
 
 struct out {
     struct reader *reader;
@@ -122,39 +123,7 @@ static int write_entry(struct out *o, const struct entry *e, const char *tail, j
     return rc;
 }
 
-// k of n in points of 100 or as a share, cut off rather than rounded up; ns as hours, rounded up.
-static void add_score(struct text *into, const struct contest *contest, int64_t k, int64_t n)
-{
-    long long micro = n > 0 ? (long long)((__int128)k * 1000000 / n) : 0;
-    if (contest->dawnbench_scale == 100) text_add(into, "%lld.%04lld", micro / 10000, micro % 10000);
-    else text_add(into, "%lld.%06lld", micro / 1000000, micro % 1000000);
-}
-
-static void add_hours(struct text *into, int64_t ns)
-{
-    const int64_t decimals = 10000000000;
-    const __int128 hour = (__int128)3600 * 1000000000;
-    long long parts = (long long)(((__int128)ns * decimals + hour - 1) / hour);
-    text_add(into, "%lld.%010lld", parts / decimals, parts % decimals);
-}
-
-static void add_log(struct text *into, const struct contest *contest, const json_t *run)
-{
-    json_t *point;
-    size_t i;
-    text_add(into, "epoch\thours\t%s\n", contest->dawnbench_column);
-    json_array_foreach((json_t *)canonical_at(run, "points"), i, point)
-    {
-        if (json_object_get(point, "k") == NULL) continue;
-        text_add(into, "%lld\t", (long long)canonical_int(point, "epoch"));
-        add_hours(into, canonical_int(point, "classic_ns"));
-        text_add(into, "\t");
-        add_score(into, contest, canonical_int(point, "k"), canonical_int(run, "items"));
-        text_add(into, "\n");
-    }
-}
-
-static int write_training(struct out *o, const struct contest *contest, const struct entry *e, const json_t *run)
+static int write_training(struct out *o, const struct entry *e, const json_t *run)
 {
     struct text tsv = {0};
     json_t *value = head(e);
@@ -167,7 +136,7 @@ static int write_training(struct out *o, const struct contest *contest, const st
     if (misc != NULL && canonical_int(run, "views") > 0)  // 0: not known
         json_object_set_new(misc, "evaluationViews", json_integer(canonical_int(run, "views")));
     if (value != NULL && misc != NULL) json_object_set_new(value, "misc", misc);
-    add_log(&tsv, contest, run);
+    training_log(run, &tsv);
     int rc = write_entry(o, e, "", value, tsv.at);
     json_decref(value);
     text_free(&tsv);
@@ -189,7 +158,7 @@ static int write_inference(struct out *o, const struct contest *contest, const s
     return rc;
 }
 
-static int write_run(struct out *o, const struct contest *contest, const struct entry *e)
+static int write_run(struct out *o, const struct entry *e)
 {
     struct arena arena = {0};
     struct stored stored;
@@ -199,7 +168,7 @@ static int write_run(struct out *o, const struct contest *contest, const struct 
     int rc = store_statement(o->reader, id, &arena, &stored);
     if (rc == 0) rc = statement_read(stored.payload, stored.payload_count, &statement);
     if (rc == 0) {
-        rc = write_training(o, contest, e, statement.json);
+        rc = write_training(o, e, statement.json);
         statement_free(&statement);
     }
     arena_free(&arena);
@@ -219,7 +188,7 @@ static int write_board(struct out *o, const struct contest *contest, enum board 
         struct entries page;
         rc = store_entries(o->reader, &filter, &arena, &page);
         for (int i = 0; rc == 0 && i < page.count; i++)
-            rc = board == BOARD_TRAINING_TIME ? write_run(o, contest, &page.at[i])
+            rc = board == BOARD_TRAINING_TIME ? write_run(o, &page.at[i])
                                               : write_inference(o, contest, &page.at[i], board);
         snprintf(filter.cursor, sizeof filter.cursor, "%s", rc == 0 && page.next != NULL ? page.next : "");
         arena_free(&arena);

@@ -168,20 +168,19 @@ const char *page_figure_name(enum board board)
     return names[board];
 }
 
-char *page_score_text(const struct contest *contest, double share, char into[TEXT_FIGURE])
+static const struct run_metric share = {.name = "", .unit = "%", .items = 1};  // where no contest says more
+
+char *page_score_text(const struct contest *contest, double score, char into[TEXT_FIGURE])
 {
-    if (!(share >= 0) || share > 1)
-        snprintf(into, TEXT_FIGURE, "-");
-    else  // cut off, so that no page shows more than was reached; a little for what division left below a whole figure
-        snprintf(into, TEXT_FIGURE, contest_is_share(contest) ? "%.4f" : "%.2f%%",
-                 floor(share * 1e4 + 1e-7) / (contest_is_share(contest) ? 1e4 : 1e2));
-    return into;
+    const struct run_metric *metric = contest != NULL ? &contest->board : &share;
+    bool wild = metric->items > 0 && !(score >= 0 && score <= 1);  // no count of items
+    return run_metric_value_text(metric, wild ? NAN : score, into);
 }
 
-void page_score(struct text *out, const struct contest *contest, double share)
+void page_score(struct text *out, const struct contest *contest, double score)
 {
     char words[TEXT_FIGURE];
-    html_add(out, "%s", page_score_text(contest, share, words));
+    html_add(out, "%s", page_score_text(contest, score, words));
 }
 
 void page_span(struct text *out, int64_t ns)

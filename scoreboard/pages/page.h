@@ -34,8 +34,8 @@ void page_day(struct text *, const char *date);
 void page_value(struct text *, enum board, double value);
 void page_figure(struct text *, enum board, double value);  // where page_figure_name is its header: without "per 10,000"
 const char *page_figure_name(enum board);               // "Time", "Cost of 10,000"
-void page_score(struct text *, const struct contest *, double share);  // "94.02%", "0.7612" for F1
-char *page_score_text(const struct contest *, double share, char into[TEXT_FIGURE]);
+void page_score(struct text *, const struct contest *, double score);  // "94.02%", "0.7612" for F1; NAN: "-"
+char *page_score_text(const struct contest *, double score, char into[TEXT_FIGURE]);
 void page_span(struct text *, int64_t ns);               // as board_value shows a time
 void page_money(struct text *, double usd);             // "not known" when negative
 // "<b>1</b> group", "<b>12</b> groups".

@@ -123,9 +123,8 @@ static void table_of(struct page *page, const struct compared *c)
                  (long long)c->runs[i].stored.sequence, name_of(page, &c->runs[i]));
     html_add(page->out, "</tr></thead><tbody>\n<tr><th scope=\"row\">Last evaluation</th>");
     for (int i = 0; i < c->count; i++) {
-        int64_t k = shown_last_k(&c->runs[i]);
         html_add(page->out, "<td>");
-        page_score(page->out, c->runs[i].contest, k < 0 ? -1 : shown_share(&c->runs[i], k));
+        page_score(page->out, c->runs[i].contest, shown_last(&c->runs[i]));
         html_add(page->out, "</td>");
     }
     html_add(page->out, "</tr>\n<tr><th scope=\"row\">Trust</th>");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A group: its runs, the missing ones too, and the verdict with the statistics it rests on.
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,7 +32,7 @@ static int gather(struct page *page, const char *nonce, struct gathered *g)
         *shown = (struct shown){.stored = stored[i]};
         TRY(store_group_run(page->reader, stored[i].sequence, &shown->statement));
         g->count++;
-        shown->contest = ranking_contest(shown->statement.json);
+        shown_fill(shown);
         if (stored[i].withdrawn == 0) g->counting[g->counted++] = &shown->statement;
     }
     struct ranked rows[BOARDS];
@@ -71,7 +72,7 @@ static void statistics(struct page *page, const struct gathered *g)
 {
     const struct contest *contest = g->runs[0].contest;
     const struct group_mean *s = &g->facts.seconds, *a = &g->facts.accuracy;
-    const char *unit = contest_is_share(contest) ? "" : "%";
+    const char *unit = contest != NULL ? contest->board.unit : "%";
     if (g->facts.finished < 2) return;
     html_add(page->out,
              "<div class=\"scroll\" role=\"region\" aria-label=\"Statistics\" tabindex=\"0\"><table "
@@ -110,13 +111,12 @@ static void run_row(struct page *page, const struct shown *run, int64_t index)
                  (long long)index);
         return;
     }
-    int64_t last = shown_last_k(run);
     html_add(page->out, "<tr><th scope=\"row\">%lld</th><td><a href=\"/runs/%lld\">Run %lld</a></td><td>%lld</td><td>",
              (long long)index, (long long)run->stored.sequence, (long long)run->stored.sequence,
              (long long)shown_int(run, "seed"));
     page_span(page->out, duration(run));
     html_add(page->out, "</td><td>");
-    page_score(page->out, run->contest, last < 0 ? -1 : shown_share(run, last));
+    page_score(page->out, run->contest, shown_last(run));
     html_add(page->out, "</td><td>%s</td></tr>\n",
              run->stored.withdrawn > 0 ? "withdrawn" : shown_text(run, "status"));
 }
@@ -143,13 +143,12 @@ static void runs_chart(struct page *page, const struct gathered *g)
     const struct contest *contest = g->runs[0].contest;
     for (int64_t i = 1; i <= g->planned && i <= GROUP_SHOWN && count < g->count; i++) {
         const struct shown *run = run_with_index(g, i);
-        int64_t last = run != NULL ? shown_last_k(run) : -1;
-        if (last < 0) continue;
-        double share = shown_share(run, last);
+        double score = run != NULL ? shown_last(run) : NAN;
+        if (isnan(score)) continue;
         char words[TEXT_FIGURE];
-        at[count++] = (struct chart_point){(double)i, shown_score(contest, share),
+        at[count++] = (struct chart_point){(double)i, shown_score(contest, score),
                                            arena_text(&page->arena, "run %lld of the group: %s", (long long)i,
-                                                      page_score_text(contest, share, words))};
+                                                      page_score_text(contest, score, words))};
     }
     if (count == 0) return;
     struct chart_series series = {

@@ -4,6 +4,7 @@
 // Workload: after a click on a row. Cost: parsing a payload of at most 1 MiB, usually some kilobytes.
 #include "scoreboard/pages/page_run.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -53,7 +54,8 @@ static void figure(struct page *page, const char *label, const char *small)
 
 static void headline(struct page *page, const struct shown *shown)
 {
-    int64_t last = shown_last_k(shown), total = shown_int(shown, "price.total_micro_usd");
+    double last = shown_last(shown);
+    int64_t total = shown_int(shown, "price.total_micro_usd");
     double ranked = shown_ranked_cost(shown);
     html_add(page->out, "<dl class=\"headline\">");
     if (shown_reached(shown)) {
@@ -64,10 +66,17 @@ static void headline(struct page *page, const struct shown *shown)
         page_span(page->out, shown_int(shown, "reached.t_ns"));
         html_add(page->out, "</dd></div>");
     }
-    if (last >= 0) {
+    if (!isnan(last)) {
         figure(page, "Last evaluation", shown->contest != NULL ? shown->contest->metric_title : "");
-        page_score(page->out, shown->contest, shown_share(shown, last));
+        page_score(page->out, shown->contest, last);
         html_add(page->out, "</dd></div>");
+    }
+    for (int m = 1; m < shown->metric_count; m++) {
+        char words[TEXT_FIGURE];
+        int64_t score = curve_last(shown->statement.json, &shown->metrics[m]);
+        if (score == RUN_SCORE_NONE) continue;
+        figure(page, "Beside it", shown->metrics[m].name);
+        html_add(page->out, "%s</dd></div>", run_metric_text(&shown->metrics[m], score, words));
     }
     if (ranked >= 0) {
         figure(page, "Cost", "classic clock x price, which ranks");
@@ -119,34 +128,48 @@ static bool has_loss(const json_t *point)
     return canonical_at(point, "loss") != NULL && canonical_int(point, "loss") < (int64_t)1000000000000000;
 }
 
+// One column a metric; a count has its k beside it.
+static void score_cells(struct page *page, const struct shown *shown, const json_t *point)
+{
+    char words[TEXT_FIGURE];
+    for (int m = 0; m < shown->metric_count; m++) {
+        const struct run_metric *metric = &shown->metrics[m];
+        int64_t score = curve_score(point, metric);
+        if (score == RUN_SCORE_NONE)
+            html_add(page->out, "<td>not evaluated</td>");
+        else if (metric->items > 0)
+            html_add(page->out, "<td>%s (%lld of %lld)</td>", run_metric_text(metric, score, words), (long long)score,
+                     (long long)metric->items);
+        else
+            html_add(page->out, "<td>%s</td>", run_metric_text(metric, score, words));
+    }
+}
+
 static void curve_table(struct page *page, const struct shown *shown)
 {
     const json_t *points = canonical_at(shown->statement.json, "points");
+    bool steps = shown_int(shown, "version") > 1;
     html_add(
         page->out,
         "<details><summary>The curve as a table</summary><div class=\"scroll\" role=\"region\" aria-label=\"The "
         "curve\" tabindex=\"0\">"
-        "<table class=\"small\"><caption>Every epoch; times at the end of its evaluation</caption><thead><tr><th "
-        "scope=\"col\">Epoch</th>"
-        "<th scope=\"col\">End-to-end</th><th scope=\"col\">Classic</th><th scope=\"col\">Warm</th><th "
-        "scope=\"col\">Samples</th>"
-        "<th scope=\"col\">Correct</th><th scope=\"col\">Score</th><th scope=\"col\">Loss</th></tr></thead><tbody>\n");
+        "<table class=\"small\"><caption>Every point; times at the end of its evaluation</caption><thead><tr><th "
+        "scope=\"col\">Epoch</th>");
+    if (steps) html_add(page->out, "<th scope=\"col\">Step</th>");
+    html_add(page->out, "<th scope=\"col\">End-to-end</th><th scope=\"col\">Classic</th><th scope=\"col\">Warm</th><th "
+                        "scope=\"col\">Samples</th>");
+    for (int m = 0; m < shown->metric_count; m++)
+        html_add(page->out, "<th scope=\"col\"><bdi>%s</bdi></th>", shown->metrics[m].name);
+    html_add(page->out, "<th scope=\"col\">Loss</th></tr></thead><tbody>\n");
     for (size_t i = 0; i < json_array_size(points); i++) {
         const json_t *point = json_array_get(points, i);
-        bool evaluated = canonical_at(point, "k") != NULL;
-        char samples[TEXT_FIGURE];
-        html_add(page->out, "<tr><th scope=\"row\">%lld</th><td>%.3f s</td><td>%.3f s</td><td>%.3f s</td><td>%s</td>",
-                 (long long)canonical_int(point, "epoch"), (double)canonical_int(point, "t_ns") / 1e9,
-                 (double)canonical_int(point, "classic_ns") / 1e9, (double)canonical_int(point, "warm_ns") / 1e9,
-                 text_count(samples, canonical_int(point, "samples")));
-        if (evaluated) {
-            html_add(page->out, "<td>%lld of %lld</td><td>", (long long)canonical_int(point, "k"),
-                     (long long)shown_int(shown, "items"));
-            page_score(page->out, shown->contest, shown_share(shown, canonical_int(point, "k")));
-            html_add(page->out, "</td>");
-        } else {
-            html_add(page->out, "<td>not evaluated</td><td>-</td>");
-        }
+        char samples[TEXT_FIGURE], epoch[CURVE_PLACE];
+        html_add(page->out, "<tr><th scope=\"row\">%s</th>", curve_epoch(point, epoch));
+        if (steps) html_add(page->out, "<td>%lld</td>", (long long)curve_step(point));
+        html_add(page->out, "<td>%.3f s</td><td>%.3f s</td><td>%.3f s</td><td>%s</td>",
+                 (double)canonical_int(point, "t_ns") / 1e9, (double)canonical_int(point, "classic_ns") / 1e9,
+                 (double)canonical_int(point, "warm_ns") / 1e9, text_count(samples, canonical_int(point, "samples")));
+        score_cells(page, shown, point);
         if (has_loss(point))
             html_add(page->out, "<td>%.4f</td></tr>\n", (double)canonical_int(point, "loss") / 1e6);
         else
@@ -171,20 +194,21 @@ static void loss_chart(struct page *page, const struct shown *shown)
         if (!has_loss(point)) continue;
         points[count].x = (double)canonical_int(point, "t_ns") / 1e9;
         points[count].y = (double)canonical_int(point, "loss") / 1e6;
-        points[count].what = arena_text(&page->arena, "epoch %lld: %.4f after %.1f s", (long long)canonical_int(point, "epoch"),
-                                        points[count].y, points[count].x);
+        char place[CURVE_PLACE];
+        points[count].what = arena_text(&page->arena, "%s: %.4f after %.1f s", curve_place(point, place), points[count].y,
+                                        points[count].x);
         count++;
     }
     if (count < 2) return;
     struct chart_series series = {.label = "loss", .at = points, .count = count, .marks = count <= 80};
     char about[160];
-    snprintf(about, sizeof about, "Mean training loss of %d epochs, from %.4g to %.4g in %.4g seconds.", count, points[0].y,
+    snprintf(about, sizeof about, "Mean training loss at %d points, from %.4g to %.4g in %.4g seconds.", count, points[0].y,
              points[count - 1].y, points[count - 1].x);
     chart_draw(page->out, &(struct chart){.id = "c-loss",
                                           .title = "Training loss over end-to-end time",
                                           .about = about,
                                           .x = {"end-to-end time", CHART_SECONDS, NULL},
-                                          .y = {"mean training loss of the epoch", CHART_LINEAR, loss_label},
+                                          .y = {"mean training loss since the point before", CHART_LINEAR, loss_label},
                                           .series = &series,
                                           .series_count = 1});
 }
@@ -194,12 +218,12 @@ static void score_chart(struct page *page, const struct shown *shown)
     struct chart_point *points;
     int count = shown_curve(page, shown, &points);
     if (count == 0) {
-        html_add(page->out, "<p class=\"quiet\">No epoch was evaluated.</p>\n");
+        html_add(page->out, "<p class=\"quiet\">Nothing was evaluated.</p>\n");
         return;
     }
     if (count == 1) {  // one point is no curve
         html_add(page->out, "<p>Evaluated once: ");
-        page_score(page->out, shown->contest, shown_share(shown, shown_last_k(shown)));
+        page_score(page->out, shown->contest, shown_last(shown));
         html_add(page->out, " after %.1f s.</p>\n", points[0].x);
         return;
     }
@@ -230,7 +254,7 @@ static void curve(struct page *page, const struct shown *shown)
 }
 
 static const char *const segment_names[] = {"train",   "evaluate", "compile",    "data", "init",
-                                            "process", "warmup",   "checkpoint", "idle"};
+                                            "process", "warmup",   "checkpoint", "idle", "away"};
 enum { SEGMENTS = sizeof segment_names / sizeof segment_names[0] };
 
 static void clocks_table(struct page *page, const struct shown *shown)
@@ -241,14 +265,16 @@ static void clocks_table(struct page *page, const struct shown *shown)
         {"Warm", "reached.warm_ns", "training steps alone"},
         {"Warm, with evaluation", "reached.warm_with_evaluation_ns", "training steps and evaluations"},
     };
+    char place[CURVE_PLACE];
     if (!shown_reached(shown)) return;
     html_add(page->out,
              "<div class=\"scroll\" role=\"region\" aria-label=\"Clocks\" tabindex=\"0\"><table "
              "class=\"small\"><caption>Clocks at the first evaluation "
-             "that met the target (epoch %lld, %lld samples)</caption><thead><tr><th scope=\"col\">Clock</th><th "
+             "that met the target (%s, %lld samples)</caption><thead><tr><th scope=\"col\">Clock</th><th "
              "scope=\"col\">Time</th>"
              "<th scope=\"col\">Exactly</th><th scope=\"col\">What counts</th></tr></thead><tbody>",
-             (long long)shown_int(shown, "reached.epoch"), (long long)shown_int(shown, "reached.samples"));
+             curve_place(canonical_at(shown->statement.json, "reached"), place),
+             (long long)shown_int(shown, "reached.samples"));
     for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {
         int64_t ns = shown_int(shown, clocks[i][1]);
         html_add(page->out, "<tr><th scope=\"row\">%s</th><td class=\"number\">", clocks[i][0]);

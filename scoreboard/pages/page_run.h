@@ -5,25 +5,28 @@
 
 #include "scoreboard/pages/chart.h"
 #include "scoreboard/pages/page.h"
+#include "submit/format/curve.h"
 
 struct shown {
     struct stored stored;
     struct statement statement;  // statement_free() ends it
     const struct contest *contest;  // of a run: the demonstration's when it is synthetic; NULL for other types
+    struct run_metric metrics[RUN_METRICS_MAX];  // of a run; the first is the board's
+    int metric_count;
 };
 int shown_read(struct page *, const char *id, struct shown *) MUST_CHECK;
+void shown_fill(struct shown *);  // contest and metrics, from the statement of a run
 int64_t shown_int(const struct shown *, const char *path);
 const char *shown_text(const struct shown *, const char *path);
-double shown_share(const struct shown *, int64_t k);   // of the run's items
-int64_t shown_last_k(const struct shown *);            // of the last evaluation; -1: none
+double shown_last(const struct shown *);               // score of the last evaluation: k / N or a value; NAN: none
 bool shown_reached(const struct shown *);
 const char *shown_hardware(struct page *, const struct shown *);
 // The evaluated points as seconds and scores; returns how many.
 int shown_curve(struct page *, const struct shown *, struct chart_point **);
 double shown_target(const struct shown *);             // in the curve's unit
 double shown_ranked_cost(const struct shown *);        // USD: the classic clock x price; negative: not known
-// Scores in charts: percent, a share as it is.
-double shown_score(const struct contest *, double share);
+// Scores in charts: percent, others as they are.
+double shown_score(const struct contest *, double score);
 struct chart_axis shown_axis(const struct contest *);
 // Begins the page of a run, or of a group by one of its runs: "MODEL by AUTHOR (run 3)" for the name "run 3".
 void shown_begin(struct page *, const struct shown *, const char *name, const char *about);

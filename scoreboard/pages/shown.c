@@ -2,6 +2,7 @@
 // From a stored statement to what charts and tables need. The payload passed the parser when it was accepted; it passes it
 // again here, so that a page never trusts the database's file more than a stranger's upload.
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,9 +16,14 @@ int shown_read(struct page *page, const char *id, struct shown *shown)
     TRY(store_statement(page->reader, id, &page->arena, &shown->stored));
     if (statement_read(shown->stored.payload, shown->stored.payload_count, &shown->statement) < 0)
         return fail(ERR_DATABASE, "the statement %.64s is not what was accepted", shown->stored.digest);
-    if (shown->stored.type == STATEMENT_RUN)
-        shown->contest = ranking_contest(shown->statement.json);
+    if (shown->stored.type == STATEMENT_RUN) shown_fill(shown);
     return 0;
+}
+
+void shown_fill(struct shown *shown)
+{
+    shown->contest = ranking_contest(shown->statement.json);
+    shown->metric_count = curve_metrics(shown->statement.json, shown->metrics);
 }
 
 int64_t shown_int(const struct shown *shown, const char *path)
@@ -31,20 +37,10 @@ const char *shown_text(const struct shown *shown, const char *path)
     return text != NULL ? text : "";
 }
 
-double shown_share(const struct shown *shown, int64_t k)
+double shown_last(const struct shown *shown)
 {
-    int64_t items = shown_int(shown, "items");
-    return items > 0 ? (double)k / (double)items : 0;
-}
-
-int64_t shown_last_k(const struct shown *shown)
-{
-    const json_t *points = canonical_at(shown->statement.json, "points");
-    for (size_t i = json_array_size(points); i > 0; i--) {
-        const json_t *point = json_array_get(points, i - 1);
-        if (canonical_at(point, "k") != NULL) return canonical_int(point, "k");
-    }
-    return -1;
+    int64_t score = curve_last(shown->statement.json, &shown->metrics[0]);
+    return score != RUN_SCORE_NONE ? run_metric_value(&shown->metrics[0], score) : NAN;
 }
 
 bool shown_reached(const struct shown *shown)
@@ -57,9 +53,9 @@ const char *shown_hardware(struct page *page, const struct shown *shown)
     return ranking_hardware(shown->statement.json, &page->arena);
 }
 
-double shown_score(const struct contest *contest, double share)
+double shown_score(const struct contest *contest, double score)
 {
-    return contest_is_share(contest) ? share : share * 100;
+    return contest != NULL ? run_metric_shown(&contest->board, score) : score * 100;
 }
 
 double shown_target(const struct shown *shown)
@@ -77,20 +73,20 @@ double shown_ranked_cost(const struct shown *shown)
 int shown_curve(struct page *page, const struct shown *shown, struct chart_point **into)
 {
     const json_t *points = canonical_at(shown->statement.json, "points");
+    const struct run_metric *board = &shown->metrics[0];
     size_t all = json_array_size(points);
     struct chart_point *at = arena_alloc(&page->arena, (all + 1) * sizeof *at);
     int count = 0;
     for (size_t i = 0; i < all; i++) {
         const json_t *point = json_array_get(points, i);
-        if (canonical_at(point, "k") == NULL) continue;
-        double share = shown_share(shown, canonical_int(point, "k"));
-        char score[TEXT_FIGURE];
+        int64_t score = curve_score(point, board);
+        if (score == RUN_SCORE_NONE) continue;
+        char text[TEXT_FIGURE], place[CURVE_PLACE];
         at[count].x = (double)canonical_int(point, "t_ns") / 1e9;
-        at[count].y = shown_score(shown->contest, share);
+        at[count].y = run_metric_shown(board, run_metric_value(board, score));
         if (all <= 200)
-            at[count].what = arena_text(&page->arena, "epoch %lld: %s after %.1f s",
-                                        (long long)canonical_int(point, "epoch"),
-                                        page_score_text(shown->contest, share, score), at[count].x);
+            at[count].what = arena_text(&page->arena, "%s: %s after %.1f s", curve_place(point, place),
+                                        run_metric_text(board, score, text), at[count].x);
         count++;
     }
     *into = at;
@@ -109,9 +105,10 @@ static void share_label(double value, char into[CHART_LABEL])
 
 struct chart_axis shown_axis(const struct contest *contest)
 {
+    bool is_percent = contest == NULL || strcmp(contest->board.unit, "%") == 0;
     return (struct chart_axis){.title = contest != NULL ? contest->metric_title : "score",
                                .scale = CHART_LINEAR,
-                               .label = contest_is_share(contest) ? share_label : percent_label};
+                               .label = is_percent ? percent_label : share_label};
 }
 
 void shown_begin(struct page *page, const struct shown *shown, const char *name, const char *about)

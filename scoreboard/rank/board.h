@@ -58,7 +58,7 @@ struct entry {
     double value;           // in the board's unit, full precision
     double low, high;       // 95% interval of a group's mean; both the value otherwise
     double cost;            // USD (training: of the run; inference: of an item); negative: not known
-    double accuracy;        // 0 to 1: of the evaluation that counts, a group's mean
+    double accuracy;        // score of the evaluation that counts, a group's mean: k / N, or a value
     double p;               // of a group's t-test; negative elsewhere
     int runs;               // of a group; 1 otherwise
     enum trust trust;

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "submit/format/contest.h"
+#include "submit/format/curve.h"
 
 #define NS_A_SECOND 1e9
 #define NS_A_MILLISECOND 1e6
@@ -90,22 +91,31 @@ static void add(struct ranked rows[BOARDS], int *count, enum board board, enum r
 
 static const json_t *crossing(const json_t *run, int64_t target_micro)
 {
-    int64_t items = canonical_int(run, "items");
+    const struct run_metric board = curve_board(run);
     size_t i;
     json_t *point;
     json_array_foreach((json_t *)canonical_at(run, "points"), i, point)
-        if (json_object_get(point, "k") != NULL && contest_meets(canonical_int(point, "k"), items, target_micro)) return point;
+        if (run_metric_meets(&board, curve_score(point, &board), target_micro)) return point;
     return NULL;
 }
 
-static double share(const json_t *of, int64_t items)
+// Whether a target asks for more than another.
+static bool is_harder(const json_t *run, int64_t target_micro, int64_t than_micro)
 {
-    return items > 0 ? (double)canonical_int(of, "k") / (double)items : 0;
+    return curve_board(run).lower_is_better ? target_micro < than_micro : target_micro > than_micro;
 }
 
-static double latency_share(const json_t *run, const json_t *latency)
+static double score_of(const json_t *run, const json_t *point)
 {
-    return share(latency, contest_items(ranking_contest(run), canonical_int(latency, "items")));
+    const struct run_metric board = curve_board(run);
+    int64_t score = curve_score(point, &board);
+    return score != RUN_SCORE_NONE ? run_metric_value(&board, score) : 0;
+}
+
+static double latency_score(const json_t *run, const json_t *latency)
+{
+    int64_t items = contest_items(ranking_contest(run), canonical_int(latency, "items"));
+    return items > 0 ? (double)canonical_int(latency, "k") / (double)items : 0;
 }
 
 static int64_t price_of(const json_t *of)
@@ -140,7 +150,7 @@ static struct entry entry_of_latency(const json_t *run, const json_t *latency, s
     entry.precision = arena_text(arena, "%s", canonical_text(latency, "precision"));
     entry.devices = canonical_int(latency, "hardware.devices");
     entry.views = canonical_int(latency, "views");
-    entry.accuracy = latency_share(run, latency);
+    entry.accuracy = latency_score(run, latency);
     if (price_of(latency) > 0) entry.cost = dollars(canonical_int(latency, "whole_mean_ns"), price_of(latency));
     return entry;
 }
@@ -150,13 +160,13 @@ int ranking_of_run(const struct statement *s, int64_t target_micro, struct arena
     const json_t *run = s->json;
     int count = 0;
     if (s->type != STATEMENT_RUN || ranking_contest(run) == NULL || !ranking_ended(run)) return 0;
-    if (target_micro > canonical_int(run, "target_micro")) return 0;
+    if (is_harder(run, target_micro, canonical_int(run, "target_micro"))) return 0;
     const json_t *point = crossing(run, target_micro);
     if (point != NULL) {
         struct entry entry = entry_of(run, arena);
         keep_texts(&entry, arena);
         int64_t classic = canonical_int(point, "classic_ns");
-        entry.accuracy = share(point, canonical_int(run, "items"));
+        entry.accuracy = score_of(run, point);
         if (price_of(run) > 0) entry.cost = dollars(classic, price_of(run));
         add(rows, &count, BOARD_TRAINING_TIME, RANK_CLASSIC, entry, (double)classic / NS_A_SECOND);
         if (price_of(run) > 0) add(rows, &count, BOARD_TRAINING_COST, RANK_CLASSIC, entry, entry.cost);
@@ -174,10 +184,11 @@ int ranking_of_run(const struct statement *s, int64_t target_micro, struct arena
 
 static const json_t *last_point(const json_t *run, bool evaluated)
 {
+    const struct run_metric board = curve_board(run);
     const json_t *points = canonical_at(run, "points");
     for (size_t i = json_array_size(points); i-- > 0;) {
         const json_t *point = json_array_get(points, i);
-        if (!evaluated || json_object_get(point, "k") != NULL) return point;
+        if (!evaluated || curve_score(point, &board) != RUN_SCORE_NONE) return point;
     }
     return NULL;
 }
@@ -193,9 +204,10 @@ static bool is_custom(const json_t *run)
 static struct group_run group_run_of(const json_t *run)
 {
     const json_t *last = last_point(run, false), *score = last_point(run, true);
+    const struct run_metric board = curve_board(run);
     return (struct group_run){
-        .seed = canonical_int(run, "seed"), .ns = canonical_int(last, "t_ns"), .k = canonical_int(score, "k"),
-        .items = canonical_int(run, "items"),
+        .seed = canonical_int(run, "seed"), .ns = canonical_int(last, "t_ns"),
+        .k = score != NULL ? curve_score(score, &board) : 0, .items = board.items, .lower = board.lower_is_better,
         .finished = score != NULL && ranking_ended(run),
         .synthetic = canonical_int(run, "synthetic") != 0, .custom = is_custom(run),
         .stopped_at_target = canonical_int(run, "stop_at_target") != 0,
@@ -260,7 +272,7 @@ static void add_group_inference(const struct statement *const *runs, int count, 
         if (price_of(latency) != price_of(first)) one_price = false;
         double ns = (double)canonical_int(latency, "whole_mean_ns");
         values[found] = priced ? dollars(canonical_int(latency, "whole_mean_ns"), price_of(latency)) : ns / NS_A_MILLISECOND;
-        accuracy += latency_share(runs[found]->json, latency) / count;
+        accuracy += latency_score(runs[found]->json, latency) / count;
     }
     if (found == count && (one_price || !priced)) {
         const struct entry of_first = entry_of_latency(runs[0]->json, first, arena);
@@ -326,7 +338,7 @@ json_t *ranking_brief(const json_t *run)
 
 static json_t *curve_of(const json_t *run)
 {
-    static const char *const members[] = {"epoch", "samples", "k", "loss"};
+    static const char *const members[] = {"epoch", "step", "epoch_micro", "samples", "k", "scores", "loss"};
     json_t *points = json_array(), *point;
     size_t i;
     json_array_foreach((json_t *)canonical_at(run, "points"), i, point)

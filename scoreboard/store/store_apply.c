@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "scoreboard/store/store_inside.h"
+#include "submit/format/curve.h"
 
 int store_group_terms(const struct statement *statement, char hex[DIGEST_HEX])
 {
@@ -30,14 +31,10 @@ const char *store_chain_head(const struct statement *statement)
 // Only what the harness evaluated can be repeated by another; without an evaluation there is nothing to compare.
 static int curve_of(const struct statement *statement, char hex[DIGEST_HEX])
 {
-    bool evaluated = false;
-    size_t i;
-    json_t *point;
+    const struct run_metric board = curve_board(statement->json);
     hex[0] = 0;
     if (strcmp(canonical_text(statement->json, "evaluated_by"), "harness") != 0) return 0;
-    json_array_foreach((json_t *)canonical_at(statement->json, "points"), i, point)
-        evaluated = evaluated || json_object_get(point, "k") != NULL;
-    return evaluated ? ranking_curve(statement, hex) : 0;
+    return curve_last(statement->json, &board) != RUN_SCORE_NONE ? ranking_curve(statement, hex) : 0;
 }
 
 static void write_tags(const json_t *tags, struct text *into)

@@ -21,7 +21,7 @@ static void hash_value(struct chain *chain, const struct chain *before, json_t *
     crypto_hash_sha256_init(&state);
     if (before != NULL) crypto_hash_sha256_update(&state, before->head, sizeof before->head);
     crypto_hash_sha256_update(&state, (const unsigned char *)bytes, count);
-    struct chain next;
+    struct chain next = {.version = chain->version};
     crypto_hash_sha256_final(&state, next.head);
     *chain = next;
     free(bytes);
@@ -33,6 +33,16 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+static json_t *metric_list(const struct run_metric *metrics, int count)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++)
+        json_array_append_new(list, json_pack("{s:s, s:s, s:i, s:I}", "name", metrics[i].name, "unit", metrics[i].unit,
+                                              "lower_is_better", (int)metrics[i].lower_is_better, "items",
+                                              (json_int_t)metrics[i].items));
+    return list;
+}
+
 void chain_begin(struct chain *chain, const struct chain_root *root)
 {
     size_t count = (size_t)root->data_count;
@@ -42,19 +52,48 @@ void chain_begin(struct chain *chain, const struct chain_root *root)
     json_t *data = json_array();
     for (size_t i = 0; i < count; i++) json_array_append_new(data, json_string(sorted[i]));
     free(sorted);
-    hash_value(chain, NULL,
-               json_pack("{s:s, s:s, s:s, s:s, s:I, s:o}", "nonce", root->nonce, "task", root->task_digest, "binary",
-                         root->binary_digest, "recipe", root->recipe_digest, "seed", (json_int_t)root->seed, "data", data));
+    json_t *value = json_pack("{s:s, s:s, s:s, s:s, s:I, s:o}", "nonce", root->nonce, "task", root->task_digest, "binary",
+                              root->binary_digest, "recipe", root->recipe_digest, "seed", (json_int_t)root->seed, "data", data);
+    chain->version = root->version;
+    if (root->version > 1) {
+        json_object_set_new(value, "chain", json_integer(root->version));
+        json_object_set_new(value, "metrics", metric_list(root->metrics, root->metric_count));
+    }
+    hash_value(chain, NULL, value);
+}
+
+json_t *chain_scores(const struct run_metric *metrics, int count, const int64_t *score)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++)
+        if (score[i] != RUN_SCORE_NONE)
+            json_array_append_new(list, json_pack("{s:s, s:I}", "metric", metrics[i].name, "score", (json_int_t)score[i]));
+    return list;
+}
+
+static void add_version_1(json_t *point, const struct chain_point *p)
+{
+    json_object_set_new(point, "epoch", json_integer(p->step));
+    if (p->score[0] != RUN_SCORE_NONE) json_object_set_new(point, "k", json_integer(p->score[0]));
+}
+
+static void add_version_2(json_t *point, const struct chain_point *p)
+{
+    json_object_set_new(point, "step", json_integer(p->step));
+    json_object_set_new(point, "epoch_micro", json_integer(p->epoch_micro));
+    json_object_set_new(point, "stall_ns", json_integer(p->stall_ns));
+    json_t *scores = chain_scores(p->metrics, p->metric_count, p->score);
+    if (json_array_size(scores) > 0) json_object_set(point, "scores", scores);
+    json_decref(scores);
 }
 
 void chain_add(struct chain *chain, const struct chain_point *p)
 {
-    json_t *point = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "epoch", (json_int_t)p->epoch, "t_ns",
-                              (json_int_t)p->t_ns, "classic_ns", (json_int_t)p->classic_ns, "warm_ns",
-                              (json_int_t)p->warm_ns, "warm_with_evaluation_ns",
+    json_t *point = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "t_ns", (json_int_t)p->t_ns, "classic_ns",
+                              (json_int_t)p->classic_ns, "warm_ns", (json_int_t)p->warm_ns, "warm_with_evaluation_ns",
                               (json_int_t)p->warm_with_evaluation_ns, "samples", (json_int_t)p->samples, "loss",
                               (json_int_t)p->loss_micro);
-    if (p->k >= 0) json_object_set_new(point, "k", json_integer(p->k));
+    (chain->version == 1 ? add_version_1 : add_version_2)(point, p);
     struct chain before = *chain;
     hash_value(chain, &before, point);
 }
@@ -64,9 +103,10 @@ void chain_hex(const struct chain *chain, char hex[DIGEST_HEX])
     sodium_bin2hex(hex, DIGEST_HEX, chain->head, sizeof chain->head);
 }
 
-bool chain_from_hex(struct chain *chain, const char *hex)
+bool chain_from_hex(struct chain *chain, int version, const char *hex)
 {
     size_t got = 0;
+    chain->version = version;
     if (strlen(hex) != DIGEST_HEX - 1) return false;
     return sodium_hex2bin(chain->head, sizeof chain->head, hex, DIGEST_HEX - 1, NULL, &got, NULL) == 0 &&
            got == sizeof chain->head;

@@ -5,12 +5,20 @@
 #ifndef DAWN_FORMAT_CHAIN_H
 #define DAWN_FORMAT_CHAIN_H
 
+#include <jansson.h>
+
 #include "runtime/base/file.h"
+#include "submit/format/run_metric.h"
 
 struct chain {
     unsigned char head[32];
+    int version;
 };
+// Version 1 counted its points in epochs and had one metric. Runs that were begun with it keep it: which one a run has
+// follows from its record or from its statement's version.
+enum { CHAIN_VERSION = 2 };
 struct chain_root {
+    int version;
     const char *nonce;          // 32 hex digits
     const char *task_digest;    // 64 hex digits, as the two below
     const char *binary_digest;
@@ -18,18 +26,26 @@ struct chain_root {
     int data_count;
     int64_t seed;
     const char *recipe_digest;
+    const struct run_metric *metrics;  // part of the root from version 2 on
+    int metric_count;
 };
 struct chain_point {
-    int64_t epoch;    // epochs begun, 1 for the first
-    int64_t t_ns;     // end-to-end clock at the end of its evaluation
+    int64_t step;         // version 1: epochs begun
+    int64_t epoch_micro;  // from version 2 on, as stall_ns
+    int64_t t_ns;         // end-to-end clock at the end of its evaluation
     int64_t classic_ns, warm_ns, warm_with_evaluation_ns;
-    int64_t samples;  // seen since the start
-    int64_t k;        // correct items; negative: not evaluated, and then not part of the JSON
-    int64_t loss_micro;  // mean training loss of the epoch in millionths
+    int64_t samples;      // seen since the start
+    int64_t stall_ns;
+    int64_t loss_micro;   // mean training loss since the point before, in millionths
+    const struct run_metric *metrics;
+    int metric_count;
+    int64_t score[RUN_METRICS_MAX];  // RUN_SCORE_NONE: not part of the JSON
 };
 void chain_begin(struct chain *, const struct chain_root *);
 void chain_add(struct chain *, const struct chain_point *);
+// The list of scores as a point of version 2 has it: [{"metric":...,"score":...}]. The caller ends the reference.
+json_t *chain_scores(const struct run_metric *, int count, const int64_t *score);
 void chain_hex(const struct chain *, char hex[DIGEST_HEX]);
-bool chain_from_hex(struct chain *, const char *hex);  // to go on from a stored head
+bool chain_from_hex(struct chain *, int version, const char *hex);  // to go on from a stored head
 
 #endif

@@ -8,20 +8,24 @@
 
 #include "runtime/base/arena.h"
 #include "submit/format/check_inside.h"
+#include "submit/format/curve.h"
 
 // ---- unpacking
 
-static struct check_point point_of(const json_t *p)
+static struct check_point point_of(const json_t *p, const struct subject *s)
 {
-    return (struct check_point){.epoch = canonical_int(p, "epoch"),
+    struct check_point point = {.step = curve_step(p),
+                                .epoch_micro = curve_epoch_micro(p),
                                 .t_ns = canonical_int(p, "t_ns"),
                                 .classic_ns = canonical_int(p, "classic_ns"),
                                 .warm_ns = canonical_int(p, "warm_ns"),
                                 .warm_with_evaluation_ns = canonical_int(p, "warm_with_evaluation_ns"),
                                 .samples = canonical_int(p, "samples"),
-                                .k = json_object_get(p, "k") != NULL ? canonical_int(p, "k") : -1,
+                                .stall_ns = canonical_int(p, "stall_ns"),
                                 .loss = canonical_int(p, "loss"),
                                 .hash = canonical_text(p, "hash")};
+    for (int m = 0; m < s->metric_count; m++) point.score[m] = curve_score(p, &s->metrics[m]);
+    return point;
 }
 
 static struct check_span span_of(const json_t *p)
@@ -30,7 +34,7 @@ static struct check_span span_of(const json_t *p)
     bool evaluate = strcmp(name, "evaluate") == 0;
     return (struct check_span){.train = strcmp(name, "train") == 0,
                                .evaluate = evaluate,
-                               .classic = !evaluate && strcmp(name, "checkpoint") != 0,
+                               .classic = !evaluate && strcmp(name, "checkpoint") != 0 && strcmp(name, "away") != 0,
                                .start_ns = canonical_int(p, "start_ns"),
                                .end_ns = canonical_int(p, "end_ns")};
 }
@@ -44,15 +48,18 @@ static void unpack(const struct statement *statement, struct findings *out, stru
                           .synthetic = canonical_int(json, "synthetic") != 0,
                           .official = canonical_int(json, "official") != 0,
                           .self = strcmp(canonical_text(json, "evaluated_by"), "self") == 0,
-                          .items = canonical_int(json, "items"),
+                          .version = (int)canonical_int(json, "version"),
                           .target_micro = canonical_int(json, "target_micro"),
                           .count = json_array_size(points),
                           .span_count = json_array_size(spans)};
     s->contest = contest_of(canonical_text(json, "task"), s->synthetic);
     if (s->contest != NULL && s->contest->synthetic != s->synthetic) s->contest = NULL;  // real data have no task "demo"
+    s->axis = s->version == 1 ? "epoch" : "step";
+    s->metric_count = curve_metrics(json, s->metrics);
+    s->items = run_metric_scale(&s->metrics[0]);
     s->points = zalloc((s->count + 1) * sizeof *s->points);
     s->spans = zalloc((s->span_count + 1) * sizeof *s->spans);
-    for (size_t i = 0; i < s->count; i++) s->points[i] = point_of(json_array_get(points, i));
+    for (size_t i = 0; i < s->count; i++) s->points[i] = point_of(json_array_get(points, i), s);
     for (size_t i = 0; i < s->span_count; i++) s->spans[i] = span_of(json_array_get(spans, i));
 }
 

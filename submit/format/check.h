@@ -14,9 +14,9 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
     CHECK(DATA, "unknown-data", REJECT, "data called official have the published digests, on the whole test set")      \
     CHECK(DIVISION, "division", REJECT, "the closed division holds only what the harness evaluated")                   \
     CHECK(TIME_ORDER, "time-order", REJECT, "time grows from point to point, on every clock that must")                \
-    CHECK(EPOCH_ORDER, "epoch-order", REJECT, "epochs and samples grow from point to point")                           \
-    CHECK(SCORE, "score-range", REJECT, "k is a whole number from 0 to N")                                             \
-    CHECK(SCALE, "score-scale", REJECT, "no share is given as a percentage, nor the reverse")                          \
+    CHECK(EPOCH_ORDER, "epoch-order", REJECT, "steps, epochs and samples grow from point to point")                    \
+    CHECK(SCORE, "score-range", REJECT, "each score is of a metric of the run, and a count lies between 0 and N")      \
+    CHECK(SCALE, "score-scale", REJECT, "no count is given as a percentage, nor the reverse")                          \
     CHECK(CHAIN, "chain-broken", REJECT, "every point's hash follows from the one before and from the root")           \
     CHECK(CROSSING, "crossing", REJECT, "the target is first met at the point that is claimed, at its clocks")         \
     CHECK(STATUS, "status", REJECT, "done or missed follows from the last evaluation")                                 \
@@ -30,8 +30,8 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
     CHECK(CLIENT_TIME, "client-time", REJECT, "dated within 30 days past and 10 minutes to come, and after its start") \
     CHECK(SPEED_HIGH, "near-peak", FLAG, "the arithmetic stays below 70% of what the stated hardware can do")          \
     CHECK(SPEED_UNKNOWN, "unknown-peak", FLAG, "the model's arithmetic and the hardware's peak are known")             \
-    CHECK(EVEN, "even-intervals", FLAG, "intervals between epochs are not exactly equal")                              \
-    CHECK(CADENCE, "cadence", FLAG, "epochs take equally long, for their samples and image sizes, within 25%")         \
+    CHECK(EVEN, "even-intervals", FLAG, "intervals between points are not exactly equal")                              \
+    CHECK(CADENCE, "cadence", FLAG, "intervals between points take equally long, for the work in them, within 25%")    \
     CHECK(PRICE_OLD, "price-old", FLAG, "the price was at most 90 days old")                                           \
     CHECK(DIRTY, "sources-changed", FLAG, "the program was built from a commit, without changes")                      \
     CHECK(SELF, "self-evaluated", FLAG, "the harness evaluated, not the program that was trained")

@@ -27,41 +27,81 @@ static void check_order(struct subject *s)
     for (size_t i = 0; i < s->count; i++) {
         const struct check_point *before = i > 0 ? &s->points[i - 1] : &origin, *p = &s->points[i];
         const char *fault = time ? time_fault(before, p) : NULL;
-        if (fault != NULL) finding_add(s->out, CHECK_TIME_ORDER, "point %zu, epoch %lld: %s", i, (long long)p->epoch, fault);
+        if (fault != NULL) finding_add(s->out, CHECK_TIME_ORDER, "point %zu, %s %lld: %s", i, s->axis, (long long)p->step, fault);
         time = time && fault == NULL;
         if (!epochs) continue;
-        epochs = p->epoch > before->epoch && p->samples >= before->samples;
+        epochs = p->step > before->step && p->epoch_micro >= before->epoch_micro && p->samples >= before->samples &&
+                 p->stall_ns >= before->stall_ns && p->stall_ns <= p->t_ns;
         if (!epochs)
-            finding_add(s->out, CHECK_EPOCH_ORDER, "point %zu: epoch %lld with %lld samples follows epoch %lld with %lld", i,
-                        (long long)p->epoch, (long long)p->samples, (long long)before->epoch, (long long)before->samples);
+            finding_add(s->out, CHECK_EPOCH_ORDER, "point %zu: %s %lld with %lld samples follows %s %lld with %lld", i, s->axis,
+                        (long long)p->step, (long long)p->samples, s->axis, (long long)before->step,
+                        (long long)before->samples);
     }
     s->in_order = time && epochs;
 }
 
 // ---- scores
 
+// A score for a metric that the run does not have, or two for one, would be part of no hash and of no comparison.
+static bool odd_names(const struct subject *s, size_t i)
+{
+    const json_t *scores = canonical_at(json_array_get(json_object_get(s->json, "points"), i), "scores");
+    int known = 0;
+    for (int m = 0; m < s->metric_count; m++) known += s->points[i].score[m] != RUN_SCORE_NONE;
+    return scores != NULL && (size_t)known != json_array_size(scores);
+}
+
+static bool metric_twice(const struct subject *s)
+{
+    for (int m = 0; m < s->metric_count; m++)
+        for (int before = 0; before < m; before++)
+            if (strcmp(s->metrics[m].name, s->metrics[before].name) == 0) return true;
+    return false;
+}
+
+// The first metric whose score no evaluation can give: a count lies between 0 and N. Version 1 wrote values as counts.
+static int wild_score(const struct subject *s, size_t i)
+{
+    for (int m = 0; m < s->metric_count; m++) {
+        int64_t score = s->points[i].score[m];
+        bool count = s->version == 1 || s->metrics[m].items > 0;
+        if (count && score != RUN_SCORE_NONE && (score < 0 || score > run_metric_scale(&s->metrics[m]))) return m;
+    }
+    return -1;
+}
+
 static void check_scores(struct subject *s)
 {
+    if (metric_twice(s)) finding_add(s->out, CHECK_SCORE, "a metric is named twice");
     for (size_t i = 0; i < s->count; i++) {
-        if (s->points[i].k <= s->items) continue;
-        finding_add(s->out, CHECK_SCORE, "point %zu, epoch %lld: %lld correct of %lld items", i, (long long)s->points[i].epoch,
-                    (long long)s->points[i].k, (long long)s->items);
+        const struct check_point *p = &s->points[i];
+        int m = wild_score(s, i);
+        if (m >= 0)
+            finding_add(s->out, CHECK_SCORE, "point %zu, %s %lld: %lld correct of %lld items", i, s->axis, (long long)p->step,
+                        (long long)p->score[m], (long long)run_metric_scale(&s->metrics[m]));
+        else if (odd_names(s, i))
+            finding_add(s->out, CHECK_SCORE, "point %zu, step %lld: its scores are not those of the run's metrics", i,
+                        (long long)p->step);
+        else continue;
         return;
     }
 }
 
-// Scores are counts and targets are millionths, so most mistakes of scale can not be written down at all. What is left:
-// a percentage where a count or millionths belong. 0.1% is no target, 100 items are no test set, and a curve whose best
-// count is between half the target and 100, each read in percent, is a percentage: of thousands of items even a guess
-// gets more right.
+// Counts and millionths leave few mistakes of scale that can be written down: a percentage where a count or millionths
+// belong. 0.1% is no target of a count, 100 items are no test set, and a curve whose best count is between half the target
+// and 100, each read in percent, is a percentage: of thousands of items even a guess gets more right.
 static void check_scale(struct subject *s)
 {
     int64_t best = -1;
+    bool count = s->version == 1 || s->metrics[0].items > 0;
     for (size_t i = 0; i < s->count; i++)
-        if (s->points[i].k > best) best = s->points[i].k;
+        if (s->points[i].score[0] > best) best = s->points[i].score[0];
+    if (!count) return;
     if (s->target_micro < 1000)
         finding_add(s->out, CHECK_SCALE, "a target of %lld millionths is below 0.1%%: it looks like a percentage or a share",
                     (long long)s->target_micro);
+    else if (s->target_micro > 1000000)
+        finding_add(s->out, CHECK_SCALE, "a target of %lld millionths is above 100%%", (long long)s->target_micro);
     else if (s->items == 1 || s->items == 100)
         finding_add(s->out, CHECK_SCALE, "a score out of %lld items is a share or a percentage, not a count",
                     (long long)s->items);
@@ -81,7 +121,10 @@ static void check_chain(struct subject *s)
     for (size_t i = 0; i < count; i++) digests[i] = canonical_text(json_array_get(data, i), "digest");
     struct chain chain;
     char hex[DIGEST_HEX];
-    chain_begin(&chain, &(struct chain_root){.nonce = canonical_text(s->json, "nonce"),
+    chain_begin(&chain, &(struct chain_root){.version = s->version,
+                                             .metrics = s->metrics,
+                                             .metric_count = s->metric_count,
+                                             .nonce = canonical_text(s->json, "nonce"),
                                              .task_digest = canonical_text(s->json, "task_digest"),
                                              .binary_digest = canonical_text(s->json, "software.binary_digest"),
                                              .data_digests = digests,
@@ -96,18 +139,17 @@ static void check_chain(struct subject *s)
     }
     for (size_t i = 0; i < s->count; i++) {
         const struct check_point *p = &s->points[i];
-        chain_add(&chain, &(struct chain_point){.epoch = p->epoch,
-                                                .t_ns = p->t_ns,
-                                                .classic_ns = p->classic_ns,
-                                                .warm_ns = p->warm_ns,
-                                                .warm_with_evaluation_ns = p->warm_with_evaluation_ns,
-                                                .samples = p->samples,
-                                                .k = p->k,
-                                                .loss_micro = p->loss});
+        struct chain_point point = {.step = p->step, .epoch_micro = p->epoch_micro, .t_ns = p->t_ns,
+                                    .classic_ns = p->classic_ns, .warm_ns = p->warm_ns,
+                                    .warm_with_evaluation_ns = p->warm_with_evaluation_ns, .samples = p->samples,
+                                    .stall_ns = p->stall_ns, .loss_micro = p->loss, .metrics = s->metrics,
+                                    .metric_count = s->metric_count};
+        memcpy(point.score, p->score, sizeof point.score);
+        chain_add(&chain, &point);
         chain_hex(&chain, hex);
         if (strcmp(p->hash, hex) != 0) {
-            finding_add(s->out, CHECK_CHAIN, "point %zu, epoch %lld: its hash is %.12s..., but its figures give %.12s...",
-                        i, (long long)p->epoch, p->hash, hex);
+            finding_add(s->out, CHECK_CHAIN, "point %zu, %s %lld: its hash is %.12s..., but its figures give %.12s...",
+                        i, s->axis, (long long)p->step, p->hash, hex);
             return;
         }
     }
@@ -115,16 +157,15 @@ static void check_chain(struct subject *s)
 
 // ---- what follows
 
-// Whether k of the run's items meets its target.
-static bool meets(const struct subject *s, int64_t k)
+static bool meets(const struct subject *s, int64_t score)
 {
-    return k >= 0 && contest_meets(k, s->items, s->target_micro);
+    return run_metric_meets(&s->metrics[0], score, s->target_micro);
 }
 
 static const struct check_point *first_meeting(const struct subject *s)
 {
     for (size_t i = 0; i < s->count; i++)
-        if (meets(s, s->points[i].k)) return &s->points[i];
+        if (meets(s, s->points[i].score[0])) return &s->points[i];
     return NULL;
 }
 
@@ -138,14 +179,15 @@ static void check_crossing(struct subject *s)
         return;
     }
     if (r == NULL) {
-        finding_add(s->out, CHECK_CROSSING, "epoch %lld meets the target, but nothing is said to be reached",
-                    (long long)p->epoch);
+        finding_add(s->out, CHECK_CROSSING, "%s %lld meets the target, but nothing is said to be reached", s->axis,
+                    (long long)p->step);
         return;
     }
     const struct {
         const char *name;
         int64_t value;
-    } figures[] = {{"epoch", p->epoch}, {"t_ns", p->t_ns}, {"classic_ns", p->classic_ns}, {"warm_ns", p->warm_ns},
+    } figures[] = {{s->axis, p->step}, {s->version == 1 ? "epoch" : "epoch_micro", s->version == 1 ? p->step : p->epoch_micro},
+                   {"t_ns", p->t_ns}, {"classic_ns", p->classic_ns}, {"warm_ns", p->warm_ns},
                    {"warm_with_evaluation_ns", p->warm_with_evaluation_ns}, {"samples", p->samples}};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
         int64_t said = canonical_int(r, figures[i].name);
@@ -161,15 +203,16 @@ static void check_status(struct subject *s)
 {
     bool done = strcmp(s->status, "done") == 0, missed = strcmp(s->status, "missed") == 0;
     if (!done && !missed) return;
-    int64_t last = -1;
+    int64_t last = RUN_SCORE_NONE;
+    char score[TEXT_FIGURE];
     for (size_t i = 0; i < s->count; i++)
-        if (s->points[i].k >= 0) last = s->points[i].k;
+        if (s->points[i].score[0] != RUN_SCORE_NONE) last = s->points[i].score[0];
     if (s->count == 0) finding_add(s->out, CHECK_STATUS, "a run that is %s has points, and this one has none", s->status);
     else if (done && !meets(s, last))
         finding_add(s->out, CHECK_STATUS, "the run is called done, but its last evaluation does not meet the target");
     else if (missed && meets(s, last))
-        finding_add(s->out, CHECK_STATUS, "the run is called missed, but its last evaluation, %lld of %lld, meets the target",
-                    (long long)last, (long long)s->items);
+        finding_add(s->out, CHECK_STATUS, "the run is called missed, but its last evaluation, %s, meets the target",
+                    run_metric_text(&s->metrics[0], last, score));
 }
 
 void check_curve(struct subject *s)

@@ -8,8 +8,8 @@
 #include "submit/format/contest.h"
 
 struct check_point {
-    int64_t epoch, t_ns, classic_ns, warm_ns, warm_with_evaluation_ns, samples;
-    int64_t k;  // -1: not evaluated
+    int64_t step, epoch_micro, t_ns, classic_ns, warm_ns, warm_with_evaluation_ns, samples, stall_ns;
+    int64_t score[RUN_METRICS_MAX];  // RUN_SCORE_NONE: not evaluated
     int64_t loss;
     const char *hash;
 };
@@ -23,7 +23,11 @@ struct subject {
     const struct contest *contest;  // of the board it is for; NULL: there is none
     const char *status;
     bool synthetic, official, self;
-    int64_t items, target_micro;
+    int version;                    // of the statement
+    struct run_metric metrics[RUN_METRICS_MAX];
+    int metric_count;
+    int64_t items, target_micro;    // N of the board's metric, 1,000,000 for a value; its target
+    const char *axis;               // what points are counted in: "step", in version 1 "epoch"
     struct check_point *points;
     size_t count;
     struct check_span *spans;

@@ -18,29 +18,44 @@ static bool target_allowed(const struct contest *c, int64_t target_micro)
     return false;
 }
 
+// A target that is no whole hundredth of a percent is told to the last digit.
+static const char *target_text(const struct run_metric *m, int64_t target_micro, char into[TEXT_FIGURE])
+{
+    if (strcmp(m->unit, "%") == 0)
+        snprintf(into, TEXT_FIGURE, "%.*f%%", target_micro % 100 == 0 ? 2 : 4, (double)target_micro / 10000);
+    else snprintf(into, TEXT_FIGURE, "%.6g", (double)target_micro / 1e6);
+    return into;
+}
+
+static bool same_metric(const struct run_metric *a, const struct run_metric *b)
+{
+    return strcmp(a->name, b->name) == 0 && a->lower_is_better == b->lower_is_better;
+}
+
 static void check_task(struct subject *s)
 {
-    const char *task = canonical_text(s->json, "task"), *metric = canonical_text(s->json, "metric");
+    const char *task = canonical_text(s->json, "task");
+    const struct run_metric *metric = &s->metrics[0];
     const struct contest *c = contest_find(task);
     if (c == NULL || c->synthetic) {
         finding_add(s->out, CHECK_TASK, "there is no task called %s", task);
         return;
     }
-    char hex[DIGEST_HEX];
+    char hex[DIGEST_HEX], target[TEXT_FIGURE];
     const char *said = canonical_text(s->json, "task_digest");
-    int rc = contest_digest(task, metric, s->items, s->target_micro, hex);
+    int rc = contest_digest(task, metric, s->target_micro, hex);
     if (rc < 0 || strcmp(hex, said) != 0)
         finding_add(s->out, CHECK_TASK, "the task's digest is %.12s..., but its metric, items and target give %.12s...", said,
                     rc < 0 ? "none" : hex);
     else if (s->synthetic) return;  // the demonstration takes any number of items
-    else if (strcmp(metric, c->metric) != 0)
-        finding_add(s->out, CHECK_TASK, "%s is measured as %s, not as %s", task, c->metric, metric);
-    else if (s->items != c->items)
+    else if (!same_metric(metric, &c->board))
+        finding_add(s->out, CHECK_TASK, "%s is measured as %s, not as %s", task, c->metric, metric->name);
+    else if (metric->items != c->board.items)
         finding_add(s->out, CHECK_TASK, "%s is measured over %lld items, not %lld", task, (long long)c->items,
                     (long long)s->items);
     else if (!target_allowed(c, s->target_micro))
-        finding_add(s->out, CHECK_TASK, "%s has no board for a target of %.*f%%", task, s->target_micro % 100 == 0 ? 2 : 4,
-                    (double)s->target_micro / 10000);
+        finding_add(s->out, CHECK_TASK, "%s has no board for a target of %s", task,
+                    target_text(metric, s->target_micro, target));
 }
 
 // The recipe's digest is the signer's word; that a program scored itself is said in the same statement.
@@ -216,7 +231,9 @@ static const char *eligible_fault(const struct subject *s, const json_t *latency
     if (!contest_knows_data(c, "test", canonical_text(latency, "data_digest"))) return "its items are not the published test set";
     const char *own = canonical_text(latency, "weights_digest"), *run = canonical_text(s->json, "model.weights_digest");
     if (*own != 0 && *run != 0 && strcmp(own, run) != 0) return "its weights are not the run's";
-    if (!contest_meets(canonical_int(latency, "k"), latency_items(s, latency), s->target_micro))
+    struct run_metric measured = c->board;
+    measured.items = c->board.items > 0 ? canonical_int(latency, "items") : 0;
+    if (!run_metric_meets(&measured, canonical_int(latency, "k"), s->target_micro))
         return "it does not meet the target";
     return NULL;
 }
@@ -232,7 +249,7 @@ static void check_latencies(struct subject *s)
         snprintf(what, sizeof what, "latency %zu", i);
         check_times(s, i, latency);
         if (fault != NULL) finding_add(s->out, CHECK_ELIGIBLE, "latency %zu is called eligible, but %s", i, fault);
-        if (k > items)
+        if (k > items && (s->version == 1 || s->contest == NULL || s->contest->board.items > 0))
             finding_add(s->out, CHECK_SCORE, "latency %zu: %lld correct of %lld items", i, (long long)k, (long long)items);
         if (price == NULL) continue;
         int64_t hour = canonical_int(price, "micro_usd_per_hour"), mean = time_of(latency, "whole", "mean");

@@ -8,12 +8,18 @@
 #include "runtime/base/arena.h"
 #include "submit/format/check_inside.h"
 
-// A training that begins with smaller images does less for a sample. What is known of that comes from the recipe:
-// `parts` sides over equal parts of `samples`, the share of each in the arithmetic of a sample of full size.
-struct schedule {
-    size_t parts;  // 0: every sample costs the same
-    double share[CHECK_PARTS_MAX];
+// What training on a sample costs may change along the schedule: smaller images at first, longer sequences later. The parts
+// come from the run's own account of its work; where it gives none, from the resolutions of an image recipe, which stand for
+// equal parts of the schedule and cost by their area; else every sample costs the same.
+enum { PARTS_MAX = 64 };
+struct part {
     double samples;
+    double cost;  // of training on a sample, in FLOPs, or relative where the model's arithmetic is not known
+};
+struct schedule {
+    bool known;    // costs are FLOPs
+    size_t count;  // at least 1; more samples than the parts have go on as the last
+    struct part parts[PARTS_MAX];
 };
 
 static int64_t training_items(const json_t *run)
@@ -41,48 +47,78 @@ static double planned_samples(const struct subject *s, const json_t *recipe)
     return s->count > 0 ? (double)s->points[s->count - 1].samples : 0;
 }
 
+// Forward and backward are three forward passes: a backward pass makes two products for each of the forward one.
+static double usual_cost(const struct subject *s)
+{
+    return 3 * (double)canonical_int(s->json, "model.flops_per_sample");
+}
+
+static bool read_work(const struct subject *s, struct schedule *schedule)
+{
+    const json_t *work = json_object_get(s->json, "work");
+    size_t count = json_array_size(work);
+    if (count < 1 || count > PARTS_MAX) return false;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *part = json_array_get(work, i);
+        schedule->parts[i] =
+            (struct part){(double)canonical_int(part, "samples"), (double)canonical_int(part, "flops_per_sample")};
+    }
+    schedule->count = count;
+    schedule->known = true;
+    return true;
+}
+
+static bool read_resolutions(const struct subject *s, const json_t *recipe, struct schedule *schedule)
+{
+    const json_t *sides = recipe_value(recipe, "data", "resolution");
+    double full = (double)canonical_int(s->json, "input_size"), samples = planned_samples(s, recipe), cost = usual_cost(s);
+    size_t count = json_is_array(sides) ? json_array_size(sides) : 0;
+    if (count < 1 || count > CHECK_PARTS_MAX || !(full > 0) || !(samples > 0)) return false;
+    for (size_t i = 0; i < count; i++) {
+        double side = json_number_value(json_array_get(sides, i));
+        if (!(side >= 1 && side <= 65536)) return false;
+        schedule->parts[i] = (struct part){samples / (double)count, (cost > 0 ? cost : 1) * (side / full * (side / full))};
+    }
+    schedule->count = count;
+    schedule->known = cost > 0;
+    return true;
+}
+
 static struct schedule read_schedule(const struct subject *s)
 {
     struct schedule schedule = {0};
+    if (read_work(s, &schedule)) return schedule;
     const char *text = canonical_text(s->json, "recipe.text");
     json_t *recipe = json_loadb(text, strlen(text), JSON_REJECT_DUPLICATES, NULL);  // anything: it is the submitter's
-    const json_t *sides = recipe_value(recipe, "data", "resolution");
-    double full = (double)canonical_int(s->json, "input_size");
-    size_t parts = json_is_array(sides) ? json_array_size(sides) : 0;
-    bool good = parts >= 1 && parts <= CHECK_PARTS_MAX && full > 0;
-    for (size_t i = 0; good && i < parts; i++) {
-        double side = json_number_value(json_array_get(sides, i));
-        good = side >= 1 && side <= 65536;
-        schedule.share[i] = side / full * (side / full);
+    if (!read_resolutions(s, recipe, &schedule)) {
+        double cost = usual_cost(s);
+        schedule = (struct schedule){.known = cost > 0, .count = 1, .parts = {{0, cost > 0 ? cost : 1}}};
     }
-    schedule.samples = planned_samples(s, recipe);
-    schedule.parts = good && schedule.samples > 0 ? parts : 0;
     json_decref(recipe);
     return schedule;
 }
 
-// Samples from..to, each counted by its share.
+// The work of samples from..to.
 static double work_between(const struct schedule *s, double from, double to)
 {
-    if (s->parts == 0) return to - from;
-    double sum = 0;
-    for (size_t i = 0; i < s->parts; i++) {
-        double begin = s->samples * (double)i / (double)s->parts, end = s->samples * (double)(i + 1) / (double)s->parts;
-        if (i + 1 == s->parts && end < to) end = to;  // more than was planned goes on as it ended
+    double sum = 0, begin = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        double end = begin + s->parts[i].samples;
+        if (i + 1 == s->count && end < to) end = to;
         double overlap = fmin(to, end) - fmax(from, begin);
-        if (overlap > 0) sum += overlap * s->share[i];
+        if (overlap > 0) sum += overlap * s->parts[i].cost;
+        begin = end;
     }
     return sum;
 }
 
 // ---- arithmetic
 
-// Forward and backward are three forward passes: a backward pass makes two products for each of the forward one. The
-// highest rate over the warm clock from its start to any point counts.
+// The highest rate over the warm clock from its start to any point counts.
 static void check_arithmetic(struct subject *s, const struct statement *whole, const struct schedule *schedule)
 {
-    double flops = 3 * (double)canonical_int(s->json, "model.flops_per_sample"), peak = check_peak(whole), rate = 0;
-    if (flops <= 0) {
+    double peak = check_peak(whole), rate = 0;
+    if (!schedule->known) {
         finding_add(s->out, CHECK_SPEED_UNKNOWN, "how much arithmetic a sample takes is not known");
         return;
     }
@@ -91,7 +127,7 @@ static void check_arithmetic(struct subject *s, const struct statement *whole, c
         return;
     }
     for (size_t i = 0; i < s->count; i++) {
-        double work = flops * work_between(schedule, 0, (double)s->points[i].samples);
+        double work = work_between(schedule, 0, (double)s->points[i].samples);
         if (work > 0 && s->points[i].warm_ns == 0) {
             finding_add(s->out, CHECK_SPEED, "it trained on %lld samples in no time", (long long)s->points[i].samples);
             return;
@@ -152,8 +188,8 @@ static size_t collect(const struct subject *s, const struct schedule *schedule, 
     return kept;
 }
 
-// Seconds for a unit of work are compared with their median over the intervals with the largest images. Smaller images
-// fill a device worse, so that theirs may cost more, up to what a large one costs.
+// Seconds for a unit of work are compared with their median over the intervals with the most work a sample. Smaller
+// samples fill a device worse, so that theirs may cost more for their work, up to what a large one costs.
 static void check_cadence(struct subject *s, const struct schedule *schedule)
 {
     struct pace *pace = zalloc((s->count + 1) * 2 * sizeof *pace), *largest = pace + s->count + 1;

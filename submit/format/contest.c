@@ -28,6 +28,11 @@ static void read_row(const json_t *row, struct contest *c)
         .synthetic = canonical_int(row, "synthetic") != 0,
         .dawnbench_column = text_or_null(row, "dawnbench_column"), .dawnbench_scale = canonical_int(row, "dawnbench_scale"),
     };
+    bool value = canonical_int(row, "value") != 0;
+    const char *unit = text_or_null(row, "unit");
+    c->board = (struct run_metric){.name = c->metric, .unit = unit != NULL ? unit : value ? "" : "%",
+                                   .lower_is_better = canonical_int(row, "lower_is_better") != 0,
+                                   .items = value ? 0 : c->items};
     const json_t *targets = json_object_get(row, "target_micro");
     BUG_IF(c->name == NULL || c->title == NULL || c->metric == NULL || c->metric_title == NULL || c->items < 1);
     BUG_IF(json_array_size(targets) < 1 || json_array_size(targets) > CONTEST_TARGETS);
@@ -78,7 +83,7 @@ bool contest_has_digests(const struct contest *c)
 
 bool contest_is_share(const struct contest *c)
 {
-    return c != NULL && c->items != c->test_items;
+    return c != NULL && c->board.items == 0;
 }
 
 int64_t contest_items(const struct contest *c, int64_t measured)
@@ -93,14 +98,23 @@ bool contest_knows_data(const struct contest *c, const char *split, const char *
     return content != NULL && strcmp(content, digest) == 0;
 }
 
-int contest_digest(const char *task, const char *metric, int64_t items, int64_t target_micro, char hex[DIGEST_HEX])
+int contest_digest(const char *task, const struct run_metric *m, int64_t target_micro, char hex[DIGEST_HEX])
 {
-    return canonical_digest(json_pack("{s:s, s:s, s:I, s:I}", "task", task, "metric", metric, "target_micro",
-                                      (json_int_t)target_micro, "items", (json_int_t)items),
-                            hex);
+    json_t *value = json_pack("{s:s, s:s, s:I, s:I}", "task", task, "metric", m->name, "target_micro", (json_int_t)target_micro,
+                              "items", (json_int_t)run_metric_scale(m));
+    if (value != NULL && m->lower_is_better) json_object_set_new(value, "lower_is_better", json_integer(1));
+    return canonical_digest(value, hex);
 }
 
 bool contest_meets(int64_t k, int64_t n, int64_t target_micro)
 {
     return n > 0 && (__int128)k * 1000000 >= (__int128)target_micro * n;
+}
+
+const char *contest_column(const char *metric)
+{
+    static const char *const columns[][2] = {{"top1", "top1Accuracy"}, {"top5", "top5Accuracy"}, {"f1", "f1Score"}};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        if (strcmp(columns[i][0], metric) == 0) return columns[i][1];
+    return NULL;
 }

@@ -5,13 +5,15 @@
 #define DAWN_FORMAT_CONTEST_H
 
 #include "runtime/base/file.h"
+#include "submit/format/run_metric.h"
 
 enum { CONTEST_TARGETS = 4, CONTESTS_MAX = 32 };
 struct contest {
     const char *name;          // "cifar10": in records and addresses
     const char *title;         // "CIFAR10": on pages, and DAWNBench's folder
     const char *about;         // one sentence
-    const char *metric;        // "top1", "top5", "f1"
+    const char *metric;        // "top1", "top5", "f1": the board's
+    struct run_metric board;   // the same with its unit and direction
     const char *metric_title;  // "top-1 accuracy"
     const char *test_name;     // "the 10,000 test images"
     int64_t items;             // N of "k of N". A metric that is no count (F1) is kept in millionths: N is 1,000,000
@@ -38,8 +40,10 @@ bool contest_has_digests(const struct contest *);
 bool contest_knows_data(const struct contest *, const char *split, const char *digest);
 
 // What the rules fix about a task, as a digest: two runs with different ones are not comparable.
-int contest_digest(const char *task, const char *metric, int64_t items, int64_t target_micro, char hex[DIGEST_HEX]) MUST_CHECK;
+int contest_digest(const char *task, const struct run_metric *, int64_t target_micro, char hex[DIGEST_HEX]) MUST_CHECK;
 // k of n against millionths, in integers: exactly at the target meets it.
 bool contest_meets(int64_t k, int64_t n, int64_t target_micro);
+// The column of a metric in DAWNBench's logs: "top5Accuracy". NULL: it had none.
+const char *contest_column(const char *metric);
 
 #endif

@@ -3,212 +3,235 @@
 // of them stay inside 64 bits where check.c forms them (or it uses 128).
 #include "submit/format/fields.h"
 
+#include "submit/format/machine_list.h"
+#include "submit/format/run_metric.h"
+
 #define NS_MAX ((int64_t)1 << 53)  // 104 days in nanoseconds, and exact as a double
 #define MS_MAX ((int64_t)1 << 43)
 #define COUNT_MAX ((int64_t)1 << 50)
 #define MICRO_MAX ((int64_t)1000000 * 1000000)
-#define OPTIONAL true
+#define OPTIONAL FIELD_OPTIONAL
 
 #define INT(name, low, high, ...) {name, FIELD_INT, low, high, __VA_ARGS__}
-#define HEAD(type_)                                                                                                    \
-    {"type", FIELD_ONE_OF, 0, 0, false, type_, NULL, "the type of the statement"},                                     \
-    INT("version", 1, 1, false, NULL, NULL, "version of the type"),                                                    \
-    {"board", FIELD_WORD, 1, 63, false, NULL, NULL, "name of the scoreboard it is meant for: it counts on no other"}
+#define HEAD(type_, version_)                                                                                          \
+    {"type", FIELD_ONE_OF, 0, 0, 0, type_, NULL, "the type of the statement"},                                     \
+    INT("version", 1, version_, 0, NULL, NULL, "version of the type"),                                             \
+    {"board", FIELD_WORD, 1, 63, 0, NULL, NULL, "name of the scoreboard it is meant for: it counts on no other"}
 
+// Version 1 counted its points in epochs and had one metric, a count.
 #define CLOCKS                                                                                                         \
-    INT("epoch", 1, COUNT_MAX, false, NULL, NULL, "epochs begun, 1 for the first"),                                    \
-    INT("t_ns", 1, NS_MAX, false, NULL, NULL, "end-to-end clock at the end of the epoch's evaluation"),                \
-    INT("classic_ns", 0, NS_MAX, false, NULL, NULL, "classic clock at that moment"),                                   \
-    INT("warm_ns", 0, NS_MAX, false, NULL, NULL, "warm clock at that moment"),                                         \
-    INT("warm_with_evaluation_ns", 0, NS_MAX, false, NULL, NULL, "warm clock with evaluations at that moment"),        \
-    INT("samples", 0, COUNT_MAX, false, NULL, NULL, "samples trained on since the start")
+    INT("epoch", 1, COUNT_MAX, FIELD_V1, NULL, NULL, "epochs begun, 1 for the first"),                                 \
+    INT("step", 1, COUNT_MAX, FIELD_V2, NULL, NULL, "optimiser steps done"),                                           \
+    INT("epoch_micro", 0, COUNT_MAX, FIELD_V2, NULL, NULL, "epochs done, in millionths"),                              \
+    INT("t_ns", 1, NS_MAX, 0, NULL, NULL, "end-to-end clock at the end of the point's evaluation"),                \
+    INT("classic_ns", 0, NS_MAX, 0, NULL, NULL, "classic clock at that moment"),                                   \
+    INT("warm_ns", 0, NS_MAX, 0, NULL, NULL, "warm clock at that moment"),                                         \
+    INT("warm_with_evaluation_ns", 0, NS_MAX, 0, NULL, NULL, "warm clock with evaluations at that moment"),        \
+    INT("samples", 0, COUNT_MAX, 0, NULL, NULL, "samples trained on since the start")
 
 static const struct field reached[] = {CLOCKS, {0}};
+static const struct field metric[] = {
+    {"name", FIELD_WORD, 1, 32, 0, NULL, NULL, "its name, such as top5"},
+    {"unit", FIELD_WORDS, 0, 12, 0, NULL, NULL, "\"%\": shown times 100; else shown as it is, with this unit"},
+    {"lower_is_better", FIELD_YES, 0, 1, 0, NULL, NULL, "1: a lower score is better"},
+    INT("items", 0, COUNT_MAX, 0, NULL, NULL, "N of a score that is k of N; 0: the score is a value in millionths"),
+    {0},
+};
+static const struct field score[] = {
+    {"metric", FIELD_WORD, 1, 32, 0, NULL, NULL, "name of the metric"},
+    INT("score", -COUNT_MAX, COUNT_MAX, 0, NULL, NULL, "k, or the value in millionths"),
+    {0},
+};
 static const struct field point[] = {
     CLOCKS,
-    INT("k", 0, COUNT_MAX, OPTIONAL, NULL, NULL, "correct items; absent when this epoch was not evaluated"),
-    INT("loss", -COUNT_MAX, COUNT_MAX, false, NULL, NULL, "mean training loss in millionths"),
-    {"hash", FIELD_HEX, 64, 64, false, NULL, NULL, "h of the hash chain after this point"},
+    INT("stall_ns", 0, NS_MAX, FIELD_V2, NULL, NULL, "time for which steps waited for data, since the start"),
+    INT("k", 0, COUNT_MAX, OPTIONAL | FIELD_V1, NULL, NULL, "correct items; absent when this epoch was not evaluated"),
+    {"scores", FIELD_LIST, 0, RUN_METRICS_MAX, OPTIONAL | FIELD_V2, NULL, score, "the evaluation; absent when there was none"},
+    INT("loss", -COUNT_MAX, COUNT_MAX, 0, NULL, NULL, "mean training loss in millionths"),
+    {"hash", FIELD_HEX, 64, 64, 0, NULL, NULL, "h of the hash chain after this point"},
     {0},
 };
 static const struct field segment[] = {
-    {"segment", FIELD_ONE_OF, 0, 0, false, "process|init|data|compile|warmup|train|evaluate|checkpoint|idle", NULL,
+    {"segment", FIELD_ONE_OF, 0, 0, FIELD_V1, "process|init|data|compile|warmup|train|evaluate|checkpoint|idle", NULL,
      "its name (docs/rules.md)"},
-    INT("start_ns", 0, NS_MAX, false, NULL, NULL, "when it was entered, on the end-to-end clock"),
-    INT("end_ns", 1, NS_MAX, false, NULL, NULL, "when it was left"),
+    {"segment", FIELD_ONE_OF, 0, 0, FIELD_V2, "process|init|data|compile|warmup|train|evaluate|checkpoint|idle|away", NULL,
+     "its name (docs/rules.md)"},
+    INT("start_ns", 0, NS_MAX, 0, NULL, NULL, "when it was entered, on the end-to-end clock"),
+    INT("end_ns", 1, NS_MAX, 0, NULL, NULL, "when it was left"),
+    {0},
+};
+static const struct field part[] = {
+    INT("samples", 1, COUNT_MAX, 0, NULL, NULL, "samples of the part"),
+    INT("flops_per_sample", 1, COUNT_MAX, 0, NULL, NULL, "floating-point operations of training on one of them"),
     {0},
 };
 static const struct field data_set[] = {
-    {"name", FIELD_WORDS, 1, 64, false, NULL, NULL, "name of the data set"},
-    {"split", FIELD_ONE_OF, 0, 0, false, "train|test", NULL, "its part"},
-    {"digest", FIELD_HEX, 64, 64, false, NULL, NULL, "SHA-256 of its content, whatever its order"},
-    INT("items", 1, COUNT_MAX, false, NULL, NULL, "number of samples"),
-    {"official", FIELD_YES, 0, 1, false, NULL, NULL, "1: said to be the published set"},
-    {"synthetic", FIELD_YES, 0, 1, false, NULL, NULL, "1: drawn by the program itself"},
+    {"name", FIELD_WORDS, 1, 64, 0, NULL, NULL, "name of the data set"},
+    {"split", FIELD_ONE_OF, 0, 0, 0, "train|test", NULL, "its part"},
+    {"digest", FIELD_HEX, 64, 64, 0, NULL, NULL, "SHA-256 of its content, whatever its order"},
+    INT("items", 1, COUNT_MAX, 0, NULL, NULL, "number of samples"),
+    {"official", FIELD_YES, 0, 1, 0, NULL, NULL, "1: said to be the published set"},
+    {"synthetic", FIELD_YES, 0, 1, 0, NULL, NULL, "1: drawn by the program itself"},
     {0},
 };
 static const struct field model[] = {
-    {"name", FIELD_WORDS, 1, 96, false, NULL, NULL, "name of the network"},
-    INT("parameters", 0, COUNT_MAX, false, NULL, NULL, "its number of parameters; 0: not known"),
-    INT("flops_per_sample", 0, COUNT_MAX, false, NULL, NULL, "floating-point operations of a forward pass; 0: not known"),
+    {"name", FIELD_WORDS, 1, 96, 0, NULL, NULL, "name of the network"},
+    INT("parameters", 0, COUNT_MAX, 0, NULL, NULL, "its number of parameters; 0: not known"),
+    INT("flops_per_sample", 0, COUNT_MAX, 0, NULL, NULL, "floating-point operations of a forward pass; 0: not known"),
     {"weights_digest", FIELD_HEX, 64, 64, OPTIONAL, NULL, NULL, "SHA-256 of the file of weights"},
     {0},
 };
 static const struct field recipe[] = {
-    {"name", FIELD_WORDS, 1, 96, false, NULL, NULL, "name of the recipe"},
-    {"text", FIELD_TEXT, 0, 65536, false, NULL, NULL,
+    {"name", FIELD_WORDS, 1, 96, 0, NULL, NULL, "name of the recipe"},
+    {"text", FIELD_TEXT, 0, 65536, 0, NULL, NULL,
      "the whole recipe as it was used, on one line; of an outside program its command"},
-    {"digest", FIELD_HEX, 64, 64, false, NULL, NULL, "SHA-256 of the recipe as results.db holds it"},
+    {"digest", FIELD_HEX, 64, 64, 0, NULL, NULL, "SHA-256 of the recipe as results.db holds it"},
     {0},
 };
 static const struct field group[] = {
-    {"nonce", FIELD_HEX, 32, 32, false, NULL, NULL, "the group's name: 128 random bits"},
-    INT("index", 1, 1000, false, NULL, NULL, "number of this run in it"),
-    INT("planned", 1, 1000, false, NULL, NULL, "runs announced before the first began"),
-    INT("announced_ms", 0, MS_MAX, false, NULL, NULL, "when it was announced"),
+    {"nonce", FIELD_HEX, 32, 32, 0, NULL, NULL, "the group's name: 128 random bits"},
+    INT("index", 1, 1000, 0, NULL, NULL, "number of this run in it"),
+    INT("planned", 1, 1000, 0, NULL, NULL, "runs announced before the first began"),
+    INT("announced_ms", 0, MS_MAX, 0, NULL, NULL, "when it was announced"),
     {0},
 };
 static const struct field price[] = {
-    INT("micro_usd_per_hour", 1, MICRO_MAX, false, NULL, NULL, "price of an hour of the whole machine"),
-    {"source", FIELD_WORDS, 1, 200, false, NULL, NULL, "who says so; \"user\" when the submitter does"},
-    {"date", FIELD_DATE, 0, 0, false, NULL, NULL, "when it was said"},
-    {"instance", FIELD_WORDS, 0, 64, false, NULL, NULL, "its name in the price table; empty when the submitter gave the price"},
+    INT("micro_usd_per_hour", 1, MICRO_MAX, 0, NULL, NULL, "price of an hour of the whole machine"),
+    {"source", FIELD_WORDS, 1, 200, 0, NULL, NULL, "who says so; \"user\" when the submitter does"},
+    {"date", FIELD_DATE, 0, 0, 0, NULL, NULL, "when it was said"},
+    {"instance", FIELD_WORDS, 0, 64, 0, NULL, NULL, "its name in the price table; empty when the submitter gave the price"},
     INT("total_micro_usd", 0, COUNT_MAX, OPTIONAL, NULL, NULL,
         "end-to-end time to the target x price, rounded up; absent when the target was not met"),
     {0},
 };
+#define TEXT(name, what) {#name, FIELD_WORDS, 0, 160, 0, NULL, NULL, what},
+#define NUMBER(name, most, what) INT(#name, 0, most, 0, NULL, NULL, what),
 static const struct field hardware[] = {
-    {"cpu", FIELD_WORDS, 0, 160, false, NULL, NULL, "model of the processor"},
-    {"cpu_flags", FIELD_WORDS, 0, 160, false, NULL, NULL, "those of its abilities that matter here"},
-    INT("sockets", 0, 4096, false, NULL, NULL, "processor packages"),
-    INT("cores_online", 0, 65536, false, NULL, NULL, "hardware threads the system runs"),
-    INT("cores_usable", 0, 65536, false, NULL, NULL, "of these, what the process could use"),
-    INT("memory_bytes", 0, COUNT_MAX, false, NULL, NULL, "main memory"),
-    {"product", FIELD_WORDS, 0, 160, false, NULL, NULL, "the maker's name for the machine"},
-    {"governor", FIELD_WORDS, 0, 160, false, NULL, NULL, "how the frequency is governed"},
-    {"virtualised", FIELD_WORDS, 0, 160, false, NULL, NULL, "hypervisor, container, both or neither"},
-    {"gpu", FIELD_WORDS, 0, 160, false, NULL, NULL, "graphics processors; empty: none"},
-    INT("devices", 1, 1 << 20, false, NULL, NULL, "accelerators in use; 1 when it is the processor"),
-    {"driver", FIELD_WORDS, 0, 160, false, NULL, NULL, "their driver"},
-    {"os", FIELD_WORDS, 0, 160, false, NULL, NULL, "name and version of the system"},
-    {"kernel", FIELD_WORDS, 0, 160, false, NULL, NULL, "name and release of its kernel"},
+    MACHINE_FACT_LIST
+    INT("devices", 1, 1 << 20, 0, NULL, NULL, "accelerators in use; 1 when it is the processor"),
     {0},
 };
+#undef TEXT
+#undef NUMBER
 static const struct field software[] = {
-    {"framework", FIELD_WORDS, 1, 64, false, NULL, NULL,
+    {"framework", FIELD_WORDS, 1, 64, 0, NULL, NULL,
      "what trained: DAWN (its commit is its version), or what an outside program says of itself"},
-    {"commit", FIELD_TEXT, 0, 64, false, NULL, NULL, "commit DAWN was built from; empty: built outside git"},
-    {"dirty", FIELD_YES, 0, 1, false, NULL, NULL, "1: the sources differed from that commit"},
-    {"compiler", FIELD_WORDS, 0, 160, false, NULL, NULL, "compiler and version"},
-    {"flags", FIELD_TEXT, 0, 512, false, NULL, NULL, "what it was told"},
-    {"binary_digest", FIELD_HEX, 64, 64, false, NULL, NULL, "SHA-256 of the program's file"},
-    {"libraries", FIELD_WORDS, 0, 512, false, NULL, NULL, "libraries and their versions while it ran"},
+    {"commit", FIELD_TEXT, 0, 64, 0, NULL, NULL, "commit DAWN was built from; empty: built outside git"},
+    {"dirty", FIELD_YES, 0, 1, 0, NULL, NULL, "1: the sources differed from that commit"},
+    {"compiler", FIELD_WORDS, 0, 160, 0, NULL, NULL, "compiler and version"},
+    {"flags", FIELD_TEXT, 0, 512, 0, NULL, NULL, "what it was told"},
+    {"binary_digest", FIELD_HEX, 64, 64, 0, NULL, NULL, "SHA-256 of the program's file"},
+    {"libraries", FIELD_WORDS, 0, 512, 0, NULL, NULL, "libraries and their versions while it ran"},
     {0},
 };
 static const struct field latency[] = {
     {"weights_digest", FIELD_HEX, 64, 64, OPTIONAL, NULL, NULL, "SHA-256 of the file of weights"},
-    {"precision", FIELD_WORD, 1, 16, false, NULL, NULL, "number format of the arithmetic"},
-    {"device", FIELD_WORD, 1, 32, false, NULL, NULL, "the device"},
-    INT("threads", 0, 65536, false, NULL, NULL, "threads in use"),
-    INT("items", 1, COUNT_MAX, false, NULL, NULL, "items measured"),
-    INT("warmup_items", 0, COUNT_MAX, false, NULL, NULL, "items before them whose times were thrown away"),
-    INT("model_mean_ns", 1, NS_MAX, false, NULL, NULL, "the forward pass alone: mean"),
-    INT("model_p50_ns", 1, NS_MAX, false, NULL, NULL, "median"),
-    INT("model_p90_ns", 1, NS_MAX, false, NULL, NULL, "90% of the items took no longer"),
-    INT("model_p99_ns", 1, NS_MAX, false, NULL, NULL, "99% of the items took no longer"),
-    INT("whole_mean_ns", 1, NS_MAX, false, NULL, NULL, "with preprocessing: mean, which ranks"),
-    INT("whole_p50_ns", 1, NS_MAX, false, NULL, NULL, "median"),
-    INT("whole_p90_ns", 1, NS_MAX, false, NULL, NULL, "90%"),
-    INT("whole_p99_ns", 1, NS_MAX, false, NULL, NULL, "99%"),
-    INT("k", 0, COUNT_MAX, false, NULL, NULL, "correct items of the same pass"),
-    INT("views", 1, 4096, false, NULL, NULL, "forward passes an item"),
-    {"eligible", FIELD_YES, 0, 1, false, NULL, NULL, "1: k meets the target on the whole published test set"},
-    {"data_digest", FIELD_HEX, 64, 64, false, NULL, NULL, "SHA-256 of the content of the set the items came from"},
-    {"synthetic", FIELD_YES, 0, 1, false, NULL, NULL, "1: drawn by the program itself"},
-    {"hardware", FIELD_OBJECT, 0, 0, false, NULL, hardware, "the machine that answered"},
+    {"precision", FIELD_WORD, 1, 16, 0, NULL, NULL, "number format of the arithmetic"},
+    {"device", FIELD_WORD, 1, 32, 0, NULL, NULL, "the device"},
+    INT("threads", 0, 65536, 0, NULL, NULL, "threads in use"),
+    INT("items", 1, COUNT_MAX, 0, NULL, NULL, "items measured"),
+    INT("warmup_items", 0, COUNT_MAX, 0, NULL, NULL, "items before them whose times were thrown away"),
+    INT("model_mean_ns", 1, NS_MAX, 0, NULL, NULL, "the forward pass alone: mean"),
+    INT("model_p50_ns", 1, NS_MAX, 0, NULL, NULL, "median"),
+    INT("model_p90_ns", 1, NS_MAX, 0, NULL, NULL, "90% of the items took no longer"),
+    INT("model_p99_ns", 1, NS_MAX, 0, NULL, NULL, "99% of the items took no longer"),
+    INT("whole_mean_ns", 1, NS_MAX, 0, NULL, NULL, "with preprocessing: mean, which ranks"),
+    INT("whole_p50_ns", 1, NS_MAX, 0, NULL, NULL, "median"),
+    INT("whole_p90_ns", 1, NS_MAX, 0, NULL, NULL, "90%"),
+    INT("whole_p99_ns", 1, NS_MAX, 0, NULL, NULL, "99%"),
+    INT("k", 0, COUNT_MAX, 0, NULL, NULL, "correct items of the same pass; the value in millionths where the metric is one"),
+    INT("views", 1, 4096, 0, NULL, NULL, "forward passes an item"),
+    {"eligible", FIELD_YES, 0, 1, 0, NULL, NULL, "1: k meets the target on the whole published test set"},
+    {"data_digest", FIELD_HEX, 64, 64, 0, NULL, NULL, "SHA-256 of the content of the set the items came from"},
+    {"synthetic", FIELD_YES, 0, 1, 0, NULL, NULL, "1: drawn by the program itself"},
+    {"hardware", FIELD_OBJECT, 0, 0, 0, NULL, hardware, "the machine that answered"},
     {"price", FIELD_OBJECT, 0, 0, OPTIONAL, NULL, price, "its price; total_micro_usd: of 10,000 items"},
-    INT("measured_ms", 0, MS_MAX, false, NULL, NULL, "date and time"),
+    INT("measured_ms", 0, MS_MAX, 0, NULL, NULL, "date and time"),
     {0},
 };
 
 static const struct field run[] = {
-    HEAD("run"),
-    {"handle", FIELD_HANDLE, 1, 39, false, NULL, NULL, "the submitter's name on the boards"},
-    {"team", FIELD_WORDS, 0, 96, false, NULL, NULL, "team or organisation; may be empty"},
-    {"division", FIELD_ONE_OF, 0, 0, false, "closed|open", NULL,
+    HEAD("run", 2),
+    {"handle", FIELD_HANDLE, 1, 39, 0, NULL, NULL, "the submitter's name on the boards"},
+    {"team", FIELD_WORDS, 0, 96, 0, NULL, NULL, "team or organisation; may be empty"},
+    {"division", FIELD_ONE_OF, 0, 0, 0, "closed|open", NULL,
      "closed: a recipe of this repository as it stands, scored by the harness; "
      "open: anything"},
-    {"evaluated_by", FIELD_ONE_OF, 0, 0, false, "harness|self", NULL,
+    {"evaluated_by", FIELD_ONE_OF, 0, 0, 0, "harness|self", NULL,
      "harness: dawn owned data, labels and evaluation; self: the program under test reported its own score"},
-    {"task", FIELD_WORD, 1, 32, false, NULL, NULL, "name of the task"},
-    {"task_digest", FIELD_HEX, 64, 64, false, NULL, NULL, "SHA-256 of the canonical task, metric, items and target"},
-    {"metric", FIELD_WORD, 1, 32, false, NULL, NULL, "what the target is a share of"},
-    INT("target_micro", 1, 1000000, false, NULL, NULL, "the target in millionths"),
-    INT("items", 1, COUNT_MAX, false, NULL, NULL, "N of \"k of N\"; 1,000,000 for a metric that is no count"),
-    {"nonce", FIELD_HEX, 32, 32, false, NULL, NULL, "the run's name: 128 random bits"},
-    {"status", FIELD_ONE_OF, 0, 0, false, "done|missed|interrupted|failed", NULL, "how it ended"},
-    INT("seed", -COUNT_MAX, COUNT_MAX, false, NULL, NULL, "seed of all random numbers"),
-    {"precision", FIELD_WORD, 1, 16, false, NULL, NULL, "number format of the arithmetic"},
-    {"device", FIELD_WORD, 1, 32, false, NULL, NULL, "device that trained"},
-    INT("threads", 0, 65536, false, NULL, NULL, "threads of the processor in use"),
-    INT("batch", 0, COUNT_MAX, false, NULL, NULL, "samples of a step; 0: not known"),
-    INT("views", 0, 4096, false, NULL, NULL, "forward passes an item in an evaluation; 0: not known"),
-    INT("input_size", 0, 65536, false, NULL, NULL, "side of the evaluated images in pixels; 0: no images, or not known"),
-    {"stop_at_target", FIELD_YES, 0, 1, false, NULL, NULL, "1: training stopped at the first evaluation that met the target"},
-    {"synthetic", FIELD_YES, 0, 1, false, NULL, NULL, "1: some data were drawn by the program itself"},
-    {"official", FIELD_YES, 0, 1, false, NULL, NULL, "1: all data have the published digests"},
-    INT("started_ms", 0, MS_MAX, false, NULL, NULL, "date and time at which it began"),
-    INT("ended_ms", 0, MS_MAX, false, NULL, NULL, "date and time at which it ended"),
-    {"model", FIELD_OBJECT, 0, 0, false, NULL, model, "what was trained"},
-    {"recipe", FIELD_OBJECT, 0, 0, false, NULL, recipe, "how"},
-    {"data", FIELD_LIST, 0, 8, false, NULL, data_set, "on what; empty when the harness did not own the data"},
-    {"chain_root", FIELD_HEX, 64, 64, false, NULL, NULL, "h0 of the hash chain"},
-    {"points", FIELD_LIST, 0, 4000, false, NULL, point, "the curve, an epoch each"},
-    {"segments", FIELD_LIST, 0, 4000, false, NULL, segment, "what the stopwatch saw, without gaps"},
+    {"task", FIELD_WORD, 1, 32, 0, NULL, NULL, "name of the task"},
+    {"task_digest", FIELD_HEX, 64, 64, 0, NULL, NULL, "SHA-256 of the canonical task, metric, items and target"},
+    {"metric", FIELD_WORD, 1, 32, FIELD_V1, NULL, NULL, "what the target is a share of"},
+    {"metrics", FIELD_LIST, 1, RUN_METRICS_MAX, FIELD_V2, NULL, metric, "what is measured; the first is the board's"},
+    INT("target_micro", 1, 1000000, FIELD_V1, NULL, NULL, "the target in millionths"),
+    INT("target_micro", 1, COUNT_MAX, FIELD_V2, NULL, NULL, "the target of the first metric, in millionths"),
+    INT("items", 1, COUNT_MAX, FIELD_V1, NULL, NULL, "N of \"k of N\"; 1,000,000 for a metric that is no count"),
+    {"nonce", FIELD_HEX, 32, 32, 0, NULL, NULL, "the run's name: 128 random bits"},
+    {"status", FIELD_ONE_OF, 0, 0, 0, "done|missed|interrupted|failed", NULL, "how it ended"},
+    INT("seed", -COUNT_MAX, COUNT_MAX, 0, NULL, NULL, "seed of all random numbers"),
+    {"precision", FIELD_WORD, 1, 16, 0, NULL, NULL, "number format of the arithmetic"},
+    {"device", FIELD_WORD, 1, 32, 0, NULL, NULL, "device that trained"},
+    INT("threads", 0, 65536, 0, NULL, NULL, "threads of the processor in use"),
+    INT("batch", 0, COUNT_MAX, 0, NULL, NULL, "samples of a step; 0: not known"),
+    INT("views", 0, 4096, 0, NULL, NULL, "forward passes an item in an evaluation; 0: not known"),
+    INT("input_size", 0, 65536, 0, NULL, NULL, "side of the evaluated images in pixels; 0: no images, or not known"),
+    {"stop_at_target", FIELD_YES, 0, 1, 0, NULL, NULL, "1: training stopped at the first evaluation that met the target"},
+    {"synthetic", FIELD_YES, 0, 1, 0, NULL, NULL, "1: some data were drawn by the program itself"},
+    {"official", FIELD_YES, 0, 1, 0, NULL, NULL, "1: all data have the published digests"},
+    INT("started_ms", 0, MS_MAX, 0, NULL, NULL, "date and time at which it began"),
+    INT("ended_ms", 0, MS_MAX, 0, NULL, NULL, "date and time at which it ended"),
+    {"model", FIELD_OBJECT, 0, 0, 0, NULL, model, "what was trained"},
+    {"recipe", FIELD_OBJECT, 0, 0, 0, NULL, recipe, "how"},
+    {"data", FIELD_LIST, 0, 8, 0, NULL, data_set, "on what; empty when the harness did not own the data"},
+    {"chain_root", FIELD_HEX, 64, 64, 0, NULL, NULL, "h0 of the hash chain"},
+    {"points", FIELD_LIST, 0, 4000, 0, NULL, point, "the curve"},
+    {"work", FIELD_LIST, 0, 64, OPTIONAL | FIELD_V2, NULL, part, "parts of the schedule in order, where a sample's cost changes"},
+    {"segments", FIELD_LIST, 0, 4000, 0, NULL, segment, "what the stopwatch saw, without gaps"},
     {"reached", FIELD_OBJECT, 0, 0, OPTIONAL, NULL, reached, "the first point that meets the target; absent when none does"},
+    INT("resumed", 0, COUNT_MAX, FIELD_V2, NULL, NULL, "how often the training was interrupted and resumed"),
     {"group", FIELD_OBJECT, 0, 0, OPTIONAL, NULL, group, "the announced group it belongs to"},
     {"price", FIELD_OBJECT, 0, 0, OPTIONAL, NULL, price, "what an hour costs, and what the run did"},
-    {"hardware", FIELD_OBJECT, 0, 0, false, NULL, hardware, "the machine"},
-    {"software", FIELD_OBJECT, 0, 0, false, NULL, software, "the program"},
+    {"hardware", FIELD_OBJECT, 0, 0, 0, NULL, hardware, "the machine"},
+    {"software", FIELD_OBJECT, 0, 0, 0, NULL, software, "the program"},
     INT("peak_memory_bytes", 0, COUNT_MAX, OPTIONAL, NULL, NULL, "most memory the process held; on a card, of the card"),
     INT("energy_uj", 0, COUNT_MAX, OPTIONAL, NULL, NULL, "energy of the processor packages and cards, what of them can be read"),
-    {"latencies", FIELD_LIST, 0, 32, false, NULL, latency, "inference measured with its weights"},
-    {"tags", FIELD_TAGS, 0, 8, false, NULL, NULL, "words of the submitter, sorted"},
+    {"latencies", FIELD_LIST, 0, 32, 0, NULL, latency, "inference measured with its weights"},
+    {"tags", FIELD_TAGS, 0, 8, 0, NULL, NULL, "words of the submitter, sorted"},
     {"note", FIELD_WORDS, 0, 500, OPTIONAL, NULL, NULL, "a remark of the submitter"},
     {"code_url", FIELD_URL, 0, 300, OPTIONAL, NULL, NULL, "https address of the code"},
     {"supersedes", FIELD_HEX, 64, 64, OPTIONAL, NULL, NULL, "digest of the own statement this one replaces, of the same run"},
     {0},
 };
 static const struct field withdraw[] = {
-    HEAD("withdraw"),
-    {"statement", FIELD_HEX, 64, 64, false, NULL, NULL, "digest of the own statement that is withdrawn"},
-    {"reason", FIELD_WORDS, 1, 500, false, NULL, NULL, "why; shown"},
-    INT("made_ms", 0, MS_MAX, false, NULL, NULL, "date and time"),
+    HEAD("withdraw", 1),
+    {"statement", FIELD_HEX, 64, 64, 0, NULL, NULL, "digest of the own statement that is withdrawn"},
+    {"reason", FIELD_WORDS, 1, 500, 0, NULL, NULL, "why; shown"},
+    INT("made_ms", 0, MS_MAX, 0, NULL, NULL, "date and time"),
     {0},
 };
 static const struct field amend[] = {
-    HEAD("amend"),
-    {"statement", FIELD_HEX, 64, 64, false, NULL, NULL, "digest of the own run that is amended"},
+    HEAD("amend", 1),
+    {"statement", FIELD_HEX, 64, 64, 0, NULL, NULL, "digest of the own run that is amended"},
     {"team", FIELD_WORDS, 0, 96, OPTIONAL, NULL, NULL, "as in a run"},
     {"note", FIELD_WORDS, 0, 500, OPTIONAL, NULL, NULL, "as in a run"},
     {"code_url", FIELD_URL, 0, 300, OPTIONAL, NULL, NULL, "as in a run"},
     {"tags", FIELD_TAGS, 0, 8, OPTIONAL, NULL, NULL, "as in a run"},
-    INT("made_ms", 0, MS_MAX, false, NULL, NULL, "date and time"),
+    INT("made_ms", 0, MS_MAX, 0, NULL, NULL, "date and time"),
     {0},
 };
 static const struct field rotate[] = {
-    HEAD("rotate"),
-    {"handle", FIELD_HANDLE, 1, 39, false, NULL, NULL, "whose keys"},
-    {"key", FIELD_TEXT, 80, 80, false, NULL, NULL, "the new public key: \"ssh-ed25519 AAAA...\", without a comment"},
-    INT("made_ms", 0, MS_MAX, false, NULL, NULL, "date and time"),
+    HEAD("rotate", 1),
+    {"handle", FIELD_HANDLE, 1, 39, 0, NULL, NULL, "whose keys"},
+    {"key", FIELD_TEXT, 80, 80, 0, NULL, NULL, "the new public key: \"ssh-ed25519 AAAA...\", without a comment"},
+    INT("made_ms", 0, MS_MAX, 0, NULL, NULL, "date and time"),
     {0},
 };
 static const struct field revoke[] = {
-    HEAD("revoke"),
-    {"key", FIELD_TEXT, 50, 50, false, NULL, NULL,
+    HEAD("revoke", 1),
+    {"key", FIELD_TEXT, 50, 50, 0, NULL, NULL,
      "fingerprint of the key: \"SHA256:...\"; signed by itself or by the server's key"},
-    {"reason", FIELD_WORDS, 1, 500, false, NULL, NULL, "why; shown"},
-    INT("made_ms", 0, MS_MAX, false, NULL, NULL, "date and time"),
+    {"reason", FIELD_WORDS, 1, 500, 0, NULL, NULL, "why; shown"},
+    INT("made_ms", 0, MS_MAX, 0, NULL, NULL, "date and time"),
     {0},
 };
 const struct field *const statement_fields[STATEMENT_TYPES] = {
@@ -216,10 +239,10 @@ const struct field *const statement_fields[STATEMENT_TYPES] = {
     [STATEMENT_ROTATE] = rotate, [STATEMENT_REVOKE] = revoke,
 };
 const struct field receipt_fields[] = {
-    HEAD("receipt"),
-    INT("sequence", 1, COUNT_MAX, false, NULL, NULL, "number of the statement in the log"),
-    INT("accepted_ms", 0, MS_MAX, false, NULL, NULL, "when it was accepted: what orders ties"),
-    {"payload", FIELD_HEX, 64, 64, false, NULL, NULL, "digest of the statement"},
-    {"signer", FIELD_TEXT, 50, 50, false, NULL, NULL, "fingerprint of its key"},
+    HEAD("receipt", 1),
+    INT("sequence", 1, COUNT_MAX, 0, NULL, NULL, "number of the statement in the log"),
+    INT("accepted_ms", 0, MS_MAX, 0, NULL, NULL, "when it was accepted: what orders ties"),
+    {"payload", FIELD_HEX, 64, 64, 0, NULL, NULL, "digest of the statement"},
+    {"signer", FIELD_TEXT, 50, 50, 0, NULL, NULL, "fingerprint of its key"},
     {0},
 };

@@ -21,11 +21,12 @@ enum field_kind {
     FIELD_LIST,    // low to high objects of `members`
     FIELD_TAGS,    // low to high different words of at most 32 characters
 };
+enum { FIELD_OPTIONAL = 1, FIELD_V1 = 2 /* only in version 1 */, FIELD_V2 = 4 /* only in version 2 */ };
 struct field {
     const char *name;
     enum field_kind kind;
     int64_t low, high;
-    bool optional;
+    unsigned presence;            // of FIELD_OPTIONAL, FIELD_V1, FIELD_V2
     const char *words;
     const struct field *members;  // ends with name NULL
     const char *what;
@@ -33,6 +34,7 @@ struct field {
 extern const struct field *const statement_fields[STATEMENT_TYPES];
 extern const struct field receipt_fields[];
 
+// Members of other versions than the value's own member "version" says are unknown.
 // ERR_INPUT names the member ("points[3].k"). `what` begins the sentence: "the payload".
 int fields_check(const char *what, const struct field *, const json_t *) MUST_CHECK;
 // The same of one member that somebody typed, before there is a statement: ERR_USAGE, and `what` names it: "the note". For

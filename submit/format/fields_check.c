@@ -12,6 +12,7 @@ enum { PATH_MAX_BYTES = 160 };
 // Where the walk is: ": points[3].k", or "" for a value without a name.
 struct walk {
     const char *what;
+    int64_t version;  // of the statement
     char path[PATH_MAX_BYTES];
 };
 
@@ -118,7 +119,7 @@ static int check_one_of(const struct walk *w, const char *text, size_t length, c
     return fail(ERR_INPUT, "%s%s must be one of %s", w->what, w->path, words);
 }
 
-static const struct field tag = {NULL, FIELD_WORD, 1, 32, false, NULL, NULL, NULL};
+static const struct field tag = {NULL, FIELD_WORD, 1, 32, 0, NULL, NULL, NULL};
 
 static int check_tags(struct walk *w, const json_t *value, const struct field *f)
 {
@@ -182,10 +183,16 @@ static int check_value(struct walk *w, const struct field *f, const json_t *valu
     }
 }
 
-static const struct field *find(const struct field *fields, const char *name)
+static bool is_of(const struct field *f, int64_t version)
+{
+    unsigned only = f->presence & (FIELD_V1 | FIELD_V2);
+    return only == 0 || only == (version == 2 ? FIELD_V2 : FIELD_V1);
+}
+
+static const struct field *find(const struct field *fields, const char *name, int64_t version)
 {
     for (; fields->name != NULL; fields++)
-        if (strcmp(fields->name, name) == 0) return fields;
+        if (strcmp(fields->name, name) == 0 && is_of(fields, version)) return fields;
     return NULL;
 }
 
@@ -199,14 +206,14 @@ static int check_members(struct walk *w, const struct field *fields, const json_
     json_t *item;
     json_object_foreach((json_t *)value, key, item)
     {
-        if (find(fields, key) != NULL) continue;
+        if (find(fields, key, w->version) != NULL) continue;
         bool plain = strlen(key) <= 64 && canonical_check_words(key, strlen(key)) == 0;  // a stranger chose it
         enter(w, plain ? key : "(a name that can not be shown)");
         return wrong(w, "is a member nobody knows");
     }
     for (const struct field *f = fields; f->name != NULL; f++) {
         const json_t *member = json_object_get(value, f->name);
-        if (member == NULL && f->optional) continue;
+        if (!is_of(f, w->version) || (member == NULL && (f->presence & FIELD_OPTIONAL))) continue;
         size_t back = enter(w, f->name);
         if (member == NULL) return wrong(w, "is missing");
         TRY(check_value(w, f, member));
@@ -217,14 +224,15 @@ static int check_members(struct walk *w, const struct field *fields, const json_
 
 int fields_check(const char *what, const struct field *fields, const json_t *value)
 {
-    struct walk w = {.what = what};
+    int64_t version = json_integer_value(json_object_get(value, "version"));
+    struct walk w = {.what = what, .version = version == 2 ? 2 : 1};  // any other is refused as a member
     return check_members(&w, fields, value);
 }
 
 int fields_check_typed(const char *what, const struct field *fields, const char *name, const char *text)
 {
     struct walk w = {.what = what};
-    const struct field *f = find(fields, name);
+    const struct field *f = find(fields, name, 0);
     BUG_IF(f == NULL);
     if (f->kind == FIELD_TAGS) f = &tag;
     json_t *value = json_string_nocheck(text);  // what is no UTF-8 gets its own sentence

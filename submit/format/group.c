@@ -9,7 +9,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/error.h"
-#include "submit/format/contest.h"
+#include "submit/format/run_metric.h"
 
 static double beta_fraction(double a, double b, double x)
 {
@@ -100,18 +100,29 @@ static bool seed_twice(const struct group_run *runs, int count)
     return false;
 }
 
-// Whether the mean of k_i / N_i reaches the target. With one N for all, as in every real group, this is decided in
+static struct run_metric metric_of(const struct group_run *run)
+{
+    return (struct run_metric){.unit = "", .lower_is_better = run->lower, .items = run->items};
+}
+
+// Whether the mean of the scores reaches the target. With one N for all, as in every real group, this is decided in
 // integers, so that a mean of exactly the target meets it whatever a sum of fractions would say.
 static bool mean_meets(const struct group_run *runs, int count, int finished, int64_t target_micro, double mean)
 {
-    int64_t items = 0, k = 0;
+    struct run_metric all = {.unit = ""};
+    __int128 sum = 0;
+    bool first = true;
     for (int i = 0; i < count; i++) {
+        struct run_metric own = metric_of(&runs[i]);
         if (!runs[i].finished) continue;
-        if (items != 0 && runs[i].items != items) return mean >= (double)target_micro / 1e6;
-        items = runs[i].items;
-        k += runs[i].k;
+        double target = (double)target_micro / 1e6;
+        if (!first && own.items != all.items) return own.lower_is_better ? mean <= target : mean >= target;
+        all = own;
+        first = false;
+        sum += runs[i].k;
     }
-    return contest_meets(k, items * finished, target_micro);
+    __int128 reached = sum * 1000000, wanted = (__int128)target_micro * run_metric_scale(&all) * finished;
+    return all.lower_is_better ? reached <= wanted : reached >= wanted;
 }
 
 void group_judge(const struct group_run *runs, int count, int planned, int64_t target_micro, struct group_facts *out)
@@ -119,7 +130,7 @@ void group_judge(const struct group_run *runs, int count, int planned, int64_t t
     BUG_IF(count < 0);
     double *seconds = zalloc((size_t)(count + 1) * sizeof *seconds);
     double *accuracy = zalloc((size_t)(count + 1) * sizeof *accuracy);
-    bool synthetic = false, custom = false, stopped = false;
+    bool synthetic = false, custom = false, stopped = false, lower = false;
     int n = 0;
     for (int i = 0; i < count; i++) {
         synthetic = synthetic || runs[i].synthetic;
@@ -127,14 +138,17 @@ void group_judge(const struct group_run *runs, int count, int planned, int64_t t
         stopped = stopped || runs[i].stopped_at_target;
         if (!runs[i].finished) continue;
         seconds[n] = (double)runs[i].ns / 1e9;
-        accuracy[n++] = runs[i].items > 0 ? (double)runs[i].k / (double)runs[i].items : 0;
+        const struct run_metric metric = metric_of(&runs[i]);
+        lower = lower || runs[i].lower;
+        accuracy[n++] = run_metric_value(&metric, runs[i].k);
     }
     *out = (struct group_facts){.planned = planned, .finished = n};
     group_mean(seconds, n, &out->seconds);
     group_mean(accuracy, n, &out->accuracy);
     free(seconds);
     free(accuracy);
-    out->p = group_p(out->accuracy.mean, out->accuracy.sigma, n, (double)target_micro / 1e6);
+    double side = lower ? -1 : 1;  // the test asks for "better than the target"
+    out->p = group_p(side * out->accuracy.mean, out->accuracy.sigma, n, side * (double)target_micro / 1e6);
     out->meets = n > 0 && mean_meets(runs, count, n, target_micro, out->accuracy.mean);
     if (n < planned || n < count) out->verdict = GROUP_UNFINISHED;
     else if (synthetic) out->verdict = GROUP_SYNTHETIC;

@@ -12,7 +12,8 @@ enum { GROUP_MINIMUM = 5 };  // runs of an official group
 struct group_run {
     int64_t seed;
     int64_t ns;        // end-to-end time of the whole schedule
-    int64_t k, items;  // final evaluation
+    int64_t k, items;  // final evaluation; items 0: k is a value in millionths
+    bool lower;        // a lower score is better
     bool finished;
     bool synthetic;
     bool custom;             // not the published data set
@@ -44,7 +45,7 @@ enum group_verdict {
 struct group_facts {
     int planned, finished;
     struct group_mean seconds;   // over finished runs
-    struct group_mean accuracy;  // 0 to 1
+    struct group_mean accuracy;  // the board's metric: k / N, or the value
     double p;                    // one-sided: chance of such a mean if the true mean were the target; 1 when n < 2
     bool meets;                  // the mean accuracy reaches the target, decided in integers
     enum group_verdict verdict;

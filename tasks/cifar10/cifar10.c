@@ -56,7 +56,7 @@ static void train_forward(struct step *s)
                              .contrast = (float)r->contrast};
     int logits = logits_of(s, g_resize(g, images_of(s, step_key(s), &a), s->is.height, s->is.width));
     graph_scope(g, "loss");
-    step_loss(s, g_xent(g, logits, labels, (float)r->label_smoothing, false));
+    step_loss(s, g_xent(g, logits, labels, (float)r->label_smoothing, false), s->is.batch);
     g_correct(g, logits, labels, step_hits(s, TOP1), 1);
 }
 

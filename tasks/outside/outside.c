@@ -152,12 +152,26 @@ static int read_count(const json_t *line, int64_t items, int64_t *k)
     return 0;
 }
 
+// A program that counts its steps may be anywhere within an epoch.
+static int read_epochs(const json_t *line, const struct member *m, struct outside_epoch *e)
+{
+    const json_t *value = json_object_get(line, m->name);
+    if (e->step < 0 || !json_is_real(value)) return read_int(line, m, &e->epoch);
+    double epochs = json_real_value(value);
+    if (!(epochs >= 0 && epochs <= 1e9)) return fail(ERR_INPUT, "\"epoch\" is %g, not between 0 and 1e9", epochs);
+    e->epoch = (int64_t)ceil(epochs);
+    e->epoch_micro = (int64_t)floor(epochs * 1e6 + 0.5);
+    return 0;
+}
+
 static int read_epoch(const json_t *line, int64_t items, struct outside_epoch *e)
 {
     static const struct member members[] = {{"epoch", 1, COUNT_MOST}, {"samples", 0, COUNT_MOST}, {"correct", 0, COUNT_MOST},
-                                            {"items", 1, COUNT_MOST}, {"score", 0, 0}, {"loss", 0, 0}, {0}};
+                                            {"items", 1, COUNT_MOST}, {"score", 0, 0}, {"loss", 0, 0}, {"step", 1, COUNT_MOST},
+                                            {0}};
     TRY(check_members(line, members));
-    TRY(read_int(line, &members[0], &e->epoch));
+    TRY(read_int(line, &members[6], &e->step));
+    TRY(read_epochs(line, &members[0], e));
     if (e->epoch < 0) return fail(ERR_INPUT, "\"epoch\" is not there");
     TRY(read_int(line, &members[1], &e->samples));
     TRY(read_count(line, items, &e->k));
@@ -294,7 +308,7 @@ static bool is_own(const char *line, size_t count)
 int outside_read(const char *line, size_t count, int64_t items, struct outside_line *out)
 {
     static const char mark[] = ":::MLLOG";
-    *out = (struct outside_line){.epoch = {.epoch = -1, .samples = -1, .k = -1, .loss = NAN},
+    *out = (struct outside_line){.epoch = {.epoch = -1, .step = -1, .epoch_micro = -1, .samples = -1, .k = -1, .loss = NAN},
                                  .about = {.parameters = -1, .flops_per_sample = -1, .batch = -1, .views = -1, .input_size = -1}};
     bool own = is_own(line, count);
     const char *mlperf = own ? NULL : memmem(line, count, mark, sizeof mark - 1);  // launchers put a rank before it

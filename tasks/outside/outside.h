@@ -29,7 +29,9 @@ enum outside_kind {
     OUTSIDE_ABOUT,
 };
 struct outside_epoch {
-    int64_t epoch;    // negative: not said, so the one after the last
+    int64_t epoch;    // begun, 1 for the first; negative: not said, so the one after the last
+    int64_t step;     // optimiser steps done; negative: not said, and then epochs are counted instead
+    int64_t epoch_micro;  // epochs done in millionths; negative: whole ones
     bool from_zero;   // MLPerf's programs may count from 0, ours from 1
     int64_t samples;  // since the start; negative: not said
     int64_t k;        // of the contest's items; negative: not evaluated

@@ -43,7 +43,8 @@ struct going {
     int64_t now_ns;          // when it counts as having come: later than the last epoch
     bool placed;             // a segment has been named
     int64_t shift;           // MLPerf's epochs counted from 0: 1
-    int64_t epoch, samples;  // of the last point
+    int64_t epoch, epoch_micro, step, samples;  // of the last point
+    bool steps;              // the program counts its steps
     struct recorder_end end;
     char weights[DIGEST_HEX];
     struct machine_meter meter;
@@ -57,14 +58,28 @@ struct going {
 
 // ---- lines
 
+static int64_t in_micro(int64_t epochs)
+{
+    return epochs < INT64_MAX / 1000000 ? epochs * 1000000 : INT64_MAX;
+}
+
 static int take_epoch(struct going *g, struct outside_epoch e)
 {
     const struct recorder_options *o = g->all->o;
     if (e.from_zero && g->end.epochs == 0 && e.epoch == 0) g->shift = 1;
     if (e.epoch < 0) e.epoch = g->epoch + 1;
     else if (e.from_zero) e.epoch += g->shift;
-    if (e.epoch <= g->epoch)
+    if (g->end.epochs == 0) g->steps = e.step >= 0;
+    if (g->steps != (e.step >= 0))
+        return fail(ERR_INPUT, "either every line has a \"step\", or none");
+    if (!g->steps && e.epoch <= g->epoch)
         return fail(ERR_INPUT, "epoch %lld comes after epoch %lld", (long long)e.epoch, (long long)g->epoch);
+    if (g->steps && e.step <= g->step)
+        return fail(ERR_INPUT, "step %lld comes after step %lld", (long long)e.step, (long long)g->step);
+    if (!g->steps) e.step = e.epoch;  // what it counts is epochs
+    if (e.epoch_micro < 0) e.epoch_micro = in_micro(e.epoch);
+    if (e.epoch_micro < g->epoch_micro)
+        return fail(ERR_INPUT, "epoch %g comes after epoch %g", (double)e.epoch_micro / 1e6, (double)g->epoch_micro / 1e6);
     if (e.samples < 0) e.samples = g->samples;
     if (e.samples < g->samples)
         return fail(ERR_INPUT, "%lld samples come after %lld; they are counted from the start", (long long)e.samples,
@@ -72,16 +87,17 @@ static int take_epoch(struct going *g, struct outside_epoch e)
     if (!g->placed) g->watch.open = SEGMENT_TRAIN;
     g->placed = true;
     stopwatch_enter_at(&g->watch, SEGMENT_IDLE, g->now_ns);  // closes the span, so that it is stored with the point
-    struct run_point point = {.epoch = e.epoch, .samples = e.samples, .k = e.k, .loss = e.loss,
+    struct run_point point = {.step = e.step, .epoch_micro = e.epoch_micro, .samples = e.samples, .loss = e.loss,
+                              .score = {e.k < 0 ? RUN_SCORE_NONE : e.k},
                               .clocks = stopwatch_enter_at(&g->watch, SEGMENT_TRAIN, g->now_ns)};
     TRY(result_point(g->run, &point));
-    g->epoch = e.epoch, g->samples = e.samples;
+    g->epoch = e.epoch, g->epoch_micro = e.epoch_micro, g->step = e.step, g->samples = e.samples;
     g->end.epochs++;
     g->end.last = point.clocks;
     machine_energy_uj(&g->meter, &g->energy_uj);
     if (e.k < 0) return 0;
     g->end.k = e.k;
-    if (g->end.reached_epoch != 0 || !contest_meets(e.k, o->contest->items, o->target_micro)) return 0;
+    if (g->end.reached_epoch != 0 || !run_metric_meets(&o->contest->board, e.k, o->target_micro)) return 0;
     g->end.reached = point.clocks;
     g->end.reached_epoch = e.epoch;
     if (o->stop && o->runs == 1) {
@@ -203,9 +219,10 @@ static int begin_record(struct going *g, int64_t group)
     const struct recorder *all = g->all;
     const struct recorder_options *o = all->o;
     struct run_facts facts = {
-        .task = o->contest->name, .metric = o->contest->metric, .target_micro = o->target_micro, .model = o->model,
+        .task = o->contest->name, .metrics = &o->contest->board, .metric_count = 1, .target_micro = o->target_micro,
+        .model = o->model,
         .recipe = "outside", .recipe_json = all->recipe, .precision = "unknown", .device = "outside", .seed = g->end.seed,
-        .items = o->contest->items, .stop_at_target = o->stop && o->runs == 1, .machine = &all->machine,
+        .stop_at_target = o->stop && o->runs == 1, .machine = &all->machine,
         .software = &all->software, .price = o->price, .stopwatch = &g->watch, .group = group,
         .group_index = group ? g->end.index : 0,
     };
@@ -249,9 +266,12 @@ static int outcome(const struct going *g)
     if (g->child.write_errno != 0) return fail_errno(ERR_IO, g->child.write_errno, "can not pass on all of the command's output");
     if (o->runs > 1) return 0;
     if (g->end.k < 0) return fail(ERR_TARGET, "the command has reported no evaluation");
-    if (contest_meets(g->end.k, o->contest->items, o->target_micro)) return 0;
-    double percent = floor((double)g->end.k * 10000 / (double)o->contest->items) / 100;  // cut off: 93.996 is not 94.00
-    return fail(ERR_TARGET, "the score of %.2f%% is below the target of %.2f%%", percent, (double)o->target_micro / 1e4);
+    const struct run_metric *board = &o->contest->board;
+    char score[TEXT_FIGURE], target[TEXT_FIGURE];
+    if (run_metric_meets(board, g->end.k, o->target_micro)) return 0;
+    return fail(ERR_TARGET, "the score of %s is %s the target of %s", run_metric_text(board, g->end.k, score),
+                board->lower_is_better ? "above" : "below",
+                run_metric_value_text(board, (double)o->target_micro / 1e6, target));
 }
 
 static int one_run(const struct recorder *all, int64_t group, int64_t index)
@@ -291,8 +311,12 @@ static int run_group(const struct recorder *all, int64_t *id)
     json_t *runs;
     TRY(record_group(all->results, *id, &runs, &facts));
     json_decref(runs);
-    return facts.meets ? 0 : fail(ERR_TARGET, "the mean score of %.3f%% is below the target of %.2f%%", 100 * facts.accuracy.mean,
-                                  (double)o->target_micro / 1e4);
+    if (facts.meets) return 0;
+    const struct run_metric *board = &o->contest->board;
+    char mean[TEXT_FIGURE], target[TEXT_FIGURE];
+    return fail(ERR_TARGET, "the mean score of %s is %s the target of %s",
+                run_metric_value_text(board, facts.accuracy.mean, mean), board->lower_is_better ? "above" : "below",
+                run_metric_value_text(board, (double)o->target_micro / 1e6, target));
 }
 
 static int check_option(const char *name, const char *value, size_t most)

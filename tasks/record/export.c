@@ -11,23 +11,19 @@
 
 #include "runtime/base/file.h"
 #include "submit/format/contest.h"
+#include "submit/format/training_log.h"
 #include "tasks/record/result_inside.h"
 
-const char *const export_tables[] = {"runs",     "groups",   "points",   "segments", "data_sets", "latencies",
-                                     "machines", "software", "receipts", "outside",  NULL};
-static const char *const per_run_tables[] = {"points", "segments", "data_sets", "latencies", "receipts", "outside", NULL};
+const char *const export_tables[] = {"runs",      "groups",    "metrics",  "parts",    "points",   "scores",  "segments",
+                                     "data_sets", "latencies", "machines", "software", "receipts", "outside", NULL};
+static const char *const per_run_tables[] = {"metrics",   "parts",     "points",   "scores",  "segments",
+                                             "data_sets", "latencies", "receipts", "outside", NULL};
 
 static bool among(const char *const names[], const char *name)
 {
     for (int i = 0; names[i] != NULL; i++)
         if (strcmp(names[i], name) == 0) return true;
     return false;
-}
-
-// Those of format 2 are not there while an old file is read.
-static bool table_is_there(const struct results *r, const char *table)
-{
-    return r->format >= 2 || (strcmp(table, "receipts") != 0 && strcmp(table, "outside") != 0);
 }
 
 static int add_runs(struct results *r, int64_t id, json_t *runs)
@@ -42,6 +38,7 @@ static int add_runs(struct results *r, int64_t id, json_t *runs)
         json_t *record;
         rc = record_read(r, record_int(row, "id"), &record);
         if (rc < 0) break;
+        if (record_chain(record) < 0) json_object_set_new(record, "broken", json_string(error_text()));
         json_array_append_new(runs, record);
     }
     json_decref(list);
@@ -85,7 +82,6 @@ static const char *csv_query(const char *table, int64_t id, char sql[256])
 int export_csv(struct results *r, const char *table, int64_t id, struct text *into)
 {
     BUG_IF(!among(export_tables, table));  // the name becomes part of a statement
-    if (!table_is_there(r, table)) return 0;
     char sql[256];
     json_t *rows;
     TRY(record_rows(r, csv_query(table, id, sql), id, &rows));
@@ -112,23 +108,6 @@ int export_csv(struct results *r, const char *table, int64_t id, struct text *in
     sqlite3_finalize(statement);
     json_decref(rows);
     return 0;
-}
-
-char *export_percent(char into[EXPORT_FIGURE], int64_t k, int64_t n)
-{
-    BUG_IF(n < 1 || k < 0);
-    int64_t tenthousandths = (int64_t)((__int128)k * 1000000 / n);
-    snprintf(into, EXPORT_FIGURE, "%lld.%04lld", (long long)(tenthousandths / 10000), (long long)(tenthousandths % 10000));
-    return into;
-}
-
-char *export_hours(char into[EXPORT_FIGURE], int64_t ns)
-{
-    const int64_t decimals = 10000000000;  // ten: a third of a microsecond
-    __int128 hour = (__int128)3600 * 1000000000;
-    int64_t parts = (int64_t)(((__int128)ns * decimals + hour - 1) / hour);
-    snprintf(into, EXPORT_FIGURE, "%lld.%010lld", (long long)(parts / decimals), (long long)(parts % decimals));
-    return into;
 }
 
 // A figure that is exact as text, put into JSON as a number. Reals only leave through DAWNBench's own format.
@@ -175,15 +154,6 @@ static int write_json(const char *path, json_t *value, struct text *written)
     return rc;
 }
 
-// DAWNBench writes some metrics in points of 100, others as shares; k is cut off either way.
-static char *score(char into[EXPORT_FIGURE], const struct contest *contest, int64_t k, int64_t n)
-{
-    if (contest->dawnbench_scale == 100) return export_percent(into, k, n);
-    int64_t micro = (int64_t)((__int128)k * 1000000 / n);
-    snprintf(into, EXPORT_FIGURE, "%lld.%06lld", (long long)(micro / 1000000), (long long)(micro % 1000000));
-    return into;
-}
-
 // Views that are not known are left out rather than written as 0.
 static json_t *miscellany(const json_t *run)
 {
@@ -197,21 +167,11 @@ static json_t *miscellany(const json_t *run)
     return misc;
 }
 
-static int write_training(const json_t *run, const struct contest *contest, const char *stem, const struct export_entry *e,
-                          struct text *written)
+static int write_training(const json_t *run, const char *stem, const struct export_entry *e, struct text *written)
 {
     struct text tsv = {0};
-    char hours[EXPORT_FIGURE], figure[EXPORT_FIGURE], path[4096];
-    size_t i;
-    json_t *point;
-    text_add(&tsv, "epoch\thours\t%s\n", contest->dawnbench_column);
-    json_array_foreach(json_object_get(run, "points"), i, point)
-    {
-        if (!record_has(point, "k")) continue;
-        text_add(&tsv, "%lld\t%s\t%s\n", (long long)record_int(point, "epoch"),
-                 export_hours(hours, record_int(point, "classic_ns")),
-                 score(figure, contest, record_int(point, "k"), record_int(run, "items")));
-    }
+    char path[4096];
+    training_log(run, &tsv);
     snprintf(path, sizeof path, "%s.tsv", stem);
     int rc = file_write(path, tsv.at, tsv.length);
     text_free(&tsv);
@@ -231,7 +191,7 @@ static int write_training(const json_t *run, const struct contest *contest, cons
 static int write_inference(const json_t *run, const json_t *latency, const struct contest *contest, const char *stem,
                            const struct export_entry *e, struct text *written)
 {
-    char path[4096], figure[EXPORT_FIGURE];
+    char path[4096], figure[TRAINING_FIGURE];
     json_t *out = entry(run, latency, e, "measured_ms");
     if (out == NULL) return fail(ERR_INPUT, "the author's name or the address of the code is not valid UTF-8");
     int64_t mean = record_int(latency, "whole_mean_ns");
@@ -240,7 +200,9 @@ static int write_inference(const json_t *run, const json_t *latency, const struc
         double dollars = (double)record_int(latency, "price_micro_per_hour") / 1e6;
         json_object_set_new(out, "cost", json_real((double)mean / 3.6e12 * dollars));
     }
-    score(figure, contest, record_int(latency, "k"), contest_items(contest, record_int(latency, "items")));
+    struct run_metric measured = contest->board;
+    measured.items = contest_is_share(contest) ? 0 : record_int(latency, "items");
+    training_log_score(figure, &measured, record_int(latency, "k"));
     json_object_set_new(out, contest->dawnbench_column, json_real(strtod(figure, NULL)));
     json_object_set_new(out, "misc",
                         json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "precision", record_text(latency, "precision"), "threads",
@@ -259,6 +221,11 @@ static int write_inference(const json_t *run, const json_t *latency, const struc
 static int check_run(const json_t *run, const struct contest *contest)
 {
     long long id = (long long)record_int(run, "id");
+    if (record_chain(run) < 0) {
+        char why[ERROR_TEXT_MAX];
+        snprintf(why, sizeof why, "%s", error_text());
+        return fail(ERR_INPUT, "run %lld has been changed since it was recorded: %s", id, why);
+    }
     if (record_int(run, "synthetic") != 0)
         return fail(ERR_INPUT, "run %lld was trained on synthetic data, which DAWNBench has no place for: nothing was exported",
                     id);
@@ -266,7 +233,7 @@ static int check_run(const json_t *run, const struct contest *contest)
         return fail(ERR_INPUT, "run %lld was trained on other data than the published set: nothing was exported", id);
     if (contest == NULL || contest->dawnbench_column == NULL)
         return fail(ERR_UNSUPPORTED, "DAWNBench's format for the task %s is not known here", record_text(run, "task"));
-    if (!record_has(run, "last_k")) return fail(ERR_INPUT, "run %lld has no evaluation to export", id);
+    if (!record_has(run, "last_score")) return fail(ERR_INPUT, "run %lld has no evaluation to export", id);
     return 0;
 }
 
@@ -285,7 +252,7 @@ static int write_files(const json_t *run, const char *folder, const struct expor
     snprintf(device, sizeof device, "%s", record_text(run, "device"));
     safe_word(device);
     snprintf(stem, sizeof stem, "%s/%s_%s_%s_dawn", path, author, name, device);
-    TRY(write_training(run, contest, stem, e, written));
+    TRY(write_training(run, stem, e, written));
     snprintf(path, sizeof path, "%s/%s/inference", folder, contest->title);
     size_t i;
     json_t *latency;

@@ -22,9 +22,4 @@ struct export_entry {
 int export_dawnbench(struct results *, int64_t id, const char *folder, const struct export_entry *,
                      struct text *written) MUST_CHECK;
 
-// k of n in points of 100, four decimals, cut off rather than rounded up; ns as hours, rounded up.
-enum { EXPORT_FIGURE = 48 };
-char *export_percent(char into[EXPORT_FIGURE], int64_t k, int64_t n);
-char *export_hours(char into[EXPORT_FIGURE], int64_t ns);
-
 #endif

@@ -5,23 +5,18 @@
 #define DAWN_TASKS_MACHINE_H
 
 #include "runtime/base/file.h"
+#include "submit/format/machine_list.h"
 struct device_facts;  // runtime/device.h
 
 enum { MACHINE_TEXT = 160 };
+// cores_usable: by affinity and control group. product: at some clouds the instance type. governor: of the first core. os:
+// PRETTY_NAME.
 struct machine_facts {
-    char cpu[MACHINE_TEXT];          // model name
-    char cpu_flags[MACHINE_TEXT];    // those that matter here, space-separated, in a fixed order
-    int64_t sockets;
-    int64_t cores_online;            // logical processors the system runs
-    int64_t cores_usable;            // of these, what this process may use (affinity and control group)
-    int64_t memory_bytes;
-    char product[MACHINE_TEXT];      // the maker's name for this kind of machine; at some clouds the instance type
-    char governor[MACHINE_TEXT];     // frequency governor of the first core
-    char virtualised[MACHINE_TEXT];  // "hypervisor", "container", "" when neither shows
-    char gpu[MACHINE_TEXT];
-    char driver[MACHINE_TEXT];
-    char os[MACHINE_TEXT];           // PRETTY_NAME
-    char kernel[MACHINE_TEXT];
+#define TEXT(name, what) char name[MACHINE_TEXT];
+#define NUMBER(name, most, what) int64_t name;
+    MACHINE_FACT_LIST
+#undef TEXT
+#undef NUMBER
 };
 void machine_read(struct machine_facts *);
 

@@ -24,7 +24,6 @@ static int first_row(struct results *r, const char *sql, int64_t run, const char
 {
     sqlite3_stmt *statement;
     *row = NULL;
-    if (r->format < 2) return 0;  // a reader of an old file
     if (sqlite3_prepare_v2(r->db, sql, -1, &statement, NULL) != SQLITE_OK) return result_fail(r, "read the receipts");
     sqlite3_bind_int64(statement, 1, run);
     for (int i = 0; i < 3; i++) sqlite3_bind_text(statement, i + 2, texts[i], -1, SQLITE_STATIC);

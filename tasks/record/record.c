@@ -8,6 +8,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/text.h"
+#include "submit/format/curve.h"
 #include "tasks/record/result_inside.h"
 
 int64_t record_int(const json_t *row, const char *key)
@@ -51,7 +52,7 @@ static int read_row(struct results *r, sqlite3_stmt *statement, json_t *row)
     }
     if (!lives && strcmp(record_text(row, "status"), "running") == 0) {
         json_object_set_new(row, "status", json_string("interrupted"));
-        json_object_set_new(row, "message", json_string("its process vanished"));
+        json_object_set_new(row, "message", json_string("the process ended unexpectedly"));
     }
     return 0;
 }
@@ -76,16 +77,49 @@ int record_rows(struct results *r, const char *sql, int64_t id, json_t **rows)
     return rc;
 }
 
-// The last evaluation's k and the last point's time, beside every column of the run.
+// The board's last score and the last point's time, beside every column of the run.
 #define RUN_COLUMNS                                                                                                    \
-    "SELECT runs.*, (SELECT k FROM points WHERE run = runs.id AND k IS NOT NULL ORDER BY epoch DESC LIMIT 1) AS last_k," \
+    "SELECT runs.*, (SELECT score FROM scores WHERE run = runs.id AND metric = 0 ORDER BY step DESC LIMIT 1) AS last_score," \
     " p.t_ns AS last_ns, p.classic_ns AS last_classic_ns, p.warm_ns AS last_warm_ns,"                                  \
     " p.warm_with_evaluation_ns AS last_warm_with_evaluation_ns, p.samples AS last_samples"                            \
-    " FROM runs LEFT JOIN points AS p ON p.run = runs.id AND p.epoch = (SELECT max(epoch) FROM points WHERE run = runs.id) "
+    " FROM runs LEFT JOIN points AS p ON p.run = runs.id AND p.step = (SELECT max(step) FROM points WHERE run = runs.id) "
+
+static int add_list(struct results *r, json_t *record, const char *key, const char *sql, int64_t id)
+{
+    json_t *rows;
+    TRY(record_rows(r, sql, id, &rows));
+    json_object_set_new(record, key, rows);
+    return 0;
+}
+
+static int add_metrics(struct results *r, json_t *run)
+{
+    return add_list(r, run, "metrics",
+                    "SELECT name, unit, lower_is_better, items FROM metrics WHERE run = ? ORDER BY number",
+                    record_int(run, "id"));
+}
+
+// Runs with what every reader asks for first.
+static int read_runs(struct results *r, const char *sql, int64_t id, json_t **runs)
+{
+    json_t *rows, *run;
+    size_t i;
+    *runs = NULL;
+    TRY(record_rows(r, sql, id, &rows));
+    int rc = 0;
+    json_array_foreach(rows, i, run)
+    {
+        rc = add_metrics(r, run);
+        if (rc < 0) break;
+    }
+    if (rc == 0) *runs = rows;
+    else json_decref(rows);
+    return rc;
+}
 
 int record_list(struct results *r, json_t **runs)
 {
-    return record_rows(r, RUN_COLUMNS "ORDER BY runs.id", 0, runs);
+    return read_runs(r, RUN_COLUMNS "ORDER BY runs.id", 0, runs);
 }
 
 int record_group(struct results *r, int64_t group, json_t **runs, struct group_facts *facts)
@@ -95,33 +129,27 @@ int record_group(struct results *r, int64_t group, json_t **runs, struct group_f
     int64_t planned = record_int(json_array_get(groups, 0), "planned");
     int64_t target = record_int(json_array_get(groups, 0), "target_micro");
     json_decref(groups);
-    TRY(record_rows(r, RUN_COLUMNS "WHERE group_id = ? ORDER BY group_index", group, runs));
+    TRY(read_runs(r, RUN_COLUMNS "WHERE group_id = ? ORDER BY group_index", group, runs));
     size_t count = json_array_size(*runs);
     struct group_run *list = zalloc((count + 1) * sizeof *list);
     for (size_t i = 0; i < count; i++) {
         const json_t *run = json_array_get(*runs, i);
         const char *status = record_text(run, "status");
+        struct run_metric board = curve_board(run);
         bool outside = strcmp(record_text(run, "device"), "outside") == 0;  // its data are its own: nothing is claimed of them
         list[i] = (struct group_run){
             .seed = record_int(run, "seed"),
             .ns = record_int(run, "last_ns"),
-            .k = record_int(run, "last_k"),
-            .items = record_int(run, "items"),
-            .finished = (strcmp(status, "done") == 0 || strcmp(status, "missed") == 0) && record_has(run, "last_k"),
+            .k = record_int(run, "last_score"),
+            .items = board.items,
+            .lower = board.lower_is_better,
+            .finished = (strcmp(status, "done") == 0 || strcmp(status, "missed") == 0) && record_has(run, "last_score"),
             .synthetic = record_int(run, "synthetic") != 0,
             .custom = record_int(run, "official") == 0 && !outside,
             .stopped_at_target = record_int(run, "stop_at_target") != 0};
     }
     group_judge(list, (int)count, (int)planned, target, facts);
     free(list);
-    return 0;
-}
-
-static int add_list(struct results *r, json_t *record, const char *key, const char *sql, int64_t id)
-{
-    json_t *rows;
-    TRY(record_rows(r, sql, id, &rows));
-    json_object_set_new(record, key, rows);
     return 0;
 }
 
@@ -135,21 +163,43 @@ static int add_one(struct results *r, json_t *record, const char *key, const cha
     return 0;
 }
 
+// Both lists are in the order of steps.
+static int add_scores(struct results *r, json_t *points, int64_t id)
+{
+    json_t *scores, *score;
+    size_t i, at = 0;
+    TRY(record_rows(r, "SELECT step, name AS metric, score FROM scores JOIN metrics USING (run)"
+                       " WHERE number = metric AND run = ? ORDER BY step, metric",
+                    id, &scores));
+    json_array_foreach(scores, i, score)
+    {
+        while (at < json_array_size(points) && record_int(json_array_get(points, at), "step") < record_int(score, "step")) at++;
+        json_t *point = json_array_get(points, at), *list = json_object_get(point, "scores");
+        if (point == NULL || record_int(point, "step") != record_int(score, "step")) continue;
+        if (list == NULL) json_object_set_new(point, "scores", list = json_array());
+        json_object_del(score, "step");
+        json_array_append(list, score);
+    }
+    json_decref(scores);
+    return 0;
+}
+
 static int read_parts(struct results *r, json_t *record, int64_t id)
 {
     TRY(add_list(r, record, "data_sets",
                  "SELECT name, split, digest, items, official, synthetic FROM data_sets WHERE run = ?", id));
     TRY(add_list(r, record, "points",
-                 "SELECT epoch, t_ns, classic_ns, warm_ns, warm_with_evaluation_ns, samples, k, loss_micro, hash FROM points"
-                 " WHERE run = ? ORDER BY epoch",
+                 "SELECT step, epoch_micro, t_ns, classic_ns, warm_ns, warm_with_evaluation_ns, samples, stall_ns, loss_micro,"
+                 " hash FROM points WHERE run = ? ORDER BY step",
                  id));
+    TRY(add_scores(r, json_object_get(record, "points"), id));
+    TRY(add_list(r, record, "work", "SELECT samples, flops_per_sample FROM parts WHERE run = ? ORDER BY number", id));
     TRY(add_list(r, record, "segments", "SELECT segment, start_ns, end_ns FROM segments WHERE run = ? ORDER BY number", id));
     TRY(add_list(r, record, "latencies", "SELECT * FROM latencies WHERE run = ? ORDER BY id", id));
     TRY(add_one(r, record, "machine_facts", "SELECT * FROM machines WHERE id = ?", record_int(record, "machine")));
     TRY(add_one(r, record, "software_facts", "SELECT * FROM software WHERE id = ?", record_int(record, "software")));
     if (record_has(record, "group_id"))
         TRY(add_one(r, record, "group", "SELECT * FROM groups WHERE id = ?", record_int(record, "group_id")));
-    if (r->format < 2) return 0;  // a reader of an old file
     TRY(add_one(r, record, "outside", "SELECT command, framework, devices FROM outside WHERE run = ?", id));
     TRY(add_list(r, record, "receipts", "SELECT * FROM receipts WHERE run = ? ORDER BY id", id));
     return 0;
@@ -159,7 +209,7 @@ int record_read(struct results *r, int64_t id, json_t **record)
 {
     json_t *rows;
     *record = NULL;
-    TRY(record_rows(r, RUN_COLUMNS "WHERE runs.id = ?", id, &rows));
+    TRY(read_runs(r, RUN_COLUMNS "WHERE runs.id = ?", id, &rows));
     json_t *row = json_incref(json_array_get(rows, 0));
     json_decref(rows);
     if (row == NULL) return fail(ERR_USAGE, "there is no run %lld in %s", (long long)id, r->path);

@@ -12,14 +12,17 @@
 // All rows of a SELECT with at most one parameter (`id`). Columns "owner" are left out; a run or group whose process
 // has gone reads as interrupted. json_decref ends them.
 int record_rows(struct results *, const char *sql, int64_t id, json_t **rows) MUST_CHECK;
-// Every run, oldest first, each with last_k, last_ns (of its last evaluation and its last point).
+// Every run, oldest first, each with metrics, last_score (the board's), last_ns (of its last point).
 int record_list(struct results *, json_t **runs) MUST_CHECK;
-// One run whole: the row's columns, last_k, last_ns, last_classic_ns, last_warm_ns, last_warm_with_evaluation_ns,
-// last_samples, and data_sets, points, segments, latencies, receipts (lists), machine_facts, software_facts, group,
-// outside (objects; the last two only where there is such a row).
+// One run whole, as curve.h reads it: the columns of its row, metrics, last_score, last_ns, last_classic_ns, last_warm_ns,
+// last_warm_with_evaluation_ns, last_samples, and data_sets, points, work, segments, latencies, receipts (lists),
+// machine_facts, software_facts, group, outside (objects; the last two only where there is such a row).
 int record_read(struct results *, int64_t id, json_t **record) MUST_CHECK;
 // "last", or the number of a run that is there.
 int record_find(struct results *, const char *word, int64_t *id) MUST_CHECK;
+// Whether the hashes of a run that record_read gave follow from its figures and from each other, and its crossing from its
+// points. ERR_INPUT with a sentence when not: somebody has changed the file.
+int record_chain(const json_t *record) MUST_CHECK;
 int record_group(struct results *, int64_t group, json_t **runs, struct group_facts *) MUST_CHECK;
 
 int64_t record_int(const json_t *row, const char *key);       // 0 when it is not there

@@ -8,6 +8,7 @@
 #ifndef DAWN_TASKS_RESULT_H
 #define DAWN_TASKS_RESULT_H
 
+#include "submit/format/run_metric.h"
 #include "tasks/record/machine.h"
 #include "tasks/record/price.h"
 #include "tasks/record/stopwatch.h"
@@ -20,7 +21,7 @@ struct run;      // a run being written
     STATUS(RUNNING, "running")                                                                                         \
     STATUS(DONE, "done")               /* ended by itself, its last evaluation at or above the target */               \
     STATUS(MISSED, "missed")           /* ended by itself, below the target */                                         \
-    STATUS(INTERRUPTED, "interrupted") /* by the user, or its process vanished */                                      \
+    STATUS(INTERRUPTED, "interrupted") /* by the user, or the process ended unexpectedly */                            \
     STATUS(FAILED, "failed")           /* an error, a loss that is not a number, ... */
 enum run_status {
 #define STATUS(name, text) RUN_##name,
@@ -40,7 +41,8 @@ void results_close(struct results *);
 const char *results_path(const char *path);  // what NULL stands for
 int results_check(struct results *) MUST_CHECK;  // reads every page: a damaged file may open all the same
 
-// Money, shares and losses are integers in millionths; accuracy is k of N. Text is borrowed for the call.
+// Money, targets and losses are integers in millionths; a score is k of N or a value in millionths (run_metric.h). Text is
+// borrowed for the call.
 struct run_data {
     const char *name;    // "cifar10"
     const char *split;   // "train", "test"
@@ -49,9 +51,15 @@ struct run_data {
     bool official;       // the digest is the published one
     bool synthetic;
 };
+// A part of the schedule in which training on a sample costs the same: forward, backward and update.
+struct run_part {
+    int64_t samples, flops_per_sample;
+};
 struct run_facts {
-    const char *task, *metric;  // "cifar10", "top1"
-    int64_t target_micro;       // 940000
+    const char *task;           // "cifar10"
+    const struct run_metric *metrics;  // what is measured; the first is the board's
+    int metric_count;           // 1 to RUN_METRICS_MAX
+    int64_t target_micro;       // of the first metric: 940000
     const char *model;          // name
     int64_t parameters;         // trained and frozen
     int64_t flops_per_sample;   // of one forward pass
@@ -59,10 +67,11 @@ struct run_facts {
     const char *recipe_json;    // the whole recipe as used; kept word for word
     const char *precision, *device;
     int64_t threads, batch, seed;
-    int64_t items;        // N: items of one evaluation
     int64_t views;        // forward passes an item in an evaluation
     int64_t input_size;   // pixels of a side in an evaluation
     bool stop_at_target;  // false: the whole schedule is run
+    const struct run_part *parts;  // in order; none: every sample costs three forward passes
+    int part_count;
     const struct run_data *data;
     int data_count;
     const struct machine_facts *machine;    // NULL: read here
@@ -86,13 +95,15 @@ struct run_about {
 };
 int result_about(struct results *, const struct run *, const struct run_about *) MUST_CHECK;
 
-// One epoch (or one evaluation). `clocks` come from stopwatch_enter at the end of the evaluation.
+// One evaluation, or one look at the loss. `clocks` come from stopwatch_enter at its end.
 struct run_point {
-    int64_t epoch;    // epochs begun, 1 for the first; larger than in the point before
+    int64_t step;         // optimiser steps done; larger than in the point before
+    int64_t epoch_micro;  // epochs done, in millionths
     struct stopwatch_clocks clocks;
-    int64_t samples;  // samples trained on since the start
-    int64_t k;        // correct items of the evaluation, or -1: this epoch was not evaluated
-    double loss;      // mean training loss
+    int64_t samples;      // samples trained on since the start
+    int64_t score[RUN_METRICS_MAX];  // k or millionths of each metric; RUN_SCORE_NONE: not evaluated
+    double loss;          // mean training loss since the point before
+    int64_t stall_ns;     // time for which steps waited for data, since the start
 };
 int result_point(struct run *, const struct run_point *) MUST_CHECK;
 
@@ -138,7 +149,8 @@ struct latency_facts {
     const struct software_facts *software;
     const struct price *price;
 };
-// A measurement is eligible when k of items meets the target on the whole of the published test set.
+// A measurement is eligible when its score meets the target on the whole of the published test set. Where the contest's
+// metric is a value, k is that value in millionths.
 bool result_eligible(const struct latency_facts *);
 int result_latency(struct results *, const struct latency_facts *, int64_t *id) MUST_CHECK;
 

@@ -5,15 +5,16 @@
 
 #include <sqlite3.h>
 
+#include "submit/format/chain.h"
 #include "tasks/record/result.h"
 
-enum { RESULT_FORMAT = 2, RESULT_APPLICATION_ID = 0x4441574e /* "DAWN" */ };
+enum { RESULT_FORMAT = 3, RESULT_APPLICATION_ID = 0x4441574e /* "DAWN" */ };
 
 struct results {
     sqlite3 *db;
     char *path;
-    int64_t format;    // of the file: a reader meets old ones as they are, a writer has brought them to RESULT_FORMAT
-    bool writes;
+    int64_t format;    // RESULT_FORMAT once it is open: a writer has brought the file to it, a reader a copy in memory
+    bool writes, migrates;
     int64_t started_ns, patience_ns;  // the statement that runs, and how long one may
     char owner[128];  // this process: boot, process number and its start, so that a later process can tell it has gone
 };
@@ -27,6 +28,26 @@ int result_do(struct results *, const char *what, const char *sql, const char *t
 int result_begin_transaction(struct results *) MUST_CHECK;
 // Commits when `rc` is 0, else rolls back and keeps the error already there; returns what came of it.
 int result_end_transaction(struct results *, int rc) MUST_CHECK;
+
+struct run {
+    struct results *results;
+    const struct stopwatch *stopwatch;
+    int64_t id, target_micro;
+    struct run_metric metrics[RUN_METRICS_MAX];  // their texts are the run's own
+    int metric_count;
+    struct chain chain;
+    int64_t last_step, last_epoch_micro, last_ns, last_samples, last_stall_ns;  // of the last point: all of them only grow
+    int64_t last_score;                                                         // of the board's metric
+    bool reached;
+};
+void result_free_run(struct run *);
+void result_keep_metrics(struct run *, const struct run_metric *, int count);  // copies them, texts and all
+
+// Equal machines, and equal software, share a row, found by the digest of their facts. NULL: read here.
+int result_machine(struct results *, const struct machine_facts *, int64_t *id) MUST_CHECK;
+int result_software(struct results *, const struct software_facts *, int64_t *id) MUST_CHECK;
+int result_store_spans(struct run *) MUST_CHECK;
+void result_nonce(char hex[33]);
 
 // Whether the process that wrote `owner` still runs, as far as this machine can tell.
 bool result_owner_lives(const char *owner);

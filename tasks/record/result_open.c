@@ -128,10 +128,11 @@ static int schema_text(sqlite3 *db, struct text *into)
     return rc;
 }
 
-// A file of format n has the tables of the first n files.
+// The tables of format n are what the first n files make, one after the other.
 static const char *schema_sql(int64_t format)
 {
-    static const char *const paths[RESULT_FORMAT] = {"tasks/record/result.sql", "tasks/record/result_2.sql"};
+    static const char *const paths[RESULT_FORMAT] = {"tasks/record/result.sql", "tasks/record/result_2.sql",
+                                                      "tasks/record/result_3.sql"};
     BUG_IF(format < 1 || format > RESULT_FORMAT);
     const struct embedded *file = embedded_find(paths[format - 1]);
     if (file == NULL) BUG(paths[format - 1]);
@@ -157,21 +158,32 @@ static int check_schema(struct results *r)
     return rc;
 }
 
-// Brings an empty file (format 0) or one of an older format to this one, whole or not at all.
-static int add_tables(struct results *r)
+static int add_formats(struct results *r)
 {
-    TRY(result_begin_transaction(r));
     int64_t format = 0;
-    int rc = number_of(r, "PRAGMA user_version", &format);  // another process may have been first
-    for (; rc == 0 && format < RESULT_FORMAT; format++) {
+    TRY(number_of(r, "PRAGMA user_version", &format));  // another process may have been first
+    for (; format < RESULT_FORMAT; format++) {
         char pragmas[96];
         snprintf(pragmas, sizeof pragmas, "PRAGMA application_id=%d; PRAGMA user_version=%lld", RESULT_APPLICATION_ID,
                  (long long)format + 1);
         if (sqlite3_exec(r->db, schema_sql(format + 1), NULL, NULL, NULL) != SQLITE_OK ||
             sqlite3_exec(r->db, pragmas, NULL, NULL, NULL) != SQLITE_OK)
-            rc = result_fail(r, "create the tables");
+            return result_fail(r, "bring to the newest format the tables");
     }
-    return result_end_transaction(r, rc);
+    return 0;
+}
+
+// Brings an empty file (format 0) or one of an older format to this one, whole or not at all. Tables that are made anew are
+// dropped in between, which must not take with it the rows that point to them.
+static int add_tables(struct results *r)
+{
+    r->migrates = true;
+    sqlite3_db_config(r->db, SQLITE_DBCONFIG_ENABLE_FKEY, 0, NULL);
+    int rc = result_begin_transaction(r);
+    if (rc == 0) rc = result_end_transaction(r, add_formats(r));
+    sqlite3_db_config(r->db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
+    r->migrates = false;
+    return rc;
 }
 
 static int check_format(struct results *r)
@@ -187,6 +199,29 @@ static int check_format(struct results *r)
     return check_schema(r);
 }
 
+static void harden(struct results *);
+
+// A reader changes no file: it brings a copy in memory to the newest format, so that everything else knows that one alone.
+static int read_copy(struct results *r)
+{
+    sqlite3 *copy;
+    if (sqlite3_open(":memory:", &copy) != SQLITE_OK) BUG("SQLite cannot open a database in memory");
+    sqlite3_backup *backup = sqlite3_backup_init(copy, "main", r->db, "main");
+    int step = backup != NULL ? sqlite3_backup_step(backup, -1) : SQLITE_ERROR;
+    sqlite3_backup_finish(backup);
+    if (step != SQLITE_DONE) {
+        sqlite3_close(copy);
+        return fail(ERR_DATABASE, "%s cannot be read: %s", r->path, sqlite3_errstr(step));
+    }
+    if (sqlite3_close(r->db) != SQLITE_OK) BUG("results.db closed with a statement left open");
+    r->db = copy;
+    r->writes = true;
+    harden(r);
+    int rc = add_tables(r);
+    r->writes = false;
+    return rc;
+}
+
 static int check_file(struct results *r, enum results_mode mode)
 {
     int64_t application = 0, version = 0, tables = 0;
@@ -198,8 +233,8 @@ static int check_file(struct results *r, enum results_mode mode)
         TRY(add_tables(r));
     }
     TRY(check_format(r));
-    if (mode == RESULTS_READ || r->format == RESULT_FORMAT) return 0;
-    TRY(add_tables(r));
+    if (r->format == RESULT_FORMAT) return 0;
+    TRY(mode == RESULTS_READ ? read_copy(r) : add_tables(r));
     return check_format(r);
 }
 
@@ -222,6 +257,10 @@ static int allow(void *context, int action, const char *a, const char *b, const 
     case SQLITE_ALTER_TABLE:
     case SQLITE_CREATE_INDEX:
     case SQLITE_REINDEX: return r->writes ? SQLITE_OK : SQLITE_DENY;
+    case SQLITE_DROP_TABLE:
+    case SQLITE_DROP_INDEX:
+    case SQLITE_CREATE_TEMP_TABLE:
+    case SQLITE_DROP_TEMP_TABLE: return r->migrates ? SQLITE_OK : SQLITE_DENY;
     default: return SQLITE_DENY;
     }
 }
@@ -288,7 +327,7 @@ static int prepare_to_write(struct results *r)
     TRY(result_do(r, "set the journal", "PRAGMA synchronous=FULL", ""));
     TRY(result_begin_transaction(r));  // also proves that the folder takes a journal, before a run depends on it
     int rc = mark_gone(r, "SELECT id, owner FROM runs WHERE status = 'running'",
-                       "UPDATE runs SET status = 'interrupted', message = 'its process vanished' WHERE id = ?");
+                       "UPDATE runs SET status = 'interrupted', message = 'the process ended unexpectedly' WHERE id = ?");
     if (rc == 0)
         rc = mark_gone(r, "SELECT id, owner FROM groups WHERE status = 'running'",
                        "UPDATE groups SET status = 'interrupted' WHERE id = ?");

@@ -11,6 +11,8 @@
 #include <time.h>
 
 #include "runtime/base/arena.h"
+#include "submit/format/contest.h"
+#include "submit/format/curve.h"
 
 enum { WIDTH = 80, LABEL = 13 };
 
@@ -84,36 +86,33 @@ static char *span(char into[TEXT_FIGURE], int64_t ns)
     return text_span(into, (double)ns / 1e9);
 }
 
-static double percent(int64_t k, int64_t n)
+// The board's score of the last evaluation; `into` stays as it is where there was none.
+static void last_share(char into[TEXT_FIGURE], const json_t *run)
 {
-    return n > 0 ? floor((double)k * 10000 / (double)n) / 100 : 0;  // two places, cut off: 93.996 is not 94.00
+    struct run_metric board = curve_board(run);
+    if (record_has(run, "last_score")) run_metric_text(&board, record_int(run, "last_score"), into);
 }
 
-// The last evaluation of a run; `into` stays as it is where there was none.
-static void last_share(char into[16], const json_t *run)
-{
-    if (!record_has(run, "last_k")) return;
-    snprintf(into, 16, "%.2f%%", percent(record_int(run, "last_k"), record_int(run, "items")));
-}
-
-void show_curve(struct text *t, const double *values, int count, double target, int rows, int width,
-                const struct show_style *style)
+void show_curve(struct text *t, const struct show_values *v, int rows, int width, const struct show_style *style)
 {
     static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     static const char *const plain[] = {" ", ".", ".", ":", ":", "|", "|", "#", "#"};
+    const double *values = v->at, target = v->target;
+    const char *unit = strcmp(v->metric->unit, "%") == 0 ? "%" : " ";
+    int count = v->count, places = *unit == '%' ? 2 : 4;
     if (count < 1) return;
     double low = target, high = target;
     for (int i = 0; i < count; i++) {
         low = fmin(low, values[i]);
         high = fmax(high, values[i]);
     }
-    low = fmax(0, low - 0.05 * (high - low) - 1e-9);
+    low = fmax(fmin(low, 0), low - 0.05 * (high - low) - 1e-9);
     if (!(high > low)) high = low + 1e-6;
     int bars = count < width ? count : width, each = width / bars < 6 ? width / bars : 6;
     int target_row = (int)fmin(rows - 1, floor((target - low) / (high - low) * rows));
     for (int row = rows - 1; row >= 0; row--) {
-        if (row == rows - 1) text_add(t, "  %6.2f%% ", 100 * high);
-        else if (row == 0) text_add(t, "  %6.2f%% ", 100 * low);
+        if (row == rows - 1) text_add(t, "  %6.*f%s ", places, run_metric_shown(v->metric, high), unit);
+        else if (row == 0) text_add(t, "  %6.*f%s ", places, run_metric_shown(v->metric, low), unit);
         else text_add(t, "  %8s", "");
         text_add(t, style->unicode ? "│" : "|");
         for (int bar = 0; bar < bars; bar++) {
@@ -135,15 +134,18 @@ static void add_curve(struct text *t, const json_t *run, const struct show_style
 {
     const json_t *points = json_object_get(run, "points");
     double *values = zalloc((json_array_size(points) + 1) * sizeof *values);
-    int64_t items = record_int(run, "items");
-    int count = 0;
+    struct run_metric board = curve_board(run);
+    struct show_values curve = {.metric = &board, .at = values, .target = (double)record_int(run, "target_micro") / 1e6};
     size_t i;
     json_t *point;
     json_array_foreach((json_t *)points, i, point)
-        if (record_has(point, "k") && items > 0) values[count++] = (double)record_int(point, "k") / (double)items;
-    if (count > 1) {
-        heading(t, style, "Accuracy, %d evaluations", count);
-        show_curve(t, values, count, (double)record_int(run, "target_micro") / 1e6, 6, 60, style);
+    {
+        int64_t score = curve_score(point, &board);
+        if (score != RUN_SCORE_NONE) values[curve.count++] = run_metric_value(&board, score);
+    }
+    if (curve.count > 1) {
+        heading(t, style, "%s, %d evaluations", board.name, curve.count);
+        show_curve(t, &curve, 6, 60, style);
     }
     free(values);
 }
@@ -229,20 +231,54 @@ static const char *known(char into[48], const char *before, int64_t n, const cha
     return into;
 }
 
+static void add_score(struct text *t, const char *label, const struct run_metric *m, int64_t score, const char *more)
+{
+    char text[TEXT_FIGURE], k[TEXT_FIGURE], n[TEXT_FIGURE];
+    run_metric_text(m, score, text);
+    if (m->items > 0)
+        line(t, label, "%s %s: %s of %s correct%s", text, m->name, text_count(k, score), text_count(n, m->items), more);
+    else line(t, label, "%s %s%s", text, m->name, more);
+}
+
+static void add_scores(struct text *t, const json_t *run)
+{
+    struct run_metric metrics[RUN_METRICS_MAX];
+    int count = curve_metrics(run, metrics);
+    char views[48], more[128], target[TEXT_FIGURE];
+    if (!record_has(run, "last_score")) return;
+    known(views, ", ", record_int(run, "views"), " view");
+    for (int m = 0; m < count; m++) {
+        int64_t score = curve_last(run, &metrics[m]);
+        snprintf(more, sizeof more, "%s%s; target %s", views, *views ? " an item" : "",
+                 run_metric_value_text(&metrics[0], (double)record_int(run, "target_micro") / 1e6, target));
+        if (score != RUN_SCORE_NONE) add_score(t, m == 0 ? "score" : "", &metrics[m], score, m == 0 ? more : "");
+    }
+}
+
+static void add_reached(struct text *t, const json_t *run)
+{
+    size_t i;
+    json_t *point;
+    char place[CURVE_PLACE], samples[48];
+    json_array_foreach(json_object_get(run, "points"), i, point)
+    {
+        if (!record_has(run, "reached_step") || record_int(point, "step") != record_int(run, "reached_step")) continue;
+        line(t, "reached", "at %s%s", curve_place(point, place),
+             known(samples, " after ", record_int(run, "reached_samples"), " sample"));
+        return;
+    }
+    line(t, "reached", "never");
+}
+
 static void add_result(struct text *t, const json_t *run, const struct show_style *style)
 {
     char a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE], d[48], e[48];
-    int64_t items = record_int(run, "items"), target = record_int(run, "target_micro");
     const char *dot = style->unicode ? "·" : "-";
-    known(d, ", ", record_int(run, "views"), " view");
-    if (record_has(run, "last_k"))
-        line(t, "accuracy", "%.2f%% %s: %s of %s correct%s%s; target %.2f%%", percent(record_int(run, "last_k"), items),
-             record_text(run, "metric"), text_count(a, record_int(run, "last_k")), text_count(b, items),
-             d, *d ? " an item" : "", (double)target / 1e4);
-    if (record_has(run, "reached_epoch"))
-        line(t, "reached", "in epoch %lld%s", (long long)record_int(run, "reached_epoch"),
-             known(d, " after ", record_int(run, "reached_samples"), " sample"));
-    else line(t, "reached", "never");
+    add_scores(t, run);
+    add_reached(t, run);
+    if (record_int(run, "resumed") > 0)
+        line(t, "resumed", "%lld time%s: the time between counts in the end-to-end clock alone",
+             (long long)record_int(run, "resumed"), record_int(run, "resumed") == 1 ? "" : "s");
     if (*record_text(run, "message")) line(t, "message", "%s", record_text(run, "message"));
     add_data(t, run);
     snprintf(c, sizeof c, " %s ", dot);
@@ -265,6 +301,15 @@ static void add_result(struct text *t, const json_t *run, const struct show_styl
              text_si(a, (double)record_int(run, "energy_uj") / 1e6, "J"));
 }
 
+// Of the items that were measured; a value is in millionths whatever their number.
+static struct run_metric latency_metric(const json_t *row)
+{
+    const struct contest *contest = contest_find(record_text(row, "task"));
+    struct run_metric metric = contest != NULL ? contest->board : (struct run_metric){.name = "", .unit = "%"};
+    metric.items = contest_is_share(contest) ? 0 : record_int(row, "items");
+    return metric;
+}
+
 static void add_latencies(struct text *t, const json_t *rows, const struct show_style *style, const char *title)
 {
     if (json_array_size(rows) == 0) return;
@@ -273,10 +318,11 @@ static void add_latencies(struct text *t, const json_t *rows, const struct show_
     json_t *row;
     json_array_foreach((json_t *)rows, i, row)
     {
-        char items[TEXT_FIGURE], cost[COST_TEXT];
-        text_add(t, "  %s, %lld thread%s, %s: %.2f%% of %s items%s\n", record_text(row, "precision"),
+        char items[TEXT_FIGURE], cost[COST_TEXT], score[TEXT_FIGURE];
+        struct run_metric metric = latency_metric(row);
+        text_add(t, "  %s, %lld thread%s, %s: %s of %s items%s\n", record_text(row, "precision"),
                  (long long)record_int(row, "threads"), record_int(row, "threads") == 1 ? "" : "s", record_text(row, "device"),
-                 percent(record_int(row, "k"), record_int(row, "items")), text_count(items, record_int(row, "items")),
+                 run_metric_text(&metric, record_int(row, "k"), score), text_count(items, record_int(row, "items")),
                  record_int(row, "eligible") ? "" : ", NOT ELIGIBLE");
         text_add(t, "    %-24s%11s%11s%11s%11s\n", "ms an item", "mean", "p50", "p90", "p99");
         static const char *const which[2][5] = {
@@ -334,8 +380,9 @@ static void add_digests(struct text *t, const json_t *run, const struct show_sty
 
 static void add_interval(struct text *t, const char *label, const struct group_mean *m, double scale, const char *unit)
 {
-    line(t, label, "mean %.2f%s, sigma %.2f, 95%% interval %.2f to %.2f", scale * m->mean, unit, scale * m->sigma, scale * m->low,
-         scale * m->high);
+    int places = scale == 1 && *label != 's' ? 4 : 2;
+    line(t, label, "mean %.*f%s, sigma %.*f, 95%% interval %.*f to %.*f", places, scale * m->mean, unit, places,
+         scale * m->sigma, places, scale * m->low, places, scale * m->high);
 }
 
 int show_group(struct results *r, int64_t group, const struct show_style *style, struct text *t)
@@ -349,21 +396,22 @@ int show_group(struct results *r, int64_t group, const struct show_style *style,
     bool self = false;
     json_array_foreach(runs, i, run)
     {
-        char figure[TEXT_FIGURE] = "-", share[16] = "-";
+        char figure[TEXT_FIGURE] = "-", share[TEXT_FIGURE] = "-";
         self = self || strcmp(record_text(run, "device"), "outside") == 0;
         if (record_has(run, "last_ns")) span(figure, record_int(run, "last_ns"));
         last_share(share, run);
         text_add(t, "  run %-5lld seed %-10lld %8s %14s  %s\n", (long long)record_int(run, "id"),
                  (long long)record_int(run, "seed"), share, figure, record_text(run, "status"));
     }
-    json_decref(runs);
+    struct run_metric board = curve_board(json_array_get(runs, 0));
     if (facts.finished > 0) {
-        add_interval(t, "accuracy", &facts.accuracy, 100, "%");
+        add_interval(t, board.name, &facts.accuracy, run_metric_shown(&board, 1), board.unit);
         add_interval(t, "seconds", &facts.seconds, 1, "");
     }
     if (facts.finished > 1) line(t, "t-test", "p = %.4g that such a mean comes from a true mean at the target", facts.p);
     line(t, "verdict", "%s: %s", facts.official ? "OFFICIAL" : "not official", group_verdict_sentence(facts.verdict));
     if (self) line(t, "evaluated", "self-evaluated: the programs reported their own scores; such a group is never audited");
+    json_decref(runs);
     return 0;
 }
 
@@ -400,6 +448,7 @@ int show_run(struct results *r, int64_t id, const struct show_style *style, stru
     const char *dot = style->unicode ? "·" : "-";
     heading(t, style, "Run %lld %s %s %s %s %s %s UTC", (long long)id, dot, record_text(run, "task"), dot,
             record_text(run, "status"), dot, when(date, record_int(run, "started_ms")));
+    if (record_chain(run) < 0) line(t, "BROKEN", "the record has been changed: %s", error_text());
     if (record_int(run, "synthetic"))
         text_add(t, "  SYNTHETIC DATA: drawn by the program; it stands on no board but \"demo\".\n");
     if (strstr(record_text(json_object_get(run, "machine_facts"), "gpu"), "(emulated card)"))
@@ -448,27 +497,53 @@ static int list_groups(struct results *r, struct text *t)
     return rc;
 }
 
+// Whether each hash of a run still follows from its figures; what cannot be read is an error of its own.
+static int is_broken(struct results *r, int64_t id, bool *broken)
+{
+    json_t *run;
+    TRY(record_read(r, id, &run));
+    *broken = record_chain(run) < 0;
+    json_decref(run);
+    return 0;
+}
+
+static int list_runs(struct results *r, const json_t *runs, struct text *t, int *all_broken)
+{
+    size_t i;
+    json_t *run;
+    json_array_foreach((json_t *)runs, i, run)
+    {
+        char date[32], figure[TEXT_FIGURE] = "-", share[TEXT_FIGURE] = "-", row[256];
+        bool broken, synthetic = record_int(run, "synthetic") != 0;
+        TRY(is_broken(r, record_int(run, "id"), &broken));
+        *all_broken += broken;
+        if (record_has(run, "reached_ns")) span(figure, record_int(run, "reached_ns"));
+        last_share(share, run);
+        snprintf(row, sizeof row, "%4lld  %-16s  %-8.8s %-11s %8s %11s  %.*s%s", (long long)record_int(run, "id"),
+                 when(date, record_int(run, "started_ms")), record_text(run, "task"), record_text(run, "status"), share, figure,
+                 broken || synthetic ? 6 : 14, record_text(run, "model"), broken ? " BROKEN" : synthetic ? " SYNTH" : "");
+        tame(row);
+        text_add(t, "%s\n", row);
+    }
+    return 0;
+}
+
 int show_list(struct results *r, const struct show_style *style, struct text *t)
 {
     json_t *runs;
     TRY(record_list(r, &runs));
     char head[128];
-    snprintf(head, sizeof head, "%4s  %-16s  %-8s %-11s %8s %11s  %s", "run", "started (UTC)", "task", "status", "accuracy",
+    snprintf(head, sizeof head, "%4s  %-16s  %-8s %-11s %8s %11s  %s", "run", "started (UTC)", "task", "status", "score",
              "to target", "model");
     text_add(t, style->bold ? "\033[1m%s\033[0m\n" : "%s\n", head);
-    size_t i;
-    json_t *run;
-    json_array_foreach(runs, i, run)
-    {
-        char date[32], figure[TEXT_FIGURE] = "-", share[16] = "-", row[256];
-        if (record_has(run, "reached_ns")) span(figure, record_int(run, "reached_ns"));
-        last_share(share, run);
-        snprintf(row, sizeof row, "%4lld  %-16s  %-8.8s %-11s %8s %11s  %.*s%s", (long long)record_int(run, "id"),
-                 when(date, record_int(run, "started_ms")), record_text(run, "task"), record_text(run, "status"), share, figure,
-                 record_int(run, "synthetic") ? 6 : 14, record_text(run, "model"), record_int(run, "synthetic") ? " SYNTH" : "");
-        tame(row);
-        text_add(t, "%s\n", row);
+    int broken = 0, rc = list_runs(r, runs, t, &broken);
+    if (rc < 0) {
+        json_decref(runs);
+        return rc;
     }
+    if (broken > 0)
+        text_add(t, "%d run%s changed since the training wrote %s: \"dawn results verify\" says where.\n", broken,
+                 broken == 1 ? " was" : "s were", broken == 1 ? "it" : "them");
     if (json_array_size(runs) == 0) text_add(t, "No run has been recorded in %s yet.\n", result_file(r));
     json_decref(runs);
     TRY(list_groups(r, t));

@@ -14,7 +14,13 @@ int show_run(struct results *, int64_t id, const struct show_style *, struct tex
 int show_list(struct results *, const struct show_style *, struct text *into) MUST_CHECK;
 int show_group(struct results *, int64_t group, const struct show_style *, struct text *into) MUST_CHECK;
 
-// A curve of `count` values in `rows` lines of at most `width` columns, the target drawn as a line.
-void show_curve(struct text *, const double *values, int count, double target, int rows, int width, const struct show_style *);
+// A curve of `count` values of a metric in `rows` lines of at most `width` columns, the target drawn as a line.
+struct show_values {
+    const struct run_metric *metric;
+    const double *at;
+    int count;
+    double target;
+};
+void show_curve(struct text *, const struct show_values *, int rows, int width, const struct show_style *);
 
 #endif

@@ -20,7 +20,8 @@
     SEGMENT(TRAIN, "train", true, "reset, whitening, augmentation and training steps")                                 \
     SEGMENT(EVALUATE, "evaluate", false, "measuring accuracy")                                                         \
     SEGMENT(CHECKPOINT, "checkpoint", false, "writing weights and the record")                                         \
-    SEGMENT(IDLE, "idle", true, "anything else; it counts")
+    SEGMENT(IDLE, "idle", true, "anything else; it counts")                                                             \
+    SEGMENT(AWAY, "away", false, "between an interruption and the moment at which the training was resumed")
 
 enum segment {
 #define SEGMENT(name, text, classic, what) SEGMENT_##name,
@@ -33,7 +34,7 @@ enum segment {
 // has been compiled: only `train`, and with_evaluation also `evaluate`, since both customs exist.
 struct stopwatch_clocks {
     int64_t end_to_end_ns;
-    int64_t classic_ns;  // all but evaluate and checkpoint
+    int64_t classic_ns;  // all but evaluate, checkpoint and away
     int64_t warm_ns;
     int64_t warm_with_evaluation_ns;
 };

@@ -80,16 +80,24 @@ bool progress_wants(const struct progress *p)
     return p->live && clock_ns() - p->last_ns >= LIVE_NS;
 }
 
+// "93.21%", or "-" where nothing counts right answers.
+static char *share_text(char into[TEXT_FIGURE], double share)
+{
+    if (share < 0) snprintf(into, TEXT_FIGURE, "-");
+    else snprintf(into, TEXT_FIGURE, "%.2f%%", 100 * share);
+    return into;
+}
+
 void progress_step(struct progress *p, int64_t done, double loss, double accuracy)
 {
     int64_t now = clock_ns();
     p->last_ns = now;
     double seconds = (double)(now - p->began_ns) * 1e-9, left = seconds / (double)done * (double)(p->steps - done);
-    char bar[BAR + 1] = "", time[TEXT_FIGURE];
+    char bar[BAR + 1] = "", time[TEXT_FIGURE], share[TEXT_FIGURE];
     for (int i = 0; i < BAR; i++) strcat(bar, i < BAR * done / p->steps ? "#" : ".");
     char line[160];
-    int width = snprintf(line, sizeof line, "%7.2f %10.4f %8.2f%%  [%s] %lld/%lld, %.0f/s, %s left",
-                         (double)done / (double)p->steps_an_epoch, loss, 100 * accuracy, bar, (long long)done,
+    int width = snprintf(line, sizeof line, "%7.2f %10.4f %9s  [%s] %lld/%lld, %.0f/s, %s left",
+                         (double)done / (double)p->steps_an_epoch, loss, share_text(share, accuracy), bar, (long long)done,
                          (long long)p->steps, (double)(done * p->batch) / seconds, text_span(time, left));
     erase_live(p);
     int room = columns() - 1 < (int)sizeof line - 1 ? columns() - 1 : (int)sizeof line - 1;  // a wrapped line can not be erased
@@ -111,18 +119,18 @@ void progress_point(struct progress *p, const struct progress_point *at)
 {
     if (p->quiet) return;
     if (p->json) {
-        json_t *o = json_pack("{ss sI sf sf sf sI sI sf}", "event", "epoch", "run", (json_int_t)p->run, "epoch", at->epoch,
-                              "loss", at->loss, "train_accuracy", at->train_accuracy, "elapsed_ns",
-                              (json_int_t)at->elapsed_ns, "samples", (json_int_t)at->samples, "images_per_second",
+        json_t *o = json_pack("{ss sI sf sf sI sI sf}", "event", "epoch", "run", (json_int_t)p->run, "epoch", at->epoch,
+                              "loss", at->loss, "elapsed_ns", (json_int_t)at->elapsed_ns, "samples", (json_int_t)at->samples, "images_per_second",
                               at->images_a_second);
+        if (o && at->train_accuracy >= 0) json_object_set_new(o, "train_accuracy", json_real(at->train_accuracy));
         if (o && at->accuracy >= 0) json_object_set_new(o, "accuracy", json_real(at->accuracy));
         write_json(p, o);
         return;
     }
     erase_live(p);
-    char time[TEXT_FIGURE], test[16] = "-", rate[TEXT_FIGURE];
+    char time[TEXT_FIGURE], test[16] = "-", rate[TEXT_FIGURE], train[TEXT_FIGURE];
     if (at->accuracy >= 0) snprintf(test, sizeof test, "%.2f%%", percent(at->accuracy));
-    fprintf(p->to, "%7.2f %10.4f %8.2f%% %9s %12s %10s\n", at->epoch, at->loss, 100 * at->train_accuracy, test,
+    fprintf(p->to, "%7.2f %10.4f %9s %9s %12s %10s\n", at->epoch, at->loss, share_text(train, at->train_accuracy), test,
             text_count(rate, (int64_t)at->images_a_second), text_span(time, (double)at->elapsed_ns * 1e-9));
     fflush(p->to);
 }

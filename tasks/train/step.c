@@ -76,8 +76,9 @@ int step_key(struct step *s)
     return feed_state(s, &slots_of(s)->key, "key", SHAPE(4), I32, UPLOAD);
 }
 
-void step_loss(struct step *s, int loss)
+void step_loss(struct step *s, int loss, int64_t terms)
 {
+    s->is.terms = terms;
     if (step_trains(s)) s->loss = loss;
     g_accumulate(s->g, feed_state(s, &slots_of(s)->loss, "loss", SHAPE(1), F32, ZERO), loss);
 }
@@ -138,8 +139,7 @@ static char *name_of(struct graph *g, const struct setting *setting, const struc
     return v->renormalises ? arena_text(&g->arena, "%s, renormalising", name) : name;
 }
 
-int step_train(struct session *session, const struct setting *setting, struct step_slots *slots, const struct variant *v,
-               int turn)
+int step_train(struct session *session, const struct setting *setting, struct step_slots *slots, struct variant *v, int turn)
 {
     struct graph *g = graph_new(session->store, "train");
     struct step s = {.g = g, .setting = setting, .slots = slots, .kind = STEP_TRAIN, .split = SPLIT_TRAIN, .is = *v,
@@ -149,6 +149,7 @@ int step_train(struct session *session, const struct setting *setting, struct st
     setting->task->forward(&s);
     if (!g->error) {
         BUG_IF(s.loss == NONE);
+        v->terms = s.is.terms;
         size_t bytes = (size_t)(g->values + 1) * sizeof(int);
         int *params = arena_alloc(&g->arena, bytes), *grads = arena_alloc(&g->arena, bytes);
         int rc = finish_train(&s, params, grads);

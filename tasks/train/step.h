@@ -51,7 +51,9 @@ int step_index(struct step *);                            // i32[batch]: numbers
 int step_field(struct step *, const char *field);         // the whole field of the split, which is resident
 int step_input(struct step *, const char *field);         // the batch's rows of it, resident or streamed
 int step_key(struct step *);                              // of random draws in this epoch
-void step_loss(struct step *, int loss);                  // what is differentiated, f32[1]; added up over steps
+// What is differentiated, f32[1]. It is added up over steps for people: `terms` of it are in one step, as many as there are
+// samples for a sum over the batch, 1 for a mean.
+void step_loss(struct step *, int loss, int64_t terms);
 int step_hits(struct step *, int metric);                 // a counter, i32[1], for g_correct
 int step_tries(struct step *, int metric);                // of a METRIC_RATIO
 static inline bool step_trains(const struct step *s)
@@ -60,7 +62,7 @@ static inline bool step_trains(const struct step *s)
 }
 
 // ---- graphs, finished and added to the session; each returns the program's number or an error
-int step_train(struct session *, const struct setting *, struct step_slots *, const struct variant *, int turn) MUST_CHECK;
+int step_train(struct session *, const struct setting *, struct step_slots *, struct variant *, int turn) MUST_CHECK;
 // *fold: a program that is run once before evaluations; it folds running statistics into filters. NONE until one is
 // needed.
 int step_evaluate(struct session *, const struct setting *, struct step_slots *, const struct variant *, int *fold) MUST_CHECK;

@@ -64,6 +64,7 @@ struct variant {
     int64_t length;          // of sequences; 0: not an axis of this task
     uint32_t trains;         // bit i: parameters of group i train; frozen parts cost nothing on the backward pass
     bool renormalises;       // Muon brings filters back to their norm before the update
+    int64_t terms;           // of the loss's sum, filled in by step_loss: the sum of losses divided by them is the mean
     const char *note;        // what is special, for people: "first layer too"; NULL: nothing
 };
 

@@ -62,14 +62,33 @@ struct going {
     struct machine_meter meter;
     int64_t card_uj;                    // what the device's own meter said when it was opened; -1: it has none
     int64_t energy_uj;                  // 0: not measured
-    int64_t epoch_began_ns, epoch_samples;
+    int64_t point_began_ns, point_samples, point_terms;  // of the last point
     char weights_digest[DIGEST_HEX];
     char *checkpoint;
 };
 
-static double accuracy_of(const struct going *r)
+// The task's metrics as the record has them. The first is the board's.
+static int metrics_of(const struct going *r, struct run_metric into[METRICS_MAX])
 {
-    return r->evaluated ? (double)r->score[0] / (double)dataset_facts(r->data)->count[SPLIT_TEST] : -1;
+    const struct metric *m = r->o->task->metrics;
+    int count = 0;
+    for (; m[count].name; count++)
+        into[count] = (struct run_metric){m[count].name, m[count].unit, m[count].lower_is_better,
+                                          m[count].kind == METRIC_COUNT ? dataset_facts(r->data)->count[SPLIT_TEST] : 0};
+    return count;
+}
+
+static struct run_metric board_metric(const struct going *r)
+{
+    struct run_metric metrics[METRICS_MAX];
+    metrics_of(r, metrics);
+    return metrics[0];
+}
+
+static double score_of(const struct going *r)  // as a share; -1: not evaluated yet
+{
+    struct run_metric metric = board_metric(r);
+    return r->evaluated ? run_metric_value(&metric, r->score[0]) : -1;
 }
 
 static int64_t target_micro(const struct train_options *o)
@@ -136,13 +155,15 @@ static int begin_record(struct going *r)
     struct software_facts software;
     TRY(machine_with(&r->device_facts, &machine, &software));
     char *recipe = recipe_line(&o->recipe);
+    struct run_metric metrics[METRICS_MAX];
+    int metric_count = metrics_of(r, metrics);
     struct run_facts facts = {
-        .machine = &machine, .software = &software,
-        .task = o->task->name, .metric = o->task->metrics[0].name, .target_micro = target_micro(o), .model = o->recipe.model,
+        .machine = &machine, .software = &software, .task = o->task->name, .metrics = metrics, .metric_count = metric_count,
+        .target_micro = target_micro(o), .model = o->recipe.model,
         .parameters = trainer_parameters(t), .flops_per_sample = llround(trainer_forward_flops(t)),
         .recipe = o->recipe.name, .recipe_json = recipe, .precision = dtype_name(t->setting.dtype),
         .device = r->device->type->name, .threads = r->device_facts.threads, .batch = o->recipe.batch,
-        .seed = o->seed + r->index - 1, .items = f->count[SPLIT_TEST], .views = o->recipe.views, .input_size = f->height,
+        .seed = o->seed + r->index - 1, .views = o->recipe.views, .input_size = f->height,
         .stop_at_target = o->stop && o->runs == 1, .data = data, .data_count = SPLIT_COUNT, .price = o->price,
         .stopwatch = &r->watch, .group = r->kept->group, .group_index = r->kept->group ? r->index : 0,
     };
@@ -170,40 +191,59 @@ static void announce(struct going *r)
 
 static bool target_met(const struct going *r)
 {
-    return r->evaluated && contest_meets(r->score[0], dataset_facts(r->data)->count[SPLIT_TEST], target_micro(r->o));
+    struct run_metric metric = board_metric(r);
+    return r->evaluated && run_metric_meets(&metric, r->score[0], target_micro(r->o));
 }
 
-static int end_of_epoch(struct going *r)
+static int evaluate(struct going *r, struct run_point *point)
+{
+    struct trainer *t = r->trainer;
+    for (int m = 0; m < RUN_METRICS_MAX; m++) point->score[m] = RUN_SCORE_NONE;
+    if (!trainer_evaluates_after(t, t->at)) return 0;
+    progress_note(&r->progress, "evaluating");
+    stopwatch_enter(&r->watch, SEGMENT_EVALUATE);
+    TRY(trainer_evaluate(t, r->score));
+    r->evaluated = true;
+    for (int m = 0; r->o->task->metrics[m].name; m++) point->score[m] = r->score[m];
+    return 0;
+}
+
+static void show_point(struct going *r, const struct run_point *point, int64_t hits)
+{
+    const struct trainer *t = r->trainer;
+    double samples = (double)(t->samples - r->point_samples);
+    double seconds = (double)(stopwatch_warm_ns(&r->watch) - r->point_began_ns) * 1e-9;
+    struct progress_point shown = {
+        .epoch = (double)t->at / (double)t->steps_an_epoch, .loss = point->loss,
+        .train_accuracy = hits < 0 ? -1 : (double)hits / samples,
+        .accuracy = point->score[0] == RUN_SCORE_NONE ? -1 : score_of(r), .elapsed_ns = point->clocks.end_to_end_ns,
+        .samples = t->samples, .images_a_second = samples / seconds,
+    };
+    progress_point(&r->progress, &shown);
+}
+
+// A point of the record: at the end of an epoch, and wherever the recipe evaluates.
+static int record_point(struct going *r)
 {
     struct trainer *t = r->trainer;
     struct trainer_sums sums;
     TRY(trainer_sums(t, true, &sums));
-    int64_t samples = t->samples, here = samples - r->epoch_samples;
-    struct run_point point = {.epoch = (t->at + t->steps_an_epoch - 1) / t->steps_an_epoch, .samples = samples, .k = -1,
-                              .loss = sums.loss / (double)here};
-    double seconds = (double)(stopwatch_warm_ns(&r->watch) - r->epoch_began_ns) * 1e-9;
+    struct run_point point = {.step = t->at, .epoch_micro = t->at * 1000000 / t->steps_an_epoch, .samples = t->samples,
+                              .loss = sums.loss / (double)(t->terms - r->point_terms),
+                              .stall_ns = supply_stalled_ns(&t->supply[SPLIT_TRAIN])};
     if (!isfinite(point.loss))
-        return fail(ERR_DEVICE, "the loss of epoch %lld is not a number: the learning rate may be too high",
-                    (long long)point.epoch);
-    if (trainer_evaluates_after(t, t->at)) {
-        progress_note(&r->progress, "evaluating");
-        stopwatch_enter(&r->watch, SEGMENT_EVALUATE);
-        TRY(trainer_evaluate(t, r->score));
-        r->evaluated = true;
-        point.k = r->score[0];
-    }
+        return fail(ERR_DEVICE, "the loss is not a number at step %lld (epoch %.2f): the learning rate may be too high",
+                    (long long)t->at, (double)t->at / (double)t->steps_an_epoch);
+    TRY(evaluate(r, &point));
     point.clocks = stopwatch_enter(&r->watch, SEGMENT_CHECKPOINT);
-    if (point.k >= 0) r->reached = point.clocks;
+    if (point.score[0] != RUN_SCORE_NONE) r->reached = point.clocks;
     if (target_met(r) && !r->crossed.end_to_end_ns) r->crossed = point.clocks;
     read_energy(r);
     TRY(result_point(r->run, &point));
-    struct progress_point shown = {(double)t->at / (double)t->steps_an_epoch, point.loss,
-                                   (double)sums.hits / (double)here, point.k < 0 ? -1 : accuracy_of(r),
-                                   point.clocks.end_to_end_ns, samples, (double)here / seconds};
-    progress_point(&r->progress, &shown);
+    show_point(r, &point, sums.hits);
     stopwatch_enter(&r->watch, SEGMENT_TRAIN);
-    r->epoch_began_ns = stopwatch_warm_ns(&r->watch);
-    r->epoch_samples = samples;
+    r->point_began_ns = stopwatch_warm_ns(&r->watch);
+    r->point_samples = t->samples, r->point_terms = t->terms;
     return 0;
 }
 
@@ -213,8 +253,9 @@ static int show_step(struct going *r)
     // A device that queues its work would have to be waited for: what is watched would be slower than what is not.
     if (r->device->type->queues || !progress_wants(&r->progress)) return 0;
     TRY(trainer_sums(r->trainer, false, &sums));
-    double here = (double)(r->trainer->samples - r->epoch_samples);
-    progress_step(&r->progress, r->trainer->at, sums.loss / here, (double)sums.hits / here);
+    double samples = (double)(r->trainer->samples - r->point_samples);
+    double loss = sums.loss / (double)(r->trainer->terms - r->point_terms);
+    progress_step(&r->progress, r->trainer->at, loss, sums.hits < 0 ? -1 : (double)sums.hits / samples);
     return 0;
 }
 
@@ -228,8 +269,8 @@ static int loop(struct going *r)
                                  (long long)t->at, (long long)t->steps);
         TRY(trainer_step(t));
         TRY(show_step(r));
-        if (t->at % t->steps_an_epoch && t->at != t->steps) continue;
-        TRY(end_of_epoch(r));
+        if (t->at % t->steps_an_epoch && !trainer_evaluates_after(t, t->at)) continue;
+        TRY(record_point(r));
         if (r->o->stop && r->o->runs == 1 && target_met(r)) break;
     }
     return 0;
@@ -287,7 +328,7 @@ static void tell_end(struct going *r, enum run_status status, const struct run_e
     char cost[COST_TEXT];
     struct stopwatch_clocks told = clocks_told(r);
     struct progress_end shown = {
-        .status = run_status_name(status), .accuracy = accuracy_of(r), .target = r->o->target,
+        .status = run_status_name(status), .accuracy = score_of(r), .target = r->o->target,
         .checkpoint = end->checkpoint ? r->checkpoint : NULL, .end_to_end_ns = told.end_to_end_ns,
         .classic_ns = told.classic_ns, .warm_ns = told.warm_ns, .peak_memory = end->peak_memory_bytes,
         .synthetic = dataset_facts(r->data)->synthetic,
@@ -357,7 +398,7 @@ static int run_number(const struct train_options *o, struct kept *kept, int64_t 
         out->items = f->count[SPLIT_TEST], out->synthetic = f->synthetic, out->custom = !f->official && !f->synthetic;
     }
     if (rc == 0 && o->runs == 1 && !target_met(&r))
-        rc = fail(ERR_TARGET, "the accuracy of %.2f%% is below the target of %.2f%%", 100 * accuracy_of(&r), 100 * o->target);
+        rc = fail(ERR_TARGET, "the accuracy of %.2f%% is below the target of %.2f%%", 100 * score_of(&r), 100 * o->target);
     close_run(&r);
     return rc;
 }

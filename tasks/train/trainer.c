@@ -26,7 +26,7 @@ static bool same_variant(const struct variant *a, const struct variant *b)
 }
 
 // The number of a variant, which is built when it is met for the first time.
-static int variant_number(struct trainer *t, const struct variant *is, int turn)
+static int variant_number(struct trainer *t, struct variant *is, int turn)
 {
     for (int v = 0; v < t->variants; v++)
         if (t->variant[v].turn == turn && same_variant(&t->variant[v].is, is)) return v;
@@ -178,7 +178,7 @@ static int put_tables(struct trainer *t)
 int trainer_begin(struct trainer *t, uint64_t seed)
 {
     t->seed = seed;
-    t->at = t->samples = 0;
+    t->at = t->samples = t->terms = 0;
     TRY(session_reset(t->session, seed));
     TRY(put_tables(t));
     const struct model *m = t->setting.model;
@@ -194,8 +194,11 @@ int trainer_step(struct trainer *t)
     struct order_batch batch;
     if (t->at % t->steps_an_epoch == 0) TRY(supply_begin(s, t->seed, t->at / t->steps_an_epoch, 0));
     TRY(supply_next(s, &batch));
-    for (int turn = 0; turn < t->turns; turn++)
-        TRY(session_run(t->session, trainer_variant(t, t->at, batch.bucket, turn)->program));
+    for (int turn = 0; turn < t->turns; turn++) {
+        const struct trainer_variant *v = trainer_variant(t, t->at, batch.bucket, turn);
+        TRY(session_run(t->session, v->program));
+        t->terms += v->is.terms;
+    }
     t->at++;
     t->samples += batch.count;
     return lookahead_after(&t->lookahead, t->session, t->at);

@@ -34,6 +34,7 @@ struct trainer {
     struct supply supply[SPLIT_COUNT];
     int64_t steps_an_epoch, steps;
     int64_t at, samples;     // steps done, samples of them
+    int64_t terms;           // of the losses added up since the beginning
     uint64_t seed;
     struct trainer_variant variant[TRAINER_VARIANTS];  // of training steps
     int variants, turns, buckets;

@@ -23,10 +23,10 @@ def ours(record, lines):
     walls = {line["run"]: line["wall_s"] for line in lines if line.get("side") == "dawn"}
     runs = []
     for r in sorted(record["runs"], key=lambda r: r["id"]):
-        if r["status"] not in ("done", "missed") or r.get("last_k") is None:
+        if r["status"] not in ("done", "missed") or r.get("last_score") is None:
             continue
         runs.append({"side": "dawn", "run": r["id"], "seed": r["seed"], "status": r["status"],
-                     "accuracy": r["last_k"] / r["items"], "end_to_end_s": r["last_ns"] / 1e9,
+                     "accuracy": r["last_score"] / r["metrics"][0]["items"], "end_to_end_s": r["last_ns"] / 1e9,
                      "warm_s": r["last_warm_with_evaluation_ns"] / 1e9,
                      "warm_without_evaluation_s": r["last_warm_ns"] / 1e9, "wall_s": walls.get(r["id"])})
     return runs

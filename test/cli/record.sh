@@ -46,13 +46,13 @@ grep -q 'perceptron' shown
 facts 'r["model"] == "perceptron" and r["parameters"] == 8 and r["flops_per_sample"] == 16 and r["precision"] == "f64"'
 facts 'r["outside"] == {"command": r["outside"]["command"], "framework": "Python", "devices": 1} and r["device"] == "outside"'
 facts 'r["seed"] == 7 and r["recipe"] == "outside" and json.loads(r["recipe_json"])["command"][-1] == "{seed}"'
-facts '[x["epoch"] for x in p] == [1, 2, 3, 4] and [x["samples"] for x in p] == [400, 800, 1200, 1600]'
+facts '[(x["step"], x["epoch_micro"]) for x in p] == [(n, n * 10**6) for n in (1, 2, 3, 4)] and [x["samples"] for x in p] == [400, 800, 1200, 1600]'
 facts 'r["status"] == "done" and r["official"] == 0 and r["synthetic"] == 0 and r["data_sets"] == []'
 facts 'r["weights_digest"] == "ab" * 32'
 facts 'all(a["end_ns"] == b["start_ns"] for a, b in zip(r["segments"], r["segments"][1:])) and r["segments"][0]["start_ns"] == 0'
 facts '{s["segment"] for s in r["segments"]} == {"init", "train", "evaluate"}'
 facts 'p[3]["warm_ns"] < p[3]["classic_ns"] < p[3]["t_ns"]'
-facts 'r["peak_memory_bytes"] > 4 << 20 and r["price_source"] == "user" and r["reached_ns"] == p[r["reached_epoch"] - 1]["t_ns"]'
+facts 'r["peak_memory_bytes"] > 4 << 20 and r["price_source"] == "user" and r["reached_ns"] == p[r["reached_step"] - 1]["t_ns"]'
 
 # ---- a group: a seed each; the target of the mean
 said 0 'group 1: 3 of 3 runs; mean ' \
@@ -60,7 +60,7 @@ said 0 'group 1: 3 of 3 runs; mean ' \
 facts '[x["seed"] for x in d["runs"][1:]] == [20, 21, 22] and [x["group_index"] for x in d["runs"][1:]] == [1, 2, 3]'
 facts 'r["machine_facts"]["gpu"] == "8 x Accelerator" and r["outside"]["devices"] == 8'
 facts 'len({x["recipe_digest"] for x in d["runs"]}) == 1'
-record 3 'the mean score of 50.000% is below the target of 94.00%' "$(epoch 1 5000)" -n 2
+record 3 'the mean score of 50.00% is below the target of 94.00%' "$(epoch 1 5000)" -n 2
 record 1 'exit status 5' "$(epoch 1 9999) exit 5" -n 2
 facts 'r["status"] == "failed" and d["groups"][-1]["status"] == "interrupted"'
 "$DAWN" results list >list
@@ -83,19 +83,28 @@ echo ':::MLLOG {"time_ms": 1, "key": "run_stop", "value": null, "metadata": {"st
 SH
 said 3 'the score of 93.19% is below the target of 94.00%' "$DAWN" record --model "a b" --framework TF -q -- sh mlperf.sh
 [ "$(grep -c dawn err)" = 1 ] # --quiet: only why it failed
-facts '[(x["epoch"], x["k"]) for x in p] == [(1, 9309), (2, 9319)] and r["status"] == "missed" and r["model"] == "a b"'
+facts '[(x["step"], x["scores"][0]["score"]) for x in p] == [(1, 9309), (2, 9319)] and r["status"] == "missed" and r["model"] == "a b"'
 facts '{"init", "train", "evaluate"} <= {s["segment"] for s in r["segments"]} and r["outside"]["framework"] == "TF"'
+
+# ---- a program that counts its steps may evaluate anywhere
+step() { # STEP EPOCH CORRECT
+    echo "echo '{\"dawn\":\"epoch\",\"step\":$1,\"epoch\":$2,\"correct\":$3,\"items\":10000}'; sleep 0.05;"
+}
+record 0 'run .* done, 3 epochs in' "$(step 120 0.25 5000) $(step 240 0.5 9000) $(step 480 1 9500)"
+facts '[(x["step"], x["epoch_micro"]) for x in p] == [(120, 250000), (240, 500000), (480, 1000000)] and r["reached_step"] == 480'
+"$DAWN" results show last | grep -q 'reached  *at epoch 1, step 480'
+"$DAWN" results verify last
 
 # ---- without a segment all is training: no clock leaves anything out
 record 3 'run .* missed, 1 epoch in' "$(epoch 1 9399)"
 facts 'p[0]["t_ns"] == p[0]["classic_ns"] == p[0]["warm_ns"] and {s["segment"] for s in r["segments"]} == {"train"}'
 record 0 'met in epoch 1' "$(epoch 1 9400) $(epoch 2 9400)" # exactly at the target; two lines in one read
-facts 'p[1]["t_ns"] > p[0]["t_ns"] and r["status"] == "done" and r["reached_epoch"] == 1'
+facts 'p[1]["t_ns"] > p[0]["t_ns"] and r["status"] == "done" and r["reached_step"] == 1'
 record 3 'missed' "$(epoch 1 9400) $(epoch 2 9399)" # the last evaluation decides
-facts 'r["reached_epoch"] == 1 and r["status"] == "missed"'
+facts 'r["reached_step"] == 1 and r["status"] == "missed"'
 record 3 'no evaluation' "echo '{\"dawn\":\"epoch\",\"epoch\":1}'"
 record 0 'done' "printf '{\"dawn\":\"epoch\",\"epoch\":1,\"score\":0.95}'" # no end of line
-record 0 'f1 75.00% .750,000 of 1,000,000.' "echo '{\"dawn\":\"epoch\",\"epoch\":1,\"score\":0.75}'" --task squad
+record 0 'f1 0.7500; 0.7500 met in epoch 1' "echo '{\"dawn\":\"epoch\",\"epoch\":1,\"score\":0.75}'" --task squad
 
 # ---- --stop ends it, gently
 record 0 '^told to stop$' "trap 'echo told to stop >&2; exit 9' TERM; $(epoch 1 9400) sleep 60 & wait" --stop
@@ -165,7 +174,7 @@ record 1 "line 2 of the command's standard error: .*not valid" "echo a >&2; echo
 record 1 'has reported no epoch; docs/record.md' 'echo 94%'
 facts 'r["status"] == "failed" and p == []'
 record 1 'ended with exit status 7' "$(epoch 1 9500) exit 7"
-facts 'r["status"] == "failed" and r["reached_epoch"] == 1 and r["message"] == "the command ended with exit status 7"'
+facts 'r["status"] == "failed" and r["reached_step"] == 1 and r["message"] == "the command ended with exit status 7"'
 record 1 'ended by signal 9 \(Killed\)' 'kill -9 $$'
 facts 'r["status"] == "failed"'
 runs=$("$DAWN" results list | wc -l)
@@ -234,7 +243,7 @@ facts 'r["recipe_json"].isascii() and json.loads(r["recipe_json"])["command"][1]
 grep -E '^\{"dawn":"about"' "$ROOT/docs/record.md" >lines # before the first epoch, as it says
 grep -E '^(\{"dawn":"[^a]|:::MLLOG)' "$ROOT/docs/record.md" >>lines
 record 0 'run .* done, 4 epochs' 'cat lines'
-facts '[x.get("k") for x in p] == [7312, None, 9412, 9437] and r["model"] == "ResNet-9" and r["views"] == 2'
+facts '[x.get("scores", [{}])[0].get("score") for x in p] == [7312, None, 9412, 9437] and r["model"] == "ResNet-9" and r["views"] == 2'
 sed -n '/^```python$/,/^```$/p' "$ROOT/docs/record.md" | grep -v '^```' >example.py
 python3 -m py_compile example.py
 

@@ -1,12 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# dawn results: lists, pages and exports of a record made here by another program, and what it says to wrong input.
+# dawn results: lists, pages, exports and the check of a record made here by another program, and what it says to wrong input.
 set -eu
 ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
 unset DAWN_RESULTS
 
 python3 - "$ROOT/tasks/record/result.sql" <<'PYTHON'
-import sqlite3, sys
+import hashlib, json, sqlite3, sys
+canonical = lambda value: json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+digest = lambda data: hashlib.sha256(data).hexdigest()
 db = sqlite3.connect("results.db")
 db.executescript(open(sys.argv[1]).read())
 db.executescript("PRAGMA application_id = %d; PRAGMA user_version = 1" % 0x4441574E)
@@ -16,18 +18,22 @@ def row(table, **values):
 row("machines", id=1, digest="m", cpu="Some CPU", cpu_flags="avx2", sockets=1, cores_online=2, cores_usable=2,
     memory_bytes=2**34, product="", governor="", virtualised="", gpu="", driver="", os="Debian", kernel="Linux")
 row("software", id=1, digest="s", commit_name="", dirty=0, compiler="gcc", flags="-O2", binary_digest="b" * 64, libraries="")
+task = digest(canonical({"items": 10000, "metric": "top1", "target_micro": 940000, "task": "cifar10"}))
 for run, synthetic in ((1, 0), (2, 1)):
+    chain = hashlib.sha256(canonical({"binary": "b" * 64, "data": [], "nonce": "%032x" % run, "recipe": digest(b"{}"), "seed": run,
+                                      "task": task})).digest()
     row("runs", id=run, nonce="%032x" % run, status="done" if run == 1 else "running", owner="gone/1/1", task="cifar10",
-        task_digest="t" * 64, metric="top1", target_micro=940000, model="record", parameters=1000, flops_per_sample=10,
-        recipe="default", recipe_json="{}", recipe_digest="r" * 64, precision="f32", device="cpu", threads=2, batch=2000,
+        task_digest=task, metric="top1", target_micro=940000, model="record", parameters=1000, flops_per_sample=10,
+        recipe="default", recipe_json="{}", recipe_digest=digest(b"{}"), precision="f32", device="cpu", threads=2, batch=2000,
         seed=run, items=10000, views=1, input_size=32, stop_at_target=1, synthetic=synthetic, official=1 - synthetic, machine=1,
-        software=1, started_ms=1700000000000, chain_root="0" * 64, reached_epoch=2, reached_ns=60 * 10**9,
+        software=1, started_ms=1700000000000, chain_root=chain.hex(), reached_epoch=2, reached_ns=60 * 10**9,
         reached_classic_ns=36 * 10**9, reached_warm_ns=30 * 10**9, reached_warm_with_evaluation_ns=50 * 10**9,
         reached_samples=100000)
     for epoch, k in ((1, 9000), (2, 9417)):
-        row("points", run=run, epoch=epoch, t_ns=30 * epoch * 10**9, classic_ns=18 * epoch * 10**9,
-            warm_ns=15 * epoch * 10**9, warm_with_evaluation_ns=25 * epoch * 10**9, samples=50000 * epoch, k=k,
-            loss_micro=1000000, hash="h" * 64)
+        point = dict(epoch=epoch, t_ns=30 * epoch * 10**9, classic_ns=18 * epoch * 10**9, warm_ns=15 * epoch * 10**9,
+                     warm_with_evaluation_ns=25 * epoch * 10**9, samples=50000 * epoch, k=k)
+        chain = hashlib.sha256(chain + canonical(dict(point, loss=1000000))).digest()
+        row("points", run=run, loss_micro=1000000, hash=chain.hex(), **point)
 db.commit()
 PYTHON
 
@@ -55,14 +61,20 @@ grep -q 'SYNTHETIC DATA' out
 [ "$(status "$DAWN" results export)" = 0 ]
 python3 -c 'import json; d = json.load(open("out")); assert d["runs"][0]["reached_ns"] == 60000000000 and len(d["runs"]) == 2'
 [ "$(status "$DAWN" results export 1 --to one.json)" = 0 ]
-python3 -c 'import json; d = json.load(open("one.json")); assert [p["k"] for p in d["runs"][0]["points"]] == [9000, 9417]'
+python3 -c 'import json; d = json.load(open("one.json")); 
+r = d["runs"][0]
+assert [p["scores"] for p in r["points"]] == [[{"metric": "top1", "score": k}] for k in (9000, 9417)] and "broken" not in r
+assert [(p["step"], p["epoch_micro"]) for p in r["points"]] == [(1, 10**6), (2, 2 * 10**6)] and r["last_score"] == 9417
+assert r["metrics"] == [{"name": "top1", "unit": "%", "lower_is_better": 0, "items": 10000}]'
 [ "$(status "$DAWN" results export --format csv)" = 0 ]
 [ "$(wc -l <out)" = 3 ]
 [ "$(status "$DAWN" results export --format csv --to tables/)" = 0 ]
 python3 -c '
 import csv
 rows = list(csv.DictReader(open("tables/points.csv")))
-assert len(rows) == 4 and rows[1]["t_ns"] == "60000000000" and rows[1]["k"] == "9417"'
+assert len(rows) == 4 and rows[1]["t_ns"] == "60000000000"
+rows = list(csv.DictReader(open("tables/scores.csv")))
+assert len(rows) == 4 and rows[1] == {"run": "1", "step": "2", "metric": "0", "score": "9417"}'
 [ "$(status "$DAWN" results export 1 --format dawnbench --to board --author me)" = 0 ]
 printf 'epoch\thours\ttop1Accuracy\n1\t0.0050000000\t90.0000\n2\t0.0100000000\t94.1700\n' >expected
 cmp expected board/CIFAR10/train/me_record-run1_cpu_dawn.tsv
@@ -71,7 +83,7 @@ grep -q synthetic err
 [ ! -e board2 ]
 cmp results.db before.db # reading changed nothing
 
-[ ! -e tables/receipts.csv ] # it is a file of format 1, which has no such table
+[ "$(wc -l <tables/receipts.csv)" = 1 ] # format 1 had none
 python3 - "$ROOT/tasks/record/result_2.sql" <<'PYTHON'
 import shutil, sqlite3, sys
 shutil.copy("results.db", "second.db")
@@ -95,11 +107,45 @@ grep -q self-evaluated out
 python3 -c '
 import json
 d = json.load(open("out"))
-assert d["format"] == 2 and d["runs"][0]["receipts"][0]["sequence"] == 12 and d["runs"][1]["outside"]["devices"] == 8
+assert d["format"] == 3 and d["runs"][0]["receipts"][0]["sequence"] == 12 and d["runs"][1]["outside"]["devices"] == 8
 assert "outside" not in d["runs"][0] and d["runs"][1]["receipts"] == []'
 [ "$(status "$DAWN" results export --db second.db --format csv --to tables/)" = 0 ]
 [ "$(wc -l <tables/receipts.csv)" = 3 ]
 cmp second.db before.db
+
+# ---- whoever reads a record checks its chain
+[ "$(status "$DAWN" results verify)" = 0 ]
+printf 'run 1  good: root and 2 points\nrun 2  good: root and 2 points\n' | cmp - out
+python3 - <<'PYTHON'
+import shutil, sqlite3
+shutil.copy("results.db", "changed.db")
+db = sqlite3.connect("changed.db")
+db.execute("UPDATE points SET k = 12012 WHERE run = 1 AND epoch = 2")
+db.commit()
+PYTHON
+[ "$(status "$DAWN" results verify --db changed.db)" = 1 ]
+grep -q '^run 1  BROKEN: point 1, epoch 2: its hash is' out
+grep -q '^run 2  good' out
+grep -q '1 run was changed since the training wrote it' err
+[ "$(status "$DAWN" results verify 2 --db changed.db)" = 0 ]
+[ "$(wc -l <out)" = 1 ]
+[ "$(status "$DAWN" results verify 9 --db changed.db)" = 2 ]
+[ "$(status "$DAWN" results verify 1 2 --db changed.db)" = 2 ]
+[ "$(status "$DAWN" results --db changed.db)" = 0 ]
+grep -q '120.12% .* BROKEN$' out
+grep -q 'dawn results verify' out
+[ "$(status "$DAWN" results show 1 --db changed.db)" = 0 ]
+grep -q 'BROKEN  *the record has been changed: point 1, epoch 2' out
+[ "$(status "$DAWN" results export 1 --db changed.db)" = 0 ]
+grep -q '"broken": "point 1, epoch 2' out
+grep -q 'run 1 was changed since the training wrote it' err
+[ "$(status "$DAWN" results export --format csv --db changed.db)" = 0 ]
+grep -q 'run 1 was changed' err
+[ "$(status "$DAWN" results export 1 --format dawnbench --to board3 --db changed.db)" = 1 ]
+grep -q 'changed since it was recorded' err
+[ ! -e board3 ]
+[ "$(status "$DAWN" results verify -h)" = 0 ]
+grep -q 'verify' out
 
 mkdir elsewhere
 cp results.db elsewhere/other.db

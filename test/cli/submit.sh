@@ -39,6 +39,7 @@ exec 9>hold # the server ends when this shell does
 wait_line $server port '^[0-9]' || { cat server_err; exit 1; }
 base=http://127.0.0.1:$(cat port)
 python3 "$here/submit_record.py" "$ROOT" results.db
+status "$DAWN" submit --handle ada --server "$base/ok" --run 1 >/dev/null # the first writer brings the file to this format
 cp results.db fresh.db
 
 # ---- before anything is sent
@@ -125,7 +126,7 @@ json.dump(dict(e, more="x"), open("envelope2.json", "w"))
 PYTHON
 expect 0 'signature *good' "$DAWN" verify envelope.json
 expect 1 'envelope *WRONG' "$DAWN" verify envelope2.json
-cmp results.db fresh.db
+[ "$(sql results.db 'SELECT count(*) FROM receipts')" = 0 ] # nothing was sent; the file is of the newest format now
 
 # ---- sending: cut off after the server took it, again, and again
 expect 1 'does not answer' "$DAWN" submit --handle ada --server "$base/cut" --run 1 --yes

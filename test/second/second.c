@@ -52,7 +52,7 @@ static void answer(struct step *s, int x, const char *field, bool trains)
     char *weight = arena_text(&g->arena, "%s.head", field), *label = arena_text(&g->arena, "label %s", field);
     int w = graph_param(g, weight, SHAPE(CLASSES, shape_last(&g->value[x].shape)), (struct init){INIT_NORMAL, 0.3f}, ROLE_MATRIX);
     int logits = g_linear(g, x, w, NONE, F32), labels = step_input(s, label);
-    if (trains) step_loss(s, g_xent(g, logits, labels, 0, true));
+    if (trains) step_loss(s, g_xent(g, logits, labels, 0, true), 1);
     g_correct(g, logits, labels, step_hits(s, 0), 1);
     g_tick(g, step_tries(s, 0), (int32_t)s->is.batch);
 }

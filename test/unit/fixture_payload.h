@@ -58,8 +58,10 @@ static inline void add_points(struct run *run, struct stopwatch *sw, const int64
         now += 10 * SECOND + i;
         stopwatch_enter_at(sw, SEGMENT_EVALUATE, now);
         now += SECOND;
-        const struct run_point point = {.epoch = i + 1, .clocks = stopwatch_enter_at(sw, SEGMENT_CHECKPOINT, now),
-                                        .samples = 50000 * (i + 1), .k = k[i], .loss = 1.0 / (i + 1)};
+        const struct run_point point = {.step = 25 * (i + 1), .epoch_micro = 1000000 * (i + 1),
+                                        .clocks = stopwatch_enter_at(sw, SEGMENT_CHECKPOINT, now),
+                                        .samples = 50000 * (i + 1), .score = {k[i] < 0 ? RUN_SCORE_NONE : k[i]},
+                                        .loss = 1.0 / (i + 1)};
         assert_int_equal(result_point(run, &point), 0);
     }
 }

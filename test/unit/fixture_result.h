@@ -30,12 +30,14 @@ static const struct software_facts fixture_software = {.commit = "0123456789abcd
 static const struct price fixture_price = {.instance = "c7i.large", .micro_per_hour = 89250, .source = "a list",
                                            .date = "2026-11-21"};
 
+static const struct run_metric fixture_metric = {.name = "top1", .unit = "%", .items = 10000};
+
 static inline struct run_facts fixture_facts(int64_t seed, const struct stopwatch *stopwatch)
 {
-    return (struct run_facts){.task = "cifar10", .metric = "top1", .target_micro = 940000, .model = "record",
-                              .parameters = 1972792, .flops_per_sample = 123456789, .recipe = "default",
+    return (struct run_facts){.task = "cifar10", .metrics = &fixture_metric, .metric_count = 1, .target_micro = 940000,
+                              .model = "record", .parameters = 1972792, .flops_per_sample = 123456789, .recipe = "default",
                               .recipe_json = "{\"batch\": 2000}", .precision = "bf16", .device = "cpu", .threads = 2,
-                              .batch = 2000, .seed = seed, .items = 10000, .views = 6, .input_size = 32, .stop_at_target = true,
+                              .batch = 2000, .seed = seed, .views = 6, .input_size = 32, .stop_at_target = true,
                               .data = fixture_data, .data_count = 2, .machine = &fixture_machine,
                               .software = &fixture_software, .price = &fixture_price, .stopwatch = stopwatch};
 }
@@ -44,13 +46,14 @@ static inline struct run_facts fixture_facts(int64_t seed, const struct stopwatc
 static inline struct run_point fixture_point(int64_t epoch, int64_t k)
 {
     int64_t train = 10 * epoch * SECOND, evaluate = 2 * epoch * SECOND, ready = 5 * SECOND;
-    return (struct run_point){.epoch = epoch,
+    return (struct run_point){.step = 25 * epoch,
+                              .epoch_micro = 1000000 * epoch,
                               .clocks = {.end_to_end_ns = ready + train + evaluate,
                                          .classic_ns = ready + train,
                                          .warm_ns = train,
                                          .warm_with_evaluation_ns = train + evaluate},
                               .samples = 50000 * epoch,
-                              .k = k,
+                              .score = {k < 0 ? RUN_SCORE_NONE : k},
                               .loss = 2.5 / (double)epoch};
 }
 

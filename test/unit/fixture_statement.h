@@ -11,6 +11,7 @@
 #include "submit/format/chain.h"
 #include "submit/format/contest.h"
 #include "submit/format/cost.h"
+#include "submit/format/curve.h"
 #include "submit/format/statement.h"
 
 #define FIXTURE_NOW_MS ((int64_t)1800000000000)  // 15 January 2027: the run's end
@@ -48,19 +49,28 @@ static inline void fixture_chain(json_t *run)
     json_t *data = json_object_get(run, "data"), *points = json_object_get(run, "points");
     for (size_t i = 0; i < json_array_size(data); i++) digests[i] = canonical_text(json_array_get(data, i), "digest");
     struct chain chain;
+    struct run_metric metrics[RUN_METRICS_MAX];
+    int count = curve_metrics(run, metrics);
     char hex[DIGEST_HEX];
-    chain_begin(&chain, &(struct chain_root){canonical_text(run, "nonce"), canonical_text(run, "task_digest"),
-                                             canonical_text(run, "software.binary_digest"), digests, (int)json_array_size(data),
-                                             canonical_int(run, "seed"), canonical_text(run, "recipe.digest")});
+    chain_begin(&chain,
+                &(struct chain_root){.version = (int)canonical_int(run, "version"), .nonce = canonical_text(run, "nonce"),
+                                     .task_digest = canonical_text(run, "task_digest"),
+                                     .binary_digest = canonical_text(run, "software.binary_digest"), .data_digests = digests,
+                                     .data_count = (int)json_array_size(data), .seed = canonical_int(run, "seed"),
+                                     .recipe_digest = canonical_text(run, "recipe.digest"), .metrics = metrics,
+                                     .metric_count = count});
     chain_hex(&chain, hex);
     fixture_set(run, "chain_root", json_string(hex));
     for (size_t i = 0; i < json_array_size(points); i++) {
         json_t *p = json_array_get(points, i);
-        int64_t k = json_object_get(p, "k") != NULL ? canonical_int(p, "k") : -1;
-        chain_add(&chain,
-                  &(struct chain_point){canonical_int(p, "epoch"), canonical_int(p, "t_ns"), canonical_int(p, "classic_ns"),
-                                        canonical_int(p, "warm_ns"), canonical_int(p, "warm_with_evaluation_ns"),
-                                        canonical_int(p, "samples"), k, canonical_int(p, "loss")});
+        struct chain_point link = {
+            .step = curve_step(p), .epoch_micro = curve_epoch_micro(p), .t_ns = canonical_int(p, "t_ns"),
+            .classic_ns = canonical_int(p, "classic_ns"), .warm_ns = canonical_int(p, "warm_ns"),
+            .warm_with_evaluation_ns = canonical_int(p, "warm_with_evaluation_ns"), .samples = canonical_int(p, "samples"),
+            .stall_ns = canonical_int(p, "stall_ns"), .loss_micro = canonical_int(p, "loss"), .metrics = metrics,
+            .metric_count = count};
+        for (int m = 0; m < count; m++) link.score[m] = curve_score(p, &metrics[m]);
+        chain_add(&chain, &link);
         chain_hex(&chain, hex);
         json_object_set_new(p, "hash", json_string(hex));
     }
@@ -70,9 +80,8 @@ static inline void fixture_chain(json_t *run)
 static inline void fixture_rules(json_t *run)
 {
     char hex[DIGEST_HEX];
-    if (contest_digest(canonical_text(run, "task"), canonical_text(run, "metric"), canonical_int(run, "items"),
-                       canonical_int(run, "target_micro"), hex) < 0)
-        abort();
+    const struct run_metric board = curve_board(run);
+    if (contest_digest(canonical_text(run, "task"), &board, canonical_int(run, "target_micro"), hex) < 0) abort();
     fixture_set(run, "task_digest", json_string(hex));
     fixture_chain(run);
 }
@@ -80,17 +89,20 @@ static inline void fixture_rules(json_t *run)
 // reached, status and cost, as they follow from the points; then the chain.
 static inline void fixture_follow(json_t *run)
 {
-    static const char *const figures[] = {"epoch", "t_ns", "classic_ns", "warm_ns", "warm_with_evaluation_ns", "samples"};
+    static const char *const figures[] = {"epoch", "step", "epoch_micro", "t_ns", "classic_ns", "warm_ns",
+                                          "warm_with_evaluation_ns", "samples"};
     json_t *points = json_object_get(run, "points"), *price = json_object_get(run, "price"), *reached = NULL;
-    int64_t items = canonical_int(run, "items"), target = canonical_int(run, "target_micro");
+    const struct run_metric board = curve_board(run);
+    int64_t target = canonical_int(run, "target_micro");
     bool met = false;
     for (size_t i = 0; i < json_array_size(points); i++) {
         json_t *p = json_array_get(points, i);
-        if (json_object_get(p, "k") == NULL) continue;
-        met = contest_meets(canonical_int(p, "k"), items, target);
+        if (curve_score(p, &board) == RUN_SCORE_NONE) continue;
+        met = run_metric_meets(&board, curve_score(p, &board), target);
         if (!met || reached != NULL) continue;
         reached = json_object();
-        for (int f = 0; f < 6; f++) json_object_set(reached, figures[f], json_object_get(p, figures[f]));
+        for (int f = 0; f < 8; f++)
+            if (json_object_get(p, figures[f]) != NULL) json_object_set(reached, figures[f], json_object_get(p, figures[f]));
     }
     json_object_del(run, "reached");
     json_object_del(price, "total_micro_usd");
@@ -216,6 +228,37 @@ static inline json_t *fixture_run(void)
     fixture_curve(run, scores, FIXTURE_EPOCHS);
     fixture_rules(run);
     return run;
+}
+
+// The same run as a statement of version 2: steps of `batch` samples, and a second metric beside the board's.
+static inline void fixture_upgrade(json_t *run)
+{
+    json_t *points = json_object_get(run, "points"), *p;
+    int64_t items = canonical_int(run, "items"), batch = canonical_int(run, "batch");
+    const char *metric = canonical_text(run, "metric");
+    size_t i;
+    json_array_foreach(points, i, p)
+    {
+        json_t *k = json_object_get(p, "k");
+        json_object_set_new(p, "step", json_integer(canonical_int(p, "samples") / batch));
+        json_object_set_new(p, "epoch_micro", json_integer(canonical_int(p, "epoch") * 1000000));
+        json_object_set_new(p, "stall_ns", json_integer((json_int_t)i));
+        if (k != NULL)
+            json_object_set_new(p, "scores",
+                                json_pack("[{s:s, s:I}, {s:s, s:I}]", "metric", metric, "score", json_integer_value(k), "metric",
+                                          "log_loss", "score", (json_int_t)(2000000 / (i + 1))));
+        json_object_del(p, "k");
+        json_object_del(p, "epoch");
+    }
+    fixture_set(run, "metrics",
+                json_pack("[{s:s, s:s, s:i, s:I}, {s:s, s:s, s:i, s:i}]", "name", metric, "unit", "%", "lower_is_better", 0,
+                          "items", (json_int_t)items, "name", "log_loss", "unit", "", "lower_is_better", 1, "items", 0));
+    fixture_set(run, "version", json_integer(2));
+    fixture_set(run, "resumed", json_integer(0));
+    json_object_del(run, "metric");
+    json_object_del(run, "items");
+    fixture_follow(run);
+    fixture_rules(run);
 }
 
 #endif

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "runtime/base/file.h"
+#include "submit/format/contest.h"
+#include "submit/format/training_log.h"
 #include "tasks/record/export.h"
 #include "tasks/record/show.h"
 #include "test/unit/fixture_result.h"
@@ -49,19 +51,24 @@ static void one_latency(int64_t run, int64_t k)
     assert_int_equal(result_latency(r, &f, &id), 0);
 }
 
+static char *percent_of(char into[TRAINING_FIGURE], int64_t k, int64_t n)
+{
+    return training_log_score(into, &(struct run_metric){.name = "top1", .unit = "%", .items = n}, k);
+}
+
 static void figures_never_claim_too_much(void **state)
 {
     (void)state;
-    char text[EXPORT_FIGURE];
-    assert_string_equal(export_percent(text, 9400, 10000), "94.0000");
-    assert_string_equal(export_percent(text, 46999, 50000), "93.9980");
-    assert_string_equal(export_percent(text, 2, 3), "66.6666");
-    assert_string_equal(export_percent(text, 939999999, 1000000000), "93.9999");
-    assert_string_equal(export_percent(text, 7, 7), "100.0000");
-    assert_string_equal(export_hours(text, 3600 * SECOND), "1.0000000000");
-    assert_string_equal(export_hours(text, 1), "0.0000000001");
-    assert_string_equal(export_hours(text, 258 * SECOND), "0.0716666667");
-    assert_string_equal(export_hours(text, 100000 * 3600 * SECOND), "100000.0000000000");
+    char text[TRAINING_FIGURE];
+    assert_string_equal(percent_of(text, 9400, 10000), "94.0000");
+    assert_string_equal(percent_of(text, 46999, 50000), "93.9980");
+    assert_string_equal(percent_of(text, 2, 3), "66.6666");
+    assert_string_equal(percent_of(text, 939999999, 1000000000), "93.9999");
+    assert_string_equal(percent_of(text, 7, 7), "100.0000");
+    assert_string_equal(training_log_hours(text, 3600 * SECOND), "1.0000000000");
+    assert_string_equal(training_log_hours(text, 1), "0.0000000001");
+    assert_string_equal(training_log_hours(text, 258 * SECOND), "0.0716666667");
+    assert_string_equal(training_log_hours(text, 100000 * 3600 * SECOND), "100000.0000000000");
 }
 
 static void json_round_trips_exactly(void **state)
@@ -94,9 +101,14 @@ static void csv_has_a_line_a_row(void **state)
     int64_t id = one_run();
     struct text text = {0};
     assert_int_equal(export_csv(r, "points", id, &text), 0);
-    assert_memory_equal(text.at, "run,epoch,t_ns,classic_ns,warm_ns,warm_with_evaluation_ns,samples,k,loss_micro,hash\n", 80);
-    assert_non_null(strstr(text.at, "\n1,1,17000000000,15000000000,10000000000,12000000000,50000,5123,2500000,"));
-    assert_non_null(strstr(text.at, "\n1,2,29000000000,25000000000,20000000000,24000000000,100000,,1250000,"));
+    assert_memory_equal(text.at, "run,step,epoch_micro,t_ns,classic_ns,warm_ns,warm_with_evaluation_ns,samples,stall_ns,"
+                                 "loss_micro,hash\n",
+                        102);
+    assert_non_null(strstr(text.at, "\n1,25,1000000,17000000000,15000000000,10000000000,12000000000,50000,0,2500000,"));
+    assert_non_null(strstr(text.at, "\n1,50,2000000,29000000000,25000000000,20000000000,24000000000,100000,0,1250000,"));
+    text_free(&text);
+    assert_int_equal(export_csv(r, "scores", id, &text), 0);
+    assert_non_null(strstr(text.at, "run,step,metric,score\n1,25,0,5123\n1,75,0,"));  // the second was not evaluated
     text_free(&text);
     assert_int_equal(export_csv(r, "machines", 0, &text), 0);
     assert_non_null(strstr(text.at, ",\"Test CPU, \"\"fast\"\"\",avx2 avx512f,1,4,2,"));
@@ -168,7 +180,8 @@ static void outside_runs_leave_as_such(void **state)
     (void)state;
     struct run_facts facts = fixture_facts(7, NULL);
     struct run *run;
-    facts.device = "outside", facts.task = "squad", facts.data_count = 0, facts.views = facts.threads = 0, facts.items = 1000000;
+    facts.device = "outside", facts.task = "squad", facts.data_count = 0, facts.views = facts.threads = 0;
+    facts.metrics = &contest_find("squad")->board;
     assert_int_equal(result_begin(r, &facts, &run), 0);
     int64_t id = result_id(run);
     assert_int_equal(result_outside(run, "python train.py", "PyTorch 2.4", 1), 0);
@@ -196,7 +209,7 @@ static void outside_runs_leave_as_such(void **state)
     free(bytes);
     struct text text = {0};
     assert_int_equal(show_run(r, id, &(struct show_style){0}, &text), 0);
-    assert_non_null(strstr(text.at, "750,000 of 1,000,000 correct; target"));
+    assert_non_null(strstr(text.at, "0.7500 f1; target 0.9400"));
     for (const char *zero = text.at; (zero = strstr(zero, " 0 ")) != NULL; zero++) fail_msg("a number nobody told: %.40s", zero);
     text_free(&text);
 }
@@ -289,7 +302,7 @@ static void curves_rise_and_show_the_target(void **state)
     const struct show_style plain = {0};
     struct text text = {0};
     const double values[] = {0.1, 0.5, 0.9};
-    show_curve(&text, values, 3, 0.5, 4, 30, &plain);
+    show_curve(&text, &(struct show_values){&fixture_metric, values, 3, 0.5}, 4, 30, &plain);
     int lines = 0, hashes[4] = {0};
     for (const char *c = text.at; *c != 0; c++) {
         if (*c == '\n') lines++;
@@ -300,10 +313,10 @@ static void curves_rise_and_show_the_target(void **state)
     assert_true(hashes[3] > hashes[0] && hashes[0] > 0);
     assert_non_null(strstr(text.at, " target\n"));
     text_free(&text);
-    show_curve(&text, values, 0, 0.5, 4, 30, &plain);
+    show_curve(&text, &(struct show_values){&fixture_metric, values, 0, 0.5}, 4, 30, &plain);
     assert_null(text.at);
     const double flat[] = {0.5, 0.5};
-    show_curve(&text, flat, 2, 0.5, 4, 30, &plain);  // no range at all
+    show_curve(&text, &(struct show_values){&fixture_metric, flat, 2, 0.5}, 4, 30, &plain);  // no range at all
     assert_non_null(text.at);
     text_free(&text);
 }

@@ -42,7 +42,8 @@ static void a_run_becomes_a_statement_that_passes(void **state)
     assert_string_equal(canonical_text(s.json, "team"), "Café Müller");
     assert_string_equal(canonical_text(s.json, "recipe.text"), "{\"batch\":2000}");
     assert_string_equal(canonical_text(s.json, "software.framework"), "DAWN");
-    assert_int_equal(canonical_int(s.json, "reached.epoch"), 3);
+    assert_int_equal(canonical_int(s.json, "reached.step"), 75);
+    assert_int_equal(canonical_int(s.json, "version"), 2);
     assert_int_equal(canonical_int(s.json, "reached.t_ns"), 36 * SECOND + 3);
     assert_int_equal(canonical_int(s.json, "price.total_micro_usd"), 893);  // 36.000000003 s at 89250 an hour: 892.5..., upwards
     assert_int_equal(canonical_int(s.json, "hardware.devices"), 1);
@@ -245,7 +246,7 @@ static void what_is_too_much_is_not_read(void **state)
         const char *deed, *sentence;
     } cases[] = {
         {"UPDATE machines SET cpu = printf('%.*c', 8000000, 'x')", "characters about a machine; a statement holds at most 16384"},
-        {"INSERT INTO data_sets SELECT n.run, name || n.epoch, split, digest, items, official, synthetic"
+        {"INSERT INTO data_sets SELECT n.run, name || n.step, split, digest, items, official, synthetic"
          " FROM data_sets, points AS n"
          " WHERE n.run = data_sets.run", "10 data sets; a statement holds at most 8"},
     };
@@ -300,8 +301,8 @@ static void hostile_records_are_met_with_sentences(void **state)
         "UPDATE data_sets SET split = 'both' WHERE split = 'test'",
         "UPDATE latencies SET machine = 99",
         "UPDATE latencies SET whole_mean_ns = -1",
-        "WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 4100)"
-        " INSERT INTO points SELECT 1, i, i, 0, 0, 0, 0, 0, 0, 'x' FROM n",
+        "WITH RECURSIVE n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)"
+        " INSERT INTO points SELECT 1, i, i, i, 0, 0, 0, 0, 0, 0, 'x' FROM n",
     };
     int64_t id = usual_run(7);
     add_latency(id);

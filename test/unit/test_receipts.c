@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What format 2 of results.db adds: files of format 1 are read as they are and brought up to date by a writer, receipts
-// are kept once, runs of outside programs are marked.
+// What format 2 of results.db added: receipts are kept once, runs of outside programs are marked.
 #include <unistd.h>
 
 #include "tasks/record/receipts.h"
 #include "test/unit/fixture_record.h"
-
-static void refused(enum results_mode mode, const char *because)
-{
-    struct results *r = (struct results *)db;
-    assert_int_equal(results_open(db, mode, &r), ERR_DATABASE);
-    assert_null(r);
-    if (strstr(error_text(), because) == NULL) fail_msg("\"%s\" says nothing of \"%s\"", error_text(), because);
-    assert_non_null(strstr(error_text(), "results.db"));
-}
 
 static void make_one(void)
 {
@@ -21,44 +11,6 @@ static void make_one(void)
     struct run_facts facts = fixture_facts(1, NULL);
     fixture_run(r, &facts, (const int64_t[]){9500}, 1);
     results_close(r);
-}
-
-// A file as format 1 had it: what makes it one is undone, as the reverse of what a writer adds.
-static void make_old(void)
-{
-    make_one();
-    sql_from_outside("DROP TABLE receipts; DROP TABLE outside; PRAGMA user_version = 1");
-}
-
-static void old_files_are_read_and_brought_up_to_date(void **state)
-{
-    (void)state;
-    make_old();
-    struct results *r = open_db(RESULTS_READ);
-    json_t *before, *after, *row;
-    assert_int_equal(record_read(r, 1, &before), 0);
-    assert_null(json_object_get(before, "receipts"));
-    assert_int_equal(receipts_last(r, 1, "run", "board", NULL, &row), 0);
-    assert_null(row);
-    assert_int_equal(number(r, "PRAGMA user_version"), 1);  // reading changed nothing
-    results_close(r);
-
-    results_close(open_db(RESULTS_WRITE));
-    r = open_db(RESULTS_READ);
-    assert_int_equal(number(r, "PRAGMA user_version"), 2);
-    assert_int_equal(record_read(r, 1, &after), 0);
-    assert_int_equal(json_array_size(json_object_get(after, "receipts")), 0);
-    json_object_del(after, "receipts");
-    assert_true(json_equal(before, after));
-    json_decref(before);
-    json_decref(after);
-    results_close(r);
-
-    unlink(db);
-    make_old();
-    sql_from_outside("CREATE TABLE outside (a)");  // half of the way is no format
-    refused(RESULTS_READ, "altered");
-    refused(RESULTS_WRITE, "altered");
 }
 
 static void receipts_are_kept_once(void **state)
@@ -185,7 +137,6 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(old_files_are_read_and_brought_up_to_date),
         TEST(receipts_are_kept_once),
         TEST(a_name_alone_is_no_board),
         TEST(outside_programs_are_marked),

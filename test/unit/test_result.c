@@ -10,6 +10,7 @@
 
 #include "runtime/base/file.h"
 #include "submit/format/chain.h"
+#include "submit/format/curve.h"
 #include "tasks/record/record.h"
 #include "tasks/record/result_inside.h"
 #include "test/unit/fixture_record.h"
@@ -31,13 +32,13 @@ static void a_run_is_stored_whole(void **state)
     json_t *run;
     assert_int_equal(record_read(r, id, &run), 0);
     assert_string_equal(record_text(run, "status"), "done");
-    assert_int_equal(record_int(run, "reached_epoch"), 3);  // 9400 of 10,000 is exactly 94%
+    assert_int_equal(record_int(run, "reached_step"), 75);  // 9400 of 10,000 is exactly 94%
     assert_int_equal(record_int(run, "reached_ns"), (5 + 36) * SECOND);
     assert_int_equal(record_int(run, "reached_classic_ns"), (5 + 30) * SECOND);
     assert_int_equal(record_int(run, "reached_warm_ns"), 30 * SECOND);
     assert_int_equal(record_int(run, "reached_warm_with_evaluation_ns"), 36 * SECOND);
     assert_int_equal(record_int(run, "reached_samples"), 150000);
-    assert_int_equal(record_int(run, "last_k"), 9512);
+    assert_int_equal(record_int(run, "last_score"), 9512);
     assert_int_equal(record_int(run, "official"), 1);
     assert_int_equal(record_int(run, "synthetic"), 0);
     assert_int_equal(record_int(run, "peak_memory_bytes"), 1 << 30);
@@ -46,7 +47,7 @@ static void a_run_is_stored_whole(void **state)
     assert_false(record_has(run, "owner"));
     const json_t *points = json_object_get(run, "points");
     assert_int_equal(json_array_size(points), 5);
-    assert_false(record_has(json_array_get(points, 1), "k"));
+    assert_false(record_has(json_array_get(points, 1), "scores"));
     assert_int_equal(record_int(json_array_get(points, 1), "loss_micro"), 1250000);
     assert_int_equal(json_array_size(json_object_get(run, "data_sets")), 2);
     assert_string_equal(record_text(json_object_get(run, "machine_facts"), "cpu"), "Test CPU, \"fast\"");
@@ -66,7 +67,11 @@ static void the_stored_chain_recomputes(void **state)
     const char *digests[] = {DIGEST_B, DIGEST_A};
     struct chain chain;
     char hex[DIGEST_HEX];
-    chain_begin(&chain, &(struct chain_root){.nonce = record_text(run, "nonce"),
+    assert_int_equal(record_chain(run), 0);
+    chain_begin(&chain, &(struct chain_root){.version = 2,
+                                             .metrics = &fixture_metric,
+                                             .metric_count = 1,
+                                             .nonce = record_text(run, "nonce"),
                                              .task_digest = record_text(run, "task_digest"),
                                              .binary_digest = DIGEST_C,
                                              .data_digests = digests,
@@ -78,13 +83,16 @@ static void the_stored_chain_recomputes(void **state)
     size_t i;
     json_array_foreach(json_object_get(run, "points"), i, point)
     {
-        chain_add(&chain, &(struct chain_point){.epoch = record_int(point, "epoch"),
+        chain_add(&chain, &(struct chain_point){.step = record_int(point, "step"),
+                                                .epoch_micro = record_int(point, "epoch_micro"),
+                                                .metrics = &fixture_metric,
+                                                .metric_count = 1,
                                                 .t_ns = record_int(point, "t_ns"),
                                                 .classic_ns = record_int(point, "classic_ns"),
                                                 .warm_ns = record_int(point, "warm_ns"),
                                                 .warm_with_evaluation_ns = record_int(point, "warm_with_evaluation_ns"),
                                                 .samples = record_int(point, "samples"),
-                                                .k = record_has(point, "k") ? record_int(point, "k") : -1,
+                                                .score = {curve_score(point, &fixture_metric)},
                                                 .loss_micro = record_int(point, "loss_micro")});
         chain_hex(&chain, hex);
         assert_string_equal(hex, record_text(point, "hash"));
@@ -127,7 +135,8 @@ static void wrong_figures_are_refused(void **state)
     facts.target_micro = 94000000;  // given as 94
     assert_int_equal(result_begin(r, &facts, &run), ERR_USAGE);
     facts = fixture_facts(1, NULL);
-    facts.items = 0;
+    const struct run_metric nothing = {.name = "top1", .unit = "%", .items = -1};
+    facts.metrics = &nothing;
     assert_int_equal(result_begin(r, &facts, &run), ERR_INPUT);
     facts = fixture_facts(1, NULL);
     assert_int_equal(result_begin(r, &facts, &run), 0);
@@ -136,7 +145,7 @@ static void wrong_figures_are_refused(void **state)
     point = fixture_point(2, 10000);
     assert_int_equal(result_point(run, &point), 0);
     assert_int_equal(result_point(run, &point), ERR_INPUT);  // the same epoch
-    point.epoch = 3;
+    point.step = 75, point.epoch_micro = 3000000;
     assert_int_equal(result_point(run, &point), ERR_INPUT);  // time stands still
     point = fixture_point(3, 5);
     point.loss = 0.0 / 0.0;
@@ -162,7 +171,8 @@ static void the_stopwatch_is_stored(void **state)
     for (int64_t epoch = 1; epoch <= 3; epoch++) {
         stopwatch_enter(&sw, SEGMENT_TRAIN);
         stopwatch_enter(&sw, SEGMENT_EVALUATE);
-        struct run_point point = {.epoch = epoch, .clocks = stopwatch_enter(&sw, SEGMENT_CHECKPOINT), .samples = epoch, .k = 9};
+        struct run_point point = {.step = epoch, .clocks = stopwatch_enter(&sw, SEGMENT_CHECKPOINT), .samples = epoch,
+                                  .score = {9}};
         assert_int_equal(result_point(run, &point), 0);
         assert_int_equal(number(r, "SELECT max(end_ns) FROM segments"), point.clocks.end_to_end_ns);
     }
@@ -212,7 +222,7 @@ static void kill_9_loses_nothing_that_was_promised(void **state)
 
         // A reader first, while the writer may not even have been collected; then a writer, which marks the run.
         struct results *r = open_db(RESULTS_READ);
-        int64_t id = number(r, "SELECT max(id) FROM runs"), stored = number(r, "SELECT max(epoch) FROM points WHERE run ="
+        int64_t id = number(r, "SELECT max(id) FROM runs"), stored = number(r, "SELECT max(step) / 25 FROM points WHERE run ="
                                                                               " (SELECT max(id) FROM runs)");
         assert_true(stored == promised || stored == promised + 1);
         int status;
@@ -369,7 +379,7 @@ static void strange_files_are_met_with_a_sentence(void **state)
     refused(RESULTS_WRITE, "another program");
     unlink(db);
     make_one();
-    sql_from_outside("PRAGMA user_version = 3");
+    sql_from_outside("PRAGMA user_version = 4");
     refused(RESULTS_WRITE, "newer");
     refused(RESULTS_READ, "newer");
     sql_from_outside("PRAGMA user_version = 1");  // with the tables of 2
@@ -377,7 +387,7 @@ static void strange_files_are_met_with_a_sentence(void **state)
     refused(RESULTS_READ, "altered");
     sql_from_outside("PRAGMA user_version = 0");
     refused(RESULTS_WRITE, "another program");
-    sql_from_outside("PRAGMA user_version = 2; CREATE VIEW extra AS SELECT 1");
+    sql_from_outside("PRAGMA user_version = 3; CREATE VIEW extra AS SELECT 1");
     refused(RESULTS_READ, "altered");
     sql_from_outside("DROP VIEW extra; CREATE TRIGGER t AFTER INSERT ON points BEGIN DELETE FROM runs; END");
     refused(RESULTS_WRITE, "altered");

@@ -135,7 +135,8 @@ static void every_text_is_shown(void **state)
     int64_t id = usual_run(7);
     sql("UPDATE software SET flags = '-O2 ' || '[2J-odd' || printf('%.*c', 300, 'y')");
     add_latency(id);
-    sql("UPDATE latencies SET device = 'odd-device', precision = 'odd-format'; UPDATE runs SET metric = 'odd-metric'");
+    sql("UPDATE latencies SET device = 'odd-device', precision = 'odd-format'");
+    sql("UPDATE metrics SET name = 'odd-metric', unit = 'odd-unit'");
     struct submissions all;
     struct text notes = {0}, shown = {0};
     const struct submission_choice one = {.runs = &id, .run_count = 1};
@@ -144,13 +145,13 @@ static void every_text_is_shown(void **state)
     static const char *const words[] = {"Café Müller", "a note", "https://code.example/x", "zebra", "ant", "Test CPU, \"fast\"",
                                         "{\"batch\":2000}", "oneDNN 2.6.3", "Debian", "a list", "c7i.large", "[2J-odd",
                                          "odd-device",
-                                        "odd-format", "odd-metric", NULL};
+                                        "odd-format", "odd-metric", "odd-unit", NULL};
     for (int i = 0; words[i] != NULL; i++)
         if (strstr(shown.at, words[i]) == NULL) fail_msg("%s is not shown in:\n%s", words[i], shown.at);
     for (const char *line = shown.at; *line != 0; line = strchr(line, '\n') + 1) assert_true(strcspn(line, "\n") <= 82);
     text_free(&shown);
     submission_describe(&all.at[0], &shown);
-    assert_non_null(strstr(shown.at, "94.20% (9,420 of 10,000)"));
+    assert_non_null(strstr(shown.at, "0.9420 odd-unit (9,420 of 10,000)"));
     text_free(&shown);
     submissions_free(&all);
 }

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "submit/format/curve.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "submit/format/canonical.h"
+#include "submit/format/contest.h"
+
+enum { MILLION = 1000000 };
+
+// Version 1 wrote a value as k of 1,000,000.
+static struct run_metric metric_of_version_1(const json_t *run)
+{
+    const struct contest *contest = contest_find(canonical_text(run, "task"));
+    int64_t items = canonical_int(run, "items");
+    bool value = contest_is_share(contest) && items == MILLION;
+    return (struct run_metric){.name = canonical_text(run, "metric"), .unit = value ? "" : "%", .items = value ? 0 : items};
+}
+
+int curve_metrics(const json_t *run, struct run_metric into[RUN_METRICS_MAX])
+{
+    const json_t *list = json_object_get(run, "metrics");
+    size_t count = json_array_size(list);
+    if (count == 0) {
+        into[0] = metric_of_version_1(run);
+        return 1;
+    }
+    if (count > RUN_METRICS_MAX) count = RUN_METRICS_MAX;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *m = json_array_get(list, i);
+        into[i] = (struct run_metric){canonical_text(m, "name"), canonical_text(m, "unit"),
+                                      canonical_int(m, "lower_is_better") != 0, canonical_int(m, "items")};
+    }
+    return (int)count;
+}
+
+struct run_metric curve_board(const json_t *run)
+{
+    struct run_metric all[RUN_METRICS_MAX];
+    curve_metrics(run, all);
+    return all[0];
+}
+
+int64_t curve_score(const json_t *point, const struct run_metric *metric)
+{
+    const json_t *k = json_object_get(point, "k");
+    if (k != NULL) return json_integer_value(k);
+    const json_t *scores = json_object_get(point, "scores");
+    for (size_t i = 0; i < json_array_size(scores); i++) {
+        const json_t *one = json_array_get(scores, i);
+        if (strcmp(canonical_text(one, "metric"), metric->name) == 0) return canonical_int(one, "score");
+    }
+    return RUN_SCORE_NONE;
+}
+
+int64_t curve_last(const json_t *run, const struct run_metric *metric)
+{
+    const json_t *points = json_object_get(run, "points");
+    int64_t score = RUN_SCORE_NONE;
+    for (size_t i = json_array_size(points); i-- > 0 && score == RUN_SCORE_NONE;)
+        score = curve_score(json_array_get(points, i), metric);
+    return score;
+}
+
+int64_t curve_step(const json_t *point)
+{
+    return canonical_int(point, json_object_get(point, "step") != NULL ? "step" : "epoch");
+}
+
+// Anything from outside: epochs that no training reaches stay the largest.
+static int64_t in_micro(int64_t epochs)
+{
+    return epochs < INT64_MAX / MILLION ? epochs * MILLION : INT64_MAX;
+}
+
+int64_t curve_epoch_micro(const json_t *point)
+{
+    if (json_object_get(point, "step") != NULL) return canonical_int(point, "epoch_micro");
+    return in_micro(canonical_int(point, "epoch"));
+}
+
+char *curve_epoch(const json_t *point, char into[CURVE_PLACE])
+{
+    int64_t micro = curve_epoch_micro(point);
+    int length = snprintf(into, CURVE_PLACE, "%lld.%06lld", (long long)(micro / MILLION), (long long)(micro % MILLION));
+    while (length > 0 && into[length - 1] == '0') into[--length] = 0;
+    if (length > 0 && into[length - 1] == '.') into[--length] = 0;
+    return into;
+}
+
+char *curve_place(const json_t *point, char into[CURVE_PLACE])
+{
+    char epoch[CURVE_PLACE];
+    bool whole = curve_epoch_micro(point) == in_micro(curve_step(point));  // counted in epochs: the step says nothing more
+    if (whole) snprintf(into, CURVE_PLACE, "epoch %.24s", curve_epoch(point, epoch));
+    else snprintf(into, CURVE_PLACE, "epoch %.24s, step %lld", curve_epoch(point, epoch), (long long)curve_step(point));
+    return into;
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "submit/format/run_metric.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MILLION = 1000000, DECIMALS = 10000 };
+
+int64_t run_metric_scale(const struct run_metric *m)
+{
+    return m->items > 0 ? m->items : MILLION;
+}
+
+bool run_metric_meets(const struct run_metric *m, int64_t score, int64_t target_micro)
+{
+    if (score == RUN_SCORE_NONE) return false;
+    __int128 reached = (__int128)score * MILLION, wanted = (__int128)target_micro * run_metric_scale(m);
+    return m->lower_is_better ? reached <= wanted : reached >= wanted;
+}
+
+double run_metric_value(const struct run_metric *m, int64_t score)
+{
+    return (double)score / (double)run_metric_scale(m);
+}
+
+static bool is_percent(const struct run_metric *m)
+{
+    return strcmp(m->unit, "%") == 0;
+}
+
+double run_metric_shown(const struct run_metric *m, double value)
+{
+    return is_percent(m) ? 100 * value : value;
+}
+
+// `parts`: ten-thousandths of the value. Percent have two decimals of their own, other units four.
+static char *write_parts(const struct run_metric *m, __int128 parts, char into[TEXT_FIGURE])
+{
+    int unit = is_percent(m) ? 100 : DECIMALS;
+    __int128 size = parts < 0 ? -parts : parts;
+    snprintf(into, TEXT_FIGURE, "%s%lld.%0*lld%s%.12s", parts < 0 ? "-" : "", (long long)(size / unit), unit == 100 ? 2 : 4,
+             (long long)(size % unit), *m->unit != 0 && unit != 100 ? " " : "", m->unit);
+    return into;
+}
+
+char *run_metric_text(const struct run_metric *m, int64_t score, char into[TEXT_FIGURE])
+{
+    if (score == RUN_SCORE_NONE) return strcpy(into, "-");
+    __int128 scaled = (__int128)score * DECIMALS, scale = run_metric_scale(m), parts = scaled / scale;
+    if (scaled % scale != 0 && m->lower_is_better == (score > 0)) parts += m->lower_is_better ? 1 : -1;
+    return write_parts(m, parts, into);
+}
+
+char *run_metric_value_text(const struct run_metric *m, double value, char into[TEXT_FIGURE])
+{
+    const double slack = 1e-7;  // what a division left below a whole figure
+    double parts = value * DECIMALS;
+    if (!(fabs(parts) < 1e15)) return strcpy(into, "-");
+    return write_parts(m, (__int128)(m->lower_is_better ? ceil(parts - slack) : floor(parts + slack)), into);
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening a run in the record: its facts, its machine and program, the root of its chain. One transaction.
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/text.h"
+#include "submit/format/contest.h"
+#include "tasks/record/result_inside.h"
+
+void result_nonce(char hex[33])
+{
+    unsigned char bytes[16];
+    randombytes_buf(bytes, sizeof bytes);
+    sodium_bin2hex(hex, 33, bytes, sizeof bytes);
+}
+
+static int find_row(struct results *r, const char *sql, const char *digest, int64_t *id)
+{
+    sqlite3_stmt *statement;
+    if (sqlite3_prepare_v2(r->db, sql, -1, &statement, NULL) != SQLITE_OK) return result_fail(r, "find the machine");
+    sqlite3_bind_text(statement, 1, digest, -1, SQLITE_STATIC);
+    int rc = sqlite3_step(statement);
+    int failed = rc == SQLITE_ROW ? 0 : result_fail(r, "find the machine");
+    if (rc == SQLITE_ROW) *id = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return failed;
+}
+
+int result_machine(struct results *r, const struct machine_facts *given, int64_t *id)
+{
+    struct machine_facts read;
+    if (given == NULL) {
+        machine_read(&read);
+        given = &read;
+    }
+    const struct machine_facts *m = given;
+    struct text all = {0};
+    char digest[DIGEST_HEX];
+#define TEXT(name, what) text_add(&all, "%s\n", m->name);
+#define NUMBER(name, most, what) text_add(&all, "%lld\n", (long long)m->name);
+    MACHINE_FACT_LIST
+#undef TEXT
+#undef NUMBER
+    digest_bytes(all.at, all.length, digest);
+    text_free(&all);
+#define TEXT(name, what) ", " #name
+#define NUMBER(name, most, what) ", " #name
+    static const char columns[] = "INSERT OR IGNORE INTO machines (digest" MACHINE_FACT_LIST ") VALUES (?";
+#undef TEXT
+#undef NUMBER
+#define TEXT(name, what) ",?"
+#define NUMBER(name, most, what) ",?"
+    static const char values[] = MACHINE_FACT_LIST ")";
+#undef TEXT
+#undef NUMBER
+#define TEXT(name, what) "t"
+#define NUMBER(name, most, what) "i"
+    static const char types[] = "t" MACHINE_FACT_LIST;
+#undef TEXT
+#undef NUMBER
+    struct text sql = {0};
+    text_add(&sql, "%s%s", columns, values);
+#define TEXT(name, what) , m->name
+#define NUMBER(name, most, what) , m->name
+    int rc = result_do(r, "record the machine", sql.at, types, digest MACHINE_FACT_LIST);
+#undef TEXT
+#undef NUMBER
+    text_free(&sql);
+    TRY(rc);
+    return find_row(r, "SELECT id FROM machines WHERE digest = ?", digest, id);
+}
+
+int result_software(struct results *r, const struct software_facts *s, int64_t *id)
+{
+    struct text all = {0};
+    text_add(&all, "%s\n%d\n%s\n%s\n%s\n%s\n", s->commit, s->dirty, s->compiler, s->flags, s->binary_digest, s->libraries);
+    char digest[DIGEST_HEX];
+    digest_bytes(all.at, all.length, digest);
+    text_free(&all);
+    TRY(result_do(r, "record the software",
+                  "INSERT OR IGNORE INTO software (digest, commit_name, dirty, compiler, flags, binary_digest, libraries)"
+                  " VALUES (?,?,?,?,?,?,?)",
+                  "ttitttt", digest, s->commit, (int64_t)s->dirty, s->compiler, s->flags, s->binary_digest, s->libraries));
+    return find_row(r, "SELECT id FROM software WHERE digest = ?", digest, id);
+}
+
+void result_keep_metrics(struct run *run, const struct run_metric *metrics, int count)
+{
+    run->metric_count = count;
+    for (int i = 0; i < count; i++) {
+        run->metrics[i] = metrics[i];
+        run->metrics[i].name = copy_text(metrics[i].name);
+        run->metrics[i].unit = copy_text(metrics[i].unit);
+    }
+}
+
+void result_free_run(struct run *run)
+{
+    for (int i = 0; i < run->metric_count; i++) {
+        free((char *)run->metrics[i].name);
+        free((char *)run->metrics[i].unit);
+    }
+    free(run);
+}
+
+static int check_facts(const struct run_facts *f)
+{
+    BUG_IF(f->metric_count < 1 || f->metric_count > RUN_METRICS_MAX);
+    bool count = f->metrics[0].items != 0;
+    if (f->target_micro < 1 || (count && f->target_micro > 1000000))
+        return fail(ERR_USAGE, "the target is a share above 0 and at most 1, here %lld millionths", (long long)f->target_micro);
+    for (int m = 0; m < f->metric_count; m++)
+        if (f->metrics[m].items < 0) return fail(ERR_INPUT, "an evaluation of no items can not be recorded");
+    if (f->data_count < 1 && strcmp(f->device, "outside") != 0) BUG("a run without a data set");
+    return 0;
+}
+
+// Its metrics and the parts of its schedule.
+static int store_lists(struct run *run, const struct run_facts *f)
+{
+    for (int64_t i = 0; i < f->metric_count; i++)
+        TRY(result_do(run->results, "record the metrics",
+                      "INSERT INTO metrics (run, number, name, unit, lower_is_better, items) VALUES (?,?,?,?,?,?)", "iittii",
+                      run->id, i, f->metrics[i].name, f->metrics[i].unit, (int64_t)f->metrics[i].lower_is_better,
+                      f->metrics[i].items));
+    for (int64_t i = 0; i < f->part_count; i++)
+        TRY(result_do(run->results, "record the schedule",
+                      "INSERT INTO parts (run, number, samples, flops_per_sample) VALUES (?,?,?,?)", "iiii", run->id, i,
+                      f->parts[i].samples, f->parts[i].flops_per_sample));
+    return 0;
+}
+
+static int store_run(struct run *run, const struct run_facts *f, const struct software_facts *software)
+{
+    struct results *r = run->results;
+    char nonce[33], task[DIGEST_HEX], recipe[DIGEST_HEX], root[DIGEST_HEX];
+    const char **digests = zalloc((size_t)f->data_count * sizeof *digests);
+    const struct contest *contest = contest_find(f->task);
+    bool synthetic = contest != NULL && contest->synthetic;
+    bool official = f->data_count > 0;  // an outside program owns its data: nothing is known of them
+    for (int i = 0; i < f->data_count; i++) {
+        digests[i] = f->data[i].digest;
+        synthetic = synthetic || f->data[i].synthetic;
+        official = official && f->data[i].official && !f->data[i].synthetic;
+    }
+    result_nonce(nonce);
+    digest_bytes(f->recipe_json, strlen(f->recipe_json), recipe);
+    int rc = contest_digest(f->task, &f->metrics[0], f->target_micro, task);
+    if (rc == 0)
+        chain_begin(&run->chain, &(struct chain_root){.version = CHAIN_VERSION,
+                                                      .metrics = run->metrics,
+                                                      .metric_count = run->metric_count,
+                                                      .nonce = nonce,
+                                                      .task_digest = task,
+                                                      .binary_digest = software->binary_digest,
+                                                      .data_digests = digests,
+                                                      .data_count = f->data_count,
+                                                      .seed = f->seed,
+                                                      .recipe_digest = recipe});
+    free(digests);
+    TRY(rc);
+    chain_hex(&run->chain, root);
+    int64_t machine, program;
+    TRY(result_machine(r, f->machine, &machine));
+    TRY(result_software(r, software, &program));
+    const struct price *price = f->price;
+    TRY(result_do(
+        r, "record the run",
+        "INSERT INTO runs (nonce, status, owner, group_id, group_index, task, task_digest, target_micro, model, parameters,"
+        " flops_per_sample, recipe, recipe_json, recipe_digest, precision, device, threads, batch, seed, views, input_size,"
+        " stop_at_target, synthetic, official, machine, software, price_instance, price_micro_per_hour, price_source,"
+        " price_date, started_ms, resumed, chain, chain_root) VALUES"
+        " (?,'running',?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,0,?,?)",
+        "ttpptti" "tii" "ttttt" "iiiii" "iii" "iitptti" "it", nonce, r->owner, f->group, f->group_index, f->task, task,
+        f->target_micro, f->model, f->parameters, f->flops_per_sample, f->recipe, f->recipe_json, recipe, f->precision,
+        f->device, f->threads, f->batch, f->seed, f->views, f->input_size, (int64_t)f->stop_at_target, (int64_t)synthetic,
+        (int64_t)official, machine, program, price ? price->instance : NULL, price ? price->micro_per_hour : (int64_t)0,
+        price ? price->source : NULL, price ? price->date : NULL, clock_unix_ms(), (int64_t)CHAIN_VERSION, root));
+    run->id = sqlite3_last_insert_rowid(r->db);
+    for (int i = 0; i < f->data_count; i++)
+        TRY(result_do(r, "record the data sets",
+                      "INSERT INTO data_sets (run, name, split, digest, items, official, synthetic) VALUES (?,?,?,?,?,?,?)",
+                      "itttiii", run->id, f->data[i].name, f->data[i].split, f->data[i].digest, f->data[i].items,
+                      (int64_t)f->data[i].official, (int64_t)f->data[i].synthetic));
+    TRY(store_lists(run, f));
+    return result_store_spans(run);
+}
+
+int result_begin(struct results *r, const struct run_facts *f, struct run **out)
+{
+    *out = NULL;
+    TRY(check_facts(f));
+    struct software_facts own;
+    if (f->software == NULL) TRY(machine_software(&own));
+    TRY(result_begin_transaction(r));
+    struct run *run = zalloc(sizeof *run);
+    *run = (struct run){.results = r, .stopwatch = f->stopwatch, .target_micro = f->target_micro, .last_score = RUN_SCORE_NONE};
+    result_keep_metrics(run, f->metrics, f->metric_count);
+    int rc = result_end_transaction(r, store_run(run, f, f->software != NULL ? f->software : &own));
+    if (rc < 0) result_free_run(run);
+    else *out = run;
+    return rc;
+}

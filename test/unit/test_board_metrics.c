@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs of both versions of the statement on one scoreboard: accepted, ranked by the board's metric, shown with the others.
+#include "runtime/base/file.h"
+#include "scoreboard/http/routes.h"
+#include "scoreboard/pages/page_run.h"
+#include "scoreboard/rank/ranking.h"
+#include "test/unit/fixture_board.h"
+
+static struct answer answer;
+
+static const char *run_page(int64_t sequence)
+{
+    char id[24];
+    snprintf(id, sizeof id, "%lld", (long long)sequence);
+    const struct request request = {.path = "/runs/1", .word = {id}, .store = store, .reader = reader};
+    text_free(&answer.body);
+    answer = (struct answer){0};
+    assert_int_equal(page_run(&request, &answer), 0);
+    return answer.body.at;
+}
+
+static void shows(const char *page, const char *what)
+{
+    if (strstr(page, what) == NULL) GIVE_UP("no \"%s\" in:\n%s", what, page);
+}
+
+static void both_versions_rank_alike(void **state)
+{
+    (void)state;
+    json_t *old = run_of("ada", 1), *new = run_of("bob", 2);
+    fixture_upgrade(new);
+    struct statement s[2];
+    struct ranked rows[2][BOARDS];
+    int64_t target = 940000;
+    assert_int_equal(statement_make(json_incref(old), &s[0]), 0);
+    assert_int_equal(statement_make(json_incref(new), &s[1]), 0);
+    assert_int_equal(ranking_of_run(&s[0], target, &arena, rows[0]), 4);
+    assert_int_equal(ranking_of_run(&s[1], target, &arena, rows[1]), 4);
+    for (int i = 0; i < 4; i++) {
+        assert_true(rows[0][i].entry.value == rows[1][i].entry.value);
+        assert_true(rows[0][i].entry.accuracy == rows[1][i].entry.accuracy);
+    }
+    statement_free(&s[0]);
+    statement_free(&s[1]);
+    assert_int_equal(hand_in(old, &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(new, &bob), PROBLEM_NONE);
+    const char *page = run_page(1);
+    shows(page, "<th scope=\"row\">9</th><td>");
+    shows(page, "<td>94.10% (9410 of 10000)</td>");
+    shows(page, "epoch 9: 94.10% after");
+    page = run_page(2);
+    shows(page, "<th scope=\"row\">9</th><td>450</td>");
+    shows(page, "<td>94.10% (9410 of 10000)</td><td>0.2223</td>");
+    shows(page, "<small>log_loss</small></dt><dd>0.2000");
+    shows(page, "epoch 9, step 450: 94.10% after");
+    shows(page, "that met the target (epoch 9, step 450, 450000 samples)");
+    text_free(&answer.body);
+}
+
+static const json_t *curve_digest(json_t *run, char hex[DIGEST_HEX])
+{
+    struct statement s;
+    assert_int_equal(statement_make(run, &s), 0);
+    assert_int_equal(ranking_curve(&s, hex), 0);
+    statement_free(&s);
+    return NULL;
+}
+
+// What is compared before a run is called reproduced holds every metric.
+static void a_curve_is_all_its_scores(void **state)
+{
+    (void)state;
+    char a[DIGEST_HEX], b[DIGEST_HEX];
+    json_t *run = run_of("ada", 1), *other = run_of("ada", 1);
+    fixture_upgrade(run);
+    fixture_upgrade(other);
+    json_t *scores = json_object_get(fixture_item(other, "points", 3), "scores");
+    json_object_set_new(json_array_get(scores, 1), "score", json_integer(1));
+    fixture_chain(other);
+    curve_digest(run, a);
+    curve_digest(other, b);
+    assert_string_not_equal(a, b);
+}
+
+// A word error rate falls: the target is met at or below it, and a lower one asks for more.
+static void lower_is_better_where_it_is(void **state)
+{
+    (void)state;
+    struct ranked rows[BOARDS];
+    struct statement s;
+    json_t *run = run_of("ada", 1), *p;
+    size_t i;
+    fixture_upgrade(run);
+    json_object_set_new(fixture_item(run, "metrics", 0), "lower_is_better", json_integer(1));
+    json_array_foreach(json_object_get(run, "points"), i, p)
+        json_object_set_new(json_array_get(json_object_get(p, "scores"), 0), "score", json_integer(5000 - 400 * (json_int_t)i));
+    fixture_set(run, "target_micro", json_integer(300000));
+    fixture_follow(run);
+    fixture_rules(run);
+    assert_int_equal(canonical_int(run, "reached.step"), 300);  // 3,000 of 10,000 at the sixth point
+    assert_int_equal(statement_make(run, &s), 0);
+    assert_true(ranking_of_run(&s, 300000, &arena, rows) > 0);
+    assert_true(rows[0].entry.accuracy == 0.3);
+    assert_int_equal(ranking_of_run(&s, 200000, &arena, rows), 0);  // harder than what it aimed at
+    assert_true(ranking_of_run(&s, 400000, &arena, rows) > 0);
+    statement_free(&s);
+}
+
+// Signed by the program of commit 9d9e9a2 (test/fixtures): taken today as it was then, at the day it was made.
+static void old_statements_are_accepted(void **state)
+{
+    (void)state;
+    static const int runs[] = {1, 3, 4, 5, 7};
+    close_all();
+    const struct store_settings settings = {.path = path, .origin = "board.example"};
+    unlink(path);
+    assert_int_equal(store_open(&settings, STORE_WRITE, &store), 0);
+    assert_int_equal(store_reader(store, &reader), 0);
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        char name[96], *payload, *signature;
+        size_t count, signature_count;
+        struct statement s;
+        struct text envelope = {0};
+        snprintf(name, sizeof name, "test/fixtures/statements-1/run-%d.json", runs[i]);
+        assert_int_equal(file_read(name, 1 << 20, &payload, &count), 0);
+        strcat(name, ".sig");
+        assert_int_equal(file_read(name, 1 << 20, &signature, &signature_count), 0);
+        assert_int_equal(statement_read(payload, count, &s), 0);
+        assert_int_equal(envelope_write(&s, signature, NULL, &envelope), 0);
+        free(last.receipt);
+        last = (struct acceptance){0};
+        struct envelope e;
+        assert_int_equal(envelope_read(envelope.at, envelope.length, &e), 0);
+        assert_int_equal(store_accept(store, &e, canonical_int(s.json, "ended_ms"), &last), 0);
+        if (last.problem != PROBLEM_NONE) GIVE_UP("%s: %s", name, last.detail);
+        envelope_free(&e);
+        shows(run_page((int64_t)i + 1), runs[i] == 7 ? "0.7612" : "%");
+        statement_free(&s);
+        text_free(&envelope);
+        free(payload);
+        free(signature);
+    }
+    text_free(&answer.body);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {TEST(both_versions_rank_alike), TEST(a_curve_is_all_its_scores),
+                                       TEST(lower_is_better_where_it_is), TEST(old_statements_are_accepted)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checks on statements of version 2: several metrics, steps, work by parts, trainings that were resumed.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "submit/format/check.h"
+#include "test/unit/fixture_statement.h"
+
+#include <cmocka.h>
+
+static json_t *run_2(void)
+{
+    json_t *run = fixture_run();
+    fixture_upgrade(run);
+    return run;
+}
+
+static struct findings found(json_t *run)
+{
+    struct statement s;
+    struct findings f;
+    if (statement_make(run, &s) < 0) fail_msg("%s", error_text());
+    check_statement(&s, FIXTURE_NOW_MS, &f);
+    statement_free(&s);
+    return f;
+}
+
+static void expect_nothing(json_t *run)
+{
+    struct findings f = found(run);
+    if (f.count > 0) fail_msg("%s: %s", check_code(f.at[0].check), f.at[0].text);
+}
+
+static void expect(json_t *run, enum check check, const char *words)
+{
+    struct findings f = found(run);
+    for (int i = 0; i < f.count; i++)
+        if (f.at[i].check == check && strstr(f.at[i].text, words) != NULL) return;
+    fail_msg("no %s with \"%s\", but %s", check_code(check), words, f.count > 0 ? f.at[0].text : "nothing");
+}
+
+static json_t *score_at(json_t *run, size_t point, size_t metric)
+{
+    return json_array_get(json_object_get(fixture_item(run, "points", point), "scores"), metric);
+}
+
+static void good_runs_pass(void **state)
+{
+    (void)state;
+    expect_nothing(run_2());
+    json_t *run = run_2();
+    for (size_t i = 0; i < 5; i++) json_object_del(fixture_item(run, "points", i), "scores");  // evaluated in its second half
+    fixture_follow(run);
+    expect_nothing(run);
+    run = run_2();
+    json_object_set_new(score_at(run, 3, 1), "score", json_integer(-7));  // a value may be anything
+    fixture_chain(run);
+    expect_nothing(run);
+}
+
+static void wrong_scores_are_refused(void **state)
+{
+    (void)state;
+    json_t *run = run_2();
+    json_object_set_new(score_at(run, 4, 0), "score", json_integer(10001));
+    fixture_follow(run);
+    expect(run, CHECK_SCORE, "point 4, step 250: 10001 correct of 10000 items");
+    run = run_2();
+    json_object_set_new(score_at(run, 4, 0), "score", json_integer(-1));
+    fixture_follow(run);
+    expect(run, CHECK_SCORE, "-1 correct");
+    run = run_2();
+    json_object_set_new(score_at(run, 4, 1), "metric", json_string("accuracy"));
+    fixture_follow(run);
+    expect(run, CHECK_SCORE, "point 4, step 250: its scores are not those");
+    run = run_2();
+    json_object_set_new(score_at(run, 4, 1), "metric", json_string("top1"));  // two for one
+    fixture_follow(run);
+    expect(run, CHECK_SCORE, "its scores are not those");
+    run = run_2();
+    json_object_set_new(fixture_item(run, "metrics", 1), "name", json_string("top1"));
+    fixture_follow(run);
+    expect(run, CHECK_SCORE, "named twice");
+    run = run_2();
+    json_object_set_new(score_at(run, 4, 1), "score", json_integer(1));  // the hashes are as they were
+    expect(run, CHECK_CHAIN, "point 4, step 250: its hash is");
+    run = run_2();
+    json_object_set_new(fixture_item(run, "metrics", 1), "unit", json_string("nats"));
+    expect(run, CHECK_CHAIN, "the root is");
+}
+
+static void steps_and_epochs_grow(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int64_t value;
+    } cases[] = {{"step", 100}, {"epoch_micro", 1999999}, {"stall_ns", 0}, {"samples", 99999}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *run = run_2();
+        json_object_set_new(fixture_item(run, "points", 2), cases[i].name, json_integer(cases[i].value));
+        fixture_follow(run);
+        expect(run, CHECK_EPOCH_ORDER, "point 2: step");
+    }
+    json_t *run = run_2();
+    json_object_set_new(fixture_item(run, "points", 9), "stall_ns", json_integer((int64_t)1 << 50));  // longer than the run
+    fixture_follow(run);
+    expect(run, CHECK_EPOCH_ORDER, "point 9: step");
+    run = run_2();
+    fixture_set(run, "reached.step", json_integer(1));
+    expect(run, CHECK_CROSSING, "has step 450, but 1 is claimed");
+    run = run_2();
+    fixture_set(run, "reached.epoch_micro", json_integer(1));
+    expect(run, CHECK_CROSSING, "has epoch_micro 9000000, but 1 is claimed");
+}
+
+static void the_metric_is_that_of_the_board(void **state)
+{
+    (void)state;
+    json_t *run = run_2();
+    json_array_append(json_object_get(run, "metrics"), fixture_item(run, "metrics", 0));
+    json_array_remove(json_object_get(run, "metrics"), 0);  // the loss is first now
+    fixture_follow(run);
+    fixture_rules(run);
+    expect(run, CHECK_TASK, "cifar10 is measured as top1, not as log_loss");
+    run = run_2();
+    json_object_set_new(fixture_item(run, "metrics", 0), "lower_is_better", json_integer(1));
+    fixture_follow(run);
+    fixture_rules(run);
+    expect(run, CHECK_TASK, "measured as top1");
+    run = run_2();
+    json_object_set_new(fixture_item(run, "metrics", 0), "items", json_integer(0));
+    fixture_follow(run);
+    fixture_rules(run);
+    expect(run, CHECK_TASK, "measured over 10000 items");
+    run = run_2();
+    fixture_set(run, "target_micro", json_integer(94000000));  // of a count, a slip; of a value, it could be
+    fixture_follow(run);
+    fixture_rules(run);
+    expect(run, CHECK_SCALE, "above 100%");
+}
+
+// Only a count can look like a percentage.
+static void values_have_no_scale(void **state)
+{
+    (void)state;
+    json_t *run = run_2(), *point;
+    size_t i;
+    fixture_set(run, "task", json_string("squad"));
+    fixture_set(run, "evaluated_by", json_string("self"));
+    fixture_set(run, "division", json_string("open"));
+    fixture_set(run, "official", json_integer(0));
+    fixture_set(run, "data", json_array());
+    fixture_set(run, "latencies", json_array());
+    fixture_set(run, "target_micro", json_integer(750000));
+    json_object_set_new(fixture_item(run, "metrics", 0), "name", json_string("f1"));
+    json_object_set_new(fixture_item(run, "metrics", 0), "unit", json_string(""));
+    json_object_set_new(fixture_item(run, "metrics", 0), "items", json_integer(0));
+    json_array_foreach(json_object_get(run, "points"), i, point)
+    {
+        json_object_set_new(score_at(run, i, 0), "metric", json_string("f1"));
+        json_object_set_new(score_at(run, i, 0), "score", json_integer(i < 9 ? 76 : 761234));
+    }
+    fixture_follow(run);
+    fixture_rules(run);
+    struct findings f = found(run);
+    for (int n = 0; n < f.count; n++)
+        if (f.at[n].check != CHECK_SELF) fail_msg("%s: %s", check_code(f.at[n].check), f.at[n].text);
+}
+
+// Two parts: the first at a quarter of the arithmetic of the second.
+static json_t *with_work(int64_t flops)
+{
+    json_t *run = run_2();
+    fixture_set(run, "work", json_pack("[{s:i, s:I}, {s:i, s:I}]", "samples", 250000, "flops_per_sample", (json_int_t)flops / 4,
+                                       "samples", 250000, "flops_per_sample", (json_int_t)flops));
+    return run;
+}
+
+static void work_comes_by_parts(void **state)
+{
+    (void)state;
+    expect_nothing(with_work(600000000));
+    expect(with_work((int64_t)1 << 40), CHECK_SPEED, "of what the stated hardware can do");
+    json_t *run = with_work(600000000);
+    fixture_set(run, "model.flops_per_sample", json_integer(0));  // the parts are all there is to know
+    expect_nothing(run);
+    run = run_2();
+    fixture_set(run, "model.flops_per_sample", json_integer(0));
+    expect(run, CHECK_SPEED_UNKNOWN, "is not known");
+}
+
+// Away: in the end-to-end clock, in no other.
+static void a_resumed_training_was_away(void **state)
+{
+    (void)state;
+    const int64_t away = 3600000000000;
+    for (int honest = 0; honest < 2; honest++) {
+        json_t *run = run_2(), *segments = json_object_get(run, "segments"), *p;
+        size_t i, at = 5;  // after the first point's checkpoint
+        int64_t from = canonical_int(json_array_get(segments, at - 1), "end_ns");
+        for (i = at; i < json_array_size(segments); i++) {
+            json_t *s = json_array_get(segments, i);
+            json_object_set_new(s, "start_ns", json_integer(canonical_int(s, "start_ns") + away));
+            json_object_set_new(s, "end_ns", json_integer(canonical_int(s, "end_ns") + away));
+        }
+        json_array_insert_new(segments, at,
+                              json_pack("{s:s, s:I, s:I}", "segment", honest ? "away" : "idle", "start_ns", (json_int_t)from,
+                                        "end_ns", (json_int_t)(from + away)));
+        json_array_foreach(json_object_get(run, "points"), i, p)
+            if (i > 0) json_object_set_new(p, "t_ns", json_integer(canonical_int(p, "t_ns") + away));
+        fixture_set(run, "resumed", json_integer(1));
+        fixture_follow(run);
+        if (honest) expect_nothing(run);
+        else expect(run, CHECK_CLOCKS, "the classic clock says");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(good_runs_pass),       cmocka_unit_test(wrong_scores_are_refused),
+        cmocka_unit_test(steps_and_epochs_grow), cmocka_unit_test(the_metric_is_that_of_the_board),
+        cmocka_unit_test(values_have_no_scale), cmocka_unit_test(work_comes_by_parts),
+        cmocka_unit_test(a_resumed_training_was_away),
+    };
+    return cmocka_run_group_tests_name("check_metrics", tests, NULL, NULL);
+}
