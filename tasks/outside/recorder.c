@@ -193,7 +193,6 @@ static void follow(struct going *g)
         if (e.kind == CHILD_BYTES) take_bytes(g, &e, false);
         if (e.kind == CHILD_CLOSED) take_bytes(g, &e, true);
         if (e.kind == CHILD_SIGNAL) pass_signal(g, e.signal);
-        if (e.kind == CHILD_QUIET) machine_energy_uj(&g->meter, &g->energy_uj);  // its counters wrap
         if (e.kind == CHILD_ENDED) break;
     }
     for (int i = 0; i < CHILD_STREAMS; i++)  // a pipe that something else still holds open
@@ -291,6 +290,7 @@ static int one_run(const struct recorder *all, int64_t group, int64_t index)
     }
     for (int i = 0; i < CHILD_STREAMS; i++) outside_free(&g->lines[i]);
     stopwatch_free(&g->watch);
+    machine_meter_stop(&g->meter);
     free(g);
     return rc;
 }

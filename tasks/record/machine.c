@@ -60,12 +60,6 @@ static void read_line(const char *path, char *into, size_t room)
     if (read_small(path, bytes, sizeof bytes) > 0) take_line(into, room, bytes);
 }
 
-static int64_t read_number(const char *path)
-{
-    char bytes[64];
-    return read_small(path, bytes, sizeof bytes) > 0 ? strtoll(bytes, NULL, 10) : -1;
-}
-
 // The text after "key<spaces>:" or "key=" at the beginning of a line; NULL when there is none.
 static const char *find_value(const char *text, const char *key)
 {
@@ -188,45 +182,6 @@ int machine_with(const struct device_facts *device, struct machine_facts *machin
     if (*device->driver) snprintf(machine->driver, sizeof machine->driver, "%s", device->driver);
     add_word(software->libraries, sizeof software->libraries, "; ", device->library);
     return 0;
-}
-
-static int64_t meter_add(struct machine_meter *meter)
-{
-    for (int i = 0; i < meter->packages; i++) {
-        int64_t now = read_number(meter->path[i]);
-        if (now < 0) continue;
-        int64_t used = now - meter->last_uj[i];
-        if (used < 0) used += meter->range_uj[i];  // the counter wrapped
-        meter->used_uj += used;
-        meter->last_uj[i] = now;
-    }
-    return meter->used_uj;
-}
-
-bool machine_meter_start(struct machine_meter *meter)
-{
-    *meter = (struct machine_meter){0};
-    for (int i = 0; i < MACHINE_PACKAGES; i++) {
-        char folder[64], path[96], name[32];
-        snprintf(folder, sizeof folder, "/sys/class/powercap/intel-rapl:%d", i);
-        snprintf(path, sizeof path, "%s/name", folder);
-        read_line(path, name, sizeof name);
-        if (strncmp(name, "package", 7) != 0) continue;  // psys counts the packages again
-        int n = meter->packages;
-        snprintf(meter->path[n], sizeof meter->path[n], "%s/energy_uj", folder);
-        snprintf(path, sizeof path, "%s/max_energy_range_uj", folder);
-        meter->last_uj[n] = read_number(meter->path[n]);
-        meter->range_uj[n] = read_number(path);
-        if (meter->last_uj[n] >= 0 && meter->range_uj[n] > 0) meter->packages++;
-    }
-    return meter->packages > 0;
-}
-
-bool machine_energy_uj(struct machine_meter *meter, int64_t *since_start)
-{
-    if (meter->packages == 0) return false;
-    *since_start = meter_add(meter);
-    return true;
 }
 
 int64_t machine_peak_memory(void)

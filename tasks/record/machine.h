@@ -33,17 +33,17 @@ int machine_software(struct software_facts *) MUST_CHECK;
 // Both, with what a device says of itself: its card and driver, which a container may hide from /proc, and its libraries.
 int machine_with(const struct device_facts *, struct machine_facts *, struct software_facts *) MUST_CHECK;
 
-// Energy used by all processor packages since some fixed moment, from the kernel's power capping counters.
-// Returns false when they are not there or not readable (common: they are root's). Counters wrap: keep one meter
-// a run and read it at least every few minutes (once an epoch does).
-enum { MACHINE_PACKAGES = 16 };
+// Energy used by all processor packages since the meter was started, from the kernel's power capping counters. False when
+// they are not there or not readable (common: they are root's). A thread reads them often enough for their wrapping round:
+// every meter that was started is stopped.
 struct machine_meter {
-    int packages;
-    int64_t last_uj[MACHINE_PACKAGES], range_uj[MACHINE_PACKAGES], used_uj;
-    char path[MACHINE_PACKAGES][96];
+    struct meter *inside;  // NULL: nothing can be read
 };
 bool machine_meter_start(struct machine_meter *);
 bool machine_energy_uj(struct machine_meter *, int64_t *since_start);
+void machine_meter_stop(struct machine_meter *);
+// The same with the counters' folder and how often they are read as arguments, for tests.
+bool machine_meter_start_at(struct machine_meter *, const char *folder, int64_t every_ms);
 
 int64_t machine_peak_memory(void);     // of this process (VmHWM), bytes; 0 when unknown
 void machine_peak_memory_reset(void);  // for later runs of a group, where the kernel allows it

@@ -362,6 +362,7 @@ static void close_run(struct going *r)
     dataset_close(r->data);
     device_close(r->device);
     stopwatch_free(&r->watch);
+    machine_meter_stop(&r->meter);
     free(r->checkpoint);
     malloc_trim(0);  // less of what this run gave back counts in the peak memory of the next
 }

@@ -5,7 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
@@ -80,34 +82,63 @@ static void energy_only_grows(void **state)
     }
     assert_true(machine_energy_uj(&meter, &a) && machine_energy_uj(&meter, &b));
     assert_true(a >= 0 && b >= a);
+    machine_meter_stop(&meter);
 }
 
-// The counter's file replaced by one of our own, to see it wrap.
-static void energy_counters_wrap(void **state)
+static void write_counter(const char *folder, const char *name, const char *value)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s/intel-rapl:0/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(value, file);
+    fclose(file);
+}
+
+static int64_t energy_of(struct machine_meter *meter)
+{
+    int64_t used = -1;
+    assert_true(machine_energy_uj(meter, &used));
+    return used;
+}
+
+// A counter with a range of 1,000 that goes round twice between two questions: only who looks in between can know.
+static void counters_wrap(void **state)
 {
     (void)state;
-    char path[] = "/tmp/dawn-test-XXXXXX";
-    int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    struct machine_meter meter = {.packages = 1, .last_uj = {900}, .range_uj = {1000}};
-    strcpy(meter.path[0], path);
-    int64_t used = 0;
-    assert_int_equal(pwrite(fd, "950\n", 4, 0), 4);
-    assert_true(machine_energy_uj(&meter, &used));
-    assert_int_equal(used, 50);
-    assert_int_equal(pwrite(fd, "020\n", 4, 0), 4);
-    assert_true(machine_energy_uj(&meter, &used));
-    assert_int_equal(used, 50 + 70);
-    close(fd);
-    unlink(path);
+    char folder[] = "/tmp/dawn-test-XXXXXX", path[96], command[96];
+    struct machine_meter meter;
+    assert_non_null(mkdtemp(folder));
+    assert_false(machine_meter_start_at(&meter, folder, 1));
+    machine_meter_stop(&meter);  // nothing to stop
+    int64_t used;
+    assert_false(machine_energy_uj(&meter, &used));
+    snprintf(path, sizeof path, "%s/intel-rapl:0", folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    write_counter(folder, "name", "package-0\n");
+    write_counter(folder, "max_energy_range_uj", "1000\n");
+    write_counter(folder, "energy_uj", "900\n");
+    assert_true(machine_meter_start_at(&meter, folder, 1));
+    assert_int_equal(energy_of(&meter), 0);
+    static const char *const values[] = {"300\n", "800\n", "100\n"};  // 400, 500 and 300 more
+    for (int i = 0; i < 3; i++) {
+        write_counter(folder, "energy_uj", values[i]);
+        usleep(200000);  // the thread looks every millisecond
+    }
+    assert_int_equal(energy_of(&meter), 1200);
+    machine_meter_stop(&meter);
+    write_counter(folder, "name", "psys\n");  // counts the packages again
+    assert_false(machine_meter_start_at(&meter, folder, 1));
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    assert_int_equal(system(command), 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counters_wrap),
         cmocka_unit_test(facts_are_plausible),  cmocka_unit_test(software_names_what_runs),
         cmocka_unit_test(peak_memory_follows_use), cmocka_unit_test(energy_only_grows),
-        cmocka_unit_test(energy_counters_wrap),
     };
     return cmocka_run_group_tests_name("machine", tests, NULL, NULL);
 }
