@@ -39,9 +39,15 @@ static char *write_parts(const struct run_metric *m, __int128 parts, char into[T
 {
     int unit = is_percent(m) ? 100 : DECIMALS;
     __int128 size = parts < 0 ? -parts : parts;
-    snprintf(into, TEXT_FIGURE, "%s%lld.%0*lld%s%.12s", parts < 0 ? "-" : "", (long long)(size / unit), unit == 100 ? 2 : 4,
-             (long long)(size % unit), *m->unit != 0 && unit != 100 ? " " : "", m->unit);
-    return into;
+    char figure[48];
+    snprintf(figure, sizeof figure, "%s%lld.%0*lld", parts < 0 ? "-" : "", (long long)(size / unit), unit == 100 ? 2 : 4,
+             (long long)(size % unit));
+    size_t length = strnlen(figure, TEXT_FIGURE - 1), left = TEXT_FIGURE - 1 - length;
+    memcpy(into, figure, length);
+    into[length] = 0;
+    if (*m->unit == 0 || strlen(m->unit) + 1 > left) return into;  // it would be cut within a letter
+    if (unit != 100) into[length++] = ' ';
+    return memcpy(into + length, m->unit, strlen(m->unit) + 1), into;
 }
 
 char *run_metric_text(const struct run_metric *m, int64_t score, char into[TEXT_FIGURE])

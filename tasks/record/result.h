@@ -83,6 +83,11 @@ struct run_facts {
 };
 // Stores the run with status `running`; its nonce is drawn here.
 int result_begin(struct results *, const struct run_facts *, struct run **) MUST_CHECK;
+// Goes on with an interrupted run from its checkpoint after `step` steps: points after that are taken back, the stopwatch
+// gets the run's segments and the time since then, by the wall clock, as `away`; it is borrowed until result_end and stands
+// in `init`. Whether program and recipe are still the same is the caller's to ask. stopwatch_free ends the stopwatch also
+// after an error.
+int result_resume(struct results *, int64_t id, int64_t step, struct stopwatch *, struct run **) MUST_CHECK;
 int64_t result_id(const struct run *);
 // Marks the run as one of an outside program (`dawn record`), which reported its own score: `command` that was run,
 // `framework` in the program's words, `devices` it used (at least 1).

@@ -40,21 +40,37 @@ void stopwatch_free(struct stopwatch *sw)
     *sw = (struct stopwatch){0};
 }
 
+static void add_span(struct stopwatch *sw, struct stopwatch_span span)
+{
+    if (sw->count == sw->room) {
+        sw->room = sw->room > 0 ? 2 * sw->room : 64;
+        sw->spans = grow(sw->spans, (size_t)sw->room * sizeof *sw->spans);
+    }
+    sw->spans[sw->count++] = span;
+    sw->closed_ns[span.segment] += span.end_ns - span.start_ns;
+}
+
+// The start lies where it would if the clock had gone on; on a machine that was started anew, before its zero.
+void stopwatch_resume(struct stopwatch *sw, const struct stopwatch_span *spans, int count, int64_t away_ns)
+{
+    int64_t now = clock_ns(), end = count > 0 ? spans[count - 1].end_ns : 0;
+    BUG_IF(away_ns <= 0);
+    stopwatch_start_at(sw, now, SEGMENT_INIT);
+    sw->start_ns = now - end - away_ns;
+    for (int i = 0; i < count; i++) add_span(sw, spans[i]);
+    add_span(sw, (struct stopwatch_span){SEGMENT_AWAY, end, end + away_ns});
+}
+
 static void close_open(struct stopwatch *sw, int64_t now_ns)
 {
     BUG_IF(now_ns < sw->entered_ns);
     if (now_ns == sw->entered_ns) return;  // nothing happened in it: no span
-    sw->closed_ns[sw->open] += now_ns - sw->entered_ns;
     struct stopwatch_span *last = sw->count > 0 ? &sw->spans[sw->count - 1] : NULL;
     if (last != NULL && last->segment == sw->open) {
+        sw->closed_ns[sw->open] += now_ns - sw->entered_ns;
         last->end_ns = now_ns - sw->start_ns;
     } else {
-        if (sw->count == sw->room) {
-            sw->room = sw->room > 0 ? 2 * sw->room : 64;
-            sw->spans = grow(sw->spans, (size_t)sw->room * sizeof *sw->spans);
-        }
-        sw->spans[sw->count++] = (struct stopwatch_span){
-            .segment = sw->open, .start_ns = sw->entered_ns - sw->start_ns, .end_ns = now_ns - sw->start_ns};
+        add_span(sw, (struct stopwatch_span){sw->open, sw->entered_ns - sw->start_ns, now_ns - sw->start_ns});
     }
     sw->entered_ns = now_ns;
 }

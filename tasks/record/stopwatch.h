@@ -56,6 +56,9 @@ struct stopwatch {
 
 void stopwatch_from_process(struct stopwatch *);  // a single run: segment `process`, open since the process began
 void stopwatch_from_now(struct stopwatch *);      // later runs of a group: segment `init`, open since now
+// A training that goes on: the spans of what was, without a gap from 0 on, then `away_ns` of `away` until now; segment `init`
+// is open.
+void stopwatch_resume(struct stopwatch *, const struct stopwatch_span *, int count, int64_t away_ns);
 void stopwatch_free(struct stopwatch *);
 
 // Closes the open segment and opens `next`; the same segment again changes nothing. Returns the clocks at that

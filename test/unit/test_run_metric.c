@@ -47,6 +47,9 @@ static void scores_read_in_their_unit(void **state)
     char text[TEXT_FIGURE];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(run_metric_text(cases[i].metric, cases[i].score, text), cases[i].text);
+    const struct run_metric odd = {"odd", "ÄÖÜäöü", false, 1};  // what does not fit stays away whole
+    assert_string_equal(run_metric_text(&odd, (int64_t)1 << 50, text), "1125899906842624.0000");
+    assert_string_equal(run_metric_text(&odd, 7, text), "7.0000 ÄÖÜäöü");
     assert_string_equal(run_metric_value_text(&top5, 0.93, text), "93.00%");  // 0.93 lies below 93% as a double
     assert_string_equal(run_metric_value_text(&wer, 0.057, text), "5.70%");
     assert_string_equal(run_metric_value_text(&wer, NAN, text), "-");
