@@ -114,6 +114,21 @@ static void one_cell(struct page *page, const struct shown *run, const struct ro
     html_add(page->out, "</td>");
 }
 
+// A metric beside the board's, of the runs that have it.
+static void metric_row(struct page *page, const struct compared *c, const struct run_metric *metric)
+{
+    html_add(page->out, "<tr><th scope=\"row\"><bdi>%s</bdi></th>", metric->name);
+    for (int i = 0; i < c->count; i++) {
+        char words[TEXT_FIGURE];
+        int64_t score = RUN_SCORE_NONE;
+        for (int m = 1; m < c->runs[i].metric_count; m++)
+            if (strcmp(c->runs[i].metrics[m].name, metric->name) == 0)
+                score = curve_last(c->runs[i].statement.json, &c->runs[i].metrics[m]);
+        html_add(page->out, "<td>%s</td>", run_metric_text(metric, score, words));
+    }
+    html_add(page->out, "</tr>\n");
+}
+
 static void table_of(struct page *page, const struct compared *c)
 {
     page_open_table(page, "small beside", "Side by side");
@@ -127,7 +142,9 @@ static void table_of(struct page *page, const struct compared *c)
         page_score(page->out, c->runs[i].contest, shown_last(&c->runs[i]));
         html_add(page->out, "</td>");
     }
-    html_add(page->out, "</tr>\n<tr><th scope=\"row\">Trust</th>");
+    html_add(page->out, "</tr>\n");
+    for (int m = 1; m < c->runs[0].metric_count; m++) metric_row(page, c, &c->runs[0].metrics[m]);
+    html_add(page->out, "<tr><th scope=\"row\">Trust</th>");
     for (int i = 0; i < c->count; i++) {
         html_add(page->out, "<td>");
         page_badge(page->out, c->runs[i].stored.trust);

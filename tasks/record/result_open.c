@@ -222,6 +222,22 @@ static int read_copy(struct results *r)
     return rc;
 }
 
+// An older program that still writes a run would find its tables gone.
+static int check_writers(struct results *r)
+{
+    sqlite3_stmt *statement;
+    bool lives = false;
+    if (sqlite3_prepare_v2(r->db, "SELECT owner FROM runs WHERE status = 'running'", -1, &statement, NULL) != SQLITE_OK)
+        return result_fail(r, "look for running runs");
+    while (!lives && sqlite3_step(statement) == SQLITE_ROW) {
+        const char *owner = (const char *)sqlite3_column_text(statement, 0);
+        lives = owner != NULL && result_owner_lives(owner);
+    }
+    sqlite3_finalize(statement);
+    if (!lives) return 0;
+    return fail(ERR_DATABASE, "an older program is writing a run to %s: wait for its end, or name another file", r->path);
+}
+
 static int check_file(struct results *r, enum results_mode mode)
 {
     int64_t application = 0, version = 0, tables = 0;
@@ -234,6 +250,7 @@ static int check_file(struct results *r, enum results_mode mode)
     }
     TRY(check_format(r));
     if (r->format == RESULT_FORMAT) return 0;
+    if (mode == RESULTS_WRITE) TRY(check_writers(r));
     TRY(mode == RESULTS_READ ? read_copy(r) : add_tables(r));
     return check_format(r);
 }

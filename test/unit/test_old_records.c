@@ -7,6 +7,7 @@
 #include "submit/format/check.h"
 #include "submit/payload.h"
 #include "tasks/record/export.h"
+#include "tasks/record/result_inside.h"
 #include "tasks/record/show.h"
 #include "test/unit/fixture_record.h"
 
@@ -112,6 +113,24 @@ static void half_of_the_way_is_no_format(void **state)
     assert_non_null(strstr(error_text(), "altered"));
     assert_int_equal(results_open(db, RESULTS_WRITE, &r), ERR_DATABASE);
     assert_non_null(strstr(error_text(), "altered"));
+}
+
+// A program of before that is still training must not lose its tables.
+static void a_living_writer_is_waited_for(void **state)
+{
+    (void)state;
+    char words[256], owner[128];
+    struct results *r = open_db(RESULTS_WRITE);
+    snprintf(owner, sizeof owner, "%s", r->owner);  // this process lives
+    results_close(r);
+    load(2);
+    snprintf(words, sizeof words, "UPDATE runs SET status = 'running', owner = '%s' WHERE id = 2", owner);
+    sql_from_outside(words);
+    assert_int_equal(results_open(db, RESULTS_WRITE, &r), ERR_DATABASE);
+    assert_non_null(strstr(error_text(), "an older program is writing a run"));
+    results_close(open_db(RESULTS_READ));
+    sql_from_outside("UPDATE runs SET owner = 'gone/1/1' WHERE id = 2");
+    results_close(open_db(RESULTS_WRITE));
 }
 
 // Figures that no program wrote cannot be brought to another format: a sentence, and the file is as it was.
@@ -234,6 +253,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_reader_leaves_old_files_as_they_are), TEST(a_writer_brings_them_up_to_date),
         TEST(half_of_the_way_is_no_format),          TEST(wild_figures_are_met_with_a_sentence),
+        TEST(a_living_writer_is_waited_for),
         TEST(old_runs_are_submitted_as_before),      TEST(old_statements_stay_valid),
         TEST(a_changed_record_is_noticed),
     };

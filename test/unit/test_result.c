@@ -343,6 +343,27 @@ static void latencies_and_who_may_compete(void **state)
     results_close(r);
 }
 
+// Which number of items makes a test set whole is the contest's to say, and a value is no share of the items it is over.
+static void latencies_are_held_against_the_contest(void **state)
+{
+    (void)state;
+    struct results *r = open_db(RESULTS_WRITE);
+    int64_t id;
+    const struct run_data few = {.name = "cifar10", .split = "test", .digest = DIGEST_B, .items = 100, .official = true};
+    const struct run_data dev = {.name = "squad", .split = "test", .digest = DIGEST_B, .items = 10570, .official = true};
+    struct latency_facts f = {.weights_digest = DIGEST_C, .task = "cifar10", .model = "record", .precision = "f32",
+                              .device = "cpu", .target_micro = 940000, .threads = 1, .items = 100, .warmup_items = 1,
+                              .model_ns = {2, 2, 2, 2}, .whole_ns = {3, 3, 3, 3}, .k = 100, .views = 1, .data = &few,
+                              .machine = &fixture_machine, .software = &fixture_software};
+    assert_false(result_eligible(&f));
+    f.task = "squad", f.data = &dev, f.items = 10570, f.target_micro = 750000, f.k = 750000;
+    assert_true(result_eligible(&f));
+    if (result_latency(r, &f, &id) < 0) fail_msg("%s", error_text());
+    f.k = 749999;
+    assert_false(result_eligible(&f));
+    results_close(r);
+}
+
 static void refused(enum results_mode mode, const char *because)
 {
     struct results *r = (struct results *)db;
@@ -526,6 +547,7 @@ int main(void)
         TEST(a_living_run_stays_running),
         TEST(groups_are_announced_and_judged),
         TEST(latencies_and_who_may_compete),
+        TEST(latencies_are_held_against_the_contest),
         TEST(strange_files_are_met_with_a_sentence),
         TEST(a_short_file_is_damaged),
         TEST(a_read_only_file_can_be_read),
