@@ -143,10 +143,40 @@ static void old_statements_are_accepted(void **state)
     text_free(&answer.body);
 }
 
+static const char *page_at(handler *run, const char *address, const char *word, const char *query)
+{
+    const struct request request = {.path = address, .query = query, .word = {word}, .store = store, .reader = reader};
+    text_free(&answer.body);
+    answer = (struct answer){0};
+    if (run(&request, &answer) < 0) GIVE_UP("%s", error_text());
+    return answer.body.at;
+}
+
+static void a_group_of_version_2_is_official(void **state)
+{
+    (void)state;
+    for (int i = 1; i <= 5; i++) {
+        int64_t scores[FIXTURE_EPOCHS] = {6000, 7500, 8200, 8700, 9000, 9200, 9330, 9390, 9410, 9450 + i};
+        json_t *run = group_run_of("ada", i, i);
+        fixture_curve(run, scores, FIXTURE_EPOCHS);
+        fixture_upgrade(run);
+        assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
+    }
+    const char *page = page_at(page_group, "/", FIXTURE_GROUP, NULL);
+    shows(page, "<strong>Official:</strong>");
+    shows(page, "run 3 of the group: 94.53%");
+    page = page_at(page_compare, "/compare", NULL, "run=1&run=2");
+    shows(page, "<th scope=\"row\"><bdi>log_loss</bdi></th><td>0.2000</td><td>0.2000</td>");
+    assert_int_equal(board_of(BOARD_TRAINING_TIME, RANK_GROUP).count, 1);
+    assert_whole();  // every rank follows from the statements anew
+    text_free(&answer.body);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {TEST(both_versions_rank_alike), TEST(a_curve_is_all_its_scores),
-                                       TEST(lower_is_better_where_it_is), TEST(old_statements_are_accepted)};
+                                       TEST(lower_is_better_where_it_is), TEST(a_group_of_version_2_is_official),
+                                       TEST(old_statements_are_accepted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
