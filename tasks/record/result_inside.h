@@ -43,7 +43,7 @@ struct run {
 void result_free_run(struct run *);
 void result_keep_metrics(struct run *, const struct run_metric *, int count);  // copies them, texts and all
 
-// Equal machines, and equal software, share a row, found by the digest of their facts. NULL: read here.
+// Equal machines, and equal software, share a row, found by the digest of their facts. No machine: it is read here.
 int result_machine(struct results *, const struct machine_facts *, int64_t *id) MUST_CHECK;
 int result_software(struct results *, const struct software_facts *, int64_t *id) MUST_CHECK;
 int result_store_spans(struct run *) MUST_CHECK;
