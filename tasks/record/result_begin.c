@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opening a run in the record: its facts, its machine and program, the root of its chain. One transaction.
-#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,13 +8,6 @@
 #include "runtime/base/text.h"
 #include "submit/format/contest.h"
 #include "tasks/record/result_inside.h"
-
-void result_nonce(char hex[33])
-{
-    unsigned char bytes[16];
-    randombytes_buf(bytes, sizeof bytes);
-    sodium_bin2hex(hex, 33, bytes, sizeof bytes);
-}
 
 static int find_row(struct results *r, const char *sql, const char *digest, int64_t *id)
 {

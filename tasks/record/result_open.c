@@ -3,6 +3,7 @@
 // no extensions, and the schema must be ours to the letter before anything else is read; a reader can prepare nothing
 // that writes, no statement goes on for ever or takes all memory. One file at rest: the journal is SQLite's rollback
 // journal, gone after each transaction. Cost: a few milliseconds.
+#include <sodium.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -417,4 +418,11 @@ sqlite3 *result_connection(struct results *r)
 const char *result_file(const struct results *r)
 {
     return r->path;
+}
+
+void result_nonce(char hex[33])
+{
+    unsigned char bytes[16];
+    randombytes_buf(bytes, sizeof bytes);
+    sodium_bin2hex(hex, 33, bytes, sizeof bytes);
 }

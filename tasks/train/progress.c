@@ -120,8 +120,8 @@ void progress_point(struct progress *p, const struct progress_point *at)
     if (p->quiet) return;
     if (p->json) {
         json_t *o = json_pack("{ss sI sf sf sI sI sf}", "event", "epoch", "run", (json_int_t)p->run, "epoch", at->epoch,
-                              "loss", at->loss, "elapsed_ns", (json_int_t)at->elapsed_ns, "samples", (json_int_t)at->samples, "images_per_second",
-                              at->images_a_second);
+                              "loss", at->loss, "elapsed_ns", (json_int_t)at->elapsed_ns, "samples",
+                              (json_int_t)at->samples, "images_per_second", at->images_a_second);
         if (o && at->train_accuracy >= 0) json_object_set_new(o, "train_accuracy", json_real(at->train_accuracy));
         if (o && at->accuracy >= 0) json_object_set_new(o, "accuracy", json_real(at->accuracy));
         write_json(p, o);
