@@ -5,7 +5,7 @@
 
 #include "runtime/base/options.h"
 #include "scoreboard/commands.h"
-#include "scoreboard/dawnbench/dawnbench_export.h"
+#include "scoreboard/export.h"
 
 static int print_path(void *unused, const char *path)
 {
@@ -17,13 +17,13 @@ static int print_path(void *unused, const char *path)
 static int export_from(const char *db, const char *folder)
 {
     const struct store_settings settings = {.path = db};
-    struct dawnbench_written written;
+    struct exported written;
     struct store *store;
     struct reader *reader;
     TRY(store_open(&settings, STORE_READ, &store));
     int rc = store_reader(store, &reader);
     if (rc == 0) {
-        rc = dawnbench_export(reader, folder, print_path, NULL, &written);
+        rc = export_dawnbench(reader, folder, print_path, NULL, &written);
         store_reader_close(reader);
     }
     store_close(store);

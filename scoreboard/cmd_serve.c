@@ -3,7 +3,8 @@
 // SIGINT comes is answered first; a second signal does not wait. What the server could not do is a line on standard error.
 #include "runtime/base/options.h"
 #include "scoreboard/commands.h"
-#include "scoreboard/http/server.h"
+#include "scoreboard/pages/pages.h"
+#include "scoreboard/routes.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -85,6 +86,7 @@ static void block(sigset_t *set)
 static int serve(const struct choice *c, struct store *store, int listening)
 {
     const struct server_settings settings = {
+        .routes = route_table, .problem_page = page_problem,
         .listen = c->listen, .store = store, .threads = (int)c->threads, .connections = (int)c->connections,
         .per_address = (int)c->per_address, .read_seconds = (int)c->seconds, .submissions_per_hour = c->submissions,
         .fault = say_fault,

@@ -26,8 +26,9 @@ forbid() {
     }'
 }
 
-# Which rooms a room may include, itself apart: data flows one way, and includes follow it. The first line whose room
-# begins the file's path decides. The server (scoreboard) sees base and the format only.
+# Which rooms a room may include, its own folder apart: data flows one way, and includes follow it. The first line whose room
+# begins the file's path decides. A header alone stands for a door: the rest of that room is not to be seen. The server
+# (scoreboard) sees base and the format only. NAME_inside.h is for the files beside it and for nobody else.
 ROOMS='
 runtime/base            :
 runtime                 : runtime
@@ -41,9 +42,12 @@ tasks/outside           : tasks/record runtime submit/format
 tasks                   : tasks data runtime submit/format
 submit                  : tasks data runtime submit
 scoreboard/rank         : runtime/base submit/format
-scoreboard/store        : scoreboard/rank scoreboard/dawnbench scoreboard/http/problem.h runtime/base submit/format
-scoreboard/dawnbench    : scoreboard/rank scoreboard/store runtime/base submit/format
-scoreboard              : scoreboard runtime/base submit/format
+scoreboard/dawnbench    : runtime/base submit/format
+scoreboard/store        : scoreboard/rank/board.h scoreboard/rank/ranking.h scoreboard/dawnbench/dawnbench.h runtime/base submit/format
+scoreboard/http         : scoreboard/store/store.h scoreboard/store/problem.h runtime/base submit/format
+scoreboard/pages        : scoreboard/http/server.h scoreboard/rank/ranking.h scoreboard/rank/table.h scoreboard/dawnbench/dawnbench.h runtime/base submit/format
+scoreboard/api          : scoreboard/http/server.h scoreboard/rank/ranking.h scoreboard/rank/table.h runtime/base submit/format
+scoreboard              : scoreboard/api/api.h scoreboard/pages/pages.h scoreboard/http/server.h scoreboard/store/store.h scoreboard/dawnbench/dawnbench.h scoreboard/rank/table.h runtime/base submit/format
 '
 layering() {
     library | xargs -r awk -v rooms="$ROOMS" '
@@ -53,9 +57,10 @@ layering() {
             if (split(line[i], side, ":") < 2) continue
             gsub(/ /, "", side[1])
             room[++known] = side[1]
-            may[known] = side[1] " " side[2]
+            may[known] = side[2]
         }
     }
+    function folder(path) { sub(/\/[^\/]*$/, "", path); return path }
     function inside(path, place) { return path == place || index(path, place "/") == 1 }
     /^[ \t]*#[ \t]*include[ \t]+"/ {
         split($0, part, "\"")
@@ -63,7 +68,8 @@ layering() {
         for (r = 1; r <= known && !inside(from, room[r]); r++) ;
         allowed = split(may[r], place, " ")
         for (i = 1; i <= allowed && !inside(part[2], place[i]); i++) ;
-        if (i > allowed) printf "%s:%d: layering: may not include %s\n", FILENAME, FNR, part[2]
+        if (folder(part[2]) == folder(from)) next
+        if (i > allowed || part[2] ~ /_inside\.h$/) printf "%s:%d: layering: may not include %s\n", FILENAME, FNR, part[2]
     }'
 }
 
@@ -223,6 +229,15 @@ self_test() {
     expect layering data/b.c "$c#include \"b.h\"\n"
     expect layering tasks/a.c "$c#include \"submit/client.h\"\n"
     expect layering scoreboard/a.c "$c#include \"submit/client.h\"\n"
+    expect layering scoreboard/rank/a.c "$c#include \"scoreboard/store/store.h\"\n"
+    expect layering scoreboard/store/a.c "$c#include \"scoreboard/http/server.h\"\n"
+    expect layering scoreboard/store/a.c "$c#include \"scoreboard/dawnbench/dawnbench_inside.h\"\n"
+    expect layering scoreboard/http/a.c "$c#include \"scoreboard/pages/pages.h\"\n"
+    expect layering scoreboard/api/a.c "$c#include \"scoreboard/pages/page.h\"\n"
+    expect layering scoreboard/pages/a.c "$c#include \"scoreboard/api/api.h\"\n"
+    expect layering scoreboard/pages/a.c "$c#include \"scoreboard/pages.h\"\n"
+    expect layering scoreboard/a.c "$c#include \"scoreboard/store/sql.h\"\n"
+    expect layering runtime/a.c "$c#include \"runtime/cpu/a_inside.h\"\n"
     expect layering submit/format/a.c "$c#include \"tasks/record/result.h\"\n"
     expect circles data/a.h "$c#include \"data/b.h\"\n" data/b.h "$c#include \"data/a.h\"\n"
     expect circles data/a.c "$c""int a_one(void)\n{\n    return b_one();\n}\n" \
@@ -252,6 +267,8 @@ self_test() {
     printf '%b' "$c#include \"runtime/base/error.h\"\n// printf( is only named here\nsnprintf(a, 1, b);\n" >"$tree/data/a.c"
     printf '%b' "$c#include \"data/a.h\"\n#include \"runtime/graph.h\"\nprintf(\"a\");\n" >"$tree/tasks/cmd_a.c"
     printf '%b' "$c#include \"submit/format/a.h\"\nfprintf(file, \"a\");\n" >"$tree/scoreboard/a.c"
+    mkdir -p "$tree/scoreboard/pages"
+    printf '%b' "$c#include \"scoreboard/pages/a_inside.h\"\n#include \"scoreboard/http/server.h\"\n" >"$tree/scoreboard/pages/a.c"
     # A table, a member and a static function that is called like another file's global one make no circle.
     printf '%b' "$c""int c_one(void)\n{\n    return list[0].d_one() + d_two();\n}\nint (*a[])(void) = {d_one};\n" >"$tree/data/c.c"
     printf '%b' "$c""static int c_one(void)\n{\n    return 1;\n}\nint d_one(void)\n{\n    return c_one();\n}\nint d_two(void)\n{\n}\n" \

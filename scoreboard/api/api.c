@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the server says about itself, and small things for all of the API.
-#include "scoreboard/api/api.h"
+#include "scoreboard/api/api_inside.h"
 
 #include "runtime/base/build.h"
 #include "runtime/base/embed.h"
-#include "scoreboard/http/http_guard.h"
-#include "scoreboard/http/routes.h"
 
 #include <math.h>
 #include <stdio.h>

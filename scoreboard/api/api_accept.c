@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Taking a statement in. Invariant: an answer of 201 or 200 with a receipt is sent only after the statement is durable;
 // the same bytes again get the same receipt, because a client can not know whether its first try arrived.
-#include "scoreboard/api/api.h"
-#include "scoreboard/http/routes.h"
+#include "scoreboard/api/api_inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Boards as JSON: the same filters, order and pages as the page of the board, in full precision.
-#include "scoreboard/api/api.h"
-#include "scoreboard/rank/column.h"
-#include "scoreboard/pages/page.h"
-#include "scoreboard/http/routes.h"
+#include "scoreboard/api/api_inside.h"
+#include "scoreboard/rank/table.h"
 
 static json_t *entry_json(const struct entry *entry)
 {
     json_t *value = json_object();
-    for (int i = 0; i < column_count(); i++) json_object_set_new(value, column_name(i), column_value(i, entry));
+    for (int i = 0; i < table_columns(); i++) json_object_set_new(value, table_column(i)->name, table_value(i, entry));
     return value;
 }
 
@@ -28,7 +26,7 @@ static int send_entries(const struct request *request, struct answer *answer, fi
     struct filter filter;
     struct entries entries = {0};
     struct arena arena = {0};
-    TRY(page_filter(request, &filter));
+    TRY(request_filter(request, &filter));
     int rc = find(request->reader, &filter, &arena, &entries);
     if (rc == 0) {
         json_t *list = json_array();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The log and its statements. The exact bytes are what was signed, so they are sent as they lie in the record, and never
 // change; what is said about them (withdrawn, superseded, trust) may.
-#include "scoreboard/api/api.h"
-#include "scoreboard/http/routes.h"
+#include "scoreboard/api/api_inside.h"
 
 #include <string.h>
 

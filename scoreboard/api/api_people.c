@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // People, their keys and their groups.
-#include "scoreboard/api/api.h"
+#include "scoreboard/api/api_inside.h"
 #include "scoreboard/rank/ranking.h"
-#include "scoreboard/http/routes.h"
 
 #include <string.h>
 

@@ -33,6 +33,7 @@ struct dawnbench_entry {
 int dawnbench_read(const struct contest *, bool training, const char *stem, const char *json, size_t json_count, const char *tsv,
                    size_t tsv_count, struct dawnbench_entry **) MUST_CHECK;
 void dawnbench_free(struct dawnbench_entry *);
+bool dawnbench_stem(const char *stem);  // fit for a file's name and an address
 
 // A whole archive: calls `said` with a line for each quirk ("CIFAR10/train/a.tsv: ...") and each refusal. A refused file
 // is no error; a folder that can not be read is. free() each entry and the list.

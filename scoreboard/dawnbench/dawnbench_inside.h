@@ -23,7 +23,6 @@ enum {
 char *dawnbench_words(struct arena *, const char *text, int *flags);
 // Any bytes for one line of a terminal: what could steer it becomes "?".
 void dawnbench_line(const char *bytes, struct text *into);
-bool dawnbench_stem(const char *stem);  // fit for a file's name and an address
 int dawnbench_devices(const char *hardware);
 
 // ---- dawnbench_log.c: the TSV of a training. `e` has contest, source and arena; fills points and tells quirks.

@@ -5,9 +5,7 @@
 #ifndef DAWN_SCOREBOARD_HTTP_GUARD_H
 #define DAWN_SCOREBOARD_HTTP_GUARD_H
 
-#include "scoreboard/http/problem.h"
-
-enum { GUARD_HEAD = 16 << 10, GUARD_PATH = 2048, GUARD_QUERY = 4096, GUARD_BODY = 1 << 20 };
+#include "scoreboard/http/server.h"
 
 // What the header lines said: zero it, give every line to guard_line, then ask.
 struct guard {

@@ -2,7 +2,6 @@
 // From an answer to libmicrohttpd's response: the headers that every response has, ETags, and the form of refusals. A
 // response takes over the answer's bytes, so nothing is copied.
 #include "scoreboard/http/http_inside.h"
-#include "scoreboard/pages/page.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,12 +92,12 @@ void reply_tag(const struct answer *answer, char tag[CACHE_TAG])
     snprintf(tag, CACHE_TAG, "\"%.32s\"", hex);
 }
 
-void reply_allow(struct MHD_Response *response, const char *path)
+void reply_allow(struct MHD_Response *response, const struct route *table, const char *path)
 {
     char word[REQUEST_WORDS][256], line[64];
     bool others;
-    snprintf(line, sizeof line, "%s%sOPTIONS", route_find("GET", path, word, &others) != NULL ? "GET, HEAD, " : "",
-             route_find("POST", path, word, &others) != NULL ? "POST, " : "");
+    snprintf(line, sizeof line, "%s%sOPTIONS", route_find(table, "GET", path, word, &others) != NULL ? "GET, HEAD, " : "",
+             route_find(table, "POST", path, word, &others) != NULL ? "POST, " : "");
     header(response, "Allow", line);
 }
 
@@ -123,12 +122,13 @@ void answer_problem(struct answer *answer, enum problem problem, const char *det
     problem_write(problem, detail, findings, &answer->body);
 }
 
-void reply_problem(struct answer *answer, const char *path, enum problem problem, const char *detail)
+void reply_problem(const struct server_settings *settings, struct answer *answer, const char *path, enum problem problem,
+                   const char *detail)
 {
     answer_problem(answer, problem, detail, NULL);
     if (problem_status(problem) == 503 && answer->retry_after == 0) answer->retry_after = 5;
     if (below_api(path)) return;
     answer->body.length = 0;
     answer->type = "text/html; charset=utf-8";
-    page_problem(problem, detail, answer);
+    settings->problem_page(problem, detail, answer);
 }

@@ -105,7 +105,7 @@ static enum MHD_Result send_answer(struct exchange *exchange, struct answer *ans
                                    bool close)
 {
     struct MHD_Response *response = reply_make(answer, use, path, "", close);
-    if (answer->status == 405 || use == REPLY_OPTIONS) reply_allow(response, path);
+    if (answer->status == 405 || use == REPLY_OPTIONS) reply_allow(response, exchange->server->settings.routes, path);
     enum MHD_Result result = queue(exchange, answer->status, response);
     MHD_destroy_response(response);
     return result;
@@ -115,7 +115,7 @@ static enum MHD_Result refuse(struct exchange *exchange, enum reply_use use, con
                               const char *detail, bool close)
 {
     struct answer answer = {0};
-    reply_problem(&answer, path, problem, detail);
+    reply_problem(&exchange->server->settings, &answer, path, problem, detail);
     return send_answer(exchange, &answer, use, path, close);
 }
 
@@ -130,11 +130,12 @@ static void fail_answer(struct server *server, struct answer *answer, const char
     }
     text_free(&answer->body);
     *answer = (struct answer){0};
-    reply_problem(answer, path, problem, detail);
+    reply_problem(&server->settings, answer, path, problem, detail);
 }
 
-static enum problem find_place(const char *target, const char *method, struct place *place, const char **detail)
+static enum problem find_place(const struct exchange *exchange, const char *method, struct place *place, const char **detail)
 {
+    const char *target = exchange->target;
     bool others = false;
     place->route = NULL;
     enum problem problem = guard_target(target, place->path, &place->query, detail);
@@ -142,7 +143,7 @@ static enum problem find_place(const char *target, const char *method, struct pl
         strcpy(place->path, strncmp(target, "/api/", 5) == 0 ? "/api" : "/");
         return problem;
     }
-    place->route = route_find(method, place->path, place->word, &others);
+    place->route = route_find(exchange->server->settings.routes, method, place->path, place->word, &others);
     *detail = NULL;
     return place->route != NULL ? PROBLEM_NONE : others ? PROBLEM_METHOD : PROBLEM_NOT_FOUND;
 }
@@ -160,7 +161,7 @@ static enum MHD_Result take_line(void *context, enum MHD_ValueKind kind, const c
 static enum problem check_upload(struct exchange *exchange, const char *method, const struct guard *guard, struct place *place,
                                  const char **detail)
 {
-    enum problem problem = find_place(exchange->target, method, place, detail);
+    enum problem problem = find_place(exchange, method, place, detail);
     if (problem == PROBLEM_NONE) problem = guard_body(guard, &exchange->announced, detail);
     if (problem == PROBLEM_NONE && exchange->announced + atomic_load(&exchange->server->uploading) > UPLOADS_MAX) {
         *detail = crowded;
@@ -262,7 +263,7 @@ static enum MHD_Result answer_get(struct exchange *exchange)
     const char *detail = NULL;
     int rc = look_up(exchange, &worker, &hit);
     if (rc == 0 && hit != NULL) return choose(exchange, hit);
-    enum problem problem = find_place(exchange->target, "GET", &place, &detail);
+    enum problem problem = find_place(exchange, "GET", &place, &detail);
     if (problem != PROBLEM_NONE) {  // what comes after a target that makes no sense is not to be trusted either
         return refuse(exchange, REPLY_GET, place.path, problem, detail, problem == PROBLEM_MALFORMED);
     }
@@ -278,7 +279,7 @@ static enum MHD_Result answer_post(struct exchange *exchange)
     struct answer answer = {0};
     struct worker *worker;
     const char *detail;
-    BUG_IF(find_place(exchange->target, "POST", &place, &detail) != PROBLEM_NONE);  // check_upload has asked before
+    BUG_IF(find_place(exchange, "POST", &place, &detail) != PROBLEM_NONE);  // check_upload has asked before
     if (exchange->crowded) return refuse(exchange, REPLY_POST, place.path, PROBLEM_STORAGE, crowded, true);
     int rc = worker_of(exchange->server, &worker);
     if (rc == 0) rc = handle(exchange, worker, &place, &answer);
@@ -291,7 +292,7 @@ static enum MHD_Result answer_options(struct exchange *exchange)
     struct place place;
     struct answer answer = {.status = 204};
     const char *detail;
-    enum problem problem = find_place(exchange->target, "OPTIONS", &place, &detail);
+    enum problem problem = find_place(exchange, "OPTIONS", &place, &detail);
     if (problem != PROBLEM_METHOD) return refuse(exchange, REPLY_GET, place.path, problem, detail, false);
     return send_answer(exchange, &answer, REPLY_OPTIONS, place.path, false);
 }

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The HTTP server: libmicrohttpd (epoll, 2 threads) on loopback behind nginx. http.c owns connections, limits, guard and
-// cache; routes.h lists every address; handlers (api_*.c, page_*.c) turn a request into an answer and know no socket.
+// The HTTP server: libmicrohttpd (epoll, 2 threads) on loopback behind nginx. This room owns connections,
+// limits, guard and cache; it is given the table of addresses. Handlers (api_*.c, page_*.c) turn a request into an answer and
+// know no socket.
 #ifndef DAWN_SCOREBOARD_SERVER_H
 #define DAWN_SCOREBOARD_SERVER_H
 
 #include "scoreboard/store/store.h"
+
+// Bytes that a request may have; http_guard.h holds to it.
+enum { GUARD_HEAD = 16 << 10, GUARD_PATH = 2048, GUARD_QUERY = 4096, GUARD_BODY = 1 << 20 };
 
 enum { REQUEST_WORDS = 4 };
 struct request {
@@ -33,8 +37,23 @@ typedef int handler(const struct request *, struct answer *);
 // A handler's way to refuse: fills status, type and body.
 void answer_problem(struct answer *, enum problem, const char *detail, const struct findings *);
 
+struct route {
+    const char *method, *pattern, *what;
+    handler *run;
+};
+// Matches a decoded path against a table that ends with method NULL. Returns the route, or NULL; `*others` says whether the path
+// exists with another method. {name} takes one part without a slash, at most 255 bytes, copied into `room`.
+const struct route *route_find(const struct route *table, const char *method, const char *path, char room[REQUEST_WORDS][256],
+                               bool *others);
+
+// The contest that a path names first, and the board it names second with the query's filter. ERR_MISSING with a sentence.
+int request_contest(const struct request *, const struct contest **) MUST_CHECK;
+int request_filter(const struct request *, struct filter *) MUST_CHECK;
+
 struct server;
 struct server_settings {
+    const struct route *routes;      // GET routes answer HEAD too, with ETag and 304
+    void (*problem_page)(enum problem, const char *detail, struct answer *);  // of every address that is not below /api
     const char *listen;              // what server_listen was asked for: "127.0.0.1:8080", "[::1]:0"; port 0: a free one
     struct store *store;
     int threads;                     // 2

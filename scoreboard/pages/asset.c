@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that pages name: they lie inside the program. ETags are made where answers are sent.
 #include "runtime/base/embed.h"
-#include "scoreboard/http/routes.h"
+#include "scoreboard/pages/pages.h"
 
 static int asset(struct answer *answer, const char *path, const char *type)
 {

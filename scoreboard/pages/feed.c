@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "scoreboard/pages/page.h"
-#include "scoreboard/http/routes.h"
 
 enum { FEED_ENTRIES = 50 };
 
@@ -74,7 +73,7 @@ static int show_all(struct page *page)
 static int show_task(struct page *page)
 {
     const struct contest *contest;
-    TRY(page_contest(page->request, &contest));
+    TRY(request_contest(page->request, &contest));
     return write_feed(page, contest);
 }
 

@@ -283,19 +283,3 @@ const char *page_task_title(const char *name)
     const struct contest *contest = contest_find(name);
     return contest != NULL ? contest->title : name;
 }
-
-int page_contest(const struct request *request, const struct contest **contest)
-{
-    *contest = contest_find(request->word[0]);
-    if (*contest == NULL) return fail(ERR_MISSING, "there is no task \"%.60s\" here", request->word[0]);
-    return 0;
-}
-
-int page_filter(const struct request *request, struct filter *filter)
-{
-    memset(filter, 0, sizeof *filter);
-    TRY(page_contest(request, &filter->contest));
-    if (!board_find(request->word[1], &filter->board))
-        return fail(ERR_MISSING, "there is no board \"%.60s\"", request->word[1]);
-    return filter_read(request->query, filter);
-}

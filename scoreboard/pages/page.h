@@ -5,7 +5,7 @@
 #define DAWN_SCOREBOARD_PAGE_H
 
 #include "scoreboard/pages/html.h"
-#include "scoreboard/http/server.h"
+#include "scoreboard/pages/pages.h"
 
 struct page {
     const struct request *request;  // NULL on a page about a problem
@@ -24,8 +24,6 @@ struct crumb {
 };
 void page_begin(struct page *, const char *title, const char *about, const struct crumb *crumbs);
 void page_end(struct page *);
-// The whole answer for what went wrong: status and a page that says so. `detail` may be NULL.
-void page_problem(enum problem, const char *detail, struct answer *);
 
 // Small things.
 void page_badge(struct text *, enum trust);             // word and shape
@@ -78,9 +76,5 @@ const char *page_never(const struct contest *, enum board, enum rank);
 void page_how_to_be_first(struct page *, const struct filter *);  // of an empty board
 void page_bests(struct page *, const struct contest *, struct entry *best[BOARDS][RANKS]);
 int page_find_bests(struct page *, const struct contest *, struct entry *best[BOARDS][RANKS]) MUST_CHECK;
-
-// The contest and board a path names; ERR_MISSING with a sentence.
-int page_contest(const struct request *, const struct contest **) MUST_CHECK;
-int page_filter(const struct request *, struct filter *) MUST_CHECK;  // contest, board and query
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "scoreboard/dawnbench/dawnbench.h"
 #include "scoreboard/pages/page_run.h"
-#include "scoreboard/http/routes.h"
 
 static const struct contest *contest_titled(const char *title)
 {

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "scoreboard/pages/page_form.h"
-#include "scoreboard/http/routes.h"
 
 static void tabs(struct page *page, const struct filter *filter)
 {
@@ -78,7 +77,7 @@ static int show(struct page *page)
     struct entries entries;
     struct facets facets = {0};
     double best = 0;
-    TRY(page_filter(page->request, &filter));
+    TRY(request_filter(page->request, &filter));
     TRY(store_entries(page->reader, &filter, &page->arena, &entries));
     TRY(store_facets(page->reader, filter.contest, filter.board, filter.rank, &page->arena, &facets));
     TRY(find_best(page, &filter, &entries, &best));

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "scoreboard/pages/page_run.h"
-#include "scoreboard/http/routes.h"
 
 enum { COMPARE_MOST = CHART_LOOKS, COMPARE_ID = 24 };
 struct compared {

@@ -4,9 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scoreboard/rank/column.h"
 #include "scoreboard/pages/page.h"
-#include "scoreboard/http/routes.h"
 #include "scoreboard/rank/table.h"
 
 enum { CSV_MOST = 100000 };
@@ -25,8 +23,8 @@ static void cell(struct text *out, const char *words)
 static void row(struct text *out, const struct entry *entry)
 {
     char number[TABLE_NUMBER];
-    for (int i = 0; i < column_count(); i++) {
-        json_t *value = column_value(i, entry);
+    for (int i = 0; i < table_columns(); i++) {
+        json_t *value = table_value(i, entry);
         if (i > 0) text_add(out, ",");
         if (json_is_string(value)) cell(out, json_string_value(value));
         else if (json_is_integer(value)) text_add(out, "%lld", (long long)json_integer_value(value));
@@ -39,9 +37,9 @@ static void row(struct text *out, const struct entry *entry)
 static int show(struct page *page)
 {
     struct filter filter;
-    TRY(page_filter(page->request, &filter));
+    TRY(request_filter(page->request, &filter));
     filter.limit = FILTER_LIMIT;
-    for (int i = 0; i < column_count(); i++) text_add(page->out, "%s%s", i > 0 ? "," : "", column_name(i));
+    for (int i = 0; i < table_columns(); i++) text_add(page->out, "%s%s", i > 0 ? "," : "", table_column(i)->name);
     text_add(page->out, "\r\n");
     for (int written = 0; written < CSV_MOST;) {
         struct entries entries;

@@ -6,7 +6,6 @@
 
 #include "scoreboard/pages/page_run.h"
 #include "scoreboard/rank/ranking.h"
-#include "scoreboard/http/routes.h"
 
 enum { GROUP_SHOWN = 1000 };
 struct gathered {

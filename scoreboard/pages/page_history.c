@@ -6,7 +6,6 @@
 
 #include "scoreboard/pages/chart.h"
 #include "scoreboard/pages/page_form.h"
-#include "scoreboard/http/routes.h"
 
 enum { PARETO_MOST = 1000 };
 
@@ -100,7 +99,7 @@ static int show_history(struct page *page)
 {
     struct filter filter;
     struct entries entries;
-    TRY(page_filter(page->request, &filter));
+    TRY(request_filter(page->request, &filter));
     TRY(store_history(page->reader, &filter, &page->arena, &entries));
     const char *title = "History of the record";
     page_begin(page, title,
@@ -213,7 +212,7 @@ static int show_pareto(struct page *page)
     struct filter filter = {0};
     struct entry *rows;
     int count, without;
-    TRY(page_contest(page->request, &filter.contest));
+    TRY(request_contest(page->request, &filter.contest));
     filter.board = BOARD_TRAINING_TIME;
     TRY(filter_read(page->request->query, &filter));
     TRY(gather(page, filter, &rows, &count, &without));

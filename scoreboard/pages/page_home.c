@@ -2,7 +2,6 @@
 // The front page: what this is, the records of every task, what is new, how to take part.
 // Workload: most visits begin here. Cost: eight queries a task, each for one row.
 #include "scoreboard/pages/page.h"
-#include "scoreboard/http/routes.h"
 
 enum { HOME_NEWEST = 8 };
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "scoreboard/pages/page.h"
-#include "scoreboard/http/routes.h"
 
 enum { LOG_PAGE = 100 };
 

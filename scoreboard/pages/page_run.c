@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "scoreboard/rank/ranking.h"
-#include "scoreboard/http/routes.h"
 
 static void state_notes(struct page *page, const struct shown *shown)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A task: what it asks, and the best five of each of its boards. Cost: eight queries for five rows each.
 #include "scoreboard/pages/page.h"
-#include "scoreboard/http/routes.h"
 
 enum { TASK_BEST = 5 };
 
@@ -62,7 +61,7 @@ static int show(struct page *page)
 {
     const struct contest *contest;
     struct entries found[BOARDS][RANKS];
-    TRY(page_contest(page->request, &contest));
+    TRY(request_contest(page->request, &contest));
     for (int b = 0; b < BOARDS; b++) {
         for (int r = 0; r < RANKS; r++) {
             struct filter filter = {

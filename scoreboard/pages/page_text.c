@@ -5,7 +5,6 @@
 #include "runtime/base/embed.h"
 #include "scoreboard/pages/markdown.h"
 #include "scoreboard/pages/page.h"
-#include "scoreboard/http/routes.h"
 
 static int document(struct page *page, const char *path, const char *title, const char *about)
 {

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scoreboard/rank/column.h"
 
 enum { COLUMNS = 9 };
 static const char *const columns[COLUMNS] = {"rank", "author", "model", "hardware", "framework",
@@ -67,11 +66,11 @@ static void add_string(struct text *into, const char *key, const char *value)
 
 static void add_object(struct text *into, const struct entry *e)
 {
-    for (int i = 0; i < column_count(); i++) {
+    for (int i = 0; i < table_columns(); i++) {
         char number[TABLE_NUMBER];
-        json_t *value = column_value(i, e);
+        json_t *value = table_value(i, e);
         char *literal = json_is_real(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
-        text_add(into, "%s\"%s\": %s", i > 0 ? ", " : "{", column_name(i),
+        text_add(into, "%s\"%s\": %s", i > 0 ? ", " : "{", table_column(i)->name,
                  literal != NULL ? literal : table_number(json_number_value(value), number));
         free(literal);
         json_decref(value);

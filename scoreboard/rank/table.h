@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a board as text: a table for people, or TSV, CSV and JSON for programs.
+// Rows of a board as text: a table for people, or TSV, CSV and JSON for programs; and what programs are told of an entry.
 #ifndef DAWN_SCOREBOARD_TABLE_H
 #define DAWN_SCOREBOARD_TABLE_H
+
+#include <jansson.h>
 
 #include "scoreboard/rank/board.h"
 
@@ -12,5 +14,16 @@ void table_write(const char *format, const struct filter *, const struct entries
 // The shortest decimal that is read back as the same number.
 enum { TABLE_NUMBER = 32 };
 char *table_number(double value, char into[TABLE_NUMBER]);
+
+// ---- table_column.c: one list of members, in one order, for the API, its OpenAPI document, CSV and the command line's JSON
+struct table_column {
+    const char *name, *type;   // of JSON schema: "string", "integer" or "number"
+    bool nullable;             // null stands for what is not known
+    const char *what;          // "" where the name says it all
+};
+int table_columns(void);
+const struct table_column *table_column(int column);
+// An integer, a real in full precision, a text, or null; the reference passes to the caller.
+json_t *table_value(int column, const struct entry *);
 
 #endif

@@ -9,7 +9,7 @@
 #define DAWN_SCOREBOARD_STORE_H
 
 #include "scoreboard/rank/board.h"
-#include "scoreboard/http/problem.h"
+#include "scoreboard/store/problem.h"
 
 struct store;   // the writer; thread-safe
 struct reader;  // one thread's

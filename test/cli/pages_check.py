@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Follows every link of a scoreboard and holds each page against the rules that a program can see without a browser:
-pages_check.py ADDRESS MOST [all]. Prints what is wrong and fails. "all": every address of scoreboard/http/routes.h that can be
+pages_check.py ADDRESS MOST [all]. Prints what is wrong and fails. "all": every address of scoreboard/routes.h that can be
 read has to have been visited, so that no page is left out because nothing leads to it or because the record lacks it."""
 import csv
 import io
@@ -144,7 +144,8 @@ def check(address, status, headers, body):
 
 def unvisited():
     """Patterns of the routes that no visited path belongs to: a path belongs to the pattern with the most letters."""
-    source = open(os.path.join(os.path.dirname(__file__), "../../scoreboard/http/routes.h")).read()
+    rooms = os.path.join(os.path.dirname(__file__), "../../scoreboard")
+    source = open(rooms + "/pages/pages.h").read() + open(rooms + "/api/api.h").read()
     patterns = re.findall(r'ROUTE\("GET", "([^"]+)"', source)
     forms = sorted(patterns, key=lambda pattern: -len(re.sub(r"{\w+}", "", pattern)))
     forms = [(pattern, re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(pattern)))) for pattern in forms]

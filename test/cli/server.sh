@@ -66,7 +66,7 @@ fetch() { # PATH STATUS
     [ "$(curl -s -o body2 -w '%{http_code}' -H "If-None-Match: $tag" "$url$1")" = 304 ] || { echo "GET $1: no 304"; exit 1; }
     [ ! -s body2 ]
 }
-patterns=$(sed -n 's/^ *ROUTE("GET", "\([^"]*\)".*/\1/p' "$ROOT/scoreboard/http/routes.h")
+patterns=$(sed -n 's/^ *ROUTE("GET", "\([^"]*\)".*/\1/p' "$ROOT/scoreboard/pages/pages.h" "$ROOT/scoreboard/api/api.h")
 [ "$(wc -w <<<"$patterns")" -gt 30 ]
 for pattern in $patterns; do
     path=$(sed 's|{task}|cifar10|; s|{board}|training-time|; s|{kind}|train|; s|{stem}|one|

@@ -3,7 +3,7 @@
 // of If-None-Match. What is taken has a path that holds no control character, no dot segment and no NUL, and finds a route
 // or none; a body is announced within the limit.
 #include "scoreboard/http/http_guard.h"
-#include "scoreboard/http/routes.h"
+#include "scoreboard/routes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,8 @@ static void check_path(const char *path)
     BUG_IF(path[0] != '/' || strlen(path) > GUARD_PATH);
     BUG_IF(strstr(path, "/../") != NULL || strstr(path, "/./") != NULL);
     for (const unsigned char *at = (const unsigned char *)path; *at != 0; at++) BUG_IF(*at < ' ' || *at == 127 || *at == '\\');
-    (void)route_find("GET", path, word, &others);
-    (void)route_find("POST", path, word, &others);
+    (void)route_find(route_table, "GET", path, word, &others);
+    (void)route_find(route_table, "POST", path, word, &others);
 }
 
 static char *take(char **rest, const char *until)

@@ -15,7 +15,8 @@
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
-#include "scoreboard/http/server.h"
+#include "scoreboard/pages/pages.h"
+#include "scoreboard/routes.h"
 #include "test/unit/fixture_statement.h"
 
 struct fixture_server {
@@ -49,6 +50,8 @@ static inline void fixture_start(struct fixture_server *f, const struct server_s
     fixture_must(store_open(&settings, STORE_WRITE, &f->store));
     struct server_settings own = more != NULL ? *more : (struct server_settings){0};
     own.listen = "127.0.0.1:0";
+    own.routes = route_table;
+    own.problem_page = page_problem;
     own.store = f->store;
     int listening;
     fixture_must(server_listen(own.listen, &listening));

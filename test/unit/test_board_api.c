@@ -3,7 +3,7 @@
 #include <pthread.h>
 
 #include "runtime/base/embed.h"
-#include "scoreboard/http/routes.h"
+#include "scoreboard/routes.h"
 #include "test/unit/fixture_client.h"
 
 static void assert_holds(const struct reply *reply, const char *what)

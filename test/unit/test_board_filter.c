@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "scoreboard/rank/board.h"
-#include "scoreboard/http/problem.h"
+#include "scoreboard/store/problem.h"
 
 static void test_narrowing(void **state)
 {

@@ -4,7 +4,7 @@
 
 #include "scoreboard/dawnbench/dawnbench.h"
 #include "scoreboard/pages/page_run.h"
-#include "scoreboard/http/routes.h"
+#include "scoreboard/pages/pages.h"
 
 static struct answer answer;
 

@@ -13,14 +13,14 @@
 #include <jansson.h>
 
 #include "runtime/base/embed.h"
-#include "scoreboard/http/routes.h"
+#include "scoreboard/routes.h"
 
 static char word[REQUEST_WORDS][256];
 static bool others;
 
 static const char *found(const char *method, const char *path)
 {
-    const struct route *route = route_find(method, path, word, &others);
+    const struct route *route = route_find(route_table, method, path, word, &others);
     return route != NULL ? route->pattern : "";
 }
 
@@ -101,7 +101,7 @@ static void every_route_is_reached(void **state)
             else path[length++] = *at;
         }
         path[length] = 0;
-        const struct route *reached = route_find(route->method, path, word, &others);
+        const struct route *reached = route_find(route_table, route->method, path, word, &others);
         if (reached != route) printf("%s leads to %s\n", path, reached != NULL ? reached->pattern : "nothing");
         assert_ptr_equal(reached, route);
     }

@@ -2,7 +2,7 @@
 // Invariant: what is written imports again. An import's rows are then the same to the last digit; an own run's time is
 // rounded up to 1e-10 hours, a third of a microsecond, as `dawn results export` has it, so that a log never says more than
 // was measured. Groups have no form in DAWNBench's files and stay here.
-#include "scoreboard/dawnbench/dawnbench_export.h"
+#include "scoreboard/export.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -10,7 +10,8 @@
 #include <string.h>
 
 #include "runtime/base/file.h"
-#include "scoreboard/dawnbench/dawnbench_inside.h"
+#include <jansson.h>
+#include "scoreboard/dawnbench/dawnbench.h"
 #include "submit/format/statement.h"
 #include "submit/format/training_log.h"
 
@@ -19,7 +20,7 @@ struct out {
     const char *folder;
     int (*wrote)(void *, const char *);
     void *who;
-    struct dawnbench_written *written;
+    struct exported *written;
 };
 
 static int write_file(struct out *o, const char *name, const char *bytes, size_t count)
@@ -208,11 +209,11 @@ static int write_runs(struct out *o)
     return 0;
 }
 
-int dawnbench_export(struct reader *reader, const char *folder, int (*wrote)(void *, const char *path), void *who,
-                     struct dawnbench_written *written)
+int export_dawnbench(struct reader *reader, const char *folder, int (*wrote)(void *, const char *path), void *who,
+                     struct exported *written)
 {
     struct out o = {reader, folder, wrote, who, written};
-    *written = (struct dawnbench_written){0};
+    *written = (struct exported){0};
     TRY(file_make_folder(folder));
     TRY(write_imports(&o));
     return write_runs(&o);

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finding the route of a path: a walk over the table, which is short; where several patterns match, the one with the most
 // literal characters wins (/boards/x/feed.atom before /boards/{task}/{board}). Pure. Cost: some microseconds.
-#include "scoreboard/http/routes.h"
+#include "scoreboard/http/server.h"
 
 #include <string.h>
-
-const struct route route_table[] = {
-#define ROUTE(method, pattern, handler, what) {method, pattern, what, handler},
-    ROUTE_LIST
-#undef ROUTE
-    {0},
-};
 
 // What stands between a name's brace and the next slash must end the part of the path: "{board}.csv".
 static bool match_name(const char **pattern, const char **path, char room[256])
@@ -45,13 +38,14 @@ static int match(const char *pattern, const char *path, char room[REQUEST_WORDS]
     return *path == 0 ? literal : -1;
 }
 
-const struct route *route_find(const char *method, const char *path, char room[REQUEST_WORDS][256], bool *others)
+const struct route *route_find(const struct route *table, const char *method, const char *path,
+                               char room[REQUEST_WORDS][256], bool *others)
 {
     const struct route *best = NULL;
     char words[REQUEST_WORDS][256];
     int most = -1;
     *others = false;
-    for (const struct route *route = route_table; route->method != NULL; route++) {
+    for (const struct route *route = table; route->method != NULL; route++) {
         memset(words, 0, sizeof words);
         int literal = match(route->pattern, path, words);
         if (literal < 0) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Problems as RFC 9457 wants them. Pure: a problem and its findings become JSON, nothing else happens.
-#include "scoreboard/http/problem.h"
+#include "scoreboard/store/problem.h"
 
 #include <jansson.h>
 #include <stdlib.h>

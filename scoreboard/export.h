@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The way back: a board as DAWNBench's files.
-#ifndef DAWN_SCOREBOARD_DAWNBENCH_EXPORT_H
-#define DAWN_SCOREBOARD_DAWNBENCH_EXPORT_H
+#ifndef DAWN_SCOREBOARD_EXPORT_H
+#define DAWN_SCOREBOARD_EXPORT_H
 
 #include "scoreboard/store/store.h"
 
-struct dawnbench_written {
+struct exported {
     int imports, runs;  // entries that came from an archive; own rows of the classic boards
     int files;
 };
 // Below `folder`, TASK/train/STEM.json and .tsv, TASK/inference/STEM.json. Imports leave byte for byte as they are kept;
 // own runs that stand on a classic board leave as DAWNBench's instructions ask. Calls `wrote` with the path of each file.
-int dawnbench_export(struct reader *, const char *folder, int (*wrote)(void *, const char *path), void *,
-                     struct dawnbench_written *) MUST_CHECK;
+int export_dawnbench(struct reader *, const char *folder, int (*wrote)(void *, const char *path), void *,
+                     struct exported *) MUST_CHECK;
 
 #endif

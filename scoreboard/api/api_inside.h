@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the handlers of the API share. Answers are JSON: figures of statements as the integers that were signed, floats
+// only for what was derived from them (values, intervals).
+#ifndef DAWN_SCOREBOARD_API_INSIDE_H
+#define DAWN_SCOREBOARD_API_INSIDE_H
+
+#include <jansson.h>
+
+#include "scoreboard/api/api.h"
+
+int api_send(struct answer *, json_t *value) MUST_CHECK;  // the reference passes over
+json_t *api_text(const char *);                           // text of statements is UTF-8; anything else is left out
+json_t *api_float(double);                                // null for what JSON can not say
+json_t *api_sequence(int64_t);                            // null for 0
+json_t *api_stored(const struct stored *);                // what lists say of a statement
+json_t *api_findings(const struct findings *);
+// The members `names` (ends with NULL) of a query of whole numbers, each at most once and within 0 to 2^53; `values` keeps
+// what it holds for those that are not given. ERR_INPUT names what is wrong.
+int api_query(const char *query, const char *const names[], int64_t values[]) MUST_CHECK;
+
+#endif

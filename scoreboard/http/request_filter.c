@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What board a request is about: the same words of a path and the same query for pages and for the API.
+#include "scoreboard/http/server.h"
+
+#include <string.h>
+
+int request_contest(const struct request *request, const struct contest **contest)
+{
+    *contest = contest_find(request->word[0]);
+    if (*contest == NULL) return fail(ERR_MISSING, "there is no task \"%.60s\" here", request->word[0]);
+    return 0;
+}
+
+int request_filter(const struct request *request, struct filter *filter)
+{
+    memset(filter, 0, sizeof *filter);
+    TRY(request_contest(request, &filter->contest));
+    if (!board_find(request->word[1], &filter->board))
+        return fail(ERR_MISSING, "there is no board \"%.60s\"", request->word[1]);
+    return filter_read(request->query, filter);
+}

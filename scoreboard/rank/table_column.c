@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table of members and how each is said. Cost: a small allocation a cell.
+#include "scoreboard/rank/table.h"
+
+#include <math.h>
+#include <stddef.h>
+
+// KNOWN: negative is not known. ABOVE_0: neither is 0.
+enum kind { TEXT, INTEGER, COUNT, REAL, KNOWN, TRUST_WORD, UNIT, ABOVE_0 };
+#define TYPE_TEXT "string", false
+#define TYPE_INTEGER "integer", false
+#define TYPE_COUNT "integer", false
+#define TYPE_REAL "number", false
+#define TYPE_KNOWN "number", true
+#define TYPE_TRUST_WORD "string", false
+#define TYPE_UNIT "string", false
+#define TYPE_ABOVE_0 "integer", true
+static const struct {
+    struct table_column column;
+    enum kind kind;
+    size_t at;
+} columns[] = {
+#define COLUMN(name, kind, member, what) {{name, TYPE_##kind, what}, kind, offsetof(struct entry, member)}
+    COLUMN("rank", INTEGER, rank, "Place on the whole board, whatever the filter"),
+    COLUMN("value", REAL, value, "In the board's unit, full precision"),
+    COLUMN("unit", UNIT, board, ""),
+    COLUMN("low", REAL, low, "Lower end of the 95% interval of a group's mean; the value otherwise"),
+    COLUMN("high", REAL, high, "Upper end"),
+    COLUMN("cost", KNOWN, cost, "USD: of the run, or of an item"),
+    COLUMN("accuracy", REAL, accuracy, "Share, 0 to 1"),
+    COLUMN("p", KNOWN, p, "Of a group's one-sided t-test"),
+    COLUMN("runs", COUNT, runs, "Runs of the group, 1 otherwise"),
+    COLUMN("trust", TRUST_WORD, trust, ""),
+    COLUMN("accepted_ms", INTEGER, accepted_ms, "Server time; of an import its date"),
+    COLUMN("source", TEXT, source, "#SEQUENCE, group NONCE, or TASK/train|inference/STEM of an import"),
+    COLUMN("task", TEXT, contest, ""),
+    COLUMN("group", TEXT, group, "Nonce, empty when it is no group"),
+    COLUMN("author", TEXT, author, ""),
+    COLUMN("team", TEXT, team, ""),
+    COLUMN("model", TEXT, model, ""),
+    COLUMN("hardware", TEXT, hardware, ""),
+    COLUMN("framework", TEXT, framework, ""),
+    COLUMN("precision", TEXT, precision, ""),
+    COLUMN("division", TEXT, division, ""),
+    COLUMN("date", TEXT, date, "YYYY-MM-DD, when the run was made"),
+    COLUMN("code_url", TEXT, code_url, ""),
+    COLUMN("tags", TEXT, tags, "Words separated by blanks"),
+    COLUMN("sequence", ABOVE_0, sequence, "Of the statement; of a group its last"),
+    COLUMN("devices", ABOVE_0, devices, ""),
+    COLUMN("views", ABOVE_0, views, "Forward passes an item in the evaluation"),
+    COLUMN("flags", INTEGER, flags, "Checks that raised a flag"),
+    COLUMN("self_evaluated", INTEGER, self, "1: the program that was trained scored itself"),
+};
+
+int table_columns(void)
+{
+    return (int)(sizeof columns / sizeof columns[0]);
+}
+
+const struct table_column *table_column(int column)
+{
+    return &columns[column].column;
+}
+
+static json_t *text_value(const char *text)
+{
+    json_t *value = json_string(text != NULL ? text : "");
+    return value != NULL ? value : json_string("");  // not UTF-8: from a file that was altered
+}
+
+json_t *table_value(int column, const struct entry *entry)
+{
+    const void *at = (const char *)entry + columns[column].at;
+    const enum kind kind = columns[column].kind;
+    switch (kind) {
+    case TEXT: return text_value(*(const char *const *)at);
+    case TRUST_WORD: return json_string(trust_word(entry->trust));
+    case UNIT: return json_string(board_unit(entry->board));
+    case COUNT: return json_integer(*(const int *)at);
+    case INTEGER: return json_integer(*(const int64_t *)at);
+    case ABOVE_0: return *(const int64_t *)at != 0 ? json_integer(*(const int64_t *)at) : json_null();
+    default: break;
+    }
+    const double number = *(const double *)at;
+    return isfinite(number) && (kind == REAL || number >= 0) ? json_real(number) : json_null();
+}
