@@ -8,11 +8,11 @@
 #include "runtime/base/file.h"
 #include "runtime/base/options.h"
 #include "runtime/base/text.h"
-#include "submit/agent.h"
+#include "submit/keys/agent.h"
 #include "submit/commands.h"
 #include "submit/format/statement.h"
-#include "submit/handle.h"
-#include "submit/keyring.h"
+#include "submit/keys/handle.h"
+#include "submit/keys/keyring.h"
 
 #define FIRST_NAME "dawn"  // of the key that "dawn keys new" makes
 

@@ -9,7 +9,7 @@
 #include "submit/cmd_sending.h"
 #include "submit/commands.h"
 #include "submit/format/fields.h"
-#include "submit/handle.h"
+#include "submit/keys/handle.h"
 
 #define SERVER_OPTIONS(sending)                                                                                        \
     {OPTION_TEXT, 0, "server", "URL", "the scoreboard (default: $DAWN_SERVER)", &(sending).server, 0, 0},              \

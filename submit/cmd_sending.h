@@ -4,7 +4,7 @@
 #ifndef DAWN_SUBMIT_CMD_SENDING_H
 #define DAWN_SUBMIT_CMD_SENDING_H
 
-#include "submit/deliver.h"
+#include "submit/client/deliver.h"
 
 struct sending {
     const char *server, *board, *key;  // options; NULL: not given

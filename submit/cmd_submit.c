@@ -11,7 +11,7 @@
 #include "runtime/base/options.h"
 #include "submit/cmd_sending.h"
 #include "submit/commands.h"
-#include "submit/handle.h"
+#include "submit/keys/handle.h"
 #include "submit/submission.h"
 #include "tasks/outside/command.h"
 

@@ -10,9 +10,9 @@
 #include "runtime/base/options.h"
 #include "submit/cmd_sending.h"
 #include "submit/commands.h"
-#include "submit/deliver.h"
-#include "submit/keyring.h"
-#include "submit/verify.h"
+#include "submit/client/deliver.h"
+#include "submit/keys/keyring.h"
+#include "submit/client/verify.h"
 
 enum { FILE_LIMIT = 4 << 20, ID_MAX = 64 };
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "submit/client.h"
+#include "submit/client/client.h"
 #include "submit/format/cost.h"
 #include "submit/format/curve.h"
 

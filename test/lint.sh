@@ -40,7 +40,9 @@ tasks/cifar10           : tasks/train data runtime
 tasks/measure           : tasks/train tasks/record data runtime submit/format
 tasks/outside           : tasks/record runtime submit/format
 tasks                   : tasks data runtime submit/format
-submit                  : tasks data runtime submit
+submit/keys             : runtime/base submit/format
+submit/client           : submit/keys/keyring.h tasks/record/receipts.h runtime/base submit/format
+submit                  : submit/keys submit/client/client.h submit/client/deliver.h submit/client/verify.h tasks/record/receipts.h tasks/train/recipe.h tasks/outside/command.h runtime/base submit/format
 scoreboard/rank         : runtime/base submit/format
 scoreboard/dawnbench    : runtime/base submit/format
 scoreboard/store        : scoreboard/rank/board.h scoreboard/rank/ranking.h scoreboard/dawnbench/dawnbench.h runtime/base submit/format
@@ -227,8 +229,8 @@ self_test() {
     expect layering runtime/a.c "$c#include \"data/dataset.h\"\n"
     expect layering data/a.c "$c#include \"runtime/graph.h\"\n"
     expect layering data/b.c "$c#include \"b.h\"\n"
-    expect layering tasks/a.c "$c#include \"submit/client.h\"\n"
-    expect layering scoreboard/a.c "$c#include \"submit/client.h\"\n"
+    expect layering tasks/a.c "$c#include \"submit/client/client.h\"\n"
+    expect layering scoreboard/a.c "$c#include \"submit/client/client.h\"\n"
     expect layering scoreboard/rank/a.c "$c#include \"scoreboard/store/store.h\"\n"
     expect layering scoreboard/store/a.c "$c#include \"scoreboard/http/server.h\"\n"
     expect layering scoreboard/store/a.c "$c#include \"scoreboard/dawnbench/dawnbench_inside.h\"\n"
@@ -238,6 +240,9 @@ self_test() {
     expect layering scoreboard/pages/a.c "$c#include \"scoreboard/pages.h\"\n"
     expect layering scoreboard/a.c "$c#include \"scoreboard/store/sql.h\"\n"
     expect layering runtime/a.c "$c#include \"runtime/cpu/a_inside.h\"\n"
+    expect layering submit/keys/a.c "$c#include \"submit/client/client.h\"\n"
+    expect layering submit/client/a.c "$c#include \"submit/payload.h\"\n"
+    expect layering submit/a.c "$c#include \"submit/client/client_origin.h\"\n"
     expect layering submit/format/a.c "$c#include \"tasks/record/result.h\"\n"
     expect circles data/a.h "$c#include \"data/b.h\"\n" data/b.h "$c#include \"data/a.h\"\n"
     expect circles data/a.c "$c""int a_one(void)\n{\n    return b_one();\n}\n" \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzzes the answers of an ssh-agent: its list of keys, and its signature.
-#include "submit/agent.h"
+#include "submit/keys/agent.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as what a scoreboard answers: a problem, an answer with a receipt, an address to go on to. Nothing that is
 // given back holds a control character or is longer than its limit, and no receipt is believed that nobody signed.
-#include "submit/deliver.h"
+#include "submit/client/deliver.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/arena.h"
-#include "submit/client_origin.h"
+#include "submit/client/client_origin.h"
 
 static void check_tame(const struct text *text, size_t limit)
 {

@@ -14,8 +14,8 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
-#include "submit/client.h"
-#include "submit/client_origin.h"
+#include "submit/client/client.h"
+#include "submit/client/client_origin.h"
 
 #include <cmocka.h>
 

@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "submit/agent.h"
+#include "submit/keys/agent.h"
 #include "submit/format/sshwire.h"
-#include "submit/keyring.h"
+#include "submit/keys/keyring.h"
 #include "test/unit/fixture_keys.h"
 
 #include <cmocka.h>

@@ -8,7 +8,7 @@
 #include <jansson.h>
 
 #include "runtime/base/arena.h"
-#include "submit/client.h"
+#include "submit/client/client.h"
 #include "submit/format/canonical.h"
 
 enum { SENTENCE_MAX = 600, CHECKS_MAX = 64, CHECK_TEXT_MAX = 300 };

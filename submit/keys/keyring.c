@@ -2,7 +2,7 @@
 // Files of keys. Invariants: a secret is never written over, never readable by others while DAWN has it, and wiped from
 // memory after use; a public key that does not belong to the secret beside it is an error, not a choice.
 // Workload: a few keys, read when something is signed or listed. Cost: a few small files.
-#include "submit/keyring.h"
+#include "submit/keys/keyring.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "runtime/base/build.h"
 #include "runtime/base/file.h"
 #include "runtime/base/text.h"
-#include "submit/agent.h"
+#include "submit/keys/agent.h"
 
 enum { FILE_MAX = 64 * 1024 };  // other kinds of keys are longer than ours, and deserve a better word than "too large"
 

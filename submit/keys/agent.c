@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agent's protocol (draft-ietf-sshm-ssh-agent): a length, a byte that says what it is, the rest. Every wait has an
 // end, every answer a limit. Workload: two questions a signature. Cost: what the agent, or the person behind it, takes.
-#include "submit/agent.h"
+#include "submit/keys/agent.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts keys into the keyring. Invariant: nothing is written over, and a secret's file is never wider than mode 0600, not
 // even for a moment. Workload: once or twice in a person's life. Cost: two small files, on disk before it returns.
-#include "submit/keyring.h"
+#include "submit/keys/keyring.h"
 
 #include <errno.h>
 #include <fcntl.h>

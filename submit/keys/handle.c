@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // One small file, $XDG_CONFIG_HOME/dawn/handle or ~/.config/dawn/handle: the handle and a line end.
-#include "submit/handle.h"
+#include "submit/keys/handle.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/file.h"
-#include "submit/keyring.h"
+#include "submit/keys/keyring.h"
 
 static int handle_path(char into[KEYRING_PATH], char folder[KEYRING_PATH])
 {

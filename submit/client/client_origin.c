@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading addresses with libcurl's own parser, so that what is compared is what will be connected to. Cost: none.
-#include "submit/client_origin.h"
+#include "submit/client/client_origin.h"
 
 #include <arpa/inet.h>
 #include <curl/curl.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Invariant: "good" is only said of what was recomputed here. A date that has passed is no fault: figures are checked for
 // the day on which the board accepted them, or the run ended. Cost: a few milliseconds.
-#include "submit/verify.h"
+#include "submit/client/verify.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "submit/deliver.h"
+#include "submit/client/deliver.h"
 
 static void wrong(struct text *t, int *faults, const char *label, const char *sentence)
 {

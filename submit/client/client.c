@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests to a scoreboard. Invariant: nothing is sent to, or taken from, another origin than the one that was named;
 // no reply takes more memory than its limit. Workload: a handful of requests of a few hundred KB. Cost: the network's.
-#include "submit/client.h"
+#include "submit/client/client.h"
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
@@ -14,7 +14,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/build.h"
 #include "runtime/base/clock.h"
-#include "submit/client_origin.h"
+#include "submit/client/client_origin.h"
 #include "submit/format/canonical.h"
 
 enum { CONNECT_MS = 10000, TOTAL_MS = 60000, PAUSE_MS = 1000 };

@@ -3,9 +3,9 @@
 #ifndef DAWN_SUBMIT_DELIVER_H
 #define DAWN_SUBMIT_DELIVER_H
 
-#include "submit/client.h"
+#include "submit/client/client.h"
 #include "submit/format/statement.h"
-#include "submit/keyring.h"
+#include "submit/keys/keyring.h"
 #include "tasks/record/receipts.h"
 
 struct delivery {

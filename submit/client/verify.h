@@ -4,7 +4,7 @@
 #ifndef DAWN_SUBMIT_VERIFY_H
 #define DAWN_SUBMIT_VERIFY_H
 
-#include "submit/client.h"
+#include "submit/client/client.h"
 #include "submit/format/check.h"
 
 struct evidence {  // NULL: not there

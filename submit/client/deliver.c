@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Invariant: a delivery that is given back has a receipt that anyone can check with the server's key; a server that
 // answers "accepted" without one has accepted nothing as far as this program is concerned. Cost: one request.
-#include "submit/deliver.h"
+#include "submit/client/deliver.h"
 
 #include <stdio.h>
 #include <stdlib.h>
