@@ -99,7 +99,7 @@ SOURCES := $(filter-out $(LOOP_SOURCES),$(wildcard $(FOLDERS:%=%/*.c))) $(CUDA_S
 EMBEDDED := $(sort $(wildcard tasks/*/recipes/*.json tasks/record/*.sql tasks/record/*.json submit/format/*.json))
 OBJECTS := $(SOURCES:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(LOOP_SOURCES:%.c=$(B)/%.$(i).o)) $(B)/embedded.o $(KERNEL_OBJECTS)
 BOARD_SOURCES := $(filter-out scoreboard/main.c,$(wildcard $(BOARD_FOLDERS:%=%/*.c)))
-BOARD_EMBEDDED := $(sort $(wildcard submit/format/*.json scoreboard/store/*.sql scoreboard/pages/assets/* docs/api/*.json) \
+BOARD_EMBEDDED := $(sort $(wildcard submit/format/*.json scoreboard/store/*.sql scoreboard/pages/assets/*) \
     $(addprefix docs/,rules.md submit.md record.md statements.md threats.md))
 BOARD_OBJECTS := $(BOARD_SOURCES:%.c=$(B)/%.o) $(B)/board-embedded.o
 # Tests and fuzzers of the server link its library alone, so that they prove the layering: test_board_*, fuzz_board_*.

@@ -7,7 +7,10 @@
 
 const struct route route_table[] = {
 #define ROUTE(method, pattern, handler, what) {method, pattern, what, handler},
-    PAGE_ROUTES API_ROUTES
+    PAGE_ROUTES
+#undef ROUTE
+#define ROUTE(method, pattern, handler, shape, what) {method, pattern, what, handler},
+    API_ROUTES
 #undef ROUTE
     {0},
 };

@@ -3,7 +3,6 @@
 #include "scoreboard/api/api_inside.h"
 
 #include "runtime/base/build.h"
-#include "runtime/base/embed.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -132,16 +131,6 @@ int api_health(const struct request *request, struct answer *answer)
     int64_t version;
     TRY(store_version(request->reader, &version));
     return api_send(answer, json_pack("{s:s}", "status", "ok"));
-}
-
-int api_openapi(const struct request *request, struct answer *answer)
-{
-    const struct embedded *file = embedded_find("docs/api/openapi.json");
-    (void)request;
-    BUG_IF(file == NULL);
-    answer->type = "application/json";
-    text_bytes(&answer->body, file->at, file->size);
-    return 0;
 }
 
 static json_t *contest_json(const struct contest *contest)

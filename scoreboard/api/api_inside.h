@@ -8,6 +8,8 @@
 
 #include "scoreboard/api/api.h"
 
+enum { API_LOG_LIMIT = 200 };  // statements of an answer
+
 int api_send(struct answer *, json_t *value) MUST_CHECK;  // the reference passes over
 json_t *api_text(const char *);                           // text of statements is UTF-8; anything else is left out
 json_t *api_float(double);                                // null for what JSON can not say
@@ -17,5 +19,9 @@ json_t *api_findings(const struct findings *);
 // The members `names` (ends with NULL) of a query of whole numbers, each at most once and within 0 to 2^53; `values` keeps
 // what it holds for those that are not given. ERR_INPUT names what is wrong.
 int api_query(const char *query, const char *const names[], int64_t values[]) MUST_CHECK;
+
+// ---- openapi_shapes.c: the schemas of the document, by name, made of tables
+json_t *openapi_shapes(void);
+json_t *openapi_typed(const char *type, const char *what);  // "int", "text?", "[Finding]", ...: a schema
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { LOG_LIMIT = 200, LOG_DEFAULT = 50 };
+enum { LOG_DEFAULT = 50 };
 
 int api_log(const struct request *request, struct answer *answer)
 {
@@ -15,7 +15,7 @@ int api_log(const struct request *request, struct answer *answer)
     struct stored *stored;
     int count;
     TRY(api_query(request->query, names, values));
-    if (values[1] < 1 || values[1] > LOG_LIMIT) return fail(ERR_INPUT, "limit lies between 1 and %d", LOG_LIMIT);
+    if (values[1] < 1 || values[1] > API_LOG_LIMIT) return fail(ERR_INPUT, "limit must be between 1 and %d", API_LOG_LIMIT);
     int rc = store_log(request->reader, values[0], (int)values[1], &arena, &stored, &count);
     if (rc == 0) {
         json_t *list = json_array();

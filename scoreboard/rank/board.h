@@ -128,6 +128,16 @@ struct filter {
 int filter_read(const char *query, struct filter *) MUST_CHECK;
 // The canonical query string of a filter: defaults left out, keys in order. What caches and links use.
 void filter_write(const struct filter *, struct text *into);
+// The keys, as documents describe them.
+struct filter_key {
+    const char *name, *what;
+    const char *const *words;  // all that it may be; NULL: anything
+    int word_count;
+    int64_t high;              // of a whole number from 1 on; 0: it is a text
+    bool order;                // it orders or cuts the answer, and leaves no row out
+};
+int filter_keys(void);
+void filter_key(int index, struct filter_key *);
 int filter_narrowing(const struct filter *);  // how many of its keys leave rows out; not rank, order, limit and cursor
 
 // A value as people read it: "4 min 57 s" (whole seconds rounded up, from 10 h on whole minutes; below 60 s with

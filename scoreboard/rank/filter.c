@@ -19,36 +19,44 @@ static const char *const sort_words[SORTS] = {
 };
 
 enum kind { TEXT, PART, WORD, NUMBER, DAY, RANK, TRUST_LEVEL, TARGET, SORT_COLUMN, ORDER, LIMIT, CURSOR };
-#define TEXT_KEY(name, kind, words) {#name, kind, offsetof(struct filter, name), sizeof ((struct filter *)0)->name, words}
-#define KEY(name, kind, member) {name, kind, offsetof(struct filter, member), sizeof ((struct filter *)0)->member, NULL}
+#define MEMBER(member) offsetof(struct filter, member), sizeof ((struct filter *)0)->member
+#define TEXT_KEY(name, kind, words, what) {#name, kind, MEMBER(name), words, what}
+#define KEY(name, kind, member, what) {name, kind, MEMBER(member), NULL, what}
 static const char *const divisions[] = {"closed", "open"}, *const sources[] = {"dawn", "dawnbench"};
+static const char *const rank_words[] = {"classic", "group"}, *const orders[] = {"asc", "desc"};
+static const char *const trust_words[TRUSTS] = {
+#define TRUST(name, word, title, what) word,
+    TRUST_LIST
+#undef TRUST
+};
 // In the order of the canonical query string.
 static const struct key {
     const char *name;
     enum kind kind;
     size_t at, room;
     const char *const *words;  // WORD: the two that are allowed; NULL: any of plain characters
+    const char *what;
 } keys[] = {
-    KEY("rank", RANK, rank),
-    TEXT_KEY(hardware, TEXT, NULL),
-    TEXT_KEY(framework, TEXT, NULL),
-    TEXT_KEY(author, TEXT, NULL),
-    TEXT_KEY(model, TEXT, NULL),
-    {"model_part", PART, offsetof(struct filter, model), sizeof ((struct filter *)0)->model - 1, NULL},
-    TEXT_KEY(precision, WORD, NULL),
-    TEXT_KEY(division, WORD, divisions),
-    KEY("trust", TRUST_LEVEL, trust),
-    KEY("devices", NUMBER, devices),
-    KEY("devices_max", NUMBER, devices_max),
-    KEY("views_max", NUMBER, views_max),
-    TEXT_KEY(since, DAY, NULL),
-    TEXT_KEY(until, DAY, NULL),
-    KEY("target", TARGET, target_micro),
-    TEXT_KEY(source, WORD, sources),
-    KEY("sort", SORT_COLUMN, sort),
-    KEY("order", ORDER, descending),
-    KEY("limit", LIMIT, limit),
-    TEXT_KEY(cursor, CURSOR, NULL),
+    KEY("rank", RANK, rank, "Single runs, or official groups"),
+    TEXT_KEY(hardware, TEXT, NULL, "The whole value, in any case; with a leading ~ a part of it"),
+    TEXT_KEY(framework, TEXT, NULL, "As hardware"),
+    TEXT_KEY(author, TEXT, NULL, "The whole value, in any case"),
+    TEXT_KEY(model, TEXT, NULL, "As hardware"),
+    {"model_part", PART, MEMBER(model) - 1, NULL, "A part of the model's name"},
+    TEXT_KEY(precision, WORD, NULL, "Number format"),
+    TEXT_KEY(division, WORD, divisions, "closed: a model and recipe of DAWN; open: anything"),
+    KEY("trust", TRUST_LEVEL, trust, "At least this"),
+    KEY("devices", NUMBER, devices, "Exactly so many"),
+    KEY("devices_max", NUMBER, devices_max, "At most so many"),
+    KEY("views_max", NUMBER, views_max, "At most so many forward passes an item"),
+    TEXT_KEY(since, DAY, NULL, "YYYY-MM-DD"),
+    TEXT_KEY(until, DAY, NULL, "YYYY-MM-DD"),
+    KEY("target", TARGET, target_micro, "One of the task's targets, as a share such as 0.94"),
+    TEXT_KEY(source, WORD, sources, "Runs submitted here, or the archive"),
+    KEY("sort", SORT_COLUMN, sort, "Column"),
+    KEY("order", ORDER, descending, "Direction"),
+    KEY("limit", LIMIT, limit, "Rows of an answer"),
+    TEXT_KEY(cursor, CURSOR, NULL, "`next` of the page before"),
 };
 enum { KEYS = sizeof keys / sizeof keys[0], FILTER_LIMIT_DEFAULT = 50 };
 
@@ -157,10 +165,7 @@ static int read_words(const struct key *key, char *value)
 
 static int read_enumerated(const struct key *key, const char *value, struct filter *f)
 {
-    static const char *const rank_words[] = {"classic", "group"}, *const orders[] = {"asc", "desc"};
-    const char *trust_words[TRUSTS];
     int index = 0;
-    for (int i = 0; i < TRUSTS; i++) trust_words[i] = trust_word((enum trust)i);
     switch (key->kind) {
     case RANK:
         TRY(read_choice(value, key->name, rank_words, RANKS, &index));
@@ -312,6 +317,27 @@ static void write_value(const struct key *key, const struct filter *f, struct te
         return;
     default: encode(at, into);
     }
+}
+
+int filter_keys(void)
+{
+    return KEYS;
+}
+
+void filter_key(int index, struct filter_key *into)
+{
+    const struct key *key = &keys[index];
+    *into = (struct filter_key){.name = key->name, .what = key->what, .words = key->words, .word_count = key->words ? 2 : 0};
+    switch (key->kind) {
+    case RANK: into->words = rank_words, into->word_count = RANKS; break;
+    case TRUST_LEVEL: into->words = trust_words, into->word_count = TRUSTS; break;
+    case SORT_COLUMN: into->words = sort_words, into->word_count = SORTS; break;
+    case ORDER: into->words = orders, into->word_count = 2; break;
+    case NUMBER: into->high = FILTER_MANY; break;
+    case LIMIT: into->high = FILTER_LIMIT; break;
+    default: break;
+    }
+    into->order = key->kind == SORT_COLUMN || key->kind == ORDER || key->kind == LIMIT || key->kind == CURSOR;
 }
 
 int filter_narrowing(const struct filter *f)

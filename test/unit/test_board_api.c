@@ -2,7 +2,6 @@
 // What the server answers: headers, methods, problems, submissions, and every address of the table.
 #include <pthread.h>
 
-#include "runtime/base/embed.h"
 #include "scoreboard/routes.h"
 #include "test/unit/fixture_client.h"
 
@@ -90,7 +89,7 @@ static void problems_fit_the_address(void **state)
     reply_free(&reply);
     fixture_get(board.port, "/api/v1/statements?limit=9999", &reply);
     assert_int_equal(reply.status, 400);
-    assert_holds(&reply, "limit lies between");
+    assert_holds(&reply, "limit must be between");
     reply_free(&reply);
     static const char *const bad[] = {"limit=1&limit=2", "after=-1", "after=1.5", "nothing=1", "after=9999999999999999999", "=1"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -206,8 +205,89 @@ static void fill_pattern(const struct route *route, char path[512])
     path[length] = 0;
 }
 
+// ---- the document of the API
+static json_t *document_of_the_api(void)
+{
+    struct reply reply;
+    fixture_get(board.port, "/api/v1/openapi.json", &reply);
+    json_t *document = json_loadb(reply.body.at, reply.body.length, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(document);
+    reply_free(&reply);
+    return document;
+}
+
+static const json_t *resolve(const json_t *document, const json_t *schema)
+{
+    const char *reference = json_string_value(json_object_get(schema, "$ref"));
+    if (reference == NULL) return schema;
+    const json_t *shape = json_object_get(canonical_at(document, "components.schemas"), strrchr(reference, '/') + 1);
+    assert_non_null(shape);
+    return shape;
+}
+
+static bool has_type(const json_t *schema, const json_t *value)
+{
+    const char *type = json_string_value(json_object_get(schema, "type"));
+    assert_non_null(type);
+    return strcmp(type, "object") == 0 ? json_is_object(value) : strcmp(type, "array") == 0 ? json_is_array(value)
+           : strcmp(type, "string") == 0 ? json_is_string(value) : strcmp(type, "integer") == 0 ? json_is_integer(value)
+           : strcmp(type, "boolean") == 0 ? json_is_boolean(value) : json_is_number(value);
+}
+
+// How a value differs from its schema: a sentence, or NULL. Nothing that the document does not name may be there.
+static const char *differs(const json_t *document, const json_t *schema, const json_t *value)
+{
+    const char *name, *wrong = NULL;
+    json_t *member, *wanted;
+    size_t i;
+    schema = resolve(document, schema);
+    if (json_is_null(value)) return json_is_true(json_object_get(schema, "nullable")) ? NULL : "is null";
+    if (!has_type(schema, value)) return "has another type";
+    const json_t *words = json_object_get(schema, "enum"), *properties = json_object_get(schema, "properties");
+    bool known = words == NULL;
+    json_array_foreach(words, i, wanted) known |= json_equal(wanted, value);
+    if (!known) return "is none of the words";
+    json_array_foreach(json_object_get(schema, "required"), i, wanted)
+        if (json_object_get(value, json_string_value(wanted)) == NULL) return json_string_value(wanted);
+    if (properties != NULL)
+        json_object_foreach((json_t *)value, name, member)
+        {
+            const json_t *of = json_object_get(properties, name);
+            wrong = of == NULL ? "is not in the document" : differs(document, of, member);
+            if (wrong != NULL) printf("  in %s: %s\n", name, wrong);
+            if (wrong != NULL) return wrong;
+        }
+    json_array_foreach(value, i, member)
+        if (wrong == NULL) wrong = differs(document, json_object_get(schema, "items"), member);
+    return wrong;
+}
+
+static void test_against_document(const json_t *document, const struct route *route, const json_t *value)
+{
+    const json_t *operation = json_object_get(json_object_get(json_object_get(document, "paths"), route->pattern), "get");
+    const json_t *answer = json_object_get(json_object_get(operation, "responses"), "200");
+    const json_t *schema = json_object_get(json_object_get(json_object_get(answer, "content"), "application/json"), "schema");
+    assert_non_null(schema);
+    const char *wrong = differs(document, schema, value);
+    if (wrong != NULL) printf("%s: %s\n", route->pattern, wrong);
+    assert_null(wrong);
+}
+
+static void payloads_have_the_shape_of_their_fields(void **state)
+{
+    json_t *document = document_of_the_api(), *run = fixture_run();
+    const json_t *schema = json_object_get(canonical_at(document, "components.schemas"), "Payload_run");
+    (void)state;
+    assert_null(differs(document, schema, run));
+    fixture_set(run, "seed", json_string("5"));
+    assert_non_null(differs(document, schema, run));
+    json_decref(run);
+    json_decref(document);
+}
+
 static void every_address_answers(void **state)
 {
+    json_t *document = document_of_the_api();
     struct text envelope = {0};
     struct reply reply;
     json_t *run = fixture_numbered(6, "ada");
@@ -228,12 +308,14 @@ static void every_address_answers(void **state)
         if (strncmp(reply_header(&reply, "Content-Type"), "application/json", 16) == 0) {
             json_t *value = json_loadb(reply.body.at, reply.body.length, JSON_REJECT_DUPLICATES, NULL);
             assert_non_null(value);
+            test_against_document(document, route, value);
             json_decref(value);
         }
         if (strstr(path, "/payload") != NULL)
             assert_string_equal(reply_header(&reply, "Cache-Control"), "public, max-age=31536000, immutable");
         reply_free(&reply);
     }
+    json_decref(document);
 }
 
 // Every way in which an address may name a key.
@@ -335,8 +417,7 @@ static void bad_statements_are_refused(void **state)
 // Whatever form a program asks for, an entry has the same columns in the same order.
 static void entries_have_the_same_columns_everywhere(void **state)
 {
-    const struct embedded *file = embedded_find("docs/api/openapi.json");
-    json_t *document = json_loadb(file->at, file->size, 0, NULL);
+    json_t *document = document_of_the_api();
     const json_t *names = canonical_at(document, "components.schemas.Entry.required");
     struct text envelope = {0}, header = {0};
     struct reply reply;
@@ -411,6 +492,7 @@ int main(void)
         TEST(a_run_is_accepted_once),
         TEST(an_acceptance_shows_at_once),
         TEST(every_address_answers),
+        TEST(payloads_have_the_shape_of_their_fields),
         TEST(keys_have_several_names),
         TEST(bad_bodies_are_refused),
         TEST(bad_statements_are_refused),

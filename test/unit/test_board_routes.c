@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of addresses: what matches, which pattern wins, and that the part below /api/v1 and docs/api/openapi.json
-// say the same, both ways.
+// The table of addresses: what matches, which pattern wins; and the document made of its part below /api/v1. (That answers
+// have the document's shapes is tested in test_board_api.c.)
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #include <jansson.h>
 
-#include "runtime/base/embed.h"
+#include "scoreboard/api/api.h"
 #include "scoreboard/routes.h"
 
 static char word[REQUEST_WORDS][256];
@@ -110,62 +110,30 @@ static void every_route_is_reached(void **state)
 // ---- the description of the API ----------------------------------------------------------------------------------
 static json_t *openapi(void)
 {
-    const struct embedded *file = embedded_find("docs/api/openapi.json");
-    json_error_t error;
-    assert_non_null(file);
-    json_t *json = json_loadb(file->at, file->size, JSON_REJECT_DUPLICATES, &error);
-    if (json == NULL) printf("openapi.json:%d: %s\n", error.line, error.text);
+    struct answer answer = {0};
+    assert_int_equal(api_openapi(&(struct request){0}, &answer), 0);
+    json_t *json = json_loadb(answer.body.at, answer.body.length, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(json);
+    text_free(&answer.body);
     return json;
 }
 
-static const char *lower(const char *method)
+// Two addresses never share a method and a pattern: the second would be lost in the document.
+static void every_address_is_described(void **state)
 {
-    return strcmp(method, "GET") == 0 ? "get" : strcmp(method, "POST") == 0 ? "post" : "other";
-}
-
-static void every_route_is_described(void **state)
-{
-    json_t *json = openapi();
-    int count = 0;
+    json_t *json = openapi(), *methods;
+    const char *path;
+    size_t described = 0, there = 0;
     (void)state;
-    for (const struct route *route = route_table; route->method != NULL; route++) {
-        if (strncmp(route->pattern, "/api/v1", 7) != 0) continue;
-        json_t *path = json_object_get(json_object_get(json, "paths"), route->pattern);
-        json_t *operation = json_object_get(path, lower(route->method));
-        if (operation == NULL) printf("%s %s is not in openapi.json\n", route->method, route->pattern);
-        assert_non_null(operation);
-        count++;
-    }
-    assert_true(count > 10);
-    json_decref(json);
-}
-
-static bool is_route(const char *path, const char *method)
-{
     for (const struct route *route = route_table; route->method != NULL; route++)
-        if (strcmp(route->pattern, path) == 0 && strcmp(lower(route->method), method) == 0) return true;
-    return false;
-}
-
-static void every_description_has_a_route(void **state)
-{
-    json_t *json = openapi(), *methods, *operation;
-    const char *path, *method;
-    (void)state;
-    json_object_foreach(json_object_get(json, "paths"), path, methods)
-    {
-        json_object_foreach(methods, method, operation)
-        {
-            if (!is_route(path, method)) printf("%s %s is described, and there is no such route\n", method, path);
-            assert_true(is_route(path, method));
-            assert_true(json_object_size(json_object_get(operation, "responses")) > 3);
-        }
-    }
+        there += strncmp(route->pattern, "/api/v1", 7) == 0;
+    json_object_foreach(json_object_get(json, "paths"), path, methods) described += json_object_size(methods);
+    assert_true(there > 10);
+    assert_int_equal(described, there);
     json_decref(json);
 }
 
-// A path's {names} are parameters of the description, and every reference leads somewhere.
+// Every reference leads somewhere.
 static void check_references(const json_t *root, const json_t *value)
 {
     const char *key, *target = json_string_value(json_object_get(value, "$ref"));
@@ -192,23 +160,6 @@ static void every_reference_leads_somewhere(void **state)
     json_decref(json);
 }
 
-static void every_problem_is_described(void **state)
-{
-    json_t *json = openapi(), *value, *codes = json_object_get(json, "components");
-    size_t i;
-    (void)state;
-    static const char *const way[] = {"schemas", "Problem", "properties", "code", "enum"};
-    for (size_t w = 0; w < sizeof way / sizeof way[0]; w++) codes = json_object_get(codes, way[w]);
-    assert_int_equal(json_array_size(codes), PROBLEMS - 1);
-    for (int problem = 1; problem < PROBLEMS; problem++) {
-        bool there = false;
-        json_array_foreach(codes, i, value) there = there || strcmp(json_string_value(value), problem_code(problem)) == 0;
-        if (!there) printf("%s is not in openapi.json\n", problem_code(problem));
-        assert_true(there);
-    }
-    json_decref(json);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,10 +169,8 @@ int main(void)
         cmocka_unit_test(tells_other_methods),
         cmocka_unit_test(words_have_limits),
         cmocka_unit_test(every_route_is_reached),
-        cmocka_unit_test(every_route_is_described),
-        cmocka_unit_test(every_description_has_a_route),
+        cmocka_unit_test(every_address_is_described),
         cmocka_unit_test(every_reference_leads_somewhere),
-        cmocka_unit_test(every_problem_is_described),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
