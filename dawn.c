@@ -16,7 +16,7 @@ static const struct program_command commands[] = {
     {"keys", cmd_keys, "make, list, import, rotate and revoke the keys that sign"},
     {"submit", cmd_submit, "sign recorded runs and submit them to a scoreboard"},
     {"verify", cmd_verify, "check a signed run: signature, hash chain, figures, receipt"},
-    {"withdraw", cmd_withdraw, "take an own entry off the boards"},
+    {"withdraw", cmd_withdraw, "remove one of your entries from the boards"},
     {"amend", cmd_amend, "change what an own entry says in words"},
     {"models", cmd_models, "list the models of a task"},
     {"recipe", cmd_recipe, "print a recipe: everything a run can be told"},

@@ -62,7 +62,7 @@ static void print_summary(const struct dawnbench_archive *archive)
         printf("%s/%s: %d accepted\n", e->contest->title, e->training ? "train" : "inference", i + 1 - from);
         from = i + 1;
     }
-    printf("accepted: %d (%d with oddities); refused: %d\n", archive->count, quirky, archive->refused);
+    printf("accepted: %d (%d with irregularities); refused: %d\n", archive->count, quirky, archive->refused);
 }
 
 static int import_archive(const char *folder, const char *db, const char *origin, bool dry_run)

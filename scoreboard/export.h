@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way back: a board as DAWNBench's files.
+// Boards as DAWNBench's files.
 #ifndef DAWN_SCOREBOARD_EXPORT_H
 #define DAWN_SCOREBOARD_EXPORT_H
 

@@ -96,7 +96,7 @@ static int judge(const struct submissions *all)
     print(&findings);
     int rc = 0;
     if (rejected > 0)
-        rc = fail(ERR_INPUT, "%d of %d run%s can not be submitted: a check fails; nothing was sent%s%s%s", rejected, all->count,
+        rc = fail(ERR_INPUT, "%d of %d run%s cannot be submitted: a check fails; nothing was sent%s%s%s", rejected, all->count,
                   all->count == 1 ? "" : "s", rest.at != NULL ? " (what passes:" : "", rest.at != NULL ? rest.at : "",
                   rest.at != NULL ? ")" : "");
     text_free(&rest);
@@ -186,7 +186,7 @@ static int send_one(struct choice *c, struct results *r, const struct payload_wo
     return s->nothing_new ? 0 : sending_send(&c->sending, r, s->run, name, &s->statement);
 }
 
-// That it can not be remembered is no reason to keep back the other runs.
+// That it cannot be remembered is no reason to keep back the other runs.
 static void remember(const char *handle)
 {
     if (handle_remember(handle) < 0) fprintf(stderr, "the handle is not remembered: %s\n", error_text());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn withdraw and dawn amend: signed second thoughts about an own entry. Neither changes a figure, and what was
+// dawn withdraw and dawn amend: signed changes to one of your entries. Neither changes a figure, and what was
 // accepted stays in the board's log. Cost: two requests.
 #include <stdio.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static int say_what_goes(struct results *r, const struct target *t)
     json_decref(rows);
     if (group != 0)
         printf("Group %lld is then no official group any more, and stands on no board.\n", (long long)group);
-    printf("A run that is withdrawn can not come back.\n");
+    printf("A run that is withdrawn cannot come back.\n");
     return 0;
 }
 
@@ -152,7 +152,7 @@ int cmd_withdraw(int argc, char **argv)
     const struct usage usage = {
         .command = "withdraw",
         .operands = "RUN|DIGEST [results.db] --reason TEXT [OPTIONS]",
-        .about = "Takes an own entry off the boards of a scoreboard. It stays in its log, with the reason.",
+        .about = "Removes one of your entries from the boards. It stays in the log, with the reason.",
         .options = options,
         .more = "Example:\n  dawn withdraw 3 --reason \"a shared machine\" --server https://board.example",
     };
@@ -178,7 +178,7 @@ int cmd_amend(int argc, char **argv)
     const struct usage usage = {
         .command = "amend",
         .operands = "RUN|DIGEST [results.db] [OPTIONS]",
-        .about = "Changes what an own entry says about itself in words. Figures never change.",
+        .about = "Changes the descriptive texts of one of your entries. Figures never change.",
         .options = options,
         .more = "Example:\n  dawn amend 3 --code-url https://code.example --server https://board.example",
     };

@@ -252,7 +252,7 @@ static void put_program(json_t *to, const json_t *record)
                                                     outside != NULL ? record_int(outside, "devices") : 1));
 }
 
-// A run whose process ended unexpectedly has no end of its own: it ended when it was last heard of.
+// A run whose process ended unexpectedly has no recorded end: its last event stands for it.
 static int64_t ended_ms(const json_t *record)
 {
     if (record_has(record, "ended_ms")) return record_int(record, "ended_ms");

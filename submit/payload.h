@@ -19,7 +19,7 @@ struct payload_words {
     const char *supersedes;     // digest of the own statement this one replaces
     bool open;                  // the open division; runs of outside programs are always there
 };
-int payload_check_words(const struct payload_words *) MUST_CHECK;  // ERR_USAGE names what can not be published
+int payload_check_words(const struct payload_words *) MUST_CHECK;  // ERR_USAGE names what cannot be published
 int payload_run(struct results *, int64_t run, const struct payload_words *, struct statement *) MUST_CHECK;
 // The tags as statements have them: sorted, each once.
 json_t *payload_tags(const char *const *tags, int count);

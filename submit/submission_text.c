@@ -63,7 +63,7 @@ void submission_describe(const struct submission *s, struct text *t)
     const json_t *run = s->statement.json;
     snprintf(label, sizeof label, "run %lld", (long long)s->run);
     if (s->withdrawn != NULL) {
-        text_entry(t, label, "withdrawn as #%lld, it can not come back", (long long)record_int(s->withdrawn, "sequence"));
+        text_entry(t, label, "withdrawn as #%lld, it cannot come back", (long long)record_int(s->withdrawn, "sequence"));
         return;
     }
     if (s->nothing_new) {

@@ -12,7 +12,7 @@ enum { API_LOG_LIMIT = 200 };  // statements of an answer
 
 int api_send(struct answer *, json_t *value) MUST_CHECK;  // the reference passes over
 json_t *api_text(const char *);                           // text of statements is UTF-8; anything else is left out
-json_t *api_float(double);                                // null for what JSON can not say
+json_t *api_float(double);                                // null for what JSON cannot say
 json_t *api_sequence(int64_t);                            // null for 0
 json_t *api_stored(const struct stored *);                // what lists say of a statement
 json_t *api_findings(const struct findings *);

@@ -74,7 +74,7 @@ static int words(struct dawnbench_entry *e, const json_t *json, const char *key,
     if (flags & DAWNBENCH_PADDED) dawnbench_quirk(e, "json", "%s is padded with blanks", key);
     if (flags & DAWNBENCH_WIDE) dawnbench_quirk(e, "json", "%s holds full-width commas or spaces", key);
     if (flags & DAWNBENCH_UNSHOWN)
-        dawnbench_quirk(e, "json", "%s holds characters that can not be shown; they are left out", key);
+        dawnbench_quirk(e, "json", "%s holds characters that cannot be shown; they are left out", key);
     return 0;
 }
 

@@ -36,7 +36,7 @@ void dawnbench_free(struct dawnbench_entry *);
 bool dawnbench_stem(const char *stem);  // fit for a file's name and an address
 
 // A whole archive: calls `said` with a line for each quirk ("CIFAR10/train/a.tsv: ...") and each refusal. A refused file
-// is no error; a folder that can not be read is. free() each entry and the list.
+// is no error; a folder that cannot be read is. free() each entry and the list.
 struct dawnbench_archive {
     struct dawnbench_entry **at;
     int count, refused;

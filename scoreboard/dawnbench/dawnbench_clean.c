@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is taken out of foreign text before it is kept (e-mail addresses) or shown (what people can not see).
+// What is taken out of foreign text before it is kept (e-mail addresses) or shown (what people cannot see).
 // Invariant: every function is idempotent, so an export that is imported again changes nothing. One pass each.
 #include <ctype.h>
 #include <pthread.h>

@@ -71,11 +71,11 @@ static int read_regular(struct walk *w, const char *name, char **bytes, size_t *
     *bytes = NULL;
     text_add(&path, "%s/%s", w->root, name);
     if (lstat(path.at, &st) != 0)
-        rc = fail_errno(ERR_IO, errno, "%s: can not be read", name);
+        rc = fail_errno(ERR_IO, errno, "%s: cannot be read", name);
     else if (S_ISLNK(st.st_mode)) rc = fail(ERR_INPUT, "%s: is a symbolic link", name);
     else if (!S_ISREG(st.st_mode)) rc = fail(ERR_INPUT, "%s: is not a regular file", name);
     else if (st.st_size > DAWNBENCH_FILE) rc = fail(ERR_INPUT, "%s: is larger than 1 MiB", name);
-    else if (file_read(path.at, DAWNBENCH_FILE, bytes, count) < 0) rc = fail(ERR_INPUT, "%s: can not be read", name);
+    else if (file_read(path.at, DAWNBENCH_FILE, bytes, count) < 0) rc = fail(ERR_INPUT, "%s: cannot be read", name);
     text_free(&path);
     if (rc == 0) w->bytes += *count;
     return rc;
@@ -172,7 +172,7 @@ static int read_folder(struct walk *w, const struct contest *contest, bool train
     text_add(&path, "%s/%s", w->root, folder.at);
     int rc = is_there(w, folder.at, &there);
     int count = rc == 0 && there ? scandir(path.at, &names, NULL, by_bytes) : 0;
-    if (count < 0) rc = fail_errno(ERR_IO, errno, "can not read the folder %s", path.at);
+    if (count < 0) rc = fail_errno(ERR_IO, errno, "cannot read the folder %s", path.at);
     for (int i = 0; i < count && rc == 0; i++) rc = read_name(w, contest, training, folder.at, names[i]->d_name);
     if (there && count >= 0) {
         for (int i = 0; i < count; i++) free(names[i]);
@@ -230,7 +230,7 @@ int dawnbench_folder(const char *folder, int (*said)(void *, const char *line), 
     struct stat st;
     int contests, found = 0, rc = 0;
     *archive = (struct dawnbench_archive){0};
-    if (stat(folder, &st) != 0) return fail_errno(ERR_IO, errno, "can not read the folder %s", folder);
+    if (stat(folder, &st) != 0) return fail_errno(ERR_IO, errno, "cannot read the folder %s", folder);
     if (!S_ISDIR(st.st_mode)) return fail(ERR_INPUT, "%s is not a folder", folder);
     const struct contest *table = contest_table(&contests);
     for (int i = 0; i < contests && rc == 0; i++) rc = read_contest(&w, &table[i], &found);

@@ -42,12 +42,12 @@ static int open_at(const struct addrinfo *address, const char *listen_at, int *i
 {
     const int one = 1;
     int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) return fail_errno(ERR_IO, errno, "can not make a socket for %s", listen_at);
+    if (fd < 0) return fail_errno(ERR_IO, errno, "cannot make a socket for %s", listen_at);
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (bind(fd, address->ai_addr, address->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0) {
         int reason = errno;
         close(fd);
-        return fail_errno(ERR_IO, reason, "can not listen at %s", listen_at);
+        return fail_errno(ERR_IO, reason, "cannot listen at %s", listen_at);
     }
     *into = fd;
     return 0;
@@ -60,7 +60,7 @@ int server_listen(const char *listen_at, int *into)
     const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
     struct addrinfo *found;
     int bad = getaddrinfo(host, port, &wanted, &found);
-    if (bad != 0) return fail(ERR_USAGE, "can not listen at %s: %s", listen_at, gai_strerror(bad));
+    if (bad != 0) return fail(ERR_USAGE, "cannot listen at %s: %s", listen_at, gai_strerror(bad));
     int rc = open_at(found, listen_at, into);
     freeaddrinfo(found);
     return rc;
@@ -112,7 +112,7 @@ static int start_daemon(struct server *server)
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)s->connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)s->per_address,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1,
         MHD_OPTION_THREAD_POOL_SIZE, (unsigned)threads, MHD_OPTION_END);
-    if (server->daemon == NULL) return fail(ERR_IO, "libmicrohttpd can not serve at %s", s->listen);
+    if (server->daemon == NULL) return fail(ERR_IO, "libmicrohttpd cannot serve at %s", s->listen);
     return 0;
 }
 

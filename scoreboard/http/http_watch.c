@@ -68,7 +68,7 @@ int watch_start(struct watch **into)
         if (watch->stop >= 0) close(watch->stop);
         pthread_mutex_destroy(&watch->lock);
         free(watch);
-        return fail_errno(ERR_IO, rc, "can not start the thread that watches over slow clients");
+        return fail_errno(ERR_IO, rc, "cannot start the thread that watches over slow clients");
     }
     *into = watch;
     return 0;

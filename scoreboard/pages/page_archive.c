@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An entry of DAWNBench's archive: what it said, in its own bytes, and what was odd about it.
+// An entry of DAWNBench's archive: its own bytes, and the irregularities in them.
 #include <stdio.h>
 #include <string.h>
 
@@ -96,7 +96,7 @@ static void bytes(struct page *page, const char *title, const char *text)
 
 static void quirks(struct page *page, const char *lines)
 {
-    html_add(page->out, "<h2>What was odd about it</h2>");
+    html_add(page->out, "<h2>Irregularities in the source files</h2>");
     if (*lines == 0) {
         html_add(page->out, "<p>Nothing: the files are as the format asks.</p>");
         return;

@@ -180,7 +180,7 @@ static void write_page(struct page *page, const struct compared *c)
     page_demo_note(page, demo);
     for (int i = 1; i < c->count; i++) {
         if (c->runs[i].contest == c->runs[0].contest) continue;
-        page_note(page->out, "warn", "Different tasks.", "These figures can not be held against each other.");
+        page_note(page->out, "warn", "Different tasks.", "These figures are not comparable.");
         break;
     }
     html_add(page->out, "<p class=\"lead\">Two to four runs, by the numbers they have in the <a "

@@ -125,7 +125,7 @@ const char *page_sort_name(const struct filter *filter, enum sort sort)
     return "Cost";
 }
 
-// A single run can stand beside others; what is in the archive, or is a group, can not.
+// A single run can stand beside others; what is in the archive, or is a group, cannot.
 static bool can_pick(const struct entry *entry)
 {
     return entry->sequence > 0 && entry->runs < 2;

@@ -58,7 +58,7 @@ static void headline(struct page *page, const struct shown *shown)
     double ranked = shown_ranked_cost(shown);
     html_add(page->out, "<dl class=\"headline\">");
     if (shown_reached(shown)) {
-        figure(page, "Time to the target", "classic clock, which ranks");
+        figure(page, "Time to the target", "classic clock, used for ranking");
         page_span(page->out, shown_int(shown, "reached.classic_ns"));
         html_add(page->out, "</dd></div>");
         figure(page, "End-to-end", "to the same evaluation, nothing left out");
@@ -78,7 +78,7 @@ static void headline(struct page *page, const struct shown *shown)
         html_add(page->out, "%s</dd></div>", run_metric_text(&shown->metrics[m], score, words));
     }
     if (ranked >= 0) {
-        figure(page, "Cost", "classic clock x price, which ranks");
+        figure(page, "Cost", "classic clock x price, used for ranking");
         page_money(page->out, ranked);
         html_add(page->out, "</dd></div>");
         figure(page, "Cost, end-to-end", "end-to-end to the target x price");

@@ -49,7 +49,7 @@ const char *trust_word(enum trust);
 const char *trust_title(enum trust);
 const char *trust_what(enum trust);
 
-// A row. Texts are NUL-terminated, never NULL, in the arena of the query. 0 stands for "not known" where it can not be a value.
+// A row. Texts are NUL-terminated, never NULL, in the arena of the query. 0 stands for "not known" where it cannot be a value.
 struct entry {
     int64_t id;             // of the row, this database only
     enum board board;       // where it stands: which board, and

@@ -26,7 +26,7 @@
     PROBLEM(RATE, 429, "too-many-submissions", "Too many submissions by this person in the last hour")                 \
     PROBLEM(HEADERS, 431, "headers-too-large", "The request's headers are too large")                                  \
     PROBLEM(INSIDE, 500, "internal", "The server made a mistake")                                                      \
-    PROBLEM(STORAGE, 503, "storage", "The record can not be written at the moment")
+    PROBLEM(STORAGE, 503, "storage", "The record cannot be written at the moment")
 enum problem {
 #define PROBLEM(name, status, code, title) PROBLEM_##name,
     PROBLEM_LIST

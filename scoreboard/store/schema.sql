@@ -49,7 +49,7 @@ CREATE TABLE runs (
     planned INTEGER NOT NULL,
     group_terms TEXT NOT NULL,       -- digest of what all runs of a group must share
     seed INTEGER NOT NULL,
-    curve TEXT NOT NULL,             -- digest of what a reproduction repeats; '' for what can not be reproduced
+    curve TEXT NOT NULL,             -- digest of what a reproduction repeats; '' for what cannot be reproduced
     flags INTEGER NOT NULL,
     trust INTEGER NOT NULL,
     reproduced_by INTEGER NOT NULL DEFAULT 0,

@@ -28,7 +28,7 @@ struct sql {
 int sql_open(const char *path, enum sql_mode, struct sql *) MUST_CHECK;
 void sql_close(struct sql *);
 
-// "can not WHAT in PATH: why", the reason taken from the connection.
+// "cannot WHAT in PATH: why", the reason taken from the connection.
 int sql_fail(struct sql *, const char *what);
 
 // A statement ready to step; `text` must be a literal, for its address finds the prepared statement again. `types` has a

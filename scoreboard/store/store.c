@@ -23,10 +23,10 @@ static int take_lock(struct store *s)
 {
     for (int i = 0; i < LOCK_TRIES; i++) {
         if (flock(s->lock, LOCK_EX | LOCK_NB) == 0) return 0;
-        if (errno != EWOULDBLOCK && errno != EINTR) return fail_errno(ERR_DATABASE, errno, "can not lock %s.key", s->path);
+        if (errno != EWOULDBLOCK && errno != EINTR) return fail_errno(ERR_DATABASE, errno, "cannot lock %s.key", s->path);
         nanosleep(&(struct timespec){.tv_nsec = LOCK_WAIT_NS}, NULL);
     }
-    return fail(ERR_DATABASE, "can not write the record: %s is locked by another program", s->path);
+    return fail(ERR_DATABASE, "cannot write the record: %s is locked by another program", s->path);
 }
 
 static void drop_lock(struct store *s)
@@ -59,13 +59,13 @@ static int write_new_key(const char *path, struct sshkey_secret *secret)
     char *text = sshkey_write_secret(secret);
     size_t length = strlen(text);
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), rc = 0;
-    if (file < 0) rc = fail_errno(ERR_IO, errno, "can not create the server's key %s", path);
+    if (file < 0) rc = fail_errno(ERR_IO, errno, "cannot create the server's key %s", path);
     else if (write(file, text, length) != (ssize_t)length || fsync(file) != 0) {
-        rc = fail_errno(ERR_IO, errno, "can not write the server's key %s", path);
+        rc = fail_errno(ERR_IO, errno, "cannot write the server's key %s", path);
         unlink(path);
     }
     if (file >= 0) close(file);
-    if (rc == 0) whole_sync_folder(path);  // before the record names the key: one without the other can not be opened
+    if (rc == 0) whole_sync_folder(path);  // before the record names the key: one without the other cannot be opened
     sshkey_wipe(text, length);
     free(text);
     return rc;
@@ -100,7 +100,7 @@ static int open_key(struct store *s, const char *known)
     }
     if (rc == 0) rc = read_key(path, &s->secret);
     if (rc == 0) s->lock = open(path, O_RDONLY | O_CLOEXEC);
-    if (rc == 0 && s->lock < 0) rc = fail_errno(ERR_IO, errno, "can not open the server's key %s", path);
+    if (rc == 0 && s->lock < 0) rc = fail_errno(ERR_IO, errno, "cannot open the server's key %s", path);
     if (rc == 0) {
         char line[SSHKEY_TEXT];
         s->key = s->secret.key;
@@ -240,12 +240,12 @@ static int copy_pages(const char *path, sqlite3 *to)
     sqlite3_backup *backup = sqlite3_backup_init(to, "main", from.db, "main");
     int rc = 0;
     if (backup == NULL || sqlite3_backup_step(backup, -1) != SQLITE_DONE)  // one step: one consistent moment
-        rc = fail(ERR_DATABASE, "can not copy the record %s: %s", path, sqlite3_errmsg(to));
+        rc = fail(ERR_DATABASE, "cannot copy the record %s: %s", path, sqlite3_errmsg(to));
     if (backup != NULL && sqlite3_backup_finish(backup) != SQLITE_OK && rc == 0)
-        rc = fail(ERR_DATABASE, "can not copy the record %s: %s", path, sqlite3_errmsg(to));
+        rc = fail(ERR_DATABASE, "cannot copy the record %s: %s", path, sqlite3_errmsg(to));
     // At rest a copy is one file, without the two beside it that WAL needs.
     if (rc == 0 && sqlite3_exec(to, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL) != SQLITE_OK)
-        rc = fail(ERR_DATABASE, "can not copy the record %s: %s", path, sqlite3_errmsg(to));
+        rc = fail(ERR_DATABASE, "cannot copy the record %s: %s", path, sqlite3_errmsg(to));
     sql_close(&from);
     return rc;
 }
@@ -263,7 +263,7 @@ static int check_copy(const char *path, const char *of)
 static int sync_file(const char *path)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
-    if (file < 0 || fsync(file) != 0) rc = fail_errno(ERR_IO, errno, "can not write %s", path);
+    if (file < 0 || fsync(file) != 0) rc = fail_errno(ERR_IO, errno, "cannot write %s", path);
     if (file >= 0) close(file);
     return rc;
 }
@@ -277,13 +277,13 @@ int store_backup(struct store *s, const char *to)
     sqlite3 *copy = NULL;
     int rc = 0;
     if (sqlite3_open_v2(part, &copy, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_EXCLUSIVE, NULL) != SQLITE_OK)
-        rc = fail(ERR_IO, "can not write %s: %s", part, sqlite3_errmsg(copy));
+        rc = fail(ERR_IO, "cannot write %s: %s", part, sqlite3_errmsg(copy));
     if (rc == 0) rc = copy_pages(s->path, copy);
     sqlite3_close(copy);
     if (rc == 0) rc = check_copy(part, s->path);
     if (rc == 0) rc = sync_file(part);
     if (rc == 0 && link(part, to) != 0)  // unlike rename, never over a file that appeared meanwhile
-        rc = fail_errno(ERR_IO, errno, "can not write %s", to);
+        rc = fail_errno(ERR_IO, errno, "cannot write %s", to);
     unlink(part);
     if (rc == 0) whole_sync_folder(to);
     free(part);

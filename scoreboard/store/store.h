@@ -119,7 +119,7 @@ int store_person_of_key(struct reader *, const char *key_id, struct arena *, str
 struct imported {
     const char *source, *task, *kind, *stem;  // kind: "train" or "inference"
     const char *json, *tsv;                   // as they came, e-mail addresses taken out; tsv "" for inference
-    const char *quirks;                       // what was odd about it, a line each
+    const char *quirks;                       // irregularities in the source files, a line each
 };
 int store_imported(struct reader *, const char *source, struct arena *, struct imported *) MUST_CHECK;
 int store_imports(struct reader *, struct arena *, struct imported **, int *count) MUST_CHECK;  // for the export

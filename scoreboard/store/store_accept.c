@@ -169,7 +169,7 @@ static int compare_with_earlier(struct attempt *a, const struct earlier *e)
 {
     const char *supersedes = canonical_text(a->json, "supersedes");
     if (e->withdrawn != 0)
-        return refuse(a, PROBLEM_CONFLICT, "this run was submitted as statement %s and withdrawn; it can not come back",
+        return refuse(a, PROBLEM_CONFLICT, "this run was submitted as statement %s and withdrawn; it cannot come back",
                       e->digest);
     if (strcmp(supersedes, e->digest) != 0)
         return refuse(a, PROBLEM_CONFLICT,
@@ -293,7 +293,7 @@ static int check_revoke(struct attempt *a)
 {
     const char *key = canonical_text(a->json, "key");
     int64_t revoked;
-    if (strcmp(key, a->store->key_id) == 0) return refuse(a, PROBLEM_NOT_YOURS, "the server's own key can not be revoked here");
+    if (strcmp(key, a->store->key_id) == 0) return refuse(a, PROBLEM_NOT_YOURS, "the server's own key cannot be revoked here");
     if (!a->by_server && strcmp(key, a->in.key) != 0)
         return refuse(a, PROBLEM_NOT_YOURS, "a key is revoked by itself or by the server, not by %s", a->in.key);
     TRY(sql_int(sql_of(a), &revoked, -1, "SELECT revoked FROM keys WHERE id = ?", "t", key));

@@ -202,7 +202,7 @@ static int replay_import(struct checking *c, sqlite3_stmt *row)
     const char *source = sql_text(row, 0), *json = sql_text(row, 4), *tsv = training ? sql_text(row, 5) : NULL;
     if (contest == NULL) return fault(c, "import %s: there is no contest %s", source, sql_text(row, 1));
     if (dawnbench_read(contest, training, sql_text(row, 3), json, strlen(json), tsv, tsv != NULL ? strlen(tsv) : 0, &entry) < 0)
-        return fault(c, "import %s: its files can not be read again: %s", source, error_text());
+        return fault(c, "import %s: its files cannot be read again: %s", source, error_text());
     int rc = store_put_import(&c->rebuilt, entry, 0);
     dawnbench_free(entry);
     return rc < 0 ? fault(c, "import %s: %s", source, error_text()) : 0;

@@ -11,7 +11,7 @@
 #include "runtime/base/arena.h"
 #include "submit/format/canonical.h"
 
-// What is passed here is made of our own integers and digests: it can not be refused.
+// What is passed here is made of our own integers and digests: it cannot be refused.
 static void hash_value(struct chain *chain, const struct chain *before, json_t *value)
 {
     char *bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checks, put together. Invariant: pure; the same statement and the same moment give the same findings, here and on
-// the server. A check adds one finding for the first place where it fails, so a curve of 4,000 bad points can not hide
+// the server. A check adds one finding for the first place where it fails, so a curve of 4,000 bad points cannot hide
 // what else is wrong. Workload: every statement once before it is signed and once after it arrives. Cost: about one
 // SHA-256 a point.
 #include <stdlib.h>

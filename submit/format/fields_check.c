@@ -208,7 +208,7 @@ static int check_members(struct walk *w, const struct field *fields, const json_
     {
         if (find(fields, key, w->version) != NULL) continue;
         bool plain = strlen(key) <= 64 && canonical_check_words(key, strlen(key)) == 0;  // a stranger chose it
-        enter(w, plain ? key : "(a name that can not be shown)");
+        enter(w, plain ? key : "(a name that cannot be shown)");
         return wrong(w, "is a member nobody knows");
     }
     for (const struct field *f = fields; f->name != NULL; f++) {

@@ -34,7 +34,7 @@ void sshwire_put_key(struct sshwire_out *, const unsigned char at[32]);
 
 // "-----BEGIN WHAT-----", lines of 70 base64 digits, "-----END WHAT-----", each with a line end, then a NUL.
 void sshwire_armour(const char *what, const void *bytes, size_t count, char *into, size_t room);
-// The way back. Where lines are broken does not matter here, and "\r\n" ends them too; base64 is taken in its one exact
+// The reverse. Where lines are broken does not matter here, and "\r\n" ends them too; base64 is taken in its one exact
 // form. ERR_INPUT says what is wrong.
 int sshwire_unarmour(const char *what, const char *text, size_t text_count, unsigned char *into, size_t room,
                      size_t *count) MUST_CHECK;

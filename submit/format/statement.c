@@ -41,7 +41,7 @@ static int find_type(const json_t *json, enum statement_type *type)
     return fail(ERR_INPUT, "the payload's type is none of run, withdraw, amend, rotate and revoke");
 }
 
-// What a table of kinds and bounds can not say: a key must be one, written the one way there is.
+// What a table of kinds and bounds cannot say: a key must be one, written the one way there is.
 static int check_keys(enum statement_type type, const json_t *json)
 {
     const char *key = canonical_text(json, "key");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Statements: what people sign. A payload is canonical JSON (canonical.h) of one of five types; every member of every
 // type stands in one table (statement.c) with its kind and bounds, so the parser, the builder and
-// docs/statements.md can not disagree. What is not in the table is refused.
+// docs/statements.md cannot disagree. What is not in the table is refused.
 //
 // An envelope carries a payload to a server and is kept as it came:
 //   {"payload": "<the canonical bytes as a JSON string>", "signature": "-----BEGIN SSH SIGNATURE-----...",

@@ -32,7 +32,7 @@ static int wait_for(const struct talk *talk, short what)
         int n = left_ms <= 0 ? 0 : poll(&event, 1, (int)left_ms);
         if (n > 0) return 0;
         if (n == 0) return fail(ERR_IO, "the ssh-agent does not answer in time");
-        if (errno != EINTR) return fail_errno(ERR_IO, errno, "can not wait for the ssh-agent");
+        if (errno != EINTR) return fail_errno(ERR_IO, errno, "cannot wait for the ssh-agent");
     }
 }
 
@@ -45,7 +45,7 @@ static int send_all(const struct talk *talk, const unsigned char *at, size_t cou
 {
     while (count > 0) {
         ssize_t n = send(talk->fd, at, count, MSG_NOSIGNAL);
-        if (n < 0 && !again()) return fail_errno(ERR_IO, errno, "can not ask the ssh-agent");
+        if (n < 0 && !again()) return fail_errno(ERR_IO, errno, "cannot ask the ssh-agent");
         if (n < 0) TRY(wait_for(talk, POLLOUT));
         if (n > 0) at += n, count -= (size_t)n;
     }
@@ -57,7 +57,7 @@ static int receive_all(const struct talk *talk, unsigned char *at, size_t count)
     while (count > 0) {
         ssize_t n = recv(talk->fd, at, count, 0);
         if (n == 0) return fail(ERR_IO, "the ssh-agent closed the connection without an answer");
-        if (n < 0 && !again()) return fail_errno(ERR_IO, errno, "can not hear the ssh-agent");
+        if (n < 0 && !again()) return fail_errno(ERR_IO, errno, "cannot hear the ssh-agent");
         if (n < 0) TRY(wait_for(talk, POLLIN));
         if (n > 0) at += n, count -= (size_t)n;
     }
@@ -96,10 +96,10 @@ int agent_ask(const char *socket_path, const void *question, size_t count, int w
     strcpy(name.sun_path, socket_path);
     struct talk talk = {.end_ns = clock_ns() + (int64_t)wait_ms * 1000000};
     talk.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (talk.fd < 0) return fail_errno(ERR_IO, errno, "can not open a socket");
+    if (talk.fd < 0) return fail_errno(ERR_IO, errno, "cannot open a socket");
     int rc = 0;
     if (connect(talk.fd, (struct sockaddr *)&name, sizeof name) != 0)
-        rc = fail_errno(ERR_MISSING, errno, "can not reach the ssh-agent at %s", socket_path);
+        rc = fail_errno(ERR_MISSING, errno, "cannot reach the ssh-agent at %s", socket_path);
     if (rc == 0) rc = ask_on(&talk, question, count, answer, answer_count);
     close(talk.fd);
     return rc;

@@ -79,7 +79,7 @@ int keyring_names(struct keyring_names *names)
     TRY(keyring_folder(folder));
     DIR *dir = opendir(folder);
     if (dir == NULL && errno == ENOENT) return 0;
-    if (dir == NULL) return fail_errno(ERR_IO, errno, "can not look into %s", folder);
+    if (dir == NULL) return fail_errno(ERR_IO, errno, "cannot look into %s", folder);
     int rc = 0;
     for (struct dirent *entry; rc == 0 && (entry = readdir(dir)) != NULL;) {
         char name[KEYRING_NAME];

@@ -17,7 +17,7 @@
 static int sync_folder(const char *folder)
 {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return fail_errno(ERR_IO, errno, "can not open %s", folder);
+    if (fd < 0) return fail_errno(ERR_IO, errno, "cannot open %s", folder);
     fsync(fd);  // not every file system can; the files themselves are whole
     close(fd);
     return 0;
@@ -29,7 +29,7 @@ static int make_folder(const char *folder)
     snprintf(parent, sizeof parent, "%s", folder);
     *strrchr(parent, '/') = 0;
     TRY(file_make_folder(parent));
-    if (mkdir(folder, 0700) != 0 && errno != EEXIST) return fail_errno(ERR_IO, errno, "can not make the folder %s", folder);
+    if (mkdir(folder, 0700) != 0 && errno != EEXIST) return fail_errno(ERR_IO, errno, "cannot make the folder %s", folder);
     return 0;
 }
 
@@ -38,7 +38,7 @@ static int create(const char *path, mode_t mode, const char *bytes)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
     if (fd < 0 && errno == EEXIST) return fail(ERR_INPUT, "%s is there already; keys are never written over", path);
-    if (fd < 0) return fail_errno(ERR_IO, errno, "can not write %s", path);
+    if (fd < 0) return fail_errno(ERR_IO, errno, "cannot write %s", path);
     const size_t count = strlen(bytes);
     errno = 0;  // a short write of so few bytes is a full disk
     bool whole = write(fd, bytes, count) == (ssize_t)count && fsync(fd) == 0;
@@ -46,7 +46,7 @@ static int create(const char *path, mode_t mode, const char *bytes)
     close(fd);
     if (whole) return 0;
     unlink(path);
-    return fail_errno(ERR_IO, why, "can not write %s", path);
+    return fail_errno(ERR_IO, why, "cannot write %s", path);
 }
 
 static int add(const char *name, const char *secret, const struct sshkey *key)

@@ -41,10 +41,10 @@ ln -s plain.json old/CIFAR10/train/link.json
 grep -q '^CIFAR10/train/quick.tsv: begins with a byte order mark$' out
 grep -q '^CIFAR10/train/quick.json: timestamp has no leading zeros$' out
 grep -q '^CIFAR10/inference/broken.json: not JSON .*(refused)$' out
-grep -q '^CIFAR10/train/alone.tsv: can not be read.*(refused)$' out
+grep -q '^CIFAR10/train/alone.tsv: cannot be read.*(refused)$' out
 grep -q '^CIFAR10/train/link.json: is a symbolic link (refused)$' out
 grep -q '^SQuAD/inference/net.json: f1Score is given in points of 100' out
-grep -q '^accepted: 9 (7 with oddities); refused: 3$' out
+grep -q '^accepted: 9 (7 with irregularities); refused: 3$' out
 
 [ "$(status "$BOARD" import dawnbench old --db a.db)" = 0 ]
 grep -q 'a.db: 9 (9 new)$' out
@@ -119,7 +119,7 @@ refused() { # STATUS PATTERN COMMAND...
 }
 refused 1 'old/CIFAR10 is the folder of a single task' "$BOARD" import dawnbench old/CIFAR10 --db c.db
 refused 1 'holds no folder CIFAR10, ImageNet or SQuAD: it is no archive of DAWNBench' "$BOARD" import dawnbench old/CIFAR10/train --db c.db
-refused 1 'can not read the folder nowhere' "$BOARD" import dawnbench nowhere --db c.db
+refused 1 'cannot read the folder nowhere' "$BOARD" import dawnbench nowhere --db c.db
 mkdir -p empty/CIFAR10/train
 refused 1 'holds no entry' "$BOARD" import dawnbench empty --db c.db
 refused 2 'import dawnbench DIR' "$BOARD" import old

@@ -156,7 +156,7 @@ def by_keyboard(browser, address, width=1440):
                         "at[i - 1].getBoundingClientRect().left >= e.getBoundingClientRect().left).length;")
     expect(turned == 0, "%s: at %d px Tab goes upwards within %d rows" % (address, width, turned))
     unseen = browser.do("return window.unseen;")
-    expect(not unseen, "%s: the focus can not be seen on %s" % (address, unseen[:3]))
+    expect(not unseen, "%s: the focus cannot be seen on %s" % (address, unseen[:3]))
 
 
 def wait_for(browser, script, sentence):

@@ -47,7 +47,7 @@ start --origin example
 grep -q '^Serving example at ' said
 [ "$(stat -c %a board.db.key)" = 600 ]
 rc=0; "$BOARD" --db fresh.db --listen "${url#http://}" 2>said_wrong || rc=$?
-[ "$rc" = 1 ] && grep -q 'can not listen at' said_wrong
+[ "$rc" = 1 ] && grep -q 'cannot listen at' said_wrong
 [ -z "$(find . -name 'fresh.db*')" ] # an address in use is known before a record is made
 
 # Every GET address. Those that need a statement, a group, a person or a key are missing here, and say so.
@@ -100,10 +100,10 @@ grep -q '"code":"too-large"' body
 [ "$(answer "$url/api/v1/boards/cifar10/training-time?sort=colour")" = '400 application/problem+json' ]
 [ "$(curl -s -o /dev/null -w '%{http_code}' -X OPTIONS "$url/api/v1/statements")" = 204 ]
 
-# A second server at the same address says why it can not.
+# A second server at the same address says why it cannot.
 rc=0; "$BOARD" --db other.db --listen "${url#http://}" 2>said_wrong || rc=$?
 [ "$rc" = 1 ]
-grep -q "can not listen at ${url#http://}" said_wrong
+grep -q "cannot listen at ${url#http://}" said_wrong
 
 # SIGHUP is nothing to it; SIGTERM and SIGINT end it with 0, and the record is whole and served again.
 kill -HUP "$pid"

@@ -214,7 +214,7 @@ expect 1 'has not been submitted' "$DAWN" withdraw 4 --server "$base/ok" --reaso
 expect 0 'withdraw: accepted as #6' "$DAWN" withdraw 1 --server "$base/ok" --reason 'the machine was shared' --yes
 expect 0 'withdrawn: *#6 on board.example' "$DAWN" results show 1
 grep -q 'amended: *#5' out
-expect 0 'run 1 *withdrawn as #6, it can not come back' "$DAWN" submit --server "$base/ok" --run 1 --note again --yes
+expect 0 'run 1 *withdrawn as #6, it cannot come back' "$DAWN" submit --server "$base/ok" --run 1 --note again --yes
 mkdir empty
 (cd empty && expect 0 'withdraw: accepted as #7' "$DAWN" withdraw "$first" --server "$base/ok" --reason x --yes && [ ! -e results.db ])
 expect 1 'no record' "$DAWN" withdraw 1 nowhere.db --server "$base/ok" --reason x --yes
@@ -266,7 +266,7 @@ expect 1 'run 3: refused: .*has been submitted as statement' "$DAWN" submit forg
 [ "$(grep -c '^forged POST' log)" = 1 ]
 [ "$(sql forged.db 'SELECT count(*) FROM receipts WHERE run = 3 AND sequence = 1')" = 0 ]
 
-# ---- a handle that can not be remembered keeps nothing back
+# ---- a handle that cannot be remembered keeps nothing back
 mkdir -p folder/dawn/handle
 cp -r config/dawn/keys folder/dawn
 cp fresh.db kept.db

@@ -130,7 +130,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.mode == "tomorrow":
             return self.problem(429, "Too many submissions", "wait", [("Retry-After", "86400")])
         if self.mode == "busy" and seen[self.mode] < 3:
-            return self.problem(503, "The record can not be written at the moment", "")
+            return self.problem(503, "The record cannot be written at the moment", "")
         if self.mode == "strict":
             return self.problem(422, "The statement fails checks", "it is \x1b[2Jodd", code="checks-failed",
                                 checks=[{"code": "cost", "level": "reject", "text": "too\ncheap \x1b[31m"}])

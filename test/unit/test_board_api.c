@@ -373,7 +373,7 @@ static void bad_bodies_are_refused(void **state)
     text_free(&deep);
 }
 
-// Refusals that are not the shape's: another signature, another board, figures that can not be.
+// Refusals that are not the shape's: another signature, another board, figures that cannot be.
 static void bad_statements_are_refused(void **state)
 {
     struct text envelope = {0};

@@ -115,7 +115,7 @@ static const struct quirk {
     {"cifar10", OLD ", \"codeURL\": \"javascript:alert(1)\"}", LOG, "json: codeURL is no web address", 3600},
     {"cifar10", OLD ", \"author\": \"A\xef\xbc\x8c" "B:\xe3\x80\x80" "C\"}", LOG,
      "json: author holds full-width commas or spaces", 3600},
-    {"cifar10", OLD ", \"author\": \"A\\u202eB\"}", LOG, "json: author holds characters that can not be shown", 3600},
+    {"cifar10", OLD ", \"author\": \"A\\u202eB\"}", LOG, "json: author holds characters that cannot be shown", 3600},
     {"cifar10", "{" HEAD ", \"misc\": {\"ask\": \"ann@example.org\"}}", LOG,
      "json: e-mail addresses outside authorEmail were taken out", 3600},
 };
@@ -336,7 +336,7 @@ static void a_folder_is_read_and_told(void **state)
     assert_string_equal(archive.at[1]->source, "CIFAR10/train/b");
     assert_string_equal(archive.at[2]->source, "CIFAR10/inference/b");
     static const char *const said[] = {
-        "CIFAR10/train/a.tsv: begins with a byte order mark\n", "CIFAR10/train/c.tsv: can not be read",
+        "CIFAR10/train/a.tsv: begins with a byte order mark\n", "CIFAR10/train/c.tsv: cannot be read",
         "CIFAR10/train/d.tsv: has no .json beside it (refused)\n", "CIFAR10/train/e?.json: the name is not",
         "CIFAR10/train/l.json: is a symbolic link (refused)\n", "CIFAR10/train/notes.txt: is neither",
         "SQuAD/train/folder.json: is not a regular file (refused)\n", "ImageNet: is not a folder (refused)\n",

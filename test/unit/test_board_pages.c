@@ -70,7 +70,7 @@ static void a_run_has_two_costs_and_says_which_ranks(void **state)
     char ranked[BOARD_VALUE], shown[200];
     board_value(BOARD_TRAINING_COST, cost.at[0].value, ranked);
     const char *page = run_page(last.sequence);
-    snprintf(shown, sizeof shown, "<dt>Cost<small>classic clock x price, which ranks</small></dt><dd>%s<", ranked);
+    snprintf(shown, sizeof shown, "<dt>Cost<small>classic clock x price, used for ranking</small></dt><dd>%s<", ranked);
     assert_shows(page, shown);
     assert_shows(page, "<dt>Cost, end-to-end<small>");
     assert_int_equal(hand_in(run_of("ada", 2), &ada), PROBLEM_NONE);

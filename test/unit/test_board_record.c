@@ -194,9 +194,9 @@ static void *read_on(void *unused)
         struct filter f = {.contest = contest_find("cifar10"), .sort = SORT_AUTHOR};
         struct entries time, cost;
         f.board = BOARD_TRAINING_TIME;
-        if (store_entries(mine, &f, &here, &time) < 0) wrong = "time can not be read";
+        if (store_entries(mine, &f, &here, &time) < 0) wrong = "time cannot be read";
         f.board = BOARD_TRAINING_COST;
-        if (wrong == NULL && store_entries(mine, &f, &here, &cost) < 0) wrong = "cost can not be read";
+        if (wrong == NULL && store_entries(mine, &f, &here, &cost) < 0) wrong = "cost cannot be read";
         if (wrong == NULL && (time.total < before || cost.total < time.total)) wrong = "a row vanished";
         if (wrong == NULL) before = time.total;
         arena_free(&here);

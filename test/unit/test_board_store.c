@@ -274,7 +274,7 @@ static void test_supersede(void **state)
     assert_int_equal(hand_in(json_deep_copy(better), &ada), PROBLEM_CONFLICT);
     assert_non_null(strstr(last.detail, digest));  // it says what to name
     json_object_set_new(other, "supersedes", json_string(digest));
-    assert_int_equal(hand_in(other, &ada), PROBLEM_CONFLICT);  // another run can not take its place
+    assert_int_equal(hand_in(other, &ada), PROBLEM_CONFLICT);  // another run cannot take its place
     json_object_set_new(better, "supersedes", json_string(digest));
     json_t *faster = json_deep_copy(better);
     static const int64_t scores[] = {9500, 9500};

@@ -109,7 +109,7 @@ static void keys_are_added_once(void **state)
     assert_string_equal(names.name[0], "home");
     assert_string_equal(names.name[1], "link");
     assert_string_equal(names.name[2], "work");
-    // The folder of a file that can not be: an error, and nothing left behind.
+    // The folder of a file that cannot be: an error, and nothing left behind.
     setenv("XDG_CONFIG_HOME", in(".config/dawn/keys/work"), 1);
     assert_int_equal(keyring_add("x", &secret), ERR_IO);
     setenv("XDG_CONFIG_HOME", in("elsewhere"), 1);
