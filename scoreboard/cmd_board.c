@@ -161,7 +161,7 @@ int cmd_board(int argc, char **argv)
     };
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
-    if (argc != 3) return fail(ERR_USAGE, "say which board: board TASK BOARD, for example: board cifar10 training-time");
+    if (argc != 3) return fail(ERR_USAGE, "name the board: board TASK BOARD, for example: board cifar10 training-time");
     struct filter filter;
     TRY(read_filter(argv[1], argv[2], &a, &filter));
     TRY(known_format(format));

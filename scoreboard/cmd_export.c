@@ -51,6 +51,7 @@ int cmd_export(int argc, char **argv)
     };
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
-    if (argc != 3 || strcmp(argv[1], "dawnbench") != 0) return fail(ERR_USAGE, "say what to export: export dawnbench DIR");
+    if (argc != 3 || strcmp(argv[1], "dawnbench") != 0)
+        return fail(ERR_USAGE, "name the folder to export to: export dawnbench DIR");
     return export_from(db, argv[2]);
 }

@@ -99,6 +99,6 @@ int cmd_import(int argc, char **argv)
     };
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
-    if (argc != 3 || strcmp(argv[1], "dawnbench") != 0) return fail(ERR_USAGE, "say what to import: import dawnbench DIR");
+    if (argc != 3 || strcmp(argv[1], "dawnbench") != 0) return fail(ERR_USAGE, "name the folder to import: import dawnbench DIR");
     return import_archive(argv[2], db, origin, dry_run);
 }

@@ -70,7 +70,7 @@ static int check_names(const struct imported *import, const char **title)
     for (int i = 0; i < count; i++)
         if (strcmp(table[i].name, import->task) == 0 || strcmp(table[i].title, import->task) == 0) *title = table[i].title;
     if (*title == NULL || (!training && strcmp(import->kind, "inference") != 0) || !dawnbench_stem(import->stem))
-        return fail(ERR_DATABASE, "the imported entry %.200s has a name that is no file's", import->source);
+        return fail(ERR_DATABASE, "the imported entry %.200s has a name that cannot be a file's", import->source);
     return 0;
 }
 

@@ -13,7 +13,7 @@
 
 #define SERVER_OPTIONS(sending)                                                                                        \
     {OPTION_TEXT, 0, "server", "URL", "the scoreboard (default: $DAWN_SERVER)", &(sending).server, 0, 0},              \
-    {OPTION_TEXT, 0, "board", "NAME", "its name, when it must be that one", &(sending).board, 0, 0},                   \
+    {OPTION_TEXT, 0, "board", "NAME", "its name; any other is refused", &(sending).board, 0, 0},                   \
     {OPTION_FLAG, 'y', "yes", NULL, "send it without asking", &(sending).yes, 0, 0},                                   \
     {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0}
 
@@ -40,7 +40,7 @@ static int write_rotation(const struct rotation *r, struct statement *s)
 static void print_rotation(const struct rotation *r)
 {
     char from[SSHKEY_ID], to[SSHKEY_ID];
-    printf("On %s the handle %s passes on\n  from %s\n  to   %s.\nThe old key signs nothing more there.\n",
+    printf("On %s the handle %s moves\n  from %s\n  to   %s.\nThe old key signs nothing more there.\n",
            r->sending.about.name, r->handle, sshkey_id(&r->sending.signer.key, from), sshkey_id(&r->next.key, to));
 }
 
@@ -73,7 +73,7 @@ static int rotate(struct rotation *r, const char *name)
         return fail(ERR_USAGE, "%s is the key that signs now; --key names the old one", name);
     TRY(write_rotation(r, &s));
     print_rotation(r);
-    int rc = sending_ask(&r->sending, "Pass it on, for good?");
+    int rc = sending_ask(&r->sending, "Move it for good?");
     if (rc == 0) rc = send_rotation(r, &s);
     statement_free(&s);
     if (rc == 0) printf("From now on sign with the new key: --key %s, or DAWN_KEY.\n", name);
@@ -84,7 +84,8 @@ int cmd_keys_rotate(int argc, char **argv)
 {
     struct rotation r = {0};
     const struct option options[] = {
-        {OPTION_TEXT, 0, "key", "KEY", "the old key, which signs too (default: as \"dawn keys\" marks it)", &r.sending.key, 0, 0},
+        {OPTION_TEXT, 0, "key", "KEY", "the old key, which also signs (default: as \"dawn keys\" marks it)",
+         &r.sending.key, 0, 0},
         {OPTION_TEXT, 0, "handle", "NAME", "your handle (default: $DAWN_HANDLE, else the one remembered)", &r.given, 0, 0},
         SERVER_OPTIONS(r.sending),
     };
@@ -98,7 +99,7 @@ int cmd_keys_rotate(int argc, char **argv)
     };
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
-    if (argc < 2) return fail(ERR_USAGE, "to which key? keys rotate needs the new one, as \"dawn keys\" names it");
+    if (argc < 2) return fail(ERR_USAGE, "to which key? name the new one as \"dawn keys\" lists it");
     if (argc > 2) return fail(ERR_USAGE, "keys rotate takes one key, not also \"%s\"", argv[2]);
     TRY(handle_choose(r.given, r.handle));
     TRY(keyring_choose(argv[1], &r.next));
@@ -122,7 +123,7 @@ static int revoke(struct sending *s, const char *reason)
     printf("On %s nothing more counts that\n  %s\nsigns. What it signed before stays. Its handle goes with it: \"dawn\n"
            "keys rotate\" to another key keeps the handle, and ends this key too.\n",
            s->about.name, id);
-    int rc = sending_ask(s, "Revoke it, for good?");
+    int rc = sending_ask(s, "Revoke it for good?");
     if (rc == 0) rc = sending_send(s, NULL, 0, "revoke", &statement);
     statement_free(&statement);
     return rc;

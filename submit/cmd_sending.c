@@ -43,7 +43,7 @@ static int check_board(const struct sending *s)
 int sending_open(struct sending *s)
 {
     const char *server = sending_server(s);
-    if (server == NULL) return fail(ERR_USAGE, "which scoreboard? --server https://... or the variable DAWN_SERVER says so");
+    if (server == NULL) return fail(ERR_USAGE, "which scoreboard? name it with --server https://... or the variable DAWN_SERVER");
     TRY(client_open(server, &sending_options, &s->client));
     int rc = client_board(s->client, &s->about);
     if (rc == 0) rc = check_board(s);
@@ -74,7 +74,8 @@ int sending_compare(const struct sending *s, struct results *r)
         client_tame(&t, record_text(row, "server"), 200);
         text_add(&t, " has been known by another key, ");
         client_tame(&t, record_text(row, "server_key"), SSHKEY_ID);
-        fprintf(stderr, "%s: this is another board, or it was made anew; the receipts by that key do not count here\n", t.at);
+        fprintf(stderr, "%s: this is another board, or one that was set up again; receipts by that key do not count here\n",
+                t.at);
         text_free(&t);
     }
     json_decref(row);
@@ -92,7 +93,8 @@ int sending_ask(const struct sending *s, const char *question)
 {
     char line[64] = "";
     if (s->yes) return 0;
-    if (!isatty(STDIN_FILENO)) return fail(ERR_USAGE, "nobody can be asked here, and nothing was sent: --yes agrees beforehand");
+    if (!isatty(STDIN_FILENO))
+        return fail(ERR_USAGE, "there is no terminal to ask at, and nothing was sent: --yes agrees beforehand");
     printf("\n%s [y/N] ", question);
     fflush(stdout);
     if (fgets(line, sizeof line, stdin) == NULL) line[0] = '\0';

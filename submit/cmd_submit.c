@@ -56,7 +56,7 @@ static int choose_board(struct choice *c, struct results *r)
         return sending_compare(s, r);
     }
     if (c->out != NULL) {
-        if (s->board == NULL) return fail(ERR_USAGE, "for which scoreboard? --board NAME or --server https://... says so");
+        if (s->board == NULL) return fail(ERR_USAGE, "for which scoreboard? name it with --board NAME or --server https://...");
         TRY(keyring_choose(s->key, &s->signer));
     }
     c->board = s->board;
@@ -114,7 +114,7 @@ static void describe(const struct choice *c, const struct submissions *all)
     if (s->client != NULL || c->out != NULL) text_entry(&t, "key", "%s", sshkey_id(&s->signer.key, id));
     for (int i = 0; i < all->count; i++) submission_describe(&all->at[i], &t);
     print(&t);
-    printf("\nTexts that become public, beside figures, dates and digests:\n");
+    printf("\nTexts that become public, with figures, dates and digests:\n");
     bool asks = !c->dry_run && c->out == NULL && !s->yes && isatty(STDIN_FILENO);
     submission_texts(all, !asks, &t);
     print(&t);
@@ -162,7 +162,7 @@ static int write_all(const struct choice *c, struct signer *signer, const struct
     text_free(&path);
     text_free(&line);
     TRY(rc);
-    printf("\nWritten to %s; who has the files can check them with:\n", c->out);
+    printf("\nWritten to %s; anybody who has the files can check them with:\n", c->out);
     for (int i = 0; i < all->count; i++)
         if (!all->at[i].nothing_new) TRY(write_files(c, signer, &all->at[i]));
     return 0;
@@ -208,7 +208,8 @@ static int send_all(struct choice *c, struct results *r, const struct payload_wo
             continue;
         }
         if (rc < 0 && sent > 0)
-            return fail(rc, "%s: %s (%d of the runs arrived; the same command sends the rest)", name, error_text(), sent);
+            return fail(rc, "%s: %s (%d of the runs arrived; run the same command again to send the rest)",
+                        name, error_text(), sent);
         TRY(rc);
         if (++sent == 1) remember(c->own_handle);
     }
@@ -282,11 +283,11 @@ int cmd_submit(int argc, char **argv)
         {OPTION_TEXT, 0, "code-url", "URL", "https address of the code", &c.code_url, 0, 0},
         {OPTION_LIST, 0, "tag", "WORD", "a word to find the runs by", &c.tags, 0, 0},
         {OPTION_FLAG, 0, "open", NULL, "the open division: not a model and recipe of DAWN", &c.open, 0, 0},
-        {OPTION_TEXT, 0, "key", "KEY", "what signs, as \"dawn keys\" names it", &c.sending.key, 0, 0},
+        {OPTION_TEXT, 0, "key", "KEY", "the key that signs, as \"dawn keys\" names it", &c.sending.key, 0, 0},
         {OPTION_FLAG, 'n', "dry-run", NULL, "show and check everything, send nothing", &c.dry_run, 0, 0},
         {OPTION_FLAG, 'y', "yes", NULL, "publish without asking", &c.sending.yes, 0, 0},
         {OPTION_TEXT, 0, "out", "FOLDER", "write signed files instead of sending them", &c.out, 0, 0},
-        {OPTION_TEXT, 0, "board", "NAME", "name of the scoreboard, where no server can say it", &c.sending.board, 0, 0},
+        {OPTION_TEXT, 0, "board", "NAME", "name of the scoreboard, when no server is asked", &c.sending.board, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {

@@ -23,7 +23,7 @@ static int report(const struct evidence *e)
     if (t.at != NULL) fputs(t.at, stdout);
     text_free(&t);
     if (faults == 0) return 0;
-    return fail(ERR_INPUT, "%d thing%s wrong with this statement", faults, faults == 1 ? " is" : "s are");
+    return fail(ERR_INPUT, "%d check%s of this statement failed", faults, faults == 1 ? " is" : "s are");
 }
 
 static int verify_envelope(const char *bytes, size_t count, const char *from, struct evidence e)
@@ -49,7 +49,7 @@ static int verify_pair(const char *payload, size_t count, const char *path, stru
     char *signature = NULL;
     int rc;
     text_add(&beside, "%s.sig", path);
-    if (!file_exists(beside.at)) rc = fail(ERR_MISSING, "the signature of %s is not beside it, as %s", path, beside.at);
+    if (!file_exists(beside.at)) rc = fail(ERR_MISSING, "the signature of %s is missing: it should be %s", path, beside.at);
     else rc = file_read(beside.at, FILE_LIMIT, &signature, &e.signature_count);
     e.payload = payload, e.payload_count = count, e.signature = signature;
     if (rc == 0) rc = report(&e);

@@ -55,8 +55,8 @@ static int say_what_goes(struct results *r, const struct target *t)
     int64_t group = record_int(json_array_get(rows, 0), "group_id");
     json_decref(rows);
     if (group != 0)
-        printf("Group %lld is then no official group any more, and stands on no board.\n", (long long)group);
-    printf("A run that is withdrawn cannot come back.\n");
+        printf("Group %lld is then no longer official, and is on no board.\n", (long long)group);
+    printf("A withdrawn run cannot come back.\n");
     return 0;
 }
 
@@ -137,14 +137,14 @@ static int operands(struct second_thought *t, const char *command, int argc, cha
 
 #define SENDING_OPTIONS(t)                                                                                             \
     {OPTION_TEXT, 0, "server", "URL", "the scoreboard (default: $DAWN_SERVER)", &(t).sending.server, 0, 0},            \
-    {OPTION_TEXT, 0, "board", "NAME", "its name, when it must be that one", &(t).sending.board, 0, 0},                 \
-    {OPTION_TEXT, 0, "key", "KEY", "what signs, as \"dawn keys\" names it", &(t).sending.key, 0, 0},                   \
+    {OPTION_TEXT, 0, "board", "NAME", "its name; any other is refused", &(t).sending.board, 0, 0},                 \
+    {OPTION_TEXT, 0, "key", "KEY", "the key that signs, as \"dawn keys\" names it", &(t).sending.key, 0, 0},                   \
     {OPTION_FLAG, 'y', "yes", NULL, "send it without asking", &(t).sending.yes, 0, 0},                                 \
     {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0}
 
 int cmd_withdraw(int argc, char **argv)
 {
-    struct second_thought t = {.json = withdrawal, .question = "Take it off the boards, for good?"};
+    struct second_thought t = {.json = withdrawal, .question = "Remove it from the boards for good?"};
     const struct option options[] = {
         {OPTION_TEXT, 0, "reason", "TEXT", "why; it is shown", &t.reason, 0, 0},
         SENDING_OPTIONS(t),
@@ -166,11 +166,11 @@ int cmd_withdraw(int argc, char **argv)
 
 int cmd_amend(int argc, char **argv)
 {
-    struct second_thought t = {.json = amendment, .question = "Change these words of it?"};
+    struct second_thought t = {.json = amendment, .question = "Change these texts?"};
     const struct option options[] = {
         {OPTION_TEXT, 0, "team", "TEXT", "team or organisation", &t.team, 0, 0},
-        {OPTION_TEXT, 0, "note", "TEXT", "the remark; \"\" takes it away", &t.note, 0, 0},
-        {OPTION_TEXT, 0, "code-url", "URL", "https address of the code; \"\" takes it away", &t.code_url, 0, 0},
+        {OPTION_TEXT, 0, "note", "TEXT", "the remark; \"\" removes it", &t.note, 0, 0},
+        {OPTION_TEXT, 0, "code-url", "URL", "https address of the code; \"\" removes it", &t.code_url, 0, 0},
         {OPTION_LIST, 0, "tag", "WORD", "all tags from now on", &t.tags, 0, 0},
         {OPTION_FLAG, 0, "clear-tags", NULL, "none from now on", &t.no_tags, 0, 0},
         SENDING_OPTIONS(t),
@@ -186,7 +186,7 @@ int cmd_amend(int argc, char **argv)
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
     TRY(operands(&t, "amend", argc, argv));
     if (t.team == NULL && t.note == NULL && t.code_url == NULL && t.tags.count == 0 && !t.no_tags)
-        return fail(ERR_USAGE, "change what? --team, --note, --code-url or --tag says so");
+        return fail(ERR_USAGE, "change what? give --team, --note, --code-url or --tag");
     const struct payload_words words = {.team = t.team, .note = t.note, .code_url = t.code_url, .tags = t.tags.word,
                                         .tag_count = t.tags.count};
     TRY(payload_check_words(&words));

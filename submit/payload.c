@@ -368,7 +368,7 @@ int payload_check_words(const struct payload_words *w)
     json_t *tags = payload_tags(w->tags, w->tag_count);
     size_t count = json_array_size(tags);
     json_decref(tags);
-    return count <= TAGS_MAX ? 0 : fail(ERR_USAGE, "a run has at most %d tags, here %zu", TAGS_MAX, count);
+    return count <= TAGS_MAX ? 0 : fail(ERR_USAGE, "a run has at most %d tags; got %zu", TAGS_MAX, count);
 }
 
 int payload_run(struct results *r, int64_t run, const struct payload_words *words, struct statement *statement)

@@ -11,7 +11,7 @@ static int read_one(const struct submission_choice *c, const char *digest, enum 
     TRY(c->fetch(c->context, digest, s));
     if (s->type == type) return 0;
     statement_free(s);
-    return fail(ERR_INPUT, "%.12s is no statement of type %s", digest, statement_type_name(type));
+    return fail(ERR_INPUT, "%.12s is not a statement of type %s", digest, statement_type_name(type));
 }
 
 static void take(json_t *words, const json_t *from)

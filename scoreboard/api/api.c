@@ -71,15 +71,15 @@ static int take_number(const char *at, size_t count, const char *const names[], 
     char word[24];
     for (int i = 0; names[i] != NULL; i++) {
         if (strlen(names[i]) != name || memcmp(names[i], at, name) != 0) continue;
-        if (seen[i]) return fail(ERR_INPUT, "%s stands in the query twice", names[i]);
+        if (seen[i]) return fail(ERR_INPUT, "%s is given twice in the query", names[i]);
         seen[i] = true;
         if (digits == 0) return 0;  // an empty value asks nothing
         snprintf(word, sizeof word, "%.*s", digits < sizeof word ? (int)digits : 0, equals + 1);
         if (text_to_int(word, 0, (int64_t)1 << 53, &values[i]) < 0)
-            return fail(ERR_INPUT, "%s is not a whole number from 0 on", names[i]);
+            return fail(ERR_INPUT, "%s is not a whole number of at least 0", names[i]);
         return 0;
     }
-    return fail(ERR_INPUT, "the query asks for \"%.*s\", which is not known here", name < 40 ? (int)name : 40, at);
+    return fail(ERR_INPUT, "there is no query key \"%.*s\"", name < 40 ? (int)name : 40, at);
 }
 
 int api_query(const char *query, const char *const names[], int64_t values[])

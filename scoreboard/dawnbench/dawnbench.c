@@ -28,7 +28,7 @@ static int load(const struct dawnbench_entry *e, const char *at, size_t count, j
     if (json_is_object(*value)) return 0;
     json_decref(*value);
     *value = NULL;
-    return fail(ERR_INPUT, "%s.json: is no object", e->source);
+    return fail(ERR_INPUT, "%s.json: is not an object", e->source);
 }
 
 // authorEmail is the place for addresses; that they stood there is no oddity.
@@ -120,7 +120,7 @@ static int date(struct dawnbench_entry *e, const json_t *json)
     bool good = digits(&at, 4, 4, &year) && *at++ == '-' && digits(&at, 1, 2, &month) && *at++ == '-' &&
                 digits(&at, 1, 2, &day) && *at == 0;
     if (!good || year < 1970 || !month_has(year, month, day))
-        return fail(ERR_INPUT, "%s.json: timestamp \"%.40s\" is no date YYYY-MM-DD", e->source, given);
+        return fail(ERR_INPUT, "%s.json: timestamp \"%.40s\" is not a date YYYY-MM-DD", e->source, given);
     e->date = arena_text(&e->arena, "%04d-%02d-%02d", year, month, day);
     if (strcmp(e->date, given) != 0) dawnbench_quirk(e, "json", "timestamp has no leading zeros");
     return 0;
@@ -252,7 +252,7 @@ static int fields(struct dawnbench_entry *e, json_t *json)
 static int training(struct dawnbench_entry *e, const char *tsv, size_t count)
 {
     struct text kept = {0};
-    if (tsv == NULL) return fail(ERR_INPUT, "%s.json: has no log beside it (%s.tsv)", e->source, e->stem);
+    if (tsv == NULL) return fail(ERR_INPUT, "%s.json: has no log (%s.tsv)", e->source, e->stem);
     if (count > DAWNBENCH_FILE) return fail(ERR_INPUT, "%s.tsv: is larger than 1 MiB", e->source);
     json_t *valid = memchr(tsv, 0, count) == NULL ? json_stringn(tsv, count) : NULL;
     json_decref(valid);

@@ -113,7 +113,7 @@ static int read_entry(struct walk *w, const struct contest *contest, bool traini
 // A log without its JSON, or a file that is neither: nobody else would tell.
 static int tell_other(struct walk *w, const char *folder, const char *name, bool alone)
 {
-    if (alone) (void)fail(ERR_INPUT, "%s/%s: has no .json beside it", folder, name);
+    if (alone) (void)fail(ERR_INPUT, "%s/%s: has no .json", folder, name);
     else (void)fail(ERR_INPUT, "%s/%s: is neither a .json nor the .tsv of a training", folder, name);
     return refuse(w);
 }
@@ -212,7 +212,7 @@ static int no_archive(const char *folder)
         if (table[i].dawnbench_column != NULL) titles[count++] = table[i].title;
     struct text list = {0};
     text_list(&list, titles, count, " or ");
-    int rc = fail(ERR_INPUT, "%s holds no folder %s: it is no archive of DAWNBench", folder, list.at);
+    int rc = fail(ERR_INPUT, "%s holds no folder %s: it is not an archive of DAWNBench", folder, list.at);
     text_free(&list);
     return rc;
 }

@@ -98,7 +98,7 @@ static int read_cell(const struct log *log, int line, int column, struct cell ce
     char word[CELL_MAX];
     int rc = 0;
     if (cell.count == 0) rc = fail(ERR_INPUT, "the cell is empty");
-    else if (cell.count >= sizeof word) rc = fail(ERR_INPUT, "a cell of %zu bytes is no number", cell.count);
+    else if (cell.count >= sizeof word) rc = fail(ERR_INPUT, "a cell of %zu bytes is not a number", cell.count);
     if (rc == 0) {
         memcpy(word, cell.at, cell.count);
         word[cell.count] = 0;

@@ -28,7 +28,7 @@ static int split_address(const char *listen_at, char host[256], char port[16])
     const char *colon = strrchr(listen_at, ':');
     int64_t number;
     if (colon == NULL || colon == listen_at || (size_t)(colon - listen_at) >= 256 || strlen(colon + 1) >= 16)
-        return fail(ERR_USAGE, "\"%.100s\" is no address to listen at; it is like 127.0.0.1:8080 or [::1]:8080", listen_at);
+        return fail(ERR_USAGE, "\"%.100s\" is not an address to listen on, such as 127.0.0.1:8080 or [::1]:8080", listen_at);
     if (text_to_int(colon + 1, 0, 65535, &number) < 0)
         return fail(ERR_USAGE, "the port of \"%.100s\" is not a number from 0 to 65535", listen_at);
     const size_t count = (size_t)(colon - listen_at);

@@ -126,7 +126,7 @@ static void fail_answer(struct server *server, struct answer *answer, const char
     const char *detail = error_text();
     if (problem_status(problem) >= 500) {
         if (server->settings.fault != NULL) server->settings.fault(detail);
-        detail = problem == PROBLEM_STORAGE ? "the storage does not answer; try again later" : "the server's log says more";
+        detail = problem == PROBLEM_STORAGE ? "the storage does not respond; try again later" : "see the server's log";
     }
     text_free(&answer->body);
     *answer = (struct answer){0};

@@ -6,7 +6,7 @@
 static int asset(struct answer *answer, const char *path, const char *type)
 {
     const struct embedded *file = embedded_find(path);
-    if (file == NULL) return fail(ERR_MISSING, "this build has no %s inside", path);
+    if (file == NULL) return fail(ERR_MISSING, "this build lacks the file %s", path);
     answer->type = type;
     text_bytes(&answer->body, file->at, file->size);
     return 0;

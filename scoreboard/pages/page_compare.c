@@ -18,10 +18,10 @@ static int read_query(const char *query, char ids[COMPARE_MOST][COMPARE_ID], int
         size_t length = strcspn(query, "&");
         int64_t id;
         if (length > 0) {
-            if (strncmp(query, "run=", 4) != 0) return fail(ERR_INPUT, "compare takes run=NUMBER, twice to four times");
+            if (strncmp(query, "run=", 4) != 0) return fail(ERR_INPUT, "compare takes run=NUMBER two to four times");
             if (length > 4) {
                 if (length - 4 >= COMPARE_ID) return fail(ERR_INPUT, "a run is named by its number");
-                if (*count == COMPARE_MOST) return fail(ERR_INPUT, "at most %d runs stand side by side", COMPARE_MOST);
+                if (*count == COMPARE_MOST) return fail(ERR_INPUT, "at most %d runs can be compared", COMPARE_MOST);
                 memcpy(ids[*count], query + 4, length - 4);
                 ids[*count][length - 4] = 0;
                 if (text_to_int(ids[*count], 1, INT64_MAX, &id) < 0)
@@ -204,7 +204,7 @@ static int show(struct page *page)
         if (rc < 0) break;
         c.count++;
         if (c.runs[c.count - 1].stored.type != STATEMENT_RUN)
-            rc = fail(ERR_INPUT, "statement %s is no run", ids[c.count - 1]);
+            rc = fail(ERR_INPUT, "statement %s is not a run", ids[c.count - 1]);
     }
     if (rc == 0) write_page(page, &c);
     for (int i = 0; i < c.count; i++) statement_free(&c.runs[i].statement);

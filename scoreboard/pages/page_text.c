@@ -9,7 +9,7 @@
 static int document(struct page *page, const char *path, const char *title, const char *about)
 {
     const struct embedded *file = embedded_find(path);
-    if (file == NULL) return fail(ERR_MISSING, "this build has no %s inside", path);
+    if (file == NULL) return fail(ERR_MISSING, "this build lacks the file %s", path);
     page_begin(page, title, about, (const struct crumb[]){{0}});
     html_add(page->out, "<article class=\"prose\">\n");
     size_t before = page->out->length;

@@ -152,13 +152,13 @@ static int read_words(const struct key *key, char *value)
     memmove(value, value + lead, length - lead);
     value[length - lead] = 0;
     bool part = value[0] == '~';
-    if (part && strcmp(key->name, "author") == 0) return fail(ERR_INPUT, "author is matched as a whole, without ~");
+    if (part && strcmp(key->name, "author") == 0) return fail(ERR_INPUT, "author is matched whole, without ~");
     const char *rest = value + part;
-    if (part && *rest == 0) return fail(ERR_INPUT, "%s: after ~ comes a part of what is looked for", key->name);
+    if (part && *rest == 0) return fail(ERR_INPUT, "%s: ~ must be followed by a part of the text", key->name);
     if (*rest != 0 && rest[strspn(rest, " ")] != 0) {
         while (*rest == ' ') rest++;  // "~ 4" looks for a blank too
         if (canonical_check_words(rest, strlen(rest)) < 0)
-            return fail(ERR_INPUT, "%s holds characters that are not shown", key->name);
+            return fail(ERR_INPUT, "%s holds characters that cannot be shown", key->name);
     }
     return 0;
 }
@@ -208,7 +208,7 @@ static int read_value(const struct key *key, char *value, struct filter *f)
         break;
     case CURSOR:
         if (value[strspn(value, "0123456789")] != 0 || text_to_int(value, 1, INT64_MAX, &number) < 0 || value[0] == '0')
-            return fail(ERR_INPUT, "cursor is what an earlier page gave as the next one");
+            return fail(ERR_INPUT, "cursor must be the `next` of an earlier page");
         break;
     case NUMBER:
         TRY(read_number(value, key->name, FILTER_MANY, &number));
@@ -230,14 +230,14 @@ static int read_pair(const char *pair, size_t count, bool seen[KEYS], struct fil
     const char *equals = memchr(pair, '=', count);
     size_t name_count = equals != NULL ? (size_t)(equals - pair) : count;
     char name[FILTER_KEY], value[FILTER_TEXT];
-    if (name_count >= sizeof name) return fail(ERR_INPUT, "a filter has no key as long as \"%.*s...\"", FILTER_KEY, pair);
+    if (name_count >= sizeof name) return fail(ERR_INPUT, "no key of a filter is as long as \"%.*s...\"", FILTER_KEY, pair);
     TRY(decode(pair, name_count, "the key of a filter", name, sizeof name));
     if (canonical_check_words(name, strlen(name)) < 0)
-        return fail(ERR_INPUT, "the key of a filter holds characters that are not shown");
+        return fail(ERR_INPUT, "the key of a filter holds characters that cannot be shown");
     int i = 0;
     while (i < KEYS && strcmp(keys[i].name, name) != 0) i++;
-    if (i == KEYS) return fail(ERR_INPUT, "a filter has no key \"%s\"", name);
-    if (seen[i]) return fail(ERR_INPUT, "the key %s stands there twice", name);
+    if (i == KEYS) return fail(ERR_INPUT, "there is no filter \"%s\"", name);
+    if (seen[i]) return fail(ERR_INPUT, "the key %s is given twice", name);
     seen[i] = true;
     if (equals == NULL) return 0;
     // What is kept as text has the member's room; all else says in its own sentence what it should be.

@@ -11,16 +11,16 @@
     PROBLEM(MALFORMED, 400, "malformed", "The request is malformed")                                                   \
     PROBLEM(SIGNATURE, 401, "bad-signature", "The signature does not fit the statement")                               \
     PROBLEM(UNKNOWN_KEY, 401, "unknown-key", "This key has not submitted anything here")                               \
-    PROBLEM(REVOKED, 403, "revoked-key", "This key no longer signs here")                                              \
+    PROBLEM(REVOKED, 403, "revoked-key", "This key was revoked or replaced here")                                              \
     PROBLEM(NOT_YOURS, 403, "not-yours", "The statement belongs to another person")                                    \
     PROBLEM(HANDLE, 403, "handle-taken", "The handle belongs to another key")                                          \
-    PROBLEM(KEY_TAKEN, 403, "key-taken", "The key has a handle already")                                               \
+    PROBLEM(KEY_TAKEN, 403, "key-taken", "The key already has a handle")                                               \
     PROBLEM(NOT_FOUND, 404, "not-found", "There is nothing at this address")                                           \
     PROBLEM(METHOD, 405, "method-not-allowed", "This address does not take that method")                               \
     PROBLEM(CONFLICT, 409, "conflict", "It conflicts with a statement that is here already")                           \
-    PROBLEM(LENGTH, 411, "length-required", "The request does not say how long it is")                                 \
+    PROBLEM(LENGTH, 411, "length-required", "The request has no Content-Length")                                 \
     PROBLEM(TOO_LARGE, 413, "too-large", "The statement is larger than 1 MiB")                                         \
-    PROBLEM(MEDIA, 415, "unsupported-media-type", "A statement comes as application/json")                             \
+    PROBLEM(MEDIA, 415, "unsupported-media-type", "A statement must be sent as application/json")                             \
     PROBLEM(FOREIGN, 422, "foreign-board", "The statement is meant for another board")                                 \
     PROBLEM(CHECKS, 422, "checks-failed", "The statement fails checks")                                                \
     PROBLEM(RATE, 429, "too-many-submissions", "Too many submissions by this person in the last hour")                 \

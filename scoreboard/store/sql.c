@@ -214,7 +214,7 @@ static int check_file(struct sql *s, enum sql_mode mode)
 static int prepare_to_write(struct sql *s)
 {
     if (sqlite3_db_readonly(s->db, "main") != 0)
-        return fail(ERR_DATABASE, "%s is read-only: nothing could be recorded in it", s->path);
+        return fail(ERR_DATABASE, "%s is read-only: nothing can be written to it", s->path);
     TRY(check_file(s, SQL_WRITE));  // before anything is changed: it may be another program's file
     TRY(sql_do(s, "PRAGMA journal_mode=WAL", ""));
     return sql_do(s, "PRAGMA synchronous=FULL", "");

@@ -77,13 +77,13 @@ static int read_key(const char *path, struct sshkey_secret *secret)
     size_t count;
     struct stat info;
     if (stat(path, &info) == 0 && (info.st_mode & 077) != 0)
-        return fail(ERR_IO, "others may read the server's key %s; take that from them with chmod 600", path);
+        return fail(ERR_IO, "others may read the server's key %s; restrict it with chmod 600", path);
     TRY(file_read(path, KEY_FILE_MAX, &bytes, &count));
     int rc = sshkey_read_secret(bytes, count, secret);
     sshkey_wipe(bytes, count);
     free(bytes);
     if (rc == SSHKEY_LOCKED)
-        return fail(ERR_INPUT, "the server's key %s is encrypted; a server has nobody to ask for the word", path);
+        return fail(ERR_INPUT, "the server's key %s is encrypted; a server cannot ask for its passphrase", path);
     return rc;
 }
 
@@ -152,7 +152,7 @@ static int read_meta(struct store *s, const char *wanted)
     }
     sql_end(row);
     TRY(rc);
-    if (rc == 0) return fail(ERR_DATABASE, "%s has been altered: it does not say whose record it is", s->path);
+    if (rc == 0) return fail(ERR_DATABASE, "%s has been altered: it does not name its board", s->path);
     if (wanted != NULL && strcmp(wanted, s->origin) != 0)
         return fail(ERR_DATABASE, "%s is the record of the board \"%s\", not of \"%s\"", s->path, s->origin, wanted);
     TRY(sshkey_read_line(line, strlen(line), &s->key));
@@ -178,7 +178,7 @@ static int open_inside(struct store *s, const struct store_settings *settings)
     const char *origin = settings->origin;
     int64_t rows;
     if (origin != NULL && !origin_is_plain(origin))
-        return fail(ERR_USAGE, "a board's name has 1 to 63 letters, digits or . _ + -, unlike \"%.80s\"", origin);
+        return fail(ERR_USAGE, "a board's name has 1 to 63 letters, digits or . _ + -; got \"%.80s\"", origin);
     TRY(sql_open(s->path, s->writes ? SQL_WRITE : SQL_READ, &s->sql));
     if (s->writes)  // what is added to a damaged file may be lost
         TRY(find_damage(&s->sql, "PRAGMA quick_check(1)", s->path,
@@ -270,7 +270,7 @@ static int sync_file(const char *path)
 
 int store_backup(struct store *s, const char *to)
 {
-    if (file_exists(to)) return fail(ERR_IO, "%s is there already; a backup is never written over a file", to);
+    if (file_exists(to)) return fail(ERR_IO, "%s is there already; a backup never overwrites a file", to);
     size_t room = strlen(to) + 16;
     char *part = zalloc(room);
     snprintf(part, room, "%s.%ld.part", to, (long)getpid());

@@ -271,7 +271,7 @@ static int check_about_run(struct attempt *a)
     else if (rc > 0 && strcmp(sql_text(row, 0), a->in.handle) != 0)
         refused = refuse(a, PROBLEM_NOT_YOURS, "statement %s belongs to \"%s\"", digest, sql_text(row, 0));
     else if (rc > 0 && strcmp(sql_text(row, 1), statement_type_name(STATEMENT_RUN)) != 0)
-        refused = refuse(a, PROBLEM_CONFLICT, "statement %s is no run, and only runs can be withdrawn or amended", digest);
+        refused = refuse(a, PROBLEM_CONFLICT, "statement %s is not a run, and only runs can be withdrawn or amended", digest);
     else if (rc > 0 && sql_column(row, 2) != 0)
         refused = refuse(a, PROBLEM_CONFLICT, "statement %s has been withdrawn already", digest);
     else if (rc > 0 && sql_column(row, 3) != 0)
@@ -339,7 +339,7 @@ static int number_it(struct attempt *a)
     TRY(sql_int(sql_of(a), &a->in.sequence, 1, "SELECT coalesce(max(sequence), 0) + 1 FROM statements", ""));
     TRY(sql_int(sql_of(a), &last, 0, "SELECT accepted_ms FROM statements ORDER BY sequence DESC LIMIT 1", ""));
     if (last - a->now_ms > HOUR_MS && !a->by_server)
-        return fail(ERR_DATABASE, "the server's clock is %lld minutes behind the last statement: one of the two is wrong",
+        return fail(ERR_DATABASE, "the server's clock is %lld minutes behind the last statement: one of the two clocks is wrong",
                     (long long)((last - a->now_ms) / 60000));
     a->in.accepted_ms = a->now_ms > last ? a->now_ms : last;
     if (a->in.accepted_ms == a->now_ms) return 0;

@@ -119,7 +119,7 @@ static int check_target(const struct filter *f)
     BUG_IF(f->contest == NULL || (unsigned)f->board >= BOARDS || (unsigned)f->rank >= RANKS || (unsigned)f->sort >= SORTS);
     for (int i = 0; i < CONTEST_TARGETS; i++)
         if (f->contest->target_micro[i] == target_of(f)) return 0;
-    return fail(ERR_INPUT, "%s has no board for the target %g", f->contest->title, (double)f->target_micro / 1e6);
+    return fail(ERR_INPUT, "%s has no board for a target of %g", f->contest->title, (double)f->target_micro / 1e6);
 }
 
 // The shelf a filter asks for; NULL when nothing was ever on it.
@@ -137,7 +137,7 @@ static int find_cursor(const struct shelf *s, const struct filter *f, int *row)
     *row = -1;
     if (f->cursor[0] == 0) return 0;
     if (text_to_int(f->cursor, 1, INT64_MAX, &id) == 0 && s != NULL) *row = shelf_row_of(s, id);
-    return *row >= 0 ? 0 : fail(ERR_INPUT, "the cursor is not one of this board");
+    return *row >= 0 ? 0 : fail(ERR_INPUT, "the cursor belongs to another board");
 }
 
 int store_entries(struct reader *r, const struct filter *f, struct arena *arena, struct entries *out)

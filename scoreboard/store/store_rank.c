@@ -72,7 +72,7 @@ int store_take_brief(sqlite3_stmt *row, int column, struct statement *out)
     *out = (struct statement){.type = STATEMENT_RUN};
     const char *brief = sql_text(row, column);
     if (canonical_read(brief, strlen(brief), &out->json) == 0) return 0;
-    return fail(ERR_DATABASE, "what the record says of a group's run has been altered");
+    return fail(ERR_DATABASE, "the record of a group's run has been altered");
 }
 
 // The targets of a run's boards. The demonstration has one board whatever a run aimed at.

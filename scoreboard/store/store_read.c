@@ -84,7 +84,7 @@ int store_statement(struct reader *r, const char *id, struct arena *arena, struc
     if (is_digest(id)) TRY(sql_start(&r->sql, &row, "SELECT " WHOLE_COLUMNS "WHERE s.digest = ?", "t", id));
     else {
         if (id[0] < '1' || id[0] > '9' || id[strspn(id, "0123456789")] != 0 || text_to_int(id, 1, INT64_MAX, &sequence) < 0)
-            return fail(ERR_MISSING, "a statement is named by its number or its digest, not by \"%.80s\"", id);
+            return fail(ERR_MISSING, "a statement is named by its number or its digest; got \"%.80s\"", id);
         TRY(sql_start(&r->sql, &row, "SELECT " WHOLE_COLUMNS "WHERE s.sequence = ?", "i", sequence));
     }
     TRY(take_all(r, row, arena, &list, &count));
@@ -158,7 +158,7 @@ int store_person(struct reader *r, const char *handle, struct arena *arena, stru
     if (rc > 0) out->handle = sql_keep(row, 0, arena);
     sql_end(row);
     TRY(rc);
-    if (rc == 0) return fail(ERR_MISSING, "nobody here is called \"%.80s\"", handle);
+    if (rc == 0) return fail(ERR_MISSING, "there is no person \"%.80s\"", handle);
     TRY(read_keys(r, arena, out));
     TRY(sql_start(&r->sql, &row, "SELECT " LIST_COLUMNS "WHERE s.handle = ? ORDER BY s.sequence DESC LIMIT ?", "ti",
                   out->handle, (int64_t)PERSON_STATEMENTS));
@@ -187,7 +187,7 @@ int store_person_of_key(struct reader *r, const char *key_id, struct arena *aren
     if (rc > 0) handle = sql_keep(row, 0, arena);
     sql_end(row);
     TRY(rc);
-    return handle != NULL ? store_person(r, handle, arena, out) : fail(ERR_MISSING, "nobody here has the key %.80s", id);
+    return handle != NULL ? store_person(r, handle, arena, out) : fail(ERR_MISSING, "there is no key %.80s", id);
 }
 
 // ---- imports

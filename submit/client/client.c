@@ -153,7 +153,7 @@ static int follow(struct client *c, struct question *q, const struct reply *repl
 {
     char *to = NULL;
     curl_easy_getinfo(c->curl, CURLINFO_REDIRECT_URL, &to);
-    if (to == NULL) return fail(ERR_NETWORK, "%s answers %ld without saying where to go", q->url, reply->status);
+    if (to == NULL) return fail(ERR_NETWORK, "%s answers %ld without a location", q->url, reply->status);
     if (!origin_same(q->url, to)) {
         struct text words = {0};
         client_tame(&words, to, 200);
@@ -164,7 +164,8 @@ static int follow(struct client *c, struct question *q, const struct reply *repl
         return rc;
     }
     if (q->body != NULL && reply->status != 307 && reply->status != 308)
-        return fail(ERR_NETWORK, "%s answers a statement with the redirect %ld, which would lose it", q->url, reply->status);
+        return fail(ERR_NETWORK, "%s answers a statement with the redirect %ld, which would drop its body",
+                    q->url, reply->status);
     char *next = copy_text(to);
     free(q->url);
     q->url = next;
@@ -179,7 +180,7 @@ static int ask_along(struct client *c, struct question *q, struct reply *reply)
         TRY(ask_once(c, q, reply));
         long s = reply->status;
         if (s != 301 && s != 302 && s != 303 && s != 307 && s != 308) return 0;
-        if (hops == CLIENT_REDIRECTS) return fail(ERR_NETWORK, "%s sends us on more than %d times", q->url, CLIENT_REDIRECTS);
+        if (hops == CLIENT_REDIRECTS) return fail(ERR_NETWORK, "%s redirects more than %d times", q->url, CLIENT_REDIRECTS);
         TRY(follow(c, q, reply));
     }
 }
@@ -223,7 +224,7 @@ static int refused(struct client *c, const struct reply *reply, struct text *che
     client_problem(reply->body.at != NULL ? reply->body.at : "", reply->body.length, &words, checks);
     snprintf(wait, sizeof wait, " %ld s", reply->retry_after);
     bool said = words.at != NULL && strstr(words.at, wait) != NULL;
-    if (reply->retry_after > 0 && !said) snprintf(later, sizeof later, " (it says to come again in %ld s)", reply->retry_after);
+    if (reply->retry_after > 0 && !said) snprintf(later, sizeof later, " (it asks to try again in %ld s)", reply->retry_after);
     bool ours = reply->status >= 400 && reply->status < 500 && reply->status != 429 && reply->status != 408;
     int rc = fail(reply->status == 404 ? ERR_MISSING : ours ? ERR_INPUT : ERR_NETWORK, "%s answers %ld: %s%s", c->address,
                   reply->status, words.at != NULL ? words.at : "and says no more", later);
@@ -267,7 +268,7 @@ int client_board(struct client *c, struct client_board *board)
     if (rc == 0) rc = sshkey_read_line(key, strlen(key), &board->key);
     if (rc == 0 && (strlen(name) >= sizeof board->name || canonical_check_words(name, strlen(name)) < 0)) rc = ERR_INPUT;
     if (rc == 0) snprintf(board->name, sizeof board->name, "%s", name);
-    else rc = fail(ERR_NETWORK, "%s is no scoreboard: its address /api/v1 does not name a board and a key", c->address);
+    else rc = fail(ERR_NETWORK, "%s is not a scoreboard: its address /api/v1 does not name a board and a key", c->address);
     text_free(&body);
     free(name);
     free(key);

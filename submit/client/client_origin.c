@@ -65,7 +65,7 @@ static int check_parts(const char *address, CURLU *url)
     if (*user || *password || *query || *rest)
         rc = fail(ERR_USAGE, "the address of a scoreboard has no user, no ? and no #, but %.200s has", address);
     else if (strcasecmp(scheme, "http") == 0 && !is_this_machine(host))
-        rc = fail(ERR_USAGE, "http://%.200s is not spoken with: only https proves who answers (http is for this machine alone)",
+        rc = fail(ERR_USAGE, "http://%.200s is refused: only https proves who answers (http is for this machine alone)",
                   host);
     else if (strcasecmp(scheme, "http") != 0 && strcasecmp(scheme, "https") != 0)
         rc = fail(ERR_USAGE, "the address of a scoreboard begins with https://, not \"%.200s\"", address);

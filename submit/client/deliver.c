@@ -70,7 +70,7 @@ int delivery_statement(struct client *c, const char *digest, struct statement *s
     *s = (struct statement){0};
     int rc = delivery_part(c, digest, "payload", &payload);
     if (rc == 0 && (statement_read(payload.at, payload.length, s) < 0 || strcmp(s->digest, digest) != 0))
-        rc = fail(ERR_NETWORK, "%s has other bytes as %.12s", client_address(c), digest);
+        rc = fail(ERR_NETWORK, "%s returns other bytes for %.12s", client_address(c), digest);
     text_free(&payload);
     if (rc < 0) statement_free(s);
     return rc;
@@ -83,7 +83,7 @@ static int check_signer(struct client *c, const struct statement *s, const struc
     int rc = delivery_part(c, s->digest, "signature", &signature);
     if (rc == 0) rc = sshsig_verify(signature.at, signature.length, statement_namespace(s->type), s->payload, s->count, &key);
     if (rc == 0 && memcmp(key.at, signer->at, sizeof key.at) != 0)
-        rc = fail(ERR_NETWORK, "%s has %.12s from another key", client_address(c), s->digest);
+        rc = fail(ERR_NETWORK, "%s returns %.12s signed by another key", client_address(c), s->digest);
     text_free(&signature);
     return rc;
 }

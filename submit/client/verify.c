@@ -39,7 +39,7 @@ static void signature_of(const struct evidence *e, const struct statement *s, st
         text_entry(t, "key", "good: it is the one that was asked for");
         return;
     }
-    snprintf(words, sizeof words, "asked for was %s", e->key_id);
+    snprintf(words, sizeof words, "expected %s", e->key_id);
     wrong(t, faults, "key", words);
 }
 

@@ -9,7 +9,7 @@
 static int check_text(const char *text)
 {
     for (const unsigned char *c = (const unsigned char *)text; *c != 0; c++)
-        if (*c < 0x20 || *c == 0x7f) return fail(ERR_INPUT, "canonical JSON holds no control characters, here 0x%02x", *c);
+        if (*c < 0x20 || *c == 0x7f) return fail(ERR_INPUT, "canonical JSON must not hold the control character 0x%02x", *c);
     return 0;
 }
 
@@ -72,7 +72,7 @@ int canonical_digest(json_t *value, char hex[DIGEST_HEX])
 int canonical_read(const char *bytes, size_t count, json_t **value)
 {
     *value = NULL;
-    if (count > CANONICAL_MAX) return fail(ERR_INPUT, "canonical JSON is at most %d bytes long, here %zu", CANONICAL_MAX, count);
+    if (count > CANONICAL_MAX) return fail(ERR_INPUT, "canonical JSON is at most %d bytes long; got %zu", CANONICAL_MAX, count);
     json_error_t error;
     json_t *read = json_loadb(bytes, count, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     if (read == NULL) return fail(ERR_INPUT, "not JSON at byte %d: %s", error.position, error.text);

@@ -116,7 +116,7 @@ int canonical_check_url(const char *text, size_t count)
     const size_t start = sizeof scheme - 1;
     TRY(canonical_check_text(text, count));
     if (count < start || memcmp(text, scheme, start) != 0)
-        return fail(ERR_INPUT, "an address here begins with %s, not \"%.60s\"", scheme, text);
+        return fail(ERR_INPUT, "an address must begin with %s, not \"%.60s\"", scheme, text);
     if (has_blank(text, count)) return fail(ERR_INPUT, "the address \"%.200s\" holds a blank", text);
     const char *host = text + start;
     size_t length = strcspn(host, "/?#");

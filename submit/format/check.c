@@ -70,10 +70,10 @@ static void check_moment(const struct statement *s, int64_t now_ms, struct findi
     const int64_t day = (int64_t)24 * 3600 * 1000, minute = 60 * 1000;
     int64_t late = now_ms - canonical_int(s->json, s->type == STATEMENT_RUN ? "ended_ms" : "made_ms");
     if (late > 30 * day)
-        finding_add(out, CHECK_CLIENT_TIME, "the statement's date is %lld days past, and 30 are allowed",
+        finding_add(out, CHECK_CLIENT_TIME, "the statement is dated %lld days ago; at most 30 are allowed",
                     (long long)(late / day));
     if (late < -10 * minute)
-        finding_add(out, CHECK_CLIENT_TIME, "the statement's date is %lld minutes to come, and 10 are allowed",
+        finding_add(out, CHECK_CLIENT_TIME, "the statement is dated %lld minutes in the future; at most 10 are allowed",
                     (long long)(-late / minute));
     if (s->type == STATEMENT_RUN && canonical_int(s->json, "started_ms") > canonical_int(s->json, "ended_ms"))
         finding_add(out, CHECK_CLIENT_TIME, "the run ended before it began");

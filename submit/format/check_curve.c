@@ -175,11 +175,11 @@ static void check_crossing(struct subject *s)
     const struct check_point *p = first_meeting(s);
     if (p == NULL && r == NULL) return;
     if (p == NULL) {
-        finding_add(s->out, CHECK_CROSSING, "the target is said to be reached, but no point meets it");
+        finding_add(s->out, CHECK_CROSSING, "the run claims the target, but no point meets it");
         return;
     }
     if (r == NULL) {
-        finding_add(s->out, CHECK_CROSSING, "%s %lld meets the target, but nothing is said to be reached", s->axis,
+        finding_add(s->out, CHECK_CROSSING, "%s %lld meets the target, but the run does not claim it", s->axis,
                     (long long)p->step);
         return;
     }
@@ -207,7 +207,8 @@ static void check_status(struct subject *s)
     char score[TEXT_FIGURE];
     for (size_t i = 0; i < s->count; i++)
         if (s->points[i].score[0] != RUN_SCORE_NONE) last = s->points[i].score[0];
-    if (s->count == 0) finding_add(s->out, CHECK_STATUS, "a run that is %s has points, and this one has none", s->status);
+    if (s->count == 0)
+        finding_add(s->out, CHECK_STATUS, "a run with the status %s must have points, but this one has none", s->status);
     else if (done && !meets(s, last))
         finding_add(s->out, CHECK_STATUS, "the run is called done, but its last evaluation does not meet the target");
     else if (missed && meets(s, last))

@@ -62,7 +62,7 @@ static void check_task(struct subject *s)
 static void check_division(struct subject *s)
 {
     if (s->self && strcmp(canonical_text(s->json, "division"), "closed") == 0)
-        finding_add(s->out, CHECK_DIVISION, "what scored itself stands in the open division, not in the closed one");
+        finding_add(s->out, CHECK_DIVISION, "a run that scored itself belongs in the open division");
 }
 
 // ---- data
@@ -89,11 +89,13 @@ static struct data_facts data_facts(const json_t *list)
 static bool official_fault(struct subject *s, const json_t *list, const struct data_facts *f)
 {
     if (f->train < 1 || f->test != 1) {
-        finding_add(s->out, CHECK_DATA, "official data are a training set and one test set, here %zu and %zu", f->train, f->test);
+        finding_add(s->out, CHECK_DATA, "official data are one training set and one test set; got %zu and %zu",
+                    f->train, f->test);
         return true;
     }
     if (s->contest != NULL && !contest_has_digests(s->contest)) {
-        finding_add(s->out, CHECK_DATA, "no digests of %s are published here, so that no data can be official", s->contest->name);
+        finding_add(s->out, CHECK_DATA, "this scoreboard knows no published digests of %s, so no data can be official",
+                    s->contest->name);
         return true;
     }
     for (size_t i = 0; s->contest != NULL && i < f->count; i++) {
@@ -118,14 +120,14 @@ static void check_data(struct subject *s)
     const json_t *list = json_object_get(s->json, "data");
     struct data_facts f = data_facts(list);
     if (f.count == 0 && !s->self)
-        finding_add(s->out, CHECK_DATA, "no data set is named, though the harness evaluated");
+        finding_add(s->out, CHECK_DATA, "the harness evaluated, but no data set is named");
     else if (f.count > 0 && s->synthetic != f.synthetic)
         finding_add(s->out, CHECK_DATA, "the run says synthetic %d, and its data sets say %d", s->synthetic, f.synthetic);
     else if (s->official != (f.official && !s->synthetic))
         finding_add(s->out, CHECK_DATA, "the run says official %d, and its data sets say %d", s->official, f.official);
     else if (s->official && official_fault(s, list, &f)) return;
     else if (!s->self && !s->official && !s->synthetic)
-        finding_add(s->out, CHECK_DATA, "the data are neither the published set nor synthetic: those have no board");
+        finding_add(s->out, CHECK_DATA, "the data are neither the published set nor synthetic: such data have no board");
 }
 
 // ---- group
@@ -266,8 +268,8 @@ static void check_program(struct subject *s)
     if (canonical_int(s->json, "software.dirty") != 0)
         finding_add(s->out, CHECK_DIRTY, "the program was built from sources that differ from their commit");
     else if (*canonical_text(s->json, "software.commit") == 0)
-        finding_add(s->out, CHECK_DIRTY, "the program was built outside git: nobody can tell from which sources");
-    if (s->self) finding_add(s->out, CHECK_SELF, "the scores are what the trained program said of itself");
+        finding_add(s->out, CHECK_DIRTY, "the program was built outside git: its sources are not known");
+    if (s->self) finding_add(s->out, CHECK_SELF, "the trained program scored itself");
 }
 
 void check_rules(struct subject *s)

@@ -119,7 +119,7 @@ static void check_arithmetic(struct subject *s, const struct statement *whole, c
 {
     double peak = check_peak(whole), rate = 0;
     if (!schedule->known) {
-        finding_add(s->out, CHECK_SPEED_UNKNOWN, "how much arithmetic a sample takes is not known");
+        finding_add(s->out, CHECK_SPEED_UNKNOWN, "the arithmetic of a sample is not known");
         return;
     }
     if (peak <= 0) {
@@ -129,17 +129,17 @@ static void check_arithmetic(struct subject *s, const struct statement *whole, c
     for (size_t i = 0; i < s->count; i++) {
         double work = work_between(schedule, 0, (double)s->points[i].samples);
         if (work > 0 && s->points[i].warm_ns == 0) {
-            finding_add(s->out, CHECK_SPEED, "it trained on %lld samples in no time", (long long)s->points[i].samples);
+            finding_add(s->out, CHECK_SPEED, "it trained on %lld samples in 0 ns", (long long)s->points[i].samples);
             return;
         }
         if (work > 0) rate = fmax(rate, work / ((double)s->points[i].warm_ns * 1e-9));
     }
     double share = 100 * rate / peak;
     if (rate > peak)
-        finding_add(s->out, CHECK_SPEED, "%.4g TFLOP/s are %.4g%% of what the stated hardware can do at most", rate * 1e-12,
+        finding_add(s->out, CHECK_SPEED, "%.4g TFLOP/s are %.4g%% of the stated hardware's peak", rate * 1e-12,
                     share);
     else if (share > 70)
-        finding_add(s->out, CHECK_SPEED_HIGH, "%.4g TFLOP/s are %.3g%% of what the stated hardware can do at most",
+        finding_add(s->out, CHECK_SPEED_HIGH, "%.4g TFLOP/s are %.3g%% of the stated hardware's peak",
                     rate * 1e-12, share);
 }
 

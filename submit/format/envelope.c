@@ -73,7 +73,7 @@ static int read_members(const json_t *json, struct envelope *e)
 int envelope_read(const char *bytes, size_t count, struct envelope *e)
 {
     *e = (struct envelope){0};
-    if (count > CANONICAL_MAX) return fail(ERR_INPUT, "an envelope is at most %d bytes long, here %zu", CANONICAL_MAX, count);
+    if (count > CANONICAL_MAX) return fail(ERR_INPUT, "an envelope is at most %d bytes long; got %zu", CANONICAL_MAX, count);
     json_error_t error;
     json_t *json = json_loadb(bytes, count, JSON_REJECT_DUPLICATES, &error);  // at most 2,048 levels deep
     if (json == NULL) return fail(ERR_INPUT, "the envelope is not JSON at byte %d", error.position);

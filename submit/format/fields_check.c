@@ -40,7 +40,7 @@ static int check_int(const struct walk *w, const json_t *value, int64_t low, int
     if (!json_is_integer(value)) return wrong(w, "must be a whole number");
     int64_t n = json_integer_value(value);
     if (n >= low && n <= high) return 0;
-    return fail(ERR_INPUT, "%s%s must lie between %lld and %lld, here %lld", w->what, w->path, (long long)low,
+    return fail(ERR_INPUT, "%s%s must be between %lld and %lld; got %lld", w->what, w->path, (long long)low,
                 (long long)high, (long long)n);
 }
 
@@ -49,8 +49,8 @@ static int check_length(const struct walk *w, size_t length, int64_t low, int64_
     if (length >= (size_t)low && length <= (size_t)high) return 0;
     if (length == 0 && low != high) return wrong(w, "must not be empty");
     if (low == high)
-        return fail(ERR_INPUT, "%s%s must have %lld %s, here %zu", w->what, w->path, (long long)low, unit, length);
-    return fail(ERR_INPUT, "%s%s must have %lld to %lld %s, here %zu", w->what, w->path, (long long)low, (long long)high,
+        return fail(ERR_INPUT, "%s%s must have %lld %s; got %zu", w->what, w->path, (long long)low, unit, length);
+    return fail(ERR_INPUT, "%s%s must have %lld to %lld %s; got %zu", w->what, w->path, (long long)low, (long long)high,
                 unit, length);
 }
 

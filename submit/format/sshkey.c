@@ -61,7 +61,7 @@ int sshkey_read_line(const char *line, size_t count, struct sshkey *key)
     if (count > 0 && line[count - 1] == '\n') count--;
     if (count > 0 && line[count - 1] == '\r') count--;
     if (count > FILE_MAX) return fail(ERR_INPUT, "the public key is longer than %d bytes", FILE_MAX);
-    if (memchr(line, '\n', count) != NULL) return fail(ERR_INPUT, "a public key is one line, here there are more");
+    if (memchr(line, '\n', count) != NULL) return fail(ERR_INPUT, "a public key is one line; got several");
     const char *blank = memchr(line, ' ', count);
     const size_t type = blank != NULL ? (size_t)(blank - line) : count;
     if (type != 11 || memcmp(line, "ssh-ed25519", 11) != 0)
@@ -127,7 +127,7 @@ int sshkey_read_secret(const char *bytes, size_t count, struct sshkey_secret *se
     unsigned char raw[BYTES_MAX];
     size_t raw_count = 0;
     memset(secret, 0, sizeof *secret);
-    if (count > FILE_MAX) return fail(ERR_INPUT, "a private key file has at most %d bytes, here there are %zu", FILE_MAX, count);
+    if (count > FILE_MAX) return fail(ERR_INPUT, "a private key file has at most %d bytes, got %zu", FILE_MAX, count);
     int rc = sshwire_unarmour(PRIVATE, bytes, count, raw, sizeof raw, &raw_count);
     if (rc < 0) rc = fail_prefix(ERR_INPUT, "not a private key in OpenSSH's format: ");
     if (rc == 0) rc = read_outside(sshwire_over(raw, raw_count), secret);

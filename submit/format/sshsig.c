@@ -62,7 +62,7 @@ static int parse(struct sshwire wire, const char *namespace_, struct sshkey *key
     if (sshwire_left(&wire) < sizeof magic || memcmp(wire.at, magic, sizeof magic) != 0)
         return fail(ERR_INPUT, "the signature is damaged: it does not begin with SSHSIG");
     wire.at += sizeof magic;
-    if (sshwire_u32(&wire) != VERSION) return fail(ERR_INPUT, "the signature is not of version %d", VERSION);
+    if (sshwire_u32(&wire) != VERSION) return fail(ERR_INPUT, "the signature's version is not %d", VERSION);
     TRY(sshwire_key(sshwire_string(&wire), key->at));
     if (!sshwire_is(&wire, namespace_))
         return fail(ERR_INPUT, "the signature was not made for this: its namespace is not %s", namespace_);
@@ -73,7 +73,7 @@ static int parse(struct sshwire wire, const char *namespace_, struct sshkey *key
     if (!sshwire_is(&inner, "ssh-ed25519")) return fail(ERR_INPUT, "the signature is not of type ssh-ed25519");
     struct sshwire bytes = sshwire_string(&inner);
     if (!sshwire_done(&inner) || sshwire_left(&bytes) != crypto_sign_BYTES)
-        return fail(ERR_INPUT, "the signature is damaged: it has not %u bytes", crypto_sign_BYTES);
+        return fail(ERR_INPUT, "the signature is damaged: it does not have %u bytes", crypto_sign_BYTES);
     memcpy(signature, bytes.at, crypto_sign_BYTES);
     return 0;
 }
@@ -96,7 +96,7 @@ int sshsig_verify(const char *armoured, size_t armoured_count, const char *names
                                "one line feed, the last too)");
     const size_t length = sshsig_signed(namespace_, message, count, bytes);
     if (crypto_sign_verify_detached(signature, bytes, length, signer.at) != 0)
-        return fail(ERR_INPUT, "the signature does not fit: other words were signed, or by another key");
+        return fail(ERR_INPUT, "the signature does not match: the text or the key is another one");
     *key = signer;
     return 0;
 }

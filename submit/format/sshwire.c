@@ -73,7 +73,7 @@ int sshwire_key(struct sshwire blob, unsigned char at[32])
     struct sshwire type = sshwire_string(&blob);
     if (!is_type(type)) return fail(ERR_INPUT, "the public key is damaged");
     if (sshwire_left(&type) != 11 || memcmp(type.at, "ssh-ed25519", 11) != 0)
-        return fail(ERR_INPUT, "the key is of type %.*s; only ssh-ed25519 will do", (int)sshwire_left(&type), type.at);
+        return fail(ERR_INPUT, "the key is of type %.*s; only ssh-ed25519 is accepted", (int)sshwire_left(&type), type.at);
     struct sshwire key = sshwire_string(&blob);
     if (sshwire_left(&key) != 32 || !sshwire_done(&blob)) return fail(ERR_INPUT, "the public key is damaged");
     memcpy(at, key.at, 32);
@@ -148,12 +148,12 @@ int sshwire_unarmour(const char *what, const char *text, size_t text_count, unsi
         return fail(ERR_INPUT, "there is no line \"%s\" at the end", end);
     text_count -= e;
     if (text_count < 2 || (text[0] != '\n' && text[0] != '\r') || text[text_count - 1] != '\n')
-        return fail(ERR_INPUT, "the lines \"%s\" and \"%s\" do not stand alone", begin, end);
+        return fail(ERR_INPUT, "the lines \"%s\" and \"%s\" must stand on lines of their own", begin, end);
     // libsodium passes over NUL bytes as well when it has something to pass over.
     if (memchr(text, 0, text_count) != NULL ||
         sodium_base642bin(into, room, text, text_count, "\r\n", count, NULL, sodium_base64_VARIANT_ORIGINAL) != 0) {
         *count = 0;
-        return fail(ERR_INPUT, "what stands between \"%s\" and \"%s\" is not base64, or too much of it", begin, end);
+        return fail(ERR_INPUT, "the text between \"%s\" and \"%s\" is not base64, or is too long", begin, end);
     }
     return 0;
 }

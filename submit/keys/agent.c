@@ -45,7 +45,7 @@ static int send_all(const struct talk *talk, const unsigned char *at, size_t cou
 {
     while (count > 0) {
         ssize_t n = send(talk->fd, at, count, MSG_NOSIGNAL);
-        if (n < 0 && !again()) return fail_errno(ERR_IO, errno, "cannot ask the ssh-agent");
+        if (n < 0 && !again()) return fail_errno(ERR_IO, errno, "cannot write to the ssh-agent");
         if (n < 0) TRY(wait_for(talk, POLLOUT));
         if (n > 0) at += n, count -= (size_t)n;
     }
@@ -57,7 +57,7 @@ static int receive_all(const struct talk *talk, unsigned char *at, size_t count)
     while (count > 0) {
         ssize_t n = recv(talk->fd, at, count, 0);
         if (n == 0) return fail(ERR_IO, "the ssh-agent closed the connection without an answer");
-        if (n < 0 && !again()) return fail_errno(ERR_IO, errno, "cannot hear the ssh-agent");
+        if (n < 0 && !again()) return fail_errno(ERR_IO, errno, "cannot read from the ssh-agent");
         if (n < 0) TRY(wait_for(talk, POLLIN));
         if (n > 0) at += n, count -= (size_t)n;
     }
@@ -75,7 +75,8 @@ static int ask_on(const struct talk *talk, const void *question, size_t count, u
     struct sshwire length = sshwire_over(head, sizeof head);
     *answer_count = sshwire_u32(&length);
     if (*answer_count > AGENT_REPLY_MAX)
-        return fail(ERR_INPUT, "the ssh-agent's answer claims %zu bytes; at most %d are taken", *answer_count, AGENT_REPLY_MAX);
+        return fail(ERR_INPUT, "the ssh-agent's answer claims %zu bytes; at most %d are accepted",
+                    *answer_count, AGENT_REPLY_MAX);
     *answer = zalloc(*answer_count);
     int rc = receive_all(talk, *answer, *answer_count);
     if (rc == 0) return 0;

@@ -36,7 +36,7 @@ int keyring_folder(char into[KEYRING_PATH])
     const char *config = environment("XDG_CONFIG_HOME"), *home = environment("HOME");
     if (config != NULL && *config == '/') return join(into, config, "dawn/keys", "");
     if (home != NULL) return join(into, home, ".config/dawn/keys", "");
-    return fail(ERR_MISSING, "there is no place for keys: neither XDG_CONFIG_HOME nor HOME is set");
+    return fail(ERR_MISSING, "there is no folder for keys: neither XDG_CONFIG_HOME nor HOME is set");
 }
 
 int keyring_check_name(const char *name)
@@ -79,7 +79,7 @@ int keyring_names(struct keyring_names *names)
     TRY(keyring_folder(folder));
     DIR *dir = opendir(folder);
     if (dir == NULL && errno == ENOENT) return 0;
-    if (dir == NULL) return fail_errno(ERR_IO, errno, "cannot look into %s", folder);
+    if (dir == NULL) return fail_errno(ERR_IO, errno, "cannot read the folder %s", folder);
     int rc = 0;
     for (struct dirent *entry; rc == 0 && (entry = readdir(dir)) != NULL;) {
         char name[KEYRING_NAME];
@@ -247,7 +247,7 @@ static int open_file(const struct keyring_key *found, struct signer *signer)
 {
     int rc = keyring_read_secret(found->path, &signer->secret);
     if (rc == SSHKEY_LOCKED || (rc == 0 && memcmp(signer->secret.key.at, found->key.at, sizeof found->key.at) != 0))
-        rc = fail(ERR_INPUT, "%s has just become another key", found->path);
+        rc = fail(ERR_INPUT, "%s has just been replaced by another key", found->path);
     if (rc < 0) signer_close(signer);
     return rc;
 }
@@ -264,7 +264,7 @@ int keyring_open(const struct keyring_key *found, struct signer *signer)
     if (agent_holds(&found->key)) return 0;
     if (found->locked)
         return fail(ERR_MISSING, "%s is encrypted, and the ssh-agent does not hold it; \"ssh-add\" it first", found->path);
-    return fail(ERR_MISSING, "the ssh-agent does not hold %s, and its secret is nowhere else", sshkey_id(&found->key, id));
+    return fail(ERR_MISSING, "the ssh-agent does not hold %s, and no file has its secret", sshkey_id(&found->key, id));
 }
 
 int keyring_choose(const char *wanted, struct signer *signer)

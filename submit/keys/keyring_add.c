@@ -37,7 +37,7 @@ static int make_folder(const char *folder)
 static int create(const char *path, mode_t mode, const char *bytes)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-    if (fd < 0 && errno == EEXIST) return fail(ERR_INPUT, "%s is there already; keys are never written over", path);
+    if (fd < 0 && errno == EEXIST) return fail(ERR_INPUT, "%s is there already; keys are never overwritten", path);
     if (fd < 0) return fail_errno(ERR_IO, errno, "cannot write %s", path);
     const size_t count = strlen(bytes);
     errno = 0;  // a short write of so few bytes is a full disk
@@ -60,7 +60,7 @@ static int add(const char *name, const char *secret, const struct sshkey *key)
     snprintf(path, sizeof path, "%.*s", (int)strlen(public_path) - 4, public_path);
     TRY(make_folder(folder));
     if (file_exists(path) || file_exists(public_path))
-        return fail(ERR_INPUT, "there is a key \"%s\" already; keys are never written over", name);
+        return fail(ERR_INPUT, "there is a key \"%s\" already; keys are never overwritten", name);
     if (secret != NULL) TRY(create(path, 0600, secret));
     text_add(&text, "%s\n", sshkey_line(key, line));
     int rc = create(public_path, 0644, text.at);

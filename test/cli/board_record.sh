@@ -21,7 +21,7 @@ done
 expect 1 "there is no record at scoreboard.db" "$BOARD" check
 expect 1 "there is no record at scoreboard.db" "$BOARD" backup copy.db
 expect 1 "there is no record at scoreboard.db" "$BOARD" revoke SHA256:0123456789012345678901234567890123456789012 --reason lost
-expect 2 '"foo" is no fingerprint' "$BOARD" revoke foo --reason lost
+expect 2 '"foo" is not a fingerprint' "$BOARD" revoke foo --reason lost
 expect 2 "why?" "$BOARD" revoke SHA256:0123456789012345678901234567890123456789012
 expect 2 "the reason must not be empty" "$BOARD" revoke SHA256:0123456789012345678901234567890123456789012 --reason ''
 [ -z "$(ls -A | grep -v '^said$')" ] || { echo "something was made: $(ls)"; exit 1; }
@@ -34,7 +34,7 @@ expect 1 'not of "other"' "$BOARD" migrate --origin other
 expect 0 "scoreboard.db is whole" "$BOARD" check
 
 expect 0 "copy.db" "$BOARD" backup copy.db
-expect 1 "never written over" "$BOARD" backup copy.db
+expect 1 "never overwrites" "$BOARD" backup copy.db
 expect 0 "copy.db is whole" "$BOARD" check --db copy.db
 [ ! -e copy.db.key ] || { echo "the key was copied"; exit 1; }
 expect 1 "put it back" "$BOARD" migrate --db copy.db

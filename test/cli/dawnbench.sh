@@ -118,7 +118,7 @@ refused() { # STATUS PATTERN COMMAND...
     [ "$(status "$@")" = "$wanted" ] && grep -q "$pattern" err || { echo "\"$*\" does not say $pattern:" && cat err && exit 1; }
 }
 refused 1 'old/CIFAR10 is the folder of a single task' "$BOARD" import dawnbench old/CIFAR10 --db c.db
-refused 1 'holds no folder CIFAR10, ImageNet or SQuAD: it is no archive of DAWNBench' "$BOARD" import dawnbench old/CIFAR10/train --db c.db
+refused 1 'holds no folder CIFAR10, ImageNet or SQuAD: it is not an archive of DAWNBench' "$BOARD" import dawnbench old/CIFAR10/train --db c.db
 refused 1 'cannot read the folder nowhere' "$BOARD" import dawnbench nowhere --db c.db
 mkdir -p empty/CIFAR10/train
 refused 1 'holds no entry' "$BOARD" import dawnbench empty --db c.db

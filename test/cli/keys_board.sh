@@ -68,7 +68,7 @@ expect 0 'receipt *good: #3' "$DAWN" verify "$url/runs/3"
 if grep -q '^ *state ' out; then exit 1; fi
 expect 0 'run 2: accepted as #4' "$DAWN" submit --run 2 --key second --note more --yes
 expect 0 'state  *replaced by #4, the board says' "$DAWN" verify "$url/runs/3"
-expect 0 'Group 1 is then no official group any more, and stands on no board' "$DAWN" withdraw 2 --key second --reason 'a slip' --yes
+expect 0 'Group 1 is then no longer official, and is on no board' "$DAWN" withdraw 2 --key second --reason 'a slip' --yes
 grep -q 'cannot come back' out
 grep -q 'withdraw: accepted as #5' out
 expect 0 'state  *withdrawn by #5: a slip, the board says' "$DAWN" verify "$url/runs/4"

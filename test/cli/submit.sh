@@ -57,19 +57,19 @@ expect 2 'begins with https' "$DAWN" submit --handle ada --server ftp://board.ex
 expect 2 'no user' "$DAWN" submit --handle ada --server "http://me:word@127.0.0.1:1"
 expect 2 'not the address' "$DAWN" submit --handle ada --server board.example
 expect 2 'U+202E' "$DAWN" submit --handle ada --server "$base/ok" --note "$(printf 'a\u202eb')"
-expect 2 'begins with https' "$DAWN" submit --handle ada --server "$base/ok" --code-url http://code.example
+expect 2 'must begin with https' "$DAWN" submit --handle ada --server "$base/ok" --code-url http://code.example
 expect 2 'holds a blank' "$DAWN" submit --handle ada --server "$base/ok" --code-url 'https://x y'
 expect 2 'names no host' "$DAWN" amend 1 --server "$base/ok" --code-url https://
-expect 2 'the note must have 0 to 500 bytes, here 501' "$DAWN" submit --handle ada --dry-run --note "$(printf %501d 0)"
+expect 2 'the note must have 0 to 500 bytes; got 501' "$DAWN" submit --handle ada --dry-run --note "$(printf %501d 0)"
 expect 2 'a tag may hold' "$DAWN" submit --handle ada --dry-run --tag 'a b'
 expect 2 'at most 8 tags' "$DAWN" amend 1 --server "$base/ok" --tag 1 --tag 2 --tag 3 --tag 4 --tag 5 --tag 6 --tag 7 --tag 8 --tag 9
 expect 2 "the board's name may hold" "$DAWN" submit --handle ada --out signed --board 'a b'
 expect 2 'the reason must not be empty' "$DAWN" withdraw 1 --server "$base/ok" --reason ''
 expect 1 'does not answer' "$DAWN" submit --handle ada --server http://127.0.0.1:1
-expect 1 'no scoreboard' "$DAWN" submit --handle ada --server "$base/page"
+expect 1 'not a scoreboard' "$DAWN" submit --handle ada --server "$base/page"
 expect 1 'more than 4 MiB' "$DAWN" submit --handle ada --server "$base/big"
 expect 1 'another server, http://127' "$DAWN" submit --handle ada --server "$base/away"
-expect 1 'more than 5 times' "$DAWN" submit --handle ada --server "$base/round"
+expect 1 'redirects more than 5 times' "$DAWN" submit --handle ada --server "$base/round"
 expect 1 'dawn keys new' "$DAWN" submit --handle ada --server "$base/ok"
 "$DAWN" keys new >/dev/null
 expect 2 'is the board board.example' "$DAWN" submit --handle ada --server "$base/ok" --board other
@@ -117,7 +117,7 @@ expect 1 'signature *WRONG' "$DAWN" verify signed/forged.json
 printf '\n' >>signed/forged.json
 expect 1 'bytes *WRONG' "$DAWN" verify signed/forged.json
 rm signed/forged.json.sig
-expect 1 'not beside it' "$DAWN" verify signed/forged.json
+expect 1 'is missing' "$DAWN" verify signed/forged.json
 python3 - <<'PYTHON'
 import json
 e = {"payload": open("signed/run-1.json").read(), "signature": open("signed/run-1.json.sig").read()}
@@ -155,17 +155,17 @@ cp fresh.db results.db # a record that has lost its receipts finds its entries a
 expect 0 'run 3: already submitted as #3' "$DAWN" submit --server "$base/moved" --group 1 --yes
 grep -q 'run 2: already submitted as #2' out
 cp three.db results.db
-expect 1 'come again in 86400 s' "$DAWN" submit --server "$base/tomorrow" --run 1 --note other --yes
+expect 1 'try again in 86400 s' "$DAWN" submit --server "$base/tomorrow" --run 1 --note other --yes
 [ "$(grep -c 'tomorrow POST' log)" = 1 ]
 expect 1 'the next one in 3600 s$' "$DAWN" submit --server "$base/hour" --run 1 --note other --yes
-expect 1 'come again in 1073741824 s' "$DAWN" submit --server "$base/ages" --run 1 --note other --yes
+expect 1 'try again in 1073741824 s' "$DAWN" submit --server "$base/ages" --run 1 --note other --yes
 [ "$(grep -c 'ages POST' log)" = 1 ]
 
 # ---- refusals, with what the server says of single checks, and none of it steers the terminal
 expect 1 'reject cost: too cheap' "$DAWN" submit --server "$base/strict" --run 1 --note other --yes
 if cat out err | grep -q "$(printf '\033')"; then exit 1; fi
 expect 1 'answers 500' "$DAWN" submit --server "$base/broken" --run 1 --note other --yes
-expect 1 'would lose it' "$DAWN" submit --server "$base/lost" --run 1 --note other --yes
+expect 1 'would drop its body' "$DAWN" submit --server "$base/lost" --run 1 --note other --yes
 cp fresh.db other.db
 expect 1 'run 1: refused: .*conflicts with a statement' "$DAWN" submit other.db --server "$base/mute" --run 1 --run 2 --note other --yes
 grep -q '2 of 2 runs were refused' err

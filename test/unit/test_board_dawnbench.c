@@ -147,12 +147,12 @@ static const struct {
     {"{" HEAD ", \"model\": \"\xff\"}", LOG, "not JSON"},
     {"{" HEAD ", \"model\": \"Other\"}", LOG, "duplicate"},
     {"{" HEAD ", \"misc\": {\"a@example.org\": 1, \"b@example.org\": 2}}", LOG, "duplicate"},
-    {"[1]", LOG, "is no object"},
+    {"[1]", LOG, "is not an object"},
     {"{" HEAD ", \"costPerHour\": -1}", LOG, "costPerHour is negative"},
     {"{" HEAD ", \"costPerHour\": 1e30}", LOG, "more than"},
-    {"{" HEAD_WITHOUT_DATE "}", LOG, "timestamp \"\" is no date"},
-    {"{" HEAD_WITHOUT_DATE ", \"timestamp\": \"2019-02-29\"}", LOG, "is no date"},
-    {"{" HEAD_WITHOUT_DATE ", \"timestamp\": \"4.3.2019\"}", LOG, "is no date"},
+    {"{" HEAD_WITHOUT_DATE "}", LOG, "timestamp \"\" is not a date"},
+    {"{" HEAD_WITHOUT_DATE ", \"timestamp\": \"2019-02-29\"}", LOG, "is not a date"},
+    {"{" HEAD_WITHOUT_DATE ", \"timestamp\": \"4.3.2019\"}", LOG, "is not a date"},
     {TRAIN, "", "ann_net.tsv: is empty"},
     {TRAIN, COLUMNS "\n", "has no row"},
     {TRAIN, "epoch\thours\tf1Score\n1\t1\t94\n", "has no column \"top1Accuracy\""},
@@ -188,7 +188,7 @@ static void refusals_have_their_reason(void **state)
     struct dawnbench_entry *e;
     const struct contest *contest = contest_find("cifar10");
     assert_int_equal(dawnbench_read(contest, true, "a", TRAIN, strlen(TRAIN), NULL, 0, &e), ERR_INPUT);
-    assert_non_null(strstr(error_text(), "has no log beside it (a.tsv)"));
+    assert_non_null(strstr(error_text(), "has no log (a.tsv)"));
     assert_int_equal(dawnbench_read(contest, true, "a", TRAIN, strlen(TRAIN), "epoch\0", 6, &e), ERR_INPUT);
     assert_int_equal(dawnbench_read(contest, true, "../a", TRAIN, strlen(TRAIN), LOG, strlen(LOG), &e), ERR_INPUT);
     assert_int_equal(dawnbench_read(contest, true, ".a", TRAIN, strlen(TRAIN), LOG, strlen(LOG), &e), ERR_INPUT);
@@ -337,7 +337,7 @@ static void a_folder_is_read_and_told(void **state)
     assert_string_equal(archive.at[2]->source, "CIFAR10/inference/b");
     static const char *const said[] = {
         "CIFAR10/train/a.tsv: begins with a byte order mark\n", "CIFAR10/train/c.tsv: cannot be read",
-        "CIFAR10/train/d.tsv: has no .json beside it (refused)\n", "CIFAR10/train/e?.json: the name is not",
+        "CIFAR10/train/d.tsv: has no .json (refused)\n", "CIFAR10/train/e?.json: the name is not",
         "CIFAR10/train/l.json: is a symbolic link (refused)\n", "CIFAR10/train/notes.txt: is neither",
         "SQuAD/train/folder.json: is not a regular file (refused)\n", "ImageNet: is not a folder (refused)\n",
     };
@@ -363,7 +363,7 @@ static void wrong_folders_get_a_hint(void **state)
     assert_int_equal(dawnbench_folder(at("CIFAR10"), collect, NULL, &archive), ERR_INPUT);
     assert_non_null(strstr(error_text(), "is the folder of a single task"));
     assert_int_equal(dawnbench_folder(at("CIFAR10/train"), collect, NULL, &archive), ERR_INPUT);
-    assert_non_null(strstr(error_text(), "no archive of DAWNBench"));
+    assert_non_null(strstr(error_text(), "not an archive of DAWNBench"));
     assert_int_equal(dawnbench_folder(at("CIFAR10/train/c.json"), collect, NULL, &archive), ERR_INPUT);
     assert_int_equal(dawnbench_folder(at("nowhere"), collect, NULL, &archive), ERR_IO);
     assert_int_equal(dawnbench_folder(at("."), stop, NULL, &archive), ERR_INTERRUPTED);

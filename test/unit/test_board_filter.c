@@ -109,7 +109,7 @@ static void test_refusals(void **state)
     } cases[] = {
         {"colour=red", "colour"},
         {"rank=best", "rank is classic or group"},
-        {"author=a&author=b", "author stands there twice"},
+        {"author=a&author=b", "author is given twice"},
         {"devices=&devices=2", "devices"},
         {"devices=0", "devices"},
         {"devices=-1", "devices"},
@@ -146,7 +146,7 @@ static void test_refusals(void **state)
         {"author=~part", "author"},
         {"model=~", "model"},
         {"precision=a%20b", "precision"},
-        {"%ff=1", "the key of a filter holds characters that are not shown"},
+        {"%ff=1", "the key of a filter holds characters that cannot be shown"},
         {"hard%E2%80%AEware=1", "the key of a filter holds"},
         {"averylongkeythatnofiltereverhas=1", "averylong"},
     };

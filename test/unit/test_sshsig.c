@@ -156,7 +156,7 @@ static void every_field_is_checked(void **state)
         [MAGIC] = "SSHSIG",           [VERSION] = "version",     [KEY_TYPE] = "ssh-ed25518",
         [KEY_LENGTH] = "public key",  [RESERVED] = "reserved",   [HASH] = "SHA-512",
         [SIGNATURE_TYPE] = "of type", [INNER_TAIL] = "64 bytes", [SIGNATURE_LENGTH] = "64 bytes",
-        [TAIL] = "too long",          [LARGE_S] = "does not fit",
+        [TAIL] = "too long",          [LARGE_S] = "does not match",
     };
     assert_int_equal(verify_with(NOTHING), 0);
     for (enum wrong wrong = MAGIC; wrong < WRONGS; wrong++) {

@@ -68,17 +68,17 @@ static void every_member_is_asked_for(void **state)
 static const struct {
     const char *path, *value, *says;
 } wrong[] = {
-    {"version", "3", "version must lie between 1 and 2, here 3"},
+    {"version", "3", "version must be between 1 and 2; got 3"},
     {"version", "\"1\"", "version must be a whole number"},
     {"metrics", "[]", "metrics is a member nobody knows"},
-    {"items", "0", "items must lie between"},
+    {"items", "0", "items must be between"},
     {"items", "1.5", "items must be a whole number"},
-    {"official", "2", "official must lie between 0 and 1"},
+    {"official", "2", "official must be between 0 and 1"},
     {"official", "\"1\"", "official must be a whole number"},
     {"handle", "\"\"", "handle must not be empty"},
     {"handle", "\"ada lovelace\"", "handle may hold a-z A-Z 0-9 . _ + - only, but byte 3"},
     {"handle", "\"ad\xc3\xa9\"", "handle may hold"},
-    {"handle", "\"a23456789012345678901234567890123456789x\"", "handle must have 1 to 39 characters, here 40"},
+    {"handle", "\"a23456789012345678901234567890123456789x\"", "handle must have 1 to 39 characters; got 40"},
     {"handle", "\"a\\u0000b\"", "handle holds a NUL"},
     {"team", "\"\xe2\x80\xaegnitset\"", "team cannot be shown: the text holds U+202E at byte 0"},
     {"team", "\" padded\"", "team cannot be shown"},
@@ -90,7 +90,7 @@ static const struct {
     {"recipe.text", "\"a\xe2\x80\xae" "b\"", "recipe.text cannot be shown: the text holds U+202E at byte 1"},
     {"software.commit", "\"\xe2\x80\x8b\"", "software.commit cannot be shown: the text holds U+200B at byte 0"},
     {"software.flags", "\"-O2 \xe2\x80\xae\"", "software.flags cannot be shown: the text holds U+202E at byte 4"},
-    {"nonce", "\"0123\"", "nonce must have 32 digits, here 4"},
+    {"nonce", "\"0123\"", "nonce must have 32 digits; got 4"},
     {"nonce", "\"0123456789ABCDEF0123456789abcdef\"", "nonce may hold digits and a to f only"},
     {"price.date", "\"2027-02-29\"", "price.date is a day that does not exist"},
     {"price.date", "\"2027-13-01\"", "price.date is a day that does not exist"},
@@ -105,12 +105,12 @@ static const struct {
     {"colour", "1", "colour is a member nobody knows"},
     {"data", "{}", "data must be a list"},
     {"data", "[1]", "data[0] must be an object"},
-    {"data", "[{},{},{},{},{},{},{},{},{}]", "data must have 0 to 8 entries, here 9"},
+    {"data", "[{},{},{},{},{},{},{},{},{}]", "data must have 0 to 8 entries; got 9"},
     {"tags", "[\"b\",\"a\"]", "tags[1] must come after the entry before it"},
     {"tags", "[\"a\",\"a\"]", "tags[1] must come after the entry before it"},
     {"tags", "[\"a b\"]", "tags[0] may hold"},
     {"tags", "[\"\"]", "tags[0] must not be empty"},
-    {"code_url", "\"http://code.example\"", "code_url cannot be published: an address here begins with https://"},
+    {"code_url", "\"http://code.example\"", "code_url cannot be published: an address must begin with https://"},
     {"code_url", "\"https://x y\"", "the address \"https://x y\" holds a blank"},
     {"code_url", "\"https://x/a\xe2\x80\x83" "b\"", "holds a blank"},
     {"code_url", "\"https://x/ \"", "holds a blank"},
@@ -141,7 +141,7 @@ static void wrong_members_are_named(void **state)
     if (fields_check("the payload", statement_fields[STATEMENT_RUN], run) < 0) fail_msg("%s", error_text());
     json_object_set_new(fixture_item(run, "points", 3), "k", json_integer(-1));
     assert_int_equal(fields_check("the payload", statement_fields[STATEMENT_RUN], run), ERR_INPUT);
-    assert_non_null(strstr(error_text(), "points[3].k must lie between 0 and"));
+    assert_non_null(strstr(error_text(), "points[3].k must be between 0 and"));
     json_object_set_new(fixture_item(run, "points", 3), "k", json_integer(1));
     json_object_set_new(run, "\xe2\x80\xae", json_integer(1));
     assert_int_equal(fields_check("the payload", statement_fields[STATEMENT_RUN], run), ERR_INPUT);
