@@ -216,7 +216,7 @@ void page_command(struct page *page, const char *id, const char *commands)
              "aria-label=\"Commands\"><code>%s</code></pre></div>",
              id, commands);
     if (strstr(commands, "http://THIS-SITE") != NULL)
-        html_add(page->out, "<p class=\"quiet this-site\">Put the address of this site for http://THIS-SITE.</p>");
+        html_add(page->out, "<p class=\"quiet this-site\">Replace http://THIS-SITE by the address of this site.</p>");
 }
 
 void page_note(struct text *out, const char *kind, const char *title, const char *sentence)
@@ -230,7 +230,7 @@ void page_demo_note(struct page *page, const struct contest *contest)
         page_note(page->out, "demo", "Demonstration, no results.",
                   "These runs trained on images that the program drew itself (synthetic data). They show how the "
                   "boards work and say "
-                  "nothing about any machine's or model's rank.");
+                  "nothing about the rank of a machine or a model.");
 }
 
 void page_open_table(struct page *page, const char *class, const char *caption)

@@ -49,7 +49,7 @@ static void curve_table(struct page *page, const struct dawnbench_entry *entry)
     html_add(page->out,
              "<details><summary>The curve as a table</summary><div class=\"scroll\" role=\"region\" aria-label=\"The "
              "curve\" tabindex=\"0\"><table class=\"small\">"
-             "<caption>As the file has it</caption><thead><tr><th scope=\"col\">Epoch</th><th "
+             "<caption>As in the file</caption><thead><tr><th scope=\"col\">Epoch</th><th "
              "scope=\"col\">Hours</th><th scope=\"col\">%s</th></tr></thead><tbody>\n",
              entry->contest->metric_title);
     for (int i = 0; i < entry->point_count; i++)
@@ -72,7 +72,7 @@ static void curve(struct page *page, const struct dawnbench_entry *entry)
         .label = "score", .at = at, .count = entry->point_count, .marks = entry->point_count <= 80};
     struct chart_level target = {shown_score(entry->contest, (double)entry->contest->target_micro[0] / 1e6), "target"};
     struct chart chart = {.id = "c-curve",
-                          .title = "Score over time, as the file has it",
+                          .title = "Score over time, as in the file",
                           .about = arena_text(&page->arena, "%d rows.", entry->point_count),
                           .x = {"time (classic)", CHART_SECONDS, NULL},
                           .y = shown_axis(entry->contest),
@@ -98,7 +98,7 @@ static void quirks(struct page *page, const char *lines)
 {
     html_add(page->out, "<h2>Irregularities in the source files</h2>");
     if (*lines == 0) {
-        html_add(page->out, "<p>Nothing: the files are as the format asks.</p>");
+        html_add(page->out, "<p>None: the files follow the format.</p>");
         return;
     }
     html_add(page->out, "<ul>");
@@ -123,19 +123,19 @@ static void write_page(struct page *page, const struct imported *imported, const
     html_add(page->out, ": %s.</p>\n", trust_what(TRUST_IMPORTED));
     facts(page, entry);
     if (places->count > 0)
-        page_rows(page, places, ROWS_PLACES, "Where it stands");
+        page_rows(page, places, ROWS_PLACES, "On the boards");
     else
         page_note(page->out, "info", "On no board.",
-                  "It does not meet the target, or names neither a time, a latency nor a cost.");
+                  "It misses the target, or has neither a time, a latency nor a cost.");
     curve(page, entry);
     quirks(page, imported->quirks);
-    html_add(page->out, "<h2>The files</h2><p>As they came, e-mail addresses taken out.</p>");
+    html_add(page->out, "<h2>The files</h2><p>As they were, without e-mail addresses.</p>");
     bytes(page, "The JSON file", imported->json);
     bytes(page, "The TSV file", imported->tsv);
     page_end(page);
 }
 
-static int show(struct page *page)
+static int show_archive_entry(struct page *page)
 {
     const char *const *word = page->request->word;
     const struct contest *contest = contest_titled(word[0]);
@@ -156,5 +156,5 @@ static int show(struct page *page)
 
 int page_archive(const struct request *request, struct answer *answer)
 {
-    return page_make(request, answer, show);
+    return page_make(request, answer, show_archive_entry);
 }

@@ -5,7 +5,7 @@
 
 #include "scoreboard/pages/page_form.h"
 
-static void tabs(struct page *page, const struct filter *filter)
+static void show_tabs(struct page *page, const struct filter *filter)
 {
     struct filter other = *filter;
     other.cursor[0] = 0;
@@ -20,7 +20,7 @@ static void tabs(struct page *page, const struct filter *filter)
 }
 
 // Time against cost is a matter of training.
-static void ways_on(struct page *page, const struct filter *filter)
+static void show_links(struct page *page, const struct filter *filter)
 {
     struct filter plain = *filter;
     plain.cursor[0] = 0;
@@ -33,7 +33,7 @@ static void ways_on(struct page *page, const struct filter *filter)
              filter->contest->name);
 }
 
-static void pages(struct page *page, const struct filter *filter, const struct entries *entries)
+static void show_paging(struct page *page, const struct filter *filter, const struct entries *entries)
 {
     if (entries->next == NULL && filter->cursor[0] == 0) return;
     html_add(page->out, "<nav class=\"pages\" aria-label=\"Pages\"><ul><li>%lld to %lld of %lld</li>",
@@ -71,7 +71,7 @@ static int find_best(struct page *page, const struct filter *filter, const struc
     return 0;
 }
 
-static int show(struct page *page)
+static int show_board(struct page *page)
 {
     struct filter filter;
     struct entries entries;
@@ -89,9 +89,9 @@ static int show(struct page *page)
                                {title, NULL}});
     html_add(page->out, "<h1>%s: %s</h1>", filter.contest->title, title);
     page_demo_note(page, filter.contest);
-    tabs(page, &filter);
+    show_tabs(page, &filter);
     html_add(page->out, "<p class=\"lead\">%s Less is better.</p>\n", board_counts(filter.board, filter.rank));
-    ways_on(page, &filter);
+    show_links(page, &filter);
     int active = filter_narrowing(&filter);
     if (entries.total > 0 || active > 0) page_form(page, &filter, &facets);
     html_add(page->out, "<section id=\"board\" aria-label=\"Entries\">\n");
@@ -102,7 +102,7 @@ static int show(struct page *page)
         page_form_nothing(page, VIEW_BOARD, &filter);
     else
         page_how_to_be_first(page, &filter);
-    pages(page, &filter, &entries);
+    show_paging(page, &filter, &entries);
     html_add(page->out, "</section>\n");
     page_end(page);
     return 0;
@@ -110,5 +110,5 @@ static int show(struct page *page)
 
 int page_board(const struct request *request, struct answer *answer)
 {
-    return page_make(request, answer, show);
+    return page_make(request, answer, show_board);
 }

@@ -77,7 +77,7 @@ static const struct row {
     {"Samples to the target", "reached.samples", ROW_NUMBER},
     {"Cost, classic", "price.total_micro_usd", ROW_RANKED},
     {"Cost, end-to-end", "price.total_micro_usd", ROW_MONEY},
-    {"Price an hour", "price.micro_usd_per_hour", ROW_MONEY},
+    {"Price per hour", "price.micro_usd_per_hour", ROW_MONEY},
     {"Processor", "hardware.cpu", ROW_TEXT},
     {"Accelerators", "hardware.gpu", ROW_TEXT},
     {"Devices", "hardware.devices", ROW_NUMBER},
@@ -86,7 +86,7 @@ static const struct row {
     {"Commit", "software.commit", ROW_TEXT},
     {"Precision", "precision", ROW_TEXT},
     {"Batch", "batch", ROW_NUMBER},
-    {"Views an item", "views", ROW_NUMBER},
+    {"Views per item", "views", ROW_NUMBER},
     {"Parameters", "model.parameters", ROW_NUMBER},
     {"Seed", "seed", ROW_NUMBER},
     {"Recipe", "recipe.name", ROW_TEXT},
@@ -183,8 +183,8 @@ static void write_page(struct page *page, const struct compared *c)
         page_note(page->out, "warn", "Different tasks.", "These figures are not comparable.");
         break;
     }
-    html_add(page->out, "<p class=\"lead\">Two to four runs, by the numbers they have in the <a "
-                        "href=\"/log\">log</a>; boards have a box to tick beside each run.</p>");
+    html_add(page->out, "<p class=\"lead\">Two to four runs, by their numbers in the <a "
+                        "href=\"/log\">log</a>; boards have a check box for each run.</p>");
     form(page, c);
     if (c->count >= 2) {
         chart_all(page, c);
@@ -193,7 +193,7 @@ static void write_page(struct page *page, const struct compared *c)
     page_end(page);
 }
 
-static int show(struct page *page)
+static int show_comparison(struct page *page)
 {
     char ids[COMPARE_MOST][COMPARE_ID];
     int wanted, rc = 0;
@@ -213,5 +213,5 @@ static int show(struct page *page)
 
 int page_compare(const struct request *request, struct answer *answer)
 {
-    return page_make(request, answer, show);
+    return page_make(request, answer, show_comparison);
 }

@@ -9,7 +9,7 @@
 
 enum { CSV_MOST = 100000 };
 
-static void cell(struct text *out, const char *words)
+static void add_cell(struct text *out, const char *words)
 {
     bool formula = *words != 0 && strchr("=+-@\t\r", *words) != NULL;
     text_add(out, formula ? "\"'" : "\"");
@@ -26,7 +26,7 @@ static void row(struct text *out, const struct entry *entry)
     for (int i = 0; i < table_columns(); i++) {
         json_t *value = table_value(i, entry);
         if (i > 0) text_add(out, ",");
-        if (json_is_string(value)) cell(out, json_string_value(value));
+        if (json_is_string(value)) add_cell(out, json_string_value(value));
         else if (json_is_integer(value)) text_add(out, "%lld", (long long)json_integer_value(value));
         else if (json_is_real(value)) text_add(out, "%s", table_number(json_real_value(value), number));
         json_decref(value);  // null: an empty cell
@@ -34,7 +34,7 @@ static void row(struct text *out, const struct entry *entry)
     text_add(out, "\r\n");
 }
 
-static int show(struct page *page)
+static int show_csv(struct page *page)
 {
     struct filter filter;
     TRY(request_filter(page->request, &filter));
@@ -55,7 +55,7 @@ static int show(struct page *page)
 int page_csv(const struct request *request, struct answer *answer)
 {
     answer->type = "text/csv; charset=utf-8";
-    TRY(page_make(request, answer, show));
+    TRY(page_make(request, answer, show_csv));
     snprintf(answer->file_name, sizeof answer->file_name, "%s-%s.csv", request->word[0], request->word[1]);
     return 0;
 }

@@ -6,19 +6,19 @@
 
 #include "scoreboard/pages/page_form.h"
 
-static void field(struct page *page, const char *name, const char *label)
+static void open_field(struct page *page, const char *name, const char *label)
 {
     html_add(page->out, "<div class=\"field\"><label for=\"f-%s\">%s</label>", name, label);
 }
 
-static void option(struct page *page, const char *value, const char *label, bool chosen)
+static void add_option(struct page *page, const char *value, const char *label, bool chosen)
 {
     html_add(page->out, "<option value=\"%s\"%s>%s</option>", value, chosen ? " selected" : "", label);
 }
 
 static void open_select(struct page *page, const char *name, const char *label)
 {
-    field(page, name, label);
+    open_field(page, name, label);
     html_add(page->out, "<select id=\"f-%s\" name=\"%s\">", name, name);
 }
 
@@ -32,15 +32,15 @@ static void choose_facet(struct page *page, const char *name, const char *label,
 {
     bool seen = *now == 0;
     open_select(page, name, label);
-    option(page, "", "any", *now == 0);
+    add_option(page, "", "any", *now == 0);
     for (int i = 0; i < count; i++) {
         if (*facets[i].value == 0) continue;
         bool chosen = strcasecmp(facets[i].value, now) == 0;
-        option(page, facets[i].value,
+        add_option(page, facets[i].value,
                arena_text(&page->arena, "%s (%lld)", facets[i].value, (long long)facets[i].count), chosen);
         seen |= chosen;
     }
-    if (!seen) option(page, now, *now == '~' ? arena_text(&page->arena, "contains %s", now + 1) : now, true);
+    if (!seen) add_option(page, now, *now == '~' ? arena_text(&page->arena, "contains %s", now + 1) : now, true);
     close_select(page);
 }
 
@@ -49,14 +49,14 @@ static void choose_word(struct page *page, const char *name, const char *label, 
 {
     open_select(page, name, label);
     for (; (*choices)[0] != NULL; choices++)
-        option(page, (*choices)[0], (*choices)[1], strcmp((*choices)[0], now) == 0);
+        add_option(page, (*choices)[0], (*choices)[1], strcmp((*choices)[0], now) == 0);
     close_select(page);
 }
 
-static void input(struct page *page, const char *name, const char *label, const char *type, const char *value,
+static void add_input(struct page *page, const char *name, const char *label, const char *type, const char *value,
                   const char *hint)
 {
-    field(page, name, label);
+    open_field(page, name, label);
     html_add(page->out, "<input id=\"f-%s\" name=\"%s\" type=\"%s\" value=\"%s\"", name, name, type, value);
     if (strcmp(type, "number") == 0)
         html_add(page->out, " min=\"1\" inputmode=\"numeric\"");
@@ -65,7 +65,7 @@ static void input(struct page *page, const char *name, const char *label, const 
     html_add(page->out, " placeholder=\"%s\"></div>\n", hint);
 }
 
-static const char *number(struct page *page, int64_t value)
+static const char *number_text(struct page *page, int64_t value)
 {
     return value > 0 ? arena_text(&page->arena, "%lld", (long long)value) : "";
 }
@@ -74,7 +74,7 @@ static void choose_trust(struct page *page, const struct filter *filter)
 {
     open_select(page, "trust", "Trust, at least");
     for (int i = 0; i < TRUSTS; i++)
-        option(page, i == 0 ? "" : trust_word((enum trust)i), i == 0 ? "any" : trust_title((enum trust)i),
+        add_option(page, i == 0 ? "" : trust_word((enum trust)i), i == 0 ? "any" : trust_title((enum trust)i),
                filter->trust == (enum trust)i);
     close_select(page);
 }
@@ -85,7 +85,7 @@ static void choose_target(struct page *page, const struct filter *filter)
     open_select(page, "target", "Target");
     for (int i = 0; i < CONTEST_TARGETS && filter->contest->target_micro[i] > 0; i++) {
         const char *share = arena_text(&page->arena, "%g", (double)filter->contest->target_micro[i] / 1e6);
-        option(page, i == 0 ? "" : share, share, i > 0 && filter->target_micro == filter->contest->target_micro[i]);
+        add_option(page, i == 0 ? "" : share, share, i > 0 && filter->target_micro == filter->contest->target_micro[i]);
     }
     close_select(page);
 }
@@ -100,7 +100,7 @@ static void choose_sort(struct page *page, const struct filter *filter)
     static const char *const orders[][2] = {{"", "ascending"}, {"desc", "descending"}, {NULL, NULL}};
     open_select(page, "sort", "Sort by");
     for (int i = 0; i < SORTS; i++)
-        option(page, i == 0 ? "" : words[i], page_sort_name(filter, (enum sort)i), filter->sort == (enum sort)i);
+        add_option(page, i == 0 ? "" : words[i], page_sort_name(filter, (enum sort)i), filter->sort == (enum sort)i);
     close_select(page);
     choose_word(page, "order", "Order", orders, filter->descending ? "desc" : "");
 }
@@ -124,20 +124,20 @@ void page_form(struct page *page, const struct filter *filter, const struct face
     choose_facet(page, "precision", "Precision", facets->precision, facets->precisions, filter->precision);
     choose_facet(page, "author", "Author", facets->author, facets->authors, filter->author);
     if (filter->model[0] == '~' || filter->model[0] == 0)
-        input(page, "model_part", "Model", "text", filter->model + (filter->model[0] == '~'), "a part of its name");
+        add_input(page, "model_part", "Model", "text", filter->model + (filter->model[0] == '~'), "part of its name");
     else
-        input(page, "model", "Model, exactly", "text", filter->model, "its whole name");
+        add_input(page, "model", "Model, exactly", "text", filter->model, "its whole name");
     choose_word(page, "division", "Division", divisions, filter->division);
     choose_trust(page, filter);
     choose_word(page, "source", "Source", sources, filter->source);
     choose_target(page, filter);
-    input(page, "devices", "Devices, exactly", "number", number(page, filter->devices), "any");
-    input(page, "devices_max", "Devices, at most", "number", number(page, filter->devices_max), "any");
-    input(page, "views_max", "Views an item, at most", "number", number(page, filter->views_max), "any");
-    input(page, "since", "Made since", "date", filter->since, "2026-01-31");
-    input(page, "until", "Made until", "date", filter->until, "2026-12-31");
+    add_input(page, "devices", "Devices, exactly", "number", number_text(page, filter->devices), "any");
+    add_input(page, "devices_max", "Devices, at most", "number", number_text(page, filter->devices_max), "any");
+    add_input(page, "views_max", "Views per item, at most", "number", number_text(page, filter->views_max), "any");
+    add_input(page, "since", "Made since", "date", filter->since, "2026-01-31");
+    add_input(page, "until", "Made until", "date", filter->until, "2026-12-31");
     choose_sort(page, filter);
-    choose_word(page, "limit", "Entries a page", limits,
+    choose_word(page, "limit", "Entries per page", limits,
                 filter->limit == 100   ? "100"
                 : filter->limit == 200 ? "200"
                                        : "");
@@ -194,7 +194,7 @@ static int64_t number_of(const struct filter *f, int chip)
     }
 }
 
-static void drop(struct filter *f, int chip)
+static void drop_chip(struct filter *f, int chip)
 {
     switch (chip) {
     case TRUST_LEVEL: f->trust = TRUST_IMPORTED; break;
@@ -230,7 +230,7 @@ int page_form_chips(struct page *page, enum view view, const struct filter *filt
     for (int i = 0; i < CHIPS; i++) {
         if (!is_active(filter, i)) continue;
         struct filter without = *filter;
-        drop(&without, i);
+        drop_chip(&without, i);
         without.cursor[0] = 0;
         const char *words = words_of(filter, i);
         if (*words == '~')
@@ -240,7 +240,7 @@ int page_form_chips(struct page *page, enum view view, const struct filter *filt
         else if (i == TARGET)
             words = arena_text(&page->arena, "%g", (double)filter->target_micro / 1e6);
         else if (*words == 0)
-            words = number(page, number_of(filter, i));
+            words = number_text(page, number_of(filter, i));
         html_add(page->out,
                  "<li><a href=\"%s\">%s: <bdi>%s</bdi><span aria-hidden=\"true\"> \xc3\x97</span><span "
                  "class=\"hidden\">, drop this filter</span></a></li>",

@@ -49,7 +49,7 @@ static void verdict(struct page *page, const struct gathered *g)
     for (int i = 0; i < g->count; i++) self = self || strcmp(shown_text(&g->runs[i], "evaluated_by"), "self") == 0;
     if (self)
         page_note(page->out, "warn", "Self-evaluated.",
-                  "The programs that were trained reported their own scores. Such a group is never audited.");
+                  "The trained programs reported their own scores. Such a group is never audited.");
     html_add(page->out,
              "<dl class=\"headline\"><div><dt>Runs<small>with a result, of those announced</small></dt><dd>%d of "
              "%d</dd></div><div><dt>Mean time"
@@ -105,7 +105,7 @@ static void run_row(struct page *page, const struct shown *run, int64_t index)
 {
     if (run == NULL) {
         html_add(page->out,
-                 "<tr class=\"missing\"><th scope=\"row\">%lld</th><td colspan=\"5\">announced, and not reported: it "
+                 "<tr class=\"missing\"><th scope=\"row\">%lld</th><td colspan=\"5\">announced but not reported: it "
                  "counts as failed</td></tr>\n",
                  (long long)index);
         return;
@@ -182,7 +182,7 @@ static void write_page(struct page *page, const struct gathered *g)
              shown_text(first, "model.name"), shown_hardware(page, first));
     page_moment(page->out, shown_int(first, "group.announced_ms"));
     html_add(page->out, "</dd></div><div><dt>Name</dt><dd><span class=\"digest\">%s</span></dd></div></dl>\n", nonce);
-    if (g->places.count > 0) page_rows(page, &g->places, ROWS_PLACES, "Where it stands");
+    if (g->places.count > 0) page_rows(page, &g->places, ROWS_PLACES, "On the boards");
     html_add(page->out, "<h2>Runs</h2>\n");
     runs_chart(page, g);
     runs_table(page, g);
@@ -194,7 +194,7 @@ static void write_page(struct page *page, const struct gathered *g)
     page_end(page);
 }
 
-static int show(struct page *page)
+static int show_group(struct page *page)
 {
     struct gathered g = {0};
     int rc = gather(page, page->request->word[0], &g);
@@ -205,5 +205,5 @@ static int show(struct page *page)
 
 int page_group(const struct request *request, struct answer *answer)
 {
-    return page_make(request, answer, show);
+    return page_make(request, answer, show_group);
 }

@@ -73,7 +73,7 @@ static void history_table(struct page *page, const struct entries *entries)
 {
     static const char *const heads[] = {"date", "Accepted", "value", "Record", "number", "Change", "model", "Model",
                                         "who", "Author", "hardware", "Hardware", "trust", "Trust", NULL};
-    page_open_table(page, "small cards", "The same as a table, newest first");
+    page_open_table(page, "small cards", "The same data as a table, newest first");
     page_row_heads(page, heads);
     for (int i = entries->count - 1; i >= 0; i--) {
         const struct entry *entry = &entries->at[i];
@@ -103,7 +103,7 @@ static int show_history(struct page *page)
     TRY(store_history(page->reader, &filter, &page->arena, &entries));
     const char *title = "History of the record";
     page_begin(page, title,
-               arena_text(&page->arena, "%s, %s: every entry that was the best when it came.", filter.contest->title,
+               arena_text(&page->arena, "%s, %s: every entry that was the best when it was accepted.", filter.contest->title,
                           board_title(filter.board)),
                ways_up(page, &filter, true));
     html_add(page->out, "<p class=\"over\">%s: %s</p><h1>%s</h1>\n", filter.contest->title, board_title(filter.board),
@@ -155,7 +155,7 @@ static void pareto_table(struct page *page, const struct entry *rows, int count,
 {
     static const char *const heads[] = {"front", "Front", "value", "Time", "number", "Cost", "model", "Model",
                                         "who", "Author", "hardware", "Hardware", "trust", "Trust", NULL};
-    page_open_table(page, "small cards", "The same as a table, fastest first; \xe2\x97\x8f marks the front");
+    page_open_table(page, "small cards", "The same data as a table, fastest first; \xe2\x97\x8f marks the front");
     page_row_heads(page, heads);
     for (int i = 0; i < count; i++) {
         html_add(page->out, "<tr role=\"row\"><td role=\"cell\" class=\"front\">");
@@ -226,15 +226,15 @@ static int show_pareto(struct page *page)
     if (count > 0) {
         bool *front = arena_alloc(&page->arena, (size_t)count * sizeof *front);
         html_add(page->out,
-                 "<p class=\"lead\">What training faster costs: entries of the board of training time whose price is "
+                 "<p class=\"lead\">The price of faster training: entries of the training-time board whose price is "
                  "known%s.</p>\n",
                  without > 0 ? arena_text(&page->arena, " (%d have none)", without) : "");
         pareto_chart(page, rows, count, front);
         pareto_table(page, rows, count, front);
     } else if (without > 0 && active > 0) {
-        html_add(page->out, "<p class=\"empty\">No entry that passes these filters names a price.</p>");
+        html_add(page->out, "<p class=\"empty\">No entry that passes these filters has a price.</p>");
     } else if (without > 0) {
-        html_add(page->out, "<p class=\"empty\">No entry of this board names a price. Give one with "
+        html_add(page->out, "<p class=\"empty\">No entry of this board has a price. Give one with "
                             "<code>--cost-per-hour</code> or <code>--instance</code>.</p>");
     } else if (active > 0) {
         page_form_nothing(page, VIEW_PARETO, &filter);

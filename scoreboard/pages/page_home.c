@@ -25,13 +25,12 @@ static void totals_line(struct page *page, const struct totals *totals)
 
 static void take_part(struct page *page)
 {
-    html_add(page->out, "<section aria-labelledby=\"part\"><h2 id=\"part\">Take part</h2><p>Train, check what would be "
-                        "published, sign it with the "
-                        "SSH key you have (or one that <code>dawn keys new</code> makes), send it. A board ranks "
-                        "within the same second.</p>");
+    html_add(page->out, "<section aria-labelledby=\"part\"><h2 id=\"part\">Take part</h2><p>Train a model, check what "
+                        "would be published, sign it with your SSH key (or one from <code>dawn keys new</code>), and send "
+                        "it. A board ranks it within a second.</p>");
     page_command(page, "part-commands",
-                 "dawn train cifar10 --data synthetic         # no download: a try for the demonstration board\n"
-                 "dawn submit --dry-run --handle YOUR-NAME    # every check, and what would be shown\n"
+                 "dawn train cifar10 --data synthetic         # no download; goes to the demonstration board\n"
+                 "dawn submit --dry-run --handle YOUR-NAME    # runs every check, shows what would be published\n"
                  "dawn submit --server http://THIS-SITE --handle YOUR-NAME");
     html_add(page->out, "<p><a class=\"button\" href=\"/submit\">How to submit</a> <a class=\"button plain\" "
                         "href=\"/rules\">The rules</a></p></section>\n");
@@ -53,7 +52,7 @@ static void empty_contest(struct page *page, const struct contest *contest)
     html_add(page->out, "</ul>\n");
 }
 
-static int show(struct page *page)
+static int show_home(struct page *page)
 {
     int count;
     const struct contest *contests = contest_table(&count);
@@ -66,14 +65,12 @@ static int show(struct page *page)
     TRY(store_totals(page->reader, &totals));
 
     page_begin(page, "Boards",
-               "Time and cost to train a model to a fixed accuracy, and how fast it answers: open, signed, checkable.",
+               "Time and cost to train a model to a fixed accuracy, and how fast it answers: open, signed, verifiable.",
                NULL);
     html_add(page->out, "<section class=\"hero\"><h1>How long until it has learned?</h1><p class=\"lead\">These boards "
-                        "rank how long, and at what "
-                        "cost, a machine takes to train a model to a stated accuracy, and how fast the trained model "
-                        "answers. Every run is "
-                        "signed, shows its whole curve, and can be checked by anyone; what was copied from DAWNBench's "
-                        "archive is marked.</p>");
+                        "rank the time and the cost of training a model to a stated accuracy, and the speed of the trained "
+                        "model. Every run is signed, shows its whole curve, and can be verified by anyone. Entries copied "
+                        "from DAWNBench's archive are marked.</p>");
     totals_line(page, &totals);
     html_add(page->out, "</section>\n");
     for (int i = 0; i < count; i++) {
@@ -91,7 +88,7 @@ static int show(struct page *page)
     }
     html_add(page->out, "<section aria-labelledby=\"new\"><h2 id=\"new\">New on the boards</h2>");
     if (newest.count > 0)
-        page_rows(page, &newest, ROWS_NEWEST, "The newest entries of all boards but the demonstration");
+        page_rows(page, &newest, ROWS_NEWEST, "The newest entries of all boards except the demonstration");
     else
         html_add(page->out, "<p class=\"quiet\">Nothing yet.</p>");
     html_add(page->out, "</section>\n");
@@ -102,5 +99,5 @@ static int show(struct page *page)
 
 int page_home(const struct request *request, struct answer *answer)
 {
-    return page_make(request, answer, show);
+    return page_make(request, answer, show_home);
 }

@@ -126,9 +126,8 @@ static int show_log(struct page *page)
     TRY(store_log(page->reader, after, LOG_PAGE, &page->arena, &log, &count));
     page_begin(page, "Log", "Every accepted statement, in order", (const struct crumb[]){{0}});
     html_add(page->out,
-             "<h1>Log</h1><p class=\"lead\">Every statement this board accepted, in the order in which it did. Nothing "
-             "is ever taken out; a "
-             "withdrawal is a statement of its own.</p><p>");
+             "<h1>Log</h1><p class=\"lead\">Every statement this board accepted, in order. Nothing is ever "
+             "removed; a withdrawal is a statement of its own.</p><p>");
     page_count(page->out, totals.statements, "statement", "statements");
     html_add(page->out, ": ");
     page_count(page->out, totals.runs, "run", "runs");

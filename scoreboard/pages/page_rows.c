@@ -69,7 +69,7 @@ static void value_cell(struct page *page, const struct entry *entry, double best
     page_figure(page->out, entry->board, entry->high);
     html_add(page->out, "</small><small>mean of %d runs</small>", entry->runs);
     if (entry->p >= 0 && entry->p < 0.01)
-        html_add(page->out, "<small title=\"one-sided t-test: their mean score lies above the target\">p &lt; 0.01</small>");
+        html_add(page->out, "<small title=\"one-sided t-test: their mean score is above the target\">p &lt; 0.01</small>");
 }
 
 static void cost_cell(struct page *page, const struct entry *entry)
@@ -147,7 +147,7 @@ static void choose_columns(const struct filter *filter, const struct entries *en
     "<svg class=\"arrow\" viewBox=\"0 0 8 12\" width=\"9\" height=\"13\" aria-hidden=\"true\"><path class=\"up\" "          \
     "d=\"M.5 5L4 .5 7.5 5z\"/><path class=\"down\" d=\"M.5 7L4 11.5 7.5 7z\"/></svg>"
 
-static void head(struct page *page, const struct filter *filter, const bool shown[COLUMNS])
+static void board_head(struct page *page, const struct filter *filter, const bool shown[COLUMNS])
 {
     html_add(page->out, "<thead role=\"rowgroup\"><tr role=\"row\">");
     for (int i = 0; i < COLUMNS; i++) {
@@ -168,7 +168,7 @@ static void head(struct page *page, const struct filter *filter, const bool show
     html_add(page->out, "</tr></thead>\n");
 }
 
-static void cell(struct page *page, const struct filter *filter, const struct entry *entry, int column, double best)
+static void board_cell(struct page *page, const struct filter *filter, const struct entry *entry, int column, double best)
 {
     struct text *out = page->out;
     html_add(out, "<td role=\"cell\" class=\"%s\"><div data-label=\"%s\">", columns[column].class,
@@ -211,7 +211,7 @@ static void board_caption(struct page *page, const struct filter *filter, const 
     html_add(page->out, "<caption>%s, %s: <b>%lld</b> %s, sorted by %s%s%s</caption>\n",
              filter->contest->title, filter->rank == RANK_GROUP ? "groups" : "single runs", (long long)entries->total,
              entries->total == 1 ? "entry" : "entries", sorted, filter->descending ? ", descending" : "",
-             filter_narrowing(filter) > 0 ? "; the place is that on the whole board" : "");
+             filter_narrowing(filter) > 0 ? "; places are those on the whole board" : "");
 }
 
 void page_board_table(struct page *page, const struct filter *filter, const struct entries *entries, double best)
@@ -221,17 +221,17 @@ void page_board_table(struct page *page, const struct filter *filter, const stru
     if (shown[PICK]) html_add(page->out, "<form method=\"get\" action=\"/compare\">");
     html_add(page->out, "<table class=\"board cards\" role=\"table\">");
     board_caption(page, filter, entries);
-    head(page, filter, shown);
+    board_head(page, filter, shown);
     html_add(page->out, "<tbody role=\"rowgroup\">\n");
     for (int i = 0; i < entries->count; i++) {
         html_add(page->out, "<tr role=\"row\" class=\"%s\">", entries->at[i].rank == 1 ? "first" : "later");
         for (int c = 0; c < COLUMNS; c++)
-            if (shown[c]) cell(page, filter, &entries->at[i], c, best);
+            if (shown[c]) board_cell(page, filter, &entries->at[i], c, best);
         html_add(page->out, "</tr>\n");
     }
     html_add(page->out, "</tbody></table>\n");
     if (shown[PICK])
-        html_add(page->out, "<p class=\"compare\"><button type=\"submit\">Compare</button> two to four ticked "
+        html_add(page->out, "<p class=\"compare\"><button type=\"submit\">Compare</button> two to four selected "
                             "runs</p></form>\n");
 }
 
@@ -358,7 +358,7 @@ void page_bests(struct page *page, const struct contest *contest, struct entry *
              "<table class=\"records cards%s\" role=\"table\"><caption>Current records, %s%s</caption><thead "
              "role=\"rowgroup\"><tr role=\"row\"><th scope=\"col\" role=\"columnheader\">Board</th>",
              both ? "" : " one", contest->title,
-             records[RANK_GROUP] == 0 ? "; no official group stands here yet" : "");
+             records[RANK_GROUP] == 0 ? "; no official group yet" : "");
     for (int rank = RANKS - 1; rank >= 0; rank--)
         if (records[rank] > 0)
             html_add(page->out, "<th scope=\"col\" role=\"columnheader\">%s</th>", labels[rank]);
@@ -407,7 +407,7 @@ static const char *first_commands(struct page *page, const struct filter *filter
 void page_how_to_be_first(struct page *page, const struct filter *filter)
 {
     const struct contest *contest = filter->contest;
-    const char *nothing = filter->rank == RANK_GROUP ? "No group stands here yet." : "No run stands here yet.";
+    const char *nothing = filter->rank == RANK_GROUP ? "No group yet." : "No run yet.";
     const char *never = page_never(contest, filter->board, filter->rank);
     if (never != NULL) {
         html_add(page->out, "<div class=\"empty\"><p>%s</p></div>\n", never);
@@ -418,5 +418,5 @@ void page_how_to_be_first(struct page *page, const struct filter *filter)
     if (contest->harness || contest->synthetic)
         page_command(page, "first", first_commands(page, filter));
     html_add(page->out, "<p><a href=\"/submit\">How to take part</a>, also "
-                        "<a href=\"/record\">with a program of your own</a>.</p></div>\n");
+                        "<a href=\"/record\">with your own program</a>.</p></div>\n");
 }

@@ -37,10 +37,10 @@ static void state_notes(struct page *page, const struct shown *shown)
     if (!ranking_ended(shown->statement.json))
         page_note(page->out, "warn",
                   strcmp(shown_text(shown, "status"), "failed") == 0 ? "This run failed." : "This run was interrupted.",
-                  "It did not come to its end, so it stands on no board.");
+                  "It did not complete, so it is on no board.");
     else if (!shown_reached(shown))
         page_note(page->out, "info", "The target was not met.",
-                  "Such a run stands on no board of single runs; in a group it counts all the same.");
+                  "It is on no single-run board, but still counts in its group.");
     if (stored->note != NULL && *stored->note)
         html_add(page->out, "<p class=\"note info\"><strong>The author's note.</strong> <bdi>%s</bdi></p>\n",
                  stored->note);
@@ -61,7 +61,7 @@ static void headline(struct page *page, const struct shown *shown)
         figure(page, "Time to the target", "classic clock, used for ranking");
         page_span(page->out, shown_int(shown, "reached.classic_ns"));
         html_add(page->out, "</dd></div>");
-        figure(page, "End-to-end", "to the same evaluation, nothing left out");
+        figure(page, "End-to-end", "to the same evaluation, everything included");
         page_span(page->out, shown_int(shown, "reached.t_ns"));
         html_add(page->out, "</dd></div>");
     }
@@ -152,7 +152,7 @@ static void curve_table(struct page *page, const struct shown *shown)
         page->out,
         "<details><summary>The curve as a table</summary><div class=\"scroll\" role=\"region\" aria-label=\"The "
         "curve\" tabindex=\"0\">"
-        "<table class=\"small\"><caption>Every point; times at the end of its evaluation</caption><thead><tr><th "
+        "<table class=\"small\"><caption>Every point; times are at the end of its evaluation</caption><thead><tr><th "
         "scope=\"col\">Epoch</th>");
     if (steps) html_add(page->out, "<th scope=\"col\">Step</th>");
     html_add(page->out, "<th scope=\"col\">End-to-end</th><th scope=\"col\">Classic</th><th scope=\"col\">Warm</th><th "
@@ -311,8 +311,8 @@ static void clocks(struct page *page, const struct shown *shown)
                               ? "below 0.1%"
                               : arena_text(&page->arena, "%.2f s (%.1f%%)", parts[i].value, 100 * parts[i].value / whole);
     if (count > 0)
-        chart_stack(page->out, "c-clock", "Where the run's seconds went",
-                    "One bar: what each kind of segment of the one clock took, and its share.", parts, count);
+        chart_stack(page->out, "c-clock", "How the run's time was spent",
+                    "One bar: the time of each kind of segment, and its share.", parts, count);
     clocks_table(page, shown);
     html_add(page->out, "</section>\n");
 }
@@ -326,7 +326,7 @@ static void run_page(struct page *page, const struct shown *shown, const struct 
     headline(page, shown);
     html_add(page->out, "<div class=\"pair\">");
     facts(page, shown);
-    if (places->count > 0) page_rows(page, places, ROWS_PLACES, "Where it stands");
+    if (places->count > 0) page_rows(page, places, ROWS_PLACES, "On the boards");
     html_add(page->out, "</div>\n<div class=\"pair\">");
     curve(page, shown);
     clocks(page, shown);
@@ -397,7 +397,7 @@ static int other_page(struct page *page, const struct shown *shown)
     return 0;
 }
 
-static int show(struct page *page)
+static int show_statement(struct page *page)
 {
     struct shown shown;
     struct entries places;
@@ -415,5 +415,5 @@ static int show(struct page *page)
 
 int page_run(const struct request *request, struct answer *answer)
 {
-    return page_make(request, answer, show);
+    return page_make(request, answer, show_statement);
 }

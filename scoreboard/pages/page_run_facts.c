@@ -52,7 +52,7 @@ static void one_latency(struct page *page, const struct shown *shown, const json
     html_add(page->out, "<h3><bdi>%s</bdi>, <bdi>%s</bdi>, %lld thread%s: %s items one at a time</h3>",
              canonical_text(latency, "device"), canonical_text(latency, "precision"), threads, threads == 1 ? "" : "s",
              text_count(figure, canonical_int(latency, "items")));
-    html_add(page->out, "<p>%s <span class=\"quiet\">Right answers in the same pass: ",
+    html_add(page->out, "<p>%s <span class=\"quiet\">Correct answers in the same pass: ",
              canonical_int(latency, "eligible") == 1
                  ? "Eligible: the answers meet the target on the whole published test set."
                  : "Not eligible for a board: the answers do not meet the target on the whole published test set.");
@@ -62,7 +62,7 @@ static void one_latency(struct page *page, const struct shown *shown, const json
              canonical_int(latency, "views") == 1 ? "" : "es");
     chart_bars(page->out, arena_text(&page->arena, "c-latency-%zu", number),
                "Time of an answer, preprocessing included",
-               "Four bars: the mean, and the times that 50, 90 and 99 of 100 items did not exceed.", parts, 4);
+               "Four bars: the mean and the 50th, 90th and 99th percentiles.", parts, 4);
     html_add(page->out, "<div class=\"scroll\" role=\"region\" aria-label=\"Latency\" tabindex=\"0\"><table "
                         "class=\"small\"><caption>Latency of an item</caption><thead>"
                         "<tr><th scope=\"col\">Figure</th><th scope=\"col\">With preprocessing</th><th "
@@ -93,7 +93,7 @@ void run_latencies(struct page *page, const struct shown *shown)
 static void price(struct page *page, const struct shown *shown)
 {
     if (canonical_at(shown->statement.json, "price") == NULL) {
-        row_words(page, "Price", "not given; so this run stands on no board of cost");
+        row_words(page, "Price", "not given; this run is on no cost board");
         return;
     }
     html_add(page->out, "<div><dt>Price</dt><dd>");
@@ -154,7 +154,7 @@ void run_data(struct page *page, const struct shown *shown)
     const json_t *data = canonical_at(shown->statement.json, "data");
     html_add(page->out, "<section aria-labelledby=\"data\"><h2 id=\"data\">Data and recipe</h2>");
     if (json_array_size(data) == 0)
-        html_add(page->out, "<p>DAWN's harness did not own the data of this run.</p>");
+        html_add(page->out, "<p>DAWN's harness did not control the data of this run.</p>");
     else
         html_add(page->out, "<div class=\"scroll\" role=\"region\" aria-label=\"Data\" tabindex=\"0\"><table "
                             "class=\"small\"><caption>Data sets</caption><thead><tr>"
@@ -184,7 +184,7 @@ void run_data(struct page *page, const struct shown *shown)
     row_digest(page, "Weights' SHA-256", shown_text(shown, "model.weights_digest"));
     row_words(page, "Seed", arena_text(&page->arena, "%lld", (long long)shown_int(shown, "seed")));
     row_number(page, "Batch", shown_int(shown, "batch"));
-    row_number(page, "Views an item", shown_int(shown, "views"));
+    row_number(page, "Views per item", shown_int(shown, "views"));
     row_number(page, "Input size", shown_int(shown, "input_size"));
     row_words(page, "Recipe", shown_text(shown, "recipe.name"));
     row_digest(page, "Recipe's SHA-256", shown_text(shown, "recipe.digest"));
@@ -230,8 +230,8 @@ void run_checks(struct page *page, const struct shown *shown)
     html_add(page->out,
              "<details><summary>All %d checks</summary><div class=\"scroll\" role=\"region\" aria-label=\"Checks\" "
              "tabindex=\"0\"><table class=\"small\"><caption>What was "
-             "asked when it was accepted; whatever fails a check that rejects is not taken</caption><thead><tr><th "
-             "scope=\"col\">Check</th><th scope=\"col\">It asks that</th>"
+             "run at acceptance; a statement that fails a rejecting check is refused</caption><thead><tr><th "
+             "scope=\"col\">Check</th><th scope=\"col\">It requires that</th>"
              "<th scope=\"col\">Kind</th><th scope=\"col\">Outcome</th></tr></thead><tbody>\n",
              CHECKS);
     for (int i = 0; i < CHECKS; i++)
@@ -250,7 +250,7 @@ void run_verify(struct page *page, const struct shown *shown)
     html_add(page->out, "<section aria-labelledby=\"verify\"><h2 id=\"verify\">Verify it yourself</h2><p>Signed by ");
     page_person_link(page, stored->handle);
     html_add(page->out,
-             " with the key <span class=\"digest\">%s</span>. The signature is OpenSSH's; none of our code is needed to "
+             " with the key <span class=\"digest\">%s</span>. The signature is OpenSSH's; you need none of our code to "
              "check it.</p>\n",
              stored->key);
     page_command(page, "verify-ssh",

@@ -14,7 +14,7 @@ static void about(struct page *page, const struct contest *contest)
              "dt><dd>%s",
              contest->metric_title, contest->test_name, contest->synthetic ? "each run's own" : "at least ");
     for (int i = 0; !contest->synthetic && i < CONTEST_TARGETS && contest->target_micro[i] > 0; i++) {
-        if (i > 0) html_add(page->out, " (one may also filter by ");
+        if (i > 0) html_add(page->out, " (also as a filter: ");
         page_score(page->out, contest, (double)contest->target_micro[i] / 1e6);
         if (i > 0) html_add(page->out, ")");
     }
@@ -51,13 +51,13 @@ static void board(struct page *page, const struct contest *contest, enum board b
     bool group = found[RANK_GROUP].count > 0, single = found[RANK_CLASSIC].count > 0;
     if (!group || !single)
         html_add(page->out, "<p class=\"empty\">%s <a href=\"/submit\">Be the first</a>.</p>",
-                 group    ? "No single run stands here yet."
-                 : single ? "No official group stands here yet."
-                          : "Nothing stands here yet.");
+                 group    ? "No single run yet."
+                 : single ? "No official group yet."
+                          : "Nothing yet.");
     html_add(page->out, "</section>\n");
 }
 
-static int show(struct page *page)
+static int show_task(struct page *page)
 {
     const struct contest *contest;
     struct entries found[BOARDS][RANKS];
@@ -78,5 +78,5 @@ static int show(struct page *page)
 
 int page_task(const struct request *request, struct answer *answer)
 {
-    return page_make(request, answer, show);
+    return page_make(request, answer, show_task);
 }

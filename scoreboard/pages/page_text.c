@@ -23,7 +23,7 @@ static int document(struct page *page, const char *path, const char *title, cons
 
 static int show_rules(struct page *page)
 {
-    return document(page, "docs/rules.md", "Rules", "What is measured, and how the program holds it");
+    return document(page, "docs/rules.md", "Rules", "What is measured, and how the program enforces it");
 }
 
 static int show_submit(struct page *page)
@@ -33,25 +33,25 @@ static int show_submit(struct page *page)
 
 static int show_record(struct page *page)
 {
-    return document(page, "docs/record.md", "Another framework", "How any training program takes part");
+    return document(page, "docs/record.md", "Another framework", "How any training program can take part");
 }
 
 static int show_statements(struct page *page)
 {
-    return document(page, "docs/statements.md", "Statements", "The form of what is signed");
+    return document(page, "docs/statements.md", "Statements", "The format of signed statements");
 }
 
 static int show_threats(struct page *page)
 {
-    return document(page, "docs/threats.md", "Threats", "What is stopped, what only becomes visible, and what remains");
+    return document(page, "docs/threats.md", "Threats", "Which attacks are stopped, which become visible, and which remain");
 }
 
 static int show_trust(struct page *page)
 {
     page_begin(page, "Trust", "What the levels of trust mean, and what they do not", (const struct crumb[]){{0}});
     html_add(page->out, "<article class=\"prose\"><h1>What trust means here</h1><p class=\"lead\">A signature proves "
-                        "who said it, not that it is true. So every row "
-                        "says how far it has been checked, in a word and a shape.</p><div class=\"scroll\" "
+                        "who said it, not that it is true. Every row therefore shows how far it has been checked, by a "
+                        "word and a shape.</p><div class=\"scroll\" "
                         "role=\"region\" aria-label=\"Levels\" tabindex=\"0\">"
                         "<table class=\"small\"><caption>Levels, lowest first</caption><thead><tr><th "
                         "scope=\"col\">Level</th><th scope=\"col\">What it means</th></tr></thead><tbody>\n");
@@ -61,26 +61,22 @@ static int show_trust(struct page *page)
         html_add(page->out, "</th><td>%s</td></tr>\n", trust_what((enum trust)i));
     }
     html_add(page->out, "</tbody></table></div>\n<h2>What is proved</h2><ul><li>Who: the statement was signed with the "
-                        "key shown, and not a bit of it has changed "
-                        "since. Anyone checks that with OpenSSH alone; each run's page has the commands.</li><li>When: "
-                        "this server accepted it at the moment of its "
-                        "receipt, in that place of the <a href=\"/log\">log</a>, and signed for it.</li><li>That it "
-                        "hangs together: each point of the curve is "
-                        "hashed over the one before, the clocks are sums of the segments, the cost follows from time "
-                        "and price, and the arithmetic does not exceed what "
-                        "the stated hardware can do.</li></ul><h2>What is not</h2><ul><li>That the run took place. A "
-                        "person who knows all the rules can invent figures "
-                        "that fit together.</li><li>That the hardware is the one that is named.</li><li>Who the person "
+                        "key shown and has not changed since. Anyone can verify this with OpenSSH alone; each run's page "
+                        "has the commands.</li><li>When: this server accepted it at the time and the place in the "
+                        "<a href=\"/log\">log</a> that its signed receipt states.</li><li>Consistency: the hash of each "
+                        "point covers the point before it, the clocks are sums of the segments, the cost follows from time "
+                        "and price, and the arithmetic does not exceed the peak of the stated hardware.</li></ul>"
+                        "<h2>What is not proved</h2><ul><li>That the run took place. A person who knows all the rules can "
+                        "invent consistent figures.</li><li>That the stated hardware was used.</li><li>Who the person "
                         "behind a handle is.</li></ul>"
-                        "<p>The strongest check is to run it again: same recipe, same seed, same device give the same "
-                        "curve. When another person's run does, both "
-                        "are marked as reproduced.</p><h2>Flags</h2><p>A flag is a figure that is possible but "
-                        "unusual. It is shown beside the run and keeps it from "
-                        "being called audited. A run whose program reported its own score "
+                        "<p>The strongest check is to repeat the run: the same recipe, seed and device give the same "
+                        "curve. If another person's run does, the earlier one is marked as reproduced.</p>"
+                        "<h2>Flags</h2><p>A flag is a figure that is possible but unusual. "
+                        "The run's page shows it, and a flagged run "
+                        "is never audited. A run whose program reported its own score "
                         "(<strong>self-evaluated</strong>) is never audited.</p>"
-                        "<h2>Synthetic data</h2><p>Runs on images that the program drew itself stand on the "
-                        "demonstration board alone and are marked there. They are "
-                        "no results.</p></article>\n");
+                        "<h2>Synthetic data</h2><p>Runs on images that the program drew itself appear only on the "
+                        "demonstration board, where they are marked. They are not results.</p></article>\n");
     page_end(page);
     return 0;
 }

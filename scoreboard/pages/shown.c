@@ -15,7 +15,7 @@ int shown_read(struct page *page, const char *id, struct shown *shown)
     *shown = (struct shown){0};
     TRY(store_statement(page->reader, id, &page->arena, &shown->stored));
     if (statement_read(shown->stored.payload, shown->stored.payload_count, &shown->statement) < 0)
-        return fail(ERR_DATABASE, "the statement %.64s is not what was accepted", shown->stored.digest);
+        return fail(ERR_DATABASE, "the statement %.64s differs from the accepted one", shown->stored.digest);
     if (shown->stored.type == STATEMENT_RUN) shown_fill(shown);
     return 0;
 }

@@ -54,7 +54,7 @@ static void a_latency_is_of_its_own_items(void **state)
     fixture_set(latency, "eligible", json_integer(0));
     assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
     const char *page = run_page(last.sequence);
-    assert_shows(page, "Right answers in the same pass: 26.00%");
+    assert_shows(page, "Correct answers in the same pass: 26.00%");
     assert_hides(page, "0.13%");
 }
 
@@ -335,7 +335,7 @@ static void an_empty_board_says_what_leads_onto_it(void **state)
     assert_shows(page, "dawn infer cifar10 --latency");
     page = page_of(page_board, "/", "squad", "training-time", NULL);  // nothing of DAWN's trains it
     assert_hides(page, "dawn train");
-    assert_shows(page, "with a program of your own");
+    assert_shows(page, "with your own program");
     page = page_of(page_board, "/", "demo", "training-time", NULL);
     assert_shows(page, "dawn train cifar10 --data synthetic --cost-per-hour");
     static const char *const never[][2] = {
