@@ -29,7 +29,7 @@ static int count_imports(struct store *store, int64_t *imports)
     return rc;
 }
 
-static int keep(struct store *store, const struct dawnbench_archive *archive, int64_t *added)
+static int write_archive(struct store *store, const struct dawnbench_archive *archive, int64_t *added)
 {
     int64_t before = 0, after = 0;
     TRY(count_imports(store, &before));
@@ -45,7 +45,7 @@ static int import_into(const char *db, const char *origin, const struct dawnbenc
     struct store *store;
     int64_t added = 0;
     TRY(store_open(&settings, STORE_WRITE, &store));
-    int rc = keep(store, archive, &added);
+    int rc = write_archive(store, archive, &added);
     store_close(store);
     if (rc == 0) printf("imported into %s: %d (%lld new)\n", db, archive->count, (long long)added);
     return rc;

@@ -93,7 +93,7 @@ static int write_imports(struct out *o)
 
 // ---- own runs
 
-static json_t *head(const struct entry *e)
+static json_t *entry_json(const struct entry *e)
 {
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "version", "v1.0", "author", e->author, "authorEmail", "",
                      "framework", e->framework, "codeURL", e->code_url, "model", e->model, "hardware", e->hardware, "timestamp",
@@ -127,7 +127,7 @@ static int write_entry(struct out *o, const struct entry *e, const char *tail, j
 static int write_training(struct out *o, const struct entry *e, const json_t *run)
 {
     struct text tsv = {0};
-    json_t *value = head(e);
+    json_t *value = entry_json(e);
     int64_t price = canonical_int(run, "price.micro_usd_per_hour");
     if (value != NULL && price > 0) json_object_set_new(value, "costPerHour", json_real((double)price / 1e6));
     json_t *misc = json_pack("{s:s, s:s, s:s, s:I, s:s, s:s}", "evaluatedBy", canonical_text(run, "evaluated_by"), "recipe",
@@ -148,7 +148,7 @@ static int write_training(struct out *o, const struct entry *e, const json_t *ru
 static int write_inference(struct out *o, const struct contest *contest, const struct entry *e, enum board board)
 {
     bool latency = board == BOARD_INFERENCE_LATENCY;
-    json_t *value = head(e);
+    json_t *value = entry_json(e);
     if (value != NULL) {
         json_object_set_new(value, latency ? "latency" : "cost", json_real(e->value));
         json_object_set_new(value, contest->dawnbench_column, json_real(e->accuracy * (double)contest->dawnbench_scale));

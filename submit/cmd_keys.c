@@ -56,7 +56,7 @@ struct listing {
     const struct sshkey *chosen;
 };
 
-static void add(struct listing *l, const char *name, const struct keyring_key *key)
+static void list_key(struct listing *l, const char *name, const struct keyring_key *key)
 {
     row(name, key, &l->agent, l->chosen);
     l->seen[l->count++] = key->key;
@@ -66,7 +66,7 @@ static void add_new(struct listing *l, const char *name, const struct keyring_ke
 {
     for (int i = 0; i < l->count; i++)
         if (same(&l->seen[i], &key->key)) return;
-    add(l, name, key);
+    list_key(l, name, key);
 }
 
 static int list(void)
@@ -81,7 +81,7 @@ static int list(void)
     if (keyring_find(NULL, &chosen) == 0) l.chosen = &chosen.key;
     else snprintf(reason, sizeof reason, "%s", error_text());
     for (int i = 0; i < names.count; i++) {
-        if (keyring_find(names.name[i], &found) == 0) add(&l, names.name[i], &found);
+        if (keyring_find(names.name[i], &found) == 0) list_key(&l, names.name[i], &found);
         else printf("! %-17s %s\n", names.name[i], error_text());
     }
     int rc = keyring_find_ssh(&found);
@@ -118,7 +118,7 @@ static void print_signers(const struct keyring_key *key)
     printf("\" %s\n", sshkey_line(&plain, line));
 }
 
-static int show(const char *wanted, const struct choice *choice)
+static int show_key(const char *wanted, const struct choice *choice)
 {
     struct keyring_key key;
     struct agent_keys agent;
@@ -264,7 +264,7 @@ int cmd_keys(int argc, char **argv)
     TRY(check_words(argc, argv, &c));
     const char *action = argc > 1 ? argv[1] : "list", *word = argc > 2 ? argv[2] : NULL;
     if (strcmp(action, "new") == 0) return new_key(word != NULL ? word : FIRST_NAME);
-    if (strcmp(action, "show") == 0) return show(word, &c);
+    if (strcmp(action, "show") == 0) return show_key(word, &c);
     if (strcmp(action, "import") == 0) return import(word, argc > 3 ? argv[3] : NULL);
     return list();
 }

@@ -41,7 +41,7 @@ static int find_target(struct results *r, const char *word, const struct sending
     return 0;
 }
 
-static json_t *head(const char *type, const char *board, const struct target *t)
+static json_t *begin_statement(const char *type, const char *board, const struct target *t)
 {
     return json_pack("{s:s, s:i, s:s, s:s, s:I}", "type", type, "version", 1, "board", board, "statement", t->digest, "made_ms",
                      (json_int_t)clock_unix_ms());
@@ -110,14 +110,14 @@ static int carry_out(struct second_thought *t)
 
 static json_t *withdrawal(const struct second_thought *t, const char *board, const struct target *target)
 {
-    json_t *json = head("withdraw", board, target);
+    json_t *json = begin_statement("withdraw", board, target);
     json_object_set_new(json, "reason", json_string(t->reason));
     return json;
 }
 
 static json_t *amendment(const struct second_thought *t, const char *board, const struct target *target)
 {
-    json_t *json = head("amend", board, target);
+    json_t *json = begin_statement("amend", board, target);
     if (t->team != NULL) json_object_set_new(json, "team", json_string(t->team));
     if (t->note != NULL) json_object_set_new(json, "note", json_string(t->note));
     if (t->code_url != NULL) json_object_set_new(json, "code_url", json_string(t->code_url));

@@ -14,7 +14,7 @@ static int read_one(const struct submission_choice *c, const char *digest, enum 
     return fail(ERR_INPUT, "%.12s is not a statement of type %s", digest, statement_type_name(type));
 }
 
-static void take(json_t *words, const json_t *from)
+static void copy_words(json_t *words, const json_t *from)
 {
     static const char *const names[] = {"team", "note", "code_url", "tags", "division"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -38,7 +38,7 @@ static int take_amendments(struct results *r, const json_t *last, const struct s
             continue;
         rc = read_one(c, record_text(row, "statement"), STATEMENT_AMEND, &s);
         if (rc < 0) continue;
-        if (strcmp(canonical_text(s.json, "statement"), record_text(last, "statement")) == 0) take(words, s.json);
+        if (strcmp(canonical_text(s.json, "statement"), record_text(last, "statement")) == 0) copy_words(words, s.json);
         statement_free(&s);
     }
     json_decref(rows);
@@ -51,7 +51,7 @@ int entry_words_read(struct results *r, const json_t *last, const struct submiss
     *words = (struct entry_words){0};
     TRY(read_one(c, record_text(last, "statement"), STATEMENT_RUN, &s));
     words->first = json_object();
-    take(words->first, s.json);
+    copy_words(words->first, s.json);
     statement_free(&s);
     words->now = json_copy(words->first);
     return take_amendments(r, last, c, words->now);
@@ -64,16 +64,16 @@ void entry_words_free(struct entry_words *words)
     *words = (struct entry_words){0};
 }
 
-static void keep(const char **said, const json_t *words, const char *name)
+static void keep_word(const char **said, const json_t *words, const char *name)
 {
     if (*said == NULL) *said = json_string_value(json_object_get(words, name));
 }
 
 void entry_words_keep(const json_t *words, struct payload_words *said, const char *tags[ENTRY_TAGS])
 {
-    keep(&said->team, words, "team");
-    keep(&said->note, words, "note");
-    keep(&said->code_url, words, "code_url");
+    keep_word(&said->team, words, "team");
+    keep_word(&said->note, words, "note");
+    keep_word(&said->code_url, words, "code_url");
     if (strcmp(canonical_text(words, "division"), "open") == 0) said->open = true;
     if (said->tag_count > 0) return;
     const json_t *list = json_object_get(words, "tags");

@@ -59,7 +59,7 @@ static int load_clean(struct dawnbench_entry *e, const char *at, size_t count, j
 }
 
 // A member for people to read, cleaned; "" when it is not there.
-static int words(struct dawnbench_entry *e, const json_t *json, const char *key, bool needed, const char **into)
+static int read_words(struct dawnbench_entry *e, const json_t *json, const char *key, bool needed, const char **into)
 {
     const json_t *value = json_object_get(json, key);
     const char *text = json_string_value(value);
@@ -79,7 +79,7 @@ static int words(struct dawnbench_entry *e, const json_t *json, const char *key,
 }
 
 // A positive number, or negative where there is none. DAWNBench shows a cost only where the field is a number.
-static int number(struct dawnbench_entry *e, const json_t *json, const char *key, double most, double *into)
+static int read_number(struct dawnbench_entry *e, const json_t *json, const char *key, double most, double *into)
 {
     const json_t *value = json_object_get(json, key);
     *into = -1;
@@ -96,7 +96,7 @@ static int number(struct dawnbench_entry *e, const json_t *json, const char *key
     return 0;
 }
 
-static bool digits(const char **at, int least, int most, int *value)
+static bool read_digits(const char **at, int least, int most, int *value)
 {
     int n = 0;
     for (*value = 0; n < most && isdigit((unsigned char)(*at)[n]); n++) *value = *value * 10 + (*at)[n] - '0';
@@ -111,14 +111,14 @@ static bool month_has(int year, int month, int day)
     return month >= 1 && month <= 12 && day >= 1 && day <= days[month - 1] + (month == 2 && leap);
 }
 
-static int date(struct dawnbench_entry *e, const json_t *json)
+static int read_date(struct dawnbench_entry *e, const json_t *json)
 {
     const char *given, *at;
     int year, month, day;
-    TRY(words(e, json, "timestamp", false, &given));
+    TRY(read_words(e, json, "timestamp", false, &given));
     at = given;
-    bool good = digits(&at, 4, 4, &year) && *at++ == '-' && digits(&at, 1, 2, &month) && *at++ == '-' &&
-                digits(&at, 1, 2, &day) && *at == 0;
+    bool good = read_digits(&at, 4, 4, &year) && *at++ == '-' && read_digits(&at, 1, 2, &month) && *at++ == '-' &&
+                read_digits(&at, 1, 2, &day) && *at == 0;
     if (!good || year < 1970 || !month_has(year, month, day))
         return fail(ERR_INPUT, "%s.json: timestamp \"%.40s\" is not a date YYYY-MM-DD", e->source, given);
     e->date = arena_text(&e->arena, "%04d-%02d-%02d", year, month, day);
@@ -126,9 +126,9 @@ static int date(struct dawnbench_entry *e, const json_t *json)
     return 0;
 }
 
-static int code_url(struct dawnbench_entry *e, const json_t *json)
+static int read_code_url(struct dawnbench_entry *e, const json_t *json)
 {
-    TRY(words(e, json, "codeURL", false, &e->code_url));
+    TRY(read_words(e, json, "codeURL", false, &e->code_url));
     if (json_object_get(json, "codeURL") == NULL) dawnbench_quirk(e, "json", "codeURL is missing");
     if (*e->code_url == 0) return 0;
     bool web = strncmp(e->code_url, "https://", 8) == 0 || strncmp(e->code_url, "http://", 7) == 0;
@@ -140,7 +140,7 @@ static int code_url(struct dawnbench_entry *e, const json_t *json)
 
 // What DAWNBench's instructions name. The rest is kept as it came and never interpreted: usedBlacklist, for one, was used
 // with two opposite meanings.
-static bool documented(const struct dawnbench_entry *e, const char *key)
+static bool is_documented(const struct dawnbench_entry *e, const char *key)
 {
     static const char *const keys[] = {"version",   "author",      "authorEmail", "framework",   "codeURL",
                                        "model",     "hardware",    "timestamp",   "logFilename", "misc",
@@ -173,7 +173,7 @@ static void tell_keys(struct dawnbench_entry *e, json_t *json)
     int count = 0;
     json_object_foreach(json, key, value)
     {
-        if (!documented(e, key) && count++ < NAMED) add_key(&names, key);
+        if (!is_documented(e, key) && count++ < NAMED) add_key(&names, key);
     }
     if (count > 0)
         dawnbench_quirk(e, "json", "undocumented, kept and not interpreted: %s%s", names.at, count > NAMED ? ", ..." : "");
@@ -187,7 +187,7 @@ static void tell_keys(struct dawnbench_entry *e, json_t *json)
 
 // ---- what follows
 
-static int crossings(struct dawnbench_entry *e)
+static int find_crossings(struct dawnbench_entry *e)
 {
     for (int t = 0; t < CONTEST_TARGETS && e->contest->target_micro[t] > 0; t++) {
         double goal = dawnbench_goal(e->contest, t);
@@ -204,11 +204,11 @@ static int crossings(struct dawnbench_entry *e)
     return 0;
 }
 
-static int inference_score(struct dawnbench_entry *e, const json_t *json)
+static int read_inference_score(struct dawnbench_entry *e, const json_t *json)
 {
     const struct contest *contest = e->contest;
     double score;
-    TRY(number(e, json, contest->dawnbench_column, 100, &score));
+    TRY(read_number(e, json, contest->dawnbench_column, 100, &score));
     if (score < 0) {
         dawnbench_quirk(e, "json", "%s is missing: not ranked", contest->dawnbench_column);
         return 0;
@@ -228,28 +228,28 @@ static int inference_score(struct dawnbench_entry *e, const json_t *json)
     return 0;
 }
 
-static int inference(struct dawnbench_entry *e, const json_t *json)
+static int read_inference(struct dawnbench_entry *e, const json_t *json)
 {
-    TRY(number(e, json, "latency", 1e9, &e->latency_ms));
-    TRY(number(e, json, "cost", 1e7, &e->cost_an_item));
+    TRY(read_number(e, json, "latency", 1e9, &e->latency_ms));
+    TRY(read_number(e, json, "cost", 1e7, &e->cost_an_item));
     if (e->latency_ms < 0 && e->cost_an_item < 0) return fail(ERR_INPUT, "%s.json: has neither a latency nor a cost", e->source);
-    return inference_score(e, json);
+    return read_inference_score(e, json);
 }
 
-static int fields(struct dawnbench_entry *e, json_t *json)
+static int read_fields(struct dawnbench_entry *e, json_t *json)
 {
-    TRY(words(e, json, "author", true, &e->author));
-    TRY(words(e, json, "framework", true, &e->framework));
-    TRY(words(e, json, "model", true, &e->model));
-    TRY(words(e, json, "hardware", true, &e->hardware));
-    TRY(code_url(e, json));
-    TRY(date(e, json));
+    TRY(read_words(e, json, "author", true, &e->author));
+    TRY(read_words(e, json, "framework", true, &e->framework));
+    TRY(read_words(e, json, "model", true, &e->model));
+    TRY(read_words(e, json, "hardware", true, &e->hardware));
+    TRY(read_code_url(e, json));
+    TRY(read_date(e, json));
     tell_keys(e, json);
     e->devices = dawnbench_devices(e->hardware);
-    return e->training ? number(e, json, "costPerHour", 1e7, &e->cost_per_hour) : inference(e, json);
+    return e->training ? read_number(e, json, "costPerHour", 1e7, &e->cost_per_hour) : read_inference(e, json);
 }
 
-static int training(struct dawnbench_entry *e, const char *tsv, size_t count)
+static int read_training(struct dawnbench_entry *e, const char *tsv, size_t count)
 {
     struct text kept = {0};
     if (tsv == NULL) return fail(ERR_INPUT, "%s.json: has no log (%s.tsv)", e->source, e->stem);
@@ -261,7 +261,7 @@ static int training(struct dawnbench_entry *e, const char *tsv, size_t count)
     e->tsv = arena_text(&e->arena, "%s", kept.at);
     text_free(&kept);
     TRY(dawnbench_log(e, e->tsv, strlen(e->tsv)));
-    return crossings(e);
+    return find_crossings(e);
 }
 
 static int read_both(struct dawnbench_entry *e, const char *json, size_t json_count, const char *tsv, size_t tsv_count)
@@ -272,9 +272,9 @@ static int read_both(struct dawnbench_entry *e, const char *json, size_t json_co
                     (int)DAWNBENCH_STEM);
     if (json_count > DAWNBENCH_FILE) return fail(ERR_INPUT, "%s.json: is larger than 1 MiB", e->source);
     int rc = load_clean(e, json, json_count, &value);
-    if (rc == 0) rc = fields(e, value);
+    if (rc == 0) rc = read_fields(e, value);
     json_decref(value);
-    return rc == 0 && e->training ? training(e, tsv, tsv_count) : rc;
+    return rc == 0 && e->training ? read_training(e, tsv, tsv_count) : rc;
 }
 
 int dawnbench_read(const struct contest *contest, bool is_training, const char *stem, const char *json, size_t json_count,

@@ -22,7 +22,7 @@ struct walk {
     int files;
 };
 
-static int say(struct walk *w, const char *line)
+static int report_line(struct walk *w, const char *line)
 {
     struct text clean = {0};
     dawnbench_line(line, &clean);
@@ -37,7 +37,7 @@ static int refuse(struct walk *w)
     struct text line = {0};
     w->archive->refused++;
     text_add(&line, "%s (refused)", error_text());
-    int rc = say(w, line.at);
+    int rc = report_line(w, line.at);
     text_free(&line);
     return rc;
 }
@@ -49,7 +49,7 @@ static int tell_quirks(struct walk *w, const struct dawnbench_entry *e)
         size_t length = strcspn(at, "\n");
         struct text line = {0};
         text_add(&line, "%s.%.*s", e->source, (int)length, at);
-        rc = say(w, line.at);
+        rc = report_line(w, line.at);
         text_free(&line);
         at += length + (at[length] == '\n');
     }
@@ -81,7 +81,7 @@ static int read_regular(struct walk *w, const char *name, char **bytes, size_t *
     return rc;
 }
 
-static void keep(struct dawnbench_archive *archive, struct dawnbench_entry *e)
+static void append_entry(struct dawnbench_archive *archive, struct dawnbench_entry *e)
 {
     if ((archive->count & (archive->count - 1)) == 0)  // room for the next power of two
         archive->at = grow(archive->at, (size_t)(archive->count > 0 ? archive->count * 2 : 1) * sizeof *archive->at);
@@ -106,7 +106,7 @@ static int read_entry(struct walk *w, const struct contest *contest, bool traini
     free(tsv);
     text_free(&name);
     if (rc < 0) return refuse(w);
-    keep(w->archive, e);
+    append_entry(w->archive, e);
     return tell_quirks(w, e);
 }
 

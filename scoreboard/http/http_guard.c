@@ -23,7 +23,7 @@ static bool is_named(const char *name, size_t count, const char *wanted)
     return count == strlen(wanted) && strncasecmp(name, wanted, count) == 0;
 }
 
-static void keep(char *into, size_t room, const char *value, size_t count)
+static void copy_value(char *into, size_t room, const char *value, size_t count)
 {
     if (count >= room) {
         strcpy(into, "?");
@@ -55,12 +55,12 @@ void guard_line(struct guard *guard, const char *name, size_t name_count, const 
         if (!is_host(value, value_count)) guard->broken = true;
     } else if (is_named(name, name_count, "Content-Length")) {
         guard->lengths++;
-        keep(guard->length, sizeof guard->length, value, value_count);
+        copy_value(guard->length, sizeof guard->length, value, value_count);
     } else if (is_named(name, name_count, "Transfer-Encoding")) {
         guard->codings++;
     } else if (is_named(name, name_count, "Content-Type")) {
         guard->types++;
-        keep(guard->type, sizeof guard->type, value, value_count);
+        copy_value(guard->type, sizeof guard->type, value, value_count);
     }
 }
 

@@ -10,7 +10,7 @@
 static const char POLICY[] = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
                              "frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 
-static void header(struct MHD_Response *response, const char *name, const char *value)
+static void add_header(struct MHD_Response *response, const char *name, const char *value)
 {
     if (MHD_add_response_header(response, name, value) != MHD_YES) BUG(name);
 }
@@ -21,7 +21,7 @@ static bool below_api(const char *path)
 }
 
 // Figures are for everybody's programs; pages and their parts are for the pages.
-static bool shared(const char *path)
+static bool is_shared(const char *path)
 {
     const char *end = strrchr(path, '.');
     return below_api(path) || (end != NULL && (strcmp(end, ".atom") == 0 || strcmp(end, ".csv") == 0));
@@ -29,27 +29,27 @@ static bool shared(const char *path)
 
 static void add_common(struct MHD_Response *response, enum reply_use use, const char *path)
 {
-    header(response, "Content-Security-Policy", POLICY);
-    header(response, "X-Content-Type-Options", "nosniff");
-    header(response, "Referrer-Policy", "no-referrer");
-    header(response, "Cross-Origin-Resource-Policy", shared(path) ? "cross-origin" : "same-origin");
-    if (use != REPLY_POST) header(response, "Access-Control-Allow-Origin", "*");
-    if (use == REPLY_OPTIONS) header(response, "Access-Control-Allow-Methods", "GET, HEAD");
+    add_header(response, "Content-Security-Policy", POLICY);
+    add_header(response, "X-Content-Type-Options", "nosniff");
+    add_header(response, "Referrer-Policy", "no-referrer");
+    add_header(response, "Cross-Origin-Resource-Policy", is_shared(path) ? "cross-origin" : "same-origin");
+    if (use != REPLY_POST) add_header(response, "Access-Control-Allow-Origin", "*");
+    if (use == REPLY_OPTIONS) add_header(response, "Access-Control-Allow-Methods", "GET, HEAD");
 }
 
 static void add_caching(struct MHD_Response *response, const struct answer *answer, const char *tag)
 {
     const char *how = *tag == 0 ? "no-store"
                       : answer->immutable ? "public, max-age=31536000, immutable" : "public, max-age=0, must-revalidate";
-    header(response, "Cache-Control", how);
-    if (*tag != 0) header(response, "ETag", tag);
+    add_header(response, "Cache-Control", how);
+    if (*tag != 0) add_header(response, "ETag", tag);
 }
 
 // A location holds what a client sent (a handle, a digest); a response header never gets a control character from it.
 static void add_location(struct MHD_Response *response, const char *location)
 {
     for (const char *at = location; *at != 0; at++) BUG_IF(*at <= ' ' || *at > '~');
-    header(response, "Location", location);
+    add_header(response, "Location", location);
 }
 
 struct MHD_Response *reply_make(struct answer *answer, enum reply_use use, const char *path, const char *tag, bool close)
@@ -61,17 +61,17 @@ struct MHD_Response *reply_make(struct answer *answer, enum reply_use use, const
     answer->body = (struct text){0};
     add_common(response, use, path);
     add_caching(response, answer, tag);
-    if (answer->type != NULL) header(response, "Content-Type", answer->type);
+    if (answer->type != NULL) add_header(response, "Content-Type", answer->type);
     if (*answer->location != 0) add_location(response, answer->location);
     if (*answer->file_name != 0) {
         snprintf(line, sizeof line, "attachment; filename=\"%s\"", answer->file_name);
-        header(response, "Content-Disposition", line);
+        add_header(response, "Content-Disposition", line);
     }
     if (answer->retry_after > 0) {
         snprintf(line, sizeof line, "%d", answer->retry_after);
-        header(response, "Retry-After", line);
+        add_header(response, "Retry-After", line);
     }
-    if (close) header(response, "Connection", "close");
+    if (close) add_header(response, "Connection", "close");
     return response;
 }
 
@@ -98,7 +98,7 @@ void reply_allow(struct MHD_Response *response, const struct route *table, const
     bool others;
     snprintf(line, sizeof line, "%s%sOPTIONS", route_find(table, "GET", path, word, &others) != NULL ? "GET, HEAD, " : "",
              route_find(table, "POST", path, word, &others) != NULL ? "POST, " : "");
-    header(response, "Allow", line);
+    add_header(response, "Allow", line);
 }
 
 enum problem reply_problem_of(int rc)

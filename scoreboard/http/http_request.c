@@ -62,7 +62,7 @@ static int64_t read_milliseconds(const struct exchange *exchange)
 }
 
 // Gives the connection that long for what comes next.
-static void allow(const struct exchange *exchange, int64_t milliseconds, bool busy)
+static void set_deadline(const struct exchange *exchange, int64_t milliseconds, bool busy)
 {
     watch_set(exchange->server->watch, request_descriptor(exchange->connection), milliseconds, busy);
 }
@@ -88,16 +88,16 @@ void request_end(void *context, struct MHD_Connection *connection, void **at, en
     (void)context, (void)connection, (void)code;
     if (exchange == NULL) return;
     drop_body(exchange);
-    allow(exchange, read_milliseconds(exchange), false);
+    set_deadline(exchange, read_milliseconds(exchange), false);
     free(exchange->target);
     free(exchange);
     *at = NULL;
 }
 
 // ---- answers -----------------------------------------------------------------------------------------------------
-static enum MHD_Result queue(struct exchange *exchange, int status, struct MHD_Response *response)
+static enum MHD_Result queue_response(struct exchange *exchange, int status, struct MHD_Response *response)
 {
-    allow(exchange, WRITE_MILLISECONDS, true);
+    set_deadline(exchange, WRITE_MILLISECONDS, true);
     return MHD_queue_response(exchange->connection, (unsigned)status, response);
 }
 
@@ -106,12 +106,12 @@ static enum MHD_Result send_answer(struct exchange *exchange, struct answer *ans
 {
     struct MHD_Response *response = reply_make(answer, use, path, "", close);
     if (answer->status == 405 || use == REPLY_OPTIONS) reply_allow(response, exchange->server->settings.routes, path);
-    enum MHD_Result result = queue(exchange, answer->status, response);
+    enum MHD_Result result = queue_response(exchange, answer->status, response);
     MHD_destroy_response(response);
     return result;
 }
 
-static enum MHD_Result refuse(struct exchange *exchange, enum reply_use use, const char *path, enum problem problem,
+static enum MHD_Result send_refusal(struct exchange *exchange, enum reply_use use, const char *path, enum problem problem,
                               const char *detail, bool close)
 {
     struct answer answer = {0};
@@ -195,15 +195,15 @@ static enum MHD_Result take_head(struct exchange *exchange, const char *method)
     enum problem problem = guard_head(&guard, method, exchange->target, size->header_size, &detail);
     if (problem == PROBLEM_NONE && !bodiless) problem = check_upload(exchange, method, &guard, &place, &detail);
     if (problem != PROBLEM_NONE) {
-        return refuse(exchange, bodiless ? REPLY_GET : REPLY_POST, place.path, problem, detail, true);
+        return send_refusal(exchange, bodiless ? REPLY_GET : REPLY_POST, place.path, problem, detail, true);
     }
     exchange->begun = true;
-    allow(exchange, read_milliseconds(exchange), true);
+    set_deadline(exchange, read_milliseconds(exchange), true);
     return MHD_YES;
 }
 
 // ---- handlers ----------------------------------------------------------------------------------------------------
-static int handle(struct exchange *exchange, struct worker *worker, const struct place *place, struct answer *answer)
+static int run_handler(struct exchange *exchange, struct worker *worker, const struct place *place, struct answer *answer)
 {
     const struct server_settings *settings = &exchange->server->settings;
     const struct text *body = &exchange->body;
@@ -217,11 +217,11 @@ static int handle(struct exchange *exchange, struct worker *worker, const struct
     return place->route->run(&request, answer);
 }
 
-static enum MHD_Result choose(struct exchange *exchange, const struct cached *cached)
+static enum MHD_Result send_cached(struct exchange *exchange, const struct cached *cached)
 {
     const char *known = MHD_lookup_connection_value(exchange->connection, MHD_HEADER_KIND, "If-None-Match");
     const bool same = known != NULL && guard_matches(known, cached->tag);
-    return queue(exchange, same ? 304 : 200, same ? cached->unchanged : cached->whole);
+    return queue_response(exchange, same ? 304 : 200, same ? cached->unchanged : cached->whole);
 }
 
 static enum MHD_Result send_fresh(struct exchange *exchange, struct worker *worker, const char *path, struct answer *answer)
@@ -231,7 +231,7 @@ static enum MHD_Result send_fresh(struct exchange *exchange, struct worker *work
     reply_tag(answer, fresh.tag);
     fresh.unchanged = reply_unchanged(answer, path, fresh.tag);
     fresh.whole = reply_make(answer, REPLY_GET, path, fresh.tag, false);
-    enum MHD_Result result = choose(exchange, &fresh);
+    enum MHD_Result result = send_cached(exchange, &fresh);
     if (cache_keep(worker->cache, exchange->target, &fresh, bytes)) return result;
     MHD_destroy_response(fresh.whole);
     MHD_destroy_response(fresh.unchanged);
@@ -239,7 +239,7 @@ static enum MHD_Result send_fresh(struct exchange *exchange, struct worker *work
 }
 
 // The version is asked for before an answer is made: an answer may be newer than it is taken for, never older.
-static int look_up(struct exchange *exchange, struct worker **worker, const struct cached **hit)
+static int look_up_cached(struct exchange *exchange, struct worker **worker, const struct cached **hit)
 {
     int64_t version = 0;
     TRY(worker_of(exchange->server, worker));
@@ -261,13 +261,13 @@ static enum MHD_Result answer_get(struct exchange *exchange)
     struct worker *worker = NULL;
     const struct cached *hit = NULL;
     const char *detail = NULL;
-    int rc = look_up(exchange, &worker, &hit);
-    if (rc == 0 && hit != NULL) return choose(exchange, hit);
+    int rc = look_up_cached(exchange, &worker, &hit);
+    if (rc == 0 && hit != NULL) return send_cached(exchange, hit);
     enum problem problem = find_place(exchange, "GET", &place, &detail);
     if (problem != PROBLEM_NONE) {  // what comes after a target that makes no sense is not to be trusted either
-        return refuse(exchange, REPLY_GET, place.path, problem, detail, problem == PROBLEM_MALFORMED);
+        return send_refusal(exchange, REPLY_GET, place.path, problem, detail, problem == PROBLEM_MALFORMED);
     }
-    if (rc == 0) rc = handle(exchange, worker, &place, &answer);
+    if (rc == 0) rc = run_handler(exchange, worker, &place, &answer);
     if (rc == 0 && answer.status == 200) return send_fresh(exchange, worker, place.path, &answer);
     if (rc < 0) fail_answer(exchange->server, &answer, place.path, rc);
     return send_answer(exchange, &answer, REPLY_GET, place.path, false);
@@ -280,9 +280,9 @@ static enum MHD_Result answer_post(struct exchange *exchange)
     struct worker *worker;
     const char *detail;
     BUG_IF(find_place(exchange, "POST", &place, &detail) != PROBLEM_NONE);  // check_upload has asked before
-    if (exchange->crowded) return refuse(exchange, REPLY_POST, place.path, PROBLEM_STORAGE, crowded, true);
+    if (exchange->crowded) return send_refusal(exchange, REPLY_POST, place.path, PROBLEM_STORAGE, crowded, true);
     int rc = worker_of(exchange->server, &worker);
-    if (rc == 0) rc = handle(exchange, worker, &place, &answer);
+    if (rc == 0) rc = run_handler(exchange, worker, &place, &answer);
     if (rc < 0) fail_answer(exchange->server, &answer, place.path, rc);
     return send_answer(exchange, &answer, REPLY_POST, place.path, false);
 }
@@ -293,7 +293,7 @@ static enum MHD_Result answer_options(struct exchange *exchange)
     struct answer answer = {.status = 204};
     const char *detail;
     enum problem problem = find_place(exchange, "OPTIONS", &place, &detail);
-    if (problem != PROBLEM_METHOD) return refuse(exchange, REPLY_GET, place.path, problem, detail, false);
+    if (problem != PROBLEM_METHOD) return send_refusal(exchange, REPLY_GET, place.path, problem, detail, false);
     return send_answer(exchange, &answer, REPLY_OPTIONS, place.path, false);
 }
 

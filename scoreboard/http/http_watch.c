@@ -97,7 +97,7 @@ static struct place *place_of(struct watch *watch, int fd)
     return &watch->at[fd];
 }
 
-static void put(struct watch *watch, int fd, bool used, bool busy, int64_t until)
+static void put_place(struct watch *watch, int fd, bool used, bool busy, int64_t until)
 {
     pthread_mutex_lock(&watch->lock);
     struct place *place = place_of(watch, fd);
@@ -108,17 +108,17 @@ static void put(struct watch *watch, int fd, bool used, bool busy, int64_t until
 
 void watch_open(struct watch *watch, int fd, int64_t milliseconds)
 {
-    put(watch, fd, true, false, moment(milliseconds));
+    put_place(watch, fd, true, false, moment(milliseconds));
 }
 
 void watch_set(struct watch *watch, int fd, int64_t milliseconds, bool busy)
 {
-    put(watch, fd, true, busy, moment(milliseconds));
+    put_place(watch, fd, true, busy, moment(milliseconds));
 }
 
 void watch_close(struct watch *watch, int fd)
 {
-    put(watch, fd, false, false, 0);
+    put_place(watch, fd, false, false, 0);
 }
 
 void watch_drain(struct watch *watch)

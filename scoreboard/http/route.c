@@ -21,7 +21,7 @@ static bool match_name(const char **pattern, const char **path, char room[256])
 }
 
 // How many literal characters matched, or -1.
-static int match(const char *pattern, const char *path, char room[REQUEST_WORDS][256])
+static int match_pattern(const char *pattern, const char *path, char room[REQUEST_WORDS][256])
 {
     int literal = 0, words = 0;
     while (*pattern != 0) {
@@ -47,7 +47,7 @@ const struct route *route_find(const struct route *table, const char *method, co
     *others = false;
     for (const struct route *route = table; route->method != NULL; route++) {
         memset(words, 0, sizeof words);
-        int literal = match(route->pattern, path, words);
+        int literal = match_pattern(route->pattern, path, words);
         if (literal < 0) continue;
         if (strcmp(route->method, method) != 0) {
             *others = true;

@@ -83,7 +83,7 @@ static void keep_texts(struct entry *e, struct arena *arena)
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) *texts[i] = arena_text(arena, "%s", *texts[i]);
 }
 
-static void add(struct ranked rows[BOARDS], int *count, enum board board, enum rank rank, struct entry entry, double value)
+static void add_row(struct ranked rows[BOARDS], int *count, enum board board, enum rank rank, struct entry entry, double value)
 {
     entry.value = entry.low = entry.high = value;
     rows[(*count)++] = (struct ranked){board, rank, entry};
@@ -168,16 +168,16 @@ int ranking_of_run(const struct statement *s, int64_t target_micro, struct arena
         int64_t classic = canonical_int(point, "classic_ns");
         entry.accuracy = score_of(run, point);
         if (price_of(run) > 0) entry.cost = dollars(classic, price_of(run));
-        add(rows, &count, BOARD_TRAINING_TIME, RANK_CLASSIC, entry, (double)classic / NS_A_SECOND);
-        if (price_of(run) > 0) add(rows, &count, BOARD_TRAINING_COST, RANK_CLASSIC, entry, entry.cost);
+        add_row(rows, &count, BOARD_TRAINING_TIME, RANK_CLASSIC, entry, (double)classic / NS_A_SECOND);
+        if (price_of(run) > 0) add_row(rows, &count, BOARD_TRAINING_COST, RANK_CLASSIC, entry, entry.cost);
     }
     const json_t *quickest = best_latency(run, false), *cheapest = best_latency(run, true);
     if (quickest != NULL)
-        add(rows, &count, BOARD_INFERENCE_LATENCY, RANK_CLASSIC, entry_of_latency(run, quickest, arena),
+        add_row(rows, &count, BOARD_INFERENCE_LATENCY, RANK_CLASSIC, entry_of_latency(run, quickest, arena),
             (double)canonical_int(quickest, "whole_mean_ns") / NS_A_MILLISECOND);
     if (cheapest != NULL) {
         struct entry entry = entry_of_latency(run, cheapest, arena);
-        add(rows, &count, BOARD_INFERENCE_COST, RANK_CLASSIC, entry, entry.cost);
+        add_row(rows, &count, BOARD_INFERENCE_COST, RANK_CLASSIC, entry, entry.cost);
     }
     return count;
 }
@@ -241,7 +241,7 @@ static struct entry entry_of_group(const struct statement *const *runs, int coun
 static void add_mean(struct ranked rows[BOARDS], int *count, enum board board, const struct entry *entry,
                      const struct group_mean *mean, double factor)
 {
-    add(rows, count, board, RANK_GROUP, *entry, mean->mean * factor);
+    add_row(rows, count, board, RANK_GROUP, *entry, mean->mean * factor);
     rows[*count - 1].entry.low = mean->low * factor;
     rows[*count - 1].entry.high = mean->high * factor;
 }
@@ -314,7 +314,7 @@ int ranking_of_group(const struct statement *const *runs, int count, int planned
     return ranking_of_group_at(runs, count, planned, target, arena, facts, rows);
 }
 
-static void keep(json_t *list, const json_t *item)
+static void append_brief(json_t *list, const json_t *item)
 {
     if (item != NULL) json_array_append(list, (json_t *)item);
 }
@@ -324,11 +324,11 @@ json_t *ranking_brief(const json_t *run)
     json_t *brief = json_copy((json_t *)run), *points = json_array(), *segments = json_array(), *latencies = json_array();
     const json_t *last = last_point(run, false), *evaluated = last_point(run, true), *quickest = best_latency(run, false),
                  *cheapest = best_latency(run, true), *list = canonical_at(run, "segments");
-    if (evaluated != last) keep(points, evaluated);
-    keep(points, last);
-    keep(segments, json_array_get(list, json_array_size(list) > 0 ? json_array_size(list) - 1 : 0));
-    keep(latencies, quickest);
-    if (cheapest != quickest) keep(latencies, cheapest);
+    if (evaluated != last) append_brief(points, evaluated);
+    append_brief(points, last);
+    append_brief(segments, json_array_get(list, json_array_size(list) > 0 ? json_array_size(list) - 1 : 0));
+    append_brief(latencies, quickest);
+    if (cheapest != quickest) append_brief(latencies, cheapest);
     json_object_set_new(brief, "points", points);
     json_object_set_new(brief, "segments", segments);
     json_object_set_new(brief, "latencies", latencies);

@@ -153,7 +153,7 @@ static void cells_of(const struct filter *filter, const struct entry *e, char ra
 }
 
 // As wide as the widest cell; then the widest of author, model and hardware give way until a line fits.
-static void fit(const struct filter *filter, const struct entries *entries, int width, int wide[CELLS])
+static void fit_columns(const struct filter *filter, const struct entries *entries, int width, int wide[CELLS])
 {
     int sum = 2 * (CELLS - 1);
     for (int c = 0; c < CELLS; c++) wide[c] = width_of(heads[c]);
@@ -194,7 +194,7 @@ static void write_table(const struct filter *filter, const struct entries *entri
         text_add(into, "No entries.\n");
         return;
     }
-    fit(filter, entries, width, wide);
+    fit_columns(filter, entries, width, wide);
     add_row(into, heads, wide);
     for (int i = 0; i < entries->count; i++) {
         char rank[24], value[BOARD_VALUE];

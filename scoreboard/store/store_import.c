@@ -25,7 +25,7 @@ static struct entry entry_of(const struct dawnbench_entry *e, const char *source
     };
 }
 
-static int put(struct store *s, enum board board, int64_t target_micro, struct entry entry, double value)
+static int put_row(struct store *s, enum board board, int64_t target_micro, struct entry entry, double value)
 {
     entry.value = entry.low = entry.high = value;
     const struct ranked row = {board, RANK_CLASSIC, entry};
@@ -47,8 +47,8 @@ static int put_training(struct store *s, const struct dawnbench_entry *e, struct
     if (!(seconds >= 0)) return 0;
     entry.accuracy = e->accuracy[target];
     if (e->cost_per_hour >= 0) entry.cost = hours_of(e, seconds) * e->cost_per_hour;
-    TRY(put(s, BOARD_TRAINING_TIME, target_micro, entry, seconds));
-    return e->cost_per_hour >= 0 ? put(s, BOARD_TRAINING_COST, target_micro, entry, entry.cost) : 0;
+    TRY(put_row(s, BOARD_TRAINING_TIME, target_micro, entry, seconds));
+    return e->cost_per_hour >= 0 ? put_row(s, BOARD_TRAINING_COST, target_micro, entry, entry.cost) : 0;
 }
 
 // A latency counts only beside a score that meets the target.
@@ -58,8 +58,8 @@ static int put_inference(struct store *s, const struct dawnbench_entry *e, struc
     if (e->accuracy[target] < 0) return 0;
     entry.accuracy = e->accuracy[target];
     entry.cost = e->cost_an_item >= 0 ? e->cost_an_item : -1;
-    if (e->latency_ms >= 0) TRY(put(s, BOARD_INFERENCE_LATENCY, target_micro, entry, e->latency_ms));
-    return e->cost_an_item >= 0 ? put(s, BOARD_INFERENCE_COST, target_micro, entry, e->cost_an_item) : 0;
+    if (e->latency_ms >= 0) TRY(put_row(s, BOARD_INFERENCE_LATENCY, target_micro, entry, e->latency_ms));
+    return e->cost_an_item >= 0 ? put_row(s, BOARD_INFERENCE_COST, target_micro, entry, e->cost_an_item) : 0;
 }
 
 int store_put_import(struct store *s, const struct dawnbench_entry *e, int64_t now_ms)

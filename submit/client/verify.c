@@ -9,7 +9,7 @@
 
 #include "submit/client/deliver.h"
 
-static void wrong(struct text *t, int *faults, const char *label, const char *sentence)
+static void report_wrong(struct text *t, int *faults, const char *label, const char *sentence)
 {
     struct text words = {0};
     client_tame(&words, sentence, ERROR_TEXT_MAX);
@@ -30,7 +30,7 @@ static void signature_of(const struct evidence *e, const struct statement *s, st
 {
     char id[SSHKEY_ID], words[160];
     if (sshsig_verify(e->signature, e->signature_count, statement_namespace(s->type), s->payload, s->count, key) < 0) {
-        wrong(t, faults, "signature", error_text());
+        report_wrong(t, faults, "signature", error_text());
         return;
     }
     text_entry(t, "signature", "good: %s", sshkey_id(key, id));
@@ -40,7 +40,7 @@ static void signature_of(const struct evidence *e, const struct statement *s, st
         return;
     }
     snprintf(words, sizeof words, "expected %s", e->key_id);
-    wrong(t, faults, "key", words);
+    report_wrong(t, faults, "key", words);
 }
 
 // The new key of a rotation signs too, and only an envelope has that.
@@ -50,11 +50,11 @@ static void envelope_of(const struct evidence *e, const struct statement *s, str
     char id[SSHKEY_ID];
     if (e->envelope == NULL) {
         if (s->type == STATEMENT_ROTATE)
-            wrong(t, faults, "new key", "whether it agrees is not known: an envelope holds its countersignature");
+            report_wrong(t, faults, "new key", "whether it agrees is not known: an envelope holds its countersignature");
         return;
     }
     if (envelope_read(e->envelope, e->envelope_count, &envelope) < 0) {
-        wrong(t, faults, "envelope", error_text());
+        report_wrong(t, faults, "envelope", error_text());
         return;
     }
     if (s->type == STATEMENT_ROTATE) text_entry(t, "new key", "good: it agrees: %s", sshkey_id(&envelope.next_key, id));
@@ -75,7 +75,7 @@ static void checks_of(const struct statement *s, int64_t when_ms, struct text *t
         char words[FINDING_TEXT + 64];
         enum check check = f.at[i].check;
         snprintf(words, sizeof words, "%s: %s", check_code(check), f.at[i].text);
-        if (check_level(check) == CHECK_REJECT) wrong(t, faults, check == CHECK_CHAIN ? "chain" : "check", words);
+        if (check_level(check) == CHECK_REJECT) report_wrong(t, faults, check == CHECK_CHAIN ? "chain" : "check", words);
         else text_entry(t, "flag", "%s", words);
     }
     if (f.count > kept) text_entry(t, "check", "and %d findings more", f.count - kept);
@@ -90,7 +90,7 @@ static int64_t receipt_of(const struct evidence *e, const struct statement *s, c
     struct delivery d;
     char id[SSHKEY_ID], day[32];
     if (delivery_read(e->receipt, e->receipt_count, e->board, s->digest, key, &d) < 0) {
-        wrong(t, faults, "receipt", error_text());
+        report_wrong(t, faults, "receipt", error_text());
         return 0;
     }
     int64_t accepted = d.receipt.accepted_ms;
@@ -110,7 +110,7 @@ int verify(const struct evidence *e, struct text *t)
     struct statement s;
     struct sshkey key = {0};
     if (statement_read(e->payload, e->payload_count, &s) < 0) {
-        wrong(t, &faults, "bytes", error_text());
+        report_wrong(t, &faults, "bytes", error_text());
         return faults;
     }
     what_it_is(&s, t);

@@ -9,7 +9,7 @@ struct sums {
     int64_t classic, warm, with_evaluation;
 };
 
-static void add(struct sums *sums, const struct check_span *span, int64_t ns)
+static void add_span(struct sums *sums, const struct check_span *span, int64_t ns)
 {
     if (span->classic) sums->classic += ns;
     if (span->train) sums->warm += ns;
@@ -63,9 +63,10 @@ void check_clocks(struct subject *s)
     for (size_t i = 0; i < s->count; i++) {
         int64_t t = s->points[i].t_ns;
         const struct check_span *span = &s->spans[at];
-        for (; at < s->span_count && span->end_ns <= t; span = &s->spans[++at]) add(&whole, span, span->end_ns - span->start_ns);
+        for (; at < s->span_count && span->end_ns <= t; span = &s->spans[++at])
+            add_span(&whole, span, span->end_ns - span->start_ns);
         struct sums here = whole;
-        if (at < s->span_count) add(&here, span, t - span->start_ns);
+        if (at < s->span_count) add_span(&here, span, t - span->start_ns);
         if (!point_agrees(s, i, &here)) return;
     }
 }

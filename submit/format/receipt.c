@@ -19,7 +19,7 @@ int receipt_write(const struct receipt *r, char **bytes, size_t *count)
     return rc;
 }
 
-static void take(const json_t *json, struct receipt *r)
+static void copy_receipt(const json_t *json, struct receipt *r)
 {
     *r = (struct receipt){.sequence = canonical_int(json, "sequence"), .accepted_ms = canonical_int(json, "accepted_ms")};
     snprintf(r->board, sizeof r->board, "%s", canonical_text(json, "board"));
@@ -34,7 +34,7 @@ int receipt_read(const char *bytes, size_t count, const char *signature, struct 
     json_t *json;
     TRY(canonical_read(bytes, count, &json));
     int rc = fields_check("the receipt", receipt_fields, json);
-    if (rc == 0) take(json, r);
+    if (rc == 0) copy_receipt(json, r);
     json_decref(json);
     return rc;
 }

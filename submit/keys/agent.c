@@ -36,7 +36,7 @@ static int wait_for(const struct talk *talk, short what)
     }
 }
 
-static bool again(void)
+static bool is_transient(void)
 {
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
 }
@@ -45,7 +45,7 @@ static int send_all(const struct talk *talk, const unsigned char *at, size_t cou
 {
     while (count > 0) {
         ssize_t n = send(talk->fd, at, count, MSG_NOSIGNAL);
-        if (n < 0 && !again()) return fail_errno(ERR_IO, errno, "cannot write to the ssh-agent");
+        if (n < 0 && !is_transient()) return fail_errno(ERR_IO, errno, "cannot write to the ssh-agent");
         if (n < 0) TRY(wait_for(talk, POLLOUT));
         if (n > 0) at += n, count -= (size_t)n;
     }
@@ -57,7 +57,7 @@ static int receive_all(const struct talk *talk, unsigned char *at, size_t count)
     while (count > 0) {
         ssize_t n = recv(talk->fd, at, count, 0);
         if (n == 0) return fail(ERR_IO, "the ssh-agent closed the connection without an answer");
-        if (n < 0 && !again()) return fail_errno(ERR_IO, errno, "cannot read from the ssh-agent");
+        if (n < 0 && !is_transient()) return fail_errno(ERR_IO, errno, "cannot read from the ssh-agent");
         if (n < 0) TRY(wait_for(talk, POLLIN));
         if (n > 0) at += n, count -= (size_t)n;
     }

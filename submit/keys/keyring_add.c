@@ -49,7 +49,7 @@ static int create(const char *path, mode_t mode, const char *bytes)
     return fail_errno(ERR_IO, why, "cannot write %s", path);
 }
 
-static int add(const char *name, const char *secret, const struct sshkey *key)
+static int write_pair(const char *name, const char *secret, const struct sshkey *key)
 {
     char folder[KEYRING_PATH], path[KEYRING_PATH], public_path[KEYRING_PATH], line[SSHKEY_TEXT];
     struct text text = {0};
@@ -73,7 +73,7 @@ static int add(const char *name, const char *secret, const struct sshkey *key)
 int keyring_add(const char *name, const struct sshkey_secret *secret)
 {
     char *text = sshkey_write_secret(secret);
-    int rc = add(name, text, &secret->key);
+    int rc = write_pair(name, text, &secret->key);
     sshkey_wipe(text, strlen(text));
     free(text);
     return rc;
@@ -81,5 +81,5 @@ int keyring_add(const char *name, const struct sshkey_secret *secret)
 
 int keyring_add_public(const char *name, const struct sshkey *key)
 {
-    return add(name, NULL, key);
+    return write_pair(name, NULL, key);
 }
