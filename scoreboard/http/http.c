@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Start and stop of the server: the listening socket, libmicrohttpd's threads, and what they leave behind. It opens its
-// own socket, so that the port is known and an address is said once. Invariant: nothing that a request uses is freed
-// before libmicrohttpd's threads have ended.
+// Starts and stops the server: the listening socket and libmicrohttpd's threads. It opens the socket itself, so that the port
+// is known before the threads start. Invariant: nothing that a request uses is freed before libmicrohttpd's threads have ended.
 #include "scoreboard/http/http_inside.h"
 
 #include "runtime/base/arena.h"
@@ -160,7 +159,7 @@ int server_port(const struct server *server)
     return server->port;
 }
 
-// First nobody is let in, then those within are let finish, then the threads end.
+// Stops accepting, lets requests in progress finish, then ends the threads.
 void server_stop(struct server *server)
 {
     const int64_t until = clock_ns() + STOP_SECONDS * (int64_t)1000000000;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers that need not be made again, one cache a thread, so it needs no lock. An answer depends on the target and the
-// store alone, so it holds until the store's version changes; then everything goes at once.
+// A cache of answers. Each thread has its own, so it needs no lock. An answer depends only on the target and the store: it is
+// valid until the store's version changes, which empties the cache.
 #ifndef DAWN_SCOREBOARD_HTTP_CACHE_H
 #define DAWN_SCOREBOARD_HTTP_CACHE_H
 
@@ -18,8 +18,8 @@ struct cache *cache_new(void);
 void cache_free(struct cache *);
 void cache_renew(struct cache *, int64_t version);  // empties it when the version is another
 const struct cached *cache_find(struct cache *, const char *target);
-// Takes both responses over. The oldest go where there is no room; an answer that fits nowhere is not kept: false, and
-// the responses stay the caller's.
+// Takes ownership of both responses and evicts the oldest answers to make room. False if the answer is too large: the caller
+// keeps the responses.
 bool cache_keep(struct cache *, const char *target, const struct cached *, size_t bytes);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of a request's head. Invariant: a head that passes can be read in one way only. Hidden bytes are found by
-// counting: libmicrohttpd says how long the head was, and the head written again from the lines it understood must have
-// that length, so nothing was folded, cut at a NUL or ended by a bare CR or LF. Cost: one pass over the head.
+// The rules of a request's head. Invariant: a head that passes has one reading only. Hidden bytes are found by counting:
+// libmicrohttpd reports the length of the head, and the head rebuilt from the parsed lines must have the same length. So no
+// line was folded, cut at a NUL or ended by a bare CR or LF. Cost: one pass over the head.
 #include "scoreboard/http/http_guard.h"
 
 #include <stdlib.h>

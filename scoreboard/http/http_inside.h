@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of the server share: http.c (start, stop), http_request.c (from head to answer), http_reply.c (from
-// answer to response).
+// Shared by the parts of the server: http.c (start, stop), http_request.c (head to answer), http_reply.c (answer to response).
 #ifndef DAWN_SCOREBOARD_HTTP_INSIDE_H
 #define DAWN_SCOREBOARD_HTTP_INSIDE_H
 
@@ -14,11 +13,11 @@
 #include <stdatomic.h>
 
 enum {
-    UPLOADS_MAX = 64 << 20,       // bytes that have arrived of bodies under way, all together
-    WRITE_MILLISECONDS = 30000,   // for taking an answer
+    UPLOADS_MAX = 64 << 20,       // bytes received so far of all unfinished bodies
+    WRITE_MILLISECONDS = 30000,   // for the client to receive an answer
 };
 
-// What one of libmicrohttpd's threads has for itself.
+// State of one of libmicrohttpd's threads.
 struct worker {
     struct server *server;
     struct reader *reader;
@@ -44,11 +43,11 @@ int request_descriptor(struct MHD_Connection *);
 
 // ---- http_reply.c
 enum reply_use { REPLY_GET, REPLY_POST, REPLY_OPTIONS };
-// Takes the answer's body over. `tag`: "" or the ETag; `close`: the connection ends after it.
+// Takes ownership of the answer's body. `tag`: "" or the ETag; `close`: the connection ends after it.
 struct MHD_Response *reply_make(struct answer *, enum reply_use, const char *path, const char *tag, bool close);
 struct MHD_Response *reply_unchanged(const struct answer *, const char *path, const char *tag);
 void reply_tag(const struct answer *, char tag[CACHE_TAG]);
-void reply_allow(struct MHD_Response *, const struct route *table, const char *path);  // what this address takes
+void reply_allow(struct MHD_Response *, const struct route *table, const char *path);  // adds the Allow header of this address
 // Turns a refusal into the answer that fits the address: JSON below /api, a page elsewhere.
 void reply_problem(const struct server_settings *, struct answer *, const char *path, enum problem, const char *detail);
 enum problem reply_problem_of(int rc);

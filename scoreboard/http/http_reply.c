@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From an answer to libmicrohttpd's response: the headers that every response has, ETags, and the form of refusals. A
-// response takes over the answer's bytes, so nothing is copied.
+// response takes ownership of the answer's bytes, so nothing is copied.
 #include "scoreboard/http/http_inside.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static bool below_api(const char *path)
     return strncmp(path, "/api", 4) == 0 && (path[4] == '/' || path[4] == 0);
 }
 
-// Figures are for everybody's programs; pages and their parts are for the pages.
+// Data may be read from any site; pages and their assets only from this one.
 static bool is_shared(const char *path)
 {
     const char *end = strrchr(path, '.');
@@ -45,7 +45,7 @@ static void add_caching(struct MHD_Response *response, const struct answer *answ
     if (*tag != 0) add_header(response, "ETag", tag);
 }
 
-// A location holds what a client sent (a handle, a digest); a response header never gets a control character from it.
+// A location contains client input (a handle, a digest), which must never put a control character into a header.
 static void add_location(struct MHD_Response *response, const char *location)
 {
     for (const char *at = location; *at != 0; at++) BUG_IF(*at <= ' ' || *at > '~');

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A request from its first line to its answer. libmicrohttpd calls request_begin with the target, request_go_on with the
-// head, with each piece of a body and at its end, and request_end. Whatever is refused at the head is answered before a
-// byte of the body is read, and the connection ends with it.
+// head, with each piece of a body and at its end, then request_end. A request refused at its head is answered before any byte
+// of its body is read, and the connection ends.
 //
-// Workload: nearly all requests are GET, most of them for an answer that the cache has: those cost the guard, one look at
-// the store's version and a look-up. No lock is held across a handler.
+// Workload: nearly all requests are GET, most of them for an answer that the cache has: those cost the guard, one
+// query of the store's version and a look-up. No lock is held across a handler.
 #include "scoreboard/http/http_inside.h"
 
 #include "runtime/base/arena.h"
@@ -18,8 +18,8 @@ struct exchange {
     struct server *server;
     struct MHD_Connection *connection;
     char *target;  // as it came
-    bool begun;    // the head has been looked at and may go on
-    bool crowded;  // other bodies took the room for this one: it is read to its end, and not kept
+    bool begun;    // the head has been checked and accepted
+    bool crowded;  // other bodies used up the memory: this one is read to its end and discarded
     size_t announced;
     struct text body;  // its length is counted in the server's `uploading`
 };
@@ -61,7 +61,7 @@ static int64_t read_milliseconds(const struct exchange *exchange)
     return exchange->server->settings.read_seconds * (int64_t)1000;
 }
 
-// Gives the connection that long for what comes next.
+// Sets the deadline of the next step.
 static void set_deadline(const struct exchange *exchange, int64_t milliseconds, bool busy)
 {
     watch_set(exchange->server->watch, request_descriptor(exchange->connection), milliseconds, busy);
@@ -119,7 +119,7 @@ static enum MHD_Result send_refusal(struct exchange *exchange, enum reply_use us
     return send_answer(exchange, &answer, use, path, close);
 }
 
-// What went wrong inside is told to the operator in full and to the client in general.
+// The operator gets the full sentence of an internal failure, the client a general one.
 static void fail_answer(struct server *server, struct answer *answer, const char *path, int rc)
 {
     enum problem problem = reply_problem_of(rc);
@@ -139,7 +139,7 @@ static enum problem find_place(const struct exchange *exchange, const char *meth
     bool others = false;
     place->route = NULL;
     enum problem problem = guard_target(target, place->path, &place->query, detail);
-    if (problem != PROBLEM_NONE) {  // the form of the refusal needs a path all the same
+    if (problem != PROBLEM_NONE) {  // the form of the refusal depends on a path
         strcpy(place->path, strncmp(target, "/api/", 5) == 0 ? "/api" : "/");
         return problem;
     }
@@ -170,7 +170,7 @@ static enum problem check_upload(struct exchange *exchange, const char *method, 
     return problem;
 }
 
-// A piece of a body. Only what has arrived takes room: a client that announces much and sends little keeps nobody out.
+// A piece of a body. Only received bytes count, so a client that announces much and sends little blocks nobody.
 static void take_piece(struct exchange *exchange, const char *bytes, size_t count)
 {
     atomic_size_t *uploading = &exchange->server->uploading;
@@ -238,13 +238,13 @@ static enum MHD_Result send_fresh(struct exchange *exchange, struct worker *work
     return result;
 }
 
-// The version is asked for before an answer is made: an answer may be newer than it is taken for, never older.
+// The version is read before the answer is made: an answer may be newer than its version, never older.
 static int look_up_cached(struct exchange *exchange, struct worker **worker, const struct cached **hit)
 {
     int64_t version = 0;
     TRY(worker_of(exchange->server, worker));
     int rc = store_version((*worker)->reader, &version);
-    if (rc < 0) {  // a reader that failed is opened anew for the next request
+    if (rc < 0) {  // a failed reader is reopened for the next request
         store_reader_close((*worker)->reader);
         (*worker)->reader = NULL;
         return rc;
@@ -264,7 +264,7 @@ static enum MHD_Result answer_get(struct exchange *exchange)
     int rc = look_up_cached(exchange, &worker, &hit);
     if (rc == 0 && hit != NULL) return send_cached(exchange, hit);
     enum problem problem = find_place(exchange, "GET", &place, &detail);
-    if (problem != PROBLEM_NONE) {  // what comes after a target that makes no sense is not to be trusted either
+    if (problem != PROBLEM_NONE) {  // after a malformed target, nothing that follows can be trusted
         return send_refusal(exchange, REPLY_GET, place.path, problem, detail, problem == PROBLEM_MALFORMED);
     }
     if (rc == 0) rc = run_handler(exchange, worker, &place, &answer);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table by descriptor and a thread that looks it over five times a second. Invariant: shutdown() is called only under
-// the mutex and only for a place in use, so never for a descriptor that has become another connection's. It only shuts
-// down; libmicrohttpd then sees the end and closes. Cost: a pass over at most some thousand places, and an uncontended
+// A table indexed by descriptor and a thread that scans it five times a second. Invariant: shutdown() is called only under the
+// mutex and only for an entry in use, so never for a descriptor that now belongs to another connection. This code only shuts
+// down; libmicrohttpd then notices the end and closes. Cost: a pass over at most some thousand places, and an uncontended
 // lock four times a request.
 #include "scoreboard/http/http_watch.h"
 
@@ -31,7 +31,7 @@ struct watch {
     bool draining;
 };
 
-// A place is looked at every TICK_MS and a busy machine is late: so it ends a tick or two early rather than late.
+// Entries are scanned every TICK_MS, later on a busy machine, so a deadline is set a tick or two early rather than late.
 static int64_t moment(int64_t milliseconds)
 {
     return clock_ns() + (milliseconds > 2 * TICK_MS ? milliseconds - 2 * TICK_MS : 0) * 1000000;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deadlines of connections. libmicrohttpd's own timeout sees only inactivity, so a client that drips a byte a second
-// would keep its place for ever; here every connection has a moment by which what it is doing must be done.
+// Deadlines of connections. libmicrohttpd's own timeout covers only inactivity, so a client that sends a byte a second could
+// hold its connection forever. Here every request has a deadline.
 #ifndef DAWN_SCOREBOARD_HTTP_WATCH_H
 #define DAWN_SCOREBOARD_HTTP_WATCH_H
 
@@ -10,13 +10,13 @@ struct watch;
 int watch_start(struct watch **) MUST_CHECK;  // with a thread of its own
 void watch_stop(struct watch *);
 
-// Between open and close the descriptor is this connection's: close is told before the system can give the number away
-// again. `busy`: a request is under way that a stop lets end.
+// Between open and close the descriptor belongs to this connection: watch_close runs before the system can reuse the number.
+// `busy`: a request is in progress, and a stop lets it end.
 void watch_open(struct watch *, int fd, int64_t milliseconds);
 void watch_set(struct watch *, int fd, int64_t milliseconds, bool busy);
 void watch_close(struct watch *, int fd);
-// From now on, whatever is idle or becomes idle is shut down.
+// From now on, shuts down every idle connection.
 void watch_drain(struct watch *);
-int watch_busy(struct watch *);  // requests under way
+int watch_busy(struct watch *);  // requests in progress
 
 #endif

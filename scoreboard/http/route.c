@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding the route of a path: a walk over the table, which is short; where several patterns match, the one with the most
-// literal characters wins (/boards/x/feed.atom before /boards/{task}/{board}). Pure. Cost: some microseconds.
+// Finds the route of a path by a linear search of a short table. If several patterns match, the one with the most literal
+// characters wins (/boards/x/feed.atom before /boards/{task}/{board}). Pure. Cost: some microseconds.
 #include "scoreboard/http/server.h"
 
 #include <string.h>
 
-// What stands between a name's brace and the next slash must end the part of the path: "{board}.csv".
+// The text between a name's brace and the next slash must end that part of the path: "{board}.csv".
 static bool match_name(const char **pattern, const char **path, char room[256])
 {
     const char *after = strchr(*pattern, '}') + 1;

@@ -19,7 +19,7 @@ struct request {
     size_t body_count;
     struct store *store;
     struct reader *reader;            // this thread's
-    int64_t now_ms;                   // date and time, for POST only: GET answers depend on the store alone
+    int64_t now_ms;                   // POST only: GET answers depend on the store alone
     const struct server_settings *settings;
 };
 struct answer {
@@ -31,8 +31,8 @@ struct answer {
     int retry_after;
     bool immutable;                   // never changes: exact bytes of statements, assets named by their digest
 };
-// 0, or negative for what the server could not do: ERR_MISSING becomes 404, ERR_INPUT 400, ERR_DATABASE 503, all else 500.
-// On an error the answer's body is thrown away and a problem is sent: JSON below /api, a page elsewhere.
+// Returns 0 or an error: ERR_MISSING becomes 404, ERR_INPUT 400, ERR_DATABASE 503, all else 500.
+// On an error the answer's body is discarded and a problem is sent: JSON below /api, a page elsewhere.
 typedef int handler(const struct request *, struct answer *);
 // A handler's way to refuse: fills status, type and body.
 void answer_problem(struct answer *, enum problem, const char *detail, const struct findings *);
@@ -54,19 +54,19 @@ struct server;
 struct server_settings {
     const struct route *routes;      // GET routes answer HEAD too, with ETag and 304
     void (*problem_page)(enum problem, const char *detail, struct answer *);  // of every address that is not below /api
-    const char *listen;              // what server_listen was asked for: "127.0.0.1:8080", "[::1]:0"; port 0: a free one
+    const char *listen;              // as given to server_listen: "127.0.0.1:8080", "[::1]:0"; port 0: a free one
     struct store *store;
     int threads;                     // 2
     int connections, per_address;    // 512, 32; per_address 0: no limit (behind a proxy all come from one)
-    int read_seconds;                // a head must have arrived within: 5; its body within as long again
-    int64_t submissions_per_hour;    // only to publish it (GET /api/v1); the store holds to it
-    void (*fault)(const char *sentence);  // what became a 500 or 503, for the operator; from any thread; may be NULL
+    int read_seconds;                // deadline of a head: 5; its body has as long again
+    int64_t submissions_per_hour;    // published by GET /api/v1; the store enforces it
+    void (*fault)(const char *sentence);  // reports a 500 or 503 to the operator; called from any thread; may be NULL
 };
-// The socket comes first, so that an address in use is known before a record is made. server_start takes it over, also when
+// The socket is opened first, so that an address in use is found before a record is created. server_start owns it, also when
 // it fails.
 int server_listen(const char *listen_at, int *listening) MUST_CHECK;
 int server_start(const struct server_settings *, int listening, struct server **) MUST_CHECK;
 int server_port(const struct server *);
-void server_stop(struct server *);   // no new connections; what is under way ends (at most 10 s); then frees
+void server_stop(struct server *);   // accepts no new connections, lets requests end (at most 10 s), then frees
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a scoreboard ranks: every contest (submit/format/contest.h) has these boards, each in two ranks. An entry is a
+// Boards: every contest (submit/format/contest.h) has these, each in two ranks. An entry is a
 // row of a board; a filter says which rows are wanted, and in which order. Nothing here knows HTTP or SQLite.
 #ifndef DAWN_SCOREBOARD_BOARD_H
 #define DAWN_SCOREBOARD_BOARD_H
@@ -32,7 +32,7 @@ enum rank { RANK_CLASSIC, RANK_GROUP, RANKS };
 const char *rank_word(enum rank);  // "classic", "group"
 const char *board_counts(enum board, enum rank);  // one sentence: what is counted
 
-// TRUST(NAME, word, title, what it means). Shown on every row; a signature says who said it, not that it is true.
+// TRUST(NAME, word, title, what it means). Shown on every row: a signature proves who said something, not that it is true.
 #define TRUST_LIST                                                                                                     \
     TRUST(IMPORTED, "imported", "Imported", "copied from DAWNBench's archive; nothing was signed")                     \
     TRUST(SIGNED, "signed", "Signed", "signed with a known key; a check raised a flag, or the program scored itself")  \
@@ -52,8 +52,8 @@ const char *trust_what(enum trust);
 // A row. Texts are NUL-terminated, never NULL, in the arena of the query. 0 stands for "not known" where it cannot be a value.
 struct entry {
     int64_t id;             // of the row, this database only
-    enum board board;       // where it stands: which board, and
-    enum rank order;        // which of its two ranks
+    enum board board;       // the board that it is on,
+    enum rank order;        // and in which of its two ranks
     int64_t rank;           // 1 for the best; place in the order by value, then by server time, whatever the filter
     double value;           // in the board's unit, full precision
     double low, high;       // 95% interval of a group's mean; both the value otherwise
@@ -63,7 +63,7 @@ struct entry {
     int runs;               // of a group; 1 otherwise
     enum trust trust;
     int64_t accepted_ms;    // server time: breaks ties, dates the row. Training: of the run's first statement, whatever
-                            // superseded it; an import's: its date at midnight
+                            // superseded it; for an import, its date at midnight
     int64_t sequence;       // statement (group: its last); 0 for an import
     int64_t devices, views, flags;
     int64_t self;           // 1: the program that was trained scored itself (of a group: in any run)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From statements to rows, as docs/rules.md says. Invariant: a row follows from signed bytes alone; money and time are
-// multiplied as integers and become a double once, by one division. Cost: a pass over the points, microseconds.
+// Derives rows from statements by docs/rules.md. Invariant: a row depends on signed bytes alone; money and time are multiplied
+// as integers and converted to double once, by one division. Cost: a pass over the points, microseconds.
 #include "scoreboard/rank/ranking.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static double dollars(__int128 ns, int64_t micro_per_hour)
     return (double)(ns * micro_per_hour) / NS_MICRO_AN_HOUR;
 }
 
-// A machine with a graphics processor may still have computed on its processor.
+// A machine with a GPU may have computed on its CPU.
 const char *ranking_hardware(const json_t *of, struct arena *arena)
 {
     const char *gpu = canonical_text(of, "hardware.gpu"), *cpu = canonical_text(of, "hardware.cpu"),

@@ -15,7 +15,7 @@ struct ranked {
 };
 // Both return how many rows there are: at most one a board. The store adds what statements do not say: id, place, trust,
 // flags, sequence and server time, source; and team, address of the code and tags, which may have been amended.
-// A run that missed its target, failed or was interrupted has none; nor has one withdrawn or superseded, as the caller knows.
+// A run that missed its target, failed or was interrupted has no row. The caller leaves out withdrawn and superseded runs.
 // `target_micro`: one of the contest's, at most the run's own (SQuAD's 0.73 beside its 0.75).
 int ranking_of_run(const struct statement *, int64_t target_micro, struct arena *, struct ranked rows[BOARDS]);
 // `runs`: what counts of a group of `planned` runs, in order of index. Rows only when the group is official (group.h);
@@ -25,7 +25,7 @@ int ranking_of_group(const struct statement *const *runs, int count, int planned
 // The same at another target.
 int ranking_of_group_at(const struct statement *const *runs, int count, int planned, int64_t target_micro, struct arena *,
                         struct group_facts *facts, struct ranked rows[BOARDS]);
-// What a group's rank and page look at of a run: all but its recipe, with the last point and the last evaluation, the last
+// The part of a run that a group's rank and page need: all but its recipe, with the last point and the last evaluation, the last
 // segment and the best latencies alone. Some KB whatever the run was; json_decref ends it.
 json_t *ranking_brief(const json_t *run);
 // What two runs must share so that one reproduces the other: SHA-256 over task, recipe, seed, binary, data and the points

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Problems as RFC 9457 wants them. Pure: a problem and its findings become JSON, nothing else happens.
+// Problems in the form of RFC 9457. Pure: turns a problem and its findings into JSON.
 #include "scoreboard/store/problem.h"
 
 #include <jansson.h>
@@ -34,7 +34,7 @@ const char *problem_title(enum problem problem)
     return problems[problem].title;
 }
 
-// A detail may quote what came from outside; what is no UTF-8 there is left out rather than sent on.
+// A detail may quote outside bytes; text that is not UTF-8 is left out.
 static json_t *text_of(const char *text)
 {
     json_t *value = json_string(text != NULL ? text : "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every way in which a request can be refused: RFC 9457 problem+json with a stable code.
+// Every reason to refuse a request, as RFC 9457 problem+json with a stable code.
 #ifndef DAWN_SCOREBOARD_PROBLEM_H
 #define DAWN_SCOREBOARD_PROBLEM_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One hardened connection to the scoreboard's SQLite file, with its prepared statements. Only store*.c use it. The file
-// may have been altered by a stranger: its schema must be ours to the letter before anything else is read.
-// Workload: the same some forty statements again and again; each is prepared once a connection.
+// may have been altered by a stranger: its schema must be exactly ours before anything else is read.
+// Workload: about forty statements, repeated; each is prepared once per connection.
 #ifndef DAWN_SCOREBOARD_SQL_H
 #define DAWN_SCOREBOARD_SQL_H
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// All of the scoreboard's storage behind one header, so that another database can take SQLite's place.
+// The scoreboard's storage behind one header, so that another database can replace SQLite.
 //
 // The statements, with their exact bytes and a sequence number each, are the truth; rows of the boards are derived
 // (ranking.h) and can be rebuilt from them. One connection does all writes and checkpoints, under a mutex; readers have
-// a read-only connection each, one a thread. WAL, synchronous=FULL: what was acknowledged survives a power cut.
+// a read-only connection each, one a thread. WAL, synchronous=FULL: acknowledged writes survive a power cut.
 // Workload: thousands of reads a second, some hundred statements a second at most, 10,000s of rows.
 #ifndef DAWN_SCOREBOARD_STORE_H
 #define DAWN_SCOREBOARD_STORE_H
@@ -19,7 +19,7 @@ enum store_mode {
     STORE_READ,   // the file must be there and of this version
 };
 struct store_settings {
-    const char *path, *origin;       // origin: the board's name, kept in the file; NULL: what the file says, else "dawn"
+    const char *path, *origin;       // origin: the board's name, kept in the file; NULL: the file's, else "dawn"
     int64_t submissions_per_hour;    // and person, of each type; 0: no limit; withdrawals and revocations have none
 };
 int store_open(const struct store_settings *, enum store_mode, struct store **) MUST_CHECK;
@@ -30,7 +30,7 @@ const struct sshkey *store_key(const struct store *);  // the server's, public
 // ---- writing
 struct acceptance {
     enum problem problem;        // NONE: accepted
-    bool again;                  // the same bytes were there already: same receipt, nothing written
+    bool again;                  // the same bytes were stored before: same receipt, nothing written
     char detail[ERROR_TEXT_MAX];
     struct findings findings;    // CHECKS: what failed; accepted: the flags
     int64_t sequence;
@@ -38,10 +38,10 @@ struct acceptance {
     char *receipt;               // canonical bytes; free() it
     char receipt_signature[SSHSIG_MAX];
 };
-// Everything between a well-formed, well-signed envelope and its receipt: board, key, handle, checks, group, conflicts,
-// ranking, one durable transaction. Negative only when storage itself failed (then nothing was written).
+// Decides about a well-formed, well-signed envelope: board, key, handle, checks, group, conflicts, ranking, receipt, in one
+// durable transaction. Negative only if storage failed; then nothing was written.
 int store_accept(struct store *, const struct envelope *, int64_t now_ms, struct acceptance *) MUST_CHECK;
-// The server's own word that a key no longer counts: a revoke statement signed by the server's key.
+// The server itself revokes a key: a revoke statement signed by the server's key.
 int store_revoke(struct store *, const char *key_id, const char *reason, int64_t now_ms, struct acceptance *) MUST_CHECK;
 
 struct dawnbench_entry;  // dawnbench.h
@@ -51,13 +51,13 @@ int store_import(struct store *, const struct dawnbench_entry *const *, int coun
 int store_check(struct store *, int (*say)(void *, const char *sentence), void *, int *faults) MUST_CHECK;
 int store_backup(struct store *, const char *to) MUST_CHECK;
 
-// ---- reading. Texts and lists live in the arena; what is not there is ERR_MISSING.
+// ---- reading. Texts and lists live in the arena; ERR_MISSING if there is no such thing.
 int store_reader(struct store *, struct reader **) MUST_CHECK;
 void store_reader_close(struct reader *);
-int store_version(struct reader *, int64_t *version) MUST_CHECK;  // changes whenever anything does: what caches ask
+int store_version(struct reader *, int64_t *version) MUST_CHECK;  // changes with every write; caches compare it
 
 int store_entries(struct reader *, const struct filter *, struct arena *, struct entries *) MUST_CHECK;
-// Every row that was the best of its board when it came, oldest first: the history of the record.
+// Every row that was the best of its board when it was accepted, oldest first.
 int store_history(struct reader *, const struct filter *, struct arena *, struct entries *) MUST_CHECK;
 // The newest rows over all boards of a contest (NULL: of all contests but the demonstration).
 int store_newest(struct reader *, const struct contest *, int limit, struct arena *, struct entries *) MUST_CHECK;
@@ -96,7 +96,7 @@ int store_statement(struct reader *, const char *id /* sequence or digest */, st
 int store_log(struct reader *, int64_t after, int limit, struct arena *, struct stored **, int *count) MUST_CHECK;
 // Runs of a group, by index; `planned` as they announced.
 int store_group(struct reader *, const char *nonce, struct arena *, struct stored **, int *count, int *planned) MUST_CHECK;
-// What its group looks at of a run (ranking_brief), so that a thousand fit in memory. statement_free() ends it.
+// The part of a run that its group needs (ranking_brief), so that a thousand runs fit in memory. statement_free() ends it.
 int store_group_run(struct reader *, int64_t sequence, struct statement *) MUST_CHECK;
 
 struct person {
@@ -111,8 +111,8 @@ struct person {
     int statement_count;
 };
 int store_person(struct reader *, const char *handle, struct arena *, struct person *) MUST_CHECK;
-// A key's fingerprint from what stands for it in an address: whole ("SHA256:...") or its 43 digits alone; for "/" there may
-// be "%2F" (guard_target leaves those) or "_", for "+" also "-".
+// The fingerprint that a word of an address stands for: "SHA256:..." or its 43 digits alone; "/" may be written "%2F"
+// (guard_target keeps those) or "_", and "+" may be written "-".
 const char *store_key_id(const char *word, struct arena *);
 int store_person_of_key(struct reader *, const char *key_id, struct arena *, struct person *) MUST_CHECK;
 
