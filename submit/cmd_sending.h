@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands that send statements have in common: the options, the way to the board, the question before
-// something is published, and what is said afterwards. Unlike libraries, it prints.
+// Shared by the commands that send statements: the options, the connection to the board, the question before anything is
+// published, and the report afterwards. Unlike libraries, it prints.
 #ifndef DAWN_SUBMIT_CMD_SENDING_H
 #define DAWN_SUBMIT_CMD_SENDING_H
 
@@ -15,23 +15,22 @@ struct sending {
     struct signer signer;
     bool refused;  // the last statement, by the server
 };
-// What a client says of itself on standard error: that a server is busy, and on a terminal that it takes its time.
+// A client's messages on standard error: that a server is busy and, on a terminal, that a request takes long.
 extern const struct client_options sending_options;
-// `address`: --server, else $DAWN_SERVER; asks it for its name and key, holds --board against it, and chooses the key.
+// `address`: --server, else $DAWN_SERVER; asks it for its name and key, compares --board, and chooses the key.
 int sending_open(struct sending *) MUST_CHECK;
 void sending_close(struct sending *);
-// The record: made anew by nobody who sends what it holds. ERR_DATABASE where there is none, or no run in it.
+// Opens the record; never creates one. ERR_DATABASE if there is none, or it has no run.
 int sending_record(const char *path, enum results_mode, struct results **) MUST_CHECK;
-// Says on standard error when the record knows a board of that name, or at that address, by other keys only.
+// Warns on standard error if the record knows a board of that name, or at that address, only by other keys.
 int sending_compare(const struct sending *, struct results *) MUST_CHECK;
 const char *sending_server(const struct sending *);  // --server, else $DAWN_SERVER, else NULL
 // "Publish this? [y/N]" on the terminal; 0 after a yes or --yes. Without a terminal, ERR_USAGE names --yes.
 int sending_ask(const struct sending *, const char *question) MUST_CHECK;
-// Delivers, prints one line about what came of it ("run 3: #12 on BOARD"), and keeps the receipt beside the run (0: there
-// is none to keep it with).
+// Delivers a statement, prints the outcome ("run 3: #12 on BOARD"), and stores the receipt with the run (0: no run).
 int sending_send(struct sending *, struct results *, int64_t run, const char *name, const struct statement *) MUST_CHECK;
-// After a refusal that names a statement which the server already has of this run (its answer never arrived): keeps that
-// one's receipt. ERR_INPUT, and the sentence as it was, when there is nothing of the kind.
+// After a refusal that names a statement which the server already has of this run (its answer never arrived): stores that
+// statement's receipt. Otherwise ERR_INPUT with the unchanged sentence.
 int sending_recover(struct sending *, struct results *, int64_t run, const char *name, const struct statement *) MUST_CHECK;
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `dawn submit` is about to send: which runs, as which statements, with which findings, and how they read to the
-// person who is asked. Nothing here touches the network or a key.
+// The submission that `dawn submit` prepares: its runs, their statements and findings, and the text shown to the person who
+// is asked. Nothing here touches the network or a key.
 #ifndef DAWN_SUBMIT_SUBMISSION_H
 #define DAWN_SUBMIT_SUBMISSION_H
 
@@ -13,7 +13,7 @@ struct submission {
     struct findings findings;
     json_t *last;      // row of the newest receipt for this board, or NULL
     json_t *withdrawn;  // row of the receipt for its withdrawal, or NULL; then there is no statement
-    bool nothing_new;  // the board has these very bytes, or had them and takes the run no more
+    bool nothing_new;  // the board has exactly these bytes, or had them and the run was withdrawn
 };
 struct submissions {
     struct submission *at;
@@ -34,12 +34,13 @@ struct submission_choice {
 // gets a line about each thing left out.
 int submissions_build(struct results *, const struct submission_choice *, const struct payload_words *, int64_t now_ms,
                       struct submissions *, struct text *notes) MUST_CHECK;
-// Builds one of them once more, after a receipt for its run has come to the record.
+// Rebuilds one of them after the record has received a receipt for its run.
 int submission_again(struct results *, const struct submission_choice *, const struct payload_words *,
                      struct submission *) MUST_CHECK;
 void submissions_free(struct submissions *);
 
-// The words of the entry that `last` is the receipt of: team, note, code_url, tags, division. What is not said anew stays.
+// The words of the entry that `last` is the receipt of: team, note, code_url, tags, division. Texts that are not given
+// again stay.
 enum { ENTRY_TAGS = 8 };
 struct entry_words {
     json_t *first, *now;  // as the statement had them, and as they were amended since
@@ -48,8 +49,8 @@ int entry_words_read(struct results *, const json_t *last, const struct submissi
 void entry_words_free(struct entry_words *);  // also after an error
 void entry_words_keep(const json_t *words, struct payload_words *said, const char *tags[ENTRY_TAGS]);
 
-// How it reads: each run in two to four lines; the findings of one; every text that would become public, each once
-// and with the runs it is of; long ones only begun unless `whole`.
+// The text shown: each run in two to four lines; the findings of one; every text that would become public, once, with its
+// runs. Long texts are cut unless `whole`.
 void submission_describe(const struct submission *, struct text *);
 void submission_findings(const struct submission *, struct text *);
 void submission_texts(const struct submissions *, bool whole, struct text *);

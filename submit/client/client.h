@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Talking to a scoreboard over HTTP, by libcurl. What it answers comes from outside: at most 4 MiB, parsed with limits,
-// never trusted further than its signature reaches.
+// A client of a scoreboard over HTTP, by libcurl. Its answers are outside bytes: at most 4 MiB, parsed with limits, and
+// trusted only as far as they are signed.
 //
-// TLS is verified. Plain http is spoken with this machine only (127.0.0.0/8, ::1, localhost). Redirects are followed
-// within the same scheme, host and port. A busy server (429, 503) is asked again; nothing else is repeated.
+// TLS is verified. Plain http is allowed only to this machine (127.0.0.0/8, ::1, localhost). Redirects are followed
+// within the same scheme, host and port. A busy server (429, 503) is retried; nothing else is.
 #ifndef DAWN_SUBMIT_CLIENT_H
 #define DAWN_SUBMIT_CLIENT_H
 
@@ -14,28 +14,27 @@
 enum { CLIENT_REPLY_MAX = 4 << 20, CLIENT_TRIES = 5, CLIENT_WAIT_MAX = 60, CLIENT_REDIRECTS = 5, CLIENT_QUIET_MS = 3000 };
 struct client;
 struct client_options {  // 0 and NULL: the defaults
-    void (*note)(void *context, const char *sentence);  // when it waits before it asks again
+    void (*note)(void *context, const char *sentence);  // when it waits before a retry
     void (*waiting)(void *context, const char *address, bool still);  // a request takes long; then, that it has ended
     void *context;
     long total_ms;  // for one request: 60,000
     long pause_ms;  // the first pause: 1,000; each next is twice as long
 };
-// `address`: where the scoreboard is, "https://board.example" or with a path. ERR_USAGE when it is not such an address.
+// `address`: "https://board.example", with or without a path. ERR_USAGE if it is not such an address.
 int client_open(const char *address, const struct client_options *, struct client **) MUST_CHECK;
 void client_close(struct client *);
 const char *client_address(const struct client *);  // without a slash at its end
 
 // The body of a GET (`path` begins with a slash). ERR_MISSING for 404, ERR_NETWORK for all else.
 int client_get(struct client *, const char *path, struct text *body) MUST_CHECK;
-// What GET /api/v1 says of the board.
+// The answer of GET /api/v1 about the board.
 struct client_board {
     char name[64];
     struct sshkey key;
 };
 int client_board(struct client *, struct client_board *) MUST_CHECK;
-// Posts an envelope; `body` gets the answer to an accepted one (`again`: it was there already). A server that refuses the
-// statement (409, 422 and other 4xx) is ERR_INPUT, its sentence the error's; what it says of single checks goes into
-// `checks`, a line each.
+// Posts an envelope; `body` gets the answer to an accepted one (`again`: the server had it already). A refusal (409, 422 and
+// other 4xx) is ERR_INPUT with the server's sentence; `checks` gets a line for each check that it names.
 int client_post(struct client *, const char *envelope, size_t count, struct text *body, bool *again,
                 struct text *checks) MUST_CHECK;
 
@@ -43,11 +42,11 @@ int client_post(struct client *, const char *envelope, size_t count, struct text
 int client_member(const char *json, size_t count, const char *name, char **text) MUST_CHECK;
 // The same of a member that is an object: its JSON on one line.
 int client_object(const char *json, size_t count, const char *name, char **text) MUST_CHECK;
-// What a problem+json (RFC 9457), or anything else, says: one sentence, and the checks it lists.
+// Reads a problem+json (RFC 9457), or anything else: one sentence, and the checks it lists.
 void client_problem(const char *body, size_t count, struct text *sentence, struct text *checks);
 // The statement that a refusal (status 409) names, out of client_post's sentence.
 bool client_conflict(const char *sentence, char digest[DIGEST_HEX]);
-// Text for a terminal: control characters and everything that is not fit to be shown (canonical_check_words) become "?".
+// Makes text safe for a terminal: control characters and all that canonical_check_words refuses become "?".
 void client_tame(struct text *, const char *words, size_t limit);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses of scoreboards: which are taken, and which are the same server.
+// Addresses of scoreboards: which are accepted, and which name the same server.
 #ifndef DAWN_SUBMIT_CLIENT_ORIGIN_H
 #define DAWN_SUBMIT_CLIENT_ORIGIN_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checking a signed statement from anywhere, without believing whoever keeps it: its bytes, its signature, its chain, the
-// checks, and the board's receipt. Pure: bytes in, a report out.
+// Verifies a signed statement from anywhere, without trusting whoever stores it: its bytes, signature, chain, checks, and the
+// board's receipt. Pure: bytes in, a report out.
 #ifndef DAWN_SUBMIT_VERIFY_H
 #define DAWN_SUBMIT_VERIFY_H
 
@@ -20,10 +20,10 @@ struct evidence {  // NULL: not there
     const struct client_board *board;  // who should have signed the receipt
     const char *key_id;                // fingerprint of who should have signed the statement
 };
-// Adds a line about each thing that was looked at; returns how many of them are wrong.
+// Adds a line about each item checked; returns the number of faults.
 int verify(const struct evidence *, struct text *report);
-// What a board says became of a statement since: a line when it was withdrawn, one when it was replaced. `answer`: what
-// GET /api/v1/statements/NAME gave. Nothing of this is signed.
+// Reports what a board says about a statement since: one line if it was withdrawn, one if it was replaced. `answer`: that of
+// GET /api/v1/statements/NAME. None of this is signed.
 void verify_state(const char *answer, size_t count, struct text *report);
 
 #endif

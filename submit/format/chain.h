@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The chain that ties a run's points together: h_i = SHA-256(h_{i-1} || canonical JSON of point i), h_0 being the
-// SHA-256 of what the run set out with. No point can be changed, left out or put in later without changing every
-// hash after it. Canonical JSON: keys sorted, compact, integers and strings only.
+// The hash chain over a run's points: h_i = SHA-256(h_{i-1} || canonical JSON of point i), h_0 being the
+// SHA-256 of the run's initial facts. Changing, removing or inserting a point changes every hash after it. Canonical
+// JSON: keys sorted, compact, integers and strings only.
 #ifndef DAWN_FORMAT_CHAIN_H
 #define DAWN_FORMAT_CHAIN_H
 

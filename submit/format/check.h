@@ -48,7 +48,7 @@ const char *check_what(enum check);
 enum { CHECK_PARTS_MAX = 16 };  // sides in a recipe's schedule that the checks of pace can read
 enum { FINDINGS_MAX = 64, FINDING_TEXT = 200 };
 struct findings {
-    int count;  // the first FINDINGS_MAX are kept, `count` goes on
+    int count;  // the first FINDINGS_MAX are kept, `count` counts all
     int rejects, flags;
     struct {
         enum check check;
@@ -57,10 +57,10 @@ struct findings {
 };
 void finding_add(struct findings *, enum check, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-// All checks that one statement alone can fail. `now_ms`: date and time, an argument so that a re-check years later asks
-// for what was known then (the server gives the moment of acceptance).
+// All checks that a statement alone can fail. `now_ms` is an argument so that a re-check years later gives the same findings
+// (the server passes the moment of acceptance).
 void check_statement(const struct statement *, int64_t now_ms, struct findings *);
-// CHECK_SEED: what only the runs of one group together can fail. `seeds` of the other runs already there.
+// CHECK_SEED: the check that needs the other runs of a group. `seeds` of the other runs already there.
 void check_group_seed(const struct statement *, const int64_t *seeds, int count, struct findings *);
 
 // Peak arithmetic of stated hardware in FLOP/s at a precision, generous: 0 when nothing is known (peaks.json, and for

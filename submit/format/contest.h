@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contests: which tasks have boards, and what their rules fix (docs/rules.md). One table, contests.json, is inside
-// both programs; a row more is a board more.
+// The contests: the tasks that have boards, and what the rules fix about them (docs/rules.md). Both programs embed one table,
+// contests.json.
 #ifndef DAWN_FORMAT_CONTEST_H
 #define DAWN_FORMAT_CONTEST_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The members of every statement, as one table: name, kind, bounds, whether it must be there, what it says. The parser
-// checks against it, and docs/statements.md is held against it by a test.
+// checks against it, and a test compares docs/statements.md with it.
 #ifndef DAWN_FORMAT_FIELDS_H
 #define DAWN_FORMAT_FIELDS_H
 

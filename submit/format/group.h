@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics of a group of runs: what the rules ask before a result counts as official. Pure arithmetic.
+// Statistics of a group of runs: the conditions of an official result. Pure arithmetic.
 #ifndef DAWN_FORMAT_GROUP_H
 #define DAWN_FORMAT_GROUP_H
 
@@ -8,7 +8,7 @@
 
 enum { GROUP_MINIMUM = 5 };  // runs of an official group
 
-// One announced run as it came out. A run that was announced and has no result is `finished` false.
+// The outcome of one announced run. `finished` is false for a run without a result.
 struct group_run {
     int64_t seed;
     int64_t ns;        // end-to-end time of the whole schedule

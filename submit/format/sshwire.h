@@ -6,7 +6,7 @@
 
 #include "runtime/base/error.h"
 
-// Reading. The first mistake sticks: after it every number is 0, every string empty, and sshwire_done() says no.
+// Reading. The first mistake sticks: from then on every number is 0, every string empty, and sshwire_done() is false.
 struct sshwire {
     const unsigned char *at, *end;
     bool bad;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where keys live, which one is meant, and who signs with it: a secret read from its file, or the ssh-agent.
+// Finds keys and signs with them: with a secret read from its file, or through the ssh-agent.
 //
 // The keyring is a folder, $XDG_CONFIG_HOME/dawn/keys or ~/.config/dawn/keys, of OpenSSH's files: NAME (the secret) and
 // NAME.pub (the public key). NAME.pub alone stands for a key whose secret only the agent has. ~/.ssh/id_ed25519 is used
-// where the keyring is empty. A secret that others may read is refused, as ssh does.
+// if the keyring is empty. A secret that others may read is refused, as by ssh.
 #ifndef DAWN_SUBMIT_KEYRING_H
 #define DAWN_SUBMIT_KEYRING_H
 
@@ -24,21 +24,21 @@ struct keyring_names {
 };
 
 int keyring_folder(char into[KEYRING_PATH]) MUST_CHECK;
-int keyring_names(struct keyring_names *) MUST_CHECK;  // none where there is no folder
-// Finds the key that is meant. `wanted`: a name in the keyring, the path of a private key or of its .pub file, or a
+int keyring_names(struct keyring_names *) MUST_CHECK;  // empty if there is no folder
+// Finds a key. `wanted`: a name in the keyring, the path of a private key or of its .pub file, or a
 // fingerprint "SHA256:..." of a key in the keyring, in ~/.ssh or in the agent. NULL: $DAWN_KEY, else the one key in the
 // keyring, else ~/.ssh/id_ed25519.
 int keyring_find(const char *wanted, struct keyring_key *) MUST_CHECK;
 int keyring_find_ssh(struct keyring_key *) MUST_CHECK;  // ~/.ssh/id_ed25519; ERR_MISSING where it is not
 
-// Puts a key into the keyring; never over one that is there. The secret's file is made with mode 0600, the folder 0700.
+// Adds a key to the keyring; never overwrites one. The secret's file gets mode 0600, the folder 0700.
 int keyring_check_name(const char *name) MUST_CHECK;
 int keyring_add(const char *name, const struct sshkey_secret *) MUST_CHECK;
 int keyring_add_public(const char *name, const struct sshkey *) MUST_CHECK;
 // A private key's file, anywhere: SSHKEY_LOCKED as sshkey_read_secret.
 int keyring_read_secret(const char *path, struct sshkey_secret *) MUST_CHECK;
 
-// Whoever signs. signer_close() wipes the secret.
+// The signer. signer_close() wipes the secret.
 struct signer {
     struct sshkey key;
     bool by_agent;
