@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the handlers of the API share. Answers are JSON: figures of statements as the integers that were signed, floats
-// only for what was derived from them (values, intervals).
+// Shared by the API's handlers. Answers are JSON: figures of statements are the integers that were signed; only derived values
+// and intervals are floats.
 #ifndef DAWN_SCOREBOARD_API_INSIDE_H
 #define DAWN_SCOREBOARD_API_INSIDE_H
 
@@ -11,10 +11,10 @@
 enum { API_LOG_LIMIT = 200 };  // statements of an answer
 
 int api_send(struct answer *, json_t *value) MUST_CHECK;  // the reference passes over
-json_t *api_text(const char *);                           // text of statements is UTF-8; anything else is left out
+json_t *api_text(const char *);                           // text that is not UTF-8 is left out
 json_t *api_float(double);                                // null for what JSON cannot say
 json_t *api_sequence(int64_t);                            // null for 0
-json_t *api_stored(const struct stored *);                // what lists say of a statement
+json_t *api_stored(const struct stored *);                // a statement as lists show it
 json_t *api_findings(const struct findings *);
 // The members `names` (ends with NULL) of a query of whole numbers, each at most once and within 0 to 2^53; `values` keeps
 // what it holds for those that are not given. ERR_INPUT names what is wrong.

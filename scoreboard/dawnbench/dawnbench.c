@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An entry of DAWNBench's archive out of the bytes of its files. Invariant: e-mail addresses are taken out of the bytes
-// first and all else is read from what is left, so what is kept, read again, gives the same entry. Files are at most 1 MiB;
+// Parses an entry of DAWNBench's archive. Invariant: e-mail addresses are removed from the bytes first, and everything is read
+// from the rest, so that the stored bytes parse to the same entry. Files are at most 1 MiB;
 // cost: a few passes over them.
 #include "scoreboard/dawnbench/dawnbench.h"
 

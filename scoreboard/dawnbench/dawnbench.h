@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// DAWNBench's files: TASK/train/STEM.json with STEM.tsv, TASK/inference/STEM.json. The pure parsers accept every quirk of
-// the historic archive and say which; what they refuse they name. The export writes files that import again without loss.
+// DAWNBench's files: TASK/train/STEM.json with STEM.tsv, TASK/inference/STEM.json. The pure parsers accept every
+// irregularity of the historic archive and report it; a refusal names its reason. The export (export.h) writes files that can be
+// imported again without loss.
 #ifndef DAWN_SCOREBOARD_DAWNBENCH_H
 #define DAWN_SCOREBOARD_DAWNBENCH_H
 
@@ -24,10 +25,10 @@ struct dawnbench_entry {
     int point_count;
     const char *json, *tsv;        // the bytes as they came, e-mail addresses taken out; tsv "" for inference
     struct text quirks;            // a line each; freed by dawnbench_free
-    // What follows from it for the contest's target, and for its other targets (same index):
+    // Derived, for each of the contest's targets (same index):
     double seconds[CONTEST_TARGETS];       // hours x 3600 of the first row, in file order, that meets the target; negative: none
     double accuracy[CONTEST_TARGETS];      // share, at that row; inference: the score, where it meets; negative: not met
-    int devices;                   // read out of the hardware text where it says so plainly; 0: not
+    int devices;                   // parsed from the hardware text if it is clear; 0: unknown
 };
 // `json` and `tsv` (NULL for inference) are a file's bytes.
 int dawnbench_read(const struct contest *, bool training, const char *stem, const char *json, size_t json_count, const char *tsv,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of the DAWNBench import share with each other and with nobody else.
+// Shared by the files of the DAWNBench import.
 #ifndef DAWN_SCOREBOARD_DAWNBENCH_INSIDE_H
 #define DAWN_SCOREBOARD_DAWNBENCH_INSIDE_H
 
@@ -17,11 +17,11 @@ bool dawnbench_drop_mail_json(const char *at, size_t count, struct text *into);
 enum {
     DAWNBENCH_PADDED = 1,     // blanks before or behind
     DAWNBENCH_WIDE = 2,       // full-width commas or spaces
-    DAWNBENCH_UNSHOWN = 4,    // characters that may not be shown to people
+    DAWNBENCH_UNSHOWN = 4,    // characters that must not be shown to people
 };
 // Text for one cell of a page: without those; into `flags` what was found.
 char *dawnbench_words(struct arena *, const char *text, int *flags);
-// Any bytes for one line of a terminal: what could steer it becomes "?".
+// Makes any bytes safe for one line of a terminal: control characters become "?".
 void dawnbench_line(const char *bytes, struct text *into);
 int dawnbench_devices(const char *hardware);
 

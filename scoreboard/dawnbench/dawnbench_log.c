@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The training log: a line a row, cells between tabs, columns by name. What is odd but clear is accepted and told; a
-// cell that could mean two things refuses the file. One pass; memory of the order of the file.
+// The training log: one row per line, cells separated by tabs, columns by name. Irregular but unambiguous input is accepted and
+// reported; an ambiguous cell refuses the file. One pass; memory proportional to the file.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

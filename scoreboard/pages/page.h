@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all pages share: frame, breadcrumbs, small figures, rows of entries. Pages work without script and without
-// inline style; text of strangers stands in <bdi>.
+// Shared by all pages: frame, breadcrumbs, small figures, rows of entries. Pages work without script and without inline
+// style; strangers' text is put into <bdi>.
 #ifndef DAWN_SCOREBOARD_PAGE_H
 #define DAWN_SCOREBOARD_PAGE_H
 
@@ -12,13 +12,13 @@ struct page {
     struct reader *reader;
     struct text *out;               // the answer's body
     struct arena arena;             // lives as long as the request
-    int tables;                     // of the page so far, for their names
+    int tables;                     // number of tables so far, for their names
 };
-// A handler's body: gathers first, writes then, so that a failure leaves no half page. page_make lends it an arena.
+// A handler's body. It reads everything before it writes, so that a failure leaves no partial page. page_make lends it an arena.
 typedef int page_show(struct page *);
 int page_make(const struct request *, struct answer *, page_show *) MUST_CHECK;
 
-// Ways up, outermost first; then the page itself: by a label without address, else by its title. `crumbs` may be NULL.
+// Parent pages, outermost first; then the page itself: by a label without address, else by its title. `crumbs` may be NULL.
 struct crumb {
     const char *label, *address;
 };
@@ -30,7 +30,7 @@ void page_badge(struct text *, enum trust);             // word and shape
 void page_moment(struct text *, int64_t unix_ms);       // date and time, UTC
 void page_day(struct text *, const char *date);
 void page_value(struct text *, enum board, double value);
-void page_figure(struct text *, enum board, double value);  // where page_figure_name is its header: without "per 10,000"
+void page_figure(struct text *, enum board, double value);  // under the header page_figure_name: without "per 10,000"
 const char *page_figure_name(enum board);               // "Time", "Cost of 10,000"
 void page_score(struct text *, const struct contest *, double score);  // "94.02%", "0.7612" for F1; NAN: "-"
 char *page_score_text(const struct contest *, double score, char into[TEXT_FIGURE]);
@@ -39,17 +39,17 @@ void page_money(struct text *, double usd);             // "not known" when nega
 // "<b>1</b> group", "<b>12</b> groups".
 void page_count(struct text *, int64_t count, const char *one, const char *many);
 void page_person_link(struct page *, const char *handle);  // "": the server, which revokes keys
-void page_command(struct page *, const char *id, const char *commands);  // with a copy button for those with script
+void page_command(struct page *, const char *id, const char *commands);  // with a copy button where script runs
 void page_note(struct text *, const char *kind, const char *title, const char *sentence);  // kind: "demo", "warn", "info"
-void page_demo_note(struct page *, const struct contest *);  // on everything of the demonstration
-const char *page_task_title(const char *name);          // "CIFAR10" for "cifar10"; the name itself where there is none
+void page_demo_note(struct page *, const struct contest *);  // on all pages of the demonstration
+const char *page_task_title(const char *name);          // "CIFAR10" for "cifar10"; the name itself if there is none
 
-// A small table in a region that scrolls, up to its <thead>; the caption names both. "</table></div>" ends it.
+// Opens a small table in a scrolling region, before its <thead>; the caption names both. "</table></div>" ends it.
 void page_open_table(struct page *, const char *class, const char *caption);
 
 // An entry of a bar of tabs; `here`: it is the one shown.
 void page_tab(struct page *, const char *address, const char *label, bool here);
-// A board, seen as a table, as history, against cost, as a file. Every address has the filter's whole query.
+// Views of a board: table, history, time against cost, files. Every address has the filter's whole query.
 enum view { VIEW_BOARD, VIEW_HISTORY, VIEW_PARETO, VIEW_CSV, VIEW_JSON };
 const char *page_view_address(struct arena *, enum view, const struct filter *);
 void page_rank_tabs(struct page *, enum view, const struct filter *here);  // single runs or groups
@@ -71,7 +71,7 @@ void page_row_heads(struct page *, const char *const *heads);
 const char *page_sort_name(const struct filter *, enum sort);  // the header of the column a board is sorted by
 // A board's table: every column, sorted as the filter says. `best`: of the whole board, for comparison; 0: not known.
 void page_board_table(struct page *, const struct filter *, const struct entries *, double best);
-// Why nothing can ever stand on a board, as a sentence; NULL where something can.
+// A sentence that says why a board always stays empty; NULL if it can have entries.
 const char *page_never(const struct contest *, enum board, enum rank);
 void page_how_to_be_first(struct page *, const struct filter *);  // of an empty board
 void page_bests(struct page *, const struct contest *, struct entry *best[BOARDS][RANKS]);

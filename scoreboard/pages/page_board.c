@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A board: what is counted, a filter, the table, ways on. All its state is in the address.
-// Workload: the page most people look at longest. Cost: a query for the rows, one for the facets, one for the best.
+// A board: what it counts, a filter, the table, links. All its state is in the address. Workload: the most visited page.
+// Cost: a query for the rows, one for the facets, one for the best.
 #include <stdio.h>
 
 #include "scoreboard/pages/page_form.h"
@@ -19,7 +19,7 @@ static void show_tabs(struct page *page, const struct filter *filter)
     page_rank_tabs(page, VIEW_BOARD, filter);
 }
 
-// Time against cost is a matter of training.
+// Time against cost exists for training only.
 static void show_links(struct page *page, const struct filter *filter)
 {
     struct filter plain = *filter;
@@ -52,7 +52,7 @@ static void show_paging(struct page *page, const struct filter *filter, const st
     html_add(page->out, "</ul></nav>\n");
 }
 
-// The best of the whole board: on this page already, or asked for.
+// The best of the whole board: taken from this page if it is there, else queried.
 static int find_best(struct page *page, const struct filter *filter, const struct entries *entries, double *best)
 {
     for (int i = 0; i < entries->count; i++) {

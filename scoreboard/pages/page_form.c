@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The form sends empty values for what is not asked; filter_read takes them as nothing. Choices are the board's own values
-// with their counts, so that no choice leads to an empty board unless two exclude each other.
+// The form sends empty values for unused fields; filter_read ignores them. The choices are the board's own values with their
+// counts, so that a choice leads to an empty board only if two exclude each other.
 #include <string.h>
 #include <strings.h>
 

@@ -6,8 +6,8 @@
 #include "scoreboard/pages/page.h"
 
 void page_form(struct page *, const struct filter *, const struct facets *);
-// What is filtered by, each with a way to drop it. Returns how many there are.
+// The active filters, each with a link that removes it. Returns their number.
 int page_form_chips(struct page *, enum view, const struct filter *);
-void page_form_nothing(struct page *, enum view, const struct filter *);  // instead of rows, where none passes
+void page_form_nothing(struct page *, enum view, const struct filter *);  // shown instead of rows if none passes
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entries as tables. On narrow screens a row becomes a card (the stylesheet does it, from data-label), so the roles of a
-// table are written out: some browsers forget them when the display changes. Workload: 200 rows at most a page.
+// table are written out: some browsers drop them when the display changes. Workload: at most 200 rows a page.
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static void author_cell(struct page *page, const struct entry *entry)
     if (*entry->team) html_add(page->out, "<small><bdi>%s</bdi></small>", entry->team);
 }
 
-// What a row says of belief: its level, and whose word the score is.
+// How far a row can be trusted: its level, and whether the program scored itself.
 static void trust_cell(struct page *page, const struct entry *entry)
 {
     page_badge(page->out, entry->trust);
@@ -125,13 +125,13 @@ const char *page_sort_name(const struct filter *filter, enum sort sort)
     return "Cost";
 }
 
-// A single run can stand beside others; what is in the archive, or is a group, cannot.
+// Only a single run can be compared with others; an archive entry or a group cannot.
 static bool can_pick(const struct entry *entry)
 {
     return entry->sequence > 0 && entry->runs < 2;
 }
 
-// A board of costs needs no second cost, a page of imports no empty views, and one run nothing to be compared with.
+// A cost board needs no second cost, a page of imports no empty views, and a single run no box to compare it.
 static void choose_columns(const struct filter *filter, const struct entries *entries, bool shown[COLUMNS])
 {
     int views = 0, picks = 0;
@@ -142,7 +142,7 @@ static void choose_columns(const struct filter *filter, const struct entries *en
     shown[PICK] = picks > 1;
 }
 
-// Both directions, of which the stylesheet shows the one in use: a column keeps its width.
+// Both directions; the stylesheet shows the one in use, so that a column keeps its width.
 #define SORT_MARK                                                                                                      \
     "<svg class=\"arrow\" viewBox=\"0 0 8 12\" width=\"9\" height=\"13\" aria-hidden=\"true\"><path class=\"up\" "          \
     "d=\"M.5 5L4 .5 7.5 5z\"/><path class=\"down\" d=\"M.5 7L4 11.5 7.5 7z\"/></svg>"
@@ -347,7 +347,7 @@ static void record_cell(struct page *page, const struct entry *entry, const char
     html_add(page->out, "</div></td>");
 }
 
-// A rank without any record has no column; where only one is left, its cells lie in one line.
+// A rank without any record has no column; if only one rank is left, its cells are in one line.
 void page_bests(struct page *page, const struct contest *contest, struct entry *best[BOARDS][RANKS])
 {
     static const char *const labels[RANKS] = {[RANK_CLASSIC] = "Single run", [RANK_GROUP] = "Official group"};
@@ -384,7 +384,7 @@ const char *page_never(const struct contest *contest, enum board board, enum ran
                               : NULL;
 }
 
-// With a price, so that the run stands on the boards of cost too. PRICE and YOUR-NAME are for people to fill in.
+// With a price, so that the run is on the cost boards, too. People fill in PRICE and YOUR-NAME.
 static const char *first_commands(struct page *page, const struct filter *filter)
 {
     struct text text = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A statement as pages show it: what is stored about it, and its payload parsed.
+// A statement as pages show it: its stored facts and its parsed payload.
 #ifndef DAWN_SCOREBOARD_PAGE_RUN_H
 #define DAWN_SCOREBOARD_PAGE_RUN_H
 

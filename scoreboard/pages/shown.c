@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a stored statement to what charts and tables need. The payload passed the parser when it was accepted; it passes it
-// again here, so that a page never trusts the database's file more than a stranger's upload.
+// Turns a stored statement into the data of charts and tables. The payload is parsed again, as at acceptance, so that a page
+// never trusts the database file more than a stranger's upload.
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inside of the store, for store*.c.
+// Shared by store*.c.
 #ifndef DAWN_SCOREBOARD_STORE_INSIDE_H
 #define DAWN_SCOREBOARD_STORE_INSIDE_H
 
@@ -29,8 +29,8 @@ struct reader {
     int64_t loaded;                 // the library holds everything up to this version
 };
 
-// A transaction that no other process's write or checkpoint overlaps; the mutex is the caller's. store_end commits when
-// `rc` is 0, else rolls back; it returns `rc`, or what failed.
+// A transaction that excludes writes and checkpoints of other processes; the caller holds the mutex. store_end commits if `rc`
+// is 0, else rolls back; it returns `rc` or its own error.
 int store_begin(struct store *) MUST_CHECK;
 int store_end(struct store *, int rc) MUST_CHECK;
 
@@ -47,12 +47,12 @@ struct incoming {
     const char *receipt, *receipt_signature;
 };
 int store_apply(struct store *, const struct incoming *) MUST_CHECK;
-// Digest of what all runs of a group must share; "" outside groups.
+// Digest of the terms that all runs of a group must share; "" outside groups.
 int store_group_terms(const struct statement *, char hex[DIGEST_HEX]) MUST_CHECK;
 const char *store_chain_head(const struct statement *);
-// The first member that a run has otherwise than the statement it supersedes, and may not; NULL: there is none.
+// The first member that differs from the superseded statement although it must not; NULL: none.
 const char *store_said_anew(const json_t *old, const json_t *run);
-// The findings a statement was accepted with, added to `into`. Codes of a newer program are left out.
+// Adds the findings of a statement's acceptance to `into`. Codes that this program does not know are left out.
 int store_findings(struct sql *, int64_t sequence, struct findings *into) MUST_CHECK;
 
 // ---- store_rank.c: derived rows

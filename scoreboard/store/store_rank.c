@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of boards, kept up with what they follow from. Invariant: after each of these calls the living rows of a source
-// are exactly those that ranking.h gives for what counts now. Cost: one payload a run; of a group, which may have a
+// Keeps the rows of boards up to date. Invariant: after each of these calls the living rows of a source are exactly those that
+// ranking.h derives from the statements that count now. Cost: one payload a run; of a group, which may have a
 // thousand, the few KB that each run was put down in, and only when all its runs are there.
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ int store_put_entry(struct store *s, const struct ranked *row, int64_t target_mi
         e->code_url, e->tags);
 }
 
-// A run with what the record, not the run, says about it.
+// A run with the record's own facts about it.
 struct counted {
     struct statement statement;
     int64_t sequence, accepted_ms, flags;
@@ -75,7 +75,7 @@ int store_take_brief(sqlite3_stmt *row, int column, struct statement *out)
     return fail(ERR_DATABASE, "the record of a group's run has been altered");
 }
 
-// The targets of a run's boards. The demonstration has one board whatever a run aimed at.
+// The targets of a run's boards. The demonstration has one board for all targets.
 static int targets_of(const char *name, const struct statement *statement, int64_t targets[CONTEST_TARGETS],
                       int64_t shelves[CONTEST_TARGETS])
 {
@@ -92,7 +92,7 @@ static int targets_of(const char *name, const struct statement *statement, int64
     return count;
 }
 
-// What was trained is as old as the run's first statement, whatever takes that one's place; a latency may be newer.
+// A training row is dated by the run's first statement, even if superseded; a latency may be newer.
 static void complete(struct ranked *row, const struct counted *c, const char *source)
 {
     bool training = row->board == BOARD_TRAINING_TIME || row->board == BOARD_TRAINING_COST;
@@ -229,8 +229,8 @@ static int read_copies(struct store *s, const char *curve, struct arena *arena, 
     return rc;
 }
 
-// The earliest run of a curve is the one that is reproduced, by the first later run of another person; not while a flag
-// stands against it. `first` orders them: a run that supersedes an earlier statement of itself keeps its age.
+// The earliest run of a curve becomes reproduced, by the first later run of another person, unless it is flagged.
+// `first` orders them: a run that supersedes an earlier statement of itself keeps its age.
 static int set_trust(struct store *s, const struct copy *copies, int count, int i)
 {
     int64_t by = 0, trust = copies[i].flags == 0 ? TRUST_AUDITED : TRUST_SIGNED;
