@@ -17,7 +17,7 @@ static const struct program_command commands[] = {
     {"submit", cmd_submit, "sign recorded runs and submit them to a scoreboard"},
     {"verify", cmd_verify, "check a signed run: signature, hash chain, figures, receipt"},
     {"withdraw", cmd_withdraw, "remove one of your entries from the boards"},
-    {"amend", cmd_amend, "change what an own entry says in words"},
+    {"amend", cmd_amend, "change the descriptive texts of one of your entries"},
     {"models", cmd_models, "list the models of a task"},
     {"recipe", cmd_recipe, "print a recipe: everything a run can be told"},
     {"plan", cmd_plan, "say what a step will cost, without training"},

@@ -16,7 +16,7 @@ int cmd_backup(int argc, char **argv)
     const struct usage usage = {
         .command = "backup",
         .operands = "TO [OPTIONS]",
-        .about = "Copies the record as it is at one moment into the new file TO. The server may run meanwhile.",
+        .about = "Copies a consistent snapshot of the record into the new file TO. The server may keep running.",
         .options = options,
         .more = "The server's key (FILE.key) is not part of the copy: keep it apart and secret.",
     };

@@ -24,9 +24,9 @@ int cmd_check(int argc, char **argv)
         .command = "check",
         .operands = "[OPTIONS]",
         .about = "Reads the whole record again: the file, every statement's bytes, signatures and receipt, "
-                 "and every row of the boards as it follows from them. The server may run meanwhile.",
+                 "and every row that the boards derive from them. The server may run meanwhile.",
         .options = options,
-        .more = "Prints a line for each fault, and ends with 1 when there is one.",
+        .more = "Prints a line for each fault; exit status 1 if there is one.",
     };
     int rc = options_parse(&usage, &argc, argv), faults;
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;

@@ -43,8 +43,8 @@ int cmd_export(int argc, char **argv)
         .command = "export",
         .operands = "dawnbench DIR [OPTIONS]",
         .about = "Writes the boards as DAWNBench's files below DIR: TASK/train/NAME.json with NAME.tsv, and "
-                 "TASK/inference/NAME.json. Imported entries leave as they came, without e-mail addresses; own runs as "
-                 "DAWNBench asked for them. Groups have no such form.",
+                 "TASK/inference/NAME.json. Imported entries are written as they were, without e-mail addresses; signed runs as "
+                 "DAWNBench asked for them. Groups have no such format.",
         .options = options,
         .more = "Example:\n"
                 "  dawn-scoreboard export dawnbench archive",

@@ -91,7 +91,7 @@ int cmd_import(int argc, char **argv)
         .command = "import",
         .operands = "dawnbench DIR [OPTIONS]",
         .about = "Imports the archive of DAWNBench's entries. DIR holds a folder for each task, such as CIFAR10, with "
-                 "train and inference. Files are told by task, kind and name: the same one again replaces what was there. E-mail "
+                 "train and inference. Task, kind and name identify a file: importing it again replaces the entry. E-mail "
                  "addresses are not kept.",
         .options = options,
         .more = "Example:\n"

@@ -18,8 +18,8 @@ int cmd_migrate(int argc, char **argv)
     const struct usage usage = {
         .command = "migrate",
         .operands = "[OPTIONS]",
-        .about = "Brings the record to the format of this program, whole or not at all; makes it, and the "
-                 "server's key FILE.key, where there is none. The server does the same when it starts.",
+        .about = "Migrates the record to the format of this program, completely or not at all. Creates it, and the "
+                 "server's key FILE.key, if there is none. The server does the same when it starts.",
         .options = options,
         .more = "Back the record up before: dawn-scoreboard backup TO",
     };

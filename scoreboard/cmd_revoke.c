@@ -20,7 +20,7 @@ int cmd_revoke(int argc, char **argv)
     const struct usage usage = {
         .command = "revoke",
         .operands = "KEY --reason TEXT [OPTIONS]",
-        .about = "Nothing more is accepted that KEY (SHA256:...) signs. What it signed before stays. The "
+        .about = "The server then refuses everything that KEY (SHA256:...) signs. What it signed before stays. The "
                  "server may run meanwhile.",
         .options = options,
         .more = "Example:\n  dawn-scoreboard revoke SHA256:... --reason 'the laptop was stolen'",

@@ -6,14 +6,14 @@
 #include <stddef.h>
 
 static const struct program_command commands[] = {
-    {"serve", cmd_serve, "answer over HTTP, until it is told to stop (the default)"},
+    {"serve", cmd_serve, "serve over HTTP until stopped (the default)"},
     {"board", cmd_board, "print a board"},
-    {"import", cmd_import, "take DAWNBench's archive in"},
+    {"import", cmd_import, "import DAWNBench's archive"},
     {"export", cmd_export, "write entries as DAWNBench's files"},
-    {"check", cmd_check, "check the record from end to end, and the boards against it"},
+    {"check", cmd_check, "verify the whole record and the boards derived from it"},
     {"backup", cmd_backup, "copy the record while the server runs"},
-    {"migrate", cmd_migrate, "bring the record to this version's form"},
-    {"revoke", cmd_revoke, "declare that a key no longer counts"},
+    {"migrate", cmd_migrate, "migrate the record to this version's format"},
+    {"revoke", cmd_revoke, "revoke a key"},
     {NULL, NULL, NULL},
 };
 

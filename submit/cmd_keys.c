@@ -245,13 +245,13 @@ int cmd_keys(int argc, char **argv)
     const struct usage usage = {
         .command = "keys",
         .operands = "[list | new [NAME] | show [KEY] | import FILE [NAME]] [OPTIONS]",
-        .about = "Makes, lists and shows the Ed25519 keys that sign what is submitted. They are OpenSSH's, kept in "
+        .about = "Makes, lists and shows the Ed25519 keys that sign submissions. They are OpenSSH keys, stored in "
                  "$XDG_CONFIG_HOME/dawn/keys (else ~/.config/dawn/keys).\n\n"
                  "KEY is a name in that folder, the path of a private key or of its .pub file, or a fingerprint (SHA256:...). "
-                 "Without it: $DAWN_KEY, else the one key in the folder, else ~/.ssh/id_ed25519. A list marks that one with "
-                 "\"*\". A key that is encrypted, or whose secret is elsewhere, signs through the ssh-agent.\n\n"
-                 "\"dawn keys rotate\" passes your handle on a scoreboard on to another key, \"dawn keys revoke\" tells it that "
-                 "a key no longer counts; both have a -h of their own.",
+                 "Without it: $DAWN_KEY, else the one key in the folder, else ~/.ssh/id_ed25519. The list marks it with "
+                 "\"*\". An encrypted key, or one whose secret is elsewhere, signs through the ssh-agent.\n\n"
+                 "\"dawn keys rotate\" moves your handle on a scoreboard to another key; \"dawn keys revoke\" declares that "
+                 "a key no longer counts. Each has its own -h.",
         .options = options,
         .more = "Examples:\n"
                 "  dawn keys new                      make a key called \"" FIRST_NAME "\"\n"

@@ -92,8 +92,8 @@ int cmd_keys_rotate(int argc, char **argv)
     const struct usage usage = {
         .command = "keys rotate",
         .operands = "NEW [OPTIONS]",
-        .about = "Passes your handle on a scoreboard on to the key NEW, which it must not know yet. Both keys sign. What the "
-                 "old one signed before stays yours.",
+        .about = "Moves your handle on a scoreboard to the key NEW, which the board must not know yet. Both keys sign. What the "
+                 "old key signed before stays yours.",
         .options = options,
         .more = "Example:\n  dawn keys new second\n  dawn keys rotate second --key dawn --server https://board.example",
     };
@@ -140,10 +140,10 @@ int cmd_keys_revoke(int argc, char **argv)
     const struct usage usage = {
         .command = "keys revoke",
         .operands = "[KEY] --reason TEXT [OPTIONS]",
-        .about = "Tells a scoreboard that a key of yours no longer counts, as when somebody else may have it. It has to sign "
-                 "that itself; without it, ask the board's operator. Your handle goes with it: to keep the handle, \"dawn "
+        .about = "Tells a scoreboard that one of your keys no longer counts, for example because it was stolen. The key signs "
+                 "that itself; if you lost it, ask the board's operator. You also lose the handle: to keep it, \"dawn "
                  "keys rotate\" to another key instead.\n\n"
-                 "KEY is as \"dawn keys\" names it, else the one it marks.",
+                 "KEY is a name as \"dawn keys\" lists it; the default is the marked one.",
         .options = options,
         .more = "Example:\n  dawn keys revoke dawn --reason \"a stolen laptop\" --server https://board.example",
     };

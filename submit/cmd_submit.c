@@ -294,13 +294,13 @@ int cmd_submit(int argc, char **argv)
         .command = "submit",
         .operands = "[results.db] [OPTIONS]",
         .about = "Signs recorded runs and submits them to a scoreboard: by default every run that has ended and "
-                 "that the board does not have yet. Single runs that failed or were interrupted never rank, and go only when "
+                 "that the board does not have yet. Single runs that failed or were interrupted never rank, and are sent only if "
                  "they are named.\n\n"
                  "The record is $DAWN_RESULTS, else results.db, unless it is named.",
         .options = options,
         .more = "Examples:\n"
                 "  dawn submit --server https://board.example --handle ada\n"
-                "  dawn submit --dry-run      what would be sent, and what the checks say\n"
+                "  dawn submit --dry-run      show what would be sent, and the checks\n"
                 "  dawn submit --run 3 --out signed/ --board board.example\n\n"
                 "$SSL_CERT_FILE names a file of certificates to trust, as with curl.",
     };

@@ -167,7 +167,7 @@ int cmd_verify(int argc, char **argv)
         .operands = "FILE|URL [OPTIONS]",
         .about = "Checks a signed statement: its signature, its bytes, the hash chain of its points, every check, "
                  "and the receipt of its scoreboard.\n\n"
-                 "FILE is a statement with FILE.sig beside it, or an envelope; URL the page of a run.",
+                 "FILE is a statement next to its FILE.sig, or an envelope; URL is the page of a run.",
         .options = options,
         .more = "Examples:\n"
                 "  dawn verify signed/run-3.json --key ada.pub\n"
