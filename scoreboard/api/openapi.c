@@ -135,7 +135,7 @@ static json_t *responses(void)
     json_object_set_new(all, "NotModified", json_pack("{s:s}", "description", "If-None-Match names what would be sent"));
     for (int status = 400; status < 600; status++) {
         struct text what = {0};
-        char name[16];
+        char name[24];
         if (problems_of(status, &what) > 0) {
             snprintf(name, sizeof name, "Problem%d", status);
             json_t *value = json_pack("{s:s, s:o}", "description", what.at, "content",
@@ -155,7 +155,7 @@ static void add_refusals(json_t *to, bool post, bool named)
     static const int of_get[] = {400, 404, 405, 431, 500, 503};
     for (int status = 400; status < 600; status++) {
         struct text what = {0};
-        char name[16];
+        char name[24];
         bool taken = post && problems_of(status, &what) > 0;
         for (size_t i = 0; !post && i < sizeof of_get / sizeof *of_get; i++)
             taken |= of_get[i] == status && (status != 404 || named);
