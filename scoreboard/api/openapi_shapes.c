@@ -269,7 +269,7 @@ static json_t *field_schema(const struct field *field);
 static json_t *fields_schema(const struct field *fields)
 {
     json_t *shape = json_object();
-    for (; fields->name != NULL; fields++) add_member(shape, fields->name, fields->optional, field_schema(fields));
+    for (; fields->name != NULL; fields++) add_member(shape, fields->name, fields->presence != 0, field_schema(fields));
     json_object_set_new(shape, "additionalProperties", json_false());
     return shape;
 }

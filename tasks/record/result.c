@@ -26,6 +26,15 @@ const char *run_status_name(enum run_status status)
     return status_names[status];
 }
 
+void result_free_run(struct run *run)
+{
+    for (int i = 0; i < run->metric_count; i++) {
+        free((char *)run->metrics[i].name);
+        free((char *)run->metrics[i].unit);
+    }
+    free(run);
+}
+
 int result_store_spans(struct run *run)
 {
     const struct stopwatch *sw = run->stopwatch;

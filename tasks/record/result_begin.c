@@ -89,15 +89,6 @@ void result_keep_metrics(struct run *run, const struct run_metric *metrics, int 
     }
 }
 
-void result_free_run(struct run *run)
-{
-    for (int i = 0; i < run->metric_count; i++) {
-        free((char *)run->metrics[i].name);
-        free((char *)run->metrics[i].unit);
-    }
-    free(run);
-}
-
 static int check_facts(const struct run_facts *f)
 {
     BUG_IF(f->metric_count < 1 || f->metric_count > RUN_METRICS_MAX);

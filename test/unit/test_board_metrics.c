@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs of both versions of the statement on one scoreboard: accepted, ranked by the board's metric, shown with the others.
 #include "runtime/base/file.h"
-#include "scoreboard/http/routes.h"
+#include "scoreboard/routes.h"
 #include "scoreboard/pages/page_run.h"
 #include "scoreboard/rank/ranking.h"
 #include "test/unit/fixture_board.h"

@@ -183,7 +183,7 @@ static void work_comes_by_parts(void **state)
 {
     (void)state;
     expect_nothing(with_work(600000000));
-    expect(with_work((int64_t)1 << 40), CHECK_SPEED, "of what the stated hardware can do");
+    expect(with_work((int64_t)1 << 40), CHECK_SPEED, "of the stated hardware");
     json_t *run = with_work(600000000);
     fixture_set(run, "model.flops_per_sample", json_integer(0));  // the parts are all there is to know
     expect_nothing(run);
