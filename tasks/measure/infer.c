@@ -50,7 +50,7 @@ static int open_all(struct serving *s, const struct infer_options *o, struct inf
     s->setting.data = dataset_facts(s->data);
     s->setting.steps = s->setting.steps_an_epoch = 1;
     s->setting.fuse = FUSE_ALL;
-    TRY(trainer_dtype(&f->recipe, s->device, &s->setting.dtype));
+    TRY(trainer_dtype(&f->recipe, s->setting.model, s->device, &s->setting.dtype));
     TRY(session_new(s->device, &s->session));
     s->fold = NONE;
     TRY(step_infer(s->session, &s->setting, &s->slots, &s->fold, &s->prepare, &s->answer));

@@ -24,8 +24,10 @@ int lookahead_build(struct lookahead *l, struct session *session, const struct r
         int p = graph_slot(pull, store->slot[i]), e = optim_ema(pull, p, some);
         graph_node_over(pull, OP_ASSIGN, (int[]){p, e}, 2, NULL, &p, NULL);
     }
-    TRY(l->begin = session_add(session, begin));
-    return l->pull = session_add(session, pull);
+    int rc = l->begin = session_add(session, begin);
+    if (rc >= 0) return l->pull = session_add(session, pull);
+    graph_free(pull);
+    return rc;
 }
 
 int lookahead_after(const struct lookahead *l, struct session *session, int64_t done)

@@ -52,6 +52,7 @@ struct recipe {
     int64_t newton_schulz_steps;
     struct recipe_list newton_schulz, newton_schulz_norm;
     double bias_lr, head_lr, momentum, weight_decay;
+    double clip;                        // global norm; 0: none
     int64_t lookahead_every, lookahead_before;
     double lookahead_decay;
     // Keys of one task alone. The task numbers them; its rows (RECIPE_OWN) say which member each is.

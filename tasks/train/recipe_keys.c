@@ -29,6 +29,8 @@ static const struct recipe_key common[] = {
      .about = "Nesterov momentum of head and biases", .rules = WITH_MOMENTUM},
     {"optimiser.weight_decay", "weight_decay", KEY_NUMBER, AT(weight_decay), 0, 1, NULL, "2e-06",
      .about = "of head and biases, multiplied by batch / learning rate"},
+    {"optimiser.clip", NULL, KEY_NUMBER, AT(clip), 0, 1e6, NULL, "0",
+     .about = "gradients are scaled down to this norm, all together; 0: they are not"},
     {"optimiser.filters.lr", "filter_lr", KEY_NUMBER, AT(filter_lr), 0, 100, NULL, "0.24",
      .about = "learning rate of the filters"},
     {"optimiser.filters.momentum", "filter_momentum", KEY_NUMBER, AT(filter_momentum), 0, 0.9999, NULL, "0.6",

@@ -35,6 +35,7 @@ struct setting;
 struct model {
     const char *name, *about;
     const char *recipe;  // its own default; NULL: the data set's
+    bool half;           // published in f16: "auto" takes it where it is fast. Else bf16, which has the range of f32
     // Inputs and outputs are as the task says; values of graphs.
     void (*forward)(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
     // Before the first step: slots that are computed from the data (INIT_UPLOAD). NULL: there are none.

@@ -7,13 +7,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-int trainer_dtype(const struct recipe *r, struct device *device, enum dtype *into)
+int trainer_dtype(const struct recipe *r, const struct model *model, struct device *device, enum dtype *into)
 {
     static const enum dtype asked[] = {[PRECISION_F32] = F32, [PRECISION_BF16] = BF16, [PRECISION_F16] = F16};
     struct device_facts facts;
     TRY(device->type->facts(device, &facts));
-    // Of two fast types the one with more digits, as all published speedruns of this network use.
-    *into = r->precision != PRECISION_AUTO ? asked[r->precision] : facts.fast[F16] ? F16 : facts.fast[BF16] ? BF16 : F32;
+    *into = facts.fast[F16] && model->half ? F16 : facts.fast[BF16] ? BF16 : F32;
+    if (r->precision != PRECISION_AUTO) *into = asked[r->precision];
     return 0;
 }
 
@@ -100,7 +100,7 @@ static int build(struct trainer *t)
     struct setting *s = &t->setting;
     TRY(recipe_check(r));
     TRY(model_find(task, r->model, &s->model));
-    TRY(trainer_dtype(r, t->choice.device, &s->dtype));
+    TRY(trainer_dtype(r, s->model, t->choice.device, &s->dtype));
     s->task = task, s->recipe = r, s->data = t->facts, s->fuse = t->choice.fuse;
     for (enum split split = SPLIT_TRAIN; split < SPLIT_COUNT; split++) {
         TRY(supply_new(&t->supply[split], s, t->choice.data, split));

@@ -64,8 +64,8 @@ int trainer_sums(struct trainer *, bool reset, struct trainer_sums *) MUST_CHECK
 int trainer_evaluate(struct trainer *, int64_t score[METRICS_MAX]) MUST_CHECK;
 bool trainer_evaluates_after(const struct trainer *, int64_t steps);  // as the recipe has it
 
-// The type of activations that `auto` means on a device: a 16-bit type where it multiplies faster, else f32.
-int trainer_dtype(const struct recipe *, struct device *, enum dtype *) MUST_CHECK;
+// The type of activations that `auto` means for a model on a device: a 16-bit type where it multiplies faster, else f32.
+int trainer_dtype(const struct recipe *, const struct model *, struct device *, enum dtype *) MUST_CHECK;
 // Trained and frozen parameters, and FLOPs of one forward pass of one sample at the size of the evaluation.
 int64_t trainer_parameters(const struct trainer *);
 double trainer_forward_flops(const struct trainer *);

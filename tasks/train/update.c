@@ -25,10 +25,11 @@ static const struct rule *rule_for(const struct rule *rule, int count, const str
     return NULL;
 }
 
-static struct optim_settings settings_of(struct step *s, const struct rule *rule, int step)
+static struct optim_settings settings_of(struct step *s, const struct rule *rule, int step, int clip)
 {
     struct optim_settings o = rule->settings;
-    o.renormalise = o.ns_norm = o.clip = NONE;
+    o.renormalise = o.ns_norm = NONE;
+    o.clip = clip;
     if (rule->optimiser != OPTIMISER_MUON) return o;
     if (s->is.renormalises)
         o.renormalise = graph_state(s->g, "one", SHAPE(1), F32, MEMORY_DATA, (struct init){INIT_CONSTANT, 1});
@@ -37,12 +38,12 @@ static struct optim_settings settings_of(struct step *s, const struct rule *rule
     return o;
 }
 
-static void update_one(struct step *s, const struct rule *rule, int param, int grad, int step)
+static void update_one(struct step *s, const struct rule *rule, int param, int grad, int step, int clip)
 {
     struct graph *g = s->g;
     graph_scope(g, "%s", g->value[param].slot->name);
     int rate = scheduled(s, arena_text(&g->arena, "%s_lr", rule->name), step, &rule->share, rule->rate, 0);
-    struct optim_settings o = settings_of(s, rule, step);
+    struct optim_settings o = settings_of(s, rule, step, clip);
     switch (rule->optimiser) {
     case OPTIMISER_ADAMW: optim_adamw(g, param, grad, rate, step, &o); break;
     case OPTIMISER_MUON: optim_muon(g, param, grad, rate, &o); break;
@@ -54,12 +55,15 @@ int update_parameters(struct step *s, const int *params, const int *grads, int c
 {
     struct rule rule[RULES_MAX] = {0};
     int rules = s->setting->task->rules(s->setting, rule);
+    float norm = (float)s->setting->recipe->clip;
+    graph_scope(s->g, "clip");
+    int clip = norm > 0 ? optim_clip(s->g, grads, count, norm) : NONE;
     for (int i = 0; i < count; i++) {
         if (grads[i] == NONE) continue;
         const struct slot *slot = s->g->value[params[i]].slot;
         const struct rule *mine = rule_for(rule, rules, slot);
         if (!mine) return fail(ERR_SHAPE, "no rule says how \"%s\" is updated", slot->name);
-        update_one(s, mine, params[i], grads[i], step);
+        update_one(s, mine, params[i], grads[i], step, clip);
     }
     return s->g->error;
 }

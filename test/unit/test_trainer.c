@@ -91,6 +91,34 @@ static void schedule_rises_and_falls(void **state)
     bench_close(&b);
 }
 
+// One step under a norm that is far above changes nothing; under one far below, SGD moves by the rate times that norm.
+static void clipping_bounds_a_step(void **state)
+{
+    (void)state;
+    static const char *const clips[] = {"clip=0", "clip=1000000", "clip=0.01"};
+    float moved[3];
+    for (int i = 0; i < 3; i++) {
+        struct bench b;
+        prepare(&b, 500, 100, (const char *const[]){"batch=50", "epochs=2", "widths=16,16,16", "optimiser=sgd", "momentum=0",
+                                                    "filter_momentum=0", "weight_decay=0", "precision=f32", clips[i], NULL});
+        start(&b, 1);
+        struct slot *slot = store_find(b.trainer->session->store, "head.weight");
+        int64_t n = shape_count(&slot->shape);
+        float *before = zalloc(slot_bytes(slot)), *after = zalloc(slot_bytes(slot));
+        assert_int_equal(session_read(b.trainer->session, slot, before, slot_bytes(slot)), 0);
+        assert_int_equal(trainer_step(b.trainer), 0);
+        assert_int_equal(session_read(b.trainer->session, slot, after, slot_bytes(slot)), 0);
+        double sum = 0;
+        for (int64_t j = 0; j < n; j++) sum += ((double)after[j] - before[j]) * ((double)after[j] - before[j]);
+        moved[i] = (float)sqrt(sum);
+        free(before), free(after);
+        bench_close(&b);
+    }
+    assert_float_equal(moved[0], moved[1], 0);
+    assert_true(moved[2] > 0 && moved[2] <= 0.67f * 0.01f * 1.001f);  // the head's rate, and all gradients have norm 0.01
+    assert_true(moved[0] > 10 * moved[2]);
+}
+
 // After a pull the weights are the average.
 static void lookahead_pulls(void **state)
 {
@@ -185,6 +213,7 @@ int main(void)
         cmocka_unit_test(learns),
         cmocka_unit_test(evaluates_every_image_once),
         cmocka_unit_test(schedule_rises_and_falls),
+        cmocka_unit_test(clipping_bounds_a_step),
         cmocka_unit_test(lookahead_pulls),
         cmocka_unit_test(lookahead_on_a_short_schedule),
         cmocka_unit_test(resolutions_share_weights),
