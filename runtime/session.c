@@ -147,11 +147,16 @@ int session_write(struct session *s, struct slot *slot, const void *bytes, size_
     return s->device->type->upload(s->device, (char *)slot->device + offset, bytes, count);
 }
 
+int session_read_at(struct session *s, const struct slot *slot, void *bytes, size_t offset, size_t count)
+{
+    TRY(check_range(slot, offset, count));
+    TRY(session_sync(s));
+    return s->device->type->download(s->device, bytes, (const char *)slot->device + offset, count);
+}
+
 int session_read(struct session *s, const struct slot *slot, void *bytes, size_t count)
 {
-    TRY(check_range(slot, 0, count));
-    TRY(session_sync(s));
-    return s->device->type->download(s->device, bytes, slot->device, count);
+    return session_read_at(s, slot, bytes, 0, count);
 }
 
 static int find_slot(const struct session *s, const char *name, struct slot **slot)

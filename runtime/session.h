@@ -35,6 +35,7 @@ int session_profile(struct session *, int program, int64_t *ns) MUST_CHECK;  // 
 int session_sync(struct session *) MUST_CHECK;
 int session_write(struct session *, struct slot *, const void *bytes, size_t offset, size_t count) MUST_CHECK;
 int session_read(struct session *, const struct slot *, void *bytes, size_t count) MUST_CHECK;  // waits for the device
+int session_read_at(struct session *, const struct slot *, void *bytes, size_t offset, size_t count) MUST_CHECK;
 // The same by name, for whoever has only that: files of weights, tests.
 int session_put(struct session *, const char *slot, const void *bytes, size_t offset, size_t count) MUST_CHECK;
 // As session_put of a slot's first bytes, for streamed batches: concurrent with the programs that are queued; the next run

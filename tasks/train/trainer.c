@@ -185,6 +185,17 @@ int trainer_begin(struct trainer *t, uint64_t seed)
     return m->begin ? m->begin(&t->setting, t->session, t->choice.data) : 0;
 }
 
+// At the beginning of an epoch there is nothing to do: trainer_step begins it.
+int trainer_resume(struct trainer *t, uint64_t seed, int64_t at, int64_t samples)
+{
+    BUG_IF(at < 0 || at > t->steps);
+    t->seed = seed;
+    t->at = at;
+    t->samples = samples;
+    int64_t batch = at % t->steps_an_epoch;
+    return batch ? supply_begin(&t->supply[SPLIT_TRAIN], seed, at / t->steps_an_epoch, batch) : 0;
+}
+
 // ---- steps
 
 int trainer_step(struct trainer *t)

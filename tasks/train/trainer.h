@@ -49,6 +49,8 @@ int trainer_new(const struct trainer_choice *, struct trainer **) MUST_CHECK;  /
 int trainer_ready(struct trainer *) MUST_CHECK;                                // takes memory, compiles
 int trainer_load(struct trainer *) MUST_CHECK;                                 // data set to the device
 int trainer_begin(struct trainer *, uint64_t seed) MUST_CHECK;                 // weights, what models compute, schedules
+// Instead of trainer_begin, with every slot restored (state.h): puts the order of the batches to where it stood after `at` steps.
+int trainer_resume(struct trainer *, uint64_t seed, int64_t at, int64_t samples) MUST_CHECK;
 int trainer_step(struct trainer *) MUST_CHECK;                                 // one step; BUG after the last
 void trainer_free(struct trainer *);
 const struct trainer_variant *trainer_variant(const struct trainer *, int64_t step, int bucket, int turn);

@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: Apache-2.0
+// A training that is saved, made anew and loaded ends with the bytes of one that was never interrupted; a file that is
+// damaged, or of another training, is refused with a sentence before anything is uploaded.
+#include "tasks/train/state.h"
+#include "test/unit/fixture_trainer.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[64], path[96];
+static const struct state_run RUN = {.digest = {"aa", "bb"}, .note = "{\"chain\":\"00\"}\n"};
+
+static int enter(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/dawn-test-XXXXXX");
+    if (!mkdtemp(folder)) return -1;
+    snprintf(path, sizeof path, "%s/run-1.state", folder);
+    return 0;
+}
+
+static int leave(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+static void ok(int rc)
+{
+    if (rc < 0) fail_msg("%s", error_text());
+}
+
+static void assert_refused(int rc, const char *part)
+{
+    if (rc >= 0) fail_msg("taken, though \"%s\" was expected", part);
+    if (!strstr(error_text(), part)) fail_msg("\"%s\" is not in: %s", part, error_text());
+}
+
+// ---- going on
+
+// Which training, and after which of its steps there is an evaluation.
+struct course {
+    const char *device, *settings[12];
+    int64_t train, test, steps, evaluated;
+};
+
+static void open_trainer(struct bench *b, const struct course *p)
+{
+    bench_open(b, p->device, 2, p->train, p->test, "cifar10", p->settings);
+    bench_ready(b);
+}
+
+static void walk(struct trainer *t, const struct course *p, int64_t until)
+{
+    struct trainer_sums sums;
+    int64_t score[METRICS_MAX];
+    while (t->at < until) {
+        ok(trainer_step(t));
+        if (t->at % t->steps_an_epoch == 0) ok(trainer_sums(t, true, &sums));
+        if (t->at == p->evaluated) ok(trainer_evaluate(t, score));
+    }
+}
+
+static uint8_t *all_bytes(struct trainer *t, size_t *count)
+{
+    const struct store *s = t->session->store;
+    *count = 0;
+    for (int i = 0; i < s->count; i++) *count += slot_bytes(s->slot[i]);
+    uint8_t *bytes = zalloc(*count), *at = bytes;
+    for (int i = 0; i < s->count; at += slot_bytes(s->slot[i++]))
+        ok(session_read(t->session, s->slot[i], at, slot_bytes(s->slot[i])));
+    return bytes;
+}
+
+// To the end of the plan; then an evaluation, so that folded filters are there in any case.
+static uint8_t *finish(struct trainer *t, const struct course *p, size_t *count, int64_t score[METRICS_MAX])
+{
+    walk(t, p, p->steps);
+    ok(trainer_evaluate(t, score));
+    return all_bytes(t, count);
+}
+
+static void load_into(struct bench *b, const struct course *p)
+{
+    struct state *s;
+    open_trainer(b, p);
+    ok(state_open(path, &s));
+    assert_string_equal(state_facts(s)->note, RUN.note);
+    ok(state_load(s, b->trainer, &RUN, STATE_SAME));
+    state_close(s);
+}
+
+static void goes_on_from(const struct course *p, int64_t k, const uint8_t *straight, size_t count, int64_t score)
+{
+    struct bench a, b;
+    size_t n;
+    int64_t scores[METRICS_MAX];
+    open_trainer(&a, p);
+    ok(trainer_begin(a.trainer, 7));
+    walk(a.trainer, p, k);
+    ok(state_save(path, a.trainer, &RUN));
+    int64_t samples = a.trainer->samples;
+    bench_close(&a);
+    load_into(&b, p);
+    assert_int_equal(b.trainer->at, k);
+    assert_int_equal(b.trainer->samples, samples);
+    uint8_t *bytes = finish(b.trainer, p, &n, scores);
+    const struct store *s = b.trainer->session->store;
+    assert_int_equal(n, count);
+    size_t at = 0;
+    for (int i = 0; i < s->count; at += slot_bytes(s->slot[i++]))
+        if (memcmp(bytes + at, straight + at, slot_bytes(s->slot[i])))
+            fail_msg("\"%s\" differs after a restart at step %lld", s->slot[i]->name, (long long)k);
+    assert_int_equal(scores[0], score);
+    free(bytes);
+    bench_close(&b);
+}
+
+static void goes_on(const struct course *p, const int64_t *at)
+{
+    struct bench b;
+    size_t count;
+    int64_t score[METRICS_MAX];
+    open_trainer(&b, p);
+    ok(trainer_begin(b.trainer, 7));
+    uint8_t *straight = finish(b.trainer, p, &count, score);
+    bench_close(&b);
+    for (; *at >= 0; at++) goes_on_from(p, *at, straight, count, score[0]);
+    free(straight);
+}
+
+// 6 steps an epoch; the average begins after step 7 and pulls every two.
+static void test_f32(void **state)
+{
+    (void)state;
+    goes_on(&(struct course){"cpu", {"widths=16,16,32", "batch=20", "epochs=2", "precision=f32", "lookahead_every=2",
+                                   "lookahead_before=6"}, 125, 30, 12, 10},
+            (const int64_t[]){1, 6, 7, 8, 10, -1});
+}
+
+static void test_bf16(void **state)
+{
+    (void)state;
+    struct device *device;
+    struct device_facts facts;
+    ok(device_open("cpu", 1, &device));
+    ok(device->type->facts(device, &facts));
+    device_close(device);
+    if (!facts.fast[BF16]) skip();
+    goes_on(&(struct course){"cpu", {"widths=64,64,64", "batch=20", "epochs=2", "precision=bf16", "resolution=24,32"},
+                           120, 30, 9, 6},
+            (const int64_t[]){4, 6, -1});
+}
+
+static void test_ref(void **state)
+{
+    (void)state;
+    goes_on(&(struct course){"ref", {"widths=2,2,2", "batch=2", "epochs=2", "precision=f32", "resolution=16", "lookahead_every=1",
+                                   "lookahead_before=4"}, 6, 2, 6, 4},
+            (const int64_t[]){2, 3, 4, -1});
+}
+
+static const struct course SMALL = {"cpu", {"widths=8,8,8", "batch=10", "epochs=2", "precision=f32"}, 50, 10, 4, -1};
+
+// The state of a training that was loaded and not stepped is the file it was loaded from.
+static void test_same_file_again(void **state)
+{
+    (void)state;
+    struct course p = SMALL;
+    struct bench b;
+    char again[128], first[DIGEST_HEX], second[DIGEST_HEX];
+    p.settings[0] = "widths=8,8,400";  // the largest slot takes several pieces
+    open_trainer(&b, &p);
+    ok(trainer_begin(b.trainer, UINT64_MAX));
+    walk(b.trainer, &p, 2);
+    ok(state_save(path, b.trainer, &RUN));
+    bench_close(&b);
+    load_into(&b, &p);
+    assert_true(b.trainer->seed == UINT64_MAX);
+    snprintf(again, sizeof again, "%s/again", folder);
+    ok(state_save(again, b.trainer, &RUN));
+    ok(digest_file(path, first));
+    ok(digest_file(again, second));
+    assert_string_equal(first, second);
+    struct stat st;
+    ok(stat(path, &st));
+    assert_true(st.st_size > 2 * (off_t)STATE_PIECE);
+    bench_close(&b);
+}
+
+// ---- files that are refused
+
+static char *file;
+static size_t file_bytes;
+
+static void put_file(const void *bytes, size_t count)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, count, f), count);
+    assert_int_equal(fclose(f), 0);
+}
+
+static int opens(void)
+{
+    struct state *s;
+    int rc = state_open(path, &s);
+    state_close(s);
+    return rc;
+}
+
+static size_t header_bytes(void)
+{
+    size_t n = 0;
+    for (int i = 7; i >= 0; i--) n = n << 8 | (unsigned char)file[16 + i];
+    return n;
+}
+
+// The good file with one text of its header replaced, and a length and a digest that fit.
+static void put_edited(const char *from, const char *to)
+{
+    size_t header = header_bytes(), old = strlen(from), new = strlen(to), count = file_bytes - old + new;
+    char *at = memmem(file + STATE_PREFIX, header, from, old);
+    if (!at) fail_msg("%s is not in the header", from);
+    size_t before = (size_t)(at - file);
+    char *bytes = zalloc(count);
+    memcpy(bytes, file, before);
+    memcpy(bytes + before, to, new);
+    memcpy(bytes + before + new, at + old, file_bytes - before - old);
+    for (int i = 0; i < 8; i++) bytes[16 + i] = (char)((header - old + new) >> 8 * i);
+    crypto_hash_sha256((unsigned char *)bytes + count - STATE_DIGEST, (unsigned char *)bytes, count - STATE_DIGEST);
+    put_file(bytes, count);
+    free(bytes);
+}
+
+static void make_small(struct bench *b)
+{
+    open_trainer(b, &SMALL);
+    ok(trainer_begin(b->trainer, 7));
+    walk(b->trainer, &SMALL, 3);
+    ok(state_save(path, b->trainer, &RUN));
+    ok(file_read(path, SIZE_MAX, &file, &file_bytes));
+}
+
+static void test_damaged(void **state)
+{
+    (void)state;
+    struct bench b;
+    make_small(&b);
+    bench_close(&b);
+    size_t header = header_bytes();
+    const size_t cuts[] = {0, 7, STATE_PREFIX, STATE_PREFIX + STATE_DIGEST - 1, STATE_PREFIX + header / 2,
+                           STATE_PREFIX + header + 100, file_bytes - STATE_DIGEST, file_bytes - 1};
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+        put_file(file, cuts[i]);
+        assert_refused(opens(), "cut short");
+    }
+    char *bytes = zalloc(file_bytes + 1);
+    memcpy(bytes, file, file_bytes);
+    put_file(bytes, file_bytes + 1);
+    assert_refused(opens(), "1 bytes more than its header says");
+    const size_t flips[] = {STATE_PREFIX + header, file_bytes / 2, file_bytes - 1};
+    for (size_t i = 0; i < sizeof flips / sizeof *flips; i++) {
+        bytes[flips[i]] ^= 16;
+        put_file(bytes, file_bytes);
+        assert_refused(opens(), "is damaged");
+        bytes[flips[i]] ^= 16;
+    }
+    bytes[0] = 'd';
+    put_file(bytes, file_bytes);
+    assert_refused(opens(), "no state of a training");
+    bytes[0] = 'D', bytes[8] = 2;
+    put_file(bytes, file_bytes);
+    assert_refused(opens(), "of version 2; this program reads version 1");
+    bytes[8] = 1, bytes[20] = 1;
+    put_file(bytes, file_bytes);
+    assert_refused(opens(), "more than the 16777216 allowed");
+    free(bytes), free(file);
+    unlink(path);
+    assert_int_equal(opens(), ERR_MISSING);
+    assert_refused(mkdir(path, 0700) == 0 ? opens() : 0, "not a regular file");
+    assert_int_equal(rmdir(path), 0);
+}
+
+static void test_header(void **state)
+{
+    (void)state;
+    struct bench b;
+    make_small(&b);
+    bench_close(&b);
+    const char *const edits[][3] = {
+        {"{\"program\"", "[\"program\"", "no JSON object"},
+        {"\"task\":", "\"tusk\":", "no text \"task\""},
+        {"\"task\":\"cifar10\"", "\"task\":\"ci\\u001bfar10\"", "control character"},
+        {"\"step\":3", "\"step\":-3", "no count \"step\""},
+        {"\"samples\":30", "\"samples\":\"30\"", "no count \"samples\""},
+        {"\"seed\":7", "\"seed\":true", "no \"seed\""},
+        {"\"slots\":[[", "\"slats\":[[", "no list \"slots\""},
+        {"\"F32\"", "\"F99\"", "no known type"},
+        {"\"F32\",[", "\"F32\",[-1,", "is none"},
+        {"\"F32\",[", "\"F32\",[4611686018427387904,", "is none"},
+        {"\"F32\",[", "\"F32\",[1,1,1,1,1,1,1,1,1,", "no shape of at most"},
+        {"\"F32\",[", "\"F32\",0,[", "not described by name, type and shape"},
+        {"\"slots\":[[\"", "\"slots\":[[\"\\u0007", "not plain text"},
+    };
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        put_edited(edits[i][0], edits[i][1]);
+        assert_refused(opens(), edits[i][2]);
+    }
+    free(file);
+}
+
+static int load(struct bench *b, enum state_place place)
+{
+    struct state *s;
+    ok(state_open(path, &s));
+    int rc = state_load(s, b->trainer, &RUN, place);
+    state_close(s);
+    return rc;
+}
+
+static void test_other_training(void **state)
+{
+    (void)state;
+    struct bench b;
+    size_t n;
+    make_small(&b);
+    uint8_t *before = all_bytes(b.trainer, &n);
+    const char *const edits[][3] = {
+        {"\"task\":\"cifar10\"", "\"task\":\"chess\"", "another task: chess, not cifar10"},
+        {"\"data\":\"synthetic\"", "\"data\":\"cifar10\"", "another data set: cifar10, not synthetic"},
+        {"\"test_digest\":\"bb\"", "\"test_digest\":\"bc\"", "other data: the test split of synthetic"},
+        {"\"step\":3", "\"step\":4", "which the schedule of 10 steps does not have"},
+        {"\"step\":3,\"samples\":30,\"epoch\":0,\"batch\":3", "\"step\":11,\"samples\":30,\"epoch\":2,\"batch\":1",
+         "stands at step 11, batch 1 of epoch 2"},
+        {"\"head.weight\"", "\"tail.weight\"", "slot \"tail.weight\" that this training does not have"},
+        {"\"head.weight\"", "\"train.images\"", "slot \"train.images\" that this training does not have"},
+        {"\"head.weight\",\"F32\",[10,8]", "\"head.weight\",\"F32\",[8,10]", "needs f32 [10x8]"},
+        {"\"step\",\"I32\"", "\"step\",\"F32\"", "needs i32 [1]"},
+    };
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        put_edited(edits[i][0], edits[i][1]);
+        assert_refused(load(&b, STATE_OTHER), edits[i][2]);
+    }
+    put_edited("\"device\":\"cpu\"", "\"device\":\"cuda\"");
+    assert_refused(load(&b, STATE_SAME), "with the device \"cpu\" instead of \"cuda\", and the bytes may differ");
+    put_edited("\"threads\":2", "\"threads\":3");
+    assert_refused(load(&b, STATE_SAME), "with 2 threads instead of 3");
+    put_edited("\"precision\":\"f32\"", "\"precision\":\"bf16\"");
+    assert_refused(load(&b, STATE_SAME), "the precision f32 instead of bf16");
+    put_edited("\"program\":\"", "\"program\":\"0");
+    assert_refused(load(&b, STATE_SAME), "instead of 0");
+    uint8_t *after = all_bytes(b.trainer, &n);
+    assert_memory_equal(before, after, n);
+    ok(load(&b, STATE_OTHER));
+    free(before), free(after), free(file);
+    bench_close(&b);
+}
+
+static void test_other_recipe(void **state)
+{
+    (void)state;
+    struct course p = SMALL;
+    struct bench b;
+    make_small(&b);
+    bench_close(&b);
+    free(file);
+    p.settings[2] = "epochs=3";
+    open_trainer(&b, &p);
+    assert_refused(load(&b, STATE_OTHER), "is of another recipe");
+    bench_close(&b);
+}
+
+// Files made by hand: slots that are missing or there twice, and sizes that no test writes.
+static int parse(const char *slots, uint64_t data, struct state_view *view)
+{
+    char header[1024];
+    snprintf(header, sizeof header,
+             "{\"program\":\"\",\"task\":\"t\",\"model\":\"m\",\"recipe\":\"{}\",\"precision\":\"f32\",\"device\":\"cpu\","
+             "\"data\":\"d\",\"train_digest\":\"\",\"test_digest\":\"\",\"note\":\"\",\"threads\":1,\"seed\":-1,\"step\":0,"
+             "\"samples\":0,\"epoch\":0,\"batch\":0,\"slots\":%s}", slots);
+    size_t count = strlen(header);
+    char *exact = zalloc(count);  // so that the sanitizers see a byte read too far
+    memcpy(exact, header, count);
+    int rc = state_parse("hand", exact, count, STATE_PREFIX + count + data + STATE_DIGEST, view);
+    free(exact);
+    return rc;
+}
+
+static void test_large(void **state)
+{
+    (void)state;
+    struct state_view view;
+    ok(parse("[[\"a\",\"F32\",[2000000000,2]],[\"b\",\"U8\",[]],[\"c\",\"BF16\",[0]]]", 16000000001, &view));
+    assert_int_equal(view.slots, 3);
+    assert_int_equal(view.slot[1].offset - view.slot[0].offset, 16000000000);
+    assert_true(view.facts.seed == UINT64_MAX);
+    state_view_free(&view);
+    assert_refused(parse("[[\"a\",\"F32\",[2000000000,2]]]", 16000000001, &view), "1 bytes more");
+    assert_refused(parse("[[\"a\",\"F32\",[2000000000,2]]]", 15999999999, &view), "ends within slot \"a\": it was cut short");
+}
+
+// The first slot's entry and bytes, left out or twice.
+static void put_without_or_twice(bool twice)
+{
+    struct state_view view;
+    size_t header = header_bytes();
+    ok(state_parse("file", file + STATE_PREFIX, header, file_bytes, &view));
+    char *from = strstr(file + STATE_PREFIX, "\"slots\":[") + 9, *to = strstr(from, "]],") + 3;
+    size_t entry = (size_t)(to - from), data = (size_t)view.slot[0].size, head = STATE_PREFIX + header;
+    char *bytes = zalloc(file_bytes + entry + data), *at = bytes;
+    at = mempcpy(at, file, (size_t)(from - file));
+    for (int i = 0; i < 2 * twice; i++) at = mempcpy(at, from, entry);
+    at = mempcpy(at, to, (size_t)(file + head - to));
+    size_t length = (size_t)(at - bytes) - STATE_PREFIX;
+    for (int i = 0; i < 2 * twice; i++) at = mempcpy(at, file + head, data);
+    at = mempcpy(at, file + head + data, file_bytes - head - data - STATE_DIGEST);
+    for (int i = 0; i < 8; i++) bytes[16 + i] = (char)(length >> 8 * i);
+    crypto_hash_sha256((unsigned char *)at, (unsigned char *)bytes, (size_t)(at - bytes));
+    put_file(bytes, (size_t)(at - bytes) + STATE_DIGEST);
+    state_view_free(&view);
+    free(bytes);
+}
+
+static void test_slots_once(void **state)
+{
+    (void)state;
+    struct bench b;
+    make_small(&b);
+    put_without_or_twice(false);
+    assert_refused(load(&b, STATE_SAME), "has no slot \"");
+    put_without_or_twice(true);
+    assert_refused(load(&b, STATE_SAME), "twice");
+    free(file);
+    bench_close(&b);
+}
+
+// The counter of steps indexes the schedules: what the slot's bytes say of it does not count.
+static void test_counter_is_not_trusted(void **state)
+{
+    (void)state;
+    struct bench b;
+    struct state_view view;
+    int32_t step = 0x7fffffff;
+    make_small(&b);
+    ok(state_parse("file", file + STATE_PREFIX, header_bytes(), file_bytes, &view));
+    for (int i = 0; i < view.slots; i++)
+        if (!strcmp(view.slot[i].name, "step")) memcpy(file + view.slot[i].offset, &step, sizeof step);
+    state_view_free(&view);
+    put_edited("\"program\"", "\"program\"");  // with a digest that fits
+    ok(load(&b, STATE_SAME));
+    ok(session_get(b.trainer->session, "step", &step, sizeof step));
+    assert_int_equal(step, 3);
+    free(file);
+    bench_close(&b);
+}
+
+static void test_nowhere_to_write(void **state)
+{
+    (void)state;
+    struct bench b;
+    char nowhere[128];
+    struct state_run bad = RUN;
+    make_small(&b);
+    free(file);
+    snprintf(nowhere, sizeof nowhere, "%s/none/run-1.state", folder);
+    assert_refused(state_save(nowhere, b.trainer, &RUN), nowhere);
+    bad.note = "\xff";
+    assert_refused(state_save(path, b.trainer, &bad), "not UTF-8");
+    ok(load(&b, STATE_SAME));  // the file from before is still there
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_f32),
+        cmocka_unit_test(test_bf16),
+        cmocka_unit_test(test_ref),
+        cmocka_unit_test(test_same_file_again),
+        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_header),
+        cmocka_unit_test(test_other_training),
+        cmocka_unit_test(test_other_recipe),
+        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_slots_once),
+        cmocka_unit_test(test_counter_is_not_trusted),
+        cmocka_unit_test(test_nowhere_to_write),
+    };
+    return cmocka_run_group_tests_name("state", tests, enter, leave);
+}
