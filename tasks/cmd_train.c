@@ -11,9 +11,9 @@
 struct arguments {
     struct choose choose;
     double target, cost;
-    int64_t runs, seed;
+    int64_t runs, seed, resume;
     bool stop, json, quiet;
-    const char *database, *save, *instance;
+    const char *database, *save, *instance, *pace;
 };
 
 static int check_target(double target)
@@ -22,6 +22,57 @@ static int check_target(double target)
         return fail(ERR_USAGE, "--target is a share: %g would be written %g", target, target / 100);
     if (!(target > 0 && target <= 1)) return fail(ERR_USAGE, "--target lies between 0 and 1, not at %g", target);
     return 0;
+}
+
+static enum progress_mode progress_of(const struct arguments *a)
+{
+    return a->json ? PROGRESS_JSON : a->quiet ? PROGRESS_QUIET : PROGRESS_AUTO;
+}
+
+static int open_run(const struct arguments *a, struct resume *from)
+{
+    struct results *results;
+    TRY(results_open(a->database, RESULTS_WRITE, &results));  // a run whose process is gone is marked as interrupted
+    int rc = resume_open(results, a->resume, from);
+    results_close(results);
+    return rc;
+}
+
+// All but the place of the data and the pace, where the command line has its own.
+static int take_options(const struct resume *from, struct train_options *o)
+{
+    const struct state_facts *f = state_facts(from->state);
+    const struct resume_note *note = &from->note;
+    TRY(task_find(f->task, &o->task));
+    TRY(recipe_parse_stored("the recipe of the state", f->recipe, strlen(f->recipe), &o->recipe));
+    o->data_name = f->data;
+    if (!o->data_folder) o->data_folder = note->folder;
+    if (!o->pace.steps && !o->pace.ns) o->pace = note->pace;
+    o->device = *note->device ? note->device : f->device;
+    o->threads = (int)f->threads;
+    o->target = (double)from->target_micro * 1e-6;
+    o->seed = (int64_t)f->seed;
+    o->runs = 1, o->stop = from->stop, o->save = note->save;
+    o->price = from->priced ? &from->price : NULL;
+    return 0;
+}
+
+// What trains is the run's own: a wish for anything else would be ignored, so it is refused.
+static int resume(const struct arguments *a)
+{
+    const struct choose *c = &a->choose;
+    if (c->recipe || c->model || c->precision || c->device || c->set.count || c->batch || c->threads || a->runs != 1 ||
+        a->seed != 1 || !isnan(a->target) || !isnan(a->cost) || a->instance || a->save || !a->stop)
+        return fail(ERR_USAGE, "a resumed run keeps its task, options and place: --resume goes with --data FOLDER, --db, "
+                               "--checkpoint-every, --json and --quiet alone");
+    struct resume from = {0};
+    struct train_options o = {.data_folder = c->data, .database = a->database, .progress = progress_of(a), .resume = &from};
+    if (a->pace) TRY(resume_pace_read(a->pace, &o.pace));
+    TRY(open_run(a, &from));
+    int rc = take_options(&from, &o);
+    if (rc == 0) rc = train(&o);
+    resume_close(&from);
+    return rc;
 }
 
 static int run(const struct arguments *a, const char *name)
@@ -36,11 +87,14 @@ static int run(const struct arguments *a, const char *name)
         return fail(ERR_USAGE, "the null device computes nothing, so nothing can be trained on it (dawn plan shows its plan)");
     if (a->runs > 1 && a->save && *a->save) return fail(ERR_USAGE, "--save names one file; a group writes one for each run");
     TRY(price_choose(a->instance, a->cost, &price, &known));
+    struct resume_pace pace = {0};
+    if (a->pace && a->runs > 1) return fail(ERR_USAGE, "--checkpoint-every is for one run: a run of a group cannot be resumed");
+    if (a->pace) TRY(resume_pace_read(a->pace, &pace));
     struct train_options o = {
         .task = chosen.task, .recipe = chosen.recipe, .data_name = chosen.data_name, .data_folder = chosen.data_folder,
         .device = a->choose.device, .threads = (int)a->choose.threads, .target = target, .stop = a->stop, .runs = a->runs,
         .seed = a->seed, .database = a->database, .save = a->save, .price = known ? &price : NULL,
-        .progress = a->json ? PROGRESS_JSON : a->quiet ? PROGRESS_QUIET : PROGRESS_AUTO,
+        .pace = pace, .progress = progress_of(a),
     };
     return train(&o);
 }
@@ -56,6 +110,8 @@ int cmd_train(int argc, char **argv)
         {OPTION_FLAG, 0, "stop", NULL, "stop at the first evaluation that meets the target", &a.stop, 0, 0},
         {OPTION_TEXT, 0, "db", "FILE", "where the record goes ($DAWN_RESULTS, else results.db)", &a.database, 0, 0},
         {OPTION_TEXT, 0, "save", "FILE", "where the weights go; \"\": nowhere (run-N.safetensors)", &a.save, 0, 0},
+        {OPTION_TEXT, 0, "checkpoint-every", "TIME|N", "keep what --resume needs: 30s, 10min, N steps", &a.pace, 0, 0},
+        {OPTION_INT, 0, "resume", "RUN", "go on with an interrupted run, from its last checkpoint", &a.resume, 1, 1e15},
         {OPTION_FLOAT, 0, "cost-per-hour", "USD", "price of this machine", &a.cost, 0, 0},
         {OPTION_TEXT, 0, "instance", "NAME", "its price from the dated table", &a.instance, 0, 0},
         {OPTION_FLAG, 0, "json", NULL, "one JSON object a line instead of text", &a.json, 0, 0},
@@ -63,15 +119,20 @@ int cmd_train(int argc, char **argv)
         {0},
     };
     const struct usage usage = {
-        "train", "TASK [OPTIONS]", "Trains until the target is reached and records the run in results.db.", options,
+        "train", "TASK [OPTIONS] | --resume RUN", "Trains until the target is reached and records the run in results.db.",
+        options,
         "Exit status: 0 reached, 3 missed, 130 interrupted, 2 wrong usage, 1 failed.\n"
         "Examples:\n"
         "  dawn train cifar10 --target 0.94\n"
         "  dawn train cifar10 --data synthetic\n"
         "  dawn train cifar10 --runs 5 --no-stop\n"
-        "  dawn train cifar10 --recipe airbench94 --set epochs=9\n"};
+        "  dawn train cifar10 --recipe airbench94 --set epochs=9\n"
+        "  dawn train cifar10 --checkpoint-every 10min\n"
+        "  dawn train --resume 7\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
+    if (a.resume && argc == 1) return resume(&a);
+    if (a.resume) return fail(ERR_USAGE, "--resume takes the task from the run: name none");
     if (argc != 2) return fail(ERR_USAGE, "wants one task, such as cifar10");
     return run(&a, argv[1]);
 }

@@ -26,36 +26,6 @@ const char *run_status_name(enum run_status status)
     return status_names[status];
 }
 
-void result_free_run(struct run *run)
-{
-    for (int i = 0; i < run->metric_count; i++) {
-        free((char *)run->metrics[i].name);
-        free((char *)run->metrics[i].unit);
-    }
-    free(run);
-}
-
-int result_store_spans(struct run *run)
-{
-    const struct stopwatch *sw = run->stopwatch;
-    if (sw == NULL) return 0;
-    // A closed span grows when its segment is entered again at once, so the last stored one is written anew.
-    TRY(result_do(run->results, "record the segments",
-                  "DELETE FROM segments WHERE run = ?1 AND number >= (SELECT max(number) FROM segments WHERE run = ?1)", "i",
-                  run->id));
-    sqlite3_stmt *last;
-    if (sqlite3_prepare_v2(run->results->db, "SELECT count(*) FROM segments WHERE run = ?", -1, &last, NULL) != SQLITE_OK)
-        return result_fail(run->results, "record the segments");
-    sqlite3_bind_int64(last, 1, run->id);
-    int stored = sqlite3_step(last) == SQLITE_ROW ? sqlite3_column_int(last, 0) : 0;
-    sqlite3_finalize(last);
-    for (int i = stored; i < sw->count; i++)
-        TRY(result_do(run->results, "record the segments",
-                      "INSERT INTO segments (run, number, segment, start_ns, end_ns) VALUES (?,?,?,?,?)", "iitii", run->id,
-                      (int64_t)i, stopwatch_name(sw->spans[i].segment), sw->spans[i].start_ns, sw->spans[i].end_ns));
-    return 0;
-}
-
 // The segment still open, closed at this moment for the record.
 static int store_open_span(struct run *run)
 {

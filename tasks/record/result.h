@@ -83,12 +83,19 @@ struct run_facts {
 };
 // Stores the run with status `running`; its nonce is drawn here.
 int result_begin(struct results *, const struct run_facts *, struct run **) MUST_CHECK;
+// One moment on both clocks. A run knows one of its own, but the record was opened some time after the stopwatch began.
+struct run_moment {
+    int64_t unix_ms, end_to_end_ns;
+};
 // Goes on with an interrupted run from its checkpoint after `step` steps: points after that are taken back, the stopwatch
-// gets the run's segments and the time since then, by the wall clock, as `away`; it is borrowed until result_end and stands
-// in `init`. Whether program and recipe are still the same is the caller's to ask. stopwatch_free ends the stopwatch also
-// after an error.
-int result_resume(struct results *, int64_t id, int64_t step, struct stopwatch *, struct run **) MUST_CHECK;
+// gets the run's segments and the time since then, by the wall clock from `known` on (NULL: the record's start), as
+// `away`; it is borrowed until result_end and stands in `init`. Whether program and recipe are still the same is the caller's
+// to ask. stopwatch_free ends the stopwatch also after an error.
+int result_resume(struct results *, int64_t id, int64_t step, const struct run_moment *known, struct stopwatch *,
+                  struct run **) MUST_CHECK;
 int64_t result_id(const struct run *);
+// Stores the closed segments, before a checkpoint is written: the clocks of a run that is resumed from it hold what led to it.
+int result_checkpoint(struct run *) MUST_CHECK;
 // Marks the run as one of an outside program (`dawn record`), which reported its own score: `command` that was run,
 // `framework` in the program's words, `devices` it used (at least 1).
 int result_outside(struct run *, const char *command, const char *framework, int64_t devices) MUST_CHECK;

@@ -28,8 +28,10 @@ static int check_run(const json_t *run, int64_t step)
     return fail(ERR_INPUT, "run %lld was changed since it was recorded: %s", id, why);
 }
 
-static int restore_stopwatch(const json_t *run, struct stopwatch *sw)
+static int restore_stopwatch(const json_t *run, const struct run_moment *known, struct stopwatch *sw)
 {
+    const struct run_moment began = {record_int(run, "started_ms"), 0};
+    if (!known) known = &began;
     const json_t *rows = json_object_get(run, "segments");
     size_t count = json_array_size(rows);
     struct stopwatch_span *spans = zalloc((count + 1) * sizeof *spans);
@@ -42,7 +44,7 @@ static int restore_stopwatch(const json_t *run, struct stopwatch *sw)
             rc = fail(ERR_INPUT, "segment %zu of the run does not follow from the one before", i);
         end = spans[i].end_ns;
     }
-    int64_t away = (clock_unix_ms() - record_int(run, "started_ms")) * NS_A_MS - end;
+    int64_t away = (clock_unix_ms() - known->unix_ms) * NS_A_MS - (end - known->end_to_end_ns);
     if (rc == 0) stopwatch_resume(sw, spans, (int)count, away > 0 ? away : 1);
     free(spans);
     return rc;
@@ -92,7 +94,14 @@ static int store_resumed(struct run *run, int64_t step)
     return result_store_spans(run);
 }
 
-int result_resume(struct results *r, int64_t id, int64_t step, struct stopwatch *sw, struct run **out)
+int result_checkpoint(struct run *run)
+{
+    TRY(result_begin_transaction(run->results));
+    return result_end_transaction(run->results, result_store_spans(run));
+}
+
+int result_resume(struct results *r, int64_t id, int64_t step, const struct run_moment *known, struct stopwatch *sw,
+                  struct run **out)
 {
     json_t *record;
     *out = NULL;
@@ -101,7 +110,7 @@ int result_resume(struct results *r, int64_t id, int64_t step, struct stopwatch 
     run->results = r;
     run->stopwatch = sw;
     int rc = check_run(record, step);
-    if (rc == 0) rc = restore_stopwatch(record, sw);
+    if (rc == 0) rc = restore_stopwatch(record, known, sw);
     if (rc == 0) {
         restore_run(run, record, step);
         rc = result_begin_transaction(r);

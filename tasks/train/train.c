@@ -3,13 +3,15 @@
 // leaves nothing out; only the process itself is shared.
 #include "tasks/train/train.h"
 
+#include "runtime/base/clock.h"
 #include "runtime/base/whole.h"
 #include "runtime/checkpoint.h"
 #include "runtime/fuse.h"
 #include "submit/format/contest.h"
 #include "submit/format/group.h"
 #include "tasks/train/digests.h"
-#include "tasks/record/result.h"
+#include "tasks/record/record.h"
+#include "tasks/train/resume.h"
 #include "tasks/train/trainer.h"
 
 #include <malloc.h>
@@ -63,6 +65,8 @@ struct going {
     int64_t card_uj;                    // what the device's own meter said when it was opened; -1: it has none
     int64_t energy_uj;                  // 0: not measured
     int64_t point_began_ns, point_samples, point_terms;  // of the last point
+    char *state, *nonce;                // the file, NULL: none is written; which run it is of
+    int64_t saved_ns;                   // when the last one was written, on the end-to-end clock
     char weights_digest[DIGEST_HEX];
     char *checkpoint;
 };
@@ -105,7 +109,8 @@ static void read_energy(struct going *r)
     int64_t packages = 0, card = 0;
     bool have = machine_energy_uj(&r->meter, &packages);
     if (r->card_uj >= 0 && type->energy_uj(r->device, &card)) have = true, card -= r->card_uj;
-    if (have) r->energy_uj = packages + card;
+    int64_t before = r->o->resume ? r->o->resume->note.energy_uj : 0;
+    if (have) r->energy_uj = before + packages + card;
 }
 
 static int64_t peak_memory(const struct going *r)
@@ -259,34 +264,113 @@ static int show_step(struct going *r)
     return 0;
 }
 
-static int loop(struct going *r)
-{
-    struct trainer *t = r->trainer;
-    stopwatch_enter(&r->watch, SEGMENT_TRAIN);
-    TRY(trainer_begin(t, (uint64_t)(r->o->seed + r->index - 1)));
-    while (t->at < t->steps) {
-        if (stopped) return fail(ERR_INTERRUPTED, "stopped by a signal at step %lld of %lld; the record so far is kept",
-                                 (long long)t->at, (long long)t->steps);
-        TRY(trainer_step(t));
-        TRY(show_step(r));
-        if (t->at % t->steps_an_epoch && !trainer_evaluates_after(t, t->at)) continue;
-        TRY(record_point(r));
-        if (r->o->stop && r->o->runs == 1 && target_met(r)) break;
-    }
-    return 0;
-}
+// ---- states
 
-// ---- the end
-
-// Recorded paths that do not lie beside the database are whole ones.
+// Paths that outlive the process and do not lie beside the database are whole ones. "" and NULL stay.
 static char *absolute_path(const char *path)
 {
-    char *folder = *path == '/' ? NULL : getcwd(NULL, 0), *whole = NULL;
+    char *folder = path && *path && *path != '/' ? getcwd(NULL, 0) : NULL, *whole = NULL;
+    if (!path) return NULL;
     if (!folder) return copy_text(path);
     if (asprintf(&whole, "%s/%s", folder, path) < 0) BUG("out of memory");
     free(folder);
     return whole;
 }
+
+static struct state_run state_run_of(const struct going *r, const char *note)
+{
+    return (struct state_run){{digests_hex(r->digests, SPLIT_TRAIN), digests_hex(r->digests, SPLIT_TEST)}, note};
+}
+
+static int open_states(struct going *r)
+{
+    json_t *record;
+    if (!r->o->pace.steps && !r->o->pace.ns) return 0;
+    TRY(record_read(r->kept->results, result_id(r->run), &record));
+    r->nonce = copy_text(record_text(record, "nonce"));
+    json_decref(record);
+    r->state = resume_file(r->kept->results, result_id(r->run), "state");
+    r->saved_ns = stopwatch_end_to_end_ns(&r->watch);
+    return 0;
+}
+
+// The segments first: what they hold and the state does not is time that was lost, and it counts.
+static int write_state(struct going *r)
+{
+    const struct train_options *o = r->o;
+    stopwatch_enter(&r->watch, SEGMENT_CHECKPOINT);
+    read_energy(r);
+    char *folder = absolute_path(o->data_folder), *save = absolute_path(o->save);
+    struct resume_note note = {
+        .nonce = r->nonce, .device = o->device ? o->device : "", .folder = folder, .save = save, .pace = o->pace,
+        .evaluated = r->evaluated, .reached = r->reached, .crossed = r->crossed, .point_samples = r->point_samples,
+        .point_terms = r->trainer->terms - r->point_terms, .point_warm_ns = r->point_began_ns, .energy_uj = r->energy_uj,
+        .saved = {clock_unix_ms(), stopwatch_end_to_end_ns(&r->watch)},
+    };
+    memcpy(note.score, r->score, sizeof note.score);
+    char *text = resume_note_text(&note);
+    const struct state_run run = state_run_of(r, text);
+    int rc = result_checkpoint(r->run);
+    if (rc == 0) rc = state_save(r->state, r->trainer, &run);
+    free(text), free(folder), free(save);
+    stopwatch_enter(&r->watch, SEGMENT_TRAIN);
+    r->saved_ns = stopwatch_end_to_end_ns(&r->watch);
+    return rc;
+}
+
+static bool state_is_due(const struct going *r)
+{
+    const struct resume_pace *pace = &r->o->pace;
+    if (!r->state || r->trainer->at == r->trainer->steps) return false;
+    return pace->steps ? r->trainer->at % pace->steps == 0 : stopwatch_end_to_end_ns(&r->watch) - r->saved_ns >= pace->ns;
+}
+
+static int load_state(struct going *r)
+{
+    const struct resume *from = r->o->resume;
+    const struct resume_note *note = &from->note;
+    const struct state_run run = state_run_of(r, "");
+    TRY(state_load(from->state, r->trainer, &run, STATE_SAME));
+    r->evaluated = note->evaluated;
+    memcpy(r->score, note->score, sizeof r->score);
+    r->reached = note->reached, r->crossed = note->crossed;
+    r->point_samples = note->point_samples, r->point_began_ns = note->point_warm_ns;
+    r->trainer->terms = note->point_terms, r->point_terms = 0;
+    return 0;
+}
+
+// ---- step by step
+
+static int stop_here(struct going *r)
+{
+    const struct trainer *t = r->trainer;
+    if (!r->state)
+        return fail(ERR_INTERRUPTED, "stopped by a signal at step %lld of %lld; the record so far is kept", (long long)t->at,
+                    (long long)t->steps);
+    TRY(write_state(r));
+    return fail(ERR_INTERRUPTED, "stopped by a signal at step %lld of %lld; dawn train --resume %lld goes on", (long long)t->at,
+                (long long)t->steps, (long long)result_id(r->run));
+}
+
+static int loop(struct going *r)
+{
+    struct trainer *t = r->trainer;
+    stopwatch_enter(&r->watch, SEGMENT_TRAIN);
+    TRY(r->o->resume ? load_state(r) : trainer_begin(t, (uint64_t)(r->o->seed + r->index - 1)));
+    while (t->at < t->steps) {
+        if (stopped) return stop_here(r);
+        TRY(trainer_step(t));
+        TRY(show_step(r));
+        if (t->at % t->steps_an_epoch == 0 || trainer_evaluates_after(t, t->at)) {
+            TRY(record_point(r));
+            if (r->o->stop && r->o->runs == 1 && target_met(r)) break;
+        }
+        if (state_is_due(r)) TRY(write_state(r));
+    }
+    return 0;
+}
+
+// ---- the end
 
 static int save_weights(struct going *r)
 {
@@ -295,14 +379,7 @@ static int save_weights(struct going *r)
     if (save) {
         r->checkpoint = absolute_path(save);
     } else {
-        const char *file = result_file(r->kept->results), *slash = strrchr(file, '/');
-        int folder = slash ? (int)(slash - file + 1) : 0;
-        const char *name = file + folder, *dot = strrchr(name, '.');
-        int stem = dot ? (int)(dot - name) : (int)strlen(name);
-        bool usual = stem == 7 && !strncmp(name, "results", 7);  // two records in one folder keep their weights apart
-        if (asprintf(&r->checkpoint, "%.*s%.*s%srun-%lld.safetensors", folder, file, usual ? 0 : stem, name, usual ? "" : "-",
-                     (long long)result_id(r->run)) < 0)
-            BUG("out of memory");
+        r->checkpoint = resume_file(r->kept->results, result_id(r->run), "safetensors");
     }
     char *recipe = recipe_json(&r->o->recipe);
     struct checkpoint_meta meta[] = {{"task", r->o->task->name},
@@ -364,13 +441,43 @@ static void close_run(struct going *r)
     stopwatch_free(&r->watch);
     machine_meter_stop(&r->meter);
     free(r->checkpoint);
+    free(r->state);
+    free(r->nonce);
     malloc_trim(0);  // less of what this run gave back counts in the peak memory of the next
+}
+
+// A run that was taken up and could not be made ready is as it was before: interrupted.
+static int put_down(struct going *r, int rc)
+{
+    char why[ERROR_TEXT_MAX];
+    snprintf(why, sizeof why, "%s", error_text());
+    const struct run_end end = {.message = why};
+    int ended = result_end(r->run, RUN_INTERRUPTED, &end, NULL);
+    (void)ended;  // the first failure is the one that is told
+    r->run = NULL;
+    return fail(rc, "%s", why);
+}
+
+// The record is taken up first, so that making ready again counts in its segments.
+static int make_ready(struct going *r)
+{
+    const struct resume *from = r->o->resume;
+    if (!from) {
+        TRY(prepare(r));
+        TRY(begin_record(r));
+        return open_states(r);
+    }
+    stopwatch_free(&r->watch);
+    TRY(open_record(r->o, r->kept));
+    TRY(result_resume(r->kept->results, from->run, state_facts(from->state)->step, &from->note.saved, &r->watch, &r->run));
+    int rc = prepare(r);
+    if (rc == 0) rc = open_states(r);
+    return rc < 0 ? put_down(r, rc) : 0;
 }
 
 static int one_run(struct going *r)
 {
-    TRY(prepare(r));
-    TRY(begin_record(r));
+    TRY(make_ready(r));
     announce(r);
     int rc = loop(r);
     stopwatch_enter(&r->watch, SEGMENT_CHECKPOINT);
@@ -378,7 +485,9 @@ static int one_run(struct going *r)
         rc = save_weights(r);
         if (rc < 0) free(r->checkpoint), r->checkpoint = NULL;  // nothing to point at
     }
-    return end_record(r, rc);
+    rc = end_record(r, rc);
+    if (rc == 0 && r->state) unlink(r->state);  // nobody can go on with a run that has ended
+    return rc;
 }
 
 static int run_number(const struct train_options *o, struct kept *kept, int64_t index, struct group_run *out)

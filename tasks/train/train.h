@@ -5,6 +5,7 @@
 
 #include "tasks/record/price.h"
 #include "tasks/train/progress.h"
+#include "tasks/train/resume.h"
 #include "tasks/train/task.h"
 
 struct train_options {
@@ -19,6 +20,8 @@ struct train_options {
     const char *database;    // NULL: the usual file
     const char *save;        // checkpoint; NULL: beside the database; "": none
     const struct price *price;  // NULL: none
+    const struct resume *resume;  // the run that goes on, whose options the others are; NULL: a new one
+    struct resume_pace pace; // how often the state is written, for a run that is resumed; never within a group
     enum progress_mode progress;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as the state of a training. What is taken must keep the parser's promise: the slots fill the file exactly, each
-// with the bytes its shape needs.
-#include "tasks/train/state.h"
+// with the bytes its shape needs. Its note is parsed in its turn.
+#include "tasks/train/resume.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
@@ -26,6 +26,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     const struct state_facts *f = &view.facts;
     BUG_IF(!f->program || !f->task || !f->model || !f->recipe || !f->precision || !f->device || !f->data || !f->note);
     BUG_IF(!f->digest[0] || !f->digest[1] || f->threads < 0 || f->step < 0 || f->samples < 0 || f->epoch < 0 || f->batch < 0);
+    struct resume_note note;
+    if (resume_note_read("note", f->note, &view.arena, &note) < 0) {
+        BUG_IF(strncmp(error_text(), "note", 4) != 0);
+    } else {
+        BUG_IF(!note.nonce || !note.device || note.pace.steps < 0 || note.pace.ns < 0 || note.point_samples < 0);
+    }
     state_view_free(&view);
     return 0;
 }

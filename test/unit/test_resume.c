@@ -51,7 +51,7 @@ static void a_run_goes_on_where_its_checkpoint_was(void **state)
     const char *earlier = "UPDATE runs SET started_ms = started_ms - 3600000";
     assert_int_equal(sqlite3_exec(result_connection(r), earlier, NULL, NULL, NULL), 0);
     int64_t classic = number(r, "SELECT max(classic_ns) FROM points WHERE step <= 50");
-    if (result_resume(r, id, 50, &sw, &run) < 0) fail_msg("%s", error_text());
+    if (result_resume(r, id, 50, NULL, &sw, &run) < 0) fail_msg("%s", error_text());
     assert_int_equal(result_id(run), id);
     assert_int_equal(number(r, "SELECT count(*) FROM points"), 2);  // the third came after the checkpoint
     assert_int_equal(number(r, "SELECT count(*) FROM runs WHERE status = 'running' AND reached_step IS NULL"), 1);
@@ -84,6 +84,24 @@ static void a_run_goes_on_where_its_checkpoint_was(void **state)
     results_close(r);
 }
 
+// The stopwatch began a second before the record was opened. Without a moment on both clocks that second would be missing.
+static void time_away_counts_from_a_known_moment(void **state)
+{
+    (void)state;
+    struct results *r = open_db(RESULTS_WRITE);
+    int64_t id = interrupted(r);
+    struct stopwatch sw;
+    struct run *run;
+    const struct run_moment known = {clock_unix_ms() - 10000, 500000000};  // ten seconds ago it had run for half a second
+    int64_t end = number(r, "SELECT max(end_ns) FROM segments");
+    if (result_resume(r, id, 75, &known, &sw, &run) < 0) fail_msg("%s", error_text());
+    int64_t away = sum_of(r, "away");
+    assert_true(away + end >= 10 * SECOND + SECOND / 2 && away + end < 60 * SECOND);
+    assert_int_equal(result_end(run, RUN_INTERRUPTED, NULL, NULL), 0);
+    stopwatch_free(&sw);
+    results_close(r);
+}
+
 static void from_the_start_and_more_than_once(void **state)
 {
     (void)state;
@@ -93,7 +111,7 @@ static void from_the_start_and_more_than_once(void **state)
         struct stopwatch sw;
         struct run *run;
         json_t *record;
-        if (result_resume(r, id, 0, &sw, &run) < 0) fail_msg("%s", error_text());
+        if (result_resume(r, id, 0, NULL, &sw, &run) < 0) fail_msg("%s", error_text());
         assert_int_equal(number(r, "SELECT count(*) FROM points"), 0);
         add_point(run, &sw, 5, 100 * i);
         assert_int_equal(result_end(run, RUN_FAILED, NULL, NULL), 0);
@@ -110,7 +128,7 @@ static void refused(struct results *r, int64_t id, int64_t step, const char *bec
 {
     struct stopwatch sw = {0};
     struct run *run;
-    assert_true(result_resume(r, id, step, &sw, &run) < 0);
+    assert_true(result_resume(r, id, step, NULL, &sw, &run) < 0);
     if (strstr(error_text(), because) == NULL) fail_msg("\"%s\" is not said by: %s", because, error_text());
     assert_null(run);
     stopwatch_free(&sw);
@@ -144,6 +162,7 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {TEST(a_run_goes_on_where_its_checkpoint_was), TEST(from_the_start_and_more_than_once),
+                                       TEST(time_away_counts_from_a_known_moment),
                                        TEST(what_cannot_go_on_is_refused)};
     return cmocka_run_group_tests_name("resume", tests, NULL, NULL);
 }

@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A training that is killed at random moments and resumed ends with the weights, byte for byte, of one that was never stopped;
+# its record is one run with one chain. Then everything that cannot be resumed: one sentence, and the record as it was.
+set -eu
+. "$ROOT/test/wait.sh"
+
+# 100 steps in two epochs; one thread, so that a busy machine is slow but not slower than that.
+train="train cifar10 --data synthetic --set widths=8,8,16 --batch 200 --set epochs=2 --set views=1 --threads 1 --seed 5
+    --target 0.001 --no-stop"
+
+# says STATUS PATTERN COMMAND...: exits so, with one line on stderr that matches
+says() {
+    local want=$1 pattern=$2 got=0
+    shift 2
+    "$@" >out.txt 2>err.txt || got=$?
+    if [ "$got" != "$want" ] || ! grep -qE -- "$pattern" err.txt || [ "$(wc -l <err.txt)" != 1 ]; then
+        echo "wanted status $want and one line like \"$pattern\", got $got from: $*"
+        cat out.txt err.txt
+        exit 1
+    fi
+}
+
+# The state was written again, or the training is over. The file is put in place by a rename: its inode changes.
+moved() { [ "$(stat -c %i.%Y run-1.state 2>/dev/null)" != "$1" ] || ended "$2"; }
+
+mkdir straight
+"$DAWN" $train --db straight/results.db >straight.txt
+
+# ---- killed at random moments, in the middle of steps, states and evaluations, until it is done
+"$DAWN" $train --checkpoint-every 3 --db results.db >log.txt 2>&1 &
+pid=$! killed=0
+while :; do
+    wait_for moved "$(stat -c %i.%Y run-1.state 2>/dev/null || true)" "$pid"
+    sleep "0.$((RANDOM % 15))"
+    [ "$killed" = 4 ] || kill -KILL "$pid" 2>/dev/null || true
+    rc=0
+    wait "$pid" 2>/dev/null || rc=$?
+    [ "$rc" = 137 ] || break
+    killed=$((killed + 1))
+    "$DAWN" train --resume 1 --db results.db >log.txt 2>&1 &
+    pid=$!
+done
+[ "$rc" = 0 ] || { cat log.txt; exit 1; }
+[ "$killed" -ge 1 ] || { echo "nothing was killed"; exit 1; }
+cmp run-1.safetensors straight/run-1.safetensors
+if [ -e run-1.state ]; then echo "the state of a run that has ended is still there"; exit 1; fi
+"$DAWN" results show 1 --db results.db >show.txt
+grep -q "resumed  *$killed time" show.txt
+grep -q "away" show.txt
+"$DAWN" results export --db results.db --format json --to run.json
+"$DAWN" results export --db straight/results.db --format json --to straight.json
+python3 - <<'PY'
+import json
+run, straight = (json.load(open(name))["runs"][0] for name in ("run.json", "straight.json"))
+points = [[(p["step"], p["samples"], p["loss_micro"]) for p in r["points"]] for r in (run, straight)]
+assert points[0] == points[1] and len(points[0]) == 2, points
+at = 0
+for s in run["segments"]:
+    assert s["start_ns"] == at, s
+    at = s["end_ns"]
+assert run["points"][-1]["t_ns"] <= at
+PY
+
+# ---- a signal leaves a state as well; the wait in between counts in the end-to-end clock alone
+"$DAWN" $train --checkpoint-every 10min --db results.db --json >log.txt 2>err.txt &
+pid=$!
+wait_line "$pid" log.txt '"event": *"start"'
+kill -INT "$pid"
+rc=0
+wait "$pid" || rc=$?
+[ "$rc" = 130 ] || { cat log.txt err.txt; exit 1; }
+grep -q "dawn train --resume 2 goes on" err.txt
+[ -e run-2.state ]
+cp results.db before.db
+
+# ---- what cannot be resumed
+says 2 "run 1 is done: only an interrupted one" "$DAWN" train --resume 1 --db results.db
+says 2 "no run 9" "$DAWN" train --resume 9 --db results.db
+says 2 "a resumed run keeps its task" "$DAWN" train --resume 2 --threads 2 --db results.db
+says 2 "name none" "$DAWN" train cifar10 --resume 2 --db results.db
+says 2 'not "10 min"' "$DAWN" $train --checkpoint-every "10 min" --db results.db
+says 2 'not "0"' "$DAWN" $train --checkpoint-every 0 --db results.db
+says 2 "is for one run" "$DAWN" $train --checkpoint-every 5 --runs 2 --db results.db
+mv run-2.state kept.state
+says 1 "there is no .*run-2.state" "$DAWN" train --resume 2 --db results.db
+head -c 3000 kept.state >run-2.state
+says 1 "cut short" "$DAWN" train --resume 2 --db results.db
+cp kept.state straight/run-1.state
+python3 - <<'PY'
+import sqlite3
+db = sqlite3.connect("straight/results.db")
+db.execute("UPDATE runs SET status = 'interrupted'")
+db.commit()
+PY
+says 1 "is the state of another run" "$DAWN" train --resume 1 --db straight/results.db
+"$DAWN" results show 2 --db results.db | grep -q interrupted
+
+# ---- and it goes on after all that, to the same bytes
+mv kept.state run-2.state
+sleep 1.1
+"$DAWN" train --resume 2 --db results.db >log.txt
+cmp run-2.safetensors straight/run-1.safetensors
+"$DAWN" results export --db results.db --format json --to run.json
+python3 - <<'PY'
+import json
+run = json.load(open("run.json"))["runs"][1]
+assert run["resumed"] == 1 and run["status"] == "done", run
+away = sum(s["end_ns"] - s["start_ns"] for s in run["segments"] if s["segment"] == "away")
+assert away > 1e9, run["segments"]
+last = run["points"][-1]
+assert last["t_ns"] - last["classic_ns"] >= away, last
+PY
