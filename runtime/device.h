@@ -10,7 +10,7 @@
 struct device_facts {
     char name[128];            // "AMD EPYC 9B45, 2 threads, avx512_core_bf16"
     char library[192];         // "oneDNN 2.6.3"
-    char card[96], driver[32]; // "NVIDIA H200", "580.95.05"; empty for the processor
+    char gpu[96], driver[32];  // "NVIDIA H200", "580.95.05"; empty for the processor
     int threads;
     double peak_flops[DTYPE_COUNT];  // measured by device_measure (a large matmul), 0 until then
     double peak_bytes;               // measured copy, bytes read + written a second

@@ -116,7 +116,7 @@ static void measured(struct report *r, const char *device_name, int threads)
     if (f.peak_bytes > 0) find(r, OK, "copy", text_si(figure, f.peak_bytes, "B/s"), NULL);
 }
 
-// A card, a driver or a build for it that is not there is nothing to mend, unless it was asked for.
+// A missing GPU, driver or build is a defect only if the user asked for that device.
 static enum verdict closed(int rc, bool asked)
 {
     return !asked && (rc == ERR_MISSING || rc == ERR_UNSUPPORTED) ? MISSING : BROKEN;

@@ -301,7 +301,7 @@ static int cuda_facts(struct device *device, struct device_facts *facts)
     snprintf(facts->name, sizeof facts->name, "%.80s, compute capability %d.%d, %d processors", cuda->name, cuda->major,
              cuda->minor, cuda->processors);
     library_text(cuda, facts->library, sizeof facts->library);
-    snprintf(facts->card, sizeof facts->card, "%.90s", cuda->name);
+    snprintf(facts->gpu, sizeof facts->gpu, "%.90s", cuda->name);
     cuda_driver_text(facts->driver, sizeof facts->driver);
     facts->threads = 1;
     facts->memory = free_bytes;

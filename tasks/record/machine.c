@@ -177,8 +177,8 @@ int machine_with(const struct device_facts *device, struct machine_facts *machin
 {
     machine_read(machine);
     TRY(machine_software(software));
-    if (!*device->card) return 0;
-    snprintf(machine->gpu, sizeof machine->gpu, "%s", device->card);
+    if (!*device->gpu) return 0;
+    snprintf(machine->gpu, sizeof machine->gpu, "%s", device->gpu);
     if (*device->driver) snprintf(machine->driver, sizeof machine->driver, "%s", device->driver);
     add_word(software->libraries, sizeof software->libraries, "; ", device->library);
     return 0;

@@ -63,7 +63,7 @@ cudaError_t emulate_enter(const char *function)
     return emulate_error(error);
 }
 
-size_t emulate_card_memory(void) { return machine == EMULATE_SMALL ? (size_t)64 << 20 : (size_t)143771 << 20; }
+size_t emulate_gpu_memory(void) { return machine == EMULATE_SMALL ? (size_t)64 << 20 : (size_t)143771 << 20; }
 
 // ---- versions and devices
 
@@ -126,7 +126,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
     if (of_device(device) != cudaSuccess) return cudaErrorInvalidDevice;
     memset(p, 0, sizeof *p);
     snprintf(p->name, sizeof p->name, "Emulated H200 (emulated card)");
-    p->totalGlobalMem = emulate_card_memory();
+    p->totalGlobalMem = emulate_gpu_memory();
     p->major = machine == EMULATE_OLD_GPU ? 7 : 9;
     p->minor = machine == EMULATE_OLD_GPU ? 5 : 0;
     p->multiProcessorCount = 132;

@@ -81,7 +81,7 @@ cudaError_t cudaMalloc(void **at, size_t bytes)
     if (emulate_unsafe() != cudaSuccess) return cudaErrorStreamCaptureUnsupported;
     *at = NULL;
     if (!bytes) return cudaSuccess;
-    if (bytes > emulate_card_memory() - in_use || posix_memalign(at, ALIGNMENT, bytes) != 0)
+    if (bytes > emulate_gpu_memory() - in_use || posix_memalign(at, ALIGNMENT, bytes) != 0)
         return emulate_error(cudaErrorMemoryAllocation);
     memset(*at, 0xff, bytes);
     on_device[(uintptr_t)*at] = bytes;
@@ -137,7 +137,7 @@ cudaError_t cudaFreeHost(void *at)
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
 {
     ENTER("cudaMemGetInfo");
-    *total = emulate_card_memory();
+    *total = emulate_gpu_memory();
     *free_bytes = *total - in_use;
     return cudaSuccess;
 }

@@ -73,7 +73,7 @@ const void *emulate_difference(const std::vector<unsigned char> &to);  // the fi
 // proceeds.
 cudaError_t emulate_enter(const char *function);
 cudaError_t emulate_error(cudaError_t);  // remembers the error for cudaGetLastError
-size_t emulate_card_memory(void);
+size_t emulate_gpu_memory(void);
 #define ENTER(function)                                                                                                \
     std::lock_guard<std::recursive_mutex> locked(emulate_lock);                                                        \
     cudaError_t entered_ = emulate_enter(function);                                                                    \

@@ -54,7 +54,7 @@ static inline void say(const struct op_case *row, enum dtype type, const char *w
 static inline void note(struct device *device, const struct op_case *row, enum dtype type, const char *what, int rc)
 {
     say(row, type, what);
-    // A failed card fails every later case as well: what comes after is not worth reading.
+    // After a failure of the GPU every later case fails too, so their output is of no use.
     if (rc == ERR_DEVICE && device->type->sync(device) < 0) fail_msg("the GPU is lost after %s", row->name);
 }
 

@@ -29,15 +29,15 @@ static void test_round_trip(void **state)
     dnn_cache_put(&cache, "wgrad \"f32\" \\", &none);
     dnn_cache_put(&cache, "forward f16", &plain);  // replaces
     assert_int_equal(cache.count, 3);
-    char *json = dnn_cache_print(&cache, "a card");
-    assert_int_equal(dnn_cache_parse(json, strlen(json), "a card", &again), 0);
+    char *json = dnn_cache_print(&cache, "a GPU");
+    assert_int_equal(dnn_cache_parse(json, strlen(json), "a GPU", &again), 0);
     assert_int_equal(again.count, 3);
     assert_memory_equal(dnn_cache_find(&again, "forward f16"), &plain, sizeof plain);
     assert_memory_equal(dnn_cache_find(&again, "dgrad bf16"), &full, sizeof full);
     assert_memory_equal(dnn_cache_find(&again, "wgrad \"f32\" \\"), &none, sizeof none);
     assert_null(dnn_cache_find(&again, "dgrad"));
     dnn_cache_free(&again);
-    assert_int_equal(dnn_cache_parse(json, strlen(json), "another card", &again), ERR_INPUT);
+    assert_int_equal(dnn_cache_parse(json, strlen(json), "another GPU", &again), ERR_INPUT);
     free(json);
     dnn_cache_free(&cache);
 }
@@ -109,18 +109,18 @@ static void test_path(void **state)
 {
     (void)state;
     setenv("XDG_CACHE_HOME", "/somewhere", 1);
-    char *a = dnn_cache_path("a card"), *b = dnn_cache_path("another card");
+    char *a = dnn_cache_path("a GPU"), *b = dnn_cache_path("another GPU");
     assert_memory_equal(a, "/somewhere/dawn/cudnn-", 22);
     assert_string_not_equal(a, b);
     free(a);
     free(b);
     setenv("XDG_CACHE_HOME", "relative", 1);
     setenv("HOME", "/somewhere/me", 1);
-    a = dnn_cache_path("a card");
+    a = dnn_cache_path("a GPU");
     assert_memory_equal(a, "/somewhere/me/.cache/dawn/cudnn-", 32);
     free(a);
     unsetenv("HOME");
-    assert_null(dnn_cache_path("a card"));
+    assert_null(dnn_cache_path("a GPU"));
 }
 
 // ---- the file
@@ -150,7 +150,7 @@ static void keep(void)
     struct dnn_choice c = choice_of(62, 3);
     dnn_cache_put(&cache, "forward f16", &c);
     alarm(20);  // what waits for another program would wait for ever
-    dnn_cache_write(&cache, "a card", path);
+    dnn_cache_write(&cache, "a GPU", path);
     alarm(0);
     dnn_cache_free(&cache);
 }
@@ -159,7 +159,7 @@ static int kept(void)
 {
     struct dnn_cache cache;
     alarm(20);
-    dnn_cache_read(path, "a card", &cache);
+    dnn_cache_read(path, "a GPU", &cache);
     alarm(0);
     int count = cache.count;
     dnn_cache_free(&cache);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans of the real cuDNN for a card that is not there: an H200 described by its properties. Every convolution of the
-// record network, at its resolutions and batches, in all types, cropped and not, gets the engine that is expected, which
-// always gives the same bytes and needs little scratch memory; engines that must not be taken are seen to be offered, and
-// seen to be left. The expected engines are those of one version of cuDNN; with another only the rules are held.
-// Skipped where cuDNN is not installed.
+// Plans of the real cuDNN without a GPU: an H200 described by its properties. Every convolution of the record network, at
+// its resolutions and batches, in all types, cropped and not, gets the expected engine, which is deterministic and needs
+// little scratch memory. Engines that must not be taken are offered by cuDNN and refused. The expected engines are those of
+// one version of cuDNN; with any other version only the rules are checked. Skipped if cuDNN is not installed.
 #include "runtime/cuda/dnn/dnn_inside.h"
 
 #include <setjmp.h>
@@ -262,7 +261,7 @@ static void test_refused(void **state)
     dnn_close(dnn);
 }
 
-// Addresses are taken as they are; nothing is executed, because there is no card.
+// Addresses are not checked; nothing is executed, because there is no GPU.
 static void test_bound(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of single elements (runtime/element.h) against libm in double, over every range that matters, and
-// what augmentation and dropout draw: bounds, balance, and that no draw depends on anything but its key. A card runs
-// other lines in two places (__expf in element_exp_near, __fdividef in element_inverse): their error is not tested here.
+// The arithmetic of single elements (runtime/element.h) against libm in double, over every range that occurs, and the draws
+// of augmentation and dropout: bounds, balance, and that a draw depends on nothing but its key. A GPU runs other
+// instructions in two places (__expf in element_exp_near, __fdividef in element_inverse): their error is not tested here.
 #include "runtime/element.h"
 
 #include <math.h>
