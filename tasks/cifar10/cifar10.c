@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CIFAR10: ten classes of 32 x 32 images; top-1 of 94% on the 10,000 test images. Read from top to bottom: sizes and what
-// trains, a training step, an evaluation, an inference, the update rules.
+// CIFAR10: ten classes of 32 x 32 images; the target is a top-1 accuracy of 94% on the 10,000 test images. In this order: the
+// variant of a step, a training step, an evaluation, an inference, the update rules.
 #include "tasks/cifar10/cifar10.h"
 
 #include "tasks/cifar10/networks.h"
@@ -37,7 +37,7 @@ static int logits_of(struct step *s, int x)
     return out[0];
 }
 
-// Samples of the batch, drawn and normalised.
+// The samples of the batch, augmented and normalised.
 static int images_of(struct step *s, int key, struct augment_attr *a)
 {
     const struct dataset_facts *d = s->setting->data;
@@ -60,7 +60,7 @@ static void train_forward(struct step *s)
     g_correct(g, logits, labels, step_hits(s, TOP1), 1);
 }
 
-// ---- evaluation: the answer is the mean over views of an image
+// ---- evaluation: the logits are a weighted mean over views of an image
 
 struct view {
     bool mirror;
@@ -69,7 +69,8 @@ struct view {
 };
 static const struct view views1[] = {{false, 0, 0, 1}};
 static const struct view views2[] = {{false, 0, 0, .5f}, {true, 0, 0, .5f}};
-// Plain and mirrored count half; one pixel up-left and down-right, mirrored too, the other half (airbench's).
+// The image and its mirror image have half of the weight; shifts by one pixel up-left and down-right, with their mirror
+// images, have the other half (as in airbench).
 static const struct view views6[] = {{false, 0, 0, .25f}, {true, 0, 0, .25f}, {false, -1, -1, .125f},
                                      {true, -1, 1, .125f}, {false, 1, 1, .125f}, {true, 1, -1, .125f}};
 
@@ -88,7 +89,7 @@ static void evaluate_forward(struct step *s)
     g_correct(g, sum, labels, step_hits(s, TOP1), 1);
 }
 
-static void forward(struct step *s)
+static void forward_batch(struct step *s)
 {
     if (step_trains(s))
         train_forward(s);
@@ -96,9 +97,9 @@ static void forward(struct step *s)
         evaluate_forward(s);
 }
 
-// ---- inference: one image, raw to prepared, prepared to answered
+// ---- inference: a raw image to the network's input, and that input to logits
 
-static void prepare(struct step *s, int *raw, int *x)
+static void prepare_image(struct step *s, int *raw, int *x)
 {
     const struct dataset_facts *d = s->setting->data;
     struct graph *g = s->g;
@@ -110,14 +111,14 @@ static void prepare(struct step *s, int *raw, int *x)
     *x = g_augment(g, *raw, first, NONE, &a);
 }
 
-static void answer(struct step *s, int x, int *logits)
+static void answer_image(struct step *s, int x, int *logits)
 {
     *logits = logits_of(s, x);
 }
 
-// ---- updates: filters by the recipe's optimiser, head and biases by SGD (all by AdamW where it says so)
+// ---- updates: filters by the recipe's optimiser, head and biases by SGD (by AdamW if the filters are)
 
-static int rules(const struct setting *c, struct rule rule[RULES_MAX])
+static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
 {
     const struct recipe *r = c->recipe;
     enum recipe_optimiser other = r->optimiser == OPTIMISER_ADAMW ? OPTIMISER_ADAMW : OPTIMISER_SGD;
@@ -130,7 +131,7 @@ static int rules(const struct setting *c, struct rule rule[RULES_MAX])
     struct optim_settings head = filter, bias;
     head.momentum = (float)r->momentum;
     bias = head;
-    // The decay of a step is alike for head and biases: it is divided by the rate that multiplies it.
+    // Head and biases have the same decay in a step: each is divided by the learning rate that multiplies it.
     double decay = r->weight_decay * (double)r->batch;
     head.decay = r->head_lr > 0 ? (float)(decay / r->head_lr) : 0;
     bias.decay = r->bias_lr > 0 ? (float)(decay / r->bias_lr) : 0;
@@ -154,6 +155,6 @@ static const char *const recipes[] = {"cifar10", "synthetic", NULL};
 
 const struct task task_cifar10 = {
     .name = "cifar10", .title = "CIFAR10", .metrics = metrics, .target = 0.94, .data_sets = data_sets, .recipes = recipes,
-    .models = cifar10_models, .variant = choose_variant, .evaluation = choose_evaluation, .forward = forward,
-    .prepare = prepare, .answer = answer, .rules = rules,
+    .models = cifar10_models, .variant = choose_variant, .evaluation = choose_evaluation, .forward = forward_batch,
+    .prepare = prepare_image, .answer = answer_image, .rules = update_rules,
 };

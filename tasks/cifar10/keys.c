@@ -9,7 +9,7 @@ static const char *const pools[] = {"global", "window", NULL};
 static const char *const flips[] = {"never", "random", "alternate", NULL};
 
 enum { WHITENING = 1, FIRST_ACTIVATION = 2, POOL = 4 };
-static const char *const parts[] = {"whitening layer", "activation of its own behind the first layer", "choice of pool"};
+static const char *const parts[] = {"whitening layer", "activation of its own after the first layer", "choice of pool"};
 static const struct recipe_model models[] = {
     {"record", WHITENING | FIRST_ACTIVATION | POOL}, {"resnet9", 0}, {"resnet56", 0}, {"resnet164", 0}, {NULL, 0},
 };
@@ -29,7 +29,7 @@ static const struct recipe_key keys[] = {
     {"model.widths", "widths", KEY_LIST, AT(widths), 1, 4096, NULL, "",
      .about = "channels of the groups of the network; empty: its own"},
     {"model.first_activation", "first_activation", KEY_CHOICE, AT(first_activation), 0, 0, activations, "gelu",
-     .about = "behind the first layer", .part = FIRST_ACTIVATION, .like = "model.activation"},
+     .about = "after the first layer", .part = FIRST_ACTIVATION, .like = "model.activation"},
     {"model.activation", "activation", KEY_CHOICE, AT(activation), 0, 0, activations, "gelu", .about = "everywhere else"},
     {"model.pool", "pool", KEY_CHOICE, AT(pool), 0, 0, pools, "global",
      .about = "before the head: the whole image, or a window of 3", .part = POOL},

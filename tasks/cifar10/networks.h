@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The networks of CIFAR10: each is one function that writes itself into a graph. in[0]: x[N,H,W,3], normalised; out[0]:
+// The networks of CIFAR10: each is a function that writes the network into a graph. in[0]: x[N,H,W,3], normalised; out[0]:
 // logits[N,classes] in f32.
 #ifndef DAWN_CIFAR10_NETWORKS_H
 #define DAWN_CIFAR10_NETWORKS_H
 
 #include "tasks/train/step.h"
 
-// Groups of parameters: the bias of the whitening layer begins with the rest and is frozen early.
+// Groups of parameters. The bias of the whitening layer trains with the rest at first and is frozen early.
 enum { GROUP_REST, GROUP_WHITENING };
 
 extern const struct model cifar10_models[];  // ends with name NULL
@@ -17,8 +17,8 @@ void resnet9_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VA
 void resnet56_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
 void resnet164_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
 
-// The first layer of a record network from n images[n,H,W,C] (u8): the eigenvectors of the covariance of its patches,
-// each divided by the root of its eigenvalue, and their negatives. weight[2*s*s*C, s, s, C].
+// Computes the first layer of the record network from images[n,H,W,C] (u8): the eigenvectors of the covariance of its
+// patches, each divided by the root of its eigenvalue, and their negatives. weight[2*s*s*C, s, s, C].
 void whiten(const uint8_t *images, int64_t n, int64_t h, int64_t w, int64_t c, const float *mean, const float *std,
             int64_t side, float *weight);
 

@@ -46,7 +46,7 @@ static int whitening(struct step *s, int x, int64_t wide)
     graph_group(g, GROUP_WHITENING);
     int bias = graph_param(g, "whiten.bias", SHAPE(wide), (struct init){INIT_ZERO, 0}, ROLE_BIAS);
     uint32_t trains = g->trains;
-    g->trains = 0;  // the filters never train
+    g->trains = 0;  // the whitening filters never train
     struct shape shape = SHAPE(wide, WHITEN_SIDE, WHITEN_SIDE, wide / (2 * WHITEN_SIDE * WHITEN_SIDE));
     int weight = graph_param(g, "whiten.weight", shape, (struct init){INIT_UPLOAD, 0}, ROLE_FILTER);
     g->trains = trains;
@@ -60,7 +60,7 @@ void record_forward(struct step *s, const int in[MODEL_VALUES], int out[MODEL_VA
     struct graph *g = s->g;
     const struct recipe *r = s->setting->recipe;
     const struct recipe_list *w = &r->widths;
-    if (w->count && w->count != 3) graph_fail(g, ERR_USAGE, "the record network wants three widths");
+    if (w->count && w->count != 3) graph_fail(g, ERR_USAGE, "the record network needs three widths; got %d", w->count);
     if (g->error) return;
     const double *width = w->count ? w->at : usual;
     int x = in[0];

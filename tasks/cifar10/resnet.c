@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The residual networks that DAWNBench knew: ResNet-9 of its fast entries, ResNet-56 and ResNet-164 of its seed.
+// The residual networks of DAWNBench: ResNet-9 of its fast entries, ResNet-56 and ResNet-164 of its seed.
 //
 //   resnet9   conv, norm, act (64); three layers of conv, norm, act, max pool 2 (128, 256, 512), the first and the last
 //             followed by x + two times (conv, norm, act); global max pool; linear without bias, times 0.125
@@ -17,7 +17,7 @@
 
 // ---- shared pieces
 
-// He et al. 2015: the variance of what leaves a layer and its activation stays that of what entered, in the backward pass.
+// He et al. 2015: a layer and its activation keep the variance of the gradient in the backward pass.
 static struct init kaiming(int64_t fan)
 {
     return (struct init){INIT_NORMAL, (float)sqrt(2.0 / (double)fan)};
@@ -62,14 +62,14 @@ static int head(struct step *s, const char *name, int x, bool biased)
     return g_linear(g, x, w, biased ? graph_param(g, bias, SHAPE(s->setting->data->classes), zero, ROLE_BIAS) : NONE, F32);
 }
 
-// The network's own widths, or the recipe's when it has as many.
+// The widths of the recipe if it gives any, else the network's own.
 static const double *widths(struct step *s, const double *usual, int count)
 {
     struct graph *g = s->g;
     const struct recipe_list *own = &s->setting->recipe->widths;
     if (own->count == 0) return usual;
     if (own->count == count) return own->at;
-    graph_fail(g, ERR_USAGE, "this network wants %d widths, not %d", count, own->count);
+    graph_fail(g, ERR_USAGE, "this network needs %d widths; got %d", count, own->count);
     return usual;
 }
 
@@ -110,7 +110,7 @@ void resnet9_forward(struct step *s, const int in[MODEL_VALUES], int out[MODEL_V
 
 struct block {
     const char *name;
-    int64_t width, out;  // of the inner convolutions, of the sum
+    int64_t width, out;  // channels of the inner convolutions, of the sum
     int stride;
     bool bottleneck;
 };
@@ -126,7 +126,7 @@ static int pre_block(struct step *s, int x, const struct block *k)
     graph_scope(g, "%s", k->name);
     bool same = k->stride == 1 && channels(g, x) == k->out;
     int y = norm_act(s, part(g, k, "norm1"), x);
-    // Where the shape changes, the shortcut begins behind the shared activation.
+    // If the shape changes, the shortcut begins after the shared activation.
     int shortcut = same ? x : conv(s, part(g, k, "shortcut"), y, k->out, 1, k->stride);
     y = conv(s, part(g, k, "conv1"), y, k->width, k->bottleneck ? 1 : 3, k->bottleneck ? 1 : k->stride);
     y = norm_act(s, part(g, k, "norm2"), y);

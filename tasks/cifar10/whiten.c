@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whitening layer: eigenvectors of the covariance of small patches, by Jacobi rotations (12 x 12: exact to
-// rounding in a few sweeps, so no library for it). Pixels are bytes, so their products are summed as whole numbers:
-// exact, and the same whatever the number of threads. Cost: n * H * W * (s*s*C)^2 / 2 multiplications of 16 bits, which
-// vectorise: 5,000 images of 32 x 32 take about 60 ms of one thread.
+// The whitening layer: eigenvectors of the covariance of small patches, by Jacobi rotations (a 12 x 12 matrix is exact to
+// rounding after a few sweeps, so no library is needed). Pixels are bytes, so their products are summed as integers: the
+// sums are exact and do not depend on the number of threads. Cost: n * H * W * (s*s*C)^2 / 2 vectorised multiplications of
+// 16 bits: 5,000 images of 32 x 32 take about 60 ms on one thread.
 #include "runtime/base/threads.h"
 #include "tasks/cifar10/networks.h"
 
@@ -10,19 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 64 };  // elements of a patch
+enum { PATCH_MAX = 64 };  // elements of a patch
 #define EPSILON 5e-4
 
 // Element (r, s, c) of the patch at (y, z) is pixel (y + r, z + s, c): plane (s, c), row y + r, column z.
 struct moments {
-    int64_t first[MOST], second[MOST * MOST];
+    int64_t first[PATCH_MAX], second[PATCH_MAX * PATCH_MAX];
 };
 struct patches {
     const uint8_t *images;
     int64_t h, w, c, side, size;
     int64_t high, wide;    // positions of a patch
     int16_t *planes;       // [thread, s, c, h, wide]
-    struct moments *sum;   // a thread each
+    struct moments *sum;   // one for each thread
 };
 
 static void fill_planes(const struct patches *p, const uint8_t *image, int16_t *plane)
@@ -33,8 +33,8 @@ static void fill_planes(const struct patches *p, const uint8_t *image, int16_t *
                 for (int64_t z = 0; z < p->wide; z++) *plane++ = image[(y * p->w + z + s) * p->c + c];
 }
 
-enum { PIECE = 32768 };  // products of bytes of which a 32-bit number holds the sum
-static int64_t dot(const int16_t *a, const int16_t *b, int64_t n)
+enum { PIECE = 32768 };  // so many products of two bytes sum to less than 2^31
+static int64_t sum_products(const int16_t *a, const int16_t *b, int64_t n)
 {
     int64_t all = 0;
     for (int64_t begin = 0; begin < n; begin += PIECE) {
@@ -47,14 +47,14 @@ static int64_t dot(const int16_t *a, const int16_t *b, int64_t n)
     return all;
 }
 
-static int64_t total(const int16_t *a, int64_t n)
+static int64_t sum_elements(const int16_t *a, int64_t n)
 {
     int64_t sum = 0;
     for (int64_t i = 0; i < n; i++) sum += a[i];
     return sum;
 }
 
-// Adds x and x x' of every patch of images [begin, end).
+// Adds x and x x' of every patch in images [begin, end).
 static void add_patches(void *context, int64_t begin, int64_t end, int thread)
 {
     const struct patches *p = context;
@@ -65,15 +65,15 @@ static void add_patches(void *context, int64_t begin, int64_t end, int thread)
         fill_planes(p, p->images + n * p->h * p->w * p->c, planes);
         for (int64_t i = 0; i < p->size; i++) {
             const int16_t *a = planes + i % row * plane + i / row * p->wide;
-            sum->first[i] += total(a, count);
+            sum->first[i] += sum_elements(a, count);
             for (int64_t j = 0; j <= i; j++)
-                sum->second[i * p->size + j] += dot(a, planes + j % row * plane + j / row * p->wide, count);
+                sum->second[i * p->size + j] += sum_products(a, planes + j % row * plane + j / row * p->wide, count);
         }
     }
 }
 
 // The mean of x x' over all patches, x = (pixel / 255 - mean) / std.
-static void covariance(struct patches *p, int64_t n, const float *mean, const float *std, double *a)
+static void find_covariance(struct patches *p, int64_t n, const float *mean, const float *std, double *a)
 {
     struct moments all = {0};
     int threads = threads_count();
@@ -97,7 +97,7 @@ static void covariance(struct patches *p, int64_t n, const float *mean, const fl
 }
 
 // One Jacobi rotation of the symmetric a[n,n] that makes a[p,q] zero; v collects the eigenvectors as columns.
-static void rotate(double *a, double *v, int64_t n, int64_t p, int64_t q)
+static void rotate_to_zero(double *a, double *v, int64_t n, int64_t p, int64_t q)
 {
     double off = a[p * n + q];
     if (off == 0) return;
@@ -115,7 +115,7 @@ static void rotate(double *a, double *v, int64_t n, int64_t p, int64_t q)
     }
 }
 
-static void eigen(double *a, double *v, int64_t n)
+static void find_eigenvectors(double *a, double *v, int64_t n)
 {
     for (int64_t i = 0; i < n * n; i++) v[i] = i / n == i % n;
     for (int sweep = 0; sweep < 60; sweep++) {
@@ -123,22 +123,22 @@ static void eigen(double *a, double *v, int64_t n)
         for (int64_t i = 0; i < n * n; i++) *(i / n == i % n ? &on : &off) += a[i] * a[i];
         if (off <= 1e-24 * on) return;
         for (int64_t p = 0; p < n; p++)
-            for (int64_t q = p + 1; q < n; q++) rotate(a, v, n, p, q);
+            for (int64_t q = p + 1; q < n; q++) rotate_to_zero(a, v, n, p, q);
     }
 }
 
 void whiten(const uint8_t *images, int64_t n, int64_t h, int64_t w, int64_t c, const float *mean, const float *std,
-                  int64_t side, float *weight)
+            int64_t side, float *weight)
 {
     int64_t size = side * side * c;
-    BUG_IF(size > MOST || n < 1);
+    BUG_IF(size > PATCH_MAX || n < 1);
     struct patches p = {.images = images, .h = h, .w = w, .c = c, .side = side, .size = size, .high = h - side + 1,
                         .wide = w - side + 1};
-    double a[MOST * MOST] = {0}, v[MOST * MOST];
-    covariance(&p, n, mean, std, a);
-    eigen(a, v, size);
+    double a[PATCH_MAX * PATCH_MAX] = {0}, v[PATCH_MAX * PATCH_MAX];
+    find_covariance(&p, n, mean, std, a);
+    find_eigenvectors(a, v, size);
     for (int64_t k = 0; k < size; k++) {
-        // The sign of an eigenvector is free; its largest element is made positive, so that it is one thing.
+        // An eigenvector has no sign of its own: its largest element is made positive, so that the result is unique.
         int64_t largest = 0;
         for (int64_t i = 1; i < size; i++)
             if (fabs(v[i * size + k]) > fabs(v[largest * size + k])) largest = i;
