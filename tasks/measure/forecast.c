@@ -2,7 +2,7 @@
 // Cost: one pass over the nodes of each program and one over the steps.
 #include "tasks/measure/forecast.h"
 
-static void program_cost(const struct trainer *t, int program, double *flops, double *bytes)
+static void sum_program_cost(const struct trainer *t, int program, double *flops, double *bytes)
 {
     const struct graph *g = t->session->graph[program];
     *flops = *bytes = 0;
@@ -13,7 +13,7 @@ static void program_cost(const struct trainer *t, int program, double *flops, do
     }
 }
 
-static void variants(const struct trainer *t, const struct device_facts *f, struct forecast *into)
+static void forecast_variants(const struct trainer *t, const struct device_facts *f, struct forecast *into)
 {
     into->variants = t->variants;
     for (int v = 0; v < t->variants; v++) {
@@ -24,14 +24,14 @@ static void variants(const struct trainer *t, const struct device_facts *f, stru
             .side = t->variant[v].is.height,
             .seconds = roofline_seconds(t->session->plan[program], f),
         };
-        program_cost(t, program, &into->variant[v].flops, &into->variant[v].bytes);
+        sum_program_cost(t, program, &into->variant[v].flops, &into->variant[v].bytes);
     }
     for (int64_t step = 0; step < t->steps; step++)
         for (int turn = 0; turn < t->turns; turn++) into->variant[trainer_variant(t, step, 0, turn) - t->variant].steps++;
 }
 
-// Of equally large images the variant that most steps are.
-static int full_variant(const struct forecast *f)
+// The variant with the largest images; among equals, the one with the most steps.
+static int find_full_variant(const struct forecast *f)
 {
     int best = 0;
     for (int v = 1; v < f->variants; v++) {
@@ -44,13 +44,13 @@ static int full_variant(const struct forecast *f)
 static void add_evaluation(const struct trainer *t, const struct device_facts *f, int program, struct forecast *into)
 {
     double flops, bytes;
-    program_cost(t, program, &flops, &bytes);
+    sum_program_cost(t, program, &flops, &bytes);
     into->evaluation_flops += flops;
     into->evaluation_bytes += bytes;
     into->evaluation_seconds += roofline_seconds(t->session->plan[program], f);
 }
 
-static void evaluation(const struct trainer *t, const struct device_facts *f, struct forecast *into)
+static void forecast_evaluations(const struct trainer *t, const struct device_facts *f, struct forecast *into)
 {
     if (t->fold != NONE) add_evaluation(t, f, t->fold, into);
     const struct supply *s = &t->supply[SPLIT_TEST];
@@ -64,9 +64,9 @@ static void evaluation(const struct trainer *t, const struct device_facts *f, st
 void forecast_of(const struct trainer *t, const struct device_facts *f, struct forecast *into)
 {
     *into = (struct forecast){0};
-    variants(t, f, into);
-    evaluation(t, f, into);
-    into->full = full_variant(into);
+    forecast_variants(t, f, into);
+    forecast_evaluations(t, f, into);
+    into->full = find_full_variant(into);
     for (int v = 0; v < into->variants; v++) {
         into->flops += (double)into->variant[v].steps * into->variant[v].flops;
         into->training_seconds += (double)into->variant[v].steps * into->variant[v].seconds;

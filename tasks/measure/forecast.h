@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a whole training will cost, read off a trainer that has been built but takes no memory: the variants of the
-// step with their shares, the evaluations, and the bound of all of it from measured peaks (roofline.h).
+// The cost of a whole training, read from a trainer that is built but takes no memory: the variants of the step with their
+// shares, the evaluations, and a bound of the total from measured peaks (roofline.h).
 #ifndef DAWN_TASKS_FORECAST_H
 #define DAWN_TASKS_FORECAST_H
 
@@ -12,15 +12,15 @@ struct forecast_variant {
     const char *name;  // of its graph
     int64_t side, steps;
     double flops, bytes;  // of one step
-    double seconds;       // its bound; 0 where nothing was measured
+    double seconds;       // its bound; 0 if nothing was measured
 };
 
 struct forecast {
-    struct forecast_variant variant[TRAINER_VARIANTS];  // in the order the schedule meets them
-    int variants, full;                                  // full: of the dearest step, the one at full resolution
-    int64_t evaluations;                                 // when the target is not met before the end
+    struct forecast_variant variant[TRAINER_VARIANTS];  // in the order of the schedule
+    int variants, full;                                  // full: index of the step at full resolution, the most expensive
+    int64_t evaluations;                                 // if the target is not met before the end
     double evaluation_flops, evaluation_bytes, evaluation_seconds;  // of one
-    double flops, seconds;  // of the whole schedule, evaluations included; the lookahead's copies are not
+    double flops, seconds;  // of the whole schedule with evaluations, without the lookahead
     double training_seconds;
 };
 void forecast_of(const struct trainer *, const struct device_facts *, struct forecast *);

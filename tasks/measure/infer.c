@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Invariant: what is timed is all that a served request needs: the raw image is copied to the device, prepared,
-// classified, and the answer is read back and compared. The mean is over all items, warm-up items apart.
+// Invariant: the time covers everything that a served request needs: the raw image is copied to the device, prepared and
+// classified, and the answer is read back and compared. The mean is over all items except the warm-up.
 #include "tasks/measure/infer.h"
 
 #include "runtime/base/clock.h"
@@ -30,16 +30,16 @@ struct serving {
 static int load_recipe(const struct checkpoint *c, const char *path, struct recipe *r)
 {
     const char *json = checkpoint_meta(c, "recipe");
-    if (!json) return fail(ERR_INPUT, "%s: these weights do not say which recipe made them (written by another tool?)", path);
+    if (!json) return fail(ERR_INPUT, "%s: the weights do not name their recipe (written by another tool?)", path);
     return recipe_parse_stored(path, json, strlen(json), r);
 }
 
-static int open_all(struct serving *s, const struct infer_options *o, struct infer_figures *f)
+static int open_serving(struct serving *s, const struct infer_options *o, struct infer_figures *f)
 {
     TRY(checkpoint_open(o->weights, &s->weights));
     const char *task = checkpoint_meta(s->weights, "task");
     if (task && strcmp(task, o->task->name))
-        return fail(ERR_INPUT, "%s holds weights of the task %s, not of %s", o->weights, task, o->task->name);
+        return fail(ERR_INPUT, "%s has weights of task %s, not of %s", o->weights, task, o->task->name);
     TRY(load_recipe(s->weights, o->weights, &f->recipe));
     f->recipe.precision = (int)o->precision;
     TRY(model_find(o->task, f->recipe.model, &s->setting.model));
@@ -60,7 +60,7 @@ static int open_all(struct serving *s, const struct infer_options *o, struct inf
     return s->fold == NONE ? 0 : session_run(s->session, s->fold);
 }
 
-static void close_all(struct serving *s)
+static void close_serving(struct serving *s)
 {
     session_free(s->session);
     device_close(s->device);
@@ -73,8 +73,8 @@ static void close_all(struct serving *s)
     free(s->whole_ns);
 }
 
-// One request. The clock is read three times: before, between preparing and classifying, after.
-static int serve(struct serving *s, const uint8_t *image, int *answer, int64_t *model, int64_t *whole)
+// Serves one request. The clock is read before, between preparing and classifying, and after.
+static int serve_request(struct serving *s, const uint8_t *image, int *answer, int64_t *model, int64_t *whole)
 {
     int classes = s->setting.data->classes;
     float *logits = s->logits;
@@ -87,9 +87,9 @@ static int serve(struct serving *s, const uint8_t *image, int *answer, int64_t *
     TRY(session_read(s->session, s->slots.answer, logits, slot_bytes(s->slots.answer)));
     int best = 0;
     for (int i = 1; i < classes; i++)
-        if (!(logits[i] <= logits[best])) best = i;  // also where one is not a number
+        if (!(logits[i] <= logits[best])) best = i;  // true for NaN, too
     int64_t end = clock_ns();
-    if (isnan(logits[best])) return fail(ERR_INPUT, "the network's answer is not a number: the weights are damaged");
+    if (isnan(logits[best])) return fail(ERR_INPUT, "the network's output is not a number: the weights are damaged");
     *answer = best, *model = end - ready, *whole = end - begin;
     return 0;
 }
@@ -102,7 +102,7 @@ static struct latency_times summarise(int64_t *ns, int64_t n)
     return (struct latency_times){(int64_t)(sum / (double)n + 0.5), ns[n / 2], ns[n * 9 / 10], ns[n * 99 / 100]};
 }
 
-static int pass(struct serving *s, const struct infer_options *o, struct infer_figures *f)
+static int measure_items(struct serving *s, const struct infer_options *o, struct infer_figures *f)
 {
     const struct dataset_facts *d = s->setting.data;
     size_t bytes = (size_t)d->height * (size_t)d->width * (size_t)d->channels;
@@ -117,10 +117,10 @@ static int pass(struct serving *s, const struct infer_options *o, struct infer_f
     int answer;
     for (int64_t i = 0; i < o->warmup; i++) {
         int64_t at = i % f->items;
-        TRY(serve(s, s->images + (size_t)at * bytes, &answer, s->model_ns, s->whole_ns));
+        TRY(serve_request(s, s->images + (size_t)at * bytes, &answer, s->model_ns, s->whole_ns));
     }
     for (int64_t i = 0; i < f->items; i++) {
-        TRY(serve(s, s->images + (size_t)i * bytes, &answer, &s->model_ns[i], &s->whole_ns[i]));
+        TRY(serve_request(s, s->images + (size_t)i * bytes, &answer, &s->model_ns[i], &s->whole_ns[i]));
         f->correct += answer == s->labels[i];
     }
     f->model_ns = summarise(s->model_ns, f->items);
@@ -132,23 +132,23 @@ int infer_measure(const struct infer_options *o, struct infer_figures *f)
 {
     struct serving s = {0};
     *f = (struct infer_figures){.warmup = o->warmup};
-    int rc = open_all(&s, o, f);
+    int rc = open_serving(&s, o, f);
     if (rc == 0) rc = s.device->type->facts(s.device, &f->device);
     if (rc == 0) {
         f->threads = f->device.threads;
         f->device_type = s.device->type->name;
         f->dtype = s.setting.dtype;
         snprintf(f->digest, sizeof f->digest, "%s", checkpoint_digest(s.weights));
-        rc = pass(&s, o, f);
+        rc = measure_items(&s, o, f);
     }
-    close_all(&s);
+    close_serving(&s);
     return rc;
 }
 
-// ---- choosing
+// ---- tuning
 
-static int try_one(const struct infer_options *o, int threads, enum recipe_precision p, int64_t *best,
-                   struct infer_options *winner)
+static int try_setting(const struct infer_options *o, int threads, enum recipe_precision p, int64_t *best,
+                       struct infer_options *winner)
 {
     struct infer_options trial = *o;
     struct infer_figures f;
@@ -173,9 +173,9 @@ int infer_tune(struct infer_options *o)
     for (int p = PRECISION_F32; p <= PRECISION_F16; p++) {
         if (o->precision != PRECISION_AUTO && (int)o->precision != p) continue;
         if (p != PRECISION_F32 && o->precision == PRECISION_AUTO && !facts.fast[p == PRECISION_F16 ? F16 : BF16]) continue;
-        if (!o->threads) TRY(try_one(o, 1, (enum recipe_precision)p, &best, &winner));
+        if (!o->threads) TRY(try_setting(o, 1, (enum recipe_precision)p, &best, &winner));
         if (o->threads || facts.threads > 1)  // a device without threads is tried once
-            TRY(try_one(o, o->threads ? o->threads : threads_available(), (enum recipe_precision)p, &best, &winner));
+            TRY(try_setting(o, o->threads ? o->threads : threads_available(), (enum recipe_precision)p, &best, &winner));
     }
     o->threads = winner.threads, o->precision = winner.precision;
     return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inference at batch 1 with trained weights: real test images one at a time, latency and accuracy of the same pass.
+// Inference at batch 1 with trained weights: test images one at a time. Latency and accuracy come from the same pass.
 #ifndef DAWN_INFER_H
 #define DAWN_INFER_H
 
@@ -10,7 +10,7 @@
 struct infer_options {
     const struct task *task;
     const char *data_name, *data_folder;
-    const char *weights;      // a checkpoint; what it holds names model and recipe
+    const char *weights;      // a checkpoint, which names its model and recipe
     const char *device;
     int threads;
     enum recipe_precision precision;
@@ -29,8 +29,8 @@ struct infer_figures {
 };
 
 int infer_measure(const struct infer_options *, struct infer_figures *) MUST_CHECK;
-// The faster of 1 and all threads and of the precisions the device is fast in, by a short measurement each. Fills
-// threads and precision where they were left open (threads 0, PRECISION_AUTO).
+// Measures 1 thread and all threads, and each precision that the device is fast in, and keeps the fastest. Sets only what was
+// left open (threads 0, PRECISION_AUTO).
 int infer_tune(struct infer_options *) MUST_CHECK;
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static int64_t between(double value, int64_t low, int64_t high)
+static int64_t clamp(double value, int64_t low, int64_t high)
 {
     if (value < (double)low) return low;
     return value > (double)high ? high : (int64_t)value;
@@ -19,9 +19,9 @@ struct protocol protocol_fit(double step, double budget, int64_t repeats)
     if (!(step * all > budget)) return p;
     double steps = budget / step;
     p.whole = false;
-    p.ignored = between(steps / 10, 1, PROTOCOL_IGNORED);
-    p.timed = between((steps - (double)p.ignored) / (double)repeats, 1, PROTOCOL_TIMED);
-    p.repeats = between((steps - (double)p.ignored) / (double)p.timed, 1, repeats);
+    p.ignored = clamp(steps / 10, 1, PROTOCOL_IGNORED);
+    p.timed = clamp((steps - (double)p.ignored) / (double)repeats, 1, PROTOCOL_TIMED);
+    p.repeats = clamp((steps - (double)p.ignored) / (double)p.timed, 1, repeats);
     return p;
 }
 

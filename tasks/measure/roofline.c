@@ -31,7 +31,7 @@ static struct roofline_row row_of(const struct graph *g, const struct node *n, c
     return r;
 }
 
-static void add(struct roofline_row *to, const struct roofline_row *more)
+static void add_row(struct roofline_row *to, const struct roofline_row *more)
 {
     to->nodes += more->nodes;
     to->flops += more->flops, to->bytes += more->bytes;
@@ -39,7 +39,7 @@ static void add(struct roofline_row *to, const struct roofline_row *more)
     to->seconds += more->seconds, to->measured += more->measured;
 }
 
-static int down(double a, double b)
+static int compare_descending(double a, double b)
 {
     return (a < b) - (a > b);
 }
@@ -47,10 +47,10 @@ static int down(double a, double b)
 static int dearest_first(const void *x, const void *y)
 {
     const struct roofline_row *a = x, *b = y;
-    if (a->measured != b->measured) return down(a->measured, b->measured);
-    if (a->seconds != b->seconds) return down(a->seconds, b->seconds);
-    if (a->flops != b->flops) return down(a->flops, b->flops);
-    if (a->bytes != b->bytes) return down(a->bytes, b->bytes);
+    if (a->measured != b->measured) return compare_descending(a->measured, b->measured);
+    if (a->seconds != b->seconds) return compare_descending(a->seconds, b->seconds);
+    if (a->flops != b->flops) return compare_descending(a->flops, b->flops);
+    if (a->bytes != b->bytes) return compare_descending(a->bytes, b->bytes);
     return strcmp(a->name, b->name);
 }
 
@@ -62,11 +62,11 @@ void roofline_of(const struct plan *p, const struct device_facts *f, enum roofli
         const struct node *n = &p->graph->node[p->order[at]];
         struct roofline_row one = row_of(p->graph, n, f);
         if (ns) one.measured = (double)ns[at] * 1e-9;
-        add(&into->all, &one);
+        add_row(&into->all, &one);
         int i = group == ROOFLINE_NODES ? into->rows : 0;
         while (i < into->rows && into->row[i].name != one.name) i++;
         if (i < into->rows) {
-            add(&into->row[i], &one);
+            add_row(&into->row[i], &one);
             into->row[i].scope = NULL;
         } else {
             into->row[into->rows++] = one;
@@ -85,7 +85,7 @@ void roofline_shorten(struct roofline *r, int rows)
 {
     if (r->rows <= rows || rows < 1) return;
     struct roofline_row rest = {.name = "others"};
-    for (int i = rows - 1; i < r->rows; i++) add(&rest, &r->row[i]);
+    for (int i = rows - 1; i < r->rows; i++) add_row(&rest, &r->row[i]);
     r->row[rows - 1] = rest;
     r->rows = rows;
 }
@@ -97,9 +97,9 @@ double roofline_seconds(const struct plan *p, const struct device_facts *f)
     return sum;
 }
 
-// ---- as people and programs read it
+// ---- output
 
-static const char *figure(char into[TEXT_FIGURE], double value)
+static const char *figure_text(char into[TEXT_FIGURE], double value)
 {
     return value > 0 ? text_si(into, value, "") : "-";
 }
@@ -112,14 +112,14 @@ char *roofline_span(char into[TEXT_FIGURE], double seconds)
     return into;
 }
 
-static const char *share(char into[TEXT_FIGURE], double part, double whole)
+static const char *share_text(char into[TEXT_FIGURE], double part, double whole)
 {
     if (!(whole > 0)) return "-";
     snprintf(into, TEXT_FIGURE, "%.1f%%", 100 * part / whole);
     return into;
 }
 
-static void text_row(const struct roofline *r, const struct roofline_row *row, struct text *into)
+static void add_text_row(const struct roofline *r, const struct roofline_row *row, struct text *into)
 {
     char name[96], a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE], d[TEXT_FIGURE], e[TEXT_FIGURE];
     if (row->scope)
@@ -129,13 +129,13 @@ static void text_row(const struct roofline *r, const struct roofline_row *row, s
     if (r->all.measured > 0) {
         double rate = row->measured > 0 ? 1 / row->measured : 0;
         text_add(into, "  %-28.28s %8s %7s %9s %9s %9s\n", name, roofline_span(a, row->measured),
-                 share(b, row->measured, r->all.measured), roofline_span(c, row->seconds), figure(d, row->flops * rate),
-                 figure(e, row->bytes * rate));
+                 share_text(b, row->measured, r->all.measured), roofline_span(c, row->seconds), figure_text(d, row->flops * rate),
+                 figure_text(e, row->bytes * rate));
         return;
     }
     const char *bound = !(row->seconds > 0) ? "-" : row->arithmetic > row->moving ? "arithmetic" : "memory";
-    text_add(into, "  %-28.28s %8s %8s  %-10s %9s %7s\n", name, figure(a, row->flops), figure(b, row->bytes), bound,
-             roofline_span(c, row->seconds), share(d, row->seconds, r->all.seconds));
+    text_add(into, "  %-28.28s %8s %8s  %-10s %9s %7s\n", name, figure_text(a, row->flops), figure_text(b, row->bytes), bound,
+             roofline_span(c, row->seconds), share_text(d, row->seconds, r->all.seconds));
 }
 
 void roofline_text(const struct roofline *r, struct text *into)
@@ -146,8 +146,8 @@ void roofline_text(const struct roofline *r, struct text *into)
     else
         text_add(into, "  %-28s %8s %8s  %-10s %9s %7s\n", "operator (nodes)", "FLOP", "bytes", "bound by", "roofline",
                  "share");
-    for (int i = 0; i < r->rows; i++) text_row(r, &r->row[i], into);
-    text_row(r, &r->all, into);
+    for (int i = 0; i < r->rows; i++) add_text_row(r, &r->row[i], into);
+    add_text_row(r, &r->all, into);
 }
 
 struct json_t *roofline_json(const struct roofline *r)
