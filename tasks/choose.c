@@ -2,11 +2,23 @@
 #include "tasks/choose.h"
 
 #include "runtime/base/file.h"
+#include "runtime/base/text.h"
 
 #include <stdio.h>
 #include <string.h>
 
-// A name of one of the task's data sets, else a folder that holds the first of them.
+static int refuse_data(const struct task *task, const char *data)
+{
+    int count = 0;
+    struct text names = {0};
+    while (task->data_sets[count]) count++;
+    text_list(&names, task->data_sets, count, " or ");
+    int rc = fail(ERR_USAGE, "--data: there is no folder \"%s\", and the data set must be %s", data, names.at);
+    text_free(&names);
+    return rc;
+}
+
+// The name of a data set of the task, else a folder that holds the first of them.
 static int choose_data(const struct task *task, const char *data, struct chosen *into)
 {
     into->data_name = task->data_sets[0];
@@ -16,13 +28,11 @@ static int choose_data(const struct task *task, const char *data, struct chosen 
             into->data_name = task->data_sets[i];
             return 0;
         }
-    if (data && !file_exists(data))
-        return fail(ERR_USAGE, "--data: there is no folder \"%s\" and no data set of that name (synthetic is one)", data);
     into->data_folder = data;
-    return 0;
+    return data && !file_exists(data) ? refuse_data(task, data) : 0;
 }
 
-// A model that wants another training than the data set's default brings its own recipe.
+// A model that needs another recipe than the data set's default names it.
 static const char *default_recipe(const struct chosen *c, const struct model *model)
 {
     if (model && model->recipe) return model->recipe;
@@ -59,7 +69,7 @@ int choose_open(const struct chosen *c, bool noise, bool *is_noise, struct datas
     *is_noise = noise;
     if (!noise) {
         int rc = dataset_open(c->data_name, c->data_folder, into);
-        if (rc != ERR_MISSING || c->data_folder) return rc;  // what is there but damaged is not passed over
+        if (rc != ERR_MISSING || c->data_folder) return rc;  // a data set that is there but damaged is an error
         *is_noise = true;
     }
     return dataset_open_noise(c->data_name, into);

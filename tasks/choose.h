@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that several commands share: which task, recipe, model, data and device. `dawn train`, `plan` and
-// `bench` put CHOOSE_OPTIONS(c) into their tables and call choose() after parsing.
+// The options that `dawn train`, `plan` and `bench` share: task, recipe, model, data and device. A command puts
+// CHOOSE_OPTIONS(c) into its table and calls choose() after parsing.
 #ifndef DAWN_CHOOSE_H
 #define DAWN_CHOOSE_H
 
@@ -14,24 +14,24 @@ struct choose {
 };
 
 #define CHOOSE_OPTIONS(c)                                                                                              \
-    {OPTION_TEXT, 0, "data", "NAME|DIR", "synthetic, or the folder that holds the data set", &(c).data, 0, 0},         \
-    {OPTION_TEXT, 0, "recipe", "NAME|FILE", "another recipe (dawn recipe lists them)", &(c).recipe, 0, 0},             \
-    {OPTION_TEXT, 0, "model", "NAME", "another network (dawn models lists them)", &(c).model, 0, 0},                   \
-    {OPTION_LIST, 0, "set", "KEY=VALUE", "changes one key of the recipe", &(c).set, 0, 0},                             \
-    {OPTION_INT, 0, "batch", "N", "samples a step, instead of the recipe's", &(c).batch, 1, 1 << 20},                  \
-    {OPTION_TEXT, 0, "precision", "P", "auto, f32, bf16 or f16, instead of the recipe's", &(c).precision, 0, 0},       \
+    {OPTION_TEXT, 0, "data", "NAME|DIR", "a data set of the task, or the folder that holds it", &(c).data, 0, 0},         \
+    {OPTION_TEXT, 0, "recipe", "NAME|FILE", "the recipe (dawn recipe lists them)", &(c).recipe, 0, 0},             \
+    {OPTION_TEXT, 0, "model", "NAME", "the network (dawn models lists them)", &(c).model, 0, 0},                   \
+    {OPTION_LIST, 0, "set", "KEY=VALUE", "change one key of the recipe", &(c).set, 0, 0},                             \
+    {OPTION_INT, 0, "batch", "N", "samples a step; default: the recipe's", &(c).batch, 1, 1 << 20},                  \
+    {OPTION_TEXT, 0, "precision", "P", "auto, f32, bf16 or f16; default: the recipe's", &(c).precision, 0, 0},       \
     {OPTION_TEXT, 0, "device", "NAME", "cuda, cuda:1, cpu, ref or null", &(c).device, 0, 0},                           \
     {OPTION_INT, 0, "threads", "N", "threads of the cpu device; 0: all", &(c).threads, 0, 1024}
 
-// The task, the data set's name and folder, and the recipe with every change made. The recipe's model belongs to the task.
+// The task, the data set's name and folder, and the recipe after all changes. The recipe's model belongs to the task.
 struct chosen {
     const struct task *task;
-    const char *data_name, *data_folder;  // folder NULL: the usual one
+    const char *data_name, *data_folder;  // folder NULL: the default one
     struct recipe recipe;
 };
 int choose(const struct choose *, const char *task, struct chosen *) MUST_CHECK;
-// Opens the chosen data set. Where nobody named a folder and the usual one lacks the files, or where `noise` asks for
-// it, its shape filled with noise: enough for plans and benchmarks. *is_noise tells.
+// Opens the chosen data set. If `noise` asks for it, or if no folder was named and the default one lacks the files, opens
+// noise of the same shape instead, which is enough for plans and benchmarks, and sets *is_noise.
 int choose_open(const struct chosen *, bool noise, bool *is_noise, struct dataset **) MUST_CHECK;
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn bench: how fast training steps run (protocol.h), where their time goes, and how near that is to what the device
-// was measured to reach; and, as `dawn bench ops`, how fast single operators run. Nothing is recorded.
+// dawn bench: times training steps (protocol.h), shows where the time goes, and compares it with the measured peaks of the
+// device. `dawn bench ops` times single operators. Nothing is recorded.
 #include "runtime/base/clock.h"
 #include "runtime/base/text.h"
 #include "runtime/cases/cases.h"
@@ -29,12 +29,12 @@ struct bench {
     struct chosen chosen;
     struct dataset *data;
     bool noise;
-    char why[ERROR_TEXT_MAX];  // why noise, when nobody asked for it
+    char why[ERROR_TEXT_MAX];  // why noise was used without --fake
     struct device *device;
     struct device_facts facts;
     struct trainer *trainer;
     struct forecast forecast;
-    const struct forecast_variant *variant;  // the step that is timed
+    const struct forecast_variant *variant;  // the variant that is timed
     struct protocol protocol;
     double step[PROTOCOL_REPEATS_MAX];  // seconds of a step, a repeat each
     struct spread spread;
@@ -56,10 +56,10 @@ static int run_steps(struct bench *b, int64_t count, double *seconds_a_step)
 
 static int time_steps(struct bench *b)
 {
-    enum { TRIAL = 2 };  // the first touches memory, the second tells what fits
+    enum { TRIAL = 2 };  // the first touches memory, the second is timed for the protocol
     double first;
     TRY(trainer_begin(b->trainer, 1));
-    TRY(trainer_step(b->trainer));  // begins the epoch; of whichever variant comes first
+    TRY(trainer_step(b->trainer));  // begins the epoch, with the first variant of the schedule
     TRY(run_steps(b, 1, &first));
     TRY(run_steps(b, 1, &first));
     b->protocol = protocol_fit(first, b->a->seconds, b->a->repeats);
@@ -70,7 +70,7 @@ static int time_steps(struct bench *b)
     return 0;
 }
 
-// Where the time goes: the mean of a few profiled steps, after the timing, because a profile may slow them.
+// Time by operator: the mean of a few profiled steps, after the timing, because profiling may slow the steps.
 static int profile_steps(struct bench *b)
 {
     const struct plan *plan = b->trainer->session->plan[b->variant->program];
@@ -104,7 +104,7 @@ static int choose_variant(struct bench *b)
     return 0;
 }
 
-// Measured before the steps and again after them; the better counts: other work on the machine can only slow it.
+// Measured before the steps and again after them. The higher figure counts: other load can only lower it.
 static int measure_peaks(struct bench *b)
 {
     struct device_facts now;
@@ -135,14 +135,14 @@ static int bench_steps(struct bench *b)
     return profile_steps(b);
 }
 
-// ---- what came out
+// ---- output
 
 static double peak_of(const struct bench *b)
 {
     return b->facts.peak_flops[b->trainer->setting.dtype];
 }
 
-static void show_protocol(const struct bench *b, struct text *into)
+static void add_protocol(const struct bench *b, struct text *into)
 {
     const struct protocol *p = &b->protocol;
     char cut[128] = "";
@@ -153,7 +153,7 @@ static void show_protocol(const struct bench *b, struct text *into)
                (long long)p->repeats, (long long)p->timed, p->timed == 1 ? "" : "s", cut);
 }
 
-static void show_setting(const struct bench *b)
+static void print_setting(const struct bench *b)
 {
     const struct forecast_variant *v = b->variant;
     struct text text = {0};
@@ -164,12 +164,12 @@ static void show_setting(const struct bench *b)
                b->chosen.recipe.name, (long long)b->chosen.recipe.batch, (long long)v->side, (long long)v->side,
                dtype_name(b->trainer->setting.dtype));
     text_entry(&text, "device", "%s", b->facts.name);
-    show_protocol(b, &text);
+    add_protocol(b, &text);
     fputs(text.at, stdout);
     text_free(&text);
 }
 
-static void show_result(const struct bench *b)
+static void print_result(const struct bench *b)
 {
     const struct spread *s = &b->spread;
     double batch = (double)b->chosen.recipe.batch;
@@ -179,7 +179,7 @@ static void show_result(const struct bench *b)
     printf("  step       %s\n", roofline_span(a, s->median));
     printf("  arithmetic %-15s", text_si(a, b->variant->flops / s->median, "FLOP/s"));
     if (peak_of(b) > 0)
-        printf(" %.1f%% of the matrix product measured in %s\n", 100 * b->variant->flops / s->median / peak_of(b),
+        printf(" %.1f%% of the peak measured for a matrix product in %s\n", 100 * b->variant->flops / s->median / peak_of(b),
                dtype_name(b->trainer->setting.dtype));
     else
         printf("\n");
@@ -188,18 +188,18 @@ static void show_result(const struct bench *b)
                s->median / b->variant->seconds);
 }
 
-static void show_text(struct bench *b)
+static void print_text(struct bench *b)
 {
     struct text table = {0};
-    show_setting(b);
-    show_result(b);
+    print_setting(b);
+    print_result(b);
     roofline_shorten(&b->roofline, TABLE_ROWS);
     roofline_text(&b->roofline, &table);
     printf("\nOne step by operator:\n%s", table.at);
     text_free(&table);
 }
 
-static void show_json(const struct bench *b)
+static void print_json(const struct bench *b)
 {
     const struct protocol *p = &b->protocol;
     const struct forecast_variant *v = b->variant;
@@ -224,11 +224,11 @@ static void show_json(const struct bench *b)
 static int bench_task(const struct arguments *a, const char *task)
 {
     struct bench b = {.a = a};
-    if (a->op) return fail(ERR_USAGE, "--op belongs to \"dawn bench ops\"");
+    if (a->op) return fail(ERR_USAGE, "--op is an option of \"dawn bench ops\"");
     TRY(choose(&a->choose, task, &b.chosen));
-    if (a->fake && b.chosen.data_folder) return fail(ERR_USAGE, "--fake needs no folder: leave --data out");
+    if (a->fake && b.chosen.data_folder) return fail(ERR_USAGE, "--fake and --data DIR exclude each other");
     int rc = bench_steps(&b);
-    if (rc == 0) a->json ? show_json(&b) : show_text(&b);
+    if (rc == 0) a->json ? print_json(&b) : print_text(&b);
     roofline_free(&b.roofline);
     trainer_free(b.trainer);
     device_close(b.device);
@@ -243,7 +243,7 @@ struct listing {
     int rows;
 };
 
-static int operator_row(void *context, const struct case_speed *s)
+static int print_operator_row(void *context, const struct case_speed *s)
 {
     struct listing *l = context;
     char time[TEXT_FIGURE];
@@ -266,7 +266,7 @@ static int operator_row(void *context, const struct case_speed *s)
     return 0;
 }
 
-static int bench_types(struct device *device, const struct arguments *a, struct listing *l)
+static int bench_ops_by_type(struct device *device, const struct arguments *a, struct listing *l)
 {
     struct device_facts facts;
     TRY(device->type->facts(device, &facts));
@@ -274,11 +274,11 @@ static int bench_types(struct device *device, const struct arguments *a, struct 
     bool one = a->choose.precision && strcmp(a->choose.precision, "auto") != 0;
     if (one) TRY(dtype_parse(a->choose.precision, &only));
     if (one && !dtype_is_float(only))
-        return fail(ERR_USAGE, "--precision: it is f32, bf16 or f16, not %s", dtype_name(only));
+        return fail(ERR_USAGE, "--precision must be f32, bf16 or f16; got %s", dtype_name(only));
     for (enum dtype t = F32; t <= F16; t++)
-        if (one ? t == only : t == F32 || facts.fast[t]) TRY(cases_bench(device, t, a->op, operator_row, l));
+        if (one ? t == only : t == F32 || facts.fast[t]) TRY(cases_bench(device, t, a->op, print_operator_row, l));
     if (l->rows) return 0;
-    return fail(ERR_USAGE, "--op: of the cases for speed that this device can run none has \"%.60s\" in its name",
+    return fail(ERR_USAGE, "--op: no timed case that this device supports has \"%.60s\" in its name",
                 a->op ? a->op : "");
 }
 
@@ -286,11 +286,11 @@ static int bench_ops(const struct arguments *a)
 {
     const struct choose *c = &a->choose;
     if (c->data || c->recipe || c->model || c->set.count || c->batch || a->fake || a->side)
-        return fail(ERR_USAGE, "\"dawn bench ops\" knows --op, --precision, --device, --threads and --json only");
+        return fail(ERR_USAGE, "\"dawn bench ops\" takes only --op, --precision, --device, --threads and --json");
     struct device *device;
     struct listing l = {.json = a->json};
     TRY(device_open(c->device, (int)c->threads, &device));
-    int rc = bench_types(device, a, &l);
+    int rc = bench_ops_by_type(device, a, &l);
     device_close(device);
     return rc;
 }
@@ -300,20 +300,20 @@ int cmd_bench(int argc, char **argv)
     struct arguments a = {.seconds = 60, .repeats = PROTOCOL_REPEATS, .measure = true};
     const struct option options[] = {
         CHOOSE_OPTIONS(a.choose),
-        {OPTION_FLAG, 0, "fake", NULL, "noise of the data set's shape instead of its files", &a.fake, 0, 0},
-        {OPTION_INT, 0, "side", "N", "the step at N x N; 0: the one at full resolution", &a.side, 0, 1 << 14},
-        {OPTION_FLOAT, 0, "seconds", "S", "time the steps may take in all", &a.seconds, 0.001, 1e6},
-        {OPTION_INT, 0, "repeats", "N", "how often; the median counts", &a.repeats, 1, PROTOCOL_REPEATS_MAX},
-        {OPTION_FLAG, 0, "measure", NULL, "measure what the device can reach", &a.measure, 0, 0},
-        {OPTION_TEXT, 0, "op", "NAME", "of ops: only cases with this in their names", &a.op, 0, 0},
+        {OPTION_FLAG, 0, "fake", NULL, "use noise of the data set's shape instead of its files", &a.fake, 0, 0},
+        {OPTION_INT, 0, "side", "N", "time the step at N x N; 0: at full resolution", &a.side, 0, 1 << 14},
+        {OPTION_FLOAT, 0, "seconds", "S", "time limit for all steps", &a.seconds, 0.001, 1e6},
+        {OPTION_INT, 0, "repeats", "N", "repeats, of which the median is reported", &a.repeats, 1, PROTOCOL_REPEATS_MAX},
+        {OPTION_FLAG, 0, "measure", NULL, "measure the peaks of the device", &a.measure, 0, 0},
+        {OPTION_TEXT, 0, "op", "NAME", "with ops: only cases whose name has this text", &a.op, 0, 0},
         {OPTION_FLAG, 0, "json", NULL, "JSON instead of text", &a.json, 0, 0},
         {0},
     };
     const struct usage usage = {
         "bench", "TASK|ops [OPTIONS]",
         "Times training steps as DLPerf does: 20 ignored, the next 100 timed, the median of 7 repeats, or fewer on a "
-        "slow device, and says so. Shows images/s, where the time goes, and how near that is to what the device can "
-        "reach. \"ops\" times single operators. Without the data set, noise of its shape will do.",
+        "slow device, and says so. Shows images/s, the time by operator, and the share of the device's measured peaks. "
+        "\"ops\" times single operators. Without the data set it uses noise of the same shape.",
         options,
         "Examples:\n"
         "  dawn bench cifar10 --seconds 120\n"
@@ -321,6 +321,6 @@ int cmd_bench(int argc, char **argv)
         "  dawn bench ops --op conv\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
-    if (argc != 2) return fail(ERR_USAGE, "wants one task, such as cifar10, or ops");
+    if (argc != 2) return task_wanted(", or ops");
     return strcmp(argv[1], "ops") ? bench_task(&a, argv[1]) : bench_ops(&a);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn infer: trained weights on test images, one at a time.
+// dawn infer: classifies test images one at a time with trained weights.
 #include "runtime/base/text.h"
 #include "tasks/choose.h"
 #include "tasks/commands.h"
@@ -19,15 +19,15 @@ struct arguments {
     bool latency, json;
 };
 
-static int same_weights(const char *path, const json_t *record, int64_t run)
+static int check_weights_of_run(const char *path, const json_t *record, int64_t run)
 {
     char digest[DIGEST_HEX];
     TRY(digest_file(path, digest));
     if (!strcmp(digest, record_text(record, "weights_digest"))) return 0;
-    return fail(ERR_INPUT, "%s does not hold the weights that run %lld ended with: the digests differ", path, (long long)run);
+    return fail(ERR_INPUT, "%s does not have the weights that run %lld ended with: the digests differ", path, (long long)run);
 }
 
-// The checkpoint of a run: beside the database unless the record names another folder.
+// The checkpoint of a run is next to the database unless the record names another folder.
 static int weights_of_run(const struct arguments *a, struct results *results, int64_t *run, char **path)
 {
     json_t *record;
@@ -36,15 +36,15 @@ static int weights_of_run(const struct arguments *a, struct results *results, in
     const char *name = record_text(record, "checkpoint"), *file = result_file(results), *slash = strrchr(file, '/');
     int rc = 0;
     if (!*name)
-        rc = fail(ERR_INPUT, "run %lld has no weights: it was not finished, or was trained with --save \"\"", (long long)*run);
+        rc = fail(ERR_INPUT, "run %lld has no weights: it did not finish, or was trained with --save \"\"", (long long)*run);
     int folder = slash && name[0] != '/' ? (int)(slash - file + 1) : 0;
     if (rc == 0 && asprintf(path, "%.*s%s", folder, file, name) < 0) BUG("out of memory");
-    if (rc == 0) rc = same_weights(*path, record, *run);
+    if (rc == 0) rc = check_weights_of_run(*path, record, *run);
     json_decref(record);
     return rc;
 }
 
-// What is known of one measurement, from the options to the verdict.
+// One measurement, from the options to the verdict.
 struct measured {
     const struct arguments *a;
     const struct chosen *chosen;
@@ -57,10 +57,10 @@ struct measured {
     double target;
 };
 
-static struct latency_facts facts_of(const struct measured *m, const struct run_data *test)
+static struct latency_facts latency_facts_of(const struct measured *m, const struct run_data *test)
 {
     const struct infer_figures *f = &m->figures;
-    double board = m->chosen->task->target;  // a lower --target is shown, but makes nobody eligible
+    double board = m->chosen->task->target;  // a lower --target is shown but does not make a run eligible
     return (struct latency_facts){
         .run = m->a->weights ? 0 : m->run, .weights_digest = f->digest, .task = m->chosen->task->name, .model = f->recipe.model,
         .precision = dtype_name(f->dtype), .device = f->device_type,
@@ -70,8 +70,8 @@ static struct latency_facts facts_of(const struct measured *m, const struct run_
     };
 }
 
-// Decides whether the measurement is eligible, and with --latency puts it on record.
-static int judge(struct measured *m)
+// Decides whether the measurement is eligible, and records it with --latency.
+static int judge_and_record(struct measured *m)
 {
     struct dataset *data;
     struct digests *digests = NULL;
@@ -83,7 +83,7 @@ static int judge(struct measured *m)
         const struct dataset_facts *d = dataset_facts(data);
         struct run_data test = {d->name, split_name(SPLIT_TEST), digests_hex(digests, SPLIT_TEST), d->count[SPLIT_TEST],
                                 d->official, d->synthetic};
-        struct latency_facts facts = facts_of(m, &test);
+        struct latency_facts facts = latency_facts_of(m, &test);
         struct machine_facts machine;
         struct software_facts software;
         m->eligible = result_eligible(&facts);
@@ -140,17 +140,17 @@ static void print_text(const struct measured *m)
     printf("%s, %s, %d thread%s\n", f->recipe.model, dtype_name(f->dtype), f->threads, f->threads == 1 ? "" : "s");
     double percent = floor(1e4 * (double)f->correct / (double)f->items) / 100;
     printf("  %-22s %.2f%% of %s test images%s\n", "accuracy of this pass", percent, text_count(items, f->items),
-           met ? "" : ", under the target");
+           met ? "" : ", below the target");
     if (m->a->latency) {
         print_times("with preprocessing", &f->whole_ns);
         print_times("model alone", &f->model_ns);
         if (m->priced) printf("  %-22s %s\n", "10,000 images cost", cost_text(cost, cost_of(m)));
-        if (!m->eligible && !m->synthetic) puts("  not eligible: that takes the whole published test set, and the target");
+        if (!m->eligible && !m->synthetic) puts("  not eligible: this requires the whole published test set, and the target");
     }
-    if (m->synthetic) puts("  SYNTHETIC data: a latency on it stands on no board");
+    if (m->synthetic) puts("  SYNTHETIC data: its latency is listed on no board");
 }
 
-static int measure(struct measured *m, const char *weights)
+static int measure_and_print(struct measured *m, const char *weights)
 {
     const struct arguments *a = m->a;
     m->options = (struct infer_options){
@@ -161,13 +161,13 @@ static int measure(struct measured *m, const char *weights)
     TRY(price_choose(a->instance, a->cost, &m->price, &m->priced));
     TRY(infer_tune(&m->options));
     TRY(infer_measure(&m->options, &m->figures));
-    TRY(judge(m));
+    TRY(judge_and_record(m));
     if (a->json) print_json(m);
     else print_text(m);
     return 0;
 }
 
-// Without --data, a run's weights are tried on the data it was trained on.
+// Without --data, the weights of a run are tested on the data set that it was trained on.
 static const char *data_of_run(const struct arguments *a, struct results *results, int64_t run, char name[64])
 {
     json_t *record;
@@ -178,19 +178,20 @@ static const char *data_of_run(const struct arguments *a, struct results *result
     return !strcmp(name, "synthetic") ? name : NULL;
 }
 
-static int run(const struct arguments *a, const char *task)
+static int infer_task(const struct arguments *a, const char *task)
 {
-    struct results *results = NULL;  // weights of one's own need no record, unless they are to go into one
+    struct results *results = NULL;  // --weights needs no record, unless the figures are recorded
     int64_t id = 0;
     char *path = NULL, name[64];
-    bool writes = a->latency && (a->weights || file_exists(results_path(a->database)));  // no run's weights lie in a new record
+    // A run's weights cannot come from a new record, so none is created for them.
+    bool writes = a->latency && (a->weights || file_exists(results_path(a->database)));
     if (writes || !a->weights) TRY(results_open(a->database, writes ? RESULTS_WRITE : RESULTS_READ, &results));
     int rc = a->weights ? 0 : weights_of_run(a, results, &id, &path);
     struct choose choice = {.data = rc < 0 ? NULL : data_of_run(a, results, id, name), .precision = a->precision};
     struct chosen chosen;
     if (rc == 0) rc = choose(&choice, task, &chosen);
     struct measured m = {.a = a, .chosen = &chosen, .results = results, .run = id};
-    if (rc == 0) rc = measure(&m, a->weights ? a->weights : path);
+    if (rc == 0) rc = measure_and_print(&m, a->weights ? a->weights : path);
     free(path);
     if (results) results_close(results);
     return rc;
@@ -202,29 +203,29 @@ int cmd_infer(int argc, char **argv)
     const struct option options[] = {
         {OPTION_FLAG, 'l', "latency", NULL, "measure latency at batch 1 and record it", &a.latency, 0, 0},
         {OPTION_INT, 0, "items", "N", "test images; 0: all", &a.items, 0, 1e9},
-        {OPTION_TEXT, 0, "run", "ID", "whose weights; the last run when not given", &a.run, 0, 0},
-        {OPTION_TEXT, 0, "weights", "FILE", "a checkpoint instead of a run's", &a.weights, 0, 0},
-        {OPTION_TEXT, 0, "data", "NAME|DIR", "synthetic, or the folder that holds the data set", &a.data, 0, 0},
-        {OPTION_FLOAT, 't', "target", "SHARE", "accuracy a model must have to be eligible", &a.target, 0, 1},
+        {OPTION_TEXT, 0, "run", "ID", "the run whose weights are used; default: the last", &a.run, 0, 0},
+        {OPTION_TEXT, 0, "weights", "FILE", "a checkpoint, instead of a run's", &a.weights, 0, 0},
+        {OPTION_TEXT, 0, "data", "NAME|DIR", "a data set of the task, or the folder that holds it", &a.data, 0, 0},
+        {OPTION_FLOAT, 't', "target", "SHARE", "accuracy that a model needs to be eligible", &a.target, 0, 1},
         {OPTION_TEXT, 0, "device", "NAME", "cuda, cuda:1, cpu, ref or null", &a.device, 0, 0},
         {OPTION_INT, 0, "threads", "N", "0: one or all, whichever is faster", &a.threads, 0, 1024},
         {OPTION_TEXT, 0, "precision", "P", "auto (whichever is faster), f32, bf16 or f16", &a.precision, 0, 0},
-        {OPTION_INT, 0, "warmup", "N", "images before the clock starts", &a.warmup, 0, 1e6},
-        {OPTION_TEXT, 0, "db", "FILE", "results.db that holds the run and takes the figures", &a.database, 0, 0},
+        {OPTION_INT, 0, "warmup", "N", "images before the measurement", &a.warmup, 0, 1e6},
+        {OPTION_TEXT, 0, "db", "FILE", "the record that has the run and gets the figures", &a.database, 0, 0},
         {OPTION_FLOAT, 0, "cost-per-hour", "USD", "price of this machine", &a.cost, 0, 0},
-        {OPTION_TEXT, 0, "instance", "NAME", "its price from the dated table", &a.instance, 0, 0},
+        {OPTION_TEXT, 0, "instance", "NAME", "take the price of this instance from the table", &a.instance, 0, 0},
         {OPTION_FLAG, 0, "json", NULL, "one JSON object instead of text", &a.json, 0, 0},
         {0},
     };
     const struct usage usage = {"infer", "TASK [OPTIONS]",
                                 "Classifies test images one at a time with trained weights: accuracy, and with\n"
-                                "--latency the time of a request at batch 1, on record.",
+                                "--latency the time of a request at batch 1, which is recorded.",
                                 options,
                                 "Examples:\n"
                                 "  dawn infer cifar10 --latency\n"
                                 "  dawn infer cifar10 --latency --run 3 --threads 1 --precision f32\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
-    if (argc != 2) return fail(ERR_USAGE, "wants one task, such as cifar10");
-    return run(&a, argv[1]);
+    if (argc != 2) return task_wanted("");
+    return infer_task(&a, argv[1]);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `dawn models`: what the networks are and what they cost. The figures are counted from the graph of one sample,
-// which is built and thrown away; nothing runs.
+// dawn models: lists the networks and their cost. The figures are counted on the graph of one sample, which is built and
+// thrown away; nothing runs.
 #include "runtime/base/options.h"
 #include "runtime/base/text.h"
 #include "tasks/commands.h"
@@ -9,18 +9,19 @@
 
 #include <stdio.h>
 
+enum { NAMES_MAX = 64 };
 static const struct option OPTIONS[] = {{OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0}};
 static const struct usage USAGE = {
-    "models", "[NAME]",
+    "models", "[TASK | MODEL]",
     "Lists the networks that \"dawn train TASK --model NAME\" knows, with their parameters and the operations of one "
-    "forward pass of a 32 x 32 sample (a multiplication and an addition count as two). With the NAME of one, lists its "
+    "forward pass of one sample (a multiplication and an addition count as two). With the NAME of a model, lists its "
     "layers.",
     OPTIONS,
     "Example:\n"
     "  dawn models resnet9\n",
 };
 
-// The network as it answers one sample, built on the null device.
+// The inference graph of one sample, built on the null device.
 struct network {
     struct device *device;
     struct dataset *data;
@@ -35,7 +36,7 @@ static void network_free(struct network *n)
     device_close(n->device);
 }
 
-// Widths are the network's own: the recipe only gives activations and pools.
+// Uses the network's own widths: the recipe gives only activations and pools.
 static int network_build(const struct task *task, const struct model *m, struct network *n)
 {
     struct recipe recipe;
@@ -61,7 +62,7 @@ static int network_new(const struct task *task, const struct model *m, struct ne
     return rc;
 }
 
-static int64_t parameters(const struct network *n)
+static int64_t count_parameters(const struct network *n)
 {
     int64_t sum = 0;
     const struct store *store = n->session->store;
@@ -70,7 +71,7 @@ static int64_t parameters(const struct network *n)
     return sum;
 }
 
-static double flops(const struct network *n)
+static double count_flops(const struct network *n)
 {
     double sum = 0;
     for (int i = 0; i < n->graph->nodes; i++) sum += node_cost(n->graph, &n->graph->node[i]).flops;
@@ -84,7 +85,7 @@ static int list_models(const struct task *task)
         struct network n;
         char count[TEXT_FIGURE], work[TEXT_FIGURE];
         TRY(network_new(task, m, &n));
-        printf("%-10s  %12s  %12s\n", m->name, text_count(count, parameters(&n)), text_si(work, flops(&n), "FLOP"));
+        printf("%-10s  %12s  %12s\n", m->name, text_count(count, count_parameters(&n)), text_si(work, count_flops(&n), "FLOP"));
         network_free(&n);
         struct text about = {0};
         text_add(&about, "    ");
@@ -95,8 +96,8 @@ static int list_models(const struct task *task)
     return 0;
 }
 
-// A layer is a convolution or the head: what carries filters, and nearly all the work.
-static int layer_row(const struct network *n, const struct node *node, int number)
+// A layer is a convolution or the head: it has filters, and nearly all of the work.
+static int print_layer(const struct network *n, const struct node *node, int number)
 {
     if (node->op != OP_CONV && node->op != OP_MATMUL) return number;
     const struct value *w = &n->graph->value[node->in[1]], *y = &n->graph->value[node->out[0]];
@@ -117,9 +118,9 @@ static int list_layers(const struct task *task, const struct model *m)
     TRY(network_new(task, m, &n));
     printf("%3s  %-29s  %-11s  %-10s  %9s  %s\n", "no.", "filters", "shape", "result", "weights", "FLOP");
     int number = 0;
-    for (int i = 0; i < n.graph->nodes; i++) number = layer_row(&n, &n.graph->node[i], number);
-    printf("\n%s: %s parameters, %s a sample\n", m->name, text_count(count, parameters(&n)),
-           text_si(work, flops(&n), "FLOP"));
+    for (int i = 0; i < n.graph->nodes; i++) number = print_layer(&n, &n.graph->node[i], number);
+    printf("\n%s: %s parameters, %s a sample\n", m->name, text_count(count, count_parameters(&n)),
+           text_si(work, count_flops(&n), "FLOP"));
     network_free(&n);
     return 0;
 }
@@ -135,12 +136,16 @@ int cmd_models(int argc, char **argv)
 {
     int rc = options_parse(&USAGE, &argc, argv);
     if (rc != 0) return rc < 0 ? rc : 0;
-    if (argc > 2) return fail(ERR_USAGE, "one task or model at a time: \"%.60s\" is too much", argv[2]);
+    if (argc > 2) return fail(ERR_USAGE, "expected one task or model; \"%.60s\" is one too many", argv[2]);
     if (argc == 1) return list_all();
-    const struct model *m;
+    const char *names[NAMES_MAX + 1] = {0};
+    int count = 0;
     for (int i = 0; task_table[i]; i++) {
         if (!strcmp(task_table[i]->name, argv[1])) return list_models(task_table[i]);
-        if ((rc = model_find(task_table[i], argv[1], &m)) == 0) return list_layers(task_table[i], m);
+        for (const struct model *m = task_table[i]->models; m->name; m++) {
+            if (!strcmp(m->name, argv[1])) return list_layers(task_table[i], m);
+            if (count < NAMES_MAX) names[count++] = m->name;
+        }
     }
-    return rc;
+    return fail_unknown(ERR_USAGE, "model", argv[1], names, "dawn models lists them");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn plan: what a training will cost, said before it runs. It builds and plans what `dawn train` would, takes no
-// memory for it, and bounds its time by what the device was measured to reach. Cost: about a second of measuring.
+// dawn plan: the cost of a training before it runs. It builds and plans what `dawn train` would, takes no memory for it, and
+// bounds its time by the measured peaks of the device. Cost: about a second for the measurement.
 #include "runtime/base/text.h"
 #include "runtime/fuse.h"
 #include "tasks/choose.h"
@@ -22,17 +22,17 @@ struct planned {
     const struct arguments *a;
     struct chosen chosen;
     struct dataset *data;
-    bool noise;  // the data set is not here: planned with the published facts
+    bool noise;  // the data set is missing: planned with the published facts
     struct device *device;
     struct device_facts facts;
     struct trainer *trainer;
     struct forecast forecast;
-    struct roofline step;  // the one at full resolution
+    struct roofline step;  // the variant at full resolution
 };
 
 // ---- text
 
-static void show_head(const struct planned *p)
+static void print_head(const struct planned *p)
 {
     const struct dataset_facts *d = dataset_facts(p->data);
     const struct trainer *t = p->trainer;
@@ -51,7 +51,7 @@ static void show_head(const struct planned *p)
     text_free(&text);
 }
 
-static void show_schedule(const struct planned *p)
+static void print_schedule(const struct planned *p)
 {
     const struct trainer *t = p->trainer;
     const struct forecast *f = &p->forecast;
@@ -70,7 +70,7 @@ static void show_schedule(const struct planned *p)
            text_si(b, f->evaluation_bytes, ""), (long long)f->evaluations, roofline_span(c, f->evaluation_seconds));
 }
 
-static void show_memory(const struct planned *p)
+static void print_memory(const struct planned *p)
 {
     const struct session *s = p->trainer->session;
     char a[TEXT_FIGURE], b[TEXT_FIGURE];
@@ -81,10 +81,10 @@ static void show_memory(const struct planned *p)
             printf("  %-34s %9s %6.1f%%\n", memory_class_name((enum memory_class)i), text_size(a, (double)s->memory[i]),
                    100 * (double)s->memory[i] / (double)s->memory_total);
     if (p->facts.memory && s->memory_total > p->facts.memory)
-        printf("  More than there is: a smaller --batch needs less.\n");
+        printf("  This exceeds the free memory; a smaller --batch needs less.\n");
 }
 
-static void show_step(const struct planned *p)
+static void print_step(const struct planned *p)
 {
     const struct forecast_variant *v = &p->forecast.variant[p->forecast.full];
     struct text table = {0};
@@ -94,13 +94,13 @@ static void show_step(const struct planned *p)
     text_free(&table);
 }
 
-static void show_time(const struct planned *p)
+static void print_time(const struct planned *p)
 {
     const struct forecast *f = &p->forecast;
     char a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE];
     printf("\nRoofline");
     if (!(f->seconds > 0)) {
-        printf(": not known, because nothing was measured on this device.\nWork: %s in all.\n",
+        printf(": unknown, because nothing was measured on this device.\nWork: %s in all.\n",
                text_si(a, f->flops, "FLOP"));
         return;
     }
@@ -156,7 +156,7 @@ static json_t *json_peaks(const struct device_facts *f)
     return peaks;
 }
 
-static void show_json(const struct planned *p)
+static void print_json(const struct planned *p)
 {
     const struct dataset_facts *d = dataset_facts(p->data);
     const struct trainer *t = p->trainer;
@@ -184,7 +184,7 @@ static void show_json(const struct planned *p)
 
 // ---- the command
 
-static int plan(struct planned *p)
+static int plan_training(struct planned *p)
 {
     const struct arguments *a = p->a;
     TRY(choose_open(&p->chosen, false, &p->noise, &p->data));
@@ -192,22 +192,22 @@ static int plan(struct planned *p)
     TRY(p->device->type->facts(p->device, &p->facts));
     struct trainer_choice choice = {p->chosen.task, p->chosen.recipe, p->data, p->device, FUSE_ALL};
     TRY(trainer_new(&choice, &p->trainer));
-    size_t memory = p->facts.memory;  // before measuring takes some
+    size_t memory = p->facts.memory;  // read before the measurement takes some
     if (a->measure) TRY(device_measure(p->device, &p->facts));
     p->facts.memory = memory;
     forecast_of(p->trainer, &p->facts, &p->forecast);
     const struct plan *step = p->trainer->session->plan[p->forecast.variant[p->forecast.full].program];
     roofline_of(step, &p->facts, a->nodes ? ROOFLINE_NODES : ROOFLINE_OPERATORS, NULL, &p->step);
     if (a->json) {
-        show_json(p);
+        print_json(p);
         return 0;
     }
     if (!a->nodes) roofline_shorten(&p->step, TABLE_ROWS);
-    show_head(p);
-    show_schedule(p);
-    show_memory(p);
-    show_step(p);
-    show_time(p);
+    print_head(p);
+    print_schedule(p);
+    print_memory(p);
+    print_step(p);
+    print_time(p);
     return 0;
 }
 
@@ -216,16 +216,16 @@ int cmd_plan(int argc, char **argv)
     struct arguments a = {.measure = true};
     const struct option options[] = {
         CHOOSE_OPTIONS(a.choose),
-        {OPTION_FLAG, 0, "measure", NULL, "measure what the device can reach", &a.measure, 0, 0},
-        {OPTION_FLAG, 0, "nodes", NULL, "every node of the step instead of sums by operator", &a.nodes, 0, 0},
+        {OPTION_FLAG, 0, "measure", NULL, "measure the peaks of the device", &a.measure, 0, 0},
+        {OPTION_FLAG, 0, "nodes", NULL, "list every node of the step instead of sums by operator", &a.nodes, 0, 0},
         {OPTION_FLAG, 0, "json", NULL, "one JSON object instead of text", &a.json, 0, 0},
         {0},
     };
     const struct usage usage = {
         "plan", "TASK [OPTIONS]",
-        "Says what a training will cost before it runs: its schedule, its memory by class, the work of a step by "
-        "operator, and the time that no run can beat at what this device was measured to reach. It takes no memory and "
-        "needs no data set.",
+        "Shows what a training will cost before it runs: its schedule, its memory by class, the work of a step by "
+        "operator, and a lower bound of its time at the measured peaks of this device. It takes no memory and needs no "
+        "data set.",
         options,
         "Examples:\n"
         "  dawn plan cifar10\n"
@@ -233,10 +233,10 @@ int cmd_plan(int argc, char **argv)
         "  dawn plan cifar10 --model resnet9 --no-measure --nodes\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
-    if (argc != 2) return fail(ERR_USAGE, "wants one task, such as cifar10");
+    if (argc != 2) return task_wanted("");
     struct planned p = {.a = &a};
     TRY(choose(&a.choose, argv[1], &p.chosen));
-    rc = plan(&p);
+    rc = plan_training(&p);
     roofline_free(&p.step);
     trainer_free(p.trainer);
     device_close(p.device);

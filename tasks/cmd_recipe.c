@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `dawn recipe`: prints recipes, changes included, so that what it prints can be edited and given back to
+// dawn recipe: prints recipes with all changes made, so that its output can be edited and used with
 // `dawn train --recipe FILE`.
 #include "runtime/base/options.h"
 #include "runtime/base/text.h"
@@ -16,7 +16,7 @@ static bool keys, canonical;
 
 static const struct option OPTIONS[] = {
     {OPTION_TEXT, 'f', "file", "FILE", "read the recipe from this JSON file", &file, 0, 0},
-    {OPTION_TEXT, 'm', "model", "NAME", "another network of the task (dawn models lists them)", &model, 0, 0},
+    {OPTION_TEXT, 'm', "model", "NAME", "a network of the task (dawn models lists them)", &model, 0, 0},
     {OPTION_LIST, 's', "set", "KEY=VALUE", "change one key: schedule.epochs=10, or epochs=10", &set, 0, 0},
     {OPTION_FLAG, 'k', "keys", NULL, "explain every key that applies: meaning, bounds, default", &keys, 0, 0},
     {OPTION_FLAG, 'c', "canonical", NULL, "print the canonical form, by which recipes are compared", &canonical, 0, 0},
@@ -24,9 +24,9 @@ static const struct option OPTIONS[] = {
 };
 static const struct usage USAGE = {
     "recipe", "[NAME] [OPTIONS]",
-    "Prints a recipe, everything a training run can be told, as JSON in sections. NAME is an embedded recipe or a task; "
-    "without one, the embedded recipes are listed. A key that does not apply to the model or the optimiser is not printed, "
-    "and is refused if it is given.",
+    "Prints a recipe, which is everything about a training that can be chosen, as JSON in sections. NAME is an embedded "
+    "recipe or a task; without it, the embedded recipes are listed. A key that does not apply to the model or the optimiser "
+    "is not printed, and is refused if it is given.",
     OPTIONS,
     "Examples:\n"
     "  dawn recipe cifar10 > mine.json    and after editing it:\n"
@@ -49,17 +49,17 @@ static void print_wrapped(const char *left, int column, const char *right)
     text_free(&t);
 }
 
-static int list_row(void *none, const struct recipe *r)
+static int print_recipe_row(void *none, const struct recipe *r)
 {
     (void)none;
     print_wrapped(r->name, 14, r->about);
     return 0;
 }
 
-static int list(void)
+static int list_recipes(void)
 {
-    TRY(recipe_each(list_row, NULL));
-    printf("\n\"dawn recipe NAME\" prints one, \"dawn recipe --keys\" explains what it says.\n");
+    TRY(recipe_each(print_recipe_row, NULL));
+    printf("\n\"dawn recipe NAME\" prints one, \"dawn recipe --keys\" explains its keys.\n");
     return 0;
 }
 
@@ -84,7 +84,7 @@ static void print_key(const struct recipe *r, const struct recipe_key *k, size_t
     text_free(&right);
 }
 
-// A heading for each section; below it its keys without the section's name.
+// Prints a heading for each section, and below it the section's keys by their short paths.
 static void print_keys(const struct recipe *r)
 {
     const struct recipe_key *all[RECIPE_KEYS_MAX];
@@ -102,8 +102,8 @@ static void print_keys(const struct recipe *r)
     }
 }
 
-// A name that is no recipe but a task means the recipe of the task's real data set.
-static int named(const char *name, struct recipe *into)
+// The name of a task stands for the recipe of its real data set.
+static int find_named(const char *name, struct recipe *into)
 {
     for (int i = 0; task_table[i]; i++) {
         if (strcmp(task_table[i]->name, name)) continue;
@@ -112,11 +112,11 @@ static int named(const char *name, struct recipe *into)
     return recipe_embedded(name, into);
 }
 
-static int wanted(int argc, char **argv, struct recipe *into)
+static int read_wanted(int argc, char **argv, struct recipe *into)
 {
-    if (argc > 2) return fail(ERR_USAGE, "one recipe at a time: \"%.60s\" is one too many", argv[2]);
+    if (argc > 2) return fail(ERR_USAGE, "expected one recipe; \"%.60s\" is one too many", argv[2]);
     if (argc == 2 && file) return fail(ERR_USAGE, "give a NAME or --file, not both");
-    TRY(file ? recipe_file(file, into) : argc == 2 ? named(argv[1], into) : named(task_table[0]->name, into));
+    TRY(file ? recipe_file(file, into) : argc == 2 ? find_named(argv[1], into) : find_named(task_table[0]->name, into));
     if (model) TRY(recipe_set_key("--model", into, "model.name", model));
     TRY(recipe_set_all(into, set.word, set.count));
     return recipe_check(into);
@@ -130,10 +130,10 @@ int cmd_recipe(int argc, char **argv)
     if (argc == 1 && !file && !keys) {
         if (set.count) return fail(ERR_USAGE, "--set needs a recipe to change: dawn recipe NAME --set %s", set.word[0]);
         if (model || canonical) return fail(ERR_USAGE, "--%s needs a recipe: dawn recipe NAME", model ? "model" : "canonical");
-        return list();
+        return list_recipes();
     }
     struct recipe recipe;
-    TRY(wanted(argc, argv, &recipe));
+    TRY(read_wanted(argc, argv, &recipe));
     if (keys) {
         print_keys(&recipe);
         return 0;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn record: a competitor in any framework.
+// dawn record: runs a trainer of any framework.
 #include "tasks/commands.h"
 
 #include "runtime/base/options.h"
 #include "runtime/base/text.h"
 #include "tasks/record/record.h"
 #include "tasks/outside/recorder.h"
+#include "tasks/tasks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,29 +20,29 @@ struct arguments {
     const char *task, *database, *instance, *model, *framework, *gpu;
 };
 
-static const char *span(char into[TEXT_FIGURE], int64_t ns)
+static const char *span_text(char into[TEXT_FIGURE], int64_t ns)
 {
     return text_span(into, (double)ns / 1e9);
 }
 
-// On standard error, so that standard output stays the command's alone.
-static void tell(const struct recorder_options *o, const struct recorder_end *e)
+// Prints on standard error: standard output belongs to the command.
+static void print_run_end(const struct recorder_options *o, const struct recorder_end *e)
 {
     char a[TEXT_FIGURE], b[TEXT_FIGURE];
     const struct run_metric *board = &o->contest->board;
     fprintf(stderr, "dawn record: run %lld in %s: %s, %lld epoch%s", (long long)e->run, results_path(o->database), e->status,
             (long long)e->epochs, e->epochs == 1 ? "" : "s");
-    if (e->epochs > 0) fprintf(stderr, " in %s", span(a, e->last.end_to_end_ns));
+    if (e->epochs > 0) fprintf(stderr, " in %s", span_text(a, e->last.end_to_end_ns));
     if (e->k >= 0) fprintf(stderr, "; %s %s", o->contest->metric, run_metric_text(board, e->k, a));
     if (e->k >= 0 && board->items > 0) fprintf(stderr, " (%s of %s)", text_count(a, e->k), text_count(b, board->items));
     if (e->reached_epoch > 0)
         fprintf(stderr, "; %s met in epoch %lld after %s",
                 run_metric_value_text(board, (double)o->target_micro / 1e6, b), (long long)e->reached_epoch,
-                span(a, e->reached.end_to_end_ns));
+                span_text(a, e->reached.end_to_end_ns));
     fprintf(stderr, "; self-evaluated\n");
 }
 
-static void tell_group(const struct recorder_options *o, int64_t group)
+static void print_group_end(const struct recorder_options *o, int64_t group)
 {
     struct results *results;
     json_t *runs;
@@ -70,31 +71,25 @@ static int find_contest(const char *name, const struct contest **contest)
         if (!table[i].synthetic) names[count++] = table[i].name;
     *contest = contest_find(name);
     if (*contest != NULL && (*contest)->synthetic)
-        return fail(ERR_USAGE, "the board \"%s\" is for data that dawn draws itself: another program has no place there", name);
+        return fail(ERR_USAGE, "the board \"%s\" is for synthetic data, which only \"dawn train\" can use", name);
     if (*contest != NULL) return 0;
-    const char *near = text_nearest(name, names);
-    if (near != NULL) return fail(ERR_USAGE, "there is no task \"%.60s\". Did you mean \"%s\"?", name, near);
-    struct text all = {0};
-    for (int i = 0; i < count; i++) text_add(&all, "%s %s", i ? "," : "", names[i]);
-    int rc = fail(ERR_USAGE, "there is no task \"%.60s\"; there are%s", name, all.at);
-    text_free(&all);
-    return rc;
+    return fail_unknown(ERR_USAGE, "task", name, names, NULL);
 }
 
 static int check_target(double target)
 {
     if (target >= 2 && target <= 100)
-        return fail(ERR_USAGE, "--target is a share: %g would be written %g", target, target / 100);
-    if (!(target >= 1e-6 && target <= 1)) return fail(ERR_USAGE, "--target lies between 0 and 1, not at %g", target);
+        return fail(ERR_USAGE, "--target is a share: write %g as %g", target, target / 100);
+    if (!(target >= 1e-6 && target <= 1)) return fail(ERR_USAGE, "--target must be between 0 and 1; got %g", target);
     return 0;
 }
 
-static int record(const struct arguments *a, char *const *command)
+static int record_command(const struct arguments *a, char *const *command)
 {
     struct recorder_options o = {
         .stop = a->stop, .runs = a->runs, .seed = a->seed, .devices = a->devices, .database = a->database, .model = a->model,
         .framework = a->framework, .gpu = a->gpu, .command = command, .onto = {STDOUT_FILENO, STDERR_FILENO},
-        .tell = a->quiet ? NULL : tell,
+        .tell = a->quiet ? NULL : print_run_end,
     };
     struct price price;
     bool known;
@@ -102,43 +97,43 @@ static int record(const struct arguments *a, char *const *command)
     TRY(find_contest(a->task, &o.contest));
     if (!isnan(a->target)) TRY(check_target(a->target));
     o.target_micro = isnan(a->target) ? o.contest->target_micro[0] : llround(a->target * 1e6);
-    if (a->runs > 1 && a->stop) return fail(ERR_USAGE, "--stop is for one run; those of a group go to their ends");
+    if (a->runs > 1 && a->stop) return fail(ERR_USAGE, "--stop is for a single run; each run of a group goes to its end");
     TRY(price_choose(a->instance, a->cost, &price, &known));
     o.price = known ? &price : NULL;
     int rc = recorder_run(&o, &group);
     if (group == 0 || a->quiet) return rc;
     char why[ERROR_TEXT_MAX];
     snprintf(why, sizeof why, "%s", error_text());
-    tell_group(&o, group);
+    print_group_end(&o, group);
     return rc < 0 ? fail(rc, "%s", why) : 0;
 }
 
 int cmd_record(int argc, char **argv)
 {
-    struct arguments a = {.target = NAN, .cost = NAN, .runs = 1, .seed = 1, .devices = 1, .task = "cifar10",
+    struct arguments a = {.target = NAN, .cost = NAN, .runs = 1, .seed = 1, .devices = 1, .task = task_table[0]->name,
                           .model = "unknown", .framework = "unknown"};
     const struct option options[] = {
         {OPTION_TEXT, 0, "task", "TASK", "the contest it takes part in", &a.task, 0, 0},
-        {OPTION_FLOAT, 't', "target", "SHARE", "score to reach, 0 to 1; the contest's when not given", &a.target, 0, 0},
+        {OPTION_FLOAT, 't', "target", "SHARE", "score to reach, 0 to 1; default: the contest's", &a.target, 0, 0},
         {OPTION_TEXT, 0, "model", "NAME", "what is trained", &a.model, 0, 0},
         {OPTION_TEXT, 0, "framework", "TEXT", "what trains it, such as \"PyTorch 2.4\"", &a.framework, 0, 0},
         {OPTION_INT, 's', "seed", "N", "given to the command as $DAWN_SEED and for {seed}", &a.seed, 0, 1e15},
         {OPTION_INT, 'n', "runs", "N", "a group: N runs with seeds from --seed on, each to its end", &a.runs, 1, 1000},
         {OPTION_FLAG, 0, "stop", NULL, "end the command (SIGTERM) once the target is met", &a.stop, 0, 0},
-        {OPTION_INT, 0, "devices", "N", "accelerators it uses; 1 when it is the processor", &a.devices, 1, 1 << 20},
-        {OPTION_TEXT, 0, "gpu", "TEXT", "accelerators this machine does not show by itself", &a.gpu, 0, 0},
-        {OPTION_TEXT, 0, "db", "FILE", "where the record goes ($DAWN_RESULTS, else results.db)", &a.database, 0, 0},
-        {OPTION_FLOAT, 0, "cost-per-hour", "USD", "price of all machines it uses", &a.cost, 0, 0},
-        {OPTION_TEXT, 0, "instance", "NAME", "its price from the dated table", &a.instance, 0, 0},
-        {OPTION_FLAG, 'q', "quiet", NULL, "no closing line", &a.quiet, 0, 0},
+        {OPTION_INT, 0, "devices", "N", "accelerators it uses; 1 if it uses the CPU", &a.devices, 1, 1 << 20},
+        {OPTION_TEXT, 0, "gpu", "TEXT", "GPUs that this machine does not report", &a.gpu, 0, 0},
+        {OPTION_TEXT, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &a.database, 0, 0},
+        {OPTION_FLOAT, 0, "cost-per-hour", "USD", "price of all machines that it uses", &a.cost, 0, 0},
+        {OPTION_TEXT, 0, "instance", "NAME", "take the price of this instance from the table", &a.instance, 0, 0},
+        {OPTION_FLAG, 'q', "quiet", NULL, "print no summary", &a.quiet, 0, 0},
         {0},
     };
     const struct usage usage = {
         "record", "[OPTIONS] -- COMMAND [ARGUMENTS]",
-        "Runs any training program, owns the clock from its start on, reads the epochs it reports on its output, and records"
-        " the run in results.db, marked as self-evaluated.",
+        "Runs any training program, times it from its start, reads the epochs that it reports on its output, and records the "
+        "run in results.db, marked as self-evaluated.",
         options,
-        "The program prints a line for each epoch (docs/record.md tells more):\n"
+        "The program prints a line for each epoch (see docs/record.md):\n"
         "  {\"dawn\":\"epoch\",\"epoch\":1,\"samples\":50000,\"correct\":7312,\"items\":10000}\n"
         "or MLPerf's :::MLLOG lines with eval_accuracy.\n"
         "Exit status: 0 reached, 3 missed, 130 interrupted, 2 wrong usage, 1 failed.\n"
@@ -147,6 +142,6 @@ int cmd_record(int argc, char **argv)
         "  dawn record --runs 5 --framework \"PyTorch 2.4\" -- python train.py {seed}\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
-    if (argc < 2) return fail(ERR_USAGE, "wants a command after --, such as: dawn record -- python train.py");
-    return record(&a, argv + 1);
+    if (argc < 2) return fail(ERR_USAGE, "expected a command after --, such as: dawn record -- python train.py");
+    return record_command(&a, argv + 1);
 }

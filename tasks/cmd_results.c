@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn results: what has been recorded, as a list, a page or files for other programs. It only reads the record.
+// dawn results: the recorded runs, as a list, as a page or as files for other programs. It only reads the record.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static bool says_utf8(const char *name)
     return value != NULL && (strstr(value, "UTF-8") != NULL || strstr(value, "utf8") != NULL || strstr(value, "UTF8") != NULL);
 }
 
-// The first of the three that is set decides, as the C library has it.
+// The first of the three that is set decides, as in the C library.
 static bool terminal_utf8(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
@@ -40,17 +40,17 @@ static struct show_style style_of(const struct choice *choice)
                                .bold = terminal && !choice->ascii && (no_color == NULL || *no_color == 0)};
 }
 
-static int print(struct text *text)  // whether it arrived is checked once, in dawn.c
+static int print_and_free(struct text *text)  // a failed write is noticed once, at the end of dawn.c
 {
     if (text->length > 0) fwrite(text->at, 1, text->length, stdout);
     text_free(text);
     return 0;
 }
 
-// To a file, or to standard output when there is no name for one.
-static int deliver(struct text *text, const char *to)
+// Writes to a file, or to standard output if `to` is NULL or "-".
+static int write_and_free(struct text *text, const char *to)
 {
-    if (to == NULL || strcmp(to, "-") == 0) return print(text);
+    if (to == NULL || strcmp(to, "-") == 0) return print_and_free(text);
     int rc = file_write(to, text->at != NULL ? text->at : "", text->length);
     text_free(text);
     if (rc == 0) printf("%s\n", to);
@@ -72,7 +72,7 @@ static int export_tables_to(struct results *r, int64_t id, const char *folder)
         char path[4096];
         snprintf(path, sizeof path, "%s/%s.csv", folder, export_tables[i]);
         int rc = export_csv(r, export_tables[i], id, &text);
-        if (rc == 0 && text.at != NULL) rc = deliver(&text, path);
+        if (rc == 0 && text.at != NULL) rc = write_and_free(&text, path);
         else text_free(&text);
         TRY(rc);
     }
@@ -114,7 +114,7 @@ static void warn_of_chain(const json_t *run, const char *broken)
             broken);
 }
 
-static int verify(struct results *r, const char *word)
+static int verify_runs(struct results *r, const char *word)
 {
     int64_t id = 0;
     if (word != NULL && strcmp(word, "all") != 0) TRY(record_find(r, word, &id));
@@ -133,7 +133,7 @@ static int export_run(struct results *r, const char *word, const struct choice *
         TRY(record_find(r, word != NULL ? word : "last", &id));
         const struct export_entry entry = {.author = c->author, .code_url = c->code_url};
         rc = export_dawnbench(r, id, c->to != NULL ? c->to : "dawnbench", &entry, &text);
-        if (rc == 0) return print(&text);
+        if (rc == 0) return print_and_free(&text);
         text_free(&text);
         return rc;
     }
@@ -142,29 +142,29 @@ static int export_run(struct results *r, const char *word, const struct choice *
     if (strcmp(c->format, "csv") == 0 && c->to != NULL && is_folder(c->to)) return export_tables_to(r, id, c->to);
     if (strcmp(c->format, "csv") == 0) rc = export_csv(r, "runs", id, &text);
     else rc = export_json(r, id, &text);
-    if (rc == 0) return deliver(&text, c->to);
+    if (rc == 0) return write_and_free(&text, c->to);
     text_free(&text);
     return rc;
 }
 
-static int show(struct results *r, const char *word, const struct choice *c)
+static int print_run(struct results *r, const char *word, const struct choice *c)
 {
     const struct show_style style = style_of(c);
     struct text text = {0};
     int64_t id;
     TRY(record_find(r, word != NULL ? word : "last", &id));
     int rc = show_run(r, id, &style, &text);
-    if (rc == 0) return print(&text);
+    if (rc == 0) return print_and_free(&text);
     text_free(&text);
     return rc;
 }
 
-static int list(struct results *r, const struct choice *c)
+static int print_list(struct results *r, const struct choice *c)
 {
     const struct show_style style = style_of(c);
     struct text text = {0};
     int rc = show_list(r, &style, &text);
-    if (rc == 0) return print(&text);
+    if (rc == 0) return print_and_free(&text);
     text_free(&text);
     return rc;
 }
@@ -177,12 +177,8 @@ static int check_words(int argc, char **argv, const struct choice *c)
     bool known = false, format = false;
     for (int i = 0; actions[i] != NULL; i++) known = known || strcmp(actions[i], action) == 0;
     for (int i = 0; formats[i] != NULL; i++) format = format || strcmp(formats[i], c->format) == 0;
-    if (!known) {
-        const char *near = text_nearest(action, actions);
-        if (near != NULL) return fail(ERR_USAGE, "there is no \"results %s\". Did you mean \"%s\"?", action, near);
-        return fail(ERR_USAGE, "there is no \"results %s\"; it is list, show, export or verify", action);
-    }
-    if (!format) return fail(ERR_USAGE, "the format is json, csv or dawnbench, not \"%s\"", c->format);
+    if (!known) return fail_unknown(ERR_USAGE, "results command", action, actions, NULL);
+    if (!format) return fail(ERR_USAGE, "--format must be json, csv or dawnbench; got \"%s\"", c->format);
     if (argc > (strcmp(action, "list") == 0 ? 2 : 3))
         return fail(ERR_USAGE, "results %s does not take \"%s\"", action, argv[argc - 1]);
     return 0;
@@ -193,7 +189,7 @@ int cmd_results(int argc, char **argv)
     struct choice c = {.format = "json"};
     const struct option options[] = {
         {OPTION_TEXT, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &c.db, 0, 0},
-        {OPTION_TEXT, 'f', "format", "FORMAT", "of an export: json, csv or dawnbench", &c.format, 0, 0},
+        {OPTION_TEXT, 'f', "format", "FORMAT", "format of an export: json, csv or dawnbench", &c.format, 0, 0},
         {OPTION_TEXT, 0, "to", "PATH", "file of an export; for csv also a folder; for dawnbench a folder", &c.to, 0, 0},
         {OPTION_TEXT, 0, "author", "NAME", "author in DAWNBench's files", &c.author, 0, 0},
         {OPTION_TEXT, 0, "code-url", "URL", "where the code is, in DAWNBench's files", &c.code_url, 0, 0},
@@ -208,7 +204,7 @@ int cmd_results(int argc, char **argv)
         .options = options,
         .more = "Examples:\n"
                 "  dawn results                                  one line a run\n"
-                "  dawn results show last                        all about the last run\n"
+                "  dawn results show last                        everything about the last run\n"
                 "  dawn results export --format csv --to tables/ every table as a file\n"
                 "  dawn results export 3 --format dawnbench      DAWNBench's JSON and TSV\n"
                 "  dawn results verify                           whether a run was changed since",
@@ -219,10 +215,10 @@ int cmd_results(int argc, char **argv)
     const char *action = argc > 1 ? argv[1] : "list", *word = argc > 2 ? argv[2] : NULL;
     struct results *r;
     TRY(results_open(c.db, RESULTS_READ, &r));
-    if (strcmp(action, "show") == 0) rc = show(r, word, &c);
+    if (strcmp(action, "show") == 0) rc = print_run(r, word, &c);
     else if (strcmp(action, "export") == 0) rc = export_run(r, word, &c);
-    else if (strcmp(action, "verify") == 0) rc = verify(r, word);
-    else rc = list(r, &c);
+    else if (strcmp(action, "verify") == 0) rc = verify_runs(r, word);
+    else rc = print_list(r, &c);
     results_close(r);
     return rc;
 }

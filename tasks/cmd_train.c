@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn train: until the target is reached.
+// dawn train: trains until the target is reached and records the run.
 #include "tasks/choose.h"
 #include "tasks/commands.h"
 #include "tasks/train/train.h"
@@ -19,8 +19,8 @@ struct arguments {
 static int check_target(double target)
 {
     if (target >= 2 && target <= 100)
-        return fail(ERR_USAGE, "--target is a share: %g would be written %g", target, target / 100);
-    if (!(target > 0 && target <= 1)) return fail(ERR_USAGE, "--target lies between 0 and 1, not at %g", target);
+        return fail(ERR_USAGE, "--target is a share: write %g as %g", target, target / 100);
+    if (!(target > 0 && target <= 1)) return fail(ERR_USAGE, "--target must be between 0 and 1; got %g", target);
     return 0;
 }
 
@@ -58,7 +58,7 @@ static int take_options(const struct resume *from, struct train_options *o)
 }
 
 // What trains is the run's own: a wish for anything else would be ignored, so it is refused.
-static int resume(const struct arguments *a)
+static int resume_run(const struct arguments *a)
 {
     const struct choose *c = &a->choose;
     if (c->recipe || c->model || c->precision || c->device || c->set.count || c->batch || c->threads || a->runs != 1 ||
@@ -75,7 +75,7 @@ static int resume(const struct arguments *a)
     return rc;
 }
 
-static int run(const struct arguments *a, const char *name)
+static int train_task(const struct arguments *a, const char *name)
 {
     struct chosen chosen = {0};
     struct price price;
@@ -84,8 +84,8 @@ static int run(const struct arguments *a, const char *name)
     double target = isnan(a->target) ? chosen.task->target : a->target;
     TRY(check_target(target));
     if (a->choose.device && !strcmp(a->choose.device, "null"))
-        return fail(ERR_USAGE, "the null device computes nothing, so nothing can be trained on it (dawn plan shows its plan)");
-    if (a->runs > 1 && a->save && *a->save) return fail(ERR_USAGE, "--save names one file; a group writes one for each run");
+        return fail(ERR_USAGE, "the null device computes nothing and cannot train (dawn plan works on it)");
+    if (a->runs > 1 && a->save && *a->save) return fail(ERR_USAGE, "--save names one file, but a group writes one for each run");
     TRY(price_choose(a->instance, a->cost, &price, &known));
     struct resume_pace pace = {0};
     if (a->pace && a->runs > 1) return fail(ERR_USAGE, "--checkpoint-every is for one run: a run of a group cannot be resumed");
@@ -103,17 +103,17 @@ int cmd_train(int argc, char **argv)
 {
     struct arguments a = {.target = NAN, .cost = NAN, .runs = 1, .seed = 1, .stop = true};
     const struct option options[] = {
-        {OPTION_FLOAT, 't', "target", "SHARE", "accuracy to reach, 0 to 1; the board's when not given", &a.target, 0, 0},
+        {OPTION_FLOAT, 't', "target", "SHARE", "accuracy to reach, 0 to 1; default: the board's", &a.target, 0, 0},
         CHOOSE_OPTIONS(a.choose),
-        {OPTION_INT, 's', "seed", "N", "decides weights, order and augmentation", &a.seed, 0, 1e15},
+        {OPTION_INT, 's', "seed", "N", "seed of weights, order and augmentation", &a.seed, 0, 1e15},
         {OPTION_INT, 'n', "runs", "N", "a group: N runs with seeds from --seed on, each to its end", &a.runs, 1, 1000},
         {OPTION_FLAG, 0, "stop", NULL, "stop at the first evaluation that meets the target", &a.stop, 0, 0},
-        {OPTION_TEXT, 0, "db", "FILE", "where the record goes ($DAWN_RESULTS, else results.db)", &a.database, 0, 0},
-        {OPTION_TEXT, 0, "save", "FILE", "where the weights go; \"\": nowhere (run-N.safetensors)", &a.save, 0, 0},
+        {OPTION_TEXT, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &a.database, 0, 0},
+        {OPTION_TEXT, 0, "save", "FILE", "file of the weights (default: run-N.safetensors); \"\": none", &a.save, 0, 0},
         {OPTION_TEXT, 0, "checkpoint-every", "TIME|N", "keep what --resume needs: 30s, 10min, N steps", &a.pace, 0, 0},
         {OPTION_INT, 0, "resume", "RUN", "go on with an interrupted run, from its last checkpoint", &a.resume, 1, 1e15},
         {OPTION_FLOAT, 0, "cost-per-hour", "USD", "price of this machine", &a.cost, 0, 0},
-        {OPTION_TEXT, 0, "instance", "NAME", "its price from the dated table", &a.instance, 0, 0},
+        {OPTION_TEXT, 0, "instance", "NAME", "take the price of this instance from the table", &a.instance, 0, 0},
         {OPTION_FLAG, 0, "json", NULL, "one JSON object a line instead of text", &a.json, 0, 0},
         {OPTION_FLAG, 'q', "quiet", NULL, "print nothing", &a.quiet, 0, 0},
         {0},
@@ -131,8 +131,8 @@ int cmd_train(int argc, char **argv)
         "  dawn train --resume 7\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
-    if (a.resume && argc == 1) return resume(&a);
+    if (a.resume && argc == 1) return resume_run(&a);
     if (a.resume) return fail(ERR_USAGE, "--resume takes the task from the run: name none");
-    if (argc != 2) return fail(ERR_USAGE, "wants one task, such as cifar10");
-    return run(&a, argv[1]);
+    if (argc != 2) return task_wanted("");
+    return train_task(&a, argv[1]);
 }

@@ -4,11 +4,12 @@
 #include "runtime/base/text.h"
 #include "tasks/cifar10/cifar10.h"
 
+enum { TASKS_MAX = 16 };
 const struct task *const task_table[] = {&task_cifar10, NULL};
 
 int task_find(const char *name, const struct task **into)
 {
-    const char *names[16] = {0};
+    const char *names[TASKS_MAX] = {0};
     for (int i = 0; task_table[i]; i++) {
         names[i] = task_table[i]->name;
         if (!strcmp(names[i], name)) {
@@ -16,7 +17,17 @@ int task_find(const char *name, const struct task **into)
             return 0;
         }
     }
-    const char *near = text_nearest(name, names);
-    return near ? fail(ERR_USAGE, "there is no task \"%.60s\"; did you mean \"%s\"?", name, near)
-                : fail(ERR_USAGE, "there is no task \"%.60s\"; there is cifar10", name);
+    return fail_unknown(ERR_USAGE, "task", name, names, NULL);
+}
+
+int task_wanted(const char *more)
+{
+    const char *names[TASKS_MAX] = {0};
+    int count = 0;
+    struct text list = {0};
+    while (task_table[count]) names[count] = task_table[count]->name, count++;
+    text_list(&list, names, count, " or ");
+    int rc = fail(ERR_USAGE, "expected one task (%s)%s", list.at, more);
+    text_free(&list);
+    return rc;
 }

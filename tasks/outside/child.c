@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// fork, exec, poll. Invariant: from child_start to child_reap our handlers are set and the child has not been collected,
-// so its number can not have become another process's. A signal or an end between two waits is not lost: the signals are
-// blocked except inside ppoll. Workload: a few lines a second, now and then megabytes.
+// fork, exec, poll. Invariant: from child_start to child_reap our signal handlers are installed and the child has not been
+// reaped, so its process id cannot belong to another process. No signal and no exit between two waits is lost: the signals
+// are blocked except inside ppoll. Workload: a few lines a second, now and then megabytes.
 #include "tasks/outside/child.h"
 
 #include <errno.h>
@@ -15,8 +15,8 @@
 
 #include "runtime/base/clock.h"
 
-// After its end a child may leave processes that hold the pipes (loggers do). They are not waited for, unless they have
-// been told to end too and may still be writing their weights; nobody is listened to for ever.
+// A child may leave processes behind that hold the pipes open (loggers do). We do not wait for them, unless they too were
+// sent a signal and may still be writing weights. Every wait has a limit.
 enum { DRAIN_MS = 200, DRAIN_LONGEST_MS = 10000 };
 static const int watched[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
 enum { WATCHED = sizeof watched / sizeof *watched };
@@ -25,10 +25,10 @@ static volatile sig_atomic_t caught;
 
 static void on_signal(int number)
 {
-    if (number != SIGCHLD) caught = number;  // that one only has to end the waiting
+    if (number != SIGCHLD) caught = number;  // SIGCHLD only has to interrupt ppoll
 }
 
-static void watch(struct child *c)
+static void catch_signals(struct child *c)
 {
     struct sigaction action = {.sa_handler = on_signal};
     sigset_t block;
@@ -42,22 +42,22 @@ static void watch(struct child *c)
     for (int i = 0; i < WATCHED; i++) sigdelset(&c->before, watched[i]);
 }
 
-static void unwatch(struct child *c)
+static void restore_signals(struct child *c)
 {
     for (int i = 0; i < WATCHED; i++) sigaction(watched[i], &c->kept[i], NULL);
     sigprocmask(SIG_SETMASK, &c->before, NULL);
 }
 
-// In the child, between fork and exec: only calls that are safe there.
-static void become(const struct child *c, char *const argv[], char *const environment[], const int ends[CHILD_STREAMS],
-                   int report, pid_t parent)
+// Runs in the child, between fork and exec: async-signal-safe calls only.
+static void exec_command(const struct child *c, char *const argv[], char *const environment[], const int ends[CHILD_STREAMS],
+                         int report, pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) raise(SIGKILL);  // it died before the line above
+    if (getppid() != parent) raise(SIGKILL);  // the parent ended before the line above
     setpgid(0, 0);
     struct sigaction usual = {.sa_handler = SIG_DFL};
     for (int i = 0; i < WATCHED; i++) sigaction(watched[i], &usual, NULL);
-    sigaction(SIGPIPE, &usual, NULL);  // ours are ignored (dawn.c), and that would be inherited
+    sigaction(SIGPIPE, &usual, NULL);  // dawn.c ignores these two, and exec would inherit that
     sigaction(SIGXFSZ, &usual, NULL);
     sigprocmask(SIG_SETMASK, &c->before, NULL);
     if (isatty(STDIN_FILENO)) {
@@ -70,10 +70,10 @@ static void become(const struct child *c, char *const argv[], char *const enviro
     int why = errno;
     ssize_t told = write(report, &why, sizeof why);
     (void)told;
-    raise(SIGKILL);  // not an exit: nothing of ours may be flushed twice
+    raise(SIGKILL);  // no exit(): it would flush our buffers a second time
 }
 
-static void close_all(int *ends, int count)
+static void close_ends(int *ends, int count)
 {
     for (int i = 0; i < count; i++) {
         if (ends[i] >= 0) close(ends[i]);
@@ -81,7 +81,7 @@ static void close_all(int *ends, int count)
     }
 }
 
-// The report pipe closes by itself when exec succeeds; what comes through it is why it did not.
+// The report pipe closes when exec succeeds. If exec fails, its errno comes through the pipe.
 static int await_exec(struct child *c, int report, const char *name)
 {
     int why = 0;
@@ -91,21 +91,21 @@ static int await_exec(struct child *c, int report, const char *name)
     if (got != sizeof why) return 0;
     waitpid(c->pid, NULL, 0);
     if (why == ENOENT) return fail(ERR_MISSING, "there is no command \"%.200s\"", name);
-    return fail_errno(ERR_MISSING, why, "can not start \"%.200s\"", name);
+    return fail_errno(ERR_MISSING, why, "cannot start \"%.200s\"", name);
 }
 
-// Pipes whose numbers are above 2, so that dup2 in the child never meets one of them; all close on exec.
+// Pipe ends get descriptors above 2, so that dup2 in the child never overwrites one of them. All close on exec.
 static int open_pipe(int ends[2])
 {
     int raw[2];
-    if (pipe2(raw, O_CLOEXEC) != 0) return fail_errno(ERR_IO, errno, "can not make a pipe");
+    if (pipe2(raw, O_CLOEXEC) != 0) return fail_errno(ERR_IO, errno, "cannot make a pipe");
     for (int i = 0; i < 2; i++) {
         ends[i] = raw[i] > STDERR_FILENO ? raw[i] : fcntl(raw[i], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
         if (ends[i] != raw[i]) close(raw[i]);
     }
     if (ends[0] >= 0 && ends[1] >= 0) return 0;
-    close_all(ends, 2);
-    return fail(ERR_IO, "can not make a pipe: too many open files");
+    close_ends(ends, 2);
+    return fail(ERR_IO, "cannot make a pipe: too many open files");
 }
 
 int child_start(struct child *c, char *const argv[], char *const environment[], const int onto[CHILD_STREAMS])
@@ -116,25 +116,25 @@ int child_start(struct child *c, char *const argv[], char *const environment[], 
     c->write_errno = 0;
     pid_t parent = getpid();
     if (rc == 0) {
-        watch(c);
+        catch_signals(c);
         c->pid = fork();
-        if (c->pid == 0) become(c, argv, environment, (const int[]){pipes[0][1], pipes[1][1]}, pipes[2][1], parent);
-        close_all((int *)pipes[2] + 1, 1);
-        if (c->pid < 0) rc = fail_errno(ERR_IO, errno, "can not start a process");
+        if (c->pid == 0) exec_command(c, argv, environment, (const int[]){pipes[0][1], pipes[1][1]}, pipes[2][1], parent);
+        close_ends((int *)pipes[2] + 1, 1);
+        if (c->pid < 0) rc = fail_errno(ERR_IO, errno, "cannot start a process");
         else rc = await_exec(c, pipes[2][0], argv[0]);
-        if (rc < 0) unwatch(c);
+        if (rc < 0) restore_signals(c);
     }
     for (int i = 0; i < CHILD_STREAMS; i++) {
         c->onto[i] = onto[i];
         c->pipe[i] = rc == 0 ? pipes[i][0] : -1;
         if (rc == 0) pipes[i][0] = -1;
     }
-    for (int i = 0; i < 3; i++) close_all(pipes[i], 2);
+    for (int i = 0; i < 3; i++) close_ends(pipes[i], 2);
     return rc;
 }
 
-// Unchanged and whole. A reader that went away is no reason to stop a training, nor is a full disk.
-static void pass_on(struct child *c, int stream, size_t count)
+// Passes the output on unchanged and whole. Neither a closed reader nor a full disk stops the training.
+static void pass_on_output(struct child *c, int stream, size_t count)
 {
     for (size_t done = 0; done < count && c->onto[stream] >= 0;) {
         ssize_t n = write(c->onto[stream], c->bytes + done, count - done);
@@ -150,7 +150,7 @@ static void pass_on(struct child *c, int stream, size_t count)
     }
 }
 
-static void note_end(struct child *c)
+static void note_exit(struct child *c)
 {
     siginfo_t info = {0};
     if (!c->over && waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == c->pid)
@@ -164,8 +164,8 @@ static void read_stream(struct child *c, int stream, struct child_event *e)
     while (n < 0 && errno == EINTR);
     *e = (struct child_event){.kind = n > 0 ? CHILD_BYTES : CHILD_CLOSED, .stream = stream, .at_ns = clock_ns()};
     e->count = n > 0 ? (size_t)n : 0;
-    if (n > 0) pass_on(c, stream, (size_t)n);
-    else close_all(&c->pipe[stream], 1);
+    if (n > 0) pass_on_output(c, stream, (size_t)n);
+    else close_ends(&c->pipe[stream], 1);
 }
 
 void child_next(struct child *c, int timeout_ms, struct child_event *e)
@@ -173,7 +173,7 @@ void child_next(struct child *c, int timeout_ms, struct child_event *e)
     for (;;) {
         struct pollfd fds[CHILD_STREAMS];
         for (int i = 0; i < CHILD_STREAMS; i++) fds[i] = (struct pollfd){.fd = c->pipe[i], .events = POLLIN};
-        note_end(c);
+        note_exit(c);
         bool open = c->pipe[CHILD_OUT] >= 0 || c->pipe[CHILD_ERR] >= 0;
         if (c->over && (!open || clock_ns() - c->over_ns > (int64_t)DRAIN_LONGEST_MS * 1000000)) {
             *e = (struct child_event){.kind = CHILD_ENDED};
@@ -192,7 +192,7 @@ void child_next(struct child *c, int timeout_ms, struct child_event *e)
             read_stream(c, i, e);
             return;
         }
-        if (ready != 0) continue;  // SIGCHLD, or nothing that is ours
+        if (ready != 0) continue;  // SIGCHLD, or a signal that we do not catch
         *e = (struct child_event){.kind = c->over ? CHILD_ENDED : CHILD_QUIET};
         return;
     }
@@ -208,12 +208,12 @@ void child_reap(struct child *c, bool sweep, struct child_end *end)
 {
     int status = 0;
     struct rusage used = {0};
-    note_end(c);
+    note_exit(c);
     if (sweep || !c->over) child_signal(c, SIGKILL);
     while (wait4(c->pid, &status, 0, &used) < 0 && errno == EINTR) continue;
     *end = (struct child_end){.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
                               .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
                               .peak_memory = (int64_t)used.ru_maxrss * 1024};
-    close_all(c->pipe, CHILD_STREAMS);
-    unwatch(c);
+    close_ends(c->pipe, CHILD_STREAMS);
+    restore_signals(c);
 }

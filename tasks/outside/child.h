@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command of the user's as a child process: its output read as it comes and passed on, signals handed down, its end
-// noticed. One child at a time.
+// Runs a user's command as a child process: reads its output as it comes and passes it on, forwards signals, and notices
+// its exit. One child at a time.
 #ifndef DAWN_TASKS_CHILD_H
 #define DAWN_TASKS_CHILD_H
 
@@ -12,28 +12,28 @@
 enum { CHILD_OUT, CHILD_ERR, CHILD_STREAMS, CHILD_CHUNK = 64 << 10 };
 
 struct child {
-    pid_t pid;                  // and the number of its process group
+    pid_t pid;                  // also the id of its process group
     int pipe[CHILD_STREAMS];    // reading ends of its standard output and error; -1: closed
-    int onto[CHILD_STREAMS];    // where they are passed on to
+    int onto[CHILD_STREAMS];    // descriptors that the output is passed on to
     int write_errno;            // the first reason why passing on failed; 0: none
-    bool over;                  // it has ended, and is kept as a zombie until child_reap
-    int64_t over_ns;            // when that was noticed
-    bool told;                  // a signal was handed down
-    sigset_t before;            // signals blocked before, which are let through while waiting
+    bool over;                  // it has exited and stays a zombie until child_reap
+    int64_t over_ns;            // when the exit was noticed
+    bool told;                  // a signal was forwarded
+    sigset_t before;            // the signal mask before child_start, used while waiting
     struct sigaction kept[4];
     char bytes[CHILD_CHUNK];    // of the last CHILD_BYTES
 };
 
-// Starts argv[0] with `environment`, in a process group of its own, which dies with us. Its standard input is ours, but
-// never a terminal. ERR_MISSING when it can not be started; then nothing is left of it.
+// Starts argv[0] with `environment` in a process group of its own, which is killed if we end. It inherits our standard
+// input unless that is a terminal. ERR_MISSING if it cannot be started; then nothing remains of it.
 int child_start(struct child *, char *const argv[], char *const environment[], const int onto[CHILD_STREAMS]) MUST_CHECK;
 
 enum child_kind {
-    CHILD_BYTES,   // output, passed on already
-    CHILD_CLOSED,  // a stream has come to its end
-    CHILD_SIGNAL,  // SIGINT, SIGTERM or SIGHUP came to us
-    CHILD_QUIET,   // nothing for `timeout_ms`
-    CHILD_ENDED,   // it has ended and said all it had to say
+    CHILD_BYTES,   // output, already passed on
+    CHILD_CLOSED,  // a stream has ended
+    CHILD_SIGNAL,  // we received SIGINT, SIGTERM or SIGHUP
+    CHILD_QUIET,   // nothing happened for `timeout_ms`
+    CHILD_ENDED,   // it has exited and all its output was read
 };
 struct child_event {
     enum child_kind kind;
@@ -46,11 +46,11 @@ void child_next(struct child *, int timeout_ms, struct child_event *);
 void child_signal(struct child *, int signal);  // to the whole group
 
 struct child_end {
-    int status;             // as of exit(); -1 when a signal ended it
+    int status;             // exit status; -1 if a signal ended it
     int signal;             // that signal, or 0
     int64_t peak_memory;    // of its largest process, bytes
 };
-// Collects it, killed first when it still runs; `sweep` also kills what it left behind in its group.
+// Reaps the child; kills it first if it still runs. `sweep` also kills what is left of its process group.
 void child_reap(struct child *, bool sweep, struct child_end *);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words in, words out; nothing is run here. Cost: none that matters, before the clock.
+// Text only; nothing is run here. Cost: negligible, and before the clock starts.
 #include "tasks/outside/command.h"
 
 #include <jansson.h>
@@ -10,7 +10,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/text.h"
 
-static char *with_seed(const char *word, int64_t seed)
+static char *put_seed_into_word(const char *word, int64_t seed)
 {
     struct text t = {0};
     for (const char *at; (at = strstr(word, "{seed}")) != NULL; word = at + strlen("{seed}")) {
@@ -32,11 +32,11 @@ char **command_with_seed(char *const *words, int64_t seed)
 {
     size_t count = count_words(words);
     char **all = zalloc((count + 1) * sizeof *all);
-    for (size_t i = 0; i < count; i++) all[i] = with_seed(words[i], seed);
+    for (size_t i = 0; i < count; i++) all[i] = put_seed_into_word(words[i], seed);
     return all;
 }
 
-static bool names(const char *variable, const char *name)
+static bool is_variable(const char *variable, const char *name)
 {
     size_t length = strlen(name);
     return strncmp(variable, name, length) == 0 && variable[length] == '=';
@@ -47,7 +47,8 @@ char **command_environment(int64_t seed)
     size_t kept = 0;
     char **all = zalloc((count_words(environ) + 3) * sizeof *all);
     for (char **variable = environ; *variable != NULL; variable++)
-        if (!names(*variable, "DAWN_SEED") && !names(*variable, "PYTHONUNBUFFERED")) all[kept++] = copy_text(*variable);
+        if (!is_variable(*variable, "DAWN_SEED") && !is_variable(*variable, "PYTHONUNBUFFERED"))
+            all[kept++] = copy_text(*variable);
     struct text t = {0};
     text_add(&t, "DAWN_SEED=%lld", (long long)seed);
     all[kept++] = t.at;
@@ -87,7 +88,7 @@ int command_write(char *const *words, size_t most, char **json, char **typed)
         command_quote(*word, &t);
     }
     *typed = t.at;
-    *json = json_dumps(whole, JSON_COMPACT | JSON_ENSURE_ASCII);  // nothing in it can hide, so all of it can be submitted
+    *json = json_dumps(whole, JSON_COMPACT | JSON_ENSURE_ASCII);  // ASCII can always be submitted
     json_decref(whole);
     if (rc == 0 && strlen(*json) > most) rc = fail(ERR_USAGE, "the command is longer than %zu bytes", most);
     return rc;

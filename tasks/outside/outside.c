@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines from a program that we did not write. Invariant: whatever the bytes are, a line is nothing, or one of three
-// things with every figure inside its bounds, or a sentence; memory is one buffer a stream. Workload: thousands of lines
-// for people between two that matter, so a line is first asked for its mark, and only then parsed.
+// Parses lines from a program that we did not write. Invariant: for any bytes, a line is ignored, or is one of three kinds
+// with every figure inside its bounds, or fails with a sentence. Memory: one buffer a stream. Workload: thousands of lines
+// for people between two for us, so a line is first searched for its mark and only then parsed.
 #include "tasks/outside/outside.h"
 
 #include <jansson.h>
@@ -27,7 +27,7 @@ static int end_line(struct outside_stream *s, outside_line_taker *line, void *co
     return whole ? line(context, s->at, length, s->number + 1) : 0;
 }
 
-static void keep(struct outside_stream *s, const char *bytes, size_t count)
+static void append_to_line(struct outside_stream *s, const char *bytes, size_t count)
 {
     if (s->at == NULL) s->at = zalloc(OUTSIDE_LINE);
     s->skipping = s->skipping || count > OUTSIDE_LINE - s->length;
@@ -41,7 +41,7 @@ int outside_feed(struct outside_stream *s, const char *bytes, size_t count, outs
     for (size_t from = 0; from < count;) {
         size_t to = from;
         while (to < count && bytes[to] != '\n' && bytes[to] != '\r') to++;
-        keep(s, bytes + from, to - from);
+        append_to_line(s, bytes + from, to - from);
         if (to < count) {
             TRY(end_line(s, line, context));
             s->number += bytes[to] == '\n';
@@ -69,7 +69,7 @@ struct member {
     int64_t low, high;  // both 0: not a whole number
 };
 
-// A misspelt member would be lost without a word, and with it hours of training.
+// A misspelt member must not be ignored: it could cost hours of training.
 static int check_members(const json_t *line, const struct member *known)
 {
     const char *names[16] = {"dawn"}, *name;
@@ -81,23 +81,21 @@ static int check_members(const json_t *line, const struct member *known)
         int i = 0;
         while (i < count && strcmp(names[i], name) != 0) i++;
         if (i < count) continue;
-        const char *near = text_nearest(name, names);
-        if (near != NULL) return fail(ERR_INPUT, "there is no member \"%.40s\"; did you mean \"%s\"?", name, near);
-        return fail(ERR_INPUT, "there is no member \"%.40s\"", name);
+        return fail_unknown(ERR_INPUT, "member", name, names, NULL);
     }
     return 0;
 }
 
-// A whole number; `into` stays as it is when the member is not there.
+// Reads a whole number; leaves `into` unchanged if the member is absent.
 static int read_int(const json_t *line, const struct member *m, int64_t *into)
 {
     const json_t *value = json_object_get(line, m->name);
     if (value == NULL) return 0;
-    if (!json_is_integer(value)) return fail(ERR_INPUT, "\"%s\" is not a whole number", m->name);
+    if (!json_is_integer(value)) return fail(ERR_INPUT, "\"%s\" must be a whole number", m->name);
     int64_t n = json_integer_value(value);
     if (n < m->low || n > m->high)
-        return fail(ERR_INPUT, "\"%s\" is %lld, not between %lld and %lld", m->name, (long long)n, (long long)m->low,
-                    (long long)m->high);
+        return fail(ERR_INPUT, "\"%s\" must be between %lld and %lld; got %lld", m->name, (long long)m->low,
+                    (long long)m->high, (long long)n);
     *into = n;
     return 0;
 }
@@ -105,11 +103,9 @@ static int read_int(const json_t *line, const struct member *m, int64_t *into)
 int outside_check_words(const char *what, const char *text, size_t most)
 {
     size_t count = strlen(text);
-    if (count == 0 || count > most) return fail(ERR_INPUT, "%s has 1 to %zu bytes, here %zu", what, most, count);
+    if (count == 0 || count > most) return fail(ERR_INPUT, "%s must have 1 to %zu bytes; got %zu", what, most, count);
     if (canonical_check_words(text, count) == 0) return 0;
-    char why[ERROR_TEXT_MAX];
-    snprintf(why, sizeof why, "%s", error_text());
-    return fail(ERR_INPUT, "%s can not be shown: %s", what, why);
+    return fail_prefix(ERR_INPUT, "%s cannot be shown: ", what);
 }
 
 static int read_words(const json_t *line, const char *name, char *into, size_t room)
@@ -118,19 +114,19 @@ static int read_words(const json_t *line, const char *name, char *into, size_t r
     if (value == NULL) return 0;
     char what[64];
     snprintf(what, sizeof what, "\"%s\"", name);
-    if (!json_is_string(value)) return fail(ERR_INPUT, "%s is not a text", what);
+    if (!json_is_string(value)) return fail(ERR_INPUT, "%s must be text", what);
     TRY(outside_check_words(what, json_string_value(value), room - 1));
     snprintf(into, room, "%s", json_string_value(value));
     return 0;
 }
 
-// A share of 1 as k of `items`, rounded down. What 9412 / 10000 may lose in single precision is forgiven, a hundredth of an
-// item at most: no honest count lies there.
+// A share of 1 as k of `items`, rounded down. The tolerance covers what 9412 / 10000 may lose in single precision. It is a
+// hundredth of an item at most, so that it never adds an item to a true count.
 static int share_to_k(const char *what, double share, int64_t items, int64_t *k)
 {
     if (!(share >= 0 && share <= 1))
-        return fail(ERR_INPUT, "%s is %g, but a score is a share between 0 and 1%s", what, share,
-                    share > 1 && share <= 100 ? ": a percentage is divided by 100" : "");
+        return fail(ERR_INPUT, "%s must be a share between 0 and 1; got %g%s", what, share,
+                    share > 1 && share <= 100 ? " (divide a percentage by 100)" : "");
     *k = (int64_t)floor(share * (double)items + fmin(1e-7 * (double)items, 0.01));
     if (*k > items) *k = items;
     return 0;
@@ -144,11 +140,12 @@ static int read_count(const json_t *line, int64_t items, int64_t *k)
     const struct member correct = {"correct", 0, COUNT_MOST}, all = {"items", 1, COUNT_MOST};
     TRY(read_int(line, &correct, k));
     TRY(read_int(line, &all, &of));
-    if (*k < 0) return json_object_get(line, "items") ? fail(ERR_INPUT, "\"items\" comes without \"correct\"") : 0;
+    if (*k < 0) return json_object_get(line, "items") ? fail(ERR_INPUT, "\"items\" needs \"correct\"") : 0;
     if (of != items)
-        return fail(ERR_INPUT, "\"items\" is %lld, but the contest is decided on %lld", (long long)of, (long long)items);
+        return fail(ERR_INPUT, "\"items\" must be %lld, as many as the contest has; got %lld", (long long)items, (long long)of);
     if (*k > items)
-        return fail(ERR_INPUT, "\"correct\" is %lld of %lld items", (long long)*k, (long long)items);
+        return fail(ERR_INPUT, "\"correct\" must be at most %lld, the number of items; got %lld", (long long)items,
+                    (long long)*k);
     return 0;
 }
 
@@ -172,17 +169,17 @@ static int read_epoch(const json_t *line, int64_t items, struct outside_epoch *e
     TRY(check_members(line, members));
     TRY(read_int(line, &members[6], &e->step));
     TRY(read_epochs(line, &members[0], e));
-    if (e->epoch < 0) return fail(ERR_INPUT, "\"epoch\" is not there");
+    if (e->epoch < 0) return fail(ERR_INPUT, "\"epoch\" is missing");
     TRY(read_int(line, &members[1], &e->samples));
     TRY(read_count(line, items, &e->k));
     const json_t *score = json_object_get(line, "score"), *loss = json_object_get(line, "loss");
     if (score != NULL) {
         if (e->k >= 0) return fail(ERR_INPUT, "\"score\" and \"correct\" exclude each other");
-        if (!json_is_number(score)) return fail(ERR_INPUT, "\"score\" is not a number");
+        if (!json_is_number(score)) return fail(ERR_INPUT, "\"score\" must be a number");
         TRY(share_to_k("\"score\"", json_number_value(score), items, &e->k));
     }
     if (loss != NULL) {
-        if (!json_is_number(loss)) return fail(ERR_INPUT, "\"loss\" is not a number");
+        if (!json_is_number(loss)) return fail(ERR_INPUT, "\"loss\" must be a number");
         e->loss = json_number_value(loss);
     }
     return 0;
@@ -193,13 +190,11 @@ static int read_segment(const json_t *line, enum segment *segment)
     static const struct member members[] = {{"segment", 0, 0}, {0}};
     TRY(check_members(line, members));
     const char *name = json_string_value(json_object_get(line, "segment"));
-    if (name == NULL) return fail(ERR_INPUT, "\"segment\" is not there, or not a text");
+    if (name == NULL) return fail(ERR_INPUT, "\"segment\" is missing or is not text");
     if (stopwatch_find(name, segment) && *segment != SEGMENT_PROCESS) return 0;
-    struct text all = {0};
-    for (int i = SEGMENT_PROCESS + 1; i < SEGMENT_END; i++) text_add(&all, ", %s", stopwatch_name((enum segment)i));
-    int rc = fail(ERR_INPUT, "there is no segment \"%.40s\"; there are%s", name, all.at + 1);
-    text_free(&all);
-    return rc;
+    const char *names[SEGMENT_END] = {0};
+    for (int i = SEGMENT_PROCESS + 1; i < SEGMENT_END; i++) names[i - SEGMENT_PROCESS - 1] = stopwatch_name((enum segment)i);
+    return fail_unknown(ERR_INPUT, "segment", name, names, NULL);
 }
 
 static int read_about(const json_t *line, struct outside_about *a)
@@ -217,13 +212,13 @@ static int read_about(const json_t *line, struct outside_about *a)
     TRY(read_words(line, "precision", a->precision, sizeof a->precision));
     TRY(read_words(line, "weights", a->weights, sizeof a->weights));
     if (strspn(a->precision, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-") != strlen(a->precision))
-        return fail(ERR_INPUT, "\"precision\" is a word such as f16, not \"%s\"", a->precision);
+        return fail(ERR_INPUT, "\"precision\" must be a word such as f16; got \"%s\"", a->precision);
     if (*a->weights && (strlen(a->weights) != 64 || strspn(a->weights, "0123456789abcdef") != 64))
-        return fail(ERR_INPUT, "\"weights\" is a SHA-256 in 64 hexadecimal digits");
+        return fail(ERR_INPUT, "\"weights\" must be a SHA-256 in 64 hexadecimal digits");
     return 0;
 }
 
-static int read_own(const json_t *line, int64_t items, struct outside_line *out)
+static int read_dawn_line(const json_t *line, int64_t items, struct outside_line *out)
 {
     const char *what = json_string_value(json_object_get(line, "dawn"));
     if (what != NULL && strcmp(what, "epoch") == 0) {
@@ -238,7 +233,7 @@ static int read_own(const json_t *line, int64_t items, struct outside_line *out)
         out->kind = OUTSIDE_ABOUT;
         return read_about(line, &out->about);
     }
-    return fail(ERR_INPUT, "\"dawn\" is \"epoch\", \"segment\" or \"about\"");
+    return fail(ERR_INPUT, "\"dawn\" must be \"epoch\", \"segment\" or \"about\"");
 }
 
 // ---- MLPerf's lines
@@ -252,12 +247,12 @@ static const struct {
     {"run_stop", SEGMENT_IDLE},
 };
 
-// Epochs may be fractions there: half an epoch in is the first one begun.
+// MLPerf allows fractions of epochs: 0.5 counts as epoch 1.
 static int read_mlperf_score(const json_t *event, int64_t items, struct outside_epoch *e)
 {
     const json_t *value = json_object_get(event, "value"), *metadata = json_object_get(event, "metadata");
     const json_t *epoch = json_object_get(metadata, "epoch_num"), *samples = json_object_get(metadata, "samples_count");
-    if (!json_is_number(value)) return fail(ERR_INPUT, "the value of eval_accuracy is not a number");
+    if (!json_is_number(value)) return fail(ERR_INPUT, "the value of eval_accuracy must be a number");
     TRY(share_to_k("eval_accuracy", json_number_value(value), items, &e->k));
     if (json_is_number(epoch)) {
         double n = ceil(json_number_value(epoch));
@@ -290,18 +285,18 @@ static int read_mlperf(const json_t *event, int64_t items, struct outside_line *
 
 // ---- one line
 
-static size_t blanks(const char *line, size_t from, size_t count)
+static size_t skip_blanks(const char *line, size_t from, size_t count)
 {
     while (from < count && (line[from] == ' ' || line[from] == '\t')) from++;
     return from;
 }
 
-// {"dawn" at the start, with blanks wherever JSON allows them before it.
-static bool is_own(const char *line, size_t count)
+// True if the line begins with {"dawn", with blanks wherever JSON allows them.
+static bool is_dawn_line(const char *line, size_t count)
 {
-    size_t at = blanks(line, 0, count);
+    size_t at = skip_blanks(line, 0, count);
     if (at == count || line[at] != '{') return false;
-    at = blanks(line, at + 1, count);
+    at = skip_blanks(line, at + 1, count);
     return count - at >= 6 && memcmp(line + at, "\"dawn\"", 6) == 0;
 }
 
@@ -310,15 +305,15 @@ int outside_read(const char *line, size_t count, int64_t items, struct outside_l
     static const char mark[] = ":::MLLOG";
     *out = (struct outside_line){.epoch = {.epoch = -1, .step = -1, .epoch_micro = -1, .samples = -1, .k = -1, .loss = NAN},
                                  .about = {.parameters = -1, .flops_per_sample = -1, .batch = -1, .views = -1, .input_size = -1}};
-    bool own = is_own(line, count);
-    const char *mlperf = own ? NULL : memmem(line, count, mark, sizeof mark - 1);  // launchers put a rank before it
+    bool own = is_dawn_line(line, count);
+    const char *mlperf = own ? NULL : memmem(line, count, mark, sizeof mark - 1);  // launchers put a rank before the mark
     if (!own && mlperf == NULL) return 0;
     const char *from = own ? line : mlperf + sizeof mark - 1;
     json_error_t why;
     json_t *value = json_loadb(from, (size_t)(line + count - from), JSON_REJECT_DUPLICATES, &why);
     int rc = 0;
-    if (value != NULL) rc = own ? read_own(value, items, out) : read_mlperf(value, items, out);
-    // Ours is written for us, so it is an error; of MLPerf's most are not for us, and processes write into each other's.
+    if (value != NULL) rc = own ? read_dawn_line(value, items, out) : read_mlperf(value, items, out);
+    // A damaged line of ours is an error. One of MLPerf's is ignored: most are not for us, and processes interleave theirs.
     else if (own) rc = fail(ERR_INPUT, "not valid JSON: %s", why.text);
     json_decref(value);
     if (rc < 0) out->kind = OUTSIDE_NOTHING;

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an outside program says while `dawn record` runs it: lines of its output, in DAWN's own form or MLPerf's
-// (docs/record.md). A pure parser: bytes in, meaning out; it knows no clock, no file and no process.
+// The lines by which an outside program reports to `dawn record`, in DAWN's own form or in MLPerf's (docs/record.md). A pure
+// parser: it knows no clock, no file and no process.
 #ifndef DAWN_TASKS_OUTSIDE_H
 #define DAWN_TASKS_OUTSIDE_H
 
 #include "runtime/base/file.h"
 #include "tasks/record/stopwatch.h"
 
-// Bytes of one stream, cut into lines. A line ends at a line feed or a carriage return (progress bars), and one longer
-// than OUTSIDE_LINE is left out whole: nobody who reports an epoch needs so many bytes.
+// Bytes of one stream, cut into lines. A line ends at a line feed or a carriage return (progress bars). A line longer than
+// OUTSIDE_LINE is skipped whole: no report needs so many bytes.
 enum { OUTSIDE_LINE = 64 << 10 };
 struct outside_stream {
-    char *at;        // OUTSIDE_LINE bytes, from the first byte fed on
+    char *at;        // OUTSIDE_LINE bytes, allocated with the first byte
     size_t length;
-    bool skipping;   // the line in hand is too long
-    int64_t number;  // line feeds so far: the line in hand is number + 1
+    bool skipping;   // the current line is too long
+    int64_t number;  // line feeds so far: the current line is number + 1
 };
-// `line` gets each whole line without its end, and its number; what it fails with is passed on at once.
+// `line` gets each whole line without its end, and its number. Its failure is returned at once.
 typedef int outside_line_taker(void *context, const char *line, size_t count, int64_t number);
 int outside_feed(struct outside_stream *, const char *bytes, size_t count, outside_line_taker *, void *context) MUST_CHECK;
 int outside_finish(struct outside_stream *, outside_line_taker *, void *context) MUST_CHECK;  // a last line without an end
@@ -33,11 +33,11 @@ struct outside_epoch {
     int64_t step;     // optimiser steps done; negative: not said, and then epochs are counted instead
     int64_t epoch_micro;  // epochs done in millionths; negative: whole ones
     bool from_zero;   // MLPerf's programs may count from 0, ours from 1
-    int64_t samples;  // since the start; negative: not said
+    int64_t samples;  // since the start; negative: absent
     int64_t k;        // of the contest's items; negative: not evaluated
-    double loss;      // NaN: not said
+    double loss;      // NaN: absent
 };
-// Members that were not said are negative or empty.
+// Members that are absent are negative or empty.
 struct outside_about {
     char model[97], framework[65], precision[17];
     char weights[DIGEST_HEX];
@@ -51,11 +51,11 @@ struct outside_line {
     enum segment segment;
     struct outside_about about;
 };
-// Reads one line for a contest of `items` items. A line that is not marked as ours is OUTSIDE_NOTHING; one that is, and
-// is wrong, is ERR_INPUT with a sentence: a slip must not cost hours of training unnoticed.
+// Reads one line for a contest of `items` items. A line without our mark is OUTSIDE_NOTHING. A marked line that is wrong is
+// ERR_INPUT with a sentence: a typing error must not cost hours of training.
 int outside_read(const char *line, size_t count, int64_t items, struct outside_line *) MUST_CHECK;
 
-// Whether text may stand in the record and on a board: `what` begins the sentence.
+// Checks that text may be stored in the record and shown on a board; `what` begins the sentence.
 int outside_check_words(const char *what, const char *text, size_t most) MUST_CHECK;
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the lines of a child to the rows of a run. Invariants: all times are ours, taken when bytes arrive, and only grow;
-// the run is in the record from the moment the command runs, so that one that is killed leaves its trace; a line that
-// claims the impossible ends it as failed. Cost: two fsyncs an epoch, during which the child goes on.
+// Turns the lines of a child into the rows of a run. Invariants: all times are ours, taken when bytes arrive, and only grow;
+// the run is in the record as soon as the command runs, so that a killed one leaves its trace; a line with an impossible
+// figure ends the run as failed. Cost: two fsyncs an epoch, during which the child goes on.
 //
-// Segments: from exec on `init`, until the program says where it is. When its first word is an epoch instead, nobody knows
-// where getting ready ended, so all of it counts as `train`: every clock is then at least what it should be. The end
-// of an evaluation always opens `train`, so that nothing is left out of a clock unless the program says so. Where it is
-// stays its own word: one that calls its training `evaluate` is believed (docs/threats.md).
+// Segments: `init` from exec on, until the program reports a segment. If it reports an epoch first, the end of its
+// preparation is unknown, so all time so far counts as `train` and no clock is too short. The end of an evaluation always
+// opens `train`, so that no time is left out of a clock unless the program says so. Reported segments are not verified: a
+// program that calls its training `evaluate` is believed (docs/threats.md).
 #include "tasks/outside/recorder.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ struct recorder {
     struct results *results;
     struct machine_facts machine;
     struct software_facts software;
-    char *recipe, *words;  // the command as JSON, and as a person would type it
+    char *recipe, *words;  // the command as JSON, and quoted for a shell
 };
 
 // One run while it goes on.
@@ -38,10 +38,10 @@ struct going {
     struct child child;
     struct run *run;
     struct outside_stream lines[CHILD_STREAMS];
-    int stream;              // whose line is being read
+    int stream;              // the stream of the current line
     int64_t at_ns;           // when its bytes were read
-    int64_t now_ns;          // when it counts as having come: later than the last epoch
-    bool placed;             // a segment has been named
+    int64_t now_ns;          // the time that it is given: later than the last epoch
+    bool placed;             // a segment was reported
     int64_t shift;           // MLPerf's epochs counted from 0: 1
     int64_t epoch, epoch_micro, step, samples;  // of the last point
     bool steps;              // the program counts its steps
@@ -49,11 +49,11 @@ struct going {
     char weights[DIGEST_HEX];
     struct machine_meter meter;
     int64_t energy_uj;
-    int failed;              // the first error, its sentence in `why`
+    int failed;              // the first error; `why` has its sentence
     char why[ERROR_TEXT_MAX];
-    int signals;             // that came to us
-    bool stopping;           // the target was met, and that is enough
-    int64_t deadline_ns;     // then it is killed; 0: none
+    int signals;             // received by us
+    bool stopping;           // the target was met, so the command is told to end
+    int64_t deadline_ns;     // when the command is killed; 0: never
 };
 
 // ---- lines
@@ -86,7 +86,7 @@ static int take_epoch(struct going *g, struct outside_epoch e)
                     (long long)g->samples);
     if (!g->placed) g->watch.open = SEGMENT_TRAIN;
     g->placed = true;
-    stopwatch_enter_at(&g->watch, SEGMENT_IDLE, g->now_ns);  // closes the span, so that it is stored with the point
+    stopwatch_enter_at(&g->watch, SEGMENT_IDLE, g->now_ns);  // closes the segment, so that it is stored with the point
     struct run_point point = {.step = e.step, .epoch_micro = e.epoch_micro, .samples = e.samples, .loss = e.loss,
                               .score = {e.k < 0 ? RUN_SCORE_NONE : e.k},
                               .clocks = stopwatch_enter_at(&g->watch, SEGMENT_TRAIN, g->now_ns)};
@@ -111,25 +111,25 @@ static int take_epoch(struct going *g, struct outside_epoch e)
 static int take_about(struct going *g, const struct outside_about *a)
 {
     if (a->has_seed && a->seed != g->end.seed)
-        return fail(ERR_INPUT, "its seed is %lld, but this run was begun with %lld (--seed, $DAWN_SEED)", (long long)a->seed,
-                    (long long)g->end.seed);
+        return fail(ERR_INPUT, "\"seed\" must be %lld, the seed of this run (--seed, $DAWN_SEED); got %lld",
+                    (long long)g->end.seed, (long long)a->seed);
     if (*a->weights) memcpy(g->weights, a->weights, sizeof g->weights);
     bool more = *a->model || *a->precision || *a->framework || a->parameters >= 0 || a->flops_per_sample >= 0 || a->batch >= 0 ||
                 a->views >= 0 || a->input_size >= 0;
-    if (!more) return 0;  // weights alone are there only at the end
+    if (!more) return 0;  // only the weights: they are reported at the end
     return result_about(g->all->results, g->run,
                         &(struct run_about){.model = a->model, .precision = a->precision, .framework = a->framework,
                                             .parameters = a->parameters, .flops_per_sample = a->flops_per_sample,
                                             .batch = a->batch, .views = a->views, .input_size = a->input_size});
 }
 
-// Bytes that came together came at one time; the second epoch among them is a nanosecond younger, which the checks of a
-// submission notice: output that is held back has no times of its own.
+// Bytes that arrive together get one time. A second epoch among them is a nanosecond later, which the checks of a submission
+// notice: buffered output has no times of its own.
 static int take_line(void *context, const char *line, size_t count, int64_t number)
 {
     struct going *g = context;
     struct outside_line said;
-    if (g->stopping) return 0;  // the run has come to its end
+    if (g->stopping) return 0;  // the run has ended
     int64_t after = g->watch.start_ns + g->end.last.end_to_end_ns + 1;
     g->now_ns = g->at_ns > after ? g->at_ns : after;
     int rc = outside_read(line, count, g->all->o->contest->items, &said);
@@ -140,15 +140,14 @@ static int take_line(void *context, const char *line, size_t count, int64_t numb
         stopwatch_enter_at(&g->watch, said.segment, g->now_ns);
     }
     if (rc != ERR_INPUT) return rc;
-    char why[ERROR_TEXT_MAX];
-    snprintf(why, sizeof why, "%s", error_text());
-    return fail(rc, "line %lld of the command's standard %s: %s", (long long)number,
-                g->stream == CHILD_OUT ? "output" : "error", why);
+    return fail_prefix(rc, "line %lld of the command's standard %s: ", (long long)number,
+                       g->stream == CHILD_OUT ? "output" : "error");
 }
 
 // ---- the child
 
-// A sentence may quote the program, cut off within a letter; the record has to stay valid UTF-8, and terminals calm.
+// A sentence may quote the program and be cut within a letter. The record must stay valid UTF-8, and a terminal must not
+// receive control characters.
 static void note_failure(struct going *g, int rc)
 {
     if (rc >= 0 || g->failed < 0) return;
@@ -174,32 +173,32 @@ static void pass_signal(struct going *g, int number)
     child_signal(&g->child, g->signals++ == 0 ? number : SIGKILL);
 }
 
-static int patience_ms(const struct going *g)
+static int time_to_wait_ms(const struct going *g)
 {
     if (g->deadline_ns == 0) return QUIET_MS;
     int64_t left = (g->deadline_ns - clock_ns()) / MS;
     return left > 0 ? (int)left + 1 : 0;
 }
 
-static void follow(struct going *g)
+static void follow_child(struct going *g)
 {
     struct child_event e;
     for (;;) {
-        child_next(&g->child, patience_ms(g), &e);
+        child_next(&g->child, time_to_wait_ms(g), &e);
         if (g->deadline_ns != 0 && clock_ns() > g->deadline_ns) {
             child_signal(&g->child, SIGKILL);
-            g->deadline_ns = clock_ns() + AGAIN_MS * MS;  // it takes a while to end, and is not waited for in a circle
+            g->deadline_ns = clock_ns() + AGAIN_MS * MS;  // exiting takes a while; do not spin until then
         }
         if (e.kind == CHILD_BYTES) take_bytes(g, &e, false);
         if (e.kind == CHILD_CLOSED) take_bytes(g, &e, true);
         if (e.kind == CHILD_SIGNAL) pass_signal(g, e.signal);
         if (e.kind == CHILD_ENDED) break;
     }
-    for (int i = 0; i < CHILD_STREAMS; i++)  // a pipe that something else still holds open
+    for (int i = 0; i < CHILD_STREAMS; i++)  // a pipe that another process still holds open
         take_bytes(g, &(struct child_event){.stream = i, .at_ns = clock_ns()}, true);
 }
 
-static int start(struct going *g)
+static int start_child(struct going *g)
 {
     const struct recorder_options *o = g->all->o;
     char **words = command_with_seed(o->command, g->end.seed), **environment = command_environment(g->end.seed);
@@ -230,7 +229,7 @@ static int begin_record(struct going *g, int64_t group)
     return result_outside(g->run, all->words, o->framework, o->devices);
 }
 
-static int judge(struct going *g, const struct child_end *child)
+static int judge_run(struct going *g, const struct child_end *child)
 {
     if (g->failed < 0) return fail(g->failed, "%s", g->why);
     if (g->signals > 0)
@@ -240,7 +239,7 @@ static int judge(struct going *g, const struct child_end *child)
     if (child->signal) return fail(ERR_INPUT, "the command was ended by signal %d (%s)", child->signal, strsignal(child->signal));
     if (child->status != 0) return fail(ERR_INPUT, "the command ended with exit status %d", child->status);
     if (g->end.epochs == 0)
-        return fail(ERR_MISSING, "the command has reported no epoch; docs/record.md shows the line it has to print");
+        return fail(ERR_MISSING, "the command reported no epoch; docs/record.md shows the line that it must print");
     return 0;
 }
 
@@ -258,13 +257,13 @@ static int end_record(struct going *g, int rc, const struct child_end *child)
     return rc < 0 ? fail(rc, "%s", why) : ended;
 }
 
-// What a run without a group returns when the target was not met, and no output was lost.
-static int outcome(const struct going *g)
+// Fails if output was lost, or if a run outside a group did not meet the target.
+static int check_score(const struct going *g)
 {
     const struct recorder_options *o = g->all->o;
-    if (g->child.write_errno != 0) return fail_errno(ERR_IO, g->child.write_errno, "can not pass on all of the command's output");
+    if (g->child.write_errno != 0) return fail_errno(ERR_IO, g->child.write_errno, "cannot pass on all of the command's output");
     if (o->runs > 1) return 0;
-    if (g->end.k < 0) return fail(ERR_TARGET, "the command has reported no evaluation");
+    if (g->end.k < 0) return fail(ERR_TARGET, "the command reported no evaluation");
     const struct run_metric *board = &o->contest->board;
     char score[TEXT_FIGURE], target[TEXT_FIGURE];
     if (run_metric_meets(board, g->end.k, o->target_micro)) return 0;
@@ -273,20 +272,20 @@ static int outcome(const struct going *g)
                 run_metric_value_text(board, (double)o->target_micro / 1e6, target));
 }
 
-static int one_run(const struct recorder *all, int64_t group, int64_t index)
+static int record_one(const struct recorder *all, int64_t group, int64_t index)
 {
     struct going *g = zalloc(sizeof *g);
     struct child_end child;
     g->all = all;
     g->end = (struct recorder_end){.index = index, .planned = all->o->runs, .seed = all->o->seed + index - 1, .k = -1};
-    int rc = start(g);
+    int rc = start_child(g);
     if (rc == 0) {
         note_failure(g, begin_record(g, group));
-        follow(g);
+        follow_child(g);
         child_reap(&g->child, g->failed < 0 || g->signals > 0 || g->stopping, &child);
-        rc = judge(g, &child);
+        rc = judge_run(g, &child);
         if (g->run != NULL) rc = end_record(g, rc, &child);
-        if (rc == 0) rc = outcome(g);
+        if (rc == 0) rc = check_score(g);
     }
     for (int i = 0; i < CHILD_STREAMS; i++) outside_free(&g->lines[i]);
     stopwatch_free(&g->watch);
@@ -295,13 +294,13 @@ static int one_run(const struct recorder *all, int64_t group, int64_t index)
     return rc;
 }
 
-static int run_group(const struct recorder *all, int64_t *id)
+static int record_all(const struct recorder *all, int64_t *id)
 {
     const struct recorder_options *o = all->o;
     struct group_plan plan = {o->contest->name, o->model, "outside", o->target_micro, o->runs};
     TRY(result_group_begin(all->results, &plan, id));
     int rc = 0;
-    for (int64_t i = 1; i <= o->runs && rc == 0; i++) rc = one_run(all, *id, i);
+    for (int64_t i = 1; i <= o->runs && rc == 0; i++) rc = record_one(all, *id, i);
     char why[ERROR_TEXT_MAX];
     snprintf(why, sizeof why, "%s", error_text());
     int closed = result_group_end(all->results, *id);
@@ -321,13 +320,10 @@ static int run_group(const struct recorder *all, int64_t *id)
 
 static int check_option(const char *name, const char *value, size_t most)
 {
-    if (outside_check_words(name, value, most) == 0) return 0;
-    char why[ERROR_TEXT_MAX];
-    snprintf(why, sizeof why, "%s", error_text());
-    return fail(ERR_USAGE, "%s", why);
+    return outside_check_words(name, value, most) < 0 ? ERR_USAGE : 0;  // with the same sentence
 }
 
-static int prepare(struct recorder *all)
+static int check_and_open(struct recorder *all)
 {
     const struct recorder_options *o = all->o;
     TRY(check_option("--model", o->model, 96));
@@ -337,7 +333,7 @@ static int prepare(struct recorder *all)
     if (o->gpu != NULL) {
         TRY(check_option("--gpu", o->gpu, MACHINE_TEXT - 1));
         if (*all->machine.gpu && strcmp(all->machine.gpu, o->gpu) != 0)
-            return fail(ERR_USAGE, "this machine shows \"%s\"; --gpu is for what it does not show", all->machine.gpu);
+            return fail(ERR_USAGE, "this machine reports \"%s\"; --gpu is for GPUs that it does not report", all->machine.gpu);
         snprintf(all->machine.gpu, sizeof all->machine.gpu, "%s", o->gpu);
     }
     TRY(machine_software(&all->software));
@@ -349,8 +345,8 @@ int recorder_run(const struct recorder_options *o, int64_t *group)
     BUG_IF(o->command == NULL || o->command[0] == NULL || o->runs < 1);
     struct recorder all = {.o = o};
     *group = 0;
-    int rc = prepare(&all);
-    if (rc == 0) rc = o->runs > 1 ? run_group(&all, group) : one_run(&all, 0, 1);
+    int rc = check_and_open(&all);
+    if (rc == 0) rc = o->runs > 1 ? record_all(&all, group) : record_one(&all, 0, 1);
     results_close(all.results);
     free(all.recipe);
     free(all.words);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `dawn record` without its command line: runs of a command of the user's, timed here and written as any other run, and
-// marked as self-evaluated. docs/record.md says what a program prints.
+// `dawn record` without its command line: runs a user's command, times it, writes it as any other run and marks it as
+// self-evaluated. docs/record.md says what a program prints.
 #ifndef DAWN_TASKS_RECORDER_H
 #define DAWN_TASKS_RECORDER_H
 
@@ -15,7 +15,7 @@ struct recorder_end {
     const char *status;
     int64_t epochs;           // reported
     int64_t k;                // of the last evaluation; negative: none
-    struct stopwatch_clocks last, reached;  // at the last epoch; at the first that met the target, all 0: never
+    struct stopwatch_clocks last, reached;  // at the last epoch; at the first that met the target (all 0: none did)
     int64_t reached_epoch;
 };
 struct recorder_options {
@@ -24,17 +24,17 @@ struct recorder_options {
     bool stop;                  // SIGTERM at the first evaluation that meets the target; never within a group
     int64_t runs, seed;         // run i of a group has seed + i
     int64_t devices;
-    const char *database;       // NULL: the usual file
+    const char *database;       // NULL: the default file
     const char *model, *framework;
-    const char *gpu;            // NULL: what the machine shows
+    const char *gpu;            // NULL: what the machine reports
     const struct price *price;  // NULL: none
     char *const *command;       // ends with NULL
-    int onto[CHILD_STREAMS];    // where its output goes on to
-    void (*tell)(const struct recorder_options *, const struct recorder_end *);  // after each run; NULL: nobody asks
+    int onto[CHILD_STREAMS];    // descriptors that its output is passed on to
+    void (*tell)(const struct recorder_options *, const struct recorder_end *);  // called after each run; may be NULL
 };
 
-// 0, ERR_TARGET below the target, ERR_INTERRUPTED after a signal, or what failed. What was recorded stays. `group`: its
-// id when it was one.
+// Returns 0, ERR_TARGET below the target, ERR_INTERRUPTED after a signal, or another error. What was recorded stays.
+// *group: the id of the group, 0 for a single run.
 int recorder_run(const struct recorder_options *, int64_t *group) MUST_CHECK;
 
 #endif

@@ -12,7 +12,6 @@ int model_find(const struct task *task, const char *name, const struct model **i
             return 0;
         }
     }
-    const char *near = text_nearest(name, names);
-    return fail(ERR_USAGE, "%s has no model \"%.60s\"%s%s%s (dawn models lists them)", task->title, name,
-                near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    fail_unknown(ERR_USAGE, "model", name, names, "dawn models lists them");
+    return fail_prefix(ERR_USAGE, "%s: ", task->title);
 }

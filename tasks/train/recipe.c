@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading and changing recipes. Cost: some hundred string comparisons a key; nothing here is near the clock.
+// Reads and changes recipes. Cost: some hundred string comparisons a key, outside the measured time.
 #include "tasks/train/recipe.h"
 
 #include "runtime/base/embed.h"
@@ -70,7 +70,7 @@ static int add_given(struct given *g, const struct recipe_key *k, const json_t *
     return 0;
 }
 
-static int no_such_key(const struct given *g, const char *path)
+static int refuse_key(const struct given *g, const char *path)
 {
     const struct recipe_key *k;
     if (recipe_is_section(g->table, path))
@@ -92,7 +92,7 @@ static int collect_given(struct given *g, const json_t *object, const char *sect
         if (k) {
             TRY(add_given(g, k, v));
         } else if (!json_is_object(v) || !whole) {
-            return no_such_key(g, path);
+            return refuse_key(g, path);
         } else if (!recipe_is_section(g->table, path)) {
             return recipe_no_section(g->where, g->table, path);
         } else {
@@ -126,7 +126,7 @@ static int set_one_given(const struct given *g, struct recipe *r, int i)
     return recipe_set_value(g->where, name_in_text(g, g->key[i]), r, g->key[i], g->value[i]);
 }
 
-// A key that does not apply is refused, or dropped where its value asks for nothing.
+// Refuses a key that does not apply, or drops it if its value has no effect.
 static int drop_given(const struct given *g, const struct recipe *r, int i)
 {
     const struct recipe_key *k = g->key[i];
@@ -173,7 +173,7 @@ static int parse_root(const char *where, const json_t *root, bool stored, struct
     return 0;
 }
 
-static int parse(const char *where, const char *bytes, size_t count, bool stored, struct recipe *into)
+static int parse_recipe(const char *where, const char *bytes, size_t count, bool stored, struct recipe *into)
 {
     json_error_t error;
     json_t *root = json_loadb(bytes, count, JSON_REJECT_DUPLICATES, &error);
@@ -185,12 +185,12 @@ static int parse(const char *where, const char *bytes, size_t count, bool stored
 
 int recipe_parse(const char *where, const char *bytes, size_t count, struct recipe *into)
 {
-    return parse(where, bytes, count, false, into);
+    return parse_recipe(where, bytes, count, false, into);
 }
 
 int recipe_parse_stored(const char *where, const char *bytes, size_t count, struct recipe *into)
 {
-    return parse(where, bytes, count, true, into);
+    return parse_recipe(where, bytes, count, true, into);
 }
 
 int recipe_file(const char *path, struct recipe *into)
@@ -272,7 +272,7 @@ int recipe_set(struct recipe *r, const char *assignment)
 
 // ---- the embedded ones
 
-// Its file's name, "cifar10.json"; NULL where the embedded file is no recipe.
+// The file name of an embedded recipe ("cifar10.json"); NULL if the file is no recipe.
 static const char *recipe_file_name(const struct embedded *e)
 {
     static const char folder[] = "/recipes/";
@@ -293,18 +293,19 @@ int recipe_each(int (*row)(void *, const struct recipe *), void *context)
 
 int recipe_embedded(const char *name, struct recipe *into)
 {
-    const char *names[64] = {0};
+    enum { MOST = 64 };
+    char name_of[MOST][RECIPE_TEXT_MAX];
+    const char *names[MOST + 1] = {0};
     int count = 0;
-    char file[64];
-    snprintf(file, sizeof file, "%s.json", name);
-    for (const struct embedded *e = embedded_files; e->path && count < 63; e++) {
-        if (!recipe_file_name(e)) continue;
-        if (!strcmp(recipe_file_name(e), file)) return recipe_parse(e->path, e->at, e->size, into);
-        names[count++] = recipe_file_name(e);
+    for (const struct embedded *e = embedded_files; e->path && count < MOST; e++) {
+        const char *file = recipe_file_name(e);
+        if (!file) continue;
+        snprintf(name_of[count], sizeof *name_of, "%.*s", (int)(strlen(file) - strlen(".json")), file);
+        if (!strcmp(name_of[count], name)) return recipe_parse(e->path, e->at, e->size, into);
+        names[count] = name_of[count];
+        count++;
     }
-    const char *near = text_nearest(file, names);
-    return fail(ERR_USAGE, "there is no recipe \"%.40s\"%s%.*s%s (dawn recipe lists them)", name,
-                near ? "; did you mean \"" : "", near ? (int)strlen(near) - 5 : 0, near ? near : "", near ? "\"?" : "");
+    return fail_unknown(ERR_USAGE, "recipe", name, names, "dawn recipe lists them");
 }
 
 // ---- schedule

@@ -104,9 +104,8 @@ int recipe_find_table(const char *where, const char *model, const struct recipe_
     for (int i = 0; recipe_tables[i]; i++)
         for (const struct recipe_model *m = recipe_tables[i]->models; m->name && count + 1 < RECIPE_KEYS_MAX; m++)
             names[count++] = m->name;
-    const char *near = text_nearest(model, names);
-    return fail(ERR_USAGE, "%s: there is no model \"%.60s\"%s%s%s (dawn models lists them)", where, model,
-                near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    fail_unknown(ERR_USAGE, "model", model, names, "dawn models lists them");
+    return fail_prefix(ERR_USAGE, "%s: ", where);
 }
 
 // Appends the keys below the section that the first `skip` bytes of `section` name, each section once and whole.
@@ -170,9 +169,8 @@ static int unknown_key(const char *where, const struct recipe_table *t, const ch
     for (int i = 0; i < count; i++)
         if (keys[i]->old) names[n++] = keys[i]->old;
     for (int i = 0; i < count; i++) names[n++] = keys[i]->path;
-    const char *near = text_nearest(name, names);
-    if (!near) return fail(ERR_USAGE, "%s: there is no recipe key \"%.60s\" (dawn recipe --keys lists them)", where, name);
-    return fail(ERR_USAGE, "%s: there is no recipe key \"%.60s\"; did you mean \"%s\"?", where, name, near);
+    fail_unknown(ERR_USAGE, "recipe key", name, names, "dawn recipe --keys lists them");
+    return fail_prefix(ERR_USAGE, "%s: ", where);
 }
 
 int recipe_find_key(const char *where, const struct recipe_table *t, const char *name, const struct recipe_key **into)
@@ -188,7 +186,7 @@ int recipe_find_key(const char *where, const struct recipe_table *t, const char 
     if (same == 0) return unknown_key(where, t, name);
     struct text list = {0};
     text_list(&list, paths, same, " or ");
-    int rc = fail(ERR_USAGE, "%s: \"%s\" may be %s: name one", where, name, list.at);
+    int rc = fail(ERR_USAGE, "%s: \"%s\" is ambiguous: it may be %s", where, name, list.at);
     text_free(&list);
     return rc;
 }
@@ -212,12 +210,12 @@ int recipe_no_section(const char *where, const struct recipe_table *t, const cha
         const char *dot = strrchr(keys[i]->path, '.');
         if (!dot) continue;
         snprintf(section[n], sizeof section[n], "%.*s", (int)(dot - keys[i]->path), keys[i]->path);
+        if (n > 0 && !strcmp(section[n], section[n - 1])) continue;  // keys of a section stand together
         names[n] = section[n];
         n++;
     }
-    const char *near = text_nearest(path, names);
-    return fail(ERR_USAGE, "%s: there is no section \"%.60s\"%s%s%s", where, path, near ? "; did you mean \"" : "",
-                near ? near : "", near ? "\"?" : "");
+    fail_unknown(ERR_USAGE, "section", path, names, NULL);
+    return fail_prefix(ERR_USAGE, "%s: ", where);
 }
 
 // ---- what applies

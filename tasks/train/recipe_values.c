@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of recipe keys: read from JSON or from the command line, held against their bounds, printed in one form.
+// Values of recipe keys: read from JSON or from the command line, checked against their bounds, printed in one form.
 #include "tasks/train/recipe_keys.h"
 
 #include <math.h>
@@ -36,11 +36,13 @@ static int set_choice(const char *where, const char *name, const struct recipe_k
             *into = i;
             return 0;
         }
-    const char *near = text_nearest(word, k->choices);
-    if (near) return fail(ERR_USAGE, "%s: there is no %s \"%.60s\"; did you mean \"%s\"?", where, name, word, near);
+    if (text_nearest(word, k->choices)) {
+        fail_unknown(ERR_USAGE, name, word, k->choices, NULL);
+        return fail_prefix(ERR_USAGE, "%s: ", where);
+    }
     struct text range = {0};
     recipe_add_range(&range, k);
-    int rc = fail(ERR_USAGE, "%s: there is no %s \"%.60s\"; it is %s", where, name, word, range.at);
+    int rc = fail(ERR_USAGE, "%s: \"%s\" must be %s; got \"%.60s\"", where, name, range.at, word);
     text_free(&range);
     return rc;
 }
@@ -77,7 +79,7 @@ int recipe_set_value(const char *where, const char *name, struct recipe *r, cons
     BUG("no such kind of key");
 }
 
-// What is no number stays text, so that the setter refuses it with the key's name.
+// Text that is no number stays text, so that the setter refuses it with the key's name.
 static json_t *number_from_text(const char *text)
 {
     double x;

@@ -34,7 +34,7 @@ echo 'not a database, but long enough to have a header of sixteen bytes' >result
 cp results.db before
 [ "$(status "$DAWN" doctor --no-measure)" = 1 ]
 grep -Eq '^  BROKEN +results.db +' out
-grep -q '1 thing has to be mended' err
+grep -q '1 check failed' err
 cmp results.db before
 [ "$(status "$DAWN" doctor --no-measure --json)" = 1 ]
 [ "$(grep -c '"verdict": "BROKEN"' out)" = 1 ]

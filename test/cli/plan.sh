@@ -19,7 +19,7 @@ grep -q 'not on this machine' "$T/out"
 grep -q '^Schedule: ' "$T/out"
 grep -q '^Memory: ' "$T/out"
 grep -q '^One step at 32 x 32 (train):$' "$T/out"
-grep -q 'Roofline: not known' "$T/out"
+grep -q 'Roofline: unknown' "$T/out"
 awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }' "$T/out" >&2
 [ "$(sed -n '/^One step/,/^$/p' "$T/out" | wc -l)" -le 30 ]
 few=$(wc -l <"$T/out")

@@ -140,7 +140,7 @@ if [ -c /dev/full ]; then
     rc=0
     "$DAWN" record -- sh -c "$(epoch 1 9400)" >/dev/full 2>err || rc=$?
     [ "$rc" = 1 ]
-    grep -q "can not pass on all of the command's output: No space left" err
+    grep -q "cannot pass on all of the command's output: No space left" err
     facts 'len(p) == 1 and r["status"] == "done"'
 fi
 
@@ -156,22 +156,23 @@ one='{"dawn":"epoch","epoch":1,"correct":9000,"items":10000,"samples":50000}'
 wrong 'epoch 1 comes after epoch 1' "$one" "$one"
 facts 'len(p) == 1' # what was true before stays
 wrong 'epoch 2 comes after epoch 3' '{"dawn":"epoch","epoch":3}' '{"dawn":"epoch","epoch":2}'
-wrong '10001 of 10000' '{"dawn":"epoch","epoch":1,"correct":10001,"items":10000}'
-wrong 'decided on 10000' '{"dawn":"epoch","epoch":1,"correct":90,"items":100}'
-wrong 'a percentage is divided by 100' words '{"dawn":"epoch","epoch":1,"score":94.1}'
+wrong 'at most 10000, the number of items; got 10001' '{"dawn":"epoch","epoch":1,"correct":10001,"items":10000}'
+wrong 'must be 10000, as many as the contest has; got 100' '{"dawn":"epoch","epoch":1,"correct":90,"items":100}'
+wrong 'divide a percentage by 100' words '{"dawn":"epoch","epoch":1,"score":94.1}'
 wrong '40000 samples come after 50000' "$one" '{"dawn":"epoch","epoch":2,"samples":40000}'
 wrong 'not valid JSON' '{"dawn":"epoch","epoch":1,"loss":NaN}'
-wrong 'its seed is 3, but this run was begun with 1' '{"dawn":"about","seed":3}'
+wrong 'must be 1, the seed of this run .*; got 3' '{"dawn":"about","seed":3}'
 wrong 'after its first epoch' "$one" '{"dawn":"about","model":"larger"}'
-# cut off in the middle of a letter, and with what steers a terminal: the record has to stay readable
-wrong 'no member "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' '{"dawn":"epoch","aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaé":1}'
+# A name that is cut off within a letter, and control characters: the record must stay valid.
+word=$(printf 'a%.0s' $(seq 79))
+wrong "no member \"$word" "{\"dawn\":\"epoch\",\"${word}é\":1}"
 wrong 'no member ".*31m' '{"dawn":"epoch","\u001b[31m":1}'
 facts '"\x1b" not in r["message"]'
 wrong 'no segment "pause"' '{"dawn":"segment","segment":"pause"}'
 record 1 "line 2 of the command's standard error: .*not valid" "echo a >&2; echo '{\"dawn\"' >&2"
 
-# ---- it says nothing, crashes, can not be started
-record 1 'has reported no epoch; docs/record.md' 'echo 94%'
+# ---- it says nothing, crashes, cannot be started
+record 1 'the command reported no epoch; docs/record.md' 'echo 94%'
 facts 'r["status"] == "failed" and p == []'
 record 1 'ended with exit status 7' "$(epoch 1 9500) exit 7"
 facts 'r["status"] == "failed" and r["reached_step"] == 1 and r["message"] == "the command ended with exit status 7"'
@@ -179,7 +180,7 @@ record 1 'ended by signal 9 \(Killed\)' 'kill -9 $$'
 facts 'r["status"] == "failed"'
 runs=$("$DAWN" results list | wc -l)
 said 1 '^dawn record: there is no command "nosuch"$' "$DAWN" record -- nosuch
-said 1 "^dawn record: can not start \"./noise\": Permission denied$" "$DAWN" record -- ./noise
+said 1 "^dawn record: cannot start \"./noise\": Permission denied$" "$DAWN" record -- ./noise
 [ "$("$DAWN" results list | wc -l)" = "$runs" ]
 
 # ---- it leaves something behind that holds its output: nobody waits for that
@@ -248,15 +249,15 @@ sed -n '/^```python$/,/^```$/p' "$ROOT/docs/record.md" | grep -v '^```' >example
 python3 -m py_compile example.py
 
 # ---- wrong usage
-said 2 'wants a command after --' "$DAWN" record
-said 2 'wants a command after --' "$DAWN" record --
-said 2 'no task "cifar1". Did you mean "cifar10"' "$DAWN" record --task cifar1 -- true
-said 2 'no task "go"; there are cifar10, imagenet, squad$' "$DAWN" record --task go -- true
-said 2 'board "demo" is for data that dawn draws itself' "$DAWN" record --task demo -- true
-said 2 'would be written 0.94' "$DAWN" record -t 94 -- true
-said 2 '--stop is for one run' "$DAWN" record --stop -n 5 -- true
-said 2 '--model has 1 to 96 bytes' "$DAWN" record --model '' -- true
-said 2 '--framework can not be shown' "$DAWN" record --framework $'a\tb' -- true
+said 2 'expected a command after --' "$DAWN" record
+said 2 'expected a command after --' "$DAWN" record --
+said 2 'no task "cifar1"; did you mean "cifar10"' "$DAWN" record --task cifar1 -- true
+said 2 'no task "go"; there are cifar10, imagenet and squad$' "$DAWN" record --task go -- true
+said 2 'board "demo" is for synthetic data' "$DAWN" record --task demo -- true
+said 2 'write 94 as 0.94' "$DAWN" record -t 94 -- true
+said 2 '--stop is for a single run' "$DAWN" record --stop -n 5 -- true
+said 2 '--model must have 1 to 96 bytes; got 0' "$DAWN" record --model '' -- true
+said 2 '--framework cannot be shown' "$DAWN" record --framework $'a\tb' -- true
 said 2 'not valid UTF-8' "$DAWN" record -- echo $'\xff'
 said 2 'exclude each other' "$DAWN" record --instance c7i.large --cost-per-hour 1 -- true
 said 1 'noise' "$DAWN" record --db noise -- true

@@ -158,7 +158,7 @@ grep -q 'no record at results.db' err
 export DAWN_RESULTS=elsewhere/other.db
 
 [ "$(status "$DAWN" results shwo)" = 2 ]
-grep -q 'Did you mean "show"' err
+grep -q 'no results command "shwo"; did you mean "show"' err
 [ "$(status "$DAWN" results show 9)" = 2 ]
 grep -q 'no run 9' err
 [ "$(status "$DAWN" results show x)" = 2 ]

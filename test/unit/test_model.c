@@ -127,7 +127,8 @@ static void test_names(void **state)
     }
     const struct model *m;
     REFUSED(model_find(&task_cifar10, "resnet65", &m), "did you mean \"resnet56\"?");
-    REFUSED(model_find(&task_cifar10, "transformer", &m), "CIFAR10 has no model \"transformer\" (dawn models");
+    REFUSED(model_find(&task_cifar10, "transformer", &m),
+            "CIFAR10: there is no model \"transformer\"; there are record, resnet9, resnet56 and resnet164 (dawn models");
 }
 
 static void test_wrong_widths(void **state)
