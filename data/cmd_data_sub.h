@@ -5,14 +5,14 @@
 
 #include "runtime/base/options.h"
 
-// Where data sets are when no folder is named, as every help says it.
+// The default folders, as every help states them.
 #define DATA_PLACES "(else $DAWN_DATA, $XDG_DATA_HOME/dawn or ~/.local/share/dawn)"
 
 // "data fetch" and so on; argv[0] is the sub-command.
 int cmd_data_fetch(int argc, char **argv) MUST_CHECK;
 int cmd_data_import(int argc, char **argv) MUST_CHECK;
 
-// Whether there are `want` operands: none, a data set, or a data set and a folder of pictures.
+// Checks that there are `want` operands: none, a data set, or a data set and a folder of pictures.
 int cmd_data_operands(const struct usage *, int argc, char **argv, int want) MUST_CHECK;
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Brings a published data set here, by libcurl.
+// Fetches a published data set with libcurl.
 //
-// Invariant: only bytes with the published size and SHA-256 are unpacked; what did not fit is kept and named, so that
-// nothing a person waited for disappears. TLS is verified; plain http is followed only when a mirror asked for it.
-// Cost: the network's; one pass of SHA-256 over the archive, one of unpacking.
+// Invariant: only bytes with the published size and SHA-256 are unpacked. Others are kept and named, so that no download is
+// lost. TLS is verified; plain http is used only if --mirror names it.
+// Cost: the download, one pass of SHA-256 over the archive, and one of unpacking.
 #include <curl/curl.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -32,9 +32,9 @@ struct transfer {
     int fd;
     int64_t have;     // bytes in the file
     int64_t told_ns;  // when progress was last reported
-    bool begun;       // the answer's head has been looked at
-    bool taking;      // its body belongs into the file
-    int rc;           // what a callback failed with; its sentence waits in this thread
+    bool begun;       // the head of the answer was checked
+    bool taking;      // the body is written to the file
+    int rc;           // the error of a callback; this thread keeps its sentence
 };
 
 static void fetch_note(const struct fetch_options *options, const char *sentence)
@@ -54,11 +54,11 @@ static int fetch_restart(struct transfer *t)
 {
     t->have = 0;
     if (ftruncate(t->fd, 0) != 0 || lseek(t->fd, 0, SEEK_SET) != 0)
-        return fail_errno(ERR_IO, errno, "can not start %s over", t->part);
+        return fail_errno(ERR_IO, errno, "cannot restart %s", t->part);
     return 0;
 }
 
-// The head of an answer decides what its body is: the whole archive, the rest of it, or a page that says no.
+// The head of an answer tells what its body is: the whole archive, the rest of it, or an error page.
 static int fetch_begin(struct transfer *t)
 {
     long code = 0;
@@ -75,11 +75,11 @@ static int fetch_begin(struct transfer *t)
             sscanf(range->value, "bytes %lld-", &first);
         }
         if (first != t->have) {
-            return fail(ERR_NETWORK, "%s was asked to go on at byte %lld and answered with another range", t->url,
+            return fail(ERR_NETWORK, "%s was asked to resume at byte %lld but sent another range", t->url,
                         (long long)t->have);
         }
     } else if (t->have > 0) {
-        fetch_note(t->options, "the server can not resume a download: it starts over");
+        fetch_note(t->options, "the server cannot resume a download, so it starts again");
         TRY(fetch_restart(t));
     }
     if (length >= 0 && t->have + length != t->source->bytes) {
@@ -102,7 +102,7 @@ static int fetch_store(struct transfer *t, const char *bytes, size_t count)
         if (put < 0 && errno == EINTR) continue;
         if (put < 0) {
             return fail_errno(ERR_IO, errno,
-                              "can not write %s after byte %lld of %lld (the download goes on from there next time)",
+                              "cannot write %s after byte %lld of %lld (the next download resumes there)",
                               t->part, (long long)t->have, (long long)t->source->bytes);
         }
         bytes += put, count -= (size_t)put, t->have += put;
@@ -142,8 +142,7 @@ static void fetch_set_up(struct transfer *t, char reason[CURL_ERROR_SIZE])
     }
 }
 
-// Tells what an attempt came to: 0 (the archive is whole), an error, or *again when another try may help; the sentence
-// waits in any case.
+// Judges an attempt: 0 (the archive is complete) or an error with its sentence; *again says that another try may help.
 static int fetch_judge(struct transfer *t, CURLcode result, const char *reason, bool *again)
 {
     long code = 0;
@@ -152,25 +151,25 @@ static int fetch_judge(struct transfer *t, CURLcode result, const char *reason, 
     if (code == 416 && t->have > 0) {
         *again = true;
         TRY(fetch_restart(t));
-        return fail(ERR_NETWORK, "%s has no byte to go on from", t->url);
+        return fail(ERR_NETWORK, "%s has no bytes after those that are here", t->url);
     }
     if (result == CURLE_OK && code != 200 && code != 206) {
         *again = code == 429 || code >= 500;
-        return fail(ERR_NETWORK, "%s answers %ld%s", t->url, code, code == 404 ? " (not found)" : "");
+        return fail(ERR_NETWORK, "%s answered %ld%s", t->url, code, code == 404 ? " (not found)" : "");
     }
     if (result == CURLE_OK && t->have == t->source->bytes) return 0;
     if (reason[0] == '\0') reason = result == CURLE_OK ? "the connection ended" : curl_easy_strerror(result);
     switch (result) {
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_URL_MALFORMAT:
-        return fail(ERR_USAGE, "%s is not fetched: %s (https, or http where --mirror names it)", t->url, reason);
+        return fail(ERR_USAGE, "cannot fetch %s: %s (https, or http if --mirror names it)", t->url, reason);
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
-    case CURLE_TOO_MANY_REDIRECTS: return fail(ERR_NETWORK, "%s is not fetched: %s", t->url, reason);
+    case CURLE_TOO_MANY_REDIRECTS: return fail(ERR_NETWORK, "cannot fetch %s: %s", t->url, reason);
     default: *again = true;
     }
     if (t->have == 0) return fail(ERR_NETWORK, "%s: %s", t->url, reason);
-    return fail(ERR_NETWORK, "%s: %s; %lld of %lld bytes are kept in %s, and the next try goes on from there", t->url, reason,
+    return fail(ERR_NETWORK, "%s: %s; %lld of %lld bytes are kept in %s, and the next try resumes there", t->url, reason,
                 (long long)t->have, (long long)t->source->bytes, t->part);
 }
 
@@ -204,39 +203,39 @@ static int fetch_loop(struct transfer *t)
         if (rc == 0) break;
         if (t->have > before) tries = 0;
         if (!again || tries + 1 >= most) return rc;
-        if (t->have > before) fetch_note(t->options, error_text());  // a try that brought nothing says what the last will say
+        if (t->have > before) fetch_note(t->options, error_text());  // a try without new bytes has the same sentence as the last
         fetch_pause(t->options, tries);
     }
     fetch_progress(t, true);
-    if (fsync(t->fd) != 0) return fail_errno(ERR_IO, errno, "can not write %s to the disk", t->part);
+    if (fsync(t->fd) != 0) return fail_errno(ERR_IO, errno, "cannot write %s to the disk", t->part);
     return 0;
 }
 
 static int fetch_download(struct transfer *t)
 {
     t->fd = open(t->part, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (t->fd < 0) return fail_errno(ERR_IO, errno, "can not write %s", t->part);
+    if (t->fd < 0) return fail_errno(ERR_IO, errno, "cannot write %s", t->part);
     int rc = 0;
     if (flock(t->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        rc = fail(ERR_IO, "another fetch is writing %s at this moment", t->part);
+        rc = fail(ERR_IO, "another fetch is writing %s now", t->part);
     bool ours = rc == 0;
     t->have = lseek(t->fd, 0, SEEK_END);
     if (rc == 0 && t->have > t->source->bytes) {
-        fetch_note(t->options, "what an earlier download left is longer than the archive: it starts over");
+        fetch_note(t->options, "the rest of an earlier download is longer than the archive, so it starts again");
         rc = fetch_restart(t);
     }
     if (rc == 0) rc = fetch_loop(t);
-    if (rc < 0 && ours && t->have == 0) unlink(t->part);  // nothing came
-    if (close(t->fd) != 0 && rc == 0) rc = fail_errno(ERR_IO, errno, "can not write %s", t->part);
+    if (rc < 0 && ours && t->have == 0) unlink(t->part);  // no byte came
+    if (close(t->fd) != 0 && rc == 0) rc = fail_errno(ERR_IO, errno, "cannot write %s", t->part);
     return rc;
 }
 
-// 0 when the bytes are the published ones. `kept` is where a download that is not goes; NULL leaves it where it is.
+// Returns 0 if the bytes are the published ones. `kept`: where other bytes are moved to; NULL: they stay.
 static int fetch_check(const struct source *source, const char *path, const char *kept)
 {
     struct stat st;
     char hex[DIGEST_HEX];
-    if (stat(path, &st) != 0) return fail_errno(ERR_IO, errno, "can not open %s", path);
+    if (stat(path, &st) != 0) return fail_errno(ERR_IO, errno, "cannot open %s", path);
     if (st.st_size != source->bytes) {
         return fail(ERR_INPUT, "%s has %lld bytes; the archive of %s has %lld", path, (long long)st.st_size,
                     source->title, (long long)source->bytes);
@@ -244,7 +243,7 @@ static int fetch_check(const struct source *source, const char *path, const char
     TRY(digest_file(path, hex));
     if (strcmp(hex, source->sha256) == 0) return 0;
     bool moved = kept != NULL && rename(path, kept) == 0;
-    return fail(ERR_INPUT, "%s has the SHA-256 %s where %s has %s; nothing was unpacked%s%s", path, hex, source->title,
+    return fail(ERR_INPUT, "%s has SHA-256 %s, but that of %s is %s; nothing was unpacked%s%s", path, hex, source->title,
                 source->sha256, moved ? ", and the file is kept as " : "", moved ? kept : "");
 }
 
@@ -269,11 +268,11 @@ static int fetch_over_network(const struct source *source, const struct fetch_op
     char *url = fetch_url(source, options->mirror != NULL ? options->mirror : source->url);
     struct transfer t = {.source = source, .options = options, .url = url, .part = part.at};
     int rc = 0;
-    if (!file_exists(archive.at)) {  // it is there when it was checked but could not be unpacked
+    if (!file_exists(archive.at)) {  // it exists if it was checked but could not be unpacked
         rc = fetch_download(&t);
         if (rc == 0) rc = fetch_check(source, part.at, bad.at);
         if (rc == 0 && rename(part.at, archive.at) != 0)
-            rc = fail_errno(ERR_IO, errno, "can not put %s in its place", archive.at);
+            rc = fail_errno(ERR_IO, errno, "cannot put %s in its place", archive.at);
     } else {
         rc = fetch_check(source, archive.at, bad.at);
     }
@@ -290,7 +289,7 @@ int fetch_source(const struct source *source, const struct fetch_options *option
     text_add(&note, "%s/%s/%s", options->to, source->folder, CIFAR_IMPORT_NOTE);
     int rc = 0;
     if (file_exists(note.at)) {
-        rc = fail(ERR_USAGE, "%s/%s holds imported images, which a fetch would replace: name another folder with --to",
+        rc = fail(ERR_USAGE, "%s/%s has imported images, which a fetch would replace; use another folder with --to",
                   options->to, source->folder);
     }
     text_free(&note);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folders of pictures into the binary layout of CIFAR-10, with a note beside the batches that says how many records
-// each holds, because the reader would otherwise insist on the published 10,000.
+// Converts folders of pictures to the binary layout of CIFAR-10. A note next to the batches says how many records each has,
+// because the reader otherwise requires the published 10,000.
 //
-// Invariant: the batches and the note appear together, or nothing does.
-// Cost: one decode a picture, one at a time; the names of all files in memory.
+// Invariant: the batches and the note appear together, or not at all.
+// Cost: one decode a picture, one picture at a time; the names of all files in memory.
 #include <dirent.h>
 #include <errno.h>
 #include <jansson.h>
@@ -50,7 +50,7 @@ static int scan(const char *folder, struct names *names)
     names->count = scandir(folder, &names->entry, any_but_hidden, versionsort);
     if (names->count >= 0) return 0;
     names->count = 0;
-    return fail_errno(ERR_INPUT, errno, "can not list %s", folder);
+    return fail_errno(ERR_INPUT, errno, "cannot list %s", folder);
 }
 
 static void names_end(struct names *names)
@@ -66,7 +66,7 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-// A folder that is no class is a misspelt class more often than not, and would lose its pictures in silence.
+// A folder that is no class is probably a misspelt class, and its pictures would be lost silently.
 static int check_classes(const char *folder)
 {
     struct names names = {0};
@@ -87,7 +87,7 @@ static int check_classes(const char *folder)
     return rc;
 }
 
-// Keeps the pictures of one class, in order.
+// Collects the pictures of one class, in order.
 static int scan_class(struct import *import, const char *folder, struct names *names)
 {
     if (!is_folder(folder)) return fail(ERR_INPUT, "%s is missing: every class of CIFAR-10 needs its folder", folder);
@@ -102,7 +102,7 @@ static int scan_class(struct import *import, const char *folder, struct names *n
         }
     }
     names->count = kept;
-    return kept > 0 ? 0 : fail(ERR_INPUT, "%s holds no PNG and no JPEG", folder);
+    return kept > 0 ? 0 : fail(ERR_INPUT, "%s has no PNG or JPEG file", folder);
 }
 
 static int scan_split(struct import *import, enum split split)
@@ -145,7 +145,7 @@ static int import_picture(struct import *import, const char *path, int label, st
     return 0;
 }
 
-// Spreads the pictures of a split over its files: classes take turns until none has any left.
+// Distributes the pictures of a split over its files: classes take turns until none is left.
 static int import_split(struct import *import, enum split split)
 {
     int file = split == SPLIT_TRAIN ? 0 : CIFAR_FILES - 1;
@@ -174,7 +174,7 @@ static int import_texts(struct import *import)
         TRY(whole_write(meta, cifar_class_names[c], strlen(cifar_class_names[c])));
         TRY(whole_write(meta, "\n", 1));
     }
-    TRY(whole_write(meta, "\n", 1));  // as the published file ends
+    TRY(whole_write(meta, "\n", 1));  // like the published file
     json_t *records = json_object();
     for (int i = 0; i < CIFAR_FILES; i++)
         json_object_set_new(records, import->source->file[i].name, json_integer(import->records[i]));
@@ -199,7 +199,7 @@ static int import_write(struct import *import, const char *folder)
         TRY(rc);
         if (file_exists(import->whole[i].path)) {
             return fail(ERR_USAGE,
-                        "%s is there already, and an import writes over nothing: name another folder with --to",
+                        "%s exists already, and an import overwrites nothing; use another folder with --to",
                         import->whole[i].path);
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folders of pictures into the binary layout of CIFAR-10.
+// Converts folders of pictures to the binary layout of CIFAR-10.
 #ifndef DAWN_DATA_IMPORT_H
 #define DAWN_DATA_IMPORT_H
 
@@ -15,12 +15,11 @@ struct import_options {
 struct import_report {
     int64_t count[SPLIT_COUNT];
     int64_t resized;  // pictures that were not 32 x 32
-    int64_t passed;   // files that are not named like a picture
+    int64_t passed;   // files without the name of a picture
 };
 
-// Every class needs its folder and a picture in it, in both splits. Classes take turns, in the order of CIFAR-10; the
-// files of a class come in natural order (9.png before 10.png). Refuses to write over batches that are there. All or
-// nothing.
+// Every class needs its folder with a picture, in both splits. Classes take turns in the order of CIFAR-10; the files of a
+// class come in natural order (9.png before 10.png). Refuses to overwrite existing batches. Writes everything or nothing.
 int import_cifar(const struct import_options *, struct import_report *) MUST_CHECK;
 
 #endif

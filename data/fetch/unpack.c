@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unpacks a gzipped tar by libarchive. Names in the archive never become paths: a member is taken when the last part
-// of its name is a file of the source's table, and is written under the table's name. So nothing can leave the folder,
-// whatever the archive says; links and devices are passed over with everything else that is not asked for.
+// Unpacks a gzipped tar with libarchive. Names in the archive never become paths: a member is extracted if the last part of
+// its name is a file of the source's table, and is written under the table's name. So nothing is written outside the folder.
+// Links, devices and all other members are skipped.
 //
-// Invariant: every file has exactly the table's size, and all are there before the first takes its name.
+// Invariant: every file has exactly the table's size, and all are complete before the first gets its name.
 // Cost: one pass over the archive, 64 KB of memory.
 #include <archive.h>
 #include <archive_entry.h>
@@ -40,7 +40,7 @@ static int unpack_file(struct unpack *unpack, int i)
 {
     const struct source_file *file = &unpack->source->file[i];
     struct whole *whole = &unpack->whole[i];
-    if (whole->path != NULL) return fail(ERR_INPUT, "%s holds %s twice", unpack->path, file->name);
+    if (whole->path != NULL) return fail(ERR_INPUT, "%s has %s twice", unpack->path, file->name);
     struct text path = {0};
     text_add(&path, "%s/%s", unpack->folder, file->name);
     int rc = whole_open(whole, path.at);
@@ -50,7 +50,7 @@ static int unpack_file(struct unpack *unpack, int i)
     for (;;) {
         la_ssize_t got = archive_read_data(unpack->archive, block, sizeof block);
         if (got < 0) {
-            return fail(ERR_INPUT, "%s breaks off in %s after byte %lld: %s", unpack->path, file->name,
+            return fail(ERR_INPUT, "%s ends within %s after byte %lld: %s", unpack->path, file->name,
                         (long long)whole->bytes, archive_error_string(unpack->archive));
         }
         if (got == 0) break;
@@ -61,8 +61,8 @@ static int unpack_file(struct unpack *unpack, int i)
         TRY(whole_write(whole, block, (size_t)got));
     }
     if (whole->bytes < file->bytes) {
-        return fail(ERR_INPUT, "%s: %s has %lld bytes where %lld belong", unpack->path, file->name,
-                    (long long)whole->bytes, (long long)file->bytes);
+        return fail(ERR_INPUT, "%s: %s must have %lld bytes; got %lld", unpack->path, file->name,
+                    (long long)file->bytes, (long long)whole->bytes);
     }
     return whole_close(whole);
 }
@@ -73,7 +73,7 @@ static int unpack_members(struct unpack *unpack)
     int rc;
     for (int members = 0; (rc = archive_read_next_header(unpack->archive, &entry)) != ARCHIVE_EOF; members++) {
         if (rc != ARCHIVE_OK && rc != ARCHIVE_WARN) {
-            return fail(ERR_INPUT, "%s is not a sound archive: %s", unpack->path,
+            return fail(ERR_INPUT, "%s is not a valid archive: %s", unpack->path,
                         archive_error_string(unpack->archive));
         }
         if (members == UNPACK_MEMBERS_MAX) return fail(ERR_INPUT, "%s has more than %d members", unpack->path, members);
@@ -82,7 +82,7 @@ static int unpack_members(struct unpack *unpack)
     }
     for (int i = 0; unpack->source->file[i].name != NULL; i++) {
         if (unpack->whole[i].path == NULL)
-            return fail(ERR_INPUT, "%s does not hold %s", unpack->path, unpack->source->file[i].name);
+            return fail(ERR_INPUT, "%s does not have %s", unpack->path, unpack->source->file[i].name);
     }
     for (int i = 0; unpack->source->file[i].name != NULL; i++) TRY(whole_commit(&unpack->whole[i]));
     return 0;
@@ -95,7 +95,7 @@ static int unpack_open(struct unpack *unpack)
     archive_read_support_filter_gzip(unpack->archive);
     archive_read_support_format_tar(unpack->archive);
     if (archive_read_open_filename(unpack->archive, unpack->path, UNPACK_BLOCK) != ARCHIVE_OK) {
-        return fail(ERR_INPUT, "can not unpack %s: %s", unpack->path, archive_error_string(unpack->archive));
+        return fail(ERR_INPUT, "cannot unpack %s: %s", unpack->path, archive_error_string(unpack->archive));
     }
     return unpack_members(unpack);
 }

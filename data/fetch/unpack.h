@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes a published archive apart.
+// Unpacks a published archive.
 #ifndef DAWN_DATA_UNPACK_H
 #define DAWN_DATA_UNPACK_H
 

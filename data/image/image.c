@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // PNG by libpng's simplified interface, JPEG by libjpeg.
 //
-// Invariant: whatever the bytes are, a call ends with a whole picture or with a sentence, and gives back all memory.
-// Dimensions are checked before anything of their size is allocated. Fuzzed: test/fuzz/fuzz_import.c.
+// Invariant: for any bytes, a call returns a complete picture or fails with a sentence, and leaks no memory. Dimensions are
+// checked before anything of their size is allocated. Fuzzed: test/fuzz/fuzz_import.c.
 // Cost: one decode and one buffer of the picture's size.
 #include <png.h>
 #include <setjmp.h>
@@ -40,7 +40,7 @@ static int image_room(const char *name, const struct image_limits *limits, uint6
 {
     if (height == 0 || width == 0 || height > (uint64_t)limits->side || width > (uint64_t)limits->side ||
         height * width > (uint64_t)limits->pixels) {
-        return fail(ERR_INPUT, "%s: a picture of %llu x %llu pixels is not taken (at most %d a side, %lld in all)",
+        return fail(ERR_INPUT, "%s: a picture of %llu x %llu pixels is too large (at most %d a side, %lld in all)",
                     name, (unsigned long long)width, (unsigned long long)height, limits->side,
                     (long long)limits->pixels);
     }
@@ -58,19 +58,19 @@ static int decode_png(const char *name, const uint8_t *bytes, size_t count, cons
     int rc = 0;
     if (png_image_begin_read_from_memory(&png, bytes, count)) {
         png.format = PNG_FORMAT_RGB;
-        png.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // 16-bit files are meant as the others, not as linear light
+        png.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // reads 16-bit files as sRGB too, not as linear light
         rc = image_room(name, limits, png.height, png.width, image);
         if (rc == 0) png_image_finish_read(&png, &white, image->pixels, 0, NULL);
     }
-    // A warning (a checksum that does not hold, for one) leaves a picture that nobody vouches for.
-    if (rc == 0 && png.warning_or_error != 0) rc = fail(ERR_INPUT, "%s: not a sound PNG: %s", name, png.message);
+    // After a warning (a wrong checksum, for one) the picture cannot be trusted.
+    if (rc == 0 && png.warning_or_error != 0) rc = fail(ERR_INPUT, "%s: not a valid PNG: %s", name, png.message);
     png_image_free(&png);
     return rc;
 }
 
-// libjpeg's way to report an error is a function that must not return.
+// libjpeg reports an error by a function that must not return.
 struct jpeg_trouble {
-    struct jpeg_error_mgr manager;  // first, so that libjpeg's pointer is ours
+    struct jpeg_error_mgr manager;  // first, so that libjpeg's pointer also points to this struct
     struct jpeg_progress_mgr progress;
     jmp_buf back;
     char text[JMSG_LENGTH_MAX];
@@ -83,7 +83,7 @@ _Noreturn static void jpeg_give_up(j_common_ptr jpeg)
     longjmp(trouble->back, 1);
 }
 
-// Warnings are errors here: a cut file would otherwise end in grey.
+// Warnings are errors here: otherwise the rest of a truncated file would be grey.
 static void jpeg_warn(j_common_ptr jpeg, int level)
 {
     if (level < 0) jpeg_give_up(jpeg);
@@ -97,17 +97,17 @@ static void jpeg_count_scans(j_common_ptr jpeg)
     longjmp(trouble->back, 1);
 }
 
-// Between setjmp and longjmp only memory behind pointers changes, so that no local is left indeterminate.
+// Between setjmp and longjmp no local variable changes, so that none becomes indeterminate.
 static int jpeg_run(struct jpeg_decompress_struct *jpeg, struct jpeg_trouble *trouble, const char *name,
                     const uint8_t *bytes, size_t count, const struct image_limits *limits, struct image *image)
 {
-    if (setjmp(trouble->back) != 0) return fail(ERR_INPUT, "%s: not a sound JPEG: %s", name, trouble->text);
+    if (setjmp(trouble->back) != 0) return fail(ERR_INPUT, "%s: not a valid JPEG: %s", name, trouble->text);
     jpeg_create_decompress(jpeg);
     jpeg->progress = &trouble->progress;
     jpeg_mem_src(jpeg, bytes, (unsigned long)count);
     jpeg_read_header(jpeg, TRUE);
     if (jpeg->num_components != 1 && jpeg->num_components != 3) {
-        return fail(ERR_INPUT, "%s: a JPEG of %d components is not taken, only grey and colour", name,
+        return fail(ERR_INPUT, "%s: a JPEG must be grey or colour; got %d components", name,
                     jpeg->num_components);
     }
     TRY(image_room(name, limits, jpeg->image_height, jpeg->image_width, image));
@@ -124,7 +124,7 @@ static int jpeg_run(struct jpeg_decompress_struct *jpeg, struct jpeg_trouble *tr
 static int decode_jpeg(const char *name, const uint8_t *bytes, size_t count, const struct image_limits *limits,
                        struct image *image)
 {
-    // On the heap: what lives there is not touched by longjmp.
+    // On the heap, which longjmp leaves unchanged.
     struct jpeg_decompress_struct *jpeg = zalloc(sizeof *jpeg);
     struct jpeg_trouble *trouble = zalloc(sizeof *trouble);
     jpeg->err = jpeg_std_error(&trouble->manager);
@@ -154,11 +154,11 @@ int image_decode(const char *name, const uint8_t *bytes, size_t count, const str
     return rc;
 }
 
-// One axis of the resize: the part of [0, n) that output position `at` of `side` takes, as two taps when the picture
-// grows and as a run of whole and partial pixels when it shrinks.
+// One axis of the resize: the part of [0, n) that output position `at` of `side` covers: two taps if the picture grows, a run
+// of whole and partial pixels if it shrinks.
 struct span {
     int first, count;
-    double head, tail;  // weights of the first and the last pixel; those between weigh 1
+    double head, tail;  // weights of the first and the last pixel; the others have weight 1
 };
 
 static struct span span_at(int at, int side, int n)
@@ -217,7 +217,7 @@ int image_write_png(const char *path, const struct image *image)
     if (bytes == NULL) return fail(ERR_MEMORY, "not enough memory to write %s", path);
     int rc = 0;
     if (!png_image_write_to_memory(&png, bytes, &size, 0, image->pixels, 0, NULL)) {
-        rc = fail(ERR_IO, "can not make %s: %s", path, png.message);
+        rc = fail(ERR_IO, "cannot encode %s: %s", path, png.message);
     }
     if (rc == 0) rc = file_write(path, bytes, size);
     free(bytes);

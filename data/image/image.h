@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures from outside: PNG and JPEG bytes to RGB and back, and to another size.
+// Pictures from outside: decodes PNG and JPEG to RGB, resizes, and encodes PNG.
 #ifndef DAWN_DATA_IMAGE_H
 #define DAWN_DATA_IMAGE_H
 
@@ -16,16 +16,16 @@ struct image_limits {
 };
 #define IMAGE_LIMITS ((struct image_limits){8192, 1 << 24})
 
-bool image_is_named(const char *file);  // ends like a PNG or a JPEG file
+bool image_is_named(const char *file);  // has the ending of a PNG or a JPEG file
 
-// Pure. The format is told from the bytes. Grey, palettes and 16 bits become 8-bit RGB, transparent parts are laid
-// over white. Anything that is not a whole, sound picture within the limits is an error whose sentence starts with
-// `name`. image_free ends a picture.
+// Pure. The bytes determine the format. Grey, palettes and 16 bits become 8-bit RGB; transparent parts get a white
+// background. Anything but a complete, valid picture within the limits is an error whose sentence starts with `name`.
+// image_free ends a picture.
 int image_decode(const char *name, const uint8_t *bytes, size_t count, const struct image_limits *limits,
                  struct image *) MUST_CHECK;
 void image_free(struct image *);
 
-// The middle square, resized: areas averaged when it shrinks, bilinear when it grows, copied when it fits.
+// The middle square, resized: an average of areas if it shrinks, bilinear if it grows, a copy if it fits.
 void image_fit(const struct image *, int side, uint8_t *pixels);
 
 int image_write_png(const char *path, const struct image *) MUST_CHECK;

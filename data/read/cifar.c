@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads CIFAR-10's binary layout: six files of 3,073-byte records, or what `dawn data import` made of other images.
+// Reads CIFAR-10's binary layout: six files of 3,073-byte records, the published ones or those of `dawn data import`.
 //
-// Invariant: sizes are checked when the set is opened and every label when it is read; a file that shrank in between
-// is an error that names the byte, never fewer samples.
-// Cost: one pread and one pass of byte shuffles for every 64 records (192 KB, which stays in the second cache).
+// Invariant: sizes are checked when the set is opened, and every label when it is read. A file that shrank in between is an
+// error that names the byte, never fewer samples.
+// Cost: one pread and one pass of byte shuffles for every 64 records (192 KB, which fit into the L2 cache).
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -38,8 +38,8 @@ int cifar_decode(const char *file, int64_t offset, const uint8_t *bytes, size_t 
                         file, (long long)at, CIFAR_RECORD, (long long)offset + (long long)size);
         }
         if (record[0] >= CIFAR_CLASSES) {
-            return fail(ERR_INPUT, "%s: the label at byte %lld is %d, and there are only classes 0 to %d", file,
-                        (long long)at, record[0], CIFAR_CLASSES - 1);
+            return fail(ERR_INPUT, "%s: the label at byte %lld must be between 0 and %d; got %d", file,
+                        (long long)at, CIFAR_CLASSES - 1, record[0]);
         }
         if (labels != NULL) labels[i] = record[0];
         if (images != NULL) planes_interleave(record + 1, CIFAR_PIXELS, images + i * CIFAR_IMAGE);
@@ -77,7 +77,7 @@ int cifar_parse_note(const char *file, const char *bytes, size_t size, int64_t r
     return rc;
 }
 
-// An import note is only there when the batches are not the published ones.
+// An import note exists only if the batches are not the published ones.
 static int cifar_read_note(const char *folder, struct cifar *cifar)
 {
     struct text path = {0};
@@ -101,11 +101,11 @@ static int cifar_open_file(struct cifar *cifar, int i)
     const char *path = cifar->path[i];
     cifar->fd[i] = open(path, O_RDONLY | O_CLOEXEC);
     if (cifar->fd[i] < 0 && errno == ENOENT) {
-        return fail(ERR_INPUT, "%s is missing; `dawn data fetch cifar10` brings the data set", path);
+        return fail(ERR_INPUT, "%s is missing; `dawn data fetch cifar10` gets the data set", path);
     }
-    if (cifar->fd[i] < 0) return fail_errno(ERR_IO, errno, "can not open %s", path);
+    if (cifar->fd[i] < 0) return fail_errno(ERR_IO, errno, "cannot open %s", path);
     struct stat st;
-    if (fstat(cifar->fd[i], &st) != 0) return fail_errno(ERR_IO, errno, "can not ask for the size of %s", path);
+    if (fstat(cifar->fd[i], &st) != 0) return fail_errno(ERR_IO, errno, "cannot get the size of %s", path);
     if (!S_ISREG(st.st_mode)) return fail(ERR_INPUT, "%s is not a file", path);
     int64_t want = cifar->records[i] * CIFAR_RECORD, have = st.st_size;
     if (have < want) {
@@ -114,13 +114,13 @@ static int cifar_open_file(struct cifar *cifar, int i)
                     (long long)(have / CIFAR_RECORD * CIFAR_RECORD));
     }
     if (have > want) {
-        return fail(ERR_INPUT, "%s goes on after byte %lld, where its %lld records end: it has %lld bytes", path,
-                    (long long)want, (long long)cifar->records[i], (long long)have);
+        return fail(ERR_INPUT, "%s is too long: its %lld records end at byte %lld, but it has %lld bytes", path,
+                    (long long)cifar->records[i], (long long)want, (long long)have);
     }
     return 0;
 }
 
-// The folder itself or the one inside it that carries the archive's name, whichever holds any batch.
+// Finds the batches in the folder itself, or in the folder inside it that has the archive's name.
 static int cifar_find_folder(const char *given, const struct source *source, char **found)
 {
     for (int inside = 0; inside < 2; inside++) {
@@ -139,7 +139,7 @@ static int cifar_find_folder(const char *given, const struct source *source, cha
         text_free(&folder);
     }
     return fail(ERR_MISSING,
-                "there is no %s in %s: %s is missing; `dawn data fetch %s` brings it, --data names another folder",
+                "there is no %s in %s: %s is missing; `dawn data fetch %s` gets it, --data names another folder",
                 source->title, given, cifar_batch(0)->name, source->name);
 }
 
@@ -160,7 +160,7 @@ static void cifar_fill_facts(struct dataset *ds)
     struct dataset_facts *facts = &ds->facts;
     cifar_published(facts);
     facts->folder = cifar->folder;
-    memset(facts->count, 0, sizeof facts->count);  // imported images have counts of their own
+    memset(facts->count, 0, sizeof facts->count);  // imported images have their own counts
     for (int i = 0; i < CIFAR_FILES; i++) facts->count[cifar_batch(i)->split] += cifar->records[i];
 }
 
@@ -202,11 +202,11 @@ int cifar_read_records(const struct cifar *cifar, int file, int64_t first, int64
         ssize_t got = pread(cifar->fd[file], records + have, want - have, offset + (int64_t)have);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) {
-            return fail_errno(ERR_IO, errno, "can not read %s at byte %lld", cifar->path[file],
+            return fail_errno(ERR_IO, errno, "cannot read %s at byte %lld", cifar->path[file],
                               (long long)(offset + (int64_t)have));
         }
         if (got == 0) {
-            return fail(ERR_INPUT, "%s is short: it ends at byte %lld of %lld, and was longer when it was opened",
+            return fail(ERR_INPUT, "%s is short: it ends at byte %lld of %lld, but was longer when it was opened",
                         cifar->path[file], (long long)(offset + (int64_t)have),
                         (long long)cifar->records[file] * CIFAR_RECORD);
         }
@@ -220,7 +220,7 @@ int cifar_each(const struct cifar *cifar, enum split split, int64_t first, int64
 {
     uint8_t *records = malloc(CIFAR_PIECE * CIFAR_RECORD);
     if (records == NULL) return fail(ERR_MEMORY, "not enough memory to read %s", cifar->folder);
-    int64_t begins = 0, done = 0;  // of the file at hand, within the split
+    int64_t begins = 0, done = 0;  // of the current file, within the split
     int rc = 0;
     for (int file = 0; file < CIFAR_FILES && rc == 0; file++) {
         if (cifar->split[file] != split) continue;

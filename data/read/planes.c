@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three planes to interleaved pixels and back. The first direction is on the way of every image that is read, so it
-// has a version for byte shuffles (SSSE3, in every x86 processor since 2006) beside the plain loop.
+// Converts three planes to interleaved pixels and back. Every image that is read is interleaved, so that direction also has
+// a version with byte shuffles (SSSE3, in every x86 processor since 2006).
 //
-// Cost: the shuffles move 16 pixels with nine shuffles and three stores, so that memory is the limit.
+// Cost: nine shuffles and three stores move 16 pixels, so the speed of memory is the limit.
 #include "data/read/planes.h"
 
 static void interleave_plain(const uint8_t *planes, int64_t begin, int64_t n, uint8_t *pixels)

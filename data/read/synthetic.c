@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ten classes of shapes and textures under noise, colour, shift, scale and rotation.
 //
-// An image is a function of (split, index): every choice is a Philox draw keyed by them (rng.h), so that any range can
-// be drawn by any number of threads. Only additions, multiplications, square roots and floors of floats are used, never
-// the mathematics library's sines, so that the bytes are the same on every machine.
-// The colours of figure and ground are drawn from the same distribution, and places and angles are free. So no pixel
-// carries a class by itself, which is what keeps linear classifiers low (test_data_synthetic.c measures one).
+// An image is a function of (split, index): every choice is a Philox draw keyed by them (rng.h), so any number of threads can
+// draw any range. Only additions, multiplications, square roots and floors of floats are used, never the sines of libm, so
+// that the bytes are the same on every machine.
+// Figure and ground get colours from the same distribution, and places and angles are free. So no single pixel tells the
+// class, and linear classifiers stay weak (test_data_synthetic.c measures one).
 //
-// Every class is a signed distance (negative inside, in pixels), which gives smooth edges for nothing.
+// Every class is a signed distance in pixels (negative inside), which gives smooth edges at no cost.
 // Cost: about 65 us an image on a 2020s server core.
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 #pragma STDC FP_CONTRACT OFF  // gcc does not contract under -std=c17; the bytes depend on it
 #endif
 
-// Part of every digest: a change of what is drawn is a new version.
+// Part of every digest: whoever changes an image raises the version.
 #define SYNTHETIC_VERSION 1
 #define SYNTHETIC_SEED 20171208u
 
@@ -69,7 +69,7 @@ struct colour {
 
 struct scene {
     int label;
-    float x, y, radius, cos, sin;  // where the figure stands, and how
+    float x, y, radius, cos, sin;  // place, size and angle of the figure
     float period, phase;           // of textures
     struct colour figure, ground[2], speck[4];
     float slope_x, slope_y;  // of the ground's gradient
@@ -78,7 +78,7 @@ struct scene {
     float noise;
 };
 
-// Distances. u, v: pixels from the figure's centre, turned.
+// Distances. u, v: pixels from the figure's centre, rotated.
 static float disc(const struct scene *scene, float u, float v)
 {
     return sqrtf(u * u + v * v) - scene->radius;
@@ -172,7 +172,7 @@ static struct colour any_colour(struct stream *stream)
     return colour;
 }
 
-// Another colour that can be told from `other`: some way off, and as likely brighter as darker.
+// A colour that differs visibly from `other`, and is as likely brighter as darker.
 static struct colour far_colour(struct stream *stream, const struct colour *other)
 {
     struct colour colour = any_colour(stream);
@@ -238,7 +238,7 @@ static float bell(struct stream *stream)
     return (float)(sum - 510) * (1 / 147.8f);
 }
 
-// Every ten images in a row hold every class once, in an order of their own.
+// Every ten consecutive images have every class once, in a random order.
 int synthetic_label(enum split split, int64_t index)
 {
     struct stream stream = {split, (uint32_t)(index / SYNTHETIC_CLASSES), 1u << 31, 4, {{0}}};

@@ -60,14 +60,14 @@ grep -q 'not those of CIFAR-10 as published' err
 grep -q '^cifar10  *10 + 10 images of 32 x 32, 10 classes, mine/cifar-10-batches-bin' out
 [ "$(status "$DAWN" data show cifar10 --data mine --test --to mine.png)" = 0 ]
 [ "$(status "$DAWN" data import cifar10 pictures --to mine)" = 2 ]
-grep -q 'writes over nothing' err
+grep -q 'overwrites nothing' err
 [ "$(status "$DAWN" data fetch cifar10 --to mine)" = 2 ]
-grep -q 'holds imported images' err
+grep -q 'has imported images' err
 
 # A label that is out of range, and a batch that is short.
 printf '\012' | dd of=mine/cifar-10-batches-bin/data_batch_2.bin bs=1 seek=3073 conv=notrunc 2>dd
 [ "$(status "$DAWN" data verify cifar10 --data mine)" = 1 ]
-grep -q 'data_batch_2.bin: the label at byte 3073 is 10' err
+grep -q 'data_batch_2.bin: the label at byte 3073 must be between 0 and 9; got 10' err
 truncate -s 5000 mine/cifar-10-batches-bin/test_batch.bin
 [ "$(status "$DAWN" data verify cifar10 --data mine)" = 1 ]
 grep -q 'test_batch.bin is short: it ends at byte 5000' err

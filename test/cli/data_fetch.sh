@@ -19,7 +19,7 @@ wait_line $server port '^[0-9]' || { cat server_err; exit 1; }
 url=http://127.0.0.1:$(cat port)
 
 [ "$(status "$DAWN" data fetch cifar10 --mirror "$url/missing" --to d)" = 1 ]
-grep -q "^dawn data: $url/missing/cifar-10-binary.tar.gz answers 404 (not found)$" err
+grep -q "^dawn data: $url/missing/cifar-10-binary.tar.gz answered 404 (not found)$" err
 [ "$(wc -l <err)" = 1 ]
 
 [ "$(status "$DAWN" data fetch cifar10 --mirror http://127.0.0.1:1/ --to d)" = 1 ] # nobody is there
@@ -32,7 +32,7 @@ grep -q 'offers 9 bytes; the archive of CIFAR-10 has 170052171' err
 
 # A limit on the size of files stands for a full disk: the write fails in the same place.
 [ "$( (ulimit -f 1024; status "$DAWN" data fetch cifar10 --mirror "$url/whole" --to d) )" = 1 ]
-grep -q 'can not write d/cifar-10-binary.tar.gz.part after byte 1048576 of 170052171' err
+grep -q 'cannot write d/cifar-10-binary.tar.gz.part after byte 1048576 of 170052171' err
 [ "$(stat -c %s d/cifar-10-binary.tar.gz.part)" = 1048576 ]
 
 printf 'no archive' >x.tar.gz
@@ -40,7 +40,7 @@ printf 'no archive' >x.tar.gz
 grep -q 'x.tar.gz has 10 bytes; the archive of CIFAR-10 has 170052171' err
 truncate -s 170052171 x.tar.gz # takes no room
 [ "$(status "$DAWN" data fetch cifar10 --from x.tar.gz --to d)" = 1 ]
-grep -q 'x.tar.gz has the SHA-256 [0-9a-f]* where CIFAR-10 has c4a38c50' err
+grep -q 'x.tar.gz has SHA-256 [0-9a-f]*, but that of CIFAR-10 is c4a38c50' err
 [ -e x.tar.gz ]
 [ ! -e d/cifar-10-batches-bin ]
 

@@ -155,7 +155,7 @@ static void resumes_after_a_cut(void **state)
 {
     (void)state;
     char range[96];
-    assert_fails(fetch("cut", 1), ERR_NETWORK, "the next try goes on from there");
+    assert_fails(fetch("cut", 1), ERR_NETWORK, "the next try resumes there");
     assert_int_equal(part_size(), source.bytes / 2);
     assert_false(file_exists(at("out/small-bin")));
     if (fetch("cut", 1) != 0) fail_msg("%s", error_text());  // another call, as after a restart
@@ -165,7 +165,7 @@ static void resumes_after_a_cut(void **state)
     assert_string_equal(requests(), range);
     if (fetch("cut", 2) != 0) fail_msg("%s", error_text());  // and within one call
     assert_unpacked();
-    assert_non_null(strstr(notes, "goes on from there"));
+    assert_non_null(strstr(notes, "resumes there"));
 }
 
 static void a_server_without_ranges(void **state)
@@ -174,28 +174,28 @@ static void a_server_without_ranges(void **state)
     assert_fails(fetch("norange", 1), ERR_NETWORK, "bytes are kept in");
     if (fetch("norange", 1) != 0) fail_msg("%s", error_text());
     assert_unpacked();
-    assert_non_null(strstr(notes, "starts over"));
+    assert_non_null(strstr(notes, "starts again"));
 }
 
 static void a_wrong_range_is_not_pasted(void **state)
 {
     (void)state;
     assert_fails(fetch("wrongrange", 1), ERR_NETWORK, "bytes are kept in");
-    assert_fails(fetch("wrongrange", 4), ERR_NETWORK, "answered with another range");
+    assert_fails(fetch("wrongrange", 4), ERR_NETWORK, "sent another range");
     assert_int_equal(part_size(), source.bytes / 2);
 }
 
 static void answers_that_say_no(void **state)
 {
     (void)state;
-    assert_fails(fetch("missing", 4), ERR_NETWORK, "/missing/archive.tar.gz answers 404 (not found)");
+    assert_fails(fetch("missing", 4), ERR_NETWORK, "/missing/archive.tar.gz answered 404 (not found)");
     assert_string_equal(requests(), "/missing/archive.tar.gz -\n");  // asked once: it would not change
     assert_int_equal(part_size(), -1);  // nothing came, so nothing is left behind
     assert_fails(fetch("page", 4), ERR_NETWORK, "offers 9 bytes; the archive of Small has");
     assert_fails(fetch("endless", 4), ERR_NETWORK, "sends more than the");
     assert_int_equal(unlink(at("out/archive.tar.gz.part")), 0);  // it may well hold all that was wanted
-    assert_fails(fetch("elsewhere", 4), ERR_USAGE, "is not fetched");
-    assert_fails(fetch("busy", 2), ERR_NETWORK, "answers 503");
+    assert_fails(fetch("elsewhere", 4), ERR_USAGE, "cannot fetch");
+    assert_fails(fetch("busy", 2), ERR_NETWORK, "answered 503");
     assert_string_equal(notes, "");  // a try that brought nothing is told once, at the end
     assert_int_equal(part_size(), -1);
     assert_int_equal(fetch("busy", 2), 0);
@@ -278,16 +278,16 @@ static void from_a_file(void **state)
     assert_fails(fetch_source(&source, &options), ERR_INPUT, "served.tar.gz has 1000 bytes");
     put("out/small-bin/dawn-import.json", "{}", 2);
     options.to = at("out");
-    assert_fails(fetch_source(&source, &options), ERR_USAGE, "holds imported images");
+    assert_fails(fetch_source(&source, &options), ERR_USAGE, "has imported images");
 }
 
 static void only_https(void **state)
 {
     (void)state;
     struct fetch_options options = {.mirror = "ftp://127.0.0.1", .to = at("out"), .attempts = 1};
-    assert_fails(fetch_source(&source, &options), ERR_USAGE, "is not fetched");
+    assert_fails(fetch_source(&source, &options), ERR_USAGE, "cannot fetch");
     options.mirror = "file:///etc";
-    assert_fails(fetch_source(&source, &options), ERR_USAGE, "is not fetched");
+    assert_fails(fetch_source(&source, &options), ERR_USAGE, "cannot fetch");
     char mirror[64];  // a server that speaks no TLS
     snprintf(mirror, sizeof mirror, "https://127.0.0.1:%d/whole", port);
     options.mirror = mirror;

@@ -96,7 +96,7 @@ static void pictures_become_batches(void **state)
         assert_int_equal(stat(at(path), &st), 0);
         assert_int_equal(st.st_size, records[f] * CIFAR_RECORD);
     }
-    assert_fails(import_here(&report), ERR_USAGE, "is there already");
+    assert_fails(import_here(&report), ERR_USAGE, "exists already");
     assert_int_equal(dataset_open("cifar10", at("out"), &ds), 0);  // and it is still whole
     dataset_close(ds);
     assert_int_equal(files_in("out/cifar-10-batches-bin"), 8);
@@ -114,7 +114,7 @@ static void classes_must_be_there(void **state)
     assert_int_equal(rename(at("in/train/trucks"), at("in/elsewhere")), 0);
     assert_fails(import_here(&report), ERR_INPUT, "in/train/truck is missing");
     make_folder("in/train/truck");
-    assert_fails(import_here(&report), ERR_INPUT, "in/train/truck holds no PNG and no JPEG");
+    assert_fails(import_here(&report), ERR_INPUT, "in/train/truck has no PNG or JPEG file");
     assert_false(file_exists(at("out")));
 }
 
@@ -124,7 +124,7 @@ static void a_broken_picture_leaves_nothing(void **state)
     put_pictures();
     put("in/test/truck/b.png", "\x89PNG\r\n\x1a\n and no more", 20);
     struct import_report report;
-    assert_fails(import_here(&report), ERR_INPUT, "in/test/truck/b.png: not a sound PNG");
+    assert_fails(import_here(&report), ERR_INPUT, "in/test/truck/b.png: not a valid PNG");
     assert_int_equal(files_in("out/cifar-10-batches-bin"), 0);
     assert_int_equal(unlink(at("in/test/truck/b.png")), 0);
     assert_int_equal(import_here(&report), 0);
