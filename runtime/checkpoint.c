@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights to and from safetensors. The file is made and read as one block of memory, so that its digest, its check
-// and its use are of the same bytes; that costs the size of the weights once more while saving or loading.
-// What is in the bytes is the parser's business (checkpoint_parse.c).
+// Saves and loads weights as safetensors. The file is built and read as one block of memory, so that the bytes that are
+// digested, checked and used are the same. Cost: the size of the weights once more while saving or loading.
+// checkpoint_parse.c parses the bytes.
 #include "runtime/checkpoint.h"
 
 #include <jansson.h>
@@ -22,7 +22,7 @@ static bool belongs(const struct slot *slot)
     return role_is_parameter(slot->role) || slot->role == ROLE_STATISTIC;
 }
 
-// The wider type first, so that every tensor lies at a multiple of its element's size; then by name.
+// Wider types first, so that every tensor is aligned to its element's size; then by name.
 static int by_width_and_name(const void *a, const void *b)
 {
     const struct slot *x = *(struct slot *const *)a, *y = *(struct slot *const *)b;
@@ -64,7 +64,7 @@ static int describe(json_t *header, const struct slot *slot, size_t offset)
     return 0;
 }
 
-// The header as text, and how many bytes of data follow it.
+// The header as text, and the number of data bytes that follow it.
 static int write_header(struct slot *const *list, int count, const struct checkpoint_meta *meta, char **text,
                         size_t *data_bytes)
 {
@@ -81,7 +81,7 @@ static int write_header(struct slot *const *list, int count, const struct checkp
     return rc;
 }
 
-// Length, header, spaces up to a multiple of eight; the data is left to the caller. Gives the offset of the data.
+// Writes length, header and spaces up to a multiple of eight, and returns the offset of the data, which the caller writes.
 static size_t place_header(char *file, const char *text, size_t length)
 {
     size_t padded = (length + 7) / 8 * 8;
@@ -98,7 +98,7 @@ static int fill(const char *path, struct session *s, struct slot *const *list, i
         TRY(session_get(s, list[i]->name, file + at, slot_bytes(list[i])));
         at += slot_bytes(list[i]);
     }
-    // What is written can be read again: the parser has the last word here too.
+    // The parser checks the file before it is written, so that it can be read again.
     struct safetensors_view view;
     TRY(checkpoint_parse(path, file, bytes, &view));
     checkpoint_view_free(&view);

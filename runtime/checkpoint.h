@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trained weights as one safetensors file, so that every other tool can read them: eight bytes of little-endian
 // header length, a JSON header (name -> type, shape, offsets; "__metadata__" -> texts), then the data.
-// Saved are parameters and running statistics (enum role); tables, counters, optimiser state and what can be computed
+// Parameters and running statistics (enum role) are saved; tables, counters, optimiser state and slots that can be computed
 // again are not. The same weights and texts give the same bytes.
-// A file is bytes from outside: everything in it has been checked once checkpoint_open returns 0.
+// A file is bytes from outside: when checkpoint_open returns 0, everything in it has been checked.
 #ifndef DAWN_CHECKPOINT_H
 #define DAWN_CHECKPOINT_H
 
 #include "runtime/base/file.h"
 #include "runtime/session.h"
 
-// Beyond these a file is refused; a header of 16 MiB has room for about 150,000 tensors.
+// A file beyond these limits is refused. A header of 16 MiB has room for about 150,000 tensors.
 #define CHECKPOINT_HEADER_LIMIT ((size_t)16 << 20)
 #define CHECKPOINT_FILE_LIMIT ((size_t)4 << 30)
 enum { CHECKPOINT_NAME_LIMIT = 256 };  // bytes of a tensor's name
@@ -24,13 +24,13 @@ struct checkpoint_meta {
 int checkpoint_save(const char *path, struct session *, const struct checkpoint_meta *meta,
                     char digest[DIGEST_HEX]) MUST_CHECK;
 
-struct checkpoint;  // an opened, fully checked file; it holds all of the file's bytes
+struct checkpoint;  // an open, fully checked file, with all of its bytes
 int checkpoint_open(const char *path, struct checkpoint **) MUST_CHECK;
 const char *checkpoint_meta(const struct checkpoint *, const char *key);  // NULL: none; lives as long as the checkpoint
 const char *checkpoint_digest(const struct checkpoint *);                 // of the file's bytes
-// Uploads every such slot of the store. A tensor that is missing, of another shape or type, or that the store does
-// not know is an error, found before anything is uploaded: the session keeps its weights then.
-// Filters folded from them (fuse_fold) are to be made again afterwards.
+// Uploads every saved slot of the store. A tensor that is missing, unknown, or of another shape or type is an error, which is
+// found before anything is uploaded, so that the session keeps its weights.
+// The caller must make folded filters (fuse_fold) again afterwards.
 int checkpoint_load(const struct checkpoint *, struct session *) MUST_CHECK;
 void checkpoint_close(struct checkpoint *);
 
@@ -38,7 +38,7 @@ void checkpoint_close(struct checkpoint *);
 struct safetensor {
     const char *name;
     enum dtype dtype;
-    struct shape shape;   // rank 0..MAX_RANK; rank 0 holds one element
+    struct shape shape;   // rank 0..MAX_RANK; rank 0 has one element
     const void *bytes;    // within the parsed bytes; not aligned
     size_t offset, size;  // from the start of the data; in bytes
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pure parser of safetensors: any bytes in, a view of checked tensors or a sentence out. It takes nothing on
-// trust: in the end the tensors cover the data exactly once, in order, without a gap. It costs one record a tensor and,
-// while it runs, the JSON library's tree of the header: up to eighty times the header's size when somebody means harm
-// (measured: 1.2 GB for 16 MiB of empty objects), which is why the header has a limit of its own.
+// The pure parser of safetensors: from any bytes, a view of checked tensors or a sentence. Invariant: the tensors of a view
+// cover the data exactly once, in order, without a gap. Cost: one record a tensor and, while it runs, the JSON library's tree
+// of the header. A malicious header makes that tree up to eighty times as large (measured: 1.2 GB for 16 MiB of empty
+// objects), so the header has its own limit.
 #include "runtime/checkpoint.h"
 
 #include <jansson.h>
@@ -19,7 +19,7 @@ const char *checkpoint_type_name(enum dtype t)
     return type_names[t];
 }
 
-// Names end up in sentences on terminals, so none may carry control characters (C0, DEL, or C1 as UTF-8).
+// Names are printed in sentences on terminals, so they must not have control characters (C0, DEL, or C1 as UTF-8).
 static int check_name(const char *where, const char *name)
 {
     if (!*name) return fail(ERR_INPUT, "%s: a tensor has an empty name", where);
@@ -49,7 +49,7 @@ static int read_type(const char *where, const char *name, json_t *entry, enum dt
                 type);
 }
 
-// Reads the shape and works out the bytes it needs.
+// Reads the shape and computes the bytes that it needs.
 static int read_shape(const char *where, const char *name, json_t *entry, struct safetensor *t)
 {
     json_t *dims = json_object_get(entry, "shape");
@@ -98,7 +98,7 @@ static int read_tensor(const char *where, const char *name, json_t *entry, const
                        struct arena *arena, struct safetensor *t)
 {
     TRY(check_name(where, name));
-    // A fourth key could change what the three others mean.
+    // A fourth key could change the meaning of the other three.
     if (json_object_size(entry) != 3)
         return fail(ERR_INPUT, "%s: tensor \"%s\" is not described by dtype, shape and data_offsets alone", where,
                     name);
@@ -129,11 +129,11 @@ static int by_offset(const void *a, const void *b)
 {
     const struct safetensor *x = a, *y = b;
     if (x->offset != y->offset) return x->offset < y->offset ? -1 : 1;
-    if (x->size != y->size) return x->size < y->size ? -1 : 1;  // an empty tensor stands before the one at its place
+    if (x->size != y->size) return x->size < y->size ? -1 : 1;  // an empty tensor comes before the one at the same offset
     return strcmp(x->name, y->name);
 }
 
-// Each byte of the data belongs to one tensor: nothing can be hidden in a file and nothing is read twice.
+// Each byte of the data belongs to exactly one tensor, so a file can hide nothing and nothing is read twice.
 static int check_cover(const char *where, const struct safetensors_view *view, size_t data_bytes)
 {
     size_t at = 0;
@@ -172,7 +172,7 @@ static int read_header(const char *where, json_t *header, const char *data, size
     return check_cover(where, view, data_bytes);
 }
 
-// The library quotes the text it stumbled over; what is not plain ASCII stays off the terminal.
+// The library quotes the faulty text; other characters than plain ASCII are not printed.
 static int fail_json(const char *where, json_error_t *error)
 {
     for (char *c = error->text; *c; c++)

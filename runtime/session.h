@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A session joins a device, one store and the programs that share it: plans them all, takes the memory once (one
-// slab as large as the largest plan), compiles everything, and then only runs. Nothing is allocated while it runs.
+// A session joins a device, one store and the programs that share it. It plans all programs, allocates the memory once (one
+// slab as large as the largest plan) and compiles everything. After that it only runs programs and allocates nothing.
 #ifndef DAWN_SESSION_H
 #define DAWN_SESSION_H
 
@@ -24,11 +24,11 @@ int session_new(struct device *, struct session **) MUST_CHECK;
 void session_free(struct session *);
 // Takes the finished graph (built over session->store) and returns its number. The graph is checked.
 int session_add(struct session *, struct graph *) MUST_CHECK;
-// Plans every graph added; no memory is taken yet, so that `dawn plan` and the memory check need none.
+// Plans every added graph. Allocates no memory, so that `dawn plan` and the memory check need none.
 int session_plan(struct session *) MUST_CHECK;
-// Fails with a sentence when the plan asks for more than the device can give; else takes memory and compiles.
+// Fails with a sentence if the plan needs more memory than the device has; else allocates it and compiles.
 int session_ready(struct session *) MUST_CHECK;
-// Every slot back to how it begins, but those that were uploaded (INIT_UPLOAD).
+// Resets every slot to its initial value, except uploaded slots (INIT_UPLOAD).
 int session_reset(struct session *, uint64_t seed) MUST_CHECK;
 int session_run(struct session *, int program) MUST_CHECK;
 int session_profile(struct session *, int program, int64_t *ns) MUST_CHECK;  // one run, timed node by node
@@ -36,7 +36,7 @@ int session_sync(struct session *) MUST_CHECK;
 int session_write(struct session *, struct slot *, const void *bytes, size_t offset, size_t count) MUST_CHECK;
 int session_read(struct session *, const struct slot *, void *bytes, size_t count) MUST_CHECK;  // waits for the device
 int session_read_at(struct session *, const struct slot *, void *bytes, size_t offset, size_t count) MUST_CHECK;
-// The same by name, for whoever has only that: files of weights, tests.
+// The same by name, for files of weights and for tests.
 int session_put(struct session *, const char *slot, const void *bytes, size_t offset, size_t count) MUST_CHECK;
 // As session_put of a slot's first bytes, for streamed batches: concurrent with the programs that are queued; the next run
 // waits for the copy. `bytes` must not change until session_stage_done has returned.

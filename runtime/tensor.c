@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-// Both directions by the format's definition: exponent 5 bits with bias 15, mantissa 10 bits.
+// Both directions follow the format: exponent of 5 bits with bias 15, mantissa of 10 bits.
 float f16_to_f32(uint16_t h)
 {
     int exponent = h >> 10 & 31, mantissa = h & 1023;
@@ -26,9 +26,9 @@ uint16_t f32_to_f16(float f)
     int exponent;
     frexpf(a, &exponent);  // a = m * 2^exponent, m in [0.5, 1)
     if (exponent < -13) exponent = -13;
-    // The grid step here is 2^(exponent - 11); nearbyintf rounds halves to even.
+    // The spacing here is 2^(exponent - 11); nearbyintf rounds ties to even.
     int units = (int)nearbyintf(ldexpf(a, 11 - exponent));
-    // 1024 units start the next exponent by themselves when added, and stay below 1024 for subnormal numbers.
+    // Adding 1024 units carries into the exponent; subnormal numbers stay below 1024.
     int biased = exponent + 14;
     return sign | (uint16_t)(units < 1024 ? units : (biased << 10) + units - 1024);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of every type as numbers; the types and shapes themselves are in base/dtype.h.
+// Reads and writes elements of every type as numbers. base/dtype.h has the types and shapes.
 #ifndef DAWN_TENSOR_H
 #define DAWN_TENSOR_H
 
 #include "runtime/base/dtype.h"
 
-// 16-bit storage. Rounding is to nearest even; a NaN stays one. Branch-free, so that loops over them vectorise.
+// 16-bit storage. Rounds to nearest even; a NaN stays a NaN. Branch-free, so that loops over them vectorise.
 static inline float bf16_to_f32(uint16_t h)
 {
     uint32_t u = (uint32_t)h << 16;

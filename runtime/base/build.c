@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only file that is compiled with DAWN_COMMIT, DAWN_DIRTY and DAWN_FLAGS, so that a new commit costs one file.
+// The only file that is compiled with DAWN_COMMIT, DAWN_DIRTY and DAWN_FLAGS, so that a new commit recompiles one file.
 #include "runtime/base/build.h"
 
 #include <stddef.h>
@@ -31,7 +31,7 @@ const char *build_compiler(void)
 #endif
 }
 
-// Weak: an emulator's object has its own.
+// Weak: the emulator's object overrides it.
 __attribute__((weak)) const char *build_emulates(void)
 {
     return NULL;

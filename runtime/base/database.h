@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What SQLite's errors mean to people, in one place for every database of both programs.
+// SQLite's errors as sentences, for every database of both programs.
 #ifndef DAWN_BASE_DATABASE_H
 #define DAWN_BASE_DATABASE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types and shapes, for everybody who names them: graphs (runtime/), fields of data sets (data/) and the tasks
-// that join the two. Images are NHWC and sequences [B,T,C] everywhere; filters are [K,R,S,C].
+// Element types and shapes, shared by graphs (runtime/), fields of data sets (data/) and tasks. Images
+// are NHWC and sequences [B,T,C] everywhere; filters are [K,R,S,C].
 #ifndef DAWN_BASE_DTYPE_H
 #define DAWN_BASE_DTYPE_H
 

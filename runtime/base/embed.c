@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds one of the dozen files inside the program; the table itself is made by the Makefile.
+// Finds an embedded file. The Makefile makes the table.
 #include "runtime/base/embed.h"
 
 #include <string.h>

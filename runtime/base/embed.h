@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that travel inside the program: recipes, schemas, price tables. The Makefile lists them (EMBEDDED) and
-// turns them into one object; a path is the one in the repository.
+// Files embedded in the program: recipes, schemas, price tables. The Makefile lists them (EMBEDDED) and makes one object of
+// them. Paths are those of the repository.
 #ifndef DAWN_BASE_EMBED_H
 #define DAWN_BASE_EMBED_H
 
@@ -8,11 +8,11 @@
 
 struct embedded {
     const char *path;
-    const char *at;  // followed by a NUL that `size` does not count
+    const char *at;  // followed by a NUL that `size` does not include
     size_t size;
 };
 
 extern const struct embedded embedded_files[];  // sorted by path; the last has path NULL
-const struct embedded *embedded_find(const char *path);  // NULL when there is none
+const struct embedded *embedded_find(const char *path);  // NULL if there is none
 
 #endif

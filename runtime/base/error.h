@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How anything in DAWN fails: an int and a sentence.
 //
-// A function that can fail returns 0 or a negative code through `return fail(ERR_X, "sentence")`. The sentence
-// says what, where and which file or record, and waits in a thread-local until somebody prints it. Nothing in a
-// library folder prints, and only main exits. The impossible is BUG(), in release too.
+// A function that can fail returns 0 or a negative code through `return fail(ERR_X, "sentence")`. The sentence says what
+// failed, where, and in which file or record. A thread-local keeps it until main prints it. Nothing in a library folder
+// prints, and only main exits. BUG() aborts when the impossible happens, in release builds too.
 #ifndef DAWN_BASE_ERROR_H
 #define DAWN_BASE_ERROR_H
 
@@ -46,10 +46,10 @@ enum { ERROR_TEXT_MAX = 1024 };
 int fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // As fail, and ends the sentence with the system's reason for `errno_value`.
 int fail_errno(int code, int errno_value, const char *format, ...) __attribute__((format(printf, 3, 4)));
-// Puts words before the sentence that is kept ("DAWN_KEY: " before what is wrong with it) and returns `code`, which may be
-// another one than the sentence came with.
+// Puts words before the sentence that is kept ("DAWN_KEY: " before the fault of its value) and returns `code`, which may
+// differ from the code that the sentence came with.
 int fail_prefix(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-const char *error_text(void);     // the last sentence of this thread; "" when none
+const char *error_text(void);     // the last sentence of this thread; "" if there is none
 int error_exit_code(int code);    // what main returns for a code: 0 for 0
 
 #define TRY(call)                                                                                                      \
@@ -58,7 +58,7 @@ int error_exit_code(int code);    // what main returns for a code: 0 for 0
         if (try_rc_ < 0) return try_rc_;                                                                               \
     } while (0)
 
-// The program's name in sentences and helps: "dawn" unless its main says otherwise, before anything else.
+// The program's name in sentences and helps. A main may change it before anything else.
 extern const char *error_program;
 
 __attribute__((noreturn)) void bug_at(const char *file, int line, const char *what);

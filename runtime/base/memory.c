@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-static size_t read_number(const char *path, const char *format)  // 0: not there, or a word such as "max"
+static size_t read_number(const char *path, const char *format)  // 0: absent, or a word such as "max"
 {
     unsigned long long n = 0;
     char line[128];

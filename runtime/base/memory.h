@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory this process may still take.
+// How much memory this process may still allocate.
 #ifndef DAWN_BASE_MEMORY_H
 #define DAWN_BASE_MEMORY_H
 
 #include <stddef.h>
 
-// What the kernel says is available, or what the control group leaves when that is less; 0 when nothing can be read.
+// The memory that the kernel reports as available, or the rest of the control group's limit if that is less; 0 if unknown.
 size_t memory_available(void);
 
 #endif

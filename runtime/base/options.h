@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command lines: a table of options gives parsing, abbreviations, bounds, -h and errors in one way everywhere.
+// Command lines: one table of options gives parsing, abbreviations, bounds, -h and errors, the same for all commands.
 #ifndef DAWN_BASE_OPTIONS_H
 #define DAWN_BASE_OPTIONS_H
 
@@ -15,22 +15,22 @@ struct option {
     enum option_kind kind;
     char letter;       // 0: none
     const char *name;  // long name without dashes; --no-NAME clears a flag
-    const char *arg;   // what the help calls the value; NULL for flags
+    const char *arg;   // name of the value in the help; NULL for flags
     const char *help;
     void *into;        // bool, int64_t, double, const char *, struct option_list
     double low, high;  // bounds of a number, both inclusive; both 0: no bounds
 };
 struct usage {
-    const char *command;      // "train"; the program's name is put before it
+    const char *command;      // "train"; printed after the program's name
     const char *operands;     // "TASK [OPTIONS]"
     const char *about;        // what it does, one or more lines
     const struct option *options;
     const char *more;         // examples, notes; may be NULL
 };
 
-// Takes options out of argv wherever they stand ("--" ends them; "--name=value" and "--name value"; unambiguous
-// beginnings of names) and leaves the operands, argv[0] first. Returns 0, or ERR_USAGE with a sentence that names
-// the nearest option, or OPTIONS_HELPED after -h or --help has printed the help to standard output.
+// Takes the options out of argv and leaves the operands, argv[0] first. Accepts "--name=value", "--name value" and
+// unambiguous beginnings of names, anywhere before "--". Returns 0; ERR_USAGE with a sentence that names the nearest option;
+// or OPTIONS_HELPED after -h or --help printed the help to standard output.
 enum { OPTIONS_HELPED = 1 };
 int options_parse(const struct usage *, int *argc, char **argv) MUST_CHECK;
 

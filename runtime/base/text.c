@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text is for people and for files, never for the inner loops: clarity before speed throughout.
+// Text is never built in an inner loop, so clarity comes before speed.
 #include "runtime/base/text.h"
 
 #include "runtime/base/arena.h"
@@ -107,7 +107,7 @@ void text_entry(struct text *into, const char *label, const char *format, ...)
     free(words);
 }
 
-// Edits (insert, delete, replace, swap two neighbours) between two words, capitals and small letters being equal.
+// Number of edits (insert, delete, replace, swap neighbours) between two words, ignoring case.
 enum { LONGEST_NAME = 63 };
 static int distance(const char *a, int n, const char *b, int m)
 {
@@ -144,7 +144,7 @@ const char *text_nearest(const char *word, const char *const names[])
         if (m > LONGEST_NAME) continue;
         int far = distance(word, (int)n, *names, (int)m);
         int enough = (int)(n > m ? n : m) / 3 + (n > 1 && m > 1 && n < 3 && m < 4);  // a third of the letters
-        if (n >= 3 && m > n && strncasecmp(word, *names, n) == 0 && far > enough) far = enough;  // its beginning
+        if (n >= 3 && m > n && strncasecmp(word, *names, n) == 0 && far > enough) far = enough;  // a beginning of the name
         if (far <= enough && far < best_distance) best = *names, best_distance = far;
     }
     return best;
@@ -170,7 +170,7 @@ int fail_unknown(int code, const char *what, const char *word, const char *const
     return rc;
 }
 
-// Three figures, as many as anybody reads: 1.50, 15.0, 150.
+// Three significant digits: 1.50, 15.0, 150.
 static void three_figures(char into[TEXT_FIGURE], double value, const char *prefix, const char *unit)
 {
     double size = fabs(value);
@@ -239,7 +239,7 @@ char *text_count(char into[TEXT_FIGURE], int64_t n)
     return into;
 }
 
-// strtoll and strtod pass over leading blanks; a strict reader does not.
+// strtoll and strtod skip leading blanks; a strict reader must not.
 static bool starts_number(const char *word)
 {
     if (*word == '-' || *word == '+') word++;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only file that knows OpenMP. A loop costs one fork and join of the pool (a few microseconds); ranges of one
-// grain and single threads cost a call. Without OpenMP (the fuzzers' build) the same pieces run one after another,
-// so the bytes are the same there too.
+// The only file that uses OpenMP. A loop costs one fork and join of the pool (a few microseconds); a range of one grain or a
+// single thread costs a call. Without OpenMP (the fuzzers' build) the same pieces run one after another, so the bytes are
+// the same.
 #include "runtime/base/threads.h"
 
 #include "runtime/base/error.h"
@@ -14,9 +14,9 @@
 #include <omp.h>
 #endif
 
-static int count_now;  // 0 until somebody asks
+static int count_now;  // 0 until the first call
 
-// A container's share of processor time, in whole processors rounded up; 0 when there is no limit.
+// A container's share of processor time, in processors, rounded up; 0 if there is no limit.
 static int container_limit(void)
 {
     long long quota = 0, period = 0;
@@ -59,7 +59,7 @@ int threads_count(void)
     if (!count_now) {
         int wanted = 0;
 #ifdef _OPENMP
-        // What the user told OpenMP holds until threads_set says otherwise.
+        // OpenMP's own setting counts until threads_set changes it.
         if (getenv("OMP_NUM_THREADS")) wanted = omp_get_max_threads();
 #endif
         threads_set(wanted);
@@ -75,7 +75,7 @@ void threads_for(int64_t n, int64_t grain, void (*fn)(void *context, int64_t beg
     int pieces = threads_count();
     if (units < pieces) pieces = (int)units;
 #ifdef _OPENMP
-    if (omp_in_parallel()) {  // a loop inside a loop: the threads are taken, so this one does it all
+    if (omp_in_parallel()) {  // a nested loop: all threads are busy, so this thread runs it alone
         fn(context, 0, n, omp_get_thread_num());
         return;
     }
@@ -84,7 +84,7 @@ void threads_for(int64_t n, int64_t grain, void (*fn)(void *context, int64_t beg
         fn(context, 0, n, 0);
         return;
     }
-    // By piece, not by thread: should the system give fewer threads than asked for, the split stays the same.
+    // By piece, not by thread: if the system grants fewer threads, the split stays the same.
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(pieces) schedule(static, 1)
 #endif

@@ -50,7 +50,7 @@ void whole_sync_folder(const char *path)
     free(folder);
 }
 
-// A leftover of a process that was killed has another name, so a name that is taken is an attack or a broken random source.
+// The leftover of a killed process has another name, so a name that exists means an attack or a broken random source.
 static int whole_open_part(struct whole *whole)
 {
     uint64_t draw;
@@ -76,7 +76,7 @@ int whole_open(struct whole *whole, const char *path)
     struct stat st;
     *whole = (struct whole){0};
     TRY(whole_check_target(path));
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))  // a rename would put a file in the place of a device
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))  // a rename would replace a device by a file
         return fail(ERR_USAGE, "%s is there already and is not a file", path);
     whole->path = copy_text(path);
     int rc = whole_open_part(whole);
