@@ -38,10 +38,10 @@ int session_read(struct session *, const struct slot *, void *bytes, size_t coun
 int session_read_at(struct session *, const struct slot *, void *bytes, size_t offset, size_t count) MUST_CHECK;
 // The same by name, for files of weights and for tests.
 int session_put(struct session *, const char *slot, const void *bytes, size_t offset, size_t count) MUST_CHECK;
-// As session_put of a slot's first bytes, for streamed batches: concurrent with the programs that are queued; the next run
+int session_get(struct session *, const char *slot, void *bytes, size_t count) MUST_CHECK;
+// As session_write of a slot's first bytes, for streamed batches: concurrent with the programs that are queued; the next run
 // waits for the copy. `bytes` must not change until session_stage_done has returned.
 int session_stage(struct session *, struct slot *, const void *bytes, size_t count) MUST_CHECK;
 int session_stage_done(struct session *) MUST_CHECK;
-int session_get(struct session *, const char *slot, void *bytes, size_t count) MUST_CHECK;
 
 #endif

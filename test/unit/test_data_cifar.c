@@ -181,7 +181,8 @@ static void a_short_batch_names_the_byte(void **state)
     assert_int_equal(truncate(at("data_batch_4.bin"), 0), 0);
     assert_fails(dataset_open("cifar10", folder, &ds), ERR_INPUT, "data_batch_4.bin is short: it ends at byte 0");
     assert_int_equal(truncate(at("data_batch_4.bin"), 30730001), 0);
-    assert_fails(dataset_open("cifar10", folder, &ds), ERR_INPUT, "data_batch_4.bin is too long: its 10000 records end at byte 30730000");
+    assert_fails(dataset_open("cifar10", folder, &ds), ERR_INPUT,
+                 "data_batch_4.bin is too long: its 10000 records end at byte 30730000");
     assert_int_equal(unlink(at("data_batch_4.bin")), 0);
     assert_fails(dataset_open("cifar10", folder, &ds), ERR_INPUT,
                  "data_batch_4.bin is missing; `dawn data fetch cifar10`");
@@ -199,7 +200,8 @@ static void a_bad_label_names_the_byte(void **state)
     enum dataset_verdict verdict;
     for (int threads = 1; threads <= 4; threads++) {  // the first of the two, however the work is shared
         threads_set(threads);
-        assert_fails(dataset_verify(ds, &verdict), ERR_INPUT, "data_batch_3.bin: the label at byte 15365000 must be between 0 and 9; got 10");
+        assert_fails(dataset_verify(ds, &verdict), ERR_INPUT,
+                     "data_batch_3.bin: the label at byte 15365000 must be between 0 and 9; got 10");
     }
     dataset_close(ds);
     uint8_t record[CIFAR_RECORD] = {9}, label = 0;
