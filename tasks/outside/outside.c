@@ -191,9 +191,9 @@ static int read_segment(const json_t *line, enum segment *segment)
     TRY(check_members(line, members));
     const char *name = json_string_value(json_object_get(line, "segment"));
     if (name == NULL) return fail(ERR_INPUT, "\"segment\" is missing or is not text");
-    if (stopwatch_find(name, segment) && *segment != SEGMENT_PROCESS) return 0;
+    if (stopwatch_find(name, segment) && *segment != SEGMENT_PROCESS && *segment != SEGMENT_AWAY) return 0;
     const char *names[SEGMENT_END] = {0};
-    for (int i = SEGMENT_PROCESS + 1; i < SEGMENT_END; i++) names[i - SEGMENT_PROCESS - 1] = stopwatch_name((enum segment)i);
+    for (int i = SEGMENT_PROCESS + 1; i < SEGMENT_AWAY; i++) names[i - SEGMENT_PROCESS - 1] = stopwatch_name((enum segment)i);
     return fail_unknown(ERR_INPUT, "segment", name, names, NULL);
 }
 

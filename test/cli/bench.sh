@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# dawn bench: it says what it did, its shares sum up, it works without a data set, and wrong use is refused.
+# dawn bench: its output, shares that sum to 100%, no data set, and wrong use.
 set -eu
 
 status() { # runs the rest; its exit status is printed, its words are in out and err
@@ -8,7 +8,7 @@ status() { # runs the rest; its exit status is printed, its words are in out and
     echo "$rc"
 }
 
-# A small network on one thread, too slow for the whole protocol in the time it is given.
+# A small network on one thread, too slow for the whole protocol within its time limit.
 small="--set widths=8,8,8 --batch 50 --threads 1 --no-measure"
 [ "$(status "$DAWN" bench cifar10 --data synthetic $small --seconds 0.2 --repeats 3)" = 0 ]
 [ ! -s err ]
@@ -18,7 +18,7 @@ grep -Eq '^  images/s +[0-9.]+ +median of [1-3], [0-9.]+ to [0-9.]+$' out
 grep -Eq '^  all \([0-9]+\) .* 100\.0%' out
 awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }' out >&2
 
-# Without the data set the shape alone will do, and it says so and why.
+# Without the data set it uses noise of the same shape and says why.
 [ "$(status "$DAWN" bench cifar10 --device null --no-measure)" = 0 ]
 tr -s '\n ' ' ' <out | grep -q 'CIFAR-10, its shape filled with noise: there is no CIFAR-10 in'
 grep -q '20 steps ignored, then 7 x 100 steps$' out
@@ -27,7 +27,7 @@ grep -q '"noise": true' out
 grep -q '"side": 24' out
 grep -q '"whole": true' out
 
-# A folder that was named must hold the data.
+# A folder given by --data must have the data.
 mkdir empty
 [ "$(status "$DAWN" bench cifar10 --device null --data ./empty)" = 1 ]
 grep -q 'there is no CIFAR-10 in ./empty' err

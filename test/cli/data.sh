@@ -35,7 +35,7 @@ grep -q 'dawn data fetch cifar10' err
 grep -q "$HOME/.local/share/dawn" err
 [ "$(wc -l <err)" = 1 ]
 
-# Synthetic data is always there.
+# Synthetic data needs no files.
 [ "$(status "$DAWN" data list)" = 0 ]
 grep -q '^synthetic  *10,000 + 2,000 images' out
 grep -q '^cifar10 .*dawn data fetch cifar10' out
@@ -45,7 +45,7 @@ grep -q '^synthetic shapes: synthetic$' out
 grep -q 'disc, ring, square' out
 [ "$(head -c 4 sheet.png | tail -c 3)" = PNG ]
 
-# An import of the only picture at hand, which is the sheet.
+# An import of the only picture at hand: the sheet.
 for class in airplane automobile bird cat deer dog frog horse ship truck; do
     mkdir -p pictures/train/$class pictures/test/$class
     cp sheet.png pictures/train/$class/1.png
@@ -64,7 +64,7 @@ grep -q 'overwrites nothing' err
 [ "$(status "$DAWN" data fetch cifar10 --to mine)" = 2 ]
 grep -q 'has imported images' err
 
-# A label that is out of range, and a batch that is short.
+# A label out of range, and a truncated batch.
 printf '\012' | dd of=mine/cifar-10-batches-bin/data_batch_2.bin bs=1 seek=3073 conv=notrunc 2>dd
 [ "$(status "$DAWN" data verify cifar10 --data mine)" = 1 ]
 grep -q 'data_batch_2.bin: the label at byte 3073 must be between 0 and 9; got 10' err

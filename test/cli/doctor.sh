@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# dawn doctor: what is there, what is missing, what is broken, and the exit status of each.
+# dawn doctor: parts that work, are missing or are broken, and the exit status of each.
 set -eu
 
 status() { # runs the rest; its exit status is printed, its words are in out and err
@@ -29,7 +29,7 @@ tail -n 1 out | grep -qx '}'
 [ "$(grep -c '"verdict": "BROKEN"' out)" = 0 ]
 [ "$(grep -c '"measured"' out)" = 0 ]
 
-# A record that is none is broken, in both forms, and the file is left as it is.
+# A file that is no record is reported as broken, in both output forms, and is not changed.
 echo 'not a database, but long enough to have a header of sixteen bytes' >results.db
 cp results.db before
 [ "$(status "$DAWN" doctor --no-measure)" = 1 ]
@@ -40,7 +40,7 @@ cmp results.db before
 [ "$(grep -c '"verdict": "BROKEN"' out)" = 1 ]
 [ "$(status "$DAWN" doctor --no-measure --db other.db)" = 0 ]
 
-# So is one that opens and has lost a page.
+# The same for a record that opens but has lost a page.
 rm results.db
 if "$DAWN" record --quiet -- true 2>err; then exit 1; fi # it reports no epoch, and is recorded as failed
 "$DAWN" doctor --no-measure | grep -Eq '^  ok +results.db +results.db opens'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The front door: help, version, unknown commands, exit codes, and pipes that close early.
+# Both programs' mains: help, version, unknown commands, exit codes, and pipes that close early.
 set -eu
 
 status() { # runs the rest; its exit status is printed, its words are in out and err
@@ -8,7 +8,7 @@ status() { # runs the rest; its exit status is printed, its words are in out and
     echo "$rc"
 }
 
-# front NAME PROGRAM FIRST COMMAND...: everything that the front doors of both programs share. FIRST begins the overview.
+# front NAME PROGRAM FIRST COMMAND...: everything that the mains of both programs share. FIRST begins the overview.
 front() {
     local name=$1 program=$2 first=$3 asked c
     shift 3
@@ -52,7 +52,7 @@ grep -qx 'dawn: there is no command "quantum" ("dawn help" lists them)' err
 [ "$(status "$DAWN" help trian)" = 2 ]
 grep -q 'did you mean "train"' err
 
-# A reader that goes away is no error; a disk that takes nothing is one.
+# A reader that closes the pipe is no error; a full disk is one.
 set -o pipefail
 for i in 1 2 3; do "$DAWN" help | true; done
 if [ -c /dev/full ]; then

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# dawn plan: sums that must come out, widths, no files needed and none left behind, wrong use.
+# dawn plan: sums, widths, no files needed and none left behind, wrong use.
 set -eu
 
 status() { # runs the rest; its exit status is printed, its words are in out and err
@@ -27,7 +27,7 @@ few=$(wc -l <"$T/out")
 [ "$(wc -l <"$T/out")" -gt "$((few + 50))" ]
 awk 'length > 80 { exit 1 }' "$T/out"
 
-# For machines: the classes of memory sum to the total, the variants to the steps, the operators to the step.
+# JSON: the classes of memory sum to the total, the variants to the steps, the operators to the step.
 for batch in 1000 500; do
     [ "$(status "$DAWN" plan cifar10 --data synthetic --no-measure --json --batch $batch)" = 0 ]
     total=$(number total_bytes)

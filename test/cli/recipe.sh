@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# dawn recipe and dawn models: what they print, what they take back, and what they say to wrong words.
+# dawn recipe and dawn models: their output, recipes read back, and wrong use.
 set -eu
 
 status() { # runs the rest; its exit status is printed, its words are in out and err

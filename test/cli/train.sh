@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# dawn train as a user meets it: a small run, its record, its files; then everything that can be said wrong. Each wrong
-# input is one sentence and the right exit status, and leaves what was recorded as it was.
+# dawn train as a user meets it: a small run, its record, its files; then every wrong input. Each gives
+# one sentence and the right exit status, and does not change the record.
 set -eu
 . "$ROOT/test/wait.sh"
 
 quick="--data synthetic --set widths=16,16,16 --batch 200 --set epochs=0.2 --set views=1 --set evaluate_every=0"
 
-# says STATUS PATTERN COMMAND...: exits so, with one line on stderr that matches
+# says STATUS PATTERN COMMAND...: the command must exit with STATUS and one line on stderr that matches
 says() {
     local want=$1 pattern=$2 got=0
     shift 2

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients that drip do not keep others out: drip [CONNECTIONS] opens that many (400), half of which send a head a byte at a
-// time, a quarter a body of 1 MiB, and a quarter nothing at all; none is ever silent for long but the last. Meanwhile good
-// requests are timed and good runs submitted, all of which must be accepted. The heads must be ended within 5 s and the
-// bodies within 10 s of when they began, and half of the good requests must take less than 50 ms (a busy machine delays the
-// rest).
+// Slow clients do not block others. drip [CONNECTIONS] opens that many connections (400): half send a head one byte at a time,
+// a quarter a body of 1 MiB, and a quarter nothing. Meanwhile valid requests are timed and valid runs submitted, all of which
+// must be accepted. The server must close slow heads within 5 s and slow bodies within 10 s of their beginning, and half of
+// the valid requests must take less than 50 ms (a busy machine delays the rest).
 #include "test/unit/fixture_server.h"
 
 #include <errno.h>

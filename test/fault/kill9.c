@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// No acknowledged run is lost: kill9 ROUNDS [SEED]. In every round a server is started in a process of its own, three
-// clients send it signed runs, and at a random moment it is killed with SIGKILL. The next round's server must know every
-// statement that was ever acknowledged, with the very same receipt; at the end the record must pass store_check, with the
-// same order and without holes. A statement whose acknowledgement was lost may be there or not; sent again, it gets a
-// receipt either way.
+// No acknowledged run is lost: kill9 ROUNDS [SEED]. Every round starts a server in its own process, three clients send it
+// signed runs, and SIGKILL ends it at a random moment. The server of the next round must have every statement that was ever
+// acknowledged, with the same receipt. At the end the database must pass store_check, in the same order and without gaps. A
+// statement whose acknowledgement was lost may be stored or not; sent again, it gets a receipt in either case.
 #include "test/unit/fixture_server.h"
 
 #include <pthread.h>
@@ -13,7 +12,7 @@
 
 enum { CLIENTS = 3, MOMENTS_US = 60000 };
 
-// What one client knows. Each sends numbers of its own, one after another, and repeats what was not acknowledged.
+// The state of a client. Each client sends its own numbers in sequence and repeats what was not acknowledged.
 struct client {
     pthread_t thread;
     int port, number, acknowledged, repeated;
@@ -69,7 +68,7 @@ static void keep(struct client *c, char *receipt)
     text_free(&c->body);
 }
 
-// Sends until the server is gone. An answer that is cut short is no acknowledgement.
+// Sends until the server has ended. A truncated answer is no acknowledgement.
 static void *send_runs(void *at)
 {
     struct client *c = at;
@@ -88,7 +87,7 @@ static void *send_runs(void *at)
     }
 }
 
-// The newest statements of each client (all of them at the end) must be there as they were acknowledged.
+// The newest statements of each client (at the end all of them) must be stored as they were acknowledged.
 static bool all_there(int port, int newest)
 {
     for (int i = 0; i < CLIENTS; i++) {

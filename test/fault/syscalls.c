@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every system call that SQLite makes for a submission, or for a page, fails once, with ENOSPC and with EIO: the first of a
-// submission, then the second, and so on until a submission needs no more of them. Each time the client must get 503 (or
-// its receipt, where SQLite can do without the call), pages must go on, the same submission must go through when it is sent
-// again, and at the end the record must be whole. Calls are taken in hand through SQLite's own table (xSetSystemCall);
-// fsync and fdatasync, which are not in it, through functions of this program that stand before the C library's.
+// Every system call of SQLite for a submission or a page fails once, with ENOSPC and with EIO: the first call of a submission,
+// then the second, until a submission makes no more. Each time the client must get 503 (or its receipt, if SQLite can do
+// without the call), pages must still be served, the same submission must be accepted when it is sent again, and at the end
+// the database must be intact. Calls are replaced through SQLite's own table (xSetSystemCall). fsync and fdatasync are not in
+// it; functions of this program replace those of the C library.
 #include "test/unit/fixture_server.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static sqlite3_syscall_ptr originals[CALLS];
 
 static atomic_int armed = CALLS, left, reason, failed;
 
-// Whether this call is the one that is to fail.
+// True if this call must fail.
 static bool strikes(enum call call)
 {
     if (atomic_load(&armed) != (int)call || atomic_fetch_sub(&left, 1) != 1) return false;
@@ -80,7 +80,7 @@ static int wrap_fcntl(int fd, int command, ...)
     va_start(more, command);
     void *argument = va_arg(more, void *);
     va_end(more);
-    // Giving a lock back does not fail on a file system of this machine; SQLite could do nothing about it.
+    // Releasing a lock does not fail on local file systems, and SQLite could not handle it.
     const bool gives_back = command == F_SETLK && ((const struct flock *)argument)->l_type == F_UNLCK;
     if (!gives_back && strikes(CALL_fcntl)) return -1;
     return ((int (*)(int, int, ...))originals[CALL_fcntl])(fd, command, argument);
@@ -96,7 +96,7 @@ int fdatasync(int fd)
     return strikes(CALL_fsync) ? -1 : (int)syscall(SYS_fdatasync, fd);
 }
 
-// Some calls are not in every build of SQLite: those stay what they are.
+// Some calls are not in every build of SQLite: those are not replaced.
 static void take_calls(void)
 {
     static const sqlite3_syscall_ptr wraps[] = {
@@ -152,7 +152,7 @@ static bool disarm(void)
     return atomic_load(&failed) != 0;
 }
 
-// A submission whose nth call fails. False: it does not make that many.
+// A submission whose nth call fails. False if it makes fewer calls.
 static bool break_submission(enum call call, int nth, int error)
 {
     struct text body = {0};
@@ -173,7 +173,7 @@ static bool break_submission(enum call call, int nth, int error)
     return reached;
 }
 
-// A page whose nth call fails; a query that no cache has. It must be there a moment later.
+// A page with an uncached query whose nth call fails. The next request must get the page.
 static bool break_page(enum call call, int nth, int error)
 {
     char target[96];

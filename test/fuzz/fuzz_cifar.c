@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes what stands between CIFAR-10's files and a network: the record decoder and the import note.
+// Fuzzes the parsers of CIFAR-10's files: the record decoder and the import note.
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     if (cifar_parse_note("note", (const char *)bytes, count, records) == 0) {
         for (int i = 0; i < CIFAR_FILES; i++) BUG_IF(records[i] < 0);
     }
-    // One record more than there is room for in the input: the decoder has to notice.
+    // Asks for one record more than the input has: the decoder must notice.
     int64_t n = (int64_t)count / CIFAR_RECORD + 1;
     uint8_t *images = malloc((size_t)n * CIFAR_IMAGE), *labels = malloc((size_t)n);
     BUG_IF(cifar_decode("file", 0, bytes, count, n, images, labels) == 0);

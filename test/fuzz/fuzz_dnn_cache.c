@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as the cache of cuDNN's engines. What is taken stays inside its limits, prints, and reads back the same.
+// Any bytes as the cache of cuDNN's engines. An accepted cache is within its limits and reads back unchanged after printing.
 #include "runtime/cuda/dnn/dnn_cache.h"
 
 #include <stdlib.h>

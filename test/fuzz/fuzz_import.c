@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes what `dawn data import` does with a picture: decode it, fit it into 32 x 32.
+// Fuzzes the steps of `dawn data import` for a picture: decoding it and resizing it to 32 x 32.
 #include "data/image/image.h"
 
 enum { SIDE = 32 };
@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
-    // Smaller limits than an import's, so that the time goes into the decoders.
+    // Smaller limits than in an import, so that most time is spent in the decoders.
     struct image_limits limits = {1024, 1 << 18};
     struct image image;
     if (image_decode("picture", bytes, count, &limits, &image) < 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as the output of a program, cut where the first byte says. However the reads fall, the same lines come out;
-// what is taken from a line lies inside its bounds, and what is not taken has a sentence.
+// Any bytes as the output of a program, split as the first byte says. The lines do not depend on the split; an accepted line
+// has figures within their bounds, and a refused line has a sentence.
 #include "tasks/outside/outside.h"
 
 #include <math.h>

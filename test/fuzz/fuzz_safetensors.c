@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a safetensors file. What is taken must keep the parser's promise: the tensors cover the data exactly,
-// each with the bytes its shape needs. Every byte is touched, so that the sanitizers see one that is not there.
+// Any bytes as a safetensors file. An accepted file must satisfy the parser's invariant: the tensors cover the data exactly,
+// each with the bytes that its shape needs. Every byte is read, so that the sanitizers detect one outside.
 #include "runtime/checkpoint.h"
 
 static size_t sum(const uint8_t *bytes, size_t count)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# run.sh SECONDS CORPUS FUZZER...: each fuzzer starts from test/fuzz/seeds/NAME, keeps what it finds under CORPUS/NAME,
-# and stops after SECONDS. A crash leaves its input there, says how to run it again and ends with a failure.
+# run.sh SECONDS CORPUS FUZZER...: each fuzzer starts from test/fuzz/seeds/NAME, keeps new inputs under CORPUS/NAME
+# and stops after SECONDS. A crash keeps its input there, prints the command that repeats it and fails.
 set -eu
 seconds=$1 corpus=$2
 shift 2

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the list of cases (runtime/cases/cases.h) is held on a device: against ref, with outputs left out, fused against
-// unfused. Outputs are NaN before each run. DAWN_CASE=TEXT narrows the list to cases whose name contains it; "a|b" is either.
+// Runs the list of cases (runtime/cases/cases.h) on a device: against ref, with outputs left out, fused against unfused.
+// Outputs are NaN before each run. DAWN_CASE=TEXT narrows the list to cases whose name contains it; "a|b" is either.
 #ifndef DAWN_FIXTURE_CASES_H
 #define DAWN_FIXTURE_CASES_H
 
@@ -65,7 +65,7 @@ static inline int open_and_run(struct device *d, const struct op_case *row, cons
     return case_run(*c);
 }
 
-// One case on a device and on ref. False when the device does not claim it.
+// Runs a case on a device and on ref. False if the device does not support it.
 static inline bool hold(struct device *device, struct device *ref, const struct op_case *row, struct case_options o,
                  const char *what)
 {
@@ -93,7 +93,7 @@ static inline bool hold(struct device *device, struct device *ref, const struct 
     return true;
 }
 
-// Every small case that `wanted` lets through, in one type; how many the device claimed and did not.
+// Runs every small case that `wanted` accepts, in one type; counts those that the device supports and those it does not.
 static inline void hold_all(struct device *device, enum dtype type, const char *what, void (*set)(struct case_options *),
                      unsigned without, int *claimed, int *refused)
 {
@@ -148,7 +148,7 @@ static inline void hold_through_temporaries(const char *name, enum dtype last)
     assert_int_equal(failures, 0);
 }
 
-// Each output that is not an update, left out in turn: the others must not change, and nothing may be written to NULL.
+// Leaves out each output that is not an update, one at a time: the others must not change, and NULL must not be written.
 static inline void leave_out(struct device *device, const struct op_case *row, int output)
 {
     struct case_live *all = NULL, *less = NULL;
@@ -209,7 +209,7 @@ static inline void hold_fused(struct device *device, const struct op_case *row, 
     case_close(b);
 }
 
-// All patterns together, each alone, and folding with and without the others.
+// All patterns together, each pattern alone, and folding with and without the others.
 static inline void fused_on(const char *name, enum dtype type, double slack)
 {
     struct device *device;

@@ -54,7 +54,7 @@ static inline int weight(struct graph *g, const char *name, struct shape shape)
     return graph_param(g, name, shape, (struct init){INIT_UPLOAD, 0}, ROLE_MATRIX);
 }
 
-// Keeps a value in a slot of that name, so that it can be read after the run.
+// Copies a value to a slot of that name, so that it can be read after the run.
 static inline void keep(struct graph *g, const char *name, int v)
 {
     if (g->error) return;
@@ -68,7 +68,7 @@ static inline float draw(uint32_t which, int64_t i)  // about [-1, 1)
     return 2.0f * rng_unit(rng_draw(7, RNG_TEST, which, (uint32_t)i, 0).v[0]) - 1.0f;
 }
 
-// Fills every f32 slot that begins as INIT_UPLOAD with draws keyed by its name.
+// Fills every f32 slot of INIT_UPLOAD with draws keyed by its name.
 static inline void fill(struct session *s)
 {
     for (int i = 0; i < s->store->count; i++) {

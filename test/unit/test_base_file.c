@@ -112,7 +112,7 @@ static void test_write_fails_whole(void **state)
     assert_int_equal(file_write(in("taken"), "x", 1), ERR_IO);
     assert_int_equal(entries(folder), 1);
 
-    // A limit on the size of files stands for a full disk: the old file is untouched and nothing is left behind.
+    // A limit on file sizes simulates a full disk: the old file does not change and no temporary file remains.
     assert_int_equal(file_write(in("a"), "old", 3), 0);
     struct rlimit before, small;
     char large[10000] = {0};
@@ -169,7 +169,7 @@ static void test_digests(void **state)
     assert_int_equal(digest_file(in("none"), hex), ERR_IO);
 }
 
-// With a rename a superuser would turn the device into a file.
+// A rename by root would replace the device by a file.
 static void test_devices_are_written_into(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One table with an option of every kind; each case is a command line, what it leaves and what it says.
+// One table with an option of every kind. Each case is a command line with its operands, its values or its sentence.
 #include "runtime/base/options.h"
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@ enum { WORDS_MAX = 80 };
 static char *words[WORDS_MAX];
 static int count;
 
-// Splits at blanks and parses; what is left stays in `words` and `count`.
+// Splits at blanks and parses; `words` and `count` have the operands.
 static int parse(const char *line)
 {
     static char copy[4096];
@@ -181,7 +181,7 @@ static void test_list_limit(void **state)
     assert_int_equal(parse(line), ERR_USAGE);
 }
 
-// What options_parse prints, caught in a file.
+// The output of options_parse, caught in a file.
 static const char *printed(const char *line, int *rc)
 {
     static char said[8192];

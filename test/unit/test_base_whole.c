@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The writer of whole files: what is on the disk when, names that cannot be foretold, nothing left behind. fsync, rename
-// and getrandom are this file's own, so that their order is seen and the random name is known.
+// The writer of whole files: the order of its writes, unpredictable names, no temporary file left. This file replaces fsync,
+// rename and getrandom, so that it sees their order and knows the random name.
 #include "test/unit/test_data.h"
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Safetensors files made by hand, good ones and every kind of bad one, and the way of a small model through a file.
-// Bytes are parsed out of blocks of exactly their size, so that the sanitizers see a single byte read too far.
+// Safetensors files made by hand, valid ones and every kind of invalid one, and a small model saved and loaded. Bytes are
+// parsed in blocks of exactly their size, so that the sanitizers detect a read of one byte too many.
 #include "runtime/checkpoint.h"
 #include "runtime/graph.h"
 
@@ -242,7 +242,7 @@ static void test_header_length(void **state)
     free(b.at);
 }
 
-// Every way of cutting the file short, and every single bit turned: refused, or at least never a wrong access.
+// Truncates the file at every byte and flips every bit: it is refused, or at least no access is wrong.
 static void test_cut_and_turned(void **state)
 {
     (void)state;
@@ -306,7 +306,7 @@ static void add(struct session *s, const char *name, struct shape shape, enum dt
     if (memory == MEMORY_WEIGHTS) slot->role = strncmp(name, "folded", 6) ? ROLE_MATRIX : ROLE_DERIVED;
 }
 
-// total += sum of x * weight^T; the rest stands beside it. `extra` and `width` make it another model.
+// total += sum of x * weight^T, and slots that are not used for it. `extra` and `width` make another model.
 static struct session *model(struct device *d, int64_t width, const char *extra)
 {
     struct session *s;
@@ -401,7 +401,7 @@ static void test_round_trip(void **state)
     device_close(d);
 }
 
-// The bytes themselves, written down from the format's description rather than read back by our own parser.
+// The expected bytes are written out from the format's description, not read back by our parser.
 static void test_exact_bytes(void **state)
 {
     (void)state;
@@ -451,7 +451,7 @@ static void test_wrong_model(void **state)
     load(more, in("a"), ERR_INPUT);
     assert_said("no tensor \"z.extra\", which the model needs as F32 [2]");
 
-    // Refused as a whole: what fits is not loaded either.
+    // Refused as a whole: tensors that fit are not loaded either.
     assert_int_equal(session_reset(a, 9), 0);
     assert_int_equal(session_get(a, "layer.weight", before, 12 * sizeof(float)), 0);
     load(a, in("more"), ERR_INPUT);
@@ -464,7 +464,7 @@ static void test_wrong_model(void **state)
     device_close(d);
 }
 
-// A file from another program: other order, another type, and tensors that are computed again.
+// A file of another program: another order, another type, and tensors that we do not save.
 static void test_foreign_files(void **state)
 {
     (void)state;
@@ -513,7 +513,7 @@ static void test_save_fails_whole(void **state)
     device_close(d);
 }
 
-// The format's own reader, where it is installed.
+// The format's own reader, if it is installed.
 static void test_other_reader(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU device: own convolution kernels against ref at shapes that choose each of them, scratch that is exactly what
-// was asked for, the same bytes every time, the same result however a batch is cut, and errors with names.
+// The CPU device: DAWN's convolution kernels against ref at shapes that select each of them, workspace of exactly the requested
+// size, the same bytes in every run, results that do not depend on the batch, and errors that name the node.
 #include "fixture_graph.h"
 
 #include "runtime/cpu/cpu.h"
@@ -75,7 +75,7 @@ static struct session *run_conv(const char *device, int threads, const struct co
     return s;
 }
 
-// Largest difference relative to the largest number.
+// The largest difference, relative to the largest value.
 static double difference(struct session *a, struct session *b, const char *slot)
 {
     float *x = read_slot(a, slot), *y = read_slot(b, slot);
@@ -144,7 +144,7 @@ static void test_same_bytes(void **state)
     }
 }
 
-// 4 images at once go through oneDNN, 28 through an own kernel: the first images' results are the same.
+// oneDNN computes 4 images, DAWN's kernel 28: the results of the first images agree.
 static void test_batches_cut_otherwise(void **state)
 {
     (void)state;
@@ -176,7 +176,7 @@ static const struct cpu_op *entry_of(enum op op)
     }
 }
 
-// Runs one node by hand between guards; every byte behind its workspace and behind its result must survive.
+// Runs one node between guard bytes: those after its workspace and after its result must not change.
 static void run_guarded(struct cpu_device *cpu, const struct graph *g, const struct node *n)
 {
     enum { GUARD = 256 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Downloads, against a small server on the loopback that cuts, lies and refuses (test/cli/data_server.py). A small
-// archive plays the part of a published one.
+// Downloads from a small local server that truncates, lies and refuses (test/cli/data_server.py). A small archive stands for
+// a published one.
 #include "test/unit/test_data.h"
 
 #include <archive.h>

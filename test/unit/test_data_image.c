@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures from outside: every kind of PNG and JPEG that is taken, and what happens to those that are broken.
+// Pictures from outside: every accepted kind of PNG and JPEG, and broken ones, which are refused.
 #include "test/unit/test_data.h"
 
 #include <png.h>
@@ -171,7 +171,7 @@ static void limits_hold(void **state)
         assert_int_equal(image_decode("big", bytes.at, bytes.count, &just, &image), 0);
         image_free(&image);
     }
-    // A header that promises 2^31 - 1 pixels a side is refused before anything of that size is asked for.
+    // A header with 2^31 - 1 pixels a side is refused before any such memory is requested.
     make_png(&bytes, PNG_COLOR_TYPE_RGB, 8, rows, SIDE * 3, NULL);
     memcpy(bytes.at + 16, "\x7f\xff\xff\xff\x7f\xff\xff\xff", 8);
     assert_int_equal(image_decode("huge", bytes.at, bytes.count, &IMAGE_LIMITS, &image), ERR_INPUT);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folders of pictures become batches that the reader reads, and nothing is left of an import that failed.
+// Folders of pictures become batches that the reader can read, and a failed import leaves nothing behind.
 #include "test/unit/test_data.h"
 
 #include <dirent.h>
@@ -8,7 +8,7 @@
 #include "data/image/image.h"
 #include "data/fetch/import.h"
 
-// A picture of one colour: its first channel tells which it is.
+// A picture of one colour; its first channel identifies it.
 static void put_picture(const char *split, const char *class, const char *name, int side, int value)
 {
     char path[128];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of samples: today's permutation with one bucket, fixed numbers of batches, buckets that never mix.
+// The order of samples: the published permutation with one bucket, fixed numbers of batches, buckets that never mix.
 #include "test/unit/test_data.h"
 
 #include "data/feed/order.h"
@@ -12,7 +12,7 @@ static struct order *order_of(const struct order_choice *choice)
     return o;
 }
 
-// What tasks/train/trainer.c did when this was written: runs of old records must be repeatable.
+// The permutation of older programs: runs of old records must be repeatable.
 static void draw_as_ever(uint64_t seed, int32_t epoch, int64_t n, int32_t *order)
 {
     for (int64_t i = 0; i < n; i++) order[i] = (int32_t)i;

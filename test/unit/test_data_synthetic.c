@@ -27,7 +27,7 @@ static void the_same_bytes_everywhere(void **state)
     assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "images", 0, 400, images), 0);
     assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "labels", 0, 400, labels), 0);
     digest_bytes(images, 400 * IMAGE, hex);
-    // A change of this value is a change of the data set: raise SYNTHETIC_VERSION with it.
+    // If this value changes, the data set has changed: raise SYNTHETIC_VERSION.
     assert_string_equal(hex, "7f1eeaf9038e75a1affaedbd2e7b589209af625b1633cfa58449f84fb4c5b3be");
     threads_set(3);
     assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "images", 0, 400, piece), 0);
@@ -96,7 +96,7 @@ static void digests_name_the_set(void **state)
     assert_fails(dataset_open_synthetic(10, INT64_MAX, &other), ERR_USAGE, "needs 1 to");
 }
 
-// Multinomial logistic regression on the pixels, by stochastic gradient descent with a falling step.
+// Multinomial logistic regression on the pixels, by stochastic gradient descent with a decreasing learning rate.
 enum { TRAIN = 2000, TEST_COUNT = 500, EPOCHS = 8, CLASSES = 10 };
 
 static int linear_guess(const float *weights, const uint8_t *image, float p[CLASSES])

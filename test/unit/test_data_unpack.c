@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unpacking: the wanted files come out whole; names that point elsewhere, links and sizes that lie do not get far.
+// Unpacking: the files of the table are written completely; paths that lead elsewhere, links and wrong sizes are refused.
 #include "test/unit/test_data.h"
 
 #include <dirent.h>

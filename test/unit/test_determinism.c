@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The promise of docs/architecture.md: same seed, same device, same number of threads give the same bytes, and no draw
+// The guarantee of docs/architecture.md: same seed, same device, same number of threads give the same bytes, and no draw
 // depends on the number of threads.
 #include "test/unit/fixture_trainer.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Divisions of kernels (k_divide.h) against the processor's, at every edge: around multiples of the divisor, around 2^31,
+// The division of kernels (k_divide.h) against the processor's, at every edge: around multiples of the divisor, around 2^31,
 // and beyond it.
 #include "runtime/cuda/kernels/k_divide.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of cuDNN's engines: what is written reads back, and everything else is refused whole. Needs no CUDA.
+// The cache of cuDNN's engines: a written file reads back, and any other file is refused as a whole. Needs no CUDA.
 #include "runtime/cuda/dnn/dnn_cache.h"
 
 #include <setjmp.h>
@@ -184,13 +184,13 @@ static void test_file(void **state)
     assert_int_equal(mode_of(path), S_IFREG | 0600);
     char *dawn = strndup(path, (size_t)(strrchr(path, '/') - path));
     assert_int_equal(mode_of(dawn), S_IFDIR | 0700);
-    // Others may write the file: it is not read, and replaced.
+    // Others can write the file: it is ignored and replaced.
     assert_int_equal(chmod(path, 0622), 0);
     assert_int_equal(kept(), 0);
     keep();
     assert_int_equal(kept(), 1);
     assert_int_equal(mode_of(path), S_IFREG | 0600);
-    // Others may write the folder: it is as if there were none.
+    // Others can write to the folder: the cache is ignored.
     assert_int_equal(chmod(dawn, 0777), 0);
     assert_int_equal(kept(), 0);
     assert_int_equal(unlink(path), 0);

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-// Largest error of f against want over [low, high] in `steps` steps: relative to max(|want|, floor).
+// The largest error of f against want over [low, high] in `steps` steps, relative to max(|want|, floor).
 static double worst(float (*f)(float), double (*want)(double), double low, double high, int steps, double floor)
 {
     double most = 0.0;
@@ -48,14 +48,14 @@ static void test_exp(void **state)
     assert_true(worst(exponential, exp, -87.0, 88.0, STEPS, 0.0) < 3e-7);
     assert_true(worst(exponential, exp, -1.0, 1.0, STEPS, 0.0) < 3e-7);
     assert_true(element_exp(0.0f) == 1.0f);
-    // Beyond what f32 holds it saturates: neither infinite nor below the smallest it gives.
+    // Beyond the range of f32 it saturates: neither infinite nor below its smallest value.
     assert_true(element_exp(1000.0f) == element_exp(88.0f));
     assert_true(isfinite(element_exp(INFINITY)));
     assert_true(element_exp(-INFINITY) == element_exp(-87.0f));
     assert_true(element_exp(-87.0f) > 0.0f && element_exp(-87.0f) < 2e-38f);
 }
 
-// What is claimed at the head of element.h; the errors of the products follow from those of their factors.
+// The bounds stated in element.h; the errors of products follow from those of their factors.
 static void test_activations(void **state)
 {
     (void)state;
@@ -87,11 +87,11 @@ static void test_activations_far_out(void **state)
     }
     assert_true(element_silu(0.0f) == 0.0f && element_gelu(0.0f) == 0.0f);
     assert_true(element_relu_slope(0.0f) == 0.0f && element_relu_slope(1e-30f) == 1.0f);
-    // A run that has diverged must show it: NaN stays NaN.
+    // A diverged run must be visible: NaN stays NaN.
     assert_true(isnan(element_silu(NAN)) && isnan(element_gelu(NAN)));
 }
 
-// The slopes are those of the functions: by central differences, which need no libm.
+// The derivatives against central differences, which need no libm.
 static void test_slopes_are_slopes(void **state)
 {
     (void)state;
@@ -163,7 +163,7 @@ static void test_draws_depend_on_their_key_alone(void **state)
         struct augment_draw a = element_augment(key, i, 1, 4, 0.1f, 0.1f);
         struct augment_draw b = element_augment(key, i, 1, 4, 0.1f, 0.1f);
         assert_memory_equal(&a, &b, sizeof a);
-        // What is drawn for one thing does not move another: the crop is the same without the jitter.
+        // Draws for one purpose do not affect another: the crop is the same without the jitter.
         struct augment_draw plain = element_augment(key, i, 0, 4, 0.0f, 0.0f);
         assert_int_equal(plain.dy, a.dy);
         assert_int_equal(plain.dx, a.dx);

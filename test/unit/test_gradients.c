@@ -2,7 +2,7 @@
 // Gradient rules against finite differences, on ref in f32. With L = sum(y * weights), summed here in double, the
 // central difference at two steps gives Richardson's extrapolation, whose error is of the fourth order. What it may
 // be off is derived, not chosen: the roundings of the y that moved, plus the truncation seen between the two steps;
-// and it is checked that this is small beside the gradient itself, so that a wrong rule can not hide in it.
+// and it is checked that this is small beside the gradient itself, so that a wrong rule cannot pass.
 #include "runtime/cases/cases.h"
 
 #include <math.h>
@@ -37,7 +37,7 @@ static double loss_of(const struct case_live *c, double *y)
     return sum;
 }
 
-// One direction in the space of an input: an element of it, or all of it with random signs.
+// A direction in the space of an input: one element, or all elements with random signs.
 struct direction {
     struct case_input *in;
     int64_t element;  // -1: all, with signs
@@ -49,7 +49,7 @@ struct slope {
     double value, allowed;
 };
 
-// (L(x + h d) - L(x - h d)) / 2h. The steps taken are the ones that f32 can hold: 2h is measured, not assumed.
+// (L(x + h d) - L(x - h d)) / 2h. The steps are rounded to f32, so 2h is the actual difference.
 static int difference(struct case_live *c, const struct direction *d, double h, double *slope, double *noise)
 {
     float *x = d->in->host;
@@ -182,7 +182,7 @@ static void test_gradients(void **state)
     assert_int_equal(failures, 0);
 }
 
-// A gradient that is wrong by three parts in a hundred is caught.
+// A gradient with an error of 3% is detected.
 static void test_a_wrong_gradient_is_caught(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The null device: it counts what goes over the narrow waist, gives no memory, and says when there is not enough.
-// With it, a session's housekeeping is tested without computing anything.
+// The null device: it counts the calls of the device interface, has no memory, and fails when its limit is reached. With it,
+// the bookkeeping of a session is tested without any computation.
 #include "runtime/null/null.h"
 #include "runtime/session.h"
 
@@ -83,7 +83,7 @@ static void test_limit(void **state)
     device_close(d);
 }
 
-// y = relu(x w) over n images: as large as one likes.
+// y = relu(x w) over n images, of any size.
 static struct graph *large_graph(struct session *s, int64_t n)
 {
     struct graph *g = graph_new(s->store, "large");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of cases (runtime/cases/cases.h), device against ref: in every type a device claims, with one thread and with
+// The list of cases (runtime/cases/cases.h), device against ref: in every type that a device supports, with one thread and with
 // three, through temporaries, with outputs left out; then fused against unfused. Outputs are NaN before each run.
 // Two tests show that the comparison can fail, and one that no operator is without a case.
 #include "test/unit/fixture_cases.h"
@@ -16,7 +16,7 @@ static void test_cpu_three_threads(void **state)
     hold_types("cpu", 3, F16, 0);
 }
 
-// The vector loops are built for several instruction sets; each must hold, not only the best this processor has.
+// The vector loops are built for several instruction sets. Each is tested, not only the best of this processor.
 static void test_cpu_lower_instruction_sets(void **state)
 {
     (void)state;
@@ -70,7 +70,7 @@ static const struct op_case *row_named(const char *name)
     return NULL;
 }
 
-// That two graphs agree shows nothing when fusing did nothing: count what it left.
+// Two equal graphs prove nothing if fusing did nothing: count the nodes that remain.
 static void test_fusing_happens(void **state)
 {
     (void)state;
@@ -136,7 +136,7 @@ static void test_names_are_unique(void **state)
     assert_true(rows > 200);
 }
 
-// A result that is wrong by a little more than a rounding, or not written at all, must be caught in every type.
+// A result with an error above one rounding, or one that is not written, must be detected in every type.
 static void test_wrong_results_are_caught(void **state)
 {
     (void)state;
@@ -184,7 +184,7 @@ static void test_wrong_results_are_caught(void **state)
     device_close(ref);
 }
 
-// An output that a device does not write keeps the poison it had before the run, and that is seen.
+// An output that a device does not write keeps its NaN from before the run, which is detected.
 static void test_poison_is_seen(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of outside programs: every form that is taken, every way to be wrong and what is said of it; and the cutting of
-// bytes into lines, wherever the reads happen to end.
+// Lines of outside programs: every accepted form, every error with its sentence, and the splitting of bytes into lines,
+// wherever the reads end.
 #include "runtime/base/text.h"
 #include "submit/format/contest.h"
 #include "tasks/outside/outside.h"
@@ -63,7 +63,7 @@ static void test_epochs(void **state)
     }
 }
 
-// Every count of every contest, printed as a share in double and in single precision, comes back as itself.
+// Every count of every contest, printed as a share in double and in single precision, is read back unchanged.
 static void test_every_share(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prices: the table inside the program, broken tables, and cost to the last micro-dollar.
+// Prices: the embedded table, broken tables, and cost to the last micro-dollar.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

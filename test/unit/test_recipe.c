@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recipes: every embedded one, every way to be wrong, and that what is printed reads back as the same recipe.
+// Recipes: every embedded one, every error, and printed recipes that read back as the same recipe.
 #include "runtime/base/embed.h"
 #include "runtime/base/file.h"
 #include "runtime/graph.h"
@@ -187,7 +187,7 @@ static void read_fixture(const char *name, bool stored, struct recipe *r)
     free(bytes);
 }
 
-// The five files as they were before recipes had sections mean what the files of today mean.
+// The five files from before recipes had sections mean the same as the files of today.
 static void test_flat_files(void **state)
 {
     (void)state;
@@ -213,7 +213,7 @@ static void test_flat_files(void **state)
     assert_true(r.adam_beta1 == 0.9 && r.adam_beta2 == 0.999 && r.adam_epsilon == 1e-8 && r.lookahead_every == 4);
 }
 
-// A text of results.db from before recipes had sections: every key, also those that never applied to the model.
+// A text of results.db from before recipes had sections, with every key, also those that never applied to the model.
 static void test_stored_texts(void **state)
 {
     (void)state;
@@ -268,7 +268,7 @@ static void test_set_applies(void **state)
     struct recipe r;
     OK(recipe_embedded("cifar10", &r));
     REFUSED(recipe_set(&r, "adam_beta1=0.8"), "the optimiser is muon, not adamw");
-    // The recipe's own Newton-Schulz goes with the optimiser; one that is asked for is refused, in either order.
+    // A change of the optimiser drops the recipe's own Newton-Schulz keys; one given by --set is refused, in either order.
     OK(recipe_set_all(&r, (const char *const[]){"adam_beta1=0.8", "optimiser=adamw"}, 2));
     assert_true(r.adam_beta1 == 0.8 && r.optimiser == OPTIMISER_ADAMW);
     REFUSED(recipe_set_all(&r, (const char *const[]){"newton_schulz=1,2,3", "optimiser=sgd"}, 2), "is sgd, not muon");
@@ -283,7 +283,7 @@ static void test_set_applies(void **state)
     assert_string_equal(recipe_task(&r), "cifar10");
 }
 
-// The rows and the models agree on what a model has.
+// The table of recipe models and that of the task agree.
 static void test_models_have_rows(void **state)
 {
     (void)state;
@@ -346,7 +346,7 @@ static void test_set(void **state)
         REFUSED(recipe_set(&r, rows[i].set), rows[i].word);
         assert_memory_equal(&was, &r, sizeof r);
     }
-    // What no single key tells is checked when all have been set.
+    // Rules that involve several keys are checked after all keys are set.
     OK(recipe_set(&r, "newton_schulz=1,2"));
     REFUSED(recipe_check(&r), "\"optimiser.muon.newton_schulz\" must be three");
     OK(recipe_set(&r, "newton_schulz=1.5,-0.5,0"));

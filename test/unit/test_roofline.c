@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said of a training before it runs: bounds of nodes from given peaks, sums of a schedule, the protocol of
-// timing. Everything is computed on the null device, so that no figure depends on the machine.
+// Forecasts of a training: bounds of nodes from given peaks, sums of a schedule, the protocol of timing. Everything runs on
+// the null device, so that no figure depends on the machine.
 #include "runtime/fuse.h"
 #include "tasks/tasks.h"
 #include "tasks/measure/forecast.h"
@@ -94,7 +94,7 @@ static void test_bounds(void **state)
     roofline_free(&r);
 }
 
-// Without peaks nothing is claimed, and the order is by work.
+// Without peaks there is no bound, and rows are sorted by FLOPs.
 static void test_unknown_peaks(void **state)
 {
     const struct bench *b = *state;

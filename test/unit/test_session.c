@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The session: what it keeps between runs is never stale, memory is refused before it is taken, slots are guarded.
+// The session: nothing that it keeps between runs is stale, memory is refused before it is allocated, and slots are guarded.
 #include "runtime/null/null.h"
 
 #include "test/unit/fixture_graph.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stopwatch: segments sum to the whole, clocks are the sums the rules say, nothing can be left out.
+// The stopwatch: segments sum to the end-to-end time, clocks are the sums that the rules define, no time is left out.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

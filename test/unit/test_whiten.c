@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whitening filters: what leaves them is uncorrelated with variance one, but for what the epsilon takes from
-// directions that carry next to nothing.
+// The whitening filters: their outputs are uncorrelated with variance one, except in directions of nearly no variance, which
+// epsilon reduces.
 #include "runtime/base/threads.h"
 #include "tasks/cifar10/networks.h"
 #include "test/unit/fixture_graph.h"
@@ -8,7 +8,7 @@
 enum { N = 40, SIDE = 10, C = 3, SIZE = 12, WIDE = 24 };
 static const float MEAN[] = {0.49f, 0.48f, 0.45f}, STD[] = {0.25f, 0.24f, 0.26f};
 
-// Neighbouring pixels and colours are alike, as in photographs.
+// Neighbouring pixels and colours are similar, as in photographs.
 static uint8_t *photographs(void)
 {
     uint8_t *images = zalloc(N * SIDE * SIDE * C);
@@ -93,7 +93,7 @@ static void test_same_bytes(void **state)
     free(images);
 }
 
-// Images of one colour have one direction; the others must not become infinite.
+// Images of one colour have variance in one direction only; the others must not become infinite.
 static void test_flat_images(void **state)
 {
     (void)state;
