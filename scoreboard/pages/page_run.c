@@ -111,6 +111,9 @@ static void facts(struct page *page, const struct shown *shown)
         html_add(page->out, "<div><dt>Group</dt><dd><a href=\"/groups/%s\">%.8s</a>, run %lld of %lld</dd></div>",
                  stored->group, stored->group, (long long)shown_int(shown, "group.index"),
                  (long long)shown_int(shown, "group.planned"));
+    if (shown_int(shown, "resumed") > 0)
+        html_add(page->out, "<div><dt>Resumed</dt><dd>%lld time%s; the time away counts end-to-end</dd></div>",
+                 (long long)shown_int(shown, "resumed"), shown_int(shown, "resumed") == 1 ? "" : "s");
     if (stored->code_url != NULL && *stored->code_url) {
         html_add(page->out, "<div><dt>Code</dt><dd>");
         html_link(page->out, stored->code_url, stored->code_url);

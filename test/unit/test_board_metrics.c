@@ -29,6 +29,7 @@ static void both_versions_rank_alike(void **state)
     (void)state;
     json_t *old = run_of("ada", 1), *new = run_of("bob", 2);
     fixture_upgrade(new);
+    fixture_set(new, "resumed", json_integer(2));
     struct statement s[2];
     struct ranked rows[2][BOARDS];
     int64_t target = 940000;
@@ -48,7 +49,9 @@ static void both_versions_rank_alike(void **state)
     shows(page, "<th scope=\"row\">9</th><td>");
     shows(page, "<td>94.10% (9410 of 10000)</td>");
     shows(page, "epoch 9: 94.10% after");
+    assert_null(strstr(page, "Resumed"));
     page = run_page(2);
+    shows(page, "<dt>Resumed</dt><dd>2 times; the time away counts end-to-end</dd>");
     shows(page, "<th scope=\"row\">9</th><td>450</td>");
     shows(page, "<td>94.10% (9410 of 10000)</td><td>0.2223</td>");
     shows(page, "<small>log_loss</small></dt><dd>0.2000");
