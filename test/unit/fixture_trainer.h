@@ -48,13 +48,10 @@ static inline void bench_close(struct bench *b)
     device_close(b->device);
 }
 
-// All persistent bytes after some steps: weights, optimiser state, statistics, counters.
-static inline uint8_t *bench_train(struct bench *b, uint64_t seed, int steps, size_t *count)
+// All persistent bytes: weights, optimiser state, statistics, counters.
+static inline uint8_t *bench_bytes(struct bench *b, size_t *count)
 {
     struct trainer *t = b->trainer;
-    assert_int_equal(trainer_begin(t, seed), 0);
-    for (int i = 0; i < steps; i++)
-        if (trainer_step(t) < 0) fail_msg("%s", error_text());
     const struct store *s = t->session->store;
     *count = 0;
     for (int i = 0; i < s->count; i++) *count += slot_bytes(s->slot[i]);
@@ -64,6 +61,15 @@ static inline uint8_t *bench_train(struct bench *b, uint64_t seed, int steps, si
         at += slot_bytes(s->slot[i]);
     }
     return bytes;
+}
+
+// The same after some steps from the beginning.
+static inline uint8_t *bench_train(struct bench *b, uint64_t seed, int steps, size_t *count)
+{
+    assert_int_equal(trainer_begin(b->trainer, seed), 0);
+    for (int i = 0; i < steps; i++)
+        if (trainer_step(b->trainer) < 0) fail_msg("%s", error_text());
+    return bench_bytes(b, count);
 }
 
 // The same seed gives the same bytes, again and on `anew`, whose memory, plan and primitives were made anew; another

@@ -65,23 +65,12 @@ static void walk(struct trainer *t, const struct course *p, int64_t until)
     }
 }
 
-static uint8_t *all_bytes(struct trainer *t, size_t *count)
+// To the end of the course; then an evaluation, so that folded filters are there in any case.
+static uint8_t *finish(struct bench *b, const struct course *p, size_t *count, int64_t score[METRICS_MAX])
 {
-    const struct store *s = t->session->store;
-    *count = 0;
-    for (int i = 0; i < s->count; i++) *count += slot_bytes(s->slot[i]);
-    uint8_t *bytes = zalloc(*count), *at = bytes;
-    for (int i = 0; i < s->count; at += slot_bytes(s->slot[i++]))
-        ok(session_read(t->session, s->slot[i], at, slot_bytes(s->slot[i])));
-    return bytes;
-}
-
-// To the end of the plan; then an evaluation, so that folded filters are there in any case.
-static uint8_t *finish(struct trainer *t, const struct course *p, size_t *count, int64_t score[METRICS_MAX])
-{
-    walk(t, p, p->steps);
-    ok(trainer_evaluate(t, score));
-    return all_bytes(t, count);
+    walk(b->trainer, p, p->steps);
+    ok(trainer_evaluate(b->trainer, score));
+    return bench_bytes(b, count);
 }
 
 static void load_into(struct bench *b, const struct course *p)
@@ -108,7 +97,7 @@ static void goes_on_from(const struct course *p, int64_t k, const uint8_t *strai
     load_into(&b, p);
     assert_int_equal(b.trainer->at, k);
     assert_int_equal(b.trainer->samples, samples);
-    uint8_t *bytes = finish(b.trainer, p, &n, scores);
+    uint8_t *bytes = finish(&b, p, &n, scores);
     const struct store *s = b.trainer->session->store;
     assert_int_equal(n, count);
     size_t at = 0;
@@ -127,7 +116,7 @@ static void goes_on(const struct course *p, const int64_t *at)
     int64_t score[METRICS_MAX];
     open_trainer(&b, p);
     ok(trainer_begin(b.trainer, 7));
-    uint8_t *straight = finish(b.trainer, p, &count, score);
+    uint8_t *straight = finish(&b, p, &count, score);
     bench_close(&b);
     for (; *at >= 0; at++) goes_on_from(p, *at, straight, count, score[0]);
     free(straight);
@@ -329,7 +318,7 @@ static void test_other_training(void **state)
     struct bench b;
     size_t n;
     make_small(&b);
-    uint8_t *before = all_bytes(b.trainer, &n);
+    uint8_t *before = bench_bytes(&b, &n);
     const char *const edits[][3] = {
         {"\"task\":\"cifar10\"", "\"task\":\"chess\"", "another task: chess, not cifar10"},
         {"\"data\":\"synthetic\"", "\"data\":\"cifar10\"", "another data set: cifar10, not synthetic"},
@@ -354,7 +343,7 @@ static void test_other_training(void **state)
     assert_refused(load(&b, STATE_SAME), "the precision f32 instead of bf16");
     put_edited("\"program\":\"", "\"program\":\"0");
     assert_refused(load(&b, STATE_SAME), "instead of 0");
-    uint8_t *after = all_bytes(b.trainer, &n);
+    uint8_t *after = bench_bytes(&b, &n);
     assert_memory_equal(before, after, n);
     ok(load(&b, STATE_OTHER));
     free(before), free(after), free(file);
