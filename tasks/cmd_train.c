@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // dawn train: trains until the target is reached and records the run.
+#include "runtime/base/file.h"
 #include "tasks/choose.h"
 #include "tasks/commands.h"
 #include "tasks/train/train.h"
@@ -32,6 +33,8 @@ static enum progress_mode progress_of(const struct arguments *a)
 static int open_run(const struct arguments *a, struct resume *from)
 {
     struct results *results;
+    if (!file_exists(results_path(a->database)))  // opening it to write would make one
+        return fail(ERR_MISSING, "there is no %s, so there is no run to resume", results_path(a->database));
     TRY(results_open(a->database, RESULTS_WRITE, &results));  // a run whose process is gone is marked as interrupted
     int rc = resume_open(results, a->resume, from);
     results_close(results);

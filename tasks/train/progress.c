@@ -55,15 +55,17 @@ void progress_start(struct progress *p, const struct progress_start *s)
     p->began_ns = clock_ns();
     if (p->quiet) return;
     if (p->json) {
-        write_json(p, json_pack("{ss sI sI ss ss ss ss ss ss sI sf sf sI sb}", "event", "start", "run", (json_int_t)s->run,
+        write_json(p, json_pack("{ss sI sI ss ss ss ss ss ss sI sf sf sI sI sb}", "event", "start", "run", (json_int_t)s->run,
                                 "seed", (json_int_t)s->seed, "task", s->task, "data", s->data, "model", s->model, "recipe",
                                 s->recipe, "precision", s->precision, "device", s->device, "batch", (json_int_t)s->batch,
                                 "epochs", s->epochs, "target", s->target, "planned_memory_bytes", (json_int_t)s->memory,
-                                "synthetic", s->synthetic));
+                                "from_step", (json_int_t)s->from, "synthetic", s->synthetic));
         return;
     }
     char memory[TEXT_FIGURE], parameters[TEXT_FIGURE];
-    fprintf(p->to, "run %lld%s", (long long)s->run, s->planned > 1 ? "" : "\n");
+    fprintf(p->to, "run %lld", (long long)s->run);
+    if (s->from > 0) fprintf(p->to, " goes on after step %lld of %lld", (long long)s->from, (long long)s->steps);
+    if (s->planned == 1) fprintf(p->to, "\n");
     if (s->planned > 1) fprintf(p->to, " (%lld of %lld)\n", (long long)s->index, (long long)s->planned);
     fprintf(p->to, "  %-9s %s on %s%s\n", "task", s->task, s->data, s->synthetic ? "  (SYNTHETIC)" : "");
     fprintf(p->to, "  %-9s %s, %s parameters\n", "model", s->model, text_count(parameters, s->parameters));

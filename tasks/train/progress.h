@@ -26,6 +26,7 @@ struct progress_start {
     const char *task, *data, *model, *recipe, *precision, *device;
     int64_t run, seed, parameters, steps, steps_an_epoch, batch, memory;
     int64_t index, planned;  // within a group; planned 1: no group
+    int64_t from;            // steps done before, of a run that goes on
     double epochs, target;
     bool synthetic;
 };

@@ -186,7 +186,8 @@ static void announce(struct going *r)
         .run = result_id(r->run), .seed = r->o->seed + r->index - 1,
         .parameters = trainer_parameters(t), .steps = t->steps, .steps_an_epoch = t->steps_an_epoch,
         .batch = r->o->recipe.batch, .memory = (int64_t)t->session->memory_total, .index = r->index,
-        .planned = r->o->runs, .epochs = r->o->recipe.epochs, .target = r->o->target,
+        .planned = r->o->runs, .from = r->o->resume ? state_facts(r->o->resume->state)->step : 0,
+        .epochs = r->o->recipe.epochs, .target = r->o->target,
         .synthetic = dataset_facts(r->data)->synthetic,
     };
     progress_start(&r->progress, &start);

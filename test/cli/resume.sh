@@ -75,6 +75,8 @@ grep -q "dawn train --resume 2 goes on" err.txt
 cp results.db before.db
 
 # ---- what cannot be resumed
+says 1 "there is no none.db" "$DAWN" train --resume 1 --db none.db
+if [ -e none.db ]; then echo "a record was made"; exit 1; fi
 says 2 "run 1 is done: only an interrupted one" "$DAWN" train --resume 1 --db results.db
 says 2 "no run 9" "$DAWN" train --resume 9 --db results.db
 says 2 "a resumed run keeps its task" "$DAWN" train --resume 2 --threads 2 --db results.db
@@ -100,6 +102,7 @@ says 1 "is the state of another run" "$DAWN" train --resume 1 --db straight/resu
 mv kept.state run-2.state
 sleep 1.1
 "$DAWN" train --resume 2 --db results.db >log.txt
+grep -Eq "^run 2( goes on after step [0-9]+ of 100)?$" log.txt
 cmp run-2.safetensors straight/run-1.safetensors
 "$DAWN" results export --db results.db --format json --to run.json
 python3 - <<'PY'
