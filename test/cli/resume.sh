@@ -88,6 +88,31 @@ mv run-2.state kept.state
 says 1 "there is no .*run-2.state" "$DAWN" train --resume 2 --db results.db
 head -c 3000 kept.state >run-2.state
 says 1 "cut short" "$DAWN" train --resume 2 --db results.db
+# edited FROM TO: the state with another text in its header, and a digest that fits
+edited() {
+    python3 - "$1" "$2" <<'PY'
+import hashlib, struct, sys
+old, new = (a.encode() for a in sys.argv[1:])
+b = open("kept.state", "rb").read()
+n = struct.unpack("<Q", b[16:24])[0]
+head = b[24:24 + n]
+assert old in head, head
+head = head.replace(old, new)
+b = b[:16] + struct.pack("<Q", len(head)) + head + b[24 + n:-32]
+open("run-2.state", "wb").write(b + hashlib.sha256(b).digest())
+PY
+}
+edited '"program":"' '"program":"9'
+says 1 "was written by dawn 9.*the bytes may differ" "$DAWN" train --resume 2 --db results.db
+edited '"task":"cifar10"' '"task":"chess"'
+says 2 "no task \"chess\"" "$DAWN" train --resume 2 --db results.db
+cmp results.db before.db # up to here nothing was changed
+edited '"data":"synthetic"' '"data":"cifar10"' # refused while it is made ready, and by the state itself
+DAWN_DATA=$PWD/none says 1 "none" "$DAWN" train --resume 2 --db results.db
+"$DAWN" results show 2 --db results.db | grep -q interrupted
+edited '"train_digest":"' '"train_digest":"0'
+says 1 "is of other data: the train split" "$DAWN" train --resume 2 --db results.db --json
+"$DAWN" results show 2 --db results.db | grep -q "failed"
 cp kept.state straight/run-1.state
 python3 - <<'PY'
 import sqlite3
@@ -96,7 +121,6 @@ db.execute("UPDATE runs SET status = 'interrupted'")
 db.commit()
 PY
 says 1 "is the state of another run" "$DAWN" train --resume 1 --db straight/results.db
-"$DAWN" results show 2 --db results.db | grep -q interrupted
 
 # ---- and it goes on after all that, to the same bytes
 mv kept.state run-2.state
@@ -108,7 +132,7 @@ cmp run-2.safetensors straight/run-1.safetensors
 python3 - <<'PY'
 import json
 run = json.load(open("run.json"))["runs"][1]
-assert run["resumed"] == 1 and run["status"] == "done", run
+assert run["resumed"] == 3 and run["status"] == "done", run
 away = sum(s["end_ns"] - s["start_ns"] for s in run["segments"] if s["segment"] == "away")
 assert away > 1e9, run["segments"]
 last = run["points"][-1]
