@@ -194,7 +194,7 @@ static const struct field run[] = {
     {"hardware", FIELD_OBJECT, 0, 0, 0, NULL, hardware, "the machine"},
     {"software", FIELD_OBJECT, 0, 0, 0, NULL, software, "the program"},
     INT("peak_memory_bytes", 0, COUNT_MAX, OPTIONAL, NULL, NULL, "most memory the process held; on a GPU, of the GPU"),
-    INT("energy_uj", 0, COUNT_MAX, OPTIONAL, NULL, NULL, "energy of the processor packages and cards, what of them can be read"),
+    INT("energy_uj", 0, COUNT_MAX, OPTIONAL, NULL, NULL, "energy of the processor packages and GPUs, as far as it can be read"),
     {"latencies", FIELD_LIST, 0, 32, 0, NULL, latency, "inference measured with its weights"},
     {"tags", FIELD_TAGS, 0, 8, 0, NULL, NULL, "words of the submitter, sorted"},
     {"note", FIELD_WORDS, 0, 500, OPTIONAL, NULL, NULL, "a remark of the submitter"},

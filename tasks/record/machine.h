@@ -30,7 +30,7 @@ struct software_facts {
 };
 int machine_software(struct software_facts *) MUST_CHECK;
 
-// Both, with what a device says of itself: its card and driver, which a container may hide from /proc, and its libraries.
+// Both, with what a device says of itself: its GPU and driver, which a container may hide from /proc, and its libraries.
 int machine_with(const struct device_facts *, struct machine_facts *, struct software_facts *) MUST_CHECK;
 
 // Energy used by all processor packages since the meter was started, from the kernel's power capping counters. False when

@@ -297,7 +297,7 @@ static void add_result(struct text *t, const json_t *run, const struct show_styl
         else line(t, "memory", "%s at most", a);
     }
     if (record_has(run, "energy_uj"))
-        line(t, "energy", "%s (processor packages and cards, what of them can be read)",
+        line(t, "energy", "%s (processor packages and GPUs, as far as it can be read)",
              text_si(a, (double)record_int(run, "energy_uj") / 1e6, "J"));
 }
 

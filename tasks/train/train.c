@@ -62,7 +62,7 @@ struct going {
     struct stopwatch_clocks reached;    // at the end of the last evaluation
     struct stopwatch_clocks crossed;    // at the end of the first that met the target; all 0 before
     struct machine_meter meter;
-    int64_t card_uj;                    // what the device's own meter said when it was opened; -1: it has none
+    int64_t gpu_uj;                     // reading of the device's own meter when it was opened; -1: it has none
     int64_t energy_uj;                  // 0: not measured
     int64_t point_began_ns, point_samples, point_terms;  // of the last point
     char *state, *nonce;                // the file, NULL: none is written; which run it is of
@@ -106,11 +106,11 @@ static int64_t target_micro(const struct train_options *o)
 static void read_energy(struct going *r)
 {
     const struct device_type *type = r->device->type;
-    int64_t packages = 0, card = 0;
+    int64_t packages = 0, gpu = 0;
     bool have = machine_energy_uj(&r->meter, &packages);
-    if (r->card_uj >= 0 && type->energy_uj(r->device, &card)) have = true, card -= r->card_uj;
+    if (r->gpu_uj >= 0 && type->energy_uj(r->device, &gpu)) have = true, gpu -= r->gpu_uj;
     int64_t before = r->o->resume ? r->o->resume->note.energy_uj : 0;
-    if (have) r->energy_uj = before + packages + card;
+    if (have) r->energy_uj = before + packages + gpu;
 }
 
 static int64_t peak_memory(const struct going *r)
@@ -125,8 +125,8 @@ static int prepare(struct going *r)
     const struct train_options *o = r->o;
     stopwatch_enter(&r->watch, SEGMENT_INIT);
     TRY(device_open(o->device, o->threads, &r->device));  // first: it settles the number of threads
-    int64_t card;
-    if (r->device->type->energy_uj && r->device->type->energy_uj(r->device, &card)) r->card_uj = card;
+    int64_t gpu;
+    if (r->device->type->energy_uj && r->device->type->energy_uj(r->device, &gpu)) r->gpu_uj = gpu;
     TRY(dataset_open(o->data_name, o->data_folder, &r->data));
     TRY(digests_start(r->data, &r->digests));
     struct trainer_choice choice = {o->task, o->recipe, r->data, r->device, FUSE_ALL};
@@ -491,9 +491,17 @@ static int one_run(struct going *r)
     return rc;
 }
 
+static int fail_target(const struct going *r)
+{
+    const struct run_metric board = board_metric(r);
+    char score[TEXT_FIGURE], target[TEXT_FIGURE];
+    return fail(ERR_TARGET, "the score of %s is %s the target of %s", run_metric_text(&board, r->score[0], score),
+                board.lower_is_better ? "above" : "below", run_metric_value_text(&board, r->o->target, target));
+}
+
 static int run_number(const struct train_options *o, struct kept *kept, int64_t index, struct group_run *out)
 {
-    struct going r = {.o = o, .kept = kept, .index = index, .card_uj = -1};
+    struct going r = {.o = o, .kept = kept, .index = index, .gpu_uj = -1};
     if (index == 1)
         stopwatch_from_process(&r.watch);
     else
@@ -506,10 +514,11 @@ static int run_number(const struct train_options *o, struct kept *kept, int64_t 
                               .finished = rc == 0 && r.evaluated};
     if (r.data) {
         const struct dataset_facts *f = dataset_facts(r.data);
-        out->items = f->count[SPLIT_TEST], out->synthetic = f->synthetic, out->custom = !f->official && !f->synthetic;
+        struct run_metric board = board_metric(&r);
+        out->items = board.items, out->lower = board.lower_is_better;
+        out->synthetic = f->synthetic, out->custom = !f->official && !f->synthetic;
     }
-    if (rc == 0 && o->runs == 1 && !target_met(&r))
-        rc = fail(ERR_TARGET, "the accuracy of %.2f%% is below the target of %.2f%%", 100 * score_of(&r), 100 * o->target);
+    if (rc == 0 && o->runs == 1 && !target_met(&r)) rc = fail_target(&r);
     close_run(&r);
     return rc;
 }
