@@ -86,10 +86,13 @@ static int serve_request(struct serving *s, const uint8_t *image, int *answer, i
     TRY(session_run(s->session, s->answer));
     TRY(session_read(s->session, s->slots.answer, logits, slot_bytes(s->slots.answer)));
     int best = 0;
-    for (int i = 1; i < classes; i++)
-        if (!(logits[i] <= logits[best])) best = i;  // true for NaN, too
+    bool number = true;
+    for (int i = 0; i < classes; i++) {
+        number = number && !isnan(logits[i]);
+        if (logits[i] > logits[best]) best = i;
+    }
     int64_t end = clock_ns();
-    if (isnan(logits[best])) return fail(ERR_INPUT, "the network's output is not a number: the weights are damaged");
+    if (!number) return fail(ERR_INPUT, "the network's output is not a number: the weights are damaged");
     *answer = best, *model = end - ready, *whole = end - begin;
     return 0;
 }
