@@ -6,7 +6,7 @@
 
 #include "runtime/device.h"
 
-enum { SESSION_PROGRAMS = 96 };
+enum { SESSION_PROGRAMS = 192 };
 struct session {
     struct device *device;  // borrowed
     struct store *store;    // owned

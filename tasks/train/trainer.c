@@ -50,11 +50,10 @@ static bool bucket_comes(const struct trainer *t, int64_t step, int bucket)
 // One program for each variant that the schedule can meet.
 static int build_steps(struct trainer *t)
 {
-    const struct recipe *r = &t->choice.recipe;
     int64_t renormalised = 0;
     uint8_t *of = t->of_step = zalloc((size_t)(t->steps * t->buckets * t->turns));
     for (int64_t step = 0; step < t->steps; step++) {
-        bool renormalises = update_renormalises(r, step, t->steps, &renormalised);
+        bool renormalises = update_renormalises(&t->setting, step, &renormalised);
         for (int bucket = 0; bucket < t->buckets; bucket++)
             for (int turn = 0; turn < t->turns; turn++, of++) {
                 if (!bucket_comes(t, step, bucket)) continue;

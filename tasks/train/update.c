@@ -68,10 +68,15 @@ int update_parameters(struct step *s, const int *params, const int *grads, int c
     return s->g->error;
 }
 
-bool update_renormalises(const struct recipe *r, int64_t step, int64_t steps, int64_t *last)
+bool update_renormalises(const struct setting *c, int64_t step, int64_t *last)
 {
-    if (r->optimiser != OPTIMISER_MUON || r->renormalise == RENORMALISE_NEVER) return false;
-    double progress = (double)(step + 1) / (double)steps;
+    const struct recipe *r = c->recipe;
+    struct rule rule[RULES_MAX] = {0};
+    int rules = c->task->rules(c, rule);
+    bool muon = false;
+    for (int i = 0; i < rules; i++) muon |= rule[i].optimiser == OPTIMISER_MUON;
+    if (!muon || r->renormalise == RENORMALISE_NEVER) return false;
+    double progress = (double)(step + 1) / (double)c->steps;
     if (r->renormalise == RENORMALISE_SELDOM && step + 1 - *last < 2 + (int64_t)(15 * progress)) return false;
     *last = step + 1;
     return true;

@@ -8,7 +8,7 @@
 // Appends the update of every parameter that has a gradient. `step` is i32[1], counting from 0. A parameter that no rule
 // matches is an error with its name.
 int update_parameters(struct step *, const int *params, const int *grads, int count, int step) MUST_CHECK;
-// Whether a step renormalises its filters; *last is the step of the last time, counted from 1.
-bool update_renormalises(const struct recipe *, int64_t step, int64_t steps, int64_t *last);
+// Whether a step renormalises the filters that Muon updates; *last is the step of the last time, counted from 1.
+bool update_renormalises(const struct setting *, int64_t step, int64_t *last);
 
 #endif

@@ -14,7 +14,7 @@ struct dataset *second_data(int64_t train, int64_t test);
 static inline void second_open(struct bench *b, const char *device, int threads, const char *precision)
 {
     static const char recipe[] = "{\"model\": {\"name\": \"two-bags\"}, \"data\": {\"batch\": 20}, "
-                                 "\"schedule\": {\"epochs\": 4}, \"optimiser\": {\"rule\": \"sgd\"}}";
+                                 "\"schedule\": {\"epochs\": 4}}";
     *b = (struct bench){.choice = {.task = &task_second, .fuse = FUSE_ALL}};
     if (recipe_parse("second", recipe, sizeof recipe - 1, &b->choice.recipe) < 0) fail_msg("%s", error_text());
     assert_int_equal(recipe_set(&b->choice.recipe, precision), 0);
