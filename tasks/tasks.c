@@ -9,8 +9,9 @@ const struct task *const task_table[] = {&task_cifar10, NULL};
 
 int task_find(const char *name, const struct task **into)
 {
-    const char *names[TASKS_MAX] = {0};
+    const char *names[TASKS_MAX + 1] = {0};
     for (int i = 0; task_table[i]; i++) {
+        BUG_IF(i == TASKS_MAX);
         names[i] = task_table[i]->name;
         if (!strcmp(names[i], name)) {
             *into = task_table[i];
@@ -22,7 +23,7 @@ int task_find(const char *name, const struct task **into)
 
 int task_wanted(const char *more)
 {
-    const char *names[TASKS_MAX] = {0};
+    const char *names[TASKS_MAX + 1] = {0};
     int count = 0;
     struct text list = {0};
     while (task_table[count]) names[count] = task_table[count]->name, count++;

@@ -13,6 +13,17 @@ static void sum_program_cost(const struct trainer *t, int program, double *flops
     }
 }
 
+// The bucket of a step's batch: how often each comes is the same in every epoch, when is not.
+static int bucket_in(const struct trainer *t, int64_t step)
+{
+    const struct supply *s = &t->supply[SPLIT_TRAIN];
+    if (s->choice.order.buckets == 1) return 0;
+    uint32_t epoch = (uint32_t)(step / t->steps_an_epoch);
+    if (!s->choice.order.lengths) return s->choice.bucket_of_epoch ? s->choice.bucket_of_epoch(s->choice.context, epoch) : 0;
+    if (step % t->steps_an_epoch == 0) order_draw(s->order, 0, epoch, 0);
+    return order_batch(s->order, step % t->steps_an_epoch).bucket;
+}
+
 static void forecast_variants(const struct trainer *t, const struct device_facts *f, struct forecast *into)
 {
     into->variants = t->variants;
@@ -27,7 +38,8 @@ static void forecast_variants(const struct trainer *t, const struct device_facts
         sum_program_cost(t, program, &into->variant[v].flops, &into->variant[v].bytes);
     }
     for (int64_t step = 0; step < t->steps; step++)
-        for (int turn = 0; turn < t->turns; turn++) into->variant[trainer_variant(t, step, 0, turn) - t->variant].steps++;
+        for (int turn = 0; turn < t->turns; turn++)
+            into->variant[trainer_variant(t, step, bucket_in(t, step), turn) - t->variant].steps++;
 }
 
 // The variant with the largest images; among equals, the one with the most steps.

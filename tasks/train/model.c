@@ -4,8 +4,10 @@
 
 int model_find(const struct task *task, const char *name, const struct model **into)
 {
-    const char *names[16] = {0};
+    enum { MOST = 64 };
+    const char *names[MOST + 1] = {0};
     for (int i = 0; task->models[i].name; i++) {
+        BUG_IF(i == MOST);
         names[i] = task->models[i].name;
         if (!strcmp(names[i], name)) {
             *into = &task->models[i];

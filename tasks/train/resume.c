@@ -42,13 +42,14 @@ char *resume_note_text(const struct resume_note *n)
     json_t *scores = json_array();
     for (int m = 0; m < METRICS_MAX; m++) json_array_append_new(scores, json_integer(n->score[m]));
     json_t *root = json_pack(
-        "{s:s, s:s, s:s?, s:s?, s:b, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "nonce", n->nonce,
+        "{s:s, s:s, s:s?, s:s?, s:b, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "nonce", n->nonce,
         "device", n->device, "folder", n->folder, "save", n->save, "evaluated", n->evaluated, "score", scores,
         "reached", clocks_json(&n->reached), "crossed", clocks_json(&n->crossed),
         "every_steps", (json_int_t)n->pace.steps, "every_ns", (json_int_t)n->pace.ns,
         "saved_ms", (json_int_t)n->saved.unix_ms, "saved_ns", (json_int_t)n->saved.end_to_end_ns,
         "point_samples", (json_int_t)n->point_samples, "point_warm_ns", (json_int_t)n->point_warm_ns,
-        "point_terms", (json_int_t)n->point_terms, "energy_uj", (json_int_t)n->energy_uj);
+        "point_terms", (json_int_t)n->point_terms,
+        "stall_ns", (json_int_t)n->stall_ns, "energy_uj", (json_int_t)n->energy_uj);
     char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
     json_decref(root);
     return text ? text : copy_text("\xff");  // a path that is not UTF-8: state_save refuses it
@@ -101,6 +102,7 @@ static int read_note(const char *where, const json_t *root, struct arena *arena,
     TRY(read_count(where, root, "point_samples", &n->point_samples));
     TRY(read_count(where, root, "point_warm_ns", &n->point_warm_ns));
     TRY(read_count(where, root, "point_terms", &n->point_terms));
+    TRY(read_count(where, root, "stall_ns", &n->stall_ns));
     TRY(read_count(where, root, "energy_uj", &n->energy_uj));
     TRY(read_count(where, root, "saved_ms", &n->saved.unix_ms));
     TRY(read_count(where, root, "saved_ns", &n->saved.end_to_end_ns));

@@ -26,7 +26,7 @@ struct resume_note {
     struct stopwatch_clocks reached, crossed;
     int64_t point_samples, point_warm_ns;  // of the last point
     int64_t point_terms;               // of the losses since then
-    int64_t energy_uj;
+    int64_t stall_ns, energy_uj;
     struct run_moment saved;
 };
 char *resume_note_text(const struct resume_note *);  // free() ends it

@@ -206,6 +206,8 @@ int step_infer(struct session *session, const struct setting *setting, struct st
                int *answer)
 {
     const struct task *task = setting->task;
+    if (!task->prepare || !task->answer)
+        return fail(ERR_UNSUPPORTED, "task %s has no inference of single samples", task->name);
     struct step s = {.setting = setting, .slots = slots, .kind = STEP_INFER, .split = SPLIT_TEST, .is = {.batch = 1},
                      .index = NONE, .loss = NONE};
     task->evaluation(setting, &s.is);

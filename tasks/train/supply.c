@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/train/supply.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { EVALUATE_BATCH = 1000, LOAD_CHUNK = 2000 };
@@ -38,19 +39,14 @@ int supply_new(struct supply *s, const struct setting *c, struct dataset *data, 
                                             .short_batches = evaluates};
     choose_plain(c, split, &s->choice.order);
     if (c->task->feed) c->task->feed(c, split, &s->choice);
+    if (!s->choice.fields && s->choice.order.buckets > 1)
+        return fail(ERR_UNSUPPORTED, "%s: a data set that lies on the device whole has one bucket", c->task->title);
+    if (!evaluates) s->choice.epochs = (uint32_t)ceil(c->recipe->epochs);
     int rc = read_lengths(s, c->task->length_field, &lengths);
-    s->choice.order.lengths = lengths;
+    s->choice.order.lengths = lengths;  // supply_free ends them
     if (rc == 0) rc = order_new(&s->choice.order, &s->order);
-    if (rc < 0) free(lengths);
     TRY(rc);
     return check_batches(c, s);
-}
-
-void supply_free(struct supply *s)
-{
-    feed_free(s->feed);
-    order_free(s->order);
-    free((void *)s->choice.order.lengths);
 }
 
 int64_t supply_batches(const struct supply *s)
@@ -165,6 +161,15 @@ int supply_next(struct supply *s, struct order_batch *batch)
     s->holds = true;
     *batch = (struct order_batch){.count = s->held.count, .bucket = s->held.bucket};
     return stage_batch(s);
+}
+
+void supply_free(struct supply *s)
+{
+    int rc = s->session ? let_go(s) : 0;  // a copy under way reads the batch
+    (void)rc;
+    feed_free(s->feed);
+    order_free(s->order);
+    free((void *)s->choice.order.lengths);
 }
 
 int64_t supply_stalled_ns(const struct supply *s)

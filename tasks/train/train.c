@@ -65,6 +65,7 @@ struct going {
     int64_t gpu_uj;                     // reading of the device's own meter when it was opened; -1: it has none
     int64_t energy_uj;                  // 0: not measured
     int64_t point_began_ns, point_samples, point_terms;  // of the last point
+    int64_t stalled_before_ns;          // in the processes before this one
     char *state, *nonce;                // the file, NULL: none is written; which run it is of
     int64_t saved_ns;                   // when the last one was written, on the end-to-end clock
     char weights_digest[DIGEST_HEX];
@@ -168,7 +169,7 @@ static int begin_record(struct going *r)
         .parameters = trainer_parameters(t), .flops_per_sample = llround(trainer_forward_flops(t)),
         .recipe = o->recipe.name, .recipe_json = recipe, .precision = dtype_name(t->setting.dtype),
         .device = r->device->type->name, .threads = r->device_facts.threads, .batch = o->recipe.batch,
-        .seed = o->seed + r->index - 1, .views = o->recipe.views, .input_size = f->height,
+        .seed = o->seed + r->index - 1, .views = trainer_views(t), .input_size = f->height,
         .stop_at_target = o->stop && o->runs == 1, .data = data, .data_count = SPLIT_COUNT, .price = o->price,
         .stopwatch = &r->watch, .group = r->kept->group, .group_index = r->kept->group ? r->index : 0,
     };
@@ -199,6 +200,12 @@ static bool target_met(const struct going *r)
 {
     struct run_metric metric = board_metric(r);
     return r->evaluated && run_metric_meets(&metric, r->score[0], target_micro(r->o));
+}
+
+// How long steps have waited for data, before a resumption too.
+static int64_t stalled_ns(const struct going *r)
+{
+    return r->stalled_before_ns + supply_stalled_ns(&r->trainer->supply[SPLIT_TRAIN]);
 }
 
 static int evaluate(struct going *r, struct run_point *point)
@@ -236,7 +243,7 @@ static int record_point(struct going *r)
     TRY(trainer_sums(t, true, &sums));
     struct run_point point = {.step = t->at, .epoch_micro = t->at * 1000000 / t->steps_an_epoch, .samples = t->samples,
                               .loss = sums.loss / (double)(t->terms - r->point_terms),
-                              .stall_ns = supply_stalled_ns(&t->supply[SPLIT_TRAIN])};
+                              .stall_ns = stalled_ns(r)};
     if (!isfinite(point.loss))
         return fail(ERR_DEVICE, "the loss is not a number at step %lld (epoch %.2f): the learning rate may be too high",
                     (long long)t->at, (double)t->at / (double)t->steps_an_epoch);
@@ -299,6 +306,7 @@ static int open_states(struct going *r)
 static int write_state(struct going *r)
 {
     const struct train_options *o = r->o;
+    TRY(session_sync(r->trainer->session));  // what is queued is training, not checkpoint
     stopwatch_enter(&r->watch, SEGMENT_CHECKPOINT);
     read_energy(r);
     char *folder = absolute_path(o->data_folder), *save = absolute_path(o->save);
@@ -306,6 +314,7 @@ static int write_state(struct going *r)
         .nonce = r->nonce, .device = o->device ? o->device : "", .folder = folder, .save = save, .pace = o->pace,
         .evaluated = r->evaluated, .reached = r->reached, .crossed = r->crossed, .point_samples = r->point_samples,
         .point_terms = r->trainer->terms - r->point_terms, .point_warm_ns = r->point_began_ns, .energy_uj = r->energy_uj,
+        .stall_ns = stalled_ns(r),
         .saved = {clock_unix_ms(), stopwatch_end_to_end_ns(&r->watch)},
     };
     memcpy(note.score, r->score, sizeof note.score);
@@ -337,6 +346,7 @@ static int load_state(struct going *r)
     r->reached = note->reached, r->crossed = note->crossed;
     r->point_samples = note->point_samples, r->point_began_ns = note->point_warm_ns;
     r->trainer->terms = note->point_terms, r->point_terms = 0;
+    r->stalled_before_ns = note->stall_ns, r->energy_uj = note->energy_uj;
     return 0;
 }
 

@@ -51,9 +51,10 @@ static bool bucket_comes(const struct trainer *t, int64_t step, int bucket)
 static int build_steps(struct trainer *t)
 {
     int64_t renormalised = 0;
+    bool muon = update_uses_muon(&t->setting);
     uint8_t *of = t->of_step = zalloc((size_t)(t->steps * t->buckets * t->turns));
     for (int64_t step = 0; step < t->steps; step++) {
-        bool renormalises = update_renormalises(&t->setting, step, &renormalised);
+        bool renormalises = muon && update_renormalises(&t->setting, step, &renormalised);
         for (int bucket = 0; bucket < t->buckets; bucket++)
             for (int turn = 0; turn < t->turns; turn++, of++) {
                 if (!bucket_comes(t, step, bucket)) continue;
@@ -231,7 +232,12 @@ int trainer_sums(struct trainer *t, bool reset, struct trainer_sums *sums)
     TRY(session_read(t->session, feed->loss, &loss, sizeof loss));
     if (reset) TRY(session_write(t->session, feed->loss, &none, 0, sizeof none));
     *sums = (struct trainer_sums){loss, -1};
-    return feed->hits[0] ? read_counter(t, feed->hits[0], reset, &sums->hits) : 0;
+    const struct metric *board = &t->choice.task->metrics[0];
+    int64_t hits, tries;
+    if (feed->hits[0]) TRY(read_counter(t, feed->hits[0], reset, &hits));
+    if (feed->tries[0]) TRY(read_counter(t, feed->tries[0], reset, &tries));
+    if (feed->hits[0] && board->kind == METRIC_COUNT) sums->hits = hits;
+    return 0;
 }
 
 static int reset_counters(struct trainer *t, const struct feed_slots *feed)
@@ -269,7 +275,9 @@ int trainer_evaluate(struct trainer *t, int64_t score[METRICS_MAX])
     for (int64_t i = 0; i < supply_batches(s); i++) {
         struct order_batch batch;
         TRY(supply_next(s, &batch));
-        TRY(session_run(t->session, trainer_evaluation(t, &batch)->program));
+        const struct trainer_variant *v = trainer_evaluation(t, &batch);
+        BUG_IF(!v);  // the order was the same when the programs were built
+        TRY(session_run(t->session, v->program));
     }
     return read_scores(t, feed, score);
 }
@@ -296,11 +304,16 @@ int64_t trainer_parameters(const struct trainer *t)
     return n;
 }
 
+int64_t trainer_views(const struct trainer *t)
+{
+    return t->choice.recipe.views > 0 ? t->choice.recipe.views : 1;  // 0: the task has no such key
+}
+
 double trainer_forward_flops(const struct trainer *t)
 {
     const struct trainer_variant *v = &t->evaluation[0];
     const struct graph *g = t->session->graph[v->program];
     double flops = 0;
     for (int i = 0; i < g->nodes; i++) flops += node_cost(g, &g->node[i]).flops;
-    return flops / (double)(v->is.batch * t->choice.recipe.views);
+    return flops / (double)(v->is.batch * trainer_views(t));
 }

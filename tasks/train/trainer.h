@@ -70,6 +70,7 @@ bool trainer_evaluates_after(const struct trainer *, int64_t steps);  // as the 
 int trainer_dtype(const struct recipe *, const struct model *, struct device *, enum dtype *) MUST_CHECK;
 // Trained and frozen parameters, and FLOPs of one forward pass of one sample at the size of the evaluation.
 int64_t trainer_parameters(const struct trainer *);
+int64_t trainer_views(const struct trainer *);  // forward passes of a sample in an evaluation
 double trainer_forward_flops(const struct trainer *);
 
 #endif

@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/train/update.h"
 
+static bool same_table(const struct step_table *a, const struct step_table *b, int64_t steps)
+{
+    bool same = a->factor == b->factor && a->offset == b->offset;
+    for (int i = 0; i < 4; i++) {
+        double at = (double)(steps * i / 4);
+        same = same && schedule_at(&a->schedule, at) == schedule_at(&b->schedule, at);
+    }
+    return same;
+}
+
 // A value of this step from a table over all steps, which the trainer uploads.
 static int scheduled(struct step *s, const char *name, int step, const struct schedule *schedule, double factor, double offset)
 {
@@ -13,8 +23,10 @@ static int scheduled(struct step *s, const char *name, int step, const struct sc
     int i = 0;
     while (i < slots->tables && slots->table[i].slot != slot) i++;
     BUG_IF(i == STEP_TABLES);
+    const struct step_table table = {slot, *schedule, factor, offset};
+    BUG_IF(i < slots->tables && !same_table(&slots->table[i], &table, s->setting->steps));  // two schedules under one name
     if (i == slots->tables) slots->tables++;
-    slots->table[i] = (struct step_table){slot, *schedule, factor, offset};
+    slots->table[i] = table;
     return g_pick(g, v, step);
 }
 
@@ -68,14 +80,19 @@ int update_parameters(struct step *s, const int *params, const int *grads, int c
     return s->g->error;
 }
 
-bool update_renormalises(const struct setting *c, int64_t step, int64_t *last)
+bool update_uses_muon(const struct setting *c)
 {
-    const struct recipe *r = c->recipe;
     struct rule rule[RULES_MAX] = {0};
     int rules = c->task->rules(c, rule);
     bool muon = false;
     for (int i = 0; i < rules; i++) muon |= rule[i].optimiser == OPTIMISER_MUON;
-    if (!muon || r->renormalise == RENORMALISE_NEVER) return false;
+    return muon;
+}
+
+bool update_renormalises(const struct setting *c, int64_t step, int64_t *last)
+{
+    const struct recipe *r = c->recipe;
+    if (r->renormalise == RENORMALISE_NEVER) return false;
     double progress = (double)(step + 1) / (double)c->steps;
     if (r->renormalise == RENORMALISE_SELDOM && step + 1 - *last < 2 + (int64_t)(15 * progress)) return false;
     *last = step + 1;

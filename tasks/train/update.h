@@ -9,6 +9,7 @@
 // matches is an error with its name.
 int update_parameters(struct step *, const int *params, const int *grads, int count, int step) MUST_CHECK;
 // Whether a step renormalises the filters that Muon updates; *last is the step of the last time, counted from 1.
+bool update_uses_muon(const struct setting *);
 bool update_renormalises(const struct setting *, int64_t step, int64_t *last);
 
 #endif

@@ -39,7 +39,7 @@ static void test_pace(void **state)
 static const struct resume_note NOTE = {
     .nonce = "00ff", .device = "cuda:1", .folder = "/data", .pace = {7, 0}, .evaluated = true, .score = {9400, -1, 2, 3},
     .reached = {4, 3, 2, 1}, .crossed = {8, 7, 6, 5},
-    .point_samples = 10, .point_warm_ns = 11, .point_terms = 15, .energy_uj = 12,
+    .point_samples = 10, .point_warm_ns = 11, .point_terms = 15, .stall_ns = 16, .energy_uj = 12,
     .saved = {13, 14},
 };
 
@@ -63,6 +63,7 @@ static void test_note(void **state)
     assert_int_equal(n.point_samples, 10);
     assert_int_equal(n.point_warm_ns, 11);
     assert_int_equal(n.point_terms, 15);
+    assert_int_equal(n.stall_ns, 16);
     assert_int_equal(n.energy_uj, 12);
     arena_free(&arena);
     free(text);
