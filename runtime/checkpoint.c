@@ -48,7 +48,7 @@ static int add_meta(json_t *header, const struct checkpoint_meta *meta)
     for (; meta->key; meta++) {
         BUG_IF(!meta->value || json_object_get(texts, meta->key));
         if (json_object_set_new(texts, meta->key, json_string(meta->value)) != 0)
-            return fail(ERR_INPUT, "a checkpoint can not note the text of \"%s\": it is not UTF-8", meta->key);
+            return fail(ERR_INPUT, "a checkpoint cannot note the text of \"%s\": it is not UTF-8", meta->key);
     }
     return 0;
 }
@@ -60,7 +60,7 @@ static int describe(json_t *header, const struct slot *slot, size_t offset)
     json_t *entry = json_pack("{s:s,s:o,s:[I,I]}", "dtype", checkpoint_type_name(slot->dtype), "shape", dims,
                               "data_offsets", (json_int_t)offset, (json_int_t)(offset + slot_bytes(slot)));
     if (json_object_set_new(header, slot->name, entry) != 0)
-        return fail(ERR_INPUT, "a checkpoint can not hold a tensor of the name \"%s\"", slot->name);
+        return fail(ERR_INPUT, "a checkpoint cannot hold a tensor of the name \"%s\"", slot->name);
     return 0;
 }
 

@@ -86,8 +86,8 @@ static int list_models(const struct task *task)
         char count[TEXT_FIGURE], work[TEXT_FIGURE];
         int rc = network_new(task, m, &n);
         if (rc < 0 && rc != ERR_UNSUPPORTED) return rc;  // a task without inference of single samples has no such figures
-        if (rc < 0) printf("%-10s  %12s  %12s\n", m->name, "-", "-");
-        else printf("%-10s  %12s  %12s\n", m->name, text_count(count, count_parameters(&n)), text_si(work, count_flops(&n), "FLOP"));
+        printf("%-10s  %12s  %12s\n", m->name, rc < 0 ? "-" : text_count(count, count_parameters(&n)),
+               rc < 0 ? "-" : text_si(work, count_flops(&n), "FLOP"));
         if (rc == 0) network_free(&n);
         struct text about = {0};
         text_add(&about, "    ");

@@ -9,24 +9,24 @@ int database_fail(sqlite3 *db, const char *path, const char *what)
     switch (sqlite3_errcode(db) & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        return fail(ERR_DATABASE, "can not %s: %s is locked by another program", what, path);
+        return fail(ERR_DATABASE, "cannot %s: %s is locked by another program", what, path);
     case SQLITE_FULL:
-        return fail(ERR_DATABASE, "can not %s: no space left on the disk of %s", what, path);
+        return fail(ERR_DATABASE, "cannot %s: no space left on the disk of %s", what, path);
     case SQLITE_READONLY:
-        return fail(ERR_DATABASE, "can not %s: %s, or its folder, is read-only", what, path);
+        return fail(ERR_DATABASE, "cannot %s: %s, or its folder, is read-only", what, path);
     case SQLITE_NOTADB:
-        return fail(ERR_DATABASE, "can not %s: %s is not a database", what, path);
+        return fail(ERR_DATABASE, "cannot %s: %s is not a database", what, path);
     case SQLITE_CORRUPT:
-        return fail(ERR_DATABASE, "can not %s: %s is damaged", what, path);
+        return fail(ERR_DATABASE, "cannot %s: %s is damaged", what, path);
     case SQLITE_CANTOPEN:
-        return fail(ERR_DATABASE, "can not %s: %s, or a file beside it, can not be opened", what, path);
+        return fail(ERR_DATABASE, "cannot %s: %s, or a file beside it, cannot be opened", what, path);
     case SQLITE_IOERR:
         if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
-            return fail(ERR_DATABASE, "can not %s: %s is not a regular file", what, path);
-        return fail(ERR_DATABASE, "can not %s: the disk of %s reports an error", what, path);
+            return fail(ERR_DATABASE, "cannot %s: %s is not a regular file", what, path);
+        return fail(ERR_DATABASE, "cannot %s: the disk of %s reports an error", what, path);
     case SQLITE_INTERRUPT:
-        return fail(ERR_DATABASE, "can not %s: %s keeps SQLite busy for too long", what, path);
+        return fail(ERR_DATABASE, "cannot %s: %s keeps SQLite busy for too long", what, path);
     default:
-        return fail(ERR_DATABASE, "can not %s in %s: %s", what, path, sqlite3_errmsg(db));
+        return fail(ERR_DATABASE, "cannot %s in %s: %s", what, path, sqlite3_errmsg(db));
     }
 }

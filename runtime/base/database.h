@@ -7,7 +7,7 @@
 
 #include <sqlite3.h>
 
-// "can not WHAT: PATH is locked by another program": ERR_DATABASE with the last error of `db` as a sentence.
+// "cannot WHAT: PATH is locked by another program": ERR_DATABASE with the last error of `db` as a sentence.
 int database_fail(sqlite3 *db, const char *path, const char *what);
 
 #endif

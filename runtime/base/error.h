@@ -19,7 +19,7 @@
     ERROR(IO, 1, "the system refused to read or write")                                                                \
     ERROR(MEMORY, 1, "not enough memory")                                                                              \
     ERROR(SHAPE, 1, "a graph does not fit together")                                                                   \
-    ERROR(UNSUPPORTED, 1, "a device or build can not do this")                                                         \
+    ERROR(UNSUPPORTED, 1, "a device or build cannot do this")                                                         \
     ERROR(DEVICE, 1, "a device failed")                                                                                \
     ERROR(NETWORK, 1, "a server or the way to it failed")                                                              \
     ERROR(DATABASE, 1, "results.db failed")                                                                            \

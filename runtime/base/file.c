@@ -19,10 +19,10 @@ static int open_regular(const char *path, int *fd, size_t *size)
 {
     struct stat st;
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (*fd < 0) return fail_errno(ERR_IO, errno, "can not open %s", path);
+    if (*fd < 0) return fail_errno(ERR_IO, errno, "cannot open %s", path);
     int rc = 0;
     if (fstat(*fd, &st) != 0) {
-        rc = fail_errno(ERR_IO, errno, "can not examine %s", path);
+        rc = fail_errno(ERR_IO, errno, "cannot examine %s", path);
     } else if (S_ISDIR(st.st_mode)) {
         rc = fail(ERR_INPUT, "%s is a folder, not a file", path);
     } else if (!S_ISREG(st.st_mode)) {
@@ -42,7 +42,7 @@ static int read_some(int fd, const char *path, void *into, size_t room, size_t *
     do {
         n = read(fd, into, room);
     } while (n < 0 && errno == EINTR);
-    if (n < 0) return fail_errno(ERR_IO, errno, "can not read %s", path);
+    if (n < 0) return fail_errno(ERR_IO, errno, "cannot read %s", path);
     *got = (size_t)n;
     return 0;
 }
@@ -99,7 +99,7 @@ static int write_bytes(int fd, const char *path, const char *at, size_t count)
     while (count > 0) {
         ssize_t n = write(fd, at, count);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return fail_errno(ERR_IO, errno, "can not write %s", path);
+        if (n < 0) return fail_errno(ERR_IO, errno, "cannot write %s", path);
         at += n;
         count -= (size_t)n;
     }
@@ -110,9 +110,9 @@ static int write_bytes(int fd, const char *path, const char *at, size_t count)
 static int write_into(const char *path, const char *at, size_t count)
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return fail_errno(ERR_IO, errno, "can not write %s", path);
+    if (fd < 0) return fail_errno(ERR_IO, errno, "cannot write %s", path);
     int rc = write_bytes(fd, path, at, count);
-    if (close(fd) != 0 && rc == 0) rc = fail_errno(ERR_IO, errno, "can not write %s", path);
+    if (close(fd) != 0 && rc == 0) rc = fail_errno(ERR_IO, errno, "cannot write %s", path);
     return rc;
 }
 
@@ -142,9 +142,9 @@ static int make_one(const char *path)
     int why = errno;
     if (stat(path, &st) == 0) {  // whatever mkdir said: what counts is that there is a folder now
         if (S_ISDIR(st.st_mode)) return 0;
-        return fail(ERR_IO, "can not make the folder %s: there is a file of that name", path);
+        return fail(ERR_IO, "cannot make the folder %s: there is a file of that name", path);
     }
-    return fail_errno(ERR_IO, why, "can not make the folder %s", path);
+    return fail_errno(ERR_IO, why, "cannot make the folder %s", path);
 }
 
 int file_make_folder(const char *path)

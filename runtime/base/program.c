@@ -66,7 +66,7 @@ static int flush_output(int rc)
 {
     errno = 0;
     bool bad = fflush(stdout) != 0 || ferror(stdout);
-    if (bad && rc >= 0 && errno != EPIPE) return fail_errno(ERR_IO, errno ? errno : EIO, "can not write the output");
+    if (bad && rc >= 0 && errno != EPIPE) return fail_errno(ERR_IO, errno ? errno : EIO, "cannot write the output");
     return rc;
 }
 

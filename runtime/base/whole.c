@@ -27,12 +27,12 @@ int whole_check_target(const char *path)
 {
     struct stat st;
     bool there = stat(path, &st) == 0;
-    if (there && S_ISDIR(st.st_mode)) return fail(ERR_IO, "can not write %s: it is a folder", path);
+    if (there && S_ISDIR(st.st_mode)) return fail(ERR_IO, "cannot write %s: it is a folder", path);
     if (there && S_ISREG(st.st_mode) && is_database(path))
         return fail(ERR_IO, "%s is a database, perhaps a record of runs: it is not written over", path);
     char *folder = copy_text(path), *slash = strrchr(folder, '/');
     if (slash) slash[slash == folder] = 0;
-    int rc = access(slash ? folder : ".", W_OK) == 0 ? 0 : fail_errno(ERR_IO, errno, "can not write %s", path);
+    int rc = access(slash ? folder : ".", W_OK) == 0 ? 0 : fail_errno(ERR_IO, errno, "cannot write %s", path);
     free(folder);
     return rc;
 }

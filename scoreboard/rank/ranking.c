@@ -100,7 +100,7 @@ static const json_t *crossing(const json_t *run, int64_t target_micro)
 }
 
 // Whether a target asks for more than another.
-static bool is_harder(const json_t *run, int64_t target_micro, int64_t than_micro)
+bool ranking_is_harder(const json_t *run, int64_t target_micro, int64_t than_micro)
 {
     return curve_board(run).lower_is_better ? target_micro < than_micro : target_micro > than_micro;
 }
@@ -160,7 +160,7 @@ int ranking_of_run(const struct statement *s, int64_t target_micro, struct arena
     const json_t *run = s->json;
     int count = 0;
     if (s->type != STATEMENT_RUN || ranking_contest(run) == NULL || !ranking_ended(run)) return 0;
-    if (is_harder(run, target_micro, canonical_int(run, "target_micro"))) return 0;
+    if (ranking_is_harder(run, target_micro, canonical_int(run, "target_micro"))) return 0;
     const json_t *point = crossing(run, target_micro);
     if (point != NULL) {
         struct entry entry = entry_of(run, arena);

@@ -37,4 +37,7 @@ const struct contest *ranking_contest(const json_t *run);  // NULL: there is non
 // Whether the run came to its end, above the target or below. What failed or was interrupted stands on no board.
 bool ranking_ended(const json_t *run);
 
+// True if a target asks for more than another, by the direction of the run's first metric.
+bool ranking_is_harder(const json_t *run, int64_t target_micro, int64_t than_micro);
+
 #endif

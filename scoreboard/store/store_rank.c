@@ -176,7 +176,8 @@ static int put_group(struct store *s, const char *source, const struct counted *
     for (int i = 0; i < targets_count; i++) {
         struct ranked rows[BOARDS];
         struct group_facts facts;
-        if (targets[i] > canonical_int(runs[0].statement.json, "target_micro")) continue;
+        const json_t *first = runs[0].statement.json;
+        if (ranking_is_harder(first, targets[i], canonical_int(first, "target_micro"))) continue;
         int found = ranking_of_group_at(statements, count, count, targets[i], arena, &facts, rows);
         for (int n = 0; n < found; n++) {
             complete(&rows[n], &whole, source);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads /proc and /sys. Invariant: a fact that can not be read is empty or 0, never a guess, and nothing that names
+// Reads /proc and /sys. Invariant: a fact that cannot be read is empty or 0, never a guess, and nothing that names
 // the host, its owner or a serial number is read. Cost: a few milliseconds, once a process (the program's own
 // digest is the larger part).
 #include "tasks/record/machine.h"

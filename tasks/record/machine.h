@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run ran on, as the system tells it. Never the host's name, a user's name or a serial number: the record
-// is meant to be published. What can not be read stays empty or 0; nothing is guessed.
+// is meant to be published. What cannot be read stays empty or 0; nothing is guessed.
 #ifndef DAWN_TASKS_MACHINE_H
 #define DAWN_TASKS_MACHINE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading runs back: rows of results.db as JSON objects (column name -> integer or text; SQL NULL leaves the key
-// out). What is shown and what is exported both start here, so that they can not disagree.
+// out). What is shown and what is exported both start here, so that they cannot disagree.
 #ifndef DAWN_TASKS_RECORD_H
 #define DAWN_TASKS_RECORD_H
 

@@ -86,7 +86,7 @@ static int check_point(const struct run *run, const struct run_point *p)
     for (int m = 0; m < run->metric_count; m++) {
         int64_t items = run->metrics[m].items;
         if (items > 0 && p->score[m] != RUN_SCORE_NONE && (p->score[m] < 0 || p->score[m] > items))
-            return fail(ERR_INPUT, "%lld correct of %lld items can not be recorded", (long long)p->score[m], (long long)items);
+            return fail(ERR_INPUT, "%lld correct of %lld items cannot be recorded", (long long)p->score[m], (long long)items);
     }
     if (p->step <= run->last_step || p->epoch_micro < run->last_epoch_micro || p->clocks.end_to_end_ns <= run->last_ns ||
         p->samples < run->last_samples || p->stall_ns < run->last_stall_ns)

@@ -53,7 +53,7 @@ int result_latency(struct results *r, const struct latency_facts *f, int64_t *id
     BUG_IF(f->data == NULL);
     int64_t most = metric_of(f).items > 0 ? f->items : INT64_MAX;
     if (f->items < 1 || f->k < 0 || f->k > most)
-        return fail(ERR_INPUT, "%lld correct of %lld items can not be recorded", (long long)f->k, (long long)f->items);
+        return fail(ERR_INPUT, "%lld correct of %lld items cannot be recorded", (long long)f->k, (long long)f->items);
     if (f->software == NULL) TRY(machine_software(&own));
     TRY(result_begin_transaction(r));
     int rc = store_latency(r, f, f->software != NULL ? f->software : &own);

@@ -397,7 +397,7 @@ int results_check(struct results *r)
         return result_fail(r, "check the record");
     int rc = sqlite3_step(statement) == SQLITE_ROW ? 0 : result_fail(r, "check the record");
     if (rc == 0 && strcmp((const char *)sqlite3_column_text(statement, 0), "ok") != 0)
-        rc = fail(ERR_DATABASE, "can not check the record: %s is damaged", r->path);
+        rc = fail(ERR_DATABASE, "cannot check the record: %s is damaged", r->path);
     sqlite3_finalize(statement);
     return rc;
 }

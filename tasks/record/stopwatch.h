@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules' clocks as code: one monotonic clock that can not be paused.
+// The rules' clocks as code: one monotonic clock that cannot be paused.
 //
 // From its start on, exactly one segment is open; entering another closes it at the same nanosecond, so the
 // segments of a run always sum to its end-to-end time. There is no stop and no pause. The three clocks of

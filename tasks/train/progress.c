@@ -102,7 +102,7 @@ void progress_step(struct progress *p, int64_t done, double loss, double accurac
                          (double)done / (double)p->steps_an_epoch, loss, share_text(share, accuracy), bar, (long long)done,
                          (long long)p->steps, (double)(done * p->batch) / seconds, text_span(time, left));
     erase_live(p);
-    int room = columns() - 1 < (int)sizeof line - 1 ? columns() - 1 : (int)sizeof line - 1;  // a wrapped line can not be erased
+    int room = columns() - 1 < (int)sizeof line - 1 ? columns() - 1 : (int)sizeof line - 1;  // a wrapped line cannot be erased
     p->live_width = width < room ? width : room;
     line[p->live_width] = 0;
     fputs(line, p->to);

@@ -5,10 +5,12 @@
 #include "runtime/base/text.h"
 #include "tasks/record/record.h"
 
+#include <glob.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int resume_pace_read(const char *word, struct resume_pace *pace)
 {
@@ -123,6 +125,18 @@ int resume_note_read(const char *where, const char *text, struct arena *arena, s
 
 // ---- a run and its state
 
+void resume_clear(const char *state)
+{
+    glob_t found;
+    char *pattern;
+    if (asprintf(&pattern, "%s.*.part", state) < 0) BUG("out of memory");
+    if (glob(pattern, 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++) unlink(found.gl_pathv[i]);
+        globfree(&found);
+    }
+    free(pattern);
+}
+
 char *resume_file(const struct results *results, int64_t run, const char *ending)
 {
     const char *file = result_file(results), *slash = strrchr(file, '/');
@@ -148,6 +162,22 @@ static int check_status(const json_t *record)
     return 0;
 }
 
+// The state trains what the record says was trained: an edited one would put another training under its name.
+static int check_training(const char *path, const json_t *record, const struct state_facts *f)
+{
+    struct recipe ours, recorded;
+    const char *text = record_text(record, "recipe_json");
+    TRY(recipe_parse_stored(path, f->recipe, strlen(f->recipe), &ours));
+    TRY(recipe_parse_stored("the record's recipe", text, strlen(text), &recorded));
+    char *a = recipe_canonical(&ours), *b = recipe_canonical(&recorded);
+    bool same = !strcmp(a, b);
+    free(a), free(b);
+    same = same && !strcmp(f->task, record_text(record, "task")) && !strcmp(f->precision, record_text(record, "precision")) &&
+           f->seed == (uint64_t)record_int(record, "seed") && f->threads == record_int(record, "threads");
+    return same ? 0 : fail(ERR_INPUT, "%s is the state of another training than the record says: task, recipe, seed, precision "
+                                      "or threads differ", path);
+}
+
 static int open_state(const char *path, const json_t *record, struct resume *r)
 {
     int rc = state_open(path, &r->state);
@@ -162,7 +192,7 @@ static int open_state(const char *path, const json_t *record, struct resume *r)
     if (strcmp(f->program, state_program()))
         return fail(ERR_INPUT, "%s was written by dawn %s; this is %s, and the bytes may differ", path, f->program,
                     state_program());
-    return 0;
+    return check_training(path, record, f);
 }
 
 int resume_open(struct results *results, int64_t run, struct resume *r)

@@ -33,6 +33,8 @@ char *resume_note_text(const struct resume_note *);  // free() ends it
 // The pure parser; texts go into the arena. `where` names the note in sentences.
 int resume_note_read(const char *where, const char *text, struct arena *, struct resume_note *) MUST_CHECK;
 
+// Removes what a process that was killed while it wrote a state has left beside it.
+void resume_clear(const char *state);
 char *resume_file(const struct results *, int64_t run, const char *ending);  // "FOLDER/run-7.state"; free() ends it
 
 // An interrupted run with its state, both checked; nothing is changed yet.

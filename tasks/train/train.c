@@ -298,6 +298,7 @@ static int open_states(struct going *r)
     r->nonce = copy_text(record_text(record, "nonce"));
     json_decref(record);
     r->state = resume_file(r->kept->results, result_id(r->run), "state");
+    resume_clear(r->state);
     r->saved_ns = stopwatch_end_to_end_ns(&r->watch);
     return 0;
 }
@@ -404,7 +405,7 @@ static int save_weights(struct going *r)
     return rc;
 }
 
-// What is told of a run is the time to the target; where that was not reached, to the last evaluation, or to now.
+// The time to the target; to the last evaluation if the target was missed; to now if there was none.
 static struct stopwatch_clocks clocks_told(const struct going *r)
 {
     if (r->crossed.end_to_end_ns) return r->crossed;
@@ -469,6 +470,24 @@ static int put_down(struct going *r, int rc)
     return fail(rc, "%s", why);
 }
 
+// The record names one machine and one program: a run goes on there or not at all.
+static int check_place(const struct going *r)
+{
+    struct machine_facts machine;
+    struct software_facts software;
+    json_t *record;
+    TRY(machine_with(&r->device_facts, &machine, &software));
+    TRY(record_read(r->kept->results, result_id(r->run), &record));
+    const json_t *was = json_object_get(record, "machine_facts"), *program = json_object_get(record, "software_facts");
+    bool same_machine = !strcmp(machine.cpu, record_text(was, "cpu")) && !strcmp(machine.gpu, record_text(was, "gpu"));
+    bool same_program = !strcmp(software.binary_digest, record_text(program, "binary_digest"));
+    int rc = same_machine && same_program ? 0
+             : fail(ERR_USAGE, "run %lld began on another %s: it is resumed there or not at all", (long long)result_id(r->run),
+                    same_machine ? "build of this program" : "machine");
+    json_decref(record);
+    return rc;
+}
+
 // The record is taken up first, so that making ready again counts in its segments.
 static int make_ready(struct going *r)
 {
@@ -482,6 +501,7 @@ static int make_ready(struct going *r)
     TRY(open_record(r->o, r->kept));
     TRY(result_resume(r->kept->results, from->run, state_facts(from->state)->step, &from->note.saved, &r->watch, &r->run));
     int rc = prepare(r);
+    if (rc == 0) rc = check_place(r);
     if (rc == 0) rc = open_states(r);
     return rc < 0 ? put_down(r, rc) : 0;
 }

@@ -50,7 +50,7 @@ print(page)')
 dd if=/dev/zero of=results.db bs=4096 seek=$((page - 1)) count=1 conv=notrunc status=none
 [ "$(status "$DAWN" results list)" = 1 ]
 [ "$(status "$DAWN" doctor --no-measure)" = 1 ]
-grep -Eq '^  BROKEN +results.db +can not check the record: results.db is' out
+grep -Eq '^  BROKEN +results.db +cannot check the record: results.db is' out
 
 [ "$(status "$DAWN" doctor --device gpu)" = 2 ]
 [ ! -s out ]

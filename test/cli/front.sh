@@ -59,5 +59,5 @@ if [ -c /dev/full ]; then
     rc=0
     "$DAWN" help >/dev/full 2>err || rc=$?
     [ "$rc" = 1 ]
-    grep -q 'can not write the output: No space left' err
+    grep -q 'cannot write the output: No space left' err
 fi

@@ -9,9 +9,11 @@
 
 enum { WORDS = SECOND_WORDS, CLASSES = SECOND_CLASSES, LONGEST = SECOND_LONGEST, WIDE = 8 };
 
+int32_t second_limit = LONGEST;
+
 static void feed(const struct setting *c, enum split split, struct feed_choice *f)
 {
-    static const int32_t limit[] = {8, 16, LONGEST};
+    const int32_t limit[] = {8, 16, second_limit};
     f->order.buckets = 3;
     for (int b = 0; b < 3; b++) f->order.limit[b] = limit[b], f->order.batch[b] = split == SPLIT_TRAIN ? c->recipe->batch : 20;
     f->fields = 4;

@@ -10,6 +10,7 @@ enum { SECOND_WORDS = 10, SECOND_CLASSES = 3, SECOND_LONGEST = 24 };  // word 0 
 extern const struct task task_second;
 extern const struct recipe_table second_recipes;
 struct dataset *second_data(int64_t train, int64_t test);
+extern int32_t second_limit;  // of the last bucket; SECOND_LONGEST unless a test says otherwise
 
 static inline void second_open(struct bench *b, const char *device, int threads, const char *precision)
 {

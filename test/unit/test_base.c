@@ -27,8 +27,8 @@ static void test_error_sentence(void **state)
     assert_string_equal(error_text(), "--x: record 7 of a.bin");
     assert_int_equal(fail_prefix(ERR_INPUT, "%s, again: ", "y"), ERR_INPUT);
     assert_string_equal(error_text(), "y, again: --x: record 7 of a.bin");
-    assert_int_equal(fail_errno(ERR_IO, ENOENT, "can not open %s", "b"), ERR_IO);
-    assert_string_equal(error_text(), "can not open b: No such file or directory");
+    assert_int_equal(fail_errno(ERR_IO, ENOENT, "cannot open %s", "b"), ERR_IO);
+    assert_string_equal(error_text(), "cannot open b: No such file or directory");
 }
 
 static void test_error_long_sentence(void **state)

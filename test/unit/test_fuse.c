@@ -163,7 +163,7 @@ static void test_bias_and_convolution(void **state)
     }
 }
 
-// A bias that is computed after the convolution can not be pulled in front of its own computation.
+// A bias that is computed after the convolution cannot be pulled in front of its own computation.
 static void test_bias_of_a_node(void **state)
 {
     (void)state;

@@ -4,6 +4,7 @@
 #include "runtime/base/file.h"
 #include "runtime/graph.h"
 #include "tasks/cifar10/cifar10.h"
+#include "tasks/tasks.h"
 #include "tasks/train/recipe_keys.h"
 #include "test/unit/fixture_graph.h"
 
@@ -22,7 +23,9 @@ static int embedded_row(void *count, const struct recipe *r)
     const struct model *m;
     OK(recipe_check(r));
     OK(recipe_embedded(r->name, &again));  // the file is called what the recipe is called
-    OK(model_find(&task_cifar10, r->model, &m));
+    const struct task *task;
+    OK(task_find(recipe_task(r), &task));
+    OK(model_find(task, r->model, &m));
     assert_true(*r->about);
     ++*(int *)count;
     return 0;

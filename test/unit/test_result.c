@@ -416,7 +416,7 @@ static void strange_files_are_met_with_a_sentence(void **state)
     refused(RESULTS_WRITE, "altered");
     unlink(db);
     assert_int_equal(mkdir(db, 0700), 0);
-    refused(RESULTS_WRITE, "can not");
+    refused(RESULTS_WRITE, "cannot");
     rmdir(db);
 }
 
