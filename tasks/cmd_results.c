@@ -207,7 +207,7 @@ int cmd_results(int argc, char **argv)
                 "  dawn results show last                        everything about the last run\n"
                 "  dawn results export --format csv --to tables/ every table as a file\n"
                 "  dawn results export 3 --format dawnbench      DAWNBench's JSON and TSV\n"
-                "  dawn results verify                           whether a curve and its root were changed",
+                "  dawn results verify                           whether a curve was changed",
     };
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
