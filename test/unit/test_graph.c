@@ -278,7 +278,7 @@ static void test_gradients(void **state)
     gradients(reduced);
 }
 
-// A frozen first layer costs nothing on the way back, and what the loss does not see has no gradient.
+// A frozen first layer costs nothing backward, and what the loss does not see has no gradient.
 static void test_only_what_trains(void **state)
 {
     (void)state;

@@ -67,7 +67,7 @@ static void test_verify_can_fail(void **state)
     session_done(s);
 }
 
-// ---- for a device that runs nodes beside each other
+// ---- for a device that runs nodes concurrently
 
 enum { BANKS = 3 };
 

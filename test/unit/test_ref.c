@@ -175,7 +175,7 @@ static void test_pool_norm(void **state)
     graph_node_over(g, OP_POOL_NORM, (int[]){x, mean, var, NONE, bias}, 5, &a,
                     (int[]){NONE, NONE, NONE, NONE, NONE, mean, var}, o);
     int y = out(o[0]), m = out(o[1]), r = out(o[2]), pooled = out(o[3]), at = out(o[4]);
-    // The way back without the activation, and with a mean of 4 and rstd of 2 given: xhat = -2, 6.
+    // Backward without the activation, and with a mean of 4 and rstd of 2 given: xhat = -2, 6.
     int dy = IN(F32, SHAPE(1, 1, 2, 1), 1, 0), m2 = IN(F32, SHAPE(1), 4), r2 = IN(F32, SHAPE(1), 2);
     union attr b = a;
     b.norm.act = ACT_NONE;

@@ -8,7 +8,7 @@ static void test_moves(void **state)
 {
     (void)state;
     int x = IN(F32, SHAPE(2, 3), 1, 2, 3, 4, 5, 6);
-    int turned = out(g_transpose(g, x, (const int[]){1, 0}));
+    int transposed = out(g_transpose(g, x, (const int[]){1, 0}));
     int shaped = out(g_reshape(g, x, SHAPE(3, 2)));
     int y = IN(F32, SHAPE(2, 1), 7, 8);
     int joined = out(g_concat(g, (const int[]){x, y, x}, 3, 1));
@@ -18,7 +18,7 @@ static void test_moves(void **state)
     int cube = IN(F32, SHAPE(2, 2, 2), 0, 1, 2, 3, 4, 5, 6, 7);
     int cycled = out(g_transpose(g, cube, (const int[]){2, 0, 1}));  // result (i, j, k) is x (j, k, i)
     run();
-    WANT(turned, 1, 4, 2, 5, 3, 6);
+    WANT(transposed, 1, 4, 2, 5, 3, 6);
     WANT(shaped, 1, 2, 3, 4, 5, 6);
     WANT(joined, 1, 2, 3, 7, 1, 2, 3, 4, 5, 6, 8, 4, 5, 6);
     WANT(cut, 2, 3, 5, 6);
