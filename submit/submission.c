@@ -193,19 +193,15 @@ int submission_again(struct results *r, const struct submission_choice *c, const
     return build(r, run, c, words, s);
 }
 
-// A seed that comes twice among the runs of one group spoils it, and only all of them together show it.
-static void check_seeds(struct submissions *all, int index)
+// What spoils a group shows only where its runs are compared.
+static void check_mates(struct submissions *all, int index)
 {
     struct submission *s = &all->at[index];
     const char *group = canonical_text(s->statement.json, "group.nonce");
     if (*group == 0) return;
-    int64_t *seeds = zalloc((size_t)all->count * sizeof *seeds);
-    int count = 0;
     for (int i = 0; i < index; i++)
         if (strcmp(canonical_text(all->at[i].statement.json, "group.nonce"), group) == 0)
-            seeds[count++] = canonical_int(all->at[i].statement.json, "seed");
-    check_group_seed(&s->statement, seeds, count, &s->findings);
-    free(seeds);
+            check_group_mate(&s->statement, all->at[i].statement.json, &s->findings);
 }
 
 int submissions_build(struct results *r, const struct submission_choice *choice, const struct payload_words *words,
@@ -223,7 +219,7 @@ int submissions_build(struct results *r, const struct submission_choice *choice,
     for (int i = 0; i < all->count && rc == 0; i++) {
         if (all->at[i].nothing_new) continue;
         check_statement(&all->at[i].statement, now_ms, &all->at[i].findings);
-        check_seeds(all, i);
+        check_mates(all, i);
     }
     free(runs.at);
     if (rc < 0) submissions_free(all);

@@ -212,6 +212,15 @@ static int check_conflicts(struct attempt *a, int64_t *superseded)
     return refused;
 }
 
+static int check_mate(struct attempt *a, const char *brief)
+{
+    json_t *other = json_loads(brief, JSON_REJECT_DUPLICATES, NULL);
+    if (other == NULL) return fail(ERR_INPUT, "the record's copy of another run of the group cannot be read");
+    check_group_mate(&a->envelope->statement, other, &a->out->findings);
+    json_decref(other);
+    return 0;
+}
+
 // What the runs of one group can only fail together. A withdrawn run keeps its number and its seed: nobody can leave out
 // the bad ones.
 static int check_group(struct attempt *a, int64_t superseded)
@@ -219,13 +228,13 @@ static int check_group(struct attempt *a, int64_t superseded)
     const char *nonce = canonical_text(a->json, "group.nonce");
     char terms[DIGEST_HEX];
     sqlite3_stmt *row;
-    int64_t *seeds = NULL, index = canonical_int(a->json, "group.index");
-    int count = 0, rc, refused = 0;
+    int64_t index = canonical_int(a->json, "group.index");
+    int rc, refused = 0;
     bool terms_differ = false, taken = false;
     if (*nonce == 0) return 0;
     TRY(store_group_terms(&a->envelope->statement, terms));
     TRY(sql_start(sql_of(a), &row,
-                  "SELECT handle, group_terms, group_index, seed FROM runs WHERE group_nonce = ? AND group_nonce <> '' "
+                  "SELECT handle, group_terms, group_index, brief FROM runs WHERE group_nonce = ? AND group_nonce <> '' "
                   "AND superseded = 0 AND sequence <> ?",
                   "ti", nonce, superseded));
     while (refused == 0 && (rc = sql_next(sql_of(a), row)) != 0) {
@@ -235,8 +244,7 @@ static int check_group(struct attempt *a, int64_t superseded)
         else {
             terms_differ = terms_differ || strcmp(sql_text(row, 1), terms) != 0;
             taken = taken || sql_column(row, 2) == index;
-            seeds = grow(seeds, (size_t)(count + 1) * sizeof *seeds);
-            seeds[count++] = sql_column(row, 3);
+            refused = check_mate(a, sql_text(row, 3));
         }
     }
     sql_end(row);
@@ -245,8 +253,6 @@ static int check_group(struct attempt *a, int64_t superseded)
                     "the runs of group %s do not agree in task, model, recipe, target, number or announcement", nonce);
     if (refused == 0 && taken)
         finding_add(&a->out->findings, CHECK_GROUP, "run %lld of group %s is there already", (long long)index, nonce);
-    if (refused == 0) check_group_seed(&a->envelope->statement, seeds, count, &a->out->findings);
-    free(seeds);
     return refused;
 }
 

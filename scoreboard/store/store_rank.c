@@ -230,13 +230,39 @@ static int read_copies(struct store *s, const char *curve, struct arena *arena, 
     return rc;
 }
 
+static int read_run(struct store *s, int64_t sequence, struct statement *run)
+{
+    sqlite3_stmt *row;
+    TRY(sql_start(&s->sql, &row, "SELECT payload FROM statements WHERE sequence = ?", "i", sequence));
+    int rc = sql_next(&s->sql, row);
+    if (rc > 0) rc = statement_read(sqlite3_column_blob(row, 0), (size_t)sqlite3_column_bytes(row, 0), run);
+    sql_end(row);
+    return rc;
+}
+
+// A run that took as long as another to the nanosecond is a copy of it. It repeats nothing.
+static int was_repeated(struct store *s, int64_t sequence, int64_t by, bool *repeated)
+{
+    struct statement run = {0}, other = {0};
+    int rc = read_run(s, sequence, &run);
+    if (rc >= 0) rc = read_run(s, by, &other);
+    if (rc >= 0) *repeated = !check_same_times(run.json, other.json);
+    statement_free(&run);
+    statement_free(&other);
+    return rc < 0 ? rc : 0;
+}
+
 // The earliest run of a curve becomes reproduced, by the first later run of another person, unless it is flagged.
 // `first` orders them: a run that supersedes an earlier statement of itself keeps its age.
 static int set_trust(struct store *s, const struct copy *copies, int count, int i)
 {
     int64_t by = 0, trust = copies[i].flags == 0 ? TRUST_AUDITED : TRUST_SIGNED;
-    for (int n = 1; n < count && i == 0 && copies[0].flags == 0 && by == 0; n++)
-        if (strcmp(copies[n].handle, copies[0].handle) != 0) by = copies[n].sequence;
+    for (int n = 1; n < count && i == 0 && copies[0].flags == 0 && by == 0; n++) {
+        bool repeated = false;
+        if (strcmp(copies[n].handle, copies[0].handle) == 0) continue;
+        TRY(was_repeated(s, copies[0].sequence, copies[n].sequence, &repeated));
+        if (repeated) by = copies[n].sequence;
+    }
     if (by != 0) trust = TRUST_REPRODUCED;
     if (trust == copies[i].trust && by == copies[i].reproduced_by) return 0;
     TRY(sql_do(&s->sql, "UPDATE runs SET trust = ?, reproduced_by = ? WHERE sequence = ?", "iii", trust, by, copies[i].sequence));

@@ -90,16 +90,57 @@ void check_statement(const struct statement *statement, int64_t now_ms, struct f
     check_curve(&s);
     check_clocks(&s);
     check_speed(&s, statement);
+    check_work(&s);
     free(s.points);
     free(s.spans);
 }
 
-void check_group_seed(const struct statement *s, const int64_t *seeds, int count, struct findings *out)
+// ---- two runs of a group
+
+static const json_t *last_of(const json_t *run, const char *list)
 {
-    int64_t seed = canonical_int(s->json, "seed");
-    for (int i = 0; i < count; i++) {
-        if (seeds[i] != seed) continue;
+    const json_t *all = json_object_get(run, list);
+    return json_array_get(all, json_array_size(all) > 0 ? json_array_size(all) - 1 : 0);
+}
+
+bool check_same_times(const json_t *run, const json_t *other)
+{
+    const json_t *a = last_of(run, "points"), *b = last_of(other, "points");
+    return a != NULL && b != NULL && canonical_int(a, "t_ns") == canonical_int(b, "t_ns");
+}
+
+// When the run began and ended, by its end and its stopwatch: the start is a word that nothing else hangs on.
+static void span_of_run(const json_t *run, int64_t *began_ms, int64_t *ended_ms)
+{
+    *ended_ms = canonical_int(run, "ended_ms");
+    *began_ms = *ended_ms - canonical_int(last_of(run, "segments"), "end_ns") / 1000000;
+}
+
+static bool overlap(const json_t *run, const json_t *other)
+{
+    const int64_t slack_ms = 1000;
+    int64_t began, ended, other_began, other_ended;
+    span_of_run(run, &began, &ended);
+    span_of_run(other, &other_began, &other_ended);
+    return json_equal(json_object_get(run, "hardware"), json_object_get(other, "hardware")) &&
+           began + slack_ms < other_ended && other_began + slack_ms < ended;
+}
+
+static bool was_found(const struct findings *f, enum check check)
+{
+    for (int i = 0; i < f->count && i < FINDINGS_MAX; i++)
+        if (f->at[i].check == check) return true;
+    return false;
+}
+
+void check_group_mate(const struct statement *s, const json_t *other, struct findings *out)
+{
+    int64_t seed = canonical_int(s->json, "seed"), index = canonical_int(other, "group.index");
+    if (canonical_int(other, "seed") == seed && !was_found(out, CHECK_SEED))
         finding_add(out, CHECK_SEED, "seed %lld was used by another run of the group", (long long)seed);
-        return;
-    }
+    if (check_same_times(s->json, other) && !was_found(out, CHECK_TWIN))
+        finding_add(out, CHECK_TWIN, "it took as long as run %lld of the group, to the nanosecond", (long long)index);
+    if (overlap(s->json, other) && !was_found(out, CHECK_OVERLAP))
+        finding_add(out, CHECK_OVERLAP, "it went on at the same time as run %lld of the group, on the same hardware",
+                    (long long)index);
 }

@@ -27,7 +27,10 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
     CHECK(LATENCY, "latency-order", REJECT, "percentiles grow, and the mean lies where it can")                        \
     CHECK(ELIGIBLE, "latency-eligible", REJECT, "a latency called eligible meets the target on the whole test set")    \
     CHECK(SPEED, "above-peak", REJECT, "the arithmetic does not exceed what the stated hardware can do")               \
-    CHECK(CLIENT_TIME, "client-time", REJECT, "dated within 30 days past and 10 minutes to come, and after its start") \
+    CHECK(CLIENT_TIME, "client-time", REJECT, "dated within 30 days past and 10 minutes to come, as its stopwatch says") \
+    CHECK(WORK, "work", REJECT, "the samples follow from epochs and data, and time was spent on training them")       \
+    CHECK(TWIN, "same-times", REJECT, "no two runs of a group took the same time to the nanosecond")                   \
+    CHECK(OVERLAP, "overlap", FLAG, "runs of a group on the same hardware follow each other")                          \
     CHECK(SPEED_HIGH, "near-peak", FLAG, "the arithmetic stays below 70% of what the stated hardware can do")          \
     CHECK(SPEED_UNKNOWN, "unknown-peak", FLAG, "the model's arithmetic and the hardware's peak are known")             \
     CHECK(EVEN, "even-intervals", FLAG, "intervals between points are not exactly equal")                              \
@@ -60,11 +63,16 @@ void finding_add(struct findings *, enum check, const char *format, ...) __attri
 // All checks that a statement alone can fail. `now_ms` is an argument so that a re-check years later gives the same findings
 // (the server passes the moment of acceptance).
 void check_statement(const struct statement *, int64_t now_ms, struct findings *);
-// CHECK_SEED: the check that needs the other runs of a group. `seeds` of the other runs already there.
-void check_group_seed(const struct statement *, const int64_t *seeds, int count, struct findings *);
+// CHECK_SEED, CHECK_TWIN, CHECK_OVERLAP: the checks that need another run of the group. Call it for each that is there
+// already; it adds a finding at most once for all of them. `other` may be a brief (ranking_brief).
+void check_group_mate(const struct statement *, const json_t *other, struct findings *);
+// True if the stopwatches of two runs stood at the same nanosecond after their last point: one is a copy of the other.
+bool check_same_times(const json_t *run, const json_t *other);
 
 // Peak arithmetic of stated hardware in FLOP/s at a precision, generous: 0 when nothing is known (peaks.json, and for
 // processors: threads x the widest units its flags name x 6 GHz).
 double check_peak(const struct statement *);
+// The same of a part that has device, precision, threads and hardware: a latency.
+double check_peak_of(const json_t *);
 
 #endif

@@ -37,6 +37,7 @@ struct subject {
 
 void check_rules(struct subject *);   // task, data, group, cost, latencies, price, program
 void check_curve(struct subject *);   // order, scores, chain, crossing, status
+void check_work(struct subject *);    // samples, arithmetic, dates and latencies against each other
 void check_clocks(struct subject *);  // segments against points
 void check_speed(struct subject *, const struct statement *);  // arithmetic, intervals
 

@@ -96,12 +96,16 @@ static double processor_peak(const json_t *run, enum format format)
     return (double)threads * widest * hertz;
 }
 
+double check_peak_of(const json_t *of)
+{
+    const char *gpu = canonical_text(of, "hardware.gpu"), *device = canonical_text(of, "device");
+    enum format format = format_of(canonical_text(of, "precision"));
+    double devices = (double)canonical_int(of, "hardware.devices");
+    bool processor = strcmp(device, "cpu") == 0 || strcmp(device, "ref") == 0 || *gpu == 0;
+    return devices * (processor ? processor_peak(of, format) : accelerator_peak(gpu, format));
+}
+
 double check_peak(const struct statement *s)
 {
-    if (s->type != STATEMENT_RUN) return 0;
-    const char *gpu = canonical_text(s->json, "hardware.gpu"), *device = canonical_text(s->json, "device");
-    enum format format = format_of(canonical_text(s->json, "precision"));
-    double devices = (double)canonical_int(s->json, "hardware.devices");
-    bool processor = strcmp(device, "cpu") == 0 || strcmp(device, "ref") == 0 || *gpu == 0;
-    return devices * (processor ? processor_peak(s->json, format) : accelerator_peak(gpu, format));
+    return s->type == STATEMENT_RUN ? check_peak_of(s->json) : 0;
 }

@@ -23,7 +23,7 @@ static void read_row(const json_t *row, struct contest *c)
         .name = text_or_null(row, "name"), .title = text_or_null(row, "title"), .about = text_or_null(row, "about"),
         .metric = text_or_null(row, "metric"), .metric_title = text_or_null(row, "metric_title"),
         .test_name = text_or_null(row, "test_name"), .items = canonical_int(row, "items"),
-        .test_items = canonical_int(row, "test_items"), .train_digest = text_or_null(row, "train_digest"),
+        .test_items = canonical_int(row, "test_items"), .samples_per_item = 1, .train_digest = text_or_null(row, "train_digest"),
         .test_digest = text_or_null(row, "test_digest"), .harness = canonical_int(row, "harness") != 0,
         .synthetic = canonical_int(row, "synthetic") != 0,
         .dawnbench_column = text_or_null(row, "dawnbench_column"), .dawnbench_scale = canonical_int(row, "dawnbench_scale"),
@@ -33,6 +33,7 @@ static void read_row(const json_t *row, struct contest *c)
     c->board = (struct run_metric){.name = c->metric, .unit = unit != NULL ? unit : value ? "" : "%",
                                    .lower_is_better = canonical_int(row, "lower_is_better") != 0,
                                    .items = value ? 0 : c->items};
+    if (canonical_int(row, "samples_per_item") > 1) c->samples_per_item = canonical_int(row, "samples_per_item");
     const json_t *targets = json_object_get(row, "target_micro");
     BUG_IF(c->name == NULL || c->title == NULL || c->metric == NULL || c->metric_title == NULL || c->items < 1);
     BUG_IF(json_array_size(targets) < 1 || json_array_size(targets) > CONTEST_TARGETS);

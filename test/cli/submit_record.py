@@ -58,13 +58,14 @@ def run(number, status="done", group=None, index=None, broken=False):
         chain = hashlib.sha256(chain + canonical(point)).digest()
         points.append((point, chain.hex()))
     last = points[-1][0]
-    ended = status != "running"
+    ended, end = status != "running", now - 1000 - (4 - number) * 40000  # one after another
     row("runs", id=number, nonce=nonce, status=status, owner="gone/1/1", group_id=group, group_index=index, task="cifar10",
-        task_digest=task, metric="top1", target_micro=940000, model="record", parameters=1000, flops_per_sample=10, recipe="default",
-        recipe_json=recipe, recipe_digest=digest(recipe.encode()), precision="f32", device="cpu", threads=2, batch=2000, seed=seed,
+        task_digest=task, metric="top1", target_micro=940000, model="record",
+        parameters=1971640, flops_per_sample=211085918, recipe="default",
+        recipe_json=recipe, recipe_digest=digest(recipe.encode()), precision="f32", device="cpu", threads=16, batch=2000, seed=seed,
         items=10000, views=1, input_size=32, stop_at_target=0, synthetic=0, official=1, machine=1, software=1,
         price_instance="", price_micro_per_hour=100000, price_source="user", price_date=time.strftime("%Y-%m-%d", time.gmtime()),
-        started_ms=now - 60000, ended_ms=now - 1000 if ended else None, chain_root=root_hash, reached_epoch=2, reached_ns=last["t_ns"],
+        started_ms=end - 30000, ended_ms=end if ended else None, chain_root=root_hash, reached_epoch=2, reached_ns=last["t_ns"],
         reached_classic_ns=last["classic_ns"], reached_warm_ns=last["warm_ns"],
         reached_warm_with_evaluation_ns=last["warm_with_evaluation_ns"], reached_samples=100000, weights_digest="c" * 64)
     for point, h in points:
@@ -82,12 +83,12 @@ else:
     for name in ("result.sql", "result_2.sql"):
         db.executescript(open(root + "/tasks/record/" + name).read())
     db.executescript("PRAGMA application_id = %d; PRAGMA user_version = 2" % 0x4441574E)
-    row("machines", id=1, digest="m", cpu="Some CPU", cpu_flags="avx2", sockets=1, cores_online=2, cores_usable=2,
+    row("machines", id=1, digest="m", cpu="Some CPU", cpu_flags="avx2 avx512f", sockets=1, cores_online=16, cores_usable=16,
         memory_bytes=2**34, product="", governor="", virtualised="", gpu="", driver="", os="Debian", kernel="Linux")
     row("software", id=1, digest="s", commit_name="0" * 40, dirty=0, compiler="gcc", flags="-O2", binary_digest="b" * 64,
         libraries="oneDNN 2.6.3")
     row("groups", id=1, nonce="f" * 32, status="done", owner="gone/1/1", task="cifar10", model="record", recipe="default",
-        target_micro=940000, planned=2, announced_ms=now - 90000, ended_ms=now)
+        target_micro=940000, planned=2, announced_ms=now - 900000, ended_ms=now)
     run(1)
     run(2, group=1, index=1)
     run(3, group=1, index=2)

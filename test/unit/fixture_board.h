@@ -109,17 +109,20 @@ static inline json_t *run_of(const char *handle, int number)
     fixture_set(run, "nonce", json_string(nonce));
     fixture_set(run, "seed", json_integer(number));
     fixture_set(run, "handle", json_string(handle));
-    fixture_chain(run);
+    fixture_delay(run, number);
     return run;
 }
 
-// A run of a group of five.
+// A run of a group of five. They follow each other by their numbers, which are at most 12.
 static inline json_t *group_run_of(const char *handle, int number, int index)
 {
     json_t *run = run_of(handle, number);
+    int64_t ended = FIXTURE_NOW_MS - (int64_t)(12 - number) * 200000;
+    fixture_set(run, "started_ms", json_integer(ended - 130000));
+    fixture_set(run, "ended_ms", json_integer(ended));
     fixture_set(run, "group",
                 json_pack("{s:s, s:i, s:i, s:I}", "nonce", FIXTURE_GROUP, "index", index, "planned", 5,
-                          "announced_ms", (json_int_t)(FIXTURE_NOW_MS - 300000)));
+                          "announced_ms", (json_int_t)(FIXTURE_NOW_MS - 3000000)));
     return run;
 }
 

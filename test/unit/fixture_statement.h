@@ -149,6 +149,26 @@ static inline void fixture_curve(json_t *run, const int64_t *scores, int epochs)
     fixture_follow(run);
 }
 
+// The run took `ns` longer, in its segment "data": no two runs take equally long.
+static inline void fixture_delay(json_t *run, int64_t ns)
+{
+    json_t *list, *item;
+    size_t i;
+    list = json_object_get(run, "segments");
+    json_array_foreach(list, i, item)
+    {
+        if (i > 1) json_object_set_new(item, "start_ns", json_integer(canonical_int(item, "start_ns") + ns));
+        if (i > 0) json_object_set_new(item, "end_ns", json_integer(canonical_int(item, "end_ns") + ns));
+    }
+    list = json_object_get(run, "points");
+    json_array_foreach(list, i, item)
+    {
+        json_object_set_new(item, "t_ns", json_integer(canonical_int(item, "t_ns") + ns));
+        json_object_set_new(item, "classic_ns", json_integer(canonical_int(item, "classic_ns") + ns));
+    }
+    fixture_follow(run);
+}
+
 static inline json_t *fixture_data(const char *split, const char *digest, int items)
 {
     return json_pack("{s:s, s:s, s:s, s:i, s:i, s:i}", "name", "cifar10", "split", split, "digest", digest, "items", items,

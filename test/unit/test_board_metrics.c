@@ -28,6 +28,7 @@ static void both_versions_rank_alike(void **state)
 {
     (void)state;
     json_t *old = run_of("ada", 1), *new = run_of("bob", 2);
+    fixture_delay(new, -1);  // as long as the other
     fixture_upgrade(new);
     fixture_set(new, "resumed", json_integer(2));
     struct statement s[2];
@@ -162,6 +163,7 @@ static void a_group_of_version_2_is_official(void **state)
         int64_t scores[FIXTURE_EPOCHS] = {6000, 7500, 8200, 8700, 9000, 9200, 9330, 9390, 9410, 9450 + i};
         json_t *run = group_run_of("ada", i, i);
         fixture_curve(run, scores, FIXTURE_EPOCHS);
+        fixture_delay(run, i);
         fixture_upgrade(run);
         assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
     }

@@ -344,7 +344,7 @@ static void test_group(void **state)
     fixture_set(run, "model.name", json_string("another"));
     assert_int_equal(hand_in(run, &ada), PROBLEM_CHECKS);  // not the same thing five times
     run = group_run_of("ada", 9, 5);
-    fixture_set(run, "group.announced_ms", json_integer(FIXTURE_NOW_MS - 299999));
+    fixture_set(run, "group.announced_ms", json_integer(FIXTURE_NOW_MS - 2999999));
     assert_int_equal(hand_in(run, &ada), PROBLEM_CHECKS);  // nor announced twice
     assert_int_equal(hand_in(group_run_of("ada", 5, 5), &ada), PROBLEM_NONE);
     for (int board = 0; board < BOARDS; board++) {
@@ -416,6 +416,36 @@ static void test_reproduced(void **state)
     assert_whole();
 }
 
+// The same curve in the same time to the nanosecond is a copy under another name.
+static void test_copied_is_not_reproduced(void **state)
+{
+    (void)state;
+    json_t *first = run_of("ada", 1), *other = run_of("bob", 2);
+    fixture_set(other, "seed", json_integer(1));
+    fixture_delay(other, -1);
+    assert_int_equal(hand_in(first, &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(other, &bob), PROBLEM_NONE);
+    assert_int_equal(trust_of("1"), TRUST_AUDITED);
+    assert_whole();
+}
+
+// A run that takes exactly as long as another of its group is no run of its own, nor one that went on at the same time.
+static void test_group_of_copies(void **state)
+{
+    (void)state;
+    json_t *copy = group_run_of("ada", 2, 2), *beside = group_run_of("ada", 3, 3);
+    fixture_delay(copy, -1);
+    fixture_set(beside, "started_ms", json_integer(FIXTURE_NOW_MS - 11 * 200000 - 125000));
+    fixture_set(beside, "ended_ms", json_integer(FIXTURE_NOW_MS - 11 * 200000 + 5000));
+    assert_int_equal(hand_in(group_run_of("ada", 1, 1), &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(copy, &ada), PROBLEM_CHECKS);
+    assert_int_equal(last.findings.at[0].check, CHECK_TWIN);
+    assert_int_equal(hand_in(beside, &ada), PROBLEM_NONE);
+    assert_int_equal(last.findings.flags, 1);
+    assert_int_equal(last.findings.at[0].check, CHECK_OVERLAP);
+    assert_whole();
+}
+
 // A repeated curve does not answer what was flagged.
 static void test_flagged_is_not_reproduced(void **state)
 {
@@ -435,7 +465,8 @@ static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     TEST(test_run_is_taken), TEST(test_same_bytes_same_receipt), TEST(test_refusals), TEST(test_same_head),
     TEST(test_rate), TEST(test_rate_of_each_type),
-    TEST(test_flagged_is_not_reproduced), TEST(test_same_bytes_another_key), TEST(test_clock_goes_back),
+    TEST(test_flagged_is_not_reproduced), TEST(test_copied_is_not_reproduced), TEST(test_group_of_copies),
+    TEST(test_same_bytes_another_key), TEST(test_clock_goes_back),
     TEST(test_supersede_changes_little),
     TEST(test_supersede),    TEST(test_withdraw_and_amend),      TEST(test_group),    TEST(test_reproduced),
 };

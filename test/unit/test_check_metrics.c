@@ -170,6 +170,19 @@ static void values_have_no_scale(void **state)
         if (f.at[n].check != CHECK_SELF) fail_msg("%s: %s", check_code(f.at[n].check), f.at[n].text);
 }
 
+// On data that the program drew, where a model may be of any size.
+static void model_of_no_recipe(json_t *run)
+{
+    fixture_set(run, "synthetic", json_integer(1));
+    fixture_set(run, "official", json_integer(0));
+    fixture_set(run, "latencies", json_array());
+    fixture_set(run, "model.flops_per_sample", json_integer(0));
+    for (size_t i = 0; i < 2; i++) {
+        json_object_set_new(fixture_item(run, "data", i), "synthetic", json_integer(1));
+        json_object_set_new(fixture_item(run, "data", i), "official", json_integer(0));
+    }
+}
+
 // Two parts: the first at a quarter of the arithmetic of the second.
 static json_t *with_work(int64_t flops)
 {
@@ -185,10 +198,10 @@ static void work_comes_by_parts(void **state)
     expect_nothing(with_work(600000000));
     expect(with_work((int64_t)1 << 40), CHECK_SPEED, "of the stated hardware");
     json_t *run = with_work(600000000);
-    fixture_set(run, "model.flops_per_sample", json_integer(0));  // the parts are all there is to know
+    model_of_no_recipe(run);  // the parts are all there is to know
     expect_nothing(run);
     run = run_2();
-    fixture_set(run, "model.flops_per_sample", json_integer(0));
+    model_of_no_recipe(run);
     expect(run, CHECK_SPEED_UNKNOWN, "is not known");
 }
 
@@ -212,6 +225,8 @@ static void a_resumed_training_was_away(void **state)
         json_array_foreach(json_object_get(run, "points"), i, p)
             if (i > 0) json_object_set_new(p, "t_ns", json_integer(canonical_int(p, "t_ns") + away));
         fixture_set(run, "resumed", json_integer(1));
+        fixture_set(run, "started_ms", json_integer(FIXTURE_NOW_MS - 3730000));
+        fixture_set(run, "group.announced_ms", json_integer(FIXTURE_NOW_MS - 3730000));
         fixture_follow(run);
         if (honest) expect_nothing(run);
         else expect(run, CHECK_CLOCKS, "the classic clock says");

@@ -8,8 +8,12 @@
 #include <string.h>
 
 #include "data/fetch/source.h"
+#include "runtime/base/embed.h"
+#include "runtime/fuse.h"
+#include "submit/format/canonical.h"
 #include "submit/format/contest.h"
 #include "tasks/tasks.h"
+#include "tasks/train/trainer.h"
 
 #include <cmocka.h>
 
@@ -77,9 +81,60 @@ static void exactly_at_the_target_meets_it(void **state)
     assert_true(contest_meets((int64_t)1 << 50, (int64_t)1 << 50, 1000000));
 }
 
+// The figures that a statement may name for a model without a flag are those that the program computes.
+static bool model_is_listed(const json_t *models, const struct trainer *t)
+{
+    const json_t *list = json_object_get(json_object_get(models, t->setting.task->name), t->setting.model->name);
+    int64_t parameters = trainer_parameters(t), flops = llround(trainer_forward_flops(t));
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (canonical_int(json_array_get(list, i), "parameters") == parameters &&
+            canonical_int(json_array_get(list, i), "flops_per_sample") == flops)
+            return true;
+    print_message("%s: {\"parameters\": %lld, \"flops_per_sample\": %lld}\n", t->setting.model->name, (long long)parameters,
+                  (long long)flops);
+    return false;
+}
+
+static bool build_and_look(const json_t *models, const struct recipe *recipe, struct dataset *data, struct device *device,
+                           const struct task *task)
+{
+    struct trainer_choice choice = {.task = task, .recipe = *recipe, .data = data, .device = device, .fuse = FUSE_ALL};
+    struct trainer *t;
+    if (trainer_new(&choice, &t) < 0) fail_msg("%s: %s", recipe->name, error_text());
+    bool listed = model_is_listed(models, t);
+    trainer_free(t);
+    return listed;
+}
+
+static void the_models_of_published_recipes_are_listed(void **state)
+{
+    (void)state;
+    const struct embedded *file = embedded_find("submit/format/models.json");
+    json_t *models = json_loadb(file->at, file->size, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(models);
+    const struct task *task;
+    struct dataset *data;
+    struct device *device;
+    struct recipe recipe;
+    bool all = true;
+    assert_int_equal(task_find("cifar10", &task), 0);
+    assert_int_equal(dataset_open_noise("cifar10", &data), 0);
+    assert_int_equal(device_open("cpu", 1, &device), 0);
+    for (const struct model *m = task->models; m->name; m++) {
+        assert_int_equal(recipe_embedded(m->recipe ? m->recipe : task->recipes[0], &recipe), 0);
+        assert_int_equal(recipe_set_key("the test", &recipe, "model.name", m->name), 0);
+        all = build_and_look(models, &recipe, data, device, task) && all;
+    }
+    assert_true(all);
+    device_close(device);
+    dataset_close(data);
+    json_decref(models);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_models_of_published_recipes_are_listed),
         cmocka_unit_test(cifar10_is_this_programs_cifar10),
         cmocka_unit_test(published_data_are_known),
         cmocka_unit_test(synthetic_data_have_a_board_of_their_own),

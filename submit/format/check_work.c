@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a run of the harness did the work that its score takes: time spent training, samples that follow from epochs and
+// batches, the arithmetic of the model that is named, dates that agree with the stopwatch. What a signer states freely is
+// compared with what follows from the rest, so that a small figure in one place does not pass as a fast run.
+#include <math.h>
+#include <string.h>
+
+#include <pthread.h>
+
+#include "runtime/base/embed.h"
+#include "submit/format/check_inside.h"
+
+// ---- samples
+
+static int64_t training_items(const json_t *run)
+{
+    const json_t *list = json_object_get(run, "data");
+    int64_t items = 0;
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (strcmp(canonical_text(json_array_get(list, i), "split"), "train") == 0)
+            items += canonical_int(json_array_get(list, i), "items");
+    return items;
+}
+
+// An epoch visits every sample once, except those that fill no batch: at most one batch in each of 8 buckets of lengths. A
+// stored item may be several samples (windows of one text) where the contest says so. Version 1 counted the epochs begun.
+static bool samples_fit(const struct subject *s, const struct check_point *p, int64_t items)
+{
+    const double buckets = 8;
+    double batch = (double)canonical_int(s->json, "batch"), epochs = (double)p->epoch_micro * 1e-6, all = (double)items;
+    double begun = s->version == 1 ? epochs - 1 : epochs, samples = (double)p->samples;
+    double most = epochs * all * (double)(s->contest != NULL ? s->contest->samples_per_item : 1);
+    return samples <= most * (1 + 1e-5) + 1 && samples >= begun * fmax(all - buckets * batch, 0) * (1 - 1e-5) - batch;
+}
+
+static void check_samples(struct subject *s)
+{
+    int64_t items = training_items(s->json);
+    if (items == 0) return;  // said by check_data
+    for (size_t i = 0; i < s->count; i++) {
+        const struct check_point *p = &s->points[i];
+        if (p->samples == 0 || p->warm_ns == 0)
+            finding_add(s->out, CHECK_WORK, "point %zu, %s %lld: nothing was trained before it (%lld samples in %lld ns)", i,
+                        s->axis, (long long)p->step, (long long)p->samples, (long long)p->warm_ns);
+        else if (!samples_fit(s, p, items))
+            finding_add(s->out, CHECK_WORK, "point %zu, %s %lld: %lld samples do not follow from %g epochs of %lld items", i,
+                        s->axis, (long long)p->step, (long long)p->samples, (double)p->epoch_micro * 1e-6, (long long)items);
+        else continue;
+        return;
+    }
+}
+
+// ---- models
+
+static json_t *models;  // stays as long as the program runs
+
+static void read_models(void)
+{
+    const struct embedded *file = embedded_find("submit/format/models.json");
+    BUG_IF(file == NULL);
+    models = json_loadb(file->at, file->size, JSON_REJECT_DUPLICATES, NULL);
+    BUG_IF(!json_is_object(models));
+}
+
+// True if the harness knows this model, of these parameters and about this arithmetic: a later program may save some of it.
+static bool model_known(const struct subject *s)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_models);
+    const json_t *list = json_object_get(json_object_get(models, canonical_text(s->json, "task")),
+                                         canonical_text(s->json, "model.name"));
+    double flops = (double)canonical_int(s->json, "model.flops_per_sample");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *row = json_array_get(list, i);
+        double known = (double)canonical_int(row, "flops_per_sample");
+        if (canonical_int(row, "parameters") == canonical_int(s->json, "model.parameters") && flops >= 0.8 * known &&
+            flops <= 1.25 * known)
+            return true;
+    }
+    return false;
+}
+
+static void check_model(struct subject *s)
+{
+    if (s->synthetic || s->contest == NULL || !s->contest->harness || model_known(s)) return;
+    bool closed = strcmp(canonical_text(s->json, "division"), "closed") == 0;
+    finding_add(s->out, closed ? CHECK_DIVISION : CHECK_SPEED_UNKNOWN,
+                "no published recipe has a model %.40s of %lld parameters and %.4g MFLOP a sample%s",
+                canonical_text(s->json, "model.name"), (long long)canonical_int(s->json, "model.parameters"),
+                (double)canonical_int(s->json, "model.flops_per_sample") * 1e-6,
+                closed ? "" : ": its arithmetic is the submitter's word");
+}
+
+// Training takes three forward passes of the model. Smaller images and shorter texts save much of that, but not nine tenths.
+static void check_parts(struct subject *s)
+{
+    const json_t *parts = json_object_get(s->json, "work");
+    double usual = 3 * (double)canonical_int(s->json, "model.flops_per_sample"), samples = 0, flops = 0;
+    for (size_t i = 0; i < json_array_size(parts); i++) {
+        const json_t *part = json_array_get(parts, i);
+        samples += (double)canonical_int(part, "samples");
+        flops += (double)canonical_int(part, "samples") * (double)canonical_int(part, "flops_per_sample");
+    }
+    if (flops < 0.1 * usual * samples)
+        finding_add(s->out, CHECK_SPEED_UNKNOWN, "its parts say %.4g MFLOP a trained sample, its model %.4g",
+                    flops / samples * 1e-6, usual * 1e-6);
+}
+
+// ---- dates
+
+// A clock may be set while a run is going on: a minute and a hundredth of the time are allowed.
+static void check_dates(struct subject *s)
+{
+    int64_t started = canonical_int(s->json, "started_ms"), wall = canonical_int(s->json, "ended_ms") - started;
+    int64_t end = s->count > 0 ? s->points[s->count - 1].t_ns / 1000000 : 0, slack = 60000 + end / 100;
+    for (size_t i = 0; i < s->span_count; i++)
+        if (s->spans[i].end_ns / 1000000 > end) end = s->spans[i].end_ns / 1000000;
+    bool ended = strcmp(s->status, "done") == 0 || strcmp(s->status, "missed") == 0;
+    if (wall + slack < end)
+        finding_add(s->out, CHECK_CLIENT_TIME, "its dates are %.0f s apart, but its stopwatch says %.0f s", (double)wall * 1e-3,
+                    (double)end * 1e-3);
+    else if (ended && !s->self && wall > end + 10 * slack)
+        finding_add(s->out, CHECK_CLIENT_TIME, "its dates are %.0f s apart, and its stopwatch says only %.0f s",
+                    (double)wall * 1e-3, (double)end * 1e-3);
+    const json_t *latencies = json_object_get(s->json, "latencies");
+    for (size_t i = 0; i < json_array_size(latencies); i++) {
+        if (canonical_int(json_array_get(latencies, i), "measured_ms") + slack >= started) continue;
+        finding_add(s->out, CHECK_CLIENT_TIME, "latency %zu was measured before the training of its weights began", i);
+        return;
+    }
+}
+
+// ---- latencies
+
+static void check_latency_speed(struct subject *s)
+{
+    const json_t *latencies = json_object_get(s->json, "latencies");
+    double flops = (double)canonical_int(s->json, "model.flops_per_sample");
+    for (size_t i = 0; i < json_array_size(latencies); i++) {
+        const json_t *latency = json_array_get(latencies, i);
+        double work = flops * (double)canonical_int(latency, "views"), peak = check_peak_of(latency);
+        double rate = work / ((double)canonical_int(latency, "model_p50_ns") * 1e-9);
+        if (peak <= 0) {
+            finding_add(s->out, CHECK_SPEED_UNKNOWN, "latency %zu: the peak arithmetic of its hardware is not known", i);
+            return;
+        }
+        if (rate <= peak) continue;
+        finding_add(s->out, CHECK_SPEED, "latency %zu: %.4g TFLOP/s are %.4g%% of the stated hardware's peak", i, rate * 1e-12,
+                    100 * rate / peak);
+        return;
+    }
+}
+
+void check_work(struct subject *s)
+{
+    check_dates(s);
+    check_latency_speed(s);
+    if (s->self) return;  // flagged as such: nobody but its author saw its work
+    if (s->in_order) check_samples(s);
+    check_model(s);
+    check_parts(s);
+}
