@@ -24,6 +24,7 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
     CHECK(GROUP, "group-index", REJECT, "a group's run has a number within those announced, before it began")          \
     CHECK(SEED, "seed-twice", REJECT, "no seed is used twice in a group")                                              \
     CHECK(COST, "cost", REJECT, "the cost follows from time and price")                                                \
+    CHECK(PRICE, "price", REJECT, "a named instance costs what the table of prices says")                              \
     CHECK(LATENCY, "latency-order", REJECT, "percentiles grow, and the mean lies where it can")                        \
     CHECK(ELIGIBLE, "latency-eligible", REJECT, "a latency called eligible meets the target on the whole test set")    \
     CHECK(SPEED, "above-peak", REJECT, "the arithmetic does not exceed what the stated hardware can do")               \
@@ -35,7 +36,7 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
     CHECK(SPEED_UNKNOWN, "unknown-peak", FLAG, "the model's arithmetic and the hardware's peak are known")             \
     CHECK(EVEN, "even-intervals", FLAG, "intervals between points are not exactly equal")                              \
     CHECK(CADENCE, "cadence", FLAG, "intervals between points take equally long, for the work in them, within 25%")    \
-    CHECK(PRICE_OLD, "price-old", FLAG, "the price was at most 90 days old")                                           \
+    CHECK(PRICE_OLD, "price-old", FLAG, "the price was at most 90 days old, and is one of the table")                  \
     CHECK(DIRTY, "sources-changed", FLAG, "the program was built from a commit, without changes")                      \
     CHECK(SELF, "self-evaluated", FLAG, "the harness evaluated, not the program that was trained")
 enum check {

@@ -6,6 +6,7 @@
 
 #include "submit/format/check_inside.h"
 #include "submit/format/cost.h"
+#include "submit/format/price.h"
 
 enum { PRICE_DAYS = 90, COST_ITEMS = 10000 };
 
@@ -162,6 +163,37 @@ static void check_price_age(struct subject *s, const json_t *price, int64_t used
         finding_add(s->out, CHECK_PRICE_OLD, "the price of %s was %lld days old", what, (long long)days);
 }
 
+struct listed {
+    const char *instance, *date;
+    int64_t micro_per_hour;  // -1: not in the table
+    bool dated;              // the table's price is of that date
+};
+
+static int look_up_price(void *context, const struct price *row)
+{
+    struct listed *listed = context;
+    if (strcmp(row->instance, listed->instance) != 0 || listed->dated) return 0;
+    listed->micro_per_hour = row->micro_per_hour;
+    listed->dated = strcmp(row->date, listed->date) == 0;
+    return 0;
+}
+
+// A named instance costs what the table says. What another table said, at another date, cannot be checked here.
+static void check_listed(struct subject *s, const json_t *price, const char *what)
+{
+    struct listed listed = {canonical_text(price, "instance"), canonical_text(price, "date"), -1, false};
+    int64_t said = canonical_int(price, "micro_usd_per_hour");
+    if (*listed.instance == 0) return;
+    int rc = price_table(look_up_price, &listed);
+    BUG_IF(rc < 0);  // it is embedded
+    if (listed.micro_per_hour == said) return;
+    if (listed.dated)
+        finding_add(s->out, CHECK_PRICE, "%s: %s costs %lld micro-USD an hour, not %lld", what, listed.instance,
+                    (long long)listed.micro_per_hour, (long long)said);
+    else
+        finding_add(s->out, CHECK_PRICE_OLD, "%s: no price of %s of %s is known here", what, listed.instance, listed.date);
+}
+
 static void check_total(struct subject *s, const json_t *price, bool due, int64_t total, const char *what)
 {
     const json_t *said = json_object_get(price, "total_micro_usd");
@@ -179,6 +211,7 @@ static void check_cost(struct subject *s)
     int64_t total = cost_training_micro(canonical_int(reached, "t_ns"), canonical_int(price, "micro_usd_per_hour"));
     check_total(s, price, reached != NULL, total, "the training");
     check_price_age(s, price, canonical_int(s->json, "ended_ms"), "the training");
+    check_listed(s, price, "the training");
 }
 
 // ---- latencies
@@ -258,6 +291,7 @@ static void check_latencies(struct subject *s)
         check_total(s, price, true, cost_inference_micro(mean, COST_ITEMS, hour), what);
         int64_t measured = canonical_int(latency, "measured_ms"), ended = canonical_int(s->json, "ended_ms");
         check_price_age(s, price, measured > ended ? measured : ended, what);  // its weights are there from the run's end on
+        check_listed(s, price, what);
     }
 }
 

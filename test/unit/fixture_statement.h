@@ -186,7 +186,7 @@ static inline json_t *fixture_hardware(void)
 static inline json_t *fixture_price(int64_t total)
 {
     json_t *price = json_pack("{s:i, s:s, s:s, s:s}", "micro_usd_per_hour", FIXTURE_PRICE, "source", "a list", "date",
-                              "2027-01-01", "instance", "c7a.large");
+                              "2026-11-21", "instance", "c7a.large");
     if (total > 0) json_object_set_new(price, "total_micro_usd", json_integer(total));
     return price;
 }

@@ -90,6 +90,17 @@ static void dates_far_apart(json_t *run)
 }
 static void dates_latency_before(json_t *run) { latency_set(run, "measured_ms", FIXTURE_NOW_MS - 600000); }
 
+static void price_of_a_bargain(json_t *run)
+{
+    fixture_set(run, "price.micro_usd_per_hour", json_integer(1));
+    fixture_follow(run);
+}
+static void price_of_another_date(json_t *run)
+{
+    price_of_a_bargain(run);
+    fixture_set(run, "price.date", json_string("2026-11-20"));
+}
+
 static const struct {
     enum check check;
     void (*breaks)(json_t *run);
@@ -100,6 +111,7 @@ static const struct {
     CASE(DIVISION, model_small), CASE(DIVISION, model_cheap), CASE(SPEED_UNKNOWN, model_unknown),
     CASE(SPEED_UNKNOWN, model_cheap_open), CASE(SPEED, latency_of_a_nanosecond), CASE(SPEED_UNKNOWN, latency_unknown),
     CASE(CLIENT_TIME, dates_of_no_time), CASE(CLIENT_TIME, dates_far_apart), CASE(CLIENT_TIME, dates_latency_before),
+    CASE(PRICE, price_of_a_bargain), CASE(PRICE_OLD, price_of_another_date),
 };
 
 static void each_forgery_is_found_and_nothing_else(void **state)

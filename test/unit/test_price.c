@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "tasks/record/price.h"
+#include "submit/format/price.h"
 
 #include <cmocka.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prices of machines by the hour: the dated table, or what the user says. What follows from them is in cost.h.
-#ifndef DAWN_TASKS_PRICE_H
-#define DAWN_TASKS_PRICE_H
+#ifndef DAWN_FORMAT_PRICE_H
+#define DAWN_FORMAT_PRICE_H
 
 #include "runtime/base/error.h"
 #include "submit/format/cost.h"
@@ -16,7 +16,7 @@ struct price {
 
 #define PRICE_MAX_MICRO ((int64_t)1000000 * COST_USD)  // a million USD an hour
 
-int price_find(const char *instance, struct price *) MUST_CHECK;             // from tasks/record/prices.json
+int price_find(const char *instance, struct price *) MUST_CHECK;             // from submit/format/prices.json
 int price_from_user(double usd_per_hour, struct price *) MUST_CHECK;         // source "user", date today
 // What --instance and --cost-per-hour (NaN: not given) ask for; *known is false when neither was given.
 int price_choose(const char *instance, double usd_per_hour, struct price *, bool *known) MUST_CHECK;
