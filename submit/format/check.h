@@ -32,6 +32,7 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
     CHECK(WORK, "work", REJECT, "the samples follow from epochs and data, and time was spent on training them")       \
     CHECK(TWIN, "same-times", REJECT, "no two runs of a group took the same time to the nanosecond")                   \
     CHECK(OVERLAP, "overlap", FLAG, "runs of a group on the same hardware follow each other")                          \
+    CHECK(RECIPE, "recipe", FLAG, "the recipe's digest is that of the recipe's text")                                  \
     CHECK(SPEED_HIGH, "near-peak", FLAG, "the arithmetic stays below 70% of what the stated hardware can do")          \
     CHECK(SPEED_UNKNOWN, "unknown-peak", FLAG, "the model's arithmetic and the hardware's peak are known")             \
     CHECK(EVEN, "even-intervals", FLAG, "intervals between points are not exactly equal")                              \

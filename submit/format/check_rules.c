@@ -66,6 +66,18 @@ static void check_division(struct subject *s)
         finding_add(s->out, CHECK_DIVISION, "a run that scored itself belongs in the open division");
 }
 
+// Whether a run is closed and what its schedule was is read from the text. Records of older programs have the digest of another
+// form of it: that is flagged, not refused.
+static void check_recipe(struct subject *s)
+{
+    const char *text = canonical_text(s->json, "recipe.text"), *said = canonical_text(s->json, "recipe.digest");
+    char hex[DIGEST_HEX];
+    if (s->self || s->version == 1) return;
+    digest_bytes(text, strlen(text), hex);
+    if (strcmp(hex, said) != 0)
+        finding_add(s->out, CHECK_RECIPE, "the recipe's digest is %.12s..., but its text has %.12s...", said, hex);
+}
+
 // ---- data
 
 struct data_facts {
@@ -310,6 +322,7 @@ void check_rules(struct subject *s)
 {
     check_task(s);
     check_division(s);
+    check_recipe(s);
     check_data(s);
     check_group(s);
     check_cost(s);

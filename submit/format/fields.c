@@ -85,7 +85,7 @@ static const struct field recipe[] = {
     {"name", FIELD_WORDS, 1, 96, 0, NULL, NULL, "name of the recipe"},
     {"text", FIELD_TEXT, 0, 65536, 0, NULL, NULL,
      "the whole recipe as it was used, on one line; of an outside program its command"},
-    {"digest", FIELD_HEX, 64, 64, 0, NULL, NULL, "SHA-256 of the recipe as results.db holds it"},
+    {"digest", FIELD_HEX, 64, 64, 0, NULL, NULL, "SHA-256 of the text; version 1: of the recipe as results.db held it"},
     {0},
 };
 static const struct field group[] = {

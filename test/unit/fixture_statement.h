@@ -233,6 +233,9 @@ static inline json_t *fixture_run(void)
                           "weights_digest", FIXTURE_HEX));
     fixture_set(run, "recipe",
                 json_pack("{s:s, s:s, s:s}", "name", "cifar10", "text", "{\"batch\":1000,\"epochs\":10}", "digest", FIXTURE_HEX));
+    char hex[DIGEST_HEX];
+    digest_bytes(canonical_text(run, "recipe.text"), strlen(canonical_text(run, "recipe.text")), hex);
+    fixture_set(run, "recipe.digest", json_string(hex));
     fixture_set(run, "data",
                 json_pack("[o, o]", fixture_data("train", c->train_digest, 50000), fixture_data("test", c->test_digest, 10000)));
     fixture_set(run, "group",

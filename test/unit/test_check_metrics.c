@@ -60,6 +60,14 @@ static void good_runs_pass(void **state)
     expect_nothing(run);
 }
 
+static void the_recipe_is_the_one_that_is_published(void **state)
+{
+    (void)state;
+    json_t *run = run_2();
+    fixture_set(run, "recipe.text", json_string("{\"batch\":1000,\"epochs\":2}"));
+    expect(run, CHECK_RECIPE, "but its text has");
+}
+
 static void wrong_scores_are_refused(void **state)
 {
     (void)state;
@@ -236,6 +244,7 @@ static void a_resumed_training_was_away(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_recipe_is_the_one_that_is_published),
         cmocka_unit_test(good_runs_pass),       cmocka_unit_test(wrong_scores_are_refused),
         cmocka_unit_test(steps_and_epochs_grow), cmocka_unit_test(the_metric_is_that_of_the_board),
         cmocka_unit_test(values_have_no_scale), cmocka_unit_test(work_comes_by_parts),
