@@ -16,6 +16,7 @@
 struct choice {
     const char *db, *listen, *origin;
     int64_t threads, connections, per_address, submissions, seconds;
+    bool anew;
 };
 
 static int read_choice(int *argc, char **argv, struct choice *c)
@@ -28,6 +29,7 @@ static int read_choice(int *argc, char **argv, struct choice *c)
          &c->listen, 0, 0},
         {OPTION_TEXT, 0, "origin", "NAME", "the board's name, in every statement made for it (default: the record's, else dawn)",
          &c->origin, 0, 0},
+        {OPTION_FLAG, 0, "new", NULL, "begin an empty record under a key that is there already", &c->anew, 0, 0},
         {OPTION_INT, 0, "threads", "N", "threads that answer", &c->threads, 1, 64},
         {OPTION_INT, 0, "connections", "N", "connections at a time", &c->connections, 1, 65536},
         {OPTION_INT, 0, "per-address", "N",
@@ -110,7 +112,8 @@ int cmd_serve(int argc, char **argv)
     struct store *store;
     int listening, rc = read_choice(&argc, argv, &c);
     if (rc != 0) return rc < 0 ? rc : 0;
-    const struct store_settings settings = {.path = c.db, .origin = c.origin, .submissions_per_hour = c.submissions};
+    const struct store_settings settings = {.path = c.db, .origin = c.origin, .submissions_per_hour = c.submissions,
+                                            .anew = c.anew};
     raise_limit(c.connections);
     TRY(server_listen(c.listen, &listening));
     rc = store_open(&settings, STORE_WRITE, &store);

@@ -87,6 +87,20 @@ static int read_key(const char *path, struct sshkey_secret *secret)
     return rc;
 }
 
+// A key without its record has signed receipts that a new record would contradict: it is lost, or another disk is missing.
+static int refuse_lost_record(const struct store *s)
+{
+    size_t room = strlen(s->path) + 8;
+    char *path = zalloc(room);
+    snprintf(path, room, "%s.key", s->path);
+    int rc = 0;
+    if (file_exists(path))
+        rc = fail(ERR_MISSING, "the key %s is there, but its record %s is missing or empty: put a backup back, or begin a new "
+                  "record under the old key with --new", path, s->path);
+    free(path);
+    return rc;
+}
+
 // A record remembers its key, so that a lost or exchanged file is noticed before a receipt is signed with a stranger.
 static int open_key(struct store *s, const char *known)
 {
@@ -185,6 +199,7 @@ static int open_inside(struct store *s, const struct store_settings *settings)
                         ": put a backup in its place (dawn-scoreboard check says what is wrong)"));
     TRY(sql_int(&s->sql, &rows, 0, "SELECT count(*) FROM meta", ""));
     if (rows == 0 && !s->writes) return fail(ERR_DATABASE, "%s is empty: no server has been started with it", s->path);
+    if (rows == 0 && !settings->anew) TRY(refuse_lost_record(s));
     if (rows == 0) TRY(add_meta(s, origin != NULL ? origin : "dawn"));
     return read_meta(s, origin);
 }

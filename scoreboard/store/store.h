@@ -15,12 +15,13 @@ struct store;   // the writer; thread-safe
 struct reader;  // one thread's
 
 enum store_mode {
-    STORE_WRITE,  // creates the file and the server's key (FILE.key, 0600) where they are missing; migrates
+    STORE_WRITE,  // creates the file and the server's key (FILE.key, 0600) where both are missing; migrates
     STORE_READ,   // the file must be there and of this version
 };
 struct store_settings {
     const char *path, *origin;       // origin: the board's name, kept in the file; NULL: the file's, else "dawn"
     int64_t submissions_per_hour;    // and person, of each type; 0: no limit; withdrawals and revocations have none
+    bool anew;                       // an empty record may begin under a key that is there already
 };
 int store_open(const struct store_settings *, enum store_mode, struct store **) MUST_CHECK;
 void store_close(struct store *);

@@ -43,6 +43,12 @@ chmod 644 scoreboard.db.key
 expect 1 "chmod 600" "$BOARD" migrate
 chmod 600 scoreboard.db.key
 
+# A key whose record is gone has signed receipts: nothing begins anew under it unasked.
+cp scoreboard.db.key lost.db.key
+expect 1 "put a backup back, or begin a new record under the old key with --new" "$BOARD" serve --db lost.db --listen 127.0.0.1:0
+expect 1 "with --new" "$BOARD" migrate --db lost.db
+rm -f lost.db*
+
 # A damaged record (two pages, roots of indexes, are zeros) is neither copied nor written to.
 size=$(stat -c %s scoreboard.db)
 { head -c $((size - 8192)) scoreboard.db; head -c 8192 /dev/zero; } >hurt.db

@@ -461,11 +461,23 @@ static void test_flagged_is_not_reproduced(void **state)
     assert_whole();
 }
 
+static void test_lost_record(void **state)
+{
+    (void)state;
+    close_all();
+    assert_int_equal(unlink(path), 0);
+    struct store_settings settings = {.path = path, .origin = "test"};
+    assert_int_equal(store_open(&settings, STORE_WRITE, &store), ERR_MISSING);
+    settings.anew = true;
+    assert_int_equal(store_open(&settings, STORE_WRITE, &store), 0);
+    assert_int_equal(store_reader(store, &reader), 0);
+}
+
 static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     TEST(test_run_is_taken), TEST(test_same_bytes_same_receipt), TEST(test_refusals), TEST(test_same_head),
     TEST(test_rate), TEST(test_rate_of_each_type),
-    TEST(test_flagged_is_not_reproduced), TEST(test_copied_is_not_reproduced), TEST(test_group_of_copies),
+    TEST(test_flagged_is_not_reproduced), TEST(test_copied_is_not_reproduced), TEST(test_group_of_copies), TEST(test_lost_record),
     TEST(test_same_bytes_another_key), TEST(test_clock_goes_back),
     TEST(test_supersede_changes_little),
     TEST(test_supersede),    TEST(test_withdraw_and_amend),      TEST(test_group),    TEST(test_reproduced),
