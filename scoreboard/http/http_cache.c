@@ -5,6 +5,7 @@
 #include "scoreboard/http/http_cache.h"
 
 #include "runtime/base/arena.h"
+#include "runtime/base/hash.h"
 
 #include <microhttpd.h>
 #include <stdlib.h>
@@ -27,10 +28,9 @@ struct cache {
     struct kept at[CACHE_ANSWERS];
 };
 
-static uint64_t hash_of(const char *text)  // FNV-1a
+static uint64_t hash_of(const char *text)
 {
-    uint64_t hash = 14695981039346656037u;
-    for (; *text != 0; text++) hash = (hash ^ (unsigned char)*text) * 1099511628211u;
+    uint64_t hash = hash_text64(text);
     return hash ^ hash >> 32;
 }
 

@@ -3,6 +3,8 @@
 // comparisons end with the row's id, so that an order is total and a binary search finds exactly one row.
 #include "scoreboard/store/shelf.h"
 
+#include "runtime/base/hash.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,13 +30,6 @@ static const char **text_at(struct entry *entry, int i)
 }
 
 // ---- dictionaries
-static unsigned hash(const char *text)
-{
-    unsigned value = 2166136261u;  // FNV-1a
-    for (; *text != 0; text++) value = (value ^ (unsigned char)*text) * 16777619u;
-    return value;
-}
-
 static char *folded(const char *text)
 {
     char *copy = copy_text(text);
@@ -46,7 +41,7 @@ static char *folded(const char *text)
 static int look_up(const struct shelf_names *names, const char *lower, unsigned *slot)
 {
     unsigned mask = (unsigned)names->room * 2 - 1;
-    for (*slot = hash(lower) & mask; names->slots[*slot] >= 0; *slot = (*slot + 1) & mask)
+    for (*slot = hash_text32(lower) & mask; names->slots[*slot] >= 0; *slot = (*slot + 1) & mask)
         if (strcmp(names->at[names->slots[*slot]], lower) == 0) return names->slots[*slot];
     return -1;
 }
