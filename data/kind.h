@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kind of data set has to offer, and the list of kinds. Only data/ includes this; the rest uses dataset.h.
+// What a kind of data set has to offer, and the list of kinds. Only data/ includes this, and tasks that make a
+// set from another one (tasks/train/task.h: view); the rest uses dataset.h.
 #ifndef DAWN_DATA_KIND_H
 #define DAWN_DATA_KIND_H
 

@@ -45,6 +45,8 @@ int choose(const struct choose *c, const char *task, struct chosen *into)
 {
     const struct model *model = NULL;
     TRY(task_find(task, &into->task));
+    TRY(task_files_check(&c->files, into->task->name, into->task->takes));
+    into->files = c->files;
     TRY(choose_data(into->task, c->data, into));
     if (c->model) TRY(model_find(into->task, c->model, &model));
     const char *recipe = c->recipe ? c->recipe : default_recipe(into, model);

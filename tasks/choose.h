@@ -11,7 +11,13 @@ struct choose {
     const char *recipe, *model, *data, *precision, *device;
     struct option_list set;
     int64_t batch, threads;
+    struct task_files files;
 };
+
+#define CHOOSE_FILES(files)                                                                                            \
+    {OPTION_TEXT, 0, "weights", "FILE", "trained weights to begin with (safetensors)", &(files).weights, 0, 0},           \
+    {OPTION_TEXT, 0, "vocab", "FILE", "the vocabulary of the tokenizer", &(files).vocab, 0, 0},                    \
+    {OPTION_TEXT, 0, "vectors", "FILE", "vectors of words", &(files).vectors, 0, 0}
 
 #define CHOOSE_OPTIONS(c)                                                                                              \
     {OPTION_TEXT, 0, "data", "NAME|DIR", "a data set of the task, or the folder that holds it", &(c).data, 0, 0},         \
@@ -21,13 +27,15 @@ struct choose {
     {OPTION_INT, 0, "batch", "N", "samples a step; default: the recipe's", &(c).batch, 1, 1 << 20},                  \
     {OPTION_TEXT, 0, "precision", "P", "auto, f32, bf16 or f16; default: the recipe's", &(c).precision, 0, 0},       \
     {OPTION_TEXT, 0, "device", "NAME", "cuda, cuda:1, cpu, ref or null", &(c).device, 0, 0},                           \
-    {OPTION_INT, 0, "threads", "N", "threads of the cpu device; 0: all", &(c).threads, 0, 1024}
+    {OPTION_INT, 0, "threads", "N", "threads of the cpu device; 0: all", &(c).threads, 0, 1024},                      \
+    CHOOSE_FILES((c).files)
 
 // The task, the data set's name and folder, and the recipe after all changes. The recipe's model belongs to the task.
 struct chosen {
     const struct task *task;
     const char *data_name, *data_folder;  // folder NULL: the default one
     struct recipe recipe;
+    struct task_files files;  // each one that was given is taken by the task
 };
 int choose(const struct choose *, const char *task, struct chosen *) MUST_CHECK;
 // Opens the chosen data set. If `noise` asks for it, or if no folder was named and the default one lacks the files, opens

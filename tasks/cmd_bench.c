@@ -122,7 +122,7 @@ static int bench_steps(struct bench *b)
     if (b->noise && !a->fake) snprintf(b->why, sizeof b->why, "%s", error_text());
     TRY(device_open(a->choose.device, (int)a->choose.threads, &b->device));
     TRY(b->device->type->facts(b->device, &b->facts));
-    struct trainer_choice choice = {b->chosen.task, b->chosen.recipe, b->data, b->device, FUSE_ALL};
+    struct trainer_choice choice = {b->chosen.task, b->chosen.recipe, b->data, b->device, FUSE_ALL, b->chosen.files};
     TRY(trainer_new(&choice, &b->trainer));
     if (a->measure) TRY(measure_peaks(b));
     forecast_of(b->trainer, &b->facts, &b->forecast);

@@ -190,7 +190,7 @@ static int plan_training(struct planned *p)
     TRY(choose_open(&p->chosen, false, &p->noise, &p->data));
     TRY(device_open(a->choose.device, (int)a->choose.threads, &p->device));
     TRY(p->device->type->facts(p->device, &p->facts));
-    struct trainer_choice choice = {p->chosen.task, p->chosen.recipe, p->data, p->device, FUSE_ALL};
+    struct trainer_choice choice = {p->chosen.task, p->chosen.recipe, p->data, p->device, FUSE_ALL, p->chosen.files};
     TRY(trainer_new(&choice, &p->trainer));
     size_t memory = p->facts.memory;  // read before the measurement takes some
     if (a->measure) TRY(device_measure(p->device, &p->facts));

@@ -95,7 +95,8 @@ static int train_task(const struct arguments *a, const char *name)
     if (a->pace) TRY(resume_pace_read(a->pace, &pace));
     struct train_options o = {
         .task = chosen.task, .recipe = chosen.recipe, .data_name = chosen.data_name, .data_folder = chosen.data_folder,
-        .device = a->choose.device, .threads = (int)a->choose.threads, .target = target, .stop = a->stop, .runs = a->runs,
+        .files = chosen.files, .device = a->choose.device,
+        .threads = (int)a->choose.threads, .target = target, .stop = a->stop, .runs = a->runs,
         .seed = a->seed, .database = a->database, .save = a->save, .price = known ? &price : NULL,
         .pace = pace, .progress = progress_of(a),
     };

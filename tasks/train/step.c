@@ -95,6 +95,24 @@ int step_tries(struct step *s, int metric)
     return feed_state(s, &slots_of(s)->tries[metric], name, SHAPE(1), I32, ZERO);
 }
 
+// A slot of the host's for each program: batches of another size have another shape. It is read after every run, so that no
+// state of a training has it.
+void step_output(struct step *s, int number, int v)
+{
+    struct graph *g = s->g;
+    BUG_IF(number < 0 || number >= OUTPUTS_MAX);
+    if (step_trains(s) || g->error || v == NONE) return;
+    if (dtype_is_float(g->value[v].dtype) && g->value[v].dtype != F32) v = g_cast(g, v, F32);
+    if (g->error) return;
+    struct shape shape = g->value[v].shape;
+    BUG_IF(shape.rank < 1 || shape.dim[0] != s->is.batch);
+    char *name = arena_text(&g->arena, "output%d.%d.%lld", number, s->is.bucket, (long long)s->is.batch);
+    int to = feed_state(s, &s->is.output[number], name, shape, g->value[v].dtype, ZERO);
+    if (to == NONE) return;
+    g->value[to].slot->role = ROLE_DERIVED;
+    graph_node_over(g, OP_ASSIGN, (int[]){to, v}, 2, NULL, &to, NULL);
+}
+
 static void advance_cursor(struct step *s)
 {
     if (s->index == NONE) return;  // streamed
@@ -182,13 +200,14 @@ static int fold_into(struct session *session, struct graph *g, unsigned fuse, in
     return rc < 0 ? rc : 0;
 }
 
-int step_evaluate(struct session *session, const struct setting *setting, struct step_slots *slots, const struct variant *v,
+int step_evaluate(struct session *session, const struct setting *setting, struct step_slots *slots, struct variant *v,
                   int *fold)
 {
     struct graph *g = graph_new(session->store, "evaluate");
     struct step s = {.g = g, .setting = setting, .slots = slots, .kind = STEP_EVALUATE, .split = SPLIT_TEST, .is = *v,
                      .index = NONE, .loss = NONE};
     setting->task->forward(&s);
+    memcpy(v->output, s.is.output, sizeof v->output);
     advance_cursor(&s);
     return add_finished(session, g, fold_into(session, g, setting->fuse, fold));
 }

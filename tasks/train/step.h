@@ -56,6 +56,9 @@ int step_key(struct step *);                              // of random draws in 
 void step_loss(struct step *, int loss, int64_t terms);
 int step_hits(struct step *, int metric);                 // a counter, i32[1], for g_correct
 int step_tries(struct step *, int metric);                // of a METRIC_RATIO
+// Hands a value to the task's judge after each batch of an evaluation; its first dimension is the batch. Does nothing in a
+// training step.
+void step_output(struct step *, int number, int value);
 static inline bool step_trains(const struct step *s)
 {
     return s->kind == STEP_TRAIN;
@@ -65,7 +68,7 @@ static inline bool step_trains(const struct step *s)
 int step_train(struct session *, const struct setting *, struct step_slots *, struct variant *, int turn) MUST_CHECK;
 // *fold: a program that is run once before evaluations; it folds running statistics into filters. NONE until one is
 // needed.
-int step_evaluate(struct session *, const struct setting *, struct step_slots *, const struct variant *, int *fold) MUST_CHECK;
+int step_evaluate(struct session *, const struct setting *, struct step_slots *, struct variant *, int *fold) MUST_CHECK;
 int step_infer(struct session *, const struct setting *, struct step_slots *, int *fold, int *prepare, int *answer) MUST_CHECK;
 
 #endif

@@ -46,6 +46,7 @@ int supply_new(struct supply *s, const struct setting *c, struct dataset *data, 
     s->choice.order.lengths = lengths;  // supply_free ends them
     if (rc == 0) rc = order_new(&s->choice.order, &s->order);
     TRY(rc);
+    if (s->choice.order.in_file_order) order_draw(s->order, 0, 0, 0);  // drawn once: it is always the same
     return check_batches(c, s);
 }
 
@@ -160,6 +161,7 @@ int supply_next(struct supply *s, struct order_batch *batch)
     BUG_IF(s->held.count == 0 || s->held.number != number);
     s->holds = true;
     *batch = (struct order_batch){.count = s->held.count, .bucket = s->held.bucket};
+    if (s->choice.order.in_file_order) batch->first = order_batch(s->order, number).first;
     return stage_batch(s);
 }
 

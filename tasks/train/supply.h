@@ -27,7 +27,8 @@ int64_t supply_batches(const struct supply *);  // an epoch
 int supply_load(struct supply *, struct session *, struct feed_slots *) MUST_CHECK;
 // The order of an epoch is a function of seed and epoch alone. `batch`: where to go on.
 int supply_begin(struct supply *, uint64_t seed, int64_t epoch, int64_t batch) MUST_CHECK;
-// Brings the next batch to the device; says how many samples it has and which bucket it is of.
+// Brings the next batch to the device; says how many samples it has and which bucket it is of. `first` counts for an
+// evaluation only: the first of its samples in the order.
 int supply_next(struct supply *, struct order_batch *) MUST_CHECK;
 int64_t supply_stalled_ns(const struct supply *);  // how long the steps have waited for data
 

@@ -12,6 +12,7 @@
 #include "runtime/session.h"
 #include "tasks/train/recipe.h"
 #include "tasks/train/schedule.h"
+#include "tasks/train/task_files.h"
 
 struct step;
 
@@ -19,7 +20,7 @@ struct step;
 
 enum metric_kind {
     METRIC_COUNT,  // right answers, of all items
-    METRIC_RATIO,  // hits of tries, both counted on the device; the score is in millionths
+    METRIC_RATIO,  // a value in millionths: hits of tries, both counted on the device, or what the task's judge says
 };
 struct metric {
     const char *name, *unit;  // "top1", "%"
@@ -40,6 +41,10 @@ struct model {
     void (*forward)(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
     // Before the first step: slots that are computed from the data (INIT_UPLOAD). NULL: there are none.
     int (*begin)(const struct setting *, struct session *, struct dataset *);
+    // Of weights that another program wrote (--weights): what their tensors' names begin with that the model's do not
+    // ("bert."), and which of the model's parameters may be missing (a head: "fc.", all that begins so), because they are
+    // trained anew. Both end with NULL; NULL: none.
+    const char *const *prefixes, *const *fresh;
 };
 
 // ---- one training, as everybody who builds a part of it knows it
@@ -48,13 +53,16 @@ struct setting {
     const struct task *task;
     const struct recipe *recipe;
     const struct model *model;
-    const struct dataset_facts *data;
+    const struct dataset_facts *data;  // of the view, where the task has one
+    struct task_files files;
     enum dtype dtype;        // of activations
     int64_t steps_an_epoch;
     int64_t steps;           // of the whole schedule
     const struct feed_choice *feed[SPLIT_COUNT];
     unsigned fuse;           // enum fuse_pattern
 };
+
+enum { OUTPUTS_MAX = 4 };
 
 // How the graphs of one training differ: each variant is a graph of its own, because what a graph does not do costs
 // nothing. Axes of size and length are one mechanism: progressive sizes, rectangular evaluation, length buckets.
@@ -66,6 +74,7 @@ struct variant {
     uint32_t trains;         // bit i: parameters of group i train; frozen parts cost nothing on the backward pass
     bool renormalises;       // Muon brings filters back to their norm before the update
     int64_t terms;           // of the loss's sum, filled in by step_loss: the sum of losses divided by them is the mean
+    struct slot *output[OUTPUTS_MAX];  // of an evaluation, filled in by step_output
     const char *note;        // what is special, for people: "first layer too"; NULL: nothing
 };
 
@@ -85,15 +94,43 @@ enum { RULES_MAX = 16 };
 #define ROLES(role) (1u << (role))
 #define ANY UINT32_MAX
 
+// ---- metrics that the host computes from outputs
+
+// One batch of an evaluation. The first dimension of an output counts the samples; floats are f32, whatever type the graph
+// computes in.
+struct judged {
+    const int32_t *sample;             // [count] numbers of the samples in the test split (of the view)
+    int64_t count;
+    int bucket;
+    const void *output[OUTPUTS_MAX];   // as step_output handed them over; NULL: no such output
+    struct shape shape[OUTPUTS_MAX];   // of the whole batch: [count, ...]
+};
+// begin, batch for each batch, end: one evaluation. Batches come bucket by bucket, each sample once. `end` is called once
+// after every `begin` that succeeded and ends the state: with the scores to fill in (those of metrics that the graph does not
+// count), or with NULL after a failure.
+struct judge {
+    int (*begin)(const struct setting *, struct dataset *stored, struct dataset *view, void **state);
+    int (*batch)(void *state, const struct judged *);
+    int (*end)(void *state, int64_t score[METRICS_MAX]);
+    // The answers as a file, in the form that the task's own evaluator reads; between the last batch and end. NULL: none.
+    int (*write)(void *state, const char *path);
+};
+
 // ---- the task
 
 struct task {
     const char *name, *title;
+    const char *samples;           // what people call the samples: "images", "questions"; NULL: "samples"
+    unsigned takes;                // files: TAKES_WEIGHTS, ...; another one is refused with a sentence
     const struct metric *metrics;  // ends with name NULL; the first is the board's
     double target;                 // the board's
     const char *const *data_sets;  // NULL-terminated; the first is the real one
     const char *const *recipes;    // the default recipe of each data set
     const struct model *models;    // ends with name NULL
+    // What the task trains on where that is not the stored samples: windows of tokens, for example. The caller owns the new set
+    // and closes it before the stored one; setting->data has the stored set's facts during the call, the view's from then
+    // on. The record counts and digests what is stored. NULL: the stored samples.
+    int (*view)(const struct setting *, struct dataset *stored, struct dataset **);
     int turns;                     // trained sets that step in turn on one batch (generator, critic); 0 means 1
     // How batches are made: buckets with their batches and, for a data set that is streamed, the fields of a batch and
     // their fill. NULL: resident, in batches of the recipe's size.
@@ -103,8 +140,9 @@ struct task {
     void (*variant)(const struct setting *, int64_t step, int turn, struct variant *);
     // The variant of an evaluation, likewise.
     void (*evaluation)(const struct setting *, struct variant *);
-    // Training and evaluation: inputs, network, step_loss, counts of the metrics.
+    // Training and evaluation: inputs, network, step_loss, counts of the metrics, outputs for the judge.
     void (*forward)(struct step *);
+    const struct judge *judge;     // metrics that the host computes; NULL: the graph counts them all
     // Inference at batch 1: a raw sample into the network's input, that input into answers.
     void (*prepare)(struct step *, int *raw, int *x);
     void (*answer)(struct step *, int x, int *logits);

@@ -130,7 +130,7 @@ static int prepare(struct going *r)
     if (r->device->type->energy_uj && r->device->type->energy_uj(r->device, &gpu)) r->gpu_uj = gpu;
     TRY(dataset_open(o->data_name, o->data_folder, &r->data));
     TRY(digests_start(r->data, &r->digests));
-    struct trainer_choice choice = {o->task, o->recipe, r->data, r->device, FUSE_ALL};
+    struct trainer_choice choice = {o->task, o->recipe, r->data, r->device, FUSE_ALL, o->files};
     TRY(trainer_new(&choice, &r->trainer));
     stopwatch_enter(&r->watch, SEGMENT_COMPILE);
     TRY(trainer_ready(r->trainer));

@@ -12,6 +12,7 @@ struct train_options {
     const struct task *task;
     struct recipe recipe;
     const char *data_name, *data_folder;  // "cifar10"; NULL: the usual folder
+    struct task_files files; // of the task's own choice; NULL: none
     const char *device;
     int threads;
     double target;

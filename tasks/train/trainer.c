@@ -93,6 +93,12 @@ static int build_evaluations(struct trainer *t)
     return 0;
 }
 
+// What is trained on.
+static struct dataset *data_of(const struct trainer *t)
+{
+    return t->view ? t->view : t->choice.data;
+}
+
 static int build(struct trainer *t)
 {
     const struct recipe *r = &t->choice.recipe;
@@ -101,9 +107,11 @@ static int build(struct trainer *t)
     TRY(recipe_check(r));
     TRY(model_find(task, r->model, &s->model));
     TRY(trainer_dtype(r, s->model, t->choice.device, &s->dtype));
-    s->task = task, s->recipe = r, s->data = t->facts, s->fuse = t->choice.fuse;
+    s->task = task, s->recipe = r, s->data = t->facts, s->files = t->choice.files, s->fuse = t->choice.fuse;
+    if (task->view) TRY(task->view(s, t->choice.data, &t->view));
+    s->data = dataset_facts(data_of(t));
     for (enum split split = SPLIT_TRAIN; split < SPLIT_COUNT; split++) {
-        TRY(supply_new(&t->supply[split], s, t->choice.data, split));
+        TRY(supply_new(&t->supply[split], s, data_of(t), split));
         s->feed[split] = &t->supply[split].choice;
     }
     t->turns = task->turns > 1 ? task->turns : 1;
@@ -138,6 +146,7 @@ void trainer_free(struct trainer *t)
     if (!t) return;
     for (enum split split = SPLIT_TRAIN; split < SPLIT_COUNT; split++) supply_free(&t->supply[split]);
     session_free(t->session);
+    dataset_close(t->view);
     free(t->of_step);
     free(t);
 }
@@ -182,7 +191,7 @@ int trainer_begin(struct trainer *t, uint64_t seed)
     TRY(session_reset(t->session, seed));
     TRY(put_tables(t));
     const struct model *m = t->setting.model;
-    return m->begin ? m->begin(&t->setting, t->session, t->choice.data) : 0;
+    return m->begin ? m->begin(&t->setting, t->session, data_of(t)) : 0;
 }
 
 // At the beginning of an epoch there is nothing to do: trainer_step begins it.
@@ -252,11 +261,13 @@ static int reset_counters(struct trainer *t, const struct feed_slots *feed)
     return 0;
 }
 
+// Of the metrics that the graph counts; the others are the judge's.
 static int read_scores(struct trainer *t, const struct feed_slots *feed, int64_t score[METRICS_MAX])
 {
     const struct metric *metrics = t->choice.task->metrics;
     for (int m = 0; metrics[m].name; m++) {
         int64_t tries = 0;
+        if (!feed->hits[m]) continue;
         TRY(read_counter(t, feed->hits[m], false, &score[m]));
         if (metrics[m].kind == METRIC_COUNT) continue;
         TRY(read_counter(t, feed->tries[m], false, &tries));
@@ -265,21 +276,64 @@ static int read_scores(struct trainer *t, const struct feed_slots *feed, int64_t
     return 0;
 }
 
-int trainer_evaluate(struct trainer *t, int64_t score[METRICS_MAX])
+// Reads the outputs of the batch that was computed last and shows them to the judge. `bytes` has room for the largest.
+static int judge_batch(struct trainer *t, void *state, const struct variant *is, const struct order_batch *batch, char *bytes)
+{
+    struct judged shown = {.sample = order_samples(t->supply[SPLIT_TEST].order) + batch->first, .count = batch->count,
+                           .bucket = batch->bucket};
+    for (int i = 0; i < OUTPUTS_MAX; i++) {
+        struct slot *slot = is->output[i];
+        if (!slot) continue;
+        TRY(session_read(t->session, slot, bytes, slot_bytes(slot)));
+        shown.output[i] = bytes, shown.shape[i] = slot->shape;
+        bytes += arena_round_up(slot_bytes(slot), 8);
+    }
+    return t->choice.task->judge->batch(state, &shown);
+}
+
+static int evaluate_batches(struct trainer *t, void *state, char *outputs)
 {
     struct supply *s = &t->supply[SPLIT_TEST];
-    const struct feed_slots *feed = &t->slots.split[SPLIT_TEST];
-    TRY(supply_begin(s, t->seed, 0, 0));
-    TRY(reset_counters(t, feed));
-    if (t->fold != NONE) TRY(session_run(t->session, t->fold));
     for (int64_t i = 0; i < supply_batches(s); i++) {
         struct order_batch batch;
         TRY(supply_next(s, &batch));
         const struct trainer_variant *v = trainer_evaluation(t, &batch);
         BUG_IF(!v);  // the order was the same when the programs were built
         TRY(session_run(t->session, v->program));
+        if (t->choice.task->judge) TRY(judge_batch(t, state, &v->is, &batch, outputs));
     }
-    return read_scores(t, feed, score);
+    return 0;
+}
+
+// Bytes of the outputs of the largest batch.
+static size_t output_bytes(const struct trainer *t)
+{
+    size_t most = 0;
+    for (int e = 0; e < t->evaluations; e++) {
+        size_t bytes = 0;
+        for (int i = 0; i < OUTPUTS_MAX; i++)
+            if (t->evaluation[e].is.output[i]) bytes += arena_round_up(slot_bytes(t->evaluation[e].is.output[i]), 8);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+int trainer_evaluate(struct trainer *t, int64_t score[METRICS_MAX])
+{
+    const struct feed_slots *feed = &t->slots.split[SPLIT_TEST];
+    const struct judge *judge = t->choice.task->judge;
+    void *state = NULL;
+    TRY(supply_begin(&t->supply[SPLIT_TEST], t->seed, 0, 0));
+    TRY(reset_counters(t, feed));
+    if (t->fold != NONE) TRY(session_run(t->session, t->fold));
+    if (judge) TRY(judge->begin(&t->setting, t->choice.data, data_of(t), &state));
+    char *outputs = zalloc(output_bytes(t) + 1);
+    int rc = evaluate_batches(t, state, outputs);
+    free(outputs);
+    if (rc == 0) rc = read_scores(t, feed, score);
+    if (!judge) return rc;
+    int ended = judge->end(state, rc == 0 ? score : NULL);
+    return rc < 0 ? rc : ended;
 }
 
 // After the last step, and after the steps that are nearest to multiples of `evaluate_every` epochs from `evaluate_from`.

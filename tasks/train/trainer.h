@@ -17,6 +17,7 @@ struct trainer_choice {
     struct dataset *data;    // borrowed
     struct device *device;   // borrowed
     unsigned fuse;           // FUSE_ALL unless a test says otherwise
+    struct task_files files; // borrowed
 };
 
 enum { TRAINER_VARIANTS = 64, TURNS_MAX = 4 };
@@ -27,7 +28,8 @@ struct trainer_variant {
 
 struct trainer {
     struct trainer_choice choice;
-    const struct dataset_facts *facts;
+    const struct dataset_facts *facts;  // of what is stored
+    struct dataset *view;    // owned: what is trained on; NULL: what is stored
     struct setting setting;
     struct session *session;
     struct step_slots slots;

@@ -2,7 +2,7 @@
 // A second task, for the tests alone: everything that CIFAR10 is not, on one page. Two ragged sequences of numbers a
 // sample, streamed in buckets by length; two losses whose parameters train in turn on one batch; a metric that is a ratio.
 // Set 0 says which of three kinds of numbers is the most frequent in `a`; set 1 says it of `b`, beside set 0's features,
-// which are frozen in its turn.
+// which are frozen in its turn. A second metric, of the answers for `b` alone, is computed by the host from the logits.
 #include "test/second/second.h"
 
 #include "tasks/train/recipe_keys.h"
@@ -57,6 +57,7 @@ static void answer(struct step *s, int x, const char *field, bool trains)
     if (trains) step_loss(s, g_xent(g, logits, labels, 0, true), 1);
     g_correct(g, logits, labels, step_hits(s, 0), 1);
     g_tick(g, step_tries(s, 0), (int32_t)s->is.batch);
+    step_output(s, field[0] == 'b', logits);
 }
 
 static void forward(struct step *s)
@@ -78,11 +79,48 @@ static int rules(const struct setting *c, struct rule rule[RULES_MAX])
     return 2;
 }
 
-static const struct metric metrics[] = {{"answers", "%", METRIC_RATIO, false}, {0}};
+// ---- the judge: the answers for `b`, compared with the samples of the view by their numbers
+
+struct judging {
+    struct dataset *view;
+    int64_t right, count;
+};
+
+static int judge_begin(const struct setting *c, struct dataset *stored, struct dataset *view, void **state)
+{
+    (void)c, (void)stored;
+    struct judging *j = *state = zalloc(sizeof *j);
+    j->view = view;
+    return 0;
+}
+
+static int judge_batch(void *state, const struct judged *b)
+{
+    struct judging *j = state;
+    const float *logits = b->output[1];
+    for (int64_t i = 0; i < b->count; i++, logits += CLASSES, j->count++) {
+        int32_t label, best = 0;
+        for (int32_t k = 1; k < CLASSES; k++) best = logits[k] > logits[best] ? k : best;
+        TRY(dataset_item(j->view, SPLIT_TEST, "label b", b->sample[i], &label, sizeof label, NULL));
+        j->right += best == label;
+    }
+    return 0;
+}
+
+static int judge_end(void *state, int64_t score[METRICS_MAX])
+{
+    struct judging *j = state;
+    if (score) score[1] = j->right * 1000000 / j->count;
+    free(j);
+    return 0;
+}
+
+static const struct judge judge = {judge_begin, judge_batch, judge_end, NULL};
+static const struct metric metrics[] = {{"answers", "%", METRIC_RATIO, false}, {"answers b", "%", METRIC_RATIO, false}, {0}};
 static const struct model models[] = {{.name = "two-bags", .about = "bags of words"}, {0}};
 static const struct recipe_model recipe_models[] = {{"two-bags", 0}, {NULL, 0}};
 static const struct recipe_key keys[] = {{.path = NULL}};
 const struct recipe_table second_recipes = {.task = "second", .models = recipe_models, .keys = keys};
 const struct task task_second = {.name = "second", .title = "Second", .metrics = metrics, .target = 0.9, .models = models,
                                  .turns = 2, .feed = feed, .length_field = "a", .variant = variant, .evaluation = evaluation,
-                                 .forward = forward, .rules = rules};
+                                 .forward = forward, .judge = &judge, .rules = rules};

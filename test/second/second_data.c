@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data set of the second task, drawn from the index of a sample: two sequences of words and their answers.
+// The data set of the second task, drawn from the index of a sample: two sequences of words and their answers. And a view of
+// it: its samples from the last to the first, and only the first half of those that train.
 #include "test/second/second.h"
 
 #include "data/kind.h"
@@ -68,4 +69,45 @@ struct dataset *second_data(int64_t train, int64_t test)
     static const char *const names[] = {"a", "b", "label a", "label b"};
     for (int i = 0; i < 4; i++) d->facts.field[i].name = names[i];
     return d;
+}
+
+// ---- the view
+
+static int64_t stored_index(const struct dataset *d, enum split split, int64_t i)
+{
+    return dataset_facts(d->own)->count[split] - 1 - i;
+}
+
+static int view_item(struct dataset *d, enum split split, const struct field *f, int64_t i, void *into, size_t room,
+                     int64_t *length)
+{
+    return dataset_item(d->own, split, f->name, stored_index(d, split, i), into, room, length);
+}
+
+static int view_read(struct dataset *d, enum split split, const struct field *f, int64_t first, int64_t count, void *into)
+{
+    for (int64_t i = 0; i < count; i++)
+        TRY(dataset_item(d->own, split, f->name, stored_index(d, split, first + i), (int32_t *)into + i, sizeof(int32_t), NULL));
+    return 0;
+}
+
+static int view_lengths(struct dataset *d, enum split split, const struct field *f, int32_t *lengths)
+{
+    for (int64_t i = 0; i < d->facts.count[split]; i++)
+        lengths[i] = length_of(split, stored_index(d, split, i), f->name[0] == 'b');
+    return 0;
+}
+
+static const struct kind view_kind = {.name = "view", .close = second_close, .read = view_read, .item = view_item,
+                                      .lengths = view_lengths};
+
+int second_view(const struct setting *c, struct dataset *stored, struct dataset **into)
+{
+    struct dataset *d = zalloc(sizeof *d);
+    d->kind = &view_kind;
+    d->facts = *c->data;
+    d->facts.count[SPLIT_TRAIN] /= 2;
+    d->own = stored;
+    *into = d;
+    return 0;
 }

@@ -119,6 +119,81 @@ static void goes_on_to_the_same_bytes(void **state)
     unlink(path);
 }
 
+// What the host computes from the outputs is what the device counts, batch by batch and bucket by bucket: with weights
+// that know nothing, and trained ones.
+static struct task one_answer;
+static void forward_b(struct step *s)
+{
+    task_second.forward(s);
+    if (step_trains(s)) return;
+    int right = graph_state(s->g, "right b", SHAPE(1), I32, MEMORY_DATA, (struct init){INIT_ZERO, 0});
+    g_correct(s->g, graph_slot(s->g, s->is.output[1]), step_input(s, "label b"), right, 1);
+}
+
+static void the_judge_sees_every_output(void **state)
+{
+    (void)state;
+    struct bench b;
+    one_answer = task_second;
+    one_answer.forward = forward_b;
+    for (int viewed = 0; viewed < 2; viewed++) {
+        one_answer.view = viewed ? second_view : NULL;
+        second_open_task(&b, &one_answer, "cpu", 2, "precision=f32");
+        for (int trained = 0; trained < 2; trained++) {
+            int64_t score[METRICS_MAX];
+            int32_t right, zero = 0;
+            assert_int_equal(trainer_begin(b.trainer, 3), 0);
+            while (trained && b.trainer->at < b.trainer->steps) assert_int_equal(trainer_step(b.trainer), 0);
+            assert_int_equal(session_put(b.trainer->session, "right b", &zero, 0, sizeof zero), 0);
+            if (trainer_evaluate(b.trainer, score) < 0) fail_msg("%s", error_text());
+            assert_int_equal(session_get(b.trainer->session, "right b", &right, sizeof right), 0);
+            assert_int_equal(score[1], (int64_t)right * 1000000 / 130);
+            assert_true(trained ? right > 110 : right < 110);
+        }
+        assert_int_equal(b.trainer->setting.data->count[SPLIT_TRAIN], viewed ? 300 : 600);
+        assert_int_equal(b.trainer->facts->count[SPLIT_TRAIN], 600);
+        bench_close(&b);
+    }
+}
+
+// A judge or a view that fails ends the evaluation, or the building, with its sentence.
+static int ended;
+static int fail_batch(void *state, const struct judged *b)
+{
+    (void)state, (void)b;
+    return (fail)(ERR_INPUT, "this cannot be judged");
+}
+static int count_end(void *state, int64_t score[METRICS_MAX])
+{
+    ended += score == NULL;
+    return task_second.judge->end(state, score);
+}
+static int no_view(const struct setting *c, struct dataset *stored, struct dataset **into)
+{
+    (void)c, (void)stored, (void)into;
+    return (fail)(ERR_INPUT, "this cannot be viewed");
+}
+
+static void a_failure_is_told(void **state)
+{
+    (void)state;
+    struct bench b;
+    int64_t score[METRICS_MAX];
+    struct task task = task_second;
+    const struct judge judge = {task.judge->begin, fail_batch, count_end, NULL};
+    task.judge = &judge;
+    second_open_task(&b, &task, "cpu", 1, "precision=f32");
+    assert_int_equal(trainer_begin(b.trainer, 3), 0);
+    assert_int_equal(trainer_evaluate(b.trainer, score), ERR_INPUT);
+    assert_string_equal(error_text(), "this cannot be judged");
+    assert_int_equal(ended, 1);
+    struct trainer *none = NULL;
+    task.view = no_view;
+    assert_int_equal(trainer_new(&b.choice, &none), ERR_INPUT);
+    assert_string_equal(error_text(), "this cannot be viewed");
+    bench_close(&b);
+}
+
 static void figures_are_finite(void **state)
 {
     (void)state;
@@ -138,6 +213,8 @@ int main(void)
         cmocka_unit_test(evaluates_every_sample),
         cmocka_unit_test(a_long_sample_is_refused),
         cmocka_unit_test(goes_on_to_the_same_bytes),
+        cmocka_unit_test(the_judge_sees_every_output),
+        cmocka_unit_test(a_failure_is_told),
         cmocka_unit_test(figures_are_finite),
     };
     return cmocka_run_group_tests_name("second task", tests, NULL, NULL);
