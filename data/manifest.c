@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/text.h"
 
 enum { FORMAT = 1, SETTLED_MS = 2000 };
@@ -248,4 +249,26 @@ int manifest_key_of(const char *path, struct manifest_key *key)
 bool manifest_key_settled(const struct manifest_key *key, int64_t now_ms)
 {
     return key->mtime_ns / 1000000 < now_ms - SETTLED_MS;
+}
+
+int manifest_digest(const char *path, char hex[DIGEST_HEX])
+{
+    char *whole = realpath(path, NULL);
+    if (whole == NULL) return fail_errno(ERR_IO, errno, "cannot find %s", path);
+    struct manifest known = {0};
+    struct manifest_key key, after;
+    int64_t now_ms = clock_unix_ms();
+    manifest_load(&known);
+    int rc = manifest_key_of(whole, &key);
+    const struct manifest_file *file = rc == 0 ? manifest_find(&known, whole, &key) : NULL;
+    if (file != NULL) memcpy(hex, file->hex, DIGEST_HEX);
+    else if (rc == 0) rc = digest_file(whole, hex);
+    if (rc == 0 && file == NULL) rc = manifest_key_of(whole, &after);
+    if (rc == 0 && file == NULL && memcmp(&after, &key, sizeof key) == 0 && manifest_key_settled(&key, now_ms)) {
+        manifest_put(&known, whole, &key, now_ms, hex);
+        manifest_save(&known);
+    }
+    manifest_free(&known);
+    free(whole);
+    return rc;
 }

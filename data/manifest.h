@@ -54,6 +54,9 @@ char *manifest_path(void);
 void manifest_load(struct manifest *);        // empty if there is none that can be trusted and understood
 void manifest_save(const struct manifest *);  // a cache: what cannot be written is left
 
+// The SHA-256 of one file: remembered where it did not change, else read and remembered. Reads and writes the cache.
+int manifest_digest(const char *path, char hex[DIGEST_HEX]) MUST_CHECK;
+
 int manifest_key_of(const char *path, struct manifest_key *) MUST_CHECK;
 // A file that changed a moment ago may change again without another time: 2 s are the coarsest clock of a file system (FAT).
 bool manifest_key_settled(const struct manifest_key *, int64_t now_ms);

@@ -2,25 +2,14 @@
 // Saves and loads weights as safetensors. The file is built and read as one block of memory, so that the bytes that are
 // digested, checked and used are the same. Cost: the size of the weights once more while saving or loading.
 // checkpoint_parse.c parses the bytes.
-#include "runtime/checkpoint.h"
+#include "runtime/checkpoint_inside.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 
 enum { LENGTH_BYTES = 8 };  // the little-endian header length that a file begins with
 
-struct checkpoint {
-    char *path, *bytes;
-    struct safetensors_view view;
-    char digest[DIGEST_HEX];
-};
-
 // ---- saving
-
-static bool belongs(const struct slot *slot)
-{
-    return role_is_parameter(slot->role) || slot->role == ROLE_STATISTIC;
-}
 
 // Wider types first, so that every tensor is aligned to its element's size; then by name.
 static int by_width_and_name(const void *a, const void *b)
@@ -35,7 +24,7 @@ static struct slot **list_slots(const struct store *store, int *count)
     struct slot **list = zalloc(((size_t)store->count + 1) * sizeof(struct slot *));
     *count = 0;
     for (int i = 0; i < store->count; i++)
-        if (belongs(store->slot[i])) list[(*count)++] = store->slot[i];
+        if (checkpoint_has(store->slot[i])) list[(*count)++] = store->slot[i];
     qsort(list, (size_t)*count, sizeof(struct slot *), by_width_and_name);
     return list;
 }
@@ -189,7 +178,7 @@ int checkpoint_load(const struct checkpoint *c, struct session *s)
 {
     const struct store *store = s->store;
     for (int i = 0; i < store->count; i++)
-        if (belongs(store->slot[i])) TRY(check_slot(c, store->slot[i]));
+        if (checkpoint_has(store->slot[i])) TRY(check_slot(c, store->slot[i]));
     for (int i = 0; i < c->view.tensors; i++) {
         const struct safetensor *t = &c->view.tensor[i];
         if (!store_find(store, t->name))
@@ -198,7 +187,7 @@ int checkpoint_load(const struct checkpoint *c, struct session *s)
     }
     for (int i = 0; i < store->count; i++) {
         const struct slot *slot = store->slot[i];
-        if (belongs(slot)) TRY(session_write(s, store->slot[i], find_tensor(c, slot->name)->bytes, 0, slot_bytes(slot)));
+        if (checkpoint_has(slot)) TRY(session_write(s, store->slot[i], find_tensor(c, slot->name)->bytes, 0, slot_bytes(slot)));
     }
     return session_sync(s);
 }

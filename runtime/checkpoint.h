@@ -34,10 +34,27 @@ const char *checkpoint_digest(const struct checkpoint *);                 // of 
 int checkpoint_load(const struct checkpoint *, struct session *) MUST_CHECK;
 void checkpoint_close(struct checkpoint *);
 
+// Weights of another program or another model (checkpoint_import.c). A tensor goes to the slot of its name, else to the slot
+// whose name it has behind one of the prefixes. F32, BF16 and F16 become the slot's f32. Filters that DAWN did not write are
+// [K,C,R,S] and are transposed to [K,R,S,C].
+struct checkpoint_import {
+    const char *const *prefixes;  // "bert."; ends with NULL; NULL: none
+    const char *const *fresh;     // beginnings of names of slots that keep their values where no tensor fits; likewise
+};
+struct checkpoint_imported {
+    int taken, fresh, unused;     // slots that got a tensor, slots that kept their values, tensors that no slot wanted
+    char text[512];               // the three figures and the first names, for people
+};
+// A slot without a tensor, or with one of another shape, is an error unless it may be fresh (a head for other classes); slots
+// whose values were computed from data (INIT_UPLOAD) may always be missing. Found before anything is uploaded.
+int checkpoint_import(const struct checkpoint *, struct session *, const struct checkpoint_import *,
+                      struct checkpoint_imported *) MUST_CHECK;
+bool checkpoint_is_own(const struct checkpoint *);  // written by DAWN: it names its recipe
+
 // The pure parser under checkpoint_open: no I/O, any bytes. `where` names them in error sentences.
 struct safetensor {
     const char *name;
-    enum dtype dtype;
+    enum dtype dtype;     // from DTYPE_COUNT on: a type of the format that no slot has; checkpoint_type_name names it
     struct shape shape;   // rank 0..MAX_RANK; rank 0 has one element
     const void *bytes;    // within the parsed bytes; not aligned
     size_t offset, size;  // from the start of the data; in bytes
@@ -53,5 +70,6 @@ struct safetensors_view {
 int checkpoint_parse(const char *where, const void *bytes, size_t count, struct safetensors_view *) MUST_CHECK;
 void checkpoint_view_free(struct safetensors_view *);
 const char *checkpoint_type_name(enum dtype);  // as the format spells it: "F32"
+size_t checkpoint_type_size(enum dtype);       // in bytes
 
 #endif

@@ -10,13 +10,22 @@
 
 enum { LENGTH_BYTES = 8 };  // the little-endian header length that a file begins with
 
-static const char *const type_names[DTYPE_COUNT] = {
+// Types behind DTYPE_COUNT are read past: exports of other programs hold counters and positions in them.
+enum { TYPES = DTYPE_COUNT + 8 };
+static const char *const type_names[TYPES] = {
     [F32] = "F32", [BF16] = "BF16", [F16] = "F16", [U8] = "U8", [I32] = "I32",
+    [DTYPE_COUNT] = "F64", "I64", "U64", "U32", "I16", "U16", "I8", "BOOL",
 };
 
 const char *checkpoint_type_name(enum dtype t)
 {
     return type_names[t];
+}
+
+size_t checkpoint_type_size(enum dtype t)
+{
+    static const size_t others[TYPES - DTYPE_COUNT] = {8, 8, 8, 4, 2, 2, 1, 1};
+    return (int)t < DTYPE_COUNT ? dtype_size(t) : others[(int)t - DTYPE_COUNT];
 }
 
 // Names are printed in sentences on terminals, so they must not have control characters (C0, DEL, or C1 as UTF-8).
@@ -37,7 +46,7 @@ static int read_type(const char *where, const char *name, json_t *entry, enum dt
 {
     const char *type = json_string_value(json_object_get(entry, "dtype"));
     if (!type) return fail(ERR_INPUT, "%s: tensor \"%s\" has no \"dtype\" that is a text", where, name);
-    for (int t = 0; t < DTYPE_COUNT; t++) {
+    for (int t = 0; t < TYPES; t++) {
         if (!strcmp(type, type_names[t])) {
             *into = (enum dtype)t;
             return 0;
@@ -45,8 +54,7 @@ static int read_type(const char *where, const char *name, json_t *entry, enum dt
     }
     if (check_name(where, type) < 0 || strlen(type) > 16)
         return fail(ERR_INPUT, "%s: tensor \"%s\" has an unknown dtype", where, name);
-    return fail(ERR_INPUT, "%s: tensor \"%s\" has the dtype %s; known are F32, BF16, F16, U8 and I32", where, name,
-                type);
+    return fail(ERR_INPUT, "%s: tensor \"%s\" has the dtype %s, which is not known here", where, name, type);
 }
 
 // Reads the shape and computes the bytes that it needs.
@@ -58,7 +66,7 @@ static int read_shape(const char *where, const char *name, json_t *entry, struct
         return fail(ERR_INPUT, "%s: tensor \"%s\" has %zu dimensions, more than the %d allowed", where, name,
                     json_array_size(dims), MAX_RANK);
     t->shape = (struct shape){.rank = (int)json_array_size(dims)};
-    t->size = dtype_size(t->dtype);
+    t->size = checkpoint_type_size(t->dtype);
     for (int i = 0; i < t->shape.rank; i++) {
         json_t *dim = json_array_get(dims, (size_t)i);
         if (!json_is_integer(dim))

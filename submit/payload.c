@@ -56,6 +56,7 @@ static const struct source segment_sources[] = {{"segment", NULL}, {"start_ns", 
 static const struct source data_sources[] = {
     {"name", NULL}, {"split", NULL}, {"digest", NULL}, {"items", NULL}, {"official", NULL}, {"synthetic", NULL}, {NULL, NULL},
 };
+static const struct source file_sources[] = {{"kind", NULL}, {"name", NULL}, {"digest", NULL}, {"bytes", NULL}, {NULL, NULL}};
 static const struct source group_sources[] = {{"nonce", NULL}, {"planned", NULL}, {"announced_ms", NULL}, {NULL, NULL}};
 static const struct source price_sources[] = {
     {"micro_usd_per_hour", "price_micro_per_hour"}, {"source", "price_source"}, {"date", "price_date"}, {NULL, NULL},
@@ -289,11 +290,14 @@ static void put_points(json_t *to, const json_t *record)
 
 static int build(struct results *r, const json_t *record, const struct payload_words *words, json_t *to)
 {
-    bool published = is_published(record_text(record, "recipe"), record_text(record, "recipe_json"));
+    const json_t *files = json_object_get(record, "files");
+    bool began_anew = json_array_size(files) == 0;  // a recipe does not say which weights, words or vectors it is used with
+    bool published = began_anew && is_published(record_text(record, "recipe"), record_text(record, "recipe_json"));
     put_words(to, words, record_is_outside(record), published);
     put_int(to, "ended_ms", ended_ms(record));
     json_object_set_new(to, "model", copied(record, model_sources));
     json_object_set_new(to, "data", copied_list(json_object_get(record, "data_sets"), data_sources));
+    if (!began_anew) json_object_set_new(to, "files", copied_list(files, file_sources));
     put_points(to, record);
     json_object_set_new(to, "segments", copied_list(json_object_get(record, "segments"), segment_sources));
     bool reached = record_has(record, "reached_ns");

@@ -77,7 +77,7 @@ static int judge_and_record(struct measured *m)
     struct digests *digests = NULL;
     int64_t id;
     TRY(dataset_open(m->options.data_name, m->options.data_folder, &data));
-    int rc = digests_start(data, &digests);
+    int rc = digests_start(data, &(struct task_files){0}, &digests);
     if (rc == 0) rc = digests_wait(digests);
     if (rc == 0) {
         const struct dataset_facts *d = dataset_facts(data);

@@ -55,7 +55,7 @@ static int take_options(const struct resume *from, struct train_options *o)
     o->threads = (int)f->threads;
     o->target = (double)from->target_micro * 1e-6;
     o->seed = (int64_t)f->seed;
-    o->runs = 1, o->stop = from->stop, o->save = note->save;
+    o->runs = 1, o->stop = from->stop, o->save = note->save, o->files = note->files;
     o->price = from->priced ? &from->price : NULL;
     return 0;
 }
@@ -65,7 +65,7 @@ static int resume_run(const struct arguments *a)
 {
     const struct choose *c = &a->choose;
     if (c->recipe || c->model || c->precision || c->device || c->set.count || c->batch || c->threads || a->runs != 1 ||
-        a->seed != 1 || !isnan(a->target) || !isnan(a->cost) || a->instance || a->save || !a->stop)
+        a->seed != 1 || !isnan(a->target) || !isnan(a->cost) || a->instance || a->save || !a->stop || task_files_any(&c->files))
         return fail(ERR_USAGE, "a resumed run keeps its task, options and place: --resume goes with --data FOLDER, --db, "
                                "--checkpoint-every, --json and --quiet alone");
     struct resume from = {0};

@@ -176,6 +176,14 @@ void run_data(struct page *page, const struct shown *shown)
     }
     if (json_array_size(data) > 0) html_add(page->out, "</tbody></table></div>\n");
     html_add(page->out, "<dl class=\"facts\">");
+    const json_t *files = canonical_at(shown->statement.json, "files");
+    for (size_t i = 0; i < json_array_size(files); i++) {
+        const json_t *file = json_array_get(files, i);
+        const char *kind = canonical_text(file, "kind"), *name = canonical_text(file, "name");
+        bool weights = strcmp(kind, "weights") == 0;
+        const char *label = weights ? "Began with weights" : strcmp(kind, "vocab") == 0 ? "Vocabulary" : "Vectors";
+        row_words(page, label, arena_text(&page->arena, "%s, SHA-256 %s", name, canonical_text(file, "digest")));
+    }
     row_words(page, "Model", shown_text(shown, "model.name"));
     row_number(page, "Parameters", shown_int(shown, "model.parameters"));
     char figure[TEXT_FIGURE];

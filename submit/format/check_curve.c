@@ -114,11 +114,12 @@ static void check_scale(struct subject *s)
 
 static void check_chain(struct subject *s)
 {
-    const json_t *data = json_object_get(s->json, "data");
-    const char *digests[8];
-    size_t count = json_array_size(data);
+    const json_t *data = json_object_get(s->json, "data"), *files = json_object_get(s->json, "files");
+    const char *digests[8 + 3];
+    size_t sets = json_array_size(data), count = sets + json_array_size(files);
     BUG_IF(count > sizeof digests / sizeof *digests);
-    for (size_t i = 0; i < count; i++) digests[i] = canonical_text(json_array_get(data, i), "digest");
+    for (size_t i = 0; i < count; i++)
+        digests[i] = canonical_text(i < sets ? json_array_get(data, i) : json_array_get(files, i - sets), "digest");
     struct chain chain;
     char hex[DIGEST_HEX];
     chain_begin(&chain, &(struct chain_root){.version = s->version,

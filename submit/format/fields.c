@@ -74,6 +74,13 @@ static const struct field data_set[] = {
     {"synthetic", FIELD_YES, 0, 1, 0, NULL, NULL, "1: drawn by the program itself"},
     {0},
 };
+static const struct field file[] = {
+    {"kind", FIELD_ONE_OF, 0, 0, 0, "weights|vocab|vectors", NULL, "what it is: weights that training began with, ..."},
+    {"name", FIELD_WORDS, 1, 160, 0, NULL, NULL, "its name, without a folder"},
+    {"digest", FIELD_HEX, 64, 64, 0, NULL, NULL, "SHA-256 of its bytes"},
+    INT("bytes", 0, COUNT_MAX, 0, NULL, NULL, "its size"),
+    {0},
+};
 static const struct field model[] = {
     {"name", FIELD_WORDS, 1, 96, 0, NULL, NULL, "name of the network"},
     INT("parameters", 0, COUNT_MAX, 0, NULL, NULL, "its number of parameters; 0: not known"),
@@ -155,7 +162,7 @@ static const struct field run[] = {
     {"handle", FIELD_HANDLE, 1, 39, 0, NULL, NULL, "the submitter's name on the boards"},
     {"team", FIELD_WORDS, 0, 96, 0, NULL, NULL, "team or organisation; may be empty"},
     {"division", FIELD_ONE_OF, 0, 0, 0, "closed|open", NULL,
-     "closed: a recipe of this repository as it stands, scored by the harness; "
+     "closed: a recipe of this repository as it stands, no files besides the data, scored by the harness; "
      "open: anything"},
     {"evaluated_by", FIELD_ONE_OF, 0, 0, 0, "harness|self", NULL,
      "harness: dawn owned data, labels and evaluation; self: the program under test reported its own score"},
@@ -183,6 +190,7 @@ static const struct field run[] = {
     {"model", FIELD_OBJECT, 0, 0, 0, NULL, model, "what was trained"},
     {"recipe", FIELD_OBJECT, 0, 0, 0, NULL, recipe, "how"},
     {"data", FIELD_LIST, 0, 8, 0, NULL, data_set, "on what; empty when the harness did not own the data"},
+    {"files", FIELD_LIST, 1, 3, OPTIONAL | FIELD_V2, NULL, file, "what the run took besides its data"},
     {"chain_root", FIELD_HEX, 64, 64, 0, NULL, NULL, "h0 of the hash chain"},
     {"points", FIELD_LIST, 0, 4000, 0, NULL, point, "the curve"},
     {"work", FIELD_LIST, 0, 64, OPTIONAL | FIELD_V2, NULL, part, "parts of the schedule in order, where a sample's cost changes"},

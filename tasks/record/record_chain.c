@@ -20,11 +20,12 @@ static int check_text(const char *text)
 
 static int check_texts(const json_t *run, const struct run_metric *metrics, int count)
 {
-    const json_t *data = json_object_get(run, "data_sets");
+    const json_t *data = json_object_get(run, "data_sets"), *files = json_object_get(run, "files");
     const char *const names[] = {"task", "nonce", "task_digest", "recipe_digest"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) TRY(check_text(record_text(run, names[i])));
     TRY(check_text(record_text(json_object_get(run, "software_facts"), "binary_digest")));
     for (size_t i = 0; i < json_array_size(data); i++) TRY(check_text(record_text(json_array_get(data, i), "digest")));
+    for (size_t i = 0; i < json_array_size(files); i++) TRY(check_text(record_text(json_array_get(files, i), "digest")));
     for (int m = 0; m < count; m++) {
         TRY(check_text(metrics[m].name));
         TRY(check_text(metrics[m].unit));
@@ -46,16 +47,17 @@ static int check_digests(const json_t *run, const struct run_metric *board)
 
 static int check_root(const json_t *run, struct chain *chain, const struct run_metric *metrics, int count)
 {
-    const json_t *data = json_object_get(run, "data_sets");
-    size_t sets = json_array_size(data);
-    const char **digests = zalloc((sets + 1) * sizeof *digests);
+    const json_t *data = json_object_get(run, "data_sets"), *files = json_object_get(run, "files");
+    size_t sets = json_array_size(data), others = json_array_size(files);
+    const char **digests = zalloc((sets + others + 1) * sizeof *digests);
     char hex[DIGEST_HEX];
     for (size_t i = 0; i < sets; i++) digests[i] = record_text(json_array_get(data, i), "digest");
+    for (size_t i = 0; i < others; i++) digests[sets + i] = record_text(json_array_get(files, i), "digest");
     chain_begin(chain, &(struct chain_root){
                            .version = (int)record_int(run, "chain"), .nonce = record_text(run, "nonce"),
                            .task_digest = record_text(run, "task_digest"),
                            .binary_digest = record_text(json_object_get(run, "software_facts"), "binary_digest"),
-                           .data_digests = digests, .data_count = (int)sets, .seed = record_int(run, "seed"),
+                           .data_digests = digests, .data_count = (int)(sets + others), .seed = record_int(run, "seed"),
                            .recipe_digest = record_text(run, "recipe_digest"), .metrics = metrics, .metric_count = count});
     free(digests);
     chain_hex(chain, hex);

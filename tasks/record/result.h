@@ -51,6 +51,14 @@ struct run_data {
     bool official;       // the digest is the published one
     bool synthetic;
 };
+// A file that the run took besides its data. Its digest is part of the chain.
+struct run_file {
+    const char *kind;    // "weights", "vocab" or "vectors"
+    const char *name;    // without its folder
+    const char *digest;  // SHA-256, 64 hex digits
+    int64_t bytes;
+};
+enum { RUN_FILES_MAX = 3 };
 // A part of the schedule in which training on a sample costs the same: forward, backward and update.
 struct run_part {
     int64_t samples, flops_per_sample;
@@ -74,6 +82,8 @@ struct run_facts {
     int part_count;
     const struct run_data *data;
     int data_count;
+    const struct run_file *files;
+    int file_count;
     const struct machine_facts *machine;    // NULL: read here
     const struct software_facts *software;  // NULL: read here
     const struct price *price;              // NULL: no cost

@@ -101,7 +101,7 @@ static int check_facts(const struct run_facts *f)
     return 0;
 }
 
-// Its metrics and the parts of its schedule.
+// Its metrics, the parts of its schedule and its files.
 static int store_lists(struct run *run, const struct run_facts *f)
 {
     for (int64_t i = 0; i < f->metric_count; i++)
@@ -113,6 +113,9 @@ static int store_lists(struct run *run, const struct run_facts *f)
         TRY(result_do(run->results, "record the schedule",
                       "INSERT INTO parts (run, number, samples, flops_per_sample) VALUES (?,?,?,?)", "iiii", run->id, i,
                       f->parts[i].samples, f->parts[i].flops_per_sample));
+    for (int i = 0; i < f->file_count; i++)
+        TRY(result_do(run->results, "record the files", "INSERT INTO files (run, kind, name, digest, bytes) VALUES (?,?,?,?,?)",
+                      "ittti", run->id, f->files[i].kind, f->files[i].name, f->files[i].digest, f->files[i].bytes));
     return 0;
 }
 
@@ -150,7 +153,7 @@ static int store_run(struct run *run, const struct run_facts *f, const struct so
 {
     struct results *r = run->results;
     char nonce[33], task[DIGEST_HEX], recipe[DIGEST_HEX], root[DIGEST_HEX];
-    const char **digests = zalloc((size_t)f->data_count * sizeof *digests);
+    const char **digests = zalloc((size_t)(f->data_count + f->file_count + 1) * sizeof *digests);
     const struct contest *contest = contest_find(f->task);
     bool synthetic = contest != NULL && contest->synthetic;
     bool official = f->data_count > 0;  // an outside program owns its data: nothing is known of them
@@ -159,6 +162,7 @@ static int store_run(struct run *run, const struct run_facts *f, const struct so
         synthetic = synthetic || f->data[i].synthetic;
         official = official && f->data[i].official && !f->data[i].synthetic;
     }
+    for (int i = 0; i < f->file_count; i++) digests[f->data_count + i] = f->files[i].digest;
     result_nonce(nonce);
     digest_bytes(f->recipe_json, strlen(f->recipe_json), recipe);
     int rc = contest_digest(f->task, &f->metrics[0], f->target_micro, task);
@@ -170,7 +174,7 @@ static int store_run(struct run *run, const struct run_facts *f, const struct so
                                                       .task_digest = task,
                                                       .binary_digest = software->binary_digest,
                                                       .data_digests = digests,
-                                                      .data_count = f->data_count,
+                                                      .data_count = f->data_count + f->file_count,
                                                       .seed = f->seed,
                                                       .recipe_digest = recipe});
     free(digests);

@@ -222,6 +222,20 @@ static void add_data(struct text *t, const json_t *run)
     text_free(&all);
 }
 
+// What a run took besides its data: a result that began with trained weights is another result.
+static void add_files(struct text *t, const json_t *run)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach(json_object_get(run, "files"), i, row)
+    {
+        char size[TEXT_FIGURE];
+        const char *kind = record_text(row, "kind");
+        line(t, strcmp(kind, "weights") ? kind : "began with", "%s (%s)", record_text(row, "name"),
+             text_size(size, (double)record_int(row, "bytes")));
+    }
+}
+
 // ", 2 views an item" and the like. What an outside program did not tell is 0 in the record: nothing is said of it.
 static const char *known(char into[48], const char *before, int64_t n, const char *after)
 {
@@ -281,6 +295,7 @@ static void add_result(struct text *t, const json_t *run, const struct show_styl
              (long long)record_int(run, "resumed"), record_int(run, "resumed") == 1 ? "" : "s");
     if (*record_text(run, "message")) line(t, "message", "%s", record_text(run, "message"));
     add_data(t, run);
+    add_files(t, run);
     snprintf(c, sizeof c, " %s ", dot);
     known(d, c, record_int(run, "parameters"), " parameter");
     line(t, "model", "%s%s %s recipe %s", record_text(run, "model"), d, dot, record_text(run, "recipe"));
@@ -368,6 +383,11 @@ static void add_digests(struct text *t, const json_t *run, const struct show_sty
         char label[64];
         snprintf(label, sizeof label, "%.12s", record_text(row, "split"));
         line(t, label, "%s", record_text(row, "digest"));
+    }
+    json_array_foreach(json_object_get(run, "files"), i, row)
+    {
+        const char *kind = record_text(row, "kind");
+        line(t, strcmp(kind, "weights") ? kind : "began with", "%s", record_text(row, "digest"));
     }
     line(t, "program", "%s", record_text(json_object_get(run, "software_facts"), "binary_digest"));
     line(t, "recipe", "%s", record_text(run, "recipe_digest"));

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/train/digests.h"
 
+#include "data/manifest.h"
 #include "runtime/base/arena.h"
 #include "runtime/base/threads.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct digests {
     struct dataset *data;
@@ -15,6 +17,9 @@ struct digests {
     int rc;
     char why[ERROR_TEXT_MAX];  // error texts are a thread's own
     char hex[SPLIT_COUNT][DIGEST_HEX];
+    struct task_files files;
+    char file_hex[TASK_FILES][DIGEST_HEX];
+    int64_t file_bytes[TASK_FILES];
 };
 
 static int compute(struct digests *d)
@@ -22,6 +27,14 @@ static int compute(struct digests *d)
     enum dataset_verdict verdict;
     TRY(dataset_check(d->data, &verdict));
     for (int s = 0; s < SPLIT_COUNT; s++) TRY(dataset_content_digest(d->data, (enum split)s, d->hex[s]));
+    for (int i = 0; i < TASK_FILES; i++) {
+        const char *path = task_files_path(&d->files, i);
+        struct manifest_key key;
+        if (!path) continue;
+        TRY(manifest_digest(path, d->file_hex[i]));
+        TRY(manifest_key_of(path, &key));
+        d->file_bytes[i] = key.size;
+    }
     return 0;
 }
 
@@ -33,10 +46,11 @@ static void *work(void *context)
     return NULL;
 }
 
-int digests_start(struct dataset *data, struct digests **into)
+int digests_start(struct dataset *data, const struct task_files *files, struct digests **into)
 {
     struct digests *d = zalloc(sizeof *d);
     d->data = data;
+    d->files = *files;
     (void)threads_count();  // settled here, not by whichever thread asks first
     int error = pthread_create(&d->thread, NULL, work, d);
     if (error) {
@@ -63,6 +77,18 @@ const char *digests_hex(const struct digests *d, enum split s)
 {
     BUG_IF(!d->joined);
     return d->hex[s];
+}
+
+int digests_files(const struct digests *d, struct run_file into[TASK_FILES])
+{
+    int count = 0;
+    BUG_IF(!d->joined);
+    for (int i = 0; i < TASK_FILES; i++) {
+        const char *path = task_files_path(&d->files, i), *slash = path ? strrchr(path, '/') : NULL;
+        if (!path) continue;
+        into[count++] = (struct run_file){task_files_name(i), slash ? slash + 1 : path, d->file_hex[i], d->file_bytes[i]};
+    }
+    return count;
 }
 
 void digests_free(struct digests *d)

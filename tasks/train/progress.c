@@ -109,6 +109,17 @@ void progress_step(struct progress *p, int64_t done, double loss, double accurac
     fflush(p->to);
 }
 
+void progress_weights(struct progress *p, const char *path, const char *taken)
+{
+    if (p->quiet) return;
+    if (p->json) {
+        write_json(p, json_pack("{ss sI ss ss}", "event", "weights", "run", (json_int_t)p->run, "file", path, "taken", taken));
+        return;
+    }
+    fprintf(p->to, "began with %s: %s\n", path, taken);
+    fflush(p->to);
+}
+
 void progress_note(struct progress *p, const char *what)
 {
     if (!p->live) return;

@@ -50,6 +50,8 @@ void progress_start(struct progress *, const struct progress_start *);
 // they worth reading from the device.
 bool progress_wants(const struct progress *);
 void progress_step(struct progress *, int64_t done, double loss, double accuracy);
+// Weights that the training began with, and what was taken of them.
+void progress_weights(struct progress *, const char *path, const char *taken);
 void progress_note(struct progress *, const char *what);  // "evaluating", while nothing else moves
 void progress_point(struct progress *, const struct progress_point *);
 void progress_end(struct progress *, const struct progress_end *);

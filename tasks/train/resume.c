@@ -44,8 +44,9 @@ char *resume_note_text(const struct resume_note *n)
     json_t *scores = json_array();
     for (int m = 0; m < METRICS_MAX; m++) json_array_append_new(scores, json_integer(n->score[m]));
     json_t *root = json_pack(
-        "{s:s, s:s, s:s?, s:s?, s:b, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "nonce", n->nonce,
-        "device", n->device, "folder", n->folder, "save", n->save, "evaluated", n->evaluated, "score", scores,
+        "{s:s, s:s, s:s?, s:s?, s:s?, s:s?, s:s?, s:b, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+        "nonce", n->nonce, "device", n->device, "folder", n->folder, "save", n->save, "weights", n->files.weights,
+        "vocab", n->files.vocab, "vectors", n->files.vectors, "evaluated", n->evaluated, "score", scores,
         "reached", clocks_json(&n->reached), "crossed", clocks_json(&n->crossed),
         "every_steps", (json_int_t)n->pace.steps, "every_ns", (json_int_t)n->pace.ns,
         "saved_ms", (json_int_t)n->saved.unix_ms, "saved_ns", (json_int_t)n->saved.end_to_end_ns,
@@ -97,6 +98,9 @@ static int read_note(const char *where, const json_t *root, struct arena *arena,
     n->device = keep_text(root, "device", arena);
     n->folder = keep_text(root, "folder", arena);
     n->save = keep_text(root, "save", arena);
+    n->files.weights = keep_text(root, "weights", arena);
+    n->files.vocab = keep_text(root, "vocab", arena);
+    n->files.vectors = keep_text(root, "vectors", arena);
     if (!n->nonce || !n->device) return fail(ERR_INPUT, "%s: the note does not say which run it is of", where);
     n->evaluated = json_is_true(json_object_get(root, "evaluated"));
     TRY(read_count(where, root, "every_steps", &n->pace.steps));

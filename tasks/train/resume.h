@@ -20,6 +20,7 @@ struct resume_note {
     const char *nonce;                 // of the run's record: which run the state is of
     const char *device;                // as it was asked for: "cuda:1"; "": not at all
     const char *folder, *save;         // of the data, for the weights; NULL: the usual ones
+    struct task_files files;           // whole paths
     struct resume_pace pace;
     bool evaluated;
     int64_t score[METRICS_MAX];        // of the last evaluation

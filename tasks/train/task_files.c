@@ -25,3 +25,8 @@ int task_files_check(const struct task_files *f, const char *task, unsigned take
     }
     return 0;
 }
+
+bool task_files_any(const struct task_files *f)
+{
+    return f->weights || f->vocab || f->vectors;
+}

@@ -15,6 +15,7 @@ enum { TAKES_WEIGHTS = 1, TAKES_VOCAB = 2, TAKES_VECTORS = 4 };  // bit i: file 
 
 const char *task_files_name(int number);                                  // "weights", "vocab", "vectors"
 const char *task_files_path(const struct task_files *, int number);       // in the same order
+bool task_files_any(const struct task_files *);                           // one was given
 // Fails with a sentence for a file that the task would ignore, and for one that is not there.
 int task_files_check(const struct task_files *, const char *task, unsigned takes) MUST_CHECK;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything of a run is made anew for each run of a group (device, plan, memory, data), so that its end-to-end time
 // leaves nothing out; only the process itself is shared.
-#include "tasks/train/train.h"
+#include "tasks/train/train_inside.h"
 
 #include "runtime/base/clock.h"
 #include "runtime/base/whole.h"
@@ -37,41 +37,6 @@ static void watch_signals(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-// Where the runs of one command go. It is opened, and a group is announced, when the first run is ready to train: what fails
-// before leaves no file behind.
-struct kept {
-    struct results *results;  // NULL: not yet
-    int64_t group;            // 0: none
-};
-
-// One run while it is going on.
-struct going {
-    const struct train_options *o;
-    struct kept *kept;
-    struct stopwatch watch;
-    struct device *device;
-    struct device_facts device_facts;
-    struct dataset *data;
-    struct digests *digests;
-    struct trainer *trainer;
-    struct run *run;
-    struct progress progress;
-    int64_t index;
-    bool evaluated;                     // whether there was an evaluation yet
-    int64_t score[METRICS_MAX];         // of the last one
-    struct stopwatch_clocks reached;    // at the end of the last evaluation
-    struct stopwatch_clocks crossed;    // at the end of the first that met the target; all 0 before
-    struct machine_meter meter;
-    int64_t gpu_uj;                     // reading of the device's own meter when it was opened; -1: it has none
-    int64_t energy_uj;                  // 0: not measured
-    int64_t point_began_ns, point_samples, point_terms;  // of the last point
-    int64_t stalled_before_ns;          // in the processes before this one
-    char *state, *nonce;                // the file, NULL: none is written; which run it is of
-    int64_t saved_ns;                   // when the last one was written, on the end-to-end clock
-    char weights_digest[DIGEST_HEX];
-    char *checkpoint;
-};
-
 // The task's metrics as the record has them. The first is the board's.
 static int metrics_of(const struct going *r, struct run_metric into[METRICS_MAX])
 {
@@ -103,17 +68,6 @@ static int64_t target_micro(const struct train_options *o)
 
 // ---- what it takes
 
-// Of the processor packages and of the device, as far as each can be read.
-static void read_energy(struct going *r)
-{
-    const struct device_type *type = r->device->type;
-    int64_t packages = 0, gpu = 0;
-    bool have = machine_energy_uj(&r->meter, &packages);
-    if (r->gpu_uj >= 0 && type->energy_uj(r->device, &gpu)) have = true, gpu -= r->gpu_uj;
-    int64_t before = r->o->resume ? r->o->resume->note.energy_uj : 0;
-    if (have) r->energy_uj = before + packages + gpu;
-}
-
 static int64_t peak_memory(const struct going *r)
 {
     return r->device && r->device->type->taken ? (int64_t)r->device->type->taken(r->device) : machine_peak_memory();
@@ -129,7 +83,7 @@ static int prepare(struct going *r)
     int64_t gpu;
     if (r->device->type->energy_uj && r->device->type->energy_uj(r->device, &gpu)) r->gpu_uj = gpu;
     TRY(dataset_open(o->data_name, o->data_folder, &r->data));
-    TRY(digests_start(r->data, &r->digests));
+    TRY(digests_start(r->data, &o->files, &r->digests));
     struct trainer_choice choice = {o->task, o->recipe, r->data, r->device, FUSE_ALL, o->files};
     TRY(trainer_new(&choice, &r->trainer));
     stopwatch_enter(&r->watch, SEGMENT_COMPILE);
@@ -163,6 +117,8 @@ static int begin_record(struct going *r)
     char *recipe = recipe_line(&o->recipe);
     struct run_metric metrics[METRICS_MAX];
     int metric_count = metrics_of(r, metrics);
+    struct run_file files[TASK_FILES];
+    int file_count = digests_files(r->digests, files);
     struct run_facts facts = {
         .machine = &machine, .software = &software, .task = o->task->name, .metrics = metrics, .metric_count = metric_count,
         .target_micro = target_micro(o), .model = o->recipe.model,
@@ -170,7 +126,8 @@ static int begin_record(struct going *r)
         .recipe = o->recipe.name, .recipe_json = recipe, .precision = dtype_name(t->setting.dtype),
         .device = r->device->type->name, .threads = r->device_facts.threads, .batch = o->recipe.batch,
         .seed = o->seed + r->index - 1, .views = trainer_views(t), .input_size = f->height,
-        .stop_at_target = o->stop && o->runs == 1, .data = data, .data_count = SPLIT_COUNT, .price = o->price,
+        .stop_at_target = o->stop && o->runs == 1, .data = data, .data_count = SPLIT_COUNT,
+        .files = files, .file_count = file_count, .price = o->price,
         .stopwatch = &r->watch, .group = r->kept->group, .group_index = r->kept->group ? r->index : 0,
     };
     int rc = result_begin(r->kept->results, &facts, &r->run);
@@ -200,12 +157,6 @@ static bool target_met(const struct going *r)
 {
     struct run_metric metric = board_metric(r);
     return r->evaluated && run_metric_meets(&metric, r->score[0], target_micro(r->o));
-}
-
-// How long steps have waited for data, before a resumption too.
-static int64_t stalled_ns(const struct going *r)
-{
-    return r->stalled_before_ns + supply_stalled_ns(&r->trainer->supply[SPLIT_TRAIN]);
 }
 
 static int evaluate(struct going *r, struct run_point *point)
@@ -243,7 +194,7 @@ static int record_point(struct going *r)
     TRY(trainer_sums(t, true, &sums));
     struct run_point point = {.step = t->at, .epoch_micro = t->at * 1000000 / t->steps_an_epoch, .samples = t->samples,
                               .loss = sums.loss / (double)(t->terms - r->point_terms),
-                              .stall_ns = stalled_ns(r)};
+                              .stall_ns = train_stalled_ns(r)};
     if (!isfinite(point.loss))
         return fail(ERR_DEVICE, "the loss is not a number at step %lld (epoch %.2f): the learning rate may be too high",
                     (long long)t->at, (double)t->at / (double)t->steps_an_epoch);
@@ -251,7 +202,7 @@ static int record_point(struct going *r)
     point.clocks = stopwatch_enter(&r->watch, SEGMENT_CHECKPOINT);
     if (point.score[0] != RUN_SCORE_NONE) r->reached = point.clocks;
     if (target_met(r) && !r->crossed.end_to_end_ns) r->crossed = point.clocks;
-    read_energy(r);
+    train_energy(r);
     TRY(result_point(r->run, &point));
     show_point(r, &point, sums.hits);
     stopwatch_enter(&r->watch, SEGMENT_TRAIN);
@@ -272,85 +223,6 @@ static int show_step(struct going *r)
     return 0;
 }
 
-// ---- states
-
-// Paths that outlive the process and do not lie beside the database are whole ones. "" and NULL stay.
-static char *absolute_path(const char *path)
-{
-    char *folder = path && *path && *path != '/' ? getcwd(NULL, 0) : NULL, *whole = NULL;
-    if (!path) return NULL;
-    if (!folder) return copy_text(path);
-    if (asprintf(&whole, "%s/%s", folder, path) < 0) BUG("out of memory");
-    free(folder);
-    return whole;
-}
-
-static struct state_run state_run_of(const struct going *r, const char *note)
-{
-    return (struct state_run){{digests_hex(r->digests, SPLIT_TRAIN), digests_hex(r->digests, SPLIT_TEST)}, note};
-}
-
-static int open_states(struct going *r)
-{
-    json_t *record;
-    if (!r->o->pace.steps && !r->o->pace.ns) return 0;
-    TRY(record_read(r->kept->results, result_id(r->run), &record));
-    r->nonce = copy_text(record_text(record, "nonce"));
-    json_decref(record);
-    r->state = resume_file(r->kept->results, result_id(r->run), "state");
-    resume_clear(r->state);
-    r->saved_ns = stopwatch_end_to_end_ns(&r->watch);
-    return 0;
-}
-
-// The segments first: what they hold and the state does not is time that was lost, and it counts.
-static int write_state(struct going *r)
-{
-    const struct train_options *o = r->o;
-    TRY(session_sync(r->trainer->session));  // what is queued is training, not checkpoint
-    stopwatch_enter(&r->watch, SEGMENT_CHECKPOINT);
-    read_energy(r);
-    char *folder = absolute_path(o->data_folder), *save = absolute_path(o->save);
-    struct resume_note note = {
-        .nonce = r->nonce, .device = o->device ? o->device : "", .folder = folder, .save = save, .pace = o->pace,
-        .evaluated = r->evaluated, .reached = r->reached, .crossed = r->crossed, .point_samples = r->point_samples,
-        .point_terms = r->trainer->terms - r->point_terms, .point_warm_ns = r->point_began_ns, .energy_uj = r->energy_uj,
-        .stall_ns = stalled_ns(r),
-        .saved = {clock_unix_ms(), stopwatch_end_to_end_ns(&r->watch)},
-    };
-    memcpy(note.score, r->score, sizeof note.score);
-    char *text = resume_note_text(&note);
-    const struct state_run run = state_run_of(r, text);
-    int rc = result_checkpoint(r->run);
-    if (rc == 0) rc = state_save(r->state, r->trainer, &run);
-    free(text), free(folder), free(save);
-    stopwatch_enter(&r->watch, SEGMENT_TRAIN);
-    r->saved_ns = stopwatch_end_to_end_ns(&r->watch);
-    return rc;
-}
-
-static bool state_is_due(const struct going *r)
-{
-    const struct resume_pace *pace = &r->o->pace;
-    if (!r->state || r->trainer->at == r->trainer->steps) return false;
-    return pace->steps ? r->trainer->at % pace->steps == 0 : stopwatch_end_to_end_ns(&r->watch) - r->saved_ns >= pace->ns;
-}
-
-static int load_state(struct going *r)
-{
-    const struct resume *from = r->o->resume;
-    const struct resume_note *note = &from->note;
-    const struct state_run run = state_run_of(r, "");
-    TRY(state_load(from->state, r->trainer, &run, STATE_SAME));
-    r->evaluated = note->evaluated;
-    memcpy(r->score, note->score, sizeof r->score);
-    r->reached = note->reached, r->crossed = note->crossed;
-    r->point_samples = note->point_samples, r->point_began_ns = note->point_warm_ns;
-    r->trainer->terms = note->point_terms, r->point_terms = 0;
-    r->stalled_before_ns = note->stall_ns, r->energy_uj = note->energy_uj;
-    return 0;
-}
-
 // ---- step by step
 
 static int stop_here(struct going *r)
@@ -359,7 +231,7 @@ static int stop_here(struct going *r)
     if (!r->state)
         return fail(ERR_INTERRUPTED, "stopped by a signal at step %lld of %lld; the record so far is kept", (long long)t->at,
                     (long long)t->steps);
-    TRY(write_state(r));
+    TRY(train_state_write(r));
     return fail(ERR_INTERRUPTED, "stopped by a signal at step %lld of %lld; dawn train --resume %lld goes on", (long long)t->at,
                 (long long)t->steps, (long long)result_id(r->run));
 }
@@ -368,7 +240,8 @@ static int loop(struct going *r)
 {
     struct trainer *t = r->trainer;
     stopwatch_enter(&r->watch, SEGMENT_TRAIN);
-    TRY(r->o->resume ? load_state(r) : trainer_begin(t, (uint64_t)(r->o->seed + r->index - 1)));
+    TRY(r->o->resume ? train_state_load(r) : trainer_begin(t, (uint64_t)(r->o->seed + r->index - 1)));
+    if (*t->imported.text) progress_weights(&r->progress, r->o->files.weights, t->imported.text);
     while (t->at < t->steps) {
         if (stopped) return stop_here(r);
         TRY(trainer_step(t));
@@ -377,7 +250,7 @@ static int loop(struct going *r)
             TRY(record_point(r));
             if (r->o->stop && r->o->runs == 1 && target_met(r)) break;
         }
-        if (state_is_due(r)) TRY(write_state(r));
+        if (train_state_is_due(r)) TRY(train_state_write(r));
     }
     return 0;
 }
@@ -389,7 +262,7 @@ static int save_weights(struct going *r)
     const char *save = r->o->save;
     if (save && !*save) return 0;
     if (save) {
-        r->checkpoint = absolute_path(save);
+        r->checkpoint = train_absolute_path(save);
     } else {
         r->checkpoint = resume_file(r->kept->results, result_id(r->run), "safetensors");
     }
@@ -470,24 +343,6 @@ static int put_down(struct going *r, int rc)
     return fail(rc, "%s", why);
 }
 
-// The record names one machine and one program: a run goes on there or not at all.
-static int check_place(const struct going *r)
-{
-    struct machine_facts machine;
-    struct software_facts software;
-    json_t *record;
-    TRY(machine_with(&r->device_facts, &machine, &software));
-    TRY(record_read(r->kept->results, result_id(r->run), &record));
-    const json_t *was = json_object_get(record, "machine_facts"), *program = json_object_get(record, "software_facts");
-    bool same_machine = !strcmp(machine.cpu, record_text(was, "cpu")) && !strcmp(machine.gpu, record_text(was, "gpu"));
-    bool same_program = !strcmp(software.binary_digest, record_text(program, "binary_digest"));
-    int rc = same_machine && same_program ? 0
-             : fail(ERR_USAGE, "run %lld began on another %s: it is resumed there or not at all", (long long)result_id(r->run),
-                    same_machine ? "build of this program" : "machine");
-    json_decref(record);
-    return rc;
-}
-
 // The record is taken up first, so that making ready again counts in its segments.
 static int make_ready(struct going *r)
 {
@@ -495,14 +350,14 @@ static int make_ready(struct going *r)
     if (!from) {
         TRY(prepare(r));
         TRY(begin_record(r));
-        return open_states(r);
+        return train_states_open(r);
     }
     stopwatch_free(&r->watch);
     TRY(open_record(r->o, r->kept));
     TRY(result_resume(r->kept->results, from->run, state_facts(from->state)->step, &from->note.saved, &r->watch, &r->run));
     int rc = prepare(r);
-    if (rc == 0) rc = check_place(r);
-    if (rc == 0) rc = open_states(r);
+    if (rc == 0) rc = train_check_place(r);
+    if (rc == 0) rc = train_states_open(r);
     return rc < 0 ? put_down(r, rc) : 0;
 }
 

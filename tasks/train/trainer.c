@@ -184,6 +184,16 @@ static int put_tables(struct trainer *t)
     return rc;
 }
 
+static int load_weights(struct trainer *t)
+{
+    const struct checkpoint_import how = {t->setting.model->prefixes, t->setting.model->fresh};
+    struct checkpoint *c;
+    TRY(checkpoint_open(t->setting.files.weights, &c));
+    int rc = checkpoint_import(c, t->session, &how, &t->imported);
+    checkpoint_close(c);
+    return rc;
+}
+
 int trainer_begin(struct trainer *t, uint64_t seed)
 {
     t->seed = seed;
@@ -191,7 +201,8 @@ int trainer_begin(struct trainer *t, uint64_t seed)
     TRY(session_reset(t->session, seed));
     TRY(put_tables(t));
     const struct model *m = t->setting.model;
-    return m->begin ? m->begin(&t->setting, t->session, data_of(t)) : 0;
+    if (m->begin) TRY(m->begin(&t->setting, t->session, data_of(t)));
+    return t->setting.files.weights ? load_weights(t) : 0;
 }
 
 // At the beginning of an epoch there is nothing to do: trainer_step begins it.

@@ -8,6 +8,7 @@
 #ifndef DAWN_TRAIN_TRAINER_H
 #define DAWN_TRAIN_TRAINER_H
 
+#include "runtime/checkpoint.h"
 #include "tasks/train/lookahead.h"
 #include "tasks/train/supply.h"
 
@@ -45,6 +46,7 @@ struct trainer {
     int evaluations;
     int fold;                // run once before an evaluation; NONE: nothing is folded
     struct lookahead lookahead;
+    struct checkpoint_imported imported;  // by trainer_begin, where --weights was given; else its text is empty
 };
 
 int trainer_new(const struct trainer_choice *, struct trainer **) MUST_CHECK;  // builds and plans

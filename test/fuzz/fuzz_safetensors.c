@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     for (int i = 0; i < view.tensors; i++) {
         const struct safetensor *t = &view.tensor[i];
         BUG_IF(t->offset != at || t->bytes != bytes + 8 + header + at);
-        BUG_IF((size_t)shape_count(&t->shape) * dtype_size(t->dtype) != t->size);
+        BUG_IF((size_t)shape_count(&t->shape) * checkpoint_type_size(t->dtype) != t->size);
         BUG_IF(!*t->name || strlen(t->name) > CHECKPOINT_NAME_LIMIT);
         BUG_IF(sum(t->bytes, t->size) > 255 * t->size);  // reads each byte; the sum itself cannot be wrong
         at += t->size;

@@ -1,75 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Safetensors files made by hand, valid ones and every kind of invalid one, and a small model saved and loaded. Bytes are
 // parsed in blocks of exactly their size, so that the sanitizers detect a read of one byte too many.
-#include "runtime/checkpoint.h"
 #include "runtime/graph.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-static char folder[64];
-
-static int enter(void **state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/dawn-test-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int leave(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
-static const char *in(const char *name)
-{
-    static char path[4][256];
-    static int turn;
-    turn = (turn + 1) % 4;
-    snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
-    return path[turn];
-}
-
-// ---- files made by hand
-
-struct block {
-    unsigned char *at;
-    size_t count;
-};
-
-static struct block make(const char *header, size_t header_bytes, size_t data_bytes)
-{
-    struct block b = {.count = 8 + header_bytes + data_bytes};
-    b.at = malloc(b.count);
-    assert_non_null(b.at);
-    for (int i = 0; i < 8; i++) b.at[i] = (unsigned char)((uint64_t)header_bytes >> 8 * i);
-    memcpy(b.at + 8, header, header_bytes);
-    for (size_t i = 0; i < data_bytes; i++) b.at[8 + header_bytes + i] = (unsigned char)(i + 1);
-    return b;
-}
-
-static void put_file(const char *path, const void *bytes, size_t count)
-{
-    FILE *f = fopen(path, "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(bytes, 1, count, f), count);
-    assert_int_equal(fclose(f), 0);
-}
-
-static void assert_said(const char *part)
-{
-    if (!strstr(error_text(), part)) fail_msg("\"%s\" is not in: %s", part, error_text());
-}
+#include "test/unit/fixture_checkpoint.h"
 
 static const char good[] = "{\"b\":{\"dtype\":\"F32\",\"shape\":[2,1],\"data_offsets\":[6,14]},"
                            "\"a\":{\"data_offsets\":[0,6],\"shape\":[3],\"dtype\":\"BF16\"},"
@@ -118,8 +51,6 @@ static void test_smallest(void **state)
     free(b.at);
 }
 
-#define T(name, type, shape, offsets)                                                                                  \
-    "\"" name "\":{\"dtype\":\"" type "\",\"shape\":" shape ",\"data_offsets\":" offsets "}"
 #define ONE(type, shape, offsets) "{" T("w", type, shape, offsets) "}"
 
 // Header, bytes of data, and what the sentence must contain besides the file's name.
@@ -147,7 +78,7 @@ static const struct {
     {"{\"w\":{\"dtype\":\"F32\",\"shape\":[1],\"offsets\":[0,4]}}", 4, "\"w\" has no \"data_offsets\""},
     {"{\"w\":{\"type\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4, "\"w\" has no \"dtype\""},
     {"{\"w\":{\"dtype\":5,\"shape\":[1],\"data_offsets\":[0,4]}}", 4, "\"w\" has no \"dtype\""},
-    {ONE("F64", "[1]", "[0,8]"), 8, "\"w\" has the dtype F64"},
+    {ONE("F8_E4M3", "[1]", "[0,1]"), 1, "\"w\" has the dtype F8_E4M3"},
     {ONE("f32", "[1]", "[0,4]"), 4, "\"w\" has the dtype f32"},
     {ONE("\\u001b[2J", "[1]", "[0,4]"), 4, "\"w\" has an unknown dtype"},
     {"{\"w\":{\"dtype\":\"F32\",\"form\":[1],\"data_offsets\":[0,4]}}", 4, "\"w\" has no \"shape\""},
@@ -329,13 +260,6 @@ static struct session *model(struct device *d, int64_t width, const char *extra)
     assert_int_equal(session_ready(s), 0);
     assert_int_equal(session_reset(s, 1), 0);
     return s;
-}
-
-static struct device *ref_device(void)
-{
-    struct device *d;
-    assert_int_equal(device_open("ref", 1, &d), 0);
-    return d;
 }
 
 static float total_after_a_run(struct session *s)
@@ -537,8 +461,6 @@ static void test_other_reader(void **state)
     session_free(s);
     device_close(d);
 }
-
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, leave)
 
 int main(void)
 {

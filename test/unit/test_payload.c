@@ -9,6 +9,7 @@
 
 #include "runtime/base/file.h"
 #include "submit/format/check.h"
+#include "tasks/record/record.h"
 #include "tasks/train/recipe.h"
 
 #include <cmocka.h>
@@ -57,6 +58,38 @@ static void a_run_becomes_a_statement_that_passes(void **state)
     assert_int_equal(canonical_int(latency, "price.total_micro_usd"), 226);  // 9.1 s
     assert_string_equal(canonical_text(latency, "hardware.cpu"), "Test CPU, \"fast\"");
     statement_free(&s);
+}
+
+// What a run took besides its data is in its statement and in its chain, and no recipe of this repository says it.
+static void files_are_told(void **state)
+{
+    (void)state;
+    static const struct run_file files[] = {{"vocab", "vocab.txt", DIGEST_C, 231508}, {"weights", "a.safetensors", DIGEST_B, 7}};
+    struct recipe published;
+    assert_int_equal(recipe_embedded("cifar10", &published), 0);
+    char *json = recipe_line(&published);
+    for (int count = 0; count < 3; count++) {
+        struct run_facts facts = fixture_facts(7, NULL);
+        facts.recipe = "cifar10", facts.recipe_json = json, facts.files = files, facts.file_count = count;
+        int64_t id = whole_run(facts, (const int64_t[]){9000, 9400}, 2);
+        struct statement s = built(id, &plain);
+        passes(&s);
+        assert_string_equal(canonical_text(s.json, "division"), count ? "open" : "closed");
+        assert_int_equal(json_array_size(canonical_at(s.json, "files")), count);
+        const json_t *last = json_array_get(canonical_at(s.json, "files"), count ? (size_t)count - 1 : 0);
+        if (count) assert_string_equal(canonical_text(last, "name"), files[count - 1].name);
+        statement_free(&s);
+        json_t *record;
+        assert_int_equal(record_read(r, id, &record), 0);
+        assert_int_equal(record_chain(record), 0);
+        json_decref(record);
+    }
+    free(json);
+    sql("UPDATE files SET digest = '" DIGEST_A "' WHERE kind = 'weights'");
+    json_t *record;
+    assert_int_equal(record_read(r, 3, &record), 0);
+    assert_true(record_chain(record) < 0);
+    json_decref(record);
 }
 
 static void the_same_record_gives_the_same_bytes(void **state)
@@ -392,6 +425,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(a_run_becomes_a_statement_that_passes),
+        TEST(files_are_told),
         TEST(the_same_record_gives_the_same_bytes),
         TEST(runs_of_all_ends_can_be_submitted),
         TEST(a_vanished_run_ended_when_it_was_last_heard_of),

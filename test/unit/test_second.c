@@ -156,6 +156,39 @@ static void the_judge_sees_every_output(void **state)
     }
 }
 
+// A training may begin with the weights of another one: those of a file that names them otherwise, too.
+static const char *const prefixes[] = {"other.", NULL}, *const fresh[] = {"b.head", NULL};
+static struct model begun[2];
+static void begins_with_given_weights(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/dawn-second-XXXXXX", digest[DIGEST_HEX];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    struct bench first, second;
+    struct task task = task_second;
+    begun[0] = task.models[0];
+    begun[0].prefixes = prefixes, begun[0].fresh = fresh;
+    task.models = begun;
+    second_open(&first, "cpu", 2, "precision=f32");
+    int64_t score[METRICS_MAX], trained = second_train(&first, 1);
+    assert_int_equal(checkpoint_save(path, first.trainer->session, NULL, digest), 0);
+    second_open_task(&second, &task, "cpu", 2, "precision=f32");
+    second.trainer->setting.files.weights = path;
+    if (trainer_begin(second.trainer, 2) < 0) fail_msg("%s", error_text());
+    assert_int_equal(second.trainer->imported.taken, 4);
+    assert_int_equal(trainer_evaluate(second.trainer, score), 0);
+    assert_int_equal(score[0], trained);
+    assert_int_equal(trainer_step(second.trainer), 0);
+    second.trainer->setting.files.weights = "/nowhere";
+    assert_true(trainer_begin(second.trainer, 2) < 0);
+    assert_non_null(strstr(error_text(), "/nowhere"));
+    unlink(path);
+    bench_close(&first);
+    bench_close(&second);
+}
+
 // A judge or a view that fails ends the evaluation, or the building, with its sentence.
 static int ended;
 static int fail_batch(void *state, const struct judged *b)
@@ -214,6 +247,7 @@ int main(void)
         cmocka_unit_test(a_long_sample_is_refused),
         cmocka_unit_test(goes_on_to_the_same_bytes),
         cmocka_unit_test(the_judge_sees_every_output),
+        cmocka_unit_test(begins_with_given_weights),
         cmocka_unit_test(a_failure_is_told),
         cmocka_unit_test(figures_are_finite),
     };

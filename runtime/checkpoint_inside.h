@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of checkpoint.h share.
+#ifndef DAWN_CHECKPOINT_INSIDE_H
+#define DAWN_CHECKPOINT_INSIDE_H
+
+#include "runtime/checkpoint.h"
+
+struct checkpoint {
+    char *path, *bytes;
+    struct safetensors_view view;
+    char digest[DIGEST_HEX];
+};
+
+// Parameters and running statistics: what a file of weights holds.
+static inline bool checkpoint_has(const struct slot *slot)
+{
+    return role_is_parameter(slot->role) || slot->role == ROLE_STATISTIC;
+}
+
+#endif

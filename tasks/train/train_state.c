@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// The states of a run that can be resumed: when one is written, what goes into it besides the training (resume.h), and what a
+// resumed run is held against.
+#include "tasks/train/train_inside.h"
+
+#include "runtime/base/clock.h"
+#include "tasks/record/record.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+// Of the processor packages and of the device, as far as each can be read.
+void train_energy(struct going *r)
+{
+    const struct device_type *type = r->device->type;
+    int64_t packages = 0, gpu = 0;
+    bool have = machine_energy_uj(&r->meter, &packages);
+    if (r->gpu_uj >= 0 && type->energy_uj(r->device, &gpu)) have = true, gpu -= r->gpu_uj;
+    int64_t before = r->o->resume ? r->o->resume->note.energy_uj : 0;
+    if (have) r->energy_uj = before + packages + gpu;
+}
+
+// How long steps have waited for data, before a resumption too.
+int64_t train_stalled_ns(const struct going *r)
+{
+    return r->stalled_before_ns + supply_stalled_ns(&r->trainer->supply[SPLIT_TRAIN]);
+}
+
+
+// ---- states
+
+// Paths that outlive the process and do not lie beside the database are whole ones. "" and NULL stay.
+char *train_absolute_path(const char *path)
+{
+    char *folder = path && *path && *path != '/' ? getcwd(NULL, 0) : NULL, *whole = NULL;
+    if (!path) return NULL;
+    if (!folder) return copy_text(path);
+    if (asprintf(&whole, "%s/%s", folder, path) < 0) BUG("out of memory");
+    free(folder);
+    return whole;
+}
+
+static struct state_run state_run_of(const struct going *r, const char *note)
+{
+    return (struct state_run){{digests_hex(r->digests, SPLIT_TRAIN), digests_hex(r->digests, SPLIT_TEST)}, note};
+}
+
+int train_states_open(struct going *r)
+{
+    json_t *record;
+    if (!r->o->pace.steps && !r->o->pace.ns) return 0;
+    TRY(record_read(r->kept->results, result_id(r->run), &record));
+    r->nonce = copy_text(record_text(record, "nonce"));
+    json_decref(record);
+    r->state = resume_file(r->kept->results, result_id(r->run), "state");
+    resume_clear(r->state);
+    r->saved_ns = stopwatch_end_to_end_ns(&r->watch);
+    return 0;
+}
+
+// The segments first: what they hold and the state does not is time that was lost, and it counts.
+int train_state_write(struct going *r)
+{
+    const struct train_options *o = r->o;
+    TRY(session_sync(r->trainer->session));  // what is queued is training, not checkpoint
+    stopwatch_enter(&r->watch, SEGMENT_CHECKPOINT);
+    train_energy(r);
+    char *folder = train_absolute_path(o->data_folder), *save = train_absolute_path(o->save);
+    char *weights = train_absolute_path(o->files.weights), *vocab = train_absolute_path(o->files.vocab);
+    char *vectors = train_absolute_path(o->files.vectors);
+    struct resume_note note = {
+        .nonce = r->nonce, .device = o->device ? o->device : "", .folder = folder, .save = save,
+        .files = {weights, vocab, vectors}, .pace = o->pace,
+        .evaluated = r->evaluated, .reached = r->reached, .crossed = r->crossed, .point_samples = r->point_samples,
+        .point_terms = r->trainer->terms - r->point_terms, .point_warm_ns = r->point_began_ns, .energy_uj = r->energy_uj,
+        .stall_ns = train_stalled_ns(r),
+        .saved = {clock_unix_ms(), stopwatch_end_to_end_ns(&r->watch)},
+    };
+    memcpy(note.score, r->score, sizeof note.score);
+    char *text = resume_note_text(&note);
+    const struct state_run run = state_run_of(r, text);
+    int rc = result_checkpoint(r->run);
+    if (rc == 0) rc = state_save(r->state, r->trainer, &run);
+    free(text), free(folder), free(save), free(weights), free(vocab), free(vectors);
+    stopwatch_enter(&r->watch, SEGMENT_TRAIN);
+    r->saved_ns = stopwatch_end_to_end_ns(&r->watch);
+    return rc;
+}
+
+bool train_state_is_due(const struct going *r)
+{
+    const struct resume_pace *pace = &r->o->pace;
+    if (!r->state || r->trainer->at == r->trainer->steps) return false;
+    return pace->steps ? r->trainer->at % pace->steps == 0 : stopwatch_end_to_end_ns(&r->watch) - r->saved_ns >= pace->ns;
+}
+
+int train_state_load(struct going *r)
+{
+    const struct resume *from = r->o->resume;
+    const struct resume_note *note = &from->note;
+    const struct state_run run = state_run_of(r, "");
+    TRY(state_load(from->state, r->trainer, &run, STATE_SAME));
+    r->evaluated = note->evaluated;
+    memcpy(r->score, note->score, sizeof r->score);
+    r->reached = note->reached, r->crossed = note->crossed;
+    r->point_samples = note->point_samples, r->point_began_ns = note->point_warm_ns;
+    r->trainer->terms = note->point_terms, r->point_terms = 0;
+    r->stalled_before_ns = note->stall_ns, r->energy_uj = note->energy_uj;
+    return 0;
+}
+
+// The record names one machine and one program: a run goes on there or not at all.
+static int check_program(const struct going *r)
+{
+    struct machine_facts machine;
+    struct software_facts software;
+    json_t *record;
+    TRY(machine_with(&r->device_facts, &machine, &software));
+    TRY(record_read(r->kept->results, result_id(r->run), &record));
+    const json_t *was = json_object_get(record, "machine_facts"), *program = json_object_get(record, "software_facts");
+    bool same_machine = !strcmp(machine.cpu, record_text(was, "cpu")) && !strcmp(machine.gpu, record_text(was, "gpu"));
+    bool same_program = !strcmp(software.binary_digest, record_text(program, "binary_digest"));
+    int rc = same_machine && same_program ? 0
+             : fail(ERR_USAGE, "run %lld began on another %s: it is resumed there or not at all", (long long)result_id(r->run),
+                    same_machine ? "build of this program" : "machine");
+    json_decref(record);
+    return rc;
+}
+
+// The files that a run takes besides its data are those of its record, byte for byte.
+static int check_files(const struct going *r)
+{
+    struct run_file files[TASK_FILES];
+    json_t *record;
+    int count = digests_files(r->digests, files), rc = 0;
+    TRY(record_read(r->kept->results, result_id(r->run), &record));
+    const json_t *list = json_object_get(record, "files");
+    for (int i = 0; i < count && rc == 0; i++) {
+        size_t at = 0;
+        while (at < json_array_size(list) && strcmp(record_text(json_array_get(list, at), "kind"), files[i].kind)) at++;
+        if (strcmp(record_text(json_array_get(list, at), "digest"), files[i].digest))
+            rc = fail(ERR_INPUT, "run %lld took other %s: %s has another digest now", (long long)result_id(r->run), files[i].kind,
+                      files[i].name);
+    }
+    if (rc == 0 && json_array_size(list) != (size_t)count)
+        rc = fail(ERR_INPUT, "run %lld took other files than its state says", (long long)result_id(r->run));
+    json_decref(record);
+    return rc;
+}
+
+int train_check_place(const struct going *r)
+{
+    TRY(check_program(r));
+    return check_files(r);
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of weights share: safetensors files made by hand, in a folder of the test's own.
+#ifndef DAWN_TEST_FIXTURE_CHECKPOINT_H
+#define DAWN_TEST_FIXTURE_CHECKPOINT_H
+
+#include "runtime/checkpoint.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[64];
+
+static inline int enter(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/dawn-test-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static inline int leave(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+static inline const char *in(const char *name)
+{
+    static char path[4][256];
+    static int turn;
+    turn = (turn + 1) % 4;
+    snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
+    return path[turn];
+}
+
+// ---- files made by hand
+
+struct block {
+    unsigned char *at;
+    size_t count;
+};
+
+static inline struct block make(const char *header, size_t header_bytes, size_t data_bytes)
+{
+    struct block b = {.count = 8 + header_bytes + data_bytes};
+    b.at = malloc(b.count);
+    assert_non_null(b.at);
+    for (int i = 0; i < 8; i++) b.at[i] = (unsigned char)((uint64_t)header_bytes >> 8 * i);
+    memcpy(b.at + 8, header, header_bytes);
+    for (size_t i = 0; i < data_bytes; i++) b.at[8 + header_bytes + i] = (unsigned char)(i + 1);
+    return b;
+}
+
+static inline void put_file(const char *path, const void *bytes, size_t count)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, count, f), count);
+    assert_int_equal(fclose(f), 0);
+}
+
+static inline void assert_said(const char *part)
+{
+    if (!strstr(error_text(), part)) fail_msg("\"%s\" is not in: %s", part, error_text());
+}
+
+// One tensor of a header.
+#define T(name, type, shape, offsets)                                                                                  \
+    "\"" name "\":{\"dtype\":\"" type "\",\"shape\":" shape ",\"data_offsets\":" offsets "}"
+
+static inline struct device *ref_device(void)
+{
+    struct device *d;
+    assert_int_equal(device_open("ref", 1, &d), 0);
+    return d;
+}
+
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, leave)
+
+#endif
