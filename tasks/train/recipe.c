@@ -332,6 +332,6 @@ struct schedule recipe_rate(const struct recipe *r, int64_t steps_an_epoch)
     struct schedule s = {.least = r->lr_floor};
     double up = r->warmup_epochs * (double)steps_an_epoch;
     schedule_add(&s, up, 1 / (up + 1), 1, CURVE_LINEAR);
-    schedule_add(&s, recipe_decay_end(r, steps_an_epoch) - up, 1, 0, CURVE_LINEAR);
+    schedule_add(&s, recipe_decay_end(r, steps_an_epoch) - up, 1, 0, (enum curve)r->shape);
     return s;
 }

@@ -32,6 +32,7 @@ struct recipe {
     int precision;                      // enum recipe_precision
     struct recipe_list resolution;      // side of the training images, over equal parts of the schedule
     double warmup_epochs, tail_epochs, lr_floor;
+    int shape;                          // enum curve, of the decay
     double evaluate_from, evaluate_every;  // in epochs, fractions too
     int64_t views;
     // network

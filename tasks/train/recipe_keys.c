@@ -8,6 +8,7 @@
 
 static const char *const precisions[] = {"auto", "f32", "bf16", "f16", NULL};
 static const char *const rules[] = {"muon", "sgd", "adamw", NULL};
+static const char *const shapes[] = {"linear", "cosine", NULL};  // enum curve
 static const char *const renormalise[] = {"always", "seldom", "never", NULL};
 
 #define AT RECIPE_AT
@@ -57,7 +58,9 @@ static const struct recipe_key common[] = {
 
     {"schedule.epochs", "epochs", KEY_NUMBER, AT(epochs), 0.01, 10000, NULL, "8", .about = "length of the whole schedule"},
     {"schedule.warmup_epochs", "warmup_epochs", KEY_NUMBER, AT(warmup_epochs), 0, 1000, NULL, "0",
-     .about = "learning rates rise linearly for so long, then fall linearly"},
+     .about = "learning rates rise linearly for so long, then fall"},
+    {"schedule.shape", NULL, KEY_CHOICE, AT(shape), 0, 0, shapes, "linear",
+     .about = "how they fall: linear, or cosine (Loshchilov and Hutter 2017)"},
     {"schedule.tail_epochs", "tail_epochs", KEY_NUMBER, AT(tail_epochs), 0, 10000, NULL, "0",
      .about = "they reach 0 so long before the end (at most half the schedule)"},
     {"schedule.lr_floor", "lr_floor", KEY_NUMBER, AT(lr_floor), 0, 1, NULL, "0",

@@ -76,6 +76,11 @@ int step_key(struct step *s)
     return feed_state(s, &slots_of(s)->key, "key", SHAPE(4), I32, UPLOAD);
 }
 
+int step_count(struct step *s)
+{
+    return graph_state(s->g, "step", SHAPE(1), I32, MEMORY_DATA, ZERO);
+}
+
 void step_loss(struct step *s, int loss, int64_t terms)
 {
     s->is.terms = terms;
@@ -139,7 +144,7 @@ static int finish_train(struct step *s, int *params, int *grads)
     int count = trained_of(g, params);
     TRY(grad_of(g, s->loss, params, count, grads));
     g->phase = PHASE_UPDATE;
-    int step = graph_state(g, "step", SHAPE(1), I32, MEMORY_DATA, ZERO);
+    int step = step_count(s);
     TRY(update_parameters(s, params, grads, count, step));
     graph_scope(g, "counters");
     if (s->turn + 1 < turns) return 0;  // the last turn of a batch moves on

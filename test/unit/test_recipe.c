@@ -540,13 +540,32 @@ static void test_schedule(void **state)
     assert_int_equal(recipe_side(&r, 3, 10, 32), 32);
 }
 
+// The decay goes from 1 to 0, in a line or in half a period of a cosine.
+static void test_shape(void **state)
+{
+    (void)state;
+    struct recipe r;
+    OK(parse("{\"epochs\": 11, \"warmup_epochs\": 1, \"lr_floor\": 0.01}", &r));
+    for (int shape = 0; shape < 2; shape++) {
+        if (shape) OK(recipe_set(&r, "schedule.shape=cosine"));
+        struct schedule s = recipe_rate(&r, 10);
+        for (int step = 10; step <= 110; step++) {
+            double x = (step - 10) / 100.0, want = shape ? (1 + cos(M_PI * x)) / 2 : 1 - x;
+            assert_true(fabs(schedule_at(&s, step) - fmax(want, 0.01)) < 1e-9);
+        }
+        assert_true(schedule_at(&s, 0) < 0.1);
+    }
+    REFUSED(recipe_set(&r, "schedule.shape=round"), "linear or cosine");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_embedded), cmocka_unit_test(test_each_stops), cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_deep_json), cmocka_unit_test(test_values),    cmocka_unit_test(test_set),
         cmocka_unit_test(test_round_trip), cmocka_unit_test(test_keys),     cmocka_unit_test(test_file),
-        cmocka_unit_test(test_schedule),  cmocka_unit_test(test_flat_files), cmocka_unit_test(test_stored_texts),
+        cmocka_unit_test(test_schedule), cmocka_unit_test(test_shape), cmocka_unit_test(test_flat_files),
+        cmocka_unit_test(test_stored_texts),
         cmocka_unit_test(test_what_does_not_apply), cmocka_unit_test(test_set_applies), cmocka_unit_test(test_models_have_rows),
         cmocka_unit_test(test_canonical), cmocka_unit_test(test_defaults_are_fixed),
     };
