@@ -122,7 +122,7 @@ static void *work(void *context)
     struct place *place;
     struct fill_piece piece;
     struct fill_failure failure;
-    void *scratch = zalloc(f->choice.scratch + 1);
+    void *worker = f->choice.worker_new != NULL ? f->choice.worker_new(f->choice.context) : NULL;
     bool wait;
     pthread_mutex_lock(&f->lock);
     while (!f->stop) {
@@ -132,13 +132,13 @@ static void *work(void *context)
         }
         f->busy++;
         pthread_mutex_unlock(&f->lock);
-        fill_piece(&f->choice, &piece, scratch, &failure);
+        fill_piece(&f->choice, &piece, worker, &failure);
         pthread_mutex_lock(&f->lock);
         finish_piece(f, place, &piece, &failure);
         if (--f->busy == 0) pthread_cond_broadcast(&f->idle);
     }
     pthread_mutex_unlock(&f->lock);
-    free(scratch);
+    if (f->choice.worker_free != NULL) f->choice.worker_free(worker);
     return NULL;
 }
 

@@ -40,7 +40,7 @@ struct feed_item {
     uint32_t epoch;
     int bucket;
     int64_t place;  // in the batch
-    void *scratch;  // feed_choice.scratch bytes that belong to this thread
+    void *worker;   // this thread's own: feed_choice.worker_new; NULL without
 };
 
 // Writes one sample: field[i] points to its bytes in field i of the batch, which are zero. A function of seed, epoch and
@@ -55,7 +55,9 @@ struct feed_choice {
     int fields;
     feed_fill *fill;            // NULL: feed_copy
     void *context;              // of all callbacks
-    size_t scratch;
+    // What each decoding thread has for itself (decoders, buffers), made when it starts; both NULL: nothing.
+    void *(*worker_new)(void *context);
+    void (*worker_free)(void *worker);
     int threads;                // of decoding; 0: feed_threads(1)
     int depth;                  // batches in the ring; 0: FEED_DEPTH (one on its way to the device, one made, one in the making)
     // How many epochs a training has: before the end of one the next is begun, with the same seed. 0: never.

@@ -20,11 +20,11 @@ static int check_labels(const struct feed_field *field, int bucket, const void *
     return 0;
 }
 
-static int fill_sample(const struct feed_choice *c, const struct fill_piece *piece, int64_t at, void *scratch)
+static int fill_sample(const struct feed_choice *c, const struct fill_piece *piece, int64_t at, void *worker)
 {
     int bucket = piece->batch.bucket;
     struct feed_item item = {.split = c->split, .index = piece->samples[piece->batch.first + at], .seed = piece->seed,
-                             .epoch = piece->epoch, .bucket = bucket, .place = at, .scratch = scratch};
+                             .epoch = piece->epoch, .bucket = bucket, .place = at, .worker = worker};
     void *field[FEED_FIELDS];
     for (int i = 0; i < c->fields; i++) {
         size_t bytes = fill_sample_bytes(&c->field[i], bucket);
@@ -46,13 +46,13 @@ static void clear_rest(const struct feed_choice *c, const struct fill_piece *pie
     }
 }
 
-void fill_piece(const struct feed_choice *c, const struct fill_piece *piece, void *scratch, struct fill_failure *failure)
+void fill_piece(const struct feed_choice *c, const struct fill_piece *piece, void *worker, struct fill_failure *failure)
 {
     const struct dataset_facts *facts = dataset_facts(c->data);
     failure->rc = 0;
     if (piece->begin == 0) clear_rest(c, piece);
     for (int64_t at = piece->begin; at < piece->end && failure->rc == 0; at++) {
-        failure->rc = fill_sample(c, piece, at, scratch);
+        failure->rc = fill_sample(c, piece, at, worker);
         if (failure->rc == 0) continue;
         failure->at = at;
         snprintf(failure->text, sizeof failure->text, "%.100s, %.100s sample %d: %.700s", facts->name,

@@ -21,7 +21,7 @@ struct fill_failure {
 };
 
 // Ends at the first sample that fails. The piece that begins at 0 also clears the places behind a short batch.
-void fill_piece(const struct feed_choice *, const struct fill_piece *, void *scratch, struct fill_failure *);
+void fill_piece(const struct feed_choice *, const struct fill_piece *, void *worker, struct fill_failure *);
 size_t fill_sample_bytes(const struct feed_field *, int bucket);
 
 #endif

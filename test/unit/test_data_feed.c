@@ -37,7 +37,7 @@ static int fill(void *context, const struct feed_item *item, void *const field[]
     if (task->sleeps) nap(item);
     if (item->index == task->bad_index || item->index == task->bad_index_2)
         return (fail)(ERR_INPUT, "part.%d is no JPEG", (int)item->index);
-    memset(item->scratch, 0x5a, 100);
+    memset(item->worker, 0x5a, 100);
     uint8_t *pixels = field[0];
     for (int i = 0; i < WIDTH - (int)item->index % 3; i += (int)sizeof(struct rng4)) {  // the rest of a row stays zero
         struct rng4 r = rng_draw(item->seed, RNG_CROP, item->epoch, (uint32_t)item->index, (uint32_t)i);
@@ -50,6 +50,12 @@ static int fill(void *context, const struct feed_item *item, void *const field[]
     return 0;
 }
 
+static void *worker_new(void *context)
+{
+    assert_non_null(context);
+    return malloc(100);
+}
+
 static struct task task_of(struct dataset *data)
 {
     return (struct task){.data = data, .bad_index = -1, .bad_index_2 = -1, .bad_label = -1};
@@ -60,7 +66,7 @@ static struct feed_choice choice_of(struct task *task, int threads, int depth)
     return (struct feed_choice){
         .data = task->data, .split = SPLIT_TRAIN, .order = {.buckets = 1, .batch = {BATCH}}, .fields = 3,
         .field = {{"pixels", U8, {SHAPE(WIDTH)}, 0}, {"labels", I32, {{0}}, 10}, {"place", I32, {{0}}, 0}},
-        .fill = fill, .context = task, .scratch = 100, .threads = threads, .depth = depth};
+        .fill = fill, .context = task, .worker_new = worker_new, .worker_free = free, .threads = threads, .depth = depth};
 }
 
 static struct feed *feed_of(const struct feed_choice *choice)

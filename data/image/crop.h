@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which part of a picture becomes a sample. Pure functions; a draw depends on seed, epoch and sample alone.
+#ifndef DAWN_DATA_CROP_H
+#define DAWN_DATA_CROP_H
+
+#include "runtime/base/error.h"
+
+// In pixels of the stored picture: pixel i covers [i, i + 1).
+struct area {
+    double left, top, width, height;
+};
+
+// A part of `scale_least` to `scale_most` of the picture's area, uniformly, at any place, whose width is 3/4 to 4/3 of its
+// height (log-uniformly): torchvision's RandomResizedCrop. What does not fit in ten tries becomes the middle, as wide or as
+// high as those shapes allow. Sides are whole pixels.
+struct area crop_random(uint64_t seed, uint32_t epoch, int64_t sample, int width, int height, double scale_least,
+                        double scale_most);
+
+// The middle that is left when the picture is resized to cover height x width `ratio` times and cropped to that size. Ratio
+// 1: the largest middle of that shape; 256.0 / 224: torchvision's Resize(256) and CenterCrop(224).
+struct area crop_centre(int width, int height, int64_t out_height, int64_t out_width, double ratio);
+
+bool crop_mirror(uint64_t seed, uint32_t epoch, int64_t sample);  // half of all draws
+
+#endif

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// libjpeg-turbo, one decompressor a thread. An error inside it jumps back (setjmp); what was allocated for the picture is
+// given back by the next jpeg_abort_decompress, so that nothing leaks and the decompressor can be used again.
+#include "data/image/decode.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jpeglib.h>
+
+#include "data/image/scale.h"
+#include "runtime/base/arena.h"
+
+enum {
+    SCANS_MAX = 100,             // a progressive file of a few bytes a scan could keep the decoder busy for hours
+    WHOLE = 8,                   // eighths of the stored size
+    CHANNELS = 4,
+    // Beside the part: the columns and rows that libjpeg would otherwise have to guess the chroma of (it repeats the edge),
+    // and those for which it needs a row before the first.
+    MARGIN = 2,
+};
+
+struct decoder {
+    struct jpeg_decompress_struct jpeg;
+    struct jpeg_error_mgr manager;
+    struct jpeg_progress_mgr progress;
+    jmp_buf back;
+    bool made;
+    char error[JMSG_LENGTH_MAX], damage[JMSG_LENGTH_MAX];
+    struct image_limits limits;
+    struct scaler *scaler;
+    uint8_t *room, *pixels;
+    size_t room_bytes, pixels_bytes;
+};
+
+// A rectangle of the picture as it is decoded.
+struct part {
+    int left, top, width, height;
+};
+
+struct decoder *decoder_new(void)
+{
+    struct decoder *d = zalloc(sizeof *d);
+    d->limits = DECODE_LIMITS;
+    d->scaler = scaler_new();
+    return d;
+}
+
+void decoder_free(struct decoder *d)
+{
+    if (d == NULL) return;
+    if (d->made) jpeg_destroy_decompress(&d->jpeg);
+    scaler_free(d->scaler);
+    free(d->room);
+    free(d->pixels);
+    free(d);
+}
+
+void decoder_limit(struct decoder *d, const struct image_limits *limits)
+{
+    d->limits = *limits;
+}
+
+uint8_t *decoder_room(struct decoder *d, size_t bytes)
+{
+    if (bytes > d->room_bytes) {
+        free(d->room);
+        d->room = zalloc(bytes + bytes / 4);
+        d->room_bytes = bytes + bytes / 4;
+    }
+    return d->room;
+}
+
+const char *decoder_damage(const struct decoder *d)
+{
+    return d->damage[0] != '\0' ? d->damage : NULL;
+}
+
+// ---- what libjpeg calls
+
+_Noreturn static void give_up(j_common_ptr jpeg)
+{
+    struct decoder *d = jpeg->client_data;
+    jpeg->err->format_message(jpeg, d->error);
+    longjmp(d->back, 1);
+}
+
+static void note_damage(j_common_ptr jpeg, int level)
+{
+    struct decoder *d = jpeg->client_data;
+    if (level < 0 && d->damage[0] == '\0') jpeg->err->format_message(jpeg, d->damage);
+}
+
+static void count_scans(j_common_ptr jpeg)
+{
+    struct decoder *d = jpeg->client_data;
+    if (d->jpeg.input_scan_number <= SCANS_MAX) return;
+    snprintf(d->error, sizeof d->error, "it has more than %d scans", SCANS_MAX);
+    longjmp(d->back, 1);
+}
+
+// ---- one picture; all of it runs below a setjmp
+
+static void make_decompressor(struct decoder *d)
+{
+    if (d->made) {
+        jpeg_abort_decompress(&d->jpeg);
+        return;
+    }
+    d->jpeg.err = jpeg_std_error(&d->manager);
+    d->jpeg.client_data = d;
+    d->manager.error_exit = give_up;
+    d->manager.emit_message = note_damage;
+    d->progress.progress_monitor = count_scans;
+    jpeg_create_decompress(&d->jpeg);
+    d->jpeg.progress = &d->progress;
+    d->made = true;
+}
+
+static int read_header(struct decoder *d, const char *what, const uint8_t *bytes, size_t n)
+{
+    struct jpeg_decompress_struct *jpeg = &d->jpeg;
+    make_decompressor(d);
+    d->damage[0] = '\0';
+    if (n < 3 || memcmp(bytes, "\xff\xd8\xff", 3) != 0) return fail(ERR_INPUT, "%s is not a JPEG", what);
+    jpeg_mem_src(jpeg, bytes, (unsigned long)n);
+    jpeg_read_header(jpeg, TRUE);
+    if (jpeg->data_precision != 8)
+        return fail(ERR_INPUT, "%s: a JPEG of %d bits a sample; only 8 are read", what, jpeg->data_precision);
+    if (jpeg->num_components != 1 && jpeg->num_components != 3 && jpeg->num_components != 4)
+        return fail(ERR_INPUT, "%s: a JPEG is grey, colour or CMYK; this has %d components", what, jpeg->num_components);
+    int64_t width = jpeg->image_width, height = jpeg->image_height;
+    if (width > d->limits.side || height > d->limits.side || width * height > d->limits.pixels)
+        return fail(ERR_INPUT, "%s: a picture of %lld x %lld pixels is too large (at most %d a side, %lld in all)", what,
+                    (long long)width, (long long)height, d->limits.side, (long long)d->limits.pixels);
+    return 0;
+}
+
+static int check_area(const struct decoder *d, const char *what, const struct area *a)
+{
+    double width = d->jpeg.image_width, height = d->jpeg.image_height, slack = 1e-6;
+    if (a->left >= -slack && a->top >= -slack && a->width > 0 && a->height > 0 && a->left + a->width <= width + slack &&
+        a->top + a->height <= height + slack)
+        return 0;
+    return fail(ERR_INPUT, "%s: the area %g + %g, %g + %g does not lie in its %g x %g pixels", what, a->left, a->width,
+                a->top, a->height, width, height);
+}
+
+// Inverted, as Adobe's programs and all that follow them write it.
+static void convert_ink(uint8_t *row, int64_t width)
+{
+    for (int64_t x = 0; x < width; x++)
+        for (int c = 0; c < 3; c++) row[4 * x + c] = (uint8_t)((row[4 * x + c] * row[4 * x + 3] + 127) / 255);
+}
+
+// The smallest of the scales that libjpeg has fast code for which still gives at least a pixel for each wanted.
+static int choose_eighths(const struct area *a, int64_t height, int64_t width)
+{
+    int eighths = 1;
+    while (eighths < WHOLE && (a->width * eighths < (double)width * WHOLE || a->height * eighths < (double)height * WHOLE))
+        eighths *= 2;
+    return eighths;
+}
+
+// The decoder moves a part's left edge to the next block on the left; `part` is what came out.
+static int decode_part(struct decoder *d, const char *what, struct part *part)
+{
+    struct jpeg_decompress_struct *jpeg = &d->jpeg;
+    int right = part->left + part->width, bottom = part->top + part->height;
+    JDIMENSION left = part->left > MARGIN ? (JDIMENSION)(part->left - MARGIN) : 0;
+    JDIMENSION width = (JDIMENSION)right + MARGIN < jpeg->output_width ? (JDIMENSION)right + MARGIN - left
+                                                                       : jpeg->output_width - left;
+    if (left > 0 || width < jpeg->output_width) jpeg_crop_scanline(jpeg, &left, &width);
+    int skip = part->top > MARGIN ? part->top - MARGIN : 0;
+    size_t stride = (size_t)width * CHANNELS, bytes = stride * (size_t)(bottom - skip);
+    if (bytes > d->pixels_bytes) {
+        free(d->pixels);
+        d->pixels_bytes = 0;
+        d->pixels = malloc(bytes + bytes / 4);
+        if (d->pixels == NULL) return fail(ERR_MEMORY, "%s: not enough memory for its pixels", what);
+        d->pixels_bytes = bytes + bytes / 4;
+    }
+    if (skip > 0) jpeg_skip_scanlines(jpeg, (JDIMENSION)skip);
+    for (uint8_t *to = d->pixels; (int)jpeg->output_scanline < bottom;) {
+        JSAMPROW row = to;
+        to += stride * jpeg_read_scanlines(jpeg, &row, 1);
+    }
+    if (jpeg->out_color_space == JCS_CMYK) convert_ink(d->pixels, (int64_t)width * (bottom - skip));
+    *part = (struct part){(int)left, skip, (int)width, bottom - skip};
+    return 0;
+}
+
+static int draw_area(struct decoder *d, const char *what, const struct area *area, bool mirror, int64_t height,
+                     int64_t width, uint8_t *into)
+{
+    struct jpeg_decompress_struct *jpeg = &d->jpeg;
+    TRY(check_area(d, what, area));
+    int eighths = choose_eighths(area, height, width);
+    double scale = eighths / (double)WHOLE;
+    jpeg->scale_num = (unsigned)eighths, jpeg->scale_denom = WHOLE;
+    jpeg->out_color_space = jpeg->num_components == 4 ? JCS_CMYK : JCS_EXT_RGBX;
+    jpeg->do_block_smoothing = FALSE;  // a part is to be the same as in the whole
+    jpeg_start_decompress(jpeg);
+    struct area scaled = {area->left * scale, area->top * scale, area->width * scale, area->height * scale};
+    struct part part;
+    int right, bottom;
+    scale_reach(scaled.left, scaled.width, width, (int)jpeg->output_width, &part.left, &right);
+    scale_reach(scaled.top, scaled.height, height, (int)jpeg->output_height, &part.top, &bottom);
+    part.width = right - part.left, part.height = bottom - part.top;
+    TRY(decode_part(d, what, &part));
+    struct scale_part from = {d->pixels, (int64_t)part.width * CHANNELS, part.left, part.top, (int)jpeg->output_width,
+                              (int)jpeg->output_height};
+    scale_draw(d->scaler, &from, &scaled, mirror, height, width, into);
+    return 0;
+}
+
+// ---- for all
+
+// No local variable changes between setjmp and longjmp, so that none becomes indeterminate.
+int decoder_size(struct decoder *d, const char *what, const uint8_t *bytes, size_t n, int *width, int *height)
+{
+    if (setjmp(d->back) != 0) return fail(ERR_INPUT, "%s: not a readable JPEG: %s", what, d->error);
+    TRY(read_header(d, what, bytes, n));
+    *width = (int)d->jpeg.image_width, *height = (int)d->jpeg.image_height;
+    return 0;
+}
+
+int decoder_draw(struct decoder *d, const char *what, const uint8_t *bytes, size_t n, const struct area *area, bool mirror,
+                 int64_t height, int64_t width, uint8_t *into)
+{
+    if (setjmp(d->back) != 0) return fail(ERR_INPUT, "%s: not a readable JPEG: %s", what, d->error);
+    TRY(read_header(d, what, bytes, n));
+    return draw_area(d, what, area, mirror, height, width, into);
+}

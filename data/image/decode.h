@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A part of a JPEG becomes a sample: decoded no larger than needed, resized, mirrored, written into a batch.
+//
+//     decoder_size(decoder, "train 7", bytes, n, &width, &height);
+//     area = crop_random(seed, epoch, 7, width, height, 0.25, 1);
+//     decoder_draw(decoder, "train 7", bytes, n, &area, crop_mirror(seed, epoch, 7), 224, 224, into);
+//
+// Colour, grey, CMYK and YCCK become RGB (CMYK as Adobe writes it, inverted; profiles and EXIF orientation are ignored).
+// Progressive and arithmetic files are decoded; 12-bit and lossless ones are refused.
+//
+// Invariant: the pixels are a function of the arguments alone, whatever was decoded before. Any bytes give a sample or a
+// sentence that starts with `what`. Nothing of a picture's size is allocated before its size was held against the limits.
+// Cost: decoding the rows down to the end of the area, the resize (below a tenth of that), and memory for the part.
+#ifndef DAWN_DATA_DECODE_H
+#define DAWN_DATA_DECODE_H
+
+#include "data/image/crop.h"
+#include "data/image/image.h"
+
+struct decoder;  // belongs to one thread
+
+// The largest sides that JPEG has, and four times the pixels of ILSVRC2012's largest pictures.
+#define DECODE_LIMITS ((struct image_limits){65500, 1 << 26})
+
+struct decoder *decoder_new(void);     // never NULL
+void decoder_free(struct decoder *);   // NULL is fine
+void decoder_limit(struct decoder *, const struct image_limits *);  // instead of DECODE_LIMITS
+
+// Room for a picture's encoded bytes, which is kept for the next: what dataset_item reads into.
+uint8_t *decoder_room(struct decoder *, size_t bytes);
+
+int decoder_size(struct decoder *, const char *what, const uint8_t *bytes, size_t n, int *width, int *height) MUST_CHECK;
+// The area, which lies inside the picture, as into[height, width, 3]. What lies beside the area is seen by the resize as
+// far as its filter reaches (Pillow's `box`).
+int decoder_draw(struct decoder *, const char *what, const uint8_t *bytes, size_t n, const struct area *, bool mirror,
+                 int64_t height, int64_t width, uint8_t *into) MUST_CHECK;
+// What libjpeg said when the last decoder_draw met damaged or missing data, and drew what there was (grey for the rest).
+// NULL: nothing. Only the rows that were needed are known. Lives until the next call.
+const char *decoder_damage(const struct decoder *);
+
+#endif
