@@ -64,11 +64,12 @@ static void add_evaluation(const struct trainer *t, const struct device_facts *f
 
 static void forecast_evaluations(const struct trainer *t, const struct device_facts *f, struct forecast *into)
 {
-    if (t->fold != NONE) add_evaluation(t, f, t->fold, into);
+    const struct evaluation *e = &t->evaluation;
+    if (e->fold != NONE) add_evaluation(t, f, e->fold, into);
     const struct supply *s = &t->supply[SPLIT_TEST];
     for (int64_t i = 0; i < supply_batches(s); i++) {
         struct order_batch batch = order_batch(s->order, i);
-        add_evaluation(t, f, trainer_evaluation(t, &batch)->program, into);
+        add_evaluation(t, f, evaluation_find(e, &batch)->program, into);
     }
     for (int64_t at = 1; at <= t->steps; at++) into->evaluations += trainer_evaluates_after(t, at);
 }

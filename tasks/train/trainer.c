@@ -69,30 +69,6 @@ static int build_steps(struct trainer *t)
     return 0;
 }
 
-const struct trainer_variant *trainer_evaluation(const struct trainer *t, const struct order_batch *batch)
-{
-    for (int i = 0; i < t->evaluations; i++)
-        if (t->evaluation[i].is.bucket == batch->bucket && t->evaluation[i].is.batch == batch->count) return &t->evaluation[i];
-    return NULL;
-}
-
-// Full batches of each bucket, and the short one at its end.
-static int build_evaluations(struct trainer *t)
-{
-    const struct supply *s = &t->supply[SPLIT_TEST];
-    for (int64_t i = 0; i < supply_batches(s); i++) {
-        struct order_batch batch = order_batch(s->order, i);
-        if (trainer_evaluation(t, &batch)) continue;
-        BUG_IF(t->evaluations == TRAINER_VARIANTS);
-        struct variant is = {.batch = batch.count, .bucket = batch.bucket};
-        t->choice.task->evaluation(&t->setting, &is);
-        int program = step_evaluate(t->session, &t->setting, &t->slots, &is, &t->fold);
-        TRY(program);
-        t->evaluation[t->evaluations++] = (struct trainer_variant){is, 0, program};
-    }
-    return 0;
-}
-
 // What is trained on.
 static struct dataset *data_of(const struct trainer *t)
 {
@@ -122,7 +98,9 @@ static int build(struct trainer *t)
     TRY(session_new(t->choice.device, &t->session));
     TRY(build_steps(t));
     TRY(lookahead_build(&t->lookahead, t->session, r, recipe_decay_end(r, t->steps_an_epoch)));
-    TRY(build_evaluations(t));
+    t->evaluation = (struct evaluation){.setting = s, .stored = t->choice.data, .view = data_of(t), .session = t->session,
+                                        .slots = &t->slots, .supply = &t->supply[SPLIT_TEST]};
+    TRY(evaluation_build(&t->evaluation));
     return session_plan(t->session);
 }
 
@@ -131,7 +109,6 @@ int trainer_new(const struct trainer_choice *choice, struct trainer **into)
     struct trainer *t = zalloc(sizeof *t);
     t->choice = *choice;
     t->facts = dataset_facts(choice->data);
-    t->fold = NONE;
     int rc = build(t);
     if (rc < 0) {
         trainer_free(t);
@@ -260,91 +237,9 @@ int trainer_sums(struct trainer *t, bool reset, struct trainer_sums *sums)
     return 0;
 }
 
-static int reset_counters(struct trainer *t, const struct feed_slots *feed)
-{
-    int32_t zero = 0;
-    float none = 0;
-    if (feed->loss) TRY(session_write(t->session, feed->loss, &none, 0, sizeof none));
-    for (int m = 0; m < METRICS_MAX; m++) {
-        if (feed->hits[m]) TRY(session_write(t->session, feed->hits[m], &zero, 0, sizeof zero));
-        if (feed->tries[m]) TRY(session_write(t->session, feed->tries[m], &zero, 0, sizeof zero));
-    }
-    return 0;
-}
-
-// Of the metrics that the graph counts; the others are the judge's.
-static int read_scores(struct trainer *t, const struct feed_slots *feed, int64_t score[METRICS_MAX])
-{
-    const struct metric *metrics = t->choice.task->metrics;
-    for (int m = 0; metrics[m].name; m++) {
-        int64_t tries = 0;
-        if (!feed->hits[m]) continue;
-        TRY(read_counter(t, feed->hits[m], false, &score[m]));
-        if (metrics[m].kind == METRIC_COUNT) continue;
-        TRY(read_counter(t, feed->tries[m], false, &tries));
-        score[m] = tries ? llround(1e6 * (double)score[m] / (double)tries) : 0;
-    }
-    return 0;
-}
-
-// Reads the outputs of the batch that was computed last and shows them to the judge. `bytes` has room for the largest.
-static int judge_batch(struct trainer *t, void *state, const struct variant *is, const struct order_batch *batch, char *bytes)
-{
-    struct judged shown = {.sample = order_samples(t->supply[SPLIT_TEST].order) + batch->first, .count = batch->count,
-                           .bucket = batch->bucket};
-    for (int i = 0; i < OUTPUTS_MAX; i++) {
-        struct slot *slot = is->output[i];
-        if (!slot) continue;
-        TRY(session_read(t->session, slot, bytes, slot_bytes(slot)));
-        shown.output[i] = bytes, shown.shape[i] = slot->shape;
-        bytes += arena_round_up(slot_bytes(slot), 8);
-    }
-    return t->choice.task->judge->batch(state, &shown);
-}
-
-static int evaluate_batches(struct trainer *t, void *state, char *outputs)
-{
-    struct supply *s = &t->supply[SPLIT_TEST];
-    for (int64_t i = 0; i < supply_batches(s); i++) {
-        struct order_batch batch;
-        TRY(supply_next(s, &batch));
-        const struct trainer_variant *v = trainer_evaluation(t, &batch);
-        BUG_IF(!v);  // the order was the same when the programs were built
-        TRY(session_run(t->session, v->program));
-        if (t->choice.task->judge) TRY(judge_batch(t, state, &v->is, &batch, outputs));
-    }
-    return 0;
-}
-
-// Bytes of the outputs of the largest batch.
-static size_t output_bytes(const struct trainer *t)
-{
-    size_t most = 0;
-    for (int e = 0; e < t->evaluations; e++) {
-        size_t bytes = 0;
-        for (int i = 0; i < OUTPUTS_MAX; i++)
-            if (t->evaluation[e].is.output[i]) bytes += arena_round_up(slot_bytes(t->evaluation[e].is.output[i]), 8);
-        most = bytes > most ? bytes : most;
-    }
-    return most;
-}
-
 int trainer_evaluate(struct trainer *t, int64_t score[METRICS_MAX])
 {
-    const struct feed_slots *feed = &t->slots.split[SPLIT_TEST];
-    const struct judge *judge = t->choice.task->judge;
-    void *state = NULL;
-    TRY(supply_begin(&t->supply[SPLIT_TEST], t->seed, 0, 0));
-    TRY(reset_counters(t, feed));
-    if (t->fold != NONE) TRY(session_run(t->session, t->fold));
-    if (judge) TRY(judge->begin(&t->setting, t->choice.data, data_of(t), &state));
-    char *outputs = zalloc(output_bytes(t) + 1);
-    int rc = evaluate_batches(t, state, outputs);
-    free(outputs);
-    if (rc == 0) rc = read_scores(t, feed, score);
-    if (!judge) return rc;
-    int ended = judge->end(state, rc == 0 ? score : NULL);
-    return rc < 0 ? rc : ended;
+    return evaluation_run(&t->evaluation, NULL, score);
 }
 
 // After the last step, and after the steps that are nearest to multiples of `evaluate_every` epochs from `evaluate_from`.
@@ -376,7 +271,7 @@ int64_t trainer_views(const struct trainer *t)
 
 double trainer_forward_flops(const struct trainer *t)
 {
-    const struct trainer_variant *v = &t->evaluation[0];
+    const struct evaluation_program *v = &t->evaluation.program[0];
     const struct graph *g = t->session->graph[v->program];
     double flops = 0;
     for (int i = 0; i < g->nodes; i++) flops += node_cost(g, &g->node[i]).flops;

@@ -9,8 +9,8 @@
 #define DAWN_TRAIN_TRAINER_H
 
 #include "runtime/checkpoint.h"
+#include "tasks/train/evaluation.h"
 #include "tasks/train/lookahead.h"
-#include "tasks/train/supply.h"
 
 struct trainer_choice {
     const struct task *task;
@@ -42,9 +42,7 @@ struct trainer {
     struct trainer_variant variant[TRAINER_VARIANTS];  // of training steps
     int variants, turns, buckets;
     uint8_t *of_step;        // [step, bucket, turn]: number of its variant
-    struct trainer_variant evaluation[TRAINER_VARIANTS];  // full and short batches of each bucket
-    int evaluations;
-    int fold;                // run once before an evaluation; NONE: nothing is folded
+    struct evaluation evaluation;
     struct lookahead lookahead;
     struct checkpoint_imported imported;  // by trainer_begin, where --weights was given; else its text is empty
 };
@@ -58,7 +56,6 @@ int trainer_resume(struct trainer *, uint64_t seed, int64_t at, int64_t samples)
 int trainer_step(struct trainer *) MUST_CHECK;                                 // one step; BUG after the last
 void trainer_free(struct trainer *);
 const struct trainer_variant *trainer_variant(const struct trainer *, int64_t step, int bucket, int turn);
-const struct trainer_variant *trainer_evaluation(const struct trainer *, const struct order_batch *);
 
 // Sum of the loss and, where the board's metric counts, hits since the last call with `reset`. Waits for the device.
 struct trainer_sums {

@@ -195,7 +195,7 @@ static void test_forecast(void **state)
     double training = 10 * c.variant[0].seconds + 10 * c.variant[1].seconds + 20 * c.variant[2].seconds;
     near(c.training_seconds, training);
     near(c.seconds, training + 2 * c.evaluation_seconds);
-    assert_int_equal(t->evaluations, 1);  // 150 images fit one batch
+    assert_int_equal(t->evaluation.programs, 1);  // 150 images fit one batch
     double flops = 10 * c.variant[0].flops + 10 * c.variant[1].flops + 20 * c.variant[2].flops;
     near(c.flops, flops + 2 * c.evaluation_flops);
     assert_true(c.evaluation_flops >= 150 * trainer_forward_flops(t));
@@ -223,7 +223,7 @@ static void test_evaluation_rest(void **state)
     forecast_of(a, &none, &one);
     forecast_of(b, &none, &more);
     assert_int_equal(one.evaluations, 1);
-    assert_int_equal(b->evaluations, 2);
+    assert_int_equal(b->evaluation.programs, 2);
     double ratio = more.evaluation_flops / one.evaluation_flops;
     assert_true(ratio > 1.49 && ratio < 1.51);
     trainer_free(a);

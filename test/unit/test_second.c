@@ -52,7 +52,7 @@ static void evaluates_every_sample(void **state)
     for (int64_t i = 0; i < supply_batches(&a.trainer->supply[SPLIT_TEST]); i++)
         samples += order_batch(a.trainer->supply[SPLIT_TEST].order, i).count;
     assert_int_equal(samples, 130);
-    assert_true(a.trainer->evaluations > 3);  // short batches have programs of their own
+    assert_true(a.trainer->evaluation.programs > 3);  // short batches have programs of their own
     assert_int_equal(second_train(&a, 5), second_train(&a, 5));
     assert_true(llabs(second_train(&a, 5) - second_train(&b, 5)) <= 20000);  // another number of threads rounds differently
     bench_close(&a);

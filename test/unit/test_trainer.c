@@ -44,7 +44,7 @@ static void evaluates_every_image_once(void **state)
     int64_t whole[METRICS_MAX], again[METRICS_MAX], parts[METRICS_MAX];
     prepare(&a, 500, 1010, (const char *const[]){"batch=50", "epochs=1", "widths=16,16,16", "precision=f32", "views=1", NULL});
     start(&a, 3);
-    assert_int_equal(a.trainer->evaluations, 2);
+    assert_int_equal(a.trainer->evaluation.programs, 2);
     assert_int_equal(trainer_step(a.trainer), 0);
     assert_int_equal(trainer_evaluate(a.trainer, whole), 0);
     assert_int_equal(trainer_evaluate(a.trainer, again), 0);

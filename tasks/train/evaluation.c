@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/train/evaluation.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// ---- programs
+
+const struct evaluation_program *evaluation_find(const struct evaluation *e, const struct order_batch *batch)
+{
+    for (int i = 0; i < e->programs; i++)
+        if (e->program[i].is.bucket == batch->bucket && e->program[i].is.batch == batch->count) return &e->program[i];
+    return NULL;
+}
+
+// Full batches of each bucket, and the short one at its end.
+int evaluation_build(struct evaluation *e)
+{
+    e->programs = 0, e->fold = NONE;
+    for (int64_t i = 0; i < supply_batches(e->supply); i++) {
+        struct order_batch batch = order_batch(e->supply->order, i);
+        if (evaluation_find(e, &batch)) continue;
+        BUG_IF(e->programs == EVALUATION_PROGRAMS);
+        struct variant is = {.batch = batch.count, .bucket = batch.bucket};
+        e->setting->task->evaluation(e->setting, &is);
+        int program = step_evaluate(e->session, e->setting, e->slots, &is, &e->fold);
+        TRY(program);
+        e->program[e->programs++] = (struct evaluation_program){is, program};
+    }
+    return 0;
+}
+
+// ---- counters
+
+static int reset_counters(struct evaluation *e)
+{
+    const struct feed_slots *feed = &e->slots->split[SPLIT_TEST];
+    int32_t zero = 0;
+    float none = 0;
+    if (feed->loss) TRY(session_write(e->session, feed->loss, &none, 0, sizeof none));
+    for (int m = 0; m < METRICS_MAX; m++) {
+        if (feed->hits[m]) TRY(session_write(e->session, feed->hits[m], &zero, 0, sizeof zero));
+        if (feed->tries[m]) TRY(session_write(e->session, feed->tries[m], &zero, 0, sizeof zero));
+    }
+    return 0;
+}
+
+// Of the metrics that the graph counts; the others are the judge's.
+static int read_scores(struct evaluation *e, int64_t score[METRICS_MAX])
+{
+    const struct feed_slots *feed = &e->slots->split[SPLIT_TEST];
+    const struct metric *metrics = e->setting->task->metrics;
+    for (int m = 0; metrics[m].name; m++) {
+        int32_t hits, tries;
+        if (!feed->hits[m]) continue;
+        TRY(session_read(e->session, feed->hits[m], &hits, sizeof hits));
+        score[m] = hits;
+        if (metrics[m].kind == METRIC_COUNT) continue;
+        TRY(session_read(e->session, feed->tries[m], &tries, sizeof tries));
+        score[m] = tries ? llround(1e6 * (double)hits / (double)tries) : 0;
+    }
+    return 0;
+}
+
+// ---- outputs
+
+// Each begins at a multiple of 8 bytes.
+static size_t output_bytes(const struct variant *is)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < OUTPUTS_MAX; i++)
+        if (is->output[i]) bytes += arena_round_up(slot_bytes(is->output[i]), 8);
+    return bytes;
+}
+
+size_t evaluation_output_bytes(const struct evaluation *e)
+{
+    size_t most = 0;
+    for (int i = 0; i < e->programs; i++) {
+        size_t bytes = output_bytes(&e->program[i].is);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+int evaluation_read(struct evaluation *e, const struct variant *is, char *outputs)
+{
+    for (int i = 0; i < OUTPUTS_MAX; i++) {
+        const struct slot *slot = is->output[i];
+        if (!slot) continue;
+        TRY(session_read(e->session, slot, outputs, slot_bytes(slot)));
+        outputs += arena_round_up(slot_bytes(slot), 8);
+    }
+    return 0;
+}
+
+int evaluation_judge(struct evaluation *e, void *judging, const struct variant *is, const struct order_batch *batch,
+                     const char *outputs)
+{
+    const struct judge *judge = e->setting->task->judge;
+    struct judged shown = {.sample = order_samples(e->supply->order) + batch->first, .count = batch->count,
+                           .bucket = batch->bucket};
+    for (int i = 0; i < OUTPUTS_MAX; i++) {
+        if (!is->output[i]) continue;
+        shown.output[i] = outputs, shown.shape[i] = is->output[i]->shape;
+        outputs += arena_round_up(slot_bytes(is->output[i]), 8);
+    }
+    return judge ? judge->batch(judging, &shown) : 0;
+}
+
+// ---- one evaluation
+
+int evaluation_begin(struct evaluation *e, void **judging)
+{
+    const struct judge *judge = e->setting->task->judge;
+    *judging = NULL;
+    TRY(reset_counters(e));
+    if (e->fold != NONE) TRY(session_run(e->session, e->fold));
+    return judge ? judge->begin(e->setting, e->stored, e->view, judging) : 0;
+}
+
+int evaluation_end(struct evaluation *e, void *judging, int rc, const char *answers, int64_t score[METRICS_MAX])
+{
+    const struct judge *judge = e->setting->task->judge;
+    if (rc == 0) rc = read_scores(e, score);
+    if (!judge) return rc;
+    if (rc == 0 && answers) {
+        BUG_IF(!judge->write);
+        rc = judge->write(judging, answers);
+    }
+    int ended = judge->end(judging, rc == 0 ? score : NULL);
+    return rc < 0 ? rc : ended;
+}
+
+static int run_batches(struct evaluation *e, void *judging, char *outputs)
+{
+    for (int64_t i = 0; i < supply_batches(e->supply); i++) {
+        struct order_batch batch;
+        TRY(supply_next(e->supply, &batch));
+        const struct evaluation_program *p = evaluation_find(e, &batch);
+        BUG_IF(!p);  // the order was the same when the programs were built
+        TRY(session_run(e->session, p->program));
+        if (!e->setting->task->judge) continue;
+        TRY(evaluation_read(e, &p->is, outputs));
+        TRY(evaluation_judge(e, judging, &p->is, &batch, outputs));
+    }
+    return 0;
+}
+
+int evaluation_run(struct evaluation *e, const char *answers, int64_t score[METRICS_MAX])
+{
+    void *judging;
+    TRY(supply_begin(e->supply, 0, 0, 0));
+    TRY(evaluation_begin(e, &judging));
+    char *outputs = zalloc(evaluation_output_bytes(e) + 1);
+    int rc = run_batches(e, judging, outputs);
+    free(outputs);
+    return evaluation_end(e, judging, rc, answers, score);
+}
