@@ -94,7 +94,7 @@ CUDA_FLAGS := -std=c++17 -O3 -I. $(CUDA_ARCHS) -lineinfo -Xptxas -v -Werror all-
 FOLDERS := runtime $(addprefix runtime/,base op cases null ref cpu) data $(addprefix data/,read fetch image feed) \
     tasks $(addprefix tasks/,train cifar10 record measure outside) submit $(addprefix submit/,format keys client)
 BOARD_FOLDERS := runtime/base submit/format scoreboard $(addprefix scoreboard/,http api store rank pages dawnbench)
-LOOP_SOURCES := $(wildcard runtime/cpu/loops*.c)
+LOOP_SOURCES := $(wildcard runtime/cpu/loops*.c) data/image/scale_loops.c
 SOURCES := $(filter-out $(LOOP_SOURCES),$(wildcard $(FOLDERS:%=%/*.c))) $(CUDA_SOURCES)
 EMBEDDED := $(sort $(wildcard tasks/*/recipes/*.json tasks/record/*.sql tasks/record/*.json submit/format/*.json))
 OBJECTS := $(SOURCES:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(LOOP_SOURCES:%.c=$(B)/%.$(i).o)) $(B)/embedded.o $(KERNEL_OBJECTS)
@@ -113,7 +113,7 @@ ON_GPU := $(if $(KERNELS),$(patsubst test/cuda/%.c,$(B)/test/on_gpu/%,$(shell gr
 RUN := DAWN='$(CURDIR)/$(PROGRAM)' BOARD='$(CURDIR)/$(BOARD)' FAULT='$(CURDIR)/$(B)/test/fault' \
     EMULATED='$(if $(KERNELS),$(CURDIR)/$(B)/test/emulate/dawn)' NVCC='$(NVCC)' test/run.sh
 
-.PHONY: all demo check emulated check-gpu check-unit check-cli check-threads check-board check-feed lint fuzz fuzz-run fault bench-convs bench-loops bench-board \
+.PHONY: all demo check emulated check-gpu check-unit check-cli check-threads check-board check-feed lint fuzz fuzz-run fault bench-convs bench-images bench-loops bench-board \
 	install clean deps help tests FORCE
 all: $(PROGRAM) $(BOARD)  ## build ./dawn and ./dawn-scoreboard (the default)
 	$(if $(CUDA_LACKS),@echo 'dawn: built without the device cuda: $(CUDA_LACKS)')
@@ -296,6 +296,11 @@ $(B)/test/bench/convs: test/bench/convs.c
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c17 -D_GNU_SOURCE -O2 -Wall $< -ldnnl -o $@
+bench-images: $(B)/test/bench/images  ## build the yardstick: decoding and resizing the JPEGs of a folder on one core
+$(B)/test/bench/images: test/bench/images.c $(B)/libdawn.a
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) $(CUDA_LIBS) -o $@
 bench-loops: $(B)/test/bench/loops  ## build the yardstick: the memory-bound passes of the record network alone
 $(B)/test/bench/loops: test/bench/loops.c $(B)/libdawn.a
 	$(call say,CC,$@)

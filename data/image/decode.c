@@ -175,7 +175,7 @@ static int decode_part(struct decoder *d, const char *what, struct part *part)
                                                                        : jpeg->output_width - left;
     if (left > 0 || width < jpeg->output_width) jpeg_crop_scanline(jpeg, &left, &width);
     int skip = part->top > MARGIN ? part->top - MARGIN : 0;
-    size_t stride = (size_t)width * CHANNELS, bytes = stride * (size_t)(bottom - skip);
+    size_t stride = (size_t)width * CHANNELS, bytes = stride * (size_t)(bottom - skip) + SCALE_SLACK;
     if (bytes > d->pixels_bytes) {
         free(d->pixels);
         d->pixels_bytes = 0;
@@ -211,7 +211,7 @@ static int draw_area(struct decoder *d, const char *what, const struct area *are
     scale_reach(scaled.top, scaled.height, height, (int)jpeg->output_height, &part.top, &bottom);
     part.width = right - part.left, part.height = bottom - part.top;
     TRY(decode_part(d, what, &part));
-    struct scale_part from = {d->pixels, (int64_t)part.width * CHANNELS, part.left, part.top, (int)jpeg->output_width,
+    struct scale_part from = {d->pixels, (int64_t)part.width * CHANNELS, CHANNELS, part.left, part.top, (int)jpeg->output_width,
                               (int)jpeg->output_height};
     scale_draw(d->scaler, &from, &scaled, mirror, height, width, into);
     return 0;

@@ -2,7 +2,7 @@
 // The table of one instruction set and, in the base build only, the choice between the tables.
 #include "runtime/cpu/loops_inside.h"
 
-#include <stdlib.h>
+#include "runtime/base/isa.h"
 
 #define LOOPS_TEXT2(x) #x
 #define LOOPS_TEXT(x) LOOPS_TEXT2(x)
@@ -21,30 +21,22 @@ const struct loops LOOPS_TABLE(ISA) = {
 #define LOOPS_IS(isa) LOOPS_IS2(isa)
 #if LOOPS_IS(ISA)
 
-int loops_all(const struct loops *into[3])
-{
-    int count = 0;
-    into[count++] = &loops_base;
+static const struct loops *const loops_sets[ISA_SETS] = {
+    &loops_base,
 #ifndef ISA_ONLY_BASE
-    __builtin_cpu_init();
-    // Every CPU with avx2 has f16c, but clang 14 does not accept that name.
-    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    if (avx2) into[count++] = &loops_avx2;
-    if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-        into[count++] = &loops_avx512;
+    &loops_avx2, &loops_avx512,
 #endif
-    return count;
+};
+
+int loops_all(const struct loops *into[ISA_SETS])
+{
+    for (enum isa_set i = ISA_SET_BASE; i <= isa_most(); i++) into[i] = loops_sets[i];
+    return (int)isa_most() + 1;
 }
 
 const struct loops *loops_choose(void)
 {
-    const struct loops *table[3];
-    int count = loops_all(table);
-    const char *asked = getenv("DAWN_ISA");
-    for (int i = 0; asked && i < count; i++)
-        if (!strcmp(table[i]->isa, asked)) return table[i];
-    return table[count - 1];
+    return loops_sets[isa_choose()];
 }
 
 #endif

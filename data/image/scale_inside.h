@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loops of the resize, one table for each instruction set (runtime/base/isa.h). Nobody but scale*.c includes this.
+//
+// Both axes work on 16-bit lanes, four to a pixel, and multiply as pmulhrsw does: (a * b + 2^14) >> 15. Weights have 15
+// bits, what lies between the axes has 7 more bits than a pixel. All sets give the same bits (test_data_scale.c).
+#ifndef DAWN_DATA_SCALE_INSIDE_H
+#define DAWN_DATA_SCALE_INSIDE_H
+
+#include <stdint.h>
+
+enum {
+    SCALE_BITS = 15,
+    SCALE_BETWEEN = 7,
+    SCALE_ROWS = 4,    // are made at once
+    SCALE_GROUP = 8,   // pixels whose weights lie together
+    SCALE_LANES = 4,
+    SCALE_SPARE = 64,  // pixels behind a row that may be read
+};
+
+// The horizontal axis: pixel x of a row is the sum of `taps` weights times the pixels from first[x] on. Tap k of pixel x has its
+// weight four times, at [((x / SCALE_GROUP) * taps + k) * SCALE_GROUP + x % SCALE_GROUP]; places behind the last pixel of a
+// row are those of the last.
+struct scale_across {
+    const int32_t *first;
+    const int16_t (*weight)[SCALE_LANES];
+    int taps;
+    int64_t width;
+};
+
+struct scale_loops {
+    // row[i] = sum of weight[k] * pixels[k * stride + i], for i below n rounded up to 64: so far both may be touched
+    void (*rows)(const uint8_t *pixels, int64_t stride, const int16_t *weight, int taps, int64_t n, int16_t *row);
+    // `count` rows of at most SCALE_ROWS, `stride` lanes apart, all of which may be read
+    void (*pixels)(const int16_t *row, int64_t stride, const struct scale_across *, int count, uint8_t *into);
+};
+
+extern const struct scale_loops scale_loops_base;
+#ifndef ISA_ONLY_BASE
+extern const struct scale_loops scale_loops_avx2, scale_loops_avx512;
+#endif
+
+#endif

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which build of a vector loop this CPU runs. Files of loops are compiled once for each set (Makefile: ISAS).
+#ifndef DAWN_BASE_ISA_H
+#define DAWN_BASE_ISA_H
+
+enum isa_set { ISA_SET_BASE, ISA_SET_AVX2, ISA_SET_AVX512, ISA_SETS };
+
+enum isa_set isa_most(void);  // the best that CPU and build have; every lower one runs, too
+// The best, or the lower one that DAWN_ISA=base|avx2|avx512 names; a name that cannot be had is ignored.
+enum isa_set isa_choose(void);
+
+#endif
