@@ -19,7 +19,7 @@
 
 struct decoder;  // belongs to one thread
 
-// The largest sides that JPEG has, and four times the pixels of ILSVRC2012's largest pictures.
+// The largest sides that libjpeg reads. A progressive picture of so many pixels takes 400 MB while it is decoded.
 #define DECODE_LIMITS ((struct image_limits){65500, 1 << 26})
 
 struct decoder *decoder_new(void);     // never NULL
