@@ -206,13 +206,12 @@ static int draw_area(struct decoder *d, const char *what, const struct area *are
     jpeg_start_decompress(jpeg);
     struct area scaled = {area->left * scale, area->top * scale, area->width * scale, area->height * scale};
     struct part part;
-    int right, bottom;
-    scale_reach(scaled.left, scaled.width, width, (int)jpeg->output_width, &part.left, &right);
-    scale_reach(scaled.top, scaled.height, height, (int)jpeg->output_height, &part.top, &bottom);
+    int right, bottom, all_width = (int)jpeg->output_width, all_height = (int)jpeg->output_height;  // a crop changes them
+    scale_reach(scaled.left, scaled.width, width, all_width, &part.left, &right);
+    scale_reach(scaled.top, scaled.height, height, all_height, &part.top, &bottom);
     part.width = right - part.left, part.height = bottom - part.top;
     TRY(decode_part(d, what, &part));
-    struct scale_part from = {d->pixels, (int64_t)part.width * CHANNELS, CHANNELS, part.left, part.top, (int)jpeg->output_width,
-                              (int)jpeg->output_height};
+    struct scale_part from = {d->pixels, (int64_t)part.width * CHANNELS, CHANNELS, part.left, part.top, all_width, all_height};
     scale_draw(d->scaler, &from, &scaled, mirror, height, width, into);
     return 0;
 }
