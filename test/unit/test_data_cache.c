@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decoded pictures in memory, damaged ones among them, and a feed that decodes: the same bytes on any number of threads.
+#include "data/feed/feed.h"
+#include "data/image/cache.h"
+#include "data/image/decode.h"
+#include "runtime/base/threads.h"
+#include "test/unit/fixture_pictures.h"
+
+enum { SIDE = 24 };
+static struct dataset *data;
+
+static struct pictures *own(void)
+{
+    return data->own;
+}
+
+static void expect_words(const char *words)
+{
+    if (strstr(error_text(), words) == NULL) fail_msg("\"%s\" does not say \"%s\"", error_text(), words);
+}
+
+static struct cache *cache_of(const struct cache_choice *choice)
+{
+    struct cache *cache;
+    if (cache_new(choice, &cache) < 0) fail_msg("%s", error_text());
+    return cache;
+}
+
+static void draw_all(const struct cache *cache, char hex[DIGEST_HEX])
+{
+    static uint8_t into[PICTURES_COUNT][SIDE * SIDE * 3];
+    struct scaler *scaler = scaler_new();
+    for (int i = 0; i < PICTURES_COUNT; i++) {
+        int width, height;
+        cache_size(cache, i, &width, &height);
+        struct area a = crop_random(7, 0, i, width, height, 0.3, 1);
+        cache_draw(cache, scaler, i, &a, i % 2, SIDE, SIDE, into[i]);
+    }
+    scaler_free(scaler);
+    digest_bytes(into, sizeof into, hex);
+}
+
+static void bytes_are_those_that_were_foretold(void **state)
+{
+    (void)state;
+    int sides[] = {0, 45, 1000};
+    for (int s = 0; s < 3; s++) {
+        struct cache_choice choice = {.data = data, .split = SPLIT_TRAIN, .side = sides[s]};
+        int64_t bytes, pixels = 0;
+        assert_int_equal(cache_bytes(&choice, &bytes), 0);
+        struct cache *cache = cache_of(&choice);
+        for (int i = 0; i < PICTURES_COUNT; i++) {
+            int width, height, w = own()->size[i][0], h = own()->size[i][1], shorter = w < h ? w : h;
+            cache_size(cache, i, &width, &height);
+            pixels += 3 * width * height;
+            if (sides[s] != 45 || shorter <= 45) assert_true(width == w && height == h);
+            else assert_true((width < height ? width : height) == 45 && abs(width * h - height * w) <= (w > h ? w : h));
+        }
+        assert_int_equal(bytes, pixels + SCALE_SLACK);
+        cache_free(cache);
+    }
+}
+
+static void threads_do_not_show(void **state)
+{
+    (void)state;
+    int before = threads_count();
+    for (int side = 0; side < 60; side += 50) {
+        struct cache_choice choice = {.data = data, .split = SPLIT_TRAIN, .side = side};
+        char want[DIGEST_HEX], is[DIGEST_HEX];
+        for (int threads = 1; threads <= 5; threads += 2) {
+            threads_set(threads);
+            struct cache *cache = cache_of(&choice);
+            draw_all(cache, threads == 1 ? want : is);
+            if (threads > 1) assert_string_equal(is, want);
+            cache_free(cache);
+        }
+    }
+    threads_set(before);
+}
+
+// Where libjpeg does not shrink, a sample out of the cache is the sample out of the file.
+static void samples_are_those_of_the_files(void **state)
+{
+    (void)state;
+    struct cache_choice choice = {.data = data, .split = SPLIT_TRAIN};
+    struct cache *cache = cache_of(&choice);
+    struct decoder *decoder = decoder_new();
+    struct scaler *scaler = scaler_new();
+    for (int i = 0; i < PICTURES_COUNT; i++) {
+        uint8_t file[64 * 64 * 3], kept[64 * 64 * 3];
+        struct area a = crop_centre(own()->size[i][0], own()->size[i][1], 64, 64, 1.1);
+        const struct jpeg_bytes *b = &own()->file[i];
+        assert_int_equal(decoder_draw(decoder, "it", b->at, b->count, &a, i % 2, 64, 64, file), 0);
+        cache_draw(cache, scaler, i, &a, i % 2, 64, 64, kept);
+        assert_memory_equal(file, kept, sizeof file);
+    }
+    scaler_free(scaler);
+    decoder_free(decoder);
+    cache_free(cache);
+}
+
+static void limits_hold(void **state)
+{
+    (void)state;
+    struct cache_choice choice = {.data = data, .split = SPLIT_TRAIN};
+    struct cache *cache;
+    int64_t bytes;
+    assert_int_equal(cache_bytes(&choice, &bytes), 0);
+    choice.limit = bytes - 1;
+    assert_int_equal(cache_new(&choice, &cache), ERR_MEMORY);
+    expect_words("is allowed");
+    assert_null(cache);
+    choice.limit = bytes;
+    cache_free(cache_of(&choice));
+
+    own()->size[5][0]++;
+    choice.limit = 0;
+    assert_int_equal(cache_new(&choice, &cache), ERR_INPUT);
+    expect_words("sample 5 has");
+    own()->size[5][0] = -1;
+    assert_int_equal(cache_bytes(&choice, &bytes), ERR_INPUT);
+    expect_words("sample 5");
+}
+
+// ---- damage
+
+static void cut(int sample)
+{
+    own()->file[sample].count = own()->file[sample].count * 2 / 3;
+}
+
+static void damaged_pictures_are_counted(void **state)
+{
+    (void)state;
+    cut(31), cut(8), cut(62);
+    for (int64_t limit = -1; limit < 4; limit++) {
+        struct damage *damage = damage_new(PICTURES_COUNT, limit);
+        struct cache_choice choice = {.data = data, .split = SPLIT_TRAIN, .damage = damage};
+        struct cache *cache = NULL;
+        assert_int_equal(cache_new(&choice, &cache), limit < 0 || limit >= 3 ? 0 : ERR_INPUT);
+        if (cache == NULL) {
+            expect_words("may be");
+            assert_true(damage_count(damage) > limit);
+        } else {
+            assert_int_equal(damage_count(damage), 3);
+            assert_non_null(strstr(damage_first(damage), "train sample 8: "));
+            assert_int_equal(damage_note(damage, "again", 31, "it is"), 0);
+            assert_int_equal(damage_count(damage), 3);
+        }
+        cache_free(cache);
+        damage_free(damage);
+    }
+    struct damage *none = damage_new(3, 0);
+    assert_string_equal(damage_first(none), "");
+    damage_free(none);
+}
+
+static void undecodable_ones_are_named(void **state)
+{
+    (void)state;
+    own()->file[40].at[0] = 0;
+    own()->file[64].at[0] = 0;
+    struct cache_choice choice = {.data = data, .split = SPLIT_TEST};
+    struct cache *cache;
+    assert_int_equal(cache_new(&choice, &cache), ERR_INPUT);
+    expect_words("pictures, test sample 40 is not a JPEG");
+}
+
+// ---- a feed that decodes
+
+static int fill(void *context, const struct feed_item *item, void *const field[])
+{
+    int64_t n;
+    int width, height;
+    uint8_t *bytes = decoder_room(item->worker, PICTURES_ROOM);
+    TRY(dataset_item(context, item->split, "jpeg", item->index, bytes, PICTURES_ROOM, &n));
+    TRY(decoder_size(item->worker, "it", bytes, (size_t)n, &width, &height));
+    struct area a = crop_random(item->seed, item->epoch, item->index, width, height, 0.08, 1);
+    return decoder_draw(item->worker, "it", bytes, (size_t)n, &a, crop_mirror(item->seed, item->epoch, item->index), SIDE, SIDE,
+                        field[0]);
+}
+
+static void *worker_new(void *context)
+{
+    (void)context;
+    return decoder_new();
+}
+
+static void worker_free(void *worker)
+{
+    decoder_free(worker);
+}
+
+static void a_feed_decodes_the_same_on_any_threads(void **state)
+{
+    (void)state;
+    char want[DIGEST_HEX] = "";
+    for (int threads = 1; threads <= 4; threads++) {
+        struct feed_choice choice = {.data = data, .split = SPLIT_TRAIN, .order = {.buckets = 1, .batch = {16}}, .fields = 1,
+                                     .field = {{"images", U8, {SHAPE(SIDE, SIDE, 3)}, 0}}, .fill = fill, .context = data,
+                                     .worker_new = worker_new, .worker_free = worker_free, .threads = threads};
+        struct feed *feed;
+        struct feed_batch batch;
+        char chain[2][DIGEST_HEX] = {"", ""};
+        assert_int_equal(feed_new(&choice, &feed), 0);
+        for (uint32_t epoch = 0; epoch < 2; epoch++) {
+            assert_int_equal(feed_begin(feed, 3, epoch), 0);
+            for (;;) {
+                if (feed_take(feed, &batch) < 0) fail_msg("%s", error_text());
+                if (batch.count == 0) break;
+                digest_bytes(batch.field[0], batch.bytes[0], chain[1]);
+                feed_give_back(feed, &batch);
+                digest_bytes(chain, sizeof chain, chain[0]);
+            }
+        }
+        feed_free(feed);
+        if (threads == 1) memcpy(want, chain[0], sizeof want);
+        assert_string_equal(chain[0], want);
+    }
+}
+
+static int open_data(void **state)
+{
+    (void)state;
+    data = pictures_open();
+    return 0;
+}
+
+static int close_data(void **state)
+{
+    (void)state;
+    dataset_close(data);
+    return 0;
+}
+
+#define WITH_DATA(name) cmocka_unit_test_setup_teardown(name, open_data, close_data)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_DATA(bytes_are_those_that_were_foretold), WITH_DATA(threads_do_not_show),
+        WITH_DATA(samples_are_those_of_the_files),     WITH_DATA(limits_hold),
+        WITH_DATA(damaged_pictures_are_counted),       WITH_DATA(undecodable_ones_are_named),
+        WITH_DATA(a_feed_decodes_the_same_on_any_threads),
+    };
+    return cmocka_run_group_tests_name("cache", tests, NULL, NULL);
+}
