@@ -261,6 +261,12 @@ int dataset_lengths(struct dataset *ds, enum split split, const char *name, int3
     return 0;
 }
 
+void dataset_want(struct dataset *ds, enum split split, const char *name, int64_t first, int64_t count)
+{
+    const struct field *field = dataset_field(ds, name);
+    if (ds->kind->want != NULL && field != NULL && count > 0) ds->kind->want(ds, split, field, first, count);
+}
+
 // ---- digests
 
 int dataset_digest(struct dataset *ds, enum split split, char hex[DIGEST_HEX])

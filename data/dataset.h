@@ -76,6 +76,8 @@ int dataset_item(struct dataset *, enum split, const char *field, int64_t index,
                  int64_t *length) MUST_CHECK;
 // The length of the ragged dimension of every sample of the split: what buckets are made of.
 int dataset_lengths(struct dataset *, enum split, const char *field, int32_t *lengths) MUST_CHECK;
+// These samples will be read soon: where that helps, the system begins to read them. A range inside the split.
+void dataset_want(struct dataset *, enum split, const char *field, int64_t first, int64_t count);
 
 // SHA-256 over the bytes of the split's records in the order of the files (label, then planes), in lower-case hex. Of
 // synthetic data: over the generator's version and parameters, so that it costs nothing.

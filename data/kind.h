@@ -27,6 +27,8 @@ struct kind {
     int (*item)(struct dataset *, enum split, const struct field *, int64_t index, void *into, size_t room,
                 int64_t *length);
     int (*lengths)(struct dataset *, enum split, const struct field *, int32_t *);
+    // Samples that will be read soon: starts reading them into the page cache and returns. NULL: no use.
+    void (*want)(struct dataset *, enum split, const struct field *, int64_t first, int64_t count);
     int (*digest)(struct dataset *, enum split, char hex[DIGEST_HEX]);
     int (*content_digest)(struct dataset *, enum split, char hex[DIGEST_HEX]);
     // `read`: all bytes, whatever is remembered. Sets facts.remembered and facts.read_ms where there are files.

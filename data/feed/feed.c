@@ -7,6 +7,7 @@
 // An order is drawn over only when no piece of its epoch is left: all batches of epoch e were taken before e + 1 is begun,
 // and e + 2 is claimed only after that.
 #include "data/feed/fill.h"
+#include "data/feed/pages.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -40,7 +41,7 @@ struct feed {
     struct place *place;
     struct order *order[2];            // by epoch % 2
     int64_t drawn[2];                  // which epoch each holds; FREE: none
-    bool drawing, running, stop;
+    bool drawing, running, stop, afresh;  // afresh: nothing has been wanted since everything was thrown away
     int busy;                          // threads that fill a piece
     uint64_t seed;
     int64_t claim, claimed;            // the batch to claim a piece of; how many of its samples are claimed
@@ -71,6 +72,15 @@ static void draw_order(struct feed *f, int64_t epoch)
     f->drawing = false;
     pthread_cond_broadcast(&f->work);
     pthread_cond_broadcast(&f->idle);
+}
+
+// Before the first sample of a batch is read. The batch's epoch cannot be drawn over meanwhile: this thread has a piece of it.
+static void read_ahead(struct feed *f, const struct fill_piece *piece, int64_t sequence, bool afresh)
+{
+    const struct feed_choice *c = &f->choice;
+    if (piece->begin == 0 && c->stored != NULL)
+        pages_want(c->data, c->split, c->stored, f->order[piece->epoch % 2], sequence % f->batches, c->order.window > 0,
+                   afresh || sequence % f->batches == 0);
 }
 
 // Takes a piece, or draws an order, or does nothing: false, and the caller looks again after it has slept if `wait` says so.
@@ -131,7 +141,11 @@ static void *work(void *context)
             continue;
         }
         f->busy++;
+        int64_t sequence = place->sequence;
+        bool afresh = f->afresh;
+        f->afresh = false;
         pthread_mutex_unlock(&f->lock);
+        read_ahead(f, &piece, sequence, afresh);
         fill_piece(&f->choice, &piece, worker, &failure);
         pthread_mutex_lock(&f->lock);
         finish_piece(f, place, &piece, &failure);
@@ -157,7 +171,7 @@ static void throw_away(struct feed *f, uint64_t seed, int64_t to)
     f->claim = f->take = to;
     f->claimed = 0;
     f->generation++;
-    f->running = true;
+    f->running = f->afresh = true;
 }
 
 int feed_seek(struct feed *f, uint64_t seed, uint32_t epoch, int64_t batch)
@@ -279,17 +293,32 @@ static int start_threads(struct feed *f)
     return error == 0 ? 0 : fail_errno(ERR_IO, error, "thread %d of a feed could not be started", f->started + 1);
 }
 
+static int make_orders(struct feed *f)
+{
+    struct feed_choice *c = &f->choice;
+    int64_t *page = NULL;
+    if (c->order.in_file_order) c->window = 0;
+    if (c->window > 0) {
+        TRY(pages_cut(c->data, c->split, c->stored, &page, &c->order.pages));
+        c->order.page = page, c->order.window = c->order.pages > 0 ? c->window : 0;
+    }
+    int rc = 0;
+    for (int i = 0; i < 2 && rc == 0; i++) rc = order_new(&c->order, &f->order[i]);
+    free(page);
+    c->order.page = NULL, c->order.lengths = NULL;  // borrowed until here
+    return rc;
+}
+
 static int build_feed(struct feed *f)
 {
     struct feed_choice *c = &f->choice;
-    BUG_IF(c->fields < 1 || c->fields > FEED_FIELDS);
+    BUG_IF(c->fields < 1 || c->fields > FEED_FIELDS || (c->window > 0 && c->stored == NULL));
     for (int i = 0; i < c->fields; i++) BUG_IF(c->field[i].classes > 0 && c->field[i].dtype != U8 && c->field[i].dtype != I32);
     c->order.count = dataset_facts(c->data)->count[c->split];
     if (c->threads <= 0) c->threads = feed_threads(1);
     if (c->depth <= 0) c->depth = FEED_DEPTH;
     if (c->alloc == NULL) c->alloc = plain_alloc, c->free = plain_free;
-    for (int i = 0; i < 2; i++) TRY(order_new(&c->order, &f->order[i]));
-    c->order.lengths = NULL;  // borrowed until here
+    TRY(make_orders(f));
     f->batches = order_batches(f->order[0]);
     if (c->fill == NULL) TRY(feed_copy_check(c));
     TRY(take_memory(f));

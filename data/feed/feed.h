@@ -60,6 +60,10 @@ struct feed_choice {
     void (*worker_free)(void *worker);
     int threads;                // of decoding; 0: feed_threads(1)
     int depth;                  // batches in the ring; 0: FEED_DEPTH (one on its way to the device, one made, one in the making)
+    // The ragged field that `fill` reads from storage; it is read ahead. NULL: nothing is. Of its stored bytes the pages are
+    // made, if `window` (pages.h) is not 0: then the order is one of pages.
+    const char *stored;
+    int64_t window;
     // How many epochs a training has: before the end of one the next is begun, with the same seed. 0: never.
     uint32_t epochs;
     int (*bucket_of_epoch)(void *context, uint32_t epoch);  // without lengths; NULL: bucket 0

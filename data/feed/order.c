@@ -9,7 +9,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/rng.h"
 
-enum { DRAW_SAMPLES = 0, DRAW_BATCHES = 1 };  // the block of RNG_ORDER
+enum { DRAW_SAMPLES = 0, DRAW_BATCHES = 1, DRAW_PAGES = 2 };  // the block of RNG_ORDER
 
 struct order {
     struct order_choice choice;
@@ -18,6 +18,7 @@ struct order {
     int64_t inside[ORDER_BUCKETS];  // samples
     struct order_batch *batch;
     int64_t batches;
+    int64_t *page, *turn, *begin;   // pages: as in the choice; as they were drawn; where the samples of each turn begin
 };
 
 static bool order_has_lengths(const struct order *o)
@@ -30,6 +31,8 @@ static int order_check(const struct order_choice *c)
     if (c->count < 0 || c->count > INT32_MAX)
         return fail(ERR_USAGE, "an order has at most %d samples, not %lld", INT32_MAX, (long long)c->count);
     BUG_IF(c->buckets < 1 || c->buckets > ORDER_BUCKETS);
+    if (c->window > 0)
+        BUG_IF(c->in_file_order || c->lengths != NULL || c->pages < 1 || c->page[0] != 0 || c->page[c->pages] != c->count);
     for (int b = 0; b < c->buckets; b++) {
         if (c->batch[b] < 1) return fail(ERR_USAGE, "a batch of %lld samples cannot be", (long long)c->batch[b]);
         if (c->lengths == NULL && c->batch[b] != c->batch[0])
@@ -81,6 +84,11 @@ static int order_prepare(struct order *o)
     } else {
         o->inside[0] = c->count;
     }
+    if (c->window > 0) {
+        size_t bytes = (size_t)(c->pages + 1) * sizeof(int64_t);
+        o->page = zalloc(bytes), o->turn = zalloc(bytes), o->begin = zalloc(bytes);
+        memcpy(o->page, c->page, bytes);
+    }
     int64_t most = 0;
     for (int b = 0; b < c->buckets; b++) most += (o->inside[b] + c->batch[b] - 1) / c->batch[b];
     o->batch = zalloc((size_t)(most + 1) * sizeof *o->batch);
@@ -99,7 +107,7 @@ int order_new(const struct order_choice *choice, struct order **into)
         order_free(o);
         return rc;
     }
-    o->choice.lengths = NULL;  // borrowed until here
+    o->choice.lengths = NULL, o->choice.page = NULL;  // borrowed until here
     *into = o;
     return 0;
 }
@@ -111,6 +119,9 @@ void order_free(struct order *o)
     free(o->sorted);
     free(o->bucket);
     free(o->batch);
+    free(o->page);
+    free(o->turn);
+    free(o->begin);
     free(o);
 }
 
@@ -142,14 +153,70 @@ static void order_shuffle_batches(struct order *o, uint64_t seed, uint32_t epoch
     }
 }
 
+static void order_shuffle(int32_t *sample, int64_t first, int64_t end, uint64_t seed, uint32_t epoch)
+{
+    for (int64_t i = end - 1; i > first; i--) {
+        struct rng4 r = rng_draw(seed, RNG_ORDER, epoch, (uint32_t)i, DRAW_SAMPLES);
+        int64_t j = first + rng_below(r.v[0], (uint32_t)(i - first + 1));
+        int32_t swap = sample[i];
+        sample[i] = sample[j], sample[j] = swap;
+    }
+}
+
+static void order_draw_pages(struct order *o, uint64_t seed, uint32_t epoch)
+{
+    int64_t pages = o->choice.pages, window = o->choice.window;
+    for (int64_t i = 0; i < pages; i++) o->turn[i] = i;
+    for (int64_t i = pages - 1; i > 0; i--) {
+        int64_t j = rng_below(rng_draw(seed, RNG_ORDER, epoch, (uint32_t)i, DRAW_PAGES).v[0], (uint32_t)(i + 1));
+        int64_t swap = o->turn[i];
+        o->turn[i] = o->turn[j], o->turn[j] = swap;
+    }
+    for (int64_t i = 0; i < pages; i++) {
+        int64_t first = o->page[o->turn[i]], count = o->page[o->turn[i] + 1] - first;
+        for (int64_t k = 0; k < count; k++) o->sample[o->begin[i] + k] = (int32_t)(first + k);
+        o->begin[i + 1] = o->begin[i] + count;
+    }
+    for (int64_t i = 0; i < pages; i += window)
+        order_shuffle(o->sample, o->begin[i], o->begin[pages - i < window ? pages : i + window], seed, epoch);
+}
+
+// The page that position belongs to, before the samples of its window were shuffled.
+static int64_t order_turn(const struct order *o, int64_t position)
+{
+    int64_t low = 0, high = o->choice.pages;
+    while (high - low > 1) {
+        int64_t middle = (low + high) / 2;
+        if (o->begin[middle] <= position) low = middle;
+        else high = middle;
+    }
+    return low;
+}
+
+struct order_batch order_page(const struct order *o, int64_t i)
+{
+    BUG_IF(i < 0 || i >= o->choice.pages);
+    return (struct order_batch){o->page[o->turn[i]], o->page[o->turn[i] + 1] - o->page[o->turn[i]], 0};
+}
+
+int64_t order_pages_until(const struct order *o, int64_t position)
+{
+    int64_t last = order_turn(o, position) + o->choice.window;
+    return last < o->choice.pages ? last : o->choice.pages;
+}
+
+int64_t order_window_begin(const struct order *o, int64_t position)
+{
+    return order_turn(o, position) / o->choice.window * o->choice.window;
+}
+
 void order_draw(struct order *o, uint64_t seed, uint32_t epoch, int bucket)
 {
-    for (int64_t i = 0; i < o->choice.count; i++) o->sample[i] = (int32_t)i;
-    for (int64_t i = o->choice.count - 1; i > 0 && !o->choice.in_file_order; i--) {
-        struct rng4 r = rng_draw(seed, RNG_ORDER, epoch, (uint32_t)i, DRAW_SAMPLES);
-        int64_t j = rng_below(r.v[0], (uint32_t)(i + 1));
-        int32_t swap = o->sample[i];
-        o->sample[i] = o->sample[j], o->sample[j] = swap;
+    if (o->page != NULL) {
+        order_draw_pages(o, seed, epoch);
+    } else {
+        for (int64_t i = 0; i < o->choice.count; i++) o->sample[i] = (int32_t)i;
+        if (!o->choice.in_file_order) order_shuffle(o->sample, 0, o->choice.count, seed, epoch);
     }
     if (!order_has_lengths(o)) {
         BUG_IF(bucket < 0 || bucket >= o->choice.buckets);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory this process may still allocate.
+// How much memory this process may use.
 #ifndef DAWN_BASE_MEMORY_H
 #define DAWN_BASE_MEMORY_H
 
@@ -7,5 +7,7 @@
 
 // The memory that the kernel reports as available, or the rest of the control group's limit if that is less; 0 if unknown.
 size_t memory_available(void);
+// The memory of the machine, or the control group's limit if that is less; 0 if unknown.
+size_t memory_total(void);
 
 #endif

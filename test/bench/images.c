@@ -79,7 +79,7 @@ static void decode_plain(struct jpeg_decompress_struct *jpeg, const struct pictu
     jpeg_crop_scanline(jpeg, &left, &width);
     jpeg_skip_scanlines(jpeg, top);
     JSAMPROW row = rows;
-    while (jpeg->output_scanline < bottom) row = rows + (size_t)jpeg->output_scanline * width * 4, jpeg_read_scanlines(jpeg, &row, 1);
+    for (; jpeg->output_scanline < bottom; row += width * (unsigned)jpeg->output_components) jpeg_read_scanlines(jpeg, &row, 1);
     jpeg_abort_decompress(jpeg);
 }
 

@@ -3,6 +3,8 @@
 #ifndef DAWN_FIXTURE_PICTURES_H
 #define DAWN_FIXTURE_PICTURES_H
 
+#include <stdatomic.h>
+
 #include "data/kind.h"
 #include "test/unit/fixture_jpeg.h"
 
@@ -11,6 +13,7 @@ enum { PICTURES_COUNT = 70, PICTURES_ROOM = 1 << 16 };
 struct pictures {
     struct jpeg_bytes file[PICTURES_COUNT];
     int32_t size[PICTURES_COUNT][2];
+    int32_t larger;                          // how many times as large a file is said to be, for pages
     _Atomic int64_t wanted[PICTURES_COUNT];  // how often dataset_want named each
 };
 
@@ -39,8 +42,17 @@ static inline int pictures_item(struct dataset *d, enum split split, const struc
 static inline int pictures_lengths(struct dataset *d, enum split split, const struct field *f, int32_t *lengths)
 {
     (void)split, (void)f;
-    for (int i = 0; i < PICTURES_COUNT; i++) lengths[i] = (int32_t)((struct pictures *)d->own)->file[i].count;
+    for (int i = 0; i < PICTURES_COUNT; i++) {
+        struct pictures *p = d->own;
+        lengths[i] = (int32_t)p->file[i].count * (p->larger ? p->larger : 1);
+    }
     return 0;
+}
+
+static inline void pictures_want(struct dataset *d, enum split split, const struct field *f, int64_t first, int64_t count)
+{
+    (void)split, (void)f;
+    for (int64_t i = first; i < first + count; i++) atomic_fetch_add(&((struct pictures *)d->own)->wanted[i], 1);
 }
 
 static inline void pictures_close(struct dataset *d)
@@ -53,7 +65,7 @@ static inline void pictures_close(struct dataset *d)
 static inline struct dataset *pictures_open(void)
 {
     static const struct kind kind = {.name = "pictures", .close = pictures_close, .read = pictures_read, .item = pictures_item,
-                                     .lengths = pictures_lengths};
+                                     .lengths = pictures_lengths, .want = pictures_want};
     struct dataset *d = calloc(1, sizeof *d);
     struct pictures *p = calloc(1, sizeof *p);
     if (d == NULL || p == NULL) abort();

@@ -192,31 +192,84 @@ static void worker_free(void *worker)
     decoder_free(worker);
 }
 
+static struct feed_choice feed_choice_of(int threads)
+{
+    return (struct feed_choice){.data = data, .split = SPLIT_TRAIN, .order = {.buckets = 1, .batch = {16}, .short_batches = true},
+                                .fields = 1, .field = {{"images", U8, {SHAPE(SIDE, SIDE, 3)}, 0}}, .fill = fill,
+                                .context = data, .worker_new = worker_new, .worker_free = worker_free, .threads = threads};
+}
+
+static struct feed *feed_of(const struct feed_choice *choice)
+{
+    struct feed *feed;
+    if (feed_new(choice, &feed) < 0) fail_msg("%s", error_text());
+    return feed;
+}
+
+static void drain(struct feed *feed, char chain[2][DIGEST_HEX])
+{
+    for (struct feed_batch batch;;) {
+        if (feed_take(feed, &batch) < 0) fail_msg("%s", error_text());
+        if (batch.count == 0) break;
+        digest_bytes(batch.field[0], batch.bytes[0], chain[1]);
+        feed_give_back(feed, &batch);
+        digest_bytes(chain, 2 * DIGEST_HEX, chain[0]);
+    }
+}
+
 static void a_feed_decodes_the_same_on_any_threads(void **state)
 {
     (void)state;
-    char want[DIGEST_HEX] = "";
-    for (int threads = 1; threads <= 4; threads++) {
-        struct feed_choice choice = {.data = data, .split = SPLIT_TRAIN, .order = {.buckets = 1, .batch = {16}}, .fields = 1,
-                                     .field = {{"images", U8, {SHAPE(SIDE, SIDE, 3)}, 0}}, .fill = fill, .context = data,
-                                     .worker_new = worker_new, .worker_free = worker_free, .threads = threads};
-        struct feed *feed;
-        struct feed_batch batch;
-        char chain[2][DIGEST_HEX] = {"", ""};
-        assert_int_equal(feed_new(&choice, &feed), 0);
-        for (uint32_t epoch = 0; epoch < 2; epoch++) {
-            assert_int_equal(feed_begin(feed, 3, epoch), 0);
-            for (;;) {
-                if (feed_take(feed, &batch) < 0) fail_msg("%s", error_text());
-                if (batch.count == 0) break;
-                digest_bytes(batch.field[0], batch.bytes[0], chain[1]);
-                feed_give_back(feed, &batch);
-                digest_bytes(chain, sizeof chain, chain[0]);
+    for (int64_t window = 0; window < 10; window += 4) {
+        char want[DIGEST_HEX] = "";
+        own()->larger = 2000;
+        for (int threads = 1; threads <= 4; threads++) {
+            struct feed_choice choice = feed_choice_of(threads);
+            choice.stored = "jpeg", choice.window = window;
+            struct feed *feed = feed_of(&choice);
+            char chain[2][DIGEST_HEX] = {"", ""};
+            for (uint32_t epoch = 0; epoch < 2; epoch++) {
+                assert_int_equal(feed_begin(feed, 3, epoch), 0);
+                drain(feed, chain);
             }
+            feed_free(feed);
+            if (threads == 1) memcpy(want, chain[0], sizeof want);
+            assert_string_equal(chain[0], want);
+        }
+    }
+}
+
+// Each sample is wanted once an epoch, in pages or one by one; from the middle of an epoch on, no page of a window that is
+// begun is left out.
+static void what_will_be_read_is_wanted(void **state)
+{
+    (void)state;
+    own()->larger = 2000;
+    for (int64_t window = 0; window < 5; window += 2) {
+        struct feed_choice choice = feed_choice_of(3);
+        choice.stored = "jpeg", choice.window = window;
+        struct feed *feed = feed_of(&choice);
+        for (int epoch = 0; epoch < 3; epoch++) {
+            char chain[2][DIGEST_HEX] = {"", ""};
+            assert_int_equal(feed_begin(feed, 1, (uint32_t)epoch), 0);
+            drain(feed, chain);
+            for (int i = 0; i < PICTURES_COUNT; i++) assert_int_equal(own()->wanted[i], epoch + 1);
         }
         feed_free(feed);
-        if (threads == 1) memcpy(want, chain[0], sizeof want);
-        assert_string_equal(chain[0], want);
+        for (int i = 0; i < PICTURES_COUNT; i++) own()->wanted[i] = 0;
+
+        feed = feed_of(&choice);
+        struct feed_batch batch;
+        assert_int_equal(feed_seek(feed, 1, 0, 2), 0);
+        while (feed_take(feed, &batch) == 0 && batch.count > 0) feed_give_back(feed, &batch);
+        int64_t wanted = 0;
+        for (int i = 0; i < PICTURES_COUNT; i++) {
+            assert_true(own()->wanted[i] <= 1);
+            wanted += own()->wanted[i];
+            own()->wanted[i] = 0;
+        }
+        assert_true(wanted >= PICTURES_COUNT - 2 * 16);
+        feed_free(feed);
     }
 }
 
@@ -242,7 +295,7 @@ int main(void)
         WITH_DATA(bytes_are_those_that_were_foretold), WITH_DATA(threads_do_not_show),
         WITH_DATA(samples_are_those_of_the_files),     WITH_DATA(limits_hold),
         WITH_DATA(damaged_pictures_are_counted),       WITH_DATA(undecodable_ones_are_named),
-        WITH_DATA(a_feed_decodes_the_same_on_any_threads),
+        WITH_DATA(a_feed_decodes_the_same_on_any_threads), WITH_DATA(what_will_be_read_is_wanted),
     };
     return cmocka_run_group_tests_name("cache", tests, NULL, NULL);
 }

@@ -83,7 +83,8 @@ static void parts_are_those_of_the_whole(void **state)
             struct rng4 r = rng_draw(5, RNG_TEST, (uint32_t)i, k, 0);
             int w = 1 + (int)rng_below(r.v[0], (uint32_t)width), h = 1 + (int)rng_below(r.v[1], (uint32_t)height);
             if (k == 0) w = width, h = height;
-            int left = (int)rng_below(r.v[2], (uint32_t)(width - w + 1)), top = (int)rng_below(r.v[3], (uint32_t)(height - h + 1));
+            int left = (int)rng_below(r.v[2], (uint32_t)(width - w + 1));
+            int top = (int)rng_below(r.v[3], (uint32_t)(height - h + 1));
             uint8_t *part = draw(&b, (struct area){left, top, w, h}, k % 2, h, w);
             assert_null(decoder_damage(decoder));
             expect_part(part, whole, s, left, top, w, h, k % 2);

@@ -182,11 +182,64 @@ static void wrong_choices_are_refused(void **state)
     assert_fails(order_new(&choice, &o), ERR_USAGE, "at most");
 }
 
+static int64_t page_of(const int64_t *page, int64_t sample)
+{
+    int64_t p = 0;
+    while (page[p + 1] <= sample) p++;
+    return p;
+}
+
+// Each window holds the samples of its pages, all of them and mixed, and every page has its turn once.
+static void pages_are_shuffled_in_windows(void **state)
+{
+    (void)state;
+    enum { PAGES = 37, WINDOW = 8 };
+    int64_t page[PAGES + 1];
+    for (int p = 0; p <= PAGES; p++) page[p] = p * N / PAGES + (p > 0 && p < PAGES) * (p % 5);
+    struct order_choice choice = {.count = N, .buckets = 1, .batch = {32}, .page = page, .pages = PAGES, .window = WINDOW};
+    struct order *o = order_of(&choice);
+    int32_t before[N] = {0};
+    for (uint32_t epoch = 0; epoch < 4; epoch++) {
+        order_draw(o, 5, epoch / 2 * 2, 0);  // 0, 0, 2, 2
+        const int32_t *sample = order_samples(o);
+        assert_int_equal(memcmp(sample, before, sizeof before) == 0, epoch % 2);
+        memcpy(before, sample, sizeof before);
+        bool seen[N] = {false}, turned[PAGES] = {false};
+        int64_t at = 0, until = 0;
+        for (int64_t i = 0; i < PAGES; i += WINDOW) {
+            int64_t first = at, last = i + WINDOW < PAGES ? i + WINDOW : PAGES;
+            bool inside[PAGES] = {false};
+            for (int64_t k = i; k < last; k++) {
+                struct order_batch samples = order_page(o, k);
+                int64_t p = page_of(page, samples.first);
+                assert_true(samples.first == page[p] && samples.count == page[p + 1] - page[p] && !turned[p]);
+                turned[p] = inside[p] = true;
+                at += samples.count;
+            }
+            assert_int_equal(order_window_begin(o, first), i);
+            assert_int_equal(order_window_begin(o, at - 1), i);
+            assert_int_equal(order_pages_until(o, first), last);
+            int64_t moves = 0;
+            for (int64_t k = first; k < at; k++) {
+                assert_true(inside[page_of(page, sample[k])] && !seen[sample[k]]);
+                seen[sample[k]] = true;
+                moves += k > first && page_of(page, sample[k]) != page_of(page, sample[k - 1]);
+                assert_true(order_pages_until(o, k) >= until);
+                until = order_pages_until(o, k);
+            }
+            if (last - i == WINDOW) assert_true(moves > (at - first) / 2);
+        }
+        assert_true(at == N && order_pages_until(o, N) == PAGES);
+    }
+    order_free(o);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(one_bucket_is_the_permutation_of_old_runs), TEST(the_last_batch_is_left_out_or_short), TEST(buckets_do_not_mix),
         TEST(sizes_may_follow_the_epoch), TEST(wrong_choices_are_refused),
+        TEST(pages_are_shuffled_in_windows),
     };
     return cmocka_run_group_tests_name("data_order", tests, NULL, NULL);
 }

@@ -86,7 +86,8 @@ static void agrees_with_the_definition(void **state)
             for (int64_t at = 0; at < height * width; at += 1 + height * width / 150) {
                 for (int c = 0; c < 3; c++) {
                     double want = exact(&cases[i].area, height, width, at / width, at % width, c);
-                    if (fabs(is[3 * at + c] - want) > 0.6) fail_msg("case %d, pixel %d: %d, not %g", i, (int)at, is[3 * at + c], want);
+                    if (fabs(is[3 * at + c] - want) > 0.6)
+                        fail_msg("case %d, pixel %d: %d, not %g", i, (int)at, is[3 * at + c], want);
                 }
             }
             free(is);

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/feed/pages.h"
+
+#include <stdlib.h>
+
+#include "runtime/base/arena.h"
+
+static int read_lengths(struct dataset *data, enum split split, const char *field, int32_t **lengths)
+{
+    *lengths = zalloc(((size_t)dataset_facts(data)->count[split] + 1) * sizeof **lengths);
+    int rc = dataset_lengths(data, split, field, *lengths);
+    if (rc < 0) free(*lengths);
+    return rc;
+}
+
+int pages_window(struct dataset *data, enum split split, const char *field, size_t memory, int64_t *window)
+{
+    int32_t *lengths;
+    int64_t bytes = 0, count = dataset_facts(data)->count[split];
+    TRY(read_lengths(data, split, field, &lengths));
+    for (int64_t i = 0; i < count; i++) bytes += lengths[i];
+    free(lengths);
+    int64_t most = (int64_t)(memory / 4 / PAGES_BYTES);
+    *window = memory == 0 || bytes <= (int64_t)(memory / 2) ? 0 : most < PAGES_WINDOW ? PAGES_WINDOW : most;
+    return 0;
+}
+
+int pages_cut(struct dataset *data, enum split split, const char *field, int64_t **into, int64_t *pages)
+{
+    int32_t *lengths;
+    int64_t count = dataset_facts(data)->count[split], bytes = 0, last = 0, n = 0;
+    TRY(read_lengths(data, split, field, &lengths));
+    for (int64_t i = 0; i < count; i++) bytes += lengths[i];
+    int64_t *page = zalloc((size_t)(bytes / PAGES_BYTES + 2) * sizeof *page);
+    bytes = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (i == 0 || bytes / PAGES_BYTES != last) page[n++] = i, last = bytes / PAGES_BYTES;
+        bytes += lengths[i];
+    }
+    page[n] = count;
+    free(lengths);
+    *into = page;
+    *pages = n;
+    return 0;
+}
+
+// Batches of the same epoch only: the samples of the next one are not drawn yet.
+static void want_batch(struct dataset *data, enum split split, const char *field, const struct order *order, int64_t b)
+{
+    if (b >= order_batches(order)) return;
+    struct order_batch batch = order_batch(order, b);
+    for (int64_t i = 0; i < batch.count; i++)
+        dataset_want(data, split, field, order_samples(order)[batch.first + i], 1);
+}
+
+void pages_want(struct dataset *data, enum split split, const char *field, const struct order *order, int64_t b, bool in_pages,
+                bool afresh)
+{
+    if (!in_pages) {
+        if (afresh) want_batch(data, split, field, order, b);
+        want_batch(data, split, field, order, b + 1);
+        return;
+    }
+    struct order_batch batch = order_batch(order, b);
+    int64_t from = afresh ? order_window_begin(order, batch.first) : order_pages_until(order, batch.first);
+    int64_t until = order_pages_until(order, batch.first + batch.count);
+    for (int64_t i = from; i < until; i++) {
+        struct order_batch page = order_page(order, i);
+        dataset_want(data, split, field, page.first, page.count);
+    }
+}
