@@ -96,7 +96,7 @@ FOLDERS := runtime $(addprefix runtime/,base op cases null ref cpu) data $(addpr
 BOARD_FOLDERS := runtime/base submit/format scoreboard $(addprefix scoreboard/,http api store rank pages dawnbench)
 LOOP_SOURCES := $(wildcard runtime/cpu/loops*.c) data/image/scale_loops.c
 SOURCES := $(filter-out $(LOOP_SOURCES),$(wildcard $(FOLDERS:%=%/*.c))) $(CUDA_SOURCES)
-EMBEDDED := $(sort $(wildcard tasks/*/recipes/*.json tasks/record/*.sql tasks/record/*.json submit/format/*.json))
+EMBEDDED := $(sort data/read/synsets.txt $(wildcard tasks/*/recipes/*.json tasks/record/*.sql tasks/record/*.json submit/format/*.json))
 OBJECTS := $(SOURCES:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(LOOP_SOURCES:%.c=$(B)/%.$(i).o)) $(B)/embedded.o $(KERNEL_OBJECTS)
 BOARD_SOURCES := $(filter-out scoreboard/main.c,$(wildcard $(BOARD_FOLDERS:%=%/*.c)))
 BOARD_EMBEDDED := $(sort $(wildcard submit/format/*.json scoreboard/store/*.sql scoreboard/pages/assets/*) \

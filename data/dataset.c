@@ -15,7 +15,7 @@
 #include "runtime/base/text.h"
 
 // The list of data sets.
-static const struct kind *const kinds[] = {&cifar_kind, &synthetic_kind};
+static const struct kind *const kinds[] = {&cifar_kind, &imagenet_kind, &imagenette_kind, &synthetic_kind};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 const char *dataset_name(int i)
@@ -127,11 +127,22 @@ const struct dataset_facts *dataset_facts(const struct dataset *ds)
     return &ds->facts;
 }
 
+static const struct field *dataset_facts_field(const struct dataset_facts *facts, const char *name)
+{
+    for (int i = 0; i < facts->fields; i++)
+        if (strcmp(facts->field[i].name, name) == 0) return &facts->field[i];
+    return NULL;
+}
+
 void dataset_samples_text(const struct dataset_facts *facts, struct text *text)
 {
     const char *names[DATASET_FIELDS];
     if (facts->height > 0) {
         text_add(text, "images of %d x %d", facts->width, facts->height);
+        return;
+    }
+    if (dataset_facts_field(facts, "jpeg") != NULL) {
+        text_add(text, "pictures of many sizes");
         return;
     }
     for (int i = 0; i < facts->fields; i++) names[i] = facts->field[i].name;
@@ -181,9 +192,7 @@ int kind_no_room(struct dataset *ds, enum split split, const struct field *field
 
 const struct field *dataset_field(const struct dataset *ds, const char *name)
 {
-    for (int i = 0; i < ds->facts.fields; i++)
-        if (strcmp(ds->facts.field[i].name, name) == 0) return &ds->facts.field[i];
-    return NULL;
+    return dataset_facts_field(&ds->facts, name);
 }
 
 static int dataset_find_field(const struct dataset *ds, const char *name, const struct field **field)

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a picture is, from its first bytes: format, size and coding, without a decoder.
+#ifndef DAWN_DATA_HEAD_H
+#define DAWN_DATA_HEAD_H
+
+#include "runtime/base/error.h"
+
+enum head_format { HEAD_JPEG, HEAD_PNG };
+struct head {
+    enum head_format format;
+    int width, height;
+    int components;  // of a JPEG: 1 gray, 3 colour, 4 CMYK or YCCK; 0 for PNG
+    int coding;      // of a JPEG: the low byte of its frame marker, 0xc0 baseline, 0xc2 progressive; 0 for PNG
+};
+
+enum { HEAD_MAX_SIDE = 65500, HEAD_BYTES = 1 << 16 };  // libjpeg's own limit; what nearly always holds a whole head
+#define HEAD_MAX_PIXELS (INT64_C(1) << 28)             // 805 MB as RGB: ten times the largest picture of ImageNet
+
+// Pure. An error is a sentence that begins with `name`: no JPEG and no PNG, bytes that end too soon, 12 bits, lossless,
+// or more pixels than HEAD_MAX_PIXELS.
+int head_read(const char *name, const uint8_t *bytes, size_t count, struct head *) MUST_CHECK;
+
+#endif
