@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds imagenet and imagenette, read from folders as they were unpacked.
+// The kinds imagenet and imagenette, read from a pack or from folders as they were unpacked.
 //
-// Invariant: a sample is a picture whose size was noted when the set was opened; one that changed since is an error.
-// Cost: an open, a read and a close a picture; `sizes` reads the first 64 KB of each. A pack (data/read/pack.h) has neither cost.
+// Invariant: a sample is a picture that was there when the set was opened; one that changed since is an error.
+// Cost: of a pack one read a picture, of folders an open, a read and a close; `sizes` reads the first 64 KB of each file there.
 #include "data/read/imagenet.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "data/image/head.h"
 #include "runtime/base/text.h"
@@ -14,10 +15,16 @@
 enum { FIELD_JPEG, FIELD_LABELS, FIELD_SIZES, FIELDS };
 
 static const struct imagenet_flavour flavours[] = {
-    {"imagenet", "ImageNet", "pack", synsets_imagenet, {1281167, 50000}, 16 << 20,
-     {"", "/imagenet", "/ILSVRC2012", "/ILSVRC/Data/CLS-LOC", NULL}},
-    {"imagenette", "Imagenette", "fetch", synsets_imagenette, {9469, 3925}, 1 << 20,
-     {"", "/imagenette2-160", "/imagenette2-320", "/imagenette2", NULL}},
+    {"imagenet", "ImageNet", "pack imagenet", "makes one of the published archives", synsets_imagenet,
+     {1281167, 50000}, 16 << 20,
+     {"", "/imagenet", "/ILSVRC2012", "/ILSVRC/Data/CLS-LOC", NULL},
+     {"87d0edf424c4ea2069196f49bb02760a8d0ff6180e2f9d9129e8a9fd119a9d56",
+      "3a4bd89989371507854195f2971304d1a2658a1f52085f0e9e691999a5dfcff4"}},
+    {"imagenette", "Imagenette", "fetch imagenette", "gets it", synsets_imagenette,
+     {9469, 3925}, 1 << 20,
+     {"", "/imagenette2-160", "/imagenette2-320", "/imagenette2", NULL},
+     {"d5bfd18e0e90c6bb9486d3a6d7f4bc0c2db4b93bbbbad78e068f552433390fce",
+      "876b8857c17a03be029852b7c950c4a24bd2c448fd104d780e19f2608da8f04e"}},
 };
 
 const struct imagenet_flavour *imagenet_flavour(const char *name)
@@ -58,8 +65,7 @@ static void imagenette_published(struct dataset_facts *facts)
 
 // ---- open
 
-// The folder below GIVEN that has a folder train or val.
-static char *find_root(const struct imagenet_flavour *flavour, const char *given)
+char *imagenet_find_root(const struct imagenet_flavour *flavour, const char *given)
 {
     for (int i = 0; flavour->roots[i] != NULL; i++) {
         struct text root = {0};
@@ -76,18 +82,10 @@ static char *find_root(const struct imagenet_flavour *flavour, const char *given
     return NULL;
 }
 
-static int open_folder(struct dataset *ds, struct imagenet *set, const char *given)
+static int open_folder(struct dataset *ds, struct imagenet *set, const char *root)
 {
-    const struct imagenet_flavour *flavour = set->flavour;
-    struct listing_choice choice = {.title = flavour->title, .synsets = flavour->synsets()};
-    char *root = find_root(flavour, given);
-    if (root == NULL)
-        return fail(ERR_MISSING, "there is no %s in %s: neither %s.dawnpack nor folders train and val; `dawn data %s %s` %s, "
-                    "--data names another folder", flavour->title, given, flavour->name, flavour->noun, flavour->name,
-                    strcmp(flavour->noun, "fetch") == 0 ? "gets it" : "makes a pack of the archives");
-    int rc = listing_open(&choice, root, &set->listing);
-    free(root);
-    TRY(rc);
+    struct listing_choice choice = {.title = set->flavour->title, .synsets = set->flavour->synsets()};
+    TRY(listing_open(&choice, root, &set->listing));
     int64_t longest = 1;
     for (int s = 0; s < SPLIT_COUNT; s++) {
         ds->facts.count[s] = set->listing.count[s];
@@ -99,18 +97,53 @@ static int open_folder(struct dataset *ds, struct imagenet *set, const char *giv
     return 0;
 }
 
+static int open_pack(struct dataset *ds, struct imagenet *set, const char *path)
+{
+    TRY(pack_open(path, set->flavour->name, &set->pack));
+    const struct pack *pack = set->pack;
+    if (pack->header.classes != (uint32_t)ds->facts.classes)
+        return fail(ERR_INPUT, "%s has %u classes, and %s has %d", path, pack->header.classes, set->flavour->title,
+                    ds->facts.classes);
+    for (int s = 0; s < SPLIT_COUNT; s++) {
+        ds->facts.count[s] = pack->count[s];
+        if (pack->count[s] == 0) return fail(ERR_INPUT, "%s has no picture of %s", path, listing_split[s]);
+    }
+    ds->facts.folder = pack->path;
+    ds->facts.field[FIELD_JPEG].shape = SHAPE(pack->longest);
+    return 0;
+}
+
+static bool is_file(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
+}
+
+// GIVEN is a pack, or a folder with one, or one with pictures.
 static int imagenet_open(struct dataset *ds, const char *given)
 {
     struct imagenet *set = ds->own = zalloc(sizeof *set);
-    set->flavour = imagenet_flavour(ds->facts.name);
-    fill_facts(&ds->facts, set->flavour);
-    return open_folder(ds, set, given);
+    const struct imagenet_flavour *flavour = set->flavour = imagenet_flavour(ds->facts.name);
+    struct text path = {0};
+    char *root = NULL;
+    int rc;
+    text_add(&path, "%s/%s" PACK_ENDING, given, flavour->name);
+    fill_facts(&ds->facts, flavour);
+    if (is_file(given)) rc = open_pack(ds, set, given);
+    else if (is_file(path.at)) rc = open_pack(ds, set, path.at);
+    else if ((root = imagenet_find_root(flavour, given)) != NULL) rc = open_folder(ds, set, root);
+    else rc = fail(ERR_MISSING, "there is no %s in %s: neither %s%s nor folders train and val; `dawn data %s` %s, --data "
+                   "names another folder", flavour->title, given, flavour->name, PACK_ENDING, flavour->command, flavour->gets);
+    free(root);
+    text_free(&path);
+    return rc;
 }
 
 static void imagenet_close(struct dataset *ds)
 {
     struct imagenet *set = ds->own;
     if (set == NULL) return;
+    pack_close(set->pack);
     listing_free(&set->listing);
     free(set);
 }
@@ -144,27 +177,39 @@ static int imagenet_read(struct dataset *ds, enum split split, const struct fiel
     int32_t *numbers = into;
     bool labels = field == &ds->facts.field[FIELD_LABELS];
     for (int64_t i = 0; i < count; i++) {
-        int32_t size[2];
-        if (!labels) TRY(read_size(&set->listing, split, first + i, into != NULL ? numbers + 2 * i : size));
-        else if (into != NULL) numbers[i] = set->listing.picture[split][first + i].label;
+        int32_t number[2];
+        if (set->pack != NULL) {
+            const struct pack_record *r = pack_at(set->pack, split, first + i);
+            number[0] = labels ? r->label : r->width, number[1] = r->height;
+        } else if (labels) {
+            number[0] = set->listing.picture[split][first + i].label;
+        } else {
+            TRY(read_size(&set->listing, split, first + i, number));
+        }
+        if (into != NULL) memcpy(numbers + i * (labels ? 1 : 2), number, (labels ? 1 : 2) * sizeof *number);
     }
     return 0;
+}
+
+static int32_t length_of(const struct imagenet *set, enum split split, int64_t index)
+{
+    return set->pack != NULL ? (int32_t)pack_at(set->pack, split, index)->length : set->listing.picture[split][index].bytes;
 }
 
 static int imagenet_item(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into,
                          size_t room, int64_t *length)
 {
     const struct imagenet *set = ds->own;
-    int64_t bytes = set->listing.picture[split][index].bytes;
+    int64_t bytes = length_of(set, split, index);
     if ((size_t)bytes > room) return kind_no_room(ds, split, field, index, bytes, room);
+    if (set->pack != NULL) return pack_read(set->pack, split, index, into, room, length);
     return listing_read(&set->listing, split, index, into, room, length);
 }
 
 static int imagenet_lengths(struct dataset *ds, enum split split, const struct field *field, int32_t *lengths)
 {
     (void)field;
-    const struct imagenet *set = ds->own;
-    for (int64_t i = 0; i < ds->facts.count[split]; i++) lengths[i] = set->listing.picture[split][i].bytes;
+    for (int64_t i = 0; i < ds->facts.count[split]; i++) lengths[i] = length_of(ds->own, split, i);
     return 0;
 }
 

@@ -5,19 +5,28 @@
 
 #include "data/kind.h"
 #include "data/read/listing.h"
+#include "data/read/pack.h"
 
 // What the two have of their own.
 struct imagenet_flavour {
-    const char *name, *title, *noun;        // noun: of the command that gets or makes it
+    const char *name, *title;
+    const char *command, *gets;             // `dawn data COMMAND` GETS it
     const struct synsets *(*synsets)(void);
     int64_t count[SPLIT_COUNT];             // as published
     int64_t longest;                        // bytes that no published picture exceeds
     const char *roots[5];                   // where train and val lie below the folder; ends with NULL
+    // The content digest of packs that were made of the published archives, which nobody may publish: SHA-256 of what
+    // identifies them, "NAME SPLIT MD5" (of ImageNet's validation also of its labels: docs/data.md).
+    const char *official[SPLIT_COUNT];
 };
 const struct imagenet_flavour *imagenet_flavour(const char *name);  // NULL: neither of the two
 
+// The folder below GIVEN that has a folder train or val; NULL: there is none. free() it.
+char *imagenet_find_root(const struct imagenet_flavour *, const char *given);
+
 struct imagenet {
     const struct imagenet_flavour *flavour;
+    struct pack *pack;       // NULL: the pictures of `listing`
     struct listing listing;
     char content[SPLIT_COUNT][DIGEST_HEX];  // empty until it was asked for
 };

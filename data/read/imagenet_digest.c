@@ -2,7 +2,7 @@
 // Which pictures are these? SHA-256 over the sorted digests of labelled pictures names the multiset, whatever holds it.
 //
 // Cost: one pass over all bytes, shared among threads; ImageNet's 148 GB are read at the speed of the disk. So what was found
-// is remembered (manifest.h) under a digest of all names, sizes, inodes and times of change.
+// of folders is remembered (manifest.h) under a digest of all names, sizes, inodes and times of change, and a pack holds it.
 #include <errno.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -28,31 +28,46 @@ void imagenet_record_digest(int label, const void *bytes, size_t count, uint8_t 
 }
 
 struct content {
-    const struct listing *listing;
+    const struct imagenet *set;
     enum split split;
     digest_t *digest;
 };
 
+static int digest_picture(const struct content *content, int64_t i)
+{
+    const struct listing *l = &content->set->listing;
+    const struct listed *picture = &l->picture[content->split][i];
+    int64_t count = 0;
+    struct head head;
+    struct text path = {0};
+    uint8_t *bytes = malloc((size_t)picture->bytes + 1);
+    if (bytes == NULL) return fail(ERR_MEMORY, "not enough memory to read a picture of %d bytes", picture->bytes);
+    listing_path(l, content->split, i, &path);
+    int rc = listing_read(l, content->split, i, bytes, (size_t)picture->bytes, &count);
+    if (rc == 0) rc = head_read(path.at, bytes, (size_t)count, &head);
+    if (rc == 0) imagenet_record_digest(picture->label, bytes, (size_t)count, content->digest[i]);
+    text_free(&path);
+    free(bytes);
+    return rc;
+}
+
+static int digest_packed(const struct content *content, int64_t i)
+{
+    const struct pack_record *r = pack_at(content->set->pack, content->split, i);
+    int64_t count = 0;
+    uint8_t *bytes = malloc((size_t)r->length + 1);
+    if (bytes == NULL) return fail(ERR_MEMORY, "not enough memory to read a picture of %u bytes", r->length);
+    int rc = pack_read(content->set->pack, content->split, i, bytes, r->length, &count);
+    if (rc == 0) imagenet_record_digest(r->label, bytes, (size_t)count, content->digest[i]);
+    free(bytes);
+    return rc;
+}
+
 static int digest_piece(void *context, int64_t begin, int64_t end)
 {
     const struct content *content = context;
-    const struct listed *picture = content->listing->picture[content->split];
-    for (int64_t i = begin; i < end; i++) {
-        int64_t count = 0;
-        struct head head;
-        uint8_t *bytes = malloc((size_t)picture[i].bytes + 1);
-        if (bytes == NULL) return fail(ERR_MEMORY, "not enough memory to read a picture of %d bytes", picture[i].bytes);
-        int rc = listing_read(content->listing, content->split, i, bytes, (size_t)picture[i].bytes, &count);
-        if (rc == 0) {
-            struct text path = {0};
-            listing_path(content->listing, content->split, i, &path);
-            rc = head_read(path.at, bytes, (size_t)count, &head);
-            text_free(&path);
-        }
-        if (rc == 0) imagenet_record_digest(picture[i].label, bytes, (size_t)count, content->digest[i]);
-        free(bytes);
-        TRY(rc);
-    }
+    bool packed = content->set->pack != NULL;
+    for (int64_t i = begin; i < end; i++) TRY(packed ? digest_packed(content, i) : digest_picture(content, i));
     return 0;
 }
 
@@ -66,7 +81,7 @@ static int digest_split(struct dataset *ds, enum split split, bool sorted, char 
 {
     const struct imagenet *set = ds->own;
     int64_t n = ds->facts.count[split];
-    struct content content = {&set->listing, split, calloc((size_t)n + 1, sizeof(digest_t))};
+    struct content content = {set, split, calloc((size_t)n + 1, sizeof(digest_t))};
     if (content.digest == NULL) return fail(ERR_MEMORY, "not enough memory for %lld digests", (long long)n);
     int rc = crew_for(n, 64, digest_piece, &content);
     if (rc == 0 && sorted) qsort(content.digest, (size_t)n, sizeof(digest_t), compare_digests);
@@ -127,20 +142,53 @@ static int check_split(struct dataset *ds, enum split split, bool read, int64_t 
     return 0;
 }
 
-int imagenet_verify(struct dataset *ds, bool read, enum dataset_verdict *verdict)
+static int verify_folder(struct dataset *ds, bool read)
 {
     struct manifest known;
     bool any = false;
     int rc = 0;
-    int64_t now_ms = clock_unix_ms();
-    ds->facts.read_ms = now_ms;
+    int64_t now_ms = ds->facts.read_ms;
     manifest_load(&known);
     for (int s = 0; s < SPLIT_COUNT && rc == 0; s++) rc = check_split(ds, (enum split)s, read, now_ms, &known, &any);
     ds->facts.remembered = !any;
     if (rc == 0 && any) manifest_save(&known);
     manifest_free(&known);
-    *verdict = DATASET_CUSTOM;
     return rc;
+}
+
+// A pack says itself what it holds, and every picture is checked against its checksum whenever it is read.
+static int verify_pack(struct dataset *ds, bool read, enum dataset_verdict *verdict)
+{
+    struct imagenet *set = ds->own;
+    const struct pack_header *h = &set->pack->header;
+    struct manifest_key key;
+    for (int s = 0; s < SPLIT_COUNT; s++) {
+        char hex[DIGEST_HEX];
+        dataset_hex(h->content[s], set->content[s]);
+        if (!read) continue;
+        TRY(digest_split(ds, (enum split)s, true, hex));
+        if (strcmp(hex, set->content[s]) != 0)
+            return fail(ERR_INPUT, "%s is damaged: the digest of its pictures of %s is %s, not %s", set->pack->path,
+                        ds->facts.split_name[s], hex, set->content[s]);
+    }
+    if (!read) {
+        TRY(manifest_key_of(set->pack->path, &key));
+        ds->facts.remembered = true;
+        ds->facts.read_ms = key.mtime_ns / 1000000;
+    }
+    if (!(h->flags & PACK_OFFICIAL)) return 0;
+    *verdict = DATASET_OFFICIAL;
+    for (int s = 0; s < SPLIT_COUNT; s++) memcpy(set->content[s], set->flavour->official[s], DIGEST_HEX);
+    return 0;
+}
+
+int imagenet_verify(struct dataset *ds, bool read, enum dataset_verdict *verdict)
+{
+    const struct imagenet *set = ds->own;
+    ds->facts.read_ms = clock_unix_ms();
+    ds->facts.remembered = false;
+    *verdict = DATASET_CUSTOM;
+    return set->pack != NULL ? verify_pack(ds, read, verdict) : verify_folder(ds, read);
 }
 
 int imagenet_content_digest(struct dataset *ds, enum split split, char hex[DIGEST_HEX])

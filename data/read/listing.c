@@ -192,14 +192,18 @@ static int compare_listed(const void *a, const void *b)
     return x->label != y->label ? (x->label > y->label) - (x->label < y->label) : strcmp(x->file, y->file);
 }
 
+void listing_sort(struct listing *l)
+{
+    for (int s = 0; s < SPLIT_COUNT; s++)
+        if (l->count[s] > 0) qsort(l->picture[s], (size_t)l->count[s], sizeof *l->picture[s], compare_listed);
+}
+
 int listing_open(const struct listing_choice *choice, const char *root, struct listing *l)
 {
     *l = (struct listing){.synsets = choice->synsets, .root = copy_text(root)};
     int rc = 0;
-    for (int s = 0; s < SPLIT_COUNT && rc == 0; s++) {
-        rc = add_split(l, (enum split)s, choice);
-        if (l->count[s] > 0) qsort(l->picture[s], (size_t)l->count[s], sizeof *l->picture[s], compare_listed);
-    }
+    for (int s = 0; s < SPLIT_COUNT && rc == 0; s++) rc = add_split(l, (enum split)s, choice);
+    listing_sort(l);
     if (rc == 0) rc = listing_check_classes(choice, l);
     if (rc < 0) listing_free(l);
     return rc;

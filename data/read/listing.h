@@ -39,6 +39,7 @@ extern const char *const listing_split[SPLIT_COUNT];  // "train", "val"
 int listing_open(const struct listing_choice *, const char *root, struct listing *) MUST_CHECK;
 void listing_free(struct listing *);  // {0} is fine
 void listing_add(struct listing *, enum split, const struct listed *, const char *file);  // copies the name
+void listing_sort(struct listing *);  // by class, then by name
 // Every class has a picture in both splits, or `partial` and both have some.
 int listing_check_classes(const struct listing_choice *, const struct listing *) MUST_CHECK;
 

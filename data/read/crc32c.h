@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// CRC-32C (Castagnoli, RFC 3720): notices damage of storage, and no forger.
+#ifndef DAWN_DATA_CRC32C_H
+#define DAWN_DATA_CRC32C_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Of the bytes before, whose value was `crc` (0 if there are none), and these.
+uint32_t crc32c_add(uint32_t crc, const void *bytes, size_t count);
+
+#endif

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packs: one file with all pictures of a data set, ready to be decoded (docs/pack-format.md).
+#ifndef DAWN_DATA_PACK_H
+#define DAWN_DATA_PACK_H
+
+#include "data/dataset.h"
+
+#define PACK_ENDING ".dawnpack"
+enum { PACK_VERSION = 1, PACK_HEADER = 256, PACK_RECORD = 32, PACK_NAME = 16, PACK_DIGEST = 32 };
+enum {
+    PACK_RECORDS_MAX = 1 << 27,
+    PACK_NAMES_MAX = INT32_MAX,
+    PACK_PICTURE_MAX = 1 << 26,  // bytes
+};
+
+enum pack_flag {
+    PACK_OFFICIAL = 1,  // made of the published archives, every picture of them
+    PACK_PARTIAL = 2,   // some classes may have no picture
+    PACK_UNDONE = 4,    // a packer is at work, or was: no other program reads it
+};
+
+struct pack_header {
+    char name[PACK_NAME];  // of the data set: "imagenet"
+    uint32_t flags, classes;
+    uint32_t short_side, quality;        // 0: pictures as they were; of those that were encoded anew
+    uint64_t seed;                       // of the order
+    uint64_t records[SPLIT_COUNT];       // pictures and those that could not be decoded
+    uint64_t names_bytes;
+    uint64_t done;                       // records that are in the file; all of them unless PACK_UNDONE
+    uint64_t end;                        // where the last payload ends, and the file
+    uint8_t source[PACK_DIGEST];         // what it was made of
+    uint8_t content[SPLIT_COUNT][PACK_DIGEST];
+    uint32_t index_crc, names_crc;
+};
+
+enum pack_codec { PACK_NONE, PACK_JPEG };  // NONE: not decodable, kept by name alone
+enum pack_mark {
+    PACK_ENCODED = 1,    // by the packer; else the bytes of the source
+    PACK_CONVERTED = 2,  // from gray, CMYK, YCCK, PNG
+    PACK_DAMAGED = 4,    // the source had wrong or missing data, which is gray now
+};
+
+struct pack_record {
+    uint64_t offset;
+    uint32_t length, crc;
+    uint32_t name;  // where its name begins among the names
+    uint16_t width, height, label, name_length;
+    uint8_t split, codec, marks;
+};
+
+// Pure. `file` is for sentences. The header is checked against its own checksum and, if file_bytes is not negative, against
+// the size of the file.
+int pack_parse_header(const char *file, const uint8_t bytes[PACK_HEADER], int64_t file_bytes, struct pack_header *) MUST_CHECK;
+void pack_print_header(const struct pack_header *, uint8_t bytes[PACK_HEADER]);
+// Record `i` of the index. Payloads follow each other without gaps: `offset` is where this one must begin, and is moved on.
+int pack_parse_record(const char *file, const struct pack_header *, uint64_t i, const uint8_t bytes[PACK_RECORD],
+                      uint64_t *offset, struct pack_record *) MUST_CHECK;
+void pack_print_record(const struct pack_record *, uint8_t bytes[PACK_RECORD]);
+uint64_t pack_records(const struct pack_header *);
+uint64_t pack_names_at(const struct pack_header *);  // where the names begin: after the index
+uint64_t pack_begin(const struct pack_header *);     // where the first payload begins: after the names
+
+struct pack {
+    char *path;
+    int fd;
+    struct pack_header header;
+    struct pack_record *record;       // of those that can be decoded, train before val
+    int64_t count[SPLIT_COUNT];
+    int64_t longest;                  // bytes of a payload
+    int64_t encoded, converted, damaged, absent;  // absent: named, not decodable
+};
+
+int pack_open(const char *path, const char *name, struct pack **) MUST_CHECK;  // NAME: of the data set it must hold
+void pack_close(struct pack *);                                                // NULL is fine
+const struct pack_record *pack_at(const struct pack *, enum split, int64_t index);
+// Thread-safe. A file that became shorter or other bytes (crc) is an error that names the picture.
+int pack_read(const struct pack *, enum split, int64_t index, void *into, size_t room, int64_t *bytes) MUST_CHECK;
+// The name of a picture, or "?" where it cannot be read. free() it.
+char *pack_name(const struct pack *, const struct pack_record *);
+
+#endif
