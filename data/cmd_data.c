@@ -139,6 +139,7 @@ static const struct sub {
 } subs[] = {
     {"fetch", cmd_data_fetch, "download a published data set, check and unpack it"},
     {"import", cmd_data_import, "turn folders of PNG or JPEG pictures into a data set"},
+    {"pack", cmd_data_pack, "put the pictures of ImageNet or Imagenette into one file"},
     {"list", data_list, "which data sets there are, and which are here"},
     {"verify", data_verify, "read a data set whole and compare it with what was published"},
     {"show", data_show, "draw a contact sheet as a PNG"},
@@ -156,7 +157,7 @@ static int data_help(void)
 int cmd_data(int argc, char **argv)
 {
     if (argc < 2) {
-        return fail(ERR_USAGE, "it needs one of fetch, import, list, verify and show; `dawn data -h` tells more");
+        return fail(ERR_USAGE, "it needs one of fetch, import, pack, list, verify and show; `dawn data -h` tells more");
     }
     if (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0) return data_help();
     const char *names[SUBS + 1] = {NULL};

@@ -1,84 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// `dawn data fetch` and `dawn data import`: everything that brings images here, and the bar that shows it.
-//
-// On a terminal progress is one line that is drawn again; elsewhere a plain line every tenth. It goes to standard
-// error, so that standard output holds results alone.
+// `dawn data fetch` and `dawn data import`: everything that brings images here.
 #include <curl/curl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "data/cmd_data_sub.h"
 #include "data/fetch/fetch.h"
 #include "data/fetch/import.h"
-#include "runtime/base/clock.h"
+#include "data/progress_bar.h"
 #include "runtime/base/text.h"
-
-enum { BAR_WIDTH = 20 };
-
-struct bar {
-    const char *what;
-    bool terminal, bytes;
-    int64_t first, first_ns;  // where this bar began: what was there before does not count as speed
-    int tenths;               // printed so far, when plain
-    bool open;                // a line of the terminal is unfinished
-};
-
-static void bar_figures(const struct bar *bar, int64_t have, int64_t total, char into[120])
-{
-    double seconds = (double)(clock_ns() - bar->first_ns) * 1e-9;
-    double rate = seconds > 0.05 ? (double)(have - bar->first) / seconds : 0;
-    char done[TEXT_FIGURE], all[TEXT_FIGURE], speed[TEXT_FIGURE], left[TEXT_FIGURE];
-    if (bar->bytes) {
-        text_size(done, (double)have), text_size(all, (double)total), text_size(speed, rate);
-    } else {
-        text_count(done, have), text_count(all, total), text_count(speed, (int64_t)rate);
-    }
-    int length = snprintf(into, 120, "%s of %s", done, all);
-    if (rate > 0) length += snprintf(into + length, 120 - (size_t)length, ", %s/s", speed);
-    if (rate > 0 && have < total)
-        snprintf(into + length, 120 - (size_t)length, ", %s left", text_span(left, (double)(total - have) / rate));
-}
-
-static void bar_show(void *context, int64_t have, int64_t total)
-{
-    struct bar *bar = context;
-    if (bar->first_ns == 0) bar->first_ns = clock_ns(), bar->first = have;
-    char figures[120];
-    bar_figures(bar, have, total, figures);
-    if (bar->terminal) {
-        char filled[BAR_WIDTH + 1];
-        int full = total > 0 ? (int)(have * BAR_WIDTH / total) : BAR_WIDTH;
-        for (int i = 0; i < BAR_WIDTH; i++) filled[i] = i < full ? '#' : '.';
-        filled[BAR_WIDTH] = '\0';
-        fprintf(stderr, "\r%s [%s] %s\033[K", bar->what, filled, figures);
-        bar->open = true;
-        return;
-    }
-    int tenths = total > 0 ? (int)(have * 10 / total) : 10;
-    if (tenths <= bar->tenths) return;
-    bar->tenths = tenths;
-    fprintf(stderr, "%s: %d%%, %s\n", bar->what, tenths * 10, figures);
-}
-
-static void bar_end(struct bar *bar)
-{
-    if (bar->open) fputc('\n', stderr);
-    bar->open = false;
-}
-
-static void bar_note(void *context, const char *sentence)
-{
-    bar_end(context);
-    fprintf(stderr, "%s\n", sentence);
-}
-
-static struct bar bar_start(const char *what, bool bytes)
-{
-    return (struct bar){.what = what, .bytes = bytes, .terminal = isatty(STDERR_FILENO) == 1};
-}
 
 // The folder to write to: what was asked for, or the standard one. free() it.
 static int folder_for(const char *asked, char **folder)
@@ -117,10 +48,10 @@ static bool is_there(const char *name, const char *folder)
 
 static int fetch_with_bar(const struct source *source, struct fetch_options *fetch)
 {
-    struct bar bar = bar_start(source->name, true);
-    fetch->progress = bar_show, fetch->note = bar_note, fetch->context = &bar;
+    struct progress_bar bar = progress_bar_start(source->name, true);
+    fetch->progress = progress_bar_show, fetch->note = progress_bar_note, fetch->context = &bar;
     int rc = fetch_source(source, fetch);
-    bar_end(&bar);
+    progress_bar_end(&bar);
     curl_global_cleanup();
     return rc;
 }
@@ -188,11 +119,11 @@ int cmd_data_import(int argc, char **argv)
         return fail(ERR_USAGE, "pictures can only be imported as cifar10, not as \"%s\"", argv[1]);
     char *folder = NULL;
     TRY(folder_for(to, &folder));
-    struct bar bar = bar_start("pictures", false);
-    struct import_options import = {argv[2], folder, bar_show, &bar};
+    struct progress_bar bar = progress_bar_start("pictures", false);
+    struct import_options import = {argv[2], folder, progress_bar_show, &bar};
     struct import_report report;
     rc = import_cifar(&import, &report);
-    bar_end(&bar);
+    progress_bar_end(&bar);
     if (rc == 0) rc = say_what_is_there("cifar10", folder);
     if (rc == 0 && report.resized > 0) printf("%lld pictures were resized to 32 x 32\n", (long long)report.resized);
     if (rc == 0 && report.passed > 0)

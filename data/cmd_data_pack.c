@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// `dawn data pack`: ImageNet or Imagenette as one file.
+#include <stdio.h>
+#include <string.h>
+
+#include "data/cmd_data_sub.h"
+#include "data/pack/origin.h"
+#include "data/pack/packer.h"
+#include "data/progress_bar.h"
+#include "data/read/truth.h"
+#include "runtime/base/text.h"
+
+static int choose_side(const char *word, int *side)
+{
+    int64_t n = 0;
+    if (strcmp(word, "original") != 0 && text_to_int(word, 32, 4096, &n) < 0)
+        return fail(ERR_USAGE, "--short-side is \"original\" or a number of pixels from 32 to 4096, such as 160 or 256; got %.60s",
+                    word);
+    *side = (int)n;
+    return 0;
+}
+
+static void say_count(int64_t n, const char *words)
+{
+    char count[TEXT_FIGURE];
+    if (n > 0) printf("  %s %s\n", text_count(count, n), words);
+}
+
+static void say_report(const struct packer_choice *choice, const struct packer_report *r)
+{
+    char size[TEXT_FIGURE], train[TEXT_FIGURE], val[TEXT_FIGURE];
+    printf("%s: %s, %s pictures for training, %s for validation\n", choice->to, text_size(size, (double)r->bytes),
+           text_count(train, r->count[SPLIT_TRAIN]), text_count(val, r->count[SPLIT_TEST]));
+    say_count(r->encoded, "were encoded anew");
+    say_count(r->converted, "of them because they were gray, CMYK, YCCK or PNG");
+    say_count(r->damaged, "are damaged: what could be decoded is kept, the rest is gray");
+    say_count(r->absent, "cannot be decoded and are left out; the pack has their names");
+    say_count(r->foreign, "files beside them are no pictures by their names");
+    say_count(r->resumed, "were packed already when this command began");
+    printf("%s: %s\n", r->official ? "official" : "custom", r->says);
+}
+
+static int pack_with_bar(struct packer_choice *choice)
+{
+    struct packer_report report;
+    struct progress_bar bar = progress_bar_start(choice->flavour->name, false);
+    choice->progress = progress_bar_show, choice->note = progress_bar_note, choice->context = &bar;
+    int rc = packer_run(choice, &report);
+    progress_bar_end(&bar);
+    if (rc == 0) say_report(choice, &report);
+    return rc;
+}
+
+int cmd_data_pack(int argc, char **argv)
+{
+    const char *side = "original";
+    int64_t quality = 90, damaged = 100, seed = 0;
+    struct packer_choice choice = {0};
+    const struct option options[] = {
+        {OPTION_TEXT, 0, "short-side", "N", "make larger pictures smaller, so that the shorter side has so many pixels: "
+         "160, 256, ...", &side, 0, 0},
+        {OPTION_INT, 0, "quality", "N", "JPEG quality of pictures that are encoded anew", &quality, 1, 100},
+        {OPTION_TEXT, 0, "labels", "FILE", "the classes of a val without folders: the development kit, its " TRUTH_FILE
+         ", or a list of WordNet ids", &choice.truth, 0, 0},
+        {OPTION_INT, 0, "damaged", "N", "give up at more than N damaged pictures", &damaged, 0, 1e9},
+        {OPTION_INT, 0, "seed", "N", "of the order in the file", &seed, 0, 9e15},
+        {OPTION_FLAG, 0, "partial", NULL, "classes without pictures are fine", &choice.partial, 0, 0},
+        {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
+    };
+    const struct usage usage = {
+        "data pack", "NAME SRC DST [OPTIONS]",
+        "Writes the pictures of imagenet or imagenette into one file, which is read faster than a folder and checks itself. SRC is "
+        "a folder with " ORIGIN_TRAIN_TAR ", " ORIGIN_VAL_TAR " and " ORIGIN_DEVKIT " (they are not unpacked; with their "
+        "published MD5s the pack is official); or one with train/CLASS/ and val/CLASS/, or with a flat val; or "
+        "imagenette2-160.tgz.\n\n"
+        "Gray, CMYK, YCCK and PNG pictures become JPEGs in colour; orientation (EXIF) is ignored. Damaged pictures are named "
+        "and counted. When it is interrupted, the same command goes on, and the file is the same in the end.",
+        options,
+        "Example:\n  dawn data pack imagenet /data/ilsvrc imagenet.dawnpack --short-side 256\n"
+        "  dawn train imagenet --data imagenet.dawnpack"};
+    int rc = options_parse(&usage, &argc, argv);
+    if (rc != 0) return rc;
+    if (argc != 4) return fail(ERR_USAGE, "data pack wants a data set, its source and a file, such as imagenette "
+                               "imagenette2-160.tgz imagenette.dawnpack");
+    choice.flavour = imagenet_flavour(argv[1]);
+    if (choice.flavour == NULL) return fail(ERR_USAGE, "imagenet and imagenette can be packed, not \"%.60s\"", argv[1]);
+    TRY(choose_side(side, &choice.short_side));
+    choice.from = argv[2], choice.to = argv[3];
+    choice.quality = (int)quality, choice.damaged = damaged, choice.seed = (uint64_t)seed;
+    return pack_with_bar(&choice);
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// A picture that is no larger than wanted and a plain JPEG keeps its bytes; everything else is decoded, made smaller, encoded.
+// All are decoded, because only so it is known that they can be.
+//
+// Orientation (EXIF) and colour profiles are ignored, as by every training that was ever published on these data; what is
+// encoded anew has neither. Damaged JPEGs are decoded as far as libjpeg-turbo does, and the rest is gray.
+//
+// Cost: about 1.2 ms to decode one of ILSVRC's pictures and 2.5 ms to encode it anew at a short side of 256.
+#include "data/pack/convert.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/image/decode.h"
+#include "data/image/encode.h"
+#include "data/image/head.h"
+#include "data/image/scale.h"
+#include "runtime/base/arena.h"
+
+struct converter {
+    struct convert_choice choice;
+    struct decoder *decoder;
+    struct encoder *encoder;
+    struct scaler *scaler;
+    uint8_t *pixels, *wide;  // [height, width, 3]; four bytes a pixel
+    size_t pixels_room, wide_room;
+};
+
+struct converter *converter_new(const struct convert_choice *choice)
+{
+    struct converter *c = zalloc(sizeof *c);
+    *c = (struct converter){.choice = *choice, .decoder = decoder_new(), .encoder = encoder_new(), .scaler = scaler_new()};
+    return c;
+}
+
+void converter_free(struct converter *c)
+{
+    if (c == NULL) return;
+    decoder_free(c->decoder);
+    encoder_free(c->encoder);
+    scaler_free(c->scaler);
+    free(c->pixels);
+    free(c->wide);
+    free(c);
+}
+
+static int make_room(const char *what, uint8_t **at, size_t *room, size_t bytes)
+{
+    if (bytes <= *room) return 0;
+    free(*at);
+    *room = 0;
+    *at = malloc(bytes);
+    if (*at == NULL) return fail(ERR_MEMORY, "%s: not enough memory for %zu bytes of pixels", what, bytes);
+    *room = bytes;
+    return 0;
+}
+
+// The stored size of a picture: its shorter side as wanted, the longer one rounded, or as it is.
+static void choose_size(const struct convert_choice *choice, const struct head *head, struct converted *out)
+{
+    int64_t shorter = head->width < head->height ? head->width : head->height, side = choice->short_side;
+    out->width = head->width, out->height = head->height;
+    if (side == 0 || shorter <= side) return;
+    out->width = (int)((head->width * side + shorter / 2) / shorter);
+    out->height = (int)((head->height * side + shorter / 2) / shorter);
+}
+
+// Draws the pixels of a PNG. A bomb of a PNG was refused by its head, and again by image_decode's limits.
+static int draw_png(struct converter *c, const char *what, const uint8_t *bytes, size_t count, const struct converted *out)
+{
+    static const struct image_limits limits = {HEAD_MAX_SIDE, 1 << 26};
+    struct image image;
+    TRY(image_decode(what, bytes, count, &limits, &image));
+    size_t pixels = (size_t)image.width * (size_t)image.height;
+    int rc = make_room(what, &c->wide, &c->wide_room, pixels * 4);
+    if (rc == 0) {
+        for (size_t i = 0; i < pixels; i++) memcpy(c->wide + 4 * i, image.pixels + 3 * i, 3);
+        struct area area = {0, 0, image.width, image.height};
+        struct scale_part part = {c->wide, (int64_t)image.width * 4, 0, 0, image.width, image.height};
+        scale_draw(c->scaler, &part, &area, false, out->height, out->width, c->pixels);
+    }
+    image_free(&image);
+    return rc;
+}
+
+static int draw_jpeg(struct converter *c, const char *what, const uint8_t *bytes, size_t count, const struct head *head,
+                     struct converted *out)
+{
+    struct area area = {0, 0, head->width, head->height};
+    TRY(decoder_draw(c->decoder, what, bytes, count, &area, false, out->height, out->width, c->pixels));
+    const char *damage = decoder_damage(c->decoder);
+    if (damage == NULL) return 0;
+    out->marks |= PACK_DAMAGED;
+    snprintf(out->why, sizeof out->why, "%s: %s", what, damage);
+    return 0;
+}
+
+static int draw_picture(struct converter *c, const char *what, const uint8_t *bytes, size_t count, struct converted *out)
+{
+    struct head head;
+    TRY(head_read(what, bytes, count, &head));
+    choose_size(&c->choice, &head, out);
+    TRY(make_room(what, &c->pixels, &c->pixels_room, (size_t)out->width * (size_t)out->height * 3));
+    bool png = head.format == HEAD_PNG, plain = head.components == 3 && head.coding <= 0xc2;
+    TRY(png ? draw_png(c, what, bytes, count, out) : draw_jpeg(c, what, bytes, count, &head, out));
+    if (!plain) out->marks |= PACK_CONVERTED;
+    if (!plain || out->marks != 0 || out->width != head.width || out->height != head.height) {
+        out->marks |= PACK_ENCODED;
+        return encoder_draw(c->encoder, what, c->pixels, out->height, out->width, c->choice.quality, &out->bytes, &out->count);
+    }
+    out->bytes = bytes, out->count = count;
+    return 0;
+}
+
+int converter_run(struct converter *c, const char *what, const uint8_t *bytes, size_t count, struct converted *out)
+{
+    *out = (struct converted){.codec = PACK_JPEG};
+    int rc = draw_picture(c, what, bytes, count, out);
+    if (rc == ERR_MEMORY) return rc;
+    if (rc < 0) {
+        *out = (struct converted){.codec = PACK_NONE};
+        snprintf(out->why, sizeof out->why, "%s", error_text());
+    }
+    return 0;
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// MD5 (RFC 1321): only because it is what was published of these archives. It protects against damage, not against forgers.
+#ifndef DAWN_DATA_MD5_H
+#define DAWN_DATA_MD5_H
+
+#include "runtime/base/error.h"
+
+enum { MD5_HEX = 33 };
+
+struct md5 {
+    uint32_t state[4];
+    uint64_t count;
+    uint8_t block[64];
+};
+void md5_begin(struct md5 *);
+void md5_add(struct md5 *, const void *bytes, size_t count);
+void md5_end(struct md5 *, char hex[MD5_HEX]);
+
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pack is made of: folders of pictures, the two tars of ILSVRC2012, or one gzipped tar with train and val in it.
+#ifndef DAWN_DATA_ORIGIN_H
+#define DAWN_DATA_ORIGIN_H
+
+#include "data/pack/md5.h"
+#include "data/read/imagenet.h"
+
+#define ORIGIN_TRAIN_TAR "ILSVRC2012_img_train.tar"
+#define ORIGIN_VAL_TAR "ILSVRC2012_img_val.tar"
+#define ORIGIN_DEVKIT "ILSVRC2012_devkit_t12.tar.gz"
+
+struct origin_choice {
+    const struct imagenet_flavour *flavour;
+    const char *path;     // a folder, or an archive
+    const char *truth;    // ground truth list or development kit of a flat val; NULL: in the folder
+    const char *scratch;  // a path beside which a gzipped tar is unpacked, into a file that loses its name at once
+    bool partial;         // classes without pictures are fine
+};
+
+struct origin {
+    const struct imagenet_flavour *flavour;
+    struct listing listing;
+    int archives;                // 0: folders
+    char *archive[SPLIT_COUNT];  // their paths; one archive holds both splits
+    int fd[SPLIT_COUNT];         // where the pictures of a split are; -1: files of their own
+    struct origin_md5 *md5;      // being computed
+};
+
+int origin_open(const struct origin_choice *, struct origin **) MUST_CHECK;
+void origin_close(struct origin *);  // NULL is fine
+// Thread-safe. The room must hold listing.picture[].bytes.
+int origin_read(const struct origin *, enum split, int64_t index, void *into, size_t room, int64_t *bytes) MUST_CHECK;
+void origin_digest(const struct origin *, uint8_t digest[PACK_DIGEST]);  // of all names, labels and sizes
+
+// Waits for the archives' MD5s, which are computed from the moment they are opened. `says` gets a sentence: what was found.
+int origin_official(struct origin *, bool *official, char says[ERROR_TEXT_MAX]) MUST_CHECK;
+// Pure: the judgement itself. md5: of the archives, empty where there is none. labels: origin_labels_digest.
+bool origin_is_official(const struct imagenet_flavour *, const int64_t count[SPLIT_COUNT], char md5[SPLIT_COUNT][MD5_HEX],
+                        const char *labels);
+// SHA-256 over the WordNet ids of the validation pictures in the order of their numbers, a line end between them.
+void origin_labels_digest(const struct listing *, char hex[DIGEST_HEX]);
+
+#endif

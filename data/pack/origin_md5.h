@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The MD5s of archives, computed while something else is done with them.
+#ifndef DAWN_DATA_ORIGIN_MD5_H
+#define DAWN_DATA_ORIGIN_MD5_H
+
+#include "data/pack/md5.h"
+
+struct origin_md5;
+
+struct origin_md5 *origin_md5_start(int archives, char *const path[]);  // one thread each; NULL if there are none
+void origin_md5_stop(struct origin_md5 *);                              // ends it, whether it is done or not; NULL is fine
+// Waits until archive `i` was read whole.
+int origin_md5_of(struct origin_md5 *, int i, char hex[MD5_HEX]) MUST_CHECK;
+
+#endif

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far a long command is, for people. On a terminal one line that is drawn again; elsewhere a plain line every tenth. It goes
+// to standard error, so that standard output holds results alone.
+#ifndef DAWN_DATA_PROGRESS_BAR_H
+#define DAWN_DATA_PROGRESS_BAR_H
+
+#include "runtime/base/error.h"
+
+struct progress_bar {
+    const char *what;
+    bool terminal, bytes;
+    int64_t first, first_ns;  // where this bar began: what was there before does not count as speed
+    int tenths;               // printed so far, when plain
+    bool open;                // a line of the terminal is unfinished
+};
+
+struct progress_bar progress_bar_start(const char *what, bool bytes);  // counts bytes, or things
+// With these two as callbacks, the progress is their context.
+void progress_bar_show(void *bar, int64_t have, int64_t total);
+void progress_bar_note(void *bar, const char *sentence);  // a line of its own
+void progress_bar_end(struct progress_bar *);
+
+#endif
