@@ -46,12 +46,36 @@ static bool is_there(const char *name, const char *folder)
     return sound && (verdict == DATASET_OFFICIAL || verdict == DATASET_REORDERED);
 }
 
+struct bars {
+    struct progress_bar download, pack;
+};
+
+static void show_download(void *context, int64_t have, int64_t total)
+{
+    progress_bar_show(&((struct bars *)context)->download, have, total);
+}
+
+static void show_pack(void *context, int64_t have, int64_t total)
+{
+    struct bars *bars = context;
+    progress_bar_end(&bars->download);
+    progress_bar_show(&bars->pack, have, total);
+}
+
+static void note_fetch(void *context, const char *sentence)
+{
+    struct bars *bars = context;
+    progress_bar_end(&bars->download);
+    progress_bar_note(&bars->pack, sentence);
+}
+
 static int fetch_with_bar(const struct source *source, struct fetch_options *fetch)
 {
-    struct progress_bar bar = progress_bar_start(source->name, true);
-    fetch->progress = progress_bar_show, fetch->note = progress_bar_note, fetch->context = &bar;
+    struct bars bars = {progress_bar_start(source->name, true), progress_bar_start("packing", false)};
+    fetch->progress = show_download, fetch->packing = show_pack, fetch->note = note_fetch, fetch->context = &bars;
     int rc = fetch_source(source, fetch);
-    progress_bar_end(&bar);
+    progress_bar_end(&bars.download);
+    progress_bar_end(&bars.pack);
     curl_global_cleanup();
     return rc;
 }
@@ -79,8 +103,8 @@ int cmd_data_fetch(int argc, char **argv)
     };
     const struct usage usage = {
         "data fetch", "NAME [OPTIONS]",
-        "Downloads a published data set, checks its size and SHA-256, and unpacks it. A download that "
-        "broke goes on where it stopped.",
+        "Downloads a published data set, checks its size and SHA-256, and unpacks it (imagenette: packs it into one file). A "
+        "download that broke goes on where it stopped.",
         options, "Example:\n  dawn data fetch cifar10"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc;

@@ -14,7 +14,7 @@ static int choose_side(const char *word, int *side)
 {
     int64_t n = 0;
     if (strcmp(word, "original") != 0 && text_to_int(word, 32, 4096, &n) < 0)
-        return fail(ERR_USAGE, "--short-side is \"original\" or a number of pixels from 32 to 4096, such as 160 or 256; got %.60s",
+        return fail(ERR_USAGE, "--short-side is \"original\" or a number of pixels from 32 to 4096, such as 256; got %.60s",
                     word);
     *side = (int)n;
     return 0;
@@ -69,8 +69,8 @@ int cmd_data_pack(int argc, char **argv)
     };
     const struct usage usage = {
         "data pack", "NAME SRC DST [OPTIONS]",
-        "Writes the pictures of imagenet or imagenette into one file, which is read faster than a folder and checks itself. SRC is "
-        "a folder with " ORIGIN_TRAIN_TAR ", " ORIGIN_VAL_TAR " and " ORIGIN_DEVKIT " (they are not unpacked; with their "
+        "Writes the pictures of imagenet or imagenette into one file, which is read faster than a folder and checks itself. SRC "
+        "is a folder with " ORIGIN_TRAIN_TAR ", " ORIGIN_VAL_TAR " and " ORIGIN_DEVKIT " (they are not unpacked; with their "
         "published MD5s the pack is official); or one with train/CLASS/ and val/CLASS/, or with a flat val; or "
         "imagenette2-160.tgz.\n\n"
         "Gray, CMYK, YCCK and PNG pictures become JPEGs in colour; orientation (EXIF) is ignored. Damaged pictures are named "

@@ -9,13 +9,14 @@
 
 #include "data/kind.h"
 #include "data/read/noise.h"
+#include "data/read/pictures.h"
 #include "data/fetch/source.h"
 #include "data/read/synthetic.h"
 #include "runtime/base/arena.h"
 #include "runtime/base/text.h"
 
 // The list of data sets.
-static const struct kind *const kinds[] = {&cifar_kind, &imagenet_kind, &imagenette_kind, &synthetic_kind};
+static const struct kind *const kinds[] = {&cifar_kind, &imagenet_kind, &imagenette_kind, &synthetic_kind, &pictures_kind};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 const char *dataset_name(int i)
@@ -42,7 +43,7 @@ static int dataset_open_kind(const struct kind *kind, const char *folder, struct
 {
     ds->kind = kind;
     ds->facts.name = kind->name;
-    if (folder != NULL || kind == &synthetic_kind) return kind->open(ds, folder);
+    if (folder != NULL || kind->drawn) return kind->open(ds, folder);
     char *standard = dataset_default_folder();
     if (standard == NULL) {
         return fail(ERR_MISSING, "no folder is known that could hold %s: name it with --data, or set DAWN_DATA",
@@ -93,9 +94,9 @@ int dataset_open_noise(const char *name, struct dataset **opened)
     const struct kind *kind = NULL;
     TRY(dataset_find_kind(name, &kind));
     struct dataset *ds = zalloc(sizeof *ds);
-    ds->kind = &noise_kind;
     ds->facts.name = kind->name;
     kind->published(&ds->facts);
+    ds->kind = dataset_field(ds, "jpeg") != NULL ? &pictures_noise_kind : &noise_kind;
     dataset_complete_facts(&ds->facts);
     ds->facts.synthetic = true;
     *opened = ds;

@@ -17,6 +17,7 @@ struct dataset {
 
 struct kind {
     const char *name;
+    bool drawn;  // by this program: there is no folder
     void (*published)(struct dataset_facts *);  // what is known without any file: shape, counts, classes
     // Fills facts, source and own. What it leaves in `own` after a failure is ended by `close`.
     int (*open)(struct dataset *, const char *folder);
@@ -35,7 +36,7 @@ struct kind {
     int (*verify)(struct dataset *, bool read, enum dataset_verdict *);
 };
 
-extern const struct kind cifar_kind, synthetic_kind, imagenet_kind, imagenette_kind;
+extern const struct kind cifar_kind, synthetic_kind, imagenet_kind, imagenette_kind, pictures_kind;
 
 // Sets the fields "images" and "labels" of a set of images, and the conveniences that go with them.
 void kind_images(struct dataset_facts *, int height, int width, int channels, const char *const *class_names);

@@ -19,10 +19,11 @@
 #include "data/read/cifar.h"
 #include "data/fetch/fetch.h"
 #include "data/fetch/unpack.h"
+#include "data/pack/packer.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/text.h"
 
-enum { FETCH_ATTEMPTS = 4, FETCH_PAUSE_MS = 1000, FETCH_STALL_S = 30, FETCH_PROGRESS_MS = 100 };
+enum { FETCH_ATTEMPTS = 4, FETCH_PAUSE_MS = 1000, FETCH_STALL_S = 30, FETCH_PROGRESS_MS = 100, FETCH_QUALITY = 95 };
 
 struct transfer {
     const struct source *source;
@@ -250,13 +251,29 @@ static int fetch_check(const struct source *source, const char *path, const char
 static char *fetch_url(const struct source *source, const char *mirror)
 {
     struct text url = {0};
-    size_t length = strlen(mirror), tail = strlen(".gz");
-    if (length > tail && strcmp(mirror + length - tail, ".gz") == 0) {
+    const char *ending = strrchr(source->archive, '.');
+    size_t length = strlen(mirror), tail = strlen(ending);
+    if (length > tail && strcmp(mirror + length - tail, ending) == 0) {
         text_add(&url, "%s", mirror);
     } else {
         text_add(&url, "%s%s%s", mirror, length > 0 && mirror[length - 1] == '/' ? "" : "/", source->archive);
     }
     return url.at;
+}
+
+// Unpacks the archive, or packs it: all of it appears, or nothing.
+static int fetch_take(const struct source *source, const struct fetch_options *options, const char *archive)
+{
+    if (!source->packed) return unpack_archive(source, archive, options->to);
+    struct packer_report report;
+    struct text to = {0};
+    text_add(&to, "%s/%s%s", options->to, source->name, PACK_ENDING);
+    struct packer_choice pack = {.flavour = imagenet_flavour(source->name), .from = archive, .to = to.at,
+                                 .quality = FETCH_QUALITY, .progress = options->packing, .note = options->note,
+                                 .context = options->context};
+    int rc = packer_run(&pack, &report);
+    text_free(&to);
+    return rc;
 }
 
 static int fetch_over_network(const struct source *source, const struct fetch_options *options)
@@ -276,7 +293,7 @@ static int fetch_over_network(const struct source *source, const struct fetch_op
     } else {
         rc = fetch_check(source, archive.at, bad.at);
     }
-    if (rc == 0) rc = unpack_archive(source, archive.at, options->to);
+    if (rc == 0) rc = fetch_take(source, options, archive.at);
     if (rc == 0) unlink(archive.at);
     free(url);
     text_free(&bad), text_free(&part), text_free(&archive);
@@ -297,5 +314,5 @@ int fetch_source(const struct source *source, const struct fetch_options *option
     TRY(file_make_folder(options->to));
     if (options->from == NULL) return fetch_over_network(source, options);
     TRY(fetch_check(source, options->from, NULL));
-    return unpack_archive(source, options->from, options->to);
+    return fetch_take(source, options, options->from);
 }

@@ -22,6 +22,7 @@ struct source {
     int64_t bytes;
     const char *sha256;                         // of the archive
     const char *folder;                         // the folder the archive holds, and the one it is unpacked into
+    bool packed;                                // becomes NAME.dawnpack (data/pack) instead of that folder
     struct source_file file[SOURCE_FILES_MAX];  // ends with a NULL name
     const char *content[SPLIT_COUNT];           // dataset_content_digest of the published records
     const char *checked;                        // what is checked and why, one paragraph for people

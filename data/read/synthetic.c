@@ -251,14 +251,16 @@ int synthetic_label(enum split split, int64_t index)
     return order[index % SYNTHETIC_CLASSES];
 }
 
-void synthetic_draw(enum split split, int64_t index, uint8_t *image)
+void synthetic_draw_at(enum split split, int64_t index, int height, int width, uint8_t *image)
 {
     struct stream stream = {split, (uint32_t)index, 0, 4, {{0}}};
     struct scene scene = {.label = synthetic_label(split, index)};
+    int side = height < width ? height : width;
+    float scale = (float)SYNTHETIC_SIDE / (float)side, left = (float)(width - side) / 2, top = (float)(height - side) / 2;
     choose_scene(&stream, &scene);
-    for (int y = 0; y < SYNTHETIC_SIDE; y++) {
-        for (int x = 0; x < SYNTHETIC_SIDE; x++) {
-            struct colour colour = scene_at(&scene, (float)x + 0.5f, (float)y + 0.5f);
+    for (int y = 0; y < height; y++) {
+        for (int x = 0; x < width; x++) {
+            struct colour colour = scene_at(&scene, ((float)x + 0.5f - left) * scale, ((float)y + 0.5f - top) * scale);
             for (int c = 0; c < 3; c++) {
                 float value = colour.v[c] + scene.noise * bell(&stream);
                 *image++ = (uint8_t)(fminf(fmaxf(value, 0), 255) + 0.5f);
@@ -267,17 +269,29 @@ void synthetic_draw(enum split split, int64_t index, uint8_t *image)
     }
 }
 
-static void synthetic_published(struct dataset_facts *facts)
+void synthetic_draw(enum split split, int64_t index, uint8_t *image)
+{
+    synthetic_draw_at(split, index, SYNTHETIC_SIDE, SYNTHETIC_SIDE, image);
+}
+
+void synthetic_describe(struct dataset_facts *facts)
 {
     // Measured over the 10,000 training images.
     static const float mean[3] = {0.4993f, 0.5016f, 0.4993f}, std[3] = {0.2476f, 0.2467f, 0.2479f};
+    facts->classes = SYNTHETIC_CLASSES;
+    facts->class_names = class_names;
+    memcpy(facts->mean, mean, sizeof mean);
+    memcpy(facts->std, std, sizeof std);
+}
+
+static void synthetic_published(struct dataset_facts *facts)
+{
     facts->title = "synthetic shapes";
     facts->synthetic = true;
     facts->count[SPLIT_TRAIN] = SYNTHETIC_TRAIN;
     facts->count[SPLIT_TEST] = SYNTHETIC_TEST;
     kind_images(facts, SYNTHETIC_SIDE, SYNTHETIC_SIDE, 3, class_names);
-    memcpy(facts->mean, mean, sizeof mean);
-    memcpy(facts->std, std, sizeof std);
+    synthetic_describe(facts);
 }
 
 static int synthetic_open(struct dataset *ds, const char *folder)
@@ -324,6 +338,7 @@ static int synthetic_verify(struct dataset *ds, bool read, enum dataset_verdict 
 
 const struct kind synthetic_kind = {
     .name = "synthetic",
+    .drawn = true,
     .published = synthetic_published,
     .open = synthetic_open,
     .close = synthetic_close,

@@ -16,5 +16,8 @@ enum {
 int synthetic_label(enum split, int64_t index);
 // Image `index` of a split, HWC; a function of its arguments alone.
 void synthetic_draw(enum split, int64_t index, uint8_t *image);
+// The scene of that image in another size, image[height, width, 3]: its square fills the shorter side, in the middle.
+void synthetic_draw_at(enum split, int64_t index, int height, int width, uint8_t *image);
+void synthetic_describe(struct dataset_facts *);  // classes, their names, mean and deviation
 
 #endif

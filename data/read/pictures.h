@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The synthetic shapes as JPEGs of many sizes: what the image path is tried on where there are no files.
+#ifndef DAWN_DATA_PICTURES_H
+#define DAWN_DATA_PICTURES_H
+
+#include "data/dataset.h"
+
+enum { PICTURES_TRAIN = 400, PICTURES_TEST = 100, PICTURES_LONGEST = 24 << 10 };  // the last: no picture has more bytes
+
+// The shape of another set of JPEGs (dataset_open_noise), of whose pictures each is one of these.
+extern const struct kind pictures_noise_kind;
+
+#endif
