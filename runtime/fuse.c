@@ -56,7 +56,7 @@ static void absorb(struct match *m, int i, struct node *into)  // node i's resul
 static void crop(struct match *m, int i)
 {
     struct node *n = &m->g->node[i];
-    if (n->op != OP_MAXPOOL && n->op != OP_AVGPOOL) return;
+    if ((n->op != OP_MAXPOOL && n->op != OP_AVGPOOL) || n->attr.pool.pad[0] || n->attr.pool.pad[1]) return;
     struct node *conv = only_source(m, i, OP_CONV);
     if (!conv) return;
     struct value *y = &m->g->value[conv->out[0]];
@@ -88,7 +88,7 @@ static void pool_norm(struct match *m, int i)
     struct node *pool = only_source(m, i, OP_MAXPOOL);
     if (!pool) return;
     const struct pool_attr *a = &pool->attr.pool;
-    if (a->k[0] != 2 || a->k[1] != 2 || a->stride[0] != 2 || a->stride[1] != 2) return;
+    if (a->k[0] != 2 || a->k[1] != 2 || a->stride[0] != 2 || a->stride[1] != 2 || a->pad[0] || a->pad[1]) return;
     if (m->uses[pool->out[1]]) return;
     int at = pool->out[1], pooled = pool->out[0];
     n->op = OP_POOL_NORM;

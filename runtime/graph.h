@@ -35,6 +35,7 @@ struct matmul_attr {
 };
 struct pool_attr {
     int64_t k[2], stride[2];
+    int64_t pad[2];    // MAXPOOL: rows and columns of -infinity on both sides; smaller than the window
     int64_t x_h, x_w;  // size of the input, for backward; windows that do not fit whole are dropped
 };
 struct norm_attr {
@@ -166,6 +167,7 @@ int g_conv_full(struct graph *, int x, int w, int bias, const struct conv_attr *
 int g_matmul(struct graph *, int a, bool ta, int b, bool tb, float alpha, int c, float beta, enum dtype out);
 int g_linear(struct graph *, int x, int w, int bias, enum dtype out);  // x[N,C] w[K,C] -> [N,K]
 int g_maxpool(struct graph *, int x, int k, int stride);
+int g_maxpool_pad(struct graph *, int x, int k, int stride, int pad);  // padded with -infinity
 int g_maxpool_global(struct graph *, int x);  // [N,H,W,C] -> [N,1,1,C]
 int g_avgpool_global(struct graph *, int x);
 // `training`: by the statistics of the batch, which move the running ones; else by the running ones.
@@ -189,6 +191,7 @@ int g_xent(struct graph *, int logits, int labels, float smoothing, bool mean);
 int g_correct(struct graph *, int logits, int labels, int counter, int k);  // updates counter
 int g_accumulate(struct graph *, int total, int x);
 int g_window(struct graph *, int order, int cursor, int64_t batch);
+// index NONE: all images in their order, as one batch that came through a feed. Then nothing is drawn: key is NONE.
 int g_augment(struct graph *, int images, int index, int key, const struct augment_attr *);
 int g_pick(struct graph *, int table, int step);
 int g_tick(struct graph *, int counter, int32_t by);

@@ -11,12 +11,12 @@ static void build_window(struct case_build *b)
     case_node(b, (int[]){order, cursor}, 2, &(union attr){.augment = {.batch = p[1]}}, NULL);
 }
 
-// p: images, rows, columns, channels, batch, flip, pad, jitter in percent, view flip, view dy, view dx, key
+// p: images, rows, columns, channels, batch (0: no index), flip, pad, jitter in percent, view flip, view dy, view dx, key
 static void build_augment(struct case_build *b)
 {
     const int *p = b->row->p;
     int images = case_input(b, "images", SHAPE(p[0], p[1], p[2], p[3]), U8, DRAW_INDEX, 256);
-    int index = case_input(b, "index", SHAPE(p[4]), I32, DRAW_INDEX, p[0]);
+    int index = p[4] ? case_input(b, "index", SHAPE(p[4]), I32, DRAW_INDEX, p[0]) : NONE;
     int key = p[11] ? case_input(b, "key", SHAPE(4), I32, DRAW_WHOLE, 0) : NONE;
     union attr a = {.augment = {.flip = (enum flip)p[5], .pad = p[6], .brightness = (float)p[7] / 100.0f,
                                 .contrast = (float)p[7] / 90.0f, .view_flip = p[8], .view_dy = p[9], .view_dx = p[10],
@@ -50,6 +50,8 @@ const struct op_case cases_data[] = {
     AUGMENT("mirrored view",         5, 8,  9,  3, 4, FLIP_NEVER,     0,  0,  1, 0, 0, 0),
     AUGMENT("shifted views",         5, 8,  9,  3, 4, FLIP_NEVER,     0,  0,  0, 1, -1, 0),
     AUGMENT("mirrored, shifted",     5, 7,  6,  3, 6, FLIP_NEVER,     0,  0,  1, -1, 1, 0),
+    AUGMENT("all in order",          5, 8,  9,  3, 0, FLIP_NEVER,     0,  0,  0, 0, 0, 0),
+    AUGMENT("all, mirrored, shifted", 5, 7, 6,  3, 0, FLIP_NEVER,     0,  0,  1, -1, 1, 0),
     AUGMENT("random flip",           9, 8,  8,  3, 17, FLIP_RANDOM,   0,  0,  0, 0, 0, 1),
     AUGMENT("alternate flip, crop",  9, 32, 32, 3, 8, FLIP_ALTERNATE, 2,  0,  0, 0, 0, 1),
     AUGMENT("everything",            9, 16, 12, 3, 9, FLIP_ALTERNATE, 4,  14, 0, 0, 0, 1),
@@ -62,5 +64,7 @@ const struct op_case cases_data[] = {
     {"tick by a batch", OP_TICK, build_tick, 0, {2000}, 0},
     {"augment 2000 images", OP_AUGMENT, build_augment, CASE_HALF | CASE_LARGE,
      {10000, 32, 32, 3, 2000, FLIP_ALTERNATE, 2, 14, 0, 0, 0, 1}, 0},
+    {"augment 32 images in order", OP_AUGMENT, build_augment, CASE_HALF | CASE_LARGE,
+     {32, 224, 224, 3, 0, FLIP_NEVER, 0, 0, 0, 0, 0, 0}, 0},
     {0},
 };

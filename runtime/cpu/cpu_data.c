@@ -122,7 +122,7 @@ static void augment_piece(void *context, int64_t begin, int64_t end, int thread)
     int64_t last = cpu_in(s, 0)->shape.dim[0] - 1;
     float *scratch = (float *)((char *)s->work + augment_scratch(s->graph, s->node) * (size_t)thread);
     for (int64_t b = begin; b < end; b++) {
-        int64_t image = index[b] < 0 ? 0 : index[b] > last ? last : index[b];
+        int64_t image = !index ? b : index[b] < 0 ? 0 : index[b] > last ? last : index[b];
         augment_image(s, image, b, scratch);
     }
 }
@@ -130,7 +130,7 @@ static void augment_piece(void *context, int64_t begin, int64_t end, int thread)
 static int augment_run(struct cpu_step *s)
 {
     const struct shape *x = &cpu_in(s, 0)->shape;
-    if (s->out[0]) threads_for(cpu_count(cpu_in(s, 1)), cpu_grain(x->dim[1] * x->dim[2] * x->dim[3]), augment_piece, s);
+    if (s->out[0]) threads_for(cpu_out(s, 0)->shape.dim[0], cpu_grain(x->dim[1] * x->dim[2] * x->dim[3]), augment_piece, s);
     return 0;
 }
 

@@ -25,28 +25,36 @@ static void fill_pool(struct pool *o, const struct cpu_step *s, const struct val
     o->loops = s->cpu->loops, o->attr = &s->node->attr.pool, o->dtype = large->dtype;
     o->h = d[1], o->w = d[2], o->c = d[3], o->p = e[1], o->q = e[2];
     const struct pool_attr *a = o->attr;
-    o->halves = a->k[0] == 2 && a->k[1] == 2 && a->stride[0] == 2 && a->stride[1] == 2;
+    o->halves = a->k[0] == 2 && a->k[1] == 2 && a->stride[0] == 2 && a->stride[1] == 2 && !a->pad[0] && !a->pad[1];
+}
+
+// The part of a window at `first` (negative within the padding) that lies inside: [*begin, *end) of its k positions.
+static void window_inside(int64_t first, int64_t k, int64_t size, int64_t *begin, int64_t *end)
+{
+    *begin = first < 0 ? -first : 0;
+    *end = size - first < k ? size - first : k;
 }
 
 static void pool_pixel(const struct pool *o, const void *image, int64_t p, int64_t q, int64_t to)
 {
     const struct pool_attr *a = o->attr;
+    int64_t top = p * a->stride[0] - a->pad[0], left = q * a->stride[1] - a->pad[1], r0, r1, s0, s1;
+    window_inside(top, a->k[0], o->h, &r0, &r1);
+    window_inside(left, a->k[1], o->w, &s0, &s1);
     float best[CHUNK];
     int32_t at[CHUNK];
     for (int64_t c = 0; c < o->c; c += CHUNK) {
         int64_t n = o->c - c < CHUNK ? o->c - c : CHUNK;
-        int tap = 0;
         if (o->mean) memset(best, 0, sizeof best);
-        for (int64_t r = 0; r < a->k[0]; r++)
-            for (int64_t s = 0; s < a->k[1]; s++, tap++) {
-                int64_t pixel = (p * a->stride[0] + r) * o->w + q * a->stride[1] + s;
-                const void *x = cpu_at(o->dtype, image, pixel * o->c + c);
+        for (int64_t r = r0; r < r1; r++)
+            for (int64_t s = s0; s < s1; s++) {
+                const void *x = cpu_at(o->dtype, image, ((top + r) * o->w + left + s) * o->c + c);
                 if (o->mean)
                     o->loops->add_scaled(o->dtype, x, n, 1.0f, best);
                 else
-                    o->loops->max_tap(o->dtype, x, n, tap, best, at);
+                    o->loops->max_tap(o->dtype, x, n, (int)(r * a->k[1] + s), r == r0 && s == s0, best, at);
             }
-        if (o->mean) o->loops->scale(F32, best, 1.0f / (float)tap, best, n);
+        if (o->mean) o->loops->scale(F32, best, 1.0f / (float)(a->k[0] * a->k[1]), best, n);
         if (o->y) o->loops->narrow(o->dtype, best, cpu_at(o->dtype, o->y, to + c), n);
         if (o->at_out)
             for (int64_t i = 0; i < n; i++) o->at_out[to + c + i] = (uint8_t)at[i];
@@ -104,7 +112,9 @@ static void unpool_pixel(const struct pool *o, int64_t n, int64_t y, int64_t x)
 {
     const struct pool_attr *a = o->attr;
     float acc[CHUNK], share = 1.0f / (float)(a->k[0] * a->k[1]);
-    int64_t p0, p1, q0, q1, to = ((n * o->h + y) * o->w + x) * o->c;
+    int64_t p0, p1, q0, q1;
+    int64_t to = ((n * o->h + y) * o->w + x) * o->c;
+    y += a->pad[0], x += a->pad[1];
     windows_over(y, a->k[0], a->stride[0], o->p, &p0, &p1);
     windows_over(x, a->k[1], a->stride[1], o->q, &q0, &q1);
     for (int64_t c = 0; c < o->c; c += CHUNK) {

@@ -39,7 +39,7 @@ struct adam_rates {
     /* ---- pooling: two rows of `pairs` x 2 pixels to one, and backward (raw elements of `size` bytes) */             \
     LOOP(pool2, (enum dtype, const void *x0, const void *x1, int64_t pairs, int64_t c, void *y, uint8_t *at))          \
     LOOP(unpool2, (size_t size, const void *dy, const uint8_t *at, int64_t pairs, int64_t c, void *dx0, void *dx1))    \
-    LOOP(max_tap, (enum dtype, const void *x, int64_t n, int tap, float *best, int32_t *at)) /* tap 0 initialises */   \
+    LOOP(max_tap, (enum dtype, const void *x, int64_t n, int tap, bool first, float *best, int32_t *at))               \
     LOOP(from_tap, (enum dtype, const void *dy, const uint8_t *at, int64_t n, int tap, float *acc))                    \
     LOOP(add_scaled, (enum dtype, const void *x, int64_t n, float factor, float *acc)) /* acc += factor x */           \
     /* ---- element-wise */                                                                                            \

@@ -145,11 +145,11 @@ void LOOPS_NAME(unpool2)(size_t size, const void *dy, const uint8_t *at, int64_t
         UNPOOL(uint32_t);
 }
 
-ALWAYS void max_tap_of(enum dtype t, const void *x, int64_t n, int tap, float *best, int32_t *at)
+ALWAYS void max_tap_of(enum dtype t, const void *x, int64_t n, int tap, bool first, float *best, int32_t *at)
 {
-    if (tap == 0) {
+    if (first) {
         INDEPENDENT
-        for (int64_t i = 0; i < n; i++) best[i] = get(t, x, i), at[i] = 0;
+        for (int64_t i = 0; i < n; i++) best[i] = get(t, x, i), at[i] = tap;
         return;
     }
     INDEPENDENT
@@ -161,9 +161,9 @@ ALWAYS void max_tap_of(enum dtype t, const void *x, int64_t n, int tap, float *b
     }
 }
 
-void LOOPS_NAME(max_tap)(enum dtype t, const void *x, int64_t n, int tap, float *best, int32_t *at)
+void LOOPS_NAME(max_tap)(enum dtype t, const void *x, int64_t n, int tap, bool first, float *best, int32_t *at)
 {
-    EACH_TYPE(t, max_tap_of, x, n, tap, best, at);
+    EACH_TYPE(t, max_tap_of, x, n, tap, first, best, at);
 }
 
 ALWAYS void from_tap_of(enum dtype t, const void *dy, const uint8_t *at, int64_t n, int tap, float *acc)

@@ -19,14 +19,17 @@ int op_augment_infer(struct graph *g, struct node *n)
     struct value *x = op_in(g, n, 0), *index = op_in(g, n, 1), *key = op_in(g, n, 2);
     const struct augment_attr *a = &n->attr.augment;
     NEED(x->dtype == U8 && x->shape.rank == 4 && x->shape.dim[3] <= 4, g, "augment wants u8 images[N,H,W,C], C <= 4");
-    NEED(index && index->dtype == I32 && index->shape.rank == 1, g, "augment wants an i32 index");
+    NEED(!index || (index->dtype == I32 && index->shape.rank == 1), g, "augment wants an i32 index");
+    NEED(index || !key, g, "augment draws by the numbers of the samples: a key wants an index");
     NEED(!key || (key->dtype == I32 && shape_count(&key->shape) == 4), g, "augment wants a key of four i32");
     int reach_y = a->pad + (a->view_dy < 0 ? -a->view_dy : a->view_dy);
     int reach_x = a->pad + (a->view_dx < 0 ? -a->view_dx : a->view_dx);
     NEED(a->pad >= 0 && reach_y < x->shape.dim[1] && reach_x < x->shape.dim[2], g, "augment shifts further than an image");
     NEED(dtype_is_float(a->to), g, "augment makes floats");
     for (int c = 0; c < x->shape.dim[3]; c++) NEED(a->std[c] > 0, g, "augment wants positive deviations");
-    op_out(g, n, 0, SHAPE(index->shape.dim[0], x->shape.dim[1], x->shape.dim[2], x->shape.dim[3]), a->to);
+    struct shape batch = x->shape;
+    if (index) batch.dim[0] = index->shape.dim[0];
+    op_out(g, n, 0, batch, a->to);
     return 0;
 }
 

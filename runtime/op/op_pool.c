@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling over rows and columns. Windows that do not fit whole are dropped.
+// Pooling over rows and columns. Windows that do not fit whole into the input and its padding are dropped.
 #include "runtime/op/op.h"
 
 static int pooled(struct graph *g, struct node *n, struct shape *y)
@@ -10,9 +10,12 @@ static int pooled(struct graph *g, struct node *n, struct shape *y)
     NEED(x->shape.rank == 4 && dtype_is_float(x->dtype), g, "pooling wants float x[N,H,W,C]");
     NEED(a->k[0] > 0 && a->k[1] > 0 && a->stride[0] > 0 && a->stride[1] > 0, g, "pooling wants a positive window and stride");
     const int64_t *d = x->shape.dim;
-    NEED(a->k[0] <= d[1] && a->k[1] <= d[2], g, "a pooling window of %lld x %lld is larger than %s", (long long)a->k[0],
+    NEED(a->pad[0] >= 0 && a->pad[1] >= 0 && a->pad[0] < a->k[0] && a->pad[1] < a->k[1], g,
+         "padding of a pool is smaller than its window: every window holds a pixel");
+    int64_t h = d[1] + 2 * a->pad[0], w = d[2] + 2 * a->pad[1];
+    NEED(a->k[0] <= h && a->k[1] <= w, g, "a pooling window of %lld x %lld is larger than %s", (long long)a->k[0],
          (long long)a->k[1], shape_text(s, &x->shape));
-    *y = SHAPE(d[0], (d[1] - a->k[0]) / a->stride[0] + 1, (d[2] - a->k[1]) / a->stride[1] + 1, d[3]);
+    *y = SHAPE(d[0], (h - a->k[0]) / a->stride[0] + 1, (w - a->k[1]) / a->stride[1] + 1, d[3]);
     return 0;
 }
 
@@ -30,6 +33,7 @@ int op_avgpool_infer(struct graph *g, struct node *n)
 {
     struct shape y;
     TRY(pooled(g, n, &y));
+    NEED(!n->attr.pool.pad[0] && !n->attr.pool.pad[1], g, "a mean pool has no padding");
     op_out(g, n, 0, y, op_in(g, n, 0)->dtype);
     return 0;
 }
@@ -83,21 +87,26 @@ FLOPS_EACH(avgpool, 1)
 FLOPS_EACH(maxpool_grad, 1)
 FLOPS_EACH(avgpool_grad, 1)
 
-static int pool(struct graph *g, enum op op, int x, int64_t kh, int64_t kw, int64_t sh, int64_t sw)
+static int pool_window(struct graph *g, enum op op, int x, struct pool_attr a)
 {
-    return graph_node(g, op, &x, 1, &(union attr){.pool = {.k = {kh, kw}, .stride = {sh, sw}}}, NULL);
+    return graph_node(g, op, &x, 1, &(union attr){.pool = a}, NULL);
 }
 
 int g_maxpool(struct graph *g, int x, int k, int stride)
 {
-    return pool(g, OP_MAXPOOL, x, k, k, stride, stride);
+    return g_maxpool_pad(g, x, k, stride, 0);
+}
+
+int g_maxpool_pad(struct graph *g, int x, int k, int stride, int pad)
+{
+    return pool_window(g, OP_MAXPOOL, x, (struct pool_attr){.k = {k, k}, .stride = {stride, stride}, .pad = {pad, pad}});
 }
 
 static int global(struct graph *g, enum op op, int x)
 {
     if (g->error || x == NONE) return NONE;
     const int64_t *d = g->value[x].shape.dim;
-    return pool(g, op, x, d[1], d[2], d[1], d[2]);
+    return pool_window(g, op, x, (struct pool_attr){.k = {d[1], d[2]}, .stride = {d[1], d[2]}});
 }
 
 int g_maxpool_global(struct graph *g, int x)

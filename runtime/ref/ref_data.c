@@ -45,7 +45,7 @@ void ref_augment(const struct ref_step *s)
     int32_t key[4] = {0};
     for (int i = 0; i < 4 && ref_in(s, 2); i++) key[i] = (int32_t)ref_get(s, 2, i);
     for (int64_t b = 0; b < batch; b++) {
-        int64_t image = clamp_index((int64_t)ref_get(s, 1, b), images);
+        int64_t image = ref_in(s, 1) ? clamp_index((int64_t)ref_get(s, 1, b), images) : b;
         struct augment_draw draw = {.gain = 1.0f};
         if (ref_in(s, 2))
             draw = element_augment(key, (uint32_t)image, (int)a->flip, a->pad, a->brightness, a->contrast);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling. Incomplete windows are dropped; overlapping windows add up backward.
+// Pooling. Incomplete windows are dropped; overlapping windows add up backward; padding never wins and receives nothing.
 #include "runtime/ref/ref.h"
 
 #include <math.h>
@@ -14,11 +14,13 @@ static struct pooling pooling_of(const struct ref_step *s, const struct shape *x
     return (struct pooling){x->dim[0], x->dim[1], x->dim[2], x->dim[3], y->dim[1], y->dim[2], &s->node->attr.pool};
 }
 
-// The position in the input of element `at` of the window of result `i`.
+// The position in the input of element `at` of the window of result `i`; -1 for padding.
 static int64_t pooling_source(const struct pooling *g, int64_t i, int64_t at)
 {
     int64_t channel = i % g->c, column = i / g->c % g->q, line = i / g->c / g->q % g->p, image = i / g->c / g->q / g->p;
-    int64_t h = line * g->a->stride[0] + at / g->a->k[1], w = column * g->a->stride[1] + at % g->a->k[1];
+    int64_t h = line * g->a->stride[0] + at / g->a->k[1] - g->a->pad[0];
+    int64_t w = column * g->a->stride[1] + at % g->a->k[1] - g->a->pad[1];
+    if (h < 0 || h >= g->h || w < 0 || w >= g->w) return -1;
     return ((image * g->h + h) * g->w + w) * g->c + channel;
 }
 
@@ -31,9 +33,12 @@ void ref_maxpool(const struct ref_step *s)
     const double *x = ref_read(s, 0);
     double *best = ref_zeros(s, count), *where = ref_zeros(s, count);
     for (int64_t i = 0; i < count; i++) {
-        best[i] = x[pooling_source(&g, i, 0)];
-        for (int64_t at = 1; at < window; at++) {
-            double v = x[pooling_source(&g, i, at)];
+        bool any = false;
+        for (int64_t at = 0; at < window; at++) {
+            int64_t from = pooling_source(&g, i, at);
+            if (from < 0) continue;
+            double v = x[from];
+            if (!any) best[i] = v, where[i] = (double)at, any = true;
             if (v > best[i] || (isnan(best[i]) && !isnan(v))) best[i] = v, where[i] = (double)at;
         }
     }
@@ -48,7 +53,10 @@ void ref_maxpool_grad(const struct ref_step *s)
     struct pooling g = pooling_of(s, &dx->shape, &ref_in(s, 1)->shape);
     const double *where = ref_read(s, 0), *dy = ref_read(s, 1);
     double *sum = ref_zeros(s, shape_count(&dx->shape));
-    for (int64_t i = 0; i < g.n * g.p * g.q * g.c; i++) sum[pooling_source(&g, i, (int64_t)where[i])] += dy[i];
+    for (int64_t i = 0; i < g.n * g.p * g.q * g.c; i++) {
+        int64_t to = pooling_source(&g, i, (int64_t)where[i]);
+        if (to >= 0) sum[to] += dy[i];
+    }
     ref_write(s, 0, sum);
 }
 

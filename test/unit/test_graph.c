@@ -69,6 +69,19 @@ static int bad_groups(struct graph *g, int x)
     return g_conv_full(g, x, input(g, "w", SHAPE(6, 1, 1, 1)), NONE, &a);
 }
 static int bad_pool(struct graph *g, int x) { return g_maxpool(g, x, 8, 1); }
+static int bad_padding(struct graph *g, int x) { return g_maxpool_pad(g, x, 3, 2, 3); }
+static int bad_mean(struct graph *g, int x)
+{
+    return graph_node(g, OP_AVGPOOL, &x, 1, &(union attr){.pool = {.k = {3, 3}, .stride = {2, 2}, .pad = {1, 1}}}, NULL);
+}
+static int bad_key(struct graph *g, int x)
+{
+    struct init zero = {INIT_ZERO, 0};
+    (void)x;
+    int images = graph_state(g, "images", SHAPE(2, 4, 4, 3), U8, MEMORY_DATA, zero);
+    int key = graph_state(g, "key", SHAPE(4), I32, MEMORY_STATE, zero);
+    return g_augment(g, images, NONE, key, &(struct augment_attr){.std = {1, 1, 1}, .to = F32});
+}
 static int bad_add(struct graph *g, int x) { return g_add(g, x, g_cast(g, x, BF16)); }
 static int bad_reshape(struct graph *g, int x) { return g_reshape(g, x, SHAPE(2, 7)); }
 static int bad_transpose(struct graph *g, int x) { return g_transpose(g, x, (int[]){0, 1, 1, 3}); }
@@ -114,6 +127,9 @@ static void test_refusals(void **state)
         {bad_size, "larger than input"},
         {bad_groups, "in 4 groups"},
         {bad_pool, "8 x 8 is larger than 2x7x9x4"},
+        {bad_padding, "smaller than its window"},
+        {bad_mean, "a mean pool has no padding"},
+        {bad_key, "a key wants an index"},
         {bad_add, "add of 2x7x9x4 f32 and 2x7x9x4 bf16"},
         {bad_reshape, "2x7x9x4 cannot be reshaped to 2x7"},
         {bad_transpose, "every dimension once"},

@@ -121,6 +121,24 @@ static void test_pools_back(void **state)
     WANT(odd, 0, 3, 5, 0, 0);
 }
 
+static void test_pools_padded(void **state)
+{
+    (void)state;
+    // Windows of 3 at stride 2 over three pixels, one of padding on both sides: positions -1..1 and 1..3. Padding is below
+    // every number and never wins, not over NaN either.
+    union attr a = {.pool = {.k = {1, 3}, .stride = {1, 2}, .pad = {0, 1}, .x_h = 1, .x_w = 3}};
+    int x = IN(F32, SHAPE(2, 1, 3, 1), -7, -INFINITY, -9, NAN, NAN, -3), at[2];
+    node(OP_MAXPOOL, &x, 1, &a, at);
+    int y = out(at[0]), where = out(at[1]);
+    // What a position in the padding would receive is dropped.
+    int win = IN(U8, SHAPE(1, 1, 2, 1), 0, 1), dy = IN(F32, SHAPE(1, 1, 2, 1), 3, 5);
+    int dx = out(node(OP_MAXPOOL_GRAD, (int[]){win, dy}, 2, &a, NULL));
+    run();
+    WANT(y, -7, -9, NAN, -3);
+    WANT(where, 1, 1, 1, 1);
+    WANT(dx, 0, 0, 5);
+}
+
 // ---- batch norm
 
 static void test_norm(void **state)
@@ -272,9 +290,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_conv), TEST(test_conv_channels_and_groups), TEST(test_conv_back), TEST(test_conv_rounds_filters),
-        TEST(test_matmul), TEST(test_pools), TEST(test_pools_back), TEST(test_norm), TEST(test_norm_back),
-        TEST(test_pool_norm), TEST(test_norm_fold), TEST(test_activations), TEST(test_simple_elements),
-        TEST(test_dropout),
+        TEST(test_matmul), TEST(test_pools), TEST(test_pools_back), TEST(test_pools_padded),
+        TEST(test_norm), TEST(test_norm_back), TEST(test_pool_norm), TEST(test_norm_fold), TEST(test_activations),
+        TEST(test_simple_elements), TEST(test_dropout),
     };
     return cmocka_run_group_tests_name("ref", tests, NULL, NULL);
 }

@@ -139,15 +139,18 @@ static void test_augment_views(void **state)
 {
     (void)state;
     // Image 1 is 0 51 102 / 153 204 255: fifths of 255. mean .2, std .2: value = fifth - 1.
-    int images = IN(U8, SHAPE(2, 2, 3, 1), 9, 9, 9, 9, 9, 9, 0, 51, 102, 153, 204, 255), index = IN(I32, SHAPE(1), 1);
+    int images = IN(U8, SHAPE(2, 2, 3, 1), 51, 51, 51, 51, 51, 51, 0, 51, 102, 153, 204, 255);
+    int index = IN(I32, SHAPE(1), 1);
     struct augment_attr a = {.mean = {0.2f}, .std = {0.2f}, .to = F32};
     int plain = out(g_augment(g, images, index, NONE, &a));
+    int all = out(g_augment(g, images, NONE, NONE, &a));
     a.view_flip = true;
     int mirrored = out(g_augment(g, images, index, NONE, &a));
     a.view_dx = 1, a.view_dy = -1;
     int both = out(g_augment(g, images, index, NONE, &a));
     run();
     WANT(plain, -1, 0, 1, 2, 3, 4);
+    WANT(all, 0, 0, 0, 0, 0, 0, -1, 0, 1, 2, 3, 4);
     WANT(mirrored, 1, 0, -1, 4, 3, 2);
     // Read at (y - 1, x + 1) of the mirrored image, reflected: rows 1, 0; columns 1, 2, 1.
     WANT(both, 3, 2, 3, 0, -1, 0);

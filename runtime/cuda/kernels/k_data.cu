@@ -42,7 +42,7 @@ __device__ static inline struct drawn draw_of(const struct k_augment &k, int64_t
 {
     struct drawn o;
     struct augment_draw d = {0, 0, 0, 0.0f, 1.0f};
-    o.image = clamp_index(k.index[sample], k.count);
+    o.image = k.index ? clamp_index(k.index[sample], k.count) : sample;
     if (k.key) d = element_augment(k.key, (uint32_t)o.image, k.flip, k.pad, k.brightness, k.contrast);
     o.flip = d.flip ^ k.view_flip, o.dy = d.dy + k.view_dy, o.dx = d.dx + k.view_dx;
     for (int i = 0; i < 4; i++) o.a[i] = k.scale[i] * d.gain, o.b[i] = (k.offset[i] + d.shift) * d.gain;

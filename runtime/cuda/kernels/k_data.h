@@ -30,7 +30,7 @@ K_LAUNCHER(k_tick);
 
 struct k_augment {           // ((pixel / 255 - mean) / std + shift) * gain
     const uint8_t *images;   // [count, h, w, c]
-    const int32_t *index;    // [batch]
+    const int32_t *index;    // [batch]; NULL: all in order
     const int32_t *key;      // NULL: no draw
     void *y;
     enum dtype type;

@@ -27,9 +27,22 @@ template <int N> __device__ static inline pool_spot pool_spot_of(const struct k_
 
 // ---- forward
 
-template <typename T, int N> __device__ static inline const T *first_pixel(const struct k_pool &k, const pool_spot &s)
+// The first pixel of a window, which may lie in the padding: read only what is inside.
+struct pool_corner {
+    int64_t line, column;
+};
+
+__device__ static inline pool_corner corner_of(const struct k_pool &k, const pool_spot &s)
 {
-    const int64_t line = (int64_t)s.line * k.stride[0].by, column = (int64_t)s.column * k.stride[1].by;
+    pool_corner c;
+    c.line = (int64_t)s.line * k.stride[0].by - k.pad[0];
+    c.column = (int64_t)s.column * k.stride[1].by - k.pad[1];
+    return c;
+}
+
+template <typename T>
+__device__ static inline const T *pixel_at(const struct k_pool &k, const pool_spot &s, int64_t line, int64_t column)
+{
     return (const T *)k.from + (((int64_t)s.image * k.h + line) * k.w + column) * k.c + s.channel;
 }
 
@@ -37,15 +50,19 @@ template <typename T, int N> __global__ void pool_max(const struct k_pool k)
 {
     const pool_spot s = pool_spot_of<N>(k);
     if (!s.live) return;
-    const T *x = first_pixel<T, N>(k, s);
+    const pool_corner corner = corner_of(k, s);
+    const int r0 = corner.line < 0 ? (int)-corner.line : 0, c0 = corner.column < 0 ? (int)-corner.column : 0;
+    const int r1 = k.h - corner.line < k.k[0] ? (int)(k.h - corner.line) : k.k[0];
+    const int c1 = k.w - corner.column < k.k[1] ? (int)(k.w - corner.column) : k.k[1];
     float best[N];
-    int where[N] = {};
-    load<N>(x, best);
-    int at = 0;
-    for (int r = 0; r < k.k[0]; r++)
-        for (int c = 0; c < k.k[1]; c++, at++) {
+    int where[N];
+    load<N>(pixel_at<T>(k, s, corner.line + r0, corner.column + c0), best);
+    for (int i = 0; i < N; i++) where[i] = r0 * k.k[1] + c0;
+    for (int r = r0; r < r1; r++)
+        for (int c = c0; c < c1; c++) {
+            const int at = r * k.k[1] + c;
             float v[N];
-            load<N>(x + ((int64_t)r * k.w + c) * k.c, v);
+            load<N>(pixel_at<T>(k, s, corner.line + r, corner.column + c), v);
             // the first of equal values wins, and any number wins over NaN
             for (int i = 0; i < N; i++) {
                 bool wins = v[i] > best[i] || (best[i] != best[i] && v[i] == v[i]);
@@ -64,7 +81,8 @@ template <typename T, int N> __global__ void pool_mean(const struct k_pool k)
 {
     const pool_spot s = pool_spot_of<N>(k);
     if (!s.live) return;
-    const T *x = first_pixel<T, N>(k, s);
+    const pool_corner corner = corner_of(k, s);
+    const T *x = pixel_at<T>(k, s, corner.line, corner.column);
     float sum[N] = {};
     for (int r = 0; r < k.k[0]; r++)
         for (int c = 0; c < k.k[1]; c++) {
@@ -92,7 +110,7 @@ template <typename T, int N, bool MOST> __global__ void pool_back(const struct k
 {
     const pool_spot s = pool_spot_of<N>(k);
     if (!s.live) return;
-    const int line = (int)s.line, column = (int)s.column;
+    const int line = (int)s.line + k.pad[0], column = (int)s.column + k.pad[1];
     int p0, p1, q0, q1;
     windows_over(line, k.k[0], k.stride[0], k.p, &p0, &p1);
     windows_over(column, k.k[1], k.stride[1], k.q, &q0, &q1);

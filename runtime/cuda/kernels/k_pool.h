@@ -20,7 +20,7 @@ struct k_pool {
     struct k_divide across, columns, lines;  // of the result: threads per pixel, pixels per line, lines per image
     struct k_divide stride[2];
     int64_t c, h, w, p, q;  // x is h by w, y is p by q
-    int k[2];
+    int k[2], pad[2];
 };
 K_LAUNCHER(k_pool);
 
