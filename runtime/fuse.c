@@ -123,10 +123,71 @@ static void conv_act(struct match *m, int i)
     absorb(m, i, conv);
 }
 
+static void add_act(struct match *m, int i)
+{
+    struct node *n = &m->g->node[i];
+    if (n->op != OP_ACT || n->in[1] != NONE) return;
+    struct node *add = only_source(m, i, OP_ADD);
+    if (!add || !shape_equal(&m->g->value[add->in[0]].shape, &m->g->value[add->in[1]].shape)) return;
+    if (n->attr.act.act != ACT_RELU && m->g->value[n->out[0]].trains) return;
+    add->op = OP_ADD_ACT;
+    add->attr.act.act = n->attr.act.act;
+    absorb(m, i, add);
+}
+
+// The node that makes value v if it is a norm whose result only this sum reads, with a free place for a shortcut; else NONE.
+static int norm_for_sum(const struct match *m, int v)
+{
+    const struct graph *g = m->g;
+    if (g->value[v].slot || m->uses[v] != 1) return NONE;
+    int p = g->value[v].producer;
+    if (p == NONE || m->gone[p] || g->node[p].op != OP_NORM || g->node[p].out[0] != v) return NONE;
+    return g->node[p].attr.norm.act == ACT_NONE && g->node[p].in[5] == NONE ? p : NONE;
+}
+
+// True if a node between the two touches what the node updates.
+static bool touched_between(const struct graph *g, int from, int to)
+{
+    for (int o = 0; o < MAX_OUT; o++) {
+        int v = g->node[from].out[o];
+        if (v == NONE || !g->value[v].slot) continue;
+        for (int i = from + 1; i < to; i++) {
+            for (int j = 0; j < MAX_IN; j++)
+                if (g->node[i].in[j] == v) return true;
+            for (int j = 0; j < MAX_OUT; j++)
+                if (g->node[i].out[j] == v) return true;
+        }
+    }
+    return false;
+}
+
+// The norm takes the place of the sum, so that the shortcut may be made after the norm was. Of two norms the first becomes
+// the shortcut of the second.
+static void norm_add(struct match *m, int i)
+{
+    struct graph *g = m->g;
+    struct node *n = &g->node[i];
+    if ((n->op != OP_ADD && n->op != OP_ADD_ACT) || n->in[0] == n->in[1]) return;
+    if (!shape_equal(&g->value[n->in[0]].shape, &g->value[n->in[1]].shape)) return;
+    enum act act = n->op == OP_ADD ? ACT_NONE : n->attr.act.act;
+    if (act != ACT_NONE && act != ACT_RELU) return;
+    int a = norm_for_sum(m, n->in[0]), b = norm_for_sum(m, n->in[1]), from = a > b ? a : b;
+    if (from == NONE || touched_between(g, from, i)) return;
+    struct node norm = g->node[from];
+    norm.in[5] = from == a ? n->in[1] : n->in[0];
+    norm.attr.norm.act = act;
+    norm.out[0] = n->out[0];
+    *n = norm;
+    for (int o = 0; o < MAX_OUT; o++)
+        if (n->out[o] != NONE && !g->value[n->out[o]].slot) g->value[n->out[o]].producer = i;
+    m->gone[from] = true;
+}
+
 int fuse_graph(struct graph *g, unsigned patterns)
 {
     TRY(graph_check(g));
-    static void (*const rewrite[])(struct match *, int) = {crop, norm_act, pool_norm, bias_act, conv_act};
+    static void (*const rewrite[])(struct match *, int) = {crop,     norm_act, pool_norm, bias_act,
+                                                                 conv_act, add_act,  norm_add};
     for (unsigned p = 0; p < sizeof rewrite / sizeof *rewrite; p++) {
         if (!(patterns >> p & 1)) continue;
         struct match m = match_open(g);

@@ -12,7 +12,9 @@ enum fuse_pattern {
     FUSE_POOL_NORM = 4,   // 2x2 max pool, norm (, activation)
     FUSE_BIAS_ACT = 8,    // bias, activation
     FUSE_CONV_ACT = 16,   // convolution (, bias) (, activation) if nothing before it trains
-    FUSE_ALL = 31
+    FUSE_ADD_ACT = 32,    // sum, relu; any activation if nothing before it trains
+    FUSE_NORM_ADD = 64,   // norm, sum (, relu): the end of a residual block
+    FUSE_ALL = 127
 };
 int fuse_graph(struct graph *, unsigned patterns) MUST_CHECK;
 

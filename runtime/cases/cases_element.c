@@ -30,6 +30,15 @@ static void build_two(struct case_build *b)
     case_node(b, (int[]){x, y}, 2, NULL, NULL);
 }
 
+// p: rows, channels, act. The slope is that of the result, so that only relu has a gradient.
+static void build_add_act(struct case_build *b)
+{
+    const int *p = b->row->p;
+    int x = case_param(b, "a", SHAPE(p[0], p[1]), b->options.type, DRAW_AWAY, 1.0);
+    int y = case_param(b, "b", SHAPE(p[0], p[1]), b->options.type, DRAW_CONSTANT, 0.5);
+    case_node(b, (int[]){x, y}, 2, &(union attr){.act = {(enum act)p[2]}}, NULL);
+}
+
 static void build_scale(struct case_build *b)
 {
     const int *p = b->row->p;
@@ -84,6 +93,11 @@ const struct op_case cases_element[] = {
     {"act_grad of 2051 channels", OP_ACT_GRAD, build_act_grad, CASE_HALF, {9, 2051, ACT_SILU, 1}, 32},
     {"act of 64 channels", OP_ACT, build_act, CASE_HALF, {301, 64, ACT_SILU, 1}, 32},
     {"add", OP_ADD, build_two, HG, {7, 37}, 0},
+    {"add_act relu", OP_ADD_ACT, build_add_act, HG, {7, 37, ACT_RELU}, 0},
+    {"add_act relu, many rows", OP_ADD_ACT, build_add_act, CASE_HALF, {3001, 37, ACT_RELU}, 0},
+    {"add_act gelu", OP_ADD_ACT, build_add_act, CASE_HALF, {13, 33, ACT_GELU}, 32},
+    {"add_act silu", OP_ADD_ACT, build_add_act, CASE_HALF, {13, 33, ACT_SILU}, 32},
+    {"add_act none", OP_ADD_ACT, build_add_act, CASE_HALF, {13, 33, ACT_NONE}, 0},
     {"add, many rows", OP_ADD, build_two, CASE_HALF, {3001, 37}, 0},
     {"mul, many rows", OP_MUL, build_two, CASE_HALF, {3001, 37}, 0},
     {"mul", OP_MUL, build_two, HG, {7, 37}, 0},
@@ -109,6 +123,7 @@ const struct op_case cases_element[] = {
     {"dropout 0", OP_DROPOUT, build_dropout, HG, {3, 5, 0, 0}, 0},
     BIG("gelu", ACT_GELU, 0),
     BIG("bias silu", ACT_SILU, 1),
+    {"add_act relu 6M", OP_ADD_ACT, build_add_act, LARGE, {96100, 64, ACT_RELU}, 0},
     {"add 6M", OP_ADD, build_two, LARGE, {96100, 64}, 0},
     {"cast to f32 6M", OP_CAST, build_cast, LARGE, {96100, 64, DTYPE_COUNT, F32}, 0},
     {"dropout 6M", OP_DROPOUT, build_dropout, LARGE, {96100, 64, 30, 1}, 0},

@@ -3,7 +3,7 @@
 // "far from zero" detects a one-pass variance in f32 that cancels.
 #include "runtime/cases/cases.h"
 
-// p: n, h, w, c (h = 0: 2-D), scale, bias, act, far
+// p: n, h, w, c (h = 0: 2-D), scale, bias, act, far, shortcut
 static struct shape norm_x(const int *p) { return p[1] ? SHAPE(p[0], p[1], p[2], p[3]) : SHAPE(p[0], p[3]); }
 static struct shape norm_pooled(const int *p) { return SHAPE(p[0], p[1] / 2, p[2] / 2, p[3]); }
 
@@ -41,9 +41,11 @@ static void build_norm(struct case_build *b)
     enum draw draw = p[7] ? DRAW_FAR : pool ? DRAW_DISTINCT : DRAW_NORMAL;
     int x = case_param(b, "x", norm_x(p), b->options.type, draw, p[7] ? p[7] : pool ? 0.5 : 1.0);
     int mean = norm_running(b, "run_mean", DRAW_NORMAL), var = norm_running(b, "run_var", DRAW_POSITIVE);
-    int in[] = {x, mean, var, norm_scale(b, p[3]), norm_bias(b, p[3])};
+    int in[] = {x, mean, var, norm_scale(b, p[3]), norm_bias(b, p[3]), NONE};
+    // Far on either side of relu's kink, so that finite differences do not cross it.
+    if (p[8]) in[5] = case_param(b, "shortcut", norm_x(p), b->options.type, p[6] ? DRAW_AWAY : DRAW_NORMAL, p[6] ? 16 : 1);
     int over[] = {NONE, NONE, NONE, pool ? NONE : mean, pool ? NONE : var, mean, var};
-    case_node(b, in, 5, &a, b->row->op == OP_NORM_INFER ? NULL : over);
+    case_node(b, in, b->row->op == OP_NORM ? 6 : 5, &a, b->row->op == OP_NORM_INFER ? NULL : over);
 }
 
 static void build_norm_grad(struct case_build *b)
@@ -58,7 +60,8 @@ static void build_norm_grad(struct case_build *b)
     int rstd = case_input(b, "rstd", SHAPE(p[3]), F32, DRAW_POSITIVE, 1.0);
     int in[] = {dy, x, mean, rstd, norm_scale(b, p[3]), norm_bias(b, p[3]), NONE};
     if (pool) in[6] = case_input(b, "at", shape, U8, DRAW_INDEX, 4);
-    case_node(b, in, pool ? 7 : 6, &a, NULL);
+    else if (p[8]) in[6] = case_input(b, "y", shape, b->options.type, DRAW_NORMAL, 1.0);
+    case_node(b, in, 7, &a, NULL);
 }
 
 // p: n is the number of filters, h x w x c one filter; far: with the convolution's bias
@@ -80,6 +83,9 @@ static void build_fold(struct case_build *b)
     ROW("norm " name, OP_NORM, build_norm, CASE_HALF | (flags), 48, __VA_ARGS__),                                      \
     ROW("norm_grad " name, OP_NORM_GRAD, build_norm_grad, CASE_HALF, 64, __VA_ARGS__),                                 \
     ROW("norm_infer " name, OP_NORM_INFER, build_norm, CASE_HALF, 0, __VA_ARGS__)
+#define ADDED(name, flags, ...)                                                                                        \
+    ROW("norm " name, OP_NORM, build_norm, CASE_HALF | (flags), 48, __VA_ARGS__),                                      \
+    ROW("norm_grad " name, OP_NORM_GRAD, build_norm_grad, CASE_HALF, 64, __VA_ARGS__)
 #define POOLED(name, flags, ...)                                                                                       \
     ROW("pool_norm " name, OP_POOL_NORM, build_norm, CASE_HALF | (flags), 48, __VA_ARGS__),                            \
     ROW("pool_norm_grad " name, OP_POOL_NORM_GRAD, build_norm_grad, CASE_HALF, 64, __VA_ARGS__)
@@ -106,6 +112,12 @@ const struct op_case cases_norm[] = {
     TRAIN("2056 channels",             0,             2, 1, 3, 2056, 1, 1, ACT_NONE, 0),
     TRAIN("12 channels, many rows",    0,             30, 7, 9, 12, 0, 1, ACT_GELU, 0),
     TRAIN("one row",                   0,             1, 0, 0, 24, 1, 1, ACT_NONE, 0),
+    ADDED("scale bias, shortcut, relu", CASE_GRADIENT, 3, 4, 5, 17, 1, 1, ACT_RELU, 0, 1),
+    ADDED("shortcut, relu",             0,             2, 5, 3, 64, 0, 0, ACT_RELU, 0, 1),
+    ADDED("shortcut, relu, many rows",  0,             8, 9, 9, 64, 1, 1, ACT_RELU, 0, 1),
+    ADDED("shortcut, relu, many images", 0,            40, 11, 11, 24, 1, 1, ACT_RELU, 0, 1),
+    ADDED("300 channels, shortcut, relu", 0,           2, 3, 3, 300, 1, 1, ACT_RELU, 0, 1),
+    ROW("norm scale bias, shortcut", OP_NORM, build_norm, CASE_HALF | CASE_GRADIENT, 48, 3, 4, 5, 17, 1, 1, ACT_NONE, 0, 1),
     ROW("norm far from zero", OP_NORM, build_norm, 0, 2000, 8, 5, 5, 16, 0, 1, ACT_NONE, 8),
     POOLED("bias gelu",                CASE_GRADIENT, 2, 6, 4, 24, 0, 1, ACT_GELU, 0),
     POOLED("odd sizes, bias silu",     CASE_GRADIENT, 3, 7, 5, 17, 0, 1, ACT_SILU, 0),
@@ -119,6 +131,8 @@ const struct op_case cases_norm[] = {
     ROW("norm_fold plain", OP_NORM_FOLD, build_fold, 0, 0, 10, 3, 3, 7, 0, 0, ACT_NONE, 0),
     ROW("norm_fold scale, bias, convolution's bias", OP_NORM_FOLD, build_fold, 0, 0, 17, 2, 2, 3, 1, 1, ACT_NONE, 1),
     BIG("64 @31 bias gelu", 100, 31, 31, 64, 0, 1, ACT_GELU, 0),
+    ROW("norm 256 @56 shortcut, relu", OP_NORM, build_norm, LARGE, 0, 32, 56, 56, 256, 1, 1, ACT_RELU, 0, 1),
+    ROW("norm_grad 256 @56 shortcut, relu", OP_NORM_GRAD, build_norm_grad, LARGE, 0, 32, 56, 56, 256, 1, 1, ACT_RELU, 0, 1),
     BIG("256 @15 bias silu", 100, 15, 15, 256, 0, 1, ACT_SILU, 0),
     {0},
 };

@@ -64,6 +64,27 @@ static void build_bias_act(struct case_build *b)
     case_result(b, g_act(b->g, g_bias(b->g, x, bias), ACT_GELU));
 }
 
+// p: shortcut (0: x, 1: a convolution of x, 2: a norm of that, 3: a norm made before the other), activation behind the sum.
+// Far from zero where it has a kink: the sums are of a norm near zero and of something that stays away from it.
+static int pattern_branch(struct case_build *b, int x)
+{
+    return pattern_norm(b, "norm0", pattern_conv(b, "w0", x, 16, 16, 1, 0), true, true);
+}
+
+static void build_residual(struct case_build *b)
+{
+    const int *p = b->row->p;
+    int x = case_param(b, "x", SHAPE(3, 5, 4, 16), b->options.type, p[0] ? DRAW_NORMAL : DRAW_AWAY, p[0] ? 1.0 : 16.0);
+    int other = x;
+    if (p[0]) other = case_param(b, "other", SHAPE(3, 5, 4, 16), b->options.type, DRAW_AWAY, 16.0);
+    int before = p[0] == 3 ? g_add(b->g, other, pattern_branch(b, x)) : NONE;
+    int y = pattern_norm(b, "norm", pattern_conv(b, "w", x, 16, 16, 3, 1), true, true);
+    if (p[0] == 1) other = g_add(b->g, pattern_conv(b, "w0", x, 16, 16, 1, 0), other);
+    if (p[0] == 2) other = g_add(b->g, pattern_branch(b, x), other);
+    if (before != NONE) other = before;
+    case_result(b, g_act(b->g, p[0] % 2 ? g_add(b->g, other, y) : g_add(b->g, y, other), (enum act)p[1]));
+}
+
 // p: maximum (else mean), window, stride. A convolution of stride 1 before a pool that drops incomplete windows.
 static void build_crop(struct case_build *b)
 {
@@ -111,6 +132,12 @@ const struct op_case cases_pattern[] = {
     {"norm, activation", OP_COUNT, build_norm_act, TRAINS, {0}, 0},
     {"norm that is read twice", OP_COUNT, build_shared, TRAINS, {0}, 0},
     {"bias, activation", OP_COUNT, build_bias_act, TRAINS, {0}, 0},
+    {"norm, sum, relu", OP_COUNT, build_residual, TRAINS, {0, ACT_RELU}, 0},
+    {"norm, sum of what comes later, relu", OP_COUNT, build_residual, TRAINS, {1, ACT_RELU}, 0},
+    {"two norms, sum, relu", OP_COUNT, build_residual, TRAINS, {2, ACT_RELU}, 0},
+    {"two norms, the other first, sum, relu", OP_COUNT, build_residual, TRAINS, {3, ACT_RELU}, 0},
+    {"norm, sum", OP_COUNT, build_residual, TRAINS, {1, ACT_NONE}, 0},
+    {"norm, sum, silu", OP_COUNT, build_residual, TRAINS, {1, ACT_SILU}, 0},
     {"convolution, 3x3 max pool", OP_COUNT, build_crop, TRAINS, {1, 3, 3}, 0},
     {"convolution, 3x3 mean pool", OP_COUNT, build_crop, TRAINS, {0, 3, 3}, 0},
     {"convolution, overlapping max pool", OP_COUNT, build_crop, TRAINS, {1, 3, 2}, 0},

@@ -124,6 +124,21 @@ static int flat_prepare(struct cpu_step *s)
     return 0;
 }
 
+static void add_act_piece(void *context, int64_t begin, int64_t end, int thread)
+{
+    (void)thread;
+    const struct cpu_step *s = context;
+    enum dtype t = cpu_in(s, 0)->dtype;
+    s->cpu->loops->add_act(t, s->node->attr.act.act, cpu_at(t, s->in[0], begin), cpu_at(t, s->in[1], begin),
+                           cpu_at(t, s->out[0], begin), end - begin);
+}
+
+static int add_act_run(struct cpu_step *s)
+{
+    if (s->out[0]) threads_for(cpu_count(cpu_in(s, 0)), CPU_GRAIN, add_act_piece, s);
+    return 0;
+}
+
 static void convert_some(const struct loops *loops, enum dtype from, const void *x, enum dtype to, void *y, int64_t n)
 {
     float f[CHUNK];
@@ -194,6 +209,8 @@ CPU_PREPARE(cast)
 CPU_PREPARE(dropout)
 const struct cpu_op cpu_act = {.workspace = act_workspace, .prepare = act_prepare};
 const struct cpu_op cpu_act_grad = {.workspace = act_workspace, .prepare = act_grad_prepare};
+CPU_PREPARE(add_act)
+const struct cpu_op cpu_add_act = {.prepare = add_act_prepare};
 const struct cpu_op cpu_add = {.prepare = flat_prepare};
 const struct cpu_op cpu_mul = {.prepare = flat_prepare};
 const struct cpu_op cpu_scale = {.prepare = flat_prepare};

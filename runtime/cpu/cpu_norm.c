@@ -29,7 +29,9 @@ struct norm {
     const void *dy;
     const void *x;     // the normalised tensor: x, or the pooled x
     const void *full;  // before the pool
+    const void *shortcut;  // added before the activation; backward, the y of such a norm
     void *y;
+    void *dz;
     uint8_t *at;
 };
 
@@ -173,13 +175,19 @@ static void apply_piece(void *context, int64_t first, int64_t end, int thread)
 {
     (void)thread;
     const struct norm *o = context;
+    if (o->shortcut) {
+        o->loops->apply_add(o->dtype, o->attr->act == ACT_RELU, cpu_at(o->dtype, o->x, first * o->c),
+                            cpu_at(o->dtype, o->shortcut, first * o->c), (end - first) * o->c, &o->k,
+                            cpu_at(o->dtype, o->y, first * o->c));
+        return;
+    }
     o->loops->apply(o->dtype, o->attr->act, cpu_at(o->dtype, o->x, first * o->c), (end - first) * o->c, &o->k,
                     cpu_at(o->dtype, o->y, first * o->c));
 }
 
 static int norm_run(struct cpu_step *s)
 {
-    struct norm o = {.x = s->in[0], .y = s->out[0]};
+    struct norm o = {.x = s->in[0], .shortcut = s->in[5], .y = s->out[0]};
     begin_norm(&o, s, cpu_in(s, 0));
     find_shift(&o, o.x, o.rows);
     threads_for(o.rows, cpu_grain(o.c), sums_piece, &o);
@@ -231,6 +239,29 @@ static void back_sums_piece(void *context, int64_t first, int64_t end, int threa
                             rows * o->c, &o->k, o->thread[thread].first, o->thread[thread].second);
         flush_sums(o, thread);
     }
+}
+
+// The first pass also writes dz = dy * relu'(y), which is the gradient of the shortcut and what the second pass reads.
+static void gate_sums_piece(void *context, int64_t first, int64_t end, int thread)
+{
+    const struct norm *o = context;
+    int64_t step = block_rows(o->c);
+    for (int64_t i = first; i < end; i += step) {
+        int64_t rows = end - i < step ? end - i : step;
+        o->loops->gate_sums(o->dtype, cpu_at(o->dtype, o->dy, i * o->c), cpu_at(o->dtype, o->shortcut, i * o->c),
+                            cpu_at(o->dtype, o->x, i * o->c), rows * o->c, &o->k,
+                            o->dz ? cpu_at(o->dtype, o->dz, i * o->c) : NULL, o->thread[thread].first,
+                            o->thread[thread].second);
+        flush_sums(o, thread);
+    }
+}
+
+static void plain_back_piece(void *context, int64_t first, int64_t end, int thread)
+{
+    (void)thread;
+    const struct norm *o = context;
+    o->loops->back(o->dtype, ACT_NONE, cpu_at(o->dtype, o->dz, first * o->c), cpu_at(o->dtype, o->x, first * o->c),
+                   (end - first) * o->c, &o->k, cpu_at(o->dtype, o->y, first * o->c));
 }
 
 static void back_piece(void *context, int64_t first, int64_t end, int thread)
@@ -288,12 +319,13 @@ static void finish_back_sums(const struct norm *o)
 
 static int norm_grad_run(struct cpu_step *s)
 {
-    struct norm o = {.dy = s->in[0], .x = s->in[1], .y = s->out[0]};
+    struct norm o = {.dy = s->in[0], .x = s->in[1], .y = s->out[0], .shortcut = s->in[6]};
     begin_norm(&o, s, cpu_in(s, 1));
     recall_coefficients(&o);
-    threads_for(o.rows, cpu_grain(o.c), back_sums_piece, &o);
+    o.dz = s->out[3] ? s->out[3] : o.y;  // without a reader it passes through dx
+    threads_for(o.rows, cpu_grain(o.c), o.shortcut ? gate_sums_piece : back_sums_piece, &o);
     finish_back_sums(&o);
-    if (o.y) threads_for(o.rows, cpu_grain(o.c), back_piece, &o);
+    if (o.y) threads_for(o.rows, cpu_grain(o.c), o.shortcut ? plain_back_piece : back_piece, &o);
     return 0;
 }
 

@@ -34,6 +34,10 @@ struct adam_rates {
     LOOP(back_sums, (enum dtype, enum act, const void *dy, const void *x, int64_t n, const struct period *,            \
                      float *sum, float *dot)) /* sum += dz, dot += dz * (x - mean) */                                  \
     LOOP(back, (enum dtype, enum act, const void *dy, const void *x, int64_t n, const struct period *, void *dx))      \
+    LOOP(apply_add, (enum dtype, bool relu, const void *x, const void *shortcut, int64_t n, const struct period *,     \
+                     void *y)) /* y = z + shortcut, or the relu of that */                                             \
+    LOOP(gate_sums, (enum dtype, const void *dy, const void *y, const void *x, int64_t n, const struct period *,       \
+                     void *dz, float *sum, float *dot)) /* dz = y > 0 ? dy : 0, may be NULL; sums of that */           \
     LOOP(act_back, (enum dtype, enum act, const void *dy, const void *x, int64_t n, const struct period *, void *dx,   \
                     float *sum)) /* z = x + b; dx = dy * act'(z), dx may be NULL; sum += the same */                   \
     /* ---- pooling: two rows of `pairs` x 2 pixels to one, and backward (raw elements of `size` bytes) */             \
@@ -44,6 +48,7 @@ struct adam_rates {
     LOOP(add_scaled, (enum dtype, const void *x, int64_t n, float factor, float *acc)) /* acc += factor x */           \
     /* ---- element-wise */                                                                                            \
     LOOP(add, (enum dtype, const void *a, const void *b, void *y, int64_t n))                                          \
+    LOOP(add_act, (enum dtype, enum act, const void *a, const void *b, void *y, int64_t n))                            \
     LOOP(mul, (enum dtype, const void *a, const void *b, void *y, int64_t n))                                          \
     LOOP(scale, (enum dtype, const void *x, float factor, void *y, int64_t n))                                         \
     LOOP(dropout, (enum dtype, const void *x, int64_t first, int64_t n, const int32_t *key, uint32_t step, int site,   \

@@ -38,6 +38,17 @@ void LOOPS_NAME(add)(enum dtype t, const void *a, const void *b, void *y, int64_
     EACH_TYPE(t, add_of, a, b, y, n);
 }
 
+ALWAYS void add_act_of(enum dtype t, enum act act, const void *a, const void *b, void *y, int64_t n)
+{
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) put(t, y, i, activate(act, get(t, a, i) + get(t, b, i)));
+}
+
+void LOOPS_NAME(add_act)(enum dtype t, enum act act, const void *a, const void *b, void *y, int64_t n)
+{
+    EACH_ACT(t, act, add_act_of, a, b, y, n);
+}
+
 ALWAYS void mul_of(enum dtype t, const void *a, const void *b, void *y, int64_t n)
 {
     INDEPENDENT

@@ -52,6 +52,56 @@ void LOOPS_NAME(apply)(enum dtype t, enum act act, const void *x, int64_t n, con
     EACH_ACT(t, act, apply_of, x, n, k, y);
 }
 
+ALWAYS void apply_add_of(enum dtype t, enum act act, const void *x, const void *shortcut, int64_t n,
+                         const struct period *k, void *y)
+{
+    const float *mean = k->mean, *a = k->a, *b = k->b;
+    for (int64_t i = 0; i < n; i += k->width) {
+        int64_t width = n - i < k->width ? n - i : k->width;
+        const void *row = from(t, x, i), *more = from(t, shortcut, i);
+        void *to = into(t, y, i);
+        INDEPENDENT
+        for (int64_t c = 0; c < width; c++)
+            put(t, to, c, activate(act, (get(t, row, c) - mean[c]) * a[c] + b[c] + get(t, more, c)));
+    }
+}
+
+void LOOPS_NAME(apply_add)(enum dtype t, bool relu, const void *x, const void *shortcut, int64_t n, const struct period *k,
+                           void *y)
+{
+    if (relu)
+        EACH_TYPE(t, apply_add_of, ACT_RELU, x, shortcut, n, k, y);
+    else
+        EACH_TYPE(t, apply_add_of, ACT_NONE, x, shortcut, n, k, y);
+}
+
+ALWAYS void gate_sums_of(enum dtype t, bool write, const void *dy, const void *y, const void *x, int64_t n,
+                         const struct period *k, void *dz, float *sum, float *dot)
+{
+    const float *mean = k->mean;
+    for (int64_t i = 0; i < n; i += k->width) {
+        int64_t width = n - i < k->width ? n - i : k->width;
+        const void *row = from(t, x, i), *y_row = from(t, y, i), *dy_row = from(t, dy, i);
+        void *to = write ? into(t, dz, i) : NULL;
+        INDEPENDENT
+        for (int64_t c = 0; c < width; c++) {
+            float d = get(t, dy_row, c) * element_relu_slope(get(t, y_row, c));
+            if (write) put(t, to, c, d);
+            sum[c] += d;
+            dot[c] += d * (get(t, row, c) - mean[c]);
+        }
+    }
+}
+
+void LOOPS_NAME(gate_sums)(enum dtype t, const void *dy, const void *y, const void *x, int64_t n, const struct period *k,
+                           void *dz, float *sum, float *dot)
+{
+    if (dz)
+        EACH_TYPE(t, gate_sums_of, true, dy, y, x, n, k, dz, sum, dot);
+    else
+        EACH_TYPE(t, gate_sums_of, false, dy, y, x, n, k, NULL, sum, dot);
+}
+
 ALWAYS void back_sums_of(enum dtype t, enum act act, const void *dy, const void *x, int64_t n, const struct period *k,
                          float *sum, float *dot)
 {

@@ -41,6 +41,15 @@ static int flat_prepare(struct cuda_step *s)
     return 0;
 }
 
+static int add_act_prepare(struct cuda_step *s)
+{
+    const struct value *a = cuda_in(s, 0);
+    if (s->out[0])
+        CUDA_LAUNCH(s, k_add_act, .a = s->in[0], .b = s->in[1], .y = s->out[0], .count = cuda_count(a), .type = a->dtype,
+                    .act = s->node->attr.act.act);
+    return 0;
+}
+
 static int cast_prepare(struct cuda_step *s)
 {
     const struct value *x = cuda_in(s, 0), *y = cuda_out(s, 0);
@@ -66,6 +75,7 @@ static int dropout_prepare(struct cuda_step *s)
 const struct cuda_op cuda_act = {.prepare = act_prepare};
 const struct cuda_op cuda_act_grad = {.prepare = act_grad_prepare, .workspace = act_grad_workspace};
 const struct cuda_op cuda_add = {.prepare = flat_prepare};
+const struct cuda_op cuda_add_act = {.prepare = add_act_prepare};
 const struct cuda_op cuda_mul = {.prepare = flat_prepare};
 const struct cuda_op cuda_scale = {.prepare = flat_prepare};
 const struct cuda_op cuda_cast = {.prepare = cast_prepare};

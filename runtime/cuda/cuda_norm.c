@@ -66,12 +66,13 @@ static int norm_prepare(struct cuda_step *s)
     struct k_norm_walk walk = forward_walk(x, pool ? pooled_rows(x) : shape_rows(&x->shape));
     struct scratch work = scratch_of(s, &walk);
     int run = pool ? 5 : 3;
-    CUDA_LAUNCH(s, k_norm, .x = s->in[0], .pooled = pool && s->out[3] ? s->out[3] : s->out[0], .y = s->out[0],
-                .at = pool ? s->out[4] : NULL, .old_mean = s->in[1], .old_var = s->in[2], .scale = s->in[3],
-                .bias = s->in[4], .run_mean = s->out[run], .run_var = s->out[run + 1],
-                .mean = s->out[1] ? s->out[1] : work.array[0], .rstd = s->out[2] ? s->out[2] : work.array[1],
-                .shift = work.array[2], .partial = work.partial, .type = x->dtype, .act = a->act, .eps = a->eps,
-                .momentum = a->momentum, .walk = walk,
+    CUDA_LAUNCH(s, k_norm, .x = s->in[0], .shortcut = s->in[5], .y = s->out[0],
+                .pooled = pool && s->out[3] ? s->out[3] : s->out[0], .at = pool ? s->out[4] : NULL,
+                .old_mean = s->in[1], .old_var = s->in[2], .scale = s->in[3], .bias = s->in[4], .run_mean = s->out[run],
+                .run_var = s->out[run + 1], .mean = s->out[1] ? s->out[1] : work.array[0],
+                .rstd = s->out[2] ? s->out[2] : work.array[1], .shift = work.array[2],
+                .partial = work.partial, .type = x->dtype, .act = a->act, .eps = a->eps, .momentum = a->momentum,
+                .walk = walk,
                 .pool = pool ? pool_of(x->shape.dim[1], x->shape.dim[2]) : (struct k_norm_pool){0});
     return 0;
 }
@@ -114,6 +115,7 @@ static int norm_grad_prepare(struct cuda_step *s)
     struct k_norm_walk walk = backward_walk(x);
     struct scratch work = scratch_of(s, &walk);
     CUDA_LAUNCH(s, k_norm_grad, .dy = s->in[0], .x = s->in[1], .at = pool ? s->in[6] : NULL, .dx = s->out[0],
+                .y = pool ? NULL : s->in[6], .dz = pool ? NULL : s->out[3] ? s->out[3] : s->out[0],
                 .mean = s->in[2], .rstd = s->in[3], .scale = s->in[4], .bias = s->in[5], .dscale = s->out[1],
                 .dbias = s->out[2], .a = work.array[0], .p = work.array[1], .q = work.array[2], .partial = work.partial,
                 .type = x->dtype, .act = a->act, .walk = walk,

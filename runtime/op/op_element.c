@@ -45,6 +45,19 @@ int op_add_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
     return g->error;
 }
 
+int op_add_act_infer(struct graph *g, struct node *n)
+{
+    TRY(op_same(g, n, 0, 1));
+    return as_input(g, n);
+}
+
+int op_add_act_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    NEED(n->attr.act.act == ACT_RELU, g, "a sum with an activation other than relu fused into it is for inference");
+    dx[0] = dx[1] = graph_node(g, OP_ACT_GRAD, (int[]){dy[0], n->out[0]}, 2, &n->attr, NULL);
+    return g->error;
+}
+
 int op_mul_infer(struct graph *g, struct node *n)
 {
     return op_add_infer(g, n);
@@ -99,6 +112,7 @@ NO_GRAD(act_grad)
 FLOPS_EACH(act, 8)
 FLOPS_EACH(act_grad, 12)
 FLOPS_EACH(add, 1)
+FLOPS_EACH(add_act, 2)
 FLOPS_EACH(mul, 1)
 FLOPS_EACH(scale, 1)
 FLOPS_EACH(cast, 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch norm over all dimensions but the last. Fused forms: an activation after it, a 2x2 max pool before it.
+// Batch norm over all dimensions but the last. Fused forms: an activation after it, a 2x2 max pool before it, a shortcut.
 #include "runtime/op/op.h"
 
 #include <stdio.h>
@@ -24,6 +24,11 @@ int op_norm_infer(struct graph *g, struct node *n)
 {
     TRY(check_training(g, n));
     struct value *x = op_in(g, n, 0);
+    if (n->in[5] != NONE) {
+        TRY(op_same(g, n, 0, 5));
+        enum act act = n->attr.norm.act;
+        NEED(act == ACT_NONE || act == ACT_RELU, g, "norm with a shortcut has no activation or relu");
+    }
     op_out(g, n, 0, x->shape, x->dtype);
     for (int i = 1; i < 5; i++) op_out(g, n, i, SHAPE(shape_last(&x->shape)), F32);
     return 0;
@@ -61,7 +66,10 @@ static void shape_gradients(struct graph *g, struct node *n, struct shape to)
 int op_norm_grad_infer(struct graph *g, struct node *n)
 {
     TRY(op_same(g, n, 0, 1));
+    if (n->in[6] != NONE) TRY(op_same(g, n, 0, 6));
     shape_gradients(g, n, op_in(g, n, 0)->shape);
+    op_out(g, n, 3, op_in(g, n, 0)->shape, op_in(g, n, 0)->dtype);
+    if (n->in[6] == NONE) op_drop(n, 3);
     return 0;
 }
 
@@ -75,9 +83,11 @@ int op_pool_norm_grad_infer(struct graph *g, struct node *n)
 
 int op_norm_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
-    int out[3];
-    graph_node(g, OP_NORM_GRAD, (int[]){dy[0], n->in[0], n->out[1], n->out[2], n->in[3], n->in[4]}, 6, &n->attr, out);
-    dx[0] = out[0], dx[3] = out[1], dx[4] = out[2];
+    int out[4];
+    bool gated = n->in[5] != NONE && n->attr.norm.act != ACT_NONE;
+    graph_node(g, OP_NORM_GRAD,
+               (int[]){dy[0], n->in[0], n->out[1], n->out[2], n->in[3], n->in[4], gated ? n->out[0] : NONE}, 7, &n->attr, out);
+    dx[0] = out[0], dx[3] = out[1], dx[4] = out[2], dx[5] = gated ? out[3] : dy[0];
     return g->error;
 }
 

@@ -34,6 +34,14 @@ void ref_add(const struct ref_step *s)
     ref_write(s, 0, a);
 }
 
+void ref_add_act(const struct ref_step *s)
+{
+    double *a = ref_read(s, 0), *b = ref_read(s, 1);
+    for (int64_t i = 0, count = shape_count(&ref_in(s, 0)->shape); i < count; i++)
+        a[i] = ref_act_value(s->node->attr.act.act, a[i] + b[i]);
+    ref_write(s, 0, a);
+}
+
 void ref_mul(const struct ref_step *s)
 {
     double *a = ref_read(s, 0), *b = ref_read(s, 1);

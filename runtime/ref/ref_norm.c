@@ -15,6 +15,7 @@ static void norm_train(const struct ref_step *s, double *x, int64_t rows, int64_
 {
     const struct norm_attr *a = &s->node->attr.norm;
     double *run_mean = ref_read(s, 1), *run_var = ref_read(s, 2), *scale = ref_read(s, 3), *bias = ref_read(s, 4);
+    double *shortcut = ref_read(s, 5);
     double *mean = ref_zeros(s, channels), *rstd = ref_zeros(s, channels);
     double keep = a->momentum, n = (double)rows;
     for (int64_t c = 0; c < channels; c++) {
@@ -30,7 +31,7 @@ static void norm_train(const struct ref_step *s, double *x, int64_t rows, int64_
         run_var[c] = keep * run_var[c] + (1.0 - keep) * squares / (rows > 1 ? n - 1.0 : 1.0);
         for (int64_t r = 0; r < rows; r++) {
             double z = (x[r * channels + c] - mean[c]) * rstd[c] * or_one(scale, c) + or_zero(bias, c);
-            x[r * channels + c] = ref_act_value(a->act, z);
+            x[r * channels + c] = ref_act_value(a->act, shortcut ? z + shortcut[r * channels + c] : z);
         }
     }
     ref_write(s, first, mean);
@@ -75,38 +76,43 @@ void ref_pool_norm(const struct ref_step *s)
     norm_train(s, pooled, n * p * q, c, 1, 5);
 }
 
-// dx of the normalised values; outputs 1 and 2 are dscale and dbias. Inputs 0..5 are the same in both gradients.
-static double *norm_back(const struct ref_step *s)
+// dx of the normalised values; outputs 1 and 2 are dscale and dbias. Inputs 0..5 are the same in both gradients. With y the
+// slope is that of y; dz is then the gradient of the shortcut, too.
+static double *norm_back(const struct ref_step *s, const double *y)
 {
     const struct value *x = ref_in(s, 1);
     int64_t rows = shape_rows(&x->shape), channels = shape_last(&x->shape);
     double *dz = ref_read(s, 0), *xhat = ref_read(s, 1), *mean = ref_read(s, 2), *rstd = ref_read(s, 3);
     double *scale = ref_read(s, 4), *bias = ref_read(s, 5), n = (double)rows;
     double *dscale = ref_zeros(s, channels), *dbias = ref_zeros(s, channels);
+    double *shortcut = y ? ref_zeros(s, rows * channels) : NULL;
     for (int64_t c = 0; c < channels; c++) {
         for (int64_t r = 0; r < rows; r++) {
             int64_t i = r * channels + c;
             xhat[i] = (xhat[i] - mean[c]) * rstd[c];
-            dz[i] *= ref_act_slope(s->node->attr.norm.act, xhat[i] * or_one(scale, c) + or_zero(bias, c));
+            double z = y ? y[i] : xhat[i] * or_one(scale, c) + or_zero(bias, c);
+            dz[i] *= ref_act_slope(s->node->attr.norm.act, z);
             dbias[c] += dz[i];
             dscale[c] += dz[i] * xhat[i];
         }
+        for (int64_t i = c; shortcut && i < rows * channels; i += channels) shortcut[i] = dz[i];
         for (int64_t i = c; i < rows * channels; i += channels)
             dz[i] = or_one(scale, c) * rstd[c] * (dz[i] - dbias[c] / n - xhat[i] * dscale[c] / n);
     }
     ref_write(s, 1, dscale);
     ref_write(s, 2, dbias);
+    if (shortcut) ref_write(s, 3, shortcut);
     return dz;
 }
 
-void ref_norm_grad(const struct ref_step *s) { ref_write(s, 0, norm_back(s)); }
+void ref_norm_grad(const struct ref_step *s) { ref_write(s, 0, norm_back(s, ref_read(s, 6))); }
 
 void ref_pool_norm_grad(const struct ref_step *s)
 {
     const struct shape *y = &ref_in(s, 1)->shape;
     int64_t n = y->dim[0], p = y->dim[1], q = y->dim[2], c = y->dim[3];
     int64_t h = s->node->attr.norm.x_h, w = s->node->attr.norm.x_w;
-    const double *d = norm_back(s), *where = ref_read(s, 6);
+    const double *d = norm_back(s, NULL), *where = ref_read(s, 6);
     double *dx = ref_zeros(s, n * h * w * c);
     for (int64_t i = 0; i < n * p * q * c; i++) {
         int64_t channel = i % c, column = i / c % q, line = i / c / q % p, image = i / c / q / p;

@@ -183,6 +183,77 @@ static void test_bias_of_a_node(void **state)
     bench_free(&b);
 }
 
+// A residual block: its shortcut is the input, a convolution, or a norm of that; made before the block's norm or after it.
+static void test_residual_block(void **state)
+{
+    (void)state;
+    static const struct {
+        int shortcut, swapped;
+        unsigned patterns;
+        int norms, sums, fused_sums, acts;
+    } rows[] = {
+        {0, 0, 0, 1, 1, 0, 1},
+        {0, 0, FUSE_ADD_ACT, 1, 0, 1, 0},
+        {0, 0, FUSE_NORM_ADD, 1, 0, 0, 1},
+        {0, 1, FUSE_ALL, 1, 0, 0, 0},
+        {1, 0, FUSE_ALL, 1, 0, 0, 0},
+        {1, 1, FUSE_ALL, 1, 0, 0, 0},
+        {2, 0, FUSE_ALL, 2, 0, 0, 0},
+        {2, 1, FUSE_ALL, 2, 0, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bench b = bench_new(6, 4);
+        int y = norm(b.g, "norm", conv(b.g, "w", b.x, 4, 1, true), true), other = b.x;
+        if (rows[i].shortcut) other = conv(b.g, "w0", b.x, 4, 1, true);
+        if (rows[i].shortcut == 2) other = norm(b.g, "norm0", other, true);
+        keep(b.g, "out", g_act(b.g, rows[i].swapped ? g_add(b.g, other, y) : g_add(b.g, y, other), ACT_RELU));
+        OK(fuse_graph(b.g, rows[i].patterns));
+        assert_int_equal(count_op(b.g, OP_NORM), rows[i].norms);
+        assert_int_equal(count_op(b.g, OP_ADD), rows[i].sums);
+        assert_int_equal(count_op(b.g, OP_ADD_ACT), rows[i].fused_sums);
+        assert_int_equal(count_op(b.g, OP_ACT), rows[i].acts);
+        bool made[64] = {false};
+        for (int n = 0; n < b.g->nodes; n++) {
+            for (int j = 0; j < MAX_IN; j++) {
+                int v = b.g->node[n].in[j];
+                if (v != NONE && !b.g->value[v].slot) assert_true(made[v]);
+            }
+            for (int o = 0; o < MAX_OUT; o++)
+                if (b.g->node[n].out[o] != NONE) made[b.g->node[n].out[o]] = true;
+        }
+        const struct node *last = &b.g->node[b.g->nodes - 2];  // before the copy into the slot
+        if (rows[i].patterns == FUSE_ALL) {
+            assert_int_equal(last->op, OP_NORM);
+            assert_int_equal(last->attr.norm.act, ACT_RELU);
+            assert_true(last->in[5] != NONE);
+        }
+        bench_free(&b);
+    }
+}
+
+// What a block must not become: the norm is read twice, silu needs the sum, a sum with itself, a norm whose running values
+// are updated again before the sum.
+static void test_what_stops_a_block(void **state)
+{
+    (void)state;
+    struct bench b = bench_new(6, 4);
+    int y = norm(b.g, "norm", conv(b.g, "w", b.x, 4, 1, true), true);
+    keep(b.g, "a", g_act(b.g, g_add(b.g, y, b.x), ACT_RELU));
+    keep(b.g, "b", g_add(b.g, y, y));
+    int z = norm(b.g, "again", conv(b.g, "w", b.x, 4, 1, true), true);
+    int twice = norm(b.g, "again", conv(b.g, "w2", b.x, 4, 1, true), true);
+    keep(b.g, "c", g_act(b.g, g_add(b.g, z, b.x), ACT_SILU));
+    keep(b.g, "d", twice);
+    OK(fuse_graph(b.g, FUSE_ALL));
+    assert_int_equal(count_op(b.g, OP_NORM), 3);
+    assert_int_equal(count_op(b.g, OP_ADD), 2);
+    assert_int_equal(count_op(b.g, OP_ADD_ACT), 1);
+    assert_int_equal(count_op(b.g, OP_ACT), 1);
+    for (int n = 0; n < b.g->nodes; n++)
+        if (b.g->node[n].op == OP_NORM) assert_int_equal(b.g->node[n].in[5], NONE);
+    bench_free(&b);
+}
+
 static void test_prune(void **state)
 {
     (void)state;
@@ -221,7 +292,8 @@ static int train_graph(struct session *s, unsigned patterns, int n)
     x = g_act(g, g_bias(g, conv(g, "frozen", x, 6, 0, false), params[0]), ACT_GELU);  // 7 x 7
     x = g_maxpool(g, conv(g, "w1", x, 8, 1, true), 2, 2);
     x = g_act(g, norm(g, "norm1", x, true), ACT_SILU);
-    x = g_act(g, norm(g, "norm2", conv(g, "w2", x, 8, 1, true), true), ACT_SILU);
+    int y = norm(g, "norm2", conv(g, "w2", x, 8, 1, true), true);
+    x = g_act(g, g_add(g, y, norm(g, "norm3", x, true)), ACT_RELU);
     params[1] = filter(g, "w1", SHAPE(8, 3, 3, 6)), params[2] = filter(g, "w2", SHAPE(8, 3, 3, 8));
     params[3] = graph_param(g, "norm1.bias", SHAPE(8), (struct init){INIT_ZERO, 0}, ROLE_BIAS);
     params[4] = graph_param(g, "norm2.bias", SHAPE(8), (struct init){INIT_ZERO, 0}, ROLE_BIAS);
@@ -351,6 +423,8 @@ int main(void)
         cmocka_unit_test(test_what_stops_a_pattern),
         cmocka_unit_test(test_bias_and_convolution),
         cmocka_unit_test(test_bias_of_a_node),
+        cmocka_unit_test(test_residual_block),
+        cmocka_unit_test(test_what_stops_a_block),
         cmocka_unit_test(test_prune),
         cmocka_unit_test(test_fused_step_is_the_unfused),
         cmocka_unit_test(test_fold),

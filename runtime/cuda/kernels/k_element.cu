@@ -162,6 +162,29 @@ K_LAUNCHER(k_flat)
     BY_FLOAT(k->type, T, return launch(flat<T>, stride_blocks(k->count, wide<T>::N), K_BLOCK, stream, *k));
 }
 
+template <typename T> __global__ void add_act(const struct k_add_act k)
+{
+    enum { N = wide<T>::N };
+    const T *a = (const T *)k.a, *b = (const T *)k.b;
+    T *y = (T *)k.y;
+    int64_t at = first_lane(N), stride = next_lane(N);
+    for (; at + N <= k.count; at += stride) {
+        float v[N], w[N];
+        load<N>(a + at, v);
+        load<N>(b + at, w);
+        for (int i = 0; i < N; i++) v[i] += w[i];
+        act_all<N>(k.act, v);
+        store<N>(y + at, v);
+    }
+    for (; at < k.count; at++) y[at] = from_float<T>(act_value(k.act, to_float(a[at]) + to_float(b[at])));
+}
+
+K_LAUNCHER(k_add_act)
+{
+    const struct k_add_act *k = (const struct k_add_act *)args;
+    BY_FLOAT(k->type, T, return launch(add_act<T>, stride_blocks(k->count, wide<T>::N), K_BLOCK, stream, *k));
+}
+
 // ---- cast: through f32, exact except for i32 to floats, where the specification rounds to f32 first as well
 
 // Rounds to nearest even and saturates; NaN becomes 0.

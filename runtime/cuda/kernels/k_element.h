@@ -39,6 +39,15 @@ struct k_flat {         // a + b, a * b or factor * a, by op
 };
 K_LAUNCHER(k_flat);
 
+struct k_add_act {      // y = act(a + b)
+    const void *a, *b;
+    void *y;
+    int64_t count;
+    enum dtype type;
+    enum act act;
+};
+K_LAUNCHER(k_add_act);
+
 struct k_cast {         // from and to differ
     const void *x;
     void *y;

@@ -137,7 +137,8 @@ static __global__ void norm_finish(const struct k_norm k)
 
 // ---- y
 
-template <typename T, int N>
+// With a shortcut, v is what is added to the norm.
+template <typename T, int N, bool ADDS>
 __global__ void __launch_bounds__(K_BLOCK, K_NORM_RESIDENT) norm_apply(const struct k_norm_apply k)
 {
     const norm_spot s = norm_spot_of(k.walk, NORM_UP);
@@ -153,16 +154,20 @@ __global__ void __launch_bounds__(K_BLOCK, K_NORM_RESIDENT) norm_apply(const str
 
     const T *x = (const T *)k.x + s.at;
     T *y = (T *)k.y + s.at;
+    const T *more = ADDS ? (const T *)k.shortcut + s.at : NULL;
     for (uint32_t row = s.row; row < k.walk.rows; row += 2 * s.stride, x += 2 * s.step, y += 2 * s.step) {
         const bool two = row + s.stride < k.walk.rows;
-        float v[N], w[N] = {};
+        float v[N], w[N] = {}, more_v[N] = {}, more_w[N] = {};
         load<N>(x, v);
+        if (ADDS) load<N>(more, more_v);
         if (two) load<N>(x + s.step, w);
-        for (int i = 0; i < N; i++) v[i] = (v[i] - mean[i]) * scale[i] + bias[i];
+        if (ADDS && two) load<N>(more + s.step, more_w);
+        if (ADDS) more += 2 * s.step;
+        for (int i = 0; i < N; i++) v[i] = (v[i] - mean[i]) * scale[i] + bias[i] + more_v[i];
         act_all<N>(k.act, v);
         store<N>(y, v);
         if (!two) break;
-        for (int i = 0; i < N; i++) w[i] = (w[i] - mean[i]) * scale[i] + bias[i];
+        for (int i = 0; i < N; i++) w[i] = (w[i] - mean[i]) * scale[i] + bias[i] + more_w[i];
         act_all<N>(k.act, w);
         store<N>(y + s.step, w);
     }
@@ -196,12 +201,17 @@ static cudaError_t statistics_of(const struct k_norm *k, cudaStream_t stream)
     BY_FLOAT(k->type, T, return k->walk.per > 1 ? statistics<T, wide<T>::N>(k, stream) : statistics<T, 1>(k, stream));
 }
 
+template <typename T, int N> static cudaError_t apply_norm(const struct k_norm_apply *k, cudaStream_t stream)
+{
+    if (k->shortcut) return launch(norm_apply<T, N, true>, norm_grid(k->walk), K_BLOCK, stream, *k);
+    return launch(norm_apply<T, N, false>, norm_grid(k->walk), K_BLOCK, stream, *k);
+}
+
 K_LAUNCHER(k_norm_apply)
 {
     const struct k_norm_apply *k = (const struct k_norm_apply *)args;
     BY_FLOAT(k->type, T,
-             return k->walk.per > 1 ? launch(norm_apply<T, wide<T>::N>, norm_grid(k->walk), K_BLOCK, stream, *k)
-                                    : launch(norm_apply<T, 1>, norm_grid(k->walk), K_BLOCK, stream, *k));
+             return k->walk.per > 1 ? apply_norm<T, wide<T>::N>(k, stream) : apply_norm<T, 1>(k, stream));
 }
 
 K_LAUNCHER(k_norm)
@@ -210,7 +220,7 @@ K_LAUNCHER(k_norm)
     TRY_CUDA(statistics_of(k, stream));
     TRY_CUDA(launch(norm_finish, norm_total_grid(k->walk), K_BLOCK, stream, *k));
     if (!k->y) return cudaSuccess;
-    struct k_norm_apply apply = {k->pool.on ? k->pooled : k->x, k->y, k->mean, k->rstd, NULL, k->scale, k->bias,
+    struct k_norm_apply apply = {k->pool.on ? k->pooled : k->x, k->shortcut, k->y, k->mean, k->rstd, NULL, k->scale, k->bias,
                                  k->type, k->act, k->eps, k->walk};
     return k_norm_apply(stream, &apply);
 }

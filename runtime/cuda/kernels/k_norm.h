@@ -47,6 +47,7 @@ struct k_norm {
     const void *x;
     void *pooled, *y;  // either may be NULL; y may be pooled
     uint8_t *at;       // may be NULL
+    const void *shortcut;  // added before the activation; may be NULL
     const float *old_mean, *old_var, *scale, *bias;  // scale, bias: may be NULL
     float *run_mean, *run_var;                       // may be NULL; may be the old ones
     float *mean, *rstd;                              // never NULL: results, or scratch
@@ -59,9 +60,9 @@ struct k_norm {
 };
 K_LAUNCHER(k_norm);
 
-// y = act((x - mean) * rstd * scale + bias); with `var` instead of rstd: 1 / sqrt(var + eps). y may be x.
+// y = act((x - mean) * rstd * scale + bias + shortcut); with `var` instead of rstd: 1 / sqrt(var + eps). y may be x.
 struct k_norm_apply {
-    const void *x;
+    const void *x, *shortcut;                       // shortcut: may be NULL
     void *y;
     const float *mean, *rstd, *var, *scale, *bias;  // one of rstd and var; scale, bias: may be NULL
     enum dtype type;
@@ -83,8 +84,10 @@ K_LAUNCHER(k_norm_fold);
 // ---- backward: dx (with a pool: through the pool; x, dy and at are then the pooled ones), dscale, dbias
 struct k_norm_grad {
     const void *dy, *x;
+    const void *y;                                 // with a shortcut: the slope is that of y; else NULL
     const uint8_t *at;
     void *dx;                                      // may be NULL
+    void *dz;                                      // with y: the gradient of the shortcut, or NULL
     const float *mean, *rstd, *scale, *bias;       // scale, bias: may be NULL
     float *dscale, *dbias;                         // may be NULL
     float *a, *p, *q, *partial;                    // scratch

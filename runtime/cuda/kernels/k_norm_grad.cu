@@ -31,7 +31,39 @@ __device__ static inline void add_to_sums(const float (&d)[N], const float (&dz)
     }
 }
 
+// Replaces x by d and dy by dz, the slope being that of y.
+template <int N>
+__device__ static inline void gate(const channels<N> &c, enum act act, const float (&y)[N], float (&x)[N], float (&dy)[N])
+{
+    for (int i = 0; i < N; i++) x[i] -= c.mean[i];
+    slope_all<N>(act, y, dy);
+}
+
 // ---- sums
+
+// Behind a shortcut: also writes dz, which the second pass reads and the shortcut receives.
+template <typename T, int N>
+__global__ void __launch_bounds__(K_BLOCK, K_NORM_RESIDENT) norm_gate_sums(const struct k_norm_grad k)
+{
+    const norm_spot s = norm_spot_of(k.walk, NORM_DOWN);
+    float sum[N] = {}, dot[N] = {};
+    if (s.live) {
+        channels<N> c;
+        load<N>(k.mean + s.channel, c.mean);
+        const T *x = (const T *)k.x + s.at, *dy = (const T *)k.dy + s.at, *y = (const T *)k.y + s.at;
+        T *dz = k.dz ? (T *)k.dz + s.at : NULL;
+        for (uint32_t row = s.row; row < k.walk.rows; row += s.stride, x += s.step, dy += s.step, y += s.step) {
+            float d[N], g[N], v[N];
+            load<N>(x, d), load<N>(dy, g), load<N>(y, v);
+            gate<N>(c, k.act, v, d, g);
+            add_to_sums<N>(d, g, sum, dot);
+            if (!dz) continue;
+            store<N>(dz, g);
+            dz += s.step;
+        }
+    }
+    norm_block_sums<N>(k.walk, s, sum, dot, k.partial);
+}
 
 template <typename T, int N>
 __global__ void __launch_bounds__(K_BLOCK, K_NORM_RESIDENT) norm_back_sums(const struct k_norm_grad k)
@@ -159,9 +191,17 @@ __global__ void __launch_bounds__(K_BLOCK, K_NORM_RESIDENT) norm_back_unpool(con
 template <typename T, int N> static cudaError_t both_passes(const struct k_norm_grad *k, cudaStream_t stream)
 {
     dim3 grid = norm_grid(k->walk);
-    TRY_CUDA(launch(norm_back_sums<T, N>, grid, K_BLOCK, stream, *k));
+    if (k->y)
+        TRY_CUDA(launch(norm_gate_sums<T, N>, grid, K_BLOCK, stream, *k));
+    else
+        TRY_CUDA(launch(norm_back_sums<T, N>, grid, K_BLOCK, stream, *k));
     TRY_CUDA(launch(norm_back_finish, norm_total_grid(k->walk), K_BLOCK, stream, *k));
     if (!k->dx) return cudaSuccess;
+    if (k->y) {
+        struct k_norm_grad second = *k;
+        second.dy = k->dz, second.act = ACT_NONE;
+        return launch(norm_back<T, N>, grid, K_BLOCK, stream, second);
+    }
     if (k->pool.on) return launch(norm_back_unpool<T, N>, grid, K_BLOCK, stream, *k);
     return launch(norm_back<T, N>, grid, K_BLOCK, stream, *k);
 }
