@@ -113,6 +113,50 @@ DAWN_BOTH float element_gauss(float x, float *density)
     return x < 0.0f ? tail : 1.0f - tail;
 }
 
+// Relative error below 4e-7, for small x too (Cephes).
+DAWN_BOTH float element_tanh(float x)
+{
+    float z = x * x;
+    float p = -5.70498872745e-3f;
+    p = p * z + 2.06390887954e-2f;
+    p = p * z - 5.37397155531e-2f;
+    p = p * z + 1.33314422036e-1f;
+    p = p * z - 3.33332819422e-1f;
+    float near = p * z * x + x;
+    float a = element_bounded(x, 20.0f);
+    float far = 1.0f - 2.0f * element_inverse(1.0f + element_exp_near(2.0f * a));
+    far = x < 0.0f ? -far : far;
+    far = x != x ? x : far;
+    return z < 0.390625f ? near : far;
+}
+DAWN_BOTH float element_tanh_slope(float x)
+{
+    float e = element_exp_near(-2.0f * element_bounded(x, 43.0f)), s = element_inverse(1.0f + e);
+    return x != x ? x : 4.0f * e * s * s;  // 1 - tanh^2, without the cancellation
+}
+
+DAWN_BOTH float element_logistic(float x) { return x != x ? x : element_sigmoid(x); }
+DAWN_BOTH float element_logistic_slope(float x)
+{
+    float e = element_exp_minus(x), s = element_inverse(1.0f + e);
+    return x != x ? x : e * s * s;
+}
+
+// x / 2 (1 + tanh(u)) = x sigmoid(2 u), u = sqrt(2 / pi) (x + 0.044715 x^3); from |x| = 32 on the cube no longer matters.
+DAWN_BOTH float element_gelu_tanh(float x)
+{
+    float z = x * x;
+    z = z < 1024.0f ? z : 1024.0f;
+    return x * element_sigmoid(x * (1.5957691216f + 0.07135481283f * z));
+}
+DAWN_BOTH float element_gelu_tanh_slope(float x)
+{
+    float z = x * x;
+    z = z < 1024.0f ? z : 1024.0f;
+    float e = element_exp_minus(x * (1.5957691216f + 0.07135481283f * z)), s = element_inverse(1.0f + e);
+    return s * (1.0f + x * (1.5957691216f + 0.21406443849f * z) * (e * s));
+}
+
 DAWN_BOTH float element_relu(float x) { return x > 0.0f ? x : 0.0f; }
 DAWN_BOTH float element_relu_slope(float x) { return x > 0.0f ? 1.0f : 0.0f; }
 DAWN_BOTH float element_silu(float x) { return x * element_sigmoid(x); }
@@ -173,5 +217,26 @@ DAWN_BOTH int element_keeps(const int32_t key[4], uint32_t step, uint32_t site, 
     struct rng4 r = rng_philox(seed, (uint32_t)(i >> 2), (uint32_t)(i >> 34), RNG_DROPOUT | site << 8, step);
     return rng_unit(r.v[i & 3u]) >= p;
 }
+
+// Dropout of the probabilities of attention. `row` numbers (sample, head, query). One draw serves eight keys that are 16 apart,
+// with 16 bits each, so that 16 adjacent keys are the lanes of a vector: key 128 b + 16 j + i is piece j of draw 16 b + i.
+enum { ATTENTION_LANES = 16, ATTENTION_DRAW = 8 };  // keys in a vector; keys served by one draw
+
+DAWN_BOTH struct rng4 element_attention_draw(const int32_t key[4], uint32_t step, uint32_t site, uint32_t row, uint32_t draw)
+{
+    uint64_t seed = (uint64_t)(uint32_t)key[0] | (uint64_t)(uint32_t)key[1] << 32;
+    return rng_philox(seed, row, draw, RNG_DROPOUT | site << 8, step);
+}
+DAWN_BOTH uint32_t element_attention_piece(struct rng4 r, int piece)  // 16 bits
+{
+    return r.v[piece >> 1] >> (16 * (piece & 1)) & 0xffffu;
+}
+// A key is kept if its piece is not below this.
+DAWN_BOTH uint32_t element_attention_least(float p)
+{
+    uint32_t least = (uint32_t)(p * 65536.0f + 0.5f);
+    return least > 65535u ? 65535u : least;
+}
+DAWN_BOTH float element_attention_factor(float p) { return 65536.0f / (65536.0f - (float)element_attention_least(p)); }
 
 #endif

@@ -17,7 +17,7 @@ const struct op_info op_table[OP_COUNT] = {
 
 const char *act_name(enum act a)
 {
-    static const char *const names[ACT_KINDS] = {"none", "relu", "gelu", "silu"};
+    static const char *const names[ACT_KINDS] = {"none", "relu", "gelu", "silu", "tanh", "gelu_tanh", "sigmoid"};
     return names[a];
 }
 

@@ -17,7 +17,7 @@ enum op {
 };
 
 enum { NONE = -1, MAX_IN = 8, MAX_OUT = 7 };
-enum act { ACT_NONE, ACT_RELU, ACT_GELU, ACT_SILU, ACT_KINDS };  // gelu is the erf form
+enum act { ACT_NONE, ACT_RELU, ACT_GELU, ACT_SILU, ACT_TANH, ACT_GELU_TANH, ACT_SIGMOID, ACT_KINDS };  // gelu is the erf form
 enum phase { PHASE_FORWARD, PHASE_BACKWARD, PHASE_UPDATE };
 enum flip { FLIP_NEVER, FLIP_RANDOM, FLIP_ALTERNATE };  // alternate: decided once an image, then reversed every epoch
 
@@ -43,6 +43,15 @@ struct norm_attr {
     enum act act;
     int64_t x_h, x_w;     // POOL_NORM_GRAD: size of dx
 };
+struct layer_norm_attr {
+    float eps, p;  // p: dropout of x before the residual
+    int site;
+};
+struct attention_attr {
+    int heads;
+    float p;   // dropout of the probabilities
+    int site;  // among those of all dropouts
+};
 struct act_attr {
     enum act act;
 };
@@ -55,6 +64,9 @@ struct cast_attr {
 struct dropout_attr {
     float p;
     int site;  // tells apart the dropouts of one graph
+};
+struct mask_attr {
+    float fill;
 };
 struct move_attr {
     struct shape shape;     // RESHAPE: to; SLICE_GRAD, BROADCAST, GATHER_GRAD: shape of dx; RESIZE(_GRAD): result
@@ -97,10 +109,13 @@ union attr {
     struct matmul_attr matmul;
     struct pool_attr pool;
     struct norm_attr norm;
+    struct layer_norm_attr layer_norm;
+    struct attention_attr attention;
     struct act_attr act;
     struct scale_attr scale;
     struct cast_attr cast;
     struct dropout_attr dropout;
+    struct mask_attr mask;
     struct move_attr move;
     struct loss_attr loss;
     struct augment_attr augment;
@@ -165,16 +180,20 @@ int graph_node_over(struct graph *, enum op, const int *in, int inputs, const un
 int g_conv(struct graph *, int x, int w, int stride, int pad);
 int g_conv_full(struct graph *, int x, int w, int bias, const struct conv_attr *);
 int g_matmul(struct graph *, int a, bool ta, int b, bool tb, float alpha, int c, float beta, enum dtype out);
-int g_linear(struct graph *, int x, int w, int bias, enum dtype out);  // x[N,C] w[K,C] -> [N,K]
+int g_linear(struct graph *, int x, int w, int bias, enum dtype out);  // x[..,C] w[K,C] -> [..,K]
 int g_maxpool(struct graph *, int x, int k, int stride);
 int g_maxpool_pad(struct graph *, int x, int k, int stride, int pad);  // padded with -infinity
 int g_maxpool_global(struct graph *, int x);  // [N,H,W,C] -> [N,1,1,C]
 int g_avgpool_global(struct graph *, int x);
 // `training`: by the statistics of the batch, which move the running ones; else by the running ones.
 int g_norm(struct graph *, const char *name, int x, bool training, bool scale, bool bias, float eps, float momentum);
+int g_layer_norm(struct graph *, const char *name, int x, float eps);  // parameters NAME.weight and NAME.bias
+// q, k, v[B,T,H*D], or q[B,T,3*H*D] and k = v = NONE, which copies nothing -> [B,T,H*D]. lengths: i32[B] or NONE. p > 0 drops
+// probabilities by (key, step); `site` is one of its own among the dropouts of the graph.
+int g_attention(struct graph *, int q, int k, int v, int lengths, int heads, float p, int key, int step, int site);
 int g_act(struct graph *, int x, enum act);
 int g_bias(struct graph *, int x, int bias);
-int g_add(struct graph *, int a, int b);
+int g_add(struct graph *, int a, int b);  // b may lack leading dimensions of a
 int g_mul(struct graph *, int a, int b);
 int g_scale(struct graph *, int x, float factor);
 int g_cast(struct graph *, int x, enum dtype);
@@ -186,7 +205,11 @@ int g_resize(struct graph *, int x, int64_t h, int64_t w);
 int g_reduce(struct graph *, int x, unsigned axes, bool mean, enum dtype to);
 int g_gather(struct graph *, int x, int index);  // the index is in range: checked by whoever uploads it (ops.def)
 int g_dropout(struct graph *, int x, int key, int step, float p, int site);
+// -65504, whose exponential is 0 and which every float type holds, where t of x[B,..,T] is not in [first, length). first: i32[B],
+// or NONE for 0.
+int g_mask(struct graph *, int x, int first, int lengths);
 int g_softmax(struct graph *, int x);
+// Labels outside [0, K) are ignored.
 int g_xent(struct graph *, int logits, int labels, float smoothing, bool mean);
 int g_correct(struct graph *, int logits, int labels, int counter, int k);  // updates counter
 int g_accumulate(struct graph *, int total, int x);

@@ -30,6 +30,7 @@ enum case_flags {
     CASE_FOLD = 16,      // to be folded (fuse_fold)
     CASE_LARGE = 32,     // for speed, not for tests
     CASE_SLOW = 64,      // takes ref a second or two: run only once
+    CASE_INSIDE = 128,   // may round to the type of the activations inside: a few more such roundings are allowed
 };
 
 struct case_build;
@@ -43,7 +44,7 @@ struct op_case {
 };
 // One list per family, each ended by a row without a name.
 extern const struct op_case cases_conv[], cases_pool[], cases_norm[], cases_element[], cases_move[], cases_loss[],
-    cases_data[], cases_optim[], cases_pattern[];
+    cases_data[], cases_optim[], cases_attention[], cases_pattern[];
 const struct op_case *case_next(const struct op_case *after);  // walks all lists; NULL starts and ends
 
 struct case_options {

@@ -35,15 +35,17 @@ static double largest_value(const struct case_output *o)
 }
 
 static void compare_output(const struct case_output *got, const struct case_output *want,
-                           const struct case_output *magnitude, double slack, enum dtype coarse,
+                           const struct case_output *magnitude, double slack, enum dtype coarse, enum dtype inside,
                            struct case_worst *worst)
 {
+    enum { INSIDE = 4 };  // roundings inside an operator, relative to the size of the result
     enum dtype type = want->slot->dtype;
     double whole = largest_value(want), rounding = fmax(one_rounding(type), one_rounding(coarse));
     for (int64_t i = 0, n = shape_count(&want->slot->shape); i < n; i++) {
         double g = element_get(type, got->host, i), w = element_get(type, want->host, i);
         double size = magnitude ? fabs(element_get(type, magnitude->host, i)) : whole;
         double allowed = rounding * fabs(w) + slack * 0x1p-24 * size + (type == F16 ? 0x1p-24 : 1e-37);
+        if (inside != F32) allowed += INSIDE * one_rounding(inside) * size;
         if (!dtype_is_float(type)) allowed = 0.5;
         bool same = g == w || (isnan(g) && isnan(w));
         double ratio = same ? 0.0 : fabs(g - w) / allowed;
@@ -58,13 +60,14 @@ int case_compare(const struct case_live *got, const struct case_live *want, cons
 {
     *worst = (struct case_worst){0};
     bool rounds = got->build.row->op == OP_CONV_WGRAD && got->device->type->rounds_wgrad;
-    enum dtype coarse = rounds ? got->build.options.type : F32;
+    enum dtype type = got->build.options.type, coarse = rounds ? type : F32;
+    enum dtype inside = got->build.row->flags & CASE_INSIDE ? type : F32;
     for (int i = 0; i < got->build.outputs; i++) {
         const struct case_output *g = &got->build.output[i], *w = case_output(want, g->number);
         if (!w || !shape_equal(&g->slot->shape, &w->slot->shape) || g->slot->dtype != w->slot->dtype)
             return fail(ERR_SHAPE, "case %s: output %s has no counterpart to compare with", got->build.row->name,
                         g->slot->name);
-        compare_output(g, w, magnitude ? case_output(magnitude, g->number) : NULL, slack, coarse, worst);
+        compare_output(g, w, magnitude ? case_output(magnitude, g->number) : NULL, slack, coarse, inside, worst);
     }
     return worst->slot ? 0 : fail(ERR_SHAPE, "case %s: nothing to compare", got->build.row->name);
 }

@@ -68,6 +68,26 @@ static void build_dropout(struct case_build *b)
     case_node(b, (int[]){x, key, step}, 3, &a, NULL);
 }
 
+// p: samples, tokens, channels; b lacks samples, or samples and tokens if p[3] is 2
+static void build_spread(struct case_build *b)
+{
+    const int *p = b->row->p;
+    struct shape small = p[3] == 2 ? SHAPE(p[2]) : SHAPE(p[1], p[2]);
+    int x = case_param(b, "a", SHAPE(p[0], p[1], p[2]), b->options.type, DRAW_NORMAL, 1.0);
+    int y = case_param(b, "b", small, b->options.type, DRAW_NORMAL, 1.0);
+    case_node(b, (int[]){x, y}, 2, NULL, NULL);
+}
+
+// p: samples, rows, length, with a first one, fill
+static void build_mask(struct case_build *b)
+{
+    const int *p = b->row->p;
+    int x = case_param(b, "x", SHAPE(p[0], p[1], p[2]), b->options.type, DRAW_NORMAL, 1.0);
+    int first = p[3] ? case_input(b, "first", SHAPE(p[0]), I32, DRAW_INDEX, p[2] / 2) : NONE;
+    int length = case_input(b, "length", SHAPE(p[0]), I32, DRAW_INDEX, p[2] + 3);
+    case_node(b, (int[]){x, first, length}, 3, &(union attr){.mask = {(float)p[4]}}, NULL);
+}
+
 #define HG (CASE_HALF | CASE_GRADIENT)
 #define LARGE (CASE_HALF | CASE_LARGE)
 #define BOTH(name, act, bias)                                                                                          \
@@ -84,6 +104,12 @@ const struct op_case cases_element[] = {
     BOTH("relu", ACT_RELU, 0),
     BOTH("gelu", ACT_GELU, 0),
     BOTH("silu", ACT_SILU, 0),
+    BOTH("tanh", ACT_TANH, 0),
+    BOTH("gelu_tanh", ACT_GELU_TANH, 0),
+    BOTH("sigmoid", ACT_SIGMOID, 0),
+    BOTH("bias tanh", ACT_TANH, 1),
+    BOTH("bias gelu_tanh", ACT_GELU_TANH, 1),
+    BOTH("bias sigmoid", ACT_SIGMOID, 1),
     BOTH("bias relu", ACT_RELU, 1),
     BOTH("bias gelu", ACT_GELU, 1),
     BOTH("bias silu", ACT_SILU, 1),
@@ -101,6 +127,12 @@ const struct op_case cases_element[] = {
     {"add, many rows", OP_ADD, build_two, CASE_HALF, {3001, 37}, 0},
     {"mul, many rows", OP_MUL, build_two, CASE_HALF, {3001, 37}, 0},
     {"mul", OP_MUL, build_two, HG, {7, 37}, 0},
+    {"add of positions", OP_ADD, build_spread, HG, {3, 5, 17, 1}, 32},
+    {"add of positions, many rows", OP_ADD, build_spread, CASE_HALF, {40, 64, 24, 1}, 0},
+    {"add of a row", OP_ADD, build_spread, HG, {3, 4, 32, 2}, 32},
+    {"mask", OP_MASK, build_mask, HG, {5, 1, 9, 1, -65504}, 0},
+    {"mask of matrices", OP_MASK, build_mask, HG, {4, 3, 10, 0, -65504}, 0},
+    {"mask to zero", OP_MASK, build_mask, HG, {7, 2, 33, 1, 0}, 0},
     {"scale", OP_SCALE, build_scale, HG, {5, 51}, 0},
     {"cast to f32", OP_CAST, build_cast, HG, {5, 51, DTYPE_COUNT, F32}, 0},
     {"cast from f32", OP_CAST, build_cast, HG, {5, 51, F32, DTYPE_COUNT}, 0},

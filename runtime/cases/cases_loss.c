@@ -17,12 +17,12 @@ static void build_softmax(struct case_build *b)
     case_node(b, (int[]){y, dy}, 2, NULL, NULL);
 }
 
-// p: rows, classes, type of labels, smoothing in percent, mean, deviation of the logits
+// p: rows, classes, type of labels, smoothing in percent, mean, deviation of the logits, labels that are not classes
 static void build_xent(struct case_build *b)
 {
     const int *p = b->row->p;
     int x = case_param(b, "logits", SHAPE(p[0], p[1]), b->options.type, DRAW_NORMAL, p[5]);
-    int labels = case_input(b, "labels", SHAPE(p[0]), (enum dtype)p[2], DRAW_INDEX, p[1]);
+    int labels = case_input(b, "labels", SHAPE(p[0]), (enum dtype)p[2], DRAW_INDEX, p[1] + p[6]);
     union attr a = {.loss = {.smoothing = (float)p[3] / 100.0f, .mean = p[4]}};
     case_node(b, (int[]){x, labels}, 2, &a, NULL);
 }
@@ -31,7 +31,7 @@ static void build_xent_grad(struct case_build *b)
 {
     const int *p = b->row->p;
     int x = case_input(b, "p", SHAPE(p[0], p[1]), F32, DRAW_POSITIVE, 1.0 / p[1]);
-    int labels = case_input(b, "labels", SHAPE(p[0]), (enum dtype)p[2], DRAW_INDEX, p[1]);
+    int labels = case_input(b, "labels", SHAPE(p[0]), (enum dtype)p[2], DRAW_INDEX, p[1] + p[6]);
     int dloss = case_input(b, "dloss", SHAPE(1), F32, DRAW_CONSTANT, 0.75);
     union attr a = {.loss = {.smoothing = (float)p[3] / 100.0f, .mean = p[4], .to = b->options.type}};
     case_node(b, (int[]){x, labels, dloss}, 3, &a, NULL);
@@ -76,6 +76,8 @@ const struct op_case cases_loss[] = {
     XENT("100, smoothed mean", 5, 100, I32, 9, 1, 4),
     XENT("one row", 1, 10, U8, 9, 0, 1),
     XENT("large logits", 6, 10, U8, 20, 0, 40),
+    XENT("ignored labels, mean", 23, 10, I32, 0, 1, 2, 9),
+    XENT("ignored bytes, smoothed sum", 17, 10, U8, 20, 0, 2, 5),
     {"softmax 64", OP_SOFTMAX, build_softmax, CASE_HALF, {77, 64}, 32},
     {"softmax 384", OP_SOFTMAX, build_softmax, CASE_HALF, {50, 384}, 32},
     {"softmax_grad 384", OP_SOFTMAX_GRAD, build_softmax, CASE_HALF, {50, 384}, 48},

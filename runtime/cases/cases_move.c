@@ -77,6 +77,21 @@ static void build_gather(struct case_build *b)
     case_node(b, (int[]){index, dy}, 2, &(union attr){.move = {.shape = table}}, NULL);
 }
 
+// p: rows of the table, elements a row, samples, tokens
+static void build_embed(struct case_build *b)
+{
+    const int *p = b->row->p;
+    struct shape table = SHAPE(p[0], p[1]), picked = SHAPE(p[2], p[3], p[1]);
+    int index = case_input(b, "index", SHAPE(p[2], p[3]), I32, DRAW_INDEX, p[0]);
+    if (b->row->op == OP_GATHER) {
+        int x = case_param(b, "x", table, b->options.type, DRAW_NORMAL, 1.0);
+        case_node(b, (int[]){x, index}, 2, NULL, NULL);
+        return;
+    }
+    int dy = case_input(b, "dy", picked, b->options.type, DRAW_NORMAL, 1.0);
+    case_node(b, (int[]){index, dy}, 2, &(union attr){.move = {.shape = table}}, NULL);
+}
+
 // p: four dimensions, axes, mean, f32 result; broadcast: factor in quarters instead of mean
 static void build_reduce(struct case_build *b)
 {
@@ -131,6 +146,10 @@ const struct op_case cases_move[] = {
     {"gather", OP_GATHER, build_gather, HG, {9, 13, 20, DTYPE_COUNT}, 0},
     {"gather bytes", OP_GATHER, build_gather, 0, {7, 27, 5, U8}, 0},
     {"gather whole numbers", OP_GATHER, build_gather, 0, {30, 1, 11, I32}, 0},
+    {"gather of tokens", OP_GATHER, build_embed, HG, {11, 13, 3, 5}, 0},
+    {"gather_grad of tokens", OP_GATHER_GRAD, build_embed, CASE_HALF, {11, 13, 3, 5}, 32},
+    {"gather_grad of a large table", OP_GATHER_GRAD, build_embed, CASE_HALF, {5000, 24, 4, 33}, 32},
+    {"gather_grad of 12288 tokens, 30522 x 768", OP_GATHER_GRAD, build_embed, LARGE, {30522, 768, 32, 384}, 0},
     {"gather of bytes that do not exist", OP_GATHER, build_gather, 0, {7, 27, 50, U8, 5}, 0},
     {"gather of numbers that do not exist", OP_GATHER, build_gather, 0, {7, 1, 50, I32, 5}, 0},
     {"gather_grad of rows that do not exist", OP_GATHER_GRAD, build_gather, CASE_HALF, {5, 13, 40, DTYPE_COUNT, 4}, 32},

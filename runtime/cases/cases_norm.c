@@ -78,6 +78,34 @@ static void build_fold(struct case_build *b)
     case_node(b, in, 6, &a, NULL);
 }
 
+// p: rows, c, residual, dropout in percent
+static void build_layer_norm(struct case_build *b)
+{
+    const int *p = b->row->p;
+    struct shape shape = SHAPE(p[0], p[1]);
+    enum dtype t = b->options.type;
+    union attr a = {.layer_norm = {.eps = 1e-5f, .p = (float)p[3] / 100.0f, .site = 3}};
+    int x = case_param(b, "x", shape, t, DRAW_NORMAL, 1.0), residual = NONE, key = NONE, step = NONE;
+    if (p[2]) residual = case_param(b, "residual", shape, t, DRAW_NORMAL, 1.0);
+    int scale = case_param(b, "scale", SHAPE(p[1]), F32, DRAW_POSITIVE, 1.0);
+    int bias = case_param(b, "bias", SHAPE(p[1]), F32, DRAW_NORMAL, 0.5);
+    if (p[3]) key = case_input(b, "key", SHAPE(4), I32, DRAW_WHOLE, 0), step = case_input(b, "step", SHAPE(1), I32, DRAW_CONSTANT, 7);
+    case_node(b, (int[]){x, residual, scale, bias, key, step}, 6, &a, NULL);
+}
+
+static void build_layer_norm_grad(struct case_build *b)
+{
+    const int *p = b->row->p;
+    struct shape shape = SHAPE(p[0], p[1]), rows = SHAPE(p[0]);
+    enum dtype t = b->options.type;
+    union attr a = {.layer_norm = {.eps = 1e-5f, .p = (float)p[3] / 100.0f, .site = 3}};
+    int dy = case_input(b, "dy", shape, t, DRAW_NORMAL, 1.0), x = case_input(b, "x", shape, t, DRAW_NORMAL, 1.0);
+    int mean = case_input(b, "mean", rows, F32, DRAW_NORMAL, 0.25), rstd = case_input(b, "rstd", rows, F32, DRAW_POSITIVE, 1.0);
+    int scale = case_input(b, "scale", SHAPE(p[1]), F32, DRAW_POSITIVE, 1.0), key = NONE, step = NONE;
+    if (p[3]) key = case_input(b, "key", SHAPE(4), I32, DRAW_WHOLE, 0), step = case_input(b, "step", SHAPE(1), I32, DRAW_CONSTANT, 7);
+    case_node(b, (int[]){dy, x, mean, rstd, scale, key, step}, 7, &a, NULL);
+}
+
 #define ROW(name, op, build, flags, slack, ...) {name, op, build, flags, {__VA_ARGS__}, slack}
 #define TRAIN(name, flags, ...)                                                                                        \
     ROW("norm " name, OP_NORM, build_norm, CASE_HALF | (flags), 48, __VA_ARGS__),                                      \
@@ -97,7 +125,21 @@ static void build_fold(struct case_build *b)
     ROW("pool_norm " name, OP_POOL_NORM, build_norm, LARGE, 0, __VA_ARGS__),                                           \
     ROW("pool_norm_grad " name, OP_POOL_NORM_GRAD, build_norm_grad, LARGE, 0, __VA_ARGS__)
 
+#define HALF (CASE_HALF | CASE_INSIDE)  // the sum is rounded before it is normalised
+#define LAYER(name, flags, ...)                                                                                        \
+    ROW("layer_norm " name, OP_LAYER_NORM, build_layer_norm, (flags), 64, __VA_ARGS__),                                \
+    ROW("layer_norm_grad " name, OP_LAYER_NORM_GRAD, build_layer_norm_grad, (flags) & ~CASE_GRADIENT, 128, __VA_ARGS__)
+
 const struct op_case cases_norm[] = {
+    LAYER("plain",                        CASE_HALF | CASE_GRADIENT, 9, 20, 0, 0),
+    LAYER("residual",                     HALF | CASE_GRADIENT, 7, 33, 1, 0),
+    LAYER("dropout, residual",            HALF | CASE_GRADIENT, 7, 24, 1, 30),
+    LAYER("of one channel",               HALF, 5, 1, 1, 0),
+    LAYER("of 384 channels, many rows",   HALF, 301, 384, 1, 10),
+    LAYER("of 770 channels",              CASE_HALF, 21, 770, 0, 0),
+    LAYER("of 2056 channels",             HALF, 3, 2056, 1, 50),
+    LAYER("of 12288 x 768, residual",     LARGE, 12288, 768, 1, 0),
+    LAYER("of 12288 x 768, dropout, residual", LARGE, 12288, 768, 1, 10),
     //                                                n  h  w  c   sc bi act
     TRAIN("plain",                     CASE_GRADIENT, 3, 4, 5, 17, 0, 0, ACT_NONE, 0),
     TRAIN("bias gelu",                 CASE_GRADIENT, 2, 3, 5, 24, 0, 1, ACT_GELU, 0),

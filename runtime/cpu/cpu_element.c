@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise operators: activations with and without a bias, sums, products, casts, dropout. One pass each.
+// Element-wise operators: activations with and without a bias, sums, products, casts, dropout, masks. One pass each.
 #include "runtime/cpu/cpu_work.h"
 
 enum { BLOCK = 16384, CHUNK = 1024 };
@@ -118,6 +118,56 @@ static int flat_run(struct cpu_step *s)
     return 0;
 }
 
+// b is added to every run of as many elements of a.
+static void spread_piece(void *context, int64_t first, int64_t end, int thread)
+{
+    (void)thread;
+    const struct cpu_step *s = context;
+    enum dtype t = cpu_in(s, 0)->dtype;
+    int64_t n = cpu_count(cpu_in(s, 1));
+    for (int64_t i = first; i < end; i++)
+        s->cpu->loops->add(t, cpu_at(t, s->in[0], i * n), s->in[1], cpu_at(t, s->out[0], i * n), n);
+}
+
+static int spread_run(struct cpu_step *s)
+{
+    int64_t n = cpu_count(cpu_in(s, 1));
+    if (s->out[0]) threads_for(cpu_count(cpu_in(s, 0)) / n, cpu_grain(n), spread_piece, s);
+    return 0;
+}
+
+static int add_prepare(struct cpu_step *s)
+{
+    s->run = cpu_count(cpu_in(s, 0)) == cpu_count(cpu_in(s, 1)) ? flat_run : spread_run;
+    return 0;
+}
+
+static void mask_piece(void *context, int64_t begin, int64_t end, int thread)  // rows of the last dimension
+{
+    (void)thread;
+    const struct cpu_step *s = context;
+    const struct value *x = cpu_in(s, 0);
+    enum dtype t = x->dtype;
+    int64_t n = shape_last(&x->shape), each = shape_rows(&x->shape) / x->shape.dim[0];
+    const int32_t *first = s->in[1], *length = s->in[2];
+    for (int64_t r = begin; r < end; r++) {
+        int64_t b = r / each, low = first ? first[b] : 0, high = length[b];
+        low = low < 0 ? 0 : low > n ? n : low;
+        high = high < low ? low : high > n ? n : high;
+        char *y = cpu_at(t, s->out[0], r * n);
+        if (s->in[0] != s->out[0]) memcpy(cpu_at(t, y, low), cpu_at(t, s->in[0], r * n + low), (size_t)(high - low) * dtype_size(t));
+        for (int64_t i = 0; i < n; i++)
+            if (i < low || i >= high) element_set(t, y, i, (double)s->node->attr.mask.fill);
+    }
+}
+
+static int mask_run(struct cpu_step *s)
+{
+    const struct shape *x = &cpu_in(s, 0)->shape;
+    if (s->out[0]) threads_for(shape_rows(x), cpu_grain(shape_last(x)), mask_piece, s);
+    return 0;
+}
+
 static int flat_prepare(struct cpu_step *s)
 {
     s->run = flat_run;
@@ -207,12 +257,14 @@ CPU_PREPARE(act)
 CPU_PREPARE(act_grad)
 CPU_PREPARE(cast)
 CPU_PREPARE(dropout)
+CPU_PREPARE(mask)
 const struct cpu_op cpu_act = {.workspace = act_workspace, .prepare = act_prepare};
 const struct cpu_op cpu_act_grad = {.workspace = act_workspace, .prepare = act_grad_prepare};
 CPU_PREPARE(add_act)
 const struct cpu_op cpu_add_act = {.prepare = add_act_prepare};
-const struct cpu_op cpu_add = {.prepare = flat_prepare};
+const struct cpu_op cpu_add = {.prepare = add_prepare};
 const struct cpu_op cpu_mul = {.prepare = flat_prepare};
 const struct cpu_op cpu_scale = {.prepare = flat_prepare};
 const struct cpu_op cpu_cast = {.prepare = cast_prepare};
 const struct cpu_op cpu_dropout = {.prepare = dropout_prepare};
+const struct cpu_op cpu_mask = {.prepare = mask_prepare};

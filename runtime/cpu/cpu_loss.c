@@ -102,6 +102,21 @@ static int64_t label_of(const struct value *v, const void *labels, int64_t i)
     return v->dtype == U8 ? ((const uint8_t *)labels)[i] : ((const int32_t *)labels)[i];
 }
 
+// A row without a label of its own does not count.
+static bool has_label(const struct cpu_step *s, int64_t i, int64_t k)
+{
+    int64_t label = label_of(cpu_in(s, 1), s->in[1], i);
+    return label >= 0 && label < k;
+}
+
+static int64_t labelled_rows(const struct cpu_step *s)
+{
+    const struct shape *x = &cpu_in(s, 0)->shape;
+    int64_t rows = shape_rows(x), count = 0;
+    for (int64_t i = 0; i < rows; i++) count += has_label(s, i, shape_last(x));
+    return count > 0 ? count : 1;
+}
+
 static void xent_piece(void *context, int64_t first, int64_t end, int thread)
 {
     const struct rows *o = context;
@@ -113,10 +128,11 @@ static void xent_piece(void *context, int64_t first, int64_t end, int thread)
         float *row = s->out[1] ? (float *)s->out[1] + i * o->k : scratch;
         int64_t label = label_of(cpu_in(s, 1), s->in[1], i);
         s->cpu->loops->widen(t, cpu_at(t, s->in[0], i * o->k), row, o->k);
-        double sum = 0, own = label >= 0 && label < o->k ? row[label] : NAN;  // an invalid label gives NaN
+        bool counts = has_label(s, i, o->k);
+        double sum = 0, own = counts ? row[label] : 0;
         for (int64_t j = 0; j < o->k; j++) sum += row[j];
         double log_sum = softmax_row(s->cpu->loops, row, o->k);
-        o->loss[i] = (1 - smooth) * (log_sum - own) + smooth * (log_sum - sum / (double)o->k);
+        o->loss[i] = counts ? (1 - smooth) * (log_sum - own) + smooth * (log_sum - sum / (double)o->k) : 0;
     }
 }
 
@@ -128,7 +144,7 @@ static int xent_run(struct cpu_step *s)
     int64_t rows = shape_rows(&cpu_in(s, 0)->shape);
     double sum = 0;
     for (int64_t i = 0; i < rows; i++) sum += o.loss[i];
-    if (s->out[0]) *(float *)s->out[0] = (float)(s->node->attr.loss.mean ? sum / (double)rows : sum);
+    if (s->out[0]) *(float *)s->out[0] = (float)(s->node->attr.loss.mean ? sum / (double)labelled_rows(s) : sum);
     return 0;
 }
 
@@ -140,11 +156,12 @@ static void xent_grad_piece(void *context, int64_t first, int64_t end, int threa
     enum dtype t = cpu_out(s, 0)->dtype;
     float *row = o->scratch + 2 * o->k * thread, even = a->smoothing / (float)o->k;
     float factor = *(const float *)s->in[2];
-    if (a->mean) factor /= (float)shape_rows(&cpu_in(s, 0)->shape);
+    if (a->mean) factor /= (float)labelled_rows(s);
     for (int64_t i = first; i < end; i++) {
         const float *p = (const float *)s->in[0] + i * o->k;
         int64_t label = label_of(cpu_in(s, 1), s->in[1], i);
-        for (int64_t j = 0; j < o->k; j++) row[j] = (p[j] - (j == label ? 1.0f - a->smoothing + even : even)) * factor;
+        float own = has_label(s, i, o->k) ? factor : 0.0f;
+        for (int64_t j = 0; j < o->k; j++) row[j] = (p[j] - (j == label ? 1.0f - a->smoothing + even : even)) * own;
         s->cpu->loops->narrow(t, row, cpu_at(t, s->out[0], i * o->k), o->k);
     }
 }

@@ -98,10 +98,10 @@ static int make_attributes(float alpha, float sum, enum act act, dnnl_primitive_
     if (s == dnnl_success && (sum != 0.0f || act != ACT_NONE)) s = dnnl_post_ops_create(&post);
     if (s == dnnl_success && sum != 0.0f) s = dnnl_post_ops_append_sum(post, sum);
     if (s == dnnl_success && act != ACT_NONE) {
-        dnnl_alg_kind_t kind = act == ACT_RELU   ? dnnl_eltwise_relu
-                               : act == ACT_GELU ? dnnl_eltwise_gelu_erf
-                                                 : dnnl_eltwise_swish;
-        s = dnnl_post_ops_append_eltwise(post, 1.0f, kind, act == ACT_SILU ? 1.0f : 0.0f, 0.0f);
+        static const dnnl_alg_kind_t kinds[ACT_KINDS] = {
+            [ACT_RELU] = dnnl_eltwise_relu, [ACT_GELU] = dnnl_eltwise_gelu_erf, [ACT_SILU] = dnnl_eltwise_swish,
+            [ACT_TANH] = dnnl_eltwise_tanh, [ACT_GELU_TANH] = dnnl_eltwise_gelu_tanh, [ACT_SIGMOID] = dnnl_eltwise_logistic};
+        s = dnnl_post_ops_append_eltwise(post, 1.0f, kinds[act], act == ACT_SILU ? 1.0f : 0.0f, 0.0f);
     }
     if (s == dnnl_success && post) s = dnnl_primitive_attr_set_post_ops(*into, post);
     if (post) dnnl_post_ops_destroy(post);

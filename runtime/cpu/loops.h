@@ -22,6 +22,23 @@ struct adam_rates {
     bool infinity;  // Adamax: v is max(beta2 v, |g|), and scale_v is not used
 };
 
+// Dropout of the probabilities of attention (element.h).
+struct attention_mask {
+    const int32_t *key;  // NULL: none is dropped
+    uint32_t step, site, least;
+    float factor;
+};
+
+// c[rows, columns] (+)= a b over `depth` units: unit u of row i of a is at a + i a_row + u a_unit, and rows of b are b_row apart.
+// A unit is an f32, or two bf16 that are multiplied and added pairwise. Rows are a multiple of 12, columns of 16.
+enum { PRODUCT_ROWS = 12, PRODUCT_LANES = 16 };
+struct product {
+    const float *a, *b;
+    float *c;
+    int64_t rows, columns, depth, a_row, a_unit, b_row, c_row;
+    bool adds;
+};
+
 // LOOP(name, arguments) declares a member of struct loops and a function of every instruction set.
 #define LOOPS_LIST                                                                                                     \
     /* ---- types: any float type to f32 and back */                                                                   \
@@ -54,6 +71,18 @@ struct adam_rates {
     LOOP(dropout, (enum dtype, const void *x, int64_t first, int64_t n, const int32_t *key, uint32_t step, int site,   \
                    float p, void *y)) /* x and y start at element `first` of the tensor */                             \
     LOOP(exp_shifted, (float *x, int64_t n, float shift)) /* x = exp(x - shift) */                                     \
+    /* ---- layer norm: one row */                                                                                     \
+    LOOP(layer_norm, (const float *x, int64_t n, const float *scale, const float *bias, float eps, enum dtype, void *y,\
+                      float *mean, float *rstd))                                                                       \
+    LOOP(layer_norm_back, (enum dtype, const void *dy, const void *x, float mean, float rstd, const float *scale,      \
+                           int64_t n, float *dx, float *dscale, float *dbias)) /* adds to dscale and dbias */          \
+    /* ---- attention: rows of scores, padded with zeros from n to room (a multiple of 16) */                          \
+    LOOP(attend, (float *s, int64_t n, int64_t room, float scale, const struct attention_mask *, uint32_t row,         \
+                  float *lse)) /* s = the masked probabilities */                                                      \
+    LOOP(attend_back, (float *s, float *dp, int64_t n, int64_t room, float scale, const struct attention_mask *,       \
+                       uint32_t row, float lse, float delta)) /* s = the same, dp = gradient of the unscaled scores */ \
+    LOOP(join_rows, (enum dtype, const void *a, const void *b, int64_t n, uint32_t *y)) /* bf16 of a and b side by side */\
+    LOOP(product, (const struct product *)) /* f32 units */                                                            \
     /* ---- images */                                                                                                  \
     LOOP(pixels, (enum dtype, const uint8_t *x, const float *a, const float *b, int64_t n, void *y)) /* x a + b */     \
     LOOP(blend, (enum dtype, const void *x0, const void *x1, float w1, int64_t n, float *y))                           \

@@ -59,6 +59,9 @@ ALWAYS float activate(enum act act, float z)
     if (act == ACT_RELU) return element_relu(z);
     if (act == ACT_GELU) return element_gelu(z);
     if (act == ACT_SILU) return element_silu(z);
+    if (act == ACT_TANH) return element_tanh(z);
+    if (act == ACT_GELU_TANH) return element_gelu_tanh(z);
+    if (act == ACT_SIGMOID) return element_logistic(z);
     return z;
 }
 
@@ -67,6 +70,9 @@ ALWAYS float slope(enum act act, float z)
     if (act == ACT_RELU) return element_relu_slope(z);
     if (act == ACT_GELU) return element_gelu_slope(z);
     if (act == ACT_SILU) return element_silu_slope(z);
+    if (act == ACT_TANH) return element_tanh_slope(z);
+    if (act == ACT_GELU_TANH) return element_gelu_tanh_slope(z);
+    if (act == ACT_SIGMOID) return element_logistic_slope(z);
     return 1.0f;
 }
 
@@ -89,6 +95,12 @@ ALWAYS float slope(enum act act, float z)
             EACH_TYPE(t, name, ACT_GELU, __VA_ARGS__);                                                                 \
         else if ((act) == ACT_RELU)                                                                                    \
             EACH_TYPE(t, name, ACT_RELU, __VA_ARGS__);                                                                 \
+        else if ((act) == ACT_TANH)                                                                                    \
+            EACH_TYPE(t, name, ACT_TANH, __VA_ARGS__);                                                                 \
+        else if ((act) == ACT_GELU_TANH)                                                                               \
+            EACH_TYPE(t, name, ACT_GELU_TANH, __VA_ARGS__);                                                            \
+        else if ((act) == ACT_SIGMOID)                                                                                 \
+            EACH_TYPE(t, name, ACT_SIGMOID, __VA_ARGS__);                                                              \
         else                                                                                                           \
             EACH_TYPE(t, name, ACT_NONE, __VA_ARGS__);                                                                 \
     } while (0)

@@ -4,6 +4,8 @@
 // flushes them to double every few hundred rows.
 #include "runtime/cpu/loops_inside.h"
 
+#include <math.h>
+
 ALWAYS void sums_of(enum dtype t, const void *x, int64_t n, const struct period *k, float *sum, float *square)
 {
     const float *mean = k->mean;
@@ -172,4 +174,66 @@ void LOOPS_NAME(act_back)(enum dtype t, enum act act, const void *dy, const void
         EACH_ACT(t, act, act_back_of, true, dy, x, n, k, dx, sum);
     else
         EACH_ACT(t, act, act_back_of, false, dy, x, n, k, NULL, sum);
+}
+
+// ---- layer norm
+enum { LANES = 16 };
+
+ALWAYS double lanes_sum(const float *part)
+{
+    double sum = 0;
+    for (int j = 0; j < LANES; j++) sum += (double)part[j];
+    return sum;
+}
+
+ALWAYS void layer_norm_of(enum dtype t, const float *x, int64_t n, const float *scale, const float *bias, float eps, void *y,
+                          float *mean, float *rstd)
+{
+    float part[LANES] = {0};
+    int64_t whole = n / LANES * LANES;
+    for (int64_t i = 0; i < whole; i += LANES)
+        for (int j = 0; j < LANES; j++) part[j] += x[i + j];
+    for (int64_t i = whole; i < n; i++) part[i - whole] += x[i];
+    float m = (float)(lanes_sum(part) / (double)n);
+    memset(part, 0, sizeof part);
+    for (int64_t i = 0; i < whole; i += LANES)
+        for (int j = 0; j < LANES; j++) part[j] += (x[i + j] - m) * (x[i + j] - m);
+    for (int64_t i = whole; i < n; i++) part[i - whole] += (x[i] - m) * (x[i] - m);
+    float r = (float)(1.0 / sqrt(lanes_sum(part) / (double)n + (double)eps));
+    *mean = m, *rstd = r;
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) put(t, y, i, (x[i] - m) * r * scale[i] + bias[i]);
+}
+
+void LOOPS_NAME(layer_norm)(const float *x, int64_t n, const float *scale, const float *bias, float eps, enum dtype t, void *y,
+                            float *mean, float *rstd)
+{
+    EACH_TYPE(t, layer_norm_of, x, n, scale, bias, eps, y, mean, rstd);
+}
+
+ALWAYS void layer_norm_back_of(enum dtype t, const void *dy, const void *x, float mean, float rstd, const float *scale, int64_t n,
+                               float *dx, float *dscale, float *dbias)
+{
+    float sum[LANES] = {0}, dot[LANES] = {0};
+    int64_t whole = n / LANES * LANES;
+    for (int64_t i = 0; i < whole; i += LANES)
+        for (int j = 0; j < LANES; j++) {
+            float d = get(t, dy, i + j), xhat = (get(t, x, i + j) - mean) * rstd, dz = d * scale[i + j];
+            dscale[i + j] += d * xhat, dbias[i + j] += d;
+            sum[j] += dz, dot[j] += dz * xhat;
+        }
+    for (int64_t i = whole; i < n; i++) {
+        float d = get(t, dy, i), xhat = (get(t, x, i) - mean) * rstd, dz = d * scale[i];
+        dscale[i] += d * xhat, dbias[i] += d;
+        sum[i - whole] += dz, dot[i - whole] += dz * xhat;
+    }
+    float a = (float)(lanes_sum(sum) / (double)n), b = (float)(lanes_sum(dot) / (double)n);
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) dx[i] = rstd * (get(t, dy, i) * scale[i] - a - (get(t, x, i) - mean) * rstd * b);
+}
+
+void LOOPS_NAME(layer_norm_back)(enum dtype t, const void *dy, const void *x, float mean, float rstd, const float *scale,
+                                 int64_t n, float *dx, float *dscale, float *dbias)
+{
+    EACH_TYPE(t, layer_norm_back_of, dy, x, mean, rstd, scale, n, dx, dscale, dbias);
 }

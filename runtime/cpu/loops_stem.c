@@ -28,6 +28,15 @@ static void activate_row(float *v, int64_t count, enum act act)
     case ACT_SILU:
         for (int64_t i = 0; i < count; i++) v[i] = element_silu(v[i]);
         break;
+    case ACT_TANH:
+        for (int64_t i = 0; i < count; i++) v[i] = element_tanh(v[i]);
+        break;
+    case ACT_GELU_TANH:
+        for (int64_t i = 0; i < count; i++) v[i] = element_gelu_tanh(v[i]);
+        break;
+    case ACT_SIGMOID:
+        for (int64_t i = 0; i < count; i++) v[i] = element_logistic(v[i]);
+        break;
     default: break;
     }
 }

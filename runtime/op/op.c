@@ -30,6 +30,23 @@ int op_scalar(struct graph *g, const struct node *n, int i, enum dtype t)
     return 0;
 }
 
+int op_per_sample(struct graph *g, const struct node *n, int i, int64_t samples)
+{
+    const struct value *x = op_in(g, n, i);
+    NEED(!x || (x->dtype == I32 && shape_count(&x->shape) == samples), g, "%s wants %lld i32, one a sample, as input %d",
+         op_table[n->op].name, (long long)samples, i);
+    return 0;
+}
+
+int op_drops(struct graph *g, const struct node *n, int key, float p)
+{
+    const struct value *x = op_in(g, n, key);
+    const char *name = op_table[n->op].name;
+    NEED(x && x->dtype == I32 && shape_count(&x->shape) == 4, g, "%s wants a key of four i32", name);
+    NEED(p >= 0 && p < 1, g, "%s wants a probability in [0, 1)", name);
+    return op_scalar(g, n, key + 1, I32);
+}
+
 double op_elements(const struct graph *g, const struct node *n)
 {
     double most = 0;

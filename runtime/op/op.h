@@ -30,6 +30,8 @@ static inline void op_drop(struct node *n, int i)  // this output does not exist
 int op_same(struct graph *, const struct node *, int a, int b);         // inputs a and b agree in shape and type
 int op_channel(struct graph *, const struct node *, int i, int64_t c);  // optional input i is f32[c]
 int op_scalar(struct graph *, const struct node *, int i, enum dtype);  // input i is one element
+int op_per_sample(struct graph *, const struct node *, int i, int64_t samples);  // optional input i is i32[samples]
+int op_drops(struct graph *, const struct node *, int key, float p);  // inputs `key` and the next are those of a dropout
 
 // For operators that make, move or update data: nothing flows back.
 #define NO_GRAD(name)                                                                                                  \

@@ -34,14 +34,26 @@ int op_act_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 
 int op_add_infer(struct graph *g, struct node *n)
 {
-    TRY(op_same(g, n, 0, 1));
+    const struct value *a = op_in(g, n, 0), *b = op_in(g, n, 1);
+    if (!b || b->shape.rank >= a->shape.rank) TRY(op_same(g, n, 0, 1));
+    char s[SHAPE_TEXT], t[SHAPE_TEXT];
+    bool fits = a->dtype == b->dtype;
+    for (int i = 1; fits && i <= b->shape.rank; i++)
+        fits = b->shape.dim[b->shape.rank - i] == a->shape.dim[a->shape.rank - i];
+    NEED(fits, g, "add of %s %s and %s %s", shape_text(s, &a->shape), dtype_name(a->dtype), shape_text(t, &b->shape),
+         dtype_name(b->dtype));
     return as_input(g, n);
 }
 
 int op_add_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
-    (void)n;
+    const struct value *b = &g->value[n->in[1]];
+    int missing = g->value[n->in[0]].shape.rank - b->shape.rank;
     dx[0] = dx[1] = dy[0];
+    if (missing == 0 || !b->trains) return g->error;
+    struct shape shape = b->shape;
+    int sum = g_reduce(g, dy[0], (1u << missing) - 1u, false, b->dtype);
+    dx[1] = g_reshape(g, sum, shape);
     return g->error;
 }
 
@@ -60,7 +72,8 @@ int op_add_act_grad(struct graph *g, const struct node *n, const int *dy, int *d
 
 int op_mul_infer(struct graph *g, struct node *n)
 {
-    return op_add_infer(g, n);
+    TRY(op_same(g, n, 0, 1));
+    return as_input(g, n);
 }
 
 int op_mul_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
@@ -95,16 +108,28 @@ int op_cast_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 
 int op_dropout_infer(struct graph *g, struct node *n)
 {
-    struct value *key = op_in(g, n, 1);
-    NEED(key && key->dtype == I32 && shape_count(&key->shape) == 4, g, "dropout wants a key of four i32");
-    NEED(n->attr.dropout.p >= 0 && n->attr.dropout.p < 1, g, "dropout wants a probability in [0, 1)");
-    TRY(op_scalar(g, n, 2, I32));
+    TRY(op_drops(g, n, 1, n->attr.dropout.p));
     return as_input(g, n);
 }
 
 int op_dropout_grad(struct graph *g, const struct node *n, const int *dy, int *dx)  // the same mask
 {
     dx[0] = graph_node(g, OP_DROPOUT, (int[]){dy[0], n->in[1], n->in[2]}, 3, &n->attr, NULL);
+    return g->error;
+}
+
+int op_mask_infer(struct graph *g, struct node *n)
+{
+    const struct value *x = op_in(g, n, 0);
+    NEED(x->shape.rank >= 2, g, "mask wants x[B,..,T]");
+    NEED(op_in(g, n, 2), g, "mask wants lengths");
+    for (int i = 1; i < 3; i++) TRY(op_per_sample(g, n, i, x->shape.dim[0]));
+    return as_input(g, n);
+}
+
+int op_mask_grad(struct graph *g, const struct node *n, const int *dy, int *dx)  // nothing comes from outside
+{
+    dx[0] = graph_node(g, OP_MASK, (int[]){dy[0], n->in[1], n->in[2]}, 3, &(union attr){.mask = {0.0f}}, NULL);
     return g->error;
 }
 
@@ -117,6 +142,7 @@ FLOPS_EACH(mul, 1)
 FLOPS_EACH(scale, 1)
 FLOPS_EACH(cast, 0)
 FLOPS_EACH(dropout, 1)
+FLOPS_EACH(mask, 0)
 
 int g_act(struct graph *g, int x, enum act act)
 {
@@ -152,4 +178,9 @@ int g_cast(struct graph *g, int x, enum dtype to)
 int g_dropout(struct graph *g, int x, int key, int step, float p, int site)
 {
     return graph_node(g, OP_DROPOUT, (int[]){x, key, step}, 3, &(union attr){.dropout = {p, site}}, NULL);
+}
+
+int g_mask(struct graph *g, int x, int first, int lengths)
+{
+    return graph_node(g, OP_MASK, (int[]){x, first, lengths}, 3, &(union attr){.mask = {-65504.0f}}, NULL);
 }

@@ -65,6 +65,13 @@ int g_matmul(struct graph *g, int a, bool ta, int b, bool tb, float alpha, int c
 
 int g_linear(struct graph *g, int x, int w, int bias, enum dtype out)
 {
+    if (g->error || x == NONE || w == NONE) return NONE;
+    struct shape to = g->value[x].shape;
+    bool flat = to.rank == 2;
+    if (!flat) x = g_reshape(g, x, SHAPE(shape_rows(&to), shape_last(&to)));
     int y = g_matmul(g, x, false, w, true, 1.0f, NONE, 0, out);
+    if (g->error) return NONE;
+    to.dim[to.rank - 1] = g->value[w].shape.dim[0];
+    if (!flat) y = g_reshape(g, y, to);
     return bias == NONE ? y : g_bias(g, y, bias);
 }

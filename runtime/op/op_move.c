@@ -131,9 +131,10 @@ int op_resize_grad_infer(struct graph *g, struct node *n)
 int op_gather_infer(struct graph *g, struct node *n)
 {
     struct value *x = op_in(g, n, 0), *index = op_in(g, n, 1);
-    NEED(index && index->dtype == I32 && index->shape.rank == 1 && x->shape.rank >= 1, g, "gather wants an i32 index");
-    struct shape y = x->shape;
-    y.dim[0] = index->shape.dim[0];
+    NEED(index && index->dtype == I32 && x->shape.rank >= 1, g, "gather wants an i32 index");
+    struct shape y = index->shape;
+    NEED(y.rank + x->shape.rank - 1 <= MAX_RANK, g, "gather makes more than %d dimensions", MAX_RANK);
+    for (int i = 1; i < x->shape.rank; i++) y.dim[y.rank++] = x->shape.dim[i];
     op_out(g, n, 0, y, x->dtype);
     return 0;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch norm over all dimensions but the last. Fused forms: an activation after it, a 2x2 max pool before it, a shortcut.
+// Batch norm over all dimensions but the last, with fused forms: an activation after it, a 2x2 max pool before it, a shortcut.
+// Layer norm over the last dimension, with a fused form: dropout of x and a residual before it.
 #include "runtime/op/op.h"
 
 #include <stdio.h>
@@ -121,6 +122,51 @@ int op_norm_fold_infer(struct graph *g, struct node *n)
     return 0;
 }
 
+// ---- layer norm
+int op_layer_norm_infer(struct graph *g, struct node *n)
+{
+    const struct value *x = op_in(g, n, 0);
+    bool residual = n->in[1] != NONE, drops = n->in[4] != NONE;
+    NEED(dtype_is_float(x->dtype) && x->shape.rank >= 2, g, "layer_norm wants float x[..,C]");
+    NEED(op_in(g, n, 2) && op_in(g, n, 3), g, "layer_norm wants a scale and a bias");
+    for (int i = 2; i < 4; i++) TRY(op_channel(g, n, i, shape_last(&x->shape)));
+    if (residual) TRY(op_same(g, n, 0, 1));
+    NEED(residual || !drops, g, "layer_norm drops elements of x only before it adds a residual");
+    if (drops) TRY(op_drops(g, n, 4, n->attr.layer_norm.p));
+    op_out(g, n, 0, x->shape, x->dtype);
+    op_out(g, n, 1, x->shape, x->dtype);
+    for (int i = 2; i < 4; i++) op_out(g, n, i, SHAPE(shape_rows(&x->shape)), F32);
+    if (!residual) op_drop(n, 1);
+    return 0;
+}
+
+int op_layer_norm_grad_infer(struct graph *g, struct node *n)
+{
+    const struct value *dy = op_in(g, n, 0);
+    TRY(op_same(g, n, 0, 1));
+    for (int i = 2; i < 4; i++) TRY(op_channel(g, n, i, shape_rows(&dy->shape)));
+    TRY(op_channel(g, n, 4, shape_last(&dy->shape)));
+    if (n->in[5] != NONE) TRY(op_drops(g, n, 5, n->attr.layer_norm.p));
+    op_out(g, n, 0, dy->shape, dy->dtype);
+    op_out(g, n, 1, dy->shape, dy->dtype);
+    for (int i = 2; i < 4; i++) op_out(g, n, i, SHAPE(shape_last(&dy->shape)), F32);
+    if (n->in[5] == NONE) op_drop(n, 1);
+    return 0;
+}
+
+int op_layer_norm_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    int out[4], x = n->in[1] == NONE ? n->in[0] : n->out[1];
+    graph_node(g, OP_LAYER_NORM_GRAD, (int[]){dy[0], x, n->out[2], n->out[3], n->in[2], n->in[4], n->in[5]}, 7, &n->attr, out);
+    dx[0] = n->in[4] == NONE ? out[0] : out[1];
+    if (n->in[1] != NONE) dx[1] = out[0];
+    dx[2] = out[2], dx[3] = out[3];
+    return g->error;
+}
+
+NO_GRAD(layer_norm_grad)
+FLOPS_EACH(layer_norm, 8)
+FLOPS_EACH(layer_norm_grad, 14)
 NO_GRAD(norm_grad)
 NO_GRAD(pool_norm_grad)
 NO_GRAD(norm_infer)
@@ -157,4 +203,17 @@ int g_norm(struct graph *g, const char *name, int x, bool training, bool scale, 
     union attr a = {.norm = {.eps = eps, .momentum = momentum}};
     int in[] = {x, mean, var, s, b}, over[] = {NONE, NONE, NONE, mean, var};
     return training ? graph_node_over(g, OP_NORM, in, 5, &a, over, NULL) : graph_node(g, OP_NORM_INFER, in, 5, &a, NULL);
+}
+
+int g_layer_norm(struct graph *g, const char *name, int x, float eps)
+{
+    if (g->error || x == NONE) return NONE;
+    struct shape c = SHAPE(shape_last(&g->value[x].shape));
+    char slot[128];
+    snprintf(slot, sizeof slot, "%s.weight", name);
+    int scale = graph_param(g, slot, c, (struct init){INIT_CONSTANT, 1}, ROLE_SCALE);
+    snprintf(slot, sizeof slot, "%s.bias", name);
+    int bias = graph_param(g, slot, c, (struct init){INIT_ZERO, 0}, ROLE_BIAS);
+    union attr a = {.layer_norm = {.eps = eps}};
+    return graph_node(g, OP_LAYER_NORM, (int[]){x, NONE, scale, bias}, 4, &a, NULL);
 }

@@ -79,6 +79,8 @@ void ref_round_all(enum dtype type, double *d, int64_t count)
     for (int64_t i = 0; i < count && type != F32; i++) d[i] = ref_round(type, d[i]);  // f32 values were read as f32
 }
 
+static double gelu_tanh_of(double x) { return sqrt(2.0 / M_PI) * (x + 0.044715 * x * x * x); }
+
 double ref_act_value(enum act act, double x)
 {
     switch (act) {
@@ -86,6 +88,9 @@ double ref_act_value(enum act act, double x)
     case ACT_RELU: return x > 0.0 ? x : 0.0;
     case ACT_GELU: return x * 0.5 * erfc(-x * M_SQRT1_2);
     case ACT_SILU: return x / (1.0 + exp(-x));
+    case ACT_TANH: return tanh(x);
+    case ACT_GELU_TANH: return 0.5 * x * (1.0 + tanh(gelu_tanh_of(x)));
+    case ACT_SIGMOID: return 1.0 / (1.0 + exp(-x));
     case ACT_KINDS: break;
     }
     BUG("unknown activation");
@@ -101,6 +106,12 @@ double ref_act_slope(enum act act, double x)
         double s = 1.0 / (1.0 + exp(-x));
         return s * (1.0 + x * (1.0 - s));
     }
+    case ACT_TANH: return 1.0 - tanh(x) * tanh(x);
+    case ACT_GELU_TANH: {
+        double t = tanh(gelu_tanh_of(x));
+        return 0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * sqrt(2.0 / M_PI) * (1.0 + 3.0 * 0.044715 * x * x);
+    }
+    case ACT_SIGMOID: return 1.0 / (1.0 + exp(-x)) / (1.0 + exp(x));
     case ACT_KINDS: break;
     }
     BUG("unknown activation");

@@ -30,6 +30,8 @@ double ref_get(const struct ref_step *, int input, int64_t index);
 void ref_write(const struct ref_step *, int output, const double *from);  // rounds; does nothing if the output has no reader
 double ref_round(enum dtype, double);
 void ref_round_all(enum dtype, double *, int64_t count);
+// Drops elements of x as dropout does; inputs `input` and the next are key and step.
+void ref_drop(const struct ref_step *, double *x, int64_t count, int input, float p, int site);
 double ref_act_value(enum act, double);
 double ref_act_slope(enum act, double);
 

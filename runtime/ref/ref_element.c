@@ -30,7 +30,8 @@ void ref_act_grad(const struct ref_step *s)
 void ref_add(const struct ref_step *s)
 {
     double *a = ref_read(s, 0), *b = ref_read(s, 1);
-    for (int64_t i = 0, count = shape_count(&ref_in(s, 0)->shape); i < count; i++) a[i] += b[i];
+    int64_t period = shape_count(&ref_in(s, 1)->shape);
+    for (int64_t i = 0, count = shape_count(&ref_in(s, 0)->shape); i < count; i++) a[i] += b[i % period];
     ref_write(s, 0, a);
 }
 
@@ -62,11 +63,27 @@ void ref_cast(const struct ref_step *s) { ref_write(s, 0, ref_read(s, 0)); }
 void ref_dropout(const struct ref_step *s)
 {
     const struct dropout_attr *a = &s->node->attr.dropout;
-    double *x = ref_read(s, 0), keep = 1.0 - (double)a->p;
-    int32_t key[4];
-    for (int i = 0; i < 4; i++) key[i] = (int32_t)ref_get(s, 1, i);
-    uint32_t step = (uint32_t)(int32_t)ref_get(s, 2, 0);
-    for (int64_t i = 0, count = shape_count(&ref_in(s, 0)->shape); i < count; i++)
-        x[i] = element_keeps(key, step, (uint32_t)a->site, (uint64_t)i, a->p) ? x[i] / keep : 0.0;
+    double *x = ref_read(s, 0);
+    ref_drop(s, x, shape_count(&ref_in(s, 0)->shape), 1, a->p, a->site);
+    ref_write(s, 0, x);
+}
+
+void ref_drop(const struct ref_step *s, double *x, int64_t count, int input, float p, int site)
+{
+    const int32_t *key = s->in[input];
+    uint32_t step = *(const uint32_t *)s->in[input + 1];
+    for (int64_t i = 0; i < count; i++)
+        x[i] = element_keeps(key, step, (uint32_t)site, (uint64_t)i, p) ? x[i] / (1.0 - (double)p) : 0.0;
+}
+
+void ref_mask(const struct ref_step *s)
+{
+    const struct shape *shape = &ref_in(s, 0)->shape;
+    int64_t count = shape_count(shape), last = shape_last(shape), each = count / shape->dim[0];
+    double *x = ref_read(s, 0), *first = ref_read(s, 1), *length = ref_read(s, 2);
+    for (int64_t i = 0; i < count; i++) {
+        double t = (double)(i % last), low = first ? first[i / each] : 0.0;
+        if (t < low || t >= length[i / each]) x[i] = (double)s->node->attr.mask.fill;
+    }
     ref_write(s, 0, x);
 }

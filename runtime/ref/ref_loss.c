@@ -43,6 +43,15 @@ static double target_of(double smoothing, int64_t classes, int64_t label, int64_
     return (i == label ? 1.0 - smoothing : 0.0) + smoothing / (double)classes;
 }
 
+static bool is_class(double label, int64_t classes) { return label >= 0.0 && label < (double)classes; }
+
+static double labelled_rows(const double *labels, int64_t rows, int64_t classes)
+{
+    double count = 0.0;
+    for (int64_t r = 0; r < rows; r++) count += is_class(labels[r], classes);
+    return count > 0.0 ? count : 1.0;
+}
+
 void ref_xent(const struct ref_step *s)
 {
     const struct loss_attr *a = &s->node->attr.loss;
@@ -53,9 +62,9 @@ void ref_xent(const struct ref_step *s)
         double *row = x + r * n;
         for (int64_t i = 0; i < n; i++) raw[i] = row[i];
         double all = softmax_row(row, n);
-        for (int64_t i = 0; i < n; i++) loss += target_of(a->smoothing, n, (int64_t)labels[r], i) * (all - raw[i]);
+        for (int64_t i = 0; i < n && is_class(labels[r], n); i++) loss += target_of(a->smoothing, n, (int64_t)labels[r], i) * (all - raw[i]);
     }
-    if (a->mean) loss /= (double)rows;
+    if (a->mean) loss /= labelled_rows(labels, rows, n);
     ref_write(s, 0, &loss);
     ref_write(s, 1, x);
 }
@@ -65,9 +74,10 @@ void ref_xent_grad(const struct ref_step *s)
     const struct loss_attr *a = &s->node->attr.loss;
     const struct shape *shape = &ref_in(s, 0)->shape;
     int64_t rows = shape->dim[0], n = shape->dim[1];
-    double *p = ref_read(s, 0), *labels = ref_read(s, 1), factor = ref_get(s, 2, 0) / (a->mean ? (double)rows : 1.0);
+    double *p = ref_read(s, 0), *labels = ref_read(s, 1);
+    double factor = ref_get(s, 2, 0) / (a->mean ? labelled_rows(labels, rows, n) : 1.0);
     for (int64_t i = 0; i < rows * n; i++)
-        p[i] = (p[i] - target_of(a->smoothing, n, (int64_t)labels[i / n], i % n)) * factor;
+        p[i] = is_class(labels[i / n], n) ? (p[i] - target_of(a->smoothing, n, (int64_t)labels[i / n], i % n)) * factor : 0.0;
     ref_write(s, 0, p);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch norm over all but the last dimension: for training (alone and after a 2x2 max pool), its gradient, for inference, and
+// Layer norm, and batch norm over all but the last dimension: for training (alone and after a 2x2 max pool), its gradient, for inference, and
 // folded into the weights of the preceding convolution. With xhat = (x - mean) * rstd:
 //   y = act(xhat * scale + bias)     dx = scale * rstd * (dz - mean(dz) - xhat * mean(dz * xhat)), dz = dy * act'
 #include "runtime/ref/ref.h"
@@ -150,4 +150,56 @@ void ref_norm_fold(const struct ref_step *s)
     }
     ref_write(s, 0, w);
     ref_write(s, 1, folded);
+}
+
+// ---- layer norm
+void ref_layer_norm(const struct ref_step *s)
+{
+    const struct layer_norm_attr *a = &s->node->attr.layer_norm;
+    const struct value *v = ref_in(s, 0);
+    int64_t rows = shape_rows(&v->shape), n = shape_last(&v->shape);
+    double *x = ref_read(s, 0), *residual = ref_read(s, 1), *scale = ref_read(s, 2), *bias = ref_read(s, 3);
+    double *means = ref_zeros(s, rows), *rstds = ref_zeros(s, rows);
+    if (ref_in(s, 4)) ref_drop(s, x, rows * n, 4, a->p, a->site);
+    for (int64_t i = 0; i < rows * n && residual; i++) x[i] += residual[i];
+    ref_round_all(v->dtype, x, rows * n);  // what is stored is what is normalised
+    ref_write(s, 1, x);
+    for (int64_t r = 0; r < rows; r++) {
+        double *row = x + r * n, sum = 0.0, squares = 0.0;
+        for (int64_t i = 0; i < n; i++) sum += row[i];
+        double mean = sum / (double)n;
+        for (int64_t i = 0; i < n; i++) squares += (row[i] - mean) * (row[i] - mean);
+        means[r] = mean, rstds[r] = 1.0 / sqrt(squares / (double)n + (double)a->eps);
+        for (int64_t i = 0; i < n; i++) row[i] = (row[i] - mean) * rstds[r] * scale[i] + bias[i];
+    }
+    ref_write(s, 0, x);
+    ref_write(s, 2, means);
+    ref_write(s, 3, rstds);
+}
+
+// dsum = rstd (dz - mean(dz) - xhat mean(dz xhat)), dz = dy scale
+void ref_layer_norm_grad(const struct ref_step *s)
+{
+    const struct layer_norm_attr *a = &s->node->attr.layer_norm;
+    const struct value *v = ref_in(s, 0);
+    int64_t rows = shape_rows(&v->shape), n = shape_last(&v->shape);
+    double *dy = ref_read(s, 0), *x = ref_read(s, 1), *mean = ref_read(s, 2), *rstd = ref_read(s, 3), *scale = ref_read(s, 4);
+    double *dscale = ref_zeros(s, n), *dbias = ref_zeros(s, n);
+    for (int64_t r = 0; r < rows; r++, dy += n, x += n) {
+        double sum = 0.0, dot = 0.0;
+        for (int64_t i = 0; i < n; i++) {
+            x[i] = (x[i] - mean[r]) * rstd[r];
+            dscale[i] += dy[i] * x[i];
+            dbias[i] += dy[i];
+            dy[i] *= scale[i];
+            sum += dy[i], dot += dy[i] * x[i];
+        }
+        for (int64_t i = 0; i < n; i++) dy[i] = rstd[r] * (dy[i] - sum / (double)n - x[i] * dot / (double)n);
+    }
+    dy -= rows * n;
+    ref_write(s, 0, dy);
+    if (ref_in(s, 5)) ref_drop(s, dy, rows * n, 5, a->p, a->site);
+    ref_write(s, 1, dy);
+    ref_write(s, 2, dscale);
+    ref_write(s, 3, dbias);
 }

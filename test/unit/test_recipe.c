@@ -162,7 +162,7 @@ static void test_values(void **state)
     assert_string_equal(r.name, "m\xc3\xa4rz");
     assert_true(r.momentum == plain.momentum);  // what is not given keeps its default
     static const char *const acts[] = {"none", "relu", "gelu", "silu"};  // the words are the enum of the runtime
-    for (int i = 0; i < ACT_KINDS; i++) {
+    for (size_t i = 0; i < sizeof acts / sizeof *acts; i++) {
         char json[64];
         snprintf(json, sizeof json, "{\"first_activation\": \"%s\"}", acts[i]);
         OK(parse(json, &r));

@@ -88,14 +88,23 @@ template <int N, typename T> __device__ static inline void store(T *to, const fl
 
 __device__ static inline float act_value(enum act act, float x)
 {
-    return act == ACT_RELU ? element_relu(x) : act == ACT_GELU ? element_gelu(x) : act == ACT_SILU ? element_silu(x) : x;
+    return act == ACT_RELU        ? element_relu(x)
+           : act == ACT_GELU      ? element_gelu(x)
+           : act == ACT_SILU      ? element_silu(x)
+           : act == ACT_TANH      ? element_tanh(x)
+           : act == ACT_GELU_TANH ? element_gelu_tanh(x)
+           : act == ACT_SIGMOID   ? element_logistic(x)
+                                  : x;
 }
 __device__ static inline float act_slope(enum act act, float x)
 {
-    return act == ACT_RELU   ? element_relu_slope(x)
-           : act == ACT_GELU ? element_gelu_slope(x)
-           : act == ACT_SILU ? element_silu_slope(x)
-                             : 1.0f;
+    return act == ACT_RELU        ? element_relu_slope(x)
+           : act == ACT_GELU      ? element_gelu_slope(x)
+           : act == ACT_SILU      ? element_silu_slope(x)
+           : act == ACT_TANH      ? element_tanh_slope(x)
+           : act == ACT_GELU_TANH ? element_gelu_tanh_slope(x)
+           : act == ACT_SIGMOID   ? element_logistic_slope(x)
+                                  : 1.0f;
 }
 
 // The activation of several elements with one branch for all.
@@ -110,6 +119,15 @@ template <int N> __device__ static inline void act_all(enum act act, float (&v)[
         break;
     case ACT_SILU:
         for (int i = 0; i < N; i++) v[i] = element_silu(v[i]);
+        break;
+    case ACT_TANH:
+        for (int i = 0; i < N; i++) v[i] = element_tanh(v[i]);
+        break;
+    case ACT_GELU_TANH:
+        for (int i = 0; i < N; i++) v[i] = element_gelu_tanh(v[i]);
+        break;
+    case ACT_SIGMOID:
+        for (int i = 0; i < N; i++) v[i] = element_logistic(v[i]);
         break;
     default: break;
     }
@@ -127,6 +145,15 @@ template <int N> __device__ static inline void slope_all(enum act act, const flo
         break;
     case ACT_SILU:
         for (int i = 0; i < N; i++) dy[i] *= element_silu_slope(x[i]);
+        break;
+    case ACT_TANH:
+        for (int i = 0; i < N; i++) dy[i] *= element_tanh_slope(x[i]);
+        break;
+    case ACT_GELU_TANH:
+        for (int i = 0; i < N; i++) dy[i] *= element_gelu_tanh_slope(x[i]);
+        break;
+    case ACT_SIGMOID:
+        for (int i = 0; i < N; i++) dy[i] *= element_logistic_slope(x[i]);
         break;
     default: break;
     }

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layer norm, one row at a time in the L1 cache: dropout of x, residual, statistics and result in one pass over memory; the
+// same backward. Gradients of scale and bias are summed in f32 over a block of rows and in double across blocks; threads are
+// added in order. Same number of threads, same bytes.
+#include "runtime/cpu/cpu_work.h"
+
+enum { BLOCK = 32 };  // rows
+
+struct thread_rows {
+    float *row, *dscale, *dbias;      // c each
+    double *total_scale, *total_bias;
+};
+
+struct layer_norm {
+    const struct cpu_step *step;
+    const struct loops *loops;
+    const struct layer_norm_attr *attr;
+    enum dtype dtype;
+    int64_t c;
+    struct thread_rows *thread;
+};
+
+static size_t carve_rows(struct layer_norm *o, void *base, int64_t c, int threads, bool back)
+{
+    struct cpu_scratch s = {.base = base};
+    struct thread_rows *thread = cpu_take(&s, threads, sizeof *thread);
+    for (int i = 0; i < threads; i++) {
+        struct thread_rows t = {.row = cpu_take(&s, c, sizeof(float))};
+        for (int j = 0; j < 2 && back; j++) {
+            float *sum = cpu_take(&s, c, sizeof(float));
+            double *total = cpu_take(&s, c, sizeof(double));
+            if (!base) continue;
+            memset(sum, 0, (size_t)c * sizeof(float));
+            memset(total, 0, (size_t)c * sizeof(double));
+            if (j) t.dbias = sum, t.total_bias = total;
+            else t.dscale = sum, t.total_scale = total;
+        }
+        if (base) thread[i] = t;
+    }
+    if (base) o->thread = thread;
+    return s.used;
+}
+
+static size_t layer_norm_workspace(struct cpu_device *cpu, const struct graph *g, const struct node *n)
+{
+    return carve_rows(NULL, NULL, shape_last(&g->value[n->in[0]].shape), cpu->threads, n->op == OP_LAYER_NORM_GRAD);
+}
+
+static void begin_layer_norm(struct layer_norm *o, const struct cpu_step *s, bool back)
+{
+    const struct value *x = cpu_in(s, 0);
+    *o = (struct layer_norm){s, s->cpu->loops, &s->node->attr.layer_norm, x->dtype, shape_last(&x->shape), NULL};
+    carve_rows(o, s->work, o->c, s->cpu->threads, back);
+}
+
+// Drops elements of row i, in f32, by the inputs `key` and the next.
+static void drop_row(const struct layer_norm *o, int key, int64_t i, float *row)
+{
+    const struct cpu_step *s = o->step;
+    if (s->in[key])
+        o->loops->dropout(F32, row, i * o->c, o->c, s->in[key], *(const uint32_t *)s->in[key + 1], o->attr->site, o->attr->p, row);
+}
+
+static void forward_piece(void *context, int64_t begin, int64_t end, int thread)
+{
+    const struct layer_norm *o = context;
+    const struct cpu_step *s = o->step;
+    enum dtype t = o->dtype;
+    float *row = o->thread[thread].row, unread[2];
+    for (int64_t i = begin; i < end; i++) {
+        o->loops->widen(t, cpu_at(t, s->in[0], i * o->c), row, o->c);
+        if (s->in[1]) {
+            drop_row(o, 4, i, row);
+            o->loops->add_scaled(t, cpu_at(t, s->in[1], i * o->c), o->c, 1.0f, row);
+            void *sum = s->out[1] ? s->out[1] : s->out[0];  // what is normalised is what is stored
+            if (sum) {
+                o->loops->narrow(t, row, cpu_at(t, sum, i * o->c), o->c);
+                o->loops->widen(t, cpu_at(t, sum, i * o->c), row, o->c);
+            }
+        }
+        void *y = s->out[0] ? cpu_at(t, s->out[0], i * o->c) : row;
+        float *mean = s->out[2] ? (float *)s->out[2] + i : unread, *rstd = s->out[3] ? (float *)s->out[3] + i : unread + 1;
+        o->loops->layer_norm(row, o->c, s->in[2], s->in[3], o->attr->eps, s->out[0] ? t : F32, y, mean, rstd);
+    }
+}
+
+static int layer_norm_run(struct cpu_step *s)
+{
+    struct layer_norm o;
+    begin_layer_norm(&o, s, false);
+    threads_for(shape_rows(&cpu_in(s, 0)->shape), cpu_grain(o.c), forward_piece, &o);
+    return 0;
+}
+
+static void flush_thread(const struct layer_norm *o, const struct thread_rows *t)
+{
+    o->loops->flush(t->dscale, t->total_scale, o->c, o->c);
+    o->loops->flush(t->dbias, t->total_bias, o->c, o->c);
+}
+
+static void backward_piece(void *context, int64_t begin, int64_t end, int thread)
+{
+    const struct layer_norm *o = context;
+    const struct cpu_step *s = o->step;
+    const struct thread_rows *own = &o->thread[thread];
+    enum dtype t = o->dtype;
+    for (int64_t i = begin; i < end; i++) {
+        o->loops->layer_norm_back(t, cpu_at(t, s->in[0], i * o->c), cpu_at(t, s->in[1], i * o->c), ((const float *)s->in[2])[i],
+                                  ((const float *)s->in[3])[i], s->in[4], o->c, own->row, own->dscale, own->dbias);
+        if (s->out[0]) o->loops->narrow(t, own->row, cpu_at(t, s->out[0], i * o->c), o->c);
+        if (s->out[1]) {
+            drop_row(o, 5, i, own->row);
+            o->loops->narrow(t, own->row, cpu_at(t, s->out[1], i * o->c), o->c);
+        }
+        if ((i - begin) % BLOCK == BLOCK - 1) flush_thread(o, own);
+    }
+    flush_thread(o, own);
+}
+
+static int layer_norm_grad_run(struct cpu_step *s)
+{
+    struct layer_norm o;
+    begin_layer_norm(&o, s, true);
+    threads_for(shape_rows(&cpu_in(s, 0)->shape), cpu_grain(o.c), backward_piece, &o);
+    for (int j = 0; j < 2; j++)
+        for (int64_t c = 0; c < o.c && s->out[2 + j]; c++) {
+            double sum = 0;
+            for (int i = 0; i < s->cpu->threads; i++) sum += (j ? o.thread[i].total_bias : o.thread[i].total_scale)[c];
+            ((float *)s->out[2 + j])[c] = (float)sum;
+        }
+    return 0;
+}
+
+CPU_PREPARE(layer_norm)
+CPU_PREPARE(layer_norm_grad)
+const struct cpu_op cpu_layer_norm = {.workspace = layer_norm_workspace, .prepare = layer_norm_prepare};
+const struct cpu_op cpu_layer_norm_grad = {.workspace = layer_norm_workspace, .prepare = layer_norm_grad_prepare};
