@@ -4,65 +4,103 @@
 
 #include <math.h>
 
-enum { LANES = ATTENTION_LANES, SPAN = ATTENTION_LANES * ATTENTION_DRAW };
+enum { LANES = ATTENTION_LANES, SPAN = DRAWS * ATTENTION_DRAW };
 
-// The factors of SPAN adjacent probabilities: 0 or the mask's factor.
-ALWAYS void mask_span(const struct attention_mask *m, uint32_t row, int64_t first, float *factor)
+// Vectors are written out where the compiler finds none. Macros, because the ABI of vector arguments differs between
+// instruction sets.
+typedef float lanes __attribute__((vector_size(64)));
+typedef int32_t whole_lanes __attribute__((vector_size(64)));
+typedef uint32_t bit_lanes __attribute__((vector_size(64)));
+typedef float lanes_anywhere __attribute__((vector_size(64), aligned(4), may_alias));
+typedef uint32_t bits_anywhere __attribute__((vector_size(64), aligned(4), may_alias));
+#define AT(address) (*(lanes_anywhere *)(address))
+#define BITS_AT(address) (*(const bits_anywhere *)(address))
+#define CHOOSE(condition, a, b) ((lanes)(((condition) & (whole_lanes)(a)) | (~(condition) & (whole_lanes)(b))))
+
+// Draws for the keys of `row` from `first` on, as element_attention_draw(), many at once: enough for `keys` and at most SPAN.
+ALWAYS void draw_span(const struct attention_mask *m, uint32_t row, int64_t first, int64_t keys, uint32_t (*word)[DRAWS])
 {
-    uint32_t word[4][LANES];
-    for (int i = 0; i < LANES; i++) {
-        struct rng4 r = element_attention_draw(m->key, m->step, m->site, row, (uint32_t)(first / ATTENTION_DRAW) + (uint32_t)i);
-        word[0][i] = r.v[0], word[1][i] = r.v[1], word[2][i] = r.v[2], word[3][i] = r.v[3];
+    uint64_t seed = (uint64_t)(uint32_t)m->key[0] | (uint64_t)(uint32_t)m->key[1] << 32;
+    int64_t draws = (keys + LANES * ATTENTION_DRAW - 1) / (LANES * ATTENTION_DRAW) * LANES;
+    for (int i = 0; i < DRAWS; i++) {
+        word[0][i] = row, word[1][i] = (uint32_t)(first / ATTENTION_DRAW) + (uint32_t)i;
+        word[2][i] = RNG_DROPOUT | m->site << 8, word[3][i] = m->step;
     }
-    for (int j = 0; j < ATTENTION_DRAW; j++)
-        for (int i = 0; i < LANES; i++)
-            factor[j * LANES + i] = (word[j >> 1][i] >> (16 * (j & 1)) & 0xffffu) >= m->least ? m->factor : 0.0f;
+    philox_all(seed, word, draws < DRAWS ? (int)draws : DRAWS);
+}
+
+// The factors of the LANES keys of piece j of the draws at `word`: 0 or `factor`.
+#define MASK(mask, factor, word, j)                                                                                    \
+    ((lanes)((whole_lanes)((BITS_AT(word) >> (16 * ((j) & 1)) & 0xffffu) >= (mask)->least) &                           \
+             (whole_lanes)((lanes){0} + (factor))))
+
+// One vector of a row: e^x, the sum of which goes to `part`.
+ALWAYS void raise_lanes(float *s, float top, float scale, float *part)
+{
+    for (int j = 0; j < LANES; j++) {
+        s[j] = element_exp((s[j] - top) * scale);
+        part[j] += s[j];
+    }
 }
 
 void LOOPS_NAME(attend)(float *s, int64_t n, int64_t room, float scale, const struct attention_mask *mask, uint32_t row, float *lse)
 {
-    float part[LANES], top = s[0];
-    for (int j = 0; j < LANES; j++) part[j] = s[j < n ? j : 0];
+    float part[LANES] = {0}, top = s[0];
     int64_t whole = n / LANES * LANES;
-    for (int64_t i = 0; i < whole; i += LANES)
-        for (int j = 0; j < LANES; j++) part[j] = s[i + j] > part[j] ? s[i + j] : part[j];
+    lanes most = (lanes){0} + top;
+    for (int64_t i = 0; i < whole; i += LANES) most = CHOOSE(AT(s + i) > most, AT(s + i), most);
     for (int64_t i = whole; i < n; i++) top = s[i] > top ? s[i] : top;
-    for (int j = 0; j < LANES; j++) top = part[j] > top ? part[j] : top;
-    for (int j = 0; j < LANES; j++) part[j] = 0.0f;
-    for (int64_t i = 0; i < whole; i += LANES)
-        for (int j = 0; j < LANES; j++) part[j] += s[i + j] = element_exp((s[i + j] - top) * scale);
+    for (int j = 0; j < LANES; j++) top = most[j] > top ? most[j] : top;
+    for (int64_t i = 0; i < whole; i += LANES) raise_lanes(s + i, top, scale, part);
     for (int64_t i = whole; i < n; i++) part[i - whole] += s[i] = element_exp((s[i] - top) * scale);
+    for (int64_t i = n; i < room; i++) s[i] = 0.0f;
     double sum = 0;
     for (int j = 0; j < LANES; j++) sum += (double)part[j];
-    float factor = (float)(1.0 / sum), masks[SPAN];
     *lse = top * scale + (float)log(sum);
-    for (int64_t i = n; i < room; i++) s[i] = 0.0f;
+    float inverse = (float)(1.0 / sum);
     if (!mask->key) {
-        for (int64_t i = 0; i < n; i++) s[i] *= factor;
+        for (int64_t i = 0; i < n; i++) s[i] *= inverse;
         return;
     }
+    uint32_t word[4][DRAWS];
+    inverse *= mask->factor;
     for (int64_t i = 0; i < n; i += SPAN) {
-        mask_span(mask, row, i, masks);
-        int64_t count = n - i < SPAN ? n - i : SPAN;
-        for (int64_t j = 0; j < count; j++) s[i + j] *= factor * masks[j];
+        draw_span(mask, row, i, n - i, word);
+        for (int64_t b = 0; b < DRAWS && i + b * ATTENTION_DRAW < n; b += LANES)
+#pragma GCC unroll 8
+            for (int j = 0; j < ATTENTION_DRAW; j++) {
+                float *at = s + i + b * ATTENTION_DRAW + j * LANES;
+                if (at - s >= n) break;
+                AT(at) *= MASK(mask, inverse, &word[j >> 1][b], j);
+            }
     }
 }
+
+// One vector of a row: p = e^x masked, and the gradient of the score.
+#define BACK_LANES(s, dp, scale, lse, delta, factor)                                                                   \
+    do {                                                                                                               \
+        float p_[LANES];                                                                                               \
+        for (int j_ = 0; j_ < LANES; j_++) p_[j_] = element_exp((s)[j_] * (scale) - (lse));                            \
+        lanes v_ = AT(p_), factor_ = (factor);                                                                         \
+        AT(dp) = v_ * (AT(dp) * factor_ - (delta)) * (scale);                                                          \
+        AT(s) = v_ * factor_;                                                                                          \
+    } while (0)
 
 void LOOPS_NAME(attend_back)(float *s, float *dp, int64_t n, int64_t room, float scale, const struct attention_mask *mask,
                              uint32_t row, float lse, float delta)
 {
-    float masks[SPAN];
-    for (int i = 0; i < SPAN; i++) masks[i] = 1.0f;
-    for (int64_t i = 0; i < n; i += SPAN) {
-        if (mask->key) mask_span(mask, row, i, masks);
-        int64_t count = n - i < SPAN ? n - i : SPAN;
-        float *at = s + i, *d = dp + i;
-        INDEPENDENT
-        for (int64_t j = 0; j < count; j++) {
-            float p = element_exp(at[j] * scale - lse);
-            d[j] = p * (d[j] * masks[j] - delta) * scale;
-            at[j] = p * masks[j];
-        }
+    if (!mask->key)
+        for (int64_t i = 0; i < n; i += LANES) BACK_LANES(s + i, dp + i, scale, lse, delta, (lanes){0} + 1.0f);
+    uint32_t word[4][DRAWS];
+    for (int64_t i = 0; i < n && mask->key; i += SPAN) {
+        draw_span(mask, row, i, n - i, word);
+        for (int64_t b = 0; b < DRAWS && i + b * ATTENTION_DRAW < n; b += LANES)
+#pragma GCC unroll 8
+            for (int j = 0; j < ATTENTION_DRAW; j++) {
+                int64_t at = i + b * ATTENTION_DRAW + j * LANES;
+                if (at >= n) break;
+                BACK_LANES(s + at, dp + at, scale, lse, delta, MASK(mask, mask->factor, &word[j >> 1][b], j));
+            }
     }
     for (int64_t i = n; i < room; i++) s[i] = dp[i] = 0.0f;
 }
@@ -88,10 +126,6 @@ void LOOPS_NAME(join_rows)(enum dtype t, const void *a, const void *b, int64_t n
 }
 
 // ---- products
-typedef float lanes __attribute__((vector_size(64)));
-typedef float lanes_anywhere __attribute__((vector_size(64), aligned(4), may_alias));
-#define AT(address) (*(lanes_anywhere *)(address))
-
 // A tile of rows x vectors (constants) stays in registers where the instruction set has 32 of 64 bytes.
 ALWAYS void product_tile(const int rows, const int vectors, const struct product *p, const float *a, float *b, float *c)
 {

@@ -71,27 +71,34 @@ void LOOPS_NAME(scale)(enum dtype t, const void *x, float factor, void *y, int64
     EACH_TYPE(t, scale_of, x, factor, y, n);
 }
 
+ALWAYS void drop_run(enum dtype t, const void *x, const float *draw, int64_t n, float p, void *y)
+{
+    float factor = 1.0f / (1.0f - p);
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+        float kept = get(t, x, i) * factor;
+        put(t, y, i, draw[i] >= p ? kept : 0.0f);
+    }
+}
+
 // element_keeps(), with one draw for four adjacent elements.
 void LOOPS_NAME(dropout)(enum dtype t, const void *x, int64_t first, int64_t n, const int32_t *key, uint32_t step,
                          int site, float p, void *y)
 {
-    enum { BLOCKS = 64 };
     uint64_t seed = (uint64_t)(uint32_t)key[0] | (uint64_t)(uint32_t)key[1] << 32;
-    uint32_t purpose = RNG_DROPOUT | (uint32_t)site << 8, v[4][BLOCKS];
-    float factor = 1.0f / (1.0f - p), mask[4 * BLOCKS];
-    for (int64_t i = first & ~INT64_C(3); i < first + n; i += 4 * BLOCKS) {
-        for (int64_t j = 0; j < BLOCKS; j++) {
+    uint32_t v[4][DRAWS];
+    float mask[4 * DRAWS];
+    for (int64_t i = first & ~INT64_C(3); i < first + n; i += 4 * DRAWS) {
+        for (int64_t j = 0; j < DRAWS; j++) {
             uint64_t block = ((uint64_t)i >> 2) + (uint64_t)j;
-            struct rng4 r = rng_philox(seed, (uint32_t)block, (uint32_t)(block >> 32), purpose, step);
-            v[0][j] = r.v[0], v[1][j] = r.v[1], v[2][j] = r.v[2], v[3][j] = r.v[3];
+            v[0][j] = (uint32_t)block, v[1][j] = (uint32_t)(block >> 32);
+            v[2][j] = RNG_DROPOUT | (uint32_t)site << 8, v[3][j] = step;
         }
-        for (int64_t j = 0; j < 4 * BLOCKS; j++) mask[j] = rng_unit(v[j & 3][j >> 2]) >= p ? factor : 0.0f;
-        int64_t low = i < first ? first : i, high = i + 4 * BLOCKS < first + n ? i + 4 * BLOCKS : first + n;
-        for (int64_t j = low; j < high; j++) {
-            float m = mask[j - i];
-            float kept = get(t, x, j - first) * m;
-            put(t, y, j - first, m > 0.0f ? kept : 0.0f);  // a dropped infinity becomes 0
-        }
+        philox_all(seed, v, DRAWS);
+        for (int64_t j = 0; j < DRAWS; j++)
+            for (int64_t w = 0; w < 4; w++) mask[4 * j + w] = rng_unit(v[w][j]);
+        int64_t low = i < first ? first : i, high = i + 4 * DRAWS < first + n ? i + 4 * DRAWS : first + n;
+        EACH_TYPE(t, drop_run, from(t, x, low - first), mask + (low - i), high - low, p, into(t, y, low - first));
     }
 }
 

@@ -76,6 +76,24 @@ ALWAYS float slope(enum act act, float z)
     return 1.0f;
 }
 
+// rng_philox of base/rng.h for many counters at once, in place: word w of counter i is c[w][i], `count` a multiple of 16. Rounds are the outer loop, so that
+// a round is a loop over vectors; one counter after the other takes five times as long.
+enum { DRAWS = 64 };
+ALWAYS void philox_all(uint64_t key, uint32_t (*c)[DRAWS], int count)
+{
+    uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
+    for (int round = 0; round < 10; round++) {
+        INDEPENDENT
+        for (int i = 0; i < count; i++) {
+            uint64_t a = (uint64_t)0xD2511F53u * c[0][i], b = (uint64_t)0xCD9E8D57u * c[2][i];
+            c[0][i] = (uint32_t)(b >> 32) ^ c[1][i] ^ k0;
+            c[2][i] = (uint32_t)(a >> 32) ^ c[3][i] ^ k1;
+            c[1][i] = (uint32_t)b, c[3][i] = (uint32_t)a;
+        }
+        k0 += 0x9E3779B9u, k1 += 0xBB67AE85u;
+    }
+}
+
 // Calls name(type, ...) with the type as a constant.
 #define EACH_TYPE(t, name, ...)                                                                                        \
     do {                                                                                                               \
