@@ -36,13 +36,18 @@ static void match_close(struct match *m)
     free(m->gone);
 }
 
-// The producer of input 0 of node i if its operator is `want` and node i is its only reader; else NULL.
-static struct node *only_source(struct match *m, int i, enum op want)
+// The producer of input j of node n if its operator is `want` and node n is its only reader; else NULL.
+static struct node *source_of(struct match *m, const struct node *n, int j, enum op want)
 {
-    int v = m->g->node[i].in[0];
+    int v = n->in[j];
     if (m->g->value[v].slot || m->uses[v] != 1) return NULL;
     int p = m->g->value[v].producer;
     return p == NONE || m->gone[p] || m->g->node[p].op != want ? NULL : &m->g->node[p];
+}
+
+static struct node *only_source(struct match *m, int i, enum op want)
+{
+    return source_of(m, &m->g->node[i], 0, want);
 }
 
 static void absorb(struct match *m, int i, struct node *into)  // node i's result is now made by `into`
@@ -183,11 +188,31 @@ static void norm_add(struct match *m, int i)
     m->gone[from] = true;
 }
 
+static void add_layer_norm(struct match *m, int i)
+{
+    struct node *n = &m->g->node[i];
+    if (n->op != OP_LAYER_NORM || n->in[1] != NONE) return;
+    struct node *add = only_source(m, i, OP_ADD);
+    if (!add || m->g->value[add->in[0]].shape.rank != m->g->value[add->in[1]].shape.rank) return;
+    int side = 0;
+    struct node *drop = source_of(m, add, 0, OP_DROPOUT);
+    if (!drop) drop = source_of(m, add, 1, OP_DROPOUT), side = drop != NULL;
+    n->in[0] = drop ? drop->in[0] : add->in[0];
+    n->in[1] = add->in[1 - side];
+    n->out[1] = add->out[0];  // the sum, kept for backward
+    m->g->value[n->out[1]].producer = i;
+    m->gone[add - m->g->node] = true;
+    if (!drop) return;
+    n->in[4] = drop->in[1], n->in[5] = drop->in[2];
+    n->attr.layer_norm.p = drop->attr.dropout.p, n->attr.layer_norm.site = drop->attr.dropout.site;
+    m->gone[drop - m->g->node] = true;
+}
+
 int fuse_graph(struct graph *g, unsigned patterns)
 {
     TRY(graph_check(g));
     static void (*const rewrite[])(struct match *, int) = {crop,     norm_act, pool_norm, bias_act,
-                                                                 conv_act, add_act,  norm_add};
+                                                                 conv_act, add_act,  norm_add,  add_layer_norm};
     for (unsigned p = 0; p < sizeof rewrite / sizeof *rewrite; p++) {
         if (!(patterns >> p & 1)) continue;
         struct match m = match_open(g);

@@ -14,7 +14,8 @@ enum fuse_pattern {
     FUSE_CONV_ACT = 16,   // convolution (, bias) (, activation) if nothing before it trains
     FUSE_ADD_ACT = 32,    // sum, relu; any activation if nothing before it trains
     FUSE_NORM_ADD = 64,   // norm, sum (, relu): the end of a residual block
-    FUSE_ALL = 127
+    FUSE_ADD_LAYER_NORM = 128,  // (dropout,) addition of a residual, layer norm
+    FUSE_ALL = 255
 };
 int fuse_graph(struct graph *, unsigned patterns) MUST_CHECK;
 

@@ -125,6 +125,43 @@ static void build_fold(struct case_build *b)
     case_result(b, g_act(b->g, pattern_norm(b, "norm", x, false, p[1]), ACT_GELU));
 }
 
+// p: percent dropped, whether the dropped part is the second of the sum, whether the sum has another reader. The end of a
+// layer of an encoder: dropout, residual, layer norm.
+static void build_post_norm(struct case_build *b)
+{
+    const int *p = b->row->p;
+    struct graph *g = b->g;
+    struct shape shape = SHAPE(2, 9, 24);
+    int x = case_param(b, "x", shape, b->options.type, DRAW_NORMAL, 1.0);
+    int residual = case_param(b, "residual", shape, b->options.type, DRAW_NORMAL, 1.0);
+    if (p[0]) {
+        int key = case_input(b, "key", SHAPE(4), I32, DRAW_WHOLE, 0), step = case_input(b, "step", SHAPE(1), I32, DRAW_CONSTANT, 3);
+        x = g_dropout(g, x, key, step, (float)p[0] / 100.0f, 5);
+    }
+    int sum = p[1] ? g_add(g, residual, x) : g_add(g, x, residual);
+    g->trains = b->options.gradient;
+    int y = g_layer_norm(g, "norm", sum, 1e-5f);
+    case_adopt(b, "norm.weight", DRAW_POSITIVE, 1.0, true);
+    case_adopt(b, "norm.bias", DRAW_NORMAL, 0.5, true);
+    case_result(b, p[2] ? g_add(g, y, sum) : y);
+}
+
+// A layer of an encoder with heads that lie side by side, and the bias and activation of its inner product.
+static void build_encoder(struct case_build *b)
+{
+    struct graph *g = b->g;
+    int x = case_param(b, "x", SHAPE(2, 6, 12), b->options.type, DRAW_NORMAL, 1.0);
+    int lengths = case_input(b, "lengths", SHAPE(2), I32, DRAW_CONSTANT, 5);
+    int part[3];
+    static const char *const name[] = {"q", "k", "v"};
+    for (int i = 0; i < 3; i++)
+        part[i] = g_linear(g, x, case_param(b, name[i], SHAPE(12, 12), F32, DRAW_NORMAL, 0.2), NONE, b->options.type);
+    int y = g_attention(g, part[0], part[1], part[2], lengths, 3, 0, NONE, NONE, 0);
+    int bias = case_param(b, "bias", SHAPE(20), F32, DRAW_NORMAL, 0.5);
+    y = g_linear(g, g_add(g, x, y), case_param(b, "up", SHAPE(20, 12), F32, DRAW_NORMAL, 0.2), bias, b->options.type);
+    case_result(b, g_act(g, y, ACT_GELU_TANH));
+}
+
 #define TRAINS (CASE_PATTERN | CASE_GRADIENT)
 const struct op_case cases_pattern[] = {
     {"group of an odd side", OP_COUNT, build_group, TRAINS, {9}, 0},
@@ -138,6 +175,11 @@ const struct op_case cases_pattern[] = {
     {"two norms, the other first, sum, relu", OP_COUNT, build_residual, TRAINS, {3, ACT_RELU}, 0},
     {"norm, sum", OP_COUNT, build_residual, TRAINS, {1, ACT_NONE}, 0},
     {"norm, sum, silu", OP_COUNT, build_residual, TRAINS, {1, ACT_SILU}, 0},
+    {"residual, layer norm", OP_COUNT, build_post_norm, TRAINS, {0, 0, 0}, 0},
+    {"dropout, residual, layer norm", OP_COUNT, build_post_norm, TRAINS, {30, 0, 0}, 0},
+    {"residual, dropout, layer norm", OP_COUNT, build_post_norm, TRAINS, {30, 1, 0}, 0},
+    {"residual that is read twice, layer norm", OP_COUNT, build_post_norm, TRAINS, {30, 0, 1}, 0},
+    {"layer of an encoder", OP_COUNT, build_encoder, TRAINS, {0}, 0},
     {"convolution, 3x3 max pool", OP_COUNT, build_crop, TRAINS, {1, 3, 3}, 0},
     {"convolution, 3x3 mean pool", OP_COUNT, build_crop, TRAINS, {0, 3, 3}, 0},
     {"convolution, overlapping max pool", OP_COUNT, build_crop, TRAINS, {1, 3, 2}, 0},

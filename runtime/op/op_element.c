@@ -28,7 +28,8 @@ int op_act_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
     int out[2];
     graph_node(g, OP_ACT_GRAD, (int[]){dy[0], n->in[0], n->in[1]}, 3, &n->attr, out);
-    dx[0] = out[0], dx[1] = out[1];
+    dx[0] = n->attr.act.act == ACT_NONE ? dy[0] : out[0];  // a bias alone copies nothing
+    dx[1] = out[1];
     return g->error;
 }
 

@@ -100,6 +100,18 @@ static void test_fusing_happens(void **state)
     assert_int_equal(count_ops(c), 2);  // the convolution, and the copy into the slot
     case_close(c);
 
+    assert_int_equal(case_open(ref, row_named("residual, dropout, layer norm"), &fused, &c), 0);
+    assert_int_equal(count_ops(c), 2);  // layer norm, and the copy into the slot
+    case_close(c);
+    assert_int_equal(case_open(ref, row_named("residual that is read twice, layer norm"), &fused, &c), 0);
+    assert_true(has_op(c->build.g, OP_DROPOUT));
+    case_close(c);
+    assert_int_equal(case_open(ref, row_named("layer of an encoder"), &fused, &c), 0);
+    int acts = 0;
+    for (int i = 0; i < c->build.g->nodes; i++) acts += c->build.g->node[i].op == OP_ACT;
+    assert_int_equal(acts, 1);  // bias and activation are one
+    case_close(c);
+
     fused.fold = true;
     assert_int_equal(case_open(ref, row_named("fold convolution, max pool, norm"), &fused, &c), 0);
     assert_false(has_op(c->build.g, OP_NORM_INFER));
