@@ -33,7 +33,7 @@ ifneq ($(findstring clang,$(CC)),)  # clang finds OpenMP only where libomp-dev i
 OPENMP := $(shell echo '\#include <omp.h>' | $(CC) -fopenmp -x c -fsyntax-only - 2>/dev/null && echo -fopenmp)
 endif
 BASE_FLAGS := -std=c17 -D_GNU_SOURCE $(OPTIMISE) $(SANITISE) $(WARN) -I. $(OPENMP)
-LIBS := -ldnnl -lsqlite3 -lcurl -ljansson -lpng -ljpeg -larchive -lsodium -lm -lpthread
+LIBS := -ldnnl -lsqlite3 -lcurl -ljansson -lpng -ljpeg -larchive -lutf8proc -lsodium -lm -lpthread
 # The server faces the network: no oneDNN, no CUDA, no curl, no image or archive decoder.
 BOARD_LIBS := -lsqlite3 -lmicrohttpd -ljansson -lsodium -lm -lpthread
 
@@ -91,8 +91,8 @@ CUDA_FLAGS := -std=c++17 -O3 -I. $(CUDA_ARCHS) -lineinfo -Xptxas -v -Werror all-
 
 # ---- sources -----------------------------------------------------------------------------------------------------
 # A folder is a room; these are all of them (runtime/cuda is above). The server's program is made of the last line's alone.
-FOLDERS := runtime $(addprefix runtime/,base op cases null ref cpu) data $(addprefix data/,read fetch image feed pack) \
-    tasks $(addprefix tasks/,train cifar10 record measure outside) submit $(addprefix submit/,format keys client)
+FOLDERS := runtime $(addprefix runtime/,base op cases null ref cpu) data $(addprefix data/,read fetch image feed pack text) \
+    tasks $(addprefix tasks/,train cifar10 squad record measure outside) submit $(addprefix submit/,format keys client)
 BOARD_FOLDERS := runtime/base submit/format scoreboard $(addprefix scoreboard/,http api store rank pages dawnbench)
 LOOP_SOURCES := $(wildcard runtime/cpu/loops*.c) data/image/scale_loops.c
 SOURCES := $(filter-out $(LOOP_SOURCES),$(wildcard $(FOLDERS:%=%/*.c))) $(CUDA_SOURCES)

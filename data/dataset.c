@@ -16,7 +16,8 @@
 #include "runtime/base/text.h"
 
 // The list of data sets.
-static const struct kind *const kinds[] = {&cifar_kind, &imagenet_kind, &imagenette_kind, &synthetic_kind, &pictures_kind};
+static const struct kind *const kinds[] = {&cifar_kind, &imagenet_kind, &imagenette_kind, &squad_kind, &squad_split_kind,
+                                           &synthetic_kind, &pictures_kind};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 const char *dataset_name(int i)

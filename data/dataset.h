@@ -82,7 +82,8 @@ void dataset_want(struct dataset *, enum split, const char *field, int64_t first
 // SHA-256 over the bytes of the split's records in the order of the files (label, then planes), in lower-case hex. Of
 // synthetic data: over the generator's version and parameters, so that it costs nothing.
 int dataset_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHECK;
-// SHA-256 over the sorted SHA-256 of every record: the same whatever order the records are stored in.
+// SHA-256 over the sorted SHA-256 of every record: the same whatever order the records are stored in. Of questions it is the
+// digest above (data/read/squad.c).
 int dataset_content_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHECK;
 
 enum dataset_verdict {

@@ -75,6 +75,7 @@ Jansson|libjansson-dev|jansson.h|jansson
 libpng|libpng-dev|png.h|png
 libjpeg-turbo|libjpeg62-turbo-dev|jpeglib.h|jpeg
 libarchive|libarchive-dev|archive.h|archive
+utf8proc|libutf8proc-dev|utf8proc.h|utf8proc
 libsodium|libsodium-dev|sodium.h|sodium
 libmicrohttpd|libmicrohttpd-dev|microhttpd.h|microhttpd
 cmocka|libcmocka-dev|cmocka.h|cmocka'

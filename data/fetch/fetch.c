@@ -302,6 +302,9 @@ static int fetch_over_network(const struct source *source, const struct fetch_op
 
 int fetch_source(const struct source *source, const struct fetch_options *options)
 {
+    if (source->archive == NULL)
+        return fail(ERR_UNSUPPORTED, "%s is no archive: put its files, from %s, into %s/%s", source->title, source->url,
+                    options->to, source->folder);
     struct text note = {0};
     text_add(&note, "%s/%s/%s", options->to, source->folder, CIFAR_IMPORT_NOTE);
     int rc = 0;

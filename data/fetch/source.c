@@ -63,6 +63,29 @@ static const struct source sources[] = {
             "The archive's size and SHA-256 are those of TensorFlow Datasets, its MD5, e793b78cc4c9e9a4ccc0c1155377a412, is "
             "torchvision's. The content digests name that MD5 (docs/data.md).",
     },
+    {
+        .name = "squad",
+        .title = "SQuAD 1.1",
+        .page = "https://rajpurkar.github.io/SQuAD-explorer/",
+        .url = "https://rajpurkar.github.io/SQuAD-explorer/dataset/",
+        .bytes = 30288272 + 4854279,
+        .folder = "squad",
+        .file =
+            {
+                [SPLIT_TRAIN] = {"train-v1.1.json", SPLIT_TRAIN, 30288272,
+                                 "3527663986b8295af4f7fcdff1ba1ff3f72d07d61a20f487cb238a6ef92fd955"},
+                [SPLIT_TEST] = {"dev-v1.1.json", SPLIT_TEST, 4854279,
+                                "95aa6a52d5d6a735563366753ca50492a658031da74f301ac5238b03966972c9"},
+            },
+        .content =
+            {
+                [SPLIT_TRAIN] = "3527663986b8295af4f7fcdff1ba1ff3f72d07d61a20f487cb238a6ef92fd955",
+                [SPLIT_TEST] = "95aa6a52d5d6a735563366753ca50492a658031da74f301ac5238b03966972c9",
+            },
+        .checked =
+            "The authors publish no digests. The SHA-256 of both files are those that independent loaders carry (ParlAI and "
+            "the metadata of Hugging Face's datasets among them).",
+    },
 };
 
 enum { SOURCES = sizeof sources / sizeof sources[0] };

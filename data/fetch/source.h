@@ -18,8 +18,8 @@ struct source {
     const char *name, *title;
     const char *page;     // where people read about it
     const char *url;      // https
-    const char *archive;  // the last part of the URL
-    int64_t bytes;
+    const char *archive;  // the last part of the URL; NULL: the files lie one by one in the folder `url`, which ends in "/"
+    int64_t bytes;                              // of the archive, or of all files
     const char *sha256;                         // of the archive
     const char *folder;                         // the folder the archive holds, and the one it is unpacked into
     bool packed;                                // becomes NAME.dawnpack (data/pack) instead of that folder

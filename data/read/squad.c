@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// The published files of SQuAD 1.1, and the split of the smaller one by article.
+//
+// A file is read once, digested and parsed: what is trained on are the digested bytes, so nothing is remembered between
+// runs. A split's digest is its file's SHA-256, which is published. Of squad-split it is that of a line which names the
+// file's digest and the split, for both splits come from one file.
+#include "data/read/squad.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/fetch/source.h"
+#include "data/kind.h"
+#include "data/read/squad_parse.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/text.h"
+
+enum { FOLDS = 6, FOLD = 3 };  // squad-split: articles whose place among the sorted titles is FOLD modulo FOLDS
+
+static const struct source_file *file_of(enum split split)
+{
+    return &source_find("squad")->file[split];
+}
+
+// ---- files
+
+static int find_folder(const char *given, const struct source *source, const char *needs, char **found)
+{
+    for (int inside = 0; inside < 2; inside++) {
+        struct text path = {0};
+        text_add(&path, inside ? "%s/%s" : "%s", given, source->folder);
+        size_t length = path.length;
+        text_add(&path, "/%s", needs);
+        bool there = file_exists(path.at);
+        path.at[length] = '\0';
+        if (there) {
+            *found = path.at;
+            return 0;
+        }
+        text_free(&path);
+    }
+    return fail(ERR_MISSING, "there is no %s in %s: %s is missing; `dawn data fetch %s` gets it, --data names another folder",
+                source->title, given, needs, source->name);
+}
+
+static int read_file(struct squad_set *set, const char *name, struct squad *squad, char hex[DIGEST_HEX])
+{
+    struct text path = {0};
+    char *bytes = NULL;
+    size_t count = 0;
+    text_add(&path, "%s/%s", set->folder, name);
+    int rc = file_read(path.at, SQUAD_BYTES, &bytes, &count);
+    if (rc == 0) rc = squad_parse(path.at, bytes, count, &set->arena, squad);
+    if (rc == 0) digest_bytes(bytes, count, hex);
+    free(bytes);
+    text_free(&path);
+    return rc;
+}
+
+static int squad_verify(struct dataset *ds, bool read, enum dataset_verdict *verdict)
+{
+    const struct squad_set *set = ds->own;
+    (void)read;  // it was, when the set was opened
+    ds->facts.read_ms = set->read_ms;
+    *verdict = set->official ? DATASET_OFFICIAL : DATASET_CUSTOM;
+    return 0;
+}
+
+static struct squad_set *begin_set(struct dataset *ds)
+{
+    struct squad_set *set = ds->own = zalloc(sizeof *set);
+    ds->source = source_find("squad");
+    set->read_ms = clock_unix_ms();
+    return set;
+}
+
+// ---- squad
+
+static void squad_published(struct dataset_facts *facts)
+{
+    facts->title = source_find("squad")->title;
+    facts->split_name[SPLIT_TEST] = "dev";
+    facts->count[SPLIT_TRAIN] = 87599;
+    facts->count[SPLIT_TEST] = 10570;
+    squad_fields(facts, 4096, 512);
+}
+
+static int squad_open(struct dataset *ds, const char *given)
+{
+    struct squad_set *set = begin_set(ds);
+    squad_published(&ds->facts);
+    TRY(find_folder(given, ds->source, file_of(SPLIT_TRAIN)->name, &set->folder));
+    set->official = true;
+    for (int s = 0; s < SPLIT_COUNT; s++) {
+        TRY(read_file(set, file_of(s)->name, &set->split[s], set->digest[s]));
+        set->official = set->official && strcmp(set->digest[s], file_of(s)->sha256) == 0;
+    }
+    ds->facts.folder = set->folder;
+    squad_fill_facts(ds);
+    return 0;
+}
+
+const struct kind squad_kind = {
+    .name = "squad",
+    .published = squad_published,
+    .open = squad_open,
+    .close = squad_close,
+    .read = squad_read,
+    .item = squad_item,
+    .lengths = squad_lengths,
+    .digest = squad_digest,
+    .content_digest = squad_digest,
+    .verify = squad_verify,
+};
+
+// ---- squad-split
+
+struct titled {
+    const char *title;
+    int64_t article;
+};
+
+static int by_title(const void *a, const void *b)
+{
+    const struct titled *x = a, *y = b;
+    int order = strcmp(x->title, y->title);
+    return order != 0 ? order : (x->article > y->article) - (x->article < y->article);
+}
+
+// held[i]: article i is for validation.
+static bool *hold_articles(const struct squad *all)
+{
+    struct titled *sorted = zalloc((size_t)all->articles * sizeof *sorted);
+    bool *held = zalloc((size_t)all->articles * sizeof *held);
+    for (int64_t i = 0; i < all->articles; i++) sorted[i] = (struct titled){all->article[i].title, i};
+    qsort(sorted, (size_t)all->articles, sizeof *sorted, by_title);
+    for (int64_t i = 0; i < all->articles; i++) held[sorted[i].article] = i % FOLDS == FOLD;
+    free(sorted);
+    return held;
+}
+
+// The articles for which held[i] is `wanted`, in the order of the file. Texts are shared, tables are new.
+static void take_articles(struct arena *arena, const struct squad *all, const bool *held, bool wanted, struct squad *into)
+{
+    struct squad_article *article = arena_alloc(arena, (size_t)all->articles * sizeof *article);
+    const char **context = arena_alloc(arena, (size_t)all->paragraphs * sizeof *context);
+    struct squad_question *question = arena_alloc(arena, (size_t)all->questions * sizeof *question);
+    int64_t next = 0;  // questions are in the order of their paragraphs
+    *into = (struct squad){.article = article, .context = context, .question = question};
+    for (int64_t i = 0; i < all->articles; i++) {
+        const struct squad_article *from = &all->article[i];
+        int64_t moved = into->paragraphs - from->first, behind = from->first + from->paragraphs;
+        for (; next < all->questions && all->question[next].paragraph < behind; next++) {
+            if (held[i] != wanted) continue;
+            struct squad_question *q = &question[into->questions++];
+            *q = all->question[next];
+            q->paragraph += moved;
+            into->answers += q->answers;
+            for (int k = 0; k < q->answers; k++) into->lost += q->answer[k].start == SQUAD_NOWHERE;
+        }
+        if (held[i] != wanted) continue;
+        article[into->articles++] = (struct squad_article){from->title, into->paragraphs, from->paragraphs};
+        memcpy(context + into->paragraphs, all->context + from->first, (size_t)from->paragraphs * sizeof *context);
+        into->paragraphs += from->paragraphs;
+    }
+    if (into->lost > 0) into->lost_first = all->lost_first;
+}
+
+static void split_published(struct dataset_facts *facts)
+{
+    facts->title = "SQuAD 1.1 dev, split by article";
+    facts->split_name[SPLIT_TEST] = "validation";
+    facts->count[SPLIT_TRAIN] = 8896;
+    facts->count[SPLIT_TEST] = 1674;
+    squad_fields(facts, 4096, 512);
+}
+
+static void split_digest(const char *of_file, enum split split, char hex[DIGEST_HEX])
+{
+    char line[160];
+    int n = snprintf(line, sizeof line, "squad-split 1 %s of %s", split_name(split), of_file);
+    digest_bytes(line, (size_t)n, hex);
+}
+
+static int split_open(struct dataset *ds, const char *given)
+{
+    struct squad_set *set = begin_set(ds);
+    struct squad all;
+    char hex[DIGEST_HEX];
+    const struct source_file *file = file_of(SPLIT_TEST);
+    split_published(&ds->facts);
+    TRY(find_folder(given, ds->source, file->name, &set->folder));
+    TRY(read_file(set, file->name, &all, hex));
+    bool *held = hold_articles(&all);
+    for (int s = 0; s < SPLIT_COUNT; s++) {
+        take_articles(&set->arena, &all, held, s == SPLIT_TEST, &set->split[s]);
+        split_digest(hex, s, set->digest[s]);
+    }
+    free(held);
+    for (int s = 0; s < SPLIT_COUNT; s++) {
+        if (set->split[s].questions == 0)
+            return fail(ERR_INPUT, "%s/%s has too few articles to split: none with a question is left for %s", set->folder,
+                        file->name, s == SPLIT_TEST ? "validation" : "training");
+    }
+    set->official = strcmp(hex, file->sha256) == 0;
+    ds->facts.folder = set->folder;
+    squad_fill_facts(ds);
+    return 0;
+}
+
+const struct kind squad_split_kind = {
+    .name = "squad-split",
+    .published = split_published,
+    .open = split_open,
+    .close = squad_close,
+    .read = squad_read,
+    .item = squad_item,
+    .lengths = squad_lengths,
+    .digest = squad_digest,
+    .content_digest = squad_digest,
+    .verify = squad_verify,
+};

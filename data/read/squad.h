@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Questions about paragraphs, with answers that stand in them: the Stanford Question Answering Dataset, version 1.1.
+//
+// The kinds: "squad" (train-v1.1.json and dev-v1.1.json), "squad-split" (dev-v1.1.json alone: every sixth article of those
+// sorted by title is for validation) and "stories" (generated, for tests and trials). A sample is a question. Its fields are
+// "contexts" and "questions" (u8, UTF-8, ragged) and "answers" (i32[2], the first answer's bytes [begin, end) in the
+// context; -1, -1 where it does not stand there).
+//
+// Every text is valid UTF-8 without a zero byte, and every place is of bytes: the files count code points.
+// Cost: opening the official files takes about a second, most of it JSON; memory is about that of the files.
+#ifndef DAWN_DATA_SQUAD_H
+#define DAWN_DATA_SQUAD_H
+
+#include "data/dataset.h"
+
+enum { SQUAD_NOWHERE = -1 };
+
+struct squad_answer {
+    const char *text;
+    int64_t start;  // byte in the context; SQUAD_NOWHERE: the text does not stand where the file says
+};
+
+struct squad_question {
+    const char *id, *text;
+    int64_t paragraph;
+    const struct squad_answer *answer;
+    int answers;  // at least 1
+};
+
+struct squad_article {
+    const char *title;
+    int64_t first, paragraphs;  // its paragraphs are [first, first + paragraphs)
+};
+
+// One split, in the order of the file.
+struct squad {
+    const struct squad_article *article;
+    int64_t articles;
+    const char *const *context;
+    int64_t paragraphs;
+    const struct squad_question *question;
+    int64_t questions;
+    int64_t answers;
+    int64_t lost;            // answers that are nowhere
+    const char *lost_first;  // a sentence about the first of them; NULL: there is none
+};
+
+// The questions of a split; NULL if the data set is none of the kinds above.
+const struct squad *squad_of(const struct dataset *, enum split);
+
+#endif

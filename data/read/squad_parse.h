@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// SQuAD's JSON, and what the kinds made of it share. Nobody outside this folder includes this.
+#ifndef DAWN_DATA_SQUAD_PARSE_H
+#define DAWN_DATA_SQUAD_PARSE_H
+
+#include "data/read/squad.h"
+#include "runtime/base/arena.h"
+
+enum { SQUAD_BYTES = 256 << 20, SQUAD_QUESTIONS = 4 << 20, SQUAD_ANSWERS = 1024 /* of a question */ };
+
+// Pure. Texts and tables go into the arena. A sentence names the file, the article, the paragraph and the question.
+int squad_parse(const char *name, const char *bytes, size_t count, struct arena *, struct squad *) MUST_CHECK;
+
+// What a data set of questions owns: the kinds of squad.c and stories.c are this, filled in two ways.
+struct squad_set {
+    struct arena arena;
+    struct squad split[SPLIT_COUNT];
+    char *folder;
+    char digest[SPLIT_COUNT][DIGEST_HEX];
+    bool official;
+    int64_t read_ms;  // when the files were read, since 1970
+};
+
+void squad_fields(struct dataset_facts *, int64_t context, int64_t question);  // the greatest lengths, in bytes
+void squad_fill_facts(struct dataset *);  // counts and fields, of what the set holds
+void squad_close(struct dataset *);
+int squad_read(struct dataset *, enum split, const struct field *, int64_t first, int64_t count, void *into) MUST_CHECK;
+int squad_item(struct dataset *, enum split, const struct field *, int64_t index, void *into, size_t room,
+               int64_t *length) MUST_CHECK;
+int squad_lengths(struct dataset *, enum split, const struct field *, int32_t *) MUST_CHECK;
+int squad_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHECK;
+
+#endif
