@@ -29,8 +29,9 @@ static int say_what_is_there(const char *name, const char *folder)
     TRY(dataset_open(name, folder, &ds));
     const struct dataset_facts *facts = dataset_facts(ds);
     char train[TEXT_FIGURE], test[TEXT_FIGURE];
-    printf("%s is in %s: %s images for training, %s for testing\n", facts->title, facts->folder,
-           text_count(train, facts->count[SPLIT_TRAIN]), text_count(test, facts->count[SPLIT_TEST]));
+    printf("%s is in %s: %s %s for training, %s for testing\n", facts->title, facts->folder,
+           text_count(train, facts->count[SPLIT_TRAIN]), facts->height > 0 ? "images" : "samples",
+           text_count(test, facts->count[SPLIT_TEST]));
     dataset_close(ds);
     return 0;
 }
@@ -82,6 +83,11 @@ static int fetch_with_bar(const struct source *source, struct fetch_options *fet
 
 static int no_source(const char *name)
 {
+    if (strcmp(name, "squad-split") == 0)
+        return fail(ERR_USAGE, "%s is made of a file of squad, which `dawn data fetch squad` brings", name);
+    for (int i = 0; dataset_name(i) != NULL; i++)
+        if (strcmp(name, dataset_name(i)) == 0)
+            return fail(ERR_USAGE, "%s data is drawn by this program: there is nothing to fetch", name);
     struct text all = {0};
     for (int i = 0; source_name(i) != NULL; i++) text_add(&all, "%s%s", i > 0 ? ", " : "", source_name(i));
     int rc = fail(ERR_USAGE, "there is no published data set \"%s\" to fetch; to be had are: %s", name, all.at);
@@ -97,24 +103,22 @@ int cmd_data_fetch(int argc, char **argv)
         {OPTION_TEXT, 0, "mirror", "URL",
          "where to get the archive instead: its URL, or that of its folder (https; http only here)", &fetch.mirror, 0,
          0},
-        {OPTION_TEXT, 0, "from", "FILE", "an archive that is here already; checked all the same", &fetch.from, 0, 0},
+        {OPTION_TEXT, 0, "from", "FILE",
+         "an archive that is here already, or the folder of a set of plain files (squad); checked all the same",
+         &fetch.from, 0, 0},
         {OPTION_TEXT, 0, "to", "DIR", "the folder for data sets " DATA_PLACES, &to, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {
         "data fetch", "NAME [OPTIONS]",
-        "Downloads a published data set, checks its size and SHA-256, and unpacks it (imagenette: packs it into one file). A "
-        "download that broke goes on where it stopped.",
+        "Downloads a published data set, checks size and SHA-256, and unpacks what is an archive (imagenette: packs it into "
+        "one file). A download that broke goes on where it stopped.",
         options, "Example:\n  dawn data fetch cifar10"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc;
     TRY(cmd_data_operands(&usage, argc, argv, 1));
     const struct source *source = source_find(argv[1]);
-    if (source == NULL) {
-        if (strcmp(argv[1], "synthetic") == 0)
-            return fail(ERR_USAGE, "synthetic data is drawn by this program: there is nothing to fetch");
-        return no_source(argv[1]);
-    }
+    if (source == NULL) return no_source(argv[1]);
     char *folder = NULL;
     TRY(folder_for(to, &folder));
     fetch.to = folder;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fetches a published data set with libcurl.
+// Fetches a published data set with libcurl: an archive, which is then unpacked, or files that lie one by one in a folder.
 //
 // Invariant: only bytes with the published size and SHA-256 are unpacked. Others are kept and named, so that no download is
 // lost. TLS is verified; plain http is used only if --mirror names it.
@@ -20,13 +20,23 @@
 #include "data/fetch/fetch.h"
 #include "data/fetch/unpack.h"
 #include "data/pack/packer.h"
+#include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/text.h"
 
 enum { FETCH_ATTEMPTS = 4, FETCH_PAUSE_MS = 1000, FETCH_STALL_S = 30, FETCH_PROGRESS_MS = 100, FETCH_QUALITY = 95 };
 
+// What is transferred: an archive or one file of a source.
+struct wanted {
+    const char *title;  // "the archive of CIFAR-10"
+    const char *name, *url;
+    int64_t bytes;
+    const char *sha256;
+    bool ours;  // a file of that name is of an earlier fetch, and may be moved aside
+};
+
 struct transfer {
-    const struct source *source;
+    const struct wanted *wanted;
     const struct fetch_options *options;
     const char *url, *part;
     CURL *curl;
@@ -48,7 +58,7 @@ static void fetch_progress(struct transfer *t, bool at_once)
     int64_t now = clock_ns();
     if (t->options->progress == NULL || (!at_once && now - t->told_ns < FETCH_PROGRESS_MS * INT64_C(1000000))) return;
     t->told_ns = now;
-    t->options->progress(t->options->context, t->have, t->source->bytes);
+    t->options->progress(t->options->context, t->have, t->wanted->bytes);
 }
 
 static int fetch_restart(struct transfer *t)
@@ -83,9 +93,9 @@ static int fetch_begin(struct transfer *t)
         fetch_note(t->options, "the server cannot resume a download, so it starts again");
         TRY(fetch_restart(t));
     }
-    if (length >= 0 && t->have + length != t->source->bytes) {
-        return fail(ERR_NETWORK, "%s offers %lld bytes; the archive of %s has %lld", t->url,
-                    (long long)(t->have + length), t->source->title, (long long)t->source->bytes);
+    if (length >= 0 && t->have + length != t->wanted->bytes) {
+        return fail(ERR_NETWORK, "%s offers %lld bytes; %s has %lld", t->url,
+                    (long long)(t->have + length), t->wanted->title, (long long)t->wanted->bytes);
     }
     return 0;
 }
@@ -94,9 +104,9 @@ static int fetch_store(struct transfer *t, const char *bytes, size_t count)
 {
     if (!t->begun) TRY(fetch_begin(t));
     if (!t->taking) return 0;
-    if (t->have + (int64_t)count > t->source->bytes) {
-        return fail(ERR_NETWORK, "%s sends more than the %lld bytes of the archive of %s", t->url,
-                    (long long)t->source->bytes, t->source->title);
+    if (t->have + (int64_t)count > t->wanted->bytes) {
+        return fail(ERR_NETWORK, "%s sends more than the %lld bytes of %s", t->url,
+                    (long long)t->wanted->bytes, t->wanted->title);
     }
     while (count > 0) {
         ssize_t put = write(t->fd, bytes, count);
@@ -104,7 +114,7 @@ static int fetch_store(struct transfer *t, const char *bytes, size_t count)
         if (put < 0) {
             return fail_errno(ERR_IO, errno,
                               "cannot write %s after byte %lld of %lld (the next download resumes there)",
-                              t->part, (long long)t->have, (long long)t->source->bytes);
+                              t->part, (long long)t->have, (long long)t->wanted->bytes);
         }
         bytes += put, count -= (size_t)put, t->have += put;
     }
@@ -158,7 +168,7 @@ static int fetch_judge(struct transfer *t, CURLcode result, const char *reason, 
         *again = code == 429 || code >= 500;
         return fail(ERR_NETWORK, "%s answered %ld%s", t->url, code, code == 404 ? " (not found)" : "");
     }
-    if (result == CURLE_OK && t->have == t->source->bytes) return 0;
+    if (result == CURLE_OK && t->have == t->wanted->bytes) return 0;
     if (reason[0] == '\0') reason = result == CURLE_OK ? "the connection ended" : curl_easy_strerror(result);
     switch (result) {
     case CURLE_UNSUPPORTED_PROTOCOL:
@@ -171,7 +181,7 @@ static int fetch_judge(struct transfer *t, CURLcode result, const char *reason, 
     }
     if (t->have == 0) return fail(ERR_NETWORK, "%s: %s", t->url, reason);
     return fail(ERR_NETWORK, "%s: %s; %lld of %lld bytes are kept in %s, and the next try resumes there", t->url, reason,
-                (long long)t->have, (long long)t->source->bytes, t->part);
+                (long long)t->have, (long long)t->wanted->bytes, t->part);
 }
 
 static int fetch_attempt(struct transfer *t, bool *again)
@@ -197,7 +207,7 @@ static void fetch_pause(const struct fetch_options *options, int tries)
 static int fetch_loop(struct transfer *t)
 {
     int most = t->options->attempts > 0 ? t->options->attempts : FETCH_ATTEMPTS;
-    for (int tries = 0; t->have < t->source->bytes; tries++) {
+    for (int tries = 0; t->have < t->wanted->bytes; tries++) {
         bool again = false;
         int64_t before = t->have;
         int rc = fetch_attempt(t, &again);
@@ -221,8 +231,8 @@ static int fetch_download(struct transfer *t)
         rc = fail(ERR_IO, "another fetch is writing %s now", t->part);
     bool ours = rc == 0;
     t->have = lseek(t->fd, 0, SEEK_END);
-    if (rc == 0 && t->have > t->source->bytes) {
-        fetch_note(t->options, "the rest of an earlier download is longer than the archive, so it starts again");
+    if (rc == 0 && t->have > t->wanted->bytes) {
+        fetch_note(t->options, "the rest of an earlier download is longer than what is wanted, so it starts again");
         rc = fetch_restart(t);
     }
     if (rc == 0) rc = fetch_loop(t);
@@ -232,33 +242,59 @@ static int fetch_download(struct transfer *t)
 }
 
 // Returns 0 if the bytes are the published ones. `kept`: where other bytes are moved to; NULL: they stay.
-static int fetch_check(const struct source *source, const char *path, const char *kept)
+static int fetch_check(const struct wanted *wanted, const char *path, const char *kept)
 {
     struct stat st;
     char hex[DIGEST_HEX];
     if (stat(path, &st) != 0) return fail_errno(ERR_IO, errno, "cannot open %s", path);
-    if (st.st_size != source->bytes) {
-        return fail(ERR_INPUT, "%s has %lld bytes; the archive of %s has %lld", path, (long long)st.st_size,
-                    source->title, (long long)source->bytes);
+    if (st.st_size != wanted->bytes) {
+        return fail(ERR_INPUT, "%s has %lld bytes; %s has %lld", path, (long long)st.st_size, wanted->title,
+                    (long long)wanted->bytes);
     }
     TRY(digest_file(path, hex));
-    if (strcmp(hex, source->sha256) == 0) return 0;
+    if (strcmp(hex, wanted->sha256) == 0) return 0;
     bool moved = kept != NULL && rename(path, kept) == 0;
-    return fail(ERR_INPUT, "%s has SHA-256 %s, but that of %s is %s; nothing was unpacked%s%s", path, hex, source->title,
-                source->sha256, moved ? ", and the file is kept as " : "", moved ? kept : "");
+    return fail(ERR_INPUT, "%s has SHA-256 %s, but that of %s is %s; it is not used%s%s", path, hex, wanted->title,
+                wanted->sha256, moved ? ", and the file is kept as " : "", moved ? kept : "");
 }
 
-static char *fetch_url(const struct source *source, const char *mirror)
+// Downloads into FOLDER/NAME, unless it is there: it appears only when it was checked.
+static int fetch_over_network(const struct wanted *wanted, const struct fetch_options *options, const char *folder)
 {
-    struct text url = {0};
+    struct text path = {0}, part = {0}, bad = {0};
+    text_add(&path, "%s/%s", folder, wanted->name);
+    text_add(&part, "%s.part", path.at);
+    text_add(&bad, "%s.bad", path.at);
+    struct transfer t = {.wanted = wanted, .options = options, .url = wanted->url, .part = part.at};
+    int rc = 0;
+    if (!file_exists(path.at)) {
+        rc = fetch_download(&t);
+        if (rc == 0) rc = fetch_check(wanted, part.at, bad.at);
+        if (rc == 0 && rename(part.at, path.at) != 0) rc = fail_errno(ERR_IO, errno, "cannot put %s in its place", path.at);
+    } else {
+        rc = fetch_check(wanted, path.at, wanted->ours ? bad.at : NULL);
+    }
+    text_free(&bad), text_free(&part), text_free(&path);
+    return rc;
+}
+
+// FOLDER/NAME with one slash between; free() it.
+static char *fetch_join(const char *folder, const char *name)
+{
+    struct text path = {0};
+    size_t length = strlen(folder);
+    text_add(&path, "%s%s%s", folder, length > 0 && folder[length - 1] == '/' ? "" : "/", name);
+    return path.at;
+}
+
+// ---- an archive
+
+static char *fetch_archive_url(const struct source *source, const char *mirror)
+{
     const char *ending = strrchr(source->archive, '.');
     size_t length = strlen(mirror), tail = strlen(ending);
-    if (length > tail && strcmp(mirror + length - tail, ending) == 0) {
-        text_add(&url, "%s", mirror);
-    } else {
-        text_add(&url, "%s%s%s", mirror, length > 0 && mirror[length - 1] == '/' ? "" : "/", source->archive);
-    }
-    return url.at;
+    if (length > tail && strcmp(mirror + length - tail, ending) == 0) return copy_text(mirror);
+    return fetch_join(mirror, source->archive);
 }
 
 // Unpacks the archive, or packs it: all of it appears, or nothing.
@@ -276,35 +312,76 @@ static int fetch_take(const struct source *source, const struct fetch_options *o
     return rc;
 }
 
-static int fetch_over_network(const struct source *source, const struct fetch_options *options)
+static int fetch_archive(const struct source *source, const struct fetch_options *options)
 {
-    struct text archive = {0}, part = {0}, bad = {0};
-    text_add(&archive, "%s/%s", options->to, source->archive);
-    text_add(&part, "%s.part", archive.at);
-    text_add(&bad, "%s.bad", archive.at);
-    char *url = fetch_url(source, options->mirror != NULL ? options->mirror : source->url);
-    struct transfer t = {.source = source, .options = options, .url = url, .part = part.at};
-    int rc = 0;
-    if (!file_exists(archive.at)) {  // it exists if it was checked but could not be unpacked
-        rc = fetch_download(&t);
-        if (rc == 0) rc = fetch_check(source, part.at, bad.at);
-        if (rc == 0 && rename(part.at, archive.at) != 0)
-            rc = fail_errno(ERR_IO, errno, "cannot put %s in its place", archive.at);
+    struct text title = {0};
+    text_add(&title, "the archive of %s", source->title);
+    struct wanted wanted = {title.at, source->archive, NULL, source->bytes, source->sha256, true};
+    int rc;
+    if (options->from != NULL) {
+        rc = fetch_check(&wanted, options->from, NULL);
+        if (rc == 0) rc = fetch_take(source, options, options->from);
     } else {
-        rc = fetch_check(source, archive.at, bad.at);
+        char *url = fetch_archive_url(source, options->mirror != NULL ? options->mirror : source->url);
+        char *archive = fetch_join(options->to, source->archive);
+        wanted.url = url;
+        rc = fetch_over_network(&wanted, options, options->to);
+        if (rc == 0) rc = fetch_take(source, options, archive);
+        if (rc == 0) unlink(archive);  // it stays if it was checked but could not be taken
+        free(archive);
+        free(url);
     }
-    if (rc == 0) rc = fetch_take(source, options, archive.at);
-    if (rc == 0) unlink(archive.at);
-    free(url);
-    text_free(&bad), text_free(&part), text_free(&archive);
+    text_free(&title);
+    return rc;
+}
+
+// ---- files one by one
+
+static int fetch_copy(const struct wanted *wanted, const char *from, const char *to)
+{
+    char *bytes = NULL;
+    size_t count = 0;
+    TRY(fetch_check(wanted, from, NULL));
+    int rc = file_read(from, (size_t)wanted->bytes, &bytes, &count);
+    if (rc == 0) rc = file_write(to, bytes, count);
+    free(bytes);
+    return rc;
+}
+
+static int fetch_file(const struct source *source, const struct source_file *file, const struct fetch_options *options,
+                      const char *folder)
+{
+    struct text title = {0};
+    text_add(&title, "%s of %s", file->name, source->title);
+    struct wanted wanted = {title.at, file->name, NULL, file->bytes, file->sha256, false};
+    int rc;
+    if (options->from != NULL) {
+        char *from = fetch_join(options->from, file->name), *to = fetch_join(folder, file->name);
+        rc = fetch_copy(&wanted, from, to);
+        free(to);
+        free(from);
+    } else {
+        char *url = fetch_join(options->mirror != NULL ? options->mirror : source->url, file->name);
+        wanted.url = url;
+        rc = fetch_over_network(&wanted, options, folder);
+        free(url);
+    }
+    text_free(&title);
+    return rc;
+}
+
+static int fetch_files(const struct source *source, const struct fetch_options *options)
+{
+    char *folder = fetch_join(options->to, source->folder);
+    int rc = file_make_folder(folder);
+    for (const struct source_file *file = source->file; file->name != NULL && rc == 0; file++)
+        rc = fetch_file(source, file, options, folder);
+    free(folder);
     return rc;
 }
 
 int fetch_source(const struct source *source, const struct fetch_options *options)
 {
-    if (source->archive == NULL)
-        return fail(ERR_UNSUPPORTED, "%s is no archive: put its files, from %s, into %s/%s", source->title, source->url,
-                    options->to, source->folder);
     struct text note = {0};
     text_add(&note, "%s/%s/%s", options->to, source->folder, CIFAR_IMPORT_NOTE);
     int rc = 0;
@@ -315,7 +392,5 @@ int fetch_source(const struct source *source, const struct fetch_options *option
     text_free(&note);
     TRY(rc);
     TRY(file_make_folder(options->to));
-    if (options->from == NULL) return fetch_over_network(source, options);
-    TRY(fetch_check(source, options->from, NULL));
-    return fetch_take(source, options, options->from);
+    return source->archive != NULL ? fetch_archive(source, options) : fetch_files(source, options);
 }

@@ -7,7 +7,7 @@
 
 struct fetch_options {
     const char *mirror;  // NULL: the source's URL; else an archive's URL, or the URL of its folder
-    const char *from;    // a local archive; NULL: download
+    const char *from;    // a local archive, or a folder of the files of a source without one; NULL: download
     const char *to;      // the folder that gets the source's folder
     int attempts;        // consecutive tries without new bytes; 0: 4
     int pause_ms;        // before the second try, doubled each time; 0: 1,000
@@ -17,8 +17,9 @@ struct fetch_options {
     void *context;
 };
 
-// The archive's size and SHA-256 are checked before anything is unpacked. An interrupted download is kept as ARCHIVE.part and
-// resumed the next time; one with a wrong digest is kept as ARCHIVE.bad.
+// The archive's size and SHA-256 are checked before anything is unpacked; so is every file of a source without an archive,
+// before it gets its name. An interrupted download is kept as NAME.part and resumed the next time; one with a wrong digest is
+// kept as NAME.bad.
 int fetch_source(const struct source *, const struct fetch_options *) MUST_CHECK;
 
 #endif

@@ -209,7 +209,7 @@ static void a_wrong_digest_unpacks_nothing(void **state)
     memset(other, 'a', 64);
     other[64] = '\0';
     source.sha256 = other;
-    assert_fails(fetch("whole", 1), ERR_INPUT, "nothing was unpacked, and the file is kept as");
+    assert_fails(fetch("whole", 1), ERR_INPUT, "it is not used, and the file is kept as");
     assert_non_null(strstr(error_text(), digest));  // what it got
     assert_non_null(strstr(error_text(), other));   // what it expected
     assert_true(file_exists(at("out/archive.tar.gz.bad")));
@@ -238,7 +238,7 @@ static void leftovers(void **state)
     put("out/archive.tar.gz.part", bytes, count + 10);  // longer than it can be
     assert_int_equal(fetch("whole", 1), 0);
     assert_unpacked();
-    assert_non_null(strstr(notes, "longer than the archive"));
+    assert_non_null(strstr(notes, "longer than what is wanted"));
     put("out/archive.tar.gz.part", bytes, 100);
     int fd = open(at("out/archive.tar.gz.part"), O_RDONLY);
     assert_int_equal(flock(fd, LOCK_EX), 0);
@@ -281,6 +281,42 @@ static void from_a_file(void **state)
     assert_fails(fetch_source(&source, &options), ERR_USAGE, "has imported images");
 }
 
+static void files_without_an_archive(void **state)
+{
+    (void)state;
+    struct source plain = {.name = "plain", .title = "Plain", .folder = "plain", .bytes = 2 * source.bytes};
+    char mirror[64], *bytes;
+    size_t count;
+    for (int i = 0; i < 2; i++)
+        plain.file[i] = (struct source_file){i == 0 ? "train.json" : "dev.json", i, source.bytes, digest};
+    snprintf(mirror, sizeof mirror, "http://127.0.0.1:%d/whole", port);
+    struct fetch_options options = {.mirror = mirror, .to = at("out"), .attempts = 1};
+    if (fetch_source(&plain, &options) != 0) fail_msg("%s", error_text());
+    assert_non_null(strstr(requests(), "/whole/train.json"));
+    assert_int_equal(file_read(at("served.tar.gz"), 1 << 20, &bytes, &count), 0);
+    for (int i = 0; i < 2; i++) {
+        char hex[DIGEST_HEX];
+        assert_int_equal(digest_file(at(i == 0 ? "out/plain/train.json" : "out/plain/dev.json"), hex), 0);
+        assert_string_equal(hex, digest);
+    }
+    snprintf(mirror, sizeof mirror, "http://127.0.0.1:%d/missing", port);  // what is there needs no request
+    assert_int_equal(fetch_source(&plain, &options), 0);
+    bytes[count / 2] ^= 1;
+    put("out/plain/dev.json", bytes, count);  // a file of somebody else's is not touched
+    assert_fails(fetch_source(&plain, &options), ERR_INPUT, "but that of dev.json of Plain is");
+    assert_true(file_exists(at("out/plain/dev.json")));
+    bytes[count / 2] ^= 1;
+    make_folder("here");
+    put("here/train.json", bytes, count);
+    put("here/dev.json", bytes, count - 1);
+    options.to = at("other"), options.from = at("here");
+    assert_fails(fetch_source(&plain, &options), ERR_INPUT, "dev.json of Plain has");
+    put("here/dev.json", bytes, count);
+    if (fetch_source(&plain, &options) != 0) fail_msg("%s", error_text());
+    assert_true(file_exists(at("other/plain/dev.json")));
+    free(bytes);
+}
+
 static void only_https(void **state)
 {
     (void)state;
@@ -307,6 +343,7 @@ int main(void)
         SERVED(leftovers),
         SERVED(no_room),
         SERVED(from_a_file),
+        SERVED(files_without_an_archive),
         SERVED(only_https),
     };
     int rc = cmocka_run_group_tests_name("data_fetch", tests, NULL, NULL);
