@@ -163,7 +163,7 @@ char *manifest_print(const struct manifest *m)
 
 // ---- its file
 
-char *manifest_path(void)
+char *manifest_cache_path(const char *name)
 {
     static const struct {
         const char *variable, *below;
@@ -172,10 +172,15 @@ char *manifest_path(void)
         const char *value = getenv(places[i].variable);
         if (value == NULL || value[0] != '/') continue;  // a relative one is to be ignored, says the XDG specification
         struct text path = {0};
-        text_add(&path, "%s%s/digests.json", value, places[i].below);
+        text_add(&path, "%s%s/%s", value, places[i].below, name);
         return path.at;
     }
     return NULL;
+}
+
+char *manifest_path(void)
+{
+    return manifest_cache_path("digests.json");
 }
 
 // Who may write here may say what is read here.
@@ -200,14 +205,20 @@ static bool folder_is_ours(const char *path)
     return ours;
 }
 
+bool manifest_cache_read(const char *path, size_t limit, char **bytes, size_t *count)
+{
+    struct stat st;
+    *bytes = NULL;
+    return folder_is_ours(path) && lstat(path, &st) == 0 && S_ISREG(st.st_mode) && is_ours(&st) &&
+           file_read(path, limit, bytes, count) == 0;
+}
+
 void manifest_load(struct manifest *m)
 {
     *m = (struct manifest){0};
-    struct stat st;
     char *path = manifest_path(), *bytes = NULL;
     size_t count;
-    if (path != NULL && folder_is_ours(path) && lstat(path, &st) == 0 && S_ISREG(st.st_mode) && is_ours(&st) &&
-        file_read(path, MANIFEST_BYTES, &bytes, &count) == 0 && manifest_parse(path, bytes, count, m) < 0)
+    if (path != NULL && manifest_cache_read(path, MANIFEST_BYTES, &bytes, &count) && manifest_parse(path, bytes, count, m) < 0)
         *m = (struct manifest){0};
     free(bytes);
     free(path);
@@ -224,12 +235,18 @@ static bool folder_is_made(const char *path)
     return made && folder_is_ours(path);
 }
 
+void manifest_cache_write(const char *path, const void *bytes, size_t count)
+{
+    if (folder_is_made(path) && file_write(path, bytes, count) == 0)
+        (void)!chmod(path, S_IRUSR | S_IWUSR);  // whatever the umask is
+}
+
 void manifest_save(const struct manifest *m)
 {
     char *path = manifest_path();
-    if (path != NULL && folder_is_made(path)) {
+    if (path != NULL) {
         char *json = manifest_print(m);
-        if (file_write(path, json, strlen(json)) == 0) (void)!chmod(path, S_IRUSR | S_IWUSR);  // whatever the umask is
+        manifest_cache_write(path, json, strlen(json));
         free(json);
     }
     free(path);

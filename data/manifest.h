@@ -57,6 +57,11 @@ void manifest_save(const struct manifest *);  // a cache: what cannot be written
 // The SHA-256 of one file: remembered where it did not change, else read and remembered. Reads and writes the cache.
 int manifest_digest(const char *path, char hex[DIGEST_HEX]) MUST_CHECK;
 
+// Other files in that folder, with the same care. free() the path and the bytes; false: it is not there or not ours alone.
+char *manifest_cache_path(const char *name);
+bool manifest_cache_read(const char *path, size_t limit, char **bytes, size_t *count);
+void manifest_cache_write(const char *path, const void *bytes, size_t count);
+
 int manifest_key_of(const char *path, struct manifest_key *) MUST_CHECK;
 // A file that changed a moment ago may change again without another time: 2 s are the coarsest clock of a file system (FAT).
 bool manifest_key_settled(const struct manifest_key *, int64_t now_ms);

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Published word vectors (GloVe, or word2vec's text form) for the words of a vocabulary.
+//
+// A line is a word and `dimension` numbers. Some words hold blanks, so the numbers are counted from the right. A word that
+// the file lacks takes the vector of its lower case, else of its lower case without hyphens.
+// Cost: one pass over the file at the speed of the disk; numbers are read of wanted words alone. What was found is packed
+// into the user's cache folder, so that the next run with the same file and words reads that instead.
+#ifndef DAWN_DATA_TEXT_VECTORS_H
+#define DAWN_DATA_TEXT_VECTORS_H
+
+#include "data/text/vocabulary.h"
+
+enum { VECTORS_DIMENSION = 4096, VECTORS_LINE = 1 << 20 };  // the most
+enum vectors_found { VECTORS_NONE, VECTORS_CASED, VECTORS_LOWER, VECTORS_STRIPPED };
+
+struct vectors {
+    int64_t words, dimension;
+    float *row;         // [words, dimension]; zeros where there is none
+    uint8_t *found;     // of each word: enum vectors_found
+    int64_t lines;      // of the file
+    bool remembered;    // out of the cache
+};
+
+// The words of the vocabulary must hold no blanks. A file of another dimension, and a line that is no vector, is refused.
+int vectors_open(const char *path, const struct vocabulary *, int64_t dimension, struct vectors *) MUST_CHECK;
+// The same of bytes in memory; pure.
+int vectors_parse(const char *name, const char *bytes, size_t count, const struct vocabulary *, int64_t dimension,
+                  struct vectors *) MUST_CHECK;
+void vectors_free(struct vectors *);  // {0} is fine
+
+#endif
