@@ -11,6 +11,7 @@ static const struct program_command commands[] = {
     {"train", cmd_train, "train a model until it meets its target, and record the run"},
     {"record", cmd_record, "run any training program, time it, and record the run"},
     {"infer", cmd_infer, "measure the latency and the accuracy of a trained model"},
+    {"eval", cmd_eval, "score predictions as the published evaluation of a task does"},
     {"data", cmd_data, "fetch, import, check and show data sets"},
     {"results", cmd_results, "list, show and export recorded runs"},
     {"keys", cmd_keys, "make, list, import, rotate and revoke the keys that sign"},

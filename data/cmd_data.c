@@ -9,6 +9,7 @@
 #include "data/dataset.h"
 #include "data/image/sheet.h"
 #include "data/fetch/source.h"
+#include "data/read/squad.h"
 #include "runtime/base/text.h"
 
 int cmd_data_operands(const struct usage *usage, int argc, char **argv, int want)
@@ -65,6 +66,12 @@ static int verify_open(struct dataset *ds)
         TRY(dataset_content_digest(ds, split, hex));
         printf("%-5s  %8s samples  content %s\n", facts->split_name[split], text_count(count, facts->count[split]), hex);
     }
+    for (int split = 0; split < SPLIT_COUNT; split++) {
+        const struct squad *squad = squad_of(ds, split);
+        if (squad != NULL && squad->lost > 0)
+            printf("%lld %s answers do not stand in their context; the first: %s\n", (long long)squad->lost,
+                   facts->split_name[split], squad->lost_first);
+    }
     if (verdict == DATASET_CUSTOM) {
         return fail(ERR_INPUT,
                     "%s is complete and readable, but its samples are not those of %s as published: results on it count "
@@ -85,8 +92,11 @@ static int data_verify(int argc, char **argv)
     struct text about = {0};
     text_add(&about,
              "Reads a data set whole, checks every label, and compares it with what was published: \"official\" (the "
-             "published files), \"complete, other order\" (the published images), or an error.\n\n%s",
-             source_find("cifar10")->checked);
+             "published files), \"complete, other order\" (the published images), or an error.");
+    for (int i = 0; source_name(i) != NULL; i++) {
+        const struct source *source = source_find(source_name(i));
+        text_add(&about, "\n\n%s: %s", source->title, source->checked);
+    }
     const struct usage usage = {"data verify", "NAME [OPTIONS]", about.at, options, NULL};
     int rc = options_parse(&usage, &argc, argv);
     text_free(&about);
@@ -99,6 +109,31 @@ static int data_verify(int argc, char **argv)
     return rc;
 }
 
+static int show_sheet(struct dataset *ds, enum split split, const char *to)
+{
+    const struct dataset_facts *facts = dataset_facts(ds);
+    struct text standard = {0};
+    text_add(&standard, "%s.png", facts->name);
+    if (to == NULL) to = standard.at;
+    int rc = sheet_write(ds, split, to);
+    if (rc == 0) {
+        printf("%s shows, from top to bottom:", to);
+        for (int i = 0; i < facts->classes; i++) printf("%s %s", i == 0 ? "" : ",", facts->class_names[i]);
+        printf("\n");
+    }
+    text_free(&standard);
+    return rc;
+}
+
+static int show_open(const struct usage *usage, int argc, char **argv, struct dataset *ds, enum split split, const char *to)
+{
+    bool questions = squad_of(ds, split) != NULL;
+    if (questions && argc == 2) return fail(ERR_USAGE, "%s wants the number of a question, such as 1", usage->command);
+    if (argc > 3) return fail(ERR_USAGE, "%s does not take \"%.60s\"", usage->command, argv[3]);
+    if (!questions) TRY(cmd_data_operands(usage, argc, argv, 1));
+    return questions ? cmd_data_question(ds, split, argv[2]) : show_sheet(ds, split, to);
+}
+
 static int data_show(int argc, char **argv)
 {
     const char *folder = NULL, *to = NULL;
@@ -106,28 +141,19 @@ static int data_show(int argc, char **argv)
     const struct option options[] = {
         {OPTION_TEXT, 0, "data", "DIR", "the folder that holds it " DATA_PLACES, &folder, 0, 0},
         {OPTION_TEXT, 0, "to", "FILE", "the PNG to write (else NAME.png)", &to, 0, 0},
-        {OPTION_FLAG, 0, "test", NULL, "the test images instead of the training images", &test, 0, 0},
+        {OPTION_FLAG, 0, "test", NULL, "of the test samples instead of those for training", &test, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
-    const struct usage usage = {"data show", "NAME [OPTIONS]",
-                                "Draws a contact sheet: one row a class, ten images in each.", options,
-                                "Example:\n  dawn data show synthetic --to shapes.png"};
+    const struct usage usage = {"data show", "NAME [N] [OPTIONS]",
+                                "Of images draws a contact sheet: one row a class, ten images in each. Of questions "
+                                "prints number N, with the answer marked in its context.", options,
+                                "Examples:\n  dawn data show synthetic --to shapes.png\n  dawn data show stories 1"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc;
-    TRY(cmd_data_operands(&usage, argc, argv, 1));
+    if (argc < 2) return cmd_data_operands(&usage, argc, argv, 1);
     struct dataset *ds;
     TRY(dataset_open(argv[1], folder, &ds));
-    struct text standard = {0};
-    text_add(&standard, "%s.png", argv[1]);
-    if (to == NULL) to = standard.at;
-    rc = sheet_write(ds, test ? SPLIT_TEST : SPLIT_TRAIN, to);
-    if (rc == 0) {
-        printf("%s shows, from top to bottom:", to);
-        for (int i = 0; i < dataset_facts(ds)->classes; i++)
-            printf("%s %s", i == 0 ? "" : ",", dataset_facts(ds)->class_names[i]);
-        printf("\n");
-    }
-    text_free(&standard);
+    rc = show_open(&usage, argc, argv, ds, test ? SPLIT_TEST : SPLIT_TRAIN, to);
     dataset_close(ds);
     return rc;
 }
@@ -142,7 +168,7 @@ static const struct sub {
     {"pack", cmd_data_pack, "put the pictures of ImageNet or Imagenette into one file"},
     {"list", data_list, "which data sets there are, and which are here"},
     {"verify", data_verify, "read a data set whole and compare it with what was published"},
-    {"show", data_show, "draw a contact sheet as a PNG"},
+    {"show", data_show, "draw a contact sheet of images as a PNG, or print a question"},
 };
 enum { SUBS = sizeof subs / sizeof subs[0] };
 

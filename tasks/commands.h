@@ -6,6 +6,7 @@
 
 int cmd_train(int argc, char **argv);
 int cmd_infer(int argc, char **argv);
+int cmd_eval(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);

@@ -12,6 +12,7 @@
 #define DAWN_DATA_SQUAD_H
 
 #include "data/dataset.h"
+#include "runtime/base/arena.h"
 
 enum { SQUAD_NOWHERE = -1 };
 
@@ -47,5 +48,8 @@ struct squad {
 
 // The questions of a split; NULL if the data set is none of the kinds above.
 const struct squad *squad_of(const struct dataset *, enum split);
+
+// One file of that form, whatever its name. Texts and tables go into the arena.
+int squad_read_file(const char *path, struct arena *, struct squad *) MUST_CHECK;
 
 #endif

@@ -224,3 +224,13 @@ int squad_parse(const char *name, const char *bytes, size_t count, struct arena 
     json_decref(root);
     return rc < 0 ? fail_prefix(rc, "%s: ", name) : 0;
 }
+
+int squad_read_file(const char *path, struct arena *arena, struct squad *squad)
+{
+    char *bytes = NULL;
+    size_t count = 0;
+    TRY(file_read(path, SQUAD_BYTES, &bytes, &count));
+    int rc = squad_parse(path, bytes, count, arena, squad);
+    free(bytes);
+    return rc;
+}

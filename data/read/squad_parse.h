@@ -4,7 +4,6 @@
 #define DAWN_DATA_SQUAD_PARSE_H
 
 #include "data/read/squad.h"
-#include "runtime/base/arena.h"
 
 enum { SQUAD_BYTES = 256 << 20, SQUAD_QUESTIONS = 4 << 20, SQUAD_ANSWERS = 1024 /* of a question */ };
 

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// `dawn data show squad N`: one question, its answers, and its context with the first answer marked.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/cmd_data_sub.h"
+#include "data/read/squad.h"
+#include "runtime/base/text.h"
+
+// Adds n bytes as one line of what a terminal may see: control characters become blanks.
+static void add_plain(struct text *text, const char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)bytes[i], next = i + 1 < n ? (unsigned char)bytes[i + 1] : 0;
+        bool pair = c == 0xC2 && next >= 0x80 && next < 0xA0;  // U+0080 to U+009F
+        text_bytes(text, c < ' ' || c == 0x7F || pair ? " " : bytes + i, 1);
+        i += pair;
+    }
+}
+
+static void print_entry(const char *label, const struct text *words)
+{
+    struct text line = {0};
+    text_entry(&line, label, "%s", words->at);
+    fputs(line.at, stdout);
+    text_free(&line);
+}
+
+static void print_answers(const struct squad_question *q)
+{
+    for (int i = 0; i < q->answers; i++) {
+        const struct squad_answer *a = &q->answer[i];
+        struct text words = {0};
+        add_plain(&words, a->text, strlen(a->text));
+        if (a->start == SQUAD_NOWHERE) text_add(&words, " (does not stand where the file says)");
+        else text_add(&words, " (bytes %lld to %lld)", (long long)a->start, (long long)a->start + (long long)strlen(a->text));
+        print_entry(i == 0 ? "answers" : "", &words);
+        text_free(&words);
+    }
+}
+
+static void print_context(const char *context, const struct squad_answer *a)
+{
+    struct text words = {0};
+    size_t n = strlen(context), begin = a->start == SQUAD_NOWHERE ? n : (size_t)a->start;
+    size_t length = begin == n ? 0 : strlen(a->text);
+    add_plain(&words, context, begin);
+    if (length > 0) {
+        text_add(&words, ">>>");
+        add_plain(&words, context + begin, length);
+        text_add(&words, "<<<");
+    }
+    add_plain(&words, context + begin + length, n - begin - length);
+    print_entry("context", &words);
+    text_free(&words);
+}
+
+static const char *title_of(const struct squad *squad, int64_t paragraph, int64_t *number)
+{
+    int64_t i = 0;
+    while (squad->article[i].first + squad->article[i].paragraphs <= paragraph) i++;
+    *number = paragraph - squad->article[i].first + 1;
+    return squad->article[i].title;
+}
+
+int cmd_data_question(const struct dataset *ds, enum split split, const char *word)
+{
+    const struct squad *squad = squad_of(ds, split);
+    const struct dataset_facts *facts = dataset_facts(ds);
+    int64_t number, paragraph;
+    if (text_to_int(word, 1, squad->questions, &number) < 0)
+        return fail(ERR_USAGE, "%s has the %s questions 1 to %lld; \"%.40s\" is none of these numbers", facts->name,
+                    facts->split_name[split], (long long)squad->questions, word);
+    const struct squad_question *q = &squad->question[number - 1];
+    const char *title = title_of(squad, q->paragraph, &paragraph);
+    struct text from = {0}, question = {0};
+    add_plain(&from, title, strlen(title));
+    text_add(&from, ", paragraph %lld, id ", (long long)paragraph);
+    add_plain(&from, q->id, strlen(q->id));
+    add_plain(&question, q->text, strlen(q->text));
+    printf("%s, %s question %lld of %lld\n", facts->title, facts->split_name[split], (long long)number,
+           (long long)squad->questions);
+    print_entry("from", &from);
+    print_entry("question", &question);
+    print_answers(q);
+    print_context(squad->context[q->paragraph], &q->answer[0]);
+    text_free(&from);
+    text_free(&question);
+    return 0;
+}
