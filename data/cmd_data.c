@@ -24,7 +24,7 @@ static void list_one(const char *name, const char *folder)
 {
     struct dataset *ds;
     if (dataset_open(name, folder, &ds) < 0) {
-        printf("%-10s  %s\n", name, error_text());
+        printf("%-11s  %s\n", name, error_text());
         return;
     }
     const struct dataset_facts *facts = dataset_facts(ds);
@@ -32,7 +32,7 @@ static void list_one(const char *name, const char *folder)
     struct text samples = {0};
     dataset_samples_text(facts, &samples);
     if (facts->classes > 0) text_add(&samples, ", %d classes", facts->classes);
-    printf("%-10s  %s + %s %s, %s\n", name, text_count(train, facts->count[SPLIT_TRAIN]),
+    printf("%-11s  %s + %s %s, %s\n", name, text_count(train, facts->count[SPLIT_TRAIN]),
            text_count(test, facts->count[SPLIT_TEST]), samples.at,
            facts->synthetic ? "drawn by this program" : facts->folder);
     text_free(&samples);

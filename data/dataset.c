@@ -17,7 +17,7 @@
 
 // The list of data sets.
 static const struct kind *const kinds[] = {&cifar_kind, &imagenet_kind, &imagenette_kind, &squad_kind, &squad_split_kind,
-                                           &synthetic_kind, &pictures_kind};
+                                           &synthetic_kind, &pictures_kind, &stories_kind};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 const char *dataset_name(int i)

@@ -36,7 +36,8 @@ struct kind {
     int (*verify)(struct dataset *, bool read, enum dataset_verdict *);
 };
 
-extern const struct kind cifar_kind, synthetic_kind, imagenet_kind, imagenette_kind, pictures_kind, squad_kind, squad_split_kind;
+extern const struct kind cifar_kind, imagenet_kind, imagenette_kind, squad_kind, squad_split_kind;
+extern const struct kind synthetic_kind, pictures_kind, stories_kind;  // drawn
 
 // Sets the fields "images" and "labels" of a set of images, and the conveniences that go with them.
 void kind_images(struct dataset_facts *, int height, int width, int channels, const char *const *class_names);
