@@ -77,7 +77,7 @@ static int draw_png(struct converter *c, const char *what, const uint8_t *bytes,
     if (rc == 0) {
         for (size_t i = 0; i < pixels; i++) memcpy(c->wide + 4 * i, image.pixels + 3 * i, 3);
         struct area area = {0, 0, image.width, image.height};
-        struct scale_part part = {c->wide, (int64_t)image.width * 4, 0, 0, image.width, image.height};
+        struct scale_part part = {c->wide, (int64_t)image.width * 4, 4, 0, 0, image.width, image.height};
         scale_draw(c->scaler, &part, &area, false, out->height, out->width, c->pixels);
     }
     image_free(&image);
