@@ -230,7 +230,7 @@ $(B)/test/unit/test_board_%: $(B)/test/unit/test_board_%.o $(B)/libboard.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(BOARD_LIBS) -lcmocka -o $@
 SECOND := $(patsubst %.c,$(B)/%.o,$(wildcard test/second/*.c))  # the second task, which lives in the tests
-$(B)/test/unit/test_second $(B)/test/emulated/test_cuda_second $(B)/test/on_gpu/test_cuda_second: $(SECOND)
+$(B)/test/unit/test_second $(B)/test/unit/test_infer $(B)/test/emulated/test_cuda_second $(B)/test/on_gpu/test_cuda_second: $(SECOND)
 $(B)/test/unit/%: $(B)/test/unit/%.o $(B)/libdawn.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE_FLAGS) $(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(CUDA_LIBS) -lcmocka -o $@

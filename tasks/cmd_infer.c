@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn infer: classifies test images one at a time with trained weights.
+// dawn infer: what trained weights answer on the test set: the score, and with --latency the time of one request.
 #include "runtime/base/text.h"
 #include "tasks/choose.h"
 #include "tasks/commands.h"
@@ -13,11 +13,36 @@
 #include <stdlib.h>
 
 struct arguments {
-    const char *data, *weights, *run, *database, *device, *instance, *precision;
-    int64_t items, threads, warmup;
+    struct choose choose;  // files.weights: instead of a run's
+    const char *run, *database, *instance, *answers;
+    int64_t items, warmup;
     double cost, target;
     bool latency, json;
 };
+
+// A run took these files besides its data: another vocabulary would give other numbers to the words.
+static int check_files_of_run(const struct task_files *files, const json_t *record, int64_t run)
+{
+    size_t at;
+    json_t *row;
+    json_array_foreach(json_object_get(record, "files"), at, row)
+    {
+        char digest[DIGEST_HEX];
+        const char *kind = record_text(row, "kind");
+        int i = 0;
+        while (i < TASK_FILES && strcmp(task_files_name(i), kind)) i++;
+        if (i == TASK_FILES || !strcmp(kind, "weights")) continue;  // it ended with others
+        const char *path = task_files_path(files, i);
+        if (!path)
+            return fail(ERR_USAGE, "run %lld was trained with %s: name that file with --%s", (long long)run,
+                        record_text(row, "name"), kind);
+        TRY(digest_file(path, digest));
+        if (strcmp(digest, record_text(row, "digest")))
+            return fail(ERR_INPUT, "--%s: %s is not the file that run %lld was trained with: the digests differ", kind, path,
+                        (long long)run);
+    }
+    return 0;
+}
 
 static int check_weights_of_run(const char *path, const json_t *record, int64_t run)
 {
@@ -40,6 +65,7 @@ static int weights_of_run(const struct arguments *a, struct results *results, in
     int folder = slash && name[0] != '/' ? (int)(slash - file + 1) : 0;
     if (rc == 0 && asprintf(path, "%.*s%s", folder, file, name) < 0) BUG("out of memory");
     if (rc == 0) rc = check_weights_of_run(*path, record, *run);
+    if (rc == 0) rc = check_files_of_run(&a->choose.files, record, *run);
     json_decref(record);
     return rc;
 }
@@ -62,10 +88,11 @@ static struct latency_facts latency_facts_of(const struct measured *m, const str
     const struct infer_figures *f = &m->figures;
     double board = m->chosen->task->target;  // a lower --target is shown but does not make a run eligible
     return (struct latency_facts){
-        .run = m->a->weights ? 0 : m->run, .weights_digest = f->digest, .task = m->chosen->task->name, .model = f->recipe.model,
+        .run = m->a->choose.files.weights ? 0 : m->run, .weights_digest = f->digest,
+        .task = m->chosen->task->name, .model = f->recipe.model,
         .precision = dtype_name(f->dtype), .device = f->device_type,
         .target_micro = llround(fmax(m->target, board) * 1e6), .threads = f->threads, .items = f->items,
-        .warmup_items = f->warmup, .model_ns = f->model_ns, .whole_ns = f->whole_ns, .k = f->correct, .views = 1,
+        .warmup_items = f->warmup, .model_ns = f->model_ns, .whole_ns = f->whole_ns, .k = f->score[0], .views = 1,
         .data = test, .price = m->priced ? &m->price : NULL,
     };
 }
@@ -109,7 +136,7 @@ static json_t *json_times(const struct latency_times *t)
                      "p99", (json_int_t)t->p99);
 }
 
-static int64_t cost_of(const struct measured *m)  // of 10,000 images
+static int64_t cost_of(const struct measured *m)  // of 10,000 samples
 {
     return cost_inference_micro(m->figures.whole_ns.mean, 10000, m->price.micro_per_hour);
 }
@@ -117,10 +144,14 @@ static int64_t cost_of(const struct measured *m)  // of 10,000 images
 static void print_json(const struct measured *m)
 {
     const struct infer_figures *f = &m->figures;
-    json_t *o = json_pack("{sI ss ss sI sI ss si sb sb}", "run", (json_int_t)(m->a->weights ? 0 : m->run), "model",
-                          f->recipe.model, "weights_digest", f->digest, "items", (json_int_t)f->items, "correct",
-                          (json_int_t)f->correct, "precision", dtype_name(f->dtype), "threads", f->threads, "eligible",
-                          m->eligible, "synthetic", m->synthetic);
+    const struct metric *metrics = m->chosen->task->metrics;
+    json_t *o = json_pack("{sI ss ss sI ss si sb sb}", "run", (json_int_t)(m->a->choose.files.weights ? 0 : m->run), "model",
+                          f->recipe.model, "weights_digest", f->digest, "items", (json_int_t)f->items, "precision",
+                          dtype_name(f->dtype), "threads", f->threads, "eligible", m->eligible, "synthetic", m->synthetic);
+    json_t *scores = json_object();
+    for (int i = 0; metrics[i].name; i++) json_object_set_new(scores, metrics[i].name, json_integer(f->score[i]));
+    json_object_set_new(o, "scores", scores);
+    if (metrics[0].kind == METRIC_COUNT) json_object_set_new(o, "correct", json_integer(f->score[0]));
     if (o && m->a->latency) {
         json_object_set_new(o, "model_ns", json_times(&f->model_ns));
         json_object_set_new(o, "whole_ns", json_times(&f->whole_ns));
@@ -132,19 +163,35 @@ static void print_json(const struct measured *m)
     json_decref(o);
 }
 
+// One metric of the pass; the first has the target.
+static void print_score(const struct measured *m, int number)
+{
+    const struct infer_figures *f = &m->figures;
+    const struct task *task = m->chosen->task;
+    const struct metric *is = &task->metrics[number];
+    const struct run_metric metric = {is->name, is->unit, is->lower_is_better, is->kind == METRIC_COUNT ? f->items : 0};
+    char items[TEXT_FIGURE], score[TEXT_FIGURE], label[64] = "accuracy of this pass";
+    bool met = number > 0 || run_metric_meets(&metric, f->score[0], llround(m->target * 1e6));
+    run_metric_text(&metric, f->score[number], score);
+    if (metric.items) snprintf(score, sizeof score, "%.2f%%", floor(1e4 * (double)f->score[number] / (double)f->items) / 100);
+    if (number > 0 || !metric.items) snprintf(label, sizeof label, "%s of this pass", is->name);
+    printf("  %-22s %s of %s test %s%s\n", label, score, text_count(items, f->items), task_samples(task),
+           met ? "" : is->lower_is_better ? ", above the target" : ", below the target");
+}
+
 static void print_text(const struct measured *m)
 {
     const struct infer_figures *f = &m->figures;
-    char items[TEXT_FIGURE], cost[COST_TEXT];
-    bool met = contest_meets(f->correct, f->items, llround(m->target * 1e6));
+    char cost[COST_TEXT];
     printf("%s, %s, %d thread%s\n", f->recipe.model, dtype_name(f->dtype), f->threads, f->threads == 1 ? "" : "s");
-    double percent = floor(1e4 * (double)f->correct / (double)f->items) / 100;
-    printf("  %-22s %.2f%% of %s test images%s\n", "accuracy of this pass", percent, text_count(items, f->items),
-           met ? "" : ", below the target");
+    if (*f->imported) printf("  %-22s %s\n", "taken of the weights", f->imported);
+    for (int i = 0; m->chosen->task->metrics[i].name; i++) print_score(m, i);
     if (m->a->latency) {
         print_times("with preprocessing", &f->whole_ns);
         print_times("model alone", &f->model_ns);
-        if (m->priced) printf("  %-22s %s\n", "10,000 images cost", cost_text(cost, cost_of(m)));
+        char label[64];
+        snprintf(label, sizeof label, "10,000 %s cost", task_samples(m->chosen->task));
+        if (m->priced) printf("  %-22s %s\n", label, cost_text(cost, cost_of(m)));
         if (!m->eligible && !m->synthetic) puts("  not eligible: this requires the whole published test set, and the target");
     }
     if (m->synthetic) puts("  SYNTHETIC data: its latency is listed on no board");
@@ -153,10 +200,12 @@ static void print_text(const struct measured *m)
 static int measure_and_print(struct measured *m, const char *weights)
 {
     const struct arguments *a = m->a;
+    const struct choose *c = &a->choose;
     m->options = (struct infer_options){
-        .task = m->chosen->task, .data_name = m->chosen->data_name, .data_folder = m->chosen->data_folder, .weights = weights,
-        .device = a->device, .threads = (int)a->threads, .precision = (enum recipe_precision)m->chosen->recipe.precision,
-        .items = a->items, .warmup = a->warmup};
+        .task = m->chosen->task, .data_name = m->chosen->data_name, .data_folder = m->chosen->data_folder,
+        .files = {weights, c->files.vocab, c->files.vectors}, .recipe = c->model || c->recipe ? &m->chosen->recipe : NULL,
+        .device = c->device, .threads = (int)c->threads, .precision = (enum recipe_precision)m->chosen->recipe.precision,
+        .items = a->items, .warmup = a->warmup, .singles = a->latency || a->items, .answers = a->answers};
     m->target = isnan(a->target) ? m->chosen->task->target : a->target;
     TRY(price_choose(a->instance, a->cost, &m->price, &m->priced));
     TRY(infer_tune(&m->options));
@@ -168,30 +217,39 @@ static int measure_and_print(struct measured *m, const char *weights)
 }
 
 // Without --data, the weights of a run are tested on the data set that it was trained on.
-static const char *data_of_run(const struct arguments *a, struct results *results, int64_t run, char name[64])
+static const char *data_of_run(const struct arguments *a, const struct task *task, struct results *results, int64_t run,
+                               char name[64])
 {
     json_t *record;
-    if (a->data || a->weights || record_read(results, run, &record) < 0) return a->data;
+    const struct choose *c = &a->choose;
+    if (c->data || c->files.weights || record_read(results, run, &record) < 0) return c->data;
     const json_t *first = json_array_get(json_object_get(record, "data_sets"), 0);
     snprintf(name, 64, "%s", record_text(first, "name"));
     json_decref(record);
-    return !strcmp(name, "synthetic") ? name : NULL;
+    for (int i = 1; task->data_sets[i]; i++)
+        if (!strcmp(name, task->data_sets[i])) return name;
+    return NULL;
 }
 
-static int infer_task(const struct arguments *a, const char *task)
+static int infer_task(const struct arguments *a, const char *name_of_task)
 {
+    const struct task *task;
+    const char *weights = a->choose.files.weights;
+    TRY(task_find(name_of_task, &task));
     struct results *results = NULL;  // --weights needs no record, unless the figures are recorded
     int64_t id = 0;
     char *path = NULL, name[64];
     // A run's weights cannot come from a new record, so none is created for them.
-    bool writes = a->latency && (a->weights || file_exists(results_path(a->database)));
-    if (writes || !a->weights) TRY(results_open(a->database, writes ? RESULTS_WRITE : RESULTS_READ, &results));
-    int rc = a->weights ? 0 : weights_of_run(a, results, &id, &path);
-    struct choose choice = {.data = rc < 0 ? NULL : data_of_run(a, results, id, name), .precision = a->precision};
+    bool writes = a->latency && (weights || file_exists(results_path(a->database)));
+    if (writes || !weights) TRY(results_open(a->database, writes ? RESULTS_WRITE : RESULTS_READ, &results));
+    int rc = weights ? 0 : weights_of_run(a, results, &id, &path);
+    struct choose choice = a->choose;
+    choice.files.weights = NULL;  // any task is inferred with weights, whether it begins with some or not
+    if (rc == 0) choice.data = data_of_run(a, task, results, id, name);
     struct chosen chosen;
-    if (rc == 0) rc = choose(&choice, task, &chosen);
+    if (rc == 0) rc = choose(&choice, task->name, &chosen);
     struct measured m = {.a = a, .chosen = &chosen, .results = results, .run = id};
-    if (rc == 0) rc = measure_and_print(&m, a->weights ? a->weights : path);
+    if (rc == 0) rc = measure_and_print(&m, weights ? weights : path);
     free(path);
     if (results) results_close(results);
     return rc;
@@ -202,15 +260,22 @@ int cmd_infer(int argc, char **argv)
     struct arguments a = {.cost = NAN, .warmup = 200, .target = NAN};
     const struct option options[] = {
         {OPTION_FLAG, 'l', "latency", NULL, "measure latency at batch 1 and record it", &a.latency, 0, 0},
-        {OPTION_INT, 0, "items", "N", "test images; 0: all", &a.items, 0, 1e9},
+        {OPTION_INT, 0, "items", "N", "test samples, one at a time; 0: all", &a.items, 0, 1e9},
         {OPTION_TEXT, 0, "run", "ID", "the run whose weights are used; default: the last", &a.run, 0, 0},
-        {OPTION_TEXT, 0, "weights", "FILE", "a checkpoint, instead of a run's", &a.weights, 0, 0},
-        {OPTION_TEXT, 0, "data", "NAME|DIR", "a data set of the task, or the folder that holds it", &a.data, 0, 0},
-        {OPTION_FLOAT, 't', "target", "SHARE", "accuracy that a model needs to be eligible", &a.target, 0, 1},
-        {OPTION_TEXT, 0, "device", "NAME", "cuda, cuda:1, cpu, ref or null", &a.device, 0, 0},
-        {OPTION_INT, 0, "threads", "N", "0: one or all, whichever is faster", &a.threads, 0, 1024},
-        {OPTION_TEXT, 0, "precision", "P", "auto (whichever is faster), f32, bf16 or f16", &a.precision, 0, 0},
-        {OPTION_INT, 0, "warmup", "N", "images before the measurement", &a.warmup, 0, 1e6},
+        {OPTION_TEXT, 0, "weights", "FILE", "instead of a run's: a checkpoint, or a safetensors file of another program",
+         &a.choose.files.weights, 0, 0},
+        {OPTION_TEXT, 0, "model", "NAME", "the network, where the weights do not name it", &a.choose.model, 0, 0},
+        {OPTION_TEXT, 0, "recipe", "NAME|FILE", "its settings, likewise; default: the model's", &a.choose.recipe, 0, 0},
+        {OPTION_LIST, 0, "set", "KEY=VALUE", "change one key of that recipe", &a.choose.set, 0, 0},
+        {OPTION_TEXT, 0, "vocab", "FILE", "the vocabulary of the tokenizer", &a.choose.files.vocab, 0, 0},
+        {OPTION_TEXT, 0, "vectors", "FILE", "vectors of words", &a.choose.files.vectors, 0, 0},
+        {OPTION_TEXT, 0, "predictions", "FILE", "write the answers, where the task has a form for them", &a.answers, 0, 0},
+        {OPTION_TEXT, 0, "data", "NAME|DIR", "a data set of the task, or the folder that holds it", &a.choose.data, 0, 0},
+        {OPTION_FLOAT, 't', "target", "SHARE", "score that a model needs to be eligible", &a.target, 0, 1},
+        {OPTION_TEXT, 0, "device", "NAME", "cuda, cuda:1, cpu, ref or null", &a.choose.device, 0, 0},
+        {OPTION_INT, 0, "threads", "N", "0: one or all, whichever is faster", &a.choose.threads, 0, 1024},
+        {OPTION_TEXT, 0, "precision", "P", "auto (whichever is faster), f32, bf16 or f16", &a.choose.precision, 0, 0},
+        {OPTION_INT, 0, "warmup", "N", "requests before the measurement", &a.warmup, 0, 1e6},
         {OPTION_TEXT, 0, "db", "FILE", "the record that has the run and gets the figures", &a.database, 0, 0},
         {OPTION_FLOAT, 0, "cost-per-hour", "USD", "price of this machine", &a.cost, 0, 0},
         {OPTION_TEXT, 0, "instance", "NAME", "take the price of this instance from the table", &a.instance, 0, 0},
@@ -218,8 +283,8 @@ int cmd_infer(int argc, char **argv)
         {0},
     };
     const struct usage usage = {"infer", "TASK [OPTIONS]",
-                                "Classifies test images one at a time with trained weights: accuracy, and with\n"
-                                "--latency the time of a request at batch 1, which is recorded.",
+                                "Runs trained weights over the test set: the score, and with --latency the time\n"
+                                "of a request at batch 1, which is recorded.",
                                 options,
                                 "Examples:\n"
                                 "  dawn infer cifar10 --latency\n"

@@ -99,6 +99,11 @@ int feed_take(struct feed *, struct feed_batch *) MUST_CHECK;
 void feed_give_back(struct feed *, const struct feed_batch *);
 int64_t feed_stalled_ns(const struct feed *);  // how long feed_take has waited, all in all
 
+// One sample on the calling thread, as a feed would fill it into a batch of its own; the fields' bytes are zeroed first.
+// `worker` is one of choice.worker_new, or NULL without.
+int feed_one(const struct feed_choice *, void *worker, const struct feed_item *, void *const field[]) MUST_CHECK;
+size_t feed_bytes(const struct feed_field *, int bucket);  // of one sample
+
 // Decoding threads for a device that uses `device_threads` threads of the host (a GPU: 1): the cores that are left, or, if
 // none is left, one for every eight cores.
 int feed_threads(int device_threads);

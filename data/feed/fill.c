@@ -105,6 +105,22 @@ static int check_field(const struct feed_choice *choice, const struct feed_field
     return 0;
 }
 
+int feed_one(const struct feed_choice *c, void *worker, const struct feed_item *item, void *const field[])
+{
+    int32_t index = (int32_t)item->index;
+    const struct fill_piece piece = {.batch = {.count = 1, .bucket = item->bucket}, .field = field, .end = 1,
+                                     .seed = item->seed, .epoch = item->epoch, .samples = &index};
+    struct fill_failure failure;
+    for (int i = 0; i < c->fields; i++) memset(field[i], 0, fill_sample_bytes(&c->field[i], item->bucket));
+    fill_piece(c, &piece, worker, &failure);
+    return failure.rc < 0 ? fail(failure.rc, "%s", failure.text) : 0;
+}
+
+size_t feed_bytes(const struct feed_field *field, int bucket)
+{
+    return fill_sample_bytes(field, bucket);
+}
+
 int feed_copy_check(const struct feed_choice *choice)
 {
     for (int b = 0; b < choice->order.buckets; b++)

@@ -154,7 +154,8 @@ static const char *const data_sets[] = {"cifar10", "synthetic", NULL};
 static const char *const recipes[] = {"cifar10", "synthetic", NULL};
 
 const struct task task_cifar10 = {
-    .name = "cifar10", .title = "CIFAR10", .metrics = metrics, .target = 0.94, .data_sets = data_sets, .recipes = recipes,
+    .name = "cifar10", .title = "CIFAR10", .samples = "images", .metrics = metrics, .target = 0.94,
+    .data_sets = data_sets, .recipes = recipes,
     .models = cifar10_models, .variant = choose_variant, .evaluation = choose_evaluation, .forward = forward_batch,
     .prepare = prepare_image, .answer = answer_image, .rules = update_rules,
 };

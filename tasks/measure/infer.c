@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Invariant: the time covers everything that a served request needs: the raw image is copied to the device, prepared and
 // classified, and the answer is read back and compared. The mean is over all items except the warm-up.
-#include "tasks/measure/infer.h"
+#include "tasks/measure/infer_inside.h"
 
 #include "runtime/base/clock.h"
-#include "runtime/base/sort.h"
 #include "runtime/base/threads.h"
-#include "runtime/checkpoint.h"
 #include "runtime/fuse.h"
 #include "tasks/train/trainer.h"
 
@@ -14,57 +12,71 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct serving {
-    struct device *device;
-    struct dataset *data;
-    struct session *session;
-    struct checkpoint *weights;
-    struct setting setting;
-    struct step_slots slots;
-    int fold, prepare, answer;
-    uint8_t *images, *labels;
-    float *logits;
-    int64_t *model_ns, *whole_ns;
-};
-
-static int load_recipe(const struct checkpoint *c, const char *path, struct recipe *r)
+static int load_recipe(const struct checkpoint *c, const struct infer_options *o, struct recipe *r)
 {
-    const char *json = checkpoint_meta(c, "recipe");
-    if (!json) return fail(ERR_INPUT, "%s: the weights do not name their recipe (written by another tool?)", path);
-    return recipe_parse_stored(path, json, strlen(json), r);
+    const char *path = o->files.weights, *json = checkpoint_meta(c, "recipe");
+    if (json) return recipe_parse_stored(path, json, strlen(json), r);
+    if (!o->recipe)
+        return fail(ERR_INPUT, "%s does not name its model (written by another program?): name it with --model", path);
+    *r = *o->recipe;
+    return 0;
+}
+
+static int load_weights(struct serving *s, struct infer_figures *f)
+{
+    const struct model *m = s->setting.model;
+    const struct checkpoint_import how = {m->prefixes, NULL};
+    struct checkpoint_imported done;
+    if (checkpoint_is_own(s->weights)) return checkpoint_load(s->weights, s->session);
+    TRY(checkpoint_import(s->weights, s->session, &how, &done));
+    snprintf(f->imported, sizeof f->imported, "%s", done.text);
+    return 0;
+}
+
+static int build(struct serving *s, const struct infer_options *o)
+{
+    s->fold = NONE;
+    if (infer_is_streamed(o->task)) return infer_streamed_build(s, o);
+    return step_infer(s->session, &s->setting, &s->slots, &s->fold, &s->prepare, &s->answer);
 }
 
 static int open_serving(struct serving *s, const struct infer_options *o, struct infer_figures *f)
 {
-    TRY(checkpoint_open(o->weights, &s->weights));
+    TRY(checkpoint_open(o->files.weights, &s->weights));
     const char *task = checkpoint_meta(s->weights, "task");
     if (task && strcmp(task, o->task->name))
-        return fail(ERR_INPUT, "%s has weights of task %s, not of %s", o->weights, task, o->task->name);
-    TRY(load_recipe(s->weights, o->weights, &f->recipe));
+        return fail(ERR_INPUT, "%s has weights of task %s, not of %s", o->files.weights, task, o->task->name);
+    TRY(load_recipe(s->weights, o, &f->recipe));
     f->recipe.precision = (int)o->precision;
     TRY(model_find(o->task, f->recipe.model, &s->setting.model));
-    TRY(dataset_open(o->data_name, o->data_folder, &s->data));
+    if (o->data) s->data = o->data;
+    else TRY(dataset_open(o->data_name, o->data_folder, &s->data));
     TRY(device_open(o->device, o->threads, &s->device));
     s->setting.task = o->task;
     s->setting.recipe = &f->recipe;
     s->setting.data = dataset_facts(s->data);
+    s->setting.files = o->files;
     s->setting.steps = s->setting.steps_an_epoch = 1;
     s->setting.fuse = FUSE_ALL;
     TRY(trainer_dtype(&f->recipe, s->setting.model, s->device, &s->setting.dtype));
     TRY(session_new(s->device, &s->session));
-    s->fold = NONE;
-    TRY(step_infer(s->session, &s->setting, &s->slots, &s->fold, &s->prepare, &s->answer));
+    TRY(build(s, o));
     TRY(session_ready(s->session));
     TRY(session_reset(s->session, 0));
-    TRY(checkpoint_load(s->weights, s->session));
+    // What is computed from images is a parameter, which the weights have; what is read from files may be none.
+    if (infer_is_streamed(o->task) && s->setting.model->begin)
+        TRY(s->setting.model->begin(&s->setting, s->session, s->view ? s->view : s->data));
+    TRY(load_weights(s, f));
     return s->fold == NONE ? 0 : session_run(s->session, s->fold);
 }
 
-static void close_serving(struct serving *s)
+static void close_serving(struct serving *s, const struct infer_options *o)
 {
+    infer_streamed_close(s);
     session_free(s->session);
     device_close(s->device);
-    dataset_close(s->data);
+    dataset_close(s->view);
+    if (s->data != o->data) dataset_close(s->data);
     checkpoint_close(s->weights);
     free(s->images);
     free(s->labels);
@@ -97,15 +109,7 @@ static int serve_request(struct serving *s, const uint8_t *image, int *answer, i
     return 0;
 }
 
-static struct latency_times summarise(int64_t *ns, int64_t n)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++) sum += (double)ns[i];
-    qsort(ns, (size_t)n, sizeof *ns, sort_i64);
-    return (struct latency_times){(int64_t)(sum / (double)n + 0.5), ns[n / 2], ns[n * 9 / 10], ns[n * 99 / 100]};
-}
-
-static int measure_items(struct serving *s, const struct infer_options *o, struct infer_figures *f)
+static int measure_images(struct serving *s, const struct infer_options *o, struct infer_figures *f)
 {
     const struct dataset_facts *d = s->setting.data;
     size_t bytes = (size_t)d->height * (size_t)d->width * (size_t)d->channels;
@@ -124,11 +128,16 @@ static int measure_items(struct serving *s, const struct infer_options *o, struc
     }
     for (int64_t i = 0; i < f->items; i++) {
         TRY(serve_request(s, s->images + (size_t)i * bytes, &answer, &s->model_ns[i], &s->whole_ns[i]));
-        f->correct += answer == s->labels[i];
+        f->score[0] += answer == s->labels[i];
     }
-    f->model_ns = summarise(s->model_ns, f->items);
-    f->whole_ns = summarise(s->whole_ns, f->items);
+    f->model_ns = infer_summarise(s->model_ns, f->items);
+    f->whole_ns = infer_summarise(s->whole_ns, f->items);
     return 0;
+}
+
+bool infer_is_timed(const struct infer_options *o)
+{
+    return o->singles || !infer_is_streamed(o->task);
 }
 
 int infer_measure(const struct infer_options *o, struct infer_figures *f)
@@ -142,9 +151,9 @@ int infer_measure(const struct infer_options *o, struct infer_figures *f)
         f->device_type = s.device->type->name;
         f->dtype = s.setting.dtype;
         snprintf(f->digest, sizeof f->digest, "%s", checkpoint_digest(s.weights));
-        rc = measure_items(&s, o, f);
+        rc = infer_is_streamed(o->task) ? infer_streamed_measure(&s, o, f) : measure_images(&s, o, f);
     }
-    close_serving(&s);
+    close_serving(&s, o);
     return rc;
 }
 
@@ -155,7 +164,7 @@ static int try_setting(const struct infer_options *o, int threads, enum recipe_p
 {
     struct infer_options trial = *o;
     struct infer_figures f;
-    trial.threads = threads, trial.precision = p, trial.items = 300, trial.warmup = 100;
+    trial.threads = threads, trial.precision = p, trial.items = 300, trial.warmup = 100, trial.answers = NULL;
     TRY(infer_measure(&trial, &f));
     if (*best && f.whole_ns.p50 >= *best) return 0;
     *best = f.whole_ns.p50;
@@ -165,6 +174,7 @@ static int try_setting(const struct infer_options *o, int threads, enum recipe_p
 
 int infer_tune(struct infer_options *o)
 {
+    if (!infer_is_timed(o)) return 0;
     struct device *device;
     struct device_facts facts;
     TRY(device_open(o->device, o->threads, &device));

@@ -209,7 +209,8 @@ int step_evaluate(struct session *session, const struct setting *setting, struct
                   int *fold)
 {
     struct graph *g = graph_new(session->store, "evaluate");
-    struct step s = {.g = g, .setting = setting, .slots = slots, .kind = STEP_EVALUATE, .split = SPLIT_TEST, .is = *v,
+    struct step s = {.g = g, .setting = setting, .slots = slots,
+                     .kind = setting->single ? STEP_INFER : STEP_EVALUATE, .split = SPLIT_TEST, .is = *v,
                      .index = NONE, .loss = NONE};
     setting->task->forward(&s);
     memcpy(v->output, s.is.output, sizeof v->output);

@@ -39,6 +39,7 @@ int supply_new(struct supply *s, const struct setting *c, struct dataset *data, 
                                             .short_batches = evaluates};
     choose_plain(c, split, &s->choice.order);
     if (c->task->feed) c->task->feed(c, split, &s->choice);
+    for (int b = 0; b < s->choice.order.buckets && c->single; b++) s->choice.order.batch[b] = 1;
     if (!s->choice.fields && s->choice.order.buckets > 1)
         return fail(ERR_UNSUPPORTED, "%s: a data set that lies on the device whole has one bucket", c->task->title);
     if (!evaluates) s->choice.epochs = (uint32_t)ceil(c->recipe->epochs);

@@ -60,6 +60,7 @@ struct setting {
     int64_t steps;           // of the whole schedule
     const struct feed_choice *feed[SPLIT_COUNT];
     unsigned fuse;           // enum fuse_pattern
+    bool single;             // inference: batches of one sample
 };
 
 enum { OUTPUTS_MAX = 4 };
@@ -143,12 +144,17 @@ struct task {
     // Training and evaluation: inputs, network, step_loss, counts of the metrics, outputs for the judge.
     void (*forward)(struct step *);
     const struct judge *judge;     // metrics that the host computes; NULL: the graph counts them all
-    // Inference at batch 1: a raw sample into the network's input, that input into answers.
+    // Inference at batch 1 of a resident data set of images: a raw sample into the network's input, that input into answers.
+    // Without both, inference is the evaluation of a streamed sample (step.kind STEP_INFER), and its outputs are the answer.
     void (*prepare)(struct step *, int *raw, int *x);
     void (*answer)(struct step *, int x, int *logits);
     int (*rules)(const struct setting *, struct rule rules[RULES_MAX]);  // their number
 };
 
+static inline const char *task_samples(const struct task *task)
+{
+    return task->samples ? task->samples : "samples";
+}
 int model_find(const struct task *, const char *name, const struct model **) MUST_CHECK;
 
 #endif

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the two ways of inference share: of resident images (infer.c), and of streamed samples (infer_streamed.c).
+#ifndef DAWN_INFER_INSIDE_H
+#define DAWN_INFER_INSIDE_H
+
+#include "runtime/checkpoint.h"
+#include "tasks/measure/infer.h"
+#include "tasks/train/evaluation.h"
+
+struct serving {
+    struct device *device;
+    struct dataset *data, *view;     // view NULL: the samples as stored
+    struct session *session;
+    struct checkpoint *weights;
+    struct setting setting;
+    struct step_slots slots;
+    // Of resident images.
+    int fold, prepare, answer;
+    uint8_t *images, *labels;
+    float *logits;
+    // Of streamed samples.
+    struct supply supply;
+    struct evaluation evaluation;
+    void *worker, *field[FEED_FIELDS];
+    char *outputs;
+    int64_t *model_ns, *whole_ns;    // of each item
+};
+
+struct latency_times infer_summarise(int64_t *ns, int64_t n);
+
+bool infer_is_streamed(const struct task *);
+int infer_streamed_build(struct serving *, const struct infer_options *) MUST_CHECK;  // before the session is ready
+int infer_streamed_measure(struct serving *, const struct infer_options *, struct infer_figures *) MUST_CHECK;
+void infer_streamed_close(struct serving *);
+
+#endif

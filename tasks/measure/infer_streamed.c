@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inference of a task whose batches a feed makes. The request is a sample; what the feed's fill does to it on the host
+// (decoding, cropping, padding) and the copy to the device are preprocessing. The program is the evaluation at batch 1, so
+// that the score is that of the task's own metrics and judge.
+#include "tasks/measure/infer_inside.h"
+
+#include "runtime/base/clock.h"
+#include "runtime/base/sort.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct latency_times infer_summarise(int64_t *ns, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += (double)ns[i];
+    qsort(ns, (size_t)n, sizeof *ns, sort_i64);
+    return (struct latency_times){(int64_t)(sum / (double)n + 0.5), ns[n / 2], ns[n * 9 / 10], ns[n * 99 / 100]};
+}
+
+bool infer_is_streamed(const struct task *task)
+{
+    return !task->prepare || !task->answer;
+}
+
+int infer_streamed_build(struct serving *s, const struct infer_options *o)
+{
+    const struct task *task = o->task;
+    if (task->view) TRY(task->view(&s->setting, s->data, &s->view));
+    struct dataset *data = s->view ? s->view : s->data;
+    s->setting.data = dataset_facts(data);
+    s->setting.single = o->singles;
+    TRY(supply_new(&s->supply, &s->setting, data, SPLIT_TEST));
+    s->setting.feed[SPLIT_TEST] = &s->supply.choice;
+    if (o->singles && !s->supply.choice.fields)
+        return fail(ERR_UNSUPPORTED, "task %s has no inference of single samples", task->name);
+    if (o->answers && (!task->judge || !task->judge->write))
+        return fail(ERR_USAGE, "task %s writes no file of predictions", task->name);
+    s->evaluation = (struct evaluation){.setting = &s->setting, .stored = s->data, .view = data, .session = s->session,
+                                        .slots = &s->slots, .supply = &s->supply};
+    return evaluation_build(&s->evaluation);
+}
+
+// ---- one request
+
+static int fill_sample(struct serving *s, const struct order_batch *batch)
+{
+    const struct feed_choice *c = &s->supply.choice;
+    struct feed_slots *slots = &s->slots.split[SPLIT_TEST];
+    struct feed_item item = {.split = SPLIT_TEST, .index = order_samples(s->supply.order)[batch->first], .bucket = batch->bucket};
+    TRY(feed_one(c, s->worker, &item, s->field));
+    for (int f = 0; f < c->fields; f++) {
+        struct slot *slot = slots->input[f][batch->bucket];
+        if (slot) TRY(session_write(s->session, slot, s->field[f], 0, slot_bytes(slot)));
+    }
+    return session_sync(s->session);
+}
+
+// A task that hands out no outputs is asked for what it counted.
+static int read_answer(struct serving *s, const struct variant *is)
+{
+    const struct slot *hits = s->slots.split[SPLIT_TEST].hits[0];
+    int32_t count;
+    TRY(evaluation_read(&s->evaluation, is, s->outputs));
+    return is->output[0] || !hits ? session_sync(s->session) : session_read(s->session, hits, &count, sizeof count);
+}
+
+static bool are_numbers(const struct variant *is, const char *outputs)
+{
+    for (int i = 0; i < OUTPUTS_MAX; i++) {
+        const struct slot *slot = is->output[i];
+        if (!slot) continue;
+        const float *x = (const float *)outputs;
+        for (int64_t at = 0, n = slot->dtype == F32 ? shape_count(&slot->shape) : 0; at < n; at++)
+            if (isnan(x[at])) return false;
+        outputs += arena_round_up(slot_bytes(slot), 8);
+    }
+    return true;
+}
+
+// The clock is read before, between preparing and computing, and after.
+static int serve_sample(struct serving *s, const struct order_batch *batch, int64_t *model, int64_t *whole)
+{
+    const struct evaluation_program *p = evaluation_find(&s->evaluation, batch);
+    BUG_IF(!p);
+    int64_t begin = clock_ns();
+    TRY(fill_sample(s, batch));
+    int64_t ready = clock_ns();
+    TRY(session_run(s->session, p->program));
+    TRY(read_answer(s, &p->is));
+    int64_t end = clock_ns();
+    if (!are_numbers(&p->is, s->outputs))
+        return fail(ERR_INPUT, "the network's output is not a number: the weights are damaged");
+    *model = end - ready, *whole = end - begin;
+    return 0;
+}
+
+// ---- all of them
+
+static void take_memory(struct serving *s, int64_t items)
+{
+    const struct feed_choice *c = &s->supply.choice;
+    for (int f = 0; f < c->fields; f++) {
+        size_t most = 0;
+        for (int b = 0; b < c->order.buckets; b++) most = feed_bytes(&c->field[f], b) > most ? feed_bytes(&c->field[f], b) : most;
+        s->field[f] = zalloc(most + 1);
+    }
+    s->outputs = zalloc(evaluation_output_bytes(&s->evaluation) + 1);
+    s->model_ns = zalloc((size_t)items * sizeof *s->model_ns);
+    s->whole_ns = zalloc((size_t)items * sizeof *s->whole_ns);
+    if (c->worker_new) s->worker = c->worker_new(c->context);
+}
+
+static int serve_items(struct serving *s, int64_t items, void *judging)
+{
+    for (int64_t i = 0; i < items; i++) {
+        struct order_batch batch = order_batch(s->supply.order, i);
+        TRY(serve_sample(s, &batch, &s->model_ns[i], &s->whole_ns[i]));
+        const struct evaluation_program *p = evaluation_find(&s->evaluation, &batch);
+        TRY(evaluation_judge(&s->evaluation, judging, &p->is, &batch, s->outputs));
+    }
+    return 0;
+}
+
+static int measure_singles(struct serving *s, const struct infer_options *o, struct infer_figures *f)
+{
+    struct evaluation *e = &s->evaluation;
+    void *judging;
+    int64_t all = supply_batches(&s->supply);
+    f->items = o->items && o->items < all ? o->items : all;
+    take_memory(s, f->items);
+    if (e->fold != NONE) TRY(session_run(s->session, e->fold));
+    for (int64_t i = 0; i < o->warmup; i++) {  // spread over all buckets
+        struct order_batch batch = order_batch(s->supply.order, (int64_t)((double)i / (double)o->warmup * (double)f->items));
+        TRY(serve_sample(s, &batch, s->model_ns, s->whole_ns));
+    }
+    TRY(evaluation_begin(e, &judging));
+    int rc = serve_items(s, f->items, judging);
+    TRY(evaluation_end(e, judging, rc, o->answers, f->score));
+    f->model_ns = infer_summarise(s->model_ns, f->items);
+    f->whole_ns = infer_summarise(s->whole_ns, f->items);
+    return 0;
+}
+
+int infer_streamed_measure(struct serving *s, const struct infer_options *o, struct infer_figures *f)
+{
+    if (o->singles) return measure_singles(s, o, f);
+    f->items = dataset_facts(s->data)->count[SPLIT_TEST];
+    TRY(supply_load(&s->supply, s->session, &s->slots.split[SPLIT_TEST]));
+    return evaluation_run(&s->evaluation, o->answers, f->score);
+}
+
+void infer_streamed_close(struct serving *s)
+{
+    const struct feed_choice *c = &s->supply.choice;
+    if (s->worker && c->worker_free) c->worker_free(s->worker);
+    for (int f = 0; f < FEED_FIELDS; f++) free(s->field[f]);
+    free(s->outputs);
+    supply_free(&s->supply);
+}

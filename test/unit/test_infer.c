@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inference of a streamed task (test/second): one sample at a time and in batches, own weights and those of another program,
+// with the score that its training ended with.
+#include "test/second/second.h"
+
+#include "tasks/cifar10/keys.h"
+#include "tasks/measure/infer.h"
+
+#include <unistd.h>
+
+const struct recipe_table *const recipe_tables[] = {&recipe_table_cifar10, &second_recipes, NULL};
+
+static char path[32], written[64];
+
+static int remember_answers(void *state, const char *file)
+{
+    (void)state;
+    snprintf(written, sizeof written, "%s", file);
+    return 0;
+}
+
+// Trains the task and saves its weights under `path`; says the scores.
+static void save(const struct task *task, bool own, int64_t score[METRICS_MAX])
+{
+    struct bench b;
+    char digest[DIGEST_HEX];
+    second_open_task(&b, task, "cpu", 2, "precision=f32");
+    score[0] = second_train_both(&b, 1, &score[1]);
+    char *recipe = recipe_json(&b.choice.recipe);
+    struct checkpoint_meta meta[] = {{"task", task->name}, {"recipe", recipe}, {NULL, NULL}};
+    if (checkpoint_save(path, b.trainer->session, own ? meta : NULL, digest) < 0) fail_msg("%s", error_text());
+    free(recipe);
+    bench_close(&b);
+}
+
+static void measure(const struct infer_options *o, struct infer_figures *f)
+{
+    if (infer_measure(o, f) < 0) fail_msg("%s", error_text());
+}
+
+static int enter(void **state)
+{
+    (void)state;
+    strcpy(path, "/tmp/dawn-infer-XXXXXX");
+    int fd = mkstemp(path);
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int leave(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+// Singles, batches and the training agree; times are there for singles.
+static void scores_agree(void **state)
+{
+    (void)state;
+    struct task task = task_second;
+    for (int viewed = 0; viewed < 2; viewed++) {
+        int64_t want[METRICS_MAX];
+        struct dataset *data = second_data(600, 130);
+        task.view = viewed ? second_view : NULL;
+        save(&task, true, want);
+        struct infer_options o = {.task = &task, .data = data, .files = {.weights = path}, .device = "cpu", .threads = 2,
+                                  .precision = PRECISION_F32, .warmup = 5, .singles = true};
+        struct infer_figures f;
+        measure(&o, &f);
+        assert_int_equal(f.items, 130);
+        assert_int_equal(f.score[0], want[0]);
+        assert_int_equal(f.score[1], want[1]);
+        assert_true(f.whole_ns.p50 > f.model_ns.p50 && f.model_ns.p50 > 0 && f.model_ns.p99 >= f.model_ns.p50);
+        assert_string_equal(f.recipe.model, "two-bags");
+        o.singles = false;
+        measure(&o, &f);
+        assert_int_equal(f.items, 130);
+        assert_int_equal(f.score[0], want[0]);
+        assert_int_equal(f.score[1], want[1]);
+        assert_int_equal(f.whole_ns.mean, 0);
+        o.singles = true, o.items = 10;
+        measure(&o, &f);
+        assert_int_equal(f.items, 10);
+        dataset_close(data);
+    }
+}
+
+static void other_weights_need_a_model(void **state)
+{
+    (void)state;
+    int64_t want[METRICS_MAX];
+    struct recipe recipe;
+    struct infer_figures f;
+    static const char text[] = "{\"model\": {\"name\": \"two-bags\"}}";
+    assert_int_equal(recipe_parse("second", text, sizeof text - 1, &recipe), 0);
+    struct dataset *data = second_data(600, 130);
+    save(&task_second, false, want);
+    struct infer_options o = {.task = &task_second, .data = data, .files = {.weights = path}, .device = "cpu", .threads = 1,
+                              .precision = PRECISION_F32};
+    assert_int_equal(infer_measure(&o, &f), ERR_INPUT);
+    assert_non_null(strstr(error_text(), "--model"));
+    o.recipe = &recipe;
+    measure(&o, &f);
+    assert_int_equal(f.score[0], want[0]);
+    assert_string_equal(f.imported, "4 tensors");
+    dataset_close(data);
+}
+
+static void answers_are_written(void **state)
+{
+    (void)state;
+    int64_t want[METRICS_MAX];
+    struct infer_figures f;
+    struct dataset *data = second_data(600, 130);
+    struct task task = task_second;
+    save(&task, true, want);
+    struct infer_options o = {.task = &task, .data = data, .files = {.weights = path}, .device = "cpu", .threads = 1,
+                              .precision = PRECISION_F32, .answers = "answers.json"};
+    assert_int_equal(infer_measure(&o, &f), ERR_USAGE);
+    assert_non_null(strstr(error_text(), "no file of predictions"));
+    struct judge judge = *task.judge;
+    judge.write = remember_answers;
+    task.judge = &judge;
+    measure(&o, &f);
+    assert_string_equal(written, "answers.json");
+    dataset_close(data);
+}
+
+static void damaged_weights_are_told(void **state)
+{
+    (void)state;
+    int64_t want[METRICS_MAX];
+    struct infer_figures f;
+    struct dataset *data = second_data(600, 130);
+    save(&task_second, true, want);
+    char *bytes;
+    size_t count;
+    assert_int_equal(file_read(path, 1 << 20, &bytes, &count), 0);
+    memset(bytes + count - 4, 0xff, 4);
+    assert_int_equal(file_write(path, bytes, count), 0);
+    free(bytes);
+    struct infer_options o = {.task = &task_second, .data = data, .files = {.weights = path}, .device = "cpu", .threads = 1,
+                              .precision = PRECISION_F32, .singles = true};
+    assert_int_equal(infer_measure(&o, &f), ERR_INPUT);
+    assert_non_null(strstr(error_text(), "not a number"));
+    dataset_close(data);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, enter, leave)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(scores_agree),
+        TEST(other_weights_need_a_model),
+        TEST(answers_are_written),
+        TEST(damaged_weights_are_told),
+    };
+    return cmocka_run_group_tests_name("infer", tests, NULL, NULL);
+}
