@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/train/lookahead.h"
 
-// Trained weights and running statistics. What is uploaded (whitening filters) is no result of training.
-static bool is_averaged(const struct slot *slot)
-{
-    return (role_is_parameter(slot->role) || slot->role == ROLE_STATISTIC) && slot->init.kind != INIT_UPLOAD;
-}
+#include "tasks/train/average.h"
 
 int lookahead_build(struct lookahead *l, struct session *session, const struct recipe *r, double decay_end)
 {
@@ -19,7 +15,7 @@ int lookahead_build(struct lookahead *l, struct session *session, const struct r
     int all = graph_state(begin, "one", SHAPE(1), F32, MEMORY_DATA, one);
     int some = graph_state(pull, "lookahead.share", SHAPE(1), F32, MEMORY_DATA, share);
     for (int i = 0, count = store->count; i < count; i++) {
-        if (!is_averaged(store->slot[i])) continue;
+        if (!average_has(store->slot[i])) continue;
         optim_ema(begin, graph_slot(begin, store->slot[i]), all);
         int p = graph_slot(pull, store->slot[i]), e = optim_ema(pull, p, some);
         graph_node_over(pull, OP_ASSIGN, (int[]){p, e}, 2, NULL, &p, NULL);

@@ -22,6 +22,8 @@ static int check_whole(const char *where, const struct recipe *r)
         return fail(ERR_USAGE, "%s: \"optimiser.muon.newton_schulz_norm\" must be two numbers", where);
     if (r->warmup_epochs > 0 && r->warmup_epochs >= fmax(r->epochs - r->tail_epochs, r->epochs / 2))
         return fail(ERR_USAGE, "%s: \"schedule.warmup_epochs\" leaves no time for the decay", where);
+    if (r->ema_decay > 0 && r->lookahead_every > 0)
+        return fail(ERR_USAGE, "%s: \"schedule.ema\" and \"schedule.lookahead\" average the same weights: choose one", where);
     return t->check ? t->check(where, r) : 0;
 }
 

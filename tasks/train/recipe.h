@@ -56,6 +56,8 @@ struct recipe {
     double clip;                        // global norm; 0: none
     int64_t lookahead_every, lookahead_before;
     double lookahead_decay;
+    double ema_decay, ema_from;         // in epochs
+    int64_t ema_every;
     // Keys of one task alone. The task numbers them; its rows (RECIPE_OWN) say which member each is.
     union recipe_own {
         double number;

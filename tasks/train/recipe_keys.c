@@ -71,6 +71,10 @@ static const struct recipe_key common[] = {
      .about = "steps before the end of the decay at which the average begins"},
     {"schedule.lookahead.decay", "lookahead_decay", KEY_NUMBER, AT(lookahead_decay), 0, 1, NULL, "0",
      .about = "share of the old average that is kept"},
+    {"schedule.ema.decay", NULL, KEY_NUMBER, AT(ema_decay), 0, 0.999999, NULL, "0",
+     .about = "share that an average of the weights keeps at each update; it is what is evaluated and saved; 0: none"},
+    {"schedule.ema.every", NULL, KEY_WHOLE, AT(ema_every), 1, 100000, NULL, "1", .about = "steps between updates of the average"},
+    {"schedule.ema.from", NULL, KEY_NUMBER, AT(ema_from), 0, 10000, NULL, "0", .about = "epochs before the average begins"},
 
     {"evaluation.from", "evaluate_from", KEY_NUMBER, AT(evaluate_from), 0, 10000, NULL, "0",
      .about = "epochs before the first evaluation may happen; the last step is always evaluated"},

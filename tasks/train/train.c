@@ -266,6 +266,7 @@ static int save_weights(struct going *r)
     } else {
         r->checkpoint = resume_file(r->kept->results, result_id(r->run), "safetensors");
     }
+    TRY(trainer_settle(r->trainer));
     char *recipe = recipe_json(&r->o->recipe);
     struct checkpoint_meta meta[] = {{"task", r->o->task->name},
                                      {"model", r->o->recipe.model},

@@ -98,6 +98,7 @@ static int build(struct trainer *t)
     TRY(session_new(t->choice.device, &t->session));
     TRY(build_steps(t));
     TRY(lookahead_build(&t->lookahead, t->session, r, recipe_decay_end(r, t->steps_an_epoch)));
+    TRY(average_build(&t->average, t->session, r, t->steps_an_epoch));
     t->evaluation = (struct evaluation){.setting = s, .stored = t->choice.data, .view = data_of(t), .session = t->session,
                                         .slots = &t->slots, .supply = &t->supply[SPLIT_TEST]};
     TRY(evaluation_build(&t->evaluation));
@@ -209,7 +210,8 @@ int trainer_step(struct trainer *t)
     }
     t->at++;
     t->samples += batch.count;
-    return lookahead_after(&t->lookahead, t->session, t->at);
+    TRY(lookahead_after(&t->lookahead, t->session, t->at));
+    return average_after(&t->average, t->session, t->at);
 }
 
 // ---- sums and scores
@@ -239,7 +241,14 @@ int trainer_sums(struct trainer *t, bool reset, struct trainer_sums *sums)
 
 int trainer_evaluate(struct trainer *t, int64_t score[METRICS_MAX])
 {
-    return evaluation_run(&t->evaluation, NULL, score);
+    TRY(average_swap(&t->average, t->session, t->at));
+    TRY(evaluation_run(&t->evaluation, NULL, score));
+    return average_swap(&t->average, t->session, t->at);
+}
+
+int trainer_settle(struct trainer *t)
+{
+    return average_swap(&t->average, t->session, t->at);
 }
 
 // After the last step, and after the steps that are nearest to multiples of `evaluate_every` epochs from `evaluate_from`.

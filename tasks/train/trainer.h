@@ -9,6 +9,7 @@
 #define DAWN_TRAIN_TRAINER_H
 
 #include "runtime/checkpoint.h"
+#include "tasks/train/average.h"
 #include "tasks/train/evaluation.h"
 #include "tasks/train/lookahead.h"
 
@@ -44,6 +45,7 @@ struct trainer {
     uint8_t *of_step;        // [step, bucket, turn]: number of its variant
     struct evaluation evaluation;
     struct lookahead lookahead;
+    struct average average;
     struct checkpoint_imported imported;  // by trainer_begin, where --weights was given; else its text is empty
 };
 
@@ -63,8 +65,9 @@ struct trainer_sums {
     int64_t hits;  // -1: the task counts none while it trains
 };
 int trainer_sums(struct trainer *, bool reset, struct trainer_sums *) MUST_CHECK;
-// Over the whole test set: k of a METRIC_COUNT, millionths of a METRIC_RATIO.
+// Over the whole test set: k of a METRIC_COUNT, millionths of a METRIC_RATIO. Of the average, where the recipe has one.
 int trainer_evaluate(struct trainer *, int64_t score[METRICS_MAX]) MUST_CHECK;
+int trainer_settle(struct trainer *) MUST_CHECK;  // after the last step: the weights become what was evaluated
 bool trainer_evaluates_after(const struct trainer *, int64_t steps);  // as the recipe has it
 
 // The type of activations that `auto` means for a model on a device: a 16-bit type where it multiplies faster, else f32.

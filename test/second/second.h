@@ -13,18 +13,25 @@ struct dataset *second_data(int64_t train, int64_t test);
 int second_view(const struct setting *, struct dataset *stored, struct dataset **);
 extern int32_t second_limit;  // of the last bucket; SECOND_LONGEST unless a test says otherwise
 
-static inline void second_open_task(struct bench *b, const struct task *task, const char *device, int threads,
-                                    const char *precision)
+static inline void second_open_with(struct bench *b, const struct task *task, const char *device, int threads,
+                                    const char *const *settings)
 {
     static const char recipe[] = "{\"model\": {\"name\": \"two-bags\"}, \"data\": {\"batch\": 20}, "
                                  "\"schedule\": {\"epochs\": 4}}";
     *b = (struct bench){.choice = {.task = task, .fuse = FUSE_ALL}};
     if (recipe_parse("second", recipe, sizeof recipe - 1, &b->choice.recipe) < 0) fail_msg("%s", error_text());
-    assert_int_equal(recipe_set(&b->choice.recipe, precision), 0);
+    for (; *settings; settings++)
+        if (recipe_set(&b->choice.recipe, *settings) < 0) fail_msg("%s", error_text());
     if (device_open(device, threads, &b->device) < 0) fail_msg("%s", error_text());
     b->choice.data = b->data = second_data(600, 130);
     b->choice.device = b->device;
     bench_ready(b);
+}
+
+static inline void second_open_task(struct bench *b, const struct task *task, const char *device, int threads,
+                                    const char *precision)
+{
+    second_open_with(b, task, device, threads, (const char *const[]){precision, NULL});
 }
 
 static inline void second_open(struct bench *b, const char *device, int threads, const char *precision)

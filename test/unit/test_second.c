@@ -189,6 +189,56 @@ static void begins_with_given_weights(void **state)
     bench_close(&second);
 }
 
+// ---- the average of the weights
+
+static const char table_name[] = "a.embedding";
+enum { TABLE = SECOND_WORDS * 8 };
+
+static void read_table(struct bench *b, float into[TABLE])
+{
+    assert_int_equal(session_get(b->trainer->session, table_name, into, TABLE * sizeof *into), 0);
+}
+
+// The average is that of the weights after each step, worked out here; evaluating changes nothing, and what is saved is what
+// was evaluated.
+static void the_average_is_evaluated(void **state)
+{
+    (void)state;
+    struct bench b;
+    float want[TABLE], now[TABLE], got[TABLE];
+    int64_t score[METRICS_MAX], again[METRICS_MAX];
+    static const char *const settings[] = {"precision=f32", "schedule.ema.decay=0.9", "schedule.ema.every=3",
+                                           "schedule.ema.from=0.5", NULL};
+    second_open_with(&b, &task_second, "cpu", 2, settings);
+    struct trainer *t = b.trainer;
+    int64_t first = (t->steps_an_epoch + 1) / 2;
+    assert_int_equal(trainer_begin(t, 3), 0);
+    for (int64_t done = 1; done <= t->steps; done++) {
+        assert_int_equal(trainer_step(t), 0);
+        read_table(&b, now);
+        for (int i = 0; i < TABLE; i++) {
+            if (done <= first) want[i] = now[i];
+            else if ((done - first) % 3 == 0) want[i] += (float)(1 - 0.9) * (now[i] - want[i]);
+        }
+        if (done != 2 && done != 40) continue;
+        assert_int_equal(trainer_evaluate(t, score), 0);
+        read_table(&b, got);
+        assert_memory_equal(got, now, sizeof got);
+    }
+    assert_int_equal(trainer_evaluate(t, score), 0);
+    assert_int_equal(trainer_settle(t), 0);
+    read_table(&b, got);
+    for (int i = 0; i < TABLE; i++) assert_true(fabsf(got[i] - want[i]) < 1e-5f);
+    assert_memory_not_equal(got, now, sizeof got);
+    assert_int_equal(evaluation_run(&t->evaluation, NULL, again), 0);
+    assert_int_equal(score[0], again[0]);
+    assert_true(score[0] > 800000);
+    bench_close(&b);
+    struct recipe r = b.choice.recipe;
+    assert_int_equal(recipe_set(&r, "schedule.lookahead.every=5"), 0);
+    assert_true(recipe_check(&r) < 0);
+}
+
 // A judge or a view that fails ends the evaluation, or the building, with its sentence.
 static int ended;
 static int fail_batch(void *state, const struct judged *b)
@@ -248,6 +298,7 @@ int main(void)
         cmocka_unit_test(goes_on_to_the_same_bytes),
         cmocka_unit_test(the_judge_sees_every_output),
         cmocka_unit_test(begins_with_given_weights),
+        cmocka_unit_test(the_average_is_evaluated),
         cmocka_unit_test(a_failure_is_told),
         cmocka_unit_test(figures_are_finite),
     };
