@@ -17,8 +17,10 @@ struct arguments {
     const char *database, *save, *instance, *pace;
 };
 
-static int check_target(double target)
+// Most metrics are shares. One that is not (a loss, a perplexity) has a target that is none either.
+static int check_target(const struct task *task, double target)
 {
+    if (task->target > 1) return target > 0 ? 0 : fail(ERR_USAGE, "--target must be above 0; got %g", target);
     if (target >= 2 && target <= 100)
         return fail(ERR_USAGE, "--target is a share: write %g as %g", target, target / 100);
     if (!(target > 0 && target <= 1)) return fail(ERR_USAGE, "--target must be between 0 and 1; got %g", target);
@@ -85,7 +87,7 @@ static int train_task(const struct arguments *a, const char *name)
     bool known;
     TRY(choose(&a->choose, name, &chosen));
     double target = isnan(a->target) ? chosen.task->target : a->target;
-    TRY(check_target(target));
+    TRY(check_target(chosen.task, target));
     if (a->choose.device && !strcmp(a->choose.device, "null"))
         return fail(ERR_USAGE, "the null device computes nothing and cannot train (dawn plan works on it)");
     if (a->runs > 1 && a->save && *a->save) return fail(ERR_USAGE, "--save names one file, but a group writes one for each run");
@@ -107,7 +109,7 @@ int cmd_train(int argc, char **argv)
 {
     struct arguments a = {.target = NAN, .cost = NAN, .runs = 1, .seed = 1, .stop = true};
     const struct option options[] = {
-        {OPTION_FLOAT, 't', "target", "SHARE", "accuracy to reach, 0 to 1; default: the board's", &a.target, 0, 0},
+        {OPTION_FLOAT, 't', "target", "SHARE", "score to reach, 0 to 1; default: the board's", &a.target, 0, 0},
         CHOOSE_OPTIONS(a.choose),
         {OPTION_INT, 's', "seed", "N", "seed of weights, order and augmentation", &a.seed, 0, 1e15},
         {OPTION_INT, 'n', "runs", "N", "a group: N runs with seeds from --seed on, each to its end", &a.runs, 1, 1000},

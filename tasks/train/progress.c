@@ -27,12 +27,6 @@ static int columns(void)
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
 }
 
-// Two decimals, cut off: what is below the target never reads as if it had met it.
-static double percent(double share)
-{
-    return floor(share * 1e4 + 1e-7) / 100;
-}
-
 static void erase_live(struct progress *p)
 {
     if (p->live_width) fprintf(p->to, "\r%*s\r", p->live_width, "");
@@ -48,10 +42,39 @@ static void write_json(struct progress *p, json_t *object)
     json_decref(object);
 }
 
+// One metric that counts is "test", beside "train"; others have their names.
+static void print_columns(struct progress *p, const char *samples)
+{
+    char rate[TEXT_FIGURE];
+    snprintf(rate, sizeof rate, "%s/s", samples);
+    fprintf(p->to, "%7s %10s %9s", "epoch", "loss", "train");
+    for (int m = 0; m < p->metric_count; m++)
+        fprintf(p->to, " %9s", p->metric_count == 1 && p->metrics[m].items ? "test" : p->metrics[m].name);
+    fprintf(p->to, " %12s %10s\n", rate, "time");
+    fflush(p->to);
+}
+
+// Each metric that was evaluated, as a value: 0.9412.
+static json_t *json_scores(const struct progress *p, const int64_t *score)
+{
+    json_t *scores = json_object();
+    for (int m = 0; m < p->metric_count; m++)
+        if (score[m] != RUN_SCORE_NONE)
+            json_object_set_new(scores, p->metrics[m].name, json_real(run_metric_value(&p->metrics[m], score[m])));
+    return scores;
+}
+
+// Programs that know counts alone read "accuracy".
+static void add_accuracy(const struct progress *p, json_t *o, int64_t score)
+{
+    if (o && score != RUN_SCORE_NONE && p->metrics[0].items)
+        json_object_set_new(o, "accuracy", json_real(run_metric_value(&p->metrics[0], score)));
+}
+
 void progress_start(struct progress *p, const struct progress_start *s)
 {
     p->steps = s->steps, p->steps_an_epoch = s->steps_an_epoch, p->batch = s->batch, p->run = s->run;
-    p->target = s->target, p->epochs = s->epochs;
+    p->target = s->target, p->epochs = s->epochs, p->metrics = s->metrics, p->metric_count = s->metric_count;
     p->began_ns = clock_ns();
     if (p->quiet) return;
     if (p->json) {
@@ -72,9 +95,8 @@ void progress_start(struct progress *p, const struct progress_start *s)
     fprintf(p->to, "  %-9s %s: %g epochs of %lld steps, batch %lld, seed %lld\n", "recipe", s->recipe, s->epochs,
             (long long)s->steps_an_epoch, (long long)s->batch, (long long)s->seed);
     fprintf(p->to, "  %-9s %s, %s, %s planned\n", "device", s->device, s->precision, text_size(memory, (double)s->memory));
-    fprintf(p->to, "  %-9s %.2f%%\n\n", "target", 100 * s->target);
-    fprintf(p->to, "%7s %10s %9s %9s %12s %10s\n", "epoch", "loss", "train", "test", "images/s", "time");
-    fflush(p->to);
+    fprintf(p->to, "  %-9s %s\n\n", "target", run_metric_value_text(&s->metrics[0], s->target, memory));
+    print_columns(p, s->samples);
 }
 
 bool progress_wants(const struct progress *p)
@@ -132,19 +154,21 @@ void progress_point(struct progress *p, const struct progress_point *at)
 {
     if (p->quiet) return;
     if (p->json) {
-        json_t *o = json_pack("{ss sI sf sf sI sI sf}", "event", "epoch", "run", (json_int_t)p->run, "epoch", at->epoch,
+        json_t *o = json_pack("{ss sI sf sf sI sI sf so}", "event", "epoch", "run", (json_int_t)p->run, "epoch", at->epoch,
                               "loss", at->loss, "elapsed_ns", (json_int_t)at->elapsed_ns, "samples",
-                              (json_int_t)at->samples, "images_per_second", at->images_a_second);
+                              (json_int_t)at->samples, "samples_per_second", at->samples_a_second,
+                              "scores", json_scores(p, at->score));
         if (o && at->train_accuracy >= 0) json_object_set_new(o, "train_accuracy", json_real(at->train_accuracy));
-        if (o && at->accuracy >= 0) json_object_set_new(o, "accuracy", json_real(at->accuracy));
+        add_accuracy(p, o, at->score[0]);
         write_json(p, o);
         return;
     }
     erase_live(p);
-    char time[TEXT_FIGURE], test[16] = "-", rate[TEXT_FIGURE], train[TEXT_FIGURE];
-    if (at->accuracy >= 0) snprintf(test, sizeof test, "%.2f%%", percent(at->accuracy));
-    fprintf(p->to, "%7.2f %10.4f %9s %9s %12s %10s\n", at->epoch, at->loss, share_text(train, at->train_accuracy), test,
-            text_count(rate, (int64_t)at->images_a_second), text_span(time, (double)at->elapsed_ns * 1e-9));
+    char figure[TEXT_FIGURE], time[TEXT_FIGURE];
+    fprintf(p->to, "%7.2f %10.4f %9s", at->epoch, at->loss, share_text(figure, at->train_accuracy));
+    for (int m = 0; m < p->metric_count; m++) fprintf(p->to, " %9s", run_metric_text(&p->metrics[m], at->score[m], figure));
+    fprintf(p->to, " %12s %10s\n", text_count(figure, (int64_t)at->samples_a_second),
+            text_span(time, (double)at->elapsed_ns * 1e-9));
     fflush(p->to);
 }
 
@@ -153,10 +177,12 @@ void progress_end(struct progress *p, const struct progress_end *e)
     if (p->quiet) return;
     if (p->json) {
         json_t *o = json_pack("{ss sI ss sf sI sI sI sI sb}", "event", "end", "run", (json_int_t)p->run, "status", e->status,
-                              "target", e->target, "end_to_end_ns", (json_int_t)e->end_to_end_ns, "classic_ns",
+                              "target", p->target, "end_to_end_ns", (json_int_t)e->end_to_end_ns, "classic_ns",
                               (json_int_t)e->classic_ns, "warm_ns", (json_int_t)e->warm_ns, "peak_memory_bytes",
                               (json_int_t)e->peak_memory, "synthetic", e->synthetic);
-        if (o && e->accuracy >= 0) json_object_set_new(o, "accuracy", json_real(e->accuracy));
+        if (o && e->score != RUN_SCORE_NONE)
+            json_object_set_new(o, "score", json_real(run_metric_value(&p->metrics[0], e->score)));
+        add_accuracy(p, o, e->score);
         if (o && e->cost) json_object_set_new(o, "cost", json_string(e->cost));
         if (o && e->checkpoint) json_object_set_new(o, "checkpoint", json_string(e->checkpoint));
         write_json(p, o);
@@ -165,7 +191,9 @@ void progress_end(struct progress *p, const struct progress_end *e)
     erase_live(p);
     char whole[TEXT_FIGURE], classic[TEXT_FIGURE], warm[TEXT_FIGURE], memory[TEXT_FIGURE];
     fprintf(p->to, "\n%s", e->status);
-    if (e->accuracy >= 0) fprintf(p->to, ": %.2f%% (target %.2f%%)", percent(e->accuracy), 100 * e->target);
+    if (e->score != RUN_SCORE_NONE)
+        fprintf(p->to, ": %s%s%s (target %s)", p->metrics[0].items ? "" : p->metrics[0].name, p->metrics[0].items ? "" : " ",
+                run_metric_text(&p->metrics[0], e->score, whole), run_metric_value_text(&p->metrics[0], p->target, classic));
     fprintf(p->to, " after %s end to end\n", text_span(whole, (double)e->end_to_end_ns * 1e-9));
     fprintf(p->to, "classic clock %s, warm %s\n", text_span(classic, (double)e->classic_ns * 1e-9),
             text_span(warm, (double)e->warm_ns * 1e-9));
@@ -176,7 +204,8 @@ void progress_end(struct progress *p, const struct progress_end *e)
     fflush(p->to);
 }
 
-void progress_group(struct progress *p, int64_t id, const struct group_facts *f)
+void progress_group(struct progress *p, int64_t id, const struct run_metric *metric,
+                    const struct group_facts *f)
 {
     if (p->quiet) return;
     const char *verdict = group_verdict_name(f->verdict);
@@ -187,14 +216,20 @@ void progress_group(struct progress *p, int64_t id, const struct group_facts *f)
                                 "seconds_low", f->seconds.low, "seconds_high", f->seconds.high, "p", f->p, "verdict", verdict));
         return;
     }
+    char mean[TEXT_FIGURE];
+    const char *what = metric->items ? "accuracy" : metric->name;
+    int places = strcmp(metric->unit, "%") ? 5 : 3;
     fprintf(p->to, "\ngroup %lld: %d of %d runs\n", (long long)id, f->finished, f->planned);
     if (!f->finished) return;
     if (f->finished == 1) {
-        fprintf(p->to, "  one run came to its end: accuracy %.2f%%, %.1f s\n", percent(f->accuracy.mean), f->seconds.mean);
+        fprintf(p->to, "  one run came to its end: %s %s, %.1f s\n", what,
+                run_metric_value_text(metric, f->accuracy.mean, mean), f->seconds.mean);
         return;
     }
-    fprintf(p->to, "  accuracy  mean %.3f%%, sigma %.3f, 95%% interval %.3f to %.3f, p = %.2g\n", 100 * f->accuracy.mean,
-            100 * f->accuracy.sigma, 100 * f->accuracy.low, 100 * f->accuracy.high, f->p);
+    double scale = run_metric_shown(metric, 1);
+    fprintf(p->to, "  %-9s mean %.*f%s, sigma %.*f, 95%% interval %.*f to %.*f, p = %.2g\n", what, places,
+            scale * f->accuracy.mean, metric->unit, places, scale * f->accuracy.sigma, places, scale * f->accuracy.low, places,
+            scale * f->accuracy.high, f->p);
     fprintf(p->to, "  time      mean %.1f s, sigma %.1f, 95%% interval %.1f to %.1f\n", f->seconds.mean, f->seconds.sigma,
             f->seconds.low, f->seconds.high);
     fprintf(p->to, "  verdict   %s\n", group_verdict_sentence(f->verdict));

@@ -6,6 +6,7 @@
 
 #include "runtime/base/error.h"
 #include "submit/format/group.h"
+#include "submit/format/run_metric.h"
 
 #include <stdio.h>
 
@@ -20,10 +21,15 @@ struct progress {
     // of the run
     int64_t steps, steps_an_epoch, batch, run;
     double target, epochs;
+    const struct run_metric *metrics;  // borrowed; the first is the board's
+    int metric_count;
 };
 
 struct progress_start {
     const char *task, *data, *model, *recipe, *precision, *device;
+    const char *samples;     // what people call them: "images"
+    const struct run_metric *metrics;  // borrowed until progress_end
+    int metric_count;
     int64_t run, seed, parameters, steps, steps_an_epoch, batch, memory;
     int64_t index, planned;  // within a group; planned 1: no group
     int64_t from;            // steps done before, of a run that goes on
@@ -32,13 +38,14 @@ struct progress_start {
 };
 struct progress_point {
     double epoch;
-    double loss, train_accuracy, accuracy;  // accuracy negative: not measured
+    double loss, train_accuracy;            // negative: not counted
+    const int64_t *score;                   // of each metric; RUN_SCORE_NONE: not evaluated
     int64_t elapsed_ns, samples;
-    double images_a_second;                 // of this epoch
+    double samples_a_second;                // of this epoch
 };
 struct progress_end {
     const char *status, *checkpoint;
-    double accuracy, target;                // of the last evaluation
+    int64_t score;                          // of the board's metric in the last evaluation, or RUN_SCORE_NONE
     int64_t end_to_end_ns, classic_ns, warm_ns, peak_memory;
     const char *cost;                       // "$0.0212"; NULL: no price
     bool synthetic;
@@ -55,6 +62,6 @@ void progress_weights(struct progress *, const char *path, const char *taken);
 void progress_note(struct progress *, const char *what);  // "evaluating", while nothing else moves
 void progress_point(struct progress *, const struct progress_point *);
 void progress_end(struct progress *, const struct progress_end *);
-void progress_group(struct progress *, int64_t id, const struct group_facts *);
+void progress_group(struct progress *, int64_t id, const struct run_metric *, const struct group_facts *);
 
 #endif

@@ -55,12 +55,6 @@ static struct run_metric board_metric(const struct going *r)
     return metrics[0];
 }
 
-static double score_of(const struct going *r)  // as a share; -1: not evaluated yet
-{
-    struct run_metric metric = board_metric(r);
-    return r->evaluated ? run_metric_value(&metric, r->score[0]) : -1;
-}
-
 static int64_t target_micro(const struct train_options *o)
 {
     return llround(o->target * 1e6);
@@ -147,6 +141,7 @@ static void announce(struct going *r)
         .planned = r->o->runs, .from = r->o->resume ? state_facts(r->o->resume->state)->step : 0,
         .epochs = r->o->recipe.epochs, .target = r->o->target,
         .synthetic = dataset_facts(r->data)->synthetic,
+        .samples = task_samples(r->o->task), .metrics = r->metrics, .metric_count = metrics_of(r, r->metrics),
     };
     progress_start(&r->progress, &start);
 }
@@ -180,8 +175,8 @@ static void show_point(struct going *r, const struct run_point *point, int64_t h
     struct progress_point shown = {
         .epoch = (double)t->at / (double)t->steps_an_epoch, .loss = point->loss,
         .train_accuracy = hits < 0 ? -1 : (double)hits / samples,
-        .accuracy = point->score[0] == RUN_SCORE_NONE ? -1 : score_of(r), .elapsed_ns = point->clocks.end_to_end_ns,
-        .samples = t->samples, .images_a_second = samples / seconds,
+        .score = point->score, .elapsed_ns = point->clocks.end_to_end_ns,
+        .samples = t->samples, .samples_a_second = samples / seconds,
     };
     progress_point(&r->progress, &shown);
 }
@@ -291,7 +286,7 @@ static void tell_end(struct going *r, enum run_status status, const struct run_e
     char cost[COST_TEXT];
     struct stopwatch_clocks told = clocks_told(r);
     struct progress_end shown = {
-        .status = run_status_name(status), .accuracy = score_of(r), .target = r->o->target,
+        .status = run_status_name(status), .score = r->evaluated ? r->score[0] : RUN_SCORE_NONE,
         .checkpoint = end->checkpoint ? r->checkpoint : NULL, .end_to_end_ns = told.end_to_end_ns,
         .classic_ns = told.classic_ns, .warm_ns = told.warm_ns, .peak_memory = end->peak_memory_bytes,
         .synthetic = dataset_facts(r->data)->synthetic,
@@ -402,6 +397,7 @@ static int run_number(const struct train_options *o, struct kept *kept, int64_t 
         const struct dataset_facts *f = dataset_facts(r.data);
         struct run_metric board = board_metric(&r);
         out->items = board.items, out->lower = board.lower_is_better;
+        kept->board = board;
         out->synthetic = f->synthetic, out->custom = !f->official && !f->synthetic;
     }
     if (rc == 0 && o->runs == 1 && !target_met(&r)) rc = fail_target(&r);
@@ -418,11 +414,15 @@ static int end_group(const struct train_options *o, const struct kept *kept, int
     int closed = result_group_end(kept->results, kept->group);
     struct progress p;
     progress_open(&p, o->progress);
-    progress_group(&p, kept->group, facts);
+    progress_group(&p, kept->group, &kept->board, facts);
     if (rc < 0) return fail(rc, "%s", why);
     TRY(closed);
-    return facts->meets ? 0 : fail(ERR_TARGET, "the mean accuracy of %.3f%% is below the target of %.2f%%",
-                                   100 * facts->accuracy.mean, 100 * o->target);
+    if (facts->meets) return 0;
+    const struct run_metric *board = &kept->board;
+    double scale = run_metric_shown(board, 1);
+    char target[TEXT_FIGURE];
+    return fail(ERR_TARGET, "the mean of %s, %.3f%s, is %s the target of %s", board->name, scale * facts->accuracy.mean,
+                board->unit, board->lower_is_better ? "above" : "below", run_metric_value_text(board, o->target, target));
 }
 
 static int run_group(const struct train_options *o, struct kept *kept)

@@ -12,6 +12,7 @@
 struct kept {
     struct results *results;  // NULL: not yet
     int64_t group;            // 0: none
+    struct run_metric board;  // of the last run
 };
 
 // One run while it is going on.
@@ -29,6 +30,7 @@ struct going {
     int64_t index;
     bool evaluated;                     // whether there was an evaluation yet
     int64_t score[METRICS_MAX];         // of the last one
+    struct run_metric metrics[METRICS_MAX];
     struct stopwatch_clocks reached;    // at the end of the last evaluation
     struct stopwatch_clocks crossed;    // at the end of the first that met the target; all 0 before
     struct machine_meter meter;
