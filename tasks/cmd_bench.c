@@ -98,8 +98,8 @@ static int choose_variant(struct bench *b)
         if (v->side == b->a->side && (!best || v->steps > best->steps)) best = v;
     }
     if (!best)
-        return fail(ERR_USAGE, "--side: the schedule of recipe %s has no step at %lld x %lld", b->chosen.recipe.name,
-                    (long long)b->a->side, (long long)b->a->side);
+        return fail(ERR_USAGE, "--side: the schedule of recipe %s has no step of side or length %lld",
+                    b->chosen.recipe.name, (long long)b->a->side);
     b->variant = best;
     return 0;
 }
@@ -123,6 +123,8 @@ static int bench_steps(struct bench *b)
     TRY(device_open(a->choose.device, (int)a->choose.threads, &b->device));
     TRY(b->device->type->facts(b->device, &b->facts));
     struct trainer_choice choice = {b->chosen.task, b->chosen.recipe, b->data, b->device, FUSE_ALL, b->chosen.files};
+    if (b->chosen.recipe.accumulate > 1)
+        return fail(ERR_USAGE, "dawn bench times one program, and data.accumulate makes several of a step: set it to 1");
     TRY(trainer_new(&choice, &b->trainer));
     if (a->measure) TRY(measure_peaks(b));
     forecast_of(b->trainer, &b->facts, &b->forecast);
@@ -160,9 +162,8 @@ static void print_setting(const struct bench *b)
     printf("%s on device %s\n", b->chosen.task->title, b->device->type->name);
     text_entry(&text, "data", "%s%s%s%s", dataset_facts(b->data)->title,
                b->noise ? ", its shape filled with noise" : "", *b->why ? ": " : "", b->why);
-    text_entry(&text, "step", "%s, recipe %s, batch %lld at %lld x %lld, %s", b->trainer->setting.model->name,
-               b->chosen.recipe.name, (long long)b->chosen.recipe.batch, (long long)v->side, (long long)v->side,
-               dtype_name(b->trainer->setting.dtype));
+    text_entry(&text, "step", "%s, recipe %s, batch %lld at %s, %s", b->trainer->setting.model->name, b->chosen.recipe.name,
+               (long long)v->batch, v->size, dtype_name(b->trainer->setting.dtype));
     text_entry(&text, "device", "%s", b->facts.name);
     add_protocol(b, &text);
     fputs(text.at, stdout);
@@ -172,9 +173,10 @@ static void print_setting(const struct bench *b)
 static void print_result(const struct bench *b)
 {
     const struct spread *s = &b->spread;
-    double batch = (double)b->chosen.recipe.batch;
-    char a[TEXT_FIGURE];
-    printf("\n  images/s   %-15.1f median of %lld, %.1f to %.1f\n", batch / s->median, (long long)b->protocol.repeats,
+    double batch = (double)b->variant->batch;
+    char a[TEXT_FIGURE], rate[TEXT_FIGURE];
+    snprintf(rate, sizeof rate, "%s/s", task_samples(b->chosen.task));
+    printf("\n  %-10s %-15.1f median of %lld, %.1f to %.1f\n", rate, batch / s->median, (long long)b->protocol.repeats,
            batch / s->high, batch / s->low);
     printf("  step       %s\n", roofline_span(a, s->median));
     printf("  arithmetic %-15s", text_si(a, b->variant->flops / s->median, "FLOP/s"));
@@ -203,16 +205,16 @@ static void print_json(const struct bench *b)
 {
     const struct protocol *p = &b->protocol;
     const struct forecast_variant *v = b->variant;
-    double batch = (double)b->chosen.recipe.batch;
+    double batch = (double)v->batch;
     json_t *steps = json_array();
     for (int64_t i = 0; i < p->repeats; i++) json_array_append_new(steps, json_real(b->step[i]));
     json_t *o = json_pack(
         "{ss ss sb ss ss ss sI sI ss ss s{sI sI sI sb} so sf sf sf sf sf so}", "task", b->chosen.task->name, "data",
         dataset_facts(b->data)->name, "noise", b->noise, "model", b->trainer->setting.model->name, "recipe",
         b->chosen.recipe.name, "precision", dtype_name(b->trainer->setting.dtype), "batch",
-        (json_int_t)b->chosen.recipe.batch, "side", (json_int_t)v->side, "device", b->device->type->name, "device_name",
+        (json_int_t)v->batch, "side", (json_int_t)v->side, "device", b->device->type->name, "device_name",
         b->facts.name, "protocol", "ignored", (json_int_t)p->ignored, "timed", (json_int_t)p->timed, "repeats",
-        (json_int_t)p->repeats, "whole", p->whole, "step_s", steps, "step_median_s", b->spread.median, "images_per_s",
+        (json_int_t)p->repeats, "whole", p->whole, "step_s", steps, "step_median_s", b->spread.median, "samples_per_s",
         batch / b->spread.median, "flops_per_s", v->flops / b->spread.median, "peak_flops_per_s", peak_of(b),
         "roofline_s", v->seconds, "operators", roofline_json(&b->roofline));
     char *text = json_dumps(o, JSON_INDENT(2));
@@ -301,7 +303,7 @@ int cmd_bench(int argc, char **argv)
     const struct option options[] = {
         CHOOSE_OPTIONS(a.choose),
         {OPTION_FLAG, 0, "fake", NULL, "use noise of the data set's shape instead of its files", &a.fake, 0, 0},
-        {OPTION_INT, 0, "side", "N", "time the step at N x N; 0: at full resolution", &a.side, 0, 1 << 14},
+        {OPTION_INT, 0, "side", "N", "time the step at N x N, or of length N; 0: the largest", &a.side, 0, 1 << 14},
         {OPTION_FLOAT, 0, "seconds", "S", "time limit for all steps", &a.seconds, 0.001, 1e6},
         {OPTION_INT, 0, "repeats", "N", "repeats, of which the median is reported", &a.repeats, 1, PROTOCOL_REPEATS_MAX},
         {OPTION_FLAG, 0, "measure", NULL, "measure the peaks of the device", &a.measure, 0, 0},
@@ -312,7 +314,7 @@ int cmd_bench(int argc, char **argv)
     const struct usage usage = {
         "bench", "TASK|ops [OPTIONS]",
         "Times training steps as DLPerf does: 20 ignored, the next 100 timed, the median of 7 repeats, or fewer on a "
-        "slow device, and says so. Shows images/s, the time by operator, and the share of the device's measured peaks. "
+        "slow device, and says so. Shows samples a second, the time by operator, and the share of the device's measured peaks. "
         "\"ops\" times single operators. Without the data set it uses noise of the same shape.",
         options,
         "Examples:\n"

@@ -32,16 +32,29 @@ struct planned {
 
 // ---- text
 
+static void add_data(const struct planned *p, struct text *into)
+{
+    const struct dataset_facts *d = dataset_facts(p->data), *seen = p->trainer->setting.data;
+    char a[TEXT_FIGURE], b[TEXT_FIGURE];
+    struct text text = {0};
+    text_add(&text, "%s: %s + %s %s", d->title, text_count(a, d->count[SPLIT_TRAIN]), text_count(b, d->count[SPLIT_TEST]),
+             task_samples(p->chosen.task));
+    if (d->height) text_add(&text, " of %d x %d x %d", d->width, d->height, d->channels);
+    if (d->classes) text_add(&text, ", %d classes", d->classes);
+    if (seen != d)
+        text_add(&text, ", as %s + %s samples", text_count(a, seen->count[SPLIT_TRAIN]), text_count(b, seen->count[SPLIT_TEST]));
+    if (p->noise) text_add(&text, "\n(not on this machine: planned with the published counts)");
+    text_entry(into, "data", "%s", text.at);
+    text_free(&text);
+}
+
 static void print_head(const struct planned *p)
 {
-    const struct dataset_facts *d = dataset_facts(p->data);
     const struct trainer *t = p->trainer;
     char a[TEXT_FIGURE], b[TEXT_FIGURE];
     struct text text = {0};
     printf("%s, planned for device %s\n", p->chosen.task->title, p->device->type->name);
-    text_entry(&text, "data", "%s: %s + %s images of %d x %d x %d, %d classes%s", d->title,
-               text_count(a, d->count[SPLIT_TRAIN]), text_count(b, d->count[SPLIT_TEST]), d->width, d->height,
-               d->channels, d->classes, p->noise ? "\n(not on this machine: planned with the published counts)" : "");
+    add_data(p, &text);
     text_entry(&text, "model", "%s, %s parameters, %s a forward pass", t->setting.model->name,
                text_count(a, trainer_parameters(t)), text_si(b, trainer_forward_flops(t), "FLOP"));
     text_entry(&text, "recipe", "%s, batch %lld, activations in %s", p->chosen.recipe.name,
@@ -51,20 +64,26 @@ static void print_head(const struct planned *p)
     text_free(&text);
 }
 
+// Of the programs that run in all steps.
+static double share_of(const struct trainer *t, const struct forecast_variant *v)
+{
+    return (double)v->steps / (double)(t->steps * t->parts * t->turns);
+}
+
 static void print_schedule(const struct planned *p)
 {
     const struct trainer *t = p->trainer;
     const struct forecast *f = &p->forecast;
     char a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE];
     printf("\nSchedule: %g epochs of %lld steps: %lld steps, %s samples\n", p->chosen.recipe.epochs,
-           (long long)t->steps_an_epoch, (long long)t->steps, text_count(a, t->steps * p->chosen.recipe.batch));
+           (long long)t->steps_an_epoch, (long long)t->steps, text_count(a, f->samples));
     printf("  %-32s %8s %8s %7s %9s %7s\n", "program", "FLOP", "bytes", "times", "roofline", "share");
     for (int i = 0; i < f->variants; i++) {
         const struct forecast_variant *v = &f->variant[i];
-        char name[64];
-        snprintf(name, sizeof name, "%lld x %lld, %s", (long long)v->side, (long long)v->side, v->name);
+        char name[128];
+        snprintf(name, sizeof name, "%s, %s", v->size, v->name);
         printf("  %-32.32s %8s %8s %7lld %9s %6.1f%%\n", name, text_si(a, v->flops, ""), text_si(b, v->bytes, ""),
-               (long long)v->steps, roofline_span(c, v->seconds), 100 * (double)v->steps / (double)t->steps);
+               (long long)v->steps, roofline_span(c, v->seconds), 100 * share_of(t, v));
     }
     printf("  %-32s %8s %8s %7lld %9s\n", "evaluation", text_si(a, f->evaluation_flops, ""),
            text_si(b, f->evaluation_bytes, ""), (long long)f->evaluations, roofline_span(c, f->evaluation_seconds));
@@ -88,7 +107,7 @@ static void print_step(const struct planned *p)
 {
     const struct forecast_variant *v = &p->forecast.variant[p->forecast.full];
     struct text table = {0};
-    printf("\nOne step at %lld x %lld (%s):\n", (long long)v->side, (long long)v->side, v->name);
+    printf("\nOne step at %s (%s):\n", v->size, v->name);
     roofline_text(&p->step, &table);
     fputs(table.at, stdout);
     text_free(&table);
@@ -127,12 +146,12 @@ static json_t *json_schedule(const struct planned *p)
         const struct forecast_variant *v = &f->variant[i];
         json_array_append_new(variants,
                               json_pack("{ss sI sI sf sf sf sf}", "name", v->name, "side", (json_int_t)v->side, "steps",
-                                        (json_int_t)v->steps, "share", (double)v->steps / (double)t->steps, "flops",
+                                        (json_int_t)v->steps, "share", share_of(t, v), "flops",
                                         v->flops, "bytes", v->bytes, "roofline_s", v->seconds));
     }
     return json_pack("{sf sI sI sI sI sI sf sf so}", "epochs", p->chosen.recipe.epochs, "batch",
                      (json_int_t)p->chosen.recipe.batch, "steps_per_epoch", (json_int_t)t->steps_an_epoch, "steps",
-                     (json_int_t)t->steps, "samples", (json_int_t)(t->steps * p->chosen.recipe.batch), "evaluations",
+                     (json_int_t)t->steps, "samples", (json_int_t)f->samples, "evaluations",
                      (json_int_t)f->evaluations, "evaluation_flops", f->evaluation_flops, "evaluation_roofline_s",
                      f->evaluation_seconds, "variants", variants);
 }

@@ -2,6 +2,8 @@
 // Cost: one pass over the nodes of each program and one over the steps.
 #include "tasks/measure/forecast.h"
 
+#include <stdio.h>
+
 static void sum_program_cost(const struct trainer *t, int program, double *flops, double *bytes)
 {
     const struct graph *g = t->session->graph[program];
@@ -13,15 +15,15 @@ static void sum_program_cost(const struct trainer *t, int program, double *flops
     }
 }
 
-// The bucket of a step's batch: how often each comes is the same in every epoch, when is not.
-static int bucket_in(const struct trainer *t, int64_t step)
+// The bucket of a step's batch, or of a part of it: how often each comes is the same in every epoch, when is not.
+static int bucket_in(const struct trainer *t, int64_t step, int part)
 {
     const struct supply *s = &t->supply[SPLIT_TRAIN];
     if (s->choice.order.buckets == 1) return 0;
     uint32_t epoch = (uint32_t)(step / t->steps_an_epoch);
     if (!s->choice.order.lengths) return s->choice.bucket_of_epoch ? s->choice.bucket_of_epoch(s->choice.context, epoch) : 0;
-    if (step % t->steps_an_epoch == 0) order_draw(s->order, 0, epoch, 0);
-    return order_batch(s->order, step % t->steps_an_epoch).bucket;
+    if (step % t->steps_an_epoch == 0 && part == 0) order_draw(s->order, 0, epoch, 0);
+    return order_batch(s->order, step % t->steps_an_epoch * t->parts + part).bucket;
 }
 
 static void forecast_variants(const struct trainer *t, const struct device_facts *f, struct forecast *into)
@@ -29,17 +31,28 @@ static void forecast_variants(const struct trainer *t, const struct device_facts
     into->variants = t->variants;
     for (int v = 0; v < t->variants; v++) {
         int program = t->variant[v].program;
+        const struct variant *is = &t->variant[v].is;
         into->variant[v] = (struct forecast_variant){
             .program = program,
             .name = t->session->graph[program]->name,
-            .side = t->variant[v].is.height,
+            .side = is->height ? is->height : is->length,
+            .batch = is->batch,
             .seconds = roofline_seconds(t->session->plan[program], f),
         };
+        char *size = into->variant[v].size;
+        size_t room = sizeof into->variant[v].size;
+        if (is->height) snprintf(size, room, "%lld x %lld", (long long)is->height, (long long)is->width);
+        else if (is->length) snprintf(size, room, "%lld of %lld long", (long long)is->batch, (long long)is->length);
+        else snprintf(size, room, "batch %lld", (long long)is->batch);
         sum_program_cost(t, program, &into->variant[v].flops, &into->variant[v].bytes);
     }
     for (int64_t step = 0; step < t->steps; step++)
-        for (int turn = 0; turn < t->turns; turn++)
-            into->variant[trainer_variant(t, step, bucket_in(t, step), turn) - t->variant].steps++;
+        for (int part = 0; part < t->parts; part++) {
+            int bucket = bucket_in(t, step, part);
+            into->samples += t->supply[SPLIT_TRAIN].choice.order.batch[bucket];
+            for (int turn = 0; turn < t->turns; turn++)
+                into->variant[trainer_variant(t, step, bucket, turn, part) - t->variant].steps++;
+        }
 }
 
 // The variant with the largest images; among equals, the one with the most steps.

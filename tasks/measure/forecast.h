@@ -10,13 +10,16 @@
 struct forecast_variant {
     int program;
     const char *name;  // of its graph
-    int64_t side, steps;
+    char size[40];         // "32 x 32", "16 of 384 long"
+    int64_t side;          // of images, or the length of sequences; 0: neither
+    int64_t batch, steps;  // samples of one run of it; how often it runs
     double flops, bytes;  // of one step
     double seconds;       // its bound; 0 if nothing was measured
 };
 
 struct forecast {
     struct forecast_variant variant[TRAINER_VARIANTS];  // in the order of the schedule
+    int64_t samples;                                     // of the whole schedule
     int variants, full;                                  // full: index of the step at full resolution, the most expensive
     int64_t evaluations;                                 // if the target is not met before the end
     double evaluation_flops, evaluation_bytes, evaluation_seconds;  // of one

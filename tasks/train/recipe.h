@@ -28,7 +28,7 @@ struct recipe {
     char name[RECIPE_TEXT_MAX], about[RECIPE_TEXT_MAX], model[RECIPE_TEXT_MAX];
     // schedule
     double epochs;
-    int64_t batch;
+    int64_t batch, accumulate;
     int precision;                      // enum recipe_precision
     struct recipe_list resolution;      // side of the training images, over equal parts of the schedule
     double warmup_epochs, tail_epochs, lr_floor;

@@ -18,6 +18,8 @@ static const struct recipe_key common[] = {
     {"about", "about", KEY_TEXT, AT(about), 0, 0, NULL, "", .about = "its origin, in a sentence"},
 
     {"data.batch", "batch", KEY_WHOLE, AT(batch), 1, 1 << 20, NULL, "1000", .about = "samples a step"},
+    {"data.accumulate", NULL, KEY_WHOLE, AT(accumulate), 1, 1024, NULL, "1",
+     .about = "parts that the batch of a step is computed in, one after the other, to save memory"},
 
     {"model.name", "model", KEY_TEXT, AT(model), 0, 0, NULL, "record", .about = "the network (dawn models)"},
 

@@ -78,7 +78,7 @@ int step_key(struct step *s)
 
 int step_count(struct step *s)
 {
-    return graph_state(s->g, "step", SHAPE(1), I32, MEMORY_DATA, ZERO);
+    return graph_state(s->g, s->is.part ? "parts" : "step", SHAPE(1), I32, MEMORY_DATA, ZERO);
 }
 
 void step_loss(struct step *s, int loss, int64_t terms)
@@ -144,11 +144,14 @@ static int finish_train(struct step *s, int *params, int *grads)
     int count = trained_of(g, params);
     TRY(grad_of(g, s->loss, params, count, grads));
     g->phase = PHASE_UPDATE;
-    int step = step_count(s);
-    TRY(update_parameters(s, params, grads, count, step));
+    if (s->is.part) TRY(update_accumulate(s, params, grads, count));
+    int step = graph_state(g, "step", SHAPE(1), I32, MEMORY_DATA, ZERO);
+    bool updates = s->is.part == PART_WHOLE || s->is.part == PART_LAST;
+    if (updates) TRY(update_parameters(s, params, grads, count, step));
     graph_scope(g, "counters");
     if (s->turn + 1 < turns) return 0;  // the last turn of a batch moves on
-    g_tick(g, step, 1);
+    if (s->is.part) g_tick(g, step_count(s), 1);
+    if (updates) g_tick(g, step, 1);
     advance_cursor(s);
     return 0;
 }
@@ -158,6 +161,8 @@ static char *name_of(struct graph *g, const struct setting *setting, const struc
 {
     char *name = arena_text(&g->arena, "train");
     if (setting->task->turns > 1) name = arena_text(&g->arena, "%s, turn %d", name, turn + 1);
+    static const char *const parts[] = {"", ", first part", ", middle part", ", last part"};
+    name = arena_text(&g->arena, "%s%s", name, parts[v->part]);
     if (v->note) name = arena_text(&g->arena, "%s, %s", name, v->note);
     return v->renormalises ? arena_text(&g->arena, "%s, renormalising", name) : name;
 }

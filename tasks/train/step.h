@@ -51,7 +51,7 @@ int step_index(struct step *);                            // i32[batch]: numbers
 int step_field(struct step *, const char *field);         // the whole field of the split, which is resident
 int step_input(struct step *, const char *field);         // the batch's rows of it, resident or streamed
 int step_key(struct step *);                              // of random draws in this epoch
-int step_count(struct step *);                            // i32[1]: steps done; of random draws in this step (dropout)
+int step_count(struct step *);                            // i32[1], another one in each step and part: of draws in it (dropout)
 // What is differentiated, f32[1]. It is added up over steps for people: `terms` of it are in one step, as many as there are
 // samples for a sum over the batch, 1 for a mean.
 void step_loss(struct step *, int loss, int64_t terms);

@@ -23,6 +23,20 @@ static int read_lengths(struct supply *s, const char *field, int32_t **lengths)
     return dataset_lengths(s->data, s->choice.split, field, *lengths);
 }
 
+// A batch that is computed in parts comes in parts. A part of one sample could be a mean as well as a sum (step_loss).
+static int cut_batches(const struct setting *c, struct supply *s)
+{
+    int64_t parts = c->recipe->accumulate;
+    for (int b = 0; b < s->choice.order.buckets && parts > 1; b++) {
+        int64_t *batch = &s->choice.order.batch[b];
+        if (*batch % parts || *batch / parts < 2)
+            return fail(ERR_USAGE, "data.accumulate: a batch of %lld is not %lld equal parts of two samples or more",
+                        (long long)*batch, (long long)parts);
+        *batch /= parts;
+    }
+    return 0;
+}
+
 static int check_batches(const struct setting *c, const struct supply *s)
 {
     if (order_batches(s->order) > 0) return 0;
@@ -40,6 +54,7 @@ int supply_new(struct supply *s, const struct setting *c, struct dataset *data, 
     choose_plain(c, split, &s->choice.order);
     if (c->task->feed) c->task->feed(c, split, &s->choice);
     for (int b = 0; b < s->choice.order.buckets && c->single; b++) s->choice.order.batch[b] = 1;
+    if (!evaluates) TRY(cut_batches(c, s));
     if (!s->choice.fields && s->choice.order.buckets > 1)
         return fail(ERR_UNSUPPORTED, "%s: a data set that lies on the device whole has one bucket", c->task->title);
     if (!evaluates) s->choice.epochs = (uint32_t)ceil(c->recipe->epochs);

@@ -65,10 +65,14 @@ struct setting {
 
 enum { OUTPUTS_MAX = 4 };
 
+// A batch may be computed in parts whose gradients are added up; the last one updates.
+enum step_part { PART_WHOLE, PART_FIRST, PART_MIDDLE, PART_LAST };
+
 // How the graphs of one training differ: each variant is a graph of its own, because what a graph does not do costs
 // nothing. Axes of size and length are one mechanism: progressive sizes, rectangular evaluation, length buckets.
 struct variant {
-    int64_t batch;
+    int64_t batch;           // of one part
+    enum step_part part;
     int bucket;              // of the feed's batches
     int64_t height, width;   // of images; 0: not an axis of this task
     int64_t length;          // of sequences; 0: not an axis of this task

@@ -21,7 +21,8 @@ int trainer_dtype(const struct recipe *r, const struct model *model, struct devi
 
 static bool same_variant(const struct variant *a, const struct variant *b)
 {
-    return a->batch == b->batch && a->bucket == b->bucket && a->height == b->height && a->width == b->width &&
+    return a->batch == b->batch && a->part == b->part && a->bucket == b->bucket && a->height == b->height &&
+           a->width == b->width &&
            a->length == b->length && a->trains == b->trains && a->renormalises == b->renormalises;
 }
 
@@ -47,24 +48,38 @@ static bool bucket_comes(const struct trainer *t, int64_t step, int bucket)
     return bucket == (feed->bucket_of_epoch ? feed->bucket_of_epoch(feed->context, epoch) : 0);
 }
 
+// A batch in one part, or in a first, some middle and a last one.
+static int part_kinds(const struct trainer *t)
+{
+    return t->parts > 1 ? PART_LAST - PART_FIRST + 1 : 1;
+}
+
+static int build_variant(struct trainer *t, int64_t step, int bucket, int turn, int kind, bool renormalises, uint8_t *of)
+{
+    enum step_part part = t->parts > 1 ? (enum step_part)(PART_FIRST + kind) : PART_WHOLE;
+    if (part == PART_MIDDLE && t->parts == 2) return 0;
+    bool updates = part == PART_WHOLE || part == PART_LAST;
+    struct variant is = {.batch = t->supply[SPLIT_TRAIN].choice.order.batch[bucket], .part = part, .bucket = bucket,
+                         .trains = ANY, .renormalises = renormalises && updates};
+    t->choice.task->variant(&t->setting, step, turn, &is);
+    int number = variant_number(t, &is, turn);
+    TRY(number);
+    *of = (uint8_t)number;
+    return 0;
+}
+
 // One program for each variant that the schedule can meet.
 static int build_steps(struct trainer *t)
 {
     int64_t renormalised = 0;
     bool muon = update_uses_muon(&t->setting);
-    uint8_t *of = t->of_step = zalloc((size_t)(t->steps * t->buckets * t->turns));
+    uint8_t *of = t->of_step = zalloc((size_t)(t->steps * t->buckets * t->turns * part_kinds(t)));
     for (int64_t step = 0; step < t->steps; step++) {
         bool renormalises = muon && update_renormalises(&t->setting, step, &renormalised);
         for (int bucket = 0; bucket < t->buckets; bucket++)
-            for (int turn = 0; turn < t->turns; turn++, of++) {
-                if (!bucket_comes(t, step, bucket)) continue;
-                struct variant is = {.batch = t->supply[SPLIT_TRAIN].choice.order.batch[bucket], .bucket = bucket,
-                                     .trains = ANY, .renormalises = renormalises};
-                t->choice.task->variant(&t->setting, step, turn, &is);
-                int number = variant_number(t, &is, turn);
-                TRY(number);
-                *of = (uint8_t)number;
-            }
+            for (int turn = 0; turn < t->turns; turn++)
+                for (int kind = 0; kind < part_kinds(t); kind++, of++)
+                    if (bucket_comes(t, step, bucket)) TRY(build_variant(t, step, bucket, turn, kind, renormalises, of));
     }
     return 0;
 }
@@ -91,8 +106,12 @@ static int build(struct trainer *t)
         s->feed[split] = &t->supply[split].choice;
     }
     t->turns = task->turns > 1 ? task->turns : 1;
+    t->parts = r->accumulate > 1 ? (int)r->accumulate : 1;
+    if (t->turns > 1 && t->parts > 1)
+        return fail(ERR_UNSUPPORTED, "data.accumulate: %s trains several sets in turn on a whole batch", task->title);
     t->buckets = t->supply[SPLIT_TRAIN].choice.order.buckets;
-    t->steps_an_epoch = supply_batches(&t->supply[SPLIT_TRAIN]);
+    t->steps_an_epoch = supply_batches(&t->supply[SPLIT_TRAIN]) / t->parts;
+    if (t->steps_an_epoch < 1) return fail(ERR_USAGE, "data.accumulate: an epoch has fewer batches than %d parts", t->parts);
     t->steps = recipe_steps(r, t->steps_an_epoch);
     s->steps = t->steps, s->steps_an_epoch = t->steps_an_epoch;
     TRY(session_new(t->choice.device, &t->session));
@@ -134,9 +153,10 @@ int trainer_ready(struct trainer *t)
     return session_ready(t->session);
 }
 
-const struct trainer_variant *trainer_variant(const struct trainer *t, int64_t step, int bucket, int turn)
+const struct trainer_variant *trainer_variant(const struct trainer *t, int64_t step, int bucket, int turn, int part)
 {
-    return &t->variant[t->of_step[(step * t->buckets + bucket) * t->turns + turn]];
+    int kind = part == 0 ? 0 : part == t->parts - 1 ? PART_LAST - PART_FIRST : PART_MIDDLE - PART_FIRST;
+    return &t->variant[t->of_step[((step * t->buckets + bucket) * t->turns + turn) * part_kinds(t) + kind]];
 }
 
 int trainer_load(struct trainer *t)
@@ -190,26 +210,31 @@ int trainer_resume(struct trainer *t, uint64_t seed, int64_t at, int64_t samples
     t->seed = seed;
     t->at = at;
     t->samples = samples;
-    int64_t batch = at % t->steps_an_epoch;
+    int64_t batch = at % t->steps_an_epoch * t->parts;
     return batch ? supply_begin(&t->supply[SPLIT_TRAIN], seed, at / t->steps_an_epoch, batch) : 0;
 }
 
 // ---- steps
 
-int trainer_step(struct trainer *t)
+static int run_part(struct trainer *t, int part)
 {
-    BUG_IF(t->at >= t->steps);
-    struct supply *s = &t->supply[SPLIT_TRAIN];
     struct order_batch batch;
-    if (t->at % t->steps_an_epoch == 0) TRY(supply_begin(s, t->seed, t->at / t->steps_an_epoch, 0));
-    TRY(supply_next(s, &batch));
+    TRY(supply_next(&t->supply[SPLIT_TRAIN], &batch));
     for (int turn = 0; turn < t->turns; turn++) {
-        const struct trainer_variant *v = trainer_variant(t, t->at, batch.bucket, turn);
+        const struct trainer_variant *v = trainer_variant(t, t->at, batch.bucket, turn, part);
         TRY(session_run(t->session, v->program));
         t->terms += v->is.terms;
     }
-    t->at++;
     t->samples += batch.count;
+    return 0;
+}
+
+int trainer_step(struct trainer *t)
+{
+    BUG_IF(t->at >= t->steps);
+    if (t->at % t->steps_an_epoch == 0) TRY(supply_begin(&t->supply[SPLIT_TRAIN], t->seed, t->at / t->steps_an_epoch, 0));
+    for (int part = 0; part < t->parts; part++) TRY(run_part(t, part));
+    t->at++;
     TRY(lookahead_after(&t->lookahead, t->session, t->at));
     return average_after(&t->average, t->session, t->at);
 }

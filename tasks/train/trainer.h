@@ -42,7 +42,8 @@ struct trainer {
     uint64_t seed;
     struct trainer_variant variant[TRAINER_VARIANTS];  // of training steps
     int variants, turns, buckets;
-    uint8_t *of_step;        // [step, bucket, turn]: number of its variant
+    int parts;               // of a batch: data.accumulate
+    uint8_t *of_step;        // [step, bucket, turn, first or middle or last part]: number of its variant
     struct evaluation evaluation;
     struct lookahead lookahead;
     struct average average;
@@ -57,7 +58,8 @@ int trainer_begin(struct trainer *, uint64_t seed) MUST_CHECK;                 /
 int trainer_resume(struct trainer *, uint64_t seed, int64_t at, int64_t samples) MUST_CHECK;
 int trainer_step(struct trainer *) MUST_CHECK;                                 // one step; BUG after the last
 void trainer_free(struct trainer *);
-const struct trainer_variant *trainer_variant(const struct trainer *, int64_t step, int bucket, int turn);
+// The program of a part of a step, from 0; of the whole step where it has one part.
+const struct trainer_variant *trainer_variant(const struct trainer *, int64_t step, int bucket, int turn, int part);
 
 // Sum of the loss and, where the board's metric counts, hits since the last call with `reset`. Waits for the device.
 struct trainer_sums {

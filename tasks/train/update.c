@@ -80,6 +80,25 @@ int update_parameters(struct step *s, const int *params, const int *grads, int c
     return s->g->error;
 }
 
+int update_accumulate(struct step *s, const int *params, int *grads, int count)
+{
+    struct graph *g = s->g;
+    enum step_part part = s->is.part;
+    graph_scope(g, "parts");
+    for (int i = 0; i < count; i++) {
+        if (grads[i] == NONE) continue;
+        const struct slot *slot = g->value[params[i]].slot;
+        char *name = arena_text(&g->arena, "sum.%s", slot->name);
+        int sum = graph_state(g, name, slot->shape, F32, MEMORY_GRADIENTS, (struct init){INIT_ZERO, 0});
+        if (part == PART_FIRST) graph_node_over(g, OP_ASSIGN, (int[]){sum, grads[i]}, 2, NULL, &sum, NULL);
+        if (part == PART_MIDDLE) graph_node_over(g, OP_ADD, (int[]){sum, grads[i]}, 2, NULL, &sum, NULL);
+        if (part != PART_LAST) continue;
+        grads[i] = g_add(g, sum, grads[i]);
+        if (s->is.terms == 1) grads[i] = g_scale(g, grads[i], 1 / (float)s->setting->recipe->accumulate);
+    }
+    return g->error;
+}
+
 bool update_uses_muon(const struct setting *c)
 {
     struct rule rule[RULES_MAX] = {0};

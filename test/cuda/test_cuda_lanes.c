@@ -117,7 +117,7 @@ static void open_placed(struct placed *p, const char *const settings[], bool ove
     struct trainer *t = p->bench.trainer;
     emulate_late(EMULATE_NEVER);
     place_session(t->session);
-    int last = trainer_variant(t, t->steps - 1, 0, 0)->program;
+    int last = trainer_variant(t, t->steps - 1, 0, 0, 0)->program;
     p->plan = t->session->plan[last];
     p->task = cuda_program_tasks(t->session->program[last], &p->tasks);
 }

@@ -31,7 +31,7 @@ static void turns_train_their_own_set(void **state)
     struct trainer *t = b.trainer;
     assert_int_equal(trainer_begin(t, 3), 0);
     for (int turn = 0; turn < 2; turn++) {
-        const struct graph *g = t->session->graph[trainer_variant(t, 0, 0, turn)->program];
+        const struct graph *g = t->session->graph[trainer_variant(t, 0, 0, turn, 0)->program];
         for (int i = 0; i < g->nodes; i++)
             for (int o = 0; o < MAX_OUT; o++) {
                 const struct value *v = node_out(g, &g->node[i], o);
@@ -189,7 +189,7 @@ static void begins_with_given_weights(void **state)
     bench_close(&second);
 }
 
-// ---- the average of the weights
+// ---- batches in parts
 
 static const char table_name[] = "a.embedding";
 enum { TABLE = SECOND_WORDS * 8 };
@@ -198,6 +198,111 @@ static void read_table(struct bench *b, float into[TABLE])
 {
     assert_int_equal(session_get(b->trainer->session, table_name, into, TABLE * sizeof *into), 0);
 }
+
+static void one_bucket(const struct setting *c, enum split split, struct feed_choice *f)
+{
+    task_second.feed(c, split, f);
+    for (int i = 0; i < f->fields; i++) f->field[i].shape[0] = f->field[i].shape[2];
+    f->order.buckets = 1, f->order.limit[0] = SECOND_LONGEST;
+}
+
+static struct task in_parts;
+static void open_in_parts(struct bench *b, const char *parts)
+{
+    const char *const settings[] = {"precision=f32", parts, "optimiser.clip=0.05", NULL};
+    in_parts = task_second;
+    in_parts.turns = 1, in_parts.feed = one_bucket;  // set 0 alone trains
+    second_open_with(b, &in_parts, "cpu", 2, settings);
+}
+
+static float *train_in_parts(const char *parts, int64_t *count)
+{
+    struct bench b;
+    open_in_parts(&b, parts);
+    assert_int_equal(trainer_begin(b.trainer, 3), 0);
+    for (int i = 0; i < 40; i++)  // into the second epoch
+        if (trainer_step(b.trainer) < 0) fail_msg("%s", error_text());
+    assert_int_equal(b.trainer->samples, 40 * 20);
+    assert_int_equal(b.trainer->steps_an_epoch, 30);
+    struct trainer_sums sums;
+    assert_int_equal(trainer_sums(b.trainer, true, &sums), 0);
+    float *weights = calloc(TABLE + 1, sizeof *weights);
+    assert_int_equal(session_get(b.trainer->session, table_name, weights, TABLE * sizeof *weights), 0);
+    weights[TABLE] = (float)(sums.loss / (double)b.trainer->terms);
+    *count = b.trainer->variants;
+    bench_close(&b);
+    return weights;
+}
+
+// The gradients of the parts are those of the batch, so the weights after some steps are the same up to rounding.
+static void parts_are_the_batch(void **state)
+{
+    (void)state;
+    int64_t variants;
+    float *whole = train_in_parts("data.accumulate=1", &variants);
+    assert_int_equal(variants, 1);
+    for (int parts = 2; parts <= 10; parts += parts == 2 ? 3 : 5) {
+        char setting[32];
+        snprintf(setting, sizeof setting, "data.accumulate=%d", parts);
+        float *got = train_in_parts(setting, &variants);
+        assert_int_equal(variants, parts == 2 ? 2 : 3);
+        for (int i = 0; i <= TABLE; i++) assert_true(fabsf(got[i] - whole[i]) < 2e-4f * (1 + fabsf(whole[i])));
+        free(got);
+    }
+    free(whole);
+}
+
+// A state stands between steps, never between parts.
+static void parts_go_on_to_the_same_bytes(void **state)
+{
+    (void)state;
+    static const struct state_run run = {.digest = {"aa", "bb"}, .note = "{}"};
+    char path[] = "/tmp/dawn-second-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    struct bench first, second;
+    float want[TABLE], got[TABLE];
+    open_in_parts(&first, "data.accumulate=5");
+    assert_int_equal(trainer_begin(first.trainer, 3), 0);
+    while (first.trainer->at < 47) {
+        if (first.trainer->at == 37 && state_save(path, first.trainer, &run) < 0) fail_msg("%s", error_text());
+        assert_int_equal(trainer_step(first.trainer), 0);
+    }
+    read_table(&first, want);
+    bench_close(&first);
+    open_in_parts(&second, "data.accumulate=5");
+    struct state *from;
+    if (state_open(path, &from) < 0 || state_load(from, second.trainer, &run, STATE_SAME) < 0) fail_msg("%s", error_text());
+    state_close(from);
+    while (second.trainer->at < 47) assert_int_equal(trainer_step(second.trainer), 0);
+    read_table(&second, got);
+    assert_memory_equal(got, want, sizeof got);
+    bench_close(&second);
+    unlink(path);
+}
+
+static void parts_that_are_no_parts_are_refused(void **state)
+{
+    (void)state;
+    struct bench b;
+    struct trainer *none = NULL;
+    struct task task = task_second;
+    second_open(&b, "cpu", 1, "precision=f32");
+    assert_int_equal(recipe_set(&b.choice.recipe, "data.accumulate=2"), 0);
+    assert_true(trainer_new(&b.choice, &none) < 0);
+    assert_non_null(strstr(error_text(), "several sets in turn"));
+    b.choice.task = &task;
+    task.turns = 1;
+    assert_int_equal(recipe_set(&b.choice.recipe, "data.accumulate=3"), 0);
+    assert_true(trainer_new(&b.choice, &none) < 0);
+    assert_non_null(strstr(error_text(), "a batch of 20 is not 3 equal parts"));
+    assert_int_equal(recipe_set(&b.choice.recipe, "data.accumulate=20"), 0);
+    assert_true(trainer_new(&b.choice, &none) < 0);
+    bench_close(&b);
+}
+
+// ---- the average of the weights
 
 // The average is that of the weights after each step, worked out here; evaluating changes nothing, and what is saved is what
 // was evaluated.
@@ -298,6 +403,9 @@ int main(void)
         cmocka_unit_test(goes_on_to_the_same_bytes),
         cmocka_unit_test(the_judge_sees_every_output),
         cmocka_unit_test(begins_with_given_weights),
+        cmocka_unit_test(parts_are_the_batch),
+        cmocka_unit_test(parts_go_on_to_the_same_bytes),
+        cmocka_unit_test(parts_that_are_no_parts_are_refused),
         cmocka_unit_test(the_average_is_evaluated),
         cmocka_unit_test(a_failure_is_told),
         cmocka_unit_test(figures_are_finite),

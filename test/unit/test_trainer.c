@@ -60,7 +60,7 @@ static void evaluates_every_image_once(void **state)
 
 static int program_of(const struct trainer *t, int64_t step)
 {
-    return trainer_variant(t, step, 0, 0)->program;
+    return trainer_variant(t, step, 0, 0, 0)->program;
 }
 
 static float slot_value(struct trainer *t, const char *name, int64_t i)
