@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// PNG by libpng's simplified interface, JPEG by libjpeg.
+// PNG by libpng's simplified interface, JPEG by decode.h.
 //
 // Invariant: for any bytes, a call returns a complete picture or fails with a sentence, and leaks no memory. Dimensions are
 // checked before anything of their size is allocated. Fuzzed: test/fuzz/fuzz_import.c.
 // Cost: one decode and one buffer of the picture's size.
+#include "data/image/image.h"
+
 #include <png.h>
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include <jpeglib.h>
-
-#include "data/image/image.h"
+#include "data/image/decode.h"
 #include "runtime/base/arena.h"
 #include "runtime/base/file.h"
-
-enum { JPEG_SCANS_MAX = 100 };  // a progressive file of a few bytes a scan could keep the decoder busy for hours
 
 bool image_is_named(const char *file)
 {
@@ -68,73 +65,22 @@ static int decode_png(const char *name, const uint8_t *bytes, size_t count, cons
     return rc;
 }
 
-// libjpeg reports an error by a function that must not return.
-struct jpeg_trouble {
-    struct jpeg_error_mgr manager;  // first, so that libjpeg's pointer also points to this struct
-    struct jpeg_progress_mgr progress;
-    jmp_buf back;
-    char text[JMSG_LENGTH_MAX];
-};
-
-_Noreturn static void jpeg_give_up(j_common_ptr jpeg)
-{
-    struct jpeg_trouble *trouble = (struct jpeg_trouble *)jpeg->err;
-    jpeg->err->format_message(jpeg, trouble->text);
-    longjmp(trouble->back, 1);
-}
-
-// Warnings are errors here: otherwise the rest of a truncated file would be grey.
-static void jpeg_warn(j_common_ptr jpeg, int level)
-{
-    if (level < 0) jpeg_give_up(jpeg);
-}
-
-static void jpeg_count_scans(j_common_ptr jpeg)
-{
-    if (((j_decompress_ptr)jpeg)->input_scan_number <= JPEG_SCANS_MAX) return;
-    struct jpeg_trouble *trouble = (struct jpeg_trouble *)jpeg->err;
-    snprintf(trouble->text, sizeof trouble->text, "more than %d scans", JPEG_SCANS_MAX);
-    longjmp(trouble->back, 1);
-}
-
-// Between setjmp and longjmp no local variable changes, so that none becomes indeterminate.
-static int jpeg_run(struct jpeg_decompress_struct *jpeg, struct jpeg_trouble *trouble, const char *name,
-                    const uint8_t *bytes, size_t count, const struct image_limits *limits, struct image *image)
-{
-    if (setjmp(trouble->back) != 0) return fail(ERR_INPUT, "%s: not a valid JPEG: %s", name, trouble->text);
-    jpeg_create_decompress(jpeg);
-    jpeg->progress = &trouble->progress;
-    jpeg_mem_src(jpeg, bytes, (unsigned long)count);
-    jpeg_read_header(jpeg, TRUE);
-    if (jpeg->num_components != 1 && jpeg->num_components != 3) {
-        return fail(ERR_INPUT, "%s: a JPEG must be grey or colour; got %d components", name,
-                    jpeg->num_components);
-    }
-    TRY(image_room(name, limits, jpeg->image_height, jpeg->image_width, image));
-    jpeg->out_color_space = JCS_RGB;
-    jpeg_start_decompress(jpeg);
-    while (jpeg->output_scanline < jpeg->output_height) {
-        JSAMPROW row = image->pixels + (size_t)jpeg->output_scanline * (size_t)image->width * 3;
-        jpeg_read_scanlines(jpeg, &row, 1);
-    }
-    jpeg_finish_decompress(jpeg);
-    return 0;
-}
-
+// Damage is an error here: otherwise the rest of a truncated file would be grey.
 static int decode_jpeg(const char *name, const uint8_t *bytes, size_t count, const struct image_limits *limits,
                        struct image *image)
 {
-    // On the heap, which longjmp leaves unchanged.
-    struct jpeg_decompress_struct *jpeg = zalloc(sizeof *jpeg);
-    struct jpeg_trouble *trouble = zalloc(sizeof *trouble);
-    jpeg->err = jpeg_std_error(&trouble->manager);
-    trouble->manager.error_exit = jpeg_give_up;
-    trouble->manager.emit_message = jpeg_warn;
-    trouble->progress.progress_monitor = jpeg_count_scans;
-    int rc = jpeg_run(jpeg, trouble, name, bytes, count, limits, image);
-    jpeg_destroy_decompress(jpeg);
-    free(trouble);
-    free(jpeg);
+    struct decoder *decoder = decoder_new();
+    int width, height;
+    decoder_limit(decoder, limits);
+    int rc = decoder_size(decoder, name, bytes, count, &width, &height);
+    if (rc == 0) rc = image_room(name, limits, (uint64_t)height, (uint64_t)width, image);
+    if (rc == 0) {
+        struct area all = {0, 0, width, height};
+        rc = decoder_draw(decoder, name, bytes, count, &all, false, height, width, image->pixels);
+    }
+    if (rc == 0 && decoder_damage(decoder) != NULL)
+        rc = fail(ERR_INPUT, "%s: not a valid JPEG: %s", name, decoder_damage(decoder));
+    decoder_free(decoder);
     return rc;
 }
 
