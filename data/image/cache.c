@@ -118,6 +118,7 @@ static int decode_samples(void *context, int64_t begin, int64_t end)
 {
     struct cache *cache = context;
     struct decoder *decoder = decoder_new();
+    decoder_shrink(decoder, false);
     size_t room = (size_t)longest_file(cache->choice.data);
     int rc = 0;
     for (int64_t i = begin; i < end && rc == 0; i++) rc = decode_sample(cache, decoder, i, room);

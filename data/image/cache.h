@@ -7,8 +7,8 @@
 //     cache_size(cache, i, &width, &height);
 //     cache_draw(cache, scaler, i, &area, mirror, 128, 128, into);
 //
-// Invariant: the same bytes whatever the number of threads. They differ slightly from those that decoder_draw gives, which
-// lets libjpeg shrink, and more where pictures are shrunk to be kept: a cache is a choice of a recipe, not of a machine.
+// Invariant: the same bytes whatever the number of threads. Pictures of their own size give the samples of a decoder that may
+// not shrink; others differ, so that a cache is a choice of a recipe, not of a machine.
 // Cost: 3 bytes a pixel and 24 a picture.
 #ifndef DAWN_DATA_CACHE_H
 #define DAWN_DATA_CACHE_H

@@ -34,10 +34,16 @@ struct area crop_random(uint64_t seed, uint32_t epoch, int64_t sample, int width
 
 struct area crop_centre(int width, int height, int64_t out_height, int64_t out_width, double ratio)
 {
-    double across = width / (double)out_width, down = height / (double)out_height;
-    double step = (across < down ? across : down) / ratio;  // source pixels a pixel of the sample
-    double w = step * (double)out_width, h = step * (double)out_height;
-    return (struct area){(width - w) / 2, (height - h) / 2, w, h};
+    double w = (double)out_width, h = (double)out_height, resized_width, resized_height;
+    if (width / w <= height / h) {
+        resized_width = rint(w * ratio);
+        resized_height = fmax(h, floor(resized_width * height / width));
+    } else {
+        resized_height = rint(h * ratio);
+        resized_width = fmax(w, floor(resized_height * width / height));
+    }
+    double across = width / resized_width, down = height / resized_height;  // source pixels for one of the sample
+    return (struct area){rint((resized_width - w) / 2) * across, rint((resized_height - h) / 2) * down, w * across, h * down};
 }
 
 bool crop_mirror(uint64_t seed, uint32_t epoch, int64_t sample)

@@ -16,8 +16,9 @@ struct area {
 struct area crop_random(uint64_t seed, uint32_t epoch, int64_t sample, int width, int height, double scale_least,
                         double scale_most);
 
-// The middle that is left when the picture is resized to cover height x width `ratio` times and cropped to that size. Ratio
-// 1: the largest middle of that shape; 256.0 / 224: torchvision's Resize(256) and CenterCrop(224).
+// The middle that is left when the picture is resized until it just covers height x width `ratio` times and that size is cut
+// out. Ratio 1: the largest middle of that shape; 256.0 / 224: torchvision's Resize(256) and CenterCrop(224), whose roundings
+// to whole pixels of the resized picture are kept.
 struct area crop_centre(int width, int height, int64_t out_height, int64_t out_width, double ratio);
 
 bool crop_mirror(uint64_t seed, uint32_t epoch, int64_t sample);  // half of all draws

@@ -31,6 +31,7 @@ struct decoder {
     jmp_buf back;
     char error[JMSG_LENGTH_MAX], damage[JMSG_LENGTH_MAX];
     struct image_limits limits;
+    bool shrinks;
     struct scaler *scaler;
     uint8_t *room, *pixels;
     size_t room_bytes, pixels_bytes;
@@ -45,6 +46,7 @@ struct decoder *decoder_new(void)
 {
     struct decoder *d = zalloc(sizeof *d);
     d->limits = DECODE_LIMITS;
+    d->shrinks = true;
     d->scaler = scaler_new();
     return d;
 }
@@ -61,6 +63,11 @@ void decoder_free(struct decoder *d)
 void decoder_limit(struct decoder *d, const struct image_limits *limits)
 {
     d->limits = *limits;
+}
+
+void decoder_shrink(struct decoder *d, bool shrinks)
+{
+    d->shrinks = shrinks;
 }
 
 uint8_t *decoder_room(struct decoder *d, size_t bytes)
@@ -193,7 +200,7 @@ static int draw_area(struct decoder *d, const char *what, const struct area *are
 {
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
     TRY(check_area(d, what, area));
-    int eighths = choose_eighths(area, height, width);
+    int eighths = d->shrinks ? choose_eighths(area, height, width) : WHOLE;
     double scale = eighths / (double)WHOLE;
     jpeg->scale_num = (unsigned)eighths, jpeg->scale_denom = WHOLE;
     jpeg->out_color_space = jpeg->num_components == 4 ? JCS_CMYK : JCS_EXT_RGBX;

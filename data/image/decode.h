@@ -25,6 +25,9 @@ struct decoder;  // belongs to one thread
 struct decoder *decoder_new(void);     // never NULL
 void decoder_free(struct decoder *);   // NULL is fine
 void decoder_limit(struct decoder *, const struct image_limits *);  // instead of DECODE_LIMITS
+// Whether libjpeg may shrink by 2, 4 or 8 what is larger than wanted; at first it may. That is faster, and up to a few tens of
+// levels away from the resize of all pixels where edges are sharp: for training, not for evaluation.
+void decoder_shrink(struct decoder *, bool);
 
 // Room for a picture's encoded bytes, which is kept for the next: what dataset_item reads into.
 uint8_t *decoder_room(struct decoder *, size_t bytes);

@@ -121,7 +121,10 @@ static void centres_are_in_the_middle(void **state)
 {
     (void)state;
     expect_area(crop_centre(500, 400, 224, 224, 1), 50, 0, 400, 400);
-    expect_area(crop_centre(300, 512, 224, 224, 256.0 / 224), 18.75, 124.75, 262.5, 262.5);
+    // Resized to 256 x 436 (436.9), from which 16 and 106 pixels are cut off.
+    expect_area(crop_centre(300, 512, 224, 224, 256.0 / 224), 18.75, 106 * 512 / 436.0, 262.5, 224 * 512 / 436.0);
+    expect_area(crop_centre(512, 300, 224, 224, 256.0 / 224), 106 * 512 / 436.0, 18.75, 224 * 512 / 436.0, 262.5);
+    expect_area(crop_centre(224, 224, 128, 128, 1.14), 9 * 224 / 146.0, 9 * 224 / 146.0, 128 * 224 / 146.0, 128 * 224 / 146.0);
     expect_area(crop_centre(640, 480, 288, 384, 1), 0, 0, 640, 480);
     expect_area(crop_centre(480, 640, 288, 384, 1), 0, 140, 480, 360);
     expect_area(crop_centre(640, 480, 288, 384, 1.25), 64, 48, 512, 384);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of JPEGs: the same pixels as in the whole, whatever the coding; damaged, foreign and oversized files.
 #include "data/image/decode.h"
+#include "data/image/scale.h"
 #include "test/unit/fixture_jpeg.h"
 
 static struct decoder *decoder;
@@ -132,6 +133,32 @@ static void shrinking_is_close_to_the_mean(void **state)
         if (mean > 3 || worst > 40) fail_msg("to %d: %g, at most %d", side, mean, worst);
         free(sample);
     }
+    free(whole);
+    free(b.at);
+}
+
+// Where libjpeg may not shrink, the sample is the resize of all pixels.
+static void whole_pixels_can_be_asked_for(void **state)
+{
+    (void)state;
+    enum { SIDE = 256, INTO = 60 };
+    const struct jpeg_shape s = {.width = SIDE, .height = SIDE, .across = 2, .down = 2};
+    struct jpeg_bytes b = jpeg_make(&s);
+    struct area a = {3.5, 8, 250, 240};
+    uint8_t *whole = whole_of(&b), *pixels = calloc(SIDE * SIDE + SCALE_SLACK, 3), want[INTO * INTO * 3];
+    memcpy(pixels, whole, SIDE * SIDE * 3);
+    struct scale_part part = {pixels, SIDE * 3, 3, 0, 0, SIDE, SIDE};
+    struct scaler *scaler = scaler_new();
+    scale_draw(scaler, &part, &a, true, INTO, INTO, want);
+    decoder_shrink(decoder, false);
+    uint8_t *sample = draw(&b, a, true, INTO, INTO);
+    assert_memory_equal(sample, want, sizeof want);
+    decoder_shrink(decoder, true);
+    draw_into(&b, a, true, INTO, INTO, sample);
+    assert_memory_not_equal(sample, want, sizeof want);
+    scaler_free(scaler);
+    free(sample);
+    free(pixels);
     free(whole);
     free(b.at);
 }
@@ -292,7 +319,7 @@ int main(void)
         cmocka_unit_test(parts_are_those_of_the_whole),   cmocka_unit_test(shrinking_is_close_to_the_mean),
         cmocka_unit_test(parts_of_shrunk_pictures_fit),   cmocka_unit_test(foreign_files_are_refused),
         cmocka_unit_test(limits_can_be_set),              cmocka_unit_test(cut_files_give_what_there_is),
-        cmocka_unit_test(flipped_bits_do_no_harm),
+        cmocka_unit_test(flipped_bits_do_no_harm),        cmocka_unit_test(whole_pixels_can_be_asked_for),
     };
     return cmocka_run_group_tests_name("decode", tests, make_decoder, end_decoder);
 }
