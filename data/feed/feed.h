@@ -15,9 +15,10 @@
 // Threads. The pool of threads.h is OpenMP's: it does the arithmetic of the device "cpu", and a loop on it blocks the
 // thread that runs the steps. Decoding goes on while steps run, so it cannot be a loop on that pool: a feed has threads of
 // its own, in addition. They sleep whenever the ring is full. On the CPU that is nearly always: a training step of ResNet-50
-// at 224 x 224 is some 25 GFLOP a sample, a third of a second of one core, and decoding a JPEG of that size some 4 ms, so
-// the decoders want about one hundredth of the cores; were the pool made smaller for them, every step would pay for a core
-// that sleeps. With a GPU the pool is idle, and the decoders get all cores but the one that feeds the device.
+// at 224 x 224 is some 25 GFLOP a sample, a third of a second of one core, and decoding an original JPEG for it about 1 ms
+// (docs/performance.md), so the decoders want about a three-hundredth of the cores; were the pool made smaller for them,
+// every step would pay for a core that sleeps. With a GPU the pool is idle, and the decoders get all cores but the one that
+// feeds the device.
 #ifndef DAWN_DATA_FEED_H
 #define DAWN_DATA_FEED_H
 

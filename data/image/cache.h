@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pictures of a split, decoded once and kept in memory: a sample is then only cropped and resized, which takes about a
-// twentieth of the time that decoding takes. For small data sets, where the host computes the steps, too.
+// The pictures of a split, decoded once and kept in memory: a sample is then only cropped and resized, which takes a quarter
+// of the time or less (docs/performance.md). For small data sets, where the host computes the steps, too.
 //
 //     cache_bytes(&choice, &bytes);   // for a plan: reads sizes, decodes nothing
 //     cache_new(&choice, &cache);     // decodes on all threads of threads.h

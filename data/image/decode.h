@@ -10,7 +10,7 @@
 //
 // Invariant: the pixels are a function of the arguments alone, whatever was decoded before. Any bytes give a sample or a
 // sentence that starts with `what`. Nothing of a picture's size is allocated before its size was held against the limits.
-// Cost: decoding the rows down to the end of the area, the resize (below a tenth of that), and memory for the part.
+// Cost: decoding the rows down to the end of the area, the resize (about a tenth of that), and memory for the part.
 #ifndef DAWN_DATA_DECODE_H
 #define DAWN_DATA_DECODE_H
 

@@ -135,11 +135,6 @@ static void spread_weights(struct scaler *s, int64_t width, int row_first)
 
 // ---- both axes
 
-static void spread_row(const int16_t *packed, int64_t width, int16_t *row)
-{
-    for (int64_t x = 0; x < width; x++) memcpy(row + 4 * x, packed + 3 * x, 4 * sizeof *row);
-}
-
 // Row y of the target as it is between the axes.
 static void sum_rows(struct scaler *s, const struct scale_part *part, const uint8_t *from, int64_t columns, int64_t y,
                      int16_t *row)
@@ -149,7 +144,7 @@ static void sum_rows(struct scaler *s, const struct scale_part *part, const uint
     int taps = s->down.taps;
     while (taps > 1 && weight[taps - 1] == 0) taps--;  // the part may end there
     s->loops->rows(rows, part->stride, weight, taps, columns * part->channels, part->channels == 3 ? s->packed : row);
-    if (part->channels == 3) spread_row(s->packed, columns, row);
+    if (part->channels == 3) s->loops->spread(s->packed, columns, row);
 }
 
 static void draw_narrow(struct scaler *s, const struct scale_part *part, const uint8_t *from, int64_t columns,

@@ -3,7 +3,7 @@
 // does not alias (Pillow's BILINEAR). Vertical first, then horizontal, in integers.
 //
 // Invariant: the same bytes on every CPU, at most 1 away from rounding the exact sum.
-// Cost: with AVX-512 some 4 us for 128 x 128 (docs/performance.md), and memory for one row.
+// Cost: with AVX-512 some 12 us for 128 x 128 (docs/performance.md), and memory for four rows.
 #ifndef DAWN_DATA_SCALE_H
 #define DAWN_DATA_SCALE_H
 

@@ -30,6 +30,8 @@ struct scale_across {
 struct scale_loops {
     // row[i] = sum of weight[k] * pixels[k * stride + i], for i below n rounded up to 64: so far both may be touched
     void (*rows)(const uint8_t *pixels, int64_t stride, const int16_t *weight, int taps, int64_t n, int16_t *row);
+    // Three lanes a pixel become four, of which the last is anything; `pixels` rounded up to SCALE_GROUP are written
+    void (*spread)(const int16_t *packed, int64_t pixels, int16_t *row);
     // `count` rows of at most SCALE_ROWS, `stride` lanes apart, all of which may be read
     void (*pixels)(const int16_t *row, int64_t stride, const struct scale_across *, int count, uint8_t *into);
 };

@@ -34,6 +34,15 @@ static void rows(const uint8_t *pixels, int64_t stride, const int16_t *weight, i
     }
 }
 
+static void spread(const int16_t *packed, int64_t pixels, int16_t *row)
+{
+    int16_t from[32];
+    for (int i = 0; i < 32; i++) from[i] = (int16_t)(i / 4 * 3 + i % 4);
+    const __m512i at = _mm512_loadu_si512(from);
+    for (int64_t x = 0; x < pixels; x += GROUP)
+        _mm512_storeu_si512(row + 4 * x, _mm512_permutexvar_epi16(at, _mm512_loadu_si512(packed + 3 * x)));
+}
+
 // Pixel at[i] of 16; of 32, if `far`.
 static inline __m512i pick(const int16_t *from, __m512i at, bool far)
 {
@@ -122,6 +131,13 @@ static void rows(const uint8_t *pixels, int64_t stride, const int16_t *weight, i
     }
 }
 
+static void spread(const int16_t *packed, int64_t pixels, int16_t *row)
+{
+    const __m128i at = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 6, 7, 8, 9, 10, 11, 12, 13);
+    for (int64_t x = 0; x < pixels; x += 2)
+        _mm_storeu_si128((__m128i *)(row + 4 * x), _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(packed + 3 * x)), at));
+}
+
 static __m256i pick(const int16_t *row, const int32_t *first)
 {
     __m128i pixel[4];
@@ -174,6 +190,11 @@ static void rows(const uint8_t *pixels, int64_t stride, const int16_t *weight, i
             row[i] = (int16_t)(row[i] + times(pixels[k * stride + i] << SCALE_BETWEEN, weight[k]));
 }
 
+static void spread(const int16_t *packed, int64_t pixels, int16_t *row)
+{
+    for (int64_t x = 0; x < pixels; x++) memcpy(row + 4 * x, packed + 3 * x, 4 * sizeof *row);
+}
+
 static void row_of_pixels(const int16_t *row, const struct scale_across *a, uint8_t *into)
 {
     for (int64_t x = 0; x < a->width; x++) {
@@ -198,4 +219,4 @@ static void pixels(const int16_t *row, int64_t stride, const struct scale_across
 
 #define TABLE2(isa) scale_loops_##isa
 #define TABLE(isa) TABLE2(isa)
-const struct scale_loops TABLE(ISA) = {rows, pixels};
+const struct scale_loops TABLE(ISA) = {rows, spread, pixels};
