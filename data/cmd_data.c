@@ -72,6 +72,8 @@ static int verify_open(struct dataset *ds)
             printf("%lld %s answers do not stand in their context; the first: %s\n", (long long)squad->lost,
                    facts->split_name[split], squad->lost_first);
     }
+    if (facts->left_out > 0)
+        printf("%lld samples of its source are left out: they could not be read\n", (long long)facts->left_out);
     if (verdict == DATASET_CUSTOM) {
         return fail(ERR_INPUT,
                     "%s is complete and readable, but its samples are not those of %s as published: results on it count "

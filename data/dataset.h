@@ -40,6 +40,7 @@ struct dataset_facts {
     int64_t read_ms;     // when the bytes were read that it is about, since 1970; 0: never, or there are none
     const char *split_name[SPLIT_COUNT];
     int64_t count[SPLIT_COUNT];
+    int64_t left_out;    // samples that the source had and that cannot be read, in no split; 0 where nobody counted
     struct field field[DATASET_FIELDS];
     int fields;
     // Of sets that have a field "images" u8[height,width,channels] and a field "labels"; zeros for all others.

@@ -109,6 +109,7 @@ static int open_pack(struct dataset *ds, struct imagenet *set, const char *path)
         if (pack->count[s] == 0) return fail(ERR_INPUT, "%s has no picture of %s", path, listing_split[s]);
     }
     ds->facts.folder = pack->path;
+    ds->facts.left_out = pack->absent;
     ds->facts.field[FIELD_JPEG].shape = SHAPE(pack->longest);
     return 0;
 }

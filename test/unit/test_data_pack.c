@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packs: what goes in comes out, in the same bytes whatever happened on the way, and everything that is wrong is a sentence.
+#include "test/unit/fixture_folders.h"
+
+#include <fcntl.h>
+#include <png.h>
+
+#include "data/image/decode.h"
+#include "data/pack/origin.h"
+#include "data/pack/packer.h"
+#include "data/read/crc32c.h"
+#include "runtime/base/threads.h"
+
+static char notes[4096];
+
+static void note(void *context, const char *sentence)
+{
+    (void)context;
+    strncat(notes, sentence, sizeof notes - strlen(notes) - 2);
+    strcat(notes, "\n");
+}
+
+static int pack(const char *from, const char *to, int short_side, struct packer_report *report)
+{
+    struct packer_choice choice = {.flavour = imagenet_flavour("imagenette"), .from = at(from), .to = at(to), .quality = 90,
+                                   .short_side = short_side, .damaged = 5, .note = note};
+    notes[0] = '\0';
+    return packer_run(&choice, report);
+}
+
+static void must_pack(const char *from, const char *to, struct packer_report *report)
+{
+    if (pack(from, to, 0, report) < 0) fail_msg("%s", error_text());
+}
+
+static struct dataset *must_open(const char *name)
+{
+    struct dataset *ds;
+    if (dataset_open("imagenette", at(name), &ds) < 0) fail_msg("%s", error_text());
+    return ds;
+}
+
+static void assert_same_files(const char *a, const char *b)
+{
+    char hex[2][DIGEST_HEX];
+    assert_int_equal(digest_file(at(a), hex[0]), 0);
+    assert_int_equal(digest_file(at(b), hex[1]), 0);
+    assert_string_equal(hex[0], hex[1]);
+}
+
+// A picture of every class comes out as it went in, with its size and its label; the order is drawn.
+static void what_goes_in_comes_out(void **state)
+{
+    (void)state;
+    struct packer_report report;
+    enum dataset_verdict verdict;
+    make_pictures("src", 3, 2);
+    must_pack("src", "a.dawnpack", &report);
+    assert_true(report.count[SPLIT_TRAIN] == 30 && report.count[SPLIT_TEST] == 20 && report.encoded == 0 && !report.official);
+    assert_non_null(strstr(report.says, "folders"));
+    struct dataset *packed = must_open("a.dawnpack"), *folder_set = must_open("src");
+    int32_t size[60], label[30], lengths[30];
+    int64_t length;
+    int moved = 0;
+    assert_int_equal(dataset_read(packed, SPLIT_TRAIN, "sizes", 0, 30, size), 0);
+    assert_int_equal(dataset_read(packed, SPLIT_TRAIN, "labels", 0, 30, label), 0);
+    assert_int_equal(dataset_lengths(packed, SPLIT_TRAIN, "jpeg", lengths), 0);
+    for (int i = 0; i < 30; i++) {
+        static uint8_t bytes[1 << 16], original[1 << 16];
+        int64_t k = label[i] * 3 + size[2 * i + 1] - 20, n;  // make_pictures: the height tells the picture of the class
+        moved += k != i;
+        assert_int_equal(size[2 * i], 24 + label[i]);
+        assert_int_equal(dataset_item(packed, SPLIT_TRAIN, "jpeg", i, bytes, sizeof bytes, &length), 0);
+        assert_int_equal(dataset_item(folder_set, SPLIT_TRAIN, "jpeg", k, original, sizeof original, &n), 0);
+        assert_true(length == lengths[i] && length == n);
+        assert_memory_equal(bytes, original, (size_t)n);
+        assert_fails(dataset_item(packed, SPLIT_TRAIN, "jpeg", i, bytes, (size_t)n - 1, &n), ERR_USAGE, "there is room for");
+    }
+    assert_true(moved > 15);
+    const struct dataset_facts *f = dataset_facts(packed);
+    assert_true(f->classes == 10 && f->height == 0);
+    assert_int_equal(f->field[0].shape.dim[0], dataset_facts(folder_set)->field[0].shape.dim[0]);
+    assert_string_equal(f->class_names[0], "n01440764 tench");
+    for (int s = 0; s < SPLIT_COUNT; s++) {  // the same pictures, whatever holds them
+        char hex[2][DIGEST_HEX];
+        assert_int_equal(dataset_content_digest(packed, (enum split)s, hex[0]), 0);
+        assert_int_equal(dataset_content_digest(folder_set, (enum split)s, hex[1]), 0);
+        assert_string_equal(hex[0], hex[1]);
+    }
+    assert_int_equal(dataset_verify(packed, &verdict), 0);
+    assert_true(verdict == DATASET_CUSTOM && !f->official && !f->remembered);
+    assert_int_equal(dataset_check(packed, &verdict), 0);
+    assert_true(f->remembered && f->read_ms > 0);
+    dataset_close(packed);
+    dataset_close(folder_set);
+    assert_fails(pack("src", "a.dawnpack", 0, &report), ERR_USAGE, "exists already");
+}
+
+static void put_png(const char *name, int width, int height)
+{
+    png_image png = {.version = PNG_IMAGE_VERSION, .format = PNG_FORMAT_GRAY, .width = (png_uint_32)width,
+                     .height = (png_uint_32)height};
+    unsigned char *pixels = calloc((size_t)width, (size_t)height);
+    memset(pixels, 200, (size_t)width * (size_t)height);
+    assert_int_equal(png_image_write_to_file(&png, at(name), 0, pixels, 0, NULL), 1);
+    free(pixels);
+}
+
+// Gray, CMYK, YCCK, a PNG that is called JPEG, and pictures that are too large: all come out as JPEGs in colour.
+static void others_are_converted(void **state)
+{
+    (void)state;
+    struct packer_report report;
+    make_pictures("src", 1, 1);
+    put_jpeg("src/train/n01440764/0.JPEG", &(struct jpeg_wish){60, 44, 1, .shade = 1});
+    put_jpeg("src/train/n02102040/0.JPEG", &(struct jpeg_wish){60, 44, 4, .shade = 1});
+    put_jpeg("src/train/n02979186/0.JPEG", &(struct jpeg_wish){60, 44, 4, .inks_as_ycc = true});
+    put_png("src/train/n03000684/0.JPEG", 60, 44);
+    put_jpeg("src/train/n03028079/0.JPEG", &(struct jpeg_wish){44, 61, 3, .shade = 1});
+    assert_int_equal(pack("src", "a.dawnpack", 22, &report), 0);
+    assert_true(report.converted == 4 && report.damaged == 0 && report.absent == 0);
+    struct dataset *ds = must_open("a.dawnpack");
+    struct decoder *decoder = decoder_new();
+    int32_t label[10], size[20];
+    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "labels", 0, 10, label), 0);
+    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "sizes", 0, 10, size), 0);
+    for (int i = 0; i < 10; i++) {
+        static uint8_t bytes[1 << 16], pixels[22 * 30 * 3];
+        struct area area = {0, 0, size[2 * i], size[2 * i + 1]};
+        int64_t length;
+        int width, height;
+        if (label[i] < 4) assert_true(size[2 * i] == 30 && size[2 * i + 1] == 22);
+        if (label[i] == 4) assert_true(size[2 * i] == 22 && size[2 * i + 1] == 31);
+        if (label[i] > 4) assert_int_equal(size[2 * i + 1], 20);  // was no larger: kept
+        assert_int_equal(dataset_item(ds, SPLIT_TRAIN, "jpeg", i, bytes, sizeof bytes, &length), 0);
+        assert_int_equal(decoder_size(decoder, "p", bytes, (size_t)length, &width, &height), 0);
+        assert_true(width == size[2 * i] && height == size[2 * i + 1]);
+        assert_int_equal(decoder_draw(decoder, "p", bytes, (size_t)length, &area, false, 22, 30, pixels), 0);
+        assert_null(decoder_damage(decoder));
+        if (label[i] == 3) assert_true(abs(pixels[0] - 200) < 4 && abs(pixels[22 * 30 * 3 - 1] - 200) < 4);
+    }
+    decoder_free(decoder);
+    dataset_close(ds);
+}
+
+// What is cut off is kept as far as it goes, what cannot be decoded is kept by name, both are counted; there is a limit.
+static void damage_is_counted(void **state)
+{
+    (void)state;
+    struct packer_report report;
+    unsigned long count;
+    make_pictures("src", 2, 1);
+    unsigned char *bytes = make_jpeg(&(struct jpeg_wish){64, 64, 3, .shade = 1}, &count);
+    put("src/train/n01440764/0.JPEG", bytes, count * 2 / 3);
+    put("src/train/n02102040/0.JPEG", bytes, 100);
+    put("src/train/n02979186/0.JPEG", "", 0);
+    put("src/train/n03000684/note.txt", "x", 1);
+    free(bytes);
+    must_pack("src", "a.dawnpack", &report);
+    assert_true(report.damaged == 1 && report.absent == 2 && report.foreign == 1 && report.encoded == 1);
+    assert_true(report.count[SPLIT_TRAIN] == 18 && report.count[SPLIT_TEST] == 10);
+    assert_non_null(strstr(notes, "train/n01440764/0.JPEG: "));
+    assert_non_null(strstr(notes, "train/n02102040/0.JPEG: a JPEG that ends before its frame header (left out)"));
+    assert_non_null(strstr(notes, "train/n02979186/0.JPEG is empty (left out)"));
+    struct dataset *ds = must_open("a.dawnpack");
+    assert_int_equal(dataset_facts(ds)->count[SPLIT_TRAIN], 18);
+    assert_int_equal(dataset_facts(ds)->left_out, 2);
+    dataset_close(ds);
+    struct packer_choice choice = {.flavour = imagenet_flavour("imagenette"), .from = at("src"), .to = at("b.dawnpack"),
+                                   .quality = 90, .damaged = 2};
+    assert_fails(packer_run(&choice, &report), ERR_INPUT, "3 pictures are damaged, and at most 2 are allowed (--damaged)");
+    assert_false(file_exists(at("b.dawnpack")));
+}
+
+// ---- interruptions
+
+// The pack as it would stand there had the packer ended after `done` pictures and `more` bytes.
+static void interrupt(const char *whole, const char *to, uint64_t done, int64_t more)
+{
+    char *bytes;
+    size_t count;
+    struct pack_header h;
+    struct pack_record r;
+    assert_int_equal(file_read(at(whole), 1 << 24, &bytes, &count), 0);
+    assert_int_equal(pack_parse_header("p", (uint8_t *)bytes, (int64_t)count, &h), 0);
+    uint64_t offset = pack_begin(&h);
+    for (uint64_t i = 0; i < done; i++)
+        assert_int_equal(pack_parse_record("p", &h, i, (uint8_t *)bytes + PACK_HEADER + i * PACK_RECORD, &offset, &r), 0);
+    h.flags |= PACK_UNDONE;
+    h.done = done;
+    h.end = offset;
+    h.index_crc = 0;
+    memset(h.content, 0, sizeof h.content);
+    pack_print_header(&h, (uint8_t *)bytes);
+    put_plain(to, bytes, (size_t)offset + (size_t)more);
+    free(bytes);
+}
+
+static void goes_on_to_the_same_bytes(void **state)
+{
+    (void)state;
+    struct packer_report report;
+    make_pictures("src", 3, 2);
+    must_pack("src", "a.dawnpack", &report);
+    for (uint64_t done = 0; done <= 50; done += 7) {
+        interrupt("a.dawnpack", "b.dawnpack.part", done, done < 40 ? 11 : 0);
+        must_pack("src", "b.dawnpack", &report);
+        assert_int_equal(report.resumed, done);
+        assert_int_equal(report.count[SPLIT_TRAIN], 30);
+        assert_same_files("a.dawnpack", "b.dawnpack");
+        assert_false(file_exists(at("b.dawnpack.part")));
+        assert_int_equal(unlink(at("b.dawnpack")), 0);
+    }
+    // Payloads that never reached the disk: what is before them counts.
+    interrupt("a.dawnpack", "b.dawnpack.part", 30, 0);
+    struct stat st;
+    assert_int_equal(stat(at("b.dawnpack.part"), &st), 0);
+    assert_int_equal(truncate(at("b.dawnpack.part"), st.st_size - 3000), 0);
+    must_pack("src", "b.dawnpack", &report);
+    assert_true(report.resumed < 30 && report.resumed > 10);
+    assert_same_files("a.dawnpack", "b.dawnpack");
+    // Other options, or no part at all: it starts again, and says so.
+    assert_int_equal(unlink(at("b.dawnpack")), 0);
+    interrupt("a.dawnpack", "b.dawnpack.part", 30, 0);
+    assert_int_equal(pack("src", "b.dawnpack", 18, &report), 0);
+    assert_int_equal(report.resumed, 0);
+    assert_non_null(strstr(notes, "starts again"));
+    put("c.dawnpack.part", "garbage", 7);
+    must_pack("src", "c.dawnpack", &report);
+    assert_same_files("a.dawnpack", "c.dawnpack");
+}
+
+static void threads_change_nothing(void **state)
+{
+    (void)state;
+    struct packer_report report;
+    int before = threads_count();
+    make_pictures("src", 30, 1);
+    must_pack("src", "a.dawnpack", &report);
+    threads_set(5);
+    must_pack("src", "b.dawnpack", &report);
+    threads_set(1);
+    must_pack("src", "c.dawnpack", &report);
+    threads_set(before);
+    assert_same_files("a.dawnpack", "b.dawnpack");
+    assert_same_files("a.dawnpack", "c.dawnpack");
+}
+
+// ---- packs that are wrong
+
+static void poke(const char *name, int64_t offset, uint8_t change)
+{
+    uint8_t byte;
+    int fd = open(at(name), O_RDWR);
+    assert_int_equal(pread(fd, &byte, 1, offset), 1);
+    byte ^= change;
+    assert_int_equal(pwrite(fd, &byte, 1, offset), 1);
+    close(fd);
+}
+
+static void wrong_packs_are_refused(void **state)
+{
+    (void)state;
+    struct packer_report report;
+    struct dataset *ds;
+    struct stat st;
+    make_pictures("src", 2, 1);
+    must_pack("src", "imagenette.dawnpack", &report);
+    const char *name = "imagenette.dawnpack";
+    ds = must_open(".");  // it is found in its folder
+    dataset_close(ds);
+    for (int64_t i = 0; i < PACK_HEADER + 30 * PACK_RECORD; i += 5) {  // every part of header and index
+        poke(name, i, 4);
+        assert_fails(dataset_open("imagenette", folder, &ds), ERR_INPUT, "imagenette.dawnpack");
+        poke(name, i, 4);
+    }
+    poke(name, 8, 3);
+    assert_fails(dataset_open("imagenette", folder, &ds), ERR_INPUT, "is a pack of version 2, and this program reads version 1");
+    poke(name, 8, 3);
+    assert_fails(dataset_open("imagenet", at(name), &ds), ERR_INPUT, "is a pack of imagenette, not of imagenet");
+    assert_int_equal(stat(at(name), &st), 0);
+    assert_int_equal(truncate(at(name), st.st_size - 1), 0);
+    assert_fails(dataset_open("imagenette", folder, &ds), ERR_INPUT, "it is not whole");
+    put("x.dawnpack", "DAWNPACK", 8);
+    assert_fails(dataset_open("imagenette", at("x.dawnpack"), &ds), ERR_INPUT, "is no pack of pictures");
+}
+
+static void changes_underneath_are_noticed(void **state)
+{
+    (void)state;
+    struct packer_report report;
+    enum dataset_verdict verdict;
+    static uint8_t bytes[1 << 16];
+    int64_t length;
+    make_pictures("src", 2, 1);
+    must_pack("src", "a.dawnpack", &report);
+    struct dataset *ds = must_open("a.dawnpack");
+    struct stat st;
+    assert_int_equal(stat(at("a.dawnpack"), &st), 0);
+    poke("a.dawnpack", st.st_size - 5, 1);
+    assert_fails(dataset_item(ds, SPLIT_TEST, "jpeg", 9, bytes, sizeof bytes, &length), ERR_INPUT,
+                 "are not those that were packed");
+    assert_fails(dataset_verify(ds, &verdict), ERR_INPUT, "val/n0");
+    assert_int_equal(dataset_item(ds, SPLIT_TEST, "jpeg", 8, bytes, sizeof bytes, &length), 0);
+    assert_int_equal(truncate(at("a.dawnpack"), st.st_size - 5), 0);
+    assert_fails(dataset_item(ds, SPLIT_TEST, "jpeg", 9, bytes, sizeof bytes, &length), ERR_INPUT,
+                 "it was longer when it was opened");
+    dataset_close(ds);
+    ds = must_open("src");
+    put("src/val/n01440764/0.JPEG", "short", 5);
+    assert_fails(dataset_item(ds, SPLIT_TEST, "jpeg", 0, bytes, sizeof bytes, &length), ERR_INPUT,
+                 "when the data set was opened");
+    dataset_close(ds);
+}
+
+// Made of the published archives: the MD5s and, of ImageNet, the labels decide; all pictures must be there.
+static void official_archives_are_known(void **state)
+{
+    (void)state;
+    const struct imagenet_flavour *net = imagenet_flavour("imagenet"), *nette = imagenet_flavour("imagenette");
+    char md5[SPLIT_COUNT][MD5_HEX] = {"1d675b47d978889d74fa0da5fadfb00e", "29b22e2961454d5413ddabcf34fc5622"};
+    const char *labels = "2707a43f27dcd55fef87fbef0730966cb91c3aba99eb0c9e6f021217a553a3b1";
+    int64_t all[SPLIT_COUNT] = {1281167, 50000}, less[SPLIT_COUNT] = {1281166, 50000}, few[SPLIT_COUNT] = {9469, 3925};
+    assert_true(origin_is_official(net, all, md5, labels));
+    assert_false(origin_is_official(net, less, md5, labels));
+    assert_false(origin_is_official(net, all, md5, ""));
+    md5[1][0] = '3';
+    assert_false(origin_is_official(net, all, md5, labels));
+    char one[SPLIT_COUNT][MD5_HEX] = {"e793b78cc4c9e9a4ccc0c1155377a412", ""};
+    assert_true(origin_is_official(nette, few, one, ""));
+    assert_false(origin_is_official(net, all, one, labels));
+    one[0][5] = '0';
+    assert_false(origin_is_official(nette, few, one, ""));
+    for (int s = 0; s < SPLIT_COUNT; s++) {  // the digests that boards know: docs/data.md says of what
+        static const char *const texts[2][SPLIT_COUNT] = {
+            {"imagenet train 1d675b47d978889d74fa0da5fadfb00e",
+             "imagenet validation 29b22e2961454d5413ddabcf34fc5622 "
+             "2707a43f27dcd55fef87fbef0730966cb91c3aba99eb0c9e6f021217a553a3b1"},
+            {"imagenette train e793b78cc4c9e9a4ccc0c1155377a412", "imagenette validation e793b78cc4c9e9a4ccc0c1155377a412"}};
+        for (int k = 0; k < 2; k++) {
+            char hex[DIGEST_HEX];
+            digest_bytes(texts[k][s], strlen(texts[k][s]), hex);
+            assert_string_equal(hex, (k ? nette : net)->official[s]);
+        }
+    }
+}
+
+// A pack that says that it is official has the published digests, and so has the data set.
+static void official_packs_have_known_digests(void **state)
+{
+    (void)state;
+    struct packer_report report;
+    enum dataset_verdict verdict;
+    char *bytes, hex[DIGEST_HEX];
+    size_t count;
+    struct pack_header h;
+    make_pictures("src", 1, 1);
+    must_pack("src", "a.dawnpack", &report);
+    assert_int_equal(file_read(at("a.dawnpack"), 1 << 24, &bytes, &count), 0);
+    assert_int_equal(pack_parse_header("p", (uint8_t *)bytes, (int64_t)count, &h), 0);
+    h.flags |= PACK_OFFICIAL;
+    pack_print_header(&h, (uint8_t *)bytes);
+    put("b.dawnpack", bytes, count);
+    free(bytes);
+    struct dataset *ds = must_open("b.dawnpack");
+    assert_int_equal(dataset_verify(ds, &verdict), 0);
+    assert_true(verdict == DATASET_OFFICIAL && dataset_facts(ds)->official);
+    for (int s = 0; s < SPLIT_COUNT; s++) {
+        assert_int_equal(dataset_content_digest(ds, (enum split)s, hex), 0);
+        assert_string_equal(hex, imagenet_flavour("imagenette")->official[s]);
+    }
+    dataset_close(ds);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(what_goes_in_comes_out),         TEST(others_are_converted),        TEST(damage_is_counted),
+        TEST(goes_on_to_the_same_bytes),      TEST(threads_change_nothing),      TEST(wrong_packs_are_refused),
+        TEST(changes_underneath_are_noticed), TEST(official_archives_are_known), TEST(official_packs_have_known_digests),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
