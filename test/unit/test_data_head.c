@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pure parts below packs: checksums, heads of pictures, classes, ground truth lists.
-#include "test/unit/fixture_image_folder.h"
+#include "test/unit/fixture_folders.h"
 
 #include "data/image/head.h"
 #include "data/pack/md5.h"
@@ -40,15 +40,17 @@ static void checksums(void **state)
 static void heads_of_jpegs(void **state)
 {
     (void)state;
-    static const struct jpeg_wish wishes[] = {{24, 20, 3, .shade = 1}, {17, 65, 1, .shade = 1}, {33, 12, 4, .shade = 3},
+    static const struct jpeg_shape shapes[] = {{24, 20, 3, .seed = 1}, {17, 65, 1, .seed = 1}, {33, 12, 4, .seed = 3},
                                               {40, 41, 3, .progressive = true}};
-    for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++) {
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         unsigned long count;
         struct head head;
-        unsigned char *bytes = make_jpeg(&wishes[i], &count);
+        struct jpeg_bytes made = jpeg_make(&shapes[i]);
+        unsigned char *bytes = made.at;
+        count = made.count;
         assert_int_equal(head_read("p", bytes, count, &head), 0);
-        assert_true(head.format == HEAD_JPEG && head.width == wishes[i].width && head.height == wishes[i].height);
-        assert_true(head.components == wishes[i].components && head.coding == (wishes[i].progressive ? 0xc2 : 0xc0));
+        assert_true(head.format == HEAD_JPEG && head.width == shapes[i].width && head.height == shapes[i].height);
+        assert_true(head.components == shapes[i].components && head.coding == (shapes[i].progressive ? 0xc2 : 0xc0));
         size_t cut = 0;  // from here on there is enough
         while (head_read("p", bytes, cut, &head) < 0) {
             assert_true(strncmp(error_text(), "p", 1) == 0);

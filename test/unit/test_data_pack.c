@@ -112,11 +112,11 @@ static void others_are_converted(void **state)
     (void)state;
     struct packer_report report;
     make_pictures("src", 1, 1);
-    put_jpeg("src/train/n01440764/0.JPEG", &(struct jpeg_wish){60, 44, 1, .shade = 1});
-    put_jpeg("src/train/n02102040/0.JPEG", &(struct jpeg_wish){60, 44, 4, .shade = 1});
-    put_jpeg("src/train/n02979186/0.JPEG", &(struct jpeg_wish){60, 44, 4, .inks_as_ycc = true});
+    put_jpeg("src/train/n01440764/0.JPEG", &(struct jpeg_shape){60, 44, 1, .seed = 1});
+    put_jpeg("src/train/n02102040/0.JPEG", &(struct jpeg_shape){60, 44, 4, .seed = 1});
+    put_jpeg("src/train/n02979186/0.JPEG", &(struct jpeg_shape){60, 44, 4, .ink_as_ycck = true});
     put_png("src/train/n03000684/0.JPEG", 60, 44);
-    put_jpeg("src/train/n03028079/0.JPEG", &(struct jpeg_wish){44, 61, 3, .shade = 1});
+    put_jpeg("src/train/n03028079/0.JPEG", &(struct jpeg_shape){44, 61, 3, .seed = 1});
     assert_int_equal(pack("src", "a.dawnpack", 22, &report), 0);
     assert_true(report.converted == 4 && report.damaged == 0 && report.absent == 0);
     struct dataset *ds = must_open("a.dawnpack");
@@ -150,7 +150,9 @@ static void damage_is_counted(void **state)
     struct packer_report report;
     unsigned long count;
     make_pictures("src", 2, 1);
-    unsigned char *bytes = make_jpeg(&(struct jpeg_wish){64, 64, 3, .shade = 1}, &count);
+    struct jpeg_bytes made = jpeg_make(&(struct jpeg_shape){64, 64, 3, .seed = 1});
+    unsigned char *bytes = made.at;
+    count = made.count;
     put("src/train/n01440764/0.JPEG", bytes, count * 2 / 3);
     put("src/train/n02102040/0.JPEG", bytes, 100);
     put("src/train/n02979186/0.JPEG", "", 0);

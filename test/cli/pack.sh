@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+# `dawn data pack` as a person meets it: folders and archives, pictures of every kind, damage, a full disk, kill -9.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+seeds=$here/../fuzz/seeds/import
+
+status() { # runs the rest; its exit status is printed, its words are in out and err
+    local rc=0
+    "$@" >out 2>err || rc=$?
+    echo "$rc"
+}
+unset DAWN_DATA XDG_DATA_HOME
+export HOME=$PWD/home
+classes="n01440764 n02102040 n02979186 n03000684 n03028079 n03394916 n03417042 n03425413 n03445777 n03888257"
+for split in train val; do
+    for class in $classes; do
+        mkdir -p src/$split/$class
+        for i in 1 2 3; do cp "$seeds/colour.jpg" src/$split/$class/$i.JPEG; done
+    done
+done
+cp "$seeds/grey.jpg" src/train/n01440764/1.JPEG
+cp "$seeds/cmyk.jpg" src/train/n01440764/2.JPEG
+cp "$seeds/rgb.png" src/train/n01440764/3.JPEG # a PNG that is called JPEG, as there is one in ImageNet
+head -c 625 "$seeds/colour.jpg" >src/val/n01440764/1.JPEG
+head -c 30 "$seeds/colour.jpg" >src/val/n01440764/2.JPEG
+echo notes >src/val/n01440764/notes.txt
+
+# Wrong use.
+[ "$(status "$DAWN" data pack imagenette src)" = 2 ]
+grep -q 'data pack wants a data set, its source and a file' err
+[ "$(status "$DAWN" data pack cifar10 src x)" = 2 ]
+grep -q 'imagenet and imagenette can be packed, not "cifar10"' err
+[ "$(status "$DAWN" data pack imagenette src x --short-side big)" = 2 ]
+grep -q 'short-side is "original" or a number' err
+[ "$(status "$DAWN" data pack imagenette src x --quality 0)" = 2 ]
+[ "$(status "$DAWN" data pack imagenette nowhere x)" = 1 ]
+grep -q 'nowhere is no archive and has neither' err
+[ "$(status "$DAWN" data pack imagenette src nowhere/x)" = 1 ]
+grep -q 'cannot write nowhere/x' err
+[ "$(status "$DAWN" data pack imagenet src x)" = 1 ]
+grep -q 'src/train has no picture of 990 of the 1000 classes of ImageNet' err
+
+# What is said: conversions, damage by name, files that are no pictures, no official archive.
+[ "$(status "$DAWN" data pack imagenette src imagenette.dawnpack)" = 0 ]
+grep -q '^imagenette.dawnpack: .*, 30 pictures for training, 29 for validation$' out
+grep -q '^  3 of them because they were gray, CMYK, YCCK or PNG$' out
+grep -q '^  1 are damaged' out
+grep -q '^  1 cannot be decoded and are left out' out
+grep -q '^  1 files beside them are no pictures' out
+grep -q '^custom: the source is folders' out
+grep -q 'val/n01440764/1.JPEG: ' err
+grep -q 'val/n01440764/2.JPEG: a JPEG that ends before its frame header (left out)' err
+[ "$(status "$DAWN" data pack imagenette src imagenette.dawnpack)" = 2 ]
+grep -q 'exists already, and a pack overwrites nothing' err
+[ "$(status "$DAWN" data pack imagenette src x --damaged 1)" = 1 ]
+grep -q '2 pictures are damaged, and at most 1 are allowed (--damaged)' err
+
+# It is found in a folder and by its own name, verified, listed; damage to it is a sentence.
+[ "$(status "$DAWN" data verify imagenette --data .)" = 1 ]
+grep -q '^1 samples of its source are left out' out
+grep -q 'is complete and readable, but its samples are not those of Imagenette as published' err
+[ "$(DAWN_DATA=$PWD status "$DAWN" data list)" = 0 ]
+grep -q '^imagenette  *30 + 29 pictures of many sizes, 10 classes, .*/imagenette.dawnpack$' out
+cp imagenette.dawnpack broken.dawnpack
+printf '\377' | dd of=broken.dawnpack bs=1 seek=9000 conv=notrunc 2>dd
+[ "$(status "$DAWN" data verify imagenette --data broken.dawnpack)" = 1 ]
+grep -q 'are not those that were packed (checksum)' err
+head -c 9000 imagenette.dawnpack >broken.dawnpack
+[ "$(status "$DAWN" data verify imagenette --data broken.dawnpack)" = 1 ]
+grep -q 'and has 9000: it is not whole' err
+
+# A gzipped archive gives the same pack as its folder.
+tar czf src.tgz src
+[ "$(status "$DAWN" data pack imagenette src.tgz again.dawnpack)" = 0 ]
+grep -q '^custom: src.tgz has MD5 [0-9a-f]*, not that of a published archive of Imagenette$' out
+cmp imagenette.dawnpack again.dawnpack
+rm again.dawnpack
+
+# A limit on the size of files stands for a full disk. What is there is kept, and the next one goes on.
+[ "$( (ulimit -f 16; status "$DAWN" data pack imagenette src again.dawnpack) )" = 1 ]
+grep -q 'cannot write again.dawnpack.part after [0-9]* pictures (the same command goes on from there)' err
+[ ! -e again.dawnpack ]
+[ "$(status "$DAWN" data pack imagenette src again.dawnpack)" = 0 ]
+cmp imagenette.dawnpack again.dawnpack
+rm again.dawnpack
+
+# Killed, wherever it stands, until one gets through.
+for i in $(seq 4 400); do
+    cp "$seeds/colour.jpg" src/train/n01440764/$i.JPEG
+done
+[ "$(status "$DAWN" data pack imagenette src whole.dawnpack --short-side 32)" = 0 ]
+for wait in 0.02 0.05 0.1 0.2; do
+    timeout -s KILL $wait "$DAWN" data pack imagenette src killed.dawnpack --short-side 32 >out 2>err || true
+done
+[ -e killed.dawnpack ] || [ "$(status "$DAWN" data pack imagenette src killed.dawnpack --short-side 32)" = 0 ]
+cmp whole.dawnpack killed.dawnpack
+
+# Imagenette is fetched into a pack: an archive that is not the published one is refused before it is packed.
+[ "$(status "$DAWN" data fetch imagenette --from src.tgz --to d)" = 1 ]
+grep -q 'src.tgz has [0-9]* bytes; the archive of Imagenette has 99003388' err
+[ ! -e d/imagenette.dawnpack ]
