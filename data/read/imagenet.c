@@ -214,11 +214,18 @@ static int imagenet_lengths(struct dataset *ds, enum split split, const struct f
     return 0;
 }
 
+static void imagenet_want(struct dataset *ds, enum split split, const struct field *field, int64_t first, int64_t count)
+{
+    (void)field;
+    const struct imagenet *set = ds->own;
+    if (set->pack != NULL) pack_want(set->pack, split, first, count);
+}
+
 #define KIND(called, open_published)                                                                                   \
     {                                                                                                                  \
         .name = called, .published = open_published, .open = imagenet_open, .close = imagenet_close,                   \
-        .read = imagenet_read, .item = imagenet_item, .lengths = imagenet_lengths, .digest = imagenet_digest,          \
-        .content_digest = imagenet_content_digest, .verify = imagenet_verify                                           \
+        .read = imagenet_read, .item = imagenet_item, .lengths = imagenet_lengths, .want = imagenet_want,              \
+        .digest = imagenet_digest, .content_digest = imagenet_content_digest, .verify = imagenet_verify                \
     }
 const struct kind imagenet_kind = KIND("imagenet", imagenet_published);
 const struct kind imagenette_kind = KIND("imagenette", imagenette_published);

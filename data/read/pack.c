@@ -303,3 +303,11 @@ int pack_read(const struct pack *pack, enum split split, int64_t index, void *in
     *bytes = r->length;
     return 0;
 }
+
+void pack_want(const struct pack *pack, enum split split, int64_t first, int64_t count)
+{
+    if (count == 0) return;
+    const struct pack_record *begin = pack_at(pack, split, first), *last = pack_at(pack, split, first + count - 1);
+    uint64_t bytes = last->offset + last->length - begin->offset;
+    (void)posix_fadvise(pack->fd, (off_t)begin->offset, (off_t)bytes, POSIX_FADV_WILLNEED);
+}

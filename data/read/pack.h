@@ -75,6 +75,8 @@ void pack_close(struct pack *);                                                /
 const struct pack_record *pack_at(const struct pack *, enum split, int64_t index);
 // Thread-safe. A file that became shorter or other bytes (crc) is an error that names the picture.
 int pack_read(const struct pack *, enum split, int64_t index, void *into, size_t room, int64_t *bytes) MUST_CHECK;
+// Starts reading pictures that will be read soon into the page cache.
+void pack_want(const struct pack *, enum split, int64_t first, int64_t count);
 // The name of a picture, or "?" where it cannot be read. free() it.
 char *pack_name(const struct pack *, const struct pack_record *);
 
