@@ -110,6 +110,9 @@ const struct op_case cases_conv[] = {
     ALL("15 images, odd c",      15, 4, 4,  9,  17, 3, 3, 1, 1, 1, 1),
     ALL("12 images, 5x5 on 3x3", 12, 3, 3,  16, 64, 5, 5, 1, 2, 2, 1),
     ALL("25 images, 28->128",    25, 4, 3,  28, 128, 3, 3, 1, 1, 1, 1),
+    ALL("16 images, 8->64",      16, 5, 4,  8,  64, 3, 3, 1, 1, 1, 1),
+    ALL("15 images, 1x1 to 64",  15, 4, 4,  24, 64, 1, 1, 2, 0, 0, 1),
+    ALL("7x7 stride 2, 3->64",   2, 13, 12, 3,  64, 7, 7, 2, 3, 3, 1),
     ALL("stride 2, 4->40",       3, 7,  8,  4,  40, 3, 3, 2, 1, 1, 1),
     ALL("3x2, 2->128",           2, 6,  5,  2, 128, 3, 2, 1, 1, 1, 1),
     // More than a thousand pixels, which some kernels sum in slices.
@@ -128,6 +131,13 @@ const struct op_case cases_conv[] = {
     ACT("conv relu, 20 images", ACT_RELU, 0, 20, 3, 3, 16, 33, 3, 3, 1, 1, 1, 1),
     ACT("conv gelu without a bias", ACT_GELU, 0, 2, 5, 5, 8, 16, 3, 3, 1, 1, 0, 1),
 
+    // Filters of 4 MB and more, whose gradient is summed over larger groups; a large product of many pixels.
+    {"conv_wgrad 1024->1024, 1x1", OP_CONV_WGRAD, build_wgrad, CASE_HALF | CASE_SLOW | CASE_SUM,
+     {17, 3, 3, 1024, 1024, 1, 1, 1, 0, 0, 1, 0, 0}, 48},
+    {"conv 12 images, 128->512, 1x1", OP_CONV, build_conv, CASE_HALF | CASE_SLOW | CASE_SUM,
+     {12, 10, 9, 128, 512, 1, 1, 1, 0, 0, 1, 0, 0}, 48},
+    {"conv_dgrad 12 images, 512->128, 1x1", OP_CONV_DGRAD, build_dgrad, CASE_HALF | CASE_SLOW | CASE_SUM,
+     {12, 10, 9, 512, 128, 1, 1, 1, 0, 0, 1, 0, 0}, 48},
     // Larger than any cache: such results are written around it.
     {"conv 1x1 of 51 MB", OP_CONV, build_conv, CASE_HALF | CASE_SLOW,
      {12, 182, 182, 8, 64, 1, 1, 1, 0, 0, 1, 0, 0}, 48},

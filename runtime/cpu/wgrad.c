@@ -14,7 +14,9 @@
 #include "runtime/base/threads.h"
 
 enum { KB = 64, CB = 16, UNIT = 4 };
-enum { GROUP_BYTES = 448 << 10, GROUP_LIMIT = 896 << 10 };  // of packed units; the L2 cache has 1 MB
+enum { GROUP_BYTES = 448 << 10, GROUP_LIMIT = 8 << 20 };  // of packed units; the L2 cache has 1 MB
+// From these sums on, going over all of them once a group costs more than reading larger groups from beyond the L2 cache.
+enum { LARGE_SUMS = 4 << 20, LARGE_GROUP = 2 << 20 };
 enum { BAND_PIXELS = 256 };  // pixels that a tile reads before the next tile starts
 enum { AHEAD = 4096 };  // prefetch distance of packing in bytes; without prefetching it takes three times as long
 
@@ -23,7 +25,7 @@ struct wgrad {
     const void *x, *dy;
     float *dw;
     char *work;
-    int threads;
+    int threads, used;     // used: those that have a group
     int64_t images;        // per unit: 2 in bf16, 1 in f32
     int64_t units, group;  // image units in the batch; and in a group
     int64_t k_blocks, c_blocks;
@@ -37,12 +39,14 @@ static struct wgrad plan_wgrad(const struct dnnl_conv *c, int threads)
     g.units = (c->n + g.images - 1) / g.images;
     g.k_blocks = c->k / KB, g.c_blocks = (c->c + CB - 1) / CB;
     size_t x_unit = (size_t)(c->h * c->w * g.c_blocks * CB) * UNIT, dy_unit = (size_t)(c->p * c->q * c->k) * UNIT;
-    g.group = GROUP_BYTES / (int64_t)(x_unit + dy_unit);
+    g.sum_bytes = plan_round_up((size_t)(c->k * c->r * c->s * g.c_blocks * CB) * sizeof(float));
+    g.group = (g.sum_bytes >= LARGE_SUMS ? LARGE_GROUP : GROUP_BYTES) / (int64_t)(x_unit + dy_unit);
     if (g.group < 1) g.group = 1;
     int64_t share = (g.units + threads - 1) / threads;
     if (g.group > share) g.group = share;
     g.x_bytes = plan_round_up(x_unit * (size_t)g.group), g.dy_bytes = plan_round_up(dy_unit * (size_t)g.group);
-    g.sum_bytes = plan_round_up((size_t)(c->k * c->r * c->s * g.c_blocks * CB) * sizeof(float));
+    int64_t groups = (g.units + g.group - 1) / g.group;
+    g.used = groups < threads ? (int)groups : threads;
     return g;
 }
 
@@ -54,7 +58,7 @@ size_t wgrad_bytes(const struct dnnl_conv *c, int threads)
 
 #if defined __x86_64__
 
-#include <immintrin.h>
+#include "runtime/cpu/transpose16.h"
 
 #define VECTORS __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
 #define ALWAYS __attribute__((always_inline))
@@ -240,11 +244,52 @@ static void add_groups(void *context, int64_t begin, int64_t end, int thread)
         pack_units(g, g->x, c->h * c->w, c->c, CB, first, units, x);
         pack_units(g, g->dy, c->p * c->q, c->k, KB, first, units, dy);
         for (int64_t kb = 0; kb < g->k_blocks; kb++)
-            for (int64_t cb = 0; cb < g->c_blocks; cb++)
+            for (int64_t cb = 0; cb < g->c_blocks; cb++) {
+                float *to = sum + (kb * g->c_blocks + cb) * taps * CB * KB;
+                if (i == begin) memset(to, 0, (size_t)(taps * CB * KB) * sizeof *to);
                 block_sum(g, units, x + cb * g->group * c->h * c->w * CB * UNIT,
-                          dy + kb * g->group * c->p * c->q * KB * UNIT, c->c - cb * CB < CB ? c->c - cb * CB : CB,
-                          sum + (kb * g->c_blocks + cb) * taps * CB * KB);
+                          dy + kb * g->group * c->p * c->q * KB * UNIT, c->c - cb * CB < CB ? c->c - cb * CB : CB, to);
+            }
     }
+}
+
+// Adds the threads' sums of a tile, [16 c][64 k], and writes them as 64 k rows of `channels` c. Whole lines go around the
+// caches: the gradients of all filters are larger than these, and the update reads them later.
+static VECTORS void join_tile(const struct wgrad *g, int64_t tile, int64_t channels, float *to, int64_t apart)
+{
+    float total[CB * KB] __attribute__((aligned(64)));
+    memcpy(total, thread_sums(g, 0) + tile * CB * KB, sizeof total);  // from end to end, as the prefetcher likes it
+    for (int t = 1; t < g->used; t++) {
+        const float *more = thread_sums(g, t) + tile * CB * KB;
+        for (int i = 0; i < CB * KB; i += 16)
+            _mm512_store_ps(total + i, _mm512_add_ps(_mm512_load_ps(total + i), _mm512_loadu_ps(more + i)));
+    }
+    bool whole = channels >= CB && ((uintptr_t)to | (uintptr_t)(apart * (int64_t)sizeof *to)) % 64 == 0;
+    __mmask16 in = channels >= CB ? 0xffff : (__mmask16)((1u << channels) - 1);
+    for (int64_t k = 0; k < KB; k += 16) {
+        __m512i v[16];
+        for (int c = 0; c < CB; c++) v[c] = _mm512_load_si512(total + c * KB + k);
+        transpose16(v);
+        if (whole)
+            for (int i = 0; i < 16; i++) _mm512_stream_si512((void *)(to + (k + i) * apart), v[i]);
+        else
+            for (int i = 0; i < 16; i++) _mm512_mask_storeu_epi32(to + (k + i) * apart, in, v[i]);
+    }
+}
+
+// A piece is (k block, c block, tap).
+static void join_sums(void *context, int64_t begin, int64_t end, int thread)
+{
+    (void)thread;
+    const struct wgrad *g = context;
+    const struct dnnl_conv *c = g->conv;
+    int64_t taps = c->r * c->s;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t tap = i % taps, cb = i / taps % g->c_blocks, kb = i / taps / g->c_blocks;
+        int64_t channels = c->c - cb * CB < CB ? c->c - cb * CB : CB;
+        join_tile(g, i, channels, g->dw + (kb * KB * taps + tap) * c->c + cb * CB, taps * c->c);
+    }
+    _mm_sfence();
 }
 
 #else
@@ -261,6 +306,8 @@ static void add_groups(void *context, int64_t begin, int64_t end, int thread)
     BUG("wgrad_run without AVX-512");
 }
 
+static void join_sums(void *context, int64_t begin, int64_t end, int thread) { add_groups(context, begin, end, thread); }
+
 static float *thread_sums(const struct wgrad *g, int thread)
 {
     return (float *)(g->work + (size_t)thread * (g->sum_bytes + g->x_bytes + g->dy_bytes));
@@ -268,41 +315,10 @@ static float *thread_sums(const struct wgrad *g, int thread)
 
 #endif
 
-static void clear_sums(void *context, int64_t begin, int64_t end, int thread)
-{
-    (void)thread;
-    const struct wgrad *g = context;
-    for (int64_t t = begin; t < end; t++) memset(thread_sums(g, (int)t), 0, g->sum_bytes);
-}
-
-// A piece is (k block, c block, tap): [16 c][64 k] in the sums and [64 k][16 c] in dw.
-static void join_sums(void *context, int64_t begin, int64_t end, int thread)
-{
-    (void)thread;
-    const struct wgrad *g = context;
-    const struct dnnl_conv *c = g->conv;
-    int64_t taps = c->r * c->s;
-    float total[CB * KB];
-    for (int64_t i = begin; i < end; i++) {
-        int64_t tap = i % taps, cb = i / taps % g->c_blocks, kb = i / taps / g->c_blocks;
-        memcpy(total, thread_sums(g, 0) + i * CB * KB, sizeof total);
-        for (int t = 1; t < g->threads; t++) {
-            const float *more = thread_sums(g, t) + i * CB * KB;
-            for (int j = 0; j < CB * KB; j++) total[j] += more[j];
-        }
-        int64_t channels = c->c - cb * CB < CB ? c->c - cb * CB : CB;
-        for (int64_t k = 0; k < KB; k++) {
-            float *to = g->dw + ((kb * KB + k) * taps + tap) * c->c + cb * CB;
-            for (int64_t j = 0; j < channels; j++) to[j] = total[j * KB + k];
-        }
-    }
-}
-
 void wgrad_run(const struct dnnl_conv *c, int threads, const void *x, const void *dy, float *dw, void *work)
 {
     struct wgrad g = plan_wgrad(c, threads);
     g.x = x, g.dy = dy, g.dw = dw, g.work = work;
-    threads_for(threads, 1, clear_sums, &g);
     threads_for((g.units + g.group - 1) / g.group, 1, add_groups, &g);
     threads_for(g.k_blocks * g.c_blocks * c->r * c->s, 16, join_sums, &g);
 }

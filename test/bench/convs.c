@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The six 3x3 convolutions of the record network, alone, through oneDNN: the yardstick for a training step.
+// The convolutions of a network, alone, through oneDNN: the yardstick for a training step.
 //
-//   convs [BATCH [SIDE [bf16|f32 [REPEATS]]]]
+//   convs [BATCH [SIDE [bf16|f32 [REPEATS [record|resnet18|resnet50]]]]]
 //
-// Forward and both backward passes, NHWC activations, weights in the format oneDNN prefers, nothing else. Each pass is timed
-// separately; the sum of the medians is a lower bound of a whole step.
+// Forward and both backward passes, NHWC activations, weights in the format oneDNN prefers, nothing else; no gradient of the
+// images. `record` is the six 3x3 convolutions of the record network. Each pass is timed separately; the sums of the medians
+// and of the least processor times are lower bounds of a whole step. Processor time is that of all threads, and on a busy
+// machine the better measure with one of them (OMP_NUM_THREADS=1).
 #include <oneapi/dnnl/dnnl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +36,13 @@ static double now_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+static double processor_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
 static int compare_times(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -50,12 +60,20 @@ static dnnl_memory_t filled_memory(const dnnl_memory_desc_t *md)
     return m;
 }
 
-// Median seconds of one pass of x[N,side,side,C] * w[K,3,3,C] (padding lo before, hi after) -> y[N,out,out,K].
-static double time_conv(int pass, int n, int side, int lo, int hi, int c, int k, dnnl_data_type_t dt, int repeats, double *gflop)
+// x[N,side,side,C] * w[K,r,r,C] (padding lo before, hi after) -> y[N,out,out,K], `times` in the network.
+struct layer {
+    int side, lo, hi, c, k, r, stride, times;
+};
+
+struct times {
+    double median, least, gflop;  // least: of processor time
+};
+
+static struct times time_conv(int pass, int n, const struct layer *l, dnnl_data_type_t dt, int repeats)
 {
-    int out = side + lo + hi - 2;
-    dnnl_dims_t xd = {n, c, side, side}, wd = {k, c, 3, 3}, yd = {n, k, out, out};
-    dnnl_dims_t strides = {1, 1}, before = {lo, lo}, after = {hi, hi};
+    int out = (l->side + l->lo + l->hi - l->r) / l->stride + 1, c = l->c, k = l->k, side = l->side, r = l->r;
+    dnnl_dims_t xd = {n, c, side, side}, wd = {k, c, r, r}, yd = {n, k, out, out};
+    dnnl_dims_t strides = {l->stride, l->stride}, before = {l->lo, l->lo}, after = {l->hi, l->hi};
     dnnl_memory_desc_t x, w, wf, y;
     OK(dnnl_memory_desc_init_by_tag(&x, 4, xd, dt, dnnl_nhwc));
     OK(dnnl_memory_desc_init_by_tag(&w, 4, wd, dt, dnnl_format_tag_any));
@@ -86,24 +104,81 @@ static double time_conv(int pass, int n, int side, int lo, int hi, int c, int k,
     };
     double *t = calloc((size_t)repeats, sizeof *t);
     if (!t) exit(1);
+    struct times result = {.least = 1e9, .gflop = 2e-9 * n * out * out * k * c * r * r};
     for (int i = -1; i < repeats; i++) { // one warm-up
-        double t0 = now_seconds();
+        double t0 = now_seconds(), p0 = processor_seconds();
         OK(dnnl_primitive_execute(prim, stream, 3, args[pass]));
         OK(dnnl_stream_wait(stream));
-        if (i >= 0) t[i] = now_seconds() - t0;
+        double spent = processor_seconds() - p0;
+        if (i < 0) continue;
+        t[i] = now_seconds() - t0;
+        if (spent < result.least) result.least = spent;
     }
     qsort(t, (size_t)repeats, sizeof *t, compare_times);
-    double median = t[repeats / 2];
-    *gflop = 2e-9 * n * out * out * k * c * 9;
+    result.median = t[repeats / 2];
     free(t);
     const char *impl;
     OK(dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &impl));
-    printf("  %-8s %8.1f ms %8.0f GFLOP/s  %s\n", PASS[pass], median * 1e3, *gflop / median, impl);
+    printf("  %-8s %8.2f ms %8.0f GFLOP/s  processor %8.2f ms  %s\n", PASS[pass], result.median * 1e3,
+           result.gflop / result.median, result.least * 1e3, impl);
     dnnl_memory_destroy(mx), dnnl_memory_destroy(mw), dnnl_memory_destroy(my);
     dnnl_primitive_destroy(prim);
     if (pd != hint) dnnl_primitive_desc_destroy(pd);
     dnnl_primitive_desc_destroy(hint);
-    return median;
+    return result;
+}
+
+enum { LAYERS_MAX = 64 };
+
+// The same layer twice is timed once.
+static int add_layer(struct layer *all, int count, struct layer one)
+{
+    one.times = 1;
+    for (int i = 0; i < count; i++) {
+        struct layer seen = all[i];
+        seen.times = 1;
+        if (!memcmp(&seen, &one, sizeof one)) return all[i].times++, count;
+    }
+    if (count == LAYERS_MAX) exit(1);
+    all[count] = one;
+    return count + 1;
+}
+
+static int record_layers(struct layer *all, int side)
+{
+    // The first convolution of a group is pooled by 2, so its last odd row and column are not computed.
+    int s = side - 1, p = s / 2, q = p / 2;
+    const struct layer layers[] = {{s, 1, s % 2 ? 0 : 1, 24, 64, 3, 1, 1},   {p, 1, 1, 64, 64, 3, 1, 1},
+                                   {p, 1, p % 2 ? 0 : 1, 64, 256, 3, 1, 1},  {q, 1, 1, 256, 256, 3, 1, 1},
+                                   {q, 1, q % 2 ? 0 : 1, 256, 256, 3, 1, 1}, {q / 2, 1, 1, 256, 256, 3, 1, 1}};
+    memcpy(all, layers, sizeof layers);
+    return (int)(sizeof layers / sizeof *layers);
+}
+
+static int after(int side, int stride) { return (side - 1) / stride + 1; } // any odd filter with half of it as padding
+
+// ResNet-18 and ResNet-50 v1.5 (He et al. 2015; stride in the 3x3), as torchvision has them.
+static int resnet_layers(struct layer *all, int side, bool bottleneck)
+{
+    static const int blocks[2][4] = {{2, 2, 2, 2}, {3, 4, 6, 3}};
+    int count = add_layer(all, 0, (struct layer){side, 3, 3, 3, 64, 7, 2, 1}), c = 64;
+    side = after(after(side, 2), 2);
+    for (int stage = 0; stage < 4; stage++)
+        for (int i = 0; i < blocks[bottleneck][stage]; i++) {
+            int width = 64 << stage, out = bottleneck ? 4 * width : width, stride = stage && !i ? 2 : 1;
+            int small = after(side, stride);
+            if (bottleneck) {
+                count = add_layer(all, count, (struct layer){side, 0, 0, c, width, 1, 1, 1});
+                count = add_layer(all, count, (struct layer){side, 1, 1, width, width, 3, stride, 1});
+                count = add_layer(all, count, (struct layer){small, 0, 0, width, out, 1, 1, 1});
+            } else {
+                count = add_layer(all, count, (struct layer){side, 1, 1, c, width, 3, stride, 1});
+                count = add_layer(all, count, (struct layer){small, 1, 1, width, out, 3, 1, 1});
+            }
+            if (stride > 1 || c != out) count = add_layer(all, count, (struct layer){side, 0, 0, c, out, 1, stride, 1});
+            side = small, c = out;
+        }
+    return count;
 }
 
 int main(int argc, char **argv)
@@ -111,27 +186,33 @@ int main(int argc, char **argv)
     int n = argc > 1 ? atoi(argv[1]) : 2000, side = argc > 2 ? atoi(argv[2]) : 32;
     dnnl_data_type_t dt = argc > 3 && !strcmp(argv[3], "f32") ? dnnl_f32 : dnnl_bf16;
     int repeats = argc > 4 ? atoi(argv[4]) : 5;
-    if (n < 1 || side < 16 || repeats < 1) {
-        fprintf(stderr, "usage: convs [BATCH [SIDE [bf16|f32 [REPEATS]]]]\n");
+    const char *net = argc > 5 ? argv[5] : "record";
+    bool record = !strcmp(net, "record"), bottleneck = !strcmp(net, "resnet50");
+    if (n < 1 || side < 16 || repeats < 1 || (!record && !bottleneck && strcmp(net, "resnet18") != 0)) {
+        fprintf(stderr, "usage: convs [BATCH [SIDE [bf16|f32 [REPEATS [record|resnet18|resnet50]]]]]\n");
         return 2;
     }
     OK(dnnl_engine_create(&engine, dnnl_cpu, 0));
     OK(dnnl_stream_create(&stream, engine, dnnl_stream_default_flags));
-    // The first convolution of a group is pooled by 2, so its last odd row and column are not computed.
-    int s = side - 1, p = s / 2, q = p / 2;
-    struct { int side, hi, c, k; } layer[] = {{s, s % 2 ? 0 : 1, 24, 64}, {p, 1, 64, 64},   {p, p % 2 ? 0 : 1, 64, 256},
-                                              {q, 1, 256, 256},           {q, q % 2 ? 0 : 1, 256, 256}, {q / 2, 1, 256, 256}};
-    double total = 0, flop = 0;
-    for (size_t i = 0; i < sizeof layer / sizeof *layer; i++) {
-        printf("%d -> %d channels at %d x %d, padding 1 before and %d after\n", layer[i].c, layer[i].k, layer[i].side,
-               layer[i].side, layer[i].hi);
+    struct layer layer[LAYERS_MAX];
+    int layers = record ? record_layers(layer, side) : resnet_layers(layer, side, bottleneck);
+    struct times total = {0}, by[PASSES] = {{0}};
+    for (int i = 0; i < layers; i++) {
+        const struct layer *l = &layer[i];
+        printf("%d -> %d channels at %d x %d, %d x %d, stride %d, padding %d before and %d after, %d times\n", l->c, l->k,
+               l->side, l->side, l->r, l->r, l->stride, l->lo, l->hi, l->times);
         for (int pass = 0; pass < PASSES; pass++) {
-            double g;
-            total += time_conv(pass, n, layer[i].side, 1, layer[i].hi, layer[i].c, layer[i].k, dt, repeats, &g);
-            flop += g;
+            if (pass == BWD_DATA && l->c == 3) continue;
+            struct times t = time_conv(pass, n, l, dt, repeats);
+            by[pass].median += l->times * t.median, by[pass].least += l->times * t.least;
+            total.gflop += l->times * t.gflop;
         }
     }
-    printf("convolutions of one step, batch %d at %d x %d, %s: %.3f s, %.0f GFLOP/s\n", n, side, side,
-           dt == dnnl_f32 ? "f32" : "bf16", total, flop / total);
+    for (int pass = 0; pass < PASSES; pass++) {
+        printf("%-8s %8.1f ms, processor %8.1f ms\n", PASS[pass], by[pass].median * 1e3, by[pass].least * 1e3);
+        total.median += by[pass].median, total.least += by[pass].least;
+    }
+    printf("convolutions of one step, %s, batch %d at %d x %d, %s: %.3f s, %.0f GFLOP/s; processor %.3f s\n", net, n, side,
+           side, dt == dnnl_f32 ? "f32" : "bf16", total.median, total.gflop / total.median, total.least);
     return 0;
 }
