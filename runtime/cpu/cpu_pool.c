@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling as a separate operator. 2x2 windows with stride 2 use the fast rows of loops_pool.c. Other windows go tap by tap over
-// the channels; backward, each input pixel gathers from the windows over it, so overlaps are added in one order for any number
-// of threads. Cost: one pass, times the overlap backward.
+// Pooling as a separate operator. 2x2 windows with stride 2 use the fast rows of loops_pool.c. Other windows go pixel by pixel,
+// all channels of it; backward, each input pixel gathers from the windows over it, so overlaps are added in one order for any
+// number of threads. Cost: one pass, times the overlap backward.
 #include "runtime/cpu/cpu_work.h"
 
 enum { CHUNK = 256 };
@@ -35,30 +35,37 @@ static void window_inside(int64_t first, int64_t k, int64_t size, int64_t *begin
     *end = size - first < k ? size - first : k;
 }
 
-static void pool_pixel(const struct pool *o, const void *image, int64_t p, int64_t q, int64_t to)
+static void mean_pixel(const struct pool *o, const void *image, int64_t p, int64_t q, int64_t to)
+{
+    const struct pool_attr *a = o->attr;
+    float sum[CHUNK];
+    for (int64_t c = 0; c < o->c; c += CHUNK) {
+        int64_t n = o->c - c < CHUNK ? o->c - c : CHUNK;
+        memset(sum, 0, sizeof sum);
+        for (int64_t r = 0; r < a->k[0]; r++)
+            for (int64_t s = 0; s < a->k[1]; s++) {
+                int64_t pixel = (p * a->stride[0] + r) * o->w + q * a->stride[1] + s;
+                o->loops->add_scaled(o->dtype, cpu_at(o->dtype, image, pixel * o->c + c), n, 1.0f, sum);
+            }
+        o->loops->scale(F32, sum, 1.0f / (float)(a->k[0] * a->k[1]), sum, n);
+        o->loops->narrow(o->dtype, sum, cpu_at(o->dtype, o->y, to + c), n);
+    }
+}
+
+static void max_pixel(const struct pool *o, const void *image, int64_t p, int64_t q, int64_t to)
 {
     const struct pool_attr *a = o->attr;
     int64_t top = p * a->stride[0] - a->pad[0], left = q * a->stride[1] - a->pad[1], r0, r1, s0, s1;
     window_inside(top, a->k[0], o->h, &r0, &r1);
     window_inside(left, a->k[1], o->w, &s0, &s1);
-    float best[CHUNK];
-    int32_t at[CHUNK];
-    for (int64_t c = 0; c < o->c; c += CHUNK) {
-        int64_t n = o->c - c < CHUNK ? o->c - c : CHUNK;
-        if (o->mean) memset(best, 0, sizeof best);
-        for (int64_t r = r0; r < r1; r++)
-            for (int64_t s = s0; s < s1; s++) {
-                const void *x = cpu_at(o->dtype, image, ((top + r) * o->w + left + s) * o->c + c);
-                if (o->mean)
-                    o->loops->add_scaled(o->dtype, x, n, 1.0f, best);
-                else
-                    o->loops->max_tap(o->dtype, x, n, (int)(r * a->k[1] + s), r == r0 && s == s0, best, at);
-            }
-        if (o->mean) o->loops->scale(F32, best, 1.0f / (float)(a->k[0] * a->k[1]), best, n);
-        if (o->y) o->loops->narrow(o->dtype, best, cpu_at(o->dtype, o->y, to + c), n);
-        if (o->at_out)
-            for (int64_t i = 0; i < n; i++) o->at_out[to + c + i] = (uint8_t)at[i];
-    }
+    struct window w;
+    w.count = 0;
+    for (int64_t r = r0; r < r1; r++)
+        for (int64_t s = s0; s < s1; s++, w.count++) {
+            w.x[w.count] = cpu_at(o->dtype, image, ((top + r) * o->w + left + s) * o->c);
+            w.tap[w.count] = (uint8_t)(r * a->k[1] + s);
+        }
+    o->loops->pool_max(o->dtype, &w, o->c, o->y ? cpu_at(o->dtype, o->y, to) : NULL, o->at_out ? o->at_out + to : NULL);
 }
 
 static void pool_piece(void *context, int64_t begin, int64_t end, int thread)  // rows of the result
@@ -75,7 +82,7 @@ static void pool_piece(void *context, int64_t begin, int64_t end, int thread)  /
                             o->at_out ? o->at_out + r * row : NULL);
             continue;
         }
-        for (int64_t q = 0; q < o->q; q++) pool_pixel(o, image, p, q, r * row + q * o->c);
+        for (int64_t q = 0; q < o->q; q++) (o->mean ? mean_pixel : max_pixel)(o, image, p, q, r * row + q * o->c);
     }
 }
 
@@ -108,13 +115,30 @@ static void windows_over(int64_t i, int64_t k, int64_t stride, int64_t count, in
     *last = i / stride < count ? i / stride : count - 1;
 }
 
-static void unpool_pixel(const struct pool *o, int64_t n, int64_t y, int64_t x)
+static void unmax_pixel(const struct pool *o, int64_t n, int64_t y, int64_t x)
+{
+    const struct pool_attr *a = o->attr;
+    int64_t p0, p1, q0, q1, to = ((n * o->h + y) * o->w + x) * o->c;
+    y += a->pad[0], x += a->pad[1];
+    windows_over(y, a->k[0], a->stride[0], o->p, &p0, &p1);
+    windows_over(x, a->k[1], a->stride[1], o->q, &q0, &q1);
+    struct window w;
+    w.count = 0;
+    for (int64_t p = p0; p <= p1; p++)
+        for (int64_t q = q0; q <= q1; q++, w.count++) {
+            int64_t from = ((n * o->p + p) * o->q + q) * o->c;
+            w.x[w.count] = cpu_at(o->dtype, o->x, from);
+            w.at[w.count] = o->at_in + from;
+            w.tap[w.count] = (uint8_t)((y - p * a->stride[0]) * a->k[1] + x - q * a->stride[1]);
+        }
+    o->loops->unpool_max(o->dtype, &w, o->c, cpu_at(o->dtype, o->y, to));
+}
+
+static void unmean_pixel(const struct pool *o, int64_t n, int64_t y, int64_t x)
 {
     const struct pool_attr *a = o->attr;
     float acc[CHUNK], share = 1.0f / (float)(a->k[0] * a->k[1]);
-    int64_t p0, p1, q0, q1;
-    int64_t to = ((n * o->h + y) * o->w + x) * o->c;
-    y += a->pad[0], x += a->pad[1];
+    int64_t p0, p1, q0, q1, to = ((n * o->h + y) * o->w + x) * o->c;
     windows_over(y, a->k[0], a->stride[0], o->p, &p0, &p1);
     windows_over(x, a->k[1], a->stride[1], o->q, &q0, &q1);
     for (int64_t c = 0; c < o->c; c += CHUNK) {
@@ -122,13 +146,8 @@ static void unpool_pixel(const struct pool *o, int64_t n, int64_t y, int64_t x)
         memset(acc, 0, sizeof acc);
         for (int64_t p = p0; p <= p1; p++)
             for (int64_t q = q0; q <= q1; q++) {
-                int64_t from = ((n * o->p + p) * o->q + q) * o->c + c;
-                int tap = (int)((y - p * a->stride[0]) * a->k[1] + x - q * a->stride[1]);
-                const void *dy = cpu_at(o->dtype, o->x, from);
-                if (o->mean)
-                    o->loops->add_scaled(o->dtype, dy, count, share, acc);
-                else
-                    o->loops->from_tap(o->dtype, dy, o->at_in + from, count, tap, acc);
+                const void *dy = cpu_at(o->dtype, o->x, ((n * o->p + p) * o->q + q) * o->c + c);
+                o->loops->add_scaled(o->dtype, dy, count, share, acc);
             }
         o->loops->narrow(o->dtype, acc, cpu_at(o->dtype, o->y, to + c), count);
     }
@@ -139,7 +158,7 @@ static void unpool_piece(void *context, int64_t begin, int64_t end, int thread) 
     (void)thread;
     const struct pool *o = context;
     for (int64_t r = begin; r < end; r++)
-        for (int64_t x = 0; x < o->w; x++) unpool_pixel(o, r / o->h, r % o->h, x);
+        for (int64_t x = 0; x < o->w; x++) (o->mean ? unmean_pixel : unmax_pixel)(o, r / o->h, r % o->h, x);
 }
 
 static void unpool2_piece(void *context, int64_t begin, int64_t end, int thread)  // rows of dy

@@ -105,7 +105,8 @@ static VECTORS void pack_rows(bool bf16, const float *from, int64_t c_step, int6
             _mm512_storeu_si512(to, _mm512_maskz_loadu_epi32(in, from + u * c_step));
             continue;
         }
-        __m512 even = _mm512_maskz_loadu_ps(in, from + 2 * u * c_step), odd = _mm512_maskz_loadu_ps(in, from + (2 * u + 1) * c_step);
+        const float *two = from + 2 * u * c_step;
+        __m512 even = _mm512_maskz_loadu_ps(in, two), odd = _mm512_maskz_loadu_ps(in, two + c_step);
         __m512i low = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(even));
         __m512i high = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(odd));
         _mm512_storeu_si512(to, _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));

@@ -16,6 +16,15 @@ struct period {
     float *p, *q;         // dx = a * dz - ((x - mean) * p + q)
 };
 
+// The pixels of a pooling window that lie inside the image, or the windows over a pixel.
+enum { WINDOW_MAX = 256 };
+struct window {
+    int count;
+    const void *x[WINDOW_MAX];      // or dy
+    const uint8_t *at[WINDOW_MAX];  // backward
+    uint8_t tap[WINDOW_MAX];        // position within the window
+};
+
 // The rates of an optimiser step, computed in advance.
 struct adam_rates {
     float beta1, beta2, eps, scale_m, scale_v;  // u = (m * scale_m) / (sqrt(v * scale_v) + eps)
@@ -60,8 +69,9 @@ struct product {
     /* ---- pooling: two rows of `pairs` x 2 pixels to one, and backward (raw elements of `size` bytes) */             \
     LOOP(pool2, (enum dtype, const void *x0, const void *x1, int64_t pairs, int64_t c, void *y, uint8_t *at))          \
     LOOP(unpool2, (size_t size, const void *dy, const uint8_t *at, int64_t pairs, int64_t c, void *dx0, void *dx1))    \
-    LOOP(max_tap, (enum dtype, const void *x, int64_t n, int tap, bool first, float *best, int32_t *at))               \
-    LOOP(from_tap, (enum dtype, const void *dy, const uint8_t *at, int64_t n, int tap, float *acc))                    \
+    LOOP(pool_max, (enum dtype, const struct window *, int64_t n, void *y, uint8_t *at)) /* of n channels; one of y and\
+                    at may be NULL */                                                                                  \
+    LOOP(unpool_max, (enum dtype, const struct window *, int64_t n, void *dx)) /* sum of dy where `at` is the tap */   \
     LOOP(add_scaled, (enum dtype, const void *x, int64_t n, float factor, float *acc)) /* acc += factor x */           \
     /* ---- element-wise */                                                                                            \
     LOOP(add, (enum dtype, const void *a, const void *b, void *y, int64_t n))                                          \

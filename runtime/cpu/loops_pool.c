@@ -145,13 +145,9 @@ void LOOPS_NAME(unpool2)(size_t size, const void *dy, const uint8_t *at, int64_t
         UNPOOL(uint32_t);
 }
 
-ALWAYS void max_tap_of(enum dtype t, const void *x, int64_t n, int tap, bool first, float *best, int32_t *at)
+// Windows of any size: a tap after the other over a chunk of channels, whose best values stay in the L1 cache.
+ALWAYS void max_tap(enum dtype t, const void *x, int64_t n, int32_t tap, float *restrict best, int32_t *restrict at)
 {
-    if (first) {
-        INDEPENDENT
-        for (int64_t i = 0; i < n; i++) best[i] = get(t, x, i), at[i] = tap;
-        return;
-    }
     INDEPENDENT
     for (int64_t i = 0; i < n; i++) {
         float v = get(t, x, i), old = best[i];
@@ -161,23 +157,182 @@ ALWAYS void max_tap_of(enum dtype t, const void *x, int64_t n, int tap, bool fir
     }
 }
 
-void LOOPS_NAME(max_tap)(enum dtype t, const void *x, int64_t n, int tap, bool first, float *best, int32_t *at)
+ALWAYS void max_chunk(enum dtype t, const struct window *w, int64_t c, int64_t n, void *y, uint16_t *at)
 {
-    EACH_TYPE(t, max_tap_of, x, n, tap, first, best, at);
+    float best[CHUNK];
+    int32_t where[CHUNK], first = w->tap[0];
+    const void *x = from(t, w->x[0], c);
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) best[i] = get(t, x, i), where[i] = first;
+    for (int k = 1; k < w->count; k++) max_tap(t, from(t, w->x[k], c), n, w->tap[k], best, where);
+    if (y) {
+        INDEPENDENT
+        for (int64_t i = 0; i < n; i++) put(t, y, i, best[i]);
+    }
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) at[i] = (uint16_t)where[i];
 }
 
-ALWAYS void from_tap_of(enum dtype t, const void *dy, const uint8_t *at, int64_t n, int tap, float *acc)
+ALWAYS void max_tap_bf16(const uint16_t *restrict x, int64_t n, int16_t tap, int16_t *restrict best, int16_t *restrict value,
+                         int16_t *restrict at)
 {
     INDEPENDENT
     for (int64_t i = 0; i < n; i++) {
-        float d = get(t, dy, i);
-        acc[i] += at[i] == tap ? d : 0.0f;
+        int16_t v = order_of(x[i]), old = best[i], take = (int16_t) - (v > old);
+        best[i] = v > old ? v : old;
+        value[i] = choose_16(take, (int16_t)x[i], value[i]);
+        at[i] = choose_16(take, tap, at[i]);
     }
 }
 
-void LOOPS_NAME(from_tap)(enum dtype t, const void *dy, const uint8_t *at, int64_t n, int tap, float *acc)
+ALWAYS void max_chunk_bf16(const struct window *w, int64_t c, int64_t n, uint16_t *y, uint16_t *at)
 {
-    EACH_TYPE(t, from_tap_of, dy, at, n, tap, acc);
+    int16_t best[CHUNK], value[CHUNK], where[CHUNK], first = w->tap[0];
+    const uint16_t *x = (const uint16_t *)w->x[0] + c;
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) value[i] = (int16_t)x[i], best[i] = order_of(x[i]), where[i] = first;
+    for (int k = 1; k < w->count; k++) max_tap_bf16((const uint16_t *)w->x[k] + c, n, w->tap[k], best, value, where);
+    if (y) memcpy(y, value, (size_t)n * sizeof *y);
+    memcpy(at, where, (size_t)n * sizeof *at);
+}
+
+ALWAYS void pool_max_of(enum dtype t, const struct window *w, int64_t n, void *y, uint8_t *at)
+{
+    uint16_t where[CHUNK];
+    for (int64_t c = 0; c < n; c += CHUNK) {
+        int64_t count = n - c < CHUNK ? n - c : CHUNK;
+        void *to = y ? into(t, y, c) : NULL;
+        if (t == BF16)
+            max_chunk_bf16(w, c, count, to, where);
+        else
+            max_chunk(t, w, c, count, to, where);
+        if (!at) continue;
+        INDEPENDENT
+        for (int64_t i = 0; i < count; i++) at[c + i] = (uint8_t)where[i];
+    }
+}
+
+#ifdef __AVX512BW__
+// The same in registers, which the compiler does not keep over the taps: six times as fast.
+ALWAYS __m512i orders_of(__m512i x)
+{
+    __m512i size = _mm512_and_si512(x, _mm512_set1_epi16(0x7fff)), minus = _mm512_srai_epi16(x, 15);
+    __m512i order = _mm512_sub_epi16(_mm512_xor_si512(size, minus), minus);
+    __mmask32 nan = _mm512_cmpgt_epi16_mask(size, _mm512_set1_epi16(0x7f80));
+    return _mm512_mask_mov_epi16(order, nan, _mm512_set1_epi16(INT16_MIN));
+}
+
+static void max_wide_bf16(const struct window *w, int64_t n, uint16_t *y, uint8_t *at)
+{
+    for (int64_t c = 0; c < n; c += 32) {
+        __m512i value = _mm512_loadu_si512((const uint16_t *)w->x[0] + c), best = orders_of(value);
+        __m512i where = _mm512_set1_epi16(w->tap[0]);
+        for (int k = 1; k < w->count; k++) {
+            __m512i x = _mm512_loadu_si512((const uint16_t *)w->x[k] + c), v = orders_of(x);
+            __mmask32 take = _mm512_cmpgt_epi16_mask(v, best);
+            best = _mm512_max_epi16(v, best);
+            value = _mm512_mask_mov_epi16(value, take, x);
+            where = _mm512_mask_mov_epi16(where, take, _mm512_set1_epi16(w->tap[k]));
+        }
+        if (y) _mm512_storeu_si512(y + c, value);
+        if (at) _mm256_storeu_si256((void *)(at + c), _mm512_cvtepi16_epi8(where));
+    }
+}
+
+static void max_wide_f32(const struct window *w, int64_t n, float *y, uint8_t *at)
+{
+    for (int64_t c = 0; c < n; c += 16) {
+        __m512 best = _mm512_loadu_ps((const float *)w->x[0] + c);
+        __m512i where = _mm512_set1_epi32(w->tap[0]);
+        for (int k = 1; k < w->count; k++) {
+            __m512 v = _mm512_loadu_ps((const float *)w->x[k] + c);
+            __mmask16 nan = _mm512_cmp_ps_mask(best, best, _CMP_UNORD_Q) & _mm512_cmp_ps_mask(v, v, _CMP_ORD_Q);
+            __mmask16 take = _mm512_cmp_ps_mask(v, best, _CMP_GT_OQ) | nan;
+            best = _mm512_mask_mov_ps(best, take, v);
+            where = _mm512_mask_mov_epi32(where, take, _mm512_set1_epi32(w->tap[k]));
+        }
+        if (y) _mm512_storeu_ps(y + c, best);
+        if (at) _mm_storeu_si128((void *)(at + c), _mm512_cvtepi32_epi8(where));
+    }
+}
+
+static void unpool_wide_bf16(const struct window *w, int64_t n, uint16_t *dx)
+{
+    for (int64_t c = 0; c < n; c += 16) {
+        __m512 sum = _mm512_setzero_ps();
+        for (int k = 0; k < w->count; k++) {
+            __m512i d = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)((const uint16_t *)w->x[k] + c)));
+            __mmask16 mine = _mm_cmpeq_epi8_mask(_mm_loadu_si128((const void *)(w->at[k] + c)), _mm_set1_epi8((char)w->tap[k]));
+            sum = _mm512_add_ps(sum, _mm512_castsi512_ps(_mm512_maskz_slli_epi32(mine, d, 16)));
+        }
+        __m512i bits = _mm512_castps_si512(sum), odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+        __m512i rounded = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
+        __mmask16 nan = _mm512_cmp_ps_mask(sum, sum, _CMP_UNORD_Q);
+        rounded = _mm512_mask_or_epi32(rounded, nan, bits, _mm512_set1_epi32(1 << 22));
+        _mm256_storeu_si256((void *)(dx + c), _mm512_cvtepi32_epi16(_mm512_srli_epi32(rounded, 16)));
+    }
+}
+
+static void unpool_wide_f32(const struct window *w, int64_t n, float *dx)
+{
+    for (int64_t c = 0; c < n; c += 16) {
+        __m512 sum = _mm512_setzero_ps();
+        for (int k = 0; k < w->count; k++) {
+            __mmask16 mine = _mm_cmpeq_epi8_mask(_mm_loadu_si128((const void *)(w->at[k] + c)), _mm_set1_epi8((char)w->tap[k]));
+            sum = _mm512_add_ps(sum, _mm512_maskz_loadu_ps(mine, (const float *)w->x[k] + c));
+        }
+        _mm512_storeu_ps(dx + c, sum);
+    }
+}
+#endif
+
+void LOOPS_NAME(pool_max)(enum dtype t, const struct window *w, int64_t n, void *y, uint8_t *at)
+{
+#ifdef __AVX512BW__
+    if (t == BF16 && n % 32 == 0) {
+        max_wide_bf16(w, n, y, at);
+        return;
+    }
+    if (t == F32 && n % 16 == 0) {
+        max_wide_f32(w, n, y, at);
+        return;
+    }
+#endif
+    EACH_TYPE(t, pool_max_of, w, n, y, at);
+}
+
+ALWAYS void unpool_max_of(enum dtype t, const struct window *w, int64_t n, void *dx)
+{
+    float sum[CHUNK];
+    for (int64_t c = 0; c < n; c += CHUNK) {
+        int64_t count = n - c < CHUNK ? n - c : CHUNK;
+        void *to = into(t, dx, c);
+        memset(sum, 0, (size_t)count * sizeof *sum);
+        for (int k = 0; k < w->count; k++) {
+            const void *dy = from(t, w->x[k], c);
+            const uint8_t *at = w->at[k] + c;
+            int32_t tap = w->tap[k];
+            INDEPENDENT
+            for (int64_t i = 0; i < count; i++) sum[i] += choose(-(at[i] == tap), get(t, dy, i), 0.0f);
+        }
+        INDEPENDENT
+        for (int64_t i = 0; i < count; i++) put(t, to, i, sum[i]);
+    }
+}
+
+void LOOPS_NAME(unpool_max)(enum dtype t, const struct window *w, int64_t n, void *dx)
+{
+#ifdef __AVX512BW__
+    if (t == BF16 && n % 16 == 0) {
+        unpool_wide_bf16(w, n, dx);
+        return;
+    }
+    if (t == F32 && n % 16 == 0) {
+        unpool_wide_f32(w, n, dx);
+        return;
+    }
+#endif
+    EACH_TYPE(t, unpool_max_of, w, n, dx);
 }
 
 ALWAYS void add_scaled_of(enum dtype t, const void *x, int64_t n, float factor, float *acc)
