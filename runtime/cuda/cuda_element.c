@@ -37,6 +37,7 @@ static int flat_prepare(struct cuda_step *s)
     enum op op = s->node->op;
     if (s->out[0])
         CUDA_LAUNCH(s, k_flat, .a = s->in[0], .b = s->in[1], .y = s->out[0], .count = cuda_count(a),
+                    .period = cuda_count(op == OP_SCALE ? a : cuda_in(s, 1)),
                     .factor = op == OP_SCALE ? s->node->attr.scale.factor : 0.0f, .op = op, .type = a->dtype);
     return 0;
 }
@@ -72,6 +73,16 @@ static int dropout_prepare(struct cuda_step *s)
     return 0;
 }
 
+static int mask_prepare(struct cuda_step *s)
+{
+    const struct value *x = cuda_in(s, 0);
+    if (s->out[0])
+        CUDA_LAUNCH(s, k_mask, .x = s->in[0], .first = s->in[1], .length = s->in[2], .y = s->out[0], .count = cuda_count(x),
+                    .last = shape_last(&x->shape), .each = shape_rows(&x->shape) / x->shape.dim[0],
+                    .fill = s->node->attr.mask.fill, .type = x->dtype);
+    return 0;
+}
+
 const struct cuda_op cuda_act = {.prepare = act_prepare};
 const struct cuda_op cuda_act_grad = {.prepare = act_grad_prepare, .workspace = act_grad_workspace};
 const struct cuda_op cuda_add = {.prepare = flat_prepare};
@@ -80,3 +91,4 @@ const struct cuda_op cuda_mul = {.prepare = flat_prepare};
 const struct cuda_op cuda_scale = {.prepare = flat_prepare};
 const struct cuda_op cuda_cast = {.prepare = cast_prepare};
 const struct cuda_op cuda_dropout = {.prepare = dropout_prepare};
+const struct cuda_op cuda_mask = {.prepare = mask_prepare};

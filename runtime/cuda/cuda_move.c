@@ -203,10 +203,16 @@ static int gather_grad_prepare(struct cuda_step *s)
 {
     const struct value *dx = cuda_out(s, 0);
     if (!s->out[0]) return 0;
-    CUDA_LAUNCH(s, k_gather_grad, .index = s->in[0], .dy = s->in[1], .dx = s->out[0], .type = dx->dtype,
+    CUDA_LAUNCH(s, k_gather_grad, .index = s->in[0], .dy = s->in[1], .dx = s->out[0], .order = s->work, .type = dx->dtype,
                 .rows = dx->shape.dim[0], .count = cuda_count(cuda_in(s, 0)),
                 .each = cuda_count(dx) / dx->shape.dim[0]);
     return 0;
+}
+
+static size_t gather_grad_workspace(struct cuda_device *cuda, const struct graph *g, const struct node *n)
+{
+    (void)cuda;
+    return value_bytes(node_in(g, n, 0));
 }
 
 const struct cuda_op cuda_reshape = {.prepare = reshape_prepare};
@@ -215,4 +221,4 @@ const struct cuda_op cuda_concat = {.prepare = concat_prepare};
 const struct cuda_op cuda_slice = {.prepare = slice_prepare};
 const struct cuda_op cuda_slice_grad = {.prepare = slice_grad_prepare};
 const struct cuda_op cuda_gather = {.prepare = gather_prepare};
-const struct cuda_op cuda_gather_grad = {.prepare = gather_grad_prepare};
+const struct cuda_op cuda_gather_grad = {.prepare = gather_grad_prepare, .workspace = gather_grad_workspace};

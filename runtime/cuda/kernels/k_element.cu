@@ -138,20 +138,25 @@ template <typename T> __global__ void flat(const struct k_flat k)
     enum { N = wide<T>::N };
     const T *a = (const T *)k.a, *b = (const T *)k.b;
     T *y = (T *)k.y;
-    int64_t at = first_lane(N), stride = next_lane(N);
+    int64_t at = first_lane(N), stride = next_lane(N), place = at, step = stride;
+    if (k.period < k.count) place = at % k.period, step = stride % k.period;
     for (; at + N <= k.count; at += stride) {
         float v[N], w[N];
         load<N>(a + at, v);
         if (k.op == OP_SCALE) {
             for (int i = 0; i < N; i++) v[i] *= k.factor;
         } else {
-            load<N>(b + at, w);
+            if (k.period % N == 0 || k.period == k.count) load<N>(b + place, w);
+            else
+                for (int i = 0; i < N; i++) w[i] = to_float(b[(place + i) % k.period]);
             for (int i = 0; i < N; i++) v[i] = k.op == OP_ADD ? v[i] + w[i] : v[i] * w[i];
         }
         store<N>(y + at, v);
+        place += step;
+        if (k.period < k.count && place >= k.period) place -= k.period;
     }
     for (; at < k.count; at++) {
-        float v = to_float(a[at]), w = k.op == OP_SCALE ? k.factor : to_float(b[at]);
+        float v = to_float(a[at]), w = k.op == OP_SCALE ? k.factor : to_float(b[at % k.period]);
         y[at] = from_float<T>(k.op == OP_ADD ? v + w : v * w);
     }
 }
@@ -265,4 +270,21 @@ K_LAUNCHER(k_dropout)
 {
     const struct k_dropout *k = (const struct k_dropout *)args;
     BY_FLOAT(k->type, T, return launch(dropout<T>, stride_blocks(k->count, wide<T>::N), K_BLOCK, stream, *k));
+}
+
+// ---- mask
+
+template <typename T> __global__ void mask(const struct k_mask k)
+{
+    const int64_t i = (int64_t)blockIdx.x * K_BLOCK + threadIdx.x;
+    if (i >= k.count) return;
+    const int64_t row = i / k.last, t = i - row * k.last, sample = row / k.each;
+    const bool in = t >= (k.first ? k.first[sample] : 0) && t < k.length[sample];
+    ((T *)k.y)[i] = in ? ((const T *)k.x)[i] : from_float<T>(k.fill);
+}
+
+K_LAUNCHER(k_mask)
+{
+    const struct k_mask *k = (const struct k_mask *)args;
+    BY_FLOAT(k->type, T, return launch(mask<T>, blocks_for(k->count), K_BLOCK, stream, *k));
 }

@@ -32,7 +32,7 @@ K_LAUNCHER(k_act_grad);
 struct k_flat {         // a + b, a * b or factor * a, by op
     const void *a, *b;
     void *y;
-    int64_t count;
+    int64_t count, period;  // period: elements of b, which is repeated
     float factor;
     enum op op;
     enum dtype type;
@@ -66,5 +66,15 @@ struct k_dropout {
     enum dtype type;
 };
 K_LAUNCHER(k_dropout);
+
+struct k_mask {             // rows of `last` elements, `each` of them a sample: `fill` outside [first, length)
+    const void *x;
+    const int32_t *first, *length;  // first: or NULL
+    void *y;
+    int64_t count, last, each;
+    float fill;
+    enum dtype type;
+};
+K_LAUNCHER(k_mask);
 
 #endif

@@ -61,6 +61,14 @@ __device__ static inline int64_t label_of(enum dtype type, const void *labels, i
     return type == U8 ? ((const uint8_t *)labels)[row] : ((const int32_t *)labels)[row];
 }
 
+// A row without a label of its own does not count.
+__device__ static inline bool has_label(enum dtype type, const void *labels, int64_t row, const k_loss_rows &r)
+{
+    if (row >= r.rows) return false;
+    const int64_t label = label_of(type, labels, row);
+    return label >= 0 && label < r.k;
+}
+
 // ---- softmax
 
 template <typename T, int N> __global__ void softmax(const struct k_softmax k)
@@ -125,33 +133,42 @@ template <typename T> __global__ void xent(const struct k_xent k)
     all = row_sum(s, all);
     if (k.p)
         for (int64_t i = s.first; i < s.end; i += s.step) k.p[s.at + i] = element_exp(to_float(x[i]) - top) / sum;
-    float loss = 0.0f;
-    if (s.lane == 0 && s.row < k.rows.rows) {
+    float loss = 0.0f, counts = 0.0f;
+    if (s.lane == 0 && has_label(k.label, k.labels, s.row, k.rows)) {
         const int64_t label = label_of(k.label, k.labels, s.row);
         const float l = logf(sum), even = l - all / (float)k.rows.k;
-        const bool known = label >= 0 && label < k.rows.k;  // an invalid label gives NaN
-        const float own = known ? l - (to_float(x[label]) - top) : NAN;
-        loss = (1.0f - k.smoothing) * own + k.smoothing * even;
+        loss = (1.0f - k.smoothing) * (l - (to_float(x[label]) - top)) + k.smoothing * even;
+        counts = 1.0f;
     }
     loss = block_sum<K_BLOCK>(loss, room);
-    if (threadIdx.x == 0) k.partial[blockIdx.x] = loss;
+    counts = block_sum<K_BLOCK>(counts, room);
+    if (threadIdx.x > 0) return;
+    k.partial[blockIdx.x] = loss;
+    k.partial[k.rows.blocks + blockIdx.x] = counts;
 }
 
 static __global__ void xent_finish(const struct k_xent k)
 {
     __shared__ float room[K_BLOCK / K_WARP];
-    float sum = 0.0f;
-    for (int64_t i = threadIdx.x; i < k.rows.blocks; i += K_BLOCK) sum += k.partial[i];
+    float sum = 0.0f, counts = 0.0f;
+    for (int64_t i = threadIdx.x; i < k.rows.blocks; i += K_BLOCK)
+        sum += k.partial[i], counts += k.partial[k.rows.blocks + i];
     sum = block_sum<K_BLOCK>(sum, room);
-    if (threadIdx.x == 0) *k.loss = k.mean ? sum / (float)k.rows.rows : sum;
+    counts = block_sum<K_BLOCK>(counts, room);  // exact to 2^24 rows
+    if (threadIdx.x == 0) *k.loss = k.mean ? sum / fmaxf(counts, 1.0f) : sum;
 }
 
 template <typename T> __global__ void xent_grad(const struct k_xent_grad k)
 {
+    __shared__ float room[K_BLOCK / K_WARP];
     const row_spot s = row_spot_of(k.rows);
+    float counts = 0.0f;  // every block counts the labels again: a few reads a thread
+    for (int64_t i = threadIdx.x; k.mean && i < k.rows.rows; i += K_BLOCK) counts += has_label(k.label, k.labels, i, k.rows);
+    counts = k.mean ? fmaxf(block_sum<K_BLOCK>(counts, room), 1.0f) : 1.0f;
     if (s.end == 0) return;
     const int64_t label = label_of(k.label, k.labels, s.row);
-    const float even = k.smoothing / (float)k.rows.k, factor = k.mean ? *k.dloss / (float)k.rows.rows : *k.dloss;
+    const float even = k.smoothing / (float)k.rows.k;
+    const float factor = label >= 0 && label < k.rows.k ? *k.dloss / counts : 0.0f;
     for (int64_t i = s.first; i < s.end; i += s.step) {
         const float target = i == label ? 1.0f - k.smoothing + even : even;
         ((T *)k.dx)[s.at + i] = from_float<T>((k.p[s.at + i] - target) * factor);

@@ -24,7 +24,8 @@ static inline struct k_loss_rows k_loss_rows_of(int64_t rows, int64_t k, int per
     return r;
 }
 
-static inline size_t k_loss_scratch(const struct k_loss_rows *r) { return sizeof(float) * (size_t)r->blocks; }
+// Two numbers a block.
+static inline size_t k_loss_scratch(const struct k_loss_rows *r) { return 2 * sizeof(float) * (size_t)r->blocks; }
 
 struct k_softmax {
     const void *x;
@@ -45,7 +46,7 @@ K_LAUNCHER(k_softmax_grad);
 struct k_xent {
     const void *x, *labels;
     float *loss, *p;  // may be NULL
-    float *partial;   // scratch: one sum per block
+    float *partial;   // scratch: the sum of each block, then its number of labelled rows
     enum dtype type, label;
     float smoothing;
     bool mean;

@@ -103,39 +103,68 @@ K_LAUNCHER(k_gather)
     BY_WIDTH(k->width, U, return launch(gather<U>, blocks_for(k->count * k->units), K_BLOCK, stream, *k));
 }
 
-// A block computes GRAD_COLUMNS columns of one row of dx. Each warp scans one eighth of the index in order, 32 entries at a
-// time, and adds the matching rows of dy; the eighths are added in order at the end.
+// ---- gather_grad
+
 enum { WARPS = K_BLOCK / K_WARP, GRAD_EACH = 8, GRAD_COLUMNS = K_WARP * GRAD_EACH };
 
-// N columns at a time, K_WARP * N apart: GRAD_EACH columns per thread.
+template <typename T, int N> __global__ void gather_grad_zeros(const struct k_gather_grad k)
+{
+    const int64_t at = thread_index() * N;
+    const float zeros[N] = {0.0f};
+    if (at < k.rows * k.each) store<N>((T *)k.dx + at, zeros);
+}
+
+// The place of thread i among all, by row and then by i.
+static __global__ void gather_grad_rank(const struct k_gather_grad k)
+{
+    __shared__ int32_t rows[K_BLOCK];
+    const int64_t i = thread_index();
+    const int32_t mine = i < k.count ? k.index[i] : 0;
+    int32_t rank = 0;
+    for (int64_t first = 0; first < k.count; first += K_BLOCK) {
+        const int64_t left = k.count - first;
+        const int count = left < K_BLOCK ? (int)left : (int)K_BLOCK;
+        if ((int)threadIdx.x < count) rows[threadIdx.x] = k.index[first + threadIdx.x];
+        __syncthreads();
+        for (int j = 0; j < count; j++) rank += rows[j] < mine || (rows[j] == mine && first + j < i);
+        __syncthreads();
+    }
+    if (i < k.count) k.order[rank] = (int32_t)i;
+}
+
+// Adds the elements of a row that this lane owns: N at a time, a warp apart.
 template <typename T, int N>
 __device__ static inline void add_row(const T *dy, int64_t columns, float (&sum)[GRAD_EACH])
 {
+    const int lane = threadIdx.x % K_WARP;
     for (int j = 0; j < GRAD_EACH / N; j++) {
-        int64_t at = (int64_t)(j * K_WARP + threadIdx.x % K_WARP) * N;
-        float v[N];
+        const int at = (j * K_WARP + lane) * N;
         if (at >= columns) return;
+        float v[N];
         load<N>(dy + at, v);
         for (int i = 0; i < N; i++) sum[j * N + i] += v[i];
     }
 }
 
+// A block whose place begins a run adds the run: GRAD_COLUMNS columns, an eighth of the run a warp, the eighths in order.
 template <typename T, int N> __global__ void gather_grad(const struct k_gather_grad k)
 {
     __shared__ float room[WARPS][GRAD_COLUMNS];
-    int64_t tiles = k_divide_up(k.each, GRAD_COLUMNS), row = blockIdx.x / tiles;
-    int64_t column = (blockIdx.x - row * tiles) * GRAD_COLUMNS, columns = k.each - column;
-    int warp = threadIdx.x / K_WARP, lane = threadIdx.x % K_WARP;
-    int64_t part = k_divide_up(k.count, WARPS), begin = warp * part, end = begin + part;
-    if (end > k.count) end = k.count;
-    float sum[GRAD_EACH] = {0.0f};
-    for (int64_t i = begin; i < end; i += K_WARP) {
-        bool mine = i + lane < end && k.index[i + lane] == row;
-        unsigned named = __ballot_sync(0xffffffffu, mine);
-        const T *dy = (const T *)k.dy + i * k.each + column;
-        for (; named; named >>= 1, dy += k.each)
-            if (named & 1u) add_row<T, N>(dy, columns, sum);
+    const int64_t tiles = k_divide_up(k.each, GRAD_COLUMNS), place = blockIdx.x / tiles;
+    const int64_t column = (blockIdx.x - place * tiles) * GRAD_COLUMNS, columns = k.each - column;
+    const int32_t row = k.index[k.order[place]];
+    if (row < 0 || row >= k.rows || (place > 0 && k.index[k.order[place - 1]] == row)) return;  // the whole block
+    int64_t low = place, high = k.count;  // the first place behind the run
+    while (high - low > 1) {
+        const int64_t middle = (low + high) / 2;
+        if (k.index[k.order[middle]] == row) low = middle;
+        else high = middle;
     }
+    const int warp = threadIdx.x / K_WARP, lane = threadIdx.x % K_WARP;
+    const int64_t part = k_divide_up(high - place, WARPS), begin = place + warp * part;
+    const int64_t end = begin + part < high ? begin + part : high;
+    float sum[GRAD_EACH] = {0.0f};
+    for (int64_t i = begin; i < end; i++) add_row<T, N>((const T *)k.dy + k.order[i] * k.each + column, columns, sum);
     for (int i = 0; i < GRAD_EACH; i++) room[warp][(i / N * K_WARP + lane) * N + i % N] = sum[i];
     __syncthreads();
     if (threadIdx.x >= columns) return;
@@ -144,11 +173,17 @@ template <typename T, int N> __global__ void gather_grad(const struct k_gather_g
     ((T *)k.dx)[row * k.each + column + threadIdx.x] = from_float<T>(total);
 }
 
+template <typename T, int N> static cudaError_t gather_grad_of(const struct k_gather_grad *k, cudaStream_t stream)
+{
+    TRY_CUDA(launch(gather_grad_zeros<T, N>, blocks_for(k->rows * k->each / N), K_BLOCK, stream, *k));
+    TRY_CUDA(launch(gather_grad_rank, blocks_for(k->count), K_BLOCK, stream, *k));
+    unsigned grid = (unsigned)(k->count * k_divide_up(k->each, GRAD_COLUMNS));
+    return launch(gather_grad<T, N>, grid, K_BLOCK, stream, *k);
+}
+
 K_LAUNCHER(k_gather_grad)
 {
     const struct k_gather_grad *k = (const struct k_gather_grad *)args;
-    unsigned grid = (unsigned)(k->rows * k_divide_up(k->each, GRAD_COLUMNS));
     bool one = k_lanes(k->type, k->each) == 1;
-    BY_FLOAT(k->type, T, return one ? launch(gather_grad<T, 1>, grid, K_BLOCK, stream, *k)
-                                    : launch(gather_grad<T, wide<T>::N>, grid, K_BLOCK, stream, *k));
+    BY_FLOAT(k->type, T, return one ? gather_grad_of<T, 1>(k, stream) : gather_grad_of<T, wide<T>::N>(k, stream));
 }

@@ -51,10 +51,14 @@ struct k_gather {                // rows of `units`; an index from outside the t
 };
 K_LAUNCHER(k_gather);
 
-struct k_gather_grad {           // dx[row] = sum of the dy[i] with index[i] = row, in the order of i
+// dx[row] = sum of the dy[i] with index[i] = row. The places i are sorted by (row, i): the rank of a place is the number of
+// smaller ones, which takes count^2 comparisons (6 us of an H100's arithmetic for 12,288 tokens) and no atomics. Then a block for
+// each run of equal rows adds its rows of dy in a fixed order.
+struct k_gather_grad {
     const int32_t *index;
     const void *dy;
     void *dx;
+    int32_t *order;              // scratch: count places
     enum dtype type;
     int64_t rows, count, each;
 };

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layer norm. A lane reads N adjacent elements at a time, and the same ones in every pass over its row, so that no pass waits for
+// another lane's stores.
+#include "runtime/cuda/kernels/k_layer_norm.h"
+
+#include "runtime/cuda/kernels/k_layout.cuh"
+
+enum { ROWS = K_BLOCK / K_WARP };  // of a block
+
+__device__ static inline int64_t row_of() { return (int64_t)blockIdx.x * ROWS + threadIdx.x / K_WARP; }
+
+// element_keeps of element.h for N adjacent elements, the first a multiple of N; four of them share a draw.
+template <int N>
+__device__ static inline void drop(const int32_t *key, const int32_t *step, uint32_t site, float p, float factor, int64_t at, float (&v)[N])
+{
+    if (N < 4) {
+        for (int i = 0; i < N; i++)
+            v[i] = element_keeps(key, (uint32_t)*step, site, (uint64_t)(at + i), p) ? v[i] * factor : 0.0f;
+        return;
+    }
+    uint64_t seed = (uint64_t)(uint32_t)key[0] | (uint64_t)(uint32_t)key[1] << 32;
+    for (int four = 0; four + 4 <= N; four += 4) {
+        uint64_t i = (uint64_t)at + four;
+        struct rng4 r = rng_philox(seed, (uint32_t)(i >> 2), (uint32_t)(i >> 34), RNG_DROPOUT | site << 8, (uint32_t)*step);
+        for (int j = 0; j < 4; j++) v[four + j] = rng_unit(r.v[j]) >= p ? v[four + j] * factor : 0.0f;
+    }
+}
+
+// What is normalised: x, or the sum, which is rounded as it is stored.
+template <typename T, int N> __device__ static inline void load_sum(const struct k_layer_norm &k, int64_t at, float (&v)[N])
+{
+    load<N>((const T *)k.x + at, v);
+    if (!k.residual) return;
+    float other[N];
+    load<N>((const T *)k.residual + at, other);
+    if (k.key) drop<N>(k.key, k.step, k.site, k.p, k.factor, at, v);
+    for (int i = 0; i < N; i++) v[i] = to_float(from_float<T>(v[i] + other[i]));
+}
+
+template <typename T, int N> static __global__ void __launch_bounds__(K_BLOCK) layer_norm(const struct k_layer_norm k)
+{
+    const int64_t row = row_of(), begin = row * k.channels;
+    if (row >= k.rows) return;
+    const int first = (int)threadIdx.x % K_WARP * N;
+    float sum = 0.0f, squares = 0.0f;
+    for (int64_t c = first; c < k.channels; c += K_WARP * N) {
+        float v[N];
+        load_sum<T, N>(k, begin + c, v);
+        if (k.sum) store<N>((T *)k.sum + begin + c, v);
+        for (int i = 0; i < N; i++) sum += v[i];
+    }
+    const float mean = warp_sum(sum) / (float)k.channels;
+    for (int64_t c = first; c < k.channels; c += K_WARP * N) {
+        float v[N];
+        if (k.sum) load<N>((const T *)k.sum + begin + c, v);
+        else load_sum<T, N>(k, begin + c, v);
+        for (int i = 0; i < N; i++) squares += (v[i] - mean) * (v[i] - mean);
+    }
+    const float rstd = 1.0f / sqrtf(warp_sum(squares) / (float)k.channels + k.eps);
+    for (int64_t c = first; k.y && c < k.channels; c += K_WARP * N) {
+        float v[N], scale[N], bias[N];
+        if (k.sum) load<N>((const T *)k.sum + begin + c, v);
+        else load_sum<T, N>(k, begin + c, v);
+        load<N>(k.scale + c, scale), load<N>(k.bias + c, bias);
+        for (int i = 0; i < N; i++) v[i] = (v[i] - mean) * rstd * scale[i] + bias[i];
+        store<N>((T *)k.y + begin + c, v);
+    }
+    if (first > 0) return;
+    if (k.mean) k.mean[row] = mean;
+    if (k.rstd) k.rstd[row] = rstd;
+}
+
+K_LAUNCHER(k_layer_norm)
+{
+    const struct k_layer_norm *k = (const struct k_layer_norm *)args;
+    BY_LANES(k->type, k_lanes(k->type, k->channels), T, N,
+             return launch(layer_norm<T, N>, blocks_for(k->rows, ROWS), K_BLOCK, stream, *k));
+    return cudaErrorInvalidValue;
+}
+
+// ---- backward
+
+template <typename T, int N> static __global__ void __launch_bounds__(K_BLOCK) layer_norm_grad(const struct k_layer_norm_grad k)
+{
+    const int64_t row = row_of(), begin = row * k.channels;
+    if (row >= k.rows) return;
+    const int first = (int)threadIdx.x % K_WARP * N;
+    const float mean = k.mean[row], rstd = k.rstd[row];
+    float sum = 0.0f, dot = 0.0f;
+    for (int64_t c = first; c < k.channels; c += K_WARP * N) {
+        float d[N], x[N], scale[N];
+        load<N>((const T *)k.dy + begin + c, d), load<N>((const T *)k.x + begin + c, x), load<N>(k.scale + c, scale);
+        for (int i = 0; i < N; i++) sum += d[i] * scale[i], dot += d[i] * scale[i] * ((x[i] - mean) * rstd);
+    }
+    sum = warp_sum(sum) / (float)k.channels, dot = warp_sum(dot) / (float)k.channels;
+    for (int64_t c = first; c < k.channels; c += K_WARP * N) {
+        float d[N], x[N], scale[N];
+        load<N>((const T *)k.dy + begin + c, d), load<N>((const T *)k.x + begin + c, x), load<N>(k.scale + c, scale);
+        for (int i = 0; i < N; i++) d[i] = rstd * (d[i] * scale[i] - sum - (x[i] - mean) * rstd * dot);
+        if (k.dsum) store<N>((T *)k.dsum + begin + c, d);
+        if (!k.dx) continue;
+        drop<N>(k.key, k.step, k.site, k.p, k.factor, begin + c, d);
+        store<N>((T *)k.dx + begin + c, d);
+    }
+}
+
+struct scale_grad {
+    struct k_layer_norm_grad k;
+    struct k_columns of;
+    float *dscale, *dbias;  // results, or partial sums
+};
+
+template <typename T, int N> static __global__ void __launch_bounds__(K_BLOCK) layer_norm_scale_grad(const struct scale_grad o)
+{
+    __shared__ float room[N * K_BLOCK];
+    const struct k_layer_norm_grad &k = o.k;
+    struct columns_spot s = columns_begin(o.of);
+    float scale[N] = {0.0f}, bias[N] = {0.0f};
+    for (int64_t row = s.row; row < s.end; row += o.of.down) {
+        float d[N], x[N];
+        load<N>((const T *)k.dy + row * k.channels + s.column, d), load<N>((const T *)k.x + row * k.channels + s.column, x);
+        const float mean = k.mean[row], rstd = k.rstd[row];
+        for (int i = 0; i < N; i++) scale[i] += d[i] * ((x[i] - mean) * rstd), bias[i] += d[i];
+    }
+    const int64_t to = s.chunk * k.channels + s.column;
+    if (columns_join<N>(o.of, s, scale, room) && o.dscale) store<N>(o.dscale + to, scale);
+    __syncthreads();
+    if (columns_join<N>(o.of, s, bias, room) && o.dbias) store<N>(o.dbias + to, bias);
+}
+
+static cudaError_t scale_and_bias(const struct k_layer_norm_grad *k, cudaStream_t stream)
+{
+    struct scale_grad o = {*k, k_columns_of(k->type, 1, k->rows, k->channels), k->dscale, k->dbias};
+    const bool parts = o.of.chunks > 1;
+    if (parts) o.dscale = k->dscale ? k->partial[0] : NULL, o.dbias = k->dbias ? k->partial[1] : NULL;
+    cudaError_t error = cudaErrorInvalidValue;
+    BY_LANES(k->type, o.of.lanes, T, N, error = launch(layer_norm_scale_grad<T, N>, columns_grid(o.of), K_BLOCK, stream, o));
+    for (int i = 0; i < 2 && error == cudaSuccess && parts; i++) {
+        struct k_finish finish = {k->partial[i], i ? k->dbias : k->dscale, F32, 1.0f, k->channels, k->channels, o.of.chunks};
+        if (finish.to) error = k_finish(stream, &finish);
+    }
+    return error;
+}
+
+K_LAUNCHER(k_layer_norm_grad)
+{
+    const struct k_layer_norm_grad *k = (const struct k_layer_norm_grad *)args;
+    cudaError_t error = cudaSuccess;
+    if (k->dsum || k->dx) {
+        error = cudaErrorInvalidValue;
+        BY_LANES(k->type, k_lanes(k->type, k->channels), T, N,
+                 error = launch(layer_norm_grad<T, N>, blocks_for(k->rows, ROWS), K_BLOCK, stream, *k));
+    }
+    if (error != cudaSuccess || (!k->dscale && !k->dbias)) return error;
+    return scale_and_bias(k, stream);
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layer norm over the last dimension: a warp a row, which is read from memory once and from the cache twice more. The gradients
+// of scale and bias are sums down the columns (k_reduce.h).
+#ifndef DAWN_K_LAYER_NORM_H
+#define DAWN_K_LAYER_NORM_H
+
+#include "runtime/cuda/kernels/k_reduce.h"
+
+struct k_layer_norm {
+    const void *x, *residual;     // residual: or NULL
+    const float *scale, *bias;
+    const int32_t *key, *step;    // of the dropout of x, or NULL
+    void *y, *sum;                // or NULL; sum: with a residual
+    float *mean, *rstd;           // or NULL
+    int64_t rows, channels;
+    float eps, p, factor;         // factor: 1 / (1 - p)
+    uint32_t site;
+    enum dtype type;
+};
+K_LAUNCHER(k_layer_norm);
+
+struct k_layer_norm_grad {
+    const void *dy, *x;           // x: what was normalised
+    const float *mean, *rstd, *scale;
+    const int32_t *key, *step;
+    void *dsum, *dx;              // or NULL; dx: with a dropout
+    float *dscale, *dbias;        // or NULL
+    float *partial[2];            // k_columns_bytes(k_columns_of(type, 1, rows, channels)) each
+    int64_t rows, channels;
+    float p, factor;
+    uint32_t site;
+    enum dtype type;
+};
+K_LAUNCHER(k_layer_norm_grad);
+
+#endif
