@@ -8,7 +8,7 @@
 //   pairs   [unit][column]   units lie down a column
 // Rows of scores are a vector longer than needed, and never a multiple of 4 KB, which one cache set would have to hold.
 #include "runtime/cpu/cpu_work.h"
-#include "runtime/cpu/product.h"
+#include "runtime/cpu/pairs.h"
 #include "runtime/element.h"
 
 #include <math.h>
@@ -49,7 +49,7 @@ static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; 
 
 static bool takes_pairs(const struct cpu_device *cpu, enum dtype t)
 {
-    return t == BF16 && cpu->bf16 && product_pairs_fit();
+    return t == BF16 && cpu->bf16 && pairs_fit();
 }
 
 static void size_attention(struct attention *o, const struct cpu_device *cpu, const struct value *qkv, int heads)
@@ -158,7 +158,7 @@ static void pack_pairs(const struct attention *o, struct matrix m, int64_t first
         }
         const void *second = row_of(o, m, first + i + 1);
         if (i + 1 == n) second = memset(row[0], 0, (size_t)o->d * 2);
-        o->loops->join_rows(BF16, row_of(o, m, first + i), second, o->d, unit);
+        o->loops->join_rows(row_of(o, m, first + i), second, o->d, unit);
     }
 }
 
@@ -167,7 +167,7 @@ static void multiply(const struct attention *o, struct product p)
 {
     p.rows = round_up(p.rows, PRODUCT_ROWS);
     if (o->pairs)
-        product_pairs(&p);
+        pairs_product(&p);
     else
         o->loops->product(&p);
 }
@@ -182,11 +182,9 @@ static void score(const struct attention *o, const uint32_t *q, const uint32_t *
                                  .b_row = o->room, .c_row = o->room});
 }
 
-// y[queries][wide] = s[queries][keys] b[keys][wide], for s as floats
+// y[queries][wide] = s[queries][keys] b[keys][wide], for s as floats, or h->narrow in pairs
 static void weigh(const struct attention *o, const struct head *h, const float *s, const uint32_t *b, int64_t queries)
 {
-    for (int64_t i = 0; i < queries && o->pairs; i++)
-        o->loops->narrow(BF16, s + i * o->room, (uint16_t *)h->narrow + i * o->room, o->room);
     multiply(o, (struct product){.a = o->pairs ? (const float *)h->narrow : s, .b = (const float *)b, .c = h->y, .rows = queries,
                                  .columns = o->wide, .depth = units_of(o, h->n), .a_row = o->pairs ? o->room / 2 : o->room,
                                  .a_unit = 1, .b_row = o->wide, .c_row = o->wide});
@@ -212,16 +210,22 @@ static void forward_block(const struct attention *o, const struct head *h, int64
     int64_t queries = h->n - first < QUERIES ? h->n - first : QUERIES, row = (b * o->h + head) * o->t + first;
     pack_rows(o, part_of(o, o->qkv, b, head, 0), first, queries, QUERIES, h->q);
     score(o, h->q, h->k_words, queries, h->n, h->s);
+    float weight[QUERIES];
     for (int64_t i = 0; i < queries; i++) {
-        float lse;
-        o->loops->attend(h->s + i * o->room, h->n, o->room, o->scale, &o->mask, (uint32_t)(row + i), &lse);
+        float lse, *s = h->s + i * o->room;
+        if (o->pairs)
+            pairs_attend(s, h->n, o->room, o->scale, &o->mask, (uint32_t)(row + i), (uint16_t *)h->narrow + i * o->room, &lse, &weight[i]);
+        else
+            o->loops->attend(s, h->n, o->room, o->scale, &o->mask, (uint32_t)(row + i), &lse), weight[i] = 1.0f;
         if (o->lse_to) o->lse_to[row + i] = lse;
     }
     if (!o->to) return;
     weigh(o, h, h->s, h->v_pairs, queries);
     struct matrix y = head_of(o, o->to, b, head);
-    for (int64_t i = 0; i < queries; i++)
+    for (int64_t i = 0; i < queries; i++) {
+        for (int64_t c = 0; c < o->d; c++) h->y[i * o->wide + c] *= weight[i];
         o->loops->narrow(o->dtype, h->y + i * o->wide, (void *)(uintptr_t)row_of(o, y, first + i), o->d);
+    }
 }
 
 static void forward_piece(void *context, int64_t begin, int64_t end, int thread)
@@ -272,19 +276,22 @@ static float dot_rows(const struct attention *o, const void *a, const void *b, f
     return (float)sum;
 }
 
-static void add_keys(const struct attention *o, const struct head *h, int64_t queries)
+// Probabilities and gradients of the scores of a block, from its scores and the gradients of its probabilities.
+static void soften_back(const struct attention *o, const struct head *h, int64_t row, int64_t queries, const float *delta)
 {
-    const void *s = h->s, *dp = h->dp;
+    for (int64_t i = 0; i < queries && !o->pairs; i++)
+        o->loops->attend_back(h->s + i * o->room, h->dp + i * o->room, h->n, o->room, o->scale, &o->mask, (uint32_t)(row + i),
+                              o->lse[row + i], delta[i]);
     for (int64_t i = 0; i < queries && o->pairs; i += 2) {
-        for (int which = 0; which < 2; which++) {
-            float *a = (which ? h->dp : h->s) + i * o->room, *second = a + o->room;
-            if (i + 1 == queries) memset(second, 0, (size_t)o->room * sizeof(float));
-            o->loops->join_rows(F32, a, second, o->room, (which ? h->dp_pairs : h->s_pairs) + i / 2 * o->room);
+        struct pairs_rows r = {.s_pairs = h->s_pairs + i / 2 * o->room, .dp_pairs = h->dp_pairs + i / 2 * o->room};
+        bool last = i + 1 == queries;  // the second row is zero then, and so are its gradients
+        for (int q = 0; q < 2; q++) {
+            r.s[q] = h->s + (i + q) * o->room, r.dp[q] = h->dp + (i + q) * o->room;
+            r.ds[q] = (uint16_t *)h->narrow + (i + q) * o->room;
+            r.lse[q] = q && last ? INFINITY : o->lse[row + i + q], r.delta[q] = q && last ? 0.0f : delta[i + q];
         }
+        pairs_attend_back(&r, h->n, o->room, o->scale, &o->mask, (uint32_t)(row + i));
     }
-    if (o->pairs) s = h->s_pairs, dp = h->dp_pairs;
-    collect(o, h, s, h->dy_pairs, queries, h->dv);
-    collect(o, h, dp, h->q_pairs, queries, h->dk);
 }
 
 static void backward_block(const struct attention *o, const struct head *h, int64_t b, int64_t head, int64_t first)
@@ -298,13 +305,14 @@ static void backward_block(const struct attention *o, const struct head *h, int6
     pack_pairs(o, dy, first, queries, h->row, h->dy_pairs);
     score(o, h->q, h->k_words, queries, h->n, h->s);
     score(o, h->dy, h->v_words, queries, h->n, h->dp);
-    for (int64_t i = 0; i < queries; i++)
-        o->loops->attend_back(h->s + i * o->room, h->dp + i * o->room, h->n, o->room, o->scale, &o->mask, (uint32_t)(row + i),
-                              o->lse[row + i], dot_rows(o, row_of(o, dy, first + i), row_of(o, y, first + i), h->row));
+    float delta[QUERIES];
+    for (int64_t i = 0; i < queries; i++) delta[i] = dot_rows(o, row_of(o, dy, first + i), row_of(o, y, first + i), h->row);
+    soften_back(o, h, row, queries, delta);
     weigh(o, h, h->dp, h->k_pairs, queries);
     for (int64_t i = 0; i < queries; i++)
         o->loops->narrow(o->dtype, h->y + i * o->wide, (void *)(uintptr_t)row_of(o, dq, first + i), o->d);
-    add_keys(o, h, queries);
+    collect(o, h, o->pairs ? (const void *)h->s_pairs : h->s, h->dy_pairs, queries, h->dv);
+    collect(o, h, o->pairs ? (const void *)h->dp_pairs : h->dp, h->q_pairs, queries, h->dk);
 }
 
 static void backward_piece(void *context, int64_t begin, int64_t end, int thread)

@@ -91,7 +91,7 @@ struct product {
                   float *lse)) /* s = the masked probabilities */                                                      \
     LOOP(attend_back, (float *s, float *dp, int64_t n, int64_t room, float scale, const struct attention_mask *,       \
                        uint32_t row, float lse, float delta)) /* s = the same, dp = gradient of the unscaled scores */ \
-    LOOP(join_rows, (enum dtype, const void *a, const void *b, int64_t n, uint32_t *y)) /* bf16 of a and b side by side */\
+    LOOP(join_rows, (const uint16_t *a, const uint16_t *b, int64_t n, uint32_t *y)) /* a and b side by side */          \
     LOOP(product, (const struct product *)) /* f32 units */                                                            \
     /* ---- images */                                                                                                  \
     LOOP(pixels, (enum dtype, const uint8_t *x, const float *a, const float *b, int64_t n, void *y)) /* x a + b */     \

@@ -105,24 +105,10 @@ void LOOPS_NAME(attend_back)(float *s, float *dp, int64_t n, int64_t room, float
     for (int64_t i = n; i < room; i++) s[i] = dp[i] = 0.0f;
 }
 
-ALWAYS void join_rows_of(enum dtype t, const void *a, const void *b, int64_t n, uint32_t *y)
-{
-    INDEPENDENT
-    for (int64_t i = 0; i < n; i++) y[i] = (uint32_t)f32_to_bf16(get(t, a, i)) | (uint32_t)f32_to_bf16(get(t, b, i)) << 16;
-}
-
-static void join_halves(const uint16_t *a, const uint16_t *b, int64_t n, uint32_t *y)
+void LOOPS_NAME(join_rows)(const uint16_t *a, const uint16_t *b, int64_t n, uint32_t *y)
 {
     INDEPENDENT
     for (int64_t i = 0; i < n; i++) y[i] = (uint32_t)a[i] | (uint32_t)b[i] << 16;
-}
-
-void LOOPS_NAME(join_rows)(enum dtype t, const void *a, const void *b, int64_t n, uint32_t *y)
-{
-    if (t == BF16)
-        join_halves(a, b, n, y);
-    else
-        join_rows_of(F32, a, b, n, y);
 }
 
 // ---- products
