@@ -183,6 +183,7 @@ int g_matmul(struct graph *, int a, bool ta, int b, bool tb, float alpha, int c,
 int g_linear(struct graph *, int x, int w, int bias, enum dtype out);  // x[..,C] w[K,C] -> [..,K]
 int g_maxpool(struct graph *, int x, int k, int stride);
 int g_maxpool_pad(struct graph *, int x, int k, int stride, int pad);  // padded with -infinity
+int g_avgpool(struct graph *, int x, int k, int stride);
 int g_maxpool_global(struct graph *, int x);  // [N,H,W,C] -> [N,1,1,C]
 int g_avgpool_global(struct graph *, int x);
 // `training`: by the statistics of the batch, which move the running ones; else by the running ones.

@@ -102,6 +102,11 @@ int g_maxpool_pad(struct graph *g, int x, int k, int stride, int pad)
     return pool_window(g, OP_MAXPOOL, x, (struct pool_attr){.k = {k, k}, .stride = {stride, stride}, .pad = {pad, pad}});
 }
 
+int g_avgpool(struct graph *g, int x, int k, int stride)
+{
+    return pool_window(g, OP_AVGPOOL, x, (struct pool_attr){.k = {k, k}, .stride = {stride, stride}});
+}
+
 static int global(struct graph *g, enum op op, int x)
 {
     if (g->error || x == NONE) return NONE;
