@@ -59,10 +59,9 @@ int choose(const struct choose *c, const char *task, struct chosen *into)
     if (c->batch) TRY(recipe_set_key("--batch", &into->recipe, "batch", batch));
     TRY(recipe_set_all(&into->recipe, c->set.word, c->set.count));
     TRY(recipe_check(&into->recipe));
-    const char *owner = recipe_task(&into->recipe);
-    if (strcmp(owner, into->task->name))
+    if (!recipe_trains(&into->recipe, into->task->name))
         return fail(ERR_USAGE, "recipe %s trains model %s, which belongs to task %s, not to %s", into->recipe.name,
-                    into->recipe.model, owner, into->task->name);
+                    into->recipe.model, recipe_task(&into->recipe), into->task->name);
     return model_find(into->task, into->recipe.model, &model);
 }
 

@@ -38,6 +38,12 @@ const char *recipe_task(const struct recipe *r)
     return t ? t->task : NULL;
 }
 
+bool recipe_trains(const struct recipe *r, const char *task)
+{
+    const struct recipe_table *t = recipe_table_of(r->model);
+    return t && (!strcmp(t->task, task) || (t->also && !strcmp(t->also, task)));
+}
+
 // ---- parsing
 
 // What a text gives: keys of one table, in the order of the text.

@@ -31,12 +31,13 @@ struct recipe {
     int64_t batch, accumulate;
     int precision;                      // enum recipe_precision
     struct recipe_list resolution;      // side of the training images, over equal parts of the schedule
+    struct recipe_list resolution_parts;  // or parts of these lengths, where a task has the key
     double warmup_epochs, tail_epochs, lr_floor;
     int shape;                          // enum curve, of the decay
     double evaluate_from, evaluate_every;  // in epochs, fractions too
     int64_t views;
     // network
-    struct recipe_list widths;
+    struct recipe_list widths, blocks;
     int first_activation, activation;   // enum act
     int pool;                           // enum recipe_pool
     double norm_momentum;
@@ -44,6 +45,7 @@ struct recipe {
     // samples and loss
     int flip;                           // enum flip
     int64_t crop;
+    struct recipe_list least_area;      // of random crops
     double brightness, contrast, label_smoothing;
     // updates
     int optimiser;                      // enum recipe_optimiser, of the filters
@@ -84,6 +86,7 @@ int recipe_set_key(const char *where, struct recipe *, const char *key, const ch
 int recipe_check(const struct recipe *) MUST_CHECK;  // the rules that involve several keys; after the last recipe_set
 
 const char *recipe_task(const struct recipe *);  // the task that its model belongs to; NULL if there is no such model
+bool recipe_trains(const struct recipe *, const char *task);  // true if the model belongs to that task, too
 char *recipe_json(const struct recipe *);        // every key that applies, in sections; free() ends it
 // The same on one line without blanks, as records hold it: the SHA-256 of a statement's recipe.text is its recipe.digest.
 char *recipe_line(const struct recipe *);

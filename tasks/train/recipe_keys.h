@@ -40,6 +40,7 @@ struct recipe_model {
 
 struct recipe_table {
     const char *task;
+    const char *also;                   // another task that trains these models by these keys; NULL: none
     const struct recipe_model *models;  // ends with name NULL
     const struct recipe_key *keys;      // ends with path NULL
     const char *const *parts;           // what bit i means, as in "resnet9 has no ..."; NULL: no key needs a part
