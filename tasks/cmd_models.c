@@ -6,6 +6,7 @@
 #include "tasks/commands.h"
 #include "tasks/tasks.h"
 #include "tasks/train/step.h"
+#include "tasks/train/supply.h"
 
 #include <stdio.h>
 
@@ -26,22 +27,40 @@ struct network {
     struct device *device;
     struct dataset *data;
     struct session *session;
+    struct supply supply;  // of a task that streams its samples
     const struct graph *graph;
 };
 
 static void network_free(struct network *n)
 {
     if (n->session) session_free(n->session);
+    supply_free(&n->supply);
     dataset_close(n->data);
     device_close(n->device);
+}
+
+// The graph that answers for one sample: a streamed task's is its evaluation.
+static int build_answer(struct network *n, struct setting *c)
+{
+    struct step_slots slots = {0};
+    int fold = NONE, prepare, answer;
+    if (c->task->prepare) {
+        TRY(step_infer(n->session, c, &slots, &fold, &prepare, &answer));
+        return answer;
+    }
+    c->single = true;
+    TRY(supply_new(&n->supply, c, n->data, SPLIT_TEST));
+    c->feed[SPLIT_TEST] = &n->supply.choice;
+    struct variant is = {.batch = 1};
+    c->task->evaluation(c, &is);
+    return step_evaluate(n->session, c, &slots, &is, &fold);
 }
 
 // Uses the network's own widths: the recipe gives only activations and pools.
 static int network_build(const struct task *task, const struct model *m, struct network *n)
 {
     struct recipe recipe;
-    struct step_slots slots = {0};
-    int fold = NONE, prepare, answer;
+    int answer;
     TRY(recipe_embedded(m->recipe ? m->recipe : task->recipes[0], &recipe));
     recipe.widths.count = 0;
     TRY(device_open("null", 1, &n->device));
@@ -49,7 +68,7 @@ static int network_build(const struct task *task, const struct model *m, struct 
     TRY(session_new(n->device, &n->session));
     struct setting setting = {.task = task, .recipe = &recipe, .model = m, .data = dataset_facts(n->data), .dtype = F32,
                               .steps = 1, .steps_an_epoch = 1};
-    TRY(step_infer(n->session, &setting, &slots, &fold, &prepare, &answer));
+    TRY(answer = build_answer(n, &setting));
     n->graph = n->session->graph[answer];
     return 0;
 }

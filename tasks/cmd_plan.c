@@ -28,6 +28,7 @@ struct planned {
     struct trainer *trainer;
     struct forecast forecast;
     struct roofline step;  // the variant at full resolution
+    int64_t kept;          // bytes on the host: caches of samples
 };
 
 // ---- text
@@ -99,6 +100,7 @@ static void print_memory(const struct planned *p)
         if (s->memory[i])
             printf("  %-34s %9s %6.1f%%\n", memory_class_name((enum memory_class)i), text_size(a, (double)s->memory[i]),
                    100 * (double)s->memory[i] / (double)s->memory_total);
+    if (p->kept) printf("  and %s of samples kept on the host\n", text_size(a, (double)p->kept));
     if (p->facts.memory && s->memory_total > p->facts.memory)
         printf("  This exceeds the free memory; a smaller --batch needs less.\n");
 }
@@ -162,8 +164,8 @@ static json_t *json_memory(const struct planned *p)
     json_t *classes = json_object();
     for (int i = 0; i < MEMORY_CLASSES; i++)
         json_object_set_new(classes, memory_class_name((enum memory_class)i), json_integer((json_int_t)s->memory[i]));
-    return json_pack("{sI sI so}", "total_bytes", (json_int_t)s->memory_total, "free_bytes",
-                     (json_int_t)p->facts.memory, "classes", classes);
+    return json_pack("{sI sI sI so}", "total_bytes", (json_int_t)s->memory_total, "free_bytes",
+                     (json_int_t)p->facts.memory, "host_bytes", (json_int_t)p->kept, "classes", classes);
 }
 
 static json_t *json_peaks(const struct device_facts *f)
@@ -203,6 +205,16 @@ static void print_json(const struct planned *p)
 
 // ---- the command
 
+static int count_kept(struct planned *p)
+{
+    for (enum split split = SPLIT_TRAIN; split < SPLIT_COUNT; split++) {
+        int64_t bytes;
+        TRY(supply_keeps(&p->trainer->supply[split], &bytes));
+        p->kept += bytes;
+    }
+    return 0;
+}
+
 static int plan_training(struct planned *p)
 {
     const struct arguments *a = p->a;
@@ -211,6 +223,7 @@ static int plan_training(struct planned *p)
     TRY(p->device->type->facts(p->device, &p->facts));
     struct trainer_choice choice = {p->chosen.task, p->chosen.recipe, p->data, p->device, FUSE_ALL, p->chosen.files};
     TRY(trainer_new(&choice, &p->trainer));
+    TRY(count_kept(p));
     size_t memory = p->facts.memory;  // read before the measurement takes some
     if (a->measure) TRY(device_measure(p->device, &p->facts));
     p->facts.memory = memory;

@@ -56,6 +56,11 @@ struct feed_choice {
     int fields;
     feed_fill *fill;            // NULL: feed_copy
     void *context;              // of all callbacks
+    // Of whoever asked the task for the choice: called before the feed is made (a cache is filled), for the bytes of host
+    // memory that this takes, and at the end. NULL: nothing to do.
+    int (*begin)(void *context);
+    int (*keeps)(void *context, int64_t *bytes);
+    void (*end)(void *context);
     // What each decoding thread has for itself (decoders, buffers), made when it starts; both NULL: nothing.
     void *(*worker_new)(void *context);
     void (*worker_free)(void *worker);

@@ -15,12 +15,16 @@ static void choose_plain(const struct setting *c, enum split split, struct order
     order->batch[0] = split == SPLIT_TRAIN ? c->recipe->batch : count < EVALUATE_BATCH ? count : EVALUATE_BATCH;
 }
 
-static int read_lengths(struct supply *s, const char *field, int32_t **lengths)
+static int read_lengths(struct supply *s, const struct setting *c, int32_t **lengths)
 {
+    const struct order_choice *order = &s->choice.order;
+    const char *field = c->task->length_field;
+    bool by_sample = c->task->buckets && order->buckets > 1 && !s->choice.bucket_of_epoch;
     *lengths = NULL;
-    if (!field) return 0;
-    *lengths = zalloc((size_t)s->choice.order.count * sizeof **lengths);
-    return dataset_lengths(s->data, s->choice.split, field, *lengths);
+    if (!field && !by_sample) return 0;
+    *lengths = zalloc((size_t)order->count * sizeof **lengths);
+    return field ? dataset_lengths(s->data, s->choice.split, field, *lengths)
+                 : c->task->buckets(c, s->data, s->choice.split, *lengths);
 }
 
 // A batch that is computed in parts comes in parts. A part of one sample could be a mean as well as a sum (step_loss).
@@ -58,7 +62,7 @@ int supply_new(struct supply *s, const struct setting *c, struct dataset *data, 
     if (!s->choice.fields && s->choice.order.buckets > 1)
         return fail(ERR_UNSUPPORTED, "%s: a data set that lies on the device whole has one bucket", c->task->title);
     if (!evaluates) s->choice.epochs = (uint32_t)ceil(c->recipe->epochs);
-    int rc = read_lengths(s, c->task->length_field, &lengths);
+    int rc = read_lengths(s, c, &lengths);
     s->choice.order.lengths = lengths;  // supply_free ends them
     if (rc == 0) rc = order_new(&s->choice.order, &s->order);
     TRY(rc);
@@ -116,7 +120,14 @@ static int start_feed(struct supply *s)
     s->choice.free = host_free;
     s->choice.memory = s->session->device;
     if (!s->choice.threads) s->choice.threads = feed_threads(facts.threads);
+    if (s->choice.begin) TRY(s->choice.begin(s->choice.context));
     return feed_new(&s->choice, &s->feed);
+}
+
+int supply_keeps(const struct supply *s, int64_t *bytes)
+{
+    *bytes = 0;
+    return s->choice.keeps ? s->choice.keeps(s->choice.context, bytes) : 0;
 }
 
 int supply_load(struct supply *s, struct session *session, struct feed_slots *slots)
@@ -188,6 +199,7 @@ void supply_free(struct supply *s)
     feed_free(s->feed);
     order_free(s->order);
     free((void *)s->choice.order.lengths);
+    if (s->choice.end) s->choice.end(s->choice.context);
 }
 
 int64_t supply_stalled_ns(const struct supply *s)

@@ -30,6 +30,8 @@ int supply_begin(struct supply *, uint64_t seed, int64_t epoch, int64_t batch) M
 // Brings the next batch to the device; says how many samples it has and which bucket it is of. `first` counts for an
 // evaluation only: the first of its samples in the order.
 int supply_next(struct supply *, struct order_batch *) MUST_CHECK;
+// Bytes of host memory that the task keeps for the feed: a cache. May read the data set.
+int supply_keeps(const struct supply *, int64_t *bytes) MUST_CHECK;
 int64_t supply_stalled_ns(const struct supply *);  // how long the steps have waited for data
 
 #endif

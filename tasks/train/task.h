@@ -141,6 +141,9 @@ struct task {
     // their fill. NULL: resident, in batches of the recipe's size.
     void (*feed)(const struct setting *, enum split, struct feed_choice *);
     const char *length_field;      // of buckets by length; NULL: there are none
+    // The bucket of each sample, where buckets go by something else than a length (the shape of an image) and the choice of
+    // the feed has no bucket_of_epoch. NULL: they do not.
+    int (*buckets)(const struct setting *, struct dataset *, enum split, int32_t *bucket);
     // The variant of a step of the schedule: sizes and what trains. Batch and bucket come filled in.
     void (*variant)(const struct setting *, int64_t step, int turn, struct variant *);
     // The variant of an evaluation, likewise.
