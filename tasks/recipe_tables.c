@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tasks' tables of recipe keys. A file of its own, so that a test can register others in its place.
 #include "tasks/cifar10/keys.h"
+#include "tasks/imagenet/keys.h"
 
-const struct recipe_table *const recipe_tables[] = {&recipe_table_cifar10, NULL};
+const struct recipe_table *const recipe_tables[] = {&recipe_table_cifar10, &recipe_table_imagenet, NULL};

@@ -37,6 +37,7 @@ submit/format           : runtime/base
 tasks/record            : runtime submit/format
 tasks/train             : tasks/record data runtime submit/format
 tasks/cifar10           : tasks/train data runtime
+tasks/imagenet          : tasks/train data runtime
 tasks/squad             : tasks/train data runtime
 tasks/measure           : tasks/train tasks/record data runtime submit/format
 tasks/outside           : tasks/record runtime submit/format

@@ -4,32 +4,49 @@
 #include "runtime/fuse.h"
 #include "runtime/grad.h"
 #include "runtime/optim.h"
-#include "tasks/cifar10/cifar10.h"
-#include "tasks/cifar10/networks.h"
+#include "tasks/tasks.h"
+#include "tasks/train/step.h"
 #include "test/unit/fixture_graph.h"
 
 enum { CLASSES = 10, MOST = 512 };
 
-static struct recipe plain(const char *widths)
+static struct recipe plain(const char *name, const char *widths)
 {
     struct recipe r;
-    OK(recipe_embedded("resnet", &r));
+    char model[64];
+    snprintf(model, sizeof model, "model.name=%s", name);
+    OK(recipe_embedded(strstr(name, "resnet18") || strstr(name, "resnet50") ? "imagenet" : "resnet", &r));
+    OK(recipe_set(&r, model));
     if (*widths) OK(recipe_set(&r, widths));
     return r;
+}
+
+static const struct task *task(const char *name)
+{
+    struct recipe r = plain(name, "");
+    const struct task *t;
+    OK(task_find(recipe_task(&r), &t));
+    return t;
 }
 
 static const struct model *model(const char *name)
 {
     const struct model *m;
-    OK(model_find(&task_cifar10, name, &m));
+    OK(model_find(task(name), name, &m));
     return m;
+}
+
+// ImageNet's networks are counted as published, with a thousand classes.
+static int classes_at(struct shape shape)
+{
+    return shape.dim[1] == 224 ? 1000 : CLASSES;
 }
 
 static int network(struct graph *g, const char *name, const struct recipe *r, struct shape shape, enum dtype type, bool training)
 {
     int x = g_cast(g, graph_state(g, "x", shape, F32, MEMORY_DATA, (struct init){INIT_UPLOAD, 0}), type);
-    struct dataset_facts facts = {.classes = CLASSES};
-    struct setting setting = {.task = &task_cifar10, .recipe = r, .model = model(name), .data = &facts, .dtype = type};
+    struct dataset_facts facts = {.classes = classes_at(shape)};
+    struct setting setting = {.task = task(name), .recipe = r, .model = model(name), .data = &facts, .dtype = type};
     struct step step = {.g = g, .setting = &setting, .kind = training ? STEP_TRAIN : STEP_EVALUATE};
     int in[MODEL_VALUES] = {x}, out[MODEL_VALUES] = {NONE};
     g->trains = training ? ANY : 0;
@@ -52,7 +69,8 @@ static int layers(const struct graph *g)  // as papers count: convolutions and t
     int n = 0;
     for (int i = 0; i < g->nodes; i++) {
         bool layer = g->node[i].op == OP_CONV || g->node[i].op == OP_MATMUL;
-        n += layer && !strstr(g->value[g->node[i].in[1]].slot->name, "shortcut");
+        n += layer && !strstr(g->value[g->node[i].in[1]].slot->name, "shortcut") &&
+             !strstr(g->value[g->node[i].in[1]].slot->name, "downsample");
     }
     return n;
 }
@@ -65,21 +83,24 @@ static void test_sizes(void **state)
         int layers, norms;
         int64_t weights;
         double multiplications;  // millions
+        int side;
     } rows[] = {
-        {"record", 8, 6, 1971640, 118},    // KellerJordan/cifar10-airbench: 1.97 M
-        {"resnet9", 9, 8, 6573120, 379},   // Page 2018: 6.57 M
-        {"resnet56", 56, 55, 855578, 127}, // He et al. 2015: 0.85 M, 127 M; two projections more
-        {"resnet164", 164, 163, 1703258, 248}, // He et al. 2016: 1.7 M; 3 x 17 blocks of 4.46 M, 3 first ones, the stem
+        {"record", 8, 6, 1971640, 118, 32},    // KellerJordan/cifar10-airbench: 1.97 M
+        {"resnet9", 9, 8, 6573120, 379, 32},   // Page 2018: 6.57 M
+        {"resnet56", 56, 55, 855578, 127, 32}, // He et al. 2015: 0.85 M, 127 M; two projections more
+        {"resnet164", 164, 163, 1703258, 248, 32}, // He et al. 2016: 1.7 M; 3 x 17 blocks of 4.46 M, 3 first ones, the stem
+        {"resnet18", 18, 20, 11689512, 1814, 224},  // torchvision: 11.7 M, 1.81 G
+        {"resnet50", 50, 53, 25557032, 4089, 224},  // torchvision: 25.6 M, 4.09 G
     };
-    struct recipe r = plain("");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct recipe r = plain(rows[i].name, "");
         for (int training = 0; training < 2; training++) {
             struct store *s = store_new();
             struct graph *g = graph_new(s, rows[i].name);
-            int y = network(g, rows[i].name, &r, SHAPE(1, 32, 32, 3), F32, training);
+            int y = network(g, rows[i].name, &r, SHAPE(1, rows[i].side, rows[i].side, 3), F32, training);
             OK(graph_check(g));
             char text[SHAPE_TEXT];
-            assert_string_equal(shape_text(text, &g->value[y].shape), "1x10");
+            assert_string_equal(shape_text(text, &g->value[y].shape), rows[i].side == 32 ? "1x10" : "1x1000");
             assert_int_equal(layers(g), rows[i].layers);
             assert_int_equal(count_op(g, training ? OP_NORM : OP_NORM_INFER), rows[i].norms);
             assert_int_equal(count_op(g, training ? OP_NORM_INFER : OP_NORM), 0);
@@ -111,12 +132,22 @@ static void test_names(void **state)
         {"resnet164", "layer3.17.norm3.weight", "64"},
         {"resnet164", "fc.bias", "10"},
         {"record", "group2.conv1.weight", "256x3x3x64"},
+        {"resnet18", "conv1.weight", "64x7x7x3"},
+        {"resnet18", "bn1.running_mean", "64"},
+        {"resnet18", "layer1.0.conv2.weight", "64x3x3x64"},
+        {"resnet18", "layer2.0.downsample.0.weight", "128x1x1x64"},
+        {"resnet18", "layer2.0.downsample.1.running_var", "128"},
+        {"resnet18", "fc.weight", "10x512"},
+        {"resnet50", "layer1.0.downsample.0.weight", "256x1x1x64"},
+        {"resnet50", "layer4.2.conv2.weight", "512x3x3x512"},
+        {"resnet50", "layer4.2.bn3.bias", "2048"},
+        {"resnet50", "fc.bias", "10"},
     };
-    struct recipe r = plain("");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct recipe r = plain(rows[i].network, "");
         struct store *s = store_new();
         struct graph *g = graph_new(s, "names");
-        network(g, rows[i].network, &r, SHAPE(1, 32, 32, 3), F32, true);
+        network(g, rows[i].network, &r, SHAPE(1, 64, 64, 3), F32, true);
         OK(graph_check(g));
         const struct slot *slot = store_find(s, rows[i].name);
         if (!slot) fail_msg("%s has no %s", rows[i].network, rows[i].name);
@@ -126,17 +157,17 @@ static void test_names(void **state)
         store_free(s);
     }
     const struct model *m;
-    REFUSED(model_find(&task_cifar10, "resnet65", &m), "did you mean \"resnet56\"?");
-    REFUSED(model_find(&task_cifar10, "transformer", &m),
+    REFUSED(model_find(task("record"), "resnet65", &m), "did you mean \"resnet56\"?");
+    REFUSED(model_find(task("record"), "transformer", &m),
             "CIFAR10: there is no model \"transformer\"; there are record, resnet9, resnet56 and resnet164 (dawn models");
 }
 
 static void test_wrong_widths(void **state)
 {
     (void)state;
-    static const char *const names[] = {"record", "resnet9", "resnet56", "resnet164"};
-    struct recipe r = plain("widths=8,8");
+    static const char *const names[] = {"record", "resnet9", "resnet56", "resnet164", "resnet18", "resnet50"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct recipe r = plain(names[i], "widths=8,8");
         struct store *s = store_new();
         struct graph *g = graph_new(s, "widths");
         assert_int_equal(network(g, names[i], &r, SHAPE(1, 32, 32, 3), F32, true), NONE);
@@ -183,12 +214,13 @@ static int train_graph(struct session *s, const char *name, const struct recipe 
 static void test_plans(void **state)
 {
     (void)state;
-    struct recipe r = plain("");
+    static const char *const names[] = {"record", "resnet9", "resnet56", "resnet164", "resnet18", "resnet50"};
     size_t slab[2];
-    for (const struct model *m = cifar10_models; m->name; m++)
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (int batch = 0; batch < 2; batch++) {
+            struct recipe r = plain(names[i], "");
             struct session *s = session_on("null");
-            int program = train_graph(s, m->name, &r, SHAPE(batch ? 128 : 64, 32, 32, 3), BF16);
+            int side = i < 4 ? 32 : 224, program = train_graph(s, names[i], &r, SHAPE(batch ? 128 : 64, side, side, 3), BF16);
             OK(program);
             OK(session_plan(s));
             const struct plan *p = s->plan[program];
@@ -211,12 +243,14 @@ static const struct {
     {"resnet9", "widths=4,8,8,8", 16, 0.4f},  // its head is scaled down
     {"resnet56", "widths=2,4,4", 8, 0.1f},
     {"resnet164", "widths=2,2,4", 8, 0.1f},
+    {"resnet18", "widths=2,2,4,4", 32, 0.1f},
+    {"resnet50", "widths=2,2,2,4", 32, 0.1f},
 };
 enum { NARROWS = sizeof NARROW / sizeof *NARROW, BATCH = 6 };
 
 static struct session *narrow(int i, const char *device)
 {
-    struct recipe r = plain(NARROW[i].widths);
+    struct recipe r = plain(NARROW[i].name, NARROW[i].widths);
     struct session *s = session_on(device);
     OK(train_graph(s, NARROW[i].name, &r, SHAPE(BATCH, NARROW[i].side, NARROW[i].side, 3), F32));
     start(s);
@@ -275,7 +309,7 @@ static void test_inference(void **state)
 {
     (void)state;
     for (int i = 0; i < NARROWS; i++) {
-        struct recipe r = plain(NARROW[i].widths);
+        struct recipe r = plain(NARROW[i].name, NARROW[i].widths);
         struct session *s = session_on("ref");
         struct shape shape = SHAPE(BATCH, NARROW[i].side, NARROW[i].side, 3);
         OK(train_graph(s, NARROW[i].name, &r, shape, F32));

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// ImageNet: a thousand classes of photographs; the target is a top-5 accuracy of 93% on the 50,000 validation images. And
+// Imagenette: ten of its classes; the target is a top-1 accuracy of 90% on its 3,925 validation images. Two tasks, because
+// each has a board and a metric of its own; all functions are shared. In this order: the step, an evaluation, the update
+// rules, the tasks. samples.c has the batches.
+#include "tasks/imagenet/imagenet.h"
+
+#include "tasks/imagenet/keys.h"
+#include "tasks/imagenet/networks.h"
+#include "tasks/imagenet/samples.h"
+
+#include <string.h>
+
+// ---- the step
+
+static int logits_of(struct step *s, int x)
+{
+    int in[MODEL_VALUES] = {x}, out[MODEL_VALUES] = {NONE};
+    s->setting->model->forward(s, in, out);
+    return out[0];
+}
+
+// The pixels u8[N,H,W,3] as the network's input: they come through the feed as bytes and are normalised on the device.
+static int normalised(struct step *s, int pixels, bool mirror)
+{
+    const struct dataset_facts *d = s->setting->data;
+    struct augment_attr a = {.to = s->setting->dtype, .view_flip = mirror};
+    for (int c = 0; c < SAMPLES_CHANNELS; c++) a.mean[c] = d->mean[c], a.std[c] = d->std[c];
+    graph_scope(s->g, "samples");
+    return g_augment(s->g, pixels, NONE, NONE, &a);
+}
+
+// top1 asks for the best class, top5 for the best five.
+static void count_hits(struct step *s, int logits, int labels)
+{
+    const struct metric *metrics = s->setting->task->metrics;
+    for (int m = 0; metrics[m].name; m++)
+        g_correct(s->g, logits, labels, step_hits(s, m), strcmp(metrics[m].name, "top5") ? 1 : 5);
+}
+
+static void train_forward(struct step *s)
+{
+    struct graph *g = s->g;
+    int pixels = step_input(s, "images"), labels = step_input(s, "labels");
+    int logits = logits_of(s, normalised(s, pixels, false));
+    graph_scope(g, "loss");
+    step_loss(s, g_xent(g, logits, labels, (float)s->setting->recipe->label_smoothing, true), 1);
+    count_hits(s, logits, labels);
+}
+
+// ---- evaluation and inference: one view, or the sum with the mirror image's
+
+static void evaluate_forward(struct step *s)
+{
+    struct graph *g = s->g;
+    int pixels = step_input(s, "images"), labels = step_input(s, "labels");
+    int logits = logits_of(s, normalised(s, pixels, false));
+    if (s->setting->recipe->views == 2) logits = g_add(g, logits, logits_of(s, normalised(s, pixels, true)));
+    graph_scope(g, "metrics");
+    count_hits(s, logits, labels);
+    if (s->kind == STEP_INFER) step_output(s, 0, logits);  // the answer
+}
+
+static void forward_batch(struct step *s)
+{
+    if (step_trains(s)) train_forward(s);
+    else evaluate_forward(s);
+}
+
+// ---- updates: filters by the recipe's optimiser, the head by SGD (by AdamW if the filters are), both with decay; norms and
+// biases without, unless optimiser.weight_decay gives them some
+
+static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
+{
+    const struct recipe *r = c->recipe;
+    enum recipe_optimiser other = r->optimiser == OPTIMISER_ADAMW ? OPTIMISER_ADAMW : OPTIMISER_SGD;
+    struct optim_settings filter = {
+        .momentum = (float)r->filter_momentum, .nesterov = true, .decay = (float)r->filter_decay,
+        .beta1 = (float)r->adam_beta1, .beta2 = (float)r->adam_beta2, .eps = (float)r->adam_epsilon,
+        .ns_steps = (int)r->newton_schulz_steps,
+    };
+    for (int i = 0; i < 3; i++) filter.ns[i] = (float)r->newton_schulz.at[i];
+    struct optim_settings head = filter, bias;
+    head.momentum = (float)r->momentum;
+    bias = head;
+    double decay = r->weight_decay * (double)r->batch;
+    head.decay = (float)(r->own[OWN_HEAD_DECAY].number + (r->head_lr > 0 ? decay / r->head_lr : 0));
+    bias.decay = (float)(r->bias_lr > 0 ? decay / r->bias_lr : 0);
+
+    struct schedule all = recipe_rate(r, c->steps_an_epoch), norm = {.least = 0};
+    schedule_add(&norm, (double)c->steps, r->newton_schulz_norm.at[0], r->newton_schulz_norm.at[1], CURVE_LINEAR);
+    const struct rule list[] = {
+        {"filter", ANY, ROLES(ROLE_FILTER), (enum recipe_optimiser)r->optimiser, filter, r->filter_lr, all, norm},
+        {"head", ANY, ROLES(ROLE_MATRIX), other, head, r->head_lr, all, norm},
+        {"bias", ANY, ANY, other, bias, r->bias_lr, all, norm},
+    };
+    memcpy(rule, list, sizeof list);
+    return sizeof list / sizeof *list;
+}
+
+// ---- the tasks
+
+static const struct metric imagenet_metrics[] = {
+    {"top5", "%", METRIC_COUNT, false}, {"top1", "%", METRIC_COUNT, false}, {0},
+};
+static const struct metric imagenette_metrics[] = {{"top1", "%", METRIC_COUNT, false}, {0}};
+static const char *const imagenet_sets[] = {"imagenet", "pictures", NULL};
+static const char *const imagenet_recipes[] = {"imagenet", "pictures", NULL};
+static const char *const imagenette_sets[] = {"imagenette", "pictures", NULL};
+static const char *const imagenette_recipes[] = {"imagenette", "pictures", NULL};
+
+#define SHARED                                                                                                         \
+    .samples = "images", .takes = TAKES_WEIGHTS, .models = imagenet_models, .feed = samples_feed,                       \
+    .buckets = samples_shapes, .variant = samples_variant, .evaluation = samples_evaluation, .forward = forward_batch,  \
+    .rules = update_rules
+
+const struct task task_imagenet = {
+    .name = "imagenet", .title = "ImageNet", .metrics = imagenet_metrics, .target = 0.93, .data_sets = imagenet_sets,
+    .recipes = imagenet_recipes, SHARED,
+};
+const struct task task_imagenette = {
+    .name = "imagenette", .title = "Imagenette", .metrics = imagenette_metrics, .target = 0.90, .data_sets = imagenette_sets,
+    .recipes = imagenette_recipes, SHARED,
+};

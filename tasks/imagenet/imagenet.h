@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// The door of this room: the tasks, for the table of tasks (tasks/tasks.c).
+#ifndef DAWN_IMAGENET_IMAGENET_H
+#define DAWN_IMAGENET_IMAGENET_H
+
+#include "tasks/train/task.h"
+
+extern const struct task task_imagenet, task_imagenette;
+
+#endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recipe keys of ImageNet and Imagenette: crops, sizes, residual networks, shapes of the evaluation.
+#include "tasks/imagenet/keys.h"
+
+#include "data/feed/order.h"
+
+#include <math.h>
+
+static const char *const activations[] = {"none", "relu", "gelu", "silu", NULL};
+static const char *const flips[] = {"never", "random", "alternate", NULL};
+static const char *const stems[] = {"conv7", "deep", "patch", NULL};
+static const char *const shortcuts[] = {"conv", "pool", NULL};
+static const char *const shapes[] = {"square", "rectangles", NULL};
+
+static const struct recipe_model models[] = {{"resnet18", 0}, {"resnet50", 0}, {NULL, 0}};
+
+#define AT RECIPE_AT
+#define OWN RECIPE_OWN
+static const struct recipe_key keys[] = {
+    {"data.resolution", NULL, KEY_LIST, AT(resolution), 8, 1024, NULL, "",
+     .about = "side of the training images, one after the other over the schedule; empty: the evaluation's"},
+    {"data.resolution_parts", NULL, KEY_LIST, AT(resolution_parts), 0.01, 10000, NULL, "",
+     .about = "how long each of them lasts, beside the others; empty: all equally long"},
+    {"data.least_area", NULL, KEY_LIST, AT(least_area), 0.01, 1, NULL, "0.25",
+     .about = "smallest share of an image that a random crop keeps; one number, or one for each resolution"},
+    {"data.flip", NULL, KEY_CHOICE, AT(flip), 0, 0, flips, "random",
+     .about = "mirroring; alternate: drawn once an image, reversed every epoch"},
+    {"data.cache", NULL, KEY_WHOLE, OWN(OWN_CACHE, whole), 0, 1024, NULL, "0",
+     .about = "images are decoded once, shrunk until the short side is no longer than that, and kept in memory; 0: they are not"},
+    {"data.window", NULL, KEY_WHOLE, OWN(OWN_WINDOW, whole), 0, 1e9, NULL, "0",
+     .about = "pages of 8 MiB that are shuffled among each other, for a pack larger than memory; 0: the whole split is shuffled"},
+    {"data.damaged", NULL, KEY_WHOLE, OWN(OWN_DAMAGED, whole), 0, 1e9, NULL, "100",
+     .about = "images of a split that may be damaged; they are used as far as they can be decoded"},
+
+    {"model.widths", NULL, KEY_LIST, AT(widths), 1, 4096, NULL, "",
+     .about = "inner channels of the four stages; empty: the network's own"},
+    {"model.blocks", NULL, KEY_LIST, AT(blocks), 1, 64, NULL, "", .about = "blocks of the four stages; empty: the network's own"},
+    {"model.activation", NULL, KEY_CHOICE, AT(activation), 0, 0, activations, "relu", .about = "after each norm and each sum"},
+    {"model.norm_momentum", NULL, KEY_NUMBER, AT(norm_momentum), 0, 1, NULL, "0.9",
+     .about = "share of the old running statistics that is kept"},
+    {"model.stem", NULL, KEY_CHOICE, OWN(OWN_STEM, choice), 0, 0, stems, "conv7",
+     .about = "conv7: 7x7 and a max pool; deep: three 3x3 and a max pool; patch: 4x4 with stride 4"},
+    {"model.shortcut", NULL, KEY_CHOICE, OWN(OWN_SHORTCUT, choice), 0, 0, shortcuts, "conv",
+     .about = "where a stage halves the image: a 1x1 convolution with stride 2, or an average pool before one without"},
+    {"model.last_gamma", NULL, KEY_NUMBER, OWN(OWN_GAMMA, number), 0, 1, NULL, "0",
+     .about = "scale that the last norm of a block begins with"},
+
+    {"optimiser.head.decay", NULL, KEY_NUMBER, OWN(OWN_HEAD_DECAY, number), 0, 1, NULL, "0",
+     .about = "weight decay of the head, without the factor of optimiser.weight_decay"},
+
+    {"evaluation.side", NULL, KEY_WHOLE, OWN(OWN_SIDE, whole), 8, 1024, NULL, "224",
+     .about = "of the validation images, in pixels"},
+    {"evaluation.resize", NULL, KEY_NUMBER, OWN(OWN_RESIZE, number), 1, 2, NULL, "1.14",
+     .about = "the image is resized until its short side is so many times that, and its centre is taken"},
+    {"evaluation.shapes", NULL, KEY_CHOICE, OWN(OWN_SHAPES, choice), 0, 0, shapes, "square",
+     .about = "rectangles: images that are wider or higher than 1.15 are seen at 4:3 or 3:4 of that side"},
+    {"evaluation.views", NULL, KEY_WHOLE, AT(views), 1, 2, NULL, "1",
+     .about = "forward passes an image in an evaluation: 1 plain, 2 with its mirror image"},
+    {.path = NULL},
+};
+
+static int check_whole_numbers(const char *where, const char *key, const struct recipe_list *list)
+{
+    for (int i = 0; i < list->count; i++)
+        if (list->at[i] != floor(list->at[i])) return fail(ERR_USAGE, "%s: \"%s\" must be whole numbers", where, key);
+    return 0;
+}
+
+static int count_different(const struct recipe_list *list)
+{
+    int count = 0;
+    for (int i = 0; i < list->count; i++) {
+        int first = 0;
+        while (list->at[first] != list->at[i]) first++;
+        count += first == i;
+    }
+    return count;
+}
+
+static int check_imagenet(const char *where, const struct recipe *r)
+{
+    int sides = r->resolution.count;
+    if (r->resolution_parts.count && r->resolution_parts.count != sides)
+        return fail(ERR_USAGE, "%s: \"data.resolution_parts\" has %d numbers for the %d of \"data.resolution\"", where,
+                    r->resolution_parts.count, sides);
+    if (r->least_area.count != 1 && r->least_area.count != sides)
+        return fail(ERR_USAGE, "%s: \"data.least_area\" wants one number, or one for each of the %d of \"data.resolution\"",
+                    where, sides);
+    TRY(check_whole_numbers(where, "data.resolution", &r->resolution));
+    if (count_different(&r->resolution) > ORDER_BUCKETS)
+        return fail(ERR_USAGE, "%s: \"data.resolution\" may have %d different numbers", where, ORDER_BUCKETS);
+    TRY(check_whole_numbers(where, "model.widths", &r->widths));
+    return check_whole_numbers(where, "model.blocks", &r->blocks);
+}
+
+const struct recipe_table recipe_table_imagenet = {
+    .task = "imagenet", .also = "imagenette", .models = models, .keys = keys, .check = check_imagenet,
+};

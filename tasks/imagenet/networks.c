@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/imagenet/networks.h"
+
+// Of weights that other programs wrote: what parallel training puts before each name, and the head, which has as many rows as
+// there are classes.
+static const char *const prefixes[] = {"module.", NULL}, *const fresh[] = {"fc.", NULL};
+
+const struct model imagenet_models[] = {
+    {.name = "resnet18", .about = "18 layers, basic blocks of two 3x3 convolutions (He et al. 2015)", .forward = resnet18_forward,
+     .prefixes = prefixes, .fresh = fresh},
+    {.name = "resnet50", .about = "50 layers, bottlenecks with the stride on the 3x3 convolution (version 1.5)", .half = true,
+     .forward = resnet50_forward, .prefixes = prefixes, .fresh = fresh},
+    {0},
+};

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The networks of ImageNet and Imagenette: each is a function that writes the network into a graph. in[0]: x[N,H,W,3],
+// normalised; out[0]: logits[N,classes] in f32. Parameters are named as torchvision names them.
+#ifndef DAWN_IMAGENET_NETWORKS_H
+#define DAWN_IMAGENET_NETWORKS_H
+
+#include "tasks/train/step.h"
+
+extern const struct model imagenet_models[];  // ends with name NULL
+
+void resnet18_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
+void resnet50_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
+
+#endif

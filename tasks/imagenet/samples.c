@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// Invariant: a sample's pixels are a function of the recipe, seed, epoch and index. Whether the split is cached is the
+// recipe's choice (data.cache), never the machine's, because a picture that was shrunk once and cropped afterwards has other
+// pixels.
+// Cost: without the cache the decoding of one JPEG a sample (decode.h); with it a resize.
+#include "tasks/imagenet/samples.h"
+
+#include "data/image/cache.h"
+#include "data/image/decode.h"
+#include "tasks/imagenet/keys.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { EVALUATE_BATCH = 256 };
+
+// Of one split. The context of its feed.
+struct samples {
+    const struct setting *setting;
+    struct dataset *data;
+    enum split split;
+    int64_t greatest;  // of the encoded images, in bytes
+    int64_t height[ORDER_BUCKETS], width[ORDER_BUCKETS];
+    struct damage *damage;
+    struct cache *cache;  // NULL: every sample is decoded
+};
+// Of a decoding thread.
+struct worker {
+    struct decoder *decoder;
+    struct scaler *scaler;
+};
+
+// ---- sizes of the training images: a bucket for each, in the order of their first use
+
+static int part_of(const struct recipe *r, int64_t epoch)
+{
+    int count = r->resolution.count;
+    double sum = 0, end = 0;
+    for (int i = 0; i < count; i++) sum += r->resolution_parts.count ? r->resolution_parts.at[i] : 1;
+    double at = ((double)epoch + 0.5) / r->epochs * sum;
+    for (int i = 0; i < count; i++) {
+        end += r->resolution_parts.count ? r->resolution_parts.at[i] : 1;
+        if (at < end) return i;
+    }
+    return count - 1;  // the last epoch may be a fraction
+}
+
+static int64_t evaluation_side(const struct recipe *r)
+{
+    return r->own[OWN_SIDE].whole;
+}
+
+int64_t samples_side(const struct recipe *r, int64_t epoch)
+{
+    return r->resolution.count ? (int64_t)r->resolution.at[part_of(r, epoch)] : evaluation_side(r);
+}
+
+static double least_area(const struct recipe *r, int64_t epoch)
+{
+    return r->least_area.at[r->least_area.count > 1 ? part_of(r, epoch) : 0];
+}
+
+static int list_sides(const struct recipe *r, int64_t side[ORDER_BUCKETS])
+{
+    int sides = 0;
+    side[0] = evaluation_side(r);
+    for (int i = 0; i < r->resolution.count; i++) {
+        int64_t one = (int64_t)r->resolution.at[i];
+        int b = 0;
+        while (b < sides && side[b] != one) b++;
+        BUG_IF(b == ORDER_BUCKETS);  // keys.c counts them
+        side[b] = one;
+        if (b == sides) sides++;
+    }
+    return sides ? sides : 1;
+}
+
+static int bucket_of_epoch(void *context, uint32_t epoch)
+{
+    const struct samples *s = context;
+    int64_t side = samples_side(s->setting->recipe, epoch);
+    int b = 0;
+    while (s->height[b] != side) b++;
+    return b;
+}
+
+void samples_variant(const struct setting *c, int64_t step, int turn, struct variant *v)
+{
+    (void)turn;
+    v->height = v->width = samples_side(c->recipe, step / c->steps_an_epoch);
+}
+
+// ---- shapes of the validation images
+
+// Of 4 to 3, at a whole multiple of 32, as far as all five halvings of a network go.
+static int64_t long_side(int64_t side)
+{
+    return (side * 4 / 3 + 31) / 32 * 32;
+}
+
+static int list_shapes(const struct recipe *r, int64_t height[ORDER_BUCKETS], int64_t width[ORDER_BUCKETS])
+{
+    int64_t side = evaluation_side(r), far = long_side(side);
+    height[0] = width[0] = side;
+    if (r->own[OWN_SHAPES].choice == SHAPES_SQUARE) return 1;
+    height[1] = side, width[1] = far;
+    height[2] = far, width[2] = side;
+    return 3;
+}
+
+void samples_evaluation(const struct setting *c, struct variant *v)
+{
+    int64_t height[ORDER_BUCKETS], width[ORDER_BUCKETS];
+    BUG_IF(v->bucket >= list_shapes(c->recipe, height, width));
+    v->height = height[v->bucket], v->width = width[v->bucket];
+}
+
+// The root of 4:3 lies in the middle between a square and such a rectangle.
+static int32_t shape_of(int32_t width, int32_t height)
+{
+    const double middle = 1.1547;
+    if (width <= 0 || height <= 0) return 0;  // of noise
+    return width > middle * height ? 1 : height > middle * width ? 2 : 0;
+}
+
+int samples_shapes(const struct setting *c, struct dataset *data, enum split split, int32_t *bucket)
+{
+    enum { CHUNK = 1024 };
+    int32_t size[CHUNK][2];
+    for (int64_t at = 0, n; at < c->data->count[split]; at += n) {
+        n = c->data->count[split] - at < CHUNK ? c->data->count[split] - at : CHUNK;
+        TRY(dataset_read(data, split, "sizes", at, n, size));
+        for (int64_t i = 0; i < n; i++) bucket[at + i] = shape_of(size[i][0], size[i][1]);
+    }
+    return 0;
+}
+
+// ---- one sample
+
+static bool mirrored(const struct recipe *r, const struct feed_item *item)
+{
+    if (r->flip == FLIP_NEVER) return false;
+    if (r->flip == FLIP_RANDOM) return crop_mirror(item->seed, item->epoch, item->index);
+    return crop_mirror(item->seed, 0, item->index) != (item->epoch & 1);
+}
+
+static struct area area_of(const struct samples *s, const struct feed_item *item, int width, int height)
+{
+    const struct recipe *r = s->setting->recipe;
+    if (s->split == SPLIT_TEST)
+        return crop_centre(width, height, s->height[item->bucket], s->width[item->bucket], r->own[OWN_RESIZE].number);
+    return crop_random(item->seed, item->epoch, item->index, width, height, least_area(r, item->epoch), 1);
+}
+
+static int decode_sample(const struct samples *s, const struct feed_item *item, bool mirror, uint8_t *into)
+{
+    struct decoder *decoder = ((struct worker *)item->worker)->decoder;
+    char what[96];
+    int width, height;
+    int64_t n;
+    uint8_t *bytes = decoder_room(decoder, (size_t)s->greatest);
+    TRY(dataset_item(s->data, s->split, "jpeg", item->index, bytes, (size_t)s->greatest, &n));
+    snprintf(what, sizeof what, "%s, %s image %lld", s->setting->data->title, s->setting->data->split_name[s->split],
+             (long long)item->index);
+    TRY(decoder_size(decoder, what, bytes, (size_t)n, &width, &height));
+    struct area area = area_of(s, item, width, height);
+    TRY(decoder_draw(decoder, what, bytes, (size_t)n, &area, mirror, s->height[item->bucket], s->width[item->bucket], into));
+    const char *damaged = decoder_damage(decoder);
+    return damaged ? damage_note(s->damage, what, item->index, damaged) : 0;
+}
+
+static int fill_sample(void *context, const struct feed_item *item, void *const field[])
+{
+    const struct samples *s = context;
+    bool mirror = s->split == SPLIT_TRAIN && mirrored(s->setting->recipe, item);
+    int width, height;
+    int64_t length;
+    if (s->cache) {
+        cache_size(s->cache, item->index, &width, &height);
+        struct area area = area_of(s, item, width, height);
+        cache_draw(s->cache, ((struct worker *)item->worker)->scaler, item->index, &area, mirror, s->height[item->bucket],
+                   s->width[item->bucket], field[0]);
+    } else {
+        TRY(decode_sample(s, item, mirror, field[0]));
+    }
+    return dataset_item(s->data, s->split, "labels", item->index, field[1], sizeof(int32_t), &length);
+}
+
+static void *worker_new(void *context)
+{
+    (void)context;
+    struct worker *w = zalloc(sizeof *w);
+    *w = (struct worker){decoder_new(), scaler_new()};
+    return w;
+}
+
+static void worker_free(void *worker)
+{
+    struct worker *w = worker;
+    decoder_free(w->decoder);
+    scaler_free(w->scaler);
+    free(w);
+}
+
+// ---- the cache
+
+static struct cache_choice cache_choice(const struct samples *s)
+{
+    return (struct cache_choice){.data = s->data, .split = s->split, .damage = s->damage,
+                                 .side = (int)s->setting->recipe->own[OWN_CACHE].whole};
+}
+
+static int begin_samples(void *context)
+{
+    struct samples *s = context;
+    struct cache_choice choice = cache_choice(s);
+    return choice.side ? cache_new(&choice, &s->cache) : 0;
+}
+
+static int samples_keep(void *context, int64_t *bytes)
+{
+    const struct samples *s = context;
+    struct cache_choice choice = cache_choice(s);
+    *bytes = 0;
+    return choice.side ? cache_bytes(&choice, bytes) : 0;
+}
+
+static void end_samples(void *context)
+{
+    struct samples *s = context;
+    cache_free(s->cache);
+    damage_free(s->damage);
+    free(s);
+}
+
+// ---- the feed
+
+static int64_t greatest_image(const struct dataset_facts *d)
+{
+    for (int f = 0; f < d->fields; f++)
+        if (!strcmp(d->field[f].name, "jpeg")) return d->field[f].shape.dim[0];
+    return 0;  // dataset_item names the field that is missing
+}
+
+static void choose_fields(struct samples *s, struct feed_choice *f)
+{
+    int classes = s->setting->data->classes;
+    f->fields = 2;
+    f->field[0] = (struct feed_field){.name = "images", .dtype = U8};
+    f->field[1] = (struct feed_field){.name = "labels", .dtype = I32, .classes = classes};
+    for (int b = 0; b < f->order.buckets; b++)
+        f->field[0].shape[b] = SHAPE(s->height[b], s->width[b], SAMPLES_CHANNELS);
+}
+
+void samples_feed(const struct setting *c, enum split split, struct feed_choice *f)
+{
+    struct samples *s = zalloc(sizeof *s);
+    *s = (struct samples){.setting = c, .data = f->data, .split = split, .greatest = greatest_image(c->data)};
+    s->damage = damage_new(c->data->count[split], c->recipe->own[OWN_DAMAGED].whole);
+    int64_t batch = c->recipe->batch;
+    if (split == SPLIT_TRAIN) {
+        f->order.buckets = list_sides(c->recipe, s->height);
+        memcpy(s->width, s->height, sizeof s->width);
+        f->bucket_of_epoch = bucket_of_epoch;
+    } else {
+        f->order.buckets = list_shapes(c->recipe, s->height, s->width);
+        batch = c->data->count[split] < EVALUATE_BATCH ? c->data->count[split] : EVALUATE_BATCH;
+    }
+    for (int b = 0; b < f->order.buckets; b++) f->order.batch[b] = batch, f->order.limit[b] = b;
+    f->context = s;
+    f->begin = begin_samples, f->keeps = samples_keep, f->end = end_samples;
+    f->worker_new = worker_new, f->worker_free = worker_free;
+    f->fill = fill_sample;
+    if (!c->recipe->own[OWN_CACHE].whole) f->stored = "jpeg";
+    if (split == SPLIT_TRAIN && f->stored) f->window = c->recipe->own[OWN_WINDOW].whole;
+    choose_fields(s, f);
+}
