@@ -11,6 +11,7 @@
 #include "runtime/base/embed.h"
 #include "runtime/fuse.h"
 #include "submit/format/canonical.h"
+#include "data/read/imagenet.h"
 #include "submit/format/contest.h"
 #include "tasks/tasks.h"
 #include "tasks/train/trainer.h"
@@ -34,15 +35,35 @@ static void cifar10_is_this_programs_cifar10(void **state)
 static void published_data_are_known(void **state)
 {
     (void)state;
-    const struct contest *c = contest_find("cifar10"), *imagenet = contest_find("imagenet");
+    const struct contest *c = contest_find("cifar10"), *demo = contest_find("demo");
     assert_true(contest_knows_data(c, "train", c->train_digest));
     assert_true(contest_knows_data(c, "test", c->test_digest));
     assert_false(contest_knows_data(c, "train", c->test_digest));
     assert_false(contest_knows_data(c, "test", c->train_digest));
     assert_false(contest_knows_data(c, "train", "0000000000000000000000000000000000000000000000000000000000000000"));
-    assert_false(contest_knows_data(imagenet, "test", "whatever"));  // nothing to compare with
+    assert_false(contest_knows_data(demo, "test", "whatever"));  // nothing to compare with
     assert_true(contest_has_digests(c));
-    assert_false(contest_has_digests(imagenet));
+    assert_false(contest_has_digests(demo));
+}
+
+// What a pack of the published archives says of itself is what the boards take for official.
+static void packs_of_the_archives_are_official(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"imagenet", "imagenette"};
+    for (int i = 0; i < 2; i++) {
+        const struct contest *c = contest_find(names[i]);
+        const struct imagenet_flavour *flavour = imagenet_flavour(names[i]);
+        const struct task *task;
+        assert_int_equal(task_find(names[i], &task), 0);
+        assert_true(contest_knows_data(c, "train", flavour->official[SPLIT_TRAIN]));
+        assert_true(contest_knows_data(c, "test", flavour->official[SPLIT_TEST]));
+        assert_int_equal(c->test_items, flavour->count[SPLIT_TEST]);
+        assert_int_equal(c->target_micro[0], llround(task->target * 1e6));
+        assert_string_equal(c->metric, task->metrics[0].name);
+    }
+    assert_non_null(contest_find("imagenet")->dawnbench_column);
+    assert_null(contest_find("imagenette")->dawnbench_column);  // DAWNBench had none
 }
 
 static void synthetic_data_have_a_board_of_their_own(void **state)
@@ -137,6 +158,7 @@ int main(void)
         cmocka_unit_test(the_models_of_published_recipes_are_listed),
         cmocka_unit_test(cifar10_is_this_programs_cifar10),
         cmocka_unit_test(published_data_are_known),
+        cmocka_unit_test(packs_of_the_archives_are_official),
         cmocka_unit_test(synthetic_data_have_a_board_of_their_own),
         cmocka_unit_test(a_share_is_no_count_of_items),
         cmocka_unit_test(exactly_at_the_target_meets_it),
