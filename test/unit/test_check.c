@@ -48,7 +48,7 @@ static void task_items(json_t *run)
     fixture_follow(run);
 }
 
-// A task whose data are not known here, as far as its rules go.
+// Another task, as far as its rules go.
 static void make_imagenet(json_t *run)
 {
     static const int64_t scores[] = {30000, 40000, 46500};
@@ -58,11 +58,6 @@ static void make_imagenet(json_t *run)
     fixture_set(run, "target_micro", json_integer(930000));
     fixture_curve(run, scores, 3);
     fixture_rules(run);
-}
-static void data_unpublished(json_t *run)
-{
-    make_imagenet(run);
-    latency_set(run, "eligible", 0);
 }
 static void data_digest(json_t *run)
 {
@@ -376,7 +371,7 @@ static const struct {
     CASE(SPEED_HIGH, speed_high), CASE(SPEED_UNKNOWN, speed_gpu_unknown),
     CASE(SPEED_UNKNOWN, speed_no_flags), CASE(EVEN, even), CASE(CADENCE, cadence_slow), CASE(CADENCE, cadence_fast),
     CASE(PRICE_OLD, price_old), CASE(PRICE_OLD, price_old_latency), CASE(DIRTY, dirty), CASE(DIRTY, no_commit),
-    CASE(SELF, self), CASE(DATA, data_unpublished), CASE(GROUP, group_late), CASE(CLIENT_TIME, client_backwards),
+    CASE(SELF, self), CASE(GROUP, group_late), CASE(CLIENT_TIME, client_backwards),
     CASE(SPEED_UNKNOWN, speed_no_flops), CASE(PRICE_OLD, price_old_measured),
 };
 
