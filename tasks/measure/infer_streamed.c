@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inference of a task whose batches a feed makes. The request is a sample; what the feed's fill does to it on the host
-// (decoding, cropping, padding) and the copy to the device are preprocessing. The program is the evaluation at batch 1, so
+// Inference of a task whose batches a feed makes. The request is a stored sample; what the feed's fill does to it on the host
+// (decoding, cropping, padding) and the copy to the device are preprocessing. Where a view makes several samples of it, its
+// time is the sum of theirs. The program is the evaluation at batch 1, so
 // that the score is that of the task's own metrics and judge.
 #include "tasks/measure/infer_inside.h"
 
@@ -78,7 +79,7 @@ static bool are_numbers(const struct variant *is, const char *outputs)
     return true;
 }
 
-// The clock is read before, between preparing and computing, and after.
+// The clock is read before, between preparing and computing, and after. Adds to both times.
 static int serve_sample(struct serving *s, const struct order_batch *batch, int64_t *model, int64_t *whole)
 {
     const struct evaluation_program *p = evaluation_find(&s->evaluation, batch);
@@ -91,7 +92,7 @@ static int serve_sample(struct serving *s, const struct order_batch *batch, int6
     int64_t end = clock_ns();
     if (!are_numbers(&p->is, s->outputs))
         return fail(ERR_INPUT, "the network's output is not a number: the weights are damaged");
-    *model = end - ready, *whole = end - begin;
+    *model += end - ready, *whole += end - begin;
     return 0;
 }
 
@@ -111,11 +112,21 @@ static void take_memory(struct serving *s, int64_t items)
     if (c->worker_new) s->worker = c->worker_new(c->context);
 }
 
+// The number of the request that a batch of one sample is of, or is a part of.
+static int64_t request_of(const struct serving *s, int64_t number)
+{
+    const struct task *task = s->setting.task;
+    int32_t sample = order_samples(s->supply.order)[order_batch(s->supply.order, number).first];
+    return task->request ? task->request(&s->setting, s->evaluation.view, sample) : number;
+}
+
 static int serve_items(struct serving *s, int64_t items, void *judging)
 {
-    for (int64_t i = 0; i < items; i++) {
+    for (int64_t i = 0, all = supply_batches(&s->supply); i < all; i++) {
         struct order_batch batch = order_batch(s->supply.order, i);
-        TRY(serve_sample(s, &batch, &s->model_ns[i], &s->whole_ns[i]));
+        int64_t request = request_of(s, i);
+        if (request >= items) continue;
+        TRY(serve_sample(s, &batch, &s->model_ns[request], &s->whole_ns[request]));
         const struct evaluation_program *p = evaluation_find(&s->evaluation, &batch);
         TRY(evaluation_judge(&s->evaluation, judging, &p->is, &batch, s->outputs));
     }
@@ -126,13 +137,13 @@ static int measure_singles(struct serving *s, const struct infer_options *o, str
 {
     struct evaluation *e = &s->evaluation;
     void *judging;
-    int64_t all = supply_batches(&s->supply);
-    f->items = o->items && o->items < all ? o->items : all;
+    int64_t requests = dataset_facts(s->data)->count[SPLIT_TEST], samples = supply_batches(&s->supply), spent[2] = {0};
+    f->items = o->items && o->items < requests ? o->items : requests;
     take_memory(s, f->items);
     if (e->fold != NONE) TRY(session_run(s->session, e->fold));
     for (int64_t i = 0; i < o->warmup; i++) {  // spread over all buckets
-        struct order_batch batch = order_batch(s->supply.order, (int64_t)((double)i / (double)o->warmup * (double)f->items));
-        TRY(serve_sample(s, &batch, s->model_ns, s->whole_ns));
+        struct order_batch batch = order_batch(s->supply.order, (int64_t)((double)i / (double)o->warmup * (double)samples));
+        TRY(serve_sample(s, &batch, &spent[0], &spent[1]));
     }
     TRY(evaluation_begin(e, &judging));
     int rc = serve_items(s, f->items, judging);

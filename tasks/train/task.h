@@ -136,6 +136,9 @@ struct task {
     // and closes it before the stored one; setting->data has the stored set's facts during the call, the view's from then
     // on. The record counts and digests what is stored. NULL: the stored samples.
     int (*view)(const struct setting *, struct dataset *stored, struct dataset **);
+    // The stored test sample that a sample of the view is made of, where several can be (windows of one text): they are one
+    // request. NULL: each is a request of its own.
+    int64_t (*request)(const struct setting *, const struct dataset *view, int64_t sample);
     int turns;                     // trained sets that step in turn on one batch (generator, critic); 0 means 1
     // How batches are made: buckets with their batches and, for a data set that is streamed, the fields of a batch and
     // their fill. NULL: resident, in batches of the recipe's size.
