@@ -89,7 +89,9 @@ int update_accumulate(struct step *s, const int *params, int *grads, int count)
         if (grads[i] == NONE) continue;
         const struct slot *slot = g->value[params[i]].slot;
         char *name = arena_text(&g->arena, "sum.%s", slot->name);
-        int sum = graph_state(g, name, slot->shape, F32, MEMORY_GRADIENTS, (struct init){INIT_ZERO, 0});
+        int sum = graph_state(g, name, slot->shape, F32, MEMORY_OPTIMISER, (struct init){INIT_ZERO, 0});
+        if (sum == NONE) break;
+        g->value[sum].slot->role = ROLE_DERIVED;  // nothing between two steps: no state has it
         if (part == PART_FIRST) graph_node_over(g, OP_ASSIGN, (int[]){sum, grads[i]}, 2, NULL, &sum, NULL);
         if (part == PART_MIDDLE) graph_node_over(g, OP_ADD, (int[]){sum, grads[i]}, 2, NULL, &sum, NULL);
         if (part != PART_LAST) continue;
