@@ -63,6 +63,7 @@ enum { RUN_FILES_MAX = 3 };
 struct run_part {
     int64_t samples, flops_per_sample;
 };
+enum { RUN_PARTS_MAX = 64 };
 struct run_facts {
     const char *task;           // "cifar10"
     const struct run_metric *metrics;  // what is measured; the first is the board's

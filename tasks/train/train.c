@@ -111,6 +111,8 @@ static int begin_record(struct going *r)
     char *recipe = recipe_line(&o->recipe);
     struct run_metric metrics[METRICS_MAX];
     int metric_count = metrics_of(r, metrics);
+    struct run_part work[RUN_PARTS_MAX];
+    int parts = trainer_work(t, work, RUN_PARTS_MAX);
     struct run_file files[TASK_FILES];
     int file_count = digests_files(r->digests, files);
     struct run_facts facts = {
@@ -121,7 +123,7 @@ static int begin_record(struct going *r)
         .device = r->device->type->name, .threads = r->device_facts.threads, .batch = o->recipe.batch,
         .seed = o->seed + r->index - 1, .views = trainer_views(t), .input_size = f->height,
         .stop_at_target = o->stop && o->runs == 1, .data = data, .data_count = SPLIT_COUNT,
-        .files = files, .file_count = file_count, .price = o->price,
+        .parts = work, .part_count = parts, .files = files, .file_count = file_count, .price = o->price,
         .stopwatch = &r->watch, .group = r->kept->group, .group_index = r->kept->group ? r->index : 0,
     };
     int rc = result_begin(r->kept->results, &facts, &r->run);

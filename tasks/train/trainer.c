@@ -302,12 +302,3 @@ int64_t trainer_views(const struct trainer *t)
 {
     return t->choice.recipe.views > 0 ? t->choice.recipe.views : 1;  // 0: the task has no such key
 }
-
-double trainer_forward_flops(const struct trainer *t)
-{
-    const struct evaluation_program *v = &t->evaluation.program[0];
-    const struct graph *g = t->session->graph[v->program];
-    double flops = 0;
-    for (int i = 0; i < g->nodes; i++) flops += node_cost(g, &g->node[i]).flops;
-    return flops / (double)(v->is.batch * trainer_views(t));
-}

@@ -9,6 +9,7 @@
 #define DAWN_TRAIN_TRAINER_H
 
 #include "runtime/checkpoint.h"
+#include "tasks/record/result.h"
 #include "tasks/train/average.h"
 #include "tasks/train/evaluation.h"
 #include "tasks/train/lookahead.h"
@@ -78,5 +79,8 @@ int trainer_dtype(const struct recipe *, const struct model *, struct device *, 
 int64_t trainer_parameters(const struct trainer *);
 int64_t trainer_views(const struct trainer *);  // forward passes of a sample in an evaluation
 double trainer_forward_flops(const struct trainer *);
+// Of a streamed training: parts of the schedule in which training on a sample costs the same, at most `most`; their number. With
+// buckets by length it is the mean over an epoch's batches. 0 for resident data, whose cost follows from the recipe.
+int trainer_work(const struct trainer *, struct run_part *, int most);
 
 #endif

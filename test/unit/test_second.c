@@ -389,6 +389,12 @@ static void figures_are_finite(void **state)
     second_open(&b, "ref", 1, "precision=f32");
     double flops = trainer_forward_flops(b.trainer);  // it has no key for views
     assert_true(isfinite(flops) && flops > 0);
+    // Every sample costs the same on average over an epoch: about three forward passes, of each of the two sets.
+    struct run_part work[RUN_PARTS_MAX];
+    struct trainer *t = b.trainer;
+    assert_int_equal(trainer_work(t, work, RUN_PARTS_MAX), 1);
+    assert_int_equal(work[0].samples, t->steps * 20);
+    assert_true((double)work[0].flops_per_sample > flops && (double)work[0].flops_per_sample < 20 * flops);
     bench_close(&b);
 }
 
