@@ -72,13 +72,18 @@ static inline void sum_taps(const int16_t *from, int64_t stride, __m512i at, boo
     }
 }
 
-static inline void store(__m512i sum, int64_t left, uint8_t *into)
+// Eight pixels of two rows, whose sums are rounded already: words 0 to 11 are the first row's, 16 to 27 the second's.
+static inline __m512i pack(__m512i a, __m512i b)
 {
-    const __m256i drop = _mm256_broadcastsi128_si256(
-        _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
-    sum = _mm512_srai_epi16(_mm512_add_epi16(sum, _mm512_set1_epi16(1 << (SCALE_BETWEEN - 1))), SCALE_BETWEEN);
-    __m256i bytes = _mm256_shuffle_epi8(_mm512_cvtepi16_epi8(sum), drop);
-    bytes = _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 7, 7));
+    const __m512i drop = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
+    const __m512i join = _mm512_setr_epi32(0x00010000, 0x00080002, 0x000a0009, 0x00110010, 0x00180012, 0x001a0019, 0, 0,
+                                           0x00040003, 0x000b0005, 0x000d000c, 0x00140013, 0x001b0015, 0x001d001c, 0, 0);
+    __m512i bytes = _mm512_packus_epi16(_mm512_srai_epi16(a, SCALE_BETWEEN), _mm512_srai_epi16(b, SCALE_BETWEEN));
+    return _mm512_permutexvar_epi16(join, _mm512_shuffle_epi8(bytes, drop));
+}
+
+static inline void store(__m256i bytes, int64_t left, uint8_t *into)
+{
     if (left >= GROUP) {
         _mm_storeu_si128((__m128i *)into, _mm256_castsi256_si128(bytes));
         _mm_storel_epi64((__m128i *)(into + 16), _mm256_extracti128_si256(bytes, 1));
@@ -99,8 +104,8 @@ static void pixels(const int16_t *row, int64_t stride, const struct scale_across
         const int16_t *from = row + (int64_t)base * LANES;
         __m512i at = _mm512_sub_epi64(_mm512_cvtepi32_epi64(_mm256_loadu_si256((const __m256i *)first)),
                                       _mm512_set1_epi64(base));
-        __m512i sum[SCALE_ROWS] = {_mm512_setzero_si512()};
-        for (int r = 1; r < SCALE_ROWS; r++) sum[r] = sum[0];
+        __m512i sum[SCALE_ROWS];
+        for (int r = 0; r < SCALE_ROWS; r++) sum[r] = _mm512_set1_epi16(1 << (SCALE_BETWEEN - 1));  // half of a level
         if (span <= 16) sum_taps(from, stride, at, false, weight, a->taps, sum);
         else if (span <= 32) sum_taps(from, stride, at, true, weight, a->taps, sum);
         else
@@ -108,7 +113,11 @@ static void pixels(const int16_t *row, int64_t stride, const struct scale_across
                 for (int r = 0; r < SCALE_ROWS; r++)
                     sum[r] = _mm512_add_epi16(sum[r], _mm512_mulhrs_epi16(pick_each(row + r * stride + k * LANES, first),
                                                                           _mm512_loadu_si512(weight[k * GROUP])));
-        for (int r = 0; r < count; r++) store(sum[r], a->width - x, into + 3 * (r * a->width + x));
+        for (int r = 0; r < count; r += 2) {
+            __m512i two = pack(sum[r], sum[r + 1]);
+            store(_mm512_castsi512_si256(two), a->width - x, into + 3 * (r * a->width + x));
+            if (r + 1 < count) store(_mm512_extracti64x4_epi64(two, 1), a->width - x, into + 3 * ((r + 1) * a->width + x));
+        }
     }
 }
 
