@@ -217,7 +217,7 @@ check-cli: all $(FAULTS)  ## the scenario tests of the commands alone
 
 check-threads:  ## the tests of the server and of the feed under ThreadSanitizer
 	@$(MAKE) --no-print-directory SAN=thread check-board check-feed
-check-feed: $(B)/test/unit/test_data_feed
+check-feed: $(B)/test/unit/test_data_feed $(B)/test/unit/test_data_cache
 	@test/run.sh $^
 check-board: $(filter $(B)/test/unit/test_board_%,$(UNIT))
 	@test/run.sh $^
