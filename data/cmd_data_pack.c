@@ -2,6 +2,7 @@
 // `dawn data pack`: ImageNet or Imagenette as one file.
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "data/cmd_data_sub.h"
 #include "data/pack/origin.h"
@@ -69,10 +70,10 @@ int cmd_data_pack(int argc, char **argv)
     };
     const struct usage usage = {
         "data pack", "NAME SRC DST [OPTIONS]",
-        "Writes the pictures of imagenet or imagenette into one file, which is read faster than a folder and checks itself. SRC "
-        "is a folder with " ORIGIN_TRAIN_TAR ", " ORIGIN_VAL_TAR " and " ORIGIN_DEVKIT " (they are not unpacked; with their "
-        "published MD5s the pack is official); or one with train/CLASS/ and val/CLASS/, or with a flat val; or "
-        "imagenette2-160.tgz.\n\n"
+        "Writes the pictures of imagenet or imagenette into one file, which is read faster than a folder and checks itself. DST "
+        "is a file, or a folder that gets NAME.dawnpack. SRC is a folder with " ORIGIN_TRAIN_TAR ", " ORIGIN_VAL_TAR " and "
+        ORIGIN_DEVKIT " (they are not unpacked; with their published MD5s the pack is official); or one with train/CLASS/ and "
+        "val/CLASS/, or with a flat val; or imagenette2-160.tgz.\n\n"
         "Gray, CMYK, YCCK and PNG pictures become JPEGs in colour; orientation (EXIF) is ignored. Damaged pictures are named "
         "and counted. When it is interrupted, the same command goes on, and the file is the same in the end.",
         options,
@@ -85,7 +86,13 @@ int cmd_data_pack(int argc, char **argv)
     choice.flavour = imagenet_flavour(argv[1]);
     if (choice.flavour == NULL) return fail(ERR_USAGE, "imagenet and imagenette can be packed, not \"%.60s\"", argv[1]);
     TRY(choose_side(side, &choice.short_side));
-    choice.from = argv[2], choice.to = argv[3];
+    struct text to = {0};
+    struct stat st;
+    text_add(&to, "%s", argv[3]);
+    if (stat(argv[3], &st) == 0 && S_ISDIR(st.st_mode)) text_add(&to, "/%s" PACK_ENDING, argv[1]);
+    choice.from = argv[2], choice.to = to.at;
     choice.quality = (int)quality, choice.damaged = damaged, choice.seed = (uint64_t)seed;
-    return pack_with_bar(&choice);
+    rc = pack_with_bar(&choice);
+    text_free(&to);
+    return rc;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // libjpeg-turbo, one compressor a thread. An error inside it jumps back (setjmp), as in decode.c.
 //
-// Cost: about 2.5 ms for 341 x 256 pixels, a third of it for the Huffman tables, which save 5% of the bytes.
+// Cost: 0.8 ms for 341 x 256 pixels, two thirds of it for Huffman tables of its own, which save 3% of the bytes.
 #include "data/image/encode.h"
 
 #include <setjmp.h>
