@@ -2,15 +2,16 @@
 // Convolution and its two gradients. conv_route() decides between cuDNN (dnn.h) and DAWN's kernels (k_conv.h). Both read
 // filters in the type of the activations, and both are deterministic.
 //
-// Two things need a further pass behind cuDNN. It has no ready engine with GELU or SiLU, so a bias and an activation are a
+// Three things need a further pass around cuDNN. It has no ready engine with GELU or SiLU, so a bias and an activation are a
 // pass over its result. It has no engine with f32 filter gradients of 16-bit activations, so they come out in 16 bits and are
-// widened.
-// f32, and are widened.
+// widened. Its engines move 16 bytes of channels at a time, so images of 3 channels are padded to 8 in scratch, if the
+// convolution is large enough to pay for it: the stem of a residual network.
 #include "runtime/cuda/cuda.h"
 
 #include <stdio.h>
 
 #include "runtime/cuda/dnn/dnn.h"
+#include "runtime/cuda/kernels/k_channels.h"
 #include "runtime/cuda/kernels/k_conv.h"
 #include "runtime/cuda/kernels/k_element.h"
 
@@ -18,6 +19,7 @@
 
 struct conv {
     struct dnn_problem problem;
+    int64_t channels;  // of x as it is stored; problem.c is K_CHANNELS if they are padded
     int groups;
     bool fused;  // a bias or an activation follows
 };
@@ -34,6 +36,7 @@ static struct conv conv_of(const struct graph *g, const struct node *n)
     c.problem = (struct dnn_problem){.pass = forward ? DNN_FORWARD : dgrad ? DNN_DGRAD : DNN_WGRAD, .type = y->dtype,
                                      .n = xd[0], .h = xd[1], .w = xd[2], .c = xd[3], .k = wd[0], .r = wd[1], .s = wd[2],
                                      .p = yd[1], .q = yd[2]};
+    c.channels = xd[3];
     for (int i = 0; i < 2; i++) {
         c.problem.stride[i] = a->stride[i];
         c.problem.before[i] = a->before[i];
@@ -45,7 +48,7 @@ static struct conv conv_of(const struct graph *g, const struct node *n)
 static struct k_conv_shape shape_of(const struct conv *c)
 {
     const struct dnn_problem *p = &c->problem;
-    return (struct k_conv_shape){.n = (int)p->n, .h = (int)p->h, .w = (int)p->w, .c = (int)p->c, .p = (int)p->p,
+    return (struct k_conv_shape){.n = (int)p->n, .h = (int)p->h, .w = (int)p->w, .c = (int)c->channels, .p = (int)p->p,
                                  .q = (int)p->q, .k = (int)p->k, .r = (int)p->r, .s = (int)p->s, .groups = c->groups,
                                  .stride = {(int)p->stride[0], (int)p->stride[1]},
                                  .before = {(int)p->before[0], (int)p->before[1]}};
@@ -107,6 +110,20 @@ static bool worth_dnn(const struct cuda_device *cuda, const struct conv *c)
     return p->c >= 8 && flops_of(p) >= least && (p->type != F32 || cuda->set.tf32);
 }
 
+// The gradient of padded channels is never wanted: they are pixels. Below some billions of operations, and with filters that
+// DAWN's kernel for stems keeps in shared memory, a pass over x costs more than it saves.
+static void pad_channels(const struct cuda_device *cuda, struct conv *c)
+{
+    struct k_conv_shape shape = shape_of(c);
+    struct dnn_problem *p = &c->problem;
+    if (p->c >= K_CHANNELS || p->pass == DNN_DGRAD || c->groups != 1 || p->type == F32) return;
+    if (cuda->set.conv == CONV_OWN || p->k % K_CHANNELS) return;
+    if (cuda->set.conv != CONV_CUDNN && (flops_of(p) < 1e9 || k_conv_is_stem(&shape))) return;
+    p->c = K_CHANNELS;
+}
+
+static bool pads(const struct conv *c) { return c->problem.c != c->channels; }
+
 // *plan is NULL for DAWN's kernels. The answer is stable because plans are remembered, with one exception: if an engine turns
 // out not to be capturable when it is bound, DAWN's kernels take over from then on.
 static int conv_route(struct cuda_device *cuda, const struct conv *c, const struct dnn_plan **plan)
@@ -126,6 +143,7 @@ static int conv_route(struct cuda_device *cuda, const struct conv *c, const stru
 static int conv_supports(struct cuda_device *cuda, const struct graph *g, const struct node *n)
 {
     struct conv c = conv_of(g, n);
+    pad_channels(cuda, &c);
     const struct dnn_plan *plan;
     return conv_route(cuda, &c, &plan);
 }
@@ -136,16 +154,30 @@ static size_t engine_bytes(const struct dnn_plan *plan)
     return plan->workspace ? plan_round_up(plan->workspace) + DNN_WORK_ALIGN - PLAN_ALIGN : 0;
 }
 
-// Gradients to be widened lie behind the engine's scratch.
+// Behind the engine's scratch: padded pixels, then padded filters or gradients to be widened.
+struct scratch {
+    size_t x, w, bytes;
+};
+
+static struct scratch scratch_of(const struct conv *c, const struct dnn_plan *plan)
+{
+    const struct dnn_problem *p = &c->problem;
+    struct scratch s = {.x = engine_bytes(plan)};
+    bool wgrad = p->pass == DNN_WGRAD && p->type != F32;
+    s.w = s.x + (pads(c) ? arena_round_up((size_t)(p->n * p->h * p->w * p->c) * dtype_size(p->type), DNN_WORK_ALIGN) : 0);
+    s.bytes = s.w + (wgrad || pads(c) ? filter_bytes(p) : 0);
+    return s;
+}
+
 static size_t conv_workspace(struct cuda_device *cuda, const struct graph *g, const struct node *n)
 {
     struct conv c = conv_of(g, n);
     const struct dnn_plan *plan;
+    pad_channels(cuda, &c);
     if (conv_route(cuda, &c, &plan) < 0) return 0;  // supports() has reported it, or prepare will
-    bool widened = n->op == OP_CONV_WGRAD && c.problem.type != F32;
     struct k_conv_shape shape = shape_of(&c);
     size_t own = n->op == OP_CONV_WGRAD && k_conv_fits(&shape) ? k_conv_wgrad_work(&shape) : 0;
-    size_t engine = plan ? engine_bytes(plan) + (widened ? filter_bytes(&c.problem) : 0) : 0;
+    size_t engine = plan ? scratch_of(&c, plan).bytes : 0;
     return engine > own ? engine : own;  // DAWN's kernels may have to take over
 }
 
@@ -155,29 +187,54 @@ static unsigned conv_copies(const struct graph *g, const struct node *n, enum dt
     return n->op == OP_CONV ? 1u << 1 : 1u << 0;
 }
 
-// ---- running: cuDNN's part, then the further pass
+// ---- running: channels are padded, cuDNN's part, then the further pass
+
+struct engine {
+    struct dnn_call *call;
+    struct k_channels_pad pad[2];  // pixels, filters
+    int pads;
+};
 
 static int run_engine(struct cuda_step *s)
 {
-    TRY(dnn_run(s->own));
+    const struct engine *e = s->own;
+    for (int i = 0; i < e->pads; i++)
+        TRY(cuda_check(k_channels_pad(s->stream, &e->pad[i]), "launching the pass in front of a convolution"));
+    TRY(dnn_run(e->call));
     return s->launch ? cuda_check(s->launch(s->stream, s->args), "launching the pass behind a convolution") : 0;
 }
 
-static void release_engine(struct cuda_step *s) { dnn_call_free(s->own); }
+static void release_engine(struct cuda_step *s)
+{
+    const struct engine *e = s->own;
+    dnn_call_free(e->call);
+}
+
+// Sets what a wide operand is made of, and its address.
+static void pad_operand(struct engine *e, const struct conv *c, const void **operand, int64_t rows, void *to)
+{
+    e->pad[e->pads++] = (struct k_channels_pad){*operand, to, rows, (int)c->channels};
+    *operand = to;
+}
 
 // Binds cuDNN's part if *plan is not NULL. Sets *plan to NULL if DAWN's kernels must take over.
 static int bind_engine(struct cuda_step *s, const struct conv *c, const struct dnn_plan **planned, const void *x, const void *w,
                 const void *y)
 {
-    struct dnn_call *call;
     const struct dnn_plan *plan = *planned;
+    const struct dnn_problem *p = &c->problem;
     if (!plan) return 0;
-    if (engine_bytes(plan) > s->work_bytes) BUG("a convolution's scratch memory was not planned");
+    struct scratch at = scratch_of(c, plan);
+    if (at.bytes > s->work_bytes) BUG("a convolution's scratch memory was not planned");
+    struct engine *e = arena_alloc(s->arena, sizeof *e);
+    *e = (struct engine){0};
+    if (pads(c)) pad_operand(e, c, &x, p->n * p->h * p->w, (char *)s->work + at.x);
+    if (pads(c) && p->pass == DNN_FORWARD) pad_operand(e, c, &w, p->k * p->r * p->s, (char *)s->work + at.w);
     uintptr_t work = arena_round_up((uintptr_t)s->work, DNN_WORK_ALIGN);
-    int rc = dnn_bind(s->cuda->dnn, plan, x, w, y, plan->workspace ? (void *)work : NULL, &call);
+    int rc = dnn_bind(s->cuda->dnn, plan, x, w, y, plan->workspace ? (void *)work : NULL, &e->call);
     if (rc == ERR_UNSUPPORTED) return conv_route(s->cuda, c, planned);
     TRY(rc);
-    s->own = call;
+    s->own = e;
     s->bound = true;
     s->run = run_engine;
     s->release = release_engine;
@@ -193,6 +250,7 @@ static int conv_prepare(struct cuda_step *s)
     enum dtype type = c.problem.type;
     enum act act = s->node->attr.conv.act;
     const void *w = cuda_weight(s, 1, type);
+    pad_channels(s->cuda, &c);
     TRY(conv_route(s->cuda, &c, &plan));
     TRY(bind_engine(s, &c, &plan, s->in[0], w, s->out[0]));
     if (!plan) {
@@ -224,16 +282,20 @@ static int conv_wgrad_prepare(struct cuda_step *s)
     struct conv c = conv_of(s->graph, s->node);
     const struct dnn_plan *plan;
     enum dtype type = c.problem.type;
+    pad_channels(s->cuda, &c);
     TRY(conv_route(s->cuda, &c, &plan));
     bool widened = plan && type != F32;
-    void *dw = widened ? (char *)s->work + engine_bytes(plan) : s->out[0];
+    void *dw = widened ? (char *)s->work + scratch_of(&c, plan).w : s->out[0];
     TRY(bind_engine(s, &c, &plan, s->in[0], dw, s->in[1]));
     if (!plan) {
         CUDA_LAUNCH(s, k_conv_wgrad, .shape = shape_of(&c), .x = s->in[0], .dy = s->in[1], .dw = s->out[0], .work = s->work,
                     .type = type);
         return 0;
     }
-    if (widened)
+    if (widened && pads(&c))
+        CUDA_LAUNCH(s, k_channels_take, .from = dw, .to = s->out[0], .rows = c.problem.k * c.problem.r * c.problem.s,
+                    .c = (int)c.channels, .type = type);
+    else if (widened)
         CUDA_LAUNCH(s, k_cast, .x = dw, .y = s->out[0], .count = cuda_count(cuda_out(s, 0)), .from = type, .to = F32);
     return 0;
 }

@@ -108,6 +108,45 @@ static void test_record_network(void **state)
     dnn_close(dnn);
 }
 
+// Every convolution of ResNet-18 and ResNet-50 v1.5, the stem with its 3 channels padded to 8 (cuda_conv.c), gets an engine
+// that obeys the rules, with scratch far below the activations.
+struct residual {
+    int side, c, k, r, stride;  // side: of the input at 224 pixels
+};
+static const struct residual residual_layers[] = {
+    {224, 8, 64, 7, 2},    {56, 64, 64, 1, 1},    {56, 64, 64, 3, 1},    {56, 64, 256, 1, 1},    {56, 256, 64, 1, 1},
+    {56, 64, 128, 3, 2},   {56, 64, 128, 1, 2},   {56, 256, 128, 1, 1},  {56, 128, 128, 3, 2},   {56, 256, 512, 1, 2},
+    {28, 128, 128, 3, 1},  {28, 128, 512, 1, 1},  {28, 512, 128, 1, 1},  {28, 128, 256, 3, 2},   {28, 128, 256, 1, 2},
+    {28, 512, 256, 1, 1},  {28, 256, 256, 3, 2},  {28, 512, 1024, 1, 2}, {14, 256, 256, 3, 1},   {14, 256, 1024, 1, 1},
+    {14, 1024, 256, 1, 1}, {14, 256, 512, 3, 2},  {14, 256, 512, 1, 2},  {14, 1024, 512, 1, 1},  {14, 512, 512, 3, 2},
+    {14, 1024, 2048, 1, 2}, {7, 512, 512, 3, 1},  {7, 512, 2048, 1, 1},  {7, 2048, 512, 1, 1},
+};
+
+static void check_residual(struct dnn *dnn, enum dnn_pass pass, enum dtype type, const struct residual *l, int64_t n)
+{
+    int64_t out = (l->side - 1) / l->stride + 1, pad = l->r / 2;
+    struct dnn_problem p = {.pass = pass, .type = type, .n = n, .h = l->side, .w = l->side, .c = l->c, .k = l->k, .r = l->r,
+                            .s = l->r, .p = out, .q = out, .stride = {l->stride, l->stride}, .before = {pad, pad},
+                            .after = {pad, pad}};
+    const struct dnn_plan *plan;
+    char text[DNN_PROBLEM_TEXT];
+    dnn_problem_text(&p, false, text);
+    if (dnn_plan(dnn, &p, &plan) < 0) fail_msg("%s: %s", text, error_text());
+    held_to_rules(plan, type);
+    if (plan->workspace > 64 << 20) fail_msg("%s: engine %lld wants %zu bytes", text, (long long)plan->engine, plan->workspace);
+}
+
+static void test_residual_networks(void **state)
+{
+    (void)state;
+    struct dnn *dnn = open_described(plain());
+    for (enum dtype type = BF16; type <= F16; type++)
+        for (size_t i = 0; i < sizeof residual_layers / sizeof *residual_layers; i++)
+            for (int pass = DNN_FORWARD; pass <= DNN_WGRAD; pass++)
+                check_residual(dnn, (enum dnn_pass)pass, type, &residual_layers[i], 1024);
+    dnn_close(dnn);
+}
+
 // f32 as such gets an engine too, though a slow one: what is held are the rules. None has tensor cores.
 static void check_f32(struct dnn *dnn, const struct dnn_problem *p, const void *context)
 {
@@ -283,6 +322,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_record_network),
+        cmocka_unit_test(test_residual_networks),
         cmocka_unit_test(test_f32),
         cmocka_unit_test(test_objections_matter),
         cmocka_unit_test(test_tf32),
