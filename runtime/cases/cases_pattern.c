@@ -162,6 +162,16 @@ static void build_encoder(struct case_build *b)
     case_result(b, g_act(g, y, ACT_GELU_TANH));
 }
 
+// p: the shortcut has a convolution and a norm. A residual block as it is evaluated: two convolutions and a sum remain.
+static void build_fold_block(struct case_build *b)
+{
+    int x = case_input(b, "x", SHAPE(2, 7, 6, 16), b->options.type, DRAW_NORMAL, 1.0), other = x;
+    int y = g_act(b->g, pattern_norm(b, "norm1", pattern_conv(b, "w1", x, 16, 24, 3, 1), false, true), ACT_RELU);
+    y = pattern_norm(b, "norm2", pattern_conv(b, "w2", y, 24, 16, 1, 0), false, true);
+    if (b->row->p[0]) other = pattern_norm(b, "norm0", pattern_conv(b, "w0", x, 16, 16, 1, 0), false, true);
+    case_result(b, g_act(b->g, g_add(b->g, y, other), ACT_RELU));
+}
+
 #define TRAINS (CASE_PATTERN | CASE_GRADIENT)
 const struct op_case cases_pattern[] = {
     {"group of an odd side", OP_COUNT, build_group, TRAINS, {9}, 0},
@@ -189,6 +199,8 @@ const struct op_case cases_pattern[] = {
     {"fold convolution, scaled norm", OP_COUNT, build_fold, CASE_PATTERN | CASE_FOLD, {0, 1, 0}, 0},
     {"fold convolution with a bias, norm", OP_COUNT, build_fold, CASE_PATTERN | CASE_FOLD, {0, 1, 1}, 0},
     {"fold convolution, max pool, norm", OP_COUNT, build_fold, CASE_PATTERN | CASE_FOLD, {1, 0, 0}, 0},
+    {"fold a residual block", OP_COUNT, build_fold_block, CASE_PATTERN | CASE_FOLD, {0}, 0},
+    {"fold a residual block with two norms", OP_COUNT, build_fold_block, CASE_PATTERN | CASE_FOLD, {1}, 0},
     {"convolution, max pool, scaled norm: not to be folded", OP_COUNT, build_fold, CASE_PATTERN | CASE_FOLD,
      {1, 1, 0}, 0},
     {0},

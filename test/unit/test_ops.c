@@ -116,6 +116,10 @@ static void test_fusing_happens(void **state)
     assert_int_equal(case_open(ref, row_named("fold convolution, max pool, norm"), &fused, &c), 0);
     assert_false(has_op(c->build.g, OP_NORM_INFER));
     case_close(c);
+    assert_int_equal(case_open(ref, row_named("fold a residual block with two norms"), &fused, &c), 0);
+    assert_int_equal(count_ops(c), 5);  // three convolutions, the sum, the copy into the slot
+    assert_true(has_op(c->build.g, OP_ADD_ACT));
+    case_close(c);
     assert_int_equal(case_open(ref, row_named("convolution, max pool, scaled norm: not to be folded"), &fused, &c), 0);
     assert_true(has_op(c->build.g, OP_NORM_INFER));
     case_close(c);
