@@ -7,7 +7,7 @@
 
 #include "runtime/cuda/kernel.h"
 
-enum { K_ATTENTION_CHANNELS = 256 };  // most channels a head
+enum { K_ATTENTION_CHANNELS = 128 };  // most channels a head
 
 struct k_attention {
     const void *qkv, *y, *dy;        // y and dy: backward
