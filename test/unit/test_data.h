@@ -27,7 +27,7 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
     return remove(path);
 }
 
-static int set_up(void **state)
+__attribute__((unused)) static int set_up(void **state)
 {
     (void)state;
     strcpy(folder, "/tmp/dawn-test-XXXXXX");
@@ -37,7 +37,7 @@ static int set_up(void **state)
     return setenv("XDG_CACHE_HOME", cache, 1);
 }
 
-static int tear_down(void **state)
+__attribute__((unused)) static int tear_down(void **state)
 {
     (void)state;
     return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+# `dawn eval squad`: scores as the published evaluation prints them, and wrong use and files. `dawn data show` of questions.
+set -eu
+
+status() { # runs the rest; its exit status is printed, its words are in out and err
+    local rc=0
+    "$@" >out 2>err || rc=$?
+    echo "$rc"
+}
+unset DAWN_DATA XDG_DATA_HOME
+export HOME=$PWD/home
+
+cat >dev.json <<'EOF'
+{"version": "1.1", "data": [{"title": "Towns", "paragraphs": [{"context": "Café Nora is in Málaga, not in Oslo.", "qas": [
+ {"id": "a", "question": "Where is it?", "answers": [{"text": "Málaga", "answer_start": 16}, {"text": "in Málaga", "answer_start": 13}]},
+ {"id": "b", "question": "Where is it not?", "answers": [{"text": "Oslo", "answer_start": 31}]},
+ {"id": "c", "question": "What is it?", "answers": [{"text": "Café Nora", "answer_start": 0}]}]}]}]}
+EOF
+echo '{"a": "the Málaga!", "b": "not in Oslo", "d": "x"}' >p.json
+[ "$(status "$DAWN" eval squad dev.json p.json)" = 0 ]
+grep -qx 'F1           50.0000%' out
+grep -qx 'exact match  33.3333%  (1 of 3 questions)' out
+grep -qx '1 have no prediction and score 0' out
+grep -qx '1 predictions are of no question of the file' out
+[ ! -s err ]
+[ "$(status "$DAWN" eval squad dev.json p.json --json)" = 0 ]
+[ "$(cat out)" = '{"exact_match": 33.333333333333336, "f1": 50.0}' ]
+echo '{"a": "Málaga", "b": "Oslo", "c": "Café Nora"}' >p.json
+[ "$(status "$DAWN" eval squad dev.json p.json -j)" = 0 ]
+[ "$(cat out)" = '{"exact_match": 100.0, "f1": 100.0}' ]
+
+[ "$(status "$DAWN" eval)" = 2 ]
+[ "$(status "$DAWN" eval squid dev.json p.json)" = 2 ]
+grep -qx 'dawn eval: there is no evaluation "squid"; did you mean "squad"?' err
+[ "$(status "$DAWN" eval squad dev.json)" = 2 ]
+[ "$(status "$DAWN" eval squad dev.json p.json more)" = 2 ]
+grep -qx 'dawn eval: it does not take "more"' err
+[ "$(status "$DAWN" eval squad none.json p.json)" = 1 ]
+grep -q 'none.json' err
+[ "$(status "$DAWN" eval squad p.json p.json)" = 1 ]
+grep -qx "dawn eval: p.json: there is no list \"data\" of articles: this is not SQuAD's JSON" err
+[ "$(status "$DAWN" eval squad dev.json dev.json)" = 1 ]
+grep -qx 'dawn eval: dev.json: the prediction of version is no text' err || grep -qx 'dawn eval: dev.json: the prediction of data is no text' err
+sed 's/"answers": \[{"text": "Oslo", "answer_start": 31}\]/"answers": [], "is_impossible": true/' dev.json >two.json
+[ "$(status "$DAWN" eval squad two.json p.json)" = 1 ]
+grep -q 'two.json: article 1: "Towns", paragraph 1: question 2: id b has no answer: such questions are of SQuAD 2.0' err
+sed 's/"answer_start": 31/"answer_start": 30/' dev.json >lost.json
+[ "$(status "$DAWN" eval squad lost.json p.json)" = 0 ]
+grep -q '^1 answers do not stand in their context.*question b: "Oslo" does not stand' out
+
+# Questions of data sets.
+[ "$(status "$DAWN" data show stories 1)" = 0 ]
+grep -q '^generated stories, train question 1 of 3000$' out
+grep -q '>>>.*<<<' out
+awk 'length > 90 { exit 1 }' out
+[ "$(status "$DAWN" data show stories 600 --test)" = 0 ]
+[ "$(status "$DAWN" data show stories 601 --test)" = 2 ]
+grep -q 'stories has the test questions 1 to 600; "601" is none of these numbers' err
+[ "$(status "$DAWN" data show stories)" = 2 ]
+grep -q 'wants the number of a question' err
+[ "$(status "$DAWN" data show stories 1 2)" = 2 ]
+[ "$(status "$DAWN" data show synthetic 1)" = 2 ]
+[ "$(status "$DAWN" data verify stories)" = 0 ]
+grep -q '^generated stories: synthetic$' out
+[ "$(status "$DAWN" data fetch stories)" = 2 ]
+grep -q 'nothing to fetch' err
+[ "$(status "$DAWN" data fetch squad-split)" = 2 ]
+grep -q 'dawn data fetch squad' err
+mkdir squad
+cp lost.json squad/train-v1.1.json
+cp dev.json squad/dev-v1.1.json
+[ "$(status "$DAWN" data verify squad --data .)" = 1 ]
+grep -q '^1 train answers do not stand in their context; the first: question b' out
+grep -q 'not those of SQuAD 1.1 as published' err
+[ "$(status "$DAWN" data show squad 2 --data . --test)" = 0 ]
+grep -q 'not in >>>Oslo<<<' out
+[ "$(status "$DAWN" data verify squad-split --data .)" = 1 ]
+grep -q 'too few articles' err
