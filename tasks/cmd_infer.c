@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // dawn infer: what trained weights answer on the test set: the score, and with --latency the time of one request.
+#include "runtime/base/file.h"
 #include "runtime/base/text.h"
 #include "tasks/choose.h"
 #include "tasks/commands.h"
@@ -14,7 +15,7 @@
 
 struct arguments {
     struct choose choose;  // files.weights: instead of a run's
-    const char *run, *database, *instance, *answers;
+    const char *run, *database, *instance, *answers, *question, *text;
     int64_t items, warmup;
     double cost, target;
     bool latency, json;
@@ -197,6 +198,60 @@ static void print_text(const struct measured *m)
     if (m->synthetic) puts("  SYNTHETIC data: its latency is listed on no board");
 }
 
+// ---- a question from the terminal
+
+enum { TEXT_LIMIT = 16 << 20 };
+
+// All of standard input, or of a file.
+static int read_text(const char *path, char **bytes, size_t *count)
+{
+    struct text text = {0};
+    char piece[4096];
+    if (path && strcmp(path, "-")) return file_read(path, TEXT_LIMIT, bytes, count);
+    for (size_t n; (n = fread(piece, 1, sizeof piece, stdin)) > 0 && text.length <= TEXT_LIMIT;) text_bytes(&text, piece, n);
+    *bytes = text.at ? text.at : zalloc(1);
+    *count = text.length;
+    if (text.length <= TEXT_LIMIT) return 0;
+    free(*bytes);
+    return fail(ERR_INPUT, "a text of more than %d MiB is too long", TEXT_LIMIT >> 20);
+}
+
+static int print_told(const struct measured *m, const char *told)
+{
+    if (!m->a->json) {
+        puts(*told ? told : "(no answer)");
+        return 0;
+    }
+    json_t *o = json_pack("{ss ss}", "question", m->a->question, "answer", told);
+    char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
+    puts(text ? text : "{}");
+    free(text);
+    json_decref(o);
+    return 0;
+}
+
+// The training texts may belong to what the weights mean (a vocabulary made of them), but most weights do without.
+static int ask_question(struct measured *m, struct infer_options *o)
+{
+    const struct arguments *a = m->a;
+    struct dataset *like = NULL;
+    char *text, *told = NULL;
+    size_t count;
+    if (!o->task->ask) return fail(ERR_USAGE, "task %s answers no questions", o->task->name);
+    TRY(read_text(a->text, &text, &count));
+    int rc = dataset_open(o->data_name, o->data_folder, &like);
+    if (rc == ERR_MISSING) rc = 0, like = NULL;
+    if (rc == 0) rc = o->task->ask(like, text, count, a->question, &o->data);
+    o->told = &told, o->singles = false, o->answers = NULL;
+    if (rc == 0) rc = infer_measure(o, &m->figures);
+    if (rc == 0) rc = print_told(m, told);
+    dataset_close(o->data);
+    dataset_close(like);
+    free(told);
+    free(text);
+    return rc;
+}
+
 static int measure_and_print(struct measured *m, const char *weights)
 {
     const struct arguments *a = m->a;
@@ -207,6 +262,7 @@ static int measure_and_print(struct measured *m, const char *weights)
         .device = c->device, .threads = (int)c->threads, .precision = (enum recipe_precision)m->chosen->recipe.precision,
         .items = a->items, .warmup = a->warmup, .singles = a->latency || a->items, .answers = a->answers};
     m->target = isnan(a->target) ? m->chosen->task->target : a->target;
+    if (a->question) return ask_question(m, &m->options);
     TRY(price_choose(a->instance, a->cost, &m->price, &m->priced));
     TRY(infer_tune(&m->options));
     TRY(infer_measure(&m->options, &m->figures));
@@ -270,6 +326,8 @@ int cmd_infer(int argc, char **argv)
         {OPTION_TEXT, 0, "vocab", "FILE", "the vocabulary of the tokenizer", &a.choose.files.vocab, 0, 0},
         {OPTION_TEXT, 0, "vectors", "FILE", "vectors of words", &a.choose.files.vectors, 0, 0},
         {OPTION_TEXT, 0, "predictions", "FILE", "write the answers, where the task has a form for them", &a.answers, 0, 0},
+        {OPTION_TEXT, 0, "ask", "QUESTION", "answer this question about a text, and nothing else", &a.question, 0, 0},
+        {OPTION_TEXT, 0, "text", "FILE", "that text; default, and \"-\": standard input", &a.text, 0, 0},
         {OPTION_TEXT, 0, "data", "NAME|DIR", "a data set of the task, or the folder that holds it", &a.choose.data, 0, 0},
         {OPTION_FLOAT, 't', "target", "SHARE", "score that a model needs to be eligible", &a.target, 0, 1},
         {OPTION_TEXT, 0, "device", "NAME", "cuda, cuda:1, cpu, ref or null", &a.choose.device, 0, 0},
@@ -288,9 +346,13 @@ int cmd_infer(int argc, char **argv)
                                 options,
                                 "Examples:\n"
                                 "  dawn infer cifar10 --latency\n"
-                                "  dawn infer cifar10 --latency --run 3 --threads 1 --precision f32\n"};
+                                "  dawn infer cifar10 --latency --run 3 --threads 1 --precision f32\n"
+                                "  dawn infer squad --ask 'Who wrote it?' --text page.txt --vocab vocab.txt\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
     if (argc != 2) return task_wanted("");
+    if (a.text && !a.question) return fail(ERR_USAGE, "--text is the text that --ask asks about");
+    if (a.question && (a.latency || a.items || a.answers))
+        return fail(ERR_USAGE, "--ask answers one question: --latency, --items and --predictions do not go with it");
     return infer_task(&a, argv[1]);
 }

@@ -49,6 +49,10 @@ struct squad {
 // The questions of a split; NULL if the data set is none of the kinds above.
 const struct squad *squad_of(const struct dataset *, enum split);
 
+// A data set whose test split is one question about a text of `n` bytes. Its training split is that of `like`, which it borrows;
+// NULL: an empty one.
+int squad_ask(const struct dataset *like, const char *text, size_t n, const char *question, struct dataset **) MUST_CHECK;
+
 // One file of that form, whatever its name. Texts and tables go into the arena.
 int squad_read_file(const char *path, struct arena *, struct squad *) MUST_CHECK;
 

@@ -20,6 +20,7 @@ struct infer_options {
     int64_t items, warmup;    // items 0: the whole test set
     bool singles;             // one at a time; where a task is inferred from resident images, always
     const char *answers;      // a file for what the task's judge writes; NULL: none
+    char **told;              // gets the answer to the first sample, which free() ends; NULL: nobody asks
 };
 
 struct infer_figures {

@@ -18,6 +18,7 @@ struct evaluation {
         int program;
     } program[EVALUATION_PROGRAMS];
     int programs;
+    char **told;                     // gets the judge's answer to the first sample; NULL: nobody asks
     int fold;                        // run once before an evaluation; NONE: nothing is folded
 };
 

@@ -119,6 +119,8 @@ struct judge {
     int (*end)(void *state, int64_t score[METRICS_MAX]);
     // The answers as a file, in the form that the task's own evaluator reads; between the last batch and end. NULL: none.
     int (*write)(void *state, const char *path);
+    // The answer to a stored test sample as text, which free() ends; at the same time as `write`. NULL: answers are no texts.
+    char *(*tell)(void *state, int64_t sample);
 };
 
 // ---- the task
@@ -140,6 +142,9 @@ struct task {
     // request. NULL: each is a request of its own.
     int64_t (*request)(const struct setting *, const struct dataset *view, int64_t sample);
     int turns;                     // trained sets that step in turn on one batch (generator, critic); 0 means 1
+    // A data set of one question about a text, as somebody asks it (dawn infer TASK --ask). `like`: what was trained on; NULL:
+    // it is not there. NULL: the task answers no questions.
+    int (*ask)(const struct dataset *like, const char *text, size_t n, const char *question, struct dataset **);
     // How batches are made: buckets with their batches and, for a data set that is streamed, the fields of a batch and
     // their fill. NULL: resident, in batches of the recipe's size.
     void (*feed)(const struct setting *, enum split, struct feed_choice *);
