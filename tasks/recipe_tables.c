@@ -2,5 +2,6 @@
 // The tasks' tables of recipe keys. A file of its own, so that a test can register others in its place.
 #include "tasks/cifar10/keys.h"
 #include "tasks/imagenet/keys.h"
+#include "tasks/squad/keys.h"
 
-const struct recipe_table *const recipe_tables[] = {&recipe_table_cifar10, &recipe_table_imagenet, NULL};
+const struct recipe_table *const recipe_tables[] = {&recipe_table_cifar10, &recipe_table_imagenet, &recipe_table_squad, NULL};

@@ -4,9 +4,11 @@
 #include "runtime/base/text.h"
 #include "tasks/cifar10/cifar10.h"
 #include "tasks/imagenet/imagenet.h"
+#include "tasks/squad/squad.h"
 
 enum { TASKS_MAX = 16 };
-const struct task *const task_table[] = {&task_cifar10, &task_imagenet, &task_imagenette, NULL};
+const struct task *const task_table[] = {&task_cifar10,    &task_imagenet, &task_imagenette, &task_squad,
+                                         &task_squad_split, NULL};
 
 int task_find(const char *name, const struct task **into)
 {

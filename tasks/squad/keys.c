@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recipe keys of SQuAD: how texts become sequences, and the shape of the encoder. The defaults are BERT-base's.
+#include "tasks/squad/keys.h"
+
+#include "tasks/squad/buckets.h"
+#include "tasks/squad/windows.h"
+
+enum { ENCODER = 1, OWN_WORDS = 2 };
+static const char *const parts[] = {"encoder of pieces", "vocabulary of its own"};
+static const struct recipe_model models[] = {{"bert", ENCODER}, {"encoder", ENCODER | OWN_WORDS}, {NULL, 0}};
+static const char *const cases[] = {"no", "yes", NULL};
+
+#define NUMBER(own) RECIPE_OWN(own, number)
+#define WHOLE(own) RECIPE_OWN(own, whole)
+static const struct recipe_key keys[] = {
+    {"data.length", NULL, KEY_WHOLE, WHOLE(OWN_LENGTH), 32, BUCKETS_LONGEST, NULL, "384",
+     .about = "pieces of the longest sequence: question, context and three special ones", .part = ENCODER},
+    {"data.stride", NULL, KEY_WHOLE, WHOLE(OWN_STRIDE), 1, BUCKETS_LONGEST, NULL, "128",
+     .about = "a context that does not fit is cut into windows that begin so many pieces apart", .part = ENCODER},
+    {"data.question", NULL, KEY_WHOLE, WHOLE(OWN_QUESTION), 1, BUCKETS_LONGEST, NULL, "64",
+     .about = "pieces of a question that are read", .part = ENCODER},
+    {"data.lower_case", NULL, KEY_CHOICE, RECIPE_OWN(OWN_LOWER_CASE, choice), 0, 0, cases, "yes",
+     .about = "the vocabulary has lower-case words without accents", .part = ENCODER},
+    {"data.vocabulary", NULL, KEY_WHOLE, WHOLE(OWN_VOCABULARY), 256, 1 << 20, NULL, "30522",
+     .about = "most pieces of the vocabulary that is made of the training texts where --vocab gives none", .part = OWN_WORDS},
+
+    {"model.layers", NULL, KEY_WHOLE, WHOLE(OWN_LAYERS), 1, 96, NULL, "12", .about = "of the encoder", .part = ENCODER},
+    {"model.width", NULL, KEY_WHOLE, WHOLE(OWN_WIDTH), 8, 16384, NULL, "768", .about = "numbers a piece", .part = ENCODER},
+    {"model.heads", NULL, KEY_WHOLE, WHOLE(OWN_HEADS), 1, 256, NULL, "12", .about = "of each attention", .part = ENCODER},
+    {"model.feed_forward", NULL, KEY_WHOLE, WHOLE(OWN_FEED_FORWARD), 8, 65536, NULL, "3072",
+     .about = "numbers a piece between the two products of a layer", .part = ENCODER},
+    {"model.positions", NULL, KEY_WHOLE, WHOLE(OWN_POSITIONS), 32, BUCKETS_LONGEST, NULL, "512",
+     .about = "rows of the table of positions; no sequence is longer", .part = ENCODER},
+    {"model.dropout", NULL, KEY_NUMBER, NUMBER(OWN_DROPOUT), 0, 0.9, NULL, "0.1",
+     .about = "share of the numbers and of the attention's probabilities that is dropped in training", .part = ENCODER},
+    {.path = NULL},
+};
+
+static int check_squad(const char *where, const struct recipe *r)
+{
+    int64_t length = r->own[OWN_LENGTH].whole, question = r->own[OWN_QUESTION].whole, width = r->own[OWN_WIDTH].whole;
+    int64_t heads = r->own[OWN_HEADS].whole;
+    if (length > r->own[OWN_POSITIONS].whole)
+        return fail(ERR_USAGE, "%s: \"data.length\" is %lld, and there are %lld positions (\"model.positions\")", where,
+                    (long long)length, (long long)r->own[OWN_POSITIONS].whole);
+    if (question + WINDOWS_SPECIAL >= length)
+        return fail(ERR_USAGE, "%s: questions of %lld pieces (\"data.question\") leave no room in sequences of %lld", where,
+                    (long long)question, (long long)length);
+    if (width % heads)
+        return fail(ERR_USAGE, "%s: a \"model.width\" of %lld cannot be shared by %lld heads (\"model.heads\")", where,
+                    (long long)width, (long long)heads);
+    if (r->label_smoothing > 0)
+        return fail(ERR_USAGE, "%s: the beginning of an answer is one place: \"loss.label_smoothing\" must be 0", where);
+    return 0;
+}
+
+const struct recipe_table recipe_table_squad = {
+    .task = "squad", .also = "squad-split", .models = models, .keys = keys, .parts = parts, .check = check_squad,
+};

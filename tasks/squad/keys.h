@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef DAWN_SQUAD_KEYS_H
+#define DAWN_SQUAD_KEYS_H
+
+#include "tasks/train/recipe_keys.h"
+
+// Keys of this task alone: places in struct recipe's own[].
+enum squad_own {
+    OWN_LENGTH, OWN_STRIDE, OWN_QUESTION, OWN_LOWER_CASE, OWN_VOCABULARY,
+    OWN_LAYERS, OWN_WIDTH, OWN_HEADS, OWN_FEED_FORWARD, OWN_POSITIONS, OWN_DROPOUT,
+};
+
+extern const struct recipe_table recipe_table_squad;
+
+#endif

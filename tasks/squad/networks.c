@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/squad/networks.h"
+
+// Checkpoints of whole models put the encoder below a name. The head of the task is trained anew where a file has none.
+static const char *const prefixes[] = {"bert.", NULL};
+static const char *const fresh[] = {"qa_outputs.", NULL};
+
+const struct model squad_models[] = {
+    {.name = "bert", .about = "an encoder of BERT's architecture, from trained weights (--weights, --vocab)",
+     .forward = encoder_forward, .prefixes = prefixes, .fresh = fresh},
+    {.name = "encoder", .about = "the same architecture from random weights, on a vocabulary of the training texts",
+     .recipe = "stories", .forward = encoder_forward, .prefixes = prefixes, .fresh = fresh},
+    {0},
+};

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/squad/reader.h"
+
+#include "tasks/squad/encode.h"
+
+#include <string.h>
+
+static const struct {
+    const char *model;
+    const struct reader *reader;
+} readers[] = {{"bert", &encode_reader}, {"encoder", &encode_reader}};
+
+const struct reader *reader_of(const struct setting *c)
+{
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
+        if (!strcmp(readers[i].model, c->model->name)) return readers[i].reader;
+    BUG("a model without a reader");
+}

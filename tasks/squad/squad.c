@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// SQuAD 1.1: questions about paragraphs of Wikipedia, answered by a piece of the paragraph; the target is an F1 of 0.75 on the
+// 10,570 questions of dev-v1.1. And the same on dev-v1.1 alone, split by article: 0.65 on the 1,674 questions of eight
+// articles. Two tasks, because each has a board of its own; all functions are shared. In this order: samples, the step, the
+// update rules, the tasks. The models differ in their samples, too (reader.h).
+#include "tasks/squad/squad.h"
+
+#include "data/read/squad.h"
+#include "tasks/squad/judge.h"
+#include "tasks/squad/networks.h"
+#include "tasks/squad/reader.h"
+
+#include <string.h>
+
+// ---- samples
+
+static int view_samples(const struct setting *c, struct dataset *stored, struct dataset **into)
+{
+    return reader_of(c)->view(c, stored, into);
+}
+
+static int64_t question_of_sample(const struct setting *c, const struct dataset *view, int64_t sample)
+{
+    return reader_of(c)->question(view, sample);
+}
+
+static void feed_samples(const struct setting *c, enum split split, struct feed_choice *f)
+{
+    reader_of(c)->feed(c, split, f);
+}
+
+static void choose_variant(const struct setting *c, int64_t step, int turn, struct variant *v)
+{
+    (void)step, (void)turn;
+    v->length = c->feed[SPLIT_TRAIN]->order.limit[v->bucket];
+}
+
+static void choose_evaluation(const struct setting *c, struct variant *v)
+{
+    v->length = c->feed[SPLIT_TEST]->order.limit[v->bucket];
+}
+
+// ---- the step: two choices among the places of a sequence
+
+static int loss_of(struct step *s, int scores, const char *label, int lengths)
+{
+    return g_xent(s->g, g_mask(s->g, scores, NONE, lengths), step_input(s, label), 0, true);
+}
+
+static void forward_batch(struct step *s)
+{
+    struct graph *g = s->g;
+    int in[MODEL_VALUES] = {NONE}, scores[MODEL_VALUES] = {NONE, NONE};
+    s->setting->model->forward(s, in, scores);
+    for (int i = 0; i < 2; i++) step_output(s, i, scores[i]);
+    if (!step_trains(s)) return;
+    graph_scope(g, "loss");
+    int lengths = step_input(s, "tokens.length");
+    int sum = g_add(g, loss_of(s, scores[0], "start", lengths), loss_of(s, scores[1], "end", lengths));
+    step_loss(s, g_scale(g, sum, 0.5f), 1);
+}
+
+// ---- updates: norms and biases do not decay unless the recipe says so
+
+static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
+{
+    const struct recipe *r = c->recipe;
+    enum recipe_optimiser other = r->optimiser == OPTIMISER_ADAMW ? OPTIMISER_ADAMW : OPTIMISER_SGD;
+    struct optim_settings matrix = {
+        .momentum = (float)r->filter_momentum, .nesterov = true, .decay = (float)r->filter_decay,
+        .beta1 = (float)r->adam_beta1, .beta2 = (float)r->adam_beta2, .eps = (float)r->adam_epsilon,
+        .ns_steps = (int)r->newton_schulz_steps,
+    };
+    for (int i = 0; i < 3; i++) matrix.ns[i] = (float)r->newton_schulz.at[i];
+    struct optim_settings head = matrix, bias;
+    head.momentum = (float)r->momentum;
+    bias = head;
+    double decay = r->weight_decay * (double)r->batch;
+    head.decay = r->head_lr > 0 ? (float)(decay / r->head_lr) : 0;
+    bias.decay = r->bias_lr > 0 ? (float)(decay / r->bias_lr) : 0;
+
+    struct schedule all = recipe_rate(r, c->steps_an_epoch), norm = {.least = 0};
+    schedule_add(&norm, (double)c->steps, r->newton_schulz_norm.at[0], r->newton_schulz_norm.at[1], CURVE_LINEAR);
+    const struct rule list[] = {
+        {"head", ROLES(GROUP_HEAD), ROLES(ROLE_MATRIX), other, head, r->head_lr, all, norm},
+        {"matrix", ANY, ROLES(ROLE_MATRIX), (enum recipe_optimiser)r->optimiser, matrix, r->filter_lr, all, norm},
+        {"embedding", ANY, ROLES(ROLE_EMBEDDING), other, matrix, r->filter_lr, all, norm},
+        {"bias", ANY, ANY, other, bias, r->bias_lr, all, norm},
+    };
+    memcpy(rule, list, sizeof list);
+    return sizeof list / sizeof *list;
+}
+
+// ---- the tasks
+
+static const struct metric metrics[] = {{"f1", "", METRIC_RATIO, false}, {"em", "", METRIC_RATIO, false}, {0}};
+static const char *const squad_sets[] = {"squad", "stories", NULL};
+static const char *const squad_recipes[] = {"bert-base", "stories", NULL};
+static const char *const split_sets[] = {"squad-split", "stories", NULL};
+static const char *const split_recipes[] = {"minilm", "stories", NULL};
+
+#define SHARED                                                                                                         \
+    .samples = "questions", .takes = TAKES_WEIGHTS | TAKES_VOCAB, .metrics = metrics, .models = squad_models,           \
+    .view = view_samples, .request = question_of_sample, .ask = squad_ask, .feed = feed_samples, .length_field = "tokens", \
+    .variant = choose_variant, .evaluation = choose_evaluation, .forward = forward_batch, .judge = &squad_judge,        \
+    .rules = update_rules
+
+const struct task task_squad = {
+    .name = "squad", .title = "SQuAD", .target = 0.75, .data_sets = squad_sets, .recipes = squad_recipes, SHARED,
+};
+const struct task task_squad_split = {
+    .name = "squad-split", .title = "SQuAD, split by article", .target = 0.65, .data_sets = split_sets,
+    .recipes = split_recipes, SHARED,
+};

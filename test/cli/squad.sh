@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A tiny encoder learns to answer questions about generated stories; its weights answer again, one question at a time, and
+# from the terminal. Killed and resumed it ends with the same bytes. Then what does not fit together: one sentence each.
+set -eu
+. "$ROOT/test/wait.sh"
+
+says() {
+    local want=$1 pattern=$2 got=0
+    shift 2
+    "$@" >out.txt 2>err.txt || got=$?
+    if [ "$got" != "$want" ] || ! grep -qE -- "$pattern" err.txt || [ "$(wc -l <err.txt)" != 1 ]; then
+        echo "wanted status $want and one line like \"$pattern\", got $got from: $*"
+        cat out.txt err.txt
+        exit 1
+    fi
+}
+
+# ---- to the target, and what the record and the weights say of it
+train="train squad-split --data stories --threads 1"
+"$DAWN" $train --json >log.txt
+"$DAWN" results show 1 >show.txt
+grep -q 'SYNTHETIC' show.txt
+grep -q 'f1' show.txt
+"$DAWN" infer squad-split --threads 1 --predictions answers.json >infer.txt
+python3 - <<'PY'
+import json
+rows = [json.loads(line) for line in open("log.txt")]
+answers = json.load(open("answers.json"))
+assert len(answers) == 600 and all(isinstance(a, str) for a in answers.values())
+assert sum(bool(a) for a in answers.values()) > 590
+shown = float(open("infer.txt").read().split("f1 of this pass")[1].split()[0])
+assert shown >= 0.65, shown
+PY
+"$DAWN" infer squad-split --threads 1 --precision f32 --latency --items 20 --warmup 2 >latency.txt
+grep -q 'of 20 test questions' latency.txt
+grep -q 'with preprocessing' latency.txt
+
+# ---- a question from the terminal
+story="Anna comes from Oslo. Every evening Anna plays the harp. At home Otto keeps a donkey."
+answer=$(echo "$story" | "$DAWN" infer squad-split --threads 1 --ask 'Which animal does Otto keep?')
+[ -n "$answer" ] && [[ $story == *"$answer"* ]]
+echo "$story" >story.txt
+"$DAWN" infer squad-split --threads 1 --ask 'What does Anna play every evening?' --text story.txt --json >told.json
+python3 -c 'import json; t = json.load(open("told.json")); assert t["answer"] in open("story.txt").read() and t["answer"], t'
+says 1 'the text is no text in UTF-8' "$DAWN" infer squad-split --threads 1 --ask Who? --text run-1.safetensors
+says 2 'text that --ask asks about' "$DAWN" infer squad-split --text story.txt
+says 2 'do not go with it' "$DAWN" infer squad-split --ask Who? --latency
+
+# ---- killed and resumed
+train="$train --set epochs=1 --set warmup_epochs=0.5 --set dropout=0.1 --no-stop"
+mkdir straight
+"$DAWN" $train --db straight/results.db >straight.txt || [ $? = 3 ]
+for try in 1 2 3 4 5; do
+    rm -rf killed
+    mkdir killed
+    "$DAWN" $train --checkpoint-every 5 --db killed/results.db >killed.txt 2>&1 &
+    pid=$! rc=0
+    wait_for test -e killed/run-1.state
+    kill -KILL "$pid" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || rc=$?
+    [ "$rc" = 137 ] && break # else it was done before it was killed
+done
+[ "$rc" = 137 ]
+"$DAWN" train --resume 1 --db killed/results.db >resumed.txt || [ $? = 3 ]
+cmp straight/run-1.safetensors killed/run-1.safetensors
+
+# ---- files that do not fit together
+mkdir six
+python3 - <<'PY'
+import json
+question = {"id": "q", "question": "Where does Anna come from?", "answers": [{"text": "Oslo", "answer_start": 16}]}
+articles = [{"title": str(i), "paragraphs": [{"context": "Anna comes from Oslo.", "qas": [question | {"id": f"q{i}"}]}]}
+            for i in range(6)]
+json.dump({"version": "1.1", "data": articles}, open("six/dev-v1.1.json", "w"))
+PY
+printf '%s\n' '[PAD]' '[UNK]' '[CLS]' '[SEP]' anna comes >vocab.txt
+six="train squad-split --data six --threads 1 --db six.db"
+given="--recipe stories --batch 1 --weights run-1.safetensors --vocab vocab.txt"
+says 2 'give --weights model.safetensors and --vocab vocab.txt' "$DAWN" $six
+says 2 'begins with trained weights' "$DAWN" $six --vocab vocab.txt
+says 1 'there is no file nothing' "$DAWN" $six --weights nothing --vocab vocab.txt
+says 1 '1 of another shape or type \(embeddings.word_embeddings.weight F32 \[[0-9]*x64\] instead of F32 \[6x64\]\)' "$DAWN" $six $given
+says 1 '[0-9]+ that the model does not know \(encoder.layer.1' "$DAWN" $six $given --set layers=1
+says 1 '[0-9]+ tensors are missing \(encoder.layer.2' "$DAWN" $six $given --set layers=3
+says 2 'cannot be shared by 3 heads' "$DAWN" $six $given --set heads=3
+says 2 'there are 96 positions' "$DAWN" $six $given --set data.length=128
+printf '[PAD]\n[UNK]\n[CLS]\nanna\n' >short.txt
+says 1 '\[SEP\]' "$DAWN" $six --recipe stories --batch 1 --weights run-1.safetensors --vocab short.txt
