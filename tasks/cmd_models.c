@@ -25,7 +25,7 @@ static const struct usage USAGE = {
 // The inference graph of one sample, built on the null device.
 struct network {
     struct device *device;
-    struct dataset *data;
+    struct dataset *data, *view;  // view: NULL if the task trains on the stored samples
     struct session *session;
     struct supply supply;  // of a task that streams its samples
     const struct graph *graph;
@@ -35,6 +35,7 @@ static void network_free(struct network *n)
 {
     if (n->session) session_free(n->session);
     supply_free(&n->supply);
+    dataset_close(n->view);
     dataset_close(n->data);
     device_close(n->device);
 }
@@ -49,7 +50,11 @@ static int build_answer(struct network *n, struct setting *c)
         return answer;
     }
     c->single = true;
-    TRY(supply_new(&n->supply, c, n->data, SPLIT_TEST));
+    if (c->task->view) {
+        TRY(c->task->view(c, n->data, &n->view));
+        c->data = dataset_facts(n->view);
+    }
+    TRY(supply_new(&n->supply, c, n->view ? n->view : n->data, SPLIT_TEST));
     c->feed[SPLIT_TEST] = &n->supply.choice;
     struct variant is = {.batch = 1};
     c->task->evaluation(c, &is);
