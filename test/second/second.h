@@ -70,4 +70,29 @@ static inline void second_reaches_its_target(const char *device)
     bench_close(&b);
 }
 
+// Evaluating the average changes nothing that trains; what is settled on is what was evaluated.
+static inline void second_keeps_an_average(const char *device)
+{
+    static const char *const settings[] = {"precision=f32", "schedule.ema.decay=0.8", "schedule.epochs=2", NULL};
+    enum { TABLE = SECOND_WORDS * 8 };
+    struct bench b;
+    float before[TABLE], after[TABLE];
+    int64_t score[3][METRICS_MAX];
+    second_open_with(&b, &task_second, device, 2, settings);
+    struct session *session = b.trainer->session;
+    assert_int_equal(trainer_begin(b.trainer, 1), 0);
+    while (b.trainer->at < b.trainer->steps) assert_int_equal(trainer_step(b.trainer), 0);
+    assert_int_equal(session_get(session, "a.embedding", before, sizeof before), 0);
+    for (int i = 0; i < 2; i++) assert_int_equal(trainer_evaluate(b.trainer, score[i]), 0);
+    assert_int_equal(session_get(session, "a.embedding", after, sizeof after), 0);
+    assert_memory_equal(before, after, sizeof before);
+    assert_int_equal(trainer_settle(b.trainer), 0);
+    assert_int_equal(session_get(session, "a.embedding", after, sizeof after), 0);
+    assert_memory_not_equal(before, after, sizeof before);
+    assert_int_equal(evaluation_run(&b.trainer->evaluation, NULL, score[2]), 0);
+    for (int i = 1; i < 3; i++) assert_memory_equal(score[0], score[i], 2 * sizeof score[0][0]);
+    assert_true(score[0][0] > 600000);
+    bench_close(&b);
+}
+
 #endif

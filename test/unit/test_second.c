@@ -16,6 +16,12 @@ static void trains_on_ref(void **state)
     second_reaches_its_target("ref");
 }
 
+static void keeps_an_average_on_ref(void **state)
+{
+    (void)state;
+    second_keeps_an_average("ref");
+}
+
 static void trains_on_cpu(void **state)
 {
     (void)state;
@@ -403,6 +409,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trains_on_ref),
         cmocka_unit_test(trains_on_cpu),
+        cmocka_unit_test(keeps_an_average_on_ref),
         cmocka_unit_test(turns_train_their_own_set),
         cmocka_unit_test(evaluates_every_sample),
         cmocka_unit_test(a_long_sample_is_refused),
