@@ -49,5 +49,5 @@ grep -q 'no timed case that this device supports has "quantum" in its name' err
 [ "$(status "$DAWN" bench cifar10 --op conv)" = 2 ]
 [ "$(status "$DAWN" bench cifar10 --fake --data ./empty)" = 2 ]
 [ "$(status "$DAWN" bench cifar10 --side 7 --device null --no-measure)" = 2 ]
-grep -q 'has no step at 7 x 7' err
+grep -q 'has no step of side or length 7' err
 [ ! -e results.db ] # nothing is recorded
