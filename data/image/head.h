@@ -14,7 +14,7 @@ struct head {
 };
 
 enum { HEAD_MAX_SIDE = 65500, HEAD_BYTES = 1 << 16 };  // libjpeg's own limit; what nearly always holds a whole head
-#define HEAD_MAX_PIXELS (INT64_C(1) << 28)             // 805 MB as RGB: ten times the largest picture of ImageNet
+#define HEAD_MAX_PIXELS (INT64_C(1) << 26)             // as DECODE_LIMITS: 201 MB as RGB
 
 // Pure. An error is a sentence that begins with `name`: no JPEG and no PNG, bytes that end too soon, 12 bits, lossless,
 // or more pixels than HEAD_MAX_PIXELS.

@@ -69,7 +69,7 @@ static void choose_size(const struct convert_choice *choice, const struct head *
 // Draws the pixels of a PNG. A bomb of a PNG was refused by its head, and again by image_decode's limits.
 static int draw_png(struct converter *c, const char *what, const uint8_t *bytes, size_t count, const struct converted *out)
 {
-    static const struct image_limits limits = {HEAD_MAX_SIDE, 1 << 26};
+    static const struct image_limits limits = {HEAD_MAX_SIDE, HEAD_MAX_PIXELS};
     struct image image;
     TRY(image_decode(what, bytes, count, &limits, &image));
     size_t pixels = (size_t)image.width * (size_t)image.height;

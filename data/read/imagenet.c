@@ -9,10 +9,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "data/image/encode.h"
 #include "data/image/head.h"
+#include "data/image/image.h"
 #include "runtime/base/text.h"
 
 enum { FIELD_JPEG, FIELD_LABELS, FIELD_SIZES, FIELDS };
+enum { PNG_QUALITY = 95 };
 
 static const struct imagenet_flavour flavours[] = {
     {"imagenet", "ImageNet", "pack imagenet", "makes one of the published archives", synsets_imagenet,
@@ -197,6 +200,30 @@ static int32_t length_of(const struct imagenet *set, enum split split, int64_t i
     return set->pack != NULL ? (int32_t)pack_at(set->pack, split, index)->length : set->listing.picture[split][index].bytes;
 }
 
+// ImageNet has a PNG that is called .JPEG. Whoever reads folders meets it here and gets a JPEG; a pack has one already.
+static int convert_png(struct dataset *ds, enum split split, const struct field *field, int64_t index, uint8_t *bytes,
+                       size_t room, int64_t *length)
+{
+    const struct imagenet *set = ds->own;
+    struct text path = {0};
+    struct head head;
+    struct image image = {0};
+    const uint8_t *jpeg;
+    size_t count;
+    struct encoder *encoder = encoder_new();
+    listing_path(&set->listing, split, index, &path);
+    int rc = head_read(path.at, bytes, (size_t)*length, &head);
+    struct image_limits limits = {HEAD_MAX_SIDE, HEAD_MAX_PIXELS};
+    if (rc == 0) rc = image_decode(path.at, bytes, (size_t)*length, &limits, &image);
+    if (rc == 0) rc = encoder_draw(encoder, path.at, image.pixels, image.height, image.width, PNG_QUALITY, &jpeg, &count);
+    if (rc == 0 && count > room) rc = kind_no_room(ds, split, field, index, (int64_t)count, room);
+    if (rc == 0) memcpy(bytes, jpeg, count), *length = (int64_t)count;
+    image_free(&image);
+    encoder_free(encoder);
+    text_free(&path);
+    return rc;
+}
+
 static int imagenet_item(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into,
                          size_t room, int64_t *length)
 {
@@ -204,7 +231,9 @@ static int imagenet_item(struct dataset *ds, enum split split, const struct fiel
     int64_t bytes = length_of(set, split, index);
     if ((size_t)bytes > room) return kind_no_room(ds, split, field, index, bytes, room);
     if (set->pack != NULL) return pack_read(set->pack, split, index, into, room, length);
-    return listing_read(&set->listing, split, index, into, room, length);
+    TRY(listing_read(&set->listing, split, index, into, room, length));
+    bool png = bytes > 8 && memcmp(into, "\x89PNG\r\n\x1a\n", 8) == 0;
+    return png ? convert_png(ds, split, field, index, into, room, length) : 0;
 }
 
 static int imagenet_lengths(struct dataset *ds, enum split split, const struct field *field, int32_t *lengths)

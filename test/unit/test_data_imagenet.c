@@ -5,7 +5,9 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+#include "data/fetch/fetch.h"
 #include "data/image/decode.h"
+#include "data/image/image.h"
 #include "data/kind.h"
 #include "data/pack/origin.h"
 #include "data/pack/packer.h"
@@ -77,6 +79,28 @@ static void heads_are_read_from_folders(void **state)
     assert_fails(dataset_read(ds, SPLIT_TRAIN, "sizes", 1, 1, size), ERR_INPUT, "1.JPEG is neither a PNG nor a JPEG");
     assert_fails(dataset_verify(ds, &verdict), ERR_INPUT, "1.JPEG is neither a PNG nor a JPEG");
     dataset_close(ds);
+}
+
+// A PNG that is called JPEG comes out of a folder as the JPEG that the name promises.
+static void a_png_in_a_folder_is_converted(void **state)
+{
+    (void)state;
+    struct dataset *ds;
+    int32_t size[2];
+    int64_t length;
+    int width, height;
+    static uint8_t bytes[1 << 16], pixels[40 * 30 * 3];
+    struct decoder *decoder = decoder_new();
+    memset(pixels, 90, sizeof pixels);
+    make_pictures(".", 1, 1);
+    assert_int_equal(image_write_png(at("train/n01440764/0.JPEG"), &(struct image){30, 40, pixels}), 0);
+    assert_int_equal(dataset_open("imagenette", folder, &ds), 0);
+    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "sizes", 0, 1, size), 0);
+    assert_int_equal(dataset_item(ds, SPLIT_TRAIN, "jpeg", 0, bytes, sizeof bytes, &length), 0);
+    assert_int_equal(decoder_size(decoder, "p", bytes, (size_t)length, &width, &height), 0);
+    assert_true(width == 40 && height == 30 && size[0] == 40 && size[1] == 30);
+    dataset_close(ds);
+    decoder_free(decoder);
 }
 
 // ---- archives
@@ -288,6 +312,28 @@ static void tars_are_as_flat_folders(void **state)
     assert_string_equal(hex, want);
 }
 
+// What `dawn data fetch imagenette` does with an archive that is the right one.
+static void a_fetched_archive_is_packed(void **state)
+{
+    (void)state;
+    struct stat st;
+    char hex[DIGEST_HEX];
+    struct dataset *ds;
+    make_pictures("src", 2, 1);
+    make_single("a.tgz", "imagenette2-160/", true, false, 1);
+    assert_int_equal(stat(at("a.tgz"), &st), 0);
+    assert_int_equal(digest_file(at("a.tgz"), hex), 0);
+    struct source source = *source_find("imagenette");
+    struct fetch_options fetch = {.from = at("a.tgz"), .to = at("data")};
+    assert_fails(fetch_source(&source, &fetch), ERR_INPUT, "the archive of Imagenette has 99003388");
+    source.bytes = st.st_size, source.sha256 = hex;
+    if (fetch_source(&source, &fetch) < 0) fail_msg("%s", error_text());
+    assert_int_equal(dataset_open("imagenette", at("data"), &ds), 0);
+    assert_int_equal(dataset_facts(ds)->count[SPLIT_TRAIN], 20);
+    dataset_close(ds);
+    assert_fails(fetch_source(&source, &fetch), ERR_USAGE, "imagenette.dawnpack exists already");
+}
+
 // ---- drawn ones
 
 static void drawn_pictures_can_be_decoded(void **state)
@@ -337,6 +383,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(wrong_folders_are_refused),  TEST(heads_are_read_from_folders), TEST(archives_are_as_folders),
+        TEST(a_fetched_archive_is_packed), TEST(a_png_in_a_folder_is_converted),
         TEST(wrong_archives_are_refused), TEST(tars_are_as_flat_folders),    TEST(drawn_pictures_can_be_decoded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
