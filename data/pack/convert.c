@@ -5,7 +5,7 @@
 // Orientation (EXIF) and colour profiles are ignored, as by every training that was ever published on these data; what is
 // encoded anew has neither. Damaged JPEGs are decoded as far as libjpeg-turbo does, and the rest is gray.
 //
-// Cost: about 1.2 ms to decode one of ILSVRC's pictures and 2.5 ms to encode it anew at a short side of 256.
+// Cost: of one of ILSVRC's pictures 1.2 ms to decode and resize it, and 0.8 ms to encode it at a short side of 256.
 #include "data/pack/convert.h"
 
 #include <stdio.h>
@@ -23,14 +23,15 @@ struct converter {
     struct decoder *decoder;
     struct encoder *encoder;
     struct scaler *scaler;
-    uint8_t *pixels, *wide;  // [height, width, 3]; four bytes a pixel
-    size_t pixels_room, wide_room;
+    uint8_t *pixels, *source;  // as packed; of a PNG: [height, width, 3], and room behind it
+    size_t pixels_room, source_room;
 };
 
 struct converter *converter_new(const struct convert_choice *choice)
 {
     struct converter *c = zalloc(sizeof *c);
     *c = (struct converter){.choice = *choice, .decoder = decoder_new(), .encoder = encoder_new(), .scaler = scaler_new()};
+    decoder_shrink(c->decoder, false);  // made once, read for years: from all pixels
     return c;
 }
 
@@ -41,7 +42,7 @@ void converter_free(struct converter *c)
     encoder_free(c->encoder);
     scaler_free(c->scaler);
     free(c->pixels);
-    free(c->wide);
+    free(c->source);
     free(c);
 }
 
@@ -73,11 +74,12 @@ static int draw_png(struct converter *c, const char *what, const uint8_t *bytes,
     struct image image;
     TRY(image_decode(what, bytes, count, &limits, &image));
     size_t pixels = (size_t)image.width * (size_t)image.height;
-    int rc = make_room(what, &c->wide, &c->wide_room, pixels * 4);
+    int rc = make_room(what, &c->source, &c->source_room, pixels * 3 + SCALE_SLACK);
     if (rc == 0) {
-        for (size_t i = 0; i < pixels; i++) memcpy(c->wide + 4 * i, image.pixels + 3 * i, 3);
+        memcpy(c->source, image.pixels, pixels * 3);
+        memset(c->source + pixels * 3, 0, SCALE_SLACK);
         struct area area = {0, 0, image.width, image.height};
-        struct scale_part part = {c->wide, (int64_t)image.width * 4, 4, 0, 0, image.width, image.height};
+        struct scale_part part = {c->source, (int64_t)image.width * 3, 3, 0, 0, image.width, image.height};
         scale_draw(c->scaler, &part, &area, false, out->height, out->width, c->pixels);
     }
     image_free(&image);
