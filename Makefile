@@ -291,7 +291,7 @@ $(B)/test/fuzz/%: $(B)/test/fuzz/%.o $(B)/libdawn.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE_FLAGS) -fsanitize=fuzzer $^ $(LIBS) $(CUDA_LIBS) -o $@
 
-bench-convs: $(B)/test/bench/convs  ## build the yardstick: the convolutions of the record network alone
+bench-convs: $(B)/test/bench/convs  ## build the yardstick: the convolutions of a network alone
 $(B)/test/bench/convs: test/bench/convs.c
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
