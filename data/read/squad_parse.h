@@ -5,7 +5,7 @@
 
 #include "data/read/squad.h"
 
-enum { SQUAD_BYTES = 256 << 20, SQUAD_QUESTIONS = 4 << 20, SQUAD_ANSWERS = 1024 /* of a question */ };
+enum { SQUAD_BYTES = 128 << 20, SQUAD_QUESTIONS = 4 << 20, SQUAD_ANSWERS = 1024 /* of a question */ };
 
 // Pure. Texts and tables go into the arena. A sentence names the file, the article, the paragraph and the question.
 int squad_parse(const char *name, const char *bytes, size_t count, struct arena *, struct squad *) MUST_CHECK;

@@ -8,7 +8,7 @@
 // The ids and places are those of the library `tokenizers` (BertNormalizer, BertPreTokenizer, WordPiece). Unlike there the
 // names of special pieces in a text are nothing but text.
 // Canonical reordering of marks is left out: marks that take room (Hangul tone marks) may get a neighbour's place.
-// Cost: about 40 MB of English a second and core.
+// Cost: about 80 MB of English a second and core.
 #ifndef DAWN_DATA_TEXT_WORDPIECE_H
 #define DAWN_DATA_TEXT_WORDPIECE_H
 
