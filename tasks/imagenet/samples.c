@@ -188,9 +188,10 @@ static int fill_sample(void *context, const struct feed_item *item, void *const 
 
 static void *worker_new(void *context)
 {
-    (void)context;
+    const struct samples *s = context;
     struct worker *w = zalloc(sizeof *w);
     *w = (struct worker){decoder_new(), scaler_new()};
+    decoder_shrink(w->decoder, s->split == SPLIT_TRAIN);  // an evaluation sees every pixel
     return w;
 }
 

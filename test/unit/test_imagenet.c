@@ -86,8 +86,8 @@ static void every_size_has_its_programs(void **state)
     struct trainer *t = b.trainer;
     assert_int_equal(t->steps, 8);
     assert_int_equal(t->variants, 2);
-    assert_int_equal(trainer_variant(t, 3, 0, 0)->is.height, 32);
-    assert_int_equal(trainer_variant(t, 4, 1, 0)->is.width, 40);
+    assert_int_equal(trainer_variant(t, 3, 0, 0, 0)->is.height, 32);
+    assert_int_equal(trainer_variant(t, 4, 1, 0, 0)->is.width, 40);
     assert_int_equal(t->evaluation.programs, 3);  // one batch of each shape
     const struct evaluation_program *p = t->evaluation.program;
     assert_int_equal(p[0].is.height * 100 + p[0].is.width, 3232);
@@ -151,7 +151,7 @@ static void a_seed_gives_its_bytes(void **state)
 static void a_sample_is_the_crop_that_was_drawn(void **state)
 {
     (void)state;
-    static const char *const settings[] = {"flip=alternate", "resolution=32", NULL};
+    static const char *const settings[] = {"flip=alternate", "resolution=32", "least_area=.35", NULL};
     struct bench b;
     open_pictures(&b, "imagenette", 1, settings);
     const struct feed_choice *f = &b.trainer->supply[SPLIT_TRAIN].choice;
