@@ -110,6 +110,12 @@ int case_param(struct case_build *b, const char *name, struct shape shape, enum 
     return new_input(b, name, shape, type, draw, a, true);
 }
 
+void case_dropout(struct case_build *b, int *key, int *step)
+{
+    *key = case_input(b, "key", SHAPE(4), I32, DRAW_WHOLE, 0);
+    *step = case_input(b, "step", SHAPE(1), I32, DRAW_CONSTANT, 7);
+}
+
 void case_adopt(struct case_build *b, const char *name, enum draw draw, double a, bool differentiable)
 {
     struct slot *slot = store_find(b->g->store, name);

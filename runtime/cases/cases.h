@@ -83,6 +83,7 @@ struct case_build {
 // ---- for build functions
 int case_input(struct case_build *, const char *name, struct shape, enum dtype, enum draw, double a);
 int case_param(struct case_build *, const char *name, struct shape, enum dtype, enum draw, double a);  // differentiable
+void case_dropout(struct case_build *, int *key, int *step);  // its two inputs
 // Fills a slot that a model function created (the bias of g_norm), and makes it trainable if `differentiable`.
 void case_adopt(struct case_build *, const char *slot, enum draw, double a, bool differentiable);
 // The operator itself. over[i]: the input that output i overwrites, or NONE; NULL if none does.

@@ -12,7 +12,7 @@ static void build_attention(struct case_build *b)
     union attr a = {.attention = {p[2], (float)p[5] / 100.0f, 4}};
     int qkv = case_param(b, "qkv", whole, t, DRAW_NORMAL, 1.0), lengths = NONE, key = NONE, step = NONE;
     if (p[4]) lengths = case_input(b, "lengths", SHAPE(p[0]), I32, DRAW_INDEX, p[4] == 2 ? 17 : p[1] + 2);
-    if (p[5]) key = case_input(b, "key", SHAPE(4), I32, DRAW_WHOLE, 0), step = case_input(b, "step", SHAPE(1), I32, DRAW_CONSTANT, 7);
+    if (p[5]) case_dropout(b, &key, &step);
     if (!back) {
         case_node(b, (int[]){qkv, lengths, key, step}, 4, &a, NULL);
         return;

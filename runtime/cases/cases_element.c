@@ -62,8 +62,8 @@ static void build_dropout(struct case_build *b)
 {
     const int *p = b->row->p;
     int x = case_param(b, "x", SHAPE(p[0], p[1]), b->options.type, DRAW_AWAY, 1.0);
-    int key = case_input(b, "key", SHAPE(4), I32, DRAW_WHOLE, 0);
-    int step = case_input(b, "step", SHAPE(1), I32, DRAW_CONSTANT, 7);
+    int key, step;
+    case_dropout(b, &key, &step);
     union attr a = {.dropout = {(float)p[2] / 100.0f, p[3]}};
     case_node(b, (int[]){x, key, step}, 3, &a, NULL);
 }

@@ -89,7 +89,7 @@ static void build_layer_norm(struct case_build *b)
     if (p[2]) residual = case_param(b, "residual", shape, t, DRAW_NORMAL, 1.0);
     int scale = case_param(b, "scale", SHAPE(p[1]), F32, DRAW_POSITIVE, 1.0);
     int bias = case_param(b, "bias", SHAPE(p[1]), F32, DRAW_NORMAL, 0.5);
-    if (p[3]) key = case_input(b, "key", SHAPE(4), I32, DRAW_WHOLE, 0), step = case_input(b, "step", SHAPE(1), I32, DRAW_CONSTANT, 7);
+    if (p[3]) case_dropout(b, &key, &step);
     case_node(b, (int[]){x, residual, scale, bias, key, step}, 6, &a, NULL);
 }
 
@@ -102,7 +102,7 @@ static void build_layer_norm_grad(struct case_build *b)
     int dy = case_input(b, "dy", shape, t, DRAW_NORMAL, 1.0), x = case_input(b, "x", shape, t, DRAW_NORMAL, 1.0);
     int mean = case_input(b, "mean", rows, F32, DRAW_NORMAL, 0.25), rstd = case_input(b, "rstd", rows, F32, DRAW_POSITIVE, 1.0);
     int scale = case_input(b, "scale", SHAPE(p[1]), F32, DRAW_POSITIVE, 1.0), key = NONE, step = NONE;
-    if (p[3]) key = case_input(b, "key", SHAPE(4), I32, DRAW_WHOLE, 0), step = case_input(b, "step", SHAPE(1), I32, DRAW_CONSTANT, 7);
+    if (p[3]) case_dropout(b, &key, &step);
     case_node(b, (int[]){dy, x, mean, rstd, scale, key, step}, 7, &a, NULL);
 }
 

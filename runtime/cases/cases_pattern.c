@@ -135,7 +135,8 @@ static void build_post_norm(struct case_build *b)
     int x = case_param(b, "x", shape, b->options.type, DRAW_NORMAL, 1.0);
     int residual = case_param(b, "residual", shape, b->options.type, DRAW_NORMAL, 1.0);
     if (p[0]) {
-        int key = case_input(b, "key", SHAPE(4), I32, DRAW_WHOLE, 0), step = case_input(b, "step", SHAPE(1), I32, DRAW_CONSTANT, 3);
+        int key, step;
+        case_dropout(b, &key, &step);
         x = g_dropout(g, x, key, step, (float)p[0] / 100.0f, 5);
     }
     int sum = p[1] ? g_add(g, residual, x) : g_add(g, x, residual);

@@ -115,9 +115,16 @@ static struct matrix head_of(const struct attention *o, const void *y, int64_t b
     return (struct matrix){cpu_at(o->dtype, y, (b * o->t * o->h + h) * o->d), o->h * o->d};
 }
 
-static const void *row_of(const struct attention *o, struct matrix m, int64_t i)
+static const void *row_of(const struct attention *o, struct matrix m, int64_t i) { return cpu_at(o->dtype, m.at, i * m.pitch); }
+static void *row_to(const struct attention *o, struct matrix m, int64_t i) { return cpu_at(o->dtype, m.at, i * m.pitch); }
+
+// As memcpy, for the few vectors of a row of a head, where a call takes longer.
+static void copy_row(void *to, const void *from, size_t bytes)
 {
-    return cpu_at(o->dtype, m.at, i * m.pitch);
+    enum { STEP = 16 };
+    size_t at = 0;
+    for (; at + STEP <= bytes; at += STEP) memcpy((char *)to + at, (const char *)from + at, STEP);
+    for (; at < bytes; at += 2) memcpy((char *)to + at, (const char *)from + at, 2);
 }
 
 // Rows [first, first + n) as rows of units; further rows up to `room` become zeros.
@@ -127,7 +134,7 @@ static void pack_rows(const struct attention *o, struct matrix m, int64_t first,
         uint32_t *row = to + i * o->units;
         row[o->units - 1] = 0;
         if (o->pairs)
-            memcpy(row, row_of(o, m, first + i), (size_t)o->d * 2);
+            copy_row(row, row_of(o, m, first + i), (size_t)o->d * 2);
         else
             o->loops->widen(o->dtype, row_of(o, m, first + i), (float *)row, o->d);
     }
@@ -191,7 +198,8 @@ static void weigh(const struct attention *o, const struct head *h, const float *
 }
 
 // sum[keys][wide] += s' b, s[queries][keys] in pairs of queries
-static void collect(const struct attention *o, const struct head *h, const void *s, const uint32_t *b, int64_t queries, float *sum)
+static void collect(const struct attention *o, const struct head *h, const void *s, const uint32_t *b, int64_t queries,
+                    float *sum)
 {
     multiply(o, (struct product){.a = s, .b = (const float *)b, .c = sum, .rows = h->n, .columns = o->wide,
                                  .depth = units_of(o, queries), .a_row = 1, .a_unit = o->room, .b_row = o->wide,
@@ -214,7 +222,8 @@ static void forward_block(const struct attention *o, const struct head *h, int64
     for (int64_t i = 0; i < queries; i++) {
         float lse, *s = h->s + i * o->room;
         if (o->pairs)
-            pairs_attend(s, h->n, o->room, o->scale, &o->mask, (uint32_t)(row + i), (uint16_t *)h->narrow + i * o->room, &lse, &weight[i]);
+            pairs_attend(s, h->n, o->room, o->scale, &o->mask, (uint32_t)(row + i), (uint16_t *)h->narrow + i * o->room, &lse,
+                         &weight[i]);
         else
             o->loops->attend(s, h->n, o->room, o->scale, &o->mask, (uint32_t)(row + i), &lse), weight[i] = 1.0f;
         if (o->lse_to) o->lse_to[row + i] = lse;
@@ -224,7 +233,7 @@ static void forward_block(const struct attention *o, const struct head *h, int64
     struct matrix y = head_of(o, o->to, b, head);
     for (int64_t i = 0; i < queries; i++) {
         for (int64_t c = 0; c < o->d; c++) h->y[i * o->wide + c] *= weight[i];
-        o->loops->narrow(o->dtype, h->y + i * o->wide, (void *)(uintptr_t)row_of(o, y, first + i), o->d);
+        o->loops->narrow(o->dtype, h->y + i * o->wide, row_to(o, y, first + i), o->d);
     }
 }
 
@@ -240,7 +249,7 @@ static void forward_piece(void *context, int64_t begin, int64_t end, int thread)
         pack_pairs(o, part_of(o, o->qkv, b, head, 2), 0, h.n, h.row, h.v_pairs);
         for (int64_t first = 0; first < h.n; first += QUERIES) forward_block(o, &h, b, head, first);
         for (int64_t t = h.n; t < o->t; t++) {
-            if (o->to) memset((void *)(uintptr_t)row_of(o, head_of(o, o->to, b, head), t), 0, (size_t)o->d * dtype_size(o->dtype));
+            if (o->to) memset(row_to(o, head_of(o, o->to, b, head), t), 0, (size_t)o->d * dtype_size(o->dtype));
             if (o->lse_to) o->lse_to[i * o->t + t] = 0.0f;
         }
     }
@@ -310,7 +319,7 @@ static void backward_block(const struct attention *o, const struct head *h, int6
     soften_back(o, h, row, queries, delta);
     weigh(o, h, h->dp, h->k_pairs, queries);
     for (int64_t i = 0; i < queries; i++)
-        o->loops->narrow(o->dtype, h->y + i * o->wide, (void *)(uintptr_t)row_of(o, dq, first + i), o->d);
+        o->loops->narrow(o->dtype, h->y + i * o->wide, row_to(o, dq, first + i), o->d);
     collect(o, h, o->pairs ? (const void *)h->s_pairs : h->s, h->dy_pairs, queries, h->dv);
     collect(o, h, o->pairs ? (const void *)h->dp_pairs : h->dp, h->q_pairs, queries, h->dk);
 }
@@ -331,7 +340,7 @@ static void backward_piece(void *context, int64_t begin, int64_t end, int thread
         for (int64_t first = 0; first < h.n; first += QUERIES) backward_block(o, &h, b, head, first);
         for (int part = 0; part < 3; part++)
             for (int64_t t = part ? 0 : h.n; t < o->t; t++) {
-                void *to = (void *)(uintptr_t)row_of(o, part_of(o, o->dqkv, b, head, part), t);
+                void *to = row_to(o, part_of(o, o->dqkv, b, head, part), t);
                 if (t >= h.n)
                     memset(to, 0, (size_t)o->d * dtype_size(o->dtype));
                 else

@@ -58,7 +58,8 @@ static void drop_row(const struct layer_norm *o, int key, int64_t i, float *row)
 {
     const struct cpu_step *s = o->step;
     if (s->in[key])
-        o->loops->dropout(F32, row, i * o->c, o->c, s->in[key], *(const uint32_t *)s->in[key + 1], o->attr->site, o->attr->p, row);
+        o->loops->dropout(F32, row, i * o->c, o->c, s->in[key], *(const uint32_t *)s->in[key + 1], o->attr->site, o->attr->p,
+                          row);
 }
 
 static void forward_piece(void *context, int64_t begin, int64_t end, int thread)

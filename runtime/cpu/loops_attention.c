@@ -43,7 +43,8 @@ ALWAYS void raise_lanes(float *s, float top, float scale, float *part)
     }
 }
 
-void LOOPS_NAME(attend)(float *s, int64_t n, int64_t room, float scale, const struct attention_mask *mask, uint32_t row, float *lse)
+void LOOPS_NAME(attend)(float *s, int64_t n, int64_t room, float scale, const struct attention_mask *mask,
+                        uint32_t row, float *lse)
 {
     float part[LANES] = {0}, top = s[0];
     int64_t whole = n / LANES * LANES;

@@ -204,7 +204,8 @@ void pairs_attend(const float *s, int64_t n, int64_t room, float scale, const st
     (void)s, (void)n, (void)room, (void)scale, (void)m, (void)row, (void)p, (void)lse, (void)weight;
     BUG("this processor multiplies no pairs");
 }
-void pairs_attend_back(const struct pairs_rows *r, int64_t n, int64_t room, float scale, const struct attention_mask *m, uint32_t row)
+void pairs_attend_back(const struct pairs_rows *r, int64_t n, int64_t room, float scale, const struct attention_mask *m,
+                       uint32_t row)
 {
     (void)r, (void)n, (void)room, (void)scale, (void)m, (void)row;
     BUG("this processor multiplies no pairs");

@@ -19,6 +19,7 @@ struct pairs_rows {
     uint16_t *ds[2];
     float lse[2], delta[2];
 };
-void pairs_attend_back(const struct pairs_rows *, int64_t n, int64_t room, float scale, const struct attention_mask *, uint32_t row);
+void pairs_attend_back(const struct pairs_rows *, int64_t n, int64_t room, float scale, const struct attention_mask *,
+                       uint32_t row);
 
 #endif

@@ -32,11 +32,16 @@ static struct k_attention arguments_of(const struct cuda_step *s, int qkv, int l
     return k;
 }
 
+static bool takes_tensor_cores(const struct k_attention *k)
+{
+    return k->type != F32 && k->channels <= K_ATTENTION_HALF && k->channels % 8 == 0;
+}
+
 static int attention_prepare(struct cuda_step *s)
 {
     struct k_attention k = arguments_of(s, 0, 1);
     k.to = s->out[0], k.lse = s->out[1];
-    s->launch = k_attention;
+    s->launch = takes_tensor_cores(&k) ? k_attention_half : k_attention;
     s->args = memcpy(arena_alloc(s->arena, sizeof k), &k, sizeof k);
     return 0;
 }
@@ -46,7 +51,7 @@ static int attention_grad_prepare(struct cuda_step *s)
     struct k_attention k = arguments_of(s, 1, 4);
     if (!s->out[0]) return 0;
     k.dy = s->in[0], k.y = s->in[2], k.lse = s->in[3], k.to = s->out[0], k.delta = s->work;
-    s->launch = k_attention_grad;
+    s->launch = takes_tensor_cores(&k) ? k_attention_half_grad : k_attention_grad;
     s->args = memcpy(arena_alloc(s->arena, sizeof k), &k, sizeof k);
     return 0;
 }

@@ -52,9 +52,9 @@ int op_add_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
     int missing = g->value[n->in[0]].shape.rank - b->shape.rank;
     dx[0] = dx[1] = dy[0];
     if (missing == 0 || !b->trains) return g->error;
-    struct shape shape = b->shape;
-    int sum = g_reduce(g, dy[0], (1u << missing) - 1u, false, b->dtype);
-    dx[1] = g_reshape(g, sum, shape);
+    union attr to = {.move = {.shape = b->shape}}, over = {.move = {.axes = (1u << missing) - 1u, .to = b->dtype}};
+    int sum = graph_node(g, OP_REDUCE, &dy[0], 1, &over, NULL);
+    dx[1] = graph_node(g, OP_RESHAPE, &sum, 1, &to, NULL);
     return g->error;
 }
 

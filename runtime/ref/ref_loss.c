@@ -62,7 +62,8 @@ void ref_xent(const struct ref_step *s)
         double *row = x + r * n;
         for (int64_t i = 0; i < n; i++) raw[i] = row[i];
         double all = softmax_row(row, n);
-        for (int64_t i = 0; i < n && is_class(labels[r], n); i++) loss += target_of(a->smoothing, n, (int64_t)labels[r], i) * (all - raw[i]);
+        for (int64_t i = 0; i < n && is_class(labels[r], n); i++)
+            loss += target_of(a->smoothing, n, (int64_t)labels[r], i) * (all - raw[i]);
     }
     if (a->mean) loss /= labelled_rows(labels, rows, n);
     ref_write(s, 0, &loss);

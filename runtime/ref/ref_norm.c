@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layer norm, and batch norm over all but the last dimension: for training (alone and after a 2x2 max pool), its gradient, for inference, and
-// folded into the weights of the preceding convolution. With xhat = (x - mean) * rstd:
+// Layer norm. Batch norm over all but the last dimension: for training (alone and after a 2x2 max pool), its gradient, for
+// inference, and folded into the weights of the preceding convolution. With xhat = (x - mean) * rstd:
 //   y = act(xhat * scale + bias)     dx = scale * rstd * (dz - mean(dz) - xhat * mean(dz * xhat)), dz = dy * act'
 #include "runtime/ref/ref.h"
 

@@ -135,7 +135,8 @@ static int operand(struct graph *g, const char *name, struct shape shape, enum d
 }
 
 // y = op(a) op(b) into a slot; [count,]m,k,n as of the result.
-static void product(struct graph *g, int64_t count, int64_t m, int64_t k, int64_t n, bool ta, bool tb, enum dtype type, enum dtype to)
+static void product(struct graph *g, int64_t count, int64_t m, int64_t k, int64_t n, bool ta, bool tb, enum dtype type,
+                    enum dtype to)
 {
     struct shape a = ta ? SHAPE(count, k, m) : SHAPE(count, m, k), b = tb ? SHAPE(count, n, k) : SHAPE(count, k, n);
     struct shape y = SHAPE(count, m, n);

@@ -3,7 +3,7 @@
 // are summed. Forward keeps a running maximum: sums so far are scaled down when it grows.
 #include "runtime/cuda/kernels/k_attention.h"
 
-#include "runtime/cuda/kernels/k_common.cuh"
+#include "runtime/cuda/kernels/k_attention.cuh"
 
 enum { WARPS = K_BLOCK / K_WARP, EACH = K_ATTENTION_CHANNELS / K_WARP };  // EACH: channels of a lane
 
@@ -31,25 +31,14 @@ __device__ static inline spot spot_of(const struct k_attention &k)
 }
 
 // Row t of part 0 (q), 1 (k) or 2 (v) of the head; of a result of the head.
-template <typename T> __device__ static inline T *part_at(const struct k_attention &k, const void *qkv, const spot &s, int t, int part)
+template <typename T> __device__ static inline T *part_at(const struct k_attention &k, const void *qkv, const spot &s,
+                                                                  int t, int part)
 {
     return (T *)qkv + (((int64_t)s.b * k.tokens + t) * 3 + part) * k.heads * k.channels + s.h * k.channels;
 }
 template <typename T> __device__ static inline T *head_at(const struct k_attention &k, const void *y, const spot &s, int t)
 {
     return (T *)y + (((int64_t)s.b * k.tokens + t) * k.heads + s.h) * k.channels;
-}
-
-// The factor of the probability of (query, key): 0 or that of the dropout.
-__device__ static inline float mask_of(const struct k_attention &k, int64_t query, int key)
-{
-    if (!k.key) return 1.0f;
-    enum { SPAN = ATTENTION_LANES * ATTENTION_DRAW };
-    uint32_t draw = (uint32_t)(key / SPAN * ATTENTION_LANES + key % ATTENTION_LANES);
-    struct rng4 r = element_attention_draw(k.key, (uint32_t)*k.step, k.site, (uint32_t)query, draw);
-    int piece = key / ATTENTION_LANES % ATTENTION_DRAW;
-    uint32_t word = piece < 4 ? (piece < 2 ? r.v[0] : r.v[1]) : piece < 6 ? r.v[2] : r.v[3];
-    return (word >> (16 * (piece & 1)) & 0xffffu) >= element_attention_least(k.p) ? element_attention_factor(k.p) : 0.0f;
 }
 
 template <typename T> __device__ static inline float dot_of(const float *mine, const T *row, int channels)
@@ -183,11 +172,17 @@ K_LAUNCHER(k_attention)
     BY_FLOAT(k->type, T, return launch(attend<T>, grid_of(k), K_BLOCK, stream, *k));
 }
 
+K_LAUNCHER(k_attention_delta)
+{
+    const struct k_attention *k = (const struct k_attention *)args;
+    BY_FLOAT(k->type, T, return launch(attend_delta<T>, grid_of(k), K_BLOCK, stream, *k));
+}
+
 K_LAUNCHER(k_attention_grad)
 {
     const struct k_attention *k = (const struct k_attention *)args;
+    TRY_CUDA(k_attention_delta(stream, args));
     BY_FLOAT(k->type, T, {
-        TRY_CUDA(launch(attend_delta<T>, grid_of(k), K_BLOCK, stream, *k));
         TRY_CUDA(launch(attend_queries<T>, grid_of(k), K_BLOCK, stream, *k));
         return launch(attend_keys<T>, grid_of(k), K_BLOCK, stream, *k);
     });

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention over packed qkv[B,T,3,H,D]. A warp owns one query (or, for the gradients of keys and values, one key) and meets
-// the other side 32 at a time, so that scores exist in registers only. No sum uses atomics: gradients of queries and those of
-// keys and values are two kernels, each of which computes the scores again.
+// Attention over packed qkv[B,T,3,H,D]; scores exist in registers only. In f32, or with many channels, a warp owns one query
+// (or, for the gradients of keys and values, one key) and meets the other side 32 at a time. In 16 bits a block owns 64 of them
+// and multiplies on tensor cores. No sum uses atomics: gradients of queries and those of keys and values are two kernels, each
+// of which computes the scores again.
 #ifndef DAWN_K_ATTENTION_H
 #define DAWN_K_ATTENTION_H
 
@@ -23,5 +24,10 @@ struct k_attention {
 };
 K_LAUNCHER(k_attention);
 K_LAUNCHER(k_attention_grad);
+K_LAUNCHER(k_attention_delta);
+// On tensor cores: 16 bits, rows of whole 16 bytes, few channels.
+enum { K_ATTENTION_HALF = 64 };
+K_LAUNCHER(k_attention_half);
+K_LAUNCHER(k_attention_half_grad);
 
 #endif

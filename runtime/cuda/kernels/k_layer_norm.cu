@@ -11,7 +11,8 @@ __device__ static inline int64_t row_of() { return (int64_t)blockIdx.x * ROWS + 
 
 // element_keeps of element.h for N adjacent elements, the first a multiple of N; four of them share a draw.
 template <int N>
-__device__ static inline void drop(const int32_t *key, const int32_t *step, uint32_t site, float p, float factor, int64_t at, float (&v)[N])
+__device__ static inline void drop(const int32_t *key, const int32_t *step, uint32_t site, float p, float factor, int64_t at,
+                                   float (&v)[N])
 {
     if (N < 4) {
         for (int i = 0; i < N; i++)

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared by the kernels of attention: the dropout of the probabilities.
+#ifndef DAWN_K_ATTENTION_CUH
+#define DAWN_K_ATTENTION_CUH
+
+#include "runtime/cuda/kernels/k_attention.h"
+#include "runtime/cuda/kernels/k_common.cuh"
+
+// The draw that serves `key`, and with it the keys that lie 16, 32, .. further on or back within 128.
+__device__ static inline rng4 draw_of(const struct k_attention &k, int64_t query, int key)
+{
+    enum { SPAN = ATTENTION_LANES * ATTENTION_DRAW };
+    uint32_t draw = (uint32_t)(key / SPAN * ATTENTION_LANES + key % ATTENTION_LANES);
+    return element_attention_draw(k.key, (uint32_t)*k.step, k.site, (uint32_t)query, draw);
+}
+
+// The factor of the probability of `key`, by its draw: 0 or that of the dropout.
+__device__ static inline float factor_of(const struct k_attention &k, const rng4 &r, int key)
+{
+    int piece = key / ATTENTION_LANES % ATTENTION_DRAW;
+    uint32_t word = piece < 4 ? (piece < 2 ? r.v[0] : r.v[1]) : piece < 6 ? r.v[2] : r.v[3];
+    return (word >> (16 * (piece & 1)) & 0xffffu) >= element_attention_least(k.p) ? element_attention_factor(k.p) : 0.0f;
+}
+
+__device__ static inline float mask_of(const struct k_attention &k, int64_t query, int key)
+{
+    return k.key ? factor_of(k, draw_of(k, query, key), key) : 1.0f;
+}
+
+#endif

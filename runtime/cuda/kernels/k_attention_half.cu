@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention in 16 bits on tensor cores (k_mma.cuh), for heads of up to 64 channels. A block of four warps owns 64 queries, or 64
+// keys for the gradients of keys and values; a warp owns 16 of them and keeps their rows and sums in registers. The other side
+// comes through shared memory, as rows where channels are the depth of a product, transposed where tokens are.
+//
+// Scores leave a product in the registers in which the next product wants its left factor: two pieces of 16 x 8 sums are one of
+// 16 x 16, so probabilities are rounded and multiplied without touching memory.
+#include "runtime/cuda/kernels/k_attention.cuh"
+#include "runtime/cuda/kernels/k_mma.cuh"
+
+enum { BLOCK = 128, OWN = 64, WARP_ROWS = 16 };
+
+// One head of one sample, and this thread's place in a warp's pieces: rows g and g + 8, columns 2 t and 2 t + 1.
+struct head {
+    int b, h, n, first, warp, g, t;
+    int64_t row;           // of token 0 among [B,H,T]
+    int64_t pitch, place;  // between tokens of qkv; of the head within a token's part
+};
+
+__device__ static inline head head_of(const struct k_attention &k)
+{
+    head o;
+    const int lane = (int)threadIdx.x % K_WARP;
+    o.b = (int)blockIdx.x / k.heads, o.h = (int)blockIdx.x % k.heads;
+    o.n = k.length ? k.length[o.b] : k.tokens;
+    o.n = o.n < 0 ? 0 : o.n > k.tokens ? k.tokens : o.n;
+    o.first = (int)blockIdx.y * OWN;
+    o.warp = (int)threadIdx.x / K_WARP * WARP_ROWS, o.g = lane / 4, o.t = lane % 4;
+    o.row = (int64_t)blockIdx.x * k.tokens;
+    o.pitch = (int64_t)3 * k.heads * k.channels, o.place = (int64_t)o.h * k.channels;
+    return o;
+}
+
+// Token 0 of part 0 (q), 1 (k) or 2 (v); of a result.
+template <typename T> __device__ static inline T *part_of(const struct k_attention &k, const head &o, const void *qkv, int part)
+{
+    return (T *)qkv + (int64_t)o.b * k.tokens * o.pitch + part * o.pitch / 3 + o.place;
+}
+template <typename T> __device__ static inline T *result_of(const struct k_attention &k, const head &o, const void *y)
+{
+    return (T *)y + (int64_t)o.b * k.tokens * o.pitch / 3 + o.place;
+}
+
+// Eight adjacent channels of a token; zero outside.
+template <typename T>
+__device__ static inline lanes<T, 8> read_eight(const T *from, int64_t pitch, int token, int n, int channel, int channels)
+{
+    if (token < n && channel < channels) return *(const lanes<T, 8> *)(from + token * pitch + channel);
+    lanes<T, 8> zero;
+    for (int i = 0; i < 8; i++) zero.at[i] = from_float<T>(0.0f);
+    return zero;
+}
+
+// Tokens [first, first + ROWS) as rows.
+template <typename T, int WIDE, int ROWS>
+__device__ static inline void read_rows(const T *from, int64_t pitch, int first, int n, int channels, T (&to)[ROWS][WIDE + 8])
+{
+    for (int i = threadIdx.x; i < ROWS * WIDE / 8; i += BLOCK) {
+        const int row = i / (WIDE / 8), channel = i % (WIDE / 8) * 8;
+        *(lanes<T, 8> *)&to[row][channel] = read_eight(from, pitch, first + row, n, channel, channels);
+    }
+}
+
+// The same, transposed.
+template <typename T, int WIDE, int ROWS>
+__device__ static inline void read_columns(const T *from, int64_t pitch, int first, int n, int channels, T (&to)[WIDE][ROWS + 8])
+{
+    for (int i = threadIdx.x; i < ROWS * WIDE / 8; i += BLOCK) {
+        const int row = i % ROWS, channel = i / ROWS * 8;
+        const lanes<T, 8> v = read_eight(from, pitch, first + row, n, channel, channels);
+        for (int j = 0; j < 8; j++) to[channel + j][row] = v.at[j];
+    }
+}
+
+template <typename T> __device__ static inline uint32_t pair_of(float low, float high)
+{
+    const T two[2] = {from_float<T>(low), from_float<T>(high)};
+    uint32_t pair;
+    memcpy(&pair, two, sizeof pair);
+    return pair;
+}
+
+// Two adjacent pieces of sums as a left factor.
+template <typename T> __device__ static inline mma_left left_of(const float (&a)[4], const float (&b)[4])
+{
+    return {{pair_of<T>(a[0], a[1]), pair_of<T>(a[2], a[3]), pair_of<T>(b[0], b[1]), pair_of<T>(b[2], b[3])}};
+}
+
+// The warp's 16 rows of a tile as left factors.
+template <typename T, int WIDE>
+__device__ static inline void take_rows(const head &o, const T (&tile)[OWN][WIDE + 8], mma_left (&mine)[WIDE / 16])
+{
+#pragma unroll
+    for (int d = 0; d < WIDE / 16; d++) mine[d] = mma_load_left(&tile[o.warp][d * 16], WIDE + 8);
+}
+
+// sum[16, 8 N] = mine[16, WIDE] tile[8 N, WIDE]'
+template <typename T, int WIDE, int N>
+__device__ static inline void multiply_rows(const mma_left (&mine)[WIDE / 16], const T (&tile)[N * 8][WIDE + 8],
+                                            float (&sum)[N][4])
+{
+#pragma unroll
+    for (int j = 0; j < N; j++) {
+        for (int i = 0; i < 4; i++) sum[j][i] = 0.0f;
+#pragma unroll
+        for (int d = 0; d < WIDE / 16; d++) mma<T>(sum[j], mine[d], mma_load_right(&tile[j * 8][d * 16], WIDE + 8));
+    }
+}
+
+// to[16, WIDE] += scores[16, 8 N] tile[WIDE, 8 N]'
+template <typename T, int WIDE, int N>
+__device__ static inline void add_columns(const float (&scores)[N][4], const T (&tile)[WIDE][N * 8 + 8], float (&to)[WIDE / 8][4])
+{
+#pragma unroll
+    for (int c = 0; c < N / 2; c++) {
+        const mma_left left = left_of<T>(scores[2 * c], scores[2 * c + 1]);
+#pragma unroll
+        for (int j = 0; j < WIDE / 8; j++) mma<T>(to[j], left, mma_load_right(&tile[j * 8][c * 16], N * 8 + 8));
+    }
+}
+
+// Writes the warp's rows, times a factor each; zeros past the sample's tokens. Rows of `to` are `pitch` apart.
+template <typename T, int WIDE>
+__device__ static inline void write_rows(const struct k_attention &k, const head &o, const float (&sum)[WIDE / 8][4],
+                                         const float (&factor)[2], T *to, int64_t pitch)
+{
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const int token = o.first + o.warp + o.g + 8 * i;
+        if (token >= k.tokens) continue;
+        const bool in = token < o.n;
+#pragma unroll
+        for (int j = 0; j < WIDE / 8; j++) {
+            const int channel = j * 8 + 2 * o.t;
+            if (channel >= k.channels) continue;
+            const uint32_t pair = in ? pair_of<T>(sum[j][2 * i] * factor[i], sum[j][2 * i + 1] * factor[i]) : 0;
+            *(uint32_t *)(to + token * pitch + channel) = pair;
+        }
+    }
+}
+
+// scores[j][.] *= the dropout's factors, for keys as columns from `first` on. A draw serves a column of every other piece.
+template <int N>
+__device__ static inline void mask_keys(const struct k_attention &k, const head &o, int first, float (&scores)[N][4])
+{
+    if (!k.key) return;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const int64_t row = o.row + o.first + o.warp + o.g + i / 2 * 8;
+#pragma unroll
+        for (int odd = 0; odd < 2; odd++) {
+            const int key = first + odd * 8 + 2 * o.t + i % 2;
+            const rng4 r = draw_of(k, row, key);
+#pragma unroll
+            for (int j = odd; j < N; j += 2) scores[j][i] *= factor_of(k, r, key + (j - odd) * 8);
+        }
+    }
+}
+
+__device__ static inline float four_most(float x)  // over the lanes of a row
+{
+    x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 1));
+    return fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 2));
+}
+__device__ static inline float four_sum(float x)
+{
+    x += __shfl_xor_sync(0xffffffffu, x, 1);
+    return x + __shfl_xor_sync(0xffffffffu, x, 2);
+}
+
+// ---- forward, 64 keys at a time with a running maximum
+
+// Replaces scores by probabilities that are not divided by their sum yet; `fade`: what sums so far are multiplied by.
+template <int N>
+__device__ static inline void soften(const struct k_attention &k, const head &o, int first, float (&s)[N][4],
+                                     float (&top)[2], float (&total)[2], float (&fade)[2])
+{
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        float most = -INFINITY, sum = 0.0f;
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            for (int e = 0; e < 2; e++) {
+                float &v = s[j][2 * i + e];
+                v = first + j * 8 + 2 * o.t + e < o.n ? v * k.scale : -INFINITY;
+                most = fmaxf(most, v);
+            }
+        most = fmaxf(top[i], four_most(most));
+        fade[i] = element_exp(top[i] - most);
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            for (int e = 0; e < 2; e++) {
+                float &v = s[j][2 * i + e];
+                v = v == -INFINITY ? 0.0f : element_exp(v - most);
+                sum += v;
+            }
+        top[i] = most, total[i] = total[i] * fade[i] + sum;
+    }
+}
+
+template <typename T, int WIDE> static __global__ void __launch_bounds__(BLOCK, 3) half_attend(const struct k_attention k)
+{
+    enum { KEYS = 64, N = KEYS / 8 };
+    alignas(16) __shared__ T rows[KEYS][WIDE + 8], columns[WIDE][KEYS + 8];
+    const head o = head_of(k);
+    mma_left q[WIDE / 16];
+    float y[WIDE / 8][4] = {}, top[2] = {-INFINITY, -INFINITY}, total[2] = {}, factor[2];
+    read_rows<T, WIDE, OWN>(part_of<T>(k, o, k.qkv, 0), o.pitch, o.first, o.n, k.channels, rows);
+    __syncthreads();
+    take_rows<T, WIDE>(o, rows, q);
+    for (int first = 0; first < o.n && o.first < o.n; first += KEYS) {
+        float s[N][4], fade[2];
+        __syncthreads();
+        read_rows<T, WIDE, KEYS>(part_of<T>(k, o, k.qkv, 1), o.pitch, first, o.n, k.channels, rows);
+        read_columns<T, WIDE, KEYS>(part_of<T>(k, o, k.qkv, 2), o.pitch, first, o.n, k.channels, columns);
+        __syncthreads();
+        multiply_rows<T, WIDE, N>(q, rows, s);
+        soften<N>(k, o, first, s, top, total, fade);
+        mask_keys<N>(k, o, first, s);
+#pragma unroll
+        for (int j = 0; j < WIDE / 8; j++)
+            for (int i = 0; i < 4; i++) y[j][i] *= fade[i / 2];
+        add_columns<T, WIDE, N>(s, columns, y);
+    }
+    for (int i = 0; i < 2; i++) {
+        const int token = o.first + o.warp + o.g + 8 * i;
+        total[i] = four_sum(total[i]);
+        factor[i] = 1.0f / total[i];
+        if (k.lse && o.t == 0 && token < k.tokens) k.lse[o.row + token] = token < o.n ? top[i] + logf(total[i]) : 0.0f;
+    }
+    if (k.to) write_rows<T, WIDE>(k, o, y, factor, result_of<T>(k, o, k.to), o.pitch / 3);
+}
+
+// ---- backward, 32 tokens of the other side at a time
+
+// s and dp, of one row of queries: the masked probability and the gradient of the unscaled score.
+__device__ static inline void soften_back(const struct k_attention &k, float lse, float delta, float mask, float &s, float &dp)
+{
+    const float p = element_exp(s * k.scale - lse);
+    dp = p * (dp * mask - delta) * k.scale;
+    s = p * mask;
+}
+
+enum { OTHER = 32, PIECES = OTHER / 8 };
+
+template <typename T, int WIDE> static __global__ void __launch_bounds__(BLOCK, 2) half_queries(const struct k_attention k)
+{
+    alignas(16) __shared__ T own[OWN][WIDE + 8], keys[OTHER][WIDE + 8], values[OTHER][WIDE + 8], columns[WIDE][OTHER + 8];
+    const head o = head_of(k);
+    const T *qkv[3] = {part_of<T>(k, o, k.qkv, 0), part_of<T>(k, o, k.qkv, 1), part_of<T>(k, o, k.qkv, 2)};
+    mma_left q[WIDE / 16], dy[WIDE / 16];
+    float dq[WIDE / 8][4] = {}, lse[2], delta[2];
+    read_rows<T, WIDE, OWN>(qkv[0], o.pitch, o.first, o.n, k.channels, own);
+    __syncthreads();
+    take_rows<T, WIDE>(o, own, q);
+    __syncthreads();
+    read_rows<T, WIDE, OWN>(result_of<T>(k, o, k.dy), o.pitch / 3, o.first, o.n, k.channels, own);
+    __syncthreads();
+    take_rows<T, WIDE>(o, own, dy);
+    for (int i = 0; i < 2; i++) {
+        const int token = o.first + o.warp + o.g + 8 * i;
+        lse[i] = token < o.n ? k.lse[o.row + token] : 0.0f;
+        delta[i] = token < o.n ? k.delta[o.row + token] : 0.0f;
+    }
+    for (int first = 0; first < o.n && o.first < o.n; first += OTHER) {
+        float s[PIECES][4], dp[PIECES][4];
+        __syncthreads();
+        read_rows<T, WIDE, OTHER>(qkv[1], o.pitch, first, o.n, k.channels, keys);
+        read_rows<T, WIDE, OTHER>(qkv[2], o.pitch, first, o.n, k.channels, values);
+        read_columns<T, WIDE, OTHER>(qkv[1], o.pitch, first, o.n, k.channels, columns);
+        __syncthreads();
+        multiply_rows<T, WIDE, PIECES>(q, keys, s);
+        multiply_rows<T, WIDE, PIECES>(dy, values, dp);
+        mask_keys<PIECES>(k, o, first, dp);
+#pragma unroll
+        for (int j = 0; j < PIECES; j++)
+            for (int i = 0; i < 4; i++) {
+                soften_back(k, lse[i / 2], delta[i / 2], 1.0f, s[j][i], dp[j][i]);
+                if (first + j * 8 + 2 * o.t + i % 2 >= o.n) dp[j][i] = 0.0f;
+            }
+        add_columns<T, WIDE, PIECES>(dp, columns, dq);
+    }
+    const float factor[2] = {1.0f, 1.0f};
+    write_rows<T, WIDE>(k, o, dq, factor, part_of<T>(k, o, k.to, 0), o.pitch);
+}
+
+template <typename T, int WIDE> static __global__ void __launch_bounds__(BLOCK, 2) half_keys(const struct k_attention k)
+{
+    alignas(16) __shared__ T own[OWN][WIDE + 8], rows[OTHER][WIDE + 8], columns[WIDE][OTHER + 8];
+    const head o = head_of(k);  // own tokens are keys
+    const T *queries = part_of<T>(k, o, k.qkv, 0), *dys = result_of<T>(k, o, k.dy);
+    mma_left key[WIDE / 16], value[WIDE / 16];
+    float dk[WIDE / 8][4] = {}, dv[WIDE / 8][4] = {};
+    read_rows<T, WIDE, OWN>(part_of<T>(k, o, k.qkv, 1), o.pitch, o.first, o.n, k.channels, own);
+    __syncthreads();
+    take_rows<T, WIDE>(o, own, key);
+    __syncthreads();
+    read_rows<T, WIDE, OWN>(part_of<T>(k, o, k.qkv, 2), o.pitch, o.first, o.n, k.channels, own);
+    __syncthreads();
+    take_rows<T, WIDE>(o, own, value);
+    for (int first = 0; first < o.n && o.first < o.n; first += OTHER) {
+        float s[PIECES][4], dp[PIECES][4];
+        __syncthreads();
+        read_rows<T, WIDE, OTHER>(queries, o.pitch, first, o.n, k.channels, rows);
+        __syncthreads();
+        multiply_rows<T, WIDE, PIECES>(key, rows, s);
+        __syncthreads();
+        read_rows<T, WIDE, OTHER>(dys, o.pitch / 3, first, o.n, k.channels, rows);
+        read_columns<T, WIDE, OTHER>(dys, o.pitch / 3, first, o.n, k.channels, columns);
+        __syncthreads();
+        multiply_rows<T, WIDE, PIECES>(value, rows, dp);
+#pragma unroll
+        for (int j = 0; j < PIECES; j++)
+            for (int i = 0; i < 4; i++) {
+                const int query = first + j * 8 + 2 * o.t + i % 2, token = o.first + o.warp + o.g + i / 2 * 8;
+                if (query < o.n)
+                    soften_back(k, k.lse[o.row + query], k.delta[o.row + query], mask_of(k, o.row + query, token),
+                                s[j][i], dp[j][i]);
+                else
+                    s[j][i] = dp[j][i] = 0.0f;
+            }
+        add_columns<T, WIDE, PIECES>(s, columns, dv);
+        __syncthreads();
+        read_columns<T, WIDE, OTHER>(queries, o.pitch, first, o.n, k.channels, columns);
+        __syncthreads();
+        add_columns<T, WIDE, PIECES>(dp, columns, dk);
+    }
+    const float factor[2] = {1.0f, 1.0f};
+    write_rows<T, WIDE>(k, o, dk, factor, part_of<T>(k, o, k.to, 1), o.pitch);
+    write_rows<T, WIDE>(k, o, dv, factor, part_of<T>(k, o, k.to, 2), o.pitch);
+}
+
+// ---- launching
+
+static dim3 grid_of(const struct k_attention *k)
+{
+    return dim3((unsigned)(k->samples * k->heads), (unsigned)k_divide_up(k->tokens, OWN));
+}
+
+#define BY_HALF(k, T, WIDE, ...)                                                                                       \
+    if ((k)->type == BF16) { typedef __nv_bfloat16 T; BY_WIDE(k, WIDE, __VA_ARGS__) }                                  \
+    else { typedef __half T; BY_WIDE(k, WIDE, __VA_ARGS__) }
+#define BY_WIDE(k, WIDE, ...)                                                                                          \
+    if ((k)->channels <= 32) { enum { WIDE = 32 }; __VA_ARGS__; }                                                      \
+    else { enum { WIDE = 64 }; __VA_ARGS__; }
+
+K_LAUNCHER(k_attention_half)
+{
+    const struct k_attention *k = (const struct k_attention *)args;
+    BY_HALF(k, T, WIDE, return launch(half_attend<T, WIDE>, grid_of(k), BLOCK, stream, *k));
+}
+
+K_LAUNCHER(k_attention_half_grad)
+{
+    const struct k_attention *k = (const struct k_attention *)args;
+    TRY_CUDA(k_attention_delta(stream, k));
+    BY_HALF(k, T, WIDE, {
+        TRY_CUDA(launch(half_queries<T, WIDE>, grid_of(k), BLOCK, stream, *k));
+        return launch(half_keys<T, WIDE>, grid_of(k), BLOCK, stream, *k);
+    });
+}
