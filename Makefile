@@ -113,7 +113,7 @@ ON_GPU := $(if $(KERNELS),$(patsubst test/cuda/%.c,$(B)/test/on_gpu/%,$(shell gr
 RUN := DAWN='$(CURDIR)/$(PROGRAM)' BOARD='$(CURDIR)/$(BOARD)' FAULT='$(CURDIR)/$(B)/test/fault' \
     EMULATED='$(if $(KERNELS),$(CURDIR)/$(B)/test/emulate/dawn)' NVCC='$(NVCC)' test/run.sh
 
-.PHONY: all demo check emulated check-gpu check-unit check-cli check-threads check-board check-feed lint fuzz fuzz-run fault bench-convs bench-images bench-loops bench-board \
+.PHONY: all demo check emulated check-gpu check-unit check-cli check-threads check-board check-feed lint fuzz fuzz-run fault bench-convs bench-encoder bench-images bench-loops bench-board \
 	install clean deps help tests FORCE
 all: $(PROGRAM) $(BOARD)  ## build ./dawn and ./dawn-scoreboard (the default)
 	$(if $(CUDA_LACKS),@echo 'dawn: built without the device cuda: $(CUDA_LACKS)')
@@ -298,6 +298,11 @@ $(B)/test/bench/convs: test/bench/convs.c
 	$(Q)$(CC) -std=c17 -D_GNU_SOURCE -O2 -Wall $< -ldnnl -o $@
 bench-images: $(B)/test/bench/images  ## build the yardstick: decoding and resizing the JPEGs of a folder on one core
 $(B)/test/bench/images: test/bench/images.c $(B)/libdawn.a
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) $(CUDA_LIBS) -o $@
+bench-encoder: $(B)/test/bench/encoder  ## build the yardstick: a step of an encoder beside its matrix products alone
+$(B)/test/bench/encoder: test/bench/encoder.c $(B)/libdawn.a
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) $(CUDA_LIBS) -o $@

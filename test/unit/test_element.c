@@ -40,6 +40,22 @@ static double true_gelu(double x) { return x * true_gauss(x); }
 static double true_gelu_slope(double x) { return true_gauss(x) + x * exp(-0.5 * x * x) / sqrt(2.0 * M_PI); }
 static double true_relu(double x) { return x > 0.0 ? x : 0.0; }
 
+static float tangent(float x) { return element_tanh(x); }
+static float tangent_slope(float x) { return element_tanh_slope(x); }
+static float logistic_slope(float x) { return element_logistic_slope(x); }
+static float gelu_tanh(float x) { return element_gelu_tanh(x); }
+static float gelu_tanh_slope(float x) { return element_gelu_tanh_slope(x); }
+
+static double true_tangent_slope(double x) { return 1.0 / (cosh(x) * cosh(x)); }
+static double true_logistic_slope(double x) { return true_sigmoid(x) * true_sigmoid(-x); }
+static double inner_of(double x) { return 2.0 * sqrt(2.0 / M_PI) * (x + 0.044715 * x * x * x); }
+static double true_gelu_tanh(double x) { return x * true_sigmoid(inner_of(x)); }
+static double true_gelu_tanh_slope(double x)
+{
+    double s = true_sigmoid(inner_of(x));
+    return s + x * s * true_sigmoid(-inner_of(x)) * 2.0 * sqrt(2.0 / M_PI) * (1.0 + 3.0 * 0.044715 * x * x);
+}
+
 enum { STEPS = 400000 };
 
 static void test_exp(void **state)
@@ -65,6 +81,12 @@ static void test_activations(void **state)
     assert_true(worst(gelu, true_gelu, -12.0, 12.0, STEPS, 1.0) < 4e-7);
     assert_true(worst(gelu_slope, true_gelu_slope, -12.0, 12.0, STEPS, 1.0) < 5e-7);
     assert_true(worst(relu, true_relu, -5.0, 5.0, STEPS, 0.0) == 0.0);
+    assert_true(worst(tangent, tanh, -20.0, 20.0, STEPS, 0.0) < 4e-7);
+    assert_true(worst(tangent, tanh, -0.01, 0.01, STEPS, 1e-30) < 4e-7);  // small values too
+    assert_true(worst(tangent_slope, true_tangent_slope, -40.0, 40.0, STEPS, 0.0) < 6e-7);
+    assert_true(worst(logistic_slope, true_logistic_slope, -80.0, 80.0, STEPS, 0.0) < 6e-7);
+    assert_true(worst(gelu_tanh, true_gelu_tanh, -12.0, 12.0, STEPS, 1.0) < 4e-7);
+    assert_true(worst(gelu_tanh_slope, true_gelu_tanh_slope, -12.0, 12.0, STEPS, 1.0) < 2e-6);
     double most = 0.0;
     for (int i = -STEPS; i <= STEPS; i++) {
         float x = (float)(10.0 * i / STEPS), density, below = element_gauss(x, &density);
@@ -84,11 +106,16 @@ static void test_activations_far_out(void **state)
         assert_true(element_silu_slope(x) == 1.0f && element_gelu_slope(x) == 1.0f);
         assert_true(element_relu(-x) == 0.0f && fabsf(element_gelu(-x)) < 1e-18f);
         assert_true(isfinite(element_silu(-x)) && isfinite(element_silu_slope(-x)));
+        assert_true(element_tanh(x) == 1.0f && element_tanh(-x) == -1.0f && element_tanh_slope(x) < 1e-30f);
+        assert_true(element_gelu_tanh(x) == x && fabsf(element_gelu_tanh(-x)) < 1e-18f);
+        assert_true(element_gelu_tanh_slope(x) == 1.0f && fabsf(element_gelu_tanh_slope(-x)) < 1e-12f);
     }
     assert_true(element_silu(0.0f) == 0.0f && element_gelu(0.0f) == 0.0f);
     assert_true(element_relu_slope(0.0f) == 0.0f && element_relu_slope(1e-30f) == 1.0f);
     // A diverged run must be visible: NaN stays NaN.
     assert_true(isnan(element_silu(NAN)) && isnan(element_gelu(NAN)));
+    assert_true(isnan(element_tanh(NAN)) && isnan(element_logistic(NAN)) && isnan(element_gelu_tanh(NAN)));
+    assert_true(isnan(element_tanh_slope(NAN)) && isnan(element_logistic_slope(NAN)) && isnan(element_gelu_tanh_slope(NAN)));
 }
 
 // The derivatives against central differences, which need no libm.

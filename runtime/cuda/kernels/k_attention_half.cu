@@ -198,7 +198,7 @@ __device__ static inline void soften(const struct k_attention &k, const head &o,
     }
 }
 
-template <typename T, int WIDE> static __global__ void __launch_bounds__(BLOCK, 3) half_attend(const struct k_attention k)
+template <typename T, int WIDE> static __global__ void __launch_bounds__(BLOCK, 2) half_attend(const struct k_attention k)
 {
     enum { KEYS = 64, N = KEYS / 8 };
     alignas(16) __shared__ T rows[KEYS][WIDE + 8], columns[WIDE][KEYS + 8];
