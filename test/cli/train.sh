@@ -60,6 +60,7 @@ grep -q "group 1: 2 of 2 runs" group.txt
 grep -q synthetic group.txt
 
 says 2 'one file' "$DAWN" train cifar10 $quick --runs 2 --save w.safetensors
+says 2 "no use of such a file" "$DAWN" train cifar10 $quick --weights w.safetensors
 mkdir elsewhere
 "$DAWN" train cifar10 $quick --target 0.001 --db elsewhere/r.db --save here.safetensors >out.txt
 "$DAWN" infer cifar10 --items 10 --warmup 0 --db elsewhere/r.db >out.txt
