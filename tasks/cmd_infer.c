@@ -258,7 +258,7 @@ static int measure_and_print(struct measured *m, const char *weights)
     const struct choose *c = &a->choose;
     m->options = (struct infer_options){
         .task = m->chosen->task, .data_name = m->chosen->data_name, .data_folder = m->chosen->data_folder,
-        .files = {weights, c->files.vocab, c->files.vectors}, .recipe = c->model || c->recipe ? &m->chosen->recipe : NULL,
+        .files = {weights, c->files.vocab, c->files.vectors}, .recipe = &m->chosen->recipe,
         .device = c->device, .threads = (int)c->threads, .precision = (enum recipe_precision)m->chosen->recipe.precision,
         .items = a->items, .warmup = a->warmup, .singles = a->latency || a->items, .answers = a->answers};
     m->target = isnan(a->target) ? m->chosen->task->target : a->target;
@@ -320,8 +320,8 @@ int cmd_infer(int argc, char **argv)
         {OPTION_TEXT, 0, "run", "ID", "the run whose weights are used; default: the last", &a.run, 0, 0},
         {OPTION_TEXT, 0, "weights", "FILE", "instead of a run's: a checkpoint, or a safetensors file of another program",
          &a.choose.files.weights, 0, 0},
-        {OPTION_TEXT, 0, "model", "NAME", "the network, where the weights do not name it", &a.choose.model, 0, 0},
-        {OPTION_TEXT, 0, "recipe", "NAME|FILE", "its settings, likewise; default: the model's", &a.choose.recipe, 0, 0},
+        {OPTION_TEXT, 0, "model", "NAME", "the network, where the weights do not name it; default: the task's", &a.choose.model, 0, 0},
+        {OPTION_TEXT, 0, "recipe", "NAME|FILE", "its settings, likewise; default: the data set's", &a.choose.recipe, 0, 0},
         {OPTION_LIST, 0, "set", "KEY=VALUE", "change one key of that recipe", &a.choose.set, 0, 0},
         {OPTION_TEXT, 0, "vocab", "FILE", "the vocabulary of the tokenizer", &a.choose.files.vocab, 0, 0},
         {OPTION_TEXT, 0, "vectors", "FILE", "vectors of words", &a.choose.files.vectors, 0, 0},
