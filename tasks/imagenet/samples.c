@@ -9,7 +9,6 @@
 #include "data/image/decode.h"
 #include "tasks/imagenet/keys.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { EVALUATE_BATCH = 256 };
@@ -155,13 +154,11 @@ static struct area area_of(const struct samples *s, const struct feed_item *item
 static int decode_sample(const struct samples *s, const struct feed_item *item, bool mirror, uint8_t *into)
 {
     struct decoder *decoder = ((struct worker *)item->worker)->decoder;
-    char what[96];
+    const char *what = "the picture";  // the feed says which
     int width, height;
     int64_t n;
     uint8_t *bytes = decoder_room(decoder, (size_t)s->greatest);
     TRY(dataset_item(s->data, s->split, "jpeg", item->index, bytes, (size_t)s->greatest, &n));
-    snprintf(what, sizeof what, "%s, %s image %lld", s->setting->data->title, s->setting->data->split_name[s->split],
-             (long long)item->index);
     TRY(decoder_size(decoder, what, bytes, (size_t)n, &width, &height));
     struct area area = area_of(s, item, width, height);
     TRY(decoder_draw(decoder, what, bytes, (size_t)n, &area, mirror, s->height[item->bucket], s->width[item->bucket], into));

@@ -65,7 +65,8 @@ says 2 "resnet18 has|a ResNet has 4 stages" "$DAWN" train imagenette --data pict
 says 2 "least_area" "$DAWN" train imagenette --data pictures --set least_area=.1,.2,.3
 says 2 "batch of 401 is larger than the data set of 400" "$DAWN" train imagenette --data pictures --batch 401
 mkdir -p empty other/train/n01440764 other/val/n01440764
-says 1 "" "$DAWN" train imagenette --data empty
+says 1 "there is no Imagenette in empty: neither imagenette.dawnpack nor folders train and val" "$DAWN" train imagenette \
+    --data empty
 touch other/train/n01440764/readme.txt other/val/n01440764/readme.txt
-says 1 "" "$DAWN" train imagenette --data other
+says 1 "other/train has no PNG or JPEG file in folders of classes" "$DAWN" train imagenette --data other
 if [ -e results.db ]; then echo "a record was made"; exit 1; fi
