@@ -308,11 +308,6 @@ static void add_groups(void *context, int64_t begin, int64_t end, int thread)
 
 static void join_sums(void *context, int64_t begin, int64_t end, int thread) { add_groups(context, begin, end, thread); }
 
-static float *thread_sums(const struct wgrad *g, int thread)
-{
-    return (float *)(g->work + (size_t)thread * (g->sum_bytes + g->x_bytes + g->dy_bytes));
-}
-
 #endif
 
 void wgrad_run(const struct dnnl_conv *c, int threads, const void *x, const void *dy, float *dw, void *work)
