@@ -410,7 +410,7 @@ static void where_data_sets_are(void **state)
     struct dataset *ds;
     assert_fails(dataset_open("cifar10", folder, &ds), ERR_MISSING, "`dawn data fetch cifar10`");
     assert_fails(dataset_open("cifar", folder, &ds), ERR_USAGE, "did you mean \"cifar10\"");
-    assert_fails(dataset_open("imagenet", folder, &ds), ERR_USAGE, "there are cifar10 and synthetic");
+    assert_fails(dataset_open("mnist", folder, &ds), ERR_USAGE, "there is no data set \"mnist\"");
     const int64_t counts[] = {2, 2, 2, 2, 2, 2};
     make_small(counts);
     make_folder("data/dawn/cifar-10-batches-bin");
