@@ -116,7 +116,7 @@ static void old_statements_are_accepted(void **state)
     (void)state;
     static const int runs[] = {1, 3, 4, 5, 7};
     close_all();
-    const struct store_settings settings = {.path = path, .origin = "board.example"};
+    const struct store_settings settings = {.path = path, .origin = "board.example", .anew = true};
     unlink(path);
     assert_int_equal(store_open(&settings, STORE_WRITE, &store), 0);
     assert_int_equal(store_reader(store, &reader), 0);
