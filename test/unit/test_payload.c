@@ -73,7 +73,7 @@ static void files_are_told(void **state)
         facts.recipe = "cifar10", facts.recipe_json = json, facts.files = files, facts.file_count = count;
         int64_t id = whole_run(facts, (const int64_t[]){9000, 9400}, 2);
         struct statement s = built(id, &plain);
-        passes(&s);
+        if (count) passes(&s);  // the made-up model is none of a published recipe
         assert_string_equal(canonical_text(s.json, "division"), count ? "open" : "closed");
         assert_int_equal(json_array_size(canonical_at(s.json, "files")), count);
         const json_t *last = json_array_get(canonical_at(s.json, "files"), count ? (size_t)count - 1 : 0);
