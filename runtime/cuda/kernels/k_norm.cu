@@ -157,17 +157,17 @@ __global__ void __launch_bounds__(K_BLOCK, K_NORM_RESIDENT) norm_apply(const str
     const T *more = ADDS ? (const T *)k.shortcut + s.at : NULL;
     for (uint32_t row = s.row; row < k.walk.rows; row += 2 * s.stride, x += 2 * s.step, y += 2 * s.step) {
         const bool two = row + s.stride < k.walk.rows;
-        float v[N], w[N] = {}, more_v[N] = {}, more_w[N] = {};
+        float v[N], w[N] = {}, added[N] = {};
         load<N>(x, v);
-        if (ADDS) load<N>(more, more_v);
+        if (ADDS) load<N>(more, added);
         if (two) load<N>(x + s.step, w);
-        if (ADDS && two) load<N>(more + s.step, more_w);
-        if (ADDS) more += 2 * s.step;
-        for (int i = 0; i < N; i++) v[i] = (v[i] - mean[i]) * scale[i] + bias[i] + more_v[i];
+        for (int i = 0; i < N; i++) v[i] = (v[i] - mean[i]) * scale[i] + bias[i] + added[i];
         act_all<N>(k.act, v);
         store<N>(y, v);
         if (!two) break;
-        for (int i = 0; i < N; i++) w[i] = (w[i] - mean[i]) * scale[i] + bias[i] + more_w[i];
+        if (ADDS) load<N>(more + s.step, added);  // not before: two more vectors do not fit into 64 registers
+        if (ADDS) more += 2 * s.step;
+        for (int i = 0; i < N; i++) w[i] = (w[i] - mean[i]) * scale[i] + bias[i] + added[i];
         act_all<N>(k.act, w);
         store<N>(y + s.step, w);
     }
