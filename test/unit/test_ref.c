@@ -167,7 +167,7 @@ static void test_norm_back(void **state)
     // xhat = -1, 1 with rstd 1; dy = 3, 1: dbias 4, dscale -2; dx = 2 (dy - 2 - xhat * -1) = 0, 0.
     int x = IN(F32, SHAPE(2, 1), 4, 6), mean = IN(F32, SHAPE(1), 5), rstd = IN(F32, SHAPE(1), 1);
     int scale = IN(F32, SHAPE(1), 2);
-    int bias = IN(F32, SHAPE(1), 0), dy = IN(F32, SHAPE(2, 1), 3, 1), o[3], p[3];
+    int bias = IN(F32, SHAPE(1), 0), dy = IN(F32, SHAPE(2, 1), 3, 1), o[4], p[4];
     union attr a = {.norm = {.act = ACT_NONE}}, relu = {.norm = {.act = ACT_RELU}};
     node(OP_NORM_GRAD, (int[]){dy, x, mean, rstd, scale, bias}, 6, &a, o);
     int dx = out(o[0]), dscale = out(o[1]), dbias = out(o[2]);
