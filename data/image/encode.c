@@ -81,7 +81,10 @@ static void write_rows(struct encoder *e, const uint8_t *pixels, int height, int
 int encoder_draw(struct encoder *e, const char *what, const uint8_t *pixels, int height, int width, int quality,
                  const uint8_t **bytes, size_t *count)
 {
-    if (setjmp(e->back) != 0) return fail(ERR_MEMORY, "%s cannot be encoded: %s", what, e->error);
+    if (setjmp(e->back) != 0) {
+        e->bytes = NULL;  // libjpeg may have freed it when it took a larger one
+        return fail(ERR_MEMORY, "%s cannot be encoded: %s", what, e->error);
+    }
     make_compressor(e);
     write_rows(e, pixels, height, width, quality);
     *bytes = e->bytes, *count = e->count;

@@ -57,12 +57,15 @@ static int write_header(const struct part *p)
 
 // ---- going on
 
-// The same source and options: the headers differ in nothing but what moves on.
+// The same source and options: the headers differ in nothing but what moves on, and what is written at the very end, because a
+// command may have been killed between that and the renaming.
 static bool is_same(const struct pack_header *a, const struct pack_header *b)
 {
     uint8_t x[PACK_HEADER], y[PACK_HEADER];
     struct pack_header copy = *a;
-    copy.done = b->done, copy.end = b->end;
+    copy.done = b->done, copy.end = b->end, copy.index_crc = b->index_crc;
+    copy.flags = (a->flags & PACK_PARTIAL) | (b->flags & ~(uint32_t)PACK_PARTIAL);
+    memcpy(copy.content, b->content, sizeof copy.content);
     pack_print_header(&copy, x);
     pack_print_header(b, y);
     return memcmp(x, y, PACK_HEADER) == 0;
@@ -124,12 +127,20 @@ static int find_what_is_there(struct part *p)
     return ftruncate(p->fd, 0) == 0 ? 0 : fail_errno(ERR_IO, errno, "cannot restart %s", p->path);
 }
 
+// False if the file that is locked has meanwhile got its final name, or none: another command has just ended with it.
+static bool is_still_named(const struct part *p)
+{
+    struct stat mine, named;
+    return fstat(p->fd, &mine) == 0 && stat(p->path, &named) == 0 && mine.st_ino == named.st_ino && mine.st_dev == named.st_dev;
+}
+
 static int open_part(struct part *p, const void *names)
 {
     p->fd = open(p->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (p->fd < 0) return fail_errno(ERR_IO, errno, "cannot write %s", p->path);
     if (flock(p->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return fail(ERR_IO, "another `dawn data pack` is writing %s now", p->path);
+    if (!is_still_named(p)) return fail(ERR_IO, "another `dawn data pack` has just ended with %s: try again", p->path);
     p->ours = true;
     TRY(find_what_is_there(p));
     TRY(write_at(p, names, (size_t)p->header.names_bytes, pack_names_at(&p->header)));

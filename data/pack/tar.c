@@ -89,7 +89,10 @@ static int walk_members(const struct tar_span *span, struct archive *archive, ta
         if (rc != ARCHIVE_OK && rc != ARCHIVE_WARN)
             return fail(ERR_INPUT, "%s is not a valid tar: %s", span->path, archive_error_string(archive));
         if (members == TAR_MEMBERS_MAX) return fail(ERR_INPUT, "%s has more than %d members", span->path, members);
-        if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry) != NULL) continue;
+        if (archive_entry_hardlink(entry) != NULL || archive_entry_filetype(entry) == AE_IFLNK)
+            return fail(ERR_INPUT, "%s: the member %.200s is a link: unpack the archive and give its folder", span->path,
+                        archive_entry_pathname(entry) != NULL ? archive_entry_pathname(entry) : "?");
+        if (archive_entry_filetype(entry) != AE_IFREG) continue;
         if (archive_entry_pathname(entry) == NULL) return fail(ERR_INPUT, "%s has a member without a name", span->path);
         struct tar_member member;
         TRY(locate_member(span, archive, entry, &member));

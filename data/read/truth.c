@@ -76,7 +76,11 @@ static int label_of(const struct list *list, const struct line *line)
 {
     int64_t n = number_of(line->class, line->class_length);
     if (n < 0) return synsets_find(list->synsets, line->class, line->class_length);
-    if (list->numbering == NUMBERS_DEVKIT) return synsets_of_devkit((int)n);
+    if (list->numbering == NUMBERS_DEVKIT) {
+        int label = synsets_of_devkit((int)n);
+        if (label < 0) return -1;
+        return synsets_find(list->synsets, synsets_imagenet()->wnid[label], strlen(synsets_imagenet()->wnid[label]));
+    }
     return n < list->synsets->count ? (int)n : -1;
 }
 

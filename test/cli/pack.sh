@@ -92,7 +92,11 @@ for i in $(seq 4 400); do
 done
 [ "$(status "$DAWN" data pack imagenette src whole.dawnpack --short-side 32)" = 0 ]
 for wait in 0.02 0.05 0.1 0.2; do
-    timeout -s KILL $wait "$DAWN" data pack imagenette src killed.dawnpack --short-side 32 >out 2>err || true
+    "$DAWN" data pack imagenette src killed.dawnpack --short-side 32 >out 2>err &
+    pid=$!
+    sleep $wait
+    kill -KILL $pid 2>/dev/null || true
+    wait $pid 2>/dev/null || true
 done
 [ -e killed.dawnpack ] || [ "$(status "$DAWN" data pack imagenette src killed.dawnpack --short-side 32)" = 0 ]
 cmp whole.dawnpack killed.dawnpack

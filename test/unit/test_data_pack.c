@@ -213,6 +213,16 @@ static void goes_on_to_the_same_bytes(void **state)
         assert_false(file_exists(at("b.dawnpack.part")));
         assert_int_equal(unlink(at("b.dawnpack")), 0);
     }
+    // Killed when all was written but the name.
+    char *bytes;
+    size_t count;
+    assert_int_equal(file_read(at("a.dawnpack"), 1 << 24, &bytes, &count), 0);
+    put_plain("b.dawnpack.part", bytes, count);
+    free(bytes);
+    must_pack("src", "b.dawnpack", &report);
+    assert_int_equal(report.resumed, 50);
+    assert_same_files("a.dawnpack", "b.dawnpack");
+    assert_int_equal(unlink(at("b.dawnpack")), 0);
     // Payloads that never reached the disk: what is before them counts.
     interrupt("a.dawnpack", "b.dawnpack.part", 30, 0);
     struct stat st;
