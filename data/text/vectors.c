@@ -64,10 +64,11 @@ static int read_numbers(struct scan *s, const char *at, const char *end)
     float *row = s->rows + s->count * s->dimension;
     for (int64_t i = 0; i < s->dimension; i++) {
         char *behind;
+        size_t shown = strcspn(at, " \n");
         row[i] = strtof(at, &behind);
         if (behind == at || (i + 1 < s->dimension ? *behind != ' ' : behind != end) || !isfinite(row[i]))
             return fail(ERR_INPUT, "%s: line %lld: number %lld of %lld is none: \"%.*s\"", s->name, (long long)s->lines,
-                        (long long)i + 1, (long long)s->dimension, (int)strcspn(at, " \n") % 40, at);
+                        (long long)i + 1, (long long)s->dimension, (int)(shown < 40 ? shown : 40), at);
         at = behind + 1;
     }
     s->count++;

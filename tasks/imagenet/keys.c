@@ -83,7 +83,7 @@ static int check_imagenet(const char *where, const struct recipe *r)
     if (r->resolution_parts.count && r->resolution_parts.count != sides)
         return fail(ERR_USAGE, "%s: \"data.resolution_parts\" has %d numbers for the %d of \"data.resolution\"", where,
                     r->resolution_parts.count, sides);
-    if (r->least_area.count != 1 && r->least_area.count != sides)
+    if (r->least_area.count < 1 || (r->least_area.count != 1 && r->least_area.count != sides))
         return fail(ERR_USAGE, "%s: \"data.least_area\" wants one number, or one for each of the %d of \"data.resolution\"",
                     where, sides);
     TRY(check_whole_numbers(where, "data.resolution", &r->resolution));

@@ -153,10 +153,10 @@ static void write_tokens(const struct encoding *n, const struct pieces *question
 {
     struct window at = windows_at(w, number);
     *into++ = n->special.first;
-    memcpy(into, question->id, (size_t)w->question * sizeof *into);
+    if (w->question > 0) memcpy(into, question->id, (size_t)w->question * sizeof *into);
     into += w->question;
     *into++ = n->special.separator;
-    memcpy(into, context->id + at.first, (size_t)at.count * sizeof *into);
+    if (at.count > 0) memcpy(into, context->id + at.first, (size_t)at.count * sizeof *into);
     into[at.count] = n->special.separator;
 }
 

@@ -65,7 +65,7 @@ static void score_answers(const struct judging *j, int64_t score[METRICS_MAX])
     }
     // Rounded down: no page shows more than was reached.
     score[SCORE_F1] = (int64_t)floor(evaluate_f1(&total) * 1e4);
-    score[SCORE_EXACT] = (int64_t)floor(evaluate_exact(&total) * 1e4);
+    score[SCORE_EXACT] = total.questions > 0 ? total.exact * 1000000 / total.questions : 0;
 }
 
 static int judge_end(void *state, int64_t score[METRICS_MAX])

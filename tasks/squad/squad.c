@@ -60,7 +60,8 @@ static void forward_batch(struct step *s)
     step_loss(s, g_scale(g, sum, 0.5f), 1);
 }
 
-// ---- updates: norms and biases do not decay unless the recipe says so
+// ---- updates: matrices and embeddings decay by optimiser.filters.decay, with AdamW the head too. Norms and biases do not
+// unless the recipe says so
 
 static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
 {
@@ -76,7 +77,7 @@ static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
     head.momentum = (float)r->momentum;
     bias = head;
     double decay = r->weight_decay * (double)r->batch;
-    head.decay = r->head_lr > 0 ? (float)(decay / r->head_lr) : 0;
+    if (r->optimiser != OPTIMISER_ADAMW) head.decay = r->head_lr > 0 ? (float)(decay / r->head_lr) : 0;
     bias.decay = r->bias_lr > 0 ? (float)(decay / r->bias_lr) : 0;
 
     struct schedule all = recipe_rate(r, c->steps_an_epoch), norm = {.least = 0};

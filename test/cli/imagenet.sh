@@ -51,7 +51,8 @@ for try in 1 2 3 4 5; do
     kill -KILL "$pid" 2>/dev/null || true
     rc=0
     wait "$pid" 2>/dev/null || rc=$?
-    [ "$rc" != 137 ] || break
+    if [ "$rc" = 137 ] && [ -e run-1.state ]; then break; fi # else it was done before it was killed
+    rc=0
 done
 [ "$rc" = 137 ] || { cat log.txt; exit 1; }
 "$DAWN" train --resume 1 --db results.db >log.txt 2>&1

@@ -21,7 +21,7 @@ train="train squad-split --data stories --threads 1"
 "$DAWN" $train --json >log.txt
 "$DAWN" results show 1 >show.txt
 grep -q 'SYNTHETIC' show.txt
-grep -q 'f1' show.txt
+grep -qw 'f1' show.txt
 "$DAWN" infer squad-split --threads 1 --predictions answers.json >infer.txt
 python3 - <<'PY'
 import json
@@ -39,7 +39,8 @@ grep -q 'with preprocessing' latency.txt
 # ---- a question from the terminal
 story="Anna comes from Oslo. Every evening Anna plays the harp. At home Otto keeps a donkey."
 answer=$(echo "$story" | "$DAWN" infer squad-split --threads 1 --ask 'Which animal does Otto keep?')
-[ -n "$answer" ] && [[ $story == *"$answer"* ]]
+[ -n "$answer" ]
+[[ $story == *"$answer"* ]]
 echo "$story" >story.txt
 "$DAWN" infer squad-split --threads 1 --ask 'What does Anna play every evening?' --text story.txt --json >told.json
 python3 -c 'import json; t = json.load(open("told.json")); assert t["answer"] in open("story.txt").read() and t["answer"], t'
@@ -49,6 +50,7 @@ says 2 'do not go with it' "$DAWN" infer squad-split --ask Who? --latency
 
 # ---- killed and resumed
 train="$train --set epochs=1 --set warmup_epochs=0.5 --set dropout=0.1 --no-stop"
+saved() { [ -e killed/run-1.state ] || ended "$pid"; }
 mkdir straight
 "$DAWN" $train --db straight/results.db >straight.txt || [ $? = 3 ]
 for try in 1 2 3 4 5; do
@@ -56,10 +58,11 @@ for try in 1 2 3 4 5; do
     mkdir killed
     "$DAWN" $train --checkpoint-every 5 --db killed/results.db >killed.txt 2>&1 &
     pid=$! rc=0
-    wait_for test -e killed/run-1.state
+    wait_for saved
     kill -KILL "$pid" 2>/dev/null || true
     wait "$pid" 2>/dev/null || rc=$?
-    [ "$rc" = 137 ] && break # else it was done before it was killed
+    if [ "$rc" = 137 ] && [ -e killed/run-1.state ]; then break; fi # else it was done before it was killed
+    rc=0
 done
 [ "$rc" = 137 ]
 "$DAWN" train --resume 1 --db killed/results.db >resumed.txt || [ $? = 3 ]

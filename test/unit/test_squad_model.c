@@ -95,7 +95,7 @@ static void test_rules(void **state)
         decays += rule[i].settings.decay > 0;
         if (spared) assert_float_equal(rule[i].settings.decay, 0, 0);
     }
-    assert_int_equal(decays, 2);  // matrices and embeddings of the encoder
+    assert_int_equal(decays, 3);  // matrices, embeddings and the head
     // Warm-up over a tenth of the schedule, then to nothing.
     assert_true(schedule_at(&rule[0].share, 5) < schedule_at(&rule[0].share, 9));
     assert_true(schedule_at(&rule[0].share, 10) > 0.99 && schedule_at(&rule[0].share, 99) < 0.03);
