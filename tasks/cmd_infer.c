@@ -93,7 +93,8 @@ static struct latency_facts latency_facts_of(const struct measured *m, const str
         .task = m->chosen->task->name, .model = f->recipe.model,
         .precision = dtype_name(f->dtype), .device = f->device_type,
         .target_micro = llround(fmax(m->target, board) * 1e6), .threads = f->threads, .items = f->items,
-        .warmup_items = f->warmup, .model_ns = f->model_ns, .whole_ns = f->whole_ns, .k = f->score[0], .views = 1,
+        .warmup_items = f->warmup, .model_ns = f->model_ns, .whole_ns = f->whole_ns, .k = f->score[0],
+        .views = m->chosen->task->prepare || f->recipe.views < 1 ? 1 : (int)f->recipe.views,
         .data = test, .price = m->priced ? &m->price : NULL,
     };
 }
