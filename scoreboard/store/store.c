@@ -96,7 +96,7 @@ static int refuse_lost_record(const struct store *s)
     int rc = 0;
     if (file_exists(path))
         rc = fail(ERR_MISSING, "the key %s is there, but its record %s is missing or empty: put a backup back, or begin a new "
-                  "record under the old key with --new", path, s->path);
+                  "record under the old key with --new (as after a first start that was interrupted)", path, s->path);
     free(path);
     return rc;
 }

@@ -39,6 +39,7 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
     CHECK(CADENCE, "cadence", FLAG, "intervals between points take equally long, for the work in them, within 25%")    \
     CHECK(PRICE_OLD, "price-old", FLAG, "the price was at most 90 days old, and is one of the table")                  \
     CHECK(DIRTY, "sources-changed", FLAG, "the program was built from a commit, without changes")                      \
+    CHECK(DATES, "dates", FLAG, "its dates are as far apart as its stopwatch says")                                    \
     CHECK(SELF, "self-evaluated", FLAG, "the harness evaluated, not the program that was trained")
 enum check {
 #define CHECK(name, code, level, what) CHECK_##name,

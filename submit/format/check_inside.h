@@ -32,6 +32,7 @@ struct subject {
     size_t count;
     struct check_span *spans;
     size_t span_count;
+    bool strict;    // accepted since the checks of work, models, prices and texts are made (STRICT_SINCE_MS)
     bool in_order;  // time and samples grow: set by check_curve, asked by what comes after it
 };
 

@@ -64,6 +64,8 @@ static void check_division(struct subject *s)
 {
     if (s->self && strcmp(canonical_text(s->json, "division"), "closed") == 0)
         finding_add(s->out, CHECK_DIVISION, "a run that scored itself belongs in the open division");
+    else if (json_array_size(json_object_get(s->json, "files")) > 0 && strcmp(canonical_text(s->json, "division"), "closed") == 0)
+        finding_add(s->out, CHECK_DIVISION, "a run that took files besides its data belongs in the open division");
 }
 
 // Whether a run is closed and what its schedule was is read from the text. Records of older programs have the digest of another
@@ -72,7 +74,7 @@ static void check_recipe(struct subject *s)
 {
     const char *text = canonical_text(s->json, "recipe.text"), *said = canonical_text(s->json, "recipe.digest");
     char hex[DIGEST_HEX];
-    if (s->self || s->version == 1) return;
+    if (s->self || s->version == 1 || !s->strict) return;
     digest_bytes(text, strlen(text), hex);
     if (strcmp(hex, said) != 0)
         finding_add(s->out, CHECK_RECIPE, "the recipe's digest is %.12s..., but its text has %.12s...", said, hex);
@@ -122,6 +124,9 @@ static bool official_fault(struct subject *s, const json_t *list, const struct d
         else if (test && s->contest->test_items > 0 && items != s->contest->test_items)
             finding_add(s->out, CHECK_DATA, "the test set called official has %lld items instead of %lld", items,
                         (long long)s->contest->test_items);
+        else if (!test && s->contest->train_items > 0 && items != s->contest->train_items)
+            finding_add(s->out, CHECK_DATA, "the training set called official has %lld items instead of %lld", items,
+                        (long long)s->contest->train_items);
         else continue;
         return true;
     }
@@ -195,7 +200,7 @@ static void check_listed(struct subject *s, const json_t *price, const char *wha
 {
     struct listed listed = {canonical_text(price, "instance"), canonical_text(price, "date"), -1, false};
     int64_t said = canonical_int(price, "micro_usd_per_hour");
-    if (*listed.instance == 0) return;
+    if (*listed.instance == 0 || !s->strict) return;
     int rc = price_table(look_up_price, &listed);
     BUG_IF(rc < 0);  // it is embedded
     if (listed.micro_per_hour == said) return;

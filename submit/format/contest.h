@@ -18,6 +18,7 @@ struct contest {
     const char *test_name;     // "the 10,000 test images"
     int64_t items;             // N of "k of N". A metric that is no count (F1) is kept in millionths: N is 1,000,000
     int64_t test_items;        // items of the whole test set
+    int64_t train_items;       // of the published training set; 0: not known here
     int64_t samples_per_item;  // at most so many samples come of one stored item (windows of a long text); usually 1
     int64_t target_micro[CONTEST_TARGETS];  // the board's own first, then those one may filter by; 0 ends
     const char *train_digest, *test_digest;  // SHA-256 of the published content, whatever its order; NULL: not known here

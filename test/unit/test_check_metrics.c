@@ -68,6 +68,15 @@ static void the_recipe_is_the_one_that_is_published(void **state)
     expect(run, CHECK_RECIPE, "but its text has");
 }
 
+static void the_closed_division_takes_no_files(void **state)
+{
+    (void)state;
+    json_t *run = run_2();
+    fixture_set(run, "files", json_pack("[{s:s, s:s, s:s, s:i}]", "kind", "weights", "name", "a.safetensors", "digest",
+                                        FIXTURE_HEX, "bytes", 7));
+    expect(run, CHECK_DIVISION, "took files");
+}
+
 static void wrong_scores_are_refused(void **state)
 {
     (void)state;
@@ -205,6 +214,11 @@ static void work_comes_by_parts(void **state)
     (void)state;
     expect_nothing(with_work(600000000));
     expect(with_work((int64_t)1 << 40), CHECK_SPEED, "of the stated hardware");
+    expect(with_work(6000000), CHECK_SPEED_UNKNOWN, "its schedule");  // too little for its model
+    json_t *padded = with_work(6000000);  // and a dear part that is never trained does not help
+    json_object_set_new(fixture_item(padded, "work", 0), "samples", json_integer(500000));
+    json_object_set_new(fixture_item(padded, "work", 1), "flops_per_sample", json_integer((json_int_t)1 << 40));
+    expect(padded, CHECK_SPEED_UNKNOWN, "its schedule");
     json_t *run = with_work(600000000);
     model_of_no_recipe(run);  // the parts are all there is to know
     expect_nothing(run);
@@ -245,6 +259,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_recipe_is_the_one_that_is_published),
+        cmocka_unit_test(the_closed_division_takes_no_files),
         cmocka_unit_test(good_runs_pass),       cmocka_unit_test(wrong_scores_are_refused),
         cmocka_unit_test(steps_and_epochs_grow), cmocka_unit_test(the_metric_is_that_of_the_board),
         cmocka_unit_test(values_have_no_scale), cmocka_unit_test(work_comes_by_parts),

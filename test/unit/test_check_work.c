@@ -44,6 +44,12 @@ static void work_many_samples(json_t *run)
     for (size_t i = 0; i < FIXTURE_EPOCHS; i++) point_set(run, i, "samples", (int64_t)(i + 1) * 50000 + 2);
     fixture_follow(run);
 }
+static void work_of_a_huge_batch(json_t *run)  // of which an epoch could leave out all
+{
+    fixture_set(run, "batch", json_integer(6250));
+    for (size_t i = 0; i < FIXTURE_EPOCHS; i++) point_set(run, i, "samples", (int64_t)i + 1);
+    fixture_follow(run);
+}
 static void work_without_training(json_t *run)  // all of its time is the segment "data"
 {
     json_t *segments = json_object_get(run, "segments"), *segment;
@@ -57,6 +63,16 @@ static void work_without_training(json_t *run)  // all of its time is the segmen
         point_set(run, i, "warm_ns", 0);
     }
     fixture_follow(run);
+}
+static void work_of_one_item(json_t *run)
+{
+    json_object_set_new(fixture_item(run, "data", 0), "items", json_integer(1));
+    for (size_t i = 0; i < FIXTURE_EPOCHS; i++) point_set(run, i, "samples", (int64_t)i + 1);
+    fixture_follow(run);
+}
+static void recipe_of_small_images(json_t *run)
+{
+    fixture_set(run, "recipe.text", json_string("{\"batch\":1000,\"epochs\":10,\"resolution\":[1]}"));
 }
 static void model_small(json_t *run) { fixture_set(run, "model.parameters", json_integer(10)); }
 static void model_cheap(json_t *run) { fixture_set(run, "model.flops_per_sample", json_integer(1)); }
@@ -107,10 +123,12 @@ static const struct {
     const char *name;
 } forged[] = {
 #define CASE(check, breaks) {CHECK_##check, breaks, #breaks}
-    CASE(WORK, work_no_samples), CASE(WORK, work_few_samples), CASE(WORK, work_many_samples), CASE(WORK, work_without_training),
+    CASE(WORK, work_no_samples), CASE(WORK, work_few_samples), CASE(WORK, work_many_samples), CASE(WORK, work_of_a_huge_batch),
+    CASE(DATA, work_of_one_item), CASE(SPEED_UNKNOWN, recipe_of_small_images),
+    CASE(WORK, work_without_training),
     CASE(DIVISION, model_small), CASE(DIVISION, model_cheap), CASE(SPEED_UNKNOWN, model_unknown),
     CASE(SPEED_UNKNOWN, model_cheap_open), CASE(SPEED, latency_of_a_nanosecond), CASE(SPEED_UNKNOWN, latency_unknown),
-    CASE(CLIENT_TIME, dates_of_no_time), CASE(CLIENT_TIME, dates_far_apart), CASE(CLIENT_TIME, dates_latency_before),
+    CASE(CLIENT_TIME, dates_of_no_time), CASE(DATES, dates_far_apart), CASE(CLIENT_TIME, dates_latency_before),
     CASE(PRICE, price_of_a_bargain), CASE(PRICE_OLD, price_of_another_date),
 };
 
