@@ -10,9 +10,10 @@ enum { TOP1 };
 
 // ---- variants of the step
 
-static bool whitening_trains(const struct setting *c, int64_t step)
+// The first steps, in which the bias of the whitening layer trains.
+static int64_t whitening_steps(const struct setting *c)
 {
-    return (double)step < c->recipe->whiten_bias_epochs * (double)c->steps_an_epoch;
+    return recipe_whole_steps(c->recipe->whiten_bias_epochs, c->steps_an_epoch);
 }
 
 static void choose_variant(const struct setting *c, int64_t step, int turn, struct variant *v)
@@ -20,7 +21,7 @@ static void choose_variant(const struct setting *c, int64_t step, int turn, stru
     (void)turn;
     v->height = v->width = recipe_side(c->recipe, step, c->steps, c->data->height);
     v->trains = ROLES(GROUP_REST);
-    if (c->model->begin && whitening_trains(c, step)) v->trains |= ROLES(GROUP_WHITENING), v->note = "first layer too";
+    if (c->model->begin && step < whitening_steps(c)) v->trains |= ROLES(GROUP_WHITENING), v->note = "first layer too";
 }
 
 static void choose_evaluation(const struct setting *c, struct variant *v)
@@ -137,7 +138,7 @@ static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
     bias.decay = r->bias_lr > 0 ? (float)(decay / r->bias_lr) : 0;
 
     struct schedule all = recipe_rate(r, c->steps_an_epoch), first = {.least = 0}, norm = {.least = 0};
-    schedule_add(&first, r->whiten_bias_epochs * (double)c->steps_an_epoch, 1, 0, CURVE_LINEAR);
+    schedule_add(&first, (double)whitening_steps(c), 1, 0, CURVE_LINEAR);
     schedule_add(&norm, (double)c->steps, r->newton_schulz_norm.at[0], r->newton_schulz_norm.at[1], CURVE_LINEAR);
     if (!first.pieces) first = schedule_constant(0);
     const struct rule list[] = {

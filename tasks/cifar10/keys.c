@@ -17,7 +17,9 @@ static const struct recipe_model models[] = {
 #define AT RECIPE_AT
 static const struct recipe_key keys[] = {
     {"data.resolution", "resolution", KEY_LIST, AT(resolution), 8, 1024, NULL, "",
-     .about = "side of the training images over equal parts of the schedule; empty: as stored"},
+     .about = "side of the training images, one after the other over the schedule; empty: as stored"},
+    {"data.resolution_parts", NULL, KEY_LIST, AT(resolution_parts), 0.01, 10000, NULL, "",
+     .about = "how long each of them lasts, beside the others; empty: all equally long"},
     {"data.flip", "flip", KEY_CHOICE, AT(flip), 0, 0, flips, "alternate",
      .about = "mirroring; alternate: drawn once an image, reversed every epoch"},
     {"data.crop", "crop", KEY_WHOLE, AT(crop), 0, 16, NULL, "2",

@@ -44,7 +44,8 @@ static int whitening(struct step *s, int x, int64_t wide)
     struct graph *g = s->g;
     graph_scope(g, "whiten");
     graph_group(g, GROUP_WHITENING);
-    int bias = graph_param(g, "whiten.bias", SHAPE(wide), (struct init){INIT_ZERO, 0}, ROLE_BIAS);
+    struct init uniform = {INIT_UNIFORM, sqrtf(2.0f / (float)wide)};  // 1 / sqrt of a patch's pixels: half of the filters
+    int bias = graph_param(g, "whiten.bias", SHAPE(wide), uniform, ROLE_BIAS);
     uint32_t trains = g->trains;
     g->trains = 0;  // the whitening filters never train
     struct shape shape = SHAPE(wide, WHITEN_SIDE, WHITEN_SIDE, wide / (2 * WHITEN_SIDE * WHITEN_SIDE));

@@ -80,9 +80,6 @@ static int count_different(const struct recipe_list *list)
 static int check_imagenet(const char *where, const struct recipe *r)
 {
     int sides = r->resolution.count;
-    if (r->resolution_parts.count && r->resolution_parts.count != sides)
-        return fail(ERR_USAGE, "%s: \"data.resolution_parts\" has %d numbers for the %d of \"data.resolution\"", where,
-                    r->resolution_parts.count, sides);
     if (r->least_area.count < 1 || (r->least_area.count != 1 && r->least_area.count != sides))
         return fail(ERR_USAGE, "%s: \"data.least_area\" wants one number, or one for each of the %d of \"data.resolution\"",
                     where, sides);

@@ -33,15 +33,7 @@ struct worker {
 
 static int part_of(const struct recipe *r, int64_t epoch)
 {
-    int count = r->resolution.count;
-    double sum = 0, end = 0;
-    for (int i = 0; i < count; i++) sum += r->resolution_parts.count ? r->resolution_parts.at[i] : 1;
-    double at = ((double)epoch + 0.5) / r->epochs * sum;
-    for (int i = 0; i < count; i++) {
-        end += r->resolution_parts.count ? r->resolution_parts.at[i] : 1;
-        if (at < end) return i;
-    }
-    return count - 1;  // the last epoch may be a fraction
+    return recipe_part(r, ((double)epoch + 0.5) / r->epochs);
 }
 
 static int64_t evaluation_side(const struct recipe *r)

@@ -3,11 +3,11 @@
 
 #include "tasks/train/average.h"
 
-int lookahead_build(struct lookahead *l, struct session *session, const struct recipe *r, double decay_end)
+int lookahead_build(struct lookahead *l, struct session *session, const struct recipe *r, int64_t decay_end)
 {
     *l = (struct lookahead){.begin = NONE, .pull = NONE, .every = r->lookahead_every};
     if (!r->lookahead_every) return 0;
-    l->first = (int64_t)decay_end - r->lookahead_before + 1;
+    l->first = decay_end - r->lookahead_before;
     if (l->first < 1) l->first = 1;
     struct store *store = session->store;
     struct graph *begin = graph_new(store, "lookahead begins"), *pull = graph_new(store, "lookahead");

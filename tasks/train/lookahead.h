@@ -13,7 +13,7 @@ struct lookahead {
 };
 
 // Adds its programs. After the training graphs, whose slots it averages; `decay_end` in steps.
-int lookahead_build(struct lookahead *, struct session *, const struct recipe *, double decay_end) MUST_CHECK;
+int lookahead_build(struct lookahead *, struct session *, const struct recipe *, int64_t decay_end) MUST_CHECK;
 // After step number `done` (counted from 1) of the schedule.
 int lookahead_after(const struct lookahead *, struct session *, int64_t done) MUST_CHECK;
 

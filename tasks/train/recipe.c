@@ -24,6 +24,9 @@ static int check_whole(const char *where, const struct recipe *r)
         return fail(ERR_USAGE, "%s: \"schedule.warmup_epochs\" leaves no time for the decay", where);
     if (r->ema_decay > 0 && r->lookahead_every > 0)
         return fail(ERR_USAGE, "%s: \"schedule.ema\" and \"schedule.lookahead\" average the same weights: choose one", where);
+    if (r->resolution_parts.count && r->resolution_parts.count != r->resolution.count)
+        return fail(ERR_USAGE, "%s: \"data.resolution_parts\" has %d numbers for the %d of \"data.resolution\"", where,
+                    r->resolution_parts.count, r->resolution.count);
     return t->check ? t->check(where, r) : 0;
 }
 
@@ -318,21 +321,38 @@ int recipe_embedded(const char *name, struct recipe *into)
 
 // ---- schedule
 
+int64_t recipe_whole_steps(double epochs, int64_t steps_an_epoch)
+{
+    return (int64_t)ceil(epochs * (double)steps_an_epoch - 1e-9);
+}
+
 int64_t recipe_steps(const struct recipe *r, int64_t steps_an_epoch)
 {
-    int64_t steps = (int64_t)ceil(r->epochs * (double)steps_an_epoch - 1e-9);
+    int64_t steps = recipe_whole_steps(r->epochs, steps_an_epoch);
     return steps < 1 ? 1 : steps;
+}
+
+int recipe_part(const struct recipe *r, double share)
+{
+    int count = r->resolution.count;
+    double sum = 0, end = 0;
+    for (int i = 0; i < count; i++) sum += r->resolution_parts.count ? r->resolution_parts.at[i] : 1;
+    for (int i = 0; i < count; i++) {
+        end += r->resolution_parts.count ? r->resolution_parts.at[i] : 1;
+        if (share * sum < end) return i;
+    }
+    return count - 1;
 }
 
 int64_t recipe_side(const struct recipe *r, int64_t step, int64_t steps, int64_t full_side)
 {
     if (!r->resolution.count) return full_side;
-    return (int64_t)r->resolution.at[step * r->resolution.count / steps];
+    return (int64_t)r->resolution.at[recipe_part(r, ((double)step + 0.5) / (double)steps)];
 }
 
-double recipe_decay_end(const struct recipe *r, int64_t steps_an_epoch)
+int64_t recipe_decay_end(const struct recipe *r, int64_t steps_an_epoch)
 {
-    return fmax(r->epochs - r->tail_epochs, r->epochs / 2) * (double)steps_an_epoch;
+    return recipe_whole_steps(fmax(r->epochs - r->tail_epochs, r->epochs / 2), steps_an_epoch);
 }
 
 struct schedule recipe_rate(const struct recipe *r, int64_t steps_an_epoch)
@@ -340,6 +360,6 @@ struct schedule recipe_rate(const struct recipe *r, int64_t steps_an_epoch)
     struct schedule s = {.least = r->lr_floor};
     double up = r->warmup_epochs * (double)steps_an_epoch;
     schedule_add(&s, up, 1 / (up + 1), 1, CURVE_LINEAR);
-    schedule_add(&s, recipe_decay_end(r, steps_an_epoch) - up, 1, 0, (enum curve)r->shape);
+    schedule_add(&s, (double)recipe_decay_end(r, steps_an_epoch) - up, 1, 0, (enum curve)r->shape);
     return s;
 }

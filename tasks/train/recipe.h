@@ -99,9 +99,12 @@ int recipe_each(int (*row)(void *, const struct recipe *), void *) MUST_CHECK;
 
 // Steps of the whole schedule.
 int64_t recipe_steps(const struct recipe *, int64_t steps_an_epoch);
-double recipe_decay_end(const struct recipe *, int64_t steps_an_epoch);  // in steps: where the rates' decay ends
+int64_t recipe_whole_steps(double epochs, int64_t steps_an_epoch);       // rounded up
+int64_t recipe_decay_end(const struct recipe *, int64_t steps_an_epoch);  // in steps: where the rates' decay ends
 // Share of the full learning rates over the steps: warm-up, decay, floor.
 struct schedule recipe_rate(const struct recipe *, int64_t steps_an_epoch);
+// The entry of data.resolution that holds at this share of the schedule, 0 to 1.
+int recipe_part(const struct recipe *, double share);
 // Side of the training images in a step; `full_side` if the recipe names none.
 int64_t recipe_side(const struct recipe *, int64_t step, int64_t steps, int64_t full_side);
 

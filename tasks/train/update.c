@@ -114,7 +114,8 @@ bool update_renormalises(const struct setting *c, int64_t step, int64_t *last)
 {
     const struct recipe *r = c->recipe;
     if (r->renormalise == RENORMALISE_NEVER) return false;
-    double progress = (double)(step + 1) / (double)c->steps;
+    // Progress counts the steps of the decay, as in E1: in a tail behind it, it is above 1.
+    double progress = (double)(step + 1) / (double)recipe_decay_end(r, c->steps_an_epoch);
     if (r->renormalise == RENORMALISE_SELDOM && step + 1 - *last < 2 + (int64_t)(15 * progress)) return false;
     *last = step + 1;
     return true;

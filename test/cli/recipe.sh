@@ -39,7 +39,7 @@ grep -q '"resolution": \[24, 32\],$' mine.json
 "$DAWN" recipe cifar10 --set tail_epochs=.5 | grep -q '"tail_epochs": 0.5,$'
 
 # Files in the flat form of older programs: the same recipes.
-for name in airbench94 cifar10 fulcrum-e1 resnet synthetic; do
+for name in airbench94 cifar10 resnet synthetic; do
     "$DAWN" recipe $name >now
     "$DAWN" recipe --file "$ROOT/test/fixtures/recipes/$name.json" | cmp - now
     "$DAWN" recipe $name --canonical >now

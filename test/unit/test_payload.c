@@ -205,6 +205,10 @@ static void the_division_does_not_depend_on_the_wording(void **state)
     expect_division(60, "cifar10", flat, "closed");
     expect_division(61, "airbench94", flat, "open");
     free(flat);
+    assert_int_equal(file_read("test/fixtures/recipes/fulcrum-e1.json", 65536, &flat, &count), 0);
+    expect_division(65, "fulcrum-e1", flat, "closed");  // as this recipe was published first
+    expect_division(66, "cifar10", flat, "open");
+    free(flat);
     struct recipe recipe;
     assert_int_equal(recipe_embedded("cifar10", &recipe), 0);
     char *canonical = recipe_canonical(&recipe);  // names no key at its default, nor any that is still to come

@@ -190,11 +190,11 @@ static void read_fixture(const char *name, bool stored, struct recipe *r)
     free(bytes);
 }
 
-// The five files from before recipes had sections mean the same as the files of today.
+// The files from before recipes had sections mean the same as the files of today; fulcrum-e1 was mended since.
 static void test_flat_files(void **state)
 {
     (void)state;
-    static const char *const names[] = {"airbench94", "cifar10", "fulcrum-e1", "resnet", "synthetic"};
+    static const char *const names[] = {"airbench94", "cifar10", "resnet", "synthetic"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct recipe flat, now;
         read_fixture(names[i], false, &flat);
@@ -533,11 +533,31 @@ static void test_schedule(void **state)
     assert_int_equal(recipe_steps(&r, 10), 3);  // 0.3 x 10 is not 3 in binary
     OK(recipe_set(&r, "epochs=0.01"));
     assert_int_equal(recipe_steps(&r, 1), 1);
-    static const int sides[] = {24, 24, 24, 24, 28, 28, 28, 32, 32, 32};
+    static const int sides[] = {24, 24, 24, 28, 28, 28, 28, 32, 32, 32};
     for (int i = 0; i < 10; i++) assert_int_equal(recipe_side(&r, i, 10, 32), sides[i]);
-    assert_int_equal(recipe_side(&r, 0, 1, 32), 24);
-    OK(recipe_set(&r, "resolution="));
+    OK(recipe_set_all(&r, (const char *const[]){"resolution=24,32", "resolution_parts=1,4"}, 2));
+    for (int i = 0; i < 10; i++) assert_int_equal(recipe_side(&r, i, 10, 32), i < 2 ? 24 : 32);
+    struct recipe other = r;
+    REFUSED(recipe_set_all(&other, (const char *const[]){"resolution=24,28,32"}, 1),
+            "\"data.resolution_parts\" has 2 numbers for the 3 of \"data.resolution\"");
+    OK(recipe_set_all(&r, (const char *const[]){"resolution_parts=", "resolution="}, 2));
     assert_int_equal(recipe_side(&r, 3, 10, 32), 32);
+}
+
+// E1's own script: 32 steps an epoch, 284 in all, decay over 272, larger images after whole epochs.
+static void test_schedule_of_e1(void **state)
+{
+    (void)state;
+    struct recipe r;
+    OK(recipe_embedded("fulcrum-e1", &r));
+    assert_int_equal(recipe_steps(&r, 32), 284);
+    assert_int_equal(recipe_decay_end(&r, 32), 272);
+    assert_int_equal(recipe_whole_steps(r.whiten_bias_epochs, 32), 7);
+    for (int step = 0; step < 284; step++)
+        assert_int_equal(recipe_side(&r, step, 284, 32), step < 96 ? 24 : step < 192 ? 28 : 32);
+    struct schedule s = recipe_rate(&r, 32);
+    for (int step = 0; step < 284; step++) assert_true(fabs(schedule_at(&s, step) - fmax(1 - step / 272.0, 0.05)) < 1e-12);
+    assert_true(r.newton_schulz_norm.at[0] == 1 && r.newton_schulz_norm.at[1] == 1);
 }
 
 // The decay goes from 1 to 0, in a line or in half a period of a cosine.
@@ -564,8 +584,8 @@ int main(void)
         cmocka_unit_test(test_embedded), cmocka_unit_test(test_each_stops), cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_deep_json), cmocka_unit_test(test_values),    cmocka_unit_test(test_set),
         cmocka_unit_test(test_round_trip), cmocka_unit_test(test_keys),     cmocka_unit_test(test_file),
-        cmocka_unit_test(test_schedule), cmocka_unit_test(test_shape), cmocka_unit_test(test_flat_files),
-        cmocka_unit_test(test_stored_texts),
+        cmocka_unit_test(test_schedule), cmocka_unit_test(test_schedule_of_e1), cmocka_unit_test(test_shape),
+        cmocka_unit_test(test_flat_files), cmocka_unit_test(test_stored_texts),
         cmocka_unit_test(test_what_does_not_apply), cmocka_unit_test(test_set_applies), cmocka_unit_test(test_models_have_rows),
         cmocka_unit_test(test_canonical), cmocka_unit_test(test_defaults_are_fixed),
     };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The training made ready: schedules, epochs, evaluation, lookahead, and that it learns.
+#include "tasks/train/update.h"
 #include "test/unit/fixture_trainer.h"
 
 #include <math.h>
@@ -128,7 +129,7 @@ static void lookahead_pulls(void **state)
                                                 "lookahead_before=4", "lookahead_decay=0.7", NULL});
     start(&b, 1);
     struct trainer *t = b.trainer;
-    while (t->at < 17) assert_int_equal(trainer_step(t), 0);  // decay ends at 20, the average begins after step 16
+    while (t->at < 16) assert_int_equal(trainer_step(t), 0);  // decay ends at 20, the average begins after 16 steps
     float average = slot_value(t, "ema.head.weight", 5), weight = slot_value(t, "head.weight", 5);
     assert_float_equal(average, weight, 0);
     assert_int_equal(trainer_step(t), 0);
@@ -137,6 +138,39 @@ static void lookahead_pulls(void **state)
     assert_int_equal(trainer_step(t), 0);
     assert_float_equal(slot_value(t, "ema.head.weight", 5), slot_value(t, "head.weight", 5), 0);
     assert_true(slot_value(t, "head.weight", 5) != weight);
+    while (t->at < t->steps) assert_int_equal(trainer_step(t), 0);  // the last step is followed by a pull
+    assert_float_equal(slot_value(t, "ema.head.weight", 5), slot_value(t, "head.weight", 5), 0);
+    bench_close(&b);
+}
+
+// The renormalisation's progress counts the steps of the decay: E1's, in which 2 + 15 x progress grows beyond 17 in the tail.
+static void renormalising_follows_the_decay(void **state)
+{
+    (void)state;
+    struct recipe r;
+    assert_int_equal(recipe_embedded("fulcrum-e1", &r), 0);
+    struct setting setting = {.recipe = &r, .steps = 284, .steps_an_epoch = 32};
+    int64_t last = 0, expected = 0;
+    for (int64_t done = 1; done <= 284; done++) {
+        bool due = done - expected >= 2 + (int64_t)(15 * ((double)done / 272));
+        assert_int_equal(update_renormalises(&setting, done - 1, &last), due);
+        if (due) expected = done;
+    }
+}
+
+// The bias of the whitening layer begins uniformly, as airbench's does: within 1 / sqrt(12), and not at zero.
+static void the_first_bias_is_drawn(void **state)
+{
+    (void)state;
+    struct bench b;
+    prepare(&b, 500, 100, (const char *const[]){"batch=50", "epochs=2", "widths=16,16,16", NULL});
+    start(&b, 1);
+    float most = 0, sum = 0;
+    for (int i = 0; i < 24; i++) {
+        float v = fabsf(slot_value(b.trainer, "whiten.bias", i));
+        most = fmaxf(most, v), sum += v;
+    }
+    assert_true(most > 0.15f && most < 0.28868f && sum / 24 > 0.07f && sum / 24 < 0.22f);
     bench_close(&b);
 }
 
@@ -215,6 +249,8 @@ int main(void)
         cmocka_unit_test(schedule_rises_and_falls),
         cmocka_unit_test(clipping_bounds_a_step),
         cmocka_unit_test(lookahead_pulls),
+        cmocka_unit_test(renormalising_follows_the_decay),
+        cmocka_unit_test(the_first_bias_is_drawn),
         cmocka_unit_test(lookahead_on_a_short_schedule),
         cmocka_unit_test(resolutions_share_weights),
         cmocka_unit_test(renormalising_is_a_variant),
