@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs tests one after another and sums them up: run.sh [lint | PROGRAM | SCRIPT.sh]...
+# Runs tests and sums them up: run.sh [lint | PROGRAM | SCRIPT.sh]...
+# As many run at once as TEST_JOBS says (default: the processors); each is reported when it ends, and says how long it took.
 # PROGRAM is a cmocka program; its closing lines are shown, all it said when it fails. SCRIPT.sh is a scenario: it
 # runs in an empty folder of its own, with a HOME of its own, and fails by its exit status (77: skipped, with the
 # reason as its last line). A scenario sees no GPU, or it would train on it where there is
@@ -10,73 +11,107 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root" || exit 1
 work=$(mktemp -d) || exit 1
 trap 'chmod -R u+rwX "$work"; rm -rf "$work"' EXIT
-trap 'exit 130' INT TERM
-limit=${TEST_SECONDS:-600}
-passed=0 failed=0 skipped=0
+trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM
+limit=${TEST_SECONDS:-600} jobs=${TEST_JOBS:-$(nproc)}
 
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0:detect_stack_use_after_return=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
-export HOME=$work/home LC_ALL=C.UTF-8
+export LC_ALL=C.UTF-8
+[ "$jobs" -gt 1 ] && export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}  # threads that spin would take the processors of others
 unset DAWN_DATA DAWN_RESULTS XDG_DATA_HOME XDG_CACHE_HOME DAWN_CASE ${!DAWN_CUDA_@} ${!DAWN_EMULATE_@}
-mkdir -p "$HOME"
 
-count() { grep -c -- "$1" "$work/said"; }
-
+# What follows runs in a process for each test: $place is a folder of its own, "said" is what the test printed, "sum" has
+# its counts.
 say() { printf '%-4s  %-28s %s (%d s)\n' "$1" "$2" "$3" "$((SECONDS - since))"; }
+
+sums() { echo "$1 $2 $3" >"$place/sum"; }  # passed, failed, skipped
+
+count() { grep -c -- "$1" "$place/said"; }
 
 unit() {
     local name rc ok bad skip
     name=$(basename "$1")
-    timeout -k 10 "$limit" "$1" >"$work/said" 2>&1 </dev/null
+    timeout -k 10 "$limit" "$1" >"$place/said" 2>&1 </dev/null
     rc=$?
     ok=$(count '^\[       OK \]') skip=$(count '^\[  SKIPPED \] [^ ]*$')
-    bad=$(sed -n 's/^\[  FAILED  \].* \([0-9]*\) test(s), listed below.*/\1/p' "$work/said" | head -n 1)
+    bad=$(sed -n 's/^\[  FAILED  \].* \([0-9]*\) test(s), listed below.*/\1/p' "$place/said" | head -n 1)
     bad=${bad:-0}
     # A crash, a leak or a program that ran nothing has no line of its own.
     if [ "$rc" -ne 0 ] && [ "$bad" -eq 0 ]; then bad=1; fi
-    if [ "$rc" -eq 0 ] && [ "$((ok + skip))" -eq 0 ]; then bad=1; echo "no test ran" >>"$work/said"; fi
-    passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))
+    if [ "$rc" -eq 0 ] && [ "$((ok + skip))" -eq 0 ]; then bad=1; echo "no test ran" >>"$place/said"; fi
+    sums "$ok" "$bad" "$skip"
     if [ "$bad" -gt 0 ]; then
-        cat "$work/said"
+        cat "$place/said"
         [ "$rc" -eq 124 ] && echo "stopped after $limit s"
         say FAIL "$name" "$bad failed, $ok passed, exit status $rc"
     else
-        grep -E '^\[(==========|  PASSED  )\]' "$work/said" | grep -v Running
+        grep -E '^\[(==========|  PASSED  )\]' "$place/said" | grep -v Running
         say ok "$name" "$ok passed"
     fi
 }
 
 scenario() {
-    local name rc folder
-    name=$(basename "$(dirname "$1")")/$(basename "$1" .sh) folder=$work/$(basename "$1" .sh)
-    mkdir "$folder"
-    (cd "$folder" && CUDA_VISIBLE_DEVICES='' ROOT=$root DAWN=${DAWN:-$root/dawn} timeout -k 10 "$limit" bash "$root/$1") \
-        >"$work/said" 2>&1 </dev/null
+    local name rc
+    name=$(basename "$(dirname "$1")")/$(basename "$1" .sh)
+    mkdir "$place/$(basename "$name")"
+    (cd "$place/$(basename "$name")" && CUDA_VISIBLE_DEVICES='' ROOT=$root DAWN=${DAWN:-$root/dawn} \
+        timeout -k 10 "$limit" bash "$root/$1") >"$place/said" 2>&1 </dev/null
     rc=$?
     case $rc in
-    0) passed=$((passed + 1)); say ok "$name" passed ;;
-    77) skipped=$((skipped + 1)); say skip "$name" "$(tail -n 1 "$work/said")" ;;
-    *) failed=$((failed + 1)); cat "$work/said"; say FAIL "$name" "exit status $rc" ;;
+    0) sums 1 0 0; say ok "$name" passed ;;
+    77) sums 0 0 1; say skip "$name" "$(tail -n 1 "$place/said")" ;;
+    *) sums 0 1 0; cat "$place/said"; say FAIL "$name" "exit status $rc" ;;
     esac
 }
 
 lint() {
-    if test/lint.sh $1 >"$work/said" 2>&1; then
-        passed=$((passed + 1)); say ok "lint $1" "$(tail -n 1 "$work/said")"
+    if test/lint.sh $1 >"$place/said" 2>&1; then
+        sums 1 0 0; say ok "lint $1" "$(tail -n 1 "$place/said")"
     else
-        failed=$((failed + 1)); cat "$work/said"; say FAIL "lint $1" ""
+        sums 0 1 0; cat "$place/said"; say FAIL "lint $1" ""
     fi
 }
 
+one() { # NUMBER TEST
+    place=$work/$1 since=$SECONDS
+    export HOME=$place/home
+    mkdir -p "$HOME"
+    case $2 in
+    lint) lint "" ;;
+    lint-itself) lint --self-test ;;
+    *.sh) scenario "$2" ;;
+    *) unit "$2" ;;
+    esac >"$place/report" 2>&1
+}
+
+# Waits until a test ends, prints its report and adds its counts. A process that died without counts has failed.
+passed=0 failed=0 skipped=0 ran=0 number=0
+declare -A of
+collect() {
+    local pid ok bad skip
+    wait -n -p pid
+    cat "$work/${of[$pid]}/report"
+    read -r ok bad skip <"$work/${of[$pid]}/sum" || ok=0 bad=1 skip=0
+    passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip)) ran=$((ran - 1))
+    chmod -R u+rwX "$work/${of[$pid]}"
+    rm -rf "${work:?}/${of[$pid]}"
+}
+
+tests=()
 for test in "$@"; do
-    since=$SECONDS
     case $test in
-    lint) lint ""; lint --self-test ;;
+    lint) tests+=(lint lint-itself) ;;
     *'*'*) ;; # a folder without tests
-    *.sh) scenario "$test" ;;
-    *) unit "$test" ;;
+    *) tests+=("$test") ;;
     esac
 done
+for test in "${tests[@]}"; do
+    [ "$ran" -lt "$jobs" ] || collect
+    number=$((number + 1))
+    one "$number" "$test" &
+    of[$!]=$number ran=$((ran + 1))
+done
+while [ "$ran" -gt 0 ]; do collect; done
 [ "$skipped" -gt 0 ] && echo "$skipped skipped"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
