@@ -113,7 +113,7 @@ ON_GPU := $(if $(KERNELS),$(patsubst test/cuda/%.c,$(B)/test/on_gpu/%,$(shell gr
 RUN := DAWN='$(CURDIR)/$(PROGRAM)' BOARD='$(CURDIR)/$(BOARD)' FAULT='$(CURDIR)/$(B)/test/fault' \
     EMULATED='$(if $(KERNELS),$(CURDIR)/$(B)/test/emulate/dawn)' NVCC='$(NVCC)' test/run.sh
 
-.PHONY: all demo check emulated check-gpu check-unit check-cli check-threads check-board check-feed lint fuzz fuzz-run fault bench-convs bench-encoder bench-images bench-loops bench-board \
+.PHONY: all demo check emulated check-gpu gpu-bundle check-unit check-cli check-threads check-board check-feed lint fuzz fuzz-run fault bench-convs bench-encoder bench-images bench-loops bench-board \
 	install clean deps help tests FORCE
 all: $(PROGRAM) $(BOARD)  ## build ./dawn and ./dawn-scoreboard (the default)
 	$(if $(CUDA_LACKS),@echo 'dawn: built without the device cuda: $(CUDA_LACKS)')
@@ -276,6 +276,10 @@ $(B)/test/on_gpu/%: $(B)/test/cuda/%.o $(B)/libdawn.a
 
 check-gpu: all $(ON_GPU)  ## the CUDA device on a real GPU: every operator against ref, and training
 	@test/gpu.sh $(ON_GPU)
+
+gpu-bundle: all $(ON_GPU)  ## $(B)/gpu.tar.xz: what a GPU machine without network needs; run.sh in it is the first contact
+	@$(if $(KERNELS),,$(error gpu-bundle: this build has no device cuda))
+	@test/gpu_bundle.sh $(B)/gpu.tar.xz ./$(PROGRAM) $(ON_GPU)
 
 fuzz:  ## run each fuzzer for FUZZ_SECONDS (20) with clang, after installing it where apt can
 	@test/deps.sh fuzz

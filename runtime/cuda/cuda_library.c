@@ -3,12 +3,59 @@
 #include "runtime/cuda/cuda_library.h"
 
 #include <dlfcn.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+// Where CUDA's libraries are if the loader does not know them: toolkits, and the packages of Python. The newest name of a
+// pattern is tried first. A folder that begins with a variable's name is skipped if the variable is not set.
+static const struct {
+    const char *variable, *pattern;
+} places[] = {
+    {"CUDA_HOME", "%s/lib64/"},
+    {"VIRTUAL_ENV", "%s/lib/python3*/site-packages/nvidia/*/lib/"},
+    {"CONDA_PREFIX", "%s/lib/"},
+    {"CONDA_PREFIX", "%s/lib/python3*/site-packages/nvidia/*/lib/"},
+    {NULL, "/usr/local/cuda/lib64/"},
+    {NULL, "/usr/local/cuda-*/lib64/"},
+    {NULL, "/usr/local/lib/python3*/*-packages/nvidia/*/lib/"},
+    {NULL, "/usr/lib/python3*/*-packages/nvidia/*/lib/"},
+    {NULL, "/opt/*/lib/python3*/site-packages/nvidia/*/lib/"},
+    {NULL, "/opt/*/.venv/lib/python3*/site-packages/nvidia/*/lib/"},
+    {"HOME", "%s/.local/lib/python3*/site-packages/nvidia/*/lib/"},
+};
+
+static void *open_in(const char *pattern, const char *file)
+{
+    char path[1024];
+    glob_t found;
+    void *handle = NULL;
+    if (snprintf(path, sizeof path, "%s%s", pattern, file) >= (int)sizeof path || glob(path, 0, NULL, &found) != 0) return NULL;
+    for (size_t i = found.gl_pathc; i-- > 0 && !handle;) handle = dlopen(found.gl_pathv[i], RTLD_NOW | RTLD_LOCAL);
+    globfree(&found);
+    return handle;
+}
+
+static void *look_for(const char *file)
+{
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char pattern[512];
+        const char *value = places[i].variable ? getenv(places[i].variable) : NULL;
+        if (places[i].variable && (!value || !*value)) continue;
+        int length = value ? snprintf(pattern, sizeof pattern, places[i].pattern, value)
+                           : snprintf(pattern, sizeof pattern, "%s", places[i].pattern);
+        void *handle = length < (int)sizeof pattern ? open_in(pattern, file) : NULL;
+        if (handle) return handle;
+    }
+    return NULL;
+}
 
 static void *open_first(const struct cuda_library *l)
 {
     for (int i = 0; l->files[i]; i++) {
         void *handle = dlopen(l->files[i], RTLD_NOW | RTLD_LOCAL);
+        if (!handle) handle = look_for(l->files[i]);
         if (handle) return handle;
     }
     return NULL;
