@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A chain of zeroed blocks, each twice as large as the one before (within bounds): allocating is a few
-// instructions, freeing is a walk over a handful of blocks. What does not fit gets a block of its own size.
+// instructions, freeing is a walk over a handful of blocks. A piece that does not fit gets a block of its own size.
 #include "runtime/base/arena.h"
 
 #include <stdarg.h>

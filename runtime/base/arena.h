@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that is given back all at once: graphs, plans, recipes and everything else that lives as long as they do.
+// Memory that is given back all at once: for graphs, plans, recipes and other things with one common life.
 #ifndef DAWN_BASE_ARENA_H
 #define DAWN_BASE_ARENA_H
 

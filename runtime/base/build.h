@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this program was built from and with, for the record of every run.
+// The sources, compiler and flags of this program, for the record of every run.
 #ifndef DAWN_BASE_BUILD_H
 #define DAWN_BASE_BUILD_H
 
@@ -10,8 +10,8 @@ const char *build_commit(void);    // full hexadecimal name, or "" when built ou
 bool build_dirty(void);            // true if tracked files differed from that commit; false without git
 const char *build_compiler(void);  // "gcc 12.2.0"
 const char *build_flags(void);     // as the Makefile gave them
-// NULL; in a program linked with an emulator of hardware (test/emulate), what is emulated ("a GPU"). Nothing that such a
-// program measures means anything, so it signs nothing.
+// NULL. In a program linked with an emulator of hardware (test/emulate): the emulated hardware ("a GPU"). Measurements of such
+// a program mean nothing, so it signs nothing.
 const char *build_emulates(void);
 
 #endif

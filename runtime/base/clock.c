@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CLOCK_MONOTONIC for everything that is subtracted. The start of the process is worked out once, before main, from
-// what the kernel noted when it made the process: ticks of 10 ms, rounded down, so the start is never too late.
+// CLOCK_MONOTONIC for all times that are subtracted. The start of the process is computed once, before main, from the kernel's
+// own figure. That figure has ticks of 10 ms and is rounded down, so the start is never too late.
 #include "runtime/base/clock.h"
 
 #include <fcntl.h>

@@ -9,7 +9,7 @@
 
 static _Thread_local char sentence[ERROR_TEXT_MAX];
 
-// Formats aside first, because the arguments, and what comes after them, may be the kept sentence itself.
+// Formats into another buffer first, because the arguments and the end may be the kept sentence itself.
 static void keep_sentence(const char *format, va_list args, const char *between, const char *after)
 {
     char fresh[ERROR_TEXT_MAX];

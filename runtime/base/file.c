@@ -106,7 +106,7 @@ static int write_bytes(int fd, const char *path, const char *at, size_t count)
     return 0;
 }
 
-// A device, a pipe or a socket (/dev/stdout, /dev/full) is written into: a rename would put a file in its place.
+// Writes into a device, a pipe or a socket (/dev/stdout, /dev/full), because a rename would replace it by a file.
 static int write_into(const char *path, const char *at, size_t count)
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -140,7 +140,7 @@ static int make_one(const char *path)
     struct stat st;
     if (mkdir(path, 0777) == 0) return 0;
     int why = errno;
-    if (stat(path, &st) == 0) {  // whatever mkdir said: what counts is that there is a folder now
+    if (stat(path, &st) == 0) {  // mkdir may have failed because the folder exists
         if (S_ISDIR(st.st_mode)) return 0;
         return fail(ERR_IO, "cannot make the folder %s: there is a file of that name", path);
     }

@@ -8,7 +8,7 @@
 // Reads all of a regular file; refuses one larger than `limit`. The bytes are followed by a NUL that is not
 // counted. free() ends them.
 int file_read(const char *path, size_t limit, char **bytes, size_t *count) MUST_CHECK;
-// Through whole.h: the file is whole or not there. What is there and is no file (a pipe, a device) is written into.
+// Through whole.h: the file is whole or not there. An existing pipe or device is written into.
 int file_write(const char *path, const void *bytes, size_t count) MUST_CHECK;
 bool file_exists(const char *path);
 int file_make_folder(const char *path) MUST_CHECK;  // with its parents

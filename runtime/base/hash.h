@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FNV-1a of a text: a fixed spread for tables and for keys of draws (part of "same seed, same bytes"), no protection
-// against whoever chooses the text.
+// FNV-1a of a text: a fixed spread for tables and for keys of draws (part of "same seed, same bytes"). It does not protect
+// against chosen texts.
 #ifndef DAWN_BASE_HASH_H
 #define DAWN_BASE_HASH_H
 

@@ -18,7 +18,7 @@ struct rng4 {
     uint32_t v[4];
 };
 
-// What a draw is for. Two purposes never share a counter. The values are part of "same seed, same bytes".
+// The purpose of a draw. Two purposes never share a counter. The values are part of "same seed, same bytes".
 enum rng_purpose {
     RNG_INIT = 1, RNG_ORDER = 2, RNG_FLIP = 3, RNG_CROP = 4, RNG_JITTER = 5, RNG_DROPOUT = 6, RNG_SYNTHETIC = 7, RNG_TEST = 8
 };

@@ -27,7 +27,7 @@ void whole_end(struct whole *);               // frees; removes what was not com
 // failure, because the file itself is complete.
 void whole_sync_folder(const char *path);
 
-// Checks, before hours of work, that a file can be put there: the path is no folder and no database (a typing error must not
+// Checks, before hours of work, that a file can be put there: the path is not a folder or a database (a typing error must not
 // destroy a record of runs), and its folder is writable.
 int whole_check_target(const char *path) MUST_CHECK;
 
