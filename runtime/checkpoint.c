@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Saves and loads weights as safetensors. The file is built and read as one block of memory, so that the bytes that are
-// digested, checked and used are the same. Cost: the size of the weights once more while saving or loading.
+// Saves and loads weights as safetensors. The file is built and read as one block of memory, so the same bytes are digested,
+// checked and used. Cost: the size of the weights once more while saving or loading.
 // checkpoint_parse.c parses the bytes.
 #include "runtime/checkpoint_inside.h"
 

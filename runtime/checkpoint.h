@@ -28,14 +28,14 @@ struct checkpoint;  // an open, fully checked file, with all of its bytes
 int checkpoint_open(const char *path, struct checkpoint **) MUST_CHECK;
 const char *checkpoint_meta(const struct checkpoint *, const char *key);  // NULL: none; lives as long as the checkpoint
 const char *checkpoint_digest(const struct checkpoint *);                 // of the file's bytes
-// Uploads every saved slot of the store. A tensor that is missing, unknown, or of another shape or type is an error, which is
-// found before anything is uploaded, so that the session keeps its weights.
+// Uploads every saved slot of the store. A tensor that is missing, unknown, or of another shape or type is an error. All checks
+// come before the first upload, so that the session keeps its weights after an error.
 // The caller must make folded filters (fuse_fold) again afterwards.
 int checkpoint_load(const struct checkpoint *, struct session *) MUST_CHECK;
 void checkpoint_close(struct checkpoint *);
 
 // Weights of another program or another model (checkpoint_import.c). A tensor goes to the slot of its name, else to the slot
-// whose name it has behind one of the prefixes. F32, BF16 and F16 become the slot's f32. Filters that DAWN did not write are
+// of its name without one of the prefixes. F32, BF16 and F16 become the slot's f32. Filters that DAWN did not write are
 // [K,C,R,S] and are transposed to [K,R,S,C].
 struct checkpoint_import {
     const char *const *prefixes;  // "bert."; ends with NULL; NULL: none
@@ -46,7 +46,7 @@ struct checkpoint_imported {
     char text[512];               // the three figures and the first names, for people
 };
 // A slot without a tensor, or with one of another shape, is an error unless it may be fresh (a head for other classes); slots
-// whose values were computed from data (INIT_UPLOAD) may always be missing. Found before anything is uploaded.
+// whose values were computed from data (INIT_UPLOAD) may always be missing. All checks come before the first upload.
 int checkpoint_import(const struct checkpoint *, struct session *, const struct checkpoint_import *,
                       struct checkpoint_imported *) MUST_CHECK;
 bool checkpoint_is_own(const struct checkpoint *);  // written by DAWN: it names its recipe

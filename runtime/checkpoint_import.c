@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tensor of a foreign file goes to which slot, and its numbers in our type and layout. Everything is decided before the
-// first byte is uploaded. Cost: a comparison of names for each pair of tensor and slot, and one copy of the largest tensor.
+// Assigns the tensors of a foreign file to slots and converts their numbers to DAWN's type and layout. All decisions come before
+// the first upload. Cost: a comparison of names for each pair of tensor and slot, and one copy of the largest tensor.
 #include "runtime/checkpoint_inside.h"
 
 #include <stdio.h>
@@ -115,7 +115,7 @@ static void match_all(struct match *m)
         if (!m->used[i]) add_name(&m->unused, m->c->view.tensor[i].name, "");
 }
 
-// ---- what is said of it
+// ---- the report
 
 static void add_group(struct text *t, const struct list *l, const char *what)
 {

@@ -10,7 +10,7 @@
 
 enum { LENGTH_BYTES = 8 };  // the little-endian header length that a file begins with
 
-// Types behind DTYPE_COUNT are read past: exports of other programs hold counters and positions in them.
+// Types from DTYPE_COUNT on are skipped: exports of other programs hold counters and positions in them.
 enum { TYPES = DTYPE_COUNT + 8 };
 static const char *const type_names[TYPES] = {
     [F32] = "F32", [BF16] = "BF16", [F16] = "F16", [U8] = "U8", [I32] = "I32",
@@ -180,7 +180,7 @@ static int read_header(const char *where, json_t *header, const char *data, size
     return check_cover(where, view, data_bytes);
 }
 
-// The library quotes the faulty text; other characters than plain ASCII are not printed.
+// The library quotes the faulty text. Only plain ASCII of it is printed.
 static int fail_json(const char *where, json_error_t *error)
 {
     for (char *c = error->text; *c; c++)

@@ -36,7 +36,7 @@ static int unknown(const char *name)
         names[i] = device_types[i]->name;
         text_add(&all, "%s%s", i ? ", " : "", names[i]);
     }
-    const char *near = strncmp(name, "gpu", 3) == 0 ? "cuda" : text_nearest(name, names);  // not "cpu", which is as near
+    const char *near = strncmp(name, "gpu", 3) == 0 ? "cuda" : text_nearest(name, names);  // "cpu" would be just as near
     int rc = near ? fail(ERR_USAGE, "there is no device \"%s\"; did you mean \"%s\"?", name, near)
                   : fail(ERR_USAGE, "there is no device \"%s\"; this program has %s", name, all.at);
     text_free(&all);
@@ -180,7 +180,7 @@ int device_measure(struct device *device, struct device_facts *facts)
     TRY(device->type->facts(device, facts));
     if (device->type == &device_null) return 0;  // it computes nothing, at any speed
     for (enum dtype type = F32; type <= F16; type++) {
-        // Larger until one takes long enough to mean something, so that the slow reference is done soon too.
+        // Sizes grow until one takes long enough to be measured, so that the slow reference finishes soon, too.
         double seconds = 0;
         for (int64_t n = 128; n <= 4096 && seconds < 0.02; n *= 2) {
             int rc = time_matmul(device, type, n, &seconds);

@@ -42,9 +42,9 @@ struct device_type {
     int (*stage)(struct device *, void *to, const void *from, size_t bytes);
     int (*stage_done)(struct device *);
     int (*supports)(struct device *, const struct graph *, const struct node *);  // 0, or fail() with the node's name
-    // Scratch a node wants while it runs; copies of weights packed for one run count here too.
+    // Scratch of a node while it runs, including copies of weights that are packed for one run.
     int (*workspace)(struct device *, const struct graph *, const struct node *, size_t *bytes);
-    // What a node keeps between runs, such as packed filters that seldom change (slot.version); NULL: nothing ever.
+    // Bytes that a node keeps between runs, such as packed filters that seldom change (slot.version); NULL: never any.
     size_t (*kept)(struct device *, const struct graph *, const struct node *);
     int (*compile)(struct device *, const struct plan *, void *slab, struct program **);
     int (*run)(struct program *);                    // may return before the work is done
@@ -53,7 +53,7 @@ struct device_type {
     int (*profile)(struct program *, int64_t *ns);
     void (*release)(struct program *);
     int (*facts)(struct device *, struct device_facts *);
-    // Energy used since some fixed moment; false: not known. NULL: never known (the machine's meter has the processor).
+    // Energy used since some fixed moment; false: not known. NULL: never known (machine_meter.c measures the processor).
     bool (*energy_uj)(struct device *, int64_t *since_start);
     size_t (*taken)(struct device *);  // most bytes of its own memory at once; NULL: it is the process's
 };
@@ -73,7 +73,7 @@ void device_close(struct device *);
 int device_host_alloc(struct device *, size_t bytes, void **) MUST_CHECK;
 void device_host_free(struct device *, void *);
 int device_stage_done(struct device *) MUST_CHECK;
-// Plans a convolution and runs nothing: a library that the device loads late, and that is not there, is missed now.
+// Plans a convolution and runs nothing. So a library that the device loads late, and that is missing, is reported now.
 int device_check(struct device *) MUST_CHECK;
 // Measures peak_flops (matmul) and peak_bytes (copy) on the device through its own programs; about a second.
 int device_measure(struct device *, struct device_facts *) MUST_CHECK;

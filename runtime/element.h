@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of single elements: activations and their derivatives, what augmentation does to a sample. Header
-// only and branch-free, because the same lines are vectorised by gcc for the CPU and compiled by nvcc for the GPU (but
-// for a power and an inverse, where a GPU has instructions of its own).
-// Error of each function against libm is tested over its whole range (test/unit/test_element.c), as a processor runs it:
-// the lines under __CUDA_ARCH__ are for a GPU alone; their error is shown there by the operators' cases only.
+// The arithmetic of single elements: activations, their derivatives, and the augmentation of a sample. Header only and
+// branch-free, because gcc vectorises these lines for the CPU and nvcc compiles them for the GPU (except for a power and an
+// inverse, for which a GPU has instructions).
+// test/unit/test_element.c tests the error of each function against libm over its whole range, on a processor. The lines under
+// __CUDA_ARCH__ run on a GPU alone; only the operators' cases test their error there.
 #ifndef DAWN_ELEMENT_H
 #define DAWN_ELEMENT_H
 
@@ -33,9 +33,9 @@ DAWN_BOTH float element_exp(float x)
     return p * power;
 }
 
-// What the activations are made of, for numbers known to be in range: integer minima and shifts instead of conditions
-// and conversions, which is up to a third faster in a vector loop. (A reciprocal by Newton steps was slower than the
-// division on Zen 5: docs/performance.md.)
+// Parts of the activations, for numbers known to be in range. Integer minima and shifts replace conditions and conversions,
+// which is up to a third faster in a vector loop. (A reciprocal by Newton steps was slower than the division on Zen 5:
+// docs/performance.md.)
 
 // min(|x|, most), and `most` for NaN: callers multiply by x itself afterwards, which keeps a NaN one.
 DAWN_BOTH float element_bounded(float x, float most)
@@ -176,7 +176,7 @@ DAWN_BOTH float element_gelu_slope(float x)
     return below + x * density;
 }
 
-// ---- augmentation: what is drawn for one sample, from key = {seed low, seed high, epoch, 0}
+// ---- augmentation: the draws for one sample, from key = {seed low, seed high, epoch, 0}
 struct augment_draw {
     int flip, dy, dx;  // mirrored first, then read at (y + dy, x + dx) with reflected borders
     float shift, gain; // (pixel + shift) * gain, after normalising

@@ -121,7 +121,7 @@ static void conv_act(struct match *m, int i)
     if (n->op != OP_ACT || m->g->value[n->out[0]].trains) return;
     struct node *conv = only_source(m, i, OP_CONV);
     if (!conv || conv->attr.conv.act != ACT_NONE || (conv->in[2] != NONE && n->in[1] != NONE)) return;
-    // A bias that a node makes may be made after the convolution.
+    // A bias may be the result of a node that comes after the convolution.
     if (n->in[1] != NONE && !m->g->value[n->in[1]].slot) return;
     if (n->in[1] != NONE) conv->in[2] = n->in[1];
     conv->attr.conv.act = n->attr.act.act;
@@ -140,7 +140,7 @@ static void add_act(struct match *m, int i)
     absorb(m, i, add);
 }
 
-// The node that makes value v if it is a norm whose result only this sum reads, with a free place for a shortcut; else NONE.
+// The node that makes value v, if it is a norm whose only reader is this sum and which has no shortcut yet; else NONE.
 static int norm_for_sum(const struct match *m, int v)
 {
     const struct graph *g = m->g;
@@ -150,7 +150,7 @@ static int norm_for_sum(const struct match *m, int v)
     return g->node[p].attr.norm.act == ACT_NONE && g->node[p].in[5] == NONE ? p : NONE;
 }
 
-// True if a node between the two touches what the node updates.
+// True if a node between the two reads or writes a slot that the node updates.
 static bool touched_between(const struct graph *g, int from, int to)
 {
     for (int o = 0; o < MAX_OUT; o++) {

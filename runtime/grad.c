@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks the nodes from the last to the first. Nothing is dropped in silence: a gradient that a rule cannot use, an input
-// that trains and gets none, and a value that is no longer what the forward pass read are errors that name the operator.
+// Walks the nodes from the last to the first. These are errors that name the operator: a gradient that a rule cannot use, a
+// trained input without a gradient, and a value that has changed since the forward pass read it.
 #include "runtime/grad.h"
 
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static int add_gradient(struct walk *w, int v, int d)
     return g->error;
 }
 
-// The gradients of node n's outputs; true if there are any. What a slot holds is a constant to its readers.
+// The gradients of node n's outputs; true if there are any. A slot is a constant to its readers.
 static bool take_gradients(struct walk *w, const struct node *n, int *dy)
 {
     bool any = false;

@@ -7,11 +7,11 @@
 
 // grads[i] = d loss / d of[i], or NONE where the loss does not depend on it or of[i] does not train. `loss` is one f32.
 // Only paths to values that train are walked, so a frozen first layer costs nothing in the backward pass. A slot that a
-// node overwrites is a constant to those who read it afterwards. An operator on the way that has no rule, a rule that
-// cannot use the gradient of one of its outputs, and a slot that was overwritten since the forward pass read it are errors
-// that name the operator and its scope.
+// node overwrites is a constant to later readers. These are errors that name the operator and its scope: an operator without a
+// rule on the path, a rule that cannot use the gradient of one of its outputs, and a slot that was overwritten after the forward
+// pass had read it.
 //
-// May be called several times on one graph, such as for a critic and for its generator: each call walks only the nodes
+// May be called several times on one graph, for example for a critic and for its generator. Each call walks only the nodes
 // that its loss depends on. Differentiate a loss before the update overwrites the weights that it was computed with.
 int grad_of(struct graph *, int loss, const int *of, int count, int *grads) MUST_CHECK;
 // The same of the sum of several losses.

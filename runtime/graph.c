@@ -184,7 +184,7 @@ struct cost node_cost(const struct graph *g, const struct node *n)
         if (n->in[i] != NONE) c.read += (double)value_bytes(&g->value[n->in[i]]);
     for (int i = 0; i < MAX_OUT; i++)
         if (n->out[i] != NONE) c.written += (double)value_bytes(&g->value[n->out[i]]);
-    // Rows that are picked from a larger array are read, not the array.
+    // A gather reads the picked rows, not the whole array.
     if (n->op == OP_GATHER || n->op == OP_AUGMENT || n->op == OP_WINDOW) {
         c.read -= (double)value_bytes(&g->value[n->in[0]]);
         const struct value *y = &g->value[n->out[0]];

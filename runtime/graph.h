@@ -128,7 +128,7 @@ struct value {
     enum dtype dtype;
     struct slot *slot;  // persistent value; NULL for one that a node makes
     int producer;       // node that makes it; NONE for a persistent value
-    bool trains;        // some gradient is wanted through it; never of integers, which are constants to a gradient
+    bool trains;        // some gradient passes through it; never set for integers, which are constants to a gradient
 };
 
 struct node {
@@ -168,7 +168,7 @@ void graph_scope(struct graph *, const char *format, ...) __attribute__((format(
 int graph_param(struct graph *, const char *name, struct shape, struct init, enum role);
 void graph_group(struct graph *, int group);
 int graph_state(struct graph *, const char *name, struct shape, enum dtype, enum memory_class, struct init);
-// A persistent value that stands in the store already.
+// A persistent value that is in the store already.
 int graph_slot(struct graph *, struct slot *);
 
 // The one way to add a node: checks arity, infers shapes. out[] receives the value ids (may be NULL).
@@ -220,7 +220,7 @@ int g_augment(struct graph *, int images, int index, int key, const struct augme
 int g_pick(struct graph *, int table, int step);
 int g_tick(struct graph *, int counter, int32_t by);
 
-// ---- what an operator knows of itself
+// ---- the functions of an operator
 struct op_info {
     const char *name;
     int inputs, outputs;

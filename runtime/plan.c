@@ -33,7 +33,7 @@ static void lifetimes(struct plan *p)
     }
 }
 
-// An element-wise node may write over its first input when that dies here and nobody else reads it in this node.
+// An element-wise node may overwrite its first input if this node is the last reader and reads it once.
 static void reuse_inputs(struct plan *p)
 {
     const struct graph *g = p->graph;
@@ -52,7 +52,7 @@ static void reuse_inputs(struct plan *p)
     }
 }
 
-// An alias of a persistent value is its bytes, and would read what an update in between has written: refused.
+// An alias of a persistent value shares its bytes, so after an update it would read the new ones: refused.
 static int stale_aliases(const struct plan *p)
 {
     const struct graph *g = p->graph;
@@ -92,7 +92,7 @@ static void classify(struct plan *p)
 
 // ---- figures
 
-// Bytes live at each position by class, as differences: what is added at a position counts until it is taken off again.
+// Bytes live at each position by class, as differences: bytes added at a position count until they are subtracted again.
 static size_t *live_differences(const struct plan *p)
 {
     size_t *by = zalloc((size_t)(p->count + 1) * MEMORY_CLASSES * sizeof *by);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Found backwards: what waits for a node is known once all later nodes are done. A writer of bytes waits for all who used
-// them before, so the next writer stands for everybody behind it and no set has to be kept for each pair of nodes.
+// Walks from the last node to the first: the set of nodes that wait for a node follows from the later nodes. A writer of bytes
+// waits for all earlier users of them. So the next writer represents all later users, and no set is kept for each pair of nodes.
 #include "runtime/plan_flow.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must be finished when a node of the update starts, by data flow alone: the writers of what it reads or overwrites,
-// and the readers of what it overwrites, unless that is a slot (a device may read slots through copies). Bytes that are
-// shared in that order cost a device with concurrent nodes nothing. Cost: 64 starts are found in one pass over the nodes;
-// memory: a bit a start for each value and position.
+// Which nodes data flow alone orders before a node of the update: the writers of values that it reads or overwrites, and the
+// readers of values that it overwrites, except slots (a device may read slots through copies). Sharing bytes in that order costs
+// a device with concurrent nodes nothing. Cost: one pass over the nodes for 64 starts; memory: a bit a start for each value and
+// position.
 #ifndef DAWN_PLAN_FLOW_H
 #define DAWN_PLAN_FLOW_H
 
@@ -16,7 +16,7 @@ struct plan_flow {
 };
 
 struct plan_flow *plan_flow_new(const struct plan *, struct arena *);  // the plan's roots and workspaces are settled
-// True if `at` begins a block of the update, so that blocks before it are to be asked for.
+// True if `at` begins a block of the update: then earlier blocks have to be checked.
 static inline bool plan_flow_starts(const struct plan_flow *f, int at) { return f->start[at] != NONE; }
 // True if every user of a root's bytes, or (root NONE) the node at position `user`, is finished when the update node at
 // position `at` starts.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layout and its proof share the list of blocks and no more: offsets are found in a segment tree over positions, and
-// are proven by a sweep over positions that keeps the live blocks in order of their offsets.
+// The layout and its proof share only the list of blocks. A segment tree over positions finds the offsets. The proof sweeps over
+// positions and keeps the live blocks in order of their offsets.
 #include "runtime/plan_layout.h"
 
 #include "runtime/base/arena.h"

@@ -79,7 +79,7 @@ void plan_space_take(struct plan_space *s, int first, int last, struct span what
     take(s, 1, 0, s->leaves - 1, first, last, what);
 }
 
-// Spans that are still to be looked at: offsets only grow while a gap is sought.
+// The spans not yet checked. Offsets only grow while a gap is sought.
 struct cursor {
     const struct span *at, *end;
 };

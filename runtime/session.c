@@ -105,7 +105,7 @@ int session_reset(struct session *s, uint64_t seed)
     return 0;
 }
 
-// Called before the run: what the program packs from a slot and overwrites later is stale in the next run.
+// Called before the run: a copy that the program packs from a slot is stale in the next run if the program overwrites the slot.
 static void mark_written(const struct graph *g)
 {
     for (int i = 0; i < g->nodes; i++)

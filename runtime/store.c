@@ -31,7 +31,7 @@ void store_free(struct store *s)
     free(s);
 }
 
-// Where the name stands in the table, or the free place where it would.
+// The place of the name in the table, or the free place where it would go.
 static int bucket_of(const struct store *s, const char *name)
 {
     unsigned last = (unsigned)s->buckets - 1, at = hash_text32(name) & last;

@@ -27,7 +27,7 @@ enum memory_class {
 };
 const char *memory_class_name(enum memory_class);
 
-// How a slot begins. Draws are keyed by (seed, name of the slot, index): no order of building changes them.
+// Initial values of a slot. Draws are keyed by (seed, name of the slot, index): the order of building does not change them.
 enum init_kind {
     INIT_ZERO,
     INIT_CONSTANT,    // a
@@ -42,7 +42,7 @@ struct init {
     float a;
 };
 
-// What a slot is for. Whoever treats slots differently goes by role and group, never by name or rank.
+// The purpose of a slot. Code that treats slots differently decides by role and group, never by name or rank.
 enum role {
     ROLE_PLAIN,      // data, tables, counters, optimiser state
     ROLE_FILTER,     // parameters: of a convolution [K,R,S,C]
