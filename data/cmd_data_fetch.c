@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `dawn data fetch` and `dawn data import`: everything that brings images here.
+// `dawn data fetch` and `dawn data import`.
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "data/progress_bar.h"
 #include "runtime/base/text.h"
 
-// The folder to write to: what was asked for, or the standard one. free() it.
+// The folder to write to: the one asked for, or the standard one. free() it.
 static int folder_for(const char *asked, char **folder)
 {
     struct text copy = {0};
@@ -22,7 +22,7 @@ static int folder_for(const char *asked, char **folder)
                : fail(ERR_USAGE, "no folder is known that could hold data sets: name one with --to, or set DAWN_DATA");
 }
 
-// What a fetch or an import brought is opened again before anybody is told that it is there.
+// Opens the fetched or imported set before it is reported as present.
 static int say_what_is_there(const char *name, const char *folder)
 {
     struct dataset *ds;
@@ -36,7 +36,7 @@ static int say_what_is_there(const char *name, const char *folder)
     return 0;
 }
 
-// Half a second of reading is cheaper for everybody than a download of what is there.
+// Reading half a second is cheaper than downloading files that are present.
 static bool is_there(const char *name, const char *folder)
 {
     struct dataset *ds;

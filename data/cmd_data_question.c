@@ -8,7 +8,7 @@
 #include "data/read/squad.h"
 #include "runtime/base/text.h"
 
-// Adds n bytes as one line of what a terminal may see: control characters become blanks.
+// Adds n bytes as one line that is safe on a terminal: control characters become blanks.
 static void add_plain(struct text *text, const char *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

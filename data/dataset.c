@@ -66,7 +66,7 @@ static int dataset_find_kind(const char *name, const struct kind **kind)
     return fail_unknown(ERR_USAGE, "data set", name, names, NULL);
 }
 
-// What a kind says nothing about is as usual.
+// Defaults for facts that a kind does not set.
 static void dataset_complete_facts(struct dataset_facts *facts)
 {
     for (int s = 0; s < SPLIT_COUNT; s++)

@@ -2,9 +2,9 @@
 // Data sets as the rest of DAWN sees them: named fields of samples, in two splits. A field has one element type and
 // either one shape for all samples (read by range) or one dimension that varies (ragged: read sample by sample).
 //
-// Invariant: what was read is complete and the labels in it are in range, or the call failed with a sentence that names
-// the file and the byte. Several threads may read at once; open, close and what sets facts (verify, check, content
-// digests) is done by one at a time.
+// Invariant: a read gives complete samples with labels in range, or fails with a sentence that names the file and the byte.
+// Several threads may read at once. Only one at a time may open, close or call functions that set facts (verify, check, content
+// digests).
 // Cost: reading CIFAR-10 runs at the speed of the disk or the page cache; drawing synthetic images costs about
 // 65 us each and is shared among the threads.
 #ifndef DAWN_DATA_DATASET_H
@@ -16,7 +16,7 @@
 
 struct dataset;
 
-// What a split is for; facts.split_name says what the data set itself calls it ("validation", "dev").
+// The purpose of a split; facts.split_name is the data set's own name for it ("validation", "dev").
 enum split { SPLIT_TRAIN, SPLIT_TEST, SPLIT_COUNT };
 
 enum { DATASET_FIELDS = 8, FIELD_FIXED = -1 };
@@ -27,7 +27,7 @@ struct field {
     int ragged;          // the dimension that varies, or FIELD_FIXED
     int classes;         // values are 0 .. classes - 1; 0: the field is no label. Only of u8 and i32
 };
-int64_t field_elements(const struct field *, int64_t length);  // of one sample; `length` counts for ragged ones only
+int64_t field_elements(const struct field *, int64_t length);  // of one sample; `length` matters for ragged fields only
 int64_t field_bytes(const struct field *, int64_t length);
 
 struct dataset_facts {
@@ -36,11 +36,11 @@ struct dataset_facts {
     const char *folder;  // where the files are; NULL for synthetic
     bool synthetic;      // drawn by this program: can never stand on a real board
     bool official;       // dataset_verify or dataset_check found exactly the published samples; false until it was asked
-    bool remembered;     // what it found was remembered (manifest.h); nothing was read but sizes and times
-    int64_t read_ms;     // when the bytes were read that it is about, since 1970; 0: never, or there are none
+    bool remembered;     // that result was remembered (manifest.h); only sizes and times were read
+    int64_t read_ms;     // when the bytes behind that result were read, since 1970; 0: never, or there are none
     const char *split_name[SPLIT_COUNT];
     int64_t count[SPLIT_COUNT];
-    int64_t left_out;    // samples that the source had and that cannot be read, in no split; 0 where nobody counted
+    int64_t left_out;    // samples of the source that cannot be read, in no split; 0 if they were not counted
     struct field field[DATASET_FIELDS];
     int fields;
     // Of sets that have a field "images" u8[height,width,channels] and a field "labels"; zeros for all others.
@@ -75,7 +75,7 @@ int dataset_read(struct dataset *, enum split, const char *field, int64_t first,
 // dimension is, 1 for fixed fields. Starts no threads: decoders call it.
 int dataset_item(struct dataset *, enum split, const char *field, int64_t index, void *into, size_t room,
                  int64_t *length) MUST_CHECK;
-// The length of the ragged dimension of every sample of the split: what buckets are made of.
+// The length of the ragged dimension of every sample of the split, for buckets.
 int dataset_lengths(struct dataset *, enum split, const char *field, int32_t *lengths) MUST_CHECK;
 // These samples will be read soon: where that helps, the system begins to read them. A range inside the split.
 void dataset_want(struct dataset *, enum split, const char *field, int64_t first, int64_t count);
@@ -96,12 +96,12 @@ enum dataset_verdict {
 // Reads everything, checks every label and compares with the published digests; sets facts->official. About half a
 // second for CIFAR-10 on two cores once the files are in memory.
 int dataset_verify(struct dataset *, enum dataset_verdict *) MUST_CHECK;
-// The same verdict, without reading files that did not change since they were read last (manifest.h); the digests above
-// use what is remembered in the same way. Runs on threads of its own: it may go on behind the main thread's work.
+// The same verdict, without reading files that did not change since they were last read (manifest.h). The digests above use
+// remembered digests in the same way. Runs on threads of its own, concurrent with the main thread's work.
 int dataset_check(struct dataset *, enum dataset_verdict *) MUST_CHECK;
 const char *dataset_verdict_text(enum dataset_verdict);  // "official", "complete, other order", ...
 
-// Where data sets are kept when nobody says otherwise; free() it. NULL when not even a home folder is known.
+// The default folder of data sets; free() it. NULL if not even a home folder is known.
 char *dataset_default_folder(void);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kind of data set has to offer, and the list of kinds. Only data/ includes this, and tasks that make a
-// set from another one (tasks/train/task.h: view); the rest uses dataset.h.
+// The interface of a kind of data set, and the list of kinds. Only data/ includes this, and tasks that make a
+// set from another one (tasks/train/task.h: view). All others use dataset.h.
 #ifndef DAWN_DATA_KIND_H
 #define DAWN_DATA_KIND_H
 
@@ -18,8 +18,8 @@ struct dataset {
 struct kind {
     const char *name;
     bool drawn;  // by this program: there is no folder
-    void (*published)(struct dataset_facts *);  // what is known without any file: shape, counts, classes
-    // Fills facts, source and own. What it leaves in `own` after a failure is ended by `close`.
+    void (*published)(struct dataset_facts *);  // facts that need no file: shape, counts, classes
+    // Fills facts, source and own. After a failure `close` ends whatever is in `own`.
     int (*open)(struct dataset *, const char *folder);
     void (*close)(struct dataset *);
     // One piece of a range of a fixed field, known to be inside the split; called from several threads at once.
@@ -32,7 +32,7 @@ struct kind {
     void (*want)(struct dataset *, enum split, const struct field *, int64_t first, int64_t count);
     int (*digest)(struct dataset *, enum split, char hex[DIGEST_HEX]);
     int (*content_digest)(struct dataset *, enum split, char hex[DIGEST_HEX]);
-    // `read`: all bytes, whatever is remembered. Sets facts.remembered and facts.read_ms where there are files.
+    // `read`: read all bytes even if digests are remembered. Sets facts.remembered and facts.read_ms if there are files.
     int (*verify)(struct dataset *, bool read, enum dataset_verdict *);
 };
 
@@ -50,8 +50,8 @@ void dataset_hex(const uint8_t *bytes, char hex[DIGEST_HEX]);  // 32 bytes
 int pieces_for(int64_t n, int64_t grain, int (*fn)(void *context, int64_t begin, int64_t end),
                void *context) MUST_CHECK;
 
-// As pieces_for, on threads of its own: for work behind another thread's, where a second team of the pool would fight with
-// the first for the cores. Each takes the next piece of `grain`.
+// As pieces_for, on threads of its own: for work concurrent with another thread's, where a second team of the pool would compete
+// for the cores. Each thread takes the next piece of `grain`.
 int crew_for(int64_t n, int64_t grain, int (*fn)(void *context, int64_t begin, int64_t end), void *context) MUST_CHECK;
 
 #endif

@@ -170,7 +170,7 @@ char *manifest_cache_path(const char *name)
     } places[] = {{"XDG_CACHE_HOME", "/dawn"}, {"HOME", "/.cache/dawn"}};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         const char *value = getenv(places[i].variable);
-        if (value == NULL || value[0] != '/') continue;  // a relative one is to be ignored, says the XDG specification
+        if (value == NULL || value[0] != '/') continue;  // the XDG specification: ignore a relative one
         struct text path = {0};
         text_add(&path, "%s%s/%s", value, places[i].below, name);
         return path.at;
@@ -183,7 +183,7 @@ char *manifest_path(void)
     return manifest_cache_path("digests.json");
 }
 
-// Who may write here may say what is read here.
+// Anyone who may write here could change the digests that are read here.
 static bool is_ours(const struct stat *st)
 {
     return st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH));

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Digests of files that were read once, remembered in the user's cache folder, so that a run need not read hundreds of
-// gigabytes to know which bytes it trains on.
+// Digests of files, remembered in the user's cache folder. So a run need not read hundreds of gigabytes to know which bytes it
+// trains on.
 //
-// A digest is remembered of a path with its device, inode, size and time of change; a file for which one of them is another
-// is read again. What was derived from the bytes at greater cost (a digest that knows no order) is remembered under a key
-// that is itself a digest of the files' digests.
-// Limit: whoever changes a file and sets its time back, or writes into the cache folder, can mislead a check; `dawn data
-// verify` reads everything and asks nothing here.
+// A digest belongs to a path with its device, inode, size and time of change. A file is read again if one of them differs. Values
+// that cost more to derive (a digest that knows no order) are remembered under a key, which is a digest of the files' digests.
+// Limit: a changed file whose time was set back, or a forged cache, misleads a check. `dawn data verify` reads everything and
+// does not use the cache.
 // Cost: one small JSON file, read and written whole; a folder or file that others may write is neither read nor written.
 #ifndef DAWN_DATA_MANIFEST_H
 #define DAWN_DATA_MANIFEST_H
@@ -45,14 +44,14 @@ void manifest_free(struct manifest *);
 
 const struct manifest_file *manifest_find(const struct manifest *, const char *path, const struct manifest_key *);
 const struct manifest_value *manifest_find_value(const struct manifest *, const char *key);
-// In place of what was known of that path or key; where there is no room, of what was read longest ago.
+// Replaces the entry of that path or key, or, if there is no room, the entry that was read longest ago.
 void manifest_put(struct manifest *, const char *path, const struct manifest_key *, int64_t read_ms, const char *hex);
 void manifest_put_value(struct manifest *, const char *key, int64_t read_ms, const char *hex);
 
 // $XDG_CACHE_HOME/dawn/digests.json, else ~/.cache/dawn/digests.json; free() it. NULL: there is no such folder.
 char *manifest_path(void);
 void manifest_load(struct manifest *);        // empty if there is none that can be trusted and understood
-void manifest_save(const struct manifest *);  // a cache: what cannot be written is left
+void manifest_save(const struct manifest *);  // a cache: failures to write are ignored
 
 // The SHA-256 of one file: remembered where it did not change, else read and remembered. Reads and writes the cache.
 int manifest_digest(const char *path, char hex[DIGEST_HEX]) MUST_CHECK;

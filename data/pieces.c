@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over threads whose pieces can fail. An error's sentence waits in the thread that failed (error.h), so it has
-// to be carried over to the thread that asked.
+// Loops over threads whose pieces can fail. The sentence of an error stays in the thread that failed (error.h), so it is carried
+// over to the calling thread.
 //
 // Invariant: the failure reported is the one of the lowest piece, whichever thread met its failure first.
 // Cost: one kilobyte a thread; a crew also starts its threads (some 20 us each).
@@ -80,7 +80,7 @@ int crew_for(int64_t n, int64_t grain, int (*fn)(void *context, int64_t begin, i
     int started = 0;
     pthread_mutex_init(&crew.lock, NULL);
     while (started < most - 1 && pthread_create(&thread[started], NULL, crew_work, &crew) == 0) started++;
-    crew_work(&crew);  // fewer threads than wanted are slower, and no failure
+    crew_work(&crew);  // fewer threads than wanted are slower, but no failure
     for (int i = 0; i < started; i++) pthread_join(thread[i], NULL);
     pthread_mutex_destroy(&crew.lock);
     free(thread);

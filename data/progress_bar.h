@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a long command is, for people. On a terminal one line that is drawn again; elsewhere a plain line every tenth. It goes
-// to standard error, so that standard output holds results alone.
+// Progress of a long command, for people. A terminal gets one line that is redrawn, other outputs a plain line every tenth. It
+// goes to standard error, so that standard output holds results alone.
 #ifndef DAWN_DATA_PROGRESS_BAR_H
 #define DAWN_DATA_PROGRESS_BAR_H
 
@@ -9,7 +9,7 @@
 struct progress_bar {
     const char *what;
     bool terminal, bytes;
-    int64_t first, first_ns;  // where this bar began: what was there before does not count as speed
+    int64_t first, first_ns;  // where this bar began: earlier progress does not count as speed
     int tenths;               // printed so far, when plain
     bool open;                // a line of the terminal is unfinished
 };

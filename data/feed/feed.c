@@ -4,8 +4,8 @@
 // sleep. Two orders are kept, of even and of odd epochs, so that the next epoch is drawn while this one is made.
 //
 // Invariant: everything in struct feed below `lock` changes under it; a piece that is being filled belongs to its thread.
-// An order is drawn over only when no piece of its epoch is left: all batches of epoch e were taken before e + 1 is begun,
-// and e + 2 is claimed only after that.
+// An order is replaced only when no piece of its epoch is left: all batches of epoch e were taken before e + 1 is begun, and
+// e + 2 is claimed only after that.
 #include "data/feed/fill.h"
 #include "data/feed/pages.h"
 
@@ -83,7 +83,7 @@ static void read_ahead(struct feed *f, const struct fill_piece *piece, int64_t s
                    afresh || sequence % f->batches == 0);
 }
 
-// Takes a piece, or draws an order, or does nothing: false, and the caller looks again after it has slept if `wait` says so.
+// Takes a piece or draws an order. False: did neither; the caller tries again, after sleeping if `wait` is set.
 static bool claim_piece(struct feed *f, struct place **of, struct fill_piece *piece, bool *wait)
 {
     *wait = true;

@@ -61,7 +61,7 @@ struct feed_choice {
     int (*begin)(void *context);
     int (*keeps)(void *context, int64_t *bytes);
     void (*end)(void *context);
-    // What each decoding thread has for itself (decoders, buffers), made when it starts; both NULL: nothing.
+    // The state of each decoding thread (decoders, buffers), made when it starts; both NULL: none.
     void *(*worker_new)(void *context);
     void (*worker_free)(void *worker);
     int threads;                // of decoding; 0: feed_threads(1)
@@ -95,15 +95,15 @@ void feed_free(struct feed *);  // at any time; batches taken are gone with it. 
 
 int64_t feed_batches(const struct feed *);  // an epoch
 int feed_begin(struct feed *, uint64_t seed, uint32_t epoch) MUST_CHECK;
-// Goes on in the middle of an epoch. Where the feed stands already nothing is lost; elsewhere what was made ahead is thrown
-// away, and batches that were taken are the feed's again.
+// Goes on in the middle of an epoch. At the feed's own position nothing is lost. Elsewhere batches made ahead are discarded, and
+// batches that were taken belong to the feed again.
 int feed_seek(struct feed *, uint64_t seed, uint32_t epoch, int64_t batch) MUST_CHECK;
-// The next batch; waits for it. What went wrong with one of its samples is said here, and again by every later call. At most
-// `depth` batches can be out at once, and they are given back in the order in which they were taken.
+// The next batch; waits for it. An error with one of its samples is reported here and by every later call. At most `depth`
+// batches can be out at once. They are given back in the order in which they were taken.
 int feed_take(struct feed *, struct feed_batch *) MUST_CHECK;
 // Not before stage_done (device.h) where the batch was staged.
 void feed_give_back(struct feed *, const struct feed_batch *);
-int64_t feed_stalled_ns(const struct feed *);  // how long feed_take has waited, all in all
+int64_t feed_stalled_ns(const struct feed *);  // total time that feed_take has waited
 
 // One sample on the calling thread, as a feed would fill it into a batch of its own; the fields' bytes are zeroed first.
 // `worker` is one of choice.worker_new, or NULL without.
@@ -113,8 +113,8 @@ size_t feed_bytes(const struct feed_field *, int bucket);  // of one sample
 // Decoding threads for a device that uses `device_threads` threads of the host (a GPU: 1): the cores that are left, or, if
 // none is left, one for every eight cores.
 int feed_threads(int device_threads);
-// What is done where a task has nothing of its own to do: each field of the batch is the data set's field of that name;
-// ragged ones (along their first dimension) are padded with zeros, and a field "NAME.length" i32[] is the length of NAME.
+// The default for tasks without a `fill` of their own: each field of the batch is the data set's field of that name. Ragged ones
+// (along their first dimension) are padded with zeros, and a field "NAME.length" i32[] is the length of NAME.
 int feed_copy(struct dataset *, const struct feed_choice *, const struct feed_item *, void *const field[]) MUST_CHECK;
 int feed_copy_check(const struct feed_choice *) MUST_CHECK;  // whether feed_copy can do it
 

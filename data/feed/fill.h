@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filling a piece of a batch, on whichever thread: what feed.c does without its lock. Nobody else includes this.
+// Fills a piece of a batch, on any thread: the part of feed.c that needs no lock. Only feed.c and fill.c include this.
 #ifndef DAWN_DATA_FEED_FILL_H
 #define DAWN_DATA_FEED_FILL_H
 

@@ -59,7 +59,7 @@ static int order_sort_lengths(struct order *o)
     return 0;
 }
 
-// The batches of all buckets, bucket after bucket: what a draw may shuffle.
+// The batches of all buckets, bucket after bucket, which a draw may then shuffle.
 static void order_cut(struct order *o)
 {
     int64_t first = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which order an epoch visits the samples of a split, and how that order is cut into batches: a pure function of the
-// seed, the epoch and the choice. A resident data set uploads order_samples; a streamed one (feed.h) works batch by batch.
+// The order of a split's samples in an epoch, and its batches: a pure function of the seed, the epoch and the choice. A resident
+// data set uploads order_samples; a streamed one (feed.h) works batch by batch.
 //
 // Every sample belongs to one bucket: the first whose limit its length does not exceed. A batch holds samples of one bucket
-// only, so that each bucket has one graph of fixed shapes. Without lengths every sample belongs to the bucket that
-// order_draw is told: how a training changes the size of its images from epoch to epoch.
+// only, so that each bucket has one graph of fixed shapes. Without lengths every sample belongs to the bucket that order_draw
+// gets, so that a training can change the size of its images from epoch to epoch.
 //
 // A file that does not fit into memory is shuffled in pages: the pages of the file are permuted, and the samples of each
 // `window` pages in that order are permuted among each other. So a page is read once an epoch, in one piece, and batches are
@@ -29,7 +29,7 @@ struct order_choice {
     const int64_t *page;           // without lengths: the first sample of each page, and `count`; read by order_new alone
     int64_t pages, window;         // window 0: no pages
     bool in_file_order;            // no draw: the permutation is the identity, and buckets follow each other
-    bool short_batches;            // each bucket ends with a batch of what is left (evaluation); else that is left out
+    bool short_batches;            // each bucket ends with a batch of its remaining samples (evaluation); else they are left out
 };
 
 struct order_batch {
@@ -46,7 +46,7 @@ void order_draw(struct order *, uint64_t seed, uint32_t epoch, int bucket);  // 
 struct order_batch order_batch(const struct order *, int64_t batch);         // of the epoch drawn last
 const int32_t *order_samples(const struct order *);                          // of the epoch drawn last
 // Of an order in pages: page i of the epoch drawn last. Until `position` of order_samples is reached, the first
-// order_pages_until pages are needed: the window, and of the next one as much as was left behind of this.
+// order_pages_until pages are needed: the window, and of the next one as many as `position` has passed in this one.
 struct order_batch order_page(const struct order *, int64_t i);  // its samples in the file
 int64_t order_pages_until(const struct order *, int64_t position);
 int64_t order_window_begin(const struct order *, int64_t position);  // the first page of its window

@@ -26,13 +26,13 @@
 
 enum { FETCH_ATTEMPTS = 4, FETCH_PAUSE_MS = 1000, FETCH_STALL_S = 30, FETCH_PROGRESS_MS = 100, FETCH_QUALITY = 95 };
 
-// What is transferred: an archive or one file of a source.
+// A transfer: of an archive or of one file of a source.
 struct wanted {
     const char *title;  // "the archive of CIFAR-10"
     const char *name, *url;
     int64_t bytes;
     const char *sha256;
-    bool ours;  // a file of that name is of an earlier fetch, and may be moved aside
+    bool ours;  // a file of that name comes from an earlier fetch and may be moved aside
 };
 
 struct transfer {
@@ -153,7 +153,7 @@ static void fetch_set_up(struct transfer *t, char reason[CURL_ERROR_SIZE])
     }
 }
 
-// Judges an attempt: 0 (the archive is complete) or an error with its sentence; *again says that another try may help.
+// Judges an attempt: 0 (the archive is complete) or an error with its sentence; *again: another try may help.
 static int fetch_judge(struct transfer *t, CURLcode result, const char *reason, bool *again)
 {
     long code = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where published data sets come from and what identifies them: one table, in plain sight.
+// The table of published data sets: where they come from, and the digests that identify them.
 #ifndef DAWN_DATA_SOURCE_H
 #define DAWN_DATA_SOURCE_H
 
@@ -25,7 +25,7 @@ struct source {
     bool packed;                                // becomes NAME.dawnpack (data/pack) instead of that folder
     struct source_file file[SOURCE_FILES_MAX];  // ends with a NULL name
     const char *content[SPLIT_COUNT];           // dataset_content_digest of the published records
-    const char *checked;                        // what is checked and why, one paragraph for people
+    const char *checked;                        // the checks and their reasons, one paragraph for people
 };
 
 const char *source_name(int i);                        // of row i; NULL behind the last

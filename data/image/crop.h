@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which part of a picture becomes a sample. Pure functions; a draw depends on seed, epoch and sample alone.
+// The part of a picture that becomes a sample. Pure functions; a draw depends on seed, epoch and sample alone.
 #ifndef DAWN_DATA_CROP_H
 #define DAWN_DATA_CROP_H
 
@@ -11,14 +11,14 @@ struct area {
 };
 
 // A part of `scale_least` to `scale_most` of the picture's area, uniformly, at any place, whose width is 3/4 to 4/3 of its
-// height (log-uniformly): torchvision's RandomResizedCrop. What does not fit in ten tries becomes the middle, as wide or as
-// high as those shapes allow. Sides are whole pixels.
+// height (log-uniformly): torchvision's RandomResizedCrop. If no draw of ten fits, the result is the middle, as wide or as high
+// as those shapes allow. Sides are whole pixels.
 struct area crop_random(uint64_t seed, uint32_t epoch, int64_t sample, int width, int height, double scale_least,
                         double scale_most);
 
-// The middle that is left when the picture is resized until it just covers height x width `ratio` times and that size is cut
-// out. Ratio 1: the largest middle of that shape; 256.0 / 224: torchvision's Resize(256) and CenterCrop(224), whose roundings
-// to whole pixels of the resized picture are kept.
+// The middle that remains if the picture is resized until it just covers height x width `ratio` times, and height x width is cut
+// out. Ratio 1: the largest middle of that shape. 256.0 / 224: torchvision's Resize(256) and CenterCrop(224), with their
+// roundings to whole pixels of the resized picture.
 struct area crop_centre(int width, int height, int64_t out_height, int64_t out_width, double ratio);
 
 bool crop_mirror(uint64_t seed, uint32_t epoch, int64_t sample);  // half of all draws

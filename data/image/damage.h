@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which pictures of a split turned out to be damaged (decoder_damage): each counts once, however often it is drawn. Several
-// threads note at once. What was counted after an epoch depends on its draws alone, because a draw sees the damage only if
-// it needs the rows behind it.
+// The damaged pictures of a split (decoder_damage). Each counts once, however often it is drawn. Several threads note at once.
+// The count after an epoch depends on its draws alone: a draw sees the damage only if it needs the rows behind it.
 #ifndef DAWN_DATA_DAMAGE_H
 #define DAWN_DATA_DAMAGE_H
 
@@ -15,6 +14,6 @@ void damage_free(struct damage *);                          // NULL is fine
 int damage_note(struct damage *, const char *what, int64_t sample, const char *words) MUST_CHECK;
 int64_t damage_count(const struct damage *);
 // The damaged sample with the lowest number and its damage, "train 7: Premature end of JPEG file"; "" if there is none.
-const char *damage_first(const struct damage *);  // while nobody notes
+const char *damage_first(const struct damage *);  // while no thread notes
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// libjpeg-turbo. Each picture has a decompressor of its own, which takes 0.1 us to make: one that is used again would lend a
-// picture without tables those of the picture before it. An error inside jumps back (setjmp), and whatever was allocated ends
-// with the decompressor. Pixels and tables are kept for the next picture.
+// libjpeg-turbo. Each picture has a decompressor of its own, which takes 0.1 us to make: a reused one would decode a picture
+// without tables with those of the picture before it. An error inside jumps back (setjmp); destroying the decompressor frees its
+// memory. Pixels and tables are kept for the next picture.
 #include "data/image/decode.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ enum {
     SCANS_MAX = 100,             // a progressive file of a few bytes a scan could keep the decoder busy for hours
     WHOLE = 8,                   // eighths of the stored size
     CHANNELS = 4,
-    // Beside the part: the columns and rows that libjpeg would otherwise have to guess the chroma of (it repeats the edge),
+    // Around the part: the columns and rows whose chroma libjpeg would otherwise have to guess (it repeats the edge),
     // and those for which it needs a row before the first.
     MARGIN = 2,
 };
@@ -220,7 +220,7 @@ static int draw_area(struct decoder *d, const char *what, const struct area *are
 
 // ---- for all
 
-// What may jump. Without `into` it ends after the header. No local variable changes between setjmp and longjmp, so that none
+// The code that may jump. Without `into` it ends after the header. No local variable changes between setjmp and longjmp, so none
 // becomes indeterminate.
 static int run_decoder(struct decoder *d, const char *what, const uint8_t *bytes, size_t n, const struct area *area,
                        bool mirror, int64_t height, int64_t width, uint8_t *into)

@@ -9,7 +9,7 @@
 // Progressive and arithmetic files are decoded; 12-bit and lossless ones are refused.
 //
 // Invariant: the pixels are a function of the arguments alone, whatever was decoded before. Any bytes give a sample or a
-// sentence that starts with `what`. Nothing of a picture's size is allocated before its size was held against the limits.
+// sentence that starts with `what`. A picture's size is checked against the limits before memory of that size is allocated.
 // Cost: decoding the rows down to the end of the area, the resize (about a tenth of that), and memory for the part.
 #ifndef DAWN_DATA_DECODE_H
 #define DAWN_DATA_DECODE_H
@@ -25,20 +25,20 @@ struct decoder;  // belongs to one thread
 struct decoder *decoder_new(void);     // never NULL
 void decoder_free(struct decoder *);   // NULL is fine
 void decoder_limit(struct decoder *, const struct image_limits *);  // instead of DECODE_LIMITS
-// Whether libjpeg may shrink by 2, 4 or 8 what is larger than wanted; at first it may. That is faster, and up to a few tens of
-// levels away from the resize of all pixels where edges are sharp: for training, not for evaluation.
+// Whether libjpeg may shrink larger pictures by 2, 4 or 8; at first it may. That is faster, but at sharp edges up to a few tens
+// of levels away from the resize of all pixels: for training, not for evaluation.
 void decoder_shrink(struct decoder *, bool);
 
 // Room for a picture's encoded bytes, which is kept for the next: what dataset_item reads into.
 uint8_t *decoder_room(struct decoder *, size_t bytes);
 
 int decoder_size(struct decoder *, const char *what, const uint8_t *bytes, size_t n, int *width, int *height) MUST_CHECK;
-// The area, which lies inside the picture, as into[height, width, 3]. What lies beside the area is seen by the resize as
-// far as its filter reaches (Pillow's `box`).
+// The area, which lies inside the picture, as into[height, width, 3]. The resize also reads pixels around the area, as far as
+// its filter reaches (Pillow's `box`).
 int decoder_draw(struct decoder *, const char *what, const uint8_t *bytes, size_t n, const struct area *, bool mirror,
                  int64_t height, int64_t width, uint8_t *into) MUST_CHECK;
-// What libjpeg said when the last decoder_draw met damaged or missing data, and drew what there was (grey for the rest).
-// NULL: nothing. Only the rows that were needed are known. Lives until the next call.
+// libjpeg's message if the last decoder_draw met damaged or missing data (missing pixels are grey). NULL: it did not. Only the
+// rows that were needed are known. Lives until the next call.
 const char *decoder_damage(const struct decoder *);
 
 #endif

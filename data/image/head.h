@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a picture is, from its first bytes: format, size and coding, without a decoder.
+// Format, size and coding of a picture from its first bytes, without a decoder.
 #ifndef DAWN_DATA_HEAD_H
 #define DAWN_DATA_HEAD_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of both axes are made anew for each sample, in double without contraction, so that they are the same everywhere.
+// The tables of both axes are computed for each sample, in double without contraction, so that they are the same on every CPU.
 #include "data/image/scale.h"
 
 #include <math.h>
@@ -77,11 +77,11 @@ void scale_reach(double begin, double length, int64_t count, int bound, int *fir
 static double triangle(double distance, double reach)
 {
     double w = reach - fabs(distance);
-    return 0.5 * (w + fabs(w));  // no less than 0, without a branch that could not be foretold
+    return 0.5 * (w + fabs(w));  // at least 0, without an unpredictable branch
 }
 
-// They sum to 2^15: what rounding leaves is added to the pixel in the middle, which has the greatest. A single weight of 1
-// becomes 2^15 - 1, which changes no pixel.
+// The weights sum to 2^15: the rest from rounding is added to the pixel in the middle, which has the greatest weight. A single
+// weight of 1 becomes 2^15 - 1, which changes no pixel.
 static void set_weights(double from_centre, double reach, int taps, int16_t *weight)
 {
     double sum = 0;
@@ -135,7 +135,7 @@ static void spread_weights(struct scaler *s, int64_t width, int row_first)
 
 // ---- both axes
 
-// Row y of the target as it is between the axes.
+// Row y of the target, scaled along the vertical axis only.
 static void sum_rows(struct scaler *s, const struct scale_part *part, const uint8_t *from, int64_t columns, int64_t y,
                      int16_t *row)
 {

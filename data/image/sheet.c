@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws the contact sheet of `dawn data show`: to see with one's own eyes that the reader reads pictures.
+// Draws the contact sheet of `dawn data show`, which lets people check the reader.
 //
 // Cost: reads labels until every class has its row, and the images on the sheet.
 #include <stdlib.h>

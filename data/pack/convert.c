@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture that is no larger than wanted and a plain JPEG keeps its bytes; everything else is decoded, made smaller, encoded.
-// All are decoded, because only so it is known that they can be.
+// A plain JPEG that is not larger than wanted keeps its bytes. Every other picture is decoded, shrunk and encoded. All are
+// decoded, to find those that cannot be.
 //
-// Orientation (EXIF) and colour profiles are ignored, as by every training that was ever published on these data; what is
-// encoded anew has neither. Damaged JPEGs are decoded as far as libjpeg-turbo does, and the rest is gray.
+// Orientation (EXIF) and colour profiles are ignored, as in every published training on these data; encoded pictures have
+// neither. Damaged JPEGs are decoded as far as libjpeg-turbo can, and the rest is gray.
 //
 // Cost: of one of ILSVRC's pictures 1.2 ms to decode and resize it, and 0.8 ms to encode it at a short side of 256.
 #include "data/pack/convert.h"
@@ -31,7 +31,7 @@ struct converter *converter_new(const struct convert_choice *choice)
 {
     struct converter *c = zalloc(sizeof *c);
     *c = (struct converter){.choice = *choice, .decoder = decoder_new(), .encoder = encoder_new(), .scaler = scaler_new()};
-    decoder_shrink(c->decoder, false);  // made once, read for years: from all pixels
+    decoder_shrink(c->decoder, false);  // a pack is made once and read often: use all pixels
     return c;
 }
 
@@ -57,7 +57,7 @@ static int make_room(const char *what, uint8_t **at, size_t *room, size_t bytes)
     return 0;
 }
 
-// The stored size of a picture: its shorter side as wanted, the longer one rounded, or as it is.
+// The stored size of a picture: its own, or the wanted shorter side with the longer one rounded.
 static void choose_size(const struct convert_choice *choice, const struct head *head, struct converted *out)
 {
     int64_t shorter = head->width < head->height ? head->width : head->height, side = choice->short_side;
@@ -67,7 +67,7 @@ static void choose_size(const struct convert_choice *choice, const struct head *
     out->height = (int)((head->height * side + shorter / 2) / shorter);
 }
 
-// Draws the pixels of a PNG. A bomb of a PNG was refused by its head, and again by image_decode's limits.
+// Draws the pixels of a PNG. Its header and image_decode's limits refuse decompression bombs.
 static int draw_png(struct converter *c, const char *what, const uint8_t *bytes, size_t count, const struct converted *out)
 {
     static const struct image_limits limits = {HEAD_MAX_SIDE, HEAD_MAX_PIXELS};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One picture becomes what a pack holds of it: a JPEG of 8 bits in colour that decodes without a warning.
+// Converts one picture to the form of a pack: a JPEG of 8 bits in colour that decodes without a warning.
 #ifndef DAWN_DATA_CONVERT_H
 #define DAWN_DATA_CONVERT_H
 
@@ -7,14 +7,14 @@
 
 struct convert_choice {
     int short_side;  // larger pictures are made smaller; 0: none
-    int quality;     // of what is encoded, 1 to 100
+    int quality;     // of encoded pictures, 1 to 100
 };
 
 struct converted {
     enum pack_codec codec;  // PACK_NONE: cannot be decoded
     int marks;              // of enum pack_mark
     int width, height;
-    const uint8_t *bytes;   // live until the next call; may be those that were given
+    const uint8_t *bytes;   // live until the next call; may be the given bytes
     size_t count;
     char why[ERROR_TEXT_MAX];  // of PACK_NONE and PACK_DAMAGED: a sentence with the picture's name
 };
@@ -23,7 +23,7 @@ struct converter;  // belongs to one thread
 struct converter *converter_new(const struct convert_choice *);  // never NULL
 void converter_free(struct converter *);                         // NULL is fine
 
-// `what` names the picture. Fails for want of memory alone: a picture that cannot be decoded is a result.
+// `what` names the picture. Fails only without memory: a picture that cannot be decoded is a result.
 int converter_run(struct converter *, const char *what, const uint8_t *bytes, size_t count, struct converted *) MUST_CHECK;
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MD5 (RFC 1321): only because it is what was published of these archives. It protects against damage, not against forgers.
+// MD5 (RFC 1321), because the publishers of these archives give no other digest. It detects damage, not forgery.
 #ifndef DAWN_DATA_MD5_H
 #define DAWN_DATA_MD5_H
 

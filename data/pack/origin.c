@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens what a pack is made of, and reads its pictures at random.
+// Opens the source of a pack, and reads its pictures in random order.
 //
 // Invariant: pictures come in the order of their classes and names, whether they lie in folders or in archives, so that the
 // same pictures make the same pack.
@@ -41,7 +41,7 @@ static const char *base_name(const char *path)
 
 static int add_member(struct walk *w, enum split split, const struct tar_member *m, const char *file, int label)
 {
-    if (file[0] == '.') return 0;  // macOS leaves "._NAME" beside everything
+    if (file[0] == '.') return 0;  // macOS leaves "._NAME" beside every file
     if (!image_is_named(file)) {
         w->origin->listing.foreign++;
         return 0;
@@ -176,7 +176,7 @@ static int open_tars(struct origin *o, const struct origin_choice *choice)
     return rc;
 }
 
-// A file that loses its name at once, in the folder of `beside`.
+// An unnamed file (its name is removed at once) in the folder of `beside`.
 static int open_spool(const char *beside, int *fd)
 {
     struct text path = {0};

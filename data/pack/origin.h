@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pack is made of: folders of pictures, the two tars of ILSVRC2012, or one gzipped tar with train and val in it.
+// The source of a pack: folders of pictures, the two tars of ILSVRC2012, or one gzipped tar with train and val in it.
 #ifndef DAWN_DATA_ORIGIN_H
 #define DAWN_DATA_ORIGIN_H
 
@@ -14,7 +14,7 @@ struct origin_choice {
     const struct imagenet_flavour *flavour;
     const char *path;     // a folder, or an archive
     const char *truth;    // ground truth list or development kit of a flat val; NULL: in the folder
-    const char *scratch;  // a path beside which a gzipped tar is unpacked, into a file that loses its name at once
+    const char *scratch;  // a gzipped tar is unpacked into an unnamed file in the folder of this path
     bool partial;         // classes without pictures are fine
 };
 
@@ -33,7 +33,7 @@ void origin_close(struct origin *);  // NULL is fine
 int origin_read(const struct origin *, enum split, int64_t index, void *into, size_t room, int64_t *bytes) MUST_CHECK;
 void origin_digest(const struct origin *, uint8_t digest[PACK_DIGEST]);  // of all names, labels and sizes
 
-// Waits for the archives' MD5s, which are computed from the moment they are opened. `says` gets a sentence: what was found.
+// Waits for the archives' MD5s, which are computed from the moment they are opened. `says` gets a sentence about the result.
 int origin_official(struct origin *, bool *official, char says[ERROR_TEXT_MAX]) MUST_CHECK;
 // Pure: the judgement itself. md5: of the archives, empty where there is none. labels: origin_labels_digest.
 bool origin_is_official(const struct imagenet_flavour *, const int64_t count[SPLIT_COUNT], char md5[SPLIT_COUNT][MD5_HEX],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether archives are the published ones.
 //
-// Cost: one sequential pass over each archive on a thread of its own, beside the packing: 138 GB take five minutes.
+// Cost: one sequential pass over each archive on a thread of its own, concurrent with the packing: 138 GB take five minutes.
 #include "data/pack/origin_md5.h"
 
 #include <errno.h>

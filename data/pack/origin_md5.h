@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The MD5s of archives, computed while something else is done with them.
+// The MD5s of archives, computed while they are packed.
 #ifndef DAWN_DATA_ORIGIN_MD5_H
 #define DAWN_DATA_ORIGIN_MD5_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether what is packed are the published archives, with the published labels.
+// Checks whether the packed archives and labels are the published ones.
 //
 // The MD5 of ImageNet's tars stands on its download page, and torchvision carries both, as it carries that of Imagenette's
 // archive. The labels are known by a digest over two public lists that agree: the development kit's numbering (first lines
@@ -17,7 +17,7 @@
 static const struct published {
     const char *name;
     const char *md5[SPLIT_COUNT];  // of the archive; the second NULL where one holds both splits
-    const char *labels;            // NULL: the folders in the archive say them
+    const char *labels;            // NULL: the folders in the archive give them
 } published[] = {
     {"imagenet", {"1d675b47d978889d74fa0da5fadfb00e", "29b22e2961454d5413ddabcf34fc5622"},
      "2707a43f27dcd55fef87fbef0730966cb91c3aba99eb0c9e6f021217a553a3b1"},

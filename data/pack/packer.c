@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures are taken in the order of the pack, some hundred at a time: threads read and convert them, then one appends them.
 //
-// The order is a permutation of each split by the seed, training before validation, so that whoever reads a window of the file
-// has a random sample of all classes.
+// The seed permutes each split, training before validation, so that any window of the file is a random sample of all classes.
 //
 // Cost: converting, on all cores; the source is read at random, one picture at a time. 490 pictures a second and core from
-// ILSVRC's originals to a short side of 256, 640 if they stay as they are. Memory: 150 bytes a picture, and the pictures of
+// ILSVRC's originals to a short side of 256, 640 if they keep their size. Memory: 150 bytes a picture, and the pictures of
 // one round.
 #include "data/pack/packer.h"
 
@@ -62,7 +61,7 @@ static int32_t *draw_order(uint64_t seed, enum split split, int64_t n)
     return order;
 }
 
-// Names stand in the order of the listing, so that they are there before the first picture is.
+// Names are in the order of the listing, so that they can be written before the first picture.
 static int list_names(struct packer *p)
 {
     const struct listing *l = &p->origin->listing;

@@ -10,7 +10,7 @@ struct packer_choice {
     const char *from, *to;    // a folder or an archive (origin.h); the file
     const char *truth;        // the labels of a flat val; NULL: they lie in the folder
     int short_side, quality;  // convert.h
-    int64_t damaged;          // at most so many pictures that cannot be decoded, or not whole
+    int64_t damaged;          // the most pictures that may be damaged or undecodable
     uint64_t seed;            // of the order
     bool partial;             // classes without pictures are fine
     void (*progress)(void *context, int64_t done, int64_t total);  // may be NULL; pictures
@@ -21,13 +21,13 @@ struct packer_choice {
 struct packer_report {
     int64_t count[SPLIT_COUNT], bytes;             // of the pack
     int64_t encoded, converted, damaged, absent;  // pack.h
-    int64_t foreign;                              // files that are no pictures by their names
+    int64_t foreign;                              // files whose names are not those of pictures
     int64_t resumed;                              // pictures that were there already
     bool official;
     char says[ERROR_TEXT_MAX];                    // why it is official, or not
 };
 
-// Refuses to overwrite. What is interrupted leaves TO.part, and the same call goes on with it. The bytes of the pack depend on
+// Refuses to overwrite. An interrupted call leaves TO.part, and the same call goes on with it. The bytes of the pack depend on
 // the source, short_side, quality and seed alone (and on the version of libjpeg-turbo), not on threads or interruptions.
 int packer_run(const struct packer_choice *, struct packer_report *) MUST_CHECK;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a pack in an order that leaves something to go on with whenever the program or the machine stops: payloads, then
-// their records, then the header that counts them. Nothing is synced before the end; whoever goes on reads all of it again and
-// keeps what is sound.
+// Writes a pack in an order that can be continued after any stop of the program or the machine: payloads, then their records,
+// then the header that counts them. Nothing is synced before the end; the next packer reads all of it again and keeps the sound
+// records.
 //
 // Invariant: the bytes of the finished file are a function of the source and the options, wherever it was interrupted.
-// Cost: 64 bytes of memory a picture; going on reads what is there at the speed of the disk.
+// Cost: 64 bytes of memory a picture; continuing reads the existing part at the speed of the disk.
 #include "data/pack/part.h"
 
 #include <errno.h>
@@ -57,8 +57,8 @@ static int write_header(const struct part *p)
 
 // ---- going on
 
-// The same source and options: the headers differ in nothing but what moves on, and what is written at the very end, because a
-// command may have been killed between that and the renaming.
+// The same source and options: the headers differ only in fields that move on, and in those that are written at the very end,
+// because a command may have been killed between that and the renaming.
 static bool is_same(const struct pack_header *a, const struct pack_header *b)
 {
     uint8_t x[PACK_HEADER], y[PACK_HEADER];
@@ -102,7 +102,7 @@ static int check_part(struct part *p, uint64_t claimed)
     struct check check = {p, zalloc((size_t)claimed + 1)};
     int rc = 0;
     if (!read_at(p, p->index, (size_t)claimed * PACK_RECORD, PACK_HEADER)) claimed = 0;
-    p->header.end = INT64_MAX;  // what is sound is found below
+    p->header.end = INT64_MAX;  // the sound records are counted below
     rc = crew_for((int64_t)claimed, 64, check_records, &check);
     uint64_t offset = pack_begin(&p->header), i = 0;
     for (struct pack_record r; rc == 0 && i < claimed && check.sound[i]; i++)
@@ -127,7 +127,7 @@ static int find_what_is_there(struct part *p)
     return ftruncate(p->fd, 0) == 0 ? 0 : fail_errno(ERR_IO, errno, "cannot restart %s", p->path);
 }
 
-// False if the file that is locked has meanwhile got its final name, or none: another command has just ended with it.
+// False if the locked file has meanwhile got its final name or lost its name: another command has just finished it.
 static bool is_still_named(const struct part *p)
 {
     struct stat mine, named;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libarchive reads the headers through a window on the file, and skips the data with it. Where a member's data begin is where
-// libarchive stands after the header; the block before must then be a tar header, which is checked.
+// libarchive reads the headers through a window on the file and skips the data. A member's data begin at libarchive's position
+// after the header. The block before that position must be a tar header, which is checked.
 //
 // Cost: one read of 512 bytes to 64 KB a member: 5 s for the tar of ImageNet's 1,000 tars from the page cache.
 // Fuzzed: test/fuzz/fuzz_tar.c.
@@ -56,7 +56,7 @@ static la_int64_t window_skip(struct archive *archive, void *context, la_int64_t
     return count;
 }
 
-// The sum of a header's bytes, with blanks for the sum itself, stands in it as octal digits.
+// A header holds the sum of its bytes, with blanks for the sum itself, in octal digits.
 static bool is_header(const uint8_t block[TAR_BLOCK])
 {
     long sum = 0;

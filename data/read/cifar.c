@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads CIFAR-10's binary layout: six files of 3,073-byte records, the published ones or those of `dawn data import`.
 //
-// Invariant: sizes are checked when the set is opened, and every label when it is read. A file that shrank in between is an
-// error that names the byte, never fewer samples.
+// Invariant: sizes are checked when the set is opened, and every label when it is read. If a file shrinks in between, the error
+// names the byte; samples never go missing silently.
 // Cost: one pread and one pass of byte shuffles for every 64 records (192 KB, which fit into the L2 cache).
 #include <errno.h>
 #include <fcntl.h>

@@ -16,16 +16,16 @@ enum {
 
 extern const char *const cifar_class_names[CIFAR_CLASSES + 1];
 
-// What `dawn data import` leaves beside its batches, because their counts are not the published ones.
+// The note of `dawn data import` beside its batches, because their counts are not the published ones.
 #define CIFAR_IMPORT_NOTE "dawn-import.json"
 
-// Pure: `bytes` stand at `offset` of `file` and hold `count` records or fewer than that. Either destination may be
-// NULL. Errors name the file and the byte.
+// Pure: `bytes` are those at `offset` of `file` and hold at most `count` records. Either destination may be NULL. Errors name the
+// file and the byte.
 int cifar_decode(const char *file, int64_t offset, const uint8_t *bytes, size_t size, int64_t count, uint8_t *images,
                  uint8_t *labels) MUST_CHECK;
 // The reverse: one image in HWC and its label into a record.
 void cifar_encode(const uint8_t *image, uint8_t label, uint8_t record[CIFAR_RECORD]);
-// Pure: reads an import note; records[i] is how many records the i-th batch holds.
+// Pure: reads an import note; records[i] is the number of records in the i-th batch.
 int cifar_parse_note(const char *file, const char *bytes, size_t size, int64_t records[CIFAR_FILES]) MUST_CHECK;
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which images are these? Digests of CIFAR-10 in the order of the files and in no order at all.
+// Identifies the images: digests of CIFAR-10 in the order of the files, and independent of order.
 //
-// A copy in another order has none of the published digests, although a network trained on it is trained on
-// CIFAR-10. So every record is digested on its own, and the sorted list of those digests once more: that value names
-// the multiset of labelled images. It also shows test images among the training images' files, which sizes do not.
+// A copy in another order has none of the published digests, although it is CIFAR-10. So every record is digested on its own,
+// and the sorted list of those digests once more. That value names the multiset of labelled images. It also reveals test images
+// in the training files, which sizes do not.
 //
 // Cost: SHA-256 over 184 MB, shared among threads, unless the files' digests are remembered (manifest.h); 32 bytes of
 // memory for each record where the files are not the published ones.
@@ -107,7 +107,7 @@ static int check_files(void *context, int64_t begin, int64_t end)
     return 0;
 }
 
-// The files' digests: remembered where nothing changed, else read. A file that changes meanwhile is not remembered.
+// The files' digests: remembered ones for files that did not change, else read. A file that changes meanwhile is not remembered.
 static int check_digests(struct check *check)
 {
     const struct cifar *cifar = check->ds->own;
@@ -143,7 +143,7 @@ static bool check_published(const struct check *check)
     return all;
 }
 
-// What a content digest is a function of: the digests of the split's files. Labels were checked before one is remembered.
+// The key of a remembered content digest: the digests of the split's files. Labels were checked before it was remembered.
 static int check_content(struct check *check, enum split split)
 {
     struct cifar *cifar = check->ds->own;

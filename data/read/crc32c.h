@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRC-32C (Castagnoli, RFC 3720): notices damage of storage, and no forger.
+// CRC-32C (Castagnoli, RFC 3720): detects damage of storage, not forgery.
 #ifndef DAWN_DATA_CRC32C_H
 #define DAWN_DATA_CRC32C_H
 

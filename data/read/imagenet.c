@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds imagenet and imagenette, read from a pack or from folders as they were unpacked.
+// The kinds imagenet and imagenette, read from a pack or from unpacked folders.
 //
-// Invariant: a sample is a picture that was there when the set was opened; one that changed since is an error.
+// Invariant: a sample is a picture that was present when the set was opened. A picture that changed since is an error.
 // Cost: of a pack one read a picture, of folders an open, a read and a close; `sizes` reads the first 64 KB of each file there.
 #include "data/read/imagenet.h"
 
@@ -39,7 +39,7 @@ const struct imagenet_flavour *imagenet_flavour(const char *name)
 
 static void fill_facts(struct dataset_facts *facts, const struct imagenet_flavour *flavour)
 {
-    // Of ImageNet's training pixels, as everybody uses them, torchvision's weights among them.
+    // Of ImageNet's training pixels: the usual figures, which torchvision's weights need.
     static const float mean[3] = {0.485f, 0.456f, 0.406f}, std[3] = {0.229f, 0.224f, 0.225f};
     const struct synsets *synsets = flavour->synsets();
     facts->title = flavour->title;
@@ -200,7 +200,7 @@ static int32_t length_of(const struct imagenet *set, enum split split, int64_t i
     return set->pack != NULL ? (int32_t)pack_at(set->pack, split, index)->length : set->listing.picture[split][index].bytes;
 }
 
-// ImageNet has a PNG that is called .JPEG. Whoever reads folders meets it here and gets a JPEG; a pack has one already.
+// ImageNet has a PNG whose name ends in .JPEG. Readers of folders get a JPEG here; a pack has one already.
 static int convert_png(struct dataset *ds, enum split split, const struct field *field, int64_t index, uint8_t *bytes,
                        size_t room, int64_t *length)
 {

@@ -7,7 +7,7 @@
 #include "data/read/listing.h"
 #include "data/read/pack.h"
 
-// What the two have of their own.
+// The differences between the two.
 struct imagenet_flavour {
     const char *name, *title;
     const char *command, *gets;             // `dawn data COMMAND` GETS it
@@ -15,8 +15,8 @@ struct imagenet_flavour {
     int64_t count[SPLIT_COUNT];             // as published
     int64_t longest;                        // bytes that no published picture exceeds
     const char *roots[5];                   // where train and val lie below the folder; ends with NULL
-    // The content digest of packs that were made of the published archives, which nobody may publish: SHA-256 of what
-    // identifies them, "NAME SPLIT MD5" (of ImageNet's validation also of its labels: docs/data.md).
+    // The content digest of packs of the published archives, whose pictures may not be published: SHA-256 of the text
+    // "NAME SPLIT MD5" (for ImageNet's validation also of its labels: docs/data.md).
     const char *official[SPLIT_COUNT];
 };
 const struct imagenet_flavour *imagenet_flavour(const char *name);  // NULL: neither of the two
@@ -35,7 +35,7 @@ int imagenet_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHE
 int imagenet_content_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHECK;
 int imagenet_verify(struct dataset *, bool read, enum dataset_verdict *) MUST_CHECK;
 
-// What becomes of a digest of a picture: the label, two bytes, little endian, and the bytes of the picture.
+// The digest of a picture: over the label (two bytes, little endian) and the bytes of the picture.
 void imagenet_record_digest(int label, const void *bytes, size_t count, uint8_t digest[32]);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which pictures are these? SHA-256 over the sorted digests of labelled pictures names the multiset, whatever holds it.
+// Identifies the pictures: SHA-256 over the sorted digests of labelled pictures names the multiset, in a pack or in folders.
 //
-// Cost: one pass over all bytes, shared among threads; ImageNet's 148 GB are read at the speed of the disk. So what was found
-// of folders is remembered (manifest.h) under a digest of all names, sizes, inodes and times of change, and a pack holds it.
+// Cost: one pass over all bytes, shared among threads; ImageNet's 148 GB are read at the speed of the disk. So the digests of
+// folders are remembered (manifest.h) under a digest of all names, sizes, inodes and times of change. A pack holds its own.
 #include <errno.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static int compare_digests(const void *a, const void *b)
     return memcmp(a, b, sizeof(digest_t));
 }
 
-// Digests of the split's pictures; sorted or in the order of the listing. Every picture's head is looked at on the way.
+// Digests of the split's pictures, sorted or in the order of the listing. Also checks every picture's header.
 static int digest_split(struct dataset *ds, enum split split, bool sorted, char hex[DIGEST_HEX])
 {
     const struct imagenet *set = ds->own;
@@ -95,7 +95,7 @@ int imagenet_digest(struct dataset *ds, enum split split, char hex[DIGEST_HEX])
     return digest_split(ds, split, false, hex);
 }
 
-// A key that changes whenever a picture does: what the file system says of each.
+// A key that changes whenever a picture does: the file system's facts about each.
 static int state_of(const struct imagenet *set, enum split split, char hex[DIGEST_HEX])
 {
     const struct listing *l = &set->listing;
@@ -123,7 +123,7 @@ static int state_of(const struct imagenet *set, enum split split, char hex[DIGES
     return 0;
 }
 
-// The content of a split: remembered where nothing changed, else read. What changes meanwhile is not remembered.
+// The content digest of a split: the remembered one if nothing changed, else read. Changes meanwhile are not remembered.
 static int check_split(struct dataset *ds, enum split split, bool read, int64_t now_ms, struct manifest *known, bool *any)
 {
     struct imagenet *set = ds->own;
@@ -156,7 +156,7 @@ static int verify_folder(struct dataset *ds, bool read)
     return rc;
 }
 
-// A pack says itself what it holds, and every picture is checked against its checksum whenever it is read.
+// A pack holds its own content digest, and every picture is checked against its checksum whenever it is read.
 static int verify_pack(struct dataset *ds, bool read, enum dataset_verdict *verdict)
 {
     struct imagenet *set = ds->own;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists the pictures of a folder in the layout of ILSVRC2012 and of torchvision's ImageFolder.
 //
-// Invariant: nothing is left out in silence. A folder that is no class is an error, because it is probably a misspelt one; files
-// that are no pictures by their names are counted.
-// Cost: one scandir a class and one fstatat a picture: 3 s for ImageNet in the page cache, minutes on a disk of its own. About
-// 70 bytes of memory a picture.
+// Invariant: nothing is left out silently. A folder that is not a class is an error, because it is probably misspelt. Files whose
+// names are not those of pictures are counted.
+// Cost: one scandir a class and one fstatat a picture: 3 s for ImageNet in the page cache, minutes from a disk. About 70 bytes
+// of memory a picture.
 #include "data/read/listing.h"
 
 #include <dirent.h>

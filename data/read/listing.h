@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which pictures a folder holds: train/CLASS/*.JPEG and val/CLASS/*.JPEG, or val/*.JPEG with a ground truth list.
+// The pictures of a folder: train/CLASS/*.JPEG and val/CLASS/*.JPEG, or val/*.JPEG with a ground truth list.
 #ifndef DAWN_DATA_LISTING_H
 #define DAWN_DATA_LISTING_H
 
@@ -11,7 +11,7 @@ enum { LISTING_PICTURE_MAX = 1 << 26 };  // bytes of a picture; the largest of I
 
 struct listed {
     const char *file;  // its name, without folders
-    int64_t offset;    // where it begins in the file that holds it; 0 for a file of its own
+    int64_t offset;    // in the file that holds it; 0 for a file of its own
     int32_t bytes, label;
 };
 
@@ -43,10 +43,10 @@ void listing_sort(struct listing *);  // by class, then by name
 // Every class has a picture in both splits, or `partial` and both have some.
 int listing_check_classes(const struct listing_choice *, const struct listing *) MUST_CHECK;
 
-// "train/n01440764/n01440764_10026.JPEG": what a picture is called, whatever holds it.
+// "train/n01440764/n01440764_10026.JPEG": the name of a picture, in archives and packs, too.
 struct text;
 void listing_path(const struct listing *, enum split, int64_t index, struct text *);
-// The bytes of a picture of an opened folder. A file that is not as long as it was when it was listed is an error.
+// The bytes of a picture of an opened folder. A file that changed its size since it was listed is an error.
 int listing_read(const struct listing *, enum split, int64_t index, void *into, size_t room, int64_t *bytes) MUST_CHECK;
 // As listing_read, but at most the first `most` bytes.
 int listing_head(const struct listing *, enum split, int64_t index, void *into, int64_t most, int64_t *bytes) MUST_CHECK;

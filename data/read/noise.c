@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A data set's shape without its files: what `dawn plan` and `dawn bench` use where nothing has been fetched.
+// A data set's shape without its files, for `dawn plan` and `dawn bench` on machines without the data.
 //
 // Invariant: every value is a function of (split, field, index) alone and in the range that the facts allow, and the facts
 // say `synthetic`, so that nothing made of them can be taken for the real thing.

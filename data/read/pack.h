@@ -16,19 +16,19 @@ enum {
 enum pack_flag {
     PACK_OFFICIAL = 1,  // made of the published archives, every picture of them
     PACK_PARTIAL = 2,   // some classes may have no picture
-    PACK_UNDONE = 4,    // a packer is at work, or was: no other program reads it
+    PACK_UNDONE = 4,    // unfinished: only a packer reads it
 };
 
 struct pack_header {
     char name[PACK_NAME];  // of the data set: "imagenet"
     uint32_t flags, classes;
-    uint32_t short_side, quality;        // 0: pictures as they were; of those that were encoded anew
+    uint32_t short_side, quality;        // 0: pictures keep their size; of pictures that were encoded again
     uint64_t seed;                       // of the order
     uint64_t records[SPLIT_COUNT];       // pictures and those that could not be decoded
     uint64_t names_bytes;
     uint64_t done;                       // records that are in the file; all of them unless PACK_UNDONE
-    uint64_t end;                        // where the last payload ends, and the file
-    uint8_t source[PACK_DIGEST];         // what it was made of
+    uint64_t end;                        // the end of the last payload and of the file
+    uint8_t source[PACK_DIGEST];         // identifies the source
     uint8_t content[SPLIT_COUNT][PACK_DIGEST];
     uint32_t index_crc, names_crc;
 };
@@ -52,7 +52,7 @@ struct pack_record {
 // the size of the file.
 int pack_parse_header(const char *file, const uint8_t bytes[PACK_HEADER], int64_t file_bytes, struct pack_header *) MUST_CHECK;
 void pack_print_header(const struct pack_header *, uint8_t bytes[PACK_HEADER]);
-// Record `i` of the index. Payloads follow each other without gaps: `offset` is where this one must begin, and is moved on.
+// Record `i` of the index. Payloads follow each other without gaps: this one must begin at `offset`, which then moves on.
 int pack_parse_record(const char *file, const struct pack_header *, uint64_t i, const uint8_t bytes[PACK_RECORD],
                       uint64_t *offset, struct pack_record *) MUST_CHECK;
 void pack_print_record(const struct pack_record *, uint8_t bytes[PACK_RECORD]);

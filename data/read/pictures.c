@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws the scenes of synthetic.c with a shorter side of 40 to 96 pixels, upright or lying, and encodes them.
 //
-// Invariant: a picture is a function of (split, index), whatever was read before and by how many threads.
+// Invariant: a picture is a function of (split, index) alone, not of earlier reads or the number of threads.
 // Cost: about 1 ms a picture when it is first read; then it is kept (2 KB; 1 MB for all of `pictures`).
 #include "data/read/pictures.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The synthetic shapes as JPEGs of many sizes: what the image path is tried on where there are no files.
+// The synthetic shapes as JPEGs of many sizes, to try the image path without files.
 #ifndef DAWN_DATA_PICTURES_H
 #define DAWN_DATA_PICTURES_H
 

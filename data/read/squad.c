@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The published files of SQuAD 1.1, and the split of the smaller one by article.
 //
-// A file is read once, digested and parsed: what is trained on are the digested bytes, so nothing is remembered between
-// runs. A split's digest is its file's SHA-256, which is published. Of squad-split it is that of a line which names the
-// file's digest and the split, for both splits come from one file.
+// A file is read once, digested and parsed. So the run trains on the digested bytes, and no digest is remembered between runs. A
+// split's digest is its file's SHA-256, which is published. For squad-split it is that of a line with the file's digest and the
+// split, because both splits come from one file.
 #include "data/read/squad.h"
 
 #include <stdio.h>

@@ -19,7 +19,7 @@ enum { SQUAD_NOWHERE = -1 };
 
 struct squad_answer {
     const char *text;
-    int64_t start;  // byte in the context; SQUAD_NOWHERE: the text does not stand where the file says
+    int64_t start;  // byte in the context; SQUAD_NOWHERE: the text is not at the place that the file gives
 };
 
 struct squad_question {

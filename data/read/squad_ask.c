@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One question that somebody asks about a text, as a data set. Nobody knows its answer: the place of the expected one is empty.
+// One question about a text, asked by the user, as a data set. It has no expected answer.
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>

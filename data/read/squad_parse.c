@@ -19,7 +19,7 @@ struct reader {
     struct squad_question *question;
     struct squad_answer *answer;
     struct squad *squad;  // its counts grow while the tables are filled
-    size_t *mark;         // the bytes of code points 0, STRIDE, 2 STRIDE, ... of the context at hand
+    size_t *mark;         // the bytes of code points 0, STRIDE, 2 STRIDE, ... of the current context
     size_t marks, room, length;
 };
 
@@ -50,7 +50,7 @@ static void mark_context(struct reader *r, const char *context, size_t length)
     }
 }
 
-// The byte of a code point of the context at hand; its length for all that lie behind the last.
+// The byte of a code point of the current context; the context's length for all beyond its last.
 static size_t byte_of(const struct reader *r, const char *context, uint64_t code)
 {
     if (code / STRIDE >= r->marks) return r->length;
@@ -141,7 +141,7 @@ static int read_article(struct reader *r, const json_t *json)
 
 // ---- all
 
-// Counts what the tables have to hold, and refuses what has another form.
+// Counts the entries of the tables, and refuses JSON of another form.
 static int count_paragraph(const json_t *json, struct squad *size)
 {
     const json_t *questions = json_object_get(json, "qas"), *question;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQuAD's JSON, and what the kinds made of it share. Nobody outside this folder includes this.
+// SQuAD's JSON, and the parts shared by its kinds. Only this folder includes this.
 #ifndef DAWN_DATA_SQUAD_PARSE_H
 #define DAWN_DATA_SQUAD_PARSE_H
 
@@ -10,7 +10,7 @@ enum { SQUAD_BYTES = 128 << 20, SQUAD_QUESTIONS = 4 << 20, SQUAD_ANSWERS = 1024 
 // Pure. Texts and tables go into the arena. A sentence names the file, the article, the paragraph and the question.
 int squad_parse(const char *name, const char *bytes, size_t count, struct arena *, struct squad *) MUST_CHECK;
 
-// What a data set of questions owns: the kinds of squad.c and stories.c are this, filled in two ways.
+// The state of a data set of questions. The kinds of squad.c and stories.c fill it in two ways.
 struct squad_set {
     struct arena arena;
     struct squad split[SPLIT_COUNT];

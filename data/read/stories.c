@@ -16,7 +16,7 @@
 #include "runtime/base/rng.h"
 #include "runtime/base/text.h"
 
-// Part of every digest: whoever changes a text raises the version.
+// Part of every digest: raise the version with every change of a text.
 enum { VERSION = 1, SEED = 20160616 };
 enum { FACTS = 8, TOLD = 5, VALUES = 12, PEOPLE = 24, PARAGRAPHS = 3 /* of an article */ };
 static const int64_t articles_of[SPLIT_COUNT] = {200, 40};

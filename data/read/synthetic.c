@@ -21,7 +21,7 @@
 #pragma STDC FP_CONTRACT OFF  // gcc does not contract under -std=c17; the bytes depend on it
 #endif
 
-// Part of every digest: whoever changes an image raises the version.
+// Part of every digest: raise the version with every change of an image.
 #define SYNTHETIC_VERSION 1
 #define SYNTHETIC_SEED 20171208u
 
@@ -50,7 +50,7 @@ static float between(struct stream *stream, float low, float high)
     return low + (high - low) * rng_unit(stream_bits(stream));
 }
 
-// Sine and cosine of t turns. A parabola refined once; its error of 0.1% is far below what a pixel shows.
+// Sine and cosine of t turns. A parabola refined once; its error of 0.1% is far below a visible difference.
 static float sine(float t)
 {
     t -= floorf(t + 0.5f);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ten classes of shapes and textures, drawn by a seeded procedure: what DAWN trains on where there is no network.
+// Ten classes of shapes and textures, drawn by a seeded procedure, for training without a download.
 #ifndef DAWN_DATA_SYNTHETIC_H
 #define DAWN_DATA_SYNTHETIC_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads ground truth lists in the forms that are around.
+// Reads ground truth lists in all their published forms.
 //
 // Invariant: every picture from 1 to the last has exactly one label, or the call fails with the line.
 // Cost: two passes over 50,000 lines. Fuzzed: test/fuzz/fuzz_truth.c.
@@ -84,7 +84,7 @@ static int label_of(const struct list *list, const struct line *line)
     return n < list->synsets->count ? (int)n : -1;
 }
 
-// Which numbers the list uses. With names in front it is always the sorted order (Caffe's val.txt and what came of it).
+// The numbering of the list. With names in front it is always the sorted order (Caffe's val.txt and its descendants).
 static int choose_numbering(struct list *list)
 {
     struct list copy = *list;

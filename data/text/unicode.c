@@ -66,8 +66,8 @@ bool unicode_is_letter_or_number(int32_t code)
            (category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO);
 }
 
-// What utf8proc's categories do not tell: the properties Other_Lowercase and Other_Uppercase of characters that are not
-// ignorable, and the marks inside words (Word_Break of MidLetter, MidNumLet, Single_Quote). Unicode 15.
+// Properties that utf8proc's categories lack: Other_Lowercase and Other_Uppercase of characters that are not ignorable, and the
+// marks inside words (Word_Break of MidLetter, MidNumLet, Single_Quote). Unicode 15.
 bool unicode_is_cased(int32_t code)
 {
     utf8proc_category_t category = utf8proc_category(code);

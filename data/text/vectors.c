@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forms of all words (as it is, lowered, without hyphens) are a vocabulary of their own. A line is looked at further
-// only if its first field is a form. Then its numbers are counted from the right, which tells a word with blanks.
+// The forms of all words (unchanged, lowered, without hyphens) are a vocabulary of their own. A line is parsed further only if
+// its first field is a form. Then its numbers are counted from the right, which detects a word with blanks.
 #include "data/text/vectors.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "data/text/vectors_cache.h"
 #include "runtime/base/arena.h"
 
-enum { BLOCK = 1 << 20, SAMPLE = 100 };  // SAMPLE: lines whose shortest tells the file's dimension
+enum { BLOCK = 1 << 20, SAMPLE = 100 };  // SAMPLE: lines, the shortest of which gives the file's dimension
 
 struct scan {
     const char *name;

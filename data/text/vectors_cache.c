@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pack is a head of five numbers, a byte for each word, and the rows. Its name is a digest of the vectors' file (path,
 // device, inode, size and time of change, as in manifest.h) and of all words in their order, so a pack never fits another
-// vocabulary. Limit: whoever changes the file and sets its time back is not noticed.
+// vocabulary. Limit: a changed file whose time was set back is not noticed.
 #include "data/text/vectors_cache.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Words with numbers: 0, 1, 2, ... in the order in which they came, or by how often they came.
 //
-// A word is any bytes but none at all. Cost of a look-up: one hash of the word and, in nearly all cases, one comparison.
+// A word is any bytes, at least one. Cost of a look-up: one hash of the word and, in nearly all cases, one comparison.
 #ifndef DAWN_DATA_TEXT_VOCABULARY_H
 #define DAWN_DATA_TEXT_VOCABULARY_H
 
@@ -13,14 +13,14 @@ struct vocabulary;
 struct vocabulary *vocabulary_new(void);
 void vocabulary_free(struct vocabulary *);  // NULL is fine
 
-// A list of words, one a line; line i (from 0) is word i. Pure: `name` is for sentences. A line that is empty or was there
-// before is refused, because every line's number has to mean its word.
+// A list of words, one a line; line i (from 0) is word i. Pure: `name` is for sentences. An empty or repeated line is refused,
+// because every line's number has to identify its word.
 int vocabulary_parse(const char *name, const char *bytes, size_t count, struct vocabulary **) MUST_CHECK;
 int vocabulary_open(const char *path, struct vocabulary **) MUST_CHECK;
 
 int32_t vocabulary_add(struct vocabulary *, const char *word, size_t n);  // its number, new or old; counts one occurrence
 int32_t vocabulary_find(const struct vocabulary *, const char *word, size_t n);  // VOCABULARY_NONE: it is not there
-// Numbers the words anew: the most frequent first, equals by their bytes. The first `fixed` stay where they are.
+// Renumbers the words: the most frequent first, equals by their bytes. The first `fixed` keep their numbers.
 void vocabulary_rank(struct vocabulary *, int32_t fixed);
 
 int32_t vocabulary_count(const struct vocabulary *);

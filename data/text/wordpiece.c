@@ -10,7 +10,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/file.h"
 
-// What an ASCII character is; letters hold what they become.
+// Classes of ASCII characters; a letter's entry is its normalised form.
 enum { DROPPED = 0, SPACE = 1, PUNCTUATION = 2, LETTER = 3 };
 
 struct wordpiece {
@@ -143,11 +143,11 @@ struct wordpiece_special wordpiece_special(const struct wordpiece *w)
 
 // ---- a word
 
-// The normalised characters of the word at hand. `at` has one more entry: the end of the bytes.
+// The normalised characters of the current word. `at` has one more entry: the end of the bytes.
 struct gathered {
     const struct wordpiece *w;
     struct pieces *pieces;
-    int count;  // characters; more than WORDPIECE_CHARACTERS: the last place stands for all after it
+    int count;  // characters; more than WORDPIECE_CHARACTERS: the last entry represents all further ones
     int at[WORDPIECE_CHARACTERS + 2];
     int32_t begin[WORDPIECE_CHARACTERS + 1], end[WORDPIECE_CHARACTERS + 1];
     char bytes[(WORDPIECE_CHARACTERS + 1) * UNICODE_BYTES];

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // WordPiece as BERT has it (Devlin et al. 2019): text into pieces of a fixed vocabulary, each with its place in the text.
 //
-// Control characters go, text is split at white space and around punctuation and CJK ideographs, and, if the vocabulary is
-// of lower-case words, lowered and freed of accents (canonical decomposition without marks). Each word is cut from the left
-// into the longest pieces that the vocabulary has, "##" before all but the first. A word that cannot be cut so, or has more
-// than 100 characters, is one [UNK].
-// The ids and places are those of the library `tokenizers` (BertNormalizer, BertPreTokenizer, WordPiece). Unlike there the
-// names of special pieces in a text are nothing but text.
+// Control characters are dropped. Text is split at white space and around punctuation and CJK ideographs. For a lower-case
+// vocabulary it is also lowered, and accents are removed (canonical decomposition without marks). Each word is cut from the left
+// into the longest pieces of the vocabulary, with "##" before all but the first. A word that cannot be cut so, or has more than
+// 100 characters, is one [UNK].
+// Ids and places equal those of the library `tokenizers` (BertNormalizer, BertPreTokenizer, WordPiece), with one difference: here
+// the names of special pieces in a text are plain text.
 // Canonical reordering of marks is left out: marks that take room (Hangul tone marks) may get a neighbour's place.
 // Cost: about 80 MB of English a second and core.
 #ifndef DAWN_DATA_TEXT_WORDPIECE_H
@@ -16,7 +16,7 @@
 
 enum { WORDPIECE_CHARACTERS = 100 };  // of a word; longer ones are unknown
 
-// id[i] stands for the bytes [begin[i], end[i]) of the text. Pieces of one character that is decomposed share its place.
+// id[i] is the piece at the bytes [begin[i], end[i]) of the text. Pieces of one decomposed character share its place.
 struct pieces {
     int32_t *id, *begin, *end;
     int64_t count, room;
@@ -30,8 +30,8 @@ int wordpiece_open(const char *path, bool lower, struct wordpiece **) MUST_CHECK
 int wordpiece_parse(const char *name, const char *bytes, size_t count, bool lower, struct wordpiece **) MUST_CHECK;
 void wordpiece_free(struct wordpiece *);  // NULL is fine
 
-// Appends the pieces of a text of at most INT32_MAX bytes. Any bytes are text: those that are no UTF-8 are dropped as U+FFFD
-// is. No special pieces are added. Several threads may encode at once.
+// Appends the pieces of a text of at most INT32_MAX bytes. Any bytes are text: invalid UTF-8 is dropped, as U+FFFD is. No special
+// pieces are added. Several threads may encode at once.
 void wordpiece_encode(const struct wordpiece *, const char *text, size_t n, struct pieces *);
 
 int32_t wordpiece_count(const struct wordpiece *);

@@ -31,7 +31,7 @@ static void append_word(struct words *words, size_t begin, size_t end)
     words->end[words->count++] = (int32_t)end;
 }
 
-// What a character is, with a table's speed for ASCII.
+// The class of a character, from a table for ASCII.
 enum class { OTHER, SPACE, WORD };
 static enum class class_of(int32_t c)
 {
@@ -59,7 +59,7 @@ static bool digit_before(const char *text, size_t at)
     return digit_at(text, at, from);
 }
 
-// Behind an apostrophe: how many bytes of s, d, m, t, re, ve or ll end the word there; 0: it is no contraction.
+// The number of bytes of s, d, m, t, re, ve or ll that follow an apostrophe and end the word; 0: not a contraction.
 static size_t contraction(const char *text, size_t n, size_t at)
 {
     char a = at < n ? text[at] | 0x20 : 0, b = at + 1 < n ? text[at + 1] | 0x20 : 0;
@@ -68,8 +68,8 @@ static size_t contraction(const char *text, size_t n, size_t at)
     return took > 0 && !word_at(text, n, at + took) ? took : 0;
 }
 
-// A word that begins at `begin` has ended before an apostrophe, behind which the text goes on at `after`. Appends it and what
-// was contracted with it and returns where the latter ends; 0: there is no contraction.
+// A word that begins at `begin` ended before an apostrophe; the text goes on at `after`. Appends the word and its contraction,
+// and returns the end of the latter; 0: there is no contraction.
 static size_t cut_contraction(const char *text, size_t n, size_t begin, size_t end, size_t after, struct words *words)
 {
     size_t took = contraction(text, n, after), cut = end;
@@ -83,7 +83,7 @@ static size_t cut_contraction(const char *text, size_t n, size_t begin, size_t e
     return after + took;
 }
 
-// Where the run of word characters that begins at `at` ends, with what stays between digits.
+// The end of the run of word characters that begins at `at`, including characters that stay between digits.
 static size_t end_of_word(const char *text, size_t n, size_t at)
 {
     while (at < n) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A text into words, by Unicode's classes: a run of letters, marks and numbers, or one other character that is no space.
+// Splits a text into words by Unicode's classes: a run of letters, marks and numbers, or one other character except spaces.
 //
 // Inside a word a point, comma or colon between two digits stays (1,000.5 and 10:30). Contractions are cut as the corpora of
 // published word vectors cut them: Bob 's, they 're, do n't, with ' or U+2019.
