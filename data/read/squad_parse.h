@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQuAD's JSON, and the parts shared by its kinds. Only this folder includes this.
+// SQuAD's JSON, and the parts shared by its kinds. Only this folder and its tests include this.
 #ifndef DAWN_DATA_SQUAD_PARSE_H
 #define DAWN_DATA_SQUAD_PARSE_H
 
