@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of weights share: safetensors files made by hand, in a folder of the test's own.
+// Shared by the tests of weights: safetensors files made by hand, in the test's own folder.
 #ifndef DAWN_TEST_FIXTURE_CHECKPOINT_H
 #define DAWN_TEST_FIXTURE_CHECKPOINT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests of graphs share: failing with the sentence, slots that are filled and read, and a program on `ref`.
+// Shared by tests of graphs: failing with the sentence, slots that are filled and read, and a program on `ref`.
 #ifndef DAWN_FIXTURE_GRAPH_H
 #define DAWN_FIXTURE_GRAPH_H
 

@@ -42,7 +42,7 @@ static inline json_t *fixture_item(json_t *run, const char *list, size_t i)
     return item;
 }
 
-// The root and every hash anew, after anything they depend on has changed.
+// Computes the root and every hash again, after a change of anything that they depend on.
 static inline void fixture_chain(json_t *run)
 {
     const char *digests[8];
@@ -76,7 +76,7 @@ static inline void fixture_chain(json_t *run)
     }
 }
 
-// What the rules' digest stands for has changed: the digest and the chain anew.
+// Computes the rules' digest and the chain again, after a change of the rules.
 static inline void fixture_rules(json_t *run)
 {
     char hex[DIGEST_HEX];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests of a training share: one on synthetic images made ready on a device, and all its persistent bytes after
+// Shared by tests of a training: a trainer for synthetic images, ready on a device, and all its persistent bytes after
 // some steps.
 #ifndef DAWN_FIXTURE_TRAINER_H
 #define DAWN_FIXTURE_TRAINER_H
@@ -72,7 +72,7 @@ static inline uint8_t *bench_train(struct bench *b, uint64_t seed, int steps, si
     return bench_bytes(b, count);
 }
 
-// The same seed gives the same bytes, again and on `anew`, whose memory, plan and primitives were made anew; another
+// The same seed gives the same bytes, in a second run and on `anew`, which has its own memory, plan and primitives; another
 // seed gives others. Closes both.
 static inline void bench_same_bytes(struct bench *b, struct bench *anew, int steps)
 {

@@ -79,7 +79,7 @@ static void test_arena(void **state)
     assert_string_equal(arena_text(&arena, "%s-%d", "layer", 12), "layer-12");
     arena_free(&arena);
     assert_null(arena.blocks);
-    assert_string_equal(arena_text(&arena, "again"), "again");  // and it can be used anew
+    assert_string_equal(arena_text(&arena, "again"), "again");  // and it can be used again
     arena_free(&arena);
 }
 

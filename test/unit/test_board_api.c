@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server answers: headers, methods, problems, submissions, and every address of the table.
+// The server's answers: headers, methods, problems, submissions, and every address of the table.
 #include <pthread.h>
 
 #include "scoreboard/routes.h"

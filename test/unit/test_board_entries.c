@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading boards: pages under every sort without gaps or doubles, filters against a plain loop, places, history, facets,
-// two targets of one contest, and a reader that catches up with changes one by one as one that reads everything anew.
+// two targets of one contest, and a reader that catches up with changes one by one, compared with one that reads everything.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

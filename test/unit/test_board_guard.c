@@ -119,7 +119,7 @@ static void heads_are_judged(void **state)
     }
 }
 
-// What the server's parser swallowed shows as bytes that no line accounts for; a missing CR as bytes that are not there.
+// Bytes that the server's parser swallowed belong to no line; a missing CR shows as missing bytes.
 static void hidden_bytes_are_noticed(void **state)
 {
     struct guard guard;

@@ -39,7 +39,7 @@ static const char *const hostile[] = {
 };
 enum { HOSTILE = sizeof hostile / sizeof hostile[0] };
 
-// What may never come out of an escape: marks of markup, controls, bidi overrides, broken UTF-8 (checked by shape).
+// Escaped text must never hold these: marks of markup, controls, bidi overrides, broken UTF-8 (checked by shape).
 static void assert_harmless(const char *at)
 {
     assert_null(strpbrk(at, "<>\"'"));

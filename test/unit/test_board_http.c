@@ -188,7 +188,7 @@ static void unfinished_bodies_are_ended(void **state)
     assert_int_equal(status_of("GET /api/v1/health HTTP/1.1\r\nHost: test\r\n\r\n"), 200);
 }
 
-// Whoever announces much and sends little keeps nobody out: 80 MiB are announced here, with room for 64.
+// A client that announces much and sends little blocks no other client: 80 MiB are announced here, with room for 64.
 static void announced_bodies_take_no_room(void **state)
 {
     enum { LAZY = 80 };
@@ -210,7 +210,7 @@ static void announced_bodies_take_no_room(void **state)
     for (int i = 0; i < LAZY; i++) close(fds[i]);
 }
 
-// What has arrived does take room, and gives it back. Connections beyond it read 503 when their body ends.
+// Received bytes take room and give it back. Connections beyond that room get 503 when their body ends.
 static void bodies_under_way_are_limited(void **state)
 {
     enum { SENDERS = 80, SIZE = 1 << 20, READ_US = SLOW * 600000 };

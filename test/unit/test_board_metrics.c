@@ -70,7 +70,7 @@ static const json_t *curve_digest(json_t *run, char hex[DIGEST_HEX])
     return NULL;
 }
 
-// What is compared before a run is called reproduced holds every metric.
+// A run counts as reproduced only if every metric agrees.
 static void a_curve_is_all_its_scores(void **state)
 {
     (void)state;
@@ -173,7 +173,7 @@ static void a_group_of_version_2_is_official(void **state)
     page = page_at(page_compare, "/compare", NULL, "run=1&run=2");
     shows(page, "<th scope=\"row\"><bdi>log_loss</bdi></th><td>0.2000</td><td>0.2000</td>");
     assert_int_equal(board_of(BOARD_TRAINING_TIME, RANK_GROUP).count, 1);
-    assert_whole();  // every rank follows from the statements anew
+    assert_whole();  // every rank follows from the statements again
     text_free(&answer.body);
 }
 

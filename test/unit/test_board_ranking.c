@@ -185,7 +185,7 @@ static json_t *group_member(int number, int64_t final)
     return run;
 }
 
-// What is left of a run says the same of its group, and is small whatever the run was.
+// The kept part of a run gives the same group as the whole run, and is small for every run.
 static void test_brief(void **state)
 {
     (void)state;

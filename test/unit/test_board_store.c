@@ -176,8 +176,8 @@ static void test_rate_of_each_type(void **state)
     assert_whole();
 }
 
-// The clock goes back a little: server time stands still, and the checks are asked for the moment that is recorded. More
-// than an hour: somebody has to look.
+// The clock goes back a little: server time stands still, and the checks use the recorded moment. If it goes back more than an
+// hour, the operator has to act.
 static void test_clock_goes_back(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The chain against hashes worked out outside this program, and canonical JSON's rules.
+// The chain against hashes that another program computed, and the rules of canonical JSON.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

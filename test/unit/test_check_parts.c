@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the checks are made of: peaks by name, findings as text, and statements that are no runs.
+// Parts of the checks: peaks by name, findings as text, and statements that are not runs.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -46,7 +46,7 @@ static void published_data_are_known(void **state)
     assert_false(contest_has_digests(demo));
 }
 
-// What a pack of the published archives says of itself is what the boards take for official.
+// The boards accept as official the digest of a pack of the published archives.
 static void packs_of_the_archives_are_official(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of data/ share: a folder of their own, files in it, and sentences to look for.
+// Shared by the tests of data/: a folder of their own, files in it, and expected sentences.
 #ifndef DAWN_TEST_DATA_H
 #define DAWN_TEST_DATA_H
 

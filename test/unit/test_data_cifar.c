@@ -267,7 +267,7 @@ static void swap_records(const char *a, const char *b)
     free(two);
 }
 
-// The published CIFAR-10 is not at hand in a test, so a small set plays its part in a source of its own.
+// A test has no published CIFAR-10, so a small set takes its place in a source of its own.
 static void verdicts(void **state)
 {
     (void)state;

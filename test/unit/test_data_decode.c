@@ -45,7 +45,7 @@ static const struct jpeg_shape shapes[] = {
 };
 enum { SHAPES_HERE = sizeof shapes / sizeof shapes[0] };
 
-// What libjpeg makes of the whole, as RGB.
+// The whole picture as libjpeg decodes it, as RGB.
 static uint8_t *whole_of(const struct jpeg_bytes *b)
 {
     int width, height, components;
@@ -242,8 +242,8 @@ static void limits_can_be_set(void **state)
     free(b.at);
 }
 
-// Cut off anywhere: what there is is drawn and the damage said, or it is refused. What comes before the cut is intact, and
-// the next picture does not notice.
+// A file that is cut off anywhere is refused, or the part before the cut is drawn intact and the damage reported. The next
+// picture is not affected.
 static void cut_files_give_what_there_is(void **state)
 {
     (void)state;

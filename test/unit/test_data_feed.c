@@ -13,7 +13,7 @@
 
 enum { COUNT = 230, BATCH = 16, WIDTH = 24, MOST = 64 };
 
-// What a task does: a crop that depends on the seed, into a field of its own, with the label beside it.
+// Does the work of a task: a crop that depends on the seed, into one field, and the label into another.
 struct task {
     struct dataset *data;
     _Atomic int64_t filled;
@@ -241,7 +241,7 @@ static void a_bad_sample_is_named(void **state)
         choice.threads = threads;
         task.sleeps = threads > 1;
         task.bad_index = 3 * BATCH + 9;
-        task.bad_index_2 = 3 * BATCH + 2;  // the first of the two, whoever meets it
+        task.bad_index_2 = 3 * BATCH + 2;  // the first of the two, whichever thread meets it
         struct feed *f = feed_of(&choice);
         assert_int_equal(feed_begin(f, 1, 0), 0);
         for (int b = 0; b < 3; b++) {

@@ -196,7 +196,7 @@ static void answers_that_say_no(void **state)
     assert_int_equal(unlink(at("out/archive.tar.gz.part")), 0);  // it may well hold all that was wanted
     assert_fails(fetch("elsewhere", 4), ERR_USAGE, "cannot fetch");
     assert_fails(fetch("busy", 2), ERR_NETWORK, "answered 503");
-    assert_string_equal(notes, "");  // a try that brought nothing is told once, at the end
+    assert_string_equal(notes, "");  // a try without new bytes is reported once, at the end
     assert_int_equal(part_size(), -1);
     assert_int_equal(fetch("busy", 2), 0);
     assert_unpacked();
@@ -302,7 +302,7 @@ static void files_without_an_archive(void **state)
     snprintf(mirror, sizeof mirror, "http://127.0.0.1:%d/missing", port);  // what is there needs no request
     assert_int_equal(fetch_source(&plain, &options), 0);
     bytes[count / 2] ^= 1;
-    put("out/plain/dev.json", bytes, count);  // a file of somebody else's is not touched
+    put("out/plain/dev.json", bytes, count);  // a file of another origin is not touched
     assert_fails(fetch_source(&plain, &options), ERR_INPUT, "but that of dev.json of Plain is");
     assert_true(file_exists(at("out/plain/dev.json")));
     bytes[count / 2] ^= 1;

@@ -312,7 +312,7 @@ static void tars_are_as_flat_folders(void **state)
     assert_string_equal(hex, want);
 }
 
-// What `dawn data fetch imagenette` does with an archive that is the right one.
+// `dawn data fetch imagenette` with the right archive.
 static void a_fetched_archive_is_packed(void **state)
 {
     (void)state;

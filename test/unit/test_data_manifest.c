@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is remembered of files: exactly what was put, for exactly the file it was put for, in a folder of one's own.
+// Remembered digests of files: exactly the stored one, only for the file it belongs to, in a folder of the user alone.
 #include "test/unit/test_data.h"
 
 #include "data/kind.h"

@@ -143,7 +143,7 @@ static void others_are_converted(void **state)
     dataset_close(ds);
 }
 
-// What is cut off is kept as far as it goes, what cannot be decoded is kept by name, both are counted; there is a limit.
+// A truncated picture is kept as far as it decodes, an undecodable one by name. Both are counted, and there is a limit.
 static void damage_is_counted(void **state)
 {
     (void)state;

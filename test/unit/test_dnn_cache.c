@@ -199,7 +199,7 @@ static void test_file(void **state)
     assert_int_equal(chmod(dawn, 0755), 0);
     keep();
     assert_int_equal(kept(), 1);
-    // They are somebody else's, which only who may give files away can try.
+    // They belong to another user. Only a user who may change owners can try this.
     if (geteuid() == 0) {
         assert_int_equal(chown(path, 12345, 12345), 0);
         assert_int_equal(kept(), 0);

@@ -188,7 +188,7 @@ static void test_objections_matter(void **state)
     assert_true(random > 0);
     assert_true(tf32 > 0);
     assert_true(offer[0].notes & 1u << CUDNN_NUMERICAL_NOTE_TENSOR_CORE);  // the heuristics' first choice for f32 is TF32
-    // An engine that is not deterministic, named by a cache, is not taken either: it is looked up anew.
+    // A cached engine that is not deterministic is not used: the engine is chosen again.
     struct dnn_engine engine;
     bool remembered;
     char text[DNN_PROBLEM_TEXT];
@@ -280,7 +280,7 @@ static void test_choice_is_the_plan(void **state)
     dnn_close(dnn);
 }
 
-// What no engine takes is refused as unsupported, twice the same, and what is no convolution as well.
+// A convolution that no engine takes is refused as unsupported, both times; so is a node that is not a convolution.
 static void test_refused(void **state)
 {
     (void)state;

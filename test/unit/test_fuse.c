@@ -73,7 +73,7 @@ static void test_crop(void **state)
         if (i != 2) assert_int_equal(b.g->value[y].shape.dim[2], rows[i].columns);
         bench_free(&b);
     }
-    // Somebody else reads the convolution: it stays whole.
+    // The convolution has another reader: it stays whole.
     struct bench b = bench_new(5, 3);
     int y = conv(b.g, "w", b.x, 4, 1, true);
     keep(b.g, "out", g_maxpool(b.g, y, 2, 2));
@@ -124,7 +124,7 @@ static void test_norms(void **state)
 static void test_what_stops_a_pattern(void **state)
 {
     (void)state;
-    // The norm is read by somebody else, the pool is not 2x2, the pooled values are wanted.
+    // The norm has another reader, the pool is not 2x2, the pooled values are wanted.
     struct bench b = bench_new(9, 3);
     int pooled = g_maxpool(b.g, b.x, 3, 2), other = g_maxpool(b.g, b.x, 2, 2);
     int y = norm(b.g, "norm1", pooled, true), z = norm(b.g, "norm2", other, true);
@@ -231,7 +231,7 @@ static void test_residual_block(void **state)
     }
 }
 
-// What a block must not become: the norm is read twice, silu needs the sum, a sum with itself, a norm whose running values
+// These must not become a block: the norm is read twice, silu needs the sum, a sum with itself, a norm whose running values
 // are updated again before the sum.
 static void test_what_stops_a_block(void **state)
 {
@@ -259,7 +259,7 @@ static void test_prune(void **state)
     (void)state;
     struct bench b = bench_new(8, 3);
     int y = norm(b.g, "norm", conv(b.g, "w", b.x, 4, 1, true), true);
-    g_scale(b.g, y, 3);                                          // for nobody
+    g_scale(b.g, y, 3);                                          // without a reader
     g_maxpool(b.g, g_act(b.g, y, ACT_RELU), 2, 2);               // nor this
     fuse_prune(b.g);
     // The norm stays for its running statistics, and only for these.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradient rules against finite differences, on ref in f32. With L = sum(y * weights), summed here in double, the
-// central difference at two steps gives Richardson's extrapolation, whose error is of the fourth order. What it may
-// be off is derived, not chosen: the roundings of the y that moved, plus the truncation seen between the two steps;
-// and it is checked that this is small beside the gradient itself, so that a wrong rule cannot pass.
+// central difference at two steps gives Richardson's extrapolation, whose error is of the fourth order. The allowed error
+// is derived, not chosen: the roundings of the elements of y that moved, plus the truncation seen between the two steps.
+// The test also checks that this is small compared with the gradient itself, so that a wrong rule cannot pass.
 #include "runtime/cases/cases.h"
 
 #include <math.h>

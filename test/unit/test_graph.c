@@ -164,7 +164,7 @@ static void test_first_error_sticks(void **state)
     int x = input(b.g, "x", SHAPE(2, 7, 9, 4)), grads[1];
     int nodes = b.g->nodes, y = g_act(b.g, bad_conv(b.g, x), ACT_RELU);
     assert_int_equal(y, NONE);
-    assert_int_equal(bad_slice(b.g, x), NONE);  // another mistake, of which nobody hears
+    assert_int_equal(bad_slice(b.g, x), NONE);  // a second mistake, which is not reported
     assert_int_equal(g_norm(b.g, "norm", y, true, true, true, 1e-5f, 0.9f), NONE);
     assert_int_equal(g_scale(b.g, x, 2), NONE);  // and even what would be right does nothing
     assert_int_equal(graph_state(b.g, "late", SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_ZERO, 0}), NONE);

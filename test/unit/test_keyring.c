@@ -178,7 +178,7 @@ static void what_is_wrong_is_refused(void **state)
     put(".config/dawn/keys/work.pub", "rubbish", "644");
     expect_error("work", ERR_INPUT, "work.pub: ");
     assert_int_equal(shell("rm .config/dawn/keys/work.pub"), 0);
-    expect_seed("work", 1);  // it can be told from the secret
+    expect_seed("work", 1);  // it can be derived from the secret
     put(".config/dawn/keys/work", "rubbish", "600");
     expect_error("work", ERR_INPUT, "work: not a private key");
     assert_int_equal(shell("truncate -s 100K .config/dawn/keys/work"), 0);
@@ -210,7 +210,7 @@ static void files_sign(void **state)
     signer_close(&signer);
     for (size_t i = 0; i < sizeof signer; i++) assert_int_equal(((unsigned char *)&signer)[i], 0);
     assert_int_equal(keyring_choose("play", &signer), ERR_MISSING);
-    // A public key alone, and nobody who holds the secret.
+    // A public key alone, without an agent that holds the secret.
     assert_int_equal(shell("mv .config/dawn/keys/work away"), 0);
     assert_int_equal(keyring_choose("work", &signer), ERR_MISSING);
     assert_non_null(strstr(error_text(), "ssh-agent"));
@@ -241,7 +241,7 @@ static void the_agent_signs(void **state)
     char id[SSHKEY_ID];
     if (!has_openssh()) skip();
     add_key("work", 1);
-    // Encrypted where it lies: nobody can sign until the agent is told.
+    // Encrypted on disk: nothing can be signed until the agent has the key.
     assert_int_equal(shell("ssh-keygen -q -p -a 1 -P '' -N secret -f .config/dawn/keys/work"), 0);
     assert_int_equal(keyring_choose("work", &signer), ERR_MISSING);
     assert_non_null(strstr(error_text(), "encrypted"));
@@ -276,7 +276,7 @@ static void the_agent_signs(void **state)
     assert_int_equal(signer_sign(&signer, "run-v1@dawn", "a", 1, text), ERR_MISSING);
 }
 
-// ---- an agent that says what it is told ---------------------------------------------------------------------------
+// ---- an agent with prepared answers -------------------------------------------------------------------------------
 static void start_liar(const unsigned char *answer, size_t count, bool silent)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -344,7 +344,7 @@ static void lies_are_noticed(void **state)
         assert_null(answer);
         end_agent();
     }
-    assert_int_equal(agent_list(&keys), ERR_MISSING);  // its socket is left, and nobody there
+    assert_int_equal(agent_list(&keys), ERR_MISSING);  // its socket is left without a process
     char path[200];
     memset(path, 'x', sizeof path);
     path[sizeof path - 1] = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vector loops of every instruction set this processor runs, held against the base build: what only moves or
-// selects must agree to the bit, what computes within rounding. Widths are chosen to have tails and to have none.
-// (Whether the base build is right is test_ops' question: it holds the whole device against `ref`.)
+// Compares the vector loops of every instruction set of this processor with the base build. Loops that only move or select must
+// agree to the bit, loops that compute within rounding. Widths are chosen to have tails and to have none.
+// (test_ops tests the base build: it compares the whole device with `ref`.)
 #include "runtime/base/arena.h"
 #include "runtime/cpu/loops.h"
 #include "runtime/element.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What earlier programs wrote (test/fixtures): a results.db of format 2, the same as format 1 had it, and signed statements
-// of version 1. All of it is read, shown, exported, submitted and verified as before.
+// Files of earlier programs (test/fixtures): a results.db of format 2, the same in format 1, and signed statements of version 1.
+// All of them are read, shown, exported, submitted and verified as before.
 #include <unistd.h>
 
 #include "runtime/base/file.h"
@@ -89,7 +89,7 @@ static void a_writer_brings_them_up_to_date(void **state)
         struct results *r = open_db(RESULTS_WRITE);  // and again
         assert_int_equal(number(r, "PRAGMA user_version"), 4);
         assert_int_equal(number(r, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
-        assert_int_equal(number(r, "SELECT count(*) FROM segments"), 57);  // what points to a table made anew stays
+        assert_int_equal(number(r, "SELECT count(*) FROM segments"), 57);  // rows that refer to a table that was made anew stay
         assert_int_equal(number(r, "SELECT count(*) FROM latencies"), 1);
         if (format == 2) read_all(r);
         struct run_facts facts = fixture_facts(9, NULL);

@@ -252,7 +252,7 @@ static void test_cutting(void **state)
             assert_int_equal(outside_feed(&s, bytes + at, at + step < count ? step : count - at, note, &seen), 0);
         assert_int_equal(outside_finish(&s, note, &seen), 0);
         assert_string_equal(seen.at, "1:one|2:two|4: 10%|4: 20%|4:three|5:end|");
-        assert_int_equal(outside_finish(&s, note, &seen), 0);  // nothing is told twice
+        assert_int_equal(outside_finish(&s, note, &seen), 0);  // nothing is reported twice
         assert_string_equal(seen.at, "1:one|2:two|4: 10%|4: 20%|4:three|5:end|");
         outside_free(&s);
         text_free(&seen);

@@ -60,7 +60,7 @@ static void a_run_becomes_a_statement_that_passes(void **state)
     statement_free(&s);
 }
 
-// What a run took besides its data is in its statement and in its chain, and no recipe of this repository says it.
+// Files that a run took besides its data are in its statement and in its chain. No recipe of this repository names them.
 static void files_are_told(void **state)
 {
     (void)state;
@@ -218,7 +218,7 @@ static void the_division_does_not_depend_on_the_wording(void **state)
     expect_division(64, "cifar10", "{\"unheard_of\": 1}", "open");
 }
 
-// A record that holds the recipe on one line: whoever has the statement can check the digest of its text.
+// A record that holds the recipe on one line: the statement alone is enough to check the digest of its text.
 static void the_digest_is_that_of_the_published_text(void **state)
 {
     (void)state;
@@ -277,7 +277,7 @@ static void an_outside_run_without_its_program_is_still_self_evaluated(void **st
     statement_free(&s);
 }
 
-// What could never be a statement is not read either: a few long texts, each told of many times, would fill all memory.
+// Text that could never be in a statement is not read: a few long texts, each referred to many times, would fill all memory.
 static void what_is_too_much_is_not_read(void **state)
 {
     (void)state;
@@ -306,7 +306,7 @@ static void what_is_too_much_is_not_read(void **state)
     assert_non_null(strstr(error_text(), "33 latencies; a statement holds at most 32"));
 }
 
-// Each is done to a good record by somebody who means no good; none may be built, each must be told.
+// Each is an attack on a good record. No statement may be built, and each must be reported.
 static void hostile_records_are_met_with_sentences(void **state)
 {
     (void)state;

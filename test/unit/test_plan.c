@@ -98,7 +98,7 @@ static bool share_bytes(const struct place *a, const struct place *b)
     return a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
 }
 
-// Scopes stay empty here, so a bank is told by the node's place in the order.
+// Scopes stay empty here, so the node's place in the order identifies a bank.
 static int bank_of(const struct plan *p, int v) { return p->place[v].first / (p->count / BANKS); }
 
 static int banks_that_share(const struct plan *p)
@@ -186,7 +186,7 @@ static void test_sharing(void **state)
     void *at[] = {plan_address(p, slab, a), plan_address(p, slab, flat), plan_address(p, slab, b), plan_address(p, slab, c),
                   plan_address(p, slab, d), plan_address(p, slab, square)};
     assert_ptr_equal(at[0], at[1]);      // an alias
-    assert_ptr_equal(at[1], at[2]);      // in place: nobody else reads a
+    assert_ptr_equal(at[1], at[2]);      // in place: a has no other reader
     assert_ptr_not_equal(at[2], at[3]);
     assert_ptr_equal(at[3], at[4]);
     assert_ptr_not_equal(at[4], at[5]);  // both inputs are d: not in place

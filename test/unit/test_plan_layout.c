@@ -151,7 +151,7 @@ static void test_offsets_are_those_of_the_plain_algorithm(void **state)
     assert_true(moved > 4000);  // or the comparison would prove nothing
 }
 
-// What the proof finds is what pairs of blocks tell, for blocks that were moved at random.
+// The proof finds the same overlaps as a comparison of all pairs, for blocks that were moved at random.
 static void test_proof_finds_every_overlap(void **state)
 {
     (void)state;

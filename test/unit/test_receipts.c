@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What format 2 of results.db added: receipts are kept once, runs of outside programs are marked.
+// The additions of format 2 of results.db: receipts are kept once, runs of outside programs are marked.
 #include <unistd.h>
 
 #include "tasks/record/receipts.h"
@@ -103,7 +103,7 @@ static void outside_programs_are_marked(void **state)
     results_close(r);
 }
 
-// Nothing is known of its data, so nothing is held against them: its group is judged by the other rules.
+// Its data are unknown, so no rule about data applies: its group is judged by the other rules.
 static void outside_groups_may_be_official(void **state)
 {
     (void)state;

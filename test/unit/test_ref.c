@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ref itself against numbers worked out by hand: it is what everything else is held against, so nothing here is
-// computed by the code under test. Small whole numbers wherever the arithmetic allows. Here: what a network is made
-// of; test_ref_rest.c has the rest.
+// Compares ref with numbers worked out by hand. All other devices are compared with ref, so nothing here is computed by the code
+// under test. Small whole numbers wherever the arithmetic allows. This file has the operators of a network; test_ref_rest.c has
+// the rest.
 #include "test/unit/fixture_hand.h"
 
 // ---- convolution, matrices
@@ -130,7 +130,7 @@ static void test_pools_padded(void **state)
     int x = IN(F32, SHAPE(2, 1, 3, 1), -7, -INFINITY, -9, NAN, NAN, -3), at[2];
     node(OP_MAXPOOL, &x, 1, &a, at);
     int y = out(at[0]), where = out(at[1]);
-    // What a position in the padding would receive is dropped.
+    // The gradient of a position in the padding is dropped.
     int win = IN(U8, SHAPE(1, 1, 2, 1), 0, 1), dy = IN(F32, SHAPE(1, 1, 2, 1), 3, 5);
     int dx = out(node(OP_MAXPOOL_GRAD, (int[]){win, dy}, 2, &a, NULL));
     run();

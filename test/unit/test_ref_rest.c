@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ref against numbers worked out by hand, second half: moving bytes, losses, data on the device, optimisers.
+// Compares ref with numbers worked out by hand, second half: moving bytes, losses, data on the device, optimisers.
 #include "test/unit/fixture_hand.h"
 
 // ---- moving

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The record: what is told is stored, what must not be is refused, a killed writer loses nothing it was promised, and
-// strange files are met with a sentence.
+// The record: valid facts are stored, invalid ones refused; a killed writer loses nothing that was confirmed; strange files are
+// refused with a sentence.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -55,7 +55,7 @@ static void a_run_is_stored_whole(void **state)
     results_close(r);
 }
 
-// The chain is worked out again from what is stored, as a server will.
+// The chain is computed again from the stored figures, as a server will.
 static void the_stored_chain_recomputes(void **state)
 {
     (void)state;
@@ -202,7 +202,7 @@ static void write_until_killed(int say)
     }
 }
 
-// A real kill -9, at moments nobody chose: every point the writer was told to be stored is there afterwards.
+// A real kill -9, at random moments: every point that was confirmed to the writer is there afterwards.
 static void kill_9_loses_nothing_that_was_promised(void **state)
 {
     (void)state;
@@ -445,7 +445,7 @@ static void a_read_only_file_can_be_read(void **state)
     assert_int_equal(chmod(db, 0444), 0);
     assert_int_equal(chmod(folder, 0555), 0);
     pid_t child = fork();
-    if (child == 0) {  // root may write anything, so somebody else tries
+    if (child == 0) {  // root may write anything, so another user tries
         if (geteuid() == 0 && setuid(65534) != 0) _exit(9);
         struct results *r;
         int rc = results_open(db, RESULTS_WRITE, &r);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes beside a state: the note, out of which everything comes as it went in, and how often a state is written.
+// The note of a state, which gives back all its fields unchanged, and how often a state is written.
 #include "tasks/train/resume.h"
 
 #include <setjmp.h>

@@ -125,8 +125,8 @@ static void goes_on_to_the_same_bytes(void **state)
     unlink(path);
 }
 
-// What the host computes from the outputs is what the device counts, batch by batch and bucket by bucket: with weights
-// that know nothing, and trained ones.
+// The host computes from the outputs what the device counts, batch by batch and bucket by bucket: with initial weights, and with
+// trained ones.
 static struct task one_answer;
 static void forward_b(struct step *s)
 {
@@ -310,8 +310,8 @@ static void parts_that_are_no_parts_are_refused(void **state)
 
 // ---- the average of the weights
 
-// The average is that of the weights after each step, worked out here; evaluating changes nothing, and what is saved is what
-// was evaluated.
+// The average equals that of the weights after each step, which is computed here. Evaluating changes nothing, and the saved
+// weights are the evaluated ones.
 static void the_average_is_evaluated(void **state)
 {
     (void)state;

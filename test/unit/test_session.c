@@ -45,7 +45,7 @@ static void packed_filters_are_never_stale(void **state)
     struct session *s[2] = {session_on("cpu"), session_on("ref")};
     int program[2], turn[2];
     for (int i = 0; i < 2; i++) program[i] = conv_program(s[i], &turn[i]);
-    for (uint32_t round = 0; round < 3; round++) {  // filters put anew, the same filters again, filters overwritten
+    for (uint32_t round = 0; round < 3; round++) {  // new filters, the same filters again, filters overwritten
         for (int i = 0; i < 2; i++) {
             put_draws(s[i], "x", X, 10 + round);
             if (round == 0) put_draws(s[i], "w", W, 20);

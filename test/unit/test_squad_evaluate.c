@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The evaluation of SQuAD: what is left of a text, scores, sums, and files of predictions. What is expected here is what
-// evaluate-v1.1.py gives.
+// The evaluation of SQuAD: normalised texts, scores, sums, and files of predictions. The expected values are those of
+// evaluate-v1.1.py.
 #include "test/unit/test_data.h"
 
 #include "runtime/base/text.h"

@@ -194,7 +194,7 @@ static void why_is_never_empty(void **state)
     assert_string_equal(error_text(), "the payload: reason must not be empty");
 }
 
-// What is typed wrong is said in the words of who typed it, and is wrong usage.
+// An error in a typed text names the text in the user's words, and is wrong usage.
 static void typed_words_are_named_as_they_were_typed(void **state)
 {
     (void)state;

@@ -131,7 +131,7 @@ static void groups_go_whole(void **state)
     assert_int_equal(submissions_build(r, &nothing, &plain, 0, &all, &notes), ERR_USAGE);
 }
 
-// What people are shown before they agree holds every text that would be published, and cannot steer a terminal.
+// The text that people see before they agree holds every text that would be published, and cannot control a terminal.
 static void every_text_is_shown(void **state)
 {
     (void)state;
@@ -160,7 +160,7 @@ static void every_text_is_shown(void **state)
     submissions_free(&all);
 }
 
-// A text that several runs have is shown once. What only some have is theirs by name, and stands beside the others.
+// A text that several runs share is shown once. A text that only some runs have is shown with their names.
 static void texts_are_shown_once_with_their_runs(void **state)
 {
     (void)state;

@@ -173,7 +173,7 @@ static void vectors_are_packed(void **state)
     bytes[8]--, bytes[0] = 'x';
     assert_false(vectors_cache_parse(bytes, count, &again));
     assert_int_equal(file_write(pack, bytes, count), 0);
-    assert_int_equal(vectors_open(path, words, 3, &again), 0);  // what is no pack is read anew
+    assert_int_equal(vectors_open(path, words, 3, &again), 0);  // a file that is not a pack: the vectors are read again
     assert_false(again.remembered);
     vectors_free(&again);
     free(bytes);

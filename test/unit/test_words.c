@@ -61,7 +61,7 @@ static bool passes(uint32_t c)
     return canonical_check_words(text, length + 1) == 0;
 }
 
-// What must be refused, each range with its neighbours outside that must pass.
+// Characters that must be refused: each range, with its neighbours outside, which must pass.
 static void characters_that_deceive_are_refused(void **state)
 {
     (void)state;
