@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training step of an encoder of BERT's architecture beside its matrix products alone, on the CPU device.
+// A training step of an encoder of BERT's architecture, and its matrix products alone, on the CPU device.
 //
 //   encoder [minilm|base [BATCH [TOKENS [bf16|f32 [LAYERS [THREADS [DROPOUT]]]]]]]
 //

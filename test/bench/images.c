@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sample costs on one core: the JPEGs of a folder, cropped at random, decoded and resized.
+// The cost of a sample on one core: the JPEGs of a folder, cropped at random, decoded and resized.
 //
 //   images FOLDER [SIDE [REPEATS [SCALE_LEAST]]]     (128, 5 and 0.25)
 //
 // Prints samples a second of decoder_draw, and of libjpeg-turbo alone: the same rows and columns at the same scale, decoded
-// to RGB and thrown away. "out of memory" is a crop of a picture that was decoded before, as cache.h has them. All take turns
-// with every picture; for each the least processor time of all repeats counts, which other programs disturb least.
+// to RGB and discarded. "out of memory" is a crop of a picture that is in memory already decoded (cache.h). All take turns with
+// every picture. The least processor time of all repeats counts, because other programs disturb it least.
 #include "data/image/decode.h"
 #include "data/image/scale.h"
 #include "runtime/base/arena.h"

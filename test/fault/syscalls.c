@@ -62,7 +62,7 @@ WRAP(pwrite64, ssize_t, (int fd, const void *at, size_t count, off_t to), (fd, a
 WRAP(unlink, int, (const char *path), (path))
 WRAP(mmap, void *, (void *at, size_t count, int may, int flags, int fd, off_t from), (at, count, may, flags, fd, from))
 
-static int wrap_fallocate(int fd, off_t from, off_t count)  // posix_fallocate gives the reason back
+static int wrap_fallocate(int fd, off_t from, off_t count)  // posix_fallocate returns the reason
 {
     if (strikes(CALL_fallocate)) return atomic_load(&reason);
     return ((int (*)(int, off_t, off_t))originals[CALL_fallocate])(fd, from, count);

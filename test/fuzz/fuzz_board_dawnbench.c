@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzzes the reader of DAWNBench's files: a JSON text, and after a NUL its TSV; without one it is an inference. The first
-// byte picks the contest. What is accepted is read again from what was kept and must come out the same.
+// byte picks the contest. An accepted entry is read again from its stored form and must be the same.
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as an upload, as a statement without its signature (which no fuzzer can forge, and behind which the checks
-// would stay in the dark), and as words. What is taken is canonical, reads back as the same statement, and is checked
-// without a fault.
+// Any bytes as an upload, as a statement without its signature (no fuzzer can forge one, so it would never reach the checks),
+// and as words. An accepted input is canonical, reads back as the same statement, and passes through the checks without a
+// fault.
 #include <stdlib.h>
 #include <string.h>
 

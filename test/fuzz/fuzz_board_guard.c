@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as the head of a request: a first line "METHOD TARGET", then lines "Name: value" and an empty one, then a value
-// of If-None-Match. What is taken has a path that holds no control character, no dot segment and no NUL, and finds a route
-// or none; a body is announced within the limit.
+// of If-None-Match. An accepted head has a path without control characters, dot segments or NUL, which finds a route or none. Its
+// body is announced within the limit.
 #include "scoreboard/http/http_guard.h"
 #include "scoreboard/routes.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as the query string of a board. What is taken is written as a string that reads back as the same filter and
-// is then written the same.
+// Any bytes as the query string of a board. An accepted one is written as a string that reads back as the same filter and is
+// then written the same.
 #include "scoreboard/rank/board.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes what a server reads of keys and signatures. The first byte says as what the rest is taken: an armoured
-// signature, a public line, a private key file, or the bytes inside such a signature or file, which are armoured first.
-// The keys in the seeds come from published numbers and are nobody's.
+// Fuzzes a server's parsers of keys and signatures. The first byte chooses the form of the rest: an armoured signature, a public
+// line, a private key file, or the bytes inside such a signature or file, which are armoured first. The keys in the seeds come
+// from published numbers and belong to no person.
 #include "submit/format/sshsig.h"
 #include "submit/format/sshwire.h"
 
@@ -17,7 +17,7 @@ static void try_signature(const char *text, size_t count)
     struct sshkey key, none = {0};
     int rc = sshsig_verify(text, count, space, words, strlen(words), &key);
     BUG_IF(rc > 0 || (rc < 0 && (error_text()[0] == 0 || memcmp(&key, &none, sizeof key) != 0)));
-    // What is true of one message is not of another.
+    // A signature of one message must not hold for another.
     if (rc == 0) BUG_IF(sshsig_verify(text, count, space, words, strlen(words) - 1, &key) == 0);
 }
 

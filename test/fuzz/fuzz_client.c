@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as what a scoreboard answers: a problem, an answer with a receipt, an address to go on to. Nothing that is
-// given back holds a control character or is longer than its limit, and no receipt is believed that nobody signed.
+// Any bytes as the answer of a scoreboard: a problem, an answer with a receipt, an address to go on to. No result holds a control
+// character or is longer than its limit, and no unsigned receipt is accepted.
 #include "submit/client/deliver.h"
 
 #include <stdlib.h>

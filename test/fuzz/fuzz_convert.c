@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes what becomes of a picture that is packed: its head, decoding, resizing, encoding. What comes out must be a picture of
-// the size that was said, whatever went in.
+// Fuzzes the packing of a picture: its header, decoding, resizing, encoding. For any input the result must be a picture of the
+// stated size.
 #include "data/image/head.h"
 #include "data/pack/convert.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as the list of remembered digests. What is taken stays inside its limits, prints, and reads back the same.
+// Any bytes as the list of remembered digests. An accepted list stays within its limits, prints, and reads back the same.
 #include "data/manifest.h"
 
 #include <stdlib.h>

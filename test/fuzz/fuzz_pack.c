@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes the parsers of packs: the header and the index. The header's checksum is set right in every second input, so that what
-// is behind it is reached. What passes must be sound, and printing it must give the same bytes.
+// Fuzzes the parsers of packs: the header and the index. Every second input gets a right checksum of the header, so that the
+// checks behind it are reached. An accepted header must be sound, and printing it must give the same bytes.
 #include <stdlib.h>
 #include <string.h>
 

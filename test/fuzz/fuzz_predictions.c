@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as predictions. What is taken scores like itself, and between 0 and 1 against anything else.
+// Any bytes as predictions. A text is exact against itself, and scores between 0 and 1 against any other.
 #include "tasks/squad/predictions.h"
 
 #include <stdlib.h>

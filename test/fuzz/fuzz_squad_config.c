@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as the config.json of an encoder. What is taken says nothing, or numbers that fit; what is refused is named.
+// Any bytes as the config.json of an encoder. An accepted file has no numbers, or numbers that fit. A refusal names the fault.
 #include "tasks/squad/config.h"
 
 #include <string.h>

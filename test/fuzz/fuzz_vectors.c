@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as published vectors, and as a pack of them out of the cache. Numbers read are finite; what has none is zero.
+// Any bytes as published vectors, and as a pack from the cache. All numbers are finite; words without a vector have zeros.
 #include "data/text/vectors_cache.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A second task, for the tests alone: everything that CIFAR10 is not, on one page. Two ragged sequences of numbers a
-// sample, streamed in buckets by length; two losses whose parameters train in turn on one batch; a metric that is a ratio.
-// Set 0 says which of three kinds of numbers is the most frequent in `a`; set 1 says it of `b`, beside set 0's features,
-// which are frozen in its turn. A second metric, of the answers for `b` alone, is computed by the host from the logits.
+// A second task, for the tests alone, with all that CIFAR10 lacks, on one page. A sample has two ragged sequences of numbers and
+// is streamed in buckets by length. Two losses train their parameters in turn on one batch. The metric is a ratio. Set 0 predicts
+// which of three kinds of numbers is the most frequent in `a`. Set 1 predicts it for `b`, also from set 0's features, which are
+// frozen in its turn. The host computes a second metric, of the answers for `b` alone, from the logits.
 #include "test/second/second.h"
 
 #include "tasks/train/recipe_keys.h"

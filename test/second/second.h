@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of the second task (second.c), and what its tests on every device share.
+// The door of the second task (second.c), and the parts that its tests on every device share.
 #ifndef DAWN_TEST_SECOND_H
 #define DAWN_TEST_SECOND_H
 
@@ -39,7 +39,7 @@ static inline void second_open(struct bench *b, const char *device, int threads,
     second_open_task(b, &task_second, device, threads, precision);
 }
 
-// Trains to the end and says the score of both answers, in millionths, and that of the answers for `b` alone.
+// Trains to the end and returns the score of both answers, in millionths, and that of the answers for `b` alone.
 static inline int64_t second_train_both(struct bench *b, uint64_t seed, int64_t *only_b)
 {
     int64_t score[METRICS_MAX];
@@ -70,7 +70,7 @@ static inline void second_reaches_its_target(const char *device)
     bench_close(&b);
 }
 
-// Evaluating the average changes nothing that trains; what is settled on is what was evaluated.
+// Evaluating the average does not change the training; the saved weights are the evaluated ones.
 static inline void second_keeps_an_average(const char *device)
 {
     static const char *const settings[] = {"precision=f32", "schedule.ema.decay=0.8", "schedule.epochs=2", NULL};

@@ -14,7 +14,7 @@ static int32_t length_of(enum split split, int64_t i, int which)
     return 4 + (int32_t)rng_below(draw, LONGEST - 3);
 }
 
-// The sequence of a sample; its answer is the kind (word % 3) that two of three words are of.
+// The sequence of a sample. Two of three words have the same kind (word % 3), which is the answer.
 static int32_t sequence(enum split split, int64_t i, int which, int32_t words[LONGEST])
 {
     int32_t length = length_of(split, i, which), answer = 0;
