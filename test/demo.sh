@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The end of "make demo": signs the last run, starts a scoreboard of one's own on a free loopback port, submits, and says
-# where to look. It stops when Enter is pressed, or at once when nobody is at a terminal. Nothing of it stays: the key,
-# the board and its database are in a folder that is removed.
+# The end of "make demo": signs the last run, starts a scoreboard on a free loopback port, submits the run, and prints its address.
+# It stops when Enter is pressed, or at once without a terminal. The key, the board and its database are in a folder that is
+# removed at the end.
 set -eu
 . "$(dirname "$0")/wait.sh"
 work=$(mktemp -d)

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs tests and sums them up: run.sh [lint | PROGRAM | SCRIPT.sh]...
-# As many run at once as TEST_JOBS says (default: the processors); each is reported when it ends, and says how long it took.
-# PROGRAM is a cmocka program; its closing lines are shown, all it said when it fails. SCRIPT.sh is a scenario: it
-# runs in an empty folder of its own, with a HOME of its own, and fails by its exit status (77: skipped, with the
-# reason as its last line). A scenario sees no GPU, or it would train on it where there is
-# one: that is what make check-gpu is for. The last line of all is "N passed, M failed".
+# As many run at once as TEST_JOBS says (default: the processors). Each is reported when it ends.
+# PROGRAM is a cmocka program. Its closing lines are shown, or all of its output if it fails. SCRIPT.sh is a scenario. It runs in
+# an empty folder of its own, with a HOME of its own, and fails by its exit status (77: skipped, with the reason as its last
+# line). A scenario sees no GPU, because it would train on it (make check-gpu tests GPUs). The last line of all is "N passed, M
+# failed".
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root" || exit 1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# For scenarios: . "$ROOT/test/wait.sh". Each waits for a condition and never for a time; the bound is for what hangs, and no
-# busy machine reaches it. The shell creates the file of a redirection in the background: it may not be there at first.
+# For scenarios: . "$ROOT/test/wait.sh". Each function waits for a condition, never for a time. The bound is for hanging programs;
+# a busy machine does not reach it. The shell creates the file of a redirection in the background, so it may be missing at first.
 WAIT_SECONDS=${WAIT_SECONDS:-60}
 
 wait_for() { # COMMAND...: until it succeeds
