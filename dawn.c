@@ -4,6 +4,7 @@
 #include "runtime/base/program.h"
 #include "submit/commands.h"
 #include "tasks/commands.h"
+#include "tasks/words.h"
 
 #include <stddef.h>
 
@@ -27,6 +28,12 @@ static const struct program_command commands[] = {
     {NULL, NULL, NULL},
 };
 
+static const struct program_group groups[] = {
+    {"data", cmd_data_subs},
+    {"keys", cmd_keys_subs},
+    {NULL, NULL},
+};
+
 int main(int argc, char **argv)
 {
     const struct program dawn = {
@@ -35,6 +42,8 @@ int main(int argc, char **argv)
         .about = "DAWN measures how long a machine takes to train a network to a target accuracy.",
         .first = "A first run, with nothing to fetch:\n  dawn train cifar10 --data synthetic",
         .commands = commands,
+        .groups = groups,
+        .words = task_words,
     };
     return program_main(&dawn, argc, argv);
 }

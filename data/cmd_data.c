@@ -160,41 +160,43 @@ static int data_show(int argc, char **argv)
     return rc;
 }
 
-static const struct sub {
-    const char *name;
-    int (*run)(int argc, char **argv);
-    const char *about;
-} subs[] = {
+const struct program_command cmd_data_subs[] = {
     {"fetch", cmd_data_fetch, "download a published data set, check and unpack it"},
     {"import", cmd_data_import, "turn folders of PNG or JPEG pictures into a data set"},
     {"pack", cmd_data_pack, "put the pictures of ImageNet or Imagenette into one file"},
     {"list", data_list, "which data sets there are, and which are here"},
     {"verify", data_verify, "read a data set whole and compare it with what was published"},
     {"show", data_show, "draw a contact sheet of images as a PNG, or print a question"},
+    {NULL, NULL, NULL},
 };
-enum { SUBS = sizeof subs / sizeof subs[0] };
+enum { SUBS = sizeof cmd_data_subs / sizeof cmd_data_subs[0] - 1 };
 
-static int data_help(void)
+// The options in front of a sub-command: --help alone.
+static int data_options(int argc, char **argv)
 {
-    printf("Usage: dawn data COMMAND ...\n\n");
-    for (int i = 0; i < SUBS; i++) printf("  %-8s %s\n", subs[i].name, subs[i].about);
-    printf("\n`dawn data COMMAND -h` tells more.\n");
-    return 0;
+    struct text more = {0};
+    text_add(&more, "Commands:\n");
+    for (int i = 0; i < SUBS; i++) text_add(&more, "  %-8s %s\n", cmd_data_subs[i].name, cmd_data_subs[i].help);
+    const struct option options[] = {{OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0}};
+    const struct usage usage = {"data", "COMMAND ...", "Gets, checks and shows data sets. \"dawn data COMMAND -h\" tells more.",
+                                options, more.at};
+    int rc = options_parse(&usage, &argc, argv);
+    text_free(&more);
+    return rc == OPTIONS_HELPED ? 0 : rc;
 }
 
 int cmd_data(int argc, char **argv)
 {
     if (argc < 2) {
-        return fail(ERR_USAGE, "it needs one of fetch, import, pack, list, verify and show; `dawn data -h` tells more");
+        return fail(ERR_USAGE, "it needs one of fetch, import, pack, list, verify and show; \"dawn data -h\" tells more");
     }
-    if (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0) return data_help();
+    if (argv[1][0] == '-') return data_options(argc, argv);
     const char *names[SUBS + 1] = {NULL};
     for (int i = 0; i < SUBS; i++) {
-        names[i] = subs[i].name;
-        if (strcmp(argv[1], subs[i].name) != 0) continue;
-        int rc = subs[i].run(argc - 1, argv + 1);
+        names[i] = cmd_data_subs[i].name;
+        if (strcmp(argv[1], cmd_data_subs[i].name) != 0) continue;
+        int rc = cmd_data_subs[i].run(argc - 1, argv + 1);
         return rc == OPTIONS_HELPED ? 0 : rc;
     }
-    if (argv[1][0] == '-') return fail(ERR_USAGE, "there is no option %s; `dawn data -h` tells what there is", argv[1]);
     return fail_unknown(ERR_USAGE, "data command", argv[1], names, NULL);
 }

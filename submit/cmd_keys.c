@@ -231,10 +231,16 @@ static int check_words(int argc, char **argv, const struct choice *choice)
     return 0;
 }
 
+const struct program_command cmd_keys_subs[] = {
+    {"rotate", cmd_keys_rotate, "move your handle on a scoreboard to another key"},
+    {"revoke", cmd_keys_revoke, "tell a scoreboard that a key no longer counts"},
+    {NULL, NULL, NULL},
+};
+
 int cmd_keys(int argc, char **argv)
 {
-    if (argc > 1 && strcmp(argv[1], "rotate") == 0) return cmd_keys_rotate(argc - 1, argv + 1);
-    if (argc > 1 && strcmp(argv[1], "revoke") == 0) return cmd_keys_revoke(argc - 1, argv + 1);
+    for (const struct program_command *c = cmd_keys_subs; argc > 1 && c->name != NULL; c++)
+        if (strcmp(argv[1], c->name) == 0) return c->run(argc - 1, argv + 1);
     struct choice c = {0};
     const struct option options[] = {
         {OPTION_FLAG, 0, "public", NULL, "show: only the public key, on one line", &c.only_public, 0, 0},

@@ -3,7 +3,10 @@
 #ifndef DAWN_SUBMIT_COMMANDS_H
 #define DAWN_SUBMIT_COMMANDS_H
 
+#include "runtime/base/program.h"
+
 int cmd_keys(int argc, char **argv);
+extern const struct program_command cmd_keys_subs[];  // those with options of their own
 int cmd_keys_rotate(int argc, char **argv);  // of cmd_keys_change.c, as the next
 int cmd_keys_revoke(int argc, char **argv);
 int cmd_submit(int argc, char **argv);

@@ -3,7 +3,6 @@
 #include "runtime/base/options.h"
 
 #include "runtime/base/arena.h"
-#include "runtime/base/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,6 +32,23 @@ static void put_default(struct text *into, const struct option *o)
     }
 }
 
+bool options_takes_value(const struct option *o)
+{
+    return o->kind != OPTION_FLAG;
+}
+
+void options_name(struct text *into, const struct option *o)
+{
+    bool cleared = o->kind == OPTION_FLAG && *(bool *)o->into;  // a flag that is set is there to be cleared
+    text_add(into, "--%s%s", cleared ? "[no-]" : "", o->name);
+}
+
+void options_explain(struct text *into, const struct option *o)
+{
+    text_add(into, "%s", o->help ? o->help : "");
+    put_default(into, o);
+}
+
 static void left_column(struct text *into, const struct option *o)
 {
     if (o->letter) {
@@ -40,17 +56,15 @@ static void left_column(struct text *into, const struct option *o)
     } else {
         text_add(into, "      ");
     }
-    bool cleared = o->kind == OPTION_FLAG && *(bool *)o->into;  // a flag that is set is there to be cleared
-    text_add(into, "--%s%s", cleared ? "[no-]" : "", o->name);
-    if (o->kind != OPTION_FLAG) text_add(into, " %s", o->arg ? o->arg : "VALUE");
+    options_name(into, o);
+    if (options_takes_value(o)) text_add(into, " %s", o->arg ? o->arg : "VALUE");
 }
 
 static void help_row(struct text *into, const struct option *o, int width)
 {
     struct text left = {0}, right = {0};
     left_column(&left, o);
-    text_add(&right, "%s", o->help ? o->help : "");
-    put_default(&right, o);
+    options_explain(&right, o);
     text_add(into, "%s", left.at);
     int column = (int)left.length;
     if (column + 2 > width) {
@@ -64,8 +78,18 @@ static void help_row(struct text *into, const struct option *o, int width)
     text_free(&right);
 }
 
+// Who asks for the table in place of the help.
+static _Thread_local struct {
+    options_use use;
+    void *with;
+} asking;
+
 static void print_help(const struct usage *usage)
 {
+    if (asking.use) {
+        asking.use(usage, asking.with);
+        return;
+    }
     struct text help = {0};
     bool named = usage->command && *usage->command;
     text_add(&help, "Usage: %s%s%s %s\n", error_program, named ? " " : "", named ? usage->command : "",
@@ -122,7 +146,7 @@ static int unknown(const struct usage *usage, const char *word)
                 usage->command ? usage->command : "");
 }
 
-// Exact names win; otherwise the one name that begins so.
+// Exact names win; otherwise the only name with that beginning.
 static int find(const struct usage *usage, const char *word, size_t length, struct match *found)
 {
     struct match near = {0};
@@ -263,7 +287,7 @@ static bool is_letter_option(const struct usage *usage, const char *word)
     return false;  // a negative number
 }
 
-// Help is shown before any option is stored, so that it shows the true defaults; it may be asked for at any place.
+// Help is shown before any option is stored, so that it shows the true defaults. --help may stand anywhere.
 static bool help_wanted(const struct usage *usage, int argc, char **argv)
 {
     bool taken = false;
@@ -299,4 +323,14 @@ int options_parse(const struct usage *usage, int *argc, char **argv)
     if (kept < *argc) argv[kept] = NULL;
     *argc = kept;
     return 0;
+}
+
+int options_of(int (*run)(int argc, char **argv), const char *name, options_use use, void *with)
+{
+    char command[64], help[] = "--help", *argv[] = {command, help, NULL};
+    snprintf(command, sizeof command, "%s", name);
+    asking.use = use, asking.with = with;
+    int rc = run(2, argv);
+    asking.use = NULL;
+    return rc < 0 ? rc : 0;
 }

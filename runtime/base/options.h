@@ -3,7 +3,7 @@
 #ifndef DAWN_BASE_OPTIONS_H
 #define DAWN_BASE_OPTIONS_H
 
-#include "runtime/base/error.h"
+#include "runtime/base/text.h"
 
 enum option_kind { OPTION_END, OPTION_FLAG, OPTION_INT, OPTION_FLOAT, OPTION_TEXT, OPTION_LIST };
 enum { OPTION_LIST_MAX = 64 };
@@ -33,5 +33,15 @@ struct usage {
 // or OPTIONS_HELPED after -h or --help printed the help to standard output.
 enum { OPTIONS_HELPED = 1 };
 int options_parse(const struct usage *, int *argc, char **argv) MUST_CHECK;
+
+// Runs a command with --help, and hands its table to `use` in place of printing it. The table lives for that call only.
+// Returns 0, or the command's error.
+typedef void (*options_use)(const struct usage *, void *with);
+int options_of(int (*run)(int argc, char **argv), const char *name, options_use, void *with) MUST_CHECK;
+
+bool options_takes_value(const struct option *);
+// Adds the option as help shows it: "--[no-]name" if the flag is set, and the explanation with the default.
+void options_name(struct text *, const struct option *);
+void options_explain(struct text *, const struct option *);
 
 #endif

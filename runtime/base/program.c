@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Invariant: an error is one line on stderr that begins with the program's name, and the command's where there is one.
-// Every program has "help" and the options -h and -V beside its own commands.
+// Invariant: an error is one line on stderr. It begins with the program's name, followed by the command's if there is one.
+// Besides its own commands every program has "help" and the options -h and -V.
 #include "runtime/base/program.h"
 
 #include "runtime/base/build.h"
 #include "runtime/base/error.h"
-#include "runtime/base/text.h"
+#include "runtime/base/program_inside.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -17,9 +17,7 @@ static const char HELP[] = "show this, or the help of one command";
 
 static const struct program_command *find(const struct program *program, const char *name)
 {
-    for (const struct program_command *c = program->commands; c->name != NULL; c++)
-        if (strcmp(c->name, name) == 0) return c;
-    return NULL;
+    return program_find(program->commands, name);
 }
 
 static int unknown(const struct program *program, const char *name)
@@ -52,8 +50,22 @@ static int version(const struct program *program)
     return 0;
 }
 
+// Prints what `--man [COMMAND]` or `--complete WORD...` asks for.
+static int help_for_shells(const struct program *program, int argc, char **argv)
+{
+    if (strcmp(argv[1], "--man") == 0 && argc > 2 && !find(program, argv[2])) return unknown(program, argv[2]);
+    struct text text = {0};
+    int rc = strcmp(argv[1], "--man") == 0 ? program_man(program, argc > 2 ? argv[2] : NULL, &text)
+                                           : program_complete(program, argc - 2, argv + 2, &text);
+    if (rc == 0 && text.at) fputs(text.at, stdout);
+    text_free(&text);
+    return rc;
+}
+
 static int help(const struct program *program, int argc, char **argv)
 {
+    if (argc > 1 && (strcmp(argv[1], "--man") == 0 || strcmp(argv[1], "--complete") == 0))
+        return help_for_shells(program, argc, argv);
     if (argc < 2 || strcmp(argv[1], "help") == 0 || argv[1][0] == '-') return overview(program);
     const struct program_command *command = find(program, argv[1]);
     if (!command) return unknown(program, argv[1]);

@@ -3,6 +3,8 @@
 #ifndef DAWN_BASE_PROGRAM_H
 #define DAWN_BASE_PROGRAM_H
 
+#include "runtime/base/text.h"
+
 // Gets its own argv (argv[0] is its name) and prints what the user asked for. Returns 0, a negative error with its sentence,
 // or its own exit status above 0.
 typedef int (*command_run)(int argc, char **argv);
@@ -18,8 +20,21 @@ struct program {
         const char *help;
     } *commands;         // ends with name NULL
     command_run otherwise;  // runs if no command is given; NULL: wrong usage, answered with the overview
+    // Commands with sub-commands that have tables of their own; ends with name NULL. May be NULL.
+    const struct program_group {
+        const char *name;
+        const struct program_command *subs;
+    } *groups;
+    // What completion offers for a value. `where` is "--model" (that option anywhere), "data NAME" (that operand of a
+    // command) or "TASK" (the word in any table). `add` writes one name a line. Ends with where NULL. May be NULL.
+    const struct program_words {
+        const char *where;
+        void (*add)(struct text *into);
+    } *words;
 };
-// The whole of main(); returns the exit status.
+// The whole of main(); returns the exit status. "help" also has, for installation:
+//   help --man [COMMAND]       a man page of the program or of one command
+//   help --complete WORD...    what may stand in place of the last WORD; WORDs are those after the program's name
 int program_main(const struct program *, int argc, char **argv);
 
 #endif

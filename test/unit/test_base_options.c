@@ -227,6 +227,36 @@ static void test_help(void **state)
     assert_int_equal(rc, OPTIONS_HELPED);
 }
 
+static int command(int argc, char **argv)
+{
+    return options_parse(&USAGE, &argc, argv);
+}
+
+static void take_table(const struct usage *usage, void *with)
+{
+    struct text *text = with;
+    for (const struct option *o = usage->options; o->kind != OPTION_END; o++) {
+        options_name(text, o);
+        text_add(text, "%s ", options_takes_value(o) ? "=" : "");
+    }
+}
+
+// Man pages and completion get the table of a command; afterwards --help prints again.
+static void test_table(void **state)
+{
+    (void)state;
+    struct text text = {0};
+    assert_int_equal(parse("--stop"), 0);
+    assert_int_equal(options_of(command, "train", take_table, &text), 0);
+    assert_string_equal(text.at, "--verbose --[no-]stop --json --batch= --seed= --rate= --data= --device= --set= ");
+    text_free(&text);
+    options_explain(&text, &OPTIONS[3]);
+    assert_string_equal(text.at, "images a step (default: 512)");
+    text_free(&text);
+    int rc;
+    assert_non_null(strstr(printed("--help", &rc), "Usage:"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +265,7 @@ int main(void)
         cmocka_unit_test(test_abbreviations), cmocka_unit_test(test_nearest),
         cmocka_unit_test(test_bounds),        cmocka_unit_test(test_missing_values),
         cmocka_unit_test(test_list_limit),    cmocka_unit_test(test_help),
+        cmocka_unit_test(test_table),
     };
     return cmocka_run_group_tests_name("base_options", tests, NULL, NULL);
 }
