@@ -63,7 +63,7 @@ $(if $(and $(filter /%,$(CUDA)),$(wildcard $(CUDA)/bin/nvcc)),,$(error CUDA=$(CU
 NVCC := $(CUDA)/bin/nvcc
 endif
 ifneq ($(CUDA_ASKED),no)
-override CUDA := $(if $(filter-out help clean deps lint,$(or $(MAKECMDGOALS),all)),$(strip $(shell CC='$(CC)' \
+override CUDA := $(if $(filter-out help clean deps lint uninstall,$(or $(MAKECMDGOALS),all)),$(strip $(shell CC='$(CC)' \
     test/deps.sh cuda '$(NVCC)' build/cuda-toolkit)),no)
 ifneq ($(filter /%,$(firstword $(CUDA))),)
 NVCC := $(word 2,$(CUDA))
@@ -114,7 +114,7 @@ RUN := DAWN='$(CURDIR)/$(PROGRAM)' BOARD='$(CURDIR)/$(BOARD)' FAULT='$(CURDIR)/$
     EMULATED='$(if $(KERNELS),$(CURDIR)/$(B)/test/emulate/dawn)' NVCC='$(NVCC)' test/run.sh
 
 .PHONY: all demo check emulated check-gpu gpu-bundle check-unit check-cli check-threads check-board check-feed lint fuzz fuzz-run fault bench-convs bench-encoder bench-images bench-loops bench-board \
-	install clean deps help tests FORCE
+	install uninstall clean deps help tests FORCE
 all: $(PROGRAM) $(BOARD)  ## build ./dawn and ./dawn-scoreboard (the default)
 	$(if $(CUDA_LACKS),@echo 'dawn: built without the device cuda: $(CUDA_LACKS)')
 
@@ -329,8 +329,12 @@ $(B)/test/bench/board_load: $(B)/test/bench/board_load.o $(B)/libboard.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(BOARD_LIBS) -o $@
 
-install: all  ## put dawn and dawn-scoreboard under PREFIX (/usr/local)
-	install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(PROGRAM) $(BOARD)
+INSTALL := DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' docs/install/install.sh
+install: all  ## put programs, man pages, completion and the systemd unit under PREFIX (/usr/local)
+	@$(INSTALL) install $(PROGRAM) $(BOARD)
+
+uninstall:  ## remove what make install put under PREFIX
+	@$(INSTALL) uninstall
 
 deps:  ## install the libraries DAWN needs (Debian, Ubuntu), or name what is missing
 	@test/deps.sh build
@@ -340,7 +344,7 @@ clean:  ## remove everything that was built
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
-	@echo 'Variables: CC, V=1 (show commands), SAN=address,undefined, PREFIX, FUZZ_SECONDS, WERROR= (allow warnings), CUDA=no'
+	@echo 'Variables: CC, V=1 (show commands), SAN=address,undefined, DESTDIR, PREFIX, FUZZ_SECONDS, WERROR= (allow warnings), CUDA=no'
 
 # Kernels lie in build/ whatever $(B) is.
 -include $(sort $(shell find $(B) -name '*.d' 2>/dev/null) $(KERNEL_OBJECTS:.o=.d))

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# docs/deploy.md as it stands: its nginx configuration before a real scoreboard, with TLS, a submission through it, its
-# limits; its systemd unit, read by systemd where that is there.
+# The nginx configuration of docs/deploy.md before a real scoreboard: TLS, a submission, limits. The installed systemd unit, read by
+# systemd where that is there.
 set -eu
 ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
 PATH=$PATH:/usr/sbin
@@ -12,9 +12,9 @@ done
 unset DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
 export XDG_CONFIG_HOME=$PWD/config
 
-cp -R "$ROOT/docs" . # the page's own function makes the two files out of its blocks
+cp -R "$ROOT/docs" . # the page's own function makes the file out of its block
 eval "$(grep '^block() ' docs/deploy.md)"
-[ -n "$(block ini)" ]
+unit=docs/install/dawn-scoreboard.service
 [ -n "$(block nginx)" ]
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 
@@ -23,9 +23,9 @@ finish() { for p in $proxy $server; do kill "$p" 2>/dev/null && wait "$p" 2>/dev
 trap finish EXIT
 
 # The server, with the words of the unit but for places and the port.
-command=$(block ini | sed -n 's/^ExecStart=[^ ]*dawn-scoreboard //p')
+command=$(sed -n 's/^ExecStart=[^ ]*dawn-scoreboard //p' $unit)
 [ -n "$command" ]
-command=$(sed "s#/var/lib/dawn#$PWD#; s#127.0.0.1:8080#127.0.0.1:0#" <<<"$command")
+command=$(sed "s#/var/lib/dawn#$PWD#; s#127.0.0.1:8080#127.0.0.1:0#; s#\${ORIGIN}#board.example#" <<<"$command")
 "$BOARD" $command >said 2>&1 &
 server=$!
 wait_line $server said Ctrl-C
@@ -107,8 +107,8 @@ wait "$server"
 server=''
 
 if command -v systemd-analyze >/dev/null; then
-    block ini | sed "s#/usr/local/bin/dawn-scoreboard#$BOARD#; s#^User=.*##" >dawn-scoreboard.service
-    systemd-analyze verify ./dawn-scoreboard.service 2>unit.err || { cat unit.err; exit 1; }
+    sed "s#@PREFIX@/bin/dawn-scoreboard#$BOARD#; s#^User=.*##" $unit >dawn-scoreboard.service
+    systemd-analyze verify --man=no ./dawn-scoreboard.service 2>unit.err || { cat unit.err; exit 1; }
     if grep -i 'dawn-scoreboard.service.*unknown' unit.err; then exit 1; fi
 fi
 echo "nginx, TLS, submission, limits"
