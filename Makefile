@@ -114,7 +114,7 @@ RUN := DAWN='$(CURDIR)/$(PROGRAM)' BOARD='$(CURDIR)/$(BOARD)' FAULT='$(CURDIR)/$
     EMULATED='$(if $(KERNELS),$(CURDIR)/$(B)/test/emulate/dawn)' NVCC='$(NVCC)' test/run.sh
 
 .PHONY: all demo check emulated check-gpu gpu-bundle check-unit check-cli check-threads check-board check-feed lint fuzz fuzz-run fault bench-convs bench-encoder bench-images bench-loops bench-board \
-	install uninstall clean deps help tests FORCE
+	install uninstall deb clean deps help tests FORCE
 all: $(PROGRAM) $(BOARD)  ## build ./dawn and ./dawn-scoreboard (the default)
 	$(if $(CUDA_LACKS),@echo 'dawn: built without the device cuda: $(CUDA_LACKS)')
 
@@ -336,11 +336,17 @@ install: all  ## put programs, man pages, completion and the systemd unit under 
 uninstall:  ## remove what make install put under PREFIX
 	@$(INSTALL) uninstall
 
+# The package depends on Debian packages alone, so where a CUDA Toolkit is in use, it is built once more without.
+DEB := $(if $(CUDA_INCLUDE),build-deb/)
+deb:  ## make a Debian package of this tree in build/
+	@$(MAKE) --no-print-directory $(if $(DEB),CUDA=no B=build-deb IN=$(DEB)) all
+	@docs/install/deb.sh $(DEB)dawn $(DEB)dawn-scoreboard build
+
 deps:  ## install the libraries DAWN needs (Debian, Ubuntu), or name what is missing
 	@test/deps.sh build
 
 clean:  ## remove everything that was built
-	rm -rf build build-san-* build-fuzz dawn dawn-scoreboard
+	rm -rf build build-san-* build-fuzz build-deb dawn dawn-scoreboard
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
