@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# deps.sh build|fuzz|test: sees to it that what DAWN is built, fuzzed or tested with is there. Silent when it is (one small
-# compilation); else apt installs it, or, where there is no apt, one sentence names what is missing. Without the programs
-# of "test" the tests that use them are skipped, so their absence is no failure. deps.sh cuda NVCC [CACHE] only looks.
+# deps.sh build|fuzz|test: checks the programs and libraries for building, fuzzing or testing DAWN (one small compilation), and
+# prints nothing if all are present. Otherwise apt installs them. Without apt, one sentence names what is missing. Tests that
+# lack a program of "test" are skipped, so that is no failure. deps.sh cuda NVCC [CACHE] installs nothing.
 set -u
 PATH=$PATH:/usr/sbin
 what=${1:-build}
@@ -10,7 +10,8 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 compiler=${CC:-gcc}
 
-# One line of what a compiler or linker said, without what differs from run to run, nor what a C string or a shell minds.
+# One line of a compiler's or linker's output, without parts that differ between runs and characters that a C string or a shell
+# would interpret.
 first_error() {
     line=$(grep -aiE -m 1 'error|fatal|cannot|undefined' "$work/said" || grep -am 1 '[^[:space:]]' "$work/said" ||
         echo 'it says nothing')
@@ -18,9 +19,9 @@ first_error() {
         LC_ALL=C tr -cd ' -~' | tr -d "'\"\\\\\`" | cut -c 1-160
 }
 
-# toolkit NVCC [CACHE]: "FOLDER NVCC", or a sentence that says what is lacking; nothing is installed. A toolkit is believed
-# in when a kernel is compiled and linked with it. That takes seconds, so success is kept in CACHE for the same compilers;
-# failure is not, because whatever mends it need not change them.
+# toolkit NVCC [CACHE]: "FOLDER NVCC", or a sentence that names what is missing; installs nothing. The test of a toolkit is to
+# compile and link a kernel. That takes seconds, so CACHE remembers a success for the same compilers. A failure is not
+# remembered, because its remedy need not change the compilers.
 toolkit() {
     nvcc=$1 cache=${2:-}
     [ "$nvcc" = nvcc ] && ! command -v nvcc >/dev/null && nvcc=/usr/local/cuda/bin/nvcc
