@@ -101,9 +101,10 @@ static bool is_plain(const char *path)
 {
     static const char *const paths[] = {
         "type", "board", "handle", "task", "task_digest", "division", "evaluated_by", "status", "nonce", "precision", "device",
-        "chain_root", "points", "segments", "supersedes", "group.nonce", "data.split", "data.digest", "model.weights_digest",
-        "recipe.digest", "software.binary_digest", "price.date", "latencies.weights_digest", "latencies.data_digest",
-        "latencies.price.date", NULL};
+        "chain_root", "chain_end", "points", "segments", "supersedes", "group.nonce", "data.split", "data.digest",
+        "model.weights_digest", "recipe.digest", "software.binary_digest", "price.date", "latencies.weights_digest",
+        "latencies.data_digest",
+        "latencies.hash", "latencies.price.date", NULL};
     for (int i = 0; paths[i] != NULL; i++)
         if (strcmp(path, paths[i]) == 0) return true;
     return false;

@@ -104,7 +104,9 @@ static void tell_chain(const json_t *run, const char *broken)
 {
     size_t points = json_array_size(json_object_get(run, "points"));
     if (broken != NULL) printf("run %lld  BROKEN: %s\n", (long long)record_int(run, "id"), broken);
-    else printf("run %lld  good: root and %zu point%s\n", (long long)record_int(run, "id"), points, points == 1 ? "" : "s");
+    else printf("run %lld  good: root and %zu point%s; %s\n", (long long)record_int(run, "id"), points, points == 1 ? "" : "s",
+                record_bound(run) ? "all that is submitted is bound"
+                                  : "settings, machine and price are not bound, because an older program began it");
 }
 
 static void warn_of_chain(const json_t *run, const char *broken)
@@ -207,7 +209,7 @@ int cmd_results(int argc, char **argv)
                 "  dawn results show last                        everything about the last run\n"
                 "  dawn results export --format csv --to tables/ every table as a file\n"
                 "  dawn results export 3 --format dawnbench      DAWNBench's JSON and TSV\n"
-                "  dawn results verify                           whether a curve was changed",
+                "  dawn results verify                           whether a record was changed",
     };
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;

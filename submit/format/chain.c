@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hash chain over a run's points. Invariant: what is hashed is exactly the canonical JSON a submission later
-// carries, so that a server recomputes the chain from the received bytes alone. Cost: one SHA-256 a point.
+// The hash chain over a run. Invariant: what is hashed is exactly the canonical JSON a submission later carries, so that a
+// server recomputes the chain from the received bytes alone. Cost: one SHA-256 a point.
 #include "submit/format/chain.h"
 
 #include <jansson.h>
@@ -11,12 +11,14 @@
 #include "runtime/base/arena.h"
 #include "submit/format/canonical.h"
 
-// What is passed here is made of our own integers and digests: it cannot be refused.
-static void hash_value(struct chain *chain, const struct chain *before, json_t *value)
+// Ends the reference.
+static int hash_words(struct chain *chain, const struct chain *before, json_t *value)
 {
-    char *bytes;
-    size_t count;
-    if (value == NULL || canonical_write(value, &bytes, &count) < 0) BUG("a point that has no canonical form");
+    char *bytes = NULL;
+    size_t count = 0;
+    int rc = value != NULL ? canonical_write(value, &bytes, &count) : fail(ERR_INPUT, "a fact of the run is not UTF-8");
+    json_decref(value);
+    TRY(rc);
     crypto_hash_sha256_state state;
     crypto_hash_sha256_init(&state);
     if (before != NULL) crypto_hash_sha256_update(&state, before->head, sizeof before->head);
@@ -25,7 +27,13 @@ static void hash_value(struct chain *chain, const struct chain *before, json_t *
     crypto_hash_sha256_final(&state, next.head);
     *chain = next;
     free(bytes);
-    json_decref(value);
+    return 0;
+}
+
+// What is passed here is made of our own integers and digests: it cannot be refused.
+static void hash_value(struct chain *chain, const struct chain *before, json_t *value)
+{
+    if (hash_words(chain, before, value) < 0) BUG("a point that has no canonical form");
 }
 
 static int by_text(const void *a, const void *b)
@@ -61,6 +69,65 @@ void chain_begin(struct chain *chain, const struct chain_root *root)
     }
     hash_value(chain, NULL, value);
 }
+
+// ---- version 3: members of the statement
+
+// A member of an object is named with a dot.
+static const char *const root_names[] = {
+    "batch", "data", "device", "evaluated_by", "files", "group", "hardware", "input_size", "metrics", "model.flops_per_sample",
+    "model.name", "model.parameters", "nonce", "official", "precision", "price.date", "price.instance",
+    "price.micro_usd_per_hour", "price.source", "recipe.digest", "recipe.name", "seed", "software", "started_ms",
+    "stop_at_target", "synthetic", "target_micro", "task", "task_digest", "threads", "views", "work", NULL};
+static const char *const end_names[] = {"ended_ms", "energy_uj", "model.weights_digest", "peak_memory_bytes",
+                                        "resumed",  "segments",  "status",               NULL};
+static const char *const latency_names[] = {
+    "data_digest", "device", "eligible", "hardware", "items", "k", "measured_ms", "model_mean_ns", "model_p50_ns",
+    "model_p90_ns", "model_p99_ns", "precision", "price.date", "price.instance", "price.micro_usd_per_hour", "price.source",
+    "synthetic", "threads", "views", "warmup_items", "weights_digest", "whole_mean_ns", "whole_p50_ns", "whole_p90_ns",
+    "whole_p99_ns", NULL};
+
+// The named members under their whole names; one that is not there is left out.
+static json_t *members_of(const json_t *from, const char *const *names)
+{
+    json_t *to = json_object();
+    for (; *names != NULL; names++) {
+        const json_t *value = canonical_at(from, *names);
+        if (value != NULL) json_object_set(to, *names, (json_t *)value);
+    }
+    return to;
+}
+
+int chain_version(const json_t *run)
+{
+    int64_t chain = canonical_int(run, "chain");
+    return chain > 0 ? (int)chain : (int)canonical_int(run, "version");
+}
+
+int chain_bind(struct chain *chain, const json_t *run)
+{
+    chain->version = CHAIN_BOUND;
+    return hash_words(chain, NULL, json_pack("{s:i, s:o}", "chain", CHAIN_BOUND, "run", members_of(run, root_names)));
+}
+
+int chain_end(const struct chain *chain, const json_t *run, char hex[DIGEST_HEX])
+{
+    struct chain end = *chain;
+    TRY(hash_words(&end, chain, json_pack("{s:o}", "end", members_of(run, end_names))));
+    chain_hex(&end, hex);
+    return 0;
+}
+
+int chain_latency(const char *root, const json_t *latency, char hex[DIGEST_HEX])
+{
+    struct chain before, chain;
+    if (!chain_from_hex(&before, CHAIN_BOUND, root)) return fail(ERR_INPUT, "the root of the run's chain is no digest");
+    chain = before;
+    TRY(hash_words(&chain, &before, json_pack("{s:o}", "latency", members_of(latency, latency_names))));
+    chain_hex(&chain, hex);
+    return 0;
+}
+
+// ---- points
 
 json_t *chain_scores(const struct run_metric *metrics, int count, const int64_t *score)
 {

@@ -112,7 +112,7 @@ static void check_scale(struct subject *s)
 
 // ---- chain
 
-static void check_chain(struct subject *s)
+static void begin_old(const struct subject *s, struct chain *chain)
 {
     const json_t *data = json_object_get(s->json, "data"), *files = json_object_get(s->json, "files");
     const char *digests[8 + 3];
@@ -120,24 +120,59 @@ static void check_chain(struct subject *s)
     BUG_IF(count > sizeof digests / sizeof *digests);
     for (size_t i = 0; i < count; i++)
         digests[i] = canonical_text(i < sets ? json_array_get(data, i) : json_array_get(files, i - sets), "digest");
-    struct chain chain;
-    char hex[DIGEST_HEX];
-    chain_begin(&chain, &(struct chain_root){.version = s->version,
-                                             .metrics = s->metrics,
-                                             .metric_count = s->metric_count,
-                                             .nonce = canonical_text(s->json, "nonce"),
-                                             .task_digest = canonical_text(s->json, "task_digest"),
-                                             .binary_digest = canonical_text(s->json, "software.binary_digest"),
-                                             .data_digests = digests,
-                                             .data_count = (int)count,
-                                             .seed = canonical_int(s->json, "seed"),
-                                             .recipe_digest = canonical_text(s->json, "recipe.digest")});
-    chain_hex(&chain, hex);
+    chain_begin(chain, &(struct chain_root){.version = s->version,
+                                            .metrics = s->metrics,
+                                            .metric_count = s->metric_count,
+                                            .nonce = canonical_text(s->json, "nonce"),
+                                            .task_digest = canonical_text(s->json, "task_digest"),
+                                            .binary_digest = canonical_text(s->json, "software.binary_digest"),
+                                            .data_digests = digests,
+                                            .data_count = (int)count,
+                                            .seed = canonical_int(s->json, "seed"),
+                                            .recipe_digest = canonical_text(s->json, "recipe.digest")});
+}
+
+static bool is_root(struct subject *s, struct chain *chain)
+{
     const char *root = canonical_text(s->json, "chain_root");
-    if (strcmp(root, hex) != 0) {
-        finding_add(s->out, CHECK_CHAIN, "the root is %s, but the run's facts give %s", root, hex);
+    char hex[DIGEST_HEX];
+    if (chain_version(s->json) < CHAIN_BOUND) begin_old(s, chain);
+    else if (chain_bind(chain, s->json) < 0) BUG("a canonical statement has no canonical form");
+    chain_hex(chain, hex);
+    if (strcmp(root, hex) == 0) return true;
+    finding_add(s->out, CHECK_CHAIN, "the root is %.12s..., but the run's facts give %.12s...", root, hex);
+    return false;
+}
+
+// What a chain of version 3 binds beside root and points. The recipe's text is published, and its digest is in the root.
+static void check_bound(struct subject *s, const struct chain *chain)
+{
+    const json_t *latencies = json_object_get(s->json, "latencies");
+    const char *root = canonical_text(s->json, "chain_root"), *end = canonical_text(s->json, "chain_end");
+    const char *text = canonical_text(s->json, "recipe.text"), *digest = canonical_text(s->json, "recipe.digest");
+    bool ended = strcmp(s->status, "done") == 0 || strcmp(s->status, "missed") == 0;
+    char hex[DIGEST_HEX];
+    if (chain_end(chain, s->json, hex) < 0) BUG("a canonical statement has no canonical form");
+    if ((*end != 0 || ended) && strcmp(end, hex) != 0)
+        finding_add(s->out, CHECK_CHAIN, "the hash of the end is %.12s..., but segments, dates and status give %.12s...",
+                    *end != 0 ? end : "missing", hex);
+    digest_bytes(text, strlen(text), hex);
+    if (strcmp(digest, hex) != 0)
+        finding_add(s->out, CHECK_CHAIN, "the recipe's digest is %.12s..., but its text has %.12s...", digest, hex);
+    for (size_t i = 0; i < json_array_size(latencies); i++) {
+        const json_t *latency = json_array_get(latencies, i);
+        if (chain_latency(root, latency, hex) < 0) BUG("a canonical statement has no canonical form");
+        if (strcmp(canonical_text(latency, "hash"), hex) == 0) continue;
+        finding_add(s->out, CHECK_CHAIN, "latency %zu: its hash is not that of its figures", i);
         return;
     }
+}
+
+static void check_chain(struct subject *s)
+{
+    struct chain chain;
+    char hex[DIGEST_HEX];
+    if (!is_root(s, &chain)) return;
     for (size_t i = 0; i < s->count; i++) {
         const struct check_point *p = &s->points[i];
         struct chain_point point = {.step = p->step, .epoch_micro = p->epoch_micro, .t_ns = p->t_ns,
@@ -154,6 +189,7 @@ static void check_chain(struct subject *s)
             return;
         }
     }
+    if (chain_version(s->json) >= CHAIN_BOUND) check_bound(s, &chain);
 }
 
 // ---- what follows

@@ -154,6 +154,7 @@ static const struct field latency[] = {
     {"hardware", FIELD_OBJECT, 0, 0, 0, NULL, hardware, "the machine that answered"},
     {"price", FIELD_OBJECT, 0, 0, OPTIONAL, NULL, price, "its price; total_micro_usd: of 10,000 items"},
     INT("measured_ms", 0, MS_MAX, 0, NULL, NULL, "date and time"),
+    {"hash", FIELD_HEX, 64, 64, OPTIONAL | FIELD_V2, NULL, NULL, "hash of the measurement and the root; of a chain of version 3"},
     {0},
 };
 
@@ -191,7 +192,11 @@ static const struct field run[] = {
     {"recipe", FIELD_OBJECT, 0, 0, 0, NULL, recipe, "how"},
     {"data", FIELD_LIST, 0, 8, 0, NULL, data_set, "on what; empty when the harness did not own the data"},
     {"files", FIELD_LIST, 1, 3, OPTIONAL | FIELD_V2, NULL, file, "what the run took besides its data"},
+    INT("chain", 2, 3, OPTIONAL | FIELD_V2, NULL, NULL,
+        "version of the hash chain; 3 binds all that the record says; 2, or absent: points and digests alone"),
     {"chain_root", FIELD_HEX, 64, 64, 0, NULL, NULL, "h0 of the hash chain"},
+    {"chain_end", FIELD_HEX, 64, 64, OPTIONAL | FIELD_V2, NULL, NULL,
+     "last hash of a chain of version 3, over the run's end; absent if it did not come to one"},
     {"points", FIELD_LIST, 0, 4000, 0, NULL, point, "the curve"},
     {"work", FIELD_LIST, 0, 64, OPTIONAL | FIELD_V2, NULL, part, "parts of the schedule in order, where a sample's cost changes"},
     {"segments", FIELD_LIST, 0, 4000, 0, NULL, segment, "what the stopwatch saw, without gaps"},

@@ -117,7 +117,7 @@ static int take_about(struct going *g, const struct outside_about *a)
     bool more = *a->model || *a->precision || *a->framework || a->parameters >= 0 || a->flops_per_sample >= 0 || a->batch >= 0 ||
                 a->views >= 0 || a->input_size >= 0;
     if (!more) return 0;  // only the weights: they are reported at the end
-    return result_about(g->all->results, g->run,
+    return result_about(g->run,
                         &(struct run_about){.model = a->model, .precision = a->precision, .framework = a->framework,
                                             .parameters = a->parameters, .flops_per_sample = a->flops_per_sample,
                                             .batch = a->batch, .views = a->views, .input_size = a->input_size});

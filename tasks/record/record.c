@@ -197,6 +197,10 @@ static int read_parts(struct results *r, json_t *record, int64_t id)
     TRY(add_list(r, record, "work", "SELECT samples, flops_per_sample FROM parts WHERE run = ? ORDER BY number", id));
     TRY(add_list(r, record, "segments", "SELECT segment, start_ns, end_ns FROM segments WHERE run = ? ORDER BY number", id));
     TRY(add_list(r, record, "latencies", "SELECT * FROM latencies WHERE run = ? ORDER BY id", id));
+    json_t *latency;
+    size_t i;
+    json_array_foreach(json_object_get(record, "latencies"), i, latency)
+        TRY(add_one(r, latency, "machine_facts", "SELECT * FROM machines WHERE id = ?", record_int(latency, "machine")));
     TRY(add_one(r, record, "machine_facts", "SELECT * FROM machines WHERE id = ?", record_int(record, "machine")));
     TRY(add_one(r, record, "software_facts", "SELECT * FROM software WHERE id = ?", record_int(record, "software")));
     if (record_has(record, "group_id"))

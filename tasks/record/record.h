@@ -16,13 +16,17 @@ int record_rows(struct results *, const char *sql, int64_t id, json_t **rows) MU
 int record_list(struct results *, json_t **runs) MUST_CHECK;
 // One run whole, as curve.h reads it: the columns of its row, metrics, last_score, last_ns, last_classic_ns, last_warm_ns,
 // last_warm_with_evaluation_ns, last_samples, and data_sets, files, points, work, segments, latencies, receipts (lists),
-// machine_facts, software_facts, group, outside (objects; the last two only where there is such a row).
+// machine_facts, software_facts, group, outside (objects; the last two only where there is such a row). A latency has its own
+// machine_facts.
 int record_read(struct results *, int64_t id, json_t **record) MUST_CHECK;
 // "last", or the number of a run that is there.
 int record_find(struct results *, const char *word, int64_t *id) MUST_CHECK;
 // Whether the hashes of a run that record_read gave follow from its figures and from each other, and its crossing from its
 // points. ERR_INPUT with a sentence when not: somebody has changed the file.
 int record_chain(const json_t *record) MUST_CHECK;
+// True if its hashes bind everything that a statement says of it; false: the points and the digests alone (an older program
+// began it).
+bool record_bound(const json_t *record);
 int record_group(struct results *, int64_t group, json_t **runs, struct group_facts *) MUST_CHECK;
 
 int64_t record_int(const json_t *row, const char *key);       // 0 when it is not there

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a record still says what was recorded. Cost: one SHA-256 a point and one of the recipe.
+// Whether a record still says what was recorded. Of a run whose chain is of version 1 or 2, only the points and the digests are
+// bound. Cost: one SHA-256 a point and a latency, one of the recipe.
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "submit/format/contest.h"
 #include "submit/format/curve.h"
 #include "tasks/record/record.h"
+#include "tasks/record/stated.h"
 
 // A file from a stranger may hold any text, and what is hashed has a canonical form: a short one without control characters.
 static int check_text(const char *text)
@@ -45,12 +47,11 @@ static int check_digests(const json_t *run, const struct run_metric *board)
     return 0;
 }
 
-static int check_root(const json_t *run, struct chain *chain, const struct run_metric *metrics, int count)
+static void begin_old(const json_t *run, struct chain *chain, const struct run_metric *metrics, int count)
 {
     const json_t *data = json_object_get(run, "data_sets"), *files = json_object_get(run, "files");
     size_t sets = json_array_size(data), others = json_array_size(files);
     const char **digests = zalloc((sets + others + 1) * sizeof *digests);
-    char hex[DIGEST_HEX];
     for (size_t i = 0; i < sets; i++) digests[i] = record_text(json_array_get(data, i), "digest");
     for (size_t i = 0; i < others; i++) digests[sets + i] = record_text(json_array_get(files, i), "digest");
     chain_begin(chain, &(struct chain_root){
@@ -60,6 +61,13 @@ static int check_root(const json_t *run, struct chain *chain, const struct run_m
                            .data_digests = digests, .data_count = (int)(sets + others), .seed = record_int(run, "seed"),
                            .recipe_digest = record_text(run, "recipe_digest"), .metrics = metrics, .metric_count = count});
     free(digests);
+}
+
+static int check_root(const json_t *run, const json_t *stated, struct chain *chain, const struct run_metric *metrics, int count)
+{
+    char hex[DIGEST_HEX];
+    if (!record_bound(run)) begin_old(run, chain, metrics, count);
+    else TRY(chain_bind(chain, stated));
     chain_hex(chain, hex);
     if (strcmp(hex, record_text(run, "chain_root")) == 0) return 0;
     return fail(ERR_INPUT, "the root is %.12s..., but the run's facts give %.12s...", record_text(run, "chain_root"), hex);
@@ -96,7 +104,33 @@ static int check_crossing(const json_t *run, const json_t *first)
     return 0;
 }
 
-int record_chain(const json_t *run)
+// A run that was cut off may have no hash of its end: it stands on no board.
+static int check_end(const json_t *run, const json_t *stated, const struct chain *chain)
+{
+    char hex[DIGEST_HEX];
+    const char *status = record_text(run, "status");
+    bool ended = strcmp(status, "done") == 0 || strcmp(status, "missed") == 0;
+    if (!record_has(run, "chain_end"))
+        return ended ? fail(ERR_INPUT, "it is %s, but the hash of its end is missing", status) : 0;
+    TRY(chain_end(chain, stated, hex));
+    if (strcmp(hex, record_text(run, "chain_end")) == 0) return 0;
+    return fail(ERR_INPUT, "the hash of its end is %.12s..., but its segments, dates and status give %.12s...",
+                record_text(run, "chain_end"), hex);
+}
+
+static int check_latencies(const json_t *run, const json_t *stated)
+{
+    const json_t *list = json_object_get(stated, "latencies");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        char hex[DIGEST_HEX];
+        TRY(chain_latency(record_text(run, "chain_root"), json_array_get(list, i), hex));
+        if (strcmp(hex, canonical_text(json_array_get(list, i), "hash")) != 0)
+            return fail(ERR_INPUT, "latency %zu: its hash is not that of its figures", i);
+    }
+    return 0;
+}
+
+static int check_all(const json_t *run, const json_t *stated)
 {
     struct run_metric metrics[RUN_METRICS_MAX];
     int count = curve_metrics(run, metrics);
@@ -104,12 +138,28 @@ int record_chain(const json_t *run)
     struct chain chain;
     TRY(check_texts(run, metrics, count));
     TRY(check_digests(run, &metrics[0]));
-    TRY(check_root(run, &chain, metrics, count));
+    TRY(check_root(run, stated, &chain, metrics, count));
     for (size_t i = 0; i < json_array_size(points); i++) {
         const json_t *point = json_array_get(points, i);
         TRY(check_point(point, i, &chain, metrics, count));
         if (first == NULL && run_metric_meets(&metrics[0], curve_score(point, &metrics[0]), record_int(run, "target_micro")))
             first = point;
     }
-    return check_crossing(run, first);
+    TRY(check_crossing(run, first));
+    if (!record_bound(run)) return 0;
+    TRY(check_end(run, stated, &chain));
+    return check_latencies(run, stated);
+}
+
+bool record_bound(const json_t *run)
+{
+    return record_int(run, "chain") >= CHAIN_BOUND;
+}
+
+int record_chain(const json_t *run)
+{
+    json_t *stated = stated_run(run);
+    int rc = check_all(run, stated);
+    json_decref(stated);
+    return rc;
 }

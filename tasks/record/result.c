@@ -12,7 +12,9 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/text.h"
+#include "tasks/record/record.h"
 #include "tasks/record/result_inside.h"
+#include "tasks/record/stated.h"
 
 static const char *const status_names[] = {
 #define STATUS(name, text) text,
@@ -43,12 +45,22 @@ int64_t result_id(const struct run *run)
     return run->id;
 }
 
+static int store_outside(struct run *run, const char *command, const char *framework, int64_t devices)
+{
+    TRY(result_do(run->results, "record the outside program",
+                  "INSERT INTO outside (run, command, framework, devices) VALUES (?,?,?,?)", "itti", run->id, command, framework,
+                  devices));
+    return result_bind(run);
+}
+
 int result_outside(struct run *run, const char *command, const char *framework, int64_t devices)
 {
     if (devices < 1) return fail(ERR_USAGE, "a program runs on at least one device, here %lld", (long long)devices);
-    return result_do(run->results, "record the outside program",
-                     "INSERT INTO outside (run, command, framework, devices) VALUES (?,?,?,?)", "itti", run->id, command,
-                     framework, devices);
+    struct chain before = run->chain;
+    TRY(result_begin_transaction(run->results));
+    int rc = result_end_transaction(run->results, store_outside(run, command, framework, devices));
+    if (rc < 0) run->chain = before;
+    return rc;
 }
 
 // Losses are kept in millionths. One that is no number, or is absurd, is kept as the largest.
@@ -125,16 +137,33 @@ int result_point(struct run *run, const struct run_point *p)
     return 0;
 }
 
+// The last hash of the chain, from what the record holds.
+static int bind_end(struct run *run)
+{
+    json_t *record;
+    char hash[DIGEST_HEX];
+    if (run->chain.version < CHAIN_BOUND) return 0;  // begun by an older program
+    TRY(record_read(run->results, run->id, &record));
+    json_t *stated = stated_run(record);
+    int rc = chain_end(&run->chain, stated, hash);
+    json_decref(stated);
+    json_decref(record);
+    TRY(rc);
+    return result_do(run->results, "record the end of the run", "UPDATE runs SET chain_end = ? WHERE id = ?", "ti", hash,
+                     run->id);
+}
+
 static int store_end(struct run *run, enum run_status status, const struct run_end *e)
 {
     TRY(result_store_spans(run));
     TRY(store_open_span(run));
-    return result_do(run->results, "record the end of the run",
-                     "UPDATE runs SET status = ?, message = ?, ended_ms = ?, peak_memory_bytes = ?, planned_memory_bytes = ?,"
-                     " energy_uj = ?, weights_digest = ?, checkpoint = ? WHERE id = ?",
-                     "ttipppttp", run_status_name(status), e->message, clock_unix_ms(),
-                     e->peak_memory_bytes > 0 ? e->peak_memory_bytes : machine_peak_memory(), e->planned_memory_bytes,
-                     e->energy_uj, e->weights_digest, e->checkpoint, run->id);
+    TRY(result_do(run->results, "record the end of the run",
+                  "UPDATE runs SET status = ?, message = ?, ended_ms = ?, peak_memory_bytes = ?, planned_memory_bytes = ?,"
+                  " energy_uj = ?, weights_digest = ?, checkpoint = ? WHERE id = ?",
+                  "ttipppttp", run_status_name(status), e->message, clock_unix_ms(),
+                  e->peak_memory_bytes > 0 ? e->peak_memory_bytes : machine_peak_memory(), e->planned_memory_bytes,
+                  e->energy_uj, e->weights_digest, e->checkpoint, run->id));
+    return bind_end(run);
 }
 
 int result_end(struct run *run, enum run_status status, const struct run_end *e, enum run_status *recorded)

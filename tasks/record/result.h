@@ -116,7 +116,7 @@ struct run_about {
     const char *model, *precision, *framework;
     int64_t parameters, flops_per_sample, batch, views, input_size;
 };
-int result_about(struct results *, const struct run *, const struct run_about *) MUST_CHECK;
+int result_about(struct run *, const struct run_about *) MUST_CHECK;
 
 // One evaluation, or one look at the loss. `clocks` come from stopwatch_enter at its end.
 struct run_point {

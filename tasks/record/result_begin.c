@@ -7,7 +7,9 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/text.h"
 #include "submit/format/contest.h"
+#include "tasks/record/record.h"
 #include "tasks/record/result_inside.h"
+#include "tasks/record/stated.h"
 
 static int find_row(struct results *r, const char *sql, const char *digest, int64_t *id)
 {
@@ -149,37 +151,45 @@ int result_store_spans(struct run *run)
     return 0;
 }
 
+int result_bind(struct run *run)
+{
+    json_t *record;
+    char root[DIGEST_HEX];
+    TRY(record_read(run->results, run->id, &record));
+    json_t *stated = stated_run(record);
+    int rc = chain_bind(&run->chain, stated);
+    json_decref(stated);
+    json_decref(record);
+    if (rc < 0) return fail_prefix(rc, "the run cannot be recorded: ");
+    chain_hex(&run->chain, root);
+    return result_do(run->results, "record the root of the chain", "UPDATE runs SET chain_root = ? WHERE id = ?", "ti", root,
+                     run->id);
+}
+
+static int store_data(struct run *run, const struct run_facts *f)
+{
+    for (int i = 0; i < f->data_count; i++)
+        TRY(result_do(run->results, "record the data sets",
+                      "INSERT INTO data_sets (run, name, split, digest, items, official, synthetic) VALUES (?,?,?,?,?,?,?)",
+                      "itttiii", run->id, f->data[i].name, f->data[i].split, f->data[i].digest, f->data[i].items,
+                      (int64_t)f->data[i].official, (int64_t)f->data[i].synthetic));
+    return 0;
+}
+
 static int store_run(struct run *run, const struct run_facts *f, const struct software_facts *software)
 {
     struct results *r = run->results;
-    char nonce[33], task[DIGEST_HEX], recipe[DIGEST_HEX], root[DIGEST_HEX];
-    const char **digests = zalloc((size_t)(f->data_count + f->file_count + 1) * sizeof *digests);
+    char nonce[33], task[DIGEST_HEX], recipe[DIGEST_HEX];
     const struct contest *contest = contest_find(f->task);
     bool synthetic = contest != NULL && contest->synthetic;
     bool official = f->data_count > 0;  // an outside program owns its data: nothing is known of them
     for (int i = 0; i < f->data_count; i++) {
-        digests[i] = f->data[i].digest;
         synthetic = synthetic || f->data[i].synthetic;
         official = official && f->data[i].official && !f->data[i].synthetic;
     }
-    for (int i = 0; i < f->file_count; i++) digests[f->data_count + i] = f->files[i].digest;
     result_nonce(nonce);
     digest_bytes(f->recipe_json, strlen(f->recipe_json), recipe);
-    int rc = contest_digest(f->task, &f->metrics[0], f->target_micro, task);
-    if (rc == 0)
-        chain_begin(&run->chain, &(struct chain_root){.version = CHAIN_VERSION,
-                                                      .metrics = run->metrics,
-                                                      .metric_count = run->metric_count,
-                                                      .nonce = nonce,
-                                                      .task_digest = task,
-                                                      .binary_digest = software->binary_digest,
-                                                      .data_digests = digests,
-                                                      .data_count = f->data_count + f->file_count,
-                                                      .seed = f->seed,
-                                                      .recipe_digest = recipe});
-    free(digests);
-    TRY(rc);
-    chain_hex(&run->chain, root);
+    TRY(contest_digest(f->task, &f->metrics[0], f->target_micro, task));
     int64_t machine, program;
     TRY(result_machine(r, f->machine, &machine));
     TRY(result_software(r, software, &program));
@@ -190,19 +200,16 @@ static int store_run(struct run *run, const struct run_facts *f, const struct so
         " flops_per_sample, recipe, recipe_json, recipe_digest, precision, device, threads, batch, seed, views, input_size,"
         " stop_at_target, synthetic, official, machine, software, price_instance, price_micro_per_hour, price_source,"
         " price_date, started_ms, resumed, chain, chain_root) VALUES"
-        " (?,'running',?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,0,?,?)",
-        "ttpptti" "tii" "ttttt" "iiiii" "iii" "iitptti" "it", nonce, r->owner, f->group, f->group_index, f->task, task,
+        " (?,'running',?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,0,?,'')",
+        "ttpptti" "tii" "ttttt" "iiiii" "iii" "iitptti" "i", nonce, r->owner, f->group, f->group_index, f->task, task,
         f->target_micro, f->model, f->parameters, f->flops_per_sample, f->recipe, f->recipe_json, recipe, f->precision,
         f->device, f->threads, f->batch, f->seed, f->views, f->input_size, (int64_t)f->stop_at_target, (int64_t)synthetic,
         (int64_t)official, machine, program, price ? price->instance : NULL, price ? price->micro_per_hour : (int64_t)0,
-        price ? price->source : NULL, price ? price->date : NULL, clock_unix_ms(), (int64_t)CHAIN_VERSION, root));
+        price ? price->source : NULL, price ? price->date : NULL, clock_unix_ms(), (int64_t)CHAIN_VERSION));
     run->id = sqlite3_last_insert_rowid(r->db);
-    for (int i = 0; i < f->data_count; i++)
-        TRY(result_do(r, "record the data sets",
-                      "INSERT INTO data_sets (run, name, split, digest, items, official, synthetic) VALUES (?,?,?,?,?,?,?)",
-                      "itttiii", run->id, f->data[i].name, f->data[i].split, f->data[i].digest, f->data[i].items,
-                      (int64_t)f->data[i].official, (int64_t)f->data[i].synthetic));
+    TRY(store_data(run, f));
     TRY(store_lists(run, f));
+    TRY(result_bind(run));
     return result_store_spans(run);
 }
 

@@ -47,6 +47,8 @@ void result_keep_metrics(struct run *, const struct run_metric *, int count);  /
 int result_machine(struct results *, const struct machine_facts *, int64_t *id) MUST_CHECK;
 int result_software(struct results *, const struct software_facts *, int64_t *id) MUST_CHECK;
 int result_store_spans(struct run *) MUST_CHECK;
+// The root of the run's chain anew, from what the record holds. Before the first point.
+int result_bind(struct run *) MUST_CHECK;
 void result_nonce(char hex[33]);
 
 // Whether the process that wrote `owner` still runs, as far as this machine can tell.

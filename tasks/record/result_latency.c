@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measurements of inference in the record. One transaction each.
-#include "submit/format/contest.h"
-#include "tasks/record/result_inside.h"
-
 #include "runtime/base/clock.h"
+#include "submit/format/contest.h"
+#include "tasks/record/record.h"
+#include "tasks/record/result_inside.h"
+#include "tasks/record/stated.h"
 
 // The board's metric over the items that were measured. A task that no contest knows counts.
 static struct run_metric metric_of(const struct latency_facts *f)
@@ -47,6 +48,26 @@ static int store_latency(struct results *r, const struct latency_facts *f, const
         price ? price->date : NULL, clock_unix_ms());
 }
 
+// Binds the measurement to its run's root, if that binds all that a statement says.
+static int bind_latency(struct results *r, int64_t run, int64_t id)
+{
+    json_t *record, *row;
+    char hash[DIGEST_HEX] = "";
+    size_t i;
+    int rc = 0;
+    TRY(record_read(r, run, &record));
+    json_array_foreach(json_object_get(record, "latencies"), i, row)
+    {
+        if (record_int(row, "id") != id || record_int(record, "chain") < CHAIN_BOUND) continue;
+        json_t *stated = stated_latency(row);
+        rc = chain_latency(record_text(record, "chain_root"), stated, hash);
+        json_decref(stated);
+    }
+    json_decref(record);
+    if (rc < 0 || *hash == 0) return rc;
+    return result_do(r, "record the latency", "UPDATE latencies SET hash = ? WHERE id = ?", "ti", hash, id);
+}
+
 int result_latency(struct results *r, const struct latency_facts *f, int64_t *id)
 {
     struct software_facts own;
@@ -58,6 +79,7 @@ int result_latency(struct results *r, const struct latency_facts *f, int64_t *id
     TRY(result_begin_transaction(r));
     int rc = store_latency(r, f, f->software != NULL ? f->software : &own);
     int64_t row = sqlite3_last_insert_rowid(r->db);
+    if (rc == 0 && f->run > 0) rc = bind_latency(r, f->run, row);
     rc = result_end_transaction(r, rc);
     if (rc == 0 && id != NULL) *id = row;
     return rc;

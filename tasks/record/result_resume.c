@@ -20,7 +20,7 @@ static int check_run(const json_t *run, int64_t step)
     if (strcmp(status, "interrupted") != 0 && strcmp(status, "failed") != 0)
         return fail(ERR_USAGE, "run %lld is %s: only an interrupted one can be resumed", id, status);
     if (step < 0) return fail(ERR_USAGE, "run %lld cannot be resumed at step %lld", id, (long long)step);
-    if (record_int(run, "chain") != CHAIN_VERSION)
+    if (record_int(run, "chain") < 2)
         return fail(ERR_UNSUPPORTED, "run %lld was begun by an older program, which counted epochs", id);
     if (record_chain(run) == 0) return 0;
     char why[ERROR_TEXT_MAX];
@@ -73,7 +73,7 @@ static void restore_run(struct run *run, const json_t *record, int64_t step)
         run->last_score = score;
         run->reached = run->reached || run_metric_meets(&run->metrics[0], score, run->target_micro);
     }
-    BUG_IF(!chain_from_hex(&run->chain, CHAIN_VERSION, head));  // record_chain worked it out
+    BUG_IF(!chain_from_hex(&run->chain, (int)record_int(record, "chain"), head));  // record_chain worked it out
 }
 
 static int store_resumed(struct run *run, int64_t step)
@@ -81,8 +81,8 @@ static int store_resumed(struct run *run, int64_t step)
     struct results *r = run->results;
     TRY(result_do(r, "resume the run", "DELETE FROM points WHERE run = ? AND step > ?", "ii", run->id, step));
     TRY(result_do(r, "resume the run",
-                  "UPDATE runs SET status = 'running', owner = ?2, message = NULL, ended_ms = NULL, resumed = resumed + 1"
-                  " WHERE id = ?1 AND status IN ('interrupted', 'failed')",
+                  "UPDATE runs SET status = 'running', owner = ?2, message = NULL, ended_ms = NULL, chain_end = NULL,"
+                  " resumed = resumed + 1 WHERE id = ?1 AND status IN ('interrupted', 'failed')",
                   "it", run->id, r->owner));
     if (sqlite3_changes(r->db) != 1) return fail(ERR_USAGE, "run %lld goes on in another process", (long long)run->id);
     if (!run->reached)

@@ -395,6 +395,7 @@ static void add_digests(struct text *t, const json_t *run, const struct show_sty
     const json_t *points = json_object_get(run, "points");
     if (json_array_size(points) > 0)
         line(t, "chain", "%s", record_text(json_array_get(points, json_array_size(points) - 1), "hash"));
+    if (!record_bound(run)) line(t, "", "settings, machine and price are not bound: an older program began the run");
     line(t, "nonce", "%s", record_text(run, "nonce"));
 }
 

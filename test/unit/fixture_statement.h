@@ -42,7 +42,22 @@ static inline json_t *fixture_item(json_t *run, const char *list, size_t i)
     return item;
 }
 
-// Computes the root and every hash again, after a change of anything that they depend on.
+// The hashes of the end and of each latency, of a chain of version 3.
+static inline void fixture_bind_rest(json_t *run, const struct chain *chain)
+{
+    char hex[DIGEST_HEX];
+    json_t *latency;
+    size_t i;
+    if (chain_end(chain, run, hex) < 0) abort();
+    fixture_set(run, "chain_end", json_string(hex));
+    json_array_foreach(json_object_get(run, "latencies"), i, latency)
+    {
+        if (chain_latency(canonical_text(run, "chain_root"), latency, hex) < 0) abort();
+        json_object_set_new(latency, "hash", json_string(hex));
+    }
+}
+
+// The root and every hash anew, after anything they depend on has changed.
 static inline void fixture_chain(json_t *run)
 {
     const char *digests[8];
@@ -52,13 +67,17 @@ static inline void fixture_chain(json_t *run)
     struct run_metric metrics[RUN_METRICS_MAX];
     int count = curve_metrics(run, metrics);
     char hex[DIGEST_HEX];
-    chain_begin(&chain,
-                &(struct chain_root){.version = (int)canonical_int(run, "version"), .nonce = canonical_text(run, "nonce"),
-                                     .task_digest = canonical_text(run, "task_digest"),
-                                     .binary_digest = canonical_text(run, "software.binary_digest"), .data_digests = digests,
-                                     .data_count = (int)json_array_size(data), .seed = canonical_int(run, "seed"),
-                                     .recipe_digest = canonical_text(run, "recipe.digest"), .metrics = metrics,
-                                     .metric_count = count});
+    bool bound = chain_version(run) >= CHAIN_BOUND;
+    if (bound && chain_bind(&chain, run) < 0) abort();
+    if (!bound)
+        chain_begin(&chain, &(struct chain_root){.version = (int)canonical_int(run, "version"),
+                                                 .nonce = canonical_text(run, "nonce"),
+                                                 .task_digest = canonical_text(run, "task_digest"),
+                                                 .binary_digest = canonical_text(run, "software.binary_digest"),
+                                                 .data_digests = digests, .data_count = (int)json_array_size(data),
+                                                 .seed = canonical_int(run, "seed"),
+                                                 .recipe_digest = canonical_text(run, "recipe.digest"), .metrics = metrics,
+                                                 .metric_count = count});
     chain_hex(&chain, hex);
     fixture_set(run, "chain_root", json_string(hex));
     for (size_t i = 0; i < json_array_size(points); i++) {
@@ -74,6 +93,7 @@ static inline void fixture_chain(json_t *run)
         chain_hex(&chain, hex);
         json_object_set_new(p, "hash", json_string(hex));
     }
+    if (bound) fixture_bind_rest(run, &chain);
 }
 
 // Computes the rules' digest and the chain again, after a change of the rules.
@@ -167,6 +187,38 @@ static inline void fixture_delay(json_t *run, int64_t ns)
         json_object_set_new(item, "classic_ns", json_integer(canonical_int(item, "classic_ns") + ns));
     }
     fixture_follow(run);
+}
+
+// Each epoch took `ns` longer.
+static inline void fixture_slow(json_t *run, int64_t ns)
+{
+    static const char *const clocks[] = {"t_ns", "classic_ns", "warm_ns", "warm_with_evaluation_ns"};
+    json_t *points = json_object_get(run, "points"), *segment;
+    int64_t shift = 0;
+    size_t i, at = 0;
+    json_array_foreach(json_object_get(run, "segments"), i, segment)
+    {
+        const char *name = canonical_text(segment, "segment");
+        if (strcmp(name, "checkpoint") == 0) {  // the point before it
+            json_t *p = json_array_get(points, at++);
+            for (int c = 0; c < 4; c++)
+                json_object_set_new(p, clocks[c], json_integer(canonical_int(p, clocks[c]) + shift));
+        }
+        json_object_set_new(segment, "start_ns", json_integer(canonical_int(segment, "start_ns") + shift));
+        if (strcmp(name, "train") == 0) shift += ns;
+        json_object_set_new(segment, "end_ns", json_integer(canonical_int(segment, "end_ns") + shift));
+    }
+    fixture_follow(run);
+}
+
+// Another run of the same recipe: its own losses and its own pace.
+static inline void fixture_vary(json_t *run, int number)
+{
+    json_t *p;
+    size_t i;
+    json_array_foreach(json_object_get(run, "points"), i, p)
+        json_object_set_new(p, "loss", json_integer(canonical_int(p, "loss") + number));
+    fixture_slow(run, (int64_t)number * 1000000);
 }
 
 static inline json_t *fixture_data(const char *split, const char *digest, int items)
@@ -282,6 +334,14 @@ static inline void fixture_upgrade(json_t *run)
     json_object_del(run, "items");
     fixture_follow(run);
     fixture_rules(run);
+}
+
+// The same with a chain of version 3.
+static inline void fixture_bind(json_t *run)
+{
+    fixture_upgrade(run);
+    fixture_set(run, "chain", json_integer(CHAIN_BOUND));
+    fixture_follow(run);
 }
 
 #endif

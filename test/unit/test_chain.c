@@ -74,6 +74,35 @@ static void version_2_hashes_are_as_documented(void **state)
     assert_string_equal(hex, "2f223426637c0adbf52e823eb68deabf6f43f316f6486353489c4f1ec188b75e");
 }
 
+// Version 3: the root is over members of the statement, and so are the end and a latency. Worked out in Python as above.
+static void version_3_hashes_are_as_documented(void **state)
+{
+    (void)state;
+    struct chain chain;
+    char hex[DIGEST_HEX], root_hex[DIGEST_HEX];
+    json_t *run = json_pack("{s:s, s:i, s:{s:s, s:i, s:s}, s:{s:s, s:i}, s:s, s:i, s:i}", "nonce", "00ff", "seed", 7, "model",
+                            "name", "m", "parameters", 5, "weights_digest", "w", "price", "date", "2026-01-01", "total_micro_usd", 5,
+                            "status", "done", "ended_ms", 9, "chain", 3);
+    json_t *latency = json_pack("{s:i, s:{s:s}, s:{s:s, s:i}, s:s}", "k", 3, "hardware", "cpu", "c", "price", "source", "user",
+                                "total_micro_usd", 4, "hash", "h");
+    assert_int_equal(chain_version(run), 3);
+    assert_int_equal(chain_bind(&chain, run), 0);
+    chain_hex(&chain, root_hex);
+    // {"chain":3,"run":{"model.name":"m","model.parameters":5,"nonce":"00ff","price.date":"2026-01-01","seed":7}}
+    assert_string_equal(root_hex, "6afc7109f2e0f01dbe6a89517c75cb1a5c62834c8b1a050f2f2f368aedfb4337");
+    // 32 bytes of the hash above, then {"end":{"ended_ms":9,"model.weights_digest":"w","status":"done"}}
+    assert_int_equal(chain_end(&chain, run, hex), 0);
+    assert_string_equal(hex, "f682adfec5f3e82cdae9dd8a55123fce9b1a7e4c9fc6eed74e42bf6cabf506e2");
+    // the same 32 bytes, then {"latency":{"hardware":{"cpu":"c"},"k":3,"price.source":"user"}}
+    assert_int_equal(chain_latency(root_hex, latency, hex), 0);
+    assert_string_equal(hex, "bb6a90362ce92f8429a595003792aa40c75df2e036e010634b0ff74a6ebcd6a0");
+    assert_int_equal(chain_latency("abc", latency, hex), ERR_INPUT);
+    json_object_set_new(run, "nonce", json_string("a\nb"));
+    assert_int_equal(chain_bind(&chain, run), ERR_INPUT);
+    json_decref(run);
+    json_decref(latency);
+}
+
 static void every_field_of_version_2_matters(void **state)
 {
     (void)state;
@@ -157,7 +186,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hashes_are_as_documented),
-        cmocka_unit_test(version_2_hashes_are_as_documented),
+        cmocka_unit_test(version_2_hashes_are_as_documented), cmocka_unit_test(version_3_hashes_are_as_documented),
         cmocka_unit_test(every_field_matters),
         cmocka_unit_test(every_field_of_version_2_matters),
         cmocka_unit_test(a_chain_goes_on_from_its_head),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exports and pages: exact figures, DAWNBench's columns, and no way from a file's text to the terminal.
 #include <setjmp.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -115,7 +116,7 @@ static void csv_has_a_line_a_row(void **state)
     text_free(&text);
     assert_int_equal(export_csv(r, "runs", 0, &text), 0);
     assert_null(strstr(text.at, "owner"));
-    assert_non_null(strstr(text.at, ",\"{\"\"batch\"\": 2000}\","));
+    assert_non_null(strstr(text.at, ",\"{\"\"batch\"\":2000}\","));
     text_free(&text);
     for (int i = 0; export_tables[i] != NULL; i++) {
         assert_int_equal(export_csv(r, export_tables[i], 0, &text), 0);
@@ -270,7 +271,6 @@ static void pages_fit_a_terminal(void **state)
     facts.group = group;
     facts.group_index = 1;
     struct machine_facts hostile = fixture_machine;
-    strcpy(hostile.cpu, "CPU \033[2J\033]0;owned\007 \xc2\x9b" "31m");
     memset(hostile.cpu_flags, 'x', sizeof hostile.cpu_flags - 1);
     for (int i = 7; i < 150; i += 8) hostile.cpu_flags[i] = ' ';
     facts.machine = &hostile;
@@ -278,6 +278,8 @@ static void pages_fit_a_terminal(void **state)
     for (int i = 0; i < 100; i++) k[i] = 4000 + 55 * i;
     id = fixture_run(r, &facts, k, 100);
     one_latency(id, 9399);
+    static const char owned[] = "UPDATE machines SET cpu = 'CPU \033[2J\033]0;owned\007 \xc2\x9b" "31m'";  // in a stranger's file
+    assert_int_equal(sqlite3_exec(result_connection(r), owned, NULL, NULL, NULL), SQLITE_OK);
     for (int s = 0; s < 2; s++) {
         const struct show_style style = {.unicode = s == 1};
         struct text text = {0};

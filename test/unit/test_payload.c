@@ -242,7 +242,7 @@ static void an_outside_program_is_marked(void **state)
     (void)state;
     struct run_facts facts = fixture_facts(4, NULL);
     facts.data_count = 0;
-    facts.recipe = "outside", facts.recipe_json = "{\"command\": [\"python3\", \"a b.py\"]}", facts.device = "outside";
+    facts.recipe = "outside", facts.recipe_json = "{\"command\":[\"python3\",\"a b.py\"]}", facts.device = "outside";
     struct stopwatch sw;
     struct run *run = begin(&facts, &sw);
     int64_t id = result_id(run);

@@ -13,6 +13,7 @@
 #include "submit/format/curve.h"
 #include "tasks/record/record.h"
 #include "tasks/record/result_inside.h"
+#include "tasks/record/stated.h"
 #include "test/unit/fixture_record.h"
 
 static void a_run_is_stored_whole(void **state)
@@ -42,7 +43,7 @@ static void a_run_is_stored_whole(void **state)
     assert_int_equal(record_int(run, "official"), 1);
     assert_int_equal(record_int(run, "synthetic"), 0);
     assert_int_equal(record_int(run, "peak_memory_bytes"), 1 << 30);
-    assert_string_equal(record_text(run, "recipe_json"), "{\"batch\": 2000}");
+    assert_string_equal(record_text(run, "recipe_json"), "{\"batch\":2000}");
     assert_int_equal(strlen(record_text(run, "nonce")), 32);
     assert_false(record_has(run, "owner"));
     const json_t *points = json_object_get(run, "points");
@@ -64,20 +65,12 @@ static void the_stored_chain_recomputes(void **state)
     int64_t id = fixture_run(r, &facts, (const int64_t[]){5000, -1, 9400}, 3);
     json_t *run, *point;
     assert_int_equal(record_read(r, id, &run), 0);
-    const char *digests[] = {DIGEST_B, DIGEST_A};
     struct chain chain;
     char hex[DIGEST_HEX];
     assert_int_equal(record_chain(run), 0);
-    chain_begin(&chain, &(struct chain_root){.version = 2,
-                                             .metrics = &fixture_metric,
-                                             .metric_count = 1,
-                                             .nonce = record_text(run, "nonce"),
-                                             .task_digest = record_text(run, "task_digest"),
-                                             .binary_digest = DIGEST_C,
-                                             .data_digests = digests,
-                                             .data_count = 2,
-                                             .seed = record_int(run, "seed"),
-                                             .recipe_digest = record_text(run, "recipe_digest")});
+    assert_true(record_bound(run));
+    json_t *stated = stated_run(run);
+    assert_int_equal(chain_bind(&chain, stated), 0);
     chain_hex(&chain, hex);
     assert_string_equal(hex, record_text(run, "chain_root"));
     size_t i;
@@ -97,6 +90,9 @@ static void the_stored_chain_recomputes(void **state)
         chain_hex(&chain, hex);
         assert_string_equal(hex, record_text(point, "hash"));
     }
+    assert_int_equal(chain_end(&chain, stated, hex), 0);
+    assert_string_equal(hex, record_text(run, "chain_end"));
+    json_decref(stated);
     json_decref(run);
     results_close(r);
 }
