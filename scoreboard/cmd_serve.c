@@ -15,20 +15,20 @@
 
 struct choice {
     const char *db, *listen, *origin;
-    int64_t threads, connections, per_address, submissions, seconds;
+    int64_t threads, connections, per_address, submissions, seconds, work;
     bool anew;
 };
 
 static int read_choice(int *argc, char **argv, struct choice *c)
 {
     *c = (struct choice){.db = "scoreboard.db", .listen = "127.0.0.1:8080", .threads = 2, .connections = 512, .per_address = 32,
-                         .submissions = 20, .seconds = 5};
+                         .submissions = 20, .seconds = 5, .work = 250};
     const struct option options[] = {
         {OPTION_TEXT, 0, "db", "FILE", "the record; made when it is not there", &c->db, 0, 0},
         {OPTION_TEXT, 0, "listen", "ADDRESS:PORT", "where to listen; port 0 takes a free one",
          &c->listen, 0, 0},
-        {OPTION_TEXT, 0, "origin", "NAME", "the board's name, in every statement made for it (default: the record's, else dawn)",
-         &c->origin, 0, 0},
+        {OPTION_TEXT, 0, "origin", "NAME",
+         "the board's name, in every statement made for it (default: the record's, else one of its key)", &c->origin, 0, 0},
         {OPTION_FLAG, 0, "new", NULL, "begin an empty record under a key that is there already", &c->anew, 0, 0},
         {OPTION_INT, 0, "threads", "N", "threads that answer", &c->threads, 1, 64},
         {OPTION_INT, 0, "connections", "N", "connections at a time", &c->connections, 1, 65536},
@@ -36,6 +36,9 @@ static int read_choice(int *argc, char **argv, struct choice *c)
          "connections at a time of one address; 0 for no limit, as behind a proxy", &c->per_address, 0, 65536},
         {OPTION_INT, 0, "submissions-per-hour", "N", "runs an hour and person, and as many amendments; 0: no limit",
          &c->submissions, 0, 1000000000},
+        {OPTION_INT, 0, "work-milliseconds", "N",
+         "of a second that one address may take up beyond what is cached (X-Real-IP of a proxy here); 0: no limit",
+         &c->work, 0, 1000000},
         {OPTION_INT, 0, "read-seconds", "N", "time for a head to arrive, and again for its body",
          &c->seconds, 1, 600},
         {0},
@@ -91,7 +94,7 @@ static int serve(const struct choice *c, struct store *store, int listening)
         .routes = route_table, .problem_page = page_problem,
         .listen = c->listen, .store = store, .threads = (int)c->threads, .connections = (int)c->connections,
         .per_address = (int)c->per_address, .read_seconds = (int)c->seconds, .submissions_per_hour = c->submissions,
-        .fault = say_fault,
+        .work_milliseconds = c->work, .health = "/api/v1/health", .fault = say_fault,
     };
     struct server *server;
     sigset_t set;

@@ -83,11 +83,12 @@ void text_list(struct text *into, const char *const *words, int count, const cha
 
 void text_csv(struct text *text, const char *cell)
 {
+    const char *mark = *cell != 0 && strchr("=+-@\t\r\n", *cell) != NULL ? "'" : "";  // what a spreadsheet would run
     if (strpbrk(cell, ",\"\r\n") == NULL) {
-        text_add(text, "%s", cell);
+        text_add(text, "%s%s", mark, cell);
         return;
     }
-    text_bytes(text, "\"", 1);
+    text_add(text, "\"%s", mark);
     for (; *cell != 0; cell++) text_add(text, *cell == '"' ? "\"\"" : "%c", *cell);
     text_bytes(text, "\"", 1);
 }

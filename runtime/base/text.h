@@ -18,7 +18,8 @@ enum { TEXT_WIDTH = 80 };
 void text_wrap(struct text *, const char *words, int column, int indent);
 // "a, b and c": words in a row, the last one after `last` (" and ", " or ").
 void text_list(struct text *, const char *const *words, int count, const char *last);
-// A cell of CSV (RFC 4180): quoted if it has a comma, a quote or a line end; quotes inside are doubled.
+// A cell of CSV (RFC 4180): quoted if it has a comma, a quote or a line end; quotes inside are doubled. A text that a spreadsheet
+// would take for a formula gets a ' before it.
 void text_csv(struct text *, const char *cell);
 // A line "  label      words", the words wrapped at column 13, as in the heads of reports.
 void text_entry(struct text *, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -125,11 +125,13 @@ int api_about(const struct request *request, struct answer *answer)
     return api_send(answer, value);
 }
 
-// The record must answer for this to be 200: the version comes from the file.
+// The record must answer, and take statements, for this to be 200: the version comes from the file.
 int api_health(const struct request *request, struct answer *answer)
 {
     int64_t version;
     TRY(store_version(request->reader, &version));
+    TRY(store_writable(request->store));
+    answer->live = true;
     return api_send(answer, json_pack("{s:s}", "status", "ok"));
 }
 

@@ -9,7 +9,7 @@
 // JSON, or "text"; the document that describes the API is made of this list and of those shapes.
 #define API_ROUTES                                                                                                             \
     ROUTE("GET", "/api/v1", api_about, "About", "board name, server key, limits, tasks")                                       \
-    ROUTE("GET", "/api/v1/health", api_health, "Health", "whether the record can be read")                                     \
+    ROUTE("GET", "/api/v1/health", api_health, "Health", "whether the record can be read and written")                         \
     ROUTE("GET", "/api/v1/openapi.json", api_openapi, "object", "this API as OpenAPI 3.0")                                     \
     ROUTE("GET", "/api/v1/tasks", api_tasks, "Tasks", "the contests and their rules")                                          \
     ROUTE("GET", "/api/v1/boards/{task}/{board}", api_board, "Board", "a board; filters as on the page; pages by cursor")      \
@@ -21,7 +21,7 @@
     ROUTE("GET", "/api/v1/statements/{id}/signature", api_signature, "text", "the SSH signature")                              \
     ROUTE("GET", "/api/v1/statements/{id}/receipt", api_receipt, "Receipt", "the receipt and its signature")                   \
     ROUTE("GET", "/api/v1/groups/{nonce}", api_group, "Group", "a group: its runs and its verdict")                            \
-    ROUTE("GET", "/api/v1/people/{handle}", api_person, "Person", "a person: keys and statements")                             \
+    ROUTE("GET", "/api/v1/people/{handle}", api_person, "Person", "a person: keys and statements, ?before=SEQUENCE")           \
     ROUTE("GET", "/api/v1/keys/{id}", api_key, "Key", "whose key it is, and whether it still counts (SHA256:... or its tail)")
 
 #define ROUTE(method, pattern, handler, shape, what) int handler(const struct request *, struct answer *);

@@ -15,15 +15,18 @@ static json_t *key_json(const struct person_key *key)
 
 int api_person(const struct request *request, struct answer *answer)
 {
+    static const char *const names[] = {"before", NULL};
+    int64_t before = INT64_MAX;
     struct arena arena = {0};
     struct person person;
-    int rc = store_person(request->reader, request->word[0], &arena, &person);
+    TRY(api_query(request->query, names, &before));
+    int rc = store_person_before(request->reader, request->word[0], before, &arena, &person);
     if (rc == 0) {
         json_t *keys = json_array(), *statements = json_array();
         for (int i = 0; i < person.key_count; i++) json_array_append_new(keys, key_json(&person.keys[i]));
         for (int i = 0; i < person.statement_count; i++) json_array_append_new(statements, api_stored(&person.statements[i]));
-        rc = api_send(answer, json_pack("{s:o, s:o, s:o}", "handle", api_text(person.handle), "keys", keys, "statements",
-                                        statements));
+        rc = api_send(answer, json_pack("{s:o, s:o, s:o, s:o}", "handle", api_text(person.handle), "keys", keys, "statements",
+                                        statements, "next", api_sequence(person.next)));
     }
     arena_free(&arena);
     return rc;

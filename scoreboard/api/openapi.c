@@ -43,17 +43,25 @@ static json_t *whole(int64_t low, int64_t high)
     return schema;
 }
 
+static json_t *text_like(const char *pattern)
+{
+    json_t *schema = json_pack("{s:s}", "type", "string");
+    if (pattern != NULL) json_object_set_new(schema, "pattern", json_string(pattern));
+    return schema;
+}
+
 static void add_path_parameters(json_t *list, const char *pattern)
 {
     static const struct {
-        const char *name, *below, *what;
+        const char *name, *below, *pattern, *what;
     } names[] = {
-        {"task", "", "A task, as /api/v1/tasks names it"},
-        {"board", "", "A board, as /api/v1/tasks names it"},
-        {"id", "/statements/", "Sequence number or digest of a statement"},
-        {"id", "/keys/", "Fingerprint of a key, with or without \"SHA256:\"; a slash in it is written %2F"},
-        {"nonce", "", "Nonce of a group"},
-        {"handle", "", "A person's name on the boards"},
+        {"task", "", "^[a-z0-9-]+$", "A task, as /api/v1/tasks names it"},
+        {"board", "", "", "A board, as /api/v1/tasks names it"},
+        {"id", "/statements/", "^([1-9][0-9]{0,18}|[0-9a-f]{64})$", "Sequence number or digest of a statement"},
+        {"id", "/keys/", "^(SHA256:)?([A-Za-z0-9+/_-]|%2F)+$",
+         "Fingerprint of a key, with or without \"SHA256:\"; a slash in it is written %2F"},
+        {"nonce", "", "^[0-9a-f]{32}$", "Nonce of a group"},
+        {"handle", "", "^[A-Za-z0-9][A-Za-z0-9._+-]{0,38}$", "A person's name on the boards"},
     };
     for (const char *at = strchr(pattern, '{'); at != NULL; at = strchr(at + 1, '{')) {
         const size_t count = strcspn(at + 1, "}");
@@ -64,7 +72,7 @@ static void add_path_parameters(json_t *list, const char *pattern)
             const char *boards[BOARDS];
             for (int b = 0; b < BOARDS; b++) boards[b] = board_word((enum board)b);
             json_array_append_new(list, parameter(names[i].name, "path", names[i].what, strcmp(names[i].name, "board") == 0
-                                                      ? one_of(boards, BOARDS) : json_pack("{s:s}", "type", "string")));
+                                                      ? one_of(boards, BOARDS) : text_like(names[i].pattern)));
             told = true;
         }
         BUG_IF(!told);
@@ -79,7 +87,7 @@ static void add_filter(json_t *list, bool pages)
         if (key.order && !pages) continue;
         json_t *schema = key.words != NULL ? one_of(key.words, key.word_count)
                          : key.high > 0    ? whole(1, key.high)
-                                           : json_pack("{s:s}", "type", "string");
+                                           : text_like(key.pattern);
         json_array_append_new(list, parameter(key.name, "query", key.what, schema));
     }
 }
@@ -90,6 +98,8 @@ static json_t *parameters_of(const char *name, const char *pattern)
     add_path_parameters(list, pattern);
     if (strcmp(name, "api_board") == 0) add_filter(list, true);
     if (strcmp(name, "api_history") == 0) add_filter(list, false);
+    if (strcmp(name, "api_person") == 0)
+        json_array_append_new(list, parameter("before", "query", "Statements before this one", whole(0, 0)));
     if (strcmp(name, "api_log") == 0) {
         json_array_append_new(list, parameter("after", "query", "The log from the statement after this one", whole(0, 0)));
         json_array_append_new(list, parameter("limit", "query", "Statements of an answer", whole(1, API_LOG_LIMIT)));
@@ -152,7 +162,7 @@ static json_t *responses(void)
 // A GET is refused for its address, its head or the server's own trouble; a POST for every reason there is.
 static void add_refusals(json_t *to, bool post, bool named)
 {
-    static const int of_get[] = {400, 404, 405, 431, 500, 503};
+    static const int of_get[] = {400, 404, 405, 429, 431, 500, 503};
     for (int status = 400; status < 600; status++) {
         struct text what = {0};
         char name[24];

@@ -147,7 +147,8 @@ static const struct {
     {"Key", "handle?", "text", "Whose it is; left out inside a person"},
     {"Person", "handle", "text", ""},
     {"Person", "keys", "[Key]", ""},
-    {"Person", "statements", "[Listed]", ""},
+    {"Person", "statements", "[Listed]", "The newest first"},
+    {"Person", "next", "int?", "Give this as `before` for the next page"},
     {"Problem", "type", "text", ""},
     {"Problem", "title", "text", ""},
     {"Problem", "status", "int", ""},
@@ -264,6 +265,7 @@ static void add_words(json_t *shapes)
 }
 
 // ---- what a payload holds
+#define WORD "^[A-Za-z0-9._+-]"
 static json_t *field_schema(const struct field *field);
 
 static json_t *fields_schema(const struct field *fields)
@@ -303,10 +305,28 @@ static json_t *field_schema(const struct field *field)
                            (json_int_t)field->high, "items", fields_schema(field->members));
         break;
     case FIELD_TAGS:
-        schema = json_pack("{s:s, s:I, s:{s:s}}", "type", "array", "maxItems", (json_int_t)field->high, "items", "type",
-                           "string");
+        schema = json_pack("{s:s, s:I, s:b, s:{s:s, s:s}}", "type", "array", "maxItems", (json_int_t)field->high, "uniqueItems",
+                           1, "items", "type", "string", "pattern", WORD "{1,32}$");
         break;
-    default: schema = json_pack("{s:s}", "type", "string");
+    case FIELD_WORD:
+        schema = json_pack("{s:s, s:o}", "type", "string", "pattern",
+                           json_sprintf(WORD "{%d,%d}$", (int)field->low, (int)field->high));
+        break;
+    case FIELD_HANDLE:
+        schema = json_pack("{s:s, s:o}", "type", "string", "pattern",
+                           json_sprintf("^[A-Za-z0-9][A-Za-z0-9._+-]{0,%d}$", (int)field->high - 1));
+        break;
+    case FIELD_DATE:
+        schema = json_pack("{s:s, s:s, s:s}", "type", "string", "format", "date", "pattern", "^[0-9]{4}-[0-9]{2}-[0-9]{2}$");
+        break;
+    case FIELD_URL:
+        schema = json_pack("{s:s, s:I, s:s}", "type", "string", "maxLength", (json_int_t)field->high, "pattern",
+                           "^(https://[^\\s@/]+([/?#]\\S*)?)?$");
+        break;
+    default:  // bounds are in bytes: no text has more characters, and only keys have a fixed number
+        schema = json_pack("{s:s, s:I, s:I}", "type", "string", "minLength",
+                           (json_int_t)(field->low == field->high ? field->low : field->low > 0), "maxLength",
+                           (json_int_t)field->high);
     }
     describe(schema, field->what);
     return schema;

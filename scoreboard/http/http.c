@@ -99,6 +99,7 @@ static size_t leave_as_it_is(void *context, struct MHD_Connection *connection, c
     return strlen(text);
 }
 
+// Not strict: then http_guard.c refuses what the library would answer itself, without our headers (a missing Host).
 static int start_daemon(struct server *server)
 {
     const struct server_settings *s = &server->settings;
@@ -109,7 +110,7 @@ static int start_daemon(struct server *server)
         MHD_OPTION_URI_LOG_CALLBACK, request_begin, server, MHD_OPTION_NOTIFY_COMPLETED, request_end, server,
         MHD_OPTION_NOTIFY_CONNECTION, take_connection, server, MHD_OPTION_UNESCAPE_CALLBACK, leave_as_it_is, NULL,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)s->connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)s->per_address,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 0,
         MHD_OPTION_THREAD_POOL_SIZE, (unsigned)threads, MHD_OPTION_END);
     if (server->daemon == NULL) return fail(ERR_IO, "libmicrohttpd cannot serve at %s", s->listen);
     return 0;
@@ -128,6 +129,7 @@ static void free_workers(struct server *server)
 static void free_server(struct server *server)
 {
     if (server->watch != NULL) watch_stop(server->watch);
+    meter_free(server->meter);
     if (server->listening >= 0) close(server->listening);
     free_workers(server);
     pthread_mutex_destroy(&server->lock);
@@ -144,6 +146,7 @@ int server_start(const struct server_settings *settings, int listening, struct s
     if (server->settings.connections <= 0) server->settings.connections = 512;
     if (server->settings.read_seconds <= 0) server->settings.read_seconds = 5;
     pthread_mutex_init(&server->lock, NULL);
+    server->meter = meter_new(server->settings.work_milliseconds);
     int rc = watch_start(&server->watch);
     if (rc == 0) rc = start_daemon(server);
     if (rc < 0) {
@@ -164,6 +167,7 @@ void server_stop(struct server *server)
 {
     const int64_t until = clock_ns() + STOP_SECONDS * (int64_t)1000000000;
     if (MHD_quiesce_daemon(server->daemon) == MHD_INVALID_SOCKET) BUG("libmicrohttpd does not give its socket back");
+    shutdown(server->listening, SHUT_RDWR);  // the system refuses connections from now on: nobody would serve them
     watch_drain(server->watch);
     while (watch_busy(server->watch) > 0 && clock_ns() < until) usleep(5000);
     MHD_stop_daemon(server->daemon);

@@ -5,6 +5,7 @@
 
 #include "scoreboard/http/http_cache.h"
 #include "scoreboard/http/http_guard.h"
+#include "scoreboard/http/http_meter.h"
 #include "scoreboard/http/http_watch.h"
 #include "scoreboard/http/server.h"
 
@@ -28,6 +29,7 @@ struct server {
     struct server_settings settings;
     struct MHD_Daemon *daemon;
     struct watch *watch;
+    struct meter *meter;
     int listening, port;
     atomic_size_t uploading;
     pthread_mutex_t lock;

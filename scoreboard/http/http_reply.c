@@ -71,6 +71,11 @@ struct MHD_Response *reply_make(struct answer *answer, enum reply_use use, const
         snprintf(line, sizeof line, "%d", answer->retry_after);
         add_header(response, "Retry-After", line);
     }
+    if (*answer->next != 0) {
+        char link[sizeof answer->next + 24];
+        snprintf(link, sizeof link, "<%s>; rel=\"next\"", answer->next);
+        add_header(response, "Link", link);
+    }
     if (close) add_header(response, "Connection", "close");
     return response;
 }
@@ -116,6 +121,7 @@ void answer_problem(struct answer *answer, enum problem problem, const char *det
     answer->body.length = 0;
     answer->file_name[0] = 0;
     answer->location[0] = 0;
+    answer->next[0] = 0;
     answer->immutable = false;
     answer->status = problem_status(problem);
     answer->type = "application/problem+json";

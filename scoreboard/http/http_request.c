@@ -254,6 +254,21 @@ static int look_up_cached(struct exchange *exchange, struct worker **worker, con
     return 0;
 }
 
+static uint64_t address_of(const struct exchange *exchange)
+{
+    const union MHD_ConnectionInfo *peer = MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return meter_address(peer != NULL ? peer->client_addr : NULL,
+                         MHD_lookup_connection_value(exchange->connection, MHD_HEADER_KIND, "X-Real-IP"));
+}
+
+static enum MHD_Result send_wait(struct exchange *exchange, const char *path, int seconds)
+{
+    struct answer answer = {.retry_after = seconds};
+    reply_problem(&exchange->server->settings, &answer, path, PROBLEM_BUSY,
+                  "this address has asked for much that has to be worked out; try again later");
+    return send_answer(exchange, &answer, REPLY_GET, path, false);
+}
+
 static enum MHD_Result answer_get(struct exchange *exchange)
 {
     struct place place;
@@ -267,8 +282,14 @@ static enum MHD_Result answer_get(struct exchange *exchange)
     if (problem != PROBLEM_NONE) {  // after a malformed target, nothing that follows can be trusted
         return send_refusal(exchange, REPLY_GET, place.path, problem, detail, problem == PROBLEM_MALFORMED);
     }
+    const char *health = exchange->server->settings.health;
+    const uint64_t address = address_of(exchange);
+    const int64_t begin = clock_ns();
+    int wait = health != NULL && strcmp(place.path, health) == 0 ? 0 : meter_wait(exchange->server->meter, address, begin);
+    if (wait > 0) return send_wait(exchange, place.path, wait);
     if (rc == 0) rc = run_handler(exchange, worker, &place, &answer);
-    if (rc == 0 && answer.status == 200) return send_fresh(exchange, worker, place.path, &answer);
+    meter_take(exchange->server->meter, address, begin, clock_ns() - begin);
+    if (rc == 0 && answer.status == 200 && !answer.live) return send_fresh(exchange, worker, place.path, &answer);
     if (rc < 0) fail_answer(exchange->server, &answer, place.path, rc);
     return send_answer(exchange, &answer, REPLY_GET, place.path, false);
 }

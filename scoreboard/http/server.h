@@ -30,6 +30,8 @@ struct answer {
     char location[256];               // "" or an address, for 201 and redirects
     int retry_after;
     bool immutable;                   // never changes: exact bytes of statements, assets named by their digest
+    bool live;                        // depends on more than the record: never kept
+    char next[2560];                  // "" or the address of the next page, for the header Link
 };
 // Returns 0 or an error: ERR_MISSING becomes 404, ERR_INPUT 400, ERR_DATABASE 503, all else 500.
 // On an error the answer's body is discarded and a problem is sent: JSON below /api, a page elsewhere.
@@ -60,6 +62,8 @@ struct server_settings {
     int connections, per_address;    // 512, 32; per_address 0: no limit (behind a proxy all come from one)
     int read_seconds;                // deadline of a head: 5; its body has as long again
     int64_t submissions_per_hour;    // published by GET /api/v1; the store enforces it
+    int64_t work_milliseconds;       // of this server's time that one address may take a second beyond the cache; 0: no limit
+    const char *health;              // the address that is answered all the same; may be NULL
     void (*fault)(const char *sentence);  // reports a 500 or 503 to the operator; called from any thread; may be NULL
 };
 // The socket is opened first, so that an address in use is found before a record is created. server_start owns it, also when

@@ -79,22 +79,40 @@ static void one_key(struct page *page, const struct person *person, const struct
         key->line);
 }
 
+// The one number that a query may hold; -1 where it holds none.
+static int read_number(const char *query, const char *name, const char *what, int64_t *number)
+{
+    const size_t length = strlen(name);
+    *number = -1;
+    if (query == NULL || *query == 0) return 0;
+    if (strncmp(query, name, length) != 0 || query[length] != '=' || text_to_int(query + length + 1, 0, INT64_MAX, number) < 0)
+        return fail(ERR_INPUT, "%s takes %s=NUMBER", what, name);
+    return 0;
+}
+
 static int show_person(struct page *page)
 {
     struct person person;
     struct entries entries;
-    TRY(store_person(page->reader, page->request->word[0], &page->arena, &person));
+    int64_t before;
+    TRY(read_number(page->request->query, "before", "a person's page", &before));
+    if (before < 0) before = INT64_MAX;
+    TRY(store_person_before(page->reader, page->request->word[0], before, &page->arena, &person));
     TRY(store_entries_by(page->reader, person.handle, &page->arena, &entries));
     page_begin(page, person.handle, "A person on these boards", (const struct crumb[]){{0}});
     html_add(page->out,
              "<h1><bdi>%s</bdi></h1><p class=\"lead\">A handle belongs to whoever first signed with it. A "
              "signature does not show who that is.</p>\n",
              person.handle);
-    if (entries.count > 0) page_rows(page, &entries, ROWS_PLACES, "On the boards");
+    if (entries.count > 0)
+        page_rows(page, &entries, ROWS_PLACES, entries.total > entries.count ? "On the boards: the newest" : "On the boards");
     html_add(page->out, "<h2>Keys</h2><ul class=\"keys\">\n");
     for (int i = 0; i < person.key_count; i++) one_key(page, &person, &person.keys[i]);
     html_add(page->out, "</ul><h2>Statements</h2>\n");
-    statements(page, person.statements, person.statement_count, false, "Newest first, at most 200");
+    statements(page, person.statements, person.statement_count, false, "Newest first");
+    if (person.next > 0)
+        html_add(page->out, "<nav class=\"pages\" aria-label=\"Pages\"><ul><li><a class=\"button plain\" "
+                 "href=\"/people/%s?before=%lld\">Earlier</a></li></ul></nav>\n", person.handle, (long long)person.next);
     page_end(page);
     return 0;
 }
@@ -105,22 +123,13 @@ int page_person(const struct request *request, struct answer *answer)
 }
 
 // ---- the log ----------------------------------------------------------------------------------------------------------
-static int read_after(const char *query, int64_t *after)
-{
-    *after = -1;
-    if (query == NULL || *query == 0) return 0;
-    if (strncmp(query, "after=", 6) != 0 || text_to_int(query + 6, 0, INT64_MAX, after) < 0)
-        return fail(ERR_INPUT, "the log takes after=NUMBER");
-    return 0;
-}
-
 static int show_log(struct page *page)
 {
     struct totals totals;
     struct stored *log;
     int64_t after;
     int count;
-    TRY(read_after(page->request->query, &after));
+    TRY(read_number(page->request->query, "after", "the log", &after));
     TRY(store_totals(page->reader, &totals));
     if (after < 0) after = totals.statements > LOG_PAGE ? totals.statements - LOG_PAGE : 0;
     TRY(store_log(page->reader, after, LOG_PAGE, &page->arena, &log, &count));

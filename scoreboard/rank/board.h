@@ -134,6 +134,7 @@ struct filter_key {
     const char *const *words;  // all that it may be; NULL: anything
     int word_count;
     int64_t high;              // of a whole number from 1 on; 0: it is a text
+    const char *pattern;       // of a text, as a regular expression; "" asks nothing
     bool order;                // it orders or cuts the answer, and leaves no row out
 };
 int filter_keys(void);

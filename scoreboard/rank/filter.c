@@ -335,6 +335,12 @@ void filter_key(int index, struct filter_key *into)
     case ORDER: into->words = orders, into->word_count = 2; break;
     case NUMBER: into->high = FILTER_MANY; break;
     case LIMIT: into->high = FILTER_LIMIT; break;
+    case DAY: into->pattern = "^([0-9]{4}-[0-9]{2}-[0-9]{2})?$"; break;
+    case TARGET: into->pattern = "^(0\\.[0-9]{1,6}|1(\\.0{1,6})?)?$"; break;
+    case CURSOR: into->pattern = "^([1-9][0-9]{0,18})?$"; break;
+    case WORD: into->pattern = "^[A-Za-z0-9._+-]*$"; break;
+    case TEXT:
+    case PART: into->pattern = "^.{0,159}$"; break;
     default: break;
     }
     into->order = key->kind == SORT_COLUMN || key->kind == ORDER || key->kind == LIMIT || key->kind == CURSOR;

@@ -24,6 +24,7 @@
     PROBLEM(FOREIGN, 422, "foreign-board", "The statement is meant for another board")                                 \
     PROBLEM(CHECKS, 422, "checks-failed", "The statement fails checks")                                                \
     PROBLEM(RATE, 429, "too-many-submissions", "Too many submissions by this person in the last hour")                 \
+    PROBLEM(BUSY, 429, "too-much-work", "This address asks for too much at a time")                                     \
     PROBLEM(HEADERS, 431, "headers-too-large", "The request's headers are too large")                                  \
     PROBLEM(INSIDE, 500, "internal", "The server made a mistake")                                                      \
     PROBLEM(STORAGE, 503, "storage", "The record cannot be written at the moment")

@@ -6,6 +6,7 @@
 #include "runtime/base/hash.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -227,9 +228,19 @@ static int day_number(const char *date)
     return parts[0] * 10000 + parts[1] * 100 + parts[2];
 }
 
+// An author of the archive is another than the person who has that name as a handle.
+static const char *author_key(const struct entry *e, char into[FILTER_TEXT + 2])
+{
+    if (e->trust != TRUST_IMPORTED) return e->author;
+    snprintf(into, FILTER_TEXT + 2, "%c%s", SHELF_ARCHIVE, e->author);
+    return into;
+}
+
 static struct shelf_row row_of(struct library *library, bool alive, const struct entry *e)
 {
-    const char *const texts[SHELF_COLUMNS] = {e->hardware, e->framework, e->author, e->model, e->precision, e->division};
+    char author[FILTER_TEXT + 2];
+    const char *const texts[SHELF_COLUMNS] = {e->hardware,  e->framework, author_key(e, author),
+                                              e->model,     e->precision, e->division};
     struct shelf_row row = {
         .day = day_number(e->date), .alive = alive, .imported = e->trust == TRUST_IMPORTED, .trust = (unsigned char)e->trust,
         .id = e->id, .devices = e->devices, .views = e->views, .accepted_ms = e->accepted_ms, .block = block_new(e),
@@ -333,6 +344,16 @@ void library_free(struct library *library)
 }
 
 // ---- filters
+// The person of that name, or where there is none or the archive is asked for, its author.
+static int author_of(const struct library *library, const char *author, int source)
+{
+    char key[FILTER_TEXT + 2];
+    snprintf(key, sizeof key, "%c%s", SHELF_ARCHIVE, author);
+    int person = source == 2 ? -1 : shelf_name(library, SHELF_AUTHOR, author);
+    int number = person >= 0 || source == 1 ? person : shelf_name(library, SHELF_AUTHOR, key);
+    return number >= 0 ? number : -2;
+}
+
 void shelf_want(const struct library *library, const struct filter *f, struct shelf_wanted *wanted)
 {
     const char *const texts[SHELF_COLUMNS] = {f->hardware, f->framework, f->author, f->model, f->precision, f->division};
@@ -342,7 +363,11 @@ void shelf_want(const struct library *library, const struct filter *f, struct sh
         const struct shelf_names *names = &library->names[i];
         wanted->only[i] = -1;
         if (texts[i][0] == 0) continue;
-        if (texts[i][0] != '~' || i == SHELF_AUTHOR) {
+        if (i == SHELF_AUTHOR) {
+            wanted->only[i] = author_of(library, texts[i], wanted->source);
+            continue;
+        }
+        if (texts[i][0] != '~') {
             int number = shelf_name(library, (enum shelf_column)i, texts[i]);
             wanted->only[i] = number >= 0 ? number : -2;
             continue;

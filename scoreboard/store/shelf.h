@@ -10,6 +10,7 @@
 #include "scoreboard/rank/board.h"
 
 // Columns of text that filters compare, each with a dictionary of its own.
+enum { SHELF_ARCHIVE = 1 };  // before the name of an author of the archive, in the dictionary alone
 enum shelf_column { SHELF_HARDWARE, SHELF_FRAMEWORK, SHELF_AUTHOR, SHELF_MODEL, SHELF_PRECISION, SHELF_DIVISION, SHELF_COLUMNS };
 struct shelf_names {
     char **at;  // in lower case, numbered as they came

@@ -63,12 +63,20 @@ int sql_start(struct sql *s, sqlite3_stmt **out, const char *text, const char *t
     return rc;
 }
 
+// SQLite calls BEGIN and COMMIT reading, too.
+static bool is_reading(struct sql *s, sqlite3_stmt *statement)
+{
+    const char *text = sqlite3_sql(statement);
+    bool ends = strncmp(text, "BEGIN", 5) == 0 || strncmp(text, "COMMIT", 6) == 0;
+    return sqlite3_stmt_readonly(statement) != 0 && (!ends || sqlite3_db_readonly(s->db, "main") == 1);
+}
+
 int sql_next(struct sql *s, sqlite3_stmt *statement)
 {
     int rc = sqlite3_step(statement);
     if (rc == SQLITE_ROW) return 1;
     if (rc == SQLITE_DONE) return 0;
-    rc = sql_fail(s, sqlite3_stmt_readonly(statement) ? "read the record" : "write the record");
+    rc = sql_fail(s, is_reading(s, statement) ? "read the record" : "write the record");
     sqlite3_reset(statement);
     return rc;
 }

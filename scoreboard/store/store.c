@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -49,6 +50,21 @@ int store_end(struct store *s, int rc)
     if (rc == 0) rc = sql_do(&s->sql, "COMMIT", "");  // may checkpoint, still under the lock
     if (rc != 0 && sqlite3_get_autocommit(s->sql.db) == 0) sqlite3_exec(s->sql.db, "ROLLBACK", NULL, NULL, NULL);
     drop_lock(s);
+    return rc;
+}
+
+int store_writable(struct store *s)
+{
+    const int64_t least = 4 << 20;  // some statements of the largest size, with their rows and the log
+    struct statvfs disk;
+    if (statvfs(s->path, &disk) == 0 && (int64_t)disk.f_bavail * (int64_t)disk.f_frsize < least)
+        return fail(ERR_DATABASE, "cannot write the record: no space left on the disk of %s", s->path);
+    if (!atomic_load(&s->failed)) return 0;
+    pthread_mutex_lock(&s->mutex);
+    int rc = store_begin(s);
+    if (rc == 0) rc = store_end(s, 0);
+    atomic_store(&s->failed, rc < 0);
+    pthread_mutex_unlock(&s->mutex);
     return rc;
 }
 
@@ -127,10 +143,20 @@ static int open_key(struct store *s, const char *known)
 }
 
 // ---- opening
+// A board that was given no name has one of its own: statements for one such board are not for another.
+static const char *own_origin(const struct store *s, char into[32])
+{
+    char hex[DIGEST_HEX];
+    digest_bytes(s->key.at, sizeof s->key.at, hex);
+    snprintf(into, 32, "board-%.12s", hex);
+    return into;
+}
+
 static int add_meta(struct store *s, const char *origin)
 {
-    char line[SSHKEY_TEXT], id[SSHKEY_ID];
+    char line[SSHKEY_TEXT], id[SSHKEY_ID], own[32];
     TRY(open_key(s, ""));
+    if (origin == NULL) origin = own_origin(s, own);
     sshkey_line(&s->key, line);
     TRY(take_lock(s));
     int64_t rows;
@@ -200,7 +226,7 @@ static int open_inside(struct store *s, const struct store_settings *settings)
     TRY(sql_int(&s->sql, &rows, 0, "SELECT count(*) FROM meta", ""));
     if (rows == 0 && !s->writes) return fail(ERR_DATABASE, "%s is empty: no server has been started with it", s->path);
     if (rows == 0 && !settings->anew) TRY(refuse_lost_record(s));
-    if (rows == 0) TRY(add_meta(s, origin != NULL ? origin : "dawn"));
+    if (rows == 0) TRY(add_meta(s, origin));
     return read_meta(s, origin);
 }
 

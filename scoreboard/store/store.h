@@ -19,7 +19,7 @@ enum store_mode {
     STORE_READ,   // the file must be there and of this version
 };
 struct store_settings {
-    const char *path, *origin;       // origin: the board's name, kept in the file; NULL: the file's, else "dawn"
+    const char *path, *origin;       // origin: the board's name, kept in the file; NULL: the file's, else one of its key
     int64_t submissions_per_hour;    // and person, of each type; 0: no limit; withdrawals and revocations have none
     bool anew;                       // an empty record may begin under a key that is there already
 };
@@ -49,6 +49,8 @@ struct dawnbench_entry;  // dawnbench.h
 // An entry of the same (task, kind, stem) is replaced.
 int store_import(struct store *, const struct dawnbench_entry *const *, int count, int64_t now_ms) MUST_CHECK;
 
+// Whether a statement could be written now: there is room on the disk, and if the last write failed, one succeeds.
+int store_writable(struct store *) MUST_CHECK;
 int store_check(struct store *, int (*say)(void *, const char *sentence), void *, int *faults) MUST_CHECK;
 int store_backup(struct store *, const char *to) MUST_CHECK;
 
@@ -64,6 +66,7 @@ int store_history(struct reader *, const struct filter *, struct arena *, struct
 int store_newest(struct reader *, const struct contest *, int limit, struct arena *, struct entries *) MUST_CHECK;
 // Rows of one statement, one group or one import (source text of the entry), on all boards.
 int store_entries_of(struct reader *, const char *source, struct arena *, struct entries *) MUST_CHECK;
+// The newest rows of a person, at most 100; `total` counts all.
 int store_entries_by(struct reader *, const char *author, struct arena *, struct entries *) MUST_CHECK;
 
 struct facet {
@@ -108,10 +111,13 @@ struct person {
         const char *revoked_reason;
     } *keys;
     int key_count;
-    struct stored *statements;  // newest first, at most 200
+    struct stored *statements;  // newest first, at most 100
     int statement_count;
+    int64_t next;               // those before this sequence are the next page; 0: this is the last
 };
 int store_person(struct reader *, const char *handle, struct arena *, struct person *) MUST_CHECK;
+// The same with a later page of statements: those before that sequence.
+int store_person_before(struct reader *, const char *handle, int64_t before, struct arena *, struct person *) MUST_CHECK;
 // The fingerprint that a word of an address stands for: "SHA256:..." or its 43 digits alone; "/" may be written "%2F"
 // (guard_target keeps those) or "_", and "+" may be written "-".
 const char *store_key_id(const char *word, struct arena *);

@@ -405,6 +405,7 @@ int store_accept(struct store *s, const struct envelope *envelope, int64_t now_m
     pthread_mutex_lock(&s->mutex);
     int rc = attempt_locked(&a);
     pthread_mutex_unlock(&s->mutex);
+    atomic_store(&s->failed, rc < 0);
     if (rc < 0) {
         free(out->receipt);
         *out = (struct acceptance){.problem = PROBLEM_STORAGE};

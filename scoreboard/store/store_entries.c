@@ -325,6 +325,8 @@ int store_entries_of(struct reader *r, const char *source, struct arena *arena, 
     return rc;
 }
 
+enum { AUTHOR_ROWS = 100 };
+
 int store_entries_by(struct reader *r, const char *author, struct arena *arena, struct entries *out)
 {
     *out = (struct entries){0};
@@ -340,7 +342,7 @@ int store_entries_by(struct reader *r, const char *author, struct arena *arena, 
     }
     say_once(&list);
     if (list.count > 0) qsort(list.at, (size_t)list.count, sizeof *list.at, compare_newest);
-    give(&list, list.count, arena, out);
+    give(&list, AUTHOR_ROWS, arena, out);
     return 0;
 }
 

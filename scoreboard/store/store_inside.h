@@ -4,6 +4,7 @@
 #define DAWN_SCOREBOARD_STORE_INSIDE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "scoreboard/rank/ranking.h"
 #include "scoreboard/store/shelf.h"
@@ -21,6 +22,7 @@ struct store {
     struct sshkey key;
     char key_id[SSHKEY_ID];
     int64_t stamp;                // meta.version that the open transaction will leave
+    atomic_bool failed;           // the last write did
 };
 struct reader {
     struct sql sql;

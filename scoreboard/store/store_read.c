@@ -6,7 +6,7 @@
 
 #include "scoreboard/store/store_inside.h"
 
-enum { PERSON_STATEMENTS = 200 };
+enum { PERSON_STATEMENTS = 100 };
 
 // A list leaves out what makes a statement heavy: a payload alone may have 1 MiB, and a group a thousand of them.
 #define STORED_COLUMNS(heavy)                                                                                          \
@@ -150,6 +150,11 @@ static int read_keys(struct reader *r, struct arena *arena, struct person *out)
 
 int store_person(struct reader *r, const char *handle, struct arena *arena, struct person *out)
 {
+    return store_person_before(r, handle, INT64_MAX, arena, out);
+}
+
+int store_person_before(struct reader *r, const char *handle, int64_t before, struct arena *arena, struct person *out)
+{
     sqlite3_stmt *row;
     *out = (struct person){0};
     TRY(sql_start(&r->sql, &row, "SELECT handle FROM keys WHERE handle = ? COLLATE NOCASE AND handle <> '' LIMIT 1", "t",
@@ -160,9 +165,13 @@ int store_person(struct reader *r, const char *handle, struct arena *arena, stru
     TRY(rc);
     if (rc == 0) return fail(ERR_MISSING, "there is no person \"%.80s\"", handle);
     TRY(read_keys(r, arena, out));
-    TRY(sql_start(&r->sql, &row, "SELECT " LIST_COLUMNS "WHERE s.handle = ? ORDER BY s.sequence DESC LIMIT ?", "ti",
-                  out->handle, (int64_t)PERSON_STATEMENTS));
-    return take_all(r, row, arena, &out->statements, &out->statement_count);
+    TRY(sql_start(&r->sql, &row, "SELECT " LIST_COLUMNS "WHERE s.handle = ? AND s.sequence < ? ORDER BY s.sequence DESC LIMIT ?",
+                  "tii", out->handle, before, (int64_t)PERSON_STATEMENTS + 1));
+    TRY(take_all(r, row, arena, &out->statements, &out->statement_count));
+    if (out->statement_count <= PERSON_STATEMENTS) return 0;
+    out->statement_count = PERSON_STATEMENTS;
+    out->next = out->statements[PERSON_STATEMENTS - 1].sequence;
+    return 0;
 }
 
 const char *store_key_id(const char *word, struct arena *arena)

@@ -61,6 +61,7 @@ fetch() { # PATH STATUS
     [ "$(curl -s -I -o head2 -w '%{http_code}' "$url$1")" = "$2" ]
     [ "$(header content-length head2)" = "$(stat -c %s body)" ] || { echo "HEAD $1: other length"; exit 1; }
     [ "$2" = 200 ] || { ! grep -qi '^etag:' head; return; }
+    if [ "$1" = /api/v1/health ]; then [ "$(header cache-control head)" = no-store ]; return; fi # it depends on the disk, too
     tag=$(header etag head)
     [ -n "$tag" ] && [ "$tag" = "$(header etag head2)" ] || { echo "GET $1: no ETag"; exit 1; }
     [ "$(curl -s -o body2 -w '%{http_code}' -H "If-None-Match: $tag" "$url$1")" = 304 ] || { echo "GET $1: no 304"; exit 1; }

@@ -43,6 +43,23 @@ static void test_entry(void **state)
     text_free(&text);
 }
 
+static void csv_cells_are_quoted_and_defused(void **state)
+{
+    (void)state;
+    static const char *const cells[][2] = {
+        {"plain", "plain"}, {"", ""}, {"a,b", "\"a,b\""}, {"a \"b\"", "\"a \"\"b\"\"\""}, {"=1+2", "'=1+2"}, {"-O2", "'-O2"},
+        {"+1", "'+1"}, {"@SUM(A1)", "'@SUM(A1)"}, {"\t=1", "'\t=1"}, {"=cmd|'/C calc'!A0,x", "\"'=cmd|'/C calc'!A0,x\""},
+        {"1-2", "1-2"}, {"\r=1", "\"'\r=1\""},
+    };
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        struct text text = {0};
+        text_add(&text, "%s", "");
+        text_csv(&text, cells[i][0]);
+        assert_string_equal(text.at, cells[i][1]);
+        text_free(&text);
+    }
+}
+
 static void test_nearest(void **state)
 {
     (void)state;
@@ -202,7 +219,7 @@ static void test_list(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_growing), cmocka_unit_test(test_entry), cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_growing), cmocka_unit_test(test_entry), cmocka_unit_test(test_nearest), cmocka_unit_test(csv_cells_are_quoted_and_defused),
         cmocka_unit_test(test_sizes),   cmocka_unit_test(test_list),   cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_spans),   cmocka_unit_test(test_counts),  cmocka_unit_test(test_to_int),
         cmocka_unit_test(test_to_double),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The server as a client meets it that does not keep to the rules: raw sockets against a scoreboard on a free port.
 #include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 #include "test/unit/fixture_client.h"
 
@@ -247,8 +249,82 @@ static void bodies_under_way_are_limited(void **state)
     text_free(&envelope);
 }
 
+// What the guard refuses has our headers, also what libmicrohttpd would refuse itself if it were asked to be strict.
+static void refusals_have_our_headers(void **state)
+{
+    struct reply reply;
+    (void)state;
+    fixture_ask(board.port, "GET / HTTP/1.1\r\n\r\n", strlen("GET / HTTP/1.1\r\n\r\n"), &reply);
+    assert_int_equal(reply.status, 400);
+    assert_non_null(reply_header(&reply, "Content-Security-Policy"));
+    assert_null(strstr(reply.body.at, "HTTP/1.1"));  // a second head
+    reply_free(&reply);
+}
+
+static struct text faults;
+
+static void note_fault(const char *sentence)
+{
+    text_add(&faults, "%s\n", sentence);
+}
+
+// A full disk, as the system shows it: a file may not grow.
+static void health_knows_that_nothing_can_be_written(void **state)
+{
+    struct rlimit before, none = {0};
+    struct text envelope = {0};
+    struct reply reply;
+    (void)state;
+    fixture_remove(&board);
+    fixture_start(&board, &(struct server_settings){.threads = 2, .connections = 64, .fault = note_fault});
+    fixture_envelope(7, "ada", &ada, &envelope);
+    assert_int_equal(status_of("GET /api/v1/health HTTP/1.1\r\nHost: test\r\n\r\n"), 200);
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    none.rlim_max = before.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+    fixture_post(board.port, &envelope, &reply);
+    const int refused = reply.status, sick = status_of("GET /api/v1/health HTTP/1.1\r\nHost: test\r\n\r\n");
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    reply_free(&reply);
+    assert_int_equal(refused, 503);
+    assert_int_equal(sick, 503);
+    assert_non_null(strstr(faults.at, "cannot write the record"));
+    assert_null(strstr(faults.at, "cannot read"));
+    assert_int_equal(status_of("GET /api/v1/health HTTP/1.1\r\nHost: test\r\n\r\n"), 200);  // it has tried
+    fixture_post(board.port, &envelope, &reply);
+    assert_int_equal(reply.status, 201);
+    reply_free(&reply);
+    text_free(&envelope);
+    text_free(&faults);
+}
+
+// Whoever has used up his time waits, but not for what is cached, nor for health.
+static void work_is_metered(void **state)
+{
+    struct reply reply;
+    int status = 200;
+    (void)state;
+    fixture_remove(&board);
+    fixture_start(&board, &(struct server_settings){.threads = 1, .connections = 64, .work_milliseconds = 1,
+                                                    .health = "/api/v1/health"});
+    assert_int_equal(status_of("GET /rules HTTP/1.1\r\nHost: test\r\n\r\n"), 200);
+    for (int i = 0; i < 2000 && status == 200; i++) {
+        char target[64];
+        snprintf(target, sizeof target, "/api/v1/boards/cifar10/training-time?devices=%d", i + 1);
+        fixture_get(board.port, target, &reply);
+        status = reply.status;
+        if (status == 429) assert_true(atoi(reply_header(&reply, "Retry-After")) > 0);
+        reply_free(&reply);
+    }
+    assert_int_equal(status, 429);
+    assert_int_equal(status_of("GET /rules HTTP/1.1\r\nHost: test\r\n\r\n"), 200);
+    assert_int_equal(status_of("GET /api/v1/health HTTP/1.1\r\nHost: test\r\n\r\n"), 200);
+    assert_int_equal(status_of("GET /threats HTTP/1.1\r\nHost: test\r\nX-Real-IP: 192.0.2.7\r\n\r\n"), 200);  // another client
+}
+
 struct upload {
-    int fd;
+    int fd, late, port;
     struct text request;
     struct reply reply;
 };
@@ -258,6 +334,7 @@ static void *send_rest(void *at)
 {
     struct upload *upload = at;
     usleep(300000);
+    upload->late = fixture_connect(upload->port);
     const size_t half = upload->request.length / 2;
     fixture_send(upload->fd, upload->request.at + half, upload->request.length - half);
     reply_read(upload->fd, false, &upload->reply);
@@ -267,7 +344,7 @@ static void *send_rest(void *at)
 static void stop_lets_requests_end(void **state)
 {
     struct text envelope = {0};
-    struct upload upload = {.fd = fixture_connect(board.port)};
+    struct upload upload = {.fd = fixture_connect(board.port), .port = board.port};
     pthread_t thread;
     int idle = fixture_connect(board.port);
     (void)state;
@@ -283,6 +360,7 @@ static void stop_lets_requests_end(void **state)
     board.server = NULL;
     pthread_join(thread, NULL);
     assert_int_equal(upload.reply.status, 201);
+    assert_int_equal(upload.late, -1);  // refused at once, not left waiting
     assert_true(fixture_ended(idle));
     assert_int_equal(fixture_connect(board.port), -1);
     close(idle), close(upload.fd);
@@ -314,6 +392,9 @@ int main(void)
         TEST(unfinished_bodies_are_ended),
         TEST(announced_bodies_take_no_room),
         TEST(bodies_under_way_are_limited),
+        TEST(refusals_have_our_headers),
+        TEST(health_knows_that_nothing_can_be_written),
+        TEST(work_is_metered),
         TEST(stop_lets_requests_end),
         TEST(bad_addresses_are_refused),
     };

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much of this server's time each address has taken lately, beyond what the cache answers. An address may take `milliseconds`
+// a second, and four times that at once; then it has to wait. So nobody's requests keep others from being served.
+#ifndef DAWN_SCOREBOARD_HTTP_METER_H
+#define DAWN_SCOREBOARD_HTTP_METER_H
+
+#include "runtime/base/error.h"
+
+struct sockaddr;
+struct meter;
+struct meter *meter_new(int64_t milliseconds);  // 0: no limit
+void meter_free(struct meter *);
+// A number for an address: an IPv4 address, the first 64 bits of an IPv6 address. `forwarded` is what a proxy on this machine
+// says about its client, or NULL; it counts only if `peer` is this machine.
+uint64_t meter_address(const struct sockaddr *peer, const char *forwarded);
+// Seconds until the address may ask again; 0: now.
+int meter_wait(struct meter *, uint64_t address, int64_t now_ns);
+void meter_take(struct meter *, uint64_t address, int64_t now_ns, int64_t taken_ns);
+
+#endif
