@@ -35,7 +35,7 @@ endif
 BASE_FLAGS := -std=c17 -D_GNU_SOURCE $(OPTIMISE) $(SANITISE) $(WARN) -I. $(OPENMP)
 LIBS := -ldnnl -lsqlite3 -lcurl -ljansson -lpng -ljpeg -larchive -lutf8proc -lsodium -lm -lpthread
 # The server faces the network: no oneDNN, no CUDA, no curl, no image or archive decoder.
-BOARD_LIBS := -lsqlite3 -lmicrohttpd -ljansson -lsodium -lm -lpthread
+BOARD_LIBS := -lsqlite3 -lmicrohttpd -ljansson -lutf8proc -lsodium -lm -lpthread
 
 # Own vector loops: three builds of one source, chosen among at run time. NaN and infinity stay honest. Sums are not
 # re-ordered: -fassociative-math would simplify the rounding in element_exp() away and make it wrong by orders.
@@ -323,6 +323,7 @@ fault: $(FAULTS)  ## what the scoreboard survives: a thousand kill -9, every sys
 	$(B)/test/fault/kill9 1000
 	$(B)/test/fault/syscalls
 	$(B)/test/fault/drip
+	$(B)/test/fault/forge
 bench-board: $(B)/test/bench/board_load  ## measure the scoreboard: pages, filters, submissions a second
 	@$<
 $(B)/test/bench/board_load: $(B)/test/bench/board_load.o $(B)/libboard.a

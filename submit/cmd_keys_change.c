@@ -31,9 +31,9 @@ static int write_rotation(const struct rotation *r, struct statement *s)
     char line[SSHKEY_TEXT];
     struct sshkey bare = r->next.key;
     bare.comment[0] = 0;
-    return statement_make(json_pack("{s:s, s:i, s:s, s:s, s:s, s:I}", "type", "rotate", "version", 1, "board",
-                                    r->sending.about.name, "handle", r->handle, "key", sshkey_line(&bare, line), "made_ms",
-                                    (json_int_t)clock_unix_ms()),
+    return statement_make(json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:I}", "type", "rotate", "version", 1, "board",
+                                    r->sending.about.name, "board_key", r->sending.about_key, "handle", r->handle, "key",
+                                    sshkey_line(&bare, line), "made_ms", (json_int_t)clock_unix_ms()),
                           s);
 }
 
@@ -57,7 +57,8 @@ static int send_rotation(struct rotation *r, const struct statement *s)
     int rc = envelope_write(s, signature, countersignature, &envelope);
     if (rc == 0) rc = client_post(to->client, envelope.at, envelope.length, &answer, &d.again, &checks);
     if (rc == 0)
-        rc = delivery_read(answer.at != NULL ? answer.at : "", answer.length, &to->about, s->digest, &to->signer.key, &d);
+        rc = delivery_read(answer.at != NULL ? answer.at : "", answer.length, &to->about, s, &to->signer.key, clock_unix_ms(),
+                           &d);
     if (rc == 0) printf("rotate: accepted as #%lld on %s\n", (long long)d.receipt.sequence, d.receipt.board);
     delivery_free(&d);
     text_free(&envelope);
@@ -117,8 +118,9 @@ static int revoke(struct sending *s, const char *reason)
     struct statement statement;
     char id[SSHKEY_ID];
     sshkey_id(&s->signer.key, id);
-    TRY(statement_make(json_pack("{s:s, s:i, s:s, s:s, s:s, s:I}", "type", "revoke", "version", 1, "board", s->about.name, "key",
-                                 id, "reason", reason, "made_ms", (json_int_t)clock_unix_ms()),
+    TRY(statement_make(json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:I}", "type", "revoke", "version", 1, "board", s->about.name,
+                                 "board_key", s->about_key, "key", id, "reason", reason, "made_ms",
+                                 (json_int_t)clock_unix_ms()),
                        &statement));
     printf("On %s nothing more counts that\n  %s\nsigns. What it signed before stays. Its handle goes with it: \"dawn\n"
            "keys rotate\" to another key keeps the handle, and ends this key too.\n",

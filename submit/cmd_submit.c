@@ -17,7 +17,7 @@
 
 struct choice {
     struct sending sending;
-    const char *db, *handle, *team, *note, *code_url, *out;
+    const char *db, *handle, *team, *note, *code_url, *out, *board_key;
     struct option_list runs, tags;
     int64_t group;
     bool dry_run, open;
@@ -51,8 +51,10 @@ static int choose_board(struct choice *c, struct results *r)
     bool offline = c->dry_run || c->out != NULL;
     if (!offline || (s->board == NULL && sending_server(s) != NULL)) {
         TRY(sending_open(s));
+        if (c->board_key != NULL && strcmp(c->board_key, s->about_key) != 0)
+            return fail(ERR_USAGE, "the key of %s is %s, not %.60s", client_address(s->client), s->about_key, c->board_key);
         c->board = s->about.name;
-        c->server_key = s->about_key;
+        c->board_key = c->server_key = s->about_key;
         return sending_compare(s, r);
     }
     if (c->out != NULL) {
@@ -60,7 +62,7 @@ static int choose_board(struct choice *c, struct results *r)
         TRY(keyring_choose(s->key, &s->signer));
     }
     c->board = s->board;
-    c->server_key = s->board != NULL ? NULL : not_chosen;  // no receipt is signed by that
+    c->server_key = s->board != NULL ? c->board_key : not_chosen;  // no receipt is signed by that
     return 0;
 }
 
@@ -256,6 +258,7 @@ static int submit(struct choice *c, struct results *r)
     TRY(read_runs(c, r, runs));
     TRY(choose_board(c, r));
     words.board = c->board != NULL ? c->board : not_chosen;
+    words.board_key = c->board_key;
     words.handle = *c->own_handle ? c->own_handle : not_chosen;
     const struct submission_choice choice = {.runs = runs, .run_count = c->runs.count, .group = c->group,
                                              .server_key = c->server_key, .context = c,
@@ -288,6 +291,8 @@ int cmd_submit(int argc, char **argv)
         {OPTION_FLAG, 'y', "yes", NULL, "publish without asking", &c.sending.yes, 0, 0},
         {OPTION_TEXT, 0, "out", "FOLDER", "write signed files instead of sending them", &c.out, 0, 0},
         {OPTION_TEXT, 0, "board", "NAME", "name of the scoreboard, when no server is asked", &c.sending.board, 0, 0},
+        {OPTION_TEXT, 0, "board-key", "KEY", "fingerprint of its key; without it the board takes no files of --out",
+         &c.board_key, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {
@@ -308,6 +313,8 @@ int cmd_submit(int argc, char **argv)
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
     if (argc > 2) return fail(ERR_USAGE, "submit takes one record, not also \"%s\"", argv[2]);
     if (argc > 1) c.db = argv[1];
+    if (c.board_key != NULL && !sshkey_is_id(c.board_key))
+        return fail(ERR_USAGE, "--board-key is a fingerprint, SHA256: and 43 base64 digits; got \"%.60s\"", c.board_key);
     struct results *r;
     TRY(sending_record(c.db, c.dry_run || c.out != NULL ? RESULTS_READ : RESULTS_WRITE, &r));
     rc = submit(&c, r);

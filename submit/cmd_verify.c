@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/file.h"
 #include "runtime/base/options.h"
 #include "submit/cmd_sending.h"
@@ -72,6 +73,11 @@ static int verify_file(const char *path, const char *key_id)
     return rc;
 }
 
+static bool is_digest(const char *name)
+{
+    return strlen(name) == DIGEST_HEX - 1;
+}
+
 // "https://board.example/runs/12" or ".../api/v1/statements/12": where the board is, and the statement's name on it.
 static int split_address(const char *url, char **base, char name[ID_MAX + 1])
 {
@@ -81,7 +87,8 @@ static int split_address(const char *url, char **base, char name[ID_MAX + 1])
         if (at == NULL) continue;
         const char *from = at + strlen(marks[i]);
         size_t length = strspn(from, "0123456789abcdef");
-        if (length == 0 || length > ID_MAX || strchr("/?#", from[length]) == NULL) continue;
+        bool number = length > 0 && length < 19 && strspn(from, "0123456789") == length && *from != '0';
+        if ((!number && length != DIGEST_HEX - 1) || strchr("/?#", from[length]) == NULL) continue;
         snprintf(name, ID_MAX + 1, "%.*s", (int)length, from);
         *base = copy_text(url);
         (*base)[at - url] = '\0';
@@ -101,7 +108,9 @@ static int verify_at(struct client *c, const char *name, const char *key_id)
     if (rc == 0 && client_object(statement.at, statement.length, "envelope", &envelope) < 0)
         rc = fail(ERR_NETWORK, "the statement %s of %s has no envelope", name, client_address(c));
     if (rc == 0) rc = delivery_part(c, name, "receipt", &receipt);
-    const struct evidence e = {.receipt = receipt.at, .receipt_count = receipt.length, .board = &board, .key_id = key_id};
+    const struct evidence e = {.receipt = receipt.at, .receipt_count = receipt.length, .board = &board, .key_id = key_id,
+                               .sequence = is_digest(name) ? 0 : strtoll(name, NULL, 10),
+                               .digest = is_digest(name) ? name : NULL, .now_ms = clock_unix_ms()};
     if (rc == 0) {
         struct text state = {0};
         rc = verify_envelope(envelope, strlen(envelope), name, e);

@@ -41,10 +41,10 @@ static int find_target(struct results *r, const char *word, const struct sending
     return 0;
 }
 
-static json_t *begin_statement(const char *type, const char *board, const struct target *t)
+static json_t *begin_statement(const char *type, const struct sending *s, const struct target *t)
 {
-    return json_pack("{s:s, s:i, s:s, s:s, s:I}", "type", type, "version", 1, "board", board, "statement", t->digest, "made_ms",
-                     (json_int_t)clock_unix_ms());
+    return json_pack("{s:s, s:i, s:s, s:s, s:s, s:I}", "type", type, "version", 1, "board", s->about.name, "board_key",
+                     s->about_key, "statement", t->digest, "made_ms", (json_int_t)clock_unix_ms());
 }
 
 // What withdrawing takes along, as far as the record knows.
@@ -86,7 +86,7 @@ static int open_record(const char *db, const char *word, struct results **r)
 struct second_thought {
     struct sending sending;
     const char *word, *db;
-    json_t *(*json)(const struct second_thought *, const char *board, const struct target *);
+    json_t *(*json)(const struct second_thought *, const struct target *);
     const char *question;
     const char *reason, *team, *note, *code_url;
     struct option_list tags;
@@ -101,23 +101,23 @@ static int carry_out(struct second_thought *t)
     int rc = sending_open(&t->sending);
     if (rc == 0) rc = sending_compare(&t->sending, r);
     if (rc == 0) rc = find_target(r, t->word, &t->sending, &target);
-    if (rc == 0) rc = send_it(&t->sending, r, &target, t->json(t, t->sending.about.name, &target), t->question);
+    if (rc == 0) rc = send_it(&t->sending, r, &target, t->json(t, &target), t->question);
     json_decref(target.row);
     sending_close(&t->sending);
     results_close(r);
     return rc;
 }
 
-static json_t *withdrawal(const struct second_thought *t, const char *board, const struct target *target)
+static json_t *withdrawal(const struct second_thought *t, const struct target *target)
 {
-    json_t *json = begin_statement("withdraw", board, target);
+    json_t *json = begin_statement("withdraw", &t->sending, target);
     json_object_set_new(json, "reason", json_string(t->reason));
     return json;
 }
 
-static json_t *amendment(const struct second_thought *t, const char *board, const struct target *target)
+static json_t *amendment(const struct second_thought *t, const struct target *target)
 {
-    json_t *json = begin_statement("amend", board, target);
+    json_t *json = begin_statement("amend", &t->sending, target);
     if (t->team != NULL) json_object_set_new(json, "team", json_string(t->team));
     if (t->note != NULL) json_object_set_new(json, "note", json_string(t->note));
     if (t->code_url != NULL) json_object_set_new(json, "code_url", json_string(t->code_url));

@@ -107,6 +107,7 @@ static void put_words(json_t *to, const struct payload_words *w, bool outside, b
 {
     put_text(to, "type", "run");
     put_text(to, "board", w->board);
+    put_text(to, "board_key", w->board_key);
     put_text(to, "handle", w->handle);
     put_text(to, "team", w->team != NULL ? w->team : "");
     put_text(to, "division", outside || !published || w->open ? "open" : "closed");
@@ -164,7 +165,7 @@ static int check_record(const json_t *record)
         return fail(ERR_USAGE, "run %lld has not ended yet", id);
     if (json_object_get(record, "machine_facts") == NULL || json_object_get(record, "software_facts") == NULL)
         return fail(ERR_INPUT, "the record has lost the machine or the program of run %lld", id);
-    if (strstr(record_text(json_object_get(record, "machine_facts"), "gpu"), "(emulated card)") != NULL)
+    if (strcasestr(record_text(json_object_get(record, "machine_facts"), "gpu"), "emulated") != NULL)
         return fail(ERR_USAGE, "run %lld was made on an emulated GPU: its times measure nothing, so it is not submitted", id);
     if (record_has(record, "group_id") && json_object_get(record, "group") == NULL)
         return fail(ERR_INPUT, "the record has lost the group of run %lld", id);

@@ -11,6 +11,7 @@
 // Texts that the submitter adds to the record. NULL or "": none.
 struct payload_words {
     const char *board;          // name of the scoreboard it is meant for
+    const char *board_key;      // fingerprint of its key; NULL: not known, and the board will not take it
     const char *handle;
     const char *team, *note, *code_url;
     const char *const *tags;    // in any order

@@ -100,11 +100,10 @@ void submission_findings(const struct submission *s, struct text *t)
 static bool is_plain(const char *path)
 {
     static const char *const paths[] = {
-        "type", "board", "handle", "task", "task_digest", "division", "evaluated_by", "status", "nonce", "precision", "device",
-        "chain_root", "chain_end", "points", "segments", "supersedes", "group.nonce", "data.split", "data.digest",
-        "model.weights_digest", "recipe.digest", "software.binary_digest", "price.date", "latencies.weights_digest",
-        "latencies.data_digest",
-        "latencies.hash", "latencies.price.date", NULL};
+        "type", "board", "board_key", "handle", "task", "task_digest", "division", "evaluated_by", "status", "nonce",
+        "precision", "device", "chain_root", "chain_end", "points", "segments", "supersedes", "group.nonce", "data.split",
+        "data.digest", "model.weights_digest", "recipe.digest", "software.binary_digest", "price.date",
+        "latencies.weights_digest", "latencies.data_digest", "latencies.hash", "latencies.price.date", NULL};
     for (int i = 0; paths[i] != NULL; i++)
         if (strcmp(path, paths[i]) == 0) return true;
     return false;

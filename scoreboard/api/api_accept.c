@@ -6,26 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// Whether all of an envelope but its signatures holds: then the answer is 401 and not 400.
-static bool statement_alone_holds(const char *body, size_t count)
-{
-    struct statement statement = {0};
-    json_t *envelope = json_loadb(body, count, JSON_REJECT_DUPLICATES, NULL);
-    const json_t *payload = json_object_get(envelope, "payload");
-    bool holds = json_is_string(payload) && json_is_string(json_object_get(envelope, "signature")) &&
-                 json_string_length(payload) <= CANONICAL_MAX &&
-                 statement_read(json_string_value(payload), json_string_length(payload), &statement) == 0;
-    if (holds) statement_free(&statement);
-    json_decref(envelope);
-    return holds;
-}
-
-static int refuse_envelope(const struct request *request, struct answer *answer)
+static int refuse_envelope(const struct envelope *envelope, struct answer *answer)
 {
     char sentence[ERROR_TEXT_MAX];
     snprintf(sentence, sizeof sentence, "%s", error_text());
-    const bool signature = statement_alone_holds(request->body, request->body_count);
-    answer_problem(answer, signature ? PROBLEM_SIGNATURE : PROBLEM_MALFORMED, sentence, NULL);
+    answer_problem(answer, envelope->formed ? PROBLEM_SIGNATURE : PROBLEM_MALFORMED, sentence, NULL);
     return 0;
 }
 
@@ -44,7 +29,7 @@ int api_accept(const struct request *request, struct answer *answer)
     struct acceptance *acceptance;
     if (request->query != NULL && *request->query != 0) return fail(ERR_INPUT, "a submission takes no query");
     int rc = envelope_read(request->body, request->body_count, &envelope);
-    if (rc == ERR_INPUT) return refuse_envelope(request, answer);
+    if (rc == ERR_INPUT) return refuse_envelope(&envelope, answer);
     if (rc < 0) return rc;
     acceptance = zalloc(sizeof *acceptance);
     rc = store_accept(request->store, &envelope, request->now_ms, acceptance);

@@ -2,6 +2,7 @@
 // Whether a well-signed statement may count: board, key, handle, conflicts, group, checks, in this order. Invariant: what
 // was answered with a receipt lies on the disk, and the same bytes again get the same receipt.
 // Workload: some hundred a second. Cost: the checks' arithmetic outside the mutex, then one durable transaction.
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,6 +122,31 @@ static int check_rate(struct attempt *a)
                   (long long)limit, statement_type_name(type), a->out->retry_after);
 }
 
+// Letters and digits of ASCII alone, without case.
+static bool sounds_like(const char *name, const char *handle)
+{
+    for (;; name++, handle++) {
+        while (*name != 0 && !isalnum((unsigned char)*name)) name++;
+        while (*handle != 0 && !isalnum((unsigned char)*handle)) handle++;
+        if (*name == 0 || *handle == 0) return *name == *handle;
+        if (tolower((unsigned char)*name) != tolower((unsigned char)*handle)) return false;
+    }
+}
+
+// Authors of the archive signed nothing: nobody may stand beside their entries under their name.
+static int check_archive(struct attempt *a, const char *handle)
+{
+    sqlite3_stmt *row;
+    int rc;
+    TRY(sql_start(sql_of(a), &row, "SELECT DISTINCT author FROM entries WHERE trust = ?", "i", (int64_t)TRUST_IMPORTED));
+    while ((rc = sql_next(sql_of(a), row)) > 0 && a->out->problem == PROBLEM_NONE)
+        if (sounds_like(sql_text(row, 0), handle))
+            refuse(a, PROBLEM_HANDLE, "\"%.80s\" is an author of DAWNBench's archive; such names are not given away",
+                   sql_text(row, 0));
+    sql_end(row);
+    return rc < 0 ? rc : 0;
+}
+
 static int check_handle(struct attempt *a)
 {
     const char *handle = canonical_text(a->json, "handle");
@@ -133,6 +159,8 @@ static int check_handle(struct attempt *a)
                       "the key %s belongs to the handle \"%s\"; a key has one handle, and \"%s\" is another", a->in.key,
                       a->in.handle, handle);
     }
+    TRY(check_archive(a, handle));
+    if (a->out->problem != PROBLEM_NONE) return REFUSED;
     TRY(sql_int(sql_of(a), &taken, 0, "SELECT count(*) FROM keys WHERE handle = ? COLLATE NOCASE", "t", handle));
     if (taken != 0)
         return refuse(a, PROBLEM_HANDLE, "the handle \"%s\" belongs to another key; choose another, or sign with that key",
@@ -148,14 +176,21 @@ struct earlier {
     const char *digest;
 };
 
-static int compare_members(struct attempt *a, const struct earlier *e)
+static int read_payload(struct attempt *a, int64_t sequence, struct statement *old)
 {
     sqlite3_stmt *row;
-    struct statement old = {0};
-    TRY(sql_start(sql_of(a), &row, "SELECT payload FROM statements WHERE sequence = ?", "i", e->sequence));
+    TRY(sql_start(sql_of(a), &row, "SELECT payload FROM statements WHERE sequence = ?", "i", sequence));
     int rc = sql_next(sql_of(a), row);
-    if (rc > 0) rc = statement_read(sqlite3_column_blob(row, 0), (size_t)sqlite3_column_bytes(row, 0), &old);
+    if (rc > 0) rc = statement_read(sqlite3_column_blob(row, 0), (size_t)sqlite3_column_bytes(row, 0), old);
+    else if (rc == 0) rc = fail(ERR_DATABASE, "statement %lld is not in the record", (long long)sequence);
     sql_end(row);
+    return rc;
+}
+
+static int compare_members(struct attempt *a, const struct earlier *e)
+{
+    struct statement old = {0};
+    int rc = read_payload(a, e->sequence, &old);
     TRY(rc);
     const char *name = store_said_anew(old.json, a->json);
     if (name != NULL)
@@ -212,13 +247,17 @@ static int check_conflicts(struct attempt *a, int64_t *superseded)
     return refused;
 }
 
-static int check_mate(struct attempt *a, const char *brief)
+// The brief has the last points; where they are alike, the whole curves are compared.
+static int check_mate(struct attempt *a, int64_t sequence, const char *brief)
 {
+    struct statement whole = {0};
     json_t *other = json_loads(brief, JSON_REJECT_DUPLICATES, NULL);
     if (other == NULL) return fail(ERR_INPUT, "the record's copy of another run of the group cannot be read");
-    check_group_mate(&a->envelope->statement, other, &a->out->findings);
+    int rc = check_alike(a->json, other) ? read_payload(a, sequence, &whole) : 0;
+    if (rc == 0) check_group_mate(&a->envelope->statement, whole.json != NULL ? whole.json : other, &a->out->findings);
+    statement_free(&whole);
     json_decref(other);
-    return 0;
+    return rc;
 }
 
 // What the runs of one group can only fail together. A withdrawn run keeps its number and its seed: nobody can leave out
@@ -234,7 +273,8 @@ static int check_group(struct attempt *a, int64_t superseded)
     if (*nonce == 0) return 0;
     TRY(store_group_terms(&a->envelope->statement, terms));
     TRY(sql_start(sql_of(a), &row,
-                  "SELECT handle, group_terms, group_index, brief FROM runs WHERE group_nonce = ? AND group_nonce <> '' "
+                  "SELECT handle, group_terms, group_index, brief, sequence FROM runs WHERE group_nonce = ? "
+                  "AND group_nonce <> '' "
                   "AND superseded = 0 AND sequence <> ?",
                   "ti", nonce, superseded));
     while (refused == 0 && (rc = sql_next(sql_of(a), row)) != 0) {
@@ -244,7 +284,7 @@ static int check_group(struct attempt *a, int64_t superseded)
         else {
             terms_differ = terms_differ || strcmp(sql_text(row, 1), terms) != 0;
             taken = taken || sql_column(row, 2) == index;
-            refused = check_mate(a, sql_text(row, 3));
+            refused = check_mate(a, sql_column(row, 4), sql_text(row, 3));
         }
     }
     sql_end(row);
@@ -264,6 +304,14 @@ static int check_run(struct attempt *a)
 }
 
 // ---- what is about something else
+static int check_amend(struct attempt *a)
+{
+    static const char *const words[] = {"team", "note", "code_url", "tags"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (canonical_at(a->json, words[i]) != NULL) return 0;
+    return refuse(a, PROBLEM_MALFORMED, "an amendment changes at least one of team, note, code_url and tags");
+}
+
 static int check_about_run(struct attempt *a)
 {
     const char *digest = canonical_text(a->json, "statement"), *what = statement_type_name(a->envelope->statement.type);
@@ -313,7 +361,9 @@ static int check_by_type(struct attempt *a)
     switch (a->envelope->statement.type) {
     case STATEMENT_RUN: return check_run(a);
     case STATEMENT_WITHDRAW: return check_about_run(a);
-    case STATEMENT_AMEND: return check_about_run(a);
+    case STATEMENT_AMEND:
+        STEP(check_about_run(a));
+        return check_amend(a);
     case STATEMENT_ROTATE: return check_rotate(a);
     case STATEMENT_REVOKE: return check_revoke(a);
     default: BUG("there is no such type of statement");
@@ -354,12 +404,28 @@ static int number_it(struct attempt *a)
     return 0;
 }
 
-static int attempt_inside(struct attempt *a)
+// 23 November 2026. Programs of before do not sign the key of the board.
+#define KEY_SINCE_MS ((int64_t)1795392000000)
+
+// Boards may share a name, so the key decides.
+static int check_board(struct attempt *a)
 {
+    const char *key = canonical_text(a->json, "board_key");
     if (strcmp(canonical_text(a->json, "board"), a->store->origin) != 0)
         return refuse(a, PROBLEM_FOREIGN, "the statement is meant for the board \"%s\"; this is \"%s\"",
                       canonical_text(a->json, "board"), a->store->origin);
+    if (*key != 0 && strcmp(key, a->store->key_id) != 0)
+        return refuse(a, PROBLEM_FOREIGN, "the statement is meant for a board with the key %s; this one has %s", key,
+                      a->store->key_id);
     STEP(find_again(a));
+    if (*key != 0 || a->by_server || a->now_ms < KEY_SINCE_MS) return 0;  // the server's own statements have its signature
+    return refuse(a, PROBLEM_FOREIGN, "the statement does not name the key of its board (board_key), %s here: a newer dawn does",
+                  a->store->key_id);
+}
+
+static int attempt_inside(struct attempt *a)
+{
+    STEP(check_board(a));
     TRY(number_it(a));
     STEP(check_signer(a));
     STEP(check_rate(a));

@@ -48,7 +48,7 @@ static void write_tags(const json_t *tags, struct text *into)
 // Beside these only "division" may change: a run can turn out not to be of the closed one.
 static const char *differs(const json_t *a, const json_t *b, bool opened)
 {
-    static const char *const may[] = {"latencies", "supersedes", "team", "note", "code_url", "tags", NULL};
+    static const char *const may[] = {"latencies", "supersedes", "team", "note", "code_url", "tags", "board_key", NULL};
     const char *name;
     json_t *value;
     json_object_foreach((json_t *)a, name, value)

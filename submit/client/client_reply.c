@@ -18,7 +18,7 @@ void client_tame(struct text *into, const char *words, size_t limit)
     while (*words == ' ') words++;
     size_t count = strlen(words);
     while (count > 0 && words[count - 1] == ' ') count--;
-    bool cut = count > limit, good = canonical_check_words(words, count) == 0;
+    bool cut = count > limit, good = canonical_check_words(words, count) == 0 && canonical_check_marks(words, count) == 0;
     if (cut) count = limit;
     while (cut && count > 0 && ((unsigned char)words[count] & 0xc0) == 0x80) count--;  // not in the middle of a character
     for (size_t i = 0; i < count; i++) {

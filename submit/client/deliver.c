@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int check_receipt(const struct delivery *d, const struct client_board *board, const char *digest,
-                         const struct sshkey *signer)
+#include "runtime/base/clock.h"
+
+static int check_receipt(const struct delivery *d, const struct client_board *board, const struct statement *s,
+                         const struct sshkey *signer, int64_t now_ms)
 {
     char id[SSHKEY_ID], key[SSHKEY_ID];
     if (memcmp(d->server.at, board->key.at, sizeof board->key.at) != 0)
@@ -16,21 +18,21 @@ static int check_receipt(const struct delivery *d, const struct client_board *bo
                     sshkey_id(&board->key, key));
     if (strcmp(d->receipt.board, board->name) != 0)
         return fail(ERR_NETWORK, "the receipt is from the board %s, not %s", d->receipt.board, board->name);
-    if (strcmp(d->receipt.payload, digest) != 0)
-        return fail(ERR_NETWORK, "the receipt is for the statement %.12s, not for %.12s", d->receipt.payload, digest);
+    if (strcmp(d->receipt.payload, s->digest) != 0)
+        return fail(ERR_NETWORK, "the receipt is for the statement %.12s, not for %.12s", d->receipt.payload, s->digest);
     if (signer != NULL && strcmp(d->receipt.signer, sshkey_id(signer, id)) != 0)
         return fail(ERR_NETWORK, "the receipt is for a statement signed by %s, not by %s", d->receipt.signer, id);
-    return 0;
+    return receipt_check_date(&d->receipt, s, now_ms);
 }
 
-int delivery_read(const char *answer, size_t count, const struct client_board *board, const char *digest,
-                  const struct sshkey *signer, struct delivery *d)
+int delivery_read(const char *answer, size_t count, const struct client_board *board, const struct statement *s,
+                  const struct sshkey *signer, int64_t now_ms, struct delivery *d)
 {
     *d = (struct delivery){0};
     int rc = client_member(answer, count, "receipt", &d->bytes);
     if (rc == 0) rc = client_member(answer, count, "signature", &d->signature);
     if (rc == 0) rc = receipt_read(d->bytes, strlen(d->bytes), d->signature, &d->receipt, &d->server);
-    if (rc == 0) rc = check_receipt(d, board, digest, signer);
+    if (rc == 0) rc = check_receipt(d, board, s, signer, now_ms);
     if (rc == 0) return 0;
     delivery_free(d);
     return fail_prefix(ERR_NETWORK, "the server's receipt cannot be trusted: ");
@@ -49,7 +51,8 @@ int deliver(struct client *c, const struct client_board *board, struct signer *s
         rc = client_post(c, envelope.at, envelope.length, &answer, &again, checks);
         d->refused = rc == ERR_INPUT;
     }
-    if (rc == 0) rc = delivery_read(answer.at != NULL ? answer.at : "", answer.length, board, s->digest, &signer->key, d);
+    if (rc == 0)
+        rc = delivery_read(answer.at != NULL ? answer.at : "", answer.length, board, s, &signer->key, clock_unix_ms(), d);
     d->again = again;
     text_free(&envelope);
     text_free(&answer);
@@ -96,7 +99,7 @@ int delivery_fetch(struct client *c, const struct client_board *board, const str
     TRY(delivery_statement(c, digest, s));
     int rc = check_signer(c, s, signer);
     if (rc == 0) rc = delivery_part(c, digest, "receipt", &receipt);
-    if (rc == 0) rc = delivery_read(receipt.at, receipt.length, board, digest, signer, d);
+    if (rc == 0) rc = delivery_read(receipt.at, receipt.length, board, s, signer, clock_unix_ms(), d);
     text_free(&receipt);
     if (rc < 0) statement_free(s);
     return rc;

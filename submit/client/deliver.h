@@ -32,7 +32,7 @@ int delivery_keep(struct results *, int64_t run, const struct client *, const st
                   const struct delivery *) MUST_CHECK;
 
 // A receipt in an answer ({"receipt": "...", "signature": "..."}): its two parts, then what it says. `signer` NULL: not asked.
-int delivery_read(const char *answer, size_t count, const struct client_board *, const char *digest, const struct sshkey *signer,
-                  struct delivery *) MUST_CHECK;
+int delivery_read(const char *answer, size_t count, const struct client_board *, const struct statement *,
+                  const struct sshkey *signer, int64_t now_ms, struct delivery *) MUST_CHECK;
 
 #endif

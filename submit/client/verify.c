@@ -92,8 +92,16 @@ static int64_t receipt_of(const struct evidence *e, const struct statement *s, c
     if (e->receipt == NULL) return 0;
     struct delivery d;
     char id[SSHKEY_ID], day[32];
-    if (delivery_read(e->receipt, e->receipt_count, e->board, s->digest, key, &d) < 0) {
+    if (delivery_read(e->receipt, e->receipt_count, e->board, s, key, e->now_ms, &d) < 0) {
         report_wrong(t, faults, "receipt", error_text());
+        return 0;
+    }
+    if (e->sequence > 0 && d.receipt.sequence != e->sequence) {
+        char words[96];
+        snprintf(words, sizeof words, "it is for #%lld, and #%lld was asked for", (long long)d.receipt.sequence,
+                 (long long)e->sequence);
+        report_wrong(t, faults, "receipt", words);
+        delivery_free(&d);
         return 0;
     }
     int64_t accepted = d.receipt.accepted_ms;
@@ -117,6 +125,8 @@ int verify(const struct evidence *e, struct text *t)
         return faults;
     }
     what_it_is(&s, t);
+    if (e->digest != NULL && strcmp(e->digest, s.digest) != 0)
+        report_wrong(t, &faults, "bytes", "another statement was asked for");
     signature_of(e, &s, &key, t, &faults);
     envelope_of(e, &s, t, &faults);
     int64_t when = receipt_of(e, &s, faults == 0 ? &key : NULL, t, &faults);

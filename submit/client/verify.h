@@ -19,6 +19,9 @@ struct evidence {  // NULL: not there
     size_t receipt_count;
     const struct client_board *board;  // who should have signed the receipt
     const char *key_id;                // fingerprint of who should have signed the statement
+    int64_t sequence;                  // the number on that board that was asked for; 0: none
+    const char *digest;                // the statement that was asked for
+    int64_t now_ms;                    // a receipt cannot be from later
 };
 // Adds a line about each item checked; returns the number of faults.
 int verify(const struct evidence *, struct text *report);

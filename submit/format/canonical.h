@@ -32,6 +32,10 @@ const json_t *canonical_at(const json_t *, const char *path);
 int canonical_check_words(const char *text, size_t count) MUST_CHECK;
 // The same of text that people did not write, such as a recipe: it may begin and end with blanks.
 int canonical_check_text(const char *text, size_t count) MUST_CHECK;
+// Characters that are invisible, and piles of combining marks, which overprint the lines around them: found by Unicode's
+// properties in valid UTF-8. Statements that were accepted before this was asked may hold them, so it is asked of what is typed,
+// signed or accepted, not of what is read.
+int canonical_check_marks(const char *text, size_t count) MUST_CHECK;
 // The same of an address that pages link to: it begins with https:// and a host, and holds no blank and no user.
 int canonical_check_url(const char *text, size_t count) MUST_CHECK;
 

@@ -6,6 +6,7 @@
 #include "submit/format/canonical.h"
 
 #include <string.h>
+#include <utf8proc.h>
 
 // One refused range of code points, with what to call it.
 static const struct {
@@ -98,6 +99,27 @@ int canonical_check_words(const char *text, size_t count)
 int canonical_check_text(const char *text, size_t count)
 {
     return check(text, count, false);
+}
+
+int canonical_check_marks(const char *text, size_t count)
+{
+    const int most = 4;  // on one letter: Hebrew and Vietnamese need three
+    const unsigned char *at = (const unsigned char *)text;
+    int marks = 0;
+    bool letter = false;
+    uint32_t c;
+    for (size_t i = 0, length; i < count; i += length) {
+        length = decode(at + i, count - i, &c);
+        if (length == 0) return fail(ERR_INPUT, "the text is not UTF-8 at byte %zu, which is 0x%02x", i, at[i]);
+        const utf8proc_property_t *property = utf8proc_get_property((utf8proc_int32_t)c);
+        bool mark = property->category == UTF8PROC_CATEGORY_MN || property->category == UTF8PROC_CATEGORY_ME;
+        if (property->ignorable) return fail(ERR_INPUT, "the text holds U+%04X at byte %zu, which is invisible", (unsigned)c, i);
+        if (mark && !letter) return fail(ERR_INPUT, "the text begins with the combining mark U+%04X", (unsigned)c);
+        marks = mark ? marks + 1 : 0;
+        letter = true;
+        if (marks > most) return fail(ERR_INPUT, "more than %d combining marks stand on one letter, before byte %zu", most, i);
+    }
+    return 0;
 }
 
 static bool has_blank(const char *text, size_t count)

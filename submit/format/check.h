@@ -30,7 +30,9 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
     CHECK(SPEED, "above-peak", REJECT, "the arithmetic does not exceed what the stated hardware can do")               \
     CHECK(CLIENT_TIME, "client-time", REJECT, "dated within 30 days past and 10 minutes to come, as its stopwatch says") \
     CHECK(WORK, "work", REJECT, "the samples follow from epochs and data, and time was spent on training them")       \
-    CHECK(TWIN, "same-times", REJECT, "no two runs of a group took the same time to the nanosecond")                   \
+    CHECK(TWIN, "same-times", REJECT, "no two runs of a group have the same times or the same curve")                   \
+    CHECK(CONTRADICTION, "contradiction", REJECT, "its members do not exclude each other")                             \
+    CHECK(TEXT, "text", REJECT, "no text holds invisible characters or piles of marks")                                \
     CHECK(OVERLAP, "overlap", FLAG, "runs of a group on the same hardware follow each other")                          \
     CHECK(RECIPE, "recipe", FLAG, "the recipe's digest is that of the recipe's text")                                  \
     CHECK(SPEED_HIGH, "near-peak", FLAG, "the arithmetic stays below 70% of what the stated hardware can do")          \
@@ -67,9 +69,11 @@ void finding_add(struct findings *, enum check, const char *format, ...) __attri
 // (the server passes the moment of acceptance).
 void check_statement(const struct statement *, int64_t now_ms, struct findings *);
 // CHECK_SEED, CHECK_TWIN, CHECK_OVERLAP: the checks that need another run of the group. Call it for each that is there
-// already; it adds a finding at most once for all of them. `other` may be a brief (ranking_brief).
+// already; it adds a finding at most once for all of them. `other` may be a brief (ranking_brief) unless it is alike.
 void check_group_mate(const struct statement *, const json_t *other, struct findings *);
-// True if the stopwatches of two runs stood at the same nanosecond after their last point: one is a copy of the other.
+// True if the last points of two runs nearly agree, in time or in loss, so that their curves have to be compared.
+bool check_alike(const json_t *run, const json_t *other);
+// True if the points of two runs follow each other equally fast, but for some millionths: one is a copy of the other.
 bool check_same_times(const json_t *run, const json_t *other);
 
 // Peak arithmetic of stated hardware in FLOP/s at a precision, generous: 0 when nothing is known (peaks.json, and for

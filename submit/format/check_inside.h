@@ -33,12 +33,15 @@ struct subject {
     struct check_span *spans;
     size_t span_count;
     bool strict;    // accepted since the checks of work, models, prices and texts are made (STRICT_SINCE_MS)
+    int64_t now_ms;
     bool in_order;  // time and samples grow: set by check_curve, asked by what comes after it
 };
 
 void check_rules(struct subject *);   // task, data, group, cost, latencies, price, program
 void check_curve(struct subject *);   // order, scores, chain, crossing, status
 void check_work(struct subject *);    // samples, arithmetic, dates and latencies against each other
+void check_fields(struct subject *);  // members against each other
+void check_text(const json_t *, struct findings *);  // every text of a statement of any type
 void check_clocks(struct subject *);  // segments against points
 void check_speed(struct subject *, const struct statement *);  // arithmetic, intervals
 

@@ -177,13 +177,15 @@ static int64_t days_of(const char *date)
 static void check_price_age(struct subject *s, const json_t *price, int64_t used_ms, const char *what)
 {
     int64_t days = used_ms / ((int64_t)24 * 3600 * 1000) - days_of(canonical_text(price, "date"));
+    if (days < -1 && s->strict)  // dates are local ones
+        finding_add(s->out, CHECK_PRICE, "the price of %s is dated %lld days after its use", what, (long long)-days);
     if (days > PRICE_DAYS)
         finding_add(s->out, CHECK_PRICE_OLD, "the price of %s was %lld days old", what, (long long)days);
 }
 
 struct listed {
     const char *instance, *date;
-    int64_t micro_per_hour;  // -1: not in the table
+    int64_t micro_per_hour;  // the last of the table, or the one of that date; -1: not in the table
     bool dated;              // the table's price is of that date
 };
 
@@ -196,7 +198,8 @@ static int look_up_price(void *context, const struct price *row)
     return 0;
 }
 
-// A named instance costs what the table says. What another table said, at another date, cannot be checked here.
+// A named instance costs what the table says. What another table said, at another date, is not known here, but prices neither
+// double nor halve.
 static void check_listed(struct subject *s, const json_t *price, const char *what)
 {
     struct listed listed = {canonical_text(price, "instance"), canonical_text(price, "date"), -1, false};
@@ -208,6 +211,9 @@ static void check_listed(struct subject *s, const json_t *price, const char *wha
     if (listed.dated)
         finding_add(s->out, CHECK_PRICE, "%s: %s costs %lld micro-USD an hour, not %lld", what, listed.instance,
                     (long long)listed.micro_per_hour, (long long)said);
+    else if (listed.micro_per_hour > 0 && (said > 2 * listed.micro_per_hour || said < listed.micro_per_hour / 2))
+        finding_add(s->out, CHECK_PRICE, "%s: %s costs %lld micro-USD an hour by the table, which %lld at another date cannot be",
+                    what, listed.instance, (long long)listed.micro_per_hour, (long long)said);
     else
         finding_add(s->out, CHECK_PRICE_OLD, "%s: no price of %s of %s is known here", what, listed.instance, listed.date);
 }

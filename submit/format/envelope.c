@@ -33,18 +33,27 @@ static int check_names(const json_t *envelope)
     return 0;
 }
 
+// What else a rotation has: its countersignature, or NULL with the sentence set.
+static const char *countersignature_of(const json_t *json, size_t *count)
+{
+    return member(json, "countersignature", SSHSIG_MAX, count);
+}
+
+static int check_countersignature(const json_t *json, const struct statement *s)
+{
+    size_t count;
+    if (s->type == STATEMENT_ROTATE) return countersignature_of(json, &count) != NULL ? 0 : ERR_INPUT;
+    if (json_object_get(json, "countersignature") == NULL) return 0;
+    return fail(ERR_INPUT, "only a rotation has a countersignature, not a statement of type %s", statement_type_name(s->type));
+}
+
 // The new key of a rotation has to agree, or a handle could be passed to somebody who does not want it.
 static int read_countersignature(const json_t *json, struct envelope *e)
 {
     const struct statement *s = &e->statement;
-    if (s->type != STATEMENT_ROTATE) {
-        if (json_object_get(json, "countersignature") == NULL) return 0;
-        return fail(ERR_INPUT, "only a rotation has a countersignature, not a statement of type %s",
-                    statement_type_name(s->type));
-    }
     size_t count;
-    const char *text = member(json, "countersignature", SSHSIG_MAX, &count), *key = canonical_text(s->json, "key");
-    if (text == NULL) return ERR_INPUT;
+    if (s->type != STATEMENT_ROTATE) return 0;
+    const char *text = countersignature_of(json, &count), *key = canonical_text(s->json, "key");
     struct sshkey named;
     TRY(sshkey_read_line(key, strlen(key), &named));
     TRY(sshsig_verify(text, count, statement_namespace(s->type), s->payload, s->count, &e->next_key));
@@ -65,6 +74,8 @@ static int read_members(const json_t *json, struct envelope *e)
     if (signature == NULL) return ERR_INPUT;
     TRY(statement_read(payload, payload_count, &e->statement));
     const struct statement *s = &e->statement;
+    TRY(check_countersignature(json, s));
+    e->formed = true;
     TRY(sshsig_verify(signature, count, statement_namespace(s->type), s->payload, s->count, &e->key));
     e->signature = copy_text(signature);
     return read_countersignature(json, e);
@@ -79,7 +90,9 @@ int envelope_read(const char *bytes, size_t count, struct envelope *e)
     if (json == NULL) return fail(ERR_INPUT, "the envelope is not JSON at byte %d", error.position);
     int rc = json_is_object(json) ? read_members(json, e) : fail(ERR_INPUT, "the envelope is not an object");
     json_decref(json);
+    const bool formed = e->formed;
     if (rc < 0) envelope_free(e);
+    e->formed = formed;
     return rc;
 }
 

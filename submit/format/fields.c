@@ -17,6 +17,9 @@
     {"type", FIELD_ONE_OF, 0, 0, 0, type_, NULL, "the type of the statement"},                                     \
     INT("version", 1, version_, 0, NULL, NULL, "version of the type"),                                             \
     {"board", FIELD_WORD, 1, 63, 0, NULL, NULL, "name of the scoreboard it is meant for: it counts on no other"}
+#define BOARD_KEY                                                                                                      \
+    {"board_key", FIELD_TEXT, 50, 50, OPTIONAL, NULL, NULL,                                                            \
+     "fingerprint of that board's key; a board takes no new statement without it"}
 
 // Version 1 counted its points in epochs and had one metric, a count.
 #define CLOCKS                                                                                                         \
@@ -160,6 +163,7 @@ static const struct field latency[] = {
 
 static const struct field run[] = {
     HEAD("run", 2),
+    BOARD_KEY,
     {"handle", FIELD_HANDLE, 1, 39, 0, NULL, NULL, "the submitter's name on the boards"},
     {"team", FIELD_WORDS, 0, 96, 0, NULL, NULL, "team or organisation; may be empty"},
     {"division", FIELD_ONE_OF, 0, 0, 0, "closed|open", NULL,
@@ -217,6 +221,7 @@ static const struct field run[] = {
 };
 static const struct field withdraw[] = {
     HEAD("withdraw", 1),
+    BOARD_KEY,
     {"statement", FIELD_HEX, 64, 64, 0, NULL, NULL, "digest of the own statement that is withdrawn"},
     {"reason", FIELD_WORDS, 1, 500, 0, NULL, NULL, "why; shown"},
     INT("made_ms", 0, MS_MAX, 0, NULL, NULL, "date and time"),
@@ -224,6 +229,7 @@ static const struct field withdraw[] = {
 };
 static const struct field amend[] = {
     HEAD("amend", 1),
+    BOARD_KEY,
     {"statement", FIELD_HEX, 64, 64, 0, NULL, NULL, "digest of the own run that is amended"},
     {"team", FIELD_WORDS, 0, 96, OPTIONAL, NULL, NULL, "as in a run"},
     {"note", FIELD_WORDS, 0, 500, OPTIONAL, NULL, NULL, "as in a run"},
@@ -234,6 +240,7 @@ static const struct field amend[] = {
 };
 static const struct field rotate[] = {
     HEAD("rotate", 1),
+    BOARD_KEY,
     {"handle", FIELD_HANDLE, 1, 39, 0, NULL, NULL, "whose keys"},
     {"key", FIELD_TEXT, 80, 80, 0, NULL, NULL, "the new public key: \"ssh-ed25519 AAAA...\", without a comment"},
     INT("made_ms", 0, MS_MAX, 0, NULL, NULL, "date and time"),
@@ -241,6 +248,7 @@ static const struct field rotate[] = {
 };
 static const struct field revoke[] = {
     HEAD("revoke", 1),
+    BOARD_KEY,
     {"key", FIELD_TEXT, 50, 50, 0, NULL, NULL,
      "fingerprint of the key: \"SHA256:...\"; signed by itself or by the server's key"},
     {"reason", FIELD_WORDS, 1, 500, 0, NULL, NULL, "why; shown"},

@@ -238,5 +238,7 @@ int fields_check_typed(const char *what, const struct field *fields, const char 
     json_t *value = json_string_nocheck(text);  // what is no UTF-8 gets its own sentence
     int rc = check_value(&w, f, value);
     json_decref(value);
+    if (rc == 0 && canonical_check_marks(text, strlen(text)) < 0)
+        rc = fail_prefix(ERR_INPUT, "%s cannot be shown: ", what);
     return rc < 0 ? fail(ERR_USAGE, "%s", error_text()) : 0;
 }

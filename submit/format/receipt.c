@@ -38,3 +38,16 @@ int receipt_read(const char *bytes, size_t count, const char *signature, struct 
     json_decref(json);
     return rc;
 }
+
+// Clocks may differ by what the checks allow a statement (client-time), and by a day here.
+int receipt_check_date(const struct receipt *r, const struct statement *s, int64_t now_ms)
+{
+    const int64_t slack = 10 * 60 * 1000, day = 24 * 3600 * (int64_t)1000;
+    int64_t made = canonical_int(s->json, s->type == STATEMENT_RUN ? "ended_ms" : "made_ms");
+    if (r->accepted_ms < made - slack)
+        return fail(ERR_INPUT, "the receipt is dated %lld s before its statement was made",
+                    (long long)(made - r->accepted_ms) / 1000);
+    if (r->accepted_ms > now_ms + day)
+        return fail(ERR_INPUT, "the receipt is dated %lld h in the future", (long long)(r->accepted_ms - now_ms) / 3600000);
+    return 0;
+}

@@ -44,7 +44,9 @@ static int find_type(const json_t *json, enum statement_type *type)
 // What a table of kinds and bounds cannot say: a key must be one, written the one way there is.
 static int check_keys(enum statement_type type, const json_t *json)
 {
-    const char *key = canonical_text(json, "key");
+    const char *key = canonical_text(json, "key"), *board = canonical_text(json, "board_key");
+    if (*board != 0 && !sshkey_is_id(board))
+        return fail(ERR_INPUT, "the payload: board_key must be a fingerprint, SHA256: and 43 base64 digits");
     if (type == STATEMENT_REVOKE && !sshkey_is_id(key))
         return fail(ERR_INPUT, "the payload: key must be a fingerprint, SHA256: and 43 base64 digits");
     if (type != STATEMENT_ROTATE) return 0;

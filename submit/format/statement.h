@@ -48,6 +48,7 @@ struct envelope {
     struct statement statement;
     char *signature, *countersignature;  // owned; the latter NULL unless it is a rotation
     struct sshkey key, next_key;         // who signed; next_key: the rotation's new key
+    bool formed;                         // also after an error: everything holds but a signature
 };
 // The pure parser of an upload, fuzzed: at most 1 MiB, those members and no other; then statement_read, then every
 // signature. After 0 nothing about the bytes is in doubt, only whether the key and the figures may count.
@@ -65,5 +66,7 @@ struct receipt {
 };
 int receipt_write(const struct receipt *, char **bytes, size_t *count) MUST_CHECK;  // free() them
 int receipt_read(const char *bytes, size_t count, const char *signature, struct receipt *, struct sshkey *server) MUST_CHECK;
+// ERR_INPUT if its date cannot be: before its statement was made, or in the future. The date decides which checks are asked.
+int receipt_check_date(const struct receipt *, const struct statement *, int64_t now_ms) MUST_CHECK;
 
 #endif

@@ -139,7 +139,7 @@ expect 0 'submitted: *#1 on board.example' "$DAWN" results show 1
 [ "$(grep -c 'POST /api/v1/statements 20' log)" = 1 ]
 
 # ---- a receipt that is not one is not believed, and not kept
-for mode in otherkey otherdigest otherboard; do
+for mode in otherkey otherdigest otherboard undated; do
     expect 1 'receipt cannot be trusted' "$DAWN" submit --server "$base/$mode" --run 2 --yes
 done
 expect 1 'receipt cannot be trusted' "$DAWN" submit --server "$base/noreceipt" --run 2 --yes
@@ -249,6 +249,7 @@ expect 1 'new key *WRONG' "$DAWN" verify rotate.json
 expect 1 'signature *WRONG' "$DAWN" verify "$base/tampered/runs/1"
 grep -q 'receipt *WRONG' out
 expect 1 'answers 404' "$DAWN" verify "$base/ok/runs/999"
+expect 1 'receipt *WRONG: it is for #2, and #1 was asked for' "$DAWN" verify "$base/swapped/runs/1"
 expect 2 'no /runs/N' "$DAWN" verify "$base/ok/people/ada"
 expect 2 'one file or address' "$DAWN" verify
 

@@ -50,7 +50,7 @@ def run(number, status="done", group=None, index=None, broken=False):
     points, segments, t = [], [("init", 0, second)], second
     train = evaluate = 0
     for epoch, k in ((1, 9000), (2, 9417)):
-        took = (10 + epoch) * second + 17 * number
+        took = (10 + epoch) * second + 17000 * number
         segments += [("train", t, t + took), ("evaluate", t + took, t + took + second)]
         t, train, evaluate = t + took + second, train + took, evaluate + second
         point = {"epoch": epoch, "t_ns": t, "classic_ns": second + train, "warm_ns": train,

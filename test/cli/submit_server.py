@@ -39,7 +39,7 @@ def signer(payload, signature, space):
 
 def receipt(sequence, digest, by, mode):
     text = json.dumps({"type": "receipt", "version": 1, "board": "board.example" if mode != "otherboard" else "elsewhere",
-                       "sequence": sequence, "accepted_ms": start + sequence,
+                       "sequence": sequence, "accepted_ms": 0 if mode == "undated" else start + sequence,
                        "payload": digest if mode != "otherdigest" else "0" * 64, "signer": by}, sort_keys=True,
                       separators=(",", ":"))
     return {"receipt": text, "signature": sign(text.encode(), other_key if mode in ("otherkey", "twin") else key, "receipt-v1@dawn"),
@@ -104,6 +104,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             public = open((other_key if self.mode == "twin" else key) + ".pub").read().strip()
             return self.say(200, {"board": "board.example", "key_line": public, "limits": {}})
         words = self.rest.split("/")
+        if self.mode == "swapped" and words[-1] == "1":  # a good statement, but another
+            words[-1] = "2"
+        if self.mode == "swapped" and words[-2:] == ["1", "receipt"]:
+            words[-2] = "2"
         for digest, (sequence, payload, signatures, answer) in list(self.accepted.items()):
             if len(words) in (5, 6) and words[1:4] == ["api", "v1", "statements"] and words[4] in (digest, str(sequence)):
                 if self.mode == "tampered":

@@ -36,10 +36,12 @@ static pid_t start_server(int *port)
         close(ends[0]);
         fixture_start(&board, &(struct server_settings){.threads = 2, .connections = 64, .fault = fixture_complain});
         if (write(ends[1], &board.port, sizeof board.port) != sizeof board.port) abort();
+        if (write(ends[1], fixture_board_key, sizeof fixture_board_key) != sizeof fixture_board_key) abort();
         for (;;) pause();
     }
     close(ends[1]);
-    if (read(ends[0], &got, sizeof got) != sizeof got) {
+    if (read(ends[0], &got, sizeof got) != sizeof got ||
+        read(ends[0], fixture_board_key, sizeof fixture_board_key) != sizeof fixture_board_key) {
         fprintf(stderr, "the server did not start again\n");
         exit(1);
     }

@@ -37,8 +37,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
         BUG_IF(strspn(digest, "0123456789abcdef") != DIGEST_HEX - 1 || strlen(digest) >= DIGEST_HEX);
 
     static const struct client_board board = {.name = "board"};
+    static const struct statement nothing;
     struct delivery delivery;
-    if (delivery_read(text, count, &board, "", NULL, &delivery) == 0) BUG("a receipt from nobody");
+    if (delivery_read(text, count, &board, &nothing, NULL, 0, &delivery) == 0) BUG("a receipt from nobody");
 
     if (origin_address(text, &clean) == 0) BUG_IF(strncasecmp(clean, "http", 4) != 0);
     BUG_IF(origin_same("https://board.example", text) && strcasestr(text, "board.example") == NULL && strchr(text, '%') == NULL);

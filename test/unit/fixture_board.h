@@ -75,13 +75,22 @@ static inline int tear_down(void **state)
     return system(command);
 }
 
+// Names the board's key, where a statement does not yet.
+static inline json_t *to_board(json_t *payload)
+{
+    char id[SSHKEY_ID];
+    if (json_object_get(payload, "board_key") == NULL)
+        json_object_set_new(payload, "board_key", json_string(sshkey_id(store_key(store), id)));
+    return payload;
+}
+
 // Signs a payload (the reference passes over) and hands it in at a moment.
 static inline enum problem hand_in_at(json_t *payload, const struct sshkey_secret *key, const struct sshkey_secret *next,
                                       int64_t now_ms)
 {
     struct envelope e = {.key = key->key};
     char signature[SSHSIG_MAX];
-    if (statement_make(payload, &e.statement) < 0) GIVE_UP("%s", error_text());
+    if (statement_make(to_board(payload), &e.statement) < 0) GIVE_UP("%s", error_text());
     const char *space = statement_namespace(e.statement.type);
     e.signature = copy_text(sshsig_sign(space, e.statement.payload, e.statement.count, key, signature));
     if (next != NULL) {
@@ -117,6 +126,7 @@ static inline json_t *run_of(const char *handle, int number)
 static inline json_t *group_run_of(const char *handle, int number, int index)
 {
     json_t *run = run_of(handle, number);
+    fixture_vary(run, number);
     int64_t ended = FIXTURE_NOW_MS - (int64_t)(12 - number) * 200000;
     fixture_set(run, "started_ms", json_integer(ended - 130000));
     fixture_set(run, "ended_ms", json_integer(ended));
@@ -132,6 +142,7 @@ static inline json_t *about(const char *type, const char *digest)
     json_t *value = json_pack("{s:s, s:i, s:s, s:s, s:I}", "type", type, "version", 1, "board", "test", "statement", digest,
                               "made_ms", (json_int_t)FIXTURE_NOW_MS);
     if (strcmp(type, "withdraw") == 0) json_object_set_new(value, "reason", json_string("a mistake"));
+    if (strcmp(type, "amend") == 0) json_object_set_new(value, "note", json_string("a remark"));
     return value;
 }
 
@@ -148,7 +159,7 @@ static inline json_t *rotate_to(const struct sshkey_secret *next, const char *ha
 static inline void digest_of(json_t *payload, char hex[DIGEST_HEX])
 {
     struct statement s;
-    assert_int_equal(statement_make(json_deep_copy(payload), &s), 0);
+    assert_int_equal(statement_make(to_board(json_deep_copy(payload)), &s), 0);
     memcpy(hex, s.digest, DIGEST_HEX);
     statement_free(&s);
 }

@@ -26,6 +26,8 @@ struct fixture_server {
     int port;
 };
 
+static char fixture_board_key[SSHKEY_ID];  // of the board that statements are signed for
+
 static inline void fixture_must(int rc)
 {
     if (rc >= 0) return;
@@ -48,6 +50,7 @@ static inline void fixture_start(struct fixture_server *f, const struct server_s
     }
     const struct store_settings settings = {.path = f->path, .origin = "test"};
     fixture_must(store_open(&settings, STORE_WRITE, &f->store));
+    sshkey_id(store_key(f->store), fixture_board_key);
     struct server_settings own = more != NULL ? *more : (struct server_settings){0};
     own.listen = "127.0.0.1:0";
     own.routes = route_table;
@@ -234,6 +237,8 @@ static inline void fixture_sign(json_t *payload, const struct sshkey_secret *sec
 {
     struct statement statement;
     char signature[SSHSIG_MAX];
+    if (*fixture_board_key != 0 && json_object_get(payload, "board_key") == NULL)
+        json_object_set_new(payload, "board_key", json_string(fixture_board_key));
     fixture_must(statement_make(payload, &statement));
     sshsig_sign(statement_namespace(statement.type), statement.payload, statement.count, secret, signature);
     fixture_must(envelope_write(&statement, signature, NULL, envelope));

@@ -40,7 +40,9 @@ static void accept_run(struct store *store)
     struct text bytes = {0};
     char signature[SSHSIG_MAX];
     sshkey_new(&secret, "ada");
+    char id[SSHKEY_ID];
     json_t *run = make_run();
+    json_object_set_new(run, "board_key", json_string(sshkey_id(store_key(store), id)));
     if (statement_make(run, &statement) < 0) fail_msg("%s", error_text());
     sshsig_sign(statement_namespace(STATEMENT_RUN), statement.payload, statement.count, &secret, signature);
     assert_int_equal(envelope_write(&statement, signature, NULL, &bytes), 0);
