@@ -85,7 +85,8 @@ void text_csv(struct text *text, const char *cell)
 {
     const char *mark = *cell != 0 && strchr("=+-@\t\r\n", *cell) != NULL ? "'" : "";  // what a spreadsheet would run
     if (strpbrk(cell, ",\"\r\n") == NULL) {
-        text_add(text, "%s%s", mark, cell);
+        text_bytes(text, mark, strlen(mark));
+        text_bytes(text, cell, strlen(cell));
         return;
     }
     text_add(text, "\"%s", mark);

@@ -10,14 +10,9 @@ enum { CSV_ROWS = 5 * FILTER_LIMIT };
 
 static void add_row(struct text *out, const struct entry *entry)
 {
-    char number[TABLE_NUMBER];
     for (int i = 0; i < table_columns(); i++) {
-        json_t *value = table_value(i, entry);
         if (i > 0) text_bytes(out, ",", 1);
-        if (json_is_string(value)) text_csv(out, json_string_value(value));
-        else if (json_is_integer(value)) text_add(out, "%lld", (long long)json_integer_value(value));
-        else if (json_is_real(value)) text_add(out, "%s", table_number(json_real_value(value), number));
-        json_decref(value);  // null: an empty cell
+        table_cell(i, entry, out);
     }
     text_bytes(out, "\r\n", 2);
 }

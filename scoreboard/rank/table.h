@@ -25,5 +25,7 @@ int table_columns(void);
 const struct table_column *table_column(int column);
 // An integer, a real in full precision, a text, or null; the reference passes to the caller.
 json_t *table_value(int column, const struct entry *);
+// The same as a cell of CSV: empty for null.
+void table_cell(int column, const struct entry *, struct text *csv);
 
 #endif

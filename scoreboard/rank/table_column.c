@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of members and how each is said. Cost: a small allocation a cell.
+// A table of members and how each is said. Cost: a small allocation a cell, for CSV none.
 #include "scoreboard/rank/table.h"
 
 #include <math.h>
@@ -83,4 +83,24 @@ json_t *table_value(int column, const struct entry *entry)
     }
     const double number = *(const double *)at;
     return isfinite(number) && (kind == REAL || number >= 0) ? json_real(number) : json_null();
+}
+
+void table_cell(int column, const struct entry *entry, struct text *csv)
+{
+    const void *at = (const char *)entry + columns[column].at;
+    const enum kind kind = columns[column].kind;
+    char number[TABLE_NUMBER];
+    switch (kind) {
+    case TEXT: text_csv(csv, *(const char *const *)at != NULL ? *(const char *const *)at : ""); return;
+    case TRUST_WORD: text_csv(csv, trust_word(entry->trust)); return;
+    case UNIT: text_csv(csv, board_unit(entry->board)); return;
+    case COUNT: text_add(csv, "%d", *(const int *)at); return;
+    case INTEGER: text_add(csv, "%lld", (long long)*(const int64_t *)at); return;
+    case ABOVE_0:
+        if (*(const int64_t *)at != 0) text_add(csv, "%lld", (long long)*(const int64_t *)at);
+        return;
+    default: break;
+    }
+    const double value = *(const double *)at;
+    if (isfinite(value) && (kind == REAL || value >= 0)) text_add(csv, "%s", table_number(value, number));
 }

@@ -219,7 +219,8 @@ static void test_list(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_growing), cmocka_unit_test(test_entry), cmocka_unit_test(test_nearest), cmocka_unit_test(csv_cells_are_quoted_and_defused),
+        cmocka_unit_test(test_growing), cmocka_unit_test(test_entry), cmocka_unit_test(test_nearest),
+        cmocka_unit_test(csv_cells_are_quoted_and_defused),
         cmocka_unit_test(test_sizes),   cmocka_unit_test(test_list),   cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_spans),   cmocka_unit_test(test_counts),  cmocka_unit_test(test_to_int),
         cmocka_unit_test(test_to_double),

@@ -81,8 +81,8 @@ static void version_3_hashes_are_as_documented(void **state)
     struct chain chain;
     char hex[DIGEST_HEX], root_hex[DIGEST_HEX];
     json_t *run = json_pack("{s:s, s:i, s:{s:s, s:i, s:s}, s:{s:s, s:i}, s:s, s:i, s:i}", "nonce", "00ff", "seed", 7, "model",
-                            "name", "m", "parameters", 5, "weights_digest", "w", "price", "date", "2026-01-01", "total_micro_usd", 5,
-                            "status", "done", "ended_ms", 9, "chain", 3);
+                            "name", "m", "parameters", 5, "weights_digest", "w", "price", "date", "2026-01-01",
+                            "total_micro_usd", 5, "status", "done", "ended_ms", 9, "chain", 3);
     json_t *latency = json_pack("{s:i, s:{s:s}, s:{s:s, s:i}, s:s}", "k", 3, "hardware", "cpu", "c", "price", "source", "user",
                                 "total_micro_usd", 4, "hash", "h");
     assert_int_equal(chain_version(run), 3);
