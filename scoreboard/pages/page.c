@@ -113,7 +113,7 @@ void page_badge(struct text *out, enum trust trust)
         [TRUST_IMPORTED] = "<circle class=\"dashed\" cx=\"8\" cy=\"8\" r=\"6\"/>",
         [TRUST_SIGNED] =
             "<circle class=\"open\" cx=\"8\" cy=\"8\" r=\"6\"/><path class=\"full\" d=\"M8 2a6 6 0 0 0 0 12z\"/>",
-        [TRUST_AUDITED] = "<circle class=\"full\" cx=\"8\" cy=\"8\" r=\"7\"/><path class=\"tick-mark\" d=\"M4.5 "
+        [TRUST_CHECKED] = "<circle class=\"full\" cx=\"8\" cy=\"8\" r=\"7\"/><path class=\"tick-mark\" d=\"M4.5 "
                           "8.3l2.4 2.4 4.6-5\"/>",
         [TRUST_WITNESSED] = "<path class=\"open\" d=\"M1 8q7-10 14 0q-7 10-14 0z\"/><circle class=\"full\" cx=\"8\" "
                             "cy=\"8\" r=\"2.6\"/>",

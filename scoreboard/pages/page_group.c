@@ -49,7 +49,7 @@ static void verdict(struct page *page, const struct gathered *g)
     for (int i = 0; i < g->count; i++) self = self || strcmp(shown_text(&g->runs[i], "evaluated_by"), "self") == 0;
     if (self)
         page_note(page->out, "warn", "Self-evaluated.",
-                  "The trained programs reported their own scores. Such a group is never audited.");
+                  "The trained programs reported their own scores. Such a group is never called checked.");
     html_add(page->out,
              "<dl class=\"headline\"><div><dt>Runs<small>with a result, of those announced</small></dt><dd>%d of "
              "%d</dd></div><div><dt>Mean time"

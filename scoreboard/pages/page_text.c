@@ -73,8 +73,8 @@ static int show_trust(struct page *page)
                         "curve. If another person's run does, the earlier one is marked as reproduced.</p>"
                         "<h2>Flags</h2><p>A flag is a figure that is possible but unusual. "
                         "The run's page shows it, and a flagged run "
-                        "is never audited. A run whose program reported its own score "
-                        "(<strong>self-evaluated</strong>) is never audited.</p>"
+                        "is never called checked. A run whose program reported its own score "
+                        "(<strong>self-evaluated</strong>) is not either.</p>"
                         "<h2>Synthetic data</h2><p>Runs on images that the program drew itself appear only on the "
                         "demonstration board, where they are marked. They are not results.</p></article>\n");
     page_end(page);

@@ -36,7 +36,7 @@ const char *board_counts(enum board, enum rank);  // one sentence: what is count
 #define TRUST_LIST                                                                                                     \
     TRUST(IMPORTED, "imported", "Imported", "copied from DAWNBench's archive; nothing was signed")                     \
     TRUST(SIGNED, "signed", "Signed", "signed with a known key; a check raised a flag, or the program scored itself")  \
-    TRUST(AUDITED, "audited", "Audited", "signed, evaluated by the harness, and no check raised a flag")               \
+    TRUST(CHECKED, "checked", "Checked", "signed, evaluated by the harness; a program checked it and raised no flag")  \
     TRUST(WITNESSED, "witnessed", "Witnessed", "the server issued a ticket before the start; not given yet")           \
     TRUST(REPRODUCED, "reproduced", "Reproduced", "another person's run, same recipe and seed, came to the same curve")
 enum trust {

@@ -119,7 +119,7 @@ static int insert_run(struct store *s, const struct incoming *in, int64_t first,
                     contest != NULL ? contest->name : "", in->handle, first, canonical_text(run, "group.nonce"),
                     canonical_int(run, "group.index"),
                     canonical_int(run, "group.planned"), terms, canonical_int(run, "seed"), curve, flags,
-                    (int64_t)(flags == 0 ? TRUST_AUDITED : TRUST_SIGNED), canonical_text(run, "team"),
+                    (int64_t)(flags == 0 ? TRUST_CHECKED : TRUST_SIGNED), canonical_text(run, "team"),
                     canonical_text(run, "note"), canonical_text(run, "code_url"), tags.at,
                     brief != NULL ? brief : "");
     text_free(&tags);

@@ -256,7 +256,7 @@ static int was_repeated(struct store *s, int64_t sequence, int64_t by, bool *rep
 // `first` orders them: a run that supersedes an earlier statement of itself keeps its age.
 static int set_trust(struct store *s, const struct copy *copies, int count, int i)
 {
-    int64_t by = 0, trust = copies[i].flags == 0 ? TRUST_AUDITED : TRUST_SIGNED;
+    int64_t by = 0, trust = copies[i].flags == 0 ? TRUST_CHECKED : TRUST_SIGNED;
     for (int n = 1; n < count && i == 0 && copies[0].flags == 0 && by == 0; n++) {
         bool repeated = false;
         if (strcmp(copies[n].handle, copies[0].handle) == 0) continue;

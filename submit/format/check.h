@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checks of a statement's figures: one implementation, used by `dawn` before it signs and by the server after.
-// A statement with a REJECT never counts; a FLAG is shown beside it and keeps it from being called audited.
+// A statement with a REJECT never counts; a FLAG is shown beside it and keeps it from being called checked.
 #ifndef DAWN_FORMAT_CHECK_H
 #define DAWN_FORMAT_CHECK_H
 

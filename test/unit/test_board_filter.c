@@ -51,7 +51,7 @@ static void test_canonical_form(void **state)
         {"author=++trimmed++", "author=trimmed"},
         {"author=%C3%A9t%c3%a9", "author=%C3%A9t%C3%A9"},
         {"author=%3Cb%3E%22%26%3D%23", "author=%3Cb%3E%22%26%3D%23"},
-        {"precision=bf16&division=open&trust=audited", "precision=bf16&division=open&trust=audited"},
+        {"precision=bf16&division=open&trust=checked", "precision=bf16&division=open&trust=checked"},
         {"devices=8&devices_max=16&views_max=2", "devices=8&devices_max=16&views_max=2"},
         {"model_part=+net+1&model=", "model=~net+1"},
         {"model_part=~x", "model=~x"},

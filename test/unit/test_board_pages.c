@@ -144,7 +144,7 @@ static void a_recorded_run_s_build_is_the_recorder_s(void **state)
     page = page_of(page_board, "/boards/cifar10/training-time", "cifar10", "training-time", NULL);
     const char *first = strstr(page, mark);
     assert_true(first != NULL && strstr(first + 1, mark) == NULL);  // on its row, and on no other
-    assert_hides(page_of(page_board, "/boards/cifar10/training-time", "cifar10", "training-time", "trust=audited"), mark);
+    assert_hides(page_of(page_board, "/boards/cifar10/training-time", "cifar10", "training-time", "trust=checked"), mark);
 }
 
 static void a_key_says_what_ended_it(void **state)

@@ -35,7 +35,7 @@ static void test_run_is_taken(void **state)
         assert_string_equal(e.at[0].source, "#1");
         assert_string_equal(e.at[0].hardware, board < BOARD_INFERENCE_LATENCY ? "Test CPU, 16 threads" : "Test CPU, 2 threads");
         assert_string_equal(e.at[0].date, "2027-01-15");
-        assert_int_equal(e.at[0].trust, TRUST_AUDITED);
+        assert_int_equal(e.at[0].trust, TRUST_CHECKED);
         assert_int_equal(e.at[0].rank, 1);
         assert_int_equal(board_of((enum board)board, RANK_GROUP).total, 0);
     }
@@ -77,7 +77,7 @@ static void test_same_bytes_same_receipt(void **state)
     assert_string_equal(signature, last.receipt_signature);
     struct entries e = board_of(BOARD_TRAINING_TIME, RANK_CLASSIC);
     assert_int_equal(e.total, 2);
-    assert_int_equal(e.at[0].trust + e.at[1].trust, TRUST_AUDITED + TRUST_SIGNED);  // a flag costs a level
+    assert_int_equal(e.at[0].trust + e.at[1].trust, TRUST_CHECKED + TRUST_SIGNED);  // a flag costs a level
     free(receipt);
     free(signature);
 }
@@ -352,7 +352,7 @@ static void test_group(void **state)
         assert_int_equal(e.total, 1);
         assert_int_equal(e.at[0].runs, 5);
         assert_string_equal(e.at[0].source, "group fedcba9876543210fedcba9876543210");
-        assert_int_equal(e.at[0].trust, TRUST_AUDITED);
+        assert_int_equal(e.at[0].trust, TRUST_CHECKED);
         assert_int_equal(e.at[0].sequence, 5);
         assert_true(e.at[0].low <= e.at[0].value && e.at[0].value <= e.at[0].high);
     }
@@ -402,17 +402,17 @@ static void test_reproduced(void **state)
     digest_of(other, digest);
     assert_int_equal(hand_in(first, &ada), PROBLEM_NONE);
     assert_int_equal(hand_in(own, &ada), PROBLEM_NONE);
-    assert_int_equal(trust_of("1"), TRUST_AUDITED);  // oneself is nobody else
+    assert_int_equal(trust_of("1"), TRUST_CHECKED);  // oneself is nobody else
     assert_int_equal(hand_in(other, &bob), PROBLEM_NONE);
     assert_int_equal(trust_of("1"), TRUST_REPRODUCED);
-    assert_int_equal(trust_of("2"), TRUST_AUDITED);
-    assert_int_equal(trust_of("3"), TRUST_AUDITED);
+    assert_int_equal(trust_of("2"), TRUST_CHECKED);
+    assert_int_equal(trust_of("3"), TRUST_CHECKED);
     struct entries e = board_of(BOARD_TRAINING_TIME, RANK_CLASSIC);
     assert_string_equal(e.at[0].source, "#1");
     assert_int_equal(e.at[0].trust, TRUST_REPRODUCED);
     assert_whole();
     assert_int_equal(hand_in(about("withdraw", digest), &bob), PROBLEM_NONE);
-    assert_int_equal(trust_of("1"), TRUST_AUDITED);
+    assert_int_equal(trust_of("1"), TRUST_CHECKED);
     assert_whole();
 }
 
@@ -425,7 +425,7 @@ static void test_copied_is_not_reproduced(void **state)
     fixture_slow(other, 1);
     assert_int_equal(hand_in(first, &ada), PROBLEM_NONE);
     assert_int_equal(hand_in(other, &bob), PROBLEM_NONE);
-    assert_int_equal(trust_of("1"), TRUST_AUDITED);
+    assert_int_equal(trust_of("1"), TRUST_CHECKED);
     assert_whole();
 }
 
