@@ -64,6 +64,7 @@ static int collect(struct reader *reader, struct filter *filter, int64_t limit, 
         if (page.count > 0) memcpy(all->at + all->count, page.at, (size_t)page.count * sizeof *page.at);
         all->count += page.count;
         all->total = page.total;
+        all->below = page.below;
         snprintf(filter->cursor, sizeof filter->cursor, "%s", page.next != NULL ? page.next : "");
     } while (filter->cursor[0] != 0 && (limit == 0 || all->count < limit));
     return 0;
@@ -107,14 +108,15 @@ static int known_format(const char *format)
 
 // What was asked for; NULL: nothing.
 struct asked {
-    const char *rank, *hardware, *framework, *author, *model, *source, *since, *until, *target;
+    const char *rank, *hardware, *framework, *author, *model, *trust, *source, *since, *until, *target;
 };
 
 static int read_filter(const char *task, const char *board, const struct asked *a, struct filter *filter)
 {
     const char *const keys[][2] = {{"rank", a->rank},     {"hardware", a->hardware}, {"framework", a->framework},
-                                   {"author", a->author}, {"model", a->model},       {"source", a->source},
-                                   {"since", a->since},   {"until", a->until},       {"target", a->target}};
+                                   {"author", a->author}, {"model", a->model},       {"trust", a->trust},
+                                   {"source", a->source}, {"since", a->since},       {"until", a->until},
+                                   {"target", a->target}};
     const struct contest *contest = NULL;
     enum board which = BOARD_TRAINING_TIME;
     struct text query = {0};
@@ -142,6 +144,7 @@ int cmd_board(int argc, char **argv)
         {OPTION_TEXT, 0, "framework", "TEXT", "only this framework, or ~TEXT", &a.framework, 0, 0},
         {OPTION_TEXT, 0, "author", "NAME", "only this author", &a.author, 0, 0},
         {OPTION_TEXT, 0, "model", "TEXT", "only this model, or ~TEXT", &a.model, 0, 0},
+        {OPTION_TEXT, 0, "trust", "LEVEL", "at least this level, such as imported for all (default: checked)", &a.trust, 0, 0},
         {OPTION_TEXT, 0, "source", "WORD", "dawn: signed here; dawnbench: imported", &a.source, 0, 0},
         {OPTION_TEXT, 0, "since", "YYYY-MM-DD", "only from this day on", &a.since, 0, 0},
         {OPTION_TEXT, 0, "until", "YYYY-MM-DD", "only up to this day", &a.until, 0, 0},

@@ -45,7 +45,7 @@ static int write_feed(struct page *page, const struct contest *contest)
 {
     struct entries newest;
     struct totals totals;
-    TRY(store_newest(page->reader, contest, FEED_ENTRIES, &page->arena, &newest));
+    TRY(store_newest(page->reader, contest, TRUST_IMPORTED, FEED_ENTRIES, &page->arena, &newest));
     TRY(store_totals(page->reader, &totals));
     const char *origin = page->request->store != NULL ? store_origin(page->request->store) : "dawn";
     const char *name = contest != NULL ? contest->title : "all boards";

@@ -254,7 +254,12 @@ const char *page_view_address(struct arena *arena, enum view view, const struct 
 {
     static const char *const tails[] = {[VIEW_BOARD] = "", [VIEW_HISTORY] = "/history", [VIEW_CSV] = ".csv", [VIEW_JSON] = ""};
     struct text query = {0};
-    filter_write(filter, &query);
+    // A board's bare address shows its groups, if it has any.
+    if (view == VIEW_BOARD && filter->rank == RANK_CLASSIC) text_add(&query, "rank=%s", rank_word(RANK_CLASSIC));
+    struct text rest = {0};
+    filter_write(filter, &rest);
+    if (rest.length > 0) text_add(&query, "%s%s", query.length > 0 ? "&" : "", rest.at);
+    text_free(&rest);
     const char *mark = query.length > 0 ? "?" : "", *words = query.length > 0 ? query.at : "", *address;
     if (view == VIEW_PARETO)
         address = arena_text(arena, "/boards/%s/pareto%s%s", filter->contest->name, mark, words);
@@ -275,6 +280,33 @@ void page_rank_tabs(struct page *page, enum view view, const struct filter *here
         page_tab(page, page_view_address(&page->arena, view, &other), i == RANK_GROUP ? "Groups" : "Single runs",
                  here->rank == other.rank);
     }
+    html_add(page->out, "</ul></nav>\n<nav class=\"tabs ranks\" aria-label=\"Checked entries or all\"><ul>");
+    other = *here;
+    other.cursor[0] = 0;
+    other.trust = TRUST_CHECKED;
+    page_tab(page, page_view_address(&page->arena, view, &other), "Checked", here->trust == TRUST_CHECKED);
+    other.trust = TRUST_IMPORTED;
+    page_tab(page, page_view_address(&page->arena, view, &other), "All entries", here->trust == TRUST_IMPORTED);
+    html_add(page->out, "</ul></nav>\n");
+}
+
+int page_read_trust(const struct page *page, enum trust *least)
+{
+    const char *query = page->request->query;
+    *least = TRUST_CHECKED;
+    if (query == NULL || *query == 0 || strcmp(query, "trust=checked") == 0) return 0;
+    if (strcmp(query, "trust=imported") != 0) return fail(ERR_INPUT, "this page takes trust=imported and nothing else");
+    *least = TRUST_IMPORTED;
+    return 0;
+}
+
+void page_trust_tabs(struct page *page, enum trust least)
+{
+    const char *path = page->request->path;
+    html_add(page->out, "<nav class=\"tabs ranks\" aria-label=\"Checked entries or all\"><ul>");
+    page_tab(page, path, "Checked", least == TRUST_CHECKED);
+    page_tab(page, arena_text(&page->arena, "%s?trust=%s", path, trust_word(TRUST_IMPORTED)), "All entries",
+             least == TRUST_IMPORTED);
     html_add(page->out, "</ul></nav>\n");
 }
 

@@ -52,7 +52,10 @@ void page_tab(struct page *, const char *address, const char *label, bool here);
 // Views of a board: table, history, time against cost, files. Every address has the filter's whole query.
 enum view { VIEW_BOARD, VIEW_HISTORY, VIEW_PARETO, VIEW_CSV, VIEW_JSON };
 const char *page_view_address(struct arena *, enum view, const struct filter *);
-void page_rank_tabs(struct page *, enum view, const struct filter *here);  // single runs or groups
+void page_rank_tabs(struct page *, enum view, const struct filter *here);  // single runs or groups; checked ones or all
+// The level of trust that a page of several boards asks for: checked, or with ?trust=imported any. And its tabs.
+int page_read_trust(const struct page *, enum trust *least) MUST_CHECK;
+void page_trust_tabs(struct page *, enum trust least);
 
 // ---- page_rows.c: entries of boards
 const char *page_entry_address(struct arena *, const struct entry *);  // of the run, group or import
@@ -74,7 +77,9 @@ void page_board_table(struct page *, const struct filter *, const struct entries
 // A sentence that says why a board always stays empty; NULL if it can have entries.
 const char *page_never(const struct contest *, enum board, enum rank);
 void page_how_to_be_first(struct page *, const struct filter *);  // of an empty board
-void page_bests(struct page *, const struct contest *, struct entry *best[BOARDS][RANKS]);
-int page_find_bests(struct page *, const struct contest *, struct entry *best[BOARDS][RANKS]) MUST_CHECK;
+// "12 more entries are self-evaluated, imported or flagged", with a link to them; nothing if `below` is 0.
+void page_unchecked(struct page *, enum view, const struct filter *, int64_t below);
+void page_bests(struct page *, const struct contest *, enum trust least, struct entry *best[BOARDS][RANKS]);
+int page_find_bests(struct page *, const struct contest *, enum trust least, struct entry *best[BOARDS][RANKS]) MUST_CHECK;
 
 #endif

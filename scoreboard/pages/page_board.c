@@ -60,14 +60,26 @@ static int find_best(struct page *page, const struct filter *filter, const struc
         *best = entries->at[i].value;
         return 0;
     }
-    struct filter first = {.contest = filter->contest,
-                           .board = filter->board,
-                           .rank = filter->rank,
-                           .limit = 1,
-                           .target_micro = filter->target_micro};
+    struct filter first = filter_plain(filter->contest, filter->board, filter->rank);
+    first.trust = filter->trust;
+    first.limit = 1;
+    first.target_micro = filter->target_micro;
     struct entries found;
     TRY(store_entries(page->reader, &first, &page->arena, &found));
     *best = found.count > 0 ? found.at[0].value : 0;
+    return 0;
+}
+
+// The bare address of a board shows the official groups, if there are any.
+static int choose_rank(struct page *page, struct filter *filter)
+{
+    struct filter groups = filter_plain(filter->contest, filter->board, RANK_GROUP);
+    struct entries found;
+    const char *query = page->request->query;
+    if (query != NULL && *query != 0) return 0;
+    groups.limit = 1;
+    TRY(store_entries(page->reader, &groups, &page->arena, &found));
+    if (found.count > 0) filter->rank = RANK_GROUP;
     return 0;
 }
 
@@ -78,8 +90,9 @@ static int show_board(struct page *page)
     struct facets facets = {0};
     double best = 0;
     TRY(request_filter(page->request, &filter));
+    TRY(choose_rank(page, &filter));
     TRY(store_entries(page->reader, &filter, &page->arena, &entries));
-    TRY(store_facets(page->reader, filter.contest, filter.board, filter.rank, &page->arena, &facets));
+    TRY(store_facets(page->reader, &filter, &page->arena, &facets));
     TRY(find_best(page, &filter, &entries, &best));
 
     const char *title = board_title(filter.board);
@@ -102,6 +115,7 @@ static int show_board(struct page *page)
         page_form_nothing(page, VIEW_BOARD, &filter);
     else
         page_how_to_be_first(page, &filter);
+    page_unchecked(page, VIEW_BOARD, &filter, entries.below);
     show_paging(page, &filter, &entries);
     html_add(page->out, "</section>\n");
     page_end(page);

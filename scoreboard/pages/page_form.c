@@ -74,8 +74,8 @@ static void choose_trust(struct page *page, const struct filter *filter)
 {
     open_select(page, "trust", "Trust, at least");
     for (int i = 0; i < TRUSTS; i++)
-        add_option(page, i == 0 ? "" : trust_word((enum trust)i), i == 0 ? "any" : trust_title((enum trust)i),
-               filter->trust == (enum trust)i);
+        add_option(page, (enum trust)i == filter_default_trust(filter) ? "" : trust_word((enum trust)i),
+                   i == 0 ? "any: imported" : trust_title((enum trust)i), filter->trust == (enum trust)i);
     close_select(page);
 }
 
@@ -112,12 +112,13 @@ void page_form(struct page *page, const struct filter *filter, const struct face
         {"", "any"}, {"dawn", "signed runs"}, {"dawnbench", "DAWNBench's archive"}, {NULL, NULL}};
     static const char *const limits[][2] = {{"", "50"}, {"100", "100"}, {"200", "200"}, {NULL, NULL}};
     int active = filter_narrowing(filter);
+    const struct filter plain = filter_plain(filter->contest, filter->board, filter->rank);
     html_add(page->out,
              "<details class=\"filter\"><summary>Filter and sort%s</summary><form method=\"get\" "
              "action=\"/boards/%s/%s\">\n",
              active > 0 ? arena_text(&page->arena, " (%d)", active) : "",
              filter->contest->name, board_word(filter->board));
-    if (filter->rank == RANK_GROUP) html_add(page->out, "<input type=\"hidden\" name=\"rank\" value=\"group\">");
+    html_add(page->out, "<input type=\"hidden\" name=\"rank\" value=\"%s\">", rank_word(filter->rank));
     html_add(page->out, "<div class=\"fields\">");
     choose_facet(page, "hardware", "Hardware", facets->hardware, facets->hardwares, filter->hardware);
     choose_facet(page, "framework", "Framework", facets->framework, facets->frameworks, filter->framework);
@@ -142,9 +143,8 @@ void page_form(struct page *page, const struct filter *filter, const struct face
                 : filter->limit == 200 ? "200"
                                        : "");
     html_add(page->out,
-             "</div><p><button type=\"submit\">Show</button> <a href=\"/boards/%s/%s%s\">Clear "
-             "all</a></p></form></details>\n",
-             filter->contest->name, board_word(filter->board), filter->rank == RANK_GROUP ? "?rank=group" : "");
+             "</div><p><button type=\"submit\">Show</button> <a href=\"%s\">Clear all</a></p></form></details>\n",
+             page_view_address(&page->arena, VIEW_BOARD, &plain));
 }
 
 // ---- what is active ---------------------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ static const char *words_of(const struct filter *f, int chip)
 static int64_t number_of(const struct filter *f, int chip)
 {
     switch (chip) {
-    case TRUST_LEVEL: return f->trust;
+    case TRUST_LEVEL: return f->trust > filter_default_trust(f) ? f->trust : 0;
     case DEVICES: return f->devices;
     case DEVICES_MAX: return f->devices_max;
     case VIEWS_MAX: return f->views_max;
@@ -197,7 +197,7 @@ static int64_t number_of(const struct filter *f, int chip)
 static void drop_chip(struct filter *f, int chip)
 {
     switch (chip) {
-    case TRUST_LEVEL: f->trust = TRUST_IMPORTED; break;
+    case TRUST_LEVEL: f->trust = filter_default_trust(f); break;
     case DEVICES: f->devices = 0; break;
     case DEVICES_MAX: f->devices_max = 0; break;
     case VIEWS_MAX: f->views_max = 0; break;
@@ -252,7 +252,8 @@ int page_form_chips(struct page *page, enum view view, const struct filter *filt
 
 void page_form_nothing(struct page *page, enum view view, const struct filter *filter)
 {
-    struct filter all = {.contest = filter->contest, .board = filter->board, .rank = filter->rank};
+    struct filter all = filter_plain(filter->contest, filter->board, filter->rank);
+    all.trust = filter->trust;
     html_add(page->out, "<p class=\"empty\">No entry passes these filters. <a href=\"%s\">Show all</a>.</p>",
              page_view_address(&page->arena, view, &all));
 }

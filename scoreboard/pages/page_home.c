@@ -58,10 +58,12 @@ static int show_home(struct page *page)
     const struct contest *contests = contest_table(&count);
     struct entry *best[CONTESTS_MAX][BOARDS][RANKS];
     BUG_IF(count > CONTESTS_MAX);
-    for (int i = 0; i < count; i++) TRY(page_find_bests(page, &contests[i], best[i]));
+    enum trust least;
+    TRY(page_read_trust(page, &least));
+    for (int i = 0; i < count; i++) TRY(page_find_bests(page, &contests[i], least, best[i]));
     struct entries newest;
     struct totals totals;
-    TRY(store_newest(page->reader, NULL, HOME_NEWEST, &page->arena, &newest));
+    TRY(store_newest(page->reader, NULL, least, HOME_NEWEST, &page->arena, &newest));
     TRY(store_totals(page->reader, &totals));
 
     page_begin(page, "Boards",
@@ -73,6 +75,10 @@ static int show_home(struct page *page)
                         "from DAWNBench's archive are marked.</p>");
     totals_line(page, &totals);
     html_add(page->out, "</section>\n");
+    page_trust_tabs(page, least);
+    if (least < TRUST_CHECKED)
+        page_note(page->out, "info", "All entries.",
+                  "Some of these figures were measured by nobody but their author; each row says how far it was checked.");
     for (int i = 0; i < count; i++) {
         html_add(page->out,
                  "<section class=\"contest%s\" aria-labelledby=\"task-%s\"><h2 id=\"task-%s\"><a "
@@ -81,7 +87,7 @@ static int show_home(struct page *page)
                  contests[i].title, contests[i].about);
         page_demo_note(page, &contests[i]);
         if (any_best(best[i]))
-            page_bests(page, &contests[i], best[i]);
+            page_bests(page, &contests[i], least, best[i]);
         else
             empty_contest(page, &contests[i]);
         html_add(page->out, "</section>\n");

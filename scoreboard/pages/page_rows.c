@@ -211,7 +211,9 @@ static void board_caption(struct page *page, const struct filter *filter, const 
     html_add(page->out, "<caption>%s, %s: <b>%lld</b> %s, sorted by %s%s%s</caption>\n",
              filter->contest->title, filter->rank == RANK_GROUP ? "groups" : "single runs", (long long)entries->total,
              entries->total == 1 ? "entry" : "entries", sorted, filter->descending ? ", descending" : "",
-             filter_narrowing(filter) > 0 ? "; places are those on the whole board" : "");
+             filter->trust < TRUST_CHECKED       ? "; places are among all entries of the board"
+             : filter_narrowing(filter) > 0 ? "; places are among all checked entries of the board"
+                                            : "");
 }
 
 void page_board_table(struct page *page, const struct filter *filter, const struct entries *entries, double best)
@@ -224,7 +226,9 @@ void page_board_table(struct page *page, const struct filter *filter, const stru
     board_head(page, filter, shown);
     html_add(page->out, "<tbody role=\"rowgroup\">\n");
     for (int i = 0; i < entries->count; i++) {
-        html_add(page->out, "<tr role=\"row\" class=\"%s\">", entries->at[i].rank == 1 ? "first" : "later");
+        bool checked = entries->at[i].trust >= TRUST_CHECKED;
+        html_add(page->out, "<tr role=\"row\" class=\"%s\">",
+                 !checked ? "unchecked" : entries->at[i].rank == 1 ? "first" : "later");
         for (int c = 0; c < COLUMNS; c++)
             if (shown[c]) board_cell(page, filter, &entries->at[i], c, best);
         html_add(page->out, "</tr>\n");
@@ -238,8 +242,10 @@ void page_board_table(struct page *page, const struct filter *filter, const stru
 // ---- small tables -----------------------------------------------------------------------------------------------------
 static void board_link(struct page *page, const struct entry *entry)
 {
-    html_add(page->out, "<a href=\"/boards/%s/%s%s\">%s: %s</a><small>%s</small>", entry->contest,
-             board_word(entry->board), entry->order == RANK_GROUP ? "?rank=group" : "", page_task_title(entry->contest),
+    struct filter filter = filter_plain(contest_find(entry->contest), entry->board, entry->order);
+    if (entry->trust < TRUST_CHECKED) filter.trust = TRUST_IMPORTED;
+    html_add(page->out, "<a href=\"%s\">%s: %s</a><small>%s</small>",
+             page_view_address(&page->arena, VIEW_BOARD, &filter), page_task_title(entry->contest),
              board_title(entry->board), entry->order == RANK_GROUP ? "group" : "single run");
 }
 
@@ -274,7 +280,9 @@ static void small_row(struct page *page, const struct entry *entry, enum rows ro
         board_link(page, entry);
         html_add(out, "</th>");
     }
-    if (rows != ROWS_NEWEST) html_add(out, "<td role=\"cell\" class=\"place\">%lld</td>", (long long)entry->rank);
+    if (rows != ROWS_NEWEST)
+        html_add(out, "<td role=\"cell\" class=\"place\">%lld%s</td>", (long long)entry->rank,
+                 rows == ROWS_PLACES && entry->trust < TRUST_CHECKED ? " of all entries" : "");
     page_row_value(page, entry);
     if (rows == ROWS_BEST) {
         page_row_names(page, entry);
@@ -317,12 +325,13 @@ void page_rows(struct page *page, const struct entries *entries, enum rows rows,
 }
 
 // ---- records ----------------------------------------------------------------------------------------------------------
-int page_find_bests(struct page *page, const struct contest *contest, struct entry *best[BOARDS][RANKS])
+int page_find_bests(struct page *page, const struct contest *contest, enum trust least, struct entry *best[BOARDS][RANKS])
 {
     for (int board = 0; board < BOARDS; board++) {
         for (int rank = 0; rank < RANKS; rank++) {
-            struct filter filter = {
-                .contest = contest, .board = (enum board)board, .rank = (enum rank)rank, .limit = 1};
+            struct filter filter = filter_plain(contest, (enum board)board, (enum rank)rank);
+            filter.trust = least;
+            filter.limit = 1;
             struct entries entries;
             TRY(store_entries(page->reader, &filter, &page->arena, &entries));
             best[board][rank] = entries.count > 0 ? entries.at : NULL;
@@ -348,7 +357,7 @@ static void record_cell(struct page *page, const struct entry *entry, const char
 }
 
 // A rank without any record has no column; if only one rank is left, its cells are in one line.
-void page_bests(struct page *page, const struct contest *contest, struct entry *best[BOARDS][RANKS])
+void page_bests(struct page *page, const struct contest *contest, enum trust least, struct entry *best[BOARDS][RANKS])
 {
     static const char *const labels[RANKS] = {[RANK_CLASSIC] = "Single run", [RANK_GROUP] = "Official group"};
     int records[RANKS] = {0};
@@ -364,10 +373,10 @@ void page_bests(struct page *page, const struct contest *contest, struct entry *
             html_add(page->out, "<th scope=\"col\" role=\"columnheader\">%s</th>", labels[rank]);
     html_add(page->out, "</tr></thead><tbody role=\"rowgroup\">\n");
     for (int board = 0; board < BOARDS; board++) {
-        html_add(page->out,
-                 "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\"><a href=\"/boards/%s/%s%s\">%s</a></th>",
-                 contest->name, board_word((enum board)board), best[board][RANK_GROUP] != NULL ? "?rank=group" : "",
-                 board_title((enum board)board));
+        struct filter all = filter_plain(contest, (enum board)board, best[board][RANK_GROUP] != NULL ? RANK_GROUP : RANK_CLASSIC);
+        all.trust = least;
+        html_add(page->out, "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\"><a href=\"%s\">%s</a></th>",
+                 page_view_address(&page->arena, VIEW_BOARD, &all), board_title(all.board));
         for (int rank = RANKS - 1; rank >= 0; rank--)
             if (records[rank] > 0) record_cell(page, best[board][rank], labels[rank]);
         html_add(page->out, "</tr>\n");
@@ -404,10 +413,21 @@ static const char *first_commands(struct page *page, const struct filter *filter
     return commands;
 }
 
+void page_unchecked(struct page *page, enum view view, const struct filter *filter, int64_t below)
+{
+    struct filter all = *filter;
+    if (below == 0) return;
+    all.trust = TRUST_IMPORTED;
+    all.cursor[0] = 0;
+    html_add(page->out, "<p class=\"quiet\"><a href=\"%s\">Show %lld more %s</a>: self-evaluated, imported from DAWNBench's "
+                        "archive, or flagged by a check.</p>\n", page_view_address(&page->arena, view, &all), (long long)below,
+             below == 1 ? "entry" : "entries");
+}
+
 void page_how_to_be_first(struct page *page, const struct filter *filter)
 {
     const struct contest *contest = filter->contest;
-    const char *nothing = filter->rank == RANK_GROUP ? "No group yet." : "No run yet.";
+    const char *nothing = filter->rank == RANK_GROUP ? "No checked group yet." : "No checked run yet.";
     const char *never = page_never(contest, filter->board, filter->rank);
     if (never != NULL) {
         html_add(page->out, "<div class=\"empty\"><p>%s</p></div>\n", never);

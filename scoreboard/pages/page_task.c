@@ -24,29 +24,34 @@ static void about(struct page *page, const struct contest *contest)
              contest->name, contest->name);
 }
 
-static void best_of(struct page *page, const struct contest *contest, enum board board, enum rank rank,
-                    const struct entries *found)
+static void best_of(struct page *page, const struct filter *all, const struct entries *found)
 {
-    const struct filter all = {.contest = contest, .board = board, .rank = rank};
+    const enum board board = all->board;
+    const enum rank rank = all->rank;
     const char *name = rank == RANK_GROUP ? "Official groups" : "Single runs";
     html_add(page->out, "<div><h3>%s</h3><p class=\"quiet\">%s</p>", name, board_counts(board, rank));
     page_rows(page, found, ROWS_BEST,
               arena_text(&page->arena, "%s: %s, the best %d", board_title(board), name, found->count));
     html_add(page->out,
              "<p class=\"links\"><a href=\"%s\">All %lld</a> <a href=\"%s\">History of the record</a></p></div>\n",
-             page_view_address(&page->arena, VIEW_BOARD, &all), (long long)found->total,
-             page_view_address(&page->arena, VIEW_HISTORY, &all));
+             page_view_address(&page->arena, VIEW_BOARD, all), (long long)found->total,
+             page_view_address(&page->arena, VIEW_HISTORY, all));
 }
 
 // A rank where nothing stands is one line, and leaves its half to the other.
-static void board(struct page *page, const struct contest *contest, enum board board, struct entries found[RANKS])
+static void board(struct page *page, const struct contest *contest, enum board board, enum trust least,
+                  struct entries found[RANKS])
 {
+    struct filter all = filter_plain(contest, board, RANK_CLASSIC);
+    all.trust = least;
     html_add(
         page->out,
         "<section aria-labelledby=\"%s\"><h2 id=\"%s\"><a href=\"/boards/%s/%s\">%s</a></h2><div class=\"pair\">\n",
         board_word(board), board_word(board), contest->name, board_word(board), board_title(board));
-    for (int i = RANKS - 1; i >= 0; i--)
-        if (found[i].count > 0) best_of(page, contest, board, (enum rank)i, &found[i]);
+    for (int i = RANKS - 1; i >= 0; i--) {
+        all.rank = (enum rank)i;
+        if (found[i].count > 0) best_of(page, &all, &found[i]);
+    }
     html_add(page->out, "</div>\n");
     bool group = found[RANK_GROUP].count > 0, single = found[RANK_CLASSIC].count > 0;
     if (!group || !single)
@@ -54,6 +59,8 @@ static void board(struct page *page, const struct contest *contest, enum board b
                  group    ? "No single run yet."
                  : single ? "No official group yet."
                           : "Nothing yet.");
+    all.rank = RANK_CLASSIC;
+    page_unchecked(page, VIEW_BOARD, &all, found[RANK_CLASSIC].below);
     html_add(page->out, "</section>\n");
 }
 
@@ -61,17 +68,21 @@ static int show_task(struct page *page)
 {
     const struct contest *contest;
     struct entries found[BOARDS][RANKS];
+    enum trust least;
     TRY(request_contest(page->request, &contest));
+    TRY(page_read_trust(page, &least));
     for (int b = 0; b < BOARDS; b++) {
         for (int r = 0; r < RANKS; r++) {
-            struct filter filter = {
-                .contest = contest, .board = (enum board)b, .rank = (enum rank)r, .limit = TASK_BEST};
+            struct filter filter = filter_plain(contest, (enum board)b, (enum rank)r);
+            filter.trust = least;
+            filter.limit = TASK_BEST;
             TRY(store_entries(page->reader, &filter, &page->arena, &found[b][r]));
         }
     }
     page_begin(page, contest->title, contest->about, (const struct crumb[]){{0}});
     about(page, contest);
-    for (int b = 0; b < BOARDS; b++) board(page, contest, (enum board)b, found[b]);
+    page_trust_tabs(page, least);
+    for (int b = 0; b < BOARDS; b++) board(page, contest, (enum board)b, least, found[b]);
     page_end(page);
     return 0;
 }

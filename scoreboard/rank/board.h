@@ -54,7 +54,8 @@ struct entry {
     int64_t id;             // of the row, this database only
     enum board board;       // the board that it is on,
     enum rank order;        // and in which of its two ranks
-    int64_t rank;           // 1 for the best; place in the order by value, then by server time, whatever the filter
+    int64_t rank;           // 1 for the best; place in the order by value, then by server time, whatever the filter: among
+                            // the checked entries, or among all where the view or the entry is below that level
     double value;           // in the board's unit, full precision
     double low, high;       // 95% interval of a group's mean; both the value otherwise
     double cost;            // USD (training: of the run; inference: of an item); negative: not known
@@ -80,6 +81,7 @@ struct entries {
     struct entry *at;
     int count;
     int64_t total, before;  // rows that pass the filter: on all pages, and on those before this one
+    int64_t below;          // rows that pass all of the filter but its level of trust
     const char *next;       // cursor of the next page, NULL on the last
 };
 
@@ -104,7 +106,7 @@ enum sort {
 enum { FILTER_TEXT = 160, FILTER_LIMIT = 200, FILTER_CURSOR = 128 };
 // What a page or an API call asks for. "" and 0 ask nothing. Keys of a query string, each at most once:
 //   rank=classic|group hardware=TEXT framework=TEXT author=TEXT model=TEXT precision=WORD division=closed|open
-//   trust=WORD (at least) devices=N devices_max=N views_max=N since=YYYY-MM-DD until=YYYY-MM-DD target=0.73
+//   trust=WORD (at least; default: filter_default_trust) devices=N devices_max=N views_max=N since=YYYY-MM-DD until=YYYY-MM-DD target=0.73
 //   source=dawn|dawnbench sort=COLUMN order=asc|desc limit=1..200 cursor=...
 // Texts match whole values, case-insensitively; hardware, model and framework also match as a part with a leading "~";
 // model_part=TEXT, which the form sends, is model=~TEXT.
@@ -137,6 +139,11 @@ struct filter_key {
     const char *pattern;       // of a text, as a regular expression; "" asks nothing
     bool order;                // it orders or cuts the answer, and leaves no row out
 };
+// A board as one sees it first: no more is asked than what filter_read(NULL) does.
+struct filter filter_plain(const struct contest *, enum board, enum rank);
+// What a filter shows that names no level: the harness evaluated it and no check raised a flag. The archive can only be shown
+// whole.
+enum trust filter_default_trust(const struct filter *);
 int filter_keys(void);
 void filter_key(int index, struct filter_key *);
 int filter_narrowing(const struct filter *);  // how many of its keys leave rows out; not rank, order, limit and cursor

@@ -45,7 +45,7 @@ static const struct key {
     {"model_part", PART, MEMBER(model) - 1, NULL, "A part of the model's name"},
     TEXT_KEY(precision, WORD, NULL, "Number format"),
     TEXT_KEY(division, WORD, divisions, "closed: a model and recipe of DAWN; open: anything"),
-    KEY("trust", TRUST_LEVEL, trust, "At least this"),
+    KEY("trust", TRUST_LEVEL, trust, "At least this; without it checked, or with source=dawnbench imported"),
     KEY("devices", NUMBER, devices, "Exactly so many"),
     KEY("devices_max", NUMBER, devices_max, "At most so many"),
     KEY("views_max", NUMBER, views_max, "At most so many forward passes an item"),
@@ -247,15 +247,28 @@ static int read_pair(const char *pair, size_t count, bool seen[KEYS], struct fil
     return value[0] != 0 ? read_value(&keys[i], value, f) : 0;
 }
 
+enum trust filter_default_trust(const struct filter *f)
+{
+    return strcmp(f->source, "dawnbench") == 0 ? TRUST_IMPORTED : TRUST_CHECKED;
+}
+
+struct filter filter_plain(const struct contest *contest, enum board board, enum rank rank)
+{
+    struct filter f;
+    memset(&f, 0, sizeof f);  // padding too, so that equal filters are equal bytes
+    f.contest = contest;
+    f.board = board;
+    f.rank = rank;
+    f.trust = TRUST_CHECKED;
+    f.limit = FILTER_LIMIT_DEFAULT;
+    return f;
+}
+
 int filter_read(const char *query, struct filter *f)
 {
-    const struct contest *contest = f->contest;
-    enum board board = f->board;
-    memset(f, 0, sizeof *f);  // padding too, so that equal filters are equal bytes
-    f->contest = contest;
-    f->board = board;
-    f->limit = FILTER_LIMIT_DEFAULT;
+    *f = filter_plain(f->contest, f->board, RANK_CLASSIC);
     if (query == NULL) return 0;
+    f->trust = TRUSTS;  // not asked
     if (strnlen(query, FILTER_QUERY + 1) > FILTER_QUERY)
         return fail(ERR_INPUT, "the query is longer than %d bytes", FILTER_QUERY);
     bool seen[KEYS] = {false};
@@ -264,6 +277,7 @@ int filter_read(const char *query, struct filter *f)
         if (count > 0) TRY(read_pair(query, count, seen, f));
         query += count + (query[count] == '&');
     }
+    if (f->trust == TRUSTS) f->trust = filter_default_trust(f);
     return 0;
 }
 
@@ -297,7 +311,7 @@ static void write_value(const struct key *key, const struct filter *f, struct te
         if (f->rank != RANK_CLASSIC) text_add(into, "%s", rank_word(f->rank));
         return;
     case TRUST_LEVEL:
-        if (f->trust != TRUST_IMPORTED) text_add(into, "%s", trust_word(f->trust));
+        if (f->trust != filter_default_trust(f)) text_add(into, "%s", trust_word(f->trust));
         return;
     case SORT_COLUMN:
         if (f->sort != SORT_VALUE) text_add(into, "%s", sort_words[f->sort]);
@@ -360,7 +374,7 @@ int filter_narrowing(const struct filter *f)
             memcpy(&number, at, sizeof number);
             count += number > 0;
             break;
-        case TRUST_LEVEL: count += f->trust != TRUST_IMPORTED; break;
+        case TRUST_LEVEL: count += f->trust > filter_default_trust(f); break;
         case TARGET: count += f->target_micro > 0 && f->target_micro != f->contest->target_micro[0]; break;
         default: break;
         }

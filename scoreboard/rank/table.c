@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 enum { COLUMNS = 9 };
 static const char *const columns[COLUMNS] = {"rank", "author", "model", "hardware", "framework",
                                              "date", "value",  "unit",  "source"};
@@ -184,16 +183,9 @@ static void add_row(struct text *into, const char *const cells[CELLS], const int
     text_add(into, "\n");
 }
 
-static void write_table(const struct filter *filter, const struct entries *entries, int width, struct text *into)
+static void write_rows(const struct filter *filter, const struct entries *entries, int width, struct text *into)
 {
     int wide[CELLS];
-    text_add(into, "%s: %s, %s\n", filter->contest->title, board_title(filter->board), rank_word(filter->rank));
-    text_wrap(into, board_counts(filter->board, filter->rank), 0, 0);
-    text_add(into, "\n\n");
-    if (entries->count == 0) {
-        text_add(into, "No entries.\n");
-        return;
-    }
     fit_columns(filter, entries, width, wide);
     add_row(into, heads, wide);
     for (int i = 0; i < entries->count; i++) {
@@ -203,6 +195,18 @@ static void write_table(const struct filter *filter, const struct entries *entri
         add_row(into, cells, wide);
     }
     if (entries->total > entries->count) text_add(into, "%d of %lld entries\n", entries->count, (long long)entries->total);
+}
+
+static void write_table(const struct filter *filter, const struct entries *entries, int width, struct text *into)
+{
+    text_add(into, "%s: %s, %s\n", filter->contest->title, board_title(filter->board), rank_word(filter->rank));
+    text_wrap(into, board_counts(filter->board, filter->rank), 0, 0);
+    text_add(into, "\n\n");
+    if (entries->count == 0) text_add(into, "No entries.\n");
+    else write_rows(filter, entries, width, into);
+    if (entries->below > 0)
+        text_add(into, "%lld more %s below this level of trust: --trust imported shows all\n", (long long)entries->below,
+                 entries->below == 1 ? "entry is" : "entries are");
 }
 
 void table_write(const char *format, const struct filter *filter, const struct entries *entries, int width, struct text *into)

@@ -263,6 +263,7 @@ static void make_room_for_row(struct shelf *s)
     s->room = s->room > 0 ? s->room * 2 : 32;
     s->rows = grow(s->rows, (size_t)s->room * sizeof *s->rows);
     s->places = grow(s->places, (size_t)s->room * sizeof *s->places);
+    s->checked = grow(s->checked, (size_t)s->room * sizeof *s->checked);
     for (int i = 0; i < SORTS * 2; i++) {
         struct shelf_order *order = &s->orders[i / 2][i % 2];
         if (order->at != NULL) order->at = grow(order->at, (size_t)(s->room + 1) * sizeof *order->at);
@@ -307,12 +308,16 @@ void library_put(struct library *library, const struct contest *contest, enum bo
 static void place_rows(struct shelf *s)
 {
     const int *order = shelf_in_order(s, SORT_VALUE, false);
-    int place = 0;
-    for (int i = 0; i < s->count; i++) s->places[order[i]] = s->rows[order[i]].alive ? ++place : 0;
+    int place = 0, checked = 0;
+    for (int i = 0; i < s->count; i++) {
+        const struct shelf_row *row = &s->rows[order[i]];
+        s->places[order[i]] = row->alive ? ++place : 0;
+        s->checked[order[i]] = row->alive && row->trust >= TRUST_CHECKED ? ++checked : 0;
+    }
     s->placed = true;
 }
 
-void shelf_copy(struct shelf *s, int row, struct arena *arena, struct entry *into)
+void shelf_copy(struct shelf *s, int row, bool among_all, struct arena *arena, struct entry *into)
 {
     const struct shelf_block *block = s->rows[row].block;
     char *texts = arena_alloc(arena, block->count);
@@ -320,7 +325,7 @@ void shelf_copy(struct shelf *s, int row, struct arena *arena, struct entry *int
     *into = block->entry;
     for (int i = 0; i < TEXTS; i++) *text_at(into, i) = texts + (*text_at(into, i) - block->texts);
     if (!s->placed) place_rows(s);
-    into->rank = s->places[row];
+    into->rank = among_all || s->checked[row] == 0 ? s->places[row] : s->checked[row];
     into->board = s->board;
     into->order = s->rank;
 }
@@ -333,6 +338,7 @@ void library_free(struct library *library)
         for (int o = 0; o < SORTS * 2; o++) free(s->orders[o / 2][o % 2].at);
         free(s->rows);
         free(s->places);
+        free(s->checked);
     }
     free(library->shelves);
     for (int i = 0; i < SHELF_COLUMNS; i++) {
@@ -387,7 +393,7 @@ void shelf_wanted_free(struct shelf_wanted *wanted)
 bool shelf_matches(const struct shelf_wanted *w, const struct shelf_row *row)
 {
     const struct filter *f = w->filter;
-    if (!row->alive || row->trust < (unsigned char)f->trust) return false;
+    if (!row->alive) return false;
     if (w->source != 0 && row->imported != (w->source == 2)) return false;
     if (f->devices > 0 && row->devices != f->devices) return false;
     if (f->devices_max > 0 && (row->devices > f->devices_max || row->devices == 0)) return false;

@@ -36,7 +36,7 @@ struct shelf {
     struct shelf_row *rows;
     int count, room;
     struct shelf_order orders[SORTS][2];  // ascending, descending; unknown values last in both
-    int *places;                          // of each row among those that are alive
+    int *places, *checked;                // of each row among those alive; among the checked ones of them, 0: it is not one
     bool placed;
 };
 struct library {
@@ -53,8 +53,8 @@ void library_put(struct library *, const struct contest *, enum board, enum rank
 struct shelf *shelf_find(struct library *, const struct contest *, enum board, enum rank, int64_t target_micro);
 const int *shelf_in_order(struct shelf *, enum sort, bool descending);
 const struct entry *shelf_entry(const struct shelf_row *);
-// A copy in the arena, its place filled in.
-void shelf_copy(struct shelf *, int row, struct arena *, struct entry *into);
+// A copy in the arena, its place filled in: among all rows, or where it has one among the checked rows.
+void shelf_copy(struct shelf *, int row, bool among_all, struct arena *, struct entry *into);
 int shelf_row_of(const struct shelf *, int64_t id);  // -1: none
 // The number of a text in a column's dictionary, -1 when no row ever had it.
 int shelf_name(const struct library *, enum shelf_column, const char *text);
@@ -68,7 +68,7 @@ struct shelf_wanted {
     int source;                  // 0: any, 1: dawn, 2: dawnbench
 };
 void shelf_want(const struct library *, const struct filter *, struct shelf_wanted *);
-bool shelf_matches(const struct shelf_wanted *, const struct shelf_row *);
+bool shelf_matches(const struct shelf_wanted *, const struct shelf_row *);  // whatever its level of trust
 void shelf_wanted_free(struct shelf_wanted *);
 
 #endif

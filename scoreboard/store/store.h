@@ -62,8 +62,10 @@ int store_version(struct reader *, int64_t *version) MUST_CHECK;  // changes wit
 int store_entries(struct reader *, const struct filter *, struct arena *, struct entries *) MUST_CHECK;
 // Every row that was the best of its board when it was accepted, oldest first.
 int store_history(struct reader *, const struct filter *, struct arena *, struct entries *) MUST_CHECK;
-// The newest rows over all boards of a contest (NULL: of all contests but the demonstration).
-int store_newest(struct reader *, const struct contest *, int limit, struct arena *, struct entries *) MUST_CHECK;
+// The newest uploads over all boards of a contest (NULL: of all contests but the demonstration), each by one of its rows: the
+// group before its runs, training time before the other boards. Its accepted_ms is that of the upload's last statement.
+int store_newest(struct reader *, const struct contest *, enum trust least, int limit, struct arena *, struct entries *)
+    MUST_CHECK;
 // Rows of one statement, one group or one import (source text of the entry), on all boards.
 int store_entries_of(struct reader *, const char *source, struct arena *, struct entries *) MUST_CHECK;
 // The newest rows of a person, at most 100; `total` counts all.
@@ -73,11 +75,11 @@ struct facet {
     const char *value;
     int64_t count;
 };
-struct facets {  // values one can filter a board by, most frequent first, at most 50 each
+struct facets {  // values of a board's entries at the filter's level of trust, most frequent first, at most 50 each
     struct facet *hardware, *framework, *precision, *author;
     int hardwares, frameworks, precisions, authors;
 };
-int store_facets(struct reader *, const struct contest *, enum board, enum rank, struct arena *, struct facets *) MUST_CHECK;
+int store_facets(struct reader *, const struct filter *, struct arena *, struct facets *) MUST_CHECK;
 
 struct stored {  // a statement as it was accepted; in a list payload, signatures and receipt are ""
     int64_t sequence, accepted_ms;

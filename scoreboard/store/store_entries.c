@@ -149,19 +149,21 @@ int store_entries(struct reader *r, const struct filter *f, struct arena *arena,
     TRY(find_cursor(s, f, &cursor));
     if (s == NULL) return 0;
     const int *order = shelf_in_order(s, f->sort, f->descending);
-    bool passed = cursor < 0;
+    bool passed = cursor < 0, among_all = f->trust < TRUST_CHECKED;
     struct shelf_wanted wanted;
     shelf_want(&r->library, f, &wanted);
     if (limit > s->count) limit = s->count;
     out->at = arena_alloc(arena, (size_t)(limit + 1) * sizeof *out->at);
     for (int i = 0; i < s->count; i++) {
         int row = order[i];
-        if (shelf_matches(&wanted, &s->rows[row])) {
+        bool matches = shelf_matches(&wanted, &s->rows[row]), trusted = s->rows[row].trust >= f->trust;
+        out->below += matches && !trusted;
+        if (matches && trusted) {
             out->total++;
             out->before += !passed;
             if (passed && out->count == limit && out->next == NULL)
                 out->next = arena_text(arena, "%lld", (long long)s->rows[last].id);
-            if (passed && out->count < limit) shelf_copy(s, last = row, arena, &out->at[out->count++]);
+            if (passed && out->count < limit) shelf_copy(s, last = row, among_all, arena, &out->at[out->count++]);
         }
         passed = passed || row == cursor;
     }
@@ -211,7 +213,7 @@ static void give(struct found_list *list, int limit, struct arena *arena, struct
 {
     *out = (struct entries){.total = list->count, .count = list->count < limit ? list->count : limit};
     out->at = arena_alloc(arena, (size_t)(out->count + 1) * sizeof *out->at);
-    for (int i = 0; i < out->count; i++) shelf_copy(list->at[i].shelf, list->at[i].row, arena, &out->at[i]);
+    for (int i = 0; i < out->count; i++) shelf_copy(list->at[i].shelf, list->at[i].row, false, arena, &out->at[i]);
     free(list->at);
 }
 
@@ -225,7 +227,7 @@ int store_history(struct reader *r, const struct filter *f, struct arena *arena,
     if (s == NULL) return 0;
     shelf_want(&r->library, f, &wanted);
     for (int i = 0; i < s->count; i++)
-        if (shelf_matches(&wanted, &s->rows[i])) found_add(&list, s, i);
+        if (s->rows[i].trust >= f->trust && shelf_matches(&wanted, &s->rows[i])) found_add(&list, s, i);
     shelf_wanted_free(&wanted);
     if (list.count > 0) qsort(list.at, (size_t)list.count, sizeof *list.at, compare_oldest);
     int records = 0;
@@ -265,16 +267,41 @@ static void say_once(struct found_list *list)
     list->count = kept;
 }
 
-// Keeps the newest `limit` of a list that may have grown past them; returns the moment before which nothing is wanted.
+// What was sent together: a group with its runs, or one statement.
+static const char *upload_of(const struct found *f)
+{
+    const struct entry *e = shelf_entry(&f->shelf->rows[f->row]);
+    return *e->group != 0 ? e->group : e->source;
+}
+
+// By upload; of each the newest rows first, among them the group before its runs, then in the order of the boards.
+static int compare_uploads(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+    int sign = strcmp(upload_of(x), upload_of(y));
+    if (sign == 0 && x->accepted_ms != y->accepted_ms) sign = x->accepted_ms > y->accepted_ms ? -1 : 1;
+    if (sign == 0) sign = (int)y->shelf->rank - (int)x->shelf->rank;
+    if (sign == 0) sign = (int)x->shelf->board - (int)y->shelf->board;
+    return sign != 0 ? sign : compare_newest(a, b);
+}
+
+// One row an upload, and of those the newest `limit`; returns the moment before which no row is wanted. An upload whose newest
+// row is wanted has all rows of that moment in the list, so which of them stands for it does not depend on what was left out.
 static int64_t cut(struct found_list *list, int limit)
 {
-    if (list->count > 0) qsort(list->at, (size_t)list->count, sizeof *list->at, compare_newest);
-    if (list->count < limit || limit < 1) return INT64_MIN;
+    int kept = 0;
+    if (list->count > 0) qsort(list->at, (size_t)list->count, sizeof *list->at, compare_uploads);
+    for (int i = 0; i < list->count; i++)
+        if (kept == 0 || strcmp(upload_of(&list->at[kept - 1]), upload_of(&list->at[i])) != 0) list->at[kept++] = list->at[i];
+    list->count = kept;
+    if (kept > 0) qsort(list->at, (size_t)kept, sizeof *list->at, compare_newest);
+    if (kept < limit || limit < 1) return INT64_MIN;
     list->count = limit;
     return list->at[limit - 1].accepted_ms;
 }
 
-int store_newest(struct reader *r, const struct contest *contest, int limit, struct arena *arena, struct entries *out)
+int store_newest(struct reader *r, const struct contest *contest, enum trust least, int limit, struct arena *arena,
+                 struct entries *out)
 {
     *out = (struct entries){0};
     struct found_list list = {0};
@@ -285,9 +312,10 @@ int store_newest(struct reader *r, const struct contest *contest, int limit, str
         if (contest != NULL ? s->contest != contest : s->contest->synthetic) continue;
         if (s->target_micro != s->contest->target_micro[0]) continue;
         for (int n = s->count - 1; n >= 0; n--) {  // the newest mostly stand last: the rest costs a comparison a row
-            if (!s->rows[n].alive || s->rows[n].accepted_ms < oldest) continue;
+            const struct shelf_row *row = &s->rows[n];
+            if (!row->alive || row->trust < least || row->accepted_ms < oldest) continue;
             found_add(&list, s, n);
-            if (list.count >= 2 * limit + 64) oldest = cut(&list, limit);
+            if (list.count >= 4 * limit + 256) oldest = cut(&list, limit);
         }
     }
     cut(&list, limit);
@@ -366,15 +394,15 @@ static const char *column_text(const struct entry *e, enum shelf_column column)
     }
 }
 
-static struct facet *count_column(struct reader *r, const struct shelf *s, enum shelf_column column, struct arena *arena,
-                                  int *count)
+static struct facet *count_column(struct reader *r, const struct shelf *s, enum trust least, enum shelf_column column,
+                                  struct arena *arena, int *count)
 {
     int names = r->library.names[column].count, found = 0;
     struct facet *list = zalloc((size_t)(names + 1) * sizeof *list);
     for (int i = 0; i < s->count; i++) {
         const struct shelf_row *row = &s->rows[i];
         struct facet *facet = &list[row->name[column]];
-        if (!row->alive) continue;
+        if (!row->alive || row->trust < least) continue;
         if (facet->count++ == 0) facet->value = column_text(shelf_entry(row), column);
     }
     for (int i = 0; i < names; i++)
@@ -387,17 +415,15 @@ static struct facet *count_column(struct reader *r, const struct shelf *s, enum 
     return kept;
 }
 
-int store_facets(struct reader *r, const struct contest *contest, enum board board, enum rank rank, struct arena *arena,
-                 struct facets *out)
+int store_facets(struct reader *r, const struct filter *f, struct arena *arena, struct facets *out)
 {
-    const struct filter f = {.contest = contest, .board = board, .rank = rank};
     struct shelf *s;
     *out = (struct facets){0};
-    TRY(find_shelf(r, &f, &s));
+    TRY(find_shelf(r, f, &s));
     if (s == NULL) return 0;
-    out->hardware = count_column(r, s, SHELF_HARDWARE, arena, &out->hardwares);
-    out->framework = count_column(r, s, SHELF_FRAMEWORK, arena, &out->frameworks);
-    out->precision = count_column(r, s, SHELF_PRECISION, arena, &out->precisions);
-    out->author = count_column(r, s, SHELF_AUTHOR, arena, &out->authors);
+    out->hardware = count_column(r, s, f->trust, SHELF_HARDWARE, arena, &out->hardwares);
+    out->framework = count_column(r, s, f->trust, SHELF_FRAMEWORK, arena, &out->frameworks);
+    out->precision = count_column(r, s, f->trust, SHELF_PRECISION, arena, &out->precisions);
+    out->author = count_column(r, s, f->trust, SHELF_AUTHOR, arena, &out->authors);
     return 0;
 }

@@ -74,6 +74,7 @@ static double board_value_of(struct store *store, enum board board, const char *
     assert_int_equal(filter_read(NULL, &filter), 0);
     filter.contest = contest_find("cifar10");
     filter.board = board;
+    filter.trust = TRUST_IMPORTED;
     assert_int_equal(store_entries(reader, &filter, &arena, &entries), 0);
     assert_int_equal(entries.count, 1);
     store_reader_close(reader);

@@ -96,6 +96,7 @@ static struct filter filter_of(const char *query)
 {
     struct filter f = {.contest = contest_find("cifar10"), .board = BOARD_TRAINING_TIME};
     if (filter_read(query, &f) < 0) print_error("%s\n", error_text()), _fail(__FILE__, __LINE__);
+    if (strstr(query, "trust=") == NULL) f.trust = TRUST_IMPORTED;
     return f;
 }
 
@@ -306,10 +307,10 @@ static void test_history(void **state)
     assert_int_equal(found.count, 4);
     for (int i = 0, n = 0; i < 7; i++)
         if (rows[i].record) assert_int_equal(rows[i].seconds, (int)found.at[n++].value);
-    assert_int_equal(store_newest(reader, NULL, 3, &arena, &found), 0);
+    assert_int_equal(store_newest(reader, NULL, TRUST_IMPORTED, 3, &arena, &found), 0);
     assert_int_equal(found.count, 3);
     assert_string_equal(found.at[0].date, "2018-01-06");
-    assert_int_equal(store_newest(reader, contest_find("squad"), 3, &arena, &found), 0);
+    assert_int_equal(store_newest(reader, contest_find("squad"), TRUST_IMPORTED, 3, &arena, &found), 0);
     assert_int_equal(found.count, 0);
     assert_int_equal(store_entries_by(reader, "AN AUTHOR 1", &arena, &found), 0);
     assert_int_equal(found.count, 0);  // an author of the archive is no person
@@ -424,7 +425,8 @@ static void test_facets(void **state)
     (void)state;
     struct facets found;
     import_many(0, 70);
-    assert_int_equal(store_facets(reader, contest_find("cifar10"), BOARD_TRAINING_TIME, RANK_CLASSIC, &arena, &found), 0);
+    struct filter f = filter_of("");
+    assert_int_equal(store_facets(reader, &f, &arena, &found), 0);
     assert_int_equal(found.frameworks, 3);
     assert_int_equal(found.hardwares, 4);  // "" is none
     assert_int_equal(found.authors, 7);    // whatever their case

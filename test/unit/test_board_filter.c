@@ -25,7 +25,10 @@ static void test_narrowing(void **state)
         {"hardware=V100", 1},
         {"model_part=net", 1},
         {"trust=imported&target=0.75", 0},  // the contest's own target leaves nothing out
-        {"trust=signed&target=0.73", 2},
+        {"trust=signed&target=0.73", 1},    // nor does a level below the default
+        {"trust=reproduced", 1},
+        {"source=dawnbench", 1},
+        {"source=dawnbench&trust=checked", 2},
         {"devices=8&devices_max=16&views_max=2&since=2018-02-28&until=2020-02-29&source=dawn&division=open", 7},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -43,7 +46,12 @@ static void test_canonical_form(void **state)
     } cases[] = {
         {"", ""},
         {"&&", ""},
-        {"rank=classic&sort=value&order=asc&limit=50&trust=imported", ""},
+        {"rank=classic&sort=value&order=asc&limit=50&trust=checked", ""},
+        {"trust=imported", "trust=imported"},
+        {"trust=", ""},
+        {"source=dawnbench&trust=imported", "source=dawnbench"},
+        {"trust=checked&source=dawnbench", "trust=checked&source=dawnbench"},
+        {"source=dawn", "source=dawn"},
         {"rank=group", "rank=group"},
         {"author=&devices=&cursor=&rank", ""},
         {"limit=7&rank=group&author=a%20b", "rank=group&author=a+b&limit=7"},
@@ -51,7 +59,7 @@ static void test_canonical_form(void **state)
         {"author=++trimmed++", "author=trimmed"},
         {"author=%C3%A9t%c3%a9", "author=%C3%A9t%C3%A9"},
         {"author=%3Cb%3E%22%26%3D%23", "author=%3Cb%3E%22%26%3D%23"},
-        {"precision=bf16&division=open&trust=checked", "precision=bf16&division=open&trust=checked"},
+        {"precision=bf16&division=open&trust=signed", "precision=bf16&division=open&trust=signed"},
         {"devices=8&devices_max=16&views_max=2", "devices=8&devices_max=16&views_max=2"},
         {"model_part=+net+1&model=", "model=~net+1"},
         {"model_part=~x", "model=~x"},
@@ -90,6 +98,7 @@ static void test_meaning(void **state)
     assert_ptr_equal(f.contest, contest_find("cifar10"));  // what the address says is left alone
     assert_int_equal(f.board, BOARD_INFERENCE_COST);
     assert_int_equal(f.limit, 50);
+    assert_int_equal(f.trust, TRUST_CHECKED);
     assert_int_equal(filter_read("target=0.73&trust=reproduced&sort=hardware&order=desc&limit=1&views_max=3", &f), 0);
     assert_int_equal(f.target_micro, 730000);
     assert_int_equal(f.trust, TRUST_REPRODUCED);

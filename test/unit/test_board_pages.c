@@ -141,7 +141,7 @@ static void a_recorded_run_s_build_is_the_recorder_s(void **state)
     assert_true(strstr(page, "<dt>Precision</dt>") < recorder && strstr(page, "<dt>Commit</dt>") > recorder);
     assert_true(strstr(page, "<dt>Compiler</dt>") > recorder);
     static const char mark[] = "<small>self-evaluated</small>";
-    page = page_of(page_board, "/boards/cifar10/training-time", "cifar10", "training-time", NULL);
+    page = page_of(page_board, "/boards/cifar10/training-time", "cifar10", "training-time", "trust=imported");
     const char *first = strstr(page, mark);
     assert_true(first != NULL && strstr(first + 1, mark) == NULL);  // on its row, and on no other
     assert_hides(page_of(page_board, "/boards/cifar10/training-time", "cifar10", "training-time", "trust=checked"), mark);
@@ -209,7 +209,8 @@ static void an_official_group_as_rows(void **state)
     assert_shows(page, "href=\"/boards/cifar10/training-time?rank=group\"");
     page = page_of(page_task, "/", "cifar10", NULL, NULL);
     assert_shows(page, "<small>mean of 5 runs</small>");
-    page = page_of(page_board, "/", "cifar10", "training-time", NULL);
+    assert_shows(page_of(page_board, "/", "cifar10", "training-time", NULL), "p &lt; 0.01");  // groups first
+    page = page_of(page_board, "/", "cifar10", "training-time", "rank=classic");
     assert_hides(page, "p &lt; 0.01");  // its runs alone
 }
 
@@ -264,7 +265,7 @@ static void what_is_not_known_is_an_empty_cell(void **state)
     assert_int_equal(dawnbench_read(contest_find("cifar10"), true, "x", json, strlen(json), tsv, strlen(tsv), &e), 0);
     assert_int_equal(store_import(store, (const struct dawnbench_entry *const[]){e}, 1, FIXTURE_NOW_MS), 0);
     dawnbench_free(e);
-    const char *csv = page_of(page_csv, "/boards/cifar10/training-time.csv", "cifar10", "training-time", NULL);
+    const char *csv = page_of(page_csv, "/boards/cifar10/training-time.csv", "cifar10", "training-time", "trust=imported");
     assert_string_equal(answer.file_name, "cifar10-training-time.csv");
     assert_shows(csv, ",value,unit,low,high,cost,accuracy,p,runs,");
     assert_shows(csv, ",3600,s,3600,3600,,0.945,,1,");
@@ -287,7 +288,7 @@ static void f1_is_no_percentage(void **state)
     assert_int_equal(page_archive(&request, &answer), 0);
     assert_shows(answer.body.at, ">0.7<");  // of the axis
     assert_hides(answer.body.at, "%</text>");
-    assert_shows(page_of(page_board, "/", "squad", "training-time", NULL), ">0.7612</div>");
+    assert_shows(page_of(page_board, "/", "squad", "training-time", "trust=imported"), ">0.7612</div>");
     char score[TEXT_FIGURE];
     assert_string_equal(page_score_text(contest_find("squad"), 0.7612, score), "0.7612");
     assert_string_equal(page_score_text(contest_find("cifar10"), 0.7612, score), "76.12%");
@@ -322,6 +323,57 @@ static void one_is_no_plural(void **state)
     fixture_set(fixture_item(run, "latencies", 0), "threads", json_integer(1));
     assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
     assert_shows(run_page(last.sequence), "1 thread: 10,000 items one at a time");
+}
+
+// ---- what is shown first ----------------------------------------------------------------------------------------------
+// A quick self-evaluated run, a flagged one, an entry of the archive and a checked run: the last is the record.
+static void only_checked_figures_are_headlines(void **state)
+{
+    (void)state;
+    struct dawnbench_entry *e;
+    static const char json[] = "{\"version\": \"v1.0\", \"author\": \"Old\", \"framework\": \"F\", \"model\": \"M\", "
+                               "\"hardware\": \"old V100\", \"timestamp\": \"2018-01-01\"}",
+                      tsv[] = "epoch\thours\ttop1Accuracy\n1\t0.0001\t94.5\n";
+    json_t *self = run_of("bob", 1), *flagged = run_of("eve", 2);
+    fixture_set(self, "division", json_string("open"));
+    fixture_set(self, "evaluated_by", json_string("self"));
+    fixture_set(flagged, "software.dirty", json_integer(1));
+    assert_int_equal(hand_in(self, &bob), PROBLEM_NONE);
+    assert_int_equal(hand_in(flagged, &eve), PROBLEM_NONE);
+    assert_int_equal(dawnbench_read(contest_find("cifar10"), true, "x", json, strlen(json), tsv, strlen(tsv), &e), 0);
+    assert_int_equal(store_import(store, (const struct dawnbench_entry *const[]){e}, 1, FIXTURE_NOW_MS), 0);
+    dawnbench_free(e);
+    const char *page = page_of(page_board, "/", "cifar10", "training-time", NULL);
+    assert_shows(page, "No checked run yet.");
+    assert_shows(page, "?rank=classic&amp;trust=imported\">Show 3 more entries</a>");
+    page = page_of(page_home, "/", NULL, NULL, NULL);
+    assert_hides(page, "bob");
+    assert_hides(page, "old V100");
+    assert_int_equal(hand_in(run_of("ada", 3), &ada), PROBLEM_NONE);
+    static const char *const others[] = {">bob<", ">eve<", ">Old<"};
+    const struct {
+        handler *run;
+        const char *word[2];
+    } views[] = {{page_home, {NULL}}, {page_task, {"cifar10"}}, {page_board, {"cifar10", "training-time"}},
+                 {page_history, {"cifar10", "training-time"}}, {page_board, {"cifar10", "inference-latency"}},
+                 {page_pareto, {"cifar10"}}, {page_csv, {"cifar10", "training-time"}}};
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
+        page = page_of(views[i].run, "/", views[i].word[0], views[i].word[1], NULL);
+        assert_shows(page, views[i].run == page_csv ? "\"ada\"" : ">ada<");
+        for (size_t o = 0; o < 3; o++) assert_hides(page, others[o]);
+        if (views[i].run != page_csv) assert_shows(page, "trust=imported\"");  // one click away
+        page = page_of(views[i].run, "/", views[i].word[0], views[i].word[1], "trust=imported");
+        assert_shows(page, views[i].run == page_csv ? "\"Old\"" : i == 4 || i == 5 ? ">eve<" : ">Old<");
+    }
+    page = page_of(page_board, "/", "cifar10", "training-time", NULL);
+    assert_shows(page, "<tr role=\"row\" class=\"first\"><td role=\"cell\" class=\"place\"><div data-label=\"Place\">1</div>");
+    page = page_of(page_board, "/", "cifar10", "training-time", "trust=imported");
+    assert_shows(page, "<div data-label=\"Place\">4</div>");
+    assert_shows(page, "<tr role=\"row\" class=\"unchecked\">");
+    assert_hides(page, "class=\"first\"");
+    page = run_page(1);
+    assert_shows(page, " of all entries</td>");
+    assert_hides(run_page(3), " of all entries</td>");
 }
 
 // ---- how to begin -----------------------------------------------------------------------------------------------------
@@ -379,6 +431,7 @@ int main(void)
         TEST(f1_is_no_percentage),
         TEST(scores_are_cut_off),
         TEST(one_is_no_plural),
+        TEST(only_checked_figures_are_headlines),
         TEST(an_empty_board_says_what_leads_onto_it),
         TEST(the_demonstration_has_no_target_of_its_own),
     };
