@@ -117,6 +117,8 @@ void page_badge(struct text *out, enum trust trust)
                           "8.3l2.4 2.4 4.6-5\"/>",
         [TRUST_WITNESSED] = "<path class=\"open\" d=\"M1 8q7-10 14 0q-7 10-14 0z\"/><circle class=\"full\" cx=\"8\" "
                             "cy=\"8\" r=\"2.6\"/>",
+        [TRUST_AUDITED] = "<path class=\"full\" d=\"M8 0l6.5 2.5v5q0 5.5-6.5 8.5q-6.5-3-6.5-8.5v-5z\"/><path "
+                          "class=\"tick-mark\" d=\"M4.5 8l2.4 2.4 4.6-5\"/>",
         [TRUST_REPRODUCED] = "<circle class=\"open\" cx=\"5.5\" cy=\"8\" r=\"4.5\"/><circle class=\"full\" cx=\"10.5\" "
                              "cy=\"8\" r=\"4.5\"/>",
     };

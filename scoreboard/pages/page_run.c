@@ -363,8 +363,9 @@ static int other_page(struct page *page, const struct shown *shown)
 {
     static const char *const kinds[STATEMENT_TYPES] = {
         [STATEMENT_WITHDRAW] = "Withdrawal", [STATEMENT_AMEND] = "Amendment", [STATEMENT_ROTATE] = "Change of keys",
-        [STATEMENT_REVOKE] = "Revocation of a key"};
+        [STATEMENT_REVOKE] = "Revocation of a key", [STATEMENT_AUDIT] = "Audit"};
     static const char *const members[][2] = {
+        {"verdict", "Verdict"},         {"by", "Examined by"},
         {"reason", "Reason"},           {"team", "Team, from now on"}, {"note", "Note, from now on"},
         {"code_url", "Code, from now on"}, {"tags", "Tags, from now on"}, {"handle", "Handle"}};
     const struct stored *stored = &shown->stored;

@@ -210,6 +210,21 @@ static const char *flag_of(const struct findings *findings, enum check check)
     return NULL;
 }
 
+// What a person decided stands in the log; without that statement the level was altered, and nothing is claimed.
+static void audit_note(struct page *page, const struct shown *shown)
+{
+    struct stored audit;
+    struct statement said = {0};
+    if (shown->stored.trust != TRUST_AUDITED) return;
+    if (store_audit_of(page->reader, shown->stored.digest, &page->arena, &audit) < 0) return;
+    if (statement_read(audit.payload, audit.payload_count, &said) < 0) return;
+    html_add(page->out, "<p>Audited by <bdi>%s</bdi>, ", canonical_text(said.json, "by"));
+    page_moment(page->out, audit.accepted_ms);
+    html_add(page->out, " (<a href=\"/runs/%lld\">statement %lld</a>): <q><bdi>%s</bdi></q></p>", (long long)audit.sequence,
+             (long long)audit.sequence, canonical_text(said.json, "reason"));
+    statement_free(&said);
+}
+
 void run_checks(struct page *page, const struct shown *shown)
 {
     const struct findings *findings = shown->stored.findings;
@@ -220,6 +235,7 @@ void run_checks(struct page *page, const struct shown *shown)
         page->out,
         " %s. <a href=\"/trust\">What the levels mean</a>. A signature proves who said it, not that it is true.</p>",
         trust_what(shown->stored.trust));
+    audit_note(page, shown);
     if (shown->stored.reproduced_by > 0)
         html_add(page->out, "<p>Reproduced by <a href=\"/runs/%lld\">run %lld</a> of another person.</p>",
                  (long long)shown->stored.reproduced_by, (long long)shown->stored.reproduced_by);

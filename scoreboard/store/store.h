@@ -45,6 +45,14 @@ int store_accept(struct store *, const struct envelope *, int64_t now_ms, struct
 // The server itself revokes a key: a revoke statement signed by the server's key.
 int store_revoke(struct store *, const char *key_id, const char *reason, int64_t now_ms, struct acceptance *) MUST_CHECK;
 
+// A person has decided about a run: an audit statement signed by the server's key.
+struct audit {
+    const char *digest;      // of the run
+    bool withdrawn;          // an earlier confirmation no longer holds
+    const char *by, *reason;
+};
+int store_audit(struct store *, const struct audit *, int64_t now_ms, struct acceptance *) MUST_CHECK;
+
 struct dawnbench_entry;  // dawnbench.h
 // An entry of the same (task, kind, stem) is replaced.
 int store_import(struct store *, const struct dawnbench_entry *const *, int count, int64_t now_ms) MUST_CHECK;
@@ -98,6 +106,8 @@ struct stored {  // a statement as it was accepted; in a list payload, signature
     int64_t reproduced_by;             // sequence of the run that did; 0
 };
 int store_statement(struct reader *, const char *id /* sequence or digest */, struct arena *, struct stored *) MUST_CHECK;
+// The audit by which a run is audited: the last one about it. ERR_MISSING if there is none.
+int store_audit_of(struct reader *, const char *digest, struct arena *, struct stored *) MUST_CHECK;
 // The log: statements after a sequence number, oldest first.
 int store_log(struct reader *, int64_t after, int limit, struct arena *, struct stored **, int *count) MUST_CHECK;
 // Runs of a group, by index; `planned` as they announced.

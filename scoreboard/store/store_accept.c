@@ -90,7 +90,10 @@ static int check_signer(struct attempt *a)
     sql_end(row);
     TRY(rc);
     a->in.new_key = rc == 0;
-    if (a->by_server && type != STATEMENT_REVOKE) return refuse(a, PROBLEM_NOT_YOURS, "the server's own key only revokes keys");
+    if (a->by_server && type != STATEMENT_REVOKE && type != STATEMENT_AUDIT)
+        return refuse(a, PROBLEM_NOT_YOURS, "the server's own key only revokes keys and audits runs");
+    if (!a->by_server && type == STATEMENT_AUDIT)
+        return refuse(a, PROBLEM_NOT_YOURS, "a run is audited by the operator of this board, with the server's key");
     if (revoked != 0) return refuse(a, PROBLEM_REVOKED, "the key %s was revoked by statement %lld", id, (long long)revoked);
     if (replaced != 0)
         return refuse(a, PROBLEM_REVOKED, "the key %s was replaced by a newer one in statement %lld", id, (long long)replaced);
@@ -109,7 +112,8 @@ static int check_rate(struct attempt *a)
     int64_t limit = a->store->submissions_per_hour, count = 0, then = 0;
     sqlite3_stmt *row;
     int rc = 0;
-    if (limit <= 0 || a->in.new_key || type == STATEMENT_WITHDRAW || type == STATEMENT_REVOKE) return 0;
+    if (limit <= 0 || a->in.new_key || a->by_server) return 0;
+    if (type == STATEMENT_WITHDRAW || type == STATEMENT_REVOKE) return 0;
     TRY(sql_start(sql_of(a), &row, "SELECT accepted_ms, type FROM statements WHERE handle = ? ORDER BY sequence DESC", "t",
                   a->in.handle));
     while (count < limit && (rc = sql_next(sql_of(a), row)) > 0 && (then = sql_column(row, 0)) > a->now_ms - HOUR_MS)
@@ -322,10 +326,11 @@ static int check_about_run(struct attempt *a)
                   "t", digest));
     int rc = sql_next(sql_of(a), row), refused = rc < 0 ? rc : 0;
     if (rc == 0) refused = refuse(a, PROBLEM_NOT_FOUND, "there is no statement %s here to %s", digest, what);
-    else if (rc > 0 && strcmp(sql_text(row, 0), a->in.handle) != 0)
+    else if (rc > 0 && !a->by_server && strcmp(sql_text(row, 0), a->in.handle) != 0)
         refused = refuse(a, PROBLEM_NOT_YOURS, "statement %s belongs to \"%s\"", digest, sql_text(row, 0));
     else if (rc > 0 && strcmp(sql_text(row, 1), statement_type_name(STATEMENT_RUN)) != 0)
-        refused = refuse(a, PROBLEM_CONFLICT, "statement %s is not a run, and only runs can be withdrawn or amended", digest);
+        refused = refuse(a, PROBLEM_CONFLICT, "statement %s is not a run, and only runs can be withdrawn, amended or audited",
+                         digest);
     else if (rc > 0 && sql_column(row, 2) != 0)
         refused = refuse(a, PROBLEM_CONFLICT, "statement %s has been withdrawn already", digest);
     else if (rc > 0 && sql_column(row, 3) != 0)
@@ -333,6 +338,26 @@ static int check_about_run(struct attempt *a)
                          (long long)sql_column(row, 3));
     sql_end(row);
     return refused;
+}
+
+// Nobody but its author measured a self-evaluated run, so there is nothing that a person could confirm.
+static int check_audit(struct attempt *a)
+{
+    const char *digest = canonical_text(a->json, "statement");
+    bool confirms = strcmp(canonical_text(a->json, "verdict"), "confirmed") == 0;
+    int64_t trust, self;
+    STEP(check_about_run(a));
+    TRY(sql_int(sql_of(a), &trust, 0, "SELECT trust FROM runs WHERE digest = ?", "t", digest));
+    TRY(sql_int(sql_of(a), &self, 0,
+                "SELECT count(*) FROM statements WHERE digest = ? AND instr(payload, CAST(? AS BLOB)) > 0", "tt", digest,
+                "\"evaluated_by\":\"self\""));
+    if (confirms && self != 0)
+        return refuse(a, PROBLEM_CONFLICT, "statement %s is self-evaluated; such a run is never audited", digest);
+    if (confirms && trust == TRUST_AUDITED)
+        return refuse(a, PROBLEM_CONFLICT, "statement %s has been audited already", digest);
+    if (!confirms && trust != TRUST_AUDITED)
+        return refuse(a, PROBLEM_CONFLICT, "statement %s has not been audited, so nothing can be withdrawn", digest);
+    return 0;
 }
 
 static int check_rotate(struct attempt *a)
@@ -366,6 +391,7 @@ static int check_by_type(struct attempt *a)
         return check_amend(a);
     case STATEMENT_ROTATE: return check_rotate(a);
     case STATEMENT_REVOKE: return check_revoke(a);
+    case STATEMENT_AUDIT: return check_audit(a);
     default: BUG("there is no such type of statement");
     }
 }
@@ -482,19 +508,31 @@ int store_accept(struct store *s, const struct envelope *envelope, int64_t now_m
     return rc;
 }
 
-int store_revoke(struct store *s, const char *key_id, const char *reason, int64_t now_ms, struct acceptance *out)
+// A statement of the server's own; the reference passes over. NULL: a text was not UTF-8.
+static int accept_own(struct store *s, json_t *value, int64_t now_ms, struct acceptance *out)
 {
     BUG_IF(!s->writes);
     struct envelope envelope = {.key = s->key};
     char signature[SSHSIG_MAX];
-    json_t *value = json_pack("{s:s, s:i, s:s, s:s, s:s, s:I}", "type", "revoke", "version", 1, "board", s->origin, "key", key_id,
-                              "reason", reason, "made_ms", (json_int_t)now_ms);
-    if (value == NULL) return fail(ERR_INPUT, "the reason or the key is not valid UTF-8");
+    if (value == NULL) return fail(ERR_INPUT, "a text of the statement is not valid UTF-8");
     TRY(statement_make(value, &envelope.statement));
-    sshsig_sign(statement_namespace(STATEMENT_REVOKE), envelope.statement.payload, envelope.statement.count, &s->secret,
+    sshsig_sign(statement_namespace(envelope.statement.type), envelope.statement.payload, envelope.statement.count, &s->secret,
                 signature);
     envelope.signature = copy_text(signature);
     int rc = store_accept(s, &envelope, now_ms, out);
     envelope_free(&envelope);
     return rc;
+}
+
+int store_revoke(struct store *s, const char *key_id, const char *reason, int64_t now_ms, struct acceptance *out)
+{
+    return accept_own(s, json_pack("{s:s, s:i, s:s, s:s, s:s, s:I}", "type", "revoke", "version", 1, "board", s->origin, "key",
+                                   key_id, "reason", reason, "made_ms", (json_int_t)now_ms), now_ms, out);
+}
+
+int store_audit(struct store *s, const struct audit *audit, int64_t now_ms, struct acceptance *out)
+{
+    return accept_own(s, json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:I}", "type", "audit", "version", 1, "board", s->origin,
+                                   "statement", audit->digest, "verdict", audit->withdrawn ? "withdrawn" : "confirmed", "by",
+                                   audit->by, "reason", audit->reason, "made_ms", (json_int_t)now_ms), now_ms, out);
 }

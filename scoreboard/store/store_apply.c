@@ -199,6 +199,22 @@ static int apply_amend(struct store *s, const struct incoming *in, struct arena 
     return store_rank_group(s, group);
 }
 
+// Without a confirmation the level is again what the checks give, and what a reproduction does.
+static int apply_audit(struct store *s, const struct incoming *in, struct arena *arena)
+{
+    int64_t sequence;
+    const char *group, *curve;
+    bool confirms = strcmp(canonical_text(in->statement->json, "verdict"), "confirmed") == 0;
+    TRY(find_run(s, in, arena, &sequence, &group, &curve));
+    if (confirms) TRY(sql_do(&s->sql, "UPDATE runs SET trust = ? WHERE sequence = ?", "ii", (int64_t)TRUST_AUDITED, sequence));
+    else
+        TRY(sql_do(&s->sql, "UPDATE runs SET trust = CASE WHEN flags = 0 THEN ? ELSE ? END, reproduced_by = 0 WHERE sequence = ?",
+                   "iii", (int64_t)TRUST_CHECKED, (int64_t)TRUST_SIGNED, sequence));
+    TRY(store_rank_curve(s, curve));
+    TRY(store_rank_run(s, sequence));
+    return store_rank_group(s, group);
+}
+
 static int apply_rotate(struct store *s, const struct incoming *in)
 {
     TRY(sql_do(&s->sql, "INSERT INTO keys (id, line, handle, since) VALUES (?, ?, ?, ?)", "ttti", in->next_key, in->next_line,
@@ -241,6 +257,7 @@ int store_apply(struct store *s, const struct incoming *in)
         case STATEMENT_AMEND: rc = apply_amend(s, in, &arena); break;
         case STATEMENT_ROTATE: rc = apply_rotate(s, in); break;
         case STATEMENT_REVOKE: rc = apply_revoke(s, in); break;
+        case STATEMENT_AUDIT: rc = apply_audit(s, in, &arena); break;
         default: BUG("there is no such type of statement");
         }
     }

@@ -264,6 +264,7 @@ static int set_trust(struct store *s, const struct copy *copies, int count, int 
         if (repeated) by = copies[n].sequence;
     }
     if (by != 0) trust = TRUST_REPRODUCED;
+    if (copies[i].trust == TRUST_AUDITED) trust = TRUST_AUDITED;  // until a person takes it back
     if (trust == copies[i].trust && by == copies[i].reproduced_by) return 0;
     TRY(sql_do(&s->sql, "UPDATE runs SET trust = ?, reproduced_by = ? WHERE sequence = ?", "iii", trust, by, copies[i].sequence));
     TRY(store_rank_run(s, copies[i].sequence));

@@ -94,6 +94,21 @@ int store_statement(struct reader *r, const char *id, struct arena *arena, struc
     return store_findings(&r->sql, out->sequence, out->findings);
 }
 
+// The server's key signs little, so its index finds the few statements to look into.
+int store_audit_of(struct reader *r, const char *digest, struct arena *arena, struct stored *out)
+{
+    sqlite3_stmt *row;
+    struct stored *list;
+    int count;
+    TRY(sql_start(&r->sql, &row, "SELECT " WHOLE_COLUMNS "WHERE s.key IN (SELECT id FROM keys WHERE handle = '') AND "
+                  "s.type = 'audit' AND instr(s.payload, CAST('\"statement\":\"' || ? || '\"' AS BLOB)) > 0 "
+                  "ORDER BY s.sequence DESC LIMIT 1", "t", digest));
+    TRY(take_all(r, row, arena, &list, &count));
+    if (count == 0) return fail(ERR_MISSING, "nobody has audited statement %s", digest);
+    *out = list[0];
+    return 0;
+}
+
 int store_log(struct reader *r, int64_t after, int limit, struct arena *arena, struct stored **list, int *count)
 {
     sqlite3_stmt *row;

@@ -255,9 +255,18 @@ static const struct field revoke[] = {
     INT("made_ms", 0, MS_MAX, 0, NULL, NULL, "date and time"),
     {0},
 };
+static const struct field audit[] = {
+    HEAD("audit", 1),
+    {"statement", FIELD_HEX, 64, 64, 0, NULL, NULL, "digest of the run that was audited"},
+    {"verdict", FIELD_ONE_OF, 0, 0, 0, "confirmed|withdrawn", NULL, "withdrawn: an earlier confirmation no longer holds"},
+    {"by", FIELD_WORDS, 1, 96, 0, NULL, NULL, "the person who decided; shown"},
+    {"reason", FIELD_WORDS, 1, 500, 0, NULL, NULL, "what was looked at, and why this was decided; shown"},
+    INT("made_ms", 0, MS_MAX, 0, NULL, NULL, "date and time"),
+    {0},
+};
 const struct field *const statement_fields[STATEMENT_TYPES] = {
     [STATEMENT_RUN] = run, [STATEMENT_WITHDRAW] = withdraw, [STATEMENT_AMEND] = amend,
-    [STATEMENT_ROTATE] = rotate, [STATEMENT_REVOKE] = revoke,
+    [STATEMENT_ROTATE] = rotate, [STATEMENT_REVOKE] = revoke, [STATEMENT_AUDIT] = audit,
 };
 const struct field receipt_fields[] = {
     HEAD("receipt", 1),

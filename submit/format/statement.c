@@ -38,7 +38,7 @@ static int find_type(const json_t *json, enum statement_type *type)
         *type = (enum statement_type)i;
         if (strcmp(types[i].type, name) == 0) return 0;
     }
-    return fail(ERR_INPUT, "the payload's type is none of run, withdraw, amend, rotate and revoke");
+    return fail(ERR_INPUT, "the payload's type is none of run, withdraw, amend, rotate, revoke and audit");
 }
 
 // What a table of kinds and bounds cannot say: a key must be one, written the one way there is.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statements: what people sign. A payload is canonical JSON (canonical.h) of one of five types; every member of every
+// Statements: what people sign. A payload is canonical JSON (canonical.h) of one of six types; every member of every
 // type stands in one table (statement.c) with its kind and bounds, so the parser, the builder and
 // docs/statements.md cannot disagree. What is not in the table is refused.
 //
@@ -20,7 +20,8 @@
     STATEMENT(WITHDRAW, "withdraw", "withdraw-v1@dawn", "takes an own statement off the boards; it stays in the log")  \
     STATEMENT(AMEND, "amend", "amend-v1@dawn", "changes what an own run says about itself in words, never a figure")   \
     STATEMENT(ROTATE, "rotate", "rotate-v1@dawn", "passes a handle on from one key to the next; both sign")            \
-    STATEMENT(REVOKE, "revoke", "revoke-v1@dawn", "from here on, nothing more counts that this key signs")
+    STATEMENT(REVOKE, "revoke", "revoke-v1@dawn", "from here on, nothing more counts that this key signs")             \
+    STATEMENT(AUDIT, "audit", "audit-v1@dawn", "a person's decision about a run, signed by the server's key")
 enum statement_type {
 #define STATEMENT(name, type, space, what) STATEMENT_##name,
     STATEMENT_LIST

@@ -12,7 +12,7 @@ expect() { # STATUS TEXT COMMAND...: ends with that status and says the text
     exit 1
 }
 
-for command in check backup migrate revoke; do
+for command in check backup migrate revoke audit; do
     expect 0 "Usage: dawn-scoreboard $command" "$BOARD" $command --help
     expect 2 "" "$BOARD" $command --no-such-option
 done
@@ -21,6 +21,10 @@ done
 expect 1 "there is no record at scoreboard.db" "$BOARD" check
 expect 1 "there is no record at scoreboard.db" "$BOARD" backup copy.db
 expect 1 "there is no record at scoreboard.db" "$BOARD" revoke SHA256:0123456789012345678901234567890123456789012 --reason lost
+expect 1 "there is no record at scoreboard.db" "$BOARD" audit 1 --by Ann --reason repeated
+expect 2 "who decided?" "$BOARD" audit 1 --reason repeated
+expect 2 "why?" "$BOARD" audit 1 --by Ann
+expect 2 "the name must not be empty" "$BOARD" audit 1 --by '' --reason repeated
 expect 2 '"foo" is not a fingerprint' "$BOARD" revoke foo --reason lost
 expect 2 "why?" "$BOARD" revoke SHA256:0123456789012345678901234567890123456789012
 expect 2 "the reason must not be empty" "$BOARD" revoke SHA256:0123456789012345678901234567890123456789012 --reason ''
@@ -38,6 +42,7 @@ expect 1 "never overwrites" "$BOARD" backup copy.db
 expect 0 "copy.db is whole" "$BOARD" check --db copy.db
 [ ! -e copy.db.key ] || { echo "the key was copied"; exit 1; }
 expect 1 "put it back" "$BOARD" migrate --db copy.db
+expect 1 "there is no statement 1" "$BOARD" audit 1 --by Ann --reason repeated
 expect 1 "has not submitted anything" "$BOARD" revoke SHA256:0123456789012345678901234567890123456789012 --reason lost
 chmod 644 scoreboard.db.key
 expect 1 "chmod 600" "$BOARD" migrate

@@ -66,6 +66,66 @@ static void test_revoke(void **state)
     assert_whole();
 }
 
+// ---- audits
+static enum problem audit_of(const char *digest, bool withdrawn)
+{
+    static int64_t later;  // each decision is one of its own
+    const struct audit audit = {digest, withdrawn, "Ann Lee", "repeated on a machine of ours"};
+    free(last.receipt);
+    if (store_audit(store, &audit, FIXTURE_NOW_MS + ++later, &last) < 0) GIVE_UP("%s", error_text());
+    return last.problem;
+}
+
+static enum trust level_of(int number)
+{
+    struct stored stored;
+    char id[12];
+    snprintf(id, sizeof id, "%d", number);
+    assert_int_equal(store_statement(reader, id, &arena, &stored), 0);
+    return stored.trust;
+}
+
+static void test_audit(void **state)
+{
+    (void)state;
+    char digest[3][DIGEST_HEX];
+    struct stored found;
+    json_t *self = run_of("bob", 2), *flagged = run_of("ada", 3), *run = run_of("ada", 1);
+    fixture_set(self, "division", json_string("open"));
+    fixture_set(self, "evaluated_by", json_string("self"));
+    fixture_set(flagged, "software.dirty", json_integer(1));
+    digest_of(run, digest[0]);
+    digest_of(self, digest[1]);
+    digest_of(flagged, digest[2]);
+    assert_int_equal(audit_of(digest[0], false), PROBLEM_NOT_FOUND);
+    assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(self, &bob), PROBLEM_NONE);
+    assert_int_equal(hand_in(flagged, &ada), PROBLEM_NONE);
+    assert_int_equal(audit_of(digest[1], false), PROBLEM_CONFLICT);  // nobody but its author measured it
+    assert_int_equal(audit_of(digest[0], true), PROBLEM_CONFLICT);   // there is nothing to take back
+    assert_int_equal(store_audit_of(reader, digest[0], &arena, &found), ERR_MISSING);
+    json_t *forged = about("audit", digest[0]);
+    fixture_set(forged, "verdict", json_string("confirmed"));
+    fixture_set(forged, "by", json_string("ada"));
+    fixture_set(forged, "reason", json_string("it is mine"));
+    assert_int_equal(hand_in(forged, &ada), PROBLEM_NOT_YOURS);
+    assert_int_equal(audit_of(digest[0], false), PROBLEM_NONE);
+    assert_int_equal(audit_of(digest[2], false), PROBLEM_NONE);
+    assert_int_equal(audit_of(digest[0], false), PROBLEM_CONFLICT);
+    assert_int_equal(level_of(1), TRUST_AUDITED);
+    assert_int_equal(level_of(3), TRUST_AUDITED);  // a person may overrule a flag, which stays
+    assert_int_equal(store_audit_of(reader, digest[0], &arena, &found), 0);
+    assert_int_equal(found.sequence, 4);
+    assert_int_equal(hand_in(run_of("ada", 4), &ada), PROBLEM_NONE);  // no other run changes that
+    assert_int_equal(board_of(BOARD_TRAINING_TIME, RANK_CLASSIC).at[0].trust, TRUST_AUDITED);
+    assert_whole();
+    assert_int_equal(audit_of(digest[0], true), PROBLEM_NONE);
+    assert_int_equal(audit_of(digest[2], true), PROBLEM_NONE);
+    assert_int_equal(level_of(1), TRUST_CHECKED);
+    assert_int_equal(level_of(3), TRUST_SIGNED);
+    assert_whole();
+}
+
 // ---- the record as a file
 static void do_sql(const char *sql)
 {
@@ -220,7 +280,7 @@ static void test_threads(void **state)
 
 static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    TEST(test_rotate), TEST(test_revoke), TEST(test_check_finds), TEST(test_files), TEST(test_threads),
+    TEST(test_rotate), TEST(test_revoke), TEST(test_audit), TEST(test_check_finds), TEST(test_files), TEST(test_threads),
 };
 
 int main(void)

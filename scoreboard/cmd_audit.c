@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// dawn-scoreboard audit: the operator's word that a person has examined a run, or that this no longer holds.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/options.h"
+#include "scoreboard/commands.h"
+#include "scoreboard/store/store.h"
+#include "submit/format/fields.h"
+
+// The run that a number or a digest names; its digest lives in the arena.
+static int find_run(struct store *store, const char *id, struct arena *arena, struct stored *run)
+{
+    struct reader *reader;
+    TRY(store_reader(store, &reader));
+    int rc = store_statement(reader, id, arena, run);
+    store_reader_close(reader);
+    return rc;
+}
+
+static int audit(struct store *store, const char *id, struct audit *decision, struct acceptance *done)
+{
+    struct arena arena = {0};
+    struct stored run;
+    int rc = find_run(store, id, &arena, &run);
+    decision->digest = rc == 0 ? run.digest : "";
+    if (rc == 0) rc = store_audit(store, decision, clock_unix_ms(), done);
+    if (rc == 0 && done->problem == PROBLEM_NONE)
+        printf("statement %lld: run %lld is %s\n", (long long)done->sequence, (long long)run.sequence,
+               decision->withdrawn ? "no longer audited" : "audited");
+    arena_free(&arena);
+    return rc;
+}
+
+static int check_words(const struct audit *decision)
+{
+    const struct field *fields = statement_fields[STATEMENT_AUDIT];
+    if (decision->by == NULL) return fail(ERR_USAGE, "who decided? --by NAME is shown on the run's page");
+    if (decision->reason == NULL) return fail(ERR_USAGE, "why? --reason TEXT is shown on the run's page");
+    TRY(fields_check_typed("the name", fields, "by", decision->by));
+    return fields_check_typed("the reason", fields, "reason", decision->reason);
+}
+
+int cmd_audit(int argc, char **argv)
+{
+    const char *db = "scoreboard.db";
+    struct audit decision = {0};
+    const struct option options[] = {
+        {OPTION_TEXT, 0, "db", "FILE", "the record", &db, 0, 0},
+        {OPTION_TEXT, 0, "by", "NAME", "the person who examined the run; shown to everybody", &decision.by, 0, 0},
+        {OPTION_TEXT, 0, "reason", "TEXT", "what was examined, and the result; shown to everybody", &decision.reason, 0, 0},
+        {OPTION_FLAG, 0, "withdraw", NULL, "take an earlier confirmation back", &decision.withdrawn, 0, 0},
+        {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
+    };
+    const struct usage usage = {
+        .command = "audit",
+        .operands = "RUN --by NAME --reason TEXT [OPTIONS]",
+        .about = "Records that a person has examined RUN (its number or digest) and confirms it. The run is then shown "
+                 "as audited, the highest level of trust. The decision is a statement in the log, signed by the server's "
+                 "key. A group is audited when all its runs are. The server may run meanwhile.",
+        .options = options,
+        .more = "Example:\n  dawn-scoreboard audit 12 --by 'Ann Lee' --reason 'repeated on our p3.2xlarge'",
+    };
+    int rc = options_parse(&usage, &argc, argv);
+    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (argc < 2) return fail(ERR_USAGE, "audit needs the number or the digest of a run");
+    if (argc > 2) return fail(ERR_USAGE, "audit does not take \"%s\"", argv[2]);
+    TRY(check_words(&decision));
+    struct store *store;
+    struct acceptance done = {0};
+    if (!file_exists(db)) return fail(ERR_DATABASE, "there is no record at %s: name the file with --db", db);
+    TRY(store_open(&(struct store_settings){.path = db}, STORE_WRITE, &store));
+    rc = audit(store, argv[1], &decision, &done);
+    store_close(store);
+    free(done.receipt);
+    TRY(rc);
+    return done.problem != PROBLEM_NONE ? fail(ERR_INPUT, "%s", done.detail) : 0;
+}
