@@ -21,6 +21,7 @@ static const struct program_command commands[] = {
     {"withdraw", cmd_withdraw, "remove one of your entries from the boards"},
     {"amend", cmd_amend, "change the descriptive texts of one of your entries"},
     {"models", cmd_models, "list the models of a task"},
+    {"prices", cmd_prices, "list the machines whose price is known"},
     {"recipe", cmd_recipe, "print a recipe: everything a run can be told"},
     {"plan", cmd_plan, "say what a step will cost, without training"},
     {"bench", cmd_bench, "measure training steps or single operators"},

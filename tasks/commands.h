@@ -11,6 +11,7 @@ int cmd_plan(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_models(int argc, char **argv);
+int cmd_prices(int argc, char **argv);
 int cmd_recipe(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_results(int argc, char **argv);
