@@ -14,10 +14,23 @@
 #include <unistd.h>
 
 struct choice {
-    const char *db, *listen, *origin;
+    const char *db, *listen, *origin, *url;
     int64_t threads, connections, per_address, submissions, seconds, work;
     bool anew;
 };
+
+// It stands in commands that people copy into a shell.
+static int check_url(const char *url)
+{
+    if (url == NULL) return 0;
+    const char *host = strncmp(url, "https://", 8) == 0 ? url + 8 : strncmp(url, "http://", 7) == 0 ? url + 7 : "";
+    size_t length = strlen(host);
+    if (length > 0 && length < 200 && host[length - 1] != '/' &&
+        strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_~:/[]") == length)
+        return 0;
+    return fail(ERR_USAGE, "--url takes an address such as https://board.example, without a slash at its end; got \"%.80s\"",
+                url);
+}
 
 static int read_choice(int *argc, char **argv, struct choice *c)
 {
@@ -29,6 +42,8 @@ static int read_choice(int *argc, char **argv, struct choice *c)
          &c->listen, 0, 0},
         {OPTION_TEXT, 0, "origin", "NAME",
          "the board's name, in every statement made for it (default: the record's, else one of its key)", &c->origin, 0, 0},
+        {OPTION_TEXT, 0, "url", "URL", "where people reach the board, in commands and feeds (default: http:// and --listen)",
+         &c->url, 0, 0},
         {OPTION_FLAG, 0, "new", NULL, "begin an empty record under a key that is there already", &c->anew, 0, 0},
         {OPTION_INT, 0, "threads", "N", "threads that answer", &c->threads, 1, 64},
         {OPTION_INT, 0, "connections", "N", "connections at a time", &c->connections, 1, 65536},
@@ -53,7 +68,7 @@ static int read_choice(int *argc, char **argv, struct choice *c)
     };
     int rc = options_parse(&usage, argc, argv);
     if (rc == 0 && *argc > 1) return fail(ERR_USAGE, "serve does not take \"%.60s\"", argv[1]);
-    return rc;
+    return rc == 0 ? check_url(c->url) : rc;
 }
 
 // Descriptors for every connection, the record, its readers and the libraries.
@@ -92,7 +107,7 @@ static int serve(const struct choice *c, struct store *store, int listening)
 {
     const struct server_settings settings = {
         .routes = route_table, .problem_page = page_problem,
-        .listen = c->listen, .store = store, .threads = (int)c->threads, .connections = (int)c->connections,
+        .url = c->url, .listen = c->listen, .store = store, .threads = (int)c->threads, .connections = (int)c->connections,
         .per_address = (int)c->per_address, .read_seconds = (int)c->seconds, .submissions_per_hour = c->submissions,
         .work_milliseconds = c->work, .health = "/api/v1/health", .fault = say_fault,
     };

@@ -51,17 +51,21 @@ int api_key(const struct request *request, struct answer *answer)
 }
 
 // ---- groups ------------------------------------------------------------------------------------------------------
-static json_t *mean_json(const struct group_mean *mean)
+// Of one run there is neither deviation nor interval.
+static json_t *mean_json(const struct group_mean *mean, int finished)
 {
-    return json_pack("{s:o, s:o, s:o, s:o}", "mean", api_float(mean->mean), "sigma", api_float(mean->sigma), "low",
-                     api_float(mean->low), "high", api_float(mean->high));
+    bool defined = finished > 1;
+    return json_pack("{s:o, s:o, s:o, s:o}", "mean", finished > 0 ? api_float(mean->mean) : json_null(), "sigma",
+                     defined ? api_float(mean->sigma) : json_null(), "low", defined ? api_float(mean->low) : json_null(), "high",
+                     defined ? api_float(mean->high) : json_null());
 }
 
 static json_t *facts_json(const struct group_facts *facts)
 {
     return json_pack("{s:s, s:s, s:b, s:i, s:o, s:o, s:o}", "verdict", group_verdict_name(facts->verdict), "sentence",
                      group_verdict_sentence(facts->verdict), "official", facts->official, "finished", facts->finished, "seconds",
-                     mean_json(&facts->seconds), "accuracy", mean_json(&facts->accuracy), "p", api_float(facts->p));
+                     mean_json(&facts->seconds, facts->finished), "accuracy", mean_json(&facts->accuracy, facts->finished), "p",
+                     facts->finished > 1 ? api_float(facts->p) : json_null());
 }
 
 // The verdict over the runs that still count: those neither withdrawn nor superseded.

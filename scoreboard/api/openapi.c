@@ -142,7 +142,7 @@ static int problems_of(int status, struct text *into)
 static json_t *responses(void)
 {
     json_t *all = json_object();
-    json_object_set_new(all, "NotModified", json_pack("{s:s}", "description", "If-None-Match names what would be sent"));
+    json_object_set_new(all, "NotModified", json_pack("{s:s}", "description", "If-None-Match matches the current answer"));
     for (int status = 400; status < 600; status++) {
         struct text what = {0};
         char name[24];
@@ -182,7 +182,7 @@ static json_t *operation(size_t i)
     json_t *answers = json_object(), *value;
     const char *of_get[] = {"ETag", "Cache-Control", NULL}, *of_post[] = {"Location", NULL};
     if (post) {
-        json_object_set_new(answers, "200", answer_of(routes[i].shape, "It was there already: the same receipt", of_post));
+        json_object_set_new(answers, "200", answer_of(routes[i].shape, "It was accepted before: the same receipt", of_post));
         json_object_set_new(answers, "201", answer_of(routes[i].shape, "Accepted and durable", of_post));
     } else {
         json_object_set_new(answers, "200", answer_of(routes[i].shape, "What was asked for", of_get));

@@ -142,6 +142,11 @@ int server_start(const struct server_settings *settings, int listening, struct s
     server->settings = *settings;
     server->listening = listening;
     server->port = port_of(listening);
+    if (server->settings.url == NULL) {
+        const int host = (int)(strrchr(settings->listen, ':') - settings->listen);
+        snprintf(server->url, sizeof server->url, "http://%.*s:%d", host < 255 ? host : 255, settings->listen, server->port);
+        server->settings.url = server->url;
+    }
     if (server->settings.threads <= 0) server->settings.threads = 2;
     if (server->settings.connections <= 0) server->settings.connections = 512;
     if (server->settings.read_seconds <= 0) server->settings.read_seconds = 5;

@@ -31,6 +31,7 @@ struct server {
     struct watch *watch;
     struct meter *meter;
     int listening, port;
+    char url[300];           // settings.url, where that was not given
     atomic_size_t uploading;
     pthread_mutex_t lock;
     struct worker *workers;  // under the lock

@@ -56,6 +56,7 @@ struct server;
 struct server_settings {
     const struct route *routes;      // GET routes answer HEAD too, with ETag and 304
     void (*problem_page)(enum problem, const char *detail, struct answer *);  // of every address that is not below /api
+    const char *url;                 // where people reach it, without a slash at the end; NULL: http:// and where it listens
     const char *listen;              // as given to server_listen: "127.0.0.1:8080", "[::1]:0"; port 0: a free one
     struct store *store;
     int threads;                     // 2

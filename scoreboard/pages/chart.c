@@ -14,10 +14,12 @@ struct frame {
     const char *name;
     int width, height, ticks_x, ticks_y;
 };
-static const struct frame frames[] = {{"wide", 720, 330, 7, 6}, {"narrow", 330, 270, 4, 5}};
+static const struct frame frames_half[] = {{"half", 600, 300, 5, 5}, {"narrow", 330, 270, 4, 5}},
+                          frames_across[] = {{"across", 1160, 380, 11, 6}, {"wide", 720, 330, 7, 6}, {"narrow", 330, 270, 4, 5}};
+enum { FRAMES_HALF = 2, FRAMES_ACROSS = 3 };
 enum { LETTER = 8, TOP = 34, BOTTOM = 48, RIGHT = 30, LEVEL_ROOM = 6 };
 
-static bool drawn(const struct chart *chart, const struct chart_point *point)
+bool chart_drawn(const struct chart *chart, const struct chart_point *point)
 {
     bool log_x = chart->x.scale == CHART_LOG || chart->x.scale == CHART_LOG_SECONDS;
     bool log_y = chart->y.scale == CHART_LOG || chart->y.scale == CHART_LOG_SECONDS;
@@ -30,9 +32,11 @@ static void spans(const struct chart *chart, struct chart_span *x, struct chart_
     for (int s = 0; s < chart->series_count; s++) {
         for (int i = 0; i < chart->series[s].count; i++) {
             const struct chart_point *point = &chart->series[s].at[i];
-            if (!drawn(chart, point)) continue;
+            if (!chart_drawn(chart, point)) continue;
             low_x = fmin(low_x, point->x), high_x = fmax(high_x, point->x);
             low_y = fmin(low_y, point->y), high_y = fmax(high_y, point->y);
+            if (!chart->series[s].band) continue;
+            low_y = fmin(low_y, point->low), high_y = fmax(high_y, point->high);
         }
     }
     for (int i = 0; i < chart->level_count; i++)
@@ -96,7 +100,7 @@ static void thin_line(struct text *out, const struct chart *chart, const struct 
     struct column column = {0};
     bool first = true;
     for (int i = 0; i < series->count; i++) {
-        if (!drawn(chart, &series->at[i])) continue;
+        if (!chart_drawn(chart, &series->at[i])) continue;
         int at = (int)lround(chart_place(x, series->at[i].x));
         double height = chart_place(y, series->at[i].y);
         if (!column.any || at != column.at) {
@@ -121,7 +125,7 @@ static void line(struct text *out, const struct chart *chart, const struct chart
     } else {
         bool first = true;
         for (int i = 0; i < series->count; i++) {
-            if (!drawn(chart, &series->at[i])) continue;
+            if (!chart_drawn(chart, &series->at[i])) continue;
             double at = chart_place(x, series->at[i].x), height = chart_place(y, series->at[i].y);
             if (series->line == CHART_STEPS && !first)
                 text_add(out, "H%.1fV%.1f", at, height);
@@ -135,6 +139,24 @@ static void line(struct text *out, const struct chart *chart, const struct chart
             text_add(out, "H%.1f", x->to);
     }
     text_add(out, "\"/>");
+}
+
+// There along the upper ends, back along the lower ones.
+static void band(struct text *out, const struct chart *chart, const struct chart_series *series, const struct chart_span *x,
+                 const struct chart_span *y)
+{
+    bool first = true;
+    if (!series->band || series->count < 2) return;
+    html_add(out, "<path class=\"band look-%d\" d=\"", series->look % CHART_LOOKS);
+    for (int i = 0; i < 2 * series->count; i++) {
+        bool back = i >= series->count;
+        const struct chart_point *point = &series->at[back ? 2 * series->count - 1 - i : i];
+        double end = back ? point->low : point->high;
+        if (!chart_drawn(chart, point) || !isfinite(end)) continue;
+        text_add(out, "%s%.1f %.1f", first ? "M" : "L", chart_place(x, point->x), chart_place(y, end));
+        first = false;
+    }
+    text_add(out, "%s\"/>", first ? "M0 0" : "Z");
 }
 
 // Shapes differ with the look, so that nothing is told by colour alone.
@@ -189,16 +211,18 @@ static void draw(struct text *out, const struct frame *frame, const struct chart
     begin(out, frame, frame->height, chart->id, chart->title, chart->about);
     axes(out, frame, chart, &x, &y, &ticks_x, &ticks_y);
     level_lines(out, chart, &x, &y);
+    for (int s = 0; s < chart->series_count; s++) band(out, chart, &chart->series[s], &x, &y);
     for (int s = 0; s < chart->series_count; s++) line(out, chart, &chart->series[s], &x, &y);
     for (int s = 0; s < chart->series_count; s++) {
         const struct chart_series *series = &chart->series[s];
         for (int i = 0; series->marks && i < series->count; i++) {
-            if (drawn(chart, &series->at[i]))
+            if (chart_drawn(chart, &series->at[i]))
                 mark(out, chart_place(&x, series->at[i].x), chart_place(&y, series->at[i].y),
-                     series->look % CHART_LOOKS, frame->name[0] == 'w' ? series->at[i].what : NULL);
+                     series->look % CHART_LOOKS, frame->name[0] != 'n' ? series->at[i].what : NULL);
         }
     }
     level_names(out, chart, &x, &y);
+    chart_names(out, chart, &x, &y);
     text_add(out, "</svg>");
 }
 
@@ -219,8 +243,10 @@ static void key(struct text *out, const struct chart *chart)
 
 void chart_draw(struct text *out, const struct chart *chart)
 {
-    html_add(out, "<figure class=\"chart\"><figcaption>%s</figcaption>", chart->title);
-    for (size_t i = 0; i < sizeof frames / sizeof frames[0]; i++) draw(out, &frames[i], chart);
+    bool across = chart->size == CHART_ACROSS;
+    html_add(out, "<figure class=\"chart%s\"><figcaption>%s</figcaption>", across ? " full" : "", chart->title);
+    for (int i = 0; i < (across ? FRAMES_ACROSS : FRAMES_HALF); i++)
+        draw(out, across ? &frames_across[i] : &frames_half[i], chart);
     key(out, chart);
     text_add(out, "</figure>");
 }
@@ -243,19 +269,19 @@ void chart_stack(struct text *out, const char *id, const char *title, const char
     enum { HEIGHT = 44 };
     double whole = whole_of(parts, count);
     html_add(out, "<figure class=\"chart\"><figcaption>%s</figcaption>", title);
-    for (size_t f = 0; f < sizeof frames / sizeof frames[0]; f++) {
-        begin(out, &frames[f], HEIGHT, id, title, about);
+    for (int f = 0; f < FRAMES_HALF; f++) {
+        begin(out, &frames_half[f], HEIGHT, id, title, about);
         double at = 0;
         for (int i = 0; i < count; i++) {
-            double width = share_of(&parts[i], whole) * frames[f].width;
+            double width = share_of(&parts[i], whole) * frames_half[f].width;
             html_add(
                 out,
                 "<rect class=\"part-%d\" x=\"%.2f\" y=\"0\" width=\"%.2f\" height=\"%d\"><title>%s: %s</title></rect>",
-                parts[i].look, at, fmin(width, frames[f].width - at), HEIGHT, parts[i].label, parts[i].figure);
+                parts[i].look, at, fmin(width, frames_half[f].width - at), HEIGHT, parts[i].label, parts[i].figure);
             if (width > (double)strlen(parts[i].label) * LETTER + 16)
                 html_add(out, "<text class=\"inside in-%d\" x=\"%.1f\" y=\"27\">%s</text>", parts[i].look, at + 8,
                          parts[i].label);
-            at = fmin(at + width, frames[f].width);
+            at = fmin(at + width, frames_half[f].width);
         }
         text_add(out, "</svg>");
     }
@@ -277,11 +303,11 @@ void chart_bars(struct text *out, const char *id, const char *title, const char 
     for (int i = 0; i < count; i++) most = fmax(most, isfinite(parts[i].value) ? parts[i].value : 0);
     if (!(most > 0)) most = 1;
     html_add(out, "<figure class=\"chart\"><figcaption>%s</figcaption>", title);
-    for (size_t f = 0; f < sizeof frames / sizeof frames[0]; f++) {
-        begin(out, &frames[f], ROW * count + 2, id, title, about);
+    for (int f = 0; f < FRAMES_HALF; f++) {
+        begin(out, &frames_half[f], ROW * count + 2, id, title, about);
         for (int i = 0; i < count; i++) {
             int top = i * ROW;
-            double width = share_of(&parts[i], most) * (frames[f].width - FIGURE);
+            double width = share_of(&parts[i], most) * (frames_half[f].width - FIGURE);
             html_add(out,
                      "<text class=\"tick\" x=\"0\" y=\"%d\">%s</text><rect class=\"part-%d\" x=\"0\" y=\"%d\" "
                      "width=\"%.1f\" height=\"%d\"/>"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Charts as SVG, made by the server: no script, no inline style, looks by class alone. Each is drawn twice, for a wide and
-// for a narrow screen, so that letters keep their size; the stylesheet shows one. A page puts an equal table beside it.
+// Charts as SVG, made by the server: no script, no inline style, looks by class alone. Each is drawn for several widths, so
+// that letters keep their size; the stylesheet shows one. A page puts an equal table beside it.
 #ifndef DAWN_SCOREBOARD_CHART_H
 #define DAWN_SCOREBOARD_CHART_H
 
@@ -20,6 +20,8 @@ struct chart_axis {
 struct chart_point {
     double x, y;       // points that are not finite, or not positive on a log axis, are left out
     const char *what;  // shown when a pointer rests on it; may be NULL
+    const char *name;  // written beside it where there is room, the last point of a series first; may be NULL
+    double low, high;  // of a band
 };
 enum chart_line { CHART_STRAIGHT, CHART_STEPS, CHART_NONE };  // STEPS: y holds until the next x
 struct chart_series {
@@ -28,13 +30,16 @@ struct chart_series {
     int count;
     enum chart_line line;
     bool marks;  // a shape at each point
+    bool band;   // the ground between low and high is shaded
     int look;    // 0 to CHART_LOOKS - 1: colour, dash and shape
 };
 struct chart_level {
     double y;
     const char *label;
 };
+enum chart_size { CHART_HALF, CHART_ACROSS };  // half or the whole width of a page; both shrink with the window
 struct chart {
+    enum chart_size size;
     const char *id;            // of this chart in its page
     const char *title, *about;  // what it shows; what can be seen in it
     struct chart_axis x, y;
@@ -44,6 +49,7 @@ struct chart {
     int level_count;
 };
 void chart_draw(struct text *into, const struct chart *);
+bool chart_drawn(const struct chart *, const struct chart_point *);  // false: it cannot be placed, and is left out
 
 struct chart_part {
     const char *label;
@@ -55,6 +61,10 @@ struct chart_part {
 void chart_stack(struct text *into, const char *id, const char *title, const char *about, const struct chart_part *, int count);
 // Bars below each other, from zero, with label and figure.
 void chart_bars(struct text *into, const char *id, const char *title, const char *about, const struct chart_part *, int count);
+
+// ---- chart_name.c: names beside points, none over another, over a point, or outside the picture
+struct chart_span;
+void chart_names(struct text *into, const struct chart *, const struct chart_span *x, const struct chart_span *y);
 
 // ---- chart_axis.c: where values lie and where ticks stand
 struct chart_span {

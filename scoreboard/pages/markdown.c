@@ -137,12 +137,14 @@ static void inline_words(struct text *into, const char *at, size_t count, int de
 // ---- blocks -----------------------------------------------------------------------------------------------------------
 static void code_block(struct text *into, struct lines *lines)
 {
+    bool shell = lines->length >= 5 && strncmp(lines->line, "```sh", 5) == 0;
+    if (shell) text_add(into, "<div class=\"command\">");
     text_add(into, "<pre tabindex=\"0\" role=\"region\" aria-label=\"Code\"><code>");
     while (next_line(lines) && strncmp(lines->line, "```", 3) != 0) {
         html_escape(into, lines->line, lines->length);
         text_add(into, "\n");
     }
-    text_add(into, "</code></pre>\n");
+    text_add(into, shell ? "</code></pre></div>\n" : "</code></pre>\n");
 }
 
 // The lines that are indented by four blanks.

@@ -69,8 +69,8 @@ void page_begin(struct page *page, const char *title, const char *about, const s
         "<link rel=\"stylesheet\" href=\"/style.css\">\n<link rel=\"icon\" href=\"/favicon.svg\" "
         "type=\"image/svg+xml\">\n"
         "<link rel=\"alternate\" type=\"application/atom+xml\" title=\"News of all boards\" href=\"/feed.atom\">\n"
-        "<script src=\"/script.js\" defer></script>\n</head>\n<body>\n",
-        title, about);
+        "<script src=\"/script.js\" defer></script>\n</head>\n<body data-address=\"%s\">\n",
+        title, about, page_address(page));
     header(page);
     html_add(page->out, "<div class=\"width\">\n");
     breadcrumbs(page, title, crumbs);
@@ -86,9 +86,9 @@ void page_end(struct page *page)
                  store_origin(page->request->store), sshkey_id(store_key(page->request->store), id));
     }
     html_add(page->out,
-             "A signature proves who said something, not that it is true.</p><p>DAWN %s. <a href=\"/rules\">Rules</a> "
-             "<a href=\"/api/v1/openapi.json\">API</a> <a "
-             "href=\"/feed.atom\">Atom</a></p></div></footer>\n</body>\n</html>\n",
+             "A signature proves who said something, not that it is true.</p><p>DAWN %s. <a href=\"/rules\">Rules</a> <a "
+             "href=\"/people\">People</a> <a href=\"/prices\">Prices</a> <a href=\"/search\">Search</a> <a "
+             "href=\"/api.html\">API</a> <a href=\"/feed.atom\">Atom</a></p></div></footer>\n</body>\n</html>\n",
              build_version());
 }
 
@@ -101,7 +101,9 @@ void page_problem(enum problem problem, const char *detail, struct answer *answe
     page_begin(&page, problem_title(problem), "Something went wrong", NULL);
     html_add(page.out, "<p class=\"over\">%d</p><h1>%s</h1>", problem_status(problem), problem_title(problem));
     if (detail != NULL && *detail != 0) html_add(page.out, "<p class=\"lead\"><bdi>%s</bdi></p>", detail);
-    html_add(page.out, "<p><a class=\"button\" href=\"/\">All boards</a></p>");
+    if (problem == PROBLEM_NOT_FOUND) page_search(&page, "");
+    html_add(page.out, "<p><a class=\"button\" href=\"/\">All boards</a> <a class=\"button plain\" "
+                       "href=\"/people\">People</a></p>");
     page_end(&page);
     arena_free(&page.arena);
 }
@@ -190,6 +192,12 @@ void page_span(struct text *out, int64_t ns)
     page_value(out, BOARD_TRAINING_TIME, (double)ns / 1e9);
 }
 
+const char *page_span_text(struct page *page, int64_t ns)
+{
+    char words[BOARD_VALUE];
+    return arena_text(&page->arena, "%s", board_value(BOARD_TRAINING_TIME, (double)ns / 1e9, words));
+}
+
 void page_money(struct text *out, double usd)
 {
     if (usd < 0)
@@ -211,14 +219,39 @@ void page_person_link(struct page *page, const char *handle)
         html_add(page->out, "<a href=\"/people/%s\"><bdi>%s</bdi></a>", html_part(&page->arena, handle), handle);
 }
 
+const char *page_address(const struct page *page)
+{
+    const struct server_settings *settings = page->request != NULL ? page->request->settings : NULL;
+    return settings != NULL && settings->url != NULL ? settings->url : "http://THIS-SITE";
+}
+
+void page_search(struct page *page, const char *words)
+{
+    html_add(page->out,
+             "<form class=\"inline search\" role=\"search\" method=\"get\" action=\"/search\"><div class=\"field\"><label "
+             "for=\"search\">Search</label> <input id=\"search\" name=\"q\" type=\"search\" value=\"%s\" "
+             "maxlength=\"100\" placeholder=\"person, model, machine, number\" autocomplete=\"off\"></div><button "
+             "type=\"submit\">Search</button></form>\n",
+             words);
+}
+
 void page_command(struct page *page, const char *id, const char *commands)
 {
+    static const char place[] = "http://THIS-SITE";
+    struct text words = {0};
+    for (const char *at = commands, *next; *at != 0; at = next) {
+        next = strstr(at, place);
+        text_bytes(&words, at, next != NULL ? (size_t)(next - at) : strlen(at));
+        if (next == NULL) break;
+        text_add(&words, "%s", page_address(page));
+        next += sizeof place - 1;
+    }
+    commands = arena_text(&page->arena, "%s", words.at);
+    text_free(&words);
     html_add(page->out,
              "<div class=\"command\"><pre id=\"%s\" tabindex=\"0\" role=\"region\" "
              "aria-label=\"Commands\"><code>%s</code></pre></div>",
              id, commands);
-    if (strstr(commands, "http://THIS-SITE") != NULL)
-        html_add(page->out, "<p class=\"quiet this-site\">Replace http://THIS-SITE by the address of this site.</p>");
 }
 
 void page_note(struct text *out, const char *kind, const char *title, const char *sentence)
@@ -276,7 +309,7 @@ void page_rank_tabs(struct page *page, enum view view, const struct filter *here
 {
     struct filter other = *here;
     other.cursor[0] = 0;
-    html_add(page->out, "<nav class=\"tabs ranks\" aria-label=\"Single runs or groups\"><ul>");
+    html_add(page->out, "<div class=\"views\"><nav class=\"tabs ranks\" aria-label=\"Single runs or groups\"><ul>");
     for (int i = RANKS - 1; i >= 0; i--) {
         other.rank = (enum rank)i;
         page_tab(page, page_view_address(&page->arena, view, &other), i == RANK_GROUP ? "Groups" : "Single runs",
@@ -289,7 +322,7 @@ void page_rank_tabs(struct page *page, enum view view, const struct filter *here
     page_tab(page, page_view_address(&page->arena, view, &other), "Checked", here->trust == TRUST_CHECKED);
     other.trust = TRUST_IMPORTED;
     page_tab(page, page_view_address(&page->arena, view, &other), "All entries", here->trust == TRUST_IMPORTED);
-    html_add(page->out, "</ul></nav>\n");
+    html_add(page->out, "</ul></nav></div>\n");
 }
 
 int page_read_trust(const struct page *page, enum trust *least)

@@ -4,6 +4,7 @@
 #ifndef DAWN_SCOREBOARD_PAGE_H
 #define DAWN_SCOREBOARD_PAGE_H
 
+#include "scoreboard/pages/chart.h"
 #include "scoreboard/pages/html.h"
 #include "scoreboard/pages/pages.h"
 
@@ -35,11 +36,15 @@ const char *page_figure_name(enum board);               // "Time", "Cost of 10,0
 void page_score(struct text *, const struct contest *, double score);  // "94.02%", "0.7612" for F1; NAN: "-"
 char *page_score_text(const struct contest *, double score, char into[TEXT_FIGURE]);
 void page_span(struct text *, int64_t ns);               // as board_value shows a time
+const char *page_span_text(struct page *, int64_t ns);
 void page_money(struct text *, double usd);             // "not known" when negative
 // "<b>1</b> group", "<b>12</b> groups".
 void page_count(struct text *, int64_t count, const char *one, const char *many);
 void page_person_link(struct page *, const char *handle);  // "": the server, which revokes keys
-void page_command(struct page *, const char *id, const char *commands);  // with a copy button where script runs
+// Commands that can be copied, with a button where script runs. "http://THIS-SITE" in them becomes page_address().
+void page_command(struct page *, const char *id, const char *commands);
+const char *page_address(const struct page *);  // "https://board.example"; "http://THIS-SITE" where no server runs
+void page_search(struct page *, const char *words);  // a field and a button
 void page_note(struct text *, const char *kind, const char *title, const char *sentence);  // kind: "demo", "warn", "info"
 void page_demo_note(struct page *, const struct contest *);  // on all pages of the demonstration
 const char *page_task_title(const char *name);          // "CIFAR10" for "cifar10"; the name itself if there is none
@@ -57,16 +62,24 @@ void page_rank_tabs(struct page *, enum view, const struct filter *here);  // si
 int page_read_trust(const struct page *, enum trust *least) MUST_CHECK;
 void page_trust_tabs(struct page *, enum trust least);
 
+// ---- page_history.c: pictures of a board, nothing where there is no entry
+void page_history_chart(struct page *, const struct filter *, const struct entries *, enum chart_size);
+// The fastest `most` entries of training time that have a cost; `without`: those that have none.
+int page_pareto_read(struct page *, struct filter, int most, struct entry **rows, int *count, int *without) MUST_CHECK;
+void page_pareto_chart(struct page *, const struct entry *rows, int count, bool *front, enum chart_size);
+
 // ---- page_rows.c: entries of boards
 const char *page_entry_address(struct arena *, const struct entry *);  // of the run, group or import
 const char *page_entry_name(struct arena *, const struct entry *);     // "run 12", "group 4f2a...", "resnet in the archive"
 enum rows {
     ROWS_BEST,    // of one board: place, value, who, what, trust
     ROWS_PLACES,  // of several: board, place, value, date
-    ROWS_NEWEST,  // of several: board, value, who, date
 };
 void page_rows(struct page *, const struct entries *, enum rows, const char *caption);
-// Cells of other small tables of entries: a value that leads to its entry; model, author, hardware, trust. And their head,
+// Uploads, a line each: model, what it achieved on every board, who, date, trust. `rows`: those of each.
+int page_uploads_read(struct page *, const struct entries *uploads, struct entries **rows) MUST_CHECK;
+void page_uploads(struct page *, const struct entries *uploads, const struct entries *rows, const char *caption);
+// Cells of other small tables of entries: a value that leads to its entry; model with hardware, author, trust. And their head,
 // from pairs of class and label.
 void page_row_value(struct page *, const struct entry *);
 void page_row_names(struct page *, const struct entry *);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An entry of DAWNBench's archive: its own bytes, and the irregularities in them.
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,10 +64,10 @@ static void curve(struct page *page, const struct dawnbench_entry *entry)
     if (entry->point_count == 0) return;
     struct chart_point *at = arena_alloc(&page->arena, (size_t)entry->point_count * sizeof *at);
     for (int i = 0; i < entry->point_count; i++) {
-        at[i] = (struct chart_point){entry->points[i].hours * 3600, entry->points[i].score, NULL};
+        at[i] = (struct chart_point){.x = entry->points[i].hours * 3600, .y = entry->points[i].score};
         if (entry->point_count <= 200)
-            at[i].what = arena_text(&page->arena, "epoch %.4g: %.4g after %.4g h", entry->points[i].epoch, at[i].y,
-                                    entry->points[i].hours);
+            at[i].what = arena_text(&page->arena, "epoch %.4g: %.4g after %s", entry->points[i].epoch, at[i].y,
+                                    page_span_text(page, (int64_t)(fmin(fmax(at[i].x, 0), 1e9) * 1e9)));
     }
     struct chart_series series = {
         .label = "score", .at = at, .count = entry->point_count, .marks = entry->point_count <= 80};

@@ -5,6 +5,8 @@
 
 #include "scoreboard/pages/page_form.h"
 
+enum { PICTURE_MOST = 120 };  // entries of the chart of time against cost on a board; its own page has more
+
 static void show_tabs(struct page *page, const struct filter *filter)
 {
     struct filter other = *filter;
@@ -31,6 +33,32 @@ static void show_links(struct page *page, const struct filter *filter)
     html_add(page->out, "<a href=\"%s\">CSV</a> <a href=\"%s\">JSON</a> <a href=\"/boards/%s/feed.atom\">Atom</a></p>\n",
              page_view_address(&page->arena, VIEW_CSV, &plain), page_view_address(&page->arena, VIEW_JSON, &plain),
              filter->contest->name);
+}
+
+// The record over the years, and time against cost, for what the table shows. Not on later pages of it.
+struct pictures {
+    struct entries history;
+    struct entry *rows;
+    int count, without;
+};
+
+static int read_pictures(struct page *page, const struct filter *filter, struct pictures *p)
+{
+    bool training = filter->board == BOARD_TRAINING_TIME || filter->board == BOARD_TRAINING_COST;
+    *p = (struct pictures){0};
+    if (filter->cursor[0] != 0) return 0;
+    TRY(store_history(page->reader, filter, &page->arena, &p->history));
+    return training ? page_pareto_read(page, *filter, PICTURE_MOST, &p->rows, &p->count, &p->without) : 0;
+}
+
+static void show_pictures(struct page *page, const struct filter *filter, const struct pictures *p)
+{
+    bool *front = arena_alloc(&page->arena, (size_t)(p->count + 1) * sizeof *front);
+    if (p->history.count < 2 && p->count < 2) return;  // one point is no progress, and no choice
+    html_add(page->out, "<section class=\"pictures\" aria-label=\"Charts\">\n");
+    if (p->history.count > 1) page_history_chart(page, filter, &p->history, CHART_HALF);
+    if (p->count > 1) page_pareto_chart(page, p->rows, p->count, front, CHART_HALF);
+    html_add(page->out, "</section>\n");
 }
 
 static void show_paging(struct page *page, const struct filter *filter, const struct entries *entries)
@@ -88,12 +116,14 @@ static int show_board(struct page *page)
     struct filter filter;
     struct entries entries;
     struct facets facets = {0};
+    struct pictures pictures;
     double best = 0;
     TRY(request_filter(page->request, &filter));
     TRY(choose_rank(page, &filter));
     TRY(store_entries(page->reader, &filter, &page->arena, &entries));
     TRY(store_facets(page->reader, &filter, &page->arena, &facets));
     TRY(find_best(page, &filter, &entries, &best));
+    TRY(read_pictures(page, &filter, &pictures));
 
     const char *title = board_title(filter.board);
     page_begin(
@@ -103,9 +133,12 @@ static int show_board(struct page *page)
     html_add(page->out, "<h1>%s: %s</h1>", filter.contest->title, title);
     page_demo_note(page, filter.contest);
     show_tabs(page, &filter);
-    html_add(page->out, "<p class=\"lead\">%s Less is better.</p>\n", board_counts(filter.board, filter.rank));
+    html_add(page->out, "<p class=\"lead\">%s Lower is better.</p>\n", board_counts(filter.board, filter.rank));
     show_links(page, &filter);
     int active = filter_narrowing(&filter);
+    html_add(page->out, "<div class=\"with-pictures\">\n");
+    show_pictures(page, &filter, &pictures);
+    html_add(page->out, "<div class=\"entries\">\n");
     if (entries.total > 0 || active > 0) page_form(page, &filter, &facets);
     html_add(page->out, "<section id=\"board\" aria-label=\"Entries\">\n");
     page_form_chips(page, VIEW_BOARD, &filter);
@@ -117,7 +150,7 @@ static int show_board(struct page *page)
         page_how_to_be_first(page, &filter);
     page_unchecked(page, VIEW_BOARD, &filter, entries.below);
     show_paging(page, &filter, &entries);
-    html_add(page->out, "</section>\n");
+    html_add(page->out, "</section>\n</div>\n</div>\n");
     page_end(page);
     return 0;
 }

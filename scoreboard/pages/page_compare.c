@@ -1,116 +1,258 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two to four runs side by side: one chart with all curves, one table with a column a run.
+// Two to four runs or groups side by side: one chart with all curves, one table with a column each. Figures of the later
+// columns have their difference from the first. A group stands for the means of its runs, and its first run for its words.
+#include <math.h>
 #include <string.h>
 
 #include "scoreboard/pages/page_run.h"
+#include "scoreboard/rank/ranking.h"
 
-enum { COMPARE_MOST = CHART_LOOKS, COMPARE_ID = 24 };
+enum { COMPARE_MOST = CHART_LOOKS, COMPARE_ID = 40 };
+struct wanted {
+    bool group;
+    char id[COMPARE_ID];
+};
+struct side {
+    struct shown shown;       // the run, or the first run of the group
+    bool group;
+    const char *name, *address;
+    enum trust trust;
+    struct group_facts facts;  // of a group
+    struct band band;          // of a group
+};
 struct compared {
-    struct shown runs[COMPARE_MOST];
+    struct side sides[COMPARE_MOST];
     int count;
 };
 
-// run=12&run=15: numbers only; empty ones ask nothing. What else stands in the query is refused, as in every query here.
-static int read_query(const char *query, char ids[COMPARE_MOST][COMPARE_ID], int *count)
+// ---- what is asked for --------------------------------------------------------------------------------------------------
+static int read_one(const char *pair, size_t length, struct wanted *into)
+{
+    bool group = length >= 6 && strncmp(pair, "group=", 6) == 0;
+    size_t name = group ? 6 : 4;
+    int64_t id;
+    if (!group && (length < 4 || strncmp(pair, "run=", 4) != 0))
+        return fail(ERR_INPUT, "compare takes run=NUMBER and group=NAME, two to four in all");
+    if (length - name >= COMPARE_ID) return fail(ERR_INPUT, "a run is named by its number, a group by its 32 digits");
+    *into = (struct wanted){.group = group};
+    memcpy(into->id, pair + name, length - name);
+    if (*into->id == 0) return 0;
+    if (group && (strlen(into->id) != 32 || into->id[strspn(into->id, "0123456789abcdef")] != 0))
+        return fail(ERR_INPUT, "a group is named by its 32 hex digits");
+    if (!group && text_to_int(into->id, 1, INT64_MAX, &id) < 0) return fail(ERR_INPUT, "a run is named by its number");
+    return 0;
+}
+
+// run=12&group=4f2a: empty ones ask nothing. What else stands in the query is refused, as in every query here.
+static int read_query(const char *query, struct wanted wanted[COMPARE_MOST], int *count)
 {
     *count = 0;
     while (query != NULL && *query != 0) {
         size_t length = strcspn(query, "&");
-        int64_t id;
-        if (length > 0) {
-            if (strncmp(query, "run=", 4) != 0) return fail(ERR_INPUT, "compare takes run=NUMBER two to four times");
-            if (length > 4) {
-                if (length - 4 >= COMPARE_ID) return fail(ERR_INPUT, "a run is named by its number");
-                if (*count == COMPARE_MOST) return fail(ERR_INPUT, "at most %d runs can be compared", COMPARE_MOST);
-                memcpy(ids[*count], query + 4, length - 4);
-                ids[*count][length - 4] = 0;
-                if (text_to_int(ids[*count], 1, INT64_MAX, &id) < 0)
-                    return fail(ERR_INPUT, "a run is named by its number");
-                ++*count;
-            }
-        }
+        struct wanted one = {0};
+        if (length > 0) TRY(read_one(query, length, &one));
+        if (*one.id != 0 && *count == COMPARE_MOST) return fail(ERR_INPUT, "at most %d can be compared", COMPARE_MOST);
+        if (*one.id != 0) wanted[(*count)++] = one;
         query += length + (query[length] == '&');
     }
     return 0;
 }
 
-static const char *name_of(struct page *page, const struct shown *run)
+// ---- reading ------------------------------------------------------------------------------------------------------------
+static int read_run(struct page *page, const char *id, struct side *side)
 {
-    return arena_text(&page->arena, "Run %lld, %s", (long long)run->stored.sequence, run->stored.handle);
+    TRY(shown_read(page, id, &side->shown));
+    if (side->shown.stored.type != STATEMENT_RUN) {
+        statement_free(&side->shown.statement);
+        return fail(ERR_INPUT, "statement %s is not a run", id);
+    }
+    side->trust = side->shown.stored.trust;
+    side->name = arena_text(&page->arena, "Run %s, %s", id, side->shown.stored.handle);
+    side->address = arena_text(&page->arena, "/runs/%s", id);
+    return 0;
 }
 
+static int judge(struct page *page, struct side *side, const struct stored *stored, int count, int planned)
+{
+    struct statement *read = arena_alloc(&page->arena, (size_t)count * sizeof *read);
+    const struct statement **runs = arena_alloc(&page->arena, (size_t)count * sizeof *runs);
+    struct ranked rows[BOARDS];
+    int taken = 0, rc = 0;
+    side->trust = TRUSTS - 1;
+    for (int i = 0; i < count && rc == 0; i++) {
+        if (stored[i].withdrawn != 0) continue;
+        if (stored[i].trust < side->trust) side->trust = stored[i].trust;
+        rc = store_group_run(page->reader, stored[i].sequence, &read[taken]);
+        if (rc == 0) runs[taken] = &read[taken], taken++;
+    }
+    if (rc == 0) ranking_of_group(runs, taken, planned, &page->arena, &side->facts, rows);
+    for (int i = 0; i < taken; i++) statement_free(&read[i]);
+    return rc;
+}
+
+static int read_group(struct page *page, const char *nonce, struct side *side)
+{
+    struct stored *stored;
+    int count, planned;
+    TRY(store_group(page->reader, nonce, &page->arena, &stored, &count, &planned));
+    if (count == 0) return fail(ERR_MISSING, "there is no group %.40s here", nonce);
+    TRY(judge(page, side, stored, count, planned));
+    TRY(band_read(page, stored, count, &side->band));
+    TRY(shown_read(page, arena_text(&page->arena, "%lld", (long long)stored[0].sequence), &side->shown));
+    side->group = true;
+    side->name = arena_text(&page->arena, "Group %.8s, %s", nonce, stored[0].handle);
+    side->address = arena_text(&page->arena, "/groups/%s", nonce);
+    return 0;
+}
+
+// ---- the chart ----------------------------------------------------------------------------------------------------------
 static void chart_all(struct page *page, const struct compared *c)
 {
     struct chart_series series[COMPARE_MOST];
-    struct chart_level target = {shown_target(&c->runs[0]), "target"};
-    int any = 0;
+    struct chart_level target = {shown_target(&c->sides[0].shown), "target"};
+    int any = 0, drawn = 0;
     for (int i = 0; i < c->count; i++) {
-        struct chart_point *points;
-        int count = shown_curve(page, &c->runs[i], &points);
-        series[i] = (struct chart_series){
-            .label = name_of(page, &c->runs[i]), .at = points, .count = count, .marks = count <= 80, .look = i};
+        const struct side *side = &c->sides[i];
+        struct chart_point *points = side->band.at;
+        int count = side->group ? side->band.count : shown_curve(page, &side->shown, &points);
+        if (side->group && side->band.is_loss) continue;  // of another kind than the others
+        series[drawn++] = (struct chart_series){
+            .label = side->name, .at = points, .count = count, .marks = count <= 80, .look = i, .band = side->group};
         any += count;
     }
     if (any == 0) return;
-    struct chart chart = {.id = "c-compare",
+    struct chart chart = {.size = CHART_ACROSS,
+                          .id = "c-compare",
                           .title = "Score over end-to-end time",
-                          .about = arena_text(&page->arena, "%d curves; the table below has their figures.", c->count),
+                          .about = arena_text(&page->arena, "%d curves; the table below has their figures.", drawn),
                           .x = {"end-to-end time", CHART_SECONDS, NULL},
-                          .y = shown_axis(c->runs[0].contest),
+                          .y = shown_axis(c->sides[0].shown.contest),
                           .series = series,
-                          .series_count = c->count,
+                          .series_count = drawn,
                           .levels = &target,
                           .level_count = 1};
     chart_draw(page->out, &chart);
 }
 
-enum row_kind { ROW_TEXT, ROW_SPAN, ROW_NUMBER, ROW_MONEY, ROW_RANKED };
+// ---- the table ----------------------------------------------------------------------------------------------------------
+enum row_kind { ROW_TEXT, ROW_SPAN, ROW_NUMBER, ROW_MONEY, ROW_RANKED, ROW_WHOLE, ROW_RUNS };
 static const struct row {
     const char *label, *path;
     enum row_kind kind;
+    bool own;  // of a single run: a group has no such figure
 } rows[] = {
-    {"Task", "task", ROW_TEXT},
-    {"Model", "model.name", ROW_TEXT},
-    {"Time to the target, classic", "reached.classic_ns", ROW_SPAN},
-    {"Time to the target, end-to-end", "reached.t_ns", ROW_SPAN},
-    {"Time to the target, warm", "reached.warm_ns", ROW_SPAN},
-    {"Samples to the target", "reached.samples", ROW_NUMBER},
-    {"Cost, classic", "price.total_micro_usd", ROW_RANKED},
-    {"Cost, end-to-end", "price.total_micro_usd", ROW_MONEY},
-    {"Price per hour", "price.micro_usd_per_hour", ROW_MONEY},
-    {"Processor", "hardware.cpu", ROW_TEXT},
-    {"Accelerators", "hardware.gpu", ROW_TEXT},
-    {"Devices", "hardware.devices", ROW_NUMBER},
-    {"Threads", "threads", ROW_NUMBER},
-    {"Framework", "software.framework", ROW_TEXT},
-    {"Commit", "software.commit", ROW_TEXT},
-    {"Precision", "precision", ROW_TEXT},
-    {"Batch", "batch", ROW_NUMBER},
-    {"Views per item", "views", ROW_NUMBER},
-    {"Parameters", "model.parameters", ROW_NUMBER},
-    {"Seed", "seed", ROW_NUMBER},
-    {"Recipe", "recipe.name", ROW_TEXT},
-    {"Recipe's SHA-256", "recipe.digest", ROW_TEXT},
+    {"Task", "task", ROW_TEXT, false},
+    {"Model", "model.name", ROW_TEXT, false},
+    {"Runs", "", ROW_RUNS, false},
+    {"Whole schedule, end-to-end", "", ROW_WHOLE, false},
+    {"Time to the target, classic", "reached.classic_ns", ROW_SPAN, true},
+    {"Time to the target, end-to-end", "reached.t_ns", ROW_SPAN, true},
+    {"Time to the target, warm", "reached.warm_ns", ROW_SPAN, true},
+    {"Samples to the target", "reached.samples", ROW_NUMBER, true},
+    {"Cost, classic", "price.total_micro_usd", ROW_RANKED, true},
+    {"Cost, end-to-end", "price.total_micro_usd", ROW_MONEY, true},
+    {"Price per hour", "price.micro_usd_per_hour", ROW_MONEY, false},
+    {"Processor", "hardware.cpu", ROW_TEXT, false},
+    {"GPUs", "hardware.gpu", ROW_TEXT, false},
+    {"Devices", "hardware.devices", ROW_NUMBER, false},
+    {"Threads", "threads", ROW_NUMBER, false},
+    {"Framework", "software.framework", ROW_TEXT, false},
+    {"Commit", "software.commit", ROW_TEXT, false},
+    {"Precision", "precision", ROW_TEXT, false},
+    {"Batch", "batch", ROW_NUMBER, false},
+    {"Views per item", "views", ROW_NUMBER, false},
+    {"Parameters", "model.parameters", ROW_NUMBER, false},
+    {"Seed", "seed", ROW_NUMBER, true},
+    {"Recipe", "recipe.name", ROW_TEXT, false},
+    {"Recipe's SHA-256", "recipe.digest", ROW_TEXT, false},
 };
 
-static void one_cell(struct page *page, const struct shown *run, const struct row *row)
+static double whole_seconds(const struct side *side)
 {
-    const json_t *value = canonical_at(run->statement.json, row->path);
-    char figure[TEXT_FIGURE];
+    const json_t *segments = canonical_at(side->shown.statement.json, "segments");
+    size_t count = json_array_size(segments);
+    if (side->group) return side->facts.finished > 0 ? side->facts.seconds.mean : NAN;
+    return count > 0 ? (double)canonical_int(json_array_get(segments, count - 1), "end_ns") / 1e9 : NAN;
+}
+
+// The figure of a row: seconds, dollars or a number. NAN: there is none.
+static double figure_of(const struct side *side, const struct row *row)
+{
+    if (row->kind == ROW_WHOLE) return whole_seconds(side);
+    if (row->kind == ROW_RUNS) return side->group ? side->facts.finished : 1;
+    if ((side->group && row->own) || canonical_at(side->shown.statement.json, row->path) == NULL) return NAN;
+    double value = (double)shown_int(&side->shown, row->path);
+    switch (row->kind) {
+    case ROW_SPAN: return value / 1e9;
+    case ROW_RANKED:
+        value = shown_ranked_cost(&side->shown);
+        return value >= 0 ? value : NAN;
+    case ROW_MONEY: return value / 1e6;
+    default: return value == 0 && strcmp(row->path, "seed") != 0 ? NAN : value;  // 0: not known
+    }
+}
+
+static bool is_measured(enum row_kind kind)
+{
+    return kind == ROW_SPAN || kind == ROW_MONEY || kind == ROW_RANKED || kind == ROW_WHOLE;
+}
+
+static void delta(struct page *page, double value, double first)
+{
+    if (!(first > 0) || !isfinite(value)) return;
+    double percent = 100 * (value / first - 1);
+    if (fabs(percent) < 0.05) return;  // the same, as shown
+    html_add(page->out, "<small class=\"delta\">%s%.1f%%</small>", percent < 0 ? "\xe2\x88\x92" : "+", fabs(percent));
+}
+
+static void one_cell(struct page *page, const struct compared *c, int i, const struct row *row)
+{
+    const struct side *side = &c->sides[i];
+    char words[TEXT_FIGURE];
     html_add(page->out, "<td>");
-    if (value == NULL || (row->kind == ROW_TEXT && *shown_text(run, row->path) == 0))
+    if (row->kind == ROW_TEXT) {
+        const char *text = shown_text(&side->shown, row->path);
+        if (*text != 0)
+            html_words(page->out, text);
+        else
+            html_add(page->out, "<span class=\"quiet\">-</span>");
+        html_add(page->out, "</td>");
+        return;
+    }
+    double value = figure_of(side, row);
+    if (!isfinite(value))
         html_add(page->out, "<span class=\"quiet\">-</span>");
-    else if (row->kind == ROW_TEXT)
-        html_words(page->out, shown_text(run, row->path));
-    else if (row->kind == ROW_SPAN)
-        page_span(page->out, shown_int(run, row->path));
-    else if (row->kind == ROW_RANKED)
-        page_money(page->out, shown_ranked_cost(run));
-    else if (row->kind == ROW_MONEY)
-        page_money(page->out, (double)shown_int(run, row->path) / 1e6);
+    else if (row->kind == ROW_SPAN || row->kind == ROW_WHOLE)
+        page_value(page->out, BOARD_TRAINING_TIME, value);
+    else if (row->kind == ROW_MONEY || row->kind == ROW_RANKED)
+        page_money(page->out, value);
     else
-        html_add(page->out, "%s", text_count(figure, shown_int(run, row->path)));
+        html_add(page->out, "%s", text_count(words, (int64_t)value));
+    if (row->kind == ROW_WHOLE && side->group && isfinite(value)) html_add(page->out, "<small>mean</small>");
+    if (i > 0 && is_measured(row->kind)) delta(page, value, figure_of(&c->sides[0], row));
     html_add(page->out, "</td>");
+}
+
+// Only tasks of one kind have scores that can be subtracted.
+static void score_row(struct page *page, const struct compared *c)
+{
+    double first = NAN;
+    html_add(page->out, "<tr><th scope=\"row\">Last evaluation</th>");
+    for (int i = 0; i < c->count; i++) {
+        const struct side *side = &c->sides[i];
+        const struct contest *contest = side->shown.contest;
+        double score = side->group ? side->facts.accuracy.mean : shown_last(&side->shown);
+        if (i == 0) first = score;
+        html_add(page->out, "<td>");
+        page_score(page->out, contest, score);
+        if (side->group) html_add(page->out, "<small>mean</small>");
+        double points = shown_score(contest, score) - shown_score(contest, first);
+        if (i > 0 && isfinite(points) && contest == c->sides[0].shown.contest)
+            html_add(page->out, "<small class=\"delta\">%s%.*f%s</small>", points < 0 ? "\xe2\x88\x92" : "+",
+                     contest_is_share(contest) ? 4 : 2, fabs(points), contest_is_share(contest) ? "" : " points");
+        html_add(page->out, "</td>");
+    }
+    html_add(page->out, "</tr>\n");
 }
 
 // A metric beside the board's, of the runs that have it.
@@ -118,74 +260,79 @@ static void metric_row(struct page *page, const struct compared *c, const struct
 {
     html_add(page->out, "<tr><th scope=\"row\"><bdi>%s</bdi></th>", metric->name);
     for (int i = 0; i < c->count; i++) {
+        const struct shown *shown = &c->sides[i].shown;
         char words[TEXT_FIGURE];
         int64_t score = RUN_SCORE_NONE;
-        for (int m = 1; m < c->runs[i].metric_count; m++)
-            if (strcmp(c->runs[i].metrics[m].name, metric->name) == 0)
-                score = curve_last(c->runs[i].statement.json, &c->runs[i].metrics[m]);
+        for (int m = 1; m < shown->metric_count && !c->sides[i].group; m++)
+            if (strcmp(shown->metrics[m].name, metric->name) == 0) score = curve_last(shown->statement.json, &shown->metrics[m]);
         html_add(page->out, "<td>%s</td>", run_metric_text(metric, score, words));
+    }
+    html_add(page->out, "</tr>\n");
+}
+
+static void trust_row(struct page *page, const struct compared *c)
+{
+    html_add(page->out, "<tr><th scope=\"row\">Trust</th>");
+    for (int i = 0; i < c->count; i++) {
+        html_add(page->out, "<td>");
+        page_badge(page->out, c->sides[i].trust);
+        if (strcmp(shown_text(&c->sides[i].shown, "evaluated_by"), "self") == 0)
+            html_add(page->out, "<small>self-evaluated</small>");
+        html_add(page->out, "</td>");
     }
     html_add(page->out, "</tr>\n");
 }
 
 static void table_of(struct page *page, const struct compared *c)
 {
-    page_open_table(page, "small beside", "Side by side");
+    page_open_table(page, "small beside", "Side by side; small figures are differences from the first column");
     html_add(page->out, "<thead><tr><th scope=\"col\">Figure</th>");
     for (int i = 0; i < c->count; i++)
-        html_add(page->out, "<th scope=\"col\"><a href=\"/runs/%lld\"><bdi>%s</bdi></a></th>",
-                 (long long)c->runs[i].stored.sequence, name_of(page, &c->runs[i]));
-    html_add(page->out, "</tr></thead><tbody>\n<tr><th scope=\"row\">Last evaluation</th>");
-    for (int i = 0; i < c->count; i++) {
-        html_add(page->out, "<td>");
-        page_score(page->out, c->runs[i].contest, shown_last(&c->runs[i]));
-        html_add(page->out, "</td>");
-    }
-    html_add(page->out, "</tr>\n");
-    for (int m = 1; m < c->runs[0].metric_count; m++) metric_row(page, c, &c->runs[0].metrics[m]);
-    html_add(page->out, "<tr><th scope=\"row\">Trust</th>");
-    for (int i = 0; i < c->count; i++) {
-        html_add(page->out, "<td>");
-        page_badge(page->out, c->runs[i].stored.trust);
-        html_add(page->out, "</td>");
-    }
-    html_add(page->out, "</tr>\n");
+        html_add(page->out, "<th scope=\"col\"><a href=\"%s\"><bdi>%s</bdi></a></th>", c->sides[i].address, c->sides[i].name);
+    html_add(page->out, "</tr></thead><tbody>\n");
+    score_row(page, c);
+    for (int m = 1; m < c->sides[0].shown.metric_count; m++) metric_row(page, c, &c->sides[0].shown.metrics[m]);
+    trust_row(page, c);
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
         html_add(page->out, "<tr><th scope=\"row\">%s</th>", rows[r].label);
-        for (int i = 0; i < c->count; i++) one_cell(page, &c->runs[i], &rows[r]);
+        for (int i = 0; i < c->count; i++) one_cell(page, c, i, &rows[r]);
         html_add(page->out, "</tr>\n");
     }
     html_add(page->out, "</tbody></table></div>\n");
 }
 
-static void form(struct page *page, const struct compared *c)
+// ---- the page -----------------------------------------------------------------------------------------------------------
+static void form(struct page *page, const struct wanted *wanted, int count)
 {
     html_add(page->out, "<form class=\"inline\" method=\"get\" action=\"/compare\">");
-    for (int i = 0; i < COMPARE_MOST; i++)
+    for (int i = 0; i < count; i++)
+        if (wanted[i].group) html_add(page->out, "<input type=\"hidden\" name=\"group\" value=\"%s\">", wanted[i].id);
+    for (int i = 0; i < COMPARE_MOST; i++) {
+        if (i < count && wanted[i].group) continue;
         html_add(page->out,
                  "<div class=\"field\"><label for=\"run-%d\">Run %d</label> <input id=\"run-%d\" name=\"run\" "
                  "type=\"number\" min=\"1\" value=\"%s\"></div>",
-                 i + 1, i + 1, i + 1,
-                 i < c->count ? arena_text(&page->arena, "%lld", (long long)c->runs[i].stored.sequence) : "");
+                 i + 1, i + 1, i + 1, i < count ? wanted[i].id : "");
+    }
     html_add(page->out, "<button type=\"submit\">Compare</button></form>\n");
 }
 
-static void write_page(struct page *page, const struct compared *c)
+static void write_page(struct page *page, const struct compared *c, const struct wanted *wanted)
 {
     const struct contest *demo = NULL;
-    page_begin(page, "Compare", "Runs side by side", (const struct crumb[]){{0}});
-    html_add(page->out, "<h1>Compare runs</h1>\n");
+    page_begin(page, "Compare", "Runs and groups side by side", (const struct crumb[]){{0}});
+    html_add(page->out, "<h1>Compare</h1>\n");
     for (int i = 0; i < c->count; i++)
-        if (c->runs[i].contest != NULL && c->runs[i].contest->synthetic) demo = c->runs[i].contest;
+        if (c->sides[i].shown.contest != NULL && c->sides[i].shown.contest->synthetic) demo = c->sides[i].shown.contest;
     page_demo_note(page, demo);
     for (int i = 1; i < c->count; i++) {
-        if (c->runs[i].contest == c->runs[0].contest) continue;
+        if (c->sides[i].shown.contest == c->sides[0].shown.contest) continue;
         page_note(page->out, "warn", "Different tasks.", "These figures are not comparable.");
         break;
     }
-    html_add(page->out, "<p class=\"lead\">Two to four runs, by their numbers in the <a "
-                        "href=\"/log\">log</a>; boards have a check box for each run.</p>");
-    form(page, c);
+    html_add(page->out, "<p class=\"lead\">Two to four runs, by their numbers in the <a href=\"/log\">log</a>; boards have a "
+                        "check box for each run and group.</p>");
+    form(page, wanted, c->count);
     if (c->count >= 2) {
         chart_all(page, c);
         table_of(page, c);
@@ -195,19 +342,18 @@ static void write_page(struct page *page, const struct compared *c)
 
 static int show_comparison(struct page *page)
 {
-    char ids[COMPARE_MOST][COMPARE_ID];
-    int wanted, rc = 0;
-    TRY(read_query(page->request->query, ids, &wanted));
+    struct wanted wanted[COMPARE_MOST];
     struct compared c = {0};
-    while (c.count < wanted && rc == 0) {
-        rc = shown_read(page, ids[c.count], &c.runs[c.count]);
-        if (rc < 0) break;
-        c.count++;
-        if (c.runs[c.count - 1].stored.type != STATEMENT_RUN)
-            rc = fail(ERR_INPUT, "statement %s is not a run", ids[c.count - 1]);
+    int count, rc = 0;
+    TRY(read_query(page->request->query, wanted, &count));
+    while (c.count < count && rc == 0) {
+        const struct wanted *one = &wanted[c.count];
+        struct side *side = &c.sides[c.count];
+        rc = one->group ? read_group(page, one->id, side) : read_run(page, one->id, side);
+        c.count += rc == 0;
     }
-    if (rc == 0) write_page(page, &c);
-    for (int i = 0; i < c.count; i++) statement_free(&c.runs[i].statement);
+    if (rc == 0) write_page(page, &c, wanted);
+    for (int i = 0; i < c.count; i++) statement_free(&c.sides[i].shown.statement);
     return rc;
 }
 

@@ -243,7 +243,7 @@ int page_form_chips(struct page *page, enum view view, const struct filter *filt
             words = number_text(page, number_of(filter, i));
         html_add(page->out,
                  "<li><a href=\"%s\">%s: <bdi>%s</bdi><span aria-hidden=\"true\"> \xc3\x97</span><span "
-                 "class=\"hidden\">, drop this filter</span></a></li>",
+                 "class=\"hidden\">, remove this filter</span></a></li>",
                  page_view_address(&page->arena, view, &without), labels[i], words);
     }
     html_add(page->out, "</ul>\n");
@@ -254,6 +254,8 @@ void page_form_nothing(struct page *page, enum view view, const struct filter *f
 {
     struct filter all = filter_plain(filter->contest, filter->board, filter->rank);
     all.trust = filter->trust;
-    html_add(page->out, "<p class=\"empty\">No entry passes these filters. <a href=\"%s\">Show all</a>.</p>",
+    html_add(page->out, "<p class=\"empty\">No entry passes these filters. <a href=\"%s\">Show all</a>, or search all "
+                        "boards:</p>\n",
              page_view_address(&page->arena, view, &all));
+    page_search(page, filter->model[0] == '~' ? filter->model + 1 : filter->model);
 }

@@ -14,6 +14,7 @@ struct gathered {
     int count, counted, planned;
     struct group_facts facts;
     struct entries places;
+    struct band band;
 };
 
 static int gather(struct page *page, const char *nonce, struct gathered *g)
@@ -34,6 +35,7 @@ static int gather(struct page *page, const char *nonce, struct gathered *g)
         shown_fill(shown);
         if (stored[i].withdrawn == 0) g->counting[g->counted++] = &shown->statement;
     }
+    TRY(band_read(page, stored, kept, &g->band));
     struct ranked rows[BOARDS];
     ranking_of_group(g->counting, g->counted, g->planned, &page->arena, &g->facts, rows);
     return 0;
@@ -59,12 +61,30 @@ static void verdict(struct page *page, const struct gathered *g)
     html_add(page->out, "</dd></div><div><dt>Mean score<small>%s, of the last evaluations</small></dt><dd>",
              shown_axis(contest).title);
     page_score(page->out, contest, facts->accuracy.mean);
-    html_add(page->out, "</dd></div><div><dt>p<small>one-sided t-test above the target</small></dt><dd>");
-    if (facts->finished > 1)
-        html_add(page->out, "%.3g", facts->p);
+    html_add(page->out, "</dd></div><div><dt>p<small>chance of a mean this high if the true mean were at the "
+                        "target</small></dt><dd>");
+    if (facts->finished > 1 && facts->p < 0.0001)
+        html_add(page->out, "&lt; 0.0001");
+    else if (facts->finished > 1)
+        html_add(page->out, "%.2g", facts->p);
     else
         html_add(page->out, "-");
     html_add(page->out, "</dd></div></dl>\n");
+}
+
+// A mean's cells; of one run there is neither deviation nor interval.
+static void mean_cells(struct page *page, bool defined, const char *const words[4])
+{
+    if (defined)
+        html_add(page->out, "<td>%s</td><td>%s</td><td>%s to %s</td>", words[0], words[1], words[2], words[3]);
+    else
+        html_add(page->out, "<td>%s</td><td>-</td><td>-</td>", words[0]);
+}
+
+static const char *score_text(struct page *page, const struct contest *contest, double score)
+{
+    char words[TEXT_FIGURE];
+    return arena_text(&page->arena, "%s", page_score_text(contest, score, words));
 }
 
 static void statistics(struct page *page, const struct gathered *g)
@@ -72,19 +92,22 @@ static void statistics(struct page *page, const struct gathered *g)
     const struct contest *contest = g->runs[0].contest;
     const struct group_mean *s = &g->facts.seconds, *a = &g->facts.accuracy;
     const char *unit = contest != NULL ? contest->board.unit : "%";
-    if (g->facts.finished < 2) return;
-    html_add(page->out,
-             "<div class=\"scroll\" role=\"region\" aria-label=\"Statistics\" tabindex=\"0\"><table "
-             "class=\"small\"><caption>Statistics over %d runs (Student's t; the "
-             "standard deviation is that of the sample)</caption><thead><tr><th scope=\"col\">Figure</th><th "
-             "scope=\"col\">Mean</th><th scope=\"col\">Standard deviation</th>"
-             "<th scope=\"col\">95%% interval of the mean</th></tr></thead><tbody><tr><th "
-             "scope=\"row\">Time</th><td>%.3f s</td><td>%.3f s</td>"
-             "<td>%.3f to %.3f s</td></tr><tr><th scope=\"row\">Score, %s</th><td>%.4f%s</td><td>%.4f%s</td><td>%.4f "
-             "to %.4f%s</td></tr></tbody></table></div>\n",
-             g->facts.finished, s->mean, s->sigma, s->low, s->high, shown_axis(contest).title,
-             shown_score(contest, a->mean), unit, shown_score(contest, a->sigma), unit, shown_score(contest, a->low),
-             shown_score(contest, a->high), unit);
+    bool defined = g->facts.finished > 1;
+    if (g->facts.finished < 1) return;
+    const char *const times[] = {page_span_text(page, (int64_t)(s->mean * 1e9)), page_span_text(page, (int64_t)(s->sigma * 1e9)),
+                                 page_span_text(page, (int64_t)(s->low * 1e9)), page_span_text(page, (int64_t)(s->high * 1e9))};
+    const char *const scores[] = {score_text(page, contest, a->mean),
+                                  arena_text(&page->arena, "%.2g%s", shown_score(contest, a->sigma), unit),
+                                  score_text(page, contest, a->low), score_text(page, contest, a->high)};
+    page_open_table(page, "small", arena_text(&page->arena, "Statistics over %d run%s (Student's t; the standard deviation is "
+                                                            "that of the sample)", g->facts.finished, defined ? "s" : ""));
+    html_add(page->out, "<thead><tr><th scope=\"col\">Figure</th><th scope=\"col\">Mean</th><th scope=\"col\">Standard "
+                        "deviation</th><th scope=\"col\">95%% interval of the mean</th></tr></thead><tbody><tr><th "
+                        "scope=\"row\">Time</th>");
+    mean_cells(page, defined, times);
+    html_add(page->out, "</tr><tr><th scope=\"row\">Score, %s</th>", shown_axis(contest).title);
+    mean_cells(page, defined, scores);
+    html_add(page->out, "</tr></tbody></table></div>\n");
 }
 
 static const struct shown *run_with_index(const struct gathered *g, int64_t index)
@@ -145,9 +168,10 @@ static void runs_chart(struct page *page, const struct gathered *g)
         double score = run != NULL ? shown_last(run) : NAN;
         if (isnan(score)) continue;
         char words[TEXT_FIGURE];
-        at[count++] = (struct chart_point){(double)i, shown_score(contest, score),
-                                           arena_text(&page->arena, "run %lld of the group: %s", (long long)i,
-                                                      page_score_text(contest, score, words))};
+        at[count++] = (struct chart_point){.x = (double)i,
+                                           .y = shown_score(contest, score),
+                                           .what = arena_text(&page->arena, "run %lld of the group: %s", (long long)i,
+                                                              page_score_text(contest, score, words))};
     }
     if (count == 0) return;
     struct chart_series series = {
@@ -163,6 +187,30 @@ static void runs_chart(struct page *page, const struct gathered *g)
                           .series_count = 1,
                           .levels = lines,
                           .level_count = count > 1 ? 2 : 1};
+    chart_draw(page->out, &chart);
+}
+
+static void curve_chart(struct page *page, const struct gathered *g)
+{
+    const struct band *band = &g->band;
+    const struct contest *contest = g->runs[0].contest;
+    if (band->count < 2) return;
+    const char *what = band->is_loss ? "Training loss" : "Score";
+    struct chart_series series = {
+        .label = "mean", .at = band->at, .count = band->count, .marks = band->count <= 80, .band = true};
+    struct chart_level target = {shown_target(&g->runs[0]), "target"};
+    struct chart chart = {
+        .id = "c-band",
+        .title = arena_text(&page->arena, "%s over end-to-end time: mean, lowest and highest of %d runs", what, band->runs),
+        .about = arena_text(&page->arena, "%d points, the mean from %.4g to %.4g in %s; each run's page has its own curve.",
+                            band->count, band->at[0].y, band->at[band->count - 1].y,
+                            page_span_text(page, (int64_t)(band->at[band->count - 1].x * 1e9))),
+        .x = {"mean end-to-end time", CHART_SECONDS, NULL},
+        .y = band->is_loss ? shown_loss_axis() : shown_axis(contest),
+        .series = &series,
+        .series_count = 1,
+        .levels = &target,
+        .level_count = band->is_loss ? 0 : 1};
     chart_draw(page->out, &chart);
 }
 
@@ -184,7 +232,10 @@ static void write_page(struct page *page, const struct gathered *g)
     html_add(page->out, "</dd></div><div><dt>Name</dt><dd><span class=\"digest\">%s</span></dd></div></dl>\n", nonce);
     if (g->places.count > 0) page_rows(page, &g->places, ROWS_PLACES, "On the boards");
     html_add(page->out, "<h2>Runs</h2>\n");
+    html_add(page->out, "<div class=\"pair\">\n");
+    curve_chart(page, g);
     runs_chart(page, g);
+    html_add(page->out, "</div>\n");
     runs_table(page, g);
     statistics(page, g);
     html_add(page->out,

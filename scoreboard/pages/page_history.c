@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two views of a board as a picture: the history of its record, and time against cost. Each with an equal table.
-// Cost: one query for the history; for the front at most PARETO_MOST rows, page by page.
+// A board shows both pictures itself. Cost: one query for the history; for the front at most PARETO_MOST rows, page by page.
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "scoreboard/pages/chart.h"
 #include "scoreboard/pages/page_form.h"
 
-enum { PARETO_MOST = 1000 };
+enum { PARETO_MOST = 1000, NAME_MOST = 24 };  // NAME_MOST: bytes of an author beside a point
 
 static const struct crumb *ways_up(struct page *page, const struct filter *filter, bool board)
 {
@@ -30,6 +31,18 @@ static void latency_label(double value, char into[CHART_LABEL])
     snprintf(into, CHART_LABEL, "%.3g ms", value);
 }
 
+// What is written beside a record: "4 min 57 s, ada".
+static const char *entry_name(struct page *page, const struct entry *entry)
+{
+    char value[BOARD_VALUE];
+    bool item = entry->board == BOARD_INFERENCE_COST;
+    board_value(item ? BOARD_TRAINING_COST : entry->board, item ? entry->value * 10000 : entry->value, value);
+    const char *who = *entry->author ? entry->author : entry->model;
+    int length = (int)strlen(who), kept = length > NAME_MOST ? NAME_MOST : length;
+    while (kept < length && kept > 0 && ((unsigned char)who[kept] & 0xc0) == 0x80) kept--;  // between two characters
+    return arena_text(&page->arena, "%s, %.*s%s", value, kept, who, kept < length ? ".." : "");
+}
+
 static const char *entry_words(struct page *page, const struct entry *entry)
 {
     char value[BOARD_VALUE];
@@ -46,20 +59,24 @@ static struct chart_axis value_axis(enum board board)
                                cost ? dollar_label : latency_label};
 }
 
-static void history_chart(struct page *page, const struct filter *filter, const struct entries *entries)
+void page_history_chart(struct page *page, const struct filter *filter, const struct entries *entries, enum chart_size size)
 {
     struct chart_point *at = arena_alloc(&page->arena, (size_t)(entries->count + 1) * sizeof *at);
     double scale = filter->board == BOARD_INFERENCE_COST ? 10000 : 1;
     for (int i = 0; i < entries->count; i++)
-        at[i] = (struct chart_point){(double)entries->at[i].accepted_ms / 1000, entries->at[i].value * scale,
-                                     entry_words(page, &entries->at[i])};
+        at[i] = (struct chart_point){.x = (double)entries->at[i].accepted_ms / 1000,
+                                     .y = entries->at[i].value * scale,
+                                     .what = entry_words(page, &entries->at[i]),
+                                     .name = entry_name(page, &entries->at[i])};
     struct chart_series series = {
         .label = "record", .at = at, .count = entries->count, .line = CHART_STEPS, .marks = true};
     char first[BOARD_VALUE], last[BOARD_VALUE];
-    const char *about = arena_text(&page->arena, "%d records, from %s to %s.", entries->count,
+    if (entries->count == 0) return;
+    const char *about = arena_text(&page->arena, "%d record%s, from %s to %s.", entries->count, entries->count == 1 ? "" : "s",
                                    board_value(filter->board, entries->at[0].value, first),
                                    board_value(filter->board, entries->at[entries->count - 1].value, last));
-    struct chart chart = {.id = "c-history",
+    struct chart chart = {.size = size,
+                          .id = "c-history",
                           .title = "The record over time; lower is better",
                           .about = about,
                           .x = {"date of acceptance", CHART_DATES, NULL},
@@ -71,8 +88,8 @@ static void history_chart(struct page *page, const struct filter *filter, const 
 
 static void history_table(struct page *page, const struct entries *entries)
 {
-    static const char *const heads[] = {"date", "Accepted", "value", "Record", "number", "Change", "model", "Model",
-                                        "who", "Author", "hardware", "Hardware", "trust", "Trust", NULL};
+    static const char *const heads[] = {"date", "Accepted", "value", "Record", "number", "Change", "model", "Model and hardware",
+                                        "who", "Author", "trust", "Trust", NULL};
     page_open_table(page, "small cards", "The same data as a table, newest first");
     page_row_heads(page, heads);
     for (int i = entries->count - 1; i >= 0; i--) {
@@ -113,7 +130,7 @@ static int show_history(struct page *page)
     html_add(page->out, "<p class=\"lead\">Every entry that was the best of the board when it was accepted.</p>\n");
     int active = page_form_chips(page, VIEW_HISTORY, &filter);
     if (entries.count > 0) {
-        history_chart(page, &filter, &entries);
+        page_history_chart(page, &filter, &entries, CHART_ACROSS);
         history_table(page, &entries);
     } else if (active > 0) {
         page_form_nothing(page, VIEW_HISTORY, &filter);
@@ -131,15 +148,17 @@ int page_history(const struct request *request, struct answer *answer)
 
 // ---- time against cost ------------------------------------------------------------------------------------------------
 // Rows of training time, fastest first, that have a cost; so the front is what is cheaper than all before it.
-static int gather(struct page *page, struct filter filter, struct entry **rows, int *count, int *without)
+int page_pareto_read(struct page *page, struct filter filter, int most, struct entry **rows, int *count, int *without)
 {
-    *rows = arena_alloc(&page->arena, PARETO_MOST * sizeof **rows);
+    *rows = arena_alloc(&page->arena, (size_t)(most + 1) * sizeof **rows);
     *count = *without = 0;
-    filter.limit = FILTER_LIMIT, filter.sort = SORT_VALUE, filter.descending = false, filter.cursor[0] = 0;
-    for (int seen = 0; seen < PARETO_MOST;) {
+    filter.board = BOARD_TRAINING_TIME;
+    filter.limit = most < FILTER_LIMIT ? most : FILTER_LIMIT;
+    filter.sort = SORT_VALUE, filter.descending = false, filter.cursor[0] = 0;
+    for (int seen = 0; seen < most;) {
         struct entries entries;
         TRY(store_entries(page->reader, &filter, &page->arena, &entries));
-        for (int i = 0; i < entries.count && seen < PARETO_MOST; i++, seen++) {
+        for (int i = 0; i < entries.count && seen < most; i++, seen++) {
             if (entries.at[i].cost > 0 && entries.at[i].value > 0)
                 (*rows)[(*count)++] = entries.at[i];
             else
@@ -153,8 +172,8 @@ static int gather(struct page *page, struct filter filter, struct entry **rows, 
 
 static void pareto_table(struct page *page, const struct entry *rows, int count, const bool *front)
 {
-    static const char *const heads[] = {"front", "Front", "value", "Time", "number", "Cost", "model", "Model",
-                                        "who", "Author", "hardware", "Hardware", "trust", "Trust", NULL};
+    static const char *const heads[] = {"front", "Front", "value", "Time", "number", "Cost", "model", "Model and hardware",
+                                        "who", "Author", "trust", "Trust", NULL};
     page_open_table(page, "small cards", "The same data as a table, fastest first; \xe2\x97\x8f marks the front");
     page_row_heads(page, heads);
     for (int i = 0; i < count; i++) {
@@ -171,7 +190,7 @@ static void pareto_table(struct page *page, const struct entry *rows, int count,
     html_add(page->out, "</tbody></table></div>\n");
 }
 
-static void pareto_chart(struct page *page, const struct entry *rows, int count, bool *front)
+void page_pareto_chart(struct page *page, const struct entry *rows, int count, bool *front, enum chart_size size)
 {
     struct chart_point *all = arena_alloc(&page->arena, (size_t)(count + 1) * sizeof *all);
     struct chart_point *best = arena_alloc(&page->arena, (size_t)(count + 1) * sizeof *best);
@@ -179,10 +198,12 @@ static void pareto_chart(struct page *page, const struct entry *rows, int count,
     double cheapest = INFINITY;
     for (int i = 0; i < count; i++) {
         char cost[BOARD_VALUE];
-        struct chart_point point = {rows[i].value, rows[i].cost,
-                                    arena_text(&page->arena, "%s, %s", entry_words(page, &rows[i]),
-                                               board_value(BOARD_TRAINING_COST, rows[i].cost, cost))};
         front[i] = rows[i].cost < cheapest;
+        struct chart_point point = {.x = rows[i].value, .y = rows[i].cost};
+        if (front[i] || size == CHART_ACROSS)
+            point.what = arena_text(&page->arena, "%s, %s", entry_words(page, &rows[i]),
+                                    board_value(BOARD_TRAINING_COST, rows[i].cost, cost));
+        if (front[i]) point.name = entry_name(page, &rows[i]);
         if (front[i])
             best[kept++] = point, cheapest = rows[i].cost;
         else
@@ -197,6 +218,7 @@ static void pareto_chart(struct page *page, const struct entry *rows, int count,
          .marks = true,
          .look = 0}};
     struct chart chart = {
+        .size = size,
         .id = "c-pareto",
         .title = "Training time against cost; lower left is better",
         .about = arena_text(&page->arena, "%d entries with a price, %d of them on the front.", count, kept),
@@ -215,7 +237,7 @@ static int show_pareto(struct page *page)
     TRY(request_contest(page->request, &filter.contest));
     filter.board = BOARD_TRAINING_TIME;
     TRY(filter_read(page->request->query, &filter));
-    TRY(gather(page, filter, &rows, &count, &without));
+    TRY(page_pareto_read(page, filter, PARETO_MOST, &rows, &count, &without));
     const char *title = "Time against cost";
     page_begin(page, title, arena_text(&page->arena, "%s: training time against training cost.", filter.contest->title),
                ways_up(page, &filter, false));
@@ -229,7 +251,7 @@ static int show_pareto(struct page *page)
                  "<p class=\"lead\">The price of faster training: entries of the training-time board whose price is "
                  "known%s.</p>\n",
                  without > 0 ? arena_text(&page->arena, " (%d have none)", without) : "");
-        pareto_chart(page, rows, count, front);
+        page_pareto_chart(page, rows, count, front, CHART_ACROSS);
         pareto_table(page, rows, count, front);
     } else if (without > 0 && active > 0) {
         html_add(page->out, "<p class=\"empty\">No entry that passes these filters has a price.</p>");

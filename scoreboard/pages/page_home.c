@@ -61,9 +61,10 @@ static int show_home(struct page *page)
     enum trust least;
     TRY(page_read_trust(page, &least));
     for (int i = 0; i < count; i++) TRY(page_find_bests(page, &contests[i], least, best[i]));
-    struct entries newest;
+    struct entries newest, *rows;
     struct totals totals;
     TRY(store_newest(page->reader, NULL, least, HOME_NEWEST, &page->arena, &newest));
+    TRY(page_uploads_read(page, &newest, &rows));
     TRY(store_totals(page->reader, &totals));
 
     page_begin(page, "Boards",
@@ -94,9 +95,10 @@ static int show_home(struct page *page)
     }
     html_add(page->out, "<section aria-labelledby=\"new\"><h2 id=\"new\">New on the boards</h2>");
     if (newest.count > 0)
-        page_rows(page, &newest, ROWS_NEWEST, "The newest entries of all boards except the demonstration");
+        page_uploads(page, &newest, rows, "The newest uploads to all boards except the demonstration");
     else
         html_add(page->out, "<p class=\"quiet\">Nothing yet.</p>");
+    page_search(page, "");
     html_add(page->out, "</section>\n");
     take_part(page);
     page_end(page);

@@ -58,7 +58,7 @@ static void one_key(struct page *page, const struct person *person, const struct
 {
     bool counts = key->revoked_sequence == 0 && key->replaced_sequence == 0;
     html_add(page->out, "<li><p><span class=\"digest\">%s</span></p><p>%s ", key->id,
-             counts ? "In use since" : "No longer in use: begun with");
+             counts ? "In use since" : "No longer in use; introduced by");
     statement_link(page, key->since_sequence);
     for (int i = 0; key->replaced_sequence > 0 && i < person->key_count; i++) {
         if (person->keys[i].since_sequence != key->replaced_sequence) continue;

@@ -63,13 +63,14 @@ static void value_cell(struct page *page, const struct entry *entry, double best
         html_add(page->out, "<small class=\"times\">%.*f \xc3\x97 the best</small>", entry->value / best < 10 ? 2 : 0,
                  entry->value / best);
     if (entry->runs < 2) return;
-    html_add(page->out, "<small>95%%: ");
+    html_add(page->out, "<small>95%%: <span class=\"span\">");
     page_figure(page->out, entry->board, entry->low);
-    html_add(page->out, " to ");
+    html_add(page->out, "</span> to <span class=\"span\">");
     page_figure(page->out, entry->board, entry->high);
-    html_add(page->out, "</small><small>mean of %d runs</small>", entry->runs);
+    html_add(page->out, "</span></small><small>mean of %d runs</small>", entry->runs);
     if (entry->p >= 0 && entry->p < 0.01)
-        html_add(page->out, "<small title=\"one-sided t-test: their mean score is above the target\">p &lt; 0.01</small>");
+        html_add(page->out, "<small title=\"p: chance of a mean score this high if the true mean were at the target\">p "
+                            "&lt; 0.01</small>");
 }
 
 static void cost_cell(struct page *page, const struct entry *entry)
@@ -94,7 +95,7 @@ struct column {
     enum sort sort;  // SORTS: not sortable
     const char *label, *class;
 };
-enum { PLACE, VALUE, MODEL, AUTHOR, HARDWARE, FRAMEWORK, ACCURACY, COST, VIEWS, TRUST_LEVEL, DATE, PICK, COLUMNS };
+enum { PLACE, VALUE, MODEL, AUTHOR, HARDWARE, FRAMEWORK, SCORE, COST, VIEWS, TRUST_LEVEL, DATE, PICK, COLUMNS };
 static const struct column columns[COLUMNS] = {
     [PLACE] = {SORTS, "Place", "place"},
     [VALUE] = {SORT_VALUE, "Value", "value"},
@@ -102,7 +103,7 @@ static const struct column columns[COLUMNS] = {
     [AUTHOR] = {SORT_AUTHOR, "Author", "who"},
     [HARDWARE] = {SORT_HARDWARE, "Hardware", "hardware"},
     [FRAMEWORK] = {SORT_FRAMEWORK, "Framework", "framework"},
-    [ACCURACY] = {SORT_ACCURACY, "Accuracy", "number"},
+    [SCORE] = {SORT_SCORE, "Score", "number"},
     [COST] = {SORT_COST, "Cost", "number"},
     [VIEWS] = {SORTS, "Views", "number"},
     [TRUST_LEVEL] = {SORT_TRUST, "Trust", "trust"},
@@ -114,7 +115,7 @@ static const char *label_of(const struct filter *filter, int column)
 {
     if (column == VALUE) return page_figure_name(filter->board);
     if (column == COST && filter->board == BOARD_INFERENCE_LATENCY) return page_figure_name(BOARD_INFERENCE_COST);
-    if (column == ACCURACY && contest_is_share(filter->contest)) return filter->contest->metric_title;
+    if (column == SCORE) return filter->contest->metric_title;
     return columns[column].label;
 }
 
@@ -125,13 +126,13 @@ const char *page_sort_name(const struct filter *filter, enum sort sort)
     return "Cost";
 }
 
-// Only a single run can be compared with others; an archive entry or a group cannot.
+// An archive entry cannot be compared with others: it has no statement.
 static bool can_pick(const struct entry *entry)
 {
-    return entry->sequence > 0 && entry->runs < 2;
+    return entry->sequence > 0;
 }
 
-// A cost board needs no second cost, a page of imports no empty views, and a single run no box to compare it.
+// A cost board needs no second cost, a page of imports no empty views, and a single row no box to compare it.
 static void choose_columns(const struct filter *filter, const struct entries *entries, bool shown[COLUMNS])
 {
     int views = 0, picks = 0;
@@ -168,11 +169,21 @@ static void board_head(struct page *page, const struct filter *filter, const boo
     html_add(page->out, "</tr></thead>\n");
 }
 
+static void pick_cell(struct page *page, const struct entry *entry)
+{
+    bool group = entry->order == RANK_GROUP;
+    const char *id = arena_text(&page->arena, "%lld", (long long)entry->sequence);
+    html_add(page->out,
+             "<input type=\"checkbox\" id=\"pick-%s\" name=\"%s\" value=\"%s\"> <label for=\"pick-%s\">compare<span "
+             "class=\"hidden\"> %s %.8s</span></label>",
+             id, group ? "group" : "run", group ? entry->group : id, id, group ? "group" : "run", group ? entry->group : id);
+}
+
 static void board_cell(struct page *page, const struct filter *filter, const struct entry *entry, int column, double best)
 {
     struct text *out = page->out;
-    html_add(out, "<td role=\"cell\" class=\"%s\"><div data-label=\"%s\">", columns[column].class,
-             label_of(filter, column));
+    html_add(out, "<td role=\"cell\" class=\"%s%s\"><div data-label=\"%s\">", columns[column].class,
+             columns[column].sort == filter->sort ? " sorted" : "", label_of(filter, column));
     switch (column) {
     case PLACE: html_add(out, "%lld", (long long)entry->rank); break;
     case VALUE: value_cell(page, entry, best); break;
@@ -180,7 +191,7 @@ static void board_cell(struct page *page, const struct filter *filter, const str
     case MODEL: model_cell(page, entry); break;
     case HARDWARE: words_cell(page, entry->hardware); break;
     case FRAMEWORK: words_cell(page, entry->framework); break;
-    case ACCURACY: page_score(out, filter->contest, entry->accuracy); break;
+    case SCORE: page_score(out, filter->contest, entry->accuracy); break;
     case COST: cost_cell(page, entry); break;
     case VIEWS:
         words_cell(page, entry->views > 0 ? arena_text(&page->arena, "%lld", (long long)entry->views) : "");
@@ -191,12 +202,7 @@ static void board_cell(struct page *page, const struct filter *filter, const str
             html_add(out, "<small>%lld flag%s</small>", (long long)entry->flags, entry->flags == 1 ? "" : "s");
         break;
     case PICK:
-        if (can_pick(entry))
-            html_add(out,
-                     "<input type=\"checkbox\" id=\"pick-%lld\" name=\"run\" value=\"%lld\"> <label "
-                     "for=\"pick-%lld\">compare<span class=\"hidden\"> run %lld</span></label>",
-                     (long long)entry->sequence, (long long)entry->sequence, (long long)entry->sequence,
-                     (long long)entry->sequence);
+        if (can_pick(entry)) pick_cell(page, entry);
         break;
     default: page_day(out, entry->date);
     }
@@ -207,7 +213,7 @@ static void board_caption(struct page *page, const struct filter *filter, const 
 {
     char sorted[24];
     snprintf(sorted, sizeof sorted, "%s", page_sort_name(filter, filter->sort));
-    if (sorted[0] != 'F' || sorted[1] != '1') sorted[0] = (char)tolower((unsigned char)sorted[0]);
+    if (filter->sort != SORT_SCORE) sorted[0] = (char)tolower((unsigned char)sorted[0]);
     html_add(page->out, "<caption>%s, %s: <b>%lld</b> %s, sorted by %s%s%s</caption>\n",
              filter->contest->title, filter->rank == RANK_GROUP ? "groups" : "single runs", (long long)entries->total,
              entries->total == 1 ? "entry" : "entries", sorted, filter->descending ? ", descending" : "",
@@ -235,8 +241,8 @@ void page_board_table(struct page *page, const struct filter *filter, const stru
     }
     html_add(page->out, "</tbody></table>\n");
     if (shown[PICK])
-        html_add(page->out, "<p class=\"compare\"><button type=\"submit\">Compare</button> two to four selected "
-                            "runs</p></form>\n");
+        html_add(page->out, "<p class=\"compare\"><button type=\"submit\">Compare</button> <span class=\"picked\">two to "
+                            "four of the selected entries</span></p></form>\n");
 }
 
 // ---- small tables -----------------------------------------------------------------------------------------------------
@@ -260,45 +266,85 @@ void page_row_value(struct page *page, const struct entry *entry)
 
 void page_row_names(struct page *page, const struct entry *entry)
 {
-    html_add(page->out,
-             "<td role=\"cell\" class=\"model\"><span class=\"clamp\"><bdi>%s</bdi></span></td><td role=\"cell\" "
-             "class=\"who\">",
-             entry->model);
+    html_add(page->out, "<td role=\"cell\" class=\"model\"><span class=\"clamp\"><bdi>%s</bdi></span>", entry->model);
+    if (*entry->hardware) html_add(page->out, "<small class=\"clamp\"><bdi>%s</bdi></small>", entry->hardware);
+    html_add(page->out, "</td><td role=\"cell\" class=\"who\">");
     author_cell(page, entry);
-    html_add(page->out, "</td><td role=\"cell\" class=\"hardware\"><bdi>%s</bdi></td><td role=\"cell\" class=\"trust\">",
-             entry->hardware);
+    html_add(page->out, "</td><td role=\"cell\" class=\"trust\">");
     trust_cell(page, entry);
     html_add(page->out, "</td>");
 }
 
-static void small_row(struct page *page, const struct entry *entry, enum rows rows)
+static void place_row(struct page *page, const struct entry *entry)
 {
     struct text *out = page->out;
-    html_add(out, "<tr role=\"row\">");
-    if (rows != ROWS_BEST) {
-        html_add(out, "<th scope=\"row\" role=\"rowheader\">");
-        board_link(page, entry);
-        html_add(out, "</th>");
-    }
-    if (rows != ROWS_NEWEST)
-        html_add(out, "<td role=\"cell\" class=\"place\">%lld%s</td>", (long long)entry->rank,
-                 rows == ROWS_PLACES && entry->trust < TRUST_CHECKED ? " of all entries" : "");
+    html_add(out, "<th scope=\"row\" role=\"rowheader\">");
+    board_link(page, entry);
+    html_add(out, "</th><td role=\"cell\" class=\"place\">%lld%s</td>", (long long)entry->rank,
+             entry->trust < TRUST_CHECKED ? " of all entries" : "");
     page_row_value(page, entry);
-    if (rows == ROWS_BEST) {
-        page_row_names(page, entry);
+    html_add(out, "<td role=\"cell\" class=\"date\">");
+    page_day(out, entry->date);
+    html_add(out, "</td><td role=\"cell\" class=\"trust\">");
+    trust_cell(page, entry);
+    html_add(out, "</td>");
+}
+
+static void small_row(struct page *page, const struct entry *entry, enum rows rows)
+{
+    html_add(page->out, "<tr role=\"row\">");
+    if (rows == ROWS_PLACES) {
+        place_row(page, entry);
     } else {
-        if (rows == ROWS_NEWEST) {
-            html_add(out, "<td role=\"cell\" class=\"who\">");
-            author_cell(page, entry);
-            html_add(out, "</td>");
-        }
-        html_add(out, "<td role=\"cell\" class=\"date\">");
-        page_day(out, entry->date);
-        html_add(out, "</td><td role=\"cell\" class=\"trust\">");
-        trust_cell(page, entry);
-        html_add(out, "</td>");
+        html_add(page->out, "<td role=\"cell\" class=\"place\">%lld</td>", (long long)entry->rank);
+        page_row_value(page, entry);
+        page_row_names(page, entry);
     }
-    html_add(out, "</tr>\n");
+    html_add(page->out, "</tr>\n");
+}
+
+// What an upload achieved: its row of each board.
+static void upload_results(struct page *page, const struct entries *rows)
+{
+    html_add(page->out, "<td role=\"cell\" class=\"results\">");
+    for (int i = 0; i < rows->count; i++) {
+        html_add(page->out, "<span>%s <b>", board_title(rows->at[i].board));
+        page_value(page->out, rows->at[i].board, rows->at[i].value);
+        html_add(page->out, "</b></span> ");
+    }
+    html_add(page->out, "</td>");
+}
+
+int page_uploads_read(struct page *page, const struct entries *uploads, struct entries **rows)
+{
+    *rows = arena_alloc(&page->arena, (size_t)(uploads->count + 1) * sizeof **rows);
+    for (int i = 0; i < uploads->count; i++)
+        TRY(store_entries_of(page->reader, uploads->at[i].source, &page->arena, &(*rows)[i]));
+    return 0;
+}
+
+void page_uploads(struct page *page, const struct entries *uploads, const struct entries *rows, const char *caption)
+{
+    static const char *const heads[] = {"row", "Model", "results", "Results", "who", "Author", "date", "Date",
+                                        "trust", "Trust", NULL};
+    page_open_table(page, "small cards", caption);
+    page_row_heads(page, heads);
+    for (int i = 0; i < uploads->count; i++) {
+        const struct entry *entry = &uploads->at[i];
+        html_add(page->out, "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\"><a class=\"clamp\" "
+                            "href=\"%s\"><bdi>%s</bdi></a><small>%s%s</small></th>", page_entry_address(&page->arena, entry),
+                 *entry->model ? entry->model : page_entry_name(&page->arena, entry), page_task_title(entry->contest),
+                 entry->order == RANK_GROUP ? arena_text(&page->arena, ", group of %d runs", entry->runs) : "");
+        upload_results(page, &rows[i]);
+        html_add(page->out, "<td role=\"cell\" class=\"who\">");
+        author_cell(page, entry);
+        html_add(page->out, "</td><td role=\"cell\" class=\"date\">");
+        page_day(page->out, entry->date);
+        html_add(page->out, "</td><td role=\"cell\" class=\"trust\">");
+        trust_cell(page, entry);
+        html_add(page->out, "</td></tr>\n");
+    }
+    html_add(page->out, "</tbody></table></div>\n");
 }
 
 void page_row_heads(struct page *page, const char *const *heads)
@@ -313,10 +359,8 @@ void page_rows(struct page *page, const struct entries *entries, enum rows rows,
 {
     const char *value = rows == ROWS_BEST ? page_figure_name(entries->at[0].board) : "Value";
     const char *const heads[][16] = {
-        [ROWS_BEST] = {"place", "Place", "value", value, "model", "Model",
-                       "who", "Author", "hardware", "Hardware", "trust", "Trust"},
+        [ROWS_BEST] = {"place", "Place", "value", value, "model", "Model and hardware", "who", "Author", "trust", "Trust"},
         [ROWS_PLACES] = {"row", "Board", "place", "Place", "value", value, "date", "Date", "trust", "Trust"},
-        [ROWS_NEWEST] = {"row", "Board", "value", value, "who", "Author", "date", "Date", "trust", "Trust"},
     };
     page_open_table(page, "small cards", caption);
     page_row_heads(page, heads[rows]);

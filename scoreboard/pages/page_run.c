@@ -74,7 +74,7 @@ static void headline(struct page *page, const struct shown *shown)
         char words[TEXT_FIGURE];
         int64_t score = curve_last(shown->statement.json, &shown->metrics[m]);
         if (score == RUN_SCORE_NONE) continue;
-        figure(page, "Beside it", shown->metrics[m].name);
+        figure(page, "Other metric", shown->metrics[m].name);
         html_add(page->out, "%s</dd></div>", run_metric_text(&shown->metrics[m], score, words));
     }
     if (ranked >= 0) {
@@ -97,7 +97,7 @@ static void facts(struct page *page, const struct shown *shown)
     html_add(
         page->out,
         "</dd></div><div><dt>Model</dt><dd><bdi>%s</bdi></dd></div><div><dt>Hardware</dt><dd><bdi>%s</bdi></dd></div>"
-        "<div><dt>Framework</dt><dd><bdi>%s</bdi></dd></div><div><dt>Division</dt><dd>%s</dd></div><div><dt>Made</"
+        "<div><dt>Framework</dt><dd><bdi>%s</bdi></dd></div><div><dt>Division</dt><dd>%s</dd></div><div><dt>Ended</"
         "dt><dd>",
         shown_text(shown, "model.name"), shown_hardware(page, shown), shown_text(shown, "software.framework"),
         shown_text(shown, "division"));
@@ -122,12 +122,6 @@ static void facts(struct page *page, const struct shown *shown)
     if (stored->tags != NULL && *stored->tags)
         html_add(page->out, "<div><dt>Tags</dt><dd><bdi>%s</bdi></dd></div>", stored->tags);
     html_add(page->out, "</dl>\n");
-}
-
-// The record has 10^15 millionths where a loss is no number or was not told.
-static bool has_loss(const json_t *point)
-{
-    return canonical_at(point, "loss") != NULL && canonical_int(point, "loss") < (int64_t)1000000000000000;
 }
 
 // One column a metric; a count has its k beside it.
@@ -155,8 +149,8 @@ static void curve_table(struct page *page, const struct shown *shown)
         page->out,
         "<details><summary>The curve as a table</summary><div class=\"scroll\" role=\"region\" aria-label=\"The "
         "curve\" tabindex=\"0\">"
-        "<table class=\"small\"><caption>Every point; times are at the end of its evaluation</caption><thead><tr><th "
-        "scope=\"col\">Epoch</th>");
+        "<table class=\"small\"><caption>Every point; times are at the end of its evaluation, and exact in the signed "
+        "statement</caption><thead><tr><th scope=\"col\">Epoch</th>");
     if (steps) html_add(page->out, "<th scope=\"col\">Step</th>");
     html_add(page->out, "<th scope=\"col\">End-to-end</th><th scope=\"col\">Classic</th><th scope=\"col\">Warm</th><th "
                         "scope=\"col\">Samples</th>");
@@ -168,11 +162,11 @@ static void curve_table(struct page *page, const struct shown *shown)
         char samples[TEXT_FIGURE], epoch[CURVE_PLACE];
         html_add(page->out, "<tr><th scope=\"row\">%s</th>", curve_epoch(point, epoch));
         if (steps) html_add(page->out, "<td>%lld</td>", (long long)curve_step(point));
-        html_add(page->out, "<td>%.3f s</td><td>%.3f s</td><td>%.3f s</td><td>%s</td>",
-                 (double)canonical_int(point, "t_ns") / 1e9, (double)canonical_int(point, "classic_ns") / 1e9,
-                 (double)canonical_int(point, "warm_ns") / 1e9, text_count(samples, canonical_int(point, "samples")));
+        html_add(page->out, "<td>%s</td><td>%s</td><td>%s</td><td>%s</td>",
+                 page_span_text(page, canonical_int(point, "t_ns")), page_span_text(page, canonical_int(point, "classic_ns")),
+                 page_span_text(page, canonical_int(point, "warm_ns")), text_count(samples, canonical_int(point, "samples")));
         score_cells(page, shown, point);
-        if (has_loss(point))
+        if (shown_has_loss(point))
             html_add(page->out, "<td>%.4f</td></tr>\n", (double)canonical_int(point, "loss") / 1e6);
         else
             html_add(page->out, "<td>-</td></tr>\n");
@@ -180,37 +174,20 @@ static void curve_table(struct page *page, const struct shown *shown)
     html_add(page->out, "</tbody></table></div></details>\n");
 }
 
-static void loss_label(double value, char into[CHART_LABEL])
-{
-    snprintf(into, CHART_LABEL, "%.3g", value);
-}
-
 // Many recipes evaluate once, at their end; the loss says how they came there.
 static void loss_chart(struct page *page, const struct shown *shown)
 {
-    const json_t *all = canonical_at(shown->statement.json, "points");
-    struct chart_point *points = arena_alloc(&page->arena, (json_array_size(all) + 1) * sizeof *points);
-    int count = 0;
-    for (size_t i = 0; i < json_array_size(all); i++) {
-        const json_t *point = json_array_get(all, i);
-        if (!has_loss(point)) continue;
-        points[count].x = (double)canonical_int(point, "t_ns") / 1e9;
-        points[count].y = (double)canonical_int(point, "loss") / 1e6;
-        char place[CURVE_PLACE];
-        points[count].what = arena_text(&page->arena, "%s: %.4f after %.1f s", curve_place(point, place), points[count].y,
-                                        points[count].x);
-        count++;
-    }
+    struct chart_point *points;
+    int count = shown_losses(page, shown, &points);
     if (count < 2) return;
     struct chart_series series = {.label = "loss", .at = points, .count = count, .marks = count <= 80};
-    char about[160];
-    snprintf(about, sizeof about, "Mean training loss at %d points, from %.4g to %.4g in %.4g seconds.", count, points[0].y,
-             points[count - 1].y, points[count - 1].x);
+    const char *about = arena_text(&page->arena, "Mean training loss at %d points, from %.4g to %.4g in %s.", count,
+                                   points[0].y, points[count - 1].y, page_span_text(page, (int64_t)(points[count - 1].x * 1e9)));
     chart_draw(page->out, &(struct chart){.id = "c-loss",
                                           .title = "Training loss over end-to-end time",
                                           .about = about,
                                           .x = {"end-to-end time", CHART_SECONDS, NULL},
-                                          .y = {"mean training loss since the point before", CHART_LINEAR, loss_label},
+                                          .y = shown_loss_axis(),
                                           .series = &series,
                                           .series_count = 1});
 }
@@ -226,14 +203,14 @@ static void score_chart(struct page *page, const struct shown *shown)
     if (count == 1) {  // one point is no curve
         html_add(page->out, "<p>Evaluated once: ");
         page_score(page->out, shown->contest, shown_last(shown));
-        html_add(page->out, " after %.1f s.</p>\n", points[0].x);
+        html_add(page->out, " after %s.</p>\n", page_span_text(page, (int64_t)llround(points[0].x * 1e9)));
         return;
     }
     struct chart_series series = {.label = "score", .at = points, .count = count, .marks = count <= 80};
     struct chart_level target = {shown_target(shown), "target"};
-    char about[160];
-    snprintf(about, sizeof about, "%d evaluations, from %.4g to %.4g in %.4g seconds; the target is %.4g.", count,
-             points[0].y, points[count - 1].y, points[count - 1].x, target.y);
+    const char *about =
+        arena_text(&page->arena, "%d evaluations, from %.4g to %.4g in %s; the target is %.4g.", count, points[0].y,
+                   points[count - 1].y, page_span_text(page, (int64_t)(points[count - 1].x * 1e9)), target.y);
     struct chart chart = {.id = "c-curve",
                           .title = "Score over end-to-end time",
                           .about = about,
@@ -251,7 +228,6 @@ static void curve(struct page *page, const struct shown *shown)
     html_add(page->out, "<section aria-labelledby=\"curve\"><h2 id=\"curve\">Curve</h2>");
     score_chart(page, shown);
     loss_chart(page, shown);
-    if (json_array_size(canonical_at(shown->statement.json, "points")) > 0) curve_table(page, shown);
     html_add(page->out, "</section>\n");
 }
 
@@ -312,7 +288,8 @@ static void clocks(struct page *page, const struct shown *shown)
     for (int i = 0; i < count; i++)
         parts[i].figure = parts[i].value < whole / 1000
                               ? "below 0.1%"
-                              : arena_text(&page->arena, "%.2f s (%.1f%%)", parts[i].value, 100 * parts[i].value / whole);
+                              : arena_text(&page->arena, "%s (%.1f%%)", page_span_text(page, (int64_t)(parts[i].value * 1e9)),
+                                           100 * parts[i].value / whole);
     if (count > 0)
         chart_stack(page->out, "c-clock", "How the run's time was spent",
                     "One bar: the time of each kind of segment, and its share.", parts, count);
@@ -334,6 +311,7 @@ static void run_page(struct page *page, const struct shown *shown, const struct 
     curve(page, shown);
     clocks(page, shown);
     html_add(page->out, "</div>\n");
+    if (json_array_size(canonical_at(shown->statement.json, "points")) > 0) curve_table(page, shown);
     run_latencies(page, shown);
     run_machine(page, shown);
     run_data(page, shown);

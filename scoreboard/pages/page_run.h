@@ -23,13 +23,25 @@ bool shown_reached(const struct shown *);
 const char *shown_hardware(struct page *, const struct shown *);
 // The evaluated points as seconds and scores; returns how many.
 int shown_curve(struct page *, const struct shown *, struct chart_point **);
+int shown_losses(struct page *, const struct shown *, struct chart_point **);  // the same of training losses
+bool shown_has_loss(const json_t *point);
 double shown_target(const struct shown *);             // in the curve's unit
 double shown_ranked_cost(const struct shown *);        // USD: the classic clock x price; negative: not known
 // Scores in charts: percent, others as they are.
 double shown_score(const struct contest *, double score);
 struct chart_axis shown_axis(const struct contest *);
+struct chart_axis shown_loss_axis(void);
 // Begins the page of a run, or of a group by one of its runs: "MODEL by AUTHOR (run 3)" for the name "run 3".
 void shown_begin(struct page *, const struct shown *, const char *name, const char *about);
+
+// The curve of several runs as one: at each of their points the means of time and score, or of loss where a run was evaluated
+// only once, and the lowest and highest of them. Returns how many; 0 where the runs have no two points in common.
+struct band {
+    struct chart_point *at;
+    int count, runs;
+    bool is_loss;
+};
+int band_read(struct page *, const struct stored *runs, int count, struct band *) MUST_CHECK;  // page_group_curve.c
 
 // The lower half of a run's page (page_run_facts.c).
 void run_latencies(struct page *, const struct shown *);

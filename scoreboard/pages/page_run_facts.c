@@ -124,8 +124,8 @@ void run_machine(struct page *page, const struct shown *shown)
     html_add(page->out, "<section aria-labelledby=\"machine\"><h2 id=\"machine\">Machine and program</h2><div "
                         "class=\"pair\"><div><h3>Hardware</h3><dl class=\"facts\">");
     row_words(page, "Processor", shown_text(shown, "hardware.cpu"));
-    row_words(page, "Abilities", shown_text(shown, "hardware.cpu_flags"));
-    row_words(page, "Accelerators", shown_text(shown, "hardware.gpu"));
+    row_words(page, "Instruction sets", shown_text(shown, "hardware.cpu_flags"));
+    row_words(page, "GPUs", shown_text(shown, "hardware.gpu"));
     row_number(page, "Devices in use", shown_int(shown, "hardware.devices"));
     row_number(page, "Threads in use", shown_int(shown, "threads"));
     row_number(page, "Usable cores", shown_int(shown, "hardware.cores_usable"));
@@ -140,7 +140,7 @@ void run_machine(struct page *page, const struct shown *shown)
     if (shown_int(shown, "energy_uj") > 0)
         row_words(
             page, "Energy",
-            arena_text(&page->arena, "%.4g kJ, what could be read", (double)shown_int(shown, "energy_uj") / 1e9));
+            arena_text(&page->arena, "%.4g kJ, as far as it could be read", (double)shown_int(shown, "energy_uj") / 1e9));
     html_add(page->out, "</dl></div><div><h3>Program</h3><dl class=\"facts\">");
     row_words(page, "Framework", shown_text(shown, "software.framework"));
     row_words(page, "Device", shown_text(shown, "device"));
@@ -171,7 +171,7 @@ void run_data(struct page *page, const struct shown *shown)
                  text_count(figure, canonical_int(set, "items")),
                  canonical_int(set, "synthetic") == 1  ? "synthetic"
                  : canonical_int(set, "official") == 1 ? "as published"
-                                                       : "another set",
+                                                       : "other data",
                  canonical_text(set, "digest"));
     }
     if (json_array_size(data) > 0) html_add(page->out, "</tbody></table></div>\n");
@@ -181,7 +181,7 @@ void run_data(struct page *page, const struct shown *shown)
         const json_t *file = json_array_get(files, i);
         const char *kind = canonical_text(file, "kind"), *name = canonical_text(file, "name");
         bool weights = strcmp(kind, "weights") == 0;
-        const char *label = weights ? "Began with weights" : strcmp(kind, "vocab") == 0 ? "Vocabulary" : "Vectors";
+        const char *label = weights ? "Initial weights" : strcmp(kind, "vocab") == 0 ? "Vocabulary" : "Vectors";
         row_words(page, label, arena_text(&page->arena, "%s, SHA-256 %s", name, canonical_text(file, "digest")));
     }
     row_words(page, "Model", shown_text(shown, "model.name"));

@@ -1,10 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages that are words: rules and how to take part, from the repository's own documents; and what trust means.
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/embed.h"
 #include "scoreboard/pages/markdown.h"
 #include "scoreboard/pages/page.h"
+
+// The documents' example of a board is this one.
+static char *with_address(const struct page *page, const char *document)
+{
+    static const char example[] = "https://board.example";
+    struct text words = {0};
+    for (const char *at = document, *next; at != NULL; at = next) {
+        next = strstr(at, example);
+        text_bytes(&words, at, next != NULL ? (size_t)(next - at) : strlen(at));
+        if (next == NULL) break;
+        text_add(&words, "%s", page_address(page));
+        next += sizeof example - 1;
+    }
+    return words.at;
+}
 
 static int document(struct page *page, const char *path, const char *title, const char *about)
 {
@@ -13,7 +29,9 @@ static int document(struct page *page, const char *path, const char *title, cons
     page_begin(page, title, about, (const struct crumb[]){{0}});
     html_add(page->out, "<article class=\"prose\">\n");
     size_t before = page->out->length;
-    markdown_write(page->out, file->at);
+    char *words = with_address(page, file->at);
+    if (words != NULL) markdown_write(page->out, words);
+    free(words);
     if (page->out->length == before)
         html_add(page->out, "<h1>%s</h1><p>This document is empty in this build.</p>", title);
     html_add(page->out, "</article>\n");

@@ -15,8 +15,12 @@
     ROUTE("GET", "/runs/{id}", page_run, "a run: curve, clocks, checks, how to verify it")                             \
     ROUTE("GET", "/groups/{nonce}", page_group, "a group and its runs")                                                \
     ROUTE("GET", "/archive/{task}/{kind}/{stem}", page_archive, "an imported entry")                                   \
-    ROUTE("GET", "/compare", page_compare, "two to four runs side by side: ?run=12&run=15")                            \
+    ROUTE("GET", "/compare", page_compare, "two to four runs or groups side by side: ?run=12&group=4f2a")              \
+    ROUTE("GET", "/people", page_people, "everybody who submitted a run")                                              \
     ROUTE("GET", "/people/{handle}", page_person, "a person: keys and runs")                                           \
+    ROUTE("GET", "/search", page_find, "entries and people by a part of their names: ?q=TEXT")                         \
+    ROUTE("GET", "/prices", page_prices, "the prices of machines that are known by name")                              \
+    ROUTE("GET", "/api.html", page_api, "the API, for people")                                                         \
     ROUTE("GET", "/log", page_log, "every accepted statement in order")                                                \
     ROUTE("GET", "/rules", page_rules, "the rules")                                                                    \
     ROUTE("GET", "/submit", page_submit, "how to take part")                                                           \

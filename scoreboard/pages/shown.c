@@ -85,8 +85,35 @@ int shown_curve(struct page *page, const struct shown *shown, struct chart_point
         at[count].x = (double)canonical_int(point, "t_ns") / 1e9;
         at[count].y = run_metric_shown(board, run_metric_value(board, score));
         if (all <= 200)
-            at[count].what = arena_text(&page->arena, "%s: %s after %.1f s", curve_place(point, place),
-                                        run_metric_text(board, score, text), at[count].x);
+            at[count].what = arena_text(&page->arena, "%s: %s after %s", curve_place(point, place),
+                                        run_metric_text(board, score, text),
+                                        page_span_text(page, canonical_int(point, "t_ns")));
+        count++;
+    }
+    *into = at;
+    return count;
+}
+
+// The record has 10^15 millionths where a loss is no number or was not told.
+bool shown_has_loss(const json_t *point)
+{
+    return canonical_at(point, "loss") != NULL && canonical_int(point, "loss") < (int64_t)1000000000000000;
+}
+
+int shown_losses(struct page *page, const struct shown *shown, struct chart_point **into)
+{
+    const json_t *all = canonical_at(shown->statement.json, "points");
+    struct chart_point *at = arena_alloc(&page->arena, (json_array_size(all) + 1) * sizeof *at);
+    int count = 0;
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        const json_t *point = json_array_get(all, i);
+        char place[CURVE_PLACE];
+        if (!shown_has_loss(point)) continue;
+        at[count].x = (double)canonical_int(point, "t_ns") / 1e9;
+        at[count].y = (double)canonical_int(point, "loss") / 1e6;
+        if (json_array_size(all) <= 200)
+            at[count].what = arena_text(&page->arena, "%s: %.4f after %s", curve_place(point, place), at[count].y,
+                                        page_span_text(page, canonical_int(point, "t_ns")));
         count++;
     }
     *into = at;
@@ -101,6 +128,16 @@ static void percent_label(double value, char into[CHART_LABEL])
 static void share_label(double value, char into[CHART_LABEL])
 {
     snprintf(into, CHART_LABEL, "%.4g", value);
+}
+
+static void loss_label(double value, char into[CHART_LABEL])
+{
+    snprintf(into, CHART_LABEL, "%.3g", value);
+}
+
+struct chart_axis shown_loss_axis(void)
+{
+    return (struct chart_axis){"mean training loss since the point before", CHART_LINEAR, loss_label};
 }
 
 struct chart_axis shown_axis(const struct contest *contest)

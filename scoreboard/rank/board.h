@@ -95,7 +95,7 @@ struct entries {
     SORT(HARDWARE, "hardware")                                                                                         \
     SORT(FRAMEWORK, "framework")                                                                                       \
     SORT(COST, "cost")                                                                                                 \
-    SORT(ACCURACY, "accuracy")                                                                                         \
+    SORT(SCORE, "score")                                                                                               \
     SORT(TRUST, "trust")
 enum sort {
 #define SORT(name, word) SORT_##name,
@@ -107,7 +107,8 @@ enum sort {
 enum { FILTER_TEXT = 160, FILTER_LIMIT = 200, FILTER_CURSOR = 128 };
 // What a page or an API call asks for. "" and 0 ask nothing. Keys of a query string, each at most once:
 //   rank=classic|group hardware=TEXT framework=TEXT author=TEXT model=TEXT precision=WORD division=closed|open
-//   trust=WORD (at least; default: filter_default_trust) devices=N devices_max=N views_max=N since=YYYY-MM-DD until=YYYY-MM-DD target=0.73
+//   trust=WORD (at least; default: filter_default_trust) devices=N devices_max=N views_max=N since=YYYY-MM-DD
+//   until=YYYY-MM-DD target=0.73
 //   source=dawn|dawnbench sort=COLUMN order=asc|desc limit=1..200 cursor=...
 // Texts match whole values, case-insensitively; hardware, model and framework also match as a part with a leading "~";
 // model_part=TEXT, which the form sends, is model=~TEXT.

@@ -38,17 +38,17 @@ static const struct key {
     const char *what;
 } keys[] = {
     KEY("rank", RANK, rank, "Single runs, or official groups"),
-    TEXT_KEY(hardware, TEXT, NULL, "The whole value, in any case; with a leading ~ a part of it"),
+    TEXT_KEY(hardware, TEXT, NULL, "The whole value, case-insensitive; with a leading ~, a part of it"),
     TEXT_KEY(framework, TEXT, NULL, "As hardware"),
-    TEXT_KEY(author, TEXT, NULL, "The whole value, in any case"),
+    TEXT_KEY(author, TEXT, NULL, "The whole value, case-insensitive"),
     TEXT_KEY(model, TEXT, NULL, "As hardware"),
     {"model_part", PART, MEMBER(model) - 1, NULL, "A part of the model's name"},
     TEXT_KEY(precision, WORD, NULL, "Number format"),
     TEXT_KEY(division, WORD, divisions, "closed: a model and recipe of DAWN; open: anything"),
-    KEY("trust", TRUST_LEVEL, trust, "At least this; without it checked, or with source=dawnbench imported"),
-    KEY("devices", NUMBER, devices, "Exactly so many"),
-    KEY("devices_max", NUMBER, devices_max, "At most so many"),
-    KEY("views_max", NUMBER, views_max, "At most so many forward passes an item"),
+    KEY("trust", TRUST_LEVEL, trust, "At least this level; if absent, checked, or imported with source=dawnbench"),
+    KEY("devices", NUMBER, devices, "Exactly this many"),
+    KEY("devices_max", NUMBER, devices_max, "At most this many"),
+    KEY("views_max", NUMBER, views_max, "At most this many forward passes per item"),
     TEXT_KEY(since, DAY, NULL, "YYYY-MM-DD"),
     TEXT_KEY(until, DAY, NULL, "YYYY-MM-DD"),
     KEY("target", TARGET, target_micro, "One of the task's targets, as a share such as 0.94"),
@@ -56,7 +56,7 @@ static const struct key {
     KEY("sort", SORT_COLUMN, sort, "Column"),
     KEY("order", ORDER, descending, "Direction"),
     KEY("limit", LIMIT, limit, "Rows of an answer"),
-    TEXT_KEY(cursor, CURSOR, NULL, "`next` of the page before"),
+    TEXT_KEY(cursor, CURSOR, NULL, "`next` of the previous page"),
 };
 enum { KEYS = sizeof keys / sizeof keys[0], FILTER_LIMIT_DEFAULT = 50 };
 
@@ -176,6 +176,7 @@ static int read_enumerated(const struct key *key, const char *value, struct filt
         f->trust = (enum trust)index;
         return 0;
     case SORT_COLUMN:
+        if (strcmp(value, "accuracy") == 0) value = "score";  // as it was called when every metric was an accuracy
         TRY(read_choice(value, key->name, sort_words, SORTS, &index));
         f->sort = (enum sort)index;
         return 0;

@@ -27,7 +27,7 @@ static const struct {
     COLUMN("low", REAL, low, "Lower end of the 95% interval of a group's mean; the value otherwise"),
     COLUMN("high", REAL, high, "Upper end"),
     COLUMN("cost", KNOWN, cost, "USD: of the run, or of an item"),
-    COLUMN("accuracy", REAL, accuracy, "Share, 0 to 1"),
+    COLUMN("accuracy", REAL, accuracy, "Score by the board's metric: a share of 1, or the value itself"),
     COLUMN("p", KNOWN, p, "Of a group's one-sided t-test"),
     COLUMN("runs", COUNT, runs, "Runs of the group, 1 otherwise"),
     COLUMN("trust", TRUST_WORD, trust, ""),

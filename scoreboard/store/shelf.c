@@ -134,9 +134,7 @@ static int compare_column(const struct comparison *c, const struct entry *x, con
     case SORT_COST:
         *x_known = x->cost >= 0, *y_known = y->cost >= 0;
         return sign_of(x->cost, y->cost);
-    case SORT_ACCURACY:
-        *x_known = x->accuracy > 0, *y_known = y->accuracy > 0;
-        return sign_of(x->accuracy, y->accuracy);
+    case SORT_SCORE: return sign_of(x->accuracy, y->accuracy);  // every row has one, or it would not have met its target
     case SORT_TRUST: return (x->trust > y->trust) - (x->trust < y->trust);
     default: return 0;
     }

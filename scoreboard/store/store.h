@@ -78,6 +78,8 @@ int store_newest(struct reader *, const struct contest *, enum trust least, int 
 int store_entries_of(struct reader *, const char *source, struct arena *, struct entries *) MUST_CHECK;
 // The newest rows of a person, at most 100; `total` counts all.
 int store_entries_by(struct reader *, const char *author, struct arena *, struct entries *) MUST_CHECK;
+// The newest uploads of any contest and level whose author, team, model, hardware, framework or tags contain a text.
+int store_search(struct reader *, const char *part, int limit, struct arena *, struct entries *) MUST_CHECK;
 
 struct facet {
     const char *value;
@@ -127,6 +129,15 @@ struct person {
     int statement_count;
     int64_t next;               // those before this sequence are the next page; 0: this is the last
 };
+struct people {
+    struct person_line {
+        const char *handle;
+        int64_t runs, newest;  // that still count; sequence of the newest run
+    } *at;
+    int count;
+};
+// Everybody whose handle contains a text, in any case; the last to submit first.
+int store_people(struct reader *, const char *part, int limit, struct arena *, struct people *) MUST_CHECK;
 int store_person(struct reader *, const char *handle, struct arena *, struct person *) MUST_CHECK;
 // The same with a later page of statements: those before that sequence.
 int store_person_before(struct reader *, const char *handle, int64_t before, struct arena *, struct person *) MUST_CHECK;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading rows of boards. A reader keeps them all in memory (shelf.h) and catches up by the stamp of each change, in one
 // short transaction. Workload and cost: see shelf.h; nothing changed is one cached pragma, about 2 us.
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,15 +194,6 @@ static void found_add(struct found_list *list, struct shelf *s, int row)
     list->at[list->count++] = (struct found){s, row, at->accepted_ms, at->id, shelf_entry(at)->value};
 }
 
-// Oldest first; on the same moment (imports know only days) the better first.
-static int compare_oldest(const void *a, const void *b)
-{
-    const struct found *x = a, *y = b;
-    if (x->accepted_ms != y->accepted_ms) return x->accepted_ms < y->accepted_ms ? -1 : 1;
-    if (x->value < y->value || x->value > y->value) return x->value < y->value ? -1 : 1;
-    return (x->id > y->id) - (x->id < y->id);
-}
-
 static int compare_newest(const void *a, const void *b)
 {
     const struct found *x = a, *y = b;
@@ -217,24 +209,30 @@ static void give(struct found_list *list, int limit, struct arena *arena, struct
     free(list->at);
 }
 
+// In the order of their values, a row was a record if it was accepted before all that are better.
 int store_history(struct reader *r, const struct filter *f, struct arena *arena, struct entries *out)
 {
     *out = (struct entries){0};
     struct shelf *s;
     struct found_list list = {0};
     struct shelf_wanted wanted;
+    int64_t oldest = INT64_MAX;
     TRY(find_shelf(r, f, &s));
     if (s == NULL) return 0;
+    const int *order = shelf_in_order(s, SORT_VALUE, false);
     shelf_want(&r->library, f, &wanted);
-    for (int i = 0; i < s->count; i++)
-        if (s->rows[i].trust >= f->trust && shelf_matches(&wanted, &s->rows[i])) found_add(&list, s, i);
+    for (int i = 0; i < s->count; i++) {
+        const struct shelf_row *row = &s->rows[order[i]];
+        if (row->accepted_ms >= oldest || row->trust < f->trust || !shelf_matches(&wanted, row)) continue;
+        found_add(&list, s, order[i]);
+        oldest = row->accepted_ms;
+    }
     shelf_wanted_free(&wanted);
-    if (list.count > 0) qsort(list.at, (size_t)list.count, sizeof *list.at, compare_oldest);
-    int records = 0;
-    for (int i = 0; i < list.count; i++)
-        if (records == 0 || list.at[i].value < list.at[records - 1].value) list.at[records++] = list.at[i];
-    list.count = records;
-    give(&list, records, arena, out);
+    for (int i = 0; i < list.count / 2; i++) {
+        struct found one = list.at[i];
+        list.at[i] = list.at[list.count - 1 - i], list.at[list.count - 1 - i] = one;
+    }
+    give(&list, list.count, arena, out);
     return 0;
 }
 
@@ -320,6 +318,32 @@ int store_newest(struct reader *r, const struct contest *contest, enum trust lea
     }
     cut(&list, limit);
     give(&list, limit, arena, out);
+    return 0;
+}
+
+static bool entry_contains(const struct entry *e, const char *part)
+{
+    const char *const texts[] = {e->author, e->team, e->model, e->hardware, e->framework, e->tags};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (strcasestr(texts[i], part) != NULL) return true;
+    return false;
+}
+
+int store_search(struct reader *r, const char *part, int limit, struct arena *arena, struct entries *out)
+{
+    *out = (struct entries){0};
+    struct found_list list = {0};
+    int64_t total;
+    TRY(catch_up(r));
+    for (int i = 0; i < r->library.count; i++) {
+        struct shelf *s = &r->library.shelves[i];
+        for (int n = 0; n < s->count; n++)
+            if (s->rows[n].alive && entry_contains(shelf_entry(&s->rows[n]), part)) found_add(&list, s, n);
+    }
+    cut(&list, INT_MAX);
+    total = list.count;
+    give(&list, limit, arena, out);
+    out->total = total;
     return 0;
 }
 

@@ -189,6 +189,20 @@ int store_person_before(struct reader *r, const char *handle, int64_t before, st
     return 0;
 }
 
+int store_people(struct reader *r, const char *part, int limit, struct arena *arena, struct people *out)
+{
+    sqlite3_stmt *row;
+    int rc;
+    *out = (struct people){.at = arena_alloc(arena, (size_t)(limit + 1) * sizeof *out->at)};
+    TRY(sql_start(&r->sql, &row, "SELECT handle, sum(withdrawn = 0 AND superseded = 0), max(sequence) FROM runs "
+                  "WHERE instr(lower(handle), lower(?)) > 0 OR ? = '' GROUP BY handle ORDER BY 3 DESC LIMIT ?", "tti", part, part,
+                  (int64_t)limit));
+    while ((rc = sql_next(&r->sql, row)) > 0)
+        out->at[out->count++] = (struct person_line){sql_keep(row, 0, arena), sql_column(row, 1), sql_column(row, 2)};
+    sql_end(row);
+    return rc;
+}
+
 const char *store_key_id(const char *word, struct arena *arena)
 {
     char *id = arena_text(arena, "%s%.160s", strncmp(word, "SHA256:", 7) == 0 ? "" : "SHA256:", word), *to = id + 7;

@@ -33,9 +33,9 @@ struct group_mean {
     VERDICT(STOPPED, "stopped", "runs that stop on test accuracy are no official group")                               \
     VERDICT(SEED_TWICE, "seed-twice", "a seed was used twice")                                                         \
     VERDICT(TOO_FEW, "too-few", "an official group has at least 5 runs")                                               \
-    VERDICT(BELOW, "below", "the mean accuracy is below the target")                                                   \
-    VERDICT(MET, "met", "the mean accuracy meets the target")                                                          \
-    VERDICT(MET_SURELY, "met-surely", "the mean accuracy meets the target, p < 0.01")
+    VERDICT(BELOW, "below", "the mean score is below the target")                                                      \
+    VERDICT(MET, "met", "the mean score meets the target")                                                             \
+    VERDICT(MET_SURELY, "met-surely", "the mean score meets the target, p < 0.01")
 enum group_verdict {
 #define VERDICT(name, text, sentence) GROUP_##name,
     GROUP_VERDICT_LIST

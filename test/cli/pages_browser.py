@@ -12,6 +12,7 @@ import urllib.error
 import urllib.request
 
 wrong = []
+ALL = "/boards/cifar10/training-time?rank=classic&trust=imported"
 WIDTHS = (360, 640, 768, 1024, 1184, 1185, 1200, 1280, 1366)
 
 # Texts whose contrast with what lies behind them is below 4.5 (3 for large letters), and what lies outside the window.
@@ -37,7 +38,16 @@ if (document.documentElement.scrollWidth > innerWidth) {
     const wide = [...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scroll, pre, .hidden, .skip"));
     faults.push("wider than the window: " + document.documentElement.scrollWidth + " " + (wide.length ? wide[0].outerHTML.slice(0, 120) : ""));
 }
+if (innerWidth >= 1440) {
+    const clipped = [...document.querySelectorAll(".scroll")].filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1);
+    if (clipped.length) faults.push("clipped columns: " + clipped[0].querySelector("caption, th").textContent.trim().slice(0, 60));
+}
 return faults;
+"""
+# Tables that paper would not show: "a board that holds one run prints without its table" was such a fault.
+UNPRINTED = r"""
+return [...document.querySelectorAll("main table")].filter((e) => !e.closest("details") && (!e.checkVisibility() || e.getBoundingClientRect().height < 20))
+    .map((e) => e.querySelector("caption, th").textContent.trim().slice(0, 60));
 """
 # What Tab has to reach; the focus is noted as it comes by, and whether it can be seen.
 WATCH = r"""
@@ -125,7 +135,7 @@ def expect(condition, sentence):
 def looks(browser, addresses):
     for address in addresses:
         # All widths where it is a matter of width; two are enough to see the colours.
-        for width, dark in [(320, False), (320, True), (1440, False), (1440, True)] + [(w, False) for w in WIDTHS if "/boards/" in address]:
+        for width, dark in [(320, False), (1440, False), (1440, True)] + [(w, False) for w in WIDTHS if address.endswith((ALL, "desc", "/boards/cifar10"))]:
             browser.window(width, dark)
             browser.go(address)
             browser.do("for (const d of document.querySelectorAll('details')) d.open = true; return 0;")
@@ -168,28 +178,53 @@ def wait_for(browser, script, sentence):
     wrong.append(sentence)
 
 
+def printed(browser, addresses):
+    browser.window(794, False)  # A4 at 96 dots an inch
+    browser.devtools("Emulation.setEmulatedMedia", media="print")
+    for address in addresses:
+        browser.go(address)
+        for caption in browser.do(UNPRINTED):
+            wrong.append("%s prints without the table \"%s\"" % (address, caption))
+        wide = browser.do("return document.documentElement.scrollWidth - innerWidth")
+        expect(wide <= 0, "%s is %s px too wide for paper" % (address, wide))
+    browser.devtools("Emulation.setEmulatedMedia", media="")
+
+
+def phone(browser, address, rows):
+    """A board on a phone: so many rows in less than four screens, and the filter as a sheet that can be closed."""
+    browser.devtools("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=False)
+    browser.go(address)
+    there = browser.do("return document.querySelectorAll('.board tbody tr').length")
+    end = browser.do("return document.querySelector('.board').getBoundingClientRect().bottom + scrollY")
+    expect(there == rows, "%s: %s rows" % (address, there))
+    expect(end < 4 * 844, "%s: %d rows end after %.1f screens of a phone" % (address, rows, end / 844))
+    browser.do("document.querySelector('details.filter').open = true; return 0;")
+    sheet = browser.do("const r = document.querySelector('details.filter').getBoundingClientRect(); return [r.top, r.bottom];")
+    expect(0 < sheet[0] and abs(sheet[1] - 844) < 2, "%s: the filter is no sheet: %s" % (address, sheet))
+
+
 def board(browser, base, script):
     """Sorting, paging and filtering by keyboard, with and without script."""
     browser.window(1440, False)
-    browser.go(base + "/boards/cifar10/training-time")
+    browser.go(base + ALL)
     expect(browser.do("return document.querySelectorAll('.board tbody tr').length") == 50, "50 rows on a page")
     expect(browser.do("return document.querySelector('th[aria-sort]').className") == "value", "sorted by value at first")
     if script:
         browser.do("window.kept = true; return 0;")
     browser.do("document.querySelector('th.author a, th.who a').focus(); return 0;")
     browser.keys(["\ue007"])
-    wait_for(browser, "return document.readyState === 'complete' && location.search === '?sort=author'", "Enter on a column sorts by it")
+    wait_for(browser, "return document.readyState === 'complete' && location.search === '?rank=classic&trust=imported&sort=author'", "Enter on a column sorts by it")
     wait_for(browser, "return document.querySelector('th.who').getAttribute('aria-sort') === 'ascending'", "aria-sort says so")
     if script:
         expect(browser.do("return window.kept === true && document.activeElement.closest('th').className === 'who'"), "the page stays, and so does the focus")
         browser.call("POST", "/back", {})
         wait_for(browser, "return document.querySelector('th.value').getAttribute('aria-sort') === 'ascending'", "back is back")
-    browser.go(base + "/boards/cifar10/training-time")
+    browser.go(base + ALL)
     browser.do("document.querySelector('a[rel=next]').focus(); return 0;")
     browser.keys(["\ue007"])
-    wait_for(browser, "return document.readyState === 'complete' && location.search.startsWith('?cursor=') && "
+    wait_for(browser, "return document.readyState === 'complete' && location.search.includes('&cursor=') && "
                       "document.querySelector('.board .place div').textContent === '51'", "the next page begins with place 51")
-    browser.go(base + "/boards/cifar10/training-time")
+    browser.go(base + ALL)
     browser.do("document.querySelector('details.filter').open = true; document.querySelector('#f-framework').selectedIndex = 1; "
                "document.querySelector('details.filter button').focus(); return 0;")
     browser.keys(["\ue007"])
@@ -216,21 +251,24 @@ def main():
     people = urllib.request.urlopen(full + "/people/ada").read().decode()
     runs = sorted(set(re.findall(r"/runs/\d+", people)))
     group = re.search(r"/groups/[0-9a-f]+", urllib.request.urlopen(full + runs[0]).read().decode()).group()
-    board_page = urllib.request.urlopen(full + "/boards/cifar10/training-time?sort=model").read().decode()
+    board_page = urllib.request.urlopen(full + "/boards/cifar10/training-time?sort=model&trust=imported").read().decode()
     archive = re.search(r"/archive/CIFAR10/train/[^\"]+", board_page).group()
     compare = "/compare?" + "&".join("run=" + run.rsplit("/", 1)[1] for run in runs)
-    paths = ["/", "/boards/cifar10", "/boards/demo", "/boards/cifar10/training-time", "/boards/cifar10/training-time?sort=model&order=desc&framework=~oo",
-             "/boards/cifar10/training-time?sort=model&order=desc", "/boards/cifar10/training-time?sort=author&order=desc",
-             "/boards/cifar10/training-cost", "/boards/demo/training-time", "/boards/demo/training-time?limit=1", "/boards/cifar10/training-time/history", "/boards/cifar10/pareto", runs[-1],
-             group, archive, compare, "/people/ada", "/log", "/rules", "/submit", "/trust"]
+    paths = ["/", "/?trust=imported", "/boards/cifar10", "/boards/cifar10?trust=imported", "/boards/demo?trust=imported", "/boards/cifar10/training-time", ALL,
+             ALL + "&sort=model&order=desc&framework=~oo", ALL + "&sort=model&order=desc", ALL + "&sort=author&order=desc", "/boards/cifar10/training-cost?trust=imported",
+             "/boards/demo/training-time?trust=imported", "/boards/demo/training-time?limit=1&trust=imported", "/boards/cifar10/training-time/history?trust=imported",
+             "/boards/cifar10/pareto?trust=imported", runs[-1], group, archive, compare, "/people/ada", "/people", "/search?q=net", "/prices", "/api.html", "/log", "/rules", "/submit",
+             "/trust"]
     pages = [full + path for path in paths] + [empty + path for path in ("/", "/boards/cifar10", "/boards/cifar10/training-time?rank=group", "/log")]
 
     browser = Browser(script=True)
     try:
         looks(browser, pages)
-        for path in ("/", "/boards/cifar10/training-time?limit=20", runs[-1], compare, "/submit"):
+        printed(browser, [full + path for path in ("/?trust=imported", "/boards/cifar10?trust=imported", ALL, "/boards/demo/training-time?trust=imported", runs[-1], group, compare)])
+        phone(browser, full + ALL + "&limit=38", 38)
+        for path in ("/", ALL + "&limit=20", runs[-1], compare, "/submit"):
             by_keyboard(browser, full + path)
-        for path in ("/boards/cifar10/training-time?limit=20", "/boards/demo/training-time"):
+        for path in (ALL + "&limit=20", "/boards/demo/training-time?trust=imported"):
             by_keyboard(browser, full + path, 360)
         board(browser, full, True)
         browser.go(full + runs[-1])
@@ -238,7 +276,7 @@ def main():
         expect("SERVER=" + full in command, "script puts this site's address into the commands")
         expect(browser.do("return document.querySelectorAll('button.copy').length") == 2, "a copy button for each command")
         browser.devtools("Emulation.setEmulatedMedia", media="print")
-        browser.go(full + "/boards/cifar10/training-time")
+        browser.go(full + ALL)
         expect(browser.do("return getComputedStyle(document.querySelector('.filter')).display") == "none", "no form on paper")
         rich = {path: browser.go(full + path) or browser.do("return document.querySelector('main').innerText.length") for path in paths}
         for message in browser.console():

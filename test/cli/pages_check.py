@@ -174,12 +174,13 @@ def main():
                 waiting.append(full)
     for address, status in (("/nothing", 404), ("/boards/nothing", 404), ("/runs/999999", 404), ("/people/nobody", 404), ("/groups/00", 404),
                             ("/archive/CIFAR10/train/nothing", 404), ("/boards/cifar10/training-time?x=1", 400), ("/compare?run=x", 400),
-                            ("/log?after=-1", 400), ("/boards/cifar10/training-time?limit=9999", 400)):
+                            ("/log?after=-1", 400), ("/boards/cifar10/training-time?limit=9999", 400), ("/?sort=value", 400), ("/search?x=1", 400), ("/search?q=%00", 400),
+                            ("/compare?group=12", 400), ("/compare?group=" + "0" * 32, 404)):
         found, headers, body = get(base + address)
         if found != status:
             wrong.append("%s: %d instead of %d" % (address, found, status))
         check(base + address, found, headers, body)
-    for path in ("/compare", "/compare?run=&run=", "/boards/squad/training-time?target=0.73", "/boards/cifar10/pareto?rank=group"):
+    for path in ("/compare", "/compare?run=&run=", "/compare?run=&group=", "/search?q=nothing+has+this", "/search?q=1", "/search?q=%3Cb%3E", "/?trust=imported", "/boards/squad/training-time?target=0.73", "/boards/cifar10/pareto?rank=group"):
         found, headers, body = get(base + path)
         if found != 200:
             wrong.append("%s: %d" % (path, found))

@@ -32,7 +32,7 @@ static void check_path(const char *d, double width, double height)
     bool relative = false, vertical = false;
     int number = 0;
     while (*d != '"') {
-        if (strchr("MLHVzhvl", *d) != NULL) {
+        if (strchr("MLHVZzhvl", *d) != NULL) {
             relative = *d == 'h' || *d == 'v' || *d == 'l' || *d == 'z';
             vertical = *d == 'V';
             number = *d == 'V' ? 1 : 0;
@@ -96,7 +96,7 @@ static void check(const char *page)
         }
         pictures++;
     }
-    assert_int_equal(pictures, 2);
+    assert_in_range(pictures, 2, 3);
 }
 
 static const double odd[] = {0,     -1,   1,   1e-300,   1e300,     -1e300, 93.99, 94,   1e9,
@@ -116,15 +116,19 @@ static void any_values_stay_inside(void **state)
             seed = seed * 1103515245u + 12345u;
             at[i].y = odd[(seed >> 16) % ODD];
             at[i].what = "<&\">";
+            at[i].name = i % 3 != 0 ? "12 min 30 s, somebody" : NULL;
+            at[i].low = odd[(seed >> 8) % ODD], at[i].high = odd[(seed >> 4) % ODD];
         }
         struct chart_series series = {.label = "s",
                                       .at = at,
                                       .count = count,
                                       .line = (enum chart_line)(round % 3),
                                       .marks = true,
+                                      .band = round % 2 != 0,
                                       .look = round % 4};
         struct chart_level level = {odd[round % ODD], "target"};
-        struct chart chart = {.id = "c",
+        struct chart chart = {.size = (enum chart_size)(round / 2 % 2),
+                              .id = "c",
                               .title = "t",
                               .about = "a",
                               .x = {"x", (enum chart_scale)(round % 5), plain},
@@ -145,7 +149,7 @@ static void a_long_curve_is_thinned(void **state)
     (void)state;
     enum { MANY = 4000 };
     struct chart_point *at = calloc(MANY, sizeof *at);
-    for (int i = 0; i < MANY; i++) at[i] = (struct chart_point){i * 0.5, 50 + 40 * sin(i * 0.7), NULL};
+    for (int i = 0; i < MANY; i++) at[i] = (struct chart_point){.x = i * 0.5, .y = 50 + 40 * sin(i * 0.7)};
     struct chart_series series = {.label = "s", .at = at, .count = MANY};
     struct chart chart = {.id = "c",
                           .title = "t",
@@ -239,7 +243,7 @@ static void bars_and_stacks(void **state)
 static void shapes_differ_with_the_look(void **state)
 {
     (void)state;
-    struct chart_point at = {1, 1, NULL};
+    struct chart_point at = {.x = 1, .y = 1};
     char *pictures[CHART_LOOKS];
     for (int look = 0; look < CHART_LOOKS; look++) {
         struct chart_series series = {

@@ -138,7 +138,7 @@ static bool ordered(enum sort sort, const struct entry *a, const struct entry *b
     case SORT_HARDWARE: return strcasecmp(a->hardware, b->hardware) <= 0;
     case SORT_FRAMEWORK: return strcasecmp(a->framework, b->framework) <= 0;
     case SORT_COST: return a->cost <= b->cost;
-    case SORT_ACCURACY: return a->accuracy <= b->accuracy;
+    case SORT_SCORE: return a->accuracy <= b->accuracy;
     default: return a->trust <= b->trust;
     }
 }

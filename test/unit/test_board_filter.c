@@ -71,6 +71,7 @@ static void test_canonical_form(void **state)
         {"target=1.0", "target=1.0"},
         {"target=0.000001", "target=0.000001"},
         {"source=dawnbench&sort=cost&order=desc", "source=dawnbench&sort=cost&order=desc"},
+        {"sort=accuracy", "sort=score"},
         {"cursor=123", "cursor=123"},
         {"limit=200", "limit=200"},
         {"r%61nk=group", "rank=group"},

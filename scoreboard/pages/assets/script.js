@@ -7,8 +7,9 @@
         for (const box of root.querySelectorAll(".command")) {
             const code = box.querySelector("code");
             if (!code || box.classList.contains("with-copy")) continue;
-            code.textContent = code.textContent.replaceAll("http://THIS-SITE", location.origin);
-            if (box.nextElementSibling?.matches(".this-site")) box.nextElementSibling.remove();
+            // Behind a proxy the server may not know the name that people use.
+            const printed = document.body.dataset.address;
+            if (printed && printed !== location.origin) code.textContent = code.textContent.replaceAll(printed, location.origin);
             if (!navigator.clipboard) continue;
             const button = document.createElement("button");
             button.type = "button";
@@ -77,6 +78,15 @@
     window.addEventListener("popstate", () => {
         if (location.pathname + location.search === shown) return;
         if (document.querySelector("#board")) show(location.href, null).catch(() => location.reload());
+    });
+    // How many entries are picked, beside the button that compares them.
+    document.addEventListener("change", (event) => {
+        const form = event.target.closest?.("form:has(> .compare)");
+        if (!form) return;
+        const count = form.querySelectorAll("input:checked").length;
+        form.querySelector(".picked").textContent = count === 0 ? "two to four of the selected entries"
+            : count < 2 ? "1 selected; select one to three more" : count > 4 ? count + " selected; at most four can be compared" : count + " selected";
+        form.querySelector(".compare button").disabled = count === 1 || count > 4;
     });
     // A form says only what is asked: empty fields stay out of the address.
     document.addEventListener("submit", (event) => {

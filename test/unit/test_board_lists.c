@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pages that put several things beside each other: comparisons of runs and groups, uploads, people, search, prices, the API.
+#include "test/unit/fixture_board.h"
+
+#include "scoreboard/pages/page.h"
+#include "scoreboard/routes.h"
+
+static struct answer answer;
+
+static int ask(handler *run, const char *word, const char *query)
+{
+    const struct server_settings settings = {.routes = route_table, .url = "https://runs.example"};
+    const struct request request = {
+        .path = "/", .query = query, .word = {word}, .store = store, .reader = reader, .settings = &settings};
+    text_free(&answer.body);
+    answer = (struct answer){0};
+    return run(&request, &answer);
+}
+
+static const char *page_of(handler *run, const char *word, const char *query)
+{
+    if (ask(run, word, query) < 0) GIVE_UP("%s", error_text());
+    return answer.body.at;
+}
+
+static void assert_shows(const char *page, const char *what)
+{
+    if (strstr(page, what) == NULL) GIVE_UP("no \"%s\" in:\n%s", what, page);
+}
+
+static void assert_hides(const char *page, const char *what)
+{
+    const char *at = strstr(page, what);
+    if (at != NULL) GIVE_UP("\"%s\" stands in the page: %.200s", what, at);
+}
+
+static int times_in(const char *page, const char *what)
+{
+    int count = 0;
+    for (const char *at = page; (at = strstr(at, what)) != NULL; at++) count++;
+    return count;
+}
+
+static int end(void **state)
+{
+    text_free(&answer.body);
+    return tear_down(state);
+}
+
+static void hand_in_a_group(void)
+{
+    for (int i = 1; i <= 5; i++) {
+        int64_t scores[FIXTURE_EPOCHS] = {6000, 7500, 8200, 8700, 9000, 9200, 9330, 9390, 9410, 9450 + i};
+        json_t *run = group_run_of("ada", i, i);
+        fixture_curve(run, scores, FIXTURE_EPOCHS);
+        fixture_delay(run, i);
+        assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
+    }
+}
+
+// ---- comparisons
+static void a_group_compares_with_a_run(void **state)
+{
+    (void)state;
+    hand_in_a_group();
+    json_t *run = run_of("bob", 6);
+    fixture_set(run, "threads", json_integer(0));
+    assert_int_equal(hand_in(run, &bob), PROBLEM_NONE);
+    const char *page = page_of(page_compare, NULL, "group=" FIXTURE_GROUP "&run=6");
+    assert_shows(page, "<a href=\"/groups/" FIXTURE_GROUP "\"><bdi>Group fedcba98, ada</bdi></a>");
+    assert_shows(page, "<a href=\"/runs/6\"><bdi>Run 6, bob</bdi></a>");
+    assert_shows(page, "<th scope=\"row\">Last evaluation</th><td>94.53%<small>mean</small></td>");
+    assert_shows(page, "<th scope=\"row\">Runs</th><td>5</td><td>1</td>");
+    assert_shows(page, "<small class=\"delta\">");
+    assert_shows(page, "class=\"band look-0\"");
+    assert_shows(page, "<input type=\"hidden\" name=\"group\" value=\"" FIXTURE_GROUP "\">");
+    // A group has no first crossing of its own, and 0 threads means that nobody knows.
+    assert_shows(page, "<th scope=\"row\">Time to the target, classic</th><td><span class=\"quiet\">-</span></td><td>");
+    assert_shows(page, "<th scope=\"row\">Threads</th>");
+    assert_hides(page, "<td>0</td>");
+    static const char *const bad[] = {"group=12", "group=" FIXTURE_GROUP "x", "run=x", "x=1", "run=1&run=2&run=3&run=4&run=5",
+                                      "group=FEDCBA9876543210fedcba9876543210"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(ask(page_compare, NULL, bad[i]), ERR_INPUT);
+    assert_int_equal(ask(page_compare, NULL, "group=00000000000000000000000000000000"), ERR_MISSING);
+    page = page_of(page_compare, NULL, "run=1&run=2");
+    assert_shows(page, "%</small>");  // the difference of their times
+}
+
+static void a_group_has_a_band_and_boxes(void **state)
+{
+    (void)state;
+    hand_in_a_group();
+    const char *page = page_of(page_group, FIXTURE_GROUP, NULL);
+    assert_shows(page, "mean, lowest and highest of 5 runs");
+    assert_shows(page, "class=\"band look-0\"");
+    struct filter all = filter_plain(contest_find("cifar10"), BOARD_TRAINING_TIME, RANK_GROUP);
+    struct entries rows;
+    assert_int_equal(store_entries(reader, &all, &arena, &rows), 0);
+    assert_int_equal(rows.count, 1);
+    page = page_of(page_home, NULL, NULL);
+    assert_int_equal(times_in(page, "group of 5 runs"), 1);  // one line for one upload
+    assert_hides(page, "\"/runs/3\"");
+}
+
+// ---- lists
+static void people_and_search(void **state)
+{
+    (void)state;
+    assert_shows(page_of(page_people, NULL, NULL), "Nobody yet");
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(run_of("bob", 2), &bob), PROBLEM_NONE);
+    assert_int_equal(hand_in(run_of("ada", 3), &ada), PROBLEM_NONE);
+    const char *page = page_of(page_people, NULL, NULL);
+    assert_shows(page, "<a href=\"/people/ada\"><bdi>ada</bdi></a></th><td>2</td><td><a href=\"/runs/3\">");
+    assert_shows(page, "<a href=\"/people/bob\"><bdi>bob</bdi></a></th><td>1</td><td><a href=\"/runs/2\">");
+    page = page_of(page_find, NULL, "q=ADA");
+    assert_shows(page, "<a href=\"/people/ada\">");
+    assert_hides(page, "<a href=\"/people/bob\">");
+    assert_shows(page, "<a class=\"clamp\" href=\"/runs/1\">");
+    assert_shows(page_of(page_find, NULL, "q=2"), "<a href=\"/runs/2\">Statement <bdi>2</bdi></a>");
+    assert_shows(page_of(page_find, NULL, "q=%3Cb%3E"), "has \"<bdi>&lt;b&gt;</bdi>\" in a name");
+    assert_hides(page_of(page_find, NULL, NULL), "No entry");
+    assert_int_equal(ask(page_find, NULL, "q=%00"), ERR_INPUT);
+    assert_int_equal(ask(page_find, NULL, "q=a&x=1"), ERR_INPUT);
+    assert_int_equal(ask(page_find, NULL, "trust=imported"), ERR_INPUT);
+}
+
+static void commands_name_this_server(void **state)
+{
+    (void)state;
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
+    assert_shows(page_of(page_submit, NULL, NULL), "dawn submit --server https://runs.example --handle ann");
+    assert_hides(answer.body.at, "board.example");
+    assert_shows(answer.body.at, "<div class=\"command\"><pre");
+    assert_shows(page_of(page_home, NULL, NULL), "dawn submit --server https://runs.example --handle YOUR-NAME");
+    assert_shows(page_of(page_run, "1", NULL), "dawn verify https://runs.example/runs/1");
+    assert_shows(page_of(page_feed, NULL, NULL), "<link rel=\"self\" href=\"https://runs.example/feed.atom\"/>");
+    assert_shows(answer.body.at, "href=\"https://runs.example/runs/1\"");
+}
+
+static void prices_and_addresses(void **state)
+{
+    (void)state;
+    const char *page = page_of(page_prices, NULL, NULL);
+    assert_shows(page, "<th scope=\"row\">c7i.xlarge</th><td class=\"number\">$");
+    page = page_of(page_api, NULL, NULL);
+    assert_shows(page, "<code>/api/v1/statements/{id}/payload</code>");
+    assert_shows(page, "<code>devices_max</code>");
+    assert_shows(page, "curl -fsS https://runs.example/api/v1/tasks");
+}
+
+static void what_is_missing_offers_a_search(void **state)
+{
+    (void)state;
+    text_free(&answer.body);
+    answer = (struct answer){0};
+    page_problem(PROBLEM_NOT_FOUND, "there is no run 7", &answer);
+    assert_shows(answer.body.at, "action=\"/search\"");
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
+}
+
+// ---- the newest
+static void a_later_latency_is_news_of_its_own(void **state)
+{
+    (void)state;
+    struct entries found;
+    char digest[DIGEST_HEX];
+    json_t *first = run_of("ada", 1), *again;
+    json_t *latencies = json_deep_copy(json_object_get(first, "latencies"));
+    fixture_set(first, "latencies", json_array());
+    again = json_deep_copy(first);
+    digest_of(first, digest);
+    assert_int_equal(hand_in_at(first, &ada, NULL, FIXTURE_NOW_MS), PROBLEM_NONE);
+    assert_int_equal(hand_in_at(run_of("bob", 2), &bob, NULL, FIXTURE_NOW_MS + 1000), PROBLEM_NONE);
+    assert_int_equal(store_newest(reader, NULL, TRUST_CHECKED, 9, &arena, &found), 0);
+    assert_int_equal(found.count, 2);
+    assert_string_equal(found.at[0].author, "bob");
+    assert_int_equal(found.at[0].board, BOARD_TRAINING_TIME);
+    json_object_set_new(again, "latencies", latencies);
+    json_object_set_new(again, "supersedes", json_string(digest));
+    assert_int_equal(hand_in_at(again, &ada, NULL, FIXTURE_NOW_MS + 2000), PROBLEM_NONE);
+    assert_int_equal(store_newest(reader, NULL, TRUST_CHECKED, 9, &arena, &found), 0);
+    assert_int_equal(found.count, 2);
+    assert_string_equal(found.at[0].author, "ada");
+    assert_int_equal(found.at[0].board, BOARD_INFERENCE_LATENCY);  // its training is older
+    assert_int_equal(store_newest(reader, NULL, TRUST_CHECKED, 1, &arena, &found), 0);
+    assert_int_equal(found.count, 1);
+    assert_string_equal(found.at[0].author, "ada");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, end)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_group_compares_with_a_run),
+        TEST(a_group_has_a_band_and_boxes),
+        TEST(people_and_search),
+        TEST(commands_name_this_server),
+        TEST(prices_and_addresses),
+        TEST(what_is_missing_offers_a_search),
+        TEST(a_later_latency_is_news_of_its_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
