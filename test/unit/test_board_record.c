@@ -126,6 +126,33 @@ static void test_audit(void **state)
     assert_whole();
 }
 
+// Numbers of levels are stored: what an older program called audited has the number of checked.
+static void test_old_levels(void **state)
+{
+    (void)state;
+    char *sql, *message = NULL;
+    size_t count;
+    sqlite3 *db;
+    static const enum trust levels[] = {TRUST_REPRODUCED, TRUST_SIGNED, TRUST_SIGNED, TRUST_CHECKED};
+    close_all();
+    snprintf(path, sizeof path, "%s/old.db", folder);
+    assert_int_equal(file_read("test/fixtures/board-1.sql", 1 << 20, &sql, &count), 0);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK) GIVE_UP("%s", message);
+    sqlite3_close(db);
+    free(sql);
+    assert_int_equal(store_open(&(struct store_settings){.path = path}, STORE_READ, &store), 0);
+    assert_int_equal(store_reader(store, &reader), 0);
+    for (int i = 0; i < 4; i++) assert_int_equal(level_of(i + 1), levels[i]);
+    assert_whole();
+    struct filter f = filter_plain(contest_find("cifar10"), BOARD_TRAINING_TIME, RANK_CLASSIC);
+    struct entries found;
+    assert_int_equal(store_entries(reader, &f, &arena, &found), 0);
+    assert_int_equal(found.total, 2);
+    assert_int_equal(found.below, 2);
+    assert_string_equal(trust_word(found.at[1].trust), "checked");
+}
+
 // ---- the record as a file
 static void do_sql(const char *sql)
 {
@@ -280,7 +307,7 @@ static void test_threads(void **state)
 
 static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    TEST(test_rotate), TEST(test_revoke), TEST(test_audit), TEST(test_check_finds), TEST(test_files), TEST(test_threads),
+    TEST(test_rotate), TEST(test_revoke), TEST(test_audit), TEST(test_old_levels), TEST(test_check_finds), TEST(test_files), TEST(test_threads),
 };
 
 int main(void)
