@@ -14,17 +14,10 @@ struct frame {
     const char *name;
     int width, height, ticks_x, ticks_y;
 };
-static const struct frame frames_half[] = {{"half", 600, 300, 5, 5}, {"narrow", 330, 270, 4, 5}},
+static const struct frame frames_half[] = {{"half", 600, 300, 6, 5}, {"narrow", 330, 270, 4, 5}},
                           frames_across[] = {{"across", 1160, 380, 11, 6}, {"wide", 720, 330, 7, 6}, {"narrow", 330, 270, 4, 5}};
 enum { FRAMES_HALF = 2, FRAMES_ACROSS = 3 };
 enum { LETTER = 8, TOP = 34, BOTTOM = 48, RIGHT = 30, LEVEL_ROOM = 6 };
-
-bool chart_drawn(const struct chart *chart, const struct chart_point *point)
-{
-    bool log_x = chart->x.scale == CHART_LOG || chart->x.scale == CHART_LOG_SECONDS;
-    bool log_y = chart->y.scale == CHART_LOG || chart->y.scale == CHART_LOG_SECONDS;
-    return isfinite(point->x) && isfinite(point->y) && (!log_x || point->x > 0) && (!log_y || point->y > 0);
-}
 
 static void spans(const struct chart *chart, struct chart_span *x, struct chart_span *y)
 {

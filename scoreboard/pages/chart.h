@@ -49,7 +49,6 @@ struct chart {
     int level_count;
 };
 void chart_draw(struct text *into, const struct chart *);
-bool chart_drawn(const struct chart *, const struct chart_point *);  // false: it cannot be placed, and is left out
 
 struct chart_part {
     const char *label;
@@ -75,6 +74,7 @@ struct chart_span {
 // Ends that hold all values from low to high with a little room, whatever they are; ticks inside them.
 struct chart_span chart_span(enum chart_scale, double low, double high);
 double chart_place(const struct chart_span *, double value);  // pixel, kept between the ends
+bool chart_drawn(const struct chart *, const struct chart_point *);  // false: it cannot be placed, and is left out
 struct chart_ticks {
     int count;
     double at[CHART_TICKS];

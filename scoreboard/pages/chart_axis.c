@@ -68,6 +68,13 @@ double chart_place(const struct chart_span *span, double value)
     return span->from + (span->to - span->from) * fmin(fmax(share, 0), 1);
 }
 
+bool chart_drawn(const struct chart *chart, const struct chart_point *point)
+{
+    bool log_x = chart->x.scale == CHART_LOG || chart->x.scale == CHART_LOG_SECONDS;
+    bool log_y = chart->y.scale == CHART_LOG || chart->y.scale == CHART_LOG_SECONDS;
+    return isfinite(point->x) && isfinite(point->y) && (!log_x || point->x > 0) && (!log_y || point->y > 0);
+}
+
 static void add_tick(struct chart_ticks *ticks, double at)
 {
     if (ticks->count < CHART_TICKS) ticks->at[ticks->count++] = at;

@@ -73,7 +73,7 @@ const char *page_entry_address(struct arena *, const struct entry *);  // of the
 const char *page_entry_name(struct arena *, const struct entry *);     // "run 12", "group 4f2a...", "resnet in the archive"
 enum rows {
     ROWS_BEST,    // of one board: place, value, who, what, trust
-    ROWS_PLACES,  // of several: board, place, value, date
+    ROWS_PLACES,  // of several: board with the date, place, value, trust
 };
 void page_rows(struct page *, const struct entries *, enum rows, const char *caption);
 // Uploads, a line each: model, what it achieved on every board, who, date, trust. `rows`: those of each.

@@ -247,9 +247,11 @@ static void score_row(struct page *page, const struct compared *c)
         page_score(page->out, contest, score);
         if (side->group) html_add(page->out, "<small>mean</small>");
         double points = shown_score(contest, score) - shown_score(contest, first);
-        if (i > 0 && isfinite(points) && contest == c->sides[0].shown.contest)
+        const int places = contest_is_share(contest) ? 4 : 2;
+        bool differs = fabs(points) >= 0.5 * pow(10, -places);
+        if (i > 0 && isfinite(points) && differs && contest == c->sides[0].shown.contest)
             html_add(page->out, "<small class=\"delta\">%s%.*f%s</small>", points < 0 ? "\xe2\x88\x92" : "+",
-                     contest_is_share(contest) ? 4 : 2, fabs(points), contest_is_share(contest) ? "" : " points");
+                     places, fabs(points), contest_is_share(contest) ? "" : " points");
         html_add(page->out, "</td>");
     }
     html_add(page->out, "</tr>\n");

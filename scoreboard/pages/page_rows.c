@@ -105,7 +105,7 @@ static const struct column columns[COLUMNS] = {
     [FRAMEWORK] = {SORT_FRAMEWORK, "Framework", "framework"},
     [SCORE] = {SORT_SCORE, "Score", "number"},
     [COST] = {SORT_COST, "Cost", "number"},
-    [VIEWS] = {SORTS, "Views", "number"},
+    [VIEWS] = {SORTS, "Views", "number views"},
     [TRUST_LEVEL] = {SORT_TRUST, "Trust", "trust"},
     [DATE] = {SORT_DATE, "Date", "date"},
     [PICK] = {SORTS, "Compare", "pick"},
@@ -250,9 +250,10 @@ static void board_link(struct page *page, const struct entry *entry)
 {
     struct filter filter = filter_plain(contest_find(entry->contest), entry->board, entry->order);
     if (entry->trust < TRUST_CHECKED) filter.trust = TRUST_IMPORTED;
-    html_add(page->out, "<a href=\"%s\">%s: %s</a><small>%s</small>",
-             page_view_address(&page->arena, VIEW_BOARD, &filter), page_task_title(entry->contest),
-             board_title(entry->board), entry->order == RANK_GROUP ? "group" : "single run");
+    html_add(page->out, "<a href=\"%s\">%s: %s</a><small>%s, ", page_view_address(&page->arena, VIEW_BOARD, &filter),
+             page_task_title(entry->contest), board_title(entry->board), entry->order == RANK_GROUP ? "group" : "single run");
+    page_day(page->out, entry->date);
+    html_add(page->out, "</small>");
 }
 
 void page_row_value(struct page *page, const struct entry *entry)
@@ -283,9 +284,7 @@ static void place_row(struct page *page, const struct entry *entry)
     html_add(out, "</th><td role=\"cell\" class=\"place\">%lld%s</td>", (long long)entry->rank,
              entry->trust < TRUST_CHECKED ? " of all entries" : "");
     page_row_value(page, entry);
-    html_add(out, "<td role=\"cell\" class=\"date\">");
-    page_day(out, entry->date);
-    html_add(out, "</td><td role=\"cell\" class=\"trust\">");
+    html_add(out, "<td role=\"cell\" class=\"trust\">");
     trust_cell(page, entry);
     html_add(out, "</td>");
 }
@@ -360,7 +359,7 @@ void page_rows(struct page *page, const struct entries *entries, enum rows rows,
     const char *value = rows == ROWS_BEST ? page_figure_name(entries->at[0].board) : "Value";
     const char *const heads[][16] = {
         [ROWS_BEST] = {"place", "Place", "value", value, "model", "Model and hardware", "who", "Author", "trust", "Trust"},
-        [ROWS_PLACES] = {"row", "Board", "place", "Place", "value", value, "date", "Date", "trust", "Trust"},
+        [ROWS_PLACES] = {"row", "Board", "place", "Place", "value", value, "trust", "Trust"},
     };
     page_open_table(page, "small cards", caption);
     page_row_heads(page, heads[rows]);

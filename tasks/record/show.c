@@ -431,7 +431,7 @@ int show_group(struct results *r, int64_t group, const struct show_style *style,
     }
     if (facts.finished > 1) line(t, "t-test", "p = %.4g that such a mean comes from a true mean at the target", facts.p);
     line(t, "verdict", "%s: %s", facts.official ? "OFFICIAL" : "not official", group_verdict_sentence(facts.verdict));
-    if (self) line(t, "evaluated", "self-evaluated: the programs reported their own scores; such a group is never called checked");
+    if (self) line(t, "evaluated", "self-evaluated: the programs reported their own scores; it is never called checked");
     json_decref(runs);
     return 0;
 }

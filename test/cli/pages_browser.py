@@ -38,6 +38,10 @@ if (document.documentElement.scrollWidth > innerWidth) {
     const wide = [...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scroll, pre, .hidden, .skip"));
     faults.push("wider than the window: " + document.documentElement.scrollWidth + " " + (wide.length ? wide[0].outerHTML.slice(0, 120) : ""));
 }
+for (const chart of document.querySelectorAll(".chart")) {
+    const shown = [...chart.querySelectorAll(":scope > svg")].filter((e) => e.checkVisibility()).length;
+    if (shown !== 1) faults.push(shown + " pictures of one chart: " + chart.textContent.trim().slice(0, 60));
+}
 if (innerWidth >= 1440) {
     const clipped = [...document.querySelectorAll(".scroll")].filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1);
     if (clipped.length) faults.push("clipped columns: " + clipped[0].querySelector("caption, th").textContent.trim().slice(0, 60));

@@ -82,8 +82,12 @@ static void a_group_compares_with_a_run(void **state)
                                       "group=FEDCBA9876543210fedcba9876543210"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(ask(page_compare, NULL, bad[i]), ERR_INPUT);
     assert_int_equal(ask(page_compare, NULL, "group=00000000000000000000000000000000"), ERR_MISSING);
-    page = page_of(page_compare, NULL, "run=1&run=2");
-    assert_shows(page, "%</small>");  // the difference of their times
+    json_t *slow = run_of("bob", 7);
+    fixture_delay(slow, 30000000000);
+    fixture_set(slow, "started_ms", json_integer(fixture_int(slow, "started_ms") - 30000));
+    assert_int_equal(hand_in(slow, &bob), PROBLEM_NONE);
+    page = page_of(page_compare, NULL, "run=6&run=7");
+    assert_shows(page, "<small class=\"delta\">+32.6%</small>");  // half a minute of one and a half
 }
 
 static void a_group_has_a_band_and_boxes(void **state)
