@@ -83,6 +83,8 @@ for board in training-time training-cost inference-latency inference-cost; do
     fetch "/api/v1/boards/squad/$board?limit=5&target=0.73" 200
 done
 fetch /api/v1/boards/cifar10/training-time 200
+grep -q '"total":0' body # nothing of the archive is checked
+fetch "/api/v1/boards/cifar10/training-time?trust=imported" 200
 grep -q '"total":1' body
 grep -q '"value":72' body
 curl -s "$url/api/v1/openapi.json" | python3 -m json.tool >openapi.json # an address of every handler, and some shapes
