@@ -48,7 +48,7 @@ serve none
 none=$url
 
 python3 "$ROOT/test/cli/pages_check.py" "$many" 2000 all
-python3 "$ROOT/test/cli/pages_check.py" "$none" 200
+python3 "$ROOT/test/cli/pages_check.py" "$none" 100
 
 for program in chromium chromedriver; do
     command -v $program >/dev/null || { echo "$program is not installed: no browser looked at the pages"; exit 77; }

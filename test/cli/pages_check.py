@@ -169,7 +169,7 @@ def main():
             # Entries of the archive and orders of boards are many and alike: some of each.
             many = "/archive/" in full or ("?" in full and "/boards/" in full)
             archives += many and full not in known
-            if full.startswith(base + "/") and full not in known and (not many or archives < 150):
+            if full.startswith(base + "/") and full not in known and (not many or archives < 60):
                 known.add(full)
                 waiting.append(full)
     for address, status in (("/nothing", 404), ("/boards/nothing", 404), ("/runs/999999", 404), ("/people/nobody", 404), ("/groups/00", 404),
