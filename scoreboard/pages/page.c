@@ -309,7 +309,7 @@ void page_rank_tabs(struct page *page, enum view view, const struct filter *here
 {
     struct filter other = *here;
     other.cursor[0] = 0;
-    html_add(page->out, "<div class=\"views\"><nav class=\"tabs ranks\" aria-label=\"Single runs or groups\"><ul>");
+    html_add(page->out, "<div class=\"choices\"><nav class=\"tabs ranks\" aria-label=\"Single runs or groups\"><ul>");
     for (int i = RANKS - 1; i >= 0; i--) {
         other.rank = (enum rank)i;
         page_tab(page, page_view_address(&page->arena, view, &other), i == RANK_GROUP ? "Groups" : "Single runs",

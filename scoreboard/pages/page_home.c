@@ -72,8 +72,9 @@ static int show_home(struct page *page)
                NULL);
     html_add(page->out, "<section class=\"hero\"><h1>How long until it has learned?</h1><p class=\"lead\">These boards "
                         "rank the time and the cost of training a model to a stated accuracy, and the speed of the trained "
-                        "model. Every run is signed, shows its whole curve, and can be verified by anyone. Entries copied "
-                        "from DAWNBench's archive are marked.</p>");
+                        "model. Every run is signed, shows its whole curve, and can be verified by anyone. First you see "
+                        "what DAWN's harness evaluated and a program checked; self-evaluated entries and those of "
+                        "DAWNBench's archive are one click away, marked.</p>");
     totals_line(page, &totals);
     html_add(page->out, "</section>\n");
     page_trust_tabs(page, least);

@@ -69,7 +69,8 @@ static int show_trust(struct page *page)
     page_begin(page, "Trust", "What the levels of trust mean, and what they do not", (const struct crumb[]){{0}});
     html_add(page->out, "<article class=\"prose\"><h1>What trust means here</h1><p class=\"lead\">A signature proves "
                         "who said it, not that it is true. Every row therefore shows how far it has been checked, by a "
-                        "word and a shape.</p><div class=\"scroll\" "
+                        "word and a shape. Boards show first what is checked or better; <strong>All entries</strong> "
+                        "shows the others too.</p><div class=\"scroll\" "
                         "role=\"region\" aria-label=\"Levels\" tabindex=\"0\">"
                         "<table class=\"small\"><caption>Levels, lowest first</caption><thead><tr><th "
                         "scope=\"col\">Level</th><th scope=\"col\">What it means</th></tr></thead><tbody>\n");
@@ -89,7 +90,10 @@ static int show_trust(struct page *page)
                         "behind a handle is.</li></ul>"
                         "<p>The strongest check is to repeat the run: the same recipe, seed and device give the same "
                         "curve. If another person's run does, the earlier one is marked as reproduced.</p>"
-                        "<h2>Flags</h2><p>A flag is a figure that is possible but unusual. "
+                        "<h2>Checked and audited</h2><p>A program runs all checks within milliseconds of an upload. Nobody "
+                        "has looked at a checked run. <strong>Audited</strong> is a person's decision: a signed statement in "
+                        "the log names the person, the date and the reason. It may overrule a flag. A self-evaluated run is "
+                        "never audited.</p><h2>Flags</h2><p>A flag is a figure that is possible but unusual. "
                         "The run's page shows it, and a flagged run "
                         "is never called checked. A run whose program reported its own score "
                         "(<strong>self-evaluated</strong>) is not either.</p>"
