@@ -31,6 +31,7 @@ forbid() {
 # (scoreboard) sees base and the format only. NAME_inside.h is for the files beside it and for nobody else.
 ROOMS='
 runtime/base            :
+runtime/draw            : runtime/base
 runtime                 : runtime
 data                    : data runtime/base
 submit/format           : runtime/base
@@ -49,7 +50,7 @@ scoreboard/rank         : runtime/base submit/format
 scoreboard/dawnbench    : runtime/base submit/format
 scoreboard/store        : scoreboard/rank/board.h scoreboard/rank/ranking.h scoreboard/dawnbench/dawnbench.h runtime/base submit/format
 scoreboard/http         : scoreboard/store/store.h scoreboard/store/problem.h runtime/base submit/format
-scoreboard/pages        : scoreboard/http/server.h scoreboard/rank/ranking.h scoreboard/rank/table.h scoreboard/dawnbench/dawnbench.h runtime/base submit/format
+scoreboard/pages        : scoreboard/http/server.h scoreboard/rank/ranking.h scoreboard/rank/table.h scoreboard/dawnbench/dawnbench.h runtime/draw runtime/base submit/format
 scoreboard/api          : scoreboard/http/server.h scoreboard/rank/ranking.h scoreboard/rank/table.h runtime/base submit/format
 scoreboard              : scoreboard/api/api.h scoreboard/pages/pages.h scoreboard/http/server.h scoreboard/store/store.h scoreboard/dawnbench/dawnbench.h scoreboard/rank/table.h runtime/base submit/format
 '

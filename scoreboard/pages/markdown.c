@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scoreboard/pages/html.h"
+#include "runtime/draw/html.h"
 
 struct lines {
     const char *at;

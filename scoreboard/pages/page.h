@@ -4,8 +4,8 @@
 #ifndef DAWN_SCOREBOARD_PAGE_H
 #define DAWN_SCOREBOARD_PAGE_H
 
-#include "scoreboard/pages/chart.h"
-#include "scoreboard/pages/html.h"
+#include "runtime/draw/chart.h"
+#include "runtime/draw/html.h"
 #include "scoreboard/pages/pages.h"
 
 struct page {

@@ -3,7 +3,7 @@
 #ifndef DAWN_SCOREBOARD_PAGE_RUN_H
 #define DAWN_SCOREBOARD_PAGE_RUN_H
 
-#include "scoreboard/pages/chart.h"
+#include "runtime/draw/chart.h"
 #include "scoreboard/pages/page.h"
 #include "submit/format/curve.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scoreboard/pages/chart.h"
+#include "runtime/draw/chart.h"
 
 #include <cmocka.h>
 

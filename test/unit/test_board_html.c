@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "scoreboard/pages/html.h"
+#include "runtime/draw/html.h"
 #include "scoreboard/pages/markdown.h"
 #include "scoreboard/pages/page.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Charts as SVG, made by the server: no script, no inline style, looks by class alone. Each is drawn for several widths, so
 // that letters keep their size; the stylesheet shows one. A page puts an equal table beside it.
-#ifndef DAWN_SCOREBOARD_CHART_H
-#define DAWN_SCOREBOARD_CHART_H
+#ifndef DAWN_DRAW_CHART_H
+#define DAWN_DRAW_CHART_H
 
 #include "runtime/base/arena.h"
 #include "runtime/base/text.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Drawing. Invariant: no coordinate is ever anything but a finite number inside the picture, and every text inside is
 // escaped. Workload: at most some thousand points a chart; a line is thinned to its pixels, so a picture stays small.
-#include "scoreboard/pages/chart.h"
+#include "runtime/draw/chart.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "scoreboard/pages/html.h"
+#include "runtime/draw/html.h"
 
 // Sizes in the units that letters of 13 are drawn in; the stylesheet never shrinks them much.
 struct frame {

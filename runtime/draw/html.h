@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The only way in which text gets into a page: markup is a literal of our own source, everything else is escaped.
-#ifndef DAWN_SCOREBOARD_HTML_H
-#define DAWN_SCOREBOARD_HTML_H
+#ifndef DAWN_DRAW_HTML_H
+#define DAWN_DRAW_HTML_H
 
 #include "runtime/base/arena.h"
 #include "runtime/base/text.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "scoreboard/pages/chart.h"
+#include "runtime/draw/chart.h"
 
 static const double second_steps[] = {0.1, 0.2, 0.5,  1,    2,    5,     10,    15,    30,    60,     120,    300,
                                       600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 432000, 864000};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Escaping. Invariant: between two pieces of literal markup there is never a byte that a browser could take for markup,
 // whatever came from outside. Workload: some thousand calls a page. Cost: one pass over the bytes.
-#include "scoreboard/pages/html.h"
+#include "runtime/draw/html.h"
 
 #include <math.h>
 #include <stdarg.h>
