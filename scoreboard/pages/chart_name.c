@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of points. Each takes the first of four places around its point that is free; a name that finds none is left out,
 // for the table beside the chart has it. Cost: quadratic in the names, which are some tens.
-#include "scoreboard/pages/chart.h"
+#include "runtime/draw/chart.h"
 
-#include "scoreboard/pages/html.h"
+#include "runtime/draw/html.h"
 
 enum { NAMES_MAX = 64, LETTER = 7, HEIGHT = 14, GAP = 7 };
 struct box {

@@ -90,11 +90,12 @@ static int take_epoch(struct going *g, struct outside_epoch e)
     struct run_point point = {.step = e.step, .epoch_micro = e.epoch_micro, .samples = e.samples, .loss = e.loss,
                               .score = {e.k < 0 ? RUN_SCORE_NONE : e.k},
                               .clocks = stopwatch_enter_at(&g->watch, SEGMENT_TRAIN, g->now_ns)};
+    machine_energy_uj(&g->meter, &g->energy_uj);
+    point.energy_uj = g->energy_uj;
     TRY(result_point(g->run, &point));
     g->epoch = e.epoch, g->epoch_micro = e.epoch_micro, g->step = e.step, g->samples = e.samples;
     g->end.epochs++;
     g->end.last = point.clocks;
-    machine_energy_uj(&g->meter, &g->energy_uj);
     if (e.k < 0) return 0;
     g->end.k = e.k;
     if (g->end.reached_epoch != 0 || !run_metric_meets(&o->contest->board, e.k, o->target_micro)) return 0;

@@ -15,9 +15,10 @@
 #include "tasks/record/result_inside.h"
 
 const char *const export_tables[] = {"runs",      "groups",    "metrics",  "parts",    "points",   "scores",  "segments",
-                                     "data_sets", "files", "latencies", "machines", "software", "receipts", "outside", NULL};
+                                     "data_sets", "files", "latencies", "machines", "software", "receipts", "outside",
+                                     "energy", NULL};
 static const char *const per_run_tables[] = {"metrics",   "parts",     "points",   "scores",  "segments",
-                                             "data_sets", "files", "latencies", "receipts", "outside", NULL};
+                                             "data_sets", "files", "latencies", "receipts", "outside", "energy", NULL};
 
 static bool among(const char *const names[], const char *name)
 {

@@ -81,7 +81,8 @@ int record_rows(struct results *r, const char *sql, int64_t id, json_t **rows)
 #define RUN_COLUMNS                                                                                                    \
     "SELECT runs.*, (SELECT score FROM scores WHERE run = runs.id AND metric = 0 ORDER BY step DESC LIMIT 1) AS last_score," \
     " p.t_ns AS last_ns, p.classic_ns AS last_classic_ns, p.warm_ns AS last_warm_ns,"                                  \
-    " p.warm_with_evaluation_ns AS last_warm_with_evaluation_ns, p.samples AS last_samples"                            \
+    " p.warm_with_evaluation_ns AS last_warm_with_evaluation_ns, p.samples AS last_samples,"                           \
+    " (SELECT uj FROM energy WHERE run = runs.id AND step = runs.reached_step) AS reached_energy_uj"                   \
     " FROM runs LEFT JOIN points AS p ON p.run = runs.id AND p.step = (SELECT max(step) FROM points WHERE run = runs.id) "
 
 static int add_list(struct results *r, json_t *record, const char *key, const char *sql, int64_t id)
@@ -194,6 +195,7 @@ static int read_parts(struct results *r, json_t *record, int64_t id)
                  " hash FROM points WHERE run = ? ORDER BY step",
                  id));
     TRY(add_scores(r, json_object_get(record, "points"), id));
+    TRY(add_list(r, record, "energy", "SELECT step, uj FROM energy WHERE run = ? ORDER BY step", id));
     TRY(add_list(r, record, "work", "SELECT samples, flops_per_sample FROM parts WHERE run = ? ORDER BY number", id));
     TRY(add_list(r, record, "segments", "SELECT segment, start_ns, end_ns FROM segments WHERE run = ? ORDER BY number", id));
     TRY(add_list(r, record, "latencies", "SELECT * FROM latencies WHERE run = ? ORDER BY id", id));

@@ -84,6 +84,9 @@ static int store_point(struct run *run, const struct run_point *p, int64_t loss,
         if (p->score[m] != RUN_SCORE_NONE)
             TRY(result_do(r, "record a point", "INSERT INTO scores (run, step, metric, score) VALUES (?,?,?,?)", "iiii", run->id,
                           p->step, m, p->score[m]));
+    if (p->energy_uj > 0)
+        TRY(result_do(r, "record a point", "INSERT INTO energy (run, step, uj) VALUES (?,?,?)", "iii", run->id, p->step,
+                      p->energy_uj));
     if (!run->reached && run_metric_meets(&run->metrics[0], p->score[0], run->target_micro))
         TRY(result_do(r, "record a point",
                       "UPDATE runs SET reached_step = ?, reached_epoch_micro = ?, reached_ns = ?, reached_classic_ns = ?,"

@@ -127,6 +127,7 @@ struct run_point {
     int64_t score[RUN_METRICS_MAX];  // k or millionths of each metric; RUN_SCORE_NONE: not evaluated
     double loss;          // mean training loss since the point before
     int64_t stall_ns;     // time for which steps waited for data, since the start
+    int64_t energy_uj;    // since the start; 0: cannot be read
 };
 int result_point(struct run *, const struct run_point *) MUST_CHECK;
 

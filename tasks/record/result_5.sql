@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What format 5 of results.db changes: the chain of a run (version 3) binds everything that a statement says of it, so a run
 -- has a hash of its end and a latency has a hash too. NULL: a program of an earlier format wrote it, or the run did not come
--- to its end. `runs` and `latencies` are made anew, as in result_3.sql. The text of each CREATE is part of the format, as in
--- result.sql.
+-- to its end. `runs` and `latencies` are made anew, as in result_3.sql. What it adds: the energy at each point of a run. The
+-- text of each CREATE is part of the format, as in result.sql.
 
 CREATE TEMP TABLE old_runs AS SELECT * FROM runs;
 CREATE TEMP TABLE old_latencies AS SELECT * FROM latencies;
@@ -134,3 +134,11 @@ CREATE INDEX latencies_by_run ON latencies (run);
 
 DROP TABLE temp.old_runs;
 DROP TABLE temp.old_latencies;
+
+CREATE TABLE energy (
+    run INTEGER NOT NULL,
+    step INTEGER NOT NULL,
+    uj INTEGER NOT NULL CHECK (uj > 0),
+    PRIMARY KEY (run, step),
+    FOREIGN KEY (run, step) REFERENCES points (run, step) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;

@@ -311,9 +311,14 @@ static void add_result(struct text *t, const json_t *run, const struct show_styl
             line(t, "memory", "%s at most (planned %s)", a, text_size(b, (double)record_int(run, "planned_memory_bytes")));
         else line(t, "memory", "%s at most", a);
     }
-    if (record_has(run, "energy_uj"))
-        line(t, "energy", "%s (processor packages and GPUs, as far as it can be read)",
-             text_si(a, (double)record_int(run, "energy_uj") / 1e6, "J"));
+    if (record_has(run, "energy_uj")) {
+        char target[TEXT_FIGURE + 24] = "";
+        if (record_has(run, "reached_energy_uj"))
+            snprintf(target, sizeof target, ", %s of it to the target",
+                     text_si(b, (double)record_int(run, "reached_energy_uj") / 1e6, "J"));
+        line(t, "energy", "%s%s (processor packages and GPUs, as far as it can be read)",
+             text_si(a, (double)record_int(run, "energy_uj") / 1e6, "J"), target);
+    }
 }
 
 // Of the items that were measured; a value is in millionths whatever their number.

@@ -200,6 +200,7 @@ static int record_point(struct going *r)
     if (point.score[0] != RUN_SCORE_NONE) r->reached = point.clocks;
     if (target_met(r) && !r->crossed.end_to_end_ns) r->crossed = point.clocks;
     train_energy(r);
+    point.energy_uj = r->energy_uj;
     TRY(result_point(r->run, &point));
     show_point(r, &point, sums.hits);
     stopwatch_enter(&r->watch, SEGMENT_TRAIN);
