@@ -19,16 +19,22 @@ struct choose {
     {OPTION_TEXT, 0, "vocab", "FILE", "the vocabulary of the tokenizer", &(files).vocab, 0, 0},                    \
     {OPTION_TEXT, 0, "vectors", "FILE", "vectors of words", &(files).vectors, 0, 0}
 
-#define CHOOSE_OPTIONS(c)                                                                                              \
+#define CHOOSE_WHAT(c)                                                                                                 \
     {OPTION_TEXT, 0, "data", "NAME|DIR", "a data set of the task, or the folder that holds it", &(c).data, 0, 0},         \
     {OPTION_TEXT, 0, "recipe", "NAME|FILE", "the recipe (dawn recipe lists them)", &(c).recipe, 0, 0},             \
     {OPTION_TEXT, 0, "model", "NAME", "the network (dawn models lists them)", &(c).model, 0, 0},                   \
-    {OPTION_LIST, 0, "set", "KEY=VALUE", "change one key of the recipe", &(c).set, 0, 0},                             \
-    {OPTION_INT, 0, "batch", "N", "samples a step; default: the recipe's", &(c).batch, 1, 1 << 20},                  \
-    {OPTION_TEXT, 0, "precision", "P", "auto, f32, bf16 or f16; default: the recipe's", &(c).precision, 0, 0},       \
+    {OPTION_LIST, 0, "set", "KEY=VALUE", "change one key of the recipe", &(c).set, 0, 0}
+
+#define CHOOSE_WHERE(c)                                                                                                \
     {OPTION_TEXT, 0, "device", "NAME", "cuda, cuda:1, cpu, ref or null", &(c).device, 0, 0},                           \
     {OPTION_INT, 0, "threads", "N", "threads of the cpu device; 0: all", &(c).threads, 0, 1024},                      \
     CHOOSE_FILES((c).files)
+
+#define CHOOSE_OPTIONS(c)                                                                                              \
+    CHOOSE_WHAT(c),                                                                                                    \
+    {OPTION_INT, 0, "batch", "N", "samples a step; default: the recipe's", &(c).batch, 1, 1 << 20},                  \
+    {OPTION_TEXT, 0, "precision", "P", "auto, f32, bf16 or f16; default: the recipe's", &(c).precision, 0, 0},       \
+    CHOOSE_WHERE(c)
 
 // The task, the data set's name and folder, and the recipe after all changes. The recipe's model belongs to the task.
 struct chosen {

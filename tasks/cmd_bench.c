@@ -1,106 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn bench: times training steps (protocol.h), shows where the time goes, and compares it with the measured peaks of the
-// device. `dawn bench ops` times single operators. Nothing is recorded.
-#include "runtime/base/clock.h"
+// dawn bench: times training steps (protocol.h, timing.h), one setting or a sweep of several, shows where the time goes,
+// compares it with the measured peaks of the device, and records it (results.db, docs/results-format.md). `dawn bench ops`
+// times single operators and records nothing.
 #include "runtime/base/text.h"
-#include "runtime/cases/cases.h"
 #include "runtime/fuse.h"
 #include "tasks/choose.h"
+#include "tasks/cmd_bench_ops.h"
 #include "tasks/commands.h"
-#include "tasks/measure/forecast.h"
-#include "tasks/measure/protocol.h"
+#include "tasks/measure/sweep.h"
+#include "tasks/measure/throughput.h"
+#include "tasks/record/show_bench.h"
 
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-enum { TABLE_ROWS = 20 };
+enum { TABLE_ROWS = 20, WORDS = 4 };
 
 struct arguments {
     struct choose choose;
-    const char *op;
+    const char *batch, *precision, *fusion, *op, *db;
     double seconds;
     int64_t repeats, side;
-    bool fake, measure, json;
+    bool fake, measure, record, list, json;
+};
+
+// Words with commas between them.
+struct words {
+    char text[64];
+    const char *at[WORDS];
+    int count;
 };
 
 struct bench {
     const struct arguments *a;
-    struct chosen chosen;
+    const char *task;
+    int64_t batch[SWEEP_BATCHES];
+    int batches;
+    struct words precision, fusion;
+    bool sweeps;                // more than one setting
+    struct chosen chosen;       // of the setting under way
     struct dataset *data;
     bool noise;
-    char why[ERROR_TEXT_MAX];  // why noise was used without --fake
+    char why[ERROR_TEXT_MAX];   // why noise was used without --fake
     struct device *device;
-    struct device_facts facts;
-    struct trainer *trainer;
-    struct forecast forecast;
-    const struct forecast_variant *variant;  // the variant that is timed
-    struct protocol protocol;
-    double step[PROTOCOL_REPEATS_MAX];  // seconds of a step, a repeat each
-    struct spread spread;
-    struct roofline roofline;
+    struct device_facts facts;  // with the peaks so far
+    struct results *results;    // NULL: nothing is recorded
+    int64_t first, last;        // ids in the record
+    struct trial trial;
+    struct roofline operators;
+    struct sweep sweep;         // of one precision and fusion
+    const char *type;           // of its activations
+    int rows;                   // of all sweeps
+    bool disturbed;             // other programs used the machine during one of them
+    json_t *settings, *fits;
 };
 
-// ---- timing
+// ---- what is asked for
 
-static int run_steps(struct bench *b, int64_t count, double *seconds_a_step)
+static int split_words(const char *option, const char *list, struct words *w)
 {
-    struct session *s = b->trainer->session;
-    int64_t began = clock_ns();
-    for (int64_t i = 0; i < count; i++) TRY(session_run(s, b->variant->program));
-    TRY(session_sync(s));
-    int64_t ns = clock_ns() - began;
-    *seconds_a_step = (double)(ns > 0 ? ns : 1) * 1e-9 / (double)(count ? count : 1);
-    return 0;
-}
-
-static int time_steps(struct bench *b)
-{
-    enum { TRIAL = 2 };  // the first touches memory, the second is timed for the protocol
-    double first;
-    TRY(trainer_begin(b->trainer, 1));
-    TRY(trainer_step(b->trainer));  // begins the epoch, with the first variant of the schedule
-    TRY(run_steps(b, 1, &first));
-    TRY(run_steps(b, 1, &first));
-    b->protocol = protocol_fit(first, b->a->seconds, b->a->repeats);
-    if (b->protocol.ignored < TRIAL) b->protocol.ignored = TRIAL;
-    TRY(run_steps(b, b->protocol.ignored - TRIAL, &first));
-    for (int64_t i = 0; i < b->protocol.repeats; i++) TRY(run_steps(b, b->protocol.timed, &b->step[i]));
-    b->spread = protocol_spread(b->step, (int)b->protocol.repeats);
-    return 0;
-}
-
-// Time by operator: the mean of a few profiled steps, after the timing, because profiling may slow the steps.
-static int profile_steps(struct bench *b)
-{
-    const struct plan *plan = b->trainer->session->plan[b->variant->program];
-    size_t bytes = (size_t)(plan->count + 1) * sizeof(int64_t);
-    int64_t *ns = zalloc(bytes), *sum = zalloc(bytes);
-    int rc = 0, runs = b->spread.median < 1 ? 5 : 1;
-    for (int i = 0; i < runs && rc == 0; i++) {
-        rc = session_profile(b->trainer->session, b->variant->program, ns);
-        for (int at = 0; at < plan->count; at++) sum[at] += ns[at];
+    *w = (struct words){0};
+    if (strlen(list) >= sizeof w->text) return fail(ERR_USAGE, "%s: \"%.40s\" is too long", option, list);
+    strcpy(w->text, list);
+    for (char *at = w->text;; at++) {
+        if (w->count == WORDS) return fail(ERR_USAGE, "%s takes at most %d words", option, WORDS);
+        w->at[w->count++] = at;
+        at += strcspn(at, ",");
+        if (!*at) return 0;
+        *at = 0;
     }
-    for (int at = 0; at < plan->count; at++) sum[at] /= runs;
-    if (rc == 0) roofline_of(plan, &b->facts, ROOFLINE_OPERATORS, sum, &b->roofline);
-    free(ns);
-    free(sum);
-    return rc;
 }
 
-static int choose_variant(struct bench *b)
+static int read_lists(struct bench *b)
 {
-    b->variant = &b->forecast.variant[b->forecast.full];
-    if (!b->a->side || b->variant->side == b->a->side) return 0;
-    const struct forecast_variant *best = NULL;
-    for (int i = 0; i < b->forecast.variants; i++) {
-        const struct forecast_variant *v = &b->forecast.variant[i];
-        if (v->side == b->a->side && (!best || v->steps > best->steps)) best = v;
-    }
-    if (!best)
-        return fail(ERR_USAGE, "--side: the schedule of recipe %s has no step of side or length %lld",
-                    b->chosen.recipe.name, (long long)b->a->side);
-    b->variant = best;
+    const struct arguments *a = b->a;
+    b->batches = 1;
+    if (a->batch) TRY(sweep_batches("--batch", a->batch, b->batch, &b->batches));
+    b->precision = (struct words){.count = 1};  // the recipe's
+    if (a->precision) TRY(split_words("--precision", a->precision, &b->precision));
+    TRY(split_words("--fusion", a->fusion, &b->fusion));
+    for (int i = 0; i < b->fusion.count; i++)
+        if (strcmp(b->fusion.at[i], "on") && strcmp(b->fusion.at[i], "off"))
+            return fail(ERR_USAGE, "--fusion takes on, off or both (on,off); got \"%.40s\"", a->fusion);
+    b->sweeps = b->batches * b->precision.count * b->fusion.count > 1;
     return 0;
 }
 
@@ -108,6 +93,7 @@ static int choose_variant(struct bench *b)
 static int measure_peaks(struct bench *b)
 {
     struct device_facts now;
+    if (!b->a->measure) return 0;
     TRY(device_measure(b->device, &now));
     for (enum dtype t = F32; t <= F16; t++)
         if (now.peak_flops[t] > b->facts.peak_flops[t]) b->facts.peak_flops[t] = now.peak_flops[t];
@@ -115,198 +101,292 @@ static int measure_peaks(struct bench *b)
     return 0;
 }
 
-static int bench_steps(struct bench *b)
+static int open_bench(struct bench *b)
 {
     const struct arguments *a = b->a;
     TRY(choose_open(&b->chosen, a->fake, &b->noise, &b->data));
     if (b->noise && !a->fake) snprintf(b->why, sizeof b->why, "%s", error_text());
     TRY(device_open(a->choose.device, (int)a->choose.threads, &b->device));
     TRY(b->device->type->facts(b->device, &b->facts));
-    struct trainer_choice choice = {b->chosen.task, b->chosen.recipe, b->data, b->device, FUSE_ALL, b->chosen.files};
-    if (b->chosen.recipe.accumulate > 1)
-        return fail(ERR_USAGE, "dawn bench times one program, and data.accumulate makes several of a step: set it to 1");
-    TRY(trainer_new(&choice, &b->trainer));
-    if (a->measure) TRY(measure_peaks(b));
-    forecast_of(b->trainer, &b->facts, &b->forecast);
-    TRY(choose_variant(b));
-    TRY(trainer_ready(b->trainer));
-    TRY(trainer_load(b->trainer));
-    TRY(time_steps(b));
-    if (a->measure) TRY(measure_peaks(b));
-    forecast_of(b->trainer, &b->facts, &b->forecast);  // the same variants, from the better peaks
-    return profile_steps(b);
+    // The device null computes nothing, so its times are of nothing.
+    if (a->record && b->device->type != &device_null) TRY(results_open(a->db, RESULTS_WRITE, &b->results));
+    return measure_peaks(b);
+}
+
+// ---- one setting
+
+static void show_repeat(void *context, const struct timing *t)
+{
+    const struct bench *b = context;
+    if (b->a->json || !isatty(STDERR_FILENO)) return;
+    double rate = (double)b->trial.variant->batch / t->repeat[t->repeats - 1].step;
+    fprintf(stderr, "\r  batch %lld, %s: %lld of %lld repeats, %.1f %s/s ", (long long)b->trial.variant->batch,
+            dtype_name(b->trial.trainer->setting.dtype), (long long)t->repeats, (long long)t->protocol.repeats, rate,
+            task_samples(b->chosen.task));
+    if (t->repeats == t->protocol.repeats) fprintf(stderr, "\r%*s\r", 79, "");
+    fflush(stderr);
+}
+
+static int choose_setting(struct bench *b, int64_t batch, const char *precision)
+{
+    struct choose c = b->a->choose;
+    c.batch = batch, c.precision = precision;
+    return choose(&c, b->task, &b->chosen);
+}
+
+static void end_setting(struct bench *b)
+{
+    trial_close(&b->trial);
+    roofline_free(&b->operators);
+}
+
+static int time_setting(struct bench *b)
+{
+    TRY(trial_ready(&b->trial));
+    TRY(trial_time(&b->trial, b->a->seconds, b->a->repeats, show_repeat, b));
+    if (!b->sweeps) TRY(measure_peaks(b));
+    trial_better_peaks(&b->trial, &b->facts);
+    TRY(trial_profile(&b->trial));
+    roofline_of(trial_plan(&b->trial), &b->trial.facts, ROOFLINE_OPERATORS, b->trial.ns, &b->operators);
+    if (!b->results) return 0;
+    TRY(throughput_record(&b->trial, b->noise, b->first, b->results, &b->last));
+    if (!b->first) b->first = b->last;
+    return 0;
+}
+
+// ERR_MEMORY: its plan needs more memory than is free.
+static int open_setting(struct bench *b, bool fusion)
+{
+    struct device_facts now;
+    TRY(b->device->type->facts(b->device, &now));
+    b->facts.memory = now.memory;
+    const struct trial_choice choice = {b->chosen.task,  &b->chosen.recipe,         b->data,        b->device,
+                                        fusion ? FUSE_ALL : 0, b->chosen.files, b->a->side};
+    TRY(trial_open(&b->trial, &choice, &b->facts));
+    size_t needed = b->trial.trainer->session->memory_total;
+    char a[TEXT_FIGURE], c[TEXT_FIGURE];
+    if (!now.memory || needed <= now.memory) return 0;
+    return fail(ERR_MEMORY, "batch %lld needs %s by plan, and %s has %s free", (long long)b->trial.variant->batch,
+                text_size(a, (double)needed), b->device->type->name, text_size(c, (double)now.memory));
+}
+
+static int measure_setting(struct bench *b, int64_t batch, const char *precision, bool fusion)
+{
+    TRY(choose_setting(b, batch, precision));
+    TRY(open_setting(b, fusion));
+    return time_setting(b);
 }
 
 // ---- output
 
-static double peak_of(const struct bench *b)
+static void print_text(struct text *text)
 {
-    return b->facts.peak_flops[b->trainer->setting.dtype];
+    fputs(text->at ? text->at : "", stdout);
+    fflush(stdout);  // what follows may take minutes
+    text_free(text);
 }
 
-static void add_protocol(const struct bench *b, struct text *into)
+static void print_json(json_t *o)
 {
-    const struct protocol *p = &b->protocol;
-    char cut[128] = "";
-    if (!p->whole)
-        snprintf(cut, sizeof cut, "; the whole protocol (%d ignored, %lld x %d) does not fit into --seconds %g",
-                 PROTOCOL_IGNORED, (long long)b->a->repeats, PROTOCOL_TIMED, b->a->seconds);
-    text_entry(into, "timed", "%lld steps ignored, then %lld x %lld step%s%s", (long long)p->ignored,
-               (long long)p->repeats, (long long)p->timed, p->timed == 1 ? "" : "s", cut);
-}
-
-static void print_setting(const struct bench *b)
-{
-    const struct forecast_variant *v = b->variant;
-    struct text text = {0};
-    printf("%s on device %s\n", b->chosen.task->title, b->device->type->name);
-    text_entry(&text, "data", "%s%s%s%s", dataset_facts(b->data)->title,
-               b->noise ? ", its shape filled with noise" : "", *b->why ? ": " : "", b->why);
-    text_entry(&text, "step", "%s, recipe %s, batch %lld at %s, %s", b->trainer->setting.model->name, b->chosen.recipe.name,
-               (long long)v->batch, v->size, dtype_name(b->trainer->setting.dtype));
-    text_entry(&text, "device", "%s", b->facts.name);
-    add_protocol(b, &text);
-    fputs(text.at, stdout);
-    text_free(&text);
-}
-
-static void print_result(const struct bench *b)
-{
-    const struct spread *s = &b->spread;
-    double batch = (double)b->variant->batch;
-    char a[TEXT_FIGURE], rate[TEXT_FIGURE];
-    snprintf(rate, sizeof rate, "%s/s", task_samples(b->chosen.task));
-    printf("\n  %-10s %-15.1f median of %lld, %.1f to %.1f\n", rate, batch / s->median, (long long)b->protocol.repeats,
-           batch / s->high, batch / s->low);
-    printf("  step       %s\n", roofline_span(a, s->median));
-    printf("  arithmetic %-15s", text_si(a, b->variant->flops / s->median, "FLOP/s"));
-    if (peak_of(b) > 0)
-        printf(" %.1f%% of the peak measured for a matrix product in %s\n", 100 * b->variant->flops / s->median / peak_of(b),
-               dtype_name(b->trainer->setting.dtype));
-    else
-        printf("\n");
-    if (b->variant->seconds > 0)
-        printf("  roofline   %-15s the step takes %.2f times as long\n", roofline_span(a, b->variant->seconds),
-               s->median / b->variant->seconds);
-}
-
-static void print_text(struct bench *b)
-{
-    struct text table = {0};
-    print_setting(b);
-    print_result(b);
-    roofline_shorten(&b->roofline, TABLE_ROWS);
-    roofline_text(&b->roofline, &table);
-    printf("\nOne step by operator:\n%s", table.at);
-    text_free(&table);
-}
-
-static void print_json(const struct bench *b)
-{
-    const struct protocol *p = &b->protocol;
-    const struct forecast_variant *v = b->variant;
-    double batch = (double)v->batch;
-    json_t *steps = json_array();
-    for (int64_t i = 0; i < p->repeats; i++) json_array_append_new(steps, json_real(b->step[i]));
-    json_t *o = json_pack(
-        "{ss ss sb ss ss ss sI sI ss ss s{sI sI sI sb} so sf sf sf sf sf so}", "task", b->chosen.task->name, "data",
-        dataset_facts(b->data)->name, "noise", b->noise, "model", b->trainer->setting.model->name, "recipe",
-        b->chosen.recipe.name, "precision", dtype_name(b->trainer->setting.dtype), "batch",
-        (json_int_t)v->batch, "side", (json_int_t)v->side, "device", b->device->type->name, "device_name",
-        b->facts.name, "protocol", "ignored", (json_int_t)p->ignored, "timed", (json_int_t)p->timed, "repeats",
-        (json_int_t)p->repeats, "whole", p->whole, "step_s", steps, "step_median_s", b->spread.median, "samples_per_s",
-        batch / b->spread.median, "flops_per_s", v->flops / b->spread.median, "peak_flops_per_s", peak_of(b),
-        "roofline_s", v->seconds, "operators", roofline_json(&b->roofline));
     char *text = json_dumps(o, JSON_INDENT(2));
     puts(text);
     free(text);
     json_decref(o);
 }
 
+static void add_data(const struct bench *b, struct text *text)
+{
+    text_add(text, "%s on device %s\n", b->chosen.task->title, b->device->type->name);
+    text_entry(text, "data", "%s%s%s%s", dataset_facts(b->data)->title, b->noise ? ", its shape filled with noise" : "",
+               *b->why ? ": " : "", b->why);
+}
+
+static void print_setting(struct bench *b)
+{
+    const struct trial *t = &b->trial;
+    struct text text = {0};
+    add_data(b, &text);
+    text_entry(&text, "step", "%s, recipe %s, batch %lld at %s, %s%s", t->trainer->setting.model->name, b->chosen.recipe.name,
+               (long long)t->variant->batch, t->variant->size, dtype_name(t->trainer->setting.dtype),
+               t->choice.fuse ? "" : ", not fused");
+    text_entry(&text, "device", "%s", b->facts.name);
+    throughput_steadiness(&t->timing, b->a->seconds, b->a->repeats, &text);
+    throughput_text(t, &text);
+    roofline_shorten(&b->operators, TABLE_ROWS);
+    text_add(&text, "\nOne step by operator:\n");
+    roofline_text(&b->operators, &text);
+    print_text(&text);
+}
+
+static int bench_one(struct bench *b)
+{
+    TRY(measure_setting(b, b->a->batch ? b->batch[0] : 0, b->precision.at[0], !strcmp(b->fusion.at[0], "on")));
+    if (b->a->json) print_json(throughput_json(&b->trial, b->noise, &b->operators));
+    else print_setting(b);
+    return 0;
+}
+
+// ---- sweeps
+
+static void print_sweep_head(struct bench *b)
+{
+    const struct trial *t = &b->trial;
+    struct text text = {0};
+    add_data(b, &text);
+    text_entry(&text, "step", "%s, recipe %s, %s %lld", t->trainer->setting.model->name, b->chosen.recipe.name,
+               t->trainer->setting.task->length_field ? "length" : "side", (long long)t->variant->side);
+    text_entry(&text, "device", "%s", b->facts.name);
+    text_entry(&text, "timed", "%d steps ignored, then %lld x %d, or as many as fit into --seconds %g of each setting",
+               PROTOCOL_IGNORED, (long long)b->a->repeats, PROTOCOL_TIMED, b->a->seconds);
+    text_add(&text, "\n");
+    throughput_head(&t->choice, &text);
+    print_text(&text);
+}
+
+static void print_row(struct bench *b)
+{
+    struct text text = {0};
+    if (b->a->json) {
+        json_array_append_new(b->settings, throughput_json(&b->trial, b->noise, &b->operators));
+        return;
+    }
+    if (b->rows++ == 0) print_sweep_head(b);
+    throughput_row(&b->trial, &text);
+    b->disturbed |= b->trial.timing.machine.disturbed;
+    print_text(&text);
+}
+
+static void print_fit(struct bench *b, bool fusion, const struct sweep_fit *f, const struct sweep_largest *largest)
+{
+    struct text text = {0};
+    if (b->a->json) {
+        json_array_append_new(
+            b->fits, json_pack("{ss sb sf sf sf sf sf sf sf sI}", "precision", b->type, "fusion", fusion, "step_s_per_sample",
+                               f->step.slope, "step_s", f->step.offset, "step_r2", f->step.r2, "memory_bytes_per_sample",
+                               f->memory.slope, "memory_bytes", f->memory.offset, "memory_r2", f->memory.r2,
+                               "samples_per_s_limit",
+                               f->limit, "largest_batch", (json_int_t)largest->batch));
+        return;
+    }
+    text_add(&text, "\n%s, fusion %s:\n", b->type, fusion ? "on" : "off");
+    sweep_text(f, largest, task_samples(b->chosen.task), &b->facts, &text);
+    print_text(&text);
+}
+
+static int print_lines(struct bench *b, bool fusion)
+{
+    const struct trial_choice choice = {b->chosen.task,        &b->chosen.recipe, b->data,   b->device,
+                                        fusion ? FUSE_ALL : 0, b->chosen.files,   b->a->side};
+    struct sweep_fit fit;
+    struct sweep_largest largest;
+    if (!sweep_fit(&b->sweep, &fit)) return 0;
+    TRY(sweep_find_largest(&choice, &b->facts, &b->sweep, &fit, &largest));
+    print_fit(b, fusion, &fit, &largest);
+    return 0;
+}
+
+// A batch that does not fit ends the sweep of its precision and fusion, for larger ones do not fit either.
+static int sweep_over_batches(struct bench *b, const char *precision, bool fusion)
+{
+    int rc = 0;
+    b->sweep = (struct sweep){0};
+    for (int i = 0; i < b->batches && rc == 0; i++) {
+        rc = measure_setting(b, b->a->batch ? b->batch[i] : 0, precision, fusion);
+        if (rc == 0) {
+            const struct trial *t = &b->trial;
+            b->type = dtype_name(t->trainer->setting.dtype);
+            print_row(b);
+            sweep_add(&b->sweep, (double)t->variant->batch, t->timing.step.median, (double)trial_plan(t)->total);
+        }
+        end_setting(b);
+    }
+    if (rc < 0 && (rc != ERR_MEMORY || b->sweep.count == 0)) return rc;
+    if (rc == ERR_MEMORY) {
+        fflush(stdout);
+        fprintf(stderr, "dawn bench: the sweep stops here: %s\n", error_text());
+    }
+    return print_lines(b, fusion);
+}
+
+static int bench_sweep(struct bench *b)
+{
+    b->settings = json_array(), b->fits = json_array();
+    for (int p = 0; p < b->precision.count; p++)
+        for (int f = 0; f < b->fusion.count; f++)
+            TRY(sweep_over_batches(b, b->precision.at[p], !strcmp(b->fusion.at[f], "on")));
+    if (b->a->json) print_json(json_pack("{sO sO}", "settings", b->settings, "fits", b->fits));
+    else printf("\nok: accepted windows of all repeats%s\n",
+                b->disturbed ? "; !: other programs used the processors" : "");
+    return 0;
+}
+
+// ---- the command
+
+static void print_recorded(const struct bench *b)
+{
+    if (b->a->json || !b->results) return;
+    printf("%sRecorded in %s as %lld", b->sweeps ? "" : "\n", result_file(b->results), (long long)b->first);
+    if (b->last > b->first) printf(" to %lld", (long long)b->last);
+    printf(": dawn bench --list\n");
+}
+
 static int bench_task(const struct arguments *a, const char *task)
 {
-    struct bench b = {.a = a};
+    struct bench b = {.a = a, .task = task};
     if (a->op) return fail(ERR_USAGE, "--op is an option of \"dawn bench ops\"");
-    TRY(choose(&a->choose, task, &b.chosen));
+    TRY(read_lists(&b));
+    TRY(choose_setting(&b, a->batch ? b.batch[0] : 0, b.precision.at[0]));
     if (a->fake && b.chosen.data_folder) return fail(ERR_USAGE, "--fake and --data DIR exclude each other");
-    int rc = bench_steps(&b);
-    if (rc == 0) a->json ? print_json(&b) : print_text(&b);
-    roofline_free(&b.roofline);
-    trainer_free(b.trainer);
+    int rc = open_bench(&b);
+    if (rc == 0) rc = b.sweeps ? bench_sweep(&b) : bench_one(&b);
+    if (rc == 0) print_recorded(&b);
+    end_setting(&b);
+    json_decref(b.settings);
+    json_decref(b.fits);
+    results_close(b.results);
     device_close(b.device);
     dataset_close(b.data);
     return rc;
 }
 
-// ---- single operators
-
-struct listing {
-    bool json;
-    int rows;
-};
-
-static int print_operator_row(void *context, const struct case_speed *s)
+static int bench_list(const struct arguments *a)
 {
-    struct listing *l = context;
-    char time[TEXT_FIGURE];
-    if (!l->json && !l->rows)
-        printf("%-34s %-5s %5s %10s %10s %9s\n", "case", "type", "runs", "time", "GFLOP/s", "GB/s");
-    l->rows++;
-    if (l->json) {
-        json_t *o = json_pack("{ss ss si sf sf sf}", "case", s->row->name, "precision", dtype_name(s->type), "repeats",
-                              s->repeats, "seconds", s->seconds, "flops", s->flops, "bytes", s->bytes);
-        char *text = json_dumps(o, JSON_COMPACT);
-        puts(text);
-        free(text);
-        json_decref(o);
-    } else {
-        double rate = s->seconds > 0 ? 1e-9 / s->seconds : 0;
-        printf("%-34s %-5s %5d %10s %10.1f %9.1f\n", s->row->name, dtype_name(s->type), s->repeats,
-               roofline_span(time, s->seconds), s->flops * rate, s->bytes * rate);
-    }
-    fflush(stdout);  // a row may take a second
-    return 0;
+    struct results *r;
+    struct text text = {0};
+    TRY(results_open(a->db, RESULTS_READ, &r));
+    int rc = show_bench_list(r, &text);
+    if (rc == 0) print_text(&text);
+    text_free(&text);
+    results_close(r);
+    return rc;
 }
 
-static int bench_ops_by_type(struct device *device, const struct arguments *a, struct listing *l)
-{
-    struct device_facts facts;
-    TRY(device->type->facts(device, &facts));
-    enum dtype only = F32;
-    bool one = a->choose.precision && strcmp(a->choose.precision, "auto") != 0;
-    if (one) TRY(dtype_parse(a->choose.precision, &only));
-    if (one && !dtype_is_float(only))
-        return fail(ERR_USAGE, "--precision must be f32, bf16 or f16; got %s", dtype_name(only));
-    for (enum dtype t = F32; t <= F16; t++)
-        if (one ? t == only : t == F32 || facts.fast[t]) TRY(cases_bench(device, t, a->op, print_operator_row, l));
-    if (l->rows) return 0;
-    return fail(ERR_USAGE, "--op: no timed case that this device supports has \"%.60s\" in its name",
-                a->op ? a->op : "");
-}
-
-static int bench_ops(const struct arguments *a)
+static int bench_operators(const struct arguments *a)
 {
     const struct choose *c = &a->choose;
-    if (c->data || c->recipe || c->model || c->set.count || c->batch || a->fake || a->side)
+    if (c->data || c->recipe || c->model || c->set.count || a->batch || a->fake || a->side)
         return fail(ERR_USAGE, "\"dawn bench ops\" takes only --op, --precision, --device, --threads and --json");
-    struct device *device;
-    struct listing l = {.json = a->json};
-    TRY(device_open(c->device, (int)c->threads, &device));
-    int rc = bench_ops_by_type(device, a, &l);
-    device_close(device);
-    return rc;
+    const struct bench_ops ops = {a->op, a->precision, c->device, c->threads, a->json};
+    return cmd_bench_ops(&ops);
 }
 
 int cmd_bench(int argc, char **argv)
 {
-    struct arguments a = {.seconds = 60, .repeats = PROTOCOL_REPEATS, .measure = true};
+    struct arguments a = {.seconds = 60, .repeats = PROTOCOL_REPEATS, .measure = true, .record = true, .fusion = "on"};
     const struct option options[] = {
-        CHOOSE_OPTIONS(a.choose),
+        CHOOSE_WHAT(a.choose),
+        {OPTION_TEXT, 0, "batch", "N,N..", "samples a step, several for a sweep; default: the recipe's", &a.batch, 0, 0},
+        {OPTION_TEXT, 0, "precision", "P,P..", "auto, f32, bf16, f16; default: the recipe's", &a.precision, 0, 0},
+        {OPTION_TEXT, 0, "fusion", "on,off", "with fused operators, without, or both", &a.fusion, 0, 0},
+        CHOOSE_WHERE(a.choose),
         {OPTION_FLAG, 0, "fake", NULL, "use noise of the data set's shape instead of its files", &a.fake, 0, 0},
         {OPTION_INT, 0, "side", "N", "time the step at N x N, or of length N; 0: the largest", &a.side, 0, 1 << 14},
-        {OPTION_FLOAT, 0, "seconds", "S", "time limit for all steps", &a.seconds, 0.001, 1e6},
+        {OPTION_FLOAT, 0, "seconds", "S", "time limit for all steps of a setting", &a.seconds, 0.001, 1e6},
         {OPTION_INT, 0, "repeats", "N", "repeats, of which the median is reported", &a.repeats, 1, PROTOCOL_REPEATS_MAX},
         {OPTION_FLAG, 0, "measure", NULL, "measure the peaks of the device", &a.measure, 0, 0},
+        {OPTION_FLAG, 0, "record", NULL, "record what was measured", &a.record, 0, 0},
+        {OPTION_TEXT, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &a.db, 0, 0},
+        {OPTION_FLAG, 0, "list", NULL, "show what was recorded, and measure nothing", &a.list, 0, 0},
         {OPTION_TEXT, 0, "op", "NAME", "with ops: only cases whose name has this text", &a.op, 0, 0},
         {OPTION_FLAG, 0, "json", NULL, "JSON instead of text", &a.json, 0, 0},
         {0},
@@ -314,15 +394,19 @@ int cmd_bench(int argc, char **argv)
     const struct usage usage = {
         "bench", "TASK|ops [OPTIONS]",
         "Times training steps as DLPerf does: 20 ignored, the next 100 timed, the median of 7 repeats, or fewer on a "
-        "slow device, and says so. Shows samples a second, the time by operator, and the share of the device's measured peaks. "
-        "\"ops\" times single operators. Without the data set it uses noise of the same shape.",
+        "slow device, and says so, and whether the machine was steady. Shows samples a second, the time by operator, and the "
+        "share of the device's measured peaks. Several batches, precisions or fusions are a sweep, with a line through its "
+        "steps. \"ops\" times single operators. Without the data set it uses noise of the same shape.",
         options,
         "Examples:\n"
         "  dawn bench cifar10 --seconds 120\n"
-        "  dawn bench cifar10 --fake --precision f32 --side 24\n"
+        "  dawn bench squad-split --batch 1,2,4,8,16,32 --precision f32,bf16\n"
+        "  dawn bench cifar10 --fake --fusion on,off --side 24\n"
         "  dawn bench ops --op conv\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
+    if (a.list && argc == 1) return bench_list(&a);
+    if (a.list) return fail(ERR_USAGE, "--list takes no task");
     if (argc != 2) return task_wanted(", or ops");
-    return strcmp(argv[1], "ops") ? bench_task(&a, argv[1]) : bench_ops(&a);
+    return strcmp(argv[1], "ops") ? bench_task(&a, argv[1]) : bench_operators(&a);
 }

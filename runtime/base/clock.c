@@ -23,6 +23,11 @@ int64_t clock_ns(void)
     return read_clock(CLOCK_MONOTONIC);
 }
 
+int64_t clock_cpu_ns(void)
+{
+    return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 int64_t clock_unix_ms(void)
 {
     return read_clock(CLOCK_REALTIME) / 1000000;

@@ -20,6 +20,7 @@ static struct roofline_row row_of(const struct graph *g, const struct node *n, c
     struct cost cost = node_cost(g, n);
     struct roofline_row r = {.name = op_table[n->op].name,
                              .scope = n->scope,
+                             .pass = n->phase,
                              .nodes = 1,
                              .flops = cost.flops,
                              .bytes = cost.read + cost.written};
@@ -54,6 +55,17 @@ static int dearest_first(const void *x, const void *y)
     return strcmp(a->name, b->name);
 }
 
+static bool same_row(const struct roofline_row *a, const struct roofline_row *b, enum roofline_group group)
+{
+    return a->name == b->name && (group == ROOFLINE_OPERATORS || a->pass == b->pass);
+}
+
+const char *roofline_pass(enum phase pass)
+{
+    static const char *const names[] = {[PHASE_FORWARD] = "forward", [PHASE_BACKWARD] = "backward", [PHASE_UPDATE] = "update"};
+    return names[pass];
+}
+
 void roofline_of(const struct plan *p, const struct device_facts *f, enum roofline_group group, const int64_t *ns,
                  struct roofline *into)
 {
@@ -64,7 +76,7 @@ void roofline_of(const struct plan *p, const struct device_facts *f, enum roofli
         if (ns) one.measured = (double)ns[at] * 1e-9;
         add_row(&into->all, &one);
         int i = group == ROOFLINE_NODES ? into->rows : 0;
-        while (i < into->rows && into->row[i].name != one.name) i++;
+        while (i < into->rows && !same_row(&into->row[i], &one, group)) i++;
         if (i < into->rows) {
             add_row(&into->row[i], &one);
             into->row[i].scope = NULL;

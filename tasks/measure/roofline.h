@@ -13,6 +13,7 @@
 struct roofline_row {
     const char *name;   // of the operator
     const char *scope;  // of the node; NULL in a sum of several
+    enum phase pass;    // of the first of its nodes
     int nodes;
     double flops, bytes;
     double arithmetic, moving;  // seconds at the peaks
@@ -20,7 +21,7 @@ struct roofline_row {
     double measured;            // seconds; 0 unless a profile was given
 };
 
-enum roofline_group { ROOFLINE_OPERATORS, ROOFLINE_NODES };
+enum roofline_group { ROOFLINE_OPERATORS, ROOFLINE_PASSES, ROOFLINE_NODES };  // PASSES: operators, each pass apart
 struct roofline {
     struct roofline_row *row, all;  // the most expensive first: by measured time, else by bound, else by FLOPs
     int rows;
@@ -32,6 +33,7 @@ void roofline_free(struct roofline *);
 // Joins all rows after the first `rows` - 1 into a last one, "others". Sums do not change.
 void roofline_shorten(struct roofline *, int rows);
 
+const char *roofline_pass(enum phase);  // "forward", "backward", "update"
 // The type whose rate bounds a node: its 16-bit type if it multiplies 16-bit operands, else f32.
 enum dtype roofline_dtype(const struct graph *, const struct node *);
 double roofline_seconds(const struct plan *, const struct device_facts *);  // of a whole program

@@ -16,7 +16,7 @@
 
 const char *const export_tables[] = {"runs",      "groups",    "metrics",  "parts",    "points",   "scores",  "segments",
                                      "data_sets", "files", "latencies", "machines", "software", "receipts", "outside",
-                                     "energy", NULL};
+                                     "energy", "benches", "bench_repeats", "bench_memory", "bench_operators", NULL};
 static const char *const per_run_tables[] = {"metrics",   "parts",     "points",   "scores",  "segments",
                                              "data_sets", "files", "latencies", "receipts", "outside", "energy", NULL};
 
@@ -53,6 +53,13 @@ static int add_rest(struct results *r, json_t *whole)
     json_object_set_new(whole, "groups", rows);
     TRY(record_rows(r, "SELECT * FROM latencies WHERE run IS NULL ORDER BY id", 0, &rows));
     json_object_set_new(whole, "latencies", rows);
+    static const char *const tables[] = {"benches", "bench_repeats", "bench_memory", "bench_operators"};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        char sql[64];
+        snprintf(sql, sizeof sql, "SELECT * FROM %s", tables[i]);
+        TRY(record_rows(r, sql, 0, &rows));
+        json_object_set_new(whole, tables[i], rows);
+    }
     return 0;
 }
 

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What format 5 of results.db changes: the chain of a run (version 3) binds everything that a statement says of it, so a run
 -- has a hash of its end and a latency has a hash too. NULL: a program of an earlier format wrote it, or the run did not come
--- to its end. `runs` and `latencies` are made anew, as in result_3.sql. What it adds: the energy at each point of a run. The
--- text of each CREATE is part of the format, as in result.sql.
+-- to its end. `runs` and `latencies` are made anew, as in result_3.sql. What it adds: the energy at each point of a run, and the
+-- measurements of `dawn bench`. The text of each CREATE is part of the format, as in result.sql.
 
 CREATE TEMP TABLE old_runs AS SELECT * FROM runs;
 CREATE TEMP TABLE old_latencies AS SELECT * FROM latencies;
@@ -134,6 +134,74 @@ CREATE INDEX latencies_by_run ON latencies (run);
 
 DROP TABLE temp.old_runs;
 DROP TABLE temp.old_latencies;
+
+CREATE TABLE benches (
+    id INTEGER PRIMARY KEY,
+    sweep INTEGER NOT NULL,
+    task TEXT NOT NULL,
+    samples TEXT NOT NULL,
+    data TEXT NOT NULL,
+    noise INTEGER NOT NULL CHECK (noise IN (0, 1)),
+    model TEXT NOT NULL,
+    recipe TEXT NOT NULL,
+    recipe_digest TEXT NOT NULL,
+    precision TEXT NOT NULL,
+    fusion INTEGER NOT NULL CHECK (fusion IN (0, 1)),
+    device TEXT NOT NULL,
+    threads INTEGER NOT NULL,
+    batch INTEGER NOT NULL CHECK (batch > 0),
+    size TEXT NOT NULL,
+    ignored INTEGER NOT NULL CHECK (ignored >= 0),
+    timed INTEGER NOT NULL CHECK (timed > 0),
+    whole INTEGER NOT NULL CHECK (whole IN (0, 1)),
+    step_ns INTEGER NOT NULL CHECK (step_ns > 0),
+    step_low_ns INTEGER NOT NULL,
+    step_high_ns INTEGER NOT NULL,
+    accepted INTEGER NOT NULL CHECK (accepted >= 0),
+    others_micro INTEGER CHECK (others_micro >= 0),
+    energy_uj INTEGER CHECK (energy_uj > 0),
+    flops INTEGER NOT NULL CHECK (flops >= 0),
+    bytes INTEGER NOT NULL CHECK (bytes >= 0),
+    bound_ns INTEGER,
+    peak_flops INTEGER,
+    peak_bytes INTEGER,
+    memory_bytes INTEGER NOT NULL CHECK (memory_bytes >= 0),
+    machine INTEGER NOT NULL REFERENCES machines (id),
+    software INTEGER NOT NULL REFERENCES software (id),
+    measured_ms INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE bench_repeats (
+    bench INTEGER NOT NULL REFERENCES benches (id) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    step_ns INTEGER NOT NULL CHECK (step_ns > 0),
+    variation_micro INTEGER,
+    slope_micro INTEGER,
+    extended INTEGER NOT NULL CHECK (extended >= 0),
+    accepted INTEGER NOT NULL CHECK (accepted IN (0, 1)),
+    PRIMARY KEY (bench, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE bench_memory (
+    bench INTEGER NOT NULL REFERENCES benches (id) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    class TEXT NOT NULL,
+    bytes INTEGER NOT NULL CHECK (bytes > 0),
+    PRIMARY KEY (bench, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE bench_operators (
+    bench INTEGER NOT NULL REFERENCES benches (id) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    operator TEXT NOT NULL,
+    pass TEXT NOT NULL CHECK (pass IN ('forward', 'backward', 'update')),
+    nodes INTEGER NOT NULL CHECK (nodes > 0),
+    ns INTEGER NOT NULL CHECK (ns >= 0),
+    flops INTEGER NOT NULL CHECK (flops >= 0),
+    bytes INTEGER NOT NULL CHECK (bytes >= 0),
+    bound_ns INTEGER,
+    PRIMARY KEY (bench, number)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE energy (
     run INTEGER NOT NULL,

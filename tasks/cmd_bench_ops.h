@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef DAWN_TASKS_CMD_BENCH_OPS_H
+#define DAWN_TASKS_CMD_BENCH_OPS_H
+
+#include "runtime/base/error.h"
+
+struct bench_ops {
+    const char *op;         // only cases whose name has this text; NULL: all
+    const char *precision;  // NULL or "auto": each type that is fast here
+    const char *device;
+    int64_t threads;
+    bool json;
+};
+int cmd_bench_ops(const struct bench_ops *) MUST_CHECK;
+
+#endif

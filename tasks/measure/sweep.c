@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/measure/sweep.h"
+
+#include "runtime/base/sort.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH_MOST = 1 << 20, TRIES = 6 };
+static const double NEAR = 0.9;
+
+void sweep_add(struct sweep *s, double batch, double step, double memory)
+{
+    BUG_IF(s->count == SWEEP_BATCHES);
+    s->batch[s->count] = batch, s->step[s->count] = step, s->memory[s->count] = memory;
+    s->count++;
+}
+
+// b / (a b + c) = NEAR / a where b = NEAR / (1 - NEAR) c / a.
+bool sweep_fit(const struct sweep *s, struct sweep_fit *f)
+{
+    *f = (struct sweep_fit){0};
+    if (!fit_line(s->batch, s->step, s->count, &f->step)) return false;
+    (void)fit_line(s->batch, s->memory, s->count, &f->memory);
+    if (!(f->step.slope > 0)) return true;
+    f->limit = 1 / f->step.slope;
+    if (f->step.offset > 0) f->near = NEAR / (1 - NEAR) * f->step.offset / f->step.slope;
+    return true;
+}
+
+int sweep_batches(const char *option, const char *list, int64_t batch[SWEEP_BATCHES], int *count)
+{
+    *count = 0;
+    for (const char *at = list;; at++) {
+        char word[24];
+        size_t n = strcspn(at, ",");
+        if (*count == SWEEP_BATCHES) return fail(ERR_USAGE, "%s takes at most %d numbers", option, SWEEP_BATCHES);
+        snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), at);
+        if (n >= sizeof word || text_to_int(word, 1, BATCH_MOST, &batch[*count]) < 0)
+            return fail(ERR_USAGE, "%s takes whole numbers from 1 to %d with commas between them; got \"%.40s\"", option,
+                        BATCH_MOST, list);
+        ++*count;
+        at += n;
+        if (!*at) break;
+    }
+    qsort(batch, (size_t)*count, sizeof *batch, sort_i64);
+    int kept = 1;
+    for (int i = 1; i < *count; i++)
+        if (batch[i] != batch[kept - 1]) batch[kept++] = batch[i];
+    *count = kept;
+    return 0;
+}
+
+// ---- the largest batch
+
+// The memory that a batch needs by plan; 0 if it cannot be planned (more samples than the data set has).
+static size_t plan_batch(const struct trial_choice *like, const struct device_facts *facts, int64_t batch)
+{
+    struct recipe recipe = *like->recipe;
+    struct trial_choice choice = *like;
+    struct trial trial;
+    recipe.batch = batch;
+    choice.recipe = &recipe;
+    size_t bytes = trial_open(&trial, &choice, facts) < 0 ? 0 : trial.trainer->session->memory_total;
+    trial_close(&trial);
+    return bytes;
+}
+
+int sweep_find_largest(const struct trial_choice *like, const struct device_facts *facts, const struct sweep *s,
+                       const struct sweep_fit *f, struct sweep_largest *into)
+{
+    *into = (struct sweep_largest){0};
+    if (!facts->memory || !(f->memory.slope > 0) || s->count < 1) return 0;
+    double free = (double)facts->memory, room = (free - f->memory.offset) / f->memory.slope;
+    int64_t known = (int64_t)s->batch[s->count - 1], most = dataset_facts(like->data)->count[SPLIT_TRAIN];
+    if (most > BATCH_MOST) most = BATCH_MOST;
+    int64_t batch = room < (double)most ? (int64_t)room : most;
+    *into = (struct sweep_largest){known, (size_t)s->memory[s->count - 1], known == most};  // it ran
+    for (int i = 0; i < TRIES && batch > known; i++) {
+        size_t bytes = plan_batch(like, facts, batch);
+        if (bytes && bytes <= facts->memory) {
+            *into = (struct sweep_largest){batch, bytes, batch == most};
+            return 0;
+        }
+        double less = bytes ? free / (double)bytes : 0.9;  // plans are not quite lines
+        batch = (int64_t)((double)batch * (less < 0.98 ? less : 0.98));
+    }
+    return 0;
+}
+
+// ---- output
+
+static void add_lines(const struct sweep_fit *f, struct text *into)
+{
+    char a[TEXT_FIGURE], c[TEXT_FIGURE], g[TEXT_FIGURE], d[TEXT_FIGURE];
+    text_entry(into, "step", "%s b %c %s at batch b (r2 %.4f)", roofline_span(a, f->step.slope), f->step.offset < 0 ? '-' : '+',
+               roofline_span(c, fabs(f->step.offset)), f->step.r2);
+    text_entry(into, "memory", "%s b %c %s (r2 %.4f), by plan", text_size(g, f->memory.slope), f->memory.offset < 0 ? '-' : '+',
+               text_size(d, fabs(f->memory.offset)), f->memory.r2);
+}
+
+void sweep_text(const struct sweep_fit *f, const struct sweep_largest *largest, const char *samples,
+                const struct device_facts *facts, struct text *into)
+{
+    char a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE];
+    add_lines(f, into);
+    if (f->limit > 0 && f->near >= 1)
+        text_entry(into, "limit", "%.1f %s/s however large the batch; 90%% of it from batch %.0f on", f->limit, samples,
+                   ceil(f->near));
+    else if (f->limit > 0)
+        text_entry(into, "limit", "%.1f %s/s however large the batch", f->limit, samples);
+    if (!largest->batch) return;
+    text_entry(into, "largest", "batch %s, %s of %s free%s", text_count(a, largest->batch), text_size(b, (double)largest->bytes),
+               text_size(c, (double)facts->memory), largest->all_data ? ": the whole data set" : ", by plan");
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/record/show_bench.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+// A cell of what was written by somebody: no control characters, as many columns as there are.
+static const char *cell(char into[24], const json_t *row, const char *key)
+{
+    snprintf(into, 24, "%.23s", record_text(row, key));
+    for (char *at = into; *at; at++)
+        if ((unsigned char)*at < 0x20 || *at == 0x7f) *at = ' ';
+    return into;
+}
+
+static void add_row(const json_t *row, struct text *t)
+{
+    char when[24] = "", task[24], model[24], device[24], precision[24];
+    time_t seconds = (time_t)(record_int(row, "measured_ms") / 1000);
+    struct tm day;
+    if (gmtime_r(&seconds, &day)) strftime(when, sizeof when, "%Y-%m-%d %H:%M", &day);
+    double s = (double)record_int(row, "step_ns") * 1e-9, batch = (double)record_int(row, "batch");
+    text_add(t, "%4lld  %-16s  %-11.11s %-9.9s %6lld  %-4.4s %-3s  %-4.4s %9.*f%s\n", (long long)record_int(row, "id"), when,
+             cell(task, row, "task"), cell(model, row, "model"), (long long)record_int(row, "batch"),
+             cell(precision, row, "precision"), record_int(row, "fusion") ? "on" : "off", cell(device, row, "device"),
+             batch / s < 1e6 ? 1 : 0, batch / s,
+             record_int(row, "noise") ? " *" : "");
+}
+
+int show_bench_list(struct results *r, struct text *t)
+{
+    json_t *rows, *row;
+    size_t i;
+    bool noise = false;
+    TRY(record_rows(r, "SELECT * FROM benches ORDER BY id", 0, &rows));
+    if (json_array_size(rows) == 0) text_add(t, "Nothing has been measured into %s yet: dawn bench TASK does.\n", result_file(r));
+    else
+        text_add(t, "%4s  %-16s  %-11s %-9s %6s  %-4s %-3s  %-4s %9s\n", "id", "measured (UTC)", "task", "model", "batch",
+                 "type", "fus", "dev", "samples/s");
+    json_array_foreach(rows, i, row)
+    {
+        add_row(row, t);
+        noise = noise || record_int(row, "noise");
+    }
+    if (noise) text_add(t, "* noise of the data set's shape\n");
+    json_decref(rows);
+    return 0;
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The measurements of `dawn bench` in a record as people read them, in 80 columns.
+#ifndef DAWN_TASKS_SHOW_BENCH_H
+#define DAWN_TASKS_SHOW_BENCH_H
+
+#include "runtime/base/text.h"
+#include "tasks/record/record.h"
+
+int show_bench_list(struct results *, struct text *into) MUST_CHECK;
+
+#endif
