@@ -92,7 +92,7 @@ CUDA_FLAGS := -std=c++17 -O3 -I. $(CUDA_ARCHS) -lineinfo -Xptxas -v -Werror all-
 # ---- sources -----------------------------------------------------------------------------------------------------
 # A folder is a room; these are all of them (runtime/cuda is above). The server's program is made of the last line's alone.
 FOLDERS := runtime $(addprefix runtime/,base draw op cases null ref cpu) data $(addprefix data/,read fetch image feed pack text) \
-    tasks $(addprefix tasks/,train cifar10 imagenet squad record measure outside) submit $(addprefix submit/,format keys client)
+    tasks $(addprefix tasks/,train cifar10 imagenet squad record measure profile outside) submit $(addprefix submit/,format keys client)
 BOARD_FOLDERS := runtime/base runtime/draw submit/format scoreboard $(addprefix scoreboard/,http api store rank pages dawnbench)
 LOOP_SOURCES := $(wildcard runtime/cpu/loops*.c) data/image/scale_loops.c
 SOURCES := $(filter-out $(LOOP_SOURCES),$(wildcard $(FOLDERS:%=%/*.c))) $(CUDA_SOURCES)
@@ -230,7 +230,7 @@ $(B)/test/unit/test_board_%: $(B)/test/unit/test_board_%.o $(B)/libboard.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(BOARD_LIBS) -lcmocka -o $@
 SECOND := $(patsubst %.c,$(B)/%.o,$(wildcard test/second/*.c))  # the second task, which lives in the tests
-$(B)/test/unit/test_second $(B)/test/unit/test_infer $(B)/test/emulated/test_cuda_second $(B)/test/on_gpu/test_cuda_second: $(SECOND)
+$(B)/test/unit/test_second $(B)/test/unit/test_infer $(B)/test/unit/test_profile $(B)/test/emulated/test_cuda_second $(B)/test/on_gpu/test_cuda_second: $(SECOND)
 $(B)/test/unit/%: $(B)/test/unit/%.o $(B)/libdawn.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE_FLAGS) $(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(CUDA_LIBS) -lcmocka -o $@

@@ -25,6 +25,7 @@ static const struct program_command commands[] = {
     {"recipe", cmd_recipe, "print a recipe: everything a run can be told"},
     {"plan", cmd_plan, "say what a step will cost, without training"},
     {"bench", cmd_bench, "measure training steps or single operators"},
+    {"profile", cmd_profile, "show where the time and the memory of a step go"},
     {"doctor", cmd_doctor, "say what this machine and this build can do"},
     {NULL, NULL, NULL},
 };

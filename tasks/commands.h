@@ -9,6 +9,7 @@ int cmd_infer(int argc, char **argv);
 int cmd_eval(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
+int cmd_profile(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_models(int argc, char **argv);
 int cmd_prices(int argc, char **argv);

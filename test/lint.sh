@@ -41,6 +41,7 @@ tasks/cifar10           : tasks/train data runtime
 tasks/imagenet          : tasks/train data runtime
 tasks/squad             : tasks/train data runtime
 tasks/measure           : tasks/train tasks/record data runtime submit/format
+tasks/profile           : tasks/measure tasks/train tasks/record data runtime submit/format
 tasks/outside           : tasks/record runtime submit/format
 tasks                   : tasks data runtime submit/format
 submit/keys             : runtime/base submit/format

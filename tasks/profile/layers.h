@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory by layer and class: where the bytes of a program's plan lie at its peak. A layer is what a model calls one (the scope of
+// its nodes); weights, gradients and optimiser state belong to the layer that reads the parameter. The sums are those of the
+// plan, to the byte (test_profile). Cost: slots * slots comparisons of names, a few milliseconds.
+#ifndef DAWN_PROFILE_LAYERS_H
+#define DAWN_PROFILE_LAYERS_H
+
+#include "runtime/session.h"
+
+struct layers_row {
+    const char *name;
+    size_t bytes[MEMORY_CLASSES], all;
+};
+struct layers {
+    struct layers_row *row;  // the largest first
+    int rows;
+    struct layers_row sum;
+};
+void layers_of(const struct session *, int program, struct layers *);
+void layers_free(struct layers *);
+// Joins all rows after the first `rows` - 1 into a last one, "others".
+void layers_shorten(struct layers *, int rows);
+
+#endif

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times of the trace are microseconds. The nodes lie one after the other, as they were timed, from 0 on; the fed steps are a
+// process of their own, because they were other steps at another time.
+#include "tasks/profile/trace.h"
+
+#include "runtime/base/file.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEP_PROCESS = 1, FEED_PROCESS = 2, FEED_THREAD = 1, DEVICE_THREAD = 2 };
+
+static void add_name(json_t *events, const char *what, int process, int thread, const char *name)
+{
+    json_array_append_new(events, json_pack("{ss ss si si s{ss}}", "name", what, "ph", "M", "pid", process, "tid", thread, "args",
+                                            "name", name));
+}
+
+static json_t *span(const char *name, const char *category, int process, int thread, double from_ns, double ns)
+{
+    return json_pack("{ss ss ss si si sf sf}", "name", name, "cat", category, "ph", "X", "pid", process, "tid", thread, "ts",
+                     from_ns * 1e-3, "dur", ns * 1e-3);
+}
+
+// Bytes of the slab that live at a position, by class.
+static json_t *memory_at(const struct plan *p, int at)
+{
+    size_t by[MEMORY_CLASSES] = {[MEMORY_WORKSPACE] = p->work_bytes[at]};
+    json_t *o = json_object();
+    for (int v = 0; v < p->graph->values; v++) {
+        const struct place *place = &p->place[v];
+        if (place->bytes && place->first <= at && place->last >= at) by[place->memory] += place->bytes;
+    }
+    for (int c = MEMORY_GRADIENTS; c < MEMORY_SLACK; c++)
+        json_object_set_new(o, memory_class_name((enum memory_class)c), json_integer((json_int_t)by[c]));
+    return o;
+}
+
+static void add_nodes(const struct trial *t, json_t *events)
+{
+    const struct plan *p = trial_plan(t);
+    int64_t now = 0;
+    add_name(events, "process_name", STEP_PROCESS, 0, "one step, node by node");
+    for (enum phase pass = PHASE_FORWARD; pass <= PHASE_UPDATE; pass++)
+        add_name(events, "thread_name", STEP_PROCESS, 1 + (int)pass, roofline_pass(pass));
+    for (int at = 0; at < p->count; at++) {
+        const struct node *n = &p->graph->node[p->order[at]];
+        struct cost cost = node_cost(p->graph, n);
+        json_t *o = span(op_table[n->op].name, roofline_pass(n->phase), STEP_PROCESS, 1 + (int)n->phase, (double)now,
+                         (double)t->ns[at]);
+        json_object_set_new(o, "args", json_pack("{ss sf sf}", "layer", n->scope, "flops", cost.flops, "bytes",
+                                                 cost.read + cost.written));
+        json_array_append_new(events, o);
+        json_array_append_new(events, json_pack("{ss ss si sf so}", "name", "slab", "ph", "C", "pid", STEP_PROCESS, "ts",
+                                                (double)now * 1e-3, "args", memory_at(p, at)));
+        now += t->ns[at];
+    }
+}
+
+static void add_steps(const struct profile *p, json_t *events)
+{
+    add_name(events, "process_name", FEED_PROCESS, 0, "steps with their feed");
+    add_name(events, "thread_name", FEED_PROCESS, FEED_THREAD, "feed");
+    add_name(events, "thread_name", FEED_PROCESS, DEVICE_THREAD, "steps");
+    for (int i = 0; i < p->steps; i++) {
+        const struct profile_step *s = &p->step[i];
+        json_array_append_new(events, span("next batch", "feed", FEED_PROCESS, FEED_THREAD, (double)s->begin_ns,
+                                           (double)(s->fed_ns - s->begin_ns)));
+        json_t *o = span("step", "step", FEED_PROCESS, DEVICE_THREAD, (double)s->fed_ns, (double)(s->end_ns - s->fed_ns));
+        json_object_set_new(o, "args", json_pack("{sI}", "samples", (json_int_t)s->samples));
+        json_array_append_new(events, o);
+    }
+}
+
+struct json_t *trace_json(const struct trial *t, const struct profile *p)
+{
+    json_t *events = json_array();
+    add_nodes(t, events);
+    add_steps(p, events);
+    return json_pack("{so ss s{ss ss ss sI ss}}", "traceEvents", events, "displayTimeUnit", "ms", "otherData", "task",
+                     t->choice.task->name, "model", t->trainer->setting.model->name, "precision",
+                     dtype_name(t->trainer->setting.dtype), "batch", (json_int_t)t->variant->batch, "device", t->facts.name);
+}
+
+int trace_write(const struct trial *t, const struct profile *p, const char *path)
+{
+    json_t *o = trace_json(t, p);
+    char *text = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(12));
+    json_decref(o);
+    if (!text) return fail(ERR_INPUT, "the trace cannot be written as JSON");
+    int rc = file_write(path, text, strlen(text));
+    free(text);
+    return rc;
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// A profile as a Chrome trace (the "Trace Event Format"), which Perfetto (ui.perfetto.dev) and chrome://tracing open: the
+// nodes of one step in their order, a track a pass; the memory of the slab over them; the steps that went through the feed.
+#ifndef DAWN_PROFILE_TRACE_H
+#define DAWN_PROFILE_TRACE_H
+
+#include "tasks/profile/profile.h"
+
+struct json_t *trace_json(const struct trial *, const struct profile *);
+int trace_write(const struct trial *, const struct profile *, const char *path) MUST_CHECK;
+
+#endif

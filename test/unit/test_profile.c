@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trials, profiles and traces on devices whose figures do not matter: sums, shapes, and what is refused.
+#include "tasks/profile/trace.h"
+#include "test/second/second.h"
+#include "test/unit/fixture_record.h"
+
+#include <jansson.h>
+
+#include "tasks/cifar10/keys.h"
+
+// The second task has keys of its own; a test's table takes the place of the program's.
+const struct recipe_table *const recipe_tables[] = {&recipe_table_cifar10, &second_recipes, NULL};
+
+static struct trial_choice choice_of(const struct bench *b, int64_t side)
+{
+    return (struct trial_choice){.task = b->choice.task, .recipe = &b->choice.recipe, .data = b->data, .device = b->device,
+                                 .fuse = FUSE_ALL, .side = side};
+}
+
+static void open_trial(struct trial *t, const struct bench *b, int64_t side)
+{
+    const struct trial_choice choice = choice_of(b, side);
+    const struct device_facts facts = {.peak_flops = {[F32] = 1e12}, .peak_bytes = 1e11, .threads = 1, .name = "a test"};
+    if (trial_open(t, &choice, &facts) < 0 || trial_ready(t) < 0) fail_msg("%s", error_text());
+}
+
+static void open_cifar(struct bench *b)
+{
+    static const char *const settings[] = {"widths=8,8,8", "batch=50", "precision=f32", NULL};
+    bench_open(b, "null", 0, 600, 100, "cifar10", settings);
+}
+
+// Buckets go by length: the batch that is staged is one of the variant's.
+static void test_batches_of_a_variant(void **state)
+{
+    (void)state;
+    struct bench b;
+    second_open(&b, "null", 1, "precision=f32");
+    trainer_free(b.trainer);
+    b.trainer = NULL;
+    const int64_t sides[] = {8, 16, SECOND_LONGEST};
+    for (int i = 0; i < 3; i++) {
+        struct trial t;
+        int64_t samples, all = 0;
+        open_trial(&t, &b, sides[i]);
+        assert_int_equal(t.variant->side, sides[i]);
+        assert_int_equal(t.bucket, i);
+        for (int64_t step = 0; step <= t.trainer->steps_an_epoch; step++, all += samples) {  // past the end of the epoch
+            assert_int_equal(trial_next(&t, &samples), 0);
+            assert_int_equal(trial_step(&t), 0);
+        }
+        assert_int_equal(all, (t.trainer->steps_an_epoch + 1) * 20);
+        trial_close(&t);
+    }
+    struct trial t;
+    const struct trial_choice wrong = choice_of(&b, 7);
+    const struct device_facts none = {0};
+    assert_int_equal(trial_open(&t, &wrong, &none), ERR_USAGE);
+    trial_close(&t);
+    bench_close(&b);
+}
+
+// ---- memory
+
+static void check_layers(const struct session *s, int program)
+{
+    const struct plan *p = s->plan[program];
+    struct layers l;
+    size_t all = 0;
+    layers_of(s, program, &l);
+    for (int c = 0; c < MEMORY_CLASSES; c++) assert_int_equal(l.sum.bytes[c], p->memory[c]);
+    assert_int_equal(l.sum.all, p->total);
+    for (int i = 0; i < l.rows; i++) {
+        assert_true(i == 0 || l.row[i - 1].all >= l.row[i].all);
+        all += l.row[i].all;
+    }
+    assert_int_equal(all, p->total);
+    layers_shorten(&l, 3);
+    assert_true(l.rows <= 3);
+    assert_int_equal(l.row[0].all + (l.rows > 1 ? l.row[1].all : 0) + (l.rows > 2 ? l.row[2].all : 0), p->total);
+    layers_free(&l);
+}
+
+static const struct layers_row *find_layer(const struct layers *l, const char *name)
+{
+    for (int i = 0; i < l->rows; i++)
+        if (!strcmp(l->row[i].name, name)) return &l->row[i];
+    fail_msg("there is no layer %s", name);
+    return NULL;
+}
+
+static void test_layers_sum_to_the_plan(void **state)
+{
+    (void)state;
+    const char *const devices[] = {"null", "cpu"};  // the cpu keeps packed filters and wants workspace
+    for (int i = 0; i < 2; i++) {
+        static const char *const settings[] = {"widths=8,8,8", "batch=50", "precision=f32", NULL};
+        struct bench b;
+        struct layers l;
+        bench_open(&b, devices[i], 1, 600, 100, "cifar10", settings);
+        assert_int_equal(trainer_new(&b.choice, &b.trainer), 0);
+        for (int program = 0; program < b.trainer->session->programs; program++) check_layers(b.trainer->session, program);
+        layers_of(b.trainer->session, b.trainer->variant[0].program, &l);
+        const struct layers_row *group = find_layer(&l, "group2.2");  // 3 x 3 filters of 8 x 8 channels, and a bias
+        assert_int_equal(group->bytes[MEMORY_WEIGHTS], 9 * 8 * 8 * 4 + PLAN_ALIGN);
+        assert_true(group->bytes[MEMORY_OPTIMISER] >= 9 * 8 * 8 * 4);
+        layers_free(&l);
+        bench_close(&b);
+    }
+    struct bench b;
+    second_open(&b, "null", 1, "precision=f32");
+    for (int program = 0; program < b.trainer->session->programs; program++) check_layers(b.trainer->session, program);
+    bench_close(&b);
+}
+
+// ---- a profile
+
+static void test_profile_and_its_tables(void **state)
+{
+    (void)state;
+    struct bench b;
+    struct trial t;
+    struct profile *p = zalloc(sizeof *p);
+    open_cifar(&b);
+    open_trial(&t, &b, 0);
+    if (profile_run(&t, 0.05, p) < 0) fail_msg("%s", error_text());
+    double flops = 0;
+    int nodes = 0;
+    for (int i = 0; i < p->passes.rows; i++) flops += p->passes.row[i].flops, nodes += p->passes.row[i].nodes;
+    assert_int_equal(nodes, trial_plan(&t)->count);
+    assert_int_equal(p->nodes.rows, nodes);
+    assert_true(p->flops == flops && p->model_flops > 0 && p->model_flops < p->flops);  // Muon's products are not the model's
+    assert_true(p->steps >= 5 && p->samples == (int64_t)p->steps * 50);
+    for (int i = 0; i < p->steps; i++)
+        assert_true(p->step[i].begin_ns <= p->step[i].fed_ns && p->step[i].fed_ns <= p->step[i].end_ns);
+    struct text text = {0};
+    profile_text(&t, p, 8, 30, &text);
+    assert_null(strstr(text.at, "nan"));
+    assert_null(strstr(text.at, "inf"));
+    assert_non_null(strstr(text.at, "conv "));
+    assert_non_null(strstr(text.at, "backward"));
+    assert_non_null(strstr(text.at, "group2.2"));
+    for (char *line = text.at; line; line = strchr(line, '\n'), line += line != NULL)
+        if (strcspn(line, "\n") > TEXT_WIDTH) fail_msg("too wide: %s", line);
+    text_free(&text);
+    json_t *o = profile_json(&t, p);
+    assert_int_equal(json_array_size(json_object_get(o, "nodes")), nodes);
+    assert_int_equal(json_integer_value(json_object_get(json_object_get(o, "memory"), "total_bytes")),
+                     trial_plan(&t)->total);
+    json_decref(o);
+    profile_free(p);
+    free(p);
+    trial_close(&t);
+    bench_close(&b);
+}
+
+// What the Trace Event Format demands of each kind of event, and that nothing lies outside of its step.
+static void check_event(const json_t *e, int *spans)
+{
+    const char *phase = json_string_value(json_object_get(e, "ph"));
+    assert_non_null(phase);
+    assert_true(json_is_string(json_object_get(e, "name")) && json_is_integer(json_object_get(e, "pid")));
+    if (!strcmp(phase, "M")) {
+        assert_true(json_is_string(json_object_get(json_object_get(e, "args"), "name")));
+        return;
+    }
+    assert_true(json_number_value(json_object_get(e, "ts")) >= 0);
+    if (!strcmp(phase, "C")) {
+        const char *key;
+        json_t *value;
+        json_object_foreach(json_object_get(e, "args"), key, value) assert_true(json_is_integer(value));
+        return;
+    }
+    assert_string_equal(phase, "X");
+    assert_true(json_number_value(json_object_get(e, "dur")) >= 0 && json_is_integer(json_object_get(e, "tid")));
+    ++*spans;
+}
+
+static void test_trace(void **state)
+{
+    (void)state;
+    struct bench b;
+    struct trial t;
+    struct profile *p = zalloc(sizeof *p);
+    char path[128];
+    json_error_t error;
+    size_t i;
+    json_t *e;
+    int spans = 0;
+    open_cifar(&b);
+    open_trial(&t, &b, 0);
+    assert_int_equal(profile_run(&t, 0.01, p), 0);
+    snprintf(path, sizeof path, "%s/trace.json", folder);
+    assert_int_equal(trace_write(&t, p, path), 0);
+    json_t *o = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    if (!o) fail_msg("%s", error.text);
+    json_array_foreach(json_object_get(o, "traceEvents"), i, e) check_event(e, &spans);
+    assert_int_equal(spans, trial_plan(&t)->count + 2 * p->steps);
+    json_decref(o);
+    snprintf(path, sizeof path, "%s/none/trace.json", folder);
+    assert_int_equal(trace_write(&t, p, path), ERR_IO);
+    profile_free(p);
+    free(p);
+    trial_close(&t);
+    bench_close(&b);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_batches_of_a_variant), TEST(test_layers_sum_to_the_plan), TEST(test_profile_and_its_tables), TEST(test_trace),
+    };
+    return cmocka_run_group_tests_name("profile", tests, NULL, NULL);
+}
