@@ -15,6 +15,7 @@ static const struct program_command commands[] = {
     {"eval", cmd_eval, "score predictions as the published evaluation of a task does"},
     {"data", cmd_data, "fetch, import, check and show data sets"},
     {"results", cmd_results, "list, show and export recorded runs"},
+    {"report", cmd_report, "make a page of what was recorded"},
     {"keys", cmd_keys, "make, list, import, rotate and revoke the keys that sign"},
     {"submit", cmd_submit, "sign recorded runs and submit them to a scoreboard"},
     {"verify", cmd_verify, "check a signed run: signature, hash chain, figures, receipt"},

@@ -16,5 +16,6 @@ int cmd_prices(int argc, char **argv);
 int cmd_recipe(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_results(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 
 #endif

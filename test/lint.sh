@@ -42,6 +42,7 @@ tasks/imagenet          : tasks/train data runtime
 tasks/squad             : tasks/train data runtime
 tasks/measure           : tasks/train tasks/record data runtime submit/format
 tasks/profile           : tasks/measure tasks/train tasks/record data runtime submit/format
+tasks/report            : tasks/measure tasks/record runtime submit/format
 tasks/outside           : tasks/record runtime submit/format
 tasks                   : tasks data runtime submit/format
 submit/keys             : runtime/base submit/format

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+# dawn report: one file that is whole HTML, Markdown and CSV beside it of which there is nothing to say.
+set -eu
+
+status() { # runs the rest; its exit status is printed, its words are in out and err
+    local rc=0
+    "$@" >out 2>err || rc=$?
+    echo "$rc"
+}
+small="--data synthetic --set widths=8,8,8 --threads 1"
+"$DAWN" train cifar10 $small --set epochs=1 --set batch=2000 --set views=1 --save '' >/dev/null 2>&1 || [ $? = 3 ]
+"$DAWN" bench cifar10 $small --no-measure --seconds 0.05 --repeats 2 --batch 10,20 >/dev/null
+
+[ "$(status "$DAWN" report)" = 0 ]
+[ "$(cat out)" = report.html ]
+python3 - <<'PY'
+from html.parser import HTMLParser
+VOID = {"meta"}
+class Check(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.open, self.ids, self.svgs = [], set(), 0
+    def handle_startendtag(self, tag, attrs):
+        self.note(attrs)
+    def handle_starttag(self, tag, attrs):
+        self.note(attrs)
+        assert tag not in ("script", "link", "img", "iframe"), tag
+        self.svgs += tag == "svg"
+        if tag not in VOID: self.open.append(tag)
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, tag
+    def note(self, attrs):
+        names = dict(attrs)
+        assert "src" not in names and "href" not in names and "style" not in names
+        if "id" in names:
+            assert names["id"] not in self.ids, names["id"]
+            self.ids.add(names["id"])
+check = Check()
+check.feed(open("report.html", encoding="utf-8").read())
+check.close()
+assert not check.open and check.svgs >= 8, (check.open, check.svgs)
+PY
+[ "$(status "$DAWN" report results.db -o report.md)" = 0 ]
+grep -q '^| node' report.md
+[ "$(status "$DAWN" report -o - --format csv)" = 0 ]
+[ "$(wc -l <out)" = 3 ]
+head -n 1 out | grep -q '^task,model,setting,node_num,'
+
+# Empty, foreign and missing files; wrong use.
+: >empty.db
+[ "$(status "$DAWN" report empty.db)" = 1 ]
+grep -q 'is empty' err
+python3 -c 'import sqlite3; d = sqlite3.connect("foreign.db"); d.execute("CREATE TABLE a (b)"); d.commit()'
+[ "$(status "$DAWN" report foreign.db)" = 1 ]
+grep -q 'the database of another program' err
+[ "$(status "$DAWN" report none.db)" = 1 ]
+[ "$(status "$DAWN" report --format pdf)" = 2 ]
+[ "$(status "$DAWN" report results.db more.db)" = 2 ]
+[ "$(status "$DAWN" report -o none/report.html)" = 1 ]
