@@ -10,6 +10,7 @@
 #include "runtime/base/options.h"
 #include "tasks/commands.h"
 #include "tasks/record/export.h"
+#include "tasks/record/mllog.h"
 #include "tasks/record/show.h"
 
 struct choice {
@@ -139,6 +140,13 @@ static int export_run(struct results *r, const char *word, const struct choice *
         text_free(&text);
         return rc;
     }
+    if (strcmp(c->format, "mllog") == 0) {
+        TRY(record_find(r, word != NULL ? word : "last", &id));
+        rc = mllog_export(r, id, c->author, &text);
+        if (rc == 0) return write_and_free(&text, c->to);
+        text_free(&text);
+        return rc;
+    }
     if (word != NULL && strcmp(word, "all") != 0) TRY(record_find(r, word, &id));
     TRY(for_chains(r, id, warn_of_chain));
     if (strcmp(c->format, "csv") == 0 && c->to != NULL && is_folder(c->to)) return export_tables_to(r, id, c->to);
@@ -174,13 +182,13 @@ static int print_list(struct results *r, const struct choice *c)
 static int check_words(int argc, char **argv, const struct choice *c)
 {
     static const char *const actions[] = {"list", "show", "export", "verify", NULL};
-    static const char *const formats[] = {"json", "csv", "dawnbench", NULL};
+    static const char *const formats[] = {"json", "csv", "dawnbench", "mllog", NULL};
     const char *action = argc > 1 ? argv[1] : "list";
     bool known = false, format = false;
     for (int i = 0; actions[i] != NULL; i++) known = known || strcmp(actions[i], action) == 0;
     for (int i = 0; formats[i] != NULL; i++) format = format || strcmp(formats[i], c->format) == 0;
     if (!known) return fail_unknown(ERR_USAGE, "results command", action, actions, NULL);
-    if (!format) return fail(ERR_USAGE, "--format must be json, csv or dawnbench; got \"%s\"", c->format);
+    if (!format) return fail(ERR_USAGE, "--format must be json, csv, dawnbench or mllog; got \"%s\"", c->format);
     if (argc > (strcmp(action, "list") == 0 ? 2 : 3))
         return fail(ERR_USAGE, "results %s does not take \"%s\"", action, argv[argc - 1]);
     return 0;
@@ -191,9 +199,9 @@ int cmd_results(int argc, char **argv)
     struct choice c = {.format = "json"};
     const struct option options[] = {
         {OPTION_TEXT, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &c.db, 0, 0},
-        {OPTION_TEXT, 'f', "format", "FORMAT", "format of an export: json, csv or dawnbench", &c.format, 0, 0},
+        {OPTION_TEXT, 'f', "format", "FORMAT", "format of an export: json, csv, dawnbench or mllog", &c.format, 0, 0},
         {OPTION_TEXT, 0, "to", "PATH", "file of an export; for csv also a folder; for dawnbench a folder", &c.to, 0, 0},
-        {OPTION_TEXT, 0, "author", "NAME", "author in DAWNBench's files", &c.author, 0, 0},
+        {OPTION_TEXT, 0, "author", "NAME", "author in DAWNBench's files, organisation in MLPerf's log", &c.author, 0, 0},
         {OPTION_TEXT, 0, "code-url", "URL", "where the code is, in DAWNBench's files", &c.code_url, 0, 0},
         {OPTION_FLAG, 0, "ascii", NULL, "plain characters even in a terminal", &c.ascii, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
@@ -209,6 +217,7 @@ int cmd_results(int argc, char **argv)
                 "  dawn results show last                        everything about the last run\n"
                 "  dawn results export --format csv --to tables/ every table as a file\n"
                 "  dawn results export 3 --format dawnbench      DAWNBench's JSON and TSV\n"
+                "  dawn results export last --format mllog       MLPerf's log of a run\n"
                 "  dawn results verify                           whether a record was changed",
     };
     int rc = options_parse(&usage, &argc, argv);

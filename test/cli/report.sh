@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# dawn report: one file that is whole HTML, Markdown and CSV beside it of which there is nothing to say.
+# dawn report: one file that is whole HTML, Markdown and CSV beside it, MLPerf's log, and files of which there is nothing to say.
 set -eu
 
 status() { # runs the rest; its exit status is printed, its words are in out and err
@@ -45,6 +45,10 @@ grep -q '^| node' report.md
 [ "$(status "$DAWN" report -o - --format csv)" = 0 ]
 [ "$(wc -l <out)" = 3 ]
 head -n 1 out | grep -q '^task,model,setting,node_num,'
+
+[ "$(status "$DAWN" results export last --format mllog)" = 0 ]
+grep -q '^:::MLLOG {.*"key":"run_stop".*"status":"\(success\|aborted\)"' out
+[ "$(grep -vc '^:::MLLOG {' out)" = 0 ]
 
 # Empty, foreign and missing files; wrong use.
 : >empty.db
