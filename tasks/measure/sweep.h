@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the steps of several batches say together. A step takes t = a b + c seconds at batch b: c is what every step costs, 1/a
-// is the throughput that no batch exceeds. The memory of a step is g b + d. The lines are least squares over what was measured; a step that
-// leaves a cache, or another kernel that a library chooses, bends them, and r2 says how well they fit.
+// is the throughput that no batch exceeds. The memory of a step is g b + d. The lines are least squares over what was measured;
+// a step that leaves a cache, or another kernel that a library chooses, bends them, and r2 says how well they fit.
 #ifndef DAWN_TASKS_SWEEP_H
 #define DAWN_TASKS_SWEEP_H
 
