@@ -163,8 +163,10 @@ static void write_html(const struct results *r, const struct report_data *d, str
         add_curves_html(d, into);
     }
     if (d->groups)
-        html_add(into, "<h2>Throughput</h2>\n<p>20 steps ignored, then the median of repeats of 100 steps each, unless a row "
-                       "says that the protocol was shortened. The first five columns are DLPerf's.</p>\n");
+        html_add(into, "<h2>Throughput</h2>\n<p>20 steps ignored, then the median of repeats of 100 steps each; "
+                       "<q>short</q> says that the step was too slow for the whole protocol. The first five columns are "
+                       "DLPerf's; the range is that of the repeats; others: processors that other programs used; steady: "
+                       "windows of steps that varied and drifted little.</p>\n");
     for (int g = 0; g < d->groups; g++) {
         struct text name = {0};
         report_group_name(&d->group[g], &name);

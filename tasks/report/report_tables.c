@@ -59,8 +59,8 @@ void report_runs(const struct report_data *d, struct sheet *s)
 
 // DLPerf's columns first. One process drives one device here, so that nodes and devices are 1 and the speedup is 1.
 #define THROUGHPUT_COLUMNS                                                                                              \
-    "#node_num|#gpu_num_per_node|#batch_size_per_device|#samples/s|#speedup|#low|#high|#step|#FLOP/s|#of peak|#of roofline|" \
-    "#memory|#others|windows"
+    "#node_num|#gpu_num_per_node|#batch_size_per_device|#samples/s|#speedup|#range|#step|#FLOP/s|#of peak|#of roofline|"   \
+    "#memory|#others|#steady"
 
 static double rate_of(const json_t *row, const char *step)
 {
@@ -78,8 +78,7 @@ static void add_measurement(const json_t *row, struct sheet *s)
     sheet_add(s, "%lld", (long long)record_int(row, "batch"));
     sheet_add(s, "%.2f", rate_of(row, "step_ns"));
     sheet_add(s, "1.00");
-    sheet_add(s, "%.2f", rate_of(row, "step_high_ns"));
-    sheet_add(s, "%.2f", rate_of(row, "step_low_ns"));
+    sheet_add(s, "%.2f to %.2f", rate_of(row, "step_high_ns"), rate_of(row, "step_low_ns"));
     sheet_add(s, "%s", roofline_span(a, step));
     sheet_add(s, "%s", text_si(a, flops, "FLOP/s"));
     snprintf(a, sizeof a, "%.1f%%", peak > 0 ? 100 * flops / peak : 0);
@@ -89,7 +88,7 @@ static void add_measurement(const json_t *row, struct sheet *s)
     sheet_add(s, "%s", text_size(a, (double)record_int(row, "memory_bytes")));
     snprintf(a, sizeof a, "%.2f", (double)record_int(row, "others_micro") * 1e-6);
     add_figure(s, record_has(row, "others_micro"), a);
-    sheet_add(s, "%lld accepted%s", (long long)record_int(row, "accepted"), record_int(row, "whole") ? "" : ", short protocol");
+    sheet_add(s, "%lld%s", (long long)record_int(row, "accepted"), record_int(row, "whole") ? "" : ", short");
 }
 
 void report_group_name(const struct report_group *g, struct text *into)
