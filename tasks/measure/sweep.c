@@ -21,7 +21,7 @@ void sweep_add(struct sweep *s, double batch, double step, double memory)
 // b / (a b + c) = NEAR / a where b = NEAR / (1 - NEAR) c / a.
 bool sweep_fit(const struct sweep *s, struct sweep_fit *f)
 {
-    *f = (struct sweep_fit){0};
+    *f = (struct sweep_fit){.points = s->count};
     if (!fit_line(s->batch, s->step, s->count, &f->step)) return false;
     (void)fit_line(s->batch, s->memory, s->count, &f->memory);
     if (!(f->step.slope > 0)) return true;
@@ -92,13 +92,29 @@ int sweep_find_largest(const struct trial_choice *like, const struct device_fact
 
 // ---- output
 
+// Two points say nothing of how well a line fits.
+static const char *fit_text(char into[TEXT_FIGURE], const struct sweep_fit *f, const struct fit_line *line)
+{
+    snprintf(into, TEXT_FIGURE, f->points > 2 ? " (r2 %.4f)" : "", line->r2);
+    return into;
+}
+
+static char sign_of(const struct fit_line *line)
+{
+    return line->offset < 0 ? '-' : '+';
+}
+
 static void add_lines(const struct sweep_fit *f, struct text *into)
 {
-    char a[TEXT_FIGURE], c[TEXT_FIGURE], g[TEXT_FIGURE], d[TEXT_FIGURE];
-    text_entry(into, "step", "%s b %c %s at batch b (r2 %.4f)", roofline_span(a, f->step.slope), f->step.offset < 0 ? '-' : '+',
-               roofline_span(c, fabs(f->step.offset)), f->step.r2);
-    text_entry(into, "memory", "%s b %c %s (r2 %.4f), by plan", text_size(g, f->memory.slope), f->memory.offset < 0 ? '-' : '+',
-               text_size(d, fabs(f->memory.offset)), f->memory.r2);
+    char a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE];
+    if (f->step.slope > 0)
+        text_entry(into, "step", "%s b %c %s at batch b%s", roofline_span(a, f->step.slope), sign_of(&f->step),
+                   roofline_span(b, fabs(f->step.offset)), fit_text(c, f, &f->step));
+    else
+        text_entry(into, "step", "does not grow with the batch: the batches are too small, or the machine is not idle");
+    if (f->memory.slope > 0)
+        text_entry(into, "memory", "%s b %c %s%s, by plan", text_size(a, f->memory.slope), sign_of(&f->memory),
+                   text_size(b, fabs(f->memory.offset)), fit_text(c, f, &f->memory));
 }
 
 void sweep_text(const struct sweep_fit *f, const struct sweep_largest *largest, const char *samples,

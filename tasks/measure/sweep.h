@@ -14,6 +14,7 @@ struct sweep {
 };
 struct sweep_fit {
     struct fit_line step, memory;
+    int points;
     double limit;       // samples a second; 0: the step does not grow with the batch
     double near;        // the batch from which on 90% of it are reached; 0: none is known
 };

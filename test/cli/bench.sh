@@ -35,28 +35,27 @@ mkdir empty
 grep -q 'there is no CIFAR-10 in ./empty' err
 
 # A sweep: a row each, a line through them, a record of all. It ends where the plan does not fit.
-[ "$(status "$DAWN" bench cifar10 --data synthetic --set widths=8,8,8 --threads 1 --no-measure --seconds 0.05 --repeats 2 \
-    --batch 40,20,20 --precision f32 --fusion on,off)" = 0 ]
+small="imagenette --data pictures --threads 1 --no-measure --seconds 0.05 --repeats 2"
+[ "$(status "$DAWN" bench $small --batch 40,20,20 --precision f32 --fusion on,off)" = 0 ]
 [ "$(grep -Ec '^ +(20|40) f32  (on |off) ' out)" = 4 ]
-[ "$(grep -Ec '^  step +.* b [+-] .* at batch b \(r2 ' out)" = 2 ]
+[ "$(grep -Ec '^  memory +.* b [+-] .*, by plan$' out)" = 2 ]
 grep -Eq '^  largest +batch [0-9,]+, ' out
 grep -q '^Recorded in results.db as 2 to 5: ' out
 awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }' out >&2
 [ "$(status "$DAWN" bench --list)" = 0 ]
-[ "$(grep -Ec '^ +[1-5]  20..-..-.. ..:..  cifar10 ' out)" = 5 ]
+[ "$(grep -Ec '^ +[1-5]  20..-..-.. ..:..  (cifar10|imagenette) ' out)" = 5 ]
 awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }' out >&2
 [ "$(status "$DAWN" results export --format csv --to tables/)" = 0 ]
 [ "$(wc -l <tables/benches.csv)" = 6 ]
-[ "$(status "$DAWN" bench cifar10 --data synthetic --set widths=8,8,8 --threads 1 --no-measure --seconds 0.02 --repeats 1 \
-    --batch 10,20 --no-record --json)" = 0 ]
+[ "$(status "$DAWN" bench $small --batch 10,20 --no-record --json)" = 0 ]
 python3 -c 'import json; d = json.load(open("out")); assert [s["batch"] for s in d["settings"]] == [10, 20] and len(d["fits"]) == 1'
 [ "$(status "$DAWN" bench --list --db tables/none.db)" = 1 ]
 # The second batch needs terabytes by plan: what was measured stays, and the sweep says where it stopped.
-[ "$(status "$DAWN" bench imagenet --fake --model resnet18 --set widths=8,16,32,64 --no-measure --seconds 0.1 --repeats 1 \
-    --threads 1 --batch 2,1000000)" = 0 ]
+large="imagenet --fake --model resnet18 --set widths=8,8,8,8 --no-measure --threads 1"
+[ "$(status "$DAWN" bench $large --seconds 0.1 --repeats 1 --batch 2,1000000)" = 0 ]
 grep -q 'the sweep stops here: batch 1000000 needs .* by plan, and cpu has .* free' err
 [ "$(grep -Ec '^ +2 (f32|bf16|f16) +on ' out)" = 1 ]
-[ "$(status "$DAWN" bench imagenet --fake --model resnet18 --set widths=8,16,32,64 --no-measure --batch 1000000)" = 1 ]
+[ "$(status "$DAWN" bench $large --batch 1000000)" = 1 ]
 grep -q 'batch 1000000 needs .* by plan' err
 mv results.db kept.db
 

@@ -7,9 +7,9 @@ status() { # runs the rest; its exit status is printed, its words are in out and
     "$@" >out 2>err || rc=$?
     echo "$rc"
 }
-small="--set widths=8,8,8 --batch 50 --threads 1 --no-measure --seconds 0.1"
+small="--data pictures --threads 1 --no-measure --seconds 0.1"
 
-[ "$(status "$DAWN" profile cifar10 --data synthetic $small --rows 8 --trace trace.json)" = 0 ]
+[ "$(status "$DAWN" profile imagenette $small --rows 12 --trace trace.json)" = 0 ]
 [ ! -s err ]
 awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }' out >&2
 grep -Eq '^  all  .* 100\.0%' out

@@ -7,9 +7,9 @@ status() { # runs the rest; its exit status is printed, its words are in out and
     "$@" >out 2>err || rc=$?
     echo "$rc"
 }
-small="--data synthetic --set widths=8,8,8 --threads 1"
-"$DAWN" train cifar10 $small --set epochs=1 --set batch=2000 --set views=1 --save '' >/dev/null 2>&1 || [ $? = 3 ]
-"$DAWN" bench cifar10 $small --no-measure --seconds 0.05 --repeats 2 --batch 10,20 >/dev/null
+small="imagenette --data pictures --threads 1"
+"$DAWN" train $small --set epochs=2 --set warmup_epochs=0 --set evaluation.every=1 --save '' >/dev/null 2>&1 || [ $? = 3 ]
+"$DAWN" bench $small --no-measure --seconds 0.05 --repeats 2 --batch 10,20 >/dev/null
 
 [ "$(status "$DAWN" report)" = 0 ]
 [ "$(cat out)" = report.html ]
