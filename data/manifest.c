@@ -254,12 +254,17 @@ void manifest_save(const struct manifest *m)
 
 // ---- files
 
+struct manifest_key manifest_key_from(const struct stat *st)
+{
+    return (struct manifest_key){(int64_t)st->st_dev, (int64_t)st->st_ino, st->st_size,
+                                 (int64_t)((uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec)};
+}
+
 int manifest_key_of(const char *path, struct manifest_key *key)
 {
     struct stat st;
     if (stat(path, &st) != 0) return fail_errno(ERR_IO, errno, "cannot examine %s", path);
-    *key = (struct manifest_key){(int64_t)st.st_dev, (int64_t)st.st_ino, st.st_size,
-                                 (int64_t)((uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec)};
+    *key = manifest_key_from(&st);
     return 0;
 }
 

@@ -62,6 +62,8 @@ bool manifest_cache_read(const char *path, size_t limit, char **bytes, size_t *c
 void manifest_cache_write(const char *path, const void *bytes, size_t count);
 
 int manifest_key_of(const char *path, struct manifest_key *) MUST_CHECK;
+struct stat;
+struct manifest_key manifest_key_from(const struct stat *);
 // A file that changed a moment ago may change again without another time: 2 s are the coarsest clock of a file system (FAT).
 bool manifest_key_settled(const struct manifest_key *, int64_t now_ms);
 

@@ -380,8 +380,22 @@ static int fetch_files(const struct source *source, const struct fetch_options *
     return rc;
 }
 
+// Said before anything is downloaded.
+static int check_pack_target(const struct source *source, const struct fetch_options *options)
+{
+    struct text to = {0};
+    int rc = 0;
+    text_add(&to, "%s/%s%s", options->to, source->name, PACK_ENDING);
+    if (source->packed && file_exists(to.at))
+        rc = fail(ERR_USAGE, "%s exists already, but it is not %s as published, or it is damaged: `dawn data verify` says which. A "
+                  "fetch overwrites nothing; move it away, or use another folder with --to", to.at, source->title);
+    text_free(&to);
+    return rc;
+}
+
 int fetch_source(const struct source *source, const struct fetch_options *options)
 {
+    TRY(check_pack_target(source, options));
     struct text note = {0};
     text_add(&note, "%s/%s/%s", options->to, source->folder, CIFAR_IMPORT_NOTE);
     int rc = 0;

@@ -4,13 +4,11 @@
 //
 // Invariant: the batches and the note appear together, or not at all.
 // Cost: one decode a picture, one picture at a time; the names of all files in memory.
-#include <dirent.h>
-#include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "data/folder.h"
 #include "data/read/cifar.h"
 #include "data/image/image.h"
 #include "data/fetch/import.h"
@@ -26,83 +24,43 @@ enum {
     IMPORT_NOTE = CIFAR_FILES + 1
 };
 
-struct names {
-    struct dirent **entry;
-    int count;
-};
-
 struct import {
     const struct import_options *options;
     struct import_report *report;
     const struct source *source;
-    struct names names[SPLIT_COUNT][CIFAR_CLASSES];
+    struct folder names[SPLIT_COUNT][CIFAR_CLASSES];
     int64_t records[CIFAR_FILES], done;
     struct whole whole[IMPORT_OUTPUTS];
 };
 
-static int any_but_hidden(const struct dirent *entry)
-{
-    return entry->d_name[0] != '.';
-}
-
-static int scan(const char *folder, struct names *names)
-{
-    names->count = scandir(folder, &names->entry, any_but_hidden, versionsort);
-    if (names->count >= 0) return 0;
-    names->count = 0;
-    return fail_errno(ERR_INPUT, errno, "cannot list %s", folder);
-}
-
-static void names_end(struct names *names)
-{
-    for (int i = 0; i < names->count; i++) free(names->entry[i]);
-    free(names->entry);
-    *names = (struct names){0};
-}
-
-static bool is_folder(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
 // A folder that is no class is probably a misspelt class, and its pictures would be lost silently.
 static int check_classes(const char *folder)
 {
-    struct names names = {0};
-    int rc = scan(folder, &names);
+    struct folder names = {0};
+    int rc = folder_list(folder, FOLDER_BY_NUMBERS, &names);
     for (int i = 0; i < names.count && rc == 0; i++) {
         const char *name = names.entry[i]->d_name;
         bool known = false;
         for (int c = 0; c < CIFAR_CLASSES; c++) known = known || strcmp(name, cifar_class_names[c]) == 0;
         struct text path = {0};
         text_add(&path, "%s/%s", folder, name);
-        if (!known && is_folder(path.at)) {
+        if (!known && folder_is(path.at)) {
             fail_unknown(ERR_INPUT, "class of CIFAR-10", name, cifar_class_names, NULL);
             rc = fail_prefix(ERR_INPUT, "%s: ", path.at);
         }
         text_free(&path);
     }
-    names_end(&names);
+    folder_end(&names);
     return rc;
 }
 
 // Collects the pictures of one class, in order.
-static int scan_class(struct import *import, const char *folder, struct names *names)
+static int scan_class(struct import *import, const char *folder, struct folder *names)
 {
-    if (!is_folder(folder)) return fail(ERR_INPUT, "%s is missing: every class of CIFAR-10 needs its folder", folder);
-    TRY(scan(folder, names));
-    int kept = 0;
-    for (int i = 0; i < names->count; i++) {
-        if (image_is_named(names->entry[i]->d_name)) {
-            names->entry[kept++] = names->entry[i];
-        } else {
-            free(names->entry[i]);
-            import->report->passed++;
-        }
-    }
-    names->count = kept;
-    return kept > 0 ? 0 : fail(ERR_INPUT, "%s has no PNG or JPEG file", folder);
+    if (!folder_is(folder)) return fail(ERR_INPUT, "%s is missing: every class of CIFAR-10 needs its folder", folder);
+    TRY(folder_list(folder, FOLDER_BY_NUMBERS, names));
+    import->report->passed += folder_keep(names, image_is_named);
+    return names->count > 0 ? 0 : fail(ERR_INPUT, "%s has no PNG or JPEG file", folder);
 }
 
 static int scan_split(struct import *import, enum split split)
@@ -152,7 +110,7 @@ static int import_split(struct import *import, enum split split)
     int64_t written = 0, left = import->report->count[split];
     for (int turn = 0; left > 0; turn++) {
         for (int c = 0; c < CIFAR_CLASSES; c++) {
-            const struct names *names = &import->names[split][c];
+            const struct folder *names = &import->names[split][c];
             if (turn >= names->count) continue;
             while (written == import->records[file]) file++, written = 0;
             struct text path = {0};
@@ -227,7 +185,7 @@ int import_cifar(const struct import_options *options, struct import_report *rep
     if (rc == 0) rc = import_write(import, folder.at);
     for (int i = 0; i < IMPORT_OUTPUTS; i++) whole_end(&import->whole[i]);
     for (int split = 0; split < SPLIT_COUNT; split++) {
-        for (int c = 0; c < CIFAR_CLASSES; c++) names_end(&import->names[split][c]);
+        for (int c = 0; c < CIFAR_CLASSES; c++) folder_end(&import->names[split][c]);
     }
     text_free(&folder);
     free(import);

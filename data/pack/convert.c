@@ -95,6 +95,7 @@ static int draw_jpeg(struct converter *c, const char *what, const uint8_t *bytes
     if (damage == NULL) return 0;
     out->marks |= PACK_DAMAGED;
     snprintf(out->why, sizeof out->why, "%s: %s", what, damage);
+    error_tame(out->why);
     return 0;
 }
 

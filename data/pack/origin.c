@@ -9,18 +9,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "data/image/image.h"
+#include "data/folder.h"
 #include "data/pack/origin_md5.h"
 #include "data/pack/tar.h"
 #include "data/read/truth.h"
 #include "runtime/base/text.h"
 
 #define SPOOL_MOST (INT64_C(1) << 34)
+#define EXPECTED                                                                                                       \
+    ORIGIN_TRAIN_TAR " and " ORIGIN_VAL_TAR " in one folder, folders train and val, or a tar with such folders"
 
 // ---- members of archives
 
@@ -125,6 +129,7 @@ static int open_archive(struct origin *o, const char *path, struct tar_span *spa
         return fail(ERR_INPUT, "%s is not a regular file", path);
     }
     *span = (struct tar_span){path, fd, 0, st.st_size};
+    o->key[o->archives] = manifest_key_from(&st);
     o->archive[o->archives++] = copy_text(path);
     return 0;
 }
@@ -139,7 +144,9 @@ static int read_truth(const struct origin_choice *choice, struct truth *truth)
     size_t length = strlen(path), count;
     char *bytes = NULL;
     int rc;
-    if (!file_exists(path)) {
+    if (choice->truth != NULL && !file_exists(path)) {
+        rc = fail(ERR_MISSING, "there is no %s, which should have the labels of the validation pictures", path);
+    } else if (!file_exists(path)) {
         rc = fail(ERR_MISSING, "the labels of the validation pictures are missing: give the development kit (%s) or its %s with "
                   "--labels, or put it into %s", ORIGIN_DEVKIT, TRUTH_FILE, choice->path);
     } else if (length > 3 && strcmp(path + length - 3, ".gz") == 0) {
@@ -220,6 +227,30 @@ static bool is_there(const char *folder, const char *file, bool folders)
     return there;
 }
 
+// Says what was expected, and what is there instead.
+static int fail_no_origin(const char *path)
+{
+    enum { SHOWN = 3 };
+    struct folder entries = {0};
+    struct text found = {0};
+    if (!file_exists(path)) return fail(ERR_MISSING, "there is no %s: give " EXPECTED, path);
+    TRY(folder_list(path, FOLDER_BY_BYTES, &entries));
+    const char *names[SHOWN + 1];
+    char more[32];
+    int shown = entries.count <= SHOWN + 1 ? entries.count : SHOWN;
+    for (int i = 0; i < shown && i < SHOWN + 1; i++) names[i] = entries.entry[i]->d_name;
+    if (shown < entries.count) {
+        snprintf(more, sizeof more, "%d more", entries.count - shown);
+        names[shown++] = more;
+    }
+    text_list(&found, names, shown, " and ");
+    int rc = fail(ERR_MISSING, "%s %s%.200s; expected are " EXPECTED, path, entries.count > 0 ? "has " : "is empty",
+                  entries.count > 0 ? found.at : "");
+    text_free(&found);
+    folder_end(&entries);
+    return rc;
+}
+
 static int open_parts(struct origin *o, const struct origin_choice *choice)
 {
     struct listing_choice listing = {choice->flavour->title, choice->truth, choice->flavour->synsets(), choice->partial};
@@ -232,9 +263,7 @@ static int open_parts(struct origin *o, const struct origin_choice *choice)
         TRY(open_single(o, choice));
     } else {
         char *root = imagenet_find_root(choice->flavour, choice->path);
-        if (root == NULL)
-            return fail(ERR_MISSING, "%s is no archive and has neither %s nor folders train and val", choice->path,
-                        ORIGIN_TRAIN_TAR);
+        if (root == NULL) return fail_no_origin(choice->path);
         int rc = listing_open(&listing, root, &o->listing);
         free(root);
         return rc;
@@ -288,17 +317,19 @@ int origin_read(const struct origin *o, enum split split, int64_t index, void *i
 
 void origin_digest(const struct origin *o, uint8_t digest[PACK_DIGEST])
 {
+    listing_digest(&o->listing, digest);
+}
+
+void origin_version(const struct origin *o, uint8_t digest[PACK_DIGEST])
+{
     crypto_hash_sha256_state state;
-    struct text line = {0};
+    memset(digest, 0, PACK_DIGEST);
+    if (o->archives == 0) return;
     crypto_hash_sha256_init(&state);
-    for (int s = 0; s < SPLIT_COUNT; s++) {
-        for (int64_t i = 0; i < o->listing.count[s]; i++) {
-            line.length = 0;
-            listing_path(&o->listing, (enum split)s, i, &line);
-            text_add(&line, " %d %d\n", o->listing.picture[s][i].label, o->listing.picture[s][i].bytes);
-            crypto_hash_sha256_update(&state, (const uint8_t *)line.at, line.length);
-        }
+    for (int i = 0; i < o->archives; i++) {
+        struct manifest_key key = o->key[i];
+        key.device = 0;  // another number each time a network file system is mounted
+        crypto_hash_sha256_update(&state, (const uint8_t *)&key, sizeof key);
     }
     crypto_hash_sha256_final(&state, digest);
-    text_free(&line);
 }

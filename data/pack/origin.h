@@ -3,6 +3,7 @@
 #ifndef DAWN_DATA_ORIGIN_H
 #define DAWN_DATA_ORIGIN_H
 
+#include "data/manifest.h"
 #include "data/pack/md5.h"
 #include "data/read/imagenet.h"
 
@@ -23,6 +24,7 @@ struct origin {
     struct listing listing;
     int archives;                // 0: folders
     char *archive[SPLIT_COUNT];  // their paths; one archive holds both splits
+    struct manifest_key key[SPLIT_COUNT];  // of each archive when it was opened
     int fd[SPLIT_COUNT];         // where the pictures of a split are; -1: files of their own
     struct origin_md5 *md5;      // being computed
 };
@@ -32,8 +34,12 @@ void origin_close(struct origin *);  // NULL is fine
 // Thread-safe. The room must hold listing.picture[].bytes.
 int origin_read(const struct origin *, enum split, int64_t index, void *into, size_t room, int64_t *bytes) MUST_CHECK;
 void origin_digest(const struct origin *, uint8_t digest[PACK_DIGEST]);  // of all names, labels and sizes
+// Of what the file system said of the archives when they were opened: another digest once one of them was replaced or written
+// to. Zeros for folders.
+void origin_version(const struct origin *, uint8_t digest[PACK_DIGEST]);
 
 // Waits for the archives' MD5s, which are computed from the moment they are opened. `says` gets a sentence about the result.
+// An archive that changed meanwhile is an error.
 int origin_official(struct origin *, bool *official, char says[ERROR_TEXT_MAX]) MUST_CHECK;
 // Pure: the judgement itself. md5: of the archives, empty where there is none. labels: origin_labels_digest.
 bool origin_is_official(const struct imagenet_flavour *, const int64_t count[SPLIT_COUNT], char md5[SPLIT_COUNT][MD5_HEX],

@@ -61,6 +61,19 @@ void origin_labels_digest(const struct listing *l, char hex[DIGEST_HEX])
     free(ids);
 }
 
+// The MD5s are those of what was packed.
+static int check_unchanged(const struct origin *o)
+{
+    for (int i = 0; i < o->archives; i++) {
+        struct manifest_key now;
+        TRY(manifest_key_of(o->archive[i], &now));
+        if (memcmp(&now, &o->key[i], sizeof now) != 0)
+            return fail(ERR_INPUT, "%s changed while it was packed: the same command starts again with what is there now",
+                        o->archive[i]);
+    }
+    return 0;
+}
+
 int origin_official(struct origin *o, bool *official, char says[ERROR_TEXT_MAX])
 {
     const struct published *p = find_published(o->flavour);
@@ -71,6 +84,7 @@ int origin_official(struct origin *o, bool *official, char says[ERROR_TEXT_MAX])
         return 0;
     }
     for (int i = 0; i < o->archives; i++) TRY(origin_md5_of(o->md5, i, md5[i]));
+    TRY(check_unchanged(o));
     origin_labels_digest(&o->listing, labels);
     *official = origin_is_official(o->flavour, o->listing.count, md5, labels);
     if (*official) {

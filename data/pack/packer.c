@@ -96,9 +96,10 @@ static int open_part(struct packer *p)
     TRY(list_names(p));
     h.names_bytes = p->names.length;
     origin_digest(p->origin, h.source);
+    origin_version(p->origin, h.content[0]);
     TRY(part_open(&p->part, c->to, &h, p->names.at));
     if (p->part.restarted)
-        packer_note(p, "what an earlier pack left was of another source or other options, so it starts again");
+        packer_note(p, "an earlier command left a part of a pack, but its source or its options were others: it starts again");
     return 0;
 }
 
@@ -236,6 +237,11 @@ static int finish(struct packer *p)
     for (int s = 0; s < SPLIT_COUNT; s++)
         if (r->count[s] == 0) return fail(ERR_INPUT, "no picture of %s/%s can be decoded", p->choice->from, listing_split[s]);
     TRY(origin_official(p->origin, &r->official, r->says));
+    // That command compared the archives with which it packed; these may have come later.
+    if (r->official && p->part.finished && !(p->part.found & PACK_OFFICIAL)) {
+        r->official = false;
+        snprintf(r->says, sizeof r->says, "the command that packed it had other archives than the published ones");
+    }
     if (r->official && r->absent > 0) {
         r->official = false;
         snprintf(r->says, sizeof r->says, "the source is as published, but %lld pictures are left out", (long long)r->absent);

@@ -65,7 +65,7 @@ static bool is_same(const struct pack_header *a, const struct pack_header *b)
     struct pack_header copy = *a;
     copy.done = b->done, copy.end = b->end, copy.index_crc = b->index_crc;
     copy.flags = (a->flags & PACK_PARTIAL) | (b->flags & ~(uint32_t)PACK_PARTIAL);
-    memcpy(copy.content, b->content, sizeof copy.content);
+    if (!(b->flags & PACK_UNDONE)) memcpy(copy.content, b->content, sizeof copy.content);
     pack_print_header(&copy, x);
     pack_print_header(b, y);
     return memcmp(x, y, PACK_HEADER) == 0;
@@ -113,18 +113,30 @@ static int check_part(struct part *p, uint64_t claimed)
     return rc;
 }
 
+static int restart_part(struct part *p)
+{
+    p->resumed = p->finished = false;
+    p->restarted = true;
+    p->header.done = 0;
+    p->header.end = pack_begin(&p->header);
+    return ftruncate(p->fd, 0) == 0 ? 0 : fail_errno(ERR_IO, errno, "cannot restart %s", p->path);
+}
+
 static int find_what_is_there(struct part *p)
 {
     struct stat st;
     uint8_t bytes[PACK_HEADER];
-    struct pack_header there;
+    struct pack_header there = {0};
     if (fstat(p->fd, &st) != 0) return fail_errno(ERR_IO, errno, "cannot examine %s", p->path);
     if (st.st_size == 0) return 0;
     p->resumed = read_at(p, bytes, sizeof bytes, 0) && pack_parse_header(p->path, bytes, -1, &there) == 0 &&
                  is_same(&p->header, &there);
-    p->restarted = !p->resumed;
-    if (p->resumed) return check_part(p, there.done);
-    return ftruncate(p->fd, 0) == 0 ? 0 : fail_errno(ERR_IO, errno, "cannot restart %s", p->path);
+    p->finished = p->resumed && !(there.flags & PACK_UNDONE);
+    p->found = there.flags;
+    if (!p->resumed) return restart_part(p);
+    TRY(check_part(p, there.done));
+    // A finished header no longer says of which version of the source the sound pictures are.
+    return p->finished && p->header.done != pack_records(&p->header) ? restart_part(p) : 0;
 }
 
 // False if the locked file has meanwhile got its final name or lost its name: another command has just finished it.
@@ -144,7 +156,7 @@ static int open_part(struct part *p, const void *names)
     p->ours = true;
     TRY(find_what_is_there(p));
     TRY(write_at(p, names, (size_t)p->header.names_bytes, pack_names_at(&p->header)));
-    return part_keep(p);
+    return p->finished ? 0 : part_keep(p);
 }
 
 int part_open(struct part *p, const char *target, const struct pack_header *header, const void *names)
@@ -217,7 +229,7 @@ int part_commit(struct part *p, uint32_t flags)
 {
     struct pack_header *h = &p->header;
     BUG_IF(h->done != pack_records(h));
-    TRY(part_keep(p));
+    if (!p->finished) TRY(part_keep(p));
     for (int s = 0; s < SPLIT_COUNT; s++) TRY(digest_content(p, (enum split)s));
     h->flags = flags;
     h->index_crc = crc32c_add(0, p->index, (size_t)h->done * PACK_RECORD);

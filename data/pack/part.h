@@ -10,6 +10,8 @@ struct part {
     int fd;
     bool resumed, restarted;             // goes on with an existing part; replaces one of another source or other options
     bool ours;                           // no other packer writes it
+    bool finished;                       // what was there lacked nothing but its name
+    uint32_t found;                      // its flags then
     struct pack_header header;           // done and end move on
     uint64_t kept;                       // records whose index is in the file
     uint8_t *index;                      // PACK_RECORD bytes a record
@@ -17,8 +19,9 @@ struct part {
     struct pack_record last;             // that was added
 };
 
-// `header` describes the pack; its `source` identifies the source. `names` are its names_bytes, one after the other. Goes on
-// with a DST.part that has the same header: reads and checks every picture in it, up to the first that is not sound.
+// `header` describes the pack. Its `source` identifies the source; its first `content` identifies the version of the source until
+// the pack is finished. `names` are its names_bytes, one after the other. Goes on with a DST.part that has the same header: reads
+// and checks every picture in it, up to the first that is not sound.
 int part_open(struct part *, const char *target, const struct pack_header *, const void *names) MUST_CHECK;
 // The next record, in order; `record` without offset and crc.
 int part_add(struct part *, const struct pack_record *, const void *bytes) MUST_CHECK;

@@ -7,55 +7,20 @@
 // of memory a picture.
 #include "data/read/listing.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "data/folder.h"
 #include "data/image/image.h"
 #include "data/read/truth.h"
 #include "runtime/base/text.h"
 
 const char *const listing_split[SPLIT_COUNT] = {"train", "val"};
-
-struct names {
-    struct dirent **entry;
-    int count;
-};
-
-static int any_but_hidden(const struct dirent *entry)
-{
-    return entry->d_name[0] != '.';
-}
-
-static int compare_names(const struct dirent **a, const struct dirent **b)
-{
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-static int scan_folder(const char *folder, struct names *names)
-{
-    names->count = scandir(folder, &names->entry, any_but_hidden, compare_names);
-    if (names->count >= 0) return 0;
-    names->count = 0;
-    return fail_errno(ERR_INPUT, errno, "cannot list %s", folder);
-}
-
-static void names_end(struct names *names)
-{
-    for (int i = 0; i < names->count; i++) free(names->entry[i]);
-    free(names->entry);
-    *names = (struct names){0};
-}
-
-static bool is_folder(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
 
 void listing_add(struct listing *l, enum split split, const struct listed *picture, const char *file)
 {
@@ -101,18 +66,18 @@ static int add_file(struct listing *l, enum split split, int at, const char *fol
 
 static int add_folder(struct listing *l, enum split split, const char *folder, int label, const struct truth *truth)
 {
-    struct names names = {0};
+    struct folder names = {0};
     int at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (at < 0) return fail_errno(ERR_INPUT, errno, "cannot list %s", folder);
-    int rc = scan_folder(folder, &names);
+    int rc = folder_list(folder, FOLDER_BY_BYTES, &names);
     for (int i = 0; i < names.count && rc == 0; i++) rc = add_file(l, split, at, folder, names.entry[i]->d_name, label, truth);
-    names_end(&names);
+    folder_end(&names);
     close(at);
     return rc;
 }
 
 static int add_classes(struct listing *l, enum split split, const struct listing_choice *choice, const char *folder,
-                       const struct names *names)
+                       const struct folder *names)
 {
     for (int i = 0; i < names->count; i++) {
         const char *name = names->entry[i]->d_name;
@@ -121,7 +86,7 @@ static int add_classes(struct listing *l, enum split split, const struct listing
         int label = synsets_find(l->synsets, name, strlen(name)), rc = 0;
         if (label >= 0) {
             rc = add_folder(l, split, path.at, label, NULL);
-        } else if (is_folder(path.at)) {
+        } else if (folder_is(path.at)) {
             fail_unknown(ERR_INPUT, "class of this data set", name, l->synsets->wnid, NULL);
             rc = fail_prefix(ERR_INPUT, "%s (%s): ", path.at, choice->title);
         } else {
@@ -155,17 +120,35 @@ static int add_flat(struct listing *l, enum split split, const struct listing_ch
 static int add_split(struct listing *l, enum split split, const struct listing_choice *choice)
 {
     struct text folder = {0};
-    struct names names = {0};
+    struct folder names = {0};
     text_add(&folder, "%s/%s", l->root, listing_split[split]);
-    int rc = is_folder(folder.at) ? scan_folder(folder.at, &names)
+    int rc = folder_is(folder.at) ? folder_list(folder.at, FOLDER_BY_BYTES, &names)
                                   : fail(ERR_INPUT, "%s is missing: %s has the folders train and val", folder.at, choice->title);
-    bool flat = false;
-    for (int i = 0; i < names.count; i++) flat = flat || image_is_named(names.entry[i]->d_name);
-    if (rc == 0 && flat) rc = add_flat(l, split, choice, folder.at);
+    const char *file = NULL, *class = NULL;
+    for (int i = 0; i < names.count; i++) {
+        const char *name = names.entry[i]->d_name;
+        if (image_is_named(name)) file = name;
+        if (synsets_find(l->synsets, name, strlen(name)) >= 0) class = name;
+    }
+    if (rc == 0 && file != NULL && class != NULL)
+        rc = fail(ERR_INPUT, "%s has pictures (%s) and folders of classes (%s): one of the two is too many", folder.at, file, class);
+    else if (rc == 0 && file != NULL) rc = add_flat(l, split, choice, folder.at);
     else if (rc == 0) rc = add_classes(l, split, choice, folder.at, &names);
-    names_end(&names);
+    folder_end(&names);
     text_free(&folder);
     return rc;
+}
+
+// Of a sorted listing. An archive can hold a member twice: `tar --append` leaves the old one.
+static int check_names_differ(const struct listing *l, enum split split)
+{
+    for (int64_t i = 1; i < l->count[split]; i++) {
+        const struct listed *a = &l->picture[split][i - 1], *b = &l->picture[split][i];
+        if (a->label == b->label && strcmp(a->file, b->file) == 0)
+            return fail(ERR_INPUT, "%s has the picture %s/%s/%s twice", l->root, listing_split[split], l->synsets->wnid[a->label],
+                        a->file);
+    }
+    return 0;
 }
 
 int listing_check_classes(const struct listing_choice *choice, const struct listing *l)
@@ -182,6 +165,7 @@ int listing_check_classes(const struct listing_choice *choice, const struct list
         if (missing > 0 && !choice->partial)
             return fail(ERR_INPUT, "%s/%s has no picture of %d of the %d classes of %s, the first of them %s", l->root,
                         listing_split[s], missing, l->synsets->count, choice->title, l->synsets->name[first]);
+        TRY(check_names_differ(l, (enum split)s));
     }
     return 0;
 }
@@ -207,6 +191,23 @@ int listing_open(const struct listing_choice *choice, const char *root, struct l
     if (rc == 0) rc = listing_check_classes(choice, l);
     if (rc < 0) listing_free(l);
     return rc;
+}
+
+void listing_digest(const struct listing *l, uint8_t digest[32])
+{
+    crypto_hash_sha256_state state;
+    struct text line = {0};
+    crypto_hash_sha256_init(&state);
+    for (int s = 0; s < SPLIT_COUNT; s++) {
+        for (int64_t i = 0; i < l->count[s]; i++) {
+            line.length = 0;
+            listing_path(l, (enum split)s, i, &line);
+            text_add(&line, " %d %d\n", l->picture[s][i].label, l->picture[s][i].bytes);
+            crypto_hash_sha256_update(&state, (const uint8_t *)line.at, line.length);
+        }
+    }
+    crypto_hash_sha256_final(&state, digest);
+    text_free(&line);
 }
 
 // ---- reading

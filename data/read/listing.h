@@ -40,12 +40,13 @@ int listing_open(const struct listing_choice *, const char *root, struct listing
 void listing_free(struct listing *);  // {0} is fine
 void listing_add(struct listing *, enum split, const struct listed *, const char *file);  // copies the name
 void listing_sort(struct listing *);  // by class, then by name
-// Every class has a picture in both splits, or `partial` and both have some.
+// Of a sorted listing: every class has a picture in both splits, or `partial` and both have some; no picture is there twice.
 int listing_check_classes(const struct listing_choice *, const struct listing *) MUST_CHECK;
 
 // "train/n01440764/n01440764_10026.JPEG": the name of a picture, in archives and packs, too.
 struct text;
 void listing_path(const struct listing *, enum split, int64_t index, struct text *);
+void listing_digest(const struct listing *, uint8_t digest[32]);  // SHA-256 of all names, labels and sizes in their order
 // The bytes of a picture of an opened folder. A file that changed its size since it was listed is an error.
 int listing_read(const struct listing *, enum split, int64_t index, void *into, size_t room, int64_t *bytes) MUST_CHECK;
 // As listing_read, but at most the first `most` bytes.

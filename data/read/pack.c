@@ -107,6 +107,8 @@ static int check_header(const char *file, const struct pack_header *h)
     for (int s = 0; s < SPLIT_COUNT; s++)
         if (h->records[s] > PACK_RECORDS_MAX)
             return fail(ERR_INPUT, "%s is a pack with %llu pictures in a split", file, (unsigned long long)h->records[s]);
+    if (h->short_side > UINT16_MAX || h->quality > 100)
+        return fail(ERR_INPUT, "%s is a pack with short side %u and quality %u", file, h->short_side, h->quality);
     if (h->names_bytes > PACK_NAMES_MAX || h->done > pack_records(h) || h->end < pack_begin(h) || h->end > INT64_MAX ||
         (!(h->flags & PACK_UNDONE) && h->done != pack_records(h)))
         return fail(ERR_INPUT, "%s is a pack whose header contradicts itself", file);
@@ -120,7 +122,8 @@ int pack_parse_header(const char *file, const uint8_t bytes[PACK_HEADER], int64_
     struct cursor cursor = {copy + sizeof magic, false}, *c = &cursor;
     memcpy(copy, bytes, PACK_HEADER);
     *h = (struct pack_header){0};
-    if (memcmp(bytes, magic, sizeof magic) != 0) return fail(ERR_INPUT, "%s is no pack of pictures", file);
+    if (memcmp(bytes, magic, sizeof magic) != 0)
+        return fail(ERR_INPUT, "%s is no pack of pictures; `dawn data pack` makes one", file);
     PASS(version);
     if (version != PACK_VERSION)
         return fail(ERR_INPUT, "%s is a pack of version %u, and this program reads version %d: pack its source again", file,
@@ -194,7 +197,8 @@ static int read_header(struct pack *pack)
     pack->fd = open(pack->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (pack->fd < 0) return fail_errno(errno == ENOENT ? ERR_MISSING : ERR_IO, errno, "cannot open %s", pack->path);
     if (fstat(pack->fd, &st) != 0) return fail_errno(ERR_IO, errno, "cannot examine %s", pack->path);
-    if (!S_ISREG(st.st_mode) || st.st_size < PACK_HEADER) return fail(ERR_INPUT, "%s is no pack of pictures", pack->path);
+    if (!S_ISREG(st.st_mode) || st.st_size < PACK_HEADER)
+        return fail(ERR_INPUT, "%s is no pack of pictures; `dawn data pack` makes one", pack->path);
     TRY(read_at(pack, bytes, sizeof bytes, 0));
     TRY(pack_parse_header(pack->path, bytes, st.st_size, &pack->header));
     if (pack->header.flags & PACK_UNDONE)

@@ -9,6 +9,16 @@
 
 static _Thread_local char sentence[ERROR_TEXT_MAX];
 
+// C0 and DEL, and C1 in its UTF-8 form.
+void error_tame(char *text)
+{
+    for (unsigned char *c = (unsigned char *)text; *c != 0; c++) {
+        if (*c == '\n' || *c == '\t') *c = ' ';
+        if (*c < 0x20 || *c == 0x7f) *c = '?';
+        if (*c == 0xc2 && c[1] >= 0x80 && c[1] <= 0x9f) c[0] = c[1] = '?';
+    }
+}
+
 // Formats into another buffer first, because the arguments and the end may be the kept sentence itself.
 static void keep_sentence(const char *format, va_list args, const char *between, const char *after)
 {
@@ -16,6 +26,7 @@ static void keep_sentence(const char *format, va_list args, const char *between,
     int length = vsnprintf(fresh, sizeof fresh, format, args);
     if (length < 0) length = 0, fresh[0] = 0;
     if ((size_t)length < sizeof fresh) snprintf(fresh + length, sizeof fresh - (size_t)length, "%s%s", between, after);
+    error_tame(fresh);
     memcpy(sentence, fresh, strlen(fresh) + 1);
 }
 

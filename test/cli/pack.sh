@@ -3,6 +3,7 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 seeds=$here/../fuzz/seeds/import
+. "$here/../wait.sh"
 
 status() { # runs the rest; its exit status is printed, its words are in out and err
     local rc=0
@@ -34,7 +35,7 @@ grep -q 'imagenet and imagenette can be packed, not "cifar10"' err
 grep -q 'short-side is "original" or a number' err
 [ "$(status "$DAWN" data pack imagenette src x --quality 0)" = 2 ]
 [ "$(status "$DAWN" data pack imagenette nowhere x)" = 1 ]
-grep -q 'nowhere is no archive and has neither' err
+grep -q 'there is no nowhere: give ILSVRC2012_img_train.tar and' err
 [ "$(status "$DAWN" data pack imagenette src nowhere/x)" = 1 ]
 grep -q 'cannot write nowhere/x' err
 [ "$(status "$DAWN" data pack imagenet src x)" = 1 ]
@@ -78,27 +79,35 @@ grep -q '^custom: src.tgz has MD5 [0-9a-f]*, not that of a published archive of 
 cmp imagenette.dawnpack again.dawnpack
 rm again.dawnpack
 
+# What is kept is whole rounds, which are of 128 pictures on one thread: here are four of them.
+export OMP_NUM_THREADS=1
+tee $(seq -f 'src/train/n01440764/%g.JPEG' 4 460) <"$seeds/colour.jpg" >/dev/null
+[ "$(status "$DAWN" data pack imagenette src whole.dawnpack --short-side 32)" = 0 ]
+
 # A limit on the size of files stands for a full disk. What is there is kept, and the next one goes on.
-[ "$( (ulimit -f 16; status "$DAWN" data pack imagenette src again.dawnpack) )" = 1 ]
+room=$(($(stat -c %s whole.dawnpack) * 3 / 4 / 1024))
+[ "$( (ulimit -f $room; status "$DAWN" data pack imagenette src again.dawnpack --short-side 32) )" = 1 ]
 grep -q 'cannot write again.dawnpack.part after [0-9]* pictures (the same command goes on from there)' err
 [ ! -e again.dawnpack ]
-[ "$(status "$DAWN" data pack imagenette src again.dawnpack)" = 0 ]
-cmp imagenette.dawnpack again.dawnpack
-rm again.dawnpack
+[ "$(status "$DAWN" data pack imagenette src again.dawnpack --short-side 32)" = 0 ]
+grep -Eq '^  (128|256|384) were packed already when this command began$' out
+cmp whole.dawnpack again.dawnpack
 
-# Killed, wherever it stands, until one gets through.
-for i in $(seq 4 400); do
-    cp "$seeds/colour.jpg" src/train/n01440764/$i.JPEG
-done
-[ "$(status "$DAWN" data pack imagenette src whole.dawnpack --short-side 32)" = 0 ]
-for wait in 0.02 0.05 0.1 0.2; do
+# Killed behind the first round, and in the middle of another.
+packed() { od -An -tu8 -j76 -N8 killed.dawnpack.part 2>/dev/null | tr -d ' '; }
+for try in 1 2 3 4 5; do
+    rm -f killed.dawnpack*
     "$DAWN" data pack imagenette src killed.dawnpack --short-side 32 >out 2>err &
     pid=$!
-    sleep $wait
+    until ended $pid || [ "$(packed)0" -gt 0 ]; do continue; done
     kill -KILL $pid 2>/dev/null || true
     wait $pid 2>/dev/null || true
+    [ ! -e killed.dawnpack ] || continue # it was done before it was killed
+    break
 done
-[ -e killed.dawnpack ] || [ "$(status "$DAWN" data pack imagenette src killed.dawnpack --short-side 32)" = 0 ]
+[ -e killed.dawnpack.part ]
+[ "$(status "$DAWN" data pack imagenette src killed.dawnpack --short-side 32)" = 0 ]
+grep -Eq '^  [1-9][0-9]* were packed already when this command began$' out
 cmp whole.dawnpack killed.dawnpack
 
 # Imagenette is fetched into a pack: an archive that is not the published one is refused before it is packed.

@@ -23,6 +23,9 @@ static void test_error_sentence(void **state)
     (void)state;
     assert_int_equal(fail(ERR_INPUT, "record %d of %s", 7, "a.bin"), ERR_INPUT);
     assert_string_equal(error_text(), "record 7 of a.bin");
+    assert_int_equal(fail(ERR_INPUT, "%s", "a\033]0;b\007\nc\xc2\x9b d\xc3\xa9"), ERR_INPUT);  // it cannot steer a terminal
+    assert_string_equal(error_text(), "a?]0;b? c?? d\xc3\xa9");
+    assert_int_equal(fail(ERR_INPUT, "record %d of %s", 7, "a.bin"), ERR_INPUT);
     assert_int_equal(fail(ERR_USAGE, "--x: %s", error_text()), ERR_USAGE);  // its own text as an argument
     assert_string_equal(error_text(), "--x: record 7 of a.bin");
     assert_int_equal(fail_prefix(ERR_INPUT, "%s, again: ", "y"), ERR_INPUT);

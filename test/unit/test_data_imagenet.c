@@ -45,6 +45,8 @@ static void wrong_folders_are_refused(void **state)
     assert_fails(open_imagenette("."), ERR_INPUT, "n03888257 parachute");
     put_plain("val/n03888257", "x", 1);  // a file of its name
     assert_fails(open_imagenette("."), ERR_INPUT, "cannot list");
+    put_jpeg("val/a.JPEG", &(struct jpeg_shape){24, 20, .seed = 1});
+    assert_fails(open_imagenette("."), ERR_INPUT, "val has pictures (a.JPEG) and folders of classes (n03888257)");
     assert_int_equal(rename(at("val"), at("test")), 0);
     assert_fails(open_imagenette("."), ERR_INPUT, "val is missing");
 }
@@ -79,6 +81,13 @@ static void heads_are_read_from_folders(void **state)
     assert_fails(dataset_read(ds, SPLIT_TRAIN, "sizes", 1, 1, size), ERR_INPUT, "1.JPEG is neither a PNG nor a JPEG");
     assert_fails(dataset_verify(ds, &verdict), ERR_INPUT, "1.JPEG is neither a PNG nor a JPEG");
     dataset_close(ds);
+}
+
+static int system_at(const char *command)
+{
+    char all[300];
+    snprintf(all, sizeof all, "cd %s && %s", folder, command);
+    return system(all);
 }
 
 // A PNG that is called JPEG comes out of a folder as the JPEG that the name promises.
@@ -230,7 +239,21 @@ static void wrong_archives_are_refused(void **state)
     add_file(tar, "train/n99999999/0.JPEG", "src/train/n01440764/0.JPEG");
     end_tar(tar);
     assert_fails(pack_imagenette("class.tar", "x", NULL), ERR_INPUT, "train/n99999999/0.JPEG is in no folder of a class");
-    assert_fails(pack_imagenette("nowhere", "x", NULL), ERR_MISSING, "is no archive and has neither");
+    make_single("twice.tar", "", false, false, 1);
+    assert_int_equal(system_at("tar -rf twice.tar -C src train/n01440764/0.JPEG"), 0);
+    assert_fails(pack_imagenette("twice.tar", "x", NULL), ERR_INPUT, "has the picture train/n01440764/0.JPEG twice");
+    assert_fails(pack_imagenette("nowhere", "x", NULL), ERR_MISSING, "there is no");
+    make_folder("bare");
+    assert_fails(pack_imagenette("bare", "x", NULL), ERR_MISSING, "/bare is empty; expected are ILSVRC2012_img_train.tar");
+    put_plain("bare/ILSVRC2012_img_val.tar", "x", 1);
+    put_plain("bare/b.txt", "x", 1);
+    assert_fails(pack_imagenette("bare", "x", NULL), ERR_MISSING, "/bare has ILSVRC2012_img_val.tar and b.txt; expected are");
+    put_plain("bare/c.txt", "x", 1), put_plain("bare/d.txt", "x", 1), put_plain("bare/imagenette2-160.tgz", "x", 1);
+    assert_fails(pack_imagenette("bare", "x", NULL), ERR_MISSING,
+                 "/bare has ILSVRC2012_img_val.tar, b.txt, c.txt and 2 more; expected are");
+    put_plain("bare/ILSVRC2012_img_train.tar", "x", 1);
+    assert_int_equal(unlink(at("bare/ILSVRC2012_img_val.tar")), 0);
+    assert_fails(pack_imagenette("bare", "x", "bare/list.txt"), ERR_MISSING, "bare/list.txt");
     assert_false(file_exists(at("x.part")));
 }
 
@@ -332,6 +355,8 @@ static void a_fetched_archive_is_packed(void **state)
     assert_int_equal(dataset_facts(ds)->count[SPLIT_TRAIN], 20);
     dataset_close(ds);
     assert_fails(fetch_source(&source, &fetch), ERR_USAGE, "imagenette.dawnpack exists already");
+    struct fetch_options nowhere = {.mirror = "http://127.0.0.1:1/", .to = at("data"), .attempts = 1};
+    assert_fails(fetch_source(&source, &nowhere), ERR_USAGE, "imagenette.dawnpack exists already");  // and asks nobody
 }
 
 // ---- drawn ones

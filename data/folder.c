@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cost: one scandir; all names in memory, some 300 bytes each.
+#include "data/folder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int any_but_hidden(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static int compare_bytes(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+int folder_list(const char *path, enum folder_order order, struct folder *folder)
+{
+    folder->count = scandir(path, &folder->entry, any_but_hidden, order == FOLDER_BY_BYTES ? compare_bytes : versionsort);
+    if (folder->count >= 0) return 0;
+    *folder = (struct folder){0};
+    return fail_errno(ERR_INPUT, errno, "cannot list %s", path);
+}
+
+int folder_keep(struct folder *folder, bool (*keep)(const char *name))
+{
+    int kept = 0, all = folder->count;
+    for (int i = 0; i < all; i++) {
+        if (keep(folder->entry[i]->d_name)) folder->entry[kept++] = folder->entry[i];
+        else free(folder->entry[i]);
+    }
+    folder->count = kept;
+    return all - kept;
+}
+
+void folder_end(struct folder *folder)
+{
+    for (int i = 0; i < folder->count; i++) free(folder->entry[i]);
+    free(folder->entry);
+    *folder = (struct folder){0};
+}
+
+bool folder_is(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
