@@ -117,12 +117,12 @@ static void answer_image(struct step *s, int x, int *logits)
     *logits = logits_of(s, x);
 }
 
-// ---- updates: filters by the recipe's optimiser, head and biases by SGD (by AdamW if the filters are)
+// ---- updates: filters by the recipe's optimiser, head and biases by SGD (by Adam if the filters are)
 
 static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
 {
     const struct recipe *r = c->recipe;
-    enum recipe_optimiser other = r->optimiser == OPTIMISER_ADAMW ? OPTIMISER_ADAMW : OPTIMISER_SGD;
+    enum recipe_optimiser other = recipe_other_rule((enum recipe_optimiser)r->optimiser);
     struct optim_settings filter = {
         .momentum = (float)r->filter_momentum, .nesterov = true, .decay = (float)r->filter_decay,
         .beta1 = (float)r->adam_beta1, .beta2 = (float)r->adam_beta2, .eps = (float)r->adam_epsilon,

@@ -67,13 +67,13 @@ static void forward_batch(struct step *s)
     else evaluate_forward(s);
 }
 
-// ---- updates: filters by the recipe's optimiser, the head by SGD (by AdamW if the filters are), both with decay; norms and
+// ---- updates: filters by the recipe's optimiser, the head by SGD (by Adam if the filters are), both with decay; norms and
 // biases without, unless optimiser.weight_decay gives them some
 
 static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
 {
     const struct recipe *r = c->recipe;
-    enum recipe_optimiser other = r->optimiser == OPTIMISER_ADAMW ? OPTIMISER_ADAMW : OPTIMISER_SGD;
+    enum recipe_optimiser other = recipe_other_rule((enum recipe_optimiser)r->optimiser);
     struct optim_settings filter = {
         .momentum = (float)r->filter_momentum, .nesterov = true, .decay = (float)r->filter_decay,
         .beta1 = (float)r->adam_beta1, .beta2 = (float)r->adam_beta2, .eps = (float)r->adam_epsilon,

@@ -60,13 +60,13 @@ static void forward_batch(struct step *s)
     step_loss(s, g_scale(g, sum, 0.5f), 1);
 }
 
-// ---- updates: matrices and embeddings decay by optimiser.filters.decay, with AdamW the head too. Norms and biases do not
+// ---- updates: matrices and embeddings decay by optimiser.filters.decay, without SGD the head too. Norms and biases do not
 // unless the recipe says so
 
 static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
 {
     const struct recipe *r = c->recipe;
-    enum recipe_optimiser other = r->optimiser == OPTIMISER_ADAMW ? OPTIMISER_ADAMW : OPTIMISER_SGD;
+    enum recipe_optimiser other = recipe_other_rule((enum recipe_optimiser)r->optimiser);
     struct optim_settings matrix = {
         .momentum = (float)r->filter_momentum, .nesterov = true, .decay = (float)r->filter_decay,
         .beta1 = (float)r->adam_beta1, .beta2 = (float)r->adam_beta2, .eps = (float)r->adam_epsilon,
@@ -77,7 +77,7 @@ static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
     head.momentum = (float)r->momentum;
     bias = head;
     double decay = r->weight_decay * (double)r->batch;
-    if (r->optimiser != OPTIMISER_ADAMW) head.decay = r->head_lr > 0 ? (float)(decay / r->head_lr) : 0;
+    if (other == OPTIMISER_SGD) head.decay = r->head_lr > 0 ? (float)(decay / r->head_lr) : 0;
     bias.decay = r->bias_lr > 0 ? (float)(decay / r->bias_lr) : 0;
 
     struct schedule all = recipe_rate(r, c->steps_an_epoch), norm = {.least = 0};

@@ -20,7 +20,12 @@ struct recipe_list {
 };
 
 enum recipe_precision { PRECISION_AUTO, PRECISION_F32, PRECISION_BF16, PRECISION_F16 };
-enum recipe_optimiser { OPTIMISER_MUON, OPTIMISER_SGD, OPTIMISER_ADAMW };
+enum recipe_optimiser { OPTIMISER_MUON, OPTIMISER_SGD, OPTIMISER_ADAMW, OPTIMISER_ADAMAX };
+// The rule of what is no filter: AdamW and Adamax update everything, Muon leaves the rest to SGD.
+static inline enum recipe_optimiser recipe_other_rule(enum recipe_optimiser filters)
+{
+    return filters == OPTIMISER_MUON ? OPTIMISER_SGD : filters;
+}
 enum recipe_pool { POOL_GLOBAL, POOL_WINDOW };
 enum recipe_renormalise { RENORMALISE_ALWAYS, RENORMALISE_SELDOM, RENORMALISE_NEVER };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const char *const precisions[] = {"auto", "f32", "bf16", "f16", NULL};
-static const char *const rules[] = {"muon", "sgd", "adamw", NULL};
+static const char *const rules[] = {"muon", "sgd", "adamw", "adamax", NULL};
 static const char *const shapes[] = {"linear", "cosine", NULL};  // enum curve
 static const char *const renormalise[] = {"always", "seldom", "never", NULL};
 
@@ -27,7 +27,7 @@ static const struct recipe_key common[] = {
      .about = "share of the target that is spread over all classes"},
 
     {"optimiser.rule", "optimiser", KEY_CHOICE, AT(optimiser), 0, 0, rules, "muon",
-     .about = "of the filters; head and biases use SGD, with adamw everything uses AdamW"},
+     .about = "of the filters; head and biases use SGD, but with adamw or adamax the same"},
     {"optimiser.momentum", "momentum", KEY_NUMBER, AT(momentum), 0, 0.9999, NULL, "0.85",
      .about = "Nesterov momentum of head and biases", .rules = WITH_MOMENTUM},
     {"optimiser.weight_decay", "weight_decay", KEY_NUMBER, AT(weight_decay), 0, 1, NULL, "2e-06",
@@ -50,13 +50,13 @@ static const struct recipe_key common[] = {
      .about = "the three coefficients of an iteration", .rules = FOR_MUON},
     {"optimiser.muon.newton_schulz_norm", "newton_schulz_norm", KEY_LIST, AT(newton_schulz_norm), 1e-6, 100, NULL, "1,1",
      .about = "norm before the iterations, at the first and at the last step", .rules = FOR_MUON},
-    // Defaults: Kingma and Ba 2015.
+    // Of Adamax, too. Defaults: Kingma and Ba 2015.
     {"optimiser.adamw.beta1", "adam_beta1", KEY_NUMBER, AT(adam_beta1), 0, 0.9999, NULL, "0.9",
-     .about = "decay of the first moment", .rules = FOR_ADAMW},
+     .about = "decay of the first moment", .rules = FOR_ADAM},
     {"optimiser.adamw.beta2", "adam_beta2", KEY_NUMBER, AT(adam_beta2), 0, 0.99999, NULL, "0.999",
-     .about = "decay of the second moment", .rules = FOR_ADAMW},
+     .about = "decay of the second moment, with adamax of the largest gradient", .rules = FOR_ADAM},
     {"optimiser.adamw.epsilon", "adam_epsilon", KEY_NUMBER, AT(adam_epsilon), 1e-16, 1, NULL, "1e-08",
-     .about = "added to the root of the second moment", .rules = FOR_ADAMW},
+     .about = "added to the root of the second moment, or to the largest gradient", .rules = FOR_ADAM},
 
     {"schedule.epochs", "epochs", KEY_NUMBER, AT(epochs), 0.01, 10000, NULL, "8", .about = "length of the whole schedule"},
     {"schedule.warmup_epochs", "warmup_epochs", KEY_NUMBER, AT(warmup_epochs), 0, 1000, NULL, "0",
@@ -244,7 +244,7 @@ int recipe_refuse(const char *where, const struct recipe *r, const struct recipe
     for (int i = 0; m && k->part >> i; i++)
         if (k->part & ~m->parts & 1u << i)
             return fail(ERR_USAGE, "%s: %s has no %s: \"%s\" does not apply", where, r->model, t->parts[i], k->path);
-    const char *words[3];
+    const char *words[4];
     int count = 0;
     for (int i = 0; rules[i]; i++)
         if (k->rules & 1u << i) words[count++] = rules[i];

@@ -13,7 +13,11 @@
 enum recipe_kind { KEY_TEXT, KEY_NUMBER, KEY_WHOLE, KEY_CHOICE, KEY_LIST };
 
 // Rules of the optimiser, for recipe_key.rules.
-enum { FOR_MUON = 1 << OPTIMISER_MUON, FOR_SGD = 1 << OPTIMISER_SGD, FOR_ADAMW = 1 << OPTIMISER_ADAMW };
+enum {
+    FOR_MUON = 1 << OPTIMISER_MUON,
+    FOR_SGD = 1 << OPTIMISER_SGD,
+    FOR_ADAM = 1 << OPTIMISER_ADAMW | 1 << OPTIMISER_ADAMAX,
+};
 
 struct recipe_key {
     const char *path;             // its sections and its name: "optimiser.filters.lr"
@@ -72,7 +76,7 @@ int recipe_set_value(const char *where, const char *name, struct recipe *, const
 json_t *recipe_value_from_text(const struct recipe_key *, const char *text);  // as --set takes it: "24,28,32", ".5"
 void recipe_add_value(struct text *, const struct recipe *, const struct recipe_key *, bool json);  // else as --set takes it
 bool recipe_is_default(const struct recipe *, const struct recipe_key *);
-// What a key may be, for people: "0.01 to 10000", "muon, sgd or adamw".
+// What a key may be, for people: "0.01 to 10000", "linear or cosine".
 void recipe_add_range(struct text *, const struct recipe_key *);
 
 #endif

@@ -42,6 +42,7 @@ static struct optim_settings settings_of(struct step *s, const struct rule *rule
     struct optim_settings o = rule->settings;
     o.renormalise = o.ns_norm = NONE;
     o.clip = clip;
+    o.infinity = rule->optimiser == OPTIMISER_ADAMAX;
     if (rule->optimiser != OPTIMISER_MUON) return o;
     if (s->is.renormalises)
         o.renormalise = graph_state(s->g, "one", SHAPE(1), F32, MEMORY_DATA, (struct init){INIT_CONSTANT, 1});
@@ -57,7 +58,8 @@ static void update_one(struct step *s, const struct rule *rule, int param, int g
     int rate = scheduled(s, arena_text(&g->arena, "%s_lr", rule->name), step, &rule->share, rule->rate, 0);
     struct optim_settings o = settings_of(s, rule, step, clip);
     switch (rule->optimiser) {
-    case OPTIMISER_ADAMW: optim_adamw(g, param, grad, rate, step, &o); break;
+    case OPTIMISER_ADAMW:
+    case OPTIMISER_ADAMAX: optim_adamw(g, param, grad, rate, step, &o); break;
     case OPTIMISER_MUON: optim_muon(g, param, grad, rate, &o); break;
     case OPTIMISER_SGD: optim_sgd(g, param, grad, rate, &o); break;
     }

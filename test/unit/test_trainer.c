@@ -120,6 +120,29 @@ static void clipping_bounds_a_step(void **state)
     assert_true(moved[0] > 10 * moved[2]);
 }
 
+// With Adamax one rule updates everything, and its second moment is a maximum.
+static void adamax_updates_everything(void **state)
+{
+    (void)state;
+    struct bench b;
+    prepare(&b, 500, 100, (const char *const[]){"batch=50", "epochs=2", "widths=16,16,16", "optimiser=adamax", "weight_decay=0",
+                                                "filter_lr=0.01", "head_lr=0.01", "bias_lr=0.01", "precision=f32", NULL});
+    start(&b, 1);
+    const struct graph *g = b.trainer->session->plan[program_of(b.trainer, 0)]->graph;
+    int updates = 0;
+    for (int i = 0; i < g->nodes; i++) {
+        assert_int_not_equal(g->node[i].op, OP_MOMENTUM);
+        if (g->node[i].op != OP_ADAM) continue;
+        assert_true(g->node[i].attr.optim.infinity);
+        updates++;
+    }
+    assert_true(updates > 10);
+    float before = slot_value(b.trainer, "head.weight", 0);
+    assert_int_equal(trainer_step(b.trainer), 0);
+    assert_float_equal(fabsf(slot_value(b.trainer, "head.weight", 0) - before), 0.01, 1e-4);  // the first step is the rate
+    bench_close(&b);
+}
+
 // After a pull the weights are the average.
 static void lookahead_pulls(void **state)
 {
@@ -248,6 +271,7 @@ int main(void)
         cmocka_unit_test(evaluates_every_image_once),
         cmocka_unit_test(schedule_rises_and_falls),
         cmocka_unit_test(clipping_bounds_a_step),
+        cmocka_unit_test(adamax_updates_everything),
         cmocka_unit_test(lookahead_pulls),
         cmocka_unit_test(renormalising_follows_the_decay),
         cmocka_unit_test(the_first_bias_is_drawn),
