@@ -215,7 +215,9 @@ DAWN_BOTH int element_keeps(const int32_t key[4], uint32_t step, uint32_t site, 
 {
     uint64_t seed = (uint64_t)(uint32_t)key[0] | (uint64_t)(uint32_t)key[1] << 32;
     struct rng4 r = rng_philox(seed, (uint32_t)(i >> 2), (uint32_t)(i >> 34), RNG_DROPOUT | site << 8, step);
-    return rng_unit(r.v[i & 3u]) >= p;
+    // Not r.v[i & 3]: on a GPU an index puts the draw into memory.
+    uint32_t low = i & 1u ? r.v[1] : r.v[0], high = i & 1u ? r.v[3] : r.v[2];
+    return rng_unit(i & 2u ? high : low) >= p;
 }
 
 // Dropout of the probabilities of attention. `row` numbers (sample, head, query). One draw serves eight keys that are 16 apart,

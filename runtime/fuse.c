@@ -197,6 +197,7 @@ static void add_layer_norm(struct match *m, int i)
     int side = 0;
     struct node *drop = source_of(m, add, 0, OP_DROPOUT);
     if (!drop) drop = source_of(m, add, 1, OP_DROPOUT), side = drop != NULL;
+    if (drop && drop->attr.dropout.shared) drop = NULL, side = 0;
     n->in[0] = drop ? drop->in[0] : add->in[0];
     n->in[1] = add->in[1 - side];
     n->out[1] = add->out[0];  // the sum, kept for backward

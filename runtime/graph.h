@@ -63,7 +63,8 @@ struct cast_attr {
 };
 struct dropout_attr {
     float p;
-    int site;  // tells apart the dropouts of one graph
+    int site;     // tells apart the dropouts of one graph
+    bool shared;  // one draw serves all dimensions between the first and the last
 };
 struct mask_attr {
     float fill;
@@ -195,7 +196,7 @@ int g_attention(struct graph *, int q, int k, int v, int lengths, int heads, flo
 int g_act(struct graph *, int x, enum act);
 int g_bias(struct graph *, int x, int bias);
 int g_add(struct graph *, int a, int b);  // b may lack leading dimensions of a
-int g_mul(struct graph *, int a, int b);
+int g_mul(struct graph *, int a, int b);  // b may lack leading dimensions of a
 int g_scale(struct graph *, int x, float factor);
 int g_cast(struct graph *, int x, enum dtype);
 int g_reshape(struct graph *, int x, struct shape);
@@ -206,6 +207,7 @@ int g_resize(struct graph *, int x, int64_t h, int64_t w);
 int g_reduce(struct graph *, int x, unsigned axes, bool mean, enum dtype to);
 int g_gather(struct graph *, int x, int index);  // the index is in range: checked by whoever uploads it (ops.def)
 int g_dropout(struct graph *, int x, int key, int step, float p, int site);
+int g_dropout_shared(struct graph *, int x, int key, int step, float p, int site);  // x[B,..,C] by one mask[B,C]
 // -65504, whose exponential is 0 and which every float type holds, where t of x[B,..,T] is not in [first, length). first: i32[B],
 // or NONE for 0.
 int g_mask(struct graph *, int x, int first, int lengths);

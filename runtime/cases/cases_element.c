@@ -57,14 +57,15 @@ static void build_cast(struct case_build *b)
     case_node(b, &x, 1, &(union attr){.cast = {to}}, NULL);
 }
 
-// p: rows, channels, percent dropped, site
+// p: rows, channels, percent dropped, site, rows that share a draw (0: none)
 static void build_dropout(struct case_build *b)
 {
     const int *p = b->row->p;
-    int x = case_param(b, "x", SHAPE(p[0], p[1]), b->options.type, DRAW_AWAY, 1.0);
+    struct shape shape = p[4] ? SHAPE(p[0] / p[4], p[4], p[1]) : SHAPE(p[0], p[1]);
+    int x = case_param(b, "x", shape, b->options.type, DRAW_AWAY, 1.0);
     int key, step;
     case_dropout(b, &key, &step);
-    union attr a = {.dropout = {(float)p[2] / 100.0f, p[3]}};
+    union attr a = {.dropout = {.p = (float)p[2] / 100.0f, .site = p[3], .shared = p[4] > 0}};
     case_node(b, (int[]){x, key, step}, 3, &a, NULL);
 }
 
@@ -130,6 +131,8 @@ const struct op_case cases_element[] = {
     {"add of positions", OP_ADD, build_spread, HG, {3, 5, 17, 1}, 32},
     {"add of positions, many rows", OP_ADD, build_spread, CASE_HALF, {40, 64, 24, 1}, 0},
     {"add of a row", OP_ADD, build_spread, HG, {3, 4, 32, 2}, 32},
+    {"mul by a row", OP_MUL, build_spread, HG, {3, 4, 33, 2}, 64},
+    {"mul by positions, many rows", OP_MUL, build_spread, CASE_HALF, {40, 64, 24, 1}, 0},
     {"mask", OP_MASK, build_mask, HG, {5, 1, 9, 1, -65504}, 0},
     {"mask of matrices", OP_MASK, build_mask, HG, {4, 3, 10, 0, -65504}, 0},
     {"mask to zero", OP_MASK, build_mask, HG, {7, 2, 33, 1, 0}, 0},
@@ -153,6 +156,9 @@ const struct op_case cases_element[] = {
     {"dropout .3", OP_DROPOUT, build_dropout, HG, {17, 31, 30, 2}, 0},
     {"dropout, many rows", OP_DROPOUT, build_dropout, CASE_HALF, {3001, 33, 50, 1}, 0},
     {"dropout 0", OP_DROPOUT, build_dropout, HG, {3, 5, 0, 0}, 0},
+    {"dropout shared", OP_DROPOUT, build_dropout, HG, {12, 33, 30, 2, 4}, 0},
+    {"dropout shared, of 64 channels", OP_DROPOUT, build_dropout, CASE_HALF, {35, 64, 30, 2, 5}, 0},
+    {"dropout shared, many rows", OP_DROPOUT, build_dropout, CASE_HALF, {600, 300, 40, 3, 50}, 0},
     BIG("gelu", ACT_GELU, 0),
     BIG("bias silu", ACT_SILU, 1),
     {"add_act relu 6M", OP_ADD_ACT, build_add_act, LARGE, {96100, 64, ACT_RELU}, 0},

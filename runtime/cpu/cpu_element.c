@@ -118,15 +118,16 @@ static int flat_run(struct cpu_step *s)
     return 0;
 }
 
-// b is added to every run of as many elements of a.
+// b goes with every run of as many elements of a.
 static void spread_piece(void *context, int64_t first, int64_t end, int thread)
 {
     (void)thread;
     const struct cpu_step *s = context;
     enum dtype t = cpu_in(s, 0)->dtype;
     int64_t n = cpu_count(cpu_in(s, 1));
-    for (int64_t i = first; i < end; i++)
-        s->cpu->loops->add(t, cpu_at(t, s->in[0], i * n), s->in[1], cpu_at(t, s->out[0], i * n), n);
+    void (*of)(enum dtype, const void *, const void *, void *, int64_t) =
+        s->node->op == OP_ADD ? s->cpu->loops->add : s->cpu->loops->mul;
+    for (int64_t i = first; i < end; i++) of(t, cpu_at(t, s->in[0], i * n), s->in[1], cpu_at(t, s->out[0], i * n), n);
 }
 
 static int spread_run(struct cpu_step *s)
@@ -136,7 +137,7 @@ static int spread_run(struct cpu_step *s)
     return 0;
 }
 
-static int add_prepare(struct cpu_step *s)
+static int two_prepare(struct cpu_step *s)
 {
     s->run = cpu_count(cpu_in(s, 0)) == cpu_count(cpu_in(s, 1)) ? flat_run : spread_run;
     return 0;
@@ -248,9 +249,47 @@ static void dropout_piece(void *context, int64_t first, int64_t end, int thread)
                            a->site, a->p, cpu_at(t, s->out[0], first));
 }
 
+// The mask of a sample, repeated to a period.
+static struct period shared_period(void *base, int64_t c, int thread)
+{
+    int64_t width = cpu_period(c);
+    float *own = (float *)base + 3 * width * thread;
+    return (struct period){.width = width, .mean = own, .a = own + width, .b = own + 2 * width};
+}
+
+static void shared_piece(void *context, int64_t first, int64_t end, int thread)  // rows
+{
+    const struct cpu_step *s = context;
+    const struct value *x = cpu_in(s, 0);
+    const struct dropout_attr *a = &s->node->attr.dropout;
+    int64_t c = shape_last(&x->shape), each = shape_rows(&x->shape) / x->shape.dim[0];
+    struct period k = shared_period(s->work, c, thread);
+    for (int64_t i = 0; i < k.width; i++) k.mean[i] = k.b[i] = 0;
+    for (int64_t row = first, next; row < end; row = next) {
+        int64_t sample = row / each;
+        next = (sample + 1) * each < end ? (sample + 1) * each : end;
+        for (int64_t i = 0; i < k.width; i++) k.a[i] = 1;
+        s->cpu->loops->dropout(F32, k.a, sample * c, c, s->in[1], *(const uint32_t *)s->in[2], a->site, a->p, k.a);
+        for (int64_t i = c; i < k.width; i++) k.a[i] = k.a[i - c];
+        s->cpu->loops->apply(x->dtype, ACT_NONE, cpu_at(x->dtype, s->in[0], row * c), (next - row) * c, &k,
+                             cpu_at(x->dtype, s->out[0], row * c));
+    }
+}
+
+static size_t dropout_workspace(struct cpu_device *cpu, const struct graph *g, const struct node *n)
+{
+    int64_t width = cpu_period(shape_last(&g->value[n->in[0]].shape));
+    return n->attr.dropout.shared ? (size_t)(3 * width * cpu->threads) * sizeof(float) : 0;
+}
+
 static int dropout_run(struct cpu_step *s)
 {
-    if (s->out[0]) threads_for(cpu_count(cpu_in(s, 0)), CPU_GRAIN, dropout_piece, s);
+    const struct shape *x = &cpu_in(s, 0)->shape;
+    if (!s->out[0]) return 0;
+    if (s->node->attr.dropout.shared)
+        threads_for(shape_rows(x), cpu_grain(shape_last(x)), shared_piece, s);
+    else
+        threads_for(shape_count(x), CPU_GRAIN, dropout_piece, s);
     return 0;
 }
 
@@ -263,9 +302,9 @@ const struct cpu_op cpu_act = {.workspace = act_workspace, .prepare = act_prepar
 const struct cpu_op cpu_act_grad = {.workspace = act_workspace, .prepare = act_grad_prepare};
 CPU_PREPARE(add_act)
 const struct cpu_op cpu_add_act = {.prepare = add_act_prepare};
-const struct cpu_op cpu_add = {.prepare = add_prepare};
-const struct cpu_op cpu_mul = {.prepare = flat_prepare};
+const struct cpu_op cpu_add = {.prepare = two_prepare};
+const struct cpu_op cpu_mul = {.prepare = two_prepare};
 const struct cpu_op cpu_scale = {.prepare = flat_prepare};
 const struct cpu_op cpu_cast = {.prepare = cast_prepare};
-const struct cpu_op cpu_dropout = {.prepare = dropout_prepare};
+const struct cpu_op cpu_dropout = {.workspace = dropout_workspace, .prepare = dropout_prepare};
 const struct cpu_op cpu_mask = {.prepare = mask_prepare};

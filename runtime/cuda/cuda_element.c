@@ -68,7 +68,9 @@ static int dropout_prepare(struct cuda_step *s)
     const struct dropout_attr *a = &s->node->attr.dropout;
     if (s->out[0])
         CUDA_LAUNCH(s, k_dropout, .x = s->in[0], .key = s->in[1], .step = s->in[2], .y = s->out[0],
-                    .count = cuda_count(x), .p = a->p, .factor = (float)(1.0 / (1.0 - (double)a->p)),
+                    .count = cuda_count(x), .last = shape_last(&x->shape),
+                    .each = a->shared ? cuda_count(x) / x->shape.dim[0] : 0, .p = a->p,
+                    .factor = (float)(1.0 / (1.0 - (double)a->p)),
                     .site = (uint32_t)a->site, .type = x->dtype);
     return 0;
 }

@@ -33,7 +33,8 @@ int op_act_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
     return g->error;
 }
 
-int op_add_infer(struct graph *g, struct node *n)
+// b may lack leading dimensions of a.
+static int check_spread(struct graph *g, struct node *n)
 {
     const struct value *a = op_in(g, n, 0), *b = op_in(g, n, 1);
     if (!b || b->shape.rank >= a->shape.rank) TRY(op_same(g, n, 0, 1));
@@ -41,20 +42,29 @@ int op_add_infer(struct graph *g, struct node *n)
     bool fits = a->dtype == b->dtype;
     for (int i = 1; fits && i <= b->shape.rank; i++)
         fits = b->shape.dim[b->shape.rank - i] == a->shape.dim[a->shape.rank - i];
-    NEED(fits, g, "add of %s %s and %s %s", shape_text(s, &a->shape), dtype_name(a->dtype), shape_text(t, &b->shape),
-         dtype_name(b->dtype));
+    NEED(fits, g, "%s of %s %s and %s %s", op_table[n->op].name, shape_text(s, &a->shape), dtype_name(a->dtype),
+         shape_text(t, &b->shape), dtype_name(b->dtype));
     return as_input(g, n);
 }
 
+// The sum of d, shaped as value a, over the leading dimensions that value b lacks.
+static int sum_spread(struct graph *g, int d, int a, int b)
+{
+    if (g->error) return NONE;
+    const struct value *v = &g->value[b];
+    int missing = g->value[a].shape.rank - v->shape.rank;
+    if (missing == 0) return d;
+    union attr to = {.move = {.shape = v->shape}}, over = {.move = {.axes = (1u << missing) - 1u, .to = v->dtype}};
+    int sum = graph_node(g, OP_REDUCE, &d, 1, &over, NULL);
+    return graph_node(g, OP_RESHAPE, &sum, 1, &to, NULL);
+}
+
+int op_add_infer(struct graph *g, struct node *n) { return check_spread(g, n); }
+
 int op_add_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
-    const struct value *b = &g->value[n->in[1]];
-    int missing = g->value[n->in[0]].shape.rank - b->shape.rank;
     dx[0] = dx[1] = dy[0];
-    if (missing == 0 || !b->trains) return g->error;
-    union attr to = {.move = {.shape = b->shape}}, over = {.move = {.axes = (1u << missing) - 1u, .to = b->dtype}};
-    int sum = graph_node(g, OP_REDUCE, &dy[0], 1, &over, NULL);
-    dx[1] = graph_node(g, OP_RESHAPE, &sum, 1, &to, NULL);
+    if (g->value[n->in[1]].trains) dx[1] = sum_spread(g, dy[0], n->in[0], n->in[1]);
     return g->error;
 }
 
@@ -71,16 +81,12 @@ int op_add_act_grad(struct graph *g, const struct node *n, const int *dy, int *d
     return g->error;
 }
 
-int op_mul_infer(struct graph *g, struct node *n)
-{
-    TRY(op_same(g, n, 0, 1));
-    return as_input(g, n);
-}
+int op_mul_infer(struct graph *g, struct node *n) { return check_spread(g, n); }
 
 int op_mul_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
     if (g->value[n->in[0]].trains) dx[0] = g_mul(g, dy[0], n->in[1]);
-    if (g->value[n->in[1]].trains) dx[1] = g_mul(g, dy[0], n->in[0]);
+    if (g->value[n->in[1]].trains) dx[1] = sum_spread(g, g_mul(g, dy[0], n->in[0]), n->in[0], n->in[1]);
     return g->error;
 }
 
@@ -110,6 +116,7 @@ int op_cast_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 int op_dropout_infer(struct graph *g, struct node *n)
 {
     TRY(op_drops(g, n, 1, n->attr.dropout.p));
+    NEED(!n->attr.dropout.shared || op_in(g, n, 0)->shape.rank >= 2, g, "a shared dropout wants x[B,..,C]");
     return as_input(g, n);
 }
 
@@ -178,7 +185,13 @@ int g_cast(struct graph *g, int x, enum dtype to)
 
 int g_dropout(struct graph *g, int x, int key, int step, float p, int site)
 {
-    return graph_node(g, OP_DROPOUT, (int[]){x, key, step}, 3, &(union attr){.dropout = {p, site}}, NULL);
+    return graph_node(g, OP_DROPOUT, (int[]){x, key, step}, 3, &(union attr){.dropout = {.p = p, .site = site}}, NULL);
+}
+
+int g_dropout_shared(struct graph *g, int x, int key, int step, float p, int site)
+{
+    union attr a = {.dropout = {.p = p, .site = site, .shared = true}};
+    return graph_node(g, OP_DROPOUT, (int[]){x, key, step}, 3, &a, NULL);
 }
 
 int g_mask(struct graph *g, int x, int first, int lengths)

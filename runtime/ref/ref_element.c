@@ -46,7 +46,8 @@ void ref_add_act(const struct ref_step *s)
 void ref_mul(const struct ref_step *s)
 {
     double *a = ref_read(s, 0), *b = ref_read(s, 1);
-    for (int64_t i = 0, count = shape_count(&ref_in(s, 0)->shape); i < count; i++) a[i] *= b[i];
+    int64_t period = shape_count(&ref_in(s, 1)->shape);
+    for (int64_t i = 0, count = shape_count(&ref_in(s, 0)->shape); i < count; i++) a[i] *= b[i % period];
     ref_write(s, 0, a);
 }
 
@@ -60,11 +61,25 @@ void ref_scale(const struct ref_step *s)
 
 void ref_cast(const struct ref_step *s) { ref_write(s, 0, ref_read(s, 0)); }
 
+// One mask[B,C] for all rows of a sample of x[B,..,C].
+static void drop_shared(const struct ref_step *s, double *x, const struct dropout_attr *a)
+{
+    const struct shape *shape = &ref_in(s, 0)->shape;
+    int64_t count = shape_count(shape), last = shape_last(shape), each = count / shape->dim[0], masks = shape->dim[0] * last;
+    double *mask = ref_zeros(s, masks);
+    for (int64_t i = 0; i < masks; i++) mask[i] = 1.0;
+    ref_drop(s, mask, masks, 1, a->p, a->site);
+    for (int64_t i = 0; i < count; i++) x[i] *= mask[i / each * last + i % last];
+}
+
 void ref_dropout(const struct ref_step *s)
 {
     const struct dropout_attr *a = &s->node->attr.dropout;
     double *x = ref_read(s, 0);
-    ref_drop(s, x, shape_count(&ref_in(s, 0)->shape), 1, a->p, a->site);
+    if (a->shared)
+        drop_shared(s, x, a);
+    else
+        ref_drop(s, x, shape_count(&ref_in(s, 0)->shape), 1, a->p, a->site);
     ref_write(s, 0, x);
 }
 

@@ -266,9 +266,22 @@ template <typename T> __global__ void dropout(const struct k_dropout k)
         y[at] = from_float<T>(element_keeps(k.key, step, k.site, (uint64_t)at, k.p) ? to_float(x[at]) * k.factor : 0.0f);
 }
 
+// One element a thread, because rows of any length begin anywhere in a draw.
+template <typename T> __global__ void dropout_shared(const struct k_dropout k)
+{
+    const int64_t i = (int64_t)blockIdx.x * K_BLOCK + threadIdx.x;
+    if (i >= k.count) return;
+    const uint64_t at = (uint64_t)(i / k.each * k.last + i % k.last);
+    const float x = to_float(((const T *)k.x)[i]);
+    ((T *)k.y)[i] = from_float<T>(element_keeps(k.key, (uint32_t)*k.step, k.site, at, k.p) ? x * k.factor : 0.0f);
+}
+
 K_LAUNCHER(k_dropout)
 {
     const struct k_dropout *k = (const struct k_dropout *)args;
+    if (k->each) {
+        BY_FLOAT(k->type, T, return launch(dropout_shared<T>, blocks_for(k->count), K_BLOCK, stream, *k));
+    }
     BY_FLOAT(k->type, T, return launch(dropout<T>, stride_blocks(k->count, wide<T>::N), K_BLOCK, stream, *k));
 }
 
