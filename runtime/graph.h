@@ -52,6 +52,12 @@ struct attention_attr {
     float p;   // dropout of the probabilities
     int site;  // among those of all dropouts
 };
+struct recurrent_attr {
+    int directions;  // 1, or 2: the second begins at the last word
+    enum act act;    // SRU, of the state: none, relu or tanh
+    float p;         // SRU: dropout of that, one draw a sample and hidden unit for all words
+    int site;
+};
 struct act_attr {
     enum act act;
 };
@@ -112,6 +118,7 @@ union attr {
     struct norm_attr norm;
     struct layer_norm_attr layer_norm;
     struct attention_attr attention;
+    struct recurrent_attr recurrent;
     struct act_attr act;
     struct scale_attr scale;
     struct cast_attr cast;
@@ -193,6 +200,24 @@ int g_layer_norm(struct graph *, const char *name, int x, float eps);  // parame
 // q, k, v[B,T,H*D], or q[B,T,3*H*D] and k = v = NONE, which copies nothing -> [B,T,H*D]. lengths: i32[B] or NONE. p > 0 drops
 // probabilities by (key, step); `site` is one of its own among the dropouts of the graph.
 int g_attention(struct graph *, int q, int k, int v, int lengths, int heads, float p, int key, int step, int site);
+// Simple recurrent units (Lei et al. 2017), of D directions and H hidden units each. For every direction u[B,T,D*K*H] holds the
+// parts candidate u0, forget u1, reset u2 and, if x is NONE, the skip input u3 in x's place; bias[D*2*H] holds b0 and b1.
+//   f = sigmoid(u1 + b0)  r = sigmoid(u2 + b1)  c = f c + (1 - f) u0  h[B,T,D*H] = r m act(c) + (1 - r) x
+// m is a dropout if p > 0: one draw a sample and hidden unit. lengths: i32[B], or NONE.
+int g_sru(struct graph *, int u, int x, int bias, int lengths, const struct recurrent_attr *, int key, int step);
+// A layer of them on x[B,T,C], with parameters NAME.weight[D*K*H,C] and NAME.bias. The skip input is x if its width is that of
+// the result. `dropped` is x as the product reads it: after a dropout, or x itself.
+int g_sru_layer(struct graph *, const char *name, int x, int dropped, int64_t hidden, int lengths, const struct recurrent_attr *,
+                int key, int step);
+// LSTM (Hochreiter and Schmidhuber 1997) without peepholes, in PyTorch's order of the gates: input, forget, cell, output.
+// x[B,T,D*4*H] is the input's product with both biases, w[D*4*H,H] the recurrent weights -> h[B,T,D*H].
+int g_lstm(struct graph *, int x, int w, int lengths, int directions);
+// A layer of it on x[B,T,C], with the parameters of torch.nn.LSTM: NAME.weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0 and
+// the same with _reverse, for layer 0.
+int g_lstm_layer(struct graph *, const char *name, int layer, int x, int64_t hidden, int lengths, int directions);
+// One step of a gated recurrent unit (Cho et al. 2014) as torch.nn.GRUCell: x[B,C], h[B,H], w_ih[3H,C], w_hh[3H,H] and biases
+// [3H] (parts reset, update, new) -> h'[B,H].
+int g_gru_cell(struct graph *, int x, int h, int w_ih, int w_hh, int b_ih, int b_hh);
 int g_act(struct graph *, int x, enum act);
 int g_bias(struct graph *, int x, int bias);
 int g_add(struct graph *, int a, int b);  // b may lack leading dimensions of a

@@ -163,6 +163,46 @@ static void build_encoder(struct case_build *b)
     case_result(b, g_act(g, y, ACT_GELU_TANH));
 }
 
+// A recurrent layer with its parameters, of a sample with all words and one that is shorter.
+static void build_lstm_layer(struct case_build *b)
+{
+    static const char *const name[] = {"weight_ih_l1", "weight_hh_l1", "bias_ih_l1", "bias_hh_l1"};
+    struct graph *g = b->g;
+    int x = case_param(b, "x", SHAPE(2, 4, 6), b->options.type, DRAW_NORMAL, 1.0);
+    int lengths = case_input(b, "lengths", SHAPE(2), I32, DRAW_INDEX, 5);
+    g->trains = b->options.gradient;
+    int y = g_lstm_layer(g, "rnn", 1, x, 3, lengths, 2);
+    for (int i = 0; i < 8; i++)
+        case_adopt(b, arena_text(&g->arena, "rnn.%s%s", name[i / 2], i % 2 ? "_reverse" : ""), DRAW_NORMAL, 0.5, true);
+    case_result(b, y);
+}
+
+// p: width of x, 6 units. Dropout of what the product reads, one mask a sample.
+static void build_sru_layer(struct case_build *b)
+{
+    struct graph *g = b->g;
+    int x = case_param(b, "x", SHAPE(3, 4, b->row->p[0]), b->options.type, DRAW_NORMAL, 1.0), key, step;
+    int lengths = case_input(b, "lengths", SHAPE(3), I32, DRAW_INDEX, 6);
+    struct recurrent_attr a = {.directions = 2, .act = ACT_TANH, .p = 0.3f, .site = 2};
+    case_dropout(b, &key, &step);
+    g->trains = b->options.gradient;
+    int y = g_sru_layer(g, "rnn", x, g_dropout_shared(g, x, key, step, 0.3f, 1), 3, lengths, &a, key, step);
+    case_adopt(b, "rnn.weight", DRAW_NORMAL, 0.5, true);
+    case_adopt(b, "rnn.bias", DRAW_NORMAL, 0.5, true);
+    case_result(b, y);
+}
+
+static void build_gru_cell(struct case_build *b)
+{
+    int x = case_param(b, "x", SHAPE(3, 5), b->options.type, DRAW_NORMAL, 1.0);
+    int h = case_param(b, "h", SHAPE(3, 4), b->options.type, DRAW_NORMAL, 1.0);
+    int w_ih = case_param(b, "w_ih", SHAPE(12, 5), F32, DRAW_NORMAL, 0.5);
+    int w_hh = case_param(b, "w_hh", SHAPE(12, 4), F32, DRAW_NORMAL, 0.5);
+    int b_ih = case_param(b, "b_ih", SHAPE(12), F32, DRAW_NORMAL, 0.5);
+    int b_hh = case_param(b, "b_hh", SHAPE(12), F32, DRAW_NORMAL, 0.5);
+    case_result(b, g_gru_cell(b->g, x, h, w_ih, w_hh, b_ih, b_hh));
+}
+
 // p: the shortcut has a convolution and a norm. A residual block as it is evaluated: two convolutions and a sum remain.
 static void build_fold_block(struct case_build *b)
 {
@@ -191,6 +231,10 @@ const struct op_case cases_pattern[] = {
     {"residual, dropout, layer norm", OP_COUNT, build_post_norm, TRAINS, {30, 1, 0}, 0},
     {"residual that is read twice, layer norm", OP_COUNT, build_post_norm, TRAINS, {30, 0, 1}, 0},
     {"layer of an encoder", OP_COUNT, build_encoder, TRAINS, {0}, 0},
+    {"layer of lstm", OP_COUNT, build_lstm_layer, TRAINS, {0}, 0},
+    {"layer of sru", OP_COUNT, build_sru_layer, TRAINS, {5}, 0},
+    {"layer of sru with a skip input", OP_COUNT, build_sru_layer, TRAINS, {6}, 0},
+    {"gru cell", OP_COUNT, build_gru_cell, TRAINS, {0}, 0},
     {"convolution, 3x3 max pool", OP_COUNT, build_crop, TRAINS, {1, 3, 3}, 0},
     {"convolution, 3x3 mean pool", OP_COUNT, build_crop, TRAINS, {0, 3, 3}, 0},
     {"convolution, overlapping max pool", OP_COUNT, build_crop, TRAINS, {1, 3, 2}, 0},

@@ -31,6 +31,13 @@ static inline int64_t cpu_count(const struct value *v)
     return shape_count(&v->shape);
 }
 
+// For rows that are too short and too far apart for the processor to foresee the next. base: or NULL.
+static inline void cpu_prefetch(enum dtype t, const void *base, int64_t i, int64_t n)
+{
+    const char *row = base ? cpu_at(t, base, i) : NULL;
+    for (int64_t at = 0; row && at < n * (int64_t)dtype_size(t); at += 64) __builtin_prefetch(row + at);
+}
+
 // Minimum number of rows of `size` elements per piece.
 static inline int64_t cpu_grain(int64_t size)
 {

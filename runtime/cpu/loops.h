@@ -48,6 +48,19 @@ struct product {
     bool adds;
 };
 
+// One word of one direction of an SRU, for n hidden units, a multiple of SCAN_LANES: lanes past the last unit are computed, too,
+// and mean nothing.
+enum { SCAN_LANES = 16 };
+struct sru_word {
+    const float *candidate, *forget, *reset, *skip;  // of u, or the skip input
+    const float *bias_forget, *bias_reset, *mask;
+    float *c, *h;             // forward: the state so far and now; the result
+    const float *now, *before, *dh;                  // backward: c of this word and of the word before
+    float *dc;                // gradient of c that comes from later words; of the word before, afterwards
+    float *d[4];              // of candidate, forget, reset, skip
+    float *dbias_forget, *dbias_reset;               // added to
+};
+
 // LOOP(name, arguments) declares a member of struct loops and a function of every instruction set.
 #define LOOPS_LIST                                                                                                     \
     /* ---- types: any float type to f32 and back */                                                                   \
@@ -93,6 +106,12 @@ struct product {
                        uint32_t row, float lse, float delta)) /* s = the same, dp = gradient of the unscaled scores */ \
     LOOP(join_rows, (const uint16_t *a, const uint16_t *b, int64_t n, uint32_t *y)) /* a and b side by side */          \
     LOOP(product, (const struct product *)) /* f32 units */                                                            \
+    /* ---- recurrent layers: one word. Gates of an LSTM are four adjacent parts of n */                               \
+    LOOP(sru, (enum act, const struct sru_word *, int64_t n))                                                          \
+    LOOP(sru_back, (enum act, const struct sru_word *, int64_t n))                                                     \
+    LOOP(lstm, (float *gates, float *c, float *h, int64_t n)) /* gates = their activations, c = the next state */      \
+    LOOP(lstm_back, (float *gates, const float *c, const float *before, const float *dh, float *dc, int64_t n))        \
+    /* gates = gradients of what went into the activations; dc as in sru_back */                                       \
     /* ---- images */                                                                                                  \
     LOOP(pixels, (enum dtype, const uint8_t *x, const float *a, const float *b, int64_t n, void *y)) /* x a + b */     \
     LOOP(blend, (enum dtype, const void *x0, const void *x1, float w1, int64_t n, float *y))                           \

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recurrent layers on the GPU: arguments of k_recurrent.cu.
+#include "runtime/cuda/cuda.h"
+#include "runtime/cuda/kernels/k_recurrent.h"
+
+// Inputs from `u` on are u, skip input and biases; from `lengths` on lengths, key and step.
+static struct k_sru sru_arguments(const struct cuda_step *s, int u, int lengths)
+{
+    const struct value *v = cuda_in(s, u);
+    const struct recurrent_attr *a = &s->node->attr.recurrent;
+    return (struct k_sru){.u = s->in[u], .x = s->in[u + 1], .bias = s->in[u + 2], .length = s->in[lengths],
+                          .key = s->in[lengths + 1], .step = s->in[lengths + 2], .samples = (int)v->shape.dim[0],
+                          .words = (int)v->shape.dim[1], .directions = a->directions,
+                          .units = (int)(v->shape.dim[2] / (s->in[u + 1] ? 3 : 4) / a->directions), .p = a->p,
+                          .factor = (float)(1.0 / (1.0 - (double)a->p)), .site = (uint32_t)a->site, .act = a->act,
+                          .type = v->dtype};
+}
+
+static int sru_prepare(struct cuda_step *s)
+{
+    struct k_sru k = sru_arguments(s, 0, 3);
+    k.h = s->out[0], k.c = s->out[1];
+    s->launch = k_sru;
+    s->args = memcpy(arena_alloc(s->arena, sizeof k), &k, sizeof k);
+    return 0;
+}
+
+static int sru_grad_prepare(struct cuda_step *s)
+{
+    struct k_sru k = sru_arguments(s, 1, 5);
+    k.dh = s->in[0], k.states = s->in[4], k.du = s->out[0], k.dx = s->out[1], k.dbias = s->out[2], k.partial = s->work;
+    s->launch = k_sru_grad;
+    s->args = memcpy(arena_alloc(s->arena, sizeof k), &k, sizeof k);
+    return 0;
+}
+
+static size_t sru_grad_workspace(struct cuda_device *cuda, const struct graph *g, const struct node *n)
+{
+    (void)cuda;
+    return (size_t)(node_in(g, n, 0)->shape.dim[0] * cuda_count(node_in(g, n, 3))) * sizeof(float);
+}
+
+// ---- LSTM
+static int lstm_supports(struct cuda_device *cuda, const struct graph *g, const struct node *n)
+{
+    (void)cuda;
+    int64_t units = node_in(g, n, 1)->shape.dim[1];
+    if (units <= K_LSTM_UNITS) return 0;
+    return fail(ERR_UNSUPPORTED, "cuda: an LSTM has at most %d hidden units a direction, not %lld", K_LSTM_UNITS,
+                (long long)units);
+}
+
+static size_t lstm_workspace(struct cuda_device *cuda, const struct graph *g, const struct node *n)
+{
+    (void)cuda;
+    return k_lstm_bytes(n->attr.recurrent.directions, node_in(g, n, 1)->shape.dim[1]);
+}
+
+static struct k_lstm lstm_arguments(const struct cuda_step *s)
+{
+    const struct value *v = cuda_in(s, 0);
+    return (struct k_lstm){.w = s->in[1], .packed = s->work, .samples = (int)v->shape.dim[0], .words = (int)v->shape.dim[1],
+                           .directions = s->node->attr.recurrent.directions, .units = (int)cuda_in(s, 1)->shape.dim[1],
+                           .type = v->dtype};
+}
+
+static int lstm_prepare(struct cuda_step *s)
+{
+    struct k_lstm k = lstm_arguments(s);
+    k.x = s->in[0], k.length = s->in[2], k.h = s->out[0], k.c = s->out[1], k.gates = s->out[2];
+    s->launch = k_lstm;
+    s->args = memcpy(arena_alloc(s->arena, sizeof k), &k, sizeof k);
+    return 0;
+}
+
+static int lstm_grad_prepare(struct cuda_step *s)
+{
+    struct k_lstm k = lstm_arguments(s);
+    k.dh = s->in[0], k.outputs = s->in[2], k.states = s->in[3], k.activations = s->in[4], k.length = s->in[5];
+    k.dx = s->out[0], k.before = s->out[1];
+    s->launch = k_lstm_grad;
+    s->args = memcpy(arena_alloc(s->arena, sizeof k), &k, sizeof k);
+    return 0;
+}
+
+const struct cuda_op cuda_sru = {.prepare = sru_prepare};
+const struct cuda_op cuda_sru_grad = {.prepare = sru_grad_prepare, .workspace = sru_grad_workspace};
+const struct cuda_op cuda_lstm = {.prepare = lstm_prepare, .workspace = lstm_workspace, .supports = lstm_supports};
+const struct cuda_op cuda_lstm_grad = {.prepare = lstm_grad_prepare, .workspace = lstm_workspace, .supports = lstm_supports};

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recurrent layers: the scan over words. All products that need no state are operators of their own, one for all words: of the
+// input before the scan, of the gradients after it.
+#include "runtime/op/op.h"
+
+#include <math.h>
+
+static int check_directions(struct graph *g, const struct node *n)
+{
+    int d = n->attr.recurrent.directions;
+    NEED(d == 1 || d == 2, g, "%s has one direction or two, not %d", op_table[n->op].name, d);
+    return 0;
+}
+
+// Input `i` is a sequence [B,T,..] of whole parts: sets the hidden units of all directions.
+static int check_sequence(struct graph *g, const struct node *n, int i, int parts, int64_t *wide)
+{
+    const struct value *x = op_in(g, n, i);
+    char s[SHAPE_TEXT];
+    TRY(check_directions(g, n));
+    NEED(x && dtype_is_float(x->dtype) && x->shape.rank == 3, g, "%s wants floats [B,T,C] as input %d", op_table[n->op].name, i);
+    int64_t d = n->attr.recurrent.directions, last = shape_last(&x->shape);
+    NEED(last > 0 && last % (d * parts) == 0, g, "%s of %d directions with %d parts cannot read %s", op_table[n->op].name, (int)d,
+         parts, shape_text(s, &x->shape));
+    *wide = last / parts;
+    return 0;
+}
+
+// Input `i` is [B,T,wide], of the type of input `like`.
+static int check_units(struct graph *g, const struct node *n, int i, int like, int64_t wide)
+{
+    const struct value *x = op_in(g, n, i), *y = op_in(g, n, like);
+    struct shape want = y->shape;
+    char s[SHAPE_TEXT], t[SHAPE_TEXT];
+    want.dim[2] = wide;
+    NEED(x && x->dtype == y->dtype && shape_equal(&x->shape, &want), g, "%s wants %s %s as input %d, not %s",
+         op_table[n->op].name, dtype_name(y->dtype), shape_text(s, &want), i, x ? shape_text(t, &x->shape) : "none");
+    return 0;
+}
+
+// ---- SRU. Input `of` is u, the next two are the skip input and the biases.
+static int check_sru(struct graph *g, const struct node *n, int of, int lengths, int64_t *wide)
+{
+    const struct recurrent_attr *a = &n->attr.recurrent;
+    TRY(check_sequence(g, n, of, n->in[of + 1] == NONE ? 4 : 3, wide));
+    if (n->in[of + 1] != NONE) TRY(check_units(g, n, of + 1, of, *wide));
+    NEED(op_in(g, n, of + 2), g, "%s wants biases", op_table[n->op].name);
+    TRY(op_channel(g, n, of + 2, 2 * *wide));
+    TRY(op_per_sample(g, n, lengths, op_in(g, n, of)->shape.dim[0]));
+    if (n->in[lengths + 1] != NONE) TRY(op_drops(g, n, lengths + 1, a->p));
+    NEED(a->act == ACT_NONE || a->act == ACT_TANH || a->act == ACT_RELU, g, "%s has tanh, relu or no activation",
+         op_table[n->op].name);
+    return 0;
+}
+
+int op_sru_infer(struct graph *g, struct node *n)
+{
+    int64_t wide;
+    TRY(check_sru(g, n, 0, 3, &wide));
+    const struct value *u = op_in(g, n, 0);
+    for (int i = 0; i < 2; i++) op_out(g, n, i, SHAPE(u->shape.dim[0], u->shape.dim[1], wide), u->dtype);
+    return 0;
+}
+
+int op_sru_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    int in[] = {dy[0], n->in[0], n->in[1], n->in[2], n->out[1], n->in[3], n->in[4], n->in[5]}, out[3];
+    graph_node(g, OP_SRU_GRAD, in, 8, &n->attr, out);
+    for (int i = 0; i < 3; i++) dx[i] = out[i];
+    return g->error;
+}
+
+int op_sru_grad_infer(struct graph *g, struct node *n)
+{
+    int64_t wide;
+    TRY(check_sru(g, n, 1, 5, &wide));
+    TRY(check_units(g, n, 0, 1, wide));
+    TRY(check_units(g, n, 4, 1, wide));
+    const struct value *u = op_in(g, n, 1);
+    op_out(g, n, 0, u->shape, u->dtype);
+    op_out(g, n, 1, SHAPE(u->shape.dim[0], u->shape.dim[1], wide), u->dtype);
+    op_out(g, n, 2, SHAPE(2 * wide), F32);
+    if (n->in[2] == NONE) op_drop(n, 1);
+    return 0;
+}
+
+// ---- LSTM
+static int check_lengths_and_weights(struct graph *g, const struct node *n, int like, int w, int lengths, int64_t wide)
+{
+    const struct value *x = op_in(g, n, like), *v = op_in(g, n, w);
+    char s[SHAPE_TEXT], t[SHAPE_TEXT];
+    struct shape want = SHAPE(4 * wide, wide / n->attr.recurrent.directions);
+    NEED(v && v->dtype == F32 && shape_equal(&v->shape, &want), g, "%s wants f32 recurrent weights %s, not %s",
+         op_table[n->op].name, shape_text(s, &want), v ? shape_text(t, &v->shape) : "none");
+    return op_per_sample(g, n, lengths, x->shape.dim[0]);
+}
+
+int op_lstm_infer(struct graph *g, struct node *n)
+{
+    int64_t wide;
+    TRY(check_sequence(g, n, 0, 4, &wide));
+    TRY(check_lengths_and_weights(g, n, 0, 1, 2, wide));
+    const struct value *x = op_in(g, n, 0);
+    for (int i = 0; i < 2; i++) op_out(g, n, i, SHAPE(x->shape.dim[0], x->shape.dim[1], wide), x->dtype);
+    op_out(g, n, 2, x->shape, x->dtype);
+    return 0;
+}
+
+// The gradient of the recurrent weights: that of the gates times the states of the words before, for each direction.
+static int weight_gradient(struct graph *g, int d, int before, int directions)
+{
+    if (g->error) return NONE;
+    struct shape shape = g->value[before].shape;
+    int64_t rows = shape_rows(&shape), units = shape_last(&shape) / directions;
+    int part[2] = {NONE, NONE};
+    for (int i = 0; i < directions; i++) {
+        int a = directions == 1 ? d : g_slice(g, d, 2, i * 4 * units, (i + 1) * 4 * units);
+        int b = directions == 1 ? before : g_slice(g, before, 2, i * units, (i + 1) * units);
+        a = g_reshape(g, a, SHAPE(rows, 4 * units)), b = g_reshape(g, b, SHAPE(rows, units));
+        part[i] = g_matmul(g, a, true, b, false, 1.0f, NONE, 0, F32);
+    }
+    return directions == 1 ? part[0] : g_concat(g, part, 2, 0);
+}
+
+int op_lstm_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    int in[] = {dy[0], n->in[1], n->out[0], n->out[1], n->out[2], n->in[2]}, out[2];
+    graph_node(g, OP_LSTM_GRAD, in, 6, &n->attr, out);
+    dx[0] = out[0];
+    if (g->value[n->in[1]].trains) dx[1] = weight_gradient(g, out[0], out[1], n->attr.recurrent.directions);
+    return g->error;
+}
+
+int op_lstm_grad_infer(struct graph *g, struct node *n)
+{
+    int64_t wide;
+    TRY(check_sequence(g, n, 0, 1, &wide));
+    TRY(check_lengths_and_weights(g, n, 0, 1, 5, wide));
+    TRY(check_units(g, n, 2, 0, wide));
+    TRY(check_units(g, n, 3, 0, wide));
+    TRY(check_units(g, n, 4, 0, 4 * wide));
+    const struct value *dh = op_in(g, n, 0);
+    op_out(g, n, 0, op_in(g, n, 4)->shape, dh->dtype);
+    op_out(g, n, 1, dh->shape, dh->dtype);
+    return 0;
+}
+
+// A gate's activation counts 8, as in op_act_flops.
+static double hidden_values(const struct graph *g, int sequence, int parts)
+{
+    return (double)shape_count(&g->value[sequence].shape) / parts;
+}
+double op_sru_flops(const struct graph *g, const struct node *n)
+{
+    return 33.0 * hidden_values(g, n->in[0], n->in[1] == NONE ? 4 : 3);
+}
+double op_sru_grad_flops(const struct graph *g, const struct node *n) { return 48.0 * hidden_values(g, n->in[0], 1); }
+static double recurrent_product(const struct graph *g, int w) { return 8.0 * (double)g->value[w].shape.dim[1]; }
+double op_lstm_flops(const struct graph *g, const struct node *n)
+{
+    return (recurrent_product(g, n->in[1]) + 44.0) * hidden_values(g, n->in[0], 4);
+}
+double op_lstm_grad_flops(const struct graph *g, const struct node *n)
+{
+    return (recurrent_product(g, n->in[1]) + 32.0) * hidden_values(g, n->in[0], 1);
+}
+NO_GRAD(sru_grad)
+NO_GRAD(lstm_grad)
+
+// ---- builders
+int g_sru(struct graph *g, int u, int x, int bias, int lengths, const struct recurrent_attr *a, int key, int step)
+{
+    if (a->p == 0) key = step = NONE;
+    return graph_node(g, OP_SRU, (int[]){u, x, bias, lengths, key, step}, 6, &(union attr){.recurrent = *a}, NULL);
+}
+
+int g_sru_layer(struct graph *g, const char *name, int x, int dropped, int64_t hidden, int lengths,
+                const struct recurrent_attr *a, int key, int step)
+{
+    if (g->error || x == NONE || dropped == NONE) return NONE;
+    int64_t c = shape_last(&g->value[x].shape), wide = hidden * a->directions;
+    bool skips = c == wide;
+    // Lei et al. 2017, section 2.3: a variance of 1 / c.
+    struct init uniform = {INIT_UNIFORM, (float)sqrt(3.0 / (double)c)};
+    int w = graph_param(g, arena_text(&g->arena, "%s.weight", name), SHAPE(wide * (skips ? 3 : 4), c), uniform, ROLE_MATRIX);
+    int bias = graph_param(g, arena_text(&g->arena, "%s.bias", name), SHAPE(2 * wide), (struct init){INIT_ZERO, 0}, ROLE_BIAS);
+    if (g->error) return NONE;
+    int u = g_linear(g, dropped, w, NONE, g->value[x].dtype);
+    return g_sru(g, u, skips ? x : NONE, bias, lengths, a, key, step);
+}
+
+int g_lstm(struct graph *g, int x, int w, int lengths, int directions)
+{
+    union attr a = {.recurrent = {.directions = directions}};
+    return graph_node(g, OP_LSTM, (int[]){x, w, lengths}, 3, &a, NULL);
+}
+
+static int lstm_param(struct graph *g, const char *name, const char *what, int layer, bool reverse, struct shape shape,
+                      float range)
+{
+    char *slot = arena_text(&g->arena, "%s.%s_l%d%s", name, what, layer, reverse ? "_reverse" : "");
+    return graph_param(g, slot, shape, (struct init){INIT_UNIFORM, range}, shape.rank == 1 ? ROLE_BIAS : ROLE_MATRIX);
+}
+
+int g_lstm_layer(struct graph *g, const char *name, int layer, int x, int64_t hidden, int lengths, int directions)
+{
+    if (g->error || x == NONE) return NONE;
+    int64_t c = shape_last(&g->value[x].shape), gates = 4 * hidden;
+    float range = (float)(1.0 / sqrt((double)hidden));  // as PyTorch begins
+    int w[2], u[2], bias[2];
+    BUG_IF(directions < 1 || directions > 2);
+    for (int i = 0; i < directions; i++) {
+        w[i] = lstm_param(g, name, "weight_ih", layer, i, SHAPE(gates, c), range);
+        u[i] = lstm_param(g, name, "weight_hh", layer, i, SHAPE(gates, hidden), range);
+        bias[i] = g_add(g, lstm_param(g, name, "bias_ih", layer, i, SHAPE(gates), range),
+                        lstm_param(g, name, "bias_hh", layer, i, SHAPE(gates), range));
+    }
+    if (directions == 2) w[0] = g_concat(g, w, 2, 0), u[0] = g_concat(g, u, 2, 0), bias[0] = g_concat(g, bias, 2, 0);
+    if (g->error) return NONE;
+    return g_lstm(g, g_linear(g, x, w[0], bias[0], g->value[x].dtype), u[0], lengths, directions);
+}
+
+// r = sigmoid(a0 + b0), z = sigmoid(a1 + b1), n = tanh(a2 + r b2), h' = n + z (h - n), with a of x and b of h
+int g_gru_cell(struct graph *g, int x, int h, int w_ih, int w_hh, int b_ih, int b_hh)
+{
+    if (g->error || x == NONE || h == NONE) return NONE;
+    enum dtype type = g->value[x].dtype;
+    int64_t units = shape_last(&g->value[h].shape);
+    int a = g_linear(g, x, w_ih, b_ih, type), b = g_linear(g, h, w_hh, b_hh, type);
+    int gates = g_act(g, g_add(g, g_slice(g, a, 1, 0, 2 * units), g_slice(g, b, 1, 0, 2 * units)), ACT_SIGMOID);
+    int r = g_slice(g, gates, 1, 0, units), z = g_slice(g, gates, 1, units, 2 * units);
+    int a2 = g_slice(g, a, 1, 2 * units, 3 * units), b2 = g_slice(g, b, 1, 2 * units, 3 * units);
+    int n = g_act(g, g_add(g, a2, g_mul(g, r, b2)), ACT_TANH);
+    return g_add(g, n, g_mul(g, z, g_add(g, h, g_scale(g, n, -1.0f))));
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recurrent layers as models build them, against loops written out from the papers and PyTorch's documentation, on `ref` and on
+// the CPU; results that do not depend on the number of threads; shapes that are refused.
+#include "runtime/grad.h"
+#include "test/unit/fixture_graph.h"
+
+enum { SAMPLES = 3, WORDS = 5, WIDE = 6, UNITS = 3 };
+static const int32_t lengths[SAMPLES] = {5, 2, 3};
+
+static double sigmoid(double x) { return 1.0 / (1.0 + exp(-x)); }
+
+// The product of row `row` of w[.., n] and x.
+static double dot_of(const float *w, int64_t row, const float *x, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += (double)w[row * n + i] * (double)x[i];
+    return sum;
+}
+
+static double add_up(const float *w, int64_t row, const double *h, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += (double)w[row * n + i] * h[i];
+    return sum;
+}
+
+// The word that direction d reads as number i; -1 past the end.
+static int word_of(int b, int d, int i) { return i >= lengths[b] ? -1 : d ? lengths[b] - 1 - i : i; }
+
+struct layer {
+    struct session *s;
+    struct graph *g;
+    int x, length;
+};
+
+static struct layer layer_new(const char *device)
+{
+    struct layer l = {.s = session_on(device)};
+    l.g = graph_new(l.s->store, "layer");
+    l.x = input(l.g, "x", SHAPE(SAMPLES, WORDS, WIDE));
+    l.length = graph_state(l.g, "length", SHAPE(SAMPLES), I32, MEMORY_DATA, (struct init){INIT_UPLOAD, 0});
+    return l;
+}
+
+static void layer_run(struct layer *l, int y)
+{
+    keep(l->g, "y", y);
+    OK(graph_check(l->g));
+    OK(session_add(l->s, l->g));
+    start(l->s);
+    OK(session_put(l->s, "length", lengths, 0, sizeof lengths));
+    OK(session_run(l->s, 0));
+}
+
+static void is_near(const float *y, const double *want, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!(fabs((double)y[i] - want[i]) < 1e-6)) fail_msg("element %d is %g, not %g", i, (double)y[i], want[i]);
+}
+
+static void lstm_direction(struct session *s, int d, const float *x, double *y)
+{
+    char name[4][32];
+    static const char *const what[] = {"weight_ih", "weight_hh", "bias_ih", "bias_hh"};
+    float *w[4];
+    for (int i = 0; i < 4; i++) {
+        snprintf(name[i], sizeof name[i], "rnn.%s_l0%s", what[i], d ? "_reverse" : "");
+        w[i] = read_slot(s, name[i]);
+    }
+    for (int b = 0; b < SAMPLES; b++) {
+        double h[UNITS] = {0}, c[UNITS] = {0}, gate[4 * UNITS];
+        for (int i = 0, t; (t = word_of(b, d, i)) >= 0; i++) {
+            for (int k = 0; k < 4 * UNITS; k++)
+                gate[k] = dot_of(w[0], k, x + (b * WORDS + t) * WIDE, WIDE) + add_up(w[1], k, h, UNITS) + (double)w[2][k] +
+                          (double)w[3][k];
+            for (int j = 0; j < UNITS; j++) {
+                c[j] = sigmoid(gate[UNITS + j]) * c[j] + sigmoid(gate[j]) * tanh(gate[2 * UNITS + j]);
+                h[j] = sigmoid(gate[3 * UNITS + j]) * tanh(c[j]);
+                y[((b * WORDS + t) * 2 + d) * UNITS + j] = h[j];
+            }
+        }
+    }
+    for (int i = 0; i < 4; i++) free(w[i]);
+}
+
+static void lstm_on(const char *device)
+{
+    struct layer l = layer_new(device);
+    layer_run(&l, g_lstm_layer(l.g, "rnn", 0, l.x, UNITS, l.length, 2));
+    double want[SAMPLES * WORDS * 2 * UNITS] = {0};
+    float *x = read_slot(l.s, "x"), *y = read_slot(l.s, "y");
+    for (int d = 0; d < 2; d++) lstm_direction(l.s, d, x, want);
+    is_near(y, want, SAMPLES * WORDS * 2 * UNITS);
+    free(x);
+    free(y);
+    session_done(l.s);
+}
+
+static void test_lstm(void **state)
+{
+    (void)state;
+    lstm_on("ref");
+    lstm_on("cpu");
+}
+
+// The slot's parts are candidate, forget, reset and, unless the input is the skip input, that.
+static void sru_on(const char *device, int units)
+{
+    struct layer l = layer_new(device);
+    struct recurrent_attr a = {.directions = 2, .act = ACT_TANH};
+    int wide = 2 * units, parts = wide == WIDE ? 3 : 4;
+    layer_run(&l, g_sru_layer(l.g, "rnn", l.x, l.x, units, l.length, &a, NONE, NONE));
+    float *x = read_slot(l.s, "x"), *y = read_slot(l.s, "y"), *w = read_slot(l.s, "rnn.weight");
+    float *bias = read_slot(l.s, "rnn.bias");
+    double *want = zalloc((size_t)(SAMPLES * WORDS * wide) * sizeof *want);
+    assert_int_equal(shape_count(&store_find(l.s->store, "rnn.weight")->shape), parts * wide * WIDE);
+    for (int line = 0; line < SAMPLES * wide; line++) {
+        int j = line % units, d = line / units % 2, b = line / wide;
+        double c = 0;
+        for (int i = 0, t; (t = word_of(b, d, i)) >= 0; i++) {
+            const float *row = x + (b * WORDS + t) * WIDE;
+            double u[4] = {0};
+            for (int k = 0; k < parts; k++) u[k] = dot_of(w, (d * parts + k) * units + j, row, WIDE);
+            double f = sigmoid(u[1] + (double)bias[2 * d * units + j]);
+            double r = sigmoid(u[2] + (double)bias[(2 * d + 1) * units + j]);
+            c = f * c + (1 - f) * u[0];
+            double skip = parts == 3 ? (double)row[d * units + j] : u[3];
+            want[(b * WORDS + t) * wide + d * units + j] = r * tanh(c) + (1 - r) * skip;
+        }
+    }
+    is_near(y, want, SAMPLES * WORDS * wide);
+    free(want), free(x), free(y), free(w), free(bias);
+    session_done(l.s);
+}
+
+static void test_sru(void **state)
+{
+    (void)state;
+    sru_on("ref", 3);
+    sru_on("cpu", 3);
+    sru_on("ref", 4);
+    sru_on("cpu", 4);
+}
+
+static void test_gru_cell(void **state)
+{
+    (void)state;
+    struct session *s = session_on("ref");
+    struct graph *g = graph_new(s->store, "cell");
+    int x = input(g, "x", SHAPE(SAMPLES, WIDE)), h = input(g, "h", SHAPE(SAMPLES, UNITS));
+    int w_ih = weight(g, "w_ih", SHAPE(3 * UNITS, WIDE)), w_hh = weight(g, "w_hh", SHAPE(3 * UNITS, UNITS));
+    int b_ih = input(g, "b_ih", SHAPE(3 * UNITS)), b_hh = input(g, "b_hh", SHAPE(3 * UNITS));
+    keep(g, "y", g_gru_cell(g, x, h, w_ih, w_hh, b_ih, b_hh));
+    OK(graph_check(g));
+    OK(session_add(s, g));
+    start(s);
+    OK(session_run(s, 0));
+    static const char *const name[] = {"x", "h", "w_ih", "w_hh", "b_ih", "b_hh", "y"};
+    float *v[7];
+    double want[SAMPLES * UNITS];
+    for (int i = 0; i < 7; i++) v[i] = read_slot(s, name[i]);
+    for (int i = 0; i < SAMPLES * UNITS; i++) {
+        int b = i / UNITS, j = i % UNITS;
+        double a[3], c[3];
+        for (int k = 0; k < 3; k++) {
+            a[k] = dot_of(v[2], k * UNITS + j, v[0] + b * WIDE, WIDE) + (double)v[4][k * UNITS + j];
+            c[k] = dot_of(v[3], k * UNITS + j, v[1] + b * UNITS, UNITS) + (double)v[5][k * UNITS + j];
+        }
+        double r = sigmoid(a[0] + c[0]), z = sigmoid(a[1] + c[1]), n = tanh(a[2] + r * c[2]);
+        want[i] = (1 - z) * n + z * (double)v[1][i];
+    }
+    is_near(v[6], want, SAMPLES * UNITS);
+    for (int i = 0; i < 7; i++) free(v[i]);
+    session_done(s);
+}
+
+// ---- threads: both scans forward and backward, with more samples than a block and units that are no whole vectors
+
+enum { MANY = 14, LONG = 7, SRU_UNITS = 35, LSTM_UNITS = 19, U = MANY * LONG * 8 * SRU_UNITS, X = MANY * LONG * 8 * LSTM_UNITS };
+
+static int square_sum(struct graph *g, int y)
+{
+    return g_reshape(g, g_reduce(g, g_mul(g, y, y), 7, false, F32), SHAPE(1));
+}
+
+static void train_scans(struct graph *g)
+{
+    struct recurrent_attr a = {.directions = 2, .act = ACT_TANH, .p = 0.2f, .site = 1};
+    int key = graph_state(g, "key", SHAPE(4), I32, MEMORY_DATA, (struct init){INIT_ZERO, 0});
+    int step = graph_state(g, "step", SHAPE(1), I32, MEMORY_DATA, (struct init){INIT_ZERO, 0});
+    int of[] = {weight(g, "u", SHAPE(MANY, LONG, 8 * SRU_UNITS)), weight(g, "x", SHAPE(MANY, LONG, 8 * LSTM_UNITS)),
+                weight(g, "bias", SHAPE(4 * SRU_UNITS))}, grads[3];
+    int loss = square_sum(g, g_sru(g, of[0], NONE, of[2], NONE, &a, key, step));
+    loss = g_add(g, loss, square_sum(g, g_lstm(g, of[1], input(g, "w", SHAPE(8 * LSTM_UNITS, LSTM_UNITS)), NONE, 2)));
+    OK(graph_check(g));
+    OK(grad_of(g, loss, of, 3, grads));
+    keep(g, "du", grads[0]), keep(g, "dx", grads[1]), keep(g, "dbias", grads[2]);
+}
+
+static void run_threads(int threads, float *d[3])
+{
+    struct device *device;
+    struct session *s;
+    OK(device_open("cpu", threads, &device));
+    OK(session_new(device, &s));
+    struct graph *g = graph_new(s->store, "train");
+    train_scans(g);
+    OK(session_add(s, g));
+    start(s);
+    OK(session_run(s, 0));
+    d[0] = read_slot(s, "du"), d[1] = read_slot(s, "dx"), d[2] = read_slot(s, "dbias");
+    session_done(s);
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    static const int threads[] = {1, 2, 40}, count[] = {U, X, 4 * SRU_UNITS};
+    float *d[3][3];
+    for (int i = 0; i < 3; i++) run_threads(threads[i], d[i]);
+    for (int k = 0; k < 3; k++) {
+        double sum = 0;
+        for (int i = 0; i < count[k]; i++) sum += fabs((double)d[0][k][i]);
+        assert_true(sum > 0.1 && sum < 1e6);
+        for (int i = 1; i < 3; i++) assert_memory_equal(d[0][k], d[i][k], (size_t)count[k] * sizeof(float));
+        for (int i = 0; i < 3; i++) free(d[i][k]);
+    }
+}
+
+// ---- a dropout whose mask is shared
+
+static void test_shared_dropout(void **state)
+{
+    (void)state;
+    struct session *s = session_on("cpu");
+    struct graph *g = graph_new(s->store, "drop");
+    int x = graph_state(g, "x", SHAPE(4, 6, 50), F32, MEMORY_DATA, (struct init){INIT_CONSTANT, 1});
+    int key = graph_state(g, "key", SHAPE(4), I32, MEMORY_DATA, (struct init){INIT_ZERO, 0});
+    int step = graph_state(g, "step", SHAPE(1), I32, MEMORY_DATA, (struct init){INIT_ZERO, 0});
+    keep(g, "y", g_dropout_shared(g, x, key, step, 0.5f, 3));
+    OK(session_add(s, g));
+    start(s);
+    OK(session_run(s, 0));
+    float *y = read_slot(s, "y");
+    int kept = 0;
+    for (int i = 0; i < 4 * 6 * 50; i++) {
+        assert_true(y[i] == 0.0f || y[i] == 2.0f);
+        assert_true(y[i] == y[i / 300 * 300 + i % 50]);  // as in the sample's first row
+        kept += y[i] > 0.0f;
+    }
+    assert_in_range(kept / 6, 70, 130);  // of 200
+    assert_true(memcmp(y, y + 300, 50 * sizeof *y) != 0);
+    free(y);
+    session_done(s);
+}
+
+// ---- refusals
+
+static int refused(int (*build)(struct graph *))
+{
+    struct session *s = session_on("ref");
+    struct graph *g = graph_new(s->store, "refused");
+    build(g);
+    int rc = graph_check(g);
+    graph_free(g);
+    session_done(s);
+    return rc;
+}
+
+static int sru_with(struct graph *g, struct shape u, struct shape x, int64_t biases, int directions, enum act act)
+{
+    struct recurrent_attr a = {.directions = directions, .act = act};
+    int skip = x.rank ? input(g, "skip", x) : NONE;
+    return g_sru(g, input(g, "u", u), skip, input(g, "bias", SHAPE(biases)), NONE, &a, NONE, NONE);
+}
+
+static int three_directions(struct graph *g) { return sru_with(g, SHAPE(2, 3, 24), (struct shape){0}, 12, 3, ACT_TANH); }
+static int odd_parts(struct graph *g) { return sru_with(g, SHAPE(2, 3, 20), (struct shape){0}, 10, 2, ACT_TANH); }
+static int wrong_skip(struct graph *g) { return sru_with(g, SHAPE(2, 3, 18), SHAPE(2, 3, 5), 12, 2, ACT_TANH); }
+static int few_biases(struct graph *g) { return sru_with(g, SHAPE(2, 3, 16), (struct shape){0}, 4, 2, ACT_TANH); }
+static int wrong_act(struct graph *g) { return sru_with(g, SHAPE(2, 3, 16), (struct shape){0}, 8, 2, ACT_GELU); }
+static int flat_sru(struct graph *g) { return sru_with(g, SHAPE(6, 16), (struct shape){0}, 8, 2, ACT_TANH); }
+static int wrong_weights(struct graph *g)
+{
+    return g_lstm(g, input(g, "x", SHAPE(2, 3, 24)), input(g, "w", SHAPE(24, 4)), NONE, 2);
+}
+static int few_lengths(struct graph *g)
+{
+    int n = graph_state(g, "n", SHAPE(3), I32, MEMORY_DATA, (struct init){INIT_UPLOAD, 0});
+    return g_lstm(g, input(g, "x", SHAPE(2, 3, 24)), input(g, "w", SHAPE(24, 3)), n, 2);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    REFUSED(refused(three_directions), "one direction or two, not 3");
+    REFUSED(refused(odd_parts), "2 directions with 4 parts cannot read 2x3x20");
+    REFUSED(refused(wrong_skip), "wants f32 2x3x6 as input 1, not 2x3x5");
+    REFUSED(refused(few_biases), "8 channels as input 2");
+    REFUSED(refused(wrong_act), "tanh, relu or no activation");
+    REFUSED(refused(flat_sru), "wants floats [B,T,C]");
+    REFUSED(refused(wrong_weights), "recurrent weights 24x3, not 24x4");
+    REFUSED(refused(few_lengths), "wants 2 i32");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lstm),    cmocka_unit_test(test_sru),            cmocka_unit_test(test_gru_cell),
+        cmocka_unit_test(test_threads), cmocka_unit_test(test_shared_dropout), cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests_name("recurrent", tests, NULL, NULL);
+}
