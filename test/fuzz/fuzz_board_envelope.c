@@ -26,8 +26,8 @@ static void check_taken(const struct statement *s)
         BUG_IF(length == 0 || length == FINDING_TEXT);
         if (canonical_check_words(f.at[i].text, length) < 0) BUG(error_text());  // findings are shown
     }
-    int64_t seed = 0;
-    check_group_seed(s, &seed, 1, &f);
+    if (s->type == STATEMENT_RUN) check_group_mate(s, s->json, &f);
+    check_alike(s->json, s->json);
     BUG_IF(!(check_peak(s) >= 0));
 }
 
@@ -53,5 +53,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     } else BUG_IF(s.json != NULL || error_text()[0] == 0);
     int rc = canonical_check_words(text, count);
     BUG_IF(rc < 0 && error_text()[0] == 0);
+    if (rc == 0 && canonical_check_marks(text, count) < 0) BUG_IF(error_text()[0] == 0);
     return 0;
 }
