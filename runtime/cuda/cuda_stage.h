@@ -15,9 +15,9 @@ int cuda_stage_done(struct device *) MUST_CHECK;
 int cuda_stage_host_alloc(struct device *, size_t bytes, void **) MUST_CHECK;
 void cuda_stage_host_free(struct device *, void *);
 
-// Puts what was staged in its place, before anything that the device's stream is given next.
+// Moves staged bytes to their place, before any later work of the device's stream.
 int cuda_stage_apply(struct cuda_device *) MUST_CHECK;
-// Before memory is given back that may have been staged into: applies, waits, drops all shadows.
+// Call before freeing memory that may be a target of staged copies: applies, waits, drops all shadows.
 void cuda_stage_forget(struct cuda_device *);
 void cuda_stage_close(struct cuda_device *);
 

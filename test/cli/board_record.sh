@@ -48,7 +48,7 @@ chmod 644 scoreboard.db.key
 expect 1 "chmod 600" "$BOARD" migrate
 chmod 600 scoreboard.db.key
 
-# A key whose record is gone has signed receipts: nothing begins anew under it unasked.
+# A key without its record has signed receipts: no new record begins under it unless it is asked for.
 cp scoreboard.db.key lost.db.key
 expect 1 "put a backup back, or begin a new record under the old key with --new" "$BOARD" serve --db lost.db --listen 127.0.0.1:0
 expect 1 "with --new" "$BOARD" migrate --db lost.db
@@ -66,7 +66,7 @@ expect 1 "the record hurt.db is damaged: put a backup in its place" "$BOARD" mig
 cmp hurt.db hurt.before
 expect 1 "damaged" "$BOARD" check --db hurt.db
 
-# Files that are none, or that somebody altered, are refused with a sentence, and stay as they are.
+# Files that are not records, and altered ones, are refused with a sentence and not changed.
 echo 'not a database, and long enough to be looked at as one: it is read, and found to be none' >none.db
 cp none.db none.before
 expect 1 "is not a database" "$BOARD" check --db none.db

@@ -40,7 +40,7 @@ grep -Eq ' how +cuda - f16 - ' shown
 grep -Eq ' energy +[0-9]' shown
 grep -Eq ' GPU +Emulated H200' shown # every record of an emulated GPU says so
 grep -Eq '^  EMULATED CARD' shown
-# Nobody signs what was measured on it: not the program that has it, and not one that finds such a run in a record.
+# Measurements on it are never signed, neither by the program that has it nor by one that finds such a run in a record.
 export XDG_CONFIG_HOME=$PWD/config
 unset DAWN_KEY DAWN_SERVER DAWN_HANDLE SSH_AUTH_SOCK
 "$EMULATED" keys new >out

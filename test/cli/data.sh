@@ -45,7 +45,7 @@ grep -q '^synthetic shapes: synthetic$' out
 grep -q 'disc, ring, square' out
 [ "$(head -c 4 sheet.png | tail -c 3)" = PNG ]
 
-# An import of the only picture at hand: the sheet.
+# An import of the sheet, the only picture here.
 for class in airplane automobile bird cat deer dog frog horse ship truck; do
     mkdir -p pictures/train/$class pictures/test/$class
     cp sheet.png pictures/train/$class/1.png

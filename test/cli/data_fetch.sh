@@ -22,7 +22,7 @@ url=http://127.0.0.1:$(cat port)
 grep -q "^dawn data: $url/missing/cifar-10-binary.tar.gz answered 404 (not found)$" err
 [ "$(wc -l <err)" = 1 ]
 
-[ "$(status "$DAWN" data fetch cifar10 --mirror http://127.0.0.1:1/ --to d)" = 1 ] # nobody is there
+[ "$(status "$DAWN" data fetch cifar10 --mirror http://127.0.0.1:1/ --to d)" = 1 ] # no server there
 [ "$(wc -l <err)" = 1 ]
 if grep -q 'bytes are kept' err; then exit 1; fi
 [ -z "$(ls d)" ]

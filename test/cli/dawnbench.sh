@@ -70,7 +70,7 @@ cmp wanted out
 "$BOARD" board squad training-time --db a.db --trust imported --target 0.73 --format tsv | grep -q '	3600	s	SQuAD/train/net$'
 "$BOARD" board squad training-time --db a.db --trust imported --format tsv | grep -q '	7200	s	SQuAD/train/net$'
 [ "$("$BOARD" board cifar10 inference-latency --db a.db --trust imported --format tsv | cut -f7)" = "value
-0.3" ] # what misses the target, or gives no score, has no place
+0.3" ] # an entry that misses the target, or has no score, has no place
 [ "$("$BOARD" board cifar10 training-time --db a.db --trust imported --format tsv --since 2019-03-05 | wc -l)" = 2 ]
 [ "$("$BOARD" board cifar10 training-time --db a.db --trust imported --format tsv --hardware '~v100' | cut -f9)" = "source
 CIFAR10/train/plain" ]
@@ -89,7 +89,7 @@ python3 -c 'import json; d = json.load(open("out")); [e] = d["entries"]; assert 
 grep -q '^1 *6 min 00 s  Zoë, and Bob .*imported  2019-03-05$' out
 "$BOARD" board demo training-time --db a.db | grep -q 'No entries'
 
-# Out and in again: the same files, the same boards, and nobody's address.
+# Out and in again: the same files, the same boards, and no address of a person.
 [ "$(status "$BOARD" export dawnbench new --db a.db)" = 0 ]
 grep -q '^exported: 9 imported entries and 0 rows of own runs, 14 files$' out
 cmp old/CIFAR10/train/plain.tsv new/CIFAR10/train/plain.tsv
@@ -104,7 +104,7 @@ cmp first.tsv back.tsv
 [ "$(status "$BOARD" export dawnbench newer --db b.db)" = 0 ]
 diff -r new newer
 
-# A record that the import makes has the name it is told, for all time.
+# A record that the import makes has the given name for good.
 [ "$(status "$BOARD" import dawnbench new --db named.db --origin board.example)" = 0 ]
 [ "$(status "$BOARD" migrate --db named.db)" = 0 ]
 grep -q 'board "board.example"' out

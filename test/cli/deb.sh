@@ -20,7 +20,7 @@ for name in usr/bin/dawn usr/bin/dawn-scoreboard lib/systemd/system/dawn-scorebo
     usr/share/bash-completion/completions/dawn usr/share/zsh/vendor-completions/_dawn usr/share/doc/dawn/copyright; do
     grep -q " \./$name" contents || { echo "$name is missing"; exit 1; }
 done
-if grep -v ' root/root ' contents; then exit 1; fi # everything belongs to root, whoever made it
+if grep -v ' root/root ' contents; then exit 1; fi # everything belongs to root, no matter who ran make deb
 dpkg-deb --field "$file" Depends | grep -q 'libsqlite3-0'
 
 mkdir -p root/var/lib/dpkg/updates root/var/lib/dpkg/info root/usr/bin root/etc

@@ -55,7 +55,7 @@ http {
 CONF
 get() { curl -sS --cacert cert.pem "$@"; }
 answers() { ended "$proxy" || get -o /dev/null "$site/"; }
-start_proxy() { # at a port that was free a moment ago: somebody else may have taken it, so that it is tried again
+start_proxy() { # at a port that was free a moment ago; another program may have taken it, so the caller tries again
     tls=$(free_port)
     site=https://127.0.0.1:$tls
     block nginx | sed "s#127.0.0.1:8080#127.0.0.1:$port#; s#listen 443 ssl#listen 127.0.0.1:$tls ssl#
@@ -84,7 +84,7 @@ for path in / /script.js /style.css /favicon.svg /feed.atom /api/v1 /api/v1/noth
     grep -qi '^content-encoding: gzip' heads || { echo "$path is not compressed"; cat heads; exit 1; }
 done
 
-# A submission through all of it. dawn trusts the certificate because it is told to, and refuses it when it is not.
+# A submission through all of it. dawn trusts the certificate only because SSL_CERT_FILE names it.
 "$DAWN" keys new >/dev/null
 "$DAWN" train cifar10 --data synthetic --set epochs=1 --set batch=500 >/dev/null 2>&1 || [ $? = 3 ]
 if "$DAWN" submit results.db --server "$site" --handle ann --yes >out 2>err; then

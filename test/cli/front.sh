@@ -25,7 +25,7 @@ front() {
         grep -q "^Usage: $name $c" out
         [ ! -s err ]
         awk -v c="$name $c" 'length > 80 { print c " -h: too wide: " $0; bad = 1 } END { exit bad }' out >&2
-        if grep -q '(default: [^)]*) (default' out; then return 1; fi # a help text need not repeat what the table says
+        if grep -q '(default: [^)]*) (default' out; then return 1; fi # a help text does not repeat the table's default
         cp out by_option
         [ "$(status "$program" help $c)" = 0 ]
         cmp out by_option

@@ -8,7 +8,7 @@ command -v curl >/dev/null && command -v python3 >/dev/null || { echo "curl or p
 export HOME=$PWD
 unset XDG_CONFIG_HOME DAWN_RESULTS DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
 
-expect() { # STATUS PATTERN COMMAND...: that status, without a terminal, and the pattern in what it said
+expect() { # STATUS PATTERN COMMAND...: that status, without a terminal, and the pattern in its output
     local wanted=$1 pattern=$2 got=0
     shift 2
     "$@" >out 2>err </dev/null || got=$?
@@ -63,7 +63,7 @@ expect 1 'was replaced by a newer one' "$DAWN" submit --run 2 --yes
 expect 1 'was replaced by a newer one' "$DAWN" keys rotate second --yes
 expect 0 'run 2: accepted as #3' "$DAWN" submit --run 2 --key second --yes
 
-# ---- what became of a run is said where it is verified, and withdrawing says what goes with it
+# ---- verifying reports a run's later fate; withdrawing reports its consequences
 expect 0 'receipt *good: #3' "$DAWN" verify "$url/runs/3"
 if grep -q '^ *state ' out; then exit 1; fi
 expect 0 'run 2: accepted as #4' "$DAWN" submit --run 2 --key second --note more --yes

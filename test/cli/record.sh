@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # dawn record as a competitor meets it: a real trainer in another language, MLPerf's lines, groups; then programs that
-# crash, hang, lie, say nothing or too much. Whatever they do, the record opens and says what happened.
+# crash, hang, lie, print nothing or too much. In every case the record opens and tells what happened.
 set -eu
 ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
 . "$ROOT/test/wait.sh"
@@ -118,7 +118,7 @@ grep -qx given out
 PYTHONUNBUFFERED=0 DAWN_SEED=9 record 0 'done' \
     "[ \$(env | grep -c -e ^DAWN_SEED= -e ^PYTHONUNBUFFERED=) = 2 ] && [ \$DAWN_SEED = 1 ] && $(epoch 1 9400)"
 
-# ---- bytes of any kind, and lines of any length, come through as they are
+# ---- bytes of any kind, and lines of any length, pass through unchanged
 python3 -c '
 import random
 noise = random.Random(1).randbytes(300000)
@@ -154,7 +154,7 @@ wrong() { # PATTERN LINE...
 }
 one='{"dawn":"epoch","epoch":1,"correct":9000,"items":10000,"samples":50000}'
 wrong 'epoch 1 comes after epoch 1' "$one" "$one"
-facts 'len(p) == 1' # what was true before stays
+facts 'len(p) == 1' # earlier facts stay
 wrong 'epoch 2 comes after epoch 3' '{"dawn":"epoch","epoch":3}' '{"dawn":"epoch","epoch":2}'
 wrong 'at most 10000, the number of items; got 10001' '{"dawn":"epoch","epoch":1,"correct":10001,"items":10000}'
 wrong 'must be 10000, as many as the contest has; got 100' '{"dawn":"epoch","epoch":1,"correct":90,"items":100}'
@@ -183,7 +183,7 @@ said 1 '^dawn record: there is no command "nosuch"$' "$DAWN" record -- nosuch
 said 1 "^dawn record: cannot start \"./noise\": Permission denied$" "$DAWN" record -- ./noise
 [ "$("$DAWN" results list | wc -l)" = "$runs" ]
 
-# ---- it leaves something behind that holds its output: nobody waits for that
+# ---- it leaves a process behind that holds its output: dawn does not wait for that
 record 0 'done' "$(epoch 1 9400) sleep 600 & echo \$! >pid"
 if grep -q '^State:.*Z' "/proc/$(cat pid)/status"; then exit 1; fi # it is still there
 kill "$(cat pid)"
@@ -223,7 +223,7 @@ await ready
 kill -TERM $dawn
 end_of $dawn
 [ "$rc" = 130 ]
-gone # what does not listen goes when nobody is left to tell of it
+gone # a process that ignores signals is killed in the end
 
 # ---- dawn itself is killed: the run left its trace, and the program has gone with it
 start -- sh -c "echo \$\$ >pid; $(epoch 1 9400) echo ready; exec sleep 60"
@@ -240,7 +240,7 @@ facts 'r["segments"][-1]["end_ns"] == p[0]["t_ns"]'
 said 0 'run .* done, 1 epoch' "$DAWN" record -- env LAB="Café $(printf '\342\200\256')" sh -c "$(epoch 1 9400)"
 facts 'r["recipe_json"].isascii() and json.loads(r["recipe_json"])["command"][1] == "LAB=Caf\u00e9 \u202e"'
 
-# ---- the lines of the manual are what they are said to be, and its program is one
+# ---- the manual's lines are valid, and its program runs
 grep -E '^\{"dawn":"about"' "$ROOT/docs/record.md" >lines # before the first epoch, as it says
 grep -E '^(\{"dawn":"[^a]|:::MLLOG)' "$ROOT/docs/record.md" >>lines
 record 0 'run .* done, 4 epochs' 'cat lines'

@@ -92,7 +92,7 @@ curl -s "$url/api/v1/openapi.json" | python3 -m json.tool >openapi.json # an add
 fetch /boards/nothing/training-time 404
 fetch /boards/cifar10/nothing 404
 
-# What is refused says so in the form that fits.
+# A refusal has the form of its address: a page or a problem document.
 answer() { curl -s -o body -w '%{http_code} %{content_type}' "$@"; }
 [ "$(answer -X DELETE "$url/")" = '405 text/html; charset=utf-8' ]
 [ "$(answer -H 'Content-Type: application/json' -d '{}' "$url/api/v1/statements")" = '400 application/problem+json' ]

@@ -172,7 +172,7 @@ static uint8_t *finish(struct bench *b, int64_t steps, size_t *count)
     return bench_bytes(b, count);
 }
 
-// Saved, freed, made anew and loaded: in the middle of an epoch (4 steps) and after one.
+// Saved, freed, and loaded into a new trainer: in the middle of an epoch (4 steps) and after one.
 static void goes_on_to_the_same_bytes(void **state)
 {
     (void)state;

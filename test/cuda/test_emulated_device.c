@@ -254,7 +254,7 @@ static void memory_that_is_not_there_is_refused(void **state)
     emulate_machine(EMULATE_H200);
 }
 
-// ---- what a run does
+// ---- a run
 
 static void memory_is_what_the_plan_says(void **state)
 {
@@ -392,7 +392,7 @@ static void weights_are_copied_when_they_changed(void **state)
     assert_int_equal(launched_by_run(s, read), 1);
     assert_int_equal(launched_by_run(s, read), 0);
     OK(session_reset(s, 2));
-    assert_int_equal(launched_by_run(s, read), 0);  // uploaded weights stay as they are
+    assert_int_equal(launched_by_run(s, read), 0);  // uploaded weights do not change
     session_done(s);
 }
 

@@ -78,7 +78,7 @@ static void queued_runs_have_the_old_bytes(void **state)
     emulate_late(EMULATE_LATE);
     float sum = 0;
     struct emulate_counts before = {0};
-    for (int i = 0; i < 8; i++) {  // nothing of the device's own stream is done but what a wait asks for
+    for (int i = 0; i < 8; i++) {  // the device's own stream does only the work that a wait needs
         if (i >= 2) OK(session_stage_done(t.session));
         set(t.host[i % 2], (float)(1 << i));
         OK(session_stage(t.session, t.x, t.host[i % 2], sizeof(float[COUNT])));
@@ -161,7 +161,7 @@ static void what_fails_is_said(void **state)
         emulate_fail(calls[i], cudaErrorMemoryAllocation);
         assert_int_equal(session_stage(t.session, t.x, t.host[0], sizeof(float[COUNT])), ERR_MEMORY);
         set(t.host[0], 5);
-        OK(session_stage(t.session, t.x, t.host[0], sizeof(float[COUNT])));  // what failed is not remembered
+        OK(session_stage(t.session, t.x, t.host[0], sizeof(float[COUNT])));  // a failed copy is not remembered
         OK(session_run(t.session, 0));
         assert_holds(&t, "sum", 5, 1);
         staged_close(&t);

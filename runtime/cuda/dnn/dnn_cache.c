@@ -147,7 +147,7 @@ char *dnn_cache_path(const char *machine)
 
 // ---- the file
 
-// Whoever can write the file controls its contents.
+// Anyone who can write the file controls its contents.
 static bool is_ours(const struct stat *st) { return st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH)); }
 
 static bool folder_is_ours(const char *folder)

@@ -170,7 +170,7 @@ __device__ static inline float four_sum(float x)
 
 // ---- forward, 64 keys at a time with a running maximum
 
-// Replaces scores by probabilities that are not divided by their sum yet; `fade`: what sums so far are multiplied by.
+// Replaces scores by probabilities that are not yet divided by their sum; `fade`: the factor for the sums so far.
 template <int N>
 __device__ static inline void soften(const struct k_attention &k, const head &o, int first, float (&s)[N][4],
                                      float (&top)[2], float (&total)[2], float (&fade)[2])

@@ -27,7 +27,7 @@ __device__ static inline void drop(const int32_t *key, const int32_t *step, uint
     }
 }
 
-// What is normalised: x, or the sum, which is rounded as it is stored.
+// The value to normalise: x, or the sum, rounded to its stored type.
 template <typename T, int N> __device__ static inline void load_sum(const struct k_layer_norm &k, int64_t at, float (&v)[N])
 {
     load<N>((const T *)k.x + at, v);

@@ -137,7 +137,7 @@ static __global__ void norm_finish(const struct k_norm k)
 
 // ---- y
 
-// With a shortcut, v is what is added to the norm.
+// With a shortcut, v is added to the norm.
 template <typename T, int N, bool ADDS>
 __global__ void __launch_bounds__(K_BLOCK, K_NORM_RESIDENT) norm_apply(const struct k_norm_apply k)
 {
