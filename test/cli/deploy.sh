@@ -25,7 +25,7 @@ trap finish EXIT
 # The server, with the words of the unit but for places and the port.
 command=$(sed -n 's/^ExecStart=[^ ]*dawn-scoreboard //p' $unit)
 [ -n "$command" ]
-command=$(sed "s#/var/lib/dawn#$PWD#; s#127.0.0.1:8080#127.0.0.1:0#; s#\${ORIGIN}#board.example#" <<<"$command")
+command=$(sed "s#/var/lib/dawn#$PWD#; s#127.0.0.1:8080#127.0.0.1:0#; s#\${ORIGIN}#board.example#g" <<<"$command")
 "$BOARD" $command >said 2>&1 &
 server=$!
 wait_line $server said Ctrl-C
