@@ -120,3 +120,13 @@ const char *contest_column(const char *metric)
         if (strcmp(columns[i][0], metric) == 0) return columns[i][1];
     return NULL;
 }
+
+const char *contest_metric_title(const char *metric)
+{
+    int count;
+    const struct contest *table = contest_table(&count);
+    if (strcmp(metric, "em") == 0) return "exact match";  // beside F1; no contest is decided by it
+    for (int i = 0; i < count; i++)
+        if (strcmp(table[i].metric, metric) == 0) return table[i].metric_title;
+    return metric;
+}

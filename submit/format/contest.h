@@ -47,5 +47,7 @@ int contest_digest(const char *task, const struct run_metric *, int64_t target_m
 bool contest_meets(int64_t k, int64_t n, int64_t target_micro);
 // The column of a metric in DAWNBench's logs: "top5Accuracy". NULL: it had none.
 const char *contest_column(const char *metric);
+// A metric as people call it: "top-5 accuracy"; the name itself if no contest has it.
+const char *contest_metric_title(const char *metric);
 
 #endif

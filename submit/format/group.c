@@ -87,9 +87,17 @@ void group_mean(const double *values, int n, struct group_mean *out)
 
 double group_p(double mean, double sigma, int n, double target)
 {
-    if (n < 2) return 1;
-    if (!(sigma > 0)) return mean > target ? 0 : 1;
+    if (n < 2 || !(sigma > 0)) return 1;
     return group_t_cdf(-(mean - target) / (sigma / sqrt(n)), n - 1);
+}
+
+double group_welch_p(const struct group_mean *a, int n, const struct group_mean *b, int m)
+{
+    if (n < 2 || m < 2) return NAN;
+    double va = a->sigma * a->sigma / n, vb = b->sigma * b->sigma / m, sum = va + vb;
+    if (!(sum > 0)) return NAN;
+    double freedom = sum * sum / (va * va / (n - 1) + vb * vb / (m - 1));
+    return 2 * group_t_cdf(-fabs(a->mean - b->mean) / sqrt(sum), freedom);
 }
 
 static bool seed_twice(const struct group_run *runs, int count)
@@ -125,6 +133,18 @@ static bool mean_meets(const struct group_run *runs, int count, int finished, in
     return all.lower_is_better ? reached <= wanted : reached >= wanted;
 }
 
+// Decided in integers: fractions of equal scores may differ in their last digit, and would make a sure result of that.
+static bool scores_are_equal(const struct group_run *runs, int count)
+{
+    const struct group_run *first = NULL;
+    for (int i = 0; i < count; i++) {
+        if (!runs[i].finished) continue;
+        if (first == NULL) first = &runs[i];
+        if (runs[i].k != first->k || runs[i].items != first->items) return false;
+    }
+    return true;
+}
+
 void group_judge(const struct group_run *runs, int count, int planned, int64_t target_micro, struct group_facts *out)
 {
     BUG_IF(count < 0);
@@ -145,6 +165,7 @@ void group_judge(const struct group_run *runs, int count, int planned, int64_t t
     *out = (struct group_facts){.planned = planned, .finished = n};
     group_mean(seconds, n, &out->seconds);
     group_mean(accuracy, n, &out->accuracy);
+    if (n > 0 && scores_are_equal(runs, count)) out->accuracy = (struct group_mean){accuracy[0], 0, accuracy[0], accuracy[0]};
     free(seconds);
     free(accuracy);
     double side = lower ? -1 : 1;  // the test asks for "better than the target"

@@ -29,8 +29,8 @@ struct group_mean {
 #define GROUP_VERDICT_LIST                                                                                             \
     VERDICT(UNFINISHED, "unfinished", "not every announced run has a result; a missing run counts as failed")          \
     VERDICT(SYNTHETIC, "synthetic", "a group on synthetic data is never official")                                     \
-    VERDICT(CUSTOM, "custom", "only the published data set counts, and this was another")                              \
-    VERDICT(STOPPED, "stopped", "runs that stop on test accuracy are no official group")                               \
+    VERDICT(CUSTOM, "custom", "the data is not the published data set, which alone counts")                            \
+    VERDICT(STOPPED, "stopped", "runs that stop at the target make no official group")                                 \
     VERDICT(SEED_TWICE, "seed-twice", "a seed was used twice")                                                         \
     VERDICT(TOO_FEW, "too-few", "an official group has at least 5 runs")                                               \
     VERDICT(BELOW, "below", "the mean score is below the target")                                                      \
@@ -47,7 +47,7 @@ struct group_facts {
     struct group_mean seconds;   // over finished runs
     struct group_mean accuracy;  // the board's metric: k / N, or the value
     double p;                    // one-sided: chance of such a mean if the true mean were the target; 1 when n < 2
-    bool meets;                  // the mean accuracy reaches the target, decided in integers
+    bool meets;                  // the mean score reaches the target, decided in integers
     enum group_verdict verdict;
     bool official;               // MET or MET_SURELY
 };
@@ -58,7 +58,11 @@ const char *group_verdict_name(enum group_verdict);
 const char *group_verdict_sentence(enum group_verdict);
 
 void group_mean(const double *values, int n, struct group_mean *);
-double group_p(double mean, double sigma, int n, double target);  // H1: true mean > target
+// H1: true mean > target. 1 without any spread: equal runs are no sample of anything.
+double group_p(double mean, double sigma, int n, double target);
+// Welch's test of two means, two-sided: the chance of such a difference if the true means were equal. NaN where a group has
+// fewer than two runs, or neither has any spread.
+double group_welch_p(const struct group_mean *, int n, const struct group_mean *, int m);
 double group_t_cdf(double t, double freedom);
 double group_t_quantile(double p, double freedom);  // 0 < p < 1
 

@@ -108,7 +108,7 @@ int price_find(const char *instance, struct price *price)
 int price_from_user(double usd_per_hour, struct price *price)
 {
     if (!(usd_per_hour > 0) || usd_per_hour * COST_USD > (double)PRICE_MAX_MICRO)
-        return fail(ERR_USAGE, "a price by the hour is above 0 and at most 1,000,000 USD, here %g", usd_per_hour);
+        return fail(ERR_USAGE, "a price by the hour must be above 0 and at most 1,000,000 USD; got %g", usd_per_hour);
     *price = (struct price){.micro_per_hour = (int64_t)llround(usd_per_hour * COST_USD), .source = "user"};
     if (price->micro_per_hour < 1) return fail(ERR_USAGE, "a price below a millionth of a dollar cannot be recorded");
     time_t now = (time_t)(clock_unix_ms() / 1000);
