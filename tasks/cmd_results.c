@@ -3,19 +3,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/file.h"
 #include "runtime/base/options.h"
+#include "submit/format/curve.h"
 #include "tasks/commands.h"
 #include "tasks/record/export.h"
 #include "tasks/record/mllog.h"
-#include "tasks/record/show.h"
+#include "tasks/show/compare.h"
+#include "tasks/show/document.h"
+#include "tasks/show/show.h"
 
 struct choice {
     const char *db, *format, *to, *author, *code_url;
-    bool ascii;
+    struct show_filter filter;
+    bool ascii, json, follow;
 };
 
 static bool says_utf8(const char *name)
@@ -33,11 +37,11 @@ static bool terminal_utf8(void)
     return false;
 }
 
-static struct show_style style_of(const struct choice *choice)
+static struct page_style style_of(const struct choice *choice)
 {
     bool terminal = isatty(STDOUT_FILENO) != 0;
     const char *no_color = getenv("NO_COLOR");
-    return (struct show_style){.unicode = terminal && terminal_utf8() && !choice->ascii,
+    return (struct page_style){.unicode = terminal && terminal_utf8() && !choice->ascii,
                                .bold = terminal && !choice->ascii && (no_color == NULL || *no_color == 0)};
 }
 
@@ -58,11 +62,11 @@ static int write_and_free(struct text *text, const char *to)
     return rc;
 }
 
-static bool is_folder(const char *path)
+// Every table as a file needs a folder, unless the path is plainly that of one file.
+static bool is_csv_file(const char *path)
 {
-    struct stat info;
     size_t length = strlen(path);
-    return (length > 0 && path[length - 1] == '/') || (stat(path, &info) == 0 && S_ISDIR(info.st_mode));
+    return strcmp(path, "-") == 0 || (length > 4 && strcmp(path + length - 4, ".csv") == 0);
 }
 
 static int export_tables_to(struct results *r, int64_t id, const char *folder)
@@ -127,31 +131,48 @@ static int verify_runs(struct results *r, const char *word)
                 broken == 1 ? "it" : "them");
 }
 
+static int export_dawnbench_of(struct results *r, const char *word, const struct choice *c)
+{
+    int64_t id;
+    struct text text = {0};
+    const struct export_entry entry = {.author = c->author, .code_url = c->code_url};
+    TRY(record_find(r, word != NULL ? word : "last", &id));
+    int rc = export_dawnbench(r, id, c->to != NULL ? c->to : "dawnbench", &entry, &text);
+    if (rc == 0) return print_and_free(&text);
+    text_free(&text);
+    return rc;
+}
+
+// The formats that are about one run.
+static int export_document(struct results *r, const char *word, const struct choice *c)
+{
+    int64_t id;
+    struct text text = {0};
+    TRY(record_find(r, word != NULL ? word : "last", &id));
+    int broken = for_chains(r, id, warn_of_chain);
+    if (broken < 0) return broken;
+    int rc = 0;
+    if (strcmp(c->format, "html") == 0) rc = document_html(r, id, &text);
+    else if (strcmp(c->format, "svg") == 0) rc = document_svg(r, id, &text);
+    else if (strcmp(c->format, "mllog") == 0) rc = mllog_export(r, id, c->author, &text);
+    else rc = document_md(r, id, &text);
+    if (rc == 0) return write_and_free(&text, c->to);
+    text_free(&text);
+    return rc;
+}
+
 static int export_run(struct results *r, const char *word, const struct choice *c)
 {
     struct text text = {0};
     int64_t id = 0;
-    int rc = 0;
-    if (strcmp(c->format, "dawnbench") == 0) {
-        TRY(record_find(r, word != NULL ? word : "last", &id));
-        const struct export_entry entry = {.author = c->author, .code_url = c->code_url};
-        rc = export_dawnbench(r, id, c->to != NULL ? c->to : "dawnbench", &entry, &text);
-        if (rc == 0) return print_and_free(&text);
-        text_free(&text);
-        return rc;
-    }
-    if (strcmp(c->format, "mllog") == 0) {
-        TRY(record_find(r, word != NULL ? word : "last", &id));
-        rc = mllog_export(r, id, c->author, &text);
-        if (rc == 0) return write_and_free(&text, c->to);
-        text_free(&text);
-        return rc;
-    }
+    if (strcmp(c->format, "dawnbench") == 0) return export_dawnbench_of(r, word, c);
+    if (strcmp(c->format, "json") != 0 && strcmp(c->format, "csv") != 0) return export_document(r, word, c);
     if (word != NULL && strcmp(word, "all") != 0) TRY(record_find(r, word, &id));
-    TRY(for_chains(r, id, warn_of_chain));
-    if (strcmp(c->format, "csv") == 0 && c->to != NULL && is_folder(c->to)) return export_tables_to(r, id, c->to);
-    if (strcmp(c->format, "csv") == 0) rc = export_csv(r, "runs", id, &text);
-    else rc = export_json(r, id, &text);
+    int broken = for_chains(r, id, warn_of_chain);
+    if (broken < 0) return broken;
+    bool csv = strcmp(c->format, "csv") == 0;
+    if (csv && c->to != NULL && !is_csv_file(c->to)) return export_tables_to(r, id, c->to);
+    int rc = csv ? export_csv(r, "runs", id, &text) : export_json(r, id, &text);
     if (rc == 0) return write_and_free(&text, c->to);
     text_free(&text);
     return rc;
@@ -159,7 +180,7 @@ static int export_run(struct results *r, const char *word, const struct choice *
 
 static int print_run(struct results *r, const char *word, const struct choice *c)
 {
-    const struct show_style style = style_of(c);
+    const struct page_style style = style_of(c);
     struct text text = {0};
     int64_t id;
     TRY(record_find(r, word != NULL ? word : "last", &id));
@@ -171,65 +192,198 @@ static int print_run(struct results *r, const char *word, const struct choice *c
 
 static int print_list(struct results *r, const struct choice *c)
 {
-    const struct show_style style = style_of(c);
+    const struct page_style style = style_of(c);
     struct text text = {0};
-    int rc = show_list(r, &style, &text);
+    int rc = 0;
+    if (strcmp(c->format, "json") == 0) rc = show_list_json(r, &c->filter, &text);
+    else if (strcmp(c->format, "csv") == 0) rc = show_list_csv(r, &c->filter, &text);
+    else rc = show_list(r, &c->filter, &style, &text);
     if (rc == 0) return print_and_free(&text);
     text_free(&text);
     return rc;
 }
 
-static int check_words(int argc, char **argv, const struct choice *c)
+// "g3" is a group; anything else is a run.
+static int find_side(struct results *r, const char *word, bool *group, int64_t *id)
 {
-    static const char *const actions[] = {"list", "show", "export", "verify", NULL};
-    static const char *const formats[] = {"json", "csv", "dawnbench", "mllog", NULL};
-    const char *action = argc > 1 ? argv[1] : "list";
-    bool known = false, format = false;
-    for (int i = 0; actions[i] != NULL; i++) known = known || strcmp(actions[i], action) == 0;
-    for (int i = 0; formats[i] != NULL; i++) format = format || strcmp(formats[i], c->format) == 0;
-    if (!known) return fail_unknown(ERR_USAGE, "results command", action, actions, NULL);
-    if (!format) return fail(ERR_USAGE, "--format must be json, csv, dawnbench or mllog; got \"%s\"", c->format);
-    if (argc > (strcmp(action, "list") == 0 ? 2 : 3))
-        return fail(ERR_USAGE, "results %s does not take \"%s\"", action, argv[argc - 1]);
+    *group = word[0] == 'g' && text_to_int(word + 1, 1, INT64_MAX, id) == 0;
+    return *group ? 0 : record_find(r, word, id);
+}
+
+static int print_comparison(struct results *r, const char *first, const char *second, const struct choice *c)
+{
+    const struct page_style style = style_of(c);
+    struct text text = {0};
+    int64_t a, b;
+    bool groups[2];
+    TRY(find_side(r, first, &groups[0], &a));
+    TRY(find_side(r, second, &groups[1], &b));
+    if (groups[0] != groups[1]) return fail(ERR_USAGE, "compare two runs, or two groups (g1 g2), not a run with a group");
+    int rc = groups[0] ? compare_groups(r, a, b, &style, &text) : compare_runs(r, a, b, &style, &text);
+    if (rc == 0) return print_and_free(&text);
+    text_free(&text);
+    return rc;
+}
+
+// ---- a run that still goes on
+
+enum { LOOK_US = 500000 };
+
+static void print_point(const json_t *run, const json_t *point, const char *epochs)
+{
+    const struct run_metric board = curve_board(run);
+    char epoch[CURVE_PLACE], loss[TEXT_FIGURE], score[TEXT_FIGURE], time[TEXT_FIGURE];
+    int64_t k = curve_score(point, &board);
+    printf("epoch %s%s%s  loss %s%s%s  %s\n", curve_epoch(point, epoch), *epochs ? " of " : "", epochs, page_loss(loss, point),
+           k == RUN_SCORE_NONE ? "" : "  score ", k == RUN_SCORE_NONE ? "" : run_metric_text(&board, k, score),
+           page_span(time, record_int(point, "t_ns")));
+}
+
+// Prints the points that were not there before, and how the run ended. True once it has.
+static bool print_news(const json_t *run, size_t *shown, bool live)
+{
+    const json_t *points = json_object_get(run, "points");
+    char epochs[TEXT_FIGURE], since[TEXT_FIGURE];
+    show_epochs(run, epochs);
+    for (; *shown < json_array_size(points); ++*shown) {
+        if (live) printf("\r\033[K");
+        print_point(run, json_array_get(points, *shown), epochs);
+    }
+    bool ended = strcmp(record_text(run, "status"), "running") != 0;
+    text_span(since, (double)(clock_unix_ms() - record_int(run, "started_ms")) / 1e3);
+    if (live) printf(ended ? "\r\033[K" : "\r\033[Krunning for %s", since);
+    if (ended) printf("run %lld: %s\n", (long long)record_int(run, "id"), record_text(run, "status"));
+    return ended;
+}
+
+static int find_running(struct results *r, int64_t *id)
+{
+    json_t *runs, *run;
+    size_t i;
+    TRY(record_list(r, &runs));
+    *id = 0;
+    json_array_foreach(runs, i, run)
+        if (strcmp(record_text(run, "status"), "running") == 0) *id = record_int(run, "id");
+    json_decref(runs);
+    return *id > 0 ? 0 : record_find(r, "last", id);
+}
+
+// Without a name, the newest run that goes on. Ends with the run, or when nobody reads any more.
+static int follow_run(struct results *r, const char *word)
+{
+    int64_t id;
+    size_t shown = 0;
+    bool live = isatty(STDOUT_FILENO) != 0, ended = false;
+    TRY(word != NULL ? record_find(r, word, &id) : find_running(r, &id));
+    printf("run %lld of %s\n", (long long)id, result_file(r));
+    while (!ended) {
+        json_t *run;
+        TRY(record_read(r, id, &run));
+        ended = print_news(run, &shown, live);
+        json_decref(run);
+        if (fflush(stdout) != 0) return 0;  // the end of the program tells why
+        if (!ended) usleep(LOOK_US);
+    }
     return 0;
+}
+
+// ---- the command
+
+static const char *const actions[] = {"list", "show", "compare", "export", "verify", NULL};
+
+static int check_format(const char *action, struct choice *c)
+{
+    static const char *const of_list[] = {"text", "json", "csv", NULL};
+    static const char *const of_export[] = {"json", "csv", "html", "svg", "md", "dawnbench", "mllog", NULL};
+    bool list = strcmp(action, "list") == 0, export = strcmp(action, "export") == 0;
+    const char *const *formats = list ? of_list : of_export;
+    if (c->json && c->format != NULL && strcmp(c->format, "json") != 0)
+        return fail(ERR_USAGE, "--json and --format exclude each other");
+    if (c->json && !list && !export) return fail(ERR_USAGE, "--json is an option of results list and results export");
+    if (c->format != NULL && !list && !export) return fail(ERR_USAGE, "--format is an option of results list and results export");
+    if (!list && !export) return 0;
+    if (c->format == NULL) c->format = c->json || export ? "json" : "text";
+    for (int i = 0; formats[i] != NULL; i++)
+        if (strcmp(formats[i], c->format) == 0) return 0;
+    struct text names = {0};
+    int count = 0;
+    while (formats[count] != NULL) count++;
+    text_list(&names, formats, count, " or ");
+    int rc = fail(ERR_USAGE, "--format must be %s; got \"%.60s\"", names.at, c->format);
+    text_free(&names);
+    return rc;
+}
+
+// An option that the action would ignore is refused.
+static int check_words(int argc, char **argv, struct choice *c)
+{
+    const char *action = argc > 1 ? argv[1] : "list";
+    const struct show_filter *f = &c->filter;
+    bool known = false, list = strcmp(action, "list") == 0, compare = strcmp(action, "compare") == 0;
+    for (int i = 0; actions[i] != NULL; i++) known = known || strcmp(actions[i], action) == 0;
+    if (!known) return fail_unknown(ERR_USAGE, "results command", action, actions, NULL);
+    if (argc > (list ? 2 : compare ? 4 : 3)) return fail(ERR_USAGE, "results %s does not take \"%s\"", action, argv[argc - 1]);
+    if (compare && argc != 4) return fail(ERR_USAGE, "compare what? dawn results compare RUN RUN, or g1 g2 for groups");
+    if (!list && (f->task || f->status || f->model || f->group || f->seed >= 0))
+        return fail(ERR_USAGE, "--task, --status, --model, --group and --seed choose what results list shows");
+    if (c->follow && strcmp(action, "show") != 0) return fail(ERR_USAGE, "--follow is an option of results show");
+    return check_format(action, c);
+}
+
+static int run_action(struct results *r, int argc, char **argv, const struct choice *c)
+{
+    const char *action = argc > 1 ? argv[1] : "list", *word = argc > 2 ? argv[2] : NULL;
+    if (strcmp(action, "show") == 0) return c->follow ? follow_run(r, word) : print_run(r, word, c);
+    if (strcmp(action, "compare") == 0) return print_comparison(r, word, argv[3], c);
+    if (strcmp(action, "export") == 0) return export_run(r, word, c);
+    return strcmp(action, "verify") == 0 ? verify_runs(r, word) : print_list(r, c);
 }
 
 int cmd_results(int argc, char **argv)
 {
-    struct choice c = {.format = "json"};
+    struct choice c = {.filter = show_everything};
     const struct option options[] = {
         {OPTION_TEXT, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &c.db, 0, 0},
-        {OPTION_TEXT, 'f', "format", "FORMAT", "format of an export: json, csv, dawnbench or mllog", &c.format, 0, 0},
-        {OPTION_TEXT, 0, "to", "PATH", "file of an export; for csv also a folder; for dawnbench a folder", &c.to, 0, 0},
+        {OPTION_TEXT, 0, "task", "TASK", "list only runs of this task", &c.filter.task, 0, 0},
+        {OPTION_TEXT, 0, "status", "WORD", "list only runs of this status, such as running or done", &c.filter.status, 0, 0},
+        {OPTION_TEXT, 0, "model", "NAME", "list only runs of this model", &c.filter.model, 0, 0},
+        {OPTION_INT, 0, "group", "N", "list only runs of this group", &c.filter.group, 1, 1e15},
+        {OPTION_INT, 0, "seed", "N", "list only runs with this seed", &c.filter.seed, 0, 1e15},
+        {OPTION_FLAG, 0, "follow", NULL, "show each epoch of a run as it ends, until the run ends", &c.follow, 0, 0},
+        {OPTION_TEXT, 'f', "format", "FORMAT",
+         "of a list: text, json or csv; of an export: json (default), csv, html, svg, md, dawnbench or mllog", &c.format, 0, 0},
+        {OPTION_FLAG, 0, "json", NULL, "the same as --format json", &c.json, 0, 0},
+        {OPTION_TEXT, 0, "to", "PATH",
+         "file of an export; for csv a folder for all tables, or a file that ends in .csv for the runs; for dawnbench a folder",
+         &c.to, 0, 0},
         {OPTION_TEXT, 0, "author", "NAME", "author in DAWNBench's files, organisation in MLPerf's log", &c.author, 0, 0},
-        {OPTION_TEXT, 0, "code-url", "URL", "where the code is, in DAWNBench's files", &c.code_url, 0, 0},
+        {OPTION_TEXT, 0, "code-url", "URL", "address of the code in DAWNBench's files", &c.code_url, 0, 0},
         {OPTION_FLAG, 0, "ascii", NULL, "plain characters even in a terminal", &c.ascii, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {
         .command = "results",
-        .operands = "[list | show [RUN] | export [RUN] | verify [RUN]] [OPTIONS]",
-        .about = "Shows, exports and verifies what has been recorded. RUN is a number or last; for export and "
-                 "verify also all, which is what they take by themselves.",
+        .operands = "[list | show | compare | export | verify] [RUN...] [OPTIONS]",
+        .about = "Lists, shows, compares, exports and verifies recorded runs. RUN is a number or \"last\"; for export and verify "
+                 "also \"all\". Without RUN, show takes the last run, and export and verify take all. compare takes two runs, or "
+                 "two groups (g1 g2).",
         .options = options,
         .more = "Examples:\n"
-                "  dawn results                                  one line a run\n"
-                "  dawn results show last                        everything about the last run\n"
-                "  dawn results export --format csv --to tables/ every table as a file\n"
-                "  dawn results export 3 --format dawnbench      DAWNBench's JSON and TSV\n"
-                "  dawn results export last --format mllog       MLPerf's log of a run\n"
-                "  dawn results verify                           whether a record was changed",
+                "  dawn results                                one line a run\n"
+                "  dawn results list --task cifar10 --json     the same for programs\n"
+                "  dawn results show                           everything about the last run\n"
+                "  dawn results show --follow                  what a running run does\n"
+                "  dawn results compare 3 7                    clocks, curves, what differs\n"
+                "  dawn results export --format csv --to tables  every table as a file\n"
+                "  dawn results export 3 --format html --to run.html\n"
+                "  dawn results verify                         whether a record was changed",
     };
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
     TRY(check_words(argc, argv, &c));
-    const char *action = argc > 1 ? argv[1] : "list", *word = argc > 2 ? argv[2] : NULL;
     struct results *r;
     TRY(results_open(c.db, RESULTS_READ, &r));
-    if (strcmp(action, "show") == 0) rc = print_run(r, word, &c);
-    else if (strcmp(action, "export") == 0) rc = export_run(r, word, &c);
-    else if (strcmp(action, "verify") == 0) rc = verify_runs(r, word);
-    else rc = print_list(r, &c);
+    rc = run_action(r, argc, argv, &c);
     results_close(r);
     return rc;
 }

@@ -36,6 +36,7 @@ runtime                 : runtime
 data                    : data runtime/base
 submit/format           : runtime/base
 tasks/record            : runtime submit/format
+tasks/show              : tasks/record runtime submit/format
 tasks/train             : tasks/record data runtime submit/format
 tasks/cifar10           : tasks/train data runtime
 tasks/imagenet          : tasks/train data runtime

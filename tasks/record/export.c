@@ -235,12 +235,12 @@ static int check_run(const json_t *run, const struct contest *contest)
         return fail(ERR_INPUT, "run %lld has been changed since it was recorded: %s", id, why);
     }
     if (record_int(run, "synthetic") != 0)
-        return fail(ERR_INPUT, "run %lld was trained on synthetic data, which DAWNBench has no place for: nothing was exported",
+        return fail(ERR_INPUT, "run %lld was trained on synthetic data, which DAWNBench does not list: nothing was exported",
                     id);
     if (record_int(run, "official") == 0 && !record_is_outside(run))
         return fail(ERR_INPUT, "run %lld was trained on other data than the published set: nothing was exported", id);
     if (contest == NULL || contest->dawnbench_column == NULL)
-        return fail(ERR_UNSUPPORTED, "DAWNBench's format for the task %s is not known here", record_text(run, "task"));
+        return fail(ERR_UNSUPPORTED, "DAWNBench had no format for the task %s", record_text(run, "task"));
     if (!record_has(run, "last_score")) return fail(ERR_INPUT, "run %lld has no evaluation to export", id);
     return 0;
 }

@@ -238,10 +238,39 @@ int record_find(struct results *r, const char *word, int64_t *id)
         return 0;
     }
     if (text_to_int(word, 1, INT64_MAX, id) < 0)
-        return fail(ERR_USAGE, "a run is named by its number or \"last\", not \"%s\"", word);
+        return fail(ERR_USAGE, "a run must be named by its number or \"last\"; got \"%s\"", word);
     TRY(record_rows(r, "SELECT id FROM runs WHERE id = ?", *id, &rows));
     bool there = json_array_size(rows) > 0;
     json_decref(rows);
     if (!there) return fail(ERR_USAGE, "there is no run %s in %s; the last is %lld", word, r->path, (long long)last);
     return 0;
+}
+
+char *record_weights(const struct results *r, const json_t *run)
+{
+    const char *name = record_text(run, "checkpoint"), *slash = strrchr(r->path, '/');
+    char *path = NULL;
+    if (!*name) return NULL;
+    int folder = slash && name[0] != '/' ? (int)(slash - r->path + 1) : 0;
+    if (asprintf(&path, "%.*s%s", folder, r->path, name) < 0) BUG("out of memory");
+    return path;
+}
+
+int record_find_weights(struct results *r, const char *task, int64_t *id)
+{
+    json_t *rows, *row;
+    size_t i;
+    *id = 0;
+    TRY(record_rows(r, "SELECT id, task, checkpoint FROM runs WHERE checkpoint IS NOT NULL ORDER BY id DESC", 0, &rows));
+    json_array_foreach(rows, i, row)
+    {
+        char *path = record_weights(r, row);
+        bool wanted = task == NULL || strcmp(record_text(row, "task"), task) == 0;
+        if (*id == 0 && wanted && path && file_exists(path)) *id = record_int(row, "id");
+        free(path);
+    }
+    json_decref(rows);
+    if (*id > 0) return 0;
+    return fail(ERR_DATABASE, "no run%s%s in %s has weights: none finished, or --save \"\" kept them from being written",
+                task ? " of task " : "", task ? task : "", r->path);
 }

@@ -21,6 +21,11 @@ int record_list(struct results *, json_t **runs) MUST_CHECK;
 int record_read(struct results *, int64_t id, json_t **record) MUST_CHECK;
 // "last", or the number of a run that is there.
 int record_find(struct results *, const char *word, int64_t *id) MUST_CHECK;
+// Where the weights are that a run (or a row of runs) ended with: beside results.db, unless the record names another folder. NULL
+// if it has none; free() ends it.
+char *record_weights(const struct results *, const json_t *run);
+// The newest run of a task (NULL: of any) whose weights are still there.
+int record_find_weights(struct results *, const char *task, int64_t *id) MUST_CHECK;
 // Whether the hashes of a run that record_read gave follow from its figures and from each other, and its crossing from its
 // points. ERR_INPUT with a sentence when not: somebody has changed the file.
 int record_chain(const json_t *record) MUST_CHECK;

@@ -55,7 +55,7 @@ static int store_outside(struct run *run, const char *command, const char *frame
 
 int result_outside(struct run *run, const char *command, const char *framework, int64_t devices)
 {
-    if (devices < 1) return fail(ERR_USAGE, "a program runs on at least one device, here %lld", (long long)devices);
+    if (devices < 1) return fail(ERR_USAGE, "a program must use at least one device; got %lld", (long long)devices);
     struct chain before = run->chain;
     TRY(result_begin_transaction(run->results));
     int rc = result_end_transaction(run->results, store_outside(run, command, framework, devices));
@@ -185,7 +185,7 @@ int result_end(struct run *run, enum run_status status, const struct run_end *e,
 int result_group_begin(struct results *r, const struct group_plan *g, int64_t *id)
 {
     char nonce[33];
-    if (g->planned < 1) return fail(ERR_USAGE, "a group has at least one run, here %lld", (long long)g->planned);
+    if (g->planned < 1) return fail(ERR_USAGE, "a group must have at least one run; got %lld", (long long)g->planned);
     result_nonce(nonce);
     TRY(result_do(r, "announce the group",
                   "INSERT INTO groups (nonce, status, owner, task, model, recipe, target_micro, planned, announced_ms)"

@@ -19,7 +19,7 @@ static int store_about(struct run *run, const struct run_about *a)
                   "ittiiiii", run->id, text_or_null(a->model), text_or_null(a->precision), a->parameters, a->flops_per_sample,
                   a->batch, a->views, a->input_size));
     if (sqlite3_changes(r->db) != 1)
-        return fail(ERR_INPUT, "the program told of its model after its first epoch; that comes before");
+        return fail(ERR_INPUT, "the program described its model after its first epoch; it must do so before");
     TRY(result_do(r, "record what the program says of itself",
                   "UPDATE outside SET framework = coalesce(?2, framework) WHERE run = ?1", "it", run->id,
                   text_or_null(a->framework)));

@@ -96,7 +96,8 @@ static int check_facts(const struct run_facts *f)
     BUG_IF(f->metric_count < 1 || f->metric_count > RUN_METRICS_MAX);
     bool count = f->metrics[0].items != 0;
     if (f->target_micro < 1 || (count && f->target_micro > 1000000))
-        return fail(ERR_USAGE, "the target is a share above 0 and at most 1, here %lld millionths", (long long)f->target_micro);
+        return fail(ERR_USAGE, "the target must be above 0 and at most 1,000,000 millionths; got %lld",
+                    (long long)f->target_micro);
     for (int m = 0; m < f->metric_count; m++)
         if (f->metrics[m].items < 0) return fail(ERR_INPUT, "an evaluation of no items cannot be recorded");
     if (f->data_count < 1 && strcmp(f->device, "outside") != 0) BUG("a run without a data set");

@@ -84,7 +84,7 @@ static int store_resumed(struct run *run, int64_t step)
                   "UPDATE runs SET status = 'running', owner = ?2, message = NULL, ended_ms = NULL, chain_end = NULL,"
                   " resumed = resumed + 1 WHERE id = ?1 AND status IN ('interrupted', 'failed')",
                   "it", run->id, r->owner));
-    if (sqlite3_changes(r->db) != 1) return fail(ERR_USAGE, "run %lld goes on in another process", (long long)run->id);
+    if (sqlite3_changes(r->db) != 1) return fail(ERR_USAGE, "run %lld is still running in another process", (long long)run->id);
     if (!run->reached)
         TRY(result_do(r, "resume the run",
                       "UPDATE runs SET reached_step = NULL, reached_epoch_micro = NULL, reached_ns = NULL,"

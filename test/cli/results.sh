@@ -46,12 +46,30 @@ status() { # runs the rest; its exit status is printed, its words are in out and
 cp results.db before.db
 [ "$(status "$DAWN" results)" = 0 ]
 [ "$(wc -l <out)" = 3 ]
-grep -q '1  2023-11-14 22:13  cifar10  done *94.17%  1 min 00 s  record$' out
-grep -q '2 .* interrupted .*SYNTH' out # its process is not there any more
+grep -q '  1  *1  2023-11-14  cifar10  done *94.17%  1 min 00 s  record$' out
+grep -q '2 .* interrupted .* record SYNTHETIC$' out # its process is not there any more
+awk 'length > 80 { exit 1 }' out
 [ "$(status "$DAWN" results list)" = 0 ]
+for filter in '--status done' '--seed 1' '--task cifar10 --model record --seed 1'; do
+    [ "$(status "$DAWN" results list $filter --json)" = 0 ]
+    python3 -c '
+import json
+r, = json.load(open("out"))
+assert r["id"] == 1 and r["last_score"] == 9417 and r["items"] == 10000 and r["metric"] == "top1" and r["broken"] is False'
+done
+[ "$(status "$DAWN" results list --format csv)" = 0 ]
+[ "$(wc -l <out)" = 3 ]
+head -n 1 out | grep -q '^id,group_id,group_index,seed,task,'
+[ "$(status "$DAWN" results list --task squad)" = 0 ]
+grep -q 'No run in results.db is like that' out
+[ "$(status "$DAWN" results list --format md)" = 2 ]
+grep -q 'must be text, json or csv; got "md"' err
+[ "$(status "$DAWN" results show --seed 1)" = 2 ]
 
 [ "$(status "$DAWN" results show 1)" = 0 ]
-grep -q '94.17% top1: 9,417 of 10,000 correct' out
+grep -q '94.17% top-1 accuracy: 9,417 of 10,000 correct' out
+grep -q '^training loss, 2 points$' out
+grep -q '^  *0  .*2 epoch$' out
 grep -q '^  classic (DAWNBench) .*36.0 s' out
 if grep -q SYNTHETIC out; then exit 1; fi
 LC_ALL=C awk '/[^ -~]/ || length > 80 { exit 1 }' out # not a terminal: plain characters
@@ -68,13 +86,41 @@ assert [(p["step"], p["epoch_micro"]) for p in r["points"]] == [(1, 10**6), (2, 
 assert r["metrics"] == [{"name": "top1", "unit": "%", "lower_is_better": 0, "items": 10000}]'
 [ "$(status "$DAWN" results export --format csv)" = 0 ]
 [ "$(wc -l <out)" = 3 ]
+[ "$(status "$DAWN" results export --format csv --to runs.csv)" = 0 ]
+[ "$(wc -l <runs.csv)" = 3 ]
+[ "$(status "$DAWN" results export --format csv --to tables)" = 0 ] # the same with and without a slash
+cp -r tables before
 [ "$(status "$DAWN" results export --format csv --to tables/)" = 0 ]
+diff -r before tables
 python3 -c '
 import csv
 rows = list(csv.DictReader(open("tables/points.csv")))
 assert len(rows) == 4 and rows[1]["t_ns"] == "60000000000"
 rows = list(csv.DictReader(open("tables/scores.csv")))
 assert len(rows) == 4 and rows[1] == {"run": "1", "step": "2", "metric": "0", "score": "9417"}'
+# ---- two runs beside each other; one run as a document; a run that has ended is followed to its end
+[ "$(status "$DAWN" results compare 1 2)" = 0 ]
+awk 'length > 80 { exit 1 }' out
+grep -q '^  to target, classic  *36.0 s  *36.0 s  *1.000$' out
+grep -q '^  seed  *1 -> 2$' out
+grep -q '^training loss: A is run 1, B is run 2$' out
+[ "$(status "$DAWN" results compare 1)" = 2 ]
+[ "$(status "$DAWN" results compare 1 g1)" = 2 ]
+[ "$(status "$DAWN" results compare g1 g2)" = 2 ]
+grep -q 'no group g1' err
+for format in html svg md; do [ "$(status "$DAWN" results export 1 --format $format --to run.$format)" = 0 ]; done
+python3 -c '
+import html.parser, xml.dom.minidom
+svg = open("run.svg").read()
+xml.dom.minidom.parseString(svg)
+page = open("run.html").read()
+html.parser.HTMLParser().feed(page)
+assert svg.strip() in page and "94.17%" in page and "http-equiv" not in page and "<script" not in page
+text = open("run.md").read()
+assert text.startswith("# Run 1\n") and "| 2 | 1.0000 | 94.17% | 1 min 00 s |" in text, text'
+[ "$(status "$DAWN" results show 1 --follow)" = 0 ]
+[ "$(tail -n 1 out)" = 'run 1: done' ]
+grep -q '^epoch 2  loss 1.0000  score 94.17%  1 min 00 s$' out
 [ "$(status "$DAWN" results export 1 --format dawnbench --to board --author me)" = 0 ]
 printf 'epoch\thours\ttop1Accuracy\n1\t0.0050000000\t90.0000\n2\t0.0100000000\t94.1700\n' >expected
 cmp expected board/CIFAR10/train/me_record-run1_cpu_dawn.tsv
@@ -165,7 +211,7 @@ grep -q 'no run 9' err
 [ "$(status "$DAWN" results show x)" = 2 ]
 [ "$(status "$DAWN" results list 1)" = 2 ]
 [ "$(status "$DAWN" results export --format xml)" = 2 ]
-grep -q 'json, csv, dawnbench or mllog' err
+grep -q 'json, csv, html, svg, md, dawnbench or mllog' err
 [ "$(status "$DAWN" results export --to nowhere/at/all.json)" = 1 ]
 
 python3 -c '

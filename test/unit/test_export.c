@@ -11,7 +11,7 @@
 #include "submit/format/contest.h"
 #include "submit/format/training_log.h"
 #include "tasks/record/export.h"
-#include "tasks/record/show.h"
+#include "tasks/show/show.h"
 #include "test/unit/fixture_result.h"
 
 #include <cmocka.h>
@@ -209,8 +209,8 @@ static void outside_runs_leave_as_such(void **state)
     json_decref(o);
     free(bytes);
     struct text text = {0};
-    assert_int_equal(show_run(r, id, &(struct show_style){0}, &text), 0);
-    assert_non_null(strstr(text.at, "0.7500 f1; target 0.9400"));
+    assert_int_equal(show_run(r, id, &(struct page_style){0}, &text), 0);
+    assert_non_null(strstr(text.at, "0.7500 F1; target 0.9400"));
     for (const char *zero = text.at; (zero = strstr(zero, " 0 ")) != NULL; zero++) fail_msg("a number nobody told: %.40s", zero);
     text_free(&text);
 }
@@ -229,13 +229,13 @@ static void synthetic_runs_stay_at_home(void **state)
     facts = fixture_facts(8, NULL);
     id = fixture_run(r, &facts, (const int64_t[]){-1}, 1);
     assert_int_equal(export_dawnbench(r, id, to, &(struct export_entry){0}, NULL), ERR_INPUT);
-    const struct show_style style = {0};
+    const struct page_style style = {0};
     struct text text = {0};
     assert_int_equal(show_run(r, 1, &style, &text), 0);
     assert_non_null(strstr(text.at, "SYNTHETIC DATA"));
     text_free(&text);
-    assert_int_equal(show_list(r, &style, &text), 0);
-    assert_non_null(strstr(text.at, "SYNTH"));
+    assert_int_equal(show_list(r, &show_everything, &style, &text), 0);
+    assert_non_null(strstr(text.at, "SYNTHETIC"));
     text_free(&text);
 }
 
@@ -281,7 +281,7 @@ static void pages_fit_a_terminal(void **state)
     static const char owned[] = "UPDATE machines SET cpu = 'CPU \033[2J\033]0;owned\007 \xc2\x9b" "31m'";  // in a stranger's file
     assert_int_equal(sqlite3_exec(result_connection(r), owned, NULL, NULL, NULL), SQLITE_OK);
     for (int s = 0; s < 2; s++) {
-        const struct show_style style = {.unicode = s == 1};
+        const struct page_style style = {.unicode = s == 1};
         struct text text = {0};
         assert_int_equal(show_run(r, id, &style, &text), 0);
         check_page(&text, s == 0);
@@ -289,38 +289,13 @@ static void pages_fit_a_terminal(void **state)
         assert_null(strstr(text.at, "\xc2\x9b"));
         assert_non_null(strstr(text.at, "NOT ELIGIBLE"));
         assert_non_null(strstr(text.at, "1 of 2 announced runs finished"));
-        assert_non_null(strstr(text.at, "94.45% top1: 9,445 of 10,000"));
+        assert_non_null(strstr(text.at, "94.45% top-1 accuracy: 9,445 of 10,000"));
         text_free(&text);
-        assert_int_equal(show_list(r, &style, &text), 0);
+        assert_int_equal(show_list(r, &show_everything, &style, &text), 0);
         check_page(&text, s == 0);
         text_free(&text);
     }
     stopwatch_free(&sw);
-}
-
-static void curves_rise_and_show_the_target(void **state)
-{
-    (void)state;
-    const struct show_style plain = {0};
-    struct text text = {0};
-    const double values[] = {0.1, 0.5, 0.9};
-    show_curve(&text, &(struct show_values){&fixture_metric, values, 3, 0.5}, 4, 30, &plain);
-    int lines = 0, hashes[4] = {0};
-    for (const char *c = text.at; *c != 0; c++) {
-        if (*c == '\n') lines++;
-        else if (*c == '#') hashes[lines]++;
-    }
-    assert_int_equal(lines, 4);
-    assert_true(hashes[0] <= hashes[1] && hashes[1] <= hashes[2] && hashes[2] <= hashes[3]);
-    assert_true(hashes[3] > hashes[0] && hashes[0] > 0);
-    assert_non_null(strstr(text.at, " target\n"));
-    text_free(&text);
-    show_curve(&text, &(struct show_values){&fixture_metric, values, 0, 0.5}, 4, 30, &plain);
-    assert_null(text.at);
-    const double flat[] = {0.5, 0.5};
-    show_curve(&text, &(struct show_values){&fixture_metric, flat, 2, 0.5}, 4, 30, &plain);  // no range at all
-    assert_non_null(text.at);
-    text_free(&text);
 }
 
 static void runs_are_found_by_name(void **state)
@@ -344,7 +319,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(figures_never_claim_too_much), TEST(json_round_trips_exactly),  TEST(csv_has_a_line_a_row),
         TEST(dawnbench_gets_its_columns),   TEST(synthetic_runs_stay_at_home), TEST(pages_fit_a_terminal),
-        TEST(curves_rise_and_show_the_target), TEST(runs_are_found_by_name), TEST(outside_runs_leave_as_such),
+        TEST(runs_are_found_by_name), TEST(outside_runs_leave_as_such),
     };
     return cmocka_run_group_tests_name("export", tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 #include "submit/payload.h"
 #include "tasks/record/export.h"
 #include "tasks/record/result_inside.h"
-#include "tasks/record/show.h"
+#include "tasks/show/show.h"
 #include "test/unit/fixture_record.h"
 
 static const int64_t signed_runs[] = {1, 3, 4, 5, 7};
@@ -33,12 +33,12 @@ static void says(const struct text *text, const char *words)
 static void read_all(struct results *r)
 {
     struct text text = {0};
-    const struct show_style plain = {0};
-    assert_int_equal(show_list(r, &plain, &text), 0);
-    says(&text, "   1  2026-11-22 05:16  cifar10  done          95.40%       4.3 s  record SYNTH\n");
-    says(&text, "   2  2026-11-22 05:16  cifar10  interrupted   98.25%");
-    says(&text, "   6  2026-11-22 05:16  squad    failed             -           -  unknown\n");
-    says(&text, "   7  2026-11-22 05:16  squad    done          0.7612      206 ms  reader\n");
+    const struct page_style plain = {0};
+    assert_int_equal(show_list(r, &show_everything, &plain, &text), 0);
+    says(&text, "  cifar10  done         95.40%      4.3 s  SYNTHETIC\n");  // the dates before depend on today's
+    says(&text, "  cifar10  interrupted  98.25%");
+    says(&text, "  squad    failed            -          -  unknown\n");
+    says(&text, "  squad    done         0.7612     206 ms  reader\n");
     says(&text, "group 1: 2 of 2 runs (3 to 4)");
     assert_null(strstr(text.at, "BROKEN"));
     text_free(&text);
@@ -52,11 +52,11 @@ static void read_all(struct results *r)
         text_free(&text);
     }
     assert_int_equal(show_run(r, 7, &plain, &text), 0);
-    says(&text, "0.7612 f1; target 0.7500");
-    says(&text, "reached      at epoch 2 after 200 samples");
+    says(&text, "0.7612 F1; target 0.7500");
+    says(&text, "reached    at epoch 2 after 200 samples");
     text_free(&text);
     assert_int_equal(show_run(r, 1, &plain, &text), 0);
-    says(&text, "95.40% top1: 1,908 of 2,000 correct, 2 views an item; target\n");
+    says(&text, "95.40% top-1 accuracy: 1,908 of 2,000 correct, 2 views an item;");
     text_free(&text);
     assert_int_equal(export_json(r, 0, &text), 0);
     assert_null(strstr(text.at, "\"broken\""));
@@ -233,11 +233,11 @@ static void a_changed_record_is_noticed(void **state)
         if (record_chain(run) != ERR_INPUT || strstr(error_text(), cases[i].fault) == NULL)
             fail_msg("%s: %s", cases[i].deed, error_text());
         json_decref(run);
-        assert_int_equal(show_run(r, 1, &(struct show_style){0}, &text), 0);
+        assert_int_equal(show_run(r, 1, &(struct page_style){0}, &text), 0);
         says(&text, "BROKEN");
         text_free(&text);
-        assert_int_equal(show_list(r, &(struct show_style){0}, &text), 0);
-        says(&text, "record BROKEN\n");
+        assert_int_equal(show_list(r, &show_everything, &(struct page_style){0}, &text), 0);
+        says(&text, " BROKEN\n");
         says(&text, "1 run was changed since");
         text_free(&text);
         assert_int_equal(export_json(r, 1, &text), 0);

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Holds an instance of the price table against the machine that claims to be one. A price that belongs to other hardware would
+// make a cost that nobody paid.
+#ifndef DAWN_TASKS_INSTANCE_H
+#define DAWN_TASKS_INSTANCE_H
+
+#include "submit/format/price.h"
+#include "tasks/record/machine.h"
+
+// ERR_USAGE with a sentence if a fact of the machine contradicts the instance. A fact that is not known contradicts nothing, but
+// an instance with GPUs needs a machine that shows them. A price without an instance fits every machine.
+int instance_check(const struct price *, const struct machine_facts *) MUST_CHECK;
+
+#endif

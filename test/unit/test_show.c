@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// What people see of a record: curves with labels on both axes, groups, comparisons, documents.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <math.h>
+
+#include "tasks/record/group_text.h"
+#include "tasks/show/compare.h"
+#include "tasks/show/document.h"
+#include "tasks/show/plot.h"
+#include "tasks/show/show.h"
+#include "test/unit/fixture_result.h"
+
+#include <cmocka.h>
+
+static char folder[64], db[96];
+static struct results *r;
+
+static int setup(void **state)
+{
+    (void)state;
+    fixture_folder(folder);
+    snprintf(db, sizeof db, "%s/results.db", folder);
+    return results_open(db, RESULTS_WRITE, &r);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    results_close(r);
+    fixture_remove(folder);
+    return 0;
+}
+
+static void has(const struct text *text, const char *words)
+{
+    if (text->at == NULL || strstr(text->at, words) == NULL) fail_msg("\"%s\" is not in:\n%s", words, text->at);
+}
+
+static int columns_of(const char *line, size_t bytes)
+{
+    int n = 0;
+    for (size_t i = 0; i < bytes; i++) n += ((unsigned char)line[i] & 0xc0) != 0x80;
+    return n;
+}
+
+static int count_lines(const struct text *text, bool ascii)
+{
+    int lines = 0;
+    for (const char *line = text->at; *line != 0; line += strcspn(line, "\n") + 1, lines++) {
+        size_t n = strcspn(line, "\n");
+        if (columns_of(line, n) > 80) fail_msg("too wide: %.*s", (int)n, line);
+        for (size_t i = 0; i < n && ascii; i++) assert_true(line[i] >= 0x20 && line[i] < 0x7f);
+    }
+    return lines;
+}
+
+// ---- curves
+
+static void curves_have_labels(void **state)
+{
+    (void)state;
+    const double x[] = {0.5, 2, 4, 8}, y[] = {0.1, 0.5, 0.8, 0.9};
+    for (int unicode = 0; unicode < 2; unicode++) {
+        const struct page_style style = {.unicode = unicode != 0};
+        const struct plot plot = {.metric = &fixture_metric, .target = 0.8, .series = {{'*', x, y, 4}}, .count = 1};
+        struct text text = {0};
+        plot_text(&text, &plot, 6, 56, &style);
+        assert_int_equal(count_lines(&text, !unicode), 6 + 2);
+        has(&text, "   90.00% ");
+        has(&text, "   10.00% ");
+        has(&text, " target\n");
+        has(&text, " 0      1      2      3      4     5      6      7      8 epoch\n");
+        text_free(&text);
+    }
+}
+
+// In ASCII each point is a mark of its own, in its row and column.
+static void points_are_where_they_belong(void **state)
+{
+    (void)state;
+    const double x[] = {1, 2, 3}, y[] = {1, 2, 3};
+    const struct page_style plain = {0};
+    const struct plot plot = {.target = NAN, .series = {{'*', x, y, 3}}, .count = 1};
+    struct text text = {0};
+    plot_text(&text, &plot, 3, 31, &plain);
+    static const char *const want = "    3.0000 |                         .....*\n"
+                                    "           |               .....*....\n"
+                                    "    1.0000 |          *....\n"
+                                    "           +-----+----+----+----+----+----+\n"
+                                    "            0    0.5  1    1.5  2    2.5  3 epoch\n";
+    if (strncmp(text.at, want, strlen(want))) fail_msg("%s", text.at);
+    text_free(&text);
+}
+
+static void little_is_drawn_as_little(void **state)
+{
+    (void)state;
+    const struct page_style plain = {0};
+    const double x[] = {1e-3, 2e-3}, flat[] = {0.5, 0.5};
+    struct text text = {0};
+    plot_text(&text, &(struct plot){.target = NAN, .series = {{'*', x, flat, 1}}, .count = 1}, 4, 30, &plain);
+    assert_null(text.at);
+    plot_text(&text, &(struct plot){.target = NAN, .series = {{'*', x, flat, 2}}, .count = 1}, 4, 30, &plain);
+    assert_non_null(strchr(text.at, '*'));
+    text_free(&text);
+    const double far[] = {1, 9e12}, wild[] = {-1e9, 1e9};
+    plot_text(&text, &(struct plot){.target = 0, .series = {{'*', far, wild, 2}}, .count = 1}, 99, 999, &plain);
+    assert_non_null(text.at);
+    text_free(&text);
+}
+
+// ---- groups
+
+static void one_run_has_no_spread(void **state)
+{
+    (void)state;
+    struct group_run runs[2] = {{.seed = 1, .ns = 250 * SECOND, .k = 9603, .items = 10000, .finished = true},
+                                {.seed = 2, .ns = 252 * SECOND, .k = 9604, .items = 10000, .finished = true}};
+    struct group_facts f;
+    struct text text = {0};
+    group_judge(runs, 1, 5, 940000, &f);
+    group_text(&text, &fixture_metric, &f);
+    has(&text, "mean 96.03% top-1 accuracy, sigma -, 95% interval -, p = -\n");
+    has(&text, "mean 4 min 10 s, sigma -, 95% interval -\n");
+    has(&text, "not official: not every announced run has a result");
+    text_free(&text);
+    group_judge(runs, 2, 2, 940000, &f);
+    group_text(&text, &fixture_metric, &f);
+    has(&text, "mean 96.03% top-1 accuracy, sigma 0.01%");  // 96.035%, towards the worse
+    has(&text, "mean 4 min 11 s, sigma 1.4 s");
+    text_free(&text);
+}
+
+// ---- pages of runs
+
+static void a_run_with_one_evaluation_has_its_loss(void **state)
+{
+    (void)state;
+    const struct run_facts facts = fixture_facts(7, NULL);
+    int64_t id = fixture_run(r, &facts, (const int64_t[]){-1, -1, 9417}, 3);
+    struct text text = {0};
+    assert_int_equal(show_run(r, id, &(struct page_style){0}, &text), 0);
+    has(&text, "training loss, 3 points\n");
+    assert_null(strstr(text.at, " evaluations\n"));
+    text_free(&text);
+}
+
+// A run whose process is gone has no end: what is known of its time is not all of its time.
+static void an_open_run_has_no_shares(void **state)
+{
+    (void)state;
+    struct stopwatch sw;
+    struct run *run;
+    struct text text = {0};
+    stopwatch_start_at(&sw, 0, SEGMENT_PROCESS);
+    stopwatch_enter_at(&sw, SEGMENT_INIT, 22000000);
+    stopwatch_enter_at(&sw, SEGMENT_TRAIN, 40000000);
+    const struct run_facts facts = fixture_facts(7, &sw);
+    assert_int_equal(result_begin(r, &facts, &run), 0);
+    assert_int_equal(result_checkpoint(run), 0);
+    assert_int_equal(show_run(r, result_id(run), &(struct page_style){0}, &text), 0);
+    has(&text, "\nWhere the first 40 ms went: no more was recorded yet\n");
+    has(&text, "  running    for ");
+    has(&text, "; no epoch is done yet\n");
+    assert_null(strstr(text.at, "100.0%"));
+    text_free(&text);
+    assert_int_equal(result_end(run, RUN_INTERRUPTED, &(struct run_end){0}, NULL), 0);
+    stopwatch_free(&sw);
+}
+
+// ---- comparisons
+
+static void keys_that_differ_are_named(void **state)
+{
+    (void)state;
+    json_t *a = json_loads("{\"about\": \"x\", \"data\": {\"batch\": 512}, \"schedule\": {\"epochs\": 8}, \"widths\": [1, 2]}", 0,
+                           NULL);
+    json_t *b = json_loads("{\"about\": \"y\", \"data\": {\"batch\": 512, \"crop\": 4}, \"schedule\": {\"epochs\": 10.5}, "
+                           "\"widths\": [1, 3]}", 0, NULL);
+    struct text text = {0};
+    compare_recipes(a, b, &(struct page_style){0}, &text);
+    has(&text, "schedule.epochs: 8 -> 10.5\n");
+    has(&text, "  data.crop  - -> 4\n");
+    has(&text, "widths     [1, 2] -> [1, 3]\n");
+    assert_null(strstr(text.at, "batch"));
+    assert_null(strstr(text.at, "about"));
+    text_free(&text);
+    json_decref(a);
+    json_decref(b);
+}
+
+static int64_t add_group(int runs, int64_t seed, int64_t k)
+{
+    const struct group_plan plan = {.task = "cifar10", .model = "record", .recipe = "default", .target_micro = 940000,
+                                    .planned = runs};
+    int64_t group;
+    assert_int_equal(result_group_begin(r, &plan, &group), 0);
+    for (int i = 0; i < runs; i++) {
+        struct run_facts facts = fixture_facts(seed + i, NULL);
+        facts.group = group, facts.group_index = i + 1;
+        fixture_run(r, &facts, (const int64_t[]){5000, k + i}, 2);
+    }
+    return group;
+}
+
+static void groups_are_tested(void **state)
+{
+    (void)state;
+    int64_t a = add_group(3, 1, 9400), b = add_group(3, 11, 9500), one = add_group(1, 21, 9500);
+    struct text text = {0};
+    const struct page_style plain = {0};
+    assert_int_equal(compare_groups(r, a, b, &plain, &text), 0);
+    count_lines(&text, true);
+    has(&text, "  score, mean                           94.01%          95.01%");
+    has(&text, ": the means differ\n");
+    has(&text, "  time       cannot be tested");  // made-up clocks are all the same
+    has(&text, "Settings, recipe, machine and program are the same.");
+    text_free(&text);
+    assert_int_equal(compare_groups(r, a, one, &plain, &text), 0);
+    has(&text, "  score      cannot be tested");
+    text_free(&text);
+    assert_int_equal(compare_groups(r, a, 9, &plain, &text), ERR_USAGE);
+    text_free(&text);
+}
+
+static void runs_are_compared(void **state)
+{
+    (void)state;
+    struct run_facts facts = fixture_facts(7, NULL);
+    int64_t a = fixture_run(r, &facts, (const int64_t[]){5000, 9400}, 2);
+    struct machine_facts other = fixture_machine;
+    strcpy(other.cpu, "Other CPU");
+    facts.machine = &other, facts.seed = 8, facts.precision = "f32";
+    int64_t b = fixture_run(r, &facts, (const int64_t[]){5000, 8000, 9500}, 3);
+    for (int unicode = 0; unicode < 2; unicode++) {
+        struct text text = {0};
+        assert_int_equal(compare_runs(r, a, b, &(struct page_style){.unicode = unicode != 0}, &text), 0);
+        count_lines(&text, !unicode);
+        has(&text, "  to target, end-to-end                 29.0 s          41.0 s         1.414\n");
+        has(&text, "  top-1 accuracy                        94.00%          95.00%");
+        has(&text, unicode ? "  precision  bf16 → f32\n" : "  precision  bf16 -> f32\n");
+        has(&text, "\nMachine facts that differ\n");
+        has(&text, "\ntop-1 accuracy: A is run 1, B is run 2\n");
+        text_free(&text);
+    }
+    facts.task = "squad";
+    int64_t c = fixture_run(r, &facts, (const int64_t[]){5000}, 1);
+    struct text text = {0};
+    assert_int_equal(compare_runs(r, a, c, &(struct page_style){0}, &text), ERR_USAGE);
+    assert_non_null(strstr(error_text(), "different tasks"));
+    text_free(&text);
+}
+
+// ---- documents
+
+static void documents_quote_what_they_show(void **state)
+{
+    (void)state;
+    struct run_facts facts = fixture_facts(7, NULL);
+    struct machine_facts hostile = fixture_machine;
+    strcpy(hostile.cpu, "</table><script>alert(1)</script> & \"CPU\" | `x` \033[2J");
+    facts.machine = &hostile;
+    int64_t id = fixture_run(r, &facts, (const int64_t[]){5000, 9400}, 2);
+    struct text text = {0};
+    assert_int_equal(document_html(r, id, &text), 0);
+    assert_null(strstr(text.at, "<script"));
+    assert_null(strchr(text.at, '\033'));
+    has(&text, "&lt;/table&gt;&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;CPU&quot;");
+    has(&text, "<polyline class=\"curve\" points=\"");
+    text_free(&text);
+    assert_int_equal(document_md(r, id, &text), 0);
+    has(&text, "\\</table\\>\\<script\\>alert(1)\\</script\\> \\& \"CPU\" \\| \\`x\\` ?\\[2J");
+    has(&text, "| 2 | 1.2500 | 94.00% | 29.0 s |\n");
+    text_free(&text);
+    assert_int_equal(document_svg(r, id, &text), 0);
+    assert_true(strncmp(text.at, "<svg xmlns=", 11) == 0);
+    text_free(&text);
+    int64_t one = fixture_run(r, &facts, (const int64_t[]){9400}, 1);
+    assert_int_equal(document_svg(r, one, &text), ERR_INPUT);
+    text_free(&text);
+    assert_int_equal(document_html(r, one, &text), 0);
+    text_free(&text);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(curves_have_labels),
+        cmocka_unit_test(points_are_where_they_belong),
+        cmocka_unit_test(little_is_drawn_as_little),
+        cmocka_unit_test(one_run_has_no_spread),
+        TEST(a_run_with_one_evaluation_has_its_loss),
+        TEST(an_open_run_has_no_shares),
+        cmocka_unit_test(keys_that_differ_are_named),
+        TEST(groups_are_tested),
+        TEST(runs_are_compared),
+        TEST(documents_quote_what_they_show),
+    };
+    return cmocka_run_group_tests_name("show", tests, NULL, NULL);
+}
