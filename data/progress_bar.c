@@ -52,6 +52,12 @@ void progress_bar_end(struct progress_bar *p)
     p->open = false;
 }
 
+void progress_bar_erase(struct progress_bar *p)
+{
+    if (p->open) fputs("\r\033[K", stderr);
+    p->open = false;
+}
+
 void progress_bar_note(void *context, const char *sentence)
 {
     progress_bar_end(context);

@@ -19,5 +19,6 @@ struct progress_bar progress_bar_start(const char *what, bool bytes);  // counts
 void progress_bar_show(void *bar, int64_t have, int64_t total);
 void progress_bar_note(void *bar, const char *sentence);  // a line of its own
 void progress_bar_end(struct progress_bar *);
+void progress_bar_erase(struct progress_bar *);  // instead: the line of the terminal disappears
 
 #endif

@@ -3,8 +3,10 @@
 
 #include "runtime/base/file.h"
 #include "runtime/base/text.h"
+#include "runtime/base/threads.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int refuse_data(const struct task *task, const char *data)
@@ -18,9 +20,13 @@ static int refuse_data(const struct task *task, const char *data)
     return rc;
 }
 
-// The name of a data set of the task, else a folder that holds the first of them.
+// The name of a data set of the task, else a folder that holds the first of them. $DAWN_DATA may be such a name, too; as a
+// folder it holds all data sets (data/dataset.h).
 static int choose_data(const struct task *task, const char *data, struct chosen *into)
 {
+    const char *variable = getenv("DAWN_DATA");
+    for (int i = 0; !data && variable && task->data_sets[i]; i++)
+        if (!strcmp(variable, task->data_sets[i])) data = variable;
     into->data_name = task->data_sets[0];
     into->data_folder = NULL;
     for (int i = 0; data && task->data_sets[i]; i++)
@@ -41,10 +47,19 @@ static const char *default_recipe(const struct chosen *c, const struct model *mo
     BUG("a data set without a recipe");
 }
 
+int choose_threads(const struct choose *c)
+{
+    int usable = threads_available();
+    if (c->threads <= usable || c->oversubscribe) return 0;
+    return fail(ERR_USAGE, "--threads must be at most %d, the processors that this process may use; got %lld (--oversubscribe "
+                           "allows it)", usable, (long long)c->threads);
+}
+
 int choose(const struct choose *c, const char *task, struct chosen *into)
 {
     const struct model *model = NULL;
     TRY(task_find(task, &into->task));
+    TRY(choose_threads(c));
     TRY(task_files_check(&c->files, into->task->name, into->task->takes));
     into->files = c->files;
     TRY(choose_data(into->task, c->data, into));

@@ -11,6 +11,7 @@ struct choose {
     const char *recipe, *model, *data, *precision, *device;
     struct option_list set;
     int64_t batch, threads;
+    bool oversubscribe;
     struct task_files files;
 };
 
@@ -21,13 +22,14 @@ struct choose {
 
 #define CHOOSE_WHAT(c)                                                                                                 \
     {OPTION_TEXT, 0, "data", "NAME|DIR", "a data set of the task, or the folder that holds it", &(c).data, 0, 0},         \
-    {OPTION_TEXT, 0, "recipe", "NAME|FILE", "the recipe (dawn recipe lists them)", &(c).recipe, 0, 0},             \
-    {OPTION_TEXT, 0, "model", "NAME", "the network (dawn models lists them)", &(c).model, 0, 0},                   \
+    {OPTION_TEXT, 0, "recipe", "NAME|FILE", "the recipe; \"dawn recipe\" lists them", &(c).recipe, 0, 0},         \
+    {OPTION_TEXT, 0, "model", "NAME", "the network; \"dawn models\" lists them", &(c).model, 0, 0},                \
     {OPTION_LIST, 0, "set", "KEY=VALUE", "change one key of the recipe", &(c).set, 0, 0}
 
 #define CHOOSE_WHERE(c)                                                                                                \
     {OPTION_TEXT, 0, "device", "NAME", "cuda, cuda:1, cpu, ref or null", &(c).device, 0, 0},                           \
     {OPTION_INT, 0, "threads", "N", "threads of the cpu device; 0: all", &(c).threads, 0, 1024},                      \
+    {OPTION_FLAG, 0, "oversubscribe", NULL, "allow more threads than processors", &(c).oversubscribe, 0, 0},         \
     CHOOSE_FILES((c).files)
 
 #define CHOOSE_OPTIONS(c)                                                                                              \
@@ -44,6 +46,8 @@ struct chosen {
     struct task_files files;  // each one that was given is taken by the task
 };
 int choose(const struct choose *, const char *task, struct chosen *) MUST_CHECK;
+// Refuses more threads than the process may use processors, unless --oversubscribe was given: each step would wait for all.
+int choose_threads(const struct choose *) MUST_CHECK;
 // Opens the chosen data set. If `noise` asks for it, or if no folder was named and the default one lacks the files, opens
 // noise of the same shape instead, which is enough for plans and benchmarks, and sets *is_noise.
 int choose_open(const struct chosen *, bool noise, bool *is_noise, struct dataset **) MUST_CHECK;

@@ -366,6 +366,7 @@ static int bench_operators(const struct arguments *a)
     const struct choose *c = &a->choose;
     if (c->data || c->recipe || c->model || c->set.count || a->batch || a->fake || a->side)
         return fail(ERR_USAGE, "\"dawn bench ops\" takes only --op, --precision, --device, --threads and --json");
+    TRY(choose_threads(c));
     const struct bench_ops ops = {a->op, a->precision, c->device, c->threads, a->json};
     return cmd_bench_ops(&ops);
 }

@@ -5,12 +5,13 @@
 #include "runtime/cases/cases.h"
 #include "tasks/measure/roofline.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 struct listing {
-    bool json;
+    bool json, closed;
     int rows;
 };
 
@@ -33,8 +34,9 @@ static int print_operator_row(void *context, const struct case_speed *s)
         printf("%-34s %-5s %5d %10s %10.1f %9.1f\n", s->row->name, dtype_name(s->type), s->repeats,
                roofline_span(time, s->seconds), s->flops * rate, s->bytes * rate);
     }
-    fflush(stdout);  // a row may take a second
-    return 0;
+    if (fflush(stdout) == 0) return 0;  // a row may take a second
+    l->closed = errno == EPIPE;         // "| head" has seen enough
+    return fail_errno(ERR_IO, errno, "cannot write the output");
 }
 
 static int bench_ops_by_type(struct device *device, const struct bench_ops *a, struct listing *l)
@@ -60,5 +62,5 @@ int cmd_bench_ops(const struct bench_ops *a)
     TRY(device_open(a->device, (int)a->threads, &device));
     int rc = bench_ops_by_type(device, a, &l);
     device_close(device);
-    return rc;
+    return l.closed ? 0 : rc;
 }

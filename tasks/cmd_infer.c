@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // dawn infer: what trained weights answer on the test set: the score, and with --latency the time of one request.
+#include "data/progress_bar.h"
 #include "runtime/base/file.h"
 #include "runtime/base/text.h"
+#include "runtime/checkpoint.h"
 #include "tasks/choose.h"
 #include "tasks/commands.h"
 #include "submit/format/contest.h"
+#include "submit/format/curve.h"
 #include "tasks/train/digests.h"
 #include "tasks/measure/infer.h"
+#include "tasks/record/instance.h"
 #include "tasks/record/record.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct arguments {
     struct choose choose;  // files.weights: instead of a run's
+    const char *task;      // NULL: the run's
     const char *run, *database, *instance, *answers, *question, *text;
-    int64_t items, warmup;
+    int64_t items, warmup, views;
     double cost, target;
     bool latency, json;
 };
@@ -53,22 +59,89 @@ static int check_weights_of_run(const char *path, const json_t *record, int64_t 
     return fail(ERR_INPUT, "%s does not have the weights that run %lld ended with: the digests differ", path, (long long)run);
 }
 
-// The checkpoint of a run is next to the database unless the record names another folder.
-static int weights_of_run(const struct arguments *a, struct results *results, int64_t *run, char **path)
+// Whose weights they are: a run's, or a file's.
+struct source {
+    const struct task *task;
+    struct results *results;  // NULL: nothing is read or written
+    json_t *record;           // NULL: a file's
+    int64_t run;              // 0: a file's
+    char *path;
+    char data[64];            // a data set of the task that the run was trained on; "": the usual one
+};
+
+static void source_close(struct source *s)
 {
-    json_t *record;
-    TRY(record_find(results, a->run ? a->run : "last", run));
-    TRY(record_read(results, *run, &record));
-    const char *name = record_text(record, "checkpoint"), *file = result_file(results), *slash = strrchr(file, '/');
-    int rc = 0;
-    if (!*name)
-        rc = fail(ERR_INPUT, "run %lld has no weights: it did not finish, or was trained with --save \"\"", (long long)*run);
-    int folder = slash && name[0] != '/' ? (int)(slash - file + 1) : 0;
-    if (rc == 0 && asprintf(path, "%.*s%s", folder, file, name) < 0) BUG("out of memory");
-    if (rc == 0) rc = check_weights_of_run(*path, record, *run);
-    if (rc == 0) rc = check_files_of_run(&a->choose.files, record, *run);
-    json_decref(record);
+    json_decref(s->record);
+    free(s->path);
+    if (s->results) results_close(s->results);
+}
+
+// A file that DAWN wrote names its task.
+static int find_task_of_file(const char *path, struct source *s)
+{
+    struct checkpoint *c;
+    TRY(checkpoint_open(path, &c));
+    const char *task = checkpoint_meta(c, "task");
+    int rc = task ? task_find(task, &s->task)
+                  : fail(ERR_USAGE, "%s does not name its task: name it (dawn infer TASK --weights FILE)", path);
+    checkpoint_close(c);
     return rc;
+}
+
+// Without --run, the newest run that has weights.
+static int find_run(const struct arguments *a, const char *task, struct source *s)
+{
+    if (a->run) TRY(record_find(s->results, a->run, &s->run));
+    else TRY(record_find_weights(s->results, task, &s->run));
+    TRY(record_read(s->results, s->run, &s->record));
+    const char *trained = record_text(s->record, "task");
+    if (task && strcmp(task, trained))
+        return fail(ERR_INPUT, "run %lld has weights of task %s, not of %s", (long long)s->run, trained, task);
+    TRY(task_find(trained, &s->task));
+    s->path = record_weights(s->results, s->record);
+    if (!s->path)
+        return fail(ERR_INPUT, "run %lld has no weights: it did not finish, or was trained with --save \"\"", (long long)s->run);
+    TRY(check_weights_of_run(s->path, s->record, s->run));
+    return check_files_of_run(&a->choose.files, s->record, s->run);
+}
+
+// Without --data, the weights of a run are tested on the data set that it was trained on.
+static void find_data_of_run(struct source *s)
+{
+    const json_t *first = json_array_get(json_object_get(s->record, "data_sets"), 0);
+    for (int i = 1; s->task->data_sets[i]; i++)
+        if (!strcmp(record_text(first, "name"), s->task->data_sets[i]))
+            snprintf(s->data, sizeof s->data, "%s", s->task->data_sets[i]);
+}
+
+static int source_open(const struct arguments *a, const char *task, struct source *s)
+{
+    const char *weights = a->choose.files.weights;
+    if (task) TRY(task_find(task, &s->task));
+    if (weights && !task) TRY(find_task_of_file(weights, s));
+    // A run's weights cannot come from a new record, so none is created for them.
+    bool writes = a->latency && (weights || file_exists(results_path(a->database)));
+    if (writes || !weights) TRY(results_open(a->database, writes ? RESULTS_WRITE : RESULTS_READ, &s->results));
+    if (weights) {
+        s->path = copy_text(weights);
+        return 0;
+    }
+    TRY(find_run(a, task, s));
+    find_data_of_run(s);
+    return 0;
+}
+
+// Says which run was chosen, where none was named. Standard output has the answers to questions alone.
+static void print_choice(const struct arguments *a, const struct source *s)
+{
+    char score[TEXT_FIGURE];
+    if (a->run || !s->record || a->json || (a->question && a->task)) return;  // the JSON names the run
+    const struct run_metric board = curve_board(s->record);
+    FILE *to = a->question ? stderr : stdout;
+    fprintf(to, "run %lld of %s, the newest%s%s with weights: %s, %s\n", (long long)s->run, result_file(s->results),
+            a->task ? " of task " : "", a->task ? a->task : "", record_text(s->record, "task"),
+            run_metric_text(&board, curve_last(s->record, &board), score));
+    fflush(to);
 }
 
 // One measurement, from the options to the verdict.
@@ -84,6 +157,11 @@ struct measured {
     double target;
 };
 
+static int64_t views_of(const struct infer_figures *f)
+{
+    return f->recipe.views < 1 ? 1 : f->recipe.views;  // 0: the task has no such key
+}
+
 static struct latency_facts latency_facts_of(const struct measured *m, const struct run_data *test)
 {
     const struct infer_figures *f = &m->figures;
@@ -94,7 +172,7 @@ static struct latency_facts latency_facts_of(const struct measured *m, const str
         .precision = dtype_name(f->dtype), .device = f->device_type,
         .target_micro = llround(fmax(m->target, board) * 1e6), .threads = f->threads, .items = f->items,
         .warmup_items = f->warmup, .model_ns = f->model_ns, .whole_ns = f->whole_ns, .k = f->score[0],
-        .views = m->chosen->task->prepare || f->recipe.views < 1 ? 1 : (int)f->recipe.views,
+        .views = views_of(f),
         .data = test, .price = m->priced ? &m->price : NULL,
     };
 }
@@ -126,12 +204,6 @@ static int judge_and_record(struct measured *m)
     return rc;
 }
 
-static void print_times(const char *what, const struct latency_times *t)
-{
-    printf("  %-22s mean %.3f ms   p50 %.3f   p90 %.3f   p99 %.3f\n", what, (double)t->mean * 1e-6, (double)t->p50 * 1e-6,
-           (double)t->p90 * 1e-6, (double)t->p99 * 1e-6);
-}
-
 static json_t *json_times(const struct latency_times *t)
 {
     return json_pack("{sI sI sI sI}", "mean", (json_int_t)t->mean, "p50", (json_int_t)t->p50, "p90", (json_int_t)t->p90,
@@ -147,9 +219,10 @@ static void print_json(const struct measured *m)
 {
     const struct infer_figures *f = &m->figures;
     const struct metric *metrics = m->chosen->task->metrics;
-    json_t *o = json_pack("{sI ss ss sI ss si sb sb}", "run", (json_int_t)(m->a->choose.files.weights ? 0 : m->run), "model",
+    json_t *o = json_pack("{sI ss ss sI ss si sI sb sb}", "run", (json_int_t)(m->a->choose.files.weights ? 0 : m->run), "model",
                           f->recipe.model, "weights_digest", f->digest, "items", (json_int_t)f->items, "precision",
-                          dtype_name(f->dtype), "threads", f->threads, "eligible", m->eligible, "synthetic", m->synthetic);
+                          dtype_name(f->dtype), "threads", f->threads, "views", (json_int_t)views_of(f),
+                          "eligible", m->eligible, "synthetic", m->synthetic);
     json_t *scores = json_object();
     for (int i = 0; metrics[i].name; i++) json_object_set_new(scores, metrics[i].name, json_integer(f->score[i]));
     json_object_set_new(o, "scores", scores);
@@ -166,37 +239,51 @@ static void print_json(const struct measured *m)
 }
 
 // One metric of the pass; the first has the target.
-static void print_score(const struct measured *m, int number)
+static void add_score(const struct measured *m, int number, struct text *into)
 {
     const struct infer_figures *f = &m->figures;
     const struct task *task = m->chosen->task;
     const struct metric *is = &task->metrics[number];
     const struct run_metric metric = {is->name, is->unit, is->lower_is_better, is->kind == METRIC_COUNT ? f->items : 0};
-    char items[TEXT_FIGURE], score[TEXT_FIGURE], label[64] = "accuracy of this pass";
+    char items[TEXT_FIGURE], score[TEXT_FIGURE];
     bool met = number > 0 || run_metric_meets(&metric, f->score[0], llround(m->target * 1e6));
-    run_metric_text(&metric, f->score[number], score);
-    if (metric.items) snprintf(score, sizeof score, "%.2f%%", floor(1e4 * (double)f->score[number] / (double)f->items) / 100);
-    if (number > 0 || !metric.items) snprintf(label, sizeof label, "%s of this pass", is->name);
-    printf("  %-22s %s of %s test %s%s\n", label, score, text_count(items, f->items), task_samples(task),
-           met ? "" : is->lower_is_better ? ", above the target" : ", below the target");
+    text_entry(into, number == 0 ? "score" : "", "%s %s of %s test %s%s", run_metric_text(&metric, f->score[number], score),
+               contest_metric_title(is->name), text_count(items, f->items), task_samples(task),
+               met ? "" : is->lower_is_better ? ", above the target" : ", below the target");
+}
+
+// The same four figures as "dawn results show" has of a measurement.
+static void add_times(const char *what, const struct latency_times *t, struct text *into)
+{
+    text_add(into, "    %-22s%11.3f%11.3f%11.3f%11.3f\n", what, (double)t->mean * 1e-6, (double)t->p50 * 1e-6,
+             (double)t->p90 * 1e-6, (double)t->p99 * 1e-6);
+}
+
+static void add_latency(const struct measured *m, struct text *into)
+{
+    const struct infer_figures *f = &m->figures;
+    char cost[COST_TEXT];
+    text_add(into, "    %-22s%11s%11s%11s%11s\n", "ms an item", "mean", "p50", "p90", "p99");
+    add_times("network alone", &f->model_ns, into);
+    add_times("with preprocessing", &f->whole_ns, into);
+    if (m->priced) text_entry(into, "cost", "%s for 10,000 %s", cost_text(cost, cost_of(m)), task_samples(m->chosen->task));
+    if (m->synthetic) return;
+    text_entry(into, "eligible", "%s", m->eligible ? "yes" : "no: this requires the whole published test set, and the target");
 }
 
 static void print_text(const struct measured *m)
 {
     const struct infer_figures *f = &m->figures;
-    char cost[COST_TEXT];
-    printf("%s, %s, %d thread%s\n", f->recipe.model, dtype_name(f->dtype), f->threads, f->threads == 1 ? "" : "s");
-    if (*f->imported) printf("  %-22s %s\n", "taken of the weights", f->imported);
-    for (int i = 0; m->chosen->task->metrics[i].name; i++) print_score(m, i);
-    if (m->a->latency) {
-        print_times("with preprocessing", &f->whole_ns);
-        print_times("model alone", &f->model_ns);
-        char label[64];
-        snprintf(label, sizeof label, "10,000 %s cost", task_samples(m->chosen->task));
-        if (m->priced) printf("  %-22s %s\n", label, cost_text(cost, cost_of(m)));
-        if (!m->eligible && !m->synthetic) puts("  not eligible: this requires the whole published test set, and the target");
-    }
-    if (m->synthetic) puts("  SYNTHETIC data: its latency is listed on no board");
+    struct text text = {0};
+    long long views = (long long)views_of(f);
+    text_add(&text, "%s, %s, %d thread%s, %lld view%s an item\n", f->recipe.model, dtype_name(f->dtype), f->threads,
+             f->threads == 1 ? "" : "s", views, views == 1 ? "" : "s");
+    if (*f->imported) text_entry(&text, "weights", "%s", f->imported);
+    for (int i = 0; m->chosen->task->metrics[i].name; i++) add_score(m, i, &text);
+    if (m->a->latency) add_latency(m, &text);
+    if (m->synthetic) text_entry(&text, "SYNTHETIC", "drawn data: no board lists its latency");
+    fputs(text.at, stdout);
+    text_free(&text);
 }
 
 // ---- a question from the terminal
@@ -253,6 +340,39 @@ static int ask_question(struct measured *m, struct infer_options *o)
     return rc;
 }
 
+// Before anything is measured: a price of other hardware would spoil the measurement.
+static int choose_price(struct measured *m)
+{
+    struct device *device;
+    struct device_facts facts;
+    struct machine_facts machine;
+    struct software_facts software;
+    TRY(price_choose(m->a->instance, m->a->cost, &m->price, &m->priced));
+    if (!m->priced) return 0;
+    TRY(device_open(m->options.device, m->options.threads, &device));
+    int rc = device->type->facts(device, &facts);
+    device_close(device);
+    if (rc == 0) rc = machine_with(&facts, &machine, &software);
+    return rc == 0 ? instance_check(&m->price, &machine) : rc;
+}
+
+struct watched {
+    struct progress_bar bar;
+    char what[64];
+};
+
+// A line of the terminal for each part of the work.
+static void show_progress(void *context, const char *what, int64_t done, int64_t all)
+{
+    struct watched *w = context;
+    if (strcmp(w->what, what)) {
+        progress_bar_erase(&w->bar);
+        snprintf(w->what, sizeof w->what, "%s", what);
+        w->bar = progress_bar_start(w->what, false);
+    }
+    progress_bar_show(&w->bar, done, all);
+}
+
 static int measure_and_print(struct measured *m, const char *weights)
 {
     const struct arguments *a = m->a;
@@ -261,54 +381,39 @@ static int measure_and_print(struct measured *m, const char *weights)
         .task = m->chosen->task, .data_name = m->chosen->data_name, .data_folder = m->chosen->data_folder,
         .files = {weights, c->files.vocab, c->files.vectors}, .recipe = &m->chosen->recipe,
         .device = c->device, .threads = (int)c->threads, .precision = (enum recipe_precision)m->chosen->recipe.precision,
-        .items = a->items, .warmup = a->warmup, .singles = a->latency || a->items, .answers = a->answers};
+        .items = a->items, .warmup = a->warmup, .views = a->views, .singles = a->latency || a->items, .answers = a->answers};
     m->target = isnan(a->target) ? m->chosen->task->target : a->target;
     if (a->question) return ask_question(m, &m->options);
-    TRY(price_choose(a->instance, a->cost, &m->price, &m->priced));
-    TRY(infer_tune(&m->options));
-    TRY(infer_measure(&m->options, &m->figures));
+    TRY(choose_price(m));
+    struct watched watched = {.what = ""};
+    m->options.progress = isatty(STDERR_FILENO) ? show_progress : NULL, m->options.context = &watched;
+    int rc = infer_tune(&m->options);
+    if (rc == 0) rc = infer_measure(&m->options, &m->figures);
+    progress_bar_erase(&watched.bar);
+    TRY(rc);
     TRY(judge_and_record(m));
     if (a->json) print_json(m);
     else print_text(m);
     return 0;
 }
 
-// Without --data, the weights of a run are tested on the data set that it was trained on.
-static const char *data_of_run(const struct arguments *a, const struct task *task, struct results *results, int64_t run,
-                               char name[64])
+static int infer_task(const struct arguments *a)
 {
-    json_t *record;
-    const struct choose *c = &a->choose;
-    if (c->data || c->files.weights || record_read(results, run, &record) < 0) return c->data;
-    const json_t *first = json_array_get(json_object_get(record, "data_sets"), 0);
-    snprintf(name, 64, "%s", record_text(first, "name"));
-    json_decref(record);
-    for (int i = 1; task->data_sets[i]; i++)
-        if (!strcmp(name, task->data_sets[i])) return name;
-    return NULL;
-}
-
-static int infer_task(const struct arguments *a, const char *name_of_task)
-{
-    const struct task *task;
-    const char *weights = a->choose.files.weights;
-    TRY(task_find(name_of_task, &task));
-    struct results *results = NULL;  // --weights needs no record, unless the figures are recorded
-    int64_t id = 0;
-    char *path = NULL, name[64];
-    // A run's weights cannot come from a new record, so none is created for them.
-    bool writes = a->latency && (weights || file_exists(results_path(a->database)));
-    if (writes || !weights) TRY(results_open(a->database, writes ? RESULTS_WRITE : RESULTS_READ, &results));
-    int rc = weights ? 0 : weights_of_run(a, results, &id, &path);
-    struct choose choice = a->choose;
-    choice.files.weights = NULL;  // any task is inferred with weights, whether it begins with some or not
-    if (rc == 0) choice.data = data_of_run(a, task, results, id, name);
+    struct source s = {0};
     struct chosen chosen;
-    if (rc == 0) rc = choose(&choice, task->name, &chosen);
-    struct measured m = {.a = a, .chosen = &chosen, .results = results, .run = id};
-    if (rc == 0) rc = measure_and_print(&m, weights ? weights : path);
-    free(path);
-    if (results) results_close(results);
+    int rc = source_open(a, a->task, &s);
+    if (rc == 0) {
+        struct choose choice = a->choose;
+        choice.files.weights = NULL;  // any task is inferred with weights, whether it begins with some or not
+        if (!choice.data && *s.data) choice.data = s.data;
+        rc = choose(&choice, s.task->name, &chosen);
+    }
+    if (rc == 0) {
+        struct measured m = {.a = a, .chosen = &chosen, .results = s.results, .run = s.run};
+        print_choice(a, &s);
+        rc = measure_and_print(&m, s.path);
+    }
+    source_close(&s);
     return rc;
 }
 
@@ -317,44 +422,50 @@ int cmd_infer(int argc, char **argv)
     struct arguments a = {.cost = NAN, .warmup = 200, .target = NAN};
     const struct option options[] = {
         {OPTION_FLAG, 'l', "latency", NULL, "measure latency at batch 1 and record it", &a.latency, 0, 0},
-        {OPTION_INT, 0, "items", "N", "test samples, one at a time; 0: all", &a.items, 0, 1e9},
-        {OPTION_TEXT, 0, "run", "ID", "the run whose weights are used; default: the last", &a.run, 0, 0},
-        {OPTION_TEXT, 0, "weights", "FILE", "instead of a run's: a checkpoint, or a safetensors file of another program",
+        {OPTION_INT, 0, "items", "N", "number of test samples, one at a time; 0: all", &a.items, 0, 1e9},
+        {OPTION_TEXT, 0, "run", "RUN", "the run whose weights are used: a number, or last", &a.run, 0, 0},
+        {OPTION_INT, 0, "views", "N", "forward passes an item; default: as many as the recipe has", &a.views, 1, 64},
+        {OPTION_TEXT, 0, "weights", "FILE", "use this file: a checkpoint of DAWN, or safetensors of another program",
          &a.choose.files.weights, 0, 0},
         {OPTION_TEXT, 0, "model", "NAME", "the network, where the weights do not name it; default: the task's",
          &a.choose.model, 0, 0},
-        {OPTION_TEXT, 0, "recipe", "NAME|FILE", "its settings, likewise; default: the data set's", &a.choose.recipe, 0, 0},
+        {OPTION_TEXT, 0, "recipe", "NAME|FILE", "the recipe, where the weights do not hold it; default: the data set's",
+         &a.choose.recipe, 0, 0},
         {OPTION_LIST, 0, "set", "KEY=VALUE", "change one key of that recipe", &a.choose.set, 0, 0},
         {OPTION_TEXT, 0, "vocab", "FILE", "the vocabulary of the tokenizer", &a.choose.files.vocab, 0, 0},
         {OPTION_TEXT, 0, "vectors", "FILE", "vectors of words", &a.choose.files.vectors, 0, 0},
-        {OPTION_TEXT, 0, "predictions", "FILE", "write the answers, where the task has a form for them", &a.answers, 0, 0},
+        {OPTION_TEXT, 0, "predictions", "FILE", "write the answers to this file, if the task has a format for them",
+         &a.answers, 0, 0},
         {OPTION_TEXT, 0, "ask", "QUESTION", "answer this question about a text, and nothing else", &a.question, 0, 0},
-        {OPTION_TEXT, 0, "text", "FILE", "that text; default, and \"-\": standard input", &a.text, 0, 0},
+        {OPTION_TEXT, 0, "text", "FILE", "the file with that text; default and \"-\": standard input", &a.text, 0, 0},
         {OPTION_TEXT, 0, "data", "NAME|DIR", "a data set of the task, or the folder that holds it", &a.choose.data, 0, 0},
         {OPTION_FLOAT, 't', "target", "SHARE", "score that a model needs to be eligible", &a.target, 0, 1},
         {OPTION_TEXT, 0, "device", "NAME", "cuda, cuda:1, cpu, ref or null", &a.choose.device, 0, 0},
         {OPTION_INT, 0, "threads", "N", "0: one or all, whichever is faster", &a.choose.threads, 0, 1024},
+        {OPTION_FLAG, 0, "oversubscribe", NULL, "allow more threads than processors", &a.choose.oversubscribe, 0, 0},
         {OPTION_TEXT, 0, "precision", "P", "auto (whichever is faster), f32, bf16 or f16", &a.choose.precision, 0, 0},
         {OPTION_INT, 0, "warmup", "N", "requests before the measurement", &a.warmup, 0, 1e6},
-        {OPTION_TEXT, 0, "db", "FILE", "the record that has the run and gets the figures", &a.database, 0, 0},
+        {OPTION_TEXT, 0, "db", "FILE", "the record with the run, to which the figures are added", &a.database, 0, 0},
         {OPTION_FLOAT, 0, "cost-per-hour", "USD", "price of this machine", &a.cost, 0, 0},
         {OPTION_TEXT, 0, "instance", "NAME", "take the price of this instance from the table", &a.instance, 0, 0},
         {OPTION_FLAG, 0, "json", NULL, "one JSON object instead of text", &a.json, 0, 0},
         {0},
     };
-    const struct usage usage = {"infer", "TASK [OPTIONS]",
-                                "Runs trained weights over the test set: the score, and with --latency the time\n"
-                                "of a request at batch 1, which is recorded.",
+    const struct usage usage = {"infer", "[TASK] [OPTIONS]",
+                                "Runs trained weights over the test set: shows their score and, with --latency, measures and "
+                                "records the time of a request at batch 1. Without --run and --weights, takes the newest run "
+                                "of the task that has weights; without TASK, the newest of any task.",
                                 options,
                                 "Examples:\n"
-                                "  dawn infer cifar10 --latency\n"
+                                "  dawn infer --latency\n"
                                 "  dawn infer cifar10 --latency --run 3 --threads 1 --precision f32\n"
                                 "  dawn infer squad --ask 'Who wrote it?' --text page.txt --vocab vocab.txt\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
-    if (argc != 2) return task_wanted("");
+    if (argc > 2) return fail(ERR_USAGE, "expected one task at most; \"%.60s\" is one too many", argv[2]);
+    a.task = argc == 2 ? argv[1] : NULL;
     if (a.text && !a.question) return fail(ERR_USAGE, "--text is the text that --ask asks about");
     if (a.question && (a.latency || a.items || a.answers))
         return fail(ERR_USAGE, "--ask answers one question: --latency, --items and --predictions do not go with it");
-    return infer_task(&a, argv[1]);
+    return infer_task(&a);
 }

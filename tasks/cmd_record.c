@@ -2,6 +2,7 @@
 // dawn record: runs a trainer of any framework.
 #include "tasks/commands.h"
 
+#include "runtime/base/clock.h"
 #include "runtime/base/options.h"
 #include "runtime/base/text.h"
 #include "tasks/record/record.h"
@@ -33,7 +34,7 @@ static void print_run_end(const struct recorder_options *o, const struct recorde
     fprintf(stderr, "dawn record: run %lld in %s: %s, %lld epoch%s", (long long)e->run, results_path(o->database), e->status,
             (long long)e->epochs, e->epochs == 1 ? "" : "s");
     if (e->epochs > 0) fprintf(stderr, " in %s", span_text(a, e->last.end_to_end_ns));
-    if (e->k >= 0) fprintf(stderr, "; %s %s", o->contest->metric, run_metric_text(board, e->k, a));
+    if (e->k >= 0) fprintf(stderr, "; %s %s", o->contest->metric_title, run_metric_text(board, e->k, a));
     if (e->k >= 0 && board->items > 0) fprintf(stderr, " (%s of %s)", text_count(a, e->k), text_count(b, board->items));
     if (e->reached_epoch > 0)
         fprintf(stderr, "; %s met in epoch %lld after %s",
@@ -42,20 +43,39 @@ static void print_run_end(const struct recorder_options *o, const struct recorde
     fprintf(stderr, "; self-evaluated\n");
 }
 
+// A terminal alone sees it, between the lines of the command: a log has those.
+static void print_epoch(const struct recorder_options *o, const struct recorder_end *e)
+{
+    static int64_t began_ns;  // of the whole group: its first epoch came when the first run had taken so long
+    char score[TEXT_FIGURE], time[TEXT_FIGURE], left[TEXT_FIGURE];
+    if (began_ns == 0) began_ns = clock_ns() - e->last.end_to_end_ns;
+    fprintf(stderr, "dawn record: run %lld", (long long)e->run);
+    if (e->planned > 1) fprintf(stderr, " (%lld of %lld)", (long long)e->index, (long long)e->planned);
+    fprintf(stderr, ", epoch %lld", (long long)e->epochs);
+    if (e->k >= 0) fprintf(stderr, ", %s", run_metric_text(&o->contest->board, e->k, score));
+    fprintf(stderr, ", %s", span_text(time, e->last.end_to_end_ns));
+    if (e->index > 1) {
+        int64_t whole_ns = clock_ns() - began_ns - e->last.end_to_end_ns, runs = e->index - 1;  // of the runs before
+        int64_t left_ns = whole_ns / runs * (e->planned - runs) - e->last.end_to_end_ns;
+        if (left_ns > 0) fprintf(stderr, "; group about %s left", span_text(left, left_ns));
+    }
+    fprintf(stderr, "\n");
+}
+
 static void print_group_end(const struct recorder_options *o, int64_t group)
 {
     struct results *results;
     json_t *runs;
     struct group_facts f;
-    char mean[TEXT_FIGURE];
+    char mean[TEXT_FIGURE], time[TEXT_FIGURE];
     if (results_open(o->database, RESULTS_READ, &results) < 0) return;
     if (record_group(results, group, &runs, &f) == 0) {
         fprintf(stderr, "dawn record: group %lld: %d of %d runs", (long long)group, f.finished, f.planned);
         if (f.finished > 0)
-            fprintf(stderr, "; mean %s, mean time %.2f s",
-                    run_metric_value_text(&o->contest->board, f.accuracy.mean, mean), f.seconds.mean);
+            fprintf(stderr, "; mean %s, mean time %s", run_metric_value_text(&o->contest->board, f.accuracy.mean, mean),
+                    text_span(time, f.seconds.mean));
         int left = f.planned - (int)json_array_size(runs);
-        if (left > 0) fprintf(stderr, "; %d %s not begun, so it stays unfinished", left, left == 1 ? "was" : "were");
+        if (left > 0) fprintf(stderr, "; %d %s not begun, so the group stays unfinished", left, left == 1 ? "was" : "were");
         fprintf(stderr, "; self-evaluated\n");
         json_decref(runs);
     }
@@ -90,6 +110,7 @@ static int record_command(const struct arguments *a, char *const *command)
         .stop = a->stop, .runs = a->runs, .seed = a->seed, .devices = a->devices, .database = a->database, .model = a->model,
         .framework = a->framework, .gpu = a->gpu, .command = command, .onto = {STDOUT_FILENO, STDERR_FILENO},
         .tell = a->quiet ? NULL : print_run_end,
+        .tell_epoch = !a->quiet && isatty(STDERR_FILENO) ? print_epoch : NULL,
     };
     struct price price;
     bool known;
@@ -113,19 +134,19 @@ int cmd_record(int argc, char **argv)
     struct arguments a = {.target = NAN, .cost = NAN, .runs = 1, .seed = 1, .devices = 1, .task = task_table[0]->name,
                           .model = "unknown", .framework = "unknown"};
     const struct option options[] = {
-        {OPTION_TEXT, 0, "task", "TASK", "the contest it takes part in", &a.task, 0, 0},
+        {OPTION_TEXT, 0, "task", "TASK", "the contest that the command takes part in", &a.task, 0, 0},
         {OPTION_FLOAT, 't', "target", "SHARE", "score to reach, 0 to 1; default: the contest's", &a.target, 0, 0},
         {OPTION_TEXT, 0, "model", "NAME", "what is trained", &a.model, 0, 0},
         {OPTION_TEXT, 0, "framework", "TEXT", "what trains it, such as \"PyTorch 2.4\"", &a.framework, 0, 0},
         {OPTION_INT, 's', "seed", "N", "given to the command as $DAWN_SEED and for {seed}", &a.seed, 0, 1e15},
         {OPTION_INT, 'n', "runs", "N", "a group: N runs with seeds from --seed on, each to its end", &a.runs, 1, 1000},
         {OPTION_FLAG, 0, "stop", NULL, "end the command (SIGTERM) once the target is met", &a.stop, 0, 0},
-        {OPTION_INT, 0, "devices", "N", "accelerators it uses; 1 if it uses the CPU", &a.devices, 1, 1 << 20},
-        {OPTION_TEXT, 0, "gpu", "TEXT", "GPUs that this machine does not report", &a.gpu, 0, 0},
+        {OPTION_INT, 0, "devices", "N", "accelerators that the command uses; 1 if it uses the CPU", &a.devices, 1, 1 << 20},
+        {OPTION_TEXT, 0, "gpu", "TEXT", "GPUs of the command that this machine does not report", &a.gpu, 0, 0},
         {OPTION_TEXT, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &a.database, 0, 0},
-        {OPTION_FLOAT, 0, "cost-per-hour", "USD", "price of all machines that it uses", &a.cost, 0, 0},
+        {OPTION_FLOAT, 0, "cost-per-hour", "USD", "price of all machines that the command uses", &a.cost, 0, 0},
         {OPTION_TEXT, 0, "instance", "NAME", "take the price of this instance from the table", &a.instance, 0, 0},
-        {OPTION_FLAG, 'q', "quiet", NULL, "print no summary", &a.quiet, 0, 0},
+        {OPTION_FLAG, 'q', "quiet", NULL, "print no summary, only errors", &a.quiet, 0, 0},
         {0},
     };
     const struct usage usage = {

@@ -3,6 +3,7 @@
 #include "runtime/base/file.h"
 #include "tasks/choose.h"
 #include "tasks/commands.h"
+#include "tasks/record/record.h"
 #include "tasks/train/train.h"
 
 #include <math.h>
@@ -12,9 +13,9 @@
 struct arguments {
     struct choose choose;
     double target, cost;
-    int64_t runs, seed, resume;
+    int64_t runs, seed;
     bool stop, json, quiet;
-    const char *database, *save, *instance, *pace;
+    const char *database, *save, *instance, *pace, *resume;
 };
 
 // Most metrics are shares. One that is not (a loss, a perplexity) has a target that is none either.
@@ -38,7 +39,9 @@ static int open_run(const struct arguments *a, struct resume *from)
     if (!file_exists(results_path(a->database)))  // opening it to write would make one
         return fail(ERR_MISSING, "there is no %s, so there is no run to resume", results_path(a->database));
     TRY(results_open(a->database, RESULTS_WRITE, &results));  // a run whose process is gone is marked as interrupted
-    int rc = resume_open(results, a->resume, from);
+    int64_t run;
+    int rc = strcmp(a->resume, "last") ? record_find(results, a->resume, &run) : resume_last(results, &run);
+    if (rc == 0) rc = resume_open(results, run, from);
     results_close(results);
     return rc;
 }
@@ -66,10 +69,11 @@ static int take_options(const struct resume *from, struct train_options *o)
 static int resume_run(const struct arguments *a)
 {
     const struct choose *c = &a->choose;
-    if (c->recipe || c->model || c->precision || c->device || c->set.count || c->batch || c->threads || a->runs != 1 ||
-        a->seed != 1 || !isnan(a->target) || !isnan(a->cost) || a->instance || a->save || !a->stop || task_files_any(&c->files))
-        return fail(ERR_USAGE, "a resumed run keeps its task, options and place: --resume goes with --data FOLDER, --db, "
-                               "--checkpoint-every, --json and --quiet alone");
+    if (c->recipe || c->oversubscribe || c->model || c->precision || c->device || c->set.count || c->batch || c->threads ||
+        a->runs != 1 || a->seed != 1 || !isnan(a->target) || !isnan(a->cost) || a->instance || a->save || !a->stop ||
+        task_files_any(&c->files))
+        return fail(ERR_USAGE, "a resumed run keeps its task, options and place: --resume takes only --data FOLDER, --db, "
+                               "--checkpoint-every, --json and --quiet");
     struct resume from = {0};
     struct train_options o = {.data_folder = c->data, .database = a->database, .progress = progress_of(a), .resume = &from};
     if (a->pace) TRY(resume_pace_read(a->pace, &o.pace));
@@ -116,12 +120,13 @@ int cmd_train(int argc, char **argv)
         {OPTION_FLAG, 0, "stop", NULL, "stop at the first evaluation that meets the target", &a.stop, 0, 0},
         {OPTION_TEXT, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &a.database, 0, 0},
         {OPTION_TEXT, 0, "save", "FILE", "file of the weights (default: run-N.safetensors); \"\": none", &a.save, 0, 0},
-        {OPTION_TEXT, 0, "checkpoint-every", "TIME|N", "keep what --resume needs: 30s, 10min, N steps", &a.pace, 0, 0},
-        {OPTION_INT, 0, "resume", "RUN", "go on with an interrupted run, from its last checkpoint", &a.resume, 1, 1e15},
+        {OPTION_TEXT, 0, "checkpoint-every", "TIME|N", "write what --resume needs, every 30s, 10min or N steps", &a.pace, 0, 0},
+        {OPTION_TEXT, 0, "resume", "RUN", "continue an interrupted run (a number, or last) from its last checkpoint", &a.resume,
+         0, 0},
         {OPTION_FLOAT, 0, "cost-per-hour", "USD", "price of this machine", &a.cost, 0, 0},
         {OPTION_TEXT, 0, "instance", "NAME", "take the price of this instance from the table", &a.instance, 0, 0},
         {OPTION_FLAG, 0, "json", NULL, "one JSON object a line instead of text", &a.json, 0, 0},
-        {OPTION_FLAG, 'q', "quiet", NULL, "print nothing", &a.quiet, 0, 0},
+        {OPTION_FLAG, 'q', "quiet", NULL, "print nothing but errors", &a.quiet, 0, 0},
         {0},
     };
     const struct usage usage = {
@@ -134,11 +139,11 @@ int cmd_train(int argc, char **argv)
         "  dawn train cifar10 --runs 5 --no-stop\n"
         "  dawn train cifar10 --recipe airbench94 --set epochs=9\n"
         "  dawn train cifar10 --checkpoint-every 10min\n"
-        "  dawn train --resume 7\n"};
+        "  dawn train --resume last\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
     if (a.resume && argc == 1) return resume_run(&a);
-    if (a.resume) return fail(ERR_USAGE, "--resume takes the task from the run: name none");
+    if (a.resume) return fail(ERR_USAGE, "--resume takes the task from the run: do not name one");
     if (argc != 2) return task_wanted("");
     return train_task(&a, argv[1]);
 }

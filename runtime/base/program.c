@@ -8,9 +8,11 @@
 #include "runtime/base/program_inside.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { COMMANDS_MOST = 64 };
 static const char HELP[] = "show this, or the help of one command";
@@ -73,13 +75,21 @@ static int help(const struct program *program, int argc, char **argv)
     return command->run(2, asked);
 }
 
+// True if standard output is a pipe that nobody reads any more. An earlier write may have met that, and its errno is gone.
+static bool reader_left(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
+}
+
 // Reports output that could not be written: on a full disk "dawn results export > file" must fail.
 static int flush_output(int rc)
 {
     errno = 0;
     bool bad = fflush(stdout) != 0 || ferror(stdout);
-    if (bad && rc >= 0 && errno != EPIPE) return fail_errno(ERR_IO, errno ? errno : EIO, "cannot write the output");
-    return rc;
+    int why = errno;
+    if (!bad || rc < 0 || why == EPIPE || reader_left()) return rc;
+    return fail_errno(ERR_IO, why ? why : EIO, "cannot write the output");
 }
 
 static int run(const struct program *program, int argc, char **argv)

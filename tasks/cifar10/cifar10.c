@@ -75,12 +75,19 @@ static const struct view views2[] = {{false, 0, 0, .5f}, {true, 0, 0, .5f}};
 static const struct view views6[] = {{false, 0, 0, .25f}, {true, 0, 0, .25f}, {false, -1, -1, .125f},
                                      {true, -1, 1, .125f}, {false, 1, 1, .125f}, {true, 1, -1, .125f}};
 
+enum { VIEWS_MAX = 6 };
+static int views_of(const struct setting *c, const struct view **view)
+{
+    int count = (int)c->recipe->views;
+    *view = count == 6 ? views6 : count == 2 ? views2 : views1;
+    return count;
+}
+
 static void evaluate_forward(struct step *s)
 {
     struct graph *g = s->g;
-    int64_t views = s->setting->recipe->views;
-    const struct view *view = views == 6 ? views6 : views == 2 ? views2 : views1;
-    int sum = NONE, labels = step_input(s, "labels");
+    const struct view *view;
+    int views = views_of(s->setting, &view), sum = NONE, labels = step_input(s, "labels");
     for (int i = 0; i < views; i++) {
         graph_scope(g, "view %d", i + 1);
         struct augment_attr a = {.view_flip = view[i].mirror, .view_dy = view[i].dy, .view_dx = view[i].dx};
@@ -98,7 +105,7 @@ static void forward_batch(struct step *s)
         evaluate_forward(s);
 }
 
-// ---- inference: a raw image to the network's input, and that input to logits
+// ---- inference: a raw image to the network's input, which is a batch of its views, and that input to logits
 
 static void prepare_image(struct step *s, int *raw, int *x)
 {
@@ -107,14 +114,27 @@ static void prepare_image(struct step *s, int *raw, int *x)
     *raw = graph_state(g, "infer.image", SHAPE(1, d->height, d->width, d->channels), U8, MEMORY_DATA,
                        (struct init){INIT_UPLOAD, 0});
     int first = graph_state(g, "infer.index", SHAPE(1), I32, MEMORY_DATA, (struct init){INIT_ZERO, 0});
-    struct augment_attr a = {.to = s->setting->dtype};
-    for (int c = 0; c < d->channels; c++) a.mean[c] = d->mean[c], a.std[c] = d->std[c];
-    *x = g_augment(g, *raw, first, NONE, &a);
+    const struct view *view;
+    int views = views_of(s->setting, &view), of_view[VIEWS_MAX];
+    for (int i = 0; i < views; i++) {
+        struct augment_attr a = {.to = s->setting->dtype, .view_flip = view[i].mirror, .view_dy = view[i].dy,
+                                 .view_dx = view[i].dx};
+        for (int c = 0; c < d->channels; c++) a.mean[c] = d->mean[c], a.std[c] = d->std[c];
+        of_view[i] = g_augment(g, *raw, first, NONE, &a);
+    }
+    *x = views == 1 ? of_view[0] : g_concat(g, of_view, views, 0);
 }
 
 static void answer_image(struct step *s, int x, int *logits)
 {
-    *logits = logits_of(s, x);
+    struct graph *g = s->g;
+    const struct view *view;
+    int views = views_of(s->setting, &view), all = logits_of(s, x);
+    *logits = all;
+    for (int i = 0; i < views && views > 1; i++) {
+        int one = g_scale(g, g_slice(g, all, 0, i, i + 1), view[i].weight);
+        *logits = i == 0 ? one : g_add(g, *logits, one);
+    }
 }
 
 // ---- updates: filters by the recipe's optimiser, head and biases by SGD (by Adam if the filters are)

@@ -22,6 +22,15 @@ static int load_recipe(const struct checkpoint *c, const struct infer_options *o
     return 0;
 }
 
+static int choose_views(const struct infer_options *o, struct recipe *r)
+{
+    char number[32];
+    if (o->views < 1) return 0;
+    snprintf(number, sizeof number, "%lld", (long long)o->views);
+    TRY(recipe_set_key("--views", r, "evaluation.views", number));
+    return recipe_check(r);
+}
+
 static int load_weights(struct serving *s, struct infer_figures *f)
 {
     const struct model *m = s->setting.model;
@@ -47,6 +56,7 @@ static int open_serving(struct serving *s, const struct infer_options *o, struct
     if (task && strcmp(task, o->task->name))
         return fail(ERR_INPUT, "%s has weights of task %s, not of %s", o->files.weights, task, o->task->name);
     TRY(load_recipe(s->weights, o, &f->recipe));
+    TRY(choose_views(o, &f->recipe));
     f->recipe.precision = (int)o->precision;
     TRY(model_find(o->task, f->recipe.model, &s->setting.model));
     if (o->data) s->data = o->data;
@@ -125,10 +135,12 @@ static int measure_images(struct serving *s, const struct infer_options *o, stru
     for (int64_t i = 0; i < o->warmup; i++) {
         int64_t at = i % f->items;
         TRY(serve_request(s, s->images + (size_t)at * bytes, &answer, s->model_ns, s->whole_ns));
+        infer_tell(s, o->trial ? o->trial : "warming up", i + 1, o->warmup);
     }
     for (int64_t i = 0; i < f->items; i++) {
         TRY(serve_request(s, s->images + (size_t)i * bytes, &answer, &s->model_ns[i], &s->whole_ns[i]));
         f->score[0] += answer == s->labels[i];
+        infer_tell(s, o->trial ? o->trial : "measuring", i + 1, f->items);
     }
     f->model_ns = infer_summarise(s->model_ns, f->items);
     f->whole_ns = infer_summarise(s->whole_ns, f->items);
@@ -142,7 +154,7 @@ bool infer_is_timed(const struct infer_options *o)
 
 int infer_measure(const struct infer_options *o, struct infer_figures *f)
 {
-    struct serving s = {0};
+    struct serving s = {.options = o, .told_ns = clock_ns()};
     *f = (struct infer_figures){.warmup = o->warmup};
     int rc = open_serving(&s, o, f);
     if (rc == 0) rc = s.device->type->facts(s.device, &f->device);
@@ -164,7 +176,10 @@ static int try_setting(const struct infer_options *o, int threads, enum recipe_p
 {
     struct infer_options trial = *o;
     struct infer_figures f;
+    char what[64];
+    snprintf(what, sizeof what, "trying %d thread%s", threads, threads == 1 ? "" : "s");
     trial.threads = threads, trial.precision = p, trial.items = 300, trial.warmup = 100, trial.answers = NULL;
+    trial.trial = what;
     TRY(infer_measure(&trial, &f));
     if (*best && f.whole_ns.p50 >= *best) return 0;
     *best = f.whole_ns.p50;

@@ -18,9 +18,14 @@ struct infer_options {
     int threads;
     enum recipe_precision precision;
     int64_t items, warmup;    // items 0: the whole test set
+    int64_t views;            // forward passes a sample; 0: as many as the recipe of the weights says
     bool singles;             // one at a time; where a task is inferred from resident images, always
     const char *answers;      // a file for what the task's judge writes; NULL: none
     char **told;              // gets the answer to the first sample, which free() ends; NULL: nobody asks
+    // Called between requests or batches, at most once a second, outside of every measured time. NULL: nobody watches.
+    void (*progress)(void *context, const char *what, int64_t done, int64_t all);
+    void *context;
+    const char *trial;        // a short measurement that infer_tune compares, for people; NULL: the measurement itself
 };
 
 struct infer_figures {

@@ -24,9 +24,12 @@ struct serving {
     void *worker, *field[FEED_FIELDS];
     char *outputs;
     int64_t *model_ns, *whole_ns;    // of each item
+    const struct infer_options *options;
+    int64_t told_ns;                 // when progress was last told
 };
 
 struct latency_times infer_summarise(int64_t *ns, int64_t n);
+void infer_tell(struct serving *, const char *what, int64_t done, int64_t all);  // options.progress, once a second
 
 bool infer_is_streamed(const struct task *);
 int infer_streamed_build(struct serving *, const struct infer_options *) MUST_CHECK;  // before the session is ready

@@ -19,6 +19,15 @@ struct latency_times infer_summarise(int64_t *ns, int64_t n)
     return (struct latency_times){(int64_t)(sum / (double)n + 0.5), ns[n / 2], ns[n * 9 / 10], ns[n * 99 / 100]};
 }
 
+void infer_tell(struct serving *s, const char *what, int64_t done, int64_t all)
+{
+    enum { EVERY_NS = 1000000000 };
+    const struct infer_options *o = s->options;
+    if (o->progress == NULL || clock_ns() - s->told_ns < EVERY_NS) return;
+    o->progress(o->context, what, done, all);
+    s->told_ns = clock_ns();
+}
+
 bool infer_is_streamed(const struct task *task)
 {
     return !task->prepare || !task->answer;
@@ -129,7 +138,14 @@ static int serve_items(struct serving *s, int64_t items, void *judging)
         TRY(serve_sample(s, &batch, &s->model_ns[request], &s->whole_ns[request]));
         const struct evaluation_program *p = evaluation_find(&s->evaluation, &batch);
         TRY(evaluation_judge(&s->evaluation, judging, &p->is, &batch, s->outputs));
+        infer_tell(s, s->options->trial ? s->options->trial : "measuring", request + 1, items);
     }
+    return 0;
+}
+
+static int tell_batches(void *context, int64_t done, int64_t all)
+{
+    infer_tell(context, "evaluating", done, all);
     return 0;
 }
 
@@ -144,6 +160,7 @@ static int measure_singles(struct serving *s, const struct infer_options *o, str
     for (int64_t i = 0; i < o->warmup; i++) {  // spread over all buckets
         struct order_batch batch = order_batch(s->supply.order, (int64_t)((double)i / (double)o->warmup * (double)samples));
         TRY(serve_sample(s, &batch, &spent[0], &spent[1]));
+        infer_tell(s, o->trial ? o->trial : "warming up", i + 1, o->warmup);
     }
     TRY(evaluation_begin(e, &judging));
     int rc = serve_items(s, f->items, judging);
@@ -157,6 +174,7 @@ int infer_streamed_measure(struct serving *s, const struct infer_options *o, str
 {
     if (o->singles) return measure_singles(s, o, f);
     f->items = dataset_facts(s->data)->count[SPLIT_TEST];
+    s->evaluation.between = tell_batches, s->evaluation.context = s;
     TRY(supply_load(&s->supply, s->session, &s->slots.split[SPLIT_TEST]));
     return evaluation_run(&s->evaluation, o->answers, f->score);
 }

@@ -155,7 +155,7 @@ static int read_epochs(const json_t *line, const struct member *m, struct outsid
     const json_t *value = json_object_get(line, m->name);
     if (e->step < 0 || !json_is_real(value)) return read_int(line, m, &e->epoch);
     double epochs = json_real_value(value);
-    if (!(epochs >= 0 && epochs <= 1e9)) return fail(ERR_INPUT, "\"epoch\" is %g, not between 0 and 1e9", epochs);
+    if (!(epochs >= 0 && epochs <= 1e9)) return fail(ERR_INPUT, "\"epoch\" must be between 0 and 1e9; got %g", epochs);
     e->epoch = (int64_t)ceil(epochs);
     e->epoch_micro = (int64_t)floor(epochs * 1e6 + 0.5);
     return 0;

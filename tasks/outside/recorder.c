@@ -18,6 +18,7 @@
 #include "runtime/base/clock.h"
 #include "tasks/outside/command.h"
 #include "tasks/outside/outside.h"
+#include "tasks/record/instance.h"
 #include "tasks/record/record.h"
 
 enum { GRACE_MS = 10000, AGAIN_MS = 100, QUIET_MS = 60000, COMMAND_MOST = 65536 };  // the last: submit/format/fields.c
@@ -96,8 +97,9 @@ static int take_epoch(struct going *g, struct outside_epoch e)
     g->epoch = e.epoch, g->epoch_micro = e.epoch_micro, g->step = e.step, g->samples = e.samples;
     g->end.epochs++;
     g->end.last = point.clocks;
+    if (e.k >= 0) g->end.k = e.k;
+    if (o->tell_epoch != NULL) o->tell_epoch(o, &g->end);
     if (e.k < 0) return 0;
-    g->end.k = e.k;
     if (g->end.reached_epoch != 0 || !run_metric_meets(&o->contest->board, e.k, o->target_micro)) return 0;
     g->end.reached = point.clocks;
     g->end.reached_epoch = e.epoch;
@@ -337,6 +339,7 @@ static int check_and_open(struct recorder *all)
             return fail(ERR_USAGE, "this machine reports \"%s\"; --gpu is for GPUs that it does not report", all->machine.gpu);
         snprintf(all->machine.gpu, sizeof all->machine.gpu, "%s", o->gpu);
     }
+    if (o->price != NULL) TRY(instance_check(o->price, &all->machine));
     TRY(machine_software(&all->software));
     return results_open(o->database, RESULTS_WRITE, &all->results);
 }

@@ -31,6 +31,8 @@ struct recorder_options {
     char *const *command;       // ends with NULL
     int onto[CHILD_STREAMS];    // descriptors that its output is passed on to
     void (*tell)(const struct recorder_options *, const struct recorder_end *);  // called after each run; may be NULL
+    // Called after each epoch, with what is known of the run so far (no status); may be NULL.
+    void (*tell_epoch)(const struct recorder_options *, const struct recorder_end *);
 };
 
 // Returns 0, ERR_TARGET below the target, ERR_INTERRUPTED after a signal, or another error. What was recorded stays.

@@ -140,6 +140,7 @@ static int run_batches(struct evaluation *e, void *judging, char *outputs)
         TRY(supply_next(e->supply, &batch));
         const struct evaluation_program *p = evaluation_find(e, &batch);
         BUG_IF(!p);  // the order was the same when the programs were built
+        if (e->between) TRY(e->between(e->context, i, supply_batches(e->supply)));
         TRY(session_run(e->session, p->program));
         if (!e->setting->task->judge) continue;
         TRY(evaluation_read(e, &p->is, outputs));

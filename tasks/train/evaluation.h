@@ -20,6 +20,9 @@ struct evaluation {
     int programs;
     char **told;                     // gets the judge's answer to the first sample; NULL: nobody asks
     int fold;                        // run once before an evaluation; NONE: nothing is folded
+    // Called before each batch of evaluation_run; an error ends the evaluation with it. NULL: nobody asks.
+    int (*between)(void *context, int64_t done, int64_t all);
+    void *context;
 };
 
 // Adds the programs to the session; everything borrowed is set.

@@ -3,6 +3,8 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/text.h"
+#include "submit/format/contest.h"
+#include "tasks/record/group_text.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -71,31 +73,42 @@ static void add_accuracy(const struct progress *p, json_t *o, int64_t score)
         json_object_set_new(o, "accuracy", json_real(run_metric_value(&p->metrics[0], score)));
 }
 
+static void print_head(struct progress *p, const struct progress_start *s)
+{
+    char a[TEXT_FIGURE];
+    struct text head = {0};
+    text_add(&head, "run %lld", (long long)s->run);
+    if (s->from > 0) text_add(&head, " goes on after step %lld of %lld", (long long)s->from, (long long)s->steps);
+    if (s->planned > 1) text_add(&head, ", %lld of %lld of the group", (long long)s->index, (long long)s->planned);
+    if (p->group_left >= 0) text_add(&head, ", about %s left", text_span(a, p->group_left));
+    text_add(&head, "\n");
+    text_entry(&head, "task", "%s on %s%s", s->task, s->data, s->synthetic ? " (SYNTHETIC)" : "");
+    text_entry(&head, "model", "%s, %s parameters", s->model, text_count(a, s->parameters));
+    text_entry(&head, "recipe", "%s: %g epochs of %lld steps, batch %lld, seed %lld", s->recipe, s->epochs,
+               (long long)s->steps_an_epoch, (long long)s->batch, (long long)s->seed);
+    text_entry(&head, "device", "%s, %s, %s planned", s->device, s->precision, text_size(a, (double)s->memory));
+    text_entry(&head, "target", "%s", run_metric_value_text(&s->metrics[0], s->target, a));
+    text_entry(&head, "eligible", "%s", s->standing);
+    fprintf(p->to, "%s\n", head.at);
+    text_free(&head);
+}
+
 void progress_start(struct progress *p, const struct progress_start *s)
 {
     p->steps = s->steps, p->steps_an_epoch = s->steps_an_epoch, p->batch = s->batch, p->run = s->run;
     p->target = s->target, p->epochs = s->epochs, p->metrics = s->metrics, p->metric_count = s->metric_count;
-    p->began_ns = clock_ns();
+    p->began_ns = clock_ns(), p->from = s->from;
+    p->group_left = s->planned > 1 ? s->group_left : -1;
     if (p->quiet) return;
     if (p->json) {
-        write_json(p, json_pack("{ss sI sI ss ss ss ss ss ss sI sf sf sI sI sb}", "event", "start", "run", (json_int_t)s->run,
+        write_json(p, json_pack("{ss sI sI ss ss ss ss ss ss sI sf sf sI sI sb sb}", "event", "start", "run", (json_int_t)s->run,
                                 "seed", (json_int_t)s->seed, "task", s->task, "data", s->data, "model", s->model, "recipe",
                                 s->recipe, "precision", s->precision, "device", s->device, "batch", (json_int_t)s->batch,
                                 "epochs", s->epochs, "target", s->target, "planned_memory_bytes", (json_int_t)s->memory,
-                                "from_step", (json_int_t)s->from, "synthetic", s->synthetic));
+                                "from_step", (json_int_t)s->from, "synthetic", s->synthetic, "eligible", s->eligible));
         return;
     }
-    char memory[TEXT_FIGURE], parameters[TEXT_FIGURE];
-    fprintf(p->to, "run %lld", (long long)s->run);
-    if (s->from > 0) fprintf(p->to, " goes on after step %lld of %lld", (long long)s->from, (long long)s->steps);
-    if (s->planned == 1) fprintf(p->to, "\n");
-    if (s->planned > 1) fprintf(p->to, " (%lld of %lld)\n", (long long)s->index, (long long)s->planned);
-    fprintf(p->to, "  %-9s %s on %s%s\n", "task", s->task, s->data, s->synthetic ? "  (SYNTHETIC)" : "");
-    fprintf(p->to, "  %-9s %s, %s parameters\n", "model", s->model, text_count(parameters, s->parameters));
-    fprintf(p->to, "  %-9s %s: %g epochs of %lld steps, batch %lld, seed %lld\n", "recipe", s->recipe, s->epochs,
-            (long long)s->steps_an_epoch, (long long)s->batch, (long long)s->seed);
-    fprintf(p->to, "  %-9s %s, %s, %s planned\n", "device", s->device, s->precision, text_size(memory, (double)s->memory));
-    fprintf(p->to, "  %-9s %s\n\n", "target", run_metric_value_text(&s->metrics[0], s->target, memory));
+    print_head(p, s);
     print_columns(p, s->samples);
 }
 
@@ -116,13 +129,16 @@ void progress_step(struct progress *p, int64_t done, double loss, double accurac
 {
     int64_t now = clock_ns();
     p->last_ns = now;
-    double seconds = (double)(now - p->began_ns) * 1e-9, left = seconds / (double)done * (double)(p->steps - done);
+    double seconds = (double)(now - p->began_ns) * 1e-9, made = (double)(done - p->from);
+    double left = made > 0 ? seconds / made * (double)(p->steps - done) : 0;
     char bar[BAR + 1] = "", time[TEXT_FIGURE], share[TEXT_FIGURE];
     for (int i = 0; i < BAR; i++) strcat(bar, i < BAR * done / p->steps ? "#" : ".");
     char line[160];
     int width = snprintf(line, sizeof line, "%7.2f %10.4f %9s  [%s] %lld/%lld, %.0f/s, %s left",
                          (double)done / (double)p->steps_an_epoch, loss, share_text(share, accuracy), bar, (long long)done,
-                         (long long)p->steps, (double)(done * p->batch) / seconds, text_span(time, left));
+                         (long long)p->steps, made * (double)p->batch / seconds, text_span(time, left));
+    if (p->group_left > seconds && width < (int)sizeof line)
+        width += snprintf(line + width, sizeof line - (size_t)width, ", group %s", text_span(time, p->group_left - seconds));
     erase_live(p);
     int room = columns() - 1 < (int)sizeof line - 1 ? columns() - 1 : (int)sizeof line - 1;  // a wrapped line cannot be erased
     p->live_width = width < room ? width : room;
@@ -192,14 +208,14 @@ void progress_end(struct progress *p, const struct progress_end *e)
     char whole[TEXT_FIGURE], classic[TEXT_FIGURE], warm[TEXT_FIGURE], memory[TEXT_FIGURE];
     fprintf(p->to, "\n%s", e->status);
     if (e->score != RUN_SCORE_NONE)
-        fprintf(p->to, ": %s%s%s (target %s)", p->metrics[0].items ? "" : p->metrics[0].name, p->metrics[0].items ? "" : " ",
-                run_metric_text(&p->metrics[0], e->score, whole), run_metric_value_text(&p->metrics[0], p->target, classic));
+        fprintf(p->to, ": %s %s (target %s)", run_metric_text(&p->metrics[0], e->score, whole),
+                contest_metric_title(p->metrics[0].name), run_metric_value_text(&p->metrics[0], p->target, classic));
     fprintf(p->to, " after %s end to end\n", text_span(whole, (double)e->end_to_end_ns * 1e-9));
     fprintf(p->to, "classic clock %s, warm %s\n", text_span(classic, (double)e->classic_ns * 1e-9),
             text_span(warm, (double)e->warm_ns * 1e-9));
     fprintf(p->to, "peak memory %s%s%s\n", text_size(memory, (double)e->peak_memory), e->cost ? "; cost " : "",
             e->cost ? e->cost : "");
-    if (e->synthetic) fprintf(p->to, "SYNTHETIC data: this result stands on no board but \"demo\"\n");
+    if (e->synthetic) fprintf(p->to, "SYNTHETIC data: only the board \"demo\" lists this result\n");
     if (e->checkpoint) fprintf(p->to, "weights in %s\n", e->checkpoint);
     fflush(p->to);
 }
@@ -210,28 +226,19 @@ void progress_group(struct progress *p, int64_t id, const struct run_metric *met
     if (p->quiet) return;
     const char *verdict = group_verdict_name(f->verdict);
     if (p->json) {
-        write_json(p, json_pack("{ss sI si si sf sf sf sf sf sf sf ss}", "event", "group", "group", (json_int_t)id, "planned",
-                                f->planned, "finished", f->finished, "accuracy_mean", f->accuracy.mean, "accuracy_sigma",
-                                f->accuracy.sigma, "seconds_mean", f->seconds.mean, "seconds_sigma", f->seconds.sigma,
-                                "seconds_low", f->seconds.low, "seconds_high", f->seconds.high, "p", f->p, "verdict", verdict));
+        json_t *o = json_pack("{ss sI si si sf sf sf sf sf sf sf ss}", "event", "group", "group", (json_int_t)id, "planned",
+                              f->planned, "finished", f->finished, "accuracy_mean", f->accuracy.mean, "accuracy_sigma",
+                              f->accuracy.sigma, "seconds_mean", f->seconds.mean, "seconds_sigma", f->seconds.sigma,
+                              "seconds_low", f->seconds.low, "seconds_high", f->seconds.high, "p", f->p, "verdict", verdict);
+        static const char *const spread[] = {"accuracy_sigma", "seconds_sigma", "seconds_low", "seconds_high", "p"};
+        for (size_t i = 0; o && f->finished < 2 && i < sizeof spread / sizeof *spread; i++)
+            json_object_set_new(o, spread[i], json_null());  // one run has no spread
+        write_json(p, o);
         return;
     }
-    char mean[TEXT_FIGURE];
-    const char *what = metric->items ? "accuracy" : metric->name;
-    int places = strcmp(metric->unit, "%") ? 5 : 3;
-    fprintf(p->to, "\ngroup %lld: %d of %d runs\n", (long long)id, f->finished, f->planned);
-    if (!f->finished) return;
-    if (f->finished == 1) {
-        fprintf(p->to, "  one run came to its end: %s %s, %.1f s\n", what,
-                run_metric_value_text(metric, f->accuracy.mean, mean), f->seconds.mean);
-        return;
-    }
-    double scale = run_metric_shown(metric, 1);
-    fprintf(p->to, "  %-9s mean %.*f%s, sigma %.*f, 95%% interval %.*f to %.*f, p = %.2g\n", what, places,
-            scale * f->accuracy.mean, metric->unit, places, scale * f->accuracy.sigma, places, scale * f->accuracy.low, places,
-            scale * f->accuracy.high, f->p);
-    fprintf(p->to, "  time      mean %.1f s, sigma %.1f, 95%% interval %.1f to %.1f\n", f->seconds.mean, f->seconds.sigma,
-            f->seconds.low, f->seconds.high);
-    fprintf(p->to, "  verdict   %s\n", group_verdict_sentence(f->verdict));
+    struct text words = {0};
+    group_text(&words, metric, f);
+    fprintf(p->to, "\ngroup %lld: %d of %d runs\n%s", (long long)id, f->finished, f->planned, words.at);
+    text_free(&words);
     fflush(p->to);
 }

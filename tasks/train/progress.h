@@ -20,6 +20,8 @@ struct progress {
     int live_width;
     // of the run
     int64_t steps, steps_an_epoch, batch, run;
+    int64_t from;         // steps that were done before began_ns
+    double group_left;    // seconds when the run began; negative: not known
     double target, epochs;
     const struct run_metric *metrics;  // borrowed; the first is the board's
     int metric_count;
@@ -34,7 +36,9 @@ struct progress_start {
     int64_t index, planned;  // within a group; planned 1: no group
     int64_t from;            // steps done before, of a run that goes on
     double epochs, target;
-    bool synthetic;
+    const char *standing;    // what the run can count for (standing.h)
+    double group_left;       // seconds until the end of the group, as its runs so far took; negative: not known
+    bool synthetic, eligible;
 };
 struct progress_point {
     double epoch;

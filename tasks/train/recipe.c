@@ -319,6 +319,18 @@ int recipe_embedded(const char *name, struct recipe *into)
     return fail_unknown(ERR_USAGE, "recipe", name, names, "dawn recipe lists them");
 }
 
+bool recipe_is_published(const char *name, const struct recipe *r)
+{
+    struct recipe published, same_type = *r;
+    if (recipe_embedded(name, &published) < 0) return false;
+    same_type.precision = published.precision;
+    char *ours = recipe_canonical(&published), *theirs = recipe_canonical(&same_type);
+    bool same = strcmp(ours, theirs) == 0;
+    free(ours);
+    free(theirs);
+    return same;
+}
+
 // ---- schedule
 
 int64_t recipe_whole_steps(double epochs, int64_t steps_an_epoch)

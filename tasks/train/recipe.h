@@ -99,6 +99,9 @@ char *recipe_line(const struct recipe *);
 // in its shortest form; without name and about. Two recipes train alike if and only if their canonical forms are equal.
 // A key that a later program adds with its default changes no canonical form.
 char *recipe_canonical(const struct recipe *);
+// True if it trains as the embedded recipe of that name does. Any number format is allowed (docs/rules.md). Canonical forms are
+// compared, so that a stored recipe stays published when the program learns a key.
+bool recipe_is_published(const char *name, const struct recipe *);
 // Calls row(context, recipe) for each embedded recipe, until a row fails.
 int recipe_each(int (*row)(void *, const struct recipe *), void *) MUST_CHECK;
 

@@ -28,7 +28,7 @@ int resume_pace_read(const char *word, struct resume_pace *pace)
         *(units[i].ns ? &pace->ns : &pace->steps) = n * (units[i].ns ? units[i].ns : 1);
         return 0;
     }
-    return fail(ERR_USAGE, "--checkpoint-every wants steps, or a time such as 30s, 10min or 2h, not \"%s\"", word);
+    return fail(ERR_USAGE, "--checkpoint-every must be a number of steps, or a time such as 30s, 10min or 2h; got \"%s\"", word);
 }
 
 // ---- the note
@@ -162,7 +162,7 @@ static int check_status(const json_t *record)
     long long id = (long long)record_int(record, "id");
     if (!strcmp(status, "done") || !strcmp(status, "missed"))
         return fail(ERR_USAGE, "run %lld is %s: only an interrupted one can be resumed", id, status);
-    if (!strcmp(status, "running")) return fail(ERR_USAGE, "run %lld goes on in another process", id);
+    if (!strcmp(status, "running")) return fail(ERR_USAGE, "run %lld is still running in another process", id);
     return 0;
 }
 
@@ -215,6 +215,22 @@ int resume_open(struct results *results, int64_t run, struct resume *r)
     json_decref(record);
     if (rc < 0) resume_close(r);
     return rc;
+}
+
+int resume_last(struct results *results, int64_t *run)
+{
+    json_t *runs;
+    *run = 0;
+    TRY(record_list(results, &runs));
+    for (size_t i = json_array_size(runs); i-- > 0 && *run == 0;) {
+        const json_t *row = json_array_get(runs, i);
+        char *state = resume_file(results, record_int(row, "id"), "state");
+        if (!strcmp(record_text(row, "status"), "interrupted") && file_exists(state)) *run = record_int(row, "id");
+        free(state);
+    }
+    json_decref(runs);
+    if (*run > 0) return 0;
+    return fail(ERR_MISSING, "no interrupted run in %s has a checkpoint (--checkpoint-every writes one)", result_file(results));
 }
 
 void resume_close(struct resume *r)

@@ -104,7 +104,7 @@ static int read_shape(const char *where, json_t *dims, struct state_slot *slot)
         slot->shape.dim[i] = json_integer_value(dim);
         if (!json_is_integer(dim) || slot->shape.dim[i] < 0 ||
             __builtin_mul_overflow(slot->size, (uint64_t)slot->shape.dim[i], &slot->size))
-            return fail(ERR_INPUT, "%s: dimension %d of slot \"%s\" is none", where, i, slot->name);
+            return fail(ERR_INPUT, "%s: dimension %d of slot \"%s\" is not a positive whole number", where, i, slot->name);
     }
     return 0;
 }

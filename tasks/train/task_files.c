@@ -20,7 +20,7 @@ int task_files_check(const struct task_files *f, const char *task, unsigned take
     for (int i = 0; i < TASK_FILES; i++) {
         const char *path = task_files_path(f, i), *name = task_files_name(i);
         if (!path) continue;
-        if (!(takes >> i & 1)) return fail(ERR_USAGE, "--%s: task %s has no use of such a file", name, task);
+        if (!(takes >> i & 1)) return fail(ERR_USAGE, "--%s: task %s does not use such a file", name, task);
         if (!file_exists(path)) return fail(ERR_MISSING, "--%s: there is no file %s", name, path);
     }
     return 0;

@@ -10,8 +10,10 @@
 #include "submit/format/contest.h"
 #include "submit/format/group.h"
 #include "tasks/train/digests.h"
+#include "tasks/record/instance.h"
 #include "tasks/record/record.h"
 #include "tasks/train/resume.h"
+#include "tasks/train/standing.h"
 #include "tasks/train/trainer.h"
 
 #include <malloc.h>
@@ -35,6 +37,11 @@ static void watch_signals(void)
     stopped = 0;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+}
+
+static int check_stopped(void)
+{
+    return stopped ? fail(ERR_INTERRUPTED, "stopped by a signal before the training began") : 0;
 }
 
 // The task's metrics as the record has them. The first is the board's.
@@ -78,14 +85,19 @@ static int prepare(struct going *r)
     if (r->device->type->energy_uj && r->device->type->energy_uj(r->device, &gpu)) r->gpu_uj = gpu;
     TRY(dataset_open(o->data_name, o->data_folder, &r->data));
     TRY(digests_start(r->data, &o->files, &r->digests));
+    TRY(check_stopped());
     struct trainer_choice choice = {o->task, o->recipe, r->data, r->device, FUSE_ALL, o->files};
     TRY(trainer_new(&choice, &r->trainer));
     stopwatch_enter(&r->watch, SEGMENT_COMPILE);
+    TRY(check_stopped());
     TRY(trainer_ready(r->trainer));
+    TRY(check_stopped());
     TRY(r->device->type->facts(r->device, &r->device_facts));  // now it knows which libraries it took
     stopwatch_enter(&r->watch, SEGMENT_DATA);
     TRY(trainer_load(r->trainer));
-    return digests_wait(r->digests);
+    TRY(check_stopped());
+    TRY(digests_wait(r->digests));
+    return check_stopped();
 }
 
 static int open_record(const struct train_options *o, struct kept *kept)
@@ -98,6 +110,10 @@ static int open_record(const struct train_options *o, struct kept *kept)
 static int begin_record(struct going *r)
 {
     const struct train_options *o = r->o;
+    struct machine_facts machine;
+    struct software_facts software;
+    TRY(machine_with(&r->device_facts, &machine, &software));
+    if (o->price) TRY(instance_check(o->price, &machine));
     if (r->kept->results == NULL) TRY(open_record(o, r->kept));
     const struct trainer *t = r->trainer;
     const struct dataset_facts *f = dataset_facts(r->data);
@@ -105,9 +121,6 @@ static int begin_record(struct going *r)
     for (int s = 0; s < SPLIT_COUNT; s++)
         data[s] = (struct run_data){f->name, split_name((enum split)s), digests_hex(r->digests, (enum split)s), f->count[s],
                                     f->official, f->synthetic};
-    struct machine_facts machine;
-    struct software_facts software;
-    TRY(machine_with(&r->device_facts, &machine, &software));
     char *recipe = recipe_line(&o->recipe);
     struct run_metric metrics[METRICS_MAX];
     int metric_count = metrics_of(r, metrics);
@@ -131,9 +144,23 @@ static int begin_record(struct going *r)
     return rc;
 }
 
+// As the runs of the group so far took; the first one knows nothing.
+static double group_left(const struct going *r)
+{
+    int64_t done = r->index - 1, left = r->o->runs - done;
+    if (done < 1) return -1;
+    return (double)(clock_ns() - r->kept->began_ns) * 1e-9 / (double)done * (double)left;
+}
+
 static void announce(struct going *r)
 {
     const struct trainer *t = r->trainer;
+    struct text standing = {0};
+    const struct standing counts = {.task = r->o->task, .recipe = &r->o->recipe, .data = dataset_facts(r->data),
+                                    .target = r->o->target, .runs = r->o->runs, .views = trainer_views(t),
+                                    .files = task_files_any(&r->o->files),
+                                    .emulated = strstr(r->device_facts.gpu, "(emulated") != NULL};
+    bool eligible = standing_text(&counts, &standing);
     struct progress_start start = {
         .task = r->o->task->title, .data = dataset_facts(r->data)->title, .model = t->setting.model->name,
         .recipe = r->o->recipe.name, .precision = dtype_name(t->setting.dtype), .device = r->device_facts.name,
@@ -144,8 +171,10 @@ static void announce(struct going *r)
         .epochs = r->o->recipe.epochs, .target = r->o->target,
         .synthetic = dataset_facts(r->data)->synthetic,
         .samples = task_samples(r->o->task), .metrics = r->metrics, .metric_count = metrics_of(r, r->metrics),
+        .standing = standing.at, .eligible = eligible, .group_left = group_left(r),
     };
     progress_start(&r->progress, &start);
+    text_free(&standing);
 }
 
 // ---- the loop
@@ -230,13 +259,29 @@ static int stop_here(struct going *r)
         return fail(ERR_INTERRUPTED, "stopped by a signal at step %lld of %lld; the record so far is kept", (long long)t->at,
                     (long long)t->steps);
     TRY(train_state_write(r));
-    return fail(ERR_INTERRUPTED, "stopped by a signal at step %lld of %lld; dawn train --resume %lld goes on", (long long)t->at,
-                (long long)t->steps, (long long)result_id(r->run));
+    return fail(ERR_INTERRUPTED, "stopped by a signal at step %lld of %lld; \"dawn train --resume %lld\" continues it",
+                (long long)t->at, (long long)t->steps, (long long)result_id(r->run));
+}
+
+// An evaluation may take longer than many steps. A run that keeps states goes to its end, because no state has half of one.
+static int between_batches(void *context, int64_t done, int64_t all)
+{
+    struct going *r = context;
+    const struct trainer *t = r->trainer;
+    if (stopped && !r->state)
+        return fail(ERR_INTERRUPTED, "stopped by a signal in the evaluation after step %lld of %lld; the record so far is kept",
+                    (long long)t->at, (long long)t->steps);
+    if (r->device->type->queues || !progress_wants(&r->progress)) return 0;
+    char words[64];
+    snprintf(words, sizeof words, "evaluating, batch %lld of %lld", (long long)done + 1, (long long)all);
+    progress_note(&r->progress, words);
+    return 0;
 }
 
 static int loop(struct going *r)
 {
     struct trainer *t = r->trainer;
+    t->evaluation.between = between_batches, t->evaluation.context = r;
     stopwatch_enter(&r->watch, SEGMENT_TRAIN);
     TRY(r->o->resume ? train_state_load(r) : trainer_begin(t, (uint64_t)(r->o->seed + r->index - 1)));
     if (*t->imported.text) progress_weights(&r->progress, r->o->files.weights, t->imported.text);
@@ -422,10 +467,10 @@ static int end_group(const struct train_options *o, const struct kept *kept, int
     TRY(closed);
     if (facts->meets) return 0;
     const struct run_metric *board = &kept->board;
-    double scale = run_metric_shown(board, 1);
-    char target[TEXT_FIGURE];
-    return fail(ERR_TARGET, "the mean of %s, %.3f%s, is %s the target of %s", board->name, scale * facts->accuracy.mean,
-                board->unit, board->lower_is_better ? "above" : "below", run_metric_value_text(board, o->target, target));
+    char mean[TEXT_FIGURE], target[TEXT_FIGURE];
+    run_metric_value_text(board, facts->accuracy.mean, mean);
+    return fail(ERR_TARGET, "the mean score of %s is %s the target of %s", mean, board->lower_is_better ? "above" : "below",
+                run_metric_value_text(board, o->target, target));
 }
 
 static int run_group(const struct train_options *o, struct kept *kept)
@@ -446,7 +491,7 @@ static int run_group(const struct train_options *o, struct kept *kept)
 
 int train(const struct train_options *o)
 {
-    struct kept kept = {0};
+    struct kept kept = {.began_ns = clock_ns()};
     struct group_run only;
     if (o->save && *o->save) TRY(whole_check_target(o->save));
     watch_signals();

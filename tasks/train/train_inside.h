@@ -13,6 +13,7 @@ struct kept {
     struct results *results;  // NULL: not yet
     int64_t group;            // 0: none
     struct run_metric board;  // of the last run
+    int64_t began_ns;         // when the first run began
 };
 
 // One run while it is going on.

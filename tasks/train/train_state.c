@@ -122,7 +122,7 @@ static int check_program(const struct going *r)
     bool same_machine = !strcmp(machine.cpu, record_text(was, "cpu")) && !strcmp(machine.gpu, record_text(was, "gpu"));
     bool same_program = !strcmp(software.binary_digest, record_text(program, "binary_digest"));
     int rc = same_machine && same_program ? 0
-             : fail(ERR_USAGE, "run %lld began on another %s: it is resumed there or not at all", (long long)result_id(r->run),
+             : fail(ERR_USAGE, "run %lld began on another %s: it can be resumed only there", (long long)result_id(r->run),
                     same_machine ? "build of this program" : "machine");
     json_decref(record);
     return rc;
@@ -140,11 +140,11 @@ static int check_files(const struct going *r)
         size_t at = 0;
         while (at < json_array_size(list) && strcmp(record_text(json_array_get(list, at), "kind"), files[i].kind)) at++;
         if (strcmp(record_text(json_array_get(list, at), "digest"), files[i].digest))
-            rc = fail(ERR_INPUT, "run %lld took other %s: %s has another digest now", (long long)result_id(r->run), files[i].kind,
-                      files[i].name);
+            rc = fail(ERR_INPUT, "run %lld began with another %s file: the digest of %s differs", (long long)result_id(r->run),
+                      files[i].kind, files[i].name);
     }
     if (rc == 0 && json_array_size(list) != (size_t)count)
-        rc = fail(ERR_INPUT, "run %lld took other files than its state says", (long long)result_id(r->run));
+        rc = fail(ERR_INPUT, "run %lld began with other files than its state names", (long long)result_id(r->run));
     json_decref(record);
     return rc;
 }

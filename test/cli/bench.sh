@@ -66,6 +66,9 @@ grep -Eq '^matmul head +f32 +[0-9]+ .*[0-9.]+ +[0-9.]+$' out
 [ "$(status "$DAWN" bench ops --op 'matmul head' --precision f32 --threads 1 --json)" = 0 ]
 grep -Eq '^\{"case":"matmul head","precision":"f32","repeats":[0-9]+,"seconds":[0-9.e-]+,"flops":' out
 
+( set -o pipefail; "$DAWN" bench ops --op norm --precision f32 --threads 1 2>err | head -n 1 >out ) # a reader that has seen enough
+[ ! -s err ]
+
 [ "$(status "$DAWN" bench)" = 2 ]
 [ "$(status "$DAWN" bench cifar11)" = 2 ]
 [ "$(status "$DAWN" bench ops --op quantum)" = 2 ]

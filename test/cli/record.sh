@@ -104,7 +104,7 @@ record 3 'missed' "$(epoch 1 9400) $(epoch 2 9399)" # the last evaluation decide
 facts 'r["reached_step"] == 1 and r["status"] == "missed"'
 record 3 'no evaluation' "echo '{\"dawn\":\"epoch\",\"epoch\":1}'"
 record 0 'done' "printf '{\"dawn\":\"epoch\",\"epoch\":1,\"score\":0.95}'" # no end of line
-record 0 'f1 0.7500; 0.7500 met in epoch 1' "echo '{\"dawn\":\"epoch\",\"epoch\":1,\"score\":0.75}'" --task squad
+record 0 'F1 0.7500; 0.7500 met in epoch 1' "echo '{\"dawn\":\"epoch\",\"epoch\":1,\"score\":0.75}'" --task squad
 
 # ---- --stop ends it, gently
 record 0 '^told to stop$' "trap 'echo told to stop >&2; exit 9' TERM; $(epoch 1 9400) sleep 60 & wait" --stop

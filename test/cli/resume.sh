@@ -88,7 +88,7 @@ for try in 1 2 3 4 5; do
     rm -f run-2.*
 done
 [ "$rc" = 130 ] || { cat log.txt err.txt; exit 1; }
-grep -q "dawn train --resume 2 goes on" err.txt
+grep -q "dawn train --resume 2\" continues it" err.txt
 [ -e run-2.state ]
 cp results.db before.db
 
@@ -98,9 +98,9 @@ if [ -e none.db ]; then echo "a record was made"; exit 1; fi
 says 2 "run 1 is done: only an interrupted one" "$DAWN" train --resume 1 --db results.db
 says 2 "no run 9" "$DAWN" train --resume 9 --db results.db
 says 2 "a resumed run keeps its task" "$DAWN" train --resume 2 --threads 2 --db results.db
-says 2 "name none" "$DAWN" train cifar10 --resume 2 --db results.db
-says 2 'not "10 min"' "$DAWN" $train --checkpoint-every "10 min" --db results.db
-says 2 'not "0"' "$DAWN" $train --checkpoint-every 0 --db results.db
+says 2 "do not name one" "$DAWN" train cifar10 --resume 2 --db results.db
+says 2 'got "10 min"' "$DAWN" $train --checkpoint-every "10 min" --db results.db
+says 2 'got "0"' "$DAWN" $train --checkpoint-every 0 --db results.db
 says 2 "is for one run" "$DAWN" $train --checkpoint-every 5 --runs 2 --db results.db
 mv run-2.state kept.state
 says 1 "there is no .*run-2.state" "$DAWN" train --resume 2 --db results.db

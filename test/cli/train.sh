@@ -59,8 +59,17 @@ says 3 "below the target" "$DAWN" train cifar10 $quick --target 1 --save ""
 grep -q "group 1: 2 of 2 runs" group.txt
 grep -q synthetic group.txt
 
+# ---- what would make no sense on this machine
+says 2 'instance: p3.2xlarge has 8 vCPU, 61 GiB, 1 x NVIDIA V100, but this machine' "$DAWN" train cifar10 $quick --instance p3.2xlarge --db p3.db
+test ! -e p3.db
+says 2 '--threads must be at most [0-9]*, the processors .* got 900' "$DAWN" train cifar10 $quick --threads 900
+says 2 '--threads must be at most' "$DAWN" bench ops --threads 900
+"$DAWN" plan cifar10 --no-measure --threads 900 --oversubscribe >plan.txt
+"$DAWN" train cifar10 $quick --target 0.001 --save "" --db quiet.db --quiet >quiet.txt 2>&1
+test ! -s quiet.txt
+
 says 2 'one file' "$DAWN" train cifar10 $quick --runs 2 --save w.safetensors
-says 2 "no use of such a file" "$DAWN" train cifar10 $quick --weights w.safetensors
+says 2 "does not use such a file" "$DAWN" train cifar10 $quick --weights w.safetensors
 mkdir elsewhere
 "$DAWN" train cifar10 $quick --target 0.001 --db elsewhere/r.db --save here.safetensors >out.txt
 "$DAWN" infer cifar10 --items 10 --warmup 0 --db elsewhere/r.db >out.txt
@@ -157,14 +166,14 @@ cmp results.db before.db
 test "$(wc -l <err.txt)" = 1
 test ! -f w.safetensors
 "$DAWN" results list --db results.db >list.txt
-test "$(grep -c SYNTH list.txt)" -ge 5
+test "$(grep -c SYNTHETIC list.txt)" -ge 5
 
 # ---- Ctrl-C: marked interrupted, status 130
 "$DAWN" train cifar10 --data synthetic --set epochs=50 --set widths=16,16,16 --target 1 --save "" --db int.db >out.txt 2>err.txt &
 pid=$!
 wait_line $pid out.txt "target  *100"
 wait_for "$DAWN" results show last --db int.db
-kill -INT $pid
+kill -TERM $pid
 status=0
 wait $pid || status=$?
 test $status = 130

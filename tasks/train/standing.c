@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules are those of docs/rules.md; the checks of a submission (submit/format/check_rules.c) ask again.
+#include "tasks/train/standing.h"
+
+#include "submit/format/group.h"
+#include "submit/format/run_metric.h"
+
+// Why no board of the task takes the run; NULL: one does.
+static const char *find_obstacle(const struct standing *s)
+{
+    const struct metric *board = &s->task->metrics[0];
+    bool easier = board->lower_is_better ? s->target > s->task->target : s->target < s->task->target;
+    if (s->data->synthetic) return "no: SYNTHETIC data is listed on the board \"demo\" alone";
+    if (!s->data->official) return "no: the data is not the published data set";
+    if (s->emulated) return "no: the GPU is emulated";
+    return easier ? "no: the target is easier than the board's" : NULL;
+}
+
+bool standing_text(const struct standing *s, struct text *into)
+{
+    const struct run_metric board = {s->task->metrics[0].name, s->task->metrics[0].unit, s->task->metrics[0].lower_is_better, 0};
+    const char *obstacle = find_obstacle(s);
+    char target[TEXT_FIGURE];
+    if (obstacle) {
+        text_add(into, "%s", obstacle);
+        if (!s->data->synthetic && s->data->official && !s->emulated)
+            text_add(into, ", %s", run_metric_value_text(&board, s->task->target, target));
+        return false;
+    }
+    bool closed = !s->files && recipe_is_published(s->recipe->name, s->recipe);
+    text_add(into, "yes: %s, %s division; ", s->runs >= GROUP_MINIMUM ? "an official group" : "single runs",
+             closed ? "closed" : "open");
+    if (s->runs > 1 && s->runs < GROUP_MINIMUM)
+        text_add(into, "as a group no, because an official one has at least %d runs; ", GROUP_MINIMUM);
+    text_add(into, "the latency too");
+    if (s->views > 1) text_add(into, ", with the same %lld views", (long long)s->views);
+    return true;
+}

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The three commands that a beginner is shown, typed as they are printed, and the page that they lead to: train, infer, submit,
+# look. $DAWN_DATA names the images that the program draws itself, so that nothing is fetched.
+set -eu
+. "$ROOT/test/wait.sh"
+mkdir bin
+ln -s "$DAWN" bin/dawn
+export PATH=$PWD/bin:$PATH DAWN_DATA=synthetic OMP_NUM_THREADS=1 # one thread: the same time on a busy machine
+unset DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
+
+# ---- the first command: it says before it begins what the run can count for
+dawn train cifar10 --target 0.94 >train.txt
+grep -q '^  eligible  *no: SYNTHETIC data is listed on the board "demo" alone$' train.txt
+grep -q '^done: ' train.txt
+
+# ---- the second: the newest run that has weights, with the views that the training evaluated with
+dawn train cifar10 --target 0.001 --set epochs=0.1 --set widths=8,8,8 --save "" --quiet # newer, and without weights
+dawn infer --latency >infer.txt
+grep -q '^run 1 of results.db, the newest with weights: cifar10, ' infer.txt
+grep -q ', 2 views an item$' infer.txt
+grep -q '^    with preprocessing ' infer.txt
+quick="--items 20 --warmup 2 --threads 1 --precision f32"
+dawn infer --latency --views 1 $quick >one.txt
+grep -q ', 1 view an item$' one.txt
+dawn infer --latency --views 3 $quick 2>err.txt && exit 1
+grep -q '"evaluation.views" must be 1, 2 or 6' err.txt
+dawn infer --weights run-1.safetensors $quick >weights.txt # a file of ours names its task
+if grep -q 'newest' weights.txt; then exit 1; fi
+dawn infer squad 2>err.txt && exit 1
+grep -q 'no run of task squad in results.db has weights' err.txt
+dawn results show 1 >shown.txt
+grep -q ', 2 views: ' shown.txt && grep -q ', 1 view: ' shown.txt
+
+# ---- the third: the board is known, the question is asked at a terminal, each run is named
+dawn keys new me >/dev/null
+"$BOARD" --db board.db --listen 127.0.0.1:0 --origin our-board >board.txt 2>&1 &
+board=$!
+trap 'kill $board 2>/dev/null || true' EXIT
+wait_line $board board.txt Ctrl-C
+DAWN_SERVER=$(sed -n 's/.*\(http:[^ ]*[0-9]\).*/\1/p' board.txt | head -n 1)
+export DAWN_SERVER DAWN_HANDLE=ada
+python3 - <<'PYTHON'
+import os, pty, sys
+said = b""
+child, terminal = pty.fork()
+if child == 0:
+    os.execvp("dawn", ["dawn", "submit", "results.db"])
+answered = False
+while True:
+    try:
+        piece = os.read(terminal, 4096)
+    except OSError:
+        break
+    if not piece:
+        break
+    said += piece
+    if b"[y/N]" in said and not answered:
+        os.write(terminal, b"y\n")
+        answered = True
+status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+sys.stdout.write(said.decode())
+assert answered and status == 0, status
+assert b"run 1: accepted as #1" in said and b"run 2: accepted as #2" in said, said
+PYTHON
+
+# ---- and the page
+python3 - <<'PYTHON'
+import os, urllib.request
+base = os.environ["DAWN_SERVER"]
+for path, words in (("/", "CIFAR10"), ("/boards/demo/training-time", "ada"), ("/runs/1", "synthetic")):
+    page = urllib.request.urlopen(base + path).read().decode()
+    assert words in page, (path, words)
+PYTHON
