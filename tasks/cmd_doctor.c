@@ -240,7 +240,7 @@ int cmd_doctor(int argc, char **argv)
         {0},
     };
     const struct usage usage = {
-        "doctor", "[OPTIONS]", "Says what this machine and this build can do, and how to repair what does not work.",
+        "doctor", "[OPTIONS]", "Shows what this machine and this build can do, and how to repair what does not work.",
         options, "Exit status: 0 ready to train, 1 something is broken (missing is not broken).\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;

@@ -47,10 +47,12 @@ static void print_scores(const struct evaluate_total *total, const struct squad 
     printf(" of %s questions)\n", text_count(figure, total->questions));
     if (total->missing > 0) printf("%s have no prediction and score 0\n", text_count(figure, total->missing));
     int64_t strange = predictions - (total->questions - total->missing);
-    if (strange > 0) printf("%s predictions are of no question of the file\n", text_count(figure, strange));
+    if (strange > 0)
+        printf("%s prediction%s no question of the file\n", text_count(figure, strange),
+               strange == 1 ? " belongs to" : "s belong to");
     if (squad->lost > 0)
-        printf("%s answers do not stand in their context, which the scores do not need; the first: %s\n",
-               text_count(figure, squad->lost), squad->lost_first);
+        printf("%s answer%s in %s context, which does not change the scores; the first: %s\n", text_count(figure, squad->lost),
+               squad->lost == 1 ? " is not" : "s are not", squad->lost == 1 ? "its" : "their", squad->lost_first);
 }
 
 static int evaluate_files(const char *file, const char *path)
@@ -75,9 +77,9 @@ int cmd_eval(int argc, char **argv)
     as_json = false;
     int rc = options_parse(&USAGE, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
-    if (argc < 2) return fail(ERR_USAGE, "it needs a task with predictions to score, such as squad");
+    if (argc < 2) return fail(ERR_USAGE, "expected a task with predictions to score, such as squad");
     if (strcmp(argv[1], tasks[0]) != 0) return fail_unknown(ERR_USAGE, "evaluation", argv[1], tasks, NULL);
-    if (argc < 4) return fail(ERR_USAGE, "it needs a file of questions and a file of predictions");
+    if (argc < 4) return fail(ERR_USAGE, "expected a file of questions and a file of predictions");
     if (argc > 4) return fail(ERR_USAGE, "it does not take \"%.60s\"", argv[4]);
     return evaluate_files(argv[2], argv[3]);
 }

@@ -14,7 +14,7 @@ enum { NAMES_MAX = 64 };
 static const struct option OPTIONS[] = {{OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0}};
 static const struct usage USAGE = {
     "models", "[TASK | MODEL]",
-    "Lists the networks that \"dawn train TASK --model NAME\" knows, with their parameters and the operations of one "
+    "Lists the networks that \"dawn train TASK --model NAME\" can train, with their parameters and the operations of one "
     "forward pass of one sample (a multiplication and an addition count as two). With the NAME of a model, lists its "
     "layers.",
     OPTIONS,

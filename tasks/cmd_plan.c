@@ -83,7 +83,8 @@ static void print_schedule(const struct planned *p)
         const struct forecast_variant *v = &f->variant[i];
         char name[128];
         snprintf(name, sizeof name, "%s, %s", v->size, v->name);
-        printf("  %-32.32s %8s %8s %7lld %9s %6.1f%%\n", name, text_si(a, v->flops, ""), text_si(b, v->bytes, ""),
+        if (strlen(name) > 32) printf("  %s\n", name), *name = 0;  // cut off, it would be taken for another
+        printf("  %-32s %8s %8s %7lld %9s %6.1f%%\n", name, text_si(a, v->flops, ""), text_si(b, v->bytes, ""),
                (long long)v->steps, roofline_span(c, v->seconds), 100 * share_of(t, v));
     }
     printf("  %-32s %8s %8s %7lld %9s\n", "evaluation", text_si(a, f->evaluation_flops, ""),

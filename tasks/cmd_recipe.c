@@ -24,7 +24,7 @@ static const struct option OPTIONS[] = {
 };
 static const struct usage USAGE = {
     "recipe", "[NAME] [OPTIONS]",
-    "Prints a recipe, which is everything about a training that can be chosen, as JSON in sections. NAME is an embedded "
+    "Prints a recipe, which holds all settings of a training, as JSON in sections. NAME is an embedded "
     "recipe or a task; without it, the embedded recipes are listed. A key that does not apply to the model or the optimiser "
     "is not printed, and is refused if it is given.",
     OPTIONS,

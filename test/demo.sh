@@ -26,7 +26,8 @@ run=$("$DAWN" results list --db "$results" | awk '$1 ~ /^[0-9]+$/ { last = $1 } 
 echo
 "$DAWN" submit "$results" --run "$run" --server "$address" --handle you --yes
 echo
-echo "Your run is on the board demo of your own scoreboard: $address/boards/demo/training-time?trust=imported"
+echo "Your run is on the board demo of your own scoreboard:"
+echo "  $address/boards/demo/training-time?trust=imported"
 if [ -t 0 ] && [ -t 1 ]; then
     echo "Enter stops it."
     read -r _ || true

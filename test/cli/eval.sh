@@ -21,7 +21,7 @@ echo '{"a": "the Málaga!", "b": "not in Oslo", "d": "x"}' >p.json
 grep -qx 'F1           50.0000%' out
 grep -qx 'exact match  33.3333%  (1 of 3 questions)' out
 grep -qx '1 have no prediction and score 0' out
-grep -qx '1 predictions are of no question of the file' out
+grep -qx '1 prediction belongs to no question of the file' out
 [ ! -s err ]
 [ "$(status "$DAWN" eval squad dev.json p.json --json)" = 0 ]
 [ "$(cat out)" = '{"exact_match": 33.333333333333336, "f1": 50.0}' ]
@@ -46,7 +46,7 @@ sed 's/"answers": \[{"text": "Oslo", "answer_start": 31}\]/"answers": [], "is_im
 grep -q 'two.json: article 1: "Towns", paragraph 1: question 2: id b has no answer: such questions are of SQuAD 2.0' err
 sed 's/"answer_start": 31/"answer_start": 30/' dev.json >lost.json
 [ "$(status "$DAWN" eval squad lost.json p.json)" = 0 ]
-grep -q '^1 answers do not stand in their context.*question b: "Oslo" does not stand' out
+grep -q '^1 answer is not in its context.*question b: "Oslo" does not stand' out
 
 # Questions of data sets.
 [ "$(status "$DAWN" data show stories 1)" = 0 ]
