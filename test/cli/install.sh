@@ -65,7 +65,8 @@ complete_bash() { # WORD...: the candidates, in one line
 }
 touch recipe.json
 mkdir folder
-same "$(complete_bash dawn re)" 'record results recipe'
+same "$(complete_bash dawn re)" "$("$bin/dawn" help | sed -n 's/^  \(re[a-z]*\) .*/\1/p' | xargs)"
+same "$(complete_bash dawn train --res)" --resume
 same "$(complete_bash dawn data ver)" verify
 same "$(complete_bash dawn data verify cif)" cifar10
 same "$(complete_bash dawn data fetch --t)" --to
