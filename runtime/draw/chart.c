@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drawing. Invariant: no coordinate is ever anything but a finite number inside the picture, and every text inside is
-// escaped. Workload: at most some thousand points a chart; a line is thinned to its pixels, so a picture stays small.
+// Drawing. Invariant: every coordinate is a finite number inside the picture, and every text is escaped. Workload: at most some
+// thousand points a chart; a line is thinned to its pixels, so a picture stays small.
 #include "runtime/draw/chart.h"
 
 #include <math.h>
@@ -72,7 +72,7 @@ static void axes(struct text *out, const struct frame *frame, const struct chart
              frame->height - 8, chart->x.title);
 }
 
-// One pixel column: only the way through it can be seen, so only first, lowest, highest and last point are drawn.
+// One pixel column: only its first, lowest, highest and last point are drawn, because the others cannot be seen.
 struct column {
     int at;
     double first, low, high, last;
@@ -152,7 +152,7 @@ static void band(struct text *out, const struct chart *chart, const struct chart
     text_add(out, "%s\"/>", first ? "M0 0" : "Z");
 }
 
-// Shapes differ with the look, so that nothing is told by colour alone.
+// Shapes differ with the look, so that colour alone never carries meaning.
 static void mark(struct text *out, double x, double y, int look, const char *what)
 {
     html_add(out, "<g class=\"mark look-%d\">", look);
@@ -173,7 +173,7 @@ static void level_lines(struct text *out, const struct chart *chart, const struc
                  chart_place(y, chart->levels[i].y), x->to);
 }
 
-// Above the line where the letters fit there. The first at the left, for curves come from below and end at the right; the
+// Above the line if the letters fit there. The first at the left, because curves come from below and end at the right; the
 // second at the right, so that two lines near each other keep their names apart.
 static void level_names(struct text *out, const struct chart *chart, const struct chart_span *x,
                         const struct chart_span *y)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Charts as SVG, made by the server: no script, no inline style, looks by class alone. Each is drawn for several widths, so
-// that letters keep their size; the stylesheet shows one. A page puts an equal table beside it.
+// that letters keep their size; the stylesheet shows one. A page also has a table with the same figures.
 #ifndef DAWN_DRAW_CHART_H
 #define DAWN_DRAW_CHART_H
 
@@ -9,8 +9,8 @@
 
 enum { CHART_LABEL = 32, CHART_LOOKS = 4, CHART_TICKS = 16 };
 
-// CHART_SECONDS and CHART_LOG_SECONDS: values in seconds, ticks where people expect them (15 s, 10 min); CHART_DATES: values
-// in Unix seconds. CHART_WHOLE: no tick stands between whole numbers.
+// CHART_SECONDS and CHART_LOG_SECONDS: values in seconds, ticks where people expect them (15 s, 10 min). CHART_DATES: values in
+// Unix seconds. CHART_WHOLE: ticks at whole numbers only.
 enum chart_scale { CHART_LINEAR, CHART_WHOLE, CHART_LOG, CHART_SECONDS, CHART_LOG_SECONDS, CHART_DATES };
 struct chart_axis {
     const char *title;  // with its unit
@@ -41,7 +41,7 @@ enum chart_size { CHART_HALF, CHART_ACROSS };  // half or the whole width of a p
 struct chart {
     enum chart_size size;
     const char *id;            // of this chart in its page
-    const char *title, *about;  // what it shows; what can be seen in it
+    const char *title, *about;  // what it shows; a description for people who cannot see it
     struct chart_axis x, y;
     const struct chart_series *series;
     int series_count;
@@ -61,11 +61,11 @@ void chart_stack(struct text *into, const char *id, const char *title, const cha
 // Bars below each other, from zero, with label and figure.
 void chart_bars(struct text *into, const char *id, const char *title, const char *about, const struct chart_part *, int count);
 
-// ---- chart_name.c: names beside points, none over another, over a point, or outside the picture
+// ---- chart_name.c: names near points, none over another, over a point, or outside the picture
 struct chart_span;
 void chart_names(struct text *into, const struct chart *, const struct chart_span *x, const struct chart_span *y);
 
-// ---- chart_axis.c: where values lie and where ticks stand
+// ---- chart_axis.c: places of values and ticks
 struct chart_span {
     enum chart_scale scale;
     double low, high;  // values at both ends, low < high

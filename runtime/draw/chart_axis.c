@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Axes: spans with round ends and ticks with round labels. Invariant: whatever the values, a span has low < high, both
-// finite, and every place lies between its two pixels. Workload: four axes a chart. Cost: some hundred operations.
+// Axes: spans with round ends and ticks with round labels. Invariant: for any values, a span has low < high, both finite, and
+// every place lies between its two pixels. Workload: four axes a chart. Cost: some hundred operations.
 #include <math.h>
 #include <stdio.h>
 #include <time.h>
@@ -34,7 +34,7 @@ static bool is_log(enum chart_scale scale)
 static struct chart_span log_span(double low, double high)
 {
     if (!(low > 0)) low = high > 0 ? high / 10 : 0.1;
-    low = fmax(low, 1e-15);  // what is next to nothing has thousands of decades below it
+    low = fmax(low, 1e-15);  // without a bound, a tiny value would need thousands of decades
     if (!(high > low)) high = low;
     double room = fmax(0.06 * log10(high / low), 0.06);
     if (high / low < 1.2) room = 0.15;
@@ -87,7 +87,7 @@ static void even_ticks(const struct chart_span *span, double step, struct chart_
         add_tick(ticks, fabs((first + i) * step) < step * 1e-6 ? 0 : (first + i) * step);
 }
 
-// Whole decades, or 1, 2, 5 of each, or where there is not even one of those, even steps.
+// Whole decades, or 1, 2, 5 of each; even steps if the span holds none of those.
 static void log_ticks(const struct chart_span *span, int wanted, struct chart_ticks *ticks)
 {
     static const double dense[] = {1, 2, 5};
@@ -107,7 +107,7 @@ static void log_ticks(const struct chart_span *span, int wanted, struct chart_ti
     even_ticks(span, round_step(span->high - span->low, wanted), ticks);
 }
 
-// The densest of these lists that is not too dense; even steps where all are too sparse.
+// The densest of these lists that is not too dense; even steps if all are too sparse.
 static void log_seconds_ticks(const struct chart_span *span, int wanted, struct chart_ticks *ticks)
 {
     static const double lists[][24] = {
@@ -167,7 +167,7 @@ static void seconds_label(double s, double unit, char into[CHART_LABEL])
     snprintf(into, CHART_LABEL, "%.4g%s", s / unit, s == 0 ? "" : unit >= 3600 ? " h" : unit >= 60 ? " min" : " s");
 }
 
-// One for a whole axis, so that its ticks can be compared; `most`: where it ends.
+// One for a whole axis, so that its ticks can be compared; `most`: the end of the axis.
 static double unit_of_seconds(double most)
 {
     return most >= 2 * 3600 ? 3600 : most >= 120 ? 60 : 1;

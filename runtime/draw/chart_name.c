@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of points. Each takes the first of four places around its point that is free; a name that finds none is left out,
-// for the table beside the chart has it. Cost: quadratic in the names, which are some tens.
+// Names of points. Each takes the first free place of four around its point. A name without a free place is left out, because the
+// table of the chart has it. Cost: quadratic in the names, which are some tens.
 #include "runtime/draw/chart.h"
 
 #include "runtime/draw/html.h"
@@ -38,7 +38,7 @@ static bool is_free(const struct box *box, const struct chart_span *x, const str
     return true;
 }
 
-// All shapes are taken ground.
+// Names must not cover any shape.
 static int take_marks(const struct chart *chart, const struct chart_span *x, const struct chart_span *y,
                       struct box taken[2 * NAMES_MAX])
 {

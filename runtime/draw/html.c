@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Escaping. Invariant: between two pieces of literal markup there is never a byte that a browser could take for markup,
-// whatever came from outside. Workload: some thousand calls a page. Cost: one pass over the bytes.
+// Escaping. Invariant: between two pieces of literal markup there is never a byte that a browser could take for markup, for any
+// bytes from outside. Workload: some thousand calls a page. Cost: one pass over the bytes.
 #include "runtime/draw/html.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 
 #define REPLACEMENT "\xef\xbf\xbd"
 
-// Length of the character at `at`, 0 where it is no valid UTF-8 (overlong forms, surrogates, beyond U+10FFFF).
+// Length of the character at `at`, 0 if it is not valid UTF-8 (overlong forms, surrogates, beyond U+10FFFF).
 static size_t character(const unsigned char *at, size_t left, uint32_t *code)
 {
     static const uint32_t lowest[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -26,7 +26,7 @@ static size_t character(const unsigned char *at, size_t left, uint32_t *code)
     return bad ? 0 : length;
 }
 
-// What is never shown: controls, and the characters that turn the direction of everything behind them.
+// Characters that are never shown: controls, and those that change the direction of all text after them.
 static bool hidden(uint32_t code)
 {
     if (code < 0x20) return code != '\n' && code != '\t';
@@ -63,7 +63,7 @@ void html_escape(struct text *into, const char *text, size_t count)
     text_bytes(into, plain, (size_t)(end - plain));
 }
 
-// A conversion of the markup, taken apart. Its value stays with the caller, for a va_list may be read in one place only.
+// A parsed conversion of the format. The caller reads its value, because a va_list may be read in one place only.
 struct conversion {
     char spec[32];  // "%-8.3f", with stars already replaced
     int precision;  // negative: none given
@@ -111,7 +111,7 @@ static const char *read_conversion(const char *at, va_list *args, struct convers
 
 static void add_integer(struct text *into, const struct conversion *c, va_list *args)
 {
-    // The letter was checked by the compiler (format attribute), so the type follows from it.
+    // The compiler checked the letter (format attribute), so the type follows from it.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     if (c->size)
