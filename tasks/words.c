@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words come from the same tables that commands look them up in. A fault (no record here) leaves its words out: whoever
-// presses the key wants no message.
+// The words come from the tables in which commands look them up. A failure (no record here) only leaves its words out, because a
+// message would disturb the line that is being typed.
 #include "tasks/words.h"
 
 #include "data/dataset.h"

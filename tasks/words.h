@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What completion offers for the values of `dawn`: tasks, models, recipes, data sets, devices, instances and recorded runs.
+// Candidates for the values of `dawn`: tasks, models, recipes, data sets, devices, instances and recorded runs.
 #ifndef DAWN_TASKS_WORDS_H
 #define DAWN_TASKS_WORDS_H
 

@@ -25,7 +25,7 @@ struct program {
         const char *name;
         const struct program_command *subs;
     } *groups;
-    // What completion offers for a value. `where` is "--model" (that option anywhere), "data NAME" (that operand of a
+    // Candidates for values. `where` is "--model" (that option anywhere), "data NAME" (that operand of a
     // command) or "TASK" (the word in any table). `add` writes one name a line. Ends with where NULL. May be NULL.
     const struct program_words {
         const char *where;

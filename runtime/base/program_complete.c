@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may stand at the end of an unfinished command line: commands, options, and values that are known, all from the tables.
-// The shells' scripts (docs/install/) only ask and show. Cost: one start of the program for each press of the key.
+// Completes an unfinished command line with commands, options and known values, all from the tables. The shells' scripts
+// (docs/install/) ask the program and show its answer. Cost: one start of the program for each press of the key.
 #include "runtime/base/program_inside.h"
 
 #include "runtime/base/options.h"
@@ -21,7 +21,7 @@ struct asked {
     struct text *into;
 };
 
-// Explanations are one line: shells show them beside the word.
+// An explanation is one line, which shells show next to the word.
 static void offer(struct asked *a, const char *word, size_t length, const char *help)
 {
     size_t begun = strlen(a->word);
