@@ -14,7 +14,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-DAWN, BOARD = ROOT / "dawn", ROOT / "dawn-scoreboard"
+DAWN, BOARD = os.environ.get("DAWN", ROOT / "dawn"), os.environ.get("BOARD", ROOT / "dawn-scoreboard")
 CELL, LINE, EDGE = 8.4, 19, 16
 CODE = re.compile(r"\x1b\[([0-9;?]*)([A-Za-z])")
 
@@ -73,7 +73,7 @@ def shoot_board():
             subprocess.run([DAWN, "keys", "new", f"user{run}"], check=False, capture_output=True)
             subprocess.run([DAWN, "submit", "results.db", "--run", str(run), "--server", address, "--handle", f"user{run}",
                             "--key", f"user{run}", "--yes"], check=True)
-        subprocess.run(["chromium", "--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1280,860",
+        subprocess.run(["chromium", "--headless=old", "--no-sandbox", "--hide-scrollbars", "--window-size=1280,900",
                         "--user-data-dir=chromium", f"--screenshot={HERE / 'board.png'}", address + "/boards/demo/training-time"],
                        check=True, capture_output=True)
     finally:
