@@ -84,7 +84,7 @@ static void offer_token(struct asked *a, const char *token)
             offer(a, part, strlen(part), "");
         } else if (offer_known(a, where) || offer_known(a, part)) {
             continue;
-        } else if ((part[0] != '.' && strchr(part, '.') != NULL) || is_one_of(part, files)) {  // results.db, but not ...
+        } else if (strchr(part, '.') != NULL || is_one_of(part, files)) {  // results.db
             text_add(a->into, ":files\n");
         } else if (is_one_of(part, folders)) {
             text_add(a->into, ":folders\n");
@@ -108,6 +108,15 @@ static void next_token(const char **at, char token[64])
     *at += length;
 }
 
+// Cuts the dots off "RUN..."; true if there were any.
+static bool cut_dots(char *token)
+{
+    size_t length = strlen(token);
+    if (length < 3 || strcmp(token + length - 3, "...") != 0) return false;
+    token[length - 3] = 0;
+    return true;
+}
+
 // Reads "[list | show [RUN] | import FILE [NAME]] [OPTIONS]", up to the end of a bracket. `here` operands stand before it.
 // Offers each token at the place of the unfinished word, unless another word than the table's stands before it. Returns how
 // many operands stand before what follows.
@@ -126,7 +135,8 @@ static int read_operands(struct asked *a, const char **at, const int before)
         } else if (strncmp(token, "--", 2) == 0) {  // "--reason TEXT": an option, completed from its row
             next_token(at, token);
         } else if (strcmp(token, "OPTIONS") != 0) {
-            if (here == a->operands) offer_token(a, token);
+            bool repeated = cut_dots(token) && here < a->operands;  // "RUN...": one or more
+            if (here == a->operands || repeated) offer_token(a, token);
             if (here < a->operands && is_literal(token) && strcmp(token, a->operand[here]) != 0) here = BEYOND;
             here++;
         }

@@ -90,6 +90,7 @@ same "$(complete_bash dawn-scoreboard --lis)" --listen
 "$bin/dawn" record --quiet --target 0.5 -- sh -c 'echo "{\"dawn\":\"epoch\",\"epoch\":1,\"samples\":1,\"correct\":6000,\"items\":10000}"' \
     >/dev/null
 same "$(complete_bash dawn results show '')" 'last 1'
+same "$(complete_bash dawn results compare 1 la)" last
 same "$(complete_bash dawn withdraw la)" last
 
 if command -v fish >/dev/null; then
