@@ -12,15 +12,6 @@ enum { COLUMNS = 9 };
 static const char *const columns[COLUMNS] = {"rank", "author", "model", "hardware", "framework",
                                              "date", "value",  "unit",  "source"};
 
-char *table_number(double value, char into[TABLE_NUMBER])
-{
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(into, TABLE_NUMBER, "%.*g", digits, value);
-        if (strtod(into, NULL) == value) break;
-    }
-    return into;
-}
-
 // ---- TSV and CSV
 
 static void add_tsv_cell(struct text *into, const char *cell)

@@ -11,16 +11,15 @@
 // line end. `format`: "table" (at most `width` columns), "tsv", "csv" or "json".
 void table_write(const char *format, const struct filter *, const struct entries *, int width, struct text *into);
 
-// The shortest decimal that is read back as the same number.
-enum { TABLE_NUMBER = 32 };
-char *table_number(double value, char into[TABLE_NUMBER]);
-
 // ---- table_column.c: one list of members, in one order, for the API, its OpenAPI document, CSV and the command line's JSON
 struct table_column {
     const char *name, *type;   // of JSON schema: "string", "integer" or "number"
     bool nullable;             // null stands for what is not known
     const char *what;          // "" where the name says it all
 };
+// The shortest decimal that is read back as the same number.
+enum { TABLE_NUMBER = 32 };
+char *table_number(double value, char into[TABLE_NUMBER]);
 int table_columns(void);
 const struct table_column *table_column(int column);
 // An integer, a real in full precision, a text, or null; the reference passes to the caller.

@@ -4,6 +4,17 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+char *table_number(double value, char into[TABLE_NUMBER])
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(into, TABLE_NUMBER, "%.*g", digits, value);
+        if (strtod(into, NULL) == value) break;
+    }
+    return into;
+}
 
 // KNOWN: negative is not known. ABOVE_0: neither is 0.
 enum kind { TEXT, INTEGER, COUNT, REAL, KNOWN, TRUST_WORD, UNIT, ABOVE_0 };

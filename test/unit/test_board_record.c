@@ -307,7 +307,8 @@ static void test_threads(void **state)
 
 static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    TEST(test_rotate), TEST(test_revoke), TEST(test_audit), TEST(test_old_levels), TEST(test_check_finds), TEST(test_files), TEST(test_threads),
+    TEST(test_rotate), TEST(test_revoke), TEST(test_audit), TEST(test_old_levels),
+    TEST(test_check_finds), TEST(test_files), TEST(test_threads),
 };
 
 int main(void)
