@@ -9,7 +9,7 @@
 #include "tasks/commands.h"
 #include "tasks/measure/sweep.h"
 #include "tasks/measure/throughput.h"
-#include "tasks/record/show_bench.h"
+#include "tasks/show/show_bench.h"
 
 #include <jansson.h>
 #include <stdio.h>

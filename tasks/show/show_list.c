@@ -204,6 +204,18 @@ static int add_list(struct results *r, const struct show_filter *f, const struct
     return add_groups(r, f, t);
 }
 
+static int list_measurements(struct results *r, struct text *t)
+{
+    json_t *rows;
+    TRY(record_rows(r, "SELECT count(*) AS count FROM benches", 0, &rows));
+    long long count = (long long)record_int(json_array_get(rows, 0), "count");
+    json_decref(rows);
+    if (count > 0)
+        text_add(t, "%lld measurement%s: \"dawn bench --list\" shows %s.\n", count, count == 1 ? "" : "s",
+                 count == 1 ? "it" : "them");
+    return 0;
+}
+
 int show_list(struct results *r, const struct show_filter *f, const struct page_style *style, struct text *t)
 {
     struct list l = {0};
@@ -217,7 +229,7 @@ int show_list(struct results *r, const struct show_filter *f, const struct page_
         if (f->task && strcmp(record_text(json_array_get(loose, i), "task"), f->task)) json_array_remove(loose, i);
     show_latencies(t, loose, style, "Inference with weights that no run here made");
     json_decref(loose);
-    return 0;
+    return f->task ? 0 : list_measurements(r, t);
 }
 
 // ---- for programs

@@ -45,6 +45,8 @@ awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }' out >&2
 [ "$(status "$DAWN" bench --list)" = 0 ]
 [ "$(grep -Ec '^ +[1-5]  20..-..-.. ..:..  (cifar10|imagenette) ' out)" = 5 ]
 awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }' out >&2
+[ "$(status "$DAWN" results)" = 0 ]
+grep -q '^5 measurements: "dawn bench --list" shows them.$' out
 [ "$(status "$DAWN" results export --format csv --to tables/)" = 0 ]
 [ "$(wc -l <tables/benches.csv)" = 6 ]
 [ "$(status "$DAWN" bench $small --batch 10,20 --no-record --json)" = 0 ]

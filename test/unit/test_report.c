@@ -103,14 +103,15 @@ static void test_text_of_strangers(void **state)
     (void)state;
     struct results *r = open_db(RESULTS_WRITE);
     struct text text = {0};
-    fill(r, "</style><script>alert(1)</script>|`x`\n# head");
+    fill(r, "</style><script>alert(1)</script>|`x` # head");
+    add_bench(r, 64, 1000000, "two\n# lines");
     assert_int_equal(report_write(r, REPORT_HTML, &text), 0);
     never_says(&text, "<script");
     says(&text, "&lt;script&gt;");
     text_free(&text);
     assert_int_equal(report_write(r, REPORT_MARKDOWN, &text), 0);
     never_says(&text, "<script");
-    never_says(&text, "\n# head");
+    never_says(&text, "\n# lines");
     says(&text, "\\|\\`x\\` \\# head");
     text_free(&text);
     results_close(r);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measurements in the record: rows that belong together, sums, the list, and what is refused.
 #include "tasks/measure/throughput.h"
-#include "tasks/record/show_bench.h"
+#include "tasks/show/show_bench.h"
 #include "test/unit/fixture_trainer.h"
 #include "test/unit/fixture_record.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/record/show_bench.h"
+#include "tasks/show/show_bench.h"
 
 #include <stdio.h>
 #include <string.h>
