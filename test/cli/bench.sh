@@ -85,6 +85,6 @@ grep -q 'has no step of side or length 7' err
 [ "$(status "$DAWN" bench cifar10 --batch 1,x)" = 2 ]
 [ "$(status "$DAWN" bench cifar10 --batch 0)" = 2 ]
 [ "$(status "$DAWN" bench cifar10 --fusion maybe)" = 2 ]
-[ "$(status "$DAWN" bench cifar10 --precision f32,f64 --device null --no-measure)" = 2 ]
+[ "$(status "$DAWN" bench $small --no-record --precision f32,f64)" = 2 ]
 [ "$(status "$DAWN" bench cifar10 --list)" = 2 ]
 [ ! -e results.db ] # device null and wrong use record nothing
