@@ -72,6 +72,8 @@ static int verify_open(struct dataset *ds)
             printf("%lld %s answers do not stand in their context; the first: %s\n", (long long)squad->lost,
                    facts->split_name[split], squad->lost_first);
     }
+    if (facts->short_side > 0) printf("short side of larger pictures: %d pixels\n", facts->short_side);
+    if (facts->quality > 0) printf("pictures that were encoded anew: JPEG quality %d\n", facts->quality);
     if (facts->left_out > 0)
         printf("%lld samples of its source are left out: they could not be read\n", (long long)facts->left_out);
     if (verdict == DATASET_CUSTOM) {

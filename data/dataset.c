@@ -278,6 +278,22 @@ void dataset_want(struct dataset *ds, enum split split, const char *name, int64_
     if (ds->kind->want != NULL && field != NULL && count > 0) ds->kind->want(ds, split, field, first, count);
 }
 
+void dataset_sample_name(struct dataset *ds, enum split split, int64_t index, struct text *text)
+{
+    if (ds->kind->sample_name != NULL) ds->kind->sample_name(ds, split, index, text);
+    else text_add(text, "sample %lld", (long long)index);
+}
+
+int dataset_name_failure(struct dataset *ds, enum split split, int64_t index, int rc)
+{
+    struct text name = {0};
+    if (rc >= 0 || ds->kind->sample_name == NULL) return rc;
+    ds->kind->sample_name(ds, split, index, &name);
+    fail(rc, "%.700s (%.300s)", error_text(), name.at);
+    text_free(&name);
+    return rc;
+}
+
 // ---- digests
 
 int dataset_digest(struct dataset *ds, enum split split, char hex[DIGEST_HEX])
@@ -288,6 +304,12 @@ int dataset_digest(struct dataset *ds, enum split split, char hex[DIGEST_HEX])
 int dataset_content_digest(struct dataset *ds, enum split split, char hex[DIGEST_HEX])
 {
     return ds->kind->content_digest(ds, split, hex);
+}
+
+int dataset_layout(struct dataset *ds, char hex[DIGEST_HEX])
+{
+    hex[0] = '\0';
+    return ds->kind->layout != NULL ? ds->kind->layout(ds, hex) : 0;
 }
 
 static int dataset_judge(struct dataset *ds, bool read, enum dataset_verdict *verdict)

@@ -41,6 +41,8 @@ struct dataset_facts {
     const char *split_name[SPLIT_COUNT];
     int64_t count[SPLIT_COUNT];
     int64_t left_out;    // samples of the source that cannot be read, in no split; 0 if they were not counted
+    int short_side;      // larger pictures were made so small when they were packed; 0: they kept their size
+    int quality;         // of the JPEGs that were encoded anew then; 0: none was
     struct field field[DATASET_FIELDS];
     int fields;
     // Of sets that have a field "images" u8[height,width,channels] and a field "labels"; zeros for all others.
@@ -77,6 +79,10 @@ int dataset_item(struct dataset *, enum split, const char *field, int64_t index,
                  int64_t *length) MUST_CHECK;
 // The length of the ragged dimension of every sample of the split, for buckets.
 int dataset_lengths(struct dataset *, enum split, const char *field, int32_t *lengths) MUST_CHECK;
+// Adds what the source of the data set calls a sample ("train/n01440764/1.JPEG"), or "sample 7".
+void dataset_sample_name(struct dataset *, enum split, int64_t index, struct text *);
+// After a failure with a sample: adds what it is called to the sentence, if it has a name, and returns `rc`.
+int dataset_name_failure(struct dataset *, enum split, int64_t index, int rc);
 // These samples will be read soon: where that helps, the system begins to read them. A range inside the split.
 void dataset_want(struct dataset *, enum split, const char *field, int64_t first, int64_t count);
 
@@ -86,6 +92,10 @@ int dataset_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHEC
 // SHA-256 over the sorted SHA-256 of every record: the same whatever order the records are stored in. Of questions it is the
 // digest above (data/read/squad.c).
 int dataset_content_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHECK;
+// Two copies of a set with the same content digests may hold the samples in another order or, if they are official packs of
+// pictures, in another size. They have other layouts: a digest of names, places and sizes, "" where all copies are equal. It
+// costs no pass over the data.
+int dataset_layout(struct dataset *, char hex[DIGEST_HEX]) MUST_CHECK;
 
 enum dataset_verdict {
     DATASET_OFFICIAL,   // the published files, byte for byte

@@ -7,6 +7,7 @@
 #include "data/dataset.h"
 
 struct source;
+struct text;
 
 struct dataset {
     struct dataset_facts facts;
@@ -28,10 +29,14 @@ struct kind {
     int (*item)(struct dataset *, enum split, const struct field *, int64_t index, void *into, size_t room,
                 int64_t *length);
     int (*lengths)(struct dataset *, enum split, const struct field *, int32_t *);
+    // Adds what a sample is called; NULL: samples have numbers alone.
+    void (*sample_name)(struct dataset *, enum split, int64_t index, struct text *);
     // Samples that will be read soon: starts reading them into the page cache and returns. NULL: no use.
     void (*want)(struct dataset *, enum split, const struct field *, int64_t first, int64_t count);
     int (*digest)(struct dataset *, enum split, char hex[DIGEST_HEX]);
     int (*content_digest)(struct dataset *, enum split, char hex[DIGEST_HEX]);
+    // Tells copies with the same content apart that would not give the same batches; NULL: there are none.
+    int (*layout)(struct dataset *, char hex[DIGEST_HEX]);
     // `read`: read all bytes even if digests are remembered. Sets facts.remembered and facts.read_ms if there are files.
     int (*verify)(struct dataset *, bool read, enum dataset_verdict *);
 };

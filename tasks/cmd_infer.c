@@ -188,8 +188,8 @@ static int judge_and_record(struct measured *m)
     if (rc == 0) rc = digests_wait(digests);
     if (rc == 0) {
         const struct dataset_facts *d = dataset_facts(data);
-        struct run_data test = {d->name, split_name(SPLIT_TEST), digests_hex(digests, SPLIT_TEST), d->count[SPLIT_TEST],
-                                d->official, d->synthetic};
+        struct run_data test = {.name = d->name, .split = split_name(SPLIT_TEST), .digest = digests_hex(digests, SPLIT_TEST),
+                                .items = d->count[SPLIT_TEST], .official = d->official, .synthetic = d->synthetic};
         struct latency_facts facts = latency_facts_of(m, &test);
         struct machine_facts machine;
         struct software_facts software;
@@ -227,6 +227,7 @@ static void print_json(const struct measured *m)
     for (int i = 0; metrics[i].name; i++) json_object_set_new(scores, metrics[i].name, json_integer(f->score[i]));
     json_object_set_new(o, "scores", scores);
     if (metrics[0].kind == METRIC_COUNT) json_object_set_new(o, "correct", json_integer(f->score[0]));
+    if (f->counts_damaged) json_object_set_new(o, "damaged", json_integer(f->damaged));
     if (o && m->a->latency) {
         json_object_set_new(o, "model_ns", json_times(&f->model_ns));
         json_object_set_new(o, "whole_ns", json_times(&f->whole_ns));
@@ -281,6 +282,7 @@ static void print_text(const struct measured *m)
     if (*f->imported) text_entry(&text, "weights", "%s", f->imported);
     for (int i = 0; m->chosen->task->metrics[i].name; i++) add_score(m, i, &text);
     if (m->a->latency) add_latency(m, &text);
+    if (*f->damaged_text) text_entry(&text, "damaged", "%s", f->damaged_text);
     if (m->synthetic) text_entry(&text, "SYNTHETIC", "drawn data: no board lists its latency");
     fputs(text.at, stdout);
     text_free(&text);

@@ -61,6 +61,7 @@ struct feed_choice {
     int (*begin)(void *context);
     int (*keeps)(void *context, int64_t *bytes);
     void (*end)(void *context);
+    struct damage *damage;      // the damaged pictures that `fill` met (data/image/damage.h); NULL: nobody counts
     // The state of each decoding thread (decoders, buffers), made when it starts; both NULL: none.
     void *(*worker_new)(void *context);
     void (*worker_free)(void *worker);

@@ -104,14 +104,15 @@ static int decode_sample(struct cache *cache, struct decoder *decoder, int64_t s
     snprintf(what, sizeof what, "%.64s, %s sample %lld", dataset_facts(c->data)->name, split_name(c->split),
              (long long)sample);
     TRY(dataset_item(c->data, c->split, "jpeg", sample, bytes, room, &n));
-    TRY(decoder_size(decoder, what, bytes, (size_t)n, &width, &height));
+    TRY(dataset_name_failure(c->data, c->split, sample, decoder_size(decoder, what, bytes, (size_t)n, &width, &height)));
     if (width != k->stored_width || height != k->stored_height)
         return fail(ERR_INPUT, "%s has %d x %d pixels, and its data set says %d x %d", what, width, height, k->stored_width,
                     k->stored_height);
     struct area all = {0, 0, width, height};
-    TRY(decoder_draw(decoder, what, bytes, (size_t)n, &all, false, k->height, k->width, cache->pixels + k->at));
+    int rc = decoder_draw(decoder, what, bytes, (size_t)n, &all, false, k->height, k->width, cache->pixels + k->at);
+    TRY(dataset_name_failure(c->data, c->split, sample, rc));
     const char *damage = decoder_damage(decoder);
-    return damage != NULL && c->damage != NULL ? damage_note(c->damage, what, sample, damage) : 0;
+    return damage != NULL && c->damage != NULL ? damage_note(c->damage, c->data, c->split, sample, damage) : 0;
 }
 
 static int decode_samples(void *context, int64_t begin, int64_t end)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Cost: a bit a sample, and a lock for each damaged one.
 #include "data/image/damage.h"
 
 #include <pthread.h>
@@ -6,12 +7,13 @@
 #include <stdlib.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/text.h"
 
 struct damage {
-    pthread_mutex_t lock;  // damage is rare
+    pthread_mutex_t lock;  // of all below
     uint8_t *marked;       // a bit a sample
-    int64_t samples, limit, count, lowest;
-    char first[512];
+    int64_t samples, limit;
+    struct damage_report report;
 };
 
 struct damage *damage_new(int64_t samples, int64_t limit)
@@ -21,6 +23,7 @@ struct damage *damage_new(int64_t samples, int64_t limit)
     d->marked = zalloc((size_t)samples / 8 + 1);
     d->samples = samples;
     d->limit = limit;
+    d->report.first = -1;
     return d;
 }
 
@@ -32,36 +35,61 @@ void damage_free(struct damage *d)
     free(d);
 }
 
-int damage_note(struct damage *d, const char *what, int64_t sample, const char *words)
+// Under the lock. False if the sample is marked already.
+static bool mark_sample(struct damage *d, int64_t sample, const char *words)
 {
-    BUG_IF(sample < 0 || sample >= d->samples);
-    uint8_t bit = (uint8_t)(1 << sample % 8);
-    pthread_mutex_lock(&d->lock);
-    bool again = d->marked[sample / 8] & bit;
-    if (!again) {
-        d->marked[sample / 8] |= bit;
-        if (d->count++ == 0 || sample < d->lowest) {
-            d->lowest = sample;
-            snprintf(d->first, sizeof d->first, "%.200s: %.250s", what, words);
-        }
+    struct damage_report *r = &d->report;
+    uint8_t *byte = &d->marked[sample / 8], bit = (uint8_t)(1 << sample % 8);
+    bool fresh = !(*byte & bit);
+    *byte |= bit;
+    r->count += fresh;
+    bool lower = fresh && (r->first < 0 || sample < r->first);
+    if (lower || (sample == r->first && r->words[0] == '\0')) {
+        r->first = sample;
+        snprintf(r->words, sizeof r->words, "%s", words);
     }
-    int64_t count = d->count;
+    return fresh;
+}
+
+int damage_note(struct damage *d, struct dataset *data, enum split split, int64_t sample, const char *words)
+{
+    struct text name = {0};
+    BUG_IF(sample < 0 || sample >= d->samples);
+    dataset_sample_name(data, split, sample, &name);
+    fail(ERR_INPUT, "%s: %s", name.at, words);  // as a sentence, which no name can break
+    text_free(&name);
+    pthread_mutex_lock(&d->lock);
+    bool fresh = mark_sample(d, sample, error_text());
+    int64_t count = d->report.count;
     pthread_mutex_unlock(&d->lock);
-    if (again || d->limit < 0 || count <= d->limit) return 0;
-    return fail(ERR_INPUT, "%s: %s; with it %lld pictures are damaged, and %lld may be", what, words, (long long)count,
+    if (!fresh || d->limit < 0 || count <= d->limit) return 0;
+    return fail(ERR_INPUT, "%s; with it %lld pictures are damaged, and %lld may be", error_text(), (long long)count,
                 (long long)d->limit);
 }
 
-int64_t damage_count(const struct damage *d)
+void damage_restore(struct damage *d, int64_t sample)
 {
-    struct damage *own = (struct damage *)d;
-    pthread_mutex_lock(&own->lock);
-    int64_t count = d->count;
-    pthread_mutex_unlock(&own->lock);
-    return count;
+    if (sample < 0 || sample >= d->samples) return;
+    pthread_mutex_lock(&d->lock);
+    (void)mark_sample(d, sample, "");
+    pthread_mutex_unlock(&d->lock);
 }
 
-const char *damage_first(const struct damage *d)
+int64_t damage_next(struct damage *d, int64_t from)
 {
-    return d->first;
+    int64_t found = -1;
+    pthread_mutex_lock(&d->lock);
+    for (int64_t i = from < 0 ? 0 : from; i < d->samples && found < 0; i++) {
+        if (d->marked[i / 8] == 0) i |= 7;  // eight at once
+        else if (d->marked[i / 8] >> i % 8 & 1) found = i;
+    }
+    pthread_mutex_unlock(&d->lock);
+    return found;
+}
+
+void damage_report(struct damage *d, struct damage_report *report)
+{
+    pthread_mutex_lock(&d->lock);
+    *report = d->report;
+    pthread_mutex_unlock(&d->lock);
 }

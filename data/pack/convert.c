@@ -94,8 +94,8 @@ static int draw_jpeg(struct converter *c, const char *what, const uint8_t *bytes
     const char *damage = decoder_damage(c->decoder);
     if (damage == NULL) return 0;
     out->marks |= PACK_DAMAGED;
-    snprintf(out->why, sizeof out->why, "%s: %s", what, damage);
-    error_tame(out->why);
+    fail(ERR_INPUT, "%s: %s", what, damage);
+    snprintf(out->why, sizeof out->why, "%s", error_text());
     return 0;
 }
 

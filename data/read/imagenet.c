@@ -5,6 +5,7 @@
 // Cost: of a pack one read a picture, of folders an open, a read and a close; `sizes` reads the first 64 KB of each file there.
 #include "data/read/imagenet.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,7 +16,7 @@
 #include "runtime/base/text.h"
 
 enum { FIELD_JPEG, FIELD_LABELS, FIELD_SIZES, FIELDS };
-enum { PNG_QUALITY = 95 };
+enum { PNG_QUALITY = 95, PNG_HEAD = 4096 };
 
 static const struct imagenet_flavour flavours[] = {
     {"imagenet", "ImageNet", "pack imagenet", "makes one of the published archives", synsets_imagenet,
@@ -85,6 +86,37 @@ char *imagenet_find_root(const struct imagenet_flavour *flavour, const char *giv
     return NULL;
 }
 
+// Width and height from the head of a file; the whole of it where a colour profile or a thumbnail stands in front.
+static int read_size(const struct listing *l, enum split split, int64_t index, int32_t size[2])
+{
+    struct text path = {0};
+    struct head head;
+    int64_t count = l->picture[split][index].bytes;
+    uint8_t *bytes = malloc((size_t)count + 1);
+    if (bytes == NULL) return fail(ERR_MEMORY, "not enough memory to read a picture of %lld bytes", (long long)count);
+    listing_path(l, split, index, &path);
+    int rc = listing_head(l, split, index, bytes, HEAD_BYTES, &count);
+    if (rc == 0 && (rc = head_read(path.at, bytes, (size_t)count, &head)) < 0 && count < l->picture[split][index].bytes) {
+        rc = listing_read(l, split, index, bytes, (size_t)l->picture[split][index].bytes, &count);
+        if (rc == 0) rc = head_read(path.at, bytes, (size_t)count, &head);
+    }
+    if (rc == 0) size[0] = head.width, size[1] = head.height;
+    text_free(&path);
+    free(bytes);
+    return rc;
+}
+
+// Room for what imagenet_item makes of a file: of a PNG it is a JPEG, which may be longer, but hardly than its pixels.
+static int64_t room_for(const struct listing *l, enum split split, int64_t index)
+{
+    const struct listed *picture = &l->picture[split][index];
+    int32_t size[2];
+    if (fnmatch("*.png", picture->file, FNM_CASEFOLD) != 0) return picture->bytes;  // ImageNet's is called .JPEG, and is short
+    if (read_size(l, split, index, size) < 0) return picture->bytes;                // whoever reads it is told why
+    int64_t pixels = (int64_t)size[0] * size[1] * 3 + PNG_HEAD;
+    return pixels > picture->bytes ? pixels : picture->bytes;
+}
+
 static int open_folder(struct dataset *ds, struct imagenet *set, const char *root)
 {
     struct listing_choice choice = {.title = set->flavour->title, .synsets = set->flavour->synsets()};
@@ -92,8 +124,10 @@ static int open_folder(struct dataset *ds, struct imagenet *set, const char *roo
     int64_t longest = 1;
     for (int s = 0; s < SPLIT_COUNT; s++) {
         ds->facts.count[s] = set->listing.count[s];
-        for (int64_t i = 0; i < set->listing.count[s]; i++)
-            if (set->listing.picture[s][i].bytes > longest) longest = set->listing.picture[s][i].bytes;
+        for (int64_t i = 0; i < set->listing.count[s]; i++) {
+            int64_t room = room_for(&set->listing, (enum split)s, i);
+            if (room > longest) longest = room;
+        }
     }
     ds->facts.folder = set->listing.root;
     ds->facts.field[FIELD_JPEG].shape = SHAPE(longest);
@@ -113,6 +147,8 @@ static int open_pack(struct dataset *ds, struct imagenet *set, const char *path)
     }
     ds->facts.folder = pack->path;
     ds->facts.left_out = pack->absent;
+    ds->facts.short_side = (int)pack->header.short_side;
+    ds->facts.quality = pack->encoded > 0 ? (int)pack->header.quality : 0;
     ds->facts.field[FIELD_JPEG].shape = SHAPE(pack->longest);
     return 0;
 }
@@ -153,26 +189,6 @@ static void imagenet_close(struct dataset *ds)
 }
 
 // ---- samples
-
-// Width and height from the head of a file; the whole of it where a colour profile or a thumbnail stands in front.
-static int read_size(const struct listing *l, enum split split, int64_t index, int32_t size[2])
-{
-    struct text path = {0};
-    struct head head;
-    int64_t count = l->picture[split][index].bytes;
-    uint8_t *bytes = malloc((size_t)count + 1);
-    if (bytes == NULL) return fail(ERR_MEMORY, "not enough memory to read a picture of %lld bytes", (long long)count);
-    listing_path(l, split, index, &path);
-    int rc = listing_head(l, split, index, bytes, HEAD_BYTES, &count);
-    if (rc == 0 && (rc = head_read(path.at, bytes, (size_t)count, &head)) < 0 && count < l->picture[split][index].bytes) {
-        rc = listing_read(l, split, index, bytes, (size_t)l->picture[split][index].bytes, &count);
-        if (rc == 0) rc = head_read(path.at, bytes, (size_t)count, &head);
-    }
-    if (rc == 0) size[0] = head.width, size[1] = head.height;
-    text_free(&path);
-    free(bytes);
-    return rc;
-}
 
 static int imagenet_read(struct dataset *ds, enum split split, const struct field *field, int64_t first, int64_t count,
                          void *into)
@@ -250,11 +266,25 @@ static void imagenet_want(struct dataset *ds, enum split split, const struct fie
     if (set->pack != NULL) pack_want(set->pack, split, first, count);
 }
 
+static void imagenet_sample_name(struct dataset *ds, enum split split, int64_t index, struct text *text)
+{
+    const struct imagenet *set = ds->own;
+    if (set->pack != NULL) {
+        char *name = pack_name(set->pack, pack_at(set->pack, split, index));
+        text_add(text, "%s", name);
+        free(name);
+    } else {
+        listing_path(&set->listing, split, index, text);
+    }
+}
+
 #define KIND(called, open_published)                                                                                   \
     {                                                                                                                  \
         .name = called, .published = open_published, .open = imagenet_open, .close = imagenet_close,                   \
         .read = imagenet_read, .item = imagenet_item, .lengths = imagenet_lengths, .want = imagenet_want,              \
-        .digest = imagenet_digest, .content_digest = imagenet_content_digest, .verify = imagenet_verify                \
+        .sample_name = imagenet_sample_name,                                                                           \
+        .digest = imagenet_digest, .content_digest = imagenet_content_digest, .layout = imagenet_layout,               \
+        .verify = imagenet_verify                                                                                      \
     }
 const struct kind imagenet_kind = KIND("imagenet", imagenet_published);
 const struct kind imagenette_kind = KIND("imagenette", imagenette_published);

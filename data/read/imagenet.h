@@ -33,6 +33,7 @@ struct imagenet {
 
 int imagenet_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHECK;
 int imagenet_content_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHECK;
+int imagenet_layout(struct dataset *, char hex[DIGEST_HEX]) MUST_CHECK;
 int imagenet_verify(struct dataset *, bool read, enum dataset_verdict *) MUST_CHECK;
 
 // The digest of a picture: over the label (two bytes, little endian) and the bytes of the picture.

@@ -191,6 +191,22 @@ int imagenet_verify(struct dataset *ds, bool read, enum dataset_verdict *verdict
     return set->pack != NULL ? verify_pack(ds, read, verdict) : verify_folder(ds, read);
 }
 
+// The header of a pack has checksums of the index, which has that of every picture, and of the names.
+int imagenet_layout(struct dataset *ds, char hex[DIGEST_HEX])
+{
+    const struct imagenet *set = ds->own;
+    if (set->pack != NULL) {
+        uint8_t header[PACK_HEADER];
+        pack_print_header(&set->pack->header, header);
+        digest_bytes(header, sizeof header, hex);
+    } else {
+        digest_t digest;
+        listing_digest(&set->listing, digest);
+        dataset_hex(digest, hex);
+    }
+    return 0;
+}
+
 int imagenet_content_digest(struct dataset *ds, enum split split, char hex[DIGEST_HEX])
 {
     const struct imagenet *set = ds->own;

@@ -131,7 +131,8 @@ static int add_split(struct listing *l, enum split split, const struct listing_c
         if (synsets_find(l->synsets, name, strlen(name)) >= 0) class = name;
     }
     if (rc == 0 && file != NULL && class != NULL)
-        rc = fail(ERR_INPUT, "%s has pictures (%s) and folders of classes (%s): one of the two is too many", folder.at, file, class);
+        rc = fail(ERR_INPUT, "%s has pictures (%s) and folders of classes (%s): one of the two is too many", folder.at, file,
+                  class);
     else if (rc == 0 && file != NULL) rc = add_flat(l, split, choice, folder.at);
     else if (rc == 0) rc = add_classes(l, split, choice, folder.at, &names);
     folder_end(&names);

@@ -9,8 +9,9 @@
 
 static _Thread_local char sentence[ERROR_TEXT_MAX];
 
-// C0 and DEL, and C1 in its UTF-8 form.
-void error_tame(char *text)
+// Replaces what could steer a terminal: C0 and DEL, and C1 in its UTF-8 form. A sentence may hold a name out of a file from
+// outside.
+static void tame_sentence(char *text)
 {
     for (unsigned char *c = (unsigned char *)text; *c != 0; c++) {
         if (*c == '\n' || *c == '\t') *c = ' ';
@@ -26,7 +27,7 @@ static void keep_sentence(const char *format, va_list args, const char *between,
     int length = vsnprintf(fresh, sizeof fresh, format, args);
     if (length < 0) length = 0, fresh[0] = 0;
     if ((size_t)length < sizeof fresh) snprintf(fresh + length, sizeof fresh - (size_t)length, "%s%s", between, after);
-    error_tame(fresh);
+    tame_sentence(fresh);
     memcpy(sentence, fresh, strlen(fresh) + 1);
 }
 

@@ -49,9 +49,6 @@ int fail_errno(int code, int errno_value, const char *format, ...) __attribute__
 // Puts words before the sentence that is kept ("DAWN_KEY: " before the fault of its value) and returns `code`, which may
 // differ from the code that the sentence came with.
 int fail_prefix(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-// Replaces control characters, which could steer a terminal: a sentence may hold a name out of a file from outside. Every kept
-// sentence went through it.
-void error_tame(char *text);
 const char *error_text(void);     // the last sentence of this thread; "" if there is none
 int error_exit_code(int code);    // what main returns for a code: 0 for 0
 

@@ -75,6 +75,14 @@ static const struct field data_set[] = {
     INT("items", 1, COUNT_MAX, 0, NULL, NULL, "number of samples"),
     {"official", FIELD_YES, 0, 1, 0, NULL, NULL, "1: said to be the published set"},
     {"synthetic", FIELD_YES, 0, 1, 0, NULL, NULL, "1: drawn by the program itself"},
+    INT("short_side", 0, 65536, OPTIONAL | FIELD_V2, NULL, NULL,
+        "of pictures: pixels to which the shorter side of larger ones was brought before the run; 0: they kept their size"),
+    INT("quality", 0, 100, OPTIONAL | FIELD_V2, NULL, NULL, "JPEG quality of pictures that were encoded anew then; 0: none was"),
+    {0},
+};
+static const struct field damaged[] = {
+    INT("train", 0, COUNT_MAX, 0, NULL, NULL, "of the training data"),
+    INT("test", 0, COUNT_MAX, 0, NULL, NULL, "of the test data"),
     {0},
 };
 static const struct field file[] = {
@@ -195,6 +203,7 @@ static const struct field run[] = {
     {"model", FIELD_OBJECT, 0, 0, 0, NULL, model, "what was trained"},
     {"recipe", FIELD_OBJECT, 0, 0, 0, NULL, recipe, "how"},
     {"data", FIELD_LIST, 0, 8, 0, NULL, data_set, "on what; empty when the harness did not own the data"},
+    {"damaged", FIELD_OBJECT, 0, 0, OPTIONAL | FIELD_V2, NULL, damaged, "pictures that turned out to be damaged in the run"},
     {"files", FIELD_LIST, 1, 3, OPTIONAL | FIELD_V2, NULL, file, "what the run took besides its data"},
     INT("chain", 2, 3, OPTIONAL | FIELD_V2, NULL, NULL,
         "version of the hash chain; 3 binds all that the record says; 2, or absent: points and digests alone"),

@@ -151,11 +151,13 @@ static int decode_sample(const struct samples *s, const struct feed_item *item, 
     int64_t n;
     uint8_t *bytes = decoder_room(decoder, (size_t)s->greatest);
     TRY(dataset_item(s->data, s->split, "jpeg", item->index, bytes, (size_t)s->greatest, &n));
-    TRY(decoder_size(decoder, what, bytes, (size_t)n, &width, &height));
+    int rc = decoder_size(decoder, what, bytes, (size_t)n, &width, &height);
+    TRY(dataset_name_failure(s->data, s->split, item->index, rc));
     struct area area = area_of(s, item, width, height);
-    TRY(decoder_draw(decoder, what, bytes, (size_t)n, &area, mirror, s->height[item->bucket], s->width[item->bucket], into));
+    rc = decoder_draw(decoder, what, bytes, (size_t)n, &area, mirror, s->height[item->bucket], s->width[item->bucket], into);
+    TRY(dataset_name_failure(s->data, s->split, item->index, rc));
     const char *damaged = decoder_damage(decoder);
-    return damaged ? damage_note(s->damage, what, item->index, damaged) : 0;
+    return damaged ? damage_note(s->damage, s->data, s->split, item->index, damaged) : 0;
 }
 
 static int fill_sample(void *context, const struct feed_item *item, void *const field[])
@@ -260,7 +262,7 @@ void samples_feed(const struct setting *c, enum split split, struct feed_choice 
     f->context = s;
     f->begin = begin_samples, f->keeps = samples_keep, f->end = end_samples;
     f->worker_new = worker_new, f->worker_free = worker_free;
-    f->fill = fill_sample;
+    f->fill = fill_sample, f->damage = s->damage;
     if (!c->recipe->own[OWN_CACHE].whole) f->stored = "jpeg";
     if (split == SPLIT_TRAIN && f->stored) f->window = c->recipe->own[OWN_WINDOW].whole;
     choose_fields(s, f);

@@ -39,6 +39,9 @@ struct infer_figures {
     struct device_facts device;
     char digest[DIGEST_HEX];
     char imported[512];        // what was taken of another program's weights; "": they are our own
+    bool counts_damaged;       // the next two were counted
+    int64_t damaged;           // pictures
+    char damaged_text[512];    // "": there were none
 };
 
 bool infer_is_timed(const struct infer_options *);  // the times of the figures are there

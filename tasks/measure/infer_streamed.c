@@ -7,8 +7,10 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/sort.h"
+#include "runtime/base/text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct latency_times infer_summarise(int64_t *ns, int64_t n)
@@ -170,13 +172,25 @@ static int measure_singles(struct serving *s, const struct infer_options *o, str
     return 0;
 }
 
-int infer_streamed_measure(struct serving *s, const struct infer_options *o, struct infer_figures *f)
+static int measure_batches(struct serving *s, const struct infer_options *o, struct infer_figures *f)
 {
-    if (o->singles) return measure_singles(s, o, f);
     f->items = dataset_facts(s->data)->count[SPLIT_TEST];
     s->evaluation.between = tell_batches, s->evaluation.context = s;
     TRY(supply_load(&s->supply, s->session, &s->slots.split[SPLIT_TEST]));
     return evaluation_run(&s->evaluation, o->answers, f->score);
+}
+
+int infer_streamed_measure(struct serving *s, const struct infer_options *o, struct infer_figures *f)
+{
+    struct damage_report damage;
+    struct text text = {0};
+    TRY(o->singles ? measure_singles(s, o, f) : measure_batches(s, o, f));
+    f->counts_damaged = supply_damaged(&s->supply, &damage);
+    f->damaged = f->counts_damaged ? damage.count : 0;
+    supply_damaged_text(&s->supply, &text);
+    snprintf(f->damaged_text, sizeof f->damaged_text, "%s", text.at ? text.at : "");
+    text_free(&text);
+    return 0;
 }
 
 void infer_streamed_close(struct serving *s)

@@ -15,10 +15,10 @@
 #include "tasks/record/result_inside.h"
 
 const char *const export_tables[] = {"runs",      "groups",    "metrics",  "parts",    "points",   "scores",  "segments",
-                                     "data_sets", "files", "latencies", "machines", "software", "receipts", "outside",
-                                     "energy", "benches", "bench_repeats", "bench_memory", "bench_operators", NULL};
-static const char *const per_run_tables[] = {"metrics",   "parts",     "points",   "scores",  "segments",
-                                             "data_sets", "files", "latencies", "receipts", "outside", "energy", NULL};
+                                     "data_sets", "pictures", "files", "latencies", "machines", "software", "receipts",
+                                     "outside", "energy", "benches", "bench_repeats", "bench_memory", "bench_operators", NULL};
+static const char *const per_run_tables[] = {"metrics",   "parts",     "points",   "scores",  "segments", "data_sets",
+                                             "pictures", "files", "latencies", "receipts", "outside", "energy", NULL};
 
 static bool among(const char *const names[], const char *name)
 {

@@ -188,7 +188,8 @@ static int add_scores(struct results *r, json_t *points, int64_t id)
 static int read_parts(struct results *r, json_t *record, int64_t id)
 {
     TRY(add_list(r, record, "data_sets",
-                 "SELECT name, split, digest, items, official, synthetic FROM data_sets WHERE run = ?", id));
+                 "SELECT name, split, digest, items, official, synthetic, short_side, quality, damaged FROM data_sets"
+                 " LEFT JOIN pictures USING (run, split) WHERE run = ?", id));
     TRY(add_list(r, record, "files", "SELECT kind, name, digest, bytes FROM files WHERE run = ?", id));
     TRY(add_list(r, record, "points",
                  "SELECT step, epoch_micro, t_ns, classic_ns, warm_ns, warm_with_evaluation_ns, samples, stall_ns, loss_micro,"

@@ -160,6 +160,9 @@ static int store_end(struct run *run, enum run_status status, const struct run_e
 {
     TRY(result_store_spans(run));
     TRY(store_open_span(run));
+    for (int i = 0; i < 2 && e->damaged != NULL; i++)
+        TRY(result_do(run->results, "record damaged pictures", "UPDATE pictures SET damaged = ? WHERE run = ? AND split = ?",
+                      "iit", e->damaged[i], run->id, i == 0 ? "train" : "test"));
     TRY(result_do(run->results, "record the end of the run",
                   "UPDATE runs SET status = ?, message = ?, ended_ms = ?, peak_memory_bytes = ?, planned_memory_bytes = ?,"
                   " energy_uj = ?, weights_digest = ?, checkpoint = ? WHERE id = ?",

@@ -50,6 +50,8 @@ struct run_data {
     int64_t items;
     bool official;       // the digest is the published one
     bool synthetic;
+    bool pictures;       // what follows is known of it
+    int short_side, quality;  // of a pack (dataset.h); 0: they kept their size, their bytes
 };
 // A file that the run took besides its data. Its digest is part of the chain.
 struct run_file {
@@ -136,6 +138,7 @@ struct run_end {
     int64_t peak_memory_bytes;  // 0: read here
     int64_t planned_memory_bytes;
     int64_t energy_uj;          // negative or 0: not measured
+    const int64_t *damaged;     // pictures of training and of testing that turned out to be damaged; NULL: nobody counted
     const char *weights_digest;
     const char *checkpoint;     // path relative to results.db
     const char *message;        // why it failed

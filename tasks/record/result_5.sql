@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What format 5 of results.db changes: the chain of a run (version 3) binds everything that a statement says of it, so a run
 -- has a hash of its end and a latency has a hash too. NULL: a program of an earlier format wrote it, or the run did not come
--- to its end. `runs` and `latencies` are made anew, as in result_3.sql. What it adds: the energy at each point of a run, and the
--- measurements of `dawn bench`. The text of each CREATE is part of the format, as in result.sql.
+-- to its end. `runs` and `latencies` are made anew, as in result_3.sql. What it adds: the energy at each point of a run, what is
+-- known of pictures, and the measurements of `dawn bench`. The text of each CREATE is part of the format, as in result.sql.
 
 CREATE TEMP TABLE old_runs AS SELECT * FROM runs;
 CREATE TEMP TABLE old_latencies AS SELECT * FROM latencies;
@@ -209,4 +209,14 @@ CREATE TABLE energy (
     uj INTEGER NOT NULL CHECK (uj > 0),
     PRIMARY KEY (run, step),
     FOREIGN KEY (run, step) REFERENCES points (run, step) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
+-- Of data sets of pictures: how they were packed, and how many turned out to be damaged. NULL: the run did not come to its end.
+CREATE TABLE pictures (
+    run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    split TEXT NOT NULL CHECK (split IN ('train', 'test')),
+    short_side INTEGER NOT NULL CHECK (short_side >= 0),
+    quality INTEGER NOT NULL CHECK (quality BETWEEN 0 AND 100),
+    damaged INTEGER CHECK (damaged >= 0),
+    PRIMARY KEY (run, split)
 ) STRICT, WITHOUT ROWID;

@@ -104,6 +104,22 @@ static int check_facts(const struct run_facts *f)
     return 0;
 }
 
+// The data sets, and of pictures how they were packed.
+static int store_data(struct run *run, const struct run_facts *f)
+{
+    for (int i = 0; i < f->data_count; i++) {
+        const struct run_data *d = &f->data[i];
+        TRY(result_do(run->results, "record the data sets",
+                      "INSERT INTO data_sets (run, name, split, digest, items, official, synthetic) VALUES (?,?,?,?,?,?,?)",
+                      "itttiii", run->id, d->name, d->split, d->digest, d->items, (int64_t)d->official, (int64_t)d->synthetic));
+        if (d->pictures)
+            TRY(result_do(run->results, "record the pictures",
+                          "INSERT INTO pictures (run, split, short_side, quality) VALUES (?,?,?,?)", "itii", run->id, d->split,
+                          (int64_t)d->short_side, (int64_t)d->quality));
+    }
+    return 0;
+}
+
 // Its metrics, the parts of its schedule and its files.
 static int store_lists(struct run *run, const struct run_facts *f)
 {
@@ -165,16 +181,6 @@ int result_bind(struct run *run)
     chain_hex(&run->chain, root);
     return result_do(run->results, "record the root of the chain", "UPDATE runs SET chain_root = ? WHERE id = ?", "ti", root,
                      run->id);
-}
-
-static int store_data(struct run *run, const struct run_facts *f)
-{
-    for (int i = 0; i < f->data_count; i++)
-        TRY(result_do(run->results, "record the data sets",
-                      "INSERT INTO data_sets (run, name, split, digest, items, official, synthetic) VALUES (?,?,?,?,?,?,?)",
-                      "itttiii", run->id, f->data[i].name, f->data[i].split, f->data[i].digest, f->data[i].items,
-                      (int64_t)f->data[i].official, (int64_t)f->data[i].synthetic));
-    return 0;
 }
 
 static int store_run(struct run *run, const struct run_facts *f, const struct software_facts *software)

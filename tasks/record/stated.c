@@ -48,7 +48,8 @@ static const struct source metric_sources[] = {
 static const struct source part_sources[] = {{"samples", NULL}, {"flops_per_sample", NULL}, {NULL, NULL}};
 static const struct source segment_sources[] = {{"segment", NULL}, {"start_ns", NULL}, {"end_ns", NULL}, {NULL, NULL}};
 static const struct source data_sources[] = {
-    {"name", NULL}, {"split", NULL}, {"digest", NULL}, {"items", NULL}, {"official", NULL}, {"synthetic", NULL}, {NULL, NULL},
+    {"name", NULL}, {"split", NULL}, {"digest", NULL}, {"items", NULL}, {"official", NULL}, {"synthetic", NULL},
+    {"short_side", NULL}, {"quality", NULL}, {NULL, NULL},
 };
 static const struct source file_sources[] = {{"kind", NULL}, {"name", NULL}, {"digest", NULL}, {"bytes", NULL}, {NULL, NULL}};
 static const struct source group_sources[] = {{"nonce", NULL}, {"planned", NULL}, {"announced_ms", NULL}, {NULL, NULL}};
@@ -203,6 +204,17 @@ static void put_points(json_t *to, const json_t *record)
     }
 }
 
+// Known at the end of a run: no member of `data`, which the root of the chain binds.
+static void put_damaged(json_t *to, const json_t *record)
+{
+    json_t *counts = json_object(), *row;
+    size_t i;
+    json_array_foreach(json_object_get(record, "data_sets"), i, row)
+        if (record_has(row, "damaged")) put_int(counts, record_text(row, "split"), record_int(row, "damaged"));
+    if (json_object_size(counts) > 0) json_object_set(to, "damaged", counts);
+    json_decref(counts);
+}
+
 json_t *stated_run(const json_t *record)
 {
     const json_t *files = json_object_get(record, "files");
@@ -215,6 +227,7 @@ json_t *stated_run(const json_t *record)
     json_object_set_new(to, "recipe", recipe);
     json_object_set_new(to, "data", copied_list(json_object_get(record, "data_sets"), data_sources));
     if (json_array_size(files) > 0) json_object_set_new(to, "files", copied_list(files, file_sources));
+    put_damaged(to, record);
     put_points(to, record);
     json_object_set_new(to, "segments", copied_list(json_object_get(record, "segments"), segment_sources));
     bool reached = record_has(record, "reached_ns");

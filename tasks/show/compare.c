@@ -152,6 +152,7 @@ static void add_data(struct text *t, const json_t *a, const json_t *b, const str
         const json_t *x = json_array_get(lists[0], i), *y = json_array_get(lists[1], i);
         add_difference(t, "data", json_object_get(x, "name"), json_object_get(y, "name"), style);
         add_difference(t, "digest", json_object_get(x, "digest"), json_object_get(y, "digest"), style);
+        add_difference(t, "short side", json_object_get(x, "short_side"), json_object_get(y, "short_side"), style);
     }
 }
 

@@ -100,6 +100,10 @@ static void add_data(struct text *t, const json_t *run)
         if (record_int(row, "synthetic")) kind = "synthetic";
         text_add(&all, "%s%s %s: %s items, %s", i > 0 ? "; " : "", record_text(row, "name"), record_text(row, "split"),
                  text_count(items, record_int(row, "items")), kind);
+        long long side = (long long)record_int(row, "short_side"), quality = (long long)record_int(row, "quality");
+        if (side > 0) text_add(&all, ", short side %lld", side);
+        if (quality > 0) text_add(&all, ", encoded anew at quality %lld", quality);
+        if (record_int(row, "damaged") > 0) text_add(&all, ", %s damaged", text_count(items, record_int(row, "damaged")));
     }
     if (all.at != NULL) page_line(t, "data", "%s", all.at);
     text_free(&all);

@@ -200,6 +200,9 @@ void progress_end(struct progress *p, const struct progress_end *e)
             json_object_set_new(o, "score", json_real(run_metric_value(&p->metrics[0], e->score)));
         add_accuracy(p, o, e->score);
         if (o && e->cost) json_object_set_new(o, "cost", json_string(e->cost));
+        if (o && e->damaged_count)
+            json_object_set_new(o, "damaged", json_pack("{sI sI}", "train", (json_int_t)e->damaged_count[0], "test",
+                                                        (json_int_t)e->damaged_count[1]));
         if (o && e->checkpoint) json_object_set_new(o, "checkpoint", json_string(e->checkpoint));
         write_json(p, o);
         return;
@@ -215,6 +218,7 @@ void progress_end(struct progress *p, const struct progress_end *e)
             text_span(warm, (double)e->warm_ns * 1e-9));
     fprintf(p->to, "peak memory %s%s%s\n", text_size(memory, (double)e->peak_memory), e->cost ? "; cost " : "",
             e->cost ? e->cost : "");
+    if (e->damaged) fprintf(p->to, "%s\n", e->damaged);
     if (e->synthetic) fprintf(p->to, "SYNTHETIC data: only the board \"demo\" lists this result\n");
     if (e->checkpoint) fprintf(p->to, "weights in %s\n", e->checkpoint);
     fflush(p->to);

@@ -52,6 +52,8 @@ struct progress_end {
     int64_t score;                          // of the board's metric in the last evaluation, or RUN_SCORE_NONE
     int64_t end_to_end_ns, classic_ns, warm_ns, peak_memory;
     const char *cost;                       // "$0.0212"; NULL: no price
+    const char *damaged;                    // what to say of damaged pictures; NULL: nothing
+    const int64_t *damaged_count;           // of training and testing; NULL: nobody counted
     bool synthetic;
 };
 

@@ -39,12 +39,23 @@ static json_t *clocks_json(const struct stopwatch_clocks *c)
                      (json_int_t)c->warm_with_evaluation_ns);
 }
 
+static json_t *damaged_json(const struct resume_note *n)
+{
+    json_t *splits = json_array();
+    for (int s = 0; s < SPLIT_COUNT; s++) {
+        json_t *list = json_array();
+        for (int64_t i = 0; i < n->damaged_count[s]; i++) json_array_append_new(list, json_integer(n->damaged[s][i]));
+        json_array_append_new(splits, list);
+    }
+    return splits;
+}
+
 char *resume_note_text(const struct resume_note *n)
 {
     json_t *scores = json_array();
     for (int m = 0; m < METRICS_MAX; m++) json_array_append_new(scores, json_integer(n->score[m]));
     json_t *root = json_pack(
-        "{s:s, s:s, s:s?, s:s?, s:s?, s:s?, s:s?, s:b, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+        "{s:s, s:s, s:s?, s:s?, s:s?, s:s?, s:s?, s:b, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
         "nonce", n->nonce, "device", n->device, "folder", n->folder, "save", n->save, "weights", n->files.weights,
         "vocab", n->files.vocab, "vectors", n->files.vectors, "evaluated", n->evaluated, "score", scores,
         "reached", clocks_json(&n->reached), "crossed", clocks_json(&n->crossed),
@@ -52,7 +63,7 @@ char *resume_note_text(const struct resume_note *n)
         "saved_ms", (json_int_t)n->saved.unix_ms, "saved_ns", (json_int_t)n->saved.end_to_end_ns,
         "point_samples", (json_int_t)n->point_samples, "point_warm_ns", (json_int_t)n->point_warm_ns,
         "point_terms", (json_int_t)n->point_terms,
-        "stall_ns", (json_int_t)n->stall_ns, "energy_uj", (json_int_t)n->energy_uj);
+        "stall_ns", (json_int_t)n->stall_ns, "energy_uj", (json_int_t)n->energy_uj, "damaged", damaged_json(n));
     char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
     json_decref(root);
     return text ? text : copy_text("\xff");  // a path that is not UTF-8: state_save refuses it
@@ -86,6 +97,24 @@ static int read_clocks(const char *where, const json_t *from, const char *key, s
     return 0;
 }
 
+// Numbers that no picture has are of no effect (damage_restore).
+static int read_damaged(const char *where, const json_t *root, struct arena *arena, struct resume_note *n)
+{
+    const json_t *splits = json_object_get(root, "damaged");
+    for (int s = 0; s < SPLIT_COUNT; s++) {
+        const json_t *list = json_array_get(splits, (size_t)s);
+        if (!json_is_array(list)) return fail(ERR_INPUT, "%s: the note has no list \"damaged\"", where);
+        n->damaged_count[s] = (int64_t)json_array_size(list);
+        int32_t *at = arena_alloc(arena, (json_array_size(list) + 1) * sizeof *at);
+        n->damaged[s] = at;
+        for (int64_t i = 0; i < n->damaged_count[s]; i++) {
+            json_int_t number = json_integer_value(json_array_get(list, (size_t)i));
+            at[i] = number < 0 || number > INT32_MAX ? -1 : (int32_t)number;
+        }
+    }
+    return 0;
+}
+
 static const char *keep_text(const json_t *from, const char *key, struct arena *arena)
 {
     const char *text = json_string_value(json_object_get(from, key));
@@ -114,7 +143,8 @@ static int read_note(const char *where, const json_t *root, struct arena *arena,
     TRY(read_count(where, root, "saved_ns", &n->saved.end_to_end_ns));
     TRY(read_list(where, root, "score", n->score, METRICS_MAX));
     TRY(read_clocks(where, root, "reached", &n->reached));
-    return read_clocks(where, root, "crossed", &n->crossed);
+    TRY(read_clocks(where, root, "crossed", &n->crossed));
+    return read_damaged(where, root, arena, n);
 }
 
 int resume_note_read(const char *where, const char *text, struct arena *arena, struct resume_note *n)

@@ -28,6 +28,8 @@ struct resume_note {
     int64_t point_samples, point_warm_ns;  // of the last point
     int64_t point_terms;               // of the losses since then
     int64_t stall_ns, energy_uj;
+    const int32_t *damaged[SPLIT_COUNT];   // numbers of pictures that turned out to be damaged
+    int64_t damaged_count[SPLIT_COUNT];
     struct run_moment saved;
 };
 char *resume_note_text(const struct resume_note *);  // free() ends it

@@ -91,14 +91,16 @@ static json_t *describe_slots(const struct trainer *t)
 static int make_header(const struct trainer *t, const struct state_run *run, char **text)
 {
     int64_t threads;
+    char layout[DIGEST_HEX];
     TRY(threads_of(t, &threads));
+    TRY(dataset_layout(t->choice.data, layout));
     char *recipe = recipe_line(&t->choice.recipe);
     json_t *root = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
         "program", state_program(), "task", t->choice.task->name, "model", t->choice.recipe.model, "recipe", recipe,
         "precision", dtype_name(t->setting.dtype), "device", t->choice.device->type->name, "data", t->facts->name,
-        "train_digest", run->digest[SPLIT_TRAIN], "test_digest", run->digest[SPLIT_TEST], "note", run->note,
-        "threads", (json_int_t)threads, "seed", (json_int_t)t->seed, "step", (json_int_t)t->at,
+        "train_digest", run->digest[SPLIT_TRAIN], "test_digest", run->digest[SPLIT_TEST], "layout", layout,
+        "note", run->note, "threads", (json_int_t)threads, "seed", (json_int_t)t->seed, "step", (json_int_t)t->at,
         "samples", (json_int_t)t->samples, "epoch", (json_int_t)(t->at / t->steps_an_epoch),
         "batch", (json_int_t)(t->at % t->steps_an_epoch), "slots", describe_slots(t));
     *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
@@ -270,6 +272,7 @@ static int check_recipe(const struct state *s, const struct recipe *here)
 static int check_training(const struct state *s, const struct trainer *t, const struct state_run *run)
 {
     const struct state_facts *f = &s->view.facts;
+    char layout[DIGEST_HEX];
     TRY(check_text(s, "task", f->task, t->choice.task->name));
     TRY(check_text(s, "model", f->model, t->choice.recipe.model));
     TRY(check_recipe(s, &t->choice.recipe));
@@ -278,6 +281,10 @@ static int check_training(const struct state *s, const struct trainer *t, const 
         if (strcmp(f->digest[split], run->digest[split]))
             return fail(ERR_INPUT, "%s is of other data: the %s split of %s has another digest here", s->path,
                         split_name((enum split)split), f->data);
+    TRY(dataset_layout(t->choice.data, layout));
+    if (strcmp(f->layout, layout))
+        return fail(ERR_INPUT, "%s is of another copy of %s, which holds the same samples in another order or size: go on with "
+                    "the copy that the run began with (--data)", s->path, f->data);
     if (f->step > t->steps || f->epoch != f->step / t->steps_an_epoch || f->batch != f->step % t->steps_an_epoch)
         return fail(ERR_INPUT, "%s stands at step %lld, batch %lld of epoch %lld, which the schedule of %lld steps does not have",
                     s->path, (long long)f->step, (long long)f->batch, (long long)f->epoch, (long long)t->steps);

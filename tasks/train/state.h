@@ -29,6 +29,7 @@ struct state_facts {
     const char *program;  // state_program() of the one that wrote it
     const char *task, *model, *recipe, *precision, *device, *data;
     const char *digest[SPLIT_COUNT];
+    const char *layout;   // dataset_layout
     const char *note;
     int64_t threads;
     uint64_t seed;

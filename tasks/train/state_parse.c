@@ -74,6 +74,8 @@ static int read_facts(const char *where, json_t *root, struct state_view *view)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         TRY(read_text(where, root, texts[i].key, &view->arena, texts[i].into));
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) TRY(read_count(where, root, counts[i].key, counts[i].into));
+    f->layout = "";  // older states have none
+    if (json_object_get(root, "layout")) TRY(read_text(where, root, "layout", &view->arena, &f->layout));
     json_t *seed = json_object_get(root, "seed");
     if (!json_is_integer(seed)) return fail(ERR_INPUT, "%s: the header has no \"seed\"", where);
     f->seed = (uint64_t)json_integer_value(seed);

@@ -5,6 +5,7 @@
 #ifndef DAWN_TRAIN_SUPPLY_H
 #define DAWN_TRAIN_SUPPLY_H
 
+#include "data/image/damage.h"
 #include "tasks/train/step.h"
 
 struct supply {
@@ -32,6 +33,10 @@ int supply_begin(struct supply *, uint64_t seed, int64_t epoch, int64_t batch) M
 int supply_next(struct supply *, struct order_batch *) MUST_CHECK;
 // Bytes of host memory that the task keeps for the feed: a cache. May read the data set.
 int supply_keeps(const struct supply *, int64_t *bytes) MUST_CHECK;
+// Pictures that turned out to be damaged, those that were read ahead among them; false: nobody counts them.
+bool supply_damaged(const struct supply *, struct damage_report *);
+struct text;
+void supply_damaged_text(const struct supply *, struct text *);  // adds a sentence if there are some
 int64_t supply_stalled_ns(const struct supply *);  // how long the steps have waited for data
 
 #endif

@@ -4,6 +4,7 @@
 #include "tasks/train/train_inside.h"
 
 #include "runtime/base/clock.h"
+#include "runtime/base/text.h"
 #include "runtime/base/whole.h"
 #include "runtime/checkpoint.h"
 #include "runtime/fuse.h"
@@ -120,7 +121,7 @@ static int begin_record(struct going *r)
     struct run_data data[SPLIT_COUNT];
     for (int s = 0; s < SPLIT_COUNT; s++)
         data[s] = (struct run_data){f->name, split_name((enum split)s), digests_hex(r->digests, (enum split)s), f->count[s],
-                                    f->official, f->synthetic};
+                                    f->official, f->synthetic, dataset_field(r->data, "jpeg") != NULL, f->short_side, f->quality};
     char *recipe = recipe_line(&o->recipe);
     struct run_metric metrics[METRICS_MAX];
     int metric_count = metrics_of(r, metrics);
@@ -329,18 +330,32 @@ static struct stopwatch_clocks clocks_told(const struct going *r)
     return r->evaluated ? r->reached : stopwatch_read(&r->watch);
 }
 
+// Returns the counts, or NULL if nobody counted.
+static const int64_t *count_damaged(struct going *r)
+{
+    for (int s = 0; s < SPLIT_COUNT; s++) {
+        struct damage_report report;
+        if (!supply_damaged(&r->trainer->supply[s], &report)) return NULL;
+        r->damaged[s] = report.count;
+    }
+    return r->damaged;
+}
+
 static void tell_end(struct going *r, enum run_status status, const struct run_end *end)
 {
     char cost[COST_TEXT];
+    struct text damaged = {0};
+    for (int s = 0; s < SPLIT_COUNT; s++) supply_damaged_text(&r->trainer->supply[s], &damaged);
     struct stopwatch_clocks told = clocks_told(r);
     struct progress_end shown = {
         .status = run_status_name(status), .score = r->evaluated ? r->score[0] : RUN_SCORE_NONE,
         .checkpoint = end->checkpoint ? r->checkpoint : NULL, .end_to_end_ns = told.end_to_end_ns,
         .classic_ns = told.classic_ns, .warm_ns = told.warm_ns, .peak_memory = end->peak_memory_bytes,
-        .synthetic = dataset_facts(r->data)->synthetic,
+        .damaged = damaged.at, .damaged_count = end->damaged, .synthetic = dataset_facts(r->data)->synthetic,
     };
     if (r->o->price) shown.cost = cost_text(cost, cost_training_micro(told.end_to_end_ns, r->o->price->micro_per_hour));
     progress_end(&r->progress, &shown);
+    text_free(&damaged);
 }
 
 static int end_record(struct going *r, int rc)
@@ -348,7 +363,7 @@ static int end_record(struct going *r, int rc)
     char why[ERROR_TEXT_MAX];
     snprintf(why, sizeof why, "%s", rc < 0 ? error_text() : "");
     struct run_end end = {.planned_memory_bytes = (int64_t)r->trainer->session->memory_total,
-                          .peak_memory_bytes = peak_memory(r), .energy_uj = r->energy_uj,
+                          .peak_memory_bytes = peak_memory(r), .energy_uj = r->energy_uj, .damaged = count_damaged(r),
                           .weights_digest = *r->weights_digest ? r->weights_digest : NULL,
                           .checkpoint = r->checkpoint, .message = rc < 0 ? why : NULL};
     const char *name = r->checkpoint ? strrchr(r->checkpoint, '/') : NULL;

@@ -41,6 +41,7 @@ struct going {
     int64_t stalled_before_ns;          // in the processes before this one
     char *state, *nonce;                // the file, NULL: none is written; which run it is of
     int64_t saved_ns;                   // when the last one was written, on the end-to-end clock
+    int64_t damaged[SPLIT_COUNT];       // pictures; of the end
     char weights_digest[DIGEST_HEX];
     char *checkpoint;
 };

@@ -27,8 +27,19 @@ int64_t train_stalled_ns(const struct going *r)
     return r->stalled_before_ns + supply_stalled_ns(&r->trainer->supply[SPLIT_TRAIN]);
 }
 
-
 // ---- states
+
+// The numbers of the damaged pictures of a split, which free() ends.
+static int32_t *list_damaged(const struct supply *s, int64_t *count)
+{
+    int32_t *list = NULL;
+    *count = 0;
+    for (int64_t at = 0; s->choice.damage && (at = damage_next(s->choice.damage, at)) >= 0; at++) {
+        list = grow(list, (size_t)(*count + 1) * sizeof *list);
+        list[(*count)++] = (int32_t)at;
+    }
+    return list;
+}
 
 // Paths that outlive the process and do not lie beside the database are whole ones. "" and NULL stay.
 char *train_absolute_path(const char *path)
@@ -78,7 +89,11 @@ int train_state_write(struct going *r)
         .saved = {clock_unix_ms(), stopwatch_end_to_end_ns(&r->watch)},
     };
     memcpy(note.score, r->score, sizeof note.score);
+    int32_t *damaged[SPLIT_COUNT];
+    for (int s = 0; s < SPLIT_COUNT; s++)
+        note.damaged[s] = damaged[s] = list_damaged(&r->trainer->supply[s], &note.damaged_count[s]);
     char *text = resume_note_text(&note);
+    for (int s = 0; s < SPLIT_COUNT; s++) free(damaged[s]);
     const struct state_run run = state_run_of(r, text);
     int rc = result_checkpoint(r->run);
     if (rc == 0) rc = state_save(r->state, r->trainer, &run);
@@ -107,6 +122,9 @@ int train_state_load(struct going *r)
     r->point_samples = note->point_samples, r->point_began_ns = note->point_warm_ns;
     r->trainer->terms = note->point_terms, r->point_terms = 0;
     r->stalled_before_ns = note->stall_ns, r->energy_uj = note->energy_uj;
+    for (int s = 0; s < SPLIT_COUNT; s++)
+        for (int64_t i = 0; i < note->damaged_count[s] && r->trainer->supply[s].choice.damage; i++)
+            damage_restore(r->trainer->supply[s].choice.damage, note->damaged[s][i]);
     return 0;
 }
 

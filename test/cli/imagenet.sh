@@ -58,6 +58,39 @@ done
 "$DAWN" train --resume 1 --db results.db >log.txt 2>&1
 cmp run-1.safetensors straight/run-1.safetensors
 
+# ---- damaged pictures are told at the end and kept in the record, and so is how a pack was made
+seeds=$ROOT/test/fuzz/seeds/import
+for split in train val; do
+    for class in n01440764 n02102040 n02979186 n03000684 n03028079 n03394916 n03417042 n03425413 n03445777 n03888257; do
+        mkdir -p real/$split/$class
+        tee real/$split/$class/1.JPEG <"$seeds/colour.jpg" >real/$split/$class/2.JPEG
+    done
+done
+head -c 625 "$seeds/colour.jpg" >real/train/n02102040/1.JPEG
+head -c 625 "$seeds/colour.jpg" >real/val/n01440764/2.JPEG
+small="--recipe pictures $narrow --batch 10 --set epochs=1 --set warmup_epochs=.2 --set data.cache=40 --target 0.001 --no-stop --db real.db"
+"$DAWN" train imagenette --data real $small >real.txt
+grep -q "^train: 1 of 20 pictures is damaged and was used as far as it can be decoded;$" real.txt
+grep -q "number 2 (" real.txt
+grep -q "^validation: 1 of 20 pictures is damaged" real.txt
+"$DAWN" results show last --db real.db >real.txt
+[ "$(grep -o "1 damaged" real.txt | wc -l)" = 2 ]
+"$DAWN" infer imagenette --data real --db real.db --threads 1 >real.txt
+grep -q "^validation: 1 of 20 pictures is damaged" real.txt
+says 1 "with it 1 pictures are damaged, and 0 may be" "$DAWN" train imagenette --data real $small --set data.damaged=0
+"$DAWN" data pack imagenette real real.dawnpack --short-side 32 --quality 80 >real.txt 2>&1
+"$DAWN" train imagenette --data real.dawnpack $small --json >real.txt
+grep -q '"damaged": *{"train": *0, *"test": *0}' real.txt
+"$DAWN" results show last --db real.db | tr -s '\n ' ' ' | grep -q "short side 32, encoded anew at quality 80"
+"$DAWN" results export --db real.db --format json --to run.json
+python3 - <<'PY'
+import json
+first, *_, last = json.load(open("run.json"))["runs"]
+def kept(run): return [[d.get(k) for k in ("split", "short_side", "quality", "damaged")] for d in run["data_sets"]]
+assert kept(first) == [["test", 0, 0, 1], ["train", 0, 0, 1]], kept(first)
+assert kept(last) == [["test", 32, 80, 0], ["train", 32, 80, 0]], kept(last)
+PY
+
 # ---- what is refused
 rm -f results.db
 says 2 "belongs to task imagenet, not to cifar10" "$DAWN" train cifar10 --recipe pictures

@@ -59,6 +59,7 @@ grep -q '2 pictures are damaged, and at most 1 are allowed (--damaged)' err
 # It is found in a folder and by its own name, verified, listed; damage to it is a sentence.
 [ "$(status "$DAWN" data verify imagenette --data .)" = 1 ]
 grep -q '^1 samples of its source are left out' out
+grep -q '^pictures that were encoded anew: JPEG quality 90$' out
 grep -q 'is complete and readable, but its samples are not those of Imagenette as published' err
 [ "$(DAWN_DATA=$PWD status "$DAWN" data list)" = 0 ]
 grep -q '^imagenette  *30 + 29 pictures of many sizes, 10 classes, .*/imagenette.dawnpack$' out

@@ -130,6 +130,13 @@ static void cut(int sample)
     own()->file[sample].count = own()->file[sample].count * 2 / 3;
 }
 
+static struct damage_report report_of(struct damage *damage)
+{
+    struct damage_report report;
+    damage_report(damage, &report);
+    return report;
+}
+
 static void damaged_pictures_are_counted(void **state)
 {
     (void)state;
@@ -141,19 +148,41 @@ static void damaged_pictures_are_counted(void **state)
         assert_int_equal(cache_new(&choice, &cache), limit < 0 || limit >= 3 ? 0 : ERR_INPUT);
         if (cache == NULL) {
             expect_words("may be");
-            assert_true(damage_count(damage) > limit);
+            assert_true(report_of(damage).count > limit);
         } else {
-            assert_int_equal(damage_count(damage), 3);
-            assert_non_null(strstr(damage_first(damage), "train sample 8: "));
-            assert_int_equal(damage_note(damage, "again", 31, "it is"), 0);
-            assert_int_equal(damage_count(damage), 3);
+            assert_int_equal(damage_note(damage, data, SPLIT_TRAIN, 31, "again"), 0);
+            struct damage_report report = report_of(damage);
+            assert_true(report.count == 3 && report.first == 8);
+            assert_true(strncmp(report.words, "sample 8: ", 10) == 0 && strstr(report.words, "remature") != NULL);
+            assert_true(damage_next(damage, 0) == 8 && damage_next(damage, 9) == 31 && damage_next(damage, 32) == 62);
+            assert_int_equal(damage_next(damage, 63), -1);
         }
         cache_free(cache);
         damage_free(damage);
     }
-    struct damage *none = damage_new(3, 0);
-    assert_string_equal(damage_first(none), "");
-    damage_free(none);
+}
+
+// A process that goes on knows what the one before it found; the limit counts from there.
+static void damage_is_restored(void **state)
+{
+    (void)state;
+    struct damage *damage = damage_new(20, 2);
+    assert_true(report_of(damage).count == 0 && report_of(damage).first == -1);
+    assert_int_equal(damage_next(damage, 0), -1);
+    damage_restore(damage, 17);
+    damage_restore(damage, 17);
+    damage_restore(damage, 20);  // no sample
+    damage_restore(damage, -1);
+    assert_true(report_of(damage).count == 1 && report_of(damage).first == 17);
+    assert_string_equal(report_of(damage).words, "");
+    assert_int_equal(damage_note(damage, data, SPLIT_TRAIN, 17, "cut off"), 0);  // it is met again
+    assert_string_equal(report_of(damage).words, "sample 17: cut off");
+    assert_int_equal(damage_note(damage, data, SPLIT_TRAIN, 19, "gray"), 0);
+    assert_string_equal(report_of(damage).words, "sample 17: cut off");
+    assert_int_equal(damage_note(damage, data, SPLIT_TRAIN, 0, "bad\033[2J"), ERR_INPUT);
+    expect_words("sample 0: bad?[2J; with it 3 pictures are damaged, and 2 may be");
+    assert_true(report_of(damage).first == 0 && damage_next(damage, 1) == 17);
+    damage_free(damage);
 }
 
 static void undecodable_ones_are_named(void **state)
@@ -313,6 +342,7 @@ int main(void)
         WITH_DATA(bytes_are_those_that_were_foretold), WITH_DATA(threads_do_not_show),
         WITH_DATA(samples_are_those_of_the_files),     WITH_DATA(limits_hold),
         WITH_DATA(damaged_pictures_are_counted),       WITH_DATA(undecodable_ones_are_named),
+        WITH_DATA(damage_is_restored),
         WITH_DATA(a_feed_decodes_the_same_on_any_threads), WITH_DATA(what_will_be_read_is_wanted),
     };
     return cmocka_run_group_tests_name("cache", tests, NULL, NULL);

@@ -100,12 +100,22 @@ static void a_png_in_a_folder_is_converted(void **state)
     int width, height;
     static uint8_t bytes[1 << 16], pixels[40 * 30 * 3];
     struct decoder *decoder = decoder_new();
-    memset(pixels, 90, sizeof pixels);
     make_pictures(".", 1, 1);
-    assert_int_equal(image_write_png(at("train/n01440764/0.JPEG"), &(struct image){30, 40, pixels}), 0);
+    for (int c = 0; c < 20; c++) {  // a folder that has nothing but PNGs, each shorter than its JPEG
+        char name[64];
+        snprintf(name, sizeof name, "%s/%s/0.", listing_split[c / 10], synsets_imagenette()->wnid[c % 10]);
+        struct text jpeg = {0}, png = {0};
+        text_add(&jpeg, "%sJPEG", name), text_add(&png, c == 0 ? "%sJPEG" : "%sPNG", name);
+        assert_int_equal(unlink(at(jpeg.at)), 0);
+        memset(pixels, c, sizeof pixels);
+        assert_int_equal(image_write_png(at(png.at), &(struct image){30, 40, pixels}), 0);
+        text_free(&jpeg), text_free(&png);
+    }
     assert_int_equal(dataset_open("imagenette", folder, &ds), 0);
+    int64_t room = dataset_facts(ds)->field[0].shape.dim[0];
+    assert_true(room < (int64_t)sizeof bytes);
     assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "sizes", 0, 1, size), 0);
-    assert_int_equal(dataset_item(ds, SPLIT_TRAIN, "jpeg", 0, bytes, sizeof bytes, &length), 0);
+    assert_int_equal(dataset_item(ds, SPLIT_TRAIN, "jpeg", 0, bytes, (size_t)room, &length), 0);
     assert_int_equal(decoder_size(decoder, "p", bytes, (size_t)length, &width, &height), 0);
     assert_true(width == 40 && height == 30 && size[0] == 40 && size[1] == 30);
     dataset_close(ds);

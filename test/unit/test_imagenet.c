@@ -7,6 +7,10 @@
 #include "test/unit/fixture_graph.h"
 #include "test/unit/fixture_trainer.h"
 
+#include "data/pack/packer.h"
+#include "tasks/train/state.h"
+#include "test/unit/fixture_folders.h"
+
 static struct recipe recipe(const char *name, const char *const *settings)
 {
     struct recipe r;
@@ -177,12 +181,68 @@ static void a_sample_is_the_crop_that_was_drawn(void **state)
     bench_close(&b);
 }
 
+// ---- packs
+
+static void open_packed(struct bench *b, const char *pack)
+{
+    static const char *const settings[] = {"widths=4,4,8,8", "epochs=2", "warmup_epochs=.5", "batch=10", "resolution=32",
+                                           "evaluation.side=32", "precision=f32"};
+    *b = (struct bench){.choice = {.fuse = FUSE_ALL}};
+    OK(task_find("imagenette", &b->choice.task));
+    OK(recipe_embedded("pictures", &b->choice.recipe));
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) OK(recipe_set(&b->choice.recipe, settings[i]));
+    OK(device_open("cpu", 1, &b->device));
+    OK(dataset_open("imagenette", at(pack), &b->data));
+    b->choice.data = b->data, b->choice.device = b->device;
+    bench_ready(b);
+}
+
+static void make_pack(const char *from, const char *to, uint64_t seed)
+{
+    struct packer_choice choice = {.flavour = imagenet_flavour("imagenette"), .from = at(from), .to = at(to), .quality = 90,
+                                   .seed = seed};
+    struct packer_report report;
+    OK(packer_run(&choice, &report));
+}
+
+// A pack with the same pictures in another order has the same content digests, but gives other batches.
+static void another_order_is_no_resumption(void **state)
+{
+    (void)state;
+    const struct state_run run = {.digest = {"aa", "bb"}, .note = ""};
+    struct bench b;
+    struct state *s;
+    char hex[3][DIGEST_HEX];
+    make_pictures("src", 2, 1);
+    make_pack("src", "a.dawnpack", 0);
+    make_pack("src", "b.dawnpack", 1);
+    open_packed(&b, "a.dawnpack");
+    OK(dataset_content_digest(b.data, SPLIT_TRAIN, hex[0]));
+    OK(trainer_begin(b.trainer, 3));
+    OK(trainer_step(b.trainer));
+    OK(state_save(at("run.state"), b.trainer, &run));
+    bench_close(&b);
+    static const char *const copies[] = {"b.dawnpack", "src", "a.dawnpack"};
+    for (int i = 0; i < 3; i++) {
+        open_packed(&b, copies[i]);
+        OK(dataset_content_digest(b.data, SPLIT_TRAIN, hex[1]));
+        OK(dataset_layout(b.data, hex[2]));
+        assert_string_equal(hex[0], hex[1]);
+        assert_int_equal(strlen(hex[2]), DIGEST_HEX - 1);
+        OK(state_open(at("run.state"), &s));
+        if (i < 2) REFUSED(state_load(s, b.trainer, &run, STATE_SAME), "the same samples in another order or size");
+        else OK(state_load(s, b.trainer, &run, STATE_SAME));
+        state_close(s);
+        bench_close(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_follow_the_schedule), cmocka_unit_test(wrong_recipes_are_refused),
         cmocka_unit_test(every_size_has_its_programs), cmocka_unit_test(a_seed_gives_its_bytes),
-        cmocka_unit_test(a_sample_is_the_crop_that_was_drawn),
+        cmocka_unit_test(a_sample_is_the_crop_that_was_drawn), TEST(another_order_is_no_resumption),
     };
     return cmocka_run_group_tests_name("imagenet", tests, NULL, NULL);
 }

@@ -92,6 +92,45 @@ static void files_are_told(void **state)
     json_decref(record);
 }
 
+// How pictures were packed, and how many were damaged. Of other data nothing is said.
+static void pictures_are_told(void **state)
+{
+    (void)state;
+    struct run_data data[2] = {fixture_data[0], fixture_data[1]};
+    struct run_facts facts = fixture_facts(7, NULL);
+    struct run *run;
+    data[0].pictures = data[1].pictures = true, data[0].short_side = 160, data[0].quality = 95;
+    facts.data = data;
+    assert_int_equal(result_begin(r, &facts, &run), 0);
+    int64_t id = result_id(run), damaged[2] = {3, 0};
+    struct run_point point = fixture_point(1, 9400);
+    assert_int_equal(result_point(run, &point), 0);
+    assert_int_equal(result_end(run, RUN_DONE, &(struct run_end){.damaged = damaged}, NULL), 0);
+    struct statement s = built(id, &plain);
+    const json_t *data_sets = canonical_at(s.json, "data");
+    const json_t *test = json_array_get(data_sets, 0), *train = json_array_get(data_sets, 1);
+    assert_true(canonical_int(train, "short_side") == 160 && canonical_int(train, "quality") == 95);
+    assert_true(canonical_at(test, "short_side") && canonical_int(test, "short_side") == 0);
+    assert_true(canonical_int(s.json, "damaged.train") == 3 && canonical_at(s.json, "damaged.test") != NULL);
+    statement_free(&s);
+    s = built(usual_run(8), &plain);
+    assert_null(canonical_at(s.json, "damaged"));
+    assert_null(canonical_at(json_array_get(canonical_at(s.json, "data"), 0), "short_side"));
+    statement_free(&s);
+    json_t *record;  // the chain binds both
+    static const char *const edits[] = {"UPDATE pictures SET damaged = 1 WHERE split = 'train'",
+                                        "UPDATE pictures SET damaged = 3, short_side = 0 WHERE split = 'train'"};
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        assert_int_equal(record_read(r, id, &record), 0);
+        if (i == 0) assert_int_equal(record_chain(record), 0);
+        json_decref(record);
+        sql(edits[i]);
+        assert_int_equal(record_read(r, id, &record), 0);
+        assert_true(record_chain(record) < 0);
+        json_decref(record);
+    }
+}
+
 static void the_same_record_gives_the_same_bytes(void **state)
 {
     (void)state;
@@ -430,6 +469,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_run_becomes_a_statement_that_passes),
         TEST(files_are_told),
+        TEST(pictures_are_told),
         TEST(the_same_record_gives_the_same_bytes),
         TEST(runs_of_all_ends_can_be_submitted),
         TEST(a_vanished_run_ended_when_it_was_last_heard_of),

@@ -56,6 +56,40 @@ static void a_run_is_stored_whole(void **state)
     results_close(r);
 }
 
+// How pictures were packed is stored when a run begins, which were damaged at its end.
+static void pictures_are_stored(void **state)
+{
+    (void)state;
+    struct results *r = open_db(RESULTS_WRITE);
+    struct run_data data[2] = {
+        {.name = "imagenette", .split = "train", .digest = DIGEST_A, .items = 9469},
+        {.name = "imagenette", .split = "test", .digest = DIGEST_B, .items = 3925},
+    };
+    for (int s = 0; s < 2; s++) data[s].pictures = true, data[s].short_side = 160, data[s].quality = 95;
+    struct run_facts facts = fixture_facts(7, NULL);
+    struct run *run;
+    json_t *record;
+    facts.data = data, facts.data_count = 2;
+    assert_int_equal(result_begin(r, &facts, &run), 0);
+    int64_t id = result_id(run), damaged[2] = {3, 0};
+    for (int ended = 0; ended < 2; ended++) {
+        assert_int_equal(record_read(r, id, &record), 0);
+        const json_t *train = json_array_get(json_object_get(record, "data_sets"), 1);  // behind "test"
+        assert_string_equal(record_text(train, "split"), "train");
+        assert_true(record_int(train, "short_side") == 160 && record_int(train, "quality") == 95);
+        assert_true(record_has(train, "damaged") == ended && record_int(train, "damaged") == (ended ? 3 : 0));
+        json_decref(record);
+        if (!ended) assert_int_equal(result_end(run, RUN_FAILED, &(struct run_end){.damaged = damaged}, NULL), 0);
+    }
+    assert_int_equal(number(r, "SELECT count(*) FROM pictures WHERE damaged = 0"), 1);
+    facts.data = fixture_data;  // no pictures of which anything is known
+    id = fixture_run(r, &facts, (const int64_t[]){9400}, 1);
+    assert_int_equal(record_read(r, id, &record), 0);
+    assert_false(record_has(json_array_get(json_object_get(record, "data_sets"), 0), "short_side"));
+    json_decref(record);
+    results_close(r);
+}
+
 // The chain is computed again from the stored figures, as a server will.
 static void the_stored_chain_recomputes(void **state)
 {
@@ -535,6 +569,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(a_run_is_stored_whole),
+        TEST(pictures_are_stored),
         TEST(the_stored_chain_recomputes),
         TEST(statuses_follow_the_points),
         TEST(wrong_figures_are_refused),
