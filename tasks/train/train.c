@@ -14,6 +14,7 @@
 #include "tasks/record/instance.h"
 #include "tasks/record/record.h"
 #include "tasks/train/resume.h"
+#include "tasks/train/room.h"
 #include "tasks/train/standing.h"
 #include "tasks/train/trainer.h"
 
@@ -89,6 +90,7 @@ static int prepare(struct going *r)
     TRY(check_stopped());
     struct trainer_choice choice = {o->task, o->recipe, r->data, r->device, FUSE_ALL, o->files};
     TRY(trainer_new(&choice, &r->trainer));
+    TRY(room_check(r->trainer));
     stopwatch_enter(&r->watch, SEGMENT_COMPILE);
     TRY(check_stopped());
     TRY(trainer_ready(r->trainer));
