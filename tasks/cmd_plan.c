@@ -6,6 +6,8 @@
 #include "tasks/choose.h"
 #include "tasks/commands.h"
 #include "tasks/measure/forecast.h"
+#include "tasks/measure/gpus.h"
+#include "tasks/train/room.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -15,6 +17,9 @@ enum { TABLE_ROWS = 16 };
 
 struct arguments {
     struct choose choose;
+    const char *on;
+    int64_t gpus;
+    double decode;
     bool measure, nodes, json;
 };
 
@@ -29,6 +34,10 @@ struct planned {
     struct forecast forecast;
     struct roofline step;  // the variant at full resolution
     int64_t kept;          // bytes on the host: caches of samples
+    int64_t largest;       // batch that fits into the memory, 0: none; -1: this one does
+    const struct gpu *on;  // a GPU that is not here, whose peaks count; NULL: the device's own
+    double appetite;       // samples a second that the fastest step takes
+    double shared_seconds, shared_appetite;  // of the whole training on several of them; 0: on one
 };
 
 // ---- text
@@ -54,7 +63,8 @@ static void print_head(const struct planned *p)
     const struct trainer *t = p->trainer;
     char a[TEXT_FIGURE], b[TEXT_FIGURE];
     struct text text = {0};
-    printf("%s, planned for device %s\n", p->chosen.task->title, p->device->type->name);
+    printf("%s, planned for %s %s\n", p->chosen.task->title, p->on ? "a GPU that is not here:" : "device",
+           p->on ? p->on->name : p->device->type->name);
     add_data(p, &text);
     text_entry(&text, "model", "%s, %s parameters, %s a forward pass", t->setting.model->name,
                text_count(a, trainer_parameters(t)), text_si(b, trainer_forward_flops(t), "FLOP"));
@@ -63,6 +73,11 @@ static void print_head(const struct planned *p)
     text_entry(&text, "device", "%s", p->facts.name);
     fputs(text.at, stdout);
     text_free(&text);
+}
+
+static bool is_streamed(const struct planned *p)
+{
+    return p->trainer->supply[SPLIT_TRAIN].choice.fields > 0;
 }
 
 // Of the programs that run in all steps.
@@ -95,15 +110,16 @@ static void print_memory(const struct planned *p)
 {
     const struct session *s = p->trainer->session;
     char a[TEXT_FIGURE], b[TEXT_FIGURE];
-    printf("\nMemory: %s%s%s\n", text_size(a, (double)s->memory_total), p->facts.memory ? ", free now: " : "",
+    printf("\nMemory: %s%s%s\n", text_size(a, (double)s->memory_total),
+           !p->facts.memory ? "" : p->on ? ", it has: " : ", free now: ",
            p->facts.memory ? text_size(b, (double)p->facts.memory) : "");
     for (int i = 0; i < MEMORY_CLASSES; i++)
         if (s->memory[i])
             printf("  %-34s %9s %6.1f%%\n", memory_class_name((enum memory_class)i), text_size(a, (double)s->memory[i]),
                    100 * (double)s->memory[i] / (double)s->memory_total);
     if (p->kept) printf("  and %s of samples kept on the host\n", text_size(a, (double)p->kept));
-    if (p->facts.memory && s->memory_total > p->facts.memory)
-        printf("  This exceeds the free memory; a smaller --batch needs less.\n");
+    if (p->largest > 0) printf("  This does not fit; the largest batch that does is %lld.\n", (long long)p->largest);
+    if (p->largest == 0) printf("  This does not fit, and no batch is small enough.\n");
 }
 
 static void print_step(const struct planned *p)
@@ -116,17 +132,34 @@ static void print_step(const struct planned *p)
     text_free(&table);
 }
 
+// What the host has to make of stored samples meanwhile.
+static void print_feed(const struct planned *p)
+{
+    char a[TEXT_FIGURE];
+    const char *samples = task_samples(p->chosen.task);
+    if (!is_streamed(p)) return;
+    printf("  no step waits for %s %s/s", text_count(a, (int64_t)p->appetite), samples);
+    if (p->shared_seconds > 0) printf(", on all of them for %s", text_count(a, (int64_t)p->shared_appetite));
+    if (p->a->decode > 0) printf("; counted: %s", text_count(a, (int64_t)p->a->decode));
+    puts("");
+}
+
 static void print_time(const struct planned *p)
 {
     const struct forecast *f = &p->forecast;
     char a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE];
+    struct text head = {0};
     printf("\nRoofline");
     if (!(f->seconds > 0)) {
         printf(": unknown, because nothing was measured on this device.\nWork: %s in all.\n",
                text_si(a, f->flops, "FLOP"));
         return;
     }
-    printf(", from peaks measured just now:\n ");
+    text_add(&head, " of %s, a prediction (%s):", p->on ? p->on->title : "", p->on ? p->on->source : "");
+    struct text wrapped = {0};
+    text_wrap(&wrapped, p->on ? head.at : ", from peaks measured just now:", 8, 2);
+    printf("%s\n ", wrapped.at);
+    text_free(&wrapped), text_free(&head);
     const char *comma = "";
     for (enum dtype t = F32; t <= F16; t++)
         if (p->facts.peak_flops[t] > 0) {
@@ -136,6 +169,10 @@ static void print_time(const struct planned *p)
     printf("%s copy %s\n", comma, text_si(a, p->facts.peak_bytes, "B/s"));
     printf("  training %s, evaluation %s, in all %s\n", text_span(a, f->training_seconds),
            text_span(b, f->seconds - f->training_seconds), text_span(c, f->seconds));
+    if (p->shared_seconds > 0)
+        printf("  on %lld of them, each with its share of every batch: %s\n", (long long)p->a->gpus,
+               text_span(a, p->shared_seconds));
+    print_feed(p);
 }
 
 // ---- JSON
@@ -178,6 +215,17 @@ static json_t *json_peaks(const struct device_facts *f)
     return peaks;
 }
 
+static json_t *json_on(const struct planned *p)
+{
+    json_t *on = json_pack("{ss ss sI}", "gpu", p->on->title, "source", p->on->source, "gpus", (json_int_t)p->a->gpus);
+    if (on && p->shared_seconds > 0) {
+        json_object_set_new(on, "seconds", json_real(p->shared_seconds));
+        json_object_set_new(on, "samples_per_second", json_real(p->shared_appetite));
+    }
+    if (on && p->a->decode > 0) json_object_set_new(on, "decoded_per_second", json_real(p->a->decode));
+    return on;
+}
+
 static void print_json(const struct planned *p)
 {
     const struct dataset_facts *d = dataset_facts(p->data);
@@ -198,6 +246,9 @@ static void print_json(const struct planned *p)
                                   p->a->nodes ? "nodes" : "operators", roofline_json(&p->step)));
     json_object_set_new(o, "total",
                         json_pack("{sf sf}", "flops", p->forecast.flops, "roofline_s", p->forecast.seconds));
+    if (is_streamed(p) && p->appetite > 0) json_object_set_new(o, "samples_per_second", json_real(p->appetite));
+    if (p->on) json_object_set_new(o, "on", json_on(p));
+    if (p->largest >= 0) json_object_set_new(o, "largest_batch", json_integer((json_int_t)p->largest));
     char *text = json_dumps(o, JSON_INDENT(2));
     puts(text);
     free(text);
@@ -216,19 +267,73 @@ static int count_kept(struct planned *p)
     return 0;
 }
 
+// The device that plans, and whose peaks count. A GPU that is not here is planned for on a device that computes nothing.
+static int open_device(struct planned *p)
+{
+    const struct arguments *a = p->a;
+    const struct model *model;
+    TRY(device_open(p->on && !a->choose.device ? "null" : a->choose.device, (int)a->choose.threads, &p->device));
+    TRY(p->device->type->facts(p->device, &p->facts));
+    if (!p->on) return 0;
+    gpu_facts(p->on, &p->facts);
+    TRY(model_find(p->chosen.task, p->chosen.recipe.model, &model));
+    if (p->chosen.recipe.precision == PRECISION_AUTO)  // as trainer_dtype has it
+        p->chosen.recipe.precision = p->facts.fast[F16] && model->half ? PRECISION_F16
+                                     : p->facts.fast[BF16]             ? PRECISION_BF16
+                                                                       : PRECISION_F32;
+    return 0;
+}
+
+static double gradient_bytes(const struct trainer *t)
+{
+    return (double)sizeof(float) * (double)trainer_parameters(t);
+}
+
+// Each GPU computes its part of a batch, then all add up their gradients. A plan of that part has so many times as many steps.
+static int forecast_shared(struct planned *p)
+{
+    struct trainer_choice choice = p->trainer->choice;
+    struct trainer *part = NULL;
+    struct forecast f;
+    double gpus = (double)p->a->gpus;
+    if (choice.recipe.batch % p->a->gpus)
+        return fail(ERR_USAGE, "--gpus: a batch of %lld is not %lld equal parts", (long long)choice.recipe.batch,
+                    (long long)p->a->gpus);
+    choice.recipe.batch /= p->a->gpus;
+    TRY(trainer_new(&choice, &part));
+    forecast_of(part, &p->facts, &f);
+    p->shared_appetite = gpus * forecast_appetite(&f);
+    if (p->a->decode > 0) forecast_feed(&f, p->a->decode / gpus, dataset_facts(p->data)->count[SPLIT_TEST]);
+    double exchange = (double)p->trainer->steps * gpu_exchange_seconds(p->on, p->a->gpus, gradient_bytes(p->trainer));
+    p->shared_seconds = f.seconds / gpus + exchange;
+    trainer_free(part);
+    return 0;
+}
+
+static int forecast_training(struct planned *p)
+{
+    const struct arguments *a = p->a;
+    forecast_of(p->trainer, &p->facts, &p->forecast);
+    p->appetite = forecast_appetite(&p->forecast);
+    if (a->decode > 0) forecast_feed(&p->forecast, a->decode, dataset_facts(p->data)->count[SPLIT_TEST]);
+    p->largest = -1;
+    if (p->facts.memory && p->trainer->session->memory_total > p->facts.memory)
+        p->largest = room_largest_batch(p->trainer, p->facts.memory);
+    return p->on && a->gpus > 1 ? forecast_shared(p) : 0;
+}
+
 static int plan_training(struct planned *p)
 {
     const struct arguments *a = p->a;
     TRY(choose_open(&p->chosen, false, &p->noise, &p->data));
-    TRY(device_open(a->choose.device, (int)a->choose.threads, &p->device));
-    TRY(p->device->type->facts(p->device, &p->facts));
+    TRY(open_device(p));
     struct trainer_choice choice = {p->chosen.task, p->chosen.recipe, p->data, p->device, FUSE_ALL, p->chosen.files};
     TRY(trainer_new(&choice, &p->trainer));
     TRY(count_kept(p));
     size_t memory = p->facts.memory;  // read before the measurement takes some
-    if (a->measure) TRY(device_measure(p->device, &p->facts));
+    if (a->measure && !p->on) TRY(device_measure(p->device, &p->facts));
     p->facts.memory = memory;
-    forecast_of(p->trainer, &p->facts, &p->forecast);
+    TRY(forecast_training(p));
     const struct plan *step = p->trainer->session->plan[p->forecast.variant[p->forecast.full].program];
     roofline_of(step, &p->facts, a->nodes ? ROOFLINE_NODES : ROOFLINE_OPERATORS, NULL, &p->step);
     if (a->json) {
@@ -246,10 +351,13 @@ static int plan_training(struct planned *p)
 
 int cmd_plan(int argc, char **argv)
 {
-    struct arguments a = {.measure = true};
+    struct arguments a = {.measure = true, .gpus = 1};
     const struct option options[] = {
         CHOOSE_OPTIONS(a.choose),
         {OPTION_FLAG, 0, "measure", NULL, "measure the peaks of the device", &a.measure, 0, 0},
+        {OPTION_TEXT, 0, "on", "GPU", "predict for a GPU that is not here: h200 or v100", &a.on, 0, 0},
+        {OPTION_INT, 0, "gpus", "N", "and for N of them", &a.gpus, 1, 64},
+        {OPTION_FLOAT, 0, "decode", "RATE", "samples a second that the host can make for them; 0: enough", &a.decode, 0, 0},
         {OPTION_FLAG, 0, "nodes", NULL, "list every node of the step instead of sums by operator", &a.nodes, 0, 0},
         {OPTION_FLAG, 0, "json", NULL, "one JSON object instead of text", &a.json, 0, 0},
         {0},
@@ -263,11 +371,15 @@ int cmd_plan(int argc, char **argv)
         "Examples:\n"
         "  dawn plan cifar10\n"
         "  dawn plan cifar10 --batch 2000 --precision f32 --set resolution=32\n"
-        "  dawn plan cifar10 --model resnet9 --no-measure --nodes\n"};
+        "  dawn plan cifar10 --model resnet9 --no-measure --nodes\n"
+        "  dawn plan imagenet --on h200 --gpus 8 --decode 40000\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
     if (argc != 2) return task_wanted("");
+    if (!a.on && (a.gpus > 1 || a.decode > 0)) return fail(ERR_USAGE, "--gpus and --decode go with --on");
+    if (!(a.decode >= 0)) return fail(ERR_USAGE, "--decode is a number of samples a second");
     struct planned p = {.a = &a};
+    if (a.on) TRY(gpu_find(a.on, &p.on));
     TRY(choose(&a.choose, argv[1], &p.chosen));
     rc = plan_training(&p);
     roofline_free(&p.step);

@@ -2,6 +2,7 @@
 // Cost: one pass over the nodes of each program and one over the steps.
 #include "tasks/measure/forecast.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static void sum_program_cost(const struct trainer *t, int program, double *flops, double *bytes)
@@ -87,16 +88,37 @@ static void forecast_evaluations(const struct trainer *t, const struct device_fa
     for (int64_t at = 1; at <= t->steps; at++) into->evaluations += trainer_evaluates_after(t, at);
 }
 
+static void sum_seconds(struct forecast *f)
+{
+    f->training_seconds = 0;
+    for (int v = 0; v < f->variants; v++) f->training_seconds += (double)f->variant[v].steps * f->variant[v].seconds;
+    f->seconds = f->training_seconds + (double)f->evaluations * f->evaluation_seconds;
+}
+
 void forecast_of(const struct trainer *t, const struct device_facts *f, struct forecast *into)
 {
     *into = (struct forecast){0};
     forecast_variants(t, f, into);
     forecast_evaluations(t, f, into);
     into->full = find_full_variant(into);
-    for (int v = 0; v < into->variants; v++) {
-        into->flops += (double)into->variant[v].steps * into->variant[v].flops;
-        into->training_seconds += (double)into->variant[v].steps * into->variant[v].seconds;
-    }
+    for (int v = 0; v < into->variants; v++) into->flops += (double)into->variant[v].steps * into->variant[v].flops;
     into->flops += (double)into->evaluations * into->evaluation_flops;
-    into->seconds = into->training_seconds + (double)into->evaluations * into->evaluation_seconds;
+    sum_seconds(into);
+}
+
+void forecast_feed(struct forecast *f, double samples_a_second, int64_t tests)
+{
+    if (!(f->seconds > 0)) return;
+    for (int v = 0; v < f->variants; v++)
+        f->variant[v].seconds = fmax(f->variant[v].seconds, (double)f->variant[v].batch / samples_a_second);
+    f->evaluation_seconds = fmax(f->evaluation_seconds, (double)tests / samples_a_second);
+    sum_seconds(f);
+}
+
+double forecast_appetite(const struct forecast *f)
+{
+    double most = 0;
+    for (int v = 0; v < f->variants; v++)
+        if (f->variant[v].seconds > 0) most = fmax(most, (double)f->variant[v].batch / f->variant[v].seconds);
+    return most;
 }

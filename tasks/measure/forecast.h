@@ -27,5 +27,10 @@ struct forecast {
     double training_seconds;
 };
 void forecast_of(const struct trainer *, const struct device_facts *, struct forecast *);
+// The same where the host makes at most so many samples a second: no batch takes less time than they do. `tests`: of the test
+// split. Without bounds nothing changes.
+void forecast_feed(struct forecast *, double samples_a_second, int64_t tests);
+// The most samples a second that a step takes at its bound; 0 without bounds.
+double forecast_appetite(const struct forecast *);
 
 #endif

@@ -55,6 +55,30 @@ awk 'length > 80 { exit 1 }' "$T/out"
 [ "$(status "$DAWN" plan cifar10 --model resnet56 --device null --batch 100 --no-measure)" = 0 ]
 grep -q 'resnet56' "$T/out"
 
+# A GPU that is not here: its peaks, its memory; several of them; a host that is too slow for it.
+seconds() { sed -n '/"'$1'"/,$p' "$T/out" | sed -n 's/^ *"'$2'": \([0-9.e+-]*\),*$/\1/p' | head -n 1; }
+predict="plan imagenet --recipe imagenet-224 --data pictures --batch 400 --on h200"
+[ "$(status "$DAWN" $predict --json)" = 0 ]
+one=$(seconds total roofline_s)
+grep -q '"precision": "f16"' "$T/out"
+[ "$(status "$DAWN" $predict --json --gpus 2)" = 0 ]
+two=$(seconds on seconds)
+[ "$(status "$DAWN" $predict --json --decode 50)" = 0 ]
+slow=$(seconds total roofline_s)
+python3 -c "one, two, slow = $one, $two, $slow; assert one / 2 < two < one and slow > 100 * one, (one, two, slow)"
+[ "$(status "$DAWN" $predict --gpus 2)" = 0 ]
+grep -q '^Roofline of NVIDIA H200, a prediction (' "$T/out"
+awk 'length > 80 { exit 1 }' "$T/out"
+grep -q 'on 2 of them, each with its share of every batch: ' "$T/out"
+grep -q '^  no step waits for [0-9,]* images/s, on all of them for [0-9,]*$' "$T/out"
+[ "$(status "$DAWN" $predict --json --set resolution=1024)" = 0 ]
+grep -Eq '"largest_batch": [1-3][0-9]{2}$' "$T/out"
+[ "$(status "$DAWN" plan cifar10 --on h20)" = 2 ]
+grep -q 'did you mean "h200"' "$T/err"
+[ "$(status "$DAWN" plan cifar10 --gpus 2)" = 2 ]
+[ "$(status "$DAWN" $predict --gpus 7)" = 2 ]
+grep -q 'a batch of [0-9]* is not 7 equal parts' "$T/err"
+
 [ "$(status "$DAWN" plan cifar11)" = 2 ]
 grep -q 'did you mean "cifar10"' "$T/err"
 [ "$(status "$DAWN" plan)" = 2 ]

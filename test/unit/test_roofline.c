@@ -4,6 +4,8 @@
 #include "runtime/fuse.h"
 #include "tasks/tasks.h"
 #include "tasks/measure/forecast.h"
+#include "tasks/measure/gpus.h"
+#include <math.h>
 #include "tasks/measure/protocol.h"
 
 #include <jansson.h>
@@ -200,6 +202,14 @@ static void test_forecast(void **state)
     near(c.flops, flops + 2 * c.evaluation_flops);
     assert_true(c.evaluation_flops >= 150 * trainer_forward_flops(t));
 
+    // A host that makes one sample a second: a batch takes 100 seconds, the test split 150.
+    near(forecast_appetite(&c), 100 / fmin(fmin(c.variant[0].seconds, c.variant[1].seconds), c.variant[2].seconds));
+    forecast_feed(&c, 1e12, 150);
+    near(c.seconds, training + 2 * c.evaluation_seconds);
+    forecast_feed(&c, 1, 150);
+    assert_true(c.variant[0].seconds == 100 && c.evaluation_seconds == 150);
+    near(c.seconds, 40 * 100 + 2 * 150);
+
     size_t sum = 0;
     for (int i = 0; i < MEMORY_CLASSES; i++) sum += t->session->memory[i];
     assert_int_equal(sum, t->session->memory_total);
@@ -231,6 +241,22 @@ static void test_evaluation_rest(void **state)
     dataset_close(whole);
     dataset_close(rest);
     device_close(device);
+}
+
+// Of a GPU that is not here the peaks are known, and what the exchange of gradients costs.
+static void test_gpus(void **state)
+{
+    (void)state;
+    const struct gpu *gpu;
+    struct device_facts f;
+    assert_int_equal(gpu_find("h200", &gpu), 0);
+    gpu_facts(gpu, &f);
+    assert_true(f.peak_flops[F16] == 790e12 && f.peak_bytes == 4.3e12 && f.fast[BF16] && !f.fast[F32]);
+    assert_int_equal(f.memory >> 30, 140);
+    assert_true(gpu_exchange_seconds(gpu, 1, 1e9) == 0);
+    near(gpu_exchange_seconds(gpu, 2, 450e9), 1);
+    near(gpu_exchange_seconds(gpu, 8, 450e9), 1.75);
+    assert_int_equal(gpu_find("h20", &gpu), ERR_USAGE);
 }
 
 // ---- timing
@@ -274,6 +300,7 @@ int main(void)
         cmocka_unit_test(test_span),
         cmocka_unit_test(test_forecast),
         cmocka_unit_test(test_evaluation_rest),
+        cmocka_unit_test(test_gpus),
         cmocka_unit_test(test_protocol),
         cmocka_unit_test(test_spread),
     };
