@@ -43,3 +43,20 @@ bool decode_window(const struct windows *w, int64_t number, const float *start, 
     *into = (struct decoded){starts[0].piece, starts[0].piece, alone};
     return !isnan(alone);
 }
+
+bool decode_words(const struct windows *w, int64_t number, const float *start, const float *end, struct decoded *into)
+{
+    struct window at = windows_at(w, number);
+    int64_t base = windows_begin(w) - at.first, behind = at.first + at.count;
+    bool found = false;
+    for (int64_t first = at.first; first < behind; first++) {
+        if (windows_owner(w, first) != number) continue;
+        for (int64_t last = first; last < behind && last - first < DECODE_WORDS; last++) {
+            float score = start[base + first] + end[base + last];
+            if (isnan(score) || (found && !(score > into->score))) continue;
+            *into = (struct decoded){first, last, score};
+            found = true;
+        }
+    }
+    return found;
+}

@@ -9,7 +9,8 @@ static int64_t least(int64_t a, int64_t b)
 struct windows windows_of(const struct windows_rule *rule, int64_t question, int64_t context)
 {
     struct windows w = {.question = least(question, rule->question), .context = context};
-    w.room = rule->length - WINDOWS_SPECIAL - w.question;
+    if (!rule->apart) w.begin = w.question + WINDOWS_SPECIAL - 1, w.behind = 1;
+    w.room = rule->length - w.begin - w.behind;
     w.stride = least(rule->stride, w.room);  // a wider one would leave pieces out
     w.count = context <= w.room ? 1 : 1 + (context - w.room + w.stride - 1) / w.stride;
     return w;

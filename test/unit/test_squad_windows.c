@@ -12,7 +12,7 @@
 
 enum { MOST = 400 };
 
-static const struct windows_rule rules[] = {{64, 24, 20}, {64, 1000, 20}, {24, 1, 20}, {256, 96, 64}};
+static const struct windows_rule rules[] = {{64, 24, 20, false}, {64, 1000, 20, false}, {24, 1, 20, false}, {256, 96, 64, false}};
 
 // The loop of run_squad.py: begin, length of each window.
 static int naive_windows(const struct windows_rule *rule, int64_t question, int64_t context, int64_t (*window)[2])
@@ -64,7 +64,7 @@ static void an_answer_has_a_place_in_windows_that_hold_it_whole(void **state)
 {
     (void)state;
     int32_t first = -1, last = -1;
-    struct windows w = windows_of(&(struct windows_rule){32, 10, 8}, 5, 50);  // windows of 24 pieces
+    struct windows w = windows_of(&(struct windows_rule){32, 10, 8, false}, 5, 50);  // windows of 24 pieces
     assert_int_equal(w.count, 4);
     assert_true(windows_place(&w, 0, 0, 24, &first, &last));
     assert_int_equal(first, 7), assert_int_equal(last, 30);
@@ -99,7 +99,7 @@ static float score_of(const struct windows *w, int64_t number, int64_t a, int64_
 static void the_best_pair_is_the_best_of_all(void **state)
 {
     (void)state;
-    struct windows w = windows_of(&(struct windows_rule){24, 8, 4}, 4, 40);
+    struct windows w = windows_of(&(struct windows_rule){24, 8, 4, false}, 4, 40);
     assert_true(w.count > 2);
     for (uint32_t seed = 0; seed < 200; seed++) {
         draw_scores(seed);
@@ -121,7 +121,7 @@ static void the_best_pair_is_the_best_of_all(void **state)
 static void answers_are_at_most_thirty_pieces(void **state)
 {
     (void)state;
-    struct windows w = windows_of(&(struct windows_rule){64, 8, 4}, 1, 60);
+    struct windows w = windows_of(&(struct windows_rule){64, 8, 4, false}, 1, 60);
     struct decoded d;
     draw_scores(1);
     int64_t base = windows_begin(&w);
@@ -130,11 +130,37 @@ static void answers_are_at_most_thirty_pieces(void **state)
     assert_int_equal(d.first, 2), assert_int_equal(d.last, 2 + DECODE_LONGEST - 1);
 }
 
+// Models of words read the context apart from the question, and all pairs of at most 15 words count.
+static void words_are_decoded_among_all_pairs(void **state)
+{
+    (void)state;
+    struct windows w = windows_of(&(struct windows_rule){32, 12, 8, true}, 5, 60);
+    assert_int_equal(windows_begin(&w), 0), assert_int_equal(w.question, 5), assert_int_equal(windows_length(&w, 0), 32);
+    for (uint32_t seed = 0; seed < 200; seed++) {
+        draw_scores(seed);
+        int64_t number = seed % w.count;
+        struct window at = windows_at(&w, number);
+        struct decoded d;
+        float best = -1;
+        assert_true(decode_words(&w, number, start, end, &d));
+        for (int64_t a = at.first; a < at.first + at.count; a++)
+            for (int64_t b = a; b < at.first + at.count && b < a + DECODE_WORDS; b++)
+                if (windows_owner(&w, a) == number) best = fmaxf(best, score_of(&w, number, a, b));
+        assert_float_equal(d.score, best, 0);
+        assert_float_equal(score_of(&w, number, d.first, d.last), best, 0);
+        assert_true(windows_owner(&w, d.first) == number && d.last - d.first < DECODE_WORDS && d.last >= d.first);
+    }
+    w = windows_of(&(struct windows_rule){32, 12, 8, true}, 5, 0);
+    assert_int_equal(windows_length(&w, 0), 0);
+    struct decoded none;
+    assert_false(decode_words(&w, 0, start, end, &none));
+}
+
 // The best beginnings all come after the best ends.
 static void a_window_without_a_pair_answers_with_one_piece(void **state)
 {
     (void)state;
-    struct windows w = windows_of(&(struct windows_rule){64, 8, 4}, 1, 50);
+    struct windows w = windows_of(&(struct windows_rule){64, 8, 4, false}, 1, 50);
     struct decoded d;
     int64_t base = windows_begin(&w);
     for (int64_t p = 0; p < 50; p++) start[base + p] = p < 25 ? -10 : (float)p, end[base + p] = p < 25 ? (float)p : -10;
@@ -145,7 +171,7 @@ static void a_window_without_a_pair_answers_with_one_piece(void **state)
 static void scores_that_are_no_numbers_are_no_answers(void **state)
 {
     (void)state;
-    const struct windows_rule rule = {64, 8, 4};
+    const struct windows_rule rule = {64, 8, 4, false};
     struct windows w = windows_of(&rule, 1, 5), empty = windows_of(&rule, 1, 0);
     struct decoded d;
     for (int i = 0; i < 64; i++) start[i] = end[i] = NAN;
@@ -164,6 +190,7 @@ int main(void)
         cmocka_unit_test(an_answer_has_a_place_in_windows_that_hold_it_whole),
         cmocka_unit_test(the_best_pair_is_the_best_of_all),
         cmocka_unit_test(answers_are_at_most_thirty_pieces),
+        cmocka_unit_test(words_are_decoded_among_all_pairs),
         cmocka_unit_test(a_window_without_a_pair_answers_with_one_piece),
         cmocka_unit_test(scores_that_are_no_numbers_are_no_answers),
     };
