@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/squad/networks.h"
 
+#include "tasks/squad/layers.h"
+
 // Checkpoints of whole models put the encoder below a name. The head of the task is trained anew where a file has none.
 static const char *const prefixes[] = {"bert.", NULL};
 static const char *const fresh[] = {"qa_outputs.", NULL};
@@ -10,5 +12,9 @@ const struct model squad_models[] = {
      .forward = encoder_forward, .prefixes = prefixes, .fresh = fresh},
     {.name = "encoder", .about = "the same architecture from random weights, on a vocabulary of the training texts",
      .recipe = "stories", .forward = encoder_forward, .prefixes = prefixes, .fresh = fresh},
+    {.name = "fastfusionnet", .about = "recurrent, from random weights, on words: SRU and fully-aware attention (--vectors)",
+     .recipe = "fastfusionnet", .forward = fusion_forward, .begin = layers_begin},
+    {.name = "drqa", .about = "recurrent, from random weights, on words: three layers of LSTM (--vectors)",
+     .recipe = "drqa", .forward = drqa_forward, .begin = layers_begin},
     {0},
 };

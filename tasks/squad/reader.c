@@ -2,13 +2,15 @@
 #include "tasks/squad/reader.h"
 
 #include "tasks/squad/encode.h"
+#include "tasks/squad/passages.h"
 
 #include <string.h>
 
 static const struct {
     const char *model;
     const struct reader *reader;
-} readers[] = {{"bert", &encode_reader}, {"encoder", &encode_reader}};
+} readers[] = {
+    {"bert", &encode_reader}, {"encoder", &encode_reader}, {"fastfusionnet", &passages_reader}, {"drqa", &passages_reader}};
 
 const struct reader *reader_of(const struct setting *c)
 {

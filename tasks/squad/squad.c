@@ -101,10 +101,10 @@ static const char *const split_sets[] = {"squad-split", "stories", NULL};
 static const char *const split_recipes[] = {"minilm", "stories", NULL};
 
 #define SHARED                                                                                                         \
-    .samples = "questions", .takes = TAKES_WEIGHTS | TAKES_VOCAB, .metrics = metrics, .models = squad_models,           \
-    .view = view_samples, .request = question_of_sample, .ask = squad_ask, .feed = feed_samples, .length_field = "tokens", \
-    .variant = choose_variant, .evaluation = choose_evaluation, .forward = forward_batch, .judge = &squad_judge,        \
-    .rules = update_rules
+    .samples = "questions", .takes = TAKES_WEIGHTS | TAKES_VOCAB | TAKES_VECTORS, .metrics = metrics,                   \
+    .models = squad_models, .view = view_samples, .request = question_of_sample, .ask = squad_ask, .feed = feed_samples, \
+    .length_field = "tokens", .variant = choose_variant, .evaluation = choose_evaluation, .forward = forward_batch,     \
+    .judge = &squad_judge, .rules = update_rules
 
 const struct task task_squad = {
     .name = "squad", .title = "SQuAD", .target = 0.75, .data_sets = squad_sets, .recipes = squad_recipes, SHARED,

@@ -103,7 +103,7 @@ static void test_refusals(void **state)
         {"{\"views\": 3}", "\"evaluation.views\" must be 1, 2 or 6"},
         {"{\"name\": 3}", "\"name\" must be text"},
         {"{\"model\": \"resnet65\"}", "there is no model \"resnet65\"; did you mean \"resnet56\"? (dawn models lists them)"},
-        {"{\"model\": {\"name\": \"xyzzy\"}}", "there is no model \"xyzzy\"; there are record, resnet9"},
+        {"{\"model\": {\"name\": \"xyzzy\"}}", "there is no model \"xyzzy\" (dawn models lists them)"},
         {"{\"epochs\": 3, \"schedule.epochs\": 4}", "\"schedule.epochs\" is given twice"},
         {"{\"schedule\": 3}", "\"schedule\" is a section: it must be an object"},
         {"{\"schedule\": {\"epochs\": 0}}", "\"schedule.epochs\" must be between 0.01 and 10000; got 0"},

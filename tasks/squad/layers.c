@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/squad/layers.h"
+
+#include "tasks/squad/features.h"
+#include "tasks/squad/keys.h"
+#include "tasks/squad/passages.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const struct init ZERO = {INIT_ZERO, 0}, UPLOAD = {INIT_UPLOAD, 0}, NORMAL = {INIT_NORMAL, 1};
+static const char FIXED[] = "embedding.fixed", TUNED_ROW[] = "embedding.tuned_row";
+
+static int64_t whole_of(const struct setting *c, enum squad_own key)
+{
+    return c->recipe->own[key].whole;
+}
+
+struct reading layers_reading(struct step *s)
+{
+    const struct setting *c = s->setting;
+    struct reading r = {.step = s, .g = s->g, .dtype = c->dtype, .hidden = whole_of(c, OWN_HIDDEN),
+                        .layers = whole_of(c, OWN_RECURRENT), .key = NONE, .counter = NONE,
+                        .p = (float)c->recipe->own[OWN_DROPOUT].number, .word_p = (float)c->recipe->own[OWN_WORD_DROPOUT].number};
+    graph_group(s->g, GROUP_ENCODER);
+    r.lengths = step_input(s, "tokens.length");
+    r.asked = step_input(s, "question.length");
+    if (!step_trains(s)) r.p = r.word_p = 0;
+    if (r.p <= 0 && r.word_p <= 0) return r;
+    r.key = step_key(s);
+    r.counter = step_count(s);
+    return r;
+}
+
+// ---- pieces
+
+int layers_dropout(struct reading *r, int x, float p)
+{
+    return p > 0 ? g_dropout_shared(r->g, x, r->key, r->counter, p, r->sites++) : x;
+}
+
+// PyTorch's bounds: uniform in +-1 / sqrt(in).
+static struct init uniform_of(int64_t in)
+{
+    return (struct init){INIT_UNIFORM, (float)(1 / sqrt((double)in))};
+}
+
+int layers_matrix(struct reading *r, const char *name, int64_t out, int64_t in)
+{
+    return graph_param(r->g, arena_text(&r->g->arena, "%s.weight", name), SHAPE(out, in), uniform_of(in), ROLE_MATRIX);
+}
+
+int layers_linear(struct reading *r, const char *name, int x, int64_t out, enum dtype to)
+{
+    struct graph *g = r->g;
+    if (g->error) return NONE;
+    int64_t in = shape_last(&g->value[x].shape);
+    int w = layers_matrix(r, name, out, in);
+    int b = graph_param(g, arena_text(&g->arena, "%s.bias", name), SHAPE(out), uniform_of(in), ROLE_BIAS);
+    return g_linear(g, x, w, b, to);
+}
+
+int layers_join(struct reading *r, const int x[], int count)
+{
+    return g_concat(r->g, x, count, 2);
+}
+
+// Scores are not divided by a root, so they are kept in f32 until they are probabilities.
+int layers_attend(struct reading *r, int q, int k, int v, int lengths)
+{
+    struct graph *g = r->g;
+    int scores = g_matmul(g, q, false, k, true, 1, NONE, 0, F32);
+    int p = g_cast(g, g_softmax(g, g_mask(g, scores, NONE, lengths)), r->dtype);
+    return g_matmul(g, p, false, v, false, 1, NONE, 0, r->dtype);
+}
+
+int layers_average(struct reading *r, int scores, int x, int lengths)
+{
+    struct graph *g = r->g;
+    if (g->error) return NONE;
+    const struct shape is = g->value[x].shape;
+    int p = g_cast(g, g_softmax(g, g_mask(g, scores, NONE, lengths)), r->dtype);
+    int sum = g_matmul(g, g_reshape(g, p, SHAPE(is.dim[0], 1, is.dim[1])), false, x, false, 1, NONE, 0, r->dtype);
+    return g_reshape(g, sum, SHAPE(is.dim[0], is.dim[2]));
+}
+
+int layers_summary(struct reading *r, const char *name, int weighed, int y)
+{
+    struct graph *g = r->g;
+    int scores = layers_linear(r, name, weighed, 1, F32);
+    if (g->error) return NONE;
+    const struct shape is = g->value[y].shape;
+    return layers_average(r, g_reshape(g, scores, SHAPE(is.dim[0], is.dim[1])), y, r->asked);
+}
+
+int layers_point(struct reading *r, const char *name, int x, int y)
+{
+    struct graph *g = r->g;
+    if (g->error) return NONE;
+    const struct shape is = g->value[x].shape;
+    int wy = layers_linear(r, name, y, is.dim[2], r->dtype);
+    int scores = g_matmul(g, x, false, g_reshape(g, wy, SHAPE(is.dim[0], is.dim[2], 1)), false, 1, NONE, 0, F32);
+    return g_reshape(g, scores, SHAPE(is.dim[0], is.dim[1]));
+}
+
+// ---- words
+
+static int64_t tuned_rows(const struct setting *c)
+{
+    return WORDLIST_FIRST + whole_of(c, OWN_TUNED);
+}
+
+// The vectors of a file stay as they are. What training adds to the most frequent ones is a table of its own; every other row
+// is the zeros behind it, whose gradient goes nowhere.
+static int given_vectors(struct reading *r, int index, int64_t rows, int64_t width)
+{
+    struct graph *g = r->g;
+    int64_t tuned = tuned_rows(r->step->setting);
+    int fixed = graph_state(g, FIXED, SHAPE(rows, width), F32, MEMORY_DATA, UPLOAD);
+    int row_of = graph_state(g, TUNED_ROW, SHAPE(rows), I32, MEMORY_DATA, UPLOAD);
+    int added[] = {graph_param(g, "embedding.tuned", SHAPE(tuned, width), ZERO, ROLE_EMBEDDING),
+                   graph_state(g, "embedding.zeros", SHAPE(1, width), F32, MEMORY_DATA, ZERO)};
+    return g_add(g, g_gather(g, fixed, index), g_gather(g, g_concat(g, added, 2, 0), g_gather(g, row_of, index)));
+}
+
+// The weights of a run mean something for its words only: a slot with nothing in it bears their digest, so that weights are
+// refused where the words are others.
+static void mark_words(struct reading *r)
+{
+    const struct wordlist *words = passages_words(r->step->setting->feed[r->step->split]->data);
+    char *name = arena_text(&r->g->arena, "words.%.16s", words->digest);
+    int v = graph_state(r->g, name, SHAPE(1), F32, MEMORY_STATE, ZERO);
+    if (v != NONE) r->g->value[v].slot->role = ROLE_STATISTIC;
+}
+
+int layers_words(struct reading *r, const char *field)
+{
+    struct graph *g = r->g;
+    const struct setting *c = r->step->setting;
+    int64_t rows = c->data->field[0].classes, width = whole_of(c, OWN_VECTORS);
+    int index = step_input(r->step, field), x;
+    graph_scope(g, "%s", field);
+    mark_words(r);
+    if (c->files.vectors) {
+        x = given_vectors(r, index, rows, width);
+    } else {
+        x = g_gather(g, graph_param(g, "embedding.weight", SHAPE(rows, width), NORMAL, ROLE_EMBEDDING), index);
+    }
+    return layers_dropout(r, g_cast(g, x, r->dtype), r->word_p);
+}
+
+int layers_begin(const struct setting *c, struct session *session, struct dataset *view)
+{
+    const struct wordlist *words = passages_words(view);
+    if (!words->vectors) return 0;
+    size_t rows = (size_t)words->rows, numbers = rows * (size_t)whole_of(c, OWN_VECTORS);
+    float *vectors = zalloc(numbers * sizeof *vectors);
+    int32_t *row = zalloc(rows * sizeof *row), tuned = (int32_t)tuned_rows(c);
+    wordlist_vectors(words, vectors);
+    for (int32_t i = 0; i < words->rows; i++) row[i] = i == WORDLIST_PADDING || i >= tuned ? tuned : i;
+    int rc = session_put(session, FIXED, vectors, 0, numbers * sizeof *vectors);
+    if (rc == 0) rc = session_put(session, TUNED_ROW, row, 0, rows * sizeof *row);
+    free(vectors);
+    free(row);
+    return rc;
+}
+
+int layers_features(struct reading *r)
+{
+    return g_cast(r->g, step_input(r->step, "features"), r->dtype);
+}
+
+int layers_align(struct reading *r, int x, int y)
+{
+    struct graph *g = r->g;
+    if (g->error) return NONE;
+    int64_t width = shape_last(&g->value[x].shape);
+    graph_scope(g, "qemb_match");
+    x = layers_dropout(r, x, r->p), y = layers_dropout(r, y, r->p);
+    int q = g_act(g, layers_linear(r, "qemb_match.linear", x, width, r->dtype), ACT_RELU);
+    int k = g_act(g, layers_linear(r, "qemb_match.linear", y, width, r->dtype), ACT_RELU);
+    return layers_attend(r, q, k, y, r->asked);
+}
+
+// ---- sequences
+
+int layers_lstm(struct reading *r, const char *name, int x, int lengths)
+{
+    return g_lstm_layer(r->g, name, 0, layers_dropout(r, x, r->p), r->hidden, lengths, 2);
+}
+
+// The skip path has no dropout; the product has, and so has the state before its gate.
+int layers_sru(struct reading *r, const char *name, int x, int lengths)
+{
+    struct recurrent_attr how = {.directions = 2, .act = ACT_TANH, .p = r->p, .site = r->sites++};
+    int dropped = layers_dropout(r, x, r->p);
+    return g_sru_layer(r->g, name, x, dropped, r->hidden, lengths, &how, r->p > 0 ? r->key : NONE, r->p > 0 ? r->counter : NONE);
+}
+
+void layers_encode(struct reading *r, layers_cell *cell, const char *name, int x, int lengths, int out[LAYERS_MOST])
+{
+    graph_scope(r->g, "%s", name);
+    for (int i = 0; i < r->layers; i++) {
+        char *layer = arena_text(&r->g->arena, "%s.rnns.%d", name, i);
+        out[i] = x = cell(r, layer, x, lengths);
+    }
+}

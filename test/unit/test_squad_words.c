@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models of words: features of a context, which words have rows, samples and the answers cut from them, vectors of a file, and
+// both networks: layers and parameters as published, and a narrow one whose loss falls.
+#include "test/unit/test_data.h"
+
+#include "runtime/base/text.h"
+#include "runtime/fuse.h"
+#include "tasks/squad/features.h"
+#include "tasks/squad/keys.h"
+#include "tasks/squad/passages.h"
+#include "tasks/squad/squad.h"
+#include "tasks/train/trainer.h"
+
+#include <math.h>
+
+#define OK(call)                                                                                                       \
+    do {                                                                                                               \
+        if ((call) < 0) fail_msg("%s: %s", #call, error_text());                                                       \
+    } while (0)
+
+// ---- features
+
+static void cut_at_blanks(const char *text, struct pieces *into)
+{
+    static int32_t begin[2][32], end[2][32];
+    static int turn;
+    turn = !turn;
+    *into = (struct pieces){.begin = begin[turn], .end = end[turn]};
+    for (const char *at = text; *at; at += strspn(at, " ")) {
+        begin[turn][into->count] = (int32_t)(at - text);
+        at += strcspn(at, " ");
+        end[turn][into->count++] = (int32_t)(at - text);
+    }
+}
+
+static void features_tell_how_a_word_matches_and_looks(void **state)
+{
+    (void)state;
+    static const char context[] = "Word the Founded ÉCOLE 1,000 , the ÉcOLE NASA";
+    static const char question[] = "When was the école founding ?";
+    static const float wanted[][FEATURES] = {
+        // same, lower, stem, frequency, capital, capitals, digit, punctuation
+        {1, 1, 1, 2, 0, 0, 0, 0}, {0, 0, 1, 1, 1, 0, 0, 0}, {0, 1, 1, 2, 1, 1, 0, 0}, {0, 0, 0, 1, 0, 0, 1, 0},
+        {0, 0, 0, 1, 0, 0, 0, 1}, {1, 1, 1, 2, 0, 0, 0, 0}, {0, 1, 1, 2, 1, 0, 0, 0}, {0, 0, 0, 1, 1, 1, 0, 0}};
+    enum { WORDS = sizeof wanted / sizeof *wanted };
+    struct pieces words, asks;
+    float made[WORDS][FEATURES];
+    cut_at_blanks(context, &words);
+    cut_at_blanks(question, &asks);
+    assert_int_equal(words.count, WORDS + 1);
+    features_make(context, &words, 1, WORDS, question, &asks, asks.count, made[0]);
+    for (int i = 0; i < WORDS; i++)
+        for (int f = 0; f < FEATURES; f++) {
+            float want = f == FEATURE_FREQUENCY ? wanted[i][f] / WORDS : wanted[i][f];
+            if (made[i][f] != want) fail_msg("word %d, feature %d: %g, not %g", i, f, (double)made[i][f], (double)want);
+        }
+    features_make(context, &words, 1, 1, question, &asks, 0, made[0]);  // of a question nothing is read
+    assert_true(made[0][FEATURE_SAME] == 0 && made[0][FEATURE_STEM] == 0 && made[0][FEATURE_FREQUENCY] == 1);
+}
+
+// ---- samples
+
+enum { ARTICLES = 12, WORDS_OF_TEXT = 90 };  // two articles are for validation
+
+static void write_articles(void)
+{
+    struct text t = {0};
+    text_add(&t, "{\"version\": \"1.1\", \"data\": [");
+    for (int a = 0; a < ARTICLES; a++) {
+        int at = 17 * (a + 1) % (WORDS_OF_TEXT - 2), start = 0, count = 0;
+        text_add(&t, "%s{\"title\": \"%02d\", \"paragraphs\": [{\"context\": \"", a ? ", " : "", a);
+        for (int w = 0; w < WORDS_OF_TEXT; w++) {
+            char word[32];
+            int n = snprintf(word, sizeof word, "%sWord%d\xc3\xa9%s ", w % 7 ? "" : "(", w, w % 5 ? "" : ",");
+            if (w == at) start = count + (w % 7 == 0);
+            count += n - 1;  // in code points
+            text_add(&t, "%s", word);
+        }
+        text_add(&t, "Once%d\", \"qas\": [{\"id\": \"q%d\", \"question\": \"What follows word%d, and why?\", \"answers\": "
+                 "[{\"text\": \"Word%d\xc3\xa9\", \"answer_start\": %d}]}]}]}", a, a, at - 1, at, start);
+    }
+    text_add(&t, "]}");
+    put("dev-v1.1.json", t.at, t.length);
+    text_free(&t);
+}
+
+struct samples {
+    struct recipe recipe;
+    struct setting setting;
+    struct dataset *stored, *view;
+};
+
+static void open_samples(struct samples *s, const char *set, const char *vectors)
+{
+    static const char recipe[] = "{\"model\": {\"name\": \"drqa\", \"vectors\": 3}, \"optimiser\": {\"rule\": \"adamax\"}, "
+                                 "\"data\": {\"vocabulary\": 256}}";
+    *s = (struct samples){0};
+    write_articles();
+    OK(recipe_parse("test", recipe, sizeof recipe - 1, &s->recipe));
+    if (set) OK(recipe_set(&s->recipe, set));
+    OK(recipe_check(&s->recipe));
+    OK(dataset_open("squad-split", folder, &s->stored));
+    s->setting = (struct setting){.task = &task_squad_split, .recipe = &s->recipe, .data = dataset_facts(s->stored),
+                                  .files = {.vectors = vectors}};
+    OK(model_find(&task_squad_split, "drqa", &s->setting.model));
+    OK(task_squad_split.view(&s->setting, s->stored, &s->view));
+    s->setting.data = dataset_facts(s->view);
+}
+
+static void close_samples(struct samples *s)
+{
+    dataset_close(s->view);
+    dataset_close(s->stored);
+}
+
+static int32_t number_of(struct samples *s, enum split split, const char *field, int64_t i)
+{
+    int32_t number;
+    OK(dataset_item(s->view, split, field, i, &number, sizeof number, NULL));
+    return number;
+}
+
+static void an_answer_comes_back_from_its_places(void **state)
+{
+    (void)state;
+    struct samples s;
+    open_samples(&s, NULL, NULL);
+    const struct squad *squad = squad_of(s.stored, SPLIT_TEST);
+    const struct reader *reader = reader_of(&s.setting);
+    assert_int_equal(dataset_facts(s.view)->count[SPLIT_TEST], squad->questions);  // no context is cut
+    for (int64_t i = 0; i < squad->questions; i++) {
+        float start[512] = {0}, end[512] = {0};
+        start[number_of(&s, SPLIT_TEST, "start", i)] = end[number_of(&s, SPLIT_TEST, "end", i)] = 1;
+        struct answer a;
+        assert_true(reader->answer(s.view, i, start, end, &a));
+        const struct squad_question *q = &squad->question[a.question];
+        assert_int_equal(a.begin, q->answer[0].start);
+        assert_int_equal(a.end - a.begin, strlen(q->answer[0].text));
+        assert_memory_equal(squad->context[q->paragraph] + a.begin, q->answer[0].text, (size_t)(a.end - a.begin));
+    }
+    close_samples(&s);
+}
+
+static void training_has_the_windows_that_hold_their_answers(void **state)
+{
+    (void)state;
+    struct samples s;
+    open_samples(&s, "data.length=32", NULL);
+    assert_int_equal(recipe_set(&s.recipe, "model.heads=2"), ERR_USAGE);
+    const struct dataset_facts *f = dataset_facts(s.view);
+    assert_in_range(f->count[SPLIT_TRAIN], ARTICLES - ARTICLES / 6, 3 * ARTICLES);
+    assert_true(f->count[SPLIT_TEST] > 3 * (ARTICLES / 6));
+    for (int64_t i = 0; i < f->count[SPLIT_TRAIN]; i++) {
+        int32_t tokens[32], question[64];
+        float features[32][FEATURES];
+        int64_t n, m, asked;
+        OK(dataset_item(s.view, SPLIT_TRAIN, "tokens", i, tokens, sizeof tokens, &n));
+        OK(dataset_item(s.view, SPLIT_TRAIN, "features", i, features, sizeof features, &m));
+        OK(dataset_item(s.view, SPLIT_TRAIN, "question", i, question, sizeof question, &asked));
+        assert_int_equal(n, m), assert_in_range(n, 1, 32), assert_int_equal(asked, 7);
+        int32_t first = number_of(&s, SPLIT_TRAIN, "start", i), last = number_of(&s, SPLIT_TRAIN, "end", i);
+        assert_true(first >= 0 && last >= first && last < n);
+    }
+    close_samples(&s);
+}
+
+static void words_that_come_once_are_unknown(void **state)
+{
+    (void)state;
+    struct samples s, again;
+    open_samples(&s, NULL, NULL);
+    const struct wordlist *words = passages_words(s.view);
+    assert_int_equal(words->rows, 256);
+    assert_int_equal(wordlist_row(words, "Once1", 5), WORDLIST_UNKNOWN);
+    assert_int_equal(wordlist_row(words, "nowhere", 7), WORDLIST_UNKNOWN);
+    assert_int_equal(wordlist_row(words, ",", 1), WORDLIST_FIRST);  // the most frequent of all
+    assert_in_range(wordlist_row(words, "follows", 7), WORDLIST_FIRST, 255);
+    open_samples(&again, NULL, NULL);
+    assert_string_equal(words->digest, passages_words(again.view)->digest);
+    close_samples(&again);
+    close_samples(&s);
+}
+
+static void wrong_files_are_said(void **state)
+{
+    (void)state;
+    struct samples s;
+    struct dataset *view;
+    open_samples(&s, NULL, NULL);
+    s.setting.data = dataset_facts(s.stored);
+    s.setting.files = (struct task_files){.vocab = "vocab.txt"};
+    assert_int_equal(task_squad_split.view(&s.setting, s.stored, &view), ERR_USAGE);
+    assert_non_null(strstr(error_text(), "no --vocab"));
+    put("other.txt", "Word1 1 2\n", 10);
+    s.setting.files = (struct task_files){.vectors = at("other.txt")};
+    assert_true(task_squad_split.view(&s.setting, s.stored, &view) < 0);
+    put("none.txt", "elsewhere 1 2 3\n", 16);
+    s.setting.files.vectors = at("none.txt");
+    assert_int_equal(task_squad_split.view(&s.setting, s.stored, &view), ERR_INPUT);
+    assert_non_null(strstr(error_text(), "no vector of any word"));
+    OK(model_find(&task_squad_split, "encoder", &s.setting.model));
+    assert_int_equal(task_squad_split.view(&s.setting, s.stored, &view), ERR_USAGE);
+    assert_non_null(strstr(error_text(), "no --vectors"));
+    close_samples(&s);
+}
+
+// ---- networks
+
+struct made {
+    struct device *device;
+    struct dataset *data;
+    struct trainer *trainer;
+};
+
+static void make(struct made *m, const char *device, const char *recipe, const char *data, const char *vectors,
+                 const char *const *settings, int count)
+{
+    struct trainer_choice c = {.task = &task_squad_split, .fuse = FUSE_ALL, .files = {.vectors = vectors}};
+    OK(recipe_embedded(recipe, &c.recipe));
+    OK(recipe_set_all(&c.recipe, settings, count));
+    OK(device_open(device, 1, &m->device));  // small work: a second thread would only wait
+    if (!data) OK(dataset_open_noise("squad-split", &m->data));
+    else OK(dataset_open(data, strcmp(data, "stories") ? folder : NULL, &m->data));
+    c.device = m->device, c.data = m->data;
+    OK(trainer_new(&c, &m->trainer));
+}
+
+static void end(struct made *m)
+{
+    trainer_free(m->trainer);
+    dataset_close(m->data);
+    device_close(m->device);
+}
+
+static const char *const narrow[] = {"precision=f32", "data.length=96", "data.stride=48", "data.vocabulary=256", "vectors=24",
+                                     "hidden=8",      "word_dropout=0.1", "model.dropout=0.1"};
+enum { NARROW = sizeof narrow / sizeof *narrow };
+
+// Names and shapes of the authors' programs, apart from the number of features.
+static void layers_are_as_published(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *recipe, *slot;
+        int64_t rows, columns;
+    } wanted[] = {
+        {"drqa", "embedding.weight", 16384, 300},
+        {"drqa", "qemb_match.linear.weight", 300, 300},
+        {"drqa", "doc_rnn.rnns.0.weight_ih_l0", 512, 600 + FEATURES},
+        {"drqa", "doc_rnn.rnns.2.weight_hh_l0_reverse", 512, 128},
+        {"drqa", "question_rnn.rnns.2.weight_ih_l0", 512, 256},
+        {"drqa", "self_attn.linear.weight", 1, 768},
+        {"drqa", "end_attn.linear.weight", 768, 768},
+        {"fastfusionnet", "doc_rnn.rnns.0.weight", 1000, 600 + FEATURES},
+        {"fastfusionnet", "doc_rnn.rnns.1.weight", 750, 250},
+        {"fastfusionnet", "question_urnn.rnns.0.weight", 1000, 500},
+        {"fastfusionnet", "multi_level_fusion.linear.weight", 750, 800},
+        {"fastfusionnet", "doc_urnn.rnns.0.weight", 1000, 1250},
+        {"fastfusionnet", "self_boost_fusions.0.linear.weight", 250, 1800},
+        {"fastfusionnet", "doc_final_rnns.0.rnns.1.weight", 750, 250},
+        {"fastfusionnet", "end_gru.weight_ih", 750, 250},
+        {"fastfusionnet", "end_attn.linear.weight", 250, 250},
+    };
+    static const char *const one[] = {"data.length=32", "data.batch=8"};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted;) {
+        struct made m;
+        const char *recipe = wanted[i].recipe;
+        make(&m, "null", recipe, NULL, NULL, one, 2);
+        for (; i < sizeof wanted / sizeof *wanted && !strcmp(recipe, wanted[i].recipe); i++) {
+            const struct slot *slot = store_find(m.trainer->session->store, wanted[i].slot);
+            if (!slot) fail_msg("%s has no %s", recipe, wanted[i].slot);
+            assert_int_equal(slot->shape.dim[0], wanted[i].rows);
+            assert_int_equal(slot->shape.dim[1], wanted[i].columns);
+        }
+        end(&m);
+    }
+}
+
+static void loss_falls(const char *recipe, double by)
+{
+    struct made m;
+    struct trainer_sums sums;
+    make(&m, "cpu", recipe, "stories", NULL, narrow, NARROW);
+    struct trainer *t = m.trainer;
+    OK(trainer_ready(t));
+    OK(trainer_load(t));
+    OK(trainer_begin(t, 1));
+    double loss[2];
+    for (int part = 0; part < 2; part++) {
+        for (int i = 0; i < 30; i++) OK(trainer_step(t));
+        OK(trainer_sums(t, true, &sums));
+        loss[part] = sums.loss / 30;
+    }
+    if (!isfinite(loss[1]) || loss[1] > loss[0] - by) fail_msg("%s: %g, then %g", recipe, loss[0], loss[1]);
+    end(&m);
+}
+
+static void losses_fall(void **state)
+{
+    (void)state;
+    loss_falls("drqa", 0.1);
+    loss_falls("fastfusionnet", 0.1);
+}
+
+// What training adds to the vectors of the most frequent words is in a table of its own; the file's stay as they are.
+static void frequent_words_are_tuned_and_no_others(void **state)
+{
+    (void)state;
+    static const char *const few[] = {"precision=f32", "vectors=3",   "hidden=4",       "tuned=2",
+                                      "data.batch=4",  "data.vocabulary=256", "data.length=128", "epochs=2"};
+    struct text t = {0};
+    struct made m;
+    float fixed[8][3], tuned[WORDLIST_FIRST + 2][3];
+    write_articles();
+    text_add(&t, ", 1 2 3\n( 4 5 6\nword1é 7 8 9\nfollows 1 1 1\n");  // Word1é by its lower case
+    put("vectors.txt", t.at, t.length);
+    text_free(&t);
+    make(&m, "cpu", "drqa", "squad-split", at("vectors.txt"), few, 8);
+    OK(trainer_ready(m.trainer));
+    OK(trainer_load(m.trainer));
+    OK(trainer_begin(m.trainer, 1));
+    for (int i = 0; i < 3; i++) OK(trainer_step(m.trainer));
+    const struct store *store = m.trainer->session->store;
+    const struct slot *slot = store_find(store, "embedding.fixed");
+    assert_int_equal(slot->shape.dim[0], WORDLIST_FIRST + 4);
+    OK(session_read(m.trainer->session, slot, fixed, (size_t)slot->shape.dim[0] * sizeof *fixed));
+    assert_true(fixed[WORDLIST_PADDING][0] == 0 && fixed[WORDLIST_UNKNOWN][2] == 0);
+    assert_true(fixed[WORDLIST_FIRST][0] == 1 && fixed[WORDLIST_FIRST][2] == 3);  // the comma
+    OK(session_read(m.trainer->session, store_find(store, "embedding.tuned"), tuned, sizeof tuned));
+    assert_true(tuned[WORDLIST_PADDING][0] == 0 && tuned[WORDLIST_UNKNOWN][0] != 0 && tuned[WORDLIST_FIRST][0] != 0);
+    end(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(features_tell_how_a_word_matches_and_looks),
+        TEST(an_answer_comes_back_from_its_places),
+        TEST(training_has_the_windows_that_hold_their_answers),
+        TEST(words_that_come_once_are_unknown),
+        TEST(wrong_files_are_said),
+        TEST(layers_are_as_published),
+        TEST(losses_fall),
+        TEST(frequent_words_are_tuned_and_no_others),
+    };
+    return cmocka_run_group_tests_name("squad_words", tests, NULL, NULL);
+}
