@@ -8,7 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const struct init ZERO = {INIT_ZERO, 0}, UPLOAD = {INIT_UPLOAD, 0}, NORMAL = {INIT_NORMAL, 1};
+static const struct init ZERO = {INIT_ZERO, 0}, UPLOAD = {INIT_UPLOAD, 0};
+static const struct init VECTOR = {INIT_NORMAL, 0.1f};  // docs/decisions/squad-words.md
 static const char FIXED[] = "embedding.fixed", TUNED_ROW[] = "embedding.tuned_row";
 
 static int64_t whole_of(const struct setting *c, enum squad_own key)
@@ -144,7 +145,7 @@ int layers_words(struct reading *r, const char *field)
     if (c->files.vectors) {
         x = given_vectors(r, index, rows, width);
     } else {
-        x = g_gather(g, graph_param(g, "embedding.weight", SHAPE(rows, width), NORMAL, ROLE_EMBEDDING), index);
+        x = g_gather(g, graph_param(g, "embedding.weight", SHAPE(rows, width), VECTOR, ROLE_EMBEDDING), index);
     }
     return layers_dropout(r, g_cast(g, x, r->dtype), r->word_p);
 }
