@@ -266,6 +266,7 @@ static const struct field revoke[] = {
 };
 static const struct field audit[] = {
     HEAD("audit", 1),
+    BOARD_KEY,
     {"statement", FIELD_HEX, 64, 64, 0, NULL, NULL, "digest of the run that was audited"},
     {"verdict", FIELD_ONE_OF, 0, 0, 0, "confirmed|withdrawn", NULL, "withdrawn: an earlier confirmation no longer holds"},
     {"by", FIELD_WORDS, 1, 96, 0, NULL, NULL, "the person who decided; shown"},
