@@ -57,9 +57,11 @@ json_t *api_stored(const struct stored *stored)
                               stored->digest, "type", statement_type_name(stored->type), "accepted_ms",
                               (json_int_t)stored->accepted_ms, "key", api_text(stored->key), "handle", api_text(stored->handle),
                               "withdrawn_by", api_sequence(stored->withdrawn), "superseded_by", api_sequence(stored->superseded));
+    json_object_set_new(value, "key_revoked_by", api_sequence(stored->revoked));
     if (stored->type != STATEMENT_RUN) return value;
     json_object_set_new(value, "trust", json_string(trust_word(stored->trust)));
     json_object_set_new(value, "group", api_text(stored->group));
+    json_object_set_new(value, "unfinished", api_text(stored->status));
     return value;
 }
 

@@ -79,6 +79,8 @@ static const struct {
     {"Listed", "handle", "text", ""},
     {"Listed", "withdrawn_by", "int?", "Sequence of the statement that withdrew it"},
     {"Listed", "superseded_by", "int?", "Sequence of the statement that replaced it"},
+    {"Listed", "key_revoked_by", "int?", "Sequence of the statement that revoked its key since"},
+    {"Listed", "unfinished?", "text", "Runs only; failed or interrupted, empty for one that came to its end"},
     {"Listed", "trust?", "Trust", "Runs only"},
     {"Listed", "group?", "text", "Runs only; nonce or empty"},
     {"Log", "statements", "[Listed]", ""},

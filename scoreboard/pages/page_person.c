@@ -23,6 +23,8 @@ static void state_cell(struct page *page, const struct stored *one)
         html_add(page->out, "<td>withdrawn</td>");
     else if (one->superseded > 0)
         html_add(page->out, "<td>superseded</td>");
+    else if (*one->status != 0)
+        html_add(page->out, "<td>%s</td>", one->status);
     else {
         html_add(page->out, "<td>");
         page_badge(page->out, one->trust);

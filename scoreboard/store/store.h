@@ -106,6 +106,8 @@ struct stored {  // a statement as it was accepted; in a list payload, signature
     const char *group;                 // nonce, or ""
     struct findings *findings;         // flags of a run; NULL in a list
     int64_t reproduced_by;             // sequence of the run that did; 0
+    int64_t revoked;                   // sequence of the statement that revoked its key since; 0
+    const char *status;                // of a run that did not come to its end: "failed" or "interrupted"; else ""
 };
 int store_statement(struct reader *, const char *id /* sequence or digest */, struct arena *, struct stored *) MUST_CHECK;
 // The audit by which a run is audited: the last one about it. ERR_MISSING if there is none.

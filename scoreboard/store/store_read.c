@@ -8,11 +8,15 @@
 
 enum { PERSON_STATEMENTS = 100 };
 
+// In canonical JSON these bytes are the member and nothing else: inside a text its quotes have backslashes.
+#define HAS_STATUS(word) "WHEN instr(s.payload, CAST('\"status\":\"" word "\"' AS BLOB)) > 0 THEN '" word "' "
+#define STATUS "CASE WHEN s.type <> 'run' THEN '' " HAS_STATUS("failed") HAS_STATUS("interrupted") "ELSE '' END"
+
 // A list leaves out what makes a statement heavy: a payload alone may have 1 MiB, and a group a thousand of them.
 #define STORED_COLUMNS(heavy)                                                                                          \
     "s.sequence, s.accepted_ms, s.type, s.digest, " heavy ", s.key, s.handle, k.line, coalesce(r.trust, 1), "          \
     "coalesce(r.withdrawn, 0), coalesce(r.superseded, 0), r.withdrawn_reason, r.team, r.note, r.code_url, r.tags, "    \
-    "r.group_nonce, coalesce(r.reproduced_by, 0) "                                                                     \
+    "r.group_nonce, coalesce(r.reproduced_by, 0), k.revoked, " STATUS " "                                              \
     "FROM statements s JOIN keys k ON k.id = s.key LEFT JOIN runs r ON r.sequence = s.sequence "
 #define WHOLE_COLUMNS STORED_COLUMNS("s.payload, s.signature, s.countersignature, s.receipt, s.receipt_signature")
 #define LIST_COLUMNS STORED_COLUMNS("'', '', '', '', ''")
@@ -34,6 +38,7 @@ static int take_stored(sqlite3_stmt *row, struct arena *arena, struct stored *ou
         .superseded = sql_column(row, 14), .withdrawn_reason = sql_keep(row, 15, arena), .team = sql_keep(row, 16, arena),
         .note = sql_keep(row, 17, arena), .code_url = sql_keep(row, 18, arena), .tags = sql_keep(row, 19, arena),
         .group = sql_keep(row, 20, arena), .reproduced_by = sql_column(row, 21),
+        .revoked = sql_column(row, 22), .status = sql_keep(row, 23, arena),
     };
     return 0;
 }

@@ -175,6 +175,30 @@ static void a_key_says_what_ended_it(void **state)
     assert_shows(run_page(2), "<dt>New key</dt>");
 }
 
+// A run that failed does not look like others in lists, nor one whose key was revoked since.
+static void what_became_of_runs_and_keys_is_shown(void **state)
+{
+    (void)state;
+    char id[SSHKEY_ID];
+    json_t *failed = run_of("ada", 1);
+    json_object_del(failed, "reached");
+    json_object_del(json_object_get(failed, "price"), "total_micro_usd");
+    fixture_set(failed, "points", json_array());
+    fixture_set(failed, "status", json_string("failed"));
+    fixture_set(failed, "note", json_string("\"status\":\"interrupted\""));
+    fixture_chain(failed);
+    assert_int_equal(hand_in(failed, &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(run_of("ada", 2), &ada), PROBLEM_NONE);
+    const char *page = page_of(page_log, "/log", NULL, NULL, NULL);
+    assert_shows(page, "<td>failed</td>");
+    assert_hides(page, "<td>interrupted</td>");
+    assert_hides(page_of(page_run, "/", "2", NULL, NULL), "revoked later");
+    json_t *revoke = json_pack("{s:s, s:i, s:s, s:s, s:s, s:I}", "type", "revoke", "version", 1, "board", "test", "key",
+                               sshkey_id(&ada.key, id), "reason", "stolen", "made_ms", (json_int_t)FIXTURE_NOW_MS);
+    assert_int_equal(hand_in(revoke, &ada), PROBLEM_NONE);
+    assert_shows(page_of(page_run, "/", "2", NULL, NULL), "revoked later</strong> by <a href=\"/runs/3\">");
+}
+
 // ---- a group ----------------------------------------------------------------------------------------------------------
 static void hand_in_a_group(void)
 {
@@ -361,11 +385,11 @@ static void only_checked_figures_are_headlines(void **state)
                  {page_pareto, {"cifar10"}}, {page_csv, {"cifar10", "training-time"}}};
     for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
         page = page_of(views[i].run, "/", views[i].word[0], views[i].word[1], NULL);
-        assert_shows(page, views[i].run == page_csv ? "\"ada\"" : ">ada<");
+        assert_shows(page, views[i].run == page_csv ? ",ada," : ">ada<");
         for (size_t o = 0; o < 3; o++) assert_hides(page, others[o]);
         if (views[i].run != page_csv) assert_shows(page, "trust=imported\"");  // one click away
         page = page_of(views[i].run, "/", views[i].word[0], views[i].word[1], "trust=imported");
-        assert_shows(page, views[i].run == page_csv ? "\"Old\"" : i == 4 || i == 5 ? ">eve<" : ">Old<");
+        assert_shows(page, views[i].run == page_csv ? ",Old," : i == 4 || i == 5 ? ">eve<" : ">Old<");
     }
     page = page_of(page_board, "/", "cifar10", "training-time", NULL);
     assert_shows(page, "<tr role=\"row\" class=\"first\"><td role=\"cell\" class=\"place\"><div data-label=\"Place\">1</div>");
@@ -424,6 +448,7 @@ int main(void)
         TEST(a_run_has_two_costs_and_says_which_ranks),
         TEST(headings_say_whose_and_what),
         TEST(an_amendment_shows_what_it_says),
+        TEST(what_became_of_runs_and_keys_is_shown),
         TEST(a_recorded_run_s_build_is_the_recorder_s),
         TEST(a_key_says_what_ended_it),
         TEST(an_official_group_as_rows),
