@@ -32,8 +32,8 @@ static void state_notes(struct page *page, const struct shown *shown)
                  (long long)stored->superseded, (long long)stored->superseded);
     if (stored->revoked > 0)
         html_add(page->out,
-                 "<p class=\"note warn\"><strong>Its key was revoked later</strong> by <a href=\"/runs/%lld\">statement %lld</a>. "
-                 "What the key signed before still counts, but nobody can tell who signed it.</p>\n",
+                 "<p class=\"note warn\"><strong>Its key was revoked later</strong> by <a href=\"/runs/%lld\">statement "
+                 "%lld</a>. What the key signed before still counts, but nobody can tell who signed it.</p>\n",
                  (long long)stored->revoked, (long long)stored->revoked);
     if (strcmp(shown_text(shown, "evaluated_by"), "self") == 0)
         page_note(
