@@ -21,7 +21,8 @@ static void add_row(struct text *t, const char *label, const char *a, const char
 {
     char figure[TEXT_FIGURE] = "";
     if (isfinite(ratio) && ratio > 0) snprintf(figure, sizeof figure, "%.3f", ratio);
-    text_add(t, "  %-28s%16s%16s%14s\n", label, a, b, figure);
+    text_add(t, "  %-28s%16s%16s", label, a, b);
+    text_add(t, *figure ? "%14s\n" : "\n", figure);
 }
 
 // A column of nanoseconds, or a dash where a run has none.
