@@ -3,6 +3,7 @@
 // thrown away; nothing runs.
 #include "runtime/base/options.h"
 #include "runtime/base/text.h"
+#include "runtime/fuse.h"
 #include "tasks/commands.h"
 #include "tasks/tasks.h"
 #include "tasks/train/step.h"
@@ -15,7 +16,8 @@ static const struct option OPTIONS[] = {{OPTION_END, 0, NULL, NULL, NULL, NULL, 
 static const struct usage USAGE = {
     "models", "[TASK | MODEL]",
     "Lists the networks that \"dawn train TASK --model NAME\" can train, with their parameters and the operations of one "
-    "forward pass of one sample (a multiplication and an addition count as two). With the NAME of a model, lists its "
+    "forward pass of one sample, as inference runs it: norms are folded into filters, and a multiplication and an addition "
+    "count as two. \"dawn plan\" counts alike. With the NAME of a model, lists its "
     "layers.",
     OPTIONS,
     "Example:\n"
@@ -68,11 +70,12 @@ static int network_build(const struct task *task, const struct model *m, struct 
     int answer;
     TRY(recipe_embedded(m->recipe ? m->recipe : task->recipes[0], &recipe));
     recipe.widths.count = 0;
+    if (recipe.views > 1) recipe.views = 1;
     TRY(device_open("null", 1, &n->device));
     TRY(dataset_open_noise(task->data_sets[0], &n->data));
     TRY(session_new(n->device, &n->session));
     struct setting setting = {.task = task, .recipe = &recipe, .model = m, .data = dataset_facts(n->data), .dtype = F32,
-                              .steps = 1, .steps_an_epoch = 1};
+                              .steps = 1, .steps_an_epoch = 1, .fuse = FUSE_ALL};  // counted as it runs: norms folded
     TRY(answer = build_answer(n, &setting));
     n->graph = n->session->graph[answer];
     return 0;
@@ -131,7 +134,10 @@ static int print_layer(const struct network *n, const struct node *node, int num
     struct shape one = y->shape;  // without the dimension of samples
     one.rank--;
     for (int i = 0; i < one.rank; i++) one.dim[i] = y->shape.dim[i + 1];
-    printf("%3d  %-29s  %-11s  %-10s  %9s  %s\n", number + 1, w->slot ? w->slot->name : node->scope,
+    const char *name = w->slot ? w->slot->name : node->scope;
+    static const char folded[] = "folded.";  // filters with the norm behind them
+    if (!strncmp(name, folded, sizeof folded - 1)) name += sizeof folded - 1;
+    printf("%3d  %-29s  %-11s  %-10s  %9s  %s\n", number + 1, name,
            shape_text(filters, &w->shape), shape_text(out, &one), text_count(count, shape_count(&w->shape)),
            text_si(work, node_cost(n->graph, node).flops, ""));
     return number + 1;
