@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run can count for, told before it begins.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tasks/tasks.h"
+#include "tasks/train/standing.h"
+
+#include <cmocka.h>
+
+static const struct task *task;
+static struct recipe recipe;
+
+static int setup(void **state)
+{
+    (void)state;
+    return task_find("cifar10", &task) < 0 ? -1 : recipe_embedded("cifar10", &recipe);
+}
+
+// A single run of the default recipe on the published data, after `change`.
+static void says(void (*change)(struct standing *, struct dataset_facts *), bool eligible, const char *words)
+{
+    struct dataset_facts data = {.official = true};
+    struct standing s = {.task = task, .recipe = &recipe, .data = &data, .target = task->target, .runs = 1, .views = 6};
+    struct text text = {0};
+    if (change) change(&s, &data);
+    assert_int_equal(standing_text(&s, &text), eligible);
+    assert_string_equal(text.at, words);
+    text_free(&text);
+}
+
+static void of_a_group(struct standing *s, struct dataset_facts *data)
+{
+    (void)data;
+    s->runs = 5, s->views = 1;
+}
+
+static void of_few(struct standing *s, struct dataset_facts *data)
+{
+    (void)data;
+    s->runs = 3;
+}
+
+static void from_weights(struct standing *s, struct dataset_facts *data)
+{
+    (void)data;
+    s->files = true;
+}
+
+static void harder(struct standing *s, struct dataset_facts *data)
+{
+    (void)data;
+    s->target = 0.95;
+}
+
+static void results_that_count(void **state)
+{
+    (void)state;
+    says(NULL, true, "yes: single runs, closed division; the latency too, with the same 6 views");
+    says(harder, true, "yes: single runs, closed division; the latency too, with the same 6 views");
+    says(from_weights, true, "yes: single runs, open division; the latency too, with the same 6 views");
+    says(of_a_group, true, "yes: an official group, closed division; the latency too");
+    says(of_few, true, "yes: single runs, closed division; as a group no, because an official one has at least 5 runs; "
+                       "the latency too, with the same 6 views");
+    assert_int_equal(recipe_set(&recipe, "epochs=9"), 0);
+    says(NULL, true, "yes: single runs, open division; the latency too, with the same 6 views");
+    assert_int_equal(recipe_embedded("cifar10", &recipe), 0);
+    assert_int_equal(recipe_set(&recipe, "precision=f32"), 0);  // any number format is closed
+    says(NULL, true, "yes: single runs, closed division; the latency too, with the same 6 views");
+}
+
+static void drawn(struct standing *s, struct dataset_facts *data)
+{
+    (void)s;
+    *data = (struct dataset_facts){.synthetic = true};
+}
+
+static void another(struct standing *s, struct dataset_facts *data)
+{
+    (void)s;
+    data->official = false;
+}
+
+static void easier(struct standing *s, struct dataset_facts *data)
+{
+    (void)data;
+    s->target = 0.9;
+}
+
+static void emulated(struct standing *s, struct dataset_facts *data)
+{
+    (void)data;
+    s->emulated = true;
+}
+
+static void results_that_do_not(void **state)
+{
+    (void)state;
+    says(drawn, false, "no: SYNTHETIC data is listed on the board \"demo\" alone");
+    says(another, false, "no: the data is not the published data set");
+    says(easier, false, "no: the target is easier than the board's, 94.00%");
+    says(emulated, false, "no: the GPU is emulated");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(results_that_count, setup),
+        cmocka_unit_test_setup(results_that_do_not, setup),
+    };
+    return cmocka_run_group_tests_name("standing", tests, NULL, NULL);
+}
