@@ -31,7 +31,7 @@ static void test_pace(void **state)
         assert_int_equal(pace.ns, good[i].ns);
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_refused(resume_pace_read(bad[i], &pace), "--checkpoint-every wants");
+        assert_refused(resume_pace_read(bad[i], &pace), "--checkpoint-every must be a number of steps");
         assert_true(!pace.steps && !pace.ns);
     }
 }
