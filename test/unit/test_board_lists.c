@@ -53,7 +53,7 @@ static void hand_in_a_group(void)
         int64_t scores[FIXTURE_EPOCHS] = {6000, 7500, 8200, 8700, 9000, 9200, 9330, 9390, 9410, 9450 + i};
         json_t *run = group_run_of("ada", i, i);
         fixture_curve(run, scores, FIXTURE_EPOCHS);
-        fixture_delay(run, i);
+        fixture_vary(run, i);
         assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
     }
 }
