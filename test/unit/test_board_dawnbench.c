@@ -337,7 +337,7 @@ static void a_folder_is_read_and_told(void **state)
     assert_string_equal(archive.at[2]->source, "CIFAR10/inference/b");
     static const char *const said[] = {
         "CIFAR10/train/a.tsv: begins with a byte order mark\n", "CIFAR10/train/c.tsv: cannot be read",
-        "CIFAR10/train/d.tsv: has no .json (refused)\n", "CIFAR10/train/e?.json: the name is not",
+        "CIFAR10/train/d.tsv: has no .json (refused)\n", "CIFAR10/train/e .json: the name is not",
         "CIFAR10/train/l.json: is a symbolic link (refused)\n", "CIFAR10/train/notes.txt: is neither",
         "SQuAD/train/folder.json: is not a regular file (refused)\n", "ImageNet: is not a folder (refused)\n",
     };
