@@ -213,17 +213,13 @@ bool supply_damaged(const struct supply *s, struct damage_report *report)
 void supply_damaged_text(const struct supply *s, struct text *text)
 {
     struct damage_report r;
-    struct text words = {0};
     char n[TEXT_FIGURE], all[TEXT_FIGURE];
     const struct dataset_facts *facts = dataset_facts(s->data);
     if (!supply_damaged(s, &r) || r.count == 0) return;
-    text_add(&words, "%s: %s of %s pictures %s used as far as %s can be decoded; the first is number %lld",
+    text_add(text, "%s: %s of %s pictures %s used as far as %s can be decoded; the first is number %lld",
              facts->split_name[s->choice.split], text_count(n, r.count), text_count(all, facts->count[s->choice.split]),
              r.count == 1 ? "is damaged and was" : "are damaged and were", r.count == 1 ? "it" : "they", (long long)r.first);
-    if (*r.words) text_add(&words, " (%s)", r.words);
-    if (text->length) text_add(text, "\n");
-    text_wrap(text, words.at, 0, 2);
-    text_free(&words);
+    if (*r.words) text_add(text, " (%s)", r.words);
 }
 
 int64_t supply_stalled_ns(const struct supply *s)

@@ -343,11 +343,23 @@ static const int64_t *count_damaged(struct going *r)
     return r->damaged;
 }
 
+// A paragraph for each split that has some.
+static void add_damaged(const struct going *r, struct text *text)
+{
+    for (int s = 0; s < SPLIT_COUNT; s++) {
+        struct text words = {0};
+        supply_damaged_text(&r->trainer->supply[s], &words);
+        if (words.at && text->length) text_add(text, "\n");
+        if (words.at) text_wrap(text, words.at, 0, 2);
+        text_free(&words);
+    }
+}
+
 static void tell_end(struct going *r, enum run_status status, const struct run_end *end)
 {
     char cost[COST_TEXT];
     struct text damaged = {0};
-    for (int s = 0; s < SPLIT_COUNT; s++) supply_damaged_text(&r->trainer->supply[s], &damaged);
+    add_damaged(r, &damaged);
     struct stopwatch_clocks told = clocks_told(r);
     struct progress_end shown = {
         .status = run_status_name(status), .score = r->evaluated ? r->score[0] : RUN_SCORE_NONE,
