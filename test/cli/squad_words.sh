@@ -28,7 +28,7 @@ python3 - <<'PY'
 import json
 answers = json.load(open("answers.json"))
 assert len(answers) == 600 and all(answers.values())
-shown = float(open("infer.txt").read().split("f1 of this pass")[1].split()[0])
+shown = float(open("infer.txt").read().split(" F1 of ")[0].split()[-1])
 assert shown >= 0.3, shown
 PY
 "$DAWN" infer squad-split --threads 1 --latency --items 10 --warmup 2 >latency.txt
@@ -46,7 +46,7 @@ for word in ", . the of Anna Otto Oslo keeps plays harp donkey born In works".sp
 PY
 "$DAWN" $train --recipe drqa $narrow --set tuned=4 --set epochs=0.2 --vectors vectors.txt >drqa.txt || [ $? = 3 ]
 "$DAWN" infer squad-split --threads 1 --vectors vectors.txt >infer.txt
-grep -q 'f1 of this pass' infer.txt
+grep -q " F1 of " infer.txt
 
 # ---- what does not fit together
 says 2 'trained with vectors.txt: name that file with --vectors' "$DAWN" infer squad-split --threads 1
