@@ -278,7 +278,7 @@ $(B)/test/on_gpu/%: $(B)/test/cuda/%.o $(B)/libdawn.a
 check-gpu: all $(ON_GPU)  ## the CUDA device on a real GPU: every operator against ref, and training
 	@test/gpu.sh $(ON_GPU)
 
-gpu-bundle: all $(ON_GPU)  ## $(B)/gpu.tar.xz: what a GPU machine without network needs; run.sh in it is the first contact
+gpu-bundle: all $(ON_GPU)  ## build/gpu.tar.xz: what a GPU machine without network needs; run.sh in it is the first contact
 	@$(if $(KERNELS),,$(error gpu-bundle: this build has no device cuda))
 	@test/gpu_bundle.sh $(B)/gpu.tar.xz ./$(PROGRAM) $(ON_GPU)
 

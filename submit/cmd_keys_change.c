@@ -147,7 +147,7 @@ int cmd_keys_revoke(int argc, char **argv)
                  "keys rotate\" to another key instead.\n\n"
                  "KEY is a name as \"dawn keys\" lists it; the default is the marked one.",
         .options = options,
-        .more = "Example:\n  dawn keys revoke dawn --reason \"a stolen laptop\" --server https://board.example",
+        .more = "Example:\n  dawn keys revoke dawn --reason \"stolen laptop\" --server https://board.example",
     };
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;

@@ -48,7 +48,7 @@ int cmd_prices(int argc, char **argv)
 {
     int rc = options_parse(&USAGE, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
-    if (argc > 2) return fail(ERR_USAGE, "prices takes one name; \"%s\" is a second", argv[2]);
+    if (argc > 2) return fail(ERR_USAGE, "expected one name; \"%.60s\" is one too many", argv[2]);
     struct listing listing = {.part = argc > 1 ? argv[1] : ""};
     rc = price_table(add_price, &listing);
     if (rc == 0 && listing.out.length == 0)

@@ -43,7 +43,7 @@ int cmd_report(int argc, char **argv)
     const char *to = "report.html", *format = NULL;
     enum report_form form;
     const struct option options[] = {
-        {OPTION_TEXT, 'o', "output", "FILE", "where to (default: report.html); -: standard output", &to, 0, 0},
+        {OPTION_TEXT, 'o', "output", "FILE", "file to write; -: standard output", &to, 0, 0},
         {OPTION_TEXT, 'f', "format", "FORMAT", "html, md or csv (default: by the name of FILE)", &format, 0, 0},
         {0},
     };
@@ -58,7 +58,7 @@ int cmd_report(int argc, char **argv)
         "  dawn report other.db -o throughput.md\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
-    if (argc > 2) return fail(ERR_USAGE, "report takes one file; got \"%s\", too", argv[2]);
+    if (argc > 2) return fail(ERR_USAGE, "expected one file; \"%.60s\" is one too many", argv[2]);
     TRY(choose_form(format, to, &form));
     return write_report(argc > 1 ? argv[1] : NULL, form, to);
 }

@@ -36,7 +36,7 @@ stage() { # NAME LIMIT PATTERN COMMAND...
     (cd "$work" && timeout -k 5 "$limit" "$@") >"$log" 2>&1 </dev/null
     rc=$?
     if [ "$rc" -eq 0 ]; then
-        note ok "$name" $((SECONDS - begin)) "$(grep -E "$pattern" "$log" | tail -n 1 | sed 's/^ *//')"
+        note ok "$name" $((SECONDS - begin)) "$(grep -E -e "$pattern" "$log" | tail -n 1 | sed 's/^ *//')"
     else
         failed=$((failed + 1))
         note FAIL "$name" $((SECONDS - begin)) "exit status $rc: $(grep -v '^ *$' "$log" | tail -n 1)"

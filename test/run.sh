@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs tests and sums them up: run.sh [lint | PROGRAM | SCRIPT.sh]...
-# As many run at once as TEST_JOBS says (default: the processors). Each is reported when it ends.
+# As many run at once as TEST_JOBS says (default: the processors, at most 8). Each is reported when it ends.
 # PROGRAM is a cmocka program. Its closing lines are shown, or all of its output if it fails. SCRIPT.sh is a scenario. It runs in
 # an empty folder of its own, with a HOME of its own, and fails by its exit status (77: skipped, with the reason as its last
 # line). A scenario sees no GPU, because it would train on it (make check-gpu tests GPUs). The last line of all is "N passed, M
@@ -12,7 +12,7 @@ cd "$root" || exit 1
 work=$(mktemp -d) || exit 1
 trap 'chmod -R u+rwX "$work"; rm -rf "$work"' EXIT
 trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM
-limit=${TEST_SECONDS:-600} jobs=${TEST_JOBS:-$(nproc)}
+limit=${TEST_SECONDS:-600} jobs=${TEST_JOBS:-$(($(nproc) < 8 ? $(nproc) : 8))}
 
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0:detect_stack_use_after_return=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
@@ -88,8 +88,13 @@ one() { # NUMBER TEST
 passed=0 failed=0 skipped=0 ran=0 number=0
 declare -A of
 collect() {
-    local pid ok bad skip
+    local pid='' ok bad skip
     wait -n -p pid
+    if [ -z "${pid:-}" ]; then # bash no longer knows processes that a signal ended
+        echo "FAIL  $ran tests were ended by a signal"
+        failed=$((failed + ran)) ran=0
+        return
+    fi
     cat "$work/${of[$pid]}/report"
     read -r ok bad skip <"$work/${of[$pid]}/sum" || ok=0 bad=1 skip=0
     passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip)) ran=$((ran - 1))
@@ -105,13 +110,20 @@ for test in "$@"; do
     *) tests+=("$test") ;;
     esac
 done
-for test in "${tests[@]}"; do
-    [ "$ran" -lt "$jobs" ] || collect
+start() { # TEST
     number=$((number + 1))
-    one "$number" "$test" &
+    one "$number" "$1" &
     of[$!]=$number ran=$((ran + 1))
+}
+for test in "${tests[@]}"; do
+    [[ $test == */fault_drip.sh ]] && continue
+    [ "$ran" -lt "$jobs" ] || collect
+    start "$test"
 done
 while [ "$ran" -gt 0 ]; do collect; done
+for test in "${tests[@]}"; do # what measures how fast answers come has the machine for itself
+    if [[ $test == */fault_drip.sh ]]; then start "$test"; collect; fi
+done
 [ "$skipped" -gt 0 ] && echo "$skipped skipped"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -63,7 +63,7 @@ int damage_note(struct damage *d, struct dataset *data, enum split split, int64_
     int64_t count = d->report.count;
     pthread_mutex_unlock(&d->lock);
     if (!fresh || d->limit < 0 || count <= d->limit) return 0;
-    return fail(ERR_INPUT, "%s; with it %lld pictures are damaged, and %lld may be", error_text(), (long long)count,
+    return fail(ERR_INPUT, "%s; damaged pictures so far: %lld, allowed: %lld (data.damaged)", error_text(), (long long)count,
                 (long long)d->limit);
 }
 

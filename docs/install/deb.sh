@@ -8,7 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 for tool in dpkg-deb dpkg-shlibdeps strip; do
     command -v "$tool" >/dev/null || { echo "make deb needs $tool (apt-get install dpkg-dev binutils)" >&2; exit 1; }
 done
-dawn=$1 board=$2 folder=$3
+dawn=$(realpath "$1") board=$(realpath "$2") folder=$3
 version=$("$dawn" --version | cut -d ' ' -f 2)
 architecture=$(dpkg --print-architecture)
 epoch=${SOURCE_DATE_EPOCH:-$(git -C "$here" log -1 --format=%ct 2>/dev/null || date +%s)}

@@ -46,6 +46,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 case ${1:-} in
 install)
+    set -- install "$(realpath "$2")" "$(realpath "$3")" # a bare name would be looked up in PATH
     : >"$work/files"
     date=${MAN_DATE:-$(date -u +%Y-%m-%d)}
     [ -x "$2" ] && [ -x "$3" ] || { echo "$2 and $3 have to be built first: make" >&2; exit 1; }

@@ -228,8 +228,8 @@ static void write_markdown(const struct results *r, const struct report_data *d,
 static int check_content(const struct results *r, const struct report_data *d, enum report_form form)
 {
     if (form == REPORT_CSV && !d->groups)
-        return fail(ERR_DATABASE, "%s holds no measurement of dawn bench, which is what CSV is about; the tables of runs are CSV "
-                                  "with dawn results export", result_file(r));
+        return fail(ERR_DATABASE, "%s holds no measurement to write as CSV; \"dawn results export --format csv\" writes the runs",
+                    result_file(r));
     if (!json_array_size(d->runs) && !d->groups)
         return fail(ERR_DATABASE, "%s holds neither a run nor a measurement: there is nothing to report", result_file(r));
     return 0;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/draw/html.h"
 #include "submit/format/contest.h"
 #include "submit/format/cost.h"
 #include "submit/format/curve.h"
@@ -105,18 +106,6 @@ static void gather(const json_t *run, struct facts *f)
 
 enum { WIDE = 720, HIGH = 220, LEFT = 70, RIGHT = 16, TOP = 28, BOTTOM = 32, TICKS = 4 };
 
-static void add_quoted(struct text *t, const char *text)
-{
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '&') text_add(t, "&amp;");
-        else if (c == '<') text_add(t, "&lt;");
-        else if (c == '>') text_add(t, "&gt;");
-        else if (c == '"') text_add(t, "&quot;");
-        else text_add(t, "%c", c < 0x20 || c == 0x7f ? '?' : c);
-    }
-}
-
 struct panel {
     const struct run_metric *metric;  // NULL: the loss
     const double *x, *y;
@@ -138,7 +127,7 @@ static void add_axes(struct text *t, const struct panel *p)
 {
     bool percent = p->metric && !strcmp(p->metric->unit, "%");
     text_add(t, "<text x=\"%d\" y=\"%.0f\" class=\"title\">", LEFT, p->top + 18);
-    add_quoted(t, p->metric ? contest_metric_title(p->metric->name) : "training loss");
+    html_add(t, "%s", p->metric ? contest_metric_title(p->metric->name) : "training loss");
     text_add(t, "</text>\n");
     for (int i = 0; i <= TICKS; i++) {
         double value = p->low + (p->high - p->low) * i / TICKS, y = place_y(p, value), x = p->last * i / TICKS;
@@ -221,9 +210,9 @@ static void add_html(struct text *t, const json_t *run)
     text_add(t, "<table>\n");
     for (int i = 0; i < facts.count; i++) {
         text_add(t, "<tr><th>");
-        add_quoted(t, facts.at[i].label);
+        html_add(t, "%s", facts.at[i].label);
         text_add(t, "<td>");
-        add_quoted(t, facts.at[i].value);
+        html_add(t, "%s", facts.at[i].value);
         text_add(t, "\n");
     }
     text_add(t, "</table>\n</html>\n");

@@ -316,7 +316,7 @@ int show_run(struct results *r, int64_t id, const struct page_style *style, stru
     if (record_int(run, "synthetic"))
         text_add(t, "  SYNTHETIC DATA: drawn by the program; only the board \"demo\" lists it.\n");
     if (strstr(record_text(json_object_get(run, "machine_facts"), "gpu"), "(emulated card)"))
-        text_add(t, "  EMULATED CARD: its results are right, but its times and its energy are not measurements.\n");
+        text_add(t, "  EMULATED GPU: its results are right, but its times and its energy are not measurements.\n");
     add_running(t, run);
     add_result(t, run, style);
     add_outside(t, run);

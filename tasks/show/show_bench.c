@@ -34,7 +34,7 @@ int show_bench_list(struct results *r, struct text *t)
     size_t i;
     bool noise = false;
     TRY(record_rows(r, "SELECT * FROM benches ORDER BY id", 0, &rows));
-    if (json_array_size(rows) == 0) text_add(t, "Nothing has been measured into %s yet: dawn bench TASK does.\n", result_file(r));
+    if (json_array_size(rows) == 0) text_add(t, "%s holds no measurement yet: \"dawn bench TASK\" adds one.\n", result_file(r));
     else
         text_add(t, "%4s  %-16s  %-11s %-9s %6s  %-4s %-3s  %-4s %9s\n", "id", "measured (UTC)", "task", "model", "batch",
                  "type", "fus", "dev", "samples/s");

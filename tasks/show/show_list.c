@@ -184,7 +184,7 @@ static int add_groups(struct results *r, const struct show_filter *f, struct tex
 static void add_empty(struct results *r, const struct show_filter *f, struct text *t)
 {
     bool filtered = f->task || f->status || f->model || f->group > 0 || f->seed >= 0;
-    if (filtered) text_add(t, "No run in %s is like that.\n", result_file(r));
+    if (filtered) text_add(t, "No run in %s matches these options.\n", result_file(r));
     else text_add(t, "No run has been recorded in %s yet.\n", result_file(r));
 }
 

@@ -77,7 +77,7 @@ grep -q "^validation: 1 of 20 pictures is damaged" real.txt
 [ "$(grep -o "1 damaged" real.txt | wc -l)" = 2 ]
 "$DAWN" infer imagenette --data real --db real.db --threads 1 >real.txt
 grep -q "^  damaged  *validation: 1 of 20 pictures is damaged" real.txt
-says 1 "with it 1 pictures are damaged, and 0 may be" "$DAWN" train imagenette --data real $small --set data.damaged=0
+says 1 "damaged pictures so far: 1, allowed: 0" "$DAWN" train imagenette --data real $small --set data.damaged=0
 "$DAWN" data pack imagenette real real.dawnpack --short-side 32 --quality 80 >real.txt 2>&1
 "$DAWN" train imagenette --data real.dawnpack $small --json >real.txt
 grep -q '"damaged": *{"train": *0, *"test": *0}' real.txt

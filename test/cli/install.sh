@@ -12,7 +12,7 @@ same() { [ "$1" = "$2" ] || { printf 'got:    %s\nwanted: %s\n' "$1" "$2"; exit 
 mkdir -p "$share/doc/other" "$share/man/man1" "$share/dawn"
 touch "$share/man/man1/dawn-old.1" outside
 printf 'share/man/man1/dawn-old.1\n../../../outside\n' >"$share/dawn/files"
-"$install" install "$DAWN" "$BOARD" >/dev/null
+(cd "$(dirname "$DAWN")" && "$install" install "$(basename "$DAWN")" "$BOARD") >/dev/null # a bare name, as make gives it
 [ ! -e "$share/man/man1/dawn-old.1" ]
 cmp "$DAWN" "$bin/dawn"
 grep -q '^ExecStart=/opt/dawn/bin/dawn-scoreboard ' "$root/opt/dawn/lib/systemd/system/dawn-scoreboard.service"

@@ -61,7 +61,7 @@ done
 [ "$(wc -l <out)" = 3 ]
 head -n 1 out | grep -q '^id,group_id,group_index,seed,task,'
 [ "$(status "$DAWN" results list --task squad)" = 0 ]
-grep -q 'No run in results.db is like that' out
+grep -q 'No run in results.db matches these options' out
 [ "$(status "$DAWN" results list --format md)" = 2 ]
 grep -q 'must be text, json or csv; got "md"' err
 [ "$(status "$DAWN" results show --seed 1)" = 2 ]

@@ -147,7 +147,7 @@ static void damaged_pictures_are_counted(void **state)
         struct cache *cache = NULL;
         assert_int_equal(cache_new(&choice, &cache), limit < 0 || limit >= 3 ? 0 : ERR_INPUT);
         if (cache == NULL) {
-            expect_words("may be");
+            expect_words("allowed: 0");
             assert_true(report_of(damage).count > limit);
         } else {
             assert_int_equal(damage_note(damage, data, SPLIT_TRAIN, 31, "again"), 0);
@@ -180,7 +180,7 @@ static void damage_is_restored(void **state)
     assert_int_equal(damage_note(damage, data, SPLIT_TRAIN, 19, "gray"), 0);
     assert_string_equal(report_of(damage).words, "sample 17: cut off");
     assert_int_equal(damage_note(damage, data, SPLIT_TRAIN, 0, "bad\033[2J"), ERR_INPUT);
-    expect_words("sample 0: bad?[2J; with it 3 pictures are damaged, and 2 may be");
+    expect_words("sample 0: bad?[2J; damaged pictures so far: 3, allowed: 2 (data.damaged)");
     assert_true(report_of(damage).first == 0 && damage_next(damage, 1) == 17);
     damage_free(damage);
 }
