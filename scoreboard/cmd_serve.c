@@ -25,10 +25,10 @@ static int check_url(const char *url)
     if (url == NULL) return 0;
     const char *host = strncmp(url, "https://", 8) == 0 ? url + 8 : strncmp(url, "http://", 7) == 0 ? url + 7 : "";
     size_t length = strlen(host);
-    if (length > 0 && length < 200 && host[length - 1] != '/' &&
-        strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_~:/[]") == length)
+    if (length > 0 && length < 200 &&
+        strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_~:[]") == length)
         return 0;
-    return fail(ERR_USAGE, "--url takes an address such as https://board.example, without a slash at its end; got \"%.80s\"",
+    return fail(ERR_USAGE, "--url takes an address such as https://board.example, without a path; got \"%.80s\"",
                 url);
 }
 

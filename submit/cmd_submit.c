@@ -164,6 +164,8 @@ static int write_all(const struct choice *c, struct signer *signer, const struct
     text_free(&path);
     text_free(&line);
     TRY(rc);
+    if (c->board_key == NULL)
+        fprintf(stderr, "these files do not name a board's key, so no board takes them (--board-key, or --server)\n");
     printf("\nWritten to %s; anybody who has the files can check them with:\n", c->out);
     for (int i = 0; i < all->count; i++)
         if (!all->at[i].nothing_new) TRY(write_files(c, signer, &all->at[i]));

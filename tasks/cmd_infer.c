@@ -355,7 +355,7 @@ static int choose_price(struct measured *m)
     int rc = device->type->facts(device, &facts);
     device_close(device);
     if (rc == 0) rc = machine_with(&facts, &machine, &software);
-    return rc == 0 ? instance_check(&m->price, &machine) : rc;
+    return rc == 0 ? instance_check_here(&m->price, &machine) : rc;
 }
 
 struct watched {

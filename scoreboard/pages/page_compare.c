@@ -85,6 +85,7 @@ static int judge(struct page *page, struct side *side, const struct stored *stor
         rc = store_group_run(page->reader, stored[i].sequence, &read[taken]);
         if (rc == 0) runs[taken] = &read[taken], taken++;
     }
+    if (taken == 0) side->trust = TRUST_SIGNED;  // every run of it is withdrawn
     if (rc == 0) ranking_of_group(runs, taken, planned, &page->arena, &side->facts, rows);
     for (int i = 0; i < taken; i++) statement_free(&read[i]);
     return rc;

@@ -57,7 +57,7 @@ int store_writable(struct store *s)
 {
     const int64_t least = 4 << 20;  // some statements of the largest size, with their rows and the log
     struct statvfs disk;
-    if (statvfs(s->path, &disk) == 0 && (int64_t)disk.f_bavail * (int64_t)disk.f_frsize < least)
+    if (statvfs(s->path, &disk) == 0 && disk.f_blocks > 0 && (int64_t)disk.f_bavail * (int64_t)disk.f_frsize < least)
         return fail(ERR_DATABASE, "cannot write the record: no space left on the disk of %s", s->path);
     if (!atomic_load(&s->failed)) return 0;
     pthread_mutex_lock(&s->mutex);

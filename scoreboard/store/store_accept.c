@@ -163,12 +163,12 @@ static int check_handle(struct attempt *a)
                       "the key %s belongs to the handle \"%s\"; a key has one handle, and \"%s\" is another", a->in.key,
                       a->in.handle, handle);
     }
-    TRY(check_archive(a, handle));
-    if (a->out->problem != PROBLEM_NONE) return REFUSED;
     TRY(sql_int(sql_of(a), &taken, 0, "SELECT count(*) FROM keys WHERE handle = ? COLLATE NOCASE", "t", handle));
     if (taken != 0)
         return refuse(a, PROBLEM_HANDLE, "the handle \"%s\" belongs to another key; choose another, or sign with that key",
                       handle);
+    TRY(check_archive(a, handle));
+    if (a->out->problem != PROBLEM_NONE) return REFUSED;
     snprintf(a->in.handle, sizeof a->in.handle, "%s", handle);
     return 0;
 }

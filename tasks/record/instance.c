@@ -85,3 +85,11 @@ int instance_check(const struct price *p, const struct machine_facts *m)
     TRY(check_size(p, &is, m));
     return check_maker(p, &is, m);
 }
+
+int instance_check_here(const struct price *p, const struct machine_facts *used)
+{
+    struct machine_facts whole;
+    machine_read(&whole);
+    if (!*whole.gpu) snprintf(whole.gpu, sizeof whole.gpu, "%s", used->gpu);
+    return instance_check(p, &whole);
+}

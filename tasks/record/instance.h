@@ -10,5 +10,7 @@
 // ERR_USAGE with a sentence if a fact of the machine contradicts the instance. A fact that is not known contradicts nothing, but
 // an instance with GPUs needs a machine that shows them. A price without an instance fits every machine.
 int instance_check(const struct price *, const struct machine_facts *) MUST_CHECK;
+// The same of the whole machine that this is. `used`: what a run states of it, in which only the GPU that it uses has a name.
+int instance_check_here(const struct price *, const struct machine_facts *used) MUST_CHECK;
 
 #endif

@@ -116,7 +116,7 @@ static int begin_record(struct going *r)
     struct machine_facts machine;
     struct software_facts software;
     TRY(machine_with(&r->device_facts, &machine, &software));
-    if (o->price) TRY(instance_check(o->price, &machine));
+    if (o->price) TRY(instance_check_here(o->price, &machine));
     if (r->kept->results == NULL) TRY(open_record(o, r->kept));
     const struct trainer *t = r->trainer;
     const struct dataset_facts *f = dataset_facts(r->data);

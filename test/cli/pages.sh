@@ -8,7 +8,7 @@ set -eu
 servers=""
 trap 'for p in $servers; do kill "$p" 2>/dev/null || true; done' EXIT
 serve() { # NAME: the record NAME.db at a free port; its address in $url
-    "$BOARD" --db "$1.db" --listen 127.0.0.1:0 >"$1.log" 2>&1 &
+    "$BOARD" --db "$1.db" --listen 127.0.0.1:0 --work-milliseconds 0 >"$1.log" 2>&1 &
     servers="$servers $!"
     wait_line $! "$1.log" Ctrl-C
     url=$(sed -n 's/.* at \(http:[^ ]*[0-9]\)\/* .*/\1/p' "$1.log")

@@ -6,7 +6,7 @@ command -v curl >/dev/null && command -v python3 >/dev/null || { echo "curl or p
 
 start() { # ARGUMENTS...: leaves $pid and $url
     : >said # so that no line of an earlier server is read
-    "$BOARD" --db board.db --listen 127.0.0.1:0 "$@" >said 2>said_wrong &
+    "$BOARD" --db board.db --listen 127.0.0.1:0 --work-milliseconds 0 "$@" >said 2>said_wrong &
     pid=$!
     wait_line $pid said Ctrl-C || { cat said_wrong; exit 1; }
     url=$(sed -n 's|^Serving .* at \(http://[^ ]*\)/ (key SHA256:.*), Ctrl-C stops$|\1|p' said)
