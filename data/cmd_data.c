@@ -173,6 +173,11 @@ const struct program_command cmd_data_subs[] = {
 };
 enum { SUBS = sizeof cmd_data_subs / sizeof cmd_data_subs[0] - 1 };
 
+static int refuse_no_command(void)
+{
+    return fail(ERR_USAGE, "it needs one of fetch, import, pack, list, verify and show; \"dawn data -h\" tells more");
+}
+
 // The options in front of a sub-command: --help alone.
 static int data_options(int argc, char **argv)
 {
@@ -184,14 +189,13 @@ static int data_options(int argc, char **argv)
                                 options, more.at};
     int rc = options_parse(&usage, &argc, argv);
     text_free(&more);
-    return rc == OPTIONS_HELPED ? 0 : rc;
+    if (rc == OPTIONS_HELPED) return 0;
+    return rc < 0 ? rc : refuse_no_command();
 }
 
 int cmd_data(int argc, char **argv)
 {
-    if (argc < 2) {
-        return fail(ERR_USAGE, "it needs one of fetch, import, pack, list, verify and show; \"dawn data -h\" tells more");
-    }
+    if (argc < 2) return refuse_no_command();
     if (argv[1][0] == '-') return data_options(argc, argv);
     const char *names[SUBS + 1] = {NULL};
     for (int i = 0; i < SUBS; i++) {

@@ -71,36 +71,12 @@ static int put_recipe(json_t *to, const json_t *record)
     return 0;
 }
 
-// SHA-256 of canonical forms that a recipe of this repository had in earlier versions: their runs stay closed.
-static const struct {
-    const char *name, *digest;
-} former[] = {
-    {"fulcrum-e1", "2a2c382e3cc0f55c76f59e8135783228a1078366e6a133fed4d418ace4d88cbc"},  // until 22 November 2026
-    {"imagenette", "ecbe808f6ecece6c3521b0d65b654c193766af733aab12ef7f8bd6a1351e1971"},  // the same
-    {"minilm", "58aed5af95a9bff00e1e2ff2c717c5c98ab2361bd5689aa4fbf3b5f6570f5180"},      // the same
-};
-
-static bool is_former(const char *name, const char *canonical)
-{
-    char digest[DIGEST_HEX];
-    digest_bytes(canonical, strlen(canonical), digest);
-    for (size_t i = 0; i < sizeof former / sizeof *former; i++)
-        if (strcmp(former[i].name, name) == 0 && strcmp(former[i].digest, digest) == 0) return true;
-    return false;
-}
-
 // True if the stored text says to train as the recipe of that name in this repository does, or did. Canonical forms are
 // compared, so that a run stays closed when the program learns a key. Any number format is allowed (docs/rules.md).
 static bool is_published(const char *name, const char *json)
 {
-    struct recipe stored, published;
-    if (recipe_parse_stored("the record", json, strlen(json), &stored) < 0 || recipe_embedded(name, &published) < 0) return false;
-    stored.precision = published.precision;
-    char *ours = recipe_canonical(&published), *theirs = recipe_canonical(&stored);
-    bool same = strcmp(ours, theirs) == 0 || is_former(name, theirs);
-    free(ours);
-    free(theirs);
-    return same;
+    struct recipe stored;
+    return recipe_parse_stored("the record", json, strlen(json), &stored) == 0 && recipe_is_published(name, &stored);
 }
 
 static void put_words(json_t *to, const struct payload_words *w, bool outside, bool published)

@@ -9,14 +9,27 @@
 
 static _Thread_local char sentence[ERROR_TEXT_MAX];
 
-// Replaces what could steer a terminal: C0 and DEL, and C1 in its UTF-8 form. A sentence may hold a name out of a file from
-// outside.
+// Bytes of the UTF-8 character at c; 0: there is none.
+static int utf8_length(const unsigned char *c)
+{
+    int n = *c < 0x80 ? 1 : *c < 0xc2 ? 0 : *c < 0xe0 ? 2 : *c < 0xf0 ? 3 : *c < 0xf5 ? 4 : 0;
+    for (int i = 1; i < n; i++)
+        if ((c[i] & 0xc0) != 0x80) return 0;
+    bool surrogate = *c == 0xed && c[1] > 0x9f, too_high = *c == 0xf4 && c[1] > 0x8f;
+    bool too_long = (*c == 0xe0 && c[1] < 0xa0) || (*c == 0xf0 && c[1] < 0x90);
+    return surrogate || too_high || too_long ? 0 : n;
+}
+
+// Replaces what could steer a terminal (C0, DEL and C1), and bytes that are not UTF-8, which a record cannot hold. A sentence
+// may have a name out of a file from outside, and a name may have been cut.
 static void tame_sentence(char *text)
 {
-    for (unsigned char *c = (unsigned char *)text; *c != 0; c++) {
+    for (unsigned char *c = (unsigned char *)text; *c != 0;) {
+        int n = utf8_length(c);
         if (*c == '\n' || *c == '\t') *c = ' ';
-        if (*c < 0x20 || *c == 0x7f) *c = '?';
+        if (n == 0 || *c < 0x20 || *c == 0x7f) *c = '?';
         if (*c == 0xc2 && c[1] >= 0x80 && c[1] <= 0x9f) c[0] = c[1] = '?';
+        c += n ? n : 1;
     }
 }
 

@@ -81,16 +81,19 @@ static int move_question(struct reading *r, int x, int y)
     for (int i = 0; i < 4; i++)
         p[i] = graph_param(g, arena_text(&g->arena, "end_gru.%s", part[i]), i < 2 ? SHAPE(3 * n, n) : SHAPE(3 * n),
                            (struct init){INIT_UNIFORM, bound}, i < 2 ? ROLE_MATRIX : ROLE_BIAS);
-    return g_gru_cell(g, layers_dropout(r, x, r->p), layers_dropout(r, y, r->p), p[0], p[1], p[2], p[3]);
+    x = layers_dropout(r, x, r->p), y = layers_dropout(r, y, r->p);  // one after the other: each takes the next draws
+    return g_gru_cell(g, x, y, p[0], p[1], p[2], p[3]);
 }
 
 static void find_answer(struct reading *r, int x, int y, int out[MODEL_VALUES])
 {
     graph_scope(r->g, "pointer");
     y = layers_summary(r, "self_attn.linear", layers_dropout(r, y, r->p), y);
-    out[0] = layers_point(r, "start_attn.linear", layers_dropout(r, x, r->p), layers_dropout(r, y, r->p));
+    int context = layers_dropout(r, x, r->p), question = layers_dropout(r, y, r->p);
+    out[0] = layers_point(r, "start_attn.linear", context, question);
     int moved = move_question(r, layers_average(r, out[0], x, r->lengths), y);
-    out[1] = layers_point(r, "end_attn.linear", layers_dropout(r, x, r->p), layers_dropout(r, moved, r->p));
+    context = layers_dropout(r, x, r->p), question = layers_dropout(r, moved, r->p);
+    out[1] = layers_point(r, "end_attn.linear", context, question);
 }
 
 // ---- the whole

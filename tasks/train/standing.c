@@ -2,18 +2,28 @@
 // The rules are those of docs/rules.md; the checks of a submission (submit/format/check_rules.c) ask again.
 #include "tasks/train/standing.h"
 
+#include <math.h>
+
+#include "submit/format/contest.h"
 #include "submit/format/group.h"
 #include "submit/format/run_metric.h"
+
+// Whether a submission may have this target.
+static bool has_board(const struct standing *s)
+{
+    const struct contest *c = contest_find(s->task->name);
+    for (int i = 0; c && i < CONTEST_TARGETS && c->target_micro[i]; i++)
+        if (c->target_micro[i] == llround(s->target * 1e6)) return true;
+    return false;
+}
 
 // Why no board of the task takes the run; NULL: one does.
 static const char *find_obstacle(const struct standing *s)
 {
-    const struct metric *board = &s->task->metrics[0];
-    bool easier = board->lower_is_better ? s->target > s->task->target : s->target < s->task->target;
     if (s->data->synthetic) return "no: SYNTHETIC data is listed on the board \"demo\" alone";
     if (!s->data->official) return "no: the data is not the published data set";
     if (s->emulated) return "no: the GPU is emulated";
-    return easier ? "no: the target is easier than the board's" : NULL;
+    return has_board(s) ? NULL : "no: no board has this target; the board's is";
 }
 
 bool standing_text(const struct standing *s, struct text *into)
@@ -24,7 +34,7 @@ bool standing_text(const struct standing *s, struct text *into)
     if (obstacle) {
         text_add(into, "%s", obstacle);
         if (!s->data->synthetic && s->data->official && !s->emulated)
-            text_add(into, ", %s", run_metric_value_text(&board, s->task->target, target));
+            text_add(into, " %s", run_metric_value_text(&board, s->task->target, target));
         return false;
     }
     bool closed = !s->files && recipe_is_published(s->recipe->name, s->recipe);

@@ -43,7 +43,7 @@ static void watch_signals(void)
 
 static int check_stopped(void)
 {
-    return stopped ? fail(ERR_INTERRUPTED, "stopped by a signal before the training began") : 0;
+    return stopped ? fail(ERR_INTERRUPTED, "stopped by a signal before the training of this run began") : 0;
 }
 
 // The task's metrics as the record has them. The first is the board's.

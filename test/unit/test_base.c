@@ -25,6 +25,9 @@ static void test_error_sentence(void **state)
     assert_string_equal(error_text(), "record 7 of a.bin");
     assert_int_equal(fail(ERR_INPUT, "%s", "a\033]0;b\007\nc\xc2\x9b d\xc3\xa9"), ERR_INPUT);  // it cannot steer a terminal
     assert_string_equal(error_text(), "a?]0;b? c?? d\xc3\xa9");
+    // Bytes that are not UTF-8: alone, cut, too long, a surrogate; a record could not hold them.
+    assert_int_equal(fail(ERR_INPUT, "%s", "\xff \xc0\xaf \xed\xa0\x80 \xf0\x9f\x98\x80 \xe2\x82"), ERR_INPUT);
+    assert_string_equal(error_text(), "? ?? ??? \xf0\x9f\x98\x80 ??");
     assert_int_equal(fail(ERR_INPUT, "record %d of %s", 7, "a.bin"), ERR_INPUT);
     assert_int_equal(fail(ERR_USAGE, "--x: %s", error_text()), ERR_USAGE);  // its own text as an argument
     assert_string_equal(error_text(), "--x: record 7 of a.bin");
