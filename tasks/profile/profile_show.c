@@ -66,7 +66,7 @@ static void add_operators(const struct profile *p, int rows, struct text *into)
 
 // ---- time
 
-// On a device that computes one node after the other. Nodes that run beside each other sum to more than the step.
+// On a device that computes one node after the other. Concurrent nodes sum to more than the step.
 static double busy_share(const struct profile *p)
 {
     double step = p->steps ? p->fed_s / p->steps : p->step_s, busy = p->nodes_s < p->step_s ? p->nodes_s : p->step_s;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two runs, or two groups, beside each other.
+// Two runs, or two groups, side by side.
 #ifndef DAWN_TASKS_COMPARE_H
 #define DAWN_TASKS_COMPARE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages that put several things beside each other: comparisons of runs and groups, uploads, people, search, prices, the API.
+// Pages that put several things side by side: comparisons of runs and groups, uploads, people, search, prices, the API.
 #include "test/unit/fixture_board.h"
 
 #include "scoreboard/pages/page.h"
