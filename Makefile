@@ -103,8 +103,8 @@ BOARD_SOURCES := $(filter-out scoreboard/main.c,$(wildcard $(BOARD_FOLDERS:%=%/*
 BOARD_EMBEDDED := $(sort $(wildcard submit/format/*.json scoreboard/store/*.sql scoreboard/pages/assets/*) \
     $(addprefix docs/,rules.md submit.md record.md statements.md threats.md))
 BOARD_OBJECTS := $(BOARD_SOURCES:%.c=$(B)/%.o) $(B)/board-embedded.o
-# Tests and fuzzers of the server link its library alone, so that they prove the layering: test_board_*, fuzz_board_*.
-UNIT := $(patsubst %.c,$(B)/%,$(filter-out $(if $(CUDA_INCLUDE),,test/unit/test_dnn_plans.c),$(wildcard test/unit/test_*.c)))
+# Tests and fuzzers of the server link its library alone, so that they prove the layering: test/unit/scoreboard/, fuzz_board_*.
+UNIT := $(patsubst %.c,$(B)/%,$(filter-out $(if $(CUDA_INCLUDE),,test/unit/runtime/test_dnn_plans.c),$(wildcard test/unit/test_*.c test/unit/*/test_*.c)))
 FUZZERS := $(patsubst %.c,$(B)/%,$(wildcard test/fuzz/fuzz_*.c))
 FAULTS := $(patsubst %.c,$(B)/%,$(wildcard test/fault/*.c))
 # The tests of the CUDA device are linked twice: with the emulator, for every machine with the toolkit, and with the
@@ -210,7 +210,7 @@ check:  ## build and run every test (SAN=address,undefined: under the sanitizers
 	@$(MAKE) --no-print-directory all tests
 	@$(RUN) lint $(UNIT) $(EMULATED) test/cli/*.sh
 
-check-unit: tests  ## the unit tests alone; one of them: build/test/unit/test_NAME
+check-unit: tests  ## the unit tests alone; one of them: build/test/unit/ROOM/test_NAME
 	@test/run.sh $(UNIT)
 
 check-cli: all $(FAULTS)  ## the scenario tests of the commands alone
@@ -218,20 +218,20 @@ check-cli: all $(FAULTS)  ## the scenario tests of the commands alone
 
 check-threads:  ## the tests of the server and of the feed under ThreadSanitizer
 	@$(MAKE) --no-print-directory SAN=thread check-board check-feed
-check-feed: $(B)/test/unit/test_data_feed $(B)/test/unit/test_data_cache
+check-feed: $(B)/test/unit/data/test_data_feed $(B)/test/unit/data/test_data_cache
 	@test/run.sh $^
-check-board: $(filter $(B)/test/unit/test_board_%,$(UNIT))
+check-board: $(filter $(B)/test/unit/scoreboard/%,$(UNIT))
 	@test/run.sh $^
 
 lint:  ## layering, licences, sizes and other house rules, and proof that each can fail
 	@test/run.sh lint
 
 tests: $(UNIT) $(FAULTS) emulated
-$(B)/test/unit/test_board_%: $(B)/test/unit/test_board_%.o $(B)/libboard.a
+$(B)/test/unit/scoreboard/%: $(B)/test/unit/scoreboard/%.o $(B)/libboard.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(BOARD_LIBS) -lcmocka -o $@
 SECOND := $(patsubst %.c,$(B)/%.o,$(wildcard test/second/*.c))  # the second task, which lives in the tests
-$(B)/test/unit/test_second $(B)/test/unit/test_infer $(B)/test/unit/test_profile $(B)/test/emulated/test_cuda_second $(B)/test/on_gpu/test_cuda_second: $(SECOND)
+$(B)/test/unit/tasks/test_second $(B)/test/unit/tasks/test_infer $(B)/test/unit/tasks/test_profile $(B)/test/emulated/test_cuda_second $(B)/test/on_gpu/test_cuda_second: $(SECOND)
 $(B)/test/unit/%: $(B)/test/unit/%.o $(B)/libdawn.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE_FLAGS) $(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(CUDA_LIBS) -lcmocka -o $@
@@ -251,7 +251,7 @@ $(B)/test/emulate/%.o: test/emulate/%.cc $(B)/flags.list
 	$(call say,CXX,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -std=c++17 $(EMULATE_FLAGS) -MMD -MP -c $< -o $@
-$(B)/test/emulate/%.o $(B)/test/cuda/%.o $(B)/test/unit/test_dnn_plans.o: EXTRA = $(CUDA_INCLUDE)
+$(B)/test/emulate/%.o $(B)/test/cuda/%.o $(B)/test/unit/runtime/test_dnn_plans.o: EXTRA = $(CUDA_INCLUDE)
 $(B)/test/emulate/lib/%: test/emulate/lib/%.c $(wildcard test/emulate/lib/*.h) $(B)/flags.list
 	$(call say,CC,$< (shared))
 	@mkdir -p $(@D)

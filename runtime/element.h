@@ -2,7 +2,7 @@
 // The arithmetic of single elements: activations, their derivatives, and the augmentation of a sample. Header only and
 // branch-free, because gcc vectorises these lines for the CPU and nvcc compiles them for the GPU (except for a power and an
 // inverse, for which a GPU has instructions).
-// test/unit/test_element.c tests the error of each function against libm over its whole range, on a processor. The lines under
+// test_element.c tests the error of each function against libm over its whole range, on a processor. The lines under
 // __CUDA_ARCH__ run on a GPU alone; only the operators' cases test their error there.
 #ifndef DAWN_ELEMENT_H
 #define DAWN_ELEMENT_H

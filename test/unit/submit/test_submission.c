@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "test/unit/fixture_payload.h"
+#include "test/unit/submit/fixture_payload.h"
 
 static void pretend_receipt(const struct statement *s, int64_t run, const char *supersedes, int64_t sequence)
 {

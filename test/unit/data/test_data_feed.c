@@ -9,7 +9,7 @@
 
 #include "data/feed/feed.h"
 #include "runtime/base/rng.h"
-#include "test/unit/fixture_text.h"
+#include "test/unit/data/fixture_text.h"
 
 enum { COUNT = 230, BATCH = 16, WIDTH = 24, MOST = 64 };
 

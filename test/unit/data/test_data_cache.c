@@ -4,7 +4,7 @@
 #include "data/image/cache.h"
 #include "data/image/decode.h"
 #include "runtime/base/threads.h"
-#include "test/unit/fixture_pictures.h"
+#include "test/unit/data/fixture_pictures.h"
 
 enum { SIDE = 24 };
 static struct dataset *data;

@@ -4,7 +4,7 @@
 #include "scoreboard/routes.h"
 #include "scoreboard/pages/page_run.h"
 #include "scoreboard/rank/ranking.h"
-#include "test/unit/fixture_board.h"
+#include "test/unit/scoreboard/fixture_board.h"
 
 static struct answer answer;
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "test/unit/fixture_payload.h"
+#include "test/unit/submit/fixture_payload.h"
 
 enum { CHAIN = 1000 };
 

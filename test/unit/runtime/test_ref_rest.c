@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares ref with numbers worked out by hand, second half: moving bytes, losses, data on the device, optimisers.
-#include "test/unit/fixture_hand.h"
+#include "test/unit/runtime/fixture_hand.h"
 
 // ---- moving
 

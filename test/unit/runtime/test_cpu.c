@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CPU device: DAWN's convolution kernels against ref at shapes that select each of them, workspace of exactly the requested
 // size, the same bytes in every run, results that do not depend on the batch, and errors that name the node.
-#include "fixture_graph.h"
+#include "test/unit/fixture_graph.h"
 
 #include "runtime/cpu/cpu.h"
 

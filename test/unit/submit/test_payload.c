@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "test/unit/fixture_payload.h"
+#include "test/unit/submit/fixture_payload.h"
 
 static struct statement built(int64_t run, const struct payload_words *words)
 {

@@ -2,7 +2,7 @@
 // Compares ref with numbers worked out by hand. All other devices are compared with ref, so nothing here is computed by the code
 // under test. Small whole numbers wherever the arithmetic allows. This file has the operators of a network; test_ref_rest.c has
 // the rest.
-#include "test/unit/fixture_hand.h"
+#include "test/unit/runtime/fixture_hand.h"
 
 // ---- convolution, matrices
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weights of another program: names, prefixes, layouts and types, what may be missing, and files that do not fit.
-#include "test/unit/fixture_checkpoint.h"
+#include "test/unit/runtime/fixture_checkpoint.h"
 
 static void import(struct session *s, const char *path, const char *const *prefixes, const char *const *fresh, int want,
                    struct checkpoint_imported *done)

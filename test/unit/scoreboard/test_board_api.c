@@ -3,7 +3,7 @@
 #include <pthread.h>
 
 #include "scoreboard/routes.h"
-#include "test/unit/fixture_client.h"
+#include "test/unit/scoreboard/fixture_client.h"
 
 static void assert_holds(const struct reply *reply, const char *what)
 {

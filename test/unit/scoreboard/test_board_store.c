@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Handing statements in: every way in which a run, a withdrawal or an amendment is taken or refused, groups,
 // reproductions, and what each does to the boards.
-#include "test/unit/fixture_board.h"
+#include "test/unit/scoreboard/fixture_board.h"
 
 static struct entry row_of(enum board board, const char *author)
 {

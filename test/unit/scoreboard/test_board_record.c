@@ -3,7 +3,7 @@
 #include <pthread.h>
 
 #include "scoreboard/store/sql.h"
-#include "test/unit/fixture_board.h"
+#include "test/unit/scoreboard/fixture_board.h"
 
 // ---- keys
 static json_t *revoke_of(const struct sshkey_secret *key)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages that put several things side by side: comparisons of runs and groups, uploads, people, search, prices, the API.
-#include "test/unit/fixture_board.h"
+#include "test/unit/scoreboard/fixture_board.h"
 
 #include "scoreboard/pages/page.h"
 #include "scoreboard/routes.h"

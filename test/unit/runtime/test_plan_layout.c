@@ -3,8 +3,8 @@
 // at every pair of blocks; and a recurrence unrolled to 20,000 nodes is planned in a moment.
 #include "runtime/base/clock.h"
 #include "runtime/plan_flow.h"
-#include "test/unit/fixture_random.h"
-#include "test/unit/fixture_unrolled.h"
+#include "test/unit/runtime/fixture_random.h"
+#include "test/unit/runtime/fixture_unrolled.h"
 
 // ---- the plain algorithm
 

@@ -8,7 +8,7 @@
 
 #include "submit/format/sshsig.h"
 #include "submit/format/sshwire.h"
-#include "test/unit/fixture_keys.h"
+#include "test/unit/submit/fixture_keys.h"
 
 #include <cmocka.h>
 

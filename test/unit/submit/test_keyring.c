@@ -16,7 +16,7 @@
 #include "submit/keys/agent.h"
 #include "submit/format/sshwire.h"
 #include "submit/keys/keyring.h"
-#include "test/unit/fixture_keys.h"
+#include "test/unit/submit/fixture_keys.h"
 
 #include <cmocka.h>
 

@@ -2,7 +2,7 @@
 // A data set's shape without its files: published facts, repeatable noise, never taken for the real thing.
 #include "data/image/sheet.h"
 #include "runtime/base/text.h"
-#include "test/unit/fixture_text.h"
+#include "test/unit/data/fixture_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

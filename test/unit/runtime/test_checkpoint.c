@@ -2,7 +2,7 @@
 // Safetensors files made by hand, valid ones and every kind of invalid one, and a small model saved and loaded. Bytes are
 // parsed in blocks of exactly their size, so that the sanitizers detect a read of one byte too many.
 #include "runtime/graph.h"
-#include "test/unit/fixture_checkpoint.h"
+#include "test/unit/runtime/fixture_checkpoint.h"
 
 static const char good[] = "{\"b\":{\"dtype\":\"F32\",\"shape\":[2,1],\"data_offsets\":[6,14]},"
                            "\"a\":{\"data_offsets\":[0,6],\"shape\":[3],\"dtype\":\"BF16\"},"

@@ -5,7 +5,7 @@
 #include "runtime/grad.h"
 #include "runtime/optim.h"
 #include "runtime/ref/ref.h"
-#include "test/unit/fixture_random.h"
+#include "test/unit/runtime/fixture_random.h"
 
 // ---- a training step of one layer: saved activations, gradients, temporaries
 

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "test/unit/fixture_client.h"
+#include "test/unit/scoreboard/fixture_client.h"
 
 #ifdef __SANITIZE_THREAD__
 enum { SLOW = 10 };

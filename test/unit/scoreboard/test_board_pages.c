@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages of runs and groups as they come out of a record: figures, words and links, for statements that tests signed.
-#include "test/unit/fixture_board.h"
+#include "test/unit/scoreboard/fixture_board.h"
 
 #include "scoreboard/dawnbench/dawnbench.h"
 #include "scoreboard/pages/page_run.h"
