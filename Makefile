@@ -91,16 +91,17 @@ CUDA_FLAGS := -std=c++17 -O3 -I. $(CUDA_ARCHS) -lineinfo -Xptxas -v -Werror all-
 
 # ---- sources -----------------------------------------------------------------------------------------------------
 # A folder is a room; these are all of them (runtime/cuda is above). The server's program is made of the last line's alone.
+FORMAT := submit/format $(addprefix submit/format/,check score ssh)
 FOLDERS := runtime $(addprefix runtime/,base draw op cases null ref cpu) data $(addprefix data/,read fetch image feed pack text) \
-    tasks $(addprefix tasks/,train cifar10 imagenet squad record show measure profile report outside) submit $(addprefix submit/,format keys client)
-BOARD_FOLDERS := runtime/base runtime/draw submit/format scoreboard $(addprefix scoreboard/,http api store rank pages dawnbench)
+    tasks $(addprefix tasks/,train cifar10 imagenet squad record show measure profile report outside) submit submit/keys submit/client $(FORMAT)
+BOARD_FOLDERS := runtime/base runtime/draw $(FORMAT) scoreboard $(addprefix scoreboard/,http api store rank pages dawnbench)
 LOOP_SOURCES := $(wildcard runtime/cpu/loops*.c) data/image/scale_loops.c
 SOURCES := $(filter-out $(LOOP_SOURCES),$(wildcard $(FOLDERS:%=%/*.c))) $(CUDA_SOURCES)
-EMBEDDED := $(sort data/read/synsets.txt $(wildcard tasks/*/recipes/*.json tasks/record/*.sql tasks/record/*.json submit/format/*.json \
+EMBEDDED := $(sort data/read/synsets.txt $(wildcard tasks/*/recipes/*.json tasks/record/*.sql tasks/record/*.json submit/format/*/*.json \
     scoreboard/pages/assets/style.css))
 OBJECTS := $(SOURCES:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(LOOP_SOURCES:%.c=$(B)/%.$(i).o)) $(B)/embedded.o $(KERNEL_OBJECTS)
 BOARD_SOURCES := $(filter-out scoreboard/main.c,$(wildcard $(BOARD_FOLDERS:%=%/*.c)))
-BOARD_EMBEDDED := $(sort $(wildcard submit/format/*.json scoreboard/store/*.sql scoreboard/pages/assets/*) \
+BOARD_EMBEDDED := $(sort $(wildcard submit/format/*/*.json scoreboard/store/*.sql scoreboard/pages/assets/*) \
     $(addprefix docs/,rules.md submit.md record.md statements.md threats.md))
 BOARD_OBJECTS := $(BOARD_SOURCES:%.c=$(B)/%.o) $(B)/board-embedded.o
 # Tests and fuzzers of the server link its library alone, so that they prove the layering: test/unit/scoreboard/, fuzz_board_*.

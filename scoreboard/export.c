@@ -12,8 +12,8 @@
 #include "runtime/base/file.h"
 #include <jansson.h>
 #include "scoreboard/dawnbench/dawnbench.h"
+#include "submit/format/score/training_log.h"
 #include "submit/format/statement.h"
-#include "submit/format/training_log.h"
 
 struct out {
     struct reader *reader;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
-#include "submit/format/check.h"
+#include "submit/format/check/check.h"
 #include "submit/format/fields.h"
 #include "submit/format/machine_list.h"
 #include "tasks/record/stated.h"

@@ -4,7 +4,7 @@
 #ifndef DAWN_SUBMIT_SUBMISSION_H
 #define DAWN_SUBMIT_SUBMISSION_H
 
-#include "submit/format/check.h"
+#include "submit/format/check/check.h"
 #include "submit/payload.h"
 
 struct submission {

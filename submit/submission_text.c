@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "submit/client/client.h"
-#include "submit/format/cost.h"
-#include "submit/format/curve.h"
+#include "submit/format/score/cost.h"
+#include "submit/format/score/curve.h"
 
 enum { NAME = 22, WORD_WIDTH = 56, SHORT = 160 };  // columns, and the bytes of a text that is not shown whole
 

@@ -8,7 +8,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/file.h"
 #include "runtime/base/options.h"
-#include "submit/format/curve.h"
+#include "submit/format/score/curve.h"
 #include "tasks/commands.h"
 #include "tasks/record/export.h"
 #include "tasks/record/mllog.h"

@@ -5,7 +5,7 @@
 
 #include "data/dataset.h"
 #include "runtime/device.h"
-#include "submit/format/price.h"
+#include "submit/format/score/price.h"
 #include "tasks/record/record.h"
 #include "tasks/tasks.h"
 #include "tasks/train/recipe.h"

@@ -34,7 +34,10 @@ runtime/base            :
 runtime/draw            : runtime/base
 runtime                 : runtime
 data                    : data runtime/base
-submit/format           : runtime/base
+submit/format/ssh       : runtime/base
+submit/format/score     : submit/format/canonical.h submit/format/run_metric.h runtime/base
+submit/format/check     : submit/format runtime/base
+submit/format           : submit/format/ssh/sshsig.h runtime/base
 tasks/record            : runtime submit/format
 tasks/show              : tasks/record runtime submit/format
 tasks/train             : tasks/record data runtime submit/format
@@ -249,6 +252,8 @@ self_test() {
     expect layering submit/client/a.c "$c#include \"submit/payload.h\"\n"
     expect layering submit/a.c "$c#include \"submit/client/client_origin.h\"\n"
     expect layering submit/format/a.c "$c#include \"tasks/record/result.h\"\n"
+    expect layering submit/format/a.c "$c#include \"submit/format/check/check.h\"\n"
+    expect layering submit/format/score/a.c "$c#include \"submit/format/statement.h\"\n"
     expect circles data/a.h "$c#include \"data/b.h\"\n" data/b.h "$c#include \"data/a.h\"\n"
     expect circles data/a.c "$c""int a_one(void)\n{\n    return b_one();\n}\n" \
         data/b.c "$c""int b_one(void)\n{\n    return a_one();\n}\n"

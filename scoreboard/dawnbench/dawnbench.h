@@ -7,7 +7,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/text.h"
-#include "submit/format/contest.h"
+#include "submit/format/score/contest.h"
 
 struct dawnbench_point {
     double epoch, hours, score;  // score in the file's unit (percent, or a share for SQuAD); epochs may be fractions

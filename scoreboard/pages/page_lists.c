@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "scoreboard/pages/page.h"
-#include "submit/format/price.h"
+#include "submit/format/score/price.h"
 
 enum { PEOPLE_MOST = 1000, FOUND_MOST = 40 };
 

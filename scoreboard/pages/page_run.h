@@ -5,7 +5,7 @@
 
 #include "runtime/draw/chart.h"
 #include "scoreboard/pages/page.h"
-#include "submit/format/curve.h"
+#include "submit/format/score/curve.h"
 
 struct shown {
     struct stored stored;

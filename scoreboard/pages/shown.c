@@ -8,7 +8,7 @@
 
 #include "scoreboard/pages/page_run.h"
 #include "scoreboard/rank/ranking.h"
-#include "submit/format/cost.h"
+#include "submit/format/score/cost.h"
 
 int shown_read(struct page *page, const char *id, struct shown *shown)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boards: every contest (submit/format/contest.h) has these, each in two ranks. An entry is a
+// Boards: every contest (submit/format/score/contest.h) has these, each in two ranks. An entry is a
 // row of a board; a filter says which rows are wanted, and in which order. Nothing here knows HTTP or SQLite.
 #ifndef DAWN_SCOREBOARD_BOARD_H
 #define DAWN_SCOREBOARD_BOARD_H
 
 #include "runtime/base/arena.h"
 #include "runtime/base/text.h"
-#include "submit/format/contest.h"
+#include "submit/format/score/contest.h"
 
 // BOARD(NAME, word in addresses, title, unit of a value in full precision). Less is better on all of them.
 #define BOARD_LIST                                                                                                     \

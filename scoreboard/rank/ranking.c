@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "submit/format/contest.h"
-#include "submit/format/curve.h"
+#include "submit/format/score/contest.h"
+#include "submit/format/score/curve.h"
 
 #define NS_A_SECOND 1e9
 #define NS_A_MILLISECOND 1e6

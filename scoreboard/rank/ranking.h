@@ -5,7 +5,7 @@
 #define DAWN_SCOREBOARD_RANKING_H
 
 #include "scoreboard/rank/board.h"
-#include "submit/format/group.h"
+#include "submit/format/score/group.h"
 #include "submit/format/statement.h"
 
 struct ranked {

@@ -3,7 +3,7 @@
 #ifndef DAWN_SCOREBOARD_PROBLEM_H
 #define DAWN_SCOREBOARD_PROBLEM_H
 
-#include "submit/format/check.h"
+#include "submit/format/check/check.h"
 
 // PROBLEM(NAME, HTTP status, code, title)
 #define PROBLEM_LIST                                                                                                   \

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "scoreboard/store/store_inside.h"
-#include "submit/format/curve.h"
+#include "submit/format/score/curve.h"
 
 int store_group_terms(const struct statement *statement, char hex[DIGEST_HEX])
 {

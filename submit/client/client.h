@@ -9,7 +9,7 @@
 
 #include "runtime/base/file.h"
 #include "runtime/base/text.h"
-#include "submit/format/sshkey.h"
+#include "submit/format/ssh/sshkey.h"
 
 enum { CLIENT_REPLY_MAX = 4 << 20, CLIENT_TRIES = 5, CLIENT_WAIT_MAX = 60, CLIENT_REDIRECTS = 5, CLIENT_QUIET_MS = 3000 };
 struct client;

@@ -5,7 +5,7 @@
 #define DAWN_SUBMIT_VERIFY_H
 
 #include "submit/client/client.h"
-#include "submit/format/check.h"
+#include "submit/format/check/check.h"
 
 struct evidence {  // NULL: not there
     const char *payload;

@@ -12,7 +12,7 @@
 #include "runtime/base/file.h"
 #include "runtime/base/text.h"
 #include "submit/format/canonical.h"
-#include "submit/format/sshsig.h"
+#include "submit/format/ssh/sshsig.h"
 
 // STATEMENT(NAME, type in the payload, namespace of its signature, what it says)
 #define STATEMENT_LIST                                                                                                 \

@@ -14,7 +14,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
-#include "submit/format/sshwire.h"
+#include "submit/format/ssh/sshwire.h"
 
 enum { FAILURE = 5, LIST = 11, LISTED = 12, SIGN = 13, SIGNED = 14 };  // numbers of the protocol
 enum { LIST_WAIT_MS = 5000, SIGN_WAIT_MS = 60000 };

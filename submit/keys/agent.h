@@ -4,7 +4,7 @@
 #ifndef DAWN_SUBMIT_AGENT_H
 #define DAWN_SUBMIT_AGENT_H
 
-#include "submit/format/sshkey.h"
+#include "submit/format/ssh/sshkey.h"
 
 enum { AGENT_KEYS = 64, AGENT_REPLY_MAX = 256 * 1024, AGENT_MESSAGE_MAX = 16 * 1024 };
 struct agent_keys {

@@ -7,7 +7,7 @@
 #ifndef DAWN_SUBMIT_KEYRING_H
 #define DAWN_SUBMIT_KEYRING_H
 
-#include "submit/format/sshsig.h"
+#include "submit/format/ssh/sshsig.h"
 
 enum { KEYRING_NAME = 65, KEYRING_PATH = 1024, KEYRING_MOST = 256 };
 

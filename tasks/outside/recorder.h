@@ -4,7 +4,7 @@
 #ifndef DAWN_TASKS_RECORDER_H
 #define DAWN_TASKS_RECORDER_H
 
-#include "submit/format/contest.h"
+#include "submit/format/score/contest.h"
 #include "tasks/outside/child.h"
 #include "tasks/record/result.h"
 

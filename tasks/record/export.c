@@ -10,8 +10,8 @@
 #include <time.h>
 
 #include "runtime/base/file.h"
-#include "submit/format/contest.h"
-#include "submit/format/training_log.h"
+#include "submit/format/score/contest.h"
+#include "submit/format/score/training_log.h"
 #include "tasks/record/result_inside.h"
 
 const char *const export_tables[] = {"runs",      "groups",    "metrics",  "parts",    "points",   "scores",  "segments",

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "submit/format/contest.h"
+#include "submit/format/score/contest.h"
 
 char *group_spread_text(const struct run_metric *m, double sigma, int runs, char into[TEXT_FIGURE])
 {

@@ -4,8 +4,8 @@
 #ifndef DAWN_TASKS_GROUP_TEXT_H
 #define DAWN_TASKS_GROUP_TEXT_H
 
-#include "submit/format/group.h"
 #include "submit/format/run_metric.h"
+#include "submit/format/score/group.h"
 
 // Lines "  score      mean 94.16% ...", "  time ...", "  verdict ..."; without a finished run the verdict alone.
 void group_text(struct text *, const struct run_metric *, const struct group_facts *);

@@ -4,7 +4,7 @@
 #ifndef DAWN_TASKS_INSTANCE_H
 #define DAWN_TASKS_INSTANCE_H
 
-#include "submit/format/price.h"
+#include "submit/format/score/price.h"
 #include "tasks/record/machine.h"
 
 // ERR_USAGE with a sentence if a fact of the machine contradicts the instance. A fact that is not known contradicts nothing, but

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "submit/format/curve.h"
+#include "submit/format/score/curve.h"
 
 struct log {
     const json_t *run;

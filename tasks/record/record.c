@@ -8,7 +8,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/text.h"
-#include "submit/format/curve.h"
+#include "submit/format/score/curve.h"
 #include "tasks/record/result_inside.h"
 
 int64_t record_int(const json_t *row, const char *key)

@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "submit/format/group.h"
+#include "submit/format/score/group.h"
 #include "tasks/record/result.h"
 
 // All rows of a SELECT with at most one parameter (`id`). Columns "owner" are left out; a run or group whose process

@@ -7,8 +7,8 @@
 #include "runtime/base/arena.h"
 #include "submit/format/canonical.h"
 #include "submit/format/chain.h"
-#include "submit/format/contest.h"
-#include "submit/format/curve.h"
+#include "submit/format/score/contest.h"
+#include "submit/format/score/curve.h"
 #include "tasks/record/record.h"
 #include "tasks/record/stated.h"
 

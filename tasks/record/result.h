@@ -10,7 +10,7 @@
 
 #include "submit/format/run_metric.h"
 #include "tasks/record/machine.h"
-#include "submit/format/price.h"
+#include "submit/format/score/price.h"
 #include "tasks/record/stopwatch.h"
 
 struct results;  // an open results.db

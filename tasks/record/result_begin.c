@@ -6,7 +6,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/text.h"
-#include "submit/format/contest.h"
+#include "submit/format/score/contest.h"
 #include "tasks/record/record.h"
 #include "tasks/record/result_inside.h"
 #include "tasks/record/stated.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measurements of inference in the record. One transaction each.
 #include "runtime/base/clock.h"
-#include "submit/format/contest.h"
+#include "submit/format/score/contest.h"
 #include "tasks/record/record.h"
 #include "tasks/record/result_inside.h"
 #include "tasks/record/stated.h"

@@ -7,7 +7,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
-#include "submit/format/curve.h"
+#include "submit/format/score/curve.h"
 #include "tasks/record/record.h"
 #include "tasks/record/result_inside.h"
 

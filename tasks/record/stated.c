@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "submit/format/chain.h"
-#include "submit/format/cost.h"
-#include "submit/format/curve.h"
 #include "submit/format/machine_list.h"
+#include "submit/format/score/cost.h"
+#include "submit/format/score/curve.h"
 #include "tasks/record/record.h"
 
 enum { INFERENCE_ITEMS = 10000 };

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "runtime/draw/chart.h"
-#include "submit/format/curve.h"
+#include "submit/format/score/curve.h"
 #include "tasks/measure/fit.h"
 
 enum { CURVES = CHART_LOOKS, BARS = 24, PARTS = 10, PASSES = 3 };

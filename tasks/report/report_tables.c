@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "submit/format/curve.h"
+#include "submit/format/score/curve.h"
 #include "tasks/measure/roofline.h"
 #include "tasks/measure/sweep.h"
 

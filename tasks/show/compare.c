@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "submit/format/contest.h"
-#include "submit/format/cost.h"
-#include "submit/format/curve.h"
+#include "submit/format/score/contest.h"
+#include "submit/format/score/cost.h"
+#include "submit/format/score/curve.h"
 #include "tasks/record/group_text.h"
 #include "tasks/show/plot.h"
 

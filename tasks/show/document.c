@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "runtime/draw/html.h"
-#include "submit/format/contest.h"
-#include "submit/format/cost.h"
-#include "submit/format/curve.h"
+#include "submit/format/score/contest.h"
+#include "submit/format/score/cost.h"
+#include "submit/format/score/curve.h"
 #include "tasks/show/plot.h"
 
 enum { FACTS_MAX = 48, VALUE = 400 };

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
-#include "submit/format/curve.h"
+#include "submit/format/score/curve.h"
 
 enum { ROW_DOTS = 4, COLUMN_DOTS = 2, LABEL_WIDTH = 9 };
 

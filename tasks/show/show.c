@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "runtime/base/clock.h"
-#include "submit/format/contest.h"
-#include "submit/format/curve.h"
+#include "submit/format/score/contest.h"
+#include "submit/format/score/curve.h"
 #include "tasks/show/plot.h"
 
 enum { PLOT_ROWS = 8, PLOT_WIDTH = 56 };

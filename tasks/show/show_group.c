@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "submit/format/curve.h"
+#include "submit/format/score/curve.h"
 #include "tasks/record/group_text.h"
 
 int show_group(struct results *r, int64_t group, const struct page_style *style, struct text *t)

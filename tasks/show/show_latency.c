@@ -2,8 +2,8 @@
 // Measurements of inference on a page.
 #include "tasks/show/show.h"
 
-#include "submit/format/contest.h"
-#include "submit/format/cost.h"
+#include "submit/format/score/contest.h"
+#include "submit/format/score/cost.h"
 
 // Of the items that were measured; a value is in millionths whatever their number.
 static struct run_metric latency_metric(const json_t *row)

@@ -9,7 +9,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
-#include "submit/format/curve.h"
+#include "submit/format/score/curve.h"
 
 enum { RUN, GROUP, SEED, STARTED, TASK, STATUS, SCORE, TIME, COLUMNS, CELL = 40, TASK_CUT = 8 };
 static const char *const titles[COLUMNS] = {"run", "grp", "seed", "started", "task", "status", "score", "to target"};

@@ -3,7 +3,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/text.h"
-#include "submit/format/contest.h"
+#include "submit/format/score/contest.h"
 #include "tasks/record/group_text.h"
 
 #include <jansson.h>

@@ -5,8 +5,8 @@
 #define DAWN_PROGRESS_H
 
 #include "runtime/base/error.h"
-#include "submit/format/group.h"
 #include "submit/format/run_metric.h"
+#include "submit/format/score/group.h"
 
 #include <stdio.h>
 

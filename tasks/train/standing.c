@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules are those of docs/rules.md; the checks of a submission (submit/format/check_rules.c) ask again.
+// The rules are those of docs/rules.md; the checks of a submission (submit/format/check/check_rules.c) ask again.
 #include "tasks/train/standing.h"
 
 #include <math.h>
 
-#include "submit/format/contest.h"
-#include "submit/format/group.h"
 #include "submit/format/run_metric.h"
+#include "submit/format/score/contest.h"
+#include "submit/format/score/group.h"
 
 // Whether a submission may have this target.
 static bool has_board(const struct standing *s)

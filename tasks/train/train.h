@@ -3,7 +3,7 @@
 #ifndef DAWN_TRAIN_H
 #define DAWN_TRAIN_H
 
-#include "submit/format/price.h"
+#include "submit/format/score/price.h"
 #include "tasks/train/progress.h"
 #include "tasks/train/resume.h"
 #include "tasks/train/task.h"

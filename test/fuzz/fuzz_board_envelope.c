@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "submit/format/check.h"
+#include "submit/format/check/check.h"
 
 static void check_taken(const struct statement *s)
 {

@@ -2,8 +2,8 @@
 // Fuzzes a server's parsers of keys and signatures. The first byte chooses the form of the rest: an armoured signature, a public
 // line, a private key file, or the bytes inside such a signature or file, which are armoured first. The keys in the seeds come
 // from published numbers and belong to no person.
-#include "submit/format/sshsig.h"
-#include "submit/format/sshwire.h"
+#include "submit/format/ssh/sshsig.h"
+#include "submit/format/ssh/sshwire.h"
 
 #include <stdlib.h>
 #include <string.h>

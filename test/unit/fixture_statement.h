@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "submit/format/chain.h"
-#include "submit/format/contest.h"
-#include "submit/format/cost.h"
-#include "submit/format/curve.h"
+#include "submit/format/score/contest.h"
+#include "submit/format/score/cost.h"
+#include "submit/format/score/curve.h"
 #include "submit/format/statement.h"
 
 #define FIXTURE_NOW_MS ((int64_t)1800000000000)  // 15 January 2027: the run's end

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "runtime/base/file.h"
-#include "submit/format/contest.h"
-#include "submit/format/training_log.h"
+#include "submit/format/score/contest.h"
+#include "submit/format/score/training_log.h"
 #include "tasks/record/export.h"
 #include "tasks/show/show.h"
 #include "test/unit/fixture_result.h"

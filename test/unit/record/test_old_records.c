@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "runtime/base/file.h"
-#include "submit/format/check.h"
+#include "submit/format/check/check.h"
 #include "submit/payload.h"
 #include "tasks/record/export.h"
 #include "tasks/record/result_inside.h"

@@ -2,7 +2,7 @@
 // Lines of outside programs: every accepted form, every error with its sentence, and the splitting of bytes into lines,
 // wherever the reads end.
 #include "runtime/base/text.h"
-#include "submit/format/contest.h"
+#include "submit/format/score/contest.h"
 #include "tasks/outside/outside.h"
 
 #include <math.h>

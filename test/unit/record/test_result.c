@@ -10,7 +10,7 @@
 
 #include "runtime/base/file.h"
 #include "submit/format/chain.h"
-#include "submit/format/curve.h"
+#include "submit/format/score/curve.h"
 #include "tasks/record/record.h"
 #include "tasks/record/result_inside.h"
 #include "tasks/record/stated.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A training that was interrupted and resumed: one record, one chain, and the time in between where it belongs.
 #include "runtime/base/clock.h"
-#include "submit/format/check.h"
+#include "submit/format/check/check.h"
 #include "submit/payload.h"
 #include "tasks/record/record.h"
 #include "test/unit/fixture_record.h"

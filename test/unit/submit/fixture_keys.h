@@ -10,7 +10,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/file.h"
-#include "submit/format/sshkey.h"
+#include "submit/format/ssh/sshkey.h"
 
 static char folder[64];
 

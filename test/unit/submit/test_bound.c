@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "submit/format/check.h"
+#include "submit/format/check/check.h"
 #include "tasks/record/record.h"
 
 #include <cmocka.h>

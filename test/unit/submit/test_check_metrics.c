@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "submit/format/check.h"
+#include "submit/format/check/check.h"
 #include "test/unit/fixture_statement.h"
 
 #include <cmocka.h>

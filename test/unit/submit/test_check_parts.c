@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "submit/format/check.h"
+#include "submit/format/check/check.h"
 #include "test/unit/fixture_statement.h"
 
 #include <cmocka.h>

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "submit/format/group.h"
+#include "submit/format/score/group.h"
 
 #include <cmocka.h>
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "submit/keys/agent.h"
-#include "submit/format/sshwire.h"
+#include "submit/format/ssh/sshwire.h"
 #include "submit/keys/keyring.h"
 #include "test/unit/submit/fixture_keys.h"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "runtime/base/file.h"
-#include "submit/format/check.h"
+#include "submit/format/check/check.h"
 #include "tasks/record/record.h"
 #include "tasks/train/recipe.h"
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "submit/format/price.h"
+#include "submit/format/score/price.h"
 
 #include <cmocka.h>
 

@@ -8,10 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "submit/format/contest.h"
-#include "submit/format/curve.h"
-#include "submit/format/group.h"
-#include "submit/format/training_log.h"
+#include "submit/format/score/contest.h"
+#include "submit/format/score/curve.h"
+#include "submit/format/score/group.h"
+#include "submit/format/score/training_log.h"
 
 #include <cmocka.h>
 

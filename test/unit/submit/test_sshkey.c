@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "submit/format/sshkey.h"
-#include "submit/format/sshwire.h"
+#include "submit/format/ssh/sshkey.h"
+#include "submit/format/ssh/sshwire.h"
 #include "test/unit/submit/fixture_keys.h"
 
 #include <cmocka.h>

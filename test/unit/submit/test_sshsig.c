@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "submit/format/sshsig.h"
-#include "submit/format/sshwire.h"
+#include "submit/format/ssh/sshsig.h"
+#include "submit/format/ssh/sshwire.h"
 #include "test/unit/submit/fixture_keys.h"
 
 #include <cmocka.h>

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "runtime/base/file.h"
-#include "submit/format/check.h"
+#include "submit/format/check/check.h"
 #include "submit/format/fields.h"
 
 enum { PAGE_MAX = 1 << 20, LARGE = 43 };  // from 2^43 on a bound says nothing to a reader

@@ -12,7 +12,7 @@
 #include "runtime/fuse.h"
 #include "submit/format/canonical.h"
 #include "data/read/imagenet.h"
-#include "submit/format/contest.h"
+#include "submit/format/score/contest.h"
 #include "tasks/tasks.h"
 #include "tasks/train/trainer.h"
 
@@ -166,7 +166,7 @@ static bool models_of_task_are_listed(const json_t *models, const struct task *t
 static void the_models_of_published_recipes_are_listed(void **state)
 {
     (void)state;
-    const struct embedded *file = embedded_find("submit/format/models.json");
+    const struct embedded *file = embedded_find("submit/format/check/models.json");
     json_t *models = json_loadb(file->at, file->size, JSON_REJECT_DUPLICATES, NULL);
     struct device *device;
     bool all = true;

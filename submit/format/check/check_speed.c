@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
-#include "submit/format/check_inside.h"
+#include "submit/format/check/check_inside.h"
 
 // What training on a sample costs may change along the schedule: smaller images at first, longer sequences later. The parts
 // come from the run's own account of its work; where it gives none, from the resolutions of an image recipe, which stand for

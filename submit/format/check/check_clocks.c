@@ -3,7 +3,7 @@
 // nanosecond: segments follow each other without a gap from 0 on, and at every point the clocks are sums over them,
 // because a point's figures and its segment's end are one reading of one clock. A point is stored together with every
 // segment before it, so this holds also for a run that was killed: what it took with it came after its last point.
-#include "submit/format/check_inside.h"
+#include "submit/format/check/check_inside.h"
 
 struct sums {
     int64_t classic, warm, with_evaluation;

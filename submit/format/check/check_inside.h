@@ -4,8 +4,8 @@
 #ifndef DAWN_FORMAT_CHECK_INSIDE_H
 #define DAWN_FORMAT_CHECK_INSIDE_H
 
-#include "submit/format/check.h"
-#include "submit/format/contest.h"
+#include "submit/format/check/check.h"
+#include "submit/format/score/contest.h"
 
 struct check_point {
     int64_t step, epoch_micro, t_ns, classic_ns, warm_ns, warm_with_evaluation_ns, samples, stall_ns;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "submit/format/chain.h"
-#include "submit/format/check_inside.h"
+#include "submit/format/check/check_inside.h"
 
 // ---- order
 

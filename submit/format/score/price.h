@@ -4,7 +4,7 @@
 #define DAWN_FORMAT_PRICE_H
 
 #include "runtime/base/error.h"
-#include "submit/format/cost.h"
+#include "submit/format/score/cost.h"
 
 struct price {
     char instance[64];        // "c7i.xlarge"; "" when the user gave the price
@@ -16,7 +16,7 @@ struct price {
 
 #define PRICE_MAX_MICRO ((int64_t)1000000 * COST_USD)  // a million USD an hour
 
-int price_find(const char *instance, struct price *) MUST_CHECK;             // from submit/format/prices.json
+int price_find(const char *instance, struct price *) MUST_CHECK;             // from submit/format/score/prices.json
 int price_from_user(double usd_per_hour, struct price *) MUST_CHECK;         // source "user", date today
 // What --instance and --cost-per-hour (NaN: not given) ask for; *known is false when neither was given.
 int price_choose(const char *instance, double usd_per_hour, struct price *, bool *known) MUST_CHECK;

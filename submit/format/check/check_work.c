@@ -8,7 +8,7 @@
 #include <pthread.h>
 
 #include "runtime/base/embed.h"
-#include "submit/format/check_inside.h"
+#include "submit/format/check/check_inside.h"
 
 // ---- samples
 
@@ -60,7 +60,7 @@ static json_t *models;  // stays as long as the program runs
 
 static void read_models(void)
 {
-    const struct embedded *file = embedded_find("submit/format/models.json");
+    const struct embedded *file = embedded_find("submit/format/check/models.json");
     BUG_IF(file == NULL);
     models = json_loadb(file->at, file->size, JSON_REJECT_DUPLICATES, NULL);
     BUG_IF(!json_is_object(models));

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "runtime/base/embed.h"
-#include "submit/format/check_inside.h"
+#include "submit/format/check/check_inside.h"
 
 // The format that is named bounds the arithmetic; frameworks take wider names lightly (mixed precision is called f16,
 // and f32 convolutions run as TF32), so a name counts as the fastest that is customary under it.
@@ -28,7 +28,7 @@ static json_t *accelerators;  // stays as long as the program runs
 
 static void read_table(void)
 {
-    const struct embedded *file = embedded_find("submit/format/peaks.json");
+    const struct embedded *file = embedded_find("submit/format/check/peaks.json");
     BUG_IF(file == NULL);
     json_t *table = json_loadb(file->at, file->size, JSON_REJECT_DUPLICATES, NULL);
     accelerators = json_incref(json_object_get(table, "accelerators"));

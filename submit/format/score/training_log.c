@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "submit/format/training_log.h"
+#include "submit/format/score/training_log.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "submit/format/canonical.h"
-#include "submit/format/contest.h"
-#include "submit/format/curve.h"
+#include "submit/format/score/contest.h"
+#include "submit/format/score/curve.h"
 
 char *training_log_score(char into[TRAINING_FIGURE], const struct run_metric *m, int64_t score)
 {

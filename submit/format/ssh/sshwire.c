@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenSSH's bytes, bounds first. Invariant: a reader never passes its end, whatever lengths the bytes claim.
 // Workload: a key or a signature of some hundred bytes. Cost: one pass, no allocation.
-#include "submit/format/sshwire.h"
+#include "submit/format/ssh/sshwire.h"
 
 #include <sodium.h>
 #include <stdio.h>

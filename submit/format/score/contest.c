@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of contests. It travels inside the program, so a mistake in it is a bug, not an error.
-#include "submit/format/contest.h"
+#include "submit/format/score/contest.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static void read_row(const json_t *row, struct contest *c)
 
 static void read_table(void)
 {
-    const struct embedded *file = embedded_find("submit/format/contests.json");
+    const struct embedded *file = embedded_find("submit/format/score/contests.json");
     BUG_IF(file == NULL);
     static json_t *table;  // the rows' texts lie in it as long as the program runs
     table = json_loadb(file->at, file->size, JSON_REJECT_DUPLICATES, NULL);

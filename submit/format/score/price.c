@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The price table. Cost: it is parsed when it is asked, well under a millisecond.
-#include "submit/format/price.h"
+#include "submit/format/score/price.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -67,8 +67,8 @@ int price_parse(const char *json, size_t size, int (*each)(void *, const struct 
 
 int price_table(int (*each)(void *, const struct price *), void *context)
 {
-    const struct embedded *file = embedded_find("submit/format/prices.json");
-    if (file == NULL) BUG("submit/format/prices.json is not embedded");
+    const struct embedded *file = embedded_find("submit/format/score/prices.json");
+    if (file == NULL) BUG("submit/format/score/prices.json is not embedded");
     return price_parse(file->at, file->size, each, context);
 }
 

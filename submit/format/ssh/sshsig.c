@@ -3,12 +3,12 @@
 // verifying writes it again and demands the same bytes, as canonical.h does with payloads: what ssh-keygen -Y sign
 // writes is taken, other line lengths, "\r\n" or a lost line end at the end are not.
 // Workload: a payload of up to 1 MiB, some hundred a second. Cost: SHA-512 of it, one Ed25519 verification.
-#include "submit/format/sshsig.h"
+#include "submit/format/ssh/sshsig.h"
 
 #include <sodium.h>
 #include <string.h>
 
-#include "submit/format/sshwire.h"
+#include "submit/format/ssh/sshwire.h"
 
 static const char magic[6] = {'S', 'S', 'H', 'S', 'I', 'G'};
 #define SIGNATURE "SSH SIGNATURE"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "submit/format/curve.h"
+#include "submit/format/score/curve.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "submit/format/canonical.h"
-#include "submit/format/contest.h"
+#include "submit/format/score/contest.h"
 
 enum { MILLION = 1000000 };
 

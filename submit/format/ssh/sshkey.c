@@ -2,14 +2,14 @@
 // Ed25519 keys as OpenSSH writes them. A private key file is taken only when everything in it agrees: the check numbers,
 // the padding, and above all that the public key is the secret's own, for a signature made with another public key would
 // give the secret away. Secrets are wiped from every buffer here. Workload: one key at a time. Cost: a key derivation.
-#include "submit/format/sshkey.h"
+#include "submit/format/ssh/sshkey.h"
 
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "runtime/base/arena.h"
-#include "submit/format/sshwire.h"
+#include "submit/format/ssh/sshwire.h"
 
 #define PRIVATE "OPENSSH PRIVATE KEY"
 static const char magic[] = "openssh-key-v1";  // its NUL belongs to it

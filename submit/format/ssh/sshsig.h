@@ -4,7 +4,7 @@
 #ifndef DAWN_FORMAT_SSHSIG_H
 #define DAWN_FORMAT_SSHSIG_H
 
-#include "submit/format/sshkey.h"
+#include "submit/format/ssh/sshkey.h"
 
 enum { SSHSIG_MAX = 2048, SSHSIG_SIGNED = 256 };
 // What Ed25519 signs: "SSHSIG", the namespace, SHA-512 of the message. Returns its length.

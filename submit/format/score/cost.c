@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arithmetic of cost. Invariant: every cost is the smallest integer of micro-USD not below the true value, so that
 // "recompute it" has one answer.
-#include "submit/format/cost.h"
+#include "submit/format/score/cost.h"
 
 #include <stdio.h>
 

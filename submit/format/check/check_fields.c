@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "submit/format/check_inside.h"
+#include "submit/format/check/check_inside.h"
 
 // A run or one of its latencies.
 struct part {

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "submit/format/chain.h"
-#include "submit/format/check_inside.h"
-#include "submit/format/cost.h"
-#include "submit/format/price.h"
+#include "submit/format/check/check_inside.h"
+#include "submit/format/score/cost.h"
+#include "submit/format/score/price.h"
 
 enum { PRICE_DAYS = 90, COST_ITEMS = 10000 };
 

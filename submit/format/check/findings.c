@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "submit/format/check.h"
+#include "submit/format/check/check.h"
 
 static const struct {
     const char *code, *what;

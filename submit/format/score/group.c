@@ -2,7 +2,7 @@
 // Group statistics. Student's t comes from the regularised incomplete beta function by its continued fraction
 // (Lentz's method; Press et al., Numerical Recipes, section 6.4, describes both), good to about 1e-12 here. Cost:
 // microseconds.
-#include "submit/format/group.h"
+#include "submit/format/score/group.h"
 
 #include <math.h>
 #include <stdlib.h>

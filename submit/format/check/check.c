@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
-#include "submit/format/check_inside.h"
-#include "submit/format/curve.h"
+#include "submit/format/check/check_inside.h"
+#include "submit/format/score/curve.h"
 
 // 22 November 2026. What was accepted before was judged by fewer checks, and is not judged anew.
 #define STRICT_SINCE_MS ((int64_t)1795305600000)
