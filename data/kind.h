@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interface of a kind of data set, and the list of kinds. Only data/ includes this, and tasks that make a
-// set from another one (tasks/train/task.h: view). All others use dataset.h.
+// set from another one (tasks/step/task.h: view). All others use dataset.h.
 #ifndef DAWN_DATA_KIND_H
 #define DAWN_DATA_KIND_H
 

@@ -10,8 +10,8 @@
 #include "submit/format/check/check.h"
 #include "submit/format/fields.h"
 #include "submit/format/machine_list.h"
+#include "tasks/recipe/recipe.h"
 #include "tasks/record/stated.h"
-#include "tasks/train/recipe.h"
 
 // The first five: submit/format/fields.c. The facts of a machine are nine texts of at most 160 bytes.
 enum { POINTS_MAX = 4000, SEGMENTS_MAX = 4000, DATA_MAX = 8, LATENCIES_MAX = 32, PARTS_MAX = 64, TAGS_MAX = 8, FACTS_MAX = 16384,

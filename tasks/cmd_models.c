@@ -5,9 +5,9 @@
 #include "runtime/base/text.h"
 #include "runtime/fuse.h"
 #include "tasks/commands.h"
+#include "tasks/step/step.h"
+#include "tasks/step/supply.h"
 #include "tasks/tasks.h"
-#include "tasks/train/step.h"
-#include "tasks/train/supply.h"
 
 #include <stdio.h>
 

@@ -4,8 +4,8 @@
 #include "runtime/base/options.h"
 #include "runtime/base/text.h"
 #include "tasks/commands.h"
+#include "tasks/recipe/recipe_keys.h"
 #include "tasks/tasks.h"
-#include "tasks/train/recipe_keys.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,9 +6,9 @@
 #include "data/dataset.h"
 #include "runtime/device.h"
 #include "submit/format/score/price.h"
+#include "tasks/recipe/recipe.h"
 #include "tasks/record/record.h"
 #include "tasks/tasks.h"
-#include "tasks/train/recipe.h"
 
 static void add_tasks(struct text *into)
 {

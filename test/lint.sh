@@ -40,18 +40,20 @@ submit/format/check     : submit/format runtime/base
 submit/format           : submit/format/ssh/sshsig.h runtime/base
 tasks/record            : runtime submit/format
 tasks/show              : tasks/record runtime submit/format
-tasks/train             : tasks/record data runtime submit/format
-tasks/cifar10           : tasks/train data runtime
-tasks/imagenet          : tasks/train data runtime
-tasks/squad             : tasks/train data runtime
-tasks/measure           : tasks/train tasks/record data runtime submit/format
-tasks/profile           : tasks/measure tasks/train tasks/record data runtime submit/format
+tasks/recipe            : runtime
+tasks/step              : tasks/recipe data runtime
+tasks/train             : tasks/step tasks/recipe tasks/record data runtime submit/format
+tasks/cifar10           : tasks/step tasks/recipe data runtime
+tasks/imagenet          : tasks/step tasks/recipe data runtime
+tasks/squad             : tasks/step tasks/recipe data runtime
+tasks/measure           : tasks/train tasks/step tasks/recipe tasks/record data runtime submit/format
+tasks/profile           : tasks/measure tasks/train tasks/step tasks/recipe tasks/record data runtime submit/format
 tasks/report            : tasks/measure tasks/record runtime submit/format
 tasks/outside           : tasks/record runtime submit/format
 tasks                   : tasks data runtime submit/format
 submit/keys             : runtime/base submit/format
 submit/client           : submit/keys/keyring.h tasks/record/receipts.h runtime/base submit/format
-submit                  : submit/keys submit/client/client.h submit/client/deliver.h submit/client/verify.h tasks/record/receipts.h tasks/record/stated.h tasks/train/recipe.h tasks/outside/command.h runtime/base submit/format
+submit                  : submit/keys submit/client/client.h submit/client/deliver.h submit/client/verify.h tasks/record/receipts.h tasks/record/stated.h tasks/recipe/recipe.h tasks/outside/command.h runtime/base submit/format
 scoreboard/rank         : runtime/base submit/format
 scoreboard/dawnbench    : runtime/base submit/format
 scoreboard/store        : scoreboard/rank/board.h scoreboard/rank/ranking.h scoreboard/dawnbench/dawnbench.h runtime/base submit/format
@@ -238,6 +240,8 @@ self_test() {
     expect layering data/a.c "$c#include \"runtime/graph.h\"\n"
     expect layering data/b.c "$c#include \"b.h\"\n"
     expect layering tasks/a.c "$c#include \"submit/client/client.h\"\n"
+    expect layering tasks/step/a.c "$c#include \"tasks/train/trainer.h\"\n"
+    expect layering tasks/cifar10/a.c "$c#include \"tasks/train/train.h\"\n"
     expect layering scoreboard/a.c "$c#include \"submit/client/client.h\"\n"
     expect layering scoreboard/rank/a.c "$c#include \"scoreboard/store/store.h\"\n"
     expect layering scoreboard/store/a.c "$c#include \"scoreboard/http/server.h\"\n"

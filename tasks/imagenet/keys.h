@@ -2,7 +2,7 @@
 #ifndef DAWN_IMAGENET_KEYS_H
 #define DAWN_IMAGENET_KEYS_H
 
-#include "tasks/train/recipe_keys.h"
+#include "tasks/recipe/recipe_keys.h"
 
 // Keys of this task alone: places in struct recipe's own[].
 enum imagenet_own {

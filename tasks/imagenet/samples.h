@@ -5,7 +5,7 @@
 #ifndef DAWN_IMAGENET_SAMPLES_H
 #define DAWN_IMAGENET_SAMPLES_H
 
-#include "tasks/train/task.h"
+#include "tasks/step/task.h"
 
 enum { SAMPLES_CHANNELS = 3 };
 

@@ -6,7 +6,7 @@
 
 #include "runtime/device.h"
 #include "tasks/record/result.h"
-#include "tasks/train/task.h"
+#include "tasks/step/task.h"
 
 struct infer_options {
     const struct task *task;

@@ -5,7 +5,7 @@
 
 #include "runtime/checkpoint.h"
 #include "tasks/measure/infer.h"
-#include "tasks/train/evaluation.h"
+#include "tasks/step/evaluation.h"
 
 struct serving {
     struct device *device;

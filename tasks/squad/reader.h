@@ -5,7 +5,7 @@
 #define DAWN_SQUAD_READER_H
 
 #include "data/read/squad.h"
-#include "tasks/train/step.h"
+#include "tasks/step/step.h"
 
 struct answer {
     int64_t question;    // of the split

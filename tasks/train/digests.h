@@ -7,7 +7,7 @@
 
 #include "data/dataset.h"
 #include "tasks/record/result.h"
-#include "tasks/train/task_files.h"
+#include "tasks/step/task_files.h"
 
 struct digests;
 // Also checks: dataset_facts()->official. The paths of the files are borrowed until digests_wait.

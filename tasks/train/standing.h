@@ -4,7 +4,7 @@
 #define DAWN_TRAIN_STANDING_H
 
 #include "runtime/base/text.h"
-#include "tasks/train/task.h"
+#include "tasks/step/task.h"
 
 struct standing {
     const struct task *task;

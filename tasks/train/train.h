@@ -4,9 +4,9 @@
 #define DAWN_TRAIN_H
 
 #include "submit/format/score/price.h"
+#include "tasks/step/task.h"
 #include "tasks/train/progress.h"
 #include "tasks/train/resume.h"
-#include "tasks/train/task.h"
 
 struct train_options {
     const struct task *task;

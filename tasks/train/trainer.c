@@ -2,7 +2,7 @@
 #include "tasks/train/trainer.h"
 
 #include "runtime/fuse.h"
-#include "tasks/train/update.h"
+#include "tasks/step/update.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,9 +10,9 @@
 
 #include "runtime/checkpoint.h"
 #include "tasks/record/result.h"
-#include "tasks/train/average.h"
-#include "tasks/train/evaluation.h"
-#include "tasks/train/lookahead.h"
+#include "tasks/step/average.h"
+#include "tasks/step/evaluation.h"
+#include "tasks/step/lookahead.h"
 
 struct trainer_choice {
     const struct task *task;

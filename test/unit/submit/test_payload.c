@@ -9,8 +9,8 @@
 
 #include "runtime/base/file.h"
 #include "submit/format/check/check.h"
+#include "tasks/recipe/recipe.h"
 #include "tasks/record/record.h"
-#include "tasks/train/recipe.h"
 
 #include <cmocka.h>
 

@@ -4,8 +4,8 @@
 #include "runtime/fuse.h"
 #include "runtime/grad.h"
 #include "runtime/optim.h"
+#include "tasks/step/step.h"
 #include "tasks/tasks.h"
-#include "tasks/train/step.h"
 #include "test/unit/fixture_graph.h"
 
 enum { CLASSES = 10, MOST = 512 };

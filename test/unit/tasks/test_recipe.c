@@ -4,8 +4,8 @@
 #include "runtime/base/file.h"
 #include "runtime/graph.h"
 #include "tasks/cifar10/cifar10.h"
+#include "tasks/recipe/recipe_keys.h"
 #include "tasks/tasks.h"
-#include "tasks/train/recipe_keys.h"
 #include "test/unit/fixture_graph.h"
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/train/supply.h"
+#include "tasks/step/supply.h"
 
 #include "runtime/base/text.h"
 

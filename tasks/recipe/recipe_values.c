@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values of recipe keys: read from JSON or from the command line, checked against their bounds, printed in one form.
-#include "tasks/train/recipe_keys.h"
+#include "tasks/recipe/recipe_keys.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/base/text.h"
-#include "tasks/train/task.h"
+#include "tasks/step/task.h"
 
 int model_find(const struct task *task, const char *name, const struct model **into)
 {

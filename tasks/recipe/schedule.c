@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/train/schedule.h"
+#include "tasks/recipe/schedule.h"
 
 #include <math.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/train/step.h"
+#include "tasks/step/step.h"
 
 #include "runtime/fuse.h"
 #include "runtime/grad.h"
-#include "tasks/train/update.h"
+#include "tasks/step/update.h"
 
 static const struct init ZERO = {INIT_ZERO, 0}, UPLOAD = {INIT_UPLOAD, 0};
 

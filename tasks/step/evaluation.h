@@ -4,7 +4,7 @@
 #ifndef DAWN_TRAIN_EVALUATION_H
 #define DAWN_TRAIN_EVALUATION_H
 
-#include "tasks/train/supply.h"
+#include "tasks/step/supply.h"
 
 enum { EVALUATION_PROGRAMS = 64 };
 struct evaluation {

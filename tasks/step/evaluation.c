@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/train/evaluation.h"
+#include "tasks/step/evaluation.h"
 
 #include <math.h>
 #include <stdlib.h>

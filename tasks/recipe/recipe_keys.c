@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The keys that every task has, and how a key is found. Adding a key is one row here (or in the task's keys.c) and one
 // field in recipe.h.
-#include "tasks/train/recipe_keys.h"
+#include "tasks/recipe/recipe_keys.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recipes as text: in sections for people and records, in the canonical form for comparisons.
-#include "tasks/train/recipe_keys.h"
+#include "tasks/recipe/recipe_keys.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/train/lookahead.h"
+#include "tasks/step/lookahead.h"
 
-#include "tasks/train/average.h"
+#include "tasks/step/average.h"
 
 int lookahead_build(struct lookahead *l, struct session *session, const struct recipe *r, int64_t decay_end)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/train/task_files.h"
+#include "tasks/step/task_files.h"
 
 #include "runtime/base/file.h"
 

@@ -6,7 +6,7 @@
 #define DAWN_TRAIN_SUPPLY_H
 
 #include "data/image/damage.h"
-#include "tasks/train/step.h"
+#include "tasks/step/step.h"
 
 struct supply {
     struct feed_choice choice;  // order, fields and fill; without fields the split is resident

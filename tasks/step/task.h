@@ -10,9 +10,9 @@
 #include "data/feed/feed.h"
 #include "runtime/optim.h"
 #include "runtime/session.h"
-#include "tasks/train/recipe.h"
-#include "tasks/train/schedule.h"
-#include "tasks/train/task_files.h"
+#include "tasks/recipe/recipe.h"
+#include "tasks/recipe/schedule.h"
+#include "tasks/step/task_files.h"
 
 struct step;
 

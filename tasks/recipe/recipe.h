@@ -9,7 +9,7 @@
 #define DAWN_RECIPE_H
 
 #include "runtime/base/arena.h"
-#include "tasks/train/schedule.h"
+#include "tasks/recipe/schedule.h"
 
 enum { RECIPE_LIST_MAX = 16, RECIPE_TEXT_MAX = 160, RECIPE_OWN_MAX = 32 };
 // Most variants of a step in one schedule: each side, with or without a training first layer, renormalising or not.

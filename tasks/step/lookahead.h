@@ -4,7 +4,7 @@
 #ifndef DAWN_TRAIN_LOOKAHEAD_H
 #define DAWN_TRAIN_LOOKAHEAD_H
 
-#include "tasks/train/task.h"
+#include "tasks/step/task.h"
 
 struct lookahead {
     int begin, pull;     // programs; NONE: the recipe has none

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads and changes recipes. Cost: some hundred string comparisons a key, outside the measured time.
-#include "tasks/train/recipe.h"
+#include "tasks/recipe/recipe.h"
 
 #include "runtime/base/embed.h"
 #include "runtime/base/file.h"
-#include "tasks/train/recipe_keys.h"
+#include "tasks/recipe/recipe_keys.h"
 
 #include <jansson.h>
 #include <math.h>

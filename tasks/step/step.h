@@ -4,7 +4,7 @@
 #ifndef DAWN_TRAIN_STEP_H
 #define DAWN_TRAIN_STEP_H
 
-#include "tasks/train/task.h"
+#include "tasks/step/task.h"
 
 enum step_kind { STEP_TRAIN, STEP_EVALUATE, STEP_INFER };
 

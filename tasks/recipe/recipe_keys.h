@@ -5,7 +5,7 @@
 #define DAWN_RECIPE_KEYS_H
 
 #include "runtime/base/text.h"
-#include "tasks/train/recipe.h"
+#include "tasks/recipe/recipe.h"
 
 #include <jansson.h>
 #include <stddef.h>

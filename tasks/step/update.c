@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/train/update.h"
+#include "tasks/step/update.h"
 
 static bool same_table(const struct step_table *a, const struct step_table *b, int64_t steps)
 {

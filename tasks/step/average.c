@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/train/average.h"
+#include "tasks/step/average.h"
 
 #include <math.h>
 

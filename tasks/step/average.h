@@ -4,7 +4,7 @@
 #ifndef DAWN_TRAIN_AVERAGE_H
 #define DAWN_TRAIN_AVERAGE_H
 
-#include "tasks/train/task.h"
+#include "tasks/step/task.h"
 
 struct average {
     int begin, update, swap;  // programs; NONE: the recipe has no average

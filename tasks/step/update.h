@@ -3,7 +3,7 @@
 #ifndef DAWN_TRAIN_UPDATE_H
 #define DAWN_TRAIN_UPDATE_H
 
-#include "tasks/train/step.h"
+#include "tasks/step/step.h"
 
 // Appends the update of every parameter that has a gradient. `step` is i32[1], counting from 0. A parameter that no rule
 // matches is an error with its name.
