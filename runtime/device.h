@@ -5,7 +5,7 @@
 #ifndef DAWN_DEVICE_H
 #define DAWN_DEVICE_H
 
-#include "runtime/plan.h"
+#include "runtime/plan/plan.h"
 
 struct device_facts {
     char name[128];            // "AMD EPYC 9B45, 2 threads, avx512_core_bf16"

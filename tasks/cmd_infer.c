@@ -3,7 +3,7 @@
 #include "data/progress_bar.h"
 #include "runtime/base/file.h"
 #include "runtime/base/text.h"
-#include "runtime/checkpoint.h"
+#include "runtime/checkpoint/checkpoint.h"
 #include "tasks/choose.h"
 #include "tasks/commands.h"
 #include "submit/format/score/contest.h"

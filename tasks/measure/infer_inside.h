@@ -3,7 +3,7 @@
 #ifndef DAWN_INFER_INSIDE_H
 #define DAWN_INFER_INSIDE_H
 
-#include "runtime/checkpoint.h"
+#include "runtime/checkpoint/checkpoint.h"
 #include "tasks/measure/infer.h"
 #include "tasks/step/evaluation.h"
 

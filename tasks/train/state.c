@@ -4,7 +4,7 @@
 #include "runtime/base/build.h"
 #include "runtime/base/text.h"
 #include "runtime/base/whole.h"
-#include "runtime/checkpoint.h"
+#include "runtime/checkpoint/checkpoint.h"
 
 #include <errno.h>
 #include <fcntl.h>

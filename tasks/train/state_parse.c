@@ -3,7 +3,7 @@
 // digest. It costs one record a slot and, while it runs, the JSON library's tree of the header.
 #include "tasks/train/state.h"
 
-#include "runtime/checkpoint.h"
+#include "runtime/checkpoint/checkpoint.h"
 
 #include <jansson.h>
 

@@ -6,7 +6,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/text.h"
 #include "runtime/base/whole.h"
-#include "runtime/checkpoint.h"
+#include "runtime/checkpoint/checkpoint.h"
 #include "runtime/fuse.h"
 #include "submit/format/score/contest.h"
 #include "submit/format/score/group.h"

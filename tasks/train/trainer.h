@@ -8,7 +8,7 @@
 #ifndef DAWN_TRAIN_TRAINER_H
 #define DAWN_TRAIN_TRAINER_H
 
-#include "runtime/checkpoint.h"
+#include "runtime/checkpoint/checkpoint.h"
 #include "tasks/record/result.h"
 #include "tasks/step/average.h"
 #include "tasks/step/evaluation.h"

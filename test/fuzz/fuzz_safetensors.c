@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a safetensors file. An accepted file must satisfy the parser's invariant: the tensors cover the data exactly,
 // each with the bytes that its shape needs. Every byte is read, so that the sanitizers detect one outside.
-#include "runtime/checkpoint.h"
+#include "runtime/checkpoint/checkpoint.h"
 
 static size_t sum(const uint8_t *bytes, size_t count)
 {

@@ -3,7 +3,7 @@
 #ifndef DAWN_TEST_FIXTURE_CHECKPOINT_H
 #define DAWN_TEST_FIXTURE_CHECKPOINT_H
 
-#include "runtime/checkpoint.h"
+#include "runtime/checkpoint/checkpoint.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Assigns the tensors of a foreign file to slots and converts their numbers to DAWN's type and layout. All decisions come before
 // the first upload. Cost: a comparison of names for each pair of tensor and slot, and one copy of the largest tensor.
-#include "runtime/checkpoint_inside.h"
+#include "runtime/checkpoint/checkpoint_inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Walks from the last node to the first: the set of nodes that wait for a node follows from the later nodes. A writer of bytes
 // waits for all earlier users of them. So the next writer represents all later users, and no set is kept for each pair of nodes.
-#include "runtime/plan_flow.h"
+#include "runtime/plan/plan_flow.h"
 
 #include <stdlib.h>
 

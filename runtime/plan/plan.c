@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/plan.h"
+#include "runtime/plan/plan.h"
 
 #include "runtime/device.h"
-#include "runtime/plan_flow.h"
-#include "runtime/plan_layout.h"
+#include "runtime/plan/plan_flow.h"
+#include "runtime/plan/plan_layout.h"
 
 #include <stdlib.h>
 

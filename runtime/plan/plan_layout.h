@@ -5,7 +5,7 @@
 #ifndef DAWN_PLAN_LAYOUT_H
 #define DAWN_PLAN_LAYOUT_H
 
-#include "runtime/plan.h"
+#include "runtime/plan/plan.h"
 
 // Sets the offsets and slab_bytes: largest first, each at the lowest gap. Cost: O(blocks log blocks * gaps), and for a
 // device that overlaps blocks * blocks of the update.

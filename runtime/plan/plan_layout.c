@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layout and its proof share only the list of blocks. A segment tree over positions finds the offsets. The proof sweeps over
 // positions and keeps the live blocks in order of their offsets.
-#include "runtime/plan_layout.h"
+#include "runtime/plan/plan_layout.h"
 
 #include "runtime/base/arena.h"
-#include "runtime/plan_flow.h"
-#include "runtime/plan_space.h"
+#include "runtime/plan/plan_flow.h"
+#include "runtime/plan/plan_space.h"
 
 #include <stdlib.h>
 

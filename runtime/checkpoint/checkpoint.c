@@ -2,7 +2,7 @@
 // Saves and loads weights as safetensors. The file is built and read as one block of memory, so the same bytes are digested,
 // checked and used. Cost: the size of the weights once more while saving or loading.
 // checkpoint_parse.c parses the bytes.
-#include "runtime/checkpoint_inside.h"
+#include "runtime/checkpoint/checkpoint_inside.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 // cover the data exactly once, in order, without a gap. Cost: one record a tensor and, while it runs, the JSON library's tree
 // of the header. A malicious header makes that tree up to eighty times as large (measured: 1.2 GB for 16 MiB of empty
 // objects), so the header has its own limit.
-#include "runtime/checkpoint.h"
+#include "runtime/checkpoint/checkpoint.h"
 
 #include <jansson.h>
 #include <stdlib.h>

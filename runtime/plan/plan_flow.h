@@ -6,7 +6,7 @@
 #ifndef DAWN_PLAN_FLOW_H
 #define DAWN_PLAN_FLOW_H
 
-#include "runtime/plan.h"
+#include "runtime/plan/plan.h"
 
 struct plan_flow {
     int *start;               // a position each: the number of the update node there that begins a block; NONE: no such

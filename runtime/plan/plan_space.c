@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Node 1 is the root; the children of node i are 2i and 2i + 1.
-#include "runtime/plan_space.h"
+#include "runtime/plan/plan_space.h"
 
 #include "runtime/base/arena.h"
 

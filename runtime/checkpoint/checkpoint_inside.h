@@ -3,7 +3,7 @@
 #ifndef DAWN_CHECKPOINT_INSIDE_H
 #define DAWN_CHECKPOINT_INSIDE_H
 
-#include "runtime/checkpoint.h"
+#include "runtime/checkpoint/checkpoint.h"
 
 struct checkpoint {
     char *path, *bytes;
