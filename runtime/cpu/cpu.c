@@ -8,8 +8,8 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/memory.h"
 #include "runtime/base/threads.h"
-#include "runtime/cpu/dnnl_prim.h"
-#include "runtime/cpu/loops.h"
+#include "runtime/cpu/loops/loops.h"
+#include "runtime/cpu/product/dnnl_prim.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 //   pairs   [unit][column]   units lie down a column
 // Rows of scores are a vector longer than needed, and never a multiple of 4 KB, which one cache set would have to hold.
 #include "runtime/cpu/cpu_work.h"
-#include "runtime/cpu/pairs.h"
+#include "runtime/cpu/product/pairs.h"
 #include "runtime/element.h"
 
 #include <math.h>

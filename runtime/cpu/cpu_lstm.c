@@ -4,7 +4,7 @@
 // multiplies them (loops.h, pairs.h). Gates lie in four parts of whole vectors, whose lanes past the last unit have weights of
 // zero. Each row is computed alone, so that no result depends on the number of threads.
 #include "runtime/cpu/cpu_work.h"
-#include "runtime/cpu/pairs.h"
+#include "runtime/cpu/product/pairs.h"
 
 enum { ROWS = PRODUCT_ROWS, GATES = 4, AHEAD = 2 };  // AHEAD: words that are prefetched
 

@@ -6,7 +6,7 @@
 
 #include "runtime/base/threads.h"
 #include "runtime/cpu/cpu.h"
-#include "runtime/cpu/loops.h"
+#include "runtime/cpu/loops/loops.h"
 
 // Minimum number of elements per thread; fewer are not worth waking a thread.
 enum { CPU_GRAIN = 16384 };

@@ -7,7 +7,7 @@
 // thread it includes waiting); the bytes that must move (every input read and every output written once; second passes over a
 // tensor count again); and the share of the copy bandwidth (memcpy, reads + writes). DAWN_ISA selects the instruction set.
 // "together" is their total per step.
-#include "runtime/cpu/loops.h"
+#include "runtime/cpu/loops/loops.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/threads.h"
 #include "runtime/cpu/cpu.h"

@@ -3,7 +3,7 @@
 // agree to the bit, loops that compute within rounding. Widths are chosen to have tails and to have none.
 // (test_ops tests the base build: it compares the whole device with `ref`.)
 #include "runtime/base/arena.h"
-#include "runtime/cpu/loops.h"
+#include "runtime/cpu/loops/loops.h"
 #include "runtime/element.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 // operation descriptors; docs/decisions/onednn-version.md explains why only version 2 is supported. Scratchpads are ours
 // (dnnl_scratchpad_mode_user), so a running primitive allocates nothing. Describing a primitive costs 20 to 200 us; building it
 // costs a few ms the first time and almost nothing later (oneDNN caches 1,024).
-#include "runtime/cpu/dnnl_prim.h"
+#include "runtime/cpu/product/dnnl_prim.h"
 
 #include <stdio.h>
 

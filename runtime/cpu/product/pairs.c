@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tile is 6 rows by 64 columns or 12 by 32: 24 sums, 4 vectors of b and a broadcast of a in 32 registers. The instruction
 // multiplies two pairs and adds both products to an f32 sum, so that the multipliers are the bottleneck.
-#include "runtime/cpu/pairs.h"
+#include "runtime/cpu/product/pairs.h"
 
 #if defined __x86_64__ && !defined ISA_ONLY_BASE
 

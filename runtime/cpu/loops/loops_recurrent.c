@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The element-wise part of recurrent layers, one word at a time in the L1 cache, in whole vectors: a remainder of single elements
 // would take as long as all vectors of a usual layer, because each element is several exponentials.
-#include "runtime/cpu/loops_inside.h"
+#include "runtime/cpu/loops/loops_inside.h"
 
 ALWAYS void sru_of(enum act act, const struct sru_word *w, int64_t n)
 {

@@ -2,7 +2,7 @@
 // Batch norm and activations, forward and backward: element i uses entry i % width of the period. Cost: one load of each input,
 // one store; the slopes of silu and gelu take about 25 operations per element. Sums are kept per entry in f32; the caller
 // flushes them to double every few hundred rows.
-#include "runtime/cpu/loops_inside.h"
+#include "runtime/cpu/loops/loops_inside.h"
 
 #include <math.h>
 

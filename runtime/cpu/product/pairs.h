@@ -4,7 +4,7 @@
 #ifndef DAWN_CPU_PAIRS_H
 #define DAWN_CPU_PAIRS_H
 
-#include "runtime/cpu/loops.h"
+#include "runtime/cpu/loops/loops.h"
 
 bool pairs_fit(void);  // this processor has the instructions
 void pairs_product(const struct product *);

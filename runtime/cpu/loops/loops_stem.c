@@ -2,7 +2,7 @@
 // Compiled once per instruction set (-DISA=base, avx2, avx512). An output row takes three sweeps that stay in the L1 cache:
 // input rows to f32 with their padding, sums of four pixels by 32 k in registers, activation and rounding of the finished row.
 // y is written once: 92 MB at batch 2000, which is the cost of the first layer of the CIFAR networks.
-#include "runtime/cpu/loops_stem.h"
+#include "runtime/cpu/loops/loops_stem.h"
 
 #include "runtime/element.h"
 

@@ -2,7 +2,7 @@
 // Pooling. The first of equal values wins, and a NaN wins only if there is nothing else: a value replaces the best one if it is
 // greater, or if the best is NaN and the value is not. `at` is computed in 16 bits and narrowed afterwards: one loop over 32-,
 // 16- and 8-bit elements would need four times the registers.
-#include "runtime/cpu/loops_inside.h"
+#include "runtime/cpu/loops/loops_inside.h"
 
 #ifdef __AVX512BW__
 #include <immintrin.h>

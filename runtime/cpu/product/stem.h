@@ -3,7 +3,7 @@
 #ifndef DAWN_CPU_STEM_H
 #define DAWN_CPU_STEM_H
 
-#include "runtime/cpu/dnnl_prim.h"
+#include "runtime/cpu/product/dnnl_prim.h"
 
 bool stem_fits(const struct dnnl_conv *);     // false: use the general kernels
 size_t stem_bytes(const struct dnnl_conv *);  // scratch

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of one instruction set and, in the base build only, the choice between the tables.
-#include "runtime/cpu/loops_inside.h"
+#include "runtime/cpu/loops/loops_inside.h"
 
 #include "runtime/base/isa.h"
 

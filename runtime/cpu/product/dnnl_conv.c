@@ -9,11 +9,11 @@
 // kernels are faster (docs/performance.md), so stride 1 uses them.
 #include "runtime/base/arena.h"
 #include "runtime/base/threads.h"
-#include "runtime/cpu/direct.h"
-#include "runtime/cpu/dnnl_prim.h"
-#include "runtime/cpu/loops.h"
-#include "runtime/cpu/stem.h"
-#include "runtime/cpu/wgrad.h"
+#include "runtime/cpu/loops/loops.h"
+#include "runtime/cpu/product/direct.h"
+#include "runtime/cpu/product/dnnl_prim.h"
+#include "runtime/cpu/product/stem.h"
+#include "runtime/cpu/product/wgrad.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 // copied to y and added by the kernel, so the product writes every result once.
 #include "runtime/base/arena.h"
 #include "runtime/base/threads.h"
-#include "runtime/cpu/dnnl_prim.h"
+#include "runtime/cpu/product/dnnl_prim.h"
 
 #include <stdlib.h>
 

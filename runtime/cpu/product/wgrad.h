@@ -4,7 +4,7 @@
 #ifndef DAWN_CPU_WGRAD_H
 #define DAWN_CPU_WGRAD_H
 
-#include "runtime/cpu/dnnl_prim.h"
+#include "runtime/cpu/product/dnnl_prim.h"
 
 // True if the kernel supports this convolution on this CPU; otherwise use oneDNN.
 bool wgrad_fits(const struct dnnl_conv *);

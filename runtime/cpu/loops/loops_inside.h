@@ -4,7 +4,7 @@
 #ifndef DAWN_LOOPS_INSIDE_H
 #define DAWN_LOOPS_INSIDE_H
 
-#include "runtime/cpu/loops.h"
+#include "runtime/cpu/loops/loops.h"
 #include "runtime/element.h"
 
 #ifdef __AVX512F__

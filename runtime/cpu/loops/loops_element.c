@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Element-wise loops: casts, sums, products, dropout, pixels to floats, bilinear blending, optimisers. Each is one pass: every
 // argument is read once or written once.
-#include "runtime/cpu/loops_inside.h"
+#include "runtime/cpu/loops/loops_inside.h"
 
 #include <math.h>
 

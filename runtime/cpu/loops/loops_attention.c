@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of attention scores, and products of blocks that lie in the cache. A row is read three times from the L1 cache.
-#include "runtime/cpu/loops_inside.h"
+#include "runtime/cpu/loops/loops_inside.h"
 
 #include <math.h>
 

@@ -6,10 +6,10 @@
 // Filters are first packed into units of 4 bytes, [k block][tap][c unit][k of the block]. A unit is two channels in bf16 (the
 // instruction adds two products into each f32 lane) and one in f32. A thread takes rows of image tiles and finishes all k of a
 // row before the next, so x is read from memory once. Sums do not depend on the number of threads.
-#include "runtime/cpu/direct.h"
+#include "runtime/cpu/product/direct.h"
 
 #include "runtime/base/threads.h"
-#include "runtime/cpu/loops_stem.h"
+#include "runtime/cpu/loops/loops_stem.h"
 
 enum { KB = 64, UNIT = 4, WIDEST = 12 };
 enum { PAST_CACHE = 16 << 20 };    // results larger than this are written around the caches
@@ -39,7 +39,7 @@ size_t direct_bytes(const struct dnnl_conv *c)
 
 #if defined __x86_64__
 
-#include "runtime/cpu/transpose16.h"
+#include "runtime/cpu/product/transpose16.h"
 
 #define VECTORS __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
 #define ALWAYS __attribute__((always_inline))
