@@ -75,7 +75,7 @@ endif
 ifneq ($(filter /%,$(firstword $(CUDA))),)
 CUDA_INCLUDE := -isystem $(CUDA)/include
 CUDA_LIBS := -L$(CUDA)/lib64 -L$(CUDA)/lib -Wl,-rpath,$(CUDA)/lib64:$(CUDA)/lib -lcudart_static -lstdc++ -ldl -lrt
-CUDA_SOURCES := $(filter-out runtime/cuda/absent.c,$(wildcard runtime/cuda/*.c runtime/cuda/dnn/*.c))
+CUDA_SOURCES := $(filter-out runtime/cuda/absent.c,$(wildcard runtime/cuda/*.c runtime/cuda/ops/*.c runtime/cuda/dnn/*.c))
 KERNELS := $(wildcard runtime/cuda/kernels/k_*.cu)
 KERNEL_OBJECTS := $(KERNELS:%.cu=build/%.o)
 else

@@ -5,7 +5,7 @@
 #include "test/unit/fixture_cases.h"
 #include "test/unit/fixture_graph.h"
 
-#include "runtime/cuda/cuda_blas.h"
+#include "runtime/cuda/ops/cuda_blas.h"
 
 #include <dlfcn.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moving elements. The unit of a copy is as wide as all lengths and offsets allow, and dimensions that stay adjacent are merged
 // before a kernel is chosen.
-#include "runtime/cuda/cuda_move.h"
 #include "runtime/cuda/kernels/k_move.h"
+#include "runtime/cuda/ops/cuda_move.h"
 
 // The widest unit (up to 16 bytes) that divides both sizes; every unit divides 0.
 static size_t unit_of(size_t a, size_t b)

@@ -4,7 +4,7 @@
 //
 // The algorithm is the first one that the heuristics return, chosen in prepare. Algorithms that accumulate split sums in place
 // are excluded, because their order of additions varies. f32 is multiplied in f32.
-#include "runtime/cuda/cuda_blas.h"
+#include "runtime/cuda/ops/cuda_blas.h"
 
 #include "runtime/cuda/cuda_library.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Element-wise operators: activations with and without a bias, sums, products, factors, casts, dropout.
-#include "runtime/cuda/cuda_move.h"
 #include "runtime/cuda/kernels/k_element.h"
+#include "runtime/cuda/ops/cuda_move.h"
 
 static int act_prepare(struct cuda_step *s)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products on the GPU. cuBLASLt computes the large ones (cuda_blas.h). DAWN's kernels compute all others, and those for
 // which cuBLASLt has no algorithm (k_matmul.h).
-#include "runtime/cuda/cuda_blas.h"
+#include "runtime/cuda/ops/cuda_blas.h"
 
 static struct k_matmul matmul_of(const struct graph *g, const struct node *n)
 {
