@@ -45,7 +45,10 @@ tasks/step              : tasks/recipe data runtime
 tasks/train             : tasks/step tasks/recipe tasks/record data runtime submit/format
 tasks/cifar10           : tasks/step tasks/recipe data runtime
 tasks/imagenet          : tasks/step tasks/recipe data runtime
-tasks/squad             : tasks/step tasks/recipe data runtime
+tasks/squad/text        : data runtime
+tasks/squad/sample      : tasks/squad/text tasks/squad/keys.h tasks/step tasks/recipe data runtime
+tasks/squad/network     : tasks/squad/sample/passages.h tasks/squad/text/features.h tasks/squad/keys.h tasks/step tasks/recipe data runtime
+tasks/squad             : tasks/squad tasks/step tasks/recipe data runtime
 tasks/measure           : tasks/train tasks/step tasks/recipe tasks/record data runtime submit/format
 tasks/profile           : tasks/measure tasks/train tasks/step tasks/recipe tasks/record data runtime submit/format
 tasks/report            : tasks/measure tasks/record runtime submit/format

@@ -3,7 +3,7 @@
 
 #include "runtime/base/file.h"
 #include "tasks/squad/evaluate.h"
-#include "tasks/squad/reader.h"
+#include "tasks/squad/sample/reader.h"
 
 #include <jansson.h>
 #include <math.h>

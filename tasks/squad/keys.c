@@ -3,9 +3,9 @@
 // FastFusionNet's.
 #include "tasks/squad/keys.h"
 
-#include "tasks/squad/buckets.h"
-#include "tasks/squad/layers.h"
-#include "tasks/squad/windows.h"
+#include "tasks/squad/network/layers.h"
+#include "tasks/squad/sample/buckets.h"
+#include "tasks/squad/text/windows.h"
 
 #include <string.h>
 

@@ -7,8 +7,8 @@
 
 #include "data/read/squad.h"
 #include "tasks/squad/judge.h"
-#include "tasks/squad/networks.h"
-#include "tasks/squad/reader.h"
+#include "tasks/squad/network/networks.h"
+#include "tasks/squad/sample/reader.h"
 
 #include <string.h>
 

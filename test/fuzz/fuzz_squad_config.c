@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as the config.json of an encoder. An accepted file has no numbers, or numbers that fit. A refusal names the fault.
-#include "tasks/squad/config.h"
+#include "tasks/squad/sample/config.h"
 
 #include <string.h>
 

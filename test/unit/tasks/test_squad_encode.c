@@ -6,12 +6,12 @@
 #include "data/text/wordpiece.h"
 #include "runtime/base/rng.h"
 #include "runtime/base/text.h"
-#include "tasks/squad/buckets.h"
-#include "tasks/squad/config.h"
+#include "tasks/squad/sample/buckets.h"
+#include "tasks/squad/sample/config.h"
 #include "tasks/squad/keys.h"
-#include "tasks/squad/lexicon.h"
+#include "tasks/squad/text/lexicon.h"
 #include "tasks/squad/squad.h"
-#include "tasks/squad/reader.h"
+#include "tasks/squad/sample/reader.h"
 
 enum { ARTICLES = 12, WORDS = 120 };  // two articles are for validation
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Windows against run_squad.py's loop written out, and the decoding of scores against every pair.
 #include "runtime/base/rng.h"
-#include "tasks/squad/decode.h"
+#include "tasks/squad/sample/decode.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -5,10 +5,10 @@
 
 #include "runtime/base/text.h"
 #include "runtime/fuse.h"
-#include "tasks/squad/features.h"
 #include "tasks/squad/keys.h"
-#include "tasks/squad/passages.h"
+#include "tasks/squad/sample/passages.h"
 #include "tasks/squad/squad.h"
+#include "tasks/squad/text/features.h"
 #include "tasks/train/trainer.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/squad/config.h"
+#include "tasks/squad/sample/config.h"
 
 #include "runtime/base/file.h"
 #include "runtime/base/text.h"

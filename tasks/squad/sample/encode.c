@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/squad/encode.h"
+#include "tasks/squad/sample/encode.h"
 
 #include "data/kind.h"
-#include "tasks/squad/buckets.h"
-#include "tasks/squad/config.h"
-#include "tasks/squad/decode.h"
 #include "tasks/squad/keys.h"
-#include "tasks/squad/lexicon.h"
-#include "tasks/squad/texts.h"
+#include "tasks/squad/sample/buckets.h"
+#include "tasks/squad/sample/config.h"
+#include "tasks/squad/sample/decode.h"
+#include "tasks/squad/text/lexicon.h"
+#include "tasks/squad/text/texts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/squad/networks.h"
+#include "tasks/squad/network/networks.h"
 
-#include "tasks/squad/layers.h"
+#include "tasks/squad/network/layers.h"
 
 // Checkpoints of whole models put the encoder below a name. The head of the task is trained anew where a file has none.
 static const char *const prefixes[] = {"bert.", NULL};

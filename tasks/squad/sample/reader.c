@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/squad/reader.h"
+#include "tasks/squad/sample/reader.h"
 
-#include "tasks/squad/encode.h"
-#include "tasks/squad/passages.h"
+#include "tasks/squad/sample/encode.h"
+#include "tasks/squad/sample/passages.h"
 
 #include <string.h>
 

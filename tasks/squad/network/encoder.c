@@ -8,7 +8,7 @@
 // Queries, keys and values are one product with the three weights side by side. Matrices begin with a deviation of 0.02.
 // tokens[B,T] -> x[B,T,C] -> two of f32[B,T]
 #include "tasks/squad/keys.h"
-#include "tasks/squad/networks.h"
+#include "tasks/squad/network/networks.h"
 
 #define NORM_EPS 1e-12f
 static const struct init WEIGHT = {INIT_NORMAL, 0.02f}, ZERO = {INIT_ZERO, 0};

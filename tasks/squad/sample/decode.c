@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/squad/decode.h"
+#include "tasks/squad/sample/decode.h"
 
 #include <math.h>
 

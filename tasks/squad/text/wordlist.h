@@ -8,7 +8,7 @@
 #define DAWN_SQUAD_WORDLIST_H
 
 #include "runtime/base/hash.h"
-#include "tasks/squad/texts.h"
+#include "tasks/squad/text/texts.h"
 
 enum { WORDLIST_PADDING, WORDLIST_UNKNOWN, WORDLIST_FIRST };  // rows
 

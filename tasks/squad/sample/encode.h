@@ -8,7 +8,7 @@
 #ifndef DAWN_SQUAD_ENCODE_H
 #define DAWN_SQUAD_ENCODE_H
 
-#include "tasks/squad/reader.h"
+#include "tasks/squad/sample/reader.h"
 
 extern const struct reader encode_reader;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/squad/texts.h"
+#include "tasks/squad/text/texts.h"
 
 #include "runtime/base/arena.h"
 #include "runtime/base/rng.h"

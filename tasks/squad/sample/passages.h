@@ -7,8 +7,8 @@
 #ifndef DAWN_SQUAD_PASSAGES_H
 #define DAWN_SQUAD_PASSAGES_H
 
-#include "tasks/squad/reader.h"
-#include "tasks/squad/wordlist.h"
+#include "tasks/squad/sample/reader.h"
+#include "tasks/squad/text/wordlist.h"
 
 extern const struct reader passages_reader;
 

@@ -11,7 +11,7 @@
 //                  another product finds the end
 //
 // tokens[B,T], question[B,Q] -> two of f32[B,T]
-#include "tasks/squad/layers.h"
+#include "tasks/squad/network/layers.h"
 
 #include <math.h>
 

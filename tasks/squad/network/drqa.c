@@ -7,7 +7,7 @@
 //   answer    two bilinear products of that vector and each word of the context
 //
 // tokens[B,T], question[B,Q] -> two of f32[B,T]
-#include "tasks/squad/layers.h"
+#include "tasks/squad/network/layers.h"
 
 static int encode_text(struct reading *r, const char *name, int x, int lengths)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/squad/wordlist.h"
+#include "tasks/squad/text/wordlist.h"
 
 #include "data/text/vectors.h"
 #include "runtime/base/arena.h"

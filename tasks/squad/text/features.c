@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/squad/features.h"
+#include "tasks/squad/text/features.h"
 
 #include "data/text/unicode.h"
 #include "runtime/base/text.h"

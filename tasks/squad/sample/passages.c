@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/squad/passages.h"
+#include "tasks/squad/sample/passages.h"
 
 #include "data/kind.h"
 #include "data/text/words.h"
-#include "tasks/squad/buckets.h"
-#include "tasks/squad/decode.h"
-#include "tasks/squad/features.h"
 #include "tasks/squad/keys.h"
+#include "tasks/squad/sample/buckets.h"
+#include "tasks/squad/sample/decode.h"
+#include "tasks/squad/text/features.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/squad/layers.h"
+#include "tasks/squad/network/layers.h"
 
-#include "tasks/squad/features.h"
 #include "tasks/squad/keys.h"
-#include "tasks/squad/passages.h"
+#include "tasks/squad/sample/passages.h"
+#include "tasks/squad/text/features.h"
 
 #include <math.h>
 #include <stdlib.h>

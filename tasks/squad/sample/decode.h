@@ -4,7 +4,7 @@
 #ifndef DAWN_SQUAD_DECODE_H
 #define DAWN_SQUAD_DECODE_H
 
-#include "tasks/squad/windows.h"
+#include "tasks/squad/text/windows.h"
 
 enum { DECODE_BEST = 20, DECODE_LONGEST = 30, DECODE_WORDS = 15 };
 struct decoded {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/squad/windows.h"
+#include "tasks/squad/text/windows.h"
 
 static int64_t least(int64_t a, int64_t b)
 {

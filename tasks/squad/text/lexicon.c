@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/squad/lexicon.h"
+#include "tasks/squad/text/lexicon.h"
 
 #include "data/text/wordpiece.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/squad/buckets.h"
+#include "tasks/squad/sample/buckets.h"
 
 #include "runtime/base/arena.h"
 

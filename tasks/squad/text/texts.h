@@ -8,7 +8,7 @@
 
 #include "data/read/squad.h"
 #include "data/text/wordpiece.h"
-#include "tasks/squad/windows.h"
+#include "tasks/squad/text/windows.h"
 
 struct sample {
     int32_t question, window;
