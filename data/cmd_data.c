@@ -9,7 +9,7 @@
 #include "data/dataset.h"
 #include "data/image/sheet.h"
 #include "data/fetch/source.h"
-#include "data/read/squad.h"
+#include "data/read/squad/squad.h"
 #include "runtime/base/text.h"
 
 int cmd_data_operands(const struct usage *usage, int argc, char **argv, int want)

@@ -8,7 +8,7 @@
 #include "data/pack/origin.h"
 #include "data/pack/packer.h"
 #include "data/progress_bar.h"
-#include "data/read/truth.h"
+#include "data/read/imagenet/truth.h"
 #include "runtime/base/text.h"
 
 static int choose_side(const char *word, int *side)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "data/cmd_data_sub.h"
-#include "data/read/squad.h"
+#include "data/read/squad/squad.h"
 #include "runtime/base/text.h"
 
 // Adds n bytes as one line that is safe on a terminal: control characters become blanks.

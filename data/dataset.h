@@ -90,7 +90,7 @@ void dataset_want(struct dataset *, enum split, const char *field, int64_t first
 // synthetic data: over the generator's version and parameters, so that it costs nothing.
 int dataset_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHECK;
 // SHA-256 over the sorted SHA-256 of every record: the same whatever order the records are stored in. Of questions it is the
-// digest above (data/read/squad.c).
+// digest above (data/read/squad/squad.c).
 int dataset_content_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHECK;
 // Two copies of a set with the same content digests may hold the samples in another order or, if they are official packs of
 // pictures, in another size. They have other layouts: a digest of names, places and sizes, "" where all copies are equal. It

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/read/squad.h"
+#include "data/read/squad/squad.h"
 #include "runtime/base/options.h"
 #include "runtime/base/text.h"
 #include "tasks/commands.h"

@@ -3,7 +3,7 @@
 #ifndef DAWN_DATA_CONVERT_H
 #define DAWN_DATA_CONVERT_H
 
-#include "data/read/pack.h"
+#include "data/read/imagenet/pack.h"
 
 struct convert_choice {
     int short_side;  // larger pictures are made smaller; 0: none

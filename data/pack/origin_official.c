@@ -11,7 +11,7 @@
 
 #include "data/pack/origin.h"
 #include "data/pack/origin_md5.h"
-#include "data/read/truth.h"
+#include "data/read/imagenet/truth.h"
 #include "runtime/base/arena.h"
 
 static const struct published {

@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "data/kind.h"
-#include "data/read/crc32c.h"
-#include "data/read/imagenet.h"
+#include "data/read/imagenet/crc32c.h"
+#include "data/read/imagenet/imagenet.h"
 #include "runtime/base/arena.h"
 #include "runtime/base/text.h"
 #include "runtime/base/whole.h"

@@ -3,7 +3,7 @@
 #ifndef DAWN_DATA_PART_H
 #define DAWN_DATA_PART_H
 
-#include "data/read/pack.h"
+#include "data/read/imagenet/pack.h"
 
 struct part {
     char *path, *target;

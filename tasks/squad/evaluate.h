@@ -8,7 +8,7 @@
 #ifndef DAWN_TASKS_SQUAD_EVALUATE_H
 #define DAWN_TASKS_SQUAD_EVALUATE_H
 
-#include "data/read/squad.h"
+#include "data/read/squad/squad.h"
 #include "runtime/base/text.h"
 
 // Appends what is left of a text: words with one blank between them.

@@ -5,7 +5,7 @@
 // update rules, the tasks. The models differ in their samples, too (reader.h).
 #include "tasks/squad/squad.h"
 
-#include "data/read/squad.h"
+#include "data/read/squad/squad.h"
 #include "tasks/squad/judge.h"
 #include "tasks/squad/network/networks.h"
 #include "tasks/squad/sample/reader.h"

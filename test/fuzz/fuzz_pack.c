@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/read/crc32c.h"
-#include "data/read/pack.h"
+#include "data/read/imagenet/crc32c.h"
+#include "data/read/imagenet/pack.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzzes ground truth lists: every picture of a list that is accepted has a label.
-#include "data/read/truth.h"
+#include "data/read/imagenet/truth.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 

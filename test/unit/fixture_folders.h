@@ -5,7 +5,7 @@
 
 #include "test/unit/test_data.h"
 
-#include "data/read/synsets.h"
+#include "data/read/imagenet/synsets.h"
 #include "test/unit/fixture_jpeg.h"
 
 // As put, without waiting for the disk, which hundreds of files would do for seconds.

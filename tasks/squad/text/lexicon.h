@@ -4,7 +4,7 @@
 #ifndef DAWN_SQUAD_LEXICON_H
 #define DAWN_SQUAD_LEXICON_H
 
-#include "data/read/squad.h"
+#include "data/read/squad/squad.h"
 #include "runtime/base/text.h"
 
 // Appends lines as vocab.txt has them, `most` of them if there are so many words. Words are runs of ASCII letters and

@@ -4,8 +4,8 @@
 
 #include "data/image/head.h"
 #include "data/pack/md5.h"
-#include "data/read/crc32c.h"
-#include "data/read/truth.h"
+#include "data/read/imagenet/crc32c.h"
+#include "data/read/imagenet/truth.h"
 
 static void checksums(void **state)
 {

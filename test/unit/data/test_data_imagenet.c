@@ -12,7 +12,7 @@
 #include "data/pack/origin.h"
 #include "data/pack/packer.h"
 #include "data/pack/tar.h"
-#include "data/read/truth.h"
+#include "data/read/imagenet/truth.h"
 #include "runtime/base/text.h"
 
 static int open_imagenette(const char *name)

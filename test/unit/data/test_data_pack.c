@@ -9,7 +9,7 @@
 #include "data/image/decode.h"
 #include "data/pack/origin.h"
 #include "data/pack/packer.h"
-#include "data/read/crc32c.h"
+#include "data/read/imagenet/crc32c.h"
 #include "runtime/base/threads.h"
 
 static char notes[4096];

@@ -2,8 +2,8 @@
 // SQuAD's JSON: places of bytes, wrong files and their sentences, the split by article; and the generated stories.
 #include "test/unit/test_data.h"
 
-#include "data/read/squad.h"
-#include "data/read/squad_parse.h"
+#include "data/read/squad/squad.h"
+#include "data/read/squad/squad_parse.h"
 #include "runtime/base/text.h"
 
 static struct squad squad;

@@ -11,7 +11,7 @@
 #include "runtime/base/embed.h"
 #include "runtime/fuse.h"
 #include "submit/format/canonical.h"
-#include "data/read/imagenet.h"
+#include "data/read/imagenet/imagenet.h"
 #include "submit/format/score/contest.h"
 #include "tasks/tasks.h"
 #include "tasks/train/trainer.h"

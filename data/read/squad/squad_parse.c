@@ -4,7 +4,7 @@
 //
 // The JSON is walked twice: once to count, once to copy. answer_start counts code points; a table of every 256th code point's
 // byte makes finding one cheap in a context of any length.
-#include "data/read/squad_parse.h"
+#include "data/read/squad/squad_parse.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 // names are not those of pictures are counted.
 // Cost: one scandir a class and one fstatat a picture: 3 s for ImageNet in the page cache, minutes from a disk. About 70 bytes
 // of memory a picture.
-#include "data/read/listing.h"
+#include "data/read/imagenet/listing.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 
 #include "data/folder.h"
 #include "data/image/image.h"
-#include "data/read/truth.h"
+#include "data/read/imagenet/truth.h"
 #include "runtime/base/text.h"
 
 const char *const listing_split[SPLIT_COUNT] = {"train", "val"};

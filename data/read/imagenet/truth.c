@@ -3,7 +3,7 @@
 //
 // Invariant: every picture from 1 to the last has exactly one label, or the call fails with the line.
 // Cost: two passes over 50,000 lines. Fuzzed: test/fuzz/fuzz_truth.c.
-#include "data/read/truth.h"
+#include "data/read/imagenet/truth.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef DAWN_DATA_TRUTH_H
 #define DAWN_DATA_TRUTH_H
 
-#include "data/read/synsets.h"
+#include "data/read/imagenet/synsets.h"
 
 #define TRUTH_FILE "ILSVRC2012_validation_ground_truth.txt"  // as the development kit calls it
 enum { TRUTH_LINES_MAX = 1000000, TRUTH_BYTES_MAX = 1 << 26 };

@@ -5,7 +5,7 @@
 // range. The bytes of a picture are those that were packed (crc), or reading it fails.
 // Cost: opening reads the index (32 bytes a picture, 43 MB for ImageNet) and the names, to check them. A picture is one pread
 // and a crc. Fuzzed: test/fuzz/fuzz_pack.c.
-#include "data/read/pack.h"
+#include "data/read/imagenet/pack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "data/read/crc32c.h"
+#include "data/read/imagenet/crc32c.h"
 #include "runtime/base/arena.h"
 
 static const char magic[8] = {'D', 'A', 'W', 'N', 'P', 'A', 'C', 'K'};

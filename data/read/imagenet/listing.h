@@ -4,7 +4,7 @@
 #define DAWN_DATA_LISTING_H
 
 #include "data/dataset.h"
-#include "data/read/synsets.h"
+#include "data/read/imagenet/synsets.h"
 #include "runtime/base/arena.h"
 
 enum { LISTING_PICTURE_MAX = 1 << 26 };  // bytes of a picture; the largest of ImageNet has 15 MB

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "data/kind.h"
-#include "data/read/squad_parse.h"
+#include "data/read/squad/squad_parse.h"
 
 static const struct squad_answer unknown = {"", SQUAD_NOWHERE};
 

@@ -3,7 +3,7 @@
 #ifndef DAWN_DATA_SQUAD_PARSE_H
 #define DAWN_DATA_SQUAD_PARSE_H
 
-#include "data/read/squad.h"
+#include "data/read/squad/squad.h"
 
 enum { SQUAD_BYTES = 128 << 20, SQUAD_QUESTIONS = 4 << 20, SQUAD_ANSWERS = 1024 /* of a question */ };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "data/kind.h"
-#include "data/read/squad_parse.h"
+#include "data/read/squad/squad_parse.h"
 
 const struct squad *squad_of(const struct dataset *ds, enum split split)
 {

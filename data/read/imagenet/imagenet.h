@@ -4,8 +4,8 @@
 #define DAWN_DATA_IMAGENET_H
 
 #include "data/kind.h"
-#include "data/read/listing.h"
-#include "data/read/pack.h"
+#include "data/read/imagenet/listing.h"
+#include "data/read/imagenet/pack.h"
 
 // The differences between the two.
 struct imagenet_flavour {

@@ -3,7 +3,7 @@
 //
 // Invariant: a sample is a picture that was present when the set was opened. A picture that changed since is an error.
 // Cost: of a pack one read a picture, of folders an open, a read and a close; `sizes` reads the first 64 KB of each file there.
-#include "data/read/imagenet.h"
+#include "data/read/imagenet/imagenet.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 
 #include "data/image/head.h"
 #include "data/manifest.h"
-#include "data/read/imagenet.h"
+#include "data/read/imagenet/imagenet.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/text.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // synsets.txt is map_clsloc.txt of the development kit: line i is the class that its lists call i. The order was checked
 // against two public lists of the 50,000 validation labels, one in this numbering and one in that of sorted ids.
-#include "data/read/synsets.h"
+#include "data/read/imagenet/synsets.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static void read_known(void)
     static const char *const imagenette[] = {"n01440764", "n02102040", "n02979186", "n03000684", "n03028079",
                                              "n03394916", "n03417042", "n03425413", "n03445777", "n03888257"};
     const char *lines[SYNSETS_MAX], *sorted[SYNSETS_MAX];
-    const struct embedded *file = embedded_find("data/read/synsets.txt");
+    const struct embedded *file = embedded_find("data/read/imagenet/synsets.txt");
     BUG_IF(file == NULL);
     const char *at = file->at;
     for (int i = 0; i < SYNSETS_MAX; i++) {

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "data/kind.h"
-#include "data/read/squad_parse.h"
+#include "data/read/squad/squad_parse.h"
 #include "runtime/base/rng.h"
 #include "runtime/base/text.h"
 
