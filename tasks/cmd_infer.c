@@ -10,7 +10,7 @@
 #include "submit/format/score/curve.h"
 #include "tasks/train/digests.h"
 #include "tasks/measure/infer.h"
-#include "tasks/record/instance.h"
+#include "tasks/record/machine/instance.h"
 #include "tasks/record/record.h"
 
 #include <math.h>

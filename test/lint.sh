@@ -38,7 +38,8 @@ submit/format/ssh       : runtime/base
 submit/format/score     : submit/format/canonical.h submit/format/run_metric.h runtime/base
 submit/format/check     : submit/format runtime/base
 submit/format           : submit/format/ssh/sshsig.h runtime/base
-tasks/record            : runtime submit/format
+tasks/record/machine    : runtime submit/format
+tasks/record            : tasks/record runtime submit/format
 tasks/show              : tasks/record runtime submit/format
 tasks/recipe            : runtime
 tasks/step              : tasks/recipe data runtime

@@ -2,7 +2,7 @@
 #include "tasks/measure/trial.h"
 
 #include "runtime/base/clock.h"
-#include "tasks/record/machine.h"
+#include "tasks/record/machine/machine.h"
 
 #include <stdlib.h>
 

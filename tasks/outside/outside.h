@@ -5,7 +5,7 @@
 #define DAWN_TASKS_OUTSIDE_H
 
 #include "runtime/base/file.h"
-#include "tasks/record/stopwatch.h"
+#include "tasks/record/machine/stopwatch.h"
 
 // Bytes of one stream, cut into lines. A line ends at a line feed or a carriage return (progress bars). A line longer than
 // OUTSIDE_LINE is skipped whole: no report needs so many bytes.

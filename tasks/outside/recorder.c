@@ -18,7 +18,7 @@
 #include "runtime/base/clock.h"
 #include "tasks/outside/command.h"
 #include "tasks/outside/outside.h"
-#include "tasks/record/instance.h"
+#include "tasks/record/machine/instance.h"
 #include "tasks/record/record.h"
 
 enum { GRACE_MS = 10000, AGAIN_MS = 100, QUIET_MS = 60000, COMMAND_MOST = 65536 };  // the last: submit/format/fields.c

@@ -9,9 +9,9 @@
 #define DAWN_TASKS_RESULT_H
 
 #include "submit/format/run_metric.h"
-#include "tasks/record/machine.h"
+#include "tasks/record/machine/machine.h"
 #include "submit/format/score/price.h"
-#include "tasks/record/stopwatch.h"
+#include "tasks/record/machine/stopwatch.h"
 
 struct results;  // an open results.db
 struct run;      // a run being written

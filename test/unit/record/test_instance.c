@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tasks/record/instance.h"
+#include "tasks/record/machine/instance.h"
 
 #include <cmocka.h>
 

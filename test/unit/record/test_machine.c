@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
-#include "tasks/record/machine.h"
+#include "tasks/record/machine/machine.h"
 
 #include <cmocka.h>
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "runtime/base/clock.h"
-#include "tasks/record/stopwatch.h"
+#include "tasks/record/machine/stopwatch.h"
 
 #include <cmocka.h>
 

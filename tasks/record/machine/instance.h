@@ -5,7 +5,7 @@
 #define DAWN_TASKS_INSTANCE_H
 
 #include "submit/format/score/price.h"
-#include "tasks/record/machine.h"
+#include "tasks/record/machine/machine.h"
 
 // ERR_USAGE with a sentence if a fact of the machine contradicts the instance. A fact that is not known contradicts nothing, but
 // an instance with GPUs needs a machine that shows them. A price without an instance fits every machine.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an instance has is read from the table's own words: "8 vCPU, 61 GiB, 1 x NVIDIA V100", "2 vCPU, 4 GiB, AMD Genoa".
-#include "tasks/record/instance.h"
+#include "tasks/record/machine/instance.h"
 
 #include "runtime/base/text.h"
 

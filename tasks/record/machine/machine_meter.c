@@ -13,7 +13,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
-#include "tasks/record/machine.h"
+#include "tasks/record/machine/machine.h"
 
 enum { PACKAGES = 16, PATH = 256, EVERY_MS = 1000 };
 

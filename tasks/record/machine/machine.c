@@ -2,7 +2,7 @@
 // Reads /proc and /sys. Invariant: a fact that cannot be read is empty or 0, never a guess, and nothing that names
 // the host, its owner or a serial number is read. Cost: a few milliseconds, once a process (the program's own
 // digest is the larger part).
-#include "tasks/record/machine.h"
+#include "tasks/record/machine/machine.h"
 
 #include <archive.h>
 #include <curl/curl.h>

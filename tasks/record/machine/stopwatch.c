@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One clock, one open segment. Invariant: the closed spans have no gaps between them and reach from 0 to
 // entered_ns, so the sums over segments are the end-to-end time exactly. Cost: a clock read and a few additions.
-#include "tasks/record/stopwatch.h"
+#include "tasks/record/machine/stopwatch.h"
 
 #include <stdlib.h>
 #include <string.h>
