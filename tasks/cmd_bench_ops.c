@@ -3,7 +3,7 @@
 #include "tasks/cmd_bench_ops.h"
 
 #include "runtime/cases/cases.h"
-#include "tasks/measure/roofline.h"
+#include "tasks/forecast/roofline.h"
 
 #include <errno.h>
 #include <jansson.h>

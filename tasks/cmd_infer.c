@@ -9,7 +9,7 @@
 #include "submit/format/score/contest.h"
 #include "submit/format/score/curve.h"
 #include "tasks/train/digests.h"
-#include "tasks/measure/infer.h"
+#include "tasks/infer/infer.h"
 #include "tasks/record/machine/instance.h"
 #include "tasks/record/record.h"
 

@@ -5,8 +5,8 @@
 #include "runtime/fuse.h"
 #include "tasks/choose.h"
 #include "tasks/commands.h"
-#include "tasks/measure/forecast.h"
-#include "tasks/measure/gpus.h"
+#include "tasks/forecast/forecast.h"
+#include "tasks/forecast/gpus.h"
 #include "tasks/train/room.h"
 
 #include <jansson.h>

@@ -50,9 +50,11 @@ tasks/squad/text        : data runtime
 tasks/squad/sample      : tasks/squad/text tasks/squad/keys.h tasks/step tasks/recipe data runtime
 tasks/squad/network     : tasks/squad/sample/passages.h tasks/squad/text/features.h tasks/squad/keys.h tasks/step tasks/recipe data runtime
 tasks/squad             : tasks/squad tasks/step tasks/recipe data runtime
-tasks/measure           : tasks/train tasks/step tasks/recipe tasks/record data runtime submit/format
-tasks/profile           : tasks/measure tasks/train tasks/step tasks/recipe tasks/record data runtime submit/format
-tasks/report            : tasks/measure tasks/record runtime submit/format
+tasks/infer             : tasks/train/trainer.h tasks/step tasks/record data runtime submit/format
+tasks/forecast          : tasks/train/trainer.h tasks/step tasks/recipe data runtime submit/format
+tasks/measure           : tasks/forecast tasks/train tasks/step tasks/recipe tasks/record data runtime submit/format
+tasks/profile           : tasks/measure tasks/forecast tasks/train tasks/step tasks/recipe tasks/record data runtime submit/format
+tasks/report            : tasks/measure tasks/forecast/roofline.h tasks/record runtime submit/format
 tasks/outside           : tasks/record runtime submit/format
 tasks                   : tasks data runtime submit/format
 submit/keys             : runtime/base submit/format

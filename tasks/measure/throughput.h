@@ -3,7 +3,7 @@
 #ifndef DAWN_TASKS_THROUGHPUT_H
 #define DAWN_TASKS_THROUGHPUT_H
 
-#include "tasks/measure/roofline.h"
+#include "tasks/forecast/roofline.h"
 #include "tasks/measure/trial.h"
 #include "tasks/record/result_bench.h"
 

@@ -7,7 +7,7 @@
 #ifndef DAWN_TASKS_TRIAL_H
 #define DAWN_TASKS_TRIAL_H
 
-#include "tasks/measure/forecast.h"
+#include "tasks/forecast/forecast.h"
 #include "tasks/measure/timing.h"
 
 struct trial_choice {

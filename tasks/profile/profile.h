@@ -7,7 +7,7 @@
 #ifndef DAWN_PROFILE_PROFILE_H
 #define DAWN_PROFILE_PROFILE_H
 
-#include "tasks/measure/roofline.h"
+#include "tasks/forecast/roofline.h"
 #include "tasks/measure/trial.h"
 #include "tasks/profile/layers.h"
 

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "submit/format/score/curve.h"
-#include "tasks/measure/roofline.h"
+#include "tasks/forecast/roofline.h"
 #include "tasks/measure/sweep.h"
 
 static void add_date(struct sheet *s, int64_t ms)

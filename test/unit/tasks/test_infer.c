@@ -4,7 +4,7 @@
 #include "test/second/second.h"
 
 #include "tasks/cifar10/keys.h"
-#include "tasks/measure/infer.h"
+#include "tasks/infer/infer.h"
 
 #include <unistd.h>
 

@@ -3,8 +3,8 @@
 // the null device, so that no figure depends on the machine.
 #include "runtime/fuse.h"
 #include "tasks/tasks.h"
-#include "tasks/measure/forecast.h"
-#include "tasks/measure/gpus.h"
+#include "tasks/forecast/forecast.h"
+#include "tasks/forecast/gpus.h"
 #include <math.h>
 #include "tasks/measure/protocol.h"
 

@@ -4,7 +4,7 @@
 #define DAWN_INFER_INSIDE_H
 
 #include "runtime/checkpoint/checkpoint.h"
-#include "tasks/measure/infer.h"
+#include "tasks/infer/infer.h"
 #include "tasks/step/evaluation.h"
 
 struct serving {

@@ -4,7 +4,7 @@
 #ifndef DAWN_TASKS_FORECAST_H
 #define DAWN_TASKS_FORECAST_H
 
-#include "tasks/measure/roofline.h"
+#include "tasks/forecast/roofline.h"
 #include "tasks/train/trainer.h"
 
 struct forecast_variant {

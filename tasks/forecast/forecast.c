@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cost: one pass over the nodes of each program and one over the steps.
-#include "tasks/measure/forecast.h"
+#include "tasks/forecast/forecast.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 // (decoding, cropping, padding) and the copy to the device are preprocessing. Where a view makes several samples of it, its
 // time is the sum of theirs. The program is the evaluation at batch 1, so
 // that the score is that of the task's own metrics and judge.
-#include "tasks/measure/infer_inside.h"
+#include "tasks/infer/infer_inside.h"
 
 #include "runtime/base/clock.h"
 #include "runtime/base/sort.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of GPUs. A row's rates are for large matrices and large copies; smaller ones are slower.
-#include "tasks/measure/gpus.h"
+#include "tasks/forecast/gpus.h"
 
 #include "runtime/base/text.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums over the nodes of a plan. Cost: O(nodes * operators), a fraction of a millisecond.
-#include "tasks/measure/roofline.h"
+#include "tasks/forecast/roofline.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Invariant: the time covers everything that a served request needs: the raw image is copied to the device, prepared and
 // classified, and the answer is read back and compared. The mean is over all items except the warm-up.
-#include "tasks/measure/infer_inside.h"
+#include "tasks/infer/infer_inside.h"
 
 #include "runtime/base/clock.h"
 #include "runtime/base/threads.h"
