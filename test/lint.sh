@@ -64,6 +64,7 @@ scoreboard/rank         : runtime/base submit/format
 scoreboard/dawnbench    : runtime/base submit/format
 scoreboard/store        : scoreboard/rank/board.h scoreboard/rank/ranking.h scoreboard/dawnbench/dawnbench.h runtime/base submit/format
 scoreboard/http         : scoreboard/store/store.h scoreboard/store/problem.h runtime/base submit/format
+scoreboard/pages/run    : scoreboard/pages/page.h scoreboard/rank/ranking.h scoreboard/dawnbench/dawnbench.h runtime/draw runtime/base submit/format
 scoreboard/pages        : scoreboard/http/server.h scoreboard/rank/ranking.h scoreboard/rank/table.h scoreboard/dawnbench/dawnbench.h runtime/draw runtime/base submit/format
 scoreboard/api          : scoreboard/http/server.h scoreboard/rank/ranking.h scoreboard/rank/table.h runtime/base submit/format
 scoreboard              : scoreboard/api/api.h scoreboard/pages/pages.h scoreboard/http/server.h scoreboard/store/store.h scoreboard/dawnbench/dawnbench.h scoreboard/rank/table.h runtime/base submit/format

@@ -2,7 +2,7 @@
 // Runs of both versions of the statement on one scoreboard: accepted, ranked by the board's metric, shown with the others.
 #include "runtime/base/file.h"
 #include "scoreboard/routes.h"
-#include "scoreboard/pages/page_run.h"
+#include "scoreboard/pages/run/page_run.h"
 #include "scoreboard/rank/ranking.h"
 #include "test/unit/scoreboard/fixture_board.h"
 

@@ -3,8 +3,8 @@
 #include "test/unit/scoreboard/fixture_board.h"
 
 #include "scoreboard/dawnbench/dawnbench.h"
-#include "scoreboard/pages/page_run.h"
 #include "scoreboard/pages/pages.h"
+#include "scoreboard/pages/run/page_run.h"
 
 static struct answer answer;
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "scoreboard/dawnbench/dawnbench.h"
-#include "scoreboard/pages/page_run.h"
+#include "scoreboard/pages/run/page_run.h"
 
 static const struct contest *contest_titled(const char *title)
 {

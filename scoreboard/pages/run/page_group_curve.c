@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "scoreboard/pages/page_run.h"
+#include "scoreboard/pages/run/page_run.h"
 
 enum { BAND_RUNS = 24 };
 struct curve {

@@ -2,7 +2,7 @@
 // A run: what it claims, where it stands, its curve, its seconds, and everything needed to check it without this server.
 // Other statements (withdrawals, amendments, keys) have a short page at the same kind of address.
 // Workload: after a click on a row. Cost: parsing a payload of at most 1 MiB, usually some kilobytes.
-#include "scoreboard/pages/page_run.h"
+#include "scoreboard/pages/run/page_run.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scoreboard/pages/page_run.h"
+#include "scoreboard/pages/run/page_run.h"
 #include "scoreboard/rank/ranking.h"
 
 enum { GROUP_SHOWN = 1000 };

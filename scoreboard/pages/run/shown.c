@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scoreboard/pages/page_run.h"
+#include "scoreboard/pages/run/page_run.h"
 #include "scoreboard/rank/ranking.h"
 #include "submit/format/score/cost.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scoreboard/pages/page_run.h"
+#include "scoreboard/pages/run/page_run.h"
 
 static void row_words(struct page *page, const char *label, const char *words)
 {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "scoreboard/pages/page_run.h"
+#include "scoreboard/pages/run/page_run.h"
 #include "scoreboard/rank/ranking.h"
 
 enum { COMPARE_MOST = CHART_LOOKS, COMPARE_ID = 40 };
