@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of commands, and the only place that sees them all.
 #include "data/cmd_data.h"
-#include "runtime/base/program.h"
+#include "runtime/base/cli/program.h"
 #include "submit/commands.h"
 #include "tasks/commands.h"
 #include "tasks/words.h"

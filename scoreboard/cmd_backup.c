@@ -2,7 +2,7 @@
 // dawn-scoreboard backup: a copy of the record at one moment, while the server runs.
 #include <stdio.h>
 
-#include "runtime/base/options.h"
+#include "runtime/base/cli/options.h"
 #include "scoreboard/commands.h"
 #include "scoreboard/store/store.h"
 

@@ -2,7 +2,7 @@
 // dawn-scoreboard check: whether the record is whole.
 #include <stdio.h>
 
-#include "runtime/base/options.h"
+#include "runtime/base/cli/options.h"
 #include "scoreboard/commands.h"
 #include "scoreboard/store/store.h"
 

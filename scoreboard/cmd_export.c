@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/base/options.h"
+#include "runtime/base/cli/options.h"
 #include "scoreboard/commands.h"
 #include "scoreboard/export.h"
 

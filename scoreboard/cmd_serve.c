@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dawn-scoreboard [serve]: opens the record, serves it, and stops when it is told to. What is under way when SIGTERM or
 // SIGINT comes is answered first; a second signal does not wait. What the server could not do is a line on standard error.
-#include "runtime/base/options.h"
+#include "runtime/base/cli/options.h"
 #include "scoreboard/commands.h"
 #include "scoreboard/pages/pages.h"
 #include "scoreboard/routes.h"

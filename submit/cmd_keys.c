@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "runtime/base/file.h"
-#include "runtime/base/options.h"
+#include "runtime/base/cli/options.h"
 #include "runtime/base/text.h"
 #include "submit/keys/agent.h"
 #include "submit/commands.h"

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/cli/options.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/file.h"
-#include "runtime/base/options.h"
 #include "submit/cmd_sending.h"
 #include "submit/commands.h"
 #include "submit/keys/handle.h"

@@ -8,7 +8,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/file.h"
-#include "runtime/base/options.h"
+#include "runtime/base/cli/options.h"
 #include "submit/cmd_sending.h"
 #include "submit/commands.h"
 #include "submit/client/deliver.h"

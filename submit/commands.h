@@ -3,7 +3,7 @@
 #ifndef DAWN_SUBMIT_COMMANDS_H
 #define DAWN_SUBMIT_COMMANDS_H
 
-#include "runtime/base/program.h"
+#include "runtime/base/cli/program.h"
 
 int cmd_keys(int argc, char **argv);
 extern const struct program_command cmd_keys_subs[];  // those with options of their own

@@ -4,7 +4,7 @@
 #ifndef DAWN_CHOOSE_H
 #define DAWN_CHOOSE_H
 
-#include "runtime/base/options.h"
+#include "runtime/base/cli/options.h"
 #include "tasks/tasks.h"
 
 struct choose {

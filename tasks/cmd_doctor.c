@@ -4,7 +4,7 @@
 // seconds with the measurements.
 #include "data/dataset.h"
 #include "runtime/base/build.h"
-#include "runtime/base/options.h"
+#include "runtime/base/cli/options.h"
 #include "runtime/base/text.h"
 #include "runtime/device.h"
 #include "tasks/commands.h"

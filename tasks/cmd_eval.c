@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "data/read/squad/squad.h"
-#include "runtime/base/options.h"
+#include "runtime/base/cli/options.h"
 #include "runtime/base/text.h"
 #include "tasks/commands.h"
 #include "tasks/squad/predictions.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dawn models: lists the networks and their cost. The figures are counted on the graph of one sample, which is built and
 // thrown away; nothing runs.
-#include "runtime/base/options.h"
+#include "runtime/base/cli/options.h"
 #include "runtime/base/text.h"
 #include "runtime/fuse.h"
 #include "tasks/commands.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // dawn prices: the machines whose price --instance knows. The same table is in the server (submit/format/score/prices.json).
-#include "runtime/base/options.h"
+#include "runtime/base/cli/options.h"
 #include "runtime/base/text.h"
 #include "submit/format/score/price.h"
 #include "tasks/commands.h"

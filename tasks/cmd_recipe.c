@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dawn recipe: prints recipes with all changes made, so that its output can be edited and used with
 // `dawn train --recipe FILE`.
-#include "runtime/base/options.h"
+#include "runtime/base/cli/options.h"
 #include "runtime/base/text.h"
 #include "tasks/commands.h"
 #include "tasks/recipe/recipe_keys.h"

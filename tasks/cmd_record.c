@@ -3,7 +3,7 @@
 #include "tasks/commands.h"
 
 #include "runtime/base/clock.h"
-#include "runtime/base/options.h"
+#include "runtime/base/cli/options.h"
 #include "runtime/base/text.h"
 #include "tasks/record/record.h"
 #include "tasks/outside/recorder.h"

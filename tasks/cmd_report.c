@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dawn report: a results.db as a page (tasks/report/report.h). It only reads the record.
+#include "runtime/base/cli/options.h"
 #include "runtime/base/file.h"
-#include "runtime/base/options.h"
 #include "tasks/commands.h"
 #include "tasks/report/report.h"
 

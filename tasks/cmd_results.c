@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/cli/options.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/file.h"
-#include "runtime/base/options.h"
 #include "submit/format/score/curve.h"
 #include "tasks/commands.h"
 #include "tasks/record/export.h"

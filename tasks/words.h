@@ -3,7 +3,7 @@
 #ifndef DAWN_TASKS_WORDS_H
 #define DAWN_TASKS_WORDS_H
 
-#include "runtime/base/program.h"
+#include "runtime/base/cli/program.h"
 
 extern const struct program_words task_words[];
 

@@ -30,6 +30,7 @@ forbid() {
 # begins the file's path decides. A header alone stands for a door: the rest of that room is not to be seen. The server
 # (scoreboard) sees base and the format only. NAME_inside.h is for the files beside it and for nobody else.
 ROOMS='
+runtime/base/cli        : runtime/base
 runtime/base            :
 runtime/draw            : runtime/base
 runtime                 : runtime
@@ -189,7 +190,7 @@ places() {
 
 quiet='(^|[^A-Za-z0-9_])(printf|vprintf|puts|putchar|perror) *\(|f(printf|puts|putc|write)? *\(.*(stdout|stderr)'
 printing() {
-    library | grep -vE '/(cmd_|progress)[^/]*\.c$|^\./runtime/base/(error|options|program)\.c$' |
+    library | grep -vE '/(cmd_|progress)[^/]*\.c$|^\./runtime/base/(error|cli/options|cli/program)\.c$' |
         forbid printing "$quiet" "a library folder does not print"
 }
 
@@ -243,6 +244,7 @@ self_test() {
     work=$(mktemp -d) bad=0 proved=0
     trap 'rm -rf "$work"' EXIT
     expect layering runtime/base/a.h "$c#include \"runtime/graph.h\"\n"
+    expect layering runtime/base/a.c "$c#include \"runtime/base/cli/options.h\"\n"
     expect layering runtime/a.c "$c#include \"data/dataset.h\"\n"
     expect layering data/a.c "$c#include \"runtime/graph.h\"\n"
     expect layering data/b.c "$c#include \"b.h\"\n"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completes an unfinished command line with commands, options and known values, all from the tables. The shells' scripts
 // (docs/install/) ask the program and show its answer. Cost: one start of the program for each press of the key.
-#include "runtime/base/program_inside.h"
+#include "runtime/base/cli/program_inside.h"
 
-#include "runtime/base/options.h"
+#include "runtime/base/cli/options.h"
 
 #include <stdio.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Invariant: an error is one line on stderr. It begins with the program's name, followed by the command's if there is one.
 // Besides its own commands every program has "help" and the options -h and -V.
-#include "runtime/base/program.h"
+#include "runtime/base/cli/program.h"
 
 #include "runtime/base/build.h"
+#include "runtime/base/cli/program_inside.h"
 #include "runtime/base/error.h"
-#include "runtime/base/program_inside.h"
 
 #include <errno.h>
 #include <poll.h>

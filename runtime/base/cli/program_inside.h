@@ -3,7 +3,7 @@
 #ifndef DAWN_BASE_PROGRAM_INSIDE_H
 #define DAWN_BASE_PROGRAM_INSIDE_H
 
-#include "runtime/base/program.h"
+#include "runtime/base/cli/program.h"
 
 #include <string.h>
 

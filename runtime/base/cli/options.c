@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One pass over argv. Names are compared with every row of the table; tables are small and this happens once.
-#include "runtime/base/options.h"
+#include "runtime/base/cli/options.h"
 
 #include "runtime/base/arena.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Man pages in the macros of man(7), made from the tables that also parse and explain options, so that the two cannot differ.
 // Invariant: every word of a table is escaped, so that troff takes none of it as a request.
-#include "runtime/base/program_inside.h"
+#include "runtime/base/cli/program_inside.h"
 
 #include "runtime/base/build.h"
-#include "runtime/base/options.h"
+#include "runtime/base/cli/options.h"
 
 #include <ctype.h>
 
