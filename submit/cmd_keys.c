@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn keys: the keys that sign submissions. It makes, lists, shows and imports them; it never prints a secret. What a
-// scoreboard is told of them is in cmd_keys_change.c.
+// dawn keys: makes, lists, shows and imports the keys that sign submissions. It never prints a secret. cmd_keys_change.c tells a
+// scoreboard of changed keys.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static bool in_agent(const struct agent_keys *agent, const struct sshkey *key)
     return false;
 }
 
-// Who has the secret, in words.
+// The holder of the secret, in words.
 static const char *where(const struct keyring_key *key, const struct agent_keys *agent)
 {
     const bool held = in_agent(agent, &key->key);
@@ -48,7 +48,7 @@ static void row(const char *name, const struct keyring_key *key, const struct ag
     printf("%s %-17s %s  %s\n", is_chosen ? "*" : " ", name, sshkey_id(&key->key, id), where(key, agent));
 }
 
-// What has been listed, so that nothing is listed twice.
+// The keys listed so far, so that no key is listed twice.
 struct listing {
     struct agent_keys agent;
     struct sshkey seen[KEYRING_MOST + AGENT_KEYS + 2];
@@ -98,13 +98,13 @@ static void print_entry(const char *label, const char *words)
     printf("  %-11s%s\n", label, words);
 }
 
-// The line with which ssh-keygen -Y verify checks everything this key may sign for DAWN. Who signs is the handle, as in what
-// is signed; before there is one, the key's name.
+// The line of an allowed-signers file: with it ssh-keygen -Y verify checks every signature of this key for DAWN. It names the
+// handle, as statements do, or the key if no handle is known.
 static void print_signers(const struct keyring_key *key)
 {
     char line[SSHKEY_TEXT], handle[HANDLE_MAX];
     const char *who = *key->name ? key->name : "submitter";
-    bool own = *key->name || key->file || !*key->path;  // a public key alone may be anybody's
+    bool own = *key->name || key->file || !*key->path;  // a public key alone may belong to anybody
     if (own && handle_choose(NULL, handle) == 0) who = handle;
     struct sshkey plain = key->key;
     plain.comment[0] = 0;
@@ -140,7 +140,7 @@ static int show_key(const char *wanted, const struct choice *choice)
     return 0;
 }
 
-// A second key ends the choice that was made without words.
+// With a second key, "the only key" is no default any more.
 static int say_several(const char *name)
 {
     struct keyring_names names;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn keys rotate and dawn keys revoke: what a scoreboard has to know of an own key. Neither can be taken back, and what
-// the key signed before stays. Cost: two requests.
+// dawn keys rotate and dawn keys revoke: tell a scoreboard that a key was replaced or lost. Both are final. Earlier statements of
+// the key stay valid. Cost: two requests.
 #include <stdio.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ static void print_rotation(const struct rotation *r)
            r->sending.about.name, r->handle, sshkey_id(&r->sending.signer.key, from), sshkey_id(&r->next.key, to));
 }
 
-// As deliver(), with both signatures.
+// deliver() with both signatures.
 static int send_rotation(struct rotation *r, const struct statement *s)
 {
     struct sending *to = &r->sending;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The common part of dawn submit, withdraw and amend. Invariant: nothing leaves this machine before the question has been
-// answered. Cost: the network's.
+// The common part of dawn submit, withdraw and amend. Invariant: nothing is published before the user has agreed. Cost: the
+// network's.
 #include "submit/cmd_sending.h"
 
 #include <stdio.h>

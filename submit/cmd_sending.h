@@ -17,20 +17,20 @@ struct sending {
 };
 // A client's messages on standard error: that a server is busy and, on a terminal, that a request takes long.
 extern const struct client_options sending_options;
-// `address`: --server, else $DAWN_SERVER; asks it for its name and key, compares --board, and chooses the key.
+// Asks the server (--server, else $DAWN_SERVER) for its name and key, compares them with --board, and chooses the signing key.
 int sending_open(struct sending *) MUST_CHECK;
 void sending_close(struct sending *);
-// Opens the record; never creates one. ERR_DATABASE if there is none, or it has no run.
+// Opens the record and never creates one. ERR_DATABASE if the file is missing or has no run.
 int sending_record(const char *path, enum results_mode, struct results **) MUST_CHECK;
-// Warns on standard error if the record knows a board of that name, or at that address, only by other keys.
+// Warns on standard error if the record knows a board of that name or address, but with other keys only.
 int sending_compare(const struct sending *, struct results *) MUST_CHECK;
 const char *sending_server(const struct sending *);  // --server, else $DAWN_SERVER, else NULL
 // "Publish this? [y/N]" on the terminal; 0 after a yes or --yes. Without a terminal, ERR_USAGE names --yes.
 int sending_ask(const struct sending *, const char *question) MUST_CHECK;
 // Delivers a statement, prints the outcome ("run 3: #12 on BOARD"), and stores the receipt with the run (0: no run).
 int sending_send(struct sending *, struct results *, int64_t run, const char *name, const struct statement *) MUST_CHECK;
-// After a refusal that names a statement which the server already has of this run (its answer never arrived): stores that
-// statement's receipt. Otherwise ERR_INPUT with the unchanged sentence.
+// The server may refuse a run because it has a statement of it whose answer never arrived. Then this stores the receipt of that
+// statement. Otherwise ERR_INPUT with the unchanged sentence.
 int sending_recover(struct sending *, struct results *, int64_t run, const char *name, const struct statement *) MUST_CHECK;
 
 #endif

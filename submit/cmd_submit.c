@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn submit: shows what would be published, asks, signs and sends it, and keeps the receipts. Invariant: it can be
-// cut off anywhere and run again, and every run has one entry. Cost: the network's.
+// dawn submit: shows the texts that would become public, asks, signs, sends, and keeps the receipts. Invariant: it can be
+// interrupted anywhere and repeated, and every run has one entry. Cost: the network's.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ struct choice {
     const char *board;            // NULL: not chosen
     const char *server_key;       // as in submission_choice
 };
-static const char not_chosen[] = "not-chosen";  // stands for both in the statements of a dry run
+static const char not_chosen[] = "not-chosen";  // handle and board in the statements of a dry run
 
 static void print(struct text *text)
 {
@@ -43,8 +43,8 @@ static int choose_handle(struct choice *c)
     return 0;
 }
 
-// The board's name goes into every statement, so without a server it has to be said, but for a dry run: that is then
-// compared with no board at all.
+// Every statement holds the board's name. Without a server the user must give it, except for a dry run, which is compared with
+// no board.
 static int choose_board(struct choice *c, struct results *r)
 {
     struct sending *s = &c->sending;
@@ -62,7 +62,7 @@ static int choose_board(struct choice *c, struct results *r)
         TRY(keyring_choose(s->key, &s->signer));
     }
     c->board = s->board;
-    c->server_key = s->board != NULL ? c->board_key : not_chosen;  // no receipt is signed by that
+    c->server_key = s->board != NULL ? c->board_key : not_chosen;  // no receipt has this signer
     return 0;
 }
 
@@ -72,7 +72,7 @@ static int read_runs(const struct choice *c, struct results *r, int64_t runs[OPT
     return 0;
 }
 
-// A group with a run that fails stays here whole: the rest of it would only stand unfinished on the board.
+// If one run of a group fails a check, the whole group stays here: a part of it would be unfinished on the board.
 static bool group_fails(const struct submissions *all, const struct submission *s)
 {
     const char *group = canonical_text(s->statement.json, "group.nonce");
@@ -82,7 +82,7 @@ static bool group_fails(const struct submissions *all, const struct submission *
     return false;
 }
 
-// What fails a check is never sent; the runs that pass are named, so that they can be.
+// A run that fails a check is never sent. The message names the runs that pass, so that the user can send them.
 static int judge(const struct submissions *all)
 {
     int rejected = 0;
@@ -178,7 +178,7 @@ static int fetch(void *context, const char *digest, struct statement *s)
     return delivery_statement(c->sending.client, digest, s);
 }
 
-// The server may have the run already, its answer lost on the way: then the statement takes the place of that one.
+// The server may have the run already if its answer was lost. Then the statement replaces the stored one.
 static int send_one(struct choice *c, struct results *r, const struct payload_words *words, struct submission *s,
                     const char *name)
 {
@@ -190,13 +190,13 @@ static int send_one(struct choice *c, struct results *r, const struct payload_wo
     return s->nothing_new ? 0 : sending_send(&c->sending, r, s->run, name, &s->statement);
 }
 
-// That it cannot be remembered is no reason to keep back the other runs.
+// A handle that cannot be stored does not stop the submission.
 static void remember(const char *handle)
 {
     if (handle_remember(handle) < 0) fprintf(stderr, "the handle is not remembered: %s\n", error_text());
 }
 
-// A statement that the server refuses does not keep the others from arriving; a server that is not there does.
+// After a refusal the other statements are still sent. After an error of the network none is.
 static int send_all(struct choice *c, struct results *r, const struct payload_words *words, struct submissions *all)
 {
     int refused = 0, sent = 0;
@@ -256,7 +256,7 @@ static int submit(struct choice *c, struct results *r)
                                   .tags = c->tags.word, .tag_count = c->tags.count, .open = c->open};
     TRY(choose_handle(c));
     TRY(payload_check_words(&words));
-    TRY(record_find(r, "last", &last));  // says so where no run has been recorded
+    TRY(record_find(r, "last", &last));  // fails with a sentence if the record is empty
     TRY(read_runs(c, r, runs));
     TRY(choose_board(c, r));
     words.board = c->board != NULL ? c->board : not_chosen;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn verify: brings a statement's evidence together, from files or from a scoreboard, and says what holds. What it
-// checks of a signature, "ssh-keygen -Y verify" checks too. Cost: three requests for an address, none for a file.
+// dawn verify: collects a statement's evidence from files or from a scoreboard and reports which items hold. "ssh-keygen -Y
+// verify" checks the same signature. Cost: three requests for an address, none for a file.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +78,7 @@ static bool is_digest(const char *name)
     return strlen(name) == DIGEST_HEX - 1;
 }
 
-// "https://board.example/runs/12" or ".../api/v1/statements/12": where the board is, and the statement's name on it.
+// Splits "https://board.example/runs/12" or ".../api/v1/statements/12" into the board's address and the statement's name.
 static int split_address(const char *url, char **base, char name[ID_MAX + 1])
 {
     static const char *const marks[] = {"/api/v1/statements/", "/runs/"};
@@ -137,7 +137,7 @@ static int verify_url(const char *url, const char *key_id)
     return rc;
 }
 
-// The fingerprint of the key that is meant; a fingerprint stands for itself.
+// The fingerprint of the wanted key. A fingerprint is returned unchanged.
 static int find_key(const char *wanted, char id[SSHKEY_ID])
 {
     struct keyring_key found;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn withdraw and dawn amend: signed changes to one of your entries. Neither changes a figure, and what was
-// accepted stays in the board's log. Cost: two requests.
+// dawn withdraw and dawn amend: signed changes of an own entry. Neither changes a figure, and the accepted statement stays in
+// the board's log. Cost: two requests.
 #include <stdio.h>
 #include <string.h>
 
@@ -12,8 +12,8 @@
 #include "submit/payload.h"
 
 struct target {
-    const char *digest;  // of the statement that is meant
-    int64_t run;         // whose it is in the record; 0: not there
+    const char *digest;  // of the statement to change
+    int64_t run;         // its run in the record; 0: none
     json_t *row;         // its receipt; NULL
 };
 
@@ -22,7 +22,7 @@ static bool is_digest(const char *word)
     return strlen(word) == DIGEST_HEX - 1 && strspn(word, "0123456789abcdef") == DIGEST_HEX - 1;
 }
 
-// A run of the record stands for its last accepted statement; a digest for itself, with or without a record.
+// A run of the record names its last accepted statement. A digest needs no record.
 static int find_target(struct results *r, const char *word, const struct sending *s, struct target *t)
 {
     const char *board = s->about.name;
@@ -47,7 +47,7 @@ static json_t *begin_statement(const char *type, const struct sending *s, const 
                      s->about_key, "statement", t->digest, "made_ms", (json_int_t)clock_unix_ms());
 }
 
-// What withdrawing takes along, as far as the record knows.
+// Lists the further consequences of a withdrawal, as far as the record knows them.
 static int say_what_goes(struct results *r, const struct target *t)
 {
     json_t *rows = NULL;
@@ -75,7 +75,7 @@ static int send_it(struct sending *s, struct results *r, const struct target *t,
     return rc;
 }
 
-// The record is needed for a run's number, and welcome for a digest. It is never made here.
+// The record is needed for a run's number and used for a digest. It is never created here.
 static int open_record(const char *db, const char *word, struct results **r)
 {
     *r = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands of submit/, one file each (cmd_NAME.c), as tasks/commands.h has those of tasks/.
+// The commands of submit/, one file each (cmd_NAME.c). Those of tasks/ are in tasks/commands.h.
 #ifndef DAWN_SUBMIT_COMMANDS_H
 #define DAWN_SUBMIT_COMMANDS_H
 

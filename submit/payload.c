@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Building a run's statement: what the record says of the run (tasks/record/stated.h), and the words of the submitter. Cost:
-// one reading of the run, some 10 to 500 KB.
+// Builds a run's statement from the record (tasks/record/stated.h) and the submitter's texts. Cost: one reading of the run, some
+// 10 to 500 KB.
 #include "submit/payload.h"
 
 #include <stdlib.h>
@@ -71,8 +71,8 @@ static int put_recipe(json_t *to, const json_t *record)
     return 0;
 }
 
-// True if the stored text says to train as the recipe of that name in this repository does, or did. Canonical forms are
-// compared, so that a run stays closed when the program learns a key. Any number format is allowed (docs/rules.md).
+// True if the stored recipe trains as the recipe of that name in this repository does or did. It compares canonical forms, so a
+// run stays closed when the program learns a key. Any number format is allowed (docs/rules.md).
 static bool is_published(const char *name, const char *json)
 {
     struct recipe stored;
@@ -95,14 +95,14 @@ static void put_words(json_t *to, const struct payload_words *w, bool outside, b
 
 static int build(const json_t *record, const struct payload_words *words, json_t *to)
 {
-    bool began_anew = json_array_size(json_object_get(record, "files")) == 0;  // no recipe says which files it is used with
+    bool began_anew = json_array_size(json_object_get(record, "files")) == 0;  // recipes do not name files
     bool published = began_anew && is_published(record_text(record, "recipe"), record_text(record, "recipe_json"));
     put_words(to, words, record_is_outside(record), published);
     return put_recipe(to, record);
 }
 
-// Before the record is read: what a statement could never hold need not pass through memory. One machine may be that of
-// every latency.
+// Checks sizes before the record is read, so that texts that no statement can hold are never loaded. All latencies may have one
+// machine.
 static int check_size(struct results *r, int64_t run)
 {
     static const struct {

@@ -8,18 +8,18 @@
 #include "submit/format/statement.h"
 #include "tasks/record/receipts.h"
 
-// Texts that the submitter adds to the record. NULL or "": none.
+// Texts that the submitter adds. NULL or "": none.
 struct payload_words {
     const char *board;          // name of the scoreboard it is meant for
-    const char *board_key;      // fingerprint of its key; NULL: not known, and the board will not take it
+    const char *board_key;      // fingerprint of its key; NULL: unknown, and the board refuses the statement
     const char *handle;
     const char *team, *note, *code_url;
     const char *const *tags;    // in any order
     int tag_count;
     const char *supersedes;     // digest of the submitter's statement that this one replaces
-    bool open;                  // the open division; runs of outside programs are always there
+    bool open;                  // the open division; runs of outside programs are always in it
 };
-int payload_check_words(const struct payload_words *) MUST_CHECK;  // ERR_USAGE names what cannot be published
+int payload_check_words(const struct payload_words *) MUST_CHECK;  // ERR_USAGE names a text that cannot be published
 int payload_run(struct results *, int64_t run, const struct payload_words *, struct statement *) MUST_CHECK;
 // The tags in the order of statements: sorted, each once.
 json_t *payload_tags(const char *const *tags, int count);

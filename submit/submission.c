@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choosing runs and building their statements. Invariant: for one record, one board and the same words it comes to the
-// same bytes however often it is asked, also after an upload that was cut off at any moment: whether a statement replaces
-// an earlier one, and which words it keeps, follows from the receipts and what they are for. Workload: 1 to some hundred
-// runs. Cost: a reading of each run, or three.
+// Chooses runs and builds their statements. Invariant: the same record, board and texts always give the same bytes, also after
+// an interrupted upload. The receipts decide if a statement replaces an earlier one and which texts it keeps. Workload: 1 to
+// some hundred runs. Cost: one to three readings of each run.
 #include "submit/submission.h"
 
 #include <stdlib.h>
@@ -35,7 +34,7 @@ static bool is_running(const json_t *row)
     return strcmp(record_text(row, "status"), "running") == 0;
 }
 
-// Groups that have not ended. Whoever submits half of one would have to do it twice.
+// Groups that have not ended. Half a group would have to be submitted again.
 static int open_groups(struct results *r, struct list *groups, struct text *notes)
 {
     json_t *rows, *row;
@@ -52,7 +51,7 @@ static int open_groups(struct results *r, struct list *groups, struct text *note
     return 0;
 }
 
-// A run with a receipt is left alone, and mentioned when it has been measured again since.
+// Skips a run with a receipt, and mentions it if it has newer measurements.
 static int mention_news(struct results *r, int64_t run, const json_t *last, struct text *notes)
 {
     json_t *rows;
@@ -65,7 +64,7 @@ static int mention_news(struct results *r, int64_t run, const json_t *last, stru
     return 0;
 }
 
-// A single run without an end of its own never ranks. One of a group does its part there: it counts as what it is.
+// A single run that failed or was interrupted never ranks. In a group it counts as what it is.
 static bool left_out(const json_t *row, struct text *notes)
 {
     const char *status = record_text(row, "status");
@@ -77,7 +76,7 @@ static bool left_out(const json_t *row, struct text *notes)
     return true;
 }
 
-// The board that is meant: its name, and its key where that is known.
+// The board: its name, and its key if known.
 struct place {
     const char *board, *key;
 };
@@ -149,12 +148,12 @@ static int build_as(struct results *r, struct submission *s, const json_t *kept,
     return payload_run(r, s->run, &own, &s->statement);
 }
 
-// Whether the statement, built as the last accepted one was, is that one: then the bytes are the same.
+// True if the statement, built like the last accepted one, has the same bytes.
 static int build_as_last(struct results *r, struct submission *s, const json_t *kept, const struct payload_words *words)
 {
     const char *supersedes = record_has(s->last, "supersedes") ? record_text(s->last, "supersedes") : NULL;
     struct payload_words older = *words;
-    older.board_key = NULL;  // as programs wrote it that did not name the board's key
+    older.board_key = NULL;  // older programs did not name the board's key
     TRY(build_as(r, s, kept, &older, supersedes));
     s->nothing_new = strcmp(s->statement.digest, record_text(s->last, "statement")) == 0;
     if (s->nothing_new) return 0;
@@ -163,7 +162,7 @@ static int build_as_last(struct results *r, struct submission *s, const json_t *
     return 0;
 }
 
-// The statement that follows the last accepted one, unless it is that one.
+// Builds the successor of the last accepted statement, if anything differs.
 static int build(struct results *r, int64_t run, const struct submission_choice *c, const struct payload_words *words,
                  struct submission *s)
 {
@@ -199,7 +198,7 @@ int submission_again(struct results *r, const struct submission_choice *c, const
     return build(r, run, c, words, s);
 }
 
-// What spoils a group shows only where its runs are compared.
+// Some faults of a group show only when its runs are compared.
 static void check_mates(struct submissions *all, int index)
 {
     struct submission *s = &all->at[index];

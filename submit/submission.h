@@ -20,12 +20,12 @@ struct submissions {
     int count;
 };
 struct submission_choice {
-    const char *server_key;  // fingerprint of the board's key, whose receipts count; NULL: not known, any of the board's name
-    const int64_t *runs;  // asked for by number; none and no group: all that are new
+    const char *server_key;  // fingerprint of the board's key, whose receipts count; NULL: any key of a board of that name
+    const int64_t *runs;  // requested by number; without runs and group, all new ones
     int run_count;
     int64_t group;        // 0: none
-    // Asks the board for the statement of that digest, and takes no other; NULL where there is none to ask: then words that
-    // are not said anew are lost.
+    // Asks the board for the statement with that digest and accepts no other. NULL: there is no board, so texts that are not
+    // given again are lost.
     int (*fetch)(void *context, const char *digest, struct statement *);
     void *context;
 };
@@ -39,11 +39,10 @@ int submission_again(struct results *, const struct submission_choice *, const s
                      struct submission *) MUST_CHECK;
 void submissions_free(struct submissions *);
 
-// The words of the entry that `last` is the receipt of: team, note, code_url, tags, division. Texts that are not given
-// again stay.
+// The texts of the entry whose receipt is `last`: team, note, code_url, tags, division. Texts that are not given again stay.
 enum { ENTRY_TAGS = 8 };
 struct entry_words {
-    json_t *first, *now;  // as the statement had them, and as they were amended since
+    json_t *first, *now;  // in the statement, and after its amendments
 };
 int entry_words_read(struct results *, const json_t *last, const struct submission_choice *, struct entry_words *) MUST_CHECK;
 void entry_words_free(struct entry_words *);  // also after an error

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A submission as people read it before they agree. Invariant: every text of a statement that is not a digest, a date or
-// one of a few fixed words is shown before it is published, once and with the runs it is of, and a long one's length where
-// it is not shown whole; no byte of it can steer the terminal.
-// Cost: none that matters.
+// The text of a submission that a person reads before agreeing. Invariant: every text of a statement is shown once, with its
+// runs, except digests, dates and a few fixed words. A text that is cut shows its length. No byte can steer the terminal.
 #include "submit/submission.h"
 
 #include <stdio.h>
@@ -12,7 +10,7 @@
 #include "submit/format/score/cost.h"
 #include "submit/format/score/curve.h"
 
-enum { NAME = 22, WORD_WIDTH = 56, SHORT = 160 };  // columns, and the bytes of a text that is not shown whole
+enum { NAME = 22, WORD_WIDTH = 56, SHORT = 160 };  // columns; SHORT is the bytes of a cut text
 
 static void result_line(const json_t *run, struct text *t)
 {
@@ -95,8 +93,8 @@ void submission_findings(const struct submission *s, struct text *t)
     if (f->count > FINDINGS_MAX) text_add(t, "  run %lld: and %d more\n", (long long)s->run, f->count - FINDINGS_MAX);
 }
 
-// Members whose text is a digest, a date or one of a few fixed words, or is said above. Whole paths: what is fixed in one
-// place may be anybody's word in another.
+// Members whose text is a digest, a date, a fixed word, or shown above. Whole paths, because a member of the same name may hold
+// free text elsewhere.
 static bool is_plain(const char *path)
 {
     static const char *const paths[] = {
@@ -109,7 +107,7 @@ static bool is_plain(const char *path)
     return false;
 }
 
-// A word longer than a line (a recipe is one) is broken where the line ends, after a comma if there is one.
+// Breaks a word that is longer than a line (a recipe) at the line's end, after a comma if possible.
 static void add_broken(const char *words, struct text *t)
 {
     while (*words != 0) {
@@ -141,7 +139,7 @@ static void add_runs(const json_t *runs, struct text *t)
     text_add(t, ": ");
 }
 
-// The beginning of what is long, unless the whole is asked for; a character stays whole.
+// Cuts a long text between characters, unless the whole is requested.
 static void shorten(struct text *words)
 {
     size_t at = SHORT;
@@ -153,7 +151,7 @@ static void shorten(struct text *words)
     text_add(words, " ... (%zu bytes; \"dawn submit --dry-run\" shows all)", length);
 }
 
-// `runs`: whose text it is; NULL when it is that of all.
+// `runs`: the runs with this text; NULL: all.
 static void add_text(const char *path, const char *words, const json_t *runs, bool whole, struct text *t)
 {
     struct text tame = {0}, line = {0};
@@ -170,7 +168,7 @@ static void add_text(const char *path, const char *words, const json_t *runs, bo
     text_free(&line);
 }
 
-// Remembers the text as one of that run: seen[path][words] = [runs].
+// Adds the run to the runs of a text: seen[path][words] = [runs].
 static void note_text(const char *path, const char *words, int64_t run, json_t *seen)
 {
     json_t *here = json_object_get(seen, path);
@@ -198,7 +196,7 @@ static void walk(const char *path, const json_t *value, int64_t run, json_t *see
     }
 }
 
-// What a latency says of the machine, and the run says too, is one text.
+// A text of the machine that run and latency share is shown once.
 static bool said_by_run(const char *path, const char *words, const json_t *runs, const json_t *seen)
 {
     static const char latencies[] = "latencies.";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of an entry: those of its own last statement, and of the amendments since. Invariant: a board is asked for bytes
-// whose digests the record knows, so that it can put no word into a statement that this machine signs. Cost: one request,
-// and one for each amendment.
+// The texts of an entry: those of its last statement and of later amendments. Invariant: the record knows the digest of all that
+// the board sends, so a board cannot put a word into a statement that this machine signs. Cost: one request, and one for each
+// amendment.
 #include <string.h>
 
 #include "submit/submission.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests to a scoreboard. Invariant: nothing is sent to, or taken from, another origin than the one that was named;
-// no reply takes more memory than its limit. Workload: a handful of requests of a few hundred KB. Cost: the network's.
+// Requests to a scoreboard. Invariant: bytes go to and come from the named origin alone, and no reply takes more memory than
+// its limit. Workload: a handful of requests of a few hundred KB. Cost: the network's.
 #include "submit/client/client.h"
 
 #include <arpa/inet.h>
@@ -106,7 +106,7 @@ static void set_up(struct client *c, const struct question *q, struct reply *rep
     curl_easy_setopt(curl, CURLOPT_URL, q->url);
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, plain ? "http" : "https");
     if (plain) curl_easy_setopt(curl, CURLOPT_PROXY, "");  // this machine is reached without one
-    curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);    // followed here, where the origin can be compared
+    curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);    // this file follows them, because it compares origins
     curl_easy_setopt(curl, CURLOPT_USERAGENT, agent);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
@@ -148,7 +148,7 @@ static int ask_once(struct client *c, const struct question *q, struct reply *re
     return fail(ERR_NETWORK, "%s does not answer: %s", q->url, *reason ? reason : curl_easy_strerror(result));
 }
 
-// Turns the question to where the answer points, if that is the same origin.
+// Follows a redirect within the same origin.
 static int follow(struct client *c, struct question *q, const struct reply *reply)
 {
     char *to = NULL;
@@ -185,7 +185,7 @@ static int ask_along(struct client *c, struct question *q, struct reply *reply)
     }
 }
 
-// Asks again while the server is busy. The last answer is given back as it is.
+// Repeats the request while the server is busy, and returns the last answer unchanged.
 static int ask_patiently(struct client *c, struct question *q, struct reply *reply)
 {
     for (int tries = 1;; tries++) {

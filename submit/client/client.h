@@ -14,7 +14,7 @@
 enum { CLIENT_REPLY_MAX = 4 << 20, CLIENT_TRIES = 5, CLIENT_WAIT_MAX = 60, CLIENT_REDIRECTS = 5, CLIENT_QUIET_MS = 3000 };
 struct client;
 struct client_options {  // 0 and NULL: the defaults
-    void (*note)(void *context, const char *sentence);  // when it waits before a retry
+    void (*note)(void *context, const char *sentence);  // called before it waits for a retry
     void (*waiting)(void *context, const char *address, bool still);  // a request takes long; then, that it has ended
     void *context;
     long total_ms;  // for one request: 60,000
@@ -33,8 +33,8 @@ struct client_board {
     struct sshkey key;
 };
 int client_board(struct client *, struct client_board *) MUST_CHECK;
-// Posts an envelope; `body` gets the answer to an accepted one (`again`: the server had it already). A refusal (409, 422 and
-// other 4xx) is ERR_INPUT with the server's sentence; `checks` gets a line for each check that it names.
+// Posts an envelope. If the server accepts it, `body` gets the answer (`again`: the server had it already). A refusal (409, 422
+// and other 4xx) is ERR_INPUT with the server's sentence, and `checks` gets a line for each check that it names.
 int client_post(struct client *, const char *envelope, size_t count, struct text *body, bool *again,
                 struct text *checks) MUST_CHECK;
 
@@ -44,9 +44,9 @@ int client_member(const char *json, size_t count, const char *name, char **text)
 int client_object(const char *json, size_t count, const char *name, char **text) MUST_CHECK;
 // Reads a problem+json (RFC 9457), or anything else: one sentence, and the checks it lists.
 void client_problem(const char *body, size_t count, struct text *sentence, struct text *checks);
-// The statement that a refusal (status 409) names, out of client_post's sentence.
+// Finds the statement that a refusal (status 409) names in client_post's sentence.
 bool client_conflict(const char *sentence, char digest[DIGEST_HEX]);
-// Makes text safe for a terminal: control characters and all that canonical_check_words refuses become "?".
+// Makes text safe for a terminal: control characters, and characters that canonical_check_words refuses, become "?".
 void client_tame(struct text *, const char *words, size_t limit);
 
 #endif

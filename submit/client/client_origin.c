@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading addresses with libcurl's own parser, so that what is compared is what will be connected to. Cost: none.
+// Reads addresses with libcurl's own parser, so the compared address is the address of the connection.
 #include "submit/client/client_origin.h"
 
 #include <arpa/inet.h>
@@ -20,7 +20,7 @@ static CURLU *parsed(const char *address)
     return NULL;
 }
 
-// A part as text of its own, "" when it is not there. Default ports are filled in.
+// Returns a part as a new string, "" if the address lacks it. Default ports are filled in.
 static char *part_of(CURLU *url, CURLUPart part)
 {
     char *text = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses of scoreboards: which are accepted, and which name the same server.
+// Addresses of scoreboards: accepts or refuses them, and compares their servers.
 #ifndef DAWN_SUBMIT_CLIENT_ORIGIN_H
 #define DAWN_SUBMIT_CLIENT_ORIGIN_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading what a scoreboard answers: pure parsers of bytes from outside. Invariant: nothing they give back can steer a
-// terminal, and none of it is longer than its limit. Cost: one pass.
+// Pure parsers of a scoreboard's answers. Invariant: the returned text cannot steer a terminal and is never longer than its
+// limit. Cost: one pass.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ void client_tame(struct text *into, const char *words, size_t limit)
     while (count > 0 && words[count - 1] == ' ') count--;
     bool cut = count > limit, good = canonical_check_words(words, count) == 0 && canonical_check_marks(words, count) == 0;
     if (cut) count = limit;
-    while (cut && count > 0 && ((unsigned char)words[count] & 0xc0) == 0x80) count--;  // not in the middle of a character
+    while (cut && count > 0 && ((unsigned char)words[count] & 0xc0) == 0x80) count--;  // keeps characters whole
     for (size_t i = 0; i < count; i++) {
         unsigned char c = (unsigned char)words[i];
         if (c == '\n' || c == '\t') text_add(into, " ");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Invariant: a delivery that is given back has a receipt that anyone can check with the server's key; a server that
-// answers "accepted" without one has accepted nothing as far as this program is concerned. Cost: one request.
+// Invariant: a delivery has a receipt that anyone can check with the server's key. An answer "accepted" without a receipt
+// counts as a failure. Cost: one request.
 #include "submit/client/deliver.h"
 
 #include <stdio.h>

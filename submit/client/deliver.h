@@ -13,17 +13,18 @@ struct delivery {
     char *bytes, *signature;  // as the server sent them
     struct sshkey server;
     bool again;    // the server had the statement already
-    bool refused;  // by the server itself, not by the network
+    bool refused;  // the server refused it; false for an error of the network
 };
 // Returns 0 if the server accepted it and its receipt proves it: signed by the key of `board`, for these bytes, this board
 // and this signer. Errors as client_post; `checks` as there.
 int deliver(struct client *, const struct client_board *board, struct signer *, const struct statement *, struct delivery *,
             struct text *checks) MUST_CHECK;
 void delivery_free(struct delivery *);
-// The answer of GET /api/v1/statements/NAME/PART, or without PART if that is ""; never empty.
+// The answer of GET /api/v1/statements/NAME/PART, or of NAME alone if PART is ""; never empty.
 int delivery_part(struct client *, const char *name, const char *part, struct text *) MUST_CHECK;
-// Fetches the statement with that digest. The second function also requires that `signer` signed it, and fetches its receipt,
-// which must match both and be signed by the board's key. ERR_NETWORK otherwise. statement_free and delivery_free end them.
+// The first function fetches the statement with that digest. The second also requires the signature of `signer`, and fetches the
+// receipt. The receipt must match both and carry the signature of the board's key. ERR_NETWORK otherwise. statement_free and
+// delivery_free end them.
 int delivery_statement(struct client *, const char *digest, struct statement *) MUST_CHECK;
 int delivery_fetch(struct client *, const struct client_board *, const struct sshkey *signer, const char *digest,
                    struct statement *, struct delivery *) MUST_CHECK;

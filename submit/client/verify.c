@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Invariant: "good" is only said of what was recomputed here. A date that has passed is no fault: figures are checked for
-// the day on which the board accepted them, or the run ended. Cost: a few milliseconds.
+// Invariant: a "good" item was recomputed here. A date in the past is no fault: figures are checked for the day on which the
+// board accepted them, or on which the run ended. Cost: a few milliseconds.
 #include "submit/client/verify.h"
 
 #include <stdio.h>
@@ -44,7 +44,7 @@ static void signature_of(const struct evidence *e, const struct statement *s, st
     report_wrong(t, faults, "key", words);
 }
 
-// The new key of a rotation signs too, and only an envelope has that.
+// The new key of a rotation signs too; only an envelope holds its signature.
 static void envelope_of(const struct evidence *e, const struct statement *s, struct text *t, int *faults)
 {
     struct envelope envelope;
@@ -62,7 +62,7 @@ static void envelope_of(const struct evidence *e, const struct statement *s, str
     envelope_free(&envelope);
 }
 
-// A statement that is no run has no figures: all there is to check is its date, and that against a receipt's alone.
+// Only a run has figures. Of other statements the date alone is checked, against the receipt's.
 static void checks_of(const struct statement *s, int64_t when_ms, struct text *t, int *faults)
 {
     struct findings f = {0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's protocol (draft-ietf-sshm-ssh-agent): a length, a byte that says what it is, the rest. Every wait has an
-// end, every answer a limit. Workload: two questions a signature. Cost: what the agent, or the person behind it, takes.
+// The agent's protocol (draft-ietf-sshm-ssh-agent): a length, a byte for the type, the rest. Every wait has a time limit and
+// every answer a size limit. Workload: two requests a signature. Cost: the agent's, or that of the person who confirms.
 #include "submit/keys/agent.h"
 
 #include <errno.h>
@@ -131,7 +131,7 @@ int agent_read_keys(const unsigned char *answer, size_t count, struct agent_keys
     for (uint32_t i = 0; i < listed && !wire.bad; i++) {
         struct sshwire blob = sshwire_string(&wire), comment = sshwire_string(&wire);
         struct sshkey key = {0};
-        if (wire.bad || keys->count == AGENT_KEYS || sshwire_key(blob, key.at) < 0) continue;  // other types are passed over
+        if (wire.bad || keys->count == AGENT_KEYS || sshwire_key(blob, key.at) < 0) continue;  // other types are skipped
         sshkey_set_comment(&key, (const char *)comment.at, sshwire_left(&comment));
         keys->key[keys->count++] = key;
     }

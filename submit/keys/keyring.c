@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of keys. Invariants: a secret is never written over, never readable by others while DAWN has it, and wiped from
-// memory after use; a public key that does not belong to the secret beside it is an error, not a choice.
-// Workload: a few keys, read when something is signed or listed. Cost: a few small files.
+// Files of keys. Invariants: a secret is never overwritten, never readable by others, and wiped from memory after use. A public
+// key that does not belong to the secret beside it is an error.
+// Workload: a few keys, read before a signature or for a list. Cost: a few small files.
 #include "submit/keys/keyring.h"
 
 #include <dirent.h>
@@ -16,7 +16,7 @@
 #include "runtime/base/text.h"
 #include "submit/keys/agent.h"
 
-enum { FILE_MAX = 64 * 1024 };  // other kinds of keys are longer than ours, and deserve a better word than "too large"
+enum { FILE_MAX = 64 * 1024 };  // other kinds of keys are longer than ours and deserve a better message than "too large"
 
 static int join(char into[KEYRING_PATH], const char *folder, const char *name, const char *end)
 {
@@ -61,7 +61,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-// "NAME" or "NAME.pub" as NAME; false for what is no key's name.
+// Reads "NAME" or "NAME.pub" as NAME. False if it is no key's name.
 static bool name_of(const char *file, char into[KEYRING_NAME])
 {
     size_t length = strlen(file);
@@ -123,7 +123,7 @@ static int read_public(const char *path, struct sshkey *key)
     return rc;
 }
 
-// What stands at `found->path` and beside it.
+// Reads the files at `found->path` and beside it.
 static int read_pair(struct keyring_key *found)
 {
     char public_path[KEYRING_PATH + 4];
@@ -182,7 +182,7 @@ static bool has_id(const struct sshkey *key, const char *id)
     return strcmp(sshkey_id(key, own), id) == 0;
 }
 
-// A damaged file on the way to the key that is meant is passed over.
+// Skips damaged files of other keys.
 static int find_id(const char *id, struct keyring_key *found)
 {
     struct keyring_names names;
@@ -242,7 +242,7 @@ int keyring_find(const char *wanted, struct keyring_key *found)
     return rc;
 }
 
-// The file is read again here, and may have become another one.
+// The file is read again here and may have been replaced meanwhile.
 static int open_file(const struct keyring_key *found, struct signer *signer)
 {
     int rc = keyring_read_secret(found->path, &signer->secret);

@@ -13,7 +13,7 @@ enum { KEYRING_NAME = 65, KEYRING_PATH = 1024, KEYRING_MOST = 256 };
 
 struct keyring_key {
     char name[KEYRING_NAME];  // in the keyring; "" for a key from elsewhere
-    char path[KEYRING_PATH];  // of the secret, there or not (`file`), and with ".pub" of the public key; "" when in no file
+    char path[KEYRING_PATH];  // of the secret, even if it is missing (see `file`); with ".pub", of the public key; "": in no file
     bool file;                // the secret's file is there
     bool locked;              // it is there, and encrypted
     struct sshkey key;
@@ -29,13 +29,13 @@ int keyring_names(struct keyring_names *) MUST_CHECK;  // empty if there is no f
 // fingerprint "SHA256:..." of a key in the keyring, in ~/.ssh or in the agent. NULL: $DAWN_KEY, else the one key in the
 // keyring, else ~/.ssh/id_ed25519.
 int keyring_find(const char *wanted, struct keyring_key *) MUST_CHECK;
-int keyring_find_ssh(struct keyring_key *) MUST_CHECK;  // ~/.ssh/id_ed25519; ERR_MISSING where it is not
+int keyring_find_ssh(struct keyring_key *) MUST_CHECK;  // ~/.ssh/id_ed25519; ERR_MISSING if it does not exist
 
 // Adds a key to the keyring; never overwrites one. The secret's file gets mode 0600, the folder 0700.
 int keyring_check_name(const char *name) MUST_CHECK;
 int keyring_add(const char *name, const struct sshkey_secret *) MUST_CHECK;
 int keyring_add_public(const char *name, const struct sshkey *) MUST_CHECK;
-// A private key's file, anywhere: SSHKEY_LOCKED as sshkey_read_secret.
+// Reads a private key from any file. SSHKEY_LOCKED as in sshkey_read_secret.
 int keyring_read_secret(const char *path, struct sshkey_secret *) MUST_CHECK;
 
 // The signer. signer_close() wipes the secret.

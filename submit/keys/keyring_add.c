@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts keys into the keyring. Invariant: nothing is written over, and a secret's file is never wider than mode 0600, not
-// even for a moment. Workload: once or twice in a person's life. Cost: two small files, on disk before it returns.
+// Puts keys into the keyring. Invariant: no file is overwritten, and a secret's file never has a wider mode than 0600, not even
+// for a moment. Cost: two small files, on disk before it returns.
 #include "submit/keys/keyring.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ static int sync_folder(const char *folder)
 {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return fail_errno(ERR_IO, errno, "cannot open %s", folder);
-    fsync(fd);  // not every file system can; the files themselves are whole
+    fsync(fd);  // some file systems cannot; the files themselves are complete
     close(fd);
     return 0;
 }
@@ -33,7 +33,7 @@ static int make_folder(const char *folder)
     return 0;
 }
 
-// Makes a file that is not there yet, for good.
+// Makes a new file and brings it to disk.
 static int create(const char *path, mode_t mode, const char *bytes)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
