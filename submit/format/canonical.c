@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing and reading canonical JSON. Invariant: what canonical_read accepts, canonical_write gives back byte for byte.
+// Writes and reads canonical JSON. Invariant: canonical_write reproduces the input of canonical_read byte for byte.
 // Workload: payloads of 5 to 200 KB, up to some hundred a second. Cost: two passes over the bytes.
 #include "submit/format/canonical.h"
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which text may be shown to people. Decoded here byte by byte, because what other readers of UTF-8 let pass (overlong
-// forms, surrogates) is what an attacker would send. Invariant: accepted text looks like what it is: it holds no
-// character that is invisible, that reorders its neighbours, or that every font draws differently. Emoji joined from
-// several ones fall victim to this; names of people in any living script do not. Cost: one pass.
+// Checks text for people. It decodes UTF-8 itself, because other readers accept overlong forms and surrogates, which attackers
+// use. Invariant: accepted text has no character that is invisible, that reorders its neighbours, or that every font draws
+// differently. Names in any living script pass; emoji that are joined from several ones do not. Cost: one pass.
 #include "submit/format/canonical.h"
 
 #include <string.h>
 #include <utf8proc.h>
 
-// One refused range of code points, with what to call it.
+// One refused range of code points, and its name.
 static const struct {
     uint32_t first, last;
     const char *what;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hash chain over a run. Invariant: what is hashed is exactly the canonical JSON a submission later carries, so that a
-// server recomputes the chain from the received bytes alone. Cost: one SHA-256 a point.
+// The hash chain over a run. Invariant: the chain hashes exactly the canonical JSON of the later statement, so a server
+// recomputes it from the received bytes alone. Cost: one SHA-256 a point.
 #include "submit/format/chain.h"
 
 #include <jansson.h>
@@ -11,7 +11,7 @@
 #include "runtime/base/arena.h"
 #include "submit/format/canonical.h"
 
-// Ends the reference.
+// Takes over the reference.
 static int hash_words(struct chain *chain, const struct chain *before, json_t *value)
 {
     char *bytes = NULL;
@@ -30,7 +30,7 @@ static int hash_words(struct chain *chain, const struct chain *before, json_t *v
     return 0;
 }
 
-// What is passed here is made of our own integers and digests: it cannot be refused.
+// The value holds only our own integers and digests, so it cannot be refused.
 static void hash_value(struct chain *chain, const struct chain *before, json_t *value)
 {
     if (hash_words(chain, before, value) < 0) BUG("a point that has no canonical form");
@@ -56,7 +56,7 @@ void chain_begin(struct chain *chain, const struct chain_root *root)
     size_t count = (size_t)root->data_count;
     const char **sorted = zalloc((count + 1) * sizeof *sorted);
     for (size_t i = 0; i < count; i++) sorted[i] = root->data_digests[i];
-    qsort(sorted, count, sizeof *sorted, by_text);  // a data set's place in a list is nobody's to choose
+    qsort(sorted, count, sizeof *sorted, by_text);  // the order of the list must not change the hash
     json_t *data = json_array();
     for (size_t i = 0; i < count; i++) json_array_append_new(data, json_string(sorted[i]));
     free(sorted);
@@ -72,7 +72,7 @@ void chain_begin(struct chain *chain, const struct chain_root *root)
 
 // ---- version 3: members of the statement
 
-// A member of an object is named with a dot.
+// The name of an object's member is a path with a dot.
 static const char *const root_names[] = {
     "batch", "data", "device", "evaluated_by", "files", "group", "hardware", "input_size", "metrics", "model.flops_per_sample",
     "model.name", "model.parameters", "nonce", "official", "precision", "price.date", "price.instance",
@@ -86,7 +86,7 @@ static const char *const latency_names[] = {
     "synthetic", "threads", "views", "warmup_items", "weights_digest", "whole_mean_ns", "whole_p50_ns", "whole_p90_ns",
     "whole_p99_ns", NULL};
 
-// The named members under their whole names; one that is not there is left out.
+// Copies the named members under their whole names. A missing member is left out.
 static json_t *members_of(const json_t *from, const char *const *names)
 {
     json_t *to = json_object();

@@ -3,10 +3,10 @@
 // SHA-256 of the run's initial facts. Changing, removing or inserting a point changes every hash after it. Canonical
 // JSON: keys sorted, compact, integers and strings only.
 //
-// From version 3 on the chain binds everything that a statement says of a run. The root holds what is known when the run
-// begins, the last hash what is known when it ends, and each latency has a hash over its figures and the root. What is hashed
-// are members of the statement, so a server works all of it out again. There is no secret in it: whoever makes everything up
-// makes up the hashes too (docs/threats.md).
+// From version 3 on the chain binds every member of a statement that describes a run. The root binds the members that are known
+// when the run begins, the last hash those that are known when it ends. Each latency has a hash over its figures and the root. A
+// server recomputes all of them from the statement. The chain has no secret: a forger of all members can forge the hashes, too
+// (docs/threats.md).
 #ifndef DAWN_FORMAT_CHAIN_H
 #define DAWN_FORMAT_CHAIN_H
 
@@ -19,8 +19,8 @@ struct chain {
     unsigned char head[32];
     int version;
 };
-// Version 1 counted its points in epochs and had one metric; version 2 bound the points and the digests. A run keeps the version
-// that it was begun with: its record and its statement say which (chain_version).
+// Version 1 counted its points in epochs and had one metric. Version 2 bound the points and the digests. A run keeps the version
+// of its beginning, which its record and its statement name (chain_version).
 enum { CHAIN_VERSION = 3, CHAIN_BOUND = 3 /* the first that binds all */ };
 struct chain_root {  // of versions 1 and 2
     int version;
@@ -47,15 +47,15 @@ struct chain_point {
     int64_t score[RUN_METRICS_MAX];  // RUN_SCORE_NONE: not part of the JSON
 };
 void chain_begin(struct chain *, const struct chain_root *);
-int chain_version(const json_t *run);  // of a run as its statement has it
-// Version 3, of such a run: members that are not bound there are ignored. ERR_INPUT if a text has no canonical form.
+int chain_version(const json_t *run);  // of the run in a statement
+// Version 3, for such a run. Members that the chain does not bind are ignored. ERR_INPUT if a text has no canonical form.
 int chain_bind(struct chain *, const json_t *run) MUST_CHECK;                              // the root
 int chain_end(const struct chain *, const json_t *run, char hex[DIGEST_HEX]) MUST_CHECK;   // after the last point
 int chain_latency(const char *root, const json_t *latency, char hex[DIGEST_HEX]) MUST_CHECK;
 void chain_add(struct chain *, const struct chain_point *);
-// The list of scores as a point of version 2 has it: [{"metric":...,"score":...}]. The caller ends the reference.
+// The scores of a point in version 2: [{"metric":...,"score":...}]. The caller ends the reference.
 json_t *chain_scores(const struct run_metric *, int count, const int64_t *score);
 void chain_hex(const struct chain *, char hex[DIGEST_HEX]);
-bool chain_from_hex(struct chain *, int version, const char *hex);  // to go on from a stored head
+bool chain_from_hex(struct chain *, int version, const char *hex);  // continues from a stored head
 
 #endif

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Envelopes: a statement with its signatures, as it is uploaded. Invariant: after envelope_read has returned 0 every
-// signature has been verified over the very bytes of the payload. Workload: bodies of up to 1 MiB from anybody. The
-// signature is looked at last: reading costs less than a pass over the body for each check, and no more memory than
-// about ten times the body.
+// Envelopes: a statement with its signatures, as it is uploaded. Invariant: after envelope_read has returned 0, every signature
+// has been verified over the bytes of the payload. Workload: bodies of up to 1 MiB from anybody. Reading comes first because it
+// is cheap: less than a pass over the body for each check, and memory of about ten times the body.
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/arena.h"
 #include "submit/format/statement.h"
 
-// A member of text, or NULL with the sentence set.
+// A text member, or NULL with the sentence set.
 static const char *member(const json_t *envelope, const char *name, size_t limit, size_t *count)
 {
     const json_t *value = json_object_get(envelope, name);
@@ -33,7 +32,7 @@ static int check_names(const json_t *envelope)
     return 0;
 }
 
-// What else a rotation has: its countersignature, or NULL with the sentence set.
+// A rotation's countersignature, or NULL with the sentence set.
 static const char *countersignature_of(const json_t *json, size_t *count)
 {
     return member(json, "countersignature", SSHSIG_MAX, count);
@@ -47,7 +46,7 @@ static int check_countersignature(const json_t *json, const struct statement *s)
     return fail(ERR_INPUT, "only a rotation has a countersignature, not a statement of type %s", statement_type_name(s->type));
 }
 
-// The new key of a rotation has to agree, or a handle could be passed to somebody who does not want it.
+// The new key of a rotation must sign, too. Otherwise a handle could be passed to somebody who does not want it.
 static int read_countersignature(const json_t *json, struct envelope *e)
 {
     const struct statement *s = &e->statement;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may stand in a statement. Bounds are wide enough for any honest value and narrow enough that sums and products
-// of them stay inside 64 bits where check.c forms them (or it uses 128).
+// The members of a statement. Bounds are wide enough for any honest value and narrow enough that the sums and products in check.c
+// fit into 64 bits (or it uses 128).
 #include "submit/format/fields.h"
 
 #include "submit/format/machine_list.h"

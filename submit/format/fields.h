@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The members of every statement, as one table: name, kind, bounds, whether it must be there, what it says. The parser
-// checks against it, and a test compares docs/statements.md with it.
+// One table of the members of all statements: name, kind, bounds, presence, meaning. The parser checks against it, and a test
+// compares docs/statements.md with it.
 #ifndef DAWN_FORMAT_FIELDS_H
 #define DAWN_FORMAT_FIELDS_H
 
@@ -34,11 +34,11 @@ struct field {
 extern const struct field *const statement_fields[STATEMENT_TYPES];
 extern const struct field receipt_fields[];
 
-// Members of other versions than the value's own member "version" says are unknown.
+// The value's own member "version" decides which members are known.
 // ERR_INPUT names the member ("points[3].k"). `what` begins the sentence: "the payload".
 int fields_check(const char *what, const struct field *, const json_t *) MUST_CHECK;
-// The same of one member that somebody typed, before there is a statement: ERR_USAGE, and `what` names it: "the note". For
-// tags it is one of them.
+// The same for one member that a person typed, before a statement exists: ERR_USAGE, and `what` names it: "the note". For tags it
+// is one of them.
 int fields_check_typed(const char *what, const struct field *, const char *name, const char *text) MUST_CHECK;
 
 #endif

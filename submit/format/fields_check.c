@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds a JSON value against the table of its members. Invariant: after 0 every member named in the table has the kind
-// and the bounds that stand there, and there is no other. Workload: payloads of up to 1 MiB from anybody. Cost: one
-// walk; a path is put together in a buffer of fixed size, so nothing is allocated.
+// Compares a JSON value with the table of its members. Invariant: after 0, every member has the kind and the bounds of the table,
+// and there is no other member. Workload: payloads of up to 1 MiB from anybody. Cost: one walk. Paths are built in a buffer of
+// fixed size, so nothing is allocated.
 #include "submit/format/fields.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 enum { PATH_MAX_BYTES = 160 };
 
-// Where the walk is: ": points[3].k", or "" for a value without a name.
+// The place of the walk: ": points[3].k", or "" for a value without a name.
 struct walk {
     const char *what;
     int64_t version;  // of the statement
@@ -207,7 +207,7 @@ static int check_members(struct walk *w, const struct field *fields, const json_
     json_object_foreach((json_t *)value, key, item)
     {
         if (find(fields, key, w->version) != NULL) continue;
-        bool plain = strlen(key) <= 64 && canonical_check_words(key, strlen(key)) == 0;  // a stranger chose it
+        bool plain = strlen(key) <= 64 && canonical_check_words(key, strlen(key)) == 0;  // bytes of a stranger
         enter(w, plain ? key : "(a name that cannot be shown)");
         return wrong(w, "is a member nobody knows");
     }
@@ -225,7 +225,7 @@ static int check_members(struct walk *w, const struct field *fields, const json_
 int fields_check(const char *what, const struct field *fields, const json_t *value)
 {
     int64_t version = json_integer_value(json_object_get(value, "version"));
-    struct walk w = {.what = what, .version = version == 2 ? 2 : 1};  // any other is refused as a member
+    struct walk w = {.what = what, .version = version == 2 ? 2 : 1};  // other versions are refused by the member's bounds
     return check_members(&w, fields, value);
 }
 
@@ -235,7 +235,7 @@ int fields_check_typed(const char *what, const struct field *fields, const char 
     const struct field *f = find(fields, name, 0);
     BUG_IF(f == NULL);
     if (f->kind == FIELD_TAGS) f = &tag;
-    json_t *value = json_string_nocheck(text);  // what is no UTF-8 gets its own sentence
+    json_t *value = json_string_nocheck(text);  // bytes that are no UTF-8 have a sentence of their own
     int rc = check_value(&w, f, value);
     json_decref(value);
     if (rc == 0 && canonical_check_marks(text, strlen(text)) < 0)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Receipts: what a server signs about a statement it has taken into its log. Invariant: what receipt_read accepts has
-// been signed by the key it gives back; whose key that is, is the caller's question. Cost: one small object.
+// Receipts: a server signs one for each statement that it accepts into its log. Invariant: the key that receipt_read returns has
+// signed the receipt. The caller decides if that is the right key. Cost: one small object.
 #include <stdio.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ int receipt_read(const char *bytes, size_t count, const char *signature, struct 
     return rc;
 }
 
-// Clocks may differ by what the checks allow a statement (client-time), and by a day here.
+// Clocks may differ by the tolerance of the check client-time, and here by a day more.
 int receipt_check_date(const struct receipt *r, const struct statement *s, int64_t now_ms)
 {
     const int64_t slack = 10 * 60 * 1000, day = 24 * 3600 * (int64_t)1000;

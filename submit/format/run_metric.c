@@ -45,7 +45,7 @@ static char *write_parts(const struct run_metric *m, __int128 parts, char into[T
     size_t length = strnlen(figure, TEXT_FIGURE - 1), left = TEXT_FIGURE - 1 - length;
     memcpy(into, figure, length);
     into[length] = 0;
-    if (*m->unit == 0 || strlen(m->unit) + 1 > left) return into;  // it would be cut within a letter
+    if (*m->unit == 0 || strlen(m->unit) + 1 > left) return into;  // the unit would be cut inside a letter
     if (unit != 100) into[length++] = ' ';
     return memcpy(into + length, m->unit, strlen(m->unit) + 1), into;
 }
@@ -60,7 +60,7 @@ char *run_metric_text(const struct run_metric *m, int64_t score, char into[TEXT_
 
 char *run_metric_value_text(const struct run_metric *m, double value, char into[TEXT_FIGURE])
 {
-    const double slack = 1e-7;  // what a division left below a whole figure
+    const double slack = 1e-7;  // a division may end below a whole figure
     double parts = value * DECIMALS;
     if (!(fabs(parts) < 1e15)) return strcpy(into, "-");
     return write_parts(m, (__int128)(m->lower_is_better ? ceil(parts - slack) : floor(parts + slack)), into);

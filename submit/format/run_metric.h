@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A metric of a run: how its scores are stored, compared and shown. A count is k of N items; a value is kept in
-// millionths. Comparisons are integers, so that exactly at the target meets it.
+// A metric of a run: stores, compares and shows its scores. A count is k of N items; a value is kept in millionths. Comparisons
+// use integers, so a score exactly at the target meets it.
 #ifndef DAWN_FORMAT_RUN_METRIC_H
 #define DAWN_FORMAT_RUN_METRIC_H
 
@@ -19,11 +19,11 @@ struct run_metric {
 };
 // RUN_SCORE_NONE meets nothing.
 bool run_metric_meets(const struct run_metric *, int64_t score, int64_t target_micro);
-int64_t run_metric_scale(const struct run_metric *);                 // the score that stands for 1: N, or 1,000,000
+int64_t run_metric_scale(const struct run_metric *);                 // the score that means 1: N, or 1,000,000
 double run_metric_value(const struct run_metric *, int64_t score);   // score / scale
 double run_metric_shown(const struct run_metric *, double value);    // in the metric's unit: times 100 for "%"
-// "94.12%", "0.7612", "27.3012 BLEU": four decimals of the value, rounded towards the worse, so that no page shows more than
-// was reached. "-" for RUN_SCORE_NONE and for a value that is no number.
+// "94.12%", "0.7612", "27.3012 BLEU": four decimals of the value, rounded towards the worse, so no page shows more than was
+// reached. "-" for RUN_SCORE_NONE and for a value that is no number.
 char *run_metric_text(const struct run_metric *, int64_t score, char into[TEXT_FIGURE]);
 char *run_metric_value_text(const struct run_metric *, double value, char into[TEXT_FIGURE]);
 

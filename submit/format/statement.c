@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading and making statements. Invariant: what statement_read accepts has exactly the members of its type's table, and
-// its bytes are the only ones that say so; what statement_make makes has gone through statement_read. Cost: the payload
-// is walked three times, a few milliseconds for the largest.
+// Reads and makes statements. Invariant: an accepted statement has exactly the members of its type's table, and its bytes are the
+// only form of them. statement_make passes its result through statement_read. Cost: three walks over the payload, a few
+// milliseconds for the largest.
 #include "submit/format/statement.h"
 
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static int find_type(const json_t *json, enum statement_type *type)
     return fail(ERR_INPUT, "the payload's type is none of run, withdraw, amend, rotate, revoke and audit");
 }
 
-// What a table of kinds and bounds cannot say: a key must be one, written the one way there is.
+// The table cannot express this: a key must be a valid key in its one form.
 static int check_keys(enum statement_type type, const json_t *json)
 {
     const char *key = canonical_text(json, "key"), *board = canonical_text(json, "board_key");

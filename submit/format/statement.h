@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statements: what people sign. A payload is canonical JSON (canonical.h) of one of six types; every member of every
-// type stands in one table (statement.c) with its kind and bounds, so the parser, the builder and
-// docs/statements.md cannot disagree. What is not in the table is refused.
+// Statements, which people sign. A payload is canonical JSON (canonical.h) of one of six types. One table (fields.c) lists every
+// member of every type with its kind and bounds, so the parser, the builder and docs/statements.md cannot disagree. Other members
+// are refused.
 //
 // An envelope carries a payload to a server and is kept as it came:
 //   {"payload": "<the canonical bytes as a JSON string>", "signature": "-----BEGIN SSH SIGNATURE-----...",
@@ -41,23 +41,23 @@ struct statement {
 };
 // From the canonical bytes. ERR_INPUT names the member that is wrong. Figures are checked in check.h, not here.
 int statement_read(const char *payload, size_t count, struct statement *) MUST_CHECK;
-// From JSON that was built here (the reference passes over, also when it fails).
+// From JSON of this program. Takes over the reference, also if it fails.
 int statement_make(json_t *value, struct statement *) MUST_CHECK;
 void statement_free(struct statement *);
 
 struct envelope {
     struct statement statement;
     char *signature, *countersignature;  // owned; the latter NULL unless it is a rotation
-    struct sshkey key, next_key;         // who signed; next_key: the rotation's new key
-    bool formed;                         // also after an error: everything holds but a signature
+    struct sshkey key, next_key;         // the signer; next_key: the rotation's new key
+    bool formed;                         // set even after an error: everything but a signature is valid
 };
-// The pure parser of an upload, fuzzed: at most 1 MiB, those members and no other; then statement_read, then every
-// signature. After 0 nothing about the bytes is in doubt, only whether the key and the figures may count.
+// The pure, fuzzed parser of an upload: at most 1 MiB, these members and no other; then statement_read, then every signature.
+// After 0 the bytes are valid; the caller decides if key and figures may count.
 int envelope_read(const char *bytes, size_t count, struct envelope *) MUST_CHECK;
 int envelope_write(const struct statement *, const char *signature, const char *countersignature, struct text *into) MUST_CHECK;
 void envelope_free(struct envelope *);
 
-// What a server answers to an accepted statement, canonical and signed with the server's own key (RECEIPT_NAMESPACE):
+// The answer to an accepted statement, canonical and signed with the server's own key (RECEIPT_NAMESPACE):
 // {"accepted_ms":..,"board":"..","payload":"<digest>","sequence":..,"signer":"SHA256:..","type":"receipt","version":1}
 struct receipt {
     int64_t sequence, accepted_ms;
@@ -67,7 +67,7 @@ struct receipt {
 };
 int receipt_write(const struct receipt *, char **bytes, size_t *count) MUST_CHECK;  // free() them
 int receipt_read(const char *bytes, size_t count, const char *signature, struct receipt *, struct sshkey *server) MUST_CHECK;
-// ERR_INPUT if its date cannot be: before its statement was made, or in the future. The date decides which checks are asked.
+// ERR_INPUT if its date is impossible: before its statement was made, or in the future. The date decides which checks apply.
 int receipt_check_date(const struct receipt *, const struct statement *, int64_t now_ms) MUST_CHECK;
 
 #endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks, put together. Invariant: pure; the same statement and the same moment give the same findings, here and on
-// the server. A check adds one finding for the first place where it fails, so a curve of 4,000 bad points cannot hide
-// what else is wrong. Workload: every statement once before it is signed and once after it arrives. Cost: about one
-// SHA-256 a point.
+// Runs all checks. Invariant: pure; the same statement and moment give the same findings, here and on the server. A check adds
+// one finding, for its first failure, so a curve of 4,000 bad points cannot hide other faults. Workload: every statement once
+// before it is signed and once after it arrives. Cost: about one SHA-256 a point.
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +9,7 @@
 #include "submit/format/check/check_inside.h"
 #include "submit/format/score/curve.h"
 
-// 22 November 2026. What was accepted before was judged by fewer checks, and is not judged anew.
+// 22 November 2026. Statements that were accepted earlier passed fewer checks and are not judged again.
 #define STRICT_SINCE_MS ((int64_t)1795305600000)
 
 // ---- unpacking
@@ -56,7 +55,7 @@ static void unpack(const struct statement *statement, struct findings *out, stru
                           .count = json_array_size(points),
                           .span_count = json_array_size(spans)};
     s->contest = contest_of(canonical_text(json, "task"), s->synthetic);
-    if (s->contest != NULL && s->contest->synthetic != s->synthetic) s->contest = NULL;  // real data have no task "demo"
+    if (s->contest != NULL && s->contest->synthetic != s->synthetic) s->contest = NULL;  // "demo" takes drawn data alone
     s->axis = s->version == 1 ? "epoch" : "step";
     s->metric_count = curve_metrics(json, s->metrics);
     s->items = run_metric_scale(&s->metrics[0]);
@@ -116,7 +115,7 @@ static int64_t step_ns(const json_t *points, size_t i)
     return canonical_int(json_array_get(points, i), "t_ns") - before;
 }
 
-// Honest times scatter by a thousandth. Three intervals that agree to 5 millionths are no accident; fewer must be nearer.
+// Honest times scatter by a thousandth. Three intervals that agree within 5 millionths are no accident; fewer must agree closer.
 static bool near_ns(int64_t a, int64_t b, size_t points)
 {
     int64_t slack = points < 3 || a < 200000000 ? 1000 : a / 200000;
@@ -135,10 +134,10 @@ bool check_same_times(const json_t *run, const json_t *other)
 
 static bool same_value(const json_t *a, const json_t *b)
 {
-    return a == b || json_equal(a, b);  // also where neither is there
+    return a == b || json_equal(a, b);  // true also if both are missing
 }
 
-// Two seeds that come to the same losses and scores at every point, unless there is nothing to compare.
+// True if two seeds have the same losses and scores at every point. False if there is nothing to compare.
 static bool same_curve(const json_t *run, const json_t *other)
 {
     const json_t *a = json_object_get(run, "points"), *b = json_object_get(other, "points");
@@ -164,7 +163,7 @@ bool check_alike(const json_t *run, const json_t *other)
     return canonical_int(a, "loss") == canonical_int(b, "loss") || (difference <= slack && difference >= -slack);
 }
 
-// When the run began and ended, by its end and its stopwatch: the start is a word that nothing else hangs on.
+// Beginning and end of the run, from its end and its stopwatch. Nothing else depends on the stated start.
 static void span_of_run(const json_t *run, int64_t *began_ms, int64_t *ended_ms)
 {
     *ended_ms = canonical_int(run, "ended_ms");
@@ -176,7 +175,7 @@ static bool overlap(const json_t *run, const json_t *other)
     int64_t began, ended, other_began, other_ended;
     span_of_run(run, &began, &ended);
     span_of_run(other, &other_began, &other_ended);
-    // Clocks are set while runs go on. Copies that ended within seconds overlap by nearly all of their time.
+    // Clocks may be set during a run. Copies that ended within seconds overlap for nearly all of their time.
     int64_t shorter = ended - began < other_ended - other_began ? ended - began : other_ended - other_began;
     int64_t slack_ms = 1000 + (shorter / 10 < 59000 ? shorter / 10 : 59000);
     return json_equal(json_object_get(run, "hardware"), json_object_get(other, "hardware")) &&

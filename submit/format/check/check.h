@@ -53,10 +53,10 @@ const char *check_code(enum check);
 enum check_level check_level(enum check);
 const char *check_what(enum check);
 
-enum { CHECK_PARTS_MAX = 16 };  // sides in a recipe's schedule that the checks of pace can read
+enum { CHECK_PARTS_MAX = 16 };  // parts of a schedule (image sizes) that the checks of pace can read
 enum { FINDINGS_MAX = 64, FINDING_TEXT = 200 };
 struct findings {
-    int count;  // the first FINDINGS_MAX are kept, `count` counts all
+    int count;  // counts all findings; the first FINDINGS_MAX are kept
     int rejects, flags;
     struct {
         enum check check;
@@ -65,21 +65,21 @@ struct findings {
 };
 void finding_add(struct findings *, enum check, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-// All checks that a statement alone can fail. `now_ms` is an argument so that a re-check years later gives the same findings
-// (the server passes the moment of acceptance).
+// All checks that need one statement alone. `now_ms` is an argument, so a check years later gives the same findings (the server
+// passes the moment of acceptance).
 void check_statement(const struct statement *, int64_t now_ms, struct findings *);
-// CHECK_SEED, CHECK_TWIN, CHECK_OVERLAP: the checks that need another run of the group. Call it for each that is there
-// already; it adds a finding at most once for all of them. `other` may be a brief (ranking_brief) unless it is alike.
+// CHECK_SEED, CHECK_TWIN, CHECK_OVERLAP: the checks against another run of the group. Call it for each earlier run; each check
+// adds at most one finding for all of them. `other` may be a brief (ranking_brief) unless the two are alike.
 void check_group_mate(const struct statement *, const json_t *other, struct findings *);
-// True if the last points of two runs nearly agree, in time or in loss, so that their curves have to be compared.
+// True if the last points of two runs nearly agree in time or in loss. Then their curves must be compared.
 bool check_alike(const json_t *run, const json_t *other);
-// True if the points of two runs follow each other equally fast, but for some millionths: one is a copy of the other.
+// True if the intervals between points agree within some millionths: one run is a copy of the other.
 bool check_same_times(const json_t *run, const json_t *other);
 
-// Peak arithmetic of stated hardware in FLOP/s at a precision, generous: 0 when nothing is known (peaks.json, and for
-// processors: threads x the widest units its flags name x 6 GHz).
+// Peak arithmetic of stated hardware in FLOP/s at a precision, a generous bound (peaks.json; for processors: threads x the widest
+// units in their flags x 6 GHz). 0: unknown.
 double check_peak(const struct statement *);
-// The same of a part that has device, precision, threads and hardware: a latency.
+// The same for a part with its own device, precision, threads and hardware (a latency).
 double check_peak_of(const json_t *);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stopwatch's segments against the clocks that the points claim. Invariant of an honest record, held to the
-// nanosecond: segments follow each other without a gap from 0 on, and at every point the clocks are sums over them,
-// because a point's figures and its segment's end are one reading of one clock. A point is stored together with every
-// segment before it, so this holds also for a run that was killed: what it took with it came after its last point.
+// Compares the stopwatch's segments with the clocks of the points. Invariant of an honest record, to the nanosecond: segments
+// follow each other without a gap from 0 on, and at every point the clocks are sums over them, because a point and the end of its
+// segment are one reading of one clock. A point is stored together with all segments before it, so this holds for a killed run,
+// too.
 #include "submit/format/check/check_inside.h"
 
 struct sums {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of the curve alone: its order, its scores, its chain, and what is claimed to follow from it. Integers only.
+// Checks of the curve alone: its order, its scores, its chain, and the results derived from it. Integers only.
 #include <string.h>
 
 #include "submit/format/chain.h"
@@ -42,7 +42,7 @@ static void check_order(struct subject *s)
 
 // ---- scores
 
-// A score for a metric that the run does not have, or two for one, would be part of no hash and of no comparison.
+// No hash and no comparison would cover a score of an unknown metric, or a second score of one metric.
 static bool odd_names(const struct subject *s, size_t i)
 {
     const json_t *scores = canonical_at(json_array_get(json_object_get(s->json, "points"), i), "scores");
@@ -59,7 +59,7 @@ static bool metric_twice(const struct subject *s)
     return false;
 }
 
-// The first metric whose score no evaluation can give: a count lies between 0 and N. Version 1 wrote values as counts.
+// Finds the first metric with an impossible score: a count lies between 0 and N. Version 1 wrote values as counts.
 static int wild_score(const struct subject *s, size_t i)
 {
     for (int m = 0; m < s->metric_count; m++) {
@@ -87,9 +87,9 @@ static void check_scores(struct subject *s)
     }
 }
 
-// Counts and millionths leave few mistakes of scale that can be written down: a percentage where a count or millionths
-// belong. 0.1% is no target of a count, 100 items are no test set, and a curve whose best count is between half the target
-// and 100, each read in percent, is a percentage: of thousands of items even a guess gets more right.
+// Counts and millionths allow one mistake of scale: a percentage in their place. 0.1% is no target of a count, and 100 items are
+// no test set. If the best count, read as a percentage, lies between half the target and 100, the curve is one of percentages:
+// of thousands of items even a guess gets more right.
 static void check_scale(struct subject *s)
 {
     int64_t best = -1;
@@ -144,7 +144,7 @@ static bool is_root(struct subject *s, struct chain *chain)
     return false;
 }
 
-// What a chain of version 3 binds beside root and points. The recipe's text is published, and its digest is in the root.
+// The end and the latencies, which a chain of version 3 also binds. The recipe's text is published; its digest is in the root.
 static void check_bound(struct subject *s, const struct chain *chain)
 {
     const json_t *latencies = json_object_get(s->json, "latencies");
@@ -192,7 +192,7 @@ static void check_chain(struct subject *s)
     if (chain_version(s->json) >= CHAIN_BOUND) check_bound(s, &chain);
 }
 
-// ---- what follows
+// ---- results
 
 static bool meets(const struct subject *s, int64_t score)
 {
@@ -235,7 +235,7 @@ static void check_crossing(struct subject *s)
     }
 }
 
-// A run that ended by itself is done when its last evaluation meets the target; one that was cut off may be anything.
+// A run that ended by itself is done if its last evaluation meets the target. An interrupted run may have any status.
 static void check_status(struct subject *s)
 {
     bool done = strcmp(s->status, "done") == 0, missed = strcmp(s->status, "missed") == 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members that exclude each other, as one table, and what no text may hold. Each rule is asked of the run, and where it says so
-// of each latency, which has its own device, threads and hardware. Cost: a walk over the statement.
+// A table of members that exclude each other, and the checks of all texts. Each rule applies to the run, and some also to each
+// latency, which has its own device, threads and hardware. Cost: a walk over the statement.
 #include <stdio.h>
 #include <string.h>
 
@@ -84,8 +84,8 @@ static bool is_past(const struct part *p)
 
 static const struct {
     bool (*holds)(const struct part *);
-    bool harness;    // asked only of what the harness evaluated
-    bool latencies;  // asked of latencies too
+    bool harness;    // only for runs that the harness evaluated
+    bool latencies;  // also for latencies
     const char *sentence;
 } rules[] = {
     {one_processor, false, true, "a processor is one device"},
@@ -121,7 +121,7 @@ void check_fields(struct subject *s)
 
 // ---- texts
 
-// The first text that may not be shown; `name` is that of the member it stands in.
+// Finds the first text that may not be shown. `name` is the name of its member.
 static bool find_odd_text(const json_t *value, const char *name, struct findings *out)
 {
     const char *key;

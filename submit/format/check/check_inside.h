@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run's payload unpacked for its checks, shared by check*.c alone. Its shape has been checked before (fields.h), its
-// figures are anything within their bounds.
+// A run's payload, unpacked for check*.c alone. Its shape has been checked (fields.h); its figures may have any value within
+// their bounds.
 #ifndef DAWN_FORMAT_CHECK_INSIDE_H
 #define DAWN_FORMAT_CHECK_INSIDE_H
 
@@ -20,21 +20,21 @@ struct check_span {
 struct subject {
     const json_t *json;
     struct findings *out;
-    const struct contest *contest;  // of the board it is for; NULL: there is none
+    const struct contest *contest;  // the contest of its board; NULL: none
     const char *status;
     bool synthetic, official, self;
     int version;                    // of the statement
     struct run_metric metrics[RUN_METRICS_MAX];
     int metric_count;
     int64_t items, target_micro;    // N of the board's metric, 1,000,000 for a value; its target
-    const char *axis;               // what points are counted in: "step", in version 1 "epoch"
+    const char *axis;               // the unit of points: "step", in version 1 "epoch"
     struct check_point *points;
     size_t count;
     struct check_span *spans;
     size_t span_count;
-    bool strict;    // accepted since the checks of work, models, prices and texts are made (STRICT_SINCE_MS)
+    bool strict;    // accepted after the checks of work, models, prices and texts began (STRICT_SINCE_MS)
     int64_t now_ms;
-    bool in_order;  // time and samples grow: set by check_curve, asked by what comes after it
+    bool in_order;  // time and samples grow: set by check_curve for the checks after it
 };
 
 void check_rules(struct subject *);   // task, data, group, cost, latencies, price, program

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stated hardware can do at most: a table of accelerators, and for processors a bound that no clock or core
-// exceeds. Generous on purpose: to be above it is impossible, not merely unlikely. Workload: once a statement.
+// Bounds of stated hardware: a table of accelerators, and for processors a bound that no clock or core exceeds. The bounds are
+// generous: a run above them is impossible, not merely unlikely. Workload: once a statement.
 #include <pthread.h>
 #include <string.h>
 
 #include "runtime/base/embed.h"
 #include "submit/format/check/check_inside.h"
 
-// The format that is named bounds the arithmetic; frameworks take wider names lightly (mixed precision is called f16,
-// and f32 convolutions run as TF32), so a name counts as the fastest that is customary under it.
+// The stated format bounds the arithmetic. Frameworks use the names loosely (mixed precision is called f16, and f32 convolutions
+// run as TF32), so each name stands for the fastest format in use under it.
 enum format { FORMAT_F32, FORMAT_F16, FORMAT_ANY };
 
 static enum format format_of(const char *precision)
@@ -70,9 +70,9 @@ static double accelerator_peak(const char *gpu, enum format format)
 
 // ---- processors
 
-// Operations a clock and thread, two hardware threads sharing a core's units being counted as if each had them all.
-// Two 512-bit units make 2 x 16 fused f32 operations; AMX a 16 x 16 x 64 byte tile in 16 clocks; Arm's widest are
-// two 512-bit or four 128-bit units, and its bf16 matrix instructions do four times that.
+// Operations a clock and thread. Two hardware threads share a core's units, but each counts as if it had all of them. Two 512-bit
+// units make 2 x 16 fused f32 operations; AMX a 16 x 16 x 64 byte tile in 16 clocks; Arm's widest are two 512-bit or four 128-bit
+// units, and its bf16 matrix instructions do four times that.
 static const struct {
     const char *flag;
     int f32, half;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks against what the rules and the published data say: task, data, group, money, latencies, the program. Integers
-// only; where two programs have to agree, they agree to the last micro-dollar.
+// Checks against the rules and the published data: task, data, group, money, latencies, program. Integers only, so two programs
+// agree to the last micro-dollar.
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static bool target_allowed(const struct contest *c, int64_t target_micro)
     return false;
 }
 
-// A target that is no whole hundredth of a percent is told to the last digit.
+// Writes a target with all its digits if it is no whole hundredth of a percent.
 static const char *target_text(const struct run_metric *m, int64_t target_micro, char into[TEXT_FIGURE])
 {
     if (strcmp(m->unit, "%") == 0)
@@ -60,7 +60,7 @@ static void check_task(struct subject *s)
                     target_text(metric, s->target_micro, target));
 }
 
-// The recipe's digest is the signer's word; that a program scored itself is said in the same statement.
+// The recipe's digest is the signer's word. The same statement says if a program scored itself.
 static void check_division(struct subject *s)
 {
     if (s->self && strcmp(canonical_text(s->json, "division"), "closed") == 0)
@@ -69,8 +69,8 @@ static void check_division(struct subject *s)
         finding_add(s->out, CHECK_DIVISION, "a run that took files besides its data belongs in the open division");
 }
 
-// Whether a run is closed and what its schedule was is read from the text. Records of older programs have the digest of another
-// form of it: that is flagged, not refused.
+// Division and schedule are read from the recipe's text. Records of older programs have the digest of another form of the text,
+// which is flagged and not refused.
 static void check_recipe(struct subject *s)
 {
     const char *text = canonical_text(s->json, "recipe.text"), *said = canonical_text(s->json, "recipe.digest");
@@ -85,7 +85,7 @@ static void check_recipe(struct subject *s)
 
 struct data_facts {
     size_t count, train, test;
-    bool official, synthetic;  // all of them are; one of them is
+    bool official, synthetic;  // all sets are official; one set is synthetic
 };
 
 static struct data_facts data_facts(const json_t *list)
@@ -101,7 +101,7 @@ static struct data_facts data_facts(const json_t *list)
     return f;
 }
 
-// What is wrong with data that are called official, or false.
+// Reports faults of data that are called official. False if there is none.
 static bool official_fault(struct subject *s, const json_t *list, const struct data_facts *f)
 {
     if (f->train < 1 || f->test != 1) {
@@ -173,7 +173,7 @@ static int64_t days_of(const char *date)
     return 365 * y + y / 4 - y / 100 + y / 400 + in_march_years - 719468;
 }
 
-// `used_ms` must not be a free word of the submitter: an older one would make an old price look fresh.
+// `used_ms` must not be the submitter's free choice: an older date would make an old price look fresh.
 static void check_price_age(struct subject *s, const json_t *price, int64_t used_ms, const char *what)
 {
     int64_t days = used_ms / ((int64_t)24 * 3600 * 1000) - days_of(canonical_text(price, "date"));
@@ -185,7 +185,7 @@ static void check_price_age(struct subject *s, const json_t *price, int64_t used
 
 struct listed {
     const char *instance, *date;
-    int64_t micro_per_hour;  // the last of the table, or the one of that date; -1: not in the table
+    int64_t micro_per_hour;  // the table's last price, or the one of that date; -1: not in the table
     bool dated;              // the table's price is of that date
 };
 
@@ -198,8 +198,8 @@ static int look_up_price(void *context, const struct price *row)
     return 0;
 }
 
-// A named instance costs what the table says. What another table said, at another date, is not known here, but prices neither
-// double nor halve.
+// A named instance costs the price of the table. The prices of other tables and dates are unknown here, but prices neither double
+// nor halve.
 static void check_listed(struct subject *s, const json_t *price, const char *what)
 {
     struct listed listed = {canonical_text(price, "instance"), canonical_text(price, "date"), -1, false};
@@ -247,8 +247,8 @@ static int64_t time_of(const json_t *latency, const char *which, const char *fig
     return canonical_int(latency, name);
 }
 
-// Half of the items take at least p50, a tenth at least p90, a hundredth at least p99: that much the mean must be. It
-// may be any amount more, for the slowest item is not told. One nanosecond is the mean's own rounding.
+// Half of the items take at least p50, a tenth at least p90, a hundredth at least p99. This bounds the mean from below. Nothing
+// bounds it from above, because the slowest item is not stated. One nanosecond is the mean's own rounding.
 static const char *times_fault(const json_t *latency, const char *which)
 {
     int64_t p50 = time_of(latency, which, "p50"), p90 = time_of(latency, which, "p90"), p99 = time_of(latency, which, "p99");
@@ -284,7 +284,7 @@ static const char *eligible_fault(const struct subject *s, const json_t *latency
 {
     const struct contest *c = s->contest;
     if (s->synthetic || canonical_int(latency, "synthetic") != 0) return "its images are synthetic";
-    if (c == NULL) return NULL;  // there is no such task, which check_task says
+    if (c == NULL) return NULL;  // check_task reports the unknown task
     if (!contest_has_digests(c)) return "no digest of its test set is published here";
     if (canonical_int(latency, "items") != c->test_items) return "it did not measure the whole test set";
     if (!contest_knows_data(c, "test", canonical_text(latency, "data_digest"))) return "its items are not the published test set";
@@ -314,7 +314,7 @@ static void check_latencies(struct subject *s)
         int64_t hour = canonical_int(price, "micro_usd_per_hour"), mean = time_of(latency, "whole", "mean");
         check_total(s, price, true, cost_inference_micro(mean, COST_ITEMS, hour), what);
         int64_t measured = canonical_int(latency, "measured_ms"), ended = canonical_int(s->json, "ended_ms");
-        check_price_age(s, price, measured > ended ? measured : ended, what);  // its weights are there from the run's end on
+        check_price_age(s, price, measured > ended ? measured : ended, what);  // its weights exist from the run's end on
         check_listed(s, price, what);
     }
 }

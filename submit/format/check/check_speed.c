@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of pace: whether the hardware could have done the arithmetic, and whether the intervals between points are
-// those of a machine at work. Fractions are allowed here: every answer is a comparison with wide margins.
+// Checks of pace: the hardware must be able to do the arithmetic in the time, and the intervals between points must look like
+// those of a machine. Fractions are allowed here, because every result is a comparison with wide margins.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,17 +8,17 @@
 #include "runtime/base/arena.h"
 #include "submit/format/check/check_inside.h"
 
-// What training on a sample costs may change along the schedule: smaller images at first, longer sequences later. The parts
-// come from the run's own account of its work; where it gives none, from the resolutions of an image recipe, which stand for
-// equal parts of the schedule and cost by their area; else every sample costs the same.
+// The cost of a sample may change along the schedule: smaller images at first, longer sequences later. The parts come from the
+// run's own account of its work. Without one they come from the resolutions of an image recipe, which share the schedule equally
+// and cost by their area. Otherwise all samples cost the same.
 enum { PARTS_MAX = 64 };
 struct part {
     double samples;
-    double cost;  // of training on a sample, in FLOPs, or relative where the model's arithmetic is not known
+    double cost;  // of training on a sample, in FLOPs, or relative if the model's arithmetic is unknown
 };
 struct schedule {
     bool known;    // costs are FLOPs
-    size_t count;  // at least 1; more samples than the parts have go on as the last
+    size_t count;  // at least 1; further samples belong to the last part
     struct part parts[PARTS_MAX];
 };
 
@@ -31,14 +31,14 @@ static int64_t training_items(const json_t *run)
     return 0;
 }
 
-// A key of the recipe: in its section, or without one as older programs wrote it.
+// A key of the recipe, in its section, or without a section as older programs wrote it.
 static const json_t *recipe_value(const json_t *recipe, const char *section, const char *key)
 {
     const json_t *value = json_object_get(json_object_get(recipe, section), key);
     return value != NULL ? value : json_object_get(recipe, key);
 }
 
-// Of the whole schedule, also when the run was cut off before its end: whole batches of each epoch.
+// Samples of the whole schedule, even if the run was interrupted: whole batches of each epoch.
 static double planned_samples(const struct subject *s, const json_t *recipe)
 {
     double epochs = json_number_value(recipe_value(recipe, "schedule", "epochs"));
@@ -89,7 +89,7 @@ static struct schedule read_schedule(const struct subject *s)
     struct schedule schedule = {0};
     if (read_work(s, &schedule)) return schedule;
     const char *text = canonical_text(s->json, "recipe.text");
-    json_t *recipe = json_loadb(text, strlen(text), JSON_REJECT_DUPLICATES, NULL);  // anything: it is the submitter's
+    json_t *recipe = json_loadb(text, strlen(text), JSON_REJECT_DUPLICATES, NULL);  // bytes of the submitter
     if (!read_resolutions(s, recipe, &schedule)) {
         double cost = usual_cost(s);
         schedule = (struct schedule){.known = cost > 0, .count = 1, .parts = {{0, cost > 0 ? cost : 1}}};
@@ -114,8 +114,8 @@ static double work_between(const struct schedule *s, double from, double to)
 
 // ---- arithmetic
 
-// Smaller images and shorter texts save much of three forward passes of the model, but not nine tenths.
-// The highest rate over the warm clock from its start to any point counts. Samples in no time are check_work's.
+// Smaller images and shorter texts save much of three forward passes of the model, but not nine tenths. The highest rate over the
+// warm clock from its start to any point counts. check_work reports samples in no time.
 static void check_arithmetic(struct subject *s, const struct statement *whole, const struct schedule *schedule)
 {
     double peak = check_peak(whole), rate = 0;
@@ -145,7 +145,7 @@ static void check_arithmetic(struct subject *s, const struct statement *whole, c
 
 // ---- intervals
 
-// No clock of nanoseconds gives the same interval four times. A made-up curve does.
+// No clock of nanoseconds gives the same interval four times. An invented curve may.
 static void check_even(struct subject *s)
 {
     if (s->count < 5) return;
@@ -168,9 +168,9 @@ static int by_cost(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// The first interval is left out: memory is touched for the first time in it and the first layer is computed. In real
-// records (AMD EPYC, 2 threads, cifar10 recipe) it took up to 45% longer; the others, the half epoch at the end included,
-// stay within 13% for their work. What is far shorter than the rest (a short last part) is mostly overhead.
+// The first interval is left out, because it touches memory for the first time and computes the first layer. In real records (AMD
+// EPYC, 2 threads, cifar10 recipe) it took up to 45% longer. The others, with the half epoch at the end, stay within 13% for
+// their work. An interval that is far shorter than the rest (a short last part) is mostly overhead.
 static size_t collect(const struct subject *s, const struct schedule *schedule, struct pace *pace)
 {
     size_t count = 0, kept = 0;
@@ -188,8 +188,8 @@ static size_t collect(const struct subject *s, const struct schedule *schedule, 
     return kept;
 }
 
-// Seconds for a unit of work are compared with their median over the intervals with the most work a sample. Smaller
-// samples fill a device worse, so that theirs may cost more for their work, up to what a large one costs.
+// Compares the seconds for a unit of work with their median over the intervals with the most work a sample. Smaller samples
+// fill a device worse, so their work may cost more, up to the cost of a large sample.
 static void check_cadence(struct subject *s, const struct schedule *schedule)
 {
     struct pace *pace = zalloc((s->count + 1) * 2 * sizeof *pace), *largest = pace + s->count + 1;

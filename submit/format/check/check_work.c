@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a run of the harness did the work that its score takes: time spent training, samples that follow from epochs and
-// batches, the arithmetic of the model that is named, dates that agree with the stopwatch. What a signer states freely is
-// compared with what follows from the rest, so that a small figure in one place does not pass as a fast run.
+// Checks that a run of the harness did the work of its score: time spent training, samples that agree with epochs and batches,
+// the arithmetic of the named model, dates that agree with the stopwatch. Each free figure of the signer is compared with the
+// others, so a small figure in one place does not pass as a fast run.
 #include <math.h>
 #include <string.h>
 
@@ -23,8 +23,8 @@ static int64_t training_items(const json_t *run)
 }
 
 // A training step has a whole batch. An epoch visits every sample once, except those that fill no batch: at most one batch in
-// each of 8 buckets of lengths, and never more than three of four. A stored item may be several samples (windows of one text)
-// where the contest says so. Version 1 counted the epochs begun, and no steps.
+// each of 8 buckets of lengths, and never more than three of four. If the contest says so, a stored item may be several samples
+// (windows of one text). Version 1 counted begun epochs and no steps.
 static bool samples_fit(const struct subject *s, const struct check_point *p, int64_t items)
 {
     const double buckets = 8;
@@ -39,7 +39,7 @@ static bool samples_fit(const struct subject *s, const struct check_point *p, in
 static void check_samples(struct subject *s)
 {
     int64_t items = training_items(s->json);
-    if (items == 0) return;  // said by check_data
+    if (items == 0) return;  // check_data reports it
     for (size_t i = 0; i < s->count; i++) {
         const struct check_point *p = &s->points[i];
         if (p->samples == 0 || p->warm_ns == 0)
@@ -66,7 +66,7 @@ static void read_models(void)
     BUG_IF(!json_is_object(models));
 }
 
-// True if the harness knows this model, of these parameters and about this arithmetic: a later program may save some of it, and
+// True if the harness knows this model with these parameters and about this arithmetic. A later program may save some of it, and
 // the shortest batch of texts depends on the texts.
 static bool model_known(const struct subject *s)
 {
@@ -98,8 +98,8 @@ static void check_model(struct subject *s)
 
 // ---- dates
 
-// A clock may be set while a run is going on: a minute and a hundredth of the time are allowed. A machine may have slept, which
-// the stopwatch does not count: that is shown, not refused.
+// A clock may be set during a run: a minute and a hundredth of the time are allowed. The stopwatch does not count the time that a
+// machine sleeps; such a run is flagged and not refused.
 static void check_dates(struct subject *s)
 {
     int64_t started = canonical_int(s->json, "started_ms"), wall = canonical_int(s->json, "ended_ms") - started;
@@ -146,7 +146,7 @@ void check_work(struct subject *s)
 {
     check_dates(s);
     check_latency_speed(s);
-    if (s->self) return;  // flagged as such: nobody but its author saw its work
+    if (s->self) return;  // flagged elsewhere: only its author saw its work
     if (s->in_order) check_samples(s);
     check_model(s);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of the checks, and what they find. Invariant: a finding's text is whole characters and fits; what does not fit
-// the list is counted all the same.
+// The names of the checks, and the list of findings. Invariant: a finding's text consists of whole characters and fits. A finding
+// that does not fit the list is still counted.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +34,7 @@ const char *check_what(enum check check)
     return checks[check].what;
 }
 
-// A sentence that is too long ends before a character, not inside one.
+// Cuts a sentence that is too long between two characters.
 static void cut(char *text, size_t length)
 {
     while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80) length--;
@@ -43,7 +43,7 @@ static void cut(char *text, size_t length)
 
 void finding_add(struct findings *f, enum check check, const char *format, ...)
 {
-    char text[FINDING_TEXT + 4];  // room to see whether it was too long, and where its last character began
+    char text[FINDING_TEXT + 4];  // room to detect a cut sentence and the beginning of its last character
     va_list args;
     va_start(args, format);
     int length = vsnprintf(text, sizeof text, format, args);

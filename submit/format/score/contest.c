@@ -45,7 +45,7 @@ static void read_table(void)
 {
     const struct embedded *file = embedded_find("submit/format/score/contests.json");
     BUG_IF(file == NULL);
-    static json_t *table;  // the rows' texts lie in it as long as the program runs
+    static json_t *table;  // never freed: the rows point into its texts
     table = json_loadb(file->at, file->size, JSON_REJECT_DUPLICATES, NULL);
     BUG_IF(!json_is_array(table) || json_array_size(table) > CONTESTS_MAX);
     for (size_t i = 0; i < json_array_size(table); i++) read_row(json_array_get(table, i), &contests[contest_count++]);
@@ -125,7 +125,7 @@ const char *contest_metric_title(const char *metric)
 {
     int count;
     const struct contest *table = contest_table(&count);
-    if (strcmp(metric, "em") == 0) return "exact match";  // beside F1; no contest is decided by it
+    if (strcmp(metric, "em") == 0) return "exact match";  // shown beside F1; no contest uses it
     for (int i = 0; i < count; i++)
         if (strcmp(table[i].metric, metric) == 0) return table[i].metric_title;
     return metric;

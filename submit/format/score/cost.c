@@ -28,7 +28,7 @@ int64_t cost_inference_micro(int64_t ns_an_item, int64_t items, int64_t micro_pe
 
 char *cost_text(char into[COST_TEXT], int64_t micro)
 {
-    // Two places from ten dollars on, four from a cent, else all six: three figures at least.
+    // Two decimals from ten dollars on, four from a cent on, else six: at least three digits.
     int places = micro >= 10 * (int64_t)COST_USD ? 2 : micro >= COST_USD / 100 ? 4 : 6;
     int64_t unit = places == 2 ? 10000 : places == 4 ? 100 : 1;
     int64_t rounded = (micro + unit - 1) / unit;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run costs, given the price of an hour. Money is int64 in micro-USD; rounding is upwards and happens once, so
-// that a cost is never understated and anybody recomputes the same integer.
+// The cost of a run from the price of an hour. Money is int64 in micro-USD. It is rounded up once, so a cost is never understated
+// and anybody recomputes the same integer.
 #ifndef DAWN_FORMAT_COST_H
 #define DAWN_FORMAT_COST_H
 
@@ -9,7 +9,7 @@
 enum { COST_USD = 1000000 };
 
 int64_t cost_training_micro(int64_t ns, int64_t micro_per_hour);
-// Inference as DAWNBench shows it: `items` (10,000) items one after another at `ns_an_item`.
+// Inference in DAWNBench's form: `items` (10,000) items one after another, `ns_an_item` each.
 int64_t cost_inference_micro(int64_t ns_an_item, int64_t items, int64_t micro_per_hour);
 
 enum { COST_TEXT = 40 };

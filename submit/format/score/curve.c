@@ -68,7 +68,7 @@ int64_t curve_step(const json_t *point)
     return canonical_int(point, json_object_get(point, "step") != NULL ? "step" : "epoch");
 }
 
-// Anything from outside: epochs that no training reaches stay the largest.
+// The number comes from outside. Epochs beyond the largest value become that value.
 static int64_t in_micro(int64_t epochs)
 {
     return epochs < INT64_MAX / MILLION ? epochs * MILLION : INT64_MAX;
@@ -92,7 +92,7 @@ char *curve_epoch(const json_t *point, char into[CURVE_PLACE])
 char *curve_place(const json_t *point, char into[CURVE_PLACE])
 {
     char epoch[CURVE_PLACE];
-    bool whole = curve_epoch_micro(point) == in_micro(curve_step(point));  // counted in epochs: the step says nothing more
+    bool whole = curve_epoch_micro(point) == in_micro(curve_step(point));  // counted in epochs: the step adds nothing
     if (whole) snprintf(into, CURVE_PLACE, "epoch %.24s", curve_epoch(point, epoch));
     else snprintf(into, CURVE_PLACE, "epoch %.24s, step %lld", curve_epoch(point, epoch), (long long)curve_step(point));
     return into;

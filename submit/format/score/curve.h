@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The run axis as everybody reads it: metrics, steps, epochs and scores of a run's JSON, whichever version wrote it. A run
-// is a statement of version 1 (epochs, one "k") or 2, or a row of results.db as record_read gives it, which has the members
-// of version 2.
+// Reads the run axis: metrics, steps, epochs and scores of a run's JSON of any version. A run is a statement of version 1
+// (epochs, one "k") or 2, or a row of results.db from record_read, which has the members of version 2.
 #ifndef DAWN_FORMAT_CURVE_H
 #define DAWN_FORMAT_CURVE_H
 
@@ -9,11 +8,11 @@
 
 #include "submit/format/run_metric.h"
 
-// The metrics of a run; their texts are the JSON's. The number of them, at least 1: a run that names none has a count
+// Reads the metrics of a run; their texts belong to the JSON. Returns their number, at least 1: a run that names none has a count
 // without a name.
 int curve_metrics(const json_t *run, struct run_metric into[RUN_METRICS_MAX]);
 struct run_metric curve_board(const json_t *run);  // the first: the board's
-// RUN_SCORE_NONE where the point has none of that metric.
+// RUN_SCORE_NONE if the point has no score of that metric.
 int64_t curve_score(const json_t *point, const struct run_metric *);
 int64_t curve_last(const json_t *run, const struct run_metric *);  // of the last point that has one
 int64_t curve_step(const json_t *point);         // version 1: epochs begun

@@ -35,8 +35,8 @@ static double beta_fraction(double a, double b, double x)
     return value;
 }
 
-// I_x(a, b). The fraction converges fast on one side of the mean; the other is reached by symmetry. Both x and
-// 1 - x are given, because t near 0 makes one of them lose its digits.
+// I_x(a, b). The fraction converges fast on one side of the mean; symmetry gives the other. The caller passes both x and 1 - x,
+// because t near 0 makes one of them lose its digits.
 static double beta_share(double a, double b, double x, double rest)
 {
     if (x <= 0) return 0;
@@ -113,8 +113,8 @@ static struct run_metric metric_of(const struct group_run *run)
     return (struct run_metric){.unit = "", .lower_is_better = run->lower, .items = run->items};
 }
 
-// Whether the mean of the scores reaches the target. With one N for all, as in every real group, this is decided in
-// integers, so that a mean of exactly the target meets it whatever a sum of fractions would say.
+// True if the mean of the scores reaches the target. With one N for all, as in every real group, the comparison uses integers,
+// so a mean exactly at the target meets it.
 static bool mean_meets(const struct group_run *runs, int count, int finished, int64_t target_micro, double mean)
 {
     struct run_metric all = {.unit = ""};
@@ -133,7 +133,7 @@ static bool mean_meets(const struct group_run *runs, int count, int finished, in
     return all.lower_is_better ? reached <= wanted : reached >= wanted;
 }
 
-// Decided in integers: fractions of equal scores may differ in their last digit, and would make a sure result of that.
+// Compared in integers: fractions of equal scores may differ in their last digit, which would count as certainty.
 static bool scores_are_equal(const struct group_run *runs, int count)
 {
     const struct group_run *first = NULL;
@@ -168,7 +168,7 @@ void group_judge(const struct group_run *runs, int count, int planned, int64_t t
     if (n > 0 && scores_are_equal(runs, count)) out->accuracy = (struct group_mean){accuracy[0], 0, accuracy[0], accuracy[0]};
     free(seconds);
     free(accuracy);
-    double side = lower ? -1 : 1;  // the test asks for "better than the target"
+    double side = lower ? -1 : 1;  // the test is one-sided: better than the target
     out->p = group_p(side * out->accuracy.mean, out->accuracy.sigma, n, side * (double)target_micro / 1e6);
     out->meets = n > 0 && mean_meets(runs, count, n, target_micro, out->accuracy.mean);
     if (n < planned || n < count) out->verdict = GROUP_UNFINISHED;

@@ -25,7 +25,7 @@ struct group_mean {
     double low, high;    // 95% interval of the mean (Student t); both the mean when n < 2
 };
 
-// VERDICT(NAME, text in the record, sentence). In order of what is asked first.
+// VERDICT(NAME, text in the record, sentence), in the order of evaluation.
 #define GROUP_VERDICT_LIST                                                                                             \
     VERDICT(UNFINISHED, "unfinished", "not every announced run has a result; a missing run counts as failed")          \
     VERDICT(SYNTHETIC, "synthetic", "a group on synthetic data is never official")                                     \
@@ -52,16 +52,16 @@ struct group_facts {
     bool official;               // MET or MET_SURELY
 };
 
-// `runs` holds those begun; fewer than `planned` makes the group unfinished.
+// `runs` holds the begun runs. If they are fewer than `planned`, the group is unfinished.
 void group_judge(const struct group_run *runs, int count, int planned, int64_t target_micro, struct group_facts *);
 const char *group_verdict_name(enum group_verdict);
 const char *group_verdict_sentence(enum group_verdict);
 
 void group_mean(const double *values, int n, struct group_mean *);
-// H1: true mean > target. 1 without any spread: equal runs are no sample of anything.
+// H1: true mean > target. 1 without spread, because equal runs are no sample.
 double group_p(double mean, double sigma, int n, double target);
-// Welch's test of two means, two-sided: the chance of such a difference if the true means were equal. NaN where a group has
-// fewer than two runs, or neither has any spread.
+// Welch's test of two means, two-sided: the chance of such a difference if the true means were equal. NaN if a group has fewer
+// than two runs, or neither has spread.
 double group_welch_p(const struct group_mean *, int n, const struct group_mean *, int m);
 double group_t_cdf(double t, double freedom);
 double group_t_quantile(double p, double freedom);  // 0 < p < 1

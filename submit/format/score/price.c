@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The price table. Cost: it is parsed when it is asked, well under a millisecond.
+// The price table. Cost: each question parses it, well under a millisecond.
 #include "submit/format/score/price.h"
 
 #include <jansson.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ed25519 keys as OpenSSH writes them. A private key file is taken only when everything in it agrees: the check numbers,
-// the padding, and above all that the public key is the secret's own, for a signature made with another public key would
-// give the secret away. Secrets are wiped from every buffer here. Workload: one key at a time. Cost: a key derivation.
+// Ed25519 keys in OpenSSH's form. A private key file is accepted only if its parts agree: the check numbers, the padding, and the
+// public key with the secret, because a signature with another public key would reveal the secret. Secrets are wiped from every
+// buffer. Workload: one key at a time. Cost: a key derivation.
 #include "submit/format/ssh/sshkey.h"
 
 #include <sodium.h>
@@ -43,7 +43,7 @@ char *sshkey_line(const struct sshkey *key, char into[SSHKEY_TEXT])
     return into;
 }
 
-// People's comments are theirs, but what is shown to a terminal and written to a page must be plain.
+// Comments are free text, but terminals and pages need plain text.
 void sshkey_set_comment(struct sshkey *key, const char *at, size_t count)
 {
     while (count > 0 && *at == ' ') at++, count--;
@@ -116,7 +116,7 @@ static int read_outside(struct sshwire wire, struct sshkey_secret *secret)
     struct sshwire blob = sshwire_string(&wire), inside = sshwire_string(&wire);
     if (wire.bad) return fail(ERR_INPUT, "the private key is damaged: it ends early");
     TRY(sshwire_key(blob, secret->key.at));
-    if (!open_) return SSHKEY_LOCKED;  // how it is encrypted, and what its cipher leaves at the end, is the agent's affair
+    if (!open_) return SSHKEY_LOCKED;  // the agent decrypts it
     if (sshwire_left(&kdf) != 4 || memcmp(kdf.at, "none", 4) != 0 || sshwire_left(&kdf_options) != 0 || !sshwire_done(&wire))
         return fail(ERR_INPUT, "the private key is damaged: there is more in it than there should be");
     return read_inside(inside, secret);
@@ -137,8 +137,8 @@ int sshkey_read_secret(const char *bytes, size_t count, struct sshkey_secret *se
     return rc;
 }
 
-// The check numbers tell a right passphrase from a wrong one; without encryption they say nothing. They come from the
-// public key, so that the same key always gives the same file.
+// The check numbers detect a wrong passphrase and mean nothing without encryption. They are derived from the public key, so the
+// same key always gives the same file.
 char *sshkey_write_secret(const struct sshkey_secret *secret)
 {
     enum { TEXT = 1024 };

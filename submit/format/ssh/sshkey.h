@@ -9,24 +9,24 @@
 enum { SSHKEY_COMMENT = 128, SSHKEY_TEXT = 256, SSHKEY_ID = 51 };
 struct sshkey {
     unsigned char at[32];          // the public key
-    char comment[SSHKEY_COMMENT];  // "" when there is none; plain printable text
+    char comment[SSHKEY_COMMENT];  // plain printable text; "": none
 };
 struct sshkey_secret {
     struct sshkey key;
     unsigned char secret[64];  // libsodium's form: seed, then public key
 };
 
-// "SHA256:" and 43 base64 digits, as ssh-keygen -l shows it: the key's name everywhere.
+// "SHA256:" and 43 base64 digits, as ssh-keygen -l prints it. It is the key's name everywhere.
 char *sshkey_id(const struct sshkey *, char into[SSHKEY_ID]);
 bool sshkey_is_id(const char *text);
-// Plain text as it stands in `key->comment`: other bytes become "?", blanks around it go, what is too long is cut.
+// Makes the plain text of `key->comment`: other bytes become "?", blanks at the ends are dropped, long text is cut.
 void sshkey_set_comment(struct sshkey *, const char *at, size_t count);
 // "ssh-ed25519 AAAA... comment", without a line end.
 char *sshkey_line(const struct sshkey *, char into[SSHKEY_TEXT]);
 int sshkey_read_line(const char *line, size_t count, struct sshkey *) MUST_CHECK;  // a .pub file's bytes, or one line of it
 
-// "-----BEGIN OPENSSH PRIVATE KEY-----": only Ed25519. SSHKEY_LOCKED (1) when it is encrypted: then only `key` is filled,
-// and the agent has to sign.
+// "-----BEGIN OPENSSH PRIVATE KEY-----": only Ed25519. SSHKEY_LOCKED (1) if it is encrypted: then only `key` is filled, and the
+// agent must sign.
 enum { SSHKEY_LOCKED = 1 };
 int sshkey_read_secret(const char *bytes, size_t count, struct sshkey_secret *) MUST_CHECK;
 // The unencrypted file, NUL-terminated; free() ends it after sshkey_wipe.

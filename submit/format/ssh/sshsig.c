@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SSHSIG (OpenSSH's PROTOCOL.sshsig). Invariant: a signature has one text. Namespace, key and signature determine it, so
-// verifying writes it again and demands the same bytes, as canonical.h does with payloads: what ssh-keygen -Y sign
-// writes is taken, other line lengths, "\r\n" or a lost line end at the end are not.
+// SSHSIG (OpenSSH's PROTOCOL.sshsig). Invariant: a signature has one text. Namespace, key and signature determine it, so the
+// verification writes it again and demands the same bytes, as canonical.h does with payloads. It accepts the output of ssh-keygen
+// -Y sign and refuses other line lengths, "\r\n" and a missing last line end.
 // Workload: a payload of up to 1 MiB, some hundred a second. Cost: SHA-512 of it, one Ed25519 verification.
 #include "submit/format/ssh/sshsig.h"
 
@@ -56,7 +56,7 @@ char *sshsig_sign(const char *namespace_, const void *message, size_t count, con
     return sshsig_armour(namespace_, &secret->key, signature, into);
 }
 
-// Everything but the signature itself, in the order in which it stands.
+// All fields before the signature, in their order.
 static int parse(struct sshwire wire, const char *namespace_, struct sshkey *key, unsigned char signature[64])
 {
     if (sshwire_left(&wire) < sizeof magic || memcmp(wire.at, magic, sizeof magic) != 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenSSH's bytes, bounds first. Invariant: a reader never passes its end, whatever lengths the bytes claim.
+// OpenSSH's binary and text forms. Invariant: a reader never passes its end, whatever lengths the bytes claim.
 // Workload: a key or a signature of some hundred bytes. Cost: one pass, no allocation.
 #include "submit/format/ssh/sshwire.h"
 
@@ -124,7 +124,7 @@ void sshwire_armour(const char *what, const void *bytes, size_t count, char *int
     BUG_IF(length >= room);
 }
 
-// Takes one line end from the end of the text, if there is one.
+// Drops one line end from the end of the text, if any.
 static size_t without_line_end(const char *text, size_t count)
 {
     if (count > 0 && text[count - 1] == '\n') {
@@ -149,7 +149,7 @@ int sshwire_unarmour(const char *what, const char *text, size_t text_count, unsi
     text_count -= e;
     if (text_count < 2 || (text[0] != '\n' && text[0] != '\r') || text[text_count - 1] != '\n')
         return fail(ERR_INPUT, "the lines \"%s\" and \"%s\" must stand on lines of their own", begin, end);
-    // libsodium passes over NUL bytes as well when it has something to pass over.
+    // libsodium also skips NUL bytes if it is told to skip any.
     if (memchr(text, 0, text_count) != NULL ||
         sodium_base642bin(into, room, text, text_count, "\r\n", count, NULL, sodium_base64_VARIANT_ORIGINAL) != 0) {
         *count = 0;

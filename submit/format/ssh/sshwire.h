@@ -6,21 +6,21 @@
 
 #include "runtime/base/error.h"
 
-// Reading. The first mistake sticks: from then on every number is 0, every string empty, and sshwire_done() is false.
+// Reading. After the first mistake every number is 0, every string is empty, and sshwire_done() is false.
 struct sshwire {
     const unsigned char *at, *end;
     bool bad;
 };
 struct sshwire sshwire_over(const void *bytes, size_t count);
 uint32_t sshwire_u32(struct sshwire *);
-struct sshwire sshwire_string(struct sshwire *);       // the string as bytes to read on in; bad with the outer one
+struct sshwire sshwire_string(struct sshwire *);       // a reader of the string; bad if the outer one is
 size_t sshwire_left(const struct sshwire *);
-bool sshwire_is(struct sshwire *, const char *word);   // reads a string: whether it is this word
-bool sshwire_done(const struct sshwire *);             // no mistake, and nothing behind the end
+bool sshwire_is(struct sshwire *, const char *word);   // reads a string; true if it is this word
+bool sshwire_done(const struct sshwire *);             // no mistake, and no bytes are left
 // "ssh-ed25519" and 32 bytes, nothing behind them. ERR_INPUT names another type of key.
 int sshwire_key(struct sshwire blob, unsigned char at[32]) MUST_CHECK;
 
-// Writing into room that is known to suffice: too little is a BUG.
+// Writing. The caller provides enough room; too little is a BUG.
 struct sshwire_out {
     unsigned char *at;
     size_t count, room;
@@ -34,8 +34,7 @@ void sshwire_put_key(struct sshwire_out *, const unsigned char at[32]);
 
 // "-----BEGIN WHAT-----", lines of 70 base64 digits, "-----END WHAT-----", each with a line end, then a NUL.
 void sshwire_armour(const char *what, const void *bytes, size_t count, char *into, size_t room);
-// The reverse. Where lines are broken does not matter here, and "\r\n" ends them too; base64 is taken in its one exact
-// form. ERR_INPUT says what is wrong.
+// The reverse. Lines may have any length and may end with "\r\n". Base64 must have its one exact form. ERR_INPUT names the fault.
 int sshwire_unarmour(const char *what, const char *text, size_t text_count, unsigned char *into, size_t room,
                      size_t *count) MUST_CHECK;
 
