@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn-scoreboard audit: the operator's word that a person has examined a run, or that this no longer holds.
+// dawn-scoreboard audit: the operator confirms that a person has examined a run, or withdraws the confirmation.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 #include "scoreboard/store/store.h"
 #include "submit/format/fields.h"
 
-// The run that a number or a digest names; its digest lives in the arena.
+// Finds a run by its number or digest; its digest lives in the arena.
 static int find_run(struct store *store, const char *id, struct arena *arena, struct stored *run)
 {
     struct reader *reader;

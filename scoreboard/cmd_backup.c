@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn-scoreboard backup: a copy of the record at one moment, while the server runs.
+// dawn-scoreboard backup: copies the record at one moment, while the server runs.
 #include <stdio.h>
 
 #include "runtime/base/cli/options.h"

@@ -106,7 +106,7 @@ static int known_format(const char *format)
     return fail(ERR_USAGE, "the format is table, tsv, csv or json, not \"%.60s\"", format);
 }
 
-// What was asked for; NULL: nothing.
+// The requested value; NULL: none.
 struct asked {
     const char *rank, *hardware, *framework, *author, *model, *trust, *source, *since, *until, *target;
 };

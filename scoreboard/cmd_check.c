@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn-scoreboard check: whether the record is whole.
+// dawn-scoreboard check: checks the whole record.
 #include <stdio.h>
 
 #include "runtime/base/cli/options.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn-scoreboard export dawnbench DIR: everything that DAWNBench's format can say about the boards, as its files.
+// dawn-scoreboard export dawnbench DIR: writes the boards as DAWNBench's files, as far as that format goes.
 #include <stdio.h>
 #include <string.h>
 

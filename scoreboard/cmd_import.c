@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn-scoreboard import dawnbench DIR: puts DAWNBench's archive on the boards. Every oddity that was accepted and every
-// file that was refused is a line; the same archive again changes nothing.
+// dawn-scoreboard import dawnbench DIR: puts DAWNBench's archive on the boards. It prints a line for each accepted oddity and
+// each refused file. A second import of the same archive changes nothing.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn-scoreboard revoke: the server's word that a key no longer counts, for people who have lost theirs.
+// dawn-scoreboard revoke: the server revokes a key, for people who have lost theirs.
 #include <stdio.h>
 #include <stdlib.h>
 

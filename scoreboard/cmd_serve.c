@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn-scoreboard [serve]: opens the record, serves it, and stops when it is told to. What is under way when SIGTERM or
-// SIGINT comes is answered first; a second signal does not wait. What the server could not do is a line on standard error.
+// dawn-scoreboard [serve]: opens the record and serves it. SIGTERM or SIGINT stops it after the requests in progress; a second
+// signal does not wait. Each failure of the server is a line on standard error.
 #include "runtime/base/cli/options.h"
 #include "scoreboard/commands.h"
 #include "scoreboard/pages/pages.h"
@@ -19,7 +19,7 @@ struct choice {
     bool anew;
 };
 
-// It stands in commands that people copy into a shell.
+// Pages show it in commands that people copy into a shell.
 static int check_url(const char *url)
 {
     if (url == NULL) return 0;
@@ -114,12 +114,12 @@ static int serve(const struct choice *c, struct store *store, int listening)
     struct server *server;
     sigset_t set;
     int got;
-    block(&set);  // before there are other threads, so that none of them is interrupted
+    block(&set);  // before other threads start, so that none of them is interrupted
     signal(SIGHUP, SIG_IGN);
     TRY(server_start(&settings, listening, &server));
     say_where(store, c->listen, server_port(server));
     while (sigwait(&set, &got) != 0) continue;
-    pthread_sigmask(SIG_UNBLOCK, &set, NULL);  // the second one ends the program at once
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);  // a second signal ends the program at once
     server_stop(server);
     return 0;
 }

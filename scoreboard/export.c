@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Invariant: what is written imports again. An import's rows are then the same to the last digit; an own run's time is
-// rounded up to 1e-10 hours, a third of a microsecond, as `dawn results export` has it, so that a log never says more than
-// was measured. Groups have no form in DAWNBench's files and stay here.
+// Invariant: the written files can be imported again. The rows of an import are then the same to the last digit. The time of an
+// own run is rounded up to 1e-10 hours, a third of a microsecond, as in `dawn results export`, so a log is never better than
+// the measurement. Groups have no form in DAWNBench's files and are left out.
 #include "scoreboard/export.h"
 
 #include <ctype.h>
@@ -60,7 +60,7 @@ static int write_pair(struct out *o, const char *task, const char *kind, const c
 
 // ---- imports
 
-// Names become paths, and a database may have been anywhere.
+// Names become paths, and a stranger may have altered the database.
 static int check_names(const struct imported *import, const char **title)
 {
     int count;
@@ -144,7 +144,7 @@ static int write_training(struct out *o, const struct entry *e, const json_t *ru
     return rc;
 }
 
-// DAWNBench lets a file give latency, cost or both; here each board's row has a file with its own figure.
+// A file of DAWNBench may give latency, cost or both. Here each board's row has a file with its own figure.
 static int write_inference(struct out *o, const struct contest *contest, const struct entry *e, enum board board)
 {
     bool latency = board == BOARD_INFERENCE_LATENCY;
@@ -176,7 +176,7 @@ static int write_run(struct out *o, const struct entry *e)
     return rc;
 }
 
-// Own rows of one classic board, page by page. The board of cost has no files of its own: it follows from training's.
+// Own rows of one classic board, page by page. The board of cost has no files, because it is derived from training's.
 static int write_board(struct out *o, const struct contest *contest, enum board board)
 {
     struct filter filter;

@@ -9,8 +9,8 @@ struct exported {
     int imports, runs;  // entries that came from an archive; own rows of the classic boards
     int files;
 };
-// Below `folder`, TASK/train/STEM.json and .tsv, TASK/inference/STEM.json. Imports leave byte for byte as they are kept;
-// own runs that stand on a classic board leave as DAWNBench's instructions ask. Calls `wrote` with the path of each file.
+// Writes TASK/train/STEM.json and .tsv and TASK/inference/STEM.json below `folder`. Imports keep their bytes. Own runs of a
+// classic board take the form of DAWNBench's instructions. Calls `wrote` with the path of each file.
 int export_dawnbench(struct reader *, const char *folder, int (*wrote)(void *, const char *path), void *,
                      struct exported *) MUST_CHECK;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server says about itself, and small things for all of the API.
+// The server's description of itself, and helpers for all of the API.
 #include "scoreboard/api/api_inside.h"
 
 #include "runtime/base/build.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGEST_DIGITS = 15 };  // floats are derived: 15 digits say all there is, and 0.1 stays 0.1
+enum { LARGEST_DIGITS = 15 };  // floats are derived values: 15 digits are enough, and 0.1 stays 0.1
 
 int api_send(struct answer *answer, json_t *value)
 {
@@ -98,7 +98,7 @@ int api_query(const char *query, const char *const names[], int64_t values[])
     return 0;
 }
 
-// ---- what the server says about itself ---------------------------------------------------------------------------
+// ---- the server's description of itself --------------------------------------------------------------------------
 static json_t *limits_of(const struct server_settings *settings)
 {
     return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:i}", "body_bytes", GUARD_BODY, "header_bytes", GUARD_HEAD,
@@ -127,7 +127,7 @@ int api_about(const struct request *request, struct answer *answer)
     return api_send(answer, value);
 }
 
-// The record must answer, and take statements, for this to be 200: the version comes from the file.
+// Answers 200 only if the record can be read and written: the version comes from the file.
 int api_health(const struct request *request, struct answer *answer)
 {
     int64_t version;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of the API: every address below /api. GET /api/v1/openapi.json says the same to programs.
+// The door of the API: every address below /api. GET /api/v1/openapi.json describes them for programs.
 #ifndef DAWN_SCOREBOARD_API_H
 #define DAWN_SCOREBOARD_API_H
 
 #include "scoreboard/http/server.h"
 
 // ROUTE(method, pattern, handler, shape of the answer, what it shows). The shape is one of openapi_shapes.c, "object" for any
-// JSON, or "text"; the document that describes the API is made of this list and of those shapes.
+// JSON, or "text". The OpenAPI document is generated from this list and from those shapes.
 #define API_ROUTES                                                                                                             \
     ROUTE("GET", "/api/v1", api_about, "About", "board name, server key, limits, tasks")                                       \
     ROUTE("GET", "/api/v1/health", api_health, "Health", "whether the record can be read and written")                         \

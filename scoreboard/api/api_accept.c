@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Taking a statement in. Invariant: an answer of 201 or 200 with a receipt is sent only after the statement is durable;
-// the same bytes again get the same receipt, because a client cannot know whether its first try arrived.
+// Accepts statements. Invariant: an answer of 201 or 200 with a receipt is sent only after the statement is durable. The same
+// bytes get the same receipt again, because a client cannot know if its first try arrived.
 #include "scoreboard/api/api_inside.h"
 
 #include <stdio.h>

@@ -12,12 +12,12 @@ enum { API_LOG_LIMIT = 200 };  // statements of an answer
 
 int api_send(struct answer *, json_t *value) MUST_CHECK;  // the reference passes over
 json_t *api_text(const char *);                           // text that is not UTF-8 is left out
-json_t *api_float(double);                                // null for what JSON cannot say
+json_t *api_float(double);                                // null for infinity and NaN
 json_t *api_sequence(int64_t);                            // null for 0
 json_t *api_stored(const struct stored *);                // a statement as lists show it
 json_t *api_findings(const struct findings *);
-// The members `names` (ends with NULL) of a query of whole numbers, each at most once and within 0 to 2^53; `values` keeps
-// what it holds for those that are not given. ERR_INPUT names what is wrong.
+// Reads a query of whole numbers: the members `names` (ends with NULL), each at most once and within 0 to 2^53. `values` keeps
+// its numbers for missing members. ERR_INPUT names the fault.
 int api_query(const char *query, const char *const names[], int64_t values[]) MUST_CHECK;
 
 // ---- openapi_shapes.c: the schemas of the document, by name, made of tables

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log and its statements. The exact bytes are what was signed, so they are sent as they lie in the record, and never
-// change; what is said about them (withdrawn, superseded, trust) may.
+// The log and its statements. The exact signed bytes are sent as they lie in the record and never change. Their state (withdrawn,
+// superseded, trust) may.
 #include "scoreboard/api/api_inside.h"
 
 #include <string.h>

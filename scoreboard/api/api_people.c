@@ -51,7 +51,7 @@ int api_key(const struct request *request, struct answer *answer)
 }
 
 // ---- groups ------------------------------------------------------------------------------------------------------
-// Of one run there is neither deviation nor interval.
+// One run has neither deviation nor interval.
 static json_t *mean_json(const struct group_mean *mean, int finished)
 {
     bool defined = finished > 1;
@@ -68,7 +68,7 @@ static json_t *facts_json(const struct group_facts *facts)
                      facts->finished > 1 ? api_float(facts->p) : json_null());
 }
 
-// The verdict over the runs that still count: those neither withdrawn nor superseded.
+// The verdict over the runs that are neither withdrawn nor superseded.
 static int judge(struct reader *reader, const struct stored *stored, int count, int planned, struct arena *arena,
                  struct group_facts *facts)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The API as an OpenAPI 3.0 document, made of the tables that the server itself goes by: its addresses (api.h), the keys of a
-// filter, the list of problems, the shapes of answers. Workload: rarely asked for, and then cached. Cost: some milliseconds.
+// The API as an OpenAPI 3.0 document, generated from the server's own tables: addresses (api.h), keys of a filter, problems,
+// shapes of answers. Workload: rare, and then cached. Cost: some milliseconds.
 #include "scoreboard/api/api_inside.h"
 
 #include <stdio.h>
@@ -159,7 +159,7 @@ static json_t *responses(void)
     return all;
 }
 
-// A GET is refused for its address, its head or the server's own trouble; a POST for every reason there is.
+// A GET is refused for its address, its head or a fault of the server; a POST for any reason.
 static void add_refusals(json_t *to, bool post, bool named)
 {
     static const int of_get[] = {400, 404, 405, 429, 431, 500, 503};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shapes of the API's answers, as tables: what a handler sends and this list does not have fails a test, which holds every
-// answer against it. Members of statements come from the format's own fields, those of an entry from its columns, and every
-// list of words from where it is kept.
+// The shapes of the API's answers, as tables. A test compares every answer with them and fails for an unlisted member. Members of
+// statements come from the format's own fields, those of an entry from its columns, and each list of words from its own table.
 #include "scoreboard/api/api_inside.h"
 
 #include <stdio.h>
@@ -10,8 +9,8 @@
 #include "scoreboard/rank/table.h"
 #include "submit/format/fields.h"
 
-// A shape's members follow each other. A name with "?" at its end may be absent. Types: int, number, bool, text, digest, another
-// shape; with "?" it may be null, in brackets it is a list.
+// The members of a shape are consecutive. A name that ends with "?" may be absent. Types: int, number, bool, text, digest,
+// another shape. A type with "?" may be null, one in brackets is a list.
 static const struct {
     const char *shape, *name, *type, *what;
 } members[] = {
@@ -164,7 +163,7 @@ static json_t *words_schema(json_t *words)
     return json_pack("{s:s, s:o}", "type", "string", "enum", words);
 }
 
-// "" and NULL say nothing.
+// "" and NULL add nothing.
 static void describe(json_t *schema, const char *what)
 {
     if (what != NULL && *what != 0) json_object_set_new(schema, "description", json_string(what));
@@ -200,7 +199,7 @@ json_t *openapi_typed(const char *type, const char *what)
         schema = plain_type(type, count - null);
         if (null) json_object_set_new(schema, "nullable", json_true());
     }
-    if (json_object_get(schema, "$ref") == NULL) describe(schema, what);  // nothing may stand beside a reference
+    if (json_object_get(schema, "$ref") == NULL) describe(schema, what);  // a reference allows no other member
     return schema;
 }
 
@@ -266,7 +265,7 @@ static void add_words(json_t *shapes)
     json_object_set_new(shapes, "Level", words_schema(json_pack("[s, s]", "reject", "flag")));
 }
 
-// ---- what a payload holds
+// ---- payloads
 #define WORD "^[A-Za-z0-9._+-]"
 static json_t *field_schema(const struct field *field);
 
@@ -325,7 +324,7 @@ static json_t *field_schema(const struct field *field)
         schema = json_pack("{s:s, s:I, s:s}", "type", "string", "maxLength", (json_int_t)field->high, "pattern",
                            "^(https://[^\\s@/]+([/?#]\\S*)?)?$");
         break;
-    default:  // bounds are in bytes: no text has more characters, and only keys have a fixed number
+    default:  // bounds are in bytes, which are at least the characters; only keys have a fixed number
         schema = json_pack("{s:s, s:I, s:I}", "type", "string", "minLength",
                            (json_int_t)(field->low == field->high ? field->low : field->low > 0), "maxLength",
                            (json_int_t)field->high);

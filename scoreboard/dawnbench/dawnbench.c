@@ -31,7 +31,7 @@ static int load(const struct dawnbench_entry *e, const char *at, size_t count, j
     return fail(ERR_INPUT, "%s.json: is not an object", e->source);
 }
 
-// authorEmail is the place for addresses; that they stood there is no oddity.
+// authorEmail is the member for addresses, so an address there is no oddity.
 static bool mail_elsewhere(json_t *value)
 {
     struct text rest = {0};
@@ -43,7 +43,7 @@ static bool mail_elsewhere(json_t *value)
     return found;
 }
 
-// Parses, takes addresses out of the bytes and parses what is left: two keys may have become one.
+// Parses the bytes, removes addresses and parses again, because two keys may have become equal.
 static int load_clean(struct dawnbench_entry *e, const char *at, size_t count, json_t **value)
 {
     struct text kept = {0};
@@ -58,7 +58,7 @@ static int load_clean(struct dawnbench_entry *e, const char *at, size_t count, j
     return load(e, e->json, strlen(e->json), value);
 }
 
-// A member for people to read, cleaned; "" when it is not there.
+// A text member, cleaned; "" if it is missing.
 static int read_words(struct dawnbench_entry *e, const json_t *json, const char *key, bool needed, const char **into)
 {
     const json_t *value = json_object_get(json, key);
@@ -78,7 +78,7 @@ static int read_words(struct dawnbench_entry *e, const json_t *json, const char 
     return 0;
 }
 
-// A positive number, or negative where there is none. DAWNBench shows a cost only where the field is a number.
+// A positive number; negative: none. DAWNBench shows a cost only if the field is a number.
 static int read_number(struct dawnbench_entry *e, const json_t *json, const char *key, double most, double *into)
 {
     const json_t *value = json_object_get(json, key);
@@ -138,8 +138,8 @@ static int read_code_url(struct dawnbench_entry *e, const json_t *json)
     return 0;
 }
 
-// What DAWNBench's instructions name. The rest is kept as it came and never interpreted: usedBlacklist, for one, was used
-// with two opposite meanings.
+// The members that DAWNBench's instructions name. Others are kept unchanged and never interpreted: usedBlacklist, for example,
+// was used with two opposite meanings.
 static bool is_documented(const struct dawnbench_entry *e, const char *key)
 {
     static const char *const keys[] = {"version",   "author",      "authorEmail", "framework",   "codeURL",
@@ -150,7 +150,7 @@ static bool is_documented(const struct dawnbench_entry *e, const char *key)
     return strcmp(key, e->contest->dawnbench_column) == 0;
 }
 
-// A key as it can be told: cleaned, and cut between two characters.
+// A key for a message: cleaned, and cut between two characters.
 static void add_key(struct text *names, const char *key)
 {
     enum { MOST = 40 };

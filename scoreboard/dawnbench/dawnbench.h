@@ -23,18 +23,18 @@ struct dawnbench_entry {
     double score;                  // inference: the file's, as a share 0 to 1; negative: not given
     struct dawnbench_point *points;
     int point_count;
-    const char *json, *tsv;        // the bytes as they came, e-mail addresses taken out; tsv "" for inference
+    const char *json, *tsv;        // the original bytes without e-mail addresses; tsv "" for inference
     struct text quirks;            // a line each; freed by dawnbench_free
     // Derived, for each of the contest's targets (same index):
     double seconds[CONTEST_TARGETS];       // hours x 3600 of the first row, in file order, that meets the target; negative: none
-    double accuracy[CONTEST_TARGETS];      // share, at that row; inference: the score, where it meets; negative: not met
+    double accuracy[CONTEST_TARGETS];      // share, at that row; inference: the score, if it meets; negative: not met
     int devices;                   // parsed from the hardware text if it is clear; 0: unknown
 };
 // `json` and `tsv` (NULL for inference) are a file's bytes.
 int dawnbench_read(const struct contest *, bool training, const char *stem, const char *json, size_t json_count, const char *tsv,
                    size_t tsv_count, struct dawnbench_entry **) MUST_CHECK;
 void dawnbench_free(struct dawnbench_entry *);
-bool dawnbench_stem(const char *stem);  // fit for a file's name and an address
+bool dawnbench_stem(const char *stem);  // valid in a file's name and an address
 
 // A whole archive: calls `said` with a line for each quirk ("CIFAR10/train/a.tsv: ...") and each refusal. A refused file
 // is no error; a folder that cannot be read is. free() each entry and the list.

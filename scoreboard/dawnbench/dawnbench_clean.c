@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is taken out of foreign text before it is kept (e-mail addresses) or shown (what people cannot see).
+// Cleans foreign text: removes e-mail addresses before it is kept, and invisible characters before it is shown.
 // Invariant: every function is idempotent, so an export that is imported again changes nothing. One pass each.
 #include <ctype.h>
 #include <pthread.h>
@@ -70,7 +70,7 @@ static size_t local_length(const struct text *before)
     return before->length - start;
 }
 
-// What follows an address can never complete one before it, as "@" is part of neither half: one pass is enough.
+// One pass is enough: "@" is part of neither half, so the text after an address can never complete an earlier one.
 bool dawnbench_drop_mail(const char *at, size_t count, struct text *into)
 {
     struct text kept = {0};
@@ -97,7 +97,7 @@ bool dawnbench_drop_mail(const char *at, size_t count, struct text *into)
     return found;
 }
 
-// Whether nothing but what stood between addresses is left.
+// True if only separators of addresses are left.
 static bool only_separators(const char *text)
 {
     const char *end = text + strlen(text);
@@ -152,7 +152,7 @@ bool dawnbench_drop_mail_json(const char *at, size_t count, struct text *into)
     return found;
 }
 
-// ---- what is shown
+// ---- shown text
 
 static void add_blank(struct text *into)
 {
@@ -183,7 +183,7 @@ char *dawnbench_words(struct arena *arena, const char *text, int *flags)
     for (const char *at = text; at < end;) {
         size_t length = character(at, end, &c);
         if (at == text) first = c;
-        size_t empty = strncmp(at, "<>", 2) == 0 || strncmp(at, "()", 2) == 0 ? 2 : 0;  // where an address was
+        size_t empty = strncmp(at, "<>", 2) == 0 || strncmp(at, "()", 2) == 0 ? 2 : 0;  // the place of a removed address
         if (empty > 0) add_blank(&shown);
         else add_shown(&shown, at, length, c, flags);
         at += empty > 0 ? empty : length;
@@ -241,7 +241,7 @@ int dawnbench_devices(const char *hardware)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, compile_forms);
     regmatch_t part[6];
-    if (strstr(hardware, "node") != NULL) return 0;  // what stands there is a node's share, or the number of nodes
+    if (strstr(hardware, "node") != NULL) return 0;  // the number is a node's share, or the number of nodes
     if (regexec(&first_form, hardware, 6, part, 0) == 0)
         return atoi(hardware + part[4].rm_so) * (part[3].rm_so >= 0 ? atoi(hardware + part[3].rm_so) : 1);
     if (regexec(&last_form, hardware, 6, part, 0) == 0) return atoi(hardware + part[3].rm_so);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole archive: the folders of the contests that DAWNBench had, each with train/ and inference/. Links are not followed
-// and nothing but regular files is opened. The order of entries is that of the contests, then of the names, on any machine.
+// A whole archive: the folders of DAWNBench's contests, each with train/ and inference/. Links are not followed, and only regular
+// files are opened. Entries are ordered by contest, then by name, on any machine.
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static int report_line(struct walk *w, const char *line)
     return rc;
 }
 
-// Tells the last failure and goes on.
+// Reports the last failure and continues.
 static int refuse(struct walk *w)
 {
     struct text line = {0};
@@ -62,7 +62,7 @@ static bool ends_with(const char *name, const char *tail)
     return n > m && strcmp(name + n - m, tail) == 0;
 }
 
-// `name` is relative to the root, and what sentences call the file.
+// `name` is relative to the root and names the file in sentences.
 static int read_regular(struct walk *w, const char *name, char **bytes, size_t *count)
 {
     struct stat st;
@@ -110,7 +110,7 @@ static int read_entry(struct walk *w, const struct contest *contest, bool traini
     return tell_quirks(w, e);
 }
 
-// A log without its JSON, or a file that is neither: nobody else would tell.
+// Reports a log without its JSON, and files that are neither.
 static int tell_other(struct walk *w, const char *folder, const char *name, bool alone)
 {
     if (alone) (void)fail(ERR_INPUT, "%s/%s: has no .json", folder, name);
@@ -149,7 +149,7 @@ static int by_bytes(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-// Whether there is such a folder below the root; a link or another thing in its place is told.
+// True if the folder exists below the root. Reports a link or another thing in its place.
 static int is_there(struct walk *w, const char *name, bool *there)
 {
     struct stat st;
@@ -194,7 +194,7 @@ static int read_contest(struct walk *w, const struct contest *contest, int *foun
     return read_folder(w, contest, false);
 }
 
-// Why nothing was found: a helpful sentence for the likely slip, the folder of one task.
+// Explains an empty result. The likely mistake is the folder of one task.
 static int no_archive(const char *folder)
 {
     static const char *const parts[] = {"train", "inference"};

@@ -10,16 +10,16 @@
 enum { DAWNBENCH_FILE = 1 << 20, DAWNBENCH_STEM = 200, DAWNBENCH_WORDS = 400 };
 
 // ---- dawnbench_clean.c: text that may be kept and shown
-// Copies without e-mail addresses; whether there was one. `at` is UTF-8. Doing it again changes nothing.
+// Copies without e-mail addresses; true if there was one. `at` is UTF-8. A second call changes nothing.
 bool dawnbench_drop_mail(const char *at, size_t count, struct text *into);
-// The same inside every string and key of a valid JSON text; bytes outside of those strings stay as they are.
+// The same inside every string and key of a valid JSON text. Other bytes stay unchanged.
 bool dawnbench_drop_mail_json(const char *at, size_t count, struct text *into);
 enum {
     DAWNBENCH_PADDED = 1,     // blanks before or behind
     DAWNBENCH_WIDE = 2,       // full-width commas or spaces
     DAWNBENCH_UNSHOWN = 4,    // characters that must not be shown to people
 };
-// Text for one cell of a page: without those; into `flags` what was found.
+// Text for one cell of a page, without those characters. `flags` gets the kinds found.
 char *dawnbench_words(struct arena *, const char *text, int *flags);
 // Makes any bytes safe for one line of a terminal: control characters become "?".
 void dawnbench_line(const char *bytes, struct text *into);
@@ -27,10 +27,10 @@ int dawnbench_devices(const char *hardware);
 
 // ---- dawnbench_log.c: the TSV of a training. `e` has contest, source and arena; fills points and tells quirks.
 int dawnbench_log(struct dawnbench_entry *, const char *tsv, size_t count) MUST_CHECK;
-// Whether scores up to `highest` are in the other unit (82.5 where a share is meant, 0.825 where points of 100 are).
+// True if scores up to `highest` are in the other unit (82.5 for a share, 0.825 for points of 100).
 bool dawnbench_other_unit(const struct contest *, double highest);
 double dawnbench_in_unit(const struct contest *, double score);  // such a score in the contest's unit
-bool dawnbench_whole(const struct contest *, double score);      // whether it is k of N; true when the metric is no count
+bool dawnbench_whole(const struct contest *, double score);      // true if it is k of N, or if the metric is no count
 double dawnbench_goal(const struct contest *, int target);       // in the contest's unit
 
 // ---- dawnbench_quirk.c

@@ -19,10 +19,10 @@ struct log {
     struct dawnbench_entry *e;
     int place[COLUMNS];  // number of the column in the file
     int columns;
-    int padded, longer, blank, blank_last;  // rows that are so
+    int padded, longer, blank, blank_last;  // numbers of such rows
 };
 
-// Blanks in front of or behind a cell; Unicode's wide one and the one that does not break are blanks as well.
+// Blanks before or after a cell. Unicode's wide blank and the no-break space count as blanks.
 static size_t blank_at(const char *at, size_t count)
 {
     if (count >= 1 && (*at == ' ' || *at == '\r' || *at == '\v' || *at == '\f')) return 1;
@@ -46,7 +46,7 @@ static bool trim(struct cell *cell)
     return cell->count != before;
 }
 
-// Cells of a line, trimmed; those behind the last that has room are only counted.
+// Cells of a line, trimmed. Cells beyond the last place are only counted.
 static int split(struct cell line, struct cell cells[CELLS_MAX], bool *padded)
 {
     int n = 0;
@@ -105,7 +105,7 @@ static int read_cell(const struct log *log, int line, int column, struct cell ce
         rc = text_to_double(word, 0, most[column], into);
     }
     if (rc == 0) {
-        *into += 0.0;  // of the two zeros the positive one
+        *into += 0.0;  // makes -0 positive
         return 0;
     }
     return fail_prefix(ERR_INPUT, "%s.tsv: line %d, column \"%s\": ", log->e->source, line, column_name(log, column));

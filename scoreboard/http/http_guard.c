@@ -13,7 +13,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static bool is_token(char c)  // RFC 9110: what names of methods and fields are made of
+static bool is_token(char c)  // RFC 9110: a character of a name of a method or field
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || (c != 0 && strchr("!#$%&'*+-.^_`|~", c) != NULL);
 }

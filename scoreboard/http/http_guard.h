@@ -27,7 +27,7 @@ enum problem guard_target(const char *target, char path[GUARD_PATH + 1], const c
 // For a request with a body: the number of bytes announced.
 enum problem guard_body(const struct guard *, size_t *count, const char **detail);
 
-// Whether If-None-Match names this tag ("..." with its quotes); weak ones count too, as they may for GET.
+// True if If-None-Match names this tag ("..." with its quotes). Weak tags count too, as allowed for GET.
 bool guard_matches(const char *if_none_match, const char *tag);
 
 #endif

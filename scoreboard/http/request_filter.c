@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What board a request is about: the same words of a path and the same query for pages and for the API.
+// Reads the board of a request from path and query, for pages and for the API.
 #include "scoreboard/http/server.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that pages name: they lie inside the program. ETags are made where answers are sent.
+// Files that pages link to, embedded in the program. http_reply.c makes their ETags.
 #include "runtime/base/embed.h"
 #include "scoreboard/pages/pages.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// News as Atom (RFC 4287), an entry an upload. Names of entries are tag addresses (RFC 4151), so that they stay when a server
-// moves, and name the upload, so that they stay when its boards are rebuilt. `updated` is the acceptance: an amendment changes
-// no word of an entry here. All entries are told, each with the marks of its row.
-// Workload: readers that ask every hour. Cost: one query for the newest uploads, and one for the rows of each.
+// News as Atom (RFC 4287), an entry an upload. The ids of entries are tag addresses (RFC 4151), which stay when a server moves,
+// and name the upload, which stays when boards are rebuilt. `updated` is the acceptance, because an amendment changes no word
+// of an entry here. The feed has all entries, each with the marks of its row. Workload: readers that ask every hour. Cost: one
+// query for the newest uploads, and one for the rows of each.
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -20,7 +20,7 @@ static void moment(struct text *out, int64_t unix_ms)
     html_add(out, "%s", words);
 }
 
-// "", " (imported)", " (self-evaluated)", " (flagged)": what keeps it from being called checked.
+// "", " (imported)", " (self-evaluated)", " (flagged)": why it is not "checked".
 static const char *mark_of(const struct entry *entry)
 {
     if (entry->self) return " (self-evaluated)";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Line by line, one block at a time. Invariant: what it opens it closes, whatever the document holds; everything but our
-// own markup is escaped. Workload: five documents inside the program. Cost: one pass.
+// Works line by line, one block at a time. Invariant: every opened element is closed, whatever the document holds, and all text
+// is escaped. Workload: five documents inside the program. Cost: one pass.
 #include "scoreboard/pages/markdown.h"
 
 #include <ctype.h>
@@ -41,7 +41,7 @@ static bool blank(const struct lines *lines)
     return indent_of(lines) == lines->length;
 }
 
-// Length of a list mark at the start of `at`: "- ", "* ", "1. "; 0 when there is none.
+// Length of a list mark at the start of `at`: "- ", "* ", "1. "; 0: none.
 static size_t list_mark(const char *at, size_t length, bool *ordered)
 {
     *ordered = false;
@@ -85,7 +85,7 @@ static void link_to(struct text *into, const char *label, size_t label_count, co
     if (leads) text_add(into, "</a>");
 }
 
-// What an opening mark at `at` spans; returns where to go on, or NULL when it is no mark.
+// Finds the span of an opening mark at `at`. Returns the place behind it, or NULL if it is no mark.
 static const char *inline_mark(struct text *into, const char *at, const char *end, int depth)
 {
     const char *close;
@@ -240,7 +240,7 @@ static void table(struct text *into, struct lines *lines)
     text_add(into, "</tbody></table></div>\n");
 }
 
-// Items of one level; what is indented below an item belongs to it.
+// Items of one level. Indented lines below an item belong to it.
 static void list(struct text *into, struct lines *lines, bool ordered)
 {
     bool kind, open = false;

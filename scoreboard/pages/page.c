@@ -172,7 +172,7 @@ const char *page_figure_name(enum board board)
     return names[board];
 }
 
-static const struct run_metric share = {.name = "", .unit = "%", .items = 1};  // where no contest says more
+static const struct run_metric share = {.name = "", .unit = "%", .items = 1};  // without a contest
 
 char *page_score_text(const struct contest *contest, double score, char into[TEXT_FIGURE])
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two views of a board as a picture: the history of its record, and time against cost. Each with an equal table.
+// Two charts of a board, each with the same data as a table: the history of its record, and time against cost.
 // A board shows both pictures itself. Cost: one query for the history; for the front at most PARETO_MOST rows, page by page.
 #include <math.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static void latency_label(double value, char into[CHART_LABEL])
     snprintf(into, CHART_LABEL, "%.3g ms", value);
 }
 
-// What is written beside a record: "4 min 57 s, ada".
+// The label of a record: "4 min 57 s, ada".
 static const char *entry_name(struct page *page, const struct entry *entry)
 {
     char value[BOARD_VALUE];
@@ -147,7 +147,7 @@ int page_history(const struct request *request, struct answer *answer)
 }
 
 // ---- time against cost ------------------------------------------------------------------------------------------------
-// Rows of training time, fastest first, that have a cost; so the front is what is cheaper than all before it.
+// Rows of training time with a cost, fastest first. The front is each row that is cheaper than all before it.
 int page_pareto_read(struct page *page, struct filter filter, int most, struct entry **rows, int *count, int *without)
 {
     *rows = arena_alloc(&page->arena, (size_t)(most + 1) * sizeof **rows);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The front page: what this is, the records of every task, what is new, how to take part.
+// The front page: an introduction, the records of every task, news, how to take part.
 // Workload: most visits begin here. Cost: eight queries a task, each for one row.
 #include "scoreboard/pages/page.h"
 

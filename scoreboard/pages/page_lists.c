@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages that are lists: everybody, what a search finds, the prices that machines have by name, the addresses of the API.
+// Pages with lists: people, results of a search, prices of machines, addresses of the API.
 // Cost: a query or two; a search reads every row of every board.
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static int show_people(struct page *page)
 }
 
 // ---- search -----------------------------------------------------------------------------------------------------------
-// q=TEXT, by the parser of filters: what it refuses cannot stand in any entry.
+// q=TEXT, read by the parser of filters: no entry can hold text that it refuses.
 static int read_search(const char *query, struct filter *filter)
 {
     struct text words = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A person: the keys a handle had, where its entries stand, what it signed. And the log of everything accepted.
+// A person: keys, entries and statements of a handle. Also the log of all accepted statements.
 #include <string.h>
 
 #include "scoreboard/pages/page.h"
@@ -81,7 +81,7 @@ static void one_key(struct page *page, const struct person *person, const struct
         key->line);
 }
 
-// The one number that a query may hold; -1 where it holds none.
+// The one number of a query; -1: none.
 static int read_number(const char *query, const char *name, const char *what, int64_t *number)
 {
     const size_t length = strlen(name);

@@ -39,7 +39,7 @@ static void author_cell(struct page *page, const struct entry *entry)
     if (*entry->team) html_add(page->out, "<small><bdi>%s</bdi></small>", entry->team);
 }
 
-// How far a row can be trusted: its level, and whether the program scored itself.
+// The trust of a row: its level, and a mark if the program scored itself.
 static void trust_cell(struct page *page, const struct entry *entry)
 {
     page_badge(page->out, entry->trust);
@@ -302,7 +302,7 @@ static void small_row(struct page *page, const struct entry *entry, enum rows ro
     html_add(page->out, "</tr>\n");
 }
 
-// What an upload achieved: its row of each board.
+// The results of an upload: its row on each board.
 static void upload_results(struct page *page, const struct entries *rows)
 {
     html_add(page->out, "<td role=\"cell\" class=\"results\">");

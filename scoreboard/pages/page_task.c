@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task: what it asks, and the best five of each of its boards. Cost: eight queries for five rows each.
+// A task: its description, and the best five of each of its boards. Cost: eight queries for five rows each.
 #include "scoreboard/pages/page.h"
 
 enum { TASK_BEST = 5 };
@@ -38,7 +38,7 @@ static void best_of(struct page *page, const struct filter *all, const struct en
              page_view_address(&page->arena, VIEW_HISTORY, all));
 }
 
-// A rank where nothing stands is one line, and leaves its half to the other.
+// An empty rank is one line and leaves its half to the other.
 static void board(struct page *page, const struct contest *contest, enum board board, enum trust least,
                   struct entries found[RANKS])
 {

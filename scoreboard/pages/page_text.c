@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages that are words: rules and how to take part, from the repository's own documents; and what trust means.
+// Pages of text: rules and other documents of the repository, and the meaning of trust.
 #include <stdlib.h>
 #include <string.h>
 

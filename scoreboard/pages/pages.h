@@ -40,7 +40,7 @@
 PAGE_ROUTES
 #undef ROUTE
 
-// The whole answer for what went wrong: status and a page that says so. `detail` may be NULL.
+// The whole answer for a problem: status and page. `detail` may be NULL.
 void page_problem(enum problem, const char *detail, struct answer *);
 
 #endif

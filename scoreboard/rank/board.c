@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of boards, ranks and levels of trust, and values as people read them. Pure tables and arithmetic.
+// The names of boards, ranks and levels of trust, and values as text. Pure tables and arithmetic.
 #include "scoreboard/rank/board.h"
 
 #include <math.h>
@@ -103,7 +103,7 @@ const char *trust_what(enum trust trust)
     return trusts[trust].what;
 }
 
-// Upwards, but a value that is whole but for the last bits of a double is not pushed to the next one.
+// Rounds up, except a value that differs from a whole number only in the last bits of a double.
 static double ceiling(double value)
 {
     return fmax(0, ceil(value - 1e-9 * fmax(1, fabs(value))));  // values are not negative; nor is -0
@@ -126,7 +126,7 @@ static void seconds_text(double seconds, char into[BOARD_VALUE])
     else snprintf(into, BOARD_VALUE, "%.0f min %02.0f s", floor(whole / 60), fmod(whole, 60));
 }
 
-// Cents; below a dollar three figures, so that one column says equally much of all.
+// Cents, and three figures below a dollar, so that all cells of a column are equally precise.
 static void dollars_text(double dollars, const char *tail, char into[BOARD_VALUE])
 {
     int places = 2;

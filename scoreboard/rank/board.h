@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boards: every contest (submit/format/score/contest.h) has these, each in two ranks. An entry is a
-// row of a board; a filter says which rows are wanted, and in which order. Nothing here knows HTTP or SQLite.
+// Boards: every contest (submit/format/score/contest.h) has these, each in two ranks. An entry is a row of a board. A filter
+// selects and orders rows. Nothing here knows HTTP or SQLite.
 #ifndef DAWN_SCOREBOARD_BOARD_H
 #define DAWN_SCOREBOARD_BOARD_H
 
@@ -30,7 +30,7 @@ bool board_find(const char *word, enum board *);
 // the mean over an official group's runs, each by its best eligible latency, if every run has one.
 enum rank { RANK_CLASSIC, RANK_GROUP, RANKS };
 const char *rank_word(enum rank);  // "classic", "group"
-const char *board_counts(enum board, enum rank);  // one sentence: what is counted
+const char *board_counts(enum board, enum rank);  // one sentence about the counted value
 
 // TRUST(NAME, word, title, what it means). Shown on every row: a signature proves who said something, not that it is true.
 #define TRUST_LIST                                                                                                     \
@@ -50,10 +50,10 @@ const char *trust_word(enum trust);
 const char *trust_title(enum trust);
 const char *trust_what(enum trust);
 
-// A row. Texts are NUL-terminated, never NULL, in the arena of the query. 0 stands for "not known" where it cannot be a value.
+// A row. Texts are NUL-terminated, never NULL, in the arena of the query. 0 means "not known" if it cannot be a value.
 struct entry {
     int64_t id;             // of the row, this database only
-    enum board board;       // the board that it is on,
+    enum board board;       // its board,
     enum rank order;        // and in which of its two ranks
     int64_t rank;           // 1 for the best; place in the order by value, then by server time, whatever the filter: among
                             // the checked entries, or among all where the view or the entry is below that level
@@ -68,7 +68,7 @@ struct entry {
                             // superseded it; for an import, its date at midnight
     int64_t sequence;       // statement (group: its last); 0 for an import
     int64_t devices, views, flags;
-    int64_t self;           // 1: the program that was trained scored itself (of a group: in any run)
+    int64_t self;           // 1: the trained program scored itself (of a group: in any run)
     const char *contest;    // "cifar10"
     const char *group;      // nonce, "" when it is no group
     const char *source;     // import: TASK/train|inference/STEM; else "#SEQUENCE" or "group NONCE"
@@ -105,7 +105,7 @@ enum sort {
 };
 
 enum { FILTER_TEXT = 160, FILTER_LIMIT = 200, FILTER_CURSOR = 128 };
-// What a page or an API call asks for. "" and 0 ask nothing. Keys of a query string, each at most once:
+// The request of a page or an API call. "" and 0 request nothing. Keys of a query string, each at most once:
 //   rank=classic|group hardware=TEXT framework=TEXT author=TEXT model=TEXT precision=WORD division=closed|open
 //   trust=WORD (at least; default: filter_default_trust) devices=N devices_max=N views_max=N since=YYYY-MM-DD
 //   until=YYYY-MM-DD target=0.73
@@ -130,28 +130,27 @@ struct filter {
 // The pure, fuzzed parser of a query string ("a=b&c=d", percent-encoded, + is a blank; NULL is empty). Empty values ask
 // nothing (forms send them). ERR_INPUT names the key.
 int filter_read(const char *query, struct filter *) MUST_CHECK;
-// The canonical query string of a filter: defaults left out, keys in order. What caches and links use.
+// The canonical query string of a filter, for caches and links: defaults left out, keys in order.
 void filter_write(const struct filter *, struct text *into);
 // The keys, as documents describe them.
 struct filter_key {
     const char *name, *what;
-    const char *const *words;  // all that it may be; NULL: anything
+    const char *const *words;  // all allowed values; NULL: any
     int word_count;
     int64_t high;              // of a whole number from 1 on; 0: it is a text
     const char *pattern;       // of a text, as a regular expression; "" asks nothing
     bool order;                // it orders or cuts the answer, and leaves no row out
 };
-// A board as one sees it first: no more is asked than what filter_read(NULL) does.
+// The filter of a board's first view: the same as filter_read(NULL).
 struct filter filter_plain(const struct contest *, enum board, enum rank);
-// What a filter shows that names no level: the harness evaluated it and no check raised a flag. The archive can only be shown
-// whole.
+// The level of a filter that names none: evaluated by the harness, and without flags. The archive is always shown whole.
 enum trust filter_default_trust(const struct filter *);
 int filter_keys(void);
 void filter_key(int index, struct filter_key *);
-int filter_narrowing(const struct filter *);  // how many of its keys leave rows out; not rank, order, limit and cursor
+int filter_narrowing(const struct filter *);  // the number of its keys that leave rows out; not rank, order, limit and cursor
 
-// A value as people read it: "4 min 57 s" (whole seconds rounded up, from 10 h on whole minutes; below 60 s with
-// fractions), "$0.0212", "0.267 ms".
+// A value as text: "4 min 57 s" (whole seconds rounded up, from 10 h on whole minutes; below 60 s with fractions), "$0.0212",
+// "0.267 ms".
 enum { BOARD_VALUE = 48 };
 char *board_value(enum board, double value, char into[BOARD_VALUE]);
 

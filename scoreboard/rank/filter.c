@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filters of a board and their query strings. Invariant: filter_read of what filter_write wrote is the same filter, and
-// filter_write of it the same string. The bytes come from strangers: a pure parser with limits, fuzzed.
+// Filters of a board and their query strings. Invariant: filter_read and filter_write are inverse to each other. The bytes come
+// from strangers: a pure parser with limits, fuzzed.
 // Workload: every request of a board. Cost: microseconds.
 #include <stddef.h>
 #include <stdio.h>
@@ -98,7 +98,7 @@ static bool day_exists(const char *day)
 {
     static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     for (int i = 0; i < 10; i++)
-        if ((i == 4 || i == 7) ? day[i] != '-' : (day[i] < '0' || day[i] > '9')) return false;  // also where it ends early
+        if ((i == 4 || i == 7) ? day[i] != '-' : (day[i] < '0' || day[i] > '9')) return false;  // also if it ends early
     if (day[10] != 0) return false;
     int year = atoi(day), month = atoi(day + 5), number = atoi(day + 8);
     if (year < 1 || month < 1 || month > 12) return false;
@@ -156,7 +156,7 @@ static int read_words(const struct key *key, char *value)
     const char *rest = value + part;
     if (part && *rest == 0) return fail(ERR_INPUT, "%s: ~ must be followed by a part of the text", key->name);
     if (*rest != 0 && rest[strspn(rest, " ")] != 0) {
-        while (*rest == ' ') rest++;  // "~ 4" looks for a blank too
+        while (*rest == ' ') rest++;  // "~ 4" searches for a blank, too
         if (canonical_check_words(rest, strlen(rest)) < 0)
             return fail(ERR_INPUT, "%s holds characters that cannot be shown", key->name);
     }
@@ -176,7 +176,7 @@ static int read_enumerated(const struct key *key, const char *value, struct filt
         f->trust = (enum trust)index;
         return 0;
     case SORT_COLUMN:
-        if (strcmp(value, "accuracy") == 0) value = "score";  // as it was called when every metric was an accuracy
+        if (strcmp(value, "accuracy") == 0) value = "score";  // its former name
         TRY(read_choice(value, key->name, sort_words, SORTS, &index));
         f->sort = (enum sort)index;
         return 0;
@@ -241,7 +241,7 @@ static int read_pair(const char *pair, size_t count, bool seen[KEYS], struct fil
     if (seen[i]) return fail(ERR_INPUT, "the key %s is given twice", name);
     seen[i] = true;
     if (equals == NULL) return 0;
-    // What is kept as text has the member's room; all else says in its own sentence what it should be.
+    // A text must fit its member. Other values have sentences of their own.
     bool kept = keys[i].kind == TEXT || keys[i].kind == PART || keys[i].kind == WORD || keys[i].kind == CURSOR;
     size_t room = kept && keys[i].room < sizeof value ? keys[i].room : sizeof value;
     TRY(decode(equals + 1, count - name_count - 1, name, value, room));
@@ -269,7 +269,7 @@ int filter_read(const char *query, struct filter *f)
 {
     *f = filter_plain(f->contest, f->board, RANK_CLASSIC);
     if (query == NULL) return 0;
-    f->trust = TRUSTS;  // not asked
+    f->trust = TRUSTS;  // not requested
     if (strnlen(query, FILTER_QUERY + 1) > FILTER_QUERY)
         return fail(ERR_INPUT, "the query is longer than %d bytes", FILTER_QUERY);
     bool seen[KEYS] = {false};
@@ -301,7 +301,7 @@ static void write_target(int64_t micro, struct text *into)
     text_add(into, "%s", word);
 }
 
-// The value of a key, or nothing where it is the default.
+// The value of a key, or nothing if it is the default.
 static void write_value(const struct key *key, const struct filter *f, struct text *into)
 {
     const char *at = (const char *)f + key->at;

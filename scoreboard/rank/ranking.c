@@ -19,7 +19,7 @@ static double dollars(__int128 ns, int64_t micro_per_hour)
     return (double)(ns * micro_per_hour) / NS_MICRO_AN_HOUR;
 }
 
-// A machine with a GPU may have computed on its CPU.
+// A machine with a GPU may have computed on its processor.
 const char *ranking_hardware(const json_t *of, struct arena *arena)
 {
     const char *gpu = canonical_text(of, "hardware.gpu"), *cpu = canonical_text(of, "hardware.cpu"),
@@ -27,7 +27,7 @@ const char *ranking_hardware(const json_t *of, struct arena *arena)
     int64_t devices = canonical_int(of, "hardware.devices"), threads = canonical_int(of, "threads");
     const char *count = devices > 1 ? arena_text(arena, "%lld x ", (long long)devices) : "";
     if (*gpu != 0 && strcmp(device, "cpu") != 0 && strcmp(device, "ref") != 0) {
-        size_t digits = strspn(gpu, "0123456789");  // "8 x NAME" counts what is there; devices, what is in use
+        size_t digits = strspn(gpu, "0123456789");  // "8 x NAME" counts installed GPUs, `devices` those in use
         if (digits > 0 && strncmp(gpu + digits, " x ", 3) == 0) gpu += digits + 3;
         return arena_text(arena, "%s%s", count, gpu);
     }
@@ -61,7 +61,7 @@ static bool is_self(const json_t *run)
     return strcmp(canonical_text(run, "evaluated_by"), "self") == 0;
 }
 
-// What all rows of a run share.
+// The members that all rows of a run share.
 static struct entry entry_of(const json_t *run, struct arena *arena)
 {
     const struct contest *contest = ranking_contest(run);
@@ -76,7 +76,7 @@ static struct entry entry_of(const json_t *run, struct arena *arena)
     };
 }
 
-// Texts of the statement live no longer than it does.
+// Copies texts, because the statement is freed before the rows.
 static void keep_texts(struct entry *e, struct arena *arena)
 {
     const char **texts[] = {&e->group, &e->author, &e->model, &e->framework, &e->precision, &e->division};
@@ -99,7 +99,7 @@ static const json_t *crossing(const json_t *run, int64_t target_micro)
     return NULL;
 }
 
-// Whether a target asks for more than another.
+// True if a target is harder than another.
 bool ranking_is_harder(const json_t *run, int64_t target_micro, int64_t than_micro)
 {
     return curve_board(run).lower_is_better ? target_micro < than_micro : target_micro > than_micro;
@@ -123,7 +123,7 @@ static int64_t price_of(const json_t *of)
     return canonical_int(of, "price.micro_usd_per_hour");
 }
 
-// The best latency that counts: the quickest, or with `priced` the cheapest. A lower target asks no less of a latency.
+// The best eligible latency: the quickest, or with `priced` the cheapest. A lower target asks no less of a latency.
 static const json_t *best_latency(const json_t *run, bool priced)
 {
     const json_t *best = NULL;
@@ -193,8 +193,8 @@ static const json_t *last_point(const json_t *run, bool evaluated)
     return NULL;
 }
 
-// Data that are known not to be the published set. An outside program's data are its own, and its statement claims nothing
-// of them (record.c judges groups in results.db alike).
+// True if the data are known not to be the published set. An outside program's statement claims nothing of its data (record.c
+// judges groups in results.db alike).
 static bool is_custom(const json_t *run)
 {
     bool silent = is_self(run) && json_array_size(canonical_at(run, "data")) == 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How statements become rows of boards: docs/rules.md as code. Pure functions of statements, so that rankings can be
-// rebuilt from the log and compared (store_check).
+// Turns statements into rows of boards: docs/rules.md as code. Pure functions of statements, so rankings can be rebuilt from
+// the log and compared (store_check).
 #ifndef DAWN_SCOREBOARD_RANKING_H
 #define DAWN_SCOREBOARD_RANKING_H
 
@@ -13,31 +13,31 @@ struct ranked {
     enum rank rank;
     struct entry entry;  // without id, board, order and rank; texts in the arena
 };
-// Both return how many rows there are: at most one a board. The store adds what statements do not say: id, place, trust,
-// flags, sequence and server time, source; and team, address of the code and tags, which may have been amended.
-// A run that missed its target, failed or was interrupted has no row. The caller leaves out withdrawn and superseded runs.
+// Both return the number of rows, at most one a board. The store adds facts that are not in the statement: id, place, trust,
+// flags, sequence, server time and source. It also adds team, address of the code and tags, which may have been amended. A run
+// that missed its target, failed or was interrupted has no row. The caller leaves out withdrawn and superseded runs.
 // `target_micro`: one of the contest's, at most the run's own (SQuAD's 0.73 beside its 0.75).
 int ranking_of_run(const struct statement *, int64_t target_micro, struct arena *, struct ranked rows[BOARDS]);
-// `runs`: what counts of a group of `planned` runs, in order of index. Rows only when the group is official (group.h);
+// `runs`: the counting runs of a group of `planned` runs, by index. It makes rows only if the group is official (group.h), and
 // `facts` always.
 int ranking_of_group(const struct statement *const *runs, int count, int planned, struct arena *, struct group_facts *facts,
                      struct ranked rows[BOARDS]);
 // The same at another target.
 int ranking_of_group_at(const struct statement *const *runs, int count, int planned, int64_t target_micro, struct arena *,
                         struct group_facts *facts, struct ranked rows[BOARDS]);
-// The part of a run that a group's rank and page need: all but its recipe, with the last point and the last evaluation, the last
-// segment and the best latencies alone. Some KB whatever the run was; json_decref ends it.
+// The part of a run that a group's rank and page need: without the recipe, and of points, segments and latencies only the last
+// point, the last evaluation, the last segment and the best latencies. Some KB for any run; json_decref ends it.
 json_t *ranking_brief(const json_t *run);
-// What two runs must share so that one reproduces the other: SHA-256 over task, recipe, seed, binary, data and the points
-// (epoch, samples, k, loss; no times).
+// SHA-256 over the facts of a run that a reproduction shares: task, recipe, seed, binary, data and the points (epoch, samples, k,
+// loss; no times).
 int ranking_curve(const struct statement *, char hex[DIGEST_HEX]) MUST_CHECK;
 // "2 x NVIDIA H200", "AMD EPYC 9R14, 2 threads": what a run or a latency computed on, as boards and pages show it.
 const char *ranking_hardware(const json_t *of, struct arena *);
 const struct contest *ranking_contest(const json_t *run);  // NULL: there is none
-// Whether the run came to its end, above the target or below. What failed or was interrupted stands on no board.
+// True if the run came to its end, above the target or below. Failed and interrupted runs are on no board.
 bool ranking_ended(const json_t *run);
 
-// True if a target asks for more than another, by the direction of the run's first metric.
+// True if a target is harder than another, by the direction of the run's first metric.
 bool ranking_is_harder(const json_t *run, int64_t target_micro, int64_t than_micro);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts of entries come from strangers; the parsers kept out what can steer a terminal, and cells are escaped for their
-// format here. Cost: one pass over the rows, two for the table.
+// Texts of entries come from strangers. The parsers have removed bytes that steer a terminal; this file escapes cells for their
+// format. Cost: one pass over the rows, two for the table.
 #include "scoreboard/rank/table.h"
 
 #include <jansson.h>
@@ -114,7 +114,7 @@ static int width_of(const char *text)
     return width;
 }
 
-// Exactly `width` columns; what does not fit ends with "..".
+// Exactly `width` columns. Longer text is cut and ends with "..".
 static void add_cell(struct text *into, const char *cell, int width, bool right)
 {
     int needs = width_of(cell), room = needs > width ? width - 2 : needs, used = 0;
@@ -142,7 +142,7 @@ static void cells_of(const struct filter *filter, const struct entry *e, char ra
     cells[DATE_CELL] = e->date;
 }
 
-// As wide as the widest cell; then the widest of author, model and hardware give way until a line fits.
+// Each column is as wide as its widest cell. Then the widest of author, model and hardware shrink until a line fits.
 static void fit_columns(const struct filter *filter, const struct entries *entries, int width, int wide[CELLS])
 {
     int sum = 2 * (CELLS - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a board as text: a table for people, or TSV, CSV and JSON for programs; and what programs are told of an entry.
+// Rows of a board as text: a table for people, or TSV, CSV and JSON for programs; and the members of an entry.
 #ifndef DAWN_SCOREBOARD_TABLE_H
 #define DAWN_SCOREBOARD_TABLE_H
 
@@ -14,10 +14,10 @@ void table_write(const char *format, const struct filter *, const struct entries
 // ---- table_column.c: one list of members, in one order, for the API, its OpenAPI document, CSV and the command line's JSON
 struct table_column {
     const char *name, *type;   // of JSON schema: "string", "integer" or "number"
-    bool nullable;             // null stands for what is not known
-    const char *what;          // "" where the name says it all
+    bool nullable;             // null: not known
+    const char *what;          // "": the name is enough
 };
-// The shortest decimal that is read back as the same number.
+// The shortest decimal that reads back as the same number.
 enum { TABLE_NUMBER = 32 };
 char *table_number(double value, char into[TABLE_NUMBER]);
 int table_columns(void);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of members and how each is said. Cost: a small allocation a cell, for CSV none.
+// A table of members and their forms. Cost: a small allocation a cell, for CSV none.
 #include "scoreboard/rank/table.h"
 
 #include <math.h>
@@ -76,7 +76,7 @@ const struct table_column *table_column(int column)
 static json_t *text_value(const char *text)
 {
     json_t *value = json_string(text != NULL ? text : "");
-    return value != NULL ? value : json_string("");  // not UTF-8: from a file that was altered
+    return value != NULL ? value : json_string("");  // not UTF-8: the file was altered
 }
 
 json_t *table_value(int column, const struct entry *entry)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows in memory. Invariant: every order that exists holds every row, dead ones too (a cursor may stand on one), and all
-// comparisons end with the row's id, so that an order is total and a binary search finds exactly one row.
+// Rows in memory. Invariant: every existing order holds every row, dead ones too (a cursor may point to one). All comparisons end
+// with the row's id, so an order is total and a binary search finds exactly one row.
 #include "scoreboard/store/shelf.h"
 
 #include "runtime/base/hash.h"
@@ -120,7 +120,7 @@ struct comparison {
     bool descending;
 };
 
-// What a column sorts by, as two numbers or two texts; `known` is false for what has no value there.
+// The sort key of a column, as two numbers or two texts; `known` is false without a value.
 static int compare_column(const struct comparison *c, const struct entry *x, const struct entry *y, bool *x_known, bool *y_known)
 {
     const char *a = NULL, *b = NULL;
@@ -134,7 +134,7 @@ static int compare_column(const struct comparison *c, const struct entry *x, con
     case SORT_COST:
         *x_known = x->cost >= 0, *y_known = y->cost >= 0;
         return sign_of(x->cost, y->cost);
-    case SORT_SCORE: return sign_of(x->accuracy, y->accuracy);  // every row has one, or it would not have met its target
+    case SORT_SCORE: return sign_of(x->accuracy, y->accuracy);  // every row has a score, because it met its target
     case SORT_TRUST: return (x->trust > y->trust) - (x->trust < y->trust);
     default: return 0;
     }
@@ -169,7 +169,7 @@ const int *shelf_in_order(struct shelf *s, enum sort sort, bool descending)
     return order->at;
 }
 
-// Where row `row` stands, or would have to stand, among the `count` first of an order.
+// The place of row `row`, present or not, among the first `count` of an order.
 static int position(const struct shelf *s, const struct shelf_order *order, const struct comparison *c, int count, int row)
 {
     int low = 0, high = count;
@@ -226,7 +226,7 @@ static int day_number(const char *date)
     return parts[0] * 10000 + parts[1] * 100 + parts[2];
 }
 
-// An author of the archive is another than the person who has that name as a handle.
+// An author of the archive is not the person with that name as a handle.
 static const char *author_key(const struct entry *e, char into[FILTER_TEXT + 2])
 {
     if (e->trust != TRUST_IMPORTED) return e->author;
@@ -348,7 +348,7 @@ void library_free(struct library *library)
 }
 
 // ---- filters
-// The person of that name, or where there is none or the archive is asked for, its author.
+// The person of that name. Without one, or if the archive is requested, the author of the archive.
 static int author_of(const struct library *library, const char *author, int source)
 {
     char key[FILTER_TEXT + 2];

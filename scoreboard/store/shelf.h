@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of all boards in one reader's memory, in every order one can ask for. SQLite holds the truth; a shelf holds
-// one board at one target, and catches up row by row. So a page costs no sort and no query, a filter over 10,000 rows
-// reads a few small numbers a row, and the place of a row in the whole board is known.
-// Workload: 10,000s of rows, thousands of pages a second, some hundred changes a second. Cost: about 0.6 KB a row, some
-// 50 us a page of a board of 10,000 rows. Only one thread uses a library.
+// The rows of all boards in one reader's memory, in every possible order. SQLite holds the truth. A shelf holds one board at one
+// target and catches up row by row. So a page costs no sort and no query, a filter over 10,000 rows reads a few small numbers a
+// row, and the place of a row in the whole board is known. Workload: 10,000s of rows, thousands of pages a second, some hundred
+// changes a second. Cost: about 0.6 KB a row, some 50 us a page of a board of 10,000 rows. Only one thread uses a library.
 #ifndef DAWN_SCOREBOARD_SHELF_H
 #define DAWN_SCOREBOARD_SHELF_H
 
@@ -13,7 +12,7 @@
 enum { SHELF_ARCHIVE = 1 };  // before the name of an author of the archive, in the dictionary alone
 enum shelf_column { SHELF_HARDWARE, SHELF_FRAMEWORK, SHELF_AUTHOR, SHELF_MODEL, SHELF_PRECISION, SHELF_DIVISION, SHELF_COLUMNS };
 struct shelf_names {
-    char **at;  // in lower case, numbered as they came
+    char **at;  // in lower case, numbered in order of arrival
     int *slots; // open addressing, -1: free
     int count, room;
 };
@@ -26,7 +25,7 @@ struct shelf_row {
     struct shelf_block *block;  // the entry and its texts
 };
 struct shelf_order {
-    int *at;  // numbers of rows; NULL: nobody has asked yet
+    int *at;  // numbers of rows; NULL: not needed so far
 };
 struct shelf {
     const struct contest *contest;
@@ -36,7 +35,7 @@ struct shelf {
     struct shelf_row *rows;
     int count, room;
     struct shelf_order orders[SORTS][2];  // ascending, descending; unknown values last in both
-    int *places, *checked;                // of each row among those alive; among the checked ones of them, 0: it is not one
+    int *places, *checked;                // of each row among the living; among the checked living ones, 0: not checked
     bool placed;
 };
 struct library {
@@ -49,14 +48,14 @@ void library_free(struct library *);
 void library_put(struct library *, const struct contest *, enum board, enum rank, int64_t target_micro, bool alive,
                  const struct entry *);
 
-// NULL: no such row has ever been.
+// NULL: no such row ever existed.
 struct shelf *shelf_find(struct library *, const struct contest *, enum board, enum rank, int64_t target_micro);
 const int *shelf_in_order(struct shelf *, enum sort, bool descending);
 const struct entry *shelf_entry(const struct shelf_row *);
-// A copy in the arena, its place filled in: among all rows, or where it has one among the checked rows.
+// A copy in the arena with its place among the checked rows if it has one, else among all rows.
 void shelf_copy(struct shelf *, int row, bool among_all, struct arena *, struct entry *into);
 int shelf_row_of(const struct shelf *, int64_t id);  // -1: none
-// The number of a text in a column's dictionary, -1 when no row ever had it.
+// The number of a text in a column's dictionary; -1: no row ever had it.
 int shelf_name(const struct library *, enum shelf_column, const char *text);
 
 // A filter made ready: `free` it with shelf_wanted_free.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening the record and running statements on it. WAL with synchronous=FULL; a reader is read-only and never
-// checkpoints: SQLite 3.40.1 can lose a commit when one connection checkpoints while another writes (store.c sees to it
-// that no two processes do). Cost: some milliseconds to open, microseconds a statement.
+// Opens the record and runs statements on it. WAL with synchronous=FULL. A reader is read-only and never checkpoints: SQLite
+// 3.40.1 can lose a commit if one connection checkpoints while another writes (store.c excludes that between processes). Cost:
+// some milliseconds to open, microseconds a statement.
 #include "scoreboard/store/sql.h"
 
 #include <stdio.h>
@@ -63,7 +63,7 @@ int sql_start(struct sql *s, sqlite3_stmt **out, const char *text, const char *t
     return rc;
 }
 
-// SQLite calls BEGIN and COMMIT reading, too.
+// SQLite counts BEGIN and COMMIT as reading, too.
 static bool is_reading(struct sql *s, sqlite3_stmt *statement)
 {
     const char *text = sqlite3_sql(statement);
@@ -223,7 +223,7 @@ static int prepare_to_write(struct sql *s)
 {
     if (sqlite3_db_readonly(s->db, "main") != 0)
         return fail(ERR_DATABASE, "%s is read-only: nothing can be written to it", s->path);
-    TRY(check_file(s, SQL_WRITE));  // before anything is changed: it may be another program's file
+    TRY(check_file(s, SQL_WRITE));  // before any change: the file may belong to another program
     TRY(sql_do(s, "PRAGMA journal_mode=WAL", ""));
     return sql_do(s, "PRAGMA synchronous=FULL", "");
 }
@@ -234,7 +234,7 @@ static int open_connection(const char *path, enum sql_mode mode, struct sql *s)
         return fail(ERR_DATABASE, "there is no record at %s: name the file with --db, or start the server once", path);
     size_t length = strlen(path) + 3;
     s->path = zalloc(length);
-    snprintf(s->path, length, "%s%s", path[0] == ':' ? "./" : "", path);  // SQLite has its own idea of ":memory:"
+    snprintf(s->path, length, "%s%s", path[0] == ':' ? "./" : "", path);  // SQLite gives ":memory:" another meaning
     int flags = mode == SQL_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     if (sqlite3_open_v2(s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) return sql_fail(s, "open the record");
     harden(s->db);

@@ -13,7 +13,7 @@
 enum { SQL_FORMAT = 1, SQL_APPLICATION_ID = 0x44415742 /* "DAWB" */, SQL_READY = 96 };
 enum sql_mode {
     SQL_WRITE,   // creates and migrates
-    SQL_READ,    // the file must be there, of this format; never checkpoints
+    SQL_READ,    // the file must exist in this format; never checkpoints
     SQL_SCRATCH  // an unnamed temporary database with the same tables
 };
 struct sql {
@@ -37,7 +37,7 @@ int sql_start(struct sql *, sqlite3_stmt **, const char *text, const char *types
 int sql_next(struct sql *, sqlite3_stmt *) MUST_CHECK;  // 1: a row; 0: no more; negative: failed
 void sql_end(sqlite3_stmt *);
 int sql_do(struct sql *, const char *text, const char *types, ...) MUST_CHECK;
-// The first column of the first row, or `otherwise` where there is no row.
+// The first column of the first row, or `otherwise` without a row.
 int sql_int(struct sql *, int64_t *into, int64_t otherwise, const char *text, const char *types, ...) MUST_CHECK;
 
 int64_t sql_column(sqlite3_stmt *, int column);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening and closing the record, the server's key, and transactions. Invariant: no two processes write or checkpoint at
-// once, because each holds a lock on the key's file while it does (readers need none).
+// Opens and closes the record, reads the server's key, and runs transactions. Invariant: no two processes write or checkpoint
+// at the same time, because each holds a lock on the key's file meanwhile (readers need none).
 #include "scoreboard/store/store.h"
 
 #include <errno.h>
@@ -81,7 +81,7 @@ static int write_new_key(const char *path, struct sshkey_secret *secret)
         unlink(path);
     }
     if (file >= 0) close(file);
-    if (rc == 0) whole_sync_folder(path);  // before the record names the key: one without the other cannot be opened
+    if (rc == 0) whole_sync_folder(path);  // before the record names the key: a record without its key cannot be opened
     sshkey_wipe(text, length);
     free(text);
     return rc;
@@ -103,7 +103,7 @@ static int read_key(const char *path, struct sshkey_secret *secret)
     return rc;
 }
 
-// A key without its record has signed receipts that a new record would contradict: it is lost, or another disk is missing.
+// A key without its record has signed receipts that a new record would contradict. The record was lost, or a disk is missing.
 static int refuse_lost_record(const struct store *s)
 {
     size_t room = strlen(s->path) + 8;
@@ -117,7 +117,7 @@ static int refuse_lost_record(const struct store *s)
     return rc;
 }
 
-// A record remembers its key, so that a lost or exchanged file is noticed before a receipt is signed with a stranger.
+// A record remembers its key, so a lost or exchanged file is noticed before another key signs a receipt.
 static int open_key(struct store *s, const char *known)
 {
     size_t room = strlen(s->path) + 8;
@@ -143,7 +143,7 @@ static int open_key(struct store *s, const char *known)
 }
 
 // ---- opening
-// A board that was given no name has one of its own: statements for one such board are not for another.
+// A board without a given name gets a unique one, so that its statements are valid for no other board.
 static const char *own_origin(const struct store *s, char into[32])
 {
     char hex[DIGEST_HEX];
@@ -200,8 +200,8 @@ static int read_meta(struct store *s, const char *wanted)
     return s->writes && s->lock < 0 ? open_key(s, line) : 0;
 }
 
-// Whether SQLite finds the file itself damaged. `check` is quick_check(1), or integrity_check(1), which compares the indexes
-// with their tables too. Cost: 0.15 s and 0.4 s for 11,000 runs (120 MB).
+// Asks SQLite if the file is damaged. `check` is quick_check(1), or integrity_check(1), which also compares the indexes with
+// their tables. Cost: 0.15 s and 0.4 s for 11,000 runs (120 MB).
 static int find_damage(struct sql *sql, const char *check, const char *path, const char *so)
 {
     sqlite3_stmt *row;
@@ -220,7 +220,7 @@ static int open_inside(struct store *s, const struct store_settings *settings)
     if (origin != NULL && !origin_is_plain(origin))
         return fail(ERR_USAGE, "a board's name has 1 to 63 letters, digits or . _ + -; got \"%.80s\"", origin);
     TRY(sql_open(s->path, s->writes ? SQL_WRITE : SQL_READ, &s->sql));
-    if (s->writes)  // what is added to a damaged file may be lost
+    if (s->writes)  // additions to a damaged file may be lost
         TRY(find_damage(&s->sql, "PRAGMA quick_check(1)", s->path,
                         ": put a backup in its place (dawn-scoreboard check says what is wrong)"));
     TRY(sql_int(&s->sql, &rows, 0, "SELECT count(*) FROM meta", ""));
@@ -284,14 +284,14 @@ static int copy_pages(const char *path, sqlite3 *to)
         rc = fail(ERR_DATABASE, "cannot copy the record %s: %s", path, sqlite3_errmsg(to));
     if (backup != NULL && sqlite3_backup_finish(backup) != SQLITE_OK && rc == 0)
         rc = fail(ERR_DATABASE, "cannot copy the record %s: %s", path, sqlite3_errmsg(to));
-    // At rest a copy is one file, without the two beside it that WAL needs.
+    // A finished copy is one file, without the two others of WAL.
     if (rc == 0 && sqlite3_exec(to, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL) != SQLITE_OK)
         rc = fail(ERR_DATABASE, "cannot copy the record %s: %s", path, sqlite3_errmsg(to));
     sql_close(&from);
     return rc;
 }
 
-// SQLite copies pages as they are; damage must not take the place of the last good backup.
+// SQLite copies damaged pages, too; they must not replace the last good backup.
 static int check_copy(const char *path, const char *of)
 {
     struct sql copy;
@@ -323,7 +323,7 @@ int store_backup(struct store *s, const char *to)
     sqlite3_close(copy);
     if (rc == 0) rc = check_copy(part, s->path);
     if (rc == 0) rc = sync_file(part);
-    if (rc == 0 && link(part, to) != 0)  // unlike rename, never over a file that appeared meanwhile
+    if (rc == 0 && link(part, to) != 0)  // unlike rename, never replaces a file that appeared meanwhile
         rc = fail_errno(ERR_IO, errno, "cannot write %s", to);
     unlink(part);
     if (rc == 0) whole_sync_folder(to);

@@ -15,13 +15,13 @@ struct store;   // the writer; thread-safe
 struct reader;  // one thread's
 
 enum store_mode {
-    STORE_WRITE,  // creates the file and the server's key (FILE.key, 0600) where both are missing; migrates
-    STORE_READ,   // the file must be there and of this version
+    STORE_WRITE,  // creates the file and the server's key (FILE.key, 0600) if both are missing; migrates
+    STORE_READ,   // the file must exist in this version
 };
 struct store_settings {
     const char *path, *origin;       // origin: the board's name, kept in the file; NULL: the file's, else one of its key
     int64_t submissions_per_hour;    // and person, of each type; 0: no limit; withdrawals and revocations have none
-    bool anew;                       // an empty record may begin under a key that is there already
+    bool anew;                       // an empty record may begin with an existing key
 };
 int store_open(const struct store_settings *, enum store_mode, struct store **) MUST_CHECK;
 void store_close(struct store *);
@@ -45,7 +45,7 @@ int store_accept(struct store *, const struct envelope *, int64_t now_ms, struct
 // The server itself revokes a key: a revoke statement signed by the server's key.
 int store_revoke(struct store *, const char *key_id, const char *reason, int64_t now_ms, struct acceptance *) MUST_CHECK;
 
-// A person has decided about a run: an audit statement signed by the server's key.
+// A person's decision about a run: an audit statement signed by the server's key.
 struct audit {
     const char *digest;      // of the run
     bool withdrawn;          // an earlier confirmation no longer holds
@@ -57,7 +57,7 @@ struct dawnbench_entry;  // dawnbench.h
 // An entry of the same (task, kind, stem) is replaced.
 int store_import(struct store *, const struct dawnbench_entry *const *, int count, int64_t now_ms) MUST_CHECK;
 
-// Whether a statement could be written now: there is room on the disk, and if the last write failed, one succeeds.
+// Checks that a statement could be written now: the disk has room, and if the last write failed, a new one succeeds.
 int store_writable(struct store *) MUST_CHECK;
 int store_check(struct store *, int (*say)(void *, const char *sentence), void *, int *faults) MUST_CHECK;
 int store_backup(struct store *, const char *to) MUST_CHECK;
@@ -85,13 +85,13 @@ struct facet {
     const char *value;
     int64_t count;
 };
-struct facets {  // values of a board's entries at the filter's level of trust, most frequent first, at most 50 each
+struct facets {  // values in a board's entries at the filter's level of trust, most frequent first, at most 50 each
     struct facet *hardware, *framework, *precision, *author;
     int hardwares, frameworks, precisions, authors;
 };
 int store_facets(struct reader *, const struct filter *, struct arena *, struct facets *) MUST_CHECK;
 
-struct stored {  // a statement as it was accepted; in a list payload, signatures and receipt are ""
+struct stored {  // an accepted statement; in a list payload, signatures and receipt are ""
     int64_t sequence, accepted_ms;
     enum statement_type type;
     const char *digest, *payload, *signature, *countersignature;  // countersignature: "" when there is none
@@ -100,17 +100,17 @@ struct stored {  // a statement as it was accepted; in a list payload, signature
     const char *key, *handle;          // fingerprint; whose
     const char *key_line;              // "ssh-ed25519 AAAA..."
     enum trust trust;                  // of a run
-    int64_t withdrawn, superseded;     // sequence of the statement that did it; 0: still counts
+    int64_t withdrawn, superseded;     // sequence of the later statement; 0: it still counts
     const char *withdrawn_reason;
     const char *team, *note, *code_url, *tags;  // of a run, as last amended
     const char *group;                 // nonce, or ""
     struct findings *findings;         // flags of a run; NULL in a list
     int64_t reproduced_by;             // sequence of the run that did; 0
     int64_t revoked;                   // sequence of the statement that revoked its key since; 0
-    const char *status;                // of a run that did not come to its end: "failed" or "interrupted"; else ""
+    const char *status;                // of a run without an end of its own: "failed" or "interrupted"; else ""
 };
 int store_statement(struct reader *, const char *id /* sequence or digest */, struct arena *, struct stored *) MUST_CHECK;
-// The audit by which a run is audited: the last one about it. ERR_MISSING if there is none.
+// The last audit of a run. ERR_MISSING if there is none.
 int store_audit_of(struct reader *, const char *digest, struct arena *, struct stored *) MUST_CHECK;
 // The log: statements after a sequence number, oldest first.
 int store_log(struct reader *, int64_t after, int limit, struct arena *, struct stored **, int *count) MUST_CHECK;
@@ -143,8 +143,8 @@ int store_people(struct reader *, const char *part, int limit, struct arena *, s
 int store_person(struct reader *, const char *handle, struct arena *, struct person *) MUST_CHECK;
 // The same with a later page of statements: those before that sequence.
 int store_person_before(struct reader *, const char *handle, int64_t before, struct arena *, struct person *) MUST_CHECK;
-// The fingerprint that a word of an address stands for: "SHA256:..." or its 43 digits alone; "/" may be written "%2F"
-// (guard_target keeps those) or "_", and "+" may be written "-".
+// Reads a fingerprint in an address: "SHA256:..." or its 43 digits alone. "/" may be written "%2F" (guard_target keeps those) or
+// "_", and "+" may be written "-".
 const char *store_key_id(const char *word, struct arena *);
 int store_person_of_key(struct reader *, const char *key_id, struct arena *, struct person *) MUST_CHECK;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a well-signed statement may count: board, key, handle, conflicts, group, checks, in this order. Invariant: what
-// was answered with a receipt lies on the disk, and the same bytes again get the same receipt.
+// Decides if a well-signed statement counts: board, key, handle, conflicts, group, checks, in this order. Invariant: a statement
+// with a receipt is on the disk, and the same bytes get the same receipt again.
 // Workload: some hundred a second. Cost: the checks' arithmetic outside the mutex, then one durable transaction.
 #include <ctype.h>
 #include <stdarg.h>
@@ -70,10 +70,10 @@ static int find_again(struct attempt *a)
     if (other) return REFUSED;
     a->out->findings = (struct findings){0};
     TRY(store_findings(sql_of(a), a->out->sequence, &a->out->findings));
-    return REFUSED;  // nothing further is asked, and nothing written
+    return REFUSED;  // no further checks, and nothing is written
 }
 
-// ---- who signs
+// ---- the signer
 static int check_signer(struct attempt *a)
 {
     sqlite3_stmt *row;
@@ -103,9 +103,9 @@ static int check_signer(struct attempt *a)
     return 0;
 }
 
-// Counted by person, for a rotation brings a fresh key, and each type apart: a full hour of runs holds no amendment up. What
-// takes something away is free: there can be no more withdrawals than runs, and whoever took a key could otherwise use up
-// its owner's hour.
+// Limits count by person, because a rotation brings a new key, and by type, so that many runs do not delay an amendment.
+// Withdrawals and revocations are free: there cannot be more withdrawals than runs, and a thief of a key could otherwise use up
+// its owner's limit.
 static int check_rate(struct attempt *a)
 {
     enum statement_type type = a->envelope->statement.type;
@@ -137,7 +137,7 @@ static bool sounds_like(const char *name, const char *handle)
     }
 }
 
-// Authors of the archive signed nothing: nobody may stand beside their entries under their name.
+// Authors of the archive signed nothing, so nobody may take their names as a handle.
 static int check_archive(struct attempt *a, const char *handle)
 {
     sqlite3_stmt *row;
@@ -219,7 +219,7 @@ static int compare_with_earlier(struct attempt *a, const struct earlier *e)
     return compare_members(a, e);
 }
 
-// Runs with the same nonce or the same chain. `*superseded` becomes the one this statement takes the place of.
+// Finds runs with the same nonce or the same chain. `*superseded` becomes the run that this statement replaces.
 static int check_conflicts(struct attempt *a, int64_t *superseded)
 {
     sqlite3_stmt *row;
@@ -251,7 +251,7 @@ static int check_conflicts(struct attempt *a, int64_t *superseded)
     return refused;
 }
 
-// The brief has the last points; where they are alike, the whole curves are compared.
+// The brief has the last points. If they agree, the whole curves are compared.
 static int check_mate(struct attempt *a, int64_t sequence, const char *brief)
 {
     struct statement whole = {0};
@@ -264,8 +264,7 @@ static int check_mate(struct attempt *a, int64_t sequence, const char *brief)
     return rc;
 }
 
-// What the runs of one group can only fail together. A withdrawn run keeps its number and its seed: nobody can leave out
-// the bad ones.
+// The checks that compare the runs of a group. A withdrawn run keeps its number and its seed, so nobody can leave out bad runs.
 static int check_group(struct attempt *a, int64_t superseded)
 {
     const char *nonce = canonical_text(a->json, "group.nonce");
@@ -307,7 +306,7 @@ static int check_run(struct attempt *a)
     return check_group(a, superseded);
 }
 
-// ---- what is about something else
+// ---- statements about other statements
 static int check_amend(struct attempt *a)
 {
     static const char *const words[] = {"team", "note", "code_url", "tags"};
@@ -340,7 +339,7 @@ static int check_about_run(struct attempt *a)
     return refused;
 }
 
-// Nobody but its author measured a self-evaluated run, so there is nothing that a person could confirm.
+// Only its author measured a self-evaluated run, so a person has nothing to confirm.
 static int check_audit(struct attempt *a)
 {
     const char *digest = canonical_text(a->json, "statement");
@@ -412,9 +411,9 @@ static int make_receipt(struct attempt *a)
     return 0;
 }
 
-// Server time never runs backwards in the log, whatever the clock does: it breaks ties. A clock that once jumped ahead must
-// not set the time of all that comes after; only the operator's own revocations go on then. The checks are asked for the
-// moment that is recorded: store_check asks again.
+// Server time breaks ties, so it never runs backwards in the log, whatever the clock does. A clock that once jumped ahead must
+// not set the time of all later statements; then only the operator's own revocations are accepted. The checks use the recorded
+// moment, because store_check repeats them.
 static int number_it(struct attempt *a)
 {
     int64_t last;
@@ -430,7 +429,7 @@ static int number_it(struct attempt *a)
     return 0;
 }
 
-// 23 November 2026. Programs of before do not sign the key of the board.
+// 23 November 2026. Earlier programs do not sign the key of the board.
 #define KEY_SINCE_MS ((int64_t)1795392000000)
 
 // Boards may share a name, so the key decides.
@@ -508,7 +507,7 @@ int store_accept(struct store *s, const struct envelope *envelope, int64_t now_m
     return rc;
 }
 
-// A statement of the server's own; the reference passes over. NULL: a text was not UTF-8.
+// A statement of the server itself. Takes over the reference. NULL: a text was not UTF-8.
 static int accept_own(struct store *s, json_t *value, int64_t now_ms, struct acceptance *out)
 {
     BUG_IF(!s->writes);

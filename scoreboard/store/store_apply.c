@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an accepted statement does to the record. Invariant: everything here follows from the statements in their order,
-// so that replaying them (store_check.c) gives the same tables. Runs inside the caller's transaction.
+// Applies an accepted statement to the record. Invariant: the statements in their order determine all tables, so a replay
+// (store_check.c) gives the same ones. Runs inside the caller's transaction.
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ const char *store_chain_head(const struct statement *statement)
     return count > 0 ? canonical_text(json_array_get(points, count - 1), "hash") : canonical_text(statement->json, "chain_root");
 }
 
-// Only what the harness evaluated can be repeated by another; without an evaluation there is nothing to compare.
+// Only a run that the harness evaluated can be reproduced; without an evaluation there is nothing to compare.
 static int curve_of(const struct statement *statement, char hex[DIGEST_HEX])
 {
     const struct run_metric board = curve_board(statement->json);
@@ -45,7 +45,7 @@ static void write_tags(const json_t *tags, struct text *into)
     json_array_foreach((json_t *)tags, i, tag) text_add(into, "%s%s", i > 0 ? " " : "", json_string_value(tag));
 }
 
-// Beside these only "division" may change: a run can turn out not to be of the closed one.
+// Besides these only "division" may change: a run may turn out to be of the open one.
 static const char *differs(const json_t *a, const json_t *b, bool opened)
 {
     static const char *const may[] = {"latencies", "supersedes", "team", "note", "code_url", "tags", "board_key", NULL};
@@ -141,7 +141,7 @@ static int apply_run(struct store *s, const struct incoming *in)
     return store_rank_group(s, canonical_text(in->statement->json, "group.nonce"));
 }
 
-// The run that a withdrawal or an amendment is about; its group and curve live in the arena.
+// Finds the run of a withdrawal or an amendment; its group and curve live in the arena.
 static int find_run(struct store *s, const struct incoming *in, struct arena *arena, int64_t *sequence, const char **group,
                     const char **curve)
 {
@@ -199,7 +199,7 @@ static int apply_amend(struct store *s, const struct incoming *in, struct arena 
     return store_rank_group(s, group);
 }
 
-// Without a confirmation the level is again what the checks give, and what a reproduction does.
+// Without a confirmation the level again follows from the checks and from reproductions.
 static int apply_audit(struct store *s, const struct incoming *in, struct arena *arena)
 {
     int64_t sequence;

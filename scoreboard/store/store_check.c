@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the record is whole: SQLite's own checks, every statement's bytes, signatures and receipt again, and everything
-// that follows from them rebuilt in a temporary database and compared. Cost: some milliseconds a statement. It reads one
-// consistent moment and does not hold up the server.
+// Checks the whole record: SQLite's own checks, every statement's bytes, signatures and receipt, and all derived tables, which
+// are rebuilt in a temporary database and compared. Cost: some milliseconds a statement. It reads one consistent moment and
+// does not block the server.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,13 +89,13 @@ static int check_receipt(struct checking *c, const struct taken *t)
     return 0;
 }
 
-// What is said of hardware hangs on a table that a later program knows better: one finding of that kind stands for another.
+// Findings about hardware depend on a table that grows, so any two findings of that kind count as equal.
 static bool hangs_on_peaks(enum check check)
 {
     return check == CHECK_SPEED || check == CHECK_SPEED_HIGH || check == CHECK_SPEED_UNKNOWN;
 }
 
-// No flag may have been taken away since, nor may a statement be there that would be refused.
+// Checks that no flag was removed since, and that no stored statement would be refused.
 static int check_findings(struct checking *c, struct taken *t)
 {
     struct findings now = {0};
@@ -119,7 +119,7 @@ static int check_findings(struct checking *c, struct taken *t)
     return 0;
 }
 
-// Whose statement it is, says its payload where it names a handle, else the key that signed; never the record's column.
+// The owner of a statement: the handle in its payload, else that of the signing key; never the record's column.
 static int check_handle(struct checking *c, struct taken *t, const char *said)
 {
     sqlite3_stmt *row;
@@ -219,8 +219,8 @@ static int replay_imports(struct checking *c)
     return rc;
 }
 
-// ---- what follows from them
-// The same query on both; the first two columns name a row.
+// ---- derived tables
+// Runs the same query on both databases; the first two columns name a row.
 static const struct {
     const char *what, *sql;
 } tables[] = {
@@ -235,7 +235,7 @@ static const struct {
      "precision, division, date, code_url, tags FROM entries WHERE alive = 1 ORDER BY 1, 2"},
 };
 
-// Doubles may differ in their last bits between machines whose mathematics libraries do.
+// Doubles may differ in their last bits between machines with different mathematics libraries.
 static bool same_column(sqlite3_stmt *a, sqlite3_stmt *b, int i)
 {
     if (sqlite3_column_type(a, i) != SQLITE_FLOAT || sqlite3_column_type(b, i) != SQLITE_FLOAT)

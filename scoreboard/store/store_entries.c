@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading rows of boards. A reader keeps them all in memory (shelf.h) and catches up by the stamp of each change, in one
-// short transaction. Workload and cost: see shelf.h; nothing changed is one cached pragma, about 2 us.
+// Reads rows of boards. A reader keeps all rows in memory (shelf.h) and catches up by the stamp of each change, in one short
+// transaction. Workload and cost: see shelf.h. Without a change, one cached pragma, about 2 us.
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ int store_version(struct reader *r, int64_t *version)
     "sequence, devices, views, flags, self, group_nonce, source, author, team, model, hardware, framework, precision, "      \
     "division, date, code_url, tags"
 
-// Takes up one row of a query for ENTRY_COLUMNS. What the file says about enumerations is checked: it may be altered.
+// Adds one row of a query for ENTRY_COLUMNS. Enumerations are checked, because the file may have been altered.
 static void take_up(struct reader *r, sqlite3_stmt *row)
 {
     int64_t board = sql_column(row, 2), rank = sql_column(row, 3), trust = sql_column(row, 13);
@@ -105,7 +105,7 @@ static int catch_up(struct reader *r)
     if (version == r->loaded) return 0;
     TRY(sql_do(&r->sql, "BEGIN", ""));
     int rc = load_changes(r);
-    if (rc < 0) library_free(&r->library), r->loaded = 0;  // half a change is none
+    if (rc < 0) library_free(&r->library), r->loaded = 0;  // drops a half-read change
     int ended = sql_do(&r->sql, "COMMIT", "");
     return rc < 0 ? rc : ended;
 }
@@ -123,7 +123,7 @@ static int check_target(const struct filter *f)
     return fail(ERR_INPUT, "%s has no board for a target of %g", f->contest->title, (double)f->target_micro / 1e6);
 }
 
-// The shelf a filter asks for; NULL when nothing was ever on it.
+// The shelf of a filter; NULL: it never had a row.
 static int find_shelf(struct reader *r, const struct filter *f, struct shelf **shelf)
 {
     TRY(check_target(f));
@@ -172,7 +172,7 @@ int store_entries(struct reader *r, const struct filter *f, struct arena *arena,
     return 0;
 }
 
-// ---- lists that are not in the order of a board
+// ---- lists in other orders than a board's
 struct found {
     struct shelf *shelf;
     int row;
@@ -209,7 +209,7 @@ static void give(struct found_list *list, int limit, struct arena *arena, struct
     free(list->at);
 }
 
-// In the order of their values, a row was a record if it was accepted before all that are better.
+// A row was a record if it was accepted before all better rows.
 int store_history(struct reader *r, const struct filter *f, struct arena *arena, struct entries *out)
 {
     *out = (struct entries){0};
@@ -255,7 +255,7 @@ static int compare_targets(const void *a, const void *b)
     return sign != 0 ? sign : (p < q) - (p > q);
 }
 
-// A row at a lesser target says again what the row at a higher one does.
+// A row at a lesser target repeats the row at a higher one.
 static void say_once(struct found_list *list)
 {
     int kept = 0;
@@ -265,14 +265,14 @@ static void say_once(struct found_list *list)
     list->count = kept;
 }
 
-// What was sent together: a group with its runs, or one statement.
+// An upload: a group with its runs, or one statement.
 static const char *upload_of(const struct found *f)
 {
     const struct entry *e = shelf_entry(&f->shelf->rows[f->row]);
     return *e->group != 0 ? e->group : e->source;
 }
 
-// By upload; of each the newest rows first, among them the group before its runs, then in the order of the boards.
+// Sorts by upload; in each the newest rows first, then the group before its runs, then by board.
 static int compare_uploads(const void *a, const void *b)
 {
     const struct found *x = a, *y = b;
@@ -283,8 +283,8 @@ static int compare_uploads(const void *a, const void *b)
     return sign != 0 ? sign : compare_newest(a, b);
 }
 
-// One row an upload, and of those the newest `limit`; returns the moment before which no row is wanted. An upload whose newest
-// row is wanted has all rows of that moment in the list, so which of them stands for it does not depend on what was left out.
+// Keeps one row an upload, and the newest `limit` of those. Returns the moment before which no row is wanted. The list has all
+// rows of an upload's newest moment, so the choice among them does not depend on the limit.
 static int64_t cut(struct found_list *list, int limit)
 {
     int kept = 0;
@@ -309,7 +309,7 @@ int store_newest(struct reader *r, const struct contest *contest, enum trust lea
         struct shelf *s = &r->library.shelves[i];
         if (contest != NULL ? s->contest != contest : s->contest->synthetic) continue;
         if (s->target_micro != s->contest->target_micro[0]) continue;
-        for (int n = s->count - 1; n >= 0; n--) {  // the newest mostly stand last: the rest costs a comparison a row
+        for (int n = s->count - 1; n >= 0; n--) {  // the newest are mostly last: the rest costs a comparison a row
             const struct shelf_row *row = &s->rows[n];
             if (!row->alive || row->trust < least || row->accepted_ms < oldest) continue;
             found_add(&list, s, n);

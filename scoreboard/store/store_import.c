@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DAWNBench's archive in the record: the files as they came, and rows of the classic boards that follow from them.
+// DAWNBench's archive in the record: the original files, and the rows of classic boards derived from them.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static int put_row(struct store *s, enum board board, int64_t target_micro, stru
     return store_put_entry(s, &row, target_micro);
 }
 
-// The hours that became `seconds`, so that cost is hours x price without a rounding between.
+// The hours behind `seconds`, so that cost is hours x price without another rounding.
 static double hours_of(const struct dawnbench_entry *e, double seconds)
 {
     for (int i = 0; i < e->point_count; i++)

@@ -22,7 +22,7 @@ struct store {
     struct sshkey key;
     char key_id[SSHKEY_ID];
     int64_t stamp;                // meta.version that the open transaction will leave
-    atomic_bool failed;           // the last write did
+    atomic_bool failed;           // the last write failed
 };
 struct reader {
     struct sql sql;
@@ -36,13 +36,13 @@ struct reader {
 int store_begin(struct store *) MUST_CHECK;
 int store_end(struct store *, int rc) MUST_CHECK;
 
-// ---- store_apply.c: what an accepted statement does to the tables; the same code rebuilds them (store_check.c)
+// ---- store_apply.c: applies an accepted statement to the tables; the same code rebuilds them (store_check.c)
 struct incoming {
     const struct statement *statement;
     const char *signature, *countersignature;  // "" when there is none
     char key[SSHKEY_ID], next_key[SSHKEY_ID];  // fingerprints; the latter of a rotation
     char key_line[SSHKEY_TEXT], next_line[SSHKEY_TEXT];
-    char handle[64];                           // whose key it is, or becomes
+    char handle[64];                           // present or future owner of the key
     bool new_key;
     int64_t sequence, accepted_ms;
     const struct findings *findings;           // flags
@@ -52,7 +52,7 @@ int store_apply(struct store *, const struct incoming *) MUST_CHECK;
 // Digest of the terms that all runs of a group must share; "" outside groups.
 int store_group_terms(const struct statement *, char hex[DIGEST_HEX]) MUST_CHECK;
 const char *store_chain_head(const struct statement *);
-// The first member that differs from the superseded statement although it must not; NULL: none.
+// The first member that must not differ from the superseded statement but does; NULL: none.
 const char *store_said_anew(const json_t *old, const json_t *run);
 // Adds the findings of a statement's acceptance to `into`. Codes that this program does not know are left out.
 int store_findings(struct sql *, int64_t sequence, struct findings *into) MUST_CHECK;

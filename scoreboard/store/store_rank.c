@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the rows of boards up to date. Invariant: after each of these calls the living rows of a source are exactly those that
-// ranking.h derives from the statements that count now. Cost: one payload a run; of a group, which may have a
-// thousand, the few KB that each run was put down in, and only when all its runs are there.
+// Keeps the rows of boards up to date. Invariant: after each call the living rows of a source are exactly those that ranking.h
+// derives from the statements that count now. Cost: one payload a run. A group may have a thousand runs; it costs a few KB for
+// each, and only when all its runs have arrived.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ int store_put_entry(struct store *s, const struct ranked *row, int64_t target_mi
 struct counted {
     struct statement statement;
     int64_t sequence, accepted_ms, flags;
-    int64_t first_ms;  // when the first statement of the run was accepted
+    int64_t first_ms;  // acceptance of the run's first statement
     enum trust trust;
     bool counts;
     const char *contest, *team, *code_url, *tags;  // in the arena
@@ -162,7 +162,7 @@ static int read_group(struct store *s, const char *nonce, struct arena *arena, s
 static int put_group(struct store *s, const char *source, const struct counted *runs, int count, struct arena *arena)
 {
     const struct statement **statements = arena_alloc(arena, (size_t)count * sizeof *statements);
-    struct counted whole = runs[0];  // words of the first run; trust of the least
+    struct counted whole = runs[0];  // texts of the first run; lowest trust of all
     for (int i = 0; i < count; i++) {
         statements[i] = &runs[i].statement;
         if (runs[i].trust < whole.trust) whole.trust = runs[i].trust;
@@ -247,7 +247,7 @@ static int64_t end_of(const json_t *run)
     return canonical_int(json_array_get(points, count > 0 ? count - 1 : 0), "t_ns");
 }
 
-// A copy repeats nothing. Statements without the board's key were judged by their last points alone.
+// A copy is no reproduction. Statements without the board's key were judged by their last points alone.
 static bool is_copy(const json_t *run, const json_t *other)
 {
     return canonical_at(other, "board_key") != NULL ? check_same_times(run, other) : end_of(run) == end_of(other);
@@ -276,7 +276,7 @@ static int set_trust(struct store *s, const struct copy *copies, int count, int 
         if (repeated) by = copies[n].sequence;
     }
     if (by != 0) trust = TRUST_REPRODUCED;
-    if (copies[i].trust == TRUST_AUDITED) trust = TRUST_AUDITED;  // until a person takes it back
+    if (copies[i].trust == TRUST_AUDITED) trust = TRUST_AUDITED;  // until a person withdraws it
     if (trust == copies[i].trust && by == copies[i].reproduced_by) return 0;
     TRY(sql_do(&s->sql, "UPDATE runs SET trust = ?, reproduced_by = ? WHERE sequence = ?", "iii", trust, by, copies[i].sequence));
     TRY(store_rank_run(s, copies[i].sequence));

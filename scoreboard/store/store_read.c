@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading statements, groups, people and imports. Workload: pages of one thing each. Cost: a few indexed queries.
+// Reads statements, groups, people and imports. Workload: pages of one item each. Cost: a few indexed queries.
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +8,11 @@
 
 enum { PERSON_STATEMENTS = 100 };
 
-// In canonical JSON these bytes are the member and nothing else: inside a text its quotes have backslashes.
+// In canonical JSON only the member has these bytes: quotes inside a text have backslashes.
 #define HAS_STATUS(word) "WHEN instr(s.payload, CAST('\"status\":\"" word "\"' AS BLOB)) > 0 THEN '" word "' "
 #define STATUS "CASE WHEN s.type <> 'run' THEN '' " HAS_STATUS("failed") HAS_STATUS("interrupted") "ELSE '' END"
 
-// A list leaves out what makes a statement heavy: a payload alone may have 1 MiB, and a group a thousand of them.
+// A list leaves out the large members: a payload may have 1 MiB, and a group a thousand of them.
 #define STORED_COLUMNS(heavy)                                                                                          \
     "s.sequence, s.accepted_ms, s.type, s.digest, " heavy ", s.key, s.handle, k.line, coalesce(r.trust, 1), "          \
     "coalesce(r.withdrawn, 0), coalesce(r.superseded, 0), r.withdrawn_reason, r.team, r.note, r.code_url, r.tags, "    \

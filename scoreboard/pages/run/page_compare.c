@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two to four runs or groups side by side: one chart with all curves, one table with a column each. Figures of the later
-// columns have their difference from the first. A group stands for the means of its runs, and its first run for its words.
+// columns have their difference from the first. A group shows the means of its runs and the texts of its first run.
 #include <math.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ struct compared {
     int count;
 };
 
-// ---- what is asked for --------------------------------------------------------------------------------------------------
+// ---- the query ----------------------------------------------------------------------------------------------------------
 static int read_one(const char *pair, size_t length, struct wanted *into)
 {
     bool group = length >= 6 && strncmp(pair, "group=", 6) == 0;
@@ -43,7 +43,7 @@ static int read_one(const char *pair, size_t length, struct wanted *into)
     return 0;
 }
 
-// run=12&group=4f2a: empty ones ask nothing. What else stands in the query is refused, as in every query here.
+// run=12&group=4f2a. Empty values request nothing. Other keys are refused, as in every query here.
 static int read_query(const char *query, struct wanted wanted[COMPARE_MOST], int *count)
 {
     *count = 0;
@@ -116,7 +116,7 @@ static void chart_all(struct page *page, const struct compared *c)
         const struct side *side = &c->sides[i];
         struct chart_point *points = side->band.at;
         int count = side->group ? side->band.count : shown_curve(page, &side->shown, &points);
-        if (side->group && side->band.is_loss) continue;  // of another kind than the others
+        if (side->group && side->band.is_loss) continue;  // losses do not fit a chart of scores
         series[drawn++] = (struct chart_series){
             .label = side->name, .at = points, .count = count, .marks = count <= 80, .look = i, .band = side->group};
         any += count;
@@ -234,7 +234,7 @@ static void one_cell(struct page *page, const struct compared *c, int i, const s
     html_add(page->out, "</td>");
 }
 
-// Only tasks of one kind have scores that can be subtracted.
+// Scores can be subtracted only within one task.
 static void score_row(struct page *page, const struct compared *c)
 {
     double first = NAN;
@@ -258,7 +258,7 @@ static void score_row(struct page *page, const struct compared *c)
     html_add(page->out, "</tr>\n");
 }
 
-// A metric beside the board's, of the runs that have it.
+// Another metric than the board's, of the runs that have it.
 static void metric_row(struct page *page, const struct compared *c, const struct run_metric *metric)
 {
     html_add(page->out, "<tr><th scope=\"row\"><bdi>%s</bdi></th>", metric->name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A group: its runs, the missing ones too, and the verdict with the statistics it rests on.
+// A group: its runs, missing ones too, and the verdict with its statistics.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static void verdict(struct page *page, const struct gathered *g)
     html_add(page->out, "</dd></div></dl>\n");
 }
 
-// A mean's cells; of one run there is neither deviation nor interval.
+// A mean's cells. One run has neither deviation nor interval.
 static void mean_cells(struct page *page, bool defined, const char *const words[4])
 {
     if (defined)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The curves of a group as one band. Its runs share recipe and data, so their points follow each other alike; they are joined
-// by their order, up to the shortest. Cost: the whole statements of at most BAND_RUNS runs.
+// The curves of a group as one band. Its runs share recipe and data, so points with the same number belong together, up to the
+// shortest curve. Cost: the whole statements of at most BAND_RUNS runs.
 #include <math.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run: what it claims, where it stands, its curve, its seconds, and everything needed to check it without this server.
+// A run: its claims, its places on boards, its curve, its seconds, and all data to check it without this server.
 // Other statements (withdrawals, amendments, keys) have a short page at the same kind of address.
 // Workload: after a click on a row. Cost: parsing a payload of at most 1 MiB, usually some kilobytes.
 #include "scoreboard/pages/run/page_run.h"
@@ -179,7 +179,7 @@ static void curve_table(struct page *page, const struct shown *shown)
     html_add(page->out, "</tbody></table></div></details>\n");
 }
 
-// Many recipes evaluate once, at their end; the loss says how they came there.
+// Many recipes evaluate once, at their end. The chart then shows the loss.
 static void loss_chart(struct page *page, const struct shown *shown)
 {
     struct chart_point *points;
@@ -280,7 +280,7 @@ static void clocks(struct page *page, const struct shown *shown)
             if (strcmp(segment_names[s], name) == 0) seconds[s] += spent, whole += spent;
     }
     html_add(page->out, "<section aria-labelledby=\"clocks\"><h2 id=\"clocks\">Clocks</h2>");
-    struct chart_part parts[SEGMENTS], small = {0};  // small: what a key of tenths of a percent would hardly tell
+    struct chart_part parts[SEGMENTS], small = {0};  // small: parts below a tenth of a percent, joined
     int count = 0;
     for (int s = 0; s < SEGMENTS; s++) {
         if (seconds[s] <= 0) continue;
@@ -331,7 +331,7 @@ static void run_page(struct page *page, const struct shown *shown, const struct 
              (long long)stored->sequence);
 }
 
-// What a statement says in words; tags as one line. NULL: it says nothing about that.
+// A text member of a statement; tags as one line. NULL: none.
 static const char *words_of(struct page *page, const struct shown *shown, const char *member)
 {
     const json_t *value = canonical_at(shown->statement.json, member);

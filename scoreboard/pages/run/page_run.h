@@ -10,7 +10,7 @@
 struct shown {
     struct stored stored;
     struct statement statement;  // statement_free() ends it
-    const struct contest *contest;  // of a run: the demonstration's when it is synthetic; NULL for other types
+    const struct contest *contest;  // of a run: the demonstration's if it is synthetic; NULL for other types
     struct run_metric metrics[RUN_METRICS_MAX];  // of a run; the first is the board's
     int metric_count;
 };
@@ -34,8 +34,8 @@ struct chart_axis shown_loss_axis(void);
 // Begins the page of a run, or of a group by one of its runs: "MODEL by AUTHOR (run 3)" for the name "run 3".
 void shown_begin(struct page *, const struct shown *, const char *name, const char *about);
 
-// The curve of several runs as one: at each of their points the means of time and score, or of loss where a run was evaluated
-// only once, and the lowest and highest of them. Returns how many; 0 where the runs have no two points in common.
+// The curve of several runs as one: at each common point the means, the lowest and the highest of time and score, or of loss if
+// a run was evaluated only once. Returns the number of points; 0 if the runs have no two points in common.
 struct band {
     struct chart_point *at;
     int count, runs;

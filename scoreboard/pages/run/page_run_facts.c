@@ -105,7 +105,7 @@ static void price(struct page *page, const struct shown *shown)
     row_words(page, "Instance", shown_text(shown, "price.instance"));
 }
 
-// DAWN's build: of a self-evaluated run it is not what trained, but what ran the program and kept the clock.
+// DAWN's build. In a self-evaluated run it did not train; it ran the trainer and kept the clock.
 static void build(struct page *page, const struct shown *shown, bool recorder)
 {
     if (recorder) html_add(page->out, "</dl><h3>Recorder (DAWN)</h3><dl class=\"facts\">");
@@ -210,7 +210,7 @@ static const char *flag_of(const struct findings *findings, enum check check)
     return NULL;
 }
 
-// What a person decided stands in the log; without that statement the level was altered, and nothing is claimed.
+// The log holds the person's decision. Without that statement the level was altered, and the page claims nothing.
 static void audit_note(struct page *page, const struct shown *shown)
 {
     struct stored audit;

@@ -94,7 +94,7 @@ int shown_curve(struct page *page, const struct shown *shown, struct chart_point
     return count;
 }
 
-// The record has 10^15 millionths where a loss is no number or was not told.
+// The record holds 10^15 millionths for a loss that is no number or was not reported.
 bool shown_has_loss(const json_t *point)
 {
     return canonical_at(point, "loss") != NULL && canonical_int(point, "loss") < (int64_t)1000000000000000;
