@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The rules that involve several keys.
+// Checks the rules that involve several keys.
 static int check_whole(const char *where, const struct recipe *r)
 {
     const struct recipe_table *t;
@@ -49,7 +49,7 @@ bool recipe_trains(const struct recipe *r, const char *task)
 
 // ---- parsing
 
-// What a text gives: keys of one table, in the order of the text.
+// The keys that a text gives: all of one table, in the order of the text.
 struct given {
     const char *where;
     const struct recipe_table *table;
@@ -281,9 +281,9 @@ int recipe_set(struct recipe *r, const char *assignment)
     return recipe_set_all(r, &assignment, 1);
 }
 
-// ---- the embedded ones
+// ---- embedded recipes
 
-// The file name of an embedded recipe ("cifar10.json"); NULL if the file is no recipe.
+// The file name of an embedded recipe ("cifar10.json"), or NULL for another file.
 static const char *recipe_file_name(const struct embedded *e)
 {
     static const char folder[] = "/recipes/";
@@ -319,7 +319,7 @@ int recipe_embedded(const char *name, struct recipe *into)
     return fail_unknown(ERR_USAGE, "recipe", name, names, "dawn recipe lists them");
 }
 
-// SHA-256 of canonical forms that a recipe of this repository had in earlier versions: their runs stay closed.
+// SHA-256 of the canonical forms that recipes of this repository had in earlier versions. Their runs stay closed.
 static const struct {
     const char *name, *digest;
 } former[] = {

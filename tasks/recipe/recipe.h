@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recipe: everything about a training that is not code, as a small JSON file in sections. Every key stands in one
-// table (recipe_keys.c, and the task's own rows) with its bounds, its default and its meaning. An unknown key, a value out
-// of bounds, a wrong type or a key that does not apply to the model or the optimiser is an error that names it.
+// A recipe: everything about a training that is not code, as a small JSON file in sections. One table holds every key
+// (recipe_keys.c and the task's own rows) with its bounds, its default and its meaning. An unknown key, a value out of
+// bounds, a wrong type or a key that does not apply to the model or the optimiser is an error that names the key.
 //
-// Two forms are read: sections ("schedule": {"epochs": 8}), and the flat form that older programs wrote ("epochs": 8).
-// Sections are printed.
+// The parser reads two forms: sections ("schedule": {"epochs": 8}), and the flat form of older programs ("epochs": 8).
+// Recipes are printed in sections.
 #ifndef DAWN_RECIPE_H
 #define DAWN_RECIPE_H
 
@@ -12,7 +12,8 @@
 #include "tasks/recipe/schedule.h"
 
 enum { RECIPE_LIST_MAX = 16, RECIPE_TEXT_MAX = 160, RECIPE_OWN_MAX = 32 };
-// Most variants of a step in one schedule: each side, with or without a training first layer, renormalising or not.
+// Upper bound on the variants of a step in one schedule: each side, with or without a training first layer, renormalising or
+// not.
 enum { RECIPE_VARIANTS_MAX = 4 * RECIPE_LIST_MAX };
 struct recipe_list {
     int count;
@@ -21,7 +22,7 @@ struct recipe_list {
 
 enum recipe_precision { PRECISION_AUTO, PRECISION_F32, PRECISION_BF16, PRECISION_F16 };
 enum recipe_optimiser { OPTIMISER_MUON, OPTIMISER_SGD, OPTIMISER_ADAMW, OPTIMISER_ADAMAX };
-// The rule of what is no filter: AdamW and Adamax update everything, Muon leaves the rest to SGD.
+// The optimiser of parameters that are not filters. AdamW and Adamax update everything; Muon leaves the rest to SGD.
 static inline enum recipe_optimiser recipe_other_rule(enum recipe_optimiser filters)
 {
     return filters == OPTIMISER_MUON ? OPTIMISER_SGD : filters;
@@ -35,11 +36,11 @@ struct recipe {
     double epochs;
     int64_t batch, accumulate;
     int precision;                      // enum recipe_precision
-    struct recipe_list resolution;      // side of the training images, over equal parts of the schedule
-    struct recipe_list resolution_parts;  // or parts of these lengths, where a task has the key
+    struct recipe_list resolution;      // side of the training images, by default over equal parts of the schedule
+    struct recipe_list resolution_parts;  // lengths of these parts, if the task has the key
     double warmup_epochs, tail_epochs, lr_floor;
-    int shape;                          // enum curve, of the decay
-    double evaluate_from, evaluate_every;  // in epochs, fractions too
+    int shape;                          // enum curve of the decay
+    double evaluate_from, evaluate_every;  // in epochs, may be fractions
     int64_t views;
     // network
     struct recipe_list widths, blocks;
@@ -52,8 +53,8 @@ struct recipe {
     int64_t crop;
     struct recipe_list least_area;      // of random crops
     double brightness, contrast, label_smoothing;
-    // updates
-    int optimiser;                      // enum recipe_optimiser, of the filters
+    // parameter updates
+    int optimiser;                      // enum recipe_optimiser for filters
     double filter_lr, filter_momentum, filter_decay;
     double adam_beta1, adam_beta2, adam_epsilon;
     int renormalise;                    // enum recipe_renormalise
@@ -65,7 +66,7 @@ struct recipe {
     double lookahead_decay;
     double ema_decay, ema_from;         // in epochs
     int64_t ema_every;
-    // Keys of one task alone. The task numbers them; its rows (RECIPE_OWN) say which member each is.
+    // Keys of a single task. The task numbers them, and its table rows (RECIPE_OWN) name the members.
     union recipe_own {
         double number;
         int64_t whole;
@@ -76,40 +77,40 @@ struct recipe {
 // An embedded recipe by name ("cifar10", "synthetic", "airbench94", ...). The error for an unknown name suggests the nearest.
 int recipe_embedded(const char *name, struct recipe *) MUST_CHECK;
 int recipe_file(const char *path, struct recipe *) MUST_CHECK;
-// The parser: JSON bytes from outside, either form. `where` names them in errors. Absent keys take their defaults. A flat
-// text may hold a key that does not apply only at its default.
+// The pure parser of both forms of JSON. `where` names the text in errors. Absent keys take their defaults. A flat text may
+// hold a key that does not apply, but only at its default.
 int recipe_parse(const char *where, const char *bytes, size_t count, struct recipe *) MUST_CHECK;
-// The same for a text that a program stored in a record or beside weights: keys that do not apply had no effect on that
-// run and are dropped.
+// Parses a text that a program stored in a record or beside weights. Keys that do not apply are dropped, because they had no
+// effect on that run.
 int recipe_parse_stored(const char *where, const char *bytes, size_t count, struct recipe *) MUST_CHECK;
 
-// "epochs=10", "schedule.epochs=10", "resolution=24,28,32". The changes are made together: each key must apply to the
-// recipe that results. On failure the recipe is unchanged.
+// Assigns "epochs=10", "schedule.epochs=10", "resolution=24,28,32". All changes are made together, and each key must apply
+// to the resulting recipe. On failure the recipe is unchanged.
 int recipe_set_all(struct recipe *, const char *const *assignments, int count) MUST_CHECK;
 int recipe_set(struct recipe *, const char *assignment) MUST_CHECK;
 int recipe_set_key(const char *where, struct recipe *, const char *key, const char *value) MUST_CHECK;
-int recipe_check(const struct recipe *) MUST_CHECK;  // the rules that involve several keys; after the last recipe_set
+int recipe_check(const struct recipe *) MUST_CHECK;  // the rules that involve several keys; call it after the last change
 
-const char *recipe_task(const struct recipe *);  // the task that its model belongs to; NULL if there is no such model
-bool recipe_trains(const struct recipe *, const char *task);  // true if the model belongs to that task, too
-char *recipe_json(const struct recipe *);        // every key that applies, in sections; free() ends it
-// The same on one line without blanks, as records hold it: the SHA-256 of a statement's recipe.text is its recipe.digest.
+const char *recipe_task(const struct recipe *);  // the task of its model; NULL if there is no such model
+bool recipe_trains(const struct recipe *, const char *task);  // true if its model belongs to that task
+char *recipe_json(const struct recipe *);        // all keys that apply, in sections; free() ends it
+// The same text on one line without blanks, as records hold it. In a statement, recipe.digest is the SHA-256 of recipe.text.
 char *recipe_line(const struct recipe *);
 // The canonical form: one line of JSON with the keys that apply and differ from their defaults, sorted by path, each number
 // in its shortest form; without name and about. Two recipes train alike if and only if their canonical forms are equal.
 // A key that a later program adds with its default changes no canonical form.
 char *recipe_canonical(const struct recipe *);
-// True if it trains as the embedded recipe of that name does. Any number format is allowed (docs/rules.md). Canonical forms are
-// compared, so that a stored recipe stays published when the program learns a key.
+// True if the recipe trains like the embedded recipe of that name. Any number format is allowed (docs/rules.md). The
+// comparison uses canonical forms, so a stored recipe stays published when the program learns a key.
 bool recipe_is_published(const char *name, const struct recipe *);
-// Calls row(context, recipe) for each embedded recipe, until a row fails.
+// Calls row(context, recipe) for each embedded recipe until a row fails.
 int recipe_each(int (*row)(void *, const struct recipe *), void *) MUST_CHECK;
 
-// Steps of the whole schedule.
+// Number of steps in the whole schedule.
 int64_t recipe_steps(const struct recipe *, int64_t steps_an_epoch);
 int64_t recipe_whole_steps(double epochs, int64_t steps_an_epoch);       // rounded up
-int64_t recipe_decay_end(const struct recipe *, int64_t steps_an_epoch);  // in steps: where the rates' decay ends
-// Share of the full learning rates over the steps: warm-up, decay, floor.
+int64_t recipe_decay_end(const struct recipe *, int64_t steps_an_epoch);  // in steps: the end of the learning rates' decay
+// Share of the full learning rates at each step: warm-up, decay, floor.
 struct schedule recipe_rate(const struct recipe *, int64_t steps_an_epoch);
 // The entry of data.resolution that holds at this share of the schedule, 0 to 1.
 int recipe_part(const struct recipe *, double share);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys that every task has, and how a key is found. Adding a key is one row here (or in the task's keys.c) and one
-// field in recipe.h.
+// The keys of all tasks, and the search for a key. A new key is one row here (or in the task's keys.c) and one field in
+// recipe.h.
 #include "tasks/recipe/recipe_keys.h"
 
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static const struct recipe_key common[] = {
      .about = "the three coefficients of an iteration", .rules = FOR_MUON},
     {"optimiser.muon.newton_schulz_norm", "newton_schulz_norm", KEY_LIST, AT(newton_schulz_norm), 1e-6, 100, NULL, "1,1",
      .about = "norm before the iterations, at the first and at the last step", .rules = FOR_MUON},
-    // Of Adamax, too. Defaults: Kingma and Ba 2015.
+    // Adamax uses these keys, too. Defaults: Kingma and Ba 2015.
     {"optimiser.adamw.beta1", "adam_beta1", KEY_NUMBER, AT(adam_beta1), 0, 0.9999, NULL, "0.9",
      .about = "decay of the first moment", .rules = FOR_ADAM},
     {"optimiser.adamw.beta2", "adam_beta2", KEY_NUMBER, AT(adam_beta2), 0, 0.99999, NULL, "0.999",
@@ -117,7 +117,7 @@ int recipe_find_table(const char *where, const char *model, const struct recipe_
     return fail_prefix(ERR_USAGE, "%s: ", where);
 }
 
-// Appends the keys below the section that the first `skip` bytes of `section` name, each section once and whole.
+// Appends the keys of the section that the first `skip` bytes of `section` name. Each section is appended once, as a whole.
 static void collect_section(const struct recipe_key *const *all, int n, const char *section, size_t skip,
                             const struct recipe_key **into, int *count)
 {
@@ -219,7 +219,7 @@ int recipe_no_section(const char *where, const struct recipe_table *t, const cha
         const char *dot = strrchr(keys[i]->path, '.');
         if (!dot) continue;
         snprintf(section[n], sizeof section[n], "%.*s", (int)(dot - keys[i]->path), keys[i]->path);
-        if (n > 0 && !strcmp(section[n], section[n - 1])) continue;  // keys of a section stand together
+        if (n > 0 && !strcmp(section[n], section[n - 1])) continue;  // keys of a section are adjacent
         names[n] = section[n];
         n++;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of recipes. Keys that every task has stand in recipe_keys.c. A task brings its own rows (tasks/NAME/keys.c) in
-// a recipe_table, which tasks/recipe_tables.c registers. The model's name tells which table a recipe uses.
+// Recipe keys. recipe_keys.c holds the keys of all tasks. A task adds its own rows (tasks/NAME/keys.c) in a recipe_table,
+// which tasks/recipe_tables.c registers. The model's name selects the table of a recipe.
 #ifndef DAWN_RECIPE_KEYS_H
 #define DAWN_RECIPE_KEYS_H
 
@@ -12,7 +12,7 @@
 
 enum recipe_kind { KEY_TEXT, KEY_NUMBER, KEY_WHOLE, KEY_CHOICE, KEY_LIST };
 
-// Rules of the optimiser, for recipe_key.rules.
+// Bits of the optimisers, for recipe_key.rules.
 enum {
     FOR_MUON = 1 << OPTIMISER_MUON,
     FOR_SGD = 1 << OPTIMISER_SGD,
@@ -21,18 +21,18 @@ enum {
 
 struct recipe_key {
     const char *path;             // its sections and its name: "optimiser.filters.lr"
-    const char *old;              // its name in the flat form, short on the command line; NULL: younger than that form
+    const char *old;              // its name in the flat form, also short for --set; NULL: the flat form has no such key
     enum recipe_kind kind;
-    size_t offset;                // in struct recipe: RECIPE_AT, RECIPE_OWN
-    double low, high;             // of a number, or of each of a list
+    size_t offset;                // in struct recipe; RECIPE_AT, RECIPE_OWN
+    double low, high;             // bounds of a number, or of each number of a list
     const char *const *choices;   // KEY_CHOICE; NULL-terminated, in the order of the enum
-    // The default, as --set takes it. It never changes, because canonical forms leave it out. For a new key it is the
-    // value at which the program behaves as it did before.
+    // The default, in the form that --set takes. It never changes, because canonical forms leave it out. The default of a
+    // new key is the value that keeps the program's earlier behaviour.
     const char *absent;
     const char *about;            // its meaning, in one clause
-    unsigned rules;               // optimisers it applies to; 0: all
+    unsigned rules;               // bits of the optimisers that use it; 0: all
     unsigned part;                // bit of the part that the model must have; 0: every model
-    const char *like;             // flat form: a value equal to that key's may stand where this key does not apply
+    const char *like;  // flat form: another key; a value equal to that key's is accepted even if this key does not apply
 };
 #define RECIPE_AT(field) offsetof(struct recipe, field)
 #define RECIPE_OWN(number, member) (offsetof(struct recipe, own) + (number) * sizeof(union recipe_own))
@@ -44,10 +44,10 @@ struct recipe_model {
 
 struct recipe_table {
     const char *task;
-    const char *also;                   // another task that trains these models by these keys; NULL: none
+    const char *also;                   // another task that trains the same models with these keys; NULL: none
     const struct recipe_model *models;  // ends with name NULL
     const struct recipe_key *keys;      // ends with path NULL
-    const char *const *parts;           // what bit i means, as in "resnet9 has no ..."; NULL: no key needs a part
+    const char *const *parts;           // the meaning of bit i, for "resnet9 has no ..."; NULL: no key needs a part
     int (*check)(const char *where, const struct recipe *);  // rules that involve several keys; may be NULL
 };
 extern const struct recipe_table *const recipe_tables[];  // ends with NULL
@@ -56,27 +56,30 @@ enum { RECIPE_KEYS_MAX = 128 };
 const struct recipe_table *recipe_table_of(const char *model);  // NULL: no task has such a model
 int recipe_find_table(const char *where, const char *model, const struct recipe_table **) MUST_CHECK;
 
-// All keys of a table, the common ones too, sections together. Returns how many.
+// Collects all keys of a table and the common keys, each section together. Returns their number.
 int recipe_keys(const struct recipe_table *, const struct recipe_key *into[RECIPE_KEYS_MAX]);
 int recipe_keys_applying(const struct recipe *, const struct recipe_key *into[RECIPE_KEYS_MAX]);
-// By path, by old name, or by the end of a path ("filters.lr") if no other path ends so.
+// Finds a key by path, by old name, or by the end of its path ("filters.lr") if no other path ends so.
 int recipe_find_key(const char *where, const struct recipe_table *, const char *name, const struct recipe_key **) MUST_CHECK;
 bool recipe_is_section(const struct recipe_table *, const char *path);
-int recipe_no_section(const char *where, const struct recipe_table *, const char *path);  // fails with the sentence
+// Fails with a sentence that names the key.
+int recipe_no_section(const char *where, const struct recipe_table *, const char *path);
 
 bool recipe_applies(const struct recipe *, const struct recipe_key *);
-int recipe_refuse(const char *where, const struct recipe *, const struct recipe_key *);  // fails, saying why it does not apply
+// Fails with the reason why the key does not apply.
+int recipe_refuse(const char *where, const struct recipe *, const struct recipe_key *);
 
 // ---- values (recipe_values.c)
 
-// Every key of the table at its default.
+// Sets every key of the table to its default.
 void recipe_defaults(const struct recipe_table *, struct recipe *);
-// Sets one key, without asking whether it applies. `name` is what the user called it.
+// Sets one key without checking that it applies. `name` is the key as the user wrote it.
 int recipe_set_value(const char *where, const char *name, struct recipe *, const struct recipe_key *, const json_t *) MUST_CHECK;
-json_t *recipe_value_from_text(const struct recipe_key *, const char *text);  // as --set takes it: "24,28,32", ".5"
-void recipe_add_value(struct text *, const struct recipe *, const struct recipe_key *, bool json);  // else as --set takes it
+json_t *recipe_value_from_text(const struct recipe_key *, const char *text);  // parses what --set takes: "24,28,32", ".5"
+// Adds the value as JSON or in the form that --set takes.
+void recipe_add_value(struct text *, const struct recipe *, const struct recipe_key *, bool json);
 bool recipe_is_default(const struct recipe *, const struct recipe_key *);
-// What a key may be, for people: "0.01 to 10000", "linear or cosine".
+// Adds the allowed values of a key as text: "0.01 to 10000", "linear or cosine".
 void recipe_add_range(struct text *, const struct recipe_key *);
 
 #endif

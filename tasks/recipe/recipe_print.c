@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recipes as text: in sections for people and records, in the canonical form for comparisons.
+// Recipes as text: in sections for people and records, in canonical form for comparisons.
 #include "tasks/recipe/recipe_keys.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 enum { LINE_WIDTH = 100 };
 
-// The keys of a recipe that apply, sections together, and how far they have been printed.
+// The keys of a recipe that apply, each section together, and the number of printed ones.
 struct printing {
     const struct recipe *recipe;
     const struct recipe_key *keys[RECIPE_KEYS_MAX];
@@ -20,7 +20,7 @@ static bool in_section(const struct printing *p, const char *path, size_t length
     return p->at < p->count && !strncmp(p->keys[p->at]->path, path, length);
 }
 
-// "{"lr": 0.1, "momentum": 0.6}" if the section is a flat one and fits behind `column`. Else nothing is added.
+// Adds {"lr": 0.1, "momentum": 0.6} if the section is flat and fits behind `column`. Otherwise adds nothing.
 static bool add_on_one_line(struct printing *p, struct text *t, size_t section, int column)
 {
     const char *path = p->keys[p->at]->path;
@@ -67,7 +67,7 @@ char *recipe_json(const struct recipe *r)
     return t.at;
 }
 
-// Takes out the blanks between the words of JSON, in place. Inside a string only quotes and backslashes matter.
+// Removes the blanks between JSON tokens in place. Inside a string only quotes and backslashes matter.
 static char *without_blanks(char *json)
 {
     char *to = json;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of recipe keys: read from JSON or from the command line, checked against their bounds, printed in one form.
+// Values of recipe keys: parsed from JSON or from the command line, checked against their bounds, printed in one form.
 #include "tasks/recipe/recipe_keys.h"
 
 #include <math.h>
@@ -79,7 +79,7 @@ int recipe_set_value(const char *where, const char *name, struct recipe *r, cons
     BUG("no such kind of key");
 }
 
-// Text that is no number stays text, so that the setter refuses it with the key's name.
+// A text that is not a number stays a text, so that the setter's error names the key.
 static json_t *number_from_text(const char *text)
 {
     double x;
@@ -120,7 +120,7 @@ void recipe_defaults(const struct recipe_table *t, struct recipe *r)
 
 // ---- printing
 
-// The shortest digits that read back as the same number.
+// The shortest digits that parse to the same number.
 static void add_number(struct text *t, double x)
 {
     char digits[32];

@@ -8,7 +8,7 @@ bool average_has(const struct slot *slot)
     return (role_is_parameter(slot->role) || slot->role == ROLE_STATISTIC) && slot->init.kind != INIT_UPLOAD;
 }
 
-// A program over every averaged slot: the average moves by `share` towards the weights.
+// Adds a program that moves the average of one slot towards the weights by `share`.
 static int add_moving(struct session *session, const char *name, const char *slot, float share)
 {
     struct store *store = session->store;

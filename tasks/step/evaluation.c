@@ -13,7 +13,7 @@ const struct evaluation_program *evaluation_find(const struct evaluation *e, con
     return NULL;
 }
 
-// Full batches of each bucket, and the short one at its end.
+// Programs for the full batches of each bucket and for the short batch at its end.
 int evaluation_build(struct evaluation *e)
 {
     e->programs = 0, e->fold = NONE;
@@ -45,7 +45,7 @@ static int reset_counters(struct evaluation *e)
     return 0;
 }
 
-// Of the metrics that the graph counts; the others are the judge's.
+// Reads the metrics that the graph counts. The judge computes the others.
 static int read_scores(struct evaluation *e, int64_t score[METRICS_MAX])
 {
     const struct feed_slots *feed = &e->slots->split[SPLIT_TEST];
@@ -64,7 +64,7 @@ static int read_scores(struct evaluation *e, int64_t score[METRICS_MAX])
 
 // ---- outputs
 
-// Each begins at a multiple of 8 bytes.
+// Each output begins at a multiple of 8 bytes.
 static size_t output_bytes(const struct variant *is)
 {
     size_t bytes = 0;
@@ -139,7 +139,7 @@ static int run_batches(struct evaluation *e, void *judging, char *outputs)
         struct order_batch batch;
         TRY(supply_next(e->supply, &batch));
         const struct evaluation_program *p = evaluation_find(e, &batch);
-        BUG_IF(!p);  // the order was the same when the programs were built
+        BUG_IF(!p);  // the programs were built from the same order
         if (e->between) TRY(e->between(e->context, i, supply_batches(e->supply)));
         TRY(session_run(e->session, p->program));
         if (!e->setting->task->judge) continue;

@@ -43,13 +43,13 @@ int step_field(struct step *s, const char *name)
     while (f < d->fields && strcmp(d->field[f].name, name)) f++;
     if (f == d->fields) return graph_fail(s->g, ERR_SHAPE, "%s has no field \"%s\"", d->name, name);
     const struct field *field = &d->field[f];
-    BUG_IF(field->ragged != FIELD_FIXED);  // such a field is streamed
+    BUG_IF(field->ragged != FIELD_FIXED);  // a ragged field is streamed
     struct shape shape = {.rank = field->shape.rank + 1, .dim = {d->count[s->split]}};
     for (int i = 0; i < field->shape.rank; i++) shape.dim[i + 1] = field->shape.dim[i];
     return feed_state(s, &slots_of(s)->field[f], name, shape, field->dtype, UPLOAD);
 }
 
-// A streamed field lies in a slot of its bucket's full batch; a short batch reads its first rows.
+// A streamed field lies in a slot that has the shape of its bucket's full batch. A short batch reads the first rows.
 static int streamed(struct step *s, const struct feed_choice *feed, const char *name)
 {
     int f = 0, bucket = s->is.bucket;
@@ -100,8 +100,8 @@ int step_tries(struct step *s, int metric)
     return feed_state(s, &slots_of(s)->tries[metric], name, SHAPE(1), I32, ZERO);
 }
 
-// A slot of the host's for each program: batches of another size have another shape. It is read after every run, so that no
-// state of a training has it.
+// Each program has a host slot of its own, because batches of another size have another shape. The host reads the slot after
+// every run, so a state leaves it out.
 void step_output(struct step *s, int number, int v)
 {
     struct graph *g = s->g;
@@ -120,14 +120,14 @@ void step_output(struct step *s, int number, int v)
 
 static void advance_cursor(struct step *s)
 {
-    if (s->index == NONE) return;  // streamed
+    if (s->index == NONE) return;  // streamed data has no index
     s->g->phase = PHASE_UPDATE;
     g_tick(s->g, cursor_of(s), (int32_t)s->is.batch);
 }
 
 // ---- one training step
 
-// Every parameter of the graph that trains.
+// Collects the graph's parameters that train.
 static int trained_of(const struct graph *g, int *params)
 {
     int count = 0;
@@ -149,14 +149,14 @@ static int finish_train(struct step *s, int *params, int *grads)
     bool updates = s->is.part == PART_WHOLE || s->is.part == PART_LAST;
     if (updates) TRY(update_parameters(s, params, grads, count, step));
     graph_scope(g, "counters");
-    if (s->turn + 1 < turns) return 0;  // the last turn of a batch moves on
+    if (s->turn + 1 < turns) return 0;  // only the last turn of a batch advances the counters
     if (s->is.part) g_tick(g, step_count(s), 1);
     if (updates) g_tick(g, step, 1);
     advance_cursor(s);
     return 0;
 }
 
-// The name is for people: the sizes stand beside it wherever it is shown.
+// A name for people. Every view of it also shows the sizes.
 static char *name_of(struct graph *g, const struct setting *setting, const struct variant *v, int turn)
 {
     char *name = arena_text(&g->arena, "train");
@@ -198,7 +198,7 @@ static int add_finished(struct session *session, struct graph *g, int rc)
     return rc;
 }
 
-// Fuses an inference graph; its folded filters are made by program *fold, which is added once.
+// Fuses an inference graph. Program *fold computes the folded filters and is added once.
 static int fold_into(struct session *session, struct graph *g, unsigned fuse, int *fold)
 {
     int rc = fuse_graph(g, fuse);
@@ -223,7 +223,7 @@ int step_evaluate(struct session *session, const struct setting *setting, struct
     return add_finished(session, g, fold_into(session, g, setting->fuse, fold));
 }
 
-// A slot that one program writes and the next one, or the host, reads.
+// Makes a slot that one program writes and the next program or the host reads.
 static int hand_over(struct graph *g, const char *name, int v, struct slot **slot)
 {
     if (g->error) return NONE;

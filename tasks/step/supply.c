@@ -8,7 +8,7 @@
 
 enum { EVALUATE_BATCH = 1000, LOAD_CHUNK = 2000 };
 
-// ---- what the task asks for
+// ---- the task's choice
 
 static void choose_plain(const struct setting *c, enum split split, struct order_choice *order)
 {
@@ -29,7 +29,8 @@ static int read_lengths(struct supply *s, const struct setting *c, int32_t **len
                  : c->task->buckets(c, s->data, s->choice.split, *lengths);
 }
 
-// A batch that is computed in parts comes in parts. A part of one sample could be a mean as well as a sum (step_loss).
+// A batch that is computed in parts is supplied in parts. A part of one sample is refused: its loss could be a mean or a sum
+// (step_loss).
 static int cut_batches(const struct setting *c, struct supply *s)
 {
     int64_t parts = c->recipe->accumulate;
@@ -65,10 +66,10 @@ int supply_new(struct supply *s, const struct setting *c, struct dataset *data, 
         return fail(ERR_UNSUPPORTED, "%s: a data set that lies on the device whole has one bucket", c->task->title);
     if (!evaluates) s->choice.epochs = (uint32_t)ceil(c->recipe->epochs);
     int rc = read_lengths(s, c, &lengths);
-    s->choice.order.lengths = lengths;  // supply_free ends them
+    s->choice.order.lengths = lengths;  // freed by supply_free
     if (rc == 0) rc = order_new(&s->choice.order, &s->order);
     TRY(rc);
-    if (s->choice.order.in_file_order) order_draw(s->order, 0, 0, 0);  // drawn once: it is always the same
+    if (s->choice.order.in_file_order) order_draw(s->order, 0, 0, 0);  // drawn once, because it never changes
     return check_batches(c, s);
 }
 
@@ -79,7 +80,7 @@ int64_t supply_batches(const struct supply *s)
 
 // ---- data to the device
 
-// One resident field, in pieces: the host never holds it whole.
+// Uploads one resident field in pieces, so the host never holds the whole field.
 static int load_field(struct supply *s, const struct field *field, struct slot *slot)
 {
     size_t bytes = (size_t)field_bytes(field, 0);
@@ -140,12 +141,12 @@ int supply_load(struct supply *s, struct session *session, struct feed_slots *sl
     if (s->choice.fields) return start_feed(s);
     for (int f = 0; f < facts->fields; f++)
         if (slots->field[f]) TRY(load_field(s, &facts->field[f], slots->field[f]));
-    return s->choice.order.in_file_order ? upload_order(s, 0, 0) : 0;  // it stays
+    return s->choice.order.in_file_order ? upload_order(s, 0, 0) : 0;  // uploaded once
 }
 
 // ---- epochs and batches
 
-// The batch's host memory is the feed's again once its copies are done.
+// Returns the batch's host memory to the feed after its copies are done.
 static int let_go(struct supply *s)
 {
     if (!s->holds) return 0;
@@ -196,7 +197,7 @@ int supply_next(struct supply *s, struct order_batch *batch)
 
 void supply_free(struct supply *s)
 {
-    int rc = s->session ? let_go(s) : 0;  // a copy under way reads the batch
+    int rc = s->session ? let_go(s) : 0;  // a pending copy may still read the batch
     (void)rc;
     feed_free(s->feed);
     order_free(s->order);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a task says, and no more: inputs, forward graph, loss, metrics, models, recipes. Everything between the data and
-// the record is shared: step.h builds graphs, trainer.h runs them, train.h records the run.
+// The contract of a task: inputs, forward graph, loss, metrics, models, recipes. Everything between the data and the record
+// is shared: step.h builds graphs, trainer.h runs them, train.h records the run.
 //
-// A task writes one graph at a time through a `struct step`. It never sees a device, a slot's name or an optimiser's
-// state. tasks/tasks.h lists the tasks.
+// A task writes one graph at a time through a `struct step`. It never sees a device, a slot's name or an optimiser's state.
+// tasks/tasks.h lists the tasks.
 #ifndef DAWN_TRAIN_TASK_H
 #define DAWN_TRAIN_TASK_H
 
@@ -19,8 +19,8 @@ struct step;
 // ---- metrics
 
 enum metric_kind {
-    METRIC_COUNT,  // right answers, of all items
-    METRIC_RATIO,  // a value in millionths: hits of tries, both counted on the device, or what the task's judge says
+    METRIC_COUNT,  // correct answers, k of N
+    METRIC_RATIO,  // a value in millionths: hits of tries, both counted on the device, or a result of the task's judge
 };
 struct metric {
     const char *name, *unit;  // "top1", "%"
@@ -35,65 +35,65 @@ enum { MODEL_VALUES = 4 };
 struct setting;
 struct model {
     const char *name, *about;
-    const char *recipe;  // its own default; NULL: the data set's
-    bool half;           // published in f16: "auto" takes it where it is fast. Else bf16, which has the range of f32
-    // Inputs and outputs are as the task says; values of graphs.
+    const char *recipe;  // the model's default recipe; NULL: the data set's
+    bool half;           // published in f16: "auto" selects f16 where it is fast. Otherwise bf16, which has the range of f32
+    // The task defines the inputs and the outputs, which are graph values.
     void (*forward)(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
-    // Before the first step: slots that are computed from the data (INIT_UPLOAD). NULL: there are none.
+    // Fills slots that are computed from the data (INIT_UPLOAD) before the first step. NULL: none.
     int (*begin)(const struct setting *, struct session *, struct dataset *);
-    // Of weights that another program wrote (--weights): what their tensors' names begin with that the model's do not
-    // ("bert."), and which of the model's parameters may be missing (a head: "fc.", all that begins so), because they are
-    // trained anew. Both end with NULL; NULL: none.
+    // For weights of another program (--weights): prefixes of its tensor names that the model's names lack ("bert."), and
+    // the model's parameters that may be missing because they are trained anew (a head: all names that begin with "fc.").
+    // Both lists end with NULL; NULL: none.
     const char *const *prefixes, *const *fresh;
 };
 
-// ---- one training, as everybody who builds a part of it knows it
+// ---- one training, as all functions that build a part of it see it
 
 struct setting {
     const struct task *task;
     const struct recipe *recipe;
     const struct model *model;
-    const struct dataset_facts *data;  // of the view, where the task has one
+    const struct dataset_facts *data;  // facts of the view, if the task has one
     struct task_files files;
-    enum dtype dtype;        // of activations
+    enum dtype dtype;        // type of activations
     int64_t steps_an_epoch;
-    int64_t steps;           // of the whole schedule
+    int64_t steps;           // number of steps in the schedule
     const struct feed_choice *feed[SPLIT_COUNT];
     unsigned fuse;           // enum fuse_pattern
-    bool single;             // inference: batches of one sample
+    bool single;             // inference in batches of one sample
 };
 
 enum { OUTPUTS_MAX = 4 };
 
-// A batch may be computed in parts whose gradients are added up; the last one updates.
+// A batch may be computed in parts. Gradients of all parts are summed, and the last part updates.
 enum step_part { PART_WHOLE, PART_FIRST, PART_MIDDLE, PART_LAST };
 
-// How the graphs of one training differ: each variant is a graph of its own, because what a graph does not do costs
-// nothing. Axes of size and length are one mechanism: progressive sizes, rectangular evaluation, length buckets.
+// Differences between the graphs of one training. Each variant is a graph of its own, so that unused work costs nothing.
+// Sizes and lengths are axes of one mechanism: progressive sizes, rectangular evaluation, length buckets.
 struct variant {
-    int64_t batch;           // of one part
+    int64_t batch;           // size of one part
     enum step_part part;
-    int bucket;              // of the feed's batches
-    int64_t height, width;   // of images; 0: not an axis of this task
-    int64_t length;          // of sequences; 0: not an axis of this task
-    uint32_t trains;         // bit i: parameters of group i train; frozen parts cost nothing on the backward pass
-    bool renormalises;       // Muon brings filters back to their norm before the update
-    int64_t terms;           // of the loss's sum, filled in by step_loss: the sum of losses divided by them is the mean
-    struct slot *output[OUTPUTS_MAX];  // of an evaluation, filled in by step_output
-    const char *note;        // what is special, for people: "first layer too"; NULL: nothing
+    int bucket;              // bucket of the feed's batches
+    int64_t height, width;   // image size; 0: the task has no such axis
+    int64_t length;          // sequence length; 0: the task has no such axis
+    uint32_t trains;         // bit i: parameters of group i train; frozen parts cost nothing in the backward pass
+    bool renormalises;       // Muon restores the norm of filters before the update
+    int64_t terms;           // terms in the loss's sum, set by step_loss: the mean loss is the sum divided by this number
+    struct slot *output[OUTPUTS_MAX];  // outputs of an evaluation, set by step_output
+    const char *note;        // a remark for people: "first layer too"; NULL: none
 };
 
 // ---- updates
 
-// How some parameters are updated. Of several rules the first that matches counts.
+// How a set of parameters is updated. The first rule that matches a parameter counts.
 struct rule {
-    const char *name;            // of its learning rate's table: "filter"
-    uint32_t groups, roles;      // bit i: parameters of group i, of enum role i
+    const char *name;            // name of the learning rate's table: "filter"
+    uint32_t groups, roles;      // bit i: parameters of group i; parameters of enum role i
     enum recipe_optimiser optimiser;
-    struct optim_settings settings;  // without values of graphs
+    struct optim_settings settings;  // the members that are graph values stay unset
     double rate;                 // the learning rate
-    struct schedule share;       // share of it, over steps
-    struct schedule norm;        // Muon: the norm that Newton-Schulz begins from
+    struct schedule share;       // factor of the rate over the steps
+    struct schedule norm;        // Muon: the norm at the start of the Newton-Schulz iteration
 };
 enum { RULES_MAX = 16 };
 #define ROLES(role) (1u << (role))
@@ -101,25 +101,26 @@ enum { RULES_MAX = 16 };
 
 // ---- metrics that the host computes from outputs
 
-// One batch of an evaluation. The first dimension of an output counts the samples; floats are f32, whatever type the graph
-// computes in.
+// One batch of an evaluation. The first dimension of an output is the number of samples. Floats are f32, whatever the type
+// of the graph.
 struct judged {
     const int32_t *sample;             // [count] numbers of the samples in the test split (of the view)
     int64_t count;
     int bucket;
-    const void *output[OUTPUTS_MAX];   // as step_output handed them over; NULL: no such output
-    struct shape shape[OUTPUTS_MAX];   // of the whole batch: [count, ...]
+    const void *output[OUTPUTS_MAX];   // passed by step_output; NULL: no such output
+    struct shape shape[OUTPUTS_MAX];   // shape of the whole batch: [count, ...]
 };
-// begin, batch for each batch, end: one evaluation. Batches come bucket by bucket, each sample once. `end` is called once
-// after every `begin` that succeeded and ends the state: with the scores to fill in (those of metrics that the graph does not
-// count), or with NULL after a failure.
+// One evaluation calls begin, then batch for each batch, then end. Batches come bucket by bucket, each sample once. `end` is
+// called once after every successful `begin` and frees the state. It fills in the scores that the graph does not count;
+// after a failure the pointer to the scores is NULL.
 struct judge {
     int (*begin)(const struct setting *, struct dataset *stored, struct dataset *view, void **state);
     int (*batch)(void *state, const struct judged *);
     int (*end)(void *state, int64_t score[METRICS_MAX]);
-    // The answers as a file, in the form that the task's own evaluator reads; between the last batch and end. NULL: none.
+    // Writes the answers in the form that the task's official evaluator reads, between the last batch and end. May be NULL.
     int (*write)(void *state, const char *path);
-    // The answer to a stored test sample as text, which free() ends; at the same time as `write`. NULL: answers are no texts.
+    // The answer to a stored test sample as text; free() ends it. Called at the same time as `write`. NULL if answers are
+    // not texts.
     char *(*tell)(void *state, int64_t sample);
 };
 
@@ -127,26 +128,26 @@ struct judge {
 
 struct task {
     const char *name, *title;
-    const char *samples;           // what people call the samples: "images", "questions"; NULL: "samples"
-    unsigned takes;                // files: TAKES_WEIGHTS, ...; another one is refused with a sentence
-    const struct metric *metrics;  // ends with name NULL; the first is the board's
-    double target;                 // the board's
+    const char *samples;           // the plural noun for samples: "images", "questions"; NULL: "samples"
+    unsigned takes;                // accepted files (TAKES_WEIGHTS, ...); other files are refused with a sentence
+    const struct metric *metrics;  // ends with name NULL; the first is the board's metric
+    double target;                 // the target of the board
     const char *const *data_sets;  // NULL-terminated; the first is the real one
     const char *const *recipes;    // the default recipe of each data set
     const struct model *models;    // ends with name NULL
-    // What the task trains on where that is not the stored samples: windows of tokens, for example. The caller owns the new set
-    // and closes it before the stored one; setting->data has the stored set's facts during the call, the view's from then
-    // on. The record counts and digests what is stored. NULL: the stored samples.
+    // Makes the set to train on if it is not the stored samples, for example windows of tokens. The caller owns the new set
+    // and closes it before the stored one. setting->data has the facts of the stored set during the call and those of the
+    // view afterwards. The record counts and digests the stored samples. May be NULL.
     int (*view)(const struct setting *, struct dataset *stored, struct dataset **);
-    // The stored test sample that a sample of the view is made of, where several can be (windows of one text): they are one
-    // request. NULL: each is a request of its own.
+    // The stored test sample from which a sample of the view is made. Several samples of the view may come from one stored
+    // sample (windows of a text) and form one request. NULL: each sample is a request.
     int64_t (*request)(const struct setting *, const struct dataset *view, int64_t sample);
-    int turns;                     // trained sets that step in turn on one batch (generator, critic); 0 means 1
-    // A data set of one question about a text, as somebody asks it (dawn infer TASK --ask). `like`: what was trained on; NULL:
-    // it is not there. NULL: the task answers no questions.
+    int turns;                     // number of trained sets that step in turn on one batch (generator, critic); 0 means 1
+    // A data set of one question about a text (dawn infer TASK --ask). `like` is the training data, or NULL if it is not
+    // there. NULL if the task answers no questions.
     int (*ask)(const struct dataset *like, const char *text, size_t n, const char *question, struct dataset **);
-    // How batches are made: buckets with their batches and, for a data set that is streamed, the fields of a batch and
-    // their fill. NULL: resident, in batches of the recipe's size.
+    // Chooses how batches are made: the buckets with their batches, and for streamed data the fields of a batch and their
+    // fill. NULL: resident, in batches of the recipe's size.
     void (*feed)(const struct setting *, enum split, struct feed_choice *);
     const char *length_field;      // of buckets by length; NULL: there are none
     // The bucket of each sample, where buckets go by something else than a length (the shape of an image) and the choice of

@@ -11,7 +11,7 @@ static bool same_table(const struct step_table *a, const struct step_table *b, i
     return same;
 }
 
-// A value of this step from a table over all steps, which the trainer uploads.
+// The value of this step in a table over all steps, which the trainer uploads.
 static int scheduled(struct step *s, const char *name, int step, const struct schedule *schedule, double factor, double offset)
 {
     struct graph *g = s->g;
@@ -24,7 +24,7 @@ static int scheduled(struct step *s, const char *name, int step, const struct sc
     while (i < slots->tables && slots->table[i].slot != slot) i++;
     BUG_IF(i == STEP_TABLES);
     const struct step_table table = {slot, *schedule, factor, offset};
-    BUG_IF(i < slots->tables && !same_table(&slots->table[i], &table, s->setting->steps));  // two schedules under one name
+    BUG_IF(i < slots->tables && !same_table(&slots->table[i], &table, s->setting->steps));  // two schedules have the same name
     if (i == slots->tables) slots->tables++;
     slots->table[i] = table;
     return g_pick(g, v, step);
@@ -46,7 +46,7 @@ static struct optim_settings settings_of(struct step *s, const struct rule *rule
     if (rule->optimiser != OPTIMISER_MUON) return o;
     if (s->is.renormalises)
         o.renormalise = graph_state(s->g, "one", SHAPE(1), F32, MEMORY_DATA, (struct init){INIT_CONSTANT, 1});
-    // The norm goes with the share of the schedule that is done when the step ends.
+    // The norm depends on the share of the schedule that is done when the step ends.
     o.ns_norm = scheduled(s, "ns_norm", step, &rule->norm, 1, 1);
     return o;
 }
@@ -93,7 +93,7 @@ int update_accumulate(struct step *s, const int *params, int *grads, int count)
         char *name = arena_text(&g->arena, "sum.%s", slot->name);
         int sum = graph_state(g, name, slot->shape, F32, MEMORY_OPTIMISER, (struct init){INIT_ZERO, 0});
         if (sum == NONE) break;
-        g->value[sum].slot->role = ROLE_DERIVED;  // nothing between two steps: no state has it
+        g->value[sum].slot->role = ROLE_DERIVED;  // the sum holds nothing between two steps, so no state stores it
         if (part == PART_FIRST) graph_node_over(g, OP_ASSIGN, (int[]){sum, grads[i]}, 2, NULL, &sum, NULL);
         if (part == PART_MIDDLE) graph_node_over(g, OP_ADD, (int[]){sum, grads[i]}, 2, NULL, &sum, NULL);
         if (part != PART_LAST) continue;
@@ -116,7 +116,7 @@ bool update_renormalises(const struct setting *c, int64_t step, int64_t *last)
 {
     const struct recipe *r = c->recipe;
     if (r->renormalise == RENORMALISE_NEVER) return false;
-    // Progress counts the steps of the decay, as in E1: in a tail behind it, it is above 1.
+    // Progress counts the steps of the decay, as in E1. In a tail after the decay it exceeds 1.
     double progress = (double)(step + 1) / (double)recipe_decay_end(r, c->steps_an_epoch);
     if (r->renormalise == RENORMALISE_SELDOM && step + 1 - *last < 2 + (int64_t)(15 * progress)) return false;
     *last = step + 1;

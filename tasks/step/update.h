@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Updates by rule: each parameter's group and role choose the optimiser, its settings and its learning rate.
+// Updates by rule: the group and the role of each parameter select the optimiser, its settings and its learning rate.
 #ifndef DAWN_TRAIN_UPDATE_H
 #define DAWN_TRAIN_UPDATE_H
 
 #include "tasks/step/step.h"
 
-// Appends the update of every parameter that has a gradient. `step` is i32[1], counting from 0. A parameter that no rule
-// matches is an error with its name.
+// Appends the update of every parameter that has a gradient. `step` is i32[1], counted from 0. A parameter without a
+// matching rule is an error with its name.
 int update_parameters(struct step *, const int *params, const int *grads, int count, int step) MUST_CHECK;
-// Of a batch that is computed in parts: adds the gradients to those of the parts before, in slots "sum.NAME". In the last part
-// grads[] become those of the whole batch: a mean loss is the mean of the parts' losses, a sum their sum.
+// For a batch that is computed in parts: adds the gradients to those of earlier parts, in slots "sum.NAME". In the last part
+// grads[] become those of the whole batch. A mean loss is the mean of the parts' losses, a sum is their sum.
 int update_accumulate(struct step *, const int *params, int *grads, int count) MUST_CHECK;
-// Whether a step renormalises the filters that Muon updates; *last is the step of the last time, counted from 1.
+// True if a step renormalises the filters that Muon updates. *last is the last such step, counted from 1.
 bool update_uses_muon(const struct setting *);
 bool update_renormalises(const struct setting *, int64_t step, int64_t *last);
 

@@ -15,7 +15,7 @@ struct digests {
     pthread_t thread;
     bool joined;
     int rc;
-    char why[ERROR_TEXT_MAX];  // error texts are a thread's own
+    char why[ERROR_TEXT_MAX];  // error texts are thread-local, so the thread copies its own
     char hex[SPLIT_COUNT][DIGEST_HEX];
     struct task_files files;
     char file_hex[TASK_FILES][DIGEST_HEX];
@@ -51,7 +51,7 @@ int digests_start(struct dataset *data, const struct task_files *files, struct d
     struct digests *d = zalloc(sizeof *d);
     d->data = data;
     d->files = *files;
-    (void)threads_count();  // settled here, not by whichever thread asks first
+    (void)threads_count();  // sets the number of threads here, not in whichever thread asks first
     int error = pthread_create(&d->thread, NULL, work, d);
     if (error) {
         free(d);

@@ -44,7 +44,7 @@ static void write_json(struct progress *p, json_t *object)
     json_decref(object);
 }
 
-// One metric that counts is "test", beside "train"; others have their names.
+// A single counted metric is called "test", beside "train". Other metrics keep their names.
 static void print_columns(struct progress *p, const char *samples)
 {
     char rate[TEXT_FIGURE];
@@ -56,7 +56,7 @@ static void print_columns(struct progress *p, const char *samples)
     fflush(p->to);
 }
 
-// Each metric that was evaluated, as a value: 0.9412.
+// The value of each evaluated metric: 0.9412.
 static json_t *json_scores(const struct progress *p, const int64_t *score)
 {
     json_t *scores = json_object();
@@ -66,7 +66,7 @@ static json_t *json_scores(const struct progress *p, const int64_t *score)
     return scores;
 }
 
-// Programs that know counts alone read "accuracy".
+// Older readers know counts only and read "accuracy".
 static void add_accuracy(const struct progress *p, json_t *o, int64_t score)
 {
     if (o && score != RUN_SCORE_NONE && p->metrics[0].items)
@@ -117,7 +117,7 @@ bool progress_wants(const struct progress *p)
     return p->live && clock_ns() - p->last_ns >= LIVE_NS;
 }
 
-// "93.21%", or "-" where nothing counts right answers.
+// "93.21%", or "-" if the task counts no correct answers.
 static char *share_text(char into[TEXT_FIGURE], double share)
 {
     if (share < 0) snprintf(into, TEXT_FIGURE, "-");

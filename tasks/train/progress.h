@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person, a log file or a program sees of a run while it goes on: a live line and a table on a terminal, plain
-// lines in a pipe, one JSON object a line with --json. The only file of the training that prints.
+// Shows a run while it goes on: a live line and a table on a terminal, plain lines in a pipe, one JSON object a line with
+// --json. No other file of the training prints.
 #ifndef DAWN_PROGRESS_H
 #define DAWN_PROGRESS_H
 
@@ -15,13 +15,13 @@ enum progress_mode { PROGRESS_AUTO, PROGRESS_JSON, PROGRESS_QUIET };
 struct progress {
     FILE *to;
     bool live, json, quiet;
-    int64_t last_ns;      // of the last live line
-    int64_t began_ns;     // of the first step
+    int64_t last_ns;      // when the live line was last drawn
+    int64_t began_ns;     // when the first step began
     int live_width;
-    // of the run
+    // Facts of the run.
     int64_t steps, steps_an_epoch, batch, run;
-    int64_t from;         // steps that were done before began_ns
-    double group_left;    // seconds when the run began; negative: not known
+    int64_t from;         // steps done before began_ns
+    double group_left;    // seconds left when the run began; negative: unknown
     double target, epochs;
     const struct run_metric *metrics;  // borrowed; the first is the board's
     int metric_count;
@@ -29,43 +29,43 @@ struct progress {
 
 struct progress_start {
     const char *task, *data, *model, *recipe, *precision, *device;
-    const char *samples;     // what people call them: "images"
+    const char *samples;     // the plural noun for samples: "images"
     const struct run_metric *metrics;  // borrowed until progress_end
     int metric_count;
     int64_t run, seed, parameters, steps, steps_an_epoch, batch, memory;
     int64_t index, planned;  // within a group; planned 1: no group
-    int64_t from;            // steps done before, of a run that goes on
+    int64_t from;            // steps done by earlier processes of a resumed run
     double epochs, target;
-    const char *standing;    // what the run can count for (standing.h)
-    double group_left;       // seconds until the end of the group, as its runs so far took; negative: not known
+    const char *standing;    // what the result can count for (standing.h)
+    double group_left;       // estimated seconds until the end of the group, from its finished runs; negative: unknown
     bool synthetic, eligible;
 };
 struct progress_point {
     double epoch;
     double loss, train_accuracy;            // negative: not counted
-    const int64_t *score;                   // of each metric; RUN_SCORE_NONE: not evaluated
+    const int64_t *score;                   // one for each metric; RUN_SCORE_NONE: not evaluated
     int64_t elapsed_ns, samples;
-    double samples_a_second;                // of this epoch
+    double samples_a_second;                // over this epoch
 };
 struct progress_end {
     const char *status, *checkpoint;
-    int64_t score;                          // of the board's metric in the last evaluation, or RUN_SCORE_NONE
+    int64_t score;                          // the board's metric in the last evaluation, or RUN_SCORE_NONE
     int64_t end_to_end_ns, classic_ns, warm_ns, peak_memory;
     const char *cost;                       // "$0.0212"; NULL: no price
-    const char *damaged;                    // what to say of damaged pictures; NULL: nothing
-    const int64_t *damaged_count;           // of training and testing; NULL: nobody counted
+    const char *damaged;                    // a sentence about damaged pictures; NULL: none
+    const int64_t *damaged_count;           // in the training and the test split; NULL: not counted
     bool synthetic;
 };
 
 void progress_open(struct progress *, enum progress_mode);
 void progress_start(struct progress *, const struct progress_start *);
-// After each step; prints at most four times a second. `wants` says whether figures would be shown now: only then are
-// they worth reading from the device.
+// To be called after each step; prints at most four times a second. `wants` is true if figures would be shown now. Otherwise
+// the caller need not read them from the device.
 bool progress_wants(const struct progress *);
 void progress_step(struct progress *, int64_t done, double loss, double accuracy);
-// Weights that the training began with, and what was taken of them.
+// Names the initial weights and the tensors that were taken from them.
 void progress_weights(struct progress *, const char *path, const char *taken);
-void progress_note(struct progress *, const char *what);  // "evaluating", while nothing else moves
+void progress_note(struct progress *, const char *what);  // "evaluating", while no step runs
 void progress_point(struct progress *, const struct progress_point *);
 void progress_end(struct progress *, const struct progress_end *);
 void progress_group(struct progress *, int64_t id, const struct run_metric *, const struct group_facts *);

@@ -66,7 +66,7 @@ char *resume_note_text(const struct resume_note *n)
         "stall_ns", (json_int_t)n->stall_ns, "energy_uj", (json_int_t)n->energy_uj, "damaged", damaged_json(n));
     char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
     json_decref(root);
-    return text ? text : copy_text("\xff");  // a path that is not UTF-8: state_save refuses it
+    return text ? text : copy_text("\xff");  // a path is not UTF-8; state_save refuses this text
 }
 
 static int read_count(const char *where, const json_t *from, const char *key, int64_t *into)
@@ -97,7 +97,7 @@ static int read_clocks(const char *where, const json_t *from, const char *key, s
     return 0;
 }
 
-// Numbers that no picture has are of no effect (damage_restore).
+// damage_restore ignores numbers that no picture has.
 static int read_damaged(const char *where, const json_t *root, struct arena *arena, struct resume_note *n)
 {
     const json_t *splits = json_object_get(root, "damaged");
@@ -177,7 +177,7 @@ char *resume_file(const struct results *results, int64_t run, const char *ending
     int folder = slash ? (int)(slash - file + 1) : 0;
     const char *name = file + folder, *dot = strrchr(name, '.');
     int stem = dot ? (int)(dot - name) : (int)strlen(name);
-    bool usual = stem == 7 && !strncmp(name, "results", 7);  // two records in one folder keep their files apart
+    bool usual = stem == 7 && !strncmp(name, "results", 7);  // other databases in the same folder get files of their own
     char *path;
     if (asprintf(&path, "%.*s%.*s%srun-%lld.%s", folder, file, usual ? 0 : stem, name, usual ? "" : "-", (long long)run,
                  ending) < 0)
@@ -185,7 +185,8 @@ char *resume_file(const struct results *results, int64_t run, const char *ending
     return path;
 }
 
-// result_resume asks again, within its transaction; here the sentence comes before anything about a missing state.
+// result_resume checks again within its transaction. This check comes first so that its sentence precedes one about a
+// missing state.
 static int check_status(const json_t *record)
 {
     const char *status = record_text(record, "status");
@@ -196,7 +197,7 @@ static int check_status(const json_t *record)
     return 0;
 }
 
-// The state trains what the record says was trained: an edited one would put another training under its name.
+// The state must train what the record says. Otherwise an edited state would record another training under this run.
 static int check_training(const char *path, const json_t *record, const struct state_facts *f)
 {
     struct recipe ours, recorded;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of a plan grows nearly in proportion to the batch, so a line through two plans finds the limit. Every second probe
-// halves instead, because workspaces may jump.
+// The memory of a plan grows almost linearly with the batch, so a line through two plans predicts the limit. Every second
+// probe is a bisection, because the size of workspaces may jump.
 #include "tasks/train/room.h"
 
 #include "runtime/base/text.h"
 
-// Batches in parts: `low` fits, `high` does not.
+// Batches counted in parts: `low` fits, `high` does not.
 struct search {
     int64_t low, high;
-    size_t low_bytes, high_bytes, room;  // low_bytes 0: `low` was not planned, because it is 0
+    size_t low_bytes, high_bytes, room;  // low_bytes is 0 if `low` is 0, which is never planned
     int turn;
 };
 
@@ -21,7 +21,7 @@ static int64_t next_probe(struct search *s)
     return at <= s->low ? s->low + 1 : at >= s->high ? s->high - 1 : at;
 }
 
-// What the training would need with another batch. What cannot be planned does not fit.
+// The memory that the training would need with another batch. A batch that cannot be planned does not fit.
 static size_t planned_bytes(const struct trainer *t, int64_t batch)
 {
     struct trainer_choice choice = t->choice;

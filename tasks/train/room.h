@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a training fits into the memory of its device, and if not, with which batch it would: by planning alone, before
-// anything is taken.
+// Checks that a training fits into the memory of its device, and finds the largest batch that fits. It only plans and takes
+// no memory.
 #ifndef DAWN_TRAIN_ROOM_H
 #define DAWN_TRAIN_ROOM_H
 
 #include "tasks/train/trainer.h"
 
-// The largest batch, below that of a trainer that does not fit, with which the same training needs at most `bytes`; 0: none.
-// A batch that is computed in parts stays a multiple of them. Cost: some ten plans.
+// The largest batch below the trainer's with which the same training needs at most `bytes`; 0: none. If a batch is computed
+// in parts, the result is a multiple of the number of parts. Cost: about ten plans; for a task with a view, each of them
+// builds the view again.
 int64_t room_largest_batch(const struct trainer *, size_t bytes);
-// Fails if the plan needs more memory than the device has free, with a sentence that names that batch. Where nobody knows how
-// much is free, everything fits.
+// Fails if the plan needs more memory than the device has free, with a sentence that names the largest batch that fits.
+// Succeeds if the amount of free memory is unknown.
 int room_check(const struct trainer *) MUST_CHECK;
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules are those of docs/rules.md; the checks of a submission (submit/format/check/check_rules.c) ask again.
+// The rules are those of docs/rules.md. submit/format/check/check_rules.c checks a submission against them again.
 #include "tasks/train/standing.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "submit/format/score/contest.h"
 #include "submit/format/score/group.h"
 
-// Whether a submission may have this target.
+// True if a submission may have this target.
 static bool has_board(const struct standing *s)
 {
     const struct contest *c = contest_find(s->task->name);
@@ -17,7 +17,7 @@ static bool has_board(const struct standing *s)
     return false;
 }
 
-// Why no board of the task takes the run; NULL: one does.
+// The reason why no board of the task accepts the run; NULL: a board does.
 static const char *find_obstacle(const struct standing *s)
 {
     if (s->data->synthetic) return "no: SYNTHETIC data is listed on the board \"demo\" alone";

@@ -30,8 +30,8 @@ const char *state_program(void)
     return text;
 }
 
-// The data and the order are had again from the seed (and an order out of a file would be an index that nobody checked),
-// folded filters before each evaluation.
+// A state leaves out the data, the order of an epoch and folded filters. They are computed again, and an order read from a
+// file would be an unchecked index.
 static bool belongs(const struct trainer *t, const struct slot *slot)
 {
     if (slot->role == ROLE_DERIVED) return false;
@@ -254,7 +254,7 @@ static int check_text(const struct state *s, const char *what, const char *state
     return fail(ERR_INPUT, "%s is of another %s: %s, not %s", s->path, what, state, here);
 }
 
-// Equal but for the precision, which state_difference sees.
+// Recipes must be equal except for the precision, which state_difference compares.
 static int check_recipe(const struct state *s, const struct recipe *here)
 {
     struct recipe there;
@@ -333,7 +333,7 @@ static int check_slot(const struct state *s, const struct trainer *t, const stru
                 shape_text(want, &slot->shape));
 }
 
-// Each slot of the training is there once, and no other.
+// The state must hold each slot of the training once, and no others.
 static int check_slots(const struct state *s, const struct trainer *t)
 {
     const struct store *store = t->session->store;
@@ -361,7 +361,7 @@ static int load_slots(const struct state *s, struct trainer *t, void *piece)
     return 0;
 }
 
-// The device's counter of steps is an index into the schedules: it takes the number that was checked.
+// The device's counter of steps is an index into the schedules. It is set to the checked number.
 static int set_step(struct trainer *t, int64_t at)
 {
     struct slot *slot = store_find(t->session->store, "step");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pure parser of states: takes nothing on trust. In the end the slots fill the file exactly, from the header to the
-// digest. It costs one record a slot and, while it runs, the JSON library's tree of the header.
+// The pure parser of states. It trusts nothing and ends by checking that the slots fill the file exactly, from the header to
+// the digest. Cost: one record a slot, and the JSON tree of the header while it runs.
 #include "tasks/train/state.h"
 
 #include "runtime/checkpoint/checkpoint.h"
@@ -39,7 +39,7 @@ int state_parse_prefix(const char *where, const void *prefix, uint64_t total, si
 
 // ---- facts
 
-// A text of one line, but for the caller's note: others end up in sentences on terminals.
+// Texts must be one line, because they appear in sentences on terminals. Only the caller's note may have more lines.
 static int read_text(const char *where, json_t *from, const char *key, struct arena *arena, const char **into)
 {
     const char *text = json_string_value(json_object_get(from, key));

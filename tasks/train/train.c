@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything of a run is made anew for each run of a group (device, plan, memory, data), so that its end-to-end time
-// leaves nothing out; only the process itself is shared.
+// Each run of a group makes everything anew (device, plan, memory, data), so that its end-to-end time is complete. Runs
+// share only the process.
 #include "tasks/train/train_inside.h"
 
 #include "runtime/base/clock.h"
@@ -46,7 +46,7 @@ static int check_stopped(void)
     return stopped ? fail(ERR_INTERRUPTED, "stopped by a signal before the training of this run began") : 0;
 }
 
-// The task's metrics as the record has them. The first is the board's.
+// Converts the task's metrics to those of the record. The first is the board's.
 static int metrics_of(const struct going *r, struct run_metric into[METRICS_MAX])
 {
     const struct metric *m = r->o->task->metrics;
@@ -69,7 +69,7 @@ static int64_t target_micro(const struct train_options *o)
     return llround(o->target * 1e6);
 }
 
-// ---- what it takes
+// ---- clocks and energy
 
 static int64_t peak_memory(const struct going *r)
 {
@@ -82,7 +82,7 @@ static int prepare(struct going *r)
 {
     const struct train_options *o = r->o;
     stopwatch_enter(&r->watch, SEGMENT_INIT);
-    TRY(device_open(o->device, o->threads, &r->device));  // first: it settles the number of threads
+    TRY(device_open(o->device, o->threads, &r->device));  // opened first: it fixes the number of threads
     int64_t gpu;
     if (r->device->type->energy_uj && r->device->type->energy_uj(r->device, &gpu)) r->gpu_uj = gpu;
     TRY(dataset_open(o->data_name, o->data_folder, &r->data));
@@ -95,7 +95,7 @@ static int prepare(struct going *r)
     TRY(check_stopped());
     TRY(trainer_ready(r->trainer));
     TRY(check_stopped());
-    TRY(r->device->type->facts(r->device, &r->device_facts));  // now it knows which libraries it took
+    TRY(r->device->type->facts(r->device, &r->device_facts));  // the device knows its libraries only after it has compiled
     stopwatch_enter(&r->watch, SEGMENT_DATA);
     TRY(trainer_load(r->trainer));
     TRY(check_stopped());
@@ -147,7 +147,7 @@ static int begin_record(struct going *r)
     return rc;
 }
 
-// As the runs of the group so far took; the first one knows nothing.
+// Estimates the rest of the group from its finished runs. Unknown during the first run.
 static double group_left(const struct going *r)
 {
     int64_t done = r->index - 1, left = r->o->runs - done;
@@ -215,7 +215,7 @@ static void show_point(struct going *r, const struct run_point *point, int64_t h
     progress_point(&r->progress, &shown);
 }
 
-// A point of the record: at the end of an epoch, and wherever the recipe evaluates.
+// Records a point: at the end of an epoch, and at each evaluation.
 static int record_point(struct going *r)
 {
     struct trainer *t = r->trainer;
@@ -244,7 +244,7 @@ static int record_point(struct going *r)
 static int show_step(struct going *r)
 {
     struct trainer_sums sums;
-    // A device that queues its work would have to be waited for: what is watched would be slower than what is not.
+    // Reading a queueing device would wait for it: a watched run would be slower than one in a pipe.
     if (r->device->type->queues || !progress_wants(&r->progress)) return 0;
     TRY(trainer_sums(r->trainer, false, &sums));
     double samples = (double)(r->trainer->samples - r->point_samples);
@@ -266,7 +266,8 @@ static int stop_here(struct going *r)
                 (long long)t->at, (long long)t->steps, (long long)result_id(r->run));
 }
 
-// An evaluation may take longer than many steps. A run that keeps states goes to its end, because no state has half of one.
+// An evaluation may take longer than many steps, so a signal ends it. A run that writes states finishes the evaluation,
+// because a state cannot hold half of one.
 static int between_batches(void *context, int64_t done, int64_t all)
 {
     struct going *r = context;
@@ -325,14 +326,14 @@ static int save_weights(struct going *r)
     return rc;
 }
 
-// The time to the target; to the last evaluation if the target was missed; to now if there was none.
+// The clocks to report: at the target, at the last evaluation if the target was missed, or now if there was no evaluation.
 static struct stopwatch_clocks clocks_told(const struct going *r)
 {
     if (r->crossed.end_to_end_ns) return r->crossed;
     return r->evaluated ? r->reached : stopwatch_read(&r->watch);
 }
 
-// Returns the counts, or NULL if nobody counted.
+// The counts of damaged pictures; NULL if nobody counted.
 static const int64_t *count_damaged(struct going *r)
 {
     for (int s = 0; s < SPLIT_COUNT; s++) {
@@ -343,7 +344,7 @@ static const int64_t *count_damaged(struct going *r)
     return r->damaged;
 }
 
-// A paragraph for each split that has some.
+// Adds a paragraph for each split that has damaged pictures.
 static void add_damaged(const struct going *r, struct text *text)
 {
     for (int s = 0; s < SPLIT_COUNT; s++) {
@@ -381,7 +382,7 @@ static int end_record(struct going *r, int rc)
                           .weights_digest = *r->weights_digest ? r->weights_digest : NULL,
                           .checkpoint = r->checkpoint, .message = rc < 0 ? why : NULL};
     const char *name = r->checkpoint ? strrchr(r->checkpoint, '/') : NULL;
-    if (name && !r->o->save) end.checkpoint = name + 1;  // beside the database
+    if (name && !r->o->save) end.checkpoint = name + 1;  // relative to the database
     enum run_status status = rc == ERR_INTERRUPTED ? RUN_INTERRUPTED : RUN_FAILED;
     if (rc >= 0) status = target_met(r) ? RUN_DONE : RUN_MISSED;
     int ended = result_end(r->run, status, &end, &status);
@@ -401,22 +402,22 @@ static void close_run(struct going *r)
     free(r->checkpoint);
     free(r->state);
     free(r->nonce);
-    malloc_trim(0);  // less of what this run gave back counts in the peak memory of the next
+    malloc_trim(0);  // returns memory, so that it does not count in the next run's peak
 }
 
-// A run that was taken up and could not be made ready is as it was before: interrupted.
+// Marks a resumed run as interrupted again if it could not be made ready.
 static int put_down(struct going *r, int rc)
 {
     char why[ERROR_TEXT_MAX];
     snprintf(why, sizeof why, "%s", error_text());
     const struct run_end end = {.message = why};
     int ended = result_end(r->run, RUN_INTERRUPTED, &end, NULL);
-    (void)ended;  // the first failure is the one that is told
+    (void)ended;  // the first failure is reported
     r->run = NULL;
     return fail(rc, "%s", why);
 }
 
-// The record is taken up first, so that making ready again counts in its segments.
+// Opens the record first, so that the time to make ready counts in its segments.
 static int make_ready(struct going *r)
 {
     const struct resume *from = r->o->resume;
@@ -442,10 +443,10 @@ static int one_run(struct going *r)
     stopwatch_enter(&r->watch, SEGMENT_CHECKPOINT);
     if (rc == 0) {
         rc = save_weights(r);
-        if (rc < 0) free(r->checkpoint), r->checkpoint = NULL;  // nothing to point at
+        if (rc < 0) free(r->checkpoint), r->checkpoint = NULL;  // no checkpoint was written
     }
     rc = end_record(r, rc);
-    if (rc == 0 && r->state) unlink(r->state);  // nobody can go on with a run that has ended
+    if (rc == 0 && r->state) unlink(r->state);  // a finished run cannot be resumed
     return rc;
 }
 
@@ -482,10 +483,10 @@ static int run_number(const struct train_options *o, struct kept *kept, int64_t 
     return rc;
 }
 
-// The group is closed however it ended; the first failure is the one that is told.
+// Closes the group after success and after failure. The first failure is reported.
 static int end_group(const struct train_options *o, const struct kept *kept, int rc, const struct group_facts *facts)
 {
-    if (kept->group == 0) return rc;  // it was never announced
+    if (kept->group == 0) return rc;  // the group was never announced
     char why[ERROR_TEXT_MAX];
     snprintf(why, sizeof why, "%s", error_text());
     int closed = result_group_end(kept->results, kept->group);

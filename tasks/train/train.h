@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One loop for all tasks: a run from the first byte read to the last row written, and groups of runs.
+// The training loop of all tasks: a run from the first byte read to the last row written, and groups of runs.
 #ifndef DAWN_TRAIN_H
 #define DAWN_TRAIN_H
 
@@ -12,21 +12,21 @@ struct train_options {
     const struct task *task;
     struct recipe recipe;
     const char *data_name, *data_folder;  // "cifar10"; NULL: the usual folder
-    struct task_files files; // of the task's own choice; NULL: none
+    struct task_files files; // files for the task; NULL: none
     const char *device;
     int threads;
     double target;
-    bool stop;               // at the first evaluation that meets the target; never within a group
+    bool stop;               // stop at the first evaluation that meets the target; never within a group
     int64_t runs, seed;      // run i of a group has seed + i
     const char *database;    // NULL: the usual file
-    const char *save;        // checkpoint; NULL: beside the database; "": none
+    const char *save;        // path of the checkpoint; NULL: beside the database; "": none
     const struct price *price;  // NULL: none
-    const struct resume *resume;  // the run that goes on, whose options the others are; NULL: a new one
-    struct resume_pace pace; // how often the state is written, for a run that is resumed; never within a group
+    const struct resume *resume;  // the run to resume, with its own options; NULL: a new run
+    struct resume_pace pace; // interval between states, for a run that can be resumed; never within a group
     enum progress_mode progress;
 };
 
-// 0, ERR_TARGET below the target, ERR_INTERRUPTED after SIGINT or SIGTERM, or what failed. What was recorded stays.
+// Returns 0, ERR_TARGET below the target, ERR_INTERRUPTED after SIGINT or SIGTERM, or another failure. Recorded rows stay.
 int train(const struct train_options *) MUST_CHECK;
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the loop (train.c) and the states of a run that can be resumed (train_state.c) share.
+// Declarations shared by the loop (train.c) and the states of a run (train_state.c).
 #ifndef DAWN_TRAIN_INSIDE_H
 #define DAWN_TRAIN_INSIDE_H
 
@@ -7,16 +7,16 @@
 #include "tasks/train/train.h"
 #include "tasks/train/trainer.h"
 
-// Where the runs of one command go. It is opened, and a group is announced, when the first run is ready to train: what fails
-// before leaves no file behind.
+// The record of the runs of one command. It is opened, and a group is announced, when the first run is ready to train. An
+// earlier failure leaves no file behind.
 struct kept {
-    struct results *results;  // NULL: not yet
+    struct results *results;  // NULL: not open yet
     int64_t group;            // 0: none
-    struct run_metric board;  // of the last run
-    int64_t began_ns;         // when the first run began
+    struct run_metric board;  // the board's metric of the last run
+    int64_t began_ns;         // start of the first run
 };
 
-// One run while it is going on.
+// A run in progress.
 struct going {
     const struct train_options *o;
     struct kept *kept;
@@ -29,36 +29,36 @@ struct going {
     struct run *run;
     struct progress progress;
     int64_t index;
-    bool evaluated;                     // whether there was an evaluation yet
-    int64_t score[METRICS_MAX];         // of the last one
+    bool evaluated;                     // an evaluation has been made
+    int64_t score[METRICS_MAX];         // scores of the last evaluation
     struct run_metric metrics[METRICS_MAX];
-    struct stopwatch_clocks reached;    // at the end of the last evaluation
-    struct stopwatch_clocks crossed;    // at the end of the first that met the target; all 0 before
+    struct stopwatch_clocks reached;    // clocks at the end of the last evaluation
+    struct stopwatch_clocks crossed;    // clocks at the end of the first evaluation that met the target; else 0
     struct machine_meter meter;
-    int64_t gpu_uj;                     // reading of the device's own meter when it was opened; -1: it has none
+    int64_t gpu_uj;                     // the device's energy meter when it was opened; -1: it has none
     int64_t energy_uj;                  // 0: not measured
-    int64_t point_began_ns, point_samples, point_terms;  // of the last point
-    int64_t stalled_before_ns;          // in the processes before this one
-    char *state, *nonce;                // the file, NULL: none is written; which run it is of
-    int64_t saved_ns;                   // when the last one was written, on the end-to-end clock
-    int64_t damaged[SPLIT_COUNT];       // pictures; of the end
+    int64_t point_began_ns, point_samples, point_terms;  // counters at the last point
+    int64_t stalled_before_ns;          // time that earlier processes of this run waited for data
+    char *state, *nonce;                // path of the state file, NULL: no states; the nonce of the run
+    int64_t saved_ns;                   // time of the last state on the end-to-end clock
+    int64_t damaged[SPLIT_COUNT];       // damaged pictures, set at the end
     char weights_digest[DIGEST_HEX];
     char *checkpoint;
 };
 
-// ---- what it takes, before a resumption too (train_state.c)
+// ---- totals that include earlier processes of a resumed run (train_state.c)
 
 void train_energy(struct going *);                    // reads the meters
-int64_t train_stalled_ns(const struct going *);       // how long steps have waited for data
+int64_t train_stalled_ns(const struct going *);       // time that steps waited for data
 
 // ---- states
 
-char *train_absolute_path(const char *path);          // "" and NULL stay; free() ends it
+char *train_absolute_path(const char *path);          // "" and NULL are returned as they are; free() ends it
 int train_states_open(struct going *) MUST_CHECK;
 bool train_state_is_due(const struct going *);
 int train_state_write(struct going *) MUST_CHECK;
-int train_state_load(struct going *) MUST_CHECK;      // instead of trainer_begin
-// The record names one machine, one program and the files that were taken: a run goes on with them or not at all.
+int train_state_load(struct going *) MUST_CHECK;      // replaces trainer_begin
+// The record names one machine, one program and the files of the run. Fails if any of them differs.
 int train_check_place(const struct going *) MUST_CHECK;
 
 #endif

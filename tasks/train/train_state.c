@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The states of a run that can be resumed: when one is written, what goes into it besides the training (resume.h), and what a
-// resumed run is held against.
+// The states of a run: when one is written, what it holds besides the training (resume.h), and the checks before a run is
+// resumed.
 #include "tasks/train/train_inside.h"
 
 #include "runtime/base/clock.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-// Of the processor packages and of the device, as far as each can be read.
+// Reads the energy of the processor packages and of the device, if they have meters.
 void train_energy(struct going *r)
 {
     const struct device_type *type = r->device->type;
@@ -21,7 +21,7 @@ void train_energy(struct going *r)
     if (have) r->energy_uj = before + packages + gpu;
 }
 
-// How long steps have waited for data, before a resumption too.
+// Total time that steps waited for data, in earlier processes too.
 int64_t train_stalled_ns(const struct going *r)
 {
     return r->stalled_before_ns + supply_stalled_ns(&r->trainer->supply[SPLIT_TRAIN]);
@@ -29,7 +29,7 @@ int64_t train_stalled_ns(const struct going *r)
 
 // ---- states
 
-// The numbers of the damaged pictures of a split, which free() ends.
+// Numbers of the damaged pictures of a split; free() ends the list.
 static int32_t *list_damaged(const struct supply *s, int64_t *count)
 {
     int32_t *list = NULL;
@@ -41,7 +41,8 @@ static int32_t *list_damaged(const struct supply *s, int64_t *count)
     return list;
 }
 
-// Paths that outlive the process and do not lie beside the database are whole ones. "" and NULL stay.
+// A path that is stored for another process is absolute unless it is relative to the database. "" and NULL are returned as
+// they are.
 char *train_absolute_path(const char *path)
 {
     char *folder = path && *path && *path != '/' ? getcwd(NULL, 0) : NULL, *whole = NULL;
@@ -70,11 +71,11 @@ int train_states_open(struct going *r)
     return 0;
 }
 
-// The segments first: what they hold and the state does not is time that was lost, and it counts.
+// Stores the segments first. Time that the segments hold and the state does not is lost work, and it counts.
 int train_state_write(struct going *r)
 {
     const struct train_options *o = r->o;
-    TRY(session_sync(r->trainer->session));  // what is queued is training, not checkpoint
+    TRY(session_sync(r->trainer->session));  // queued work is training, not checkpointing
     stopwatch_enter(&r->watch, SEGMENT_CHECKPOINT);
     train_energy(r);
     char *folder = train_absolute_path(o->data_folder), *save = train_absolute_path(o->save);
@@ -128,7 +129,7 @@ int train_state_load(struct going *r)
     return 0;
 }
 
-// The record names one machine and one program: a run goes on there or not at all.
+// The record names one machine and one program. A run can be resumed only there.
 static int check_program(const struct going *r)
 {
     struct machine_facts machine;
@@ -146,7 +147,7 @@ static int check_program(const struct going *r)
     return rc;
 }
 
-// The files that a run takes besides its data are those of its record, byte for byte.
+// The files given to a resumed run must equal those of its record, byte for byte.
 static int check_files(const struct going *r)
 {
     struct run_file files[TASK_FILES];

@@ -26,7 +26,7 @@ static bool same_variant(const struct variant *a, const struct variant *b)
            a->length == b->length && a->trains == b->trains && a->renormalises == b->renormalises;
 }
 
-// The number of a variant, which is built when it is met for the first time.
+// The number of a variant. Builds the variant at its first use.
 static int variant_number(struct trainer *t, struct variant *is, int turn)
 {
     for (int v = 0; v < t->variants; v++)
@@ -39,7 +39,7 @@ static int variant_number(struct trainer *t, struct variant *is, int turn)
     return t->variants++;
 }
 
-// Whether a batch of this bucket can come in a step: any, where buckets go by length; else the epoch's.
+// True if a batch of this bucket can come in a step: any bucket if they go by length, else that of the epoch.
 static bool bucket_comes(const struct trainer *t, int64_t step, int bucket)
 {
     const struct feed_choice *feed = &t->supply[SPLIT_TRAIN].choice;
@@ -48,7 +48,7 @@ static bool bucket_comes(const struct trainer *t, int64_t step, int bucket)
     return bucket == (feed->bucket_of_epoch ? feed->bucket_of_epoch(feed->context, epoch) : 0);
 }
 
-// A batch in one part, or in a first, some middle and a last one.
+// One kind for a whole batch, or three: first, middle and last part.
 static int part_kinds(const struct trainer *t)
 {
     return t->parts > 1 ? PART_LAST - PART_FIRST + 1 : 1;
@@ -84,7 +84,7 @@ static int build_steps(struct trainer *t)
     return 0;
 }
 
-// What is trained on.
+// The data set to train on.
 static struct dataset *data_of(const struct trainer *t)
 {
     return t->view ? t->view : t->choice.data;
@@ -203,7 +203,7 @@ int trainer_begin(struct trainer *t, uint64_t seed)
     return t->setting.files.weights ? load_weights(t) : 0;
 }
 
-// At the beginning of an epoch there is nothing to do: trainer_step begins it.
+// At the beginning of an epoch nothing needs to be done: trainer_step begins the epoch.
 int trainer_resume(struct trainer *t, uint64_t seed, int64_t at, int64_t samples)
 {
     BUG_IF(at < 0 || at > t->steps);
@@ -276,7 +276,7 @@ int trainer_settle(struct trainer *t)
     return average_swap(&t->average, t->session, t->at);
 }
 
-// After the last step, and after the steps that are nearest to multiples of `evaluate_every` epochs from `evaluate_from`.
+// True after the last step and after the steps nearest to multiples of `evaluate_every` epochs from `evaluate_from`.
 bool trainer_evaluates_after(const struct trainer *t, int64_t at)
 {
     const struct recipe *r = &t->choice.recipe;

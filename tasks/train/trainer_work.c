@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much arithmetic a schedule takes. Cost: one pass over the nodes of each program, one over the steps and their buckets.
+// The arithmetic work of a schedule. Cost: one pass over the nodes of each program, one over the steps and their buckets.
 #include "tasks/train/trainer.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ double trainer_forward_flops(const struct trainer *t)
     return program_flops(t, v->program) / (double)(v->is.batch * trainer_views(t));
 }
 
-// How many batches of each bucket an epoch has; which comes when is drawn anew in every epoch.
+// Counts the batches of each bucket in an epoch. Their order is drawn anew in every epoch.
 static void count_buckets(const struct trainer *t, int64_t step, double weight[ORDER_BUCKETS])
 {
     const struct supply *s = &t->supply[SPLIT_TRAIN];
@@ -33,7 +33,7 @@ static void count_buckets(const struct trainer *t, int64_t step, double weight[O
     for (int64_t i = 0; i < order_batches(s->order); i++) weight[order_batch(s->order, i).bucket]++;
 }
 
-// The cost of training on one sample in a step.
+// FLOPs of training on one sample in a step.
 static double sample_cost(const struct trainer *t, int64_t step, const double *weight, const double *flops)
 {
     double cost = 0, samples = 0;
@@ -47,7 +47,7 @@ static double sample_cost(const struct trainer *t, int64_t step, const double *w
     return cost / samples;
 }
 
-// Steps of one cost follow each other in one part; what does not fit any more is averaged into the last.
+// Adds adjacent steps of equal cost to one part. Once all parts are used, the rest is averaged into the last part.
 static int add_steps(struct run_part *part, int count, int most, int64_t samples, double cost)
 {
     int64_t flops = llround(cost);
