@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Export to JSON, CSV and DAWNBench's JSON + TSV. Invariant: nothing is written that the record does not hold, and a
-// file is written whole or not at all. Cost: the whole record passes through memory, a few kilobytes a run.
+// Export to JSON, CSV and DAWNBench's JSON + TSV. Invariant: nothing is written that the record does not hold, and a file is
+// written whole or not at all. Cost: the whole record is held in memory, a few kilobytes a run.
 #include "tasks/record/export.h"
 
 #include <ctype.h>
@@ -89,7 +89,7 @@ static const char *csv_query(const char *table, int64_t id, char sql[256])
 
 int export_csv(struct results *r, const char *table, int64_t id, struct text *into)
 {
-    BUG_IF(!among(export_tables, table));  // the name becomes part of a statement
+    BUG_IF(!among(export_tables, table));  // the name becomes part of an SQL statement
     char sql[256];
     json_t *rows;
     TRY(record_rows(r, csv_query(table, id, sql), id, &rows));
@@ -118,7 +118,7 @@ int export_csv(struct results *r, const char *table, int64_t id, struct text *in
     return 0;
 }
 
-// A figure that is exact as text, put into JSON as a number. Reals only leave through DAWNBench's own format.
+// Converts an exact text of a figure to a JSON number. Only DAWNBench's own format has reals.
 static json_t *micro_number(int64_t micro)
 {
     return json_real((double)micro / 1e6);
@@ -139,7 +139,7 @@ static json_t *entry(const json_t *run, const json_t *row, const struct export_e
     struct tm day;
     gmtime_r(&when, &day);
     strftime(date, sizeof date, "%Y-%m-%d", &day);
-    if (record_int(row, "threads") > 0)  // an outside program's are not known
+    if (record_int(row, "threads") > 0)  // unknown for an outside program
         snprintf(threads, sizeof threads, "%lld threads of ", (long long)record_int(row, "threads"));
     snprintf(hardware, sizeof hardware, "%s%s / %s%s%s%s%s", threads, record_text(machine, "cpu"),
              text_size(memory, (double)record_int(machine, "memory_bytes")),
@@ -162,7 +162,7 @@ static int write_json(const char *path, json_t *value, struct text *written)
     return rc;
 }
 
-// Views that are not known are left out rather than written as 0.
+// Leaves out an unknown number of views instead of writing 0.
 static json_t *miscellany(const json_t *run)
 {
     json_t *misc = json_pack("{s:s, s:s, s:s, s:I}", "evaluatedBy", record_is_outside(run) ? "self" : "harness", "recipe",
@@ -225,7 +225,7 @@ static int write_inference(const json_t *run, const json_t *latency, const struc
     return rc;
 }
 
-// An outside program's data are its own, so nothing is asked of them: the entry says who evaluated.
+// An outside program owns its data, so the data are not checked. The entry names the evaluator.
 static int check_run(const json_t *run, const struct contest *contest)
 {
     long long id = (long long)record_int(run, "id");

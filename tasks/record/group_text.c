@@ -9,7 +9,7 @@
 
 char *group_spread_text(const struct run_metric *m, double sigma, int runs, char into[TEXT_FIGURE])
 {
-    const double slack = 1e-7;  // what a division left above a whole figure
+    const double slack = 1e-7;  // rounding error of a division whose result is a whole figure
     bool percent = strcmp(m->unit, "%") == 0;
     double parts = ceil(sigma * 1e4 - slack);
     if (runs < 2) snprintf(into, TEXT_FIGURE, "-");

@@ -9,12 +9,12 @@
 struct log {
     const json_t *run;
     struct text *into;
-    int64_t base_ms;   // the wall clock at the run's 0
-    int64_t begin_ns;  // the data are touched
+    int64_t base_ms;   // the wall clock at the run's time 0
+    int64_t begin_ns;  // when the data are first touched
 };
 
-// MLPerf's benchmark whose rules the checker holds the log to. A task that is not here goes by its own name, which the checker
-// does not know.
+// The MLPerf benchmark whose rules the checker applies. A task without a row goes by its own name, which the checker does
+// not know.
 static const char *benchmark_of(const char *task)
 {
     static const char *const names[][2] = {
@@ -27,7 +27,7 @@ static const char *benchmark_of(const char *task)
 
 // ---- lines
 
-// Takes value and metadata.
+// Adds a line and takes the references of value and metadata.
 static void add_line(struct log *l, int64_t ns, const char *type, const char *key, json_t *value, json_t *metadata)
 {
     json_t *o = json_pack("{ss sI ss ss so so}", "namespace", "", "time_ms", (json_int_t)(l->base_ms + ns / 1000000),
@@ -86,7 +86,7 @@ static void add_submission(struct log *l, const char *org)
     add_event(l, 0, "eval_samples", items_of(run, "test"));
 }
 
-// Where the stay in `segment` that ends at `end_ns` began; `end_ns` if there is none.
+// The start of the span of `segment` that ends at `end_ns`; `end_ns` if there is none.
 static int64_t segment_start(const json_t *run, const char *segment, int64_t end_ns)
 {
     size_t i;
@@ -109,7 +109,7 @@ static int64_t data_start(const json_t *run)
     return 0;
 }
 
-// The training since the evaluation before, and the evaluation.
+// Adds the training since the last evaluation, and the evaluation.
 static void add_evaluation(struct log *l, const json_t *point, double value, int64_t *from_ns, int64_t *from_micro)
 {
     int64_t micro = curve_epoch_micro(point), end = record_int(point, "t_ns"), start = segment_start(l->run, "evaluate", end);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Receipts in results.db. Invariant: a board and a statement have one row, so that whoever was cut off between the
-// server's answer and this file may do everything again. Boards may share a name (a board made anew, or servers that were
-// given none): a row counts for the key that signed it only, and the newest answer to the same statement takes its place.
-// Cost: one transaction a receipt.
+// Receipts in results.db. Invariant: there is one row for a board and a statement, so a caller that was interrupted between
+// the server's answer and this file may repeat both. Several boards may have the same name (a new board, or servers without
+// a name). A row therefore counts only for the key that signed it, and the newest answer to the same statement replaces the
+// row. Cost: one transaction a receipt.
 #include "tasks/record/receipts.h"
 
 #include "tasks/record/result_inside.h"
@@ -19,7 +19,7 @@ int receipts_add(struct results *r, const struct receipt_row *row)
                      row->sequence, row->accepted_ms, row->server_key, row->receipt, row->signature);
 }
 
-// The first row of a query with a number for its parameter ?1 and texts for ?2 to ?4.
+// The first row of a query with a number as parameter ?1 and texts as ?2 to ?4.
 static int first_row(struct results *r, const char *sql, int64_t run, const char *const texts[3], json_t **row)
 {
     sqlite3_stmt *statement;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of results.db as JSON. Invariant: values are passed on as they are stored, integers as integers. Cost: one
-// query a table; a run is a few kilobytes.
+// Rows of results.db as JSON. Invariant: values keep their stored form, integers as integers. Cost: one query a table; a run
+// is a few kilobytes.
 #include "tasks/record/record.h"
 
 #include <stdlib.h>
@@ -77,7 +77,7 @@ int record_rows(struct results *r, const char *sql, int64_t id, json_t **rows)
     return rc;
 }
 
-// The board's last score and the last point's time, beside every column of the run.
+// All columns of a run, the last score of the board's metric and the time of the last point.
 #define RUN_COLUMNS                                                                                                    \
     "SELECT runs.*, (SELECT score FROM scores WHERE run = runs.id AND metric = 0 ORDER BY step DESC LIMIT 1) AS last_score," \
     " p.t_ns AS last_ns, p.classic_ns AS last_classic_ns, p.warm_ns AS last_warm_ns,"                                  \
@@ -100,7 +100,7 @@ static int add_metrics(struct results *r, json_t *run)
                     record_int(run, "id"));
 }
 
-// Runs with what every reader asks for first.
+// Reads runs with the values that every reader needs.
 static int read_runs(struct results *r, const char *sql, int64_t id, json_t **runs)
 {
     json_t *rows, *run;
@@ -137,7 +137,8 @@ int record_group(struct results *r, int64_t group, json_t **runs, struct group_f
         const json_t *run = json_array_get(*runs, i);
         const char *status = record_text(run, "status");
         struct run_metric board = curve_board(run);
-        bool outside = strcmp(record_text(run, "device"), "outside") == 0;  // its data are its own: nothing is claimed of them
+        bool outside = strcmp(record_text(run, "device"), "outside") == 0;  // an outside program owns its data, so nothing is
+                                                                            // claimed about them
         list[i] = (struct group_run){
             .seed = record_int(run, "seed"),
             .ns = record_int(run, "last_ns"),
@@ -154,7 +155,7 @@ int record_group(struct results *r, int64_t group, json_t **runs, struct group_f
     return 0;
 }
 
-// As add_list, of a query that finds one row.
+// Like add_list, for a query that finds one row.
 static int add_one(struct results *r, json_t *record, const char *key, const char *sql, int64_t id)
 {
     json_t *rows;
@@ -164,7 +165,7 @@ static int add_one(struct results *r, json_t *record, const char *key, const cha
     return 0;
 }
 
-// Both lists are in the order of steps.
+// Both lists are ordered by step.
 static int add_scores(struct results *r, json_t *points, int64_t id)
 {
     json_t *scores, *score;

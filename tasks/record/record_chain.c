@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a record still says what was recorded. Of a run whose chain is of version 1 or 2, only the points and the digests are
-// bound. Cost: one SHA-256 a point and a latency, one of the recipe.
+// Checks that a record is unchanged. For a run whose chain is of version 1 or 2, only the points and the digests are bound.
+// Cost: one SHA-256 a point and a latency, one of the recipe.
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "tasks/record/record.h"
 #include "tasks/record/stated.h"
 
-// A file from a stranger may hold any text, and what is hashed has a canonical form: a short one without control characters.
+// A foreign file may hold any text. A text can be hashed only if it is short and has no control characters.
 static int check_text(const char *text)
 {
     size_t length = strlen(text);
@@ -90,7 +90,7 @@ static int check_point(const json_t *p, size_t i, struct chain *chain, const str
                 record_text(p, "hash"), hex);
 }
 
-// The columns of the first crossing are a copy of a point's.
+// The columns of the first crossing are a copy of a point.
 static int check_crossing(const json_t *run, const json_t *first)
 {
     static const char *const pairs[][2] = {{"reached_step", "step"}, {"reached_epoch_micro", "epoch_micro"},
@@ -104,7 +104,7 @@ static int check_crossing(const json_t *run, const json_t *first)
     return 0;
 }
 
-// A run that was cut off may have no hash of its end: it stands on no board.
+// A run that was cut off may lack the hash of its end. No board lists such a run.
 static int check_end(const json_t *run, const json_t *stated, const struct chain *chain)
 {
     char hex[DIGEST_HEX];

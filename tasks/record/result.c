@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing a run while it runs. Invariant: after every call that returns 0 the file holds, on disk, all that was
-// told it, and the chain's head in memory is the hash of the last stored point. Each call is one transaction.
-// Cost: two fsyncs a call, nothing in between.
+// Writes a run while it runs. Invariant: after every call that returns 0 the file on disk holds everything up to that call,
+// and the chain's head in memory is the hash of the last stored point. Each call is one transaction. Cost: two fsyncs a
+// call, nothing in between.
 #include "tasks/record/result.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ const char *run_status_name(enum run_status status)
     return status_names[status];
 }
 
-// The segment still open, closed at this moment for the record.
+// Stores the open segment as if it ended now.
 static int store_open_span(struct run *run)
 {
     const struct stopwatch *sw = run->stopwatch;
@@ -63,7 +63,7 @@ int result_outside(struct run *run, const char *command, const char *framework, 
     return rc;
 }
 
-// Losses are kept in millionths. One that is no number, or is absurd, is kept as the largest.
+// Losses are stored in millionths. A loss that is not a number, or is too large, is stored as the maximum.
 static int64_t loss_in_micro(double loss)
 {
     const double largest = 1e15;
@@ -127,7 +127,7 @@ int result_point(struct run *run, const struct run_point *p)
     chain_hex(&chain, hash);
     TRY(result_begin_transaction(run->results));
     TRY(result_end_transaction(run->results, store_point(run, p, loss, hash)));
-    run->chain = chain;  // only now: a point that was not stored can be told again
+    run->chain = chain;  // only now, so that a point that was not stored can be repeated
     run->last_step = p->step;
     run->last_epoch_micro = p->epoch_micro;
     run->last_ns = c->end_to_end_ns;
@@ -140,12 +140,12 @@ int result_point(struct run *run, const struct run_point *p)
     return 0;
 }
 
-// The last hash of the chain, from what the record holds.
+// The last hash of the chain, computed from the record.
 static int bind_end(struct run *run)
 {
     json_t *record;
     char hash[DIGEST_HEX];
-    if (run->chain.version < CHAIN_BOUND) return 0;  // begun by an older program
+    if (run->chain.version < CHAIN_BOUND) return 0;  // an older program began the run
     TRY(record_read(run->results, run->id, &record));
     json_t *stated = stated_run(record);
     int rc = chain_end(&run->chain, stated, hash);
@@ -200,7 +200,7 @@ int result_group_begin(struct results *r, const struct group_plan *g, int64_t *i
 
 int result_group_end(struct results *r, int64_t id)
 {
-    // Done means: every announced run came to its own end. Anything less stays visible as interrupted.
+    // Done means that every announced run came to its own end. Any other group stays interrupted.
     return result_do(r, "close the group",
                      "UPDATE groups SET ended_ms = ?1, status = iif(planned = (SELECT count(*) FROM runs WHERE group_id = ?2"
                      " AND status IN ('done', 'missed')), 'done', 'interrupted') WHERE id = ?2",

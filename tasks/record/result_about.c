@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words that come late: what an outside program says of itself once it runs (tasks/outside/recorder.c). The root of the chain is
-// made anew with them, and none can change once there is a point.
+// Facts that an outside program reports late, while it runs (tasks/outside/recorder.c). The root of the chain is computed
+// again with them. They cannot change after the first point.
 #include "tasks/record/result_inside.h"
 
 static const char *text_or_null(const char *text)

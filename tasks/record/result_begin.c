@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening a run in the record: its facts, its machine and program, the root of its chain. One transaction.
+// Begins a run in the record: its facts, its machine and program, the root of its chain. One transaction.
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,7 +104,7 @@ static int check_facts(const struct run_facts *f)
     return 0;
 }
 
-// The data sets, and of pictures how they were packed.
+// Stores the data sets, and for pictures how they were packed.
 static int store_data(struct run *run, const struct run_facts *f)
 {
     for (int i = 0; i < f->data_count; i++) {
@@ -120,7 +120,7 @@ static int store_data(struct run *run, const struct run_facts *f)
     return 0;
 }
 
-// Its metrics, the parts of its schedule and its files.
+// Stores the metrics, the parts of the schedule and the files.
 static int store_lists(struct run *run, const struct run_facts *f)
 {
     for (int64_t i = 0; i < f->metric_count; i++)
@@ -151,7 +151,7 @@ int result_store_spans(struct run *run)
 {
     const struct stopwatch *sw = run->stopwatch;
     if (sw == NULL) return 0;
-    // A closed span grows when its segment is entered again at once, so the last stored one is written anew.
+    // A closed span grows if its segment is entered again at once, so the last stored span is replaced.
     TRY(result_do(run->results, "record the segments",
                   "DELETE FROM segments WHERE run = ?1 AND number >= (SELECT max(number) FROM segments WHERE run = ?1)", "i",
                   run->id));
@@ -189,7 +189,7 @@ static int store_run(struct run *run, const struct run_facts *f, const struct so
     char nonce[33], task[DIGEST_HEX], recipe[DIGEST_HEX];
     const struct contest *contest = contest_find(f->task);
     bool synthetic = contest != NULL && contest->synthetic;
-    bool official = f->data_count > 0;  // an outside program owns its data: nothing is known of them
+    bool official = f->data_count > 0;  // an outside program owns its data, so nothing is known about them
     for (int i = 0; i < f->data_count; i++) {
         synthetic = synthetic || f->data[i].synthetic;
         official = official && f->data[i].official && !f->data[i].synthetic;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inside of an open results.db, for result*.c, record.c and export.c: the connection, and one way to run a statement.
+// Internals of an open results.db, for result*.c, record.c and export.c: the connection, and one function to run a
+// statement.
 #ifndef DAWN_TASKS_RESULT_INSIDE_H
 #define DAWN_TASKS_RESULT_INSIDE_H
 
@@ -13,45 +14,46 @@ enum { RESULT_FORMAT = 5, RESULT_APPLICATION_ID = 0x4441574e /* "DAWN" */ };
 struct results {
     sqlite3 *db;
     char *path;
-    int64_t format;    // RESULT_FORMAT once it is open: a writer has brought the file to it, a reader a copy in memory
+    int64_t format;    // RESULT_FORMAT while open: a writer converts the file, a reader a copy in memory
     bool writes, migrates;
-    int64_t started_ns, patience_ns;  // the statement that runs, and how long one may
-    char owner[128];  // this process: boot, process number and its start, so that a later process can tell it has gone
+    int64_t started_ns, patience_ns;  // start of the current statement, and its time limit
+    char owner[128];  // this process: boot, process number and start time, so that a later process can tell that it has ended
 };
 
-// "Cannot WHAT in PATH: why", the reason taken from the connection.
+// Fails with "Cannot WHAT in PATH: why". The reason comes from the connection.
 int result_fail(struct results *, const char *what);
 
-// Prepares and runs one statement. `types` has a letter a parameter: i int64_t, t text (NULL: SQL NULL),
-// p int64_t that is SQL NULL unless positive.
+// Prepares and runs one statement. `types` has a letter a parameter: i int64_t, t text (NULL: SQL NULL), p int64_t that is
+// SQL NULL unless positive.
 int result_do(struct results *, const char *what, const char *sql, const char *types, ...) MUST_CHECK;
 int result_begin_transaction(struct results *) MUST_CHECK;
-// Commits when `rc` is 0, else rolls back and keeps the error already there; returns what came of it.
+// Commits if `rc` is 0. Otherwise rolls back and keeps the existing error. Returns the result.
 int result_end_transaction(struct results *, int rc) MUST_CHECK;
 
 struct run {
     struct results *results;
     const struct stopwatch *stopwatch;
     int64_t id, target_micro;
-    struct run_metric metrics[RUN_METRICS_MAX];  // their texts are the run's own
+    struct run_metric metrics[RUN_METRICS_MAX];  // the run owns their texts
     int metric_count;
     struct chain chain;
-    int64_t last_step, last_epoch_micro, last_ns, last_samples, last_stall_ns;  // of the last point: all of them only grow
-    int64_t last_score;                                                         // of the board's metric
+    int64_t last_step, last_epoch_micro, last_ns, last_samples, last_stall_ns;  // values of the last point, which only grow
+    int64_t last_score;                                                         // score of the board's metric
     bool reached;
 };
 void result_free_run(struct run *);
-void result_keep_metrics(struct run *, const struct run_metric *, int count);  // copies them, texts and all
+void result_keep_metrics(struct run *, const struct run_metric *, int count);  // copies them with their texts
 
-// Equal machines, and equal software, share a row, found by the digest of their facts. No machine: it is read here.
+// Equal machines share a row, and so does equal software; rows are found by the digest of their facts. NULL: the facts of
+// this machine.
 int result_machine(struct results *, const struct machine_facts *, int64_t *id) MUST_CHECK;
 int result_software(struct results *, const struct software_facts *, int64_t *id) MUST_CHECK;
 int result_store_spans(struct run *) MUST_CHECK;
-// The root of the run's chain anew, from what the record holds. Before the first point.
+// Computes the root of the run's chain again from the record. Only before the first point.
 int result_bind(struct run *) MUST_CHECK;
 void result_nonce(char hex[33]);
 
-// Whether the process that wrote `owner` still runs, as far as this machine can tell.
+// True if the process that wrote `owner` still runs, as far as this machine can tell.
 bool result_owner_lives(const char *owner);
 
 #endif

@@ -6,7 +6,7 @@
 #include "tasks/record/result_inside.h"
 #include "tasks/record/stated.h"
 
-// The board's metric over the items that were measured. A task that no contest knows counts.
+// The board's metric over the measured items. A task without a contest has a counting metric.
 static struct run_metric metric_of(const struct latency_facts *f)
 {
     const struct contest *contest = contest_find(f->task);
@@ -48,7 +48,7 @@ static int store_latency(struct results *r, const struct latency_facts *f, const
         price ? price->date : NULL, clock_unix_ms());
 }
 
-// Binds the measurement to its run's root, if that binds all that a statement says.
+// Binds the measurement to its run's root if the root binds all members of a statement.
 static int bind_latency(struct results *r, int64_t run, int64_t id)
 {
     json_t *record, *row;

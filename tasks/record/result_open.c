@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening results.db. The file may have come from a stranger, so nothing in it is trusted: no triggers, no views,
-// no extensions, and the schema must be ours to the letter before anything else is read; a reader can prepare nothing
-// that writes, no statement goes on for ever or takes all memory. One file at rest: the journal is SQLite's rollback
-// journal, gone after each transaction. Cost: a few milliseconds.
+// Opens results.db. The file may be foreign, so nothing in it is trusted: no triggers, no views, no extensions, and the
+// schema must equal ours before anything else is read. A reader cannot prepare a statement that writes. Every statement has
+// a limit of time and memory. The journal is SQLite's rollback journal, which is removed after each transaction, so the
+// closed record is one file. Cost: a few milliseconds.
 #include <sodium.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -61,12 +61,12 @@ int result_begin_transaction(struct results *r)
 int result_end_transaction(struct results *r, int rc)
 {
     if (rc >= 0) rc = result_do(r, "write the record", "COMMIT", "");
-    if (rc < 0) sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);  // an error here adds nothing to the first
+    if (rc < 0) sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);  // keeps the first error
     return rc;
 }
 
-// Boot, process number and start time (field 22 of /proc/PID/stat; the name in field 2 may hold anything but its
-// last bracket ends it).
+// Boot, process number and start time (field 22 of /proc/PID/stat). The name in field 2 may hold any characters; the last
+// bracket of the line ends it.
 static void owner_text(const char *pid, char *into, size_t room)
 {
     char path[64], boot[64] = "", stat[1024] = "";
@@ -90,7 +90,7 @@ static void owner_text(const char *pid, char *into, size_t room)
         for (int field = 2; field < 22 && at != NULL; field++) at = strchr(at + 1, ' ');
         if (at != NULL) start = strtoull(at, NULL, 10);
     }
-    if (state == 'Z' || state == 'X') start = 0;  // killed and not yet collected by its parent: gone
+    if (state == 'Z' || state == 'X') start = 0;  // killed, but its parent has not collected it yet
     snprintf(into, room, "%s/%.20s/%llu", boot, pid, start);
 }
 
@@ -117,7 +117,7 @@ static int number_of(struct results *r, const char *sql, int64_t *value)
     return failed;
 }
 
-// Everything in sqlite_schema, made comparable.
+// All rows of sqlite_schema as comparable text.
 static int schema_text(sqlite3 *db, struct text *into)
 {
     sqlite3_stmt *statement;
@@ -129,7 +129,7 @@ static int schema_text(sqlite3 *db, struct text *into)
     return rc;
 }
 
-// The tables of format n are what the first n files make, one after the other.
+// The tables of format n result from the first n files in order.
 static const char *schema_sql(int64_t format)
 {
     static const char *const paths[RESULT_FORMAT] = {"tasks/record/result.sql", "tasks/record/result_2.sql",
@@ -163,7 +163,7 @@ static int check_schema(struct results *r)
 static int add_formats(struct results *r)
 {
     int64_t format = 0;
-    TRY(number_of(r, "PRAGMA user_version", &format));  // another process may have been first
+    TRY(number_of(r, "PRAGMA user_version", &format));  // another process may have converted the file first
     for (; format < RESULT_FORMAT; format++) {
         char pragmas[96];
         snprintf(pragmas, sizeof pragmas, "PRAGMA application_id=%d; PRAGMA user_version=%lld", RESULT_APPLICATION_ID,
@@ -175,8 +175,8 @@ static int add_formats(struct results *r)
     return 0;
 }
 
-// Brings an empty file (format 0) or one of an older format to this one, whole or not at all. Tables that are made anew are
-// dropped in between, which must not take with it the rows that point to them.
+// Converts an empty file (format 0) or one of an older format to this format, whole or not at all. Some tables are dropped
+// and created again; rows that refer to them must survive.
 static int add_tables(struct results *r)
 {
     r->migrates = true;
@@ -203,7 +203,7 @@ static int check_format(struct results *r)
 
 static void harden(struct results *);
 
-// A reader changes no file: it brings a copy in memory to the newest format, so that everything else knows that one alone.
+// A reader changes no file. It converts a copy in memory to the newest format, so all other code knows only that one.
 static int read_copy(struct results *r)
 {
     sqlite3 *copy;
@@ -224,7 +224,7 @@ static int read_copy(struct results *r)
     return rc;
 }
 
-// An older program that still writes a run would find its tables gone.
+// A conversion would remove the tables of an older program that still writes a run.
 static int check_writers(struct results *r)
 {
     sqlite3_stmt *statement;
@@ -316,8 +316,8 @@ static void harden(struct results *r)
     sqlite3_extended_result_codes(r->db, 0);
 }
 
-// Runs and groups whose process has gone without a word (kill -9, a power cut) are marked interrupted. A process on
-// another machine that shares the file looks gone too; it takes its status back when its run ends.
+// Marks runs and groups as interrupted if their process has ended without closing them (kill -9, a power cut). A process on
+// another machine that shares the file seems to have ended, too. It restores its status when its run ends.
 static int mark_gone(struct results *r, const char *select, const char *update)
 {
     sqlite3_stmt *statement;
@@ -344,7 +344,7 @@ static int prepare_to_write(struct results *r)
     TRY(check_file(r, RESULTS_WRITE));
     TRY(result_do(r, "set the journal", "PRAGMA journal_mode=DELETE", ""));
     TRY(result_do(r, "set the journal", "PRAGMA synchronous=FULL", ""));
-    TRY(result_begin_transaction(r));  // also proves that the folder takes a journal, before a run depends on it
+    TRY(result_begin_transaction(r));  // also proves that the folder accepts a journal, before a run depends on it
     int rc = mark_gone(r, "SELECT id, owner FROM runs WHERE status = 'running'",
                        "UPDATE runs SET status = 'interrupted', message = 'the process ended unexpectedly' WHERE id = ?");
     if (rc == 0)
@@ -368,7 +368,7 @@ int results_open(const char *path, enum results_mode mode, struct results **out)
     struct results *r = zalloc(sizeof *r);
     size_t length = strlen(path) + 3;
     r->path = zalloc(length);
-    snprintf(r->path, length, "%s%s", path[0] == ':' ? "./" : "", path);  // SQLite has its own idea of ":memory:"
+    snprintf(r->path, length, "%s%s", path[0] == ':' ? "./" : "", path);  // SQLite would interpret ":memory:"
     char pid[24];
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
     owner_text(pid, r->owner, sizeof r->owner);
@@ -377,8 +377,8 @@ int results_open(const char *path, enum results_mode mode, struct results **out)
     if (rc == 0) {
         r->writes = mode == RESULTS_WRITE;
         harden(r);
-        // A reader is opened for writing too, because a journal left by a killed process may have to be rolled back
-        // first; after that it can change nothing.
+        // A reader opens the file for writing, too, because the journal of a killed process may have to be rolled back
+        // first. After that it cannot change anything.
         if (mode == RESULTS_WRITE) rc = prepare_to_write(r);
         else rc = check_file(r, mode);
         if (rc == 0 && mode == RESULTS_READ) rc = result_do(r, "open the record", "PRAGMA query_only=1", "");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Going on with a run that was interrupted. Invariants: the chain goes on from the last point that is kept; the segments stay
-// without a gap, for the time in between is one of them. One transaction.
+// Resumes an interrupted run. Invariants: the chain continues from the last point that is kept; the segments have no gap,
+// because the time in between is one of them. One transaction.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static int restore_stopwatch(const json_t *run, const struct run_moment *known, 
     return rc;
 }
 
-// The points up to that step are what it goes on from.
+// Restores the run from the points up to that step.
 static void restore_run(struct run *run, const json_t *record, int64_t step)
 {
     struct run_metric metrics[RUN_METRICS_MAX];
@@ -73,7 +73,7 @@ static void restore_run(struct run *run, const json_t *record, int64_t step)
         run->last_score = score;
         run->reached = run->reached || run_metric_meets(&run->metrics[0], score, run->target_micro);
     }
-    BUG_IF(!chain_from_hex(&run->chain, (int)record_int(record, "chain"), head));  // record_chain worked it out
+    BUG_IF(!chain_from_hex(&run->chain, (int)record_int(record, "chain"), head));  // record_chain computed this hash
 }
 
 static int store_resumed(struct run *run, int64_t step)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a statement says of a run, taken from its record. Invariant: every figure is the record's own, or follows from it by
-// cost.h; nothing is measured, asked of the system or taken from the moment. Cost: one walk over what record_read gave.
+// The members of a statement that come from a run's record. Invariant: every figure is in the record or follows from it by
+// cost.h. Nothing is measured or read from the system or the clock. Cost: one walk over the result of record_read.
 #include "tasks/record/stated.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 
 enum { INFERENCE_ITEMS = 10000 };
 
-// A member of the statement and the column it comes from; NULL: of the same name.
+// A member of the statement and its column; NULL: the same name.
 struct source {
     const char *to, *from;
 };
@@ -27,7 +27,7 @@ static const struct source run_sources[] = {
 static const struct source model_sources[] = {
     {"name", "model"}, {"parameters", NULL}, {"flops_per_sample", NULL}, {"weights_digest", NULL}, {NULL, NULL},
 };
-// A run whose chain is of version 1 becomes a statement of version 1, or its hashes would not hold.
+// A run with a chain of version 1 becomes a statement of version 1. Otherwise its hashes would not match.
 static const struct source reached_sources[2][9] = {
     {{"epoch", "reached_step"}, {"t_ns", "reached_ns"}, {"classic_ns", "reached_classic_ns"}, {"warm_ns", "reached_warm_ns"},
      {"warm_with_evaluation_ns", "reached_warm_with_evaluation_ns"}, {"samples", "reached_samples"}, {NULL, NULL}},
@@ -73,7 +73,7 @@ static const struct source latency_sources[] = {
     {"hash", NULL}, {NULL, NULL},
 };
 
-// Blanks around a fact of the machine are the system's, not the submitter's, and statements have none.
+// The system may put blanks around a fact of the machine. Statements have none.
 static json_t *trimmed(const char *text)
 {
     while (*text == ' ') text++;
@@ -82,7 +82,7 @@ static json_t *trimmed(const char *text)
     return json_stringn(text, length);
 }
 
-// Copies members as they are; what the record does not know is left out (statement_make says what must be there).
+// Copies members unchanged and leaves out unknown ones. statement_make checks the required ones.
 static json_t *copied(const json_t *row, const struct source *sources)
 {
     json_t *to = json_object();
@@ -120,7 +120,7 @@ static json_t *hardware_of(const json_t *machine, int64_t devices)
     return hardware;
 }
 
-// `total_micro` below 0: nothing was bought for it.
+// `total_micro` below 0: the run has no total cost.
 static void put_price(json_t *to, const json_t *row, int64_t total_micro)
 {
     if (!record_has(row, "price_micro_per_hour")) return;
@@ -168,7 +168,7 @@ static void put_program(json_t *to, const json_t *record)
                                                     outside != NULL ? record_int(outside, "devices") : 1));
 }
 
-// A run whose process ended unexpectedly has no recorded end: its last event stands for it.
+// A run whose process ended unexpectedly has no recorded end. The time of its last event is used.
 static int64_t ended_ms(const json_t *record)
 {
     if (record_has(record, "ended_ms")) return record_int(record, "ended_ms");
@@ -179,7 +179,7 @@ static int64_t ended_ms(const json_t *record)
     return start > 0 && ms > 0 && start < INT64_MAX - ms ? start + ms : start;
 }
 
-// The metrics and the curve, as the version of the run's chain has them.
+// The metrics and the curve, in the version of the run's chain.
 static void put_points(json_t *to, const json_t *record)
 {
     const json_t *points = json_object_get(record, "points");
@@ -204,7 +204,7 @@ static void put_points(json_t *to, const json_t *record)
     }
 }
 
-// Known at the end of a run: no member of `data`, which the root of the chain binds.
+// Known only at the end of a run, so it is not a member of `data`, which the root of the chain binds.
 static void put_damaged(json_t *to, const json_t *record)
 {
     json_t *counts = json_object(), *row;

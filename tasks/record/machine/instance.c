@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an instance has is read from the table's own words: "8 vCPU, 61 GiB, 1 x NVIDIA V100", "2 vCPU, 4 GiB, AMD Genoa".
+// The price table describes an instance in words: "8 vCPU, 61 GiB, 1 x NVIDIA V100", "2 vCPU, 4 GiB, AMD Genoa". This file
+// parses them.
 #include "tasks/record/machine/instance.h"
 
 #include "runtime/base/text.h"
@@ -10,8 +11,8 @@
 
 struct instance {
     int threads, gpus;
-    double memory;    // bytes
-    char more[64];    // "Intel Ice Lake", "NVIDIA V100"; "": nothing is said
+    double memory;    // in bytes
+    char more[64];    // "Intel Ice Lake", "NVIDIA V100"; "": not stated
 };
 
 static bool read_instance(const char *what, struct instance *into)
@@ -34,7 +35,8 @@ static int contradict(const struct price *p, const char *here)
                 here);
 }
 
-// Hardware threads may be switched off, and the system keeps some memory to itself; neither can be more than there is.
+// Hardware threads may be switched off, and the system reserves some memory. So a machine may have less than its instance,
+// but never more.
 static int check_size(const struct price *p, const struct instance *is, const struct machine_facts *m)
 {
     char here[128], size[TEXT_FIGURE];
@@ -54,7 +56,7 @@ static int check_gpus(const struct price *p, const struct instance *is, const st
     int count = 1, length = 0;
     if (sscanf(m->gpu, "%d x %n", &count, &length) != 1 || length == 0) count = 1;
     if (!*m->gpu) count = 0;
-    const char *model = strrchr(is->more, ' ');  // "V100" of "NVIDIA V100": drivers write "Tesla V100-SXM2-16GB"
+    const char *model = strrchr(is->more, ' ');  // "V100" of "NVIDIA V100", because drivers write "Tesla V100-SXM2-16GB"
     bool same = count == is->gpus && (count == 0 || strstr(m->gpu, model ? model + 1 : is->more));
     if (same) return 0;
     snprintf(here, sizeof here, "%s%s", count ? "has " : "shows no GPU", m->gpu);

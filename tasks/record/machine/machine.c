@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads /proc and /sys. Invariant: a fact that cannot be read is empty or 0, never a guess, and nothing that names
-// the host, its owner or a serial number is read. Cost: a few milliseconds, once a process (the program's own
-// digest is the larger part).
+// Reads /proc and /sys. Invariant: an unreadable fact is empty or 0, never a guess. Nothing that names the host, its owner
+// or a serial number is read. Cost: a few milliseconds, once a process, most of them for the program's own digest.
 #include "tasks/record/machine/machine.h"
 
 #include <archive.h>
@@ -25,7 +24,7 @@
 #include "runtime/base/threads.h"
 #include "runtime/device.h"
 
-// Files of /proc and /sys have no size before they are read. Returns the bytes read, NUL-terminated, or -1.
+// Files of /proc and /sys have size 0 until they are read. Returns the bytes read, NUL-terminated, or -1.
 static long read_small(const char *path, char *into, size_t room)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -41,8 +40,8 @@ static long read_small(const char *path, char *into, size_t room)
     return (long)have;
 }
 
-// Copies one line without the white space around it; control characters become spaces, so that the record and a
-// terminal are safe from odd firmware.
+// Copies one line without surrounding white space. Control characters become spaces, because odd firmware must not reach the
+// record or a terminal.
 static void take_line(char *into, size_t room, const char *from)
 {
     while (*from == ' ' || *from == '\t') from++;
@@ -60,7 +59,7 @@ static void read_line(const char *path, char *into, size_t room)
     if (read_small(path, bytes, sizeof bytes) > 0) take_line(into, room, bytes);
 }
 
-// The text after "key<spaces>:" or "key=" at the beginning of a line; NULL when there is none.
+// The text after "key<spaces>:" or "key=" at the beginning of a line; NULL if there is none.
 static const char *find_value(const char *text, const char *key)
 {
     size_t length = strlen(key);
@@ -88,11 +87,11 @@ static void add_word(char *into, size_t room, const char *separator, const char 
 
 static void cpu_read(struct machine_facts *m)
 {
-    // Only what decides which kernels run. The order is fixed, so that equal machines give equal text.
+    // Only the flags that select kernels. The order is fixed, so that equal machines have equal texts.
     static const char *const matter[] = {"sse4_2",       "avx",         "avx2",        "fma",         "f16c",     "avx512f",
                                          "avx512bw",     "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_tile", "amx_bf16",
                                          "amx_int8",     "sve",         "bf16",        "asimd"};
-    enum { ROOM = 1 << 22 };  // 512 processors describe themselves in about 1 MB
+    enum { ROOM = 1 << 22 };  // the text of 512 processors takes about 1 MB
     char *info = malloc(ROOM);
     if (info == NULL || read_small("/proc/cpuinfo", info, ROOM) <= 0) {
         free(info);
@@ -108,7 +107,7 @@ static void cpu_read(struct machine_facts *m)
     for (const char *at = info; (at = strstr(at, "physical id")) != NULL; at++) {
         const char *value = find_value(at, "physical id");
         int64_t id = value != NULL ? strtoll(value, NULL, 10) : 0;
-        if (id + 1 > m->sockets) m->sockets = id + 1;  // ids are dense on every system met so far
+        if (id + 1 > m->sockets) m->sockets = id + 1;  // ids are dense on all systems met so far
     }
     free(info);
 }
@@ -196,7 +195,7 @@ void machine_peak_memory_reset(void)
 {
     int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
     if (fd < 0) return;
-    ssize_t n = write(fd, "5", 1);  // proc(5): 5 resets the peak to what is resident now
-    (void)n;                        // where it is refused, the peak of the whole process is what can be said
+    ssize_t n = write(fd, "5", 1);  // proc(5): 5 resets the peak to the current resident size
+    (void)n;                        // if refused, the peak is that of the whole process
     close(fd);
 }

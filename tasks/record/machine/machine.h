@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run ran on, as the system tells it. Never the host's name, a user's name or a serial number: the record
-// is meant to be published. What cannot be read stays empty or 0; nothing is guessed.
+// The machine that a run used, according to the system. Never the host's name, a user's name or a serial number, because
+// records are published. A fact that cannot be read is empty or 0, never a guess.
 #ifndef DAWN_TASKS_MACHINE_H
 #define DAWN_TASKS_MACHINE_H
 
@@ -21,31 +21,31 @@ struct machine_facts {
 void machine_read(struct machine_facts *);
 
 struct software_facts {
-    char commit[MACHINE_TEXT];      // of DAWN's sources; "" when built outside git
+    char commit[MACHINE_TEXT];      // of DAWN's sources; "" if built outside git
     bool dirty;
     char compiler[MACHINE_TEXT];
-    char flags[512];                // the compiler's
+    char flags[512];                // compiler flags
     char binary_digest[DIGEST_HEX];  // SHA-256 of the running program
     char libraries[512];            // "oneDNN 2.6.3; SQLite 3.40.1; ...", versions at run time
 };
 int machine_software(struct software_facts *) MUST_CHECK;
 
-// Both, with what a device says of itself: its GPU and driver, which a container may hide from /proc, and its libraries.
+// Both, with the facts of a device: its GPU and driver, which a container may hide from /proc, and its libraries.
 int machine_with(const struct device_facts *, struct machine_facts *, struct software_facts *) MUST_CHECK;
 
-// Energy used by all processor packages since the meter was started, from the kernel's power capping counters. False when
-// they are not there or not readable (common: they are root's). A thread reads them often enough for their wrapping round:
-// every meter that was started is stopped.
+// Energy used by all processor packages since the meter was started, from the kernel's power capping counters. False if the
+// counters are missing or not readable (often only root may read them). A thread reads the counters often enough to notice
+// when they wrap. Every started meter must be stopped.
 struct machine_meter {
-    struct meter *inside;  // NULL: nothing can be read
+    struct meter *inside;  // NULL: no counter can be read
 };
 bool machine_meter_start(struct machine_meter *);
 bool machine_energy_uj(struct machine_meter *, int64_t *since_start);
 void machine_meter_stop(struct machine_meter *);
-// The same with the counters' folder and how often they are read as arguments, for tests.
+// Starts a meter with the folder of the counters and the interval between readings as arguments, for tests.
 bool machine_meter_start_at(struct machine_meter *, const char *folder, int64_t every_ms);
 
-int64_t machine_peak_memory(void);     // of this process (VmHWM), bytes; 0 when unknown
-void machine_peak_memory_reset(void);  // for later runs of a group, where the kernel allows it
+int64_t machine_peak_memory(void);     // of this process (VmHWM), bytes; 0: unknown
+void machine_peak_memory_reset(void);  // for later runs of a group, if the kernel allows it
 
 #endif

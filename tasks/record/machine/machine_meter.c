@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processors' energy, from the kernel's power capping counters. They wrap: the smallest range met is 65 kJ, which a
-// package of 300 W uses up in 3.6 minutes, while an epoch of a large task takes longer. So a thread of its own reads them.
-// Cost: a file a package every second.
+// Energy of the processors, from the kernel's power capping counters. The counters wrap: the smallest range met is 65 kJ,
+// which a package of 300 W uses in 3.6 minutes, and an epoch of a large task takes longer. Therefore a thread reads the
+// counters. Cost: a file a package every second.
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -23,7 +23,7 @@ struct meter {
     char path[PACKAGES][PATH];
     int64_t every_ms;
     pthread_t thread;
-    pthread_mutex_t lock;  // of the counts above and `stops`
+    pthread_mutex_t lock;  // protects the counts above and `stops`
     pthread_cond_t wake;
     bool runs, stops;
 };
@@ -50,7 +50,7 @@ static void add_packages(struct meter *m)
         int64_t now = read_number(m->path[i]);
         if (now < 0) continue;
         int64_t used = now - m->last_uj[i];
-        if (used < 0) used += m->range_uj[i];  // it wrapped
+        if (used < 0) used += m->range_uj[i];  // the counter wrapped
         m->used_uj += used;
         m->last_uj[i] = now;
     }
@@ -70,19 +70,19 @@ static void *follow(void *context)
     return NULL;
 }
 
-// Signals are the program's other threads' to take.
+// Blocks signals, which belong to the program's other threads.
 static void start_thread(struct meter *m)
 {
     sigset_t all, before;
     pthread_condattr_t attributes;
     sigfillset(&all);
     pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);  // that of clock_ns
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);  // the clock of clock_ns
     pthread_mutex_init(&m->lock, NULL);
     pthread_cond_init(&m->wake, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    m->runs = pthread_create(&m->thread, NULL, follow, m) == 0;  // else it is read whenever somebody asks
+    m->runs = pthread_create(&m->thread, NULL, follow, m) == 0;  // without the thread only callers read the counters
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -92,7 +92,7 @@ static void find_packages(struct meter *m, const char *folder)
         char path[PATH], name[32];
         int n = m->packages;
         if (snprintf(path, sizeof path, "%.200s/intel-rapl:%d/name", folder, i) >= (int)sizeof path) return;
-        if (!read_text(path, name, sizeof name) || strncmp(name, "package", 7) != 0) continue;  // psys counts them again
+        if (!read_text(path, name, sizeof name) || strncmp(name, "package", 7) != 0) continue;  // psys counts the packages again
         snprintf(path, sizeof path, "%.200s/intel-rapl:%d/max_energy_range_uj", folder, i);
         snprintf(m->path[n], sizeof m->path[n], "%.200s/intel-rapl:%d/energy_uj", folder, i);
         m->last_uj[n] = read_number(m->path[n]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One clock, one open segment. Invariant: the closed spans have no gaps between them and reach from 0 to
-// entered_ns, so the sums over segments are the end-to-end time exactly. Cost: a clock read and a few additions.
+// One clock, one open segment. Invariant: the closed spans reach from 0 to entered_ns without gaps, so the sums over
+// segments equal the end-to-end time exactly. Cost: a clock read and a few additions.
 #include "tasks/record/machine/stopwatch.h"
 
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static void add_span(struct stopwatch *sw, struct stopwatch_span span)
     sw->closed_ns[span.segment] += span.end_ns - span.start_ns;
 }
 
-// The start lies where it would if the clock had gone on; on a machine that was started anew, before its zero.
+// Sets the start as if the clock had never stopped. After a reboot the start is before the clock's zero.
 void stopwatch_resume(struct stopwatch *sw, const struct stopwatch_span *spans, int count, int64_t away_ns)
 {
     int64_t now = clock_ns(), end = count > 0 ? spans[count - 1].end_ns : 0;
@@ -64,7 +64,7 @@ void stopwatch_resume(struct stopwatch *sw, const struct stopwatch_span *spans, 
 static void close_open(struct stopwatch *sw, int64_t now_ns)
 {
     BUG_IF(now_ns < sw->entered_ns);
-    if (now_ns == sw->entered_ns) return;  // nothing happened in it: no span
+    if (now_ns == sw->entered_ns) return;  // an empty span is dropped
     struct stopwatch_span *last = sw->count > 0 ? &sw->spans[sw->count - 1] : NULL;
     if (last != NULL && last->segment == sw->open) {
         sw->closed_ns[sw->open] += now_ns - sw->entered_ns;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules' clocks as code: one monotonic clock that cannot be paused.
+// The clocks of the rules: one monotonic clock that cannot be paused.
 //
-// From its start on, exactly one segment is open; entering another closes it at the same nanosecond, so the
-// segments of a run always sum to its end-to-end time. There is no stop and no pause. The three clocks of
-// docs/rules.md are sums over segments, readable at any moment. Cost: one clock read an entry.
+// Exactly one segment is open at any time. Entering another segment closes it at the same nanosecond, so the segments of a
+// run always sum to its end-to-end time. There is no stop and no pause. The three clocks of docs/rules.md are sums over
+// segments and can be read at any moment. Cost: one clock read an entry.
 #ifndef DAWN_TASKS_STOPWATCH_H
 #define DAWN_TASKS_STOPWATCH_H
 
@@ -30,23 +30,23 @@ enum segment {
         SEGMENT_END
 };
 
-// All read at one moment. The warm clock is what is compared with public speedruns, which start after everything
-// has been compiled: only `train`, and with_evaluation also `evaluate`, since both customs exist.
+// All clocks at one moment. The warm clock is comparable with public speedruns, which start after everything is compiled: it
+// counts only `train`. The variant with_evaluation also counts `evaluate`, because both customs exist.
 struct stopwatch_clocks {
     int64_t end_to_end_ns;
-    int64_t classic_ns;  // all but evaluate, checkpoint and away
+    int64_t classic_ns;  // all segments except evaluate, checkpoint and away
     int64_t warm_ns;
     int64_t warm_with_evaluation_ns;
 };
 
-// One stay in a segment, in nanoseconds since the stopwatch's start. Neighbours of one kind are merged.
+// One stay in a segment, in nanoseconds since the stopwatch's start. Adjacent spans of one kind are merged.
 struct stopwatch_span {
     enum segment segment;
     int64_t start_ns, end_ns;
 };
 
 struct stopwatch {
-    int64_t start_ns;  // on clock_ns()
+    int64_t start_ns;  // time of clock_ns()
     int64_t entered_ns;
     enum segment open;
     int64_t closed_ns[SEGMENT_END];  // sums of closed spans
@@ -54,26 +54,26 @@ struct stopwatch {
     int count, room;
 };
 
-void stopwatch_from_process(struct stopwatch *);  // a single run: segment `process`, open since the process began
-void stopwatch_from_now(struct stopwatch *);      // later runs of a group: segment `init`, open since now
-// A training that goes on: the spans of what was, without a gap from 0 on, then `away_ns` of `away` until now; segment `init`
-// is open.
+void stopwatch_from_process(struct stopwatch *);  // for a single run: segment `process` is open since the process began
+void stopwatch_from_now(struct stopwatch *);      // for later runs of a group: segment `init` is open since now
+// For a resumed training: the earlier spans, without a gap from 0 on, then `away_ns` of `away` until now. Segment `init` is
+// open.
 void stopwatch_resume(struct stopwatch *, const struct stopwatch_span *, int count, int64_t away_ns);
 void stopwatch_free(struct stopwatch *);
 
-// Closes the open segment and opens `next`; the same segment again changes nothing. Returns the clocks at that
-// very moment, so that "the end of the evaluation" and "the start of the next thing" are one instant.
+// Closes the open segment and opens `next`. Entering the open segment again changes nothing. Returns the clocks at that
+// moment, so the end of an evaluation and the start of the next segment are one instant.
 struct stopwatch_clocks stopwatch_enter(struct stopwatch *, enum segment next);
 struct stopwatch_clocks stopwatch_read(const struct stopwatch *);
 int64_t stopwatch_end_to_end_ns(const struct stopwatch *);
 int64_t stopwatch_classic_ns(const struct stopwatch *);
 int64_t stopwatch_warm_ns(const struct stopwatch *);
-int64_t stopwatch_segment_ns(const struct stopwatch *, enum segment);  // so far, the open one included
+int64_t stopwatch_segment_ns(const struct stopwatch *, enum segment);  // so far, including the open one
 
 const char *stopwatch_name(enum segment);
 bool stopwatch_find(const char *name, enum segment *);
 
-// The same with time as an argument: what the functions above do with clock_ns(), for replays and tests.
+// The same functions with time as an argument instead of clock_ns(), for replays and tests.
 void stopwatch_start_at(struct stopwatch *, int64_t start_ns, enum segment first);
 struct stopwatch_clocks stopwatch_enter_at(struct stopwatch *, enum segment next, int64_t now_ns);
 struct stopwatch_clocks stopwatch_read_at(const struct stopwatch *, int64_t now_ns);
