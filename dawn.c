@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of commands, and the only place that sees them all.
+// The table of commands. No other file includes all of them.
 #include "data/cmd_data.h"
 #include "runtime/base/cli/program.h"
 #include "submit/commands.h"

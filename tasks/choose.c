@@ -20,8 +20,8 @@ static int refuse_data(const struct task *task, const char *data)
     return rc;
 }
 
-// The name of a data set of the task, else a folder that holds the first of them. $DAWN_DATA may be such a name, too; as a
-// folder it holds all data sets (data/dataset.h).
+// Takes the name of a data set of the task, or else a folder that holds the task's first data set. $DAWN_DATA may be such a
+// name, too; if it is a folder, it holds all data sets (data/dataset.h).
 static int choose_data(const struct task *task, const char *data, struct chosen *into)
 {
     const char *variable = getenv("DAWN_DATA");
@@ -38,7 +38,7 @@ static int choose_data(const struct task *task, const char *data, struct chosen 
     return data && !file_exists(data) ? refuse_data(task, data) : 0;
 }
 
-// A model that needs another recipe than the data set's default names it.
+// A model whose recipe differs from the data set's default names its own.
 static const char *default_recipe(const struct chosen *c, const struct model *model)
 {
     if (model && model->recipe) return model->recipe;

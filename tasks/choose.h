@@ -43,13 +43,14 @@ struct chosen {
     const struct task *task;
     const char *data_name, *data_folder;  // folder NULL: the default one
     struct recipe recipe;
-    struct task_files files;  // each one that was given is taken by the task
+    struct task_files files;  // the task takes each given file
 };
 int choose(const struct choose *, const char *task, struct chosen *) MUST_CHECK;
-// Refuses more threads than the process may use processors, unless --oversubscribe was given: each step would wait for all.
+// Refuses more threads than the processors of the process unless --oversubscribe was given, because each step would wait for
+// all threads.
 int choose_threads(const struct choose *) MUST_CHECK;
-// Opens the chosen data set. If `noise` asks for it, or if no folder was named and the default one lacks the files, opens
-// noise of the same shape instead, which is enough for plans and benchmarks, and sets *is_noise.
+// Opens the chosen data set. Opens noise of the same shape instead, and sets *is_noise, if `noise` is set, or if no folder
+// was named and the default folder lacks the files. Noise is enough for plans and benchmarks.
 int choose_open(const struct chosen *, bool noise, bool *is_noise, struct dataset **) MUST_CHECK;
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn bench: times training steps (protocol.h, timing.h), one setting or a sweep of several, shows where the time goes,
+// dawn bench: times training steps (protocol.h, timing.h) of one setting or several, shows the time of each operator,
 // compares it with the measured peaks of the device, and records it (results.db, docs/results-format.md). `dawn bench ops`
 // times single operators and records nothing.
 #include "runtime/base/text.h"
@@ -27,7 +27,7 @@ struct arguments {
     bool fake, measure, record, list, json;
 };
 
-// Words with commas between them.
+// Words separated by commas.
 struct words {
     char text[64];
     const char *at[WORDS];
@@ -41,24 +41,24 @@ struct bench {
     int batches;
     struct words precision, fusion;
     bool sweeps;                // more than one setting
-    struct chosen chosen;       // of the setting under way
+    struct chosen chosen;       // of the current setting
     struct dataset *data;
     bool noise;
-    char why[ERROR_TEXT_MAX];   // why noise was used without --fake
+    char why[ERROR_TEXT_MAX];   // the reason for noise without --fake
     struct device *device;
-    struct device_facts facts;  // with the peaks so far
-    struct results *results;    // NULL: nothing is recorded
-    int64_t first, last;        // ids in the record
+    struct device_facts facts;  // with the highest peaks measured so far
+    struct results *results;    // NULL: not recorded
+    int64_t first, last;        // ids in the record, first and last
     struct trial trial;
     struct roofline operators;
-    struct sweep sweep;         // of one precision and fusion
-    const char *type;           // of its activations
+    struct sweep sweep;         // the settings of one precision and fusion
+    const char *type;           // type of the activations
     int rows;                   // of all sweeps
-    bool disturbed;             // other programs used the machine during one of them
+    bool disturbed;             // other programs used the machine during a setting
     json_t *settings, *fits;
 };
 
-// ---- what is asked for
+// ---- the settings
 
 static int split_words(const char *option, const char *list, struct words *w)
 {
@@ -79,7 +79,7 @@ static int read_lists(struct bench *b)
     const struct arguments *a = b->a;
     b->batches = 1;
     if (a->batch) TRY(sweep_batches("--batch", a->batch, b->batch, &b->batches));
-    b->precision = (struct words){.count = 1};  // the recipe's
+    b->precision = (struct words){.count = 1};  // that of the recipe
     if (a->precision) TRY(split_words("--precision", a->precision, &b->precision));
     TRY(split_words("--fusion", a->fusion, &b->fusion));
     for (int i = 0; i < b->fusion.count; i++)
@@ -89,7 +89,7 @@ static int read_lists(struct bench *b)
     return 0;
 }
 
-// Measured before the steps and again after them. The higher figure counts: other load can only lower it.
+// Peaks are measured before and after the steps. The higher figure counts, because other load can only lower it.
 static int measure_peaks(struct bench *b)
 {
     struct device_facts now;
@@ -108,7 +108,7 @@ static int open_bench(struct bench *b)
     if (b->noise && !a->fake) snprintf(b->why, sizeof b->why, "%s", error_text());
     TRY(device_open(a->choose.device, (int)a->choose.threads, &b->device));
     TRY(b->device->type->facts(b->device, &b->facts));
-    // The device null computes nothing, so its times are of nothing.
+    // The device null computes nothing, so its times mean nothing.
     if (a->record && b->device->type != &device_null) TRY(results_open(a->db, RESULTS_WRITE, &b->results));
     return measure_peaks(b);
 }
@@ -154,7 +154,7 @@ static int time_setting(struct bench *b)
     return 0;
 }
 
-// ERR_MEMORY: its plan needs more memory than is free.
+// Returns ERR_MEMORY if the plan needs more memory than is free.
 static int open_setting(struct bench *b, bool fusion)
 {
     struct device_facts now;
@@ -182,7 +182,7 @@ static int measure_setting(struct bench *b, int64_t batch, const char *precision
 static void print_text(struct text *text)
 {
     fputs(text->at ? text->at : "", stdout);
-    fflush(stdout);  // what follows may take minutes
+    fflush(stdout);  // the next setting may take minutes
     text_free(text);
 }
 
@@ -285,7 +285,7 @@ static int print_lines(struct bench *b, bool fusion)
     return 0;
 }
 
-// A batch that does not fit ends the sweep of its precision and fusion, for larger ones do not fit either.
+// A batch that does not fit ends the sweep of its precision and fusion, because larger batches do not fit either.
 static int sweep_over_batches(struct bench *b, const char *precision, bool fusion)
 {
     int rc = 0;

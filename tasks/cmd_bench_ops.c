@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn bench ops: times the cases of single operators, a row each.
+// dawn bench ops: times the test cases of single operators, a row each.
 #include "tasks/cmd_bench_ops.h"
 
 #include "runtime/cases/cases.h"
@@ -35,7 +35,7 @@ static int print_operator_row(void *context, const struct case_speed *s)
                roofline_span(time, s->seconds), s->flops * rate, s->bytes * rate);
     }
     if (fflush(stdout) == 0) return 0;  // a row may take a second
-    l->closed = errno == EPIPE;         // "| head" has seen enough
+    l->closed = errno == EPIPE;         // "| head" has read enough
     return fail_errno(ERR_IO, errno, "cannot write the output");
 }
 

@@ -5,8 +5,8 @@
 #include "runtime/base/error.h"
 
 struct bench_ops {
-    const char *op;         // only cases whose name has this text; NULL: all
-    const char *precision;  // NULL or "auto": each type that is fast here
+    const char *op;         // only cases whose name contains this text; NULL: all
+    const char *precision;  // NULL or "auto": each type that is fast on this device
     const char *device;
     int64_t threads;
     bool json;

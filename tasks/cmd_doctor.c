@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn doctor: says what this machine and this build can do, and how to repair what does not work. Other files gather the
-// facts; this one judges each in a line. It writes nothing, except that a device may fill its caches. Cost: about two
-// seconds with the measurements.
+// dawn doctor: says what this machine and this build can do, and how to repair what does not work. Other files collect the
+// facts; this file judges each in a line. It writes nothing, but a device may fill its caches. Cost: about two seconds with
+// the measurements.
 #include "data/dataset.h"
 #include "runtime/base/build.h"
 #include "runtime/base/cli/options.h"
@@ -160,7 +160,7 @@ static void report_data_set(struct report *r, const char *name, const char *fold
     struct text line = {0};
     char train[TEXT_FIGURE], test[TEXT_FIGURE];
     if (dataset_open(name, folder, &data) < 0) {
-        add_finding(r, MISSING, name, error_text(), NULL);  // the sentence names the command that gets it
+        add_finding(r, MISSING, name, error_text(), NULL);  // the sentence names the command that downloads it
         return;
     }
     const struct dataset_facts *f = dataset_facts(data);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn eval: scores predictions that are there, whoever made them, as the published evaluation of a task does.
+// dawn eval: scores the predictions of any program by the published evaluation of a task.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static const struct usage USAGE = {
     "Example:\n  dawn eval squad dev-v1.1.json predictions.json\n",
 };
 
-// The shortest digits that are the number, as Python writes it.
+// The shortest digits that parse to the number, as Python prints it.
 static const char *shortest(double value, char into[32])
 {
     for (int digits = 3; digits <= 17; digits++) {

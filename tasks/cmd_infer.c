@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn infer: what trained weights answer on the test set: the score, and with --latency the time of one request.
+// dawn infer: evaluates trained weights on the test set, and with --latency measures the time of one request.
 #include "data/progress_bar.h"
 #include "runtime/base/file.h"
 #include "runtime/base/text.h"
@@ -19,15 +19,15 @@
 #include <unistd.h>
 
 struct arguments {
-    struct choose choose;  // files.weights: instead of a run's
-    const char *task;      // NULL: the run's
+    struct choose choose;  // files.weights: used instead of a run's
+    const char *task;      // NULL: the task of the run
     const char *run, *database, *instance, *answers, *question, *text;
     int64_t items, warmup, views;
     double cost, target;
     bool latency, json;
 };
 
-// A run took these files besides its data: another vocabulary would give other numbers to the words.
+// The files must be those of the run: another vocabulary would number the words differently.
 static int check_files_of_run(const struct task_files *files, const json_t *record, int64_t run)
 {
     size_t at;
@@ -38,7 +38,7 @@ static int check_files_of_run(const struct task_files *files, const json_t *reco
         const char *kind = record_text(row, "kind");
         int i = 0;
         while (i < TASK_FILES && strcmp(task_files_name(i), kind)) i++;
-        if (i == TASK_FILES || !strcmp(kind, "weights")) continue;  // it ended with others
+        if (i == TASK_FILES || !strcmp(kind, "weights")) continue;  // the run ended with other weights than it began with
         const char *path = task_files_path(files, i);
         if (!path)
             return fail(ERR_USAGE, "run %lld was trained with %s: name that file with --%s", (long long)run,
@@ -59,14 +59,14 @@ static int check_weights_of_run(const char *path, const json_t *record, int64_t 
     return fail(ERR_INPUT, "%s does not have the weights that run %lld ended with: the digests differ", path, (long long)run);
 }
 
-// Whose weights they are: a run's, or a file's.
+// The origin of the weights: a run or a file.
 struct source {
     const struct task *task;
-    struct results *results;  // NULL: nothing is read or written
-    json_t *record;           // NULL: a file's
-    int64_t run;              // 0: a file's
+    struct results *results;  // NULL: no record is used
+    json_t *record;           // NULL: weights from a file
+    int64_t run;              // 0: weights from a file
     char *path;
-    char data[64];            // a data set of the task that the run was trained on; "": the usual one
+    char data[64];            // the data set that the run trained on; "": the default one
 };
 
 static void source_close(struct source *s)
@@ -76,7 +76,7 @@ static void source_close(struct source *s)
     if (s->results) results_close(s->results);
 }
 
-// A file that DAWN wrote names its task.
+// Reads the task's name from a file that DAWN wrote.
 static int find_task_of_file(const char *path, struct source *s)
 {
     struct checkpoint *c;
@@ -88,7 +88,7 @@ static int find_task_of_file(const char *path, struct source *s)
     return rc;
 }
 
-// Without --run, the newest run that has weights.
+// Selects the newest run with weights if --run is absent.
 static int find_run(const struct arguments *a, const char *task, struct source *s)
 {
     if (a->run) TRY(record_find(s->results, a->run, &s->run));
@@ -105,7 +105,7 @@ static int find_run(const struct arguments *a, const char *task, struct source *
     return check_files_of_run(&a->choose.files, s->record, s->run);
 }
 
-// Without --data, the weights of a run are tested on the data set that it was trained on.
+// Without --data, the weights of a run are tested on the data set of its training.
 static void find_data_of_run(struct source *s)
 {
     const json_t *first = json_array_get(json_object_get(s->record, "data_sets"), 0);
@@ -119,7 +119,7 @@ static int source_open(const struct arguments *a, const char *task, struct sourc
     const char *weights = a->choose.files.weights;
     if (task) TRY(task_find(task, &s->task));
     if (weights && !task) TRY(find_task_of_file(weights, s));
-    // A run's weights cannot come from a new record, so none is created for them.
+    // Weights of a run cannot come from a new record, so none is created for them.
     bool writes = a->latency && (weights || file_exists(results_path(a->database)));
     if (writes || !weights) TRY(results_open(a->database, writes ? RESULTS_WRITE : RESULTS_READ, &s->results));
     if (weights) {
@@ -131,7 +131,7 @@ static int source_open(const struct arguments *a, const char *task, struct sourc
     return 0;
 }
 
-// Says which run was chosen, where none was named. Standard output has the answers to questions alone.
+// Says which run was selected if none was named. Standard output carries only the answers to questions.
 static void print_choice(const struct arguments *a, const struct source *s)
 {
     char score[TEXT_FIGURE];
@@ -239,7 +239,7 @@ static void print_json(const struct measured *m)
     json_decref(o);
 }
 
-// One metric of the pass; the first has the target.
+// Adds one metric of the pass. The first metric has the target.
 static void add_score(const struct measured *m, int number, struct text *into)
 {
     const struct infer_figures *f = &m->figures;
@@ -253,7 +253,7 @@ static void add_score(const struct measured *m, int number, struct text *into)
                met ? "" : is->lower_is_better ? ", above the target" : ", below the target");
 }
 
-// The same four figures as "dawn results show" has of a measurement.
+// Adds the four figures that "dawn results show" has of a measurement.
 static void add_times(const char *what, const struct latency_times *t, struct text *into)
 {
     text_add(into, "    %-22s%11.3f%11.3f%11.3f%11.3f\n", what, (double)t->mean * 1e-6, (double)t->p50 * 1e-6,
@@ -292,7 +292,7 @@ static void print_text(const struct measured *m)
 
 enum { TEXT_LIMIT = 16 << 20 };
 
-// All of standard input, or of a file.
+// Reads standard input or a file to its end.
 static int read_text(const char *path, char **bytes, size_t *count)
 {
     struct text text = {0};
@@ -320,7 +320,7 @@ static int print_told(const struct measured *m, const char *told)
     return 0;
 }
 
-// The training texts may belong to what the weights mean (a vocabulary made of them), but most weights do without.
+// The weights may depend on the training texts (a vocabulary made of them), but most weights do not.
 static int ask_question(struct measured *m, struct infer_options *o)
 {
     const struct arguments *a = m->a;
@@ -342,7 +342,7 @@ static int ask_question(struct measured *m, struct infer_options *o)
     return rc;
 }
 
-// Before anything is measured: a price of other hardware would spoil the measurement.
+// Checks the price before the measurement: a price of other hardware would make the measurement worthless.
 static int choose_price(struct measured *m)
 {
     struct device *device;
@@ -363,7 +363,7 @@ struct watched {
     char what[64];
 };
 
-// A line of the terminal for each part of the work.
+// Shows a progress bar on a terminal for each part of the work.
 static void show_progress(void *context, const char *what, int64_t done, int64_t all)
 {
     struct watched *w = context;
@@ -406,7 +406,7 @@ static int infer_task(const struct arguments *a)
     int rc = source_open(a, a->task, &s);
     if (rc == 0) {
         struct choose choice = a->choose;
-        choice.files.weights = NULL;  // any task is inferred with weights, whether it begins with some or not
+        choice.files.weights = NULL;  // every task is inferred with weights, even if its training takes none
         if (!choice.data && *s.data) choice.data = s.data;
         rc = choose(&choice, s.task->name, &chosen);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // dawn models: lists the networks and their cost. The figures are counted on the graph of one sample, which is built and
-// thrown away; nothing runs.
+// freed; nothing runs.
 #include "runtime/base/cli/options.h"
 #include "runtime/base/text.h"
 #include "runtime/fuse.h"
@@ -29,7 +29,7 @@ struct network {
     struct device *device;
     struct dataset *data, *view;  // view: NULL if the task trains on the stored samples
     struct session *session;
-    struct supply supply;  // of a task that streams its samples
+    struct supply supply;  // for a task that streams its samples
     const struct graph *graph;
 };
 
@@ -42,7 +42,7 @@ static void network_free(struct network *n)
     device_close(n->device);
 }
 
-// The graph that answers for one sample: a streamed task's is its evaluation.
+// The graph that answers for one sample. For a streamed task this is its evaluation.
 static int build_answer(struct network *n, struct setting *c)
 {
     struct step_slots slots = {0};
@@ -63,7 +63,7 @@ static int build_answer(struct network *n, struct setting *c)
     return step_evaluate(n->session, c, &slots, &is, &fold);
 }
 
-// Uses the network's own widths: the recipe gives only activations and pools.
+// Uses the network's own widths. Only activations and pools come from the recipe.
 static int network_build(const struct task *task, const struct model *m, struct network *n)
 {
     struct recipe recipe;
@@ -75,7 +75,7 @@ static int network_build(const struct task *task, const struct model *m, struct 
     TRY(dataset_open_noise(task->data_sets[0], &n->data));
     TRY(session_new(n->device, &n->session));
     struct setting setting = {.task = task, .recipe = &recipe, .model = m, .data = dataset_facts(n->data), .dtype = F32,
-                              .steps = 1, .steps_an_epoch = 1, .fuse = FUSE_ALL};  // counted as it runs: norms folded
+                              .steps = 1, .steps_an_epoch = 1, .fuse = FUSE_ALL};  // counted as it runs, with folded norms
     TRY(answer = build_answer(n, &setting));
     n->graph = n->session->graph[answer];
     return 0;
@@ -112,7 +112,7 @@ static int list_models(const struct task *task)
         struct network n;
         char count[TEXT_FIGURE], work[TEXT_FIGURE];
         int rc = network_new(task, m, &n);
-        if (rc < 0 && rc != ERR_UNSUPPORTED) return rc;  // a task without inference of single samples has no such figures
+        if (rc < 0 && rc != ERR_UNSUPPORTED) return rc;  // a task that cannot infer single samples has no such figures
         printf("%-10s  %12s  %12s\n", m->name, rc < 0 ? "-" : text_count(count, count_parameters(&n)),
                rc < 0 ? "-" : text_si(work, count_flops(&n), "FLOP"));
         if (rc == 0) network_free(&n);
@@ -125,17 +125,17 @@ static int list_models(const struct task *task)
     return 0;
 }
 
-// A layer is a convolution or the head: it has filters, and nearly all of the work.
+// A layer is a convolution or the head. Layers have filters and do nearly all of the work.
 static int print_layer(const struct network *n, const struct node *node, int number)
 {
     if (node->op != OP_CONV && node->op != OP_MATMUL) return number;
     const struct value *w = &n->graph->value[node->in[1]], *y = &n->graph->value[node->out[0]];
     char filters[SHAPE_TEXT], out[SHAPE_TEXT], count[TEXT_FIGURE], work[TEXT_FIGURE];
-    struct shape one = y->shape;  // without the dimension of samples
+    struct shape one = y->shape;  // without the sample dimension
     one.rank--;
     for (int i = 0; i < one.rank; i++) one.dim[i] = y->shape.dim[i + 1];
     const char *name = w->slot ? w->slot->name : node->scope;
-    static const char folded[] = "folded.";  // filters with the norm behind them
+    static const char folded[] = "folded.";  // filters with the norm folded in
     if (!strncmp(name, folded, sizeof folded - 1)) name += sizeof folded - 1;
     printf("%3d  %-29s  %-11s  %-10s  %9s  %s\n", number + 1, name,
            shape_text(filters, &w->shape), shape_text(out, &one), text_count(count, shape_count(&w->shape)),

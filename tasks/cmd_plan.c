@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn plan: the cost of a training before it runs. It builds and plans what `dawn train` would, takes no memory for it, and
-// bounds its time by the measured peaks of the device. Cost: about a second for the measurement.
+// dawn plan: the cost of a training before it runs. It builds and plans the same programs as `dawn train`, takes no memory
+// for them, and bounds the training's time by the measured peaks of the device. Cost: about a second for the measurement.
 #include "runtime/base/text.h"
 #include "runtime/fuse.h"
 #include "tasks/choose.h"
@@ -27,17 +27,17 @@ struct planned {
     const struct arguments *a;
     struct chosen chosen;
     struct dataset *data;
-    bool noise;  // the data set is missing: planned with the published facts
+    bool noise;  // the data set is missing, so the plan uses the published facts
     struct device *device;
     struct device_facts facts;
     struct trainer *trainer;
     struct forecast forecast;
     struct roofline step;  // the variant at full resolution
-    int64_t kept;          // bytes on the host: caches of samples
-    int64_t largest;       // batch that fits into the memory, 0: none; -1: this one does
-    const struct gpu *on;  // a GPU that is not here, whose peaks count; NULL: the device's own
-    double appetite;       // samples a second that the fastest step takes
-    double shared_seconds, shared_appetite;  // of the whole training on several of them; 0: on one
+    int64_t kept;          // bytes on the host for caches of samples
+    int64_t largest;       // largest batch that fits into the memory; 0: none; -1: this one does
+    const struct gpu *on;  // a GPU that is not in this machine; NULL: the device's own peaks count
+    double appetite;       // samples a second that the fastest step consumes
+    double shared_seconds, shared_appetite;  // totals of a training on several GPUs; 0: on one
 };
 
 // ---- text
@@ -80,7 +80,7 @@ static bool is_streamed(const struct planned *p)
     return p->trainer->supply[SPLIT_TRAIN].choice.fields > 0;
 }
 
-// Of the programs that run in all steps.
+// Share of the programs that run in all steps.
 static double share_of(const struct trainer *t, const struct forecast_variant *v)
 {
     return (double)v->steps / (double)(t->steps * t->parts * t->turns);
@@ -98,7 +98,7 @@ static void print_schedule(const struct planned *p)
         const struct forecast_variant *v = &f->variant[i];
         char name[128];
         snprintf(name, sizeof name, "%s, %s", v->size, v->name);
-        if (strlen(name) > 32) printf("  %s\n", name), *name = 0;  // cut off, it would be taken for another
+        if (strlen(name) > 32) printf("  %s\n", name), *name = 0;  // a cut name could pass for another one
         printf("  %-32s %8s %8s %7lld %9s %6.1f%%\n", name, text_si(a, v->flops, ""), text_si(b, v->bytes, ""),
                (long long)v->steps, roofline_span(c, v->seconds), 100 * share_of(t, v));
     }
@@ -132,7 +132,7 @@ static void print_step(const struct planned *p)
     text_free(&table);
 }
 
-// What the host has to make of stored samples meanwhile.
+// The work of the host on stored samples during the training.
 static void print_feed(const struct planned *p)
 {
     char a[TEXT_FIGURE];
@@ -267,7 +267,7 @@ static int count_kept(struct planned *p)
     return 0;
 }
 
-// The device that plans, and whose peaks count. A GPU that is not here is planned for on a device that computes nothing.
+// Opens the planning device, whose peaks count. A GPU that is not in this machine is planned on the null device.
 static int open_device(struct planned *p)
 {
     const struct arguments *a = p->a;
@@ -277,7 +277,7 @@ static int open_device(struct planned *p)
     if (!p->on) return 0;
     gpu_facts(p->on, &p->facts);
     TRY(model_find(p->chosen.task, p->chosen.recipe.model, &model));
-    if (p->chosen.recipe.precision == PRECISION_AUTO)  // as trainer_dtype has it
+    if (p->chosen.recipe.precision == PRECISION_AUTO)  // like trainer_dtype
         p->chosen.recipe.precision = p->facts.fast[F16] && model->half ? PRECISION_F16
                                      : p->facts.fast[BF16]             ? PRECISION_BF16
                                                                        : PRECISION_F32;
@@ -289,7 +289,8 @@ static double gradient_bytes(const struct trainer *t)
     return (double)sizeof(float) * (double)trainer_parameters(t);
 }
 
-// Each GPU computes its part of a batch, then all add up their gradients. A plan of that part has so many times as many steps.
+// Each GPU computes its part of a batch, then all GPUs sum their gradients. A plan for that part has that many times the
+// steps.
 static int forecast_shared(struct planned *p)
 {
     struct trainer_choice choice = p->trainer->choice;
@@ -330,7 +331,7 @@ static int plan_training(struct planned *p)
     struct trainer_choice choice = {p->chosen.task, p->chosen.recipe, p->data, p->device, FUSE_ALL, p->chosen.files};
     TRY(trainer_new(&choice, &p->trainer));
     TRY(count_kept(p));
-    size_t memory = p->facts.memory;  // read before the measurement takes some
+    size_t memory = p->facts.memory;  // read before the measurement takes memory
     if (a->measure && !p->on) TRY(device_measure(p->device, &p->facts));
     p->facts.memory = memory;
     TRY(forecast_training(p));

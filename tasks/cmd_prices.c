@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn prices: the machines whose price --instance knows. The same table is in the server (submit/format/score/prices.json).
+// dawn prices: the machines whose prices --instance knows. The server embeds the same table (submit/format/score/prices.json).
 #include "runtime/base/cli/options.h"
 #include "runtime/base/text.h"
 #include "submit/format/score/price.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn profile: where the time and the memory of a training step go (tasks/profile/profile.h). Nothing is recorded.
+// dawn profile: time and memory of a training step by layer and operator (tasks/profile/profile.h). Nothing is recorded.
 #include "runtime/base/text.h"
 #include "runtime/fuse.h"
 #include "tasks/choose.h"
@@ -24,7 +24,7 @@ struct profiled {
     struct chosen chosen;
     struct dataset *data;
     bool noise;
-    char why[ERROR_TEXT_MAX];  // why noise was used without --fake
+    char why[ERROR_TEXT_MAX];  // the reason for noise without --fake
     struct device *device;
     struct device_facts facts;
     struct trial trial;

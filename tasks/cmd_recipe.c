@@ -102,7 +102,7 @@ static void print_keys(const struct recipe *r)
     }
 }
 
-// The name of a task stands for the recipe of its real data set.
+// The name of a task means the recipe of its real data set.
 static int find_named(const char *name, struct recipe *into)
 {
     for (int i = 0; task_table[i]; i++) {

@@ -26,7 +26,7 @@ static const char *span_text(char into[TEXT_FIGURE], int64_t ns)
     return text_span(into, (double)ns / 1e9);
 }
 
-// Prints on standard error: standard output belongs to the command.
+// Prints to standard error, because standard output belongs to the command.
 static void print_run_end(const struct recorder_options *o, const struct recorder_end *e)
 {
     char a[TEXT_FIGURE], b[TEXT_FIGURE];
@@ -43,10 +43,10 @@ static void print_run_end(const struct recorder_options *o, const struct recorde
     fprintf(stderr, "; self-evaluated\n");
 }
 
-// A terminal alone sees it, between the lines of the command: a log has those.
+// Only a terminal shows epochs, between the lines of the command. A log has the command's own lines.
 static void print_epoch(const struct recorder_options *o, const struct recorder_end *e)
 {
-    static int64_t began_ns;  // of the whole group: its first epoch came when the first run had taken so long
+    static int64_t began_ns;  // of the whole group
     char score[TEXT_FIGURE], time[TEXT_FIGURE], left[TEXT_FIGURE];
     if (began_ns == 0) began_ns = clock_ns() - e->last.end_to_end_ns;
     fprintf(stderr, "dawn record: run %lld", (long long)e->run);

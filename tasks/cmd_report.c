@@ -10,7 +10,7 @@
 
 static const char *const forms[] = {"html", "md", "csv", NULL};
 
-// By --format, else by the end of the file's name, else HTML.
+// Uses --format, else the ending of the file's name, else HTML.
 static int choose_form(const char *format, const char *to, enum report_form *form)
 {
     const char *end = strrchr(to, '.');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn results: the recorded runs, as a list, as a page or as files for other programs. It only reads the record.
+// dawn results: lists and shows the recorded runs and exports them for other programs. It only reads the record.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static bool says_utf8(const char *name)
     return value != NULL && (strstr(value, "UTF-8") != NULL || strstr(value, "utf8") != NULL || strstr(value, "UTF8") != NULL);
 }
 
-// The first of the three that is set decides, as in the C library.
+// The first variable that is set decides, as in the C library.
 static bool terminal_utf8(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
@@ -45,7 +45,7 @@ static struct page_style style_of(const struct choice *choice)
                                .bold = terminal && !choice->ascii && (no_color == NULL || *no_color == 0)};
 }
 
-static int print_and_free(struct text *text)  // a failed write is noticed once, at the end of dawn.c
+static int print_and_free(struct text *text)  // dawn.c checks standard output once, at the end
 {
     if (text->length > 0) fwrite(text->at, 1, text->length, stdout);
     text_free(text);
@@ -62,7 +62,7 @@ static int write_and_free(struct text *text, const char *to)
     return rc;
 }
 
-// Every table as a file needs a folder, unless the path is plainly that of one file.
+// All tables as files need a folder. One table needs a file.
 static bool is_csv_file(const char *path)
 {
     size_t length = strlen(path);
@@ -84,8 +84,8 @@ static int export_tables_to(struct results *r, int64_t id, const char *folder)
     return 0;
 }
 
-// Calls `tell` for every run, or for the one of that id: `broken` is the first fault, NULL where there is none. The number
-// of broken ones, or an error.
+// Calls `tell` for each run, or for the run with that id; `broken` is its first fault, or NULL. Returns the number of broken
+// runs or an error.
 static int for_chains(struct results *r, int64_t id, void (*tell)(const json_t *run, const char *broken))
 {
     json_t *rows, *row, *run;
@@ -143,7 +143,7 @@ static int export_dawnbench_of(struct results *r, const char *word, const struct
     return rc;
 }
 
-// The formats that are about one run.
+// Exports one of the formats for a single run.
 static int export_document(struct results *r, const char *word, const struct choice *c)
 {
     int64_t id;
@@ -203,7 +203,7 @@ static int print_list(struct results *r, const struct choice *c)
     return rc;
 }
 
-// "g3" is a group; anything else is a run.
+// "g3" is a group; every other word is a run.
 static int find_side(struct results *r, const char *word, bool *group, int64_t *id)
 {
     *group = word[0] == 'g' && text_to_int(word + 1, 1, INT64_MAX, id) == 0;
@@ -225,7 +225,7 @@ static int print_comparison(struct results *r, const char *first, const char *se
     return rc;
 }
 
-// ---- a run that still goes on
+// ---- a run in progress
 
 enum { LOOK_US = 500000 };
 
@@ -239,7 +239,7 @@ static void print_point(const json_t *run, const json_t *point, const char *epoc
            page_span(time, record_int(point, "t_ns")));
 }
 
-// Prints the points that were not there before, and how the run ended. True once it has.
+// Prints the new points and the end of the run. Returns true once the run has ended.
 static bool print_news(const json_t *run, size_t *shown, bool live)
 {
     const json_t *points = json_object_get(run, "points");
@@ -268,7 +268,7 @@ static int find_running(struct results *r, int64_t *id)
     return *id > 0 ? 0 : record_find(r, "last", id);
 }
 
-// Without a name, the newest run that goes on. Ends with the run, or when nobody reads any more.
+// Without a name, follows the newest run in progress. Ends with the run, or when nobody reads the output any more.
 static int follow_run(struct results *r, const char *word)
 {
     int64_t id;
@@ -281,7 +281,7 @@ static int follow_run(struct results *r, const char *word)
         TRY(record_read(r, id, &run));
         ended = print_news(run, &shown, live);
         json_decref(run);
-        if (fflush(stdout) != 0) return 0;  // the end of the program tells why
+        if (fflush(stdout) != 0) return 0;  // dawn.c reports the failed write
         if (!ended) usleep(LOOK_US);
     }
     return 0;
@@ -314,7 +314,7 @@ static int check_format(const char *action, struct choice *c)
     return rc;
 }
 
-// An option that the action would ignore is refused.
+// Refuses options that the action would ignore.
 static int check_words(int argc, char **argv, struct choice *c)
 {
     const char *action = argc > 1 ? argv[1] : "list";

@@ -18,7 +18,7 @@ struct arguments {
     const char *database, *save, *instance, *pace, *resume;
 };
 
-// Most metrics are shares. One that is not (a loss, a perplexity) has a target that is none either.
+// Most metrics are shares, and so are their targets. A loss or a perplexity is not.
 static int check_target(const struct task *task, double target)
 {
     if (task->target > 1) return target > 0 ? 0 : fail(ERR_USAGE, "--target must be above 0; got %g", target);
@@ -36,9 +36,9 @@ static enum progress_mode progress_of(const struct arguments *a)
 static int open_run(const struct arguments *a, struct resume *from)
 {
     struct results *results;
-    if (!file_exists(results_path(a->database)))  // opening it to write would make one
+    if (!file_exists(results_path(a->database)))  // opening a missing file to write would create it
         return fail(ERR_MISSING, "there is no %s, so there is no run to resume", results_path(a->database));
-    TRY(results_open(a->database, RESULTS_WRITE, &results));  // a run whose process is gone is marked as interrupted
+    TRY(results_open(a->database, RESULTS_WRITE, &results));  // marks a run as interrupted if its process has ended
     int64_t run;
     int rc = strcmp(a->resume, "last") ? record_find(results, a->resume, &run) : resume_last(results, &run);
     if (rc == 0) rc = resume_open(results, run, from);
@@ -46,7 +46,7 @@ static int open_run(const struct arguments *a, struct resume *from)
     return rc;
 }
 
-// All but the place of the data and the pace, where the command line has its own.
+// Copies all options except the folder of the data and the pace, which the command line may set.
 static int take_options(const struct resume *from, struct train_options *o)
 {
     const struct state_facts *f = state_facts(from->state);
@@ -65,7 +65,7 @@ static int take_options(const struct resume *from, struct train_options *o)
     return 0;
 }
 
-// What trains is the run's own: a wish for anything else would be ignored, so it is refused.
+// The options of a training come from the run. Other options would be ignored, so they are refused.
 static int resume_run(const struct arguments *a)
 {
     const struct choose *c = &a->choose;

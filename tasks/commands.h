@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands of tasks/, one file each (cmd_NAME.c). A command takes its own argv (argv[0] is its name), prints what
-// the user asked for and returns 0 or a negative error with its sentence; dawn.c lists them all.
+// The commands of tasks/, one file each (cmd_NAME.c). A command takes its own argv (argv[0] is its name), prints its output
+// and returns 0 or a negative error with its sentence. dawn.c lists all commands.
 #ifndef DAWN_TASKS_COMMANDS_H
 #define DAWN_TASKS_COMMANDS_H
 

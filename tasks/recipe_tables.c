@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tasks' tables of recipe keys. A file of its own, so that a test can register others in its place.
+// The tasks' tables of recipe keys. They have a file of their own, so that a test can register others instead.
 #include "tasks/cifar10/keys.h"
 #include "tasks/imagenet/keys.h"
 #include "tasks/squad/keys.h"

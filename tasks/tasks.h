@@ -7,7 +7,7 @@
 
 extern const struct task *const task_table[];  // ends with NULL
 int task_find(const char *name, const struct task **) MUST_CHECK;
-// Refuses a command line without exactly one task: names those of the table, then adds `more` (", or ops").
+// Refuses a command line without exactly one task. The sentence names the tasks of the table, then `more` (", or ops").
 int task_wanted(const char *more) MUST_CHECK;
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words come from the tables in which commands look them up. A failure (no record here) only leaves its words out, because a
-// message would disturb the line that is being typed.
+// Words come from the tables that the commands use. After a failure (no record here) the words are left out, because a
+// message would disturb the line that the user is typing.
 #include "tasks/words.h"
 
 #include "data/dataset.h"
@@ -15,7 +15,7 @@ static void add_tasks(struct text *into)
     for (int i = 0; task_table[i]; i++) text_add(into, "%s\n", task_table[i]->name);
 }
 
-// Two tasks may share models: each name once.
+// Two tasks may share models. Each name is added once.
 static void add_models(struct text *into)
 {
     for (int i = 0; task_table[i]; i++) {
@@ -65,7 +65,7 @@ static void add_instances(struct text *into)
     if (price_table(add_instance, into) < 0) return;
 }
 
-// Of the record that commands read by themselves: $DAWN_RESULTS, else results.db.
+// Uses the record that commands read by default: $DAWN_RESULTS, else results.db.
 static void add_runs(struct text *into)
 {
     struct results *r;
