@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The published evaluation runs on Python's texts, so what Python understands by lower case, white space and the boundary of
-// a word is spelled out here.
+// The published evaluation works on Python's strings. This file follows Python's definitions of lower case, white space and
+// word boundary.
 #include "tasks/squad/evaluate.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 enum { CAPITAL_SIGMA = 0x3A3, SIGMA = 0x3C3, FINAL_SIGMA = 0x3C2, CAPITAL_DOTTED_I = 0x130, DOT_ABOVE = 0x307 };
 
-// ---- what is left of a text
+// ---- normalisation
 
 // str.isspace(): White_Space and the four separators of ASCII.
 static bool is_python_space(int32_t c)
@@ -24,7 +24,7 @@ static bool is_ascii_punctuation(int32_t c)
     return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
 }
 
-// A sigma at the end of a word: a cased letter stands before it and none after it, ignorable characters apart.
+// A sigma is final if a cased letter precedes it and none follows it, apart from ignorable characters.
 static int32_t lower_sigma(const int32_t *code, size_t n, size_t i)
 {
     size_t before = i, after = i + 1;
@@ -34,7 +34,7 @@ static int32_t lower_sigma(const int32_t *code, size_t n, size_t i)
     return after < n && unicode_is_cased(code[after]) ? SIGMA : FINAL_SIGMA;
 }
 
-// Lowered and without punctuation; free() it.
+// The text in lower case without punctuation; free() ends it.
 static int32_t *lower_text(const char *text, size_t *count)
 {
     size_t bytes = strlen(text), n = 0, left = 0;
@@ -45,7 +45,7 @@ static int32_t *lower_text(const char *text, size_t *count)
         if (is_ascii_punctuation(c)) continue;
         if (c == CAPITAL_SIGMA) {
             low[left++] = lower_sigma(code, n, i);
-        } else if (c == CAPITAL_DOTTED_I) {  // the only character that becomes two
+        } else if (c == CAPITAL_DOTTED_I) {  // the only character whose lower case has two characters
             low[left++] = 'i';
             low[left++] = DOT_ABOVE;
         } else {
@@ -70,7 +70,7 @@ void evaluate_normalise(const char *text, struct text *into)
     size_t first = into->length;
     bool apart = false;
     for (size_t i = 0, end; i < n; i = end) {
-        // A run of letters and numbers, which \b bounds; or one other character.
+        // A token is a run of letters and numbers, which \b bounds, or one other character.
         for (end = i; end < n && unicode_is_letter_or_number(code[end]);) end++;
         bool word = end > i;
         if (!word) end++;
@@ -92,7 +92,7 @@ void evaluate_normalise(const char *text, struct text *into)
 // ---- scores
 
 struct bag {
-    struct text text;  // normalised, then cut into words
+    struct text text;  // normalised text, then cut into words
     const char **word;
     size_t words;
 };
@@ -102,7 +102,7 @@ static int by_bytes(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-// The sorted words of a normalised text, whose blanks become zero bytes.
+// Sorts the words of a normalised text. Its blanks become zero bytes.
 static void fill_bag(struct bag *bag)
 {
     size_t length = bag->text.length;
@@ -139,7 +139,7 @@ static double score_f1(const struct bag *prediction, const struct bag *truth)
     return (2 * precision * recall) / (precision + recall);
 }
 
-// `given` is the prediction's normalised text, `prediction` its words.
+// `given` is the normalised text of the prediction, `prediction` its words.
 static struct evaluate_score score_truth(const char *given, const struct bag *prediction, const char *truth)
 {
     struct bag bag = {0};

@@ -14,7 +14,7 @@ struct judging {
     const struct dataset *view;
     const struct squad *squad;
     struct answer *best;     // [questions]
-    bool *asked, *answered;  // likewise; an inference may ask some questions only
+    bool *asked, *answered;  // [questions]; an inference may ask only some of them
 };
 
 static int judge_begin(const struct setting *c, struct dataset *stored, struct dataset *view, void **state)
@@ -45,7 +45,7 @@ static int judge_batch(void *state, const struct judged *b)
     return 0;
 }
 
-// The bytes of the context, unchanged; a question without an answer has the empty one.
+// The unchanged bytes of the context; empty for a question without an answer.
 static char *text_of_answer(const struct judging *j, int64_t question)
 {
     const struct answer *a = &j->best[question];
@@ -63,7 +63,7 @@ static void score_answers(const struct judging *j, int64_t score[METRICS_MAX])
         evaluate_add(&total, text, &j->squad->question[q]);
         free(text);
     }
-    // Rounded down: no page shows more than was reached.
+    // Rounded down, so that no page shows more than was reached.
     score[SCORE_F1] = (int64_t)floor(evaluate_f1(&total) * 1e4);
     score[SCORE_EXACT] = total.questions > 0 ? total.exact * 1000000 / total.questions : 0;
 }
@@ -84,7 +84,7 @@ static char *judge_tell(void *state, int64_t question)
     return text_of_answer(state, question);
 }
 
-// {"id": "answer"}, as evaluate-v1.1.py and dawn eval squad read it.
+// Writes {"id": "answer"}, which evaluate-v1.1.py and dawn eval squad read.
 static int judge_write(void *state, const char *path)
 {
     const struct judging *j = state;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// F1 and exact matches of an evaluation: the best answer of each question, cut from its context, is compared with the answers
-// that people gave (evaluate.h).
+// F1 and exact matches of an evaluation. The best answer of each question, cut from its context, is compared with the
+// answers of people (evaluate.h).
 #ifndef DAWN_SQUAD_JUDGE_H
 #define DAWN_SQUAD_JUDGE_H
 
 #include "tasks/step/task.h"
 
 extern const struct judge squad_judge;
-enum { SCORE_F1, SCORE_EXACT };  // of struct task's metrics
+enum { SCORE_F1, SCORE_EXACT };  // index into struct task's metrics
 
 #endif

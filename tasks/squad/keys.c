@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recipe keys of SQuAD: how texts become sequences, and the shape of the model. The defaults are BERT-base's and
-// FastFusionNet's.
+// The recipe keys of SQuAD: the sequences made from texts, and the shape of the model. The defaults are those of BERT-base
+// and FastFusionNet.
 #include "tasks/squad/keys.h"
 
 #include "tasks/squad/network/layers.h"

@@ -4,7 +4,7 @@
 
 #include "tasks/recipe/recipe_keys.h"
 
-// Keys of this task alone: places in struct recipe's own[].
+// Keys of this task: indices into own[] of struct recipe.
 enum squad_own {
     OWN_LENGTH, OWN_STRIDE, OWN_QUESTION, OWN_LOWER_CASE, OWN_VOCABULARY,
     OWN_LAYERS, OWN_WIDTH, OWN_HEADS, OWN_FEED_FORWARD, OWN_POSITIONS, OWN_DROPOUT,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jansson's object is the table.
+// The table is Jansson's object.
 #include "tasks/squad/predictions.h"
 
 #include <jansson.h>
@@ -79,7 +79,7 @@ const char *predictions_of(const struct predictions *p, const char *id)
 void predictions_set(struct predictions *p, const char *id, const char *text, size_t n)
 {
     json_t *value = json_stringn(text, n);
-    BUG_IF(value == NULL);  // no UTF-8
+    BUG_IF(value == NULL);  // not UTF-8
     BUG_IF(json_object_set_new(p->of, id, value) != 0);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQuAD 1.1: questions about paragraphs of Wikipedia, answered by a piece of the paragraph; the target is an F1 of 0.75 on the
-// 10,570 questions of dev-v1.1. And the same on dev-v1.1 alone, split by article: 0.65 on the 1,674 questions of eight
-// articles. Two tasks, because each has a board of its own; all functions are shared. In this order: samples, the step, the
-// update rules, the tasks. The models differ in their samples, too (reader.h).
+// SQuAD 1.1: questions about paragraphs of Wikipedia, whose answer is a piece of the paragraph. The target is an F1 of 0.75
+// on the 10,570 questions of dev-v1.1. The second task uses dev-v1.1 alone, split by article: its target is 0.65 on the
+// 1,674 questions of eight articles. There are two tasks because each has a board of its own; they share all functions. In
+// this order: samples, the step, the update rules, the tasks. The samples depend on the model (reader.h).
 #include "tasks/squad/squad.h"
 
 #include "data/read/squad/squad.h"
@@ -60,8 +60,8 @@ static void forward_batch(struct step *s)
     step_loss(s, g_scale(g, sum, 0.5f), 1);
 }
 
-// ---- updates: matrices and embeddings decay by optimiser.filters.decay, without SGD the head too. Norms and biases do not
-// unless the recipe says so
+// ---- updates: matrices and embeddings decay by optimiser.filters.decay, and without SGD the head does, too. Norms and
+// biases decay only if the recipe says so
 
 static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
 {

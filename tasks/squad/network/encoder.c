@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// BERT (Devlin et al. 2019) with a head for answers. Slots are named as Hugging Face names the tensors, without "bert.".
+// BERT (Devlin et al. 2019) with a head for answers. Slots have Hugging Face's tensor names without "bert.".
 //
 //   embeddings   word + position + segment, layer norm, dropout
 //   layers       x = norm(x + dropout(attention(x))); x = norm(x + dropout(W2 gelu(W1 x)))
-//   head         two scores a place, of the beginning and of the end of the answer
+//   head         two scores for each place: beginning and end of the answer
 //
 // Queries, keys and values are one product with the three weights side by side. Matrices begin with a deviation of 0.02.
 // tokens[B,T] -> x[B,T,C] -> two of f32[B,T]
@@ -13,13 +13,13 @@
 #define NORM_EPS 1e-12f
 static const struct init WEIGHT = {INIT_NORMAL, 0.02f}, ZERO = {INIT_ZERO, 0};
 
-// What all parts of one forward pass need.
+// Values that all parts of one forward pass need.
 struct encoder {
     struct step *step;
     struct graph *g;
     int64_t width, feed_forward;
     int heads, lengths;
-    int key, counter, sites;  // of dropout; key NONE: none
+    int key, counter, sites;  // key, counter and sites of dropout; key NONE: no dropout
     float p;
 };
 

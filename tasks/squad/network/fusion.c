@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// FastFusionNet (Wu et al. 2019): FusionNet (Huang et al. 2018) with SRU (Lei et al. 2018) in the place of LSTM.
+// FastFusionNet (Wu et al. 2019): FusionNet (Huang et al. 2018) with SRU (Lei et al. 2018) instead of LSTM.
 //
-//   words          vectors of both texts; to each word of the context also the aligned question and its features
+//   words          vectors of both texts; each word of the context also gets the aligned question and its features
 //   reading        two layers of BiSRU for each text: a low and a high level
-//   understanding  two layers more; of the question over both levels, of the context over both and what follows
-//   fusion         to each word of the context the question's low level, high level and understanding, each by an attention of
-//                  its own with the whole history of a word: vector, low, high
-//   self           the context's understanding, to each word by an attention with its whole history, then two layers more
-//   answer         a bilinear product finds the beginning; what stands there moves the question's vector through a GRU cell;
+//   understanding  two more layers: for the question over both levels, for the context over both levels and the fusion
+//   fusion         each word of the context gets the question's low level, high level and understanding; each of the three has
+//                  its own attention over the whole history of a word: vector, low, high
+//   self           attention of the context's understanding to itself over its whole history, then two more layers
+//   answer         a bilinear product finds the beginning; the context there moves the question's vector through a GRU cell;
 //                  another product finds the end
 //
 // tokens[B,T], question[B,Q] -> two of f32[B,T]
@@ -58,7 +58,7 @@ static void fuse_levels(struct reading *r, int history_x, int history_y, const i
     }
 }
 
-// One draw of the dropout serves both sides, so that the history is projected once.
+// Both sides use one draw of the dropout, so the history is projected once.
 static int fuse_with_itself(struct reading *r, int history, int x)
 {
     struct graph *g = r->g;
@@ -81,7 +81,7 @@ static int move_question(struct reading *r, int x, int y)
     for (int i = 0; i < 4; i++)
         p[i] = graph_param(g, arena_text(&g->arena, "end_gru.%s", part[i]), i < 2 ? SHAPE(3 * n, n) : SHAPE(3 * n),
                            (struct init){INIT_UNIFORM, bound}, i < 2 ? ROLE_MATRIX : ROLE_BIAS);
-    x = layers_dropout(r, x, r->p), y = layers_dropout(r, y, r->p);  // one after the other: each takes the next draws
+    x = layers_dropout(r, x, r->p), y = layers_dropout(r, y, r->p);  // two statements, because each takes the next draws
     return g_gru_cell(g, x, y, p[0], p[1], p[2], p[3]);
 }
 
@@ -96,9 +96,9 @@ static void find_answer(struct reading *r, int x, int y, int out[MODEL_VALUES])
     out[1] = layers_point(r, "end_attn.linear", context, question);
 }
 
-// ---- the whole
+// ---- the network
 
-// The last layer of an encoder.
+// Returns the last layer of an encoder.
 static int understand(struct reading *r, const char *name, int x, int lengths)
 {
     int layer[LAYERS_MOST];

@@ -66,7 +66,7 @@ int layers_join(struct reading *r, const int x[], int count)
     return g_concat(r->g, x, count, 2);
 }
 
-// Scores are not divided by a root, so they are kept in f32 until they are probabilities.
+// Scores are not divided by a root, so they stay in f32 until the softmax.
 int layers_attend(struct reading *r, int q, int k, int v, int lengths)
 {
     struct graph *g = r->g;
@@ -111,8 +111,8 @@ static int64_t tuned_rows(const struct setting *c)
     return WORDLIST_FIRST + whole_of(c, OWN_TUNED);
 }
 
-// The vectors of a file stay as they are. What training adds to the most frequent ones is a table of its own; every other row
-// is the zeros behind it, whose gradient goes nowhere.
+// The vectors of a file stay fixed. A table of its own holds the changes that training makes to the most frequent words. All
+// other words read the row of zeros after that table, whose gradient is discarded.
 static int given_vectors(struct reading *r, int index, int64_t rows, int64_t width)
 {
     struct graph *g = r->g;
@@ -124,8 +124,8 @@ static int given_vectors(struct reading *r, int index, int64_t rows, int64_t wid
     return g_add(g, g_gather(g, fixed, index), g_gather(g, g_concat(g, added, 2, 0), g_gather(g, row_of, index)));
 }
 
-// The weights of a run mean something for its words only: a slot with nothing in it bears their digest, so that weights are
-// refused where the words are others.
+// The weights of a run are valid for its words only. A slot without content has the digest of the words in its name, so
+// weights for other words are refused.
 static void mark_words(struct reading *r)
 {
     const struct wordlist *words = passages_words(r->step->setting->feed[r->step->split]->data);
@@ -190,7 +190,7 @@ int layers_lstm(struct reading *r, const char *name, int x, int lengths)
     return g_lstm_layer(r->g, name, 0, layers_dropout(r, x, r->p), r->hidden, lengths, 2);
 }
 
-// The skip path has no dropout; the product has, and so has the state before its gate.
+// The skip path has no dropout. The product has dropout, and so has the state before its gate.
 int layers_sru(struct reading *r, const char *name, int x, int lengths)
 {
     struct recurrent_attr how = {.directions = 2, .act = ACT_TANH, .p = r->p, .site = r->sites++};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers that the models of words share (docs/squad.md says where each is published). Parameters are named as the authors'
-// programs name them. Shapes: contexts x[B,T,C], questions y[B,Q,C].
+// Layers that the models of words share (docs/squad.md names the publications). Parameters have the names of the authors'
+// programs. Shapes: contexts x[B,T,C], questions y[B,Q,C].
 #ifndef DAWN_SQUAD_LAYERS_H
 #define DAWN_SQUAD_LAYERS_H
 
@@ -8,29 +8,29 @@
 
 enum { LAYERS_MOST = 3 };  // recurrent layers of one encoder
 
-// What all parts of one forward pass need.
+// Values that all parts of one forward pass need.
 struct reading {
     struct step *step;
     struct graph *g;
     enum dtype dtype;          // of activations
-    int64_t hidden, layers;    // of a recurrent layer: units of each direction; of an encoder
-    int lengths, asked;        // i32[B]: words of each context, of each question
-    int key, counter, sites;   // of dropouts; key NONE: there are none
+    int64_t hidden, layers;    // units of each direction of a recurrent layer; layers of an encoder
+    int lengths, asked;        // i32[B]: words of each context and of each question
+    int key, counter, sites;   // key, counter and sites of dropouts; key NONE: no dropout
     float p, word_p;
 };
 struct reading layers_reading(struct step *);
-int layers_begin(const struct setting *, struct session *, struct dataset *view);  // of struct model: uploads vectors
+int layers_begin(const struct setting *, struct session *, struct dataset *view);  // hook of struct model: uploads vectors
 
 // ---- words
-int layers_words(struct reading *, const char *field);  // rows of the field as vectors, with dropout
+int layers_words(struct reading *, const char *field);  // the field's words as vectors, with dropout
 int layers_features(struct reading *);                  // [B,T,FEATURES]
-// To each word of x the words of y that are like it: attention with relu(W x) and relu(W y).
+// Aligns y with each word of x: attention with relu(W x) and relu(W y).
 int layers_align(struct reading *, int x, int y);
 
 // ---- sequences
 typedef int layers_cell(struct reading *, const char *name, int x, int lengths);  // one layer: both directions side by side
 layers_cell layers_lstm, layers_sru;
-// out[i]: what layer i makes of x[B,T,C].
+// out[i] is the output of layer i for x[B,T,C].
 void layers_encode(struct reading *, layers_cell *, const char *name, int x, int lengths, int out[LAYERS_MOST]);
 
 // ---- pieces
@@ -42,8 +42,8 @@ int layers_join(struct reading *, const int x[], int count);  // side by side
 int layers_attend(struct reading *, int q, int k, int v, int lengths);
 // softmax(scores) x over the first `lengths` places; scores f32[B,T], x[B,T,C] -> [B,C]
 int layers_average(struct reading *, int scores, int x, int lengths);
-int layers_summary(struct reading *, const char *name, int weighed, int y);  // of a question: weights from `weighed`
-// x W y: scores f32[B,T] of the places of x[B,T,C] for y[B,D].
+int layers_summary(struct reading *, const char *name, int weighed, int y);  // summary of a question with weights from `weighed`
+// x W y: scores f32[B,T] of the places of x[B,T,C] with respect to y[B,D].
 int layers_point(struct reading *, const char *name, int x, int y);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "tasks/squad/network/layers.h"
 
-// Checkpoints of whole models put the encoder below a name. The head of the task is trained anew where a file has none.
+// Checkpoints of whole models put the encoder below a name. The head of the task is trained anew if a file lacks it.
 static const char *const prefixes[] = {"bert.", NULL};
 static const char *const fresh[] = {"qa_outputs.", NULL};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The models that answer questions: each is a function that reads its own samples (step_input) and writes the network into a
-// graph. out[0], out[1]: scores f32[B,T] of the places where an answer begins and ends.
+// The models that answer questions. Each is a function that reads its own samples (step_input) and writes the network into a
+// graph. out[0] and out[1] are scores f32[B,T]: the places where an answer begins and ends.
 #ifndef DAWN_SQUAD_NETWORKS_H
 #define DAWN_SQUAD_NETWORKS_H
 
@@ -8,7 +8,7 @@
 
 extern const struct model squad_models[];  // ends with name NULL
 
-// Groups of parameters: the head has a learning rate of its own.
+// Groups of parameters. The head has its own learning rate.
 enum squad_group { GROUP_ENCODER, GROUP_HEAD };
 
 void encoder_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);

@@ -8,12 +8,12 @@
 enum { STEPS_MAX = BUCKETS_LONGEST / BUCKETS_STEP };
 
 struct choosing {
-    int64_t below[STEPS_MAX + 1];  // samples of at most i steps
+    int64_t below[STEPS_MAX + 1];  // samples with at most i steps
     int64_t batch, least;
     int steps;
 };
 
-// Places that a bucket of the steps (from, to] computes in vain, and those that it leaves out.
+// Padding that a bucket of the steps (from, to] computes, plus the cost of the samples that it leaves out.
 static double waste_of(const struct choosing *c, int from, int to)
 {
     double waste = (double)c->batch * to / 2;
@@ -21,7 +21,7 @@ static double waste_of(const struct choosing *c, int from, int to)
     return waste;
 }
 
-// best[b][i]: the least waste of the first i steps in b buckets; from[b][i]: where the last of them begins.
+// best[b][i]: the least waste of the first i steps in b buckets; from[b][i]: the begin of the last of these buckets.
 static int choose_limits(const struct choosing *c, int limit[ORDER_BUCKETS])
 {
     static const double never = 1e30;

@@ -22,7 +22,7 @@ static int read_whole(const char *where, const json_t *o, const char *key, int64
     return 0;
 }
 
-// A text that must be as given, if it is there.
+// Fails if the text is there and differs from `wanted`.
 static int check_text(const char *where, const json_t *o, const char *key, const char *wanted)
 {
     const json_t *v = json_object_get(o, key);
@@ -40,7 +40,7 @@ static int check_kind(const char *where, const json_t *o)
     TRY(check_text(where, o, "position_embedding_type", "absolute"));
     if (types && json_integer_value(types) != 2)
         return fail(ERR_UNSUPPORTED, "%s: \"type_vocab_size\" must be 2, of the question and of the context", where);
-    // Added to variances near 1, all of these are below what f32 keeps.
+    // An epsilon up to 1e-8 is below the precision of f32 when added to a variance near 1.
     if (eps && !(json_number_value(eps) <= 1e-8 && json_number_value(eps) >= 0))
         return fail(ERR_UNSUPPORTED, "%s: \"layer_norm_eps\" is %g, and this program computes with 1e-12", where,
                     json_number_value(eps));

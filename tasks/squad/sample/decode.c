@@ -8,7 +8,7 @@ struct candidate {
     float score;
 };
 
-// Keeps the best, in falling order; of equal scores the piece that came first.
+// Keeps the best candidates in falling order. Of equal scores the earlier piece comes first.
 static int keep_candidate(struct candidate *best, int count, int64_t piece, float score)
 {
     if (isnan(score) || (count == DECODE_BEST && score <= best[count - 1].score)) return count;
@@ -38,7 +38,7 @@ bool decode_window(const struct windows *w, int64_t number, const float *start, 
             found = true;
         }
     if (found || n == 0) return found;
-    // No pair fits: the best beginning is the whole answer.
+    // If no pair fits, the best beginning is the whole answer.
     float alone = starts[0].score + end[base + starts[0].piece];
     *into = (struct decoded){starts[0].piece, starts[0].piece, alone};
     return !isnan(alone);

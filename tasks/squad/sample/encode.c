@@ -15,7 +15,7 @@
 enum { EVALUATE_BATCH = 64, SEGMENTS = 2 };
 enum { FIELD_TOKENS, FIELD_SEGMENTS, FIELD_START, FIELD_END, FIELDS };
 
-struct encoding {  // of a view
+struct encoding {  // context of a view
     struct windows_rule rule;
     struct wordpiece *wordpiece;
     struct wordpiece_special special;
@@ -34,7 +34,7 @@ static void cut_text(const void *wordpiece, const char *text, size_t n, struct p
 
 // ---- samples
 
-// Into as many places as the window is long.
+// Writes as many numbers as the window is long.
 static void write_tokens(const struct encoding *n, const struct pieces *question, const struct pieces *context,
                          const struct windows *w, int64_t number, int32_t *into)
 {
@@ -107,7 +107,8 @@ static void encode_close(struct dataset *d)
 static const struct kind encode_kind = {.name = "windows", .close = encode_close, .read = encode_read, .item = encode_item,
                                         .lengths = encode_lengths};
 
-// Whatever a pretrained encoder learned is in its weights and in the numbers of its pieces. Drawn texts and noise do without.
+// A pretrained encoder needs its weights and its own numbering of pieces. Models with random initial weights and noise do
+// not.
 static int check_files(const struct setting *c)
 {
     if (c->files.vectors)
@@ -119,7 +120,7 @@ static int check_files(const struct setting *c)
                            "--model encoder");
 }
 
-// The pieces of a file, else those of the training texts.
+// Pieces from a file, or else from the training texts.
 static int open_pieces(const struct setting *c, const struct squad *train, struct wordpiece **into)
 {
     const struct recipe *r = c->recipe;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Samples of an encoder: windows (windows.h) of the pieces of a question and its context. A view of a data set that squad_of
 // knows. Its fields are "tokens" and "segments" (i32, ragged; segment 1 is the context), "start" and "end" (i32: places of
-// the answer's first and last piece; 0, the place of [CLS], where the window does not hold the answer).
+// the answer's first and last piece; if the window does not hold the answer both are 0, the place of [CLS]).
 //
-// Cost: every text is cut into pieces once, on all threads, when the view is made (20 MB of text a second and thread); the
-// pieces are kept, 12 bytes each, and a sample is put together from them.
+// Cost: when the view is made, all threads cut every text into pieces once (20 MB of text a second and thread). The pieces
+// are kept, 12 bytes each, and samples are assembled from them.
 #ifndef DAWN_SQUAD_ENCODE_H
 #define DAWN_SQUAD_ENCODE_H
 

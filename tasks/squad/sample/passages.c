@@ -11,12 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Attention of a context to itself takes memory with the square of its length, so batches are no larger than in training.
+// The attention of a context to itself takes memory proportional to the square of its length, so batches are as small as in
+// training.
 enum { EVALUATE_BATCH = 32 };
 enum { FIELD_TOKENS, FIELD_QUESTION, FIELD_FEATURES, FIELD_START, FIELD_END, FIELDS };
 enum { FED_LENGTH = FIELDS, FED_QUESTION_LENGTH, FED };
 
-struct passages {  // of a view
+struct passages {  // context of a view
     struct windows_rule rule;
     struct wordlist *words;
     struct texts split[SPLIT_COUNT];
@@ -34,7 +35,7 @@ const struct wordlist *passages_words(const struct dataset *view)
 
 // ---- texts into words
 
-// `list` NULL: the words are to be counted, and have no rows yet.
+// `list` NULL: the words are still being counted and have no rows yet.
 static void cut_text(const void *list, const char *text, size_t n, struct pieces *into)
 {
     struct words words = {0};
@@ -55,7 +56,7 @@ static void cut_text(const void *list, const char *text, size_t n, struct pieces
 
 // ---- samples
 
-// What one sample is made of: stored texts, or those of a request.
+// The texts of one sample: stored ones, or those of a request.
 struct passage {
     const struct pieces *context, *question;
     struct windows windows;
@@ -80,7 +81,7 @@ static void write_rows(const struct pieces *from, int64_t first, int64_t count, 
     if (count > 0) memcpy(into, from->id + first, (size_t)count * sizeof *into);
 }
 
-// Of noise they are zeros.
+// Writes zeros for noise.
 static void write_features(const struct texts *t, const struct sample *s, const struct passage *is, float *into)
 {
     if (!t->squad) return;
@@ -225,7 +226,7 @@ static int fill_request(void *view, const struct feed_item *item, void *const fi
     return 0;
 }
 
-// The longest question of each bucket, in steps of four.
+// The longest question of each bucket, rounded up to a multiple of four.
 static void longest_questions(struct dataset *d, enum split split, const int32_t *lengths, const struct order_choice *order,
                               int64_t longest[ORDER_BUCKETS])
 {

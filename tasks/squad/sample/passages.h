@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples of a model of words: a context, or a window of a long one, and the question apart. A view of a data set that squad_of
-// knows. Its fields are "tokens" and "question" (i32, ragged: rows of words), "features" (f32[T,FEATURES], ragged), "start" and
-// "end" (i32: places of the answer's first and last word). Training has the samples alone that hold their answer.
+// Samples of a model of words: the question, and apart from it a context or a window of a long context. A view of a data set
+// that squad_of knows. Its fields are "tokens" and "question" (i32, ragged: rows of words), "features" (f32[T,FEATURES],
+// ragged), "start" and "end" (i32: places of the answer's first and last word). Training has only samples that hold their
+// answer.
 //
-// Words are those of data/text/words.h. Cost: they are cut once (texts.h); features are made when a sample is fed.
+// Words are those of data/text/words.h. Cost: texts are cut once (texts.h); features are made when a sample is fed.
 #ifndef DAWN_SQUAD_PASSAGES_H
 #define DAWN_SQUAD_PASSAGES_H
 

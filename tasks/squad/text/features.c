@@ -28,7 +28,7 @@ static struct word lower_word(struct word w, struct text *text)
     return (struct word){text->at, text->length};
 }
 
-// ---- what a word looks like
+// ---- the form of a word
 
 static void describe_word(struct word w, float into[FEATURES])
 {
@@ -48,7 +48,7 @@ static void describe_word(struct word w, float into[FEATURES])
     into[FEATURE_PUNCTUATION] = letters == 0;
 }
 
-// ---- how it matches the question
+// ---- matches with the question
 
 static bool same_stem(struct word a, struct word b)
 {

@@ -29,7 +29,8 @@ static void count_words(struct vocabulary *words, const char *text)
     }
 }
 
-// Each printable character on its own, and letters and digits as parts of words; capitals for vocabularies that have them.
+// Adds each printable character as a word, and letters and digits also as parts of words. Capitals are for vocabularies that
+// have them.
 static int64_t add_characters(struct text *list)
 {
     int64_t count = SPECIALS;

@@ -98,7 +98,7 @@ struct windows texts_windows(const struct texts *t, int64_t question)
     return windows_of(t->rule, t->question[question].count, texts_context(t, question)->count);
 }
 
-// The pieces that bytes [begin, end) of a context touch.
+// The pieces that overlap bytes [begin, end) of a context.
 static void pieces_between(const struct pieces *p, int64_t begin, int64_t end, int64_t *first, int64_t *behind)
 {
     *first = 0;

@@ -11,7 +11,7 @@ struct windows windows_of(const struct windows_rule *rule, int64_t question, int
     struct windows w = {.question = least(question, rule->question), .context = context};
     if (!rule->apart) w.begin = w.question + WINDOWS_SPECIAL - 1, w.behind = 1;
     w.room = rule->length - w.begin - w.behind;
-    w.stride = least(rule->stride, w.room);  // a wider one would leave pieces out
+    w.stride = least(rule->stride, w.room);  // a larger stride would skip pieces
     w.count = context <= w.room ? 1 : 1 + (context - w.room + w.stride - 1) / w.stride;
     return w;
 }
@@ -22,7 +22,7 @@ struct window windows_at(const struct windows *w, int64_t number)
     return (struct window){first, least(w->room, w->context - first)};
 }
 
-// run_squad.py's score, min(left, right) + 0.01 x length, in whole numbers. Of equal windows the first counts.
+// The score of run_squad.py, min(left, right) + 0.01 x length, in whole numbers. Of equal windows the first counts.
 static int64_t context_of(const struct windows *w, int64_t number, int64_t piece)
 {
     struct window at = windows_at(w, number);

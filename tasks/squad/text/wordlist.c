@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// No text has these words: brackets are words of their own.
+// No text contains these words, because a bracket is a word of its own.
 static const char *const special[WORDLIST_FIRST] = {"[padding]", "[unknown]"};
 
 static void count_words(struct vocabulary *words, const char *text, const struct pieces *p)
