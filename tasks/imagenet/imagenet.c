@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// ImageNet: a thousand classes of photographs; the target is a top-5 accuracy of 93% on the 50,000 validation images. And
-// Imagenette: ten of its classes; the target is a top-1 accuracy of 90% on its 3,925 validation images. Two tasks, because
-// each has a board and a metric of its own; all functions are shared. In this order: the step, an evaluation, the update
-// rules, the tasks. samples.c has the batches.
+// ImageNet: a thousand classes of photographs; the target is a top-5 accuracy of 93% on the 50,000 validation images.
+// Imagenette: ten of its classes; the target is a top-1 accuracy of 90% on its 3,925 validation images. There are two tasks
+// because each has its own board and metric; they share all functions. In this order: the step, an evaluation, the update
+// rules, the tasks. samples.c makes the batches.
 #include "tasks/imagenet/imagenet.h"
 
 #include "tasks/imagenet/keys.h"
@@ -20,7 +20,7 @@ static int logits_of(struct step *s, int x)
     return out[0];
 }
 
-// The pixels u8[N,H,W,3] as the network's input: they come through the feed as bytes and are normalised on the device.
+// Converts the pixels u8[N,H,W,3] to the network's input. The feed supplies bytes, which the device normalises.
 static int normalised(struct step *s, int pixels, bool mirror)
 {
     const struct dataset_facts *d = s->setting->data;
@@ -30,7 +30,7 @@ static int normalised(struct step *s, int pixels, bool mirror)
     return g_augment(s->g, pixels, NONE, NONE, &a);
 }
 
-// top1 asks for the best class, top5 for the best five.
+// top1 counts the best class, top5 the best five.
 static void count_hits(struct step *s, int logits, int labels)
 {
     const struct metric *metrics = s->setting->task->metrics;
@@ -68,7 +68,7 @@ static void forward_batch(struct step *s)
 }
 
 // ---- updates: filters by the recipe's optimiser, the head by SGD (by Adam if the filters are), both with decay; norms and
-// biases without, unless optimiser.weight_decay gives them some
+// biases have decay only if optimiser.weight_decay says so
 
 static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
 {

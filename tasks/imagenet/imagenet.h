@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of this room: the tasks, for the table of tasks (tasks/tasks.c).
+// The door of this room: the tasks for the table of tasks (tasks/tasks.c).
 #ifndef DAWN_IMAGENET_IMAGENET_H
 #define DAWN_IMAGENET_IMAGENET_H
 

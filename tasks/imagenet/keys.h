@@ -4,7 +4,7 @@
 
 #include "tasks/recipe/recipe_keys.h"
 
-// Keys of this task alone: places in struct recipe's own[].
+// Keys of this task: indices into own[] of struct recipe.
 enum imagenet_own {
     OWN_CACHE,
     OWN_DAMAGED,

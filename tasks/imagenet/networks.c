@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/imagenet/networks.h"
 
-// Of weights that other programs wrote: what parallel training puts before each name, and the head, which has as many rows as
-// there are classes.
+// For weights of other programs: the prefix that parallel training adds to each name, and the head, which is trained anew
+// because its rows are the classes.
 static const char *const prefixes[] = {"module.", NULL}, *const fresh[] = {"fc.", NULL};
 
 const struct model imagenet_models[] = {

@@ -56,7 +56,7 @@ static int norm(struct step *s, const char *name, int x)
     return g_norm(s->g, name, x, step_trains(s), true, true, NORM_EPS, (float)s->setting->recipe->norm_momentum);
 }
 
-// The last norm of a block: a slot begins as its first use says, and this is the first.
+// Applies the last norm of a block. The first use of a slot sets its initial value, and this is the first use.
 static int last_norm(struct step *s, const char *name, int x)
 {
     struct graph *g = s->g;
@@ -141,7 +141,7 @@ static int head(struct step *s, int x)
 
 // ---- networks
 
-// What the recipe says of the stages in place of the network's own figures.
+// The figures of the stages: the recipe's if it gives any, else the network's own.
 static void take_stages(struct step *s, const char *what, const struct recipe_list *list, int64_t into[STAGES])
 {
     if (list->count && list->count != STAGES)

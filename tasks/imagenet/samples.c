@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Invariant: a sample's pixels are a function of the recipe, seed, epoch and index. Whether the split is cached is the
-// recipe's choice (data.cache), never the machine's, because a picture that was shrunk once and cropped afterwards has other
-// pixels.
-// Cost: without the cache the decoding of one JPEG a sample (decode.h); with it a resize.
+// Invariant: a sample's pixels depend on the recipe, seed, epoch and index alone. The recipe (data.cache) decides whether
+// the split is cached, never the machine, because a picture that is shrunk once and cropped later has other pixels. Cost:
+// one JPEG decoded a sample without the cache (decode.h), one resize with it.
 #include "tasks/imagenet/samples.h"
 
 #include "data/image/cache.h"
@@ -13,23 +12,23 @@
 
 enum { EVALUATE_BATCH = 256 };
 
-// Of one split. The context of its feed.
+// The context of a split's feed.
 struct samples {
     const struct setting *setting;
     struct dataset *data;
     enum split split;
-    int64_t greatest;  // of the encoded images, in bytes
+    int64_t greatest;  // size of the largest encoded image in bytes
     int64_t height[ORDER_BUCKETS], width[ORDER_BUCKETS];
     struct damage *damage;
     struct cache *cache;  // NULL: every sample is decoded
 };
-// Of a decoding thread.
+// The state of a decoding thread.
 struct worker {
     struct decoder *decoder;
     struct scaler *scaler;
 };
 
-// ---- sizes of the training images: a bucket for each, in the order of their first use
+// ---- sizes of the training images: one bucket each, in the order of their first use
 
 static int part_of(const struct recipe *r, int64_t epoch)
 {
@@ -59,7 +58,7 @@ static int list_sides(const struct recipe *r, int64_t side[ORDER_BUCKETS])
         int64_t one = (int64_t)r->resolution.at[i];
         int b = 0;
         while (b < sides && side[b] != one) b++;
-        BUG_IF(b == ORDER_BUCKETS);  // keys.c counts them
+        BUG_IF(b == ORDER_BUCKETS);  // keys.c limits their number
         side[b] = one;
         if (b == sides) sides++;
     }
@@ -83,7 +82,7 @@ void samples_variant(const struct setting *c, int64_t step, int turn, struct var
 
 // ---- shapes of the validation images
 
-// Of 4 to 3, at a whole multiple of 32, as far as all five halvings of a network go.
+// The long side of a 4:3 rectangle, rounded up to a multiple of 32 because a network halves the size five times.
 static int64_t long_side(int64_t side)
 {
     return (side * 4 / 3 + 31) / 32 * 32;
@@ -106,11 +105,11 @@ void samples_evaluation(const struct setting *c, struct variant *v)
     v->height = height[v->bucket], v->width = width[v->bucket];
 }
 
-// The root of 4:3 lies in the middle between a square and such a rectangle.
+// The threshold is the root of 4:3, halfway between a square and such a rectangle.
 static int32_t shape_of(int32_t width, int32_t height)
 {
     const double middle = 1.1547;
-    if (width <= 0 || height <= 0) return 0;  // of noise
+    if (width <= 0 || height <= 0) return 0;  // noise
     return width > middle * height ? 1 : height > middle * width ? 2 : 0;
 }
 
@@ -146,7 +145,7 @@ static struct area area_of(const struct samples *s, const struct feed_item *item
 static int decode_sample(const struct samples *s, const struct feed_item *item, bool mirror, uint8_t *into)
 {
     struct decoder *decoder = ((struct worker *)item->worker)->decoder;
-    const char *what = "the picture";  // the feed says which
+    const char *what = "the picture";  // the feed's error names the picture
     int width, height;
     int64_t n;
     uint8_t *bytes = decoder_room(decoder, (size_t)s->greatest);
@@ -182,7 +181,7 @@ static void *worker_new(void *context)
     const struct samples *s = context;
     struct worker *w = zalloc(sizeof *w);
     *w = (struct worker){decoder_new(), scaler_new()};
-    decoder_shrink(w->decoder, s->split == SPLIT_TRAIN);  // an evaluation sees every pixel
+    decoder_shrink(w->decoder, s->split == SPLIT_TRAIN);  // an evaluation decodes every pixel
     return w;
 }
 
@@ -231,7 +230,7 @@ static int64_t greatest_image(const struct dataset_facts *d)
 {
     for (int f = 0; f < d->fields; f++)
         if (!strcmp(d->field[f].name, "jpeg")) return d->field[f].shape.dim[0];
-    return 0;  // dataset_item names the field that is missing
+    return 0;  // dataset_item names the missing field
 }
 
 static void choose_fields(struct samples *s, struct feed_choice *f)
