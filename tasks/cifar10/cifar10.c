@@ -10,7 +10,7 @@ enum { TOP1 };
 
 // ---- variants of the step
 
-// The first steps, in which the bias of the whitening layer trains.
+// Number of first steps in which the bias of the whitening layer trains.
 static int64_t whitening_steps(const struct setting *c)
 {
     return recipe_whole_steps(c->recipe->whiten_bias_epochs, c->steps_an_epoch);
@@ -38,7 +38,7 @@ static int logits_of(struct step *s, int x)
     return out[0];
 }
 
-// The samples of the batch, augmented and normalised.
+// The batch's samples, augmented and normalised.
 static int images_of(struct step *s, int key, struct augment_attr *a)
 {
     const struct dataset_facts *d = s->setting->data;
@@ -70,7 +70,7 @@ struct view {
 };
 static const struct view views1[] = {{false, 0, 0, 1}};
 static const struct view views2[] = {{false, 0, 0, .5f}, {true, 0, 0, .5f}};
-// The image and its mirror image have half of the weight; shifts by one pixel up-left and down-right, with their mirror
+// The image and its mirror image have half of the weight. Shifts by one pixel up-left and down-right, with their mirror
 // images, have the other half (as in airbench).
 static const struct view views6[] = {{false, 0, 0, .25f}, {true, 0, 0, .25f}, {false, -1, -1, .125f},
                                      {true, -1, 1, .125f}, {false, 1, 1, .125f}, {true, 1, -1, .125f}};
@@ -105,7 +105,7 @@ static void forward_batch(struct step *s)
         evaluate_forward(s);
 }
 
-// ---- inference: a raw image to the network's input, which is a batch of its views, and that input to logits
+// ---- inference: first a raw image becomes the network's input, a batch of its views; then that input becomes logits
 
 static void prepare_image(struct step *s, int *raw, int *x)
 {
@@ -152,7 +152,7 @@ static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
     struct optim_settings head = filter, bias;
     head.momentum = (float)r->momentum;
     bias = head;
-    // Head and biases have the same decay in a step: each is divided by the learning rate that multiplies it.
+    // Head and biases have the same decay in a step: each decay is divided by the learning rate that multiplies it.
     double decay = r->weight_decay * (double)r->batch;
     head.decay = r->head_lr > 0 ? (float)(decay / r->head_lr) : 0;
     bias.decay = r->bias_lr > 0 ? (float)(decay / r->bias_lr) : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of this room: the task, for the table of tasks (tasks/tasks.c).
+// The door of this room: the task for the table of tasks (tasks/tasks.c).
 #ifndef DAWN_CIFAR10_CIFAR10_H
 #define DAWN_CIFAR10_CIFAR10_H
 

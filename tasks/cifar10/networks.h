@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The networks of CIFAR10: each is a function that writes the network into a graph. in[0]: x[N,H,W,3], normalised; out[0]:
+// The networks of CIFAR10. Each is a function that writes the network into a graph. in[0]: x[N,H,W,3], normalised; out[0]:
 // logits[N,classes] in f32.
 #ifndef DAWN_CIFAR10_NETWORKS_H
 #define DAWN_CIFAR10_NETWORKS_H
 
 #include "tasks/step/step.h"
 
-// Groups of parameters. The bias of the whitening layer trains with the rest at first and is frozen early.
+// Groups of parameters. The bias of the whitening layer trains at first and is frozen early.
 enum { GROUP_REST, GROUP_WHITENING };
 
 extern const struct model cifar10_models[];  // ends with name NULL
 
 void record_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
-int record_begin(const struct setting *, struct session *, struct dataset *);  // the whitening filters
+int record_begin(const struct setting *, struct session *, struct dataset *);  // uploads the whitening filters
 void resnet9_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
 void resnet56_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
 void resnet164_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whitening layer: eigenvectors of the covariance of small patches, by Jacobi rotations (a 12 x 12 matrix is exact to
-// rounding after a few sweeps, so no library is needed). Pixels are bytes, so their products are summed as integers: the
-// sums are exact and do not depend on the number of threads. Cost: n * H * W * (s*s*C)^2 / 2 vectorised multiplications of
-// 16 bits: 5,000 images of 32 x 32 take about 60 ms on one thread.
+// The whitening layer: eigenvectors of the covariance of small patches, by Jacobi rotations. A 12 x 12 matrix is exact to
+// rounding after a few sweeps, so no library is needed. Pixels are bytes, and their products are summed as integers. So the
+// sums are exact and independent of the number of threads. Cost: n * H * W * (s*s*C)^2 / 2 vectorised multiplications of 16
+// bits: 5,000 images of 32 x 32 take about 60 ms on one thread.
 #include "runtime/base/threads.h"
 #include "tasks/cifar10/networks.h"
 
@@ -33,7 +33,7 @@ static void fill_planes(const struct patches *p, const uint8_t *image, int16_t *
                 for (int64_t z = 0; z < p->wide; z++) *plane++ = image[(y * p->w + z + s) * p->c + c];
 }
 
-enum { PIECE = 32768 };  // so many products of two bytes sum to less than 2^31
+enum { PIECE = 32768 };  // the sum of this many products of two bytes is below 2^31
 static int64_t sum_products(const int16_t *a, const int16_t *b, int64_t n)
 {
     int64_t all = 0;
@@ -138,7 +138,7 @@ void whiten(const uint8_t *images, int64_t n, int64_t h, int64_t w, int64_t c, c
     find_covariance(&p, n, mean, std, a);
     find_eigenvectors(a, v, size);
     for (int64_t k = 0; k < size; k++) {
-        // An eigenvector has no sign of its own: its largest element is made positive, so that the result is unique.
+        // The sign of an eigenvector is arbitrary. Its largest element is made positive, so that the result is unique.
         int64_t largest = 0;
         for (int64_t i = 1; i < size; i++)
             if (fabs(v[i * size + k]) > fabs(v[largest * size + k])) largest = i;
