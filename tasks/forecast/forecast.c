@@ -16,7 +16,7 @@ static void sum_program_cost(const struct trainer *t, int program, double *flops
     }
 }
 
-// The bucket of a step's batch, or of a part of it: how often each comes is the same in every epoch, when is not.
+// The bucket of a step's batch or of a part of it. Each bucket comes equally often in every epoch, but in another order.
 static int bucket_in(const struct trainer *t, int64_t step, int part)
 {
     const struct supply *s = &t->supply[SPLIT_TRAIN];

@@ -2,8 +2,8 @@
 // A lower bound of a program's time: for each node the larger of its arithmetic at the measured rate of a matrix product and
 // its bytes at the measured rate of a copy (S. Williams et al., "Roofline", 2009). With a profile, also the measured time.
 //
-// The bound holds for data in memory: a node whose inputs are in a cache can be faster. If no peak was measured, times and
-// shares are 0.
+// The bound holds for data in memory: a node with cached inputs can be faster. If no peak was measured, times and shares are
+// 0.
 #ifndef DAWN_TASKS_ROOFLINE_H
 #define DAWN_TASKS_ROOFLINE_H
 
@@ -11,9 +11,9 @@
 #include "runtime/device.h"
 
 struct roofline_row {
-    const char *name;   // of the operator
-    const char *scope;  // of the node; NULL in a sum of several
-    enum phase pass;    // of the first of its nodes
+    const char *name;   // name of the operator
+    const char *scope;  // scope of the node; NULL in a sum of several nodes
+    enum phase pass;    // pass of its first node
     int nodes;
     double flops, bytes;
     double arithmetic, moving;  // seconds at the peaks

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Invariant: the time covers everything that a served request needs: the raw image is copied to the device, prepared and
-// classified, and the answer is read back and compared. The mean is over all items except the warm-up.
+// Invariant: the time covers all work of a served request. The raw image is copied to the device, prepared and classified,
+// and the answer is read and compared. The mean is over all items except the warm-up.
 #include "tasks/infer/infer_inside.h"
 
 #include "runtime/base/clock.h"
@@ -73,7 +73,8 @@ static int open_serving(struct serving *s, const struct infer_options *o, struct
     TRY(build(s, o));
     TRY(session_ready(s->session));
     TRY(session_reset(s->session, 0));
-    // What is computed from images is a parameter, which the weights have; what is read from files may be none.
+    // Values computed from images are parameters, which the weights hold. Values read from files may not be, so the hook of
+    // a streamed task runs.
     if (infer_is_streamed(o->task) && s->setting.model->begin)
         TRY(s->setting.model->begin(&s->setting, s->session, s->view ? s->view : s->data));
     TRY(load_weights(s, f));
@@ -95,7 +96,7 @@ static void close_serving(struct serving *s, const struct infer_options *o)
     free(s->whole_ns);
 }
 
-// Serves one request. The clock is read before, between preparing and classifying, and after.
+// Serves one request. Reads the clock before preparing, between preparing and classifying, and after classifying.
 static int serve_request(struct serving *s, const uint8_t *image, int *answer, int64_t *model, int64_t *whole)
 {
     int classes = s->setting.data->classes;
@@ -202,7 +203,7 @@ int infer_tune(struct infer_options *o)
         if (o->precision != PRECISION_AUTO && (int)o->precision != p) continue;
         if (p != PRECISION_F32 && o->precision == PRECISION_AUTO && !facts.fast[p == PRECISION_F16 ? F16 : BF16]) continue;
         if (!o->threads) TRY(try_setting(o, 1, (enum recipe_precision)p, &best, &winner));
-        if (o->threads || facts.threads > 1)  // a device without threads is tried once
+        if (o->threads || facts.threads > 1)  // on a device with one thread a single trial is enough
             TRY(try_setting(o, o->threads ? o->threads : threads_available(), (enum recipe_precision)p, &best, &winner));
     }
     o->threads = winner.threads, o->precision = winner.precision;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inference with trained weights: test samples one at a time, where latency and score come from the same pass, or the score
-// alone, in batches.
+// Inference with trained weights: test samples one at a time, with latency and score from the same pass, or the score alone,
+// in batches.
 #ifndef DAWN_INFER_H
 #define DAWN_INFER_H
 
@@ -12,20 +12,20 @@ struct infer_options {
     const struct task *task;
     const char *data_name, *data_folder;
     struct dataset *data;     // borrowed; NULL: opened by name
-    struct task_files files;  // weights: a file that names its model and recipe, or one of another program
-    const struct recipe *recipe;  // of weights that do not name theirs; NULL: such weights are refused
+    struct task_files files;  // weights: a file that names its model and recipe, or a file of another program
+    const struct recipe *recipe;  // for weights that name no recipe; NULL: such weights are refused
     const char *device;
     int threads;
     enum recipe_precision precision;
     int64_t items, warmup;    // items 0: the whole test set
-    int64_t views;            // forward passes a sample; 0: as many as the recipe of the weights says
-    bool singles;             // one at a time; where a task is inferred from resident images, always
-    const char *answers;      // a file for what the task's judge writes; NULL: none
-    char **told;              // gets the answer to the first sample, which free() ends; NULL: nobody asks
-    // Called between requests or batches, at most once a second, outside of every measured time. NULL: nobody watches.
+    int64_t views;            // forward passes a sample; 0: the number in the recipe of the weights
+    bool singles;             // one at a time; implied if the task infers from resident images
+    const char *answers;      // file for the answers of the task's judge; NULL: none
+    char **told;              // receives the answer to the first sample; free() ends it; NULL: not wanted
+    // Called between requests or batches, at most once a second, outside all measured times. May be NULL.
     void (*progress)(void *context, const char *what, int64_t done, int64_t all);
     void *context;
-    const char *trial;        // a short measurement that infer_tune compares, for people; NULL: the measurement itself
+    const char *trial;        // names a short measurement of infer_tune for people; NULL: the final measurement
 };
 
 struct infer_figures {
@@ -38,16 +38,16 @@ struct infer_figures {
     const char *device_type;   // "cpu"
     struct device_facts device;
     char digest[DIGEST_HEX];
-    char imported[512];        // what was taken of another program's weights; "": they are our own
-    bool counts_damaged;       // the next two were counted
-    int64_t damaged;           // pictures
-    char damaged_text[512];    // "": there were none
+    char imported[512];        // tensors taken from another program's weights; "": DAWN wrote the weights
+    bool counts_damaged;       // the next two members are known
+    int64_t damaged;           // number of damaged pictures
+    char damaged_text[512];    // "": none
 };
 
-bool infer_is_timed(const struct infer_options *);  // the times of the figures are there
+bool infer_is_timed(const struct infer_options *);  // true if the figures include times
 int infer_measure(const struct infer_options *, struct infer_figures *) MUST_CHECK;
-// Measures 1 thread and all threads, and each precision that the device is fast in, and keeps the fastest. Sets only what was
-// left open (threads 0, PRECISION_AUTO), and nothing where no times are asked for.
+// Measures 1 thread and all threads, and each precision that is fast on the device, and selects the fastest. Sets only open
+// options (threads 0, PRECISION_AUTO), and nothing if no times are wanted.
 int infer_tune(struct infer_options *) MUST_CHECK;
 
 #endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inference of a task whose batches a feed makes. The request is a stored sample; what the feed's fill does to it on the host
-// (decoding, cropping, padding) and the copy to the device are preprocessing. Where a view makes several samples of it, its
-// time is the sum of theirs. The program is the evaluation at batch 1, so
-// that the score is that of the task's own metrics and judge.
+// Inference of a task with a feed. The request is a stored sample. Preprocessing is the feed's fill on the host (decoding,
+// cropping, padding) and the copy to the device. If a view makes several samples of a request, its time is the sum of
+// theirs. The program is the evaluation at batch 1, so the score comes from the task's own metrics and judge.
 #include "tasks/infer/infer_inside.h"
 
 #include "runtime/base/clock.h"
@@ -68,7 +67,7 @@ static int fill_sample(struct serving *s, const struct order_batch *batch)
     return session_sync(s->session);
 }
 
-// A task that hands out no outputs is asked for what it counted.
+// A task without outputs has counters, which are read instead.
 static int read_answer(struct serving *s, const struct variant *is)
 {
     const struct slot *hits = s->slots.split[SPLIT_TEST].hits[0];
@@ -90,7 +89,7 @@ static bool are_numbers(const struct variant *is, const char *outputs)
     return true;
 }
 
-// The clock is read before, between preparing and computing, and after. Adds to both times.
+// Reads the clock before preparing, between preparing and computing, and after computing. Adds to both times.
 static int serve_sample(struct serving *s, const struct order_batch *batch, int64_t *model, int64_t *whole)
 {
     const struct evaluation_program *p = evaluation_find(&s->evaluation, batch);
@@ -123,7 +122,7 @@ static void take_memory(struct serving *s, int64_t items)
     if (c->worker_new) s->worker = c->worker_new(c->context);
 }
 
-// The number of the request that a batch of one sample is of, or is a part of.
+// The number of the request to which a batch of one sample belongs.
 static int64_t request_of(const struct serving *s, int64_t number)
 {
     const struct task *task = s->setting.task;

@@ -10,7 +10,7 @@ static double mean_of(const double *value, int count)
     return sum / count;
 }
 
-// Sums of products of the distances from the means.
+// Sums of products of the deviations from the means.
 struct moments {
     double xx, xy, yy;
 };

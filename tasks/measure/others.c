@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { COLUMNS = 8, STAT_ROOM = 1 << 16 };  // user nice system idle iowait irq softirq steal; the cpu lines stand first
-static const double SHARE = 0.05;           // of the processors, from which on others are mentioned
+enum { COLUMNS = 8, STAT_ROOM = 1 << 16 };  // user nice system idle iowait irq softirq steal; the cpu lines come first
+static const double SHARE = 0.05;           // share of the processors from which other programs are mentioned
 
-// The columns of one line "cpu  123 4 ..."; false if there are fewer than COLUMNS.
+// Reads the columns of a line "cpu  123 4 ..."; false if there are fewer than COLUMNS.
 static bool read_columns(const char *at, int64_t column[COLUMNS])
 {
     for (int i = 0; i < COLUMNS; i++) {
@@ -31,7 +31,7 @@ int others_parse(const char *stat, int64_t *busy_ticks, int *processors)
         return fail(ERR_INPUT, "/proc/stat does not begin with the times of the processors");
     *busy_ticks = 0;
     for (int i = 0; i < COLUMNS; i++)
-        if (i != 3 && i != 4) *busy_ticks += column[i];  // idle, and idle while waiting for a disk
+        if (i != 3 && i != 4) *busy_ticks += column[i];  // without idle time and disk waits
     *processors = 0;
     for (const char *line = strchr(stat, '\n'); line && !strncmp(line + 1, "cpu", 3); line = strchr(line + 1, '\n'))
         ++*processors;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notices that other programs use the machine while something is measured: the processor time that the system has given out
-// (/proc/stat), without the time that this process took. In a container /proc/stat tells of the whole machine.
-// Resolution: a tick of 10 ms on each processor, so short measurements say nothing.
+// Detects other programs that use the machine during a measurement: the processor time in /proc/stat minus the time of this
+// process. In a container /proc/stat describes the whole machine. Resolution: a tick of 10 ms on each processor, so a short
+// measurement has no verdict.
 #ifndef DAWN_TASKS_OTHERS_H
 #define DAWN_TASKS_OTHERS_H
 
@@ -9,18 +9,18 @@
 
 struct others {
     int64_t wall_ns, own_ns;  // at the beginning
-    int64_t busy_ticks;       // -1: /proc/stat cannot be read
+    int64_t busy_ticks;       // -1: /proc/stat is not readable
     int processors;
 };
 struct others_share {
-    double own, others;  // processors in use on average, by this process and by all the rest; others -1: unknown
+    double own, others;  // processors in use on average, by this process and by all others; others -1: unknown
     int processors;
-    bool disturbed;      // others used more than 5% of the processors, and more than the resolution
+    bool disturbed;      // others used more than 5% of the processors and more than the resolution
 };
 void others_begin(struct others *);
 struct others_share others_end(const struct others *);
 
-// Pure: ticks that all processors were busy (the time stolen from a virtual machine too), and how many there are.
+// Pure: busy ticks of all processors (including time stolen from a virtual machine), and the number of processors.
 int others_parse(const char *stat, int64_t *busy_ticks, int *processors) MUST_CHECK;
 struct others_share others_judge(int64_t wall_ns, int64_t own_ns, int64_t busy_ns, int64_t tick_ns, int processors);
 

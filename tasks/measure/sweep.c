@@ -18,7 +18,7 @@ void sweep_add(struct sweep *s, double batch, double step, double memory)
     s->count++;
 }
 
-// b / (a b + c) = NEAR / a where b = NEAR / (1 - NEAR) c / a.
+// The ratio b / (a b + c) reaches NEAR / a at b = NEAR / (1 - NEAR) c / a.
 bool sweep_fit(const struct sweep *s, struct sweep_fit *f)
 {
     *f = (struct sweep_fit){.points = s->count};
@@ -55,7 +55,7 @@ int sweep_batches(const char *option, const char *list, int64_t batch[SWEEP_BATC
 
 // ---- the largest batch
 
-// The memory that a batch needs by plan; 0 if it cannot be planned (more samples than the data set has).
+// The planned memory of a batch; 0 if the batch cannot be planned (the data set has fewer samples).
 static size_t plan_batch(const struct trial_choice *like, const struct device_facts *facts, int64_t batch)
 {
     struct recipe recipe = *like->recipe;
@@ -77,14 +77,14 @@ int sweep_find_largest(const struct trial_choice *like, const struct device_fact
     int64_t known = (int64_t)s->batch[s->count - 1], most = dataset_facts(like->data)->count[SPLIT_TRAIN];
     if (most > BATCH_MOST) most = BATCH_MOST;
     int64_t batch = room < (double)most ? (int64_t)room : most;
-    *into = (struct sweep_largest){known, (size_t)s->memory[s->count - 1], known == most};  // it ran
+    *into = (struct sweep_largest){known, (size_t)s->memory[s->count - 1], known == most};  // this batch ran
     for (int i = 0; i < TRIES && batch > known; i++) {
         size_t bytes = plan_batch(like, facts, batch);
         if (bytes && bytes <= facts->memory) {
             *into = (struct sweep_largest){batch, bytes, batch == most};
             return 0;
         }
-        double less = bytes ? free / (double)bytes : 0.9;  // plans are not quite lines
+        double less = bytes ? free / (double)bytes : 0.9;  // plans are not exactly linear
         batch = (int64_t)((double)batch * (less < 0.98 ? less : 0.98));
     }
     return 0;
@@ -92,7 +92,7 @@ int sweep_find_largest(const struct trial_choice *like, const struct device_fact
 
 // ---- output
 
-// Two points say nothing of how well a line fits.
+// Two points do not show how well a line fits.
 static const char *fit_text(char into[TEXT_FIGURE], const struct sweep_fit *f, const struct fit_line *line)
 {
     snprintf(into, TEXT_FIGURE, f->points > 2 ? " (r2 %.4f)" : "", line->r2);

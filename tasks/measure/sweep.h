@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the steps of several batches say together. A step takes t = a b + c seconds at batch b: c is what every step costs, 1/a
-// is the throughput that no batch exceeds. The memory of a step is g b + d. The lines are least squares over what was measured;
-// a step that leaves a cache, or another kernel that a library chooses, bends them, and r2 says how well they fit.
+// Lines through the steps of several batches. A step at batch b takes t = a b + c seconds: c is the fixed cost of a step,
+// 1/a is the throughput limit. The memory of a step is g b + d. The lines are least squares over the measurements. A step
+// that exceeds a cache, or another kernel of a library, bends them, and r2 shows how well they fit.
 #ifndef DAWN_TASKS_SWEEP_H
 #define DAWN_TASKS_SWEEP_H
 
@@ -15,20 +15,20 @@ struct sweep {
 struct sweep_fit {
     struct fit_line step, memory;
     int points;
-    double limit;       // samples a second; 0: the step does not grow with the batch
-    double near;        // the batch from which on 90% of it are reached; 0: none is known
+    double limit;       // in samples a second; 0: the step does not grow with the batch
+    double near;        // the batch that reaches 90% of the limit; 0: unknown
 };
 void sweep_add(struct sweep *, double batch, double step, double memory);
 bool sweep_fit(const struct sweep *, struct sweep_fit *);  // false with fewer than two batches
 
-// "1,2,4,8": the numbers in ascending order, each once. SWEEP_BATCHES at most.
+// Parses "1,2,4,8": numbers in ascending order, each once, at most SWEEP_BATCHES.
 int sweep_batches(const char *option, const char *list, int64_t batch[SWEEP_BATCHES], int *count) MUST_CHECK;
 
-// The largest batch whose plan fits into the free memory: foretold from the line, then planned; not exact to the last sample.
+// The largest batch whose plan fits into the free memory: predicted by the line, then planned; not exact to the last sample.
 struct sweep_largest {
     int64_t batch;  // 0: unknown
     size_t bytes;
-    bool all_data;  // the data set has no more samples
+    bool all_data;  // the batch is the whole data set
 };
 int sweep_find_largest(const struct trial_choice *, const struct device_facts *, const struct sweep *, const struct sweep_fit *,
                        struct sweep_largest *) MUST_CHECK;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-enum { TRIAL = 2 };  // the first step touches memory, the second is timed to fit the protocol
+enum { TRIAL = 2 };  // the first step touches memory; the second is timed to fit the protocol
 
 struct going {
     const struct timing_choice *choice;
@@ -36,7 +36,7 @@ static int block_count(const struct protocol *p)
     return p->timed < TIMING_BLOCKS ? (int)p->timed : TIMING_BLOCKS;
 }
 
-// True if another block fits into the limit, and so do the repeats that follow.
+// True if another block and the remaining repeats fit into the time limit.
 static bool time_is_left(const struct going *g, const struct timing_repeat *r, int64_t steps)
 {
     const struct timing *t = g->into;

@@ -52,12 +52,12 @@ void trial_better_peaks(struct trial *t, const struct device_facts *now)
     for (enum dtype d = F32; d <= F16; d++)
         if (now->peak_flops[d] > t->facts.peak_flops[d]) t->facts.peak_flops[d] = now->peak_flops[d];
     if (now->peak_bytes > t->facts.peak_bytes) t->facts.peak_bytes = now->peak_bytes;
-    forecast_of(t->trainer, &t->facts, &t->forecast);  // the same variants, from the better peaks
+    forecast_of(t->trainer, &t->facts, &t->forecast);  // the same variants with the higher peaks
 }
 
 // ---- the batch
 
-// The first step of the schedule that can be of the variant.
+// The first step of the schedule that can have the variant.
 static int64_t step_of_variant(const struct trial *t, int *bucket)
 {
     const struct trainer *r = t->trainer;
@@ -90,7 +90,7 @@ int trial_next(struct trial *t, int64_t *samples)
     return 0;
 }
 
-// Buckets go by the samples: the batches of an epoch are taken until one is of the variant's bucket.
+// The samples determine the bucket: batches of an epoch are taken until one has the variant's bucket.
 int trial_begin(struct trial *t)
 {
     int bucket = 0;
