@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost: two records are read whole.
+// Cost: reads two whole records.
 #include "tasks/show/compare.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ static void add_row(struct text *t, const char *label, const char *a, const char
     text_add(t, *figure ? "%14s\n" : "\n", figure);
 }
 
-// A column of nanoseconds, or a dash where a run has none.
+// Adds a row of nanoseconds, with a dash for a run that lacks the figure.
 static void add_time(struct text *t, const json_t *a, const json_t *b, const char *label, const char *key)
 {
     char x[TEXT_FIGURE] = "-", y[TEXT_FIGURE] = "-";
@@ -159,7 +159,7 @@ static void add_data(struct text *t, const json_t *a, const json_t *b, const str
 
 // ---- recipes
 
-// Every value by its path: "optimiser.filters.lr".
+// Collects every value by its path: "optimiser.filters.lr".
 static void flatten(const json_t *value, const char *path, json_t *into)
 {
     const char *key;
@@ -313,7 +313,7 @@ int compare_groups(struct results *r, int64_t first, int64_t second, const struc
         page_heading(t, style, "Welch's t-test: the chance of such a difference if the true means were equal");
         add_test(t, "score", &a.facts.accuracy, a.facts.finished, &b.facts.accuracy, b.facts.finished);
         add_test(t, "time", &a.facts.seconds, a.facts.finished, &b.facts.seconds, b.facts.finished);
-        json_object_del(of_first, "seed");  // they always differ
+        json_object_del(of_first, "seed");  // seeds always differ
         json_object_del(of_second, "seed");
         add_differences(t, of_first, of_second, style);
     }

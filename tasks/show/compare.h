@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two runs, or two groups, side by side.
+// Compares two runs or two groups.
 #ifndef DAWN_TASKS_COMPARE_H
 #define DAWN_TASKS_COMPARE_H
 
 #include "tasks/show/page.h"
 
-// Clocks, scores, curves, and each fact that differs: machine, program, settings, keys of the recipe. Runs of different tasks are
-// refused.
+// Clocks, scores, curves, and each fact that differs: machine, program, settings, keys of the recipe. Refuses runs of
+// different tasks.
 int compare_runs(struct results *, int64_t first, int64_t second, const struct page_style *, struct text *into) MUST_CHECK;
-// Means with their spread, and Welch's test of their difference.
+// Means with their spread, and Welch's test of the difference.
 int compare_groups(struct results *, int64_t first, int64_t second, const struct page_style *, struct text *into) MUST_CHECK;
-// Keys of two recipes whose values differ, by their paths: a line each. Exposed for tests.
+// The keys of two recipes whose values differ, by their paths, one a line. Exposed for tests.
 void compare_recipes(const json_t *first, const json_t *second, const struct page_style *, struct text *into);
 
 #endif

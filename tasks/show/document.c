@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The facts are gathered once and written in two languages.
+// The facts are collected once and written as HTML or Markdown.
 #include "tasks/show/document.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ static void add(struct facts *f, const char *label, const char *format, ...)
     va_start(values, format);
     vsnprintf(f->at[f->count].value, VALUE, format, values);
     va_end(values);
-    if (*f->at[f->count].value) f->count++;  // what is not known is left out
+    if (*f->at[f->count].value) f->count++;  // unknown facts are left out
 }
 
 static void add_time(struct facts *f, const json_t *run, const char *label, const char *key)
@@ -110,7 +110,7 @@ struct panel {
     const struct run_metric *metric;  // NULL: the loss
     const double *x, *y;
     int count;
-    double target, low, high, last, top;  // target NaN: none; last: the greatest x; top: of the panel
+    double target, low, high, last, top;  // target NaN: none; last: largest x; top: upper edge of the panel
 };
 
 static double place_x(const struct panel *p, double x)
@@ -158,7 +158,7 @@ static void add_panel(struct text *t, struct panel *p)
         text_add(t, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\"/>\n", place_x(p, p->x[i]), place_y(p, p->y[i]));
 }
 
-// The score above the loss; each has at least two points, or is left out. The number of panels.
+// Draws the score above the loss. A panel needs at least two points. Returns the number of panels.
 static int add_chart(struct text *t, const json_t *run)
 {
     const struct run_metric board = curve_board(run);
@@ -229,7 +229,7 @@ int document_html(struct results *r, int64_t id, struct text *into)
 
 // ---- Markdown
 
-// A backslash before everything that Markdown could read as its own.
+// Escapes every character that Markdown could interpret.
 static void add_plain(struct text *t, const char *text)
 {
     for (; *text; text++) {

@@ -13,7 +13,7 @@ int page_columns(const char *text)
     return n;
 }
 
-// C0, DEL, and C1 in its UTF-8 form.
+// Replaces C0, DEL, and C1 in its UTF-8 form.
 void page_tame(char *text)
 {
     for (unsigned char *c = (unsigned char *)text; *c != 0; c++) {

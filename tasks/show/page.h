@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all pages for people are made of: headings, labelled lines, times. Invariant: no line is wider than 80 columns unless one
-// word is; no byte from a record reaches a terminal that could steer it.
+// The parts of all pages for people: headings, labelled lines, times. Invariant: no line is wider than 80 columns unless a
+// single word is. No byte from a record can control a terminal.
 #ifndef DAWN_TASKS_PAGE_H
 #define DAWN_TASKS_PAGE_H
 
@@ -9,18 +9,18 @@
 
 struct page_style {
     bool unicode;  // blocks and dots; else plain ASCII
-    bool bold;     // headings stand out by terminal codes
+    bool bold;     // headings are bold by terminal codes
 };
 
 enum { PAGE_WIDTH = 80, PAGE_LABEL = 11 };
-int page_columns(const char *text);  // in code points: nothing wider is printed here
-void page_tame(char *text);          // replaces what could steer a terminal
+int page_columns(const char *text);  // width in code points; no wider characters are printed here
+void page_tame(char *text);          // replaces control characters
 void page_heading(struct text *, const struct page_style *, const char *format, ...) __attribute__((format(printf, 3, 4)));
-// "  label      words ...", wrapped between words under the first of them.
+// "  label      words ...", wrapped between words with an indent.
 void page_line(struct text *, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
 char *page_when(char into[32], int64_t unix_ms);           // "2026-11-22 12:00"
-char *page_span(char into[TEXT_FIGURE], int64_t ns);       // as text_span
+char *page_span(char into[TEXT_FIGURE], int64_t ns);       // formatted by text_span
 bool page_has_loss(const json_t *point);
-char *page_loss(char into[TEXT_FIGURE], const json_t *point);  // "1.2345"; "-" if it is not known
+char *page_loss(char into[TEXT_FIGURE], const json_t *point);  // "1.2345"; "-" if unknown
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One curve in a Unicode terminal is drawn in Braille dots, two columns and four rows of them a character. Elsewhere a point is
-// its series' mark, and dots lead from one to the next.
+// A Unicode terminal shows a single curve in Braille dots, two columns and four rows of dots a character. Otherwise each
+// point is the mark of its series, and dots connect the points.
 #include "tasks/show/plot.h"
 
 #include <math.h>
@@ -16,9 +16,9 @@ enum { ROW_DOTS = 4, COLUMN_DOTS = 2, LABEL_WIDTH = 9 };
 struct canvas {
     const struct plot *plot;
     int rows, width;                 // in characters
-    double x_high, low, high;        // x begins at 0
+    double x_high, low, high;        // x starts at 0
     bool dots;                       // Braille
-    char mark[PLOT_ROWS_MAX][PLOT_WIDTH_MAX];  // 0: nothing
+    char mark[PLOT_ROWS_MAX][PLOT_WIDTH_MAX];  // 0: empty
     unsigned char braille[PLOT_ROWS_MAX][PLOT_WIDTH_MAX];
 };
 
@@ -32,7 +32,7 @@ static void find_range(struct canvas *c)
         if (of->count > 0) c->x_high = fmax(c->x_high, of->x[of->count - 1]);
     }
     if (!isnan(p->target)) c->low = fmin(c->low, p->target), c->high = fmax(c->high, p->target);
-    double room = c->high > c->low ? 0 : fabs(c->high) * 0.05 + 1e-6;  // a flat curve lies in the middle
+    double room = c->high > c->low ? 0 : fabs(c->high) * 0.05 + 1e-6;  // a flat curve is centred
     c->low -= room, c->high += room;
     if (!(c->x_high > 0)) c->x_high = 1;
 }
@@ -51,11 +51,11 @@ static void set_dot(struct canvas *c, int column, int row, char mark)
         return;
     }
     char *at = &c->mark[row][column];
-    if (mark == '.' && *at) return;  // the way between points hides no point
+    if (mark == '.' && *at) return;  // a connecting dot hides no point
     *at = *at && *at != '.' && *at != mark ? '*' : mark;
 }
 
-// A dot in each column between two points, by linear interpolation.
+// Draws a dot in each column between two points, by linear interpolation.
 static void draw_series(struct canvas *c, const struct plot_series *s)
 {
     int columns = c->dots ? c->width * COLUMN_DOTS : c->width, rows = c->dots ? c->rows * ROW_DOTS : c->rows;
@@ -90,7 +90,7 @@ static void add_row(struct text *t, const struct canvas *c, int row, bool unicod
     for (int column = 0; column < c->width; column++) {
         int dots = c->braille[row][column];
         char mark = c->mark[row][column];
-        if (dots) text_add(t, "%c%c%c", 0xe2, 0xa0 | dots >> 6, 0x80 | (dots & 0x3f));  // U+2800 and the dots' bits
+        if (dots) text_add(t, "%c%c%c", 0xe2, 0xa0 | dots >> 6, 0x80 | (dots & 0x3f));  // U+2800 plus the bits of the dots
         else if (mark) text_add(t, unicode && mark == '.' ? "·" : "%c", mark);
         else text_add(t, "%s", !target ? " " : unicode ? "┄" : "-");
     }
@@ -98,7 +98,7 @@ static void add_row(struct text *t, const struct canvas *c, int row, bool unicod
     text_add(t, target ? " target\n" : "\n");
 }
 
-// The smallest of 1, 2 and 5 times a power of ten that leaves at most `most` steps.
+// The smallest of 1, 2 and 5 times a power of ten that gives at most `most` steps.
 static double nice_step(double range, int most)
 {
     static const double factor[] = {1, 2, 5};
@@ -118,7 +118,7 @@ static void add_axis(struct text *t, const struct canvas *c, bool unicode)
     for (int i = 0; i * step <= c->x_high * (1 + 1e-9); i++) {
         char figure[16];
         int column = place(i * step / c->x_high, c->width), length = snprintf(figure, sizeof figure, "%g", i * step);
-        tick[column] = i > 0;  // the corner is one already
+        tick[column] = i > 0;  // the corner has a tick already
         if (column + length > (int)sizeof labels || (i > 0 && column <= end)) continue;
         memcpy(labels + column, figure, (size_t)length);
         end = column + length;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of one run. Cost: none that matters.
+// The page of one run. Cost: negligible.
 #include "tasks/show/show.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 
 enum { PLOT_ROWS = 8, PLOT_WIDTH = 56 };
 
-// The curve of a metric, or of the training loss where `metric` is NULL.
+// Adds the curve of a metric, or of the training loss if `metric` is NULL.
 static void add_plot(struct text *t, const json_t *run, const struct run_metric *metric, const struct page_style *style)
 {
     double *x, *y;
@@ -62,7 +62,7 @@ static void add_segments(struct text *t, const json_t *run, const struct page_st
     }
     if (all == 0) return;
     char figure[TEXT_FIGURE];
-    bool whole = record_has(run, "ended_ms");  // else the process ended unexpectedly, or still runs: the rest is not known
+    bool whole = record_has(run, "ended_ms");  // otherwise the process ended unexpectedly or still runs, and the rest is unknown
     if (whole) page_heading(t, style, "Where the time went");
     else page_heading(t, style, "Where the first %s went: no more was recorded yet", page_span(figure, all));
     for (int s = 0; s < SEGMENT_END; s++) {
@@ -109,7 +109,7 @@ static void add_data(struct text *t, const json_t *run)
     text_free(&all);
 }
 
-// What a run took besides its data: a result that began with trained weights is another result.
+// Adds the files that a run took besides its data: results that began with trained weights are not comparable with others.
 static void add_files(struct text *t, const json_t *run)
 {
     size_t i;
@@ -123,7 +123,7 @@ static void add_files(struct text *t, const json_t *run)
     }
 }
 
-// ", 2 views an item" and the like. What an outside program did not tell is 0 in the record: nothing is said of it.
+// ", 2 views an item" and the like. A figure that an outside program did not report is 0 in the record and is left out.
 static const char *known(char into[48], const char *before, int64_t n, const char *after)
 {
     char count[TEXT_FIGURE];
@@ -265,7 +265,7 @@ char *show_epochs(const json_t *run, char into[TEXT_FIGURE])
     return into;
 }
 
-// How far a run is, as a second terminal sees it: the record has its points alone.
+// Adds the progress of a run for a second terminal. The record has only its points.
 static void add_running(struct text *t, const json_t *run)
 {
     const json_t *points = json_object_get(run, "points"), *last = json_array_get(points, json_array_size(points) - 1);
@@ -284,7 +284,7 @@ static void add_outside(struct text *t, const json_t *run)
     const json_t *outside = json_object_get(run, "outside");
     long long devices = (long long)record_int(outside, "devices");
     if (strcmp(record_text(run, "device"), "outside") != 0) return;
-    if (outside != NULL)  // it is not there when dawn was killed just then
+    if (outside != NULL)  // missing if dawn was killed at that moment
         page_line(t, "program", "%s on %lld device%s: %s", record_text(outside, "framework"), devices, devices == 1 ? "" : "s",
                   record_text(outside, "command"));
     page_line(t, "evaluated", "self-evaluated: the program reported its own score; only the clock is DAWN's");

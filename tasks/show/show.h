@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A record as people read it, in 80 columns: tasks/cmd_results.c prints what these write.
+// Texts of a record in 80 columns. tasks/cmd_results.c prints them.
 #ifndef DAWN_TASKS_SHOW_H
 #define DAWN_TASKS_SHOW_H
 
@@ -8,12 +8,12 @@
 int show_run(struct results *, int64_t id, const struct page_style *, struct text *into) MUST_CHECK;
 int show_group(struct results *, int64_t group, const struct page_style *, struct text *into) MUST_CHECK;
 void show_latencies(struct text *, const json_t *rows, const struct page_style *, const char *title);
-char *show_epochs(const json_t *run, char into[TEXT_FIGURE]);  // of its whole schedule: "10.5"; "" if it is not known
+char *show_epochs(const json_t *run, char into[TEXT_FIGURE]);  // epochs of its whole schedule: "10.5"; "" if unknown
 
-// Which runs a list has. NULL, and 0 or less for a group: all of them.
+// Selects the runs of a list. NULL selects all; group 0 or less: all groups.
 struct show_filter {
     const char *task, *status, *model;
-    int64_t group, seed;  // seed: negative for all
+    int64_t group, seed;  // seed negative: all
 };
 extern const struct show_filter show_everything;
 int show_list(struct results *, const struct show_filter *, const struct page_style *, struct text *into) MUST_CHECK;

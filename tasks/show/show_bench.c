@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-// A cell of what was written by somebody: no control characters, as many columns as there are.
+// A cell with a text from outside: no control characters, at most as wide as the column.
 static const char *cell(char into[24], const json_t *row, const char *key)
 {
     snprintf(into, 24, "%.23s", record_text(row, key));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The measurements of `dawn bench` in a record as people read them, in 80 columns.
+// The measurements of `dawn bench` in a record, as text in 80 columns.
 #ifndef DAWN_TASKS_SHOW_BENCH_H
 #define DAWN_TASKS_SHOW_BENCH_H
 

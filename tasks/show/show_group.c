@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A group on a page: its runs, its figures, its verdict.
+// The page of a group: its runs, its figures, its verdict.
 #include "tasks/show/show.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "submit/format/score/contest.h"
 #include "submit/format/score/cost.h"
 
-// Of the items that were measured; a value is in millionths whatever their number.
+// The metric over the measured items. A value is in millionths, whatever their number.
 static struct run_metric latency_metric(const json_t *row)
 {
     const struct contest *contest = contest_find(record_text(row, "task"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of runs: a line each, as wide as its widest cells, in 80 columns. Each run's chain is checked on the way. Cost: the
-// whole record is read once.
+// The list of runs: a line each in 80 columns, each column as wide as its widest cell. Each run's chain is checked on the
+// way. Cost: the whole record is read once.
 #include "tasks/show/show.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static bool matches(const json_t *run, const struct show_filter *f)
            (f->group <= 0 || record_int(run, "group_id") == f->group) && (f->seed < 0 || record_int(run, "seed") == f->seed);
 }
 
-// Month and day are enough for a run of the last ten months.
+// Writes month and day for a run of the last ten months.
 static void write_started(char into[CELL], int64_t unix_ms)
 {
     const int64_t recent_ms = (int64_t)300 * 24 * 3600 * 1000;
@@ -63,7 +63,7 @@ static void write_row(const json_t *run, bool broken, struct row *row)
     for (int c = 0; c < COLUMNS; c++) page_tame(row->cell[c]);
 }
 
-// True if each hash of a run still follows from its figures.
+// Sets *broken if a hash of a run does not follow from its figures.
 static int find_broken(struct results *r, json_t *run, bool *broken)
 {
     json_t *whole;
@@ -106,7 +106,7 @@ static int gap_after(int column)
     return column < SEED ? 1 : 2;
 }
 
-// A column without cells is left out; a long task's name is cut before the model is.
+// A column without cells is left out. The names of tasks are shortened before those of models.
 static int fit_columns(struct list *l)
 {
     int used = 0;
@@ -239,7 +239,7 @@ static const char *const columns[] = {"id", "group_id", "group_index", "seed", "
                                       "last_score", "reached_ns", "reached_classic_ns", "reached_warm_ns", "last_ns", "synthetic",
                                       "official", "broken", NULL};
 
-// The members above, of those that the run has.
+// The members above that the run has.
 static json_t *summary_of(json_t *run)
 {
     const json_t *board = json_array_get(json_object_get(run, "metrics"), 0);
