@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the record and puts the report together. A file may hold more than a page can: the last RUNS_MOST runs and
-// GROUPS_MOST groups of measurements are shown, and the report says what it leaves out.
+// Reads the record and writes the report. A file may hold more than a page can show: the last RUNS_MOST runs and GROUPS_MOST
+// groups of measurements are shown, and the report says how many it leaves out.
 #include "tasks/report/report_inside.h"
 
 #include <stdio.h>
@@ -41,7 +41,7 @@ static bool same_text(const json_t *a, const json_t *b, const char *key)
     return strcmp(record_text(a, key), record_text(b, key)) == 0;
 }
 
-// True if the two differ in the batch alone.
+// True if the two differ in the batch only.
 static bool same_group(const json_t *a, const json_t *b)
 {
     static const char *const texts[] = {"task", "data", "model", "recipe", "precision", "device"};
@@ -61,7 +61,7 @@ static int by_batch(const void *x, const void *y)
     return (p > q) - (p < q);
 }
 
-// Of equal batches the last measurement stays.
+// Of equal batches the last measurement is kept.
 static void sort_group(struct report_group *g)
 {
     int kept = 0;
@@ -73,7 +73,7 @@ static void sort_group(struct report_group *g)
     g->rows = kept;
 }
 
-// Newest first, so that a long record shows what was measured last.
+// Newest first, so that the report of a long record shows the latest measurements.
 static void make_groups(struct report_data *d)
 {
     d->group = zalloc(GROUPS_MOST * sizeof *d->group);

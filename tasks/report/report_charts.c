@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The charts of a report. Each has its figures in a table too.
+// The charts of a report. A table shows the figures of each chart, too.
 #include "tasks/report/report_inside.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ struct curve {
     char label[48];
 };
 
-// The board's score, or the loss, over the end-to-end clock.
+// The board's score or the loss over the end-to-end clock.
 static void read_curve(const json_t *run, bool loss, struct curve *c)
 {
     const json_t *points = json_object_get(run, "points"), *p;
@@ -51,7 +51,7 @@ static void read_curve(const json_t *run, bool loss, struct curve *c)
     }
 }
 
-// The last runs of a task that have a curve, the newest first.
+// The last runs of a task that have a curve, newest first.
 static int read_curves(const struct report_data *d, const char *task, bool loss, struct curve into[CURVES])
 {
     int count = 0;
@@ -121,7 +121,7 @@ static void draw_bars(const struct report_group *g, const char *id, struct text 
     chart_bars(into, id, title, "Median of the repeats.", part, count);
 }
 
-// Measured steps as marks, and the line through them.
+// Draws measured steps as marks, and the fitted line.
 static void draw_steps(const struct report_group *g, const char *id, struct text *into)
 {
     double *x = zalloc((size_t)g->rows * sizeof *x), *y = zalloc((size_t)g->rows * sizeof *y);

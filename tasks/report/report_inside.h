@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of the report share: everything that was read, and the pieces that it is made of.
+// Declarations shared by the files of the report: the data that were read, and the parts of the report.
 #ifndef DAWN_REPORT_INSIDE_H
 #define DAWN_REPORT_INSIDE_H
 
 #include "tasks/report/report.h"
 #include "tasks/report/sheet.h"
 
-// Measurements that differ in the batch alone, in its order; of equal ones the last.
+// Measurements that differ in the batch only, ordered by batch. Of equal batches the last is kept.
 struct report_group {
-    const json_t **row;  // of `benches`
+    const json_t **row;  // rows of `benches`
     int rows;
 };
 struct report_data {
-    json_t *runs;                          // as record_read gives them
+    json_t *runs;                          // as record_read returns them
     json_t *benches, *memory, *operators;  // rows
     json_t *machines, *software;
     struct report_group *group;
     int groups;
 };
 
-// "record, bf16, cpu with 2 threads": what a group measured.
+// Adds the setting that a group measured: "record, bf16, cpu with 2 threads".
 void report_group_name(const struct report_group *, struct text *into);
 
 // ---- report_tables.c
 void report_runs(const struct report_data *, struct sheet *);
 void report_throughput(const struct report_group *, struct sheet *);
-void report_all_throughput(const struct report_data *, struct sheet *);  // of all groups, in one table
-void report_lines(const struct report_group *, struct sheet *);          // the fits; no row if there is one batch
+void report_all_throughput(const struct report_data *, struct sheet *);  // all groups in one table
+void report_lines(const struct report_group *, struct sheet *);          // the fitted lines; no row for a single batch
 void report_machines(const struct report_data *, struct sheet *);
 void report_software(const struct report_data *, struct sheet *);
 

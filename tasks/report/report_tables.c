@@ -19,7 +19,7 @@ static void add_date(struct sheet *s, int64_t ms)
     sheet_add(s, "%s", text);
 }
 
-// A cell for a figure that may be missing.
+// Adds a cell for a figure that may be unknown.
 static void add_figure(struct sheet *s, bool known, const char *text)
 {
     sheet_add(s, "%s", known ? text : "-");
@@ -57,7 +57,7 @@ void report_runs(const struct report_data *d, struct sheet *s)
 
 // ---- throughput
 
-// DLPerf's columns first. One process drives one device here, so that nodes and devices are 1 and the speedup is 1.
+// DLPerf's columns come first. One process drives one device, so nodes, devices and speedup are 1.
 #define THROUGHPUT_COLUMNS                                                                                              \
     "#node_num|#gpu_num_per_node|#batch_size_per_device|#samples/s|#speedup|#range|#step|#FLOP/s|#of peak|#of roofline|"   \
     "#memory|#others|#steady"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of a report, made once and written as HTML, Markdown or CSV. Cells are text that may come from strangers: each form
-// escapes them.
+// A table of a report, made once and written as HTML, Markdown or CSV. Cells may hold foreign text: each form escapes them.
 #ifndef DAWN_REPORT_SHEET_H
 #define DAWN_REPORT_SHEET_H
 
@@ -12,20 +11,20 @@ struct sheet {
     const char *title;  // borrowed
     struct arena arena;
     const char *column[SHEET_COLUMNS];
-    bool figures[SHEET_COLUMNS];  // numbers: at the right
+    bool figures[SHEET_COLUMNS];  // true: numbers, aligned right
     int columns;
     char **cell;  // row by row
     int cells;
 };
-// Columns with '|' between them, figures marked by '#': "model|#batch".
+// Columns are separated by '|', columns of figures marked by '#': "model|#batch".
 void sheet_begin(struct sheet *, const char *title, const char *columns);
-void sheet_add(struct sheet *, const char *format, ...) __attribute__((format(printf, 2, 3)));  // the next cell
+void sheet_add(struct sheet *, const char *format, ...) __attribute__((format(printf, 2, 3)));  // adds the next cell
 int sheet_rows(const struct sheet *);
 void sheet_free(struct sheet *);
 
 void sheet_html(const struct sheet *, struct text *into);
 void sheet_markdown(const struct sheet *, struct text *into);
 void sheet_csv(const struct sheet *, struct text *into);
-void sheet_mark_text(struct text *into, const char *words);  // words as Markdown that means nothing but them
+void sheet_mark_text(struct text *into, const char *words);  // escapes words for Markdown
 
 #endif
