@@ -15,8 +15,8 @@
 
 #include "runtime/base/clock.h"
 
-// A child may leave processes behind that hold the pipes open (loggers do). We do not wait for them, unless they too were
-// sent a signal and may still be writing weights. Every wait has a limit.
+// A child may leave processes behind that hold the pipes open (loggers do). They are waited for only if they were sent a
+// signal, too, and may still be writing weights. Every wait has a limit.
 enum { DRAIN_MS = 200, DRAIN_LONGEST_MS = 10000 };
 static const int watched[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
 enum { WATCHED = sizeof watched / sizeof *watched };

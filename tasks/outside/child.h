@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a user's command as a child process: reads its output as it comes and passes it on, forwards signals, and notices
-// its exit. One child at a time.
+// Runs a user's command as a child process: reads its output and passes it on at once, forwards signals, and notices its
+// exit. One child at a time.
 #ifndef DAWN_TASKS_CHILD_H
 #define DAWN_TASKS_CHILD_H
 
@@ -24,14 +24,14 @@ struct child {
     char bytes[CHILD_CHUNK];    // of the last CHILD_BYTES
 };
 
-// Starts argv[0] with `environment` in a process group of its own, which is killed if we end. It inherits our standard
-// input unless that is a terminal. ERR_MISSING if it cannot be started; then nothing remains of it.
+// Starts argv[0] with `environment` in a process group of its own, which is killed if we end. It inherits our standard input
+// unless that is a terminal. ERR_MISSING if it cannot be started; then there is nothing to reap.
 int child_start(struct child *, char *const argv[], char *const environment[], const int onto[CHILD_STREAMS]) MUST_CHECK;
 
 enum child_kind {
-    CHILD_BYTES,   // output, already passed on
+    CHILD_BYTES,   // output, which has been passed on
     CHILD_CLOSED,  // a stream has ended
-    CHILD_SIGNAL,  // we received SIGINT, SIGTERM or SIGHUP
+    CHILD_SIGNAL,  // this process received SIGINT, SIGTERM or SIGHUP
     CHILD_QUIET,   // nothing happened for `timeout_ms`
     CHILD_ENDED,   // it has exited and all its output was read
 };
@@ -39,7 +39,7 @@ struct child_event {
     enum child_kind kind;
     int stream;    // CHILD_BYTES, CHILD_CLOSED
     size_t count;  // of child->bytes
-    int64_t at_ns; // CHILD_BYTES: when they were read, before they were passed on
+    int64_t at_ns; // CHILD_BYTES: when they were read, which is before they were passed on
     int signal;
 };
 void child_next(struct child *, int timeout_ms, struct child_event *);
@@ -50,7 +50,7 @@ struct child_end {
     int signal;             // that signal, or 0
     int64_t peak_memory;    // of its largest process, bytes
 };
-// Reaps the child; kills it first if it still runs. `sweep` also kills what is left of its process group.
+// Reaps the child; kills it first if it still runs. `sweep` also kills the rest of its process group.
 void child_reap(struct child *, bool sweep, struct child_end *);
 
 #endif

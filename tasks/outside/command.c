@@ -88,7 +88,7 @@ int command_write(char *const *words, size_t most, char **json, char **typed)
         command_quote(*word, &t);
     }
     *typed = t.at;
-    *json = json_dumps(whole, JSON_COMPACT | JSON_ENSURE_ASCII);  // ASCII can always be submitted
+    *json = json_dumps(whole, JSON_COMPACT | JSON_ENSURE_ASCII);  // statements accept ASCII
     json_decref(whole);
     if (rc == 0 && strlen(*json) > most) rc = fail(ERR_USAGE, "the command is longer than %zu bytes", most);
     return rc;

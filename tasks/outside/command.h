@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A user's command as a list of words: with its seed inserted, as the record stores it, and as a person would type it.
+// A user's command as a list of words: with its seed inserted, in the form of the record, and quoted for a shell.
 #ifndef DAWN_TASKS_COMMAND_H
 #define DAWN_TASKS_COMMAND_H
 

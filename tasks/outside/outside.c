@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses lines from a program that we did not write. Invariant: for any bytes, a line is ignored, or is one of three kinds
-// with every figure inside its bounds, or fails with a sentence. Memory: one buffer a stream. Workload: thousands of lines
-// for people between two for us, so a line is first searched for its mark and only then parsed.
+// Parses lines from a foreign program. Invariant: for any bytes, a line is ignored, or is one of three kinds with every
+// figure inside its bounds, or fails with a sentence. Memory: one buffer a stream. Workload: thousands of lines for people
+// between two reports, so a line is parsed only after its mark was found.
 #include "tasks/outside/outside.h"
 
 #include <jansson.h>
@@ -69,7 +69,7 @@ struct member {
     int64_t low, high;  // both 0: not a whole number
 };
 
-// A misspelt member must not be ignored: it could cost hours of training.
+// An unknown member must not be ignored, because a misspelt report could cost hours of training.
 static int check_members(const json_t *line, const struct member *known)
 {
     const char *names[16] = {"dawn"}, *name;
@@ -120,8 +120,8 @@ static int read_words(const json_t *line, const char *name, char *into, size_t r
     return 0;
 }
 
-// A share of 1 as k of `items`, rounded down. The tolerance covers what 9412 / 10000 may lose in single precision. It is a
-// hundredth of an item at most, so that it never adds an item to a true count.
+// A share of 1 as k of `items`, rounded down. The tolerance covers the rounding of 9412 / 10000 in single precision. It is
+// at most a hundredth of an item, so it never adds an item to an exact count.
 static int share_to_k(const char *what, double share, int64_t items, int64_t *k)
 {
     if (!(share >= 0 && share <= 1))
@@ -149,7 +149,7 @@ static int read_count(const json_t *line, int64_t items, int64_t *k)
     return 0;
 }
 
-// A program that counts its steps may be anywhere within an epoch.
+// A program that counts its steps may report from the middle of an epoch.
 static int read_epochs(const json_t *line, const struct member *m, struct outside_epoch *e)
 {
     const json_t *value = json_object_get(line, m->name);
@@ -313,7 +313,8 @@ int outside_read(const char *line, size_t count, int64_t items, struct outside_l
     json_t *value = json_loadb(from, (size_t)(line + count - from), JSON_REJECT_DUPLICATES, &why);
     int rc = 0;
     if (value != NULL) rc = own ? read_dawn_line(value, items, out) : read_mlperf(value, items, out);
-    // A damaged line of ours is an error. One of MLPerf's is ignored: most are not for us, and processes interleave theirs.
+    // A damaged line in DAWN's form is an error. One in MLPerf's form is ignored: most are not meant for this program, and
+    // the lines of several processes may be interleaved.
     else if (own) rc = fail(ERR_INPUT, "not valid JSON: %s", why.text);
     json_decref(value);
     if (rc < 0) out->kind = OUTSIDE_NOTHING;

@@ -8,7 +8,7 @@
 #include "tasks/record/machine/stopwatch.h"
 
 // Bytes of one stream, cut into lines. A line ends at a line feed or a carriage return (progress bars). A line longer than
-// OUTSIDE_LINE is skipped whole: no report needs so many bytes.
+// OUTSIDE_LINE is skipped whole, because no report is that long.
 enum { OUTSIDE_LINE = 64 << 10 };
 struct outside_stream {
     char *at;        // OUTSIDE_LINE bytes, allocated with the first byte
@@ -19,7 +19,8 @@ struct outside_stream {
 // `line` gets each whole line without its end, and its number. Its failure is returned at once.
 typedef int outside_line_taker(void *context, const char *line, size_t count, int64_t number);
 int outside_feed(struct outside_stream *, const char *bytes, size_t count, outside_line_taker *, void *context) MUST_CHECK;
-int outside_finish(struct outside_stream *, outside_line_taker *, void *context) MUST_CHECK;  // a last line without an end
+// Passes on a last line without an end.
+int outside_finish(struct outside_stream *, outside_line_taker *, void *context) MUST_CHECK;
 void outside_free(struct outside_stream *);
 
 enum outside_kind {
@@ -29,15 +30,15 @@ enum outside_kind {
     OUTSIDE_ABOUT,
 };
 struct outside_epoch {
-    int64_t epoch;    // begun, 1 for the first; negative: not said, so the one after the last
-    int64_t step;     // optimiser steps done; negative: not said, and then epochs are counted instead
-    int64_t epoch_micro;  // epochs done in millionths; negative: whole ones
-    bool from_zero;   // MLPerf's programs may count from 0, ours from 1
+    int64_t epoch;    // the reported epoch, 1 for the first; negative: absent, so it follows the last one
+    int64_t step;     // optimiser steps done; negative: absent, so epochs are counted
+    int64_t epoch_micro;  // epochs done in millionths; negative: absent, so epochs are whole
+    bool from_zero;   // MLPerf's programs may count from 0, DAWN's count from 1
     int64_t samples;  // since the start; negative: absent
-    int64_t k;        // of the contest's items; negative: not evaluated
+    int64_t k;        // correct of the contest's items; negative: not evaluated
     double loss;      // NaN: absent
 };
-// Members that are absent are negative or empty.
+// Absent members are negative or empty.
 struct outside_about {
     char model[97], framework[65], precision[17];
     char weights[DIGEST_HEX];
@@ -51,8 +52,8 @@ struct outside_line {
     enum segment segment;
     struct outside_about about;
 };
-// Reads one line for a contest of `items` items. A line without our mark is OUTSIDE_NOTHING. A marked line that is wrong is
-// ERR_INPUT with a sentence: a typing error must not cost hours of training.
+// Reads one line for a contest of `items` items. A line without a mark is OUTSIDE_NOTHING. A marked line with an error is
+// ERR_INPUT with a sentence, because a typing error must not cost hours of training.
 int outside_read(const char *line, size_t count, int64_t items, struct outside_line *) MUST_CHECK;
 
 // Checks that text may be stored in the record and shown on a board; `what` begins the sentence.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns the lines of a child into the rows of a run. Invariants: all times are ours, taken when bytes arrive, and only grow;
-// the run is in the record as soon as the command runs, so that a killed one leaves its trace; a line with an impossible
-// figure ends the run as failed. Cost: two fsyncs an epoch, during which the child goes on.
+// Turns the lines of a child into the rows of a run. Invariants: all times come from this process, are taken when bytes
+// arrive, and only grow. The run is in the record as soon as the command runs, so a killed run leaves a trace. A line with
+// an impossible figure ends the run as failed. Cost: two fsyncs an epoch, during which the child goes on.
 //
 // Segments: `init` from exec on, until the program reports a segment. If it reports an epoch first, the end of its
-// preparation is unknown, so all time so far counts as `train` and no clock is too short. The end of an evaluation always
-// opens `train`, so that no time is left out of a clock unless the program says so. Reported segments are not verified: a
-// program that calls its training `evaluate` is believed (docs/threats.md).
+// preparation is unknown. Then all time so far counts as `train`, so no clock is too short. The end of an evaluation always
+// opens `train`, so no time is left out of a clock unless the program says so. Reported segments are not verified: a program
+// that calls its training `evaluate` is believed (docs/threats.md).
 #include "tasks/outside/recorder.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ struct recorder {
     char *recipe, *words;  // the command as JSON, and quoted for a shell
 };
 
-// One run while it goes on.
+// A run in progress.
 struct going {
     const struct recorder *all;
     struct stopwatch watch;
@@ -41,10 +41,10 @@ struct going {
     struct outside_stream lines[CHILD_STREAMS];
     int stream;              // the stream of the current line
     int64_t at_ns;           // when its bytes were read
-    int64_t now_ns;          // the time that it is given: later than the last epoch
-    bool placed;             // a segment was reported
-    int64_t shift;           // MLPerf's epochs counted from 0: 1
-    int64_t epoch, epoch_micro, step, samples;  // of the last point
+    int64_t now_ns;          // its time, later than that of the last epoch
+    bool placed;             // the program reported a segment
+    int64_t shift;           // 1 if MLPerf's epochs count from 0
+    int64_t epoch, epoch_micro, step, samples;  // values of the last point
     bool steps;              // the program counts its steps
     struct recorder_end end;
     char weights[DIGEST_HEX];
@@ -53,8 +53,8 @@ struct going {
     int failed;              // the first error; `why` has its sentence
     char why[ERROR_TEXT_MAX];
     int signals;             // received by us
-    bool stopping;           // the target was met, so the command is told to end
-    int64_t deadline_ns;     // when the command is killed; 0: never
+    bool stopping;           // the target was met, and the command has to end
+    int64_t deadline_ns;     // time to kill the command; 0: never
 };
 
 // ---- lines
@@ -77,7 +77,7 @@ static int take_epoch(struct going *g, struct outside_epoch e)
         return fail(ERR_INPUT, "epoch %lld comes after epoch %lld", (long long)e.epoch, (long long)g->epoch);
     if (g->steps && e.step <= g->step)
         return fail(ERR_INPUT, "step %lld comes after step %lld", (long long)e.step, (long long)g->step);
-    if (!g->steps) e.step = e.epoch;  // what it counts is epochs
+    if (!g->steps) e.step = e.epoch;  // it counts epochs
     if (e.epoch_micro < 0) e.epoch_micro = in_micro(e.epoch);
     if (e.epoch_micro < g->epoch_micro)
         return fail(ERR_INPUT, "epoch %g comes after epoch %g", (double)e.epoch_micro / 1e6, (double)g->epoch_micro / 1e6);
@@ -119,7 +119,7 @@ static int take_about(struct going *g, const struct outside_about *a)
     if (*a->weights) memcpy(g->weights, a->weights, sizeof g->weights);
     bool more = *a->model || *a->precision || *a->framework || a->parameters >= 0 || a->flops_per_sample >= 0 || a->batch >= 0 ||
                 a->views >= 0 || a->input_size >= 0;
-    if (!more) return 0;  // only the weights: they are reported at the end
+    if (!more) return 0;  // a line with nothing but weights, which are stored at the end
     return result_about(g->run,
                         &(struct run_about){.model = a->model, .precision = a->precision, .framework = a->framework,
                                             .parameters = a->parameters, .flops_per_sample = a->flops_per_sample,
@@ -127,7 +127,7 @@ static int take_about(struct going *g, const struct outside_about *a)
 }
 
 // Bytes that arrive together get one time. A second epoch among them is a nanosecond later, which the checks of a submission
-// notice: buffered output has no times of its own.
+// notice, because buffered output has no times of its own.
 static int take_line(void *context, const char *line, size_t count, int64_t number)
 {
     struct going *g = context;
@@ -149,7 +149,7 @@ static int take_line(void *context, const char *line, size_t count, int64_t numb
 
 // ---- the child
 
-// A sentence may quote the program and be cut within a letter. The record must stay valid UTF-8, and a terminal must not
+// The sentence may quote the program and be cut within a letter. The record must stay valid UTF-8, and a terminal must not
 // receive control characters.
 static void note_failure(struct going *g, int rc)
 {

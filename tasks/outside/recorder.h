@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `dawn record` without its command line: runs a user's command, times it, writes it as any other run and marks it as
-// self-evaluated. docs/record.md says what a program prints.
+// `dawn record` without its command line: runs a user's command, times it, writes it like any other run and marks it as
+// self-evaluated. docs/record.md defines the lines that a program prints.
 #ifndef DAWN_TASKS_RECORDER_H
 #define DAWN_TASKS_RECORDER_H
 
@@ -31,12 +31,12 @@ struct recorder_options {
     char *const *command;       // ends with NULL
     int onto[CHILD_STREAMS];    // descriptors that its output is passed on to
     void (*tell)(const struct recorder_options *, const struct recorder_end *);  // called after each run; may be NULL
-    // Called after each epoch, with what is known of the run so far (no status); may be NULL.
+    // Called after each epoch with the known figures of the run (no status); may be NULL.
     void (*tell_epoch)(const struct recorder_options *, const struct recorder_end *);
 };
 
-// Returns 0, ERR_TARGET below the target, ERR_INTERRUPTED after a signal, or another error. What was recorded stays.
-// *group: the id of the group, 0 for a single run.
+// Returns 0, ERR_TARGET below the target, ERR_INTERRUPTED after a signal, or another error. Recorded rows stay. *group: the
+// id of the group, 0 for a single run.
 int recorder_run(const struct recorder_options *, int64_t *group) MUST_CHECK;
 
 #endif
