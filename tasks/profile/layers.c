@@ -6,7 +6,7 @@
 
 static const char data[] = "(data, tables, counters)", rest[] = "(others)", slack[] = "(not in use at the peak)";
 
-// ---- whose bytes they are
+// ---- owners of bytes
 
 static void find_layers(const struct graph *g, const char **layer)
 {
@@ -85,7 +85,7 @@ static void add_peak(const struct session *s, const char *const *layer, const st
     add_bytes(l, slack, MEMORY_SLACK, p->slab_bytes - live);
 }
 
-// What nodes keep between runs.
+// Adds the bytes that nodes keep between runs.
 static void add_kept(const struct session *s, const char *const *layer, const struct plan *p, struct layers *l)
 {
     for (int at = 0; at < p->count; at++) {

@@ -29,7 +29,7 @@ static void add_operator(const struct profile *p, const struct roofline_row *r, 
              r->seconds > 0 ? share_text(e, r->seconds, r->measured) : "-");
 }
 
-// The rows that are not among the first, as one for each pass.
+// Adds one row for each pass: the sum of the operators from `from` on.
 static void add_rest(const struct profile *p, int from, struct text *into)
 {
     for (enum phase pass = PHASE_FORWARD; pass <= PHASE_UPDATE; pass++) {
@@ -66,7 +66,7 @@ static void add_operators(const struct profile *p, int rows, struct text *into)
 
 // ---- time
 
-// On a device that computes one node after the other. Concurrent nodes sum to more than the step.
+// For a device that computes one node after the other. Concurrent nodes sum to more than the step.
 static double busy_share(const struct profile *p)
 {
     double step = p->steps ? p->fed_s / p->steps : p->step_s, busy = p->nodes_s < p->step_s ? p->nodes_s : p->step_s;
@@ -106,7 +106,7 @@ static const char *size_text(char into[TEXT_FIGURE], size_t bytes)
     return bytes ? text_size(into, (double)bytes) : "-";
 }
 
-// The end of a long name tells more than its beginning.
+// A long name is cut at its beginning, because the end is more specific.
 static void add_layer(const struct layers_row *r, struct text *into)
 {
     enum { ROOM = 24 };
@@ -120,7 +120,7 @@ static void add_layer(const struct layers_row *r, struct text *into)
              size_text(d, r->bytes[MEMORY_ACTIVATIONS]), size_text(e, other_bytes(r)), size_text(f, r->all));
 }
 
-// The program that the slab is as large as.
+// The program that determines the size of the slab.
 static const char *largest_program(const struct session *s)
 {
     int largest = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times of the trace are microseconds. The nodes lie one after the other, as they were timed, from 0 on; the fed steps are a
-// process of their own, because they were other steps at another time.
+// Times of the trace are microseconds. The nodes follow each other from 0 on, as they were timed. The steps through the feed
+// are a process of their own, because they ran at another time.
 #include "tasks/profile/trace.h"
 
 #include "runtime/base/file.h"
@@ -24,7 +24,7 @@ static json_t *span(const char *name, const char *category, int process, int thr
                      from_ns * 1e-3, "dur", ns * 1e-3);
 }
 
-// Bytes of the slab that live at a position, by class.
+// Bytes of the slab in use at a position, by class.
 static json_t *memory_at(const struct plan *p, int at)
 {
     size_t by[MEMORY_CLASSES] = {[MEMORY_WORKSPACE] = p->work_bytes[at]};
