@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads CIFAR-10's binary layout: six files of 3,073-byte records, the published ones or those of `dawn data import`.
+// Reads CIFAR-10's binary layout: six files of 3,073-byte records, published or made by `dawn data import`.
 //
-// Invariant: sizes are checked when the set is opened, and every label when it is read. If a file shrinks in between, the error
-// names the byte; samples never go missing silently.
-// Cost: one pread and one pass of byte shuffles for every 64 records (192 KB, which fit into the L2 cache).
+// Invariant: sizes are checked when the set is opened, and every label when it is read. If a file shrinks in between, the
+// error names the byte; no sample is lost silently. Cost: one pread and one pass of byte shuffles for every 64 records (192
+// KB, which fit into the L2 cache).
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -77,7 +77,7 @@ int cifar_parse_note(const char *file, const char *bytes, size_t size, int64_t r
     return rc;
 }
 
-// An import note exists only if the batches are not the published ones.
+// Only imported batches have a note.
 static int cifar_read_note(const char *folder, struct cifar *cifar)
 {
     struct text path = {0};
@@ -120,7 +120,7 @@ static int cifar_open_file(struct cifar *cifar, int i)
     return 0;
 }
 
-// Finds the batches in the folder itself, or in the folder inside it that has the archive's name.
+// Finds the batches in the given folder or in its sub-folder with the archive's name.
 static int cifar_find_folder(const char *given, const struct source *source, char **found)
 {
     for (int inside = 0; inside < 2; inside++) {
@@ -220,7 +220,7 @@ int cifar_each(const struct cifar *cifar, enum split split, int64_t first, int64
 {
     uint8_t *records = malloc(CIFAR_PIECE * CIFAR_RECORD);
     if (records == NULL) return fail(ERR_MEMORY, "not enough memory to read %s", cifar->folder);
-    int64_t begins = 0, done = 0;  // of the current file, within the split
+    int64_t begins = 0, done = 0;  // position within the split and the current file
     int rc = 0;
     for (int file = 0; file < CIFAR_FILES && rc == 0; file++) {
         if (cifar->split[file] != split) continue;

@@ -16,14 +16,14 @@ enum {
 
 extern const char *const cifar_class_names[CIFAR_CLASSES + 1];
 
-// The note of `dawn data import` beside its batches, because their counts are not the published ones.
+// The note of `dawn data import` beside its batches, which holds their counts of records.
 #define CIFAR_IMPORT_NOTE "dawn-import.json"
 
 // Pure: `bytes` are those at `offset` of `file` and hold at most `count` records. Either destination may be NULL. Errors name the
 // file and the byte.
 int cifar_decode(const char *file, int64_t offset, const uint8_t *bytes, size_t size, int64_t count, uint8_t *images,
                  uint8_t *labels) MUST_CHECK;
-// The reverse: one image in HWC and its label into a record.
+// The reverse of cifar_decode: writes one image in HWC and its label as a record.
 void cifar_encode(const uint8_t *image, uint8_t label, uint8_t record[CIFAR_RECORD]);
 // Pure: reads an import note; records[i] is the number of records in the i-th batch.
 int cifar_parse_note(const char *file, const char *bytes, size_t size, int64_t records[CIFAR_FILES]) MUST_CHECK;

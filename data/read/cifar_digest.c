@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Identifies the images: digests of CIFAR-10 in the order of the files, and independent of order.
+// Identifies the images of CIFAR-10: digests in the order of the files, and digests independent of order.
 //
-// A copy in another order has none of the published digests, although it is CIFAR-10. So every record is digested on its own,
-// and the sorted list of those digests once more. That value names the multiset of labelled images. It also reveals test images
-// in the training files, which sizes do not.
+// A copy in another order has none of the published digests, although it is CIFAR-10. So every record is digested on its
+// own, and then the sorted list of these digests. The result identifies the multiset of labelled images. It also reveals
+// test images in the training files, which sizes do not.
 //
-// Cost: SHA-256 over 184 MB, shared among threads, unless the files' digests are remembered (manifest.h); 32 bytes of
-// memory for each record where the files are not the published ones.
+// Cost: SHA-256 over 184 MB, shared among threads, unless the files' digests are remembered (manifest.h); 32 bytes of memory
+// for each record if the files are not the published ones.
 #include <errno.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static int visit_records(void *context, const char *path, int64_t offset, const 
                          int64_t done)
 {
     const struct content_piece *piece = context;
-    TRY(cifar_decode(path, offset, records, (size_t)n * CIFAR_RECORD, n, NULL, NULL));  // the labels
+    TRY(cifar_decode(path, offset, records, (size_t)n * CIFAR_RECORD, n, NULL, NULL));  // checks the labels
     for (int64_t i = 0; i < n; i++) {
         crypto_hash_sha256(piece->content->digest[piece->begin + done + i], records + i * CIFAR_RECORD, CIFAR_RECORD);
     }
@@ -91,11 +91,11 @@ struct check {
     struct dataset *ds;
     struct manifest known;
     bool read;
-    char *path[CIFAR_FILES];  // whole, without links
+    char *path[CIFAR_FILES];  // absolute, without links
     struct manifest_key key[CIFAR_FILES];
     char hex[CIFAR_FILES][DIGEST_HEX];
     bool read_now[CIFAR_FILES];
-    int64_t read_ms, now_ms;  // the oldest reading that the verdict rests on
+    int64_t read_ms, now_ms;  // the oldest reading that the verdict depends on
 };
 
 static int check_files(void *context, int64_t begin, int64_t end)
@@ -107,7 +107,7 @@ static int check_files(void *context, int64_t begin, int64_t end)
     return 0;
 }
 
-// The files' digests: remembered ones for files that did not change, else read. A file that changes meanwhile is not remembered.
+// The files' digests: remembered if the file is unchanged, else read. A file that changes meanwhile is not remembered.
 static int check_digests(struct check *check)
 {
     const struct cifar *cifar = check->ds->own;
@@ -143,7 +143,8 @@ static bool check_published(const struct check *check)
     return all;
 }
 
-// The key of a remembered content digest: the digests of the split's files. Labels were checked before it was remembered.
+// The key of a remembered content digest: the digests of the split's files. Labels were checked before the digest was
+// remembered.
 static int check_content(struct check *check, enum split split)
 {
     struct cifar *cifar = check->ds->own;
@@ -161,7 +162,7 @@ static int check_content(struct check *check, enum split split)
         return 0;
     }
     TRY(content_of(check->ds, split, cifar->content[split]));
-    bool read_at_once = true;  // the same bytes as the files' digests
+    bool read_at_once = true;  // the pass over the files read the same bytes
     for (int i = 0; i < CIFAR_FILES; i++) {
         struct manifest_key after;
         TRY(manifest_key_of(check->path[i], &after));

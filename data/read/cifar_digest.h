@@ -17,7 +17,7 @@ struct cifar {
 int cifar_read_records(const struct cifar *, int file, int64_t first, int64_t count, uint8_t *records) MUST_CHECK;
 
 // Calls `visit` for the records of a range in order, a few at a time: `n` of them from byte `offset` of `path`, after `done`
-// earlier ones of the range. A visit that fails ends the walk.
+// earlier ones of the range. A failing visit ends the walk.
 typedef int cifar_visit(void *context, const char *path, int64_t offset, const uint8_t *records, int64_t n,
                         int64_t done);
 int cifar_each(const struct cifar *, enum split, int64_t first, int64_t count, cifar_visit *, void *context) MUST_CHECK;

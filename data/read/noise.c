@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A data set's shape without its files, for `dawn plan` and `dawn bench` on machines without the data.
 //
-// Invariant: every value is a function of (split, field, index) alone and in the range that the facts allow, and the facts
-// say `synthetic`, so that nothing made of them can be taken for the real thing.
-// Cost: one Philox block for 16 bytes, about 2 us an image of CIFAR-10, shared among the threads.
+// Invariant: every value depends on (split, field, index) alone and is in the range that the facts allow. The facts say
+// `synthetic`, so no result can pass for one on real data. Cost: one Philox block for 16 bytes, about 2 us an image of
+// CIFAR-10, shared among the threads.
 #include <stdio.h>
 #include <string.h>
 
@@ -24,8 +24,8 @@ static void noise_close(struct dataset *ds)
     (void)ds;
 }
 
-// One block is four numbers: 16 values of u8, 4 of any other type. Fields number the purposes upwards from the first,
-// whose bytes are older than fields.
+// One block is four numbers: 16 values of u8, 4 of any other type. The first field uses the first purpose, the next fields
+// the following ones.
 static void noise_fill(const struct dataset *ds, enum split split, const struct field *field, int64_t index, char *into,
                        int64_t elements)
 {
@@ -38,11 +38,11 @@ static void noise_fill(const struct dataset *ds, enum split split, const struct 
             float unit = rng_unit(r.v[i]);
             if (field->dtype == F32) memcpy(&r.v[i], &unit, sizeof unit);
             else if (field->dtype == I32) r.v[i] >>= 1;
-            else r.v[i] = 0;  // 16-bit floats: zero is one of them
+            else r.v[i] = 0;  // 16-bit floats get zero
         }
         memcpy(into + at, &r, bytes - at < each ? bytes - at : each);
     }
-    for (int64_t i = 0; i < elements && field->classes > 0; i++) {  // labels take turns
+    for (int64_t i = 0; i < elements && field->classes > 0; i++) {  // labels rotate through the classes
         int32_t class = (int32_t)((index + i) % field->classes);
         if (field->dtype == U8) into[i] = (char)class;
         else memcpy(into + 4 * i, &class, sizeof class);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws the scenes of synthetic.c with a shorter side of 40 to 96 pixels, upright or lying, and encodes them.
+// Draws the scenes of synthetic.c with a shorter side of 40 to 96 pixels, upright or landscape, and encodes them.
 //
-// Invariant: a picture is a function of (split, index) alone, not of earlier reads or the number of threads.
-// Cost: about 1 ms a picture when it is first read; then it is kept (2 KB; 1 MB for all of `pictures`).
+// Invariant: a picture depends on (split, index) alone. Cost: about 1 ms when a picture is first read. Then it is kept (2
+// KB; 1 MB for all of `pictures`).
 #include "data/read/pictures.h"
 
 #include <stdatomic.h>
@@ -48,7 +48,7 @@ static int draw(enum split split, int64_t index, struct drawn **drawn)
     synthetic_draw_at(split, index, size[1], size[0], pixels);
     int rc = encoder_draw(encoder, "a drawn picture", pixels, size[1], size[0], PICTURES_QUALITY, &bytes, &count);
     if (rc == 0) {
-        BUG_IF(count > PICTURES_LONGEST);  // a byte for each of the at most 96 x 144 pixels, and a header
+        BUG_IF(count > PICTURES_LONGEST);  // at most 96 x 144 pixels with one byte each, and a header
         *drawn = zalloc(sizeof **drawn + count);
         (*drawn)->count = (int64_t)count;
         memcpy((*drawn)->bytes, bytes, count);
@@ -173,7 +173,7 @@ const struct kind pictures_kind = {
     .verify = pictures_verify,
 };
 
-// ---- in place of files that are not here
+// ---- replacement of missing files
 
 static int noise_open(struct dataset *ds, const char *folder)
 {

@@ -5,9 +5,9 @@
 
 #include "data/dataset.h"
 
-enum { PICTURES_TRAIN = 400, PICTURES_TEST = 100, PICTURES_LONGEST = 24 << 10 };  // the last: no picture has more bytes
+enum { PICTURES_TRAIN = 400, PICTURES_TEST = 100, PICTURES_LONGEST = 24 << 10 };  // the last: upper bound of a picture in bytes
 
-// The shape of another set of JPEGs (dataset_open_noise), of whose pictures each is one of these.
+// The shape of another set of JPEGs (dataset_open_noise), filled with these pictures.
 extern const struct kind pictures_noise_kind;
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts three planes to interleaved pixels and back. Every image that is read is interleaved, so that direction also has
-// a version with byte shuffles (SSSE3, in every x86 processor since 2006).
+// Converts three planes to interleaved pixels and back. Every image that is read gets interleaved, so that direction also
+// has a version with byte shuffles (SSSE3, in every x86 processor since 2006).
 //
 // Cost: nine shuffles and three stores move 16 pixels, so the speed of memory is the limit.
 #include "data/read/planes.h"

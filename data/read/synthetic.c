@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ten classes of shapes and textures under noise, colour, shift, scale and rotation.
 //
-// An image is a function of (split, index): every choice is a Philox draw keyed by them (rng.h), so any number of threads can
-// draw any range. Only additions, multiplications, square roots and floors of floats are used, never the sines of libm, so
-// that the bytes are the same on every machine.
-// Figure and ground get colours from the same distribution, and places and angles are free. So no single pixel tells the
-// class, and linear classifiers stay weak (test_data_synthetic.c measures one).
+// An image depends on (split, index) alone: every choice is a Philox draw keyed by them (rng.h), so any number of threads
+// can draw any range. Only additions, multiplications, square roots and floors of floats are used, never the sines of libm,
+// so the bytes are the same on every machine. Figure and ground get colours from the same distribution, and places and
+// angles are free. So no single pixel identifies the class, and linear classifiers stay weak (test_data_synthetic.c measures
+// one).
 //
-// Every class is a signed distance in pixels (negative inside), which gives smooth edges at no cost.
-// Cost: about 65 us an image on a 2020s server core.
+// Every class is a signed distance in pixels (negative inside), which gives smooth edges at no cost. Cost: about 65 us an
+// image on a 2020s server core.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 #pragma STDC FP_CONTRACT OFF  // gcc does not contract under -std=c17; the bytes depend on it
 #endif
 
-// Part of every digest: raise the version with every change of an image.
+// Part of every digest. Raise the version with every change of an image.
 #define SYNTHETIC_VERSION 1
 #define SYNTHETIC_SEED 20171208u
 
@@ -107,7 +107,8 @@ static float cross(const struct scene *scene, float u, float v)
     return fminf(upright, level);
 }
 
-// A pentagram is where at least four of the five half-planes of a pentagon hold: the second largest distance decides.
+// A pentagram is the area where at least four of the five half-planes of a pentagon hold. So the second largest distance
+// decides.
 static float star(const struct scene *scene, float u, float v)
 {
     static const float normal[5][2] = {{0, 1},
@@ -238,7 +239,7 @@ static float bell(struct stream *stream)
     return (float)(sum - 510) * (1 / 147.8f);
 }
 
-// Every ten consecutive images have every class once, in a random order.
+// Of ten consecutive images, each belongs to another class, in random order.
 int synthetic_label(enum split split, int64_t index)
 {
     struct stream stream = {split, (uint32_t)(index / SYNTHETIC_CLASSES), 1u << 31, 4, {{0}}};

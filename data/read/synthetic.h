@@ -14,9 +14,9 @@ enum {
 };
 
 int synthetic_label(enum split, int64_t index);
-// Image `index` of a split, HWC; a function of its arguments alone.
+// Image `index` of a split, HWC; depends on the arguments alone.
 void synthetic_draw(enum split, int64_t index, uint8_t *image);
-// The scene of that image in another size, image[height, width, 3]: its square fills the shorter side, in the middle.
+// The scene of that image in another size, image[height, width, 3]. Its square fills the shorter side and is centred.
 void synthetic_draw_at(enum split, int64_t index, int height, int width, uint8_t *image);
 void synthetic_describe(struct dataset_facts *);  // classes, their names, mean and deviation
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Of the bytes before, whose value was `crc` (0 if there are none), and these.
+// Continues a checksum: `crc` is that of the bytes before, or 0 at the beginning.
 uint32_t crc32c_add(uint32_t crc, const void *bytes, size_t count);
 
 #endif

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kinds imagenet and imagenette, read from a pack or from unpacked folders.
 //
-// Invariant: a sample is a picture that was present when the set was opened. A picture that changed since is an error.
-// Cost: of a pack one read a picture, of folders an open, a read and a close; `sizes` reads the first 64 KB of each file there.
+// Invariant: a sample is a picture that was present when the set was opened. A picture that changed since is an error. Cost:
+// with a pack one read a picture; with folders an open, a read and a close. In folders `sizes` reads the first 64 KB of each
+// file.
 #include "data/read/imagenet/imagenet.h"
 
 #include <fnmatch.h>
@@ -40,7 +41,7 @@ const struct imagenet_flavour *imagenet_flavour(const char *name)
 
 static void fill_facts(struct dataset_facts *facts, const struct imagenet_flavour *flavour)
 {
-    // Of ImageNet's training pixels: the usual figures, which torchvision's weights need.
+    // Mean and deviation of ImageNet's training pixels: the usual figures, which torchvision's weights need.
     static const float mean[3] = {0.485f, 0.456f, 0.406f}, std[3] = {0.229f, 0.224f, 0.225f};
     const struct synsets *synsets = flavour->synsets();
     facts->title = flavour->title;
@@ -86,7 +87,8 @@ char *imagenet_find_root(const struct imagenet_flavour *flavour, const char *giv
     return NULL;
 }
 
-// Width and height from the head of a file; the whole of it where a colour profile or a thumbnail stands in front.
+// Reads width and height from the first bytes of a file, or from the whole file if a colour profile or a thumbnail comes
+// first.
 static int read_size(const struct listing *l, enum split split, int64_t index, int32_t size[2])
 {
     struct text path = {0};
@@ -106,13 +108,14 @@ static int read_size(const struct listing *l, enum split split, int64_t index, i
     return rc;
 }
 
-// Room for what imagenet_item makes of a file: of a PNG it is a JPEG, which may be longer, but hardly than its pixels.
+// Room for the result of imagenet_item. A PNG becomes a JPEG, which may be longer than the file but hardly longer than the
+// pixels.
 static int64_t room_for(const struct listing *l, enum split split, int64_t index)
 {
     const struct listed *picture = &l->picture[split][index];
     int32_t size[2];
-    if (fnmatch("*.png", picture->file, FNM_CASEFOLD) != 0) return picture->bytes;  // ImageNet's is called .JPEG, and is short
-    if (read_size(l, split, index, size) < 0) return picture->bytes;                // whoever reads it is told why
+    if (fnmatch("*.png", picture->file, FNM_CASEFOLD) != 0) return picture->bytes;  // ImageNet's PNG is called .JPEG and is short
+    if (read_size(l, split, index, size) < 0) return picture->bytes;                // reading the picture reports the error
     int64_t pixels = (int64_t)size[0] * size[1] * 3 + PNG_HEAD;
     return pixels > picture->bytes ? pixels : picture->bytes;
 }
@@ -159,7 +162,7 @@ static bool is_file(const char *path)
     return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
 }
 
-// GIVEN is a pack, or a folder with one, or one with pictures.
+// GIVEN is a pack, a folder with a pack, or a folder with pictures.
 static int imagenet_open(struct dataset *ds, const char *given)
 {
     struct imagenet *set = ds->own = zalloc(sizeof *set);
@@ -216,7 +219,7 @@ static int32_t length_of(const struct imagenet *set, enum split split, int64_t i
     return set->pack != NULL ? (int32_t)pack_at(set->pack, split, index)->length : set->listing.picture[split][index].bytes;
 }
 
-// ImageNet has a PNG whose name ends in .JPEG. Readers of folders get a JPEG here; a pack has one already.
+// ImageNet has a PNG whose name ends in .JPEG. It becomes a JPEG here; the packer has converted it already.
 static int convert_png(struct dataset *ds, enum split split, const struct field *field, int64_t index, uint8_t *bytes,
                        size_t room, int64_t *length)
 {

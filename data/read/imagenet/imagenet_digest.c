@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Identifies the pictures: SHA-256 over the sorted digests of labelled pictures names the multiset, in a pack or in folders.
+// Identifies the pictures: SHA-256 over the sorted digests of labelled pictures identifies the multiset, in a pack or in
+// folders.
 //
-// Cost: one pass over all bytes, shared among threads; ImageNet's 148 GB are read at the speed of the disk. So the digests of
-// folders are remembered (manifest.h) under a digest of all names, sizes, inodes and times of change. A pack holds its own.
+// Cost: one pass over all bytes, shared among threads; ImageNet's 148 GB are read at the speed of the disk. So the digests
+// of folders are remembered (manifest.h) under a digest of all names, sizes, inodes and times of change. A pack contains its
+// digests.
 #include <errno.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -95,7 +97,7 @@ int imagenet_digest(struct dataset *ds, enum split split, char hex[DIGEST_HEX])
     return digest_split(ds, split, false, hex);
 }
 
-// A key that changes whenever a picture does: the file system's facts about each.
+// A key that changes whenever a picture does: the file system's facts about each picture.
 static int state_of(const struct imagenet *set, enum split split, char hex[DIGEST_HEX])
 {
     const struct listing *l = &set->listing;
@@ -123,7 +125,7 @@ static int state_of(const struct imagenet *set, enum split split, char hex[DIGES
     return 0;
 }
 
-// The content digest of a split: the remembered one if nothing changed, else read. Changes meanwhile are not remembered.
+// The content digest of a split: remembered if nothing changed, else read. It is not remembered if a file changes meanwhile.
 static int check_split(struct dataset *ds, enum split split, bool read, int64_t now_ms, struct manifest *known, bool *any)
 {
     struct imagenet *set = ds->own;
@@ -156,7 +158,7 @@ static int verify_folder(struct dataset *ds, bool read)
     return rc;
 }
 
-// A pack holds its own content digest, and every picture is checked against its checksum whenever it is read.
+// A pack contains its content digests, and every read checks the picture's checksum.
 static int verify_pack(struct dataset *ds, bool read, enum dataset_verdict *verdict)
 {
     struct imagenet *set = ds->own;
@@ -191,7 +193,7 @@ int imagenet_verify(struct dataset *ds, bool read, enum dataset_verdict *verdict
     return set->pack != NULL ? verify_pack(ds, read, verdict) : verify_folder(ds, read);
 }
 
-// The header of a pack has checksums of the index, which has that of every picture, and of the names.
+// The header of a pack has checksums of the names and of the index, and the index has the checksum of every picture.
 int imagenet_layout(struct dataset *ds, char hex[DIGEST_HEX])
 {
     const struct imagenet *set = ds->own;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists the pictures of a folder in the layout of ILSVRC2012 and of torchvision's ImageFolder.
 //
-// Invariant: nothing is left out silently. A folder that is not a class is an error, because it is probably misspelt. Files whose
-// names are not those of pictures are counted.
-// Cost: one scandir a class and one fstatat a picture: 3 s for ImageNet in the page cache, minutes from a disk. About 70 bytes
-// of memory a picture.
+// Invariant: nothing is left out silently. A folder that is not a class is an error, because its name is probably misspelt.
+// Other files than pictures are counted. Cost: one scandir a class and one fstatat a picture: 3 s for ImageNet in the page
+// cache, minutes from a disk. About 70 bytes of memory a picture.
 #include "data/read/imagenet/listing.h"
 
 #include <errno.h>
@@ -43,7 +42,7 @@ void listing_free(struct listing *l)
 
 // ---- the walk
 
-// Adds a file of a class's folder, or of a flat split, whose labels come from the list.
+// Adds a file of a class's folder, or of a flat split, whose labels come from the ground truth list.
 static int add_file(struct listing *l, enum split split, int at, const char *folder, const char *file, int label,
                     const struct truth *truth)
 {
@@ -98,7 +97,7 @@ static int add_classes(struct listing *l, enum split split, const struct listing
     return 0;
 }
 
-// Pictures that lie in the split's own folder.
+// Adds the pictures in the split's own folder.
 static int add_flat(struct listing *l, enum split split, const struct listing_choice *choice, const char *folder)
 {
     struct truth truth;
@@ -140,7 +139,7 @@ static int add_split(struct listing *l, enum split split, const struct listing_c
     return rc;
 }
 
-// Of a sorted listing. An archive can hold a member twice: `tar --append` leaves the old one.
+// For a sorted listing. An archive can hold a member twice, because `tar --append` keeps the old one.
 static int check_names_differ(const struct listing *l, enum split split)
 {
     for (int64_t i = 1; i < l->count[split]; i++) {

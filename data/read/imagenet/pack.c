@@ -97,7 +97,7 @@ void pack_print_header(const struct pack_header *h, uint8_t bytes[PACK_HEADER])
     PASS(crc);
 }
 
-// Sums of what the limits allow fit into 64 bits.
+// With all sizes inside their limits, sums fit into 64 bits.
 static int check_header(const char *file, const struct pack_header *h)
 {
     if (h->name[0] == '\0' || memchr(h->name, '\0', PACK_NAME) == NULL)

@@ -14,70 +14,71 @@ enum {
 };
 
 enum pack_flag {
-    PACK_OFFICIAL = 1,  // made of the published archives, every picture of them
-    PACK_PARTIAL = 2,   // some classes may have no picture
+    PACK_OFFICIAL = 1,  // made of the published archives with all their pictures
+    PACK_PARTIAL = 2,   // classes may lack pictures
     PACK_UNDONE = 4,    // unfinished: only a packer reads it
 };
 
 struct pack_header {
     char name[PACK_NAME];  // of the data set: "imagenet"
     uint32_t flags, classes;
-    uint32_t short_side, quality;        // 0: pictures keep their size; of pictures that were encoded again
+    uint32_t short_side, quality;        // 0: pictures keep their size; quality of encoded pictures
     uint64_t seed;                       // of the order
-    uint64_t records[SPLIT_COUNT];       // pictures and those that could not be decoded
+    uint64_t records[SPLIT_COUNT];       // pictures, including those that could not be decoded
     uint64_t names_bytes;
-    uint64_t done;                       // records that are in the file; all of them unless PACK_UNDONE
+    uint64_t done;                       // records in the file; all of them unless PACK_UNDONE
     uint64_t end;                        // the end of the last payload and of the file
     uint8_t source[PACK_DIGEST];         // identifies the source
     uint8_t content[SPLIT_COUNT][PACK_DIGEST];
     uint32_t index_crc, names_crc;
 };
 
-enum pack_codec { PACK_NONE, PACK_JPEG };  // NONE: not decodable, kept by name alone
+enum pack_codec { PACK_NONE, PACK_JPEG };  // NONE: not decodable, only the name is kept
 enum pack_mark {
-    PACK_ENCODED = 1,    // by the packer; else the bytes of the source
+    PACK_ENCODED = 1,    // encoded by the packer; else the source's bytes
     PACK_CONVERTED = 2,  // from gray, CMYK, YCCK, PNG
-    PACK_DAMAGED = 4,    // the source had wrong or missing data, which is gray now
+    PACK_DAMAGED = 4,    // the source had wrong or missing data, which is gray in the pack
 };
 
 struct pack_record {
     uint64_t offset;
     uint32_t length, crc;
-    uint32_t name;  // where its name begins among the names
+    uint32_t name;  // position of its name among the names
     uint16_t width, height, label, name_length;
     uint8_t split, codec, marks;
 };
 
-// Pure. `file` is for sentences. The header is checked against its own checksum and, if file_bytes is not negative, against
+// Pure; `file` names the file in errors. Checks the header against its checksum and, if file_bytes is not negative, against
 // the size of the file.
 int pack_parse_header(const char *file, const uint8_t bytes[PACK_HEADER], int64_t file_bytes, struct pack_header *) MUST_CHECK;
 void pack_print_header(const struct pack_header *, uint8_t bytes[PACK_HEADER]);
-// Record `i` of the index. Payloads follow each other without gaps: this one must begin at `offset`, which then moves on.
+// Parses record `i` of the index. Payloads follow each other without gaps: this one must begin at `offset`, which is then
+// advanced.
 int pack_parse_record(const char *file, const struct pack_header *, uint64_t i, const uint8_t bytes[PACK_RECORD],
                       uint64_t *offset, struct pack_record *) MUST_CHECK;
 void pack_print_record(const struct pack_record *, uint8_t bytes[PACK_RECORD]);
 uint64_t pack_records(const struct pack_header *);
-uint64_t pack_names_at(const struct pack_header *);  // where the names begin: after the index
-uint64_t pack_begin(const struct pack_header *);     // where the first payload begins: after the names
+uint64_t pack_names_at(const struct pack_header *);  // position of the names, after the index
+uint64_t pack_begin(const struct pack_header *);     // position of the first payload, after the names
 
 struct pack {
     char *path;
     int fd;
     struct pack_header header;
-    struct pack_record *record;       // of those that can be decoded, train before val
+    struct pack_record *record;       // only decodable pictures, train before val
     int64_t count[SPLIT_COUNT];
-    int64_t longest;                  // bytes of a payload
-    int64_t encoded, converted, damaged, absent;  // absent: named, not decodable
+    int64_t longest;                  // size of the longest payload in bytes
+    int64_t encoded, converted, damaged, absent;  // absent: not decodable, only named
 };
 
-int pack_open(const char *path, const char *name, struct pack **) MUST_CHECK;  // NAME: of the data set it must hold
+int pack_open(const char *path, const char *name, struct pack **) MUST_CHECK;  // NAME: the data set that it must hold
 void pack_close(struct pack *);                                                // NULL is fine
 const struct pack_record *pack_at(const struct pack *, enum split, int64_t index);
-// Thread-safe. A file that became shorter or other bytes (crc) is an error that names the picture.
+// Thread-safe. A file that became shorter and a wrong checksum are errors that name the picture.
 int pack_read(const struct pack *, enum split, int64_t index, void *into, size_t room, int64_t *bytes) MUST_CHECK;
-// Starts reading pictures that will be read soon into the page cache.
+// Starts reading pictures that will be needed soon into the page cache.
 void pack_want(const struct pack *, enum split, int64_t first, int64_t count);
-// The name of a picture, or "?" where it cannot be read. free() it.
+// The name of a picture, or "?" if it cannot be read. free() it.
 char *pack_name(const struct pack *, const struct pack_record *);
 
 #endif

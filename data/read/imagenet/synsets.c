@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// synsets.txt is map_clsloc.txt of the development kit: line i is the class that its lists call i. The order was checked
-// against two public lists of the 50,000 validation labels, one in this numbering and one in that of sorted ids.
+// synsets.txt is map_clsloc.txt of the development kit: line i is the class with number i in its lists. The order was
+// checked against two public lists of the 50,000 validation labels, one with these numbers and one with those of sorted ids.
 #include "data/read/imagenet/synsets.h"
 
 #include <pthread.h>
@@ -13,7 +13,7 @@
 static struct {
     struct synsets all, ten;
     int of_devkit[SYNSETS_MAX];
-    struct arena texts;  // as long as the program
+    struct arena texts;  // kept until the program ends
 } known;
 static pthread_once_t known_once = PTHREAD_ONCE_INIT;
 

@@ -14,7 +14,7 @@
 enum numbering { NUMBERS_UNKNOWN, NUMBERS_DEVKIT, NUMBERS_SORTED };
 
 struct line {
-    const char *file, *class;  // file NULL: the line is a class alone
+    const char *file, *class;  // file NULL: the line has only a class
     size_t file_length, class_length;
 };
 
@@ -84,7 +84,8 @@ static int label_of(const struct list *list, const struct line *line)
     return n < list->synsets->count ? (int)n : -1;
 }
 
-// The numbering of the list. With names in front it is always the sorted order (Caffe's val.txt and its descendants).
+// Determines the numbering of the list. If lines begin with names, numbers are positions in sorted order (Caffe's val.txt
+// and its descendants).
 static int choose_numbering(struct list *list)
 {
     struct list copy = *list;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The labels of ImageNet's validation pictures, which lie in one folder without classes: the ground truth list.
+// The labels of ImageNet's validation pictures from the ground truth list. All pictures lie in one folder without classes.
 #ifndef DAWN_DATA_TRUTH_H
 #define DAWN_DATA_TRUTH_H
 
 #include "data/read/imagenet/synsets.h"
 
-#define TRUTH_FILE "ILSVRC2012_validation_ground_truth.txt"  // as the development kit calls it
+#define TRUTH_FILE "ILSVRC2012_validation_ground_truth.txt"  // the development kit's name for it
 enum { TRUTH_LINES_MAX = 1000000, TRUTH_BYTES_MAX = 1 << 26 };
 
 struct truth {
@@ -13,16 +13,16 @@ struct truth {
     int16_t *label;  // of pictures 1 to count
 };
 
-// Pure. Line i is the class of picture i: a WordNet id, the development kit's number (1 to 1,000), or the place among the
-// sorted ids (0 to 999). Numbers are told apart by a 0 or a 1,000 somewhere among them. A line may begin with the picture's
-// name ("ILSVRC2012_val_00000001.JPEG 65"): then its number is that of the name.
+// Pure. Line i is the class of picture i: a WordNet id, the development kit's number (1 to 1,000), or the position among the
+// sorted ids (0 to 999). A 0 or a 1,000 in the list tells the two numberings apart. A line may begin with the picture's name
+// ("ILSVRC2012_val_00000001.JPEG 65"); then the picture's number is that of the name.
 int truth_parse(const char *name, const char *bytes, size_t count, const struct synsets *, struct truth *) MUST_CHECK;
 int truth_read(const char *path, const struct synsets *, struct truth *) MUST_CHECK;
 void truth_free(struct truth *);
 
-// The label of a picture by its file's name, whose last digits are its number; -1: there is none.
+// The label of a picture by its file's name, whose last digits are its number; -1 if there is none.
 int truth_of(const struct truth *, const char *file);
-// The number that a picture's name ends with (before its ending); -1: there is none.
+// The number at the end of a picture's name, before its ending; -1 if there is none.
 int64_t truth_number(const char *file, size_t length);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The published files of SQuAD 1.1, and the split of the smaller one by article.
+// The published files of SQuAD 1.1, and the split of the smaller file by article.
 //
-// A file is read once, digested and parsed. So the run trains on the digested bytes, and no digest is remembered between runs. A
-// split's digest is its file's SHA-256, which is published. For squad-split it is that of a line with the file's digest and the
-// split, because both splits come from one file.
+// A file is read once, digested and parsed. So a run trains on the digested bytes, and no digest is remembered between runs.
+// A split's digest is its file's SHA-256, which is published. For squad-split it is that of a line with the file's digest
+// and the split, because both splits come from one file.
 #include "data/read/squad/squad.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/text.h"
 
-enum { FOLDS = 6, FOLD = 3 };  // squad-split: articles whose place among the sorted titles is FOLD modulo FOLDS
+enum { FOLDS = 6, FOLD = 3 };  // squad-split: articles at positions FOLD modulo FOLDS of the sorted titles
 
 static const struct source_file *file_of(enum split split)
 {
@@ -61,7 +61,7 @@ static int read_file(struct squad_set *set, const char *name, struct squad *squa
 static int squad_verify(struct dataset *ds, bool read, enum dataset_verdict *verdict)
 {
     const struct squad_set *set = ds->own;
-    (void)read;  // it was, when the set was opened
+    (void)read;  // opening the set has read all bytes
     ds->facts.read_ms = set->read_ms;
     *verdict = set->official ? DATASET_OFFICIAL : DATASET_CUSTOM;
     return 0;
@@ -128,7 +128,7 @@ static int by_title(const void *a, const void *b)
     return order != 0 ? order : (x->article > y->article) - (x->article < y->article);
 }
 
-// held[i]: article i is for validation.
+// held[i]: article i belongs to validation.
 static bool *hold_articles(const struct squad *all)
 {
     struct titled *sorted = zalloc((size_t)all->articles * sizeof *sorted);
@@ -140,13 +140,13 @@ static bool *hold_articles(const struct squad *all)
     return held;
 }
 
-// The articles for which held[i] is `wanted`, in the order of the file. Texts are shared, tables are new.
+// Takes the articles for which held[i] is `wanted`, in the order of the file. Texts are shared, tables are new.
 static void take_articles(struct arena *arena, const struct squad *all, const bool *held, bool wanted, struct squad *into)
 {
     struct squad_article *article = arena_alloc(arena, (size_t)all->articles * sizeof *article);
     const char **context = arena_alloc(arena, (size_t)all->paragraphs * sizeof *context);
     struct squad_question *question = arena_alloc(arena, (size_t)all->questions * sizeof *question);
-    int64_t next = 0;  // questions are in the order of their paragraphs
+    int64_t next = 0;  // questions have the order of their paragraphs
     *into = (struct squad){.article = article, .context = context, .question = question};
     for (int64_t i = 0; i < all->articles; i++) {
         const struct squad_article *from = &all->article[i];

@@ -2,8 +2,8 @@
 // {"version": "1.1", "data": [{"title", "paragraphs": [{"context", "qas": [{"id", "question", "answers":
 //   [{"text", "answer_start"}]}]}]}]}
 //
-// The JSON is walked twice: once to count, once to copy. answer_start counts code points; a table of every 256th code point's
-// byte makes finding one cheap in a context of any length.
+// The JSON is walked twice: once to count, once to copy. answer_start counts code points. A table with the byte of every
+// 256th code point makes it cheap to find one in a context of any length.
 #include "data/read/squad/squad_parse.h"
 
 #include <jansson.h>
@@ -19,7 +19,7 @@ struct reader {
     struct squad_question *question;
     struct squad_answer *answer;
     struct squad *squad;  // its counts grow while the tables are filled
-    size_t *mark;         // the bytes of code points 0, STRIDE, 2 STRIDE, ... of the current context
+    size_t *mark;         // positions of code points 0, STRIDE, 2 STRIDE, ... of the current context
     size_t marks, room, length;
 };
 
@@ -50,7 +50,7 @@ static void mark_context(struct reader *r, const char *context, size_t length)
     }
 }
 
-// The byte of a code point of the current context; the context's length for all beyond its last.
+// The byte of a code point of the current context; the context's length for a code point beyond its end.
 static size_t byte_of(const struct reader *r, const char *context, uint64_t code)
 {
     if (code / STRIDE >= r->marks) return r->length;
@@ -61,7 +61,7 @@ static size_t byte_of(const struct reader *r, const char *context, uint64_t code
     return at;
 }
 
-// ---- one of each
+// ---- single values
 
 static int read_answer(struct reader *r, const char *context, const struct squad_question *q, int number, const json_t *json)
 {
@@ -78,7 +78,7 @@ static int read_answer(struct reader *r, const char *context, const struct squad
         char *said = arena_text(r->arena, "question %.60s: \"%.60s\" does not stand in its context at character %lld", q->id,
                                 answer->text, (long long)json_integer_value(start));
         for (char *c = said; *c != '\0'; c++)
-            if ((unsigned char)*c < ' ' || *c == 0x7F) *c = ' ';  // it is printed
+            if ((unsigned char)*c < ' ' || *c == 0x7F) *c = ' ';  // the title is printed
         r->squad->lost_first = said;
     }
     return 0;
@@ -139,7 +139,7 @@ static int read_article(struct reader *r, const json_t *json)
     return 0;
 }
 
-// ---- all
+// ---- the whole file
 
 // Counts the entries of the tables, and refuses JSON of another form.
 static int count_paragraph(const json_t *json, struct squad *size)
@@ -181,7 +181,7 @@ static int by_id(const void *a, const void *b)
     return strcmp((*(const struct squad_question *const *)a)->id, (*(const struct squad_question *const *)b)->id);
 }
 
-// Predictions are kept by id.
+// Ids must differ, because predictions are stored by id.
 static int refuse_twins(const struct squad *squad)
 {
     const struct squad_question **sorted = zalloc((size_t)squad->questions * sizeof *sorted);

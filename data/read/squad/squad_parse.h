@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQuAD's JSON, and the parts shared by its kinds. Only this folder and its tests include this.
+// The parser of SQuAD's JSON, and the parts shared by its kinds. Only this folder and its tests include this.
 #ifndef DAWN_DATA_SQUAD_PARSE_H
 #define DAWN_DATA_SQUAD_PARSE_H
 
@@ -7,10 +7,10 @@
 
 enum { SQUAD_BYTES = 128 << 20, SQUAD_QUESTIONS = 4 << 20, SQUAD_ANSWERS = 1024 /* of a question */ };
 
-// Pure. Texts and tables go into the arena. A sentence names the file, the article, the paragraph and the question.
+// Pure. Texts and tables go into the arena. Errors name the file, the article, the paragraph and the question.
 int squad_parse(const char *name, const char *bytes, size_t count, struct arena *, struct squad *) MUST_CHECK;
 
-// The state of a data set of questions. The kinds of squad.c and stories.c fill it in two ways.
+// The state of a data set of questions, filled by squad.c or stories.c.
 struct squad_set {
     struct arena arena;
     struct squad split[SPLIT_COUNT];
@@ -20,8 +20,8 @@ struct squad_set {
     int64_t read_ms;  // when the files were read, since 1970
 };
 
-void squad_fields(struct dataset_facts *, int64_t context, int64_t question);  // the greatest lengths, in bytes
-void squad_fill_facts(struct dataset *);  // counts and fields, of what the set holds
+void squad_fields(struct dataset_facts *, int64_t context, int64_t question);  // sets the longest lengths in bytes
+void squad_fill_facts(struct dataset *);  // sets counts and fields from the contents
 void squad_close(struct dataset *);
 int squad_read(struct dataset *, enum split, const struct field *, int64_t first, int64_t count, void *into) MUST_CHECK;
 int squad_item(struct dataset *, enum split, const struct field *, int64_t index, void *into, size_t room,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions about the people of invented villages, for tests and for trying everything out: the form of SQuAD, nothing to
-// fetch, and few enough words to learn from the beginning in seconds.
+// Questions about the people of invented villages, for tests and trials. They have the form of SQuAD, need no download, and
+// use few enough words to be learned in seconds.
 //
 // An article is a village, a paragraph one of its people: five of eight facts in any order, in sentences of two forms, with
-// others between them. Half of the paragraphs also tell a fact or two of a neighbour, so a reader has to find the
-// person, not only a word of the right kind. A question asks for one fact; its answer stands in the context. Names and towns have
-// accents and two words now and then, so that bytes and characters differ.
-// Everything is a function of split and paragraph (rng.h). Cost: a few milliseconds for all of it.
+// other sentences in between. Half of the paragraphs also mention a fact or two of a neighbour, so a reader has to find the
+// person, not only a word of the right kind. A question asks for one fact, and the context contains its answer. Some names
+// and towns have accents and two words, so that bytes and characters differ. Everything depends on split and paragraph alone
+// (rng.h). Cost: a few milliseconds for all of it.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "runtime/base/rng.h"
 #include "runtime/base/text.h"
 
-// Part of every digest: raise the version with every change of a text.
+// Part of every digest. Raise the version with every change of a text.
 enum { VERSION = 1, SEED = 20160616 };
 enum { FACTS = 8, TOLD = 5, VALUES = 12, PEOPLE = 24, PARAGRAPHS = 3 /* of an article */ };
 static const int64_t articles_of[SPLIT_COUNT] = {200, 40};
@@ -93,7 +93,7 @@ static void shuffle(struct stream *s, int *order, int n)
 
 struct told {
     int fact, value;
-    int64_t start;  // of the value in the context
+    int64_t start;  // position of the value in the context
 };
 
 struct story {
@@ -103,7 +103,7 @@ struct story {
     struct told told[TOLD];
 };
 
-// Appends the sentence and returns where its value begins. No other part of a sentence holds a value.
+// Appends the sentence and returns the position of its value. No other part of a sentence holds a value.
 static int64_t tell_fact(struct story *story, int person, int fact, int value)
 {
     const char *sentence = facts[fact].sentence[draw_below(&story->stream, 2)], *what = facts[fact].value[value];
@@ -128,7 +128,7 @@ static void tell_paragraph(struct story *story)
     story->neighbour = (story->person + 1 + draw_below(s, PEOPLE - 1)) % PEOPLE;
     shuffle(s, order, FACTS);
     shuffle(s, other, FACTS);
-    int aside = draw_below(s, 2) * (1 + draw_below(s, 2));  // facts of the neighbour
+    int aside = draw_below(s, 2) * (1 + draw_below(s, 2));  // number of facts about the neighbour
     for (int i = 0; i < TOLD; i++) {
         int value = draw_below(s, VALUES);
         story->told[i] = (struct told){order[i], value, tell_fact(story, story->person, order[i], value)};
@@ -137,7 +137,7 @@ static void tell_paragraph(struct story *story)
         aside--;
         tell_fact(story, story->neighbour, other[aside], draw_below(s, VALUES));
     }
-    story->context.at[--story->context.length] = '\0';  // the blank at the end
+    story->context.at[--story->context.length] = '\0';  // removes the blank at the end
 }
 
 // ---- the data set
