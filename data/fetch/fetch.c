@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fetches a published data set with libcurl: an archive, which is then unpacked, or files that lie one by one in a folder.
+// Fetches a published data set with libcurl: an archive, which is then unpacked, or single files of a folder.
 //
-// Invariant: only bytes with the published size and SHA-256 are unpacked. Others are kept and named, so that no download is
-// lost. TLS is verified; plain http is used only if --mirror names it.
-// Cost: the download, one pass of SHA-256 over the archive, and one of unpacking.
+// Invariant: only bytes with the published size and SHA-256 are unpacked. Other bytes are kept under another name, so that
+// no download is lost. TLS is verified; plain http is used only if --mirror names it. Cost: the download, one pass of
+// SHA-256 over the archive, and one of unpacking.
 #include <curl/curl.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,13 +26,13 @@
 
 enum { FETCH_ATTEMPTS = 4, FETCH_PAUSE_MS = 1000, FETCH_STALL_S = 30, FETCH_PROGRESS_MS = 100, FETCH_QUALITY = 95 };
 
-// A transfer: of an archive or of one file of a source.
+// A transfer of an archive or of one file of a source.
 struct wanted {
     const char *title;  // "the archive of CIFAR-10"
     const char *name, *url;
     int64_t bytes;
     const char *sha256;
-    bool ours;  // a file of that name comes from an earlier fetch and may be moved aside
+    bool ours;  // a file with that name comes from an earlier fetch and may be moved
 };
 
 struct transfer {
@@ -44,8 +44,8 @@ struct transfer {
     int64_t have;     // bytes in the file
     int64_t told_ns;  // when progress was last reported
     bool begun;       // the head of the answer was checked
-    bool taking;      // the body is written to the file
-    int rc;           // the error of a callback; this thread keeps its sentence
+    bool taking;      // the body goes to the file
+    int rc;           // the error of a callback; its sentence is this thread's
 };
 
 static void fetch_note(const struct fetch_options *options, const char *sentence)
@@ -69,7 +69,7 @@ static int fetch_restart(struct transfer *t)
     return 0;
 }
 
-// The head of an answer tells what its body is: the whole archive, the rest of it, or an error page.
+// The headers of an answer decide what its body is: the whole archive, the rest of it, or an error page.
 static int fetch_begin(struct transfer *t)
 {
     long code = 0;
@@ -236,12 +236,12 @@ static int fetch_download(struct transfer *t)
         rc = fetch_restart(t);
     }
     if (rc == 0) rc = fetch_loop(t);
-    if (rc < 0 && ours && t->have == 0) unlink(t->part);  // no byte came
+    if (rc < 0 && ours && t->have == 0) unlink(t->part);  // nothing was received
     if (close(t->fd) != 0 && rc == 0) rc = fail_errno(ERR_IO, errno, "cannot write %s", t->part);
     return rc;
 }
 
-// Returns 0 if the bytes are the published ones. `kept`: where other bytes are moved to; NULL: they stay.
+// Returns 0 if the bytes are the published ones. `kept`: new name for other bytes; NULL: they stay.
 static int fetch_check(const struct wanted *wanted, const char *path, const char *kept)
 {
     struct stat st;
@@ -258,7 +258,7 @@ static int fetch_check(const struct wanted *wanted, const char *path, const char
                 wanted->sha256, moved ? ", and the file is kept as " : "", moved ? kept : "");
 }
 
-// Downloads into FOLDER/NAME, unless it is there: it appears only when it was checked.
+// Downloads into FOLDER/NAME unless it exists. The file gets that name after it was checked.
 static int fetch_over_network(const struct wanted *wanted, const struct fetch_options *options, const char *folder)
 {
     struct text path = {0}, part = {0}, bad = {0};
@@ -297,7 +297,7 @@ static char *fetch_archive_url(const struct source *source, const char *mirror)
     return fetch_join(mirror, source->archive);
 }
 
-// Unpacks the archive, or packs it: all of it appears, or nothing.
+// Unpacks or packs the archive. All of it appears, or nothing.
 static int fetch_take(const struct source *source, const struct fetch_options *options, const char *archive)
 {
     if (!source->packed) return unpack_archive(source, archive, options->to);
@@ -327,7 +327,7 @@ static int fetch_archive(const struct source *source, const struct fetch_options
         wanted.url = url;
         rc = fetch_over_network(&wanted, options, options->to);
         if (rc == 0) rc = fetch_take(source, options, archive);
-        if (rc == 0) unlink(archive);  // it stays if it was checked but could not be taken
+        if (rc == 0) unlink(archive);  // a checked archive is kept if it could not be unpacked
         free(archive);
         free(url);
     }
@@ -335,7 +335,7 @@ static int fetch_archive(const struct source *source, const struct fetch_options
     return rc;
 }
 
-// ---- files one by one
+// ---- single files
 
 static int fetch_copy(const struct wanted *wanted, const char *from, const char *to)
 {
@@ -380,7 +380,7 @@ static int fetch_files(const struct source *source, const struct fetch_options *
     return rc;
 }
 
-// Said before anything is downloaded.
+// Checked before anything is downloaded.
 static int check_pack_target(const struct source *source, const struct fetch_options *options)
 {
     struct text to = {0};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts folders of pictures to the binary layout of CIFAR-10. A note next to the batches says how many records each has,
+// Converts folders of pictures to the binary layout of CIFAR-10. A note beside the batches has their counts of records,
 // because the reader otherwise requires the published 10,000.
 //
-// Invariant: the batches and the note appear together, or not at all.
-// Cost: one decode a picture, one picture at a time; the names of all files in memory.
+// Invariant: the batches and the note appear together, or not at all. Cost: one decode a picture, one picture at a time; the
+// names of all files in memory.
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ struct import {
     struct whole whole[IMPORT_OUTPUTS];
 };
 
-// A folder that is no class is probably a misspelt class, and its pictures would be lost silently.
+// A folder that is not a class is an error: its name is probably misspelt, and its pictures would be lost silently.
 static int check_classes(const char *folder)
 {
     struct folder names = {0};
@@ -168,7 +168,7 @@ static int import_write(struct import *import, const char *folder)
     for (int split = 0; split < SPLIT_COUNT; split++) TRY(import_split(import, split));
     TRY(import_texts(import));
     for (int i = 0; i < IMPORT_OUTPUTS; i++) TRY(whole_close(&import->whole[i]));
-    for (int i = IMPORT_OUTPUTS - 1; i >= 0; i--) TRY(whole_commit(&import->whole[i]));  // the note first
+    for (int i = IMPORT_OUTPUTS - 1; i >= 0; i--) TRY(whole_commit(&import->whole[i]));  // commits the note first
     return 0;
 }
 

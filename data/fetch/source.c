@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of published data sets. A new one is a new row here and a kind that reads its files (kind.h).
+// The table of published data sets. A new data set is a new row here and a kind that reads its files (kind.h).
 #include <string.h>
 
 #include "data/fetch/source.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Unpacks a gzipped tar with libarchive. Names in the archive never become paths: a member is extracted if the last part of
-// its name is a file of the source's table, and is written under the table's name. So nothing is written outside the folder.
-// Links, devices and all other members are skipped.
+// its name is a file of the source's table, and gets the table's name. So nothing is written outside the folder. Links,
+// devices and all other members are skipped.
 //
-// Invariant: every file has exactly the table's size, and all are complete before the first gets its name.
-// Cost: one pass over the archive, 64 KB of memory.
+// Invariant: every file has exactly the table's size, and all files are complete before the first gets its name. Cost: one
+// pass over the archive, 64 KB of memory.
 #include <archive.h>
 #include <archive_entry.h>
 #include <stdlib.h>
