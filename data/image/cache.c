@@ -15,7 +15,7 @@
 enum { SIZES_AT_ONCE = 4096, DECODED_AT_ONCE = 32, CHANNELS = 3 };
 
 struct kept {
-    int64_t at;  // of its pixels
+    int64_t at;  // position of its pixels
     int32_t stored_width, stored_height, width, height;
 };
 
@@ -41,7 +41,7 @@ static struct kept shrink_size(int32_t width, int32_t height, int side)
     return k;
 }
 
-// kept may be NULL.
+// `kept` may be NULL.
 static int read_sizes(const struct cache_choice *c, struct kept *kept, int64_t *bytes)
 {
     int32_t(*size)[2] = zalloc(SIZES_AT_ONCE * sizeof *size);

@@ -42,7 +42,7 @@ struct area crop_centre(int width, int height, int64_t out_height, int64_t out_w
         resized_height = rint(h * ratio);
         resized_width = fmax(w, floor(resized_height * width / height));
     }
-    double across = width / resized_width, down = height / resized_height;  // source pixels for one of the sample
+    double across = width / resized_width, down = height / resized_height;  // source pixels for one pixel of the sample
     return (struct area){rint((resized_width - w) / 2) * across, rint((resized_height - h) / 2) * down, w * across, h * down};
 }
 

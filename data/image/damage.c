@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost: a bit a sample, and a lock for each damaged one.
+// Cost: a bit a sample, and a lock for each damaged sample.
 #include "data/image/damage.h"
 
 #include <pthread.h>
@@ -10,7 +10,7 @@
 #include "runtime/base/text.h"
 
 struct damage {
-    pthread_mutex_t lock;  // of all below
+    pthread_mutex_t lock;  // protects all members below
     uint8_t *marked;       // a bit a sample
     int64_t samples, limit;
     struct damage_report report;
@@ -35,7 +35,7 @@ void damage_free(struct damage *d)
     free(d);
 }
 
-// Under the lock. False if the sample is marked already.
+// Call it under the lock. False if the sample is marked already.
 static bool mark_sample(struct damage *d, int64_t sample, const char *words)
 {
     struct damage_report *r = &d->report;
@@ -56,7 +56,7 @@ int damage_note(struct damage *d, struct dataset *data, enum split split, int64_
     struct text name = {0};
     BUG_IF(sample < 0 || sample >= d->samples);
     dataset_sample_name(data, split, sample, &name);
-    fail(ERR_INPUT, "%s: %s", name.at, words);  // as a sentence, which no name can break
+    fail(ERR_INPUT, "%s: %s", name.at, words);  // fail() replaces control characters of the name
     text_free(&name);
     pthread_mutex_lock(&d->lock);
     bool fresh = mark_sample(d, sample, error_text());
@@ -80,7 +80,7 @@ int64_t damage_next(struct damage *d, int64_t from)
     int64_t found = -1;
     pthread_mutex_lock(&d->lock);
     for (int64_t i = from < 0 ? 0 : from; i < d->samples && found < 0; i++) {
-        if (d->marked[i / 8] == 0) i |= 7;  // eight at once
+        if (d->marked[i / 8] == 0) i |= 7;  // skips eight samples at once
         else if (d->marked[i / 8] >> i % 8 & 1) found = i;
     }
     pthread_mutex_unlock(&d->lock);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// libjpeg-turbo. Each picture has a decompressor of its own, which takes 0.1 us to make: a reused one would decode a picture
-// without tables with those of the picture before it. An error inside jumps back (setjmp); destroying the decompressor frees its
-// memory. Pixels and tables are kept for the next picture.
+// Uses libjpeg-turbo. Each picture gets a decompressor of its own, which takes 0.1 us to make, because a reused one would
+// decode a picture without tables with the previous picture's tables. An error inside jumps back (setjmp), and destroying
+// the decompressor frees its memory. Pixels and tables are kept for the next picture.
 #include "data/image/decode.h"
 
 #include <math.h>
@@ -16,11 +16,11 @@
 #include "runtime/base/arena.h"
 
 enum {
-    SCANS_MAX = 100,             // a progressive file of a few bytes a scan could keep the decoder busy for hours
+    SCANS_MAX = 100,             // limits a progressive file of a few bytes a scan, which could take hours
     WHOLE = 8,                   // eighths of the stored size
     CHANNELS = 4,
-    // Around the part: the columns and rows whose chroma libjpeg would otherwise have to guess (it repeats the edge),
-    // and those for which it needs a row before the first.
+    // Margin around the part: the columns and rows whose chroma libjpeg would otherwise guess by repeating the edge, and
+    // those that need the row before the first.
     MARGIN = 2,
 };
 
@@ -37,7 +37,7 @@ struct decoder {
     size_t room_bytes, pixels_bytes;
 };
 
-// A rectangle of the picture as it is decoded.
+// A rectangle of the decoded picture.
 struct part {
     int left, top, width, height;
 };
@@ -85,7 +85,7 @@ const char *decoder_damage(const struct decoder *d)
     return d->damage[0] != '\0' ? d->damage : NULL;
 }
 
-// ---- what libjpeg calls
+// ---- callbacks of libjpeg
 
 _Noreturn static void give_up(j_common_ptr jpeg)
 {
@@ -108,7 +108,7 @@ static void count_scans(j_common_ptr jpeg)
     longjmp(d->back, 1);
 }
 
-// ---- one picture; all of it runs below a setjmp
+// ---- one picture; all functions run below a setjmp
 
 static void begin_picture(struct decoder *d)
 {
@@ -151,14 +151,14 @@ static int check_area(const struct decoder *d, const char *what, const struct ar
                 a->top, a->height, width, height);
 }
 
-// Inverted, as Adobe's programs and all that follow them write it.
+// CMYK is stored inverted, as Adobe's programs write it.
 static void convert_ink(uint8_t *row, int64_t width)
 {
     for (int64_t x = 0; x < width; x++)
         for (int c = 0; c < 3; c++) row[4 * x + c] = (uint8_t)((row[4 * x + c] * row[4 * x + 3] + 127) / 255);
 }
 
-// The smallest of the scales that libjpeg has fast code for which still gives at least a pixel for each wanted.
+// The smallest of the scales with fast code in libjpeg that still has at least one pixel for each wanted one.
 static int choose_eighths(const struct area *a, int64_t height, int64_t width)
 {
     int eighths = 1;
@@ -167,7 +167,7 @@ static int choose_eighths(const struct area *a, int64_t height, int64_t width)
     return eighths;
 }
 
-// The decoder moves a part's left edge to the next block on the left; `part` is what came out.
+// The decoder extends a part to the next block on the left. `part` becomes the decoded part.
 static int decode_part(struct decoder *d, const char *what, struct part *part)
 {
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
@@ -204,7 +204,7 @@ static int draw_area(struct decoder *d, const char *what, const struct area *are
     double scale = eighths / (double)WHOLE;
     jpeg->scale_num = (unsigned)eighths, jpeg->scale_denom = WHOLE;
     jpeg->out_color_space = jpeg->num_components == 4 ? JCS_CMYK : JCS_EXT_RGBX;
-    jpeg->do_block_smoothing = FALSE;  // a part is to be the same as in the whole
+    jpeg->do_block_smoothing = FALSE;  // a part must equal the same part of the whole picture
     jpeg_start_decompress(jpeg);
     struct area scaled = {area->left * scale, area->top * scale, area->width * scale, area->height * scale};
     struct part part;
@@ -218,10 +218,10 @@ static int draw_area(struct decoder *d, const char *what, const struct area *are
     return 0;
 }
 
-// ---- for all
+// ---- the interface
 
-// The code that may jump. Without `into` it ends after the header. No local variable changes between setjmp and longjmp, so none
-// becomes indeterminate.
+// The code that may jump. Without `into` it ends after the header. No local variable changes between setjmp and longjmp, so
+// none becomes indeterminate.
 static int run_decoder(struct decoder *d, const char *what, const uint8_t *bytes, size_t n, const struct area *area,
                        bool mirror, int64_t height, int64_t width, uint8_t *into)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A part of a JPEG becomes a sample: decoded no larger than needed, resized, mirrored, written into a batch.
+// Turns a part of a JPEG into a sample: decoded no larger than needed, resized, mirrored, written into a batch.
 //
 //     decoder_size(decoder, "train 7", bytes, n, &width, &height);
 //     area = crop_random(seed, epoch, 7, width, height, 0.25, 1);
@@ -8,9 +8,9 @@
 // Colour, grey, CMYK and YCCK become RGB (CMYK as Adobe writes it, inverted; profiles and EXIF orientation are ignored).
 // Progressive and arithmetic files are decoded; 12-bit and lossless ones are refused.
 //
-// Invariant: the pixels are a function of the arguments alone, whatever was decoded before. Any bytes give a sample or a
-// sentence that starts with `what`. A picture's size is checked against the limits before memory of that size is allocated.
-// Cost: decoding the rows down to the end of the area, the resize (about a tenth of that), and memory for the part.
+// Invariant: the pixels depend on the arguments alone, not on earlier pictures. Any bytes give a sample or a sentence that
+// starts with `what`. A picture's size is checked against the limits before memory of that size is allocated. Cost: decoding
+// the rows down to the end of the area, the resize (about a tenth of that), and memory for the part.
 #ifndef DAWN_DATA_DECODE_H
 #define DAWN_DATA_DECODE_H
 
@@ -19,26 +19,26 @@
 
 struct decoder;  // belongs to one thread
 
-// The largest sides that libjpeg reads. A progressive picture of so many pixels takes 400 MB while it is decoded.
+// The largest sides that libjpeg reads. A progressive picture of this many pixels takes 400 MB while it is decoded.
 #define DECODE_LIMITS ((struct image_limits){65500, 1 << 26})
 
 struct decoder *decoder_new(void);     // never NULL
 void decoder_free(struct decoder *);   // NULL is fine
 void decoder_limit(struct decoder *, const struct image_limits *);  // instead of DECODE_LIMITS
-// Whether libjpeg may shrink larger pictures by 2, 4 or 8; at first it may. That is faster, but at sharp edges up to a few tens
-// of levels away from the resize of all pixels: for training, not for evaluation.
+// Allows libjpeg to shrink larger pictures by 2, 4 or 8; the default is true. Shrinking is faster, but differs at sharp
+// edges by up to a few tens of levels from the resize of all pixels. It is meant for training, not for evaluation.
 void decoder_shrink(struct decoder *, bool);
 
-// Room for a picture's encoded bytes, which is kept for the next: what dataset_item reads into.
+// Room for a picture's encoded bytes, for example for dataset_item. It is reused for the next picture.
 uint8_t *decoder_room(struct decoder *, size_t bytes);
 
 int decoder_size(struct decoder *, const char *what, const uint8_t *bytes, size_t n, int *width, int *height) MUST_CHECK;
-// The area, which lies inside the picture, as into[height, width, 3]. The resize also reads pixels around the area, as far as
-// its filter reaches (Pillow's `box`).
+// Draws the area, which is inside the picture, as into[height, width, 3]. The resize also reads pixels around the area, as
+// far as its filter reaches (Pillow's `box`).
 int decoder_draw(struct decoder *, const char *what, const uint8_t *bytes, size_t n, const struct area *, bool mirror,
                  int64_t height, int64_t width, uint8_t *into) MUST_CHECK;
-// libjpeg's message if the last decoder_draw met damaged or missing data (missing pixels are grey). NULL: it did not. Only the
-// rows that were needed are known. Lives until the next call.
+// libjpeg's message if the last decoder_draw met damaged or missing data (missing pixels are grey), else NULL. Only the
+// needed rows are checked. Valid until the next call.
 const char *decoder_damage(const struct decoder *);
 
 #endif

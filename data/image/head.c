@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks the segments of a JPEG up to its frame header, or reads the first chunk of a PNG. So size and coding of a picture are
-// known, and refused where they cannot be decoded, before a decoder allocates anything.
+// Walks the segments of a JPEG up to its frame header, or reads the first chunk of a PNG. So the size and the coding of a
+// picture are known before a decoder allocates anything, and undecodable pictures are refused.
 //
-// Cost: some ten steps a picture; no pixel is touched. Fuzzed: test/fuzz/fuzz_head.c.
+// Cost: about ten steps a picture; no pixel is read. Fuzzed: test/fuzz/fuzz_head.c.
 #include "data/image/head.h"
 
 #include <string.h>
@@ -52,7 +52,7 @@ static int read_jpeg(const char *name, const uint8_t *bytes, size_t count, struc
     size_t at = 2;
     while (count - at >= 4) {
         int marker = bytes[at + 1];
-        if (bytes[at] != 0xff || marker == 0xff || marker == 0) {  // fill bytes, and what libjpeg skips with a warning
+        if (bytes[at] != 0xff || marker == 0xff || marker == 0) {  // fill bytes, and markers that libjpeg skips with a warning
             at++;
             continue;
         }

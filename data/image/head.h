@@ -13,11 +13,11 @@ struct head {
     int coding;      // of a JPEG: the low byte of its frame marker, 0xc0 baseline, 0xc2 progressive; 0 for PNG
 };
 
-enum { HEAD_MAX_SIDE = 65500, HEAD_BYTES = 1 << 16 };  // libjpeg's own limit; what nearly always holds a whole head
+enum { HEAD_MAX_SIDE = 65500, HEAD_BYTES = 1 << 16 };  // libjpeg's own limit; nearly always enough for a whole head
 #define HEAD_MAX_PIXELS (INT64_C(1) << 26)             // as DECODE_LIMITS: 201 MB as RGB
 
-// Pure. An error is a sentence that begins with `name`: no JPEG and no PNG, bytes that end too soon, 12 bits, lossless,
-// or more pixels than HEAD_MAX_PIXELS.
+// Pure. An error is a sentence that begins with `name`: neither JPEG nor PNG, bytes that end too soon, 12 bits, lossless, or
+// more pixels than HEAD_MAX_PIXELS.
 int head_read(const char *name, const uint8_t *bytes, size_t count, struct head *) MUST_CHECK;
 
 #endif

@@ -55,17 +55,17 @@ static int decode_png(const char *name, const uint8_t *bytes, size_t count, cons
     int rc = 0;
     if (png_image_begin_read_from_memory(&png, bytes, count)) {
         png.format = PNG_FORMAT_RGB;
-        png.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // reads 16-bit files as sRGB too, not as linear light
+        png.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // reads 16-bit files as sRGB, not as linear light
         rc = image_room(name, limits, png.height, png.width, image);
         if (rc == 0) png_image_finish_read(&png, &white, image->pixels, 0, NULL);
     }
-    // After a warning (a wrong checksum, for one) the picture cannot be trusted.
+    // After a warning (for example a wrong checksum) the picture cannot be trusted.
     if (rc == 0 && png.warning_or_error != 0) rc = fail(ERR_INPUT, "%s: not a valid PNG: %s", name, png.message);
     png_image_free(&png);
     return rc;
 }
 
-// Damage is an error here: otherwise the rest of a truncated file would be grey.
+// Damage is an error here, because the rest of a truncated file would be grey.
 static int decode_jpeg(const char *name, const uint8_t *bytes, size_t count, const struct image_limits *limits,
                        struct image *image)
 {
@@ -100,8 +100,8 @@ int image_decode(const char *name, const uint8_t *bytes, size_t count, const str
     return rc;
 }
 
-// One axis of the resize: the part of [0, n) that output position `at` of `side` covers: two taps if the picture grows, a run
-// of whole and partial pixels if it shrinks.
+// One axis of the resize: the part of [0, n) under output position `at` of `side`. It has two taps if the picture grows, and
+// a run of whole and partial pixels if it shrinks.
 struct span {
     int first, count;
     double head, tail;  // weights of the first and the last pixel; the others have weight 1

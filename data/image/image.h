@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures from outside: decodes PNG and JPEG to RGB, resizes, and encodes PNG.
+// Foreign pictures: decodes PNG and JPEG to RGB, resizes, and encodes PNG.
 #ifndef DAWN_DATA_IMAGE_H
 #define DAWN_DATA_IMAGE_H
 
@@ -25,7 +25,7 @@ int image_decode(const char *name, const uint8_t *bytes, size_t count, const str
                  struct image *) MUST_CHECK;
 void image_free(struct image *);
 
-// The middle square, resized: an average of areas if it shrinks, bilinear if it grows, a copy if it fits.
+// Resizes the middle square: an average of areas if it shrinks, bilinear if it grows, a copy if it fits.
 void image_fit(const struct image *, int side, uint8_t *pixels);
 
 int image_write_png(const char *path, const struct image *) MUST_CHECK;

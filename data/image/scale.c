@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of both axes are computed for each sample, in double without contraction, so that they are the same on every CPU.
+// The tables of both axes are computed for each sample, in double without contraction, so they are the same on every CPU.
 #include "data/image/scale.h"
 
 #include <math.h>
@@ -10,11 +10,11 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/isa.h"
 
-// With more taps, rounding each product could overflow 16 bits: such shrinking takes plain sums of 32.
+// With more taps, the rounding of each product could overflow 16 bits. Such shrinking uses plain sums of 32 bits.
 enum { TAPS_MOST = 32 };
 
 struct axis {
-    int32_t *first;  // of each output
+    int32_t *first;  // for each output
     int16_t *weight; // taps for each output
     int taps;
     size_t room, weights;
@@ -23,8 +23,8 @@ struct axis {
 struct scaler {
     const struct scale_loops *loops;
     struct axis down, across;
-    int16_t (*spread)[SCALE_LANES];  // the weights of `across` as the loops want them
-    int16_t *packed, *row;           // of three lanes a pixel; SCALE_ROWS of four
+    int16_t (*spread)[SCALE_LANES];  // the weights of `across` in the layout of the loops
+    int16_t *packed, *row;           // three lanes a pixel; SCALE_ROWS rows with four lanes a pixel
     size_t spreads, lanes;
 };
 
@@ -61,7 +61,7 @@ static int clamp(double x, int low, int high)
     return x < low ? low : x > high ? high : (int)x;
 }
 
-// The pixels whose middles lie within `reach` of the centre, at least one of them.
+// The first pixel whose centre lies within `reach` of the centre.
 static int first_tap(double centre, double reach, int bound)
 {
     return clamp(centre - reach + 0.5, 0, bound - 1);
@@ -80,8 +80,8 @@ static double triangle(double distance, double reach)
     return 0.5 * (w + fabs(w));  // at least 0, without an unpredictable branch
 }
 
-// The weights sum to 2^15: the rest from rounding is added to the pixel in the middle, which has the greatest weight. A single
-// weight of 1 becomes 2^15 - 1, which changes no pixel.
+// The weights sum to 2^15: the remainder of rounding is added to the pixel in the middle, which has the greatest weight. A
+// single weight of 1 becomes 2^15 - 1, which changes no pixel.
 static void set_weights(double from_centre, double reach, int taps, int16_t *weight)
 {
     double sum = 0;
@@ -116,7 +116,7 @@ static void set_axis(struct axis *axis, double begin, double length, int64_t cou
     }
 }
 
-// Groups of pixels with each weight once a lane; first becomes a place in the row.
+// Repeats each weight for the lanes of a pixel, in groups of pixels. first becomes a position in the row.
 static void spread_weights(struct scaler *s, int64_t width, int row_first)
 {
     struct axis *a = &s->across;

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resizes a part of a picture: a triangle filter, as wide as the larger of a source and a target pixel, so that shrinking
-// does not alias (Pillow's BILINEAR). Vertical first, then horizontal, in integers.
+// Resizes a part of a picture with a triangle filter. The filter is as wide as the larger of a source and a target pixel, so
+// shrinking does not alias (Pillow's BILINEAR). Vertical first, then horizontal, in integers.
 //
-// Invariant: the same bytes on every CPU, at most 1 away from rounding the exact sum.
-// Cost: with AVX-512 some 12 us for 128 x 128 (docs/performance.md), and memory for four rows.
+// Invariant: the same bytes on every CPU, at most 1 away from rounding the exact sum. Cost: with AVX-512 about 12 us for 128
+// x 128 (docs/performance.md), and memory for four rows.
 #ifndef DAWN_DATA_SCALE_H
 #define DAWN_DATA_SCALE_H
 
 #include "data/image/crop.h"
 
-enum { SCALE_SLACK = 64 };  // bytes behind the last row of a part that may be read
+enum { SCALE_SLACK = 64 };  // readable bytes after the last row of a part
 
 struct scale_part {
-    const uint8_t *pixels;  // of the part, which begins at `left` and `top` of the picture
+    const uint8_t *pixels;  // pixels of the part, which begins at `left` and `top` of the picture
     int64_t stride;         // bytes a row
-    int channels;           // bytes a pixel: 3, or 4, of which the last is not used
+    int channels;           // bytes a pixel: 3, or 4, of which the last is unused
     int left, top;
-    int width, height;      // of the whole picture
+    int width, height;      // size of the whole picture
 };
 
-struct scaler;                      // tables and a row: belongs to one thread
+struct scaler;                      // tables and a row; belongs to one thread
 struct scaler *scaler_new(void);    // never NULL
 void scaler_free(struct scaler *);  // NULL is fine
 
-// Which pixels [*first, *end) of an axis of `bound` pixels are needed for `count` of [begin, begin + length).
+// The pixels [*first, *end) of an axis of `bound` pixels that `count` outputs of [begin, begin + length) need.
 void scale_reach(double begin, double length, int64_t count, int bound, int *first, int *end);
-// into[height, width, 3]. The part holds at least what scale_reach says of both axes.
+// Writes into[height, width, 3]. The part must hold the pixels that scale_reach returns for both axes.
 void scale_draw(struct scaler *, const struct scale_part *, const struct area *, bool mirror, int64_t height, int64_t width,
                 uint8_t *into);
 

@@ -11,15 +11,15 @@
 enum {
     SCALE_BITS = 15,
     SCALE_BETWEEN = 7,
-    SCALE_ROWS = 4,    // are made at once
-    SCALE_GROUP = 8,   // pixels whose weights lie together
+    SCALE_ROWS = 4,    // rows made at once
+    SCALE_GROUP = 8,   // pixels whose weights are stored together
     SCALE_LANES = 4,
-    SCALE_SPARE = 64,  // pixels behind a row that may be read
+    SCALE_SPARE = 64,  // readable pixels after a row
 };
 
-// The horizontal axis: pixel x of a row is the sum of `taps` weights times the pixels from first[x] on. Tap k of pixel x has its
-// weight four times, at [((x / SCALE_GROUP) * taps + k) * SCALE_GROUP + x % SCALE_GROUP]; places behind the last pixel of a
-// row are those of the last.
+// The horizontal axis: pixel x of a row is the sum of `taps` weights times the pixels from first[x] on. The weight of tap k
+// of pixel x is stored four times, at [((x / SCALE_GROUP) * taps + k) * SCALE_GROUP + x % SCALE_GROUP]. Places after the
+// last pixel of a row repeat those of the last.
 struct scale_across {
     const int32_t *first;
     const int16_t (*weight)[SCALE_LANES];
@@ -28,11 +28,11 @@ struct scale_across {
 };
 
 struct scale_loops {
-    // row[i] = sum of weight[k] * pixels[k * stride + i], for i below n rounded up to 64: so far both may be touched
+    // row[i] = sum of weight[k] * pixels[k * stride + i], for i below n; both may be accessed up to n rounded up to 64
     void (*rows)(const uint8_t *pixels, int64_t stride, const int16_t *weight, int taps, int64_t n, int16_t *row);
-    // Three lanes a pixel become four, of which the last is anything; `pixels` rounded up to SCALE_GROUP are written
+    // Spreads three lanes a pixel to four, of which the last is undefined; writes `pixels` rounded up to SCALE_GROUP
     void (*spread)(const int16_t *packed, int64_t pixels, int16_t *row);
-    // `count` rows of at most SCALE_ROWS, `stride` lanes apart, all of which may be read
+    // `count` rows of at most SCALE_ROWS, `stride` lanes apart; all SCALE_ROWS rows are readable
     void (*pixels)(const int16_t *row, int64_t stride, const struct scale_across *, int count, uint8_t *into);
 };
 

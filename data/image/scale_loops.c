@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once for each instruction set. Plain C is the specification; gcc 12 does not find the permutations that a
-// horizontal filter needs, so that the wider sets have them by hand: 8 pixels out of 16 (or 32) by vpermi2q with AVX-512, four
-// loads for four pixels with AVX2.
+// Compiled once for each instruction set. Plain C is the specification. gcc 12 does not find the permutations of a
+// horizontal filter, so the wider sets have them by hand: 8 pixels out of 16 (or 32) by vpermi2q with AVX-512, four loads
+// for four pixels with AVX2.
 #include "data/image/scale_inside.h"
 
 #include <stdbool.h>
@@ -16,7 +16,7 @@
 
 #if defined __AVX512BW__
 
-// Up to 64 lanes at once: the taps of a row are few, so two sums hide the latency of their additions.
+// Up to 64 lanes at once. A row has few taps, so two sums hide the latency of their additions.
 static void rows(const uint8_t *pixels, int64_t stride, const int16_t *weight, int taps, int64_t n, int16_t *row)
 {
     for (int64_t i = 0; i < n; i += 64) {
@@ -43,7 +43,7 @@ static void spread(const int16_t *packed, int64_t pixels, int16_t *row)
         _mm512_storeu_si512(row + 4 * x, _mm512_permutexvar_epi16(at, _mm512_loadu_si512(packed + 3 * x)));
 }
 
-// Pixel at[i] of 16; of 32, if `far`.
+// Pixel at[i] of 16, or of 32 if `far`.
 static inline __m512i pick(const int16_t *from, __m512i at, bool far)
 {
     __m512i low = _mm512_permutex2var_epi64(_mm512_loadu_si512(from), at, _mm512_loadu_si512(from + 32));
@@ -52,7 +52,7 @@ static inline __m512i pick(const int16_t *from, __m512i at, bool far)
     return _mm512_mask_blend_epi64(_mm512_test_epi64_mask(at, _mm512_set1_epi64(16)), low, high);
 }
 
-// Eight pixels that lie too far from each other for `pick`.
+// Eight pixels that are too far apart for `pick`.
 static __m512i pick_each(const int16_t *from, const int32_t *first)
 {
     int64_t pixel[GROUP];
@@ -72,7 +72,7 @@ static inline void sum_taps(const int16_t *from, int64_t stride, __m512i at, boo
     }
 }
 
-// Eight pixels of two rows, whose sums are rounded already: words 0 to 11 are the first row's, 16 to 27 the second's.
+// Eight pixels of two rows with rounded sums: words 0 to 11 belong to the first row, 16 to 27 to the second.
 static inline __m512i pack(__m512i a, __m512i b)
 {
     const __m512i drop = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
@@ -105,7 +105,7 @@ static void pixels(const int16_t *row, int64_t stride, const struct scale_across
         __m512i at = _mm512_sub_epi64(_mm512_cvtepi32_epi64(_mm256_loadu_si256((const __m256i *)first)),
                                       _mm512_set1_epi64(base));
         __m512i sum[SCALE_ROWS];
-        for (int r = 0; r < SCALE_ROWS; r++) sum[r] = _mm512_set1_epi16(1 << (SCALE_BETWEEN - 1));  // half of a level
+        for (int r = 0; r < SCALE_ROWS; r++) sum[r] = _mm512_set1_epi16(1 << (SCALE_BETWEEN - 1));  // rounds to the nearest level
         if (span <= 16) sum_taps(from, stride, at, false, weight, a->taps, sum);
         else if (span <= 32) sum_taps(from, stride, at, true, weight, a->taps, sum);
         else
