@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plain JPEG that is not larger than wanted keeps its bytes. Every other picture is decoded, shrunk and encoded. All are
-// decoded, to find those that cannot be.
+// A plain JPEG of at most the wanted size keeps its bytes. Every other picture is decoded, shrunk and encoded. All pictures
+// are decoded once, to find those that cannot be.
 //
 // Orientation (EXIF) and colour profiles are ignored, as in every published training on these data; encoded pictures have
 // neither. Damaged JPEGs are decoded as far as libjpeg-turbo can, and the rest is gray.
 //
-// Cost: of one of ILSVRC's pictures 1.2 ms to decode and resize it, and 0.8 ms to encode it at a short side of 256.
+// Cost: for one of ILSVRC's pictures 1.2 ms to decode and resize it, and 0.8 ms to encode it at a short side of 256.
 #include "data/pack/convert.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ struct converter {
     struct decoder *decoder;
     struct encoder *encoder;
     struct scaler *scaler;
-    uint8_t *pixels, *source;  // as packed; of a PNG: [height, width, 3], and room behind it
+    uint8_t *pixels, *source;  // as packed; for a PNG [height, width, 3] and spare room
     size_t pixels_room, source_room;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MD5, as RFC 1321 has it. Cost: about 510 MB/s on one core.
+// MD5 according to RFC 1321. Cost: about 510 MB/s on one core.
 #include "data/pack/md5.h"
 
 #include <stdio.h>

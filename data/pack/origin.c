@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens the source of a pack, and reads its pictures in random order.
 //
-// Invariant: pictures come in the order of their classes and names, whether they lie in folders or in archives, so that the
-// same pictures make the same pack.
-// Cost: the walk over names; a gzipped tar is unpacked into a file without a name, which a crash does not leave behind.
+// Invariant: pictures have the order of their classes and names, in folders and in archives, so the same pictures make the
+// same pack. Cost: the walk over names; a gzipped tar is unpacked into an unnamed file, which a crash does not leave behind.
 #include "data/pack/origin.h"
 
 #include <errno.h>
@@ -33,8 +32,8 @@ struct walk {
     const struct origin_choice *choice;
     struct tar_span *span;
     enum split split;
-    int label;            // of the tar inside the tar
-    struct truth *truth;  // NULL: there is none
+    int label;            // label of the inner tar
+    struct truth *truth;  // NULL if there is none
 };
 
 static const char *base_name(const char *path)
@@ -45,7 +44,7 @@ static const char *base_name(const char *path)
 
 static int add_member(struct walk *w, enum split split, const struct tar_member *m, const char *file, int label)
 {
-    if (file[0] == '.') return 0;  // macOS leaves "._NAME" beside every file
+    if (file[0] == '.') return 0;  // macOS adds "._NAME" beside every file
     if (!image_is_named(file)) {
         w->origin->listing.foreign++;
         return 0;
@@ -64,7 +63,7 @@ static int add_to_class(void *context, const struct tar_member *m)
     return add_member(w, SPLIT_TRAIN, m, base_name(m->name), w->label);
 }
 
-// A tar of a class inside the tar of ImageNet's training pictures.
+// Adds the tar of a class inside the tar of ImageNet's training pictures.
 static int add_inner_tar(void *context, const struct tar_member *m)
 {
     struct walk *w = context;
@@ -96,7 +95,7 @@ static int add_validation(void *context, const struct tar_member *m)
     return add_member(w, SPLIT_TEST, m, file, label);
 }
 
-// ".../train/n01440764/NAME.JPEG": the last folder but one is the split, the last the class.
+// ".../train/n01440764/NAME.JPEG": the split is the last folder but one, the class the last.
 static int add_by_folders(void *context, const struct tar_member *m)
 {
     struct walk *w = context;
@@ -160,7 +159,7 @@ static int read_truth(const struct origin_choice *choice, struct truth *truth)
     return rc;
 }
 
-// The two tars of ILSVRC2012.
+// Opens the two tars of ILSVRC2012.
 static int open_tars(struct origin *o, const struct origin_choice *choice)
 {
     static const char *const tars[SPLIT_COUNT] = {ORIGIN_TRAIN_TAR, ORIGIN_VAL_TAR};
@@ -183,7 +182,7 @@ static int open_tars(struct origin *o, const struct origin_choice *choice)
     return rc;
 }
 
-// An unnamed file (its name is removed at once) in the folder of `beside`.
+// Opens a file in the folder of `beside` and removes its name at once.
 static int open_spool(const char *beside, int *fd)
 {
     struct text path = {0};
@@ -196,7 +195,7 @@ static int open_spool(const char *beside, int *fd)
     return rc;
 }
 
-// One archive with the folders train and val, gzipped or not.
+// Opens one archive with the folders train and val, gzipped or not.
 static int open_single(struct origin *o, const struct origin_choice *choice)
 {
     struct tar_span span;
@@ -215,7 +214,7 @@ static int open_single(struct origin *o, const struct origin_choice *choice)
     return tar_walk(&span, add_by_folders, &walk);
 }
 
-// ---- all of it
+// ---- the interface
 
 static bool is_there(const char *folder, const char *file, bool folders)
 {
@@ -227,7 +226,7 @@ static bool is_there(const char *folder, const char *file, bool folders)
     return there;
 }
 
-// Says what was expected, and what is there instead.
+// Names the expected source and what is there instead.
 static int fail_no_origin(const char *path)
 {
     enum { SHOWN = 3 };
@@ -328,7 +327,7 @@ void origin_version(const struct origin *o, uint8_t digest[PACK_DIGEST])
     crypto_hash_sha256_init(&state);
     for (int i = 0; i < o->archives; i++) {
         struct manifest_key key = o->key[i];
-        key.device = 0;  // another number each time a network file system is mounted
+        key.device = 0;  // a network file system gets another number with every mount
         crypto_hash_sha256_update(&state, (const uint8_t *)&key, sizeof key);
     }
     crypto_hash_sha256_final(&state, digest);

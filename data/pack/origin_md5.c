@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether archives are the published ones.
+// Computes the MD5s of archives.
 //
 // Cost: one sequential pass over each archive on a thread of its own, concurrent with the packing: 138 GB take five minutes.
 #include "data/pack/origin_md5.h"

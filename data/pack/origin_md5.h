@@ -7,9 +7,9 @@
 
 struct origin_md5;
 
-struct origin_md5 *origin_md5_start(int archives, char *const path[]);  // one thread each; NULL if there are none
-void origin_md5_stop(struct origin_md5 *);                              // ends it, whether it is done or not; NULL is fine
-// Waits until archive `i` was read whole.
+struct origin_md5 *origin_md5_start(int archives, char *const path[]);  // starts one thread each; NULL if there are no archives
+void origin_md5_stop(struct origin_md5 *);                              // ends the threads, finished or not; NULL is fine
+// Waits until archive `i` has been read.
 int origin_md5_of(struct origin_md5 *, int i, char hex[MD5_HEX]) MUST_CHECK;
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks whether the packed archives and labels are the published ones.
 //
-// The MD5 of ImageNet's tars stands on its download page, and torchvision carries both, as it carries that of Imagenette's
-// archive. The labels are known by a digest over two public lists that agree: the development kit's numbering (first lines
-// 490, 361, 171) and the places among the sorted ids, whose published MD5 is f31656d784908741c59ccb6823cf0bea.
+// ImageNet's download page and torchvision have the MD5 of ImageNet's tars. torchvision also has that of Imagenette's
+// archive. The labels are identified by a digest over two public lists that agree: the development kit's numbering (first
+// lines 490, 361, 171) and the positions among the sorted ids, whose published MD5 is f31656d784908741c59ccb6823cf0bea.
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 
 static const struct published {
     const char *name;
-    const char *md5[SPLIT_COUNT];  // of the archive; the second NULL where one holds both splits
-    const char *labels;            // NULL: the folders in the archive give them
+    const char *md5[SPLIT_COUNT];  // of the archives; the second is NULL if one archive holds both splits
+    const char *labels;            // NULL: the labels come from the folders in the archive
 } published[] = {
     {"imagenet", {"1d675b47d978889d74fa0da5fadfb00e", "29b22e2961454d5413ddabcf34fc5622"},
      "2707a43f27dcd55fef87fbef0730966cb91c3aba99eb0c9e6f021217a553a3b1"},
@@ -46,7 +46,7 @@ void origin_labels_digest(const struct listing *l, char hex[DIGEST_HEX])
 {
     int64_t n = l->count[SPLIT_TEST];
     char *ids = zalloc((size_t)n * (SYNSETS_WNID + 1) + 1);
-    bool each = true;  // of the numbers from 1 to n has a place
+    bool each = true;  // each of the numbers from 1 to n occurs
     for (int64_t i = 0; i < n && each; i++) {
         const struct listed *picture = &l->picture[SPLIT_TEST][i];
         int64_t number = truth_number(picture->file, strlen(picture->file));
@@ -61,7 +61,7 @@ void origin_labels_digest(const struct listing *l, char hex[DIGEST_HEX])
     free(ids);
 }
 
-// The MD5s are those of what was packed.
+// Checks that the MD5s belong to the packed archives.
 static int check_unchanged(const struct origin *o)
 {
     for (int i = 0; i < o->archives; i++) {

@@ -24,7 +24,7 @@ enum { ROUND_PER_THREAD = 128, CONVERT_GRAIN = 8, NOTES_MAX = 20 };
 
 struct piece {  // a picture of a round
     enum split split;
-    int64_t index;  // of the listing
+    int64_t index;  // in the listing
     struct converted converted;
     uint8_t *bytes;  // a copy
 };
@@ -35,7 +35,7 @@ struct packer {
     struct origin *origin;
     struct part part;
     int32_t *order[SPLIT_COUNT];
-    uint32_t *name[SPLIT_COUNT];  // where the name of a picture of the listing begins
+    uint32_t *name[SPLIT_COUNT];  // position of the name of each listed picture
     struct text names;
     struct piece *piece;
     int notes;
@@ -48,7 +48,7 @@ static void packer_note(struct packer *p, const char *sentence)
 
 // ---- order and names
 
-// Fisher-Yates, one draw a picture. Of the purposes of draws, the order's; epoch is the split.
+// Fisher-Yates, one draw a picture. The purpose of the draws is the order's; epoch is the split.
 static int32_t *draw_order(uint64_t seed, enum split split, int64_t n)
 {
     int32_t *order = zalloc((size_t)n * sizeof *order + 1);
@@ -61,7 +61,7 @@ static int32_t *draw_order(uint64_t seed, enum split split, int64_t n)
     return order;
 }
 
-// Names are in the order of the listing, so that they can be written before the first picture.
+// Names have the order of the listing, so they can be written before the first picture.
 static int list_names(struct packer *p)
 {
     const struct listing *l = &p->origin->listing;
@@ -139,7 +139,7 @@ static int convert_pieces(void *context, int64_t begin, int64_t end)
     return rc;
 }
 
-// A picture that is not whole is named, at first; all are counted, and the pack marks them.
+// Counts damaged pictures and names the first ones. The pack marks all of them.
 static int note_damage(struct packer *p, const struct piece *piece)
 {
     const struct converted *c = &piece->converted;
@@ -208,7 +208,7 @@ static void count_resumed(struct packer *p)
     uint64_t offset = pack_begin(h);
     for (uint64_t i = 0; i < h->done; i++) {
         struct pack_record r;
-        BUG_IF(pack_parse_record(p->part.path, h, i, p->part.index + i * PACK_RECORD, &offset, &r) < 0);  // it was checked
+        BUG_IF(pack_parse_record(p->part.path, h, i, p->part.index + i * PACK_RECORD, &offset, &r) < 0);  // part_open did it
         count_marks(p->report, (enum split)r.split, r.codec, r.marks);
     }
     p->report->resumed = (int64_t)h->done;
@@ -228,7 +228,7 @@ static int run_rounds(struct packer *p)
     return 0;
 }
 
-// ---- all of it
+// ---- the interface
 
 static int finish(struct packer *p)
 {
@@ -237,7 +237,7 @@ static int finish(struct packer *p)
     for (int s = 0; s < SPLIT_COUNT; s++)
         if (r->count[s] == 0) return fail(ERR_INPUT, "no picture of %s/%s can be decoded", p->choice->from, listing_split[s]);
     TRY(origin_official(p->origin, &r->official, r->says));
-    // That command compared the archives with which it packed; these may have come later.
+    // The earlier command compared the archives that it packed. The present archives may be other ones.
     if (r->official && p->part.finished && !(p->part.found & PACK_OFFICIAL)) {
         r->official = false;
         snprintf(r->says, sizeof r->says, "the command that packed it had other archives than the published ones");

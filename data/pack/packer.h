@@ -8,11 +8,11 @@
 struct packer_choice {
     const struct imagenet_flavour *flavour;
     const char *from, *to;    // a folder or an archive (origin.h); the file
-    const char *truth;        // the labels of a flat val; NULL: they lie in the folder
+    const char *truth;        // labels of a flat val; NULL: from the folders
     int short_side, quality;  // convert.h
-    int64_t damaged;          // the most pictures that may be damaged or undecodable
+    int64_t damaged;          // most damaged or undecodable pictures to accept
     uint64_t seed;            // of the order
-    bool partial;             // classes without pictures are fine
+    bool partial;             // classes may lack pictures
     void (*progress)(void *context, int64_t done, int64_t total);  // may be NULL; pictures
     void (*note)(void *context, const char *sentence);             // may be NULL
     void *context;
@@ -21,10 +21,10 @@ struct packer_choice {
 struct packer_report {
     int64_t count[SPLIT_COUNT], bytes;             // of the pack
     int64_t encoded, converted, damaged, absent;  // pack.h
-    int64_t foreign;                              // files whose names are not those of pictures
-    int64_t resumed;                              // pictures that were there already
+    int64_t foreign;                              // files that are not pictures by their names
+    int64_t resumed;                              // pictures that an earlier command had packed
     bool official;
-    char says[ERROR_TEXT_MAX];                    // why it is official, or not
+    char says[ERROR_TEXT_MAX];                    // why the pack is official or not
 };
 
 // Refuses to overwrite. An interrupted call leaves TO.part, and the same call goes on with it. The bytes of the pack depend on

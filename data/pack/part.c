@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a pack in an order that can be continued after any stop of the program or the machine: payloads, then their records,
-// then the header that counts them. Nothing is synced before the end; the next packer reads all of it again and keeps the sound
-// records.
+// Writes a pack in an order that can be continued after any stop of the program or the machine: payloads, then their
+// records, then the header that counts them. Nothing is synced before the end. The next packer reads the file again and
+// keeps the sound records.
 //
-// Invariant: the bytes of the finished file are a function of the source and the options, wherever it was interrupted.
-// Cost: 64 bytes of memory a picture; continuing reads the existing part at the speed of the disk.
+// Invariant: the bytes of the finished file depend on the source and the options alone, not on interruptions. Cost: 64 bytes
+// of memory a picture; continuing reads the existing part at the speed of the disk.
 #include "data/pack/part.h"
 
 #include <errno.h>
@@ -55,10 +55,10 @@ static int write_header(const struct part *p)
     return write_at(p, bytes, sizeof bytes, 0);
 }
 
-// ---- going on
+// ---- continuing
 
-// The same source and options: the headers differ only in fields that move on, and in those that are written at the very end,
-// because a command may have been killed between that and the renaming.
+// True for the same source and options. The headers may differ in fields that advance, and in those that are written at the
+// very end, because a command may have been killed between that and the renaming.
 static bool is_same(const struct pack_header *a, const struct pack_header *b)
 {
     uint8_t x[PACK_HEADER], y[PACK_HEADER];
@@ -85,7 +85,7 @@ static int check_records(void *context, int64_t begin, int64_t end)
     for (int64_t i = begin; i < end; i++) {
         struct pack_record r;
         uint64_t offset;
-        memcpy(&offset, p->index + i * PACK_RECORD, sizeof offset);  // payloads without gaps are checked by the caller
+        memcpy(&offset, p->index + i * PACK_RECORD, sizeof offset);  // the caller checks that payloads have no gaps
         if (pack_parse_record(p->path, &p->header, (uint64_t)i, p->index + i * PACK_RECORD, &offset, &r) < 0) continue;
         if (r.length > room) bytes = grow(bytes, room = r.length);
         if (r.length > 0 && (!read_at(p, bytes, r.length, r.offset) || crc32c_add(0, bytes, r.length) != r.crc)) continue;
@@ -96,13 +96,13 @@ static int check_records(void *context, int64_t begin, int64_t end)
     return 0;
 }
 
-// How many of the records that the file claims are sound, from the first on.
+// The number of sound records of those that the file claims, counted from the first.
 static int check_part(struct part *p, uint64_t claimed)
 {
     struct check check = {p, zalloc((size_t)claimed + 1)};
     int rc = 0;
     if (!read_at(p, p->index, (size_t)claimed * PACK_RECORD, PACK_HEADER)) claimed = 0;
-    p->header.end = INT64_MAX;  // the sound records are counted below
+    p->header.end = INT64_MAX;  // set below from the sound records
     rc = crew_for((int64_t)claimed, 64, check_records, &check);
     uint64_t offset = pack_begin(&p->header), i = 0;
     for (struct pack_record r; rc == 0 && i < claimed && check.sound[i]; i++)
@@ -135,11 +135,11 @@ static int find_what_is_there(struct part *p)
     p->found = there.flags;
     if (!p->resumed) return restart_part(p);
     TRY(check_part(p, there.done));
-    // A finished header no longer says of which version of the source the sound pictures are.
+    // A finished header lacks the version of the source of the sound pictures.
     return p->finished && p->header.done != pack_records(&p->header) ? restart_part(p) : 0;
 }
 
-// False if the locked file has meanwhile got its final name or lost its name: another command has just finished it.
+// False if another command has just finished the locked file, which then has its final name or none.
 static bool is_still_named(const struct part *p)
 {
     struct stat mine, named;
@@ -179,7 +179,7 @@ int part_open(struct part *p, const char *target, const struct pack_header *head
     return rc;
 }
 
-// ---- adding
+// ---- adding records
 
 int part_add(struct part *p, const struct pack_record *record, const void *bytes)
 {
@@ -211,7 +211,7 @@ static int compare_digests(const void *a, const void *b)
     return memcmp(a, b, PACK_DIGEST);
 }
 
-// Over the sorted digests of the split's pictures: as imagenet_content_digest has it.
+// Digest over the sorted digests of the split's pictures, like imagenet_content_digest.
 static int digest_content(struct part *p, enum split split)
 {
     struct pack_header *h = &p->header;

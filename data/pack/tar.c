@@ -19,7 +19,7 @@ enum { TAR_BLOCK = 512, TAR_READ = 1 << 13, SPOOL_READ = 1 << 18 };
 
 struct window {
     const struct tar_span *span;
-    int64_t at;  // below span->bytes
+    int64_t at;  // offset below span->bytes
     uint8_t block[TAR_READ];
 };
 
@@ -119,7 +119,7 @@ int tar_walk(const struct tar_span *span, tar_visit *visit, void *context)
     return rc;
 }
 
-// ---- compressed ones
+// ---- compressed tars
 
 static int open_stream(const char *path, bool members, struct archive **archive)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks a tar inside a file and gives each member's name and the place of its bytes.
+// Walks a tar inside a file and returns the name and the position of each member.
 #ifndef DAWN_DATA_TAR_H
 #define DAWN_DATA_TAR_H
 
@@ -8,14 +8,14 @@
 enum { TAR_MEMBERS_MAX = 10000000 };
 
 struct tar_span {
-    const char *path;  // of the file, for sentences
+    const char *path;  // of the file, for errors
     int fd;
-    int64_t offset, bytes;  // where the tar lies in it
+    int64_t offset, bytes;  // position of the tar in the file
 };
 
 struct tar_member {
-    const char *name;       // as the archive has it; lives for the call
-    int64_t offset, bytes;  // in the file, not in the tar
+    const char *name;       // its name in the archive; valid during the call
+    int64_t offset, bytes;  // position in the file, not in the tar
 };
 
 // Calls `visit` for every regular file in the tar; links, folders and devices are skipped. Nothing is unpacked. A damaged tar, or
@@ -25,7 +25,7 @@ int tar_walk(const struct tar_span *, tar_visit *, void *context) MUST_CHECK;
 
 // Decompresses a tar into `to`, at most `most` bytes.
 int tar_spool(const char *path, int to, int64_t most, int64_t *bytes) MUST_CHECK;
-// The bytes of the first member whose name ends with `ending`, of a compressed tar. free() them.
+// The bytes of the first member of a compressed tar whose name ends with `ending`. free() them.
 int tar_extract(const char *path, const char *ending, size_t most, char **bytes, size_t *count) MUST_CHECK;
 
 #endif
