@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thin answers from utf8proc's category of a code point.
+// Derives all properties from utf8proc's category of a code point.
 #include "data/text/unicode.h"
 
 #include <utf8proc.h>
@@ -66,8 +66,8 @@ bool unicode_is_letter_or_number(int32_t code)
            (category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO);
 }
 
-// Properties that utf8proc's categories lack: Other_Lowercase and Other_Uppercase of characters that are not ignorable, and the
-// marks inside words (Word_Break of MidLetter, MidNumLet, Single_Quote). Unicode 15.
+// Properties that utf8proc's categories lack: Other_Lowercase and Other_Uppercase of characters that are not ignorable, and
+// the marks inside words (Word_Break of MidLetter, MidNumLet, Single_Quote). Unicode 15.
 bool unicode_is_cased(int32_t code)
 {
     utf8proc_category_t category = utf8proc_category(code);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forms of all words (unchanged, lowered, without hyphens) are a vocabulary of their own. A line is parsed further only if
-// its first field is a form. Then its numbers are counted from the right, which detects a word with blanks.
+// The forms of all words (unchanged, in lower case, without hyphens) are a vocabulary of their own. A line is parsed further
+// only if its first field is a form. Then its numbers are counted from the right, which detects a word with blanks.
 #include "data/text/vectors.h"
 
 #include <errno.h>
@@ -19,10 +19,10 @@ struct scan {
     const char *name;
     int64_t dimension, lines;
     struct vocabulary *forms;
-    int64_t *row_of;  // of a form: 1 + its place in `rows`; 0: not seen
+    int64_t *row_of;  // for each form 1 + its position in `rows`; 0: not seen
     float *rows;
     int64_t count, room;
-    int64_t fewest;   // numbers of a line among the first
+    int64_t fewest;   // smallest number of numbers in one of the first lines
 };
 
 // ---- lines
@@ -40,13 +40,13 @@ static int other_dimension(const struct scan *s)
                 (long long)s->dimension);
 }
 
-// word2vec's first line: how many words, how many numbers.
+// word2vec's first line: number of words, number of numbers.
 static bool is_head(const struct scan *s, const char *line, size_t n)
 {
     return s->lines == 1 && count_fields(line, n) == 2 && strspn(line, "0123456789 ") >= n;
 }
 
-// Where the word ends: before the last `dimension` fields. 0: there are too few.
+// The end of the word, before the last `dimension` fields; 0 if there are too few fields.
 static size_t end_of_token(const struct scan *s, const char *line, size_t n)
 {
     int64_t left = s->dimension;
@@ -113,7 +113,7 @@ static size_t lower_word(const char *word, size_t n, bool strip, char *into)
     return length;
 }
 
-// Forms 0, 1, 2 of each word, in this order; VOCABULARY_NONE: it has no such form.
+// Forms 0, 1, 2 of each word, in this order; VOCABULARY_NONE: the word has no such form.
 static int32_t *list_forms(struct scan *s, const struct vocabulary *words)
 {
     int32_t count = vocabulary_count(words), *form = zalloc(((size_t)count * 3 + 1) * sizeof *form);
@@ -146,7 +146,7 @@ static void give_rows(const struct scan *s, const int32_t *form, struct vectors 
     }
 }
 
-// ---- all
+// ---- the whole file
 
 static int take_bytes(struct scan *s, const char *bytes, size_t count)
 {
@@ -196,7 +196,7 @@ static int take_file(struct scan *s, const char *path)
     return rc;
 }
 
-// `bytes` NULL: the file `name`.
+// `bytes` NULL: reads the file `name`.
 static int scan_all(const char *name, const char *bytes, size_t count, const struct vocabulary *words, struct vectors *v)
 {
     struct scan s = {.name = name, .dimension = v->dimension};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Open addressing over 32-bit hashes; the bytes of all words lie one behind the other.
+// Open addressing over 32-bit hashes. The bytes of all words are stored one after the other.
 #include "data/text/vocabulary.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "runtime/base/file.h"
 
 struct word {
-    size_t at;       // of its bytes
+    size_t at;       // position of its bytes
     uint32_t bytes, hash;
     int64_t times;
 };
@@ -43,7 +43,7 @@ void vocabulary_free(struct vocabulary *v)
     free(v);
 }
 
-// FNV's low bits are weak where words differ in their last byte alone.
+// FNV's low bits are weak if words differ in the last byte only.
 static uint32_t first_slot(const struct vocabulary *v, uint32_t hash)
 {
     return (hash ^ hash >> 15) * 0x9E3779B1u >> 7 & (v->slots - 1);
@@ -153,7 +153,7 @@ size_t vocabulary_longest(const struct vocabulary *v)
     return v->longest;
 }
 
-// ---- its file
+// ---- as a file
 
 static int parse_line(const char *name, struct vocabulary *v, const char *line, size_t n)
 {

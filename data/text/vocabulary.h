@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words with numbers: 0, 1, 2, ... in the order in which they came, or by how often they came.
+// Words with numbers: 0, 1, 2, ... in the order of their first occurrence, or by frequency.
 //
 // A word is any bytes, at least one. Cost of a look-up: one hash of the word and, in nearly all cases, one comparison.
 #ifndef DAWN_DATA_TEXT_VOCABULARY_H
@@ -13,22 +13,23 @@ struct vocabulary;
 struct vocabulary *vocabulary_new(void);
 void vocabulary_free(struct vocabulary *);  // NULL is fine
 
-// A list of words, one a line; line i (from 0) is word i. Pure: `name` is for sentences. An empty or repeated line is refused,
-// because every line's number has to identify its word.
+// Parses a list of words, one a line; line i (from 0) is word i. Pure; `name` names the list in errors. Refuses an empty or
+// repeated line, because the number of a line identifies its word.
 int vocabulary_parse(const char *name, const char *bytes, size_t count, struct vocabulary **) MUST_CHECK;
 int vocabulary_open(const char *path, struct vocabulary **) MUST_CHECK;
 
-int32_t vocabulary_add(struct vocabulary *, const char *word, size_t n);  // its number, new or old; counts one occurrence
-int32_t vocabulary_find(const struct vocabulary *, const char *word, size_t n);  // VOCABULARY_NONE: it is not there
-// Renumbers the words: the most frequent first, equals by their bytes. The first `fixed` keep their numbers.
+int32_t vocabulary_add(struct vocabulary *, const char *word, size_t n);  // returns its number, new or old; counts one occurrence
+int32_t vocabulary_find(const struct vocabulary *, const char *word, size_t n);  // VOCABULARY_NONE if it is missing
+// Renumbers the words: the most frequent first, words of equal frequency by their bytes. The first `fixed` keep their
+// numbers.
 void vocabulary_rank(struct vocabulary *, int32_t fixed);
 
 int32_t vocabulary_count(const struct vocabulary *);
 const char *vocabulary_word(const struct vocabulary *, int32_t i, size_t *n);  // followed by a NUL, which is not counted
 int64_t vocabulary_times(const struct vocabulary *, int32_t i);
-size_t vocabulary_longest(const struct vocabulary *);  // bytes
+size_t vocabulary_longest(const struct vocabulary *);  // in bytes
 
-// The hash of a word is a fold over its bytes, so that those of all beginnings of a text cost one pass.
+// The hash of a word is a fold over its bytes, so one pass gives the hashes of all prefixes of a text.
 #define VOCABULARY_HASH UINT32_C(2166136261)
 static inline uint32_t vocabulary_hash(uint32_t hash, const char *bytes, size_t n)
 {

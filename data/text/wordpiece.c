@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pass over the text. A word is gathered, normalised, into a buffer of at most 100 characters and cut when it ends.
+// One pass over the text. A word is collected, normalised, in a buffer of at most 100 characters, and cut when it ends.
 #include "data/text/wordpiece.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/file.h"
 
-// Classes of ASCII characters; a letter's entry is its normalised form.
+// Classes of ASCII characters. The entry of a letter is its normalised form.
 enum { DROPPED = 0, SPACE = 1, PUNCTUATION = 2, LETTER = 3 };
 
 struct wordpiece {
@@ -147,7 +147,7 @@ struct wordpiece_special wordpiece_special(const struct wordpiece *w)
 struct gathered {
     const struct wordpiece *w;
     struct pieces *pieces;
-    int count;  // characters; more than WORDPIECE_CHARACTERS: the last entry represents all further ones
+    int count;  // number of characters; if above WORDPIECE_CHARACTERS, the last entry represents all further ones
     int at[WORDPIECE_CHARACTERS + 2];
     int32_t begin[WORDPIECE_CHARACTERS + 1], end[WORDPIECE_CHARACTERS + 1];
     char bytes[(WORDPIECE_CHARACTERS + 1) * UNICODE_BYTES];
@@ -167,8 +167,8 @@ static void gather_character(struct gathered *g, int32_t code, int32_t begin, in
     g->at[++g->count] = from + took;
 }
 
-// The longest piece of the word's `n` characters that begins at `from`; VOCABULARY_NONE: there is none. *behind: the
-// character after it.
+// The longest piece of the word's `n` characters from `from` on; VOCABULARY_NONE if there is none. *behind: the character
+// after it.
 static int32_t longest_piece(const struct gathered *g, int n, int from, int *behind)
 {
     const struct wordpiece *w = g->w;
@@ -227,7 +227,7 @@ static void take_normalised(struct gathered *g, int32_t code, int32_t begin, int
     }
 }
 
-// Decomposed without marks, then lowered, as the library does it: a character at a time.
+// Decomposes, drops marks, then lowers, like the library: a character at a time.
 static void take_lowered(struct gathered *g, int32_t code, int32_t begin, int32_t end)
 {
     utf8proc_int32_t parts[32];

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// WordPiece as BERT has it (Devlin et al. 2019): text into pieces of a fixed vocabulary, each with its place in the text.
+// BERT's WordPiece (Devlin et al. 2019): cuts text into pieces of a fixed vocabulary, each with its place in the text.
 //
 // Control characters are dropped. Text is split at white space and around punctuation and CJK ideographs. For a lower-case
-// vocabulary it is also lowered, and accents are removed (canonical decomposition without marks). Each word is cut from the left
-// into the longest pieces of the vocabulary, with "##" before all but the first. A word that cannot be cut so, or has more than
-// 100 characters, is one [UNK].
-// Ids and places equal those of the library `tokenizers` (BertNormalizer, BertPreTokenizer, WordPiece), with one difference: here
-// the names of special pieces in a text are plain text.
-// Canonical reordering of marks is left out: marks that take room (Hangul tone marks) may get a neighbour's place.
-// Cost: about 80 MB of English a second and core.
+// vocabulary it is also lowered, and accents are removed (canonical decomposition without marks). Each word is cut from the
+// left into the longest pieces of the vocabulary, with "##" before all but the first. A word that cannot be cut in this way,
+// or has more than 100 characters, is one [UNK]. Ids and places equal those of the library `tokenizers` (BertNormalizer,
+// BertPreTokenizer, WordPiece), with one difference: here the names of special pieces in a text are plain text. Canonical
+// reordering of marks is left out: spacing marks (Hangul tone marks) may get a neighbour's place. Cost: about 80 MB of
+// English a second and core.
 #ifndef DAWN_DATA_TEXT_WORDPIECE_H
 #define DAWN_DATA_TEXT_WORDPIECE_H
 
@@ -25,13 +24,13 @@ void pieces_clear(struct pieces *);  // keeps the memory
 void pieces_free(struct pieces *);
 
 struct wordpiece;
-// From BERT's vocab.txt: piece i is line i. It must hold [PAD], [UNK], [CLS] and [SEP].
+// Opens BERT's vocab.txt: piece i is line i. It must hold [PAD], [UNK], [CLS] and [SEP].
 int wordpiece_open(const char *path, bool lower, struct wordpiece **) MUST_CHECK;
 int wordpiece_parse(const char *name, const char *bytes, size_t count, bool lower, struct wordpiece **) MUST_CHECK;
 void wordpiece_free(struct wordpiece *);  // NULL is fine
 
-// Appends the pieces of a text of at most INT32_MAX bytes. Any bytes are text: invalid UTF-8 is dropped, as U+FFFD is. No special
-// pieces are added. Several threads may encode at once.
+// Appends the pieces of a text of at most INT32_MAX bytes. Any bytes are text; invalid UTF-8 and U+FFFD are dropped. No
+// special pieces are added. Several threads may encode at once.
 void wordpiece_encode(const struct wordpiece *, const char *text, size_t n, struct pieces *);
 
 int32_t wordpiece_count(const struct wordpiece *);

@@ -68,8 +68,8 @@ static size_t contraction(const char *text, size_t n, size_t at)
     return took > 0 && !word_at(text, n, at + took) ? took : 0;
 }
 
-// A word that begins at `begin` ended before an apostrophe; the text goes on at `after`. Appends the word and its contraction,
-// and returns the end of the latter; 0: there is no contraction.
+// If an apostrophe follows the word that begins at `begin`, the text continues at `after`. Appends the word and its
+// contraction, and returns the end of the contraction; 0 if there is none.
 static size_t cut_contraction(const char *text, size_t n, size_t begin, size_t end, size_t after, struct words *words)
 {
     size_t took = contraction(text, n, after), cut = end;

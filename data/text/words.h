@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Splits a text into words by Unicode's classes: a run of letters, marks and numbers, or one other character except spaces.
 //
-// Inside a word a point, comma or colon between two digits stays (1,000.5 and 10:30). Contractions are cut as the corpora of
-// published word vectors cut them: Bob 's, they 're, do n't, with ' or U+2019.
-// Any bytes are text: those that are no UTF-8 are words of one byte. Cost: about 150 MB of English a second and core.
+// Inside a word a point, comma or colon between two digits is kept (1,000.5 and 10:30). Contractions are cut as in the
+// corpora of published word vectors: Bob 's, they 're, do n't, with ' or U+2019. Any bytes are text; bytes that are not
+// UTF-8 are words of one byte. Cost: about 150 MB of English a second and core.
 #ifndef DAWN_DATA_TEXT_WORDS_H
 #define DAWN_DATA_TEXT_WORDS_H
 
