@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ring. Batches are numbered through all epochs (sequence = epoch * batches an epoch + number), and batch `sequence` lies
-// in place sequence % depth. Threads claim pieces of the batch at `claim`, in order; when its place is still taken, they
-// sleep. Two orders are kept, of even and of odd epochs, so that the next epoch is drawn while this one is made.
+// The ring. Batches are numbered through all epochs (sequence = epoch * batches an epoch + number), and batch `sequence`
+// lies in place sequence % depth. Threads claim pieces of the batch at `claim`, in order. While its place is still taken,
+// they sleep. There are two orders, one for even and one for odd epochs, so that the next epoch is drawn while this one is
+// in use.
 //
-// Invariant: everything in struct feed below `lock` changes under it; a piece that is being filled belongs to its thread.
-// An order is replaced only when no piece of its epoch is left: all batches of epoch e were taken before e + 1 is begun, and
-// e + 2 is claimed only after that.
+// Invariant: everything in struct feed below `lock` changes only under the lock. A piece that is being filled belongs to its
+// thread. An order is replaced only when no piece of its epoch is left: all batches of epoch e were taken before e + 1 is
+// begun, and e + 2 is claimed only after that.
 #include "data/feed/fill.h"
 #include "data/feed/pages.h"
 
@@ -22,11 +23,11 @@
 enum { FREE = -1, PIECE_MOST = 64, LINE = 64, DECODER_SHARE = 8 };
 
 struct place {
-    int64_t sequence;  // FREE: nothing lies here
+    int64_t sequence;  // FREE: the place is empty
     int64_t left;      // samples not yet filled
     struct order_batch batch;
     void *field[FEED_FIELDS];
-    int rc;            // of the first sample, by its place, that failed
+    int rc;            // error of the first sample, by its place, that failed
     int64_t failed;
     char text[ERROR_TEXT_MAX];
 };
@@ -40,13 +41,13 @@ struct feed {
     pthread_cond_t work, ready, idle;  // for threads; for feed_take; for feed_seek
     struct place *place;
     struct order *order[2];            // by epoch % 2
-    int64_t drawn[2];                  // which epoch each holds; FREE: none
-    bool drawing, running, stop, afresh;  // afresh: nothing has been wanted since everything was thrown away
-    int busy;                          // threads that fill a piece
+    int64_t drawn[2];                  // the epoch of each order; FREE: none
+    bool drawing, running, stop, afresh;  // afresh: no sample has been announced since the ring was last discarded
+    int busy;                          // threads that are filling a piece
     uint64_t seed;
-    int64_t claim, claimed;            // the batch to claim a piece of; how many of its samples are claimed
-    int64_t take, ends, end;           // the batch to hand out; where the epoch ends; the first not to make
-    int64_t generation;                // counts the times that everything was thrown away
+    int64_t claim, claimed;            // the batch whose pieces are claimed; number of its claimed samples
+    int64_t take, ends, end;           // the batch to hand out; end of its epoch; the first batch not to make
+    int64_t generation;                // number of times that the ring was discarded
     int64_t stalled_ns;
 };
 
@@ -74,7 +75,8 @@ static void draw_order(struct feed *f, int64_t epoch)
     pthread_cond_broadcast(&f->idle);
 }
 
-// Before the first sample of a batch is read. The batch's epoch cannot be drawn over meanwhile: this thread has a piece of it.
+// Announces samples before the first sample of a batch is read. The batch's epoch cannot be replaced meanwhile, because this
+// thread holds a piece of it.
 static void read_ahead(struct feed *f, const struct fill_piece *piece, int64_t sequence, bool afresh)
 {
     const struct feed_choice *c = &f->choice;
@@ -83,7 +85,8 @@ static void read_ahead(struct feed *f, const struct fill_piece *piece, int64_t s
                    afresh || sequence % f->batches == 0);
 }
 
-// Takes a piece or draws an order. False: did neither; the caller tries again, after sleeping if `wait` is set.
+// Takes a piece or draws an order. Returns false if there was neither. Then the caller tries again, after sleeping if `wait`
+// is set.
 static bool claim_piece(struct feed *f, struct place **of, struct fill_piece *piece, bool *wait)
 {
     *wait = true;
@@ -94,7 +97,7 @@ static bool claim_piece(struct feed *f, struct place **of, struct fill_piece *pi
     if (f->drawn[epoch % 2] != epoch) {
         if (f->drawing) return false;
         draw_order(f, epoch);
-        *wait = false;  // much may have changed
+        *wait = false;  // the state may have changed
         return false;
     }
     if (f->claimed == 0) {
@@ -182,7 +185,7 @@ int feed_seek(struct feed *f, uint64_t seed, uint32_t epoch, int64_t batch)
     int64_t to = (int64_t)epoch * f->batches + batch;
     pthread_mutex_lock(&f->lock);
     const struct place *next = &f->place[to % f->choice.depth];
-    bool failed = next->sequence == to && next->rc < 0;  // it is tried again
+    bool failed = next->sequence == to && next->rc < 0;  // the failed batch is made again
     if (!f->running || f->seed != seed || f->take != to || failed) throw_away(f, seed, to);
     bool reads_on = f->choice.epochs > 0 && epoch < f->choice.epochs - 1;
     f->end = ((int64_t)epoch + 1 + reads_on) * f->batches;
@@ -220,7 +223,7 @@ int feed_take(struct feed *f, struct feed_batch *batch)
     int rc = 0;
     if (f->take < f->ends) {
         struct place *place = &f->place[f->take % f->choice.depth];
-        BUG_IF(place->sequence != FREE && place->sequence < f->take);  // still out: the next one could never be made
+        BUG_IF(place->sequence != FREE && place->sequence < f->take);  // a batch still in use would block its place for ever
         int64_t since = clock_ns();
         while (place->sequence != f->take || place->left > 0) pthread_cond_wait(&f->ready, &f->lock);
         f->stalled_ns += clock_ns() - since;
@@ -244,7 +247,7 @@ void feed_give_back(struct feed *f, const struct feed_batch *batch)
     pthread_mutex_unlock(&f->lock);
 }
 
-// ---- making and ending one
+// ---- creation and end
 
 static int plain_alloc(void *memory, size_t bytes, void **into)
 {
@@ -277,7 +280,7 @@ static int take_memory(struct feed *f)
     return 0;
 }
 
-// Signals are the main thread's: it knows how to end a run.
+// Blocks signals, which the main thread handles.
 static int start_threads(struct feed *f)
 {
     sigset_t all, before;
@@ -305,7 +308,7 @@ static int make_orders(struct feed *f)
     int rc = 0;
     for (int i = 0; i < 2 && rc == 0; i++) rc = order_new(&c->order, &f->order[i]);
     free(page);
-    c->order.page = NULL, c->order.lengths = NULL;  // borrowed until here
+    c->order.page = NULL, c->order.lengths = NULL;  // borrowed only until here
     return rc;
 }
 

@@ -7,18 +7,17 @@
 //     feed_begin(feed, seed, epoch);
 //     while (feed_take(feed, &batch) == 0 && batch.count > 0) { ...; feed_give_back(feed, &batch); }
 //
-// Invariant: the bytes of a batch are a function of (seed, epoch, number of the batch) alone, whatever the number of
-// threads and the depth of the ring: a sample is filled by one thread, into bytes that were zero, from (seed, epoch, index).
-// A feed belongs to one thread; only the callback runs on others, several at once.
-// Cost: `depth` batches of host memory; one lock for each piece of a batch (a quarter of a thread's share, 64 at most).
+// Invariant: the bytes of a batch depend on (seed, epoch, number of the batch) alone, not on the number of threads or the
+// depth of the ring. One thread fills a sample, into bytes that were zero, from (seed, epoch, index). A feed belongs to one
+// thread; only the callback runs on others, several at once. Cost: `depth` batches of host memory; one lock for each piece
+// of a batch (a quarter of a thread's share, 64 samples at most).
 //
-// Threads. The pool of threads.h is OpenMP's: it does the arithmetic of the device "cpu", and a loop on it blocks the
-// thread that runs the steps. Decoding goes on while steps run, so it cannot be a loop on that pool: a feed has threads of
-// its own, in addition. They sleep whenever the ring is full. On the CPU that is nearly always: a training step of ResNet-50
-// at 224 x 224 is some 25 GFLOP a sample, a third of a second of one core, and decoding an original JPEG for it about 1 ms
-// (docs/performance.md), so the decoders want about a three-hundredth of the cores; were the pool made smaller for them,
-// every step would pay for a core that sleeps. With a GPU the pool is idle, and the decoders get all cores but the one that
-// feeds the device.
+// Threads. The pool of threads.h is OpenMP's: it does the arithmetic of the device "cpu", and a loop on it blocks the thread
+// that runs the steps. Decoding goes on while steps run, so it cannot be a loop on that pool, and a feed has threads of its
+// own. They sleep while the ring is full. On the CPU the ring is nearly always full: a training step of ResNet-50 at 224 x
+// 224 is about 25 GFLOP a sample, a third of a second of one core, and decoding an original JPEG for it takes about 1 ms
+// (docs/performance.md). So the decoders need about a three-hundredth of the cores. With a smaller pool every step would pay
+// for a core that sleeps. With a GPU the pool is idle, and the decoders get all cores but the one that drives the device.
 #ifndef DAWN_DATA_FEED_H
 #define DAWN_DATA_FEED_H
 
@@ -36,16 +35,16 @@ struct feed_field {
 
 struct feed_item {
     enum split split;
-    int64_t index;  // of the sample in its split
+    int64_t index;  // number of the sample in its split
     uint64_t seed;
     uint32_t epoch;
     int bucket;
-    int64_t place;  // in the batch
-    void *worker;   // this thread's own: feed_choice.worker_new; NULL without
+    int64_t place;  // place in the batch
+    void *worker;   // state of this thread from feed_choice.worker_new; NULL if there is none
 };
 
-// Writes one sample: field[i] points to its bytes in field i of the batch, which are zero. A function of seed, epoch and
-// index alone. Starts no threads.
+// Writes one sample: field[i] points to its bytes in field i of the batch, which are zero. Depends on seed, epoch and index
+// alone. Starts no threads.
 typedef int feed_fill(void *context, const struct feed_item *, void *const field[]);
 
 struct feed_choice {
@@ -55,26 +54,26 @@ struct feed_choice {
     struct feed_field field[FEED_FIELDS];
     int fields;
     feed_fill *fill;            // NULL: feed_copy
-    void *context;              // of all callbacks
-    // Of whoever asked the task for the choice: called before the feed is made (a cache is filled), for the bytes of host
-    // memory that this takes, and at the end. NULL: nothing to do.
+    void *context;              // passed to all callbacks
+    // For the owner of the choice, not the feed: to prepare before the feed is made (a cache is filled), to ask for the
+    // bytes of host memory that this takes, and to end. NULL: nothing to do.
     int (*begin)(void *context);
     int (*keeps)(void *context, int64_t *bytes);
     void (*end)(void *context);
-    struct damage *damage;      // the damaged pictures that `fill` met (data/image/damage.h); NULL: nobody counts
+    struct damage *damage;      // collects the damaged pictures that `fill` finds (data/image/damage.h); NULL: not counted
     // The state of each decoding thread (decoders, buffers), made when it starts; both NULL: none.
     void *(*worker_new)(void *context);
     void (*worker_free)(void *worker);
-    int threads;                // of decoding; 0: feed_threads(1)
-    int depth;                  // batches in the ring; 0: FEED_DEPTH (one on its way to the device, one made, one in the making)
-    // The ragged field that `fill` reads from storage; it is read ahead. NULL: nothing is. Of its stored bytes the pages are
-    // made, if `window` (pages.h) is not 0: then the order is one of pages.
+    int threads;                // decoding threads; 0: feed_threads(1)
+    int depth;  // batches in the ring; 0: FEED_DEPTH (one is copied to the device, one is ready, one is being made)
+    // The ragged field that `fill` reads from storage; the system reads it ahead. NULL: none. If `window` (pages.h) is not
+    // 0, its stored bytes are divided into pages, and the order is one of pages.
     const char *stored;
     int64_t window;
-    // How many epochs a training has: before the end of one the next is begun, with the same seed. 0: never.
+    // Number of epochs of a training. Before an epoch ends, the next one is begun with the same seed. 0: never.
     uint32_t epochs;
     int (*bucket_of_epoch)(void *context, uint32_t epoch);  // without lengths; NULL: bucket 0
-    // Where the batches lie: memory that a device copies from fast (device.h: host_alloc). NULL: ordinary memory.
+    // Allocates the batches: memory from which a device copies fast (device.h: host_alloc). NULL: ordinary memory.
     int (*alloc)(void *memory, size_t bytes, void **);
     void (*free)(void *memory, void *);
     void *memory;
@@ -83,40 +82,40 @@ struct feed_choice {
 struct feed_batch {
     int64_t number;  // in its epoch
     uint32_t epoch;
-    int64_t count;   // samples; 0: the epoch has ended. Places behind `count` of a short batch are zero
+    int64_t count;   // samples; 0: the epoch has ended. Places after `count` of a short batch are zero
     int bucket;
     void *field[FEED_FIELDS];
     size_t bytes[FEED_FIELDS];  // of the full batch in this bucket
-    int64_t ticket;  // the feed's own
+    int64_t ticket;  // used by the feed
 };
 
 struct feed;
 int feed_new(const struct feed_choice *, struct feed **) MUST_CHECK;  // starts the threads, which sleep
-void feed_free(struct feed *);  // at any time; batches taken are gone with it. NULL is fine
+void feed_free(struct feed *);  // may be called at any time and ends batches that were taken; NULL is fine
 
 int64_t feed_batches(const struct feed *);  // an epoch
 int feed_begin(struct feed *, uint64_t seed, uint32_t epoch) MUST_CHECK;
-// Goes on in the middle of an epoch. At the feed's own position nothing is lost. Elsewhere batches made ahead are discarded, and
-// batches that were taken belong to the feed again.
+// Moves to a batch in the middle of an epoch. At the feed's own position nothing is lost. Elsewhere batches made ahead are
+// discarded, and batches that were taken return to the feed.
 int feed_seek(struct feed *, uint64_t seed, uint32_t epoch, int64_t batch) MUST_CHECK;
-// The next batch; waits for it. An error with one of its samples is reported here and by every later call. At most `depth`
-// batches can be out at once. They are given back in the order in which they were taken.
+// Waits for the next batch. An error with one of its samples is reported here and by every later call. At most `depth`
+// batches can be taken at once. They are given back in the order in which they were taken.
 int feed_take(struct feed *, struct feed_batch *) MUST_CHECK;
-// Not before stage_done (device.h) where the batch was staged.
+// If the batch was staged, not before stage_done (device.h).
 void feed_give_back(struct feed *, const struct feed_batch *);
 int64_t feed_stalled_ns(const struct feed *);  // total time that feed_take has waited
 
-// One sample on the calling thread, as a feed would fill it into a batch of its own; the fields' bytes are zeroed first.
-// `worker` is one of choice.worker_new, or NULL without.
+// Fills one sample on the calling thread, like a batch of its own; the fields' bytes are zeroed first. `worker` comes from
+// choice.worker_new, or is NULL if there is none.
 int feed_one(const struct feed_choice *, void *worker, const struct feed_item *, void *const field[]) MUST_CHECK;
 size_t feed_bytes(const struct feed_field *, int bucket);  // of one sample
 
 // Decoding threads for a device that uses `device_threads` threads of the host (a GPU: 1): the cores that are left, or, if
 // none is left, one for every eight cores.
 int feed_threads(int device_threads);
-// The default for tasks without a `fill` of their own: each field of the batch is the data set's field of that name. Ragged ones
-// (along their first dimension) are padded with zeros, and a field "NAME.length" i32[] is the length of NAME.
+// The default for tasks without a `fill`: each field of the batch is the data set's field of that name. Ragged fields (along
+// their first dimension) are padded with zeros, and a field "NAME.length" i32[] is the length of NAME.
 int feed_copy(struct dataset *, const struct feed_choice *, const struct feed_item *, void *const field[]) MUST_CHECK;
-int feed_copy_check(const struct feed_choice *) MUST_CHECK;  // whether feed_copy can do it
+int feed_copy_check(const struct feed_choice *) MUST_CHECK;  // fails if feed_copy cannot fill a field
 
 #endif

@@ -64,7 +64,7 @@ void fill_piece(const struct feed_choice *c, const struct fill_piece *piece, voi
 
 static const char LENGTH[] = ".length";
 
-// The data set's field whose length `field` is, or NULL.
+// The data set's field whose length is `field`, or NULL.
 static const struct field *length_of(struct dataset *data, const struct feed_field *field)
 {
     char name[64];
@@ -74,7 +74,7 @@ static const struct field *length_of(struct dataset *data, const struct feed_fie
     return dataset_field(data, name);
 }
 
-static int fed_as(const struct feed_choice *choice, const struct field *of)  // the number of the batch's field, or -1
+static int fed_as(const struct feed_choice *choice, const struct field *of)  // the number of that field in the batch, or -1
 {
     int i = choice->fields - 1;
     while (i >= 0 && strcmp(choice->field[i].name, of->name) != 0) i--;

@@ -7,20 +7,20 @@
 
 struct fill_piece {
     struct order_batch batch;
-    void *const *field;  // of the whole batch
-    int64_t begin, end;  // of its samples
+    void *const *field;  // fields of the whole batch
+    int64_t begin, end;  // range of its samples
     uint64_t seed;
     uint32_t epoch;
-    const int32_t *samples;  // of the epoch
+    const int32_t *samples;  // samples of the epoch in order
 };
 
 struct fill_failure {
     int rc;      // 0: none
-    int64_t at;  // in the batch
+    int64_t at;  // place in the batch
     char text[ERROR_TEXT_MAX];
 };
 
-// Ends at the first sample that fails. The piece that begins at 0 also clears the places behind a short batch.
+// Stops at the first sample that fails. The piece that begins at 0 also clears the places after a short batch.
 void fill_piece(const struct feed_choice *, const struct fill_piece *, void *worker, struct fill_failure *);
 size_t fill_sample_bytes(const struct feed_field *, int bucket);
 

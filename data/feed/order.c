@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One permutation of all samples is drawn; with several buckets it is sorted by bucket without disturbing it, so that the
-// samples of a bucket stand in permuted order, and the batches of all buckets are then shuffled by draws of their own.
+// A draw permutes all samples. If there are several buckets, a stable sort by bucket follows, so the samples of a bucket
+// stay in permuted order. Then separate draws shuffle the batches of all buckets.
 #include "data/feed/order.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct order {
     int64_t inside[ORDER_BUCKETS];  // samples
     struct order_batch *batch;
     int64_t batches;
-    int64_t *page, *turn, *begin;   // pages: as in the choice; as they were drawn; where the samples of each turn begin
+    int64_t *page, *turn, *begin;   // pages: as in the choice; as drawn; the begin of each turn's samples
 };
 
 static bool order_has_lengths(const struct order *o)
@@ -59,7 +59,7 @@ static int order_sort_lengths(struct order *o)
     return 0;
 }
 
-// The batches of all buckets, bucket after bucket, which a draw may then shuffle.
+// Lists the batches of all buckets, bucket after bucket. A draw may then shuffle them.
 static void order_cut(struct order *o)
 {
     int64_t first = 0;
@@ -107,7 +107,7 @@ int order_new(const struct order_choice *choice, struct order **into)
         order_free(o);
         return rc;
     }
-    o->choice.lengths = NULL, o->choice.page = NULL;  // borrowed until here
+    o->choice.lengths = NULL, o->choice.page = NULL;  // borrowed only until here
     *into = o;
     return 0;
 }
@@ -181,7 +181,7 @@ static void order_draw_pages(struct order *o, uint64_t seed, uint32_t epoch)
         order_shuffle(o->sample, o->begin[i], o->begin[pages - i < window ? pages : i + window], seed, epoch);
 }
 
-// The page that position belongs to, before the samples of its window were shuffled.
+// The page of a position before the samples of its window were shuffled.
 static int64_t order_turn(const struct order *o, int64_t position)
 {
     int64_t low = 0, high = o->choice.pages;

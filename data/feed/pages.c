@@ -44,7 +44,7 @@ int pages_cut(struct dataset *data, enum split split, const char *field, int64_t
     return 0;
 }
 
-// Batches of the same epoch only: the samples of the next one are not drawn yet.
+// Only within an epoch: the samples of the next epoch are not drawn yet.
 static void want_batch(struct dataset *data, enum split split, const char *field, const struct order *order, int64_t b)
 {
     if (b >= order_batches(order)) return;
