@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `dawn data`: the table of its sub-commands, and those that only look: list, verify, show.
+// `dawn data`: the table of its sub-commands, and the ones that only read: list, verify, show.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,7 +178,7 @@ static int refuse_no_command(void)
     return fail(ERR_USAGE, "it needs one of fetch, import, pack, list, verify and show; \"dawn data -h\" tells more");
 }
 
-// The options in front of a sub-command: --help alone.
+// Parses the options before a sub-command: only --help.
 static int data_options(int argc, char **argv)
 {
     struct text more = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `dawn data`: gets, shows and checks data sets.
+// `dawn data`: downloads, shows and checks data sets.
 #ifndef DAWN_DATA_CMD_DATA_H
 #define DAWN_DATA_CMD_DATA_H
 

@@ -11,7 +11,7 @@
 #include "data/progress_bar.h"
 #include "runtime/base/text.h"
 
-// The folder to write to: the one asked for, or the standard one. free() it.
+// The folder to write to: `asked`, or the default folder; free() it.
 static int folder_for(const char *asked, char **folder)
 {
     struct text copy = {0};
@@ -36,7 +36,7 @@ static int say_what_is_there(const char *name, const char *folder)
     return 0;
 }
 
-// Reading half a second is cheaper than downloading files that are present.
+// Reading the files takes half a second, which is cheaper than downloading them again.
 static bool is_there(const char *name, const char *folder)
 {
     struct dataset *ds;

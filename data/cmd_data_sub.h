@@ -6,7 +6,7 @@
 #include "data/dataset.h"
 #include "runtime/base/cli/options.h"
 
-// The default folders, as every help states them.
+// The default folders for -h texts.
 #define DATA_PLACES "(else $DAWN_DATA, $XDG_DATA_HOME/dawn or ~/.local/share/dawn)"
 
 // "data fetch" and so on; argv[0] is the sub-command.

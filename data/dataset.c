@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The front of every data set: which kinds there are, where they are kept, ranges checked before a kind sees them.
+// The front end of every data set: the table of kinds, their folders, and checks of ranges before a kind sees them.
 //
-// Invariant: a kind only ever meets ranges that lie inside a split.
-// Cost: nothing beyond the kind's own; large ranges are cut into pieces for the threads.
+// Invariant: a kind gets only ranges inside a split. Cost: nothing beyond the kind's own; large ranges are cut into pieces
+// for the threads.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,7 +222,7 @@ struct dataset_range {
     struct dataset *ds;
     enum split split;
     const struct field *field;
-    int64_t first, bytes;  // bytes: of a sample
+    int64_t first, bytes;  // bytes: size of a sample
     char *into;
 };
 
@@ -242,7 +242,7 @@ int dataset_read(struct dataset *ds, enum split split, const char *name, int64_t
     TRY(dataset_check_range(ds, split, first, count));
     if (count == 0) return 0;
     struct dataset_range range = {ds, split, field, first, field_bytes(field, 1), into};
-    if (count < 256) return dataset_read_piece(&range, 0, count);  // not worth waking threads
+    if (count < 256) return dataset_read_piece(&range, 0, count);  // too few samples to wake threads
     return pieces_for(count, 64, dataset_read_piece, &range);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost: one scandir; all names in memory, some 300 bytes each.
+// Cost: one scandir; all names in memory, about 300 bytes each.
 #include "data/folder.h"
 
 #include <errno.h>

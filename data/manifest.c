@@ -16,7 +16,7 @@
 
 enum { FORMAT = 1, SETTLED_MS = 2000 };
 
-// ---- what is known
+// ---- contents
 
 const struct manifest_file *manifest_find(const struct manifest *m, const char *path, const struct manifest_key *key)
 {
@@ -73,7 +73,7 @@ void manifest_free(struct manifest *m)
     *m = (struct manifest){0};
 }
 
-// ---- its bytes
+// ---- as bytes
 
 static bool is_hex(const char *text)
 {
@@ -149,7 +149,7 @@ char *manifest_print(const struct manifest *m)
         const struct manifest_file *f = &m->file[i];
         json_t *row = json_pack("[I, I, I, I, I, s]", (json_int_t)f->key.device, (json_int_t)f->key.inode,
                                 (json_int_t)f->key.size, (json_int_t)f->key.mtime_ns, (json_int_t)f->read_ms, f->hex);
-        (void)json_object_set_new(files, f->path, row);  // a path that is no UTF-8 is not remembered
+        (void)json_object_set_new(files, f->path, row);  // a path that is not UTF-8 is not remembered
     }
     for (int i = 0; i < m->values; i++)
         json_object_set_new(values, m->value[i].key, json_pack("[I, s]", (json_int_t)m->value[i].read_ms, m->value[i].hex));
@@ -161,7 +161,7 @@ char *manifest_print(const struct manifest *m)
     return copy;
 }
 
-// ---- its file
+// ---- as a file
 
 char *manifest_cache_path(const char *name)
 {
@@ -183,7 +183,7 @@ char *manifest_path(void)
     return manifest_cache_path("digests.json");
 }
 
-// Anyone who may write here could change the digests that are read here.
+// Others who may write here could change the digests that are read.
 static bool is_ours(const struct stat *st)
 {
     return st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH));
@@ -224,12 +224,12 @@ void manifest_load(struct manifest *m)
     free(path);
 }
 
-// The folders above are made as others make them; only the last is ours alone.
+// Only the last folder is private. The folders above it get the usual mode.
 static bool folder_is_made(const char *path)
 {
     char *folder = folder_of(path), *above = folder_of(folder);
     bool made = file_exists(folder) || ((*above == '\0' || file_make_folder(above) == 0) && mkdir(folder, S_IRWXU) == 0) ||
-                errno == EEXIST;  // another run may have been faster
+                errno == EEXIST;  // a concurrent run may have made it
     free(above);
     free(folder);
     return made && folder_is_ours(path);
@@ -238,7 +238,7 @@ static bool folder_is_made(const char *path)
 void manifest_cache_write(const char *path, const void *bytes, size_t count)
 {
     if (folder_is_made(path) && file_write(path, bytes, count) == 0)
-        (void)!chmod(path, S_IRUSR | S_IWUSR);  // whatever the umask is
+        (void)!chmod(path, S_IRUSR | S_IWUSR);  // independent of the umask
 }
 
 void manifest_save(const struct manifest *m)

@@ -50,13 +50,14 @@ void manifest_put_value(struct manifest *, const char *key, int64_t read_ms, con
 
 // $XDG_CACHE_HOME/dawn/digests.json, else ~/.cache/dawn/digests.json; free() it. NULL: there is no such folder.
 char *manifest_path(void);
-void manifest_load(struct manifest *);        // empty if there is none that can be trusted and understood
+void manifest_load(struct manifest *);        // empty if there is no cache that can be trusted and parsed
 void manifest_save(const struct manifest *);  // a cache: failures to write are ignored
 
-// The SHA-256 of one file: remembered where it did not change, else read and remembered. Reads and writes the cache.
+// The SHA-256 of one file: remembered if the file is unchanged, else read and remembered. Reads and writes the cache.
 int manifest_digest(const char *path, char hex[DIGEST_HEX]) MUST_CHECK;
 
-// Other files in that folder, with the same care. free() the path and the bytes; false: it is not there or not ours alone.
+// Other files in that folder, with the same checks. free() the path and the bytes. False if the file is missing or others
+// may write it.
 char *manifest_cache_path(const char *name);
 bool manifest_cache_read(const char *path, size_t limit, char **bytes, size_t *count);
 void manifest_cache_write(const char *path, const void *bytes, size_t count);
@@ -64,7 +65,8 @@ void manifest_cache_write(const char *path, const void *bytes, size_t count);
 int manifest_key_of(const char *path, struct manifest_key *) MUST_CHECK;
 struct stat;
 struct manifest_key manifest_key_from(const struct stat *);
-// A file that changed a moment ago may change again without another time: 2 s are the coarsest clock of a file system (FAT).
+// True if the file did not change just before. A recent change may be followed by another one with the same time: the
+// coarsest clock of a file system (FAT) counts 2 s.
 bool manifest_key_settled(const struct manifest_key *, int64_t now_ms);
 
 #endif

@@ -48,12 +48,12 @@ struct crew {
     int (*fn)(void *, int64_t, int64_t);
     void *context;
     int64_t n, grain;
-    _Atomic int64_t next, failed;  // where the next piece begins; where the lowest that failed did
+    _Atomic int64_t next, failed;  // begin of the next piece; begin of the lowest piece that failed
     pthread_mutex_t lock;
-    struct piece first;            // the failure of the lowest
+    struct piece first;            // the lowest failed piece and its failure
 };
 
-// Pieces are taken in order, so all that are lower than one that failed are at work or done.
+// Pieces are taken in order, so all pieces below a failed one are taken already.
 static void *crew_work(void *context)
 {
     struct crew *crew = context;
