@@ -15,7 +15,7 @@ static const struct program_command commands[] = {
     {"eval", cmd_eval, "score predictions as the published evaluation of a task does"},
     {"data", cmd_data, "fetch, import, check and show data sets"},
     {"results", cmd_results, "list, show, compare and export recorded runs"},
-    {"report", cmd_report, "make a page of what was recorded"},
+    {"report", cmd_report, "make a page of the record"},
     {"keys", cmd_keys, "make, list, import, rotate and revoke signing keys"},
     {"submit", cmd_submit, "sign recorded runs and submit them to a scoreboard"},
     {"verify", cmd_verify, "check a signed run: signature, hash chain, figures, receipt"},

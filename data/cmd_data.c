@@ -69,7 +69,7 @@ static int verify_open(struct dataset *ds)
     for (int split = 0; split < SPLIT_COUNT; split++) {
         const struct squad *squad = squad_of(ds, split);
         if (squad != NULL && squad->lost > 0)
-            printf("%lld %s answers do not stand in their context; the first: %s\n", (long long)squad->lost,
+            printf("%lld %s answers are not in their context; the first: %s\n", (long long)squad->lost,
                    facts->split_name[split], squad->lost_first);
     }
     if (facts->short_side > 0) printf("short side of larger pictures: %d pixels\n", facts->short_side);
@@ -145,7 +145,7 @@ static int data_show(int argc, char **argv)
     const struct option options[] = {
         {OPTION_TEXT, 0, "data", "DIR", "the folder that holds it " DATA_PLACES, &folder, 0, 0},
         {OPTION_TEXT, 0, "to", "FILE", "the PNG to write (else NAME.png)", &to, 0, 0},
-        {OPTION_FLAG, 0, "test", NULL, "of the test samples instead of those for training", &test, 0, 0},
+        {OPTION_FLAG, 0, "test", NULL, "use the test samples instead of the training samples", &test, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {"data show", "NAME [N] [OPTIONS]",
@@ -166,7 +166,7 @@ const struct program_command cmd_data_subs[] = {
     {"fetch", cmd_data_fetch, "download a published data set, check and unpack it"},
     {"import", cmd_data_import, "turn folders of PNG or JPEG pictures into a data set"},
     {"pack", cmd_data_pack, "put the pictures of ImageNet or Imagenette into one file"},
-    {"list", data_list, "which data sets there are, and which are here"},
+    {"list", data_list, "list the data sets, and which of them are here"},
     {"verify", data_verify, "read a data set whole and compare it with what was published"},
     {"show", data_show, "draw a contact sheet of images as a PNG, or print a question"},
     {NULL, NULL, NULL},

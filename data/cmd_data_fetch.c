@@ -84,13 +84,13 @@ static int fetch_with_bar(const struct source *source, struct fetch_options *fet
 static int no_source(const char *name)
 {
     if (strcmp(name, "squad-split") == 0)
-        return fail(ERR_USAGE, "%s is made of a file of squad, which `dawn data fetch squad` brings", name);
+        return fail(ERR_USAGE, "%s is made of a file of squad, which `dawn data fetch squad` downloads", name);
     for (int i = 0; dataset_name(i) != NULL; i++)
         if (strcmp(name, dataset_name(i)) == 0)
             return fail(ERR_USAGE, "%s data is drawn by this program: there is nothing to fetch", name);
     struct text all = {0};
     for (int i = 0; source_name(i) != NULL; i++) text_add(&all, "%s%s", i > 0 ? ", " : "", source_name(i));
-    int rc = fail(ERR_USAGE, "there is no published data set \"%s\" to fetch; to be had are: %s", name, all.at);
+    int rc = fail(ERR_USAGE, "there is no published data set \"%s\" to fetch; there are: %s", name, all.at);
     text_free(&all);
     return rc;
 }
@@ -104,7 +104,7 @@ int cmd_data_fetch(int argc, char **argv)
          "where to get the archive instead: its URL, or that of its folder (https; http only here)", &fetch.mirror, 0,
          0},
         {OPTION_TEXT, 0, "from", "FILE",
-         "an archive that is here already, or the folder of a set of plain files (squad); checked all the same",
+         "a local archive, or a folder with the files of squad; they are checked, too",
          &fetch.from, 0, 0},
         {OPTION_TEXT, 0, "to", "DIR", "the folder for data sets " DATA_PLACES, &to, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},

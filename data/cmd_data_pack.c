@@ -36,7 +36,7 @@ static void say_report(const struct packer_choice *choice, const struct packer_r
     say_count(r->converted, "of them because they were gray, CMYK, YCCK or PNG");
     say_count(r->damaged, "are damaged: what could be decoded is kept, the rest is gray");
     say_count(r->absent, "cannot be decoded and are left out; the pack has their names");
-    say_count(r->foreign, "files beside them are no pictures by their names");
+    say_count(r->foreign, "other files are not pictures by their names");
     say_count(r->resumed, "were packed already when this command began");
     printf("%s: %s\n", r->official ? "official" : "custom", r->says);
 }
@@ -58,8 +58,7 @@ int cmd_data_pack(int argc, char **argv)
     int64_t quality = 90, damaged = 100, seed = 0;
     struct packer_choice choice = {0};
     const struct option options[] = {
-        {OPTION_TEXT, 0, "short-side", "N", "make larger pictures smaller, so that the shorter side has so many pixels: "
-         "160, 256, ...", &side, 0, 0},
+        {OPTION_TEXT, 0, "short-side", "N", "shrink larger pictures to this shorter side in pixels: 160, 256, ...", &side, 0, 0},
         {OPTION_INT, 0, "quality", "N", "JPEG quality of pictures that are encoded anew", &quality, 1, 100},
         {OPTION_TEXT, 0, "labels", "FILE", "the classes of a val without folders: the development kit, its " TRUTH_FILE
          ", or a list of WordNet ids", &choice.truth, 0, 0},

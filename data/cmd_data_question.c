@@ -33,7 +33,7 @@ static void print_answers(const struct squad_question *q)
         const struct squad_answer *a = &q->answer[i];
         struct text words = {0};
         add_plain(&words, a->text, strlen(a->text));
-        if (a->start == SQUAD_NOWHERE) text_add(&words, " (does not stand where the file says)");
+        if (a->start == SQUAD_NOWHERE) text_add(&words, " (not where the file says)");
         else text_add(&words, " (bytes %lld to %lld)", (long long)a->start, (long long)a->start + (long long)strlen(a->text));
         print_entry(i == 0 ? "answers" : "", &words);
         text_free(&words);

@@ -102,7 +102,7 @@ static int parse_files(const char *name, json_t *files, struct manifest *m)
         const char *hex = json_string_value(json_array_get(row, 5));
         if (json_array_size(row) != 6 || !read_numbers(row, n, 5) || !is_hex(hex) || n[2] < 0 || n[4] < 0 || path[0] != '/' ||
             strlen(path) >= MANIFEST_PATH)
-            return fail(ERR_INPUT, "%s: what it says of a file is not five numbers and a digest", name);
+            return fail(ERR_INPUT, "%s: the entry of a file is not five numbers and a digest", name);
         manifest_put(m, path, &(struct manifest_key){n[0], n[1], n[2], n[3]}, n[4], hex);
     }
     return 0;
@@ -119,7 +119,7 @@ static int parse_values(const char *name, json_t *values, struct manifest *m)
         int64_t read_ms;
         const char *hex = json_string_value(json_array_get(row, 1));
         if (json_array_size(row) != 2 || !read_numbers(row, &read_ms, 1) || read_ms < 0 || !is_hex(key) || !is_hex(hex))
-            return fail(ERR_INPUT, "%s has a value that is no digest", name);
+            return fail(ERR_INPUT, "%s has a value that is not a digest", name);
         manifest_put_value(m, key, read_ms, hex);
     }
     return 0;

@@ -283,7 +283,7 @@ static void print_text(const struct measured *m)
     for (int i = 0; m->chosen->task->metrics[i].name; i++) add_score(m, i, &text);
     if (m->a->latency) add_latency(m, &text);
     if (*f->damaged_text) text_entry(&text, "damaged", "%s", f->damaged_text);
-    if (m->synthetic) text_entry(&text, "SYNTHETIC", "drawn data: no board lists its latency");
+    if (m->synthetic) text_entry(&text, "SYNTHETIC", "synthetic data: no board lists its latency");
     fputs(text.at, stdout);
     text_free(&text);
 }
@@ -429,9 +429,9 @@ int cmd_infer(int argc, char **argv)
         {OPTION_INT, 0, "views", "N", "forward passes an item; default: as many as the recipe has", &a.views, 1, 64},
         {OPTION_TEXT, 0, "weights", "FILE", "use this file: a checkpoint of DAWN, or safetensors of another program",
          &a.choose.files.weights, 0, 0},
-        {OPTION_TEXT, 0, "model", "NAME", "the network, where the weights do not name it; default: the task's",
+        {OPTION_TEXT, 0, "model", "NAME", "the network, if the weights do not name it; default: the task's",
          &a.choose.model, 0, 0},
-        {OPTION_TEXT, 0, "recipe", "NAME|FILE", "the recipe, where the weights do not hold it; default: the data set's",
+        {OPTION_TEXT, 0, "recipe", "NAME|FILE", "the recipe, if the weights do not hold it; default: the data set's",
          &a.choose.recipe, 0, 0},
         {OPTION_LIST, 0, "set", "KEY=VALUE", "change one key of that recipe", &a.choose.set, 0, 0},
         {OPTION_TEXT, 0, "vocab", "FILE", "the vocabulary of the tokenizer", &a.choose.files.vocab, 0, 0},

@@ -358,7 +358,7 @@ int cmd_plan(int argc, char **argv)
         {OPTION_FLAG, 0, "measure", NULL, "measure the peaks of the device", &a.measure, 0, 0},
         {OPTION_TEXT, 0, "on", "GPU", "predict for a GPU that is not here: h200 or v100", &a.on, 0, 0},
         {OPTION_INT, 0, "gpus", "N", "and for N of them", &a.gpus, 1, 64},
-        {OPTION_FLOAT, 0, "decode", "RATE", "samples a second that the host can make for them; 0: enough", &a.decode, 0, 0},
+        {OPTION_FLOAT, 0, "decode", "RATE", "samples a second that the host can make for them; 0: no limit", &a.decode, 0, 0},
         {OPTION_FLAG, 0, "nodes", NULL, "list every node of the step instead of sums by operator", &a.nodes, 0, 0},
         {OPTION_FLAG, 0, "json", NULL, "one JSON object instead of text", &a.json, 0, 0},
         {0},

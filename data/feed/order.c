@@ -34,7 +34,7 @@ static int order_check(const struct order_choice *c)
     if (c->window > 0)
         BUG_IF(c->in_file_order || c->lengths != NULL || c->pages < 1 || c->page[0] != 0 || c->page[c->pages] != c->count);
     for (int b = 0; b < c->buckets; b++) {
-        if (c->batch[b] < 1) return fail(ERR_USAGE, "a batch of %lld samples cannot be", (long long)c->batch[b]);
+        if (c->batch[b] < 1) return fail(ERR_USAGE, "a batch of %lld samples is impossible", (long long)c->batch[b]);
         if (c->lengths == NULL && c->batch[b] != c->batch[0])
             return fail(ERR_USAGE, "batches of %lld and %lld samples: the number of batches would depend on the epoch",
                         (long long)c->batch[0], (long long)c->batch[b]);

@@ -162,7 +162,7 @@ static int fetch_judge(struct transfer *t, CURLcode result, const char *reason, 
     if (code == 416 && t->have > 0) {
         *again = true;
         TRY(fetch_restart(t));
-        return fail(ERR_NETWORK, "%s has no bytes after those that are here", t->url);
+        return fail(ERR_NETWORK, "%s has no more bytes", t->url);
     }
     if (result == CURLE_OK && code != 200 && code != 206) {
         *again = code == 429 || code >= 500;
@@ -232,7 +232,7 @@ static int fetch_download(struct transfer *t)
     bool ours = rc == 0;
     t->have = lseek(t->fd, 0, SEEK_END);
     if (rc == 0 && t->have > t->wanted->bytes) {
-        fetch_note(t->options, "the rest of an earlier download is longer than what is wanted, so it starts again");
+        fetch_note(t->options, "an earlier partial download is longer than the file, so it starts again");
         rc = fetch_restart(t);
     }
     if (rc == 0) rc = fetch_loop(t);

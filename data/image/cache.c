@@ -56,7 +56,7 @@ static int read_sizes(const struct cache_choice *c, struct kept *kept, int64_t *
             int32_t width = size[i][0], height = size[i][1];
             if (width < 1 || height < 1 || width > limits.side || height > limits.side ||
                 (int64_t)width * height > limits.pixels) {
-                rc = fail(ERR_INPUT, "%s, %s sample %lld: a picture of %d x %d cannot be", dataset_facts(c->data)->name,
+                rc = fail(ERR_INPUT, "%s, %s sample %lld: a picture of %d x %d is impossible", dataset_facts(c->data)->name,
                           split_name(c->split), (long long)(first + i), width, height);
                 break;
             }

@@ -75,7 +75,7 @@ static int add_inner_tar(void *context, const struct tar_member *m)
     }
     w->label = synsets_find(w->origin->listing.synsets, file, length - 4);
     if (w->label < 0)
-        return fail(ERR_INPUT, "%s: %.200s is no class of %s", w->span->path, m->name, w->choice->flavour->title);
+        return fail(ERR_INPUT, "%s: %.200s is not a class of %s", w->span->path, m->name, w->choice->flavour->title);
     struct text path = {0};
     text_add(&path, "%s: %s", w->span->path, file);
     struct tar_span inner = {path.at, w->span->fd, m->offset, m->bytes};

@@ -146,9 +146,9 @@ static int note_damage(struct packer *p, const struct piece *piece)
     int64_t bad = p->report->damaged + p->report->absent;
     if (c->codec != PACK_NONE && !(c->marks & PACK_DAMAGED)) return 0;
     struct text sentence = {0};
-    text_add(&sentence, "%s (%s)", c->why, c->codec == PACK_NONE ? "left out" : "what was there is kept, the rest is gray");
+    text_add(&sentence, "%s (%s)", c->why, c->codec == PACK_NONE ? "left out" : "the readable part is kept, the rest is gray");
     if (p->notes < NOTES_MAX) packer_note(p, sentence.at);
-    else if (p->notes == NOTES_MAX) packer_note(p, "more damaged pictures are counted, and no longer named");
+    else if (p->notes == NOTES_MAX) packer_note(p, "further damaged pictures are counted but not named");
     p->notes++;
     text_free(&sentence);
     if (bad <= p->choice->damaged) return 0;

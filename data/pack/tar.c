@@ -139,7 +139,7 @@ static int spool_bytes(struct archive *archive, const char *path, int to, int64_
     char *block = zalloc(SPOOL_READ);
     int rc = archive_read_next_header(archive, &entry) == ARCHIVE_OK
                  ? 0
-                 : fail(ERR_INPUT, "%s is no gzipped tar: %s", path, archive_error_string(archive));
+                 : fail(ERR_INPUT, "%s is not a gzipped tar: %s", path, archive_error_string(archive));
     for (la_ssize_t got = 1; got > 0 && rc == 0;) {
         got = archive_read_data(archive, block, SPOOL_READ);
         long long done = *bytes;

@@ -36,7 +36,7 @@ static int64_t count_fields(const char *line, size_t n)
 
 static int other_dimension(const struct scan *s)
 {
-    return fail(ERR_INPUT, "%s holds vectors of %lld numbers, and vectors of %lld are wanted", s->name, (long long)s->fewest,
+    return fail(ERR_INPUT, "%s holds vectors of dimension %lld, and the recipe needs %lld", s->name, (long long)s->fewest,
                 (long long)s->dimension);
 }
 
@@ -67,7 +67,7 @@ static int read_numbers(struct scan *s, const char *at, const char *end)
         size_t shown = strcspn(at, " \n");
         row[i] = strtof(at, &behind);
         if (behind == at || (i + 1 < s->dimension ? *behind != ' ' : behind != end) || !isfinite(row[i]))
-            return fail(ERR_INPUT, "%s: line %lld: number %lld of %lld is none: \"%.*s\"", s->name, (long long)s->lines,
+            return fail(ERR_INPUT, "%s: line %lld: number %lld of %lld is not a number: \"%.*s\"", s->name, (long long)s->lines,
                         (long long)i + 1, (long long)s->dimension, (int)(shown < 40 ? shown : 40), at);
         at = behind + 1;
     }
@@ -92,7 +92,7 @@ static int take_line(struct scan *s, const char *line, size_t n)
     if (form == VOCABULARY_NONE || s->row_of[form] != 0) return 0;
     size_t end = end_of_token(s, line, n);
     if (end == 0)
-        return fail(ERR_INPUT, "%s: line %lld is no word with %lld numbers", s->name, (long long)s->lines,
+        return fail(ERR_INPUT, "%s: line %lld is not a word with %lld numbers", s->name, (long long)s->lines,
                     (long long)s->dimension);
     if (end != first) return 0;  // a word with blanks
     TRY(read_numbers(s, line + end + 1, line + n));

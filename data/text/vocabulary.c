@@ -161,7 +161,7 @@ static int parse_line(const char *name, struct vocabulary *v, const char *line, 
     if (n > 0 && line[n - 1] == '\r') n--;
     if (n == 0) return fail(ERR_INPUT, "%s: line %d is empty; every line has to hold one word", name, number + 1);
     if (memchr(line, '\0', n) != NULL)
-        return fail(ERR_INPUT, "%s: line %d has a zero byte: this is no list of words", name, number + 1);
+        return fail(ERR_INPUT, "%s: line %d has a zero byte: this is not a list of words", name, number + 1);
     if (number == VOCABULARY_WORDS) return fail(ERR_INPUT, "%s has more than %d lines", name, VOCABULARY_WORDS);
     int32_t at = vocabulary_add(v, line, n);
     if (at == number) return 0;

@@ -68,7 +68,7 @@ static int find_special(const char *name, const struct wordpiece *w, const char 
 {
     *id = vocabulary_find(w->all, piece, strlen(piece));
     if (*id != VOCABULARY_NONE) return 0;
-    return fail(ERR_INPUT, "%s has no line %s: it is no vocabulary of BERT", name, piece);
+    return fail(ERR_INPUT, "%s has no line %s: it is not a vocabulary of BERT", name, piece);
 }
 
 static int index_pieces(const char *name, struct wordpiece *w)

@@ -17,13 +17,13 @@ static const struct recipe_model models[] = {
 #define AT RECIPE_AT
 static const struct recipe_key keys[] = {
     {"data.resolution", "resolution", KEY_LIST, AT(resolution), 8, 1024, NULL, "",
-     .about = "side of the training images, one after the other over the schedule; empty: as stored"},
+     .about = "sides of the training images, in turn over the schedule; empty: as stored"},
     {"data.resolution_parts", NULL, KEY_LIST, AT(resolution_parts), 0.01, 10000, NULL, "",
-     .about = "how long each of them lasts, beside the others; empty: all equally long"},
+     .about = "relative lengths of these parts; empty: all equal"},
     {"data.flip", "flip", KEY_CHOICE, AT(flip), 0, 0, flips, "alternate",
      .about = "mirroring; alternate: drawn once an image, reversed every epoch"},
     {"data.crop", "crop", KEY_WHOLE, AT(crop), 0, 16, NULL, "2",
-     .about = "random shift by up to so many pixels, borders reflected"},
+     .about = "largest random shift in pixels, with reflected borders"},
     {"data.brightness", "brightness", KEY_NUMBER, AT(brightness), 0, 4, NULL, "0",
      .about = "amplitude of a random shift of the normalised pixels"},
     {"data.contrast", "contrast", KEY_NUMBER, AT(contrast), 0, 1, NULL, "0", .about = "amplitude of a random gain"},

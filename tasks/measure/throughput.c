@@ -37,7 +37,7 @@ static void add_protocol(const struct timing *t, double seconds, int64_t repeats
 static void add_windows(const struct timing *t, struct text *into)
 {
     char more[64] = "", others[96] = "";
-    if (t->extended) snprintf(more, sizeof more, "; %lld steps more were run for it", (long long)t->extended);
+    if (t->extended) snprintf(more, sizeof more, "; %lld more steps were run for it", (long long)t->extended);
     if (t->judged)
         text_entry(into, "windows",
                    "%d of %lld accepted: blocks vary by at most %.1f%% (limit %g%%), and drift by %.1f%% (%g%%)%s",

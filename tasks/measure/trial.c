@@ -100,7 +100,7 @@ int trial_begin(struct trial *t)
     do TRY(trial_next(t, &samples));
     while (t->bucket != bucket && t->taken < t->trainer->steps_an_epoch);
     if (t->bucket == bucket) return 0;
-    return fail(ERR_USAGE, "no batch of an epoch has a step of %s; another --side may be met", t->variant->size);
+    return fail(ERR_USAGE, "no batch of an epoch has a step of %s; try another --side", t->variant->size);
 }
 
 int trial_step(struct trial *t)

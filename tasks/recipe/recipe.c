@@ -87,7 +87,7 @@ static int refuse_key(const struct given *g, const char *path)
     if (recipe_is_section(g->table, path))
         return fail(ERR_USAGE, "%s: \"%s\" is a section: it must be an object", g->where, path);
     TRY(recipe_find_key(g->where, g->table, path, &k));
-    return fail(ERR_USAGE, "%s: \"%.60s\" must stand in its section (%s)", g->where, path, k->path);
+    return fail(ERR_USAGE, "%s: \"%.60s\" must be in its section (%s)", g->where, path, k->path);
 }
 
 // Collects the members of an object whose path is `section` ("" or "schedule."). Depth is bounded: only objects that the

@@ -19,7 +19,7 @@ static const struct recipe_key common[] = {
 
     {"data.batch", "batch", KEY_WHOLE, AT(batch), 1, 1 << 20, NULL, "1000", .about = "samples a step"},
     {"data.accumulate", NULL, KEY_WHOLE, AT(accumulate), 1, 1024, NULL, "1",
-     .about = "parts that the batch of a step is computed in, one after the other, to save memory"},
+     .about = "number of parts in which a batch is computed in turn, to save memory"},
 
     {"model.name", "model", KEY_TEXT, AT(model), 0, 0, NULL, "record", .about = "the network (dawn models)"},
 
@@ -27,13 +27,13 @@ static const struct recipe_key common[] = {
      .about = "share of the target that is spread over all classes"},
 
     {"optimiser.rule", "optimiser", KEY_CHOICE, AT(optimiser), 0, 0, rules, "muon",
-     .about = "of the filters; head and biases use SGD, but with adamw or adamax the same"},
+     .about = "for filters; head and biases use SGD, or the same with adamw and adamax"},
     {"optimiser.momentum", "momentum", KEY_NUMBER, AT(momentum), 0, 0.9999, NULL, "0.85",
      .about = "Nesterov momentum of head and biases", .rules = WITH_MOMENTUM},
     {"optimiser.weight_decay", "weight_decay", KEY_NUMBER, AT(weight_decay), 0, 1, NULL, "2e-06",
      .about = "of head and biases, multiplied by batch / learning rate"},
     {"optimiser.clip", NULL, KEY_NUMBER, AT(clip), 0, 1e6, NULL, "0",
-     .about = "gradients are scaled down to this norm, all together; 0: they are not"},
+     .about = "limit of the norm of all gradients together; 0: none"},
     {"optimiser.filters.lr", "filter_lr", KEY_NUMBER, AT(filter_lr), 0, 100, NULL, "0.24",
      .about = "learning rate of the filters"},
     {"optimiser.filters.momentum", "filter_momentum", KEY_NUMBER, AT(filter_momentum), 0, 0.9999, NULL, "0.6",
@@ -60,11 +60,11 @@ static const struct recipe_key common[] = {
 
     {"schedule.epochs", "epochs", KEY_NUMBER, AT(epochs), 0.01, 10000, NULL, "8", .about = "length of the whole schedule"},
     {"schedule.warmup_epochs", "warmup_epochs", KEY_NUMBER, AT(warmup_epochs), 0, 1000, NULL, "0",
-     .about = "learning rates rise linearly for so long, then fall"},
+     .about = "epochs in which learning rates rise linearly, before they fall"},
     {"schedule.shape", NULL, KEY_CHOICE, AT(shape), 0, 0, shapes, "linear",
-     .about = "how they fall: linear, or cosine (Loshchilov and Hutter 2017)"},
+     .about = "form of the decay: linear, or cosine (Loshchilov and Hutter 2017)"},
     {"schedule.tail_epochs", "tail_epochs", KEY_NUMBER, AT(tail_epochs), 0, 10000, NULL, "0",
-     .about = "they reach 0 so long before the end (at most half the schedule)"},
+     .about = "epochs between the end of the decay and that of the schedule (at most half of it)"},
     {"schedule.lr_floor", "lr_floor", KEY_NUMBER, AT(lr_floor), 0, 1, NULL, "0",
      .about = "smallest share of the full learning rates"},
     {"schedule.lookahead.every", "lookahead_every", KEY_WHOLE, AT(lookahead_every), 0, 100000, NULL, "0",
@@ -74,7 +74,7 @@ static const struct recipe_key common[] = {
     {"schedule.lookahead.decay", "lookahead_decay", KEY_NUMBER, AT(lookahead_decay), 0, 1, NULL, "0",
      .about = "share of the old average that is kept"},
     {"schedule.ema.decay", NULL, KEY_NUMBER, AT(ema_decay), 0, 0.999999, NULL, "0",
-     .about = "share that an average of the weights keeps at each update; it is what is evaluated and saved; 0: none"},
+     .about = "share of the old average kept at each update; the average is evaluated and saved; 0: no average"},
     {"schedule.ema.every", NULL, KEY_WHOLE, AT(ema_every), 1, 100000, NULL, "1", .about = "steps between updates of the average"},
     {"schedule.ema.from", NULL, KEY_NUMBER, AT(ema_from), 0, 10000, NULL, "0", .about = "epochs before the average begins"},
 

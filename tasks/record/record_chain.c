@@ -17,7 +17,7 @@ static int check_text(const char *text)
 {
     size_t length = strlen(text);
     if (length <= 256 && canonical_check_text(text, length) == 0) return 0;
-    return fail(ERR_INPUT, "a digest or a name of it is no text that was ever written here");
+    return fail(ERR_INPUT, "a digest or a name in it is not text that DAWN writes");
 }
 
 static int check_texts(const json_t *run, const struct run_metric *metrics, int count)

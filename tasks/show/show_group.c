@@ -28,7 +28,7 @@ int show_group(struct results *r, int64_t group, const struct page_style *style,
     group_text(t, &board, &facts);
     if (facts.finished > 1)
         page_line(t, "p", "the chance of a mean this good if the true mean were at the target (one-sided t-test)");
-    if (self) page_line(t, "evaluated", "self-evaluated: the programs reported their own scores; it is never called checked");
+    if (self) page_line(t, "evaluated", "self-evaluated: the programs reported their own scores; boards never call it checked");
     json_decref(runs);
     return 0;
 }

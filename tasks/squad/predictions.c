@@ -31,9 +31,9 @@ static int check_values(const char *name, json_t *root)
 {
     const char *id;
     json_t *text;
-    if (!json_is_object(root)) return fail(ERR_INPUT, "%s is no object of ids and texts", name);
+    if (!json_is_object(root)) return fail(ERR_INPUT, "%s is not an object of ids and texts", name);
     json_object_foreach(root, id, text) {
-        if (!json_is_string(text)) return fail(ERR_INPUT, "%s: the prediction of %.60s is no text", name, id);
+        if (!json_is_string(text)) return fail(ERR_INPUT, "%s: the prediction of %.60s is not a text", name, id);
     }
     return 0;
 }

@@ -63,7 +63,7 @@ int supply_new(struct supply *s, const struct setting *c, struct dataset *data, 
     for (int b = 0; b < s->choice.order.buckets && c->single; b++) s->choice.order.batch[b] = 1;
     if (!evaluates) TRY(cut_batches(c, s));
     if (!s->choice.fields && s->choice.order.buckets > 1)
-        return fail(ERR_UNSUPPORTED, "%s: a data set that lies on the device whole has one bucket", c->task->title);
+        return fail(ERR_UNSUPPORTED, "%s: a resident data set has only one bucket", c->task->title);
     if (!evaluates) s->choice.epochs = (uint32_t)ceil(c->recipe->epochs);
     int rc = read_lengths(s, c, &lengths);
     s->choice.order.lengths = lengths;  // freed by supply_free

@@ -76,7 +76,7 @@ int update_parameters(struct step *s, const int *params, const int *grads, int c
         if (grads[i] == NONE) continue;
         const struct slot *slot = s->g->value[params[i]].slot;
         const struct rule *mine = rule_for(rule, rules, slot);
-        if (!mine) return fail(ERR_SHAPE, "no rule says how \"%s\" is updated", slot->name);
+        if (!mine) return fail(ERR_SHAPE, "no update rule matches the parameter \"%s\"", slot->name);
         update_one(s, mine, params[i], grads[i], step, clip);
     }
     return s->g->error;

@@ -83,7 +83,7 @@ static int read_list(const char *where, const json_t *from, const char *key, int
     if (json_array_size(list) != count) return fail(ERR_INPUT, "%s: the note has no list \"%s\"", where, key);
     for (size_t i = 0; i < count; i++) {
         const json_t *n = json_array_get(list, i);
-        if (!json_is_integer(n)) return fail(ERR_INPUT, "%s: the list \"%s\" of the note holds something else", where, key);
+        if (!json_is_integer(n)) return fail(ERR_INPUT, "%s: the list \"%s\" of the note has other entries", where, key);
         into[i] = json_integer_value(n);
     }
     return 0;
@@ -130,7 +130,7 @@ static int read_note(const char *where, const json_t *root, struct arena *arena,
     n->files.weights = keep_text(root, "weights", arena);
     n->files.vocab = keep_text(root, "vocab", arena);
     n->files.vectors = keep_text(root, "vectors", arena);
-    if (!n->nonce || !n->device) return fail(ERR_INPUT, "%s: the note does not say which run it is of", where);
+    if (!n->nonce || !n->device) return fail(ERR_INPUT, "%s: the note does not name its run", where);
     n->evaluated = json_is_true(json_object_get(root, "evaluated"));
     TRY(read_count(where, root, "every_steps", &n->pace.steps));
     TRY(read_count(where, root, "every_ns", &n->pace.ns));
@@ -152,7 +152,7 @@ int resume_note_read(const char *where, const char *text, struct arena *arena, s
     *n = (struct resume_note){0};
     json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     int rc = json_is_object(root) ? read_note(where, root, arena, n)
-                                  : fail(ERR_INPUT, "%s: the note is no JSON object", where);
+                                  : fail(ERR_INPUT, "%s: the note is not a JSON object", where);
     json_decref(root);
     return rc;
 }
@@ -209,8 +209,8 @@ static int check_training(const char *path, const json_t *record, const struct s
     free(a), free(b);
     same = same && !strcmp(f->task, record_text(record, "task")) && !strcmp(f->precision, record_text(record, "precision")) &&
            f->seed == (uint64_t)record_int(record, "seed") && f->threads == record_int(record, "threads");
-    return same ? 0 : fail(ERR_INPUT, "%s is the state of another training than the record says: task, recipe, seed, precision "
-                                      "or threads differ", path);
+    return same ? 0 : fail(ERR_INPUT, "%s is the state of another training: its task, recipe, seed, precision or threads differ "
+                                      "from the record", path);
 }
 
 static int open_state(const char *path, const json_t *record, struct resume *r)

@@ -286,7 +286,7 @@ static int check_training(const struct state *s, const struct trainer *t, const 
         return fail(ERR_INPUT, "%s is of another copy of %s, which holds the same samples in another order or size: go on with "
                     "the copy that the run began with (--data)", s->path, f->data);
     if (f->step > t->steps || f->epoch != f->step / t->steps_an_epoch || f->batch != f->step % t->steps_an_epoch)
-        return fail(ERR_INPUT, "%s stands at step %lld, batch %lld of epoch %lld, which the schedule of %lld steps does not have",
+        return fail(ERR_INPUT, "%s is at step %lld, batch %lld of epoch %lld, which the schedule of %lld steps does not have",
                     s->path, (long long)f->step, (long long)f->batch, (long long)f->epoch, (long long)t->steps);
     return 0;
 }

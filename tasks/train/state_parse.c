@@ -20,9 +20,9 @@ int state_parse_prefix(const char *where, const void *prefix, uint64_t total, si
 {
     const unsigned char *at = prefix;
     if (total < STATE_PREFIX + STATE_DIGEST)
-        return fail(ERR_INPUT, "%s has %llu bytes: it is no state of a training, or it was cut short", where,
+        return fail(ERR_INPUT, "%s has %llu bytes: it is not the state of a training, or it was cut short", where,
                     (unsigned long long)total);
-    if (memcmp(at, MAGIC, sizeof MAGIC) != 0) return fail(ERR_INPUT, "%s is no state of a training", where);
+    if (memcmp(at, MAGIC, sizeof MAGIC) != 0) return fail(ERR_INPUT, "%s is not the state of a training", where);
     uint64_t version = read_u64(at + 8), length = read_u64(at + 16);
     if (version != STATE_VERSION)
         return fail(ERR_INPUT, "%s is a state of version %llu; this program reads version %d", where,
@@ -158,7 +158,7 @@ int state_parse(const char *where, const char *header, size_t count, uint64_t to
     json_t *root = json_loadb(header, count, JSON_REJECT_DUPLICATES, &error);
     if (!json_is_object(root)) {
         json_decref(root);
-        return fail(ERR_INPUT, "%s: the header is no JSON object", where);
+        return fail(ERR_INPUT, "%s: the header is not a JSON object", where);
     }
     int rc = read_facts(where, root, view);
     if (rc == 0) rc = read_slots(where, root, STATE_PREFIX + count, total, view);

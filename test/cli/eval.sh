@@ -40,13 +40,13 @@ grep -q 'none.json' err
 [ "$(status "$DAWN" eval squad p.json p.json)" = 1 ]
 grep -qx "dawn eval: p.json: there is no list \"data\" of articles: this is not SQuAD's JSON" err
 [ "$(status "$DAWN" eval squad dev.json dev.json)" = 1 ]
-grep -qx 'dawn eval: dev.json: the prediction of version is no text' err || grep -qx 'dawn eval: dev.json: the prediction of data is no text' err
+grep -qx 'dawn eval: dev.json: the prediction of version is not a text' err || grep -qx 'dawn eval: dev.json: the prediction of data is not a text' err
 sed 's/"answers": \[{"text": "Oslo", "answer_start": 31}\]/"answers": [], "is_impossible": true/' dev.json >two.json
 [ "$(status "$DAWN" eval squad two.json p.json)" = 1 ]
 grep -q 'two.json: article 1: "Towns", paragraph 1: question 2: id b has no answer: such questions are of SQuAD 2.0' err
 sed 's/"answer_start": 31/"answer_start": 30/' dev.json >lost.json
 [ "$(status "$DAWN" eval squad lost.json p.json)" = 0 ]
-grep -q '^1 answer is not in its context.*question b: "Oslo" does not stand' out
+grep -q '^1 answer is not in its context.*question b: "Oslo" is not in its context' out
 
 # Questions of data sets.
 [ "$(status "$DAWN" data show stories 1)" = 0 ]
@@ -70,7 +70,7 @@ mkdir squad
 cp lost.json squad/train-v1.1.json
 cp dev.json squad/dev-v1.1.json
 [ "$(status "$DAWN" data verify squad --data .)" = 1 ]
-grep -q '^1 train answers do not stand in their context; the first: question b' out
+grep -q '^1 train answers are not in their context; the first: question b' out
 grep -q 'not those of SQuAD 1.1 as published' err
 [ "$(status "$DAWN" data show squad 2 --data . --test)" = 0 ]
 grep -q 'not in >>>Oslo<<<' out

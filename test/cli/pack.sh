@@ -47,7 +47,7 @@ grep -q '^imagenette.dawnpack: .*, 30 pictures for training, 29 for validation$'
 grep -q '^  3 of them because they were gray, CMYK, YCCK or PNG$' out
 grep -q '^  1 are damaged' out
 grep -q '^  1 cannot be decoded and are left out' out
-grep -q '^  1 files beside them are no pictures' out
+grep -q '^  1 other files are not pictures' out
 grep -q '^custom: the source is folders' out
 grep -q 'val/n01440764/1.JPEG: ' err
 grep -q 'val/n01440764/2.JPEG: a JPEG that ends before its frame header (left out)' err
@@ -69,7 +69,7 @@ printf '\377' | dd of=broken.dawnpack bs=1 seek=9000 conv=notrunc 2>dd
 grep -q 'are not those that were packed (checksum)' err
 head -c 9000 imagenette.dawnpack >broken.dawnpack
 [ "$(status "$DAWN" data verify imagenette --data broken.dawnpack)" = 1 ]
-grep -q 'and has 9000: it is not whole' err
+grep -q 'and has 9000: it is incomplete' err
 
 # A gzipped archive gives the same pack as its folder.
 tar czf src.tgz src

@@ -123,9 +123,9 @@ PY
 edited '"program":"' '"program":"9'
 says 1 "was written by dawn 9.*the bytes may differ" "$DAWN" train --resume 2 --db results.db
 edited '"task":"cifar10"' '"task":"chess"'
-says 1 "another training than the record says" "$DAWN" train --resume 2 --db results.db
+says 1 "the state of another training" "$DAWN" train --resume 2 --db results.db
 edited '"seed":5' '"seed":6'
-says 1 "another training than the record says" "$DAWN" train --resume 2 --db results.db
+says 1 "the state of another training" "$DAWN" train --resume 2 --db results.db
 cmp results.db before.db # up to here nothing was changed
 edited '"data":"synthetic"' '"data":"cifar10"' # refused while it is made ready, and by the state itself
 DAWN_DATA=$PWD/none says 1 "none" "$DAWN" train --resume 2 --db results.db

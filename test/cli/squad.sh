@@ -44,7 +44,7 @@ answer=$(echo "$story" | "$DAWN" infer squad-split --threads 1 --ask 'Which anim
 echo "$story" >story.txt
 "$DAWN" infer squad-split --threads 1 --ask 'What does Anna play every evening?' --text story.txt --json >told.json
 python3 -c 'import json; t = json.load(open("told.json")); assert t["answer"] in open("story.txt").read() and t["answer"], t'
-says 1 'the text is no text in UTF-8' "$DAWN" infer squad-split --threads 1 --ask Who? --text run-1.safetensors
+says 1 'the text is not text in UTF-8' "$DAWN" infer squad-split --threads 1 --ask Who? --text run-1.safetensors
 says 2 'text that --ask asks about' "$DAWN" infer squad-split --text story.txt
 says 2 'do not go with it' "$DAWN" infer squad-split --ask Who? --latency
 

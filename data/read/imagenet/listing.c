@@ -52,7 +52,7 @@ static int add_file(struct listing *l, enum split split, int at, const char *fol
         return 0;
     }
     if (fstatat(at, file, &st, 0) != 0) return fail_errno(ERR_IO, errno, "cannot examine %s/%s", folder, file);
-    if (!S_ISREG(st.st_mode)) return fail(ERR_INPUT, "%s/%s is called like a picture and is no file", folder, file);
+    if (!S_ISREG(st.st_mode)) return fail(ERR_INPUT, "%s/%s has the name of a picture and is not a file", folder, file);
     if (st.st_size > LISTING_PICTURE_MAX)
         return fail(ERR_INPUT, "%s/%s has %lld bytes, more than the %d that a picture may have", folder, file,
                     (long long)st.st_size, LISTING_PICTURE_MAX);
@@ -130,7 +130,7 @@ static int add_split(struct listing *l, enum split split, const struct listing_c
         if (synsets_find(l->synsets, name, strlen(name)) >= 0) class = name;
     }
     if (rc == 0 && file != NULL && class != NULL)
-        rc = fail(ERR_INPUT, "%s has pictures (%s) and folders of classes (%s): one of the two is too many", folder.at, file,
+        rc = fail(ERR_INPUT, "%s has pictures (%s) and folders of classes (%s): only one of the two is allowed", folder.at, file,
                   class);
     else if (rc == 0 && file != NULL) rc = add_flat(l, split, choice, folder.at);
     else if (rc == 0) rc = add_classes(l, split, choice, folder.at, &names);

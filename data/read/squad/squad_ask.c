@@ -14,7 +14,7 @@ static int check_text(const char *what, const char *text, size_t n)
 {
     json_t *string = strlen(text) == n ? json_stringn(text, n) : NULL;
     json_decref(string);
-    return string ? 0 : fail(ERR_INPUT, "the %s is no text in UTF-8", what);
+    return string ? 0 : fail(ERR_INPUT, "the %s is not text in UTF-8", what);
 }
 
 static int ask_open(struct dataset *ds, const char *folder)

@@ -68,14 +68,14 @@ static int read_answer(struct reader *r, const char *context, const struct squad
     const json_t *text = json_object_get(json, "text"), *start = json_object_get(json, "answer_start");
     if (!json_is_string(text)) return fail(ERR_INPUT, "answer %d has no text", number);
     if (!json_is_integer(start) || json_integer_value(start) < 0)
-        return fail(ERR_INPUT, "answer %d has no answer_start, a number that is not negative", number);
+        return fail(ERR_INPUT, "answer %d has no \"answer_start\" from 0 on", number);
     struct squad_answer *answer = &r->answer[r->squad->answers++];
     size_t n = json_string_length(text), at = byte_of(r, context, (uint64_t)json_integer_value(start));
     *answer = (struct squad_answer){copy_string(r->arena, text), SQUAD_NOWHERE};
     if (n > 0 && n <= r->length - at && memcmp(context + at, answer->text, n) == 0) {
         answer->start = (int64_t)at;
     } else if (r->squad->lost++ == 0) {
-        char *said = arena_text(r->arena, "question %.60s: \"%.60s\" does not stand in its context at character %lld", q->id,
+        char *said = arena_text(r->arena, "question %.60s: \"%.60s\" is not in its context at character %lld", q->id,
                                 answer->text, (long long)json_integer_value(start));
         for (char *c = said; *c != '\0'; c++)
             if ((unsigned char)*c < ' ' || *c == 0x7F) *c = ' ';  // the title is printed
@@ -91,7 +91,7 @@ static int read_question(struct reader *r, const char *context, const json_t *js
     if (!json_is_string(id) || json_string_length(id) == 0) return fail(ERR_INPUT, "it has no id");
     struct squad_question *q = &r->question[r->squad->questions++];
     q->id = copy_string(r->arena, id);
-    if (!json_is_string(text)) return fail(ERR_INPUT, "id %.60s has no question, a text", q->id);
+    if (!json_is_string(text)) return fail(ERR_INPUT, "id %.60s has no text \"question\"", q->id);
     if (!json_is_array(answers)) return fail(ERR_INPUT, "id %.60s has no list of answers", q->id);
     if (json_is_true(json_object_get(json, "is_impossible")) || json_array_size(answers) == 0) {
         return fail(ERR_INPUT, "id %.60s has no answer: such questions are of SQuAD 2.0, and this program reads version 1.1",
@@ -146,7 +146,7 @@ static int count_paragraph(const json_t *json, struct squad *size)
 {
     const json_t *questions = json_object_get(json, "qas"), *question;
     size_t i;
-    if (!json_is_string(json_object_get(json, "context"))) return fail(ERR_INPUT, "it has no context, a text");
+    if (!json_is_string(json_object_get(json, "context"))) return fail(ERR_INPUT, "it has no text \"context\"");
     if (!json_is_array(questions)) return fail(ERR_INPUT, "it has no list \"qas\" of questions");
     size->paragraphs++;
     json_array_foreach(questions, i, question) {

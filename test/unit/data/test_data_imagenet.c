@@ -36,7 +36,7 @@ static void wrong_folders_are_refused(void **state)
     assert_fails(open_imagenette("."), ERR_INPUT, "there is no class of this data set \"n0144076\"; did you mean \"n01440764\"");
     assert_int_equal(rmdir(at("val/n0144076")), 0);
     make_folder("train/n01440764/deep.JPEG");
-    assert_fails(open_imagenette("."), ERR_INPUT, "deep.JPEG is called like a picture and is no file");
+    assert_fails(open_imagenette("."), ERR_INPUT, "deep.JPEG has the name of a picture and is not a file");
     assert_int_equal(rmdir(at("train/n01440764/deep.JPEG")), 0);
     assert_int_equal(unlink(at("val/n03888257/0.JPEG")), 0);  // an empty class
     assert_fails(open_imagenette("."), ERR_INPUT, "val has no picture of 1 of the 10 classes of Imagenette, the first of them "

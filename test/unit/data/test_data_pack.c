@@ -354,7 +354,7 @@ static void wrong_packs_are_refused(void **state)
     assert_fails(dataset_open("imagenet", at(name), &ds), ERR_INPUT, "is a pack of imagenette, not of imagenet");
     assert_int_equal(stat(at(name), &st), 0);
     assert_int_equal(truncate(at(name), st.st_size - 1), 0);
-    assert_fails(dataset_open("imagenette", folder, &ds), ERR_INPUT, "it is not whole");
+    assert_fails(dataset_open("imagenette", folder, &ds), ERR_INPUT, "it is incomplete");
     put("x.dawnpack", "DAWNPACK", 8);
     assert_fails(dataset_open("imagenette", at("x.dawnpack"), &ds), ERR_INPUT, "is no pack of pictures");
 }

@@ -124,7 +124,7 @@ static void vocabularies_that_are_wrong(void **state)
         const char *lines, *words;
     } wrong[] = {
         {"", "v is empty: it has no words"},
-        {"[PAD]\n[UNK]\n[CLS]\nx\n", "v has no line [SEP]: it is no vocabulary of BERT"},
+        {"[PAD]\n[UNK]\n[CLS]\nx\n", "v has no line [SEP]: it is not a vocabulary of BERT"},
         {"[PAD]\n[UNK]\n[CLS]\n[SEP]\nx\n\ny\n", "v: line 6 is empty"},
         {"[PAD]\r\n[UNK]\n[CLS]\n[SEP]\nx\ny\nx\n", "v: line 7 repeats line 5 (\"x\")"},
     };

@@ -114,13 +114,13 @@ static void vectors_that_are_wrong(void **state)
     } wrong[] = {
         {"", 2, "g holds no vectors"},
         {"\n\n", 2, "g holds no vectors"},
-        {"the 1 2\n", 3, "g holds vectors of 2 numbers, and vectors of 3 are wanted"},
-        {"a b 1 2 3\nthe 1 2 3\n", 2, "g holds vectors of 3 numbers, and vectors of 2 are wanted"},
-        {"the 1 x\n", 2, "g: line 1: number 2 of 2 is none: \"x\""},
-        {"the 1 2z\n", 2, "g: line 1: number 2 of 2 is none: \"2z\""},
-        {"the nan 2\n", 2, "number 1 of 2 is none"},
-        {"the 1 1e99\n", 2, "number 2 of 2 is none"},
-        {"the  2\n", 2, "number 1 of 2 is none"},
+        {"the 1 2\n", 3, "g holds vectors of dimension 2, and the recipe needs 3"},
+        {"a b 1 2 3\nthe 1 2 3\n", 2, "g holds vectors of dimension 3, and the recipe needs 2"},
+        {"the 1 x\n", 2, "g: line 1: number 2 of 2 is not a number: \"x\""},
+        {"the 1 2z\n", 2, "g: line 1: number 2 of 2 is not a number: \"2z\""},
+        {"the nan 2\n", 2, "number 1 of 2 is not a number"},
+        {"the 1 1e99\n", 2, "number 2 of 2 is not a number"},
+        {"the  2\n", 2, "number 1 of 2 is not a number"},
     };
     struct vocabulary *words = words_of("the at");
     struct vectors v;
@@ -132,7 +132,7 @@ static void vectors_that_are_wrong(void **state)
     struct text many = {0};  // a line that is cut off, behind those that tell the dimension
     for (int i = 0; i < 200; i++) text_add(&many, "w%d 1 2\n", i);
     text_add(&many, "at 1\n");
-    assert_fails(vectors_parse("g", many.at, many.length, words, 2, &v), ERR_INPUT, "line 201 is no word with 2 numbers");
+    assert_fails(vectors_parse("g", many.at, many.length, words, 2, &v), ERR_INPUT, "line 201 is not a word with 2 numbers");
     text_free(&many);
     vocabulary_free(words);
 }

@@ -219,7 +219,7 @@ static void a_changed_record_is_noticed(void **state)
         {"UPDATE runs SET recipe_json = '{}' WHERE id = 1", "the recipe is not that of its digest"},
         {"UPDATE runs SET target_micro = 900000 WHERE id = 1", "the task's digest does not follow"},
         {"UPDATE metrics SET items = 1900 WHERE run = 1", "the task's digest does not follow"},
-        {"UPDATE runs SET nonce = char(10) || 'x' WHERE id = 1", "no text that was ever written"},
+        {"UPDATE runs SET nonce = char(10) || 'x' WHERE id = 1", "is not text that DAWN writes"},
         {"UPDATE runs SET chain = 2 WHERE id = 1", "the root is"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -77,13 +77,13 @@ static void test_damaged_notes(void **state)
 {
     (void)state;
     static const char *const edits[][3] = {
-        {"{", "[", "no JSON object"},
-        {"\"nonce\"", "\"nunce\"", "which run it is of"},
-        {"\"device\":\"cuda:1\"", "\"device\":1", "which run it is of"},
+        {"{", "[", "not a JSON object"},
+        {"\"nonce\"", "\"nunce\"", "the note does not name its run"},
+        {"\"device\":\"cuda:1\"", "\"device\":1", "the note does not name its run"},
         {"\"every_steps\":7", "\"every_steps\":-7", "no count \"every_steps\""},
         {"\"point_samples\":10", "\"point_samples\":\"10\"", "no count \"point_samples\""},
         {"[9400,", "[", "no list \"score\""},
-        {"[4,3,2,1]", "[4,3,2.5,1]", "the list \"reached\" of the note holds something else"},
+        {"[4,3,2,1]", "[4,3,2.5,1]", "the list \"reached\" of the note has other entries"},
         {"\"crossed\"", "\"crossing\"", "no list \"crossed\""},
         {"[[3,70000],[]]", "[[3,70000]]", "no list \"damaged\""},
     };

@@ -100,8 +100,8 @@ static void files_of_predictions(void **state)
         const char *json, *words;
     } wrong[] = {
         {"", "p: line 1"},
-        {"[]", "p is no object of ids and texts"},
-        {"{\"a\": 1}", "p: the prediction of a is no text"},
+        {"[]", "p is not an object of ids and texts"},
+        {"{\"a\": 1}", "p: the prediction of a is not a text"},
         {"{\"a\": \"x\", \"a\": \"y\"}", "duplicate"},
         {"{\"a\": \"\xff\"}", "p: line 1"},
     };

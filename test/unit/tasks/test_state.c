@@ -261,7 +261,7 @@ static void test_damaged(void **state)
     }
     bytes[0] = 'd';
     put_file(bytes, file_bytes);
-    assert_refused(opens(), "no state of a training");
+    assert_refused(opens(), "not the state of a training");
     bytes[0] = 'D', bytes[8] = 2;
     put_file(bytes, file_bytes);
     assert_refused(opens(), "of version 2; this program reads version 1");
@@ -282,7 +282,7 @@ static void test_header(void **state)
     make_small(&b);
     bench_close(&b);
     const char *const edits[][3] = {
-        {"{\"program\"", "[\"program\"", "no JSON object"},
+        {"{\"program\"", "[\"program\"", "not a JSON object"},
         {"\"task\":", "\"tusk\":", "no text \"task\""},
         {"\"task\":\"cifar10\"", "\"task\":\"ci\\u001bfar10\"", "control character"},
         {"\"step\":3", "\"step\":-3", "no count \"step\""},
@@ -325,7 +325,7 @@ static void test_other_training(void **state)
         {"\"test_digest\":\"bb\"", "\"test_digest\":\"bc\"", "other data: the test split of synthetic"},
         {"\"step\":3", "\"step\":4", "which the schedule of 10 steps does not have"},
         {"\"step\":3,\"samples\":30,\"epoch\":0,\"batch\":3", "\"step\":11,\"samples\":30,\"epoch\":2,\"batch\":1",
-         "stands at step 11, batch 1 of epoch 2"},
+         "is at step 11, batch 1 of epoch 2"},
         {"\"head.weight\"", "\"tail.weight\"", "slot \"tail.weight\" that this training does not have"},
         {"\"head.weight\"", "\"train.images\"", "slot \"train.images\" that this training does not have"},
         {"\"head.weight\",\"F32\",[10,8]", "\"head.weight\",\"F32\",[8,10]", "needs f32 [10x8]"},
