@@ -65,7 +65,7 @@ void fill_piece(const struct feed_choice *c, const struct fill_piece *piece, voi
 static const char LENGTH[] = ".length";
 
 // The data set's field whose length is `field`, or NULL.
-static const struct field *length_of(struct dataset *data, const struct feed_field *field)
+static const struct field *find_length_source(struct dataset *data, const struct feed_field *field)
 {
     char name[64];
     size_t all = strlen(field->name), end = sizeof LENGTH - 1;
@@ -87,7 +87,7 @@ static int check_field(const struct feed_choice *choice, const struct feed_field
     const struct field *from = dataset_field(data, field->name);
     const char *set = dataset_facts(data)->name;
     if (from == NULL) {
-        const struct field *ragged = length_of(data, field);
+        const struct field *ragged = find_length_source(data, field);
         if (ragged == NULL || ragged->ragged == FIELD_FIXED)
             return fail(ERR_USAGE, "%s has no field \"%s\", nor one whose length that is", set, field->name);
         if (fed_as(choice, ragged) < 0)
@@ -139,7 +139,7 @@ int feed_copy(struct dataset *data, const struct feed_choice *choice, const stru
     }
     for (int i = 0; i < choice->fields; i++) {
         if (dataset_field(data, choice->field[i].name) != NULL) continue;
-        int32_t word = (int32_t)length[fed_as(choice, length_of(data, &choice->field[i]))];
+        int32_t word = (int32_t)length[fed_as(choice, find_length_source(data, &choice->field[i]))];
         memcpy(field[i], &word, sizeof word);
     }
     return 0;

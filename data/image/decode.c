@@ -123,7 +123,7 @@ static void begin_picture(struct decoder *d)
     d->damage[0] = '\0';
 }
 
-static int read_header(struct decoder *d, const char *what, const uint8_t *bytes, size_t n)
+static int read_jpeg_header(struct decoder *d, const char *what, const uint8_t *bytes, size_t n)
 {
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
     begin_picture(d);
@@ -226,7 +226,7 @@ static int run_decoder(struct decoder *d, const char *what, const uint8_t *bytes
                        bool mirror, int64_t height, int64_t width, uint8_t *into)
 {
     if (setjmp(d->back) != 0) return fail(ERR_INPUT, "%s: not a readable JPEG: %s", what, d->error);
-    TRY(read_header(d, what, bytes, n));
+    TRY(read_jpeg_header(d, what, bytes, n));
     return into != NULL ? draw_area(d, what, area, mirror, height, width, into) : 0;
 }
 

@@ -98,7 +98,7 @@ struct check {
     int64_t read_ms, now_ms;  // the oldest reading that the verdict depends on
 };
 
-static int check_files(void *context, int64_t begin, int64_t end)
+static int digest_files(void *context, int64_t begin, int64_t end)
 {
     struct check *check = context;
     const struct cifar *cifar = check->ds->own;
@@ -121,7 +121,7 @@ static int check_digests(struct check *check)
         memcpy(check->hex[i], file->hex, DIGEST_HEX);
         if (file->read_ms < check->read_ms) check->read_ms = file->read_ms;
     }
-    TRY(crew_for(CIFAR_FILES, 1, check_files, check));
+    TRY(crew_for(CIFAR_FILES, 1, digest_files, check));
     for (int i = 0; i < CIFAR_FILES; i++) {
         struct manifest_key after;
         if (!check->read_now[i]) continue;

@@ -76,7 +76,7 @@ static int read_numbers(struct scan *s, const char *at, const char *end)
 }
 
 // `line` has n bytes and is followed by a zero byte.
-static int take_line(struct scan *s, const char *line, size_t n)
+static int take_vector(struct scan *s, const char *line, size_t n)
 {
     s->lines++;
     while (n > 0 && (line[n - 1] == ' ' || line[n - 1] == '\r')) n--;
@@ -159,7 +159,7 @@ static int take_bytes(struct scan *s, const char *bytes, size_t count)
         if (n + 1 > room) line = grow(line, room = 2 * n + 1);
         memcpy(line, bytes + at, n);
         line[n] = '\0';
-        rc = take_line(s, line, n);
+        rc = take_vector(s, line, n);
         at += n + 1;
     }
     free(line);
@@ -183,7 +183,7 @@ static int take_file(struct scan *s, const char *path)
             if (end == NULL && more) break;
             if (end == NULL) end = block + have;
             *end = '\0';
-            rc = take_line(s, block + at, (size_t)(end - block) - at);
+            rc = take_vector(s, block + at, (size_t)(end - block) - at);
             at = (size_t)(end - block) + 1;
         }
         have = at < have ? have - at : 0;

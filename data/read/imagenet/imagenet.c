@@ -214,7 +214,7 @@ static int imagenet_read(struct dataset *ds, enum split split, const struct fiel
     return 0;
 }
 
-static int32_t length_of(const struct imagenet *set, enum split split, int64_t index)
+static int32_t picture_length(const struct imagenet *set, enum split split, int64_t index)
 {
     return set->pack != NULL ? (int32_t)pack_at(set->pack, split, index)->length : set->listing.picture[split][index].bytes;
 }
@@ -247,7 +247,7 @@ static int imagenet_item(struct dataset *ds, enum split split, const struct fiel
                          size_t room, int64_t *length)
 {
     const struct imagenet *set = ds->own;
-    int64_t bytes = length_of(set, split, index);
+    int64_t bytes = picture_length(set, split, index);
     if ((size_t)bytes > room) return kind_no_room(ds, split, field, index, bytes, room);
     if (set->pack != NULL) return pack_read(set->pack, split, index, into, room, length);
     TRY(listing_read(&set->listing, split, index, into, room, length));
@@ -258,7 +258,7 @@ static int imagenet_item(struct dataset *ds, enum split split, const struct fiel
 static int imagenet_lengths(struct dataset *ds, enum split split, const struct field *field, int32_t *lengths)
 {
     (void)field;
-    for (int64_t i = 0; i < ds->facts.count[split]; i++) lengths[i] = length_of(ds->own, split, i);
+    for (int64_t i = 0; i < ds->facts.count[split]; i++) lengths[i] = picture_length(ds->own, split, i);
     return 0;
 }
 

@@ -190,7 +190,7 @@ static int read_at(const struct pack *pack, void *into, size_t count, uint64_t o
     return 0;
 }
 
-static int read_header(struct pack *pack)
+static int read_pack_header(struct pack *pack)
 {
     struct stat st;
     uint8_t bytes[PACK_HEADER];
@@ -261,7 +261,7 @@ int pack_open(const char *path, const char *name, struct pack **opened)
     *opened = NULL;
     pack->path = copy_text(path);
     pack->fd = -1;
-    int rc = read_header(pack);
+    int rc = read_pack_header(pack);
     if (rc == 0 && strcmp(pack->header.name, name) != 0)
         rc = fail(ERR_INPUT, "%s is a pack of %s, not of %s", path, pack->header.name, name);
     if (rc == 0) rc = read_index(pack);

@@ -10,7 +10,7 @@
 static const struct squad_answer unknown = {"", SQUAD_NOWHERE};
 
 // The rules of the files: UTF-8 without a zero byte.
-static int check_text(const char *what, const char *text, size_t n)
+static int check_utf8(const char *what, const char *text, size_t n)
 {
     json_t *string = strlen(text) == n ? json_stringn(text, n) : NULL;
     json_decref(string);
@@ -56,8 +56,8 @@ static void fill_split(struct squad_set *set, const char *text, size_t n, const 
 
 int squad_ask(const struct dataset *like, const char *text, size_t n, const char *question, struct dataset **into)
 {
-    TRY(check_text("text", text, n));
-    TRY(check_text("question", question, strlen(question)));
+    TRY(check_utf8("text", text, n));
+    TRY(check_utf8("question", question, strlen(question)));
     struct dataset *ds = zalloc(sizeof *ds);
     struct squad_set *set = ds->own = zalloc(sizeof *set);
     const struct squad *train = like ? squad_of(like, SPLIT_TRAIN) : NULL;
