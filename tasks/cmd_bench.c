@@ -186,7 +186,7 @@ static void print_text(struct text *text)
     text_free(text);
 }
 
-static void print_json(json_t *o)
+static void print_json_line(json_t *o)
 {
     char *text = json_dumps(o, JSON_INDENT(2));
     puts(text);
@@ -194,7 +194,7 @@ static void print_json(json_t *o)
     json_decref(o);
 }
 
-static void add_data(const struct bench *b, struct text *text)
+static void add_data_name(const struct bench *b, struct text *text)
 {
     text_add(text, "%s on device %s\n", b->chosen.task->title, b->device->type->name);
     text_entry(text, "data", "%s%s%s%s", dataset_facts(b->data)->title, b->noise ? ", its shape filled with noise" : "",
@@ -205,7 +205,7 @@ static void print_setting(struct bench *b)
 {
     const struct trial *t = &b->trial;
     struct text text = {0};
-    add_data(b, &text);
+    add_data_name(b, &text);
     text_entry(&text, "step", "%s, recipe %s, batch %lld at %s, %s%s", t->trainer->setting.model->name, b->chosen.recipe.name,
                (long long)t->variant->batch, t->variant->size, dtype_name(t->trainer->setting.dtype),
                t->choice.fuse ? "" : ", not fused");
@@ -221,7 +221,7 @@ static void print_setting(struct bench *b)
 static int bench_one(struct bench *b)
 {
     TRY(measure_setting(b, b->a->batch ? b->batch[0] : 0, b->precision.at[0], !strcmp(b->fusion.at[0], "on")));
-    if (b->a->json) print_json(throughput_json(&b->trial, b->noise, &b->operators));
+    if (b->a->json) print_json_line(throughput_json(&b->trial, b->noise, &b->operators));
     else print_setting(b);
     return 0;
 }
@@ -232,7 +232,7 @@ static void print_sweep_head(struct bench *b)
 {
     const struct trial *t = &b->trial;
     struct text text = {0};
-    add_data(b, &text);
+    add_data_name(b, &text);
     text_entry(&text, "step", "%s, recipe %s, %s %lld", t->trainer->setting.model->name, b->chosen.recipe.name,
                t->trainer->setting.task->length_field ? "length" : "side", (long long)t->variant->side);
     text_entry(&text, "device", "%s", b->facts.name);
@@ -314,7 +314,7 @@ static int bench_sweep(struct bench *b)
     for (int p = 0; p < b->precision.count; p++)
         for (int f = 0; f < b->fusion.count; f++)
             TRY(sweep_over_batches(b, b->precision.at[p], !strcmp(b->fusion.at[f], "on")));
-    if (b->a->json) print_json(json_pack("{sO sO}", "settings", b->settings, "fits", b->fits));
+    if (b->a->json) print_json_line(json_pack("{sO sO}", "settings", b->settings, "fits", b->fits));
     else printf("\nok: accepted windows of all repeats%s\n",
                 b->disturbed ? "; !: other programs used the processors" : "");
     return 0;

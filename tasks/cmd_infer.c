@@ -215,7 +215,7 @@ static int64_t cost_of(const struct measured *m)  // of 10,000 samples
     return cost_inference_micro(m->figures.whole_ns.mean, 10000, m->price.micro_per_hour);
 }
 
-static void print_json(const struct measured *m)
+static void print_measured_json(const struct measured *m)
 {
     const struct infer_figures *f = &m->figures;
     const struct metric *metrics = m->chosen->task->metrics;
@@ -240,7 +240,7 @@ static void print_json(const struct measured *m)
 }
 
 // Adds one metric of the pass. The first metric has the target.
-static void add_score(const struct measured *m, int number, struct text *into)
+static void add_metric(const struct measured *m, int number, struct text *into)
 {
     const struct infer_figures *f = &m->figures;
     const struct task *task = m->chosen->task;
@@ -280,7 +280,7 @@ static void print_text(const struct measured *m)
     text_add(&text, "%s, %s, %d thread%s, %lld view%s an item\n", f->recipe.model, dtype_name(f->dtype), f->threads,
              f->threads == 1 ? "" : "s", views, views == 1 ? "" : "s");
     if (*f->imported) text_entry(&text, "weights", "%s", f->imported);
-    for (int i = 0; m->chosen->task->metrics[i].name; i++) add_score(m, i, &text);
+    for (int i = 0; m->chosen->task->metrics[i].name; i++) add_metric(m, i, &text);
     if (m->a->latency) add_latency(m, &text);
     if (*f->damaged_text) text_entry(&text, "damaged", "%s", f->damaged_text);
     if (m->synthetic) text_entry(&text, "SYNTHETIC", "synthetic data: no board lists its latency");
@@ -293,7 +293,7 @@ static void print_text(const struct measured *m)
 enum { TEXT_LIMIT = 16 << 20 };
 
 // Reads standard input or a file to its end.
-static int read_text(const char *path, char **bytes, size_t *count)
+static int read_whole_text(const char *path, char **bytes, size_t *count)
 {
     struct text text = {0};
     char piece[4096];
@@ -328,7 +328,7 @@ static int ask_question(struct measured *m, struct infer_options *o)
     char *text, *told = NULL;
     size_t count;
     if (!o->task->ask) return fail(ERR_USAGE, "task %s answers no questions", o->task->name);
-    TRY(read_text(a->text, &text, &count));
+    TRY(read_whole_text(a->text, &text, &count));
     int rc = dataset_open(o->data_name, o->data_folder, &like);
     if (rc == ERR_MISSING) rc = 0, like = NULL;
     if (rc == 0) rc = o->task->ask(like, text, count, a->question, &o->data);
@@ -394,7 +394,7 @@ static int measure_and_print(struct measured *m, const char *weights)
     progress_bar_erase(&watched.bar);
     TRY(rc);
     TRY(judge_and_record(m));
-    if (a->json) print_json(m);
+    if (a->json) print_measured_json(m);
     else print_text(m);
     return 0;
 }

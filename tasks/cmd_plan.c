@@ -42,7 +42,7 @@ struct planned {
 
 // ---- text
 
-static void add_data(const struct planned *p, struct text *into)
+static void add_data_set(const struct planned *p, struct text *into)
 {
     const struct dataset_facts *d = dataset_facts(p->data), *seen = p->trainer->setting.data;
     char a[TEXT_FIGURE], b[TEXT_FIGURE];
@@ -65,7 +65,7 @@ static void print_head(const struct planned *p)
     struct text text = {0};
     printf("%s, planned for %s %s\n", p->chosen.task->title, p->on ? "a GPU that is not here:" : "device",
            p->on ? p->on->name : p->device->type->name);
-    add_data(p, &text);
+    add_data_set(p, &text);
     text_entry(&text, "model", "%s, %s parameters, %s a forward pass", t->setting.model->name,
                text_count(a, trainer_parameters(t)), text_si(b, trainer_forward_flops(t), "FLOP"));
     text_entry(&text, "recipe", "%s, batch %lld, activations in %s", p->chosen.recipe.name,
@@ -226,7 +226,7 @@ static json_t *json_on(const struct planned *p)
     return on;
 }
 
-static void print_json(const struct planned *p)
+static void print_plan_json(const struct planned *p)
 {
     const struct dataset_facts *d = dataset_facts(p->data);
     const struct trainer *t = p->trainer;
@@ -338,7 +338,7 @@ static int plan_training(struct planned *p)
     const struct plan *step = p->trainer->session->plan[p->forecast.variant[p->forecast.full].program];
     roofline_of(step, &p->facts, a->nodes ? ROOFLINE_NODES : ROOFLINE_OPERATORS, NULL, &p->step);
     if (a->json) {
-        print_json(p);
+        print_plan_json(p);
         return 0;
     }
     if (!a->nodes) roofline_shorten(&p->step, TABLE_ROWS);

@@ -32,7 +32,7 @@ static struct roofline_row row_of(const struct graph *g, const struct node *n, c
     return r;
 }
 
-static void add_row(struct roofline_row *to, const struct roofline_row *more)
+static void sum_row(struct roofline_row *to, const struct roofline_row *more)
 {
     to->nodes += more->nodes;
     to->flops += more->flops, to->bytes += more->bytes;
@@ -74,11 +74,11 @@ void roofline_of(const struct plan *p, const struct device_facts *f, enum roofli
         const struct node *n = &p->graph->node[p->order[at]];
         struct roofline_row one = row_of(p->graph, n, f);
         if (ns) one.measured = (double)ns[at] * 1e-9;
-        add_row(&into->all, &one);
+        sum_row(&into->all, &one);
         int i = group == ROOFLINE_NODES ? into->rows : 0;
         while (i < into->rows && !same_row(&into->row[i], &one, group)) i++;
         if (i < into->rows) {
-            add_row(&into->row[i], &one);
+            sum_row(&into->row[i], &one);
             into->row[i].scope = NULL;
         } else {
             into->row[into->rows++] = one;
@@ -97,7 +97,7 @@ void roofline_shorten(struct roofline *r, int rows)
 {
     if (r->rows <= rows || rows < 1) return;
     struct roofline_row rest = {.name = "others"};
-    for (int i = rows - 1; i < r->rows; i++) add_row(&rest, &r->row[i]);
+    for (int i = rows - 1; i < r->rows; i++) sum_row(&rest, &r->row[i]);
     r->row[rows - 1] = rest;
     r->rows = rows;
 }

@@ -188,7 +188,7 @@ static int list_repeats(const struct timing *t, struct bench_repeat row[PROTOCOL
     return (int)t->repeats;
 }
 
-static int store(const struct trial *t, struct bench_facts *f, struct results *r, int64_t *id)
+static int store_bench(const struct trial *t, struct bench_facts *f, struct results *r, int64_t *id)
 {
     struct machine_facts machine;
     struct software_facts software;
@@ -227,7 +227,7 @@ int throughput_record(const struct trial *t, bool noise, int64_t sweep, struct r
         .bytes = llround(v->bytes), .bound_ns = in_ns(v->seconds), .peak_flops = llround(peak_of(t)),
         .peak_bytes = llround(t->facts.peak_bytes), .memory_bytes = (int64_t)trial_plan(t)->total,
     };
-    int rc = store(t, &f, r, id);
+    int rc = store_bench(t, &f, r, id);
     free(recipe);
     return rc;
 }

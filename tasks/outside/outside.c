@@ -134,7 +134,7 @@ static int share_to_k(const char *what, double share, int64_t items, int64_t *k)
 
 // ---- DAWN's lines
 
-static int read_count(const json_t *line, int64_t items, int64_t *k)
+static int read_correct(const json_t *line, int64_t items, int64_t *k)
 {
     int64_t of = items;
     const struct member correct = {"correct", 0, COUNT_MOST}, all = {"items", 1, COUNT_MOST};
@@ -171,7 +171,7 @@ static int read_epoch(const json_t *line, int64_t items, struct outside_epoch *e
     TRY(read_epochs(line, &members[0], e));
     if (e->epoch < 0) return fail(ERR_INPUT, "\"epoch\" is missing");
     TRY(read_int(line, &members[1], &e->samples));
-    TRY(read_count(line, items, &e->k));
+    TRY(read_correct(line, items, &e->k));
     const json_t *score = json_object_get(line, "score"), *loss = json_object_get(line, "loss");
     if (score != NULL) {
         if (e->k >= 0) return fail(ERR_INPUT, "\"score\" and \"correct\" exclude each other");

@@ -128,7 +128,7 @@ static int take_about(struct going *g, const struct outside_about *a)
 
 // Bytes that arrive together get one time. A second epoch among them is a nanosecond later, which the checks of a submission
 // notice, because buffered output has no times of its own.
-static int take_line(void *context, const char *line, size_t count, int64_t number)
+static int take_report(void *context, const char *line, size_t count, int64_t number)
 {
     struct going *g = context;
     struct outside_line said;
@@ -168,7 +168,7 @@ static void take_bytes(struct going *g, const struct child_event *e, bool last)
     g->stream = e->stream;
     g->at_ns = e->at_ns;
     struct outside_stream *lines = &g->lines[e->stream];
-    note_failure(g, last ? outside_finish(lines, take_line, g) : outside_feed(lines, g->child.bytes, e->count, take_line, g));
+    note_failure(g, last ? outside_finish(lines, take_report, g) : outside_feed(lines, g->child.bytes, e->count, take_report, g));
 }
 
 static void pass_signal(struct going *g, int number)

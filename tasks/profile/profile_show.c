@@ -73,7 +73,7 @@ static double busy_share(const struct profile *p)
     return step > 0 ? fmin(busy / step, 1) : 0;
 }
 
-static void add_time(const struct trial *t, const struct profile *p, struct text *into)
+static void add_step_time(const struct trial *t, const struct profile *p, struct text *into)
 {
     char a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE];
     double more = p->nodes_s - p->step_s;
@@ -154,7 +154,7 @@ static void add_memory(const struct trial *t, const struct profile *p, int rows,
 
 void profile_text(const struct trial *t, const struct profile *p, int operators, int layers, struct text *into)
 {
-    add_time(t, p, into);
+    add_step_time(t, p, into);
     add_operators(p, operators, into);
     add_memory(t, p, layers, into);
 }

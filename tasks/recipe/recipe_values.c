@@ -131,7 +131,7 @@ static void add_number(struct text *t, double x)
     text_add(t, "%s", digits);
 }
 
-static void add_list(struct text *t, const struct recipe_list *list, bool json)
+static void add_number_list(struct text *t, const struct recipe_list *list, bool json)
 {
     text_add(t, json ? "[" : "");
     for (int i = 0; i < list->count; i++) {
@@ -158,7 +158,7 @@ void recipe_add_value(struct text *t, const struct recipe *r, const struct recip
     case KEY_NUMBER: add_number(t, *(const double *)at); break;
     case KEY_WHOLE: text_add(t, "%lld", (long long)*(const int64_t *)at); break;
     case KEY_CHOICE: add_text(t, k->choices[*(const int *)at], json); break;
-    case KEY_LIST: add_list(t, at, json); break;
+    case KEY_LIST: add_number_list(t, at, json); break;
     }
 }
 

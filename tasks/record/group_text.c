@@ -17,7 +17,7 @@ char *group_spread_text(const struct run_metric *m, double sigma, int runs, char
     return into;
 }
 
-static void add_score(struct text *t, const struct run_metric *m, const struct group_facts *f)
+static void add_group_score(struct text *t, const struct run_metric *m, const struct group_facts *f)
 {
     char mean[TEXT_FIGURE], sigma[TEXT_FIGURE], low[TEXT_FIGURE], high[TEXT_FIGURE], interval[3 * TEXT_FIGURE] = "-", p[32] = "-";
     const struct group_mean *s = &f->accuracy;
@@ -32,7 +32,7 @@ static void add_score(struct text *t, const struct run_metric *m, const struct g
                p);
 }
 
-static void add_time(struct text *t, const struct group_facts *f)
+static void add_group_time(struct text *t, const struct group_facts *f)
 {
     char mean[TEXT_FIGURE], sigma[TEXT_FIGURE] = "-", low[TEXT_FIGURE], high[TEXT_FIGURE], interval[3 * TEXT_FIGURE] = "-";
     const struct group_mean *s = &f->seconds;
@@ -47,8 +47,8 @@ static void add_time(struct text *t, const struct group_facts *f)
 void group_text(struct text *t, const struct run_metric *m, const struct group_facts *f)
 {
     if (f->finished > 0) {
-        add_score(t, m, f);
-        add_time(t, f);
+        add_group_score(t, m, f);
+        add_group_time(t, f);
     }
     text_entry(t, "verdict", "%s: %s", f->official ? "OFFICIAL" : "not official", group_verdict_sentence(f->verdict));
 }

@@ -85,7 +85,7 @@ int record_rows(struct results *r, const char *sql, int64_t id, json_t **rows)
     " (SELECT uj FROM energy WHERE run = runs.id AND step = runs.reached_step) AS reached_energy_uj"                   \
     " FROM runs LEFT JOIN points AS p ON p.run = runs.id AND p.step = (SELECT max(step) FROM points WHERE run = runs.id) "
 
-static int add_list(struct results *r, json_t *record, const char *key, const char *sql, int64_t id)
+static int add_rows(struct results *r, json_t *record, const char *key, const char *sql, int64_t id)
 {
     json_t *rows;
     TRY(record_rows(r, sql, id, &rows));
@@ -95,7 +95,7 @@ static int add_list(struct results *r, json_t *record, const char *key, const ch
 
 static int add_metrics(struct results *r, json_t *run)
 {
-    return add_list(r, run, "metrics",
+    return add_rows(r, run, "metrics",
                     "SELECT name, unit, lower_is_better, items FROM metrics WHERE run = ? ORDER BY number",
                     record_int(run, "id"));
 }
@@ -155,7 +155,7 @@ int record_group(struct results *r, int64_t group, json_t **runs, struct group_f
     return 0;
 }
 
-// Like add_list, for a query that finds one row.
+// Like add_rows, for a query that finds one row.
 static int add_one(struct results *r, json_t *record, const char *key, const char *sql, int64_t id)
 {
     json_t *rows;
@@ -188,19 +188,19 @@ static int add_scores(struct results *r, json_t *points, int64_t id)
 
 static int read_parts(struct results *r, json_t *record, int64_t id)
 {
-    TRY(add_list(r, record, "data_sets",
+    TRY(add_rows(r, record, "data_sets",
                  "SELECT name, split, digest, items, official, synthetic, short_side, quality, damaged FROM data_sets"
                  " LEFT JOIN pictures USING (run, split) WHERE run = ?", id));
-    TRY(add_list(r, record, "files", "SELECT kind, name, digest, bytes FROM files WHERE run = ?", id));
-    TRY(add_list(r, record, "points",
+    TRY(add_rows(r, record, "files", "SELECT kind, name, digest, bytes FROM files WHERE run = ?", id));
+    TRY(add_rows(r, record, "points",
                  "SELECT step, epoch_micro, t_ns, classic_ns, warm_ns, warm_with_evaluation_ns, samples, stall_ns, loss_micro,"
                  " hash FROM points WHERE run = ? ORDER BY step",
                  id));
     TRY(add_scores(r, json_object_get(record, "points"), id));
-    TRY(add_list(r, record, "energy", "SELECT step, uj FROM energy WHERE run = ? ORDER BY step", id));
-    TRY(add_list(r, record, "work", "SELECT samples, flops_per_sample FROM parts WHERE run = ? ORDER BY number", id));
-    TRY(add_list(r, record, "segments", "SELECT segment, start_ns, end_ns FROM segments WHERE run = ? ORDER BY number", id));
-    TRY(add_list(r, record, "latencies", "SELECT * FROM latencies WHERE run = ? ORDER BY id", id));
+    TRY(add_rows(r, record, "energy", "SELECT step, uj FROM energy WHERE run = ? ORDER BY step", id));
+    TRY(add_rows(r, record, "work", "SELECT samples, flops_per_sample FROM parts WHERE run = ? ORDER BY number", id));
+    TRY(add_rows(r, record, "segments", "SELECT segment, start_ns, end_ns FROM segments WHERE run = ? ORDER BY number", id));
+    TRY(add_rows(r, record, "latencies", "SELECT * FROM latencies WHERE run = ? ORDER BY id", id));
     json_t *latency;
     size_t i;
     json_array_foreach(json_object_get(record, "latencies"), i, latency)
@@ -210,7 +210,7 @@ static int read_parts(struct results *r, json_t *record, int64_t id)
     if (record_has(record, "group_id"))
         TRY(add_one(r, record, "group", "SELECT * FROM groups WHERE id = ?", record_int(record, "group_id")));
     TRY(add_one(r, record, "outside", "SELECT command, framework, devices FROM outside WHERE run = ?", id));
-    TRY(add_list(r, record, "receipts", "SELECT * FROM receipts WHERE run = ? ORDER BY id", id));
+    TRY(add_rows(r, record, "receipts", "SELECT * FROM receipts WHERE run = ? ORDER BY id", id));
     return 0;
 }
 

@@ -13,7 +13,7 @@
 #include "tasks/record/stated.h"
 
 // A foreign file may hold any text. A text can be hashed only if it is short and has no control characters.
-static int check_text(const char *text)
+static int check_hashable(const char *text)
 {
     size_t length = strlen(text);
     if (length <= 256 && canonical_check_text(text, length) == 0) return 0;
@@ -24,13 +24,13 @@ static int check_texts(const json_t *run, const struct run_metric *metrics, int 
 {
     const json_t *data = json_object_get(run, "data_sets"), *files = json_object_get(run, "files");
     const char *const names[] = {"task", "nonce", "task_digest", "recipe_digest"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) TRY(check_text(record_text(run, names[i])));
-    TRY(check_text(record_text(json_object_get(run, "software_facts"), "binary_digest")));
-    for (size_t i = 0; i < json_array_size(data); i++) TRY(check_text(record_text(json_array_get(data, i), "digest")));
-    for (size_t i = 0; i < json_array_size(files); i++) TRY(check_text(record_text(json_array_get(files, i), "digest")));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) TRY(check_hashable(record_text(run, names[i])));
+    TRY(check_hashable(record_text(json_object_get(run, "software_facts"), "binary_digest")));
+    for (size_t i = 0; i < json_array_size(data); i++) TRY(check_hashable(record_text(json_array_get(data, i), "digest")));
+    for (size_t i = 0; i < json_array_size(files); i++) TRY(check_hashable(record_text(json_array_get(files, i), "digest")));
     for (int m = 0; m < count; m++) {
-        TRY(check_text(metrics[m].name));
-        TRY(check_text(metrics[m].unit));
+        TRY(check_hashable(metrics[m].name));
+        TRY(check_hashable(metrics[m].unit));
     }
     return 0;
 }

@@ -17,7 +17,7 @@ enum { PLOT_ROWS = 8, PLOT_WIDTH = 56 };
 
 // ---- figures
 
-static void add_row(struct text *t, const char *label, const char *a, const char *b, double ratio)
+static void add_pair(struct text *t, const char *label, const char *a, const char *b, double ratio)
 {
     char figure[TEXT_FIGURE] = "";
     if (isfinite(ratio) && ratio > 0) snprintf(figure, sizeof figure, "%.3f", ratio);
@@ -26,14 +26,14 @@ static void add_row(struct text *t, const char *label, const char *a, const char
 }
 
 // Adds a row of nanoseconds, with a dash for a run that lacks the figure.
-static void add_time(struct text *t, const json_t *a, const json_t *b, const char *label, const char *key)
+static void compare_clock(struct text *t, const json_t *a, const json_t *b, const char *label, const char *key)
 {
     char x[TEXT_FIGURE] = "-", y[TEXT_FIGURE] = "-";
     bool both = record_has(a, key) && record_has(b, key);
     if (!record_has(a, key) && !record_has(b, key)) return;
     if (record_has(a, key)) page_span(x, record_int(a, key));
     if (record_has(b, key)) page_span(y, record_int(b, key));
-    add_row(t, label, x, y, both ? (double)record_int(b, key) / (double)record_int(a, key) : NAN);
+    add_pair(t, label, x, y, both ? (double)record_int(b, key) / (double)record_int(a, key) : NAN);
 }
 
 static char *last_loss(const json_t *run, char into[TEXT_FIGURE])
@@ -61,7 +61,7 @@ static void add_amount(struct text *t, const json_t *a, const json_t *b, const c
         double amount = (double)record_int(of[i], key);
         if (record_has(of[i], key)) energy ? text_si(into[i], amount / 1e6, "J") : text_size(into[i], amount);
     }
-    add_row(t, label, x, y, both ? (double)record_int(b, key) / (double)record_int(a, key) : NAN);
+    add_pair(t, label, x, y, both ? (double)record_int(b, key) / (double)record_int(a, key) : NAN);
 }
 
 static void add_figures(struct text *t, const json_t *a, const json_t *b)
@@ -69,19 +69,19 @@ static void add_figures(struct text *t, const json_t *a, const json_t *b)
     char x[TEXT_FIGURE], y[TEXT_FIGURE], cost[2][COST_TEXT];
     struct run_metric metrics[RUN_METRICS_MAX];
     int count = curve_metrics(a, metrics);
-    add_row(t, "status", record_text(a, "status"), record_text(b, "status"), NAN);
+    add_pair(t, "status", record_text(a, "status"), record_text(b, "status"), NAN);
     for (int m = 0; m < count; m++)
-        add_row(t, contest_metric_title(metrics[m].name), run_metric_text(&metrics[m], curve_last(a, &metrics[m]), x),
-                run_metric_text(&metrics[m], curve_last(b, &metrics[m]), y), NAN);
-    add_row(t, "training loss, last", last_loss(a, x), last_loss(b, y), NAN);
-    add_time(t, a, b, "to target, end-to-end", "reached_ns");
-    add_time(t, a, b, "to target, classic", "reached_classic_ns");
-    add_time(t, a, b, "to target, warm", "reached_warm_ns");
-    add_time(t, a, b, "to last point, end-to-end", "last_ns");
-    add_time(t, a, b, "to last point, classic", "last_classic_ns");
-    add_time(t, a, b, "to last point, warm", "last_warm_ns");
+        add_pair(t, contest_metric_title(metrics[m].name), run_metric_text(&metrics[m], curve_last(a, &metrics[m]), x),
+                 run_metric_text(&metrics[m], curve_last(b, &metrics[m]), y), NAN);
+    add_pair(t, "training loss, last", last_loss(a, x), last_loss(b, y), NAN);
+    compare_clock(t, a, b, "to target, end-to-end", "reached_ns");
+    compare_clock(t, a, b, "to target, classic", "reached_classic_ns");
+    compare_clock(t, a, b, "to target, warm", "reached_warm_ns");
+    compare_clock(t, a, b, "to last point, end-to-end", "last_ns");
+    compare_clock(t, a, b, "to last point, classic", "last_classic_ns");
+    compare_clock(t, a, b, "to last point, warm", "last_warm_ns");
     if (record_has(a, "price_micro_per_hour") || record_has(b, "price_micro_per_hour"))
-        add_row(t, "cost", cost_of(a, cost[0]), cost_of(b, cost[1]), NAN);
+        add_pair(t, "cost", cost_of(a, cost[0]), cost_of(b, cost[1]), NAN);
     add_amount(t, a, b, "peak memory", "peak_memory_bytes");
     add_amount(t, a, b, "energy", "energy_uj");
 }
@@ -146,7 +146,7 @@ static const struct fact program_facts[] = {
     {"program", "binary_digest"}, {NULL, NULL},
 };
 
-static void add_data(struct text *t, const json_t *a, const json_t *b, const struct page_style *style)
+static void compare_data(struct text *t, const json_t *a, const json_t *b, const struct page_style *style)
 {
     const json_t *lists[] = {json_object_get(a, "data_sets"), json_object_get(b, "data_sets")};
     for (size_t i = 0; i < json_array_size(lists[0]) || i < json_array_size(lists[1]); i++) {
@@ -208,7 +208,7 @@ static void add_differences(struct text *t, const json_t *a, const json_t *b, co
     size_t length = t->length;
     json_t *recipe[] = {json_loads(record_text(a, "recipe_json"), 0, NULL), json_loads(record_text(b, "recipe_json"), 0, NULL)};
     add_facts(&body, a, b, run_facts, style);
-    add_data(&body, a, b, style);
+    compare_data(&body, a, b, style);
     add_section(t, "Settings that differ", &body, style);
     compare_recipes(recipe[0], recipe[1], style, &body);
     add_section(t, "Recipe keys that differ", &body, style);
@@ -271,17 +271,17 @@ static void add_means(struct text *t, const struct side *a, const struct side *b
     char x[TEXT_FIGURE], y[TEXT_FIGURE];
     snprintf(x, sizeof x, "%d of %d", f->finished, f->planned);
     snprintf(y, sizeof y, "%d of %d", g->finished, g->planned);
-    add_row(t, "runs finished", x, y, NAN);
+    add_pair(t, "runs finished", x, y, NAN);
     run_metric_value_text(&board, f->accuracy.mean, x);
     run_metric_value_text(&board, g->accuracy.mean, y);
-    add_row(t, "score, mean", x, y, NAN);
-    add_row(t, "score, sigma", group_spread_text(&board, f->accuracy.sigma, f->finished, x),
-            group_spread_text(&board, g->accuracy.sigma, g->finished, y), NAN);
-    add_row(t, "time, mean", text_span(x, f->seconds.mean), text_span(y, g->seconds.mean), g->seconds.mean / f->seconds.mean);
-    add_row(t, "time, sigma", f->finished > 1 ? text_span(x, f->seconds.sigma) : "-",
-            g->finished > 1 ? text_span(y, g->seconds.sigma) : "-", NAN);
-    add_row(t, "verdict", f->official ? "OFFICIAL" : group_verdict_name(f->verdict),
-            g->official ? "OFFICIAL" : group_verdict_name(g->verdict), NAN);
+    add_pair(t, "score, mean", x, y, NAN);
+    add_pair(t, "score, sigma", group_spread_text(&board, f->accuracy.sigma, f->finished, x),
+             group_spread_text(&board, g->accuracy.sigma, g->finished, y), NAN);
+    add_pair(t, "time, mean", text_span(x, f->seconds.mean), text_span(y, g->seconds.mean), g->seconds.mean / f->seconds.mean);
+    add_pair(t, "time, sigma", f->finished > 1 ? text_span(x, f->seconds.sigma) : "-",
+             g->finished > 1 ? text_span(y, g->seconds.sigma) : "-", NAN);
+    add_pair(t, "verdict", f->official ? "OFFICIAL" : group_verdict_name(f->verdict),
+             g->official ? "OFFICIAL" : group_verdict_name(g->verdict), NAN);
 }
 
 static void add_test(struct text *t, const char *what, const struct group_mean *a, int n, const struct group_mean *b, int m)

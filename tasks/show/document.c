@@ -34,7 +34,7 @@ static void add(struct facts *f, const char *label, const char *format, ...)
     if (*f->at[f->count].value) f->count++;  // unknown facts are left out
 }
 
-static void add_time(struct facts *f, const json_t *run, const char *label, const char *key)
+static void add_clock(struct facts *f, const json_t *run, const char *label, const char *key)
 {
     char figure[TEXT_FIGURE];
     if (record_has(run, key)) add(f, label, "%s", page_span(figure, record_int(run, key)));
@@ -59,10 +59,10 @@ static void add_result(struct facts *f, const json_t *run)
         if (score != RUN_SCORE_NONE) add(f, contest_metric_title(metrics[m].name), "%s", run_metric_text(&metrics[m], score, a));
     }
     add(f, "Target", "%s", run_metric_value_text(&metrics[0], (double)record_int(run, "target_micro") / 1e6, a));
-    add_time(f, run, "To target, end-to-end", "reached_ns");
-    add_time(f, run, "To target, classic clock", "reached_classic_ns");
-    add_time(f, run, "To target, warm clock", "reached_warm_ns");
-    add_time(f, run, "To last evaluation", "last_ns");
+    add_clock(f, run, "To target, end-to-end", "reached_ns");
+    add_clock(f, run, "To target, classic clock", "reached_classic_ns");
+    add_clock(f, run, "To target, warm clock", "reached_warm_ns");
+    add_clock(f, run, "To last evaluation", "last_ns");
     if (record_has(run, "price_micro_per_hour")) {
         int64_t ns = record_int(run, record_has(run, "reached_ns") ? "reached_ns" : "last_ns");
         add(f, "Cost", "%s", cost_text(cost, cost_training_micro(ns, record_int(run, "price_micro_per_hour"))));

@@ -79,7 +79,7 @@ static void add_label(struct text *t, const struct plot *p, double value)
     text_add(t, "  %*s ", LABEL_WIDTH - 1, figure);
 }
 
-static void add_row(struct text *t, const struct canvas *c, int row, bool unicode)
+static void add_canvas_row(struct text *t, const struct canvas *c, int row, bool unicode)
 {
     const struct plot *p = c->plot;
     bool target = !isnan(p->target) && place((p->target - c->low) / (c->high - c->low), c->rows) == row;
@@ -139,7 +139,7 @@ void plot_text(struct text *t, const struct plot *p, int rows, int width, const 
                          .width = width < PLOT_WIDTH_MAX ? width : PLOT_WIDTH_MAX, .dots = style->unicode && p->count == 1};
     find_range(c);
     for (int s = 0; s < p->count; s++) draw_series(c, &p->series[s]);
-    for (int row = c->rows - 1; row >= 0; row--) add_row(t, c, row, style->unicode);
+    for (int row = c->rows - 1; row >= 0; row--) add_canvas_row(t, c, row, style->unicode);
     add_axis(t, c, style->unicode);
     free(c);
 }

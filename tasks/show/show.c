@@ -88,7 +88,7 @@ static void add_cost(struct text *t, const json_t *run)
               record_text(run, "price_source"), record_text(run, "price_date"));
 }
 
-static void add_data(struct text *t, const json_t *run)
+static void add_data_sets(struct text *t, const json_t *run)
 {
     struct text all = {0};
     size_t i;
@@ -132,7 +132,7 @@ static const char *known(char into[48], const char *before, int64_t n, const cha
     return into;
 }
 
-static void add_score(struct text *t, const char *label, const struct run_metric *m, int64_t score, const char *more)
+static void add_score_line(struct text *t, const char *label, const struct run_metric *m, int64_t score, const char *more)
 {
     char text[TEXT_FIGURE], k[TEXT_FIGURE], n[TEXT_FIGURE];
     run_metric_text(m, score, text);
@@ -153,7 +153,7 @@ static void add_scores(struct text *t, const json_t *run)
         int64_t score = curve_last(run, &metrics[m]);
         snprintf(more, sizeof more, "%s%s; target %s", views, *views ? " an item" : "",
                  run_metric_value_text(&metrics[0], (double)record_int(run, "target_micro") / 1e6, target));
-        if (score != RUN_SCORE_NONE) add_score(t, m == 0 ? "score" : "", &metrics[m], score, m == 0 ? more : "");
+        if (score != RUN_SCORE_NONE) add_score_line(t, m == 0 ? "score" : "", &metrics[m], score, m == 0 ? more : "");
     }
 }
 
@@ -182,7 +182,7 @@ static void add_result(struct text *t, const json_t *run, const struct page_styl
         page_line(t, "resumed", "%lld time%s: the time between counts in the end-to-end clock alone",
                   (long long)record_int(run, "resumed"), record_int(run, "resumed") == 1 ? "" : "s");
     if (*record_text(run, "message")) page_line(t, "message", "%s", record_text(run, "message"));
-    add_data(t, run);
+    add_data_sets(t, run);
     add_files(t, run);
     snprintf(c, sizeof c, " %s ", dot);
     known(d, c, record_int(run, "parameters"), " parameter");

@@ -14,7 +14,7 @@ static const char *cell(char into[24], const json_t *row, const char *key)
     return into;
 }
 
-static void add_row(const json_t *row, struct text *t)
+static void add_bench(const json_t *row, struct text *t)
 {
     char when[24] = "", task[24], model[24], device[24], precision[24];
     time_t seconds = (time_t)(record_int(row, "measured_ms") / 1000);
@@ -40,7 +40,7 @@ int show_bench_list(struct results *r, struct text *t)
                  "type", "fus", "dev", "samples/s");
     json_array_foreach(rows, i, row)
     {
-        add_row(row, t);
+        add_bench(row, t);
         noise = noise || record_int(row, "noise");
     }
     if (noise) text_add(t, "* noise of the data set's shape\n");

@@ -138,7 +138,7 @@ static void add_cells(struct text *t, const struct list *l, const char *const ce
     }
 }
 
-static void add_row(struct text *t, const struct list *l, const struct row *row, int left)
+static void add_run(struct text *t, const struct list *l, const struct row *row, int left)
 {
     const char *cell[COLUMNS];
     char model[CELL];
@@ -188,15 +188,15 @@ static void add_empty(struct results *r, const struct show_filter *f, struct tex
     else text_add(t, "No run has been recorded in %s yet.\n", result_file(r));
 }
 
-static int add_list(struct results *r, const struct show_filter *f, const struct page_style *style, struct list *l,
-                    struct text *t)
+static int add_run_list(struct results *r, const struct show_filter *f, const struct page_style *style, struct list *l,
+                        struct text *t)
 {
     TRY(read_list(r, f, l));
     int left = fit_columns(l);
     text_add(t, style->bold ? "\033[1m" : "");
     add_cells(t, l, titles);
     text_add(t, style->bold ? "model\033[0m\n" : "model\n");
-    for (int i = 0; i < l->count; i++) add_row(t, l, &l->row[i], left);
+    for (int i = 0; i < l->count; i++) add_run(t, l, &l->row[i], left);
     if (l->broken > 0)
         text_add(t, "%d run%s changed since the training wrote %s: \"dawn results verify\" says where.\n", l->broken,
                  l->broken == 1 ? " was" : "s were", l->broken == 1 ? "it" : "them");
@@ -219,7 +219,7 @@ static int list_measurements(struct results *r, struct text *t)
 int show_list(struct results *r, const struct show_filter *f, const struct page_style *style, struct text *t)
 {
     struct list l = {0};
-    int rc = add_list(r, f, style, &l, t);
+    int rc = add_run_list(r, f, style, &l, t);
     list_free(&l);
     TRY(rc);
     if (f->status || f->model || f->group > 0 || f->seed >= 0) return 0;

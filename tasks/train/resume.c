@@ -69,7 +69,7 @@ char *resume_note_text(const struct resume_note *n)
     return text ? text : copy_text("\xff");  // a path is not UTF-8; state_save refuses this text
 }
 
-static int read_count(const char *where, const json_t *from, const char *key, int64_t *into)
+static int read_note_count(const char *where, const json_t *from, const char *key, int64_t *into)
 {
     const json_t *n = json_object_get(from, key);
     if (!json_is_integer(n) || json_integer_value(n) < 0) return fail(ERR_INPUT, "%s: the note has no count \"%s\"", where, key);
@@ -132,15 +132,15 @@ static int read_note(const char *where, const json_t *root, struct arena *arena,
     n->files.vectors = keep_text(root, "vectors", arena);
     if (!n->nonce || !n->device) return fail(ERR_INPUT, "%s: the note does not name its run", where);
     n->evaluated = json_is_true(json_object_get(root, "evaluated"));
-    TRY(read_count(where, root, "every_steps", &n->pace.steps));
-    TRY(read_count(where, root, "every_ns", &n->pace.ns));
-    TRY(read_count(where, root, "point_samples", &n->point_samples));
-    TRY(read_count(where, root, "point_warm_ns", &n->point_warm_ns));
-    TRY(read_count(where, root, "point_terms", &n->point_terms));
-    TRY(read_count(where, root, "stall_ns", &n->stall_ns));
-    TRY(read_count(where, root, "energy_uj", &n->energy_uj));
-    TRY(read_count(where, root, "saved_ms", &n->saved.unix_ms));
-    TRY(read_count(where, root, "saved_ns", &n->saved.end_to_end_ns));
+    TRY(read_note_count(where, root, "every_steps", &n->pace.steps));
+    TRY(read_note_count(where, root, "every_ns", &n->pace.ns));
+    TRY(read_note_count(where, root, "point_samples", &n->point_samples));
+    TRY(read_note_count(where, root, "point_warm_ns", &n->point_warm_ns));
+    TRY(read_note_count(where, root, "point_terms", &n->point_terms));
+    TRY(read_note_count(where, root, "stall_ns", &n->stall_ns));
+    TRY(read_note_count(where, root, "energy_uj", &n->energy_uj));
+    TRY(read_note_count(where, root, "saved_ms", &n->saved.unix_ms));
+    TRY(read_note_count(where, root, "saved_ns", &n->saved.end_to_end_ns));
     TRY(read_list(where, root, "score", n->score, METRICS_MAX));
     TRY(read_clocks(where, root, "reached", &n->reached));
     TRY(read_clocks(where, root, "crossed", &n->crossed));

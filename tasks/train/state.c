@@ -184,7 +184,7 @@ static int open_file(struct state *s)
     return 0;
 }
 
-static int read_header(struct state *s)
+static int read_state_header(struct state *s)
 {
     unsigned char prefix[STATE_PREFIX] = {0};
     size_t length;
@@ -222,7 +222,7 @@ int state_open(const char *path, struct state **into)
     struct state *s = zalloc(sizeof *s);
     *s = (struct state){.path = copy_text(path), .fd = -1};
     int rc = open_file(s);
-    if (rc == 0) rc = read_header(s);
+    if (rc == 0) rc = read_state_header(s);
     if (rc == 0) rc = check_digest(s);
     if (rc < 0) {
         state_close(s);
@@ -248,7 +248,7 @@ void state_close(struct state *s)
 
 // ---- is it the same training?
 
-static int check_text(const struct state *s, const char *what, const char *state, const char *here)
+static int compare_text(const struct state *s, const char *what, const char *state, const char *here)
 {
     if (!strcmp(state, here)) return 0;
     return fail(ERR_INPUT, "%s is of another %s: %s, not %s", s->path, what, state, here);
@@ -273,10 +273,10 @@ static int check_training(const struct state *s, const struct trainer *t, const 
 {
     const struct state_facts *f = &s->view.facts;
     char layout[DIGEST_HEX];
-    TRY(check_text(s, "task", f->task, t->choice.task->name));
-    TRY(check_text(s, "model", f->model, t->choice.recipe.model));
+    TRY(compare_text(s, "task", f->task, t->choice.task->name));
+    TRY(compare_text(s, "model", f->model, t->choice.recipe.model));
     TRY(check_recipe(s, &t->choice.recipe));
-    TRY(check_text(s, "data set", f->data, t->facts->name));
+    TRY(compare_text(s, "data set", f->data, t->facts->name));
     for (int split = 0; split < SPLIT_COUNT; split++)
         if (strcmp(f->digest[split], run->digest[split]))
             return fail(ERR_INPUT, "%s is of other data: the %s split of %s has another digest here", s->path,

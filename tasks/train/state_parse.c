@@ -40,7 +40,7 @@ int state_parse_prefix(const char *where, const void *prefix, uint64_t total, si
 // ---- facts
 
 // Texts must be one line, because they appear in sentences on terminals. Only the caller's note may have more lines.
-static int read_text(const char *where, json_t *from, const char *key, struct arena *arena, const char **into)
+static int header_text(const char *where, json_t *from, const char *key, struct arena *arena, const char **into)
 {
     const char *text = json_string_value(json_object_get(from, key));
     if (!text) return fail(ERR_INPUT, "%s: the header has no text \"%s\"", where, key);
@@ -51,7 +51,7 @@ static int read_text(const char *where, json_t *from, const char *key, struct ar
     return 0;
 }
 
-static int read_count(const char *where, json_t *from, const char *key, int64_t *into)
+static int header_count(const char *where, json_t *from, const char *key, int64_t *into)
 {
     json_t *n = json_object_get(from, key);
     if (!json_is_integer(n) || json_integer_value(n) < 0)
@@ -72,10 +72,10 @@ static int read_facts(const char *where, json_t *root, struct state_view *view)
         {"threads", &f->threads}, {"step", &f->step}, {"samples", &f->samples}, {"epoch", &f->epoch}, {"batch", &f->batch},
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        TRY(read_text(where, root, texts[i].key, &view->arena, texts[i].into));
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) TRY(read_count(where, root, counts[i].key, counts[i].into));
+        TRY(header_text(where, root, texts[i].key, &view->arena, texts[i].into));
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) TRY(header_count(where, root, counts[i].key, counts[i].into));
     f->layout = "";  // older states have none
-    if (json_object_get(root, "layout")) TRY(read_text(where, root, "layout", &view->arena, &f->layout));
+    if (json_object_get(root, "layout")) TRY(header_text(where, root, "layout", &view->arena, &f->layout));
     json_t *seed = json_object_get(root, "seed");
     if (!json_is_integer(seed)) return fail(ERR_INPUT, "%s: the header has no \"seed\"", where);
     f->seed = (uint64_t)json_integer_value(seed);

@@ -148,7 +148,7 @@ static int check_program(const struct going *r)
 }
 
 // The files given to a resumed run must equal those of its record, byte for byte.
-static int check_files(const struct going *r)
+static int compare_files(const struct going *r)
 {
     struct run_file files[TASK_FILES];
     json_t *record;
@@ -171,5 +171,5 @@ static int check_files(const struct going *r)
 int train_check_place(const struct going *r)
 {
     TRY(check_program(r));
-    return check_files(r);
+    return compare_files(r);
 }

@@ -42,7 +42,7 @@ static long read_small(const char *path, char *into, size_t room)
 
 // Copies one line without surrounding white space. Control characters become spaces, because odd firmware must not reach the
 // record or a terminal.
-static void take_line(char *into, size_t room, const char *from)
+static void copy_line(char *into, size_t room, const char *from)
 {
     while (*from == ' ' || *from == '\t') from++;
     size_t n = strcspn(from, "\n");
@@ -56,7 +56,7 @@ static void read_line(const char *path, char *into, size_t room)
 {
     char bytes[512];
     into[0] = '\0';
-    if (read_small(path, bytes, sizeof bytes) > 0) take_line(into, room, bytes);
+    if (read_small(path, bytes, sizeof bytes) > 0) copy_line(into, room, bytes);
 }
 
 // The text after "key<spaces>:" or "key=" at the beginning of a line; NULL if there is none.
@@ -98,7 +98,7 @@ static void cpu_read(struct machine_facts *m)
         return;
     }
     const char *model = find_value(info, "model name");
-    if (model != NULL) take_line(m->cpu, sizeof m->cpu, model);
+    if (model != NULL) copy_line(m->cpu, sizeof m->cpu, model);
     const char *flags = find_value(info, "flags");
     if (flags == NULL) flags = find_value(info, "Features");
     for (size_t i = 0; flags != NULL && i < sizeof matter / sizeof *matter; i++)
@@ -124,7 +124,7 @@ static void gpu_read(struct machine_facts *m)
         snprintf(path, sizeof path, "/proc/driver/nvidia/gpus/%s/information", entry->d_name);
         if (read_small(path, information, sizeof information) <= 0) continue;
         const char *model = find_value(information, "Model");
-        if (model != NULL && count++ == 0) take_line(first, sizeof first, model);
+        if (model != NULL && count++ == 0) copy_line(first, sizeof first, model);
     }
     closedir(folder);
     if (count == 1) snprintf(m->gpu, sizeof m->gpu, "%s", first);
@@ -149,7 +149,7 @@ void machine_read(struct machine_facts *m)
     if (read_small("/etc/os-release", release, sizeof release) > 0 ||
         read_small("/usr/lib/os-release", release, sizeof release) > 0) {
         const char *name = find_value(release, "PRETTY_NAME");
-        if (name != NULL) take_line(m->os, sizeof m->os, name + (*name == '"'));
+        if (name != NULL) copy_line(m->os, sizeof m->os, name + (*name == '"'));
         size_t n = strlen(m->os);
         if (n > 0 && m->os[n - 1] == '"') m->os[n - 1] = '\0';
     }

@@ -28,7 +28,7 @@ struct meter {
     bool runs, stops;
 };
 
-static bool read_text(const char *path, char *into, size_t room)
+static bool read_sysfs(const char *path, char *into, size_t room)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return false;
@@ -41,7 +41,7 @@ static bool read_text(const char *path, char *into, size_t room)
 static int64_t read_number(const char *path)
 {
     char text[64];
-    return read_text(path, text, sizeof text) ? strtoll(text, NULL, 10) : -1;
+    return read_sysfs(path, text, sizeof text) ? strtoll(text, NULL, 10) : -1;
 }
 
 static void add_packages(struct meter *m)
@@ -92,7 +92,7 @@ static void find_packages(struct meter *m, const char *folder)
         char path[PATH], name[32];
         int n = m->packages;
         if (snprintf(path, sizeof path, "%.200s/intel-rapl:%d/name", folder, i) >= (int)sizeof path) return;
-        if (!read_text(path, name, sizeof name) || strncmp(name, "package", 7) != 0) continue;  // psys counts the packages again
+        if (!read_sysfs(path, name, sizeof name) || strncmp(name, "package", 7) != 0) continue;  // psys counts the packages again
         snprintf(path, sizeof path, "%.200s/intel-rapl:%d/max_energy_range_uj", folder, i);
         snprintf(m->path[n], sizeof m->path[n], "%.200s/intel-rapl:%d/energy_uj", folder, i);
         m->last_uj[n] = read_number(m->path[n]);

@@ -23,7 +23,7 @@ static int read_whole(const char *where, const json_t *o, const char *key, int64
 }
 
 // Fails if the text is there and differs from `wanted`.
-static int check_text(const char *where, const json_t *o, const char *key, const char *wanted)
+static int check_member(const char *where, const json_t *o, const char *key, const char *wanted)
 {
     const json_t *v = json_object_get(o, key);
     const char *text = json_string_value(v);
@@ -35,9 +35,9 @@ static int check_text(const char *where, const json_t *o, const char *key, const
 static int check_kind(const char *where, const json_t *o)
 {
     const json_t *eps = json_object_get(o, "layer_norm_eps"), *types = json_object_get(o, "type_vocab_size");
-    TRY(check_text(where, o, "model_type", "bert"));
-    TRY(check_text(where, o, "hidden_act", "gelu"));
-    TRY(check_text(where, o, "position_embedding_type", "absolute"));
+    TRY(check_member(where, o, "model_type", "bert"));
+    TRY(check_member(where, o, "hidden_act", "gelu"));
+    TRY(check_member(where, o, "position_embedding_type", "absolute"));
     if (types && json_integer_value(types) != 2)
         return fail(ERR_UNSUPPORTED, "%s: \"type_vocab_size\" must be 2, of the question and of the context", where);
     // An epsilon up to 1e-8 is below the precision of f32 when added to a variance near 1.

@@ -109,7 +109,7 @@ static const struct kind encode_kind = {.name = "windows", .close = encode_close
 
 // A pretrained encoder needs its weights and its own numbering of pieces. Models with random initial weights and noise do
 // not.
-static int check_files(const struct setting *c)
+static int check_encoder_files(const struct setting *c)
 {
     if (c->files.vectors)
         return fail(ERR_USAGE, "model %s reads pieces, which have no --vectors; fastfusionnet and drqa read words",
@@ -153,7 +153,7 @@ static int encode_view(const struct setting *c, struct dataset *stored, struct d
 {
     const struct recipe *r = c->recipe;
     struct wordpiece *w;
-    TRY(check_files(c));
+    TRY(check_encoder_files(c));
     TRY(open_pieces(c, squad_of(stored, SPLIT_TRAIN), &w));
     int rc = c->files.weights && c->files.vocab ? config_check(c->files.weights, r, wordpiece_count(w)) : 0;
     if (rc < 0) {

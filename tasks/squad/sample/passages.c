@@ -90,7 +90,7 @@ static void write_features(const struct texts *t, const struct sample *s, const 
                   is->windows.question, into);
 }
 
-static int64_t length_of(const struct passage *is, int field)
+static int64_t field_length(const struct passage *is, int field)
 {
     return field >= FIELD_START ? 1 : field == FIELD_QUESTION ? is->windows.question : is->at.count;
 }
@@ -103,7 +103,7 @@ static int passages_item(struct dataset *d, enum split split, const struct field
     struct passage is = stored_passage(passages_of(d), t, s);
     int number = (int)(f - d->facts.field);
     int32_t place[2];
-    *length = length_of(&is, number);
+    *length = field_length(&is, number);
     size_t bytes = (size_t)*length * (number == FIELD_FEATURES ? FEATURES * sizeof(float) : sizeof(int32_t));
     if (bytes > room) return kind_no_room(d, split, f, index, (int64_t)bytes, room);
     memset(into, 0, bytes);
@@ -129,7 +129,7 @@ static int passages_lengths(struct dataset *d, enum split split, const struct fi
     const struct texts *t = &passages_of(d)->split[split];
     for (int64_t i = 0; i < t->samples; i++) {
         struct passage is = stored_passage(passages_of(d), t, &t->sample[i]);
-        lengths[i] = (int32_t)length_of(&is, (int)(f - d->facts.field));
+        lengths[i] = (int32_t)field_length(&is, (int)(f - d->facts.field));
     }
     return 0;
 }
@@ -147,7 +147,7 @@ static void passages_close(struct dataset *d)
 static const struct kind passages_kind = {.name = "passages", .close = passages_close, .read = passages_read,
                                           .item = passages_item, .lengths = passages_lengths};
 
-static int check_files(const struct setting *c, const struct squad *train)
+static int check_word_files(const struct setting *c, const struct squad *train)
 {
     if (c->files.vocab)
         return fail(ERR_USAGE, "the words of model %s are those of the training texts: it takes no --vocab", c->model->name);
@@ -187,7 +187,7 @@ static int passages_view(const struct setting *c, struct dataset *stored, struct
 {
     const struct recipe *r = c->recipe;
     const struct squad *train = squad_of(stored, SPLIT_TRAIN);
-    TRY(check_files(c, train));
+    TRY(check_word_files(c, train));
     struct dataset *d = zalloc(sizeof *d);
     struct passages *p = d->own = zalloc(sizeof *p);
     d->kind = &passages_kind;
