@@ -111,7 +111,7 @@ double roofline_seconds(const struct plan *p, const struct device_facts *f)
 
 // ---- output
 
-static const char *figure_text(char into[TEXT_FIGURE], double value)
+const char *roofline_figure(char into[TEXT_FIGURE], double value)
 {
     return value > 0 ? text_si(into, value, "") : "-";
 }
@@ -124,7 +124,7 @@ char *roofline_span(char into[TEXT_FIGURE], double seconds)
     return into;
 }
 
-static const char *share_text(char into[TEXT_FIGURE], double part, double whole)
+const char *roofline_share(char into[TEXT_FIGURE], double part, double whole)
 {
     if (!(whole > 0)) return "-";
     snprintf(into, TEXT_FIGURE, "%.1f%%", 100 * part / whole);
@@ -141,13 +141,13 @@ static void add_text_row(const struct roofline *r, const struct roofline_row *ro
     if (r->all.measured > 0) {
         double rate = row->measured > 0 ? 1 / row->measured : 0;
         text_add(into, "  %-28.28s %8s %7s %9s %9s %9s\n", name, roofline_span(a, row->measured),
-                 share_text(b, row->measured, r->all.measured), roofline_span(c, row->seconds), figure_text(d, row->flops * rate),
-                 figure_text(e, row->bytes * rate));
+                 roofline_share(b, row->measured, r->all.measured), roofline_span(c, row->seconds),
+                 roofline_figure(d, row->flops * rate), roofline_figure(e, row->bytes * rate));
         return;
     }
     const char *bound = !(row->seconds > 0) ? "-" : row->arithmetic > row->moving ? "arithmetic" : "memory";
-    text_add(into, "  %-28.28s %8s %8s  %-10s %9s %7s\n", name, figure_text(a, row->flops), figure_text(b, row->bytes), bound,
-             roofline_span(c, row->seconds), share_text(d, row->seconds, r->all.seconds));
+    text_add(into, "  %-28.28s %8s %8s  %-10s %9s %7s\n", name, roofline_figure(a, row->flops), roofline_figure(b, row->bytes),
+             bound, roofline_span(c, row->seconds), roofline_share(d, row->seconds, r->all.seconds));
 }
 
 void roofline_text(const struct roofline *r, struct text *into)

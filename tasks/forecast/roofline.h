@@ -38,6 +38,9 @@ const char *roofline_pass(enum phase);  // "forward", "backward", "update"
 enum dtype roofline_dtype(const struct graph *, const struct node *);
 double roofline_seconds(const struct plan *, const struct device_facts *);  // of a whole program
 
+// Figures of tables, "-" for 0: 1.23 M; a share in percent.
+const char *roofline_figure(char into[TEXT_FIGURE], double value);
+const char *roofline_share(char into[TEXT_FIGURE], double part, double whole);
 char *roofline_span(char into[TEXT_FIGURE], double seconds);  // as text_span, but with three digits below ten seconds; "-" for 0
 // A table in 80 columns: the bound of each row or, with a profile, its measured time and rates.
 void roofline_text(const struct roofline *, struct text *into);

@@ -7,26 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *share_text(char into[TEXT_FIGURE], double part, double whole)
-{
-    if (!(whole > 0)) return "-";
-    snprintf(into, TEXT_FIGURE, "%.1f%%", 100 * part / whole);
-    return into;
-}
-
-static const char *figure_text(char into[TEXT_FIGURE], double value)
-{
-    return value > 0 ? text_si(into, value, "") : "-";
-}
-
 // ---- operators
 
 static void add_operator(const struct profile *p, const struct roofline_row *r, const char *pass, struct text *into)
 {
     char a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE], d[TEXT_FIGURE], e[TEXT_FIGURE];
     text_add(into, "  %-20.20s %-8s %5d %9s %6s %7s %7s %7s\n", r->name, pass, r->nodes, roofline_span(a, r->measured),
-             share_text(b, r->measured, p->passes.all.measured), figure_text(c, r->flops), figure_text(d, r->bytes),
-             r->seconds > 0 ? share_text(e, r->seconds, r->measured) : "-");
+             roofline_share(b, r->measured, p->passes.all.measured), roofline_figure(c, r->flops), roofline_figure(d, r->bytes),
+             r->seconds > 0 ? roofline_share(e, r->seconds, r->measured) : "-");
 }
 
 // Adds one row for each pass: the sum of the operators from `from` on.
