@@ -4,6 +4,7 @@
 #include "tasks/cifar10/cifar10.h"
 
 #include "tasks/cifar10/networks.h"
+#include "tasks/step/rule.h"
 
 static const struct metric metrics[] = {{"top1", "%", METRIC_COUNT, false}, {0}};
 enum { TOP1 };
@@ -142,33 +143,15 @@ static void answer_image(struct step *s, int x, int *logits)
 static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
 {
     const struct recipe *r = c->recipe;
-    enum recipe_optimiser other = recipe_other_rule((enum recipe_optimiser)r->optimiser);
-    struct optim_settings filter = {
-        .momentum = (float)r->filter_momentum, .nesterov = true, .decay = (float)r->filter_decay,
-        .beta1 = (float)r->adam_beta1, .beta2 = (float)r->adam_beta2, .eps = (float)r->adam_epsilon,
-        .ns_steps = (int)r->newton_schulz_steps,
-    };
-    for (int i = 0; i < 3; i++) filter.ns[i] = (float)r->newton_schulz.at[i];
-    struct optim_settings head = filter, bias;
-    head.momentum = (float)r->momentum;
-    bias = head;
-    // Head and biases have the same decay in a step: each decay is divided by the learning rate that multiplies it.
-    double decay = r->weight_decay * (double)r->batch;
-    head.decay = r->head_lr > 0 ? (float)(decay / r->head_lr) : 0;
-    bias.decay = r->bias_lr > 0 ? (float)(decay / r->bias_lr) : 0;
-
-    struct schedule all = recipe_rate(r, c->steps_an_epoch), first = {.least = 0}, norm = {.least = 0};
+    struct schedule first = {.least = 0};
     schedule_add(&first, (double)whitening_steps(c), 1, 0, CURVE_LINEAR);
-    schedule_add(&norm, (double)c->steps, r->newton_schulz_norm.at[0], r->newton_schulz_norm.at[1], CURVE_LINEAR);
-    if (!first.pieces) first = schedule_constant(0);
-    const struct rule list[] = {
-        {"filter", ANY, ROLES(ROLE_FILTER), (enum recipe_optimiser)r->optimiser, filter, r->filter_lr, all, norm},
-        {"head", ANY, ROLES(ROLE_MATRIX), other, head, r->head_lr, all, norm},
-        {"first", ROLES(GROUP_WHITENING), ANY, other, bias, r->bias_lr, first, norm},
-        {"bias", ANY, ANY, other, bias, r->bias_lr, all, norm},
-    };
-    memcpy(rule, list, sizeof list);
-    return sizeof list / sizeof *list;
+    rule[0] = rule_of_filters(c, "filter", ROLES(ROLE_FILTER));
+    rule[1] = rule_of_others(c, "head", ROLES(ROLE_MATRIX), r->head_lr);
+    rule[2] = rule_of_others(c, "first", ANY, r->bias_lr);
+    rule[2].groups = ROLES(GROUP_WHITENING);
+    rule[2].share = first.pieces ? first : schedule_constant(0);
+    rule[3] = rule_of_others(c, "bias", ANY, r->bias_lr);
+    return 4;
 }
 
 static const char *const data_sets[] = {"cifar10", "synthetic", NULL};

@@ -8,6 +8,7 @@
 #include "tasks/imagenet/keys.h"
 #include "tasks/imagenet/networks.h"
 #include "tasks/imagenet/samples.h"
+#include "tasks/step/rule.h"
 
 #include <string.h>
 
@@ -73,29 +74,11 @@ static void forward_batch(struct step *s)
 static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
 {
     const struct recipe *r = c->recipe;
-    enum recipe_optimiser other = recipe_other_rule((enum recipe_optimiser)r->optimiser);
-    struct optim_settings filter = {
-        .momentum = (float)r->filter_momentum, .nesterov = true, .decay = (float)r->filter_decay,
-        .beta1 = (float)r->adam_beta1, .beta2 = (float)r->adam_beta2, .eps = (float)r->adam_epsilon,
-        .ns_steps = (int)r->newton_schulz_steps,
-    };
-    for (int i = 0; i < 3; i++) filter.ns[i] = (float)r->newton_schulz.at[i];
-    struct optim_settings head = filter, bias;
-    head.momentum = (float)r->momentum;
-    bias = head;
-    double decay = r->weight_decay * (double)r->batch;
-    head.decay = (float)(r->own[OWN_HEAD_DECAY].number + (r->head_lr > 0 ? decay / r->head_lr : 0));
-    bias.decay = (float)(r->bias_lr > 0 ? decay / r->bias_lr : 0);
-
-    struct schedule all = recipe_rate(r, c->steps_an_epoch), norm = {.least = 0};
-    schedule_add(&norm, (double)c->steps, r->newton_schulz_norm.at[0], r->newton_schulz_norm.at[1], CURVE_LINEAR);
-    const struct rule list[] = {
-        {"filter", ANY, ROLES(ROLE_FILTER), (enum recipe_optimiser)r->optimiser, filter, r->filter_lr, all, norm},
-        {"head", ANY, ROLES(ROLE_MATRIX), other, head, r->head_lr, all, norm},
-        {"bias", ANY, ANY, other, bias, r->bias_lr, all, norm},
-    };
-    memcpy(rule, list, sizeof list);
-    return sizeof list / sizeof *list;
+    rule[0] = rule_of_filters(c, "filter", ROLES(ROLE_FILTER));
+    rule[1] = rule_of_others(c, "head", ROLES(ROLE_MATRIX), r->head_lr);
+    rule[1].settings.decay = (float)(r->own[OWN_HEAD_DECAY].number + rule_decay(r, r->head_lr));
+    rule[2] = rule_of_others(c, "bias", ANY, r->bias_lr);
+    return 3;
 }
 
 // ---- the tasks

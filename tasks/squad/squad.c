@@ -9,8 +9,7 @@
 #include "tasks/squad/judge.h"
 #include "tasks/squad/network/networks.h"
 #include "tasks/squad/sample/reader.h"
-
-#include <string.h>
+#include "tasks/step/rule.h"
 
 // ---- samples
 
@@ -66,30 +65,14 @@ static void forward_batch(struct step *s)
 static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
 {
     const struct recipe *r = c->recipe;
-    enum recipe_optimiser other = recipe_other_rule((enum recipe_optimiser)r->optimiser);
-    struct optim_settings matrix = {
-        .momentum = (float)r->filter_momentum, .nesterov = true, .decay = (float)r->filter_decay,
-        .beta1 = (float)r->adam_beta1, .beta2 = (float)r->adam_beta2, .eps = (float)r->adam_epsilon,
-        .ns_steps = (int)r->newton_schulz_steps,
-    };
-    for (int i = 0; i < 3; i++) matrix.ns[i] = (float)r->newton_schulz.at[i];
-    struct optim_settings head = matrix, bias;
-    head.momentum = (float)r->momentum;
-    bias = head;
-    double decay = r->weight_decay * (double)r->batch;
-    if (other == OPTIMISER_SGD) head.decay = r->head_lr > 0 ? (float)(decay / r->head_lr) : 0;
-    bias.decay = r->bias_lr > 0 ? (float)(decay / r->bias_lr) : 0;
-
-    struct schedule all = recipe_rate(r, c->steps_an_epoch), norm = {.least = 0};
-    schedule_add(&norm, (double)c->steps, r->newton_schulz_norm.at[0], r->newton_schulz_norm.at[1], CURVE_LINEAR);
-    const struct rule list[] = {
-        {"head", ROLES(GROUP_HEAD), ROLES(ROLE_MATRIX), other, head, r->head_lr, all, norm},
-        {"matrix", ANY, ROLES(ROLE_MATRIX), (enum recipe_optimiser)r->optimiser, matrix, r->filter_lr, all, norm},
-        {"embedding", ANY, ROLES(ROLE_EMBEDDING), other, matrix, r->filter_lr, all, norm},
-        {"bias", ANY, ANY, other, bias, r->bias_lr, all, norm},
-    };
-    memcpy(rule, list, sizeof list);
-    return sizeof list / sizeof *list;
+    rule[0] = rule_of_others(c, "head", ROLES(ROLE_MATRIX), r->head_lr);
+    rule[0].groups = ROLES(GROUP_HEAD);
+    if (rule[0].optimiser != OPTIMISER_SGD) rule[0].settings.decay = (float)r->filter_decay;
+    rule[1] = rule_of_filters(c, "matrix", ROLES(ROLE_MATRIX));
+    rule[2] = rule_of_filters(c, "embedding", ROLES(ROLE_EMBEDDING));
+    rule[2].optimiser = rule[0].optimiser;
+    rule[3] = rule_of_others(c, "bias", ANY, r->bias_lr);
+    return 4;
 }
 
 // ---- the tasks
