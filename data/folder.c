@@ -3,9 +3,12 @@
 #include "data/folder.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "runtime/base/text.h"
 
 static int any_but_hidden(const struct dirent *entry)
 {
@@ -47,4 +50,21 @@ bool folder_is(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+int folder_check_class(const char *folder, const char *name, const char *title, const char *const *classes)
+{
+    for (int c = 0; classes[c]; c++)
+        if (!strcmp(name, classes[c])) return 0;
+    char what[64];
+    struct text path = {0};
+    int rc = 0;
+    text_add(&path, "%s/%s", folder, name);
+    if (folder_is(path.at)) {
+        snprintf(what, sizeof what, "class of %s", title);
+        fail_unknown(ERR_INPUT, what, name, classes, NULL);
+        rc = fail_prefix(ERR_INPUT, "%s: ", path.at);
+    }
+    text_free(&path);
+    return rc;
 }

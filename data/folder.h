@@ -22,5 +22,8 @@ int folder_list(const char *path, enum folder_order, struct folder *) MUST_CHECK
 int folder_keep(struct folder *, bool (*keep)(const char *name));
 void folder_end(struct folder *);  // {0} is fine
 bool folder_is(const char *path);  // true if it exists and is a folder
+// Fails if FOLDER/NAME is a folder whose name is not in `classes`, the classes of the data set `title` (ends with NULL). Such a
+// name is probably misspelt, and its pictures would be lost silently. A file passes.
+int folder_check_class(const char *folder, const char *name, const char *title, const char *const *classes) MUST_CHECK;
 
 #endif

@@ -33,23 +33,12 @@ struct import {
     struct whole whole[IMPORT_OUTPUTS];
 };
 
-// A folder that is not a class is an error: its name is probably misspelt, and its pictures would be lost silently.
 static int check_classes(const char *folder)
 {
     struct folder names = {0};
     int rc = folder_list(folder, FOLDER_BY_NUMBERS, &names);
-    for (int i = 0; i < names.count && rc == 0; i++) {
-        const char *name = names.entry[i]->d_name;
-        bool known = false;
-        for (int c = 0; c < CIFAR_CLASSES; c++) known = known || strcmp(name, cifar_class_names[c]) == 0;
-        struct text path = {0};
-        text_add(&path, "%s/%s", folder, name);
-        if (!known && folder_is(path.at)) {
-            fail_unknown(ERR_INPUT, "class of CIFAR-10", name, cifar_class_names, NULL);
-            rc = fail_prefix(ERR_INPUT, "%s: ", path.at);
-        }
-        text_free(&path);
-    }
+    for (int i = 0; i < names.count && rc == 0; i++)
+        rc = folder_check_class(folder, names.entry[i]->d_name, "CIFAR-10", cifar_class_names);
     folder_end(&names);
     return rc;
 }

@@ -80,17 +80,15 @@ static int add_classes(struct listing *l, enum split split, const struct listing
 {
     for (int i = 0; i < names->count; i++) {
         const char *name = names->entry[i]->d_name;
+        int label = synsets_find(l->synsets, name, strlen(name));
+        if (label < 0) {
+            TRY(folder_check_class(folder, name, choice->title, l->synsets->wnid));
+            l->foreign++;
+            continue;
+        }
         struct text path = {0};
         text_add(&path, "%s/%s", folder, name);
-        int label = synsets_find(l->synsets, name, strlen(name)), rc = 0;
-        if (label >= 0) {
-            rc = add_folder(l, split, path.at, label, NULL);
-        } else if (folder_is(path.at)) {
-            fail_unknown(ERR_INPUT, "class of this data set", name, l->synsets->wnid, NULL);
-            rc = fail_prefix(ERR_INPUT, "%s (%s): ", path.at, choice->title);
-        } else {
-            l->foreign++;
-        }
+        int rc = add_folder(l, split, path.at, label, NULL);
         text_free(&path);
         TRY(rc);
     }

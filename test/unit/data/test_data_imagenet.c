@@ -33,7 +33,7 @@ static void wrong_folders_are_refused(void **state)
     put_plain("train/n01440764/._0.JPEG", "x", 1);
     assert_int_equal(open_imagenette("."), 0);
     make_folder("val/n0144076");
-    assert_fails(open_imagenette("."), ERR_INPUT, "there is no class of this data set \"n0144076\"; did you mean \"n01440764\"");
+    assert_fails(open_imagenette("."), ERR_INPUT, "there is no class of Imagenette \"n0144076\"; did you mean \"n01440764\"");
     assert_int_equal(rmdir(at("val/n0144076")), 0);
     make_folder("train/n01440764/deep.JPEG");
     assert_fails(open_imagenette("."), ERR_INPUT, "deep.JPEG has the name of a picture and is not a file");
