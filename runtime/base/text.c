@@ -83,7 +83,8 @@ void text_list(struct text *into, const char *const *words, int count, const cha
 
 void text_csv(struct text *text, const char *cell)
 {
-    const char *mark = *cell != 0 && strchr("=+-@\t\r\n", *cell) != NULL ? "'" : "";  // what a spreadsheet would run
+    bool formula = *cell != 0 && strchr("=+-@\t\r\n", *cell) != NULL && strcmp(cell, "-") != 0;
+    const char *mark = formula ? "'" : "";  // a spreadsheet would run the cell
     if (strpbrk(cell, ",\"\r\n") == NULL) {
         text_bytes(text, mark, strlen(mark));
         text_bytes(text, cell, strlen(cell));

@@ -49,7 +49,7 @@ static void csv_cells_are_quoted_and_defused(void **state)
     static const char *const cells[][2] = {
         {"plain", "plain"}, {"", ""}, {"a,b", "\"a,b\""}, {"a \"b\"", "\"a \"\"b\"\"\""}, {"=1+2", "'=1+2"}, {"-O2", "'-O2"},
         {"+1", "'+1"}, {"@SUM(A1)", "'@SUM(A1)"}, {"\t=1", "'\t=1"}, {"=cmd|'/C calc'!A0,x", "\"'=cmd|'/C calc'!A0,x\""},
-        {"1-2", "1-2"}, {"\r=1", "\"'\r=1\""},
+        {"1-2", "1-2"}, {"-", "-"}, {"\r=1", "\"'\r=1\""},
     };
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         struct text text = {0};
