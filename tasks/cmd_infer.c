@@ -382,6 +382,7 @@ static int measure_and_print(struct measured *m, const char *weights)
     m->options = (struct infer_options){
         .task = m->chosen->task, .data_name = m->chosen->data_name, .data_folder = m->chosen->data_folder,
         .files = {weights, c->files.vocab, c->files.vectors}, .recipe = &m->chosen->recipe,
+        .recipe_option = c->set.count ? "set" : c->recipe ? "recipe" : c->model ? "model" : NULL,
         .device = c->device, .threads = (int)c->threads, .precision = (enum recipe_precision)m->chosen->recipe.precision,
         .items = a->items, .warmup = a->warmup, .views = a->views, .singles = a->latency || a->items, .answers = a->answers};
     m->target = isnan(a->target) ? m->chosen->task->target : a->target;

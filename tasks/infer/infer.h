@@ -14,6 +14,7 @@ struct infer_options {
     struct dataset *data;     // borrowed; NULL: opened by name
     struct task_files files;  // weights: a file that names its model and recipe, or a file of another program
     const struct recipe *recipe;  // for weights that name no recipe; NULL: such weights are refused
+    const char *recipe_option;    // the option that changed `recipe` ("set"): refused for weights that name theirs; NULL: none
     const char *device;
     int threads;
     enum recipe_precision precision;
