@@ -91,8 +91,8 @@ static void print_schedule(const struct planned *p)
     const struct trainer *t = p->trainer;
     const struct forecast *f = &p->forecast;
     char a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE];
-    printf("\nSchedule: %g epochs of %lld steps: %lld steps, %s samples\n", p->chosen.recipe.epochs,
-           (long long)t->steps_an_epoch, (long long)t->steps, text_count(a, f->samples));
+    printf("\nSchedule: %g epoch%s of %lld steps: %lld steps, %s samples\n", p->chosen.recipe.epochs,
+           p->chosen.recipe.epochs == 1 ? "" : "s", (long long)t->steps_an_epoch, (long long)t->steps, text_count(a, f->samples));
     printf("  %-32s %8s %8s %7s %9s %7s\n", "program", "FLOP", "bytes", "times", "roofline", "share");
     for (int i = 0; i < f->variants; i++) {
         const struct forecast_variant *v = &f->variant[i];

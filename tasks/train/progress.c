@@ -84,8 +84,9 @@ static void print_head(struct progress *p, const struct progress_start *s)
     text_add(&head, "\n");
     text_entry(&head, "task", "%s on %s%s", s->task, s->data, s->synthetic ? " (SYNTHETIC)" : "");
     text_entry(&head, "model", "%s, %s parameters", s->model, text_count(a, s->parameters));
-    text_entry(&head, "recipe", "%s: %g epochs of %lld steps, batch %lld, seed %lld", s->recipe, s->epochs,
-               (long long)s->steps_an_epoch, (long long)s->batch, (long long)s->seed);
+    text_entry(&head, "recipe", "%s: %g epoch%s of %lld step%s, batch %lld, seed %lld", s->recipe, s->epochs,
+               s->epochs == 1 ? "" : "s", (long long)s->steps_an_epoch, s->steps_an_epoch == 1 ? "" : "s", (long long)s->batch,
+               (long long)s->seed);
     text_entry(&head, "device", "%s, %s, %s planned", s->device, s->precision, text_size(a, (double)s->memory));
     text_entry(&head, "target", "%s", run_metric_value_text(&s->metrics[0], s->target, a));
     text_entry(&head, "eligible", "%s", s->standing);
