@@ -12,6 +12,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/embed.h"
 #include "runtime/draw/html.h"
+#include "runtime/draw/markdown.h"
 
 enum { RUNS_MOST = 200, GROUPS_MOST = 40 };
 
@@ -199,7 +200,7 @@ static void write_markdown(const struct results *r, const struct report_data *d,
 {
     struct sheet s;
     text_add(into, "# DAWN report\n\n");
-    sheet_mark_text(into, result_file(r));
+    markdown_add(into, result_file(r));
     text_add(into, "\n");
     report_runs(d, &s);
     add_sheet_markdown(&s, into);
@@ -207,7 +208,7 @@ static void write_markdown(const struct results *r, const struct report_data *d,
         struct text name = {0};
         report_group_name(&d->group[g], &name);
         text_add(into, "\n## ");
-        sheet_mark_text(into, name.at);
+        markdown_add(into, name.at);
         text_add(into, "\n");
         text_free(&name);
         report_throughput(&d->group[g], &s);

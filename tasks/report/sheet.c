@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/draw/html.h"
+#include "runtime/draw/markdown.h"
 
 void sheet_begin(struct sheet *s, const char *title, const char *columns)
 {
@@ -64,31 +65,21 @@ void sheet_html(const struct sheet *s, struct text *into)
     html_add(into, "</tbody></table></div>\n");
 }
 
-void sheet_mark_text(struct text *into, const char *words)
-{
-    for (; *words; words++) {
-        unsigned char c = (unsigned char)*words;
-        if (c == '<' || c == '>' || c == '&') text_add(into, c == '<' ? "&lt;" : c == '>' ? "&gt;" : "&amp;");
-        else if (strchr("\\`*_{}[]#|!~", c)) text_add(into, "\\%c", c);
-        else text_add(into, "%c", c < 0x20 || c == 0x7f ? ' ' : c);
-    }
-}
-
 void sheet_markdown(const struct sheet *s, struct text *into)
 {
     text_add(into, "\n**");
-    sheet_mark_text(into, s->title);
+    markdown_add(into, s->title);
     text_add(into, "**\n\n|");
     for (int c = 0; c < s->columns; c++) {
         text_add(into, " ");
-        sheet_mark_text(into, s->column[c]);
+        markdown_add(into, s->column[c]);
         text_add(into, " |");
     }
     text_add(into, "\n|");
     for (int c = 0; c < s->columns; c++) text_add(into, s->figures[c] ? " ---: |" : " --- |");
     for (int i = 0; i < s->cells; i++) {
         text_add(into, "%s ", i % s->columns ? "" : "\n|");
-        sheet_mark_text(into, s->cell[i]);
+        markdown_add(into, s->cell[i]);
         text_add(into, " |");
     }
     text_add(into, "\n");

@@ -25,6 +25,5 @@ void sheet_free(struct sheet *);
 void sheet_html(const struct sheet *, struct text *into);
 void sheet_markdown(const struct sheet *, struct text *into);
 void sheet_csv(const struct sheet *, struct text *into);
-void sheet_mark_text(struct text *into, const char *words);  // escapes words for Markdown
 
 #endif

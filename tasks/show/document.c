@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "runtime/draw/html.h"
+#include "runtime/draw/markdown.h"
 #include "submit/format/score/contest.h"
 #include "submit/format/score/cost.h"
 #include "submit/format/score/curve.h"
@@ -229,23 +230,13 @@ int document_html(struct results *r, int64_t id, struct text *into)
 
 // ---- Markdown
 
-// Escapes every character that Markdown could interpret.
-static void add_plain(struct text *t, const char *text)
-{
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c < 0x20 || c == 0x7f) c = '?';
-        text_add(t, strchr("\\`*_{}[]<>#|!~&", c) ? "\\%c" : "%c", c);
-    }
-}
-
 static void add_md_points(struct text *t, const json_t *run)
 {
     const struct run_metric board = curve_board(run);
     size_t i;
     json_t *point;
     text_add(t, "\n| epoch | training loss | ");
-    add_plain(t, contest_metric_title(board.name));
+    markdown_add(t, contest_metric_title(board.name));
     text_add(t, " | time |\n|---:|---:|---:|---:|\n");
     json_array_foreach(json_object_get(run, "points"), i, point)
     {
@@ -264,9 +255,9 @@ int document_md(struct results *r, int64_t id, struct text *into)
     text_add(into, "# Run %lld\n\n|  |  |\n|---|---|\n", (long long)id);
     for (int i = 0; i < facts.count; i++) {
         text_add(into, "| ");
-        add_plain(into, facts.at[i].label);
+        markdown_add(into, facts.at[i].label);
         text_add(into, " | ");
-        add_plain(into, facts.at[i].value);
+        markdown_add(into, facts.at[i].value);
         text_add(into, " |\n");
     }
     add_md_points(into, run);

@@ -271,7 +271,7 @@ static void documents_quote_what_they_show(void **state)
     has(&text, "<polyline class=\"curve\" points=\"");
     text_free(&text);
     assert_int_equal(document_md(r, id, &text), 0);
-    has(&text, "\\</table\\>\\<script\\>alert(1)\\</script\\> \\& \"CPU\" \\| \\`x\\` \\[2J");
+    has(&text, "&lt;/table&gt;&lt;script&gt;alert(1)&lt;/script&gt; &amp; \"CPU\" \\| \\`x\\` \\[2J");
     has(&text, "| 2 | 1.2500 | 94.00% | 29.0 s |\n");
     text_free(&text);
     assert_int_equal(document_svg(r, id, &text), 0);
