@@ -2,30 +2,25 @@
 #include "tasks/show/show_bench.h"
 
 #include <stdio.h>
-#include <string.h>
-#include <time.h>
+
+#include "tasks/show/page.h"
 
 // A cell with a text from outside: no control characters, at most as wide as the column.
 static const char *cell(char into[24], const json_t *row, const char *key)
 {
     snprintf(into, 24, "%.23s", record_text(row, key));
-    for (char *at = into; *at; at++)
-        if ((unsigned char)*at < 0x20 || *at == 0x7f) *at = ' ';
+    page_tame(into);
     return into;
 }
 
 static void add_bench(const json_t *row, struct text *t)
 {
-    char when[24] = "", task[24], model[24], device[24], precision[24];
-    time_t seconds = (time_t)(record_int(row, "measured_ms") / 1000);
-    struct tm day;
-    if (gmtime_r(&seconds, &day)) strftime(when, sizeof when, "%Y-%m-%d %H:%M", &day);
+    char when[32], task[24], model[24], device[24], precision[24];
     double s = (double)record_int(row, "step_ns") * 1e-9, batch = (double)record_int(row, "batch");
-    text_add(t, "%4lld  %-16s  %-11.11s %-9.9s %6lld  %-4.4s %-3s  %-4.4s %9.*f%s\n", (long long)record_int(row, "id"), when,
-             cell(task, row, "task"), cell(model, row, "model"), (long long)record_int(row, "batch"),
-             cell(precision, row, "precision"), record_int(row, "fusion") ? "on" : "off", cell(device, row, "device"),
-             batch / s < 1e6 ? 1 : 0, batch / s,
-             record_int(row, "noise") ? " *" : "");
+    text_add(t, "%4lld  %-16s  %-11.11s %-9.9s %6lld  %-4.4s %-3s  %-4.4s %9.*f%s\n", (long long)record_int(row, "id"),
+             page_when(when, record_int(row, "measured_ms")), cell(task, row, "task"), cell(model, row, "model"),
+             (long long)record_int(row, "batch"), cell(precision, row, "precision"), record_int(row, "fusion") ? "on" : "off",
+             cell(device, row, "device"), batch / s < 1e6 ? 1 : 0, batch / s, record_int(row, "noise") ? " *" : "");
 }
 
 int show_bench_list(struct results *r, struct text *t)
