@@ -15,6 +15,7 @@ static int asset(struct answer *answer, const char *path, const char *type)
 int asset_style(const struct request *request, struct answer *answer)
 {
     (void)request;
+    TRY(asset(answer, "runtime/draw/style.css", "text/css; charset=utf-8"));
     return asset(answer, "scoreboard/pages/assets/style.css", "text/css; charset=utf-8");
 }
 

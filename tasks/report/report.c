@@ -115,7 +115,7 @@ static void free_all(struct report_data *d)
 
 static void begin_html(const struct results *r, struct text *into)
 {
-    const struct embedded *style = embedded_find("scoreboard/pages/assets/style.css");
+    const struct embedded *style = embedded_find("runtime/draw/style.css");
     char date[24] = "";
     time_t now = (time_t)(clock_unix_ms() / 1000);
     struct tm day;
