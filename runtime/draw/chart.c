@@ -244,6 +244,24 @@ void chart_draw(struct text *out, const struct chart *chart)
     text_add(out, "</figure>");
 }
 
+// The colours are literals, because programs other than browsers know no variables of style sheets.
+void chart_picture(struct text *out, const char *about, const struct chart *const chart[], int count)
+{
+    const struct frame *frame = &frames_across[1];
+    html_add(out,
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">\n"
+             "<style>svg{font:13px sans-serif;background:#fff;fill:#333}.name{font-weight:bold}.grid,.axis{fill:none;stroke:#ddd}"
+             ".axis{stroke:#888}.line{fill:none;stroke:#06c;stroke-width:2}.mark{fill:#06c}"
+             ".level{fill:none;stroke:#b00;stroke-dasharray:6 4}.level-name{fill:#b00}</style>\n",
+             frame->width, frame->height * count, about);
+    for (int i = 0; i < count; i++) {
+        html_add(out, "<svg y=\"%d\" width=\"%d\" height=\"%d\">", i * frame->height, frame->width, frame->height);
+        draw(out, frame, chart[i]);
+        text_add(out, "</svg>\n");
+    }
+    text_add(out, "</svg>\n");
+}
+
 static double whole_of(const struct chart_part *parts, int count)
 {
     double whole = 0;

@@ -49,6 +49,8 @@ struct chart {
     int level_count;
 };
 void chart_draw(struct text *into, const struct chart *);
+// Charts below each other as one SVG file of its own. `about` describes it for people who cannot see it.
+void chart_picture(struct text *into, const char *about, const struct chart *const chart[], int count);
 
 struct chart_part {
     const char *label;

@@ -2,12 +2,12 @@
 // The facts are collected once and written as HTML or Markdown.
 #include "tasks/show/document.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/draw/chart.h"
 #include "runtime/draw/html.h"
 #include "runtime/draw/markdown.h"
 #include "submit/format/score/contest.h"
@@ -105,94 +105,72 @@ static void gather(const json_t *run, struct facts *f)
 
 // ---- SVG
 
-enum { WIDE = 720, HIGH = 220, LEFT = 70, RIGHT = 16, TOP = 28, BOTTOM = 32, TICKS = 4 };
+static void epoch_label(double value, char into[CHART_LABEL])
+{
+    snprintf(into, CHART_LABEL, "%.3g", value);
+}
+
+static void percent_label(double value, char into[CHART_LABEL])
+{
+    snprintf(into, CHART_LABEL, "%.4g%%", value);
+}
+
+static void plain_label(double value, char into[CHART_LABEL])
+{
+    snprintf(into, CHART_LABEL, "%.4g", value);
+}
 
 struct panel {
-    const struct run_metric *metric;  // NULL: the loss
-    const double *x, *y;
-    int count;
-    double target, low, high, last, top;  // target NaN: none; last: largest x; top: upper edge of the panel
+    struct chart chart;
+    struct chart_series series;
+    struct chart_level target;
+    struct chart_point *at;
 };
 
-static double place_x(const struct panel *p, double x)
+// The curve of a metric, or of the loss if `metric` is NULL. False if it has fewer than two points.
+static bool make_panel(const json_t *run, const struct run_metric *metric, struct panel *p)
 {
-    return LEFT + x / p->last * (WIDE - LEFT - RIGHT);
+    double *x, *y;
+    int count = plot_points(run, metric, &x, &y);
+    bool percent = metric && !strcmp(metric->unit, "%");
+    p->at = zalloc((size_t)(count + 1) * sizeof *p->at);
+    for (int i = 0; i < count; i++)
+        p->at[i] = (struct chart_point){.x = x[i], .y = metric ? run_metric_shown(metric, y[i]) : y[i]};
+    free(x);
+    free(y);
+    p->series = (struct chart_series){.at = p->at, .count = count, .marks = count <= 60};
+    double target = (double)record_int(run, "target_micro") / 1e6;
+    p->target = (struct chart_level){metric ? run_metric_shown(metric, target) : 0, "target"};
+    p->chart = (struct chart){
+        .id = metric ? "score" : "loss", .title = metric ? contest_metric_title(metric->name) : "training loss",
+        .x = {.title = "epoch", .label = epoch_label}, .series = &p->series, .series_count = 1,
+        .levels = &p->target, .level_count = metric ? 1 : 0,
+    };
+    p->chart.y = (struct chart_axis){.title = p->chart.title, .label = percent ? percent_label : plain_label};
+    return count > 1;
 }
 
-static double place_y(const struct panel *p, double y)
-{
-    return p->top + TOP + (p->high - y) / (p->high - p->low) * (HIGH - TOP - BOTTOM);
-}
-
-static void add_axes(struct text *t, const struct panel *p)
-{
-    bool percent = p->metric && !strcmp(p->metric->unit, "%");
-    text_add(t, "<text x=\"%d\" y=\"%.0f\" class=\"title\">", LEFT, p->top + 18);
-    html_add(t, "%s", p->metric ? contest_metric_title(p->metric->name) : "training loss");
-    text_add(t, "</text>\n");
-    for (int i = 0; i <= TICKS; i++) {
-        double value = p->low + (p->high - p->low) * i / TICKS, y = place_y(p, value), x = p->last * i / TICKS;
-        text_add(t, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" class=\"grid\"/>\n", LEFT, y, WIDE - RIGHT, y);
-        text_add(t, "<text x=\"%d\" y=\"%.1f\" class=\"end\">%.*f%s</text>\n", LEFT - 6, y + 4, percent ? 1 : 3,
-                 p->metric ? run_metric_shown(p->metric, value) : value, percent ? "%" : "");
-        text_add(t, "<text x=\"%.1f\" y=\"%.0f\" class=\"middle\">%.3g</text>\n", place_x(p, x), p->top + HIGH - 12, x);
-    }
-    text_add(t, "<text x=\"%d\" y=\"%.0f\" class=\"end\">epoch</text>\n", LEFT - 6, p->top + HIGH - 12);
-}
-
-static void add_panel(struct text *t, struct panel *p)
-{
-    p->low = INFINITY, p->high = -INFINITY;
-    for (int i = 0; i < p->count; i++) p->low = fmin(p->low, p->y[i]), p->high = fmax(p->high, p->y[i]);
-    if (!isnan(p->target)) p->low = fmin(p->low, p->target), p->high = fmax(p->high, p->target);
-    double room = p->high > p->low ? 0.05 * (p->high - p->low) : 0.05 * fabs(p->high) + 1e-6;
-    p->low -= room, p->high += room, p->last = p->x[p->count - 1] > 0 ? p->x[p->count - 1] : 1;
-    add_axes(t, p);
-    if (!isnan(p->target))
-        text_add(t, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" class=\"target\"><title>target</title></line>\n", LEFT,
-                 place_y(p, p->target), WIDE - RIGHT, place_y(p, p->target));
-    text_add(t, "<polyline class=\"curve\" points=\"");
-    for (int i = 0; i < p->count; i++)
-        text_add(t, "%s%.1f,%.1f", i ? " " : "", place_x(p, p->x[i]), place_y(p, p->y[i]));
-    text_add(t, "\"/>\n");
-    for (int i = 0; i < p->count; i++)
-        text_add(t, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\"/>\n", place_x(p, p->x[i]), place_y(p, p->y[i]));
-}
-
-// Draws the score above the loss. A panel needs at least two points. Returns the number of panels.
+// Draws the score above the loss. Returns the number of curves that have points.
 static int add_chart(struct text *t, const json_t *run)
 {
     const struct run_metric board = curve_board(run);
-    struct text body = {0};
-    int panels = 0;
-    for (int loss = 0; loss < 2; loss++) {
-        double *x, *y;
-        const struct run_metric *metric = loss ? NULL : &board;
-        struct panel p = {.metric = metric, .count = plot_points(run, metric, &x, &y), .top = panels * HIGH,
-                          .target = loss ? NAN : (double)record_int(run, "target_micro") / 1e6};
-        p.x = x, p.y = y;
-        if (p.count > 1) add_panel(&body, &p), panels++;
-        free(x);
-        free(y);
-    }
-    if (panels > 0)
-        text_add(t, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\" "
-                    "aria-label=\"score and loss over epochs\">\n"
-                    "<style>svg{font:12px sans-serif;background:#fff;fill:#222}.title{font-weight:bold}.end{text-anchor:end}"
-                    ".middle{text-anchor:middle}.grid{stroke:#ddd}.target{stroke:#b00;stroke-dasharray:4 3}"
-                    ".curve{fill:none;stroke:#06c;stroke-width:1.5}circle{fill:#06c}</style>\n%s</svg>\n",
-                 WIDE, panels * HIGH, body.at);
-    text_free(&body);
-    return panels;
+    struct panel panel[2];
+    const struct chart *chart[2];
+    int count = 0;
+    for (int loss = 0; loss < 2; loss++)
+        if (make_panel(run, loss ? NULL : &board, &panel[loss])) chart[count++] = &panel[loss].chart;
+    if (count) chart_picture(t, "score and loss over epochs", chart, count);
+    for (int i = 0; i < 2; i++) free(panel[i].at);
+    return count;
 }
 
 int document_svg(struct results *r, int64_t id, struct text *into)
 {
     json_t *run;
     TRY(record_read(r, id, &run));
-    int panels = add_chart(into, run);
+    int curves = add_chart(into, run);
     json_decref(run);
-    return panels > 0 ? 0 : fail(ERR_INPUT, "run %lld has fewer than two points: there is no curve to draw", (long long)id);
+    return curves > 0 ? 0 : fail(ERR_INPUT, "run %lld has fewer than two points: there is no curve to draw", (long long)id);
 }
 
 // ---- HTML

@@ -268,7 +268,7 @@ static void documents_quote_what_they_show(void **state)
     assert_int_equal(document_html(r, id, &text), 0);
     assert_null(strstr(text.at, "<script"));
     has(&text, "&lt;/table&gt;&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;CPU&quot;");
-    has(&text, "<polyline class=\"curve\" points=\"");
+    has(&text, "<path class=\"line look-0\" d=\"");
     text_free(&text);
     assert_int_equal(document_md(r, id, &text), 0);
     has(&text, "&lt;/table&gt;&lt;script&gt;alert(1)&lt;/script&gt; &amp; \"CPU\" \\| \\`x\\` \\[2J");
