@@ -66,7 +66,7 @@ static int read_facts(const char *where, json_t *root, struct state_view *view)
     const struct { const char *key, **into; } texts[] = {
         {"program", &f->program}, {"task", &f->task}, {"model", &f->model}, {"recipe", &f->recipe},
         {"precision", &f->precision}, {"device", &f->device}, {"data", &f->data}, {"note", &f->note},
-        {"train_digest", &f->digest[SPLIT_TRAIN]}, {"test_digest", &f->digest[SPLIT_TEST]},
+        {"train_digest", &f->digest[SPLIT_TRAIN]}, {"test_digest", &f->digest[SPLIT_TEST]}, {"layout", &f->layout},
     };
     const struct { const char *key; int64_t *into; } counts[] = {
         {"threads", &f->threads}, {"step", &f->step}, {"samples", &f->samples}, {"epoch", &f->epoch}, {"batch", &f->batch},
@@ -74,8 +74,6 @@ static int read_facts(const char *where, json_t *root, struct state_view *view)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         TRY(header_text(where, root, texts[i].key, &view->arena, texts[i].into));
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) TRY(header_count(where, root, counts[i].key, counts[i].into));
-    f->layout = "";  // older states have none
-    if (json_object_get(root, "layout")) TRY(header_text(where, root, "layout", &view->arena, &f->layout));
     json_t *seed = json_object_get(root, "seed");
     if (!json_is_integer(seed)) return fail(ERR_INPUT, "%s: the header has no \"seed\"", where);
     f->seed = (uint64_t)json_integer_value(seed);

@@ -370,8 +370,8 @@ static int parse(const char *slots, uint64_t data, struct state_view *view)
     char header[1024];
     snprintf(header, sizeof header,
              "{\"program\":\"\",\"task\":\"t\",\"model\":\"m\",\"recipe\":\"{}\",\"precision\":\"f32\",\"device\":\"cpu\","
-             "\"data\":\"d\",\"train_digest\":\"\",\"test_digest\":\"\",\"note\":\"\",\"threads\":1,\"seed\":-1,\"step\":0,"
-             "\"samples\":0,\"epoch\":0,\"batch\":0,\"slots\":%s}", slots);
+             "\"data\":\"d\",\"train_digest\":\"\",\"test_digest\":\"\",\"note\":\"\",\"layout\":\"\",\"threads\":1,"
+             "\"seed\":-1,\"step\":0,\"samples\":0,\"epoch\":0,\"batch\":0,\"slots\":%s}", slots);
     size_t count = strlen(header);
     char *exact = zalloc(count);  // so that the sanitizers see a byte read too far
     memcpy(exact, header, count);
