@@ -36,15 +36,13 @@ struct task {
     int64_t n[ROWS];
 };
 
-static int64_t lanes_of(int64_t n) { return (n + SCAN_LANES - 1) / SCAN_LANES * SCAN_LANES; }
-
 static void size_lstm(struct lstm *o, const struct cpu_device *cpu, const struct graph *g, const struct node *n)
 {
     o->back = n->op == OP_LSTM_GRAD;
     const struct value *x = &g->value[n->in[0]];
     o->dtype = x->dtype, o->pairs = x->dtype == BF16 && cpu->bf16 && pairs_fit();
     o->samples = x->shape.dim[0], o->t = x->shape.dim[1], o->d = n->attr.recurrent.directions;
-    o->h = g->value[n->in[1]].shape.dim[1], o->lanes = lanes_of(o->h);
+    o->h = g->value[n->in[1]].shape.dim[1], o->lanes = loops_lanes(o->h);
     int64_t reads = o->back ? GATES * o->lanes : o->h;
     o->depth = o->pairs ? (reads + 1) / 2 : reads;
     o->wide = o->back ? o->lanes : GATES * o->lanes;

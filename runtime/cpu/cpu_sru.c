@@ -33,12 +33,10 @@ struct task {
     int64_t b, d, first, units, n;  // the first of its units, their number, words
 };
 
-static int64_t lanes_of(int64_t n) { return (n + SCAN_LANES - 1) / SCAN_LANES * SCAN_LANES; }
-
 static size_t carve_rows(struct rows *r, void *base, int64_t units, bool back)
 {
     struct cpu_scratch s = {.base = base};
-    int64_t n = lanes_of(units);
+    int64_t n = loops_lanes(units);
     float **row[] = {&r->skip, &r->bias[0], &r->bias[1], &r->mask, &r->c, &r->h};
     float **more[] = {&r->before, &r->dh, &r->dc, &r->dbias[0], &r->dbias[1]};
     r->u = cpu_take(&s, 4 * units + n, sizeof(float));
@@ -57,7 +55,7 @@ static void size_sru(struct sru *o, const struct graph *g, const struct node *n,
     o->attr = &n->attr.recurrent, o->dtype = u->dtype, o->parts = n->in[o->u + 1] == NONE ? 4 : 3;
     o->samples = u->shape.dim[0], o->t = u->shape.dim[1], o->d = o->attr->directions, o->h = u->shape.dim[2] / o->parts / o->d;
     int64_t lines = o->samples * o->d;
-    o->each = lines >= threads ? o->h : lanes_of((o->h * lines + threads - 1) / threads);
+    o->each = lines >= threads ? o->h : loops_lanes((o->h * lines + threads - 1) / threads);
     if (o->each > o->h) o->each = o->h;
     o->pieces = (o->h + o->each - 1) / o->each;
 }
@@ -108,11 +106,11 @@ static void begin_rows(const struct sru *o, const struct task *k, struct rows *r
     const float *bias = s->in[o->u + 2];
     for (int i = 0; i < 2; i++)
         memcpy(r->bias[i], bias + (2 * k->d + i) * o->h + k->first, (size_t)k->units * sizeof(float));
-    for (int64_t j = 0; j < lanes_of(k->units); j++) r->mask[j] = 1.0f, r->c[j] = 0.0f;
+    for (int64_t j = 0; j < loops_lanes(k->units); j++) r->mask[j] = 1.0f, r->c[j] = 0.0f;
     if (s->in[o->lengths + 1])
         o->loops->dropout(F32, r->mask, (k->b * o->d + k->d) * o->h + k->first, k->units, s->in[o->lengths + 1],
                           *(const uint32_t *)s->in[o->lengths + 2], o->attr->site, o->attr->p, r->mask);
-    for (int64_t j = 0; j < lanes_of(k->units) && o->back; j++) r->dc[j] = r->dbias[0][j] = r->dbias[1][j] = 0.0f;
+    for (int64_t j = 0; j < loops_lanes(k->units) && o->back; j++) r->dc[j] = r->dbias[0][j] = r->dbias[1][j] = 0.0f;
 }
 
 static void read_row(const struct sru *o, const void *from, int64_t at, float *to, int64_t n)
@@ -169,7 +167,7 @@ static void forward_task(const struct sru *o, const struct task *k, const struct
         prefetch_word(o, k, i + AHEAD);
         struct sru_word w = read_word(o, k, r, i);
         w.c = r->c, w.h = r->h;
-        o->loops->sru(o->attr->act, &w, lanes_of(k->units));
+        o->loops->sru(o->attr->act, &w, loops_lanes(k->units));
         write_row(o, r->h, s->out[0], at, k->units);
         write_row(o, r->c, s->out[1], at, k->units);
     }
@@ -186,7 +184,7 @@ static void clear_gradients(const struct sru *o, const struct task *k, int64_t i
 static void backward_task(const struct sru *o, const struct task *k, struct rows *r)
 {
     const struct cpu_step *s = o->step;
-    int64_t lanes = lanes_of(k->units);
+    int64_t lanes = loops_lanes(k->units);
     for (int64_t i = k->n; i < o->t; i++) clear_gradients(o, k, i);
     if (k->n > 0) read_row(o, s->in[4], place_of(o, k, k->n - 1, 1, 0), r->c, k->units);
     for (int64_t i = k->n - 1; i >= 0; i--) {

@@ -51,6 +51,7 @@ struct product {
 // One word of one direction of an SRU, for n hidden units, a multiple of SCAN_LANES: lanes past the last unit are computed, too,
 // and mean nothing.
 enum { SCAN_LANES = 16 };
+static inline int64_t loops_lanes(int64_t units) { return (units + SCAN_LANES - 1) / SCAN_LANES * SCAN_LANES; }
 struct sru_word {
     const float *candidate, *forget, *reset, *skip;  // of u, or the skip input
     const float *bias_forget, *bias_reset, *mask;
