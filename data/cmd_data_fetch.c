@@ -84,7 +84,7 @@ static int fetch_with_bar(const struct source *source, struct fetch_options *fet
 static int no_source(const char *name)
 {
     if (strcmp(name, "squad-split") == 0)
-        return fail(ERR_USAGE, "%s is made of a file of squad, which `dawn data fetch squad` downloads", name);
+        return fail(ERR_USAGE, "%s is made of a file of squad, which \"dawn data fetch squad\" downloads", name);
     for (int i = 0; dataset_name(i) != NULL; i++)
         if (strcmp(name, dataset_name(i)) == 0)
             return fail(ERR_USAGE, "%s data is drawn by this program: there is nothing to fetch", name);

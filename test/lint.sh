@@ -209,7 +209,11 @@ clocks() {
         forbid clocks '(^|[^A-Za-z0-9_])(clock_gettime|gettimeofday|omp_get_wtime) *\(' "time comes from runtime/base/clock.h"
 }
 
-RULES='layering circles licence size width marks places printing leaving pool clocks'
+quotes() {
+    library | forbid quotes '"[^"]*`dawn[ -]' 'messages quote a command with "", not with backticks'
+}
+
+RULES='layering circles licence size width marks places printing leaving pool clocks quotes'
 
 check() { # FOLDER: prints the breaches, fails when there are any
     local found
@@ -287,6 +291,7 @@ self_test() {
     expect leaving tasks/cmd_a.c "$c""void a(void) { abort(); }\n"
     expect pool runtime/cpu/a.c "$c#pragma omp parallel for\n"
     expect clocks tasks/a.c "$c""void a(void) { clock_gettime(0, 0); }\n"
+    expect quotes data/a.c "$c""char *a = \"see \`dawn data\`\";\n"
 
     # And what is allowed passes: each rule must also be able to hold its tongue.
     local tree=$work/clean

@@ -387,8 +387,8 @@ static int check_pack_target(const struct source *source, const struct fetch_opt
     int rc = 0;
     text_add(&to, "%s/%s%s", options->to, source->name, PACK_ENDING);
     if (source->packed && file_exists(to.at))
-        rc = fail(ERR_USAGE, "%s exists already, but it is not %s as published, or it is damaged: `dawn data verify` says which. "
-                  "A fetch overwrites nothing; move it away, or use another folder with --to", to.at, source->title);
+        rc = fail(ERR_USAGE, "%s exists already, but it is not %s as published, or it is damaged: \"dawn data verify\" says "
+                  "which. A fetch overwrites nothing; move it away, or use another folder with --to", to.at, source->title);
     text_free(&to);
     return rc;
 }

@@ -151,8 +151,8 @@ static int open_part(struct part *p, const void *names)
     p->fd = open(p->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (p->fd < 0) return fail_errno(ERR_IO, errno, "cannot write %s", p->path);
     if (flock(p->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        return fail(ERR_IO, "another `dawn data pack` is writing %s now", p->path);
-    if (!is_still_named(p)) return fail(ERR_IO, "another `dawn data pack` has just ended with %s: try again", p->path);
+        return fail(ERR_IO, "another \"dawn data pack\" is writing %s now", p->path);
+    if (!is_still_named(p)) return fail(ERR_IO, "another \"dawn data pack\" has just ended with %s: try again", p->path);
     p->ours = true;
     TRY(find_what_is_there(p));
     TRY(write_at(p, names, (size_t)p->header.names_bytes, pack_names_at(&p->header)));

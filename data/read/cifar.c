@@ -101,7 +101,7 @@ static int cifar_open_file(struct cifar *cifar, int i)
     const char *path = cifar->path[i];
     cifar->fd[i] = open(path, O_RDONLY | O_CLOEXEC);
     if (cifar->fd[i] < 0 && errno == ENOENT) {
-        return fail(ERR_INPUT, "%s is missing; `dawn data fetch cifar10` gets the data set", path);
+        return fail(ERR_INPUT, "%s is missing; \"dawn data fetch cifar10\" gets the data set", path);
     }
     if (cifar->fd[i] < 0) return fail_errno(ERR_IO, errno, "cannot open %s", path);
     struct stat st;
@@ -139,7 +139,7 @@ static int cifar_find_folder(const char *given, const struct source *source, cha
         text_free(&folder);
     }
     return fail(ERR_MISSING,
-                "there is no %s in %s: %s is missing; `dawn data fetch %s` gets it, --data names another folder",
+                "there is no %s in %s: %s is missing; \"dawn data fetch %s\" gets it, --data names another folder",
                 source->title, given, cifar_batch(0)->name, source->name);
 }
 

@@ -175,7 +175,7 @@ static int imagenet_open(struct dataset *ds, const char *given)
     if (is_file(given)) rc = open_pack(ds, set, given);
     else if (is_file(path.at)) rc = open_pack(ds, set, path.at);
     else if ((root = imagenet_find_root(flavour, given)) != NULL) rc = open_folder(ds, set, root);
-    else rc = fail(ERR_MISSING, "there is no %s in %s: neither %s%s nor folders train and val; `dawn data %s` %s, --data "
+    else rc = fail(ERR_MISSING, "there is no %s in %s: neither %s%s nor folders train and val; \"dawn data %s\" %s, --data "
                    "names another folder", flavour->title, given, flavour->name, PACK_ENDING, flavour->command, flavour->gets);
     free(root);
     text_free(&path);

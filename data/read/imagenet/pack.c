@@ -123,7 +123,7 @@ int pack_parse_header(const char *file, const uint8_t bytes[PACK_HEADER], int64_
     memcpy(copy, bytes, PACK_HEADER);
     *h = (struct pack_header){0};
     if (memcmp(bytes, magic, sizeof magic) != 0)
-        return fail(ERR_INPUT, "%s is not a pack of pictures; `dawn data pack` makes one", file);
+        return fail(ERR_INPUT, "%s is not a pack of pictures; \"dawn data pack\" makes one", file);
     PASS(version);
     if (version != PACK_VERSION)
         return fail(ERR_INPUT, "%s is a pack of version %u, and this program reads version %d: pack its source again", file,
@@ -198,11 +198,11 @@ static int read_pack_header(struct pack *pack)
     if (pack->fd < 0) return fail_errno(errno == ENOENT ? ERR_MISSING : ERR_IO, errno, "cannot open %s", pack->path);
     if (fstat(pack->fd, &st) != 0) return fail_errno(ERR_IO, errno, "cannot examine %s", pack->path);
     if (!S_ISREG(st.st_mode) || st.st_size < PACK_HEADER)
-        return fail(ERR_INPUT, "%s is not a pack of pictures; `dawn data pack` makes one", pack->path);
+        return fail(ERR_INPUT, "%s is not a pack of pictures; \"dawn data pack\" makes one", pack->path);
     TRY(read_at(pack, bytes, sizeof bytes, 0));
     TRY(pack_parse_header(pack->path, bytes, st.st_size, &pack->header));
     if (pack->header.flags & PACK_UNDONE)
-        return fail(ERR_INPUT, "%s is not whole: `dawn data pack` was interrupted, and continues with the same source",
+        return fail(ERR_INPUT, "%s is not whole: \"dawn data pack\" was interrupted, and continues with the same source",
                     pack->path);
     return 0;
 }

@@ -185,7 +185,7 @@ static void a_short_batch_names_the_byte(void **state)
                  "data_batch_4.bin is too long: its 10000 records end at byte 30730000");
     assert_int_equal(unlink(at("data_batch_4.bin")), 0);
     assert_fails(dataset_open("cifar10", folder, &ds), ERR_INPUT,
-                 "data_batch_4.bin is missing; `dawn data fetch cifar10`");
+                 "data_batch_4.bin is missing; \"dawn data fetch cifar10\"");
     assert_int_equal(mkdir(at("data_batch_4.bin"), 0777), 0);
     assert_fails(dataset_open("cifar10", folder, &ds), ERR_INPUT, "data_batch_4.bin is not a file");
 }
@@ -408,7 +408,7 @@ static void where_data_sets_are(void **state)
 {
     (void)state;
     struct dataset *ds;
-    assert_fails(dataset_open("cifar10", folder, &ds), ERR_MISSING, "`dawn data fetch cifar10`");
+    assert_fails(dataset_open("cifar10", folder, &ds), ERR_MISSING, "\"dawn data fetch cifar10\"");
     assert_fails(dataset_open("cifar", folder, &ds), ERR_USAGE, "did you mean \"cifar10\"");
     assert_fails(dataset_open("mnist", folder, &ds), ERR_USAGE, "there is no data set \"mnist\"");
     const int64_t counts[] = {2, 2, 2, 2, 2, 2};

@@ -149,7 +149,7 @@ static void both_files(void **state)
     int32_t pair[4];
     int64_t length;
     assert_fails(dataset_open("squad", folder, &ds), ERR_MISSING,
-                 "train-v1.1.json is missing; `dawn data fetch squad` gets it");
+                 "train-v1.1.json is missing; \"dawn data fetch squad\" gets it");
     make_folder("squad");
     put_articles("squad/train-v1.1.json", 6);
     assert_fails(dataset_open("squad", folder, &ds), ERR_IO, "dev-v1.1.json");
