@@ -11,7 +11,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root" || exit 1
 work=$(mktemp -d) || exit 1
 trap 'chmod -R u+rwX "$work"; rm -rf "$work"' EXIT
-trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM
+trap 'kill $(jobs -p) 2>/dev/null; wait; exit 130' INT TERM
 limit=${TEST_SECONDS:-600} jobs=${TEST_JOBS:-$(($(nproc) < 8 ? $(nproc) : 8))}
 
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0:detect_stack_use_after_return=1}
@@ -28,10 +28,21 @@ sums() { echo "$1 $2 $3" >"$place/sum"; }  # passed, failed, skipped
 
 count() { grep -c -- "$1" "$place/said"; }
 
+# Runs a test with the limit of time. TERM ends it with all that it started: timeout passes the signal on to its process group.
+limited() { # COMMAND...
+    local rc
+    timeout -k 10 "$limit" "$@" &
+    trap "kill $! 2>/dev/null" TERM
+    wait $!
+    rc=$?
+    wait  # after TERM, until the test has ended
+    return "$rc"
+}
+
 unit() {
     local name rc ok bad skip
     name=$(basename "$1")
-    timeout -k 10 "$limit" "$1" >"$place/said" 2>&1 </dev/null
+    limited "$1" >"$place/said" 2>&1 </dev/null
     rc=$?
     ok=$(count '^\[       OK \]') skip=$(count '^\[  SKIPPED \] [^ ]*$')
     bad=$(sed -n 's/^\[  FAILED  \].* \([0-9]*\) test(s), listed below.*/\1/p' "$place/said" | head -n 1)
@@ -54,8 +65,9 @@ scenario() {
     local name rc
     name=$(basename "$(dirname "$1")")/$(basename "$1" .sh)
     mkdir "$place/$(basename "$name")"
-    (cd "$place/$(basename "$name")" && CUDA_VISIBLE_DEVICES='' ROOT=$root DAWN=${DAWN:-$root/dawn} \
-        timeout -k 10 "$limit" bash "$root/$1") >"$place/said" 2>&1 </dev/null
+    export CUDA_VISIBLE_DEVICES='' ROOT=$root DAWN=${DAWN:-$root/dawn}
+    cd "$place/$(basename "$name")" || return
+    limited bash "$root/$1" >"$place/said" 2>&1 </dev/null
     rc=$?
     case $rc in
     0) sums 1 0 0; say ok "$name" passed ;;
@@ -65,7 +77,7 @@ scenario() {
 }
 
 lint() {
-    if test/lint.sh $1 >"$place/said" 2>&1; then
+    if limited test/lint.sh $1 >"$place/said" 2>&1; then
         sums 1 0 0; say ok "lint $1" "$(tail -n 1 "$place/said")"
     else
         sums 0 1 0; cat "$place/said"; say FAIL "lint $1" ""
