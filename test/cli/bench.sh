@@ -2,11 +2,7 @@
 # dawn bench: its output, shares that sum to 100%, no data set, and wrong use.
 set -eu
 
-status() { # runs the rest; its exit status is printed, its words are in out and err
-    local rc=0
-    "$@" >out 2>err || rc=$?
-    echo "$rc"
-}
+. "$ROOT/test/status.sh"
 
 # A small network on one thread, too slow for the whole protocol within its time limit.
 small="--set widths=8,8,8 --batch 50 --threads 1 --no-measure"

@@ -4,11 +4,7 @@
 set -eu
 bench=$ROOT/test/bench standin=$ROOT/test/cli/bench_gpu_standin.py
 
-status() { # COMMAND...: prints its exit status; its output is in out and err
-    local rc=0
-    "$@" >out 2>err || rc=$?
-    echo "$rc"
-}
+. "$ROOT/test/status.sh"
 want() { # STATUS COMMAND...
     local rc
     rc=$(status "${@:2}")

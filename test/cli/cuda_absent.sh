@@ -86,11 +86,7 @@ echo '[ -z "${CUDA_VISIBLE_DEVICES-unset}${DAWN_CASE-}${DAWN_CUDA_BLAS-}${DAWN_E
 DAWN_CUDA_BLAS=off DAWN_EMULATE_ORDER=1 DAWN_CASE=norm CUDA_VISIBLE_DEVICES=0 \
     "$ROOT/test/run.sh" "$(realpath --relative-to="$ROOT" bare.sh)" >said || { cat said; exit 1; }
 
-status() { # COMMAND...: prints its exit status; its output is in out and err
-    local rc=0
-    "$@" >out 2>err || rc=$?
-    echo "$rc"
-}
+. "$ROOT/test/status.sh"
 
 [ "$(status "$DAWN" doctor --no-measure)" = 0 ] # a missing GPU is not a fault
 [ "$(grep -Ec '^  (ok|missing|BROKEN) +cuda +' out)" = 1 ]

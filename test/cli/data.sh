@@ -2,11 +2,7 @@
 # `dawn data`: help, list, verify, show, import, and wrong use of each.
 set -eu
 
-status() { # runs the rest; its exit status is printed, its words are in out and err
-    local rc=0
-    "$@" >out 2>err || rc=$?
-    echo "$rc"
-}
+. "$ROOT/test/status.sh"
 unset DAWN_DATA XDG_DATA_HOME
 export HOME=$PWD/home
 

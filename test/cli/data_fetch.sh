@@ -5,11 +5,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../wait.sh"
 
-status() {
-    local rc=0
-    "$@" >out 2>err || rc=$?
-    echo "$rc"
-}
+. "$ROOT/test/status.sh"
 
 mkfifo hold
 python3 "$here/data_server.py" 170052171 log <hold >port 2>server_err &

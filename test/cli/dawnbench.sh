@@ -4,11 +4,7 @@
 # board in every format, export, import again into a new record, identical boards. Then wrong folders.
 set -eu
 
-status() { # runs the rest; its exit status is printed, its words are in out and err
-    local rc=0
-    "$@" >out 2>err || rc=$?
-    echo "$rc"
-}
+. "$ROOT/test/status.sh"
 
 python3 - <<'PYTHON'
 import json, os

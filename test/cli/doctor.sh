@@ -2,11 +2,7 @@
 # dawn doctor: parts that work, are missing or are broken, and the exit status of each.
 set -eu
 
-status() { # runs the rest; its exit status is printed, its words are in out and err
-    local rc=0
-    "$@" >out 2>err || rc=$?
-    echo "$rc"
-}
+. "$ROOT/test/status.sh"
 
 [ "$(status "$DAWN" doctor)" = 0 ]
 [ ! -s err ]

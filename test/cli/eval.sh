@@ -2,11 +2,7 @@
 # `dawn eval squad`: scores as the published evaluation prints them, and wrong use and files. `dawn data show` of questions.
 set -eu
 
-status() { # runs the rest; its exit status is printed, its words are in out and err
-    local rc=0
-    "$@" >out 2>err || rc=$?
-    echo "$rc"
-}
+. "$ROOT/test/status.sh"
 unset DAWN_DATA XDG_DATA_HOME
 export HOME=$PWD/home
 

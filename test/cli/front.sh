@@ -2,11 +2,7 @@
 # Both programs' mains: help, version, unknown commands, exit codes, and pipes that close early.
 set -eu
 
-status() { # runs the rest; its exit status is printed, its words are in out and err
-    local rc=0
-    "$@" >out 2>err || rc=$?
-    echo "$rc"
-}
+. "$ROOT/test/status.sh"
 
 # front NAME PROGRAM FIRST COMMAND...: everything that the mains of both programs share. FIRST begins the overview.
 front() {

@@ -5,11 +5,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 seeds=$here/../fuzz/seeds/import
 . "$here/../wait.sh"
 
-status() { # runs the rest; its exit status is printed, its words are in out and err
-    local rc=0
-    "$@" >out 2>err || rc=$?
-    echo "$rc"
-}
+. "$ROOT/test/status.sh"
 unset DAWN_DATA XDG_DATA_HOME
 export HOME=$PWD/home
 classes="n01440764 n02102040 n02979186 n03000684 n03028079 n03394916 n03417042 n03425413 n03445777 n03888257"

@@ -2,11 +2,7 @@
 # dawn profile: its tables, sums, the trace, and wrong use. No figure of a time is compared with another.
 set -eu
 
-status() { # runs the rest; its exit status is printed, its words are in out and err
-    local rc=0
-    "$@" >out 2>err || rc=$?
-    echo "$rc"
-}
+. "$ROOT/test/status.sh"
 small="--data pictures --threads 1 --no-measure --seconds 0.1"
 
 [ "$(status "$DAWN" profile imagenette $small --rows 12 --trace trace.json)" = 0 ]

@@ -2,11 +2,7 @@
 # dawn recipe and dawn models: their output, recipes read back, and wrong use.
 set -eu
 
-status() { # runs the rest; its exit status is printed, its words are in out and err
-    local rc=0
-    "$@" >out 2>err || rc=$?
-    echo "$rc"
-}
+. "$ROOT/test/status.sh"
 
 refused() { # SENTENCE COMMAND...: exit status 2, one line on standard error, nothing on standard output
     local wanted=$1

@@ -2,11 +2,7 @@
 # dawn report: one file that is whole HTML, Markdown and CSV beside it, MLPerf's log, and files of which there is nothing to say.
 set -eu
 
-status() { # runs the rest; its exit status is printed, its words are in out and err
-    local rc=0
-    "$@" >out 2>err || rc=$?
-    echo "$rc"
-}
+. "$ROOT/test/status.sh"
 small="imagenette --data pictures --threads 1"
 "$DAWN" train $small --set epochs=2 --set warmup_epochs=0 --set evaluation.every=1 --save '' >/dev/null 2>&1 || [ $? = 3 ]
 "$DAWN" bench $small --no-measure --seconds 0.05 --repeats 2 --batch 10,20 >/dev/null

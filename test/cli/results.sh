@@ -37,11 +37,7 @@ for run, synthetic in ((1, 0), (2, 1)):
 db.commit()
 PYTHON
 
-status() { # runs the rest; its exit status is printed, its words are in out and err
-    local rc=0
-    "$@" >out 2>err || rc=$?
-    echo "$rc"
-}
+. "$ROOT/test/status.sh"
 
 cp results.db before.db
 [ "$(status "$DAWN" results)" = 0 ]
