@@ -58,6 +58,6 @@ int pieces_for(int64_t n, int64_t grain, int (*fn)(void *context, int64_t begin,
 
 // Like pieces_for, on its own threads: for work concurrent with another thread's, because a second team of the pool would
 // compete for the cores. Each thread takes the next piece of `grain`.
-int crew_for(int64_t n, int64_t grain, int (*fn)(void *context, int64_t begin, int64_t end), void *context) MUST_CHECK;
+int pieces_crew(int64_t n, int64_t grain, int (*fn)(void *context, int64_t begin, int64_t end), void *context) MUST_CHECK;
 
 #endif

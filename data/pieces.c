@@ -72,7 +72,7 @@ static void *crew_work(void *context)
     return NULL;
 }
 
-int crew_for(int64_t n, int64_t grain, int (*fn)(void *context, int64_t begin, int64_t end), void *context)
+int pieces_crew(int64_t n, int64_t grain, int (*fn)(void *context, int64_t begin, int64_t end), void *context)
 {
     struct crew crew = {.fn = fn, .context = context, .n = n, .grain = grain, .failed = INT64_MAX};
     int64_t pieces = (n + grain - 1) / grain, most = threads_count() < pieces ? threads_count() : pieces;

@@ -137,7 +137,7 @@ static int fill_cache(struct cache *cache)
     cache->pixels = malloc((size_t)bytes);
     if (cache->pixels == NULL) return fail(ERR_MEMORY, "not enough memory for decoded images");
     memset(cache->pixels + bytes - SCALE_SLACK, 0, SCALE_SLACK);
-    return crew_for(count, DECODED_AT_ONCE, decode_samples, cache);
+    return pieces_crew(count, DECODED_AT_ONCE, decode_samples, cache);
 }
 
 int cache_new(const struct cache_choice *choice, struct cache **into)

@@ -193,7 +193,7 @@ static int run_round(struct packer *p, int64_t first, int64_t count)
         enum split split = first + i < train ? SPLIT_TRAIN : SPLIT_TEST;
         p->piece[i] = (struct piece){.split = split, .index = p->order[split][first + i - (split == SPLIT_TRAIN ? 0 : train)]};
     }
-    int rc = crew_for(count, CONVERT_GRAIN, convert_pieces, p);
+    int rc = pieces_crew(count, CONVERT_GRAIN, convert_pieces, p);
     for (int64_t i = 0; i < count; i++) {
         if (rc == 0) rc = append_one(p, &p->piece[i]);
         free(p->piece[i].bytes);

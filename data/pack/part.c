@@ -103,7 +103,7 @@ static int check_part(struct part *p, uint64_t claimed)
     int rc = 0;
     if (!read_at(p, p->index, (size_t)claimed * PACK_RECORD, PACK_HEADER)) claimed = 0;
     p->header.end = INT64_MAX;  // set below from the sound records
-    rc = crew_for((int64_t)claimed, 64, check_records, &check);
+    rc = pieces_crew((int64_t)claimed, 64, check_records, &check);
     uint64_t offset = pack_begin(&p->header), i = 0;
     for (struct pack_record r; rc == 0 && i < claimed && check.sound[i]; i++)
         if (pack_parse_record(p->path, &p->header, i, p->index + i * PACK_RECORD, &offset, &r) < 0) break;

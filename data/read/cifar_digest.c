@@ -76,7 +76,7 @@ static int content_of(struct dataset *ds, enum split split, char hex[DIGEST_HEX]
     int64_t n = ds->facts.count[split];
     struct content content = {ds->own, split, calloc((size_t)n + 1, sizeof content.digest[0])};
     if (content.digest == NULL) return fail(ERR_MEMORY, "not enough memory for %lld digests", (long long)n);
-    int rc = crew_for(n, 1024, content_piece, &content);
+    int rc = pieces_crew(n, 1024, content_piece, &content);
     if (rc == 0) {
         uint8_t digest[crypto_hash_sha256_BYTES];
         qsort(content.digest, (size_t)n, sizeof content.digest[0], compare_digests);
@@ -121,7 +121,7 @@ static int check_digests(struct check *check)
         memcpy(check->hex[i], file->hex, DIGEST_HEX);
         if (file->read_ms < check->read_ms) check->read_ms = file->read_ms;
     }
-    TRY(crew_for(CIFAR_FILES, 1, digest_files, check));
+    TRY(pieces_crew(CIFAR_FILES, 1, digest_files, check));
     for (int i = 0; i < CIFAR_FILES; i++) {
         struct manifest_key after;
         if (!check->read_now[i]) continue;

@@ -85,7 +85,7 @@ static int digest_split(struct dataset *ds, enum split split, bool sorted, char 
     int64_t n = ds->facts.count[split];
     struct content content = {set, split, calloc((size_t)n + 1, sizeof(digest_t))};
     if (content.digest == NULL) return fail(ERR_MEMORY, "not enough memory for %lld digests", (long long)n);
-    int rc = crew_for(n, 64, digest_piece, &content);
+    int rc = pieces_crew(n, 64, digest_piece, &content);
     if (rc == 0 && sorted) qsort(content.digest, (size_t)n, sizeof(digest_t), compare_digests);
     if (rc == 0) digest_bytes(content.digest, (size_t)n * sizeof(digest_t), hex);
     free(content.digest);

@@ -159,11 +159,11 @@ static void a_crew_reports_the_lowest_failure(void **state)
     for (int threads = 1; threads <= 6; threads++) {
         _Atomic int seen[100] = {0};
         threads_set(threads);
-        assert_fails(crew_for(100, 5, visit, seen), ERR_INPUT, "at 41");
+        assert_fails(pieces_crew(100, 5, visit, seen), ERR_INPUT, "at 41");
         for (int i = 0; i <= 41; i++) assert_int_equal(seen[i], 1);
-        assert_int_equal(crew_for(41, 5, visit, seen), 0);
+        assert_int_equal(pieces_crew(41, 5, visit, seen), 0);
         for (int i = 0; i < 41; i++) assert_int_equal(seen[i], 2);
-        assert_int_equal(crew_for(0, 5, visit, seen), 0);
+        assert_int_equal(pieces_crew(0, 5, visit, seen), 0);
     }
 }
 
