@@ -84,7 +84,7 @@ void text_list(struct text *into, const char *const *words, int count, const cha
 void text_csv(struct text *text, const char *cell)
 {
     bool formula = *cell != 0 && strchr("=+-@\t\r\n", *cell) != NULL && strcmp(cell, "-") != 0;
-    const char *mark = formula ? "'" : "";  // a spreadsheet would run the cell
+    const char *mark = formula ? "'" : "";  // a spreadsheet would run it as a formula
     if (strpbrk(cell, ",\"\r\n") == NULL) {
         text_bytes(text, mark, strlen(mark));
         text_bytes(text, cell, strlen(cell));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of checkpoint.h share.
+// Shared by the files behind checkpoint.h.
 #ifndef DAWN_CHECKPOINT_INSIDE_H
 #define DAWN_CHECKPOINT_INSIDE_H
 
@@ -11,7 +11,7 @@ struct checkpoint {
     char digest[DIGEST_HEX];
 };
 
-// Parameters and running statistics: what a file of weights holds.
+// A file of weights holds parameters and running statistics.
 static inline bool checkpoint_has(const struct slot *slot)
 {
     return role_is_parameter(slot->role) || slot->role == ROLE_STATISTIC;

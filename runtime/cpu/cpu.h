@@ -30,7 +30,7 @@ struct cpu_step {
     void *in[MAX_IN], *out[MAX_OUT];  // addresses; NULL for NONE
     void *work;                       // scratch from the slab, 64-byte aligned
     size_t work_bytes;
-    void *kept;                       // what the node keeps between runs
+    void *kept;                       // bytes that the node keeps between runs
     void *own;                        // created by prepare
 };
 

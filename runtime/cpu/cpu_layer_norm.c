@@ -73,7 +73,7 @@ static void forward_piece(void *context, int64_t begin, int64_t end, int thread)
         if (s->in[1]) {
             drop_row(o, 4, i, row);
             o->loops->add_scaled(t, cpu_at(t, s->in[1], i * o->c), o->c, 1.0f, row);
-            void *sum = s->out[1] ? s->out[1] : s->out[0];  // what is normalised is what is stored
+            void *sum = s->out[1] ? s->out[1] : s->out[0];  // normalises the stored, rounded sum
             if (sum) {
                 o->loops->narrow(t, row, cpu_at(t, sum, i * o->c), o->c);
                 o->loops->widen(t, cpu_at(t, sum, i * o->c), row, o->c);

@@ -24,7 +24,7 @@ struct lstm {
 
 struct rows {
     float *gates;      // [GATES][lanes] a row, as the loops take them
-    uint32_t *units;   // [depth] a row: what the product reads
+    uint32_t *units;   // [depth] a row: the input of the product
     float *product;    // [wide] a row: gates forward, gradients of states backward
     float *c, *h;      // [lanes] a row: state, its gradient backward; h: of one row
     float *now, *before;  // [lanes]: of one row, backward
@@ -133,7 +133,7 @@ static struct task task_of(const struct lstm *o, int64_t i)
     return k;
 }
 
-// Where the units of word i of sample b, in the order of the direction, are in [B,T,D,parts,H].
+// The offset in [B,T,D,parts,H] of the units of word i of sample b, in the order of the direction.
 static int64_t place_of(const struct lstm *o, const struct task *k, int64_t b, int64_t i, int64_t parts)
 {
     int64_t row = (k->first + b) * o->t + (k->d && i < k->n[b] ? k->n[b] - 1 - i : i);
@@ -167,7 +167,7 @@ static void clear_units(const struct lstm *o, void *to, int64_t at, int64_t n)
     if (to) memset(cpu_at(o->dtype, to, at), 0, (size_t)n * dtype_size(o->dtype));
 }
 
-// Rounds n numbers to the type of the activations, and makes them row b of what the product reads.
+// Rounds n numbers to the type of the activations and writes them as row b of the product's input.
 static void set_units(const struct lstm *o, const struct rows *r, int64_t b, const float *from, int64_t n)
 {
     uint32_t *to = r->units + b * o->depth;

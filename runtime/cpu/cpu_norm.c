@@ -241,7 +241,7 @@ static void back_sums_piece(void *context, int64_t first, int64_t end, int threa
     }
 }
 
-// The first pass also writes dz = dy * relu'(y), which is the gradient of the shortcut and what the second pass reads.
+// The first pass also writes dz = dy * relu'(y), the gradient of the shortcut and the input of the second pass.
 static void gate_sums_piece(void *context, int64_t first, int64_t end, int thread)
 {
     const struct norm *o = context;

@@ -93,7 +93,7 @@ static struct task task_of(const struct sru *o, int64_t i)
     return k;
 }
 
-// Where the units of word i, in the order of the direction, are in [B,T,D,parts,H].
+// The offset in [B,T,D,parts,H] of the units of word i, in the order of the direction.
 static int64_t place_of(const struct sru *o, const struct task *k, int64_t i, int64_t parts, int64_t part)
 {
     int64_t row = k->b * o->t + (k->d && i < k->n ? k->n - 1 - i : i);
@@ -227,7 +227,7 @@ static int sru_run(struct cpu_step *s)
 {
     struct sru o;
     begin_sru(&o, s);
-    memset(o.scratch, 0, o.scratch_each * (size_t)s->cpu->threads);  // lanes that nobody writes
+    memset(o.scratch, 0, o.scratch_each * (size_t)s->cpu->threads);  // clears the lanes that no word writes
     threads_for(o.samples * o.d * o.pieces, 1, sru_piece, &o);
     float *dbias = o.back ? s->out[2] : NULL;
     int64_t biases = 2 * o.d * o.h;

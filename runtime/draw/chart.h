@@ -41,7 +41,7 @@ enum chart_size { CHART_HALF, CHART_ACROSS };  // half or the whole width of a p
 struct chart {
     enum chart_size size;
     const char *id;            // of this chart in its page
-    const char *title, *about;  // what it shows; a description for people who cannot see it
+    const char *title, *about;  // its title; a description for people who cannot see it
     struct chart_axis x, y;
     const struct chart_series *series;
     int series_count;
@@ -73,7 +73,7 @@ struct chart_span {
     double low, high;  // values at both ends, low < high
     double from, to;   // pixels of these ends
 };
-// Ends that hold all values from low to high with a little room, whatever they are; ticks inside them.
+// Chooses ends that hold all values from low to high with a little room, and ticks inside them.
 struct chart_span chart_span(enum chart_scale, double low, double high);
 double chart_place(const struct chart_span *, double value);  // pixel, kept between the ends
 bool chart_drawn(const struct chart *, const struct chart_point *);  // false: it cannot be placed, and is left out

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the op_*.c files share: reading a node's inputs, giving its outputs a shape, and refusing with a sentence.
+// Shared by the op_*.c files: they read a node's inputs, give its outputs a shape, or refuse with a sentence.
 #ifndef DAWN_OP_H
 #define DAWN_OP_H
 

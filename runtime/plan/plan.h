@@ -42,7 +42,7 @@ int plan_new(const struct graph *, struct device *, struct plan **) MUST_CHECK;
 void plan_free(struct plan *);
 int plan_verify(const struct plan *) MUST_CHECK;  // the proof, also for the tests (plan_layout.c)
 
-// Where a value lies, given the slab. NULL for NONE.
+// The address of a value, given the slab. NULL for NONE.
 void *plan_address(const struct plan *, void *slab, int value);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the blocks of a plan (values and workspaces) lie in the slab. Two blocks must not overlap if they are live at the
+// The places of a plan's blocks (values and workspaces) in the slab. Two blocks must not overlap if they are live at the
 // same position, or if the device overlaps nodes and the later of them belongs to the update, which data flow does not
 // order behind the other's users (plan_flow.h).
 #ifndef DAWN_PLAN_LAYOUT_H

@@ -33,7 +33,7 @@ static int64_t length_of(const struct heads *o, int64_t b)
     return n < 0.0 ? 0 : n > (double)o->t ? o->t : (int64_t)n;
 }
 
-// Where row t of part 0 (q), 1 (k) or 2 (v) begins.
+// The beginning of row t of part 0 (q), 1 (k) or 2 (v).
 static int64_t part_at(const struct heads *o, int64_t b, int64_t h, int64_t t, int part)
 {
     return ((b * o->t + t) * 3 + part) * o->h * o->d + h * o->d;

@@ -131,7 +131,7 @@ void ref_resize_grad(const struct ref_step *s)
     ref_write(s, 0, to);
 }
 
-// Row i of an index; NONE where there is no such row.
+// Row i of an index; NONE if it is out of range.
 static int64_t row_of(const struct ref_step *s, int input, int64_t i, int64_t rows)
 {
     int64_t row = (int64_t)ref_get(s, input, i);
@@ -143,7 +143,7 @@ void ref_gather(const struct ref_step *s)
     const struct value *x = ref_in(s, 0), *y = ref_out(s, 0);
     if (!y) return;
     int64_t rows = x->shape.dim[0], count = shape_count(&ref_in(s, 1)->shape);
-    size_t bytes = value_bytes(x) / (size_t)rows;  // whole rows, whatever they hold
+    size_t bytes = value_bytes(x) / (size_t)rows;  // whole rows, of any type
     for (int64_t i = 0; i < count; i++) {
         char *to = (char *)s->out[0] + (size_t)i * bytes;
         int64_t row = row_of(s, 1, i, rows);

@@ -162,7 +162,7 @@ void ref_layer_norm(const struct ref_step *s)
     double *means = ref_zeros(s, rows), *rstds = ref_zeros(s, rows);
     if (ref_in(s, 4)) ref_drop(s, x, rows * n, 4, a->p, a->site);
     for (int64_t i = 0; i < rows * n && residual; i++) x[i] += residual[i];
-    ref_round_all(v->dtype, x, rows * n);  // what is stored is what is normalised
+    ref_round_all(v->dtype, x, rows * n);  // normalises the stored, rounded sum
     ref_write(s, 1, x);
     for (int64_t r = 0; r < rows; r++) {
         double *row = x + r * n, sum = 0.0, squares = 0.0;

@@ -46,7 +46,7 @@ struct sru {
     enum act act;
 };
 
-// One hidden unit at one word: its gates, and what it reads.
+// One hidden unit at one word: its gates and its inputs.
 struct unit {
     double candidate, skip, f, r, m;
     int64_t at, from, skip_at;  // of h; of the candidate in u; of the skip input in x or u

@@ -78,7 +78,7 @@ static void help_row(struct text *into, const struct option *o, int width)
     text_free(&right);
 }
 
-// Who asks for the table in place of the help.
+// The receiver of the table, if one replaces the help.
 static _Thread_local struct {
     options_use use;
     void *with;
@@ -220,7 +220,7 @@ static int store(const struct option *o, const char *value)
     return rc < 0 ? fail_prefix(ERR_USAGE, "--%s: ", o->name) : 0;
 }
 
-// Where the reader stands in argv.
+// The reader's place in argv.
 struct reader {
     const struct usage *usage;
     char **argv;

@@ -75,7 +75,7 @@ static int help(const struct program *program, int argc, char **argv)
     return command->run(2, asked);
 }
 
-// True if standard output is a pipe that nobody reads any more. An earlier write may have met that, and its errno is gone.
+// True if standard output is a pipe without a reader. An earlier write may have failed with EPIPE, and its errno is gone.
 static bool reader_left(void)
 {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};

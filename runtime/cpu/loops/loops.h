@@ -4,7 +4,7 @@
 // All are plain C with the channel innermost, so that the compiler vectorises them.
 //
 // A `period` holds values per channel, repeated until it is wide enough for whole vectors (width is a multiple of C): element
-// i of a pass uses entry i % width. Where a loop writes y, y may be x itself.
+// i of a pass uses entry i % width. If a loop writes y, y may be x itself.
 #ifndef DAWN_LOOPS_H
 #define DAWN_LOOPS_H
 

@@ -210,7 +210,7 @@ static void release_engine(struct cuda_step *s)
     dnn_call_free(e->call);
 }
 
-// Sets what a wide operand is made of, and its address.
+// Sets the source and the address of a wide operand.
 static void pad_operand(struct engine *e, const struct conv *c, const void **operand, int64_t rows, void *to)
 {
     e->pad[e->pads++] = (struct k_channels_pad){*operand, to, rows, (int)c->channels};
