@@ -356,7 +356,7 @@ static void wrong_packs_are_refused(void **state)
     assert_int_equal(truncate(at(name), st.st_size - 1), 0);
     assert_fails(dataset_open("imagenette", folder, &ds), ERR_INPUT, "it is incomplete");
     put("x.dawnpack", "DAWNPACK", 8);
-    assert_fails(dataset_open("imagenette", at("x.dawnpack"), &ds), ERR_INPUT, "is no pack of pictures");
+    assert_fails(dataset_open("imagenette", at("x.dawnpack"), &ds), ERR_INPUT, "is not a pack of pictures");
 }
 
 static void changes_underneath_are_noticed(void **state)
