@@ -19,6 +19,7 @@ static const struct program_command commands[] = {
     {"keys", cmd_keys, "make, list, import, rotate and revoke signing keys"},
     {"submit", cmd_submit, "sign recorded runs and submit them to a scoreboard"},
     {"verify", cmd_verify, "check a signed run: signature, hash chain, figures, receipt"},
+    {"replay", cmd_replay, "train a recorded run once more and compare the figures"},
     {"withdraw", cmd_withdraw, "remove one of your entries from the boards"},
     {"amend", cmd_amend, "change the descriptive texts of one of your entries"},
     {"models", cmd_models, "list the models of a task"},

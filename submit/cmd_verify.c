@@ -15,7 +15,7 @@
 #include "submit/keys/keyring.h"
 #include "submit/client/verify.h"
 
-enum { FILE_LIMIT = 4 << 20, ID_MAX = 64 };
+enum { FILE_LIMIT = 4 << 20 };
 
 static int report(const struct evidence *e)
 {
@@ -78,26 +78,6 @@ static bool is_digest(const char *name)
     return strlen(name) == DIGEST_HEX - 1;
 }
 
-// Splits "https://board.example/runs/12" or ".../api/v1/statements/12" into the board's address and the statement's name.
-static int split_address(const char *url, char **base, char name[ID_MAX + 1])
-{
-    static const char *const marks[] = {"/api/v1/statements/", "/runs/"};
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-        const char *at = strstr(url, marks[i]);
-        if (at == NULL) continue;
-        const char *from = at + strlen(marks[i]);
-        size_t length = strspn(from, "0123456789abcdef");
-        bool number = length > 0 && length < 19 && strspn(from, "0123456789") == length && *from != '0';
-        if ((!number && length != DIGEST_HEX - 1) || strchr("/?#", from[length]) == NULL) continue;
-        snprintf(name, ID_MAX + 1, "%.*s", (int)length, from);
-        *base = copy_text(url);
-        (*base)[at - url] = '\0';
-        return 0;
-    }
-    return fail(ERR_USAGE, "%.200s is not the address of a run or a statement: it has no /runs/N and no /api/v1/statements/N",
-                url);
-}
-
 static int verify_at(struct client *c, const char *name, const char *key_id)
 {
     struct client_board board;
@@ -126,9 +106,9 @@ static int verify_at(struct client *c, const char *name, const char *key_id)
 
 static int verify_url(const char *url, const char *key_id)
 {
-    char *base = NULL, name[ID_MAX + 1];
+    char *base = NULL, name[DELIVERY_NAME];
     struct client *c;
-    TRY(split_address(url, &base, name));
+    TRY(delivery_address(url, &base, name));
     int rc = client_open(base, &sending_options, &c);
     free(base);
     TRY(rc);

@@ -11,6 +11,7 @@ int cmd_keys_rotate(int argc, char **argv);  // of cmd_keys_change.c, as the nex
 int cmd_keys_revoke(int argc, char **argv);
 int cmd_submit(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
+int cmd_replay(int argc, char **argv);
 int cmd_withdraw(int argc, char **argv);
 int cmd_amend(int argc, char **argv);
 

@@ -49,6 +49,7 @@ static void standing_line(const struct submission *s, struct text *t)
     if (canonical_at(run, "group") != NULL)
         text_add(t, ", run %lld of %lld of a group", (long long)canonical_int(run, "group.index"),
                  (long long)canonical_int(run, "group.planned"));
+    if (canonical_at(run, "replay_of") != NULL) text_add(t, ", a replay");
     size_t latencies = json_array_size(canonical_at(run, "latencies"));
     if (latencies > 0) text_add(t, ", %zu latenc%s", latencies, latencies == 1 ? "y" : "ies");
     if (s->last != NULL) text_add(t, ", in place of #%lld", (long long)record_int(s->last, "sequence"));
@@ -99,8 +100,8 @@ static bool is_plain(const char *path)
 {
     static const char *const paths[] = {
         "type", "board", "board_key", "handle", "task", "task_digest", "division", "evaluated_by", "status", "nonce",
-        "precision", "device", "chain_root", "chain_end", "points", "segments", "supersedes", "group.nonce", "data.split",
-        "data.digest", "model.weights_digest", "recipe.digest", "software.binary_digest", "price.date",
+        "precision", "device", "chain_root", "chain_end", "points", "segments", "supersedes", "replay_of", "group.nonce",
+        "data.split", "data.digest", "model.weights_digest", "recipe.digest", "software.binary_digest", "price.date",
         "latencies.weights_digest", "latencies.data_digest", "latencies.hash", "latencies.price.date", NULL};
     for (int i = 0; paths[i] != NULL; i++)
         if (strcmp(path, paths[i]) == 0) return true;

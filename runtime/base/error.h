@@ -24,6 +24,7 @@
     ERROR(NETWORK, 1, "a server or the way to it failed")                                                              \
     ERROR(DATABASE, 1, "results.db failed")                                                                            \
     ERROR(TARGET, 3, "training ended below the target")                                                                \
+    ERROR(DIFFERS, 3, "a replay came to other figures")                                                                \
     ERROR(INTERRUPTED, 130, "stopped by the user")
 
 enum error_number {

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The scoreboard's record, format 1. `statements` with `keys` is the truth; runs and entries follow from it and can be
--- rebuilt (store_check does so and compares). Nothing is ever deleted: what no longer counts is marked.
+-- The scoreboard's record, format 1; schema_N.sql has what format N adds. `statements` with `keys` is the truth; runs and
+-- entries follow from it and can be rebuilt (store_check does so and compares). Nothing is ever deleted: what no longer counts
+-- is marked.
 
 CREATE TABLE meta (
     id INTEGER PRIMARY KEY CHECK (id = 1),

@@ -159,10 +159,13 @@ static int schema_text(sqlite3 *db, struct text *into)
     return rc;
 }
 
-static const char *schema_sql(void)
+// The tables of format n are what the first n files make, one after the other.
+static const char *schema_sql(int64_t format)
 {
-    const struct embedded *file = embedded_find("scoreboard/store/schema.sql");
-    if (file == NULL) BUG("scoreboard/store/schema.sql is not in the program");
+    static const char *const paths[SQL_FORMAT] = {"scoreboard/store/schema.sql", "scoreboard/store/schema_2.sql"};
+    BUG_IF(format < 1 || format > SQL_FORMAT);
+    const struct embedded *file = embedded_find(paths[format - 1]);
+    if (file == NULL) BUG(paths[format - 1]);
     return file->at;
 }
 
@@ -171,33 +174,56 @@ static int check_schema(struct sql *s)
     sqlite3 *pattern;
     struct text ours = {0}, theirs = {0};
     if (sqlite3_open(":memory:", &pattern) != SQLITE_OK) BUG("SQLite cannot open a database in memory");
-    if (sqlite3_exec(pattern, schema_sql(), NULL, NULL, NULL) != SQLITE_OK) BUG(sqlite3_errmsg(pattern));
+    for (int64_t format = 1; format <= s->format; format++)
+        if (sqlite3_exec(pattern, schema_sql(format), NULL, NULL, NULL) != SQLITE_OK) BUG(sqlite3_errmsg(pattern));
     schema_text(pattern, &ours);
     sqlite3_close(pattern);
     int rc = 0;
     if (schema_text(s->db, &theirs) != SQLITE_DONE) rc = sql_fail(s, "read the schema");
     else if (theirs.at == NULL || strcmp(ours.at, theirs.at) != 0)
-        rc = fail(ERR_DATABASE, "%s has been altered: its tables are not those of a scoreboard of format %d", s->path,
-                  SQL_FORMAT);
+        rc = fail(ERR_DATABASE, "%s has been altered: its tables are not those of a scoreboard of format %lld", s->path,
+                  (long long)s->format);
     text_free(&ours);
     text_free(&theirs);
     return rc;
 }
 
+static int add_formats(struct sql *s)
+{
+    int64_t format;
+    TRY(sql_int(s, &format, 0, "PRAGMA user_version", ""));  // another process may have been first
+    for (; format < SQL_FORMAT; format++) {
+        char pragmas[96];
+        snprintf(pragmas, sizeof pragmas, "PRAGMA application_id=%d; PRAGMA user_version=%lld", SQL_APPLICATION_ID,
+                 (long long)format + 1);
+        if (sqlite3_exec(s->db, schema_sql(format + 1), NULL, NULL, NULL) != SQLITE_OK ||
+            sqlite3_exec(s->db, pragmas, NULL, NULL, NULL) != SQLITE_OK)
+            return sql_fail(s, "create the tables");
+    }
+    return 0;
+}
+
+// Brings an empty file (format 0) or one of an older format to this one, whole or not at all.
 static int add_tables(struct sql *s)
 {
-    char pragmas[96];
-    snprintf(pragmas, sizeof pragmas, "PRAGMA application_id=%d; PRAGMA user_version=%d", SQL_APPLICATION_ID, SQL_FORMAT);
     TRY(sql_do(s, "BEGIN IMMEDIATE", ""));
-    int64_t tables = 0;
-    int rc = sql_int(s, &tables, 0, "SELECT count(*) FROM sqlite_schema", "");  // another process may have been first
-    if (rc == 0 && tables == 0 &&
-        (sqlite3_exec(s->db, schema_sql(), NULL, NULL, NULL) != SQLITE_OK ||
-         sqlite3_exec(s->db, pragmas, NULL, NULL, NULL) != SQLITE_OK))
-        rc = sql_fail(s, "create the tables");
+    int rc = add_formats(s);
     if (rc == 0) rc = sql_do(s, "COMMIT", "");
     if (rc < 0) sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
     return rc;
+}
+
+static int check_format(struct sql *s)
+{
+    int64_t application;
+    TRY(sql_int(s, &application, 0, "PRAGMA application_id", ""));
+    TRY(sql_int(s, &s->format, 0, "PRAGMA user_version", ""));
+    if (application != SQL_APPLICATION_ID || s->format < 1)
+        return fail(ERR_DATABASE, "%s is not a scoreboard's record", s->path);
+    if (s->format > SQL_FORMAT)
+        return fail(ERR_DATABASE, "%s was written by a newer dawn-scoreboard (format %lld; this one knows formats up to %d)",
+                    s->path, (long long)s->format, SQL_FORMAT);
+    return check_schema(s);
 }
 
 static int check_file(struct sql *s, enum sql_mode mode)
@@ -206,17 +232,11 @@ static int check_file(struct sql *s, enum sql_mode mode)
     TRY(sql_int(s, &tables, 0, "SELECT count(*) FROM sqlite_schema", ""));
     TRY(sql_int(s, &application, 0, "PRAGMA application_id", ""));
     TRY(sql_int(s, &format, 0, "PRAGMA user_version", ""));
-    if (tables == 0 && application == 0 && format == 0 && mode != SQL_READ) {
-        TRY(add_tables(s));
-        application = SQL_APPLICATION_ID;
-        format = SQL_FORMAT;
-    }
-    if (application != SQL_APPLICATION_ID || format < 1)
-        return fail(ERR_DATABASE, "%s is not a scoreboard's record", s->path);
-    if (format > SQL_FORMAT)
-        return fail(ERR_DATABASE, "%s was written by a newer dawn-scoreboard (format %lld; this one knows formats up to %d)",
-                    s->path, (long long)format, SQL_FORMAT);
-    return check_schema(s);
+    if (tables == 0 && application == 0 && format == 0 && mode != SQL_READ) TRY(add_tables(s));
+    TRY(check_format(s));
+    if (mode == SQL_READ || s->format == SQL_FORMAT) return 0;
+    TRY(add_tables(s));
+    return check_format(s);
 }
 
 static int prepare_to_write(struct sql *s)

@@ -10,15 +10,17 @@
 
 #include "runtime/base/arena.h"
 
-enum { SQL_FORMAT = 1, SQL_APPLICATION_ID = 0x44415742 /* "DAWB" */, SQL_READY = 96 };
+enum { SQL_FORMAT = 2, SQL_APPLICATION_ID = 0x44415742 /* "DAWB" */, SQL_READY = 96 };
+enum { SQL_REPLAYS_FORMAT = 2 };  // the first with the table of replays
 enum sql_mode {
     SQL_WRITE,   // creates and migrates
-    SQL_READ,    // the file must exist in this format; never checkpoints
+    SQL_READ,    // the file must exist in this format or an older one; never checkpoints
     SQL_SCRATCH  // an unnamed temporary database with the same tables
 };
 struct sql {
     sqlite3 *db;
     char *path;
+    int64_t format;  // below SQL_FORMAT: a reader's, of a file that no writer has migrated yet
     struct {
         const char *text;
         sqlite3_stmt *statement;

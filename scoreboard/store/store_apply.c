@@ -124,6 +124,9 @@ static int insert_run(struct store *s, const struct incoming *in, int64_t first,
                     brief != NULL ? brief : "");
     text_free(&tags);
     free(brief);
+    const char *repeats = canonical_text(run, "replay_of");
+    if (rc == 0 && *repeats != 0)
+        rc = sql_do(&s->sql, "INSERT INTO replays (sequence, head) VALUES (?, ?)", "it", in->sequence, repeats);
     return rc;
 }
 
@@ -136,6 +139,7 @@ static int apply_run(struct store *s, const struct incoming *in)
     TRY(insert_run(s, in, old.first, curve));
     TRY(store_rank_curve(s, curve));
     if (old.sequence != 0 && strcmp(old.curve, curve) != 0) TRY(store_rank_curve(s, old.curve));
+    TRY(store_rank_repeated(s, in->sequence));
     if (old.sequence != 0) TRY(store_rank_run(s, old.sequence));
     TRY(store_rank_run(s, in->sequence));
     return store_rank_group(s, canonical_text(in->statement->json, "group.nonce"));
@@ -168,6 +172,7 @@ static int apply_withdraw(struct store *s, const struct incoming *in, struct are
     TRY(sql_do(&s->sql, "UPDATE runs SET withdrawn = ?, withdrawn_reason = ? WHERE sequence = ?", "iti", in->sequence,
                canonical_text(in->statement->json, "reason"), sequence));
     TRY(store_rank_curve(s, curve));
+    TRY(store_rank_repeated(s, sequence));
     TRY(store_rank_run(s, sequence));
     return store_rank_group(s, group);
 }

@@ -61,6 +61,9 @@ int store_findings(struct sql *, int64_t sequence, struct findings *into) MUST_C
 int store_rank_run(struct store *, int64_t sequence) MUST_CHECK;
 int store_rank_group(struct store *, const char *nonce) MUST_CHECK;
 int store_rank_curve(struct store *, const char *curve) MUST_CHECK;
+// Ranks anew the runs whose level this run may have changed: the one that it says it repeats, and those of its own group that
+// others say they repeat.
+int store_rank_repeated(struct store *, int64_t sequence) MUST_CHECK;
 int store_take_brief(sqlite3_stmt *, int column, struct statement *) MUST_CHECK;  // a statement without a payload
 int store_put_entry(struct store *, const struct ranked *, int64_t target_micro) MUST_CHECK;
 int store_drop_entries(struct store *, const char *source) MUST_CHECK;

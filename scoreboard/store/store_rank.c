@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "scoreboard/store/store_inside.h"
+#include "submit/format/score/replay.h"
 
 int store_drop_entries(struct store *s, const char *source)
 {
@@ -264,6 +265,70 @@ static int was_repeated(struct store *s, int64_t sequence, int64_t by, bool *rep
     return rc < 0 ? rc : 0;
 }
 
+// ---- replays: runs that say which run they repeat. Their curves may differ, as those of another device do.
+enum { REPLAYS = 64 };  // the first of them are looked at: each is a payload
+
+static int facts_of_group(struct store *s, const char *nonce, struct group_facts *facts)
+{
+    struct arena arena = {0};
+    struct ranked rows[BOARDS];
+    int64_t planned;
+    int count = 0;
+    *facts = (struct group_facts){0};
+    if (*nonce == 0) return 0;
+    TRY(sql_int(&s->sql, &planned, 0, "SELECT max(planned) FROM runs WHERE group_nonce = ? AND group_nonce <> ''", "t", nonce));
+    struct counted *runs = zalloc((size_t)(planned + 1) * sizeof *runs);
+    int rc = read_group(s, nonce, &arena, runs, (int)planned, &count);
+    const struct statement **statements = arena_alloc(&arena, (size_t)(count + 1) * sizeof *statements);
+    for (int i = 0; i < count; i++) statements[i] = &runs[i].statement;
+    if (rc == 0 && count > 0) ranking_of_group(statements, count, (int)planned, &arena, facts, rows);
+    for (int i = 0; i < count; i++) statement_free(&runs[i].statement);
+    free(runs);
+    arena_free(&arena);
+    return rc;
+}
+
+static int judge_replay(struct store *s, int64_t sequence, int64_t by, const struct group_facts *group, bool *agrees)
+{
+    struct statement run = {0}, other = {0};
+    struct replay_judged judged;
+    int rc = read_run(s, sequence, &run);
+    if (rc >= 0) rc = read_run(s, by, &other);
+    if (rc >= 0 && !is_copy(run.json, other.json)) {
+        replay_judge(run.json, other.json, group, &judged);
+        *agrees = judged.verdict == REPLAY_EXACT || (judged.verdict == REPLAY_WITHIN && judged.runs > 0);
+        replay_free(&judged);
+    }
+    statement_free(&run);
+    statement_free(&other);
+    return rc < 0 ? rc : 0;
+}
+
+// The first unflagged replay by another person that agrees: bit for bit, or within the interval of the original's group. One
+// evaluation alone has an interval too wide to prove anything.
+static int find_replay(struct store *s, const struct copy *original, int64_t *by)
+{
+    int64_t found[REPLAYS];
+    int count = 0, rc;
+    struct group_facts group;
+    sqlite3_stmt *row;
+    TRY(sql_start(&s->sql, &row, "SELECT r.sequence FROM replays p JOIN runs r ON r.sequence = p.sequence "
+                  "WHERE p.head = (SELECT head FROM runs WHERE sequence = ?) AND r.withdrawn = 0 AND r.superseded = 0 "
+                  "AND r.flags = 0 AND r.handle <> ? ORDER BY r.first LIMIT ?", "iti", original->sequence, original->handle,
+                  (int64_t)REPLAYS));
+    while ((rc = sql_next(&s->sql, row)) > 0) found[count++] = sql_column(row, 0);
+    sql_end(row);
+    TRY(rc);
+    if (count == 0) return 0;
+    TRY(facts_of_group(s, original->group, &group));
+    for (int i = 0; i < count && *by == 0; i++) {
+        bool agrees = false;
+        TRY(judge_replay(s, original->sequence, found[i], &group, &agrees));
+        if (agrees) *by = found[i];
+    }
+    return 0;
+}
+
 // The earliest run of a curve becomes reproduced, by the first later run of another person, unless it is flagged.
 // `first` orders them: a run that supersedes an earlier statement of itself keeps its age.
 static int set_trust(struct store *s, const struct copy *copies, int count, int i)
@@ -275,6 +340,7 @@ static int set_trust(struct store *s, const struct copy *copies, int count, int 
         TRY(was_repeated(s, copies[0].sequence, copies[n].sequence, &repeated));
         if (repeated) by = copies[n].sequence;
     }
+    if (by == 0 && i == 0 && copies[0].flags == 0) TRY(find_replay(s, &copies[0], &by));
     if (by != 0) trust = TRUST_REPRODUCED;
     if (copies[i].trust == TRUST_AUDITED) trust = TRUST_AUDITED;  // until a person withdraws it
     if (trust == copies[i].trust && by == copies[i].reproduced_by) return 0;
@@ -291,6 +357,26 @@ int store_rank_curve(struct store *s, const char *curve)
     int rc = *curve != 0 ? read_copies(s, curve, &arena, &copies, &count) : 0;
     for (int i = 0; i < count && rc == 0; i++) rc = set_trust(s, copies, count, i);
     free(copies);
+    arena_free(&arena);
+    return rc;
+}
+
+int store_rank_repeated(struct store *s, int64_t sequence)
+{
+    struct arena arena = {0};
+    const char **curves = NULL;
+    int count = 0, rc;
+    sqlite3_stmt *row;
+    TRY(sql_start(&s->sql, &row, "SELECT o.curve FROM replays p JOIN runs o ON o.head = p.head WHERE p.sequence = ?1 UNION "
+                  "SELECT m.curve FROM runs r JOIN runs m ON m.group_nonce = r.group_nonce JOIN replays p ON p.head = m.head "
+                  "WHERE r.sequence = ?1 AND m.group_nonce <> ''", "i", sequence));
+    while ((rc = sql_next(&s->sql, row)) > 0) {
+        curves = grow(curves, (size_t)(count + 1) * sizeof *curves);
+        curves[count++] = sql_keep(row, 0, &arena);
+    }
+    sql_end(row);
+    for (int i = 0; i < count && rc == 0; i++) rc = store_rank_curve(s, curves[i]);
+    free(curves);
     arena_free(&arena);
     return rc;
 }

@@ -122,6 +122,29 @@ int store_log(struct reader *r, int64_t after, int limit, struct arena *arena, s
     return take_all(r, row, arena, list, count);
 }
 
+int store_replays(struct reader *r, const char *head, int limit, struct arena *arena, struct stored **list, int *count)
+{
+    sqlite3_stmt *row;
+    *list = NULL;
+    *count = 0;
+    if (r->sql.format < SQL_REPLAYS_FORMAT) return 0;
+    TRY(sql_start(&r->sql, &row, "SELECT " WHOLE_COLUMNS "JOIN replays p ON p.sequence = s.sequence WHERE p.head = ? "
+                  "AND r.superseded = 0 ORDER BY s.sequence LIMIT ?", "ti", head, (int64_t)limit));
+    return take_all(r, row, arena, list, count);
+}
+
+int store_run_of_head(struct reader *r, const char *head, struct arena *arena, struct stored *out)
+{
+    sqlite3_stmt *row;
+    struct stored *list;
+    int count;
+    TRY(sql_start(&r->sql, &row, "SELECT " WHOLE_COLUMNS "WHERE r.head = ? AND r.superseded = 0 LIMIT 1", "t", head));
+    TRY(take_all(r, row, arena, &list, &count));
+    if (count == 0) return fail(ERR_MISSING, "there is no run whose last hash is %.64s", head);
+    *out = list[0];
+    return 0;
+}
+
 int store_group(struct reader *r, const char *nonce, struct arena *arena, struct stored **list, int *count, int *planned)
 {
     sqlite3_stmt *row;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
 
 static int check_receipt(const struct delivery *d, const struct client_board *board, const struct statement *s,
@@ -57,6 +58,26 @@ int deliver(struct client *c, const struct client_board *board, struct signer *s
     text_free(&envelope);
     text_free(&answer);
     return rc;
+}
+
+// "https://board.example/runs/12" or ".../api/v1/statements/12": where the board is, and the statement's name on it.
+int delivery_address(const char *url, char **base, char name[DELIVERY_NAME])
+{
+    static const char *const marks[] = {"/api/v1/statements/", "/runs/"};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        const char *at = strstr(url, marks[i]);
+        if (at == NULL) continue;
+        const char *from = at + strlen(marks[i]);
+        size_t length = strspn(from, "0123456789abcdef");
+        bool number = length > 0 && length < 19 && strspn(from, "0123456789") == length && *from != '0';
+        if ((!number && length != DIGEST_HEX - 1) || strchr("/?#", from[length]) == NULL) continue;
+        snprintf(name, DELIVERY_NAME, "%.*s", (int)length, from);
+        *base = copy_text(url);
+        (*base)[at - url] = '\0';
+        return 0;
+    }
+    return fail(ERR_USAGE, "%.200s is not the address of a run or a statement: it has no /runs/N and no /api/v1/statements/N",
+                url);
 }
 
 int delivery_part(struct client *c, const char *name, const char *part, struct text *into)

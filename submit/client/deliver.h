@@ -20,6 +20,9 @@ struct delivery {
 int deliver(struct client *, const struct client_board *board, struct signer *, const struct statement *, struct delivery *,
             struct text *checks) MUST_CHECK;
 void delivery_free(struct delivery *);
+// Splits the address of a run or a statement into that of its board and the statement's name on it, a number or a digest.
+enum { DELIVERY_NAME = DIGEST_HEX + 1 };
+int delivery_address(const char *url, char **base, char name[DELIVERY_NAME]) MUST_CHECK;  // free() ends the base
 // The answer of GET /api/v1/statements/NAME/PART, or of NAME alone if PART is ""; never empty.
 int delivery_part(struct client *, const char *name, const char *part, struct text *) MUST_CHECK;
 // The first function fetches the statement with that digest. The second also requires the signature of `signer`, and fetches the

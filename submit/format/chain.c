@@ -76,7 +76,7 @@ void chain_begin(struct chain *chain, const struct chain_root *root)
 static const char *const root_names[] = {
     "batch", "data", "device", "evaluated_by", "files", "group", "hardware", "input_size", "metrics", "model.flops_per_sample",
     "model.name", "model.parameters", "nonce", "official", "precision", "price.date", "price.instance",
-    "price.micro_usd_per_hour", "price.source", "recipe.digest", "recipe.name", "seed", "software", "started_ms",
+    "price.micro_usd_per_hour", "price.source", "recipe.digest", "recipe.name", "replay_of", "seed", "software", "started_ms",
     "stop_at_target", "synthetic", "target_micro", "task", "task_digest", "threads", "views", "work", NULL};
 static const char *const end_names[] = {"damaged", "ended_ms", "energy_uj", "model.weights_digest", "peak_memory_bytes",
                                         "resumed", "segments", "status",    NULL};

@@ -208,6 +208,8 @@ static const struct field run[] = {
     INT("chain", 2, 3, OPTIONAL | FIELD_V2, NULL, NULL,
         "version of the hash chain; 3 binds all that the record says; 2, or absent: points and digests alone"),
     {"chain_root", FIELD_HEX, 64, 64, 0, NULL, NULL, "h0 of the hash chain"},
+    {"replay_of", FIELD_HEX, 64, 64, OPTIONAL | FIELD_V2, NULL, NULL,
+     "last hash of the points of the run that this one repeats (dawn replay)"},
     {"chain_end", FIELD_HEX, 64, 64, OPTIONAL | FIELD_V2, NULL, NULL,
      "last hash of a chain of version 3, over the run's end; absent if it did not come to one"},
     {"points", FIELD_LIST, 0, 4000, 0, NULL, point, "the curve"},

@@ -16,9 +16,11 @@
 
 const char *const export_tables[] = {"runs",      "groups",    "metrics",  "parts",    "points",   "scores",  "segments",
                                      "data_sets", "pictures", "files", "latencies", "machines", "software", "receipts",
-                                     "outside", "energy", "benches", "bench_repeats", "bench_memory", "bench_operators", NULL};
+                                     "outside", "energy", "replays", "benches", "bench_repeats", "bench_memory", "bench_operators",
+                                     NULL};
 static const char *const per_run_tables[] = {"metrics",   "parts",     "points",   "scores",  "segments", "data_sets",
-                                             "pictures", "files", "latencies", "receipts", "outside", "energy", NULL};
+                                             "pictures", "files", "latencies", "receipts", "outside", "energy",
+                                             "replays", NULL};
 
 static bool among(const char *const names[], const char *name)
 {

@@ -87,6 +87,7 @@ struct run_facts {
     int data_count;
     const struct run_file *files;
     int file_count;
+    const char *replay_of;  // last hash of the points of the run that this one repeats, 64 hex digits; NULL: none
     const struct machine_facts *machine;    // NULL: read here
     const struct software_facts *software;  // NULL: read here
     const struct price *price;              // NULL: no cost

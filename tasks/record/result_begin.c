@@ -120,7 +120,7 @@ static int store_data(struct run *run, const struct run_facts *f)
     return 0;
 }
 
-// Stores the metrics, the parts of the schedule and the files.
+// Stores the metrics, the parts of the schedule, the files and which run is repeated.
 static int store_lists(struct run *run, const struct run_facts *f)
 {
     for (int64_t i = 0; i < f->metric_count; i++)
@@ -135,6 +135,9 @@ static int store_lists(struct run *run, const struct run_facts *f)
     for (int i = 0; i < f->file_count; i++)
         TRY(result_do(run->results, "record the files", "INSERT INTO files (run, kind, name, digest, bytes) VALUES (?,?,?,?,?)",
                       "ittti", run->id, f->files[i].kind, f->files[i].name, f->files[i].digest, f->files[i].bytes));
+    if (f->replay_of != NULL)
+        TRY(result_do(run->results, "record the replay", "INSERT INTO replays (run, head) VALUES (?,?)", "it", run->id,
+                      f->replay_of));
     return 0;
 }
 

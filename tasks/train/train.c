@@ -117,20 +117,21 @@ static int begin_record(struct going *r)
     struct software_facts software;
     TRY(machine_with(&r->device_facts, &machine, &software));
     if (o->price) TRY(instance_check_here(o->price, &machine));
-    if (r->kept->results == NULL) TRY(open_record(o, r->kept));
     const struct trainer *t = r->trainer;
     const struct dataset_facts *f = dataset_facts(r->data);
     struct run_data data[SPLIT_COUNT];
     for (int s = 0; s < SPLIT_COUNT; s++)
         data[s] = (struct run_data){f->name, split_name((enum split)s), digests_hex(r->digests, (enum split)s), f->count[s],
                                     f->official, f->synthetic, dataset_field(r->data, "jpeg") != NULL, f->short_side, f->quality};
-    char *recipe = recipe_line(&o->recipe);
     struct run_metric metrics[METRICS_MAX];
     int metric_count = metrics_of(r, metrics);
     struct run_part work[RUN_PARTS_MAX];
     int parts = trainer_work(t, work, RUN_PARTS_MAX);
     struct run_file files[TASK_FILES];
     int file_count = digests_files(r->digests, files);
+    if (o->replay) TRY(train_check_replay(o->replay, data, SPLIT_COUNT, files, file_count));
+    if (r->kept->results == NULL) TRY(open_record(o, r->kept));
+    char *recipe = o->replay ? copy_text(o->replay->recipe) : recipe_line(&o->recipe);
     struct run_facts facts = {
         .machine = &machine, .software = &software, .task = o->task->name, .metrics = metrics, .metric_count = metric_count,
         .target_micro = target_micro(o), .model = o->recipe.model,
@@ -140,7 +141,7 @@ static int begin_record(struct going *r)
         .seed = o->seed + r->index - 1, .views = trainer_views(t), .input_size = f->height,
         .stop_at_target = o->stop && o->runs == 1, .data = data, .data_count = SPLIT_COUNT,
         .parts = work, .part_count = parts, .files = files, .file_count = file_count, .price = o->price,
-        .stopwatch = &r->watch, .group = r->kept->group, .group_index = r->kept->group ? r->index : 0,
+        .replay_of = o->replay ? o->replay->head : NULL, .stopwatch = &r->watch, .group = r->kept->group, .group_index = r->kept->group ? r->index : 0,
     };
     int rc = result_begin(r->kept->results, &facts, &r->run);
     free(recipe);

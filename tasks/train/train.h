@@ -3,10 +3,19 @@
 #ifndef DAWN_TRAIN_H
 #define DAWN_TRAIN_H
 
+#include <jansson.h>
+
 #include "submit/format/score/price.h"
 #include "tasks/step/task.h"
 #include "tasks/train/progress.h"
 #include "tasks/train/resume.h"
+
+// The run that a replay repeats. What is borrowed lives until train() returns.
+struct train_replay {
+    const char *head;    // last hash of its points
+    const char *recipe;  // its recipe, word for word: train_options.recipe was read from it
+    const json_t *run;   // as its statement has it: data and files must be the same
+};
 
 struct train_options {
     const struct task *task;
@@ -22,6 +31,7 @@ struct train_options {
     const char *save;        // path of the checkpoint; NULL: beside the database; "": none
     const struct price *price;  // NULL: none
     const struct resume *resume;  // the run to resume, with its own options; NULL: a new run
+    const struct train_replay *replay;  // NULL: none
     struct resume_pace pace; // interval between states, for a run that can be resumed; never within a group
     enum progress_mode progress;
 };

@@ -51,6 +51,12 @@ struct going {
 void train_energy(struct going *);                    // reads the meters
 int64_t train_stalled_ns(const struct going *);       // time that steps waited for data
 
+// ---- a replay
+
+// Fails where data or files are not those of the run that is repeated (train_replay.c).
+int train_check_replay(const struct train_replay *, const struct run_data *, int data, const struct run_file *, int files)
+    MUST_CHECK;
+
 // ---- states
 
 char *train_absolute_path(const char *path);          // "" and NULL are returned as they are; free() ends it

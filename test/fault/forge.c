@@ -13,6 +13,7 @@
 #include "test/unit/fixture_server.h"
 
 enum outcome { REFUSED, FLAGGED, PASSED };
+#define OTHER_HEX "dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd"
 enum { EDITED = 1 };  // the hashes stay as they were
 
 static struct store *board;
@@ -255,10 +256,11 @@ static void edit_segments(json_t *run)
 static void edit_memory(json_t *run) { fixture_set(run, "peak_memory_bytes", json_integer(1)); }
 static void edit_weights(json_t *run)
 {
-    fixture_set(run, "model.weights_digest", json_string("dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd"));
-    latency_set(run, "weights_digest", json_string("dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd"));
+    fixture_set(run, "model.weights_digest", json_string(OTHER_HEX));
+    latency_set(run, "weights_digest", json_string(OTHER_HEX));
 }
 static void edit_latency(json_t *run) { latency_set(run, "whole_p99_ns", json_integer(2100001)); }
+static void edit_replay(json_t *run) { fixture_set(run, "replay_of", json_string(FIXTURE_HEX)); }
 static void drop_end(json_t *run) { json_object_del(run, "chain_end"); }
 static void drop_hash(json_t *run) { json_object_del(fixture_item(run, "latencies", 0), "hash"); }
 
@@ -293,6 +295,7 @@ static const struct attack {
     ATTACK(REFUSED, TEXT, invisible_note), ATTACK(REFUSED, TEXT, shorthand_note), ATTACK(REFUSED, TEXT, piled_note),
     ATTACK(REFUSED, TEXT, leading_mark), ATTACK(REFUSED, TEXT, hidden_machine),
     EDIT(edit_batch), EDIT(edit_views), EDIT(edit_threads), EDIT(edit_precision), EDIT(edit_machine), EDIT(edit_price),
+    EDIT(edit_replay),
     EDIT(edit_recipe_text), EDIT(edit_segments), EDIT(edit_memory), EDIT(edit_weights), EDIT(edit_latency), EDIT(drop_end),
     EDIT(drop_hash),
 };
@@ -467,6 +470,59 @@ static enum problem copy_as_reproduction(struct acceptance *a)
     return problem;
 }
 
+
+// ---- replays: runs that say which run they repeat. None of these raises its level.
+
+static const char *head_of(const json_t *run)
+{
+    const json_t *points = json_object_get(run, "points");
+    return canonical_text(json_array_get(points, json_array_size(points) - 1), "hash");
+}
+static enum problem replay(const char *name, const char *handle, void (*forge)(json_t *), bool raises, struct acceptance *a)
+{
+    struct arena arena = {0};
+    struct reader *reader;
+    struct stored stored;
+    char id[24], nonce[33];
+    json_t *run = true_run("eve"), *again = json_deep_copy(run);
+    snprintf(nonce, sizeof nonce, "%032x", 5000 + number);
+    fixture_set(again, "handle", json_string(handle));
+    fixture_set(again, "nonce", json_string(nonce));
+    fixture_set(again, "replay_of", json_string(head_of(run)));
+    fixture_set(again, "software.binary_digest", json_string(OTHER_HEX));  // so that the curves alone do not find each other
+    judge("a run to repeat", submit(run, &eve, a), a, PASSED, CHECKS);
+    snprintf(id, sizeof id, "%lld", (long long)a->sequence);
+    forge(again);
+    fixture_follow(again);
+    enum problem problem = submit(again, strcmp(handle, "eve") == 0 ? &eve : &ada, a);
+    fixture_must(store_reader(board, &reader));
+    fixture_must(store_statement(reader, id, &arena, &stored));
+    if ((stored.trust == TRUST_REPRODUCED) != raises) complain(name, trust_word(stored.trust), "");
+    store_reader_close(reader);
+    arena_free(&arena);
+    return problem;
+}
+static void slower(json_t *run) { fixture_slow(run, 50000000); }
+static void copied_times(json_t *run) { fixture_slow(run, 1); }
+static void other_recipe(json_t *run) { slower(run), small_images(run); }
+static void near_score(json_t *run)
+{
+    json_t *scores = json_object_get(fixture_item(run, "points", FIXTURE_EPOCHS - 1), "scores");
+    json_object_set_new(json_array_get(scores, 0), "score", json_integer(9449));
+    slower(run);
+}
+static void near_score_elsewhere(json_t *run) { near_score(run), fixture_set(run, "threads", json_integer(8)); }
+static void flagged_replay(json_t *run) { slower(run), fixture_set(run, "software.dirty", json_integer(1)); }
+#define REPLAY(name, handle, forge, raises)                                                                            \
+    static enum problem name(struct acceptance *a) { return replay(#name, handle, forge, raises, a); }
+REPLAY(replay_by_another, "ada", slower, true)  // the true one
+REPLAY(replay_by_the_same_key, "eve", slower, false)
+REPLAY(replay_with_copied_times, "ada", copied_times, false)
+REPLAY(replay_of_another_recipe, "ada", other_recipe, false)
+REPLAY(replay_with_a_near_score, "ada", near_score, false)
+REPLAY(replay_with_a_near_score_elsewhere, "ada", near_score_elsewhere, false)
+REPLAY(replay_with_a_flag, "ada", flagged_replay, false)
+
 static const struct {
     const char *name;
     enum problem (*play)(struct acceptance *);
@@ -477,6 +533,10 @@ static const struct {
     STATEMENT_ATTACK(handle_of_the_archive, HANDLE), STATEMENT_ATTACK(envelope_with_more, MALFORMED),
     STATEMENT_ATTACK(envelope_of_another, SIGNATURE), STATEMENT_ATTACK(empty_amend, MALFORMED),
     STATEMENT_ATTACK(invisible_reason, CHECKS), STATEMENT_ATTACK(copy_as_reproduction, NONE),
+    STATEMENT_ATTACK(replay_by_another, NONE), STATEMENT_ATTACK(replay_by_the_same_key, NONE),
+    STATEMENT_ATTACK(replay_with_copied_times, NONE), STATEMENT_ATTACK(replay_of_another_recipe, NONE),
+    STATEMENT_ATTACK(replay_with_a_near_score, NONE), STATEMENT_ATTACK(replay_with_a_near_score_elsewhere, NONE),
+    STATEMENT_ATTACK(replay_with_a_flag, NONE),
 };
 
 static void play_statements(void)

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as the answer of a scoreboard: a problem, an answer with a receipt, an address to go on to. No result holds a control
-// character or is longer than its limit, and no unsigned receipt is accepted.
+// Any bytes as the answer of a scoreboard: a problem, an answer with a receipt, a group, an address to go on to. No result holds a
+// control character or is longer than its limit, and no unsigned receipt is accepted.
 #include "submit/client/deliver.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/arena.h"
 #include "submit/client/client_origin.h"
+#include "submit/original.h"
 
 static void check_tame(const struct text *text, size_t limit)
 {
@@ -35,6 +37,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     char digest[DIGEST_HEX];
     if (client_conflict(text, digest))
         BUG_IF(strspn(digest, "0123456789abcdef") != DIGEST_HEX - 1 || strlen(digest) >= DIGEST_HEX);
+
+    struct group_facts facts;
+    if (original_group(text, count, &facts) == 0)
+        BUG_IF(facts.finished < 0 || facts.finished > 1000 || !(facts.accuracy.sigma >= 0) || !isfinite(facts.accuracy.mean));
 
     static const struct client_board board = {.name = "board"};
     static const struct statement nothing;

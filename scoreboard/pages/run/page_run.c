@@ -302,7 +302,7 @@ static void clocks(struct page *page, const struct shown *shown)
     html_add(page->out, "</section>\n");
 }
 
-static void run_page(struct page *page, const struct shown *shown, const struct entries *places)
+static void run_page(struct page *page, const struct shown *shown, const struct entries *places, const struct replays *replays)
 {
     const struct stored *stored = &shown->stored;
     const char *run = arena_text(&page->arena, "run %lld", (long long)stored->sequence);
@@ -321,6 +321,7 @@ static void run_page(struct page *page, const struct shown *shown, const struct 
     run_machine(page, shown);
     run_data(page, shown);
     run_checks(page, shown);
+    run_replays(page, shown, replays);
     run_verify(page, shown);
     html_add(page->out,
              "<section aria-labelledby=\"beside\"><h2 id=\"beside\">Compare</h2><form class=\"inline\" method=\"get\" "
@@ -388,11 +389,13 @@ static int show_statement(struct page *page)
 {
     struct shown shown;
     struct entries places;
+    struct replays replays;
     TRY(shown_read(page, page->request->word[0], &shown));
     const char *source = arena_text(&page->arena, "#%lld", (long long)shown.stored.sequence);
     int rc = store_entries_of(page->reader, source, &page->arena, &places);
+    if (rc == 0) rc = replays_read(page, &shown, &replays);
     if (rc == 0 && shown.stored.type == STATEMENT_RUN)
-        run_page(page, &shown, &places);
+        run_page(page, &shown, &places, &replays);
     else if (rc == 0)
         rc = other_page(page, &shown);
     if (rc == 0) page_end(page);

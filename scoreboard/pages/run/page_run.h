@@ -5,7 +5,9 @@
 
 #include "runtime/draw/chart.h"
 #include "scoreboard/pages/page.h"
+#include "submit/format/check/check.h"
 #include "submit/format/score/curve.h"
+#include "submit/format/score/replay.h"
 
 struct shown {
     struct stored stored;
@@ -42,6 +44,22 @@ struct band {
     bool is_loss;
 };
 int band_read(struct page *, const struct stored *runs, int count, struct band *) MUST_CHECK;  // page_group_curve.c
+
+// Replays: a run that says it repeats another. Both pages show the other and how the figures compare (page_replay.c).
+struct replay_line {
+    struct stored stored;  // the other run
+    enum replay_verdict verdict;
+    bool group, copy;      // the interval is that of a group; both took equally long at each point
+    const char *differs;
+};
+struct replays {
+    const char *of;        // last hash of the run that this one says it repeats; ""
+    bool known;            // that run is on this board
+    struct replay_line original, *at;
+    int count;
+};
+int replays_read(struct page *, const struct shown *, struct replays *) MUST_CHECK;
+void run_replays(struct page *, const struct shown *, const struct replays *);
 
 // The lower half of a run's page (page_run_facts.c).
 void run_latencies(struct page *, const struct shown *);

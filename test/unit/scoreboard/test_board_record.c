@@ -153,6 +153,39 @@ static void test_old_levels(void **state)
     assert_string_equal(trust_word(found.at[1].trust), "checked");
 }
 
+// A record of format 1 has no replays. A writer adds their table, once; a reader leaves the file as it is.
+static void do_sql(const char *sql);
+static void test_migrates(void **state)
+{
+    (void)state;
+    struct store *old;
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
+    close_all();
+    do_sql("DROP TABLE replays; PRAGMA user_version = 1");
+    assert_int_equal(store_open(&(struct store_settings){.path = path}, STORE_READ, &old), 0);
+    int faults, count;
+    struct stored *stored;
+    assert_int_equal(store_reader(old, &reader), 0);
+    assert_int_equal(store_replays(reader, FIXTURE_HEX, 10, &arena, &stored, &count), 0);
+    assert_int_equal(count, 0);
+    assert_int_equal(store_check(old, NULL, NULL, &faults), 0);
+    assert_int_equal(faults, 0);
+    store_reader_close(reader);
+    store_close(old);
+    open_all();
+    assert_whole();
+    assert_int_equal(hand_in(run_of("ada", 2), &ada), PROBLEM_NONE);
+    close_all();
+    open_all();
+    assert_int_equal(board_of(BOARD_TRAINING_TIME, RANK_CLASSIC).total, 2);
+    assert_whole();
+    close_all();
+    do_sql("PRAGMA user_version = 1");  // with the tables of 2
+    assert_int_equal(store_open(&(struct store_settings){.path = path}, STORE_WRITE, &old), ERR_DATABASE);
+    do_sql("PRAGMA user_version = 2");
+    open_all();
+}
+
 // ---- the record as a file
 static void do_sql(const char *sql)
 {
@@ -261,7 +294,7 @@ static void test_files(void **state)
     do_sql("DROP VIEW extra");
     do_sql("PRAGMA user_version = 99");
     assert_int_equal(store_open(&(struct store_settings){.path = path}, STORE_WRITE, &second), ERR_DATABASE);
-    do_sql("PRAGMA user_version = 1");
+    do_sql("PRAGMA user_version = 2");
     open_all();
     assert_whole();
 }
@@ -307,7 +340,7 @@ static void test_threads(void **state)
 
 static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    TEST(test_rotate), TEST(test_revoke), TEST(test_audit), TEST(test_old_levels),
+    TEST(test_rotate), TEST(test_revoke), TEST(test_audit), TEST(test_old_levels), TEST(test_migrates),
     TEST(test_check_finds), TEST(test_files), TEST(test_threads),
 };
 

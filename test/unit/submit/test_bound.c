@@ -21,6 +21,7 @@ static int64_t rich_run(void)
     static const struct run_file files[] = {{"vocab", "vocab.txt", DIGEST_C, 231508}};
     struct run_facts facts = fixture_facts(7, NULL);
     const struct group_plan plan = {"cifar10", "record", "default", 940000, 5};
+    facts.replay_of = DIGEST_A;
     facts.parts = parts, facts.part_count = 2, facts.files = files, facts.file_count = 1, facts.price = &fixture_price;
     assert_int_equal(result_group_begin(r, &plan, &facts.group), 0);
     facts.group_index = 1;
@@ -128,7 +129,7 @@ static void edits_of_columns_are_noticed(void **state)
 {
     (void)state;
     static const char *const tables[] = {"runs", "machines", "software", "data_sets", "files", "parts", "metrics", "segments",
-                                         "points", "scores", "groups", "latencies"};
+                                         "points", "scores", "groups", "latencies", "replays"};
     int64_t id = rich_run();
     char *original = payload_of(id);
     assert_non_null(original);
@@ -159,7 +160,7 @@ static void rows_that_come_and_go_are_noticed(void **state)
 {
     (void)state;
     static const char *const edits[] = {
-        "DELETE FROM parts WHERE number = 1", "DELETE FROM parts", "DELETE FROM files", "DELETE FROM segments WHERE number > 3",
+        "DELETE FROM parts WHERE number = 1", "DELETE FROM parts", "DELETE FROM replays", "DELETE FROM files", "DELETE FROM segments WHERE number > 3",
         "DELETE FROM data_sets WHERE split = 'train'", "UPDATE runs SET group_id = NULL", "UPDATE runs SET price_date = NULL",
         "INSERT INTO outside VALUES (1, 'a', 'b', 2)", "UPDATE latencies SET hash = NULL", "UPDATE runs SET chain_end = NULL",
         "UPDATE runs SET status = 'missed'", "UPDATE runs SET chain = 2", "UPDATE runs SET chain_root = recipe_digest",

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The run that a replay repeats, from wherever it is kept: results.db, the page of a scoreboard, or a file.
+#ifndef DAWN_SUBMIT_ORIGINAL_H
+#define DAWN_SUBMIT_ORIGINAL_H
+
+#include <jansson.h>
+
+#include "runtime/base/text.h"
+#include "submit/format/score/group.h"
+
+struct original {
+    json_t *run;               // as its statement has it
+    const char *head;          // last hash of its points; its text is the run's
+    struct text name;          // "run 3 of results.db"
+    struct group_facts group;  // what is known of its group; finished 0: nothing
+};
+// `word`: a run of the record ("last" or a number), the address of a run on a scoreboard, or a file: a statement, or an envelope.
+// `db` NULL: the usual record. A run whose hashes or figures do not hold is refused, and so is one that cannot be repeated:
+// another program trained it, it did not come to its end, or it has no points in steps. original_close ends it, also after an
+// error.
+int original_open(const char *word, const char *db, struct original *) MUST_CHECK;
+void original_close(struct original *);
+
+// The pure parser of a board's answer about a group: how many runs ended, mean and sigma of their scores.
+int original_group(const char *answer, size_t count, struct group_facts *) MUST_CHECK;
+
+#endif

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# dawn replay: a run of the record, of a file and of a scoreboard is trained once more, to the same bytes; the replay names its
+# original on the board. Then what differs, what cannot be repeated, and what does not hold.
+set -eu
+command -v curl >/dev/null && command -v python3 >/dev/null || { echo "curl or python3 is not installed"; exit 77; }
+. "$ROOT/test/wait.sh"
+export HOME=$PWD
+unset XDG_CONFIG_HOME DAWN_RESULTS DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
+
+expect() { # STATUS PATTERN COMMAND...: that status, without a terminal, and the pattern in its output
+    local wanted=$1 pattern=$2 got=0
+    shift 2
+    "$@" >out 2>err </dev/null || got=$?
+    if [ "$got" != "$wanted" ] || ! cat out err | tr -s ' \n' ' ' | grep -q -- "$pattern"; then
+        echo "wanted $wanted and \"$pattern\", got $got from: $*"
+        cat out err
+        exit 1
+    fi
+}
+sql() { python3 -c 'import sqlite3, sys; d = sqlite3.connect(sys.argv[1]); print(*(d.execute(sys.argv[2]).fetchone() or [])); d.commit()' "$@"; }
+
+quick="train cifar10 --data synthetic --set widths=8,8,16 --batch 250 --set epochs=0.1 --set views=1 --threads 1"
+"$DAWN" $quick --seed 5 --target 0.001 --db ada.db --quiet
+[ "$(sql ada.db 'SELECT count(*) FROM replays')" = 0 ]
+
+# ---- the same program, threads and device: bit for bit
+expect 0 'held to the same figures, bit for bit' "$DAWN" replay 1 --db ada.db
+tr -s ' \n' ' ' <out | grep -q 'verdict agrees: every loss and score is that of the original, bit for bit'
+[ "$(sql ada.db 'SELECT replays.run, head = hash FROM replays JOIN points ON points.run = 1')" = '2 1' ]
+cmp ada-run-1.safetensors ada-run-2.safetensors
+"$DAWN" results show 2 --db ada.db | grep -q "^ *replay of *$(sql ada.db 'SELECT head FROM replays')"
+"$DAWN" results verify all --db ada.db >out
+[ "$(grep -c good out)" = 2 ]
+cp ada.db edited.db
+sql edited.db "UPDATE replays SET head = replace(head, '0', '1') WHERE run = 2"
+expect 1 'root' "$DAWN" results verify 2 --db edited.db
+
+# ---- other threads: an interval, and every difference has a line
+if [ "$(nproc)" -gt 1 ]; then
+    rc=0
+    "$DAWN" replay 1 --db ada.db --threads 2 --save "" >out 2>err || rc=$?
+    [ "$rc" = 0 ] || [ "$rc" = 3 ]
+    tr -s ' \n' ' ' <out | grep -q 'differs threads: 1, in the replay 2'
+    tr -s ' \n' ' ' <out | grep -q 'held to the interval of one evaluation'
+fi
+expect 0 '"verdict":"exact"' "$DAWN" replay 2 --db ada.db --json --save "" # a replay is a run, too
+
+# ---- on a scoreboard: both pages name the other
+"$BOARD" --db board.db --listen 127.0.0.1:0 --origin example >said 2>&1 &
+pid=$!
+trap 'kill "$pid" 2>/dev/null || true' EXIT
+wait_line $pid said Ctrl-C
+url=$(sed -n 's|^Serving .* at \(http://[^ ]*\)/ (key .*|\1|p' said)
+export DAWN_SERVER=$url
+"$DAWN" keys new first >out
+"$DAWN" keys new second >out
+expect 0 'run 1: accepted as #1' "$DAWN" submit ada.db --run 1 --handle ada --key first --yes
+expect 0 'verdict agrees' "$DAWN" replay "$url/runs/1" --db bob.db --save ""
+expect 0 'run 1: accepted as #2' "$DAWN" submit bob.db --handle bob --key second --yes
+expect 0 'chain good' "$DAWN" verify "$url/runs/2"
+curl -fsS "$url/runs/1" >page
+grep -q '<a href="/runs/2">Run 2</a>' page
+grep -q 'bit for bit' page
+curl -fsS "$url/runs/2" >page
+grep -q 'repeats <a href="/runs/1">run 1</a>' page
+"$BOARD" check --db board.db >out
+kill "$pid"
+
+# ---- a file, and what cannot be repeated
+"$DAWN" submit ada.db --run 1 --handle ada --key first --out signed --board example >out 2>err
+expect 0 'verdict agrees' "$DAWN" replay signed/run-1.json --db file.db --save "" --quiet
+sed 's/"seed":5/"seed":6/' signed/run-1.json >signed/forged.json
+expect 1 'chain-broken' "$DAWN" replay signed/forged.json --db file.db
+printf '{}' >signed/none.json
+expect 1 'cannot be repeated' "$DAWN" replay signed/none.json
+expect 1 'No such file' "$DAWN" replay nothing.json
+expect 2 'one run, address or file' "$DAWN" replay
+expect 2 'is not the address' "$DAWN" replay https://board.example/
+expect 2 'null device computes nothing' "$DAWN" replay 1 --db ada.db --device null
+expect 2 'there is no run 99' "$DAWN" replay 99 --db ada.db
+expect 2 'does not use such a file' "$DAWN" replay 1 --db ada.db --vectors nothing.txt
+"$DAWN" record -t 0.6 --seed 7 --db ada.db -- python3 "$ROOT/test/cli/record_trainer.py" '{seed}' >out 2>err
+expect 2 'another program' "$DAWN" replay last --db ada.db
+
+# ---- an original that was never trained so: its figures are refuted
+python3 - "$ROOT" <<'END'
+import sqlite3
+d = sqlite3.connect("ada.db")
+d.execute("UPDATE points SET loss_micro = loss_micro + 1 WHERE run = 1")
+d.commit()
+END
+expect 1 'cannot be repeated' "$DAWN" replay 1 --db ada.db

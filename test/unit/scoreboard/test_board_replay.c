@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a board makes of runs that say which run they repeat.
+#include "test/unit/scoreboard/fixture_board.h"
+
+static enum trust trust_of(const char *id)
+{
+    struct stored s;
+    assert_int_equal(store_statement(reader, id, &arena, &s), 0);
+    return s.trust;
+}
+
+// A run of ada's group, number 1 to 5, and its last score.
+static json_t *scattered(int number)
+{
+    json_t *run = group_run_of("ada", number, number);
+    json_object_set_new(fixture_item(run, "points", FIXTURE_EPOCHS - 1), "k", json_integer(9400 + 10 * number));
+    fixture_bind(run);
+    return run;
+}
+
+static const char *head_of(const json_t *run)
+{
+    return canonical_text(json_array_get(json_object_get(run, "points"), FIXTURE_EPOCHS - 1), "hash");
+}
+
+// Another person's run that says it repeats one of them, on fewer threads: other losses and another last score.
+static json_t *repeated(const json_t *run, const char *handle, int number, int64_t score)
+{
+    char nonce[33];
+    json_t *replay = json_deep_copy(run), *last_scores;
+    snprintf(nonce, sizeof nonce, "%032x", 100 + number);
+    json_object_del(replay, "group");
+    fixture_set(replay, "handle", json_string(handle));
+    fixture_set(replay, "nonce", json_string(nonce));
+    fixture_set(replay, "threads", json_integer(8));
+    fixture_set(replay, "replay_of", json_string(head_of(run)));
+    last_scores = json_object_get(fixture_item(replay, "points", FIXTURE_EPOCHS - 1), "scores");
+    json_object_set_new(json_array_get(last_scores, 0), "score", json_integer(score));
+    fixture_vary(replay, number);
+    return replay;
+}
+
+// The five have 9,410 to 9,450 of 10,000: 94.30% +- t(.975, 4) .158% sqrt(1.2) is 93.82 to 94.78%.
+static void test_replayed_within_its_group(void **state)
+{
+    (void)state;
+    json_t *first = scattered(1), *runs[4], *near = repeated(first, "bob", 42, 9425);
+    json_t *far = repeated(first, "eve", 40, 9485), *own = repeated(first, "ada", 41, 9420);
+    char digest[DIGEST_HEX];
+    for (int i = 0; i < 4; i++) runs[i] = scattered(i + 2);
+    digest_of(near, digest);
+    assert_int_equal(hand_in(far, &eve), PROBLEM_NONE);  // before its original
+    assert_int_equal(hand_in(first, &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(near, &bob), PROBLEM_NONE);
+    assert_int_equal(last.findings.count, 0);
+    assert_int_equal(hand_in(own, &ada), PROBLEM_NONE);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(trust_of("2"), TRUST_CHECKED);  // of fewer than five runs nobody knows an interval
+        assert_int_equal(hand_in(runs[i], &ada), PROBLEM_NONE);
+    }
+    assert_int_equal(trust_of("2"), TRUST_REPRODUCED);
+    struct stored s, *list;
+    int count;
+    assert_int_equal(store_statement(reader, "2", &arena, &s), 0);
+    assert_int_equal(s.reproduced_by, 3);  // not the one that is too good, nor its own
+    assert_int_equal(trust_of("3"), TRUST_CHECKED);
+    assert_whole();
+    struct statement read;
+    assert_int_equal(statement_read(s.payload, s.payload_count, &read), 0);
+    assert_int_equal(store_replays(reader, head_of(read.json), 10, &arena, &list, &count), 0);
+    assert_int_equal(count, 3);
+    assert_int_equal(list[0].sequence, 1);
+    assert_int_equal(store_replays(reader, head_of(read.json), 2, &arena, &list, &count), 0);
+    assert_int_equal(count, 2);
+    assert_int_equal(store_run_of_head(reader, head_of(read.json), &arena, &s), 0);
+    assert_int_equal(s.sequence, 2);
+    assert_int_equal(store_run_of_head(reader, FIXTURE_HEX, &arena, &s), ERR_MISSING);
+    statement_free(&read);
+    assert_int_equal(hand_in(about("withdraw", digest), &bob), PROBLEM_NONE);
+    assert_int_equal(trust_of("2"), TRUST_CHECKED);
+    assert_whole();
+}
+
+// Another build of the program that comes to the same figures proves more than an interval does; a near score of a single run
+// proves nothing.
+static void test_replayed_alone(void **state)
+{
+    (void)state;
+    json_t *first = run_of("ada", 1), *near, *same;
+    fixture_bind(first);
+    near = repeated(first, "bob", 2, 9449);
+    same = json_deep_copy(first);
+    fixture_set(same, "handle", json_string("eve"));
+    fixture_set(same, "nonce", json_string("abababababababababababababababab"));
+    fixture_set(same, "software.binary_digest", json_string("dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd"));
+    fixture_set(same, "replay_of", json_string(head_of(first)));
+    fixture_slow(same, 3000000);
+    assert_int_equal(hand_in(first, &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(near, &bob), PROBLEM_NONE);
+    assert_int_equal(trust_of("1"), TRUST_CHECKED);
+    assert_int_equal(hand_in(same, &eve), PROBLEM_NONE);
+    assert_int_equal(trust_of("1"), TRUST_REPRODUCED);
+    assert_whole();
+}
+
+static const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    TEST(test_replayed_within_its_group),
+    TEST(test_replayed_alone),
+};
+
+int main(void)
+{
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
