@@ -112,6 +112,9 @@ static void tell_chain(const json_t *run, const char *broken)
     else printf("run %lld  good: root and %zu point%s; %s\n", (long long)record_int(run, "id"), points, points == 1 ? "" : "s",
                 record_bound(run) ? "all that is submitted is bound"
                                   : "settings, machine and price are not bound, because an older program began it");
+    struct text better = {0};
+    if (broken == NULL && show_better(run, &better)) printf("run %lld  flag: %s\n", (long long)record_int(run, "id"), better.at);
+    text_free(&better);
 }
 
 static void warn_of_chain(const json_t *run, const char *broken)
@@ -166,13 +169,13 @@ static int export_run(struct results *r, const char *word, const struct choice *
     struct text text = {0};
     int64_t id = 0;
     if (strcmp(c->format, "dawnbench") == 0) return export_dawnbench_of(r, word, c);
-    if (strcmp(c->format, "json") != 0 && strcmp(c->format, "csv") != 0) return export_document(r, word, c);
+    bool csv = strcmp(c->format, "csv") == 0, reference = strcmp(c->format, "reference") == 0;
+    if (strcmp(c->format, "json") != 0 && !csv && !reference) return export_document(r, word, c);
     if (word != NULL && strcmp(word, "all") != 0) TRY(record_find(r, word, &id));
     int broken = for_chains(r, id, warn_of_chain);
     if (broken < 0) return broken;
-    bool csv = strcmp(c->format, "csv") == 0;
     if (csv && c->to != NULL && !is_csv_file(c->to)) return export_tables_to(r, id, c->to);
-    int rc = csv ? export_csv(r, "runs", id, &text) : export_json(r, id, &text);
+    int rc = csv ? export_csv(r, "runs", id, &text) : reference ? show_reference(r, id, &text) : export_json(r, id, &text);
     if (rc == 0) return write_and_free(&text, c->to);
     text_free(&text);
     return rc;
@@ -294,7 +297,7 @@ static const char *const actions[] = {"list", "show", "compare", "export", "veri
 static int check_format(const char *action, struct choice *c)
 {
     static const char *const of_list[] = {"text", "json", "csv", NULL};
-    static const char *const of_export[] = {"json", "csv", "html", "svg", "md", "dawnbench", "mllog", NULL};
+    static const char *const of_export[] = {"json", "csv", "html", "svg", "md", "dawnbench", "mllog", "reference", NULL};
     bool list = strcmp(action, "list") == 0, export = strcmp(action, "export") == 0;
     const char *const *formats = list ? of_list : of_export;
     if (c->json && c->format != NULL && strcmp(c->format, "json") != 0)
@@ -351,7 +354,8 @@ int cmd_results(int argc, char **argv)
         {OPTION_INT, 0, "seed", "N", "list only runs with this seed", &c.filter.seed, 0, 1e15},
         {OPTION_FLAG, 0, "follow", NULL, "show each epoch of a run as it ends, until the run ends", &c.follow, 0, 0},
         {OPTION_TEXT, 'f', "format", "FORMAT",
-         "of a list: text, json or csv; of an export: json (default), csv, html, svg, md, dawnbench or mllog", &c.format, 0, 0},
+         "of a list: text, json or csv; of an export: json (default), csv, html, svg, md, dawnbench, mllog or reference",
+         &c.format, 0, 0},
         {OPTION_FLAG, 0, "json", NULL, "the same as --format json", &c.json, 0, 0},
         {OPTION_TEXT, 0, "to", "PATH",
          "file of an export; for csv a folder for all tables, or a file that ends in .csv for the runs; for dawnbench a folder",

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "scoreboard/store/store_inside.h"
+#include "submit/format/score/curve.h"
 
 #define HOUR_MS ((int64_t)3600 * 1000)
 
@@ -251,17 +252,29 @@ static int check_conflicts(struct attempt *a, int64_t *superseded)
     return refused;
 }
 
-// The brief has the last points. If they agree, the whole curves are compared.
-static int check_mate(struct attempt *a, int64_t sequence, const char *brief)
+// The brief has the last points. If they agree, the whole curves are compared. Its last score counts for the group's mean.
+static int check_mate(struct attempt *a, int64_t sequence, const char *brief, double *sum)
 {
     struct statement whole = {0};
     json_t *other = json_loads(brief, JSON_REJECT_DUPLICATES, NULL);
     if (other == NULL) return fail(ERR_INPUT, "the record's copy of another run of the group cannot be read");
+    const struct run_metric board = curve_board(other);
+    int64_t score = curve_last(other, &board);
+    *sum += score != RUN_SCORE_NONE ? run_metric_value(&board, score) : 0;
     int rc = check_alike(a->json, other) ? read_payload(a, sequence, &whole) : 0;
     if (rc == 0) check_group_mate(&a->envelope->statement, whole.json != NULL ? whole.json : other, &a->out->findings);
     statement_free(&whole);
     json_decref(other);
     return rc;
+}
+
+// The run that completes a group gives it a mean, which must not be better than reference runs make believable.
+static void check_mean(struct attempt *a, double sum, int mates)
+{
+    const struct run_metric board = curve_board(a->json);
+    int64_t score = curve_last(a->json, &board);
+    if (mates + 1 < canonical_int(a->json, "group.planned") || score == RUN_SCORE_NONE) return;
+    check_group_mean(a->json, (sum + run_metric_value(&board, score)) / (mates + 1), mates + 1, &a->out->findings);
 }
 
 // The checks that compare the runs of a group. A withdrawn run keeps its number and its seed, so nobody can leave out bad runs.
@@ -271,7 +284,8 @@ static int check_group(struct attempt *a, int64_t superseded)
     char terms[DIGEST_HEX];
     sqlite3_stmt *row;
     int64_t index = canonical_int(a->json, "group.index");
-    int rc, refused = 0;
+    int rc, refused = 0, mates = 0;
+    double sum = 0;
     bool terms_differ = false, taken = false;
     if (*nonce == 0) return 0;
     TRY(store_group_terms(&a->envelope->statement, terms));
@@ -287,7 +301,8 @@ static int check_group(struct attempt *a, int64_t superseded)
         else {
             terms_differ = terms_differ || strcmp(sql_text(row, 1), terms) != 0;
             taken = taken || sql_column(row, 2) == index;
-            refused = check_mate(a, sql_column(row, 4), sql_text(row, 3));
+            refused = check_mate(a, sql_column(row, 4), sql_text(row, 3), &sum);
+            mates++;
         }
     }
     sql_end(row);
@@ -296,6 +311,7 @@ static int check_group(struct attempt *a, int64_t superseded)
                     "the runs of group %s do not agree in task, model, recipe, target, number or announcement", nonce);
     if (refused == 0 && taken)
         finding_add(&a->out->findings, CHECK_GROUP, "run %lld of group %s is there already", (long long)index, nonce);
+    if (refused == 0) check_mean(a, sum, mates);
     return refused;
 }
 

@@ -207,7 +207,7 @@ grep -q 'no run 9' err
 [ "$(status "$DAWN" results show x)" = 2 ]
 [ "$(status "$DAWN" results list 1)" = 2 ]
 [ "$(status "$DAWN" results export --format xml)" = 2 ]
-grep -q 'json, csv, html, svg, md, dawnbench or mllog' err
+grep -q 'json, csv, html, svg, md, dawnbench, mllog or reference' err
 [ "$(status "$DAWN" results export --to nowhere/at/all.json)" = 1 ]
 
 python3 -c '

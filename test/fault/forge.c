@@ -165,6 +165,12 @@ static void latency_of_a_nanosecond(json_t *run)
     for (int i = 0; i < 4; i++) latency_set(run, names[i], json_integer(1 + i));
 }
 static void latency_on_nothing_known(json_t *run) { latency_set(run, "hardware.cpu_flags", json_string("")); }
+static void too_good(json_t *run)
+{
+    json_t *scores = json_object_get(fixture_item(run, "points", FIXTURE_EPOCHS - 1), "scores");
+    json_object_set_new(json_array_get(scores, 0), "score", json_integer(9600));
+}
+static void too_good_of_another_recipe(json_t *run) { too_good(run), open_division(run); }
 // Accurate words, round times, the figures of a run that never took place.
 static void all_made_up(json_t *run) { fixture_slow(run, -5000000000); }
 
@@ -275,11 +281,13 @@ static const struct attack {
 #define EDIT(forge) {#forge, forge, REFUSED, CHECK_CHAIN, EDITED}
     {"honest", honest, PASSED, CHECKS, 0},
     {"all_made_up", all_made_up, PASSED, CHECKS, 0},
+    {"too_good_of_another_recipe", too_good_of_another_recipe, PASSED, CHECKS, 0},
     {"vietnamese_and_hebrew", vietnamese_and_hebrew, PASSED, CHECKS, 0},
     ATTACK(REFUSED, WORK, no_samples), ATTACK(REFUSED, WORK, few_samples), ATTACK(REFUSED, WORK, many_samples),
     ATTACK(REFUSED, WORK, steps_without_batch), ATTACK(REFUSED, WORK, huge_batch), ATTACK(REFUSED, WORK, no_training),
     ATTACK(REFUSED, DATA, one_training_item), ATTACK(FLAGGED, SPEED_UNKNOWN, small_images),
     ATTACK(REFUSED, DIVISION, small_model), ATTACK(REFUSED, DIVISION, cheap_model),
+    ATTACK(FLAGGED, BETTER, too_good),
     ATTACK(FLAGGED, SPEED_UNKNOWN, own_model), ATTACK(FLAGGED, SPEED_UNKNOWN, cheap_open_model),
     ATTACK(REFUSED, SPEED, latency_of_a_nanosecond), ATTACK(FLAGGED, SPEED_UNKNOWN, latency_on_nothing_known),
     ATTACK(REFUSED, CLIENT_TIME, no_time_passed), ATTACK(FLAGGED, DATES, a_day_passed),

@@ -217,7 +217,7 @@ static inline json_t *fixture_numbered(int number, const char *handle)
     snprintf(nonce, sizeof nonce, "%032x", (unsigned)number + 1);
     snprintf(cpu, sizeof cpu, "%s %d", names[number % 5], 7000 + number % 8);
     fixture_today(date);
-    for (int i = 0; i < FIXTURE_EPOCHS; i++) scores[i] = 6000 + 360 * i + number % 97 + (i == FIXTURE_EPOCHS - 1 ? 200 : 0);
+    for (int i = 0; i < FIXTURE_EPOCHS; i++) scores[i] = 6000 + 355 * i + number % 89 + (i == FIXTURE_EPOCHS - 1 ? 205 : 0);
     json_object_del(run, "group");
     fixture_set(run, "handle", json_string(handle));
     fixture_set(run, "nonce", json_string(nonce));

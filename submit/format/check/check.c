@@ -97,6 +97,7 @@ void check_statement(const struct statement *statement, int64_t now_ms, struct f
     check_speed(&s, statement);
     if (s.strict) check_work(&s);
     if (s.strict) check_fields(&s);
+    if (s.strict) check_reference(&s);
     free(s.points);
     free(s.spans);
 }

@@ -42,6 +42,7 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
     CHECK(PRICE_OLD, "price-old", FLAG, "the price was at most 90 days old, and is one of the table")                  \
     CHECK(DIRTY, "sources-changed", FLAG, "the program was built from a commit, without changes")                      \
     CHECK(DATES, "dates", FLAG, "its dates are as far apart as its stopwatch says")                                    \
+    CHECK(BETTER, "better-than-reference", FLAG, "it is not better than reference runs of its recipe make believable")  \
     CHECK(SELF, "self-evaluated", FLAG, "the harness evaluated, not the program that was trained")
 enum check {
 #define CHECK(name, code, level, what) CHECK_##name,
@@ -71,6 +72,8 @@ void check_statement(const struct statement *, int64_t now_ms, struct findings *
 // CHECK_SEED, CHECK_TWIN, CHECK_OVERLAP: the checks against another run of the group. Call it for each earlier run; each check
 // adds at most one finding for all of them. `other` may be a brief (ranking_brief) unless the two are alike.
 void check_group_mate(const struct statement *, const json_t *other, struct findings *);
+// CHECK_BETTER for the group that this run completes: the mean score of its `runs` runs against reference runs of their recipe.
+void check_group_mean(const json_t *run, double mean, int runs, struct findings *);
 // True if the last points of two runs nearly agree in time or in loss. Then their curves must be compared.
 bool check_alike(const json_t *run, const json_t *other);
 // True if the intervals between points agree within some millionths: one run is a copy of the other.

@@ -41,6 +41,7 @@ void check_rules(struct subject *);   // task, data, group, cost, latencies, pri
 void check_curve(struct subject *);   // order, scores, chain, crossing, status
 void check_work(struct subject *);    // samples, arithmetic, dates and latencies against each other
 void check_fields(struct subject *);  // members against each other
+void check_reference(struct subject *);  // against reference runs of the same recipe
 void check_text(const json_t *, struct findings *);  // every text of a statement of any type
 void check_clocks(struct subject *);  // segments against points
 void check_speed(struct subject *, const struct statement *);  // arithmetic, intervals

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a board makes of runs that say which run they repeat.
+// What a board makes of runs that say which run they repeat, and of groups that are better than reference runs.
 #include "test/unit/scoreboard/fixture_board.h"
 
 static enum trust trust_of(const char *id)
@@ -103,10 +103,33 @@ static void test_replayed_alone(void **state)
     assert_whole();
 }
 
+// Each run is believable, but five of them are not: the mean is above 94.60%. The flag stands with the one that completes the
+// group.
+static void test_group_better_than_reference(void **state)
+{
+    (void)state;
+    for (int i = 1; i <= 5; i++) {
+        json_t *run = group_run_of("ada", i, i);
+        json_object_set_new(fixture_item(run, "points", FIXTURE_EPOCHS - 1), "k", json_integer(9460 + i));
+        fixture_bind(run);
+        assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
+        assert_int_equal(last.findings.flags, i == 5);
+    }
+    assert_int_equal(last.findings.at[0].check, CHECK_BETTER);
+    assert_non_null(strstr(last.findings.at[0].text, "94.63%"));
+    assert_int_equal(trust_of("1"), TRUST_CHECKED);
+    assert_int_equal(trust_of("5"), TRUST_SIGNED);
+    struct entries e = board_of(BOARD_TRAINING_TIME, RANK_GROUP);
+    assert_int_equal(e.at[0].trust, TRUST_SIGNED);
+    assert_int_equal(e.at[0].flags, 1);
+    assert_whole();
+}
+
 static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     TEST(test_replayed_within_its_group),
     TEST(test_replayed_alone),
+    TEST(test_group_better_than_reference),
 };
 
 int main(void)

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reference runs: the table, the test with figures worked out by hand, and what is compared with what.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <math.h>
+
+#include "runtime/base/embed.h"
+#include "submit/format/check/check.h"
+#include "submit/format/score/reference.h"
+#include "test/unit/fixture_statement.h"
+
+#include <cmocka.h>
+
+static const json_t *member(const json_t *row, const char *name)
+{
+    const json_t *value = json_object_get(row, name);
+    if (value == NULL) fail_msg("a row has no %s", name);
+    return value;
+}
+
+static void every_row_is_whole(void **state)
+{
+    (void)state;
+    const struct embedded *file = embedded_find("submit/format/score/references.json");
+    json_t *table = json_loadb(file->at, file->size, JSON_REJECT_DUPLICATES, NULL), *row;
+    size_t i;
+    assert_true(json_array_size(table) > 0);
+    json_array_foreach(table, i, row)
+    {
+        const struct contest *contest = contest_find(json_string_value(member(row, "task")));
+        size_t runs = json_array_size(member(row, "scores"));
+        assert_non_null(contest);
+        assert_int_equal(json_integer_value(member(row, "items")), contest->board.items);
+        assert_true(runs > 0 && runs <= 64);
+        assert_int_equal(json_array_size(member(row, "seeds")), runs);
+        assert_true(json_array_size(member(row, "epochs_micro")) <= runs);
+        assert_true(json_array_size(member(row, "recipe_digests")) > 0);
+        assert_true(*json_string_value(member(row, "source")) != 0);
+        assert_true(*json_string_value(member(row, "recipe")) != 0 && *json_string_value(member(row, "model")) != 0);
+    }
+    json_decref(table);
+}
+
+// t(0.99, 2) = 6.9646, t(0.99, 5) = 3.3649
+static void p_is_students_with_the_real_n(void **state)
+{
+    (void)state;
+    assert_true(fabs(reference_p(6.9646 * sqrt(4.0 / 3), 1, 3, 1) - 0.01) < 1e-5);
+    assert_true(fabs(reference_p(3.3649 * sqrt(1.0 / 6 + 1.0 / 5), 1, 6, 5) - 0.01) < 1e-5);
+    assert_true(fabs(reference_p(0, 1, 6, 5) - 0.5) < 1e-12);
+    assert_true(reference_p(-3, 1, 6, 5) > 0.98);
+    assert_float_equal(reference_p(100, 1, 2, 1), 1, 0);  // two runs say nothing
+    assert_float_equal(reference_p(1, 0, 5, 1), 0, 0);
+    assert_float_equal(reference_p(0, 0, 5, 1), 1, 0);
+    struct reference r = {.runs = 6, .score = {.mean = 3, .sigma = 0.1}};
+    assert_true(reference_score_p(&r, 4, 1) < REFERENCE_P);
+    r.board.lower_is_better = true;
+    assert_true(reference_score_p(&r, 4, 1) > 0.5);
+    assert_true(reference_score_p(&r, 2, 1) < REFERENCE_P);
+}
+
+static void the_recipe_decides_what_is_compared(void **state)
+{
+    (void)state;
+    struct reference r;
+    json_t *run = fixture_run();
+    assert_true(reference_find(run, &r));  // the closed division's word
+    assert_int_equal(r.runs, 6);
+    assert_true(fabs(r.score.mean - 0.9421) < 1e-12);
+    assert_true(fabs(r.score.sigma - 0.0019514) < 1e-7);
+    assert_false(r.same_text);
+    fixture_set(run, "division", json_string("open"));
+    assert_false(reference_find(run, &r));
+    fixture_set(run, "recipe.digest", json_string("1a5406e94edd49951b543334ce6faf2d947b47e5da5d7c91b2969a09317b68f5"));
+    assert_true(reference_find(run, &r));
+    assert_true(r.same_text);
+    assert_int_equal(r.reached, 5);
+    fixture_set(run, "model.name", json_string("resnet9"));
+    assert_false(reference_find(run, &r));
+    fixture_set(run, "model.name", json_string("record"));
+    fixture_set(run, "evaluated_by", json_string("self"));
+    assert_false(reference_find(run, &r));
+    fixture_set(run, "evaluated_by", json_string("harness"));
+    fixture_set(run, "synthetic", json_integer(1));
+    assert_false(reference_find(run, &r));
+    json_decref(run);
+}
+
+static bool is_flagged(json_t *run)
+{
+    struct statement s;
+    struct findings f;
+    bool found = false;
+    assert_int_equal(statement_make(json_deep_copy(run), &s), 0);
+    check_statement(&s, FIXTURE_NOW_MS, &f);
+    for (int i = 0; i < f.count && i < FINDINGS_MAX; i++) found = found || f.at[i].check == CHECK_BETTER;
+    statement_free(&s);
+    return found;
+}
+
+// 94.21% + 3.3649 x 0.19514% x sqrt(7 / 6) = 94.919%.
+static void a_score_beyond_the_bound_is_flagged(void **state)
+{
+    (void)state;
+    json_t *run = fixture_run();
+    assert_false(is_flagged(run));
+    json_object_set_new(fixture_item(run, "points", FIXTURE_EPOCHS - 1), "k", json_integer(9491));
+    fixture_follow(run);
+    assert_false(is_flagged(run));
+    json_object_set_new(fixture_item(run, "points", FIXTURE_EPOCHS - 1), "k", json_integer(9493));
+    fixture_follow(run);
+    assert_true(is_flagged(run));
+    fixture_set(run, "status", json_string("failed"));
+    assert_false(is_flagged(run));
+    json_decref(run);
+}
+
+// It met the target after 9 epochs, and no run of that very text before its end, at 10.5.
+static void epochs_of_the_same_text_are_compared(void **state)
+{
+    (void)state;
+    json_t *run = fixture_run();
+    fixture_set(run, "recipe.digest", json_string("1a5406e94edd49951b543334ce6faf2d947b47e5da5d7c91b2969a09317b68f5"));
+    fixture_follow(run);
+    assert_true(is_flagged(run));
+    json_decref(run);
+}
+
+// 94.21% + 3.3649 x 0.19514% x sqrt(1 / 6 + 1 / 5) = 94.608%.
+static void a_groups_mean_has_a_nearer_bound(void **state)
+{
+    (void)state;
+    struct findings f = {0};
+    json_t *run = fixture_run();
+    check_group_mean(run, 0.9460, 5, &f);
+    assert_int_equal(f.count, 0);
+    check_group_mean(run, 0.9462, 5, &f);
+    check_group_mean(run, 0.9470, 5, &f);
+    assert_int_equal(f.count, 1);
+    assert_int_equal(f.at[0].check, CHECK_BETTER);
+    assert_non_null(strstr(f.at[0].text, "of 6 runs of recipe cifar10"));
+    json_decref(run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_row_is_whole), cmocka_unit_test(p_is_students_with_the_real_n),
+        cmocka_unit_test(the_recipe_decides_what_is_compared), cmocka_unit_test(a_score_beyond_the_bound_is_flagged),
+        cmocka_unit_test(epochs_of_the_same_text_are_compared), cmocka_unit_test(a_groups_mean_has_a_nearer_bound),
+    };
+    return cmocka_run_group_tests_name("reference", tests, NULL, NULL);
+}
