@@ -12,28 +12,9 @@
 #include "submit/format/score/training_log.h"
 #include "tasks/record/export.h"
 #include "tasks/show/show.h"
-#include "test/unit/fixture_result.h"
+#include "test/unit/record/fixture_open.h"
 
 #include <cmocka.h>
-
-static char folder[64], db[96];
-static struct results *r;
-
-static int setup(void **state)
-{
-    (void)state;
-    fixture_folder(folder);
-    snprintf(db, sizeof db, "%s/results.db", folder);
-    return results_open(db, RESULTS_WRITE, &r);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    results_close(r);
-    fixture_remove(folder);
-    return 0;
-}
 
 static int64_t one_run(void)
 {

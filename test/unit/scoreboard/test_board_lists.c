@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages that put several things side by side: comparisons of runs and groups, uploads, people, search, prices, the API.
-#include "test/unit/scoreboard/fixture_board.h"
+#include "test/unit/scoreboard/fixture_page.h"
 
 #include "scoreboard/pages/page.h"
 #include "scoreboard/routes.h"
 
-static struct answer answer;
-
 static int ask(handler *run, const char *word, const char *query)
 {
     const struct server_settings settings = {.routes = route_table, .url = "https://runs.example"};
-    const struct request request = {
-        .path = "/", .query = query, .word = {word}, .store = store, .reader = reader, .settings = &settings};
-    text_free(&answer.body);
-    answer = (struct answer){0};
-    return run(&request, &answer);
+    return ask_page(run, (struct request){.path = "/", .query = query, .word = {word}, .settings = &settings});
 }
 
 static const char *page_of(handler *run, const char *word, const char *query)
@@ -23,28 +17,11 @@ static const char *page_of(handler *run, const char *word, const char *query)
     return answer.body.at;
 }
 
-static void assert_shows(const char *page, const char *what)
-{
-    if (strstr(page, what) == NULL) GIVE_UP("no \"%s\" in:\n%s", what, page);
-}
-
-static void assert_hides(const char *page, const char *what)
-{
-    const char *at = strstr(page, what);
-    if (at != NULL) GIVE_UP("\"%s\" stands in the page: %.200s", what, at);
-}
-
 static int times_in(const char *page, const char *what)
 {
     int count = 0;
     for (const char *at = page; (at = strstr(at, what)) != NULL; at++) count++;
     return count;
-}
-
-static int end(void **state)
-{
-    text_free(&answer.body);
-    return tear_down(state);
 }
 
 static void hand_in_a_group(void)

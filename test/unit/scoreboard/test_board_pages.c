@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages of runs and groups as they come out of a record: figures, words and links, for statements that tests signed.
-#include "test/unit/scoreboard/fixture_board.h"
+#include "test/unit/scoreboard/fixture_page.h"
 
 #include "scoreboard/dawnbench/dawnbench.h"
 #include "scoreboard/pages/pages.h"
 #include "scoreboard/pages/run/page_run.h"
 
-static struct answer answer;
-
 // A page's text, lent until the next call.
 static const char *page_of(handler *run, const char *address, const char *word0, const char *word1, const char *query)
 {
-    const struct request request = {
-        .path = address, .query = query, .word = {word0, word1}, .store = store, .reader = reader};
-    text_free(&answer.body);
-    answer = (struct answer){0};
-    if (run(&request, &answer) < 0) GIVE_UP("%s", error_text());
+    if (ask_page(run, (struct request){.path = address, .query = query, .word = {word0, word1}}) < 0) GIVE_UP("%s", error_text());
     return answer.body.at;
 }
 
@@ -24,23 +18,6 @@ static const char *run_page(int64_t sequence)
     char id[24];
     snprintf(id, sizeof id, "%lld", (long long)sequence);
     return page_of(page_run, "/runs/1", id, NULL, NULL);
-}
-
-static void assert_shows(const char *page, const char *what)
-{
-    if (strstr(page, what) == NULL) GIVE_UP("no \"%s\" in:\n%s", what, page);
-}
-
-static void assert_hides(const char *page, const char *what)
-{
-    const char *at = strstr(page, what);
-    if (at != NULL) GIVE_UP("\"%s\" stands in the page: %.200s", what, at);
-}
-
-static int end(void **state)
-{
-    text_free(&answer.body);
-    return tear_down(state);
 }
 
 // ---- a run ------------------------------------------------------------------------------------------------------------

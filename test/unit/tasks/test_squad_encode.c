@@ -1,77 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Questions to samples and back: what a sequence holds, where the answer stands in it, that an answer is cut from the
 // original text, which buckets are chosen; the vocabulary of training texts; config.json.
-#include "test/unit/test_data.h"
+#include "test/unit/tasks/fixture_squad.h"
 
 #include "data/text/wordpiece.h"
 #include "runtime/base/rng.h"
-#include "runtime/base/text.h"
 #include "tasks/squad/sample/buckets.h"
 #include "tasks/squad/sample/config.h"
-#include "tasks/squad/keys.h"
 #include "tasks/squad/text/lexicon.h"
-#include "tasks/squad/squad.h"
 #include "tasks/squad/sample/reader.h"
-
-enum { ARTICLES = 12, WORDS = 120 };  // two articles are for validation
-
-// A context of words "Word17" with accents and signs between, and a question about the word before the answer.
-static void write_articles(void)
-{
-    struct text t = {0};
-    char path[128];
-    text_add(&t, "{\"version\": \"1.1\", \"data\": [");
-    for (int a = 0; a < ARTICLES; a++) {
-        int at = 17 * (a + 1) % (WORDS - 2), start = 0, count = 0;
-        text_add(&t, "%s{\"title\": \"%02d\", \"paragraphs\": [{\"context\": \"", a ? ", " : "", a);
-        for (int w = 0; w < WORDS; w++) {
-            char word[32];
-            int n = snprintf(word, sizeof word, "%sWord%d\xc3\xa9%s ", w % 7 ? "" : "(", w, w % 5 ? "" : ",");
-            if (w == at) start = count + (w % 7 == 0);
-            count += n - 1;  // in code points
-            text_add(&t, "%s", word);
-        }
-        text_add(&t, "\", \"qas\": [{\"id\": \"q%d\", \"question\": \"What follows word%d, and why?\", \"answers\": "
-                 "[{\"text\": \"Word%d\xc3\xa9\", \"answer_start\": %d}]}]}]}", a, at - 1, at, start);
-    }
-    text_add(&t, "]}");
-    snprintf(path, sizeof path, "%s/dev-v1.1.json", folder);
-    assert_int_equal(file_write(path, t.at, t.length), 0);
-    text_free(&t);
-}
-
-struct samples {
-    struct recipe recipe;
-    struct setting setting;
-    struct dataset *stored, *view;
-};
 
 static void open_samples(struct samples *s, const char *set)
 {
-    static const char recipe[] = "{\"model\": {\"name\": \"encoder\"}, \"optimiser\": {\"rule\": \"adamw\"}}";
-    *s = (struct samples){0};
-    write_articles();
-    if (recipe_parse("test", recipe, sizeof recipe - 1, &s->recipe) < 0) fail_msg("%s", error_text());
-    if (set && recipe_set(&s->recipe, set) < 0) fail_msg("%s", error_text());
-    if (recipe_check(&s->recipe) < 0) fail_msg("%s", error_text());
-    if (dataset_open("squad-split", folder, &s->stored) < 0) fail_msg("%s", error_text());
-    s->setting = (struct setting){.task = &task_squad_split, .recipe = &s->recipe, .data = dataset_facts(s->stored)};
-    assert_int_equal(model_find(&task_squad_split, "encoder", &s->setting.model), 0);
-    if (task_squad_split.view(&s->setting, s->stored, &s->view) < 0) fail_msg("%s", error_text());
-    s->setting.data = dataset_facts(s->view);
-}
-
-static void close_samples(struct samples *s)
-{
-    dataset_close(s->view);
-    dataset_close(s->stored);
-}
-
-static int32_t number_of(struct samples *s, enum split split, const char *field, int64_t i)
-{
-    int32_t number;
-    assert_int_equal(dataset_item(s->view, split, field, i, &number, sizeof number, NULL), 0);
-    return number;
+    write_articles(120, false);
+    open_samples_of(s, "{\"model\": {\"name\": \"encoder\"}, \"optimiser\": {\"rule\": \"adamw\"}}", set, NULL);
 }
 
 // With one-hot scores at the places of the answer the answer comes back, accents and capitals as in the text.

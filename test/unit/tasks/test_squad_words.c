@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models of words: features of a context, which words have rows, samples and the answers cut from them, vectors of a file, and
 // both networks: layers and parameters as published, and a narrow one whose loss falls.
-#include "test/unit/test_data.h"
+#include "test/unit/tasks/fixture_squad.h"
 
-#include "runtime/base/text.h"
 #include "runtime/fuse.h"
-#include "tasks/squad/keys.h"
 #include "tasks/squad/sample/passages.h"
-#include "tasks/squad/squad.h"
 #include "tasks/squad/text/features.h"
 #include "tasks/train/trainer.h"
 
 #include <math.h>
-
-#define OK(call)                                                                                                       \
-    do {                                                                                                               \
-        if ((call) < 0) fail_msg("%s: %s", #call, error_text());                                                       \
-    } while (0)
 
 // ---- features
 
@@ -60,64 +52,11 @@ static void features_tell_how_a_word_matches_and_looks(void **state)
 
 // ---- samples
 
-enum { ARTICLES = 12, WORDS_OF_TEXT = 90 };  // two articles are for validation
-
-static void write_articles(void)
-{
-    struct text t = {0};
-    text_add(&t, "{\"version\": \"1.1\", \"data\": [");
-    for (int a = 0; a < ARTICLES; a++) {
-        int at = 17 * (a + 1) % (WORDS_OF_TEXT - 2), start = 0, count = 0;
-        text_add(&t, "%s{\"title\": \"%02d\", \"paragraphs\": [{\"context\": \"", a ? ", " : "", a);
-        for (int w = 0; w < WORDS_OF_TEXT; w++) {
-            char word[32];
-            int n = snprintf(word, sizeof word, "%sWord%d\xc3\xa9%s ", w % 7 ? "" : "(", w, w % 5 ? "" : ",");
-            if (w == at) start = count + (w % 7 == 0);
-            count += n - 1;  // in code points
-            text_add(&t, "%s", word);
-        }
-        text_add(&t, "Once%d\", \"qas\": [{\"id\": \"q%d\", \"question\": \"What follows word%d, and why?\", \"answers\": "
-                 "[{\"text\": \"Word%d\xc3\xa9\", \"answer_start\": %d}]}]}]}", a, a, at - 1, at, start);
-    }
-    text_add(&t, "]}");
-    put("dev-v1.1.json", t.at, t.length);
-    text_free(&t);
-}
-
-struct samples {
-    struct recipe recipe;
-    struct setting setting;
-    struct dataset *stored, *view;
-};
-
 static void open_samples(struct samples *s, const char *set, const char *vectors)
 {
-    static const char recipe[] = "{\"model\": {\"name\": \"drqa\", \"vectors\": 3}, \"optimiser\": {\"rule\": \"adamax\"}, "
-                                 "\"data\": {\"vocabulary\": 256}}";
-    *s = (struct samples){0};
-    write_articles();
-    OK(recipe_parse("test", recipe, sizeof recipe - 1, &s->recipe));
-    if (set) OK(recipe_set(&s->recipe, set));
-    OK(recipe_check(&s->recipe));
-    OK(dataset_open("squad-split", folder, &s->stored));
-    s->setting = (struct setting){.task = &task_squad_split, .recipe = &s->recipe, .data = dataset_facts(s->stored),
-                                  .files = {.vectors = vectors}};
-    OK(model_find(&task_squad_split, "drqa", &s->setting.model));
-    OK(task_squad_split.view(&s->setting, s->stored, &s->view));
-    s->setting.data = dataset_facts(s->view);
-}
-
-static void close_samples(struct samples *s)
-{
-    dataset_close(s->view);
-    dataset_close(s->stored);
-}
-
-static int32_t number_of(struct samples *s, enum split split, const char *field, int64_t i)
-{
-    int32_t number;
-    OK(dataset_item(s->view, split, field, i, &number, sizeof number, NULL));
-    return number;
+    write_articles(90, true);
+    open_samples_of(s, "{\"model\": {\"name\": \"drqa\", \"vectors\": 3}, \"optimiser\": {\"rule\": \"adamax\"}, "
+                       "\"data\": {\"vocabulary\": 256}}", set, vectors);
 }
 
 static void an_answer_comes_back_from_its_places(void **state)
@@ -311,7 +250,7 @@ static void frequent_words_are_tuned_and_no_others(void **state)
     struct text t = {0};
     struct made m;
     float fixed[8][3], tuned[WORDLIST_FIRST + 2][3];
-    write_articles();
+    write_articles(90, true);
     text_add(&t, ", 1 2 3\n( 4 5 6\nword1é 7 8 9\nfollows 1 1 1\n");  // Word1é by its lower case
     put("vectors.txt", t.at, t.length);
     text_free(&t);
