@@ -256,8 +256,10 @@ static void add_metric(const struct measured *m, int number, struct text *into)
 // Adds the four figures that "dawn results show" has of a measurement.
 static void add_times(const char *what, const struct latency_times *t, struct text *into)
 {
-    text_add(into, "    %-22s%11.3f%11.3f%11.3f%11.3f\n", what, (double)t->mean * 1e-6, (double)t->p50 * 1e-6,
-             (double)t->p90 * 1e-6, (double)t->p99 * 1e-6);
+    const int64_t ns[] = {t->mean, t->p50, t->p90, t->p99};
+    text_add(into, "    %-22s", what);
+    for (int i = 0; i < 4; i++) text_add(into, "%11.3f", text_up((double)ns[i] * 1e-3) * 1e-3);
+    text_add(into, "\n");
 }
 
 static void add_latency(const struct measured *m, struct text *into)

@@ -204,6 +204,11 @@ char *text_si(char into[TEXT_FIGURE], double value, const char *unit)
     return with_prefix(into, value, unit, false);
 }
 
+double text_up(double value)
+{
+    return fmax(0, ceil(value - 1e-9 * fmax(1, value)));
+}
+
 char *text_span(char into[TEXT_FIGURE], double seconds)
 {
     if (seconds < 0) {
@@ -211,19 +216,19 @@ char *text_span(char into[TEXT_FIGURE], double seconds)
         snprintf(into, TEXT_FIGURE, "-%.*s", TEXT_FIGURE - 2, text_span(positive, -seconds));
     } else if (!(seconds < 1e12)) {
         snprintf(into, TEXT_FIGURE, "%g s", seconds);
-    } else if (seconds < 0.0009995) {
-        snprintf(into, TEXT_FIGURE, "%.0f us", seconds * 1e6);
-    } else if (seconds < 0.00995) {
-        snprintf(into, TEXT_FIGURE, "%.2f ms", seconds * 1e3);
-    } else if (seconds < 0.9995) {
-        snprintf(into, TEXT_FIGURE, "%.0f ms", seconds * 1e3);
-    } else if (seconds < 59.95) {
-        snprintf(into, TEXT_FIGURE, "%.1f s", seconds);
-    } else if (seconds < 3599.5) {
-        int64_t whole = (int64_t)(seconds + 0.5);
+    } else if (text_up(seconds * 1e6) < 1000) {
+        snprintf(into, TEXT_FIGURE, "%.0f us", text_up(seconds * 1e6));
+    } else if (text_up(seconds * 1e5) < 1000) {
+        snprintf(into, TEXT_FIGURE, "%.2f ms", text_up(seconds * 1e5) / 100);
+    } else if (text_up(seconds * 1e3) < 1000) {
+        snprintf(into, TEXT_FIGURE, "%.0f ms", text_up(seconds * 1e3));
+    } else if (text_up(seconds * 10) < 600) {
+        snprintf(into, TEXT_FIGURE, "%.1f s", text_up(seconds * 10) / 10);
+    } else if (text_up(seconds) < 3600) {
+        int64_t whole = (int64_t)text_up(seconds);
         snprintf(into, TEXT_FIGURE, "%d min %02d s", (int)(whole / 60), (int)(whole % 60));
     } else {
-        int64_t minutes = (int64_t)(seconds / 60 + 0.5);
+        int64_t minutes = (int64_t)text_up(seconds / 60);
         snprintf(into, TEXT_FIGURE, "%lld h %02d min", (long long)(minutes / 60), (int)(minutes % 60));
     }
     return into;

@@ -30,10 +30,14 @@ const char *text_nearest(const char *word, const char *const names[]);
 // lists the names if they are few. `hint` follows in parentheses, unless it is NULL.
 int fail_unknown(int code, const char *what, const char *word, const char *const names[], const char *hint);
 
+// The whole number above a value from 0 on. A value that is whole but for the last bits of a double stays, and -0 becomes 0.
+// Times and money are rounded in this way, so that no page shows less than was measured.
+double text_up(double value);
+
 // Each writes into `into` and returns it. "1.50 GB", "2 h 03 min", "3.2 s", "340 ms", "12,345"
 enum { TEXT_FIGURE = 32 };
 char *text_size(char into[TEXT_FIGURE], double bytes);
-char *text_span(char into[TEXT_FIGURE], double seconds);
+char *text_span(char into[TEXT_FIGURE], double seconds);       // rounded up
 char *text_count(char into[TEXT_FIGURE], int64_t n);
 char *text_si(char into[TEXT_FIGURE], double value, const char *unit);  // "446 GFLOP/s"
 

@@ -103,20 +103,14 @@ const char *trust_what(enum trust trust)
     return trusts[trust].what;
 }
 
-// Rounds up, except a value that differs from a whole number only in the last bits of a double.
-static double ceiling(double value)
-{
-    return fmax(0, ceil(value - 1e-9 * fmax(1, fabs(value))));  // values are not negative; nor is -0
-}
-
 static void seconds_text(double seconds, char into[BOARD_VALUE])
 {
-    double hundredths = ceiling(seconds * 100);
+    double hundredths = text_up(seconds * 100);
     if (hundredths < 6000) {
         snprintf(into, BOARD_VALUE, "%.2f s", hundredths / 100);
         return;
     }
-    double whole = ceiling(seconds);
+    double whole = text_up(seconds);
     if (whole >= 1e12) snprintf(into, BOARD_VALUE, "%.3g h", seconds / 3600);
     else if (whole >= 36000)
         snprintf(into, BOARD_VALUE, "%.0f h %02.0f min", floor(ceil(whole / 60) / 60), fmod(ceil(whole / 60), 60));
@@ -132,13 +126,16 @@ static void dollars_text(double dollars, const char *tail, char into[BOARD_VALUE
     int places = 2;
     for (double least = 1; dollars > 0 && dollars < least && places < 8; least /= 10) places++;
     double whole = pow(10, places);
-    if (dollars < 1e12) snprintf(into, BOARD_VALUE, "$%.*f%s", places, ceiling(dollars * whole) / whole, tail);
+    if (dollars < 1e12) snprintf(into, BOARD_VALUE, "$%.*f%s", places, text_up(dollars * whole) / whole, tail);
     else snprintf(into, BOARD_VALUE, "$%.3g%s", dollars, tail);
 }
 
 static void milliseconds_text(double ms, char into[BOARD_VALUE])
 {
-    snprintf(into, BOARD_VALUE, "%.*f ms", ms < 10 ? 3 : ms < 100 ? 2 : ms < 1000 ? 1 : 0, fmin(ms, 1e30));
+    int places = ms < 10 ? 3 : ms < 100 ? 2 : ms < 1000 ? 1 : 0;
+    double parts = pow(10, places);
+    if (ms < 1e12) ms = text_up(ms * parts) / parts;
+    snprintf(into, BOARD_VALUE, "%.*f ms", places, fmin(ms, 1e30));
 }
 
 char *board_value(enum board board, double value, char into[BOARD_VALUE])

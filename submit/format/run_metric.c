@@ -65,3 +65,11 @@ char *run_metric_value_text(const struct run_metric *m, double value, char into[
     if (!(fabs(parts) < 1e15)) return strcpy(into, "-");
     return write_parts(m, (__int128)(m->lower_is_better ? ceil(parts - slack) : floor(parts + slack)), into);
 }
+
+char *run_metric_spread_text(const struct run_metric *m, double sigma, int runs, char into[TEXT_FIGURE])
+{
+    const double slack = 1e-7;  // a root may end above a whole figure
+    double parts = ceil(sigma * DECIMALS - slack);
+    if (runs < 2 || !(parts < 1e15)) return strcpy(into, "-");
+    return write_parts(m, (__int128)parts, into);
+}

@@ -26,5 +26,7 @@ double run_metric_shown(const struct run_metric *, double value);    // in the m
 // reached. "-" for RUN_SCORE_NONE and for a value that is no number.
 char *run_metric_text(const struct run_metric *, int64_t score, char into[TEXT_FIGURE]);
 char *run_metric_value_text(const struct run_metric *, double value, char into[TEXT_FIGURE]);
+// A standard deviation over `runs` runs with as many decimals, rounded up: "0.10%", "0.0012"; "-" for fewer than two runs.
+char *run_metric_spread_text(const struct run_metric *, double sigma, int runs, char into[TEXT_FIGURE]);
 
 #endif

@@ -119,8 +119,8 @@ const char *roofline_figure(char into[TEXT_FIGURE], double value)
 char *roofline_span(char into[TEXT_FIGURE], double seconds)
 {
     if (!(seconds > 0)) return strcpy(into, "-");
-    if (seconds < 0.9995 || seconds >= 9.995) return text_span(into, seconds);
-    snprintf(into, TEXT_FIGURE, "%.2f s", seconds);
+    if (text_up(seconds * 1e3) < 1000 || text_up(seconds * 100) >= 1000) return text_span(into, seconds);
+    snprintf(into, TEXT_FIGURE, "%.2f s", text_up(seconds * 100) / 100);
     return into;
 }
 

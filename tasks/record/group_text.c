@@ -1,28 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/record/group_text.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "submit/format/score/contest.h"
-
-char *group_spread_text(const struct run_metric *m, double sigma, int runs, char into[TEXT_FIGURE])
-{
-    const double slack = 1e-7;  // rounding error of a division whose result is a whole figure
-    bool percent = strcmp(m->unit, "%") == 0;
-    double parts = ceil(sigma * 1e4 - slack);
-    if (runs < 2) snprintf(into, TEXT_FIGURE, "-");
-    else snprintf(into, TEXT_FIGURE, percent ? "%.2f%%" : "%.4f", percent ? parts / 100 : parts / 1e4);
-    return into;
-}
 
 static void add_group_score(struct text *t, const struct run_metric *m, const struct group_facts *f)
 {
     char mean[TEXT_FIGURE], sigma[TEXT_FIGURE], low[TEXT_FIGURE], high[TEXT_FIGURE], interval[3 * TEXT_FIGURE] = "-", p[32] = "-";
     const struct group_mean *s = &f->accuracy;
     run_metric_value_text(m, s->mean, mean);
-    group_spread_text(m, s->sigma, f->finished, sigma);
+    run_metric_spread_text(m, s->sigma, f->finished, sigma);
     if (f->finished > 1) {
         snprintf(interval, sizeof interval, "%s to %s", run_metric_value_text(m, s->low, low),
                  run_metric_value_text(m, s->high, high));

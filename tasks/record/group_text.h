@@ -9,7 +9,5 @@
 
 // Adds the lines "  score      mean 94.16% ...", "  time ...", "  verdict ...". Without a finished run only the verdict.
 void group_text(struct text *, const struct run_metric *, const struct group_facts *);
-// A mean is rounded like a score (run_metric.h). A spread is rounded up: "0.10%", "0.0012"; "-" if it is undefined.
-char *group_spread_text(const struct run_metric *, double sigma, int runs, char into[TEXT_FIGURE]);
 
 #endif

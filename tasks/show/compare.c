@@ -275,8 +275,8 @@ static void add_means(struct text *t, const struct side *a, const struct side *b
     run_metric_value_text(&board, f->accuracy.mean, x);
     run_metric_value_text(&board, g->accuracy.mean, y);
     add_pair(t, "score, mean", x, y, NAN);
-    add_pair(t, "score, sigma", group_spread_text(&board, f->accuracy.sigma, f->finished, x),
-             group_spread_text(&board, g->accuracy.sigma, g->finished, y), NAN);
+    add_pair(t, "score, sigma", run_metric_spread_text(&board, f->accuracy.sigma, f->finished, x),
+             run_metric_spread_text(&board, g->accuracy.sigma, g->finished, y), NAN);
     add_pair(t, "time, mean", text_span(x, f->seconds.mean), text_span(y, g->seconds.mean), g->seconds.mean / f->seconds.mean);
     add_pair(t, "time, sigma", f->finished > 1 ? text_span(x, f->seconds.sigma) : "-",
              g->finished > 1 ? text_span(y, g->seconds.sigma) : "-", NAN);

@@ -35,7 +35,7 @@ void show_latencies(struct text *t, const json_t *rows, const struct page_style 
             {"with preprocessing", "whole_mean_ns", "whole_p50_ns", "whole_p90_ns", "whole_p99_ns"}};
         for (int w = 0; w < 2; w++) {
             text_add(t, "    %-22s", which[w][0]);
-            for (int c = 1; c < 5; c++) text_add(t, "%11.3f", (double)record_int(row, which[w][c]) / 1e6);
+            for (int c = 1; c < 5; c++) text_add(t, "%11.3f", text_up((double)record_int(row, which[w][c]) / 1e3) / 1e3);
             text_add(t, "\n");
         }
         int64_t mean = record_int(row, "whole_mean_ns"), price = record_int(row, "price_micro_per_hour");

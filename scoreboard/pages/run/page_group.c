@@ -91,13 +91,14 @@ static void statistics(struct page *page, const struct gathered *g)
 {
     const struct contest *contest = g->runs[0].contest;
     const struct group_mean *s = &g->facts.seconds, *a = &g->facts.accuracy;
-    const char *unit = contest != NULL ? contest->board.unit : "%";
+    const struct run_metric plain = {.unit = "%"};
+    char sigma[TEXT_FIGURE];
     bool defined = g->facts.finished > 1;
     if (g->facts.finished < 1) return;
     const char *const times[] = {page_span_text(page, (int64_t)(s->mean * 1e9)), page_span_text(page, (int64_t)(s->sigma * 1e9)),
                                  page_span_text(page, (int64_t)(s->low * 1e9)), page_span_text(page, (int64_t)(s->high * 1e9))};
     const char *const scores[] = {score_text(page, contest, a->mean),
-                                  arena_text(&page->arena, "%.2g%s", shown_score(contest, a->sigma), unit),
+                                  run_metric_spread_text(contest ? &contest->board : &plain, a->sigma, g->facts.finished, sigma),
                                   score_text(page, contest, a->low), score_text(page, contest, a->high)};
     page_open_table(page, "small", arena_text(&page->arena, "Statistics over %d run%s (Student's t; the standard deviation is "
                                                             "that of the sample)", g->facts.finished, defined ? "s" : ""));

@@ -35,7 +35,7 @@ static void read_all(struct results *r)
     struct text text = {0};
     const struct page_style plain = {0};
     assert_int_equal(show_list(r, &show_everything, &plain, &text), 0);
-    says(&text, "  cifar10  done         95.40%      4.3 s  SYNTHETIC\n");  // the dates before depend on today's
+    says(&text, "  cifar10  done         95.40%      4.4 s  SYNTHETIC\n");  // the dates before depend on today's
     says(&text, "  cifar10  interrupted  98.25%");
     says(&text, "  squad    failed            -          -  unknown\n");
     says(&text, "  squad    done         0.7612     206 ms  reader\n");

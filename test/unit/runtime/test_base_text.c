@@ -119,6 +119,9 @@ static void test_spans(void **state)
         {0, "0 us"},          {0.000012, "12 us"},   {0.00123, "1.23 ms"},   {0.34, "340 ms"},
         {0.9996, "1.0 s"},    {3.2, "3.2 s"},        {59.96, "1 min 00 s"},  {123, "2 min 03 s"},
         {3599.6, "1 h 00 min"}, {7380, "2 h 03 min"}, {360000, "100 h 00 min"}, {-3.2, "-3.2 s"},
+        // Up: a time never looks shorter than it was.
+        {0.0000121, "13 us"}, {0.0012301, "1.24 ms"}, {0.3401, "341 ms"},    {3.21, "3.3 s"},
+        {122.001, "2 min 03 s"}, {7381, "2 h 04 min"}, {0.1 + 0.2, "300 ms"}, {59.9, "59.9 s"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_string_equal(text_span(into, cases[i].seconds), cases[i].said);

@@ -206,7 +206,7 @@ static void test_values(void **state)
         {BOARD_TRAINING_COST, 0.99951, "$1.000"},
         {BOARD_TRAINING_COST, 7.4255, "$7.43"},
         {BOARD_TRAINING_COST, 1500, "$1500.00"},
-        {BOARD_INFERENCE_LATENCY, 0.2674, "0.267 ms"},
+        {BOARD_INFERENCE_LATENCY, 0.2674, "0.268 ms"},
         {BOARD_INFERENCE_LATENCY, 22.5, "22.50 ms"},
         {BOARD_INFERENCE_LATENCY, 22000, "22000 ms"},
         {BOARD_INFERENCE_COST, 2e-6, "$0.0200 per 10,000"},

@@ -153,7 +153,7 @@ static void test_span(void **state)
     (void)state;
     char into[TEXT_FIGURE];
     assert_string_equal(roofline_span(into, 0), "-");
-    assert_string_equal(roofline_span(into, 1.575), "1.57 s");
+    assert_string_equal(roofline_span(into, 1.574), "1.58 s");
     assert_string_equal(roofline_span(into, 21.5), "21.5 s");
     assert_string_equal(roofline_span(into, 0.85), "850 ms");
 }
