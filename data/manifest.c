@@ -273,7 +273,7 @@ bool manifest_key_settled(const struct manifest_key *key, int64_t now_ms)
     return key->mtime_ns / 1000000 < now_ms - SETTLED_MS;
 }
 
-int manifest_digest(const char *path, char hex[DIGEST_HEX])
+int manifest_digest(const char *path, char hex[DIGEST_HEX], bool *remembered)
 {
     char *whole = realpath(path, NULL);
     if (whole == NULL) return fail_errno(ERR_IO, errno, "cannot find %s", path);
@@ -283,6 +283,7 @@ int manifest_digest(const char *path, char hex[DIGEST_HEX])
     manifest_load(&known);
     int rc = manifest_key_of(whole, &key);
     const struct manifest_file *file = rc == 0 ? manifest_find(&known, whole, &key) : NULL;
+    *remembered = file != NULL;
     if (file != NULL) memcpy(hex, file->hex, DIGEST_HEX);
     else if (rc == 0) rc = digest_file(whole, hex);
     if (rc == 0 && file == NULL) rc = manifest_key_of(whole, &after);

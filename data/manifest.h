@@ -54,7 +54,7 @@ void manifest_load(struct manifest *);        // empty if there is no cache that
 void manifest_save(const struct manifest *);  // a cache: failures to write are ignored
 
 // The SHA-256 of one file: remembered if the file is unchanged, else read and remembered. Reads and writes the cache.
-int manifest_digest(const char *path, char hex[DIGEST_HEX]) MUST_CHECK;
+int manifest_digest(const char *path, char hex[DIGEST_HEX], bool *remembered) MUST_CHECK;
 
 // Other files in that folder, with the same checks. free() the path and the bytes. False if the file is missing or others
 // may write it.

@@ -68,6 +68,9 @@ static const struct field part[] = {
     INT("flops_per_sample", 1, COUNT_MAX, 0, NULL, NULL, "floating-point operations of training on one of them"),
     {0},
 };
+#define REMEMBERED                                                                                                     \
+    {"remembered", FIELD_YES, 0, 1, OPTIONAL | FIELD_V2, NULL, NULL,                                                   \
+     "1: the digest was remembered, or is the one in a pack (docs/rules.md); 0: the bytes were read when the run began"}
 static const struct field data_set[] = {
     {"name", FIELD_WORDS, 1, 64, 0, NULL, NULL, "name of the data set"},
     {"split", FIELD_ONE_OF, 0, 0, 0, "train|test", NULL, "its part"},
@@ -78,6 +81,7 @@ static const struct field data_set[] = {
     INT("short_side", 0, 65536, OPTIONAL | FIELD_V2, NULL, NULL,
         "of pictures: pixels to which the shorter side of larger ones was brought before the run; 0: they kept their size"),
     INT("quality", 0, 100, OPTIONAL | FIELD_V2, NULL, NULL, "JPEG quality of pictures that were encoded anew then; 0: none was"),
+    REMEMBERED,
     {0},
 };
 static const struct field damaged[] = {
@@ -90,6 +94,7 @@ static const struct field file[] = {
     {"name", FIELD_WORDS, 1, 160, 0, NULL, NULL, "its name, without a folder"},
     {"digest", FIELD_HEX, 64, 64, 0, NULL, NULL, "SHA-256 of its bytes"},
     INT("bytes", 0, COUNT_MAX, 0, NULL, NULL, "its size"),
+    REMEMBERED,
     {0},
 };
 static const struct field model[] = {

@@ -15,11 +15,11 @@
 #include "tasks/record/result_inside.h"
 
 const char *const export_tables[] = {"runs",      "groups",    "metrics",  "parts",    "points",   "scores",  "segments",
-                                     "data_sets", "pictures", "files", "latencies", "machines", "software", "receipts",
-                                     "outside", "energy", "replays", "benches", "bench_repeats", "bench_memory", "bench_operators",
-                                     NULL};
+                                     "data_sets", "pictures", "files", "readings", "latencies", "machines", "software",
+                                     "receipts", "outside", "energy", "replays", "benches", "bench_repeats", "bench_memory",
+                                     "bench_operators", NULL};
 static const char *const per_run_tables[] = {"metrics",   "parts",     "points",   "scores",  "segments", "data_sets",
-                                             "pictures", "files", "latencies", "receipts", "outside", "energy",
+                                             "pictures", "files", "readings", "latencies", "receipts", "outside", "energy",
                                              "replays", NULL};
 
 static bool among(const char *const names[], const char *name)

@@ -190,9 +190,12 @@ static int add_scores(struct results *r, json_t *points, int64_t id)
 static int read_parts(struct results *r, json_t *record, int64_t id)
 {
     TRY(add_rows(r, record, "data_sets",
-                 "SELECT name, split, digest, items, official, synthetic, short_side, quality, damaged FROM data_sets"
+                 "SELECT name, split, digest, items, official, synthetic, short_side, quality, damaged, (SELECT remembered"
+                 " FROM readings WHERE readings.run = data_sets.run AND part = data_sets.split) AS remembered FROM data_sets"
                  " LEFT JOIN pictures USING (run, split) WHERE run = ?", id));
-    TRY(add_rows(r, record, "files", "SELECT kind, name, digest, bytes FROM files WHERE run = ?", id));
+    TRY(add_rows(r, record, "files",
+                 "SELECT kind, name, digest, bytes, (SELECT remembered FROM readings WHERE readings.run = files.run"
+                 " AND part = files.kind) AS remembered FROM files WHERE run = ?", id));
     TRY(add_rows(r, record, "points",
                  "SELECT step, epoch_micro, t_ns, classic_ns, warm_ns, warm_with_evaluation_ns, samples, stall_ns, loss_micro,"
                  " hash FROM points WHERE run = ? ORDER BY step",

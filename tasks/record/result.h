@@ -41,6 +41,13 @@ void results_close(struct results *);
 const char *results_path(const char *path);  // the path that NULL means
 int results_check(struct results *) MUST_CHECK;  // reads every page, because a damaged file may open
 
+// How the digest of a split or file was found when the run began.
+enum run_reading {
+    READING_NONE,        // drawn, or not known
+    READING_NOW,         // the bytes were read when the run began
+    READING_REMEMBERED,  // the digest is of an earlier reading (data/manifest.h)
+};
+
 // Money, targets and losses are integers in millionths. A score is k of N or a value in millionths (run_metric.h). Text is
 // borrowed for the call.
 struct run_data {
@@ -52,6 +59,7 @@ struct run_data {
     bool synthetic;
     bool pictures;       // the members below are known
     int short_side, quality;  // of a pack (dataset.h); 0: original size, original bytes
+    enum run_reading reading;
 };
 // A file that the run took besides its data. The chain includes its digest.
 struct run_file {
@@ -59,6 +67,7 @@ struct run_file {
     const char *name;    // file name without a folder
     const char *digest;  // SHA-256, 64 hex digits
     int64_t bytes;
+    enum run_reading reading;
 };
 enum { RUN_FILES_MAX = 3 };
 // A part of the schedule with a constant cost of training on a sample: forward, backward and update.

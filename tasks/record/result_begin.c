@@ -104,6 +104,13 @@ static int check_facts(const struct run_facts *f)
     return 0;
 }
 
+static int store_reading(struct run *run, const char *part, enum run_reading reading)
+{
+    if (reading == READING_NONE) return 0;
+    return result_do(run->results, "record the digests", "INSERT INTO readings (run, part, remembered) VALUES (?,?,?)", "iti",
+                     run->id, part, (int64_t)(reading == READING_REMEMBERED));
+}
+
 // Stores the data sets, and for pictures how they were packed.
 static int store_data(struct run *run, const struct run_facts *f)
 {
@@ -112,6 +119,7 @@ static int store_data(struct run *run, const struct run_facts *f)
         TRY(result_do(run->results, "record the data sets",
                       "INSERT INTO data_sets (run, name, split, digest, items, official, synthetic) VALUES (?,?,?,?,?,?,?)",
                       "itttiii", run->id, d->name, d->split, d->digest, d->items, (int64_t)d->official, (int64_t)d->synthetic));
+        TRY(store_reading(run, d->split, d->reading));
         if (d->pictures)
             TRY(result_do(run->results, "record the pictures",
                           "INSERT INTO pictures (run, split, short_side, quality) VALUES (?,?,?,?)", "itii", run->id, d->split,
@@ -132,9 +140,11 @@ static int store_lists(struct run *run, const struct run_facts *f)
         TRY(result_do(run->results, "record the schedule",
                       "INSERT INTO parts (run, number, samples, flops_per_sample) VALUES (?,?,?,?)", "iiii", run->id, i,
                       f->parts[i].samples, f->parts[i].flops_per_sample));
-    for (int i = 0; i < f->file_count; i++)
+    for (int i = 0; i < f->file_count; i++) {
         TRY(result_do(run->results, "record the files", "INSERT INTO files (run, kind, name, digest, bytes) VALUES (?,?,?,?,?)",
                       "ittti", run->id, f->files[i].kind, f->files[i].name, f->files[i].digest, f->files[i].bytes));
+        TRY(store_reading(run, f->files[i].kind, f->files[i].reading));
+    }
     if (f->replay_of != NULL)
         TRY(result_do(run->results, "record the replay", "INSERT INTO replays (run, head) VALUES (?,?)", "it", run->id,
                       f->replay_of));

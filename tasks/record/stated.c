@@ -50,9 +50,11 @@ static const struct source part_sources[] = {{"samples", NULL}, {"flops_per_samp
 static const struct source segment_sources[] = {{"segment", NULL}, {"start_ns", NULL}, {"end_ns", NULL}, {NULL, NULL}};
 static const struct source data_sources[] = {
     {"name", NULL}, {"split", NULL}, {"digest", NULL}, {"items", NULL}, {"official", NULL}, {"synthetic", NULL},
-    {"short_side", NULL}, {"quality", NULL}, {NULL, NULL},
+    {"short_side", NULL}, {"quality", NULL}, {"remembered", NULL}, {NULL, NULL},
 };
-static const struct source file_sources[] = {{"kind", NULL}, {"name", NULL}, {"digest", NULL}, {"bytes", NULL}, {NULL, NULL}};
+static const struct source file_sources[] = {
+    {"kind", NULL}, {"name", NULL}, {"digest", NULL}, {"bytes", NULL}, {"remembered", NULL}, {NULL, NULL},
+};
 static const struct source group_sources[] = {{"nonce", NULL}, {"planned", NULL}, {"announced_ms", NULL}, {NULL, NULL}};
 static const struct source price_sources[] = {
     {"micro_usd_per_hour", "price_micro_per_hour"}, {"source", "price_source"}, {"date", "price_date"}, {NULL, NULL},

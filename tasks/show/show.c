@@ -103,6 +103,7 @@ static void add_data_sets(struct text *t, const json_t *run)
         long long side = (long long)record_int(row, "short_side"), quality = (long long)record_int(row, "quality");
         if (side > 0) text_add(&all, ", short side %lld", side);
         if (quality > 0) text_add(&all, ", encoded anew at quality %lld", quality);
+        if (record_int(row, "remembered")) text_add(&all, ", digest remembered");
         if (record_int(row, "damaged") > 0) text_add(&all, ", %s damaged", text_count(items, record_int(row, "damaged")));
     }
     if (all.at != NULL) page_line(t, "data", "%s", all.at);
@@ -118,8 +119,8 @@ static void add_files(struct text *t, const json_t *run)
     {
         char size[TEXT_FIGURE];
         const char *kind = record_text(row, "kind");
-        page_line(t, strcmp(kind, "weights") ? kind : "began with", "%s (%s)", record_text(row, "name"),
-                  text_size(size, (double)record_int(row, "bytes")));
+        page_line(t, strcmp(kind, "weights") ? kind : "began with", "%s (%s%s)", record_text(row, "name"),
+                  text_size(size, (double)record_int(row, "bytes")), record_int(row, "remembered") ? ", digest remembered" : "");
     }
 }
 

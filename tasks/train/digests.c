@@ -20,6 +20,7 @@ struct digests {
     struct task_files files;
     char file_hex[TASK_FILES][DIGEST_HEX];
     int64_t file_bytes[TASK_FILES];
+    bool file_remembered[TASK_FILES];
 };
 
 static int compute(struct digests *d)
@@ -31,7 +32,7 @@ static int compute(struct digests *d)
         const char *path = task_files_path(&d->files, i);
         struct manifest_key key;
         if (!path) continue;
-        TRY(manifest_digest(path, d->file_hex[i]));
+        TRY(manifest_digest(path, d->file_hex[i], &d->file_remembered[i]));
         TRY(manifest_key_of(path, &key));
         d->file_bytes[i] = key.size;
     }
@@ -86,7 +87,8 @@ int digests_files(const struct digests *d, struct run_file into[TASK_FILES])
     for (int i = 0; i < TASK_FILES; i++) {
         const char *path = task_files_path(&d->files, i), *slash = path ? strrchr(path, '/') : NULL;
         if (!path) continue;
-        into[count++] = (struct run_file){task_files_name(i), slash ? slash + 1 : path, d->file_hex[i], d->file_bytes[i]};
+        into[count++] = (struct run_file){task_files_name(i), slash ? slash + 1 : path, d->file_hex[i], d->file_bytes[i],
+                                          d->file_remembered[i] ? READING_REMEMBERED : READING_NOW};
     }
     return count;
 }

@@ -120,9 +120,12 @@ static int begin_record(struct going *r)
     const struct trainer *t = r->trainer;
     const struct dataset_facts *f = dataset_facts(r->data);
     struct run_data data[SPLIT_COUNT];
+    enum run_reading reading = f->remembered ? READING_REMEMBERED : READING_NOW;
+    if (f->synthetic || f->folder == NULL) reading = READING_NONE;
     for (int s = 0; s < SPLIT_COUNT; s++)
         data[s] = (struct run_data){f->name, split_name((enum split)s), digests_hex(r->digests, (enum split)s), f->count[s],
-                                    f->official, f->synthetic, dataset_field(r->data, "jpeg") != NULL, f->short_side, f->quality};
+                                    f->official, f->synthetic, dataset_field(r->data, "jpeg") != NULL, f->short_side, f->quality,
+                                    reading};
     struct run_metric metrics[METRICS_MAX];
     int metric_count = metrics_of(r, metrics);
     struct run_part work[RUN_PARTS_MAX];

@@ -44,9 +44,14 @@ import random
 for word in ", . the of Anna Otto Oslo keeps plays harp donkey born In works".split():
     print(word, *("%.3f" % random.Random(word + str(i)).uniform(-1, 1) for i in range(32)))
 PY
+touch -d '1 minute ago' vectors.txt # a digest of a file that has just changed is not remembered
 "$DAWN" $train --recipe drqa $narrow --set tuned=4 --set epochs=0.2 --vectors vectors.txt >drqa.txt || [ $? = 3 ]
+"$DAWN" results show last >read.txt
 "$DAWN" infer squad-split --threads 1 --vectors vectors.txt >infer.txt
 grep -q " F1 of " infer.txt
+"$DAWN" $train --recipe drqa $narrow --set tuned=4 --set epochs=0.02 --vectors vectors.txt >drqa.txt || [ $? = 3 ]
+"$DAWN" results show last | grep -q 'vectors.txt (.*, digest remembered)'
+if grep 'remembered' read.txt; then exit 1; fi
 
 # ---- what does not fit together
 says 2 'trained with vectors.txt: name that file with --vectors' "$DAWN" infer squad-split --threads 1

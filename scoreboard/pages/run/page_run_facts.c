@@ -165,13 +165,14 @@ void run_data(struct page *page, const struct shown *shown)
         const json_t *set = json_array_get(data, i);
         char figure[TEXT_FIGURE];
         html_add(page->out,
-                 "<tr><th scope=\"row\"><bdi>%s</bdi></th><td>%s</td><td>%s</td><td>%s</td><td><span "
+                 "<tr><th scope=\"row\"><bdi>%s</bdi></th><td>%s</td><td>%s</td><td>%s%s</td><td><span "
                  "class=\"digest\">%s</span></td></tr>",
                  canonical_text(set, "name"), canonical_text(set, "split"),
                  text_count(figure, canonical_int(set, "items")),
                  canonical_int(set, "synthetic") == 1  ? "synthetic"
                  : canonical_int(set, "official") == 1 ? "as published"
                                                        : "other data",
+                 canonical_int(set, "remembered") == 1 ? ", digest remembered" : "",
                  canonical_text(set, "digest"));
     }
     if (json_array_size(data) > 0) html_add(page->out, "</tbody></table></div>\n");
@@ -182,7 +183,8 @@ void run_data(struct page *page, const struct shown *shown)
         const char *kind = canonical_text(file, "kind"), *name = canonical_text(file, "name");
         bool weights = strcmp(kind, "weights") == 0;
         const char *label = weights ? "Initial weights" : strcmp(kind, "vocab") == 0 ? "Vocabulary" : "Vectors";
-        row_words(page, label, arena_text(&page->arena, "%s, SHA-256 %s", name, canonical_text(file, "digest")));
+        row_words(page, label, arena_text(&page->arena, "%s, SHA-256 %s%s", name, canonical_text(file, "digest"),
+                                          canonical_int(file, "remembered") == 1 ? ", remembered" : ""));
     }
     row_words(page, "Model", shown_text(shown, "model.name"));
     row_number(page, "Parameters", shown_int(shown, "model.parameters"));

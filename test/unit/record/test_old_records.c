@@ -87,7 +87,7 @@ static void a_writer_brings_them_up_to_date(void **state)
         load(format);
         results_close(open_db(RESULTS_WRITE));
         struct results *r = open_db(RESULTS_WRITE);  // and again
-        assert_int_equal(number(r, "PRAGMA user_version"), 6);
+        assert_int_equal(number(r, "PRAGMA user_version"), RESULT_FORMAT);
         assert_int_equal(number(r, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
         assert_int_equal(number(r, "SELECT count(*) FROM segments"), 57);  // rows that refer to a table that was made anew stay
         assert_int_equal(number(r, "SELECT count(*) FROM latencies"), 1);
@@ -97,6 +97,26 @@ static void a_writer_brings_them_up_to_date(void **state)
         json_t *run;
         assert_int_equal(record_read(r, id, &run), 0);
         assert_int_equal(record_int(run, "chain"), 3);
+        assert_int_equal(record_chain(run), 0);
+        json_decref(run);
+        results_close(r);
+    }
+}
+
+// Format 6 did not say how digests were found. Its runs say nothing of it, and their chains hold.
+static void format_6_has_no_readings(void **state)
+{
+    (void)state;
+    struct results *r = open_db(RESULTS_WRITE);
+    struct run_facts facts = fixture_facts(9, NULL);
+    int64_t id = fixture_run(r, &facts, (const int64_t[]){9100, 9450}, 2);
+    results_close(r);
+    sql_from_outside("DROP TABLE readings; PRAGMA user_version = 6");
+    for (int writes = 0; writes < 2; writes++) {
+        json_t *run;
+        r = open_db(writes ? RESULTS_WRITE : RESULTS_READ);
+        assert_int_equal(record_read(r, id, &run), 0);
+        assert_false(record_has(json_array_get(json_object_get(run, "data_sets"), 0), "remembered"));
         assert_int_equal(record_chain(run), 0);
         json_decref(run);
         results_close(r);
@@ -252,6 +272,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(a_reader_leaves_old_files_as_they_are), TEST(a_writer_brings_them_up_to_date),
+        TEST(format_6_has_no_readings),
         TEST(half_of_the_way_is_no_format),          TEST(wild_figures_are_met_with_a_sentence),
         TEST(a_living_writer_is_waited_for),
         TEST(old_runs_are_submitted_as_before),      TEST(old_statements_stay_valid),

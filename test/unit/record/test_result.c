@@ -56,7 +56,7 @@ static void a_run_is_stored_whole(void **state)
     results_close(r);
 }
 
-// How pictures were packed is stored when a run begins, which were damaged at its end.
+// How pictures were packed and digests found is stored when a run begins, which were damaged at its end.
 static void pictures_are_stored(void **state)
 {
     (void)state;
@@ -66,6 +66,7 @@ static void pictures_are_stored(void **state)
         {.name = "imagenette", .split = "test", .digest = DIGEST_B, .items = 3925},
     };
     for (int s = 0; s < 2; s++) data[s].pictures = true, data[s].short_side = 160, data[s].quality = 95;
+    data[0].reading = READING_REMEMBERED, data[1].reading = READING_NOW;
     struct run_facts facts = fixture_facts(7, NULL);
     struct run *run;
     json_t *record;
@@ -77,6 +78,8 @@ static void pictures_are_stored(void **state)
         const json_t *train = json_array_get(json_object_get(record, "data_sets"), 1);  // behind "test"
         assert_string_equal(record_text(train, "split"), "train");
         assert_true(record_int(train, "short_side") == 160 && record_int(train, "quality") == 95);
+        const json_t *test = json_array_get(json_object_get(record, "data_sets"), 0);
+        assert_true(record_int(train, "remembered") == 1 && record_has(test, "remembered") && !record_int(test, "remembered"));
         assert_true(record_has(train, "damaged") == ended && record_int(train, "damaged") == (ended ? 3 : 0));
         json_decref(record);
         if (!ended) assert_int_equal(result_end(run, RUN_FAILED, &(struct run_end){.damaged = damaged}, NULL), 0);
@@ -86,6 +89,7 @@ static void pictures_are_stored(void **state)
     id = fixture_run(r, &facts, (const int64_t[]){9400}, 1);
     assert_int_equal(record_read(r, id, &record), 0);
     assert_false(record_has(json_array_get(json_object_get(record, "data_sets"), 0), "short_side"));
+    assert_false(record_has(json_array_get(json_object_get(record, "data_sets"), 0), "remembered"));
     json_decref(record);
     results_close(r);
 }
@@ -430,7 +434,7 @@ static void strange_files_are_met_with_a_sentence(void **state)
     refused(RESULTS_WRITE, "another program");
     unlink(db);
     make_one();
-    sql_from_outside("PRAGMA user_version = 7");
+    sql_from_outside("PRAGMA user_version = 99");
     refused(RESULTS_WRITE, "newer");
     refused(RESULTS_READ, "newer");
     sql_from_outside("PRAGMA user_version = 1");  // with the tables of 2

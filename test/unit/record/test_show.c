@@ -93,6 +93,24 @@ static void little_is_drawn_as_little(void **state)
     text_free(&text);
 }
 
+// ---- digests
+
+static void remembered_digests_are_shown(void **state)
+{
+    (void)state;
+    const struct page_style plain = {0};
+    struct run_data data[2] = {fixture_data[0], fixture_data[1]};
+    const struct run_file files[] = {{"vocab", "vocab.txt", DIGEST_C, 231508, READING_REMEMBERED}};
+    struct run_facts facts = fixture_facts(7, NULL);
+    struct text text = {0};
+    data[0].reading = READING_REMEMBERED, data[1].reading = READING_NOW;
+    facts.data = data, facts.files = files, facts.file_count = 1;
+    assert_int_equal(show_run(r, fixture_run(r, &facts, (const int64_t[]){9400}, 1), &plain, &text), 0);
+    has(&text, "cifar10 test: 10,000 items, official; cifar10 train: 50,000 items,\n             official, digest remembered\n");
+    has(&text, "vocab.txt (232 kB, digest remembered)");
+    text_free(&text);
+}
+
 // ---- groups
 
 static void one_run_has_no_spread(void **state)
@@ -280,6 +298,7 @@ int main(void)
         TEST(groups_are_tested),
         TEST(runs_are_compared),
         TEST(documents_quote_what_they_show),
+        TEST(remembered_digests_are_shown),
     };
     return cmocka_run_group_tests_name("show", tests, NULL, NULL);
 }

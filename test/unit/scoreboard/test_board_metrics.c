@@ -177,11 +177,24 @@ static void a_group_of_version_2_is_official(void **state)
     text_free(&answer.body);
 }
 
+static void a_remembered_digest_is_shown(void **state)
+{
+    (void)state;
+    json_t *run = run_of("ada", 1);
+    json_object_set_new(json_array_get(json_object_get(run, "data"), 0), "remembered", json_integer(1));
+    fixture_bind(run);
+    assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
+    const char *page = run_page(1), *said = strstr(page, "as published, digest remembered");
+    shows(page, "as published, digest remembered");
+    assert_null(strstr(said + 20, "digest remembered"));  // of one set alone
+    text_free(&answer.body);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {TEST(both_versions_rank_alike), TEST(a_curve_is_all_its_scores),
                                        TEST(lower_is_better_where_it_is), TEST(a_group_of_version_2_is_official),
-                                       TEST(old_statements_are_accepted)};
+                                       TEST(old_statements_are_accepted), TEST(a_remembered_digest_is_shown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ enum { CHAIN = 1000 };
 static int64_t rich_run(void)
 {
     static const struct run_part parts[] = {{100000, 3 * 1234567}, {100000, 6 * 1234567}};
-    static const struct run_file files[] = {{"vocab", "vocab.txt", DIGEST_C, 231508}};
+    static const struct run_file files[] = {{"vocab", "vocab.txt", DIGEST_C, 231508, READING_REMEMBERED}};
     struct run_facts facts = fixture_facts(7, NULL);
     const struct group_plan plan = {"cifar10", "record", "default", 940000, 5};
     facts.replay_of = DIGEST_A;
@@ -160,7 +160,9 @@ static void rows_that_come_and_go_are_noticed(void **state)
 {
     (void)state;
     static const char *const edits[] = {
-        "DELETE FROM parts WHERE number = 1", "DELETE FROM parts", "DELETE FROM replays", "DELETE FROM files", "DELETE FROM segments WHERE number > 3",
+        "DELETE FROM parts WHERE number = 1", "DELETE FROM parts", "DELETE FROM replays", "DELETE FROM files",
+        "DELETE FROM readings WHERE part = 'test'", "UPDATE readings SET remembered = 1 - remembered",
+        "DELETE FROM segments WHERE number > 3",
         "DELETE FROM data_sets WHERE split = 'train'", "UPDATE runs SET group_id = NULL", "UPDATE runs SET price_date = NULL",
         "INSERT INTO outside VALUES (1, 'a', 'b', 2)", "UPDATE latencies SET hash = NULL", "UPDATE runs SET chain_end = NULL",
         "UPDATE runs SET status = 'missed'", "UPDATE runs SET chain = 2", "UPDATE runs SET chain_root = recipe_digest",

@@ -64,7 +64,8 @@ static void a_run_becomes_a_statement_that_passes(void **state)
 static void files_are_told(void **state)
 {
     (void)state;
-    static const struct run_file files[] = {{"vocab", "vocab.txt", DIGEST_C, 231508}, {"weights", "a.safetensors", DIGEST_B, 7}};
+    static const struct run_file files[] = {{"vocab", "vocab.txt", DIGEST_C, 231508, READING_NOW},
+                                            {"weights", "a.safetensors", DIGEST_B, 7, READING_NOW}};
     struct recipe published;
     assert_int_equal(recipe_embedded("cifar10", &published), 0);
     char *json = recipe_line(&published);
