@@ -14,6 +14,7 @@
 #include "runtime/cpu/product/dnnl_prim.h"
 #include "runtime/cpu/product/stem.h"
 #include "runtime/cpu/product/wgrad.h"
+#include "runtime/cpu/product/widen.h"
 
 #include <stdlib.h>
 
@@ -24,7 +25,8 @@ struct conv_plan {
     bool as_forward;                  // gradient of x computed as a forward convolution
     enum { BY_DNNL, BY_WGRAD, BY_DIRECT, BY_STEM } by;  // oneDNN, or one of DAWN's kernels
     struct dnnl_prim main, pack;  // pack: filters into main's format, or dw out of it
-    size_t rotated_at, packed_at, scratch_at, bytes;  // in the work buffer
+    struct widen widen;           // of f16
+    size_t rotated_at, packed_at, scratch_at, widened_at, bytes;  // in the work buffer
     const struct slot *keeps;     // slot whose packed filters are kept; NULL: packed in the work buffer at every run
     size_t kept_bytes;
     uint64_t version;             // the slot's version when they were packed
@@ -47,7 +49,7 @@ static struct dnnl_conv conv_of(const struct graph *g, const struct node *n)
     const struct value *y = n->op == OP_CONV ? out : in1;
     struct dnnl_conv c = {
         .pass = n->op == OP_CONV ? DNNL_FORWARD : n->op == OP_CONV_DGRAD ? DNNL_DGRAD : DNNL_WGRAD,
-        .dtype = y->dtype,
+        .dtype = widen_type(y->dtype),
         .n = x->shape.dim[0], .h = x->shape.dim[1], .w = x->shape.dim[2], .c = x->shape.dim[3],
         .k = w->shape.dim[0], .r = w->shape.dim[1], .s = w->shape.dim[2],
         .p = y->shape.dim[1], .q = y->shape.dim[2],
@@ -102,11 +104,8 @@ static bool choose_kernel(struct cpu_device *cpu, struct conv_plan *p)
     return p->by != BY_DNNL;
 }
 
-static int conv_plan_new(struct cpu_device *cpu, const struct graph *g, const struct node *n, struct conv_plan *p)
+static int plan_product(struct cpu_device *cpu, const struct graph *g, const struct node *n, struct conv_plan *p)
 {
-    memset(p, 0, sizeof *p);
-    p->conv = conv_of(g, n);
-    if (p->conv.dtype == F16) return fail(ERR_UNSUPPORTED, "the CPU stores f16 but does not compute in it");
     if (n->op == OP_CONV_DGRAD) p->as_forward = to_forward_conv(&p->conv);
     if (choose_kernel(cpu, p)) return 0;
     TRY(dnnl_prim_conv(cpu, &p->main, &p->conv));
@@ -128,6 +127,17 @@ static int conv_plan_new(struct cpu_device *cpu, const struct graph *g, const st
     }
     p->scratch_at = p->packed_at + packed_bytes;
     p->bytes = p->scratch_at + plan_round_up(scratch);
+    return 0;
+}
+
+static int conv_plan_new(struct cpu_device *cpu, const struct graph *g, const struct node *n, struct conv_plan *p)
+{
+    memset(p, 0, sizeof *p);
+    p->conv = conv_of(g, n);
+    widen_plan(&p->widen, g, n);
+    TRY(plan_product(cpu, g, n, p));
+    p->widened_at = p->widen.count ? plan_round_up(p->bytes) : p->bytes;
+    p->bytes = p->widened_at + p->widen.bytes;
     return 0;
 }
 
@@ -202,6 +212,15 @@ static int kernel_run(struct cpu_step *step)
     return 0;
 }
 
+static int widened_run(struct cpu_step *step)
+{
+    const struct conv_plan *p = step->own;
+    widen_operands(&p->widen, step);
+    TRY(p->by == BY_DNNL ? conv_run(step) : kernel_run(step));
+    widen_results(&p->widen, step);
+    return 0;
+}
+
 static void conv_release(struct cpu_step *step)
 {
     conv_plan_end(step->own);
@@ -245,7 +264,8 @@ static int conv_prepare(struct cpu_step *step)
     BUG_IF(p->bytes > step->work_bytes);
     step->own = p;
     step->release = conv_release;
-    step->run = p->by == BY_DNNL ? conv_run : kernel_run;
+    step->run = p->widen.count ? widened_run : p->by == BY_DNNL ? conv_run : kernel_run;
+    widen_bind(&p->widen, step, p->widened_at);
     if (p->by != BY_DNNL) return 0;
     TRY(dnnl_prim_build(&p->main));
     TRY(dnnl_prim_build(&p->pack));

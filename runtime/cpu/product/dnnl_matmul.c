@@ -4,13 +4,15 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/threads.h"
 #include "runtime/cpu/product/dnnl_prim.h"
+#include "runtime/cpu/product/widen.h"
 
 #include <stdlib.h>
 
 struct matmul_plan {
     struct dnnl_prim main, round[2];  // round[i]: rounds operand i to 16 bits, if needed
     bool rounds[2];
-    size_t round_at[2], scratch_at, bytes;
+    struct widen widen;              // of f16
+    size_t round_at[2], scratch_at, widened_at, bytes;
 };
 
 
@@ -23,7 +25,7 @@ static void matmul_plan_end(struct matmul_plan *p)
 // The array as stored, viewed as op(array) if `transpose`.
 static struct dnnl_array array_of(const struct value *v, bool transpose)
 {
-    struct dnnl_array a = {.dtype = v->dtype, .rank = v->shape.rank};
+    struct dnnl_array a = {.dtype = widen_type(v->dtype), .rank = v->shape.rank};
     for (int i = a.rank - 1; i >= 0; i--) {
         a.dim[i] = v->shape.dim[i];
         a.stride[i] = i == a.rank - 1 ? 1 : a.stride[i + 1] * a.dim[i + 1];
@@ -43,12 +45,12 @@ static int plan_parts(struct cpu_device *cpu, const struct graph *g, const struc
     const struct value *in[2] = {node_in(g, n, 0), node_in(g, n, 1)};
     bool transpose[2] = {attr->ta, attr->tb};
     struct dnnl_array operand[2], y = array_of(node_out(g, n, 0), false);
-    enum dtype narrow = in[0]->dtype == F32 ? in[1]->dtype : in[0]->dtype;
-    if (narrow == F16 || y.dtype == F16) return fail(ERR_UNSUPPORTED, "the CPU stores f16 but does not compute in it");
+    enum dtype narrow = widen_type(in[0]->dtype == F32 ? in[1]->dtype : in[0]->dtype);
+    widen_plan(&p->widen, g, n);
     size_t scratch = 0;
     for (int i = 0; i < 2; i++) {
         operand[i] = array_of(in[i], transpose[i]);
-        p->rounds[i] = in[i]->dtype != narrow;
+        p->rounds[i] = operand[i].dtype != narrow;
         if (!p->rounds[i]) continue;
         struct dnnl_array from = operand[i];
         operand[i].dtype = narrow;
@@ -60,7 +62,8 @@ static int plan_parts(struct cpu_device *cpu, const struct graph *g, const struc
     float beta = n->in[2] == NONE ? 0.0f : attr->beta;
     TRY(dnnl_prim_matmul(cpu, &p->main, &operand[0], &operand[1], &y, attr->alpha, beta));
     if (p->main.scratch > scratch) scratch = p->main.scratch;
-    p->bytes = p->scratch_at + plan_round_up(scratch);
+    p->widened_at = p->scratch_at + plan_round_up(scratch);
+    p->bytes = p->widened_at + p->widen.bytes;
     return 0;
 }
 
@@ -103,13 +106,17 @@ static void copy_piece(void *context, int64_t begin, int64_t end, int thread)
 static int matmul_run(struct cpu_step *step)
 {
     struct matmul_plan *p = step->own;
+    const struct value *y = node_out(step->graph, step->node, 0);
+    widen_operands(&p->widen, step);
     for (int i = 0; i < 2; i++)
         if (p->rounds[i]) TRY(dnnl_prim_run(step->cpu, &p->round[i]));
     if (step->in[2] && step->in[2] != step->out[0] && step->node->attr.matmul.beta != 0.0f) {
         struct copying c = {step->out[0], step->in[2]};
-        threads_for((int64_t)value_bytes(node_out(step->graph, step->node, 0)), 1 << 18, copy_piece, &c);
+        threads_for(shape_count(&y->shape) * (int64_t)dtype_size(widen_type(y->dtype)), 1 << 18, copy_piece, &c);
     }
-    return dnnl_prim_run(step->cpu, &p->main);
+    TRY(dnnl_prim_run(step->cpu, &p->main));
+    widen_results(&p->widen, step);
+    return 0;
 }
 
 static void matmul_release(struct cpu_step *step)
@@ -153,6 +160,7 @@ static int matmul_prepare(struct cpu_step *step)
     step->own = p;
     step->release = matmul_release;
     step->run = matmul_run;
+    widen_bind(&p->widen, step, p->widened_at);
     return matmul_bind(step, p);
 }
 

@@ -7,7 +7,7 @@
 static void test_cpu_one_thread(void **state)
 {
     (void)state;
-    hold_types("cpu", 1, F16, CASE_SLOW);
+    hold_types("cpu", 1, BF16, CASE_SLOW);
 }
 
 static void test_cpu_three_threads(void **state)
