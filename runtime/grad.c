@@ -104,7 +104,8 @@ static int differentiate_node(struct walk *w, int i)
     return g->error;
 }
 
-int grad_of_sum(struct graph *g, const int *loss, int losses, const int *of, int count, int *grads)
+// The gradients of seed * (the sum of the losses); seed NONE: 1.
+static int differentiate(struct graph *g, const int *loss, int losses, int seed, const int *of, int count, int *grads)
 {
     TRY(graph_check(g));
     for (int i = 0; i < losses; i++)
@@ -115,8 +116,8 @@ int grad_of_sum(struct graph *g, const int *loss, int losses, const int *of, int
     g->phase = PHASE_BACKWARD;
     int last = g->nodes - 1;
     struct walk w = walk_open(g);
-    int one = graph_state(g, "one", SHAPE(1), F32, MEMORY_DATA, (struct init){INIT_CONSTANT, 1});
-    for (int i = 0; i < losses && !g->error; i++) add_gradient(&w, loss[i], one);
+    if (seed == NONE) seed = graph_state(g, "one", SHAPE(1), F32, MEMORY_DATA, (struct init){INIT_CONSTANT, 1});
+    for (int i = 0; i < losses && !g->error; i++) add_gradient(&w, loss[i], seed);
     for (int i = last; i >= 0 && !g->error; i--)
         if (differentiate_node(&w, i) < 0) break;
     for (int i = 0; i < count; i++) grads[i] = of[i] == NONE || of[i] >= w.values ? NONE : w.adj[of[i]];
@@ -126,7 +127,17 @@ int grad_of_sum(struct graph *g, const int *loss, int losses, const int *of, int
     return graph_check(g);
 }
 
+int grad_of_sum(struct graph *g, const int *loss, int losses, const int *of, int count, int *grads)
+{
+    return differentiate(g, loss, losses, NONE, of, count, grads);
+}
+
 int grad_of(struct graph *g, int loss, const int *of, int count, int *grads)
 {
-    return grad_of_sum(g, &loss, 1, of, count, grads);
+    return differentiate(g, &loss, 1, NONE, of, count, grads);
+}
+
+int grad_of_times(struct graph *g, int loss, int factor, const int *of, int count, int *grads)
+{
+    return differentiate(g, &loss, 1, factor, of, count, grads);
 }

@@ -16,5 +16,7 @@
 int grad_of(struct graph *, int loss, const int *of, int count, int *grads) MUST_CHECK;
 // The same of the sum of several losses.
 int grad_of_sum(struct graph *, const int *loss, int losses, const int *of, int count, int *grads) MUST_CHECK;
+// The same of factor * loss; `factor` is a value of one f32 and no part of the graph of the loss.
+int grad_of_times(struct graph *, int loss, int factor, const int *of, int count, int *grads) MUST_CHECK;
 
 #endif

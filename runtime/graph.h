@@ -104,6 +104,15 @@ struct augment_attr {
 struct tick_attr {
     int32_t by;
 };
+// Dynamic scaling of the loss (Micikevicius et al. 2018). `squares` is of the gradients of scale * loss. If it is finite, clip is
+// 1 / scale, or target / root of squares where that is smaller, and take is 1. Else clip is -1, take is 0, the scale is halved,
+// and the step is skipped. After `every` good steps in a row the scale is doubled, up to `most`. `done` is the number of steps
+// that were not skipped. At a scale of `least` nothing is skipped: what is not finite then is no overflow of the scale.
+struct loss_scale_attr {
+    float target;  // norm that the gradients are clipped to, all together; 0: they are not
+    float least, most;
+    int32_t every;
+};
 struct optim_attr {
     float mu, decay;          // MOMENTUM; DESCEND: decay, factor; CLIP_FACTOR: target
     bool nesterov;
@@ -129,6 +138,7 @@ union attr {
     struct augment_attr augment;
     struct tick_attr tick;
     struct optim_attr optim;
+    struct loss_scale_attr loss_scale;
 };
 
 struct value {

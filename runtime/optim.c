@@ -77,13 +77,38 @@ int optim_muon(struct graph *g, int param, int grad, int lr, const struct optim_
 
 // Summed from the last gradient to the first: the order in which the backward pass makes them, so that a device with
 // concurrent nodes need not wait for all of them.
-int optim_clip(struct graph *g, const int *grads, int count, float max_norm)
+static int sum_squares(struct graph *g, const int *grads, int count)
 {
     int squares = NONE;
     for (int i = count - 1; i >= 0; i--)
         if (grads[i] != NONE) squares = graph_node(g, OP_SQUARES, (int[]){grads[i], squares}, 2, NULL, NULL);
+    return squares;
+}
+
+int optim_clip(struct graph *g, const int *grads, int count, float max_norm)
+{
+    int squares = sum_squares(g, grads, count);
     if (squares == NONE) return NONE;
     return graph_node(g, OP_CLIP_FACTOR, &squares, 1, &(union attr){.optim = {.target = max_norm}}, NULL);
+}
+
+int optim_scale_slot(struct graph *g, float first)
+{
+    return graph_state(g, OPTIM_SCALE, SHAPE(1), F32, MEMORY_OPTIMISER, (struct init){INIT_CONSTANT, first});
+}
+
+// 2^24 is far above what any gradient in f16 bears. Below 2^-16 a loss whose gradient is not finite is no overflow any more.
+struct optim_scaled optim_unscale(struct graph *g, const int *grads, int count, float first, float max_norm, int step)
+{
+    union attr a = {.loss_scale = {.target = max_norm, .least = 0x1p-16f, .most = 0x1p24f, .every = OPTIM_GROWTH_STEPS}};
+    int squares = sum_squares(g, grads, count), out[MAX_OUT];
+    if (squares == NONE || g->error) return (struct optim_scaled){NONE, NONE, NONE};
+    int scale = optim_scale_slot(g, first);
+    int counts = graph_state(g, OPTIM_SCALE_COUNTS, SHAPE(2), I32, MEMORY_OPTIMISER, (struct init){INIT_ZERO, 0});
+    int over[] = {NONE, NONE, NONE, scale, counts};
+    if (graph_node_over(g, OP_LOSS_SCALE, (int[]){squares, scale, counts, step}, 4, &a, over, out) == NONE)
+        return (struct optim_scaled){NONE, NONE, NONE};
+    return (struct optim_scaled){out[0], out[1], out[2]};
 }
 
 int optim_ema(struct graph *g, int v, int t)

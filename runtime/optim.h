@@ -12,7 +12,8 @@ struct optim_settings {
     float decay;         // SGD: added to the gradient as decay * p. AdamW: decoupled, times the learning rate
     float beta1, beta2, eps;  // AdamW
     bool infinity;       // AdamW: Adamax (Kingma and Ba 2015, section 7), v = max(beta2 v, |g|) in place of the mean of squares
-    int clip;            // value of one f32 (optim_clip): gradients are multiplied by it first; NONE: they are not clipped
+    int clip;            // value of one f32 (optim_clip): gradients are multiplied by it first, and below 0 momentum and moments
+                         // stay and the step is 0; NONE: they are taken as they are
     int ns_steps;        // Muon: Newton-Schulz iterations
     float ns[3];         // Muon: coefficients of X, A X, A A X
     int renormalise;     // Muon: value of one f32, t: the filter bank moves by t towards norm sqrt(out) before its
@@ -30,6 +31,18 @@ int optim_muon(struct graph *, int param, int grad, int lr, const struct optim_s
 // be set as `clip`. Costs one pass over the gradients; the optimisers multiply as they read. Gradients that are NONE are
 // left out; NONE if all are.
 int optim_clip(struct graph *, const int *grads, int count, float max_norm);
+// Gradients of scale * loss, where the scale is the slot OPTIM_SCALE (optim_scale_slot) and moves as LOSS_SCALE says. `clip`
+// undoes the scale and clips to max_norm (0: to none); `take` is 0 in a step that is to be skipped, else 1: learning rates are
+// multiplied by it. `done` is i32[1], the number of steps that were taken before. All are NONE if there is no gradient.
+struct optim_scaled {
+    int clip, take, done;
+};
+enum { OPTIM_GROWTH_STEPS = 200 };  // an overflow at the higher scale costs at most one step in so many
+int optim_scale_slot(struct graph *, float first);
+struct optim_scaled optim_unscale(struct graph *, const int *grads, int count, float first, float max_norm, int step);
+// Their slots. Counts, i32[2]: good steps since the scale changed, and all skipped steps.
+#define OPTIM_SCALE "loss.scale"
+#define OPTIM_SCALE_COUNTS "loss.counts"
 // Exponential moving average of a persistent value in slot "ema.NAME": e += t (p - e), t one f32.
 int optim_ema(struct graph *, int value, int t);
 

@@ -2,6 +2,8 @@
 // Cases of optimiser operators. Everything is f32 here; overwritten values are inputs and outputs.
 #include "runtime/cases/cases.h"
 
+#include <math.h>
+
 static int f32_input(struct case_build *b, const char *name, enum draw draw, double a)
 {
     return case_input(b, name, SHAPE(b->row->p[0], b->row->p[1]), F32, draw, a);
@@ -51,6 +53,39 @@ static void build_adam(struct case_build *b)
     union attr a = {.optim = {.beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f, .infinity = b->row->p[3] == 2}};
     int clip = b->row->p[3] == 1 ? one_f32(b, "clip", 0.37) : NONE;
     case_node(b, (int[]){g, m, v, step, clip}, 5, &a, (int[]){NONE, m, v});
+}
+
+// Of a gradient that is not finite. p: rows, columns
+static void build_momentum_skipped(struct case_build *b)
+{
+    int g = f32_input(b, "g", DRAW_CONSTANT, INFINITY), m = state_input(b, "m", DRAW_NORMAL, 1.0);
+    union attr a = {.optim = {.mu = 0.85f, .decay = 0.01f, .nesterov = true}};
+    int w = f32_input(b, "p", DRAW_NORMAL, 1.0);
+    case_node(b, (int[]){g, m, w, one_f32(b, "clip", -1)}, 4, &a, (int[]){NONE, m});
+}
+
+static void build_adam_skipped(struct case_build *b)
+{
+    int g = f32_input(b, "g", DRAW_CONSTANT, NAN), m = state_input(b, "m", DRAW_NORMAL, 0.1);
+    int v = state_input(b, "v", DRAW_POSITIVE, 0.5), step = case_input(b, "step", SHAPE(1), I32, DRAW_CONSTANT, 3);
+    union attr a = {.optim = {.beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f}};
+    case_node(b, (int[]){g, m, v, step, one_f32(b, "clip", -1)}, 5, &a, (int[]){NONE, m, v});
+}
+
+// The least scale is 4, the most 4096; after 8 good steps it grows. p: sum of squares, or -1 for infinity; scale; both counts;
+// norm to clip to
+static void build_loss_scale(struct case_build *b)
+{
+    const int *p = b->row->p;
+    int squares = one_f32(b, "squares", p[0] < 0 ? INFINITY : p[0]);
+    bool through = b->options.through;
+    b->options.through = false;
+    int scale = one_f32(b, "scale", p[1]);
+    b->options.through = through;
+    int counts = case_input(b, "counts", SHAPE(2), I32, DRAW_CONSTANT, p[2]);
+    int step = case_input(b, "step", SHAPE(1), I32, DRAW_CONSTANT, 20);
+    union attr a = {.loss_scale = {.target = (float)p[3], .least = 4, .most = 4096, .every = 8}};
+    case_node(b, (int[]){squares, scale, counts, step}, 4, &a, (int[]){NONE, NONE, NONE, scale, counts});
 }
 
 // p: rows, columns, with a sum before
@@ -122,6 +157,16 @@ const struct op_case cases_optim[] = {
     {"clip_factor, clips", OP_CLIP_FACTOR, build_clip_factor, 0, {17}, 0},
     {"clip_factor, at the norm", OP_CLIP_FACTOR, build_clip_factor, 0, {9}, 0},
     {"clip_factor of nothing", OP_CLIP_FACTOR, build_clip_factor, 0, {0}, 0},
+    THREE("momentum, skipped", OP_MOMENTUM, build_momentum_skipped, 0, 0, 0),
+    THREE("adam, skipped", OP_ADAM, build_adam_skipped, 0, 0, 0),
+    {"loss_scale", OP_LOSS_SCALE, build_loss_scale, 0, {900, 64, 3}, 0},
+    {"loss_scale, clips", OP_LOSS_SCALE, build_loss_scale, 0, {90000, 64, 3, 2}, 0},
+    {"loss_scale, clips nothing", OP_LOSS_SCALE, build_loss_scale, 0, {900, 64, 3, 2}, 0},
+    {"loss_scale, grows", OP_LOSS_SCALE, build_loss_scale, 0, {900, 64, 7}, 0},
+    {"loss_scale, at the most", OP_LOSS_SCALE, build_loss_scale, 0, {900, 4096, 7}, 0},
+    {"loss_scale, skips", OP_LOSS_SCALE, build_loss_scale, 0, {-1, 64, 3, 2}, 0},
+    {"loss_scale, skips down to the least", OP_LOSS_SCALE, build_loss_scale, 0, {-1, 6, 3}, 0},
+    {"loss_scale, at the least", OP_LOSS_SCALE, build_loss_scale, 0, {-1, 4, 3, 2}, 0},
     THREE("unit_norm", OP_UNIT_NORM, build_unit_norm, 0, 0, 64),
     THREE("unit_norm with a factor", OP_UNIT_NORM, build_unit_norm, 1, 0, 64),
     THREE("descend", OP_DESCEND, build_descend, 0, 0, 0),

@@ -31,6 +31,27 @@ static int64_t clip_piece(const float *factor, int64_t at, int64_t end)  // elem
     return factor && end - at > CLIP_PIECE ? CLIP_PIECE : end - at;
 }
 
+// A clip below 0 skips the step: u is 0 and the states, which lie where the results go, stay.
+static bool skips_step(const struct cpu_step *s, int clip)
+{
+    return s->in[clip] && *(const float *)s->in[clip] < 0;
+}
+
+static void zero_piece(void *context, int64_t begin, int64_t end, int thread)
+{
+    (void)thread;
+    memset(f32_out(context, 0, begin), 0, (size_t)(end - begin) * sizeof(float));
+}
+
+static int skip_step(struct cpu_step *s, int states)
+{
+    int64_t n = cpu_count(cpu_in(s, 0));
+    for (int i = 1; i <= states; i++)
+        if (s->out[i]) cpu_convert(s->cpu->loops, F32, s->in[i], F32, s->out[i], n);
+    if (s->out[0]) threads_for(n, OPTIM_GRAIN, zero_piece, s);
+    return 0;
+}
+
 static void momentum_piece(void *context, int64_t begin, int64_t end, int thread)
 {
     (void)thread;
@@ -47,6 +68,7 @@ static void momentum_piece(void *context, int64_t begin, int64_t end, int thread
 
 static int momentum_run(struct cpu_step *s)
 {
+    if (skips_step(s, 3)) return skip_step(s, 1);
     threads_for(cpu_count(cpu_in(s, 0)), OPTIM_GRAIN, momentum_piece, s);
     return 0;
 }
@@ -74,6 +96,7 @@ static int adam_run(struct cpu_step *s)
 {
     const struct optim_attr *a = &s->node->attr.optim;
     double t = (double)*(const int32_t *)s->in[3] + 1;
+    if (skips_step(s, 4)) return skip_step(s, 2);
     struct adam o = {
         s, {a->beta1, a->beta2, a->eps, (float)(1 / (1 - pow(a->beta1, t))), (float)(1 / (1 - pow(a->beta2, t))),
             a->infinity}};
@@ -126,6 +149,23 @@ static int clip_factor_run(struct cpu_step *s)
 {
     float norm = sqrtf(*(const float *)s->in[0]), target = s->node->attr.optim.target;
     if (s->out[0]) *(float *)s->out[0] = norm <= target ? 1.0f : target / norm;
+    return 0;
+}
+
+static int loss_scale_run(struct cpu_step *s)
+{
+    const struct loss_scale_attr *a = &s->node->attr.loss_scale;
+    float squares = *(const float *)s->in[0], scale = *(const float *)s->in[1], norm = sqrtf(squares);
+    int32_t good = *(const int32_t *)s->in[2], skipped = ((const int32_t *)s->in[2])[1], step = *(const int32_t *)s->in[3];
+    bool skips = !isfinite(squares) && scale > a->least, grows = !skips && good + 1 >= a->every;
+    bool clips = a->target > 0 && !(norm <= a->target * scale);
+    if (s->out[0]) *(float *)s->out[0] = skips ? -1.0f : clips ? a->target / norm : 1.0f / scale;
+    if (s->out[1]) *(float *)s->out[1] = skips ? 0.0f : 1.0f;
+    if (s->out[2]) *(int32_t *)s->out[2] = step - skipped;
+    if (s->out[3]) *(float *)s->out[3] = skips ? fmaxf(scale / 2, a->least) : grows ? fminf(scale * 2, a->most) : scale;
+    if (!s->out[4]) return 0;
+    ((int32_t *)s->out[4])[0] = skips || grows ? 0 : good + 1;
+    ((int32_t *)s->out[4])[1] = skipped + skips;
     return 0;
 }
 
@@ -193,6 +233,7 @@ CPU_PREPARE(momentum)
 CPU_PREPARE(adam)
 CPU_PREPARE(squares)
 CPU_PREPARE(clip_factor)
+CPU_PREPARE(loss_scale)
 CPU_PREPARE(unit_norm)
 CPU_PREPARE(descend)
 CPU_PREPARE(lerp)
@@ -201,6 +242,7 @@ const struct cpu_op cpu_momentum = {.prepare = momentum_prepare};
 const struct cpu_op cpu_adam = {.prepare = adam_prepare};
 const struct cpu_op cpu_squares = {.workspace = squares_workspace, .prepare = squares_prepare};
 const struct cpu_op cpu_clip_factor = {.prepare = clip_factor_prepare};
+const struct cpu_op cpu_loss_scale = {.prepare = loss_scale_prepare};
 const struct cpu_op cpu_unit_norm = {.workspace = squares_workspace, .prepare = unit_norm_prepare};
 const struct cpu_op cpu_descend = {.prepare = descend_prepare};
 const struct cpu_op cpu_lerp = {.prepare = lerp_prepare};

@@ -47,6 +47,19 @@ int op_clip_factor_infer(struct graph *g, struct node *n)
     return 0;
 }
 
+int op_loss_scale_infer(struct graph *g, struct node *n)
+{
+    const struct loss_scale_attr *a = &n->attr.loss_scale;
+    TRY(op_scalar(g, n, 0, F32));
+    TRY(op_scalar(g, n, 1, F32));
+    TRY(op_scalar(g, n, 3, I32));
+    const struct value *counts = op_in(g, n, 2);
+    NEED(counts && counts->dtype == I32 && shape_count(&counts->shape) == 2, g, "loss_scale wants two counts");
+    NEED(a->target >= 0 && a->least > 0 && a->most >= a->least && a->every > 0, g, "loss_scale wants bounds above 0");
+    for (int i = 0; i < 5; i++) op_out(g, n, i, i == 4 ? SHAPE(2) : SHAPE(1), i == 2 || i == 4 ? I32 : F32);
+    return 0;
+}
+
 int op_unit_norm_infer(struct graph *g, struct node *n)
 {
     TRY(f32_alike(g, n, 1));
@@ -78,6 +91,7 @@ NO_GRAD(momentum)
 NO_GRAD(adam)
 NO_GRAD(squares)
 NO_GRAD(clip_factor)
+NO_GRAD(loss_scale)
 NO_GRAD(unit_norm)
 NO_GRAD(descend)
 NO_GRAD(lerp)
@@ -86,6 +100,7 @@ FLOPS_EACH(momentum, 4)
 FLOPS_EACH(adam, 12)
 FLOPS_EACH(squares, 2)
 FLOPS_EACH(clip_factor, 3)
+FLOPS_EACH(loss_scale, 5)
 FLOPS_EACH(unit_norm, 3)
 FLOPS_EACH(descend, 4)
 FLOPS_EACH(lerp, 3)

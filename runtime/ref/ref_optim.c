@@ -14,9 +14,24 @@ static double *read_gradient(const struct ref_step *s, int clip)
     return g;
 }
 
+static bool skips_step(const struct ref_step *s, int clip)
+{
+    return s->node->in[clip] != NONE && ref_get(s, clip, 0) < 0;
+}
+
+// u = 0, and the first `states` states stay.
+static void write_skipped(const struct ref_step *s, int states)
+{
+    double *u = ref_read(s, 0);
+    for (int64_t i = 0, count = optim_count(s); i < count; i++) u[i] = 0;
+    for (int i = 1; i <= states; i++) ref_write(s, i, ref_read(s, i));
+    ref_write(s, 0, u);
+}
+
 void ref_momentum(const struct ref_step *s)
 {
     const struct optim_attr *a = &s->node->attr.optim;
+    if (skips_step(s, 3)) return write_skipped(s, 1);
     double *g = read_gradient(s, 3), *m = ref_read(s, 1), *p = ref_read(s, 2), mu = a->mu;
     for (int64_t i = 0, count = optim_count(s); i < count; i++) {
         if (p) g[i] += (double)a->decay * p[i];
@@ -30,6 +45,7 @@ void ref_momentum(const struct ref_step *s)
 void ref_adam(const struct ref_step *s)
 {
     const struct optim_attr *a = &s->node->attr.optim;
+    if (skips_step(s, 4)) return write_skipped(s, 2);
     double *u = read_gradient(s, 4), *m = ref_read(s, 1), *v = ref_read(s, 2), t = ref_get(s, 3, 0) + 1.0;
     double b1 = a->beta1, b2 = a->beta2, whole1 = 1.0 - pow(b1, t), whole2 = 1.0 - pow(b2, t);
     for (int64_t i = 0, count = optim_count(s); i < count; i++) {
@@ -60,6 +76,24 @@ void ref_clip_factor(const struct ref_step *s)
 {
     double norm = sqrt(ref_get(s, 0, 0)), target = s->node->attr.optim.target, factor = norm <= target ? 1.0 : target / norm;
     ref_write(s, 0, &factor);
+}
+
+void ref_loss_scale(const struct ref_step *s)
+{
+    const struct loss_scale_attr *a = &s->node->attr.loss_scale;
+    double squares = ref_get(s, 0, 0), scale = ref_get(s, 1, 0), norm = sqrt(squares);
+    double counts[2] = {ref_get(s, 2, 0), ref_get(s, 2, 1)}, done = ref_get(s, 3, 0) - counts[1];
+    bool skips = !isfinite(squares) && scale > (double)a->least, grows = !skips && counts[0] + 1 >= a->every;
+    bool clips = a->target > 0 && !(norm <= (double)a->target * scale);
+    double clip = skips ? -1 : clips ? (double)a->target / norm : 1 / scale, take = skips ? 0 : 1;
+    scale = skips ? fmax(scale / 2, (double)a->least) : grows ? fmin(scale * 2, (double)a->most) : scale;
+    counts[0] = skips || grows ? 0 : counts[0] + 1;
+    counts[1] += skips;
+    ref_write(s, 0, &clip);
+    ref_write(s, 1, &take);
+    ref_write(s, 2, &done);
+    ref_write(s, 3, &scale);
+    ref_write(s, 4, counts);
 }
 
 void ref_unit_norm(const struct ref_step *s)

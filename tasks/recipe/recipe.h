@@ -62,6 +62,7 @@ struct recipe {
     struct recipe_list newton_schulz, newton_schulz_norm;
     double bias_lr, head_lr, momentum, weight_decay;
     double clip;                        // global norm; 0: none
+    double loss_scale;                  // of f16, at the beginning; 0: none
     int64_t lookahead_every, lookahead_before;
     double lookahead_decay;
     double ema_decay, ema_from;         // in epochs

@@ -34,6 +34,8 @@ static const struct recipe_key common[] = {
      .about = "of head and biases, multiplied by batch / learning rate"},
     {"optimiser.clip", NULL, KEY_NUMBER, AT(clip), 0, 1e6, NULL, "0",
      .about = "limit of the norm of all gradients together; 0: none"},
+    {"optimiser.loss_scale", NULL, KEY_NUMBER, AT(loss_scale), 0, 1 << 24, NULL, "0",
+     .about = "f16: factor of the loss before it is differentiated, halved where gradients overflow; 0: none"},
     {"optimiser.filters.lr", "filter_lr", KEY_NUMBER, AT(filter_lr), 0, 100, NULL, "0.24",
      .about = "learning rate of the filters"},
     {"optimiser.filters.momentum", "filter_momentum", KEY_NUMBER, AT(filter_momentum), 0, 0.9999, NULL, "0.6",

@@ -142,7 +142,7 @@ static int finish_train(struct step *s, int *params, int *grads)
     int turns = s->setting->task->turns > 1 ? s->setting->task->turns : 1;
     TRY(fuse_graph(g, s->setting->fuse));
     int count = trained_of(g, params);
-    TRY(grad_of(g, s->loss, params, count, grads));
+    TRY(grad_of_times(g, s->loss, update_scale(s), params, count, grads));
     g->phase = PHASE_UPDATE;
     if (s->is.part) TRY(update_accumulate(s, params, grads, count));
     int step = graph_state(g, "step", SHAPE(1), I32, MEMORY_DATA, ZERO);

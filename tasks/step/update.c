@@ -37,29 +37,43 @@ static const struct rule *rule_for(const struct rule *rule, int count, const str
     return NULL;
 }
 
-static struct optim_settings settings_of(struct step *s, const struct rule *rule, int step, int clip)
+// bf16 and f32 have the range of gradients.
+static bool is_scaled(const struct setting *setting)
+{
+    return setting->dtype == F16 && setting->recipe->loss_scale > 0;
+}
+
+int update_scale(struct step *s)
+{
+    return is_scaled(s->setting) ? optim_scale_slot(s->g, (float)s->setting->recipe->loss_scale) : NONE;
+}
+
+static struct optim_settings settings_of(struct step *s, const struct rule *rule, int step, const struct optim_scaled *scaled)
 {
     struct optim_settings o = rule->settings;
     o.renormalise = o.ns_norm = NONE;
-    o.clip = clip;
+    o.clip = scaled->clip;
     o.infinity = rule->optimiser == OPTIMISER_ADAMAX;
     if (rule->optimiser != OPTIMISER_MUON) return o;
-    if (s->is.renormalises)
+    if (s->is.renormalises && scaled->take != NONE) o.renormalise = scaled->take;
+    else if (s->is.renormalises)
         o.renormalise = graph_state(s->g, "one", SHAPE(1), F32, MEMORY_DATA, (struct init){INIT_CONSTANT, 1});
     // The norm depends on the share of the schedule that is done when the step ends.
     o.ns_norm = scheduled(s, "ns_norm", step, &rule->norm, 1, 1);
     return o;
 }
 
-static void update_one(struct step *s, const struct rule *rule, int param, int grad, int step, int clip)
+static void update_one(struct step *s, const struct rule *rule, int param, int grad, int step,
+                       const struct optim_scaled *scaled)
 {
     struct graph *g = s->g;
     graph_scope(g, "%s", g->value[param].slot->name);
     int rate = scheduled(s, arena_text(&g->arena, "%s_lr", rule->name), step, &rule->share, rule->rate, 0);
-    struct optim_settings o = settings_of(s, rule, step, clip);
+    if (scaled->take != NONE) rate = g_mul(g, rate, scaled->take);
+    struct optim_settings o = settings_of(s, rule, step, scaled);
     switch (rule->optimiser) {
     case OPTIMISER_ADAMW:
-    case OPTIMISER_ADAMAX: optim_adamw(g, param, grad, rate, step, &o); break;
+    case OPTIMISER_ADAMAX: optim_adamw(g, param, grad, rate, scaled->done != NONE ? scaled->done : step, &o); break;
     case OPTIMISER_MUON: optim_muon(g, param, grad, rate, &o); break;
     case OPTIMISER_SGD: optim_sgd(g, param, grad, rate, &o); break;
     }
@@ -71,13 +85,17 @@ int update_parameters(struct step *s, const int *params, const int *grads, int c
     int rules = s->setting->task->rules(s->setting, rule);
     float norm = (float)s->setting->recipe->clip;
     graph_scope(s->g, "clip");
-    int clip = norm > 0 ? optim_clip(s->g, grads, count, norm) : NONE;
+    struct optim_scaled scaled = {NONE, NONE, NONE};
+    if (is_scaled(s->setting))
+        scaled = optim_unscale(s->g, grads, count, (float)s->setting->recipe->loss_scale, norm, step);
+    else if (norm > 0)
+        scaled.clip = optim_clip(s->g, grads, count, norm);
     for (int i = 0; i < count; i++) {
         if (grads[i] == NONE) continue;
         const struct slot *slot = s->g->value[params[i]].slot;
         const struct rule *mine = rule_for(rule, rules, slot);
         if (!mine) return fail(ERR_SHAPE, "no update rule matches the parameter \"%s\"", slot->name);
-        update_one(s, mine, params[i], grads[i], step, clip);
+        update_one(s, mine, params[i], grads[i], step, &scaled);
     }
     return s->g->error;
 }

@@ -5,6 +5,9 @@
 
 #include "tasks/step/step.h"
 
+// The factor of the loss whose gradients update_parameters expects: the loss scale if an f16 training has one, else NONE (1).
+// update_parameters divides by it.
+int update_scale(struct step *);
 // Appends the update of every parameter that has a gradient. `step` is i32[1], counted from 0. A parameter without a
 // matching rule is an error with its name.
 int update_parameters(struct step *, const int *params, const int *grads, int count, int step) MUST_CHECK;

@@ -220,6 +220,7 @@ void progress_end(struct progress *p, const struct progress_end *e)
     fprintf(p->to, "peak memory %s%s%s\n", text_size(memory, (double)e->peak_memory), e->cost ? "; cost " : "",
             e->cost ? e->cost : "");
     if (e->damaged) fprintf(p->to, "%s\n", e->damaged);
+    if (*e->scale) fprintf(p->to, "%s\n", e->scale);
     if (e->synthetic) fprintf(p->to, "SYNTHETIC data: only the board \"demo\" lists this result\n");
     if (e->checkpoint) fprintf(p->to, "weights in %s\n", e->checkpoint);
     fflush(p->to);

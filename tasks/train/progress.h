@@ -54,6 +54,7 @@ struct progress_end {
     const char *cost;                       // "$0.0212"; NULL: no price
     const char *damaged;                    // a sentence about damaged pictures; NULL: none
     const int64_t *damaged_count;           // in the training and the test split; NULL: not counted
+    const char *scale;                      // a sentence about the loss scale; "": none
     bool synthetic;
 };
 

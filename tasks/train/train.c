@@ -348,6 +348,8 @@ static const int64_t *count_damaged(struct going *r)
     return r->damaged;
 }
 
+enum { SCALE_WORDS = 96 };
+
 // Adds a paragraph for each split that has damaged pictures.
 static void add_damaged(const struct going *r, struct text *text)
 {
@@ -360,9 +362,20 @@ static void add_damaged(const struct going *r, struct text *text)
     }
 }
 
+// "" where the run has no loss scale, or the device cannot be read any more.
+static const char *scale_words(const struct going *r, char into[SCALE_WORDS])
+{
+    struct trainer_scale s;
+    *into = 0;
+    if (trainer_scale(r->trainer, &s) < 0 || s.scale == 0) return into;
+    snprintf(into, SCALE_WORDS, "loss scale %.9g at the end; %lld of %lld steps skipped", s.scale, (long long)s.skipped,
+             (long long)r->trainer->at);
+    return into;
+}
+
 static void tell_end(struct going *r, enum run_status status, const struct run_end *end)
 {
-    char cost[COST_TEXT];
+    char cost[COST_TEXT], scale[SCALE_WORDS];
     struct text damaged = {0};
     add_damaged(r, &damaged);
     struct stopwatch_clocks told = clocks_told(r);
@@ -371,6 +384,7 @@ static void tell_end(struct going *r, enum run_status status, const struct run_e
         .checkpoint = end->checkpoint ? r->checkpoint : NULL, .end_to_end_ns = told.end_to_end_ns,
         .classic_ns = told.classic_ns, .warm_ns = told.warm_ns, .peak_memory = end->peak_memory_bytes,
         .damaged = damaged.at, .damaged_count = end->damaged, .synthetic = dataset_facts(r->data)->synthetic,
+        .scale = scale_words(r, scale),
     };
     if (r->o->price) shown.cost = cost_text(cost, cost_training_micro(told.end_to_end_ns, r->o->price->micro_per_hour));
     progress_end(&r->progress, &shown);

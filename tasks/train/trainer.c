@@ -264,6 +264,20 @@ int trainer_sums(struct trainer *t, bool reset, struct trainer_sums *sums)
     return 0;
 }
 
+int trainer_scale(struct trainer *t, struct trainer_scale *into)
+{
+    const struct slot *counts = store_find(t->session->store, OPTIM_SCALE_COUNTS);
+    const struct slot *slot = store_find(t->session->store, OPTIM_SCALE);
+    float scale;
+    int32_t count[2];
+    *into = (struct trainer_scale){0, 0};
+    if (!counts || !slot) return 0;
+    TRY(session_read(t->session, slot, &scale, sizeof scale));
+    TRY(session_read(t->session, counts, count, sizeof count));
+    *into = (struct trainer_scale){(double)scale, count[1]};
+    return 0;
+}
+
 int trainer_evaluate(struct trainer *t, int64_t score[METRICS_MAX])
 {
     TRY(average_swap(&t->average, t->session, t->at));

@@ -69,6 +69,12 @@ struct trainer_sums {
     int64_t hits;  // -1: the task counts no hits while it trains
 };
 int trainer_sums(struct trainer *, bool reset, struct trainer_sums *) MUST_CHECK;
+// The loss scale of an f16 training, and how many steps were skipped so far; scale 0: it has none. Waits for the device.
+struct trainer_scale {
+    double scale;
+    int64_t skipped;
+};
+int trainer_scale(struct trainer *, struct trainer_scale *) MUST_CHECK;
 // Evaluates the whole test split, with the averaged weights if the recipe has an average. Scores are k of N for a
 // METRIC_COUNT and millionths for a METRIC_RATIO.
 int trainer_evaluate(struct trainer *, int64_t score[METRICS_MAX]) MUST_CHECK;

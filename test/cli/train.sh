@@ -50,6 +50,10 @@ assert lines[0]["synthetic"] is True and lines[2]["status"] == "done"
 PY
 test ! -f run-2.safetensors
 
+# ---- f16 with a scaled loss that overflows at first
+"$DAWN" train cifar10 $quick --precision f16 --set loss_scale=1048576 --target 0.001 --save "" --db f16.db >f16.txt
+grep -Eq '^loss scale [0-9]+ at the end; [1-9][0-9]* of 10 steps skipped' f16.txt
+
 # ---- the target is missed: status 3, recorded all the same
 says 3 "below the target" "$DAWN" train cifar10 $quick --target 1 --save ""
 "$DAWN" results show 3 | grep -q missed

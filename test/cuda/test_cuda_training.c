@@ -103,6 +103,34 @@ static void captured_equals_eager(void **state)
     free(captured), free(eager);
 }
 
+// f16 with a scale that overflows: the step is skipped as on ref, and both have the same scale.
+static void overflow_skips_a_step(void **state)
+{
+    (void)state;
+    static const char *const devices[] = {"ref", "cuda"};
+    struct trainer_scale scale[2];
+    for (int i = 0; i < 2; i++) {
+        struct bench b;
+        bench_open(&b, devices[i], 1, TRAIN, TEST, "cifar10",
+                   (const char *const[]){"precision=f16", "widths=8,8,16", "batch=6", "epochs=2", "resolution=16",
+                                         "loss_scale=16777216", NULL});
+        bench_ready(&b);
+        float before[160], after[160];  // head.weight[10,16]
+        assert_int_equal(trainer_begin(b.trainer, 7), 0);
+        const struct slot *slot = store_find(b.trainer->session->store, "head.weight");
+        assert_int_equal(slot_bytes(slot), sizeof before);
+        assert_int_equal(session_read(b.trainer->session, slot, before, sizeof before), 0);
+        for (int step = 0; step < 2; step++) assert_int_equal(trainer_step(b.trainer), 0);
+        assert_int_equal(session_read(b.trainer->session, slot, after, sizeof after), 0);
+        assert_memory_equal(before, after, sizeof before);
+        assert_int_equal(trainer_scale(b.trainer, &scale[i]), 0);
+        bench_close(&b);
+    }
+    assert_int_equal(scale[0].skipped, 2);
+    assert_int_equal(scale[1].skipped, 2);
+    assert_true(scale[0].scale == 0x1p22 && scale[1].scale == 0x1p22);
+}
+
 // Neither the number of concurrent nodes nor their order changes the result. On the emulator every launch draws a new order, so
 // a missing dependency would show.
 static void order_of_nodes_does_not_matter(void **state)
@@ -218,6 +246,7 @@ int main(void)
         cmocka_unit_test(same_seed_same_bytes),
         cmocka_unit_test(goes_on_to_the_same_bytes),
         cmocka_unit_test(captured_equals_eager),
+        cmocka_unit_test(overflow_skips_a_step),
         cmocka_unit_test(order_of_nodes_does_not_matter),
         cmocka_unit_test(order_of_threads_does_not_matter),
     };

@@ -76,8 +76,9 @@ struct momentum_rule {
     __device__ void element(const now &n, const float (&x)[IN], float (&y)[OUT]) const
     {
         float g = n.clip * x[0] + decay * x[2], m = mu * x[1] + g;
-        y[0] = nesterov ? g + mu * m : m;
-        y[1] = m;
+        bool skips = n.clip < 0.0f;
+        y[0] = skips ? 0.0f : nesterov ? g + mu * m : m;
+        y[1] = skips ? x[1] : m;
     }
 };
 
@@ -108,9 +109,10 @@ struct adam_rule {
     {
         float g = n.clip * x[0], m = beta1 * x[1] + (1.0f - beta1) * g, size = fabsf(g), old = beta2 * x[2];
         float v = infinity ? (size <= old ? old : size) : old + (1.0f - beta2) * g * g;
-        y[0] = m / n.whole1 / ((infinity ? v : sqrtf(v / n.whole2)) + eps);
-        y[1] = m;
-        y[2] = v;
+        bool skips = n.clip < 0.0f;
+        y[0] = skips ? 0.0f : m / n.whole1 / ((infinity ? v : sqrtf(v / n.whole2)) + eps);
+        y[1] = skips ? x[1] : m;
+        y[2] = skips ? x[2] : v;
     }
 };
 
@@ -264,6 +266,27 @@ K_LAUNCHER(k_clip_factor)
 {
     const struct k_clip_factor *a = (const struct k_clip_factor *)args;
     return launch(clip_factor, 1u, K_WARP, stream, clip_of{a->squares, a->to, a->target});
+}
+
+static __global__ void __launch_bounds__(K_WARP) loss_scale(const struct k_loss_scale k)
+{
+    if (threadIdx.x != 0) return;
+    const float squares = *k.squares, scale = *k.scale, norm = sqrtf(squares);
+    const int32_t good = k.counts[0], skipped = k.counts[1], step = *k.step;
+    const bool skips = !(squares < INFINITY) && scale > k.least, grows = !skips && good + 1 >= k.every;
+    const bool clips = k.target > 0.0f && !(norm <= k.target * scale);
+    if (k.clip) *k.clip = skips ? -1.0f : clips ? k.target / norm : 1.0f / scale;
+    if (k.take) *k.take = skips ? 0.0f : 1.0f;
+    if (k.done) *k.done = step - skipped;
+    if (k.to_scale) *k.to_scale = skips ? fmaxf(scale * 0.5f, k.least) : grows ? fminf(scale * 2.0f, k.most) : scale;
+    if (!k.to_counts) return;
+    k.to_counts[0] = skips || grows ? 0 : good + 1;
+    k.to_counts[1] = skipped + (skips ? 1 : 0);
+}
+
+K_LAUNCHER(k_loss_scale)
+{
+    return launch(loss_scale, 1u, K_WARP, stream, *(const struct k_loss_scale *)args);
 }
 
 // ---- copies

@@ -12,7 +12,7 @@ extern "C" {
 
 struct k_momentum {  // g = clip g + decay p; m = mu m + g; u = nesterov ? g + mu m : m
     const float *g, *m, *p;  // p may be NULL
-    const float *clip;       // clip[1] may be NULL: 1
+    const float *clip;       // clip[1] may be NULL: 1; below 0: u = 0 and m stays
     float *u, *to_m;
     int64_t count;
     float mu, decay;
@@ -23,7 +23,7 @@ K_LAUNCHER(k_momentum);
 struct k_adam {
     const float *g, *m, *v;
     const int32_t *step;     // counts from 0
-    const float *clip;       // clip[1] may be NULL: 1
+    const float *clip;       // clip[1] may be NULL: 1; below 0: u = 0, m and v stay
     float *u, *to_m, *to_v;
     int64_t count;
     float beta1, beta2, eps;
@@ -46,6 +46,18 @@ struct k_clip_factor {  // target / max(target, sqrt(squares))
     float target;
 };
 K_LAUNCHER(k_clip_factor);
+
+struct k_loss_scale {  // struct loss_scale_attr says what; a result without a reader is NULL
+    const float *squares, *scale;
+    const int32_t *counts, *step;
+    float *clip, *take;
+    int32_t *done;
+    float *to_scale;          // may be `scale`
+    int32_t *to_counts;       // may be `counts`
+    float target, least, most;
+    int32_t every;
+};
+K_LAUNCHER(k_loss_scale);
 
 struct k_unit_norm {  // x * target * factor / (|x| + eps)
     const float *x, *factor;  // factor[1] may be NULL: 1

@@ -43,6 +43,15 @@ static int clip_factor_prepare(struct cuda_step *s)
     return 0;
 }
 
+static int loss_scale_prepare(struct cuda_step *s)
+{
+    const struct loss_scale_attr *a = &s->node->attr.loss_scale;
+    CUDA_LAUNCH(s, k_loss_scale, .squares = s->in[0], .scale = s->in[1], .counts = s->in[2], .step = s->in[3],
+                .clip = s->out[0], .take = s->out[1], .done = s->out[2], .to_scale = s->out[3], .to_counts = s->out[4],
+                .target = a->target, .least = a->least, .most = a->most, .every = a->every);
+    return 0;
+}
+
 static size_t unit_norm_workspace(struct cuda_device *cuda, const struct graph *g, const struct node *n)
 {
     (void)cuda;
@@ -95,6 +104,7 @@ const struct cuda_op cuda_momentum = {.prepare = momentum_prepare};
 const struct cuda_op cuda_adam = {.prepare = adam_prepare};
 const struct cuda_op cuda_squares = {.prepare = squares_prepare, .workspace = squares_workspace};
 const struct cuda_op cuda_clip_factor = {.prepare = clip_factor_prepare};
+const struct cuda_op cuda_loss_scale = {.prepare = loss_scale_prepare};
 const struct cuda_op cuda_unit_norm = {.prepare = unit_norm_prepare, .workspace = unit_norm_workspace};
 const struct cuda_op cuda_descend = {.prepare = descend_prepare};
 const struct cuda_op cuda_lerp = {.prepare = lerp_prepare};

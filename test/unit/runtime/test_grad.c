@@ -282,12 +282,33 @@ static void test_losses_around_an_update(void **state)
     store_free(store);
 }
 
+// A factor that a graph may overwrite later: the gradients are those of the loss times it.
+static void test_scaled_loss(void **state)
+{
+    (void)state;
+    struct session *s = session_on("ref");
+    struct graph *g = graph_new(s->store, "scaled");
+    struct pair p = build_pair(g);
+    int scale = graph_state(g, "scale", SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_CONSTANT, 8}), d, scaled;
+    OK(grad_of(g, p.losses[0], &p.generator, 1, &d));
+    OK(grad_of_times(g, p.losses[0], scale, &p.generator, 1, &scaled));
+    keep(g, "d", d);
+    keep(g, "scaled", scaled);
+    OK(session_add(s, g));
+    start(s);
+    OK(session_run(s, 0));
+    float *x = read_slot(s, "d"), *y = read_slot(s, "scaled");
+    for (int i = 0; i < 12; i++) assert_true(y[i] == 8 * x[i]);
+    free(x), free(y);
+    session_done(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_output),           cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_integers_are_constants), cmocka_unit_test(test_several_losses),
-        cmocka_unit_test(test_losses_around_an_update),
+        cmocka_unit_test(test_losses_around_an_update), cmocka_unit_test(test_scaled_loss),
     };
     return cmocka_run_group_tests_name("grad", tests, NULL, NULL);
 }

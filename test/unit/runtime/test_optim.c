@@ -365,13 +365,104 @@ static void test_clip_keeps_nan(void **state)
     session_done(s);
 }
 
+// ---- gradients of a scaled loss
+
+static struct graph *scaled_update(struct session *s, float first)
+{
+    struct graph *g = graph_new(s->store, "scaled");
+    int p = weight(g, "p", SHAPE(FIRST)), q = weight(g, "q", SHAPE(SECOND));
+    int grads[] = {input(g, "dp", SHAPE(FIRST)), NONE, input(g, "dq", SHAPE(SECOND))};
+    int lr = graph_state(g, "lr", SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_CONSTANT, 0.1f});
+    int step = graph_state(g, "step", SHAPE(1), I32, MEMORY_STATE, (struct init){INIT_ZERO, 0});
+    g->phase = PHASE_UPDATE;
+    assert_int_equal(optim_unscale(g, (int[]){NONE}, 1, first, 0, step).clip, NONE);
+    struct optim_scaled scaled = optim_unscale(g, grads, 3, first, 2.0f, step);
+    struct optim_settings o = {.momentum = 0.9f, .decay = 0.05f, .beta1 = 0.9f, .beta2 = 0.95f, .eps = 1e-3f,
+                               .clip = scaled.clip};
+    int rate = g_mul(g, lr, scaled.take);
+    optim_sgd(g, p, grads[0], rate, &o);
+    o.decay = 0;
+    optim_adamw(g, q, grads[2], rate, scaled.done, &o);
+    g_tick(g, step, 1);
+    return g;
+}
+
+// Multiplies what clipped_gradients put by the scale, where the step is to be taken; else one element becomes infinite.
+static void scale_gradients(struct session *s, bool good)
+{
+    float scale = read_one(s, OPTIM_SCALE), *dp = read_slot(s, "dp"), *dq = read_slot(s, "dq");
+    for (int i = 0; i < FIRST; i++) dp[i] *= scale;
+    for (int i = 0; i < SECOND; i++) dq[i] *= scale;
+    if (!good) dq[SECOND / 2] = INFINITY;
+    OK(session_put(s, "dp", dp, 0, FIRST * sizeof *dp));
+    OK(session_put(s, "dq", dq, 0, SECOND * sizeof *dq));
+    free(dp), free(dq);
+}
+
+// With some steps skipped the parameters are those of a training without scale that never had these steps.
+static void scaled_on(const char *device)
+{
+    static const double sizes[] = {0.02, 3, 3, 1e-4, 0.5, 0.5};
+    static const bool good[] = {true, false, true, true, false, true};
+    static double dp[FIRST], dq[SECOND];
+    struct session *scaled = session_on(device), *plain = session_on(device);
+    OK(session_add(scaled, scaled_update(scaled, 1024)));
+    OK(session_add(plain, clipped_update(plain)));
+    start(scaled), start(plain);
+    for (int step = 0; step < 6; step++) {
+        clipped_gradients(scaled, step, sizes[step], dp, dq);
+        scale_gradients(scaled, good[step]);
+        OK(session_run(scaled, 0));
+        if (!good[step]) continue;
+        clipped_gradients(plain, step, sizes[step], dp, dq);
+        OK(session_run(plain, 0));
+    }
+    assert_true(read_one(scaled, OPTIM_SCALE) == 256);
+    static const char *const slots[] = {"p", "p.momentum", "q", "q.moment1", "q.moment2"};
+    for (int i = 0; i < 5; i++) {
+        float *x = read_slot(scaled, slots[i]), *y = read_slot(plain, slots[i]);
+        for (int j = 0; j < (i < 2 ? FIRST : SECOND); j++)
+            if (!(fabsf(x[j] - y[j]) <= 1e-6f * (1 + fabsf(y[j]))))
+                fail_msg("%s[%d]: %g, not %g", slots[i], j, (double)x[j], (double)y[j]);
+        free(x), free(y);
+    }
+    session_done(scaled), session_done(plain);
+}
+
+static void test_scale(void **state)
+{
+    (void)state;
+    scaled_on("ref");
+    scaled_on("cpu");
+}
+
+// At the least scale an infinite gradient is no overflow: it reaches the parameters, so that the loss shows it.
+static void test_scale_hides_no_divergence(void **state)
+{
+    (void)state;
+    static double dp[FIRST], dq[SECOND];
+    struct session *s = session_on("cpu");
+    OK(session_add(s, scaled_update(s, 0x1p-15f)));
+    start(s);
+    for (int step = 0; step < 2; step++) {
+        clipped_gradients(s, step, 1, dp, dq);
+        scale_gradients(s, false);
+        OK(session_run(s, 0));
+        float *q = read_slot(s, "q");
+        assert_int_equal(isfinite(q[SECOND / 2]), step == 0);
+        free(q);
+    }
+    session_done(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sgd),  cmocka_unit_test(test_adamw), cmocka_unit_test(test_adamax),
         cmocka_unit_test(test_muon), cmocka_unit_test(test_muon_orthogonalises),
         cmocka_unit_test(test_average), cmocka_unit_test(test_clip),
-        cmocka_unit_test(test_clip_keeps_nan),
+        cmocka_unit_test(test_clip_keeps_nan), cmocka_unit_test(test_scale),
+        cmocka_unit_test(test_scale_hides_no_divergence),
     };
     return cmocka_run_group_tests_name("optim", tests, NULL, NULL);
 }

@@ -145,6 +145,15 @@ static void test_bf16(void **state)
             (const int64_t[]){4, 6, -1});
 }
 
+// The first scale overflows: steps are skipped before the restart and after it.
+static void test_f16(void **state)
+{
+    (void)state;
+    goes_on(&(struct course){"cpu", {"widths=8,8,8", "batch=10", "epochs=5", "precision=f16", "resolution=16",
+                                   "optimiser.loss_scale=16777216"}, 50, 10, 20, -1},
+            (const int64_t[]){4, 17, -1});
+}
+
 static void test_ref(void **state)
 {
     (void)state;
@@ -469,6 +478,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_f32),
         cmocka_unit_test(test_bf16),
+        cmocka_unit_test(test_f16),
         cmocka_unit_test(test_ref),
         cmocka_unit_test(test_same_file_again),
         cmocka_unit_test(test_damaged),

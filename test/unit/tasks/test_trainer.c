@@ -120,6 +120,52 @@ static void clipping_bounds_a_step(void **state)
     assert_true(moved[0] > 10 * moved[2]);
 }
 
+static uint8_t *weights_now(struct bench *b, size_t *bytes)
+{
+    const struct slot *slot = store_find(b->trainer->session->store, "head.weight");
+    uint8_t *at = zalloc(*bytes = slot_bytes(slot));
+    assert_int_equal(session_read(b->trainer->session, slot, at, *bytes), 0);
+    return at;
+}
+
+// f16 with a scale that overflows: weights stay until the scale is low enough, and then it learns. f32 has no scale.
+static void overflow_skips_a_step(void **state)
+{
+    (void)state;
+    struct bench b;
+    struct trainer_scale scale;
+    struct trainer_sums sums;
+    const char *const rules[] = {"optimiser=muon", "optimiser=adamw"};
+    for (int i = 0; i < 2; i++) {
+        size_t n;
+        bench_open(&b, "cpu", 1, 200, 20, "synthetic",
+                   (const char *const[]){"batch=20", "epochs=2", "widths=8,8,8", "resolution=16", "precision=f16",
+                                         "loss_scale=16777216", rules[i], i ? "filter_lr=0.01" : "views=1",
+                                         i ? "filters.decay=0.1" : "views=1", NULL});
+        start(&b, 1);
+        do {
+            uint8_t *before = weights_now(&b, &n);
+            int64_t at = b.trainer->at;
+            assert_int_equal(trainer_step(b.trainer), 0);
+            assert_int_equal(trainer_scale(b.trainer, &scale), 0);
+            uint8_t *after = weights_now(&b, &n);
+            assert_int_equal(memcmp(before, after, n) == 0, scale.skipped == at + 1);
+            free(before), free(after);
+        } while (scale.skipped == b.trainer->at && b.trainer->at < b.trainer->steps);
+        assert_true(scale.skipped >= 2 && scale.skipped < b.trainer->at);
+        assert_float_equal(scale.scale, ldexp(0x1p24, -(int)scale.skipped), 0);
+        while (b.trainer->at < b.trainer->steps) assert_int_equal(trainer_step(b.trainer), 0);
+        assert_int_equal(trainer_sums(b.trainer, true, &sums), 0);
+        assert_true(isfinite(sums.loss));
+        bench_close(&b);
+    }
+    prepare(&b, 200, 20, (const char *const[]){"batch=20", "epochs=1", "widths=8,8,8", "precision=f32", "loss_scale=1024", NULL});
+    start(&b, 1);
+    assert_int_equal(trainer_scale(b.trainer, &scale), 0);
+    assert_true(scale.scale == 0);
+    bench_close(&b);
+}
+
 // With Adamax one rule updates everything, and its second moment is a maximum.
 static void adamax_updates_everything(void **state)
 {
@@ -271,6 +317,7 @@ int main(void)
         cmocka_unit_test(evaluates_every_image_once),
         cmocka_unit_test(schedule_rises_and_falls),
         cmocka_unit_test(clipping_bounds_a_step),
+        cmocka_unit_test(overflow_skips_a_step),
         cmocka_unit_test(adamax_updates_everything),
         cmocka_unit_test(lookahead_pulls),
         cmocka_unit_test(renormalising_follows_the_decay),
