@@ -308,8 +308,10 @@ int dataset_content_digest(struct dataset *ds, enum split split, char hex[DIGEST
 
 int dataset_layout(struct dataset *ds, char hex[DIGEST_HEX])
 {
-    hex[0] = '\0';
-    return ds->kind->layout != NULL ? ds->kind->layout(ds, hex) : 0;
+    if (!ds->laid_out && ds->kind->layout != NULL) TRY(ds->kind->layout(ds, ds->layout));
+    ds->laid_out = true;
+    memcpy(hex, ds->layout, DIGEST_HEX);
+    return 0;
 }
 
 static int dataset_judge(struct dataset *ds, bool read, enum dataset_verdict *verdict)

@@ -93,7 +93,7 @@ int dataset_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHEC
 int dataset_content_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHECK;
 // Two copies of a set with the same content digests may hold the samples in another order or, if they are official packs of
 // pictures, in another size. Their layouts differ. A layout is a digest of names, places and sizes, or "" if all copies are
-// equal. It costs no pass over the data.
+// equal. It costs no pass over the data, and the names of a folder are hashed once (1.3 million in ImageNet).
 int dataset_layout(struct dataset *, char hex[DIGEST_HEX]) MUST_CHECK;
 
 enum dataset_verdict {

@@ -14,6 +14,8 @@ struct dataset {
     const struct kind *kind;
     const struct source *source;  // its publication; NULL for synthetic data
     void *own;                    // the kind's state
+    char layout[DIGEST_HEX];      // once dataset_layout was asked
+    bool laid_out;
 };
 
 struct kind {

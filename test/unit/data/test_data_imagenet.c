@@ -414,12 +414,37 @@ static void drawn_pictures_can_be_decoded(void **state)
     decoder_free(decoder);
 }
 
+static int layouts;
+
+static int count_layout(struct dataset *ds, char hex[DIGEST_HEX])
+{
+    (void)ds;
+    snprintf(hex, DIGEST_HEX, "layout %d", ++layouts);
+    return 0;
+}
+
+// Each state of a training asks for it.
+static void a_layout_is_computed_once(void **state)
+{
+    (void)state;
+    const struct kind kind = {.layout = count_layout}, none = {0};
+    struct dataset set = {.kind = &kind}, drawn = {.kind = &none};
+    char hex[2][DIGEST_HEX];
+    for (int i = 0; i < 2; i++) assert_int_equal(dataset_layout(&set, hex[i]), 0);
+    assert_int_equal(layouts, 1);
+    assert_string_equal(hex[0], "layout 1");
+    assert_string_equal(hex[0], hex[1]);
+    assert_int_equal(dataset_layout(&drawn, hex[0]), 0);
+    assert_string_equal(hex[0], "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(wrong_folders_are_refused),  TEST(heads_are_read_from_folders), TEST(archives_are_as_folders),
         TEST(a_fetched_archive_is_packed), TEST(a_png_in_a_folder_is_converted),
         TEST(wrong_archives_are_refused), TEST(tars_are_as_flat_folders),    TEST(drawn_pictures_can_be_decoded),
+        TEST(a_layout_is_computed_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
