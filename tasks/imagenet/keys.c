@@ -10,6 +10,7 @@ static const char *const activations[] = {"none", "relu", "gelu", "silu", NULL};
 static const char *const flips[] = {"never", "random", "alternate", NULL};
 static const char *const stems[] = {"conv7", "deep", "patch", NULL};
 static const char *const shortcuts[] = {"conv", "pool", NULL};
+static const char *const blurs[] = {"no", "yes", NULL};
 static const char *const shapes[] = {"square", "rectangles", NULL};
 
 static const struct recipe_model models[] = {{"resnet18", 0}, {"resnet50", 0}, {NULL, 0}};
@@ -42,6 +43,8 @@ static const struct recipe_key keys[] = {
      .about = "conv7: 7x7 and a max pool; deep: three 3x3 and a max pool; patch: 4x4 with stride 4"},
     {"model.shortcut", NULL, KEY_CHOICE, OWN(OWN_SHORTCUT, choice), 0, 0, shortcuts, "conv",
      .about = "where a stage halves the image: a 1x1 convolution with stride 2, or an average pool before one without"},
+    {"model.blur", NULL, KEY_CHOICE, OWN(OWN_BLUR, choice), 0, 0, blurs, "no",
+     .about = "yes: pools and blocks halve the image by a blur 1 2 1 before the stride (Zhang 2019), against aliasing"},
     {"model.last_gamma", NULL, KEY_NUMBER, OWN(OWN_GAMMA, number), 0, 1, NULL, "0",
      .about = "initial scale of the last norm of a block"},
 

@@ -16,6 +16,7 @@ enum imagenet_own {
     OWN_SIDE,
     OWN_RESIZE,
     OWN_SHAPES,
+    OWN_BLUR,
 };
 enum imagenet_stem { STEM_CONV7, STEM_DEEP, STEM_PATCH };
 enum imagenet_shortcut { SHORTCUT_CONV, SHORTCUT_POOL };

@@ -8,11 +8,14 @@
 //   block   basic: conv 3x3, norm, act, conv 3x3, norm; bottleneck: conv 1x1, norm, act, conv 3x3, norm, act, conv 1x1 (4 x
 //           the width), norm; plus the shortcut, act. Where the shape changes the shortcut is a conv 1x1 and a norm, with
 //           the stride in the convolution (conv) or in an average pool 2x2 before it (pool: ResNet-D)
+//   blur    with model.blur the max pool is 2x2 with stride 1 and a blur; a block has no stride, but a blur before its last
+//           convolution and before the one of its shortcut (Zhang 2019; the 7x7 convolution keeps its stride, as there)
 //   head    global average pool, linear with bias
 //
 // Names are torchvision's; where it has no such part (deep stem, pooled shortcut), those of timm. The scale of a block's last
 // norm begins at 0, so that every block begins as its shortcut; filters begin as N(0, 2 / (K R S)), the head as N(0, .01)
 // (Goyal et al. 2017).
+#include "tasks/imagenet/blur.h"
 #include "tasks/imagenet/keys.h"
 #include "tasks/imagenet/networks.h"
 
@@ -90,7 +93,7 @@ static int stem(struct step *s, int x, int64_t width)
     } else {
         x = conv_norm_act(s, "conv1", "bn1", x, width, 7, 2);
     }
-    return g_maxpool_pad(g, x, 3, 2, 1);
+    return own(s, OWN_BLUR) ? blur_halve(g, g_maxpool(g, x, 2, 1)) : g_maxpool_pad(g, x, 3, 2, 1);
 }
 
 // ---- blocks
@@ -99,8 +102,8 @@ static int shortcut(struct step *s, const char *block, int x, int64_t k, int str
 {
     struct graph *g = s->g;
     if (stride == 1 && channels(g, x) == k) return x;
-    bool pools = stride > 1 && own(s, OWN_SHORTCUT) == SHORTCUT_POOL;
-    if (pools) x = g_avgpool(g, x, stride, stride);
+    bool pools = stride > 1 && (own(s, OWN_SHORTCUT) == SHORTCUT_POOL || own(s, OWN_BLUR));
+    if (pools) x = own(s, OWN_SHORTCUT) == SHORTCUT_POOL ? g_avgpool(g, x, stride, stride) : blur_halve(g, x);
     x = conv(s, join(g, block, pools ? "downsample.1" : "downsample.0"), x, k, 1, pools ? 1 : stride, 0);
     return norm(s, join(g, block, pools ? "downsample.2" : "downsample.1"), x);
 }
@@ -109,16 +112,19 @@ static int block(struct step *s, const char *name, int x, int64_t width, int str
 {
     struct graph *g = s->g;
     int64_t k = bottleneck ? EXPANSION * width : width;
+    bool blurs = stride > 1 && own(s, OWN_BLUR);
     graph_scope(g, "%s", name);
     const char *conv1 = join(g, name, "conv1"), *conv2 = join(g, name, "conv2"), *conv3 = join(g, name, "conv3");
     const char *bn1 = join(g, name, "bn1"), *bn2 = join(g, name, "bn2");
     int y;
     if (bottleneck) {
         y = conv_norm_act(s, conv1, bn1, x, width, 1, 1);
-        y = conv_norm_act(s, conv2, bn2, y, width, 3, stride);
+        y = conv_norm_act(s, conv2, bn2, y, width, 3, blurs ? 1 : stride);
+        if (blurs) y = blur_halve(g, y);
         y = last_norm(s, join(g, name, "bn3"), conv(s, conv3, y, k, 1, 1, 0));
     } else {
-        y = conv_norm_act(s, conv1, bn1, x, width, 3, stride);
+        y = conv_norm_act(s, conv1, bn1, x, width, 3, blurs ? 1 : stride);
+        if (blurs) y = blur_halve(g, y);
         y = last_norm(s, bn2, conv(s, conv2, y, k, 3, 1, 1));
     }
     return act(s, g_add(g, y, shortcut(s, name, x, k, stride)));

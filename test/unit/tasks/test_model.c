@@ -4,6 +4,7 @@
 #include "runtime/fuse.h"
 #include "runtime/grad.h"
 #include "runtime/optim.h"
+#include "tasks/imagenet/blur.h"
 #include "tasks/step/step.h"
 #include "tasks/tasks.h"
 #include "test/unit/fixture_graph.h"
@@ -238,19 +239,29 @@ static const struct {
     const char *name, *widths;
     int side;
     float lr;
+    const char *more;  // another setting
 } NARROW[] = {
-    {"record", "widths=8,8,8", 17, 0.02f},
-    {"resnet9", "widths=4,8,8,8", 16, 0.4f},  // its head is scaled down
-    {"resnet56", "widths=2,4,4", 8, 0.1f},
-    {"resnet164", "widths=2,2,4", 8, 0.1f},
-    {"resnet18", "widths=2,2,4,4", 32, 0.1f},
-    {"resnet50", "widths=2,2,2,4", 32, 0.1f},
+    {"record", "widths=8,8,8", 17, 0.02f, NULL},
+    {"resnet9", "widths=4,8,8,8", 16, 0.4f, NULL},  // its head is scaled down
+    {"resnet56", "widths=2,4,4", 8, 0.1f, NULL},
+    {"resnet164", "widths=2,2,4", 8, 0.1f, NULL},
+    {"resnet18", "widths=2,2,4,4", 32, 0.1f, NULL},
+    {"resnet50", "widths=2,2,2,4", 32, 0.1f, NULL},
+    {"resnet18", "widths=2,2,4,4", 32, 0.1f, "model.blur=yes"},
+    {"resnet50", "widths=2,2,2,4", 32, 0.1f, "model.blur=yes"},
 };
 enum { NARROWS = sizeof NARROW / sizeof *NARROW, BATCH = 6 };
 
-static struct session *narrow(int i, const char *device)
+static struct recipe narrow_recipe(int i)
 {
     struct recipe r = plain(NARROW[i].name, NARROW[i].widths);
+    if (NARROW[i].more) OK(recipe_set(&r, NARROW[i].more));
+    return r;
+}
+
+static struct session *narrow(int i, const char *device)
+{
+    struct recipe r = narrow_recipe(i);
     struct session *s = session_on(device);
     OK(train_graph(s, NARROW[i].name, &r, SHAPE(BATCH, NARROW[i].side, NARROW[i].side, 3), F32));
     start(s);
@@ -309,7 +320,7 @@ static void test_inference(void **state)
 {
     (void)state;
     for (int i = 0; i < NARROWS; i++) {
-        struct recipe r = plain(NARROW[i].name, NARROW[i].widths);
+        struct recipe r = narrow_recipe(i);
         struct session *s = session_on("ref");
         struct shape shape = SHAPE(BATCH, NARROW[i].side, NARROW[i].side, 3);
         OK(train_graph(s, NARROW[i].name, &r, shape, F32));
@@ -337,12 +348,48 @@ static void test_inference(void **state)
     }
 }
 
+// A pixel of x[H,W] whose border is reflected.
+static double pixel(const float *x, int64_t h, int64_t w, int64_t row, int64_t column)
+{
+    row = row < 0 ? -row : row >= h ? 2 * h - 2 - row : row;
+    column = column < 0 ? -column : column >= w ? 2 * w - 2 - column : column;
+    return x[row * w + column];
+}
+
+// Against the filter of 3x3 as it is published, at every second pixel; even and odd sizes.
+static void test_blur(void **state)
+{
+    (void)state;
+    static const int64_t sizes[][2] = {{6, 8}, {7, 6}, {5, 5}, {2, 3}};
+    static const double tap[3] = {0.25, 0.5, 0.25};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        int64_t h = sizes[i][0], w = sizes[i][1], p = (h + 1) / 2, q = (w + 1) / 2;
+        struct session *s = session_on("ref");
+        struct graph *g = graph_new(s->store, "blur");
+        int y = blur_halve(g, input(g, "x", SHAPE(1, h, w, 1)));
+        keep(g, "y", y);
+        assert_true(shape_equal(&g->value[y].shape, &SHAPE(1, p, q, 1)));
+        OK(session_add(s, g));
+        start(s);
+        OK(session_run(s, 0));
+        float *a = read_slot(s, "x"), *b = read_slot(s, "y");
+        for (int64_t at = 0; at < p * q; at++) {
+            double sum = 0;
+            for (int k = 0; k < 9; k++)
+                sum += tap[k / 3] * tap[k % 3] * pixel(a, h, w, at / q * 2 + k / 3 - 1, at % q * 2 + k % 3 - 1);
+            assert_float_equal(b[at], sum, 1e-6);
+        }
+        free(a), free(b);
+        session_done(s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes),      cmocka_unit_test(test_names),      cmocka_unit_test(test_wrong_widths),
         cmocka_unit_test(test_plans),      cmocka_unit_test(test_loss_falls), cmocka_unit_test(test_cpu_agrees),
-        cmocka_unit_test(test_inference),
+        cmocka_unit_test(test_inference),  cmocka_unit_test(test_blur),
     };
     return cmocka_run_group_tests_name("model", tests, NULL, NULL);
 }
