@@ -96,8 +96,8 @@ FOLDERS := runtime $(addprefix runtime/,base base/cli draw op plan checkpoint ca
     data $(addprefix data/,read read/imagenet read/squad fetch image feed pack text) \
     tasks $(addprefix tasks/,recipe step train cifar10 imagenet squad squad/text squad/sample squad/network) \
     $(addprefix tasks/,record record/machine show infer forecast measure profile report outside) \
-    submit submit/keys submit/client $(FORMAT)
-BOARD_FOLDERS := runtime/base runtime/base/cli runtime/draw $(FORMAT) scoreboard $(addprefix scoreboard/,http api store rank pages pages/run dawnbench)
+    submit submit/log submit/keys submit/client $(FORMAT)
+BOARD_FOLDERS := runtime/base runtime/base/cli runtime/draw $(FORMAT) submit/log scoreboard $(addprefix scoreboard/,http api store rank pages pages/run dawnbench)
 LOOP_SOURCES := $(wildcard runtime/cpu/loops/*.c) data/image/scale_loops.c
 SOURCES := $(filter-out $(LOOP_SOURCES),$(wildcard $(FOLDERS:%=%/*.c))) $(CUDA_SOURCES)
 EMBEDDED := $(sort data/read/imagenet/synsets.txt $(wildcard tasks/*/recipes/*.json tasks/record/*.sql tasks/record/*.json submit/format/*/*.json \

@@ -58,6 +58,7 @@ tasks/profile           : tasks/measure tasks/forecast tasks/train tasks/step ta
 tasks/report            : tasks/measure tasks/forecast/roofline.h tasks/record runtime submit/format
 tasks/outside           : tasks/record runtime submit/format
 tasks                   : tasks data runtime submit/format
+submit/log              : runtime/base submit/format
 submit/keys             : runtime/base submit/format
 submit/client           : submit/keys/keyring.h tasks/record/receipts.h runtime/base submit/format
 submit                  : submit/keys submit/client/client.h submit/client/deliver.h submit/client/verify.h tasks/choose.h tasks/record/record.h tasks/record/receipts.h tasks/record/stated.h tasks/recipe/recipe.h tasks/train/train.h tasks/outside/command.h runtime/base submit/format

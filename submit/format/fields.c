@@ -285,11 +285,24 @@ const struct field *const statement_fields[STATEMENT_TYPES] = {
     [STATEMENT_RUN] = run, [STATEMENT_WITHDRAW] = withdraw, [STATEMENT_AMEND] = amend,
     [STATEMENT_ROTATE] = rotate, [STATEMENT_REVOKE] = revoke, [STATEMENT_AUDIT] = audit,
 };
+static const struct field proof_step[] = {
+    {"hash", FIELD_HEX, 64, 64, 0, NULL, NULL, "the hash beside the one that was reached so far"},
+    {0},
+};
+static const struct field receipt_log[] = {
+    INT("size", 1, COUNT_MAX, 0, NULL, NULL, "entries of the log with this one as its last"),
+    {"root", FIELD_HEX, 64, 64, 0, NULL, NULL, "root of the tree over them (RFC 6962, SHA-256)"},
+    {"proof", FIELD_LIST, 0, RECEIPT_PROOF, 0, NULL, proof_step, "leads from this entry up to the root"},
+    {"signature", FIELD_TEXT, RECEIPT_SIGNATURE - 1, RECEIPT_SIGNATURE - 1, 0, NULL, NULL,
+     "of the checkpoint of that size and root, as a signed note has it"},
+    {0},
+};
 const struct field receipt_fields[] = {
-    HEAD("receipt", 1),
+    HEAD("receipt", 2),
     INT("sequence", 1, COUNT_MAX, 0, NULL, NULL, "number of the statement in the log"),
     INT("accepted_ms", 0, MS_MAX, 0, NULL, NULL, "when it was accepted: what orders ties"),
     {"payload", FIELD_HEX, 64, 64, 0, NULL, NULL, "digest of the statement"},
     {"signer", FIELD_TEXT, 50, 50, 0, NULL, NULL, "fingerprint of its key"},
+    {"log", FIELD_OBJECT, 0, 0, FIELD_V2, NULL, receipt_log, "its place in the board's log (docs/log.md)"},
     {0},
 };
