@@ -111,6 +111,12 @@ static int64_t tuned_rows(const struct setting *c)
     return WORDLIST_FIRST + whole_of(c, OWN_TUNED);
 }
 
+// Numbers of a row: a file's vectors end in zeros where a multiple is wanted.
+static int64_t vector_width(const struct setting *c)
+{
+    return (int64_t)arena_round_up((size_t)whole_of(c, OWN_VECTORS), (size_t)whole_of(c, OWN_MULTIPLE));
+}
+
 // The vectors of a file stay fixed. A table of its own holds the changes that training makes to the most frequent words. All
 // other words read the row of zeros after that table, whose gradient is discarded.
 static int given_vectors(struct reading *r, int index, int64_t rows, int64_t width)
@@ -138,7 +144,7 @@ int layers_words(struct reading *r, const char *field)
 {
     struct graph *g = r->g;
     const struct setting *c = r->step->setting;
-    int64_t rows = c->data->field[0].classes, width = whole_of(c, OWN_VECTORS);
+    int64_t rows = c->data->field[0].classes, width = vector_width(c);
     int index = step_input(r->step, field), x;
     graph_scope(g, "%s", field);
     mark_words(r);
@@ -154,10 +160,10 @@ int layers_begin(const struct setting *c, struct session *session, struct datase
 {
     const struct wordlist *words = passages_words(view);
     if (!words->vectors) return 0;
-    size_t rows = (size_t)words->rows, numbers = rows * (size_t)whole_of(c, OWN_VECTORS);
+    size_t rows = (size_t)words->rows, numbers = rows * (size_t)vector_width(c);
     float *vectors = zalloc(numbers * sizeof *vectors);
     int32_t *row = zalloc(rows * sizeof *row), tuned = (int32_t)tuned_rows(c);
-    wordlist_vectors(words, vectors);
+    wordlist_vectors(words, vector_width(c), vectors);
     for (int32_t i = 0; i < words->rows; i++) row[i] = i == WORDLIST_PADDING || i >= tuned ? tuned : i;
     int rc = session_put(session, FIXED, vectors, 0, numbers * sizeof *vectors);
     if (rc == 0) rc = session_put(session, TUNED_ROW, row, 0, rows * sizeof *row);

@@ -99,10 +99,12 @@ int32_t wordlist_row(const struct wordlist *l, const char *word, size_t n)
     return i == VOCABULARY_NONE ? WORDLIST_UNKNOWN : l->row[i];
 }
 
-void wordlist_vectors(const struct wordlist *l, float *into)
+void wordlist_vectors(const struct wordlist *l, int64_t width, float *into)
 {
-    size_t n = (size_t)l->vectors->dimension, bytes = n * sizeof *into;
-    memset(into, 0, WORDLIST_FIRST * bytes);
+    int64_t n = l->vectors->dimension;
+    BUG_IF(width < n);
+    memset(into, 0, (size_t)(l->rows * width) * sizeof *into);
     for (int32_t i = WORDLIST_FIRST; i < vocabulary_count(l->words); i++)
-        if (l->row[i] != WORDLIST_UNKNOWN) memcpy(into + (size_t)l->row[i] * n, l->vectors->row + (size_t)i * n, bytes);
+        if (l->row[i] != WORDLIST_UNKNOWN)
+            memcpy(into + l->row[i] * width, l->vectors->row + i * n, (size_t)n * sizeof *into);
 }

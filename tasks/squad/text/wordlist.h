@@ -26,7 +26,7 @@ struct wordlist {
 int wordlist_open(const struct texts *train, int64_t rows, const char *vectors, int64_t dimension, struct wordlist **) MUST_CHECK;
 void wordlist_free(struct wordlist *);  // NULL is fine
 int32_t wordlist_row(const struct wordlist *, const char *word, size_t n);
-// Fills in rows * dimension numbers: the vectors of the file. Padding and the unknown word get zeros.
-void wordlist_vectors(const struct wordlist *, float *into);
+// Fills in rows * width numbers: the vectors of the file, each followed by zeros. Padding and the unknown word get zeros.
+void wordlist_vectors(const struct wordlist *, int64_t width, float *into);
 
 #endif
