@@ -23,6 +23,11 @@ static int64_t question_of_sample(const struct setting *c, const struct dataset 
     return reader_of(c)->question(view, sample);
 }
 
+static void note_samples(const struct setting *c, const struct dataset *view, struct text *into)
+{
+    reader_of(c)->note(c, view, into);
+}
+
 static void feed_samples(const struct setting *c, enum split split, struct feed_choice *f)
 {
     reader_of(c)->feed(c, split, f);
@@ -85,7 +90,8 @@ static const char *const split_recipes[] = {"minilm", "stories", NULL};
 
 #define SHARED                                                                                                         \
     .samples = "questions", .takes = TAKES_WEIGHTS | TAKES_VOCAB | TAKES_VECTORS, .metrics = metrics,                   \
-    .models = squad_models, .view = view_samples, .request = question_of_sample, .ask = squad_ask, .feed = feed_samples, \
+    .models = squad_models, .view = view_samples, .note = note_samples, .request = question_of_sample, .ask = squad_ask, \
+    .feed = feed_samples,                                                                                              \
     .length_field = "tokens", .variant = choose_variant, .evaluation = choose_evaluation, .forward = forward_batch,     \
     .judge = &squad_judge, .rules = update_rules
 

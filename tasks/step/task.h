@@ -15,6 +15,7 @@
 #include "tasks/step/task_files.h"
 
 struct step;
+struct text;
 
 // ---- metrics
 
@@ -139,6 +140,9 @@ struct task {
     // and closes it before the stored one. setting->data has the facts of the stored set during the call and those of the
     // view afterwards. The record counts and digests the stored samples. May be NULL.
     int (*view)(const struct setting *, struct dataset *stored, struct dataset **);
+    // Adds what people should know about the samples before a training, in sentences: what is learned, what is left out. May be
+    // NULL.
+    void (*note)(const struct setting *, const struct dataset *view, struct text *);
     // The stored test sample from which a sample of the view is made. Several samples of the view may come from one stored
     // sample (windows of a text) and form one request. NULL: each sample is a request.
     int64_t (*request)(const struct setting *, const struct dataset *view, int64_t sample);

@@ -90,6 +90,7 @@ static void print_head(struct progress *p, const struct progress_start *s)
     text_entry(&head, "device", "%s, %s, %s planned", s->device, s->precision, text_size(a, (double)s->memory));
     text_entry(&head, "target", "%s", run_metric_value_text(&s->metrics[0], s->target, a));
     text_entry(&head, "eligible", "%s", s->standing);
+    if (s->note) text_entry(&head, s->samples, "%s", s->note);
     fprintf(p->to, "%s\n", head.at);
     text_free(&head);
 }
@@ -102,11 +103,13 @@ void progress_start(struct progress *p, const struct progress_start *s)
     p->group_left = s->planned > 1 ? s->group_left : -1;
     if (p->quiet) return;
     if (p->json) {
-        write_json(p, json_pack("{ss sI sI ss ss ss ss ss ss sI sf sf sI sI sb sb}", "event", "start", "run", (json_int_t)s->run,
+        write_json(p, json_pack("{ss sI sI ss ss ss ss ss ss sI sf sf sI sI sb sb ss*}", "event", "start", "run",
+                                (json_int_t)s->run,
                                 "seed", (json_int_t)s->seed, "task", s->task, "data", s->data, "model", s->model, "recipe",
                                 s->recipe, "precision", s->precision, "device", s->device, "batch", (json_int_t)s->batch,
                                 "epochs", s->epochs, "target", s->target, "planned_memory_bytes", (json_int_t)s->memory,
-                                "from_step", (json_int_t)s->from, "synthetic", s->synthetic, "eligible", s->eligible));
+                                "from_step", (json_int_t)s->from, "synthetic", s->synthetic, "eligible", s->eligible,
+                                "note", s->note));
         return;
     }
     print_head(p, s);
@@ -204,6 +207,7 @@ void progress_end(struct progress *p, const struct progress_end *e)
         if (o && e->damaged_count)
             json_object_set_new(o, "damaged", json_pack("{sI sI}", "train", (json_int_t)e->damaged_count[0], "test",
                                                         (json_int_t)e->damaged_count[1]));
+        if (o && *e->scale) json_object_set_new(o, "loss_scale", json_string(e->scale));
         if (o && e->checkpoint) json_object_set_new(o, "checkpoint", json_string(e->checkpoint));
         write_json(p, o);
         return;

@@ -38,6 +38,7 @@ struct progress_start {
     double epochs, target;
     const char *standing;    // what the result can count for (standing.h)
     double group_left;       // estimated seconds until the end of the group, from its finished runs; negative: unknown
+    const char *note;        // what people should know about the samples; NULL: nothing
     bool synthetic, eligible;
 };
 struct progress_point {

@@ -162,7 +162,8 @@ static double group_left(const struct going *r)
 static void announce(struct going *r)
 {
     const struct trainer *t = r->trainer;
-    struct text standing = {0};
+    struct text standing = {0}, note = {0};
+    if (t->view && r->o->task->note) r->o->task->note(&t->setting, t->view, &note);
     const struct standing counts = {.task = r->o->task, .recipe = &r->o->recipe, .data = dataset_facts(r->data),
                                     .target = r->o->target, .runs = r->o->runs, .views = trainer_views(t),
                                     .files = task_files_any(&r->o->files),
@@ -178,10 +179,10 @@ static void announce(struct going *r)
         .epochs = r->o->recipe.epochs, .target = r->o->target,
         .synthetic = dataset_facts(r->data)->synthetic,
         .samples = task_samples(r->o->task), .metrics = r->metrics, .metric_count = metrics_of(r, r->metrics),
-        .standing = standing.at, .eligible = eligible, .group_left = group_left(r),
+        .standing = standing.at, .eligible = eligible, .group_left = group_left(r), .note = note.at,
     };
     progress_start(&r->progress, &start);
-    text_free(&standing);
+    text_free(&standing), text_free(&note);
 }
 
 // ---- the loop

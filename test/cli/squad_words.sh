@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Narrow models of words learn to answer questions about generated stories, with and without vectors of a file; their weights
-# answer again. Then files that they do not take, and weights of other words.
+# answer again. Killed and resumed, one ends with the same bytes. Then files that they do not take, and weights of other words.
 set -eu
+. "$ROOT/test/wait.sh"
 
 says() {
     local want=$1 pattern=$2 got=0
@@ -21,6 +22,7 @@ train="train squad-split --data stories"
 
 # ---- FastFusionNet, vectors learned
 "$DAWN" $train --recipe fastfusionnet $narrow --set epochs=2 --json >log.txt || [ $? = 3 ]
+grep -q '"note": *"vectors of words are learned from the training texts; --vectors takes published ones"' log.txt
 "$DAWN" results show 1 >show.txt
 grep -q 'SYNTHETIC' show.txt
 "$DAWN" infer squad-split --threads 1 --predictions answers.json >infer.txt
@@ -38,24 +40,50 @@ answer=$(echo "$story" | "$DAWN" infer squad-split --threads 1 --ask 'Which anim
 [ -n "$answer" ]
 [[ $story == *"$answer"* ]]
 
-# ---- DrQA, on vectors of a file
+# ---- DrQA, on vectors of a file as GloVe's are: 300 numbers, a word twice, words with blanks; and a head line as word2vec has it
 python3 - <<'PY' >vectors.txt
 import random
-for word in ", . the of Anna Otto Oslo keeps plays harp donkey born In works".split():
-    print(word, *("%.3f" % random.Random(word + str(i)).uniform(-1, 1) for i in range(32)))
+words = ", . the of Anna Otto Oslo keeps plays harp donkey born In works".split()
+lines = words + ["New Haven", "at name@domain.com", "harp", "nowhere"]
+print(len(lines), 300)
+for i, word in enumerate(lines):
+    print(word, *("%.5g" % random.Random(f"{i} {j}").uniform(-1, 1) for j in range(300)))
 PY
 touch -d '1 minute ago' vectors.txt # a digest of a file that has just changed is not remembered
-"$DAWN" $train --recipe drqa $narrow --set tuned=4 --set epochs=0.2 --vectors vectors.txt >drqa.txt || [ $? = 3 ]
-"$DAWN" results show last >read.txt
-"$DAWN" infer squad-split --threads 1 --vectors vectors.txt >infer.txt
+drqa="$train --recipe drqa $narrow --set vectors=300 --set tuned=4 --set epochs=0.2 --set dropout=0.1 --no-stop --vectors vectors.txt"
+mkdir straight cache
+export XDG_CACHE_HOME=$PWD/cache
+"$DAWN" $drqa --db straight/results.db >drqa.txt || [ $? = 3 ]
+grep -q '15 words of the training texts have a vector in vectors.txt' drqa.txt # "The" by its lower case
+find cache -name 'vectors-*.pack' | grep -q . # packed: the next training reads no line of the text
+"$DAWN" infer squad-split --threads 1 --db straight/results.db --vectors vectors.txt >infer.txt
 grep -q " F1 of " infer.txt
-"$DAWN" $train --recipe drqa $narrow --set tuned=4 --set epochs=0.02 --vectors vectors.txt >drqa.txt || [ $? = 3 ]
+"$DAWN" results show last --db straight/results.db >read.txt
+"$DAWN" $drqa --set epochs=0.02 >drqa.txt || [ $? = 3 ]
 "$DAWN" results show last | grep -q 'vectors.txt (.*, digest remembered)'
 if grep 'remembered' read.txt; then exit 1; fi
 
+# ---- killed and resumed, to the same bytes
+saved() { [ -e killed/run-1.state ] || ended "$pid"; }
+for try in 1 2 3 4 5; do
+    rm -rf killed
+    mkdir killed
+    "$DAWN" $drqa --checkpoint-every 3 --db killed/results.db >killed.txt 2>&1 &
+    pid=$! rc=0
+    wait_for saved
+    kill -KILL "$pid" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || rc=$?
+    if [ "$rc" = 137 ] && [ -e killed/run-1.state ]; then break; fi # else it was done before it was killed
+    rc=0
+done
+[ "$rc" = 137 ]
+"$DAWN" train --resume 1 --db killed/results.db >resumed.txt || [ $? = 3 ]
+cmp straight/run-1.safetensors killed/run-1.safetensors
+
 # ---- what does not fit together
-says 2 'trained with vectors.txt: name that file with --vectors' "$DAWN" infer squad-split --threads 1
+says 2 'trained with vectors.txt: name that file with --vectors' "$DAWN" infer squad-split --threads 1 --db straight/results.db
 says 2 'takes no --vocab' "$DAWN" $train --recipe drqa --vocab vectors.txt
 says 2 'have no --vectors' "$DAWN" $train --vectors vectors.txt
-says 1 'vectors.txt' "$DAWN" $train --recipe drqa --vectors vectors.txt
+says 1 'vectors.txt holds vectors of 300 numbers, and vectors of 200 are wanted' "$DAWN" $train --recipe drqa --set vectors=200 \
+    --vectors vectors.txt
 says 2 'has no recurrent layers' "$DAWN" $train --set hidden=4

@@ -2,6 +2,7 @@
 #include "tasks/squad/sample/encode.h"
 
 #include "data/kind.h"
+#include "runtime/base/text.h"
 #include "tasks/squad/keys.h"
 #include "tasks/squad/sample/buckets.h"
 #include "tasks/squad/sample/config.h"
@@ -176,6 +177,16 @@ static int encode_view(const struct setting *c, struct dataset *stored, struct d
     return 0;
 }
 
+static void encode_note(const struct setting *c, const struct dataset *view, struct text *into)
+{
+    char count[TEXT_FIGURE];
+    (void)c;
+    int64_t n = texts_unanswered(&encoding_of(view)->split[SPLIT_TRAIN]);
+    if (n > 0)
+        text_add(into, "%s of training have no window that holds the whole answer; they are trained with [CLS], which means none",
+                 text_count(count, n));
+}
+
 // ---- batches
 
 static int encode_request(void *view, const struct feed_item *item, void *const field[])
@@ -235,4 +246,4 @@ static bool encode_answer(const struct dataset *view, int64_t sample, const floa
     return true;
 }
 
-const struct reader encode_reader = {encode_view, encode_feed, encode_question, encode_answer};
+const struct reader encode_reader = {encode_view, encode_feed, encode_note, encode_question, encode_answer};

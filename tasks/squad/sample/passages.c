@@ -3,6 +3,7 @@
 
 #include "data/kind.h"
 #include "data/text/words.h"
+#include "runtime/base/text.h"
 #include "tasks/squad/keys.h"
 #include "tasks/squad/sample/buckets.h"
 #include "tasks/squad/sample/decode.h"
@@ -208,6 +209,21 @@ static int passages_view(const struct setting *c, struct dataset *stored, struct
     return 0;
 }
 
+// Published vectors are the usual choice; a run without them says that it learns its own.
+static void passages_note(const struct setting *c, const struct dataset *view, struct text *into)
+{
+    const struct passages *p = passages_of(view);
+    char count[TEXT_FIGURE];
+    int64_t n = texts_unanswered(&p->split[SPLIT_TRAIN]);
+    if (c->files.vectors)
+        text_add(into, "%s words of the training texts have a vector in %s", text_count(count, p->words->rows - WORDLIST_FIRST),
+                 c->files.vectors);
+    else
+        text_add(into, "vectors of words are learned from the training texts; --vectors takes published ones");
+    if (n > 0)
+        text_add(into, "; %s of training are left out, because no window holds the whole answer", text_count(count, n));
+}
+
 // ---- batches
 
 static int fill_request(void *view, const struct feed_item *item, void *const field[])
@@ -291,4 +307,4 @@ static bool passages_answer(const struct dataset *view, int64_t sample, const fl
     return true;
 }
 
-const struct reader passages_reader = {passages_view, passages_feed, passages_question, passages_answer};
+const struct reader passages_reader = {passages_view, passages_feed, passages_note, passages_question, passages_answer};

@@ -17,6 +17,8 @@ struct reader {
     // As in struct task: makes samples from a data set that squad_of knows (or noise of its shape), and their batches.
     int (*view)(const struct setting *, struct dataset *stored, struct dataset **);
     void (*feed)(const struct setting *, enum split, struct feed_choice *);
+    // Adds what people should know about the samples before a training (struct task).
+    void (*note)(const struct setting *, const struct dataset *view, struct text *);
     // The question of the test split to which a sample belongs.
     int64_t (*question)(const struct dataset *view, int64_t sample);
     // True if sample `sample` of the test split has an answer by these scores, one for each place of the sequence.

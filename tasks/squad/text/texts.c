@@ -119,6 +119,21 @@ bool texts_answer(const struct texts *t, const struct sample *s, int32_t place[2
     return windows_place(&w, s->window, first, behind, &place[0], &place[1]);
 }
 
+static bool is_answered(const struct texts *t, int64_t question)
+{
+    int32_t place[2];
+    for (int64_t w = 0, windows = texts_windows(t, question).count; w < windows; w++)
+        if (texts_answer(t, &(struct sample){(int32_t)question, (int32_t)w}, place)) return true;
+    return false;
+}
+
+int64_t texts_unanswered(const struct texts *t)
+{
+    int64_t count = 0;
+    for (int64_t q = 0; t->squad && q < t->questions; q++) count += !is_answered(t, q);
+    return count;
+}
+
 void texts_list(struct texts *t, bool answered)
 {
     int64_t count = 0;

@@ -16,6 +16,8 @@
 
 enum { ARTICLES = 12 };  // two articles are for validation
 
+static int misplaced;  // answers stand so many characters before the place that the file says
+
 // Contexts of `words` words "Word17" with accents and signs between, then "Once7" in article 7 if `once`; and a question about
 // the word before the answer.
 static inline void write_articles(int words, bool once)
@@ -34,7 +36,7 @@ static inline void write_articles(int words, bool once)
         }
         if (once) text_add(&t, "Once%d", a);
         text_add(&t, "\", \"qas\": [{\"id\": \"q%d\", \"question\": \"What follows word%d, and why?\", \"answers\": "
-                 "[{\"text\": \"Word%d\xc3\xa9\", \"answer_start\": %d}]}]}]}", a, at - 1, at, start);
+                 "[{\"text\": \"Word%d\xc3\xa9\", \"answer_start\": %d}]}]}]}", a, at - 1, at, start + misplaced);
     }
     text_add(&t, "]}");
     put("dev-v1.1.json", t.at, t.length);

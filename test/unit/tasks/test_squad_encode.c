@@ -70,6 +70,26 @@ static void long_contexts_are_cut_into_windows(void **state)
     close_samples(&s);
 }
 
+static void questions_that_train_no_answer_are_counted(void **state)
+{
+    (void)state;
+    struct samples s;
+    struct text note = {0};
+    open_samples(&s, "data.length=128");
+    task_squad_split.note(&s.setting, s.view, &note);
+    assert_null(note.at);
+    close_samples(&s);
+    misplaced = 1;
+    open_samples(&s, "data.length=128");
+    misplaced = 0;
+    task_squad_split.note(&s.setting, s.view, &note);
+    assert_int_equal(strncmp(note.at, "10 of training have no window that holds the whole answer", 57), 0);
+    for (int64_t i = 0; i < dataset_facts(s.view)->count[SPLIT_TRAIN]; i++)
+        assert_int_equal(number_of(&s, SPLIT_TRAIN, "start", i), 0);  // [CLS]
+    close_samples(&s);
+    text_free(&note);
+}
+
 static void files_and_shapes_that_do_not_fit_are_said(void **state)
 {
     (void)state;
@@ -206,6 +226,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(an_answer_is_cut_from_the_original_text),
         CASE(long_contexts_are_cut_into_windows),
+        CASE(questions_that_train_no_answer_are_counted),
         CASE(files_and_shapes_that_do_not_fit_are_said),
         CASE(other_encoders_are_refused),
         CASE(buckets_pad_little),

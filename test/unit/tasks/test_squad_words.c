@@ -103,6 +103,27 @@ static void training_has_the_windows_that_hold_their_answers(void **state)
     close_samples(&s);
 }
 
+// An answer that does not stand where the file says is in no window.
+static void questions_without_a_whole_answer_are_counted(void **state)
+{
+    (void)state;
+    struct samples s;
+    struct text note = {0};
+    open_samples(&s, NULL, NULL);
+    task_squad_split.note(&s.setting, s.view, &note);
+    assert_non_null(strstr(note.at, "learned from the training texts; --vectors"));
+    assert_null(strstr(note.at, "left out"));
+    close_samples(&s);
+    text_free(&note);
+    misplaced = 1;
+    open_samples(&s, NULL, NULL);
+    misplaced = 0;
+    task_squad_split.note(&s.setting, s.view, &note);
+    if (!strstr(note.at, "10 of training are left out, because no window holds the whole answer")) fail_msg("%s", note.at);
+    close_samples(&s);
+    text_free(&note);
+}
+
 static void words_that_come_once_are_unknown(void **state)
 {
     (void)state;
@@ -307,6 +328,7 @@ int main(void)
         TEST(features_tell_how_a_word_matches_and_looks),
         TEST(an_answer_comes_back_from_its_places),
         TEST(training_has_the_windows_that_hold_their_answers),
+        TEST(questions_without_a_whole_answer_are_counted),
         TEST(words_that_come_once_are_unknown),
         TEST(wrong_files_are_said),
         TEST(layers_are_as_published),
