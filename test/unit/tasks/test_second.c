@@ -2,6 +2,7 @@
 // The second task (test/second) trains through the same step, supply, metrics and trainer as the tasks of the program.
 #include "test/second/second.h"
 
+#include "runtime/base/file.h"
 #include "tasks/cifar10/keys.h"
 #include "tasks/train/state.h"
 
@@ -404,6 +405,19 @@ static void figures_are_finite(void **state)
     bench_close(&b);
 }
 
+// What a task has to say fits on one page: if it grows, something that all tasks share is missing.
+static void is_one_page(void **state)
+{
+    (void)state;
+    char *text;
+    size_t size;
+    int lines = 0;
+    if (file_read("test/second/second.c", 1 << 16, &text, &size) < 0) fail_msg("%s", error_text());
+    for (size_t i = 0; i < size; i++) lines += text[i] == '\n';
+    assert_in_range(lines, 50, 150);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -422,6 +436,7 @@ int main(void)
         cmocka_unit_test(the_average_is_evaluated),
         cmocka_unit_test(a_failure_is_told),
         cmocka_unit_test(figures_are_finite),
+        cmocka_unit_test(is_one_page),
     };
     return cmocka_run_group_tests_name("second task", tests, NULL, NULL);
 }
