@@ -9,6 +9,10 @@ budgets='matmul_half 128 32 x 32 sums per warp and the prefetched values; four b
 half_attend 208 the queries of a warp, 32 scores a lane and sums of 64 channels; two blocks of 128 threads fit
 half_queries 216 rows of two factors, scores and their gradients, sums of 64 channels; two blocks of 128 threads fit
 half_keys 232 as half_queries, with the sums of two gradients
+norm_back_sums 128 coefficients, sums and two rows of eight channels; two blocks of 256 threads fit
+norm_gate_sums 112 as norm_back_sums, with y instead of a second row
+norm_back 128 as norm_back_sums, with the coefficients of dx instead of sums
+norm_back_unpool 128 as norm_back
 conv_wgrad 80 16 sums per thread, and four taps for channels that do not come by fours; bound by arithmetic
 '
 

@@ -14,12 +14,12 @@ struct k_norm_walk {
     int c, per, tile, tiles, slots, blocks;
 };
 
-// K_NORM_RESIDENT: resident blocks per processor (kernels use at most 64 registers). K_NORM_AHEAD: rows that a thread loads
-// before it uses the first. Channels per thread, if divisible: forward 16 bytes; backward K_NORM_BACK of every type, because
-// the coefficients of eight need so many registers that only half as many threads could hide the latency of memory.
-// K_NORM_BLOCKS is 4 blocks per multiprocessor of an H100. It is a constant because each block leaves a partial sum, and the
-// order of sums must not depend on the GPU.
-enum { K_NORM_RESIDENT = 4, K_NORM_AHEAD = 4, K_NORM_THREADS = 256, K_NORM_BACK = 4, K_NORM_BLOCKS = 528 };
+// A thread has 16 bytes of channels, if they are divisible. K_NORM_RESIDENT: resident blocks per processor of the forward passes
+// (at most 64 registers). K_NORM_BACK_RESIDENT: of the backward passes, whose coefficients of eight channels need 128 registers;
+// with 16 bytes of two tensors and two rows, half as many threads keep as many bytes in flight. K_NORM_AHEAD: rows that a
+// thread loads before it uses the first. K_NORM_BLOCKS is 4 blocks per multiprocessor of an H100. It is a constant because each
+// block leaves a partial sum, and the order of sums must not depend on the GPU.
+enum { K_NORM_RESIDENT = 4, K_NORM_BACK_RESIDENT = 2, K_NORM_AHEAD = 4, K_NORM_THREADS = 256, K_NORM_BLOCKS = 528 };
 
 static inline struct k_norm_walk k_norm_walk_of(int64_t rows, int64_t c, int wide)
 {

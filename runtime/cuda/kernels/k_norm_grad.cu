@@ -43,7 +43,7 @@ __device__ static inline void gate(const channels<N> &c, enum act act, const flo
 
 // Behind a shortcut: also writes dz, which the second pass reads and the shortcut receives.
 template <typename T, int N>
-__global__ void __launch_bounds__(K_BLOCK, K_NORM_RESIDENT) norm_gate_sums(const struct k_norm_grad k)
+__global__ void __launch_bounds__(K_BLOCK, K_NORM_BACK_RESIDENT) norm_gate_sums(const struct k_norm_grad k)
 {
     const norm_spot s = norm_spot_of(k.walk, NORM_DOWN);
     float sum[N] = {}, dot[N] = {};
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(K_BLOCK, K_NORM_RESIDENT) norm_gate_sums(const
 }
 
 template <typename T, int N>
-__global__ void __launch_bounds__(K_BLOCK, K_NORM_RESIDENT) norm_back_sums(const struct k_norm_grad k)
+__global__ void __launch_bounds__(K_BLOCK, K_NORM_BACK_RESIDENT) norm_back_sums(const struct k_norm_grad k)
 {
     const norm_spot s = norm_spot_of(k.walk, NORM_DOWN);
     float sum[N] = {}, dot[N] = {};
@@ -133,7 +133,7 @@ __device__ static inline void to_dx(const grad_factors<N> &w, enum act act, floa
 }
 
 template <typename T, int N>
-__global__ void __launch_bounds__(K_BLOCK, K_NORM_RESIDENT) norm_back(const struct k_norm_grad k)
+__global__ void __launch_bounds__(K_BLOCK, K_NORM_BACK_RESIDENT) norm_back(const struct k_norm_grad k)
 {
     const norm_spot s = norm_spot_of(k.walk, NORM_UP);
     if (!s.live) return;
@@ -157,7 +157,7 @@ __global__ void __launch_bounds__(K_BLOCK, K_NORM_RESIDENT) norm_back(const stru
 
 // The thread of a pooled pixel writes its four pixels, and the odd last column or row next to it that no window covers.
 template <typename T, int N>
-__global__ void __launch_bounds__(K_BLOCK, K_NORM_RESIDENT) norm_back_unpool(const struct k_norm_grad k)
+__global__ void __launch_bounds__(K_BLOCK, K_NORM_BACK_RESIDENT) norm_back_unpool(const struct k_norm_grad k)
 {
     const norm_spot s = norm_spot_of(k.walk, NORM_UP);
     if (!s.live) return;
@@ -210,5 +210,5 @@ K_LAUNCHER(k_norm_grad)
 {
     const struct k_norm_grad *k = (const struct k_norm_grad *)args;
     BY_FLOAT(k->type, T,
-             return k->walk.per > 1 ? both_passes<T, K_NORM_BACK>(k, stream) : both_passes<T, 1>(k, stream));
+             return k->walk.per > 1 ? both_passes<T, wide<T>::N>(k, stream) : both_passes<T, 1>(k, stream));
 }

@@ -4,14 +4,9 @@
 #include "runtime/cuda/cuda.h"
 #include "runtime/cuda/kernels/k_norm.h"
 
-static struct k_norm_walk forward_walk(const struct value *x, int64_t rows)
+static struct k_norm_walk walk_of(const struct value *x, int64_t rows)
 {
     return k_norm_walk_of(rows, shape_last(&x->shape), 16 / (int)dtype_size(x->dtype));
-}
-
-static struct k_norm_walk backward_walk(const struct value *x)
-{
-    return k_norm_walk_of(shape_rows(&x->shape), shape_last(&x->shape), K_NORM_BACK);
 }
 
 static int64_t pooled_rows(const struct value *x)
@@ -53,7 +48,7 @@ static size_t norm_workspace(struct cuda_device *cuda, const struct graph *g, co
 {
     (void)cuda;
     const struct value *x = node_in(g, n, 0);
-    struct k_norm_walk w = forward_walk(x, n->op == OP_POOL_NORM ? pooled_rows(x) : shape_rows(&x->shape));
+    struct k_norm_walk w = walk_of(x, n->op == OP_POOL_NORM ? pooled_rows(x) : shape_rows(&x->shape));
     return k_norm_scratch(&w);
 }
 
@@ -63,7 +58,7 @@ static int norm_prepare(struct cuda_step *s)
     const struct value *x = cuda_in(s, 0);
     const struct norm_attr *a = &s->node->attr.norm;
     bool pool = s->node->op == OP_POOL_NORM;
-    struct k_norm_walk walk = forward_walk(x, pool ? pooled_rows(x) : shape_rows(&x->shape));
+    struct k_norm_walk walk = walk_of(x, pool ? pooled_rows(x) : shape_rows(&x->shape));
     struct scratch work = scratch_of(s, &walk);
     int run = pool ? 5 : 3;
     CUDA_LAUNCH(s, k_norm, .x = s->in[0], .shortcut = s->in[5], .y = s->out[0],
@@ -83,7 +78,7 @@ static int norm_infer_prepare(struct cuda_step *s)
     if (!s->out[0]) return 0;
     CUDA_LAUNCH(s, k_norm_apply, .x = s->in[0], .y = s->out[0], .mean = s->in[1], .var = s->in[2], .scale = s->in[3],
                 .bias = s->in[4], .type = x->dtype, .act = s->node->attr.norm.act, .eps = s->node->attr.norm.eps,
-                .walk = forward_walk(x, shape_rows(&x->shape)));
+                .walk = walk_of(x, shape_rows(&x->shape)));
     return 0;
 }
 
@@ -103,7 +98,7 @@ static size_t norm_grad_workspace(struct cuda_device *cuda, const struct graph *
 {
     (void)cuda;
     const struct value *x = node_in(g, n, 1);
-    struct k_norm_walk w = backward_walk(x);
+    struct k_norm_walk w = walk_of(x, shape_rows(&x->shape));
     return k_norm_scratch(&w);
 }
 
@@ -112,7 +107,7 @@ static int norm_grad_prepare(struct cuda_step *s)
     const struct value *x = cuda_in(s, 1);
     const struct norm_attr *a = &s->node->attr.norm;
     bool pool = s->node->op == OP_POOL_NORM_GRAD;
-    struct k_norm_walk walk = backward_walk(x);
+    struct k_norm_walk walk = walk_of(x, shape_rows(&x->shape));
     struct scratch work = scratch_of(s, &walk);
     CUDA_LAUNCH(s, k_norm_grad, .dy = s->in[0], .x = s->in[1], .at = pool ? s->in[6] : NULL, .dx = s->out[0],
                 .y = pool ? NULL : s->in[6], .dz = pool ? NULL : s->out[3] ? s->out[3] : s->out[0],
