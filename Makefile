@@ -101,7 +101,7 @@ BOARD_FOLDERS := runtime/base runtime/base/cli runtime/draw $(FORMAT) submit/log
 LOOP_SOURCES := $(wildcard runtime/cpu/loops/*.c) data/image/scale_loops.c
 SOURCES := $(filter-out $(LOOP_SOURCES),$(wildcard $(FOLDERS:%=%/*.c))) $(CUDA_SOURCES)
 EMBEDDED := $(sort data/read/imagenet/synsets.txt $(wildcard tasks/*/recipes/*.json tasks/record/*.sql tasks/record/*.json submit/format/*/*.json \
-    runtime/draw/style.css))
+    runtime/draw/style.css) $(if $(CUDA_INCLUDE),runtime/cuda/dnn/choices.json))
 OBJECTS := $(SOURCES:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(LOOP_SOURCES:%.c=$(B)/%.$(i).o)) $(B)/embedded.o $(KERNEL_OBJECTS)
 BOARD_SOURCES := $(filter-out scoreboard/main.c,$(wildcard $(BOARD_FOLDERS:%=%/*.c)))
 BOARD_EMBEDDED := $(sort runtime/draw/style.css $(wildcard submit/format/*/*.json scoreboard/store/*.sql scoreboard/pages/assets/*) \

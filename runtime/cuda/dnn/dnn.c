@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/embed.h"
 #include "runtime/base/text.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/cuda/cuda_library.h"
@@ -47,6 +48,18 @@ static void read_cache(struct dnn *dnn, const struct dnn_machine *m)
     if (dnn->path) dnn_cache_read(dnn->path, dnn->machine, &dnn->cache);
 }
 
+// Choices that come with the program (choices.json): those of the heuristics for every convolution of the record network at the
+// sizes of its recipes. cuDNN's heuristics would load cuBLASLt, which is larger than everything else that a run loads. They are
+// for GPUs of compute capability 9.0; an engine or a setting that another version of cuDNN lacks is chosen anew.
+enum { SHIPPED_MAJOR = 9, SHIPPED_MINOR = 0 };
+
+static void read_shipped(struct dnn *dnn, const struct dnn_machine *m)
+{
+    const struct embedded *file = embedded_find("runtime/cuda/dnn/choices.json");
+    if (!dnn->settings.cache || m->major != SHIPPED_MAJOR || m->minor != SHIPPED_MINOR || !file) return;
+    if (dnn_cache_parse(file->at, file->size, DNN_SHIPPED, &dnn->shipped) < 0) BUG(error_text());
+}
+
 static int start_cudnn(struct dnn *dnn, const struct dnn_machine *m)
 {
     TRY(cuda_library_load(&library, &dnn->f));
@@ -71,6 +84,7 @@ int dnn_open(const struct dnn_machine *machine, struct dnn_settings settings, st
         return rc;
     }
     read_cache(dnn, machine);
+    read_shipped(dnn, machine);
     *into = dnn;
     return 0;
 }
@@ -87,6 +101,7 @@ void dnn_close(struct dnn *dnn)
     dnn_bag_empty(&dnn->bag);
     if (dnn->handle) (void)dnn->f.cudnnDestroy(dnn->handle);
     dnn_cache_free(&dnn->cache);
+    dnn_cache_free(&dnn->shipped);
     free(dnn->machine);
     free(dnn->path);
     free(dnn);

@@ -10,7 +10,7 @@
 //
 //   dnn.c         loading, the table of plans, calls     dnn_graph.c  descriptors, engines
 //   dnn_choose.c  the choice of an engine               dnn_time.c   timing an engine
-//   dnn_cache.c   the file of choices
+//   dnn_cache.c   the file of choices                    choices.json  choices that come with the program
 #ifndef DAWN_DNN_H
 #define DAWN_DNN_H
 
@@ -39,7 +39,7 @@ struct dnn_machine {
 struct dnn_settings {
     bool tf32;               // f32 products may be rounded to 10 bits of mantissa
     bool tune;               // time the first engines of each list on the GPU
-    bool cache;              // keep choices in a file
+    bool cache;              // keep choices in a file, and use those that come with the program
     size_t workspace;        // limit of an engine's scratch in bytes
 };
 // No TF32, no timing, with a cache file.
@@ -57,7 +57,7 @@ struct dnn_plan {
     unsigned notes, behaves; // bit i: numerical note i, behaviour note i
     size_t workspace;
     int64_t ns;              // measured; 0: not timed
-    bool remembered;         // the choice came from the cache
+    bool remembered;         // the choice came with the program or from the cache: no heuristics were asked
 };
 // Fails with ERR_UNSUPPORTED if no engine is suitable; both answers are remembered. The plan lives until dnn_close.
 int dnn_plan(struct dnn *, const struct dnn_problem *, const struct dnn_plan **) MUST_CHECK;

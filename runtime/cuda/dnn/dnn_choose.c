@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The choice of an engine for a problem. A cached choice is held to the same rules as one from the list, so a file can make
-// training slower but cannot change the results' precision.
+// The choice of an engine for a problem. A shipped or cached choice is held to the same rules as one from the list, so a file can
+// make training slower but cannot change the results' precision.
 #include "runtime/cuda/dnn/dnn_inside.h"
 
 #include <stdio.h>
@@ -117,13 +117,20 @@ static void cache_name(const struct dnn *dnn, const struct dnn_problem *p, bool 
     memcpy(into + skip, text, strlen(text) + 1);
 }
 
+// True if the list has a choice for the problem and its engine can be built.
+static bool is_known(struct dnn *dnn, const struct dnn_cache *list, const char *name, const struct dnn_problem *p,
+                     cudnnBackendDescriptor_t graph, struct dnn_engine *e)
+{
+    const struct dnn_choice *known = dnn_cache_find(list, name);
+    return known && (known->ns > 0) == dnn->settings.tune && build_engine(dnn, p, graph, known, e) == 0;
+}
+
 int dnn_choose(struct dnn *dnn, const struct dnn_problem *p, cudnnBackendDescriptor_t graph, struct dnn_engine *e,
                bool *remembered)
 {
     char name[DNN_PROBLEM_TEXT];
     cache_name(dnn, p, dnn->settings.tune, name);
-    const struct dnn_choice *known = dnn_cache_find(&dnn->cache, name);
-    *remembered = known && (known->ns > 0) == dnn->settings.tune && build_engine(dnn, p, graph, known, e) == 0;
+    *remembered = is_known(dnn, &dnn->shipped, name, p, graph, e) || is_known(dnn, &dnn->cache, name, p, graph, e);
     if (*remembered) return 0;
     struct search s = {.dnn = dnn, .problem = p, .graph = graph};
     bool timed = dnn->settings.tune && dnn->handle && dnn_scratch_new(dnn, p, &s.scratch) == 0;

@@ -66,6 +66,7 @@ struct dnn {
     char *machine;                      // the cache's key
     char *path;                         // the cache's file; NULL: none
     struct dnn_cache cache;
+    struct dnn_cache shipped;           // choices that come with the program; they go before those of the file
     bool fresh;                         // choices that are not in the file
     struct dnn_entry *entry;            // every problem that was planned
 };
@@ -78,6 +79,7 @@ struct dnn_engine {
     unsigned notes, behaves;
     size_t workspace;
 };
+#define DNN_SHIPPED "compute capability 9.0"  // the machine of choices.json
 enum { DNN_UID_X = 1, DNN_UID_W = 2, DNN_UID_Y = 3 };
 
 // The operation graph of a problem.
