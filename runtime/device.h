@@ -25,12 +25,13 @@ struct device_type {
     const char *about;  // one line for `dawn doctor`
     bool rounds_wgrad;  // filter gradients of 16-bit activations are rounded to that type on their way to f32
     bool queues;        // run() may return before the work is done: reading a slot waits for it
-    bool overlaps;      // runs nodes concurrently: plans do not make update nodes wait for shared bytes (plan.h)
+    bool overlaps;      // reorders or overlaps nodes of the update: plans do not make them wait for shared bytes (plan.h)
     bool (*present)(void);  // true if "auto" may take it; NULL: always. Asks the driver, if any; takes nothing
     int (*open)(int index, int threads, struct device **);
     void (*close)(struct device *);
     int (*alloc)(struct device *, size_t bytes, void **);  // 64-byte aligned
     void (*free)(struct device *, void *);
+    // Both come after the programs that are queued. `from` of an upload may change when it returns; a download waits.
     int (*upload)(struct device *, void *to, const void *from, size_t bytes);
     int (*download)(struct device *, void *to, const void *from, size_t bytes);
     // Memory of the host that stage() copies from without waiting: pinned where a device has memory of its own.

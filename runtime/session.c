@@ -150,7 +150,6 @@ int session_write(struct session *s, struct slot *slot, const void *bytes, size_
 int session_read_at(struct session *s, const struct slot *slot, void *bytes, size_t offset, size_t count)
 {
     TRY(check_range(slot, offset, count));
-    TRY(session_sync(s));
     return s->device->type->download(s->device, bytes, (const char *)slot->device + offset, count);
 }
 

@@ -3,6 +3,7 @@
 // capability first; each has its own error message. Cost: starting the driver (0.1 to 0.5 s).
 #include "runtime/cuda/cuda.h"
 
+#include "runtime/cuda/cuda_copy.h"
 #include "runtime/cuda/cuda_lanes.h"
 #include "runtime/cuda/cuda_meter.h"
 #include "runtime/cuda/cuda_memory.h"
@@ -135,9 +136,10 @@ static int read_lanes(int *into)
 static int open_streams(struct cuda_device *cuda)
 {
     int least = 0, greatest = 0;
-    TRY(cuda_check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "reading the range of stream priorities"));
     TRY(cuda_check(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking), "opening the GPU"));
-    cudaError_t error = cudaStreamCreateWithPriority(&cuda->urgent, cudaStreamNonBlocking, greatest);
+    if (cuda->lanes == 1) return 0;
+    cudaError_t error = cudaDeviceGetStreamPriorityRange(&least, &greatest);
+    if (error == cudaSuccess) error = cudaStreamCreateWithPriority(&cuda->urgent, cudaStreamNonBlocking, greatest);
     if (error != cudaSuccess) (void)cudaStreamDestroy(cuda->stream);
     return cuda_check(error, "opening the GPU");
 }
@@ -177,11 +179,12 @@ static void cuda_close(struct device *device)
     (void)cudaSetDevice(cuda->index);
     (void)cudaStreamSynchronize(cuda->stream);
     cuda_stage_close(cuda);
+    cuda_copy_close(cuda);
     if (cuda->dnn_close) cuda->dnn_close(cuda);
     if (cuda->blas_close) cuda->blas_close(cuda);
     cuda_memory_free(cuda->pool);
     cuda_meter_close(cuda->meter);
-    (void)cudaStreamDestroy(cuda->urgent);
+    if (cuda->urgent) (void)cudaStreamDestroy(cuda->urgent);
     (void)cudaStreamDestroy(cuda->stream);
     free(cuda);
 }
@@ -199,28 +202,6 @@ static void cuda_free(struct device *device, void *block)
 {
     cuda_stage_forget((struct cuda_device *)device);
     cuda_memory_give(((struct cuda_device *)device)->pool, block);
-}
-
-// The caller may overwrite `from` after the return. For pageable memory the CUDA runtime does not guarantee that the bytes were
-// read by then (a GPU that reads the host's page tables may read later), so the upload waits for the copy.
-static int cuda_upload(struct device *device, void *to, const void *from, size_t bytes)
-{
-    struct cuda_device *cuda = (struct cuda_device *)device;
-    if (bytes == 0) return 0;
-    TRY(cuda_choose(cuda));
-    TRY(cuda_stage_apply(cuda));
-    TRY(cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, cuda->stream), "copying to the GPU"));
-    return cuda_wait(cuda);
-}
-
-static int cuda_download(struct device *device, void *to, const void *from, size_t bytes)
-{
-    struct cuda_device *cuda = (struct cuda_device *)device;
-    if (bytes == 0) return 0;
-    TRY(cuda_choose(cuda));
-    TRY(cuda_stage_apply(cuda));
-    TRY(cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, cuda->stream), "copying from the GPU"));
-    return cuda_wait(cuda);
 }
 
 static int cuda_sync(struct device *device)
@@ -329,8 +310,8 @@ const struct device_type device_cuda = {
     .close = cuda_close,
     .alloc = cuda_alloc,
     .free = cuda_free,
-    .upload = cuda_upload,
-    .download = cuda_download,
+    .upload = cuda_copy_up,
+    .download = cuda_copy_down,
     .host_alloc = cuda_stage_host_alloc,
     .host_free = cuda_stage_host_free,
     .stage = cuda_stage,

@@ -2,7 +2,7 @@
 // Internals of the CUDA device. A compiled plan is an array of steps, one per node. A step is a launcher with fixed arguments;
 // all steps are captured once as a CUDA graph and then replayed. cuDNN runs convolutions (dnn.h), cuBLASLt runs large matrix
 // products, kernels of DAWN (k_*.cu) run everything else. A device has one stream; nodes of a graph that share no written bytes
-// may run concurrently (cuda_lanes.h).
+// can run concurrently (cuda_lanes.h), which is off by default.
 //
 //   cuda.c           the device: opening, memory, facts, the table of operators
 //   cuda_program.c   compile, capture, run, profile
@@ -10,6 +10,8 @@
 //   cuda_weights.c   16-bit copies of f32 parameters, made once a run for all readers
 //   cuda_error.c     CUDA errors as sentences
 //   cuda_memory.c    device memory; small blocks are carved from chunks
+//   cuda_merge.c     the launches of a program: nodes of the update that are launched together
+//   cuda_copy.c      copies between host and GPU
 //   cuda_stage.c     copies to the GPU that overlap programs
 //   cuda_library.c   cuDNN, cuBLASLt and NVML, loaded on first use
 //   cuda_meter.c     the GPU's energy meter
@@ -39,7 +41,7 @@ struct cuda_device {
     struct device base;
     int index;
     cudaStream_t stream;
-    cudaStream_t urgent;  // highest priority; only captured, for nodes of the update (cuda_lanes.h)
+    cudaStream_t urgent;  // highest priority; only captured, for nodes of the update (cuda_lanes.h); NULL with one lane
     int lanes;            // number of nodes of a graph that may run concurrently (DAWN_CUDA_LANES)
     char name[128];
     int major, minor;     // compute capability
@@ -50,6 +52,8 @@ struct cuda_device {
     void (*dnn_close)(struct cuda_device *), (*blas_close)(struct cuda_device *);  // set by the opener, called by close
     size_t dnn_version;   // version number of the loaded cuDNN (91900); 0: not loaded
     struct cuda_memory *pool;
+    char *ring;                // pinned memory for small copies (cuda_copy.c); NULL until the first
+    size_t ring_used;
     struct cuda_stage *stage;  // NULL until something is staged
     struct cuda_meter *meter;  // NULL until energy is read
     struct cuda_switches set;

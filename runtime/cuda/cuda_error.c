@@ -78,5 +78,7 @@ int cuda_late_failure(const struct cuda_device *cuda, cudaError_t error, const c
 int cuda_wait(struct cuda_device *cuda)
 {
     cudaError_t error = cudaStreamSynchronize(cuda->stream);
-    return error == cudaSuccess ? 0 : cuda_late_failure(cuda, error, "waiting for the GPU");
+    if (error != cudaSuccess) return cuda_late_failure(cuda, error, "waiting for the GPU");
+    cuda->ring_used = 0;  // no copy is under way (cuda_copy.h)
+    return 0;
 }

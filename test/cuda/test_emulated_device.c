@@ -36,7 +36,9 @@ static void missing_parts_have_messages(void **state)
     emulate_fail("cudaStreamCreateWithFlags", cudaErrorMemoryAllocation);
     assert_int_equal(device_open("cuda", 1, &d), ERR_MEMORY);
     emulate_fail_after("cudaStreamCreateWithFlags", 1, cudaErrorMemoryAllocation);
+    setenv("DAWN_CUDA_LANES", "all", 1);  // a second stream
     assert_int_equal(device_open("cuda", 1, &d), ERR_MEMORY);
+    unsetenv("DAWN_CUDA_LANES");
     emulate_fail(NULL, cudaSuccess);
     assert_null(d);
     assert_int_equal(emulate_counts().streams, 0);
@@ -312,6 +314,39 @@ static void a_run_is_one_call(void **state)
     session_done(s);
 }
 
+// Small uploads return when their bytes are in the ring of pinned memory; reading the answer is the only wait. The ring is
+// waited for when it is full, and large uploads wait.
+static void a_request_waits_once(void **state)
+{
+    (void)state;
+    enum { LARGE = 1 << 20 };
+    struct session *s = small_on("on", "off");
+    float x[300] = {0}, y[300], *large = zalloc(LARGE);
+    void *memory;
+    start(s);
+    emulate_late(EMULATE_LATE);
+    for (int i = 0; i < 3; i++) {
+        struct emulate_counts before = emulate_counts();
+        x[7] = (float)i;
+        OK(session_put(s, "x", x, 0, sizeof x));
+        memset(x, 0xff, sizeof x);  // the caller may overwrite it
+        OK(session_run(s, 0));
+        OK(session_get(s, "y", y, sizeof y));
+        assert_int_equal(counts_since(&before).synchronisations, 1);
+        assert_float_equal(y[7], 2 * (float)i / (1 + expf(-2 * (float)i)), 1e-5);
+        memset(x, 0, sizeof x);
+    }
+    OK(s->device->type->alloc(s->device, LARGE, &memory));
+    struct emulate_counts before = emulate_counts();
+    for (int i = 0; i < 5; i++) OK(s->device->type->upload(s->device, memory, large, LARGE / 4));
+    assert_int_equal(counts_since(&before).synchronisations, 1);
+    OK(s->device->type->upload(s->device, memory, large, LARGE));
+    assert_int_equal(counts_since(&before).synchronisations, 2);
+    emulate_late(EMULATE_AT_ONCE);
+    free(large);
+    session_done(s);
+}
+
 static void nothing_is_left(void **state)
 {
     (void)state;
@@ -437,6 +472,7 @@ int main(void)
         cmocka_unit_test(memory_that_is_not_there_is_refused),
         cmocka_unit_test(memory_is_what_the_plan_says),
         cmocka_unit_test(a_run_is_one_call),
+        cmocka_unit_test(a_request_waits_once),
         cmocka_unit_test(nothing_is_left),
         cmocka_unit_test(bytes_do_not_depend_on_the_number_of_processors),
         cmocka_unit_test(weights_are_copied_when_they_changed),
