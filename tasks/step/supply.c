@@ -55,7 +55,7 @@ int supply_new(struct supply *s, const struct setting *c, struct dataset *data, 
 {
     bool evaluates = split == SPLIT_TEST;
     int32_t *lengths;
-    *s = (struct supply){.data = data, .choice = {.data = data, .split = split}};
+    *s = (struct supply){.data = data, .choice = {.data = data, .split = split}, .next_epoch = NONE};
     s->choice.order = (struct order_choice){.count = c->data->count[split], .in_file_order = evaluates,
                                             .short_batches = evaluates};
     choose_plain(c, split, &s->choice.order);
@@ -68,6 +68,7 @@ int supply_new(struct supply *s, const struct setting *c, struct dataset *data, 
     int rc = read_lengths(s, c, &lengths);
     s->choice.order.lengths = lengths;  // freed by supply_free
     if (rc == 0) rc = order_new(&s->choice.order, &s->order);
+    if (rc == 0 && !evaluates && !s->choice.fields) rc = order_new(&s->choice.order, &s->next_order);
     TRY(rc);
     if (s->choice.order.in_file_order) order_draw(s->order, 0, 0, 0);  // drawn once, because it never changes
     return check_batches(c, s);
@@ -96,9 +97,26 @@ static int load_field(struct supply *s, const struct field *field, struct slot *
     return rc;
 }
 
+static bool is_drawn_ahead(const struct supply *s, uint64_t seed, int64_t epoch)
+{
+    return s->next_epoch == epoch && s->next_seed == seed;
+}
+
+void supply_draw_ahead(struct supply *s, uint64_t seed, int64_t epoch)
+{
+    if (!s->next_order || is_drawn_ahead(s, seed, epoch)) return;
+    order_draw(s->next_order, seed, (uint32_t)epoch, 0);
+    s->next_seed = seed, s->next_epoch = epoch;
+}
+
 static int upload_order(struct supply *s, uint64_t seed, int64_t epoch)
 {
-    order_draw(s->order, seed, (uint32_t)epoch, 0);
+    if (is_drawn_ahead(s, seed, epoch)) {
+        struct order *now = s->next_order;
+        s->next_order = s->order, s->order = now, s->next_epoch = NONE;
+    } else {
+        order_draw(s->order, seed, (uint32_t)epoch, 0);
+    }
     size_t bytes = (size_t)s->choice.order.count * sizeof(int32_t);
     return session_write(s->session, s->slots->order, order_samples(s->order), 0, bytes);
 }
@@ -161,7 +179,6 @@ int supply_begin(struct supply *s, uint64_t seed, int64_t epoch, int64_t batch)
     int32_t key[4] = {(int32_t)(uint32_t)seed, (int32_t)(uint32_t)(seed >> 32), (int32_t)epoch, 0};
     s->next = batch;
     TRY(let_go(s));
-    TRY(session_sync(s->session));
     if (s->slots->key) TRY(session_write(s->session, s->slots->key, key, 0, sizeof key));
     if (s->feed) return feed_seek(s->feed, seed, (uint32_t)epoch, batch);
     if (!s->choice.order.in_file_order) TRY(upload_order(s, seed, epoch));
@@ -201,6 +218,7 @@ void supply_free(struct supply *s)
     (void)rc;
     feed_free(s->feed);
     order_free(s->order);
+    order_free(s->next_order);
     free((void *)s->choice.order.lengths);
     if (s->choice.end) s->choice.end(s->choice.context);
 }

@@ -14,6 +14,9 @@ struct supply {
     struct session *session;    // borrowed
     struct feed_slots *slots;   // borrowed
     struct order *order;        // the order of batches; resident: that of the current epoch
+    struct order *next_order;   // resident: that of a later epoch, drawn while the device computes; NULL: none
+    uint64_t next_seed;
+    int64_t next_epoch;         // NONE: nothing is drawn
     struct feed *feed;          // NULL: resident, or not loaded yet
     struct feed_batch held;     // the batch in use
     bool holds;
@@ -26,8 +29,10 @@ void supply_free(struct supply *);
 int64_t supply_batches(const struct supply *);  // batches an epoch
 // Uploads the data or starts the feed's threads. The session must be ready.
 int supply_load(struct supply *, struct session *, struct feed_slots *) MUST_CHECK;
-// Begins an epoch at `batch`. The order of an epoch depends on seed and epoch alone.
+// Begins an epoch at `batch`. The order of an epoch depends on seed and epoch alone. Waits for no step that is queued.
 int supply_begin(struct supply *, uint64_t seed, int64_t epoch, int64_t batch) MUST_CHECK;
+// Draws the order of an epoch before supply_begin needs it, while the device works on what is queued.
+void supply_draw_ahead(struct supply *, uint64_t seed, int64_t epoch);
 // Brings the next batch to the device and returns its number of samples and its bucket. `first` is set for an evaluation
 // only: the position of its first sample in the order.
 int supply_next(struct supply *, struct order_batch *) MUST_CHECK;

@@ -235,6 +235,8 @@ int trainer_step(struct trainer *t)
     if (t->at % t->steps_an_epoch == 0) TRY(supply_begin(&t->supply[SPLIT_TRAIN], t->seed, t->at / t->steps_an_epoch, 0));
     for (int part = 0; part < t->parts; part++) TRY(run_part(t, part));
     t->at++;
+    if (t->at % t->steps_an_epoch == 0 && t->at < t->steps)
+        supply_draw_ahead(&t->supply[SPLIT_TRAIN], t->seed, t->at / t->steps_an_epoch);
     TRY(lookahead_after(&t->lookahead, t->session, t->at));
     return average_after(&t->average, t->session, t->at);
 }
