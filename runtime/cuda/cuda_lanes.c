@@ -13,7 +13,7 @@ static bool accesses_conflict(const struct cuda_touch *a, const struct cuda_touc
     return (a->written || b->written) && x < y + b->bytes && y < x + a->bytes;
 }
 
-static bool tasks_conflict(const struct cuda_task *a, const struct cuda_task *b)
+bool cuda_lanes_conflict(const struct cuda_task *a, const struct cuda_task *b)
 {
     for (int i = 0; i < a->touches; i++)
         for (int j = 0; j < b->touches; j++)
@@ -45,7 +45,7 @@ static int find_waits(struct finished *w, const struct cuda_task *task, int t, i
 {
     int afters = 0;
     for (int before = t - 1; before >= 0; before--) {
-        if (is_finished(w, before, t) || !tasks_conflict(&task[before], &task[t])) continue;
+        if (is_finished(w, before, t) || !cuda_lanes_conflict(&task[before], &task[t])) continue;
         after[afters++] = before;
         wait_for(w, before, t);
     }

@@ -40,6 +40,8 @@ struct cuda_lanes {
     struct arena *arena;
 };
 
+// True if one of the two writes bytes that the other accesses.
+bool cuda_lanes_conflict(const struct cuda_task *, const struct cuda_task *);
 // Sets after, lane and depth of every task. `lanes` limits concurrent tasks: 1 to CUDA_LANES_MOST, or CUDA_LANES_ALL.
 void cuda_lanes_find(struct cuda_task *, int tasks, int lanes, struct arena *);
 

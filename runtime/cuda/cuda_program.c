@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program is an array of steps. Compiling sets each step's launcher and arguments and captures one run as a CUDA graph. A run
-// replays the graph: one call for any number of nodes, no allocation and no wait. In the graph a node waits only for the nodes
-// whose bytes it needs (cuda_lanes.h); step by step, nodes run in plan order.
+// replays the graph: one call for any number of nodes, no allocation and no wait. Nodes of the update are merged into few
+// launches (cuda_merge.h), everything else runs in plan order.
 //
-// Three environment variables help to find faults. They are read when a device is opened:
-//   DAWN_CUDA_GRAPHS=off   runs step by step instead of replaying a graph; results are the same bytes
-//   DAWN_CUDA_LANES=2      to 8: limit of concurrent nodes; all: no limit. 1, the default, replays in plan order without
-//                          overlap
-//   DAWN_CUDA_SYNC=on      waits after every step, so that an error on the GPU names its node
+// Three environment variables help to find faults and to compare. They are read when a device is opened:
+//   DAWN_CUDA_GRAPHS=off   runs launch by launch instead of replaying a graph; results are the same bytes
+//   DAWN_CUDA_LANES=2      to 8: limit of concurrent nodes; all: no limit. A node then waits only for the nodes whose bytes it
+//                          needs (cuda_lanes.h), and none are merged. 1, the default: no overlap
+//   DAWN_CUDA_SYNC=on      merges nothing and waits after every step, so that an error on the GPU names its node
 #include "runtime/cuda/cuda_program.h"
 
-#include "runtime/cuda/cuda_lanes.h"
+#include "runtime/cuda/cuda_merge.h"
 #include "runtime/cuda/cuda_stage.h"
 #include "runtime/cuda/cuda_weights.h"
+#include "runtime/cuda/kernels/k_data.h"
+#include "runtime/cuda/kernels/k_matmul.h"
+#include "runtime/cuda/kernels/k_optim.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +28,9 @@ struct program {
     int prepared;                // number of steps to release
     struct cuda_weights *weights;
     struct cuda_lanes lanes;     // task 0: the copies of weights at the start; task i + 1: step i
+    struct cuda_merge merge;     // the launches in order, unless nodes may run concurrently
+    const void **args;           // a launch of several steps: their arguments
+    size_t nodes;                // of the captured graph
     cudaGraphExec_t replay;      // NULL: no work, or graphs are off
     cudaEvent_t *event;          // for profile: one before the first step, one after each; created on first use
     int events;
@@ -66,13 +72,6 @@ static int step_launch(struct program *p, struct cuda_step *s, cudaStream_t stre
     return error == cudaSuccess ? 0 : cuda_check(error, step_text(what, "running", s));
 }
 
-static int launch_all(struct program *p)
-{
-    TRY(cuda_weights_begin(p->weights));
-    for (int i = 0; i < p->plan->count; i++) TRY(step_launch(p, &p->step[i], p->cuda->stream));
-    return 0;
-}
-
 static int step_prepare(struct program *p, char *slab, int position)
 {
     const struct plan *plan = p->plan;
@@ -91,7 +90,7 @@ static int step_prepare(struct program *p, char *slab, int position)
     return fail(rc, "cuda: %s: %s", step_text(what, "preparing", s), why);
 }
 
-// ---- concurrency
+// ---- tasks
 
 static void add_touch(struct cuda_task *t, const void *at, const struct value *v, bool written)
 {
@@ -112,7 +111,7 @@ static void step_touches(struct program *p, const struct cuda_step *s, struct cu
     t->urgent = s->node->phase == PHASE_UPDATE && !s->bound;
 }
 
-static void find_lanes(struct program *p)
+static void find_tasks(struct program *p)
 {
     struct cuda_lanes *l = &p->lanes;
     *l = (struct cuda_lanes){.tasks = p->plan->count + 1, .stream = p->cuda->stream, .urgent = p->cuda->urgent,
@@ -122,7 +121,6 @@ static void find_lanes(struct program *p)
     l->task[0].touch = arena_alloc(&p->arena, (size_t)(copies + 1) * sizeof *l->task[0].touch);
     l->task[0].touches = cuda_weights_touches(p->weights, NONE, l->task[0].touch);
     for (int i = 0; i < p->plan->count; i++) step_touches(p, &p->step[i], &l->task[i + 1]);
-    cuda_lanes_find(l->task, l->tasks, p->cuda->lanes, &p->arena);
     while (l->first < l->tasks && !l->task[l->first].touches) l->first++;
 }
 
@@ -130,6 +128,82 @@ static int task_launch(struct program *p, int task, cudaStream_t stream)
 {
     return task == 0 ? cuda_weights_begin(p->weights) : step_launch(p, &p->step[task - 1], stream);
 }
+
+// ---- merged launches
+
+static bool is_small_product(const void *args) { return k_matmul_is_small(args); }
+
+static bool is_plain_copy(const void *args)
+{
+    const struct k_assign *a = args;
+    return a->from_type == a->to_type;
+}
+
+static const struct {
+    cudaError_t (*one)(cudaStream_t, const void *);
+    cudaError_t (*many)(cudaStream_t, const void *const *, int count);
+    bool (*takes)(const void *args);  // NULL: all
+} mergers[] = {
+    {k_momentum, k_momentum_many, NULL}, {k_adam, k_adam_many, NULL}, {k_unit_norm, k_unit_norm_many, NULL},
+    {k_descend, k_descend_many, NULL},   {k_lerp, k_lerp_many, NULL}, {k_pick, k_pick_many, NULL},
+    {k_tick, k_tick_many, NULL},         {k_assign, k_assign_many, is_plain_copy},
+    {k_matmul, k_matmul_many, is_small_product},
+};
+enum { MERGERS = sizeof mergers / sizeof *mergers };
+
+static int merger_of(const struct cuda_step *s)
+{
+    for (int i = 0; i < MERGERS; i++)
+        if (s->launch == mergers[i].one) return i;
+    return NONE;
+}
+
+static int merge_kind(const struct program *p, const struct cuda_step *s)  // 0: alone
+{
+    int which = merger_of(s);
+    if (which == NONE || s->run || cuda_weights_touches(p->weights, s->position, NULL)) return 0;
+    return !mergers[which].takes || mergers[which].takes(s->args) ? which + 1 : 0;
+}
+_Static_assert((int)MERGERS < (int)CUDA_MERGE_KINDS, "kinds are numbers below CUDA_MERGE_KINDS");
+
+// Where the update begins: behind the last node that is not part of it.
+static int update_begin(const struct program *p)
+{
+    int from = p->plan->count;
+    while (from > 0 && p->plan->graph->node[p->plan->order[from - 1]].phase == PHASE_UPDATE) from--;
+    return from;
+}
+
+static void merge_tasks(struct program *p)
+{
+    int tasks = p->lanes.tasks, *kind = arena_alloc(&p->arena, (size_t)tasks * sizeof *kind);
+    for (int t = 1; t < tasks; t++) kind[t] = merge_kind(p, &p->step[t - 1]);
+    cuda_merge_find(p->lanes.task, kind, tasks, p->cuda->sync ? tasks : update_begin(p) + 1, K_MANY, &p->merge, &p->arena);
+    p->args = arena_alloc(&p->arena, K_MANY * sizeof *p->args);
+}
+
+static int batch_launch(struct program *p, const struct cuda_batch *b)
+{
+    char what[WHAT];
+    const int *task = p->merge.task + b->first;
+    if (b->count == 1) return task_launch(p, *task, p->cuda->stream);
+    for (int i = 0; i < b->count; i++) p->args[i] = p->step[task[i] - 1].args;
+    const struct cuda_step *first = &p->step[*task - 1];
+    cudaError_t error = mergers[merger_of(first)].many(p->cuda->stream, p->args, b->count);
+    return error == cudaSuccess ? 0 : cuda_check(error, step_text(what, "launching", first));
+}
+
+static int launch_merged(struct program *p)
+{
+    for (int i = 0; i < p->merge.batches; i++) TRY(batch_launch(p, &p->merge.batch[i]));
+    return 0;
+}
+
+const struct cuda_merge *cuda_program_launches(const struct program *p) { return &p->merge; }
+
+size_t cuda_program_nodes(const struct program *p) { return p->nodes; }
+
+// ---- concurrent launches
 
 static int launch_lanes(struct program *p)
 {
@@ -161,11 +235,12 @@ static int capture_graph(struct program *p)
     cudaError_t error = cudaStreamBeginCapture(p->cuda->stream, cudaStreamCaptureModeRelaxed);
     int rc = cuda_check(error, "capturing a graph");
     if (rc == 0) {
-        rc = overlap ? launch_lanes(p) : launch_all(p);
+        rc = overlap ? launch_lanes(p) : launch_merged(p);
         error = cudaStreamEndCapture(p->cuda->stream, &graph);  // always, or the stream stays in capture mode
     }
     if (overlap) (void)cudaEventDestroy(p->lanes.fork);
     if (rc == 0 && error != cudaSuccess) rc = cuda_check(error, "ending the capture of a graph");
+    if (rc == 0) rc = cuda_check(cudaGraphGetNodes(graph, NULL, &p->nodes), "counting the nodes of a graph");
     unsigned flags = overlap ? cudaGraphInstantiateFlagUseNodePriority : 0;  // otherwise node priorities are ignored
     if (rc == 0) rc = cuda_check(cudaGraphInstantiate(&p->replay, graph, flags), "instantiating a captured graph");
     if (rc == 0) rc = cuda_check(cudaGraphUpload(p->replay, p->cuda->stream), "uploading a captured graph to the GPU");
@@ -185,9 +260,10 @@ static int compile_steps(struct program *p, void *slab)
     TRY(cuda_choose(p->cuda));
     p->weights = cuda_weights_new(p->cuda, p->plan, slab, &p->arena);
     for (int i = 0; i < p->plan->count; i++) TRY(step_prepare(p, slab, i));
-    if (!p->cuda->graphs || !anything_to_do(p)) return 0;
-    find_lanes(p);
-    return capture_graph(p);
+    find_tasks(p);
+    if (p->cuda->lanes == 1 || !p->cuda->graphs) merge_tasks(p);
+    else cuda_lanes_find(p->lanes.task, p->lanes.tasks, p->cuda->lanes, &p->arena);
+    return p->cuda->graphs && anything_to_do(p) ? capture_graph(p) : 0;
 }
 
 int cuda_program_compile(struct device *device, const struct plan *plan, void *slab, struct program **into)
@@ -225,7 +301,7 @@ int cuda_program_run(struct program *p)
     TRY(cuda_choose(p->cuda));
     TRY(cuda_stage_apply(p->cuda));
     TRY(cuda_weights_refresh(p->weights));
-    if (!p->cuda->graphs) return launch_all(p);
+    if (!p->cuda->graphs) return launch_merged(p);
     if (!p->replay) return 0;
     cudaError_t error = cudaGraphLaunch(p->replay, p->cuda->stream);
     return error == cudaSuccess ? 0 : cuda_late_failure(p->cuda, error, "launching a graph");

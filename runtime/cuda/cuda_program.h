@@ -10,9 +10,12 @@ int cuda_program_run(struct program *) MUST_CHECK;
 int cuda_program_profile(struct program *, int64_t *ns) MUST_CHECK;
 void cuda_program_release(struct program *);
 
-// The dependencies of a program, for tests: task 0 copies weights, task i + 1 is step i (cuda_lanes.h).
+// For tests: the tasks of a program (task 0 copies weights, task i + 1 is step i), with their dependencies if nodes may run
+// concurrently (cuda_lanes.h); its launches (cuda_merge.h); the number of nodes of its captured graph.
 struct cuda_task;
 const struct cuda_task *cuda_program_tasks(const struct program *, int *tasks);
-
+struct cuda_merge;
+const struct cuda_merge *cuda_program_launches(const struct program *);
+size_t cuda_program_nodes(const struct program *);
 
 #endif

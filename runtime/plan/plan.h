@@ -34,10 +34,10 @@ struct plan {
 };
 
 // Keeps program order (it is the meaning of updates), asks the device for workspaces, assigns offsets, then proves that
-// no two values that live at the same time overlap (a failed proof is a BUG). For a device with concurrent nodes, nodes of
-// the update reuse only bytes whose users are ordered before them by data flow (plan_flow.h), so that sharing makes none of
-// them wait. (The same for the backward pass would take a third more memory.) A reshape of a persistent value that is read
-// after the value was overwritten is an error. The graph has been pruned (fuse.h).
+// no two values that live at the same time overlap (a failed proof is a BUG). For a device that merges nodes or runs them
+// concurrently, nodes of the update reuse only bytes whose users are ordered before them by data flow (plan_flow.h), so that
+// sharing makes none of them wait. (The same for the backward pass would take a third more memory.) A reshape of a persistent
+// value that is read after the value was overwritten is an error. The graph has been pruned (fuse.h).
 int plan_new(const struct graph *, struct device *, struct plan **) MUST_CHECK;
 void plan_free(struct plan *);
 int plan_verify(const struct plan *) MUST_CHECK;  // the proof, also for the tests (plan_layout.c)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which nodes data flow alone orders before a node of the update: the writers of values that it reads or overwrites, and the
 // readers of values that it overwrites, except slots (a device may read slots through copies). Sharing bytes in that order costs
-// a device with concurrent nodes nothing. Cost: one pass over the nodes for 64 starts; memory: a bit a start for each value and
-// position.
+// a device that merges or overlaps nodes nothing. Cost: one pass over the nodes for 64 starts; memory: a bit a start for each
+// value and position.
 #ifndef DAWN_PLAN_FLOW_H
 #define DAWN_PLAN_FLOW_H
 

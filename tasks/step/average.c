@@ -13,6 +13,7 @@ static int add_moving(struct session *session, const char *name, const char *slo
 {
     struct store *store = session->store;
     struct graph *g = graph_new(store, name);
+    g->phase = PHASE_UPDATE;
     int t = graph_state(g, slot, SHAPE(1), F32, MEMORY_DATA, (struct init){INIT_CONSTANT, share});
     for (int i = 0, count = store->count; i < count; i++)
         if (average_has(store->slot[i])) optim_ema(g, graph_slot(g, store->slot[i]), t);
@@ -23,6 +24,7 @@ static int add_swap(struct session *session)
 {
     struct store *store = session->store;
     struct graph *g = graph_new(store, "average for weights");
+    g->phase = PHASE_UPDATE;
     for (int i = 0, count = store->count; i < count; i++) {
         if (!average_has(store->slot[i])) continue;
         char *name = arena_text(&g->arena, "ema.%s", store->slot[i]->name);

@@ -11,6 +11,7 @@ int lookahead_build(struct lookahead *l, struct session *session, const struct r
     if (l->first < 1) l->first = 1;
     struct store *store = session->store;
     struct graph *begin = graph_new(store, "lookahead begins"), *pull = graph_new(store, "lookahead");
+    begin->phase = pull->phase = PHASE_UPDATE;
     struct init share = {INIT_CONSTANT, (float)(1 - r->lookahead_decay)}, one = {INIT_CONSTANT, 1};
     int all = graph_state(begin, "one", SHAPE(1), F32, MEMORY_DATA, one);
     int some = graph_state(pull, "lookahead.share", SHAPE(1), F32, MEMORY_DATA, share);

@@ -44,6 +44,7 @@ struct step {
     // ---- private
     int index;  // samples of the batch; NONE before the first use
     int loss;
+    int picked[STEP_TABLES];  // the value of each table in this step, plus 1; 0: not picked yet
 };
 
 // ---- functions for tasks; each returns a value id

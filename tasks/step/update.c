@@ -11,7 +11,7 @@ static bool same_table(const struct step_table *a, const struct step_table *b, i
     return same;
 }
 
-// The value of this step in a table over all steps, which the trainer uploads.
+// The value of this step in a table over all steps, which the trainer uploads. All parameters share it.
 static int scheduled(struct step *s, const char *name, int step, const struct schedule *schedule, double factor, double offset)
 {
     struct graph *g = s->g;
@@ -27,7 +27,8 @@ static int scheduled(struct step *s, const char *name, int step, const struct sc
     BUG_IF(i < slots->tables && !same_table(&slots->table[i], &table, s->setting->steps));  // two schedules have the same name
     if (i == slots->tables) slots->tables++;
     slots->table[i] = table;
-    return g_pick(g, v, step);
+    if (!s->picked[i]) s->picked[i] = g_pick(g, v, step) + 1;
+    return s->picked[i] - 1;
 }
 
 static const struct rule *rule_for(const struct rule *rule, int count, const struct slot *slot)

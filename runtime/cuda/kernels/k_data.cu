@@ -4,7 +4,9 @@
 // written once.
 #include "runtime/cuda/kernels/k_data.h"
 
-#include "runtime/cuda/kernels/k_common.cuh"
+#include "runtime/cuda/kernels/k_many.cuh"
+
+#include <string.h>
 
 __device__ static inline int64_t clamp_index(int64_t i, int64_t count) { return i < 0 ? 0 : i >= count ? count - 1 : i; }
 
@@ -22,13 +24,46 @@ K_LAUNCHER(k_window)
     return launch(window, blocks_for(k->batch), K_BLOCK, stream, *k);
 }
 
-static __global__ void pick(const struct k_pick k) { *k.y = k.table[clamp_index(*k.step, k.count)]; }
+// A thread for each table or counter. nvcc cannot name many<k_pick>, because k_pick is a function, too.
+struct pick_one {
+    struct k_pick k;
+};
+struct tick_one {
+    struct k_tick k;
+};
 
-K_LAUNCHER(k_pick) { return launch(pick, 1, 1, stream, *(const struct k_pick *)args); }
+static_assert((int)K_MANY <= (int)K_WARP, "a warp has a thread for each");
+template <typename K> static cudaError_t a_thread_each(void (*kernel)(const many<K>), cudaStream_t stream,
+                                                       const void *const *args, int count)
+{
+    many<K> all = {};
+    for (int i = 0; i < count; i++) {
+        K one;
+        memcpy(&one, args[i], sizeof one);
+        many_add(all, one, 0);
+    }
+    return launch(kernel, 1, K_WARP, stream, all);
+}
 
-static __global__ void tick(const struct k_tick k) { *k.y = (int32_t)((uint32_t)*k.counter + (uint32_t)k.by); }  // wraps around
+static __global__ void pick(const __grid_constant__ many<pick_one> all)
+{
+    if ((int)threadIdx.x >= all.count) return;
+    const struct k_pick &k = all.of[threadIdx.x].k;
+    *k.y = k.table[clamp_index(*k.step, k.count)];
+}
 
-K_LAUNCHER(k_tick) { return launch(tick, 1, 1, stream, *(const struct k_tick *)args); }
+K_MANY_LAUNCHER(k_pick) { return a_thread_each(pick, stream, args, count); }
+K_LAUNCHER(k_pick) { return k_pick_many(stream, &args, 1); }
+
+static __global__ void tick(const __grid_constant__ many<tick_one> all)
+{
+    if ((int)threadIdx.x >= all.count) return;
+    const struct k_tick &k = all.of[threadIdx.x].k;
+    *k.y = (int32_t)((uint32_t)*k.counter + (uint32_t)k.by);  // wraps around
+}
+
+K_MANY_LAUNCHER(k_tick) { return a_thread_each(tick, stream, args, count); }
+K_LAUNCHER(k_tick) { return k_tick_many(stream, &args, 1); }
 
 // ---- augment
 

@@ -4,6 +4,7 @@
 #ifndef DAWN_K_DATA_H
 #define DAWN_K_DATA_H
 
+#include "runtime/cuda/kernels/k_many.h"
 #include "runtime/cuda/kernels/k_reduce.h"
 
 struct k_window {
@@ -20,6 +21,7 @@ struct k_pick {
     int64_t count;
 };
 K_LAUNCHER(k_pick);
+K_MANY_LAUNCHER(k_pick);
 
 struct k_tick {
     const int32_t *counter;
@@ -27,6 +29,7 @@ struct k_tick {
     int32_t by;
 };
 K_LAUNCHER(k_tick);
+K_MANY_LAUNCHER(k_tick);
 
 struct k_augment {           // ((pixel / 255 - mean) / std + shift) * gain
     const uint8_t *images;   // [count, h, w, c]

@@ -6,12 +6,13 @@
 // The products of training are small and bound by memory. So an estimate of clocks (cut_of) chooses the tile size and the
 // number of depth slices, for the 132 processors of an H100 or H200 on every GPU: the choice fixes the order of sums and is
 // therefore part of "same seed, same bytes".
+#include "runtime/cuda/kernels/k_many.cuh"
 #include "runtime/cuda/kernels/k_matmul.h"
 #include "runtime/cuda/kernels/k_mma.cuh"
 #include "runtime/cuda/kernels/k_tile.cuh"
 
 struct matmul {
-    int m, n, k, slice, slices, columns;  // columns: tiles per row
+    int m, n, k, tile, slice, slices, columns;  // columns: tiles per row
     int64_t first;                        // first matrix of the batch
     bool ta, tb, wide_a, wide_b;          // wide: rows in memory start at multiples of 16 bytes
     float alpha, beta;
@@ -54,16 +55,21 @@ struct job {
     int slice, row, column, begin, end;
 };
 
-__device__ static inline job job_of(const matmul &k, int tile)
+__device__ static inline job job_at(const matmul &k, int tile, int64_t batch, int slice, int place)
 {
     job j;
-    j.batch = k.first + blockIdx.z;
-    j.slice = (int)blockIdx.y;
-    j.row = (int)blockIdx.x / k.columns * tile;
-    j.column = (int)blockIdx.x % k.columns * tile;
+    j.batch = batch;
+    j.slice = slice;
+    j.row = place / k.columns * tile;
+    j.column = place % k.columns * tile;
     j.begin = j.slice * k.slice;
     j.end = k.k - j.begin < k.slice ? k.k : j.begin + k.slice;
     return j;
+}
+
+__device__ static inline job job_of(const matmul &k, int tile)
+{
+    return job_at(k, tile, k.first + blockIdx.z, (int)blockIdx.y, (int)blockIdx.x);
 }
 
 // One factor as a block reads it: rows (or columns) from `first` on, at a depth. `deep`: depth is contiguous.
@@ -124,10 +130,9 @@ template <int TILE> struct f32_source {
     }
 };
 
-template <int TILE> static __global__ void __launch_bounds__(K_BLOCK) matmul_f32(const matmul k)
+template <int TILE> __device__ static inline void multiply_tile(const matmul &k, const job &j)
 {
     enum { EACH = tile_of<TILE>::EACH };
-    job j = job_of(k, TILE);
     f32_source<TILE> source(factor_of<float>(k.a, j, j.row, k.m, k.k, !k.ta, k.wide_a),
                             factor_of<float>(k.b, j, j.column, k.n, k.k, k.tb, k.wide_b));
     tile_sums<TILE> sum;
@@ -137,6 +142,21 @@ template <int TILE> static __global__ void __launch_bounds__(K_BLOCK) matmul_f32
     for (int i = 0; i < EACH; i++)
 #pragma unroll
         for (int l = 0; l < EACH; l++) store_sum(k, j.batch, j.slice, row + i, column + l, sum[i][l]);
+}
+
+template <int TILE> static __global__ void __launch_bounds__(K_BLOCK) matmul_f32(const matmul k)
+{
+    multiply_tile<TILE>(k, job_of(k, TILE));
+}
+
+// Several products, each with tiles of the size that suits it. The blocks of one are the slices of its tiles.
+static __global__ void __launch_bounds__(K_BLOCK) matmul_f32_many(const __grid_constant__ many<matmul> all)
+{
+    const int which = many_find(all.first, all.count), block = (int)blockIdx.x - all.first[which];
+    const matmul &k = all.of[which];
+    const job j = job_at(k, k.tile, 0, block % k.slices, block / k.slices);
+    if (k.tile == 64) multiply_tile<64>(k, j);
+    else multiply_tile<32>(k, j);
 }
 
 // ---- 16 bits: in shared memory depth is contiguous in both factors, with a pitch 8 elements above a power of two
@@ -228,15 +248,26 @@ static __global__ void __launch_bounds__(HALF_BLOCK) matmul_half(const matmul k)
 
 // ---- adding the slices
 
-static __global__ void __launch_bounds__(K_BLOCK) matmul_finish(const matmul k)
+__device__ static inline void add_slices(const matmul &k, int64_t batch, int64_t within)
 {
-    int64_t size = (int64_t)k.m * k.n, within = (int64_t)blockIdx.x * K_BLOCK + threadIdx.x;
+    int64_t size = (int64_t)k.m * k.n;
     if (within >= size) return;
-    int64_t batch = k.first + blockIdx.z, i = batch * size + within;
+    int64_t i = batch * size + within;
     float sum = 0.0f;
 #pragma unroll 8
     for (int s = 0; s < k.slices; s++) sum += k.work[(batch * k.slices + s) * size + within];
     store_element(k.y, k.out, i, k.alpha * sum + (k.c ? k.beta * load_element(k.c, k.out, i) : 0.0f));
+}
+
+static __global__ void __launch_bounds__(K_BLOCK) matmul_finish(const matmul k)
+{
+    add_slices(k, k.first + blockIdx.z, (int64_t)blockIdx.x * K_BLOCK + threadIdx.x);
+}
+
+static __global__ void __launch_bounds__(K_BLOCK) matmul_finish_many(const __grid_constant__ many<matmul> all)
+{
+    const int which = many_find(all.first, all.count);
+    add_slices(all.of[which], 0, (int64_t)((int)blockIdx.x - all.first[which]) * K_BLOCK + threadIdx.x);
 }
 
 // ---- launching
@@ -244,6 +275,10 @@ static __global__ void __launch_bounds__(K_BLOCK) matmul_finish(const matmul k)
 struct cut {
     int tile, slice, slices;
 };
+
+static bool is_f32(const struct k_matmul *a) { return a->a_type == F32 && a->b_type == F32; }
+
+static int64_t tiles_of(const struct k_matmul *a, int tile) { return k_divide_up(a->m, tile) * k_divide_up(a->n, tile); }
 
 static cut slices_of(int k, int tile, int depth, int64_t wanted)
 {
@@ -258,7 +293,7 @@ static cut slices_of(int k, int tile, int depth, int64_t wanted)
 static double clocks_of(const struct k_matmul *a, cut c, int depth, double step)
 {
     const double processors = 132, latency = 600, second = 3000, each = latency / 8, cache = 2048;
-    double tiles = (double)(k_divide_up(a->m, c.tile) * k_divide_up(a->n, c.tile)) * (double)a->batch * c.slices;
+    double tiles = (double)tiles_of(a, c.tile) * (double)a->batch * c.slices;
     double shared = (double)k_divide_up((int64_t)tiles, (int64_t)processors) * step;
     double clocks = (double)k_divide_up(c.slice, depth) * (shared > latency ? shared : latency);
     double sums = (double)a->m * a->n * (double)a->batch * c.slices * 2 * sizeof(float);
@@ -272,7 +307,7 @@ static cut cut_of(const struct k_matmul *a)
         int tile, depth;
         double step;
     } shape[] = {{64, 16, 600}, {32, 32, 512}, {HALF_TILE, HALF_DEPTH, 300}};
-    bool f32 = a->a_type == F32 && a->b_type == F32;
+    bool f32 = is_f32(a);
     cut best = {};
     double least = 0;
     for (int i = f32 ? 0 : 2; i < (f32 ? 2 : 3); i++)
@@ -305,17 +340,22 @@ static bool is_wide(const void *from, int64_t pitch, int lanes)
     return (uintptr_t)from % 16 == 0 && pitch % lanes == 0;
 }
 
-K_LAUNCHER(k_matmul)
+static matmul matmul_of(const struct k_matmul *a, const cut &c, int at_once)
 {
-    const struct k_matmul *a = (const struct k_matmul *)args;
-    bool f32 = a->a_type == F32 && a->b_type == F32;
-    enum dtype narrow = a->a_type == F32 ? a->b_type : a->a_type;
-    int at_once = f32 ? 4 : 8;
-    cut c = cut_of(a);
-    matmul k = {a->m, a->n, a->k, c.slice, c.slices, (int)k_divide_up(a->n, c.tile), 0, a->ta, a->tb, false, false,
+    matmul k = {a->m, a->n, a->k, c.tile, c.slice, c.slices, (int)k_divide_up(a->n, c.tile), 0, a->ta, a->tb, false, false,
                 a->alpha, a->beta, a->a, a->b, a->c, a->y, c.slices == 1 ? NULL : (float *)a->work, a->out};
     k.wide_a = is_wide(a->a, a->ta ? a->m : a->k, at_once);
     k.wide_b = is_wide(a->b, a->tb ? a->k : a->n, at_once);
+    return k;
+}
+
+K_LAUNCHER(k_matmul)
+{
+    const struct k_matmul *a = (const struct k_matmul *)args;
+    bool f32 = is_f32(a);
+    enum dtype narrow = a->a_type == F32 ? a->b_type : a->a_type;
+    cut c = cut_of(a);
+    matmul k = matmul_of(a, c, f32 ? 4 : 8);
     kernel_of *kernel = f32              ? (c.tile == 64 ? matmul_f32<64> : matmul_f32<32>)
                         : narrow == BF16 ? half_kernel<__nv_bfloat16>(a)
                                          : half_kernel<__half>(a);
@@ -323,11 +363,35 @@ K_LAUNCHER(k_matmul)
     const int64_t most = 65535;  // limit of a grid's z dimension
     for (; k.first < a->batch; k.first += most) {
         unsigned batch = (unsigned)(a->batch - k.first < most ? a->batch - k.first : most);
-        dim3 grid((unsigned)(k_divide_up(a->m, c.tile) * k.columns), (unsigned)c.slices, batch);
+        dim3 grid((unsigned)tiles_of(a, c.tile), (unsigned)c.slices, batch);
         TRY_CUDA(launch(kernel, grid, block, stream, k));
         if (c.slices == 1) continue;
         dim3 all(blocks_for((int64_t)a->m * a->n), 1, batch);
         TRY_CUDA(launch(matmul_finish, all, K_BLOCK, stream, k));
     }
     return cudaSuccess;
+}
+
+// A product of many tiles fills a GPU alone; the limit also keeps the sum of all blocks within an int.
+bool k_matmul_is_small(const struct k_matmul *a)
+{
+    const int most = 1 << 16;
+    const cut c = cut_of(a);
+    return is_f32(a) && a->batch == 1 && tiles_of(a, c.tile) * c.slices <= most;
+}
+
+K_MANY_LAUNCHER(k_matmul)
+{
+    many<matmul> products = {}, sliced = {};
+    for (int tile = 64; tile >= 32; tile -= 32)  // the blocks with more work begin first
+        for (int i = 0; i < count; i++) {
+            const struct k_matmul *a = (const struct k_matmul *)args[i];
+            const cut c = cut_of(a);
+            const matmul k = matmul_of(a, c, 4);
+            if (c.tile != tile) continue;
+            many_add(products, k, tiles_of(a, c.tile) * c.slices);
+            if (c.slices > 1) many_add(sliced, k, blocks_for((int64_t)a->m * a->n));
+        }
+    TRY_CUDA(launch(matmul_f32_many, many_blocks(products), K_BLOCK, stream, products));
+    return sliced.count ? launch(matmul_finish_many, many_blocks(sliced), K_BLOCK, stream, sliced) : cudaSuccess;
 }

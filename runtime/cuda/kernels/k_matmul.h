@@ -5,7 +5,7 @@
 #ifndef DAWN_K_MATMUL_H
 #define DAWN_K_MATMUL_H
 
-#include "runtime/cuda/kernel.h"
+#include "runtime/cuda/kernels/k_many.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,6 +21,9 @@ struct k_matmul {
     enum dtype a_type, b_type, out;
 };
 K_LAUNCHER(k_matmul);
+// Small products of f32 without a batch. A launch of its own adds the slices of those that have some.
+K_MANY_LAUNCHER(k_matmul);
+bool k_matmul_is_small(const struct k_matmul *);  // for k_matmul_many
 size_t k_matmul_work(const struct k_matmul *);  // depends on sizes and types only
 
 #ifdef __cplusplus

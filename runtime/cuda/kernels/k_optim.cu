@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Optimiser kernels. They are bound by memory: 16 bytes per thread and tensor if all addresses allow it. A rule is a struct
-// with the number of tensors read and written and the computation of one element; `each` does the rest.
+// with the number of tensors read and written and the computation of one element; `each` does the rest. A launch takes up to
+// K_MANY parameters, because most are too small to fill a GPU.
 //
 // The Frobenius norm is a sum of blocks whose number depends only on the count. Each block leaves its sum; then every block
 // that scales adds all of them in order, which saves a third kernel.
-#include "runtime/cuda/kernels/k_common.cuh"
+#include "runtime/cuda/kernels/k_many.cuh"
 #include "runtime/cuda/kernels/k_optim.h"
 
 enum { EACH = 4 };  // elements per thread
@@ -31,9 +32,12 @@ template <int N> __device__ static inline void store_lanes(float *to, int64_t i,
     for (int j = 0; j < N && i + j < count; j++) to[i + j] = x[j];
 }
 
-template <typename RULE> static __global__ void __launch_bounds__(K_BLOCK) each(const pass<RULE> k)
+template <typename RULE>
+static __global__ void __launch_bounds__(K_BLOCK) each(const __grid_constant__ many<pass<RULE>> all)
 {
-    int64_t i = ((int64_t)blockIdx.x * K_BLOCK + threadIdx.x) * EACH;
+    const int which = many_find(all.first, all.count);
+    const pass<RULE> &k = all.of[which];
+    int64_t i = ((int64_t)((int)blockIdx.x - all.first[which]) * K_BLOCK + threadIdx.x) * EACH;
     if (i >= k.count) return;
     float in[RULE::IN][EACH], out[RULE::OUT][EACH];
 #pragma unroll
@@ -54,12 +58,17 @@ template <typename RULE> static __global__ void __launch_bounds__(K_BLOCK) each(
 
 static bool is_wide(const void *p) { return (uintptr_t)p % 16 == 0; }
 
-template <typename RULE> static cudaError_t over_all(cudaStream_t stream, pass<RULE> k)
+template <typename RULE> static void add_pass(many<pass<RULE>> &all, pass<RULE> k)
 {
     k.wide = true;
     for (int n = 0; n < RULE::IN; n++) k.wide = k.wide && is_wide(k.in[n]);
     for (int n = 0; n < RULE::OUT; n++) k.wide = k.wide && is_wide(k.out[n]);
-    return launch(each<RULE>, blocks_for(k.count, K_BLOCK * EACH), K_BLOCK, stream, k);
+    many_add(all, k, blocks_for(k.count, K_BLOCK * EACH));
+}
+
+template <typename RULE> static cudaError_t over_all(cudaStream_t stream, const many<pass<RULE>> &all)
+{
+    return launch(each<RULE>, many_blocks(all), K_BLOCK, stream, all);
 }
 
 // ---- the rules
@@ -82,12 +91,17 @@ struct momentum_rule {
     }
 };
 
-K_LAUNCHER(k_momentum)
+K_MANY_LAUNCHER(k_momentum)
 {
-    const struct k_momentum *a = (const struct k_momentum *)args;
-    pass<momentum_rule> k = {{a->g, a->m, a->p}, {a->u, a->to_m}, a->count, false, {a->mu, a->decay, a->nesterov, a->clip}};
-    return over_all(stream, k);
+    many<pass<momentum_rule>> all = {};
+    for (int i = 0; i < count; i++) {
+        const struct k_momentum *a = (const struct k_momentum *)args[i];
+        momentum_rule rule = {a->mu, a->decay, a->nesterov, a->clip};
+        add_pass(all, pass<momentum_rule>{{a->g, a->m, a->p}, {a->u, a->to_m}, a->count, false, rule});
+    }
+    return over_all(stream, all);
 }
+K_LAUNCHER(k_momentum) { return k_momentum_many(stream, &args, 1); }
 
 struct adam_rule {
     enum { IN = 3, OUT = 3 };
@@ -116,14 +130,18 @@ struct adam_rule {
     }
 };
 
-K_LAUNCHER(k_adam)
+K_MANY_LAUNCHER(k_adam)
 {
-    const struct k_adam *a = (const struct k_adam *)args;
-    adam_rule rule = {a->beta1, a->beta2, a->eps, (float)log((double)a->beta1), (float)log((double)a->beta2),
-                      a->step, a->clip, a->infinity};
-    pass<adam_rule> k = {{a->g, a->m, a->v}, {a->u, a->to_m, a->to_v}, a->count, false, rule};
-    return over_all(stream, k);
+    many<pass<adam_rule>> all = {};
+    for (int i = 0; i < count; i++) {
+        const struct k_adam *a = (const struct k_adam *)args[i];
+        adam_rule rule = {a->beta1, a->beta2, a->eps, (float)log((double)a->beta1), (float)log((double)a->beta2),
+                          a->step, a->clip, a->infinity};
+        add_pass(all, pass<adam_rule>{{a->g, a->m, a->v}, {a->u, a->to_m, a->to_v}, a->count, false, rule});
+    }
+    return over_all(stream, all);
 }
+K_LAUNCHER(k_adam) { return k_adam_many(stream, &args, 1); }
 
 struct descend_rule {
     enum { IN = 2, OUT = 1 };
@@ -139,11 +157,16 @@ struct descend_rule {
     }
 };
 
-K_LAUNCHER(k_descend)
+K_MANY_LAUNCHER(k_descend)
 {
-    const struct k_descend *a = (const struct k_descend *)args;
-    return over_all(stream, pass<descend_rule>{{a->p, a->u}, {a->to}, a->count, false, {a->factor, a->decay, a->lr}});
+    many<pass<descend_rule>> all = {};
+    for (int i = 0; i < count; i++) {
+        const struct k_descend *a = (const struct k_descend *)args[i];
+        add_pass(all, pass<descend_rule>{{a->p, a->u}, {a->to}, a->count, false, {a->factor, a->decay, a->lr}});
+    }
+    return over_all(stream, all);
 }
+K_LAUNCHER(k_descend) { return k_descend_many(stream, &args, 1); }
 
 struct lerp_rule {
     enum { IN = 2, OUT = 1 };
@@ -158,11 +181,16 @@ struct lerp_rule {
     }
 };
 
-K_LAUNCHER(k_lerp)
+K_MANY_LAUNCHER(k_lerp)
 {
-    const struct k_lerp *a = (const struct k_lerp *)args;
-    return over_all(stream, pass<lerp_rule>{{a->e, a->p}, {a->to}, a->count, false, {a->t}});
+    many<pass<lerp_rule>> all = {};
+    for (int i = 0; i < count; i++) {
+        const struct k_lerp *a = (const struct k_lerp *)args[i];
+        add_pass(all, pass<lerp_rule>{{a->e, a->p}, {a->to}, a->count, false, {a->t}});
+    }
+    return over_all(stream, all);
 }
+K_LAUNCHER(k_lerp) { return k_lerp_many(stream, &args, 1); }
 
 // ---- the Frobenius norm
 
@@ -177,25 +205,29 @@ struct norm_of {
     float target, eps;
 };
 
-static __global__ void __launch_bounds__(K_BLOCK) unit_norm_squares(const norm_of k)
+static __global__ void __launch_bounds__(K_BLOCK) unit_norm_squares(const __grid_constant__ many<norm_of> all)
 {
     __shared__ float room[K_BLOCK / K_WARP];
+    const int which = many_find(all.first, all.count), block = (int)blockIdx.x - all.first[which];
+    const norm_of &k = all.of[which];
     float squares[EACH] = {};
     const int64_t stride = (int64_t)k.blocks * K_BLOCK * EACH;
-    for (int64_t i = ((int64_t)blockIdx.x * K_BLOCK + threadIdx.x) * EACH; i < k.count; i += stride) {
+    for (int64_t i = ((int64_t)block * K_BLOCK + threadIdx.x) * EACH; i < k.count; i += stride) {
         float x[EACH];
         load_lanes(k.x, i, k.count, k.wide, x);
 #pragma unroll
         for (int j = 0; j < EACH; j++) squares[j] += x[j] * x[j];
     }
     float sum = block_sum<K_BLOCK>((squares[0] + squares[1]) + (squares[2] + squares[3]), room);
-    if (threadIdx.x == 0) k.parts[blockIdx.x] = sum;
+    if (threadIdx.x == 0) k.parts[block] = sum;
 }
 
-static __global__ void __launch_bounds__(K_BLOCK) unit_norm_scale(const norm_of k)
+static __global__ void __launch_bounds__(K_BLOCK) unit_norm_scale(const __grid_constant__ many<norm_of> all)
 {
     __shared__ float room[K_BLOCK / K_WARP];
-    int64_t i = ((int64_t)blockIdx.x * K_BLOCK + threadIdx.x) * EACH;
+    const int which = many_find(all.first, all.count);
+    const norm_of &k = all.of[which];
+    int64_t i = ((int64_t)((int)blockIdx.x - all.first[which]) * K_BLOCK + threadIdx.x) * EACH;
     float x[EACH], part = (int)threadIdx.x < k.blocks ? k.parts[threadIdx.x] : 0.0f;
     load_lanes(k.x, i, k.count, k.wide, x);
     float norm = sqrtf(block_sum<K_BLOCK>(part, room));
@@ -214,14 +246,20 @@ static int norm_blocks(int64_t count)  // at least 4 elements per thread, at mos
 
 size_t k_unit_norm_work(int64_t count) { return (size_t)norm_blocks(count) * sizeof(float); }
 
-K_LAUNCHER(k_unit_norm)
+K_MANY_LAUNCHER(k_unit_norm)
 {
-    const struct k_unit_norm *a = (const struct k_unit_norm *)args;
-    norm_of k = {a->x, a->factor, a->y, (float *)a->work, a->count, norm_blocks(a->count), is_wide(a->x) && is_wide(a->y),
-                 a->target, a->eps};
-    TRY_CUDA(launch(unit_norm_squares, (unsigned)k.blocks, K_BLOCK, stream, k));
-    return launch(unit_norm_scale, blocks_for(a->count, K_BLOCK * EACH), K_BLOCK, stream, k);
+    many<norm_of> squares = {}, scale = {};
+    for (int i = 0; i < count; i++) {
+        const struct k_unit_norm *a = (const struct k_unit_norm *)args[i];
+        norm_of k = {a->x, a->factor, a->y, (float *)a->work, a->count, norm_blocks(a->count), is_wide(a->x) && is_wide(a->y),
+                     a->target, a->eps};
+        many_add(squares, k, k.blocks);
+        many_add(scale, k, blocks_for(a->count, K_BLOCK * EACH));
+    }
+    TRY_CUDA(launch(unit_norm_squares, many_blocks(squares), K_BLOCK, stream, squares));
+    return launch(unit_norm_scale, many_blocks(scale), K_BLOCK, stream, scale);
 }
+K_LAUNCHER(k_unit_norm) { return k_unit_norm_many(stream, &args, 1); }
 
 // ---- the squares of several tensors, and the factor that clips them
 
@@ -245,7 +283,9 @@ K_LAUNCHER(k_squares)
 {
     const struct k_squares *a = (const struct k_squares *)args;
     norm_of k = {a->x, nullptr, nullptr, (float *)a->work, a->count, norm_blocks(a->count), is_wide(a->x), 0.0f, 0.0f};
-    TRY_CUDA(launch(unit_norm_squares, (unsigned)k.blocks, K_BLOCK, stream, k));
+    many<norm_of> one = {};
+    many_add(one, k, k.blocks);
+    TRY_CUDA(launch(unit_norm_squares, many_blocks(one), K_BLOCK, stream, one));
     return launch(squares_finish, 1u, K_BLOCK, stream, squares_sum{k.parts, a->before, a->to, k.blocks});
 }
 
@@ -299,9 +339,11 @@ struct copy {
 };
 
 // Four units per thread keep enough reads in flight; the last thread moves the remainder.
-static __global__ void __launch_bounds__(K_BLOCK) assign_bytes(const copy k)
+static __global__ void __launch_bounds__(K_BLOCK) assign_bytes(const __grid_constant__ many<copy> all)
 {
-    const int64_t first = (int64_t)blockIdx.x * K_BLOCK * EACH + threadIdx.x;
+    const int which = many_find(all.first, all.count);
+    const copy &k = all.of[which];
+    const int64_t first = (int64_t)((int)blockIdx.x - all.first[which]) * K_BLOCK * EACH + threadIdx.x;
     const uint4 *from = (const uint4 *)k.from;
     uint4 *to = (uint4 *)k.to, unit[EACH];
 #pragma unroll
@@ -328,15 +370,23 @@ template <typename T> static cudaError_t assign_to(cudaStream_t stream, const co
     BY_FLOAT(from, S, return launch(assign_as<T, S>, blocks, K_BLOCK, stream, k));
 }
 
+K_MANY_LAUNCHER(k_assign)
+{
+    static const int64_t size[DTYPE_COUNT] = {4, 2, 2, 1, 4};
+    many<copy> all = {};
+    for (int i = 0; i < count; i++) {
+        const struct k_assign *a = (const struct k_assign *)args[i];
+        const int64_t bytes = a->count * size[a->from_type];
+        copy k = {a->from, a->to, is_wide(a->from) && is_wide(a->to) ? bytes / 16 : 0, bytes};
+        many_add(all, k, blocks_for(k.count, K_BLOCK * EACH));
+    }
+    return launch(assign_bytes, many_blocks(all), K_BLOCK, stream, all);
+}
+
 K_LAUNCHER(k_assign)
 {
     const struct k_assign *a = (const struct k_assign *)args;
+    if (a->from_type == a->to_type) return k_assign_many(stream, &args, 1);
     copy k = {a->from, a->to, a->count, 0};
-    if (a->from_type != a->to_type) {
-        BY_FLOAT(a->to_type, T, return assign_to<T>(stream, k, a->from_type));
-    }
-    const int64_t size[DTYPE_COUNT] = {4, 2, 2, 1, 4};
-    k.bytes = a->count * size[a->from_type];
-    k.count = is_wide(a->from) && is_wide(a->to) ? k.bytes / 16 : 0;
-    return launch(assign_bytes, blocks_for(k.count, K_BLOCK * EACH), K_BLOCK, stream, k);
+    BY_FLOAT(a->to_type, T, return assign_to<T>(stream, k, a->from_type));
 }

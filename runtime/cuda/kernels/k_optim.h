@@ -4,7 +4,7 @@
 #ifndef DAWN_K_OPTIM_H
 #define DAWN_K_OPTIM_H
 
-#include "runtime/cuda/kernel.h"
+#include "runtime/cuda/kernels/k_many.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,6 +19,7 @@ struct k_momentum {  // g = clip g + decay p; m = mu m + g; u = nesterov ? g + m
     bool nesterov;
 };
 K_LAUNCHER(k_momentum);
+K_MANY_LAUNCHER(k_momentum);
 
 struct k_adam {
     const float *g, *m, *v;
@@ -30,6 +31,7 @@ struct k_adam {
     bool infinity;           // v = max(beta2 v, |g|), and no root of it
 };
 K_LAUNCHER(k_adam);
+K_MANY_LAUNCHER(k_adam);
 
 struct k_squares {  // before + |x|^2
     const float *x, *before;  // before[1] may be NULL: 0
@@ -67,6 +69,7 @@ struct k_unit_norm {  // x * target * factor / (|x| + eps)
     float target, eps;
 };
 K_LAUNCHER(k_unit_norm);
+K_MANY_LAUNCHER(k_unit_norm);
 size_t k_unit_norm_work(int64_t count);
 
 struct k_descend {  // p - lr factor (u + decay p)
@@ -76,6 +79,7 @@ struct k_descend {  // p - lr factor (u + decay p)
     float factor, decay;
 };
 K_LAUNCHER(k_descend);
+K_MANY_LAUNCHER(k_descend);
 
 struct k_lerp {  // e + t (p - e)
     const float *e, *p, *t;
@@ -83,6 +87,7 @@ struct k_lerp {  // e + t (p - e)
     int64_t count;
 };
 K_LAUNCHER(k_lerp);
+K_MANY_LAUNCHER(k_lerp);
 
 struct k_assign {
     const void *from;
@@ -91,6 +96,7 @@ struct k_assign {
     int64_t count;
 };
 K_LAUNCHER(k_assign);
+K_MANY_LAUNCHER(k_assign);  // of equal types only
 
 #ifdef __cplusplus
 }

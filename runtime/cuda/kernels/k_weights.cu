@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cost: each element is read and written once, eight per thread, 16 bytes at a time. A block finds its tensor by bisection.
-#include "runtime/cuda/kernels/k_common.cuh"
+#include "runtime/cuda/kernels/k_many.cuh"
 #include "runtime/cuda/kernels/k_weights.h"
 
 enum { LANES = K_WEIGHTS_BLOCK / K_BLOCK };
 
-template <typename T> __global__ static void cast_tensors(const struct k_weights k)
+template <typename T> __global__ static void cast_tensors(const __grid_constant__ struct k_weights k)
 {
-    int low = 0, high = k.tensors;  // the tensor is one of low .. high - 1
-    while (high - low > 1) {
-        int middle = (low + high) / 2;
-        if ((int)blockIdx.x >= k.first[middle]) low = middle;
-        else high = middle;
-    }
-    int64_t at = (int64_t)((int)blockIdx.x - k.first[low]) * K_WEIGHTS_BLOCK + (int64_t)threadIdx.x * LANES;
-    int64_t rest = k.of[low].count - at;
-    const float *from = k.of[low].from + at;
-    T *to = (T *)k.of[low].to + at;
+    const int which = many_find(k.first, k.tensors);
+    int64_t at = (int64_t)((int)blockIdx.x - k.first[which]) * K_WEIGHTS_BLOCK + (int64_t)threadIdx.x * LANES;
+    int64_t rest = k.of[which].count - at;
+    const float *from = k.of[which].from + at;
+    T *to = (T *)k.of[which].to + at;
     if (rest >= LANES) {
         float x[LANES];
         load<LANES>(from, x);
