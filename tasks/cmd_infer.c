@@ -199,8 +199,7 @@ static int judge_and_record(struct measured *m)
         facts.machine = &machine, facts.software = &software;
         if (rc == 0 && m->a->latency) rc = result_latency(m->results, &facts, &id);
     }
-    digests_free(digests);
-    dataset_close(data);
+    if (digests_end(digests)) dataset_close(data);
     return rc;
 }
 

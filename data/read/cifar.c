@@ -259,12 +259,29 @@ static int cifar_read(struct dataset *ds, enum split split, const struct field *
     return cifar_each(ds->own, split, first, count, cifar_visit_decode, &into);
 }
 
+static void cifar_want(struct dataset *ds, enum split split, const struct field *field, int64_t first, int64_t count)
+{
+    (void)field;
+    const struct cifar *cifar = ds->own;
+    int64_t begins = 0;  // of the file, within the split
+    for (int file = 0; file < CIFAR_FILES; file++) {
+        if (cifar->split[file] != split) continue;
+        int64_t at = first > begins ? first - begins : 0, end = first + count - begins;
+        if (end > cifar->records[file]) end = cifar->records[file];
+        if (at < end)
+            (void)posix_fadvise(cifar->fd[file], (off_t)(at * CIFAR_RECORD), (off_t)((end - at) * CIFAR_RECORD),
+                                POSIX_FADV_WILLNEED);
+        begins += cifar->records[file];
+    }
+}
+
 const struct kind cifar_kind = {
     .name = "cifar10",
     .published = cifar_published,
     .open = cifar_open,
     .close = cifar_close,
     .read = cifar_read,
+    .want = cifar_want,
     .digest = cifar_digest,
     .content_digest = cifar_content_digest,
     .verify = cifar_verify,

@@ -14,7 +14,7 @@
 #include <omp.h>
 #endif
 
-static int count_now;  // 0 until the first call
+static _Atomic int count_now;  // 0 until the first call
 
 // A container's share of processor time, in processors, rounded up; 0 if there is no limit.
 static int container_limit(void)

@@ -93,9 +93,15 @@ int digests_files(const struct digests *d, struct run_file into[TASK_FILES])
     return count;
 }
 
-void digests_free(struct digests *d)
+// A run that fails early, for want of a GPU, must not wait until a large file is hashed. The paths of files are only borrowed.
+bool digests_end(struct digests *d)
 {
-    if (!d) return;
-    join(d);
+    if (!d) return true;
+    if (!d->joined && task_files_any(&d->files)) join(d);
+    if (!d->joined && pthread_tryjoin_np(d->thread, NULL) != 0) {
+        pthread_detach(d->thread);
+        return false;
+    }
     free(d);
+    return true;
 }

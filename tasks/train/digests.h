@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Digests of a data set and of the files given to a training. A thread looks up remembered digests and hashes changed files
-// while the main thread plans and compiles. dataset_facts()->remembered says whether a digest was looked up or computed.
+// while the main thread opens the device, plans and compiles. dataset_facts()->remembered says whether a digest was looked up or
+// computed.
 #ifndef DAWN_DIGESTS_H
 #define DAWN_DIGESTS_H
 
@@ -15,6 +16,7 @@ int digests_wait(struct digests *) MUST_CHECK;                      // joins the
 const char *digests_hex(const struct digests *, enum split);        // valid after digests_wait, like the functions below
 // Fills in the given files as the record stores them and returns their number. Names are borrowed.
 int digests_files(const struct digests *, struct run_file into[TASK_FILES]);
-void digests_free(struct digests *);                                // joins the thread if nobody has; NULL is fine
+// False: nobody waited, and the thread still reads the data set, which must stay until the process ends. NULL is fine.
+bool digests_end(struct digests *) MUST_CHECK;
 
 #endif

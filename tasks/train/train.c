@@ -78,15 +78,30 @@ static int64_t peak_memory(const struct going *r)
 
 // ---- making ready
 
+static bool read_device(void *context, int64_t *uj)
+{
+    struct device *device = context;
+    return device->type->energy_uj(device, uj);
+}
+
+// A resident data set will be read whole.
+static void want_all(struct dataset *data)
+{
+    const struct dataset_facts *f = dataset_facts(data);
+    for (int s = 0; s < SPLIT_COUNT; s++)
+        for (int i = 0; i < f->fields; i++) dataset_want(data, (enum split)s, f->field[i].name, 0, f->count[s]);
+}
+
+// Opening a GPU takes up to a second. Files are read and hashed meanwhile.
 static int prepare(struct going *r)
 {
     const struct train_options *o = r->o;
     stopwatch_enter(&r->watch, SEGMENT_INIT);
-    TRY(device_open(o->device, o->threads, &r->device));  // opened first: it fixes the number of threads
-    int64_t gpu;
-    if (r->device->type->energy_uj && r->device->type->energy_uj(r->device, &gpu)) r->gpu_uj = gpu;
     TRY(dataset_open(o->data_name, o->data_folder, &r->data));
     TRY(digests_start(r->data, &o->files, &r->digests));
+    if (!o->task->feed) want_all(r->data);
+    TRY(device_open(o->device, o->threads, &r->device));
+    if (r->device->type->energy_uj) r->gpu = machine_counter_start(read_device, r->device);
     TRY(check_stopped());
     struct trainer_choice choice = {o->task, o->recipe, r->data, r->device, FUSE_ALL, o->files};
     TRY(trainer_new(&choice, &r->trainer));
@@ -236,7 +251,7 @@ static int record_point(struct going *r)
     point.clocks = stopwatch_enter(&r->watch, SEGMENT_CHECKPOINT);
     if (point.score[0] != RUN_SCORE_NONE) r->reached = point.clocks;
     if (target_met(r) && !r->crossed.end_to_end_ns) r->crossed = point.clocks;
-    train_energy(r);
+    train_energy(r, point.score[0] != RUN_SCORE_NONE);
     point.energy_uj = r->energy_uj;
     TRY(result_point(r->run, &point));
     show_point(r, &point, sums.hits);
@@ -413,8 +428,8 @@ static int end_record(struct going *r, int rc)
 static void close_run(struct going *r)
 {
     trainer_free(r->trainer);
-    digests_free(r->digests);
-    dataset_close(r->data);
+    if (digests_end(r->digests)) dataset_close(r->data);
+    machine_counter_stop(r->gpu);
     device_close(r->device);
     stopwatch_free(&r->watch);
     machine_meter_stop(&r->meter);
@@ -479,7 +494,7 @@ static int fail_target(const struct going *r)
 
 static int run_number(const struct train_options *o, struct kept *kept, int64_t index, struct group_run *out)
 {
-    struct going r = {.o = o, .kept = kept, .index = index, .gpu_uj = -1};
+    struct going r = {.o = o, .kept = kept, .index = index};
     if (index == 1)
         stopwatch_from_process(&r.watch);
     else

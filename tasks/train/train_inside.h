@@ -3,6 +3,7 @@
 #ifndef DAWN_TRAIN_INSIDE_H
 #define DAWN_TRAIN_INSIDE_H
 
+#include "tasks/record/machine/machine_counter.h"
 #include "tasks/train/digests.h"
 #include "tasks/train/train.h"
 #include "tasks/train/trainer.h"
@@ -35,7 +36,7 @@ struct going {
     struct stopwatch_clocks reached;    // clocks at the end of the last evaluation
     struct stopwatch_clocks crossed;    // clocks at the end of the first evaluation that met the target; else 0
     struct machine_meter meter;
-    int64_t gpu_uj;                     // the device's energy meter when it was opened; -1: it has none
+    struct machine_counter *gpu;        // the device's own meter; NULL: it has none
     int64_t energy_uj;                  // 0: not measured
     int64_t point_began_ns, point_samples, point_terms;  // counters at the last point
     int64_t stalled_before_ns;          // time that earlier processes of this run waited for data
@@ -48,7 +49,7 @@ struct going {
 
 // ---- totals that include earlier processes of a resumed run (train_state.c)
 
-void train_energy(struct going *);                    // reads the meters
+void train_energy(struct going *, bool now);          // reads the meters; `now`: the device's too (machine_counter.h)
 int64_t train_stalled_ns(const struct going *);       // time that steps waited for data
 
 // ---- a replay

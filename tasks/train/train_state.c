@@ -11,14 +11,12 @@
 #include <unistd.h>
 
 // Reads the energy of the processor packages and of the device, if they have meters.
-void train_energy(struct going *r)
+void train_energy(struct going *r, bool now)
 {
-    const struct device_type *type = r->device->type;
     int64_t packages = 0, gpu = 0;
-    bool have = machine_energy_uj(&r->meter, &packages);
-    if (r->gpu_uj >= 0 && type->energy_uj(r->device, &gpu)) have = true, gpu -= r->gpu_uj;
+    bool metered = machine_energy_uj(&r->meter, &packages), counted = machine_counter_uj(r->gpu, now, &gpu);
     int64_t before = r->o->resume ? r->o->resume->note.energy_uj : 0;
-    if (have) r->energy_uj = before + packages + gpu;
+    if (metered || counted) r->energy_uj = before + (metered ? packages : 0) + (counted ? gpu : 0);
 }
 
 // Total time that steps waited for data, in earlier processes too.
@@ -77,7 +75,7 @@ int train_state_write(struct going *r)
     const struct train_options *o = r->o;
     TRY(session_sync(r->trainer->session));  // queued work is training, not checkpointing
     stopwatch_enter(&r->watch, SEGMENT_CHECKPOINT);
-    train_energy(r);
+    train_energy(r, true);
     char *folder = train_absolute_path(o->data_folder), *save = train_absolute_path(o->save);
     char *weights = train_absolute_path(o->files.weights), *vocab = train_absolute_path(o->files.vocab);
     char *vectors = train_absolute_path(o->files.vectors);

@@ -12,6 +12,7 @@
 
 #include "runtime/base/arena.h"
 #include "tasks/record/machine/machine.h"
+#include "tasks/record/machine/machine_counter.h"
 
 #include <cmocka.h>
 
@@ -133,10 +134,46 @@ static void counters_wrap(void **state)
     assert_int_equal(system(command), 0);
 }
 
+// A counter that grows by 5 with every reading. The first takes long, as loading a library does; `broken`: it is not known.
+struct fake_counter {
+    int readings;
+    bool broken;
+};
+
+static bool read_fake(void *context, int64_t *uj)
+{
+    struct fake_counter *fake = context;
+    if (fake->readings++ == 0) usleep(50000);
+    *uj = 1000 + 5 * fake->readings;
+    return !fake->broken;
+}
+
+static void a_counter_is_followed(void **state)
+{
+    (void)state;
+    struct fake_counter fake = {0}, broken = {.broken = true};
+    int64_t uj = -1;
+    struct machine_counter *c = machine_counter_start(read_fake, &fake);
+    assert_non_null(c);
+    assert_true(machine_counter_uj(c, true, &uj));  // waits for the first reading
+    assert_true(uj == 0 || uj == 5);                // 0 if this was the first
+    int64_t before = uj;
+    assert_true(machine_counter_uj(c, false, &uj));
+    assert_true(uj >= before);
+    assert_true(machine_counter_uj(c, true, &uj));
+    assert_true(uj >= before + 5);
+    machine_counter_stop(c);
+    c = machine_counter_start(read_fake, &broken);
+    assert_false(machine_counter_uj(c, true, &uj));
+    machine_counter_stop(c);
+    assert_false(machine_counter_uj(NULL, true, &uj));
+    machine_counter_stop(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counters_wrap),
+        cmocka_unit_test(counters_wrap), cmocka_unit_test(a_counter_is_followed),
         cmocka_unit_test(facts_are_plausible),  cmocka_unit_test(software_names_what_runs),
         cmocka_unit_test(peak_memory_follows_use), cmocka_unit_test(energy_only_grows),
     };
