@@ -167,10 +167,13 @@ static std::string describe_thread(int thread)
     emulate_die("%s, whose mask names lanes that the block does not have", describe_thread(waits).c_str());
 }
 
+// Nearly always the same literal.
+static bool same_text(const char *a, const char *b) { return a == b || strcmp(a, b) == 0; }
+
 static void open_barrier()
 {
     for (int i = 0; i < thread_count; i++)
-        if (threads[i].line != threads[0].line || strcmp(threads[i].file, threads[0].file) != 0) die_of_deadlock();
+        if (threads[i].line != threads[0].line || !same_text(threads[i].file, threads[0].file)) die_of_deadlock();
     for (int i = 0; i < thread_count; i++) threads[i].state = READY;
     at_barrier = 0;
     ready = thread_count;
@@ -282,7 +285,7 @@ void emulate_meet(unsigned mask, void *mine, void (*meet)(void *const brought[32
     for (int i = 0; i < 32; i++) {
         if (!(mask >> i & 1)) continue;
         const struct thread &other = threads[first + i];
-        if (other.mask != mask || other.line != line || strcmp(other.what, what) != 0 || strcmp(other.file, file) != 0)
+        if (other.mask != mask || other.line != line || !same_text(other.what, what) || !same_text(other.file, file))
             emulate_die("lanes of a warp meet at different calls: %s, but %s", describe_thread(current).c_str(),
                         describe_thread(first + i).c_str());
         brought[i] = other.mine;
