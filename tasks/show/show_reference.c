@@ -86,7 +86,8 @@ bool show_better(const json_t *run, struct text *t)
     double p = known ? reference_score_p(&reference, run_metric_value(&reference.board, last), 1) : 1;
     if (p < REFERENCE_P)
         text_add(t, "%s is better than reference runs make believable: %s, p = %.2g",
-                 run_metric_text(&reference.board, last, score), reference_text(&reference, record_text(run, "recipe"), words), p);
+                 run_metric_text(&reference.board, last, score),
+                 reference_text(&reference, record_text(run, "recipe"), words), p);
     json_decref(stated);
     return p < REFERENCE_P;
 }

@@ -159,7 +159,8 @@ static int begin_record(struct going *r)
         .seed = o->seed + r->index - 1, .views = trainer_views(t), .input_size = f->height,
         .stop_at_target = o->stop && o->runs == 1, .data = data, .data_count = SPLIT_COUNT,
         .parts = work, .part_count = parts, .files = files, .file_count = file_count, .price = o->price,
-        .replay_of = o->replay ? o->replay->head : NULL, .stopwatch = &r->watch, .group = r->kept->group, .group_index = r->kept->group ? r->index : 0,
+        .replay_of = o->replay ? o->replay->head : NULL,
+        .stopwatch = &r->watch, .group = r->kept->group, .group_index = r->kept->group ? r->index : 0,
     };
     int rc = result_begin(r->kept->results, &facts, &r->run);
     free(recipe);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as the answer of a scoreboard: a problem, an answer with a receipt, a group, an address to go on to. No result holds a
-// control character or is longer than its limit, and no unsigned receipt is accepted.
+// Any bytes as the answer of a scoreboard: a problem, an answer with a receipt, a group, an address to go on to. No result
+// holds a control character or is longer than its limit, and no unsigned receipt is accepted.
 #include "submit/client/deliver.h"
 
 #include <math.h>
