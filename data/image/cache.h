@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pictures of a split, decoded once and kept in memory. A sample is then only cropped and resized, which takes a quarter
-// of the time or less (docs/performance.md). For small data sets, and for hosts that also compute the steps.
+// of the time or less (docs/performance.md). For small data sets on hosts that also compute the steps.
 //
 //     cache_bytes(&choice, &bytes);   // for a plan: reads sizes, decodes nothing
 //     cache_new(&choice, &cache);     // decodes on all threads of threads.h

@@ -14,7 +14,7 @@ struct printing {
     int count, at;
 };
 
-// True while the next key stands in the section that the first `length` bytes of `path` name.
+// True while the next key is in the section that the first `length` bytes of `path` name.
 static bool in_section(const struct printing *p, const char *path, size_t length)
 {
     return p->at < p->count && !strncmp(p->keys[p->at]->path, path, length);

@@ -108,8 +108,8 @@ static void encode_close(struct dataset *d)
 static const struct kind encode_kind = {.name = "windows", .close = encode_close, .read = encode_read, .item = encode_item,
                                         .lengths = encode_lengths};
 
-// A pretrained encoder needs its weights and its own numbering of pieces. Models with random initial weights and noise do
-// not.
+// A pretrained encoder needs its weights and its own numbering of pieces. Synthetic texts and noise mean nothing to it, so they
+// need neither.
 static int check_encoder_files(const struct setting *c)
 {
     if (c->files.vectors)
