@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of the API: every address below /api. GET /api/v1/openapi.json describes them for programs.
+// The door of the API: every address below /api, and the log's files below /log. GET /api/v1/openapi.json describes them for
+// programs.
 #ifndef DAWN_SCOREBOARD_API_H
 #define DAWN_SCOREBOARD_API_H
 
 #include "scoreboard/http/server.h"
 
 // ROUTE(method, pattern, handler, shape of the answer, what it shows). The shape is one of openapi_shapes.c, "object" for any
-// JSON, or "text". The OpenAPI document is generated from this list and from those shapes.
+// JSON, "text" or "bytes". The OpenAPI document is generated from this list and from those shapes.
 #define API_ROUTES                                                                                                             \
     ROUTE("GET", "/api/v1", api_about, "About", "board name, server key, limits, tasks")                                       \
     ROUTE("GET", "/api/v1/health", api_health, "Health", "whether the record can be read and written")                         \
@@ -22,7 +23,9 @@
     ROUTE("GET", "/api/v1/statements/{id}/receipt", api_receipt, "Receipt", "the receipt and its signature")                   \
     ROUTE("GET", "/api/v1/groups/{nonce}", api_group, "Group", "a group: its runs and its verdict")                            \
     ROUTE("GET", "/api/v1/people/{handle}", api_person, "Person", "a person: keys and statements, ?before=SEQUENCE")           \
-    ROUTE("GET", "/api/v1/keys/{id}", api_key, "Key", "whose key it is, and whether it still counts (SHA256:... or its tail)")
+    ROUTE("GET", "/api/v1/keys/{id}", api_key, "Key", "whose key it is, and whether it still counts (SHA256:... or its tail)") \
+    ROUTE("GET", "/log/checkpoint", api_checkpoint, "text", "the log's size and root, signed (C2SP tlog-checkpoint)")          \
+    ROUTE("GET", "/log/tile/{tile*}", api_tile, "bytes", "hashes or entries of the log (C2SP tlog-tiles): LEVEL/NUMBER[.p/WIDTH]")
 
 #define ROUTE(method, pattern, handler, shape, what) int handler(const struct request *, struct answer *);
 API_ROUTES

@@ -61,10 +61,11 @@ static void add_path_parameters(json_t *list, const char *pattern)
         {"id", "/keys/", "^(SHA256:)?([A-Za-z0-9+/_-]|%2F)+$",
          "Fingerprint of a key, with or without \"SHA256:\"; a slash in it is written %2F"},
         {"nonce", "", "^[0-9a-f]{32}$", "Nonce of a group"},
+        {"tile", "", "^([0-9]+|entries)/(x[0-9]{3}/)*[0-9]{3}(\\.p/[0-9]+)?$", "A tile, as C2SP's tlog-tiles writes its path"},
         {"handle", "", "^[A-Za-z0-9][A-Za-z0-9._+-]{0,38}$", "A person's name on the boards"},
     };
     for (const char *at = strchr(pattern, '{'); at != NULL; at = strchr(at + 1, '{')) {
-        const size_t count = strcspn(at + 1, "}");
+        const size_t count = strcspn(at + 1, "*}");
         bool told = false;
         for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
             if (strlen(names[i].name) != count || strncmp(names[i].name, at + 1, count) != 0) continue;
@@ -120,12 +121,14 @@ static json_t *header_text(void)
 
 static json_t *answer_of(const char *shape, const char *what, const char *const *headers)
 {
-    const bool text = strcmp(shape, "text") == 0, object = strcmp(shape, "object") == 0;
+    const bool bytes = strcmp(shape, "bytes") == 0, text = bytes || strcmp(shape, "text") == 0;
+    const bool object = strcmp(shape, "object") == 0;
     json_t *schema = text || object ? json_pack("{s:s}", "type", text ? "string" : "object") : openapi_typed(shape, NULL);
+    if (bytes) json_object_set_new(schema, "format", json_string("binary"));
     json_t *said = json_object();
     for (int i = 0; headers[i] != NULL; i++) json_object_set_new(said, headers[i], header_text());
     return json_pack("{s:s, s:o, s:o}", "description", what, "headers", said, "content",
-                     content(text ? "text/plain" : "application/json", schema));
+                     content(bytes ? "application/octet-stream" : text ? "text/plain" : "application/json", schema));
 }
 
 // "code: title; code: title" of all problems with that status; 0 when there are none.
@@ -199,15 +202,27 @@ static json_t *operation(size_t i)
     return value;
 }
 
+// Without the mark of a name that takes all the rest of a path.
+static const char *plain_pattern(const char *pattern, char into[128])
+{
+    size_t length = 0;
+    for (; *pattern != 0 && length < 127; pattern++)
+        if (*pattern != '*') into[length++] = *pattern;
+    into[length] = 0;
+    return into;
+}
+
 int api_openapi(const struct request *request, struct answer *answer)
 {
     json_t *paths = json_object();
     (void)request;
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
-        json_t *path = json_object_get(paths, routes[i].pattern);
+        char room[128];
+        const char *pattern = plain_pattern(routes[i].pattern, room);
+        json_t *path = json_object_get(paths, pattern);
         if (path == NULL) {
             path = json_object();
-            json_object_set_new(paths, routes[i].pattern, path);
+            json_object_set_new(paths, pattern, path);
         }
         json_object_set_new(path, strcmp(routes[i].method, "POST") == 0 ? "post" : "get", operation(i));
     }

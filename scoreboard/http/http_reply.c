@@ -20,11 +20,17 @@ static bool below_api(const char *path)
     return strncmp(path, "/api", 4) == 0 && (path[4] == '/' || path[4] == 0);
 }
 
+// Addresses for programs: the API, and the log's files.
+static bool for_programs(const char *path)
+{
+    return below_api(path) || strncmp(path, "/log/", 5) == 0;
+}
+
 // Data may be read from any site; pages and their assets only from this one.
 static bool is_shared(const char *path)
 {
     const char *end = strrchr(path, '.');
-    return below_api(path) || (end != NULL && (strcmp(end, ".atom") == 0 || strcmp(end, ".csv") == 0));
+    return for_programs(path) || (end != NULL && (strcmp(end, ".atom") == 0 || strcmp(end, ".csv") == 0));
 }
 
 static void add_common(struct MHD_Response *response, enum reply_use use, const char *path)
@@ -133,7 +139,7 @@ void reply_problem(const struct server_settings *settings, struct answer *answer
 {
     answer_problem(answer, problem, detail, NULL);
     if (problem_status(problem) == 503 && answer->retry_after == 0) answer->retry_after = 5;
-    if (below_api(path)) return;
+    if (for_programs(path)) return;
     answer->body.length = 0;
     answer->type = "text/html; charset=utf-8";
     settings->problem_page(problem, detail, answer);

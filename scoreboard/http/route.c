@@ -5,11 +5,13 @@
 
 #include <string.h>
 
-// The text between a name's brace and the next slash must end that part of the path: "{board}.csv".
+// The text between a name's brace and the next slash must end that part of the path: "{board}.csv". "{tile*}" takes all that is
+// left, with its slashes.
 static bool match_name(const char **pattern, const char **path, char room[256])
 {
     const char *after = strchr(*pattern, '}') + 1;
-    const size_t tail = strcspn(after, "/"), part = strcspn(*path, "/");
+    const bool rest = after[-2] == '*';
+    const size_t tail = strcspn(after, "/"), part = rest ? strlen(*path) : strcspn(*path, "/");
     if (part <= tail || part - tail > 255) return false;
     const size_t count = part - tail;
     if (strncmp(*path + count, after, tail) != 0) return false;

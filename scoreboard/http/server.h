@@ -34,7 +34,7 @@ struct answer {
     char next[2560];                  // "" or the address of the next page, for the header Link
 };
 // Returns 0 or an error: ERR_MISSING becomes 404, ERR_INPUT 400, ERR_DATABASE 503, all else 500.
-// On an error the answer's body is discarded and a problem is sent: JSON below /api, a page elsewhere.
+// On an error the answer's body is discarded and a problem is sent: JSON below /api and /log/, a page elsewhere.
 typedef int handler(const struct request *, struct answer *);
 // A handler's way to refuse: fills status, type and body.
 void answer_problem(struct answer *, enum problem, const char *detail, const struct findings *);
@@ -44,7 +44,7 @@ struct route {
     handler *run;
 };
 // Matches a decoded path against a table that ends with method NULL. Returns the route, or NULL; `*others` says whether the path
-// exists with another method. {name} takes one part without a slash, at most 255 bytes, copied into `room`.
+// exists with another method. {name} takes one part without a slash, {name*} all the rest, at most 255 bytes, copied into `room`.
 const struct route *route_find(const struct route *table, const char *method, const char *path, char room[REQUEST_WORDS][256],
                                bool *others);
 
@@ -55,7 +55,7 @@ int request_filter(const struct request *, struct filter *) MUST_CHECK;
 struct server;
 struct server_settings {
     const struct route *routes;      // GET routes answer HEAD too, with ETag and 304
-    void (*problem_page)(enum problem, const char *detail, struct answer *);  // of every address that is not below /api
+    void (*problem_page)(enum problem, const char *detail, struct answer *);  // of every address that is for people
     const char *url;                 // where people reach it, without a slash at the end; NULL: http:// and where it listens
     const char *listen;              // as given to server_listen: "127.0.0.1:8080", "[::1]:0"; port 0: a free one
     struct store *store;

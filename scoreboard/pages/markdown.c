@@ -67,7 +67,7 @@ static const char *find(const char *at, const char *end, const char *mark)
 static void link_to(struct text *into, const char *label, size_t label_count, const char *to, size_t to_count,
                     int depth)
 {
-    static const char *const served[] = {"rules.md", "submit.md", "record.md", "statements.md", "threats.md"};
+    static const char *const served[] = {"rules.md", "submit.md", "record.md", "statements.md", "threats.md", "log.md"};
     char address[300];
     if (to_count >= sizeof address) to_count = 0;
     memcpy(address, to, to_count);

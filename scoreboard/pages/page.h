@@ -68,6 +68,10 @@ void page_history_chart(struct page *, const struct filter *, const struct entri
 int page_pareto_read(struct page *, struct filter, int most, struct entry **rows, int *count, int *without) MUST_CHECK;
 void page_pareto_chart(struct page *, const struct entry *rows, int count, bool *front, enum chart_size);
 
+// ---- page_tree.c: the head of the log's tree, and how to check it
+int page_tree_read(struct page *, struct checkpoint *) MUST_CHECK;
+void page_tree(struct page *, const struct checkpoint *);
+
 // ---- page_rows.c: entries of boards
 const char *page_entry_address(struct arena *, const struct entry *);  // of the run, group or import
 const char *page_entry_name(struct arena *, const struct entry *);     // "run 12", "group 4f2a...", "resnet in the archive"

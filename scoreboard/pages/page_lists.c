@@ -134,7 +134,7 @@ static void api_table(struct page *page, const struct route *routes)
     html_add(page->out, "<thead><tr><th scope=\"col\">Method</th><th scope=\"col\">Address</th><th scope=\"col\">What it "
                         "is</th></tr></thead><tbody>\n");
     for (; routes->method != NULL; routes++) {
-        if (strncmp(routes->pattern, "/api/", 5) != 0) continue;
+        if (strncmp(routes->pattern, "/api/", 5) != 0 && strncmp(routes->pattern, "/log/", 5) != 0) continue;
         html_add(page->out, "<tr><td>%s</td><th scope=\"row\">", routes->method);
         if (strchr(routes->pattern, '{') == NULL && strcmp(routes->method, "GET") == 0)
             html_add(page->out, "<a href=\"%s\"><code>%s</code></a>", routes->pattern, routes->pattern);

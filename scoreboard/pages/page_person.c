@@ -129,12 +129,14 @@ static int show_log(struct page *page)
 {
     struct totals totals;
     struct stored *log;
+    struct checkpoint head;
     int64_t after;
     int count;
     TRY(read_number(page->request->query, "after", "the log", &after));
     TRY(store_totals(page->reader, &totals));
     if (after < 0) after = totals.statements > LOG_PAGE ? totals.statements - LOG_PAGE : 0;
     TRY(store_log(page->reader, after, LOG_PAGE, &page->arena, &log, &count));
+    TRY(page_tree_read(page, &head));
     page_begin(page, "Log", "Every accepted statement, in order", (const struct crumb[]){{0}});
     html_add(page->out,
              "<h1>Log</h1><p class=\"lead\">Every statement this board accepted, in order. Nothing is ever "
@@ -163,6 +165,7 @@ static int show_log(struct page *page)
         html_add(page->out, "<li><a class=\"button plain\" href=\"/log?after=%lld\">Later</a></li>",
                  (long long)log[0].sequence);
     html_add(page->out, "<li><a href=\"/api/v1/statements\">JSON</a></li></ul></nav>\n");
+    page_tree(page, &head);
     page_end(page);
     return 0;
 }

@@ -63,8 +63,9 @@ int store_writable(struct store *s)
     pthread_mutex_lock(&s->mutex);
     int rc = store_begin(s);
     if (rc == 0) rc = store_end(s, 0);
-    atomic_store(&s->failed, rc < 0);
     pthread_mutex_unlock(&s->mutex);
+    if (rc == 0) rc = store_publish_newest(s);
+    atomic_store(&s->failed, rc < 0);
     return rc;
 }
 
@@ -213,6 +214,16 @@ static int find_damage(struct sql *sql, const char *check, const char *path, con
     return rc < 0 ? rc : 0;
 }
 
+static int open_tree(struct store *s, bool anew)
+{
+    bool filled;
+    enum { UNCHANGED = 1 };
+    TRY(store_begin(s));
+    int rc = store_tree_open(s, anew, &filled);
+    rc = store_end(s, rc == 0 && !filled ? UNCHANGED : rc);
+    return rc < 0 ? rc : store_publish(s, s->tree.size);
+}
+
 static int open_inside(struct store *s, const struct store_settings *settings)
 {
     const char *origin = settings->origin;
@@ -227,7 +238,8 @@ static int open_inside(struct store *s, const struct store_settings *settings)
     if (rows == 0 && !s->writes) return fail(ERR_DATABASE, "%s is empty: no server has been started with it", s->path);
     if (rows == 0 && !settings->anew) TRY(refuse_lost_record(s));
     if (rows == 0) TRY(add_meta(s, origin));
-    return read_meta(s, origin);
+    TRY(read_meta(s, origin));
+    return s->writes ? open_tree(s, settings->anew) : 0;
 }
 
 int store_open(const struct store_settings *settings, enum store_mode mode, struct store **out)
@@ -238,8 +250,10 @@ int store_open(const struct store_settings *settings, enum store_mode mode, stru
     s->path = copy_text(settings->path);
     s->writes = mode == STORE_WRITE;
     s->submissions_per_hour = settings->submissions_per_hour;
-    s->lock = -1;
+    s->lock = s->head.file = -1;
     pthread_mutex_init(&s->mutex, NULL);
+    pthread_mutex_init(&s->newest_lock, NULL);
+    pthread_mutex_init(&s->publishing, NULL);
     int rc = open_inside(s, settings);
     if (rc < 0) {
         store_close(s);
@@ -256,7 +270,10 @@ void store_close(struct store *s)
     if (s->sql.db != NULL) sql_close(&s->sql);
     if (locked) drop_lock(s);
     if (s->lock >= 0) close(s->lock);
+    store_head_close(&s->head);
     pthread_mutex_destroy(&s->mutex);
+    pthread_mutex_destroy(&s->newest_lock);
+    pthread_mutex_destroy(&s->publishing);
     sshkey_wipe(&s->secret, sizeof s->secret);
     free(s->origin);
     free(s->path);

@@ -3,20 +3,24 @@
 //
 // The statements, with their exact bytes and a sequence number each, are the truth; rows of the boards are derived
 // (ranking.h) and can be rebuilt from them. One connection does all writes and checkpoints, under a mutex; readers have
-// a read-only connection each, one a thread. WAL, synchronous=FULL: acknowledged writes survive a power cut.
+// a read-only connection each, one a thread. WAL, synchronous=FULL: acknowledged writes survive a power cut. Every statement is
+// an entry of a Merkle tree, whose signed checkpoints lie beside the record (store_tree.c).
 // Workload: thousands of reads a second, some hundred statements a second at most, 10,000s of rows.
 #ifndef DAWN_SCOREBOARD_STORE_H
 #define DAWN_SCOREBOARD_STORE_H
 
 #include "scoreboard/rank/board.h"
 #include "scoreboard/store/problem.h"
+#include "submit/log/note.h"
+#include "submit/log/tile.h"
 
 struct store;   // the writer; thread-safe
 struct reader;  // one thread's
 
 enum store_mode {
-    STORE_WRITE,  // creates the file and the server's key (FILE.key, 0600) if both are missing; migrates
-    STORE_READ,   // the file must exist in this version
+    STORE_WRITE,  // creates the file, the server's key (FILE.key, 0600) and the log's checkpoint (FILE.checkpoint) if they are
+                  // missing; migrates. ERR_DATABASE if the record is older than that checkpoint, or contradicts it
+    STORE_READ,   // the file must exist in this version or an older one
 };
 struct store_settings {
     const char *path, *origin;       // origin: the board's name, kept in the file; NULL: the file's, else one of its key
@@ -119,6 +123,13 @@ int store_log(struct reader *, int64_t after, int limit, struct arena *, struct 
 int store_replays(struct reader *, const char *head, int limit, struct arena *, struct stored **, int *count) MUST_CHECK;
 // The run with that last hash of its points; superseded ones are left out. ERR_MISSING if there is none.
 int store_run_of_head(struct reader *, const char *head, struct arena *, struct stored *) MUST_CHECK;
+// The log as others check it (docs/log.md): the last checkpoint that was signed, size and root of the tree as it stands, and
+// its tiles. ERR_MISSING for a tile that the tree does not have.
+int store_checkpoint(struct store *, struct text *note) MUST_CHECK;
+int store_tree_head(struct reader *, struct checkpoint *) MUST_CHECK;  // without its name
+int store_tile(struct reader *, const struct tile *, struct text *) MUST_CHECK;
+// From now on the reader sees one moment, and the checkpoint is that of this moment.
+int store_hold(struct store *, struct reader *, struct text *note, struct checkpoint *) MUST_CHECK;
 // Runs of a group, by index; `planned` as they announced.
 int store_group(struct reader *, const char *nonce, struct arena *, struct stored **, int *count, int *planned) MUST_CHECK;
 // The part of a run that its group needs (ranking_brief), so that a thousand runs fit in memory. statement_free() ends it.

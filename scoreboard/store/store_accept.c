@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides if a well-signed statement counts: board, key, handle, conflicts, group, checks, in this order. Invariant: a statement
-// with a receipt is on the disk, and the same bytes get the same receipt again.
+// with a receipt is on the disk and in a signed checkpoint, and the same bytes get the same receipt again.
 // Workload: some hundred a second. Cost: the checks' arithmetic outside the mutex, then one durable transaction.
 #include <ctype.h>
 #include <stdarg.h>
@@ -419,6 +419,7 @@ static int make_receipt(struct attempt *a)
     snprintf(receipt.board, sizeof receipt.board, "%s", a->store->origin);
     memcpy(receipt.payload, a->envelope->statement.digest, DIGEST_HEX);
     memcpy(receipt.signer, a->in.key, SSHKEY_ID);
+    TRY(store_tree_prove(a->store, &receipt));
     TRY(receipt_write(&receipt, &a->out->receipt, &count));
     sshsig_sign(RECEIPT_NAMESPACE, a->out->receipt, count, &a->store->secret, a->out->receipt_signature);
     a->out->sequence = a->in.sequence;
@@ -494,7 +495,10 @@ static int attempt_locked(struct attempt *a)
 {
     struct store *s = a->store;
     TRY(store_begin(s));
-    int rc = store_end(s, attempt_inside(a));
+    int rc = store_tree_ready(s);
+    if (rc == 0) rc = attempt_inside(a);
+    rc = store_end(s, rc);
+    store_tree_done(s, rc);
     return rc == REFUSED ? 0 : rc;
 }
 
@@ -512,6 +516,7 @@ int store_accept(struct store *s, const struct envelope *envelope, int64_t now_m
     pthread_mutex_lock(&s->mutex);
     int rc = attempt_locked(&a);
     pthread_mutex_unlock(&s->mutex);
+    if (rc == 0 && out->problem == PROBLEM_NONE) rc = store_publish(s, out->sequence);  // before the receipt is given away
     atomic_store(&s->failed, rc < 0);
     if (rc < 0) {
         free(out->receipt);

@@ -245,6 +245,7 @@ static int insert_statement(struct store *s, const struct incoming *in)
                in->sequence, statement->digest, statement_type_name(statement->type), (const void *)statement->payload,
                statement->count, in->signature, in->countersignature, in->key, in->handle, in->accepted_ms, in->receipt,
                in->receipt_signature));
+    TRY(store_tree_add(s, in));
     for (int i = 0; i < in->findings->count && i < FINDINGS_MAX; i++)
         TRY(sql_do(&s->sql, "INSERT INTO findings (sequence, number, code, text) VALUES (?, ?, ?, ?)", "iitt", in->sequence,
                    (int64_t)i, check_code(in->findings->at[i].check), in->findings->at[i].text));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the whole record: SQLite's own checks, every statement's bytes, signatures and receipt, and all derived tables, which
-// are rebuilt in a temporary database and compared. Cost: some milliseconds a statement. It reads one consistent moment and
-// does not block the server.
+// Checks the whole record: SQLite's own checks, every statement's bytes, signatures and receipt, and all derived tables (the
+// boards, the log's tree), which are rebuilt in a temporary database and compared. Cost: some milliseconds a statement. It reads
+// one consistent moment and does not block the server.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +18,8 @@ struct checking {
     void *to;
     int faults;
     int64_t last;         // sequence of the statement before
+    struct checkpoint head;
+    bool signed_;         // there is one
 };
 
 static int fault(struct checking *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -74,6 +76,20 @@ static int check_signature(struct checking *c, struct taken *t)
     return 0;
 }
 
+// A receipt's head must be that of the tree as the statements before it make it.
+static bool leads_to_log(struct checking *c, const struct receipt *r, const struct sshkey *key)
+{
+    struct checkpoint head;
+    struct tree with = c->rebuilt.tree;
+    struct tree_hash leaf, root, tops[TREE_TOPS];
+    if (r->log.size == 0) return true;  // version 1
+    if (proof_check(r, key, &head) < 0) return false;
+    proof_leaf(r, &leaf);
+    tree_add(&with, &leaf, tops);
+    tree_root(&with, &root);
+    return with.size == head.size && tree_same(&root, &head.root);
+}
+
 static int check_receipt(struct checking *c, const struct taken *t)
 {
     struct receipt receipt;
@@ -86,7 +102,7 @@ static int check_receipt(struct checking *c, const struct taken *t)
     if (receipt.sequence != number || receipt.accepted_ms != t->in.accepted_ms || strcmp(receipt.board, c->store->origin) != 0 ||
         strcmp(receipt.payload, t->statement.digest) != 0 || strcmp(receipt.signer, t->in.key) != 0)
         return fault(c, "statement %lld: its receipt says something else than the record", number);
-    return 0;
+    return leads_to_log(c, &receipt, &key) ? 0 : fault(c, "statement %lld: its receipt does not lead into the log", number);
 }
 
 // Findings about hardware depend on a table that grows, so any two findings of that kind count as equal.
@@ -231,6 +247,8 @@ static const struct {
             "flags, trust, reproduced_by, withdrawn, withdrawn_reason, superseded, team, note, code_url, tags, brief FROM runs "
             "ORDER BY 1, 2", 1},
     {"replay", "SELECT sequence, '', head FROM replays ORDER BY 1, 2", SQL_REPLAYS_FORMAT},
+    {"hash of the log,", "SELECT (level << 50) + number, 'level ' || level, hex(hash) FROM hashes ORDER BY 1",
+     SQL_LOG_FORMAT},
     {"row of a board",
      "SELECT source, contest || ' ' || board || ' ' || rank || ' ' || target_micro, value, low, high, cost, accuracy, p, "
      "runs, trust, accepted_ms, sequence, devices, views, flags, self, group_nonce, author, team, model, hardware, framework, "
@@ -295,9 +313,28 @@ static int compare_tables(struct checking *c)
     return 0;
 }
 
+// The checkpoint is read first: a server that runs may sign more before the record is read.
+static int read_head(struct checking *c)
+{
+    int rc = store_tree_signed(c->store, &c->head);
+    c->signed_ = rc == 0;
+    if (rc == ERR_DATABASE) return fault(c, "%s", error_text());
+    return rc == ERR_MISSING ? 0 : rc;
+}
+
+static int check_head(struct checking *c)
+{
+    bool holds = true;
+    if (!c->signed_) return 0;
+    if (store_tree_holds(&c->from, &c->head, &holds) < 0) return fault(c, "%s", error_text());
+    return holds ? 0 : fault(c, "the last checkpoint that the board signed, of %lld statements, is not of this record",
+                             (long long)c->head.size);
+}
+
 static int check_inside(struct checking *c)
 {
     char line[SSHKEY_TEXT];
+    TRY(read_head(c));
     TRY(sql_do(&c->from, "BEGIN", ""));
     TRY(sql_do(&c->rebuilt.sql, "INSERT INTO keys (id, line, handle, since) VALUES (?, ?, '', 0)", "tt", c->store->key_id,
                sshkey_line(&c->store->key, line)));
@@ -305,6 +342,7 @@ static int check_inside(struct checking *c)
     TRY(check_sqlite(c));
     TRY(replay_all(c));
     TRY(replay_imports(c));
+    TRY(check_head(c));
     return compare_tables(c);
 }
 

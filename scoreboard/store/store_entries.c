@@ -103,10 +103,11 @@ static int catch_up(struct reader *r)
     int64_t version;
     TRY(store_version(r, &version));
     if (version == r->loaded) return 0;
-    TRY(sql_do(&r->sql, "BEGIN", ""));
+    const bool held = sqlite3_get_autocommit(r->sql.db) == 0;  // by store_hold, to one moment already
+    if (!held) TRY(sql_do(&r->sql, "BEGIN", ""));
     int rc = load_changes(r);
     if (rc < 0) library_free(&r->library), r->loaded = 0;  // drops a half-read change
-    int ended = sql_do(&r->sql, "COMMIT", "");
+    int ended = held ? 0 : sql_do(&r->sql, "COMMIT", "");
     return rc < 0 ? rc : ended;
 }
 

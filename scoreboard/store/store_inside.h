@@ -10,6 +10,8 @@
 #include "scoreboard/store/shelf.h"
 #include "scoreboard/store/sql.h"
 #include "scoreboard/store/store.h"
+#include "scoreboard/store/store_head.h"
+#include "submit/log/proof.h"
 
 struct store {
     struct sql sql;
@@ -23,6 +25,13 @@ struct store {
     char key_id[SSHKEY_ID];
     int64_t stamp;                // meta.version that the open transaction will leave
     atomic_bool failed;           // the last write failed
+    struct tree tree;             // of the log, as of the record's version `tree_version`
+    int64_t tree_version;         // -1: not known
+    pthread_mutex_t newest_lock;  // the next
+    struct checkpoint newest;     // of what is durable
+    pthread_mutex_t publishing;   // the next two; taken before `mutex`, never after it
+    struct store_head head;
+    int64_t published;            // size of the last checkpoint that was signed and is durable
 };
 struct reader {
     struct sql sql;
@@ -56,6 +65,20 @@ const char *store_chain_head(const struct statement *);
 const char *store_said_anew(const json_t *old, const json_t *run);
 // Adds the findings of a statement's acceptance to `into`. Codes that this program does not know are left out.
 int store_findings(struct sql *, int64_t sequence, struct findings *into) MUST_CHECK;
+
+// ---- store_tree.c: the log's tree. In a transaction: ready, prove, then add (by store_apply); after its end, done.
+int store_tree_ready(struct store *) MUST_CHECK;
+int store_tree_prove(struct store *, struct receipt *) MUST_CHECK;  // of the statement that comes next
+int store_tree_add(struct store *, const struct incoming *) MUST_CHECK;
+void store_tree_done(struct store *, int rc);
+// At the start, in a transaction: adds the entries of an older record (`filled`), and holds the record against the checkpoint.
+int store_tree_open(struct store *, bool anew, bool *filled) MUST_CHECK;
+// Returns when a checkpoint that has this statement is signed and durable. Not in a transaction.
+int store_publish(struct store *, int64_t sequence) MUST_CHECK;
+int store_publish_newest(struct store *) MUST_CHECK;
+// The checkpoint beside a record, to be read before the record; ERR_MISSING: a copy has none. Whether it is a prefix of it.
+int store_tree_signed(const struct store *, struct checkpoint *) MUST_CHECK;
+int store_tree_holds(struct sql *, const struct checkpoint *, bool *holds) MUST_CHECK;
 
 // ---- store_rank.c: derived rows
 int store_rank_run(struct store *, int64_t sequence) MUST_CHECK;

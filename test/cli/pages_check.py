@@ -107,7 +107,7 @@ def get(address):
         answer = error
     if answer.status == 200:
         visited.append(urllib.parse.urlsplit(address).path)
-    return answer.status, answer.headers, answer.read().decode()
+    return answer.status, answer.headers, answer.read().decode(errors="replace")
 
 
 def check(address, status, headers, body):
@@ -147,8 +147,9 @@ def unvisited():
     rooms = os.path.join(os.path.dirname(__file__), "../../scoreboard")
     source = open(rooms + "/pages/pages.h").read() + open(rooms + "/api/api.h").read()
     patterns = re.findall(r'ROUTE\("GET", "([^"]+)"', source)
-    forms = sorted(patterns, key=lambda pattern: -len(re.sub(r"{\w+}", "", pattern)))
-    forms = [(pattern, re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(pattern)))) for pattern in forms]
+    forms = sorted(patterns, key=lambda pattern: -len(re.sub(r"{\w+[*]?}", "", pattern)))
+    forms = [(pattern, re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.sub(r"\\{\w+\\[*]\\}", ".+", re.escape(pattern)))))
+             for pattern in forms]
     seen = {next((pattern for pattern, form in forms if form.fullmatch(path)), None) for path in visited}
     return [pattern for pattern in patterns if pattern not in seen]
 
@@ -188,7 +189,8 @@ def main():
     apart = ["/robots.txt", "/api/v1", "/api/v1/health", "/api/v1/tasks", "/api/v1/boards/cifar10/training-time/history"]
     if "all" in sys.argv[3:]:
         first = json.loads(get(base + "/api/v1/statements/1")[2])
-        apart += ["/api/v1/people/" + first["handle"], "/api/v1/keys/" + urllib.parse.quote(first["key"], safe="")]
+        apart += ["/log/tile/entries/000.p/1", "/api/v1/people/" + first["handle"],
+                  "/api/v1/keys/" + urllib.parse.quote(first["key"], safe="")]
     for path in apart:
         found, headers, body = get(base + path)
         if found != 200:

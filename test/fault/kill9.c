@@ -2,7 +2,8 @@
 // No acknowledged run is lost: kill9 ROUNDS [SEED]. Every round starts a server in its own process, three clients send it
 // signed runs, and SIGKILL ends it at a random moment. The server of the next round must have every statement that was ever
 // acknowledged, with the same receipt. At the end the database must pass store_check, in the same order and without gaps. A
-// statement whose acknowledgement was lost may be stored or not; sent again, it gets a receipt in either case.
+// statement whose acknowledgement was lost may be stored or not; sent again, it gets a receipt in either case. The log never
+// forks: every head that a receipt or the board has shown in any round is one of the tree at the end.
 #include "test/unit/fixture_server.h"
 
 #include <pthread.h>
@@ -10,7 +11,15 @@
 #include <sodium.h>
 #include <sys/wait.h>
 
+#include "submit/log/proof.h"
+
 enum { CLIENTS = 3, MOMENTS_US = 60000 };
+
+// What was signed of the log: a size and its root.
+struct heads {
+    struct checkpoint *at;
+    int count, room;
+};
 
 // The state of a client. Each client sends its own numbers in sequence and repeats what was not acknowledged.
 struct client {
@@ -21,9 +30,11 @@ struct client {
     struct text body;   // of the run that waits for its acknowledgement
     char **receipts;    // "sequence digest", in order
     int room;
+    struct heads heads;
 };
 static struct fixture_server board;
 static struct client clients[CLIENTS];
+static struct heads shown;   // by the board itself
 
 static pid_t start_server(int *port)
 {
@@ -48,6 +59,49 @@ static pid_t start_server(int *port)
     close(ends[0]);
     *port = got;
     return child;
+}
+
+static void keep_head(struct heads *heads, const struct checkpoint *head)
+{
+    if (heads->count == heads->room) {
+        heads->room = heads->room * 2 + 64;
+        heads->at = grow(heads->at, (size_t)heads->room * sizeof *heads->at);
+    }
+    heads->at[heads->count++] = *head;
+}
+
+// False: the receipt of an answer does not prove its place in the log.
+static bool keep_head_of(struct client *c, const struct reply *reply)
+{
+    struct receipt receipt;
+    struct checkpoint head;
+    struct sshkey server;
+    json_t *answer = json_loadb(reply->body.at, reply->body.length, 0, NULL);
+    const char *bytes = canonical_text(answer, "receipt");
+    bool good = receipt_read(bytes, strlen(bytes), canonical_text(answer, "signature"), &receipt, &server) == 0 &&
+                proof_check(&receipt, &server, &head) == 0;
+    if (good) keep_head(&c->heads, &head);
+    json_decref(answer);
+    return good;
+}
+
+// The board's checkpoint has every statement that was acknowledged.
+static bool keep_shown(int port)
+{
+    struct reply reply;
+    struct note note;
+    int64_t least = 0;
+    for (int i = 0; i < CLIENTS; i++)
+        for (int n = 0; n < clients[i].heads.count; n++)
+            if (clients[i].heads.at[n].size > least) least = clients[i].heads.at[n].size;
+    fixture_get(port, "/log/checkpoint", &reply);
+    const bool good = reply.status == 200 && note_read(reply.body.at, reply.body.length, &note) == 0 &&
+                      note.checkpoint.size >= least;
+    if (good) keep_head(&shown, &note.checkpoint);
+    else fprintf(stderr, "the checkpoint after the start (status %d) has fewer than %lld statements\n", reply.status,
+                 (long long)least);
+    reply_free(&reply);
+    return good;
 }
 
 static char *receipt_of(const struct reply *reply)
@@ -80,6 +134,10 @@ static void *send_runs(void *at)
         fixture_post(c->port, &c->body, &reply);
         char *receipt = reply.status == 200 || reply.status == 201 ? receipt_of(&reply) : NULL;
         const int status = reply.status;
+        if (receipt != NULL && !keep_head_of(c, &reply)) {
+            fprintf(stderr, "a receipt proves nothing: %s\n", error_text());
+            exit(1);
+        }
         if (receipt != NULL) keep(c, receipt);
         else if (status >= 400) fprintf(stderr, "%d %s\n", status, reply.body.at != NULL ? reply.body.at : "");
         c->repeated += status == 200;
@@ -117,12 +175,50 @@ static int say(void *context, const char *sentence)
     return 0;
 }
 
+static int count_forks(const struct heads *heads, int64_t size, const struct tree_hash *root)
+{
+    int forks = 0;
+    for (int i = 0; i < heads->count; i++)
+        forks += heads->at[i].size == size && !tree_same(&heads->at[i].root, root);
+    return forks;
+}
+
+// Every head that was ever signed must be one of this tree as it grew.
+static int find_forks(struct store *store)
+{
+    struct reader *reader;
+    struct checkpoint now;
+    struct tree tree = {0};
+    int forks = 0;
+    fixture_must(store_reader(store, &reader));
+    fixture_must(store_tree_head(reader, &now));
+    while (tree.size < now.size) {
+        const int64_t left = now.size - tree.size;
+        struct text hashes = {0};
+        const struct tile tile = {0, tree.size / TILE_WIDTH, left < TILE_WIDTH ? (int)left : TILE_WIDTH};
+        fixture_must(store_tile(reader, &tile, &hashes));
+        for (size_t i = 0; i < hashes.length; i += TREE_HASH) {
+            struct tree_hash leaf, root, tops[TREE_TOPS];
+            memcpy(leaf.at, hashes.at + i, TREE_HASH);
+            tree_add(&tree, &leaf, tops);
+            tree_root(&tree, &root);
+            forks += count_forks(&shown, tree.size, &root);
+            for (int c = 0; c < CLIENTS; c++) forks += count_forks(&clients[c].heads, tree.size, &root);
+        }
+        text_free(&hashes);
+    }
+    store_reader_close(reader);
+    if (forks > 0) fprintf(stderr, "%d heads that were signed are not of the log at the end\n", forks);
+    return forks;
+}
+
 static bool record_is_whole(void)
 {
     struct store *store;
     int faults = 0;
     fixture_must(store_open(&(struct store_settings){.path = board.path}, STORE_WRITE, &store));
     fixture_must(store_check(store, say, NULL, &faults));
+    faults += find_forks(store);
     store_close(store);
     return faults == 0;
 }
@@ -131,7 +227,7 @@ static bool play_round(bool last)
 {
     int port, status;
     pid_t server = start_server(&port);
-    bool well = all_there(port, last ? 1 << 30 : 20);
+    bool well = all_there(port, last ? 1 << 30 : 20) && keep_shown(port);
     for (int i = 0; i < CLIENTS && !last; i++) {
         clients[i].port = port;
         if (pthread_create(&clients[i].thread, NULL, send_runs, &clients[i]) != 0) abort();
@@ -167,10 +263,12 @@ int main(int argc, char **argv)
         repeated += clients[i].repeated;
         for (int n = 0; n < clients[i].acknowledged; n++) free(clients[i].receipts[n]);
         free(clients[i].receipts);
+        free(clients[i].heads.at);
         text_free(&clients[i].body);
     }
+    free(shown.at);
     fixture_remove(&board);
     printf("%d rounds of kill -9, %d runs acknowledged, %d of them only when sent again: %s\n", rounds, acknowledged, repeated,
-           well ? "none lost" : "FAILED");
+           well ? "none lost, the log never forked" : "FAILED");
     return well && acknowledged > rounds / 4 ? 0 : 1;
 }

@@ -194,11 +194,12 @@ static void fill_pattern(const struct route *route, char path[512])
             const char *name, *value;
         } names[] = {{"{task}", "cifar10"}, {"{board}", "training-time"}, {"{nonce}", "fedcba9876543210fedcba9876543210"},
                      {"{handle}", "ada"}, {"{kind}", "train"}, {"{stem}", "x"},
+                     {"{tile*}", "entries/000.p/1"},
                      {"{id}", strstr(route->pattern, "keys") ? id : "1"}};
         for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
             if (strncmp(names[n].name, at, count) != 0) continue;
             for (const char *from = names[n].value; *from != 0; from++)
-                length += (size_t)sprintf(path + length, *from == '/' ? "%%2F" : "%c", *from);
+                length += (size_t)sprintf(path + length, *from == '/' && at[count - 2] != '*' ? "%%2F" : "%c", *from);
         }
         at += count - 1;
     }
@@ -311,7 +312,12 @@ static void every_address_answers(void **state)
             test_against_document(document, route, value);
             json_decref(value);
         }
-        if (strstr(path, "/payload") != NULL)
+        if (strcmp(path, "/log/checkpoint") == 0) {
+            assert_string_equal(reply_header(&reply, "Cache-Control"), "no-store");
+            assert_string_equal(reply_header(&reply, "Content-Type"), "text/plain; charset=utf-8");
+        }
+        if (strstr(path, "/tile/") != NULL) assert_string_equal(reply_header(&reply, "Content-Type"), "application/octet-stream");
+        if (strstr(path, "/payload") != NULL || strstr(path, "/tile/") != NULL)
             assert_string_equal(reply_header(&reply, "Cache-Control"), "public, max-age=31536000, immutable");
         reply_free(&reply);
     }

@@ -50,6 +50,9 @@ static void takes_words(void **state)
     assert_string_equal(found("GET", "/boards//training-time"), "");
     assert_string_equal(found("GET", "/boards/cifar10/"), "");
     assert_string_equal(found("GET", "/runs/1/2"), "");
+    assert_string_equal(found("GET", "/log/tile/0/x001/234.p/5"), "/log/tile/{tile*}");
+    assert_string_equal(word[0], "0/x001/234.p/5");
+    assert_string_equal(found("GET", "/log/tile/"), "");
 }
 
 static void most_literal_wins(void **state)
@@ -126,7 +129,7 @@ static void every_address_is_described(void **state)
     size_t described = 0, there = 0;
     (void)state;
     for (const struct route *route = route_table; route->method != NULL; route++)
-        there += strncmp(route->pattern, "/api/v1", 7) == 0;
+        there += strncmp(route->pattern, "/api/v1", 7) == 0 || strncmp(route->pattern, "/log/", 5) == 0;
     json_object_foreach(json_object_get(json, "paths"), path, methods) described += json_object_size(methods);
     assert_true(there > 10);
     assert_int_equal(described, there);

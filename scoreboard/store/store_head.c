@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Invariant: the place that holds the newest checkpoint is never written over, so a write that is cut off leaves it.
+#include "scoreboard/store/store_head.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/file.h"
+
+enum { PLACES = 2, PLACE_BYTES = 4096 };
+
+static char *path_of(const char *record)
+{
+    struct text path = {0};
+    text_add(&path, "%s.checkpoint", record);
+    return path.at;
+}
+
+int store_head_open(const char *record, bool writes, struct store_head *h)
+{
+    *h = (struct store_head){.path = path_of(record)};
+    h->file = open(h->path, (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW);
+    if (h->file >= 0) return 0;
+    int rc = fail_errno(errno == ENOENT ? ERR_MISSING : ERR_IO, errno, "cannot open the log's checkpoint %s", h->path);
+    store_head_close(h);
+    return rc;
+}
+
+void store_head_close(struct store_head *h)
+{
+    if (h->path != NULL && h->file >= 0) close(h->file);
+    free(h->path);
+    *h = (struct store_head){.file = -1};
+}
+
+static void fill_place(const char *note, char place[PLACE_BYTES])
+{
+    BUG_IF(strlen(note) >= PLACE_BYTES);
+    memset(place, 0, PLACE_BYTES);
+    strcpy(place, note);
+}
+
+int store_head_make(const char *record, const char *note)
+{
+    char places[PLACES * PLACE_BYTES] = {0}, *path = path_of(record);
+    fill_place(note, places);
+    int rc = file_write(path, places, sizeof places);
+    free(path);
+    return rc;
+}
+
+// False: the place is empty, or was cut off.
+static bool read_place(struct store_head *h, int i, const struct sshkey *key, char place[PLACE_BYTES], struct checkpoint *found)
+{
+    struct note note;
+    if (pread(h->file, place, PLACE_BYTES, (off_t)i * PLACE_BYTES) != PLACE_BYTES) return false;
+    place[PLACE_BYTES - 1] = 0;
+    const size_t count = strlen(place);
+    if (count == 0 || note_read(place, count, &note) < 0 || note_check(place, &note, key) < 0) return false;
+    *found = note.checkpoint;
+    return true;
+}
+
+int store_head_read(struct store_head *h, const struct sshkey *key, struct checkpoint *c, struct text *note)
+{
+    char place[PLACE_BYTES], best[PLACE_BYTES];
+    bool any = false;
+    for (int i = 0; i < PLACES; i++) {
+        struct checkpoint found;
+        if (!read_place(h, i, key, place, &found) || (any && found.size <= c->size)) continue;
+        any = true;
+        *c = found;
+        h->place = i;
+        memcpy(best, place, sizeof best);
+    }
+    if (!any) return fail(ERR_DATABASE, "%s holds no checkpoint that the board's key signed", h->path);
+    if (note != NULL) text_add(note, "%s", best);
+    return 0;
+}
+
+int store_head_lock(struct store_head *h)
+{
+    while (flock(h->file, LOCK_EX) != 0)
+        if (errno != EINTR) return fail_errno(ERR_DATABASE, errno, "cannot lock %s", h->path);
+    return 0;
+}
+
+void store_head_unlock(struct store_head *h)
+{
+    flock(h->file, LOCK_UN);
+}
+
+int store_head_write(struct store_head *h, const char *note)
+{
+    char place[PLACE_BYTES];
+    const int i = 1 - h->place;
+    fill_place(note, place);
+    if (pwrite(h->file, place, sizeof place, (off_t)i * PLACE_BYTES) != (ssize_t)sizeof place || fdatasync(h->file) != 0)
+        return fail_errno(ERR_DATABASE, errno, "cannot write the log's checkpoint %s", h->path);
+    h->place = i;
+    return 0;
+}

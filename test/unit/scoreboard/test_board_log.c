@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+// The log of a record: every receipt leads into it, its tiles give its root, it survives restarts, and a record that is not the
+// one whose checkpoint was signed is refused. A record of before there was a log gets one.
+#include <fcntl.h>
+
+#include "scoreboard/store/sql.h"
+#include "submit/log/proof.h"
+#include "test/unit/scoreboard/fixture_board.h"
+
+static void read_last(struct receipt *r)
+{
+    struct sshkey server;
+    assert_int_equal(receipt_read(last.receipt, strlen(last.receipt), last.receipt_signature, r, &server), 0);
+}
+
+static struct checkpoint signed_head(void)
+{
+    struct text text = {0};
+    struct note note;
+    if (store_checkpoint(store, &text) < 0) GIVE_UP("%s", error_text());
+    assert_int_equal(note_read(text.at, text.length, &note), 0);
+    assert_int_equal(note_check(text.at, &note, store_key(store)), 0);
+    text_free(&text);
+    return note.checkpoint;
+}
+
+static int fetch(void *unused, const struct tile *t, unsigned char bytes[TILE_BYTES])
+{
+    struct text text = {0};
+    (void)unused;
+    TRY(store_tile(reader, t, &text));
+    assert_int_equal(text.length, (size_t)t->width * TREE_HASH);
+    memcpy(bytes, text.at, text.length);
+    text_free(&text);
+    return 0;
+}
+
+static void check_tiles(const struct checkpoint *head)
+{
+    struct tile_reader tiles = {.size = head->size, .fetch = fetch};
+    const struct tree_source source = tile_source(&tiles);
+    struct tree_hash root;
+    assert_int_equal(tree_root_at(&source, head->size, &root), 0);
+    assert_memory_equal(root.at, head->root.at, TREE_HASH);
+    tile_reader_free(&tiles);
+}
+
+static void do_sql(const char *sql)
+{
+    sqlite3 *db;
+    char *message = NULL;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK) GIVE_UP("%s: %s", sql, message);
+    sqlite3_close(db);
+}
+
+static void test_receipts_lead_into_the_log(void **state)
+{
+    (void)state;
+    struct receipt r;
+    struct checkpoint head;
+    struct tree_hash first;
+    struct text entries = {0}, entry = {0};
+    assert_int_equal(signed_head().size, 0);  // an empty log is signed, too
+    for (int i = 1; i <= 5; i++) {
+        assert_int_equal(hand_in(run_of("ada", i), &ada), PROBLEM_NONE);
+        read_last(&r);
+        assert_int_equal(proof_check(&r, store_key(store), &head), 0);
+        assert_int_equal(head.size, i);
+        if (i == 1) proof_leaf(&r, &first);
+        const struct checkpoint shown = signed_head();
+        assert_int_equal(shown.size, i);
+        assert_memory_equal(shown.root.at, head.root.at, TREE_HASH);
+        assert_string_equal(shown.origin, "test/log");
+        check_tiles(&shown);
+        struct checkpoint now;
+        assert_int_equal(store_tree_head(reader, &now), 0);
+        assert_int_equal(now.size, i);
+        assert_memory_equal(now.root.at, head.root.at, TREE_HASH);
+    }
+    // Entries hash to the leaves, and name nobody.
+    assert_int_equal(store_tile(reader, &(struct tile){TILE_ENTRIES, 0, 5}, &entries), 0);
+    const size_t count = (size_t)(unsigned char)entries.at[0] << 8 | (unsigned char)entries.at[1];
+    struct tree_hash leaf;
+    tree_hash_leaf(entries.at + 2, count, &leaf);
+    assert_memory_equal(leaf.at, first.at, TREE_HASH);
+    assert_null(memmem(entries.at, entries.length, "handle", 6));
+    assert_int_equal(store_tile(reader, &(struct tile){TILE_ENTRIES, 0, 6}, &entries), ERR_MISSING);
+    assert_int_equal(store_tile(reader, &(struct tile){0, 1, 1}, &entries), ERR_MISSING);
+    assert_int_equal(store_tile(reader, &(struct tile){1, 0, 1}, &entries), ERR_MISSING);
+    assert_whole();
+    // A withdrawn statement keeps its entry, and gets another.
+    assert_int_equal(hand_in(about("withdraw", r.payload), &ada), PROBLEM_NONE);
+    assert_int_equal(signed_head().size, 6);
+    check_tiles(&(struct checkpoint){.size = 5, .root = head.root});
+    close_all();
+    open_all();
+    assert_int_equal(hand_in(run_of("ada", 6), &ada), PROBLEM_NONE);
+    read_last(&r);
+    assert_int_equal(proof_check(&r, store_key(store), &head), 0);
+    assert_int_equal(head.size, 7);
+    assert_whole();
+    text_free(&entries);
+    text_free(&entry);
+}
+
+// Two processes write in turn: each goes on from the other's tree, and the larger checkpoint stays.
+static void test_two_writers(void **state)
+{
+    (void)state;
+    struct store *first = store, *second;
+    struct receipt r;
+    struct checkpoint head;
+    assert_int_equal(store_open(&(struct store_settings){.path = path}, STORE_WRITE, &second), 0);
+    for (int i = 1; i <= 6; i++) {
+        store = i % 3 == 0 ? second : first;
+        assert_int_equal(hand_in(run_of("ada", i), &ada), PROBLEM_NONE);
+        read_last(&r);
+        assert_int_equal(proof_check(&r, store_key(store), &head), 0);
+        store = first;
+        const struct checkpoint shown = signed_head();
+        assert_int_equal(shown.size, i);
+        assert_memory_equal(shown.root.at, head.root.at, TREE_HASH);
+    }
+    store_close(second);
+    assert_whole();
+}
+
+static void copy(const char *from, const char *to)
+{
+    char command[400];
+    snprintf(command, sizeof command, "cp '%s' '%s'", from, to);
+    assert_int_equal(system(command), 0);
+}
+
+static void assert_refused(const char *what, bool anew)
+{
+    const struct store_settings settings = {.path = path, .anew = anew};
+    if (store_open(&settings, STORE_WRITE, &store) == 0) GIVE_UP("it was opened: %s", what);
+    if (strstr(error_text(), what) == NULL) GIVE_UP("no \"%s\" in: %s", what, error_text());
+    store = NULL;
+}
+
+static void test_older_record_is_refused(void **state)
+{
+    (void)state;
+    char old[192], head[192], kept[192];
+    snprintf(old, sizeof old, "%s/old.db", folder);
+    snprintf(kept, sizeof kept, "%s/kept", folder);
+    snprintf(head, sizeof head, "%s.checkpoint", path);
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(run_of("ada", 2), &ada), PROBLEM_NONE);
+    assert_int_equal(store_backup(store, old), 0);
+    close_all();
+    copy(head, kept);
+    open_all();  // a copy of now is as good as the record
+    close_all();
+    copy(old, path);
+    open_all();
+    assert_int_equal(hand_in(run_of("ada", 3), &ada), PROBLEM_NONE);
+    close_all();
+    copy(old, path);  // one of before is not
+    assert_refused("older than the last checkpoint", false);
+    assert_refused("older than the last checkpoint", true);
+    // Nor is one that goes on otherwise.
+    copy(kept, head);
+    open_all();
+    assert_int_equal(hand_in(run_of("bob", 4), &bob), PROBLEM_NONE);
+    close_all();
+    do_sql("UPDATE hashes SET hash = zeroblob(32) WHERE number = 1");
+    assert_refused("contradicts the last checkpoint", false);
+    int faults;
+    struct text said = {0};
+    assert_int_equal(store_open(&(struct store_settings){.path = path}, STORE_READ, &store), 0);
+    assert_int_equal(store_check(store, say, &said, &faults), 0);
+    assert_int_equal(faults, 2);
+    assert_non_null(strstr(said.at, "is not of this record"));
+    assert_non_null(strstr(said.at, "hash of the log, 1 level 0"));
+    text_free(&said);
+    store_close(store);
+    do_sql("DELETE FROM hashes WHERE number = 2");
+    assert_refused("3 statements, and its log 2 entries", false);
+    // Without entries it is a record of before there was a log: they follow from the statements.
+    do_sql("DELETE FROM hashes");
+    open_all();
+    assert_whole();
+    assert_int_equal(signed_head().size, 3);
+}
+
+// One of the two places may be cut off; a file without any, or none at all, is not begun anew by itself.
+static void test_checkpoint_file(void **state)
+{
+    (void)state;
+    char head[192];
+    struct receipt r;
+    snprintf(head, sizeof head, "%s.checkpoint", path);
+    for (int i = 1; i <= 3; i++) assert_int_equal(hand_in(run_of("ada", i), &ada), PROBLEM_NONE);
+    close_all();
+    for (int place = 0; place < 2; place++) {
+        const int file = open(head, O_WRONLY);
+        assert_int_equal(pwrite(file, "torn", 4, place * 4096 + 20), 4);
+        close(file);
+        if (place > 0) break;
+        open_all();  // and signs what is missing
+        assert_int_equal(signed_head().size, 3);
+        assert_int_equal(hand_in(run_of("ada", 4), &ada), PROBLEM_NONE);
+        assert_int_equal(hand_in(run_of("ada", 5), &ada), PROBLEM_NONE);
+        close_all();
+    }
+    open_all();
+    assert_int_equal(signed_head().size, 5);
+    close_all();
+    assert_int_equal(truncate(head, 100), 0);
+    assert_refused("holds no checkpoint", false);
+    assert_int_equal(unlink(head), 0);
+    assert_refused("is missing", false);
+    assert_int_equal(store_open(&(struct store_settings){.path = path, .anew = true}, STORE_WRITE, &store), 0);
+    assert_int_equal(store_reader(store, &reader), 0);
+    assert_int_equal(signed_head().size, 5);
+    assert_int_equal(hand_in(run_of("ada", 6), &ada), PROBLEM_NONE);
+    read_last(&r);
+    assert_int_equal(r.log.size, 6);
+    assert_whole();
+}
+
+// A record of format 1, written by a program of then, under a key of ours: its receipts are signed anew.
+static void load_old(void)
+{
+    char *sql, *message = NULL, line[SSHKEY_TEXT], id[SSHKEY_ID], key[192], signature[SSHSIG_MAX];
+    struct sshkey_secret server;
+    struct sshkey bare;
+    size_t count;
+    sqlite3 *db;
+    sqlite3_stmt *row, *update;
+    snprintf(path, sizeof path, "%s/old.db", folder);
+    snprintf(key, sizeof key, "%s.key", path);
+    sshkey_new(&server, "");
+    bare = server.key, bare.comment[0] = 0;
+    char *secret = sshkey_write_secret(&server);
+    assert_int_equal(file_write(key, secret, strlen(secret)), 0);
+    assert_int_equal(chmod(key, 0600), 0);
+    free(secret);
+    assert_int_equal(file_read("test/fixtures/board-1.sql", 1 << 20, &sql, &count), 0);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK) GIVE_UP("%s", message);
+    free(sql);
+    sql = sqlite3_mprintf("UPDATE keys SET id = %Q, line = %Q WHERE handle = ''; UPDATE meta SET server_key = %Q",
+                          sshkey_id(&bare, id), sshkey_line(&bare, line), line);
+    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK) GIVE_UP("%s", message);
+    sqlite3_free(sql);
+    assert_int_equal(sqlite3_prepare_v2(db, "SELECT sequence, receipt FROM statements", -1, &row, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "UPDATE statements SET receipt_signature = ? WHERE sequence = ?", -1, &update, NULL),
+                     SQLITE_OK);
+    while (sqlite3_step(row) == SQLITE_ROW) {
+        const char *receipt = (const char *)sqlite3_column_text(row, 1);
+        sshsig_sign(RECEIPT_NAMESPACE, receipt, strlen(receipt), &server, signature);
+        sqlite3_bind_text(update, 1, signature, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(update, 2, sqlite3_column_int64(row, 0));
+        assert_int_equal(sqlite3_step(update), SQLITE_DONE);
+        sqlite3_reset(update);
+    }
+    sqlite3_finalize(row);
+    sqlite3_finalize(update);
+    sqlite3_close(db);
+}
+
+static void test_old_record_gets_a_log(void **state)
+{
+    (void)state;
+    struct checkpoint head;
+    struct text entries = {0};
+    struct totals totals;
+    close_all();
+    load_old();
+    assert_int_equal(store_open(&(struct store_settings){.path = path}, STORE_READ, &store), 0);  // before it is migrated
+    assert_int_equal(store_reader(store, &reader), 0);
+    assert_whole();
+    assert_int_equal(store_tree_head(reader, &head), ERR_MISSING);
+    close_all();
+    assert_int_equal(store_open(&(struct store_settings){.path = path}, STORE_WRITE, &store), 0);
+    assert_int_equal(store_reader(store, &reader), 0);
+    assert_int_equal(store_totals(reader, &totals), 0);
+    assert_true(totals.statements > 3);
+    head = signed_head();
+    assert_int_equal(head.size, totals.statements);
+    check_tiles(&head);
+    // Its entries say what the receipts of then said.
+    struct stored one;
+    struct receipt r;
+    struct sshkey server;
+    assert_int_equal(store_statement(reader, "1", &arena, &one), 0);
+    assert_int_equal(receipt_read(one.receipt, strlen(one.receipt), one.receipt_signature, &r, &server), 0);
+    assert_int_equal(r.log.size, 0);
+    assert_int_equal(store_tile(reader, &(struct tile){TILE_ENTRIES, 0, 1}, &entries), 0);
+    struct text entry = {0};
+    proof_entry(&r, &entry);
+    assert_int_equal(entries.length, entry.length + 2);
+    assert_memory_equal(entries.at + 2, entry.at, entry.length);
+    assert_whole();
+    close_all();
+    assert_int_equal(store_open(&(struct store_settings){.path = path}, STORE_WRITE, &store), 0);
+    assert_int_equal(store_reader(store, &reader), 0);
+    assert_int_equal(signed_head().size, totals.statements);
+    text_free(&entries);
+    text_free(&entry);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_receipts_lead_into_the_log), TEST(test_two_writers), TEST(test_older_record_is_refused),
+        TEST(test_checkpoint_file), TEST(test_old_record_gets_a_log),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
