@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dawn verify: collects a statement's evidence from files or from a scoreboard and reports which items hold. "ssh-keygen -Y
-// verify" checks the same signature. Cost: three requests for an address, none for a file.
+// verify" checks the same signature. Cost: four requests for an address, and a few for tiles of the log if it has grown since the
+// last time; none for a file.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,22 +13,109 @@
 #include "submit/cmd_sending.h"
 #include "submit/commands.h"
 #include "submit/client/deliver.h"
-#include "submit/keys/keyring.h"
+#include "submit/client/seen.h"
 #include "submit/client/verify.h"
+#include "submit/client/verify_log.h"
+#include "submit/keys/keyring.h"
 
 enum { FILE_LIMIT = 4 << 20 };
 
-static int report(const struct evidence *e)
+// What is asked of a statement, wherever it comes from, and how many checks of it failed so far.
+struct verifying {
+    const char *key_id;  // NULL: anybody's
+    struct note_witness witness;
+    bool witnessed;      // by that witness, or it does not hold
+    struct client *client;
+    int faults;
+};
+
+static void print_text(struct text *t)
 {
-    struct text t = {0};
-    int faults = verify(e, &t);
-    if (t.at != NULL) fputs(t.at, stdout);
-    text_free(&t);
-    if (faults == 0) return 0;
-    return fail(ERR_INPUT, "%d check%s of this statement failed", faults, faults == 1 ? " is" : "s are");
+    if (t->at != NULL) fputs(t->at, stdout);
+    text_free(t);
 }
 
-static int verify_envelope(const char *bytes, size_t count, const char *from, struct evidence e)
+static void report(struct verifying *v, const struct evidence *e)
+{
+    struct text t = {0};
+    v->faults += verify(e, &t);
+    print_text(&t);
+}
+
+// ---- the board's log
+static int fetch_tile(void *context, const struct tile *tile, unsigned char bytes[TILE_BYTES])
+{
+    struct client *c = context;
+    struct text path = {0}, body = {0};
+    char name[TILE_PATH];
+    const size_t count = (size_t)tile->width * TREE_HASH;
+    text_add(&path, "/log/%s", tile_write_path(tile, name));
+    int rc = client_get(c, path.at, &body);
+    if (rc == 0 && body.length != count)
+        rc = fail(ERR_NETWORK, "%s%s has %zu bytes, not %zu", client_address(c), path.at, body.length, count);
+    if (rc == 0) memcpy(bytes, body.at, count);
+    text_free(&path);
+    text_free(&body);
+    return rc;
+}
+
+// A board of before there were logs has no checkpoint. One that has shown a log before must show it again.
+static int get_checkpoint(struct verifying *v, const struct receipt *receipt, const struct text *seen, struct text *now)
+{
+    int rc = client_get(v->client, "/log/checkpoint", now);
+    if (rc != ERR_MISSING) return rc;
+    if (receipt->log.size == 0 && seen->length == 0 && !v->witnessed) return 0;
+    printf("  %-10s WRONG: the board does not show its log\n", "log");
+    v->faults++;
+    return 0;
+}
+
+static void keep_seen(const struct sshkey *board, const struct text *now)
+{
+    if (seen_keep(board, now) < 0) printf("  %-10s not remembered: %s\n", "growth", error_text());
+}
+
+// `v->client` NULL: only what the receipt proves by itself, and what was seen before.
+static int check_log(struct verifying *v, const struct client_board *board, const struct receipt *receipt)
+{
+    struct text now = {0}, seen = {0}, t = {0};
+    char origin[NOTE_NAME];
+    bool newer = false;
+    int rc = seen_read(&board->key, &seen);
+    if (rc == ERR_MISSING) rc = 0;  // without a home there is nothing to remember in
+    if (rc == 0 && v->client != NULL) rc = get_checkpoint(v, receipt, &seen, &now);
+    if (rc == 0 && (v->client == NULL || now.length > 0)) {
+        const struct log_evidence e = {
+            .key = &board->key, .origin = note_origin(board->name, origin), .receipt = receipt, .seen = &seen,
+            .now = v->client != NULL ? &now : NULL, .fetch = fetch_tile, .context = v->client,
+            .witnesses = &v->witness, .witness_count = v->witnessed ? 1 : 0,
+        };
+        v->faults += verify_log(&e, &t, &newer);
+        print_text(&t);
+        if (newer) keep_seen(&board->key, &now);
+    }
+    text_free(&now);
+    text_free(&seen);
+    return rc;
+}
+
+// The receipt in an answer ({"receipt", "signature"}); what is wrong with it has been said before.
+static int check_log_of(struct verifying *v, const struct client_board *board, const char *answer, size_t count)
+{
+    char *bytes = NULL, *signature = NULL;
+    struct receipt receipt;
+    struct sshkey server;
+    int rc = client_member(answer, count, "receipt", &bytes);
+    if (rc == 0) rc = client_member(answer, count, "signature", &signature);
+    if (rc == 0) rc = receipt_read(bytes, strlen(bytes), signature, &receipt, &server);
+    rc = rc == 0 && v->faults == 0 ? check_log(v, board, &receipt) : 0;
+    free(bytes);
+    free(signature);
+    return rc;
+}
+
+// ---- statements
+static int verify_envelope(struct verifying *v, const char *bytes, size_t count, const char *from, struct evidence e)
 {
     char *payload = NULL, *signature = NULL;
     int rc = client_member(bytes, count, "payload", &payload);
@@ -37,14 +125,14 @@ static int verify_envelope(const char *bytes, size_t count, const char *from, st
         e.envelope = bytes, e.envelope_count = count;
         e.payload = payload, e.payload_count = strlen(payload);
         e.signature = signature, e.signature_count = strlen(signature);
-        rc = report(&e);
+        report(v, &e);
     }
     free(payload);
     free(signature);
     return rc;
 }
 
-static int verify_pair(const char *payload, size_t count, const char *path, struct evidence e)
+static int verify_pair(struct verifying *v, const char *payload, size_t count, const char *path, struct evidence e)
 {
     struct text beside = {0};
     char *signature = NULL;
@@ -53,22 +141,35 @@ static int verify_pair(const char *payload, size_t count, const char *path, stru
     if (!file_exists(beside.at)) rc = fail(ERR_MISSING, "the signature of %s is missing: it should be %s", path, beside.at);
     else rc = file_read(beside.at, FILE_LIMIT, &signature, &e.signature_count);
     e.payload = payload, e.payload_count = count, e.signature = signature;
-    if (rc == 0) rc = report(&e);
+    if (rc == 0) report(v, &e);
     text_free(&beside);
     free(signature);
     return rc;
 }
 
-// A payload with FILE.sig beside it, or an envelope that holds both.
-static int verify_file(const char *path, const char *key_id)
+static int verify_receipt_file(struct verifying *v, const char *bytes, size_t count)
 {
-    char *bytes, *payload;
+    struct text t = {0};
+    struct client_board board;
+    v->faults += verify_receipt(bytes, count, v->key_id, &board, &t);
+    print_text(&t);
+    return v->faults == 0 ? check_log_of(v, &board, bytes, count) : 0;
+}
+
+// A payload with FILE.sig beside it, an envelope that holds both, or a receipt.
+static int verify_file(struct verifying *v, const char *path)
+{
+    char *bytes, *payload, *receipt;
     size_t count;
     TRY(file_read(path, FILE_LIMIT, &bytes, &count));
-    const struct evidence e = {.key_id = key_id};
-    bool envelope = client_member(bytes, count, "payload", &payload) == 0;
+    const struct evidence e = {.key_id = v->key_id};
+    const bool envelope = client_member(bytes, count, "payload", &payload) == 0;
+    const bool answer = client_member(bytes, count, "receipt", &receipt) == 0;
     free(payload);
-    int rc = envelope ? verify_envelope(bytes, count, path, e) : verify_pair(bytes, count, path, e);
+    free(receipt);
+    int rc = envelope ? verify_envelope(v, bytes, count, path, e)
+             : answer ? verify_receipt_file(v, bytes, count)
+                      : verify_pair(v, bytes, count, path, e);
     free(bytes);
     return rc;
 }
@@ -78,8 +179,9 @@ static bool is_digest(const char *name)
     return strlen(name) == DIGEST_HEX - 1;
 }
 
-static int verify_at(struct client *c, const char *name, const char *key_id)
+static int verify_at(struct verifying *v, const char *name)
 {
+    struct client *c = v->client;
     struct client_board board;
     struct text statement = {0}, receipt = {0};
     char *envelope = NULL;
@@ -88,15 +190,15 @@ static int verify_at(struct client *c, const char *name, const char *key_id)
     if (rc == 0 && client_object(statement.at, statement.length, "envelope", &envelope) < 0)
         rc = fail(ERR_NETWORK, "the statement %s of %s has no envelope", name, client_address(c));
     if (rc == 0) rc = delivery_part(c, name, "receipt", &receipt);
-    const struct evidence e = {.receipt = receipt.at, .receipt_count = receipt.length, .board = &board, .key_id = key_id,
+    const struct evidence e = {.receipt = receipt.at, .receipt_count = receipt.length, .board = &board, .key_id = v->key_id,
                                .sequence = is_digest(name) ? 0 : strtoll(name, NULL, 10),
                                .digest = is_digest(name) ? name : NULL, .now_ms = clock_unix_ms()};
+    if (rc == 0) rc = verify_envelope(v, envelope, strlen(envelope), name, e);
+    if (rc == 0) rc = check_log_of(v, &board, receipt.at, receipt.length);
     if (rc == 0) {
         struct text state = {0};
-        rc = verify_envelope(envelope, strlen(envelope), name, e);
         verify_state(statement.at, statement.length, &state);
-        if (state.at != NULL) fputs(state.at, stdout);
-        text_free(&state);
+        print_text(&state);
     }
     text_free(&statement);
     text_free(&receipt);
@@ -104,16 +206,43 @@ static int verify_at(struct client *c, const char *name, const char *key_id)
     return rc;
 }
 
-static int verify_url(const char *url, const char *key_id)
+static int verify_url(struct verifying *v, const char *url)
 {
     char *base = NULL, name[DELIVERY_NAME];
-    struct client *c;
     TRY(delivery_address(url, &base, name));
-    int rc = client_open(base, &sending_options, &c);
+    int rc = client_open(base, &sending_options, &v->client);
     free(base);
     TRY(rc);
-    rc = verify_at(c, name, key_id);
-    client_close(c);
+    rc = verify_at(v, name);
+    client_close(v->client);
+    return rc;
+}
+
+// The page of a run in a static copy of a board ("site/runs/12/index.html", "site/runs/12"): the copy's folder and the name.
+static bool is_in_copy(const char *path, char **base, char name[DELIVERY_NAME])
+{
+    struct text whole = {0}, about = {0};
+    text_add(&whole, "%s%s", *path == '/' ? "" : "./", path);
+    bool found = delivery_address(whole.at, base, name) == 0;
+    if (found) {
+        text_add(&about, "%s/api/v1.json", *base);
+        found = file_exists(about.at);
+        if (!found) free(*base);
+    }
+    text_free(&whole);
+    text_free(&about);
+    return found;
+}
+
+static int verify_path(struct verifying *v, const char *path)
+{
+    char *base, name[DELIVERY_NAME];
+    if (!is_in_copy(path, &base, name)) return verify_file(v, path);
+    int rc = client_open_copy(base, &v->client);
+    free(base);
+    TRY(rc);
+    rc = verify_at(v, name);
+    client_close(v->client);
     return rc;
 }
 
@@ -145,18 +274,22 @@ static int find_key(const char *wanted, char id[SSHKEY_ID])
 
 int cmd_verify(int argc, char **argv)
 {
-    const char *wanted = NULL;
+    const char *wanted = NULL, *witness = NULL;
     const struct option options[] = {
         {OPTION_TEXT, 0, "key", "KEY", "who must have signed: a fingerprint, a .pub file, or as \"dawn keys\" names it",
          &wanted, 0, 0},
+        {OPTION_TEXT, 0, "witness", "KEY", "who must have cosigned the board's log: NAME+NUMBER+KEY, as a witness publishes it",
+         &witness, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {
         .command = "verify",
         .operands = "FILE|URL [OPTIONS]",
         .about = "Checks a signed statement: its signature, its bytes, the hash chain of its points, every check, "
-                 "and the receipt of its scoreboard.\n\n"
-                 "FILE is a statement next to its FILE.sig, or an envelope; URL is the page of a run.",
+                 "the receipt of its scoreboard, and its place in the board's log. Remembers how far it has seen the log, "
+                 "and that the log only grows.\n\n"
+                 "FILE is a statement next to its FILE.sig, an envelope, or a receipt; URL is the page of a run. Either may be "
+                 "in a static copy of a board.",
         .options = options,
         .more = "Examples:\n"
                 "  dawn verify signed/run-3.json --key ada.pub\n"
@@ -166,7 +299,12 @@ int cmd_verify(int argc, char **argv)
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
     if (argc != 2) return fail(ERR_USAGE, "verify takes one file or address; dawn verify -h shows them");
     char id[SSHKEY_ID];
+    struct verifying v = {0};
     if (wanted != NULL) TRY(find_key(wanted, id));
-    const char *asked = wanted != NULL ? id : NULL;
-    return strstr(argv[1], "://") != NULL ? verify_url(argv[1], asked) : verify_file(argv[1], asked);
+    if (wanted != NULL) v.key_id = id;
+    if (witness != NULL) TRY(note_read_witness(witness, &v.witness));
+    v.witnessed = witness != NULL;
+    TRY(strstr(argv[1], "://") != NULL ? verify_url(&v, argv[1]) : verify_path(&v, argv[1]));
+    if (v.faults == 0) return 0;
+    return fail(ERR_INPUT, "%d check%s of this statement failed", v.faults, v.faults == 1 ? "" : "s");
 }

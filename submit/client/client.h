@@ -22,12 +22,15 @@ struct client_options {  // 0 and NULL: the defaults
 };
 // `address`: "https://board.example", with or without a path. ERR_USAGE if it is not such an address.
 int client_open(const char *address, const struct client_options *, struct client **) MUST_CHECK;
+// A static copy of a board in a folder (dawn-scoreboard export site): its files instead of a server's answers.
+int client_open_copy(const char *folder, struct client **) MUST_CHECK;
 void client_close(struct client *);
 const char *client_address(const struct client *);  // without a slash at its end
 
 // The body of a GET (`path` begins with a slash). ERR_MISSING for 404, ERR_NETWORK for all else.
 int client_get(struct client *, const char *path, struct text *body) MUST_CHECK;
-// The answer of GET /api/v1 about the board.
+// The answer of GET /api/v1 about the board. Where there is none, but the files of a static copy are, client_get asks for those
+// from then on.
 struct client_board {
     char name[64];
     struct sshkey key;

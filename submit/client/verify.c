@@ -4,6 +4,7 @@
 #include "submit/client/verify.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -86,12 +87,45 @@ static void checks_of(const struct statement *s, int64_t when_ms, struct text *t
         text_entry(t, "checks", "good: no check of the figures fails%s", f.flags > 0 ? ", but see the flags" : "");
 }
 
+static void report_receipt(struct text *t, const struct receipt *r, const struct sshkey *server)
+{
+    char id[SSHKEY_ID], day[32];
+    time_t seconds = (time_t)(r->accepted_ms / 1000);
+    struct tm broken;
+    gmtime_r(&seconds, &broken);
+    strftime(day, sizeof day, "%Y-%m-%d %H:%M", &broken);
+    text_entry(t, "receipt", "good: #%lld of %s, accepted %s UTC, signed by %s", (long long)r->sequence, r->board, day,
+               sshkey_id(server, id));
+}
+
+int verify_receipt(const char *answer, size_t count, const char *key_id, struct client_board *board, struct text *t)
+{
+    char *bytes = NULL, *signature = NULL, words[160];
+    struct receipt r;
+    int faults = 0, rc = client_member(answer, count, "receipt", &bytes);
+    *board = (struct client_board){0};
+    if (rc == 0) rc = client_member(answer, count, "signature", &signature);
+    if (rc == 0) rc = receipt_read(bytes, strlen(bytes), signature, &r, &board->key);
+    free(bytes);
+    free(signature);
+    if (rc < 0) {
+        report_wrong(t, &faults, "receipt", error_text());
+        return faults;
+    }
+    snprintf(board->name, sizeof board->name, "%s", r.board);
+    report_receipt(t, &r, &board->key);
+    text_entry(t, "statement", "SHA-256 %s, signed by %s", r.payload, r.signer);
+    if (key_id == NULL || strcmp(key_id, r.signer) == 0) return 0;
+    snprintf(words, sizeof words, "expected %s", key_id);
+    report_wrong(t, &faults, "key", words);
+    return faults;
+}
+
 static int64_t receipt_of(const struct evidence *e, const struct statement *s, const struct sshkey *key, struct text *t,
                           int *faults)
 {
     if (e->receipt == NULL) return 0;
     struct delivery d;
-    char id[SSHKEY_ID], day[32];
     if (delivery_read(e->receipt, e->receipt_count, e->board, s, key, e->now_ms, &d) < 0) {
         report_wrong(t, faults, "receipt", error_text());
         return 0;
@@ -104,13 +138,8 @@ static int64_t receipt_of(const struct evidence *e, const struct statement *s, c
         delivery_free(&d);
         return 0;
     }
-    int64_t accepted = d.receipt.accepted_ms;
-    time_t seconds = (time_t)(accepted / 1000);
-    struct tm broken;
-    gmtime_r(&seconds, &broken);
-    strftime(day, sizeof day, "%Y-%m-%d %H:%M", &broken);
-    text_entry(t, "receipt", "good: #%lld of %s, accepted %s UTC, signed by %s", (long long)d.receipt.sequence, d.receipt.board,
-               day, sshkey_id(&d.server, id));
+    const int64_t accepted = d.receipt.accepted_ms;
+    report_receipt(t, &d.receipt, &d.server);
     delivery_free(&d);
     return accepted;
 }

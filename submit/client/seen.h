@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The last checkpoint that this user saw of each board's log, by the board's key: a file in $XDG_DATA_HOME/dawn/logs or
+// ~/.local/share/dawn/logs. A board that later shows a log without those entries is caught by it.
+#ifndef DAWN_SUBMIT_SEEN_H
+#define DAWN_SUBMIT_SEEN_H
+
+#include "runtime/base/text.h"
+#include "submit/format/ssh/sshkey.h"
+
+// free() ends the path. ERR_MISSING if there is no such folder in the environment.
+int seen_path(const struct sshkey *board, char **path) MUST_CHECK;
+int seen_read(const struct sshkey *board, struct text *note) MUST_CHECK;  // leaves it empty if nothing has been seen
+int seen_keep(const struct sshkey *board, const struct text *note) MUST_CHECK;
+
+#endif

@@ -1,0 +1,78 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The log of a real scoreboard and dawn verify: a receipt proves its place, the log grows from one look to the next, and a board
+# that goes back to an older record is refused by its own program and caught by whoever saw more.
+set -eu
+command -v curl >/dev/null && command -v python3 >/dev/null || { echo "curl or python3 is not installed"; exit 77; }
+. "$ROOT/test/wait.sh"
+export HOME=$PWD XDG_DATA_HOME=$PWD/data
+unset XDG_CONFIG_HOME DAWN_RESULTS DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
+expect() { # STATUS PATTERN COMMAND...: that status, without a terminal, and the pattern in its output
+    local wanted=$1 pattern=$2 got=0
+    shift 2
+    "$@" >out 2>err </dev/null || got=$?
+    [ "$got" = "$wanted" ] && cat out err | grep -q -- "$pattern" && return 0
+    echo "wanted $wanted and \"$pattern\", got $got from: $*"
+    cat out err
+    exit 1
+}
+start() {
+    : >said
+    "$BOARD" --db board.db --listen 127.0.0.1:0 --origin example "$@" >said 2>&1 &
+    pid=$!
+    wait_line $pid said Ctrl-C
+    url=$(sed -n 's|^Serving .* at \(http://[^ ]*\)/ (key .*|\1|p' said)
+}
+stop() { kill "$pid"; wait "$pid"; }
+trap 'kill "$pid" 2>/dev/null || true' EXIT
+start
+python3 "$ROOT/test/cli/submit_record.py" "$ROOT" results.db
+"$DAWN" keys new >out
+
+# ---- a place in the log, and growth
+expect 0 'accepted as #1' "$DAWN" submit --server "$url" --handle ada --run 1 --yes
+expect 0 'log *good: entry 1 of 1, by the receipt.s own proof' "$DAWN" verify "$url/runs/1"
+grep -q 'growth *seen for the first time: 1 entries' out
+"$BOARD" backup older.db --db board.db >out
+cp board.db.checkpoint older.checkpoint
+expect 0 'accepted as #2' "$DAWN" submit --server "$url" --handle ada --run 2 --yes
+expect 0 'growth *good: 2 entries, of which 1 were seen before' "$DAWN" verify "$url/runs/1"
+expect 0 'growth *good: 2 entries, of which 2 were seen before' "$DAWN" verify "$url/runs/2"
+curl -sS "$url/log/checkpoint" >checkpoint
+[ "$(sed -n '1p;2p' checkpoint | xargs)" = 'example/log 2' ]
+curl -sS "$url/log" | grep -q 'Key of the log'
+
+# ---- a receipt alone, without a network
+curl -sS "$url/api/v1/statements/2/receipt" >receipt.json
+expect 0 'receipt *good: #2 of example' "$DAWN" verify receipt.json
+grep -q 'log *good: entry 2 of 2' out
+sed 's/\\"sequence\\":2/\\"sequence\\":1/' receipt.json >other.json
+expect 1 'receipt *WRONG' "$DAWN" verify other.json
+expect 1 'key *WRONG: expected SHA256:' "$DAWN" verify receipt.json --key SHA256:0123456789012345678901234567890123456789012
+expect 2 'a witness is given as' "$DAWN" verify receipt.json --witness none
+witness=$(python3 -c 'import base64, hashlib
+key = b"\4" + bytes(range(32))
+print("w.example/1+" + hashlib.sha256(b"w.example/1\n" + key).digest()[:4].hex() + "+" + base64.b64encode(key).decode())')
+expect 1 'witness *WRONG: the checkpoint is not cosigned by' "$DAWN" verify "$url/runs/1" --witness "$witness"
+stop
+
+# ---- an older record: its own program refuses it; with an older checkpoint as well, whoever saw more notices
+cp board.db.checkpoint newer.checkpoint
+rm -f board.db*-wal board.db*-shm
+cp older.db board.db
+expect 1 'older than the last checkpoint that its board signed' "$BOARD" serve --db board.db --listen 127.0.0.1:0
+expect 1 'older than the last checkpoint' "$BOARD" migrate --db board.db
+cp older.checkpoint board.db.checkpoint
+start
+expect 1 'growth *WRONG: the board shows 1 entries now, and has signed 2' "$DAWN" verify "$url/runs/1"
+expect 0 'accepted as #2' "$DAWN" submit --server "$url" --handle ada --run 3 --yes
+expect 1 'growth *WRONG: the first 2 of 2 entries are not those that the board' "$DAWN" verify "$url/runs/1"
+seen=$(echo data/dawn/logs/*.checkpoint)
+cmp "$seen" checkpoint # what was seen stays
+rm "$seen"
+expect 0 'seen for the first time: 2 entries' "$DAWN" verify "$url/runs/2"
+stop
+"$BOARD" check --db board.db
+cp newer.checkpoint board.db.checkpoint
+expect 1 'contradicts the last checkpoint' "$BOARD" migrate --db board.db
+expect 1 'is not of this record' "$BOARD" check --db board.db
