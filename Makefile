@@ -97,7 +97,7 @@ FOLDERS := runtime $(addprefix runtime/,base base/cli draw op plan checkpoint ca
     tasks $(addprefix tasks/,recipe step train cifar10 imagenet squad squad/text squad/sample squad/network) \
     $(addprefix tasks/,record record/machine show infer forecast measure profile report outside) \
     submit submit/log submit/keys submit/client $(FORMAT)
-BOARD_FOLDERS := runtime/base runtime/base/cli runtime/draw $(FORMAT) submit/log scoreboard $(addprefix scoreboard/,http api store rank pages pages/run dawnbench)
+BOARD_FOLDERS := runtime/base runtime/base/cli runtime/draw $(FORMAT) submit/log scoreboard $(addprefix scoreboard/,http api store rank pages pages/run dawnbench site)
 LOOP_SOURCES := $(wildcard runtime/cpu/loops/*.c) data/image/scale_loops.c
 SOURCES := $(filter-out $(LOOP_SOURCES),$(wildcard $(FOLDERS:%=%/*.c))) $(CUDA_SOURCES)
 EMBEDDED := $(sort data/read/imagenet/synsets.txt $(wildcard tasks/*/recipes/*.json tasks/record/*.sql tasks/record/*.json submit/format/*/*.json \

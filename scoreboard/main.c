@@ -9,7 +9,7 @@ static const struct program_command commands[] = {
     {"serve", cmd_serve, "serve over HTTP until stopped (the default)"},
     {"board", cmd_board, "print a board"},
     {"import", cmd_import, "import DAWNBench's archive"},
-    {"export", cmd_export, "write entries as DAWNBench's files"},
+    {"export", cmd_export, "write the board as a static site, or its entries as DAWNBench's files"},
     {"check", cmd_check, "verify the whole record and the boards derived from it"},
     {"backup", cmd_backup, "copy the record while the server runs"},
     {"migrate", cmd_migrate, "migrate the record to this version's format"},

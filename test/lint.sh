@@ -69,7 +69,8 @@ scoreboard/http         : scoreboard/store/store.h scoreboard/store/problem.h ru
 scoreboard/pages/run    : scoreboard/pages/page.h scoreboard/rank/ranking.h scoreboard/dawnbench/dawnbench.h runtime/draw runtime/base submit/format
 scoreboard/pages        : scoreboard/http/server.h scoreboard/rank/ranking.h scoreboard/rank/table.h scoreboard/dawnbench/dawnbench.h runtime/draw runtime/base submit/format
 scoreboard/api          : scoreboard/http/server.h scoreboard/rank/ranking.h scoreboard/rank/table.h runtime/base submit/format
-scoreboard              : scoreboard/api/api.h scoreboard/pages/pages.h scoreboard/http/server.h scoreboard/store/store.h scoreboard/dawnbench/dawnbench.h scoreboard/rank/table.h runtime/base submit/format
+scoreboard/site         : scoreboard/http/server.h scoreboard/store/store.h runtime/base submit/format submit/log
+scoreboard              : scoreboard/site/site.h scoreboard/api/api.h scoreboard/pages/pages.h scoreboard/http/server.h scoreboard/store/store.h scoreboard/dawnbench/dawnbench.h scoreboard/rank/table.h runtime/base submit/format
 '
 layering() {
     library | xargs -r awk -v rooms="$ROOMS" '

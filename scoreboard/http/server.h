@@ -57,6 +57,7 @@ struct server_settings {
     const struct route *routes;      // GET routes answer HEAD too, with ETag and 304
     void (*problem_page)(enum problem, const char *detail, struct answer *);  // of every address that is for people
     const char *url;                 // where people reach it, without a slash at the end; NULL: http:// and where it listens
+    int64_t copy_ms;                 // pages are for a static copy of that moment, without fields to fill in; 0: for a server
     const char *listen;              // as given to server_listen: "127.0.0.1:8080", "[::1]:0"; port 0: a free one
     struct store *store;
     int threads;                     // 2

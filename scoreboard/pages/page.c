@@ -70,7 +70,7 @@ void page_begin(struct page *page, const char *title, const char *about, const s
         "type=\"image/svg+xml\">\n"
         "<link rel=\"alternate\" type=\"application/atom+xml\" title=\"News of all boards\" href=\"/feed.atom\">\n"
         "<script src=\"/script.js\" defer></script>\n</head>\n<body data-address=\"%s\">\n",
-        title, about, page_address(page));
+        title, about, page_is_copy(page) ? "" : page_address(page));
     header(page);
     html_add(page->out, "<div class=\"width\">\n");
     breadcrumbs(page, title, crumbs);
@@ -84,6 +84,11 @@ void page_end(struct page *page)
         char id[SSHKEY_ID];
         html_add(page->out, "Board <b>%s</b>, whose receipts are signed with <span class=\"digest\">%s</span>. ",
                  store_origin(page->request->store), sshkey_id(store_key(page->request->store), id));
+    }
+    if (page_is_copy(page)) {
+        html_add(page->out, "A copy of ");
+        page_moment(page->out, page->request->settings->copy_ms);
+        html_add(page->out, ". ");
     }
     html_add(page->out,
              "A signature proves who said something, not that it is true.</p><p>DAWN %s. <a href=\"/rules\">Rules</a> <a "
@@ -225,8 +230,22 @@ const char *page_address(const struct page *page)
     return settings != NULL && settings->url != NULL ? settings->url : "http://THIS-SITE";
 }
 
+bool page_is_copy(const struct page *page)
+{
+    return page->request != NULL && page->request->settings != NULL && page->request->settings->copy_ms != 0;
+}
+
+void page_no_server(struct page *page, const char *what)
+{
+    html_add(page->out, "<p class=\"quiet\">%s the board's server; this is a copy of its pages.</p>\n", what);
+}
+
 void page_search(struct page *page, const char *words)
 {
+    if (page_is_copy(page)) {
+        page_no_server(page, "Search needs");
+        return;
+    }
     html_add(page->out,
              "<form class=\"inline search\" role=\"search\" method=\"get\" action=\"/search\"><div class=\"field\"><label "
              "for=\"search\">Search</label> <input id=\"search\" name=\"q\" type=\"search\" value=\"%s\" "

@@ -45,6 +45,8 @@ void page_person_link(struct page *, const char *handle);  // "": the server, wh
 void page_command(struct page *, const char *id, const char *commands);
 const char *page_address(const struct page *);  // "https://board.example"; "http://THIS-SITE" where no server runs
 void page_search(struct page *, const char *words);  // a field and a button
+bool page_is_copy(const struct page *);  // of a static copy, where nothing can be filled in
+void page_no_server(struct page *, const char *what);  // "Filters need the board's server: ..."
 void page_note(struct text *, const char *kind, const char *title, const char *sentence);  // kind: "demo", "warn", "info"
 void page_demo_note(struct page *, const struct contest *);  // on all pages of the demonstration
 const char *page_task_title(const char *name);          // "CIFAR10" for "cifar10"; the name itself if there is none

@@ -111,6 +111,10 @@ void page_form(struct page *page, const struct filter *filter, const struct face
     static const char *const sources[][2] = {
         {"", "any"}, {"dawn", "signed runs"}, {"dawnbench", "DAWNBench's archive"}, {NULL, NULL}};
     static const char *const limits[][2] = {{"", "50"}, {"100", "100"}, {"200", "200"}, {NULL, NULL}};
+    if (page_is_copy(page)) {
+        page_no_server(page, "Filters need");
+        return;
+    }
     int active = filter_narrowing(filter);
     const struct filter plain = filter_plain(filter->contest, filter->board, filter->rank);
     html_add(page->out,

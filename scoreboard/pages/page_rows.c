@@ -226,6 +226,7 @@ void page_board_table(struct page *page, const struct filter *filter, const stru
 {
     bool shown[COLUMNS];
     choose_columns(filter, entries, shown);
+    if (page_is_copy(page)) shown[PICK] = false;
     if (shown[PICK]) html_add(page->out, "<form method=\"get\" action=\"/compare\">");
     html_add(page->out, "<table class=\"board cards\" role=\"table\">");
     board_caption(page, filter, entries);

@@ -323,6 +323,7 @@ static void run_page(struct page *page, const struct shown *shown, const struct 
     run_checks(page, shown);
     run_replays(page, shown, replays);
     run_verify(page, shown);
+    if (page_is_copy(page)) return;
     html_add(page->out,
              "<section aria-labelledby=\"beside\"><h2 id=\"beside\">Compare</h2><form class=\"inline\" method=\"get\" "
              "action=\"/compare\">"

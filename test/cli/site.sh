@@ -1,0 +1,78 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A static copy of a scoreboard: every link of every page leads to a file, nothing in it needs a server, dawn verify takes its runs
+# from the folder and from a host of files, and an earlier copy is replaced whole.
+set -eu
+command -v curl >/dev/null && command -v python3 >/dev/null || { echo "curl or python3 is not installed"; exit 77; }
+. "$ROOT/test/wait.sh"
+export HOME=$PWD XDG_DATA_HOME=$PWD/data
+unset XDG_CONFIG_HOME DAWN_RESULTS DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
+expect() { # STATUS PATTERN COMMAND...
+    local wanted=$1 pattern=$2 got=0
+    shift 2
+    "$@" >out 2>err </dev/null || got=$?
+    [ "$got" = "$wanted" ] && cat out err | grep -q -- "$pattern" && return 0
+    echo "wanted $wanted and \"$pattern\", got $got from: $*"
+    cat out err
+    exit 1
+}
+trap 'kill "$pid" $host 2>/dev/null || true' EXIT
+host=
+"$BOARD" --db board.db --listen 127.0.0.1:0 --origin example >said 2>&1 &
+pid=$!
+wait_line $pid said Ctrl-C
+url=$(sed -n 's|^Serving .* at \(http://[^ ]*\)/ (key .*|\1|p' said)
+mkdir -p archive/CIFAR10/train
+cat >archive/CIFAR10/train/one.json <<'END'
+{"version": "v1.0", "author": "Ada & <b>", "authorEmail": "", "framework": "PyTorch 1.0", "codeURL": "https://example.org/code",
+ "model": "ResNet 18", "hardware": "1 V100", "costPerHour": 3.0, "timestamp": "2019-01-02", "misc": {}}
+END
+printf 'epoch\thours\ttop1Accuracy\n1\t0.01\t50.0\n2\t0.02\t94.1\n' >archive/CIFAR10/train/one.tsv
+"$BOARD" import dawnbench archive --db board.db >out
+python3 "$ROOT/test/cli/submit_record.py" "$ROOT" results.db
+"$DAWN" keys new >out
+expect 0 'accepted as #1' "$DAWN" submit --server "$url" --handle ada --run 1 --yes
+expect 0 'accepted as #2' "$DAWN" submit --server "$url" --handle ada --run 2 --yes
+
+# ---- refusals
+expect 2 'export site DIR' "$BOARD" export site --db board.db
+expect 2 'base takes an address' "$BOARD" export site site --base ann.example --db board.db
+expect 2 'base is for export site' "$BOARD" export dawnbench site --base https://ann.example --db board.db
+mkdir own && echo precious >own/file
+expect 1 'own is there already and is no copy of a board' "$BOARD" export site own --db board.db
+[ "$(cat own/file)" = precious ]
+
+# ---- a copy, while the server runs: without a base, then with one over it
+expect 0 'with 2 entries of the log' "$BOARD" export site site --db board.db
+python3 "$ROOT/test/cli/site_check.py" site
+grep -q 'THIS-SITE/runs' site/runs/1/index.html
+expect 0 '^exported: ' "$BOARD" export site site --db board.db --base https://ann.example/board/
+[ "$(ls -d site*)" = site ] # nothing is left beside it
+python3 "$ROOT/test/cli/site_check.py" site
+grep -q 'href="https://ann.example/board/runs/' site/feed.atom
+grep -q 'dawn verify https://ann.example/board/runs/1' site/runs/1/index.html
+grep -q "Search needs the board's server" site/people/index.html
+curl -sS "$url/api/v1/statements/1/payload" | cmp - site/api/v1/statements/1/payload.json
+curl -sS "$url/boards/cifar10/training-time.csv?trust=imported" | cmp - site/boards/cifar10/training-time,trust=imported.csv
+curl -sS "$url/log/checkpoint" | cmp - site/log/checkpoint
+kill "$pid"
+wait "$pid"
+
+# ---- dawn verify: the folder, and a host of files below a path
+expect 0 'log *good: entry 1 of 1' "$DAWN" verify site/runs/1/index.html
+grep -q 'growth *seen for the first time: 2 entries' out
+expect 0 'growth *good: 2 entries, of which 2' "$DAWN" verify "$PWD/site/runs/2"
+mkdir -p served && cp -R site served/board
+python3 -u -m http.server --bind 127.0.0.1 --directory served 0 >hosted 2>&1 &
+host=$!
+wait_line $host hosted Serving
+at=$(sed -n 's|.*(\(http://[^ ]*\)/).*|\1|p' hosted)/board
+expect 0 'receipt *good: #2 of example' "$DAWN" verify "$at/runs/2/index.html"
+expect 0 'log *good: entry 1 of 1' "$DAWN" verify "$at/runs/1"
+expect 1 'there is no\|answers 404' "$DAWN" verify "$at/runs/9"
+# A host that alters a tile, or takes the log away, is noticed.
+rm "$XDG_DATA_HOME"/dawn/logs/*
+printf x | dd of=served/board/log/tile/0/000.p/2 bs=1 seek=40 conv=notrunc 2>/dev/null
+expect 1 'growth *WRONG' "$DAWN" verify "$at/runs/1"
+rm served/board/log/checkpoint
+expect 1 'log *WRONG: the board does not show its log' "$DAWN" verify "$at/runs/1"
