@@ -190,7 +190,7 @@ static const struct field run[] = {
     {"metrics", FIELD_LIST, 1, RUN_METRICS_MAX, FIELD_V2, NULL, metric, "what is measured; the first is the board's"},
     INT("target_micro", 1, 1000000, FIELD_V1, NULL, NULL, "the target in millionths"),
     INT("target_micro", 1, COUNT_MAX, FIELD_V2, NULL, NULL, "the target of the first metric, in millionths"),
-    INT("items", 1, COUNT_MAX, FIELD_V1, NULL, NULL, "N of \"k of N\"; 1,000,000 for a metric that is no count"),
+    INT("items", 1, COUNT_MAX, FIELD_V1, NULL, NULL, "N of \"k of N\"; 1,000,000 for a metric that is not a count"),
     {"nonce", FIELD_HEX, 32, 32, 0, NULL, NULL, "the run's name: 128 random bits"},
     {"status", FIELD_ONE_OF, 0, 0, 0, "done|missed|interrupted|failed", NULL, "how it ended"},
     INT("seed", -COUNT_MAX, COUNT_MAX, 0, NULL, NULL, "seed of all random numbers"),
