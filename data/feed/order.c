@@ -26,8 +26,16 @@ static bool order_has_lengths(const struct order *o)
     return o->bucket != NULL;
 }
 
+static int order_slices(const struct order_choice *c)
+{
+    return c->share.slices > 0 ? c->share.slices : 1;
+}
+
 static int order_check(const struct order_choice *c)
 {
+    const struct order_share *s = &c->share;
+    BUG_IF(s->slices > 0 && (s->first < 0 || s->taken < 1 || s->first + s->taken > s->slices || c->short_batches));
+    BUG_IF(s->every > 0 && (s->at < 0 || s->at >= s->every));
     if (c->count < 0 || c->count > INT32_MAX)
         return fail(ERR_USAGE, "an order has at most %d samples, not %lld", INT32_MAX, (long long)c->count);
     BUG_IF(c->buckets < 1 || c->buckets > ORDER_BUCKETS);
@@ -65,7 +73,7 @@ static void order_cut(struct order *o)
     int64_t first = 0;
     o->batches = 0;
     for (int b = 0; b < o->choice.buckets; b++) {
-        int64_t size = o->choice.batch[b], left = o->inside[b];
+        int64_t size = o->choice.batch[b] * order_slices(&o->choice), left = o->inside[b];
         for (int64_t at = first; left >= (o->choice.short_batches ? 1 : size); at += size, left -= size)
             o->batch[o->batches++] = (struct order_batch){at, left < size ? left : size, b};
         first += o->inside[b];
@@ -125,13 +133,37 @@ void order_free(struct order *o)
     free(o);
 }
 
-int64_t order_batches(const struct order *o) { return o->batches; }
+int64_t order_all_batches(const struct order *o) { return o->batches; }
 const int32_t *order_samples(const struct order *o) { return o->sample; }
 
-struct order_batch order_batch(const struct order *o, int64_t batch)
+struct order_batch order_all_batch(const struct order *o, int64_t batch)
 {
     BUG_IF(batch < 0 || batch >= o->batches);
     return o->batch[batch];
+}
+
+int64_t order_batches(const struct order *o)
+{
+    const struct order_share *s = &o->choice.share;
+    int64_t batches = s->every > 0 ? (o->batches - s->at + s->every - 1) / s->every : o->batches;
+    return s->slices > 0 ? batches * s->taken : batches;
+}
+
+struct order_batch order_whole_batch(const struct order *o, int64_t batch)
+{
+    const struct order_share *s = &o->choice.share;
+    int64_t number = s->slices > 0 ? batch / s->taken : batch;
+    return order_all_batch(o, s->every > 0 ? number * s->every + s->at : number);
+}
+
+struct order_batch order_batch(const struct order *o, int64_t batch)
+{
+    const struct order_share *s = &o->choice.share;
+    struct order_batch b = order_whole_batch(o, batch);
+    if (s->slices == 0) return b;
+    b.count /= s->slices;
+    b.first += (s->first + batch % s->taken) * b.count;
+    return b;
 }
 
 static void order_sort_samples(struct order *o)

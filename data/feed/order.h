@@ -20,12 +20,20 @@
 
 enum { ORDER_BUCKETS = 8 };
 
+// What one process of several takes. Of each batch, which is cut into `slices` equal ones: `taken` of them from `first` on,
+// each of which is then a batch of its own. Of the batches: each `every`th, from `at` on. 0 slices, every 0: all.
+struct order_share {
+    int slices, first, taken;
+    int every, at;
+};
+
 struct order_choice {
     int64_t count;                 // samples of the split
     const int32_t *lengths;  // of each sample; only order_new reads it. NULL: one bucket, or the bucket that order_draw gets
     int buckets;                   // 1 to ORDER_BUCKETS
     int32_t limit[ORDER_BUCKETS];  // longest sample of each bucket, ascending; only with lengths
-    int64_t batch[ORDER_BUCKETS];  // samples a batch; without lengths the same for all buckets
+    int64_t batch[ORDER_BUCKETS];  // samples a batch, or a slice of one; without lengths the same for all buckets
+    struct order_share share;      // the order of the samples and the batches of all processes do not depend on it
     const int64_t *page;           // without lengths: the first sample of each page, and `count`; only order_new reads it
     int64_t pages, window;         // window 0: no pages
     bool in_file_order;            // no draw: the permutation is the identity, and buckets follow each other
@@ -44,6 +52,9 @@ void order_free(struct order *);  // NULL is fine
 int64_t order_batches(const struct order *);
 void order_draw(struct order *, uint64_t seed, uint32_t epoch, int bucket);  // `bucket` is used only without lengths
 struct order_batch order_batch(const struct order *, int64_t batch);         // of the last drawn epoch
+int64_t order_all_batches(const struct order *);                             // of all processes, not cut
+struct order_batch order_all_batch(const struct order *, int64_t batch);
+struct order_batch order_whole_batch(const struct order *, int64_t batch);   // the one that order_batch is a slice of
 const int32_t *order_samples(const struct order *);                          // of the last drawn epoch
 // For an order in pages: page i of the last drawn epoch. Up to `position` of order_samples the first order_pages_until pages
 // are needed: the pages of the window, and as many of the next window as `position` has passed in this one.

@@ -234,12 +234,62 @@ static void pages_are_shuffled_in_windows(void **state)
     order_free(o);
 }
 
+// All processes together take each batch of one process, in its order: as slices in training, whole in an evaluation.
+static void processes_share_the_order_of_one(void **state)
+{
+    (void)state;
+    enum { RANKS = 2, SLICES = 4, TAKEN = SLICES / RANKS };
+    int32_t lengths[N];
+    draw_lengths(lengths);
+    struct order_choice whole = by_length, cut = by_length, shared = by_length;
+    whole.lengths = cut.lengths = shared.lengths = lengths;
+    shared.in_file_order = shared.short_batches = true;
+    for (int b = 0; b < BUCKETS; b++) cut.batch[b] /= SLICES;
+    struct order *one = order_of(&whole);
+    order_draw(one, 3, 1, 0);
+    for (int rank = 0; rank < RANKS; rank++) {
+        cut.share = (struct order_share){.slices = SLICES, .first = rank * TAKEN, .taken = TAKEN};
+        struct order *o = order_of(&cut);
+        order_draw(o, 3, 1, 0);
+        assert_memory_equal(order_samples(o), order_samples(one), N * sizeof(int32_t));
+        assert_int_equal(order_batches(o), order_batches(one) * TAKEN);
+        for (int64_t b = 0; b < order_batches(o); b++) {
+            struct order_batch slice = order_batch(o, b), all = order_batch(one, b / TAKEN), of = order_whole_batch(o, b);
+            assert_true(of.first == all.first && of.count == all.count && slice.bucket == all.bucket);
+            assert_int_equal(slice.count, all.count / SLICES);
+            assert_int_equal(slice.first, all.first + (rank * TAKEN + b % TAKEN) * slice.count);
+        }
+        order_free(o);
+    }
+    order_free(one);
+    int64_t seen = 0, batches = 0;
+    for (int rank = 0; rank < RANKS; rank++) {
+        shared.share = (struct order_share){.every = RANKS, .at = rank};
+        struct order *o = order_of(&shared);
+        order_draw(o, 0, 0, 0);
+        batches = order_all_batches(o);
+        for (int64_t b = 0; b < order_batches(o); b++, seen++) {
+            struct order_batch mine = order_batch(o, b), all = order_all_batch(o, b * RANKS + rank);
+            assert_true(mine.first == all.first && mine.count == all.count && mine.bucket == all.bucket);
+        }
+        order_free(o);
+    }
+    assert_true(seen == batches && batches > 0);
+    shared.count = 25, shared.buckets = 1, shared.lengths = NULL;  // one batch for four processes
+    for (int rank = 0; rank < 4; rank++) {
+        shared.share = (struct order_share){.every = 4, .at = rank};
+        struct order *o = order_of(&shared);
+        assert_int_equal(order_batches(o), rank == 0);
+        order_free(o);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(one_bucket_is_the_permutation_of_old_runs), TEST(the_last_batch_is_left_out_or_short), TEST(buckets_do_not_mix),
         TEST(sizes_may_follow_the_epoch), TEST(wrong_choices_are_refused),
-        TEST(pages_are_shuffled_in_windows),
+        TEST(pages_are_shuffled_in_windows), TEST(processes_share_the_order_of_one),
     };
     return cmocka_run_group_tests_name("data_order", tests, NULL, NULL);
 }
