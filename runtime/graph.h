@@ -19,12 +19,14 @@ enum op {
 enum { NONE = -1, MAX_IN = 8, MAX_OUT = 7 };
 enum act { ACT_NONE, ACT_RELU, ACT_GELU, ACT_SILU, ACT_TANH, ACT_GELU_TANH, ACT_SIGMOID, ACT_KINDS };  // gelu is the erf form
 enum phase { PHASE_FORWARD, PHASE_BACKWARD, PHASE_UPDATE };
+enum winograd { WINOGRAD_NONE, WINOGRAD_DATA, WINOGRAD_ALL };  // data: results and their gradients; all: filter gradients, too
 enum flip { FLIP_NEVER, FLIP_RANDOM, FLIP_ALTERNATE };  // alternate: decided once an image, then reversed every epoch
 
 struct conv_attr {
     int stride[2], before[2], after[2];  // rows, columns; zero padding before and after
     int groups;
     enum act act;                        // applied to the result (fused), forward only
+    enum winograd winograd;              // where a device may compute in bf16 with fewer products, which round more
     int64_t x_h, x_w;                    // CONV_DGRAD: size of dx.  (filter size for CONV_WGRAD: r, s)
     int64_t r, s;
 };

@@ -5,11 +5,12 @@
 
 #include <math.h>
 
-// p: n, h, w, c, k, r, s, stride, before, after, groups, act, bias
+// p: n, h, w, c, k, r, s, stride, before, after, groups, act, bias, winograd
 static struct conv_attr conv_of(const int *p)
 {
     return (struct conv_attr){.stride = {p[7], p[7]}, .before = {p[8], p[8]}, .after = {p[9], p[9]}, .groups = p[10],
-                              .act = (enum act)p[11], .x_h = p[1], .x_w = p[2], .r = p[5], .s = p[6]};
+                              .act = (enum act)p[11], .winograd = (enum winograd)p[13], .x_h = p[1], .x_w = p[2],
+                              .r = p[5], .s = p[6]};
 }
 
 static struct shape conv_x(const int *p) { return SHAPE(p[0], p[1], p[2], p[3]); }
@@ -130,6 +131,14 @@ const struct op_case cases_conv[] = {
     ACT("conv bias gelu, 12 images", ACT_GELU, 1, 12, 5, 4, 24, 64, 3, 3, 1, 1, 0, 1),
     ACT("conv relu, 20 images", ACT_RELU, 0, 20, 3, 3, 16, 33, 3, 3, 1, 1, 1, 1),
     ACT("conv gelu without a bias", ACT_GELU, 0, 2, 5, 5, 8, 16, 3, 3, 1, 1, 0, 1),
+
+    // Winograd, which rounds both factors of a product once more.
+    {"conv winograd, pad before", OP_CONV, build_conv, HS | CASE_INSIDE,
+     {17, 5, 5, 24, 64, 3, 3, 1, 1, 0, 1, ACT_SILU, 1, WINOGRAD_ALL}, 96},
+    {"conv_wgrad winograd, pad before", OP_CONV_WGRAD, build_wgrad, HS | CASE_INSIDE,
+     {17, 5, 5, 24, 64, 3, 3, 1, 1, 0, 1, 0, 0, WINOGRAD_ALL}, 48},
+    {"conv_dgrad winograd, pad 1", OP_CONV_DGRAD, build_dgrad, HS | CASE_INSIDE,
+     {16, 4, 4, 64, 64, 3, 3, 1, 1, 1, 1, 0, 0, WINOGRAD_DATA}, 48},
 
     // Filters of 4 MB and more, whose gradient is summed over larger groups; a large product of many pixels.
     {"conv_wgrad 1024->1024, 1x1", OP_CONV_WGRAD, build_wgrad, CASE_HALF | CASE_SLOW | CASE_SUM,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Internals of the CPU device. A compiled plan is an array of steps, one per node, each with every address, primitive and
-// scratch buffer fixed. oneDNN runs matmul, and convolution where no kernel of DAWN is faster (stem.c, direct.c, wgrad.c;
-// dnnl_*.c). Everything else is bound by memory and runs in DAWN's loops (loops*.c, compiled once per instruction set;
-// cpu_*.c).
+// scratch buffer fixed. oneDNN runs matmul, and convolution where no kernel of DAWN is faster (stem.c, direct.c, wgrad.c,
+// winograd*.c; dnnl_*.c). Everything else is bound by memory and runs in DAWN's loops (loops*.c, compiled once per instruction
+// set; cpu_*.c).
 #ifndef DAWN_CPU_H
 #define DAWN_CPU_H
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution and its two gradients: the choice between DAWN's kernels (stem.c, direct.c, wgrad.c) and oneDNN, and oneDNN's
-// part. Filters are f32 masters. Every run reorders them into the kernel's format and precision, in scratch of the plan; 2
-// million parameters take about 2 ms. That is negligible in a training step but most of a forward pass of one image, so small
-// batches keep packed filters until the slot's version changes. supports, workspace and prepare compute the same conv_plan, so
-// their answers agree.
+// Convolution and its two gradients: the choice between DAWN's kernels (stem.c, direct.c, wgrad.c, winograd*.c) and oneDNN, and
+// oneDNN's part. Filters are f32 masters. Every run reorders them into the kernel's format and precision, in scratch of the
+// plan; 2 million parameters take about 2 ms. That is negligible in a training step but most of a forward pass of one image, so
+// small batches keep packed filters until the slot's version changes. supports, workspace and prepare compute the same
+// conv_plan, so their answers agree.
 //
 // The gradient of x is also a convolution of dy, with the filters rotated by 180 degrees and C and K exchanged. Forward
 // kernels are faster (docs/performance.md), so stride 1 uses them.
@@ -15,6 +15,7 @@
 #include "runtime/cpu/product/stem.h"
 #include "runtime/cpu/product/wgrad.h"
 #include "runtime/cpu/product/widen.h"
+#include "runtime/cpu/product/winograd.h"
 
 #include <stdlib.h>
 
@@ -23,7 +24,7 @@ enum { LEAST_UNKEPT = 12 };  // smaller batches keep their packed filters
 struct conv_plan {
     struct dnnl_conv conv;        // in oneDNN's terms
     bool as_forward;                  // gradient of x computed as a forward convolution
-    enum { BY_DNNL, BY_WGRAD, BY_DIRECT, BY_STEM } by;  // oneDNN, or one of DAWN's kernels
+    enum { BY_DNNL, BY_WGRAD, BY_DIRECT, BY_STEM, BY_WINOGRAD, BY_WINOGRAD_WGRAD } by;  // oneDNN, or one of DAWN's kernels
     struct dnnl_prim main, pack;  // pack: filters into main's format, or dw out of it
     struct widen widen;           // of f16
     size_t rotated_at, packed_at, scratch_at, widened_at, bytes;  // in the work buffer
@@ -89,11 +90,40 @@ static int plan_pack(struct cpu_device *cpu, struct conv_plan *p)
     return dnnl_prim_pack(cpu, &p->pack, &plain, &p->main, DNNL_ARG_WEIGHTS);
 }
 
+// Small batches keep their packed filters: the slot that they are of, or NULL.
+static const struct slot *kept_slot(const struct graph *g, const struct node *n, const struct dnnl_conv *c)
+{
+    return n->op == OP_CONV && c->n < LEAST_UNKEPT ? node_in(g, n, 1)->slot : NULL;
+}
+
+// Packed filters outlive a run, or lie at the end of the work buffer.
+static void keep_filters(struct conv_plan *p, const struct slot *slot, size_t bytes)
+{
+    if (slot) p->keeps = slot, p->kept_bytes = bytes, p->version = UINT64_MAX;
+    else p->bytes += bytes;
+}
+
+// True if Winograd's kernel was chosen.
+static bool choose_winograd(struct cpu_device *cpu, const struct graph *g, const struct node *n, struct conv_plan *p)
+{
+    const struct dnnl_conv *c = &p->conv;
+    enum winograd allowed = n->attr.conv.winograd;
+    if (c->pass == DNNL_WGRAD && allowed == WINOGRAD_ALL && winograd_wgrad_fits(c)) {
+        p->by = BY_WINOGRAD_WGRAD, p->bytes = winograd_wgrad_bytes(c, cpu->threads);
+    } else if (c->pass == DNNL_FORWARD && allowed != WINOGRAD_NONE && winograd_fits(c, kept_slot(g, n, c) != NULL)) {
+        p->by = BY_WINOGRAD, p->packed_at = plan_round_up(winograd_bytes(c, cpu->threads));
+        p->bytes = p->packed_at;
+        keep_filters(p, kept_slot(g, n, c), winograd_pack_bytes(c));
+    }
+    return p->by != BY_DNNL;
+}
+
 // Chooses DAWN's kernel if one fits, by the measurements of docs/performance.md.
-static bool choose_kernel(struct cpu_device *cpu, struct conv_plan *p)
+static bool choose_kernel(struct cpu_device *cpu, const struct graph *g, const struct node *n, struct conv_plan *p)
 {
     const struct dnnl_conv *c = &p->conv;
     bool wide = strcmp(cpu->loops->isa, "avx512") == 0;  // DAWN_ISA may forbid it
+    if (wide && choose_winograd(cpu, g, n, p)) return true;
     if (c->pass == DNNL_WGRAD && wide && wgrad_fits(c)) {
         p->by = BY_WGRAD, p->bytes = wgrad_bytes(c, cpu->threads);
     } else if (c->pass == DNNL_FORWARD && !p->as_forward && stem_fits(c)) {
@@ -107,7 +137,7 @@ static bool choose_kernel(struct cpu_device *cpu, struct conv_plan *p)
 static int plan_product(struct cpu_device *cpu, const struct graph *g, const struct node *n, struct conv_plan *p)
 {
     if (n->op == OP_CONV_DGRAD) p->as_forward = to_forward_conv(&p->conv);
-    if (choose_kernel(cpu, p)) return 0;
+    if (choose_kernel(cpu, g, n, p)) return 0;
     TRY(dnnl_prim_conv(cpu, &p->main, &p->conv));
     int rc = plan_pack(cpu, p);
     if (rc < 0) {
@@ -119,14 +149,10 @@ static int plan_product(struct cpu_device *cpu, const struct graph *g, const str
     size_t scratch = p->main.scratch > p->pack.scratch ? p->main.scratch : p->pack.scratch;  // they run one after the other
     p->packed_at = p->as_forward ? plan_round_up(filters) : 0;
     int packed = c->pass == DNNL_WGRAD ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS;
-    size_t packed_bytes = plan_round_up(dnnl_prim_bytes(&p->main, packed));
-    const struct slot *slot = n->op == OP_CONV ? node_in(g, n, 1)->slot : NULL;
-    if (slot && c->n < LEAST_UNKEPT) {
-        p->keeps = slot, p->kept_bytes = packed_bytes, p->version = UINT64_MAX;
-        packed_bytes = 0;
-    }
-    p->scratch_at = p->packed_at + packed_bytes;
-    p->bytes = p->scratch_at + plan_round_up(scratch);
+    p->bytes = p->packed_at;
+    keep_filters(p, kept_slot(g, n, c), plan_round_up(dnnl_prim_bytes(&p->main, packed)));
+    p->scratch_at = p->bytes;
+    p->bytes += plan_round_up(scratch);
     return 0;
 }
 
@@ -183,6 +209,13 @@ static void rotate_filters(void *context, int64_t begin, int64_t end, int thread
                    (size_t)t->row * sizeof(float));
 }
 
+static bool must_pack(struct conv_plan *p)
+{
+    if (p->keeps && p->version == p->keeps->version) return false;
+    if (p->keeps) p->version = p->keeps->version;
+    return true;
+}
+
 static int conv_run(struct cpu_step *step)
 {
     struct conv_plan *p = step->own;
@@ -195,9 +228,18 @@ static int conv_run(struct cpu_step *step)
         struct rotation t = {step->in[0], (float *)((char *)step->work + p->rotated_at), c->r * c->s, c->k};
         threads_for(c->c, 16, rotate_filters, &t);
     }
-    if (!p->keeps || p->version != p->keeps->version) TRY(dnnl_prim_run(step->cpu, &p->pack));
-    if (p->keeps) p->version = p->keeps->version;
+    if (must_pack(p)) TRY(dnnl_prim_run(step->cpu, &p->pack));
     return dnnl_prim_run(step->cpu, &p->main);
+}
+
+static int winograd_step(struct cpu_step *step)
+{
+    struct conv_plan *p = step->own;
+    void **in = step->in, *filters = p->keeps ? step->kept : (char *)step->work + p->packed_at;
+    bool back = p->as_forward;
+    if (must_pack(p)) winograd_pack(&p->conv, back, in[back ? 0 : 1], filters);
+    winograd_run(&p->conv, step->cpu->threads, filters, in[back ? 1 : 0], back ? NULL : in[2], step->out[0], step->work);
+    return 0;
 }
 
 static int kernel_run(struct cpu_step *step)
@@ -205,7 +247,9 @@ static int kernel_run(struct cpu_step *step)
     const struct conv_plan *p = step->own;
     const struct dnnl_conv *c = &p->conv;
     void **in = step->in;
+    if (p->by == BY_WINOGRAD) return winograd_step(step);
     if (p->by == BY_WGRAD) wgrad_run(c, step->cpu->threads, in[0], in[1], step->out[0], step->work);
+    else if (p->by == BY_WINOGRAD_WGRAD) winograd_wgrad_run(c, step->cpu->threads, in[0], in[1], step->out[0], step->work);
     else if (p->by == BY_STEM) stem_run(c, in[0], in[1], in[2], step->out[0], step->work);
     else if (p->as_forward) direct_run(c, true, in[1], in[0], NULL, step->out[0], step->work);
     else direct_run(c, false, in[0], in[1], in[2], step->out[0], step->work);

@@ -9,32 +9,38 @@ struct conv_case {
     int n, h, w, c, k, r, s, stride, before, after, groups;
     enum act act;
     bool bias;
+    enum winograd winograd;  // computed in bf16, with the error of its own test
 };
 
 // Batches of 12 and more with 8 channels and more go to direct.c, 64 filters and 16 channels to wgrad.c, up to 4
 // channels to stem.c; the others to oneDNN.
 static const struct conv_case conv_cases[] = {
-    {14, 7, 7, 24, 64, 3, 3, 1, 1, 0, 1, ACT_NONE, false},    // the record network's way to pool without waste
-    {13, 7, 6, 64, 128, 3, 3, 1, 1, 1, 1, ACT_NONE, false},   // two blocks of k, an odd batch
-    {12, 3, 3, 32, 64, 3, 3, 1, 1, 1, 1, ACT_GELU, true},
-    {25, 5, 5, 20, 24, 3, 3, 1, 1, 1, 1, ACT_SILU, true},     // 24 k: one and a half vectors
-    {17, 5, 4, 12, 48, 3, 2, 1, 0, 1, 1, ACT_RELU, true},
-    {31, 4, 4, 8, 80, 3, 3, 1, 1, 1, 1, ACT_NONE, true},      // a block of 64 and one of 16
-    {13, 9, 8, 16, 64, 3, 3, 2, 1, 1, 1, ACT_NONE, false},    // stride 2: dgrad is oneDNN's
-    {12, 6, 6, 28, 64, 1, 1, 1, 0, 0, 1, ACT_NONE, false},
-    {12, 6, 6, 16, 64, 5, 5, 1, 2, 2, 1, ACT_NONE, false},
-    {3, 6, 5, 16, 64, 3, 3, 1, 1, 1, 1, ACT_GELU, true},      // too few images for direct.c
-    {5, 8, 8, 3, 24, 2, 2, 1, 0, 0, 1, ACT_SILU, true},       // the stem
-    {2, 9, 11, 3, 64, 3, 3, 2, 1, 1, 1, ACT_GELU, false},
-    {2, 5, 5, 1, 7, 3, 3, 1, 1, 1, 1, ACT_RELU, true},
-    {2, 3, 300, 4, 32, 3, 3, 1, 1, 1, 1, ACT_NONE, true},     // rows longer than the stem makes at once
-    {4, 6, 6, 16, 32, 3, 3, 1, 1, 1, 4, ACT_NONE, true},
+    {14, 7, 7, 24, 64, 3, 3, 1, 1, 0, 1, ACT_NONE, false, WINOGRAD_NONE},    // the record network's way to pool without waste
+    {13, 7, 6, 64, 128, 3, 3, 1, 1, 1, 1, ACT_NONE, false, WINOGRAD_NONE},   // two blocks of k, an odd batch
+    {12, 3, 3, 32, 64, 3, 3, 1, 1, 1, 1, ACT_GELU, true, WINOGRAD_NONE},
+    {25, 5, 5, 20, 24, 3, 3, 1, 1, 1, 1, ACT_SILU, true, WINOGRAD_NONE},     // 24 k: one and a half vectors
+    {17, 5, 4, 12, 48, 3, 2, 1, 0, 1, 1, ACT_RELU, true, WINOGRAD_NONE},
+    {31, 4, 4, 8, 80, 3, 3, 1, 1, 1, 1, ACT_NONE, true, WINOGRAD_NONE},      // a block of 64 and one of 16
+    {13, 9, 8, 16, 64, 3, 3, 2, 1, 1, 1, ACT_NONE, false, WINOGRAD_NONE},    // stride 2: dgrad is oneDNN's
+    {12, 6, 6, 28, 64, 1, 1, 1, 0, 0, 1, ACT_NONE, false, WINOGRAD_NONE},
+    {12, 6, 6, 16, 64, 5, 5, 1, 2, 2, 1, ACT_NONE, false, WINOGRAD_NONE},
+    {3, 6, 5, 16, 64, 3, 3, 1, 1, 1, 1, ACT_GELU, true, WINOGRAD_NONE},      // too few images for direct.c
+    {5, 8, 8, 3, 24, 2, 2, 1, 0, 0, 1, ACT_SILU, true, WINOGRAD_NONE},       // the stem
+    {2, 9, 11, 3, 64, 3, 3, 2, 1, 1, 1, ACT_GELU, false, WINOGRAD_NONE},
+    {2, 5, 5, 1, 7, 3, 3, 1, 1, 1, 1, ACT_RELU, true, WINOGRAD_NONE},
+    {2, 3, 300, 4, 32, 3, 3, 1, 1, 1, 1, ACT_NONE, true, WINOGRAD_NONE},     // rows longer than the stem makes at once
+    {4, 6, 6, 16, 32, 3, 3, 1, 1, 1, 4, ACT_NONE, true, WINOGRAD_NONE},
+    {14, 7, 7, 24, 64, 3, 3, 1, 1, 0, 1, ACT_NONE, false, WINOGRAD_ALL},
+    {13, 7, 6, 64, 128, 3, 3, 1, 1, 1, 1, ACT_GELU, true, WINOGRAD_ALL},  // odd sides, an odd batch, two blocks of k
+    {12, 9, 8, 128, 64, 3, 3, 1, 0, 0, 1, ACT_NONE, false, WINOGRAD_ALL},  // dgrad has two rows of zeros on each side
+    {2, 9, 7, 64, 128, 3, 3, 1, 1, 1, 1, ACT_RELU, true, WINOGRAD_ALL},   // few images: the threads share a V
+    {12, 6, 6, 72, 64, 3, 3, 1, 1, 1, 1, ACT_SILU, true, WINOGRAD_DATA},  // two blocks of 32 channels and one of 8
 };
 enum { CONV_CASES = sizeof conv_cases / sizeof *conv_cases };
 
 static union attr attr_of(const struct conv_case *c)
 {
-    struct conv_attr conv = {.groups = c->groups, .x_h = c->h, .x_w = c->w, .r = c->r, .s = c->s};
+    struct conv_attr conv = {.groups = c->groups, .winograd = c->winograd, .x_h = c->h, .x_w = c->w, .r = c->r, .s = c->s};
     for (int i = 0; i < 2; i++) conv.stride[i] = c->stride, conv.before[i] = c->before, conv.after[i] = c->after;
     return (union attr){.conv = conv};
 }
@@ -93,6 +99,18 @@ static double difference(struct session *a, struct session *b, const char *slot)
 
 static const char *const results[] = {"y", "dx", "dw"};
 
+// The root of the mean square difference, relative to that of b.
+static double mean_difference(struct session *a, struct session *b, const char *slot)
+{
+    float *x = read_slot(a, slot), *y = read_slot(b, slot);
+    double sum = 0, size = 0;
+    for (int64_t i = 0, n = shape_count(&store_find(a->store, slot)->shape); i < n; i++)
+        sum += ((double)x[i] - y[i]) * ((double)x[i] - y[i]), size += (double)y[i] * y[i];
+    free(x);
+    free(y);
+    return sqrt(sum / size);
+}
+
 static bool runs_bf16(void)
 {
     struct device *d;
@@ -109,6 +127,7 @@ static void test_convolutions_against_ref(void **state)
     for (int t = 0; t < (runs_bf16() ? 2 : 1); t++) {
         enum dtype type = t ? BF16 : F32;
         for (int i = 0; i < CONV_CASES; i++) {
+            if (conv_cases[i].winograd) continue;
             struct session *ref = run_conv("ref", 1, &conv_cases[i], type);
             for (int threads = 1; threads <= 3; threads += 2) {
                 struct session *s = run_conv("cpu", threads, &conv_cases[i], type);
@@ -126,11 +145,50 @@ static void test_convolutions_against_ref(void **state)
     }
 }
 
+static bool same_slot(struct session *a, struct session *b, const char *slot)
+{
+    float *x = read_slot(a, slot), *y = read_slot(b, slot);
+    bool same = memcmp(x, y, slot_bytes(store_find(a->store, slot))) == 0;
+    free(x);
+    free(y);
+    return same;
+}
+
+// Both factors of a product are rounded to bf16 after their transforms: the error is larger than that of the direct kernels, but
+// not by an order. Results do not depend on the number of threads; filter gradients are sums of the threads'.
+static void test_winograd(void **state)
+{
+    (void)state;
+    if (!runs_bf16()) skip();
+    for (int i = 0; i < CONV_CASES; i++) {
+        struct conv_case c = conv_cases[i], direct = c;
+        if (!c.winograd) continue;
+        direct.winograd = WINOGRAD_NONE;
+        struct session *ref = run_conv("ref", 1, &c, BF16), *plain = run_conv("cpu", 1, &direct, BF16);
+        struct session *one = run_conv("cpu", 1, &c, BF16), *three = run_conv("cpu", 3, &c, BF16);
+        for (int r = 0; r < 3; r++) {
+            bool used = c.winograd == WINOGRAD_ALL || r < 2;
+            if (r == 1 && c.c % 64) used = false;  // the kernel computes blocks of 64
+            if (r > 0 && c.n < 12) used = false;
+            double d = mean_difference(one, ref, results[r]), largest = difference(one, ref, results[r]);
+            if (!(d < 0.006 && largest < 0.012)) fail_msg("case %d: %s is off by %g, at most by %g", i, results[r], d, largest);
+            if (same_slot(one, plain, results[r]) == used) fail_msg("case %d: the wrong kernel computed %s", i, results[r]);
+            if (r < 2 && !same_slot(one, three, results[r])) fail_msg("case %d: %s depends on the threads", i, results[r]);
+            assert_true(mean_difference(three, one, results[r]) < 1e-6);
+        }
+        session_done(three);
+        session_done(one);
+        session_done(plain);
+        session_done(ref);
+    }
+}
+
 static void test_same_bytes(void **state)
 {
     (void)state;
     for (int i = 0; i < CONV_CASES; i++) {
-        struct session *a = run_conv("cpu", 2, &conv_cases[i], F32), *b = run_conv("cpu", 2, &conv_cases[i], F32);
+        enum dtype type = conv_cases[i].winograd && runs_bf16() ? BF16 : F32;
+        struct session *a = run_conv("cpu", 2, &conv_cases[i], type), *b = run_conv("cpu", 2, &conv_cases[i], type);
         memset(b->slab, 0x5a, b->slab_bytes);  // nothing may depend on what lay in the slab
         OK(session_run(b, 0));
         for (int r = 0; r < 3; r++) {
@@ -148,7 +206,7 @@ static void test_same_bytes(void **state)
 static void test_batches_cut_otherwise(void **state)
 {
     (void)state;
-    struct conv_case many = {28, 6, 6, 24, 64, 3, 3, 1, 1, 0, 1, ACT_GELU, true}, few = many;
+    struct conv_case many = {28, 6, 6, 24, 64, 3, 3, 1, 1, 0, 1, ACT_GELU, true, WINOGRAD_NONE}, few = many;
     few.n = 4;
     struct session *a = run_conv("cpu", 2, &many, F32), *b = run_conv("cpu", 2, &few, F32);
     for (int r = 0; r < 2; r++) {
@@ -223,7 +281,8 @@ static void test_workspace_is_what_is_used(void **state)
     OK(device_open("cpu", 2, &d));
     for (int i = 0; i < CONV_CASES; i++) {
         struct store *store = store_new();
-        struct graph *g = conv_graph(store, &conv_cases[i], runs_bf16() && i % 2 ? BF16 : F32, conv_cases[i].n);
+        enum dtype type = runs_bf16() && (i % 2 || conv_cases[i].winograd) ? BF16 : F32;
+        struct graph *g = conv_graph(store, &conv_cases[i], type, conv_cases[i].n);
         OK(graph_check(g));
         for (int n = 0; n < g->nodes; n++)
             if (g->node[n].op <= OP_CONV_WGRAD) run_guarded((struct cpu_device *)d, g, &g->node[n]);
@@ -314,6 +373,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_convolutions_against_ref),
+        cmocka_unit_test(test_winograd),
         cmocka_unit_test(test_same_bytes),
         cmocka_unit_test(test_batches_cut_otherwise),
         cmocka_unit_test(test_workspace_is_what_is_used),

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+// x[N,H,W,C] * w[K,3,3,C] -> y[N,P,Q,K] and, with transposed filters, the gradient of x.
+//
+// Filters are transformed first, to [k block of 64][position][pair of channels][64]. A thread takes bands of tiles. It
+// transforms the inputs of a band to V[position][tile][C] in bf16. Then, for one block of k at a time, it computes the 16
+// products M[position][tile][64] in f32 and transforms them into outputs. V, M and the filters of a position stay in the L2
+// cache. A register tile is 6 tiles by 64 k, as in direct.c. One image has less work than filters: all threads transform its
+// inputs into one V, and then each takes blocks of k, so that the filters are read once. The sum of an output does not depend
+// on its band, so results do not depend on the number of threads.
+//
+// The transform of inputs takes 32 channels at a time as 16 words: even channels are the low halves, odd ones the high halves.
+// V keeps the order even, odd within such a block, and so do the filters.
+#include "runtime/cpu/product/winograd_inside.h"
+
+#include "runtime/base/threads.h"
+#include "runtime/cpu/loops/loops_stem.h"
+
+enum { SKEW = 192 };                // keeps the same row of 16 positions out of the same set of a cache
+enum { BAND_BYTES = 768 << 10, BAND_TILES = 24 };  // of V and M; the L2 cache has 1 MB
+enum { PAST_CACHE = 16 << 20 };     // results larger than this are written around the caches
+enum { LEAST_TILES = 64 };          // fewer are not worth packing the filters
+
+struct job {
+    const struct dnnl_conv *conv;
+    const char *filters;
+    const uint16_t *x;
+    const float *bias;
+    uint16_t *y;
+    char *work;
+    bool by_k;  // one V, and threads that take blocks of k
+    int64_t rows, columns, band;  // tiles of an image; rows of tiles in a band
+    uint8_t needs[WINOGRAD_MOST_TILES];  // winograd_rows() of the columns
+    size_t v_row, v_spot, m_spot;  // bytes of a tile's channels; of a position
+    size_t v_bytes, m_bytes;
+    bool past_cache;
+    const struct stem_loops *loops;
+};
+
+static struct job plan_job(const struct dnnl_conv *c, int threads)
+{
+    struct job g = {.conv = c, .rows = winograd_tiles(c->p), .columns = winograd_tiles(c->q)};
+    g.v_row = (size_t)((c->c + CB - 1) / CB * CB) * sizeof(uint16_t);
+    int64_t tiles = BAND_BYTES / (int64_t)(WINOGRAD_SPOTS * (g.v_row + KB * sizeof(float)));
+    if (tiles > BAND_TILES) tiles = BAND_TILES;
+    int64_t all = c->n * g.rows, most = tiles > g.columns ? tiles / g.columns : 1;
+    g.by_k = threads > 1 && all <= most && c->k >= 2 * KB;
+    int64_t bands = (all + most - 1) / most;
+    if (!g.by_k) bands = (bands + threads - 1) / threads * threads;  // as much for every thread
+    g.band = (all + bands - 1) / bands;
+    winograd_columns(c, g.needs);
+    tiles = g.band * g.columns;
+    g.v_spot = (size_t)tiles * g.v_row + SKEW;
+    g.m_spot = (size_t)tiles * KB * sizeof(float) + SKEW;
+    size_t unneeded = g.v_row * (size_t)(g.by_k ? threads : 1);  // where positions that are not computed go
+    g.v_bytes = plan_round_up(WINOGRAD_SPOTS * g.v_spot + unneeded);
+    g.m_bytes = plan_round_up(WINOGRAD_SPOTS * g.m_spot);
+    return g;
+}
+
+size_t winograd_bytes(const struct dnnl_conv *c, int threads)
+{
+    struct job g = plan_job(c, threads);
+    return g.v_bytes * (g.by_k ? 1 : (size_t)threads) + g.m_bytes * (size_t)threads;
+}
+
+#if defined __x86_64__
+
+bool winograd_fits(const struct dnnl_conv *c, bool kept)
+{
+    if (!winograd_shape(c) || c->k % KB || c->c % 8 || c->c < 16) return false;
+    if (!kept && c->n * winograd_tiles(c->p) * winograd_tiles(c->q) < LEAST_TILES) return false;
+    return winograd_cpu() && winograd_is_faster(c, 2.0, 2.5);
+}
+
+// ---- inputs
+
+// Four pixels as f32: even channels in [0] to [3], odd ones in [4] to [7].
+static inline VECTORS ALWAYS void load_row(const uint16_t *const pixel[4], int64_t c, __mmask16 in, __m512 d[8])
+{
+    const __m512i top = _mm512_set1_epi32((int)0xffff0000);
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        __m512i both = _mm512_maskz_loadu_epi32(in, pixel[i] + c);
+        d[i] = _mm512_castsi512_ps(_mm512_slli_epi32(both, 16));
+        d[4 + i] = _mm512_castsi512_ps(_mm512_and_si512(both, top));
+    }
+}
+
+// The four positions of a row, whose inputs are d. Whole blocks of channels are written at once.
+static inline VECTORS ALWAYS void store_row(const bool whole, __m512 d[8], int64_t at, int64_t wide, char *const to[4])
+{
+    winograd_input_row(&d[0], &d[1], &d[2], &d[3]);
+    winograd_input_row(&d[4], &d[5], &d[6], &d[7]);
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        if (whole) {
+            _mm512_storeu_si512(to[i] + at, (__m512i)_mm512_cvtne2ps_pbh(d[4 + i], d[i]));
+        } else {  // the second write may begin inside the first
+            _mm256_storeu_si256((void *)(to[i] + at), (__m256i)_mm512_cvtneps_pbh(d[i]));
+            _mm256_storeu_si256((void *)(to[i] + at + wide), (__m256i)_mm512_cvtneps_pbh(d[4 + i]));
+        }
+    }
+}
+
+// V of one tile, `wide` channels from c on. Two rows of inputs are loaded at a time: all of them exceed the registers.
+static inline VECTORS ALWAYS void spread_block(const bool whole, const uint16_t *const pixel[16], int64_t c, int64_t wide,
+                                               char *const to[16])
+{
+    __mmask16 in = whole ? 0xffff : (__mmask16)((1u << wide / 2) - 1);
+    __m512 a[8], b[8], d[8];
+    load_row(pixel, c, in, a);
+    load_row(pixel + 8, c, in, b);
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; i++) d[i] = _mm512_sub_ps(a[i], b[i]);
+    store_row(whole, d, 2 * c, wide, to);
+    load_row(pixel + 4, c, in, a);
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; i++) d[i] = _mm512_add_ps(a[i], b[i]);
+    store_row(whole, d, 2 * c, wide, to + 4);
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; i++) d[i] = _mm512_sub_ps(b[i], a[i]);
+    store_row(whole, d, 2 * c, wide, to + 8);
+    load_row(pixel + 12, c, in, b);
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; i++) d[i] = _mm512_sub_ps(b[i], a[i]);
+    store_row(whole, d, 2 * c, wide, to + 12);
+}
+
+// V of one tile, all channels.
+static VECTORS void spread_tile(const uint16_t *const pixel[16], int64_t channels, char *const to[16])
+{
+    int64_t c = 0;
+    for (; c + CB <= channels; c += CB) spread_block(true, pixel, c, CB, to);
+    if (c < channels) spread_block(false, pixel, c, channels - c, to);
+}
+
+// Walks the tiles of a band. next[i] is the row of position i for the next tile that computes it.
+struct walk {
+    int64_t image, ty;
+    unsigned rows;
+    char *next[WINOGRAD_SPOTS];
+};
+
+// How many tiles of the rows [first, end) compute each position.
+static void count_tiles(const struct job *g, int64_t first, int64_t end, int64_t count[16])
+{
+    for (int i = 0; i < WINOGRAD_SPOTS; i++) count[i] = 0;
+    for (int64_t row = first; row < end; row++) {
+        unsigned rows = winograd_rows(row % g->rows, g->conv->p, g->conv->h, g->conv->before[0]);
+        for (int64_t tx = 0; tx < g->columns; tx++)
+            for (int i = 0; i < WINOGRAD_SPOTS; i++) count[i] += rows >> i / 4 & g->needs[tx] >> i % 4 & 1;
+    }
+}
+
+// From row `first` of tiles on. base[position][tile] begins with row `origin`; a tile takes `size` bytes.
+static void begin_walk(struct walk *w, const struct job *g, int64_t origin, int64_t first, char *base, size_t spot,
+                       size_t size)
+{
+    int64_t count[WINOGRAD_SPOTS];
+    count_tiles(g, origin, first, count);
+    *w = (struct walk){.image = first / g->rows, .ty = first % g->rows};
+    w->rows = winograd_rows(w->ty, g->conv->p, g->conv->h, g->conv->before[0]);
+    for (int i = 0; i < WINOGRAD_SPOTS; i++) w->next[i] = base + (size_t)i * spot + (size_t)count[i] * size;
+}
+
+static void next_row(struct walk *w, const struct job *g)
+{
+    if (++w->ty == g->rows) w->ty = 0, w->image++;
+    w->rows = winograd_rows(w->ty, g->conv->p, g->conv->h, g->conv->before[0]);
+}
+
+// The rows of tile tx at the 16 positions; `none` at those that are not computed.
+static inline void take_rows(struct walk *w, const struct job *g, int64_t tx, size_t row, char *none, char *to[16])
+{
+    unsigned columns = g->needs[tx];
+    if (w->rows == 15 && columns == 15) {
+        for (int i = 0; i < WINOGRAD_SPOTS; i++) to[i] = w->next[i], w->next[i] += row;
+        return;
+    }
+    for (int i = 0; i < WINOGRAD_SPOTS; i++) {
+        to[i] = none;
+        if (w->rows >> i / 4 & columns >> i % 4 & 1) to[i] = w->next[i], w->next[i] += row;
+    }
+}
+
+// V of some rows of a band that begins with row `origin`.
+static void spread_band(const struct job *g, int64_t origin, int64_t first, int64_t rows, char *v, char *none)
+{
+    const struct dnnl_conv *c = g->conv;
+    struct walk w;
+    begin_walk(&w, g, origin, first, v, g->v_spot, g->v_row);
+    for (int64_t i = 0; i < rows; i++, next_row(&w, g)) {
+        const uint16_t *image = g->x + w.image * c->h * c->w * c->c;
+        for (int64_t tx = 0; tx < g->columns; tx++) {
+            const uint16_t *pixel[16];
+            char *to[16];
+            winograd_pixels(c, image, w.ty, tx, pixel);
+            take_rows(&w, g, tx, g->v_row, none, to);
+            spread_tile(pixel, c->c, to);
+        }
+    }
+}
+
+// ---- products
+
+// m[ct][64] = v[ct][units] u[units][64]. Meanwhile the filters of the next position are fetched to the L2 cache, `step` bytes
+// from `ahead` on for each unit.
+static inline VECTORS ALWAYS void sum_tile(const int ct, const char *v, int64_t v_row, const char *u, int64_t units, float *m,
+                                           const char *ahead, int64_t step)
+{
+    __m512 a[6][4];
+#pragma GCC unroll 6
+    for (int i = 0; i < ct; i++)
+#pragma GCC unroll 4
+        for (int j = 0; j < 4; j++) a[i][j] = _mm512_setzero_ps();
+    const char *x[2] = {v, v + 3 * v_row};  // the addressing mode reaches the rows between
+    for (int64_t c = 0; c < units; c++, u += KB * 4, ahead += step) {
+        _mm_prefetch(ahead, _MM_HINT_T1);
+        _mm_prefetch(ahead + 64, _MM_HINT_T1);
+        __m512 f[4];
+#pragma GCC unroll 4
+        for (int j = 0; j < 4; j++) f[j] = _mm512_loadu_ps(u + j * 64);
+#pragma GCC unroll 6
+        for (int i = 0; i < ct; i++) {
+            float one;
+            memcpy(&one, x[i / 3] + (i % 3) * v_row, sizeof one);
+            __m512 o = _mm512_set1_ps(one);
+#pragma GCC unroll 4
+            for (int j = 0; j < 4; j++) a[i][j] = _mm512_dpbf16_ps(a[i][j], (__m512bh)f[j], (__m512bh)o);
+        }
+        x[0] += 4, x[1] += 4;
+    }
+#pragma GCC unroll 6
+    for (int i = 0; i < ct; i++)
+#pragma GCC unroll 4
+        for (int j = 0; j < 4; j++) _mm512_storeu_ps(m + i * KB + j * 16, a[i][j]);
+}
+
+#define TILE(ct)                                                                                                       \
+    static VECTORS void tile_##ct(const char *v, int64_t v_row, const char *u, int64_t units, float *m, const char *ahead, \
+                                  int64_t step)                                                                        \
+    {                                                                                                                  \
+        sum_tile(ct, v, v_row, u, units, m, ahead, step);                                                              \
+    }
+TILE(1) TILE(2) TILE(3) TILE(4) TILE(5) TILE(6)
+#undef TILE
+static void (*const tiles[6])(const char *, int64_t, const char *, int64_t, float *, const char *, int64_t) = {
+    tile_1, tile_2, tile_3, tile_4, tile_5, tile_6};
+
+// M of one position and one block of k. The tiles are cut evenly, because a narrow register tile is slow.
+static void multiply_spot(const struct job *g, const char *v, int64_t count, const char *u, float *m)
+{
+    int64_t units = g->conv->c / 2, pieces = (count + 5) / 6, step = pieces ? KB * 4 / pieces : 0;
+    for (const char *ahead = u + units * KB * 4; pieces > 0; pieces--, ahead += units * step) {
+        int64_t wide = (count + pieces - 1) / pieces;
+        tiles[wide - 1](v, (int64_t)g->v_row, u, units, m, ahead, step);
+        v += wide * (int64_t)g->v_row, m += wide * KB, count -= wide;
+    }
+}
+
+// ---- outputs
+
+// A' m A of vector j of 64 k.
+static inline VECTORS ALWAYS void join_spots(char *const m[16], int j, __m512 y[4])
+{
+    __m512 s[4], t[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        __m512 a = _mm512_loadu_ps(m[i] + 64 * j), b = _mm512_loadu_ps(m[4 + i] + 64 * j);
+        __m512 c = _mm512_loadu_ps(m[8 + i] + 64 * j), e = _mm512_loadu_ps(m[12 + i] + 64 * j);
+        s[i] = _mm512_add_ps(a, _mm512_add_ps(b, c));
+        t[i] = _mm512_add_ps(_mm512_sub_ps(b, c), e);
+    }
+    y[0] = _mm512_add_ps(s[0], _mm512_add_ps(s[1], s[2])), y[1] = _mm512_add_ps(_mm512_sub_ps(s[1], s[2]), s[3]);
+    y[2] = _mm512_add_ps(t[0], _mm512_add_ps(t[1], t[2])), y[3] = _mm512_add_ps(_mm512_sub_ps(t[1], t[2]), t[3]);
+}
+
+static inline VECTORS ALWAYS void store_line(bool past_cache, uint16_t *to, __m512 low, __m512 high)
+{
+    __m512i line = (__m512i)_mm512_cvtne2ps_pbh(high, low);
+    if (past_cache) _mm512_stream_si512((void *)to, line);
+    else _mm512_storeu_si512(to, line);
+}
+
+// The outputs of a tile at 64 k; y[i] is NULL outside the image.
+static VECTORS void join_tile(const struct job *g, char *const m[16], const float *bias, uint16_t *const y[4])
+{
+    float plain[4][KB];
+    bool act = g->conv->act != ACT_NONE;
+#pragma GCC unroll 2
+    for (int j = 0; j < 4; j += 2) {
+        __m512 low[4], high[4];
+        join_spots(m, j, low);
+        join_spots(m, j + 1, high);
+        __m512 b = bias ? _mm512_loadu_ps(bias + 16 * j) : _mm512_setzero_ps();
+        __m512 d = bias ? _mm512_loadu_ps(bias + 16 * j + 16) : _mm512_setzero_ps();
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; i++) {
+            low[i] = _mm512_add_ps(low[i], b), high[i] = _mm512_add_ps(high[i], d);
+            if (act) _mm512_storeu_ps(plain[i] + 16 * j, low[i]), _mm512_storeu_ps(plain[i] + 16 * j + 16, high[i]);
+            else if (y[i]) store_line(g->past_cache, y[i] + 16 * j, low[i], high[i]);
+        }
+    }
+    if (!act) return;
+    g->loops->activate(plain[0], 4 * KB, g->conv->act);
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; y[i] && j < 4; j += 2)
+            store_line(g->past_cache, y[i] + 16 * j, _mm512_loadu_ps(plain[i] + 16 * j), _mm512_loadu_ps(plain[i] + 16 * j + 16));
+}
+
+// The outputs of a band at 64 k from `k` on.
+static void join_band(const struct job *g, int64_t first, int64_t rows, char *m, int64_t k)
+{
+    static const float none[KB];
+    const struct dnnl_conv *c = g->conv;
+    struct walk w;
+    begin_walk(&w, g, first, first, m, g->m_spot, KB * sizeof(float));
+    for (int64_t i = 0; i < rows; i++, next_row(&w, g)) {
+        uint16_t *row = g->y + ((w.image * c->p + 2 * w.ty) * c->q) * c->k + k;
+        bool below = 2 * w.ty + 1 < c->p;
+        for (int64_t tx = 0; tx < g->columns; tx++) {
+            char *from[16];
+            take_rows(&w, g, tx, KB * sizeof(float), (char *)(uintptr_t)none, from);
+            uint16_t *at = row + 2 * tx * c->k;
+            bool right = 2 * tx + 1 < c->q;
+            uint16_t *y[4] = {at, right ? at + c->k : NULL, below ? at + c->q * c->k : NULL,
+                              right && below ? at + (c->q + 1) * c->k : NULL};
+            join_tile(g, from, g->bias ? g->bias + k : NULL, y);
+        }
+    }
+}
+
+// All outputs of a band at 64 k from `k` on.
+static void run_block(const struct job *g, int64_t first, int64_t rows, const char *v, const int64_t count[16], char *m,
+                      int64_t k)
+{
+    for (int i = 0; i < WINOGRAD_SPOTS; i++)
+        multiply_spot(g, v + (size_t)i * g->v_spot, count[i], g->filters + winograd_filters_at(g->conv, k, 0, i),
+                      (float *)(m + (size_t)i * g->m_spot));
+    join_band(g, first, rows, m, k);
+}
+
+// Prefetches part `i` of `parts` of the inputs that the rows of tiles [first, end) read; they are adjacent. Without it, the
+// transform takes twice as long.
+static void prefetch_inputs(const struct job *g, int64_t first, int64_t end, int64_t i, int64_t parts)
+{
+    const struct dnnl_conv *c = g->conv;
+    int64_t row = c->w * c->c * (int64_t)sizeof *g->x, last = end - 1;
+    int64_t from = (first / g->rows * c->h + first % g->rows * 2) * row;
+    int64_t part = ((last / g->rows * c->h + last % g->rows * 2 + 4) * row - from + parts - 1) / parts;
+    uintptr_t at = (uintptr_t)g->x + (uintptr_t)(from + i * part);
+    for (int64_t b = 0; b < part; b += 64) _mm_prefetch((const char *)(at + (uintptr_t)b), _MM_HINT_T0);
+    __asm__ volatile("");  // gcc drops calls of a function that only prefetches
+}
+
+// A piece is a band of rows of tiles, over all images.
+static void run_bands(void *context, int64_t begin, int64_t end, int thread)
+{
+    const struct job *g = context;
+    char *v = g->work + (size_t)thread * (g->v_bytes + g->m_bytes), *m = v + g->v_bytes;
+    int64_t all = g->conv->n * g->rows;
+    for (int64_t b = begin; b < end; b++) {
+        int64_t first = b * g->band, rows = all - first < g->band ? all - first : g->band, count[WINOGRAD_SPOTS];
+        count_tiles(g, first, first + rows, count);
+        spread_band(g, first, first, rows, v, v + WINOGRAD_SPOTS * g->v_spot);
+        for (int64_t k = 0; k < g->conv->k; k += KB) {
+            int64_t more = first + rows, last = more + g->band < all ? more + g->band : all;
+            if (more < all) prefetch_inputs(g, more, last, k / KB, g->conv->k / KB);
+            run_block(g, first, rows, v, count, m, k);
+        }
+    }
+    _mm_sfence();  // completes the non-temporal stores before the threads join
+}
+
+// The same by two loops, of one band: V by rows of tiles, then outputs by blocks of k.
+static void spread_rows(void *context, int64_t begin, int64_t end, int thread)
+{
+    const struct job *g = context;
+    spread_band(g, 0, begin, end - begin, g->work, g->work + WINOGRAD_SPOTS * g->v_spot + (size_t)thread * g->v_row);
+}
+
+static void run_blocks(void *context, int64_t begin, int64_t end, int thread)
+{
+    const struct job *g = context;
+    int64_t all = g->conv->n * g->rows, count[WINOGRAD_SPOTS];
+    count_tiles(g, 0, all, count);
+    char *m = g->work + g->v_bytes + (size_t)thread * g->m_bytes;
+    for (int64_t k = begin; k < end; k++) run_block(g, 0, all, g->work, count, m, k * KB);
+    _mm_sfence();
+}
+
+#else
+
+bool winograd_fits(const struct dnnl_conv *c, bool kept)
+{
+    (void)c, (void)kept;
+    return false;
+}
+
+static void run_bands(void *context, int64_t begin, int64_t end, int thread)
+{
+    (void)context, (void)begin, (void)end, (void)thread;
+    BUG("winograd_run without AVX-512");
+}
+
+static void spread_rows(void *context, int64_t begin, int64_t end, int thread) { run_bands(context, begin, end, thread); }
+static void run_blocks(void *context, int64_t begin, int64_t end, int thread) { run_bands(context, begin, end, thread); }
+
+#endif
+
+void winograd_run(const struct dnnl_conv *c, int threads, const void *filters, const void *x, const float *bias, void *y,
+                  void *work)
+{
+    struct job g = plan_job(c, threads);
+    g.filters = filters, g.x = x, g.bias = bias, g.y = y, g.work = work, g.loops = stem_loops();
+    g.past_cache = (uintptr_t)y % 64 == 0 && c->n * c->p * c->q * c->k * (int64_t)sizeof(uint16_t) >= PAST_CACHE;
+    int64_t all = c->n * g.rows;
+    if (g.by_k) {
+        threads_for(all, 1, spread_rows, &g);
+        threads_for(c->k / KB, 1, run_blocks, &g);
+    } else {
+        threads_for((all + g.band - 1) / g.band, 1, run_bands, &g);
+    }
+}
