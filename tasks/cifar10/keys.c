@@ -6,6 +6,7 @@
 
 static const char *const activations[] = {"none", "relu", "gelu", "silu", NULL};
 static const char *const pools[] = {"global", "window", NULL};
+static const char *const winograds[] = {"none", "data", "all", NULL};  // enum winograd
 static const char *const flips[] = {"never", "random", "alternate", NULL};
 
 enum { WHITENING = 1, FIRST_ACTIVATION = 2, POOL = 4 };
@@ -37,6 +38,8 @@ static const struct recipe_key keys[] = {
      .about = "before the head: the whole image, or a window of 3", .part = POOL},
     {"model.norm_momentum", "norm_momentum", KEY_NUMBER, AT(norm_momentum), 0, 1, NULL, "0.6",
      .about = "share of the old running statistics that is kept"},
+    {"model.winograd", NULL, KEY_CHOICE, AT(winograd), 0, 0, winograds, "none",
+     .about = "3x3 convolutions in bf16 with fewer products, which round more; data: not for gradients of filters"},
     {"model.whiten_bias_epochs", "whiten_bias_epochs", KEY_NUMBER, AT(whiten_bias_epochs), 0, 10000, NULL, "0",
      .about = "epochs for which the bias of the whitening layer trains", .part = WHITENING},
 

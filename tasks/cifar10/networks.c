@@ -12,3 +12,10 @@ const struct model cifar10_models[] = {
      .forward = resnet164_forward},
     {0},
 };
+
+int networks_conv(struct step *s, int x, int w, int stride, int pad)
+{
+    struct conv_attr a = {.stride = {stride, stride}, .before = {pad, pad}, .after = {pad, pad}, .groups = 1,
+                          .winograd = (enum winograd)s->setting->recipe->winograd};
+    return g_conv_full(s->g, x, w, NONE, &a);
+}

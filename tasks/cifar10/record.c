@@ -31,11 +31,11 @@ static int conv_group(struct step *s, int number, int x, int64_t c, int64_t k)
     struct graph *g = s->g;
     const char *name = arena_text(&g->arena, "group%d", number);
     graph_scope(g, "%s.1", name);
-    x = g_conv(g, x, filters(g, arena_text(&g->arena, "%s.conv1.weight", name), k, 3, c), 1, 1);
+    x = networks_conv(s, x, filters(g, arena_text(&g->arena, "%s.conv1.weight", name), k, 3, c), 1, 1);
     x = g_maxpool(g, x, 2, 2);
     x = norm_act(s, arena_text(&g->arena, "%s.norm1", name), x);
     graph_scope(g, "%s.2", name);
-    x = g_conv(g, x, filters(g, arena_text(&g->arena, "%s.conv2.weight", name), k, 3, k), 1, 1);
+    x = networks_conv(s, x, filters(g, arena_text(&g->arena, "%s.conv2.weight", name), k, 3, k), 1, 1);
     return norm_act(s, arena_text(&g->arena, "%s.norm2", name), x);
 }
 

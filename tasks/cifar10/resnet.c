@@ -33,7 +33,7 @@ static int conv(struct step *s, const char *name, int x, int64_t k, int side, in
     struct graph *g = s->g;
     char *weight = arena_text(&g->arena, "%s.weight", name);
     int w = graph_param(g, weight, SHAPE(k, side, side, channels(g, x)), kaiming(k * side * side), ROLE_FILTER);
-    return g_conv(g, x, w, stride, side / 2);
+    return networks_conv(s, x, w, stride, side / 2);
 }
 
 static int norm_act(struct step *s, const char *name, int x)

@@ -46,6 +46,7 @@ struct recipe {
     struct recipe_list widths, blocks;
     int first_activation, activation;   // enum act
     int pool;                           // enum recipe_pool
+    int winograd;                       // enum winograd
     double norm_momentum;
     double whiten_bias_epochs;
     // samples and loss

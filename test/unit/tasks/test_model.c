@@ -118,6 +118,26 @@ static void test_sizes(void **state)
     }
 }
 
+static void test_winograd_reaches_convolutions(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"record", "resnet9"};
+    for (int i = 0; i < 4; i++) {
+        struct recipe r = plain(names[i / 2], "");
+        if (i % 2) OK(recipe_set(&r, "model.winograd=all"));
+        struct store *s = store_new();
+        struct graph *g = graph_new(s, "network");
+        network(g, names[i / 2], &r, SHAPE(1, 32, 32, 3), F32, true);
+        OK(graph_check(g));
+        for (int n = 0; n < g->nodes; n++) {
+            if (g->node[n].op != OP_CONV || g->value[g->node[n].in[1]].shape.dim[1] != 3) continue;
+            assert_int_equal(g->node[n].attr.conv.winograd, i % 2 ? WINOGRAD_ALL : WINOGRAD_NONE);
+        }
+        graph_free(g);
+        store_free(s);
+    }
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -390,6 +410,7 @@ int main(void)
         cmocka_unit_test(test_sizes),      cmocka_unit_test(test_names),      cmocka_unit_test(test_wrong_widths),
         cmocka_unit_test(test_plans),      cmocka_unit_test(test_loss_falls), cmocka_unit_test(test_cpu_agrees),
         cmocka_unit_test(test_inference),  cmocka_unit_test(test_blur),
+        cmocka_unit_test(test_winograd_reaches_convolutions),
     };
     return cmocka_run_group_tests_name("model", tests, NULL, NULL);
 }
