@@ -82,7 +82,7 @@ cp fresh.db group.db
 python3 -c 'import sqlite3; d = sqlite3.connect("group.db"); d.execute("UPDATE points SET loss_micro = 7 WHERE run = 3"); d.commit()'
 expect 1 'what passes: --run 1)' "$DAWN" submit group.db --handle ada --server "$base/ok" --run 1 --run 2 --run 3 --yes
 expect 0 'Nothing was sent' "$DAWN" submit --handle ada --dry-run --run 1 --note 'a remark' --tag b --tag a
-tr -s ' \n' ' ' <out | grep -q '94.17% (9,417 of 10,000), target met after 26.0 s, \$0.000723'
+tr -s ' \n' ' ' <out | grep -q '94.17% (9,417 of 10,000), target met after 26.1 s, \$0.000723'
 grep -q 'a remark' out
 grep -q 'oneDNN 2.6.3' out
 awk 'length > 80 { exit 1 }' out
