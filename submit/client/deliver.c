@@ -9,11 +9,13 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
+#include "submit/log/proof.h"
 
 static int check_receipt(const struct delivery *d, const struct client_board *board, const struct statement *s,
                          const struct sshkey *signer, int64_t now_ms)
 {
     char id[SSHKEY_ID], key[SSHKEY_ID];
+    struct checkpoint head;
     if (memcmp(d->server.at, board->key.at, sizeof board->key.at) != 0)
         return fail(ERR_NETWORK, "the receipt is signed by %s, not by the key of the board, %s", sshkey_id(&d->server, id),
                     sshkey_id(&board->key, key));
@@ -23,6 +25,7 @@ static int check_receipt(const struct delivery *d, const struct client_board *bo
         return fail(ERR_NETWORK, "the receipt is for the statement %.12s, not for %.12s", d->receipt.payload, s->digest);
     if (signer != NULL && strcmp(d->receipt.signer, sshkey_id(signer, id)) != 0)
         return fail(ERR_NETWORK, "the receipt is for a statement signed by %s, not by %s", d->receipt.signer, id);
+    if (d->receipt.log.size > 0) TRY(proof_check(&d->receipt, &d->server, &head));
     return receipt_check_date(&d->receipt, s, now_ms);
 }
 
