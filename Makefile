@@ -89,10 +89,15 @@ endif
 CUDA_ARCHS ?= -gencode arch=compute_90,code=sm_90 -gencode arch=compute_80,code=compute_80
 CUDA_FLAGS := -std=c++17 -O3 -I. $(CUDA_ARCHS) -lineinfo -Xptxas -v -Werror all-warnings -Xcompiler -Wall,-Wextra
 
+# MPI is optional: where mpicc is missing (or with MPI=no) the program trains on one device and says so under mpirun. With it a
+# plug-in is compiled and embedded, so that the program does not link MPI (docs/decisions/ranks.md).
+MPICC ?= mpicc
+MPI_PLUGIN := $(if $(filter no,$(MPI)),,$(if $(shell command -v $(MPICC)),$(B)/dawn-mpi.so))
+
 # ---- sources -----------------------------------------------------------------------------------------------------
 # A folder is a room; these are all of them (runtime/cuda is above). The server's program is made of the last line's alone.
 FORMAT := submit/format $(addprefix submit/format/,check score ssh)
-FOLDERS := runtime $(addprefix runtime/,base base/cli draw op plan checkpoint cases null ref cpu cpu/loops cpu/product) \
+FOLDERS := runtime $(addprefix runtime/,base base/cli ranks draw op plan checkpoint cases null ref cpu cpu/loops cpu/product) \
     data $(addprefix data/,read read/imagenet read/squad fetch image feed pack text) \
     tasks $(addprefix tasks/,recipe step train cifar10 imagenet squad squad/text squad/sample squad/network) \
     $(addprefix tasks/,record record/machine show infer forecast measure profile report outside) \
@@ -101,7 +106,7 @@ BOARD_FOLDERS := runtime/base runtime/base/cli runtime/draw $(FORMAT) submit/log
 LOOP_SOURCES := $(wildcard runtime/cpu/loops/*.c) data/image/scale_loops.c
 SOURCES := $(filter-out $(LOOP_SOURCES),$(wildcard $(FOLDERS:%=%/*.c))) $(CUDA_SOURCES)
 EMBEDDED := $(sort data/read/imagenet/synsets.txt $(wildcard tasks/*/recipes/*.json tasks/record/*.sql tasks/record/*.json submit/format/*/*.json \
-    runtime/draw/style.css) $(if $(CUDA_INCLUDE),runtime/cuda/dnn/choices.json))
+    runtime/draw/style.css) $(if $(CUDA_INCLUDE),runtime/cuda/dnn/choices.json) $(MPI_PLUGIN))
 OBJECTS := $(SOURCES:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(LOOP_SOURCES:%.c=$(B)/%.$(i).o)) $(B)/embedded.o $(KERNEL_OBJECTS)
 BOARD_SOURCES := $(filter-out scoreboard/main.c,$(wildcard $(BOARD_FOLDERS:%=%/*.c)))
 BOARD_EMBEDDED := $(sort runtime/draw/style.css $(wildcard submit/format/*/*.json scoreboard/store/*.sql scoreboard/pages/assets/*) \
@@ -146,6 +151,12 @@ $(B)/%.o: %.c $(B)/flags.list
 
 $(CUDA_SOURCES:%.c=$(B)/%.o): EXTRA = $(CUDA_INCLUDE) -DCUDA_MISSING='"$(CUDA)"'
 $(CUDA_SOURCES:%.c=$(B)/%.o): $(B)/cuda.list
+$(B)/runtime/ranks/ranks.o: EXTRA = -DMPI_PLUGIN='"$(B)/dawn-mpi.so"'
+$(B)/dawn-mpi.so: runtime/ranks/mpi/mpi.c runtime/ranks/plugin.h
+	$(call say,MPICC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(MPICC) -std=c17 -O2 -Wall -Wextra $(WERROR) -I. -fPIC -shared -Wl,-soname,dawn-mpi.so $< -o $@
+
 # Kernels are the same whatever the host's sanitizers, so they are built once; what ptxas said of them is kept for the budget.
 build/runtime/cuda/kernels/k_%.o: runtime/cuda/kernels/k_%.cu build/cuda-flags.list
 	$(call say,NVCC,$<)
@@ -356,7 +367,7 @@ clean:  ## remove everything that was built
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
-	@echo 'Variables: CC, V=1 (show commands), SAN=address,undefined, DESTDIR, PREFIX, FUZZ_SECONDS, WERROR= (allow warnings), CUDA=no'
+	@echo 'Variables: CC, V=1 (show commands), SAN=address,undefined, DESTDIR, PREFIX, FUZZ_SECONDS, WERROR= (allow warnings), CUDA=no, MPI=no'
 
 # Kernels lie in build/ whatever $(B) is.
 -include $(sort $(shell find $(B) -name '*.d' 2>/dev/null) $(KERNEL_OBJECTS:.o=.d))

@@ -5,8 +5,10 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/text.h"
+#include "runtime/ranks/ranks.h"
 #include "runtime/session.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 const struct device_type *const device_types[] = {&device_cuda, &device_cpu, &device_ref, &device_null, NULL};
@@ -55,6 +57,18 @@ int device_open(const char *name, int threads, struct device **into)
         return fail(ERR_USAGE, "device \"%s\": what stands behind the colon is the number of a device, as in %s:0",
                     name, type->name);
     return type->open((int)index, threads, into);
+}
+
+int device_open_shared(const char *name, int threads, struct device **into)
+{
+    char own[16];
+    if (ranks_size() == 1) return device_open(name, threads, into);
+    if (!name || strcmp(name, "auto") == 0) name = type_present()->name;
+    if (strcmp(name, device_cuda.name) == 0) {
+        snprintf(own, sizeof own, "%s:%d", name, ranks_local());
+        name = own;
+    }
+    return device_open(name, threads ? threads : ranks_threads(), into);
 }
 
 void device_close(struct device *device)

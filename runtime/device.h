@@ -25,6 +25,7 @@ struct device_type {
     const char *about;  // one line for `dawn doctor`
     bool rounds_wgrad;  // filter gradients of 16-bit activations are rounded to that type on their way to f32
     bool queues;        // run() may return before the work is done: reading a slot waits for it
+    bool joins;         // ALL_REDUCE adds over the processes that train together (runtime/ranks); else it trains alone
     bool overlaps;      // reorders or overlaps nodes of the update: plans do not make them wait for shared bytes (plan.h)
     bool (*present)(void);  // true if "auto" may take it; NULL: always. Asks the driver, if any; takes nothing
     int (*open)(int index, int threads, struct device **);
@@ -69,6 +70,9 @@ extern const struct device_type *const device_types[];  // the table; ends with 
 
 // name: "cuda", "cuda:1", "cpu", "ref", "null". NULL or "auto": the first of the table that is present.
 int device_open(const char *name, int threads, struct device **) MUST_CHECK;
+// The same for one of several processes on a machine (runtime/ranks): where the name leaves it open, each takes a GPU of its own
+// and its share of the processors.
+int device_open_shared(const char *name, int threads, struct device **) MUST_CHECK;
 void device_close(struct device *);
 // For devices that share the host's memory: ordinary memory, and a stage that is an upload and done at once.
 int device_host_alloc(struct device *, size_t bytes, void **) MUST_CHECK;

@@ -171,6 +171,7 @@ struct graph {
     enum phase phase;     // given to new nodes
     int group;            // given to new parameters (graph_group)
     uint32_t trains;      // bit i: parameters of group i train in this graph; 0 where nothing does
+    bool sliced;          // batch norms move copies of the running statistics (graph_slice_copy)
     const char *scope;
     int error;            // first error; 0 none
     char *error_text;
@@ -190,6 +191,9 @@ void graph_group(struct graph *, int group);
 int graph_state(struct graph *, const char *name, struct shape, enum dtype, enum memory_class, struct init);
 // A persistent value that is in the store already.
 int graph_slot(struct graph *, struct slot *);
+// The value that a sliced graph moves instead of a running statistic: it begins each run as the statistic does, and the statistic
+// stays. NONE: the graph does not move it.
+int graph_slice_copy(const struct graph *, const struct slot *statistic);
 
 // The one way to add a node: checks arity, infers shapes. out[] receives the value ids (may be NULL).
 int graph_node(struct graph *, enum op, const int *in, int inputs, const union attr *, int *out);

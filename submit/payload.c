@@ -143,6 +143,11 @@ static int check_record(const json_t *record)
         return fail(ERR_INPUT, "the record has lost the machine or the program of run %lld", id);
     if (strcasestr(record_text(json_object_get(record, "machine_facts"), "gpu"), "emulated") != NULL)
         return fail(ERR_USAGE, "run %lld was made on an emulated GPU: its times measure nothing, so it is not submitted", id);
+    int machines;
+    (void)record_processes(record, &machines);
+    if (machines > 1 || record_moved(record))
+        return fail(ERR_UNSUPPORTED, "run %lld was trained %s, and a statement names one set of devices on one machine", id,
+                    machines > 1 ? "on several machines" : "first by some devices and then by others");
     if (record_has(record, "group_id") && json_object_get(record, "group") == NULL)
         return fail(ERR_INPUT, "the record has lost the group of run %lld", id);
     return 0;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // dawn train: trains until the target is reached and records the run.
 #include "runtime/base/file.h"
+#include "runtime/ranks/ranks.h"
 #include "tasks/choose.h"
 #include "tasks/commands.h"
+#include "tasks/cmd_finish.h"
 #include "tasks/record/record.h"
 #include "tasks/train/train.h"
 
@@ -33,17 +35,25 @@ static enum progress_mode progress_of(const struct arguments *a)
     return a->json ? PROGRESS_JSON : a->quiet ? PROGRESS_QUIET : PROGRESS_AUTO;
 }
 
-static int open_run(const struct arguments *a, struct resume *from)
+static int open_run(const struct arguments *a, enum results_mode mode, struct resume *from)
 {
     struct results *results;
     if (!file_exists(results_path(a->database)))  // opening a missing file to write would create it
         return fail(ERR_MISSING, "there is no %s, so there is no run to resume", results_path(a->database));
-    TRY(results_open(a->database, RESULTS_WRITE, &results));  // marks a run as interrupted if its process has ended
+    TRY(results_open(a->database, mode, &results));
     int64_t run;
     int rc = strcmp(a->resume, "last") ? record_find(results, a->resume, &run) : resume_last(results, &run);
     if (rc == 0) rc = resume_open(results, run, from);
     results_close(results);
     return rc;
+}
+
+// The first process opens the record to write: a run whose process is gone is then marked as interrupted. The others read it.
+static int open_run_together(const struct arguments *a, struct resume *from)
+{
+    bool first = ranks_rank() == 0;
+    TRY(ranks_agree(first ? open_run(a, RESULTS_WRITE, from) : 0));
+    return ranks_agree(first ? 0 : open_run(a, RESULTS_READ, from));
 }
 
 // Copies all options except the folder of the data and the pace, which the command line may set.
@@ -77,7 +87,7 @@ static int resume_run(const struct arguments *a)
     struct resume from = {0};
     struct train_options o = {.data_folder = c->data, .database = a->database, .progress = progress_of(a), .resume = &from};
     if (a->pace) TRY(resume_pace_read(a->pace, &o.pace));
-    TRY(open_run(a, &from));
+    TRY(open_run_together(a, &from));
     int rc = take_options(&from, &o);
     if (rc == 0) rc = train(&o);
     resume_close(&from);
@@ -99,6 +109,8 @@ static int train_task(const struct arguments *a, const char *name)
     struct resume_pace pace = {0};
     if (a->pace && a->runs > 1) return fail(ERR_USAGE, "--checkpoint-every is for one run: a run of a group cannot be resumed");
     if (a->pace) TRY(resume_pace_read(a->pace, &pace));
+    // Each process takes one slice, if the recipe does not say how many there are.
+    if (ranks_size() > 1 && chosen.recipe.slices == 1) chosen.recipe.slices = ranks_size();
     struct train_options o = {
         .task = chosen.task, .recipe = chosen.recipe, .data_name = chosen.data_name, .data_folder = chosen.data_folder,
         .files = chosen.files, .device = a->choose.device,
@@ -109,7 +121,7 @@ static int train_task(const struct arguments *a, const char *name)
     return train(&o);
 }
 
-int cmd_train(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
     struct arguments a = {.target = NAN, .cost = NAN, .runs = 1, .seed = 1, .stop = true};
     const struct option options[] = {
@@ -139,11 +151,19 @@ int cmd_train(int argc, char **argv)
         "  dawn train cifar10 --runs 5 --no-stop\n"
         "  dawn train cifar10 --recipe airbench94 --set epochs=9\n"
         "  dawn train cifar10 --checkpoint-every 10min\n"
-        "  dawn train --resume last\n"};
+        "  dawn train --resume last\n"
+        "  mpirun -n 4 dawn train cifar10\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
     if (a.resume && argc == 1) return resume_run(&a);
     if (a.resume) return fail(ERR_USAGE, "--resume takes the task from the run: do not name one");
     if (argc != 2) return task_wanted("");
     return train_task(&a, argv[1]);
+}
+
+int cmd_train(int argc, char **argv)
+{
+    int rc = ranks_open();
+    if (rc == 0) rc = run_command(argc, argv);
+    return cmd_finish("train", rc);
 }

@@ -87,7 +87,9 @@ curl|curl
 nginx|nginx-light
 openssl|openssl
 chromium|chromium
-chromedriver|chromium-driver'
+chromedriver|chromium-driver
+mpicc|libopenmpi-dev
+mpirun|openmpi-bin'
 
 builds() { # HEADERS LIBRARIES: whether a program with both links
     { printf "$first"; for h in $1; do echo "#include <$h>"; done; echo 'int main(void) { return 0; }'; } >"$work/a.c"

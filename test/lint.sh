@@ -32,6 +32,7 @@ forbid() {
 ROOMS='
 runtime/base/cli        : runtime/base
 runtime/base            :
+runtime/ranks           : runtime/ranks runtime/base
 runtime/draw            : runtime/base
 runtime                 : runtime
 data                    : data runtime/base

@@ -138,6 +138,14 @@ static void build_assign(struct case_build *b)
     case_node(b, (int[]){e, x}, 2, NULL, &e);
 }
 
+// p: rows, columns. Alone, a process gets back what it gives.
+static void build_all_reduce(struct case_build *b)
+{
+    int a = f32_input(b, "a", DRAW_NORMAL, 1.0), c = one_f32(b, "c", 0.3);
+    int d = case_input(b, "d", SHAPE(3, 5, 7), F32, DRAW_NORMAL, 2.0);
+    case_node(b, (int[]){a, c, d}, 3, NULL, NULL);
+}
+
 #define THREE(name, op, build, third, fourth, slack)                                                                   \
     {name, op, build, 0, {7, 19, third, fourth}, slack},                                                               \
     {name ", one element", op, build, 0, {1, 1, third, fourth}, slack},                                                \
@@ -173,6 +181,7 @@ const struct op_case cases_optim[] = {
     THREE("descend decay", OP_DESCEND, build_descend, 1, 0, 0),
     THREE("lerp", OP_LERP, build_lerp, 0, 0, 0),
     THREE("assign", OP_ASSIGN, build_assign, F32, F32, 0),
+    THREE("all_reduce", OP_ALL_REDUCE, build_all_reduce, 0, 0, 0),
     {"assign to a narrower type", OP_ASSIGN, build_assign, CASE_HALF, {5, 33, DTYPE_COUNT, F32}, 0},
     {"assign to a wider type", OP_ASSIGN, build_assign, CASE_HALF, {5, 33, F32, DTYPE_COUNT}, 0},
     {"momentum 2M", OP_MOMENTUM, build_momentum, CASE_LARGE, {256, 8192, 1, 1}, 0},

@@ -229,6 +229,7 @@ static int cpu_facts(struct device *device, struct device_facts *facts)
 const struct device_type device_cpu = {
     .name = "cpu",
     .about = "this machine's CPU, with oneDNN and vector loops of DAWN",
+    .joins = true,
     .open = cpu_open,
     .close = cpu_close,
     .alloc = cpu_alloc,

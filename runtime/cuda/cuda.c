@@ -182,6 +182,7 @@ static void cuda_close(struct device *device)
     cuda_copy_close(cuda);
     if (cuda->dnn_close) cuda->dnn_close(cuda);
     if (cuda->blas_close) cuda->blas_close(cuda);
+    if (cuda->nccl_close) cuda->nccl_close(cuda);
     cuda_memory_free(cuda->pool);
     cuda_meter_close(cuda->meter);
     if (cuda->urgent) (void)cudaStreamDestroy(cuda->urgent);
@@ -304,7 +305,7 @@ const struct device_type device_cuda = {
     .name = "cuda",
     .about = "an NVIDIA GPU, with cuDNN, cuBLASLt and kernels of DAWN",
     .rounds_wgrad = true,
-    .queues = true, .overlaps = true,
+    .queues = true, .joins = true, .overlaps = true,
     .present = cuda_present,
     .open = cuda_open,
     .close = cuda_close,

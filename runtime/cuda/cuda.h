@@ -49,7 +49,9 @@ struct cuda_device {
     size_t memory;        // bytes of device memory
     struct dnn *dnn;      // NULL until a convolution is planned
     struct blas *blas;    // NULL until a large product is planned
+    struct nccl *nccl;    // NULL until one of several processes plans a reduction
     void (*dnn_close)(struct cuda_device *), (*blas_close)(struct cuda_device *);  // set by the opener, called by close
+    void (*nccl_close)(struct cuda_device *);
     size_t dnn_version;   // version number of the loaded cuDNN (91900); 0: not loaded
     struct cuda_memory *pool;
     char *ring;                // pinned memory for small copies (cuda_copy.c); NULL until the first

@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+enum { STATISTIC_NAME = 128 };
+
 static int check(struct graph *g, const struct node *n, int x, int first)
 {
     const struct value *v = op_in(g, n, x);
@@ -178,23 +180,49 @@ FLOPS_EACH(pool_norm_grad, 5)
 FLOPS_EACH(norm_infer, 3)
 FLOPS_EACH(norm_fold, 1)
 
-static int running(struct graph *g, const char *name, struct shape shape, struct init begin)
+static const char *copy_name(char into[STATISTIC_NAME + 8], const char *name)
+{
+    snprintf(into, STATISTIC_NAME + 8, "slice.%s", name);
+    return into;
+}
+
+int graph_slice_copy(const struct graph *g, const struct slot *statistic)
+{
+    char name[STATISTIC_NAME + 8];
+    const struct slot *copy = store_find(g->store, copy_name(name, statistic->name));
+    return copy && copy->number < g->value_ofs ? g->value_of[copy->number] - 1 : NONE;
+}
+
+// Slices of a batch, which several processes may compute, begin with the same statistics. A norm that a graph has twice goes on
+// with the copy.
+static int slice_copy(struct graph *g, const char *name, int of, struct shape shape, struct init begin)
+{
+    char copy[STATISTIC_NAME + 8];
+    int before = g->values, v = graph_state(g, copy_name(copy, name), shape, F32, MEMORY_STATE, begin);
+    if (v == NONE) return NONE;
+    g->value[v].slot->role = ROLE_DERIVED;
+    if (g->values > before) graph_node_over(g, OP_ASSIGN, (int[]){v, of}, 2, NULL, &v, NULL);
+    return v;
+}
+
+static int running(struct graph *g, const char *name, struct shape shape, struct init begin, bool moves)
 {
     int v = graph_state(g, name, shape, F32, MEMORY_STATE, begin);
-    if (v != NONE) g->value[v].slot->role = ROLE_STATISTIC;
-    return v;
+    if (v == NONE) return NONE;
+    g->value[v].slot->role = ROLE_STATISTIC;
+    return moves && g->sliced ? slice_copy(g, name, v, shape, begin) : v;
 }
 
 int g_norm(struct graph *g, const char *name, int x, bool training, bool scale, bool bias, float eps, float momentum)
 {
     if (g->error || x == NONE) return NONE;
     struct shape c = SHAPE(shape_last(&g->value[x].shape));
-    char slot[128];
+    char slot[STATISTIC_NAME];
     struct init zero = {INIT_ZERO, 0}, one = {INIT_CONSTANT, 1};
     snprintf(slot, sizeof slot, "%s.running_mean", name);
-    int mean = running(g, slot, c, zero);
+    int mean = running(g, slot, c, zero, training);
     snprintf(slot, sizeof slot, "%s.running_var", name);
-    int var = running(g, slot, c, one);
+    int var = running(g, slot, c, one, training);
     int s = NONE, b = NONE;
     snprintf(slot, sizeof slot, "%s.weight", name);
     if (scale) s = graph_param(g, slot, c, one, ROLE_SCALE);

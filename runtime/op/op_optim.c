@@ -87,6 +87,26 @@ int op_assign_infer(struct graph *g, struct node *n)
     return 0;
 }
 
+// Outputs follow the inputs that are given.
+int op_all_reduce_infer(struct graph *g, struct node *n)
+{
+    for (int i = 0; i < op_table[OP_ALL_REDUCE].inputs; i++) {
+        const struct value *x = op_in(g, n, i);
+        if (x) NEED(x->dtype == F32, g, "all_reduce adds f32");
+        if (x) op_out(g, n, i, x->shape, F32);
+        else op_drop(n, i);
+    }
+    return 0;
+}
+
+double op_all_reduce_flops(const struct graph *g, const struct node *n)
+{
+    double elements = 0;
+    for (int i = 0; i < op_table[OP_ALL_REDUCE].inputs; i++)
+        if (n->in[i] != NONE) elements += (double)shape_count(&g->value[n->in[i]].shape);
+    return elements;
+}
+
 NO_GRAD(momentum)
 NO_GRAD(adam)
 NO_GRAD(squares)
@@ -96,6 +116,7 @@ NO_GRAD(unit_norm)
 NO_GRAD(descend)
 NO_GRAD(lerp)
 NO_GRAD(assign)
+NO_GRAD(all_reduce)
 FLOPS_EACH(momentum, 4)
 FLOPS_EACH(adam, 12)
 FLOPS_EACH(squares, 2)

@@ -34,7 +34,7 @@ struct recipe {
     char name[RECIPE_TEXT_MAX], about[RECIPE_TEXT_MAX], model[RECIPE_TEXT_MAX];
     // schedule
     double epochs;
-    int64_t batch, accumulate;
+    int64_t batch, accumulate, slices;
     int precision;                      // enum recipe_precision
     struct recipe_list resolution;      // side of the training images, by default over equal parts of the schedule
     struct recipe_list resolution_parts;  // lengths of these parts, if the task has the key

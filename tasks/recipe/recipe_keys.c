@@ -20,6 +20,8 @@ static const struct recipe_key common[] = {
     {"data.batch", "batch", KEY_WHOLE, AT(batch), 1, 1 << 20, NULL, "1000", .about = "samples a step"},
     {"data.accumulate", NULL, KEY_WHOLE, AT(accumulate), 1, 1024, NULL, "1",
      .about = "number of parts in which a batch is computed in turn, to save memory"},
+    {"data.slices", NULL, KEY_WHOLE, AT(slices), 1, 1024, NULL, "1",
+     .about = "parts that several devices can compute side by side; a batch norm sees one of them"},
 
     {"model.name", "model", KEY_TEXT, AT(model), 0, 0, NULL, "record", .about = "the network (dawn models)"},
 

@@ -16,11 +16,11 @@
 
 const char *const export_tables[] = {"runs",      "groups",    "metrics",  "parts",    "points",   "scores",  "segments",
                                      "data_sets", "pictures", "files", "readings", "latencies", "machines", "software",
-                                     "receipts", "outside", "energy", "replays", "benches", "bench_repeats", "bench_memory",
-                                     "bench_operators", NULL};
+                                     "receipts", "outside", "energy", "replays", "places", "benches", "bench_repeats",
+                                     "bench_memory", "bench_operators", NULL};
 static const char *const per_run_tables[] = {"metrics",   "parts",     "points",   "scores",  "segments", "data_sets",
                                              "pictures", "files", "readings", "latencies", "receipts", "outside", "energy",
-                                             "replays", NULL};
+                                             "replays", "places", NULL};
 
 static bool among(const char *const names[], const char *name)
 {

@@ -196,6 +196,9 @@ static int read_parts(struct results *r, json_t *record, int64_t id)
     TRY(add_rows(r, record, "files",
                  "SELECT kind, name, digest, bytes, (SELECT remembered FROM readings WHERE readings.run = files.run"
                  " AND part = files.kind) AS remembered FROM files WHERE run = ?", id));
+    TRY(add_rows(r, record, "places",
+                 "SELECT step, rank, machine, machine_number, device, threads FROM places WHERE run = ? ORDER BY step, rank",
+                 id));
     TRY(add_rows(r, record, "points",
                  "SELECT step, epoch_micro, t_ns, classic_ns, warm_ns, warm_with_evaluation_ns, samples, stall_ns, loss_micro,"
                  " hash FROM points WHERE run = ? ORDER BY step",
@@ -250,6 +253,38 @@ int record_find(struct results *r, const char *word, int64_t *id)
     json_decref(rows);
     if (!there) return fail(ERR_USAGE, "there is no run %s in %s; the last is %lld", word, r->path, (long long)last);
     return 0;
+}
+
+// The processes from `step` on.
+static int count_places(const json_t *record, int64_t step, int *machines)
+{
+    int count = 0;
+    size_t i;
+    json_t *place;
+    *machines = 1;
+    json_array_foreach(json_object_get(record, "places"), i, place)
+    {
+        if (record_int(place, "step") != step) continue;
+        count++;
+        if (record_int(place, "machine_number") >= *machines) *machines = (int)record_int(place, "machine_number") + 1;
+    }
+    return count > 0 ? count : 1;
+}
+
+int record_processes(const json_t *record, int *machines)
+{
+    return count_places(record, 0, machines);
+}
+
+bool record_moved(const json_t *record)
+{
+    int machines, now, count = record_processes(record, &machines);
+    const json_t *places = json_object_get(record, "places");
+    for (size_t i = 0; i < json_array_size(places); i++) {
+        int64_t step = record_int(json_array_get(places, i), "step");
+        if (count_places(record, step, &now) != count || now != machines) return true;
+    }
+    return false;
 }
 
 char *record_weights(const struct results *r, const json_t *run)

@@ -15,15 +15,19 @@ int record_rows(struct results *, const char *sql, int64_t id, json_t **rows) MU
 // All runs, oldest first, each with metrics, last_score (the board's), last_ns (of its last point).
 int record_list(struct results *, json_t **runs) MUST_CHECK;
 // One whole run, as curve.h reads it: the columns of its row, metrics, last_score, last_ns, last_classic_ns, last_warm_ns,
-// last_warm_with_evaluation_ns, last_samples, reached_energy_uj, replay_of (of a replay), and data_sets, files, points, energy,
-// work, segments, latencies, receipts (lists), machine_facts, software_facts, group, outside (objects; the last two only if they
-// have a row). A latency has its own machine_facts.
+// last_warm_with_evaluation_ns, last_samples, reached_energy_uj, replay_of (of a replay), and data_sets, files, places, points,
+// energy, work, segments, latencies, receipts (lists), machine_facts, software_facts, group, outside (objects; the last two only
+// if they have a row). A latency has its own machine_facts.
 int record_read(struct results *, int64_t id, json_t **record) MUST_CHECK;
 // `word` is "last" or the number of a recorded run.
 int record_find(struct results *, const char *word, int64_t *id) MUST_CHECK;
 // The path of the weights at the end of a run (or a row of runs): beside results.db, unless the record names another folder.
 // NULL if the run has none; free() ends it.
 char *record_weights(const struct results *, const json_t *run);
+// The processes that a run began with, at least 1, and the machines that they were on.
+int record_processes(const json_t *record, int *machines);
+// Whether it went on with other processes.
+bool record_moved(const json_t *record);
 // The newest run of a task (NULL: of any) whose weights still exist.
 int record_find_weights(struct results *, const char *task, int64_t *id) MUST_CHECK;
 // Checks that the hashes of a run from record_read follow from its figures and from each other, and its crossing from its

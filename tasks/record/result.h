@@ -70,6 +70,13 @@ struct run_file {
     enum run_reading reading;
 };
 enum { RUN_FILES_MAX = 3 };
+// A process of a run that several devices train together: the rank is its place in the list.
+struct run_place {
+    const struct machine_facts *machine;
+    int64_t machine_number;  // of several machines that may be alike, from 0
+    const char *device;
+    int64_t threads;
+};
 // A part of the schedule with a constant cost of training on a sample: forward, backward and update.
 struct run_part {
     int64_t samples, flops_per_sample;
@@ -96,6 +103,8 @@ struct run_facts {
     int data_count;
     const struct run_file *files;
     int file_count;
+    const struct run_place *places;  // none: one process
+    int place_count;
     const char *replay_of;  // last hash of the points of the run that this one repeats, 64 hex digits; NULL: none
     const struct machine_facts *machine;    // NULL: read here
     const struct software_facts *software;  // NULL: read here
@@ -117,6 +126,8 @@ struct run_moment {
 int result_resume(struct results *, int64_t id, int64_t step, const struct run_moment *known, struct stopwatch *,
                   struct run **) MUST_CHECK;
 int64_t result_id(const struct run *);
+// The processes with which a resumed run goes on after `step` steps.
+int result_places(struct run *, int64_t step, const struct run_place *, int count) MUST_CHECK;
 // Stores the closed segments before a checkpoint is written, so that the clocks of a resumed run include the work that led
 // to the checkpoint.
 int result_checkpoint(struct run *) MUST_CHECK;

@@ -167,8 +167,11 @@ static void put_program(json_t *to, const json_t *record)
     json_t *software = copied(json_object_get(record, "software_facts"), software_sources);
     put_text(software, "framework", outside != NULL ? record_text(outside, "framework") : framework);
     json_object_set_new(to, "software", software);
+    int machines, processes = record_processes(record, &machines);
+    bool accelerators = strcmp(record_text(record, "device"), "cuda") == 0;  // a processor is one device, whoever shares it
     json_object_set_new(to, "hardware", hardware_of(json_object_get(record, "machine_facts"),
-                                                    outside != NULL ? record_int(outside, "devices") : 1));
+                                                    outside != NULL ? record_int(outside, "devices")
+                                                    : accelerators  ? processes : 1));
 }
 
 // A run whose process ended unexpectedly has no recorded end. The time of its last event is used.

@@ -292,6 +292,24 @@ static void add_outside(struct text *t, const json_t *run)
     page_line(t, "evaluated", "self-evaluated: the program reported its own score; only the clock is DAWN's");
 }
 
+// The processes of a run, and those it went on with.
+static void add_places(struct text *t, const json_t *run)
+{
+    const json_t *places = json_object_get(run, "places"), *first;
+    size_t count = json_array_size(places), end;
+    for (size_t i = 0; i < count; i = end) {
+        int64_t machines = 1, step = record_int(first = json_array_get(places, i), "step");
+        for (end = i; end < count && record_int(json_array_get(places, end), "step") == step; end++)
+            if (record_int(json_array_get(places, end), "machine_number") >= machines)
+                machines = record_int(json_array_get(places, end), "machine_number") + 1;
+        char since[48] = "";
+        if (step > 0) snprintf(since, sizeof since, "from step %lld on, ", (long long)step);
+        page_line(t, "processes", "%s%zu on %lld machine%s: %s, %lld thread%s each", since, end - i, (long long)machines,
+                  machines == 1 ? "" : "s", record_text(first, "device"), (long long)record_int(first, "threads"),
+                  record_int(first, "threads") == 1 ? "" : "s");
+    }
+}
+
 static void add_receipts(struct text *t, const json_t *run)
 {
     size_t i;
@@ -322,6 +340,7 @@ int show_run(struct results *r, int64_t id, const struct page_style *style, stru
     add_running(t, run);
     add_result(t, run, style);
     add_outside(t, run);
+    add_places(t, run);
     add_receipts(t, run);
     add_clocks(t, run, style);
     const struct run_metric board = curve_board(run);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/step/evaluation.h"
 
+#include "runtime/ranks/ranks.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,12 +15,13 @@ const struct evaluation_program *evaluation_find(const struct evaluation *e, con
     return NULL;
 }
 
-// Programs for the full batches of each bucket and for the short batch at its end.
+// Programs for the full batches of each bucket and for the short batch at its end, also those of other processes, because this
+// process judges their outputs, too.
 int evaluation_build(struct evaluation *e)
 {
     e->programs = 0, e->fold = NONE;
-    for (int64_t i = 0; i < supply_batches(e->supply); i++) {
-        struct order_batch batch = order_batch(e->supply->order, i);
+    for (int64_t i = 0; i < order_all_batches(e->supply->order); i++) {
+        struct order_batch batch = order_all_batch(e->supply->order, i);
         if (evaluation_find(e, &batch)) continue;
         BUG_IF(e->programs == EVALUATION_PROGRAMS);
         struct variant is = {.batch = batch.count, .bucket = batch.bucket};
@@ -45,19 +48,35 @@ static int reset_counters(struct evaluation *e)
     return 0;
 }
 
+// Of all processes.
+static int read_counters(struct evaluation *e, int64_t hits[METRICS_MAX], int64_t tries[METRICS_MAX])
+{
+    const struct feed_slots *feed = &e->slots->split[SPLIT_TEST];
+    int64_t count[2 * METRICS_MAX] = {0};
+    for (int i = 0; i < 2 * METRICS_MAX; i++) {
+        struct slot *slot = i % 2 ? feed->tries[i / 2] : feed->hits[i / 2];
+        int32_t value;
+        if (!slot) continue;
+        TRY(session_read(e->session, slot, &value, sizeof value));
+        count[i] = value;
+    }
+    TRY(ranks_add(count, 2 * METRICS_MAX));
+    for (int m = 0; m < METRICS_MAX; m++) hits[m] = count[2 * m], tries[m] = count[2 * m + 1];
+    return 0;
+}
+
 // Reads the metrics that the graph counts. The judge computes the others.
 static int read_scores(struct evaluation *e, int64_t score[METRICS_MAX])
 {
     const struct feed_slots *feed = &e->slots->split[SPLIT_TEST];
     const struct metric *metrics = e->setting->task->metrics;
+    int64_t hits[METRICS_MAX], tries[METRICS_MAX];
+    TRY(read_counters(e, hits, tries));
     for (int m = 0; metrics[m].name; m++) {
-        int32_t hits, tries;
         if (!feed->hits[m]) continue;
-        TRY(session_read(e->session, feed->hits[m], &hits, sizeof hits));
-        score[m] = hits;
+        score[m] = hits[m];
         if (metrics[m].kind == METRIC_COUNT) continue;
-        TRY(session_read(e->session, feed->tries[m], &tries, sizeof tries));
-        score[m] = tries ? llround(1e6 * (double)hits / (double)tries) : 0;
+        score[m] = tries[m] ? llround(1e6 * (double)hits[m] / (double)tries[m]) : 0;
     }
     return 0;
 }
@@ -133,18 +152,35 @@ int evaluation_end(struct evaluation *e, void *judging, int rc, const char *answ
     return rc < 0 ? rc : ended;
 }
 
+static int run_next(struct evaluation *e)
+{
+    struct order_batch batch;
+    TRY(supply_next(e->supply, &batch));
+    const struct evaluation_program *p = evaluation_find(e, &batch);
+    BUG_IF(!p);  // the order was the same when the programs were built
+    return session_run(e->session, p->program);
+}
+
+// The judge of every process sees the outputs of all of them, in the order of the batches.
+static int judge_batch(struct evaluation *e, void *judging, int64_t number, char *outputs)
+{
+    struct order_batch batch = order_all_batch(e->supply->order, number);
+    const struct evaluation_program *p = evaluation_find(e, &batch);
+    int owner = (int)(number % ranks_size());
+    if (owner == ranks_rank()) TRY(evaluation_read(e, &p->is, outputs));
+    TRY(ranks_broadcast(outputs, output_bytes(&p->is), owner));
+    return evaluation_judge(e, judging, &p->is, &batch, outputs);
+}
+
+// Each process runs one batch of a round, as order_share deals them out.
 static int run_batches(struct evaluation *e, void *judging, char *outputs)
 {
-    for (int64_t i = 0; i < supply_batches(e->supply); i++) {
-        struct order_batch batch;
-        TRY(supply_next(e->supply, &batch));
-        const struct evaluation_program *p = evaluation_find(e, &batch);
-        BUG_IF(!p);  // the programs were built from the same order
-        if (e->between) TRY(e->between(e->context, i, supply_batches(e->supply)));
-        TRY(session_run(e->session, p->program));
-        if (!e->setting->task->judge) continue;
-        TRY(evaluation_read(e, &p->is, outputs));
-        TRY(evaluation_judge(e, judging, &p->is, &batch, outputs));
+    int64_t all = order_all_batches(e->supply->order);
+    for (int64_t i = 0; i < all; i += ranks_size()) {
+        if (e->between) TRY(e->between(e->context, i, all));
+        if (i + ranks_rank() < all) TRY(run_next(e));
+        for (int64_t k = i; k < all && k < i + ranks_size() && e->setting->task->judge; k++)
+            TRY(judge_batch(e, judging, k, outputs));
     }
     return 0;
 }

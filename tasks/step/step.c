@@ -28,6 +28,11 @@ static int cursor_of(struct step *s)
     return feed_state(s, &slots_of(s)->cursor, "cursor", SHAPE(1), I32, ZERO);
 }
 
+static bool is_sliced(const struct step *s)
+{
+    return step_trains(s) && !slices_whole(&s->setting->slices);
+}
+
 int step_index(struct step *s)
 {
     if (s->index != NONE) return s->index;
@@ -78,14 +83,20 @@ int step_key(struct step *s)
 
 int step_count(struct step *s)
 {
-    return graph_state(s->g, s->is.part ? "parts" : "step", SHAPE(1), I32, MEMORY_DATA, ZERO);
+    const char *name = s->is.part ? "parts" : is_sliced(s) ? "slices" : "step";
+    return graph_state(s->g, name, SHAPE(1), I32, MEMORY_DATA, ZERO);
+}
+
+static void add_loss(struct step *s, int loss)
+{
+    g_accumulate(s->g, feed_state(s, &slots_of(s)->loss, "loss", SHAPE(1), F32, ZERO), loss);
 }
 
 void step_loss(struct step *s, int loss, int64_t terms)
 {
     s->is.terms = terms;
     if (step_trains(s)) s->loss = loss;
-    g_accumulate(s->g, feed_state(s, &slots_of(s)->loss, "loss", SHAPE(1), F32, ZERO), loss);
+    if (!is_sliced(s)) add_loss(s, loss);
 }
 
 int step_hits(struct step *s, int metric)
@@ -118,11 +129,18 @@ void step_output(struct step *s, int number, int v)
     graph_node_over(g, OP_ASSIGN, (int[]){to, v}, 2, NULL, &to, NULL);
 }
 
+// How far counters of slices move: the last slice of a process passes over those of the others.
+static int32_t slices_passed(const struct step *s)
+{
+    const struct slices *of = &s->setting->slices;
+    return is_sliced(s) && s->is.slice == slices_kinds(of) - 1 ? of->all - of->count + 1 : 1;
+}
+
 static void advance_cursor(struct step *s)
 {
     if (s->index == NONE) return;  // streamed data has no index
     s->g->phase = PHASE_UPDATE;
-    g_tick(s->g, cursor_of(s), (int32_t)s->is.batch);
+    g_tick(s->g, cursor_of(s), (int32_t)s->is.batch * slices_passed(s));
 }
 
 // ---- one training step
@@ -145,12 +163,15 @@ static int finish_train(struct step *s, int *params, int *grads)
     TRY(grad_of_times(g, s->loss, update_scale(s), params, count, grads));
     g->phase = PHASE_UPDATE;
     if (s->is.part) TRY(update_accumulate(s, params, grads, count));
+    if (is_sliced(s)) TRY(slices_join(s, params, grads, count));
     int step = graph_state(g, "step", SHAPE(1), I32, MEMORY_DATA, ZERO);
-    bool updates = s->is.part == PART_WHOLE || s->is.part == PART_LAST;
+    bool updates = is_sliced(s) ? s->is.slice == slices_kinds(&s->setting->slices) - 1
+                                : s->is.part == PART_WHOLE || s->is.part == PART_LAST;
+    if (updates && is_sliced(s)) add_loss(s, s->loss);
     if (updates) TRY(update_parameters(s, params, grads, count, step));
     graph_scope(g, "counters");
     if (s->turn + 1 < turns) return 0;  // only the last turn of a batch advances the counters
-    if (s->is.part) g_tick(g, step_count(s), 1);
+    if (s->is.part || is_sliced(s)) g_tick(g, step_count(s), slices_passed(s));
     if (updates) g_tick(g, step, 1);
     advance_cursor(s);
     return 0;
@@ -163,6 +184,9 @@ static char *name_of(struct graph *g, const struct setting *setting, const struc
     if (setting->task->turns > 1) name = arena_text(&g->arena, "%s, turn %d", name, turn + 1);
     static const char *const parts[] = {"", ", first part", ", middle part", ", last part"};
     name = arena_text(&g->arena, "%s%s", name, parts[v->part]);
+    int last = slices_kinds(&setting->slices) - 1;
+    if (last > 0 && v->slice == last) name = arena_text(&g->arena, "%s, last slice", name);
+    if (v->slice < last) name = arena_text(&g->arena, "%s, slice joined with %d", name, (1 << v->slice) - 1);
     if (v->note) name = arena_text(&g->arena, "%s, %s", name, v->note);
     return v->renormalises ? arena_text(&g->arena, "%s, renormalising", name) : name;
 }
@@ -174,6 +198,7 @@ int step_train(struct session *session, const struct setting *setting, struct st
                      .turn = turn, .index = NONE, .loss = NONE};
     g->name = name_of(g, setting, v, turn);
     g->trains = v->trains;
+    g->sliced = is_sliced(&s);
     setting->task->forward(&s);
     if (!g->error) {
         BUG_IF(s.loss == NONE);

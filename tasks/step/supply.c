@@ -2,6 +2,7 @@
 #include "tasks/step/supply.h"
 
 #include "runtime/base/text.h"
+#include "runtime/ranks/ranks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,16 +30,20 @@ static int read_lengths(struct supply *s, const struct setting *c, int32_t **len
                  : c->task->buckets(c, s->data, s->choice.split, *lengths);
 }
 
-// A batch that is computed in parts is supplied in parts. A part of one sample is refused: its loss could be a mean or a sum
+// A batch that is computed in parts or slices is supplied so. A part of one sample is refused: its loss could be a mean or a sum
 // (step_loss).
 static int cut_batches(const struct setting *c, struct supply *s)
 {
-    int64_t parts = c->recipe->accumulate;
+    const struct slices *slices = &c->slices;
+    bool sliced = !slices_whole(slices);
+    int64_t parts = sliced ? slices->all : c->recipe->accumulate;
+    if (sliced)
+        s->choice.order.share = (struct order_share){.slices = slices->all, .first = slices->first, .taken = slices->count};
     for (int b = 0; b < s->choice.order.buckets && parts > 1; b++) {
         int64_t *batch = &s->choice.order.batch[b];
         if (*batch % parts || *batch / parts < 2)
-            return fail(ERR_USAGE, "data.accumulate: a batch of %lld is not %lld equal parts of two samples or more",
-                        (long long)*batch, (long long)parts);
+            return fail(ERR_USAGE, "data.%s: a batch of %lld is not %lld equal parts of two samples or more",
+                        sliced ? "slices" : "accumulate", (long long)*batch, (long long)parts);
         *batch /= parts;
     }
     return 0;
@@ -46,7 +51,7 @@ static int cut_batches(const struct setting *c, struct supply *s)
 
 static int check_batches(const struct setting *c, const struct supply *s)
 {
-    if (order_batches(s->order) > 0) return 0;
+    if (order_all_batches(s->order) > 0) return 0;
     return fail(ERR_USAGE, "a batch of %lld is larger than the data set of %lld samples", (long long)s->choice.order.batch[0],
                 (long long)c->data->count[s->choice.split]);
 }
@@ -62,6 +67,8 @@ int supply_new(struct supply *s, const struct setting *c, struct dataset *data, 
     if (c->task->feed) c->task->feed(c, split, &s->choice);
     for (int b = 0; b < s->choice.order.buckets && c->single; b++) s->choice.order.batch[b] = 1;
     if (!evaluates) TRY(cut_batches(c, s));
+    // An evaluation is shared batch by batch.
+    if (evaluates && ranks_size() > 1) s->choice.order.share = (struct order_share){.every = ranks_size(), .at = ranks_rank()};
     if (!s->choice.fields && s->choice.order.buckets > 1)
         return fail(ERR_UNSUPPORTED, "%s: a resident data set has only one bucket", c->task->title);
     if (!evaluates) s->choice.epochs = (uint32_t)ceil(c->recipe->epochs);
@@ -174,6 +181,11 @@ static int let_go(struct supply *s)
     return 0;
 }
 
+static int put_cursor(struct supply *s, int32_t cursor)
+{
+    return session_write(s->session, s->slots->cursor, &cursor, 0, sizeof cursor);
+}
+
 int supply_begin(struct supply *s, uint64_t seed, int64_t epoch, int64_t batch)
 {
     int32_t key[4] = {(int32_t)(uint32_t)seed, (int32_t)(uint32_t)(seed >> 32), (int32_t)epoch, 0};
@@ -183,7 +195,7 @@ int supply_begin(struct supply *s, uint64_t seed, int64_t epoch, int64_t batch)
     if (s->feed) return feed_seek(s->feed, seed, (uint32_t)epoch, batch);
     if (!s->choice.order.in_file_order) TRY(upload_order(s, seed, epoch));
     int32_t cursor = batch < order_batches(s->order) ? (int32_t)order_batch(s->order, batch).first : 0;
-    return session_write(s->session, s->slots->cursor, &cursor, 0, sizeof cursor);
+    return put_cursor(s, cursor);
 }
 
 static int stage_batch(struct supply *s)
@@ -201,7 +213,7 @@ int supply_next(struct supply *s, struct order_batch *batch)
     int64_t number = s->next++;
     if (!s->feed) {
         *batch = order_batch(s->order, number);
-        return 0;
+        return s->choice.order.share.every ? put_cursor(s, (int32_t)batch->first) : 0;
     }
     TRY(let_go(s));
     TRY(feed_take(s->feed, &s->held));

@@ -12,6 +12,7 @@
 #include "runtime/session.h"
 #include "tasks/recipe/recipe.h"
 #include "tasks/recipe/schedule.h"
+#include "tasks/step/slices.h"
 #include "tasks/step/task_files.h"
 
 struct step;
@@ -59,6 +60,7 @@ struct setting {
     enum dtype dtype;        // type of activations
     int64_t steps_an_epoch;
     int64_t steps;           // number of steps in the schedule
+    struct slices slices;    // of a training batch
     const struct feed_choice *feed[SPLIT_COUNT];
     unsigned fuse;           // enum fuse_pattern
     bool single;             // inference in batches of one sample
@@ -74,6 +76,7 @@ enum step_part { PART_WHOLE, PART_FIRST, PART_MIDDLE, PART_LAST };
 struct variant {
     int64_t batch;           // size of one part
     enum step_part part;
+    int slice;               // its kind (slices.h), if the batch is cut
     int bucket;              // bucket of the feed's batches
     int64_t height, width;   // image size; 0: the task has no such axis
     int64_t length;          // sequence length; 0: the task has no such axis

@@ -198,7 +198,7 @@ static int check_status(const json_t *record)
 }
 
 // The state must train what the record says. Otherwise an edited state would record another training under this run.
-static int check_training(const char *path, const json_t *record, const struct state_facts *f)
+static int check_training(const char *path, const json_t *record, const struct state_facts *f, int processes)
 {
     struct recipe ours, recorded;
     const char *text = record_text(record, "recipe_json");
@@ -208,7 +208,7 @@ static int check_training(const char *path, const json_t *record, const struct s
     bool same = !strcmp(a, b);
     free(a), free(b);
     same = same && !strcmp(f->task, record_text(record, "task")) && !strcmp(f->precision, record_text(record, "precision")) &&
-           f->seed == (uint64_t)record_int(record, "seed") && f->threads == record_int(record, "threads");
+           f->seed == (uint64_t)record_int(record, "seed") && f->threads * processes == record_int(record, "threads");
     return same ? 0 : fail(ERR_INPUT, "%s is the state of another training: its task, recipe, seed, precision or threads differ "
                                       "from the record", path);
 }
@@ -227,7 +227,7 @@ static int open_state(const char *path, const json_t *record, struct resume *r)
     if (strcmp(f->program, state_program()))
         return fail(ERR_INPUT, "%s was written by dawn %s; this is %s, and the bytes may differ", path, f->program,
                     state_program());
-    return check_training(path, record, f);
+    return check_training(path, record, f, r->processes);
 }
 
 int resume_open(struct results *results, int64_t run, struct resume *r)
@@ -235,6 +235,7 @@ int resume_open(struct results *results, int64_t run, struct resume *r)
     json_t *record;
     *r = (struct resume){.run = run};
     TRY(record_read(results, run, &record));
+    r->processes = record_processes(record, &r->machines);
     r->target_micro = record_int(record, "target_micro");
     r->stop = record_int(record, "stop_at_target") != 0;
     r->priced = record_has(record, "price_micro_per_hour");

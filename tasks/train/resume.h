@@ -47,6 +47,7 @@ struct resume {
     struct resume_note note;
     int64_t run;
     int64_t target_micro;
+    int processes, machines;           // that it began with
     bool stop, priced;
     struct price price;                // only micro_per_hour is set
 };

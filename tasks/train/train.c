@@ -8,6 +8,7 @@
 #include "runtime/base/whole.h"
 #include "runtime/checkpoint/checkpoint.h"
 #include "runtime/fuse.h"
+#include "runtime/ranks/ranks.h"
 #include "submit/format/score/contest.h"
 #include "submit/format/score/group.h"
 #include "tasks/train/digests.h"
@@ -100,7 +101,7 @@ static int prepare(struct going *r)
     TRY(dataset_open(o->data_name, o->data_folder, &r->data));
     TRY(digests_start(r->data, &o->files, &r->digests));
     if (!o->task->feed) want_all(r->data);
-    TRY(device_open(o->device, o->threads, &r->device));
+    TRY(device_open_shared(o->device, o->threads, &r->device));
     if (r->device->type->energy_uj) r->gpu = machine_counter_start(read_device, r->device);
     TRY(check_stopped());
     struct trainer_choice choice = {o->task, o->recipe, r->data, r->device, FUSE_ALL, o->files};
@@ -111,6 +112,7 @@ static int prepare(struct going *r)
     TRY(trainer_ready(r->trainer));
     TRY(check_stopped());
     TRY(r->device->type->facts(r->device, &r->device_facts));  // the device knows its libraries only after it has compiled
+    train_name_mpi(&r->device_facts);
     stopwatch_enter(&r->watch, SEGMENT_DATA);
     TRY(trainer_load(r->trainer));
     TRY(check_stopped());
@@ -130,6 +132,7 @@ static int begin_record(struct going *r)
     const struct train_options *o = r->o;
     struct machine_facts machine;
     struct software_facts software;
+    if (!train_leads()) return 0;
     TRY(machine_with(&r->device_facts, &machine, &software));
     if (o->price) TRY(instance_check_here(o->price, &machine));
     const struct trainer *t = r->trainer;
@@ -150,17 +153,20 @@ static int begin_record(struct going *r)
     if (o->replay) TRY(train_check_replay(o->replay, data, SPLIT_COUNT, files, file_count));
     if (r->kept->results == NULL) TRY(open_record(o, r->kept));
     char *recipe = o->replay ? copy_text(o->replay->recipe) : recipe_line(&o->recipe);
+    const struct run_place *places;
+    int place_count = train_places(r, &places);
     struct run_facts facts = {
         .machine = &machine, .software = &software, .task = o->task->name, .metrics = metrics, .metric_count = metric_count,
         .target_micro = target_micro(o), .model = o->recipe.model,
         .parameters = trainer_parameters(t), .flops_per_sample = llround(trainer_forward_flops(t)),
         .recipe = o->recipe.name, .recipe_json = recipe, .precision = dtype_name(t->setting.dtype),
-        .device = r->device->type->name, .threads = r->device_facts.threads, .batch = o->recipe.batch,
+        .device = r->device->type->name, .threads = train_threads(r), .batch = o->recipe.batch,
         .seed = o->seed + r->index - 1, .views = trainer_views(t), .input_size = f->height,
         .stop_at_target = o->stop && o->runs == 1, .data = data, .data_count = SPLIT_COUNT,
-        .parts = work, .part_count = parts, .files = files, .file_count = file_count, .price = o->price,
-        .replay_of = o->replay ? o->replay->head : NULL,
-        .stopwatch = &r->watch, .group = r->kept->group, .group_index = r->kept->group ? r->index : 0,
+        .parts = work, .part_count = parts, .files = files, .file_count = file_count,
+        .places = places, .place_count = place_count, .price = o->price ? &r->price : NULL,
+        .replay_of = o->replay ? o->replay->head : NULL, .stopwatch = &r->watch, .group = r->kept->group,
+        .group_index = r->kept->group ? r->index : 0,
     };
     int rc = result_begin(r->kept->results, &facts, &r->run);
     free(recipe);
@@ -177,6 +183,7 @@ static double group_left(const struct going *r)
 
 static void announce(struct going *r)
 {
+    char devices[TRAIN_DEVICES];
     const struct trainer *t = r->trainer;
     struct text standing = {0}, note = {0};
     if (t->view && r->o->task->note) r->o->task->note(&t->setting, t->view, &note);
@@ -187,8 +194,8 @@ static void announce(struct going *r)
     bool eligible = standing_text(&counts, &standing);
     struct progress_start start = {
         .task = r->o->task->title, .data = dataset_facts(r->data)->title, .model = t->setting.model->name,
-        .recipe = r->o->recipe.name, .precision = dtype_name(t->setting.dtype), .device = r->device_facts.name,
-        .run = result_id(r->run), .seed = r->o->seed + r->index - 1,
+        .recipe = r->o->recipe.name, .precision = dtype_name(t->setting.dtype), .device = train_devices_text(r, devices),
+        .run = r->run ? result_id(r->run) : 0, .seed = r->o->seed + r->index - 1,
         .parameters = trainer_parameters(t), .steps = t->steps, .steps_an_epoch = t->steps_an_epoch,
         .batch = r->o->recipe.batch, .memory = (int64_t)t->session->memory_total, .index = r->index,
         .planned = r->o->runs, .from = r->o->resume ? state_facts(r->o->resume->state)->step : 0,
@@ -252,9 +259,9 @@ static int record_point(struct going *r)
     point.clocks = stopwatch_enter(&r->watch, SEGMENT_CHECKPOINT);
     if (point.score[0] != RUN_SCORE_NONE) r->reached = point.clocks;
     if (target_met(r) && !r->crossed.end_to_end_ns) r->crossed = point.clocks;
-    train_energy(r, point.score[0] != RUN_SCORE_NONE);
+    TRY(train_energy(r, point.score[0] != RUN_SCORE_NONE));
     point.energy_uj = r->energy_uj;
-    TRY(result_point(r->run, &point));
+    if (r->run) TRY(result_point(r->run, &point));
     show_point(r, &point, sums.hits);
     stopwatch_enter(&r->watch, SEGMENT_TRAIN);
     r->point_began_ns = stopwatch_warm_ns(&r->watch);
@@ -279,21 +286,22 @@ static int show_step(struct going *r)
 static int stop_here(struct going *r)
 {
     const struct trainer *t = r->trainer;
-    if (!r->state)
+    if (!train_keeps_states(r))
         return fail(ERR_INTERRUPTED, "stopped by a signal at step %lld of %lld; the record so far is kept", (long long)t->at,
                     (long long)t->steps);
     TRY(train_state_write(r));
+    if (!r->run) return fail(ERR_INTERRUPTED, "stopped by a signal");
     return fail(ERR_INTERRUPTED, "stopped by a signal at step %lld of %lld; \"dawn train --resume %lld\" continues it",
                 (long long)t->at, (long long)t->steps, (long long)result_id(r->run));
 }
 
 // An evaluation may take longer than many steps, so a signal ends it. A run that writes states finishes the evaluation,
-// because a state cannot hold half of one.
+// because a state cannot hold half of one, and so do several processes, which get the signal at different batches.
 static int between_batches(void *context, int64_t done, int64_t all)
 {
     struct going *r = context;
     const struct trainer *t = r->trainer;
-    if (stopped && !r->state)
+    if (stopped && !train_keeps_states(r) && ranks_size() == 1)
         return fail(ERR_INTERRUPTED, "stopped by a signal in the evaluation after step %lld of %lld; the record so far is kept",
                     (long long)t->at, (long long)t->steps);
     if (r->device->type->queues || !progress_wants(&r->progress)) return 0;
@@ -306,21 +314,28 @@ static int between_batches(void *context, int64_t done, int64_t all)
 static int loop(struct going *r)
 {
     struct trainer *t = r->trainer;
+    enum train_wish wish;
     t->evaluation.between = between_batches, t->evaluation.context = r;
     stopwatch_enter(&r->watch, SEGMENT_TRAIN);
     TRY(r->o->resume ? train_state_load(r) : trainer_begin(t, (uint64_t)(r->o->seed + r->index - 1)));
     if (*t->imported.text) progress_weights(&r->progress, r->o->files.weights, t->imported.text);
+    r->began = t->at;
     while (t->at < t->steps) {
-        if (stopped) return stop_here(r);
+        wish = stopped ? WISH_STOP : train_state_is_due(r) ? WISH_STATE : WISH_NOTHING;
+        TRY(train_wish(r, wish, &wish));
+        if (wish == WISH_STOP) return stop_here(r);
+        if (wish == WISH_STATE) TRY(train_state_write(r));
         TRY(trainer_step(t));
         TRY(show_step(r));
         if (t->at % t->steps_an_epoch == 0 || trainer_evaluates_after(t, t->at)) {
             TRY(record_point(r));
             if (r->o->stop && r->o->runs == 1 && target_met(r)) break;
         }
-        if (train_state_is_due(r)) TRY(train_state_write(r));
     }
-    return 0;
+    TRY(train_wish_end(r, &wish));
+    TRY(train_join(r));
+    r->peak_of_all = peak_memory(r);
+    return ranks_add(&r->peak_of_all, 1);
 }
 
 // ---- the end
@@ -328,7 +343,7 @@ static int loop(struct going *r)
 static int save_weights(struct going *r)
 {
     const char *save = r->o->save;
-    if (save && !*save) return 0;
+    if (!train_leads() || (save && !*save)) return 0;
     if (save) {
         r->checkpoint = train_absolute_path(save);
     } else {
@@ -403,7 +418,7 @@ static void tell_end(struct going *r, enum run_status status, const struct run_e
         .damaged = damaged.at, .damaged_count = end->damaged, .synthetic = dataset_facts(r->data)->synthetic,
         .scale = scale_words(r, scale),
     };
-    if (r->o->price) shown.cost = cost_text(cost, cost_training_micro(told.end_to_end_ns, r->o->price->micro_per_hour));
+    if (r->o->price) shown.cost = cost_text(cost, cost_training_micro(told.end_to_end_ns, r->price.micro_per_hour));
     progress_end(&r->progress, &shown);
     text_free(&damaged);
 }
@@ -412,8 +427,10 @@ static int end_record(struct going *r, int rc)
 {
     char why[ERROR_TEXT_MAX];
     snprintf(why, sizeof why, "%s", rc < 0 ? error_text() : "");
-    struct run_end end = {.planned_memory_bytes = (int64_t)r->trainer->session->memory_total,
-                          .peak_memory_bytes = peak_memory(r), .energy_uj = r->energy_uj, .damaged = count_damaged(r),
+    if (!r->run) return rc;  // the first process records
+    struct run_end end = {.planned_memory_bytes = (int64_t)r->trainer->session->memory_total * ranks_size(),
+                          .peak_memory_bytes = r->peak_of_all > 0 ? r->peak_of_all : peak_memory(r),
+                          .energy_uj = r->energy_uj, .damaged = count_damaged(r),
                           .weights_digest = *r->weights_digest ? r->weights_digest : NULL,
                           .checkpoint = r->checkpoint, .message = rc < 0 ? why : NULL};
     const char *name = r->checkpoint ? strrchr(r->checkpoint, '/') : NULL;
@@ -437,6 +454,7 @@ static void close_run(struct going *r)
     free(r->checkpoint);
     free(r->state);
     free(r->nonce);
+    train_places_free(r);
     malloc_trim(0);  // returns memory, so that it does not count in the next run's peak
 }
 
@@ -444,6 +462,7 @@ static void close_run(struct going *r)
 static int put_down(struct going *r, int rc)
 {
     char why[ERROR_TEXT_MAX];
+    if (!r->run) return rc;
     snprintf(why, sizeof why, "%s", error_text());
     const struct run_end end = {.message = why};
     int ended = result_end(r->run, RUN_INTERRUPTED, &end, NULL);
@@ -452,21 +471,31 @@ static int put_down(struct going *r, int rc)
     return fail(rc, "%s", why);
 }
 
+static int take_up(struct going *r)
+{
+    const struct resume *from = r->o->resume;
+    if (!train_leads()) return 0;
+    stopwatch_free(&r->watch);
+    TRY(open_record(r->o, r->kept));
+    return result_resume(r->kept->results, from->run, state_facts(from->state)->step, &from->note.saved, &r->watch, &r->run);
+}
+
 // Opens the record first, so that the time to make ready counts in its segments.
 static int make_ready(struct going *r)
 {
     const struct resume *from = r->o->resume;
+    TRY(train_compare_options(r));
+    TRY(train_price(r));
     if (!from) {
-        TRY(prepare(r));
-        TRY(begin_record(r));
-        return train_states_open(r);
+        TRY(train_together(r, prepare(r)));
+        int rc = begin_record(r);
+        return ranks_agree(rc < 0 ? rc : train_states_open(r));
     }
-    stopwatch_free(&r->watch);
-    TRY(open_record(r->o, r->kept));
-    TRY(result_resume(r->kept->results, from->run, state_facts(from->state)->step, &from->note.saved, &r->watch, &r->run));
-    int rc = prepare(r);
+    TRY(ranks_agree(take_up(r)));
+    int rc = train_together(r, prepare(r));
     if (rc == 0) rc = train_check_place(r);
     if (rc == 0) rc = train_states_open(r);
+    rc = ranks_agree(rc);
     return rc < 0 ? put_down(r, rc) : 0;
 }
 
@@ -502,7 +531,7 @@ static int run_number(const struct train_options *o, struct kept *kept, int64_t 
         stopwatch_from_now(&r.watch);
     machine_peak_memory_reset();
     machine_meter_start(&r.meter);
-    progress_open(&r.progress, o->progress);
+    progress_open(&r.progress, train_leads() ? o->progress : PROGRESS_QUIET);
     int rc = one_run(&r);
     *out = (struct group_run){.seed = o->seed + index - 1, .ns = r.reached.end_to_end_ns, .k = r.evaluated ? r.score[0] : -1,
                               .finished = rc == 0 && r.evaluated};
@@ -526,7 +555,7 @@ static int end_group(const struct train_options *o, const struct kept *kept, int
     snprintf(why, sizeof why, "%s", error_text());
     int closed = result_group_end(kept->results, kept->group);
     struct progress p;
-    progress_open(&p, o->progress);
+    progress_open(&p, train_leads() ? o->progress : PROGRESS_QUIET);
     progress_group(&p, kept->group, &kept->board, facts);
     if (rc < 0) return fail(rc, "%s", why);
     TRY(closed);
@@ -544,8 +573,10 @@ static int run_group(const struct train_options *o, struct kept *kept)
     int rc = 0;
     int64_t done = 0;
     while (done < o->runs && rc == 0) {
-        rc = stopped ? fail(ERR_INTERRUPTED, "stopped by a signal after %lld of %lld runs", (long long)done, (long long)o->runs)
-                     : run_number(o, kept, done + 1, &runs[done]);
+        if (stopped)
+            rc = fail(ERR_INTERRUPTED, "stopped by a signal after %lld of %lld runs", (long long)done, (long long)o->runs);
+        rc = ranks_agree(rc);
+        if (rc == 0) rc = run_number(o, kept, done + 1, &runs[done]);
         if (rc == 0) done++;
     }
     struct group_facts facts;

@@ -45,11 +45,17 @@ struct going {
     int64_t damaged[SPLIT_COUNT];       // damaged pictures, set at the end
     char weights_digest[DIGEST_HEX];
     char *checkpoint;
+    struct price price;                 // of all machines; counts where the options have one
+    int64_t peak_of_all;                // memory that all processes took; 0 before the end
+    int64_t began;                      // steps that were done when this process began
+    bool asked;                         // the processes are exchanging wishes
+    struct run_place *places;           // of all processes; NULL: this one is alone
+    struct own_place *place;                // what they borrow
 };
 
 // ---- totals that include earlier processes of a resumed run (train_state.c)
 
-void train_energy(struct going *, bool now);          // reads the meters; `now`: the device's too (machine_counter.h)
+int train_energy(struct going *, bool now) MUST_CHECK;  // of all machines and devices; `now`: see machine_counter.h
 int64_t train_stalled_ns(const struct going *);       // time that steps waited for data
 
 // ---- a replay
@@ -58,14 +64,33 @@ int64_t train_stalled_ns(const struct going *);       // time that steps waited 
 int train_check_replay(const struct train_replay *, const struct run_data *, int data, const struct run_file *, int files)
     MUST_CHECK;
 
+// ---- several processes (train_ranks.c); all of them make these calls in the same order. Alone each is done at once.
+
+enum { TRAIN_DEVICES = 192 };
+const char *train_devices_text(const struct going *, char into[TRAIN_DEVICES]);  // "2 x AMD EPYC 9B45, 1 thread"
+void train_name_mpi(struct device_facts *);  // adds MPI to the libraries
+bool train_leads(void);  // the process that records and shows
+int train_compare_options(const struct going *) MUST_CHECK;
+// After `prepare`, which ended with rc: they are all ready, and have the same data.
+int train_together(struct going *, int rc) MUST_CHECK;
+int train_places(const struct going *, const struct run_place **);
+void train_places_free(struct going *);
+int64_t train_threads(const struct going *);
+int train_price(struct going *) MUST_CHECK;
+enum train_wish { WISH_NOTHING, WISH_STATE, WISH_STOP };
+int train_wish(struct going *, enum train_wish mine, enum train_wish *) MUST_CHECK;  // before each step: what all of them do
+int train_wish_end(struct going *, enum train_wish *) MUST_CHECK;  // after the last one
+int train_join(struct going *) MUST_CHECK;  // the first process gets what all have counted
+
 // ---- states
 
 char *train_absolute_path(const char *path);          // "" and NULL are returned as they are; free() ends it
+bool train_keeps_states(const struct going *);        // so that a run can be resumed
 int train_states_open(struct going *) MUST_CHECK;
 bool train_state_is_due(const struct going *);
 int train_state_write(struct going *) MUST_CHECK;
 int train_state_load(struct going *) MUST_CHECK;      // replaces trainer_begin
 // The record names one machine, one program and the files of the run. Fails if any of them differs.
-int train_check_place(const struct going *) MUST_CHECK;
+int train_check_place(struct going *) MUST_CHECK;
 
 #endif

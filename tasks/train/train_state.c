@@ -4,19 +4,23 @@
 #include "tasks/train/train_inside.h"
 
 #include "runtime/base/clock.h"
+#include "runtime/ranks/ranks.h"
 #include "tasks/record/record.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-// Reads the energy of the processor packages and of the device, if they have meters.
-void train_energy(struct going *r, bool now)
+// Reads the energy of the processor packages, once a machine, and of each device, if they have meters.
+int train_energy(struct going *r, bool now)
 {
-    int64_t packages = 0, gpu = 0;
+    int64_t packages = 0, gpu = 0, before = r->o->resume ? r->o->resume->note.energy_uj : 0;
     bool metered = machine_energy_uj(&r->meter, &packages), counted = machine_counter_uj(r->gpu, now, &gpu);
-    int64_t before = r->o->resume ? r->o->resume->note.energy_uj : 0;
-    if (metered || counted) r->energy_uj = before + (metered ? packages : 0) + (counted ? gpu : 0);
+    bool mine = metered && ranks_local() == 0;
+    int64_t sums[] = {metered || counted, (mine ? packages : 0) + (counted ? gpu : 0)};
+    TRY(ranks_add(sums, 2));
+    if (sums[0]) r->energy_uj = before + sums[1];
+    return 0;
 }
 
 // Total time that steps waited for data, in earlier processes too.
@@ -56,10 +60,15 @@ static struct state_run state_run_of(const struct going *r, const char *note)
     return (struct state_run){{digests_hex(r->digests, SPLIT_TRAIN), digests_hex(r->digests, SPLIT_TEST)}, note};
 }
 
+bool train_keeps_states(const struct going *r)
+{
+    return r->o->pace.steps || r->o->pace.ns;
+}
+
 int train_states_open(struct going *r)
 {
     json_t *record;
-    if (!r->o->pace.steps && !r->o->pace.ns) return 0;
+    if (!train_keeps_states(r) || !r->run) return 0;
     TRY(record_read(r->kept->results, result_id(r->run), &record));
     r->nonce = copy_text(record_text(record, "nonce"));
     json_decref(record);
@@ -70,12 +79,9 @@ int train_states_open(struct going *r)
 }
 
 // Stores the segments first. Time that the segments hold and the state does not is lost work, and it counts.
-int train_state_write(struct going *r)
+static int write_state(struct going *r)
 {
     const struct train_options *o = r->o;
-    TRY(session_sync(r->trainer->session));  // queued work is training, not checkpointing
-    stopwatch_enter(&r->watch, SEGMENT_CHECKPOINT);
-    train_energy(r, true);
     char *folder = train_absolute_path(o->data_folder), *save = train_absolute_path(o->save);
     char *weights = train_absolute_path(o->files.weights), *vocab = train_absolute_path(o->files.vocab);
     char *vectors = train_absolute_path(o->files.vectors);
@@ -97,6 +103,16 @@ int train_state_write(struct going *r)
     int rc = result_checkpoint(r->run);
     if (rc == 0) rc = state_save(r->state, r->trainer, &run);
     free(text), free(folder), free(save), free(weights), free(vocab), free(vectors);
+    return rc;
+}
+
+int train_state_write(struct going *r)
+{
+    TRY(session_sync(r->trainer->session));  // what is queued is training, not checkpoint
+    stopwatch_enter(&r->watch, SEGMENT_CHECKPOINT);
+    TRY(train_energy(r, true));
+    TRY(train_join(r));
+    int rc = ranks_agree(r->state ? write_state(r) : 0);
     stopwatch_enter(&r->watch, SEGMENT_TRAIN);
     r->saved_ns = stopwatch_end_to_end_ns(&r->watch);
     return rc;
@@ -105,7 +121,7 @@ int train_state_write(struct going *r)
 bool train_state_is_due(const struct going *r)
 {
     const struct resume_pace *pace = &r->o->pace;
-    if (!r->state || r->trainer->at == r->trainer->steps) return false;
+    if (!r->state || r->trainer->at == r->began || r->trainer->at == r->trainer->steps) return false;
     return pace->steps ? r->trainer->at % pace->steps == 0 : stopwatch_end_to_end_ns(&r->watch) - r->saved_ns >= pace->ns;
 }
 
@@ -166,8 +182,12 @@ static int compare_files(const struct going *r)
     return rc;
 }
 
-int train_check_place(const struct going *r)
+int train_check_place(struct going *r)
 {
+    const struct run_place *places;
+    int count = train_places(r, &places);
+    if (!r->run) return 0;
     TRY(check_program(r));
-    return compare_files(r);
+    TRY(compare_files(r));
+    return count ? result_places(r->run, state_facts(r->o->resume->state)->step, places, count) : 0;
 }

@@ -2,6 +2,7 @@
 #include "tasks/train/trainer.h"
 
 #include "runtime/fuse.h"
+#include "runtime/ranks/ranks.h"
 #include "tasks/step/update.h"
 
 #include <math.h>
@@ -21,8 +22,8 @@ int trainer_dtype(const struct recipe *r, const struct model *model, struct devi
 
 static bool same_variant(const struct variant *a, const struct variant *b)
 {
-    return a->batch == b->batch && a->part == b->part && a->bucket == b->bucket && a->height == b->height &&
-           a->width == b->width &&
+    return a->batch == b->batch && a->part == b->part && a->slice == b->slice && a->bucket == b->bucket &&
+           a->height == b->height && a->width == b->width &&
            a->length == b->length && a->trains == b->trains && a->renormalises == b->renormalises;
 }
 
@@ -48,19 +49,32 @@ static bool bucket_comes(const struct trainer *t, int64_t step, int bucket)
     return bucket == (feed->bucket_of_epoch ? feed->bucket_of_epoch(feed->context, epoch) : 0);
 }
 
-// One kind for a whole batch, or three: first, middle and last part.
+static bool is_sliced(const struct trainer *t)
+{
+    return !slices_whole(&t->setting.slices);
+}
+
+// One kind for a whole batch, or three: first, middle and last part. Slices have kinds of their own.
 static int part_kinds(const struct trainer *t)
 {
+    if (is_sliced(t)) return slices_kinds(&t->setting.slices);
     return t->parts > 1 ? PART_LAST - PART_FIRST + 1 : 1;
+}
+
+static int part_kind(const struct trainer *t, int part)
+{
+    if (is_sliced(t)) return slices_kind(&t->setting.slices, part);
+    return part == 0 ? 0 : part == t->parts - 1 ? PART_LAST - PART_FIRST : PART_MIDDLE - PART_FIRST;
 }
 
 static int build_variant(struct trainer *t, int64_t step, int bucket, int turn, int kind, bool renormalises, uint8_t *of)
 {
-    enum step_part part = t->parts > 1 ? (enum step_part)(PART_FIRST + kind) : PART_WHOLE;
+    enum step_part part = t->parts > 1 && !is_sliced(t) ? (enum step_part)(PART_FIRST + kind) : PART_WHOLE;
     if (part == PART_MIDDLE && t->parts == 2) return 0;
-    bool updates = part == PART_WHOLE || part == PART_LAST;
-    struct variant is = {.batch = t->supply[SPLIT_TRAIN].choice.order.batch[bucket], .part = part, .bucket = bucket,
-                         .trains = ANY, .renormalises = renormalises && updates};
+    bool updates = kind == part_kinds(t) - 1;
+    struct variant is = {.batch = t->supply[SPLIT_TRAIN].choice.order.batch[bucket], .part = part,
+                         .slice = is_sliced(t) ? kind : 0, .bucket = bucket, .trains = ANY,
+                         .renormalises = renormalises && updates};
     t->choice.task->variant(&t->setting, step, turn, &is);
     int number = variant_number(t, &is, turn);
     TRY(number);
@@ -84,6 +98,26 @@ static int build_steps(struct trainer *t)
     return 0;
 }
 
+// Whether a batch is computed in parts or slices, and how many of them this process computes.
+static int choose_parts(struct trainer *t)
+{
+    const struct recipe *r = &t->choice.recipe;
+    const struct task *task = t->choice.task;
+    const char *device = t->choice.device->type->name;
+    struct slices *slices = &t->setting.slices;
+    TRY(slices_share(r->slices, ranks_size(), ranks_rank(), slices));
+    if (ranks_size() > 1 && !t->choice.device->type->joins)
+        return fail(ERR_UNSUPPORTED, "device %s cannot train together with other processes", device);
+    if (r->accumulate > 1 && r->slices > 1)
+        return fail(ERR_USAGE, "data.accumulate and data.slices both cut a batch: set one of them to 1");
+    t->turns = task->turns > 1 ? task->turns : 1;
+    t->parts = r->slices > 1 ? slices->count : r->accumulate > 1 ? (int)r->accumulate : 1;
+    if (t->turns > 1 && (r->slices > 1 || r->accumulate > 1))
+        return fail(ERR_UNSUPPORTED, "data.%s: %s trains several sets in turn on a whole batch",
+                    r->slices > 1 ? "slices" : "accumulate", task->title);
+    return 0;
+}
+
 // The data set to train on.
 static struct dataset *data_of(const struct trainer *t)
 {
@@ -99,16 +133,13 @@ static int build(struct trainer *t)
     TRY(model_find(task, r->model, &s->model));
     TRY(trainer_dtype(r, s->model, t->choice.device, &s->dtype));
     s->task = task, s->recipe = r, s->data = t->facts, s->files = t->choice.files, s->fuse = t->choice.fuse;
+    TRY(choose_parts(t));
     if (task->view) TRY(task->view(s, t->choice.data, &t->view));
     s->data = dataset_facts(data_of(t));
     for (enum split split = SPLIT_TRAIN; split < SPLIT_COUNT; split++) {
         TRY(supply_new(&t->supply[split], s, data_of(t), split));
         s->feed[split] = &t->supply[split].choice;
     }
-    t->turns = task->turns > 1 ? task->turns : 1;
-    t->parts = r->accumulate > 1 ? (int)r->accumulate : 1;
-    if (t->turns > 1 && t->parts > 1)
-        return fail(ERR_UNSUPPORTED, "data.accumulate: %s trains several sets in turn on a whole batch", task->title);
     t->buckets = t->supply[SPLIT_TRAIN].choice.order.buckets;
     t->steps_an_epoch = supply_batches(&t->supply[SPLIT_TRAIN]) / t->parts;
     if (t->steps_an_epoch < 1) return fail(ERR_USAGE, "data.accumulate: an epoch has fewer batches than %d parts", t->parts);
@@ -155,8 +186,7 @@ int trainer_ready(struct trainer *t)
 
 const struct trainer_variant *trainer_variant(const struct trainer *t, int64_t step, int bucket, int turn, int part)
 {
-    int kind = part == 0 ? 0 : part == t->parts - 1 ? PART_LAST - PART_FIRST : PART_MIDDLE - PART_FIRST;
-    return &t->variant[t->of_step[((step * t->buckets + bucket) * t->turns + turn) * part_kinds(t) + kind]];
+    return &t->variant[t->of_step[((step * t->buckets + bucket) * t->turns + turn) * part_kinds(t) + part_kind(t, part)]];
 }
 
 int trainer_load(struct trainer *t)
@@ -182,6 +212,14 @@ static int put_tables(struct trainer *t)
     return rc;
 }
 
+// Slices are numbered through the whole training, so that each has draws of its own, whichever process computes it.
+static int number_slices(struct trainer *t)
+{
+    struct slot *slot = store_find(t->session->store, "slices");
+    int32_t number = (int32_t)(t->at * t->setting.slices.all + t->setting.slices.first);
+    return slot ? session_write(t->session, slot, &number, 0, sizeof number) : 0;
+}
+
 static int load_weights(struct trainer *t)
 {
     const struct checkpoint_import how = {t->setting.model->prefixes, t->setting.model->fresh};
@@ -200,7 +238,19 @@ int trainer_begin(struct trainer *t, uint64_t seed)
     TRY(put_tables(t));
     const struct model *m = t->setting.model;
     if (m->begin) TRY(m->begin(&t->setting, t->session, data_of(t)));
+    TRY(number_slices(t));
     return t->setting.files.weights ? load_weights(t) : 0;
+}
+
+static int clear_counts(struct trainer *t)
+{
+    const struct feed_slots *feed = &t->slots.split[SPLIT_TRAIN];
+    for (int i = 0; i < 2 * METRICS_MAX; i++) {
+        struct slot *slot = i % 2 ? feed->tries[i / 2] : feed->hits[i / 2];
+        int32_t none = 0;
+        if (slot) TRY(session_write(t->session, slot, &none, 0, sizeof none));
+    }
+    return 0;
 }
 
 // At the beginning of an epoch nothing needs to be done: trainer_step begins the epoch.
@@ -210,6 +260,8 @@ int trainer_resume(struct trainer *t, uint64_t seed, int64_t at, int64_t samples
     t->seed = seed;
     t->at = at;
     t->samples = samples;
+    TRY(number_slices(t));
+    if (ranks_rank() > 0) TRY(clear_counts(t));  // the first process goes on with those of all
     int64_t batch = at % t->steps_an_epoch * t->parts;
     return batch ? supply_begin(&t->supply[SPLIT_TRAIN], seed, at / t->steps_an_epoch, batch) : 0;
 }
@@ -223,9 +275,9 @@ static int run_part(struct trainer *t, int part)
     for (int turn = 0; turn < t->turns; turn++) {
         const struct trainer_variant *v = trainer_variant(t, t->at, batch.bucket, turn, part);
         TRY(session_run(t->session, v->program));
-        t->terms += v->is.terms;
+        t->terms += v->is.terms * ranks_size();
     }
-    t->samples += batch.count;
+    t->samples += batch.count * ranks_size();
     return 0;
 }
 
@@ -251,6 +303,31 @@ static int read_counter(struct trainer *t, struct slot *slot, bool reset, int64_
     return reset ? session_write(t->session, slot, &zero, 0, sizeof zero) : 0;
 }
 
+static int count_together(const struct feed_slots *feed, struct trainer *t, int64_t count[2 * METRICS_MAX])
+{
+    for (int m = 0; m < METRICS_MAX; m++) {
+        count[2 * m] = count[2 * m + 1] = 0;
+        if (feed->hits[m]) TRY(read_counter(t, feed->hits[m], false, &count[2 * m]));
+        if (feed->tries[m]) TRY(read_counter(t, feed->tries[m], false, &count[2 * m + 1]));
+    }
+    return ranks_add(count, 2 * METRICS_MAX);
+}
+
+int trainer_join_counts(struct trainer *t)
+{
+    const struct feed_slots *feed = &t->slots.split[SPLIT_TRAIN];
+    int64_t count[2 * METRICS_MAX];
+    if (ranks_size() == 1) return 0;
+    TRY(count_together(feed, t, count));
+    if (ranks_rank() > 0) return clear_counts(t);
+    for (int i = 0; i < 2 * METRICS_MAX; i++) {
+        struct slot *slot = i % 2 ? feed->tries[i / 2] : feed->hits[i / 2];
+        int32_t value = (int32_t)count[i];
+        if (slot) TRY(session_write(t->session, slot, &value, 0, sizeof value));
+    }
+    return 0;
+}
+
 int trainer_sums(struct trainer *t, bool reset, struct trainer_sums *sums)
 {
     const struct feed_slots *feed = &t->slots.split[SPLIT_TRAIN];
@@ -262,7 +339,10 @@ int trainer_sums(struct trainer *t, bool reset, struct trainer_sums *sums)
     int64_t hits, tries;
     if (feed->hits[0]) TRY(read_counter(t, feed->hits[0], reset, &hits));
     if (feed->tries[0]) TRY(read_counter(t, feed->tries[0], reset, &tries));
-    if (feed->hits[0] && board->kind == METRIC_COUNT) sums->hits = hits;
+    if (!feed->hits[0] || board->kind != METRIC_COUNT) return 0;
+    if (ranks_size() > 1 && !reset) return 0;  // somebody looks in between, and not all processes do
+    TRY(ranks_add(&hits, 1));
+    sums->hits = hits;
     return 0;
 }
 

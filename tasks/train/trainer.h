@@ -43,7 +43,7 @@ struct trainer {
     uint64_t seed;
     struct trainer_variant variant[TRAINER_VARIANTS];  // variants of the training step
     int variants, turns, buckets;
-    int parts;               // parts of a batch: data.accumulate
+    int parts;               // parts of a batch: data.accumulate, or this process's slices
     uint8_t *of_step;        // [step, bucket, turn, part kind]: number of the variant; kinds: first, middle, last
     struct evaluation evaluation;
     struct lookahead lookahead;
@@ -69,6 +69,8 @@ struct trainer_sums {
     int64_t hits;  // -1: the task counts no hits while it trains
 };
 int trainer_sums(struct trainer *, bool reset, struct trainer_sums *) MUST_CHECK;
+// Of several processes the first gets the counts of all, so that its slots are the state of the training. All call it.
+int trainer_join_counts(struct trainer *) MUST_CHECK;
 // The loss scale of an f16 training, and how many steps were skipped so far; scale 0: it has none. Waits for the device.
 struct trainer_scale {
     double scale;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Invariant: an error is one line on stderr. It begins with the program's name, followed by the command's if there is one.
-// Besides its own commands every program has "help" and the options -h and -V.
+// A sentence that is empty was said elsewhere, by another process of the same training. Besides its own commands every program
+// has "help" and the options -h and -V.
 #include "runtime/base/cli/program.h"
 
 #include "runtime/base/build.h"
@@ -114,6 +115,7 @@ int program_main(const struct program *program, int argc, char **argv)
     }
     const struct program_command *named = argc > 1 ? find(program, argv[1]) : NULL;  // before options leave argv
     int rc = flush_output(run(program, argc, argv));
-    if (rc < 0) fprintf(stderr, "%s%s%s: %s\n", program->name, named ? " " : "", named ? named->name : "", error_text());
+    if (rc < 0 && *error_text())
+        fprintf(stderr, "%s%s%s: %s\n", program->name, named ? " " : "", named ? named->name : "", error_text());
     return error_exit_code(rc);
 }

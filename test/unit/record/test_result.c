@@ -442,7 +442,7 @@ static void strange_files_are_met_with_a_sentence(void **state)
     refused(RESULTS_READ, "altered");
     sql_from_outside("PRAGMA user_version = 0");
     refused(RESULTS_WRITE, "another program");
-    sql_from_outside("PRAGMA user_version = 6; CREATE VIEW extra AS SELECT 1");
+    sql_from_outside("PRAGMA user_version = 8; CREATE VIEW extra AS SELECT 1");
     refused(RESULTS_READ, "altered");
     sql_from_outside("DROP VIEW extra; CREATE TRIGGER t AFTER INSERT ON points BEGIN DELETE FROM runs; END");
     refused(RESULTS_WRITE, "altered");

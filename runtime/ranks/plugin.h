@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the plug-in gives to the program. Each function returns 0 or an error number of MPI, which `error_text` explains.
+#ifndef DAWN_RANKS_PLUGIN_H
+#define DAWN_RANKS_PLUGIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct ranks_world {
+    int rank, size, local, locals, leader, machines;
+    char library[96];
+};
+
+enum { RANKS_PLUGIN = 1 };  // the version of this struct
+struct ranks_plugin {
+    int version;
+    int (*open)(struct ranks_world *);
+    int (*gather)(const void *mine, size_t bytes, void *all);
+    int (*exchange)(const void *from, void *to, size_t each);  // part r of `from` becomes part `rank` of `to` on rank r
+    int (*broadcast)(void *at, size_t bytes, int from);
+    int (*most_begin)(int *mine);  // stays in use until most_end
+    int (*most_end)(int *most);
+    int (*arrive)(void);           // says to the others that this rank ends
+    int (*arrived)(bool *all);     // whether all ranks have said so
+    int (*close)(void);
+    void (*end_all)(int status);
+    void (*error_text)(int error, char *into, size_t room);
+};
+
+#define RANKS_PLUGIN_NAME "dawn_ranks_plugin"
+extern const struct ranks_plugin dawn_ranks_plugin;
+
+#endif

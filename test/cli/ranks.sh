@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Several processes train as one: the same weights and the same curve, byte for byte, whatever their number; their rows in the
+# record; a rank that is killed ends all, and another number of processes goes on; what must not train together is refused.
+set -eu
+. "$ROOT/test/wait.sh"
+command -v mpirun >/dev/null || { echo "mpirun is not installed"; exit 77; }
+
+# Open MPI refuses root and more processes than cores unless told, and needs neither a network nor another machine.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_btl=self,vader OMPI_MCA_plm=isolated OMPI_MCA_btl_vader_single_copy_mechanism=none
+export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_memory=^patcher
+export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 # MPI keeps what it took until the end
+
+train="train cifar10 --data synthetic --set widths=8,8,16 --batch 256 --set data.slices=4 --set epochs=0.2 --set views=1
+    --threads 1 --target 0.001 --no-stop"
+
+# refused STATUS PATTERN: the last command ended so, with one line of dawn on stderr that matches
+refused() {
+    if [ "$rc" != "$1" ] || ! grep -qE -- "$2" err.txt || [ "$(grep -c '^dawn' err.txt)" != 1 ]; then
+        echo "wanted status $1 and one line like \"$2\", got $rc:"
+        cat out.txt err.txt
+        exit 1
+    fi
+}
+
+mkdir one two four
+"$DAWN" $train --db one/results.db >one.txt
+mpirun -n 2 "$DAWN" $train --db two/results.db >two.txt
+mpirun -n 4 "$DAWN" $train --db four/results.db >four.txt
+cmp one/run-1.safetensors two/run-1.safetensors
+cmp one/run-1.safetensors four/run-1.safetensors
+[ "$(grep -c '^run 1' two.txt)" = 1 ] || { cat two.txt; exit 1; } # one process shows
+"$DAWN" results show 1 --db two/results.db | grep -q 'processes  *2 on 1 machine: .*1 thread each'
+for n in one two four; do "$DAWN" results export --db $n/results.db --format json --to $n.json; done
+python3 - <<'PY'
+import json
+one, two, four = (json.load(open(name + ".json"))["runs"] for name in ("one", "two", "four"))
+curves = [[(p["step"], p["samples"], p["loss_micro"], p.get("scores")) for p in r[0]["points"]] for r in (one, two, four)]
+assert curves[0] == curves[1] == curves[2] and curves[0][-1][3], curves
+assert len(one) == len(two) == len(four) == 1 and not one[0]["places"]
+assert [p["rank"] for p in four[0]["places"]] == [0, 1, 2, 3] and four[0]["threads"] == 4
+assert one[0]["recipe_digest"] == two[0]["recipe_digest"]
+PY
+
+# ---- a rank is killed; one process goes on from the state of two
+rank_of() { tr '\0' '\n' <"/proc/$1/environ" 2>/dev/null | sed -n 's/^OMPI_COMM_WORLD_RANK=//p'; }
+mpirun -n 2 "$DAWN" $train --checkpoint-every 5 --db results.db >out.txt 2>err.txt &
+launcher=$!
+wait_for test -e run-1.state
+victim=''
+for child in $(cat "/proc/$launcher/task/$launcher/children"); do
+    if [ "$(rank_of "$child")" = 1 ]; then victim=$child; fi
+done
+kill -KILL "$victim"
+began=$SECONDS rc=0
+wait "$launcher" || rc=$?
+[ "$rc" != 0 ] && [ $((SECONDS - began)) -le 10 ] || { echo "status $rc after $((SECONDS - began)) s"; cat err.txt; exit 1; }
+"$DAWN" train --resume 1 --db results.db >log.txt
+cmp run-1.safetensors one/run-1.safetensors
+"$DAWN" results show 1 --db results.db | grep -q 'from step [0-9]* on, 1 on 1 machine'
+
+# ---- a rank that fails says why, and all end
+began=$SECONDS rc=0
+mpirun -n 1 "$DAWN" $train --db failed.db : -n 1 "$DAWN" $train --recipe none.json --db failed.db >out.txt 2>err.txt || rc=$?
+refused 1 '^dawn train: rank 1 of 2: .*none.json'
+[ $((SECONDS - began)) -le 10 ]
+
+# ---- ranks that would train different things
+rc=0
+mpirun -n 1 "$DAWN" $train --db failed.db : -n 1 "$DAWN" $train --seed 6 --db failed.db >out.txt 2>err.txt || rc=$?
+refused 2 'rank 1 has another seed than rank 0'
+rc=0
+mpirun -n 2 "$DAWN" $train --set data.slices=3 --db failed.db >out.txt 2>err.txt || rc=$?
+refused 2 'data.slices: 3 slices of a batch cannot be shared by 2 processes'
+if [ -e failed.db ]; then echo "a training that was refused left a record"; exit 1; fi
