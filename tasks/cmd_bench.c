@@ -4,8 +4,11 @@
 // times single operators and records nothing.
 #include "runtime/base/text.h"
 #include "runtime/fuse.h"
+#include "runtime/ranks/ranks.h"
 #include "tasks/choose.h"
 #include "tasks/cmd_bench_ops.h"
+#include "tasks/cmd_bench_scaling.h"
+#include "tasks/cmd_finish.h"
 #include "tasks/commands.h"
 #include "tasks/measure/sweep.h"
 #include "tasks/measure/throughput.h"
@@ -21,7 +24,7 @@ enum { TABLE_ROWS = 20, WORDS = 4 };
 
 struct arguments {
     struct choose choose;
-    const char *batch, *precision, *fusion, *op, *db;
+    const char *batch, *precision, *fusion, *op, *db, *scaling, *launcher;
     double seconds;
     int64_t repeats, side;
     bool fake, measure, record, list, json;
@@ -371,25 +374,36 @@ static int bench_operators(const struct arguments *a)
     return cmd_bench_ops(&ops);
 }
 
-int cmd_bench(int argc, char **argv)
+static int bench_scaling(const struct arguments *a, const char *task, char *const *words)
 {
-    struct arguments a = {.seconds = 60, .repeats = PROTOCOL_REPEATS, .measure = true, .record = true, .fusion = "on"};
+    if (strcmp(a->fusion, "on") || a->op || a->db)
+        return fail(ERR_USAGE, "--scaling measures one setting and records nothing: it takes no --fusion, --op or --db");
+    const struct bench_scaling s = {.task = task, .list = a->scaling, .launcher = a->launcher, .batch = a->batch,
+                                    .precision = a->precision, .choose = &a->choose, .seconds = a->seconds,
+                                    .repeats = a->repeats, .side = a->side, .fake = a->fake, .json = a->json, .words = words};
+    return cmd_bench_scaling(&s);
+}
+
+static int run_options(struct arguments *a, char *const *words, int argc, char **argv)
+{
     const struct option options[] = {
-        CHOOSE_WHAT(a.choose),
-        {OPTION_TEXT, 0, "batch", "N,N..", "samples a step, several for a sweep; default: the recipe's", &a.batch, 0, 0},
-        {OPTION_TEXT, 0, "precision", "P,P..", "auto, f32, bf16, f16; default: the recipe's", &a.precision, 0, 0},
-        {OPTION_TEXT, 0, "fusion", "on,off", "with fused operators, without, or both", &a.fusion, 0, 0},
-        CHOOSE_WHERE(a.choose),
-        {OPTION_FLAG, 0, "fake", NULL, "use noise of the data set's shape instead of its files", &a.fake, 0, 0},
-        {OPTION_INT, 0, "side", "N", "time the step at N x N, or of length N; 0: the largest", &a.side, 0, 1 << 14},
-        {OPTION_FLOAT, 0, "seconds", "S", "time limit for all steps of a setting", &a.seconds, 0.001, 1e6},
-        {OPTION_INT, 0, "repeats", "N", "repeats, of which the median is reported", &a.repeats, 1, PROTOCOL_REPEATS_MAX},
-        {OPTION_FLAG, 0, "measure", NULL, "measure the peaks of the device", &a.measure, 0, 0},
-        {OPTION_FLAG, 0, "record", NULL, "record the measurement", &a.record, 0, 0},
-        {OPTION_TEXT, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &a.db, 0, 0},
-        {OPTION_FLAG, 0, "list", NULL, "show the recorded measurements, and measure nothing", &a.list, 0, 0},
-        {OPTION_TEXT, 0, "op", "NAME", "with ops: only cases whose name has this text", &a.op, 0, 0},
-        {OPTION_FLAG, 0, "json", NULL, "JSON instead of text", &a.json, 0, 0},
+        CHOOSE_WHAT(a->choose),
+        {OPTION_TEXT, 0, "batch", "N,N..", "samples a step, several for a sweep; default: the recipe's", &a->batch, 0, 0},
+        {OPTION_TEXT, 0, "precision", "P,P..", "auto, f32, bf16, f16; default: the recipe's", &a->precision, 0, 0},
+        {OPTION_TEXT, 0, "fusion", "on,off", "with fused operators, without, or both", &a->fusion, 0, 0},
+        CHOOSE_WHERE(a->choose),
+        {OPTION_FLAG, 0, "fake", NULL, "use noise of the data set's shape instead of its files", &a->fake, 0, 0},
+        {OPTION_INT, 0, "side", "N", "time the step at N x N, or of length N; 0: the largest", &a->side, 0, 1 << 14},
+        {OPTION_FLOAT, 0, "seconds", "S", "time limit for all steps of a setting", &a->seconds, 0.001, 1e6},
+        {OPTION_INT, 0, "repeats", "N", "repeats, of which the median is reported", &a->repeats, 1, PROTOCOL_REPEATS_MAX},
+        {OPTION_FLAG, 0, "measure", NULL, "measure the peaks of the device", &a->measure, 0, 0},
+        {OPTION_FLAG, 0, "record", NULL, "record the measurement", &a->record, 0, 0},
+        {OPTION_TEXT, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &a->db, 0, 0},
+        {OPTION_FLAG, 0, "list", NULL, "show the recorded measurements, and measure nothing", &a->list, 0, 0},
+        {OPTION_TEXT, 0, "op", "NAME", "with ops: only cases whose name has this text", &a->op, 0, 0},
+        {OPTION_TEXT, 0, "scaling", "N,N..", "time the step on so many processes, each with --batch", &a->scaling, 0, 0},
+        {OPTION_TEXT, 0, "launcher", "COMMAND", "what starts them (mpirun --oversubscribe)", &a->launcher, 0, 0},
+        {OPTION_FLAG, 0, "json", NULL, "JSON instead of text", &a->json, 0, 0},
         {0},
     };
     const struct usage usage = {
@@ -403,11 +417,33 @@ int cmd_bench(int argc, char **argv)
         "  dawn bench cifar10 --seconds 120\n"
         "  dawn bench squad-split --batch 1,2,4,8,16,32 --precision f32,bf16\n"
         "  dawn bench cifar10 --fake --fusion on,off --side 24\n"
+        "  dawn bench cifar10 --scaling 1,2,4 --threads 1\n"
         "  dawn bench ops --op conv\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
-    if (a.list && argc == 1) return bench_list(&a);
-    if (a.list) return fail(ERR_USAGE, "--list takes no task");
+    if (a->list && argc == 1) return bench_list(a);
+    if (a->list) return fail(ERR_USAGE, "--list takes no task");
     if (argc != 2) return task_wanted(", or ops");
-    return strcmp(argv[1], "ops") ? bench_task(&a, argv[1]) : bench_operators(&a);
+    if (a->scaling) return bench_scaling(a, argv[1], words);
+    if (ranks_size() > 1)
+        return fail(ERR_USAGE, "%d processes measure one step together: add --scaling %d", ranks_size(), ranks_size());
+    return strcmp(argv[1], "ops") ? bench_task(a, argv[1]) : bench_operators(a);
+}
+
+static int run_command(int argc, char **argv)
+{
+    struct arguments a = {.seconds = 60, .repeats = PROTOCOL_REPEATS, .measure = true, .record = true, .fusion = "on",
+                          .launcher = "mpirun --oversubscribe"};
+    char **words = zalloc((size_t)(argc + 1) * sizeof *words);
+    memcpy(words, argv, (size_t)argc * sizeof *words);
+    int rc = run_options(&a, words, argc, argv);
+    free(words);
+    return rc;
+}
+
+int cmd_bench(int argc, char **argv)
+{
+    int rc = ranks_open();
+    if (rc == 0) rc = run_command(argc, argv);
+    return cmd_finish("bench", rc);
 }

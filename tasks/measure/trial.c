@@ -2,6 +2,7 @@
 #include "tasks/measure/trial.h"
 
 #include "runtime/base/clock.h"
+#include "runtime/ranks/ranks.h"
 #include "tasks/record/machine/machine.h"
 
 #include <stdlib.h>
@@ -29,6 +30,8 @@ int trial_open(struct trial *t, const struct trial_choice *choice, const struct 
     *t = (struct trial){.choice = *choice, .facts = *facts};
     if (choice->recipe->accumulate > 1)
         return fail(ERR_USAGE, "one program is timed, and data.accumulate makes several of a step: set it to 1");
+    if (choice->recipe->slices > ranks_size())
+        return fail(ERR_USAGE, "one program is timed, and data.slices makes several of a step: set it to 1");
     struct trainer_choice how = {choice->task, *choice->recipe, choice->data, choice->device, choice->fuse, choice->files};
     TRY(trainer_new(&how, &t->trainer));
     forecast_of(t->trainer, &t->facts, &t->forecast);
@@ -129,7 +132,7 @@ static int run_steps(void *context, int64_t steps, double *seconds)
     for (int64_t i = 0; i < steps; i++) TRY(session_run(s, t->variant->program));
     TRY(session_sync(s));
     *seconds = (double)(clock_ns() - began) * 1e-9;
-    return 0;
+    return ranks_broadcast(seconds, sizeof *seconds, 0);  // what is timed next follows from it, on all processes alike
 }
 
 int trial_time(struct trial *t, double seconds, int64_t repeats, void (*told)(void *, const struct timing *), void *listener)

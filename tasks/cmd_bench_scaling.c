@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/cmd_bench_scaling.h"
+
+#include "runtime/base/arena.h"
+#include "runtime/base/text.h"
+#include "runtime/fuse.h"
+#include "runtime/ranks/ranks.h"
+#include "tasks/measure/scaling.h"
+#include "tasks/measure/sweep.h"
+#include "tasks/measure/trial.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { WORDS_MOST = 256, LAUNCHER_MOST = 32 };
+
+// ---- one of the processes
+
+static int measure(const struct bench_scaling *b, struct chosen *chosen, struct dataset *data, struct device *device,
+                   struct scaling_row *row)
+{
+    struct trial trial;
+    struct device_facts facts;
+    const struct trial_choice choice = {chosen->task, &chosen->recipe, data, device, FUSE_ALL, chosen->files, b->side};
+    TRY(device->type->facts(device, &facts));
+    int rc = trial_open(&trial, &choice, &facts);
+    if (rc == 0) rc = trial_ready(&trial);
+    if ((rc = ranks_agree(rc)) == 0) rc = trial_time(&trial, b->seconds, b->repeats, NULL, NULL);
+    if (rc == 0 && ranks_size() > 1) rc = scaling_reduce(&row->reduce);
+    if (rc == 0) {
+        row->processes = ranks_size(), row->machines = ranks_machines(), row->threads = facts.threads;
+        row->batch = trial.variant->batch, row->step = trial.timing.step.median;
+        row->gradients = (double)trainer_parameters(trial.trainer) * sizeof(float);
+    }
+    trial_close(&trial);
+    return rc;
+}
+
+static int be_measured(const struct bench_scaling *b)
+{
+    struct choose c = *b->choose;
+    struct chosen chosen = {0};
+    struct dataset *data = NULL;
+    struct device *device = NULL;
+    struct scaling_row row = {0};
+    bool noise;
+    if (b->batch) TRY(text_to_int(b->batch, 1, 1 << 20, &c.batch));
+    c.precision = b->precision;
+    int rc = choose(&c, b->task, &chosen);
+    chosen.recipe.batch *= ranks_size();
+    chosen.recipe.slices = ranks_size();
+    if (rc == 0) rc = choose_open(&chosen, b->fake, &noise, &data);
+    if (rc == 0) rc = device_open_shared(c.device, (int)c.threads, &device);
+    if ((rc = ranks_agree(rc)) == 0) rc = measure(b, &chosen, data, device, &row);
+    device_close(device);
+    dataset_close(data);
+    if (rc < 0 || ranks_rank() > 0) return rc;
+    json_t *o = scaling_row_json(&row);
+    char *line = json_dumps(o, JSON_COMPACT);
+    puts(line);
+    free(line);
+    json_decref(o);
+    return 0;
+}
+
+// ---- the process that starts them
+
+struct command {
+    char launcher[512];
+    char *word[WORDS_MOST + 1];
+    int count;
+    char program[512], number[16];
+};
+
+static int add_word(struct command *c, char *word)
+{
+    if (c->count == WORDS_MOST) return fail(ERR_USAGE, "--scaling: the command line has too many words");
+    c->word[c->count++] = word;
+    return 0;
+}
+
+// True if a word of the command line is this option; *values: how many words it takes.
+static bool is_option(const char *word, const char *name, int *words)
+{
+    size_t n = strlen(name);
+    if (strncmp(word, name, n) || (word[n] && word[n] != '=')) return false;
+    *words = word[n] == '=' ? 1 : 2;
+    return true;
+}
+
+// LAUNCHER -n N PROGRAM bench ... --scaling N
+static int make_command(const struct bench_scaling *b, int processes, struct command *c)
+{
+    static char n[] = "-n", option[] = "--scaling";
+    *c = (struct command){0};
+    if (strlen(b->launcher) >= sizeof c->launcher) return fail(ERR_USAGE, "--launcher: the command is too long");
+    strcpy(c->launcher, b->launcher);
+    snprintf(c->number, sizeof c->number, "%d", processes);
+    ssize_t length = readlink("/proc/self/exe", c->program, sizeof c->program - 1);
+    if (length < 0) return fail_errno(ERR_IO, errno, "this program's own file cannot be named");
+    for (char *at = strtok(c->launcher, " "); at; at = strtok(NULL, " ")) TRY(add_word(c, at));
+    TRY(add_word(c, n));
+    TRY(add_word(c, c->number));
+    TRY(add_word(c, c->program));
+    for (int i = 0, skip; b->words[i]; i += skip) {
+        if (is_option(b->words[i], "--scaling", &skip) || is_option(b->words[i], "--launcher", &skip)) continue;
+        skip = 1;
+        if (strcmp(b->words[i], "--json")) TRY(add_word(c, b->words[i]));
+    }
+    TRY(add_word(c, option));
+    return add_word(c, c->number);
+}
+
+static int spawn(struct command *c, int *from, pid_t *child)
+{
+    extern char **environ;
+    posix_spawn_file_actions_t actions;
+    int ends[2];
+    if (pipe(ends) != 0) return fail_errno(ERR_IO, errno, "no pipe to the launcher could be made");
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addclose(&actions, ends[0]);
+    int error = posix_spawnp(child, c->word[0], &actions, NULL, c->word, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    *from = ends[0];
+    if (!error) return 0;
+    close(ends[0]);
+    return fail_errno(ERR_MISSING, error, "the launcher \"%s\" cannot be started (Debian's package of mpirun is openmpi-bin)",
+                      c->word[0]);
+}
+
+static int run_processes(const struct bench_scaling *b, int processes, struct scaling_row *row)
+{
+    struct command c;
+    struct text said = {0};
+    char piece[4096];
+    int from = -1, status = 0;
+    pid_t child;
+    ssize_t n;
+    TRY(make_command(b, processes, &c));
+    TRY(spawn(&c, &from, &child));
+    while ((n = read(from, piece, sizeof piece)) > 0 || (n < 0 && errno == EINTR))
+        if (n > 0) text_bytes(&said, piece, (size_t)n);
+    close(from);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    int rc = status == 0 && said.at
+                 ? scaling_row_parse(said.at, row)
+                 : fail(ERR_DEVICE, "%d processes could not measure the step; what they said stands above", processes);
+    text_free(&said);
+    return rc;
+}
+
+static int start_all(const struct bench_scaling *b, const int64_t *processes, int count)
+{
+    struct scaling_row row[SCALING_MOST] = {0};
+    const struct task *task;
+    TRY(task_find(b->task, &task));
+    for (int i = 0; i < count; i++) {
+        TRY(run_processes(b, (int)processes[i], &row[i]));
+        if (row[i].processes != processes[i])
+            return fail(ERR_DEVICE, "the launcher started %d processes instead of %lld", row[i].processes,
+                        (long long)processes[i]);
+    }
+    struct text text = {0};
+    json_t *o = scaling_json(row, count);
+    char *line = json_dumps(o, JSON_INDENT(2));
+    scaling_text(row, count, task_samples(task), &text);
+    if (b->json) puts(line);
+    else printf("%s: a step of the same batch in each process, the median of up to %lld repeats\n\n%s", task->title,
+                (long long)b->repeats, text.at);
+    text_free(&text);
+    free(line);
+    json_decref(o);
+    return 0;
+}
+
+int cmd_bench_scaling(const struct bench_scaling *b)
+{
+    int64_t processes[SWEEP_BATCHES];
+    int count;
+    TRY(sweep_batches("--scaling", b->list, processes, &count));
+    if (count > SCALING_MOST || processes[count - 1] > 1 << 16)
+        return fail(ERR_USAGE, "--scaling takes at most %d numbers of processes up to %d", SCALING_MOST, 1 << 16);
+    if (!ranks_launched()) return start_all(b, processes, count);
+    if (count == 1 && processes[0] == ranks_size()) return be_measured(b);
+    return fail(ERR_USAGE, "--scaling %s among %d processes: a launcher has started them, so it takes their number",
+                b->list, ranks_size());
+}

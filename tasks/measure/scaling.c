@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/measure/scaling.h"
+
+#include "runtime/base/arena.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/sort.h"
+#include "runtime/base/text.h"
+#include "runtime/ranks/ranks.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS = 11, IGNORED = 2 };
+static const int64_t sizes[SCALING_SIZES] = {4 << 10, 64 << 10, 1 << 20, 4 << 20, 16 << 20};
+static const int predicted[] = {8, 32, 1024};
+
+// ---- measuring
+
+static int time_size(float *values, float *other, int64_t count, double *median)
+{
+    double seconds[ROUNDS];
+    for (int i = -IGNORED; i < ROUNDS; i++) {
+        int64_t together = 0, began;
+        TRY(ranks_add(&together, 1));  // they begin together
+        began = clock_ns();
+        TRY(ranks_reduce(values, other, count));
+        if (i >= 0) seconds[i] = (double)(clock_ns() - began) * 1e-9;
+    }
+    qsort(seconds, ROUNDS, sizeof *seconds, sort_f64);
+    *median = seconds[ROUNDS / 2];
+    return 0;
+}
+
+int scaling_reduce(struct scaling_reduce *r)
+{
+    int64_t room = ranks_room(sizes[SCALING_SIZES - 1] / (int64_t)sizeof(float));
+    float *values = zalloc(2 * (size_t)room * sizeof *values);
+    int rc = 0;
+    for (int i = 0; i < SCALING_SIZES && rc == 0; i++) {
+        r->bytes[i] = (double)sizes[i];
+        rc = time_size(values, values + room, sizes[i] / (int64_t)sizeof(float), &r->seconds[i]);
+    }
+    free(values);
+    return rc;
+}
+
+// ---- the model
+
+bool scaling_fit(const struct scaling_row *row, struct scaling_model *m)
+{
+    struct fit_line line;
+    double others = row->processes - 1;
+    *m = (struct scaling_model){0};
+    bool fits = others > 0 && fit_line(row->reduce.bytes, row->reduce.seconds, SCALING_SIZES, &line);
+    if (!fits || !(line.slope > 0)) return false;
+    // The line is that of the large sizes; what one message takes shows in the smallest.
+    double shares = 2 * others / row->processes;
+    double least = row->reduce.seconds[0] - line.slope * row->reduce.bytes[0];
+    m->beta = line.slope / shares;
+    m->alpha = (least > 0 ? least : row->reduce.seconds[0]) / (2 * others);
+    m->r2 = line.r2;
+    return true;
+}
+
+double scaling_reduction(const struct scaling_model *m, int processes, double bytes)
+{
+    double others = processes - 1;
+    return 2 * others * m->alpha + 2 * others / processes * bytes * m->beta;
+}
+
+// ---- text
+
+static double rate_of(const struct scaling_row *r)
+{
+    return (double)r->batch * r->processes / r->step;
+}
+
+static void add_row(const struct scaling_row *r, const struct scaling_row *first, struct text *into)
+{
+    char step[TEXT_FIGURE];
+    double speedup = rate_of(r) / rate_of(first) * first->processes;
+    text_add(into, "  %9d %8d %7lld %8lld %12.1f %9s %8.2f %10.1f%%\n", r->processes, r->machines, (long long)r->threads,
+             (long long)r->batch * r->processes, rate_of(r), text_span(step, r->step), speedup, 100 * speedup / r->processes);
+}
+
+// The step without its reduction, and the reduction as the model has it. Nothing of it is hidden behind the backward pass.
+static void add_predictions(const struct scaling_row *first, const struct scaling_row *last, struct text *into)
+{
+    struct scaling_model m;
+    char a[TEXT_FIGURE], b[TEXT_FIGURE];
+    if (first->processes != 1 || !scaling_fit(last, &m)) return;
+    text_add(into, "\n");
+    text_entry(into, "model", "a reduction of n bytes over R processes: 2 (R - 1) x %s + 2 (R - 1) / R x n / %s (r2 %.4f), "
+               "measured with %d processes", text_span(a, m.alpha), text_si(b, 1 / m.beta, "B/s"), m.r2, last->processes);
+    for (size_t i = 0; i < sizeof predicted / sizeof *predicted; i++) {
+        double reduction = scaling_reduction(&m, predicted[i], last->gradients), step = first->step + reduction;
+        text_entry(into, i ? "" : "predicted", "%d processes on as many such links: efficiency %.1f%%; %s of a step is the "
+                   "reduction of %s", predicted[i], 100 * first->step / step, text_span(a, reduction),
+                   text_size(b, last->gradients));
+    }
+}
+
+void scaling_text(const struct scaling_row *row, int count, const char *samples, struct text *into)
+{
+    char rate[TEXT_FIGURE];
+    snprintf(rate, sizeof rate, "%s/s", samples);
+    text_add(into, "  %9s %8s %7s %8s %12s %9s %8s %11s\n", "processes", "machines", "threads", "batch", rate, "step", "speedup",
+             "efficiency");
+    for (int i = 0; i < count; i++) add_row(&row[i], &row[0], into);
+    add_predictions(&row[0], &row[count - 1], into);
+}
+
+// ---- JSON
+
+json_t *scaling_row_json(const struct scaling_row *r)
+{
+    json_t *bytes = json_array(), *seconds = json_array();
+    for (int i = 0; i < SCALING_SIZES && r->processes > 1; i++) {
+        json_array_append_new(bytes, json_real(r->reduce.bytes[i]));
+        json_array_append_new(seconds, json_real(r->reduce.seconds[i]));
+    }
+    return json_pack("{si si sI sI sf sf sf so so}", "processes", r->processes, "machines", r->machines, "threads",
+                     (json_int_t)r->threads, "batch", (json_int_t)r->batch, "step_s", r->step, "samples_per_s", rate_of(r),
+                     "gradient_bytes", r->gradients, "reduce_bytes", bytes, "reduce_s", seconds);
+}
+
+json_t *scaling_json(const struct scaling_row *row, int count)
+{
+    json_t *rows = json_array(), *whole = json_pack("{so}", "rows", rows);
+    struct scaling_model m;
+    for (int i = 0; i < count; i++) {
+        double speedup = rate_of(&row[i]) / rate_of(&row[0]) * row[0].processes;
+        json_t *o = scaling_row_json(&row[i]);
+        json_object_update_new(o, json_pack("{sf sf}", "speedup", speedup, "efficiency", speedup / row[i].processes));
+        json_array_append_new(rows, o);
+    }
+    if (scaling_fit(&row[count - 1], &m))
+        json_object_set_new(whole, "model", json_pack("{sf sf sf}", "alpha_s", m.alpha, "beta_s_per_byte", m.beta, "r2", m.r2));
+    return whole;
+}
+
+static double number_at(const json_t *o, const char *key)
+{
+    return json_number_value(json_object_get(o, key));
+}
+
+int scaling_row_parse(const char *text, struct scaling_row *r)
+{
+    const char *from = strchr(text, '{');
+    json_t *o = from ? json_loads(from, JSON_DISABLE_EOF_CHECK, NULL) : NULL;
+    *r = (struct scaling_row){.processes = (int)number_at(o, "processes"), .machines = (int)number_at(o, "machines"),
+                              .threads = (int64_t)number_at(o, "threads"), .batch = (int64_t)number_at(o, "batch"),
+                              .step = number_at(o, "step_s"), .gradients = number_at(o, "gradient_bytes")};
+    for (size_t i = 0; i < SCALING_SIZES; i++) {
+        r->reduce.bytes[i] = json_number_value(json_array_get(json_object_get(o, "reduce_bytes"), i));
+        r->reduce.seconds[i] = json_number_value(json_array_get(json_object_get(o, "reduce_s"), i));
+    }
+    json_decref(o);
+    return r->processes > 0 && r->step > 0 ? 0 : fail(ERR_INPUT, "a process that measured said nothing that can be read");
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a step scales over devices, each with the same share of the batch: throughput, speedup and efficiency, and a line through
+// measured reductions that says what more devices would give (docs/scaling.md).
+#ifndef DAWN_TASKS_SCALING_H
+#define DAWN_TASKS_SCALING_H
+
+#include "tasks/measure/fit.h"
+
+enum { SCALING_MOST = 16, SCALING_SIZES = 5 };
+
+// Times of ranks_reduce for growing messages; all processes call it.
+struct scaling_reduce {
+    double bytes[SCALING_SIZES], seconds[SCALING_SIZES];
+};
+int scaling_reduce(struct scaling_reduce *) MUST_CHECK;
+
+struct scaling_row {
+    int processes, machines;
+    int64_t threads, batch;    // of each
+    double step;               // seconds
+    double gradients;          // bytes that a step reduces
+    struct scaling_reduce reduce;  // of several processes
+};
+
+// A reduction of n bytes over R processes takes 2 (R - 1) alpha + 2 (R - 1) / R n beta: each process sends R - 1 messages twice,
+// and all but its own part of the bytes twice.
+struct scaling_model {
+    double alpha, beta;        // seconds a message, seconds a byte
+    double r2;
+};
+bool scaling_fit(const struct scaling_row *, struct scaling_model *);  // false: the times do not grow with the size
+double scaling_reduction(const struct scaling_model *, int processes, double bytes);
+
+struct text;
+// The table of the rows, of which the first is what the others are compared with, and predictions from the last one.
+void scaling_text(const struct scaling_row *, int count, const char *samples, struct text *);
+struct json_t *scaling_json(const struct scaling_row *, int count);
+struct json_t *scaling_row_json(const struct scaling_row *);
+int scaling_row_parse(const char *text, struct scaling_row *) MUST_CHECK;  // of another process of this program
+
+#endif
