@@ -251,11 +251,17 @@ $(B)/test/unit/%: $(B)/test/unit/%.o $(B)/libdawn.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE_FLAGS) $(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(CUDA_LIBS) -lcmocka -o $@
 
+# The libraries of an archive lie beside its programs. RPATH instead of RUNPATH, so that it counts for what libraries need, too.
+PACKED := -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib:$$ORIGIN/../lib'
+
 # ---- the CUDA device without a GPU: kernels compiled for the host, an emulated runtime and libraries (test/emulate/)
 EMULATOR := $(KERNELS:%.cu=$(B)/emulate/%.o) $(patsubst %,$(B)/%.o,$(basename $(wildcard test/emulate/*.c test/emulate/*.cc)))
 EMULATED_LIBRARIES := $(patsubst test/emulate/lib/%.c,$(B)/test/emulate/lib/%,$(wildcard test/emulate/lib/*.c))
 # A misaligned wide load must fail as on a GPU: it traps (with SAN it is reported).
-EMULATE_FLAGS := $(OPTIMISE) $(or $(SANITISE),-fsanitize=alignment -fsanitize-undefined-trap-on-error) \
+# AddressSanitizer would keep the frames of functions on the heap, which every thread of a kernel would pay for.
+FRAMES := $(if $(findstring address,$(SAN)),$(if $(findstring clang,$(CXX)),-fsanitize-address-use-after-return=never,\
+    --param=asan-use-after-return=0))
+EMULATE_FLAGS := $(OPTIMISE) $(or $(strip $(SANITISE) $(FRAMES)),-fsanitize=alignment -fsanitize-undefined-trap-on-error) \
     -fno-strict-aliasing -Wall -Wextra -Wno-unknown-pragmas $(WERROR) -I. $(CUDA_INCLUDE)
 emulated: $(EMULATED) $(if $(KERNELS),$(B)/test/emulate/dawn)
 $(B)/emulate/%.o: %.cu $(B)/flags.list
@@ -275,7 +281,7 @@ $(B)/test/emulate/lib/%: test/emulate/lib/%.c $(wildcard test/emulate/lib/*.h) $
 # the program (emulate_library.h), hence -rdynamic. RPATH instead of RUNPATH, because RUNPATH is ignored when AddressSanitizer
 # is between dlopen and its caller: the real libraries would then be found.
 LINK_EMULATED = $(CC) $(BASE_FLAGS) -rdynamic $(filter %.o,$^) $(B)/libdawn.a \
-    -Wl,--disable-new-dtags,-rpath,$(abspath $(B))/test/emulate/lib $(LIBS) -lstdc++ -ldl
+    -Wl,-rpath,$(abspath $(B))/test/emulate/lib $(PACKED) $(LIBS) -lstdc++ -ldl
 $(B)/test/emulated/test_emulator $(B)/test/emulated/test_emulator_runtime: $(B)/test/emulate/faulty/k_faulty.o
 $(B)/test/emulated/%: $(B)/test/cuda/%.o $(EMULATOR) $(B)/libdawn.a | $(EMULATED_LIBRARIES)
 	$(call say,LINK,$@)
@@ -288,14 +294,18 @@ $(B)/test/emulate/dawn: $(B)/dawn.o $(EMULATOR) $(B)/libdawn.a | $(EMULATED_LIBR
 $(B)/test/on_gpu/%: $(B)/test/cuda/%.o $(B)/libdawn.a
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(BASE_FLAGS) $(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(CUDA_LIBS) -lcmocka -o $@
+	$(Q)$(CC) $(BASE_FLAGS) $(filter %.o,$^) $(filter %.a,$^) $(PACKED) $(LIBS) $(CUDA_LIBS) -lcmocka -o $@
+$(B)/gpu/dawn: $(B)/dawn.o $(B)/libdawn.a
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE_FLAGS) $^ $(PACKED) $(LIBS) $(CUDA_LIBS) -o $@
 
 check-gpu: all $(ON_GPU)  ## the CUDA device on a real GPU: every operator against ref, and training
 	@test/gpu.sh $(ON_GPU)
 
-gpu-bundle: all $(ON_GPU)  ## build/gpu.tar.xz: what a GPU machine without network needs; run.sh in it is the first contact
+gpu-bundle: $(B)/gpu/dawn $(ON_GPU)  ## build/gpu.tar.xz: what a GPU machine without network needs; run.sh in it is the first contact
 	@$(if $(KERNELS),,$(error gpu-bundle: this build has no device cuda))
-	@test/gpu_bundle.sh $(B)/gpu.tar.xz ./$(PROGRAM) $(ON_GPU)
+	@test/gpu_bundle.sh $(B)/gpu.tar.xz $(B)/gpu/dawn $(ON_GPU)
 
 fuzz:  ## run each fuzzer for FUZZ_SECONDS (20) with clang, after installing it where apt can
 	@test/deps.sh fuzz

@@ -3,9 +3,10 @@
 # gpu_bundle.sh ARCHIVE PROGRAM TEST...: packs what a GPU machine without network and development packages needs into
 # ARCHIVE (.tar.xz): the program, the device's tests, their shared libraries, and the scripts that use them. The C library,
 # the C++ runtime and the NVIDIA driver are the machine's own; cuDNN and cuBLAS are looked for there. There: tar xJf ARCHIVE
-# && gpu/run.sh OUT. Called by "make gpu-bundle".
+# && gpu/run.sh OUT. Called by "make gpu-bundle". test/gpu_rehearse.sh packs the emulated program in the same way, with all
+# symbols ($STRIP: true), with the emulated libraries ($LIBRARIES), and into a plain .tar.
 set -eu
-archive=$1 program=$2
+archive=$1 program=$2 strip=${STRIP:-strip}
 shift 2
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
@@ -19,16 +20,18 @@ ldd "$gpu/dawn" "$gpu"/on_gpu/* | sed -n 's/^.* => \(\/[^ ]*\) .*/\1/p' | sort -
     grep -Ev '/(libc|libm|libstdc\+\+|libgcc_s|libcuda|libnvidia[^/]*)\.so' | while read -r library; do
     cp -L "$library" "$gpu/lib/"
 done
-strip "$gpu/dawn" "$gpu"/on_gpu/*
+[ -z "${LIBRARIES:-}" ] || cp $LIBRARIES "$gpu/lib/" # a list of files
+"$strip" "$gpu/dawn" "$gpu"/on_gpu/*
 chmod u+w "$gpu"/lib/*
-strip --strip-unneeded "$gpu"/lib/*
+"$strip" --strip-unneeded "$gpu"/lib/*
 cp "$root/test/gpu_first.sh" "$gpu/run.sh"
 cp "$root/test/gpu.sh" "$gpu/test/"
 cp "$root"/test/bench/{cifar10-gpu.sh,cifar10_report.py,competitor.py,torch_convs.py} "$gpu/test/bench/"
 cp "$root/COPYING" "$gpu/"
 "$program" --version >"$gpu/version"
 
-tar -C "$work" --sort=name --owner=0 --group=0 -cf - gpu | xz -9 -T1 --lzma2=preset=9,dict=128MiB >"$archive"
+pack() { case $archive in *.xz) xz -9 -T1 --lzma2=preset=9,dict=128MiB ;; *) cat ;; esac; }
+tar -C "$work" --sort=name --owner=0 --group=0 -cf - gpu | pack >"$archive"
 bytes=$(stat -c %s "$archive")
 echo "$archive: $((bytes / 1048576)) MiB, $(find "$gpu" -type f | wc -l) files"
-[ "$bytes" -lt $((40 * 1048576)) ] || { echo "$archive is larger than 40 MiB" >&2; exit 1; }
+[[ $archive != *.xz ]] || [ "$bytes" -lt $((40 * 1048576)) ] || { echo "$archive is larger than 40 MiB" >&2; exit 1; }
