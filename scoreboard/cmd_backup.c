@@ -18,8 +18,9 @@ int cmd_backup(int argc, char **argv)
         .operands = "TO [OPTIONS]",
         .about = "Copies a consistent snapshot of the record into the new file TO. The server may keep running.",
         .options = options,
-        .more = "The server's key (FILE.key) is not part of the copy: keep it apart and secret. Neither is FILE.checkpoint, "
-                "which says how far the board has signed its log: leave it where it is when a copy is put back.",
+        .more = "The copy holds no key: keep the server's key (FILE.key) apart and secret.\n"
+                "Nor does it hold FILE.checkpoint, which says how far the board has signed\n"
+                "its log: leave that file in place when you put a copy back.",
     };
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
