@@ -6,6 +6,7 @@
 #include "runtime/base/threads.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 struct digests {
     struct dataset *data;
     pthread_t thread;
+    atomic_int owners;  // the thread and the caller; the last one frees
     bool joined;
     int rc;
     char why[ERROR_TEXT_MAX];  // error texts are thread-local, so the thread copies its own
@@ -44,6 +46,10 @@ static void *work(void *context)
     struct digests *d = context;
     d->rc = compute(d);
     if (d->rc < 0) snprintf(d->why, sizeof d->why, "%s", error_text());
+    if (atomic_fetch_sub(&d->owners, 1) == 1) {  // abandoned by digests_end()
+        dataset_close(d->data);
+        free(d);
+    }
     return NULL;
 }
 
@@ -52,6 +58,7 @@ int digests_start(struct dataset *data, const struct task_files *files, struct d
     struct digests *d = zalloc(sizeof *d);
     d->data = data;
     d->files = *files;
+    atomic_init(&d->owners, 2);
     (void)threads_count();  // sets the number of threads here, not in whichever thread asks first
     int error = pthread_create(&d->thread, NULL, work, d);
     if (error) {
@@ -100,7 +107,7 @@ bool digests_end(struct digests *d)
     if (!d->joined && task_files_any(&d->files)) join(d);
     if (!d->joined && pthread_tryjoin_np(d->thread, NULL) != 0) {
         pthread_detach(d->thread);
-        return false;
+        if (atomic_fetch_sub(&d->owners, 1) == 2) return false;  // the thread closes the data set
     }
     free(d);
     return true;

@@ -16,7 +16,7 @@ int digests_wait(struct digests *) MUST_CHECK;                      // joins the
 const char *digests_hex(const struct digests *, enum split);        // valid after digests_wait, like the functions below
 // Fills in the given files as the record stores them and returns their number. Names are borrowed.
 int digests_files(const struct digests *, struct run_file into[TASK_FILES]);
-// False: nobody waited, and the thread still reads the data set, which must stay until the process ends. NULL is fine.
+// False: nobody waited, and the thread still reads the data set. It closes the data set when it is done. NULL is fine.
 bool digests_end(struct digests *) MUST_CHECK;
 
 #endif
