@@ -33,7 +33,7 @@ cmp ada-run-1.safetensors ada-run-2.safetensors
 "$DAWN" results verify all --db ada.db >out
 [ "$(grep -c good out)" = 2 ]
 cp ada.db edited.db
-sql edited.db "UPDATE replays SET head = replace(head, '0', '1') WHERE run = 2"
+sql edited.db "UPDATE replays SET head = CASE substr(head, 1, 1) WHEN '0' THEN '1' ELSE '0' END || substr(head, 2) WHERE run = 2"
 expect 1 'root' "$DAWN" results verify 2 --db edited.db
 
 # ---- other threads: an interval, and every difference has a line
