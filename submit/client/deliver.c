@@ -63,20 +63,33 @@ int deliver(struct client *c, const struct client_board *board, struct signer *s
     return rc;
 }
 
+// The last place with a name behind the mark, because a board may lie below a folder "/runs/". What follows a name's "?" or "#"
+// is no path.
+static const char *find_name(const char *url, const char *mark, size_t *length)
+{
+    const char *found = NULL;
+    for (const char *at = strstr(url, mark); at != NULL; at = strstr(at + 1, mark)) {
+        if (found != NULL && found + strcspn(found, "?#") < at) break;
+        const char *from = at + strlen(mark);
+        size_t count = strspn(from, "0123456789abcdef");
+        bool number = count > 0 && count < 19 && strspn(from, "0123456789") == count && *from != '0';
+        if ((!number && count != DIGEST_HEX - 1) || strchr("/?#", from[count]) == NULL) continue;
+        found = from, *length = count;
+    }
+    return found;
+}
+
 // "https://board.example/runs/12" or ".../api/v1/statements/12": where the board is, and the statement's name on it.
 int delivery_address(const char *url, char **base, char name[DELIVERY_NAME])
 {
     static const char *const marks[] = {"/api/v1/statements/", "/runs/"};
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-        const char *at = strstr(url, marks[i]);
-        if (at == NULL) continue;
-        const char *from = at + strlen(marks[i]);
-        size_t length = strspn(from, "0123456789abcdef");
-        bool number = length > 0 && length < 19 && strspn(from, "0123456789") == length && *from != '0';
-        if ((!number && length != DIGEST_HEX - 1) || strchr("/?#", from[length]) == NULL) continue;
+        size_t length;
+        const char *from = find_name(url, marks[i], &length);
+        if (from == NULL) continue;
         snprintf(name, DELIVERY_NAME, "%.*s", (int)length, from);
         *base = copy_text(url);
-        (*base)[at - url] = '\0';
+        (*base)[from - url - (ptrdiff_t)strlen(marks[i])] = '\0';
         return 0;
     }
     return fail(ERR_USAGE, "%.200s is not the address of a run or a statement: it has no /runs/N and no /api/v1/statements/N",

@@ -16,6 +16,7 @@
 #include "runtime/base/clock.h"
 #include "submit/client/client.h"
 #include "submit/client/client_origin.h"
+#include "submit/client/deliver.h"
 
 #include <cmocka.h>
 
@@ -65,6 +66,36 @@ static void addresses(void **state)
     memcpy(longer, "https://", 8);
     assert_int_equal(origin_address(longer, &clean), ERR_USAGE);
     free(longer);
+}
+
+static void addresses_of_runs(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *in, *base, *name;  // NULL: refused
+    } cases[] = {
+        {"https://board.example/runs/12", "https://board.example", "12"},
+        {"https://board.example/dawn/runs/12/index.html", "https://board.example/dawn", "12"},
+        {"https://board.example/api/v1/statements/12/receipt", "https://board.example", "12"},
+        {"https://ann.example/runs/board/runs/12/", "https://ann.example/runs/board", "12"},
+        {"https://ann.example/runs/2026/runs/12", "https://ann.example/runs/2026", "12"},
+        {"https://ann.example/runs/2026/api/v1/statements/3", "https://ann.example/runs/2026", "3"},
+        {"./runs/copy#2/runs/12/index.html", "./runs/copy#2", "12"},
+        {"https://board.example/runs/12?from=/runs/13", "https://board.example", "12"},
+        {"https://board.example/runs/12#/runs/13", "https://board.example", "12"},
+        {"https://board.example/runs/012", NULL, NULL},
+        {"https://board.example/runs/", NULL, NULL},
+        {"https://board.example/runs/abc/runs/x", NULL, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *base = NULL, name[DELIVERY_NAME];
+        int rc = delivery_address(cases[i].in, &base, name);
+        if ((rc == 0) != (cases[i].base != NULL)) fail_msg("%s: %d", cases[i].in, rc);
+        if (rc < 0) continue;
+        assert_string_equal(base, cases[i].base);
+        assert_string_equal(name, cases[i].name);
+        free(base);
+    }
 }
 
 static void origins(void **state)
@@ -223,7 +254,7 @@ static void silence_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(addresses), cmocka_unit_test(origins),
+        cmocka_unit_test(addresses), cmocka_unit_test(addresses_of_runs), cmocka_unit_test(origins),
         cmocka_unit_test(members),   cmocka_unit_test(problems),
         cmocka_unit_test(what_is_shown_is_tame_and_short), cmocka_unit_test(silence_ends),
         cmocka_unit_test(a_refusal_may_name_a_statement),
