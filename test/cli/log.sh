@@ -54,6 +54,12 @@ witness=$(python3 -c 'import base64, hashlib
 key = b"\4" + bytes(range(32))
 print("w.example/1+" + hashlib.sha256(b"w.example/1\n" + key).digest()[:4].hex() + "+" + base64.b64encode(key).decode())')
 expect 1 'witness *WRONG: the checkpoint is not cosigned by' "$DAWN" verify "$url/runs/1" --witness "$witness"
+expect 1 'witness *WRONG: only the board' "$DAWN" verify receipt.json --witness "$witness"
+"$DAWN" submit results.db --run 1 --handle ada --out signed --board example >out 2>err
+expect 0 'signature *good' "$DAWN" verify signed/run-1.json
+expect 2 'signed/run-1.json shows no log' "$DAWN" verify signed/run-1.json --witness "$witness"
+python3 -c 'import json, sys; print(json.dumps(json.load(sys.stdin)["envelope"]))' >envelope.json < <(curl -sS "$url/api/v1/statements/1")
+expect 2 'envelope.json shows no log' "$DAWN" verify envelope.json --witness "$witness"
 stop
 
 # ---- an older record: its own program refuses it; with an older checkpoint as well, whoever saw more notices

@@ -74,5 +74,7 @@ expect 1 'there is no\|answers 404' "$DAWN" verify "$at/runs/9"
 rm "$XDG_DATA_HOME"/dawn/logs/*
 printf x | dd of=served/board/log/tile/0/000.p/2 bs=1 seek=40 conv=notrunc 2>/dev/null
 expect 1 'growth *WRONG' "$DAWN" verify "$at/runs/1"
+: >served/board/log/checkpoint
+expect 1 'log *WRONG: the board does not show its log' "$DAWN" verify "$at/runs/1"
 rm served/board/log/checkpoint
 expect 1 'log *WRONG: the board does not show its log' "$DAWN" verify "$at/runs/1"
