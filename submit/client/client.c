@@ -78,6 +78,11 @@ const char *client_address(const struct client *c)
     return c->address;
 }
 
+bool client_reads_copy(const struct client *c)
+{
+    return c->copy;
+}
+
 static size_t take_body(char *bytes, size_t size, size_t n, void *context)
 {
     struct reply *reply = context;

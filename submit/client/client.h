@@ -26,6 +26,7 @@ int client_open(const char *address, const struct client_options *, struct clien
 int client_open_copy(const char *folder, struct client **) MUST_CHECK;
 void client_close(struct client *);
 const char *client_address(const struct client *);  // without a slash at its end
+bool client_reads_copy(const struct client *);      // files of a moment, not the board of now
 
 // The body of a GET (`path` begins with a slash). ERR_MISSING for 404, ERR_NETWORK for all else.
 int client_get(struct client *, const char *path, struct text *body) MUST_CHECK;

@@ -110,6 +110,9 @@ static void compare_seen(struct state *s, const struct checkpoint *head, bool *n
     if (e->now != NULL && !any) {
         text_entry(s->report, "growth", "seen for the first time: %lld entries", (long long)s->now.checkpoint.size);
         *newer = true;
+    } else if (e->now != NULL && e->copy && s->now.checkpoint.size < old->size) {  // its tiles cannot prove what came later
+        text_entry(s->report, "growth", "not proved: the copy has %lld entries, older than the %lld that were seen before",
+                   (long long)s->now.checkpoint.size, (long long)old->size);
     } else if (e->now != NULL && begins_with(s, old)) {
         text_entry(s->report, "growth", "good: %lld entries, of which %lld were seen before", (long long)s->now.checkpoint.size,
                    (long long)old->size);

@@ -14,6 +14,7 @@ struct log_evidence {
     const char *origin;             // name of its log
     const struct receipt *receipt;  // NULL: none
     const struct text *now;         // the note that the board shows; NULL: not asked, there is no network
+    bool copy;                      // `now` is of a static copy: it may be older than what was seen
     const struct text *seen;        // the note that was seen the last time; empty: none
     int (*fetch)(void *, const struct tile *, unsigned char bytes[TILE_BYTES]);  // of the board's tiles; NULL as `now`
     void *context;

@@ -24,7 +24,8 @@ start() {
     url=$(sed -n 's|^Serving .* at \(http://[^ ]*\)/ (key .*|\1|p' said)
 }
 stop() { kill "$pid"; wait "$pid"; }
-trap 'kill "$pid" 2>/dev/null || true' EXIT
+trap 'kill "$pid" $late 2>/dev/null || true' EXIT
+late=
 start
 python3 "$ROOT/test/cli/submit_record.py" "$ROOT" results.db
 "$DAWN" keys new >out
@@ -35,12 +36,39 @@ expect 0 'log *good: entry 1 of 1, by the receipt.s own proof' "$DAWN" verify "$
 grep -q 'growth *seen for the first time: 1 entries' out
 "$BOARD" backup older.db --db board.db >out
 cp board.db.checkpoint older.checkpoint
+curl -sS "$url/log/checkpoint" >checkpoint.1
 expect 0 'accepted as #2' "$DAWN" submit --server "$url" --handle ada --run 2 --yes
 expect 0 'growth *good: 2 entries, of which 1 were seen before' "$DAWN" verify "$url/runs/1"
 expect 0 'growth *good: 2 entries, of which 2 were seen before' "$DAWN" verify "$url/runs/2"
 curl -sS "$url/log/checkpoint" >checkpoint
 [ "$(sed -n '1p;2p' checkpoint | xargs)" = 'example/log 2' ]
 curl -sS "$url/log" | grep -q 'Key of the log'
+
+# ---- a statement that was accepted this very moment: the first two answers have the checkpoint before it
+cat >late.py <<'END'
+import http.server, sys, urllib.request
+board = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+class Late(http.server.BaseHTTPRequestHandler):
+    asked = 0
+    def do_GET(self):
+        body = board.open(sys.argv[1] + self.path).read()
+        if self.path == "/log/checkpoint" and Late.asked < 2:
+            Late.asked += 1
+            body = open("checkpoint.1", "rb").read()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+server = http.server.HTTPServer(("127.0.0.1", 0), Late)
+print("at http://127.0.0.1:%d" % server.server_port, flush=True)
+server.serve_forever()
+END
+python3 late.py "$url" >lately 2>/dev/null &
+late=$!
+wait_line $late lately at
+expect 0 'growth *good: 2 entries, of which 2' "$DAWN" verify "$(sed 's/at //' lately)/runs/2"
+kill $late
+late=
 
 # ---- a receipt alone, without a network
 curl -sS "$url/api/v1/statements/2/receipt" >receipt.json

@@ -70,6 +70,18 @@ at=$(sed -n 's|.*(\(http://[^ ]*\)/).*|\1|p' hosted)/board
 expect 0 'receipt *good: #2 of example' "$DAWN" verify "$at/runs/2/index.html"
 expect 0 'log *good: entry 1 of 1' "$DAWN" verify "$at/runs/1"
 expect 1 'there is no\|answers 404' "$DAWN" verify "$at/runs/9"
+# A copy that is older than the board is honest.
+"$BOARD" --db board.db --listen 127.0.0.1:0 --origin example >said 2>&1 &
+pid=$!
+wait_line $pid said Ctrl-C
+url=$(sed -n 's|^Serving .* at \(http://[^ ]*\)/ (key .*|\1|p' said)
+expect 0 'accepted as #3' "$DAWN" submit --server "$url" --handle ada --run 3 --yes
+expect 0 'growth *good: 3 entries, of which 2' "$DAWN" verify "$url/runs/3"
+expect 0 'growth *not proved: the copy has 2 entries' "$DAWN" verify "$at/runs/1"
+expect 0 'growth *not proved: the copy has 2 entries' "$DAWN" verify site/runs/2
+expect 0 'growth *good: 3 entries, of which 3' "$DAWN" verify "$url/runs/1"
+kill "$pid"
+wait "$pid"
 # A host that alters a tile, or takes the log away, is noticed.
 rm "$XDG_DATA_HOME"/dawn/logs/*
 printf x | dd of=served/board/log/tile/0/000.p/2 bs=1 seek=40 conv=notrunc 2>/dev/null
