@@ -70,6 +70,20 @@ at=$(sed -n 's|.*(\(http://[^ ]*\)/).*|\1|p' hosted)/board
 expect 0 'receipt *good: #2 of example' "$DAWN" verify "$at/runs/2/index.html"
 expect 0 'log *good: entry 1 of 1' "$DAWN" verify "$at/runs/1"
 expect 1 'there is no\|answers 404' "$DAWN" verify "$at/runs/9"
+# dawn replay reads the same places, and no other statement than the one that was asked for.
+unrepeatable='counts its points in epochs alone'
+expect 2 "run 1 of $at $unrepeatable" "$DAWN" replay "$at/runs/1" --db none.db
+expect 2 "run 2 of $at $unrepeatable" "$DAWN" replay "$at/runs/2/" --db none.db
+digest() { sha256sum site/api/v1/statements/$1/payload.json | cut -d' ' -f1; }
+mixed=${at%board}mixed
+cp -R site served/mixed
+there=served/mixed/api/v1/statements
+cp -R $there/1 "$there/$(digest 1)"
+cp -R $there/1 "$there/$(digest 2)"
+cp $there/2/* $there/1
+expect 1 'the statement does not hold' "$DAWN" replay "$mixed/runs/1" --db none.db
+expect 2 "$unrepeatable" "$DAWN" replay "$mixed/runs/$(digest 1)" --db none.db
+expect 1 'the statement does not hold' "$DAWN" replay "$mixed/runs/$(digest 2)" --db none.db
 # A copy that is older than the board is honest.
 "$BOARD" --db board.db --listen 127.0.0.1:0 --origin example >said 2>&1 &
 pid=$!
