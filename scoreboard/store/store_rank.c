@@ -329,14 +329,14 @@ static int find_replay(struct store *s, const struct copy *original, int64_t *by
     return 0;
 }
 
-// The earliest run of a curve becomes reproduced, by the first later run of another person, unless it is flagged.
+// The earliest run of a curve becomes reproduced, by the first later run of another person, unless one of the two is flagged.
 // `first` orders them: a run that supersedes an earlier statement of itself keeps its age.
 static int set_trust(struct store *s, const struct copy *copies, int count, int i)
 {
     int64_t by = 0, trust = copies[i].flags == 0 ? TRUST_CHECKED : TRUST_SIGNED;
     for (int n = 1; n < count && i == 0 && copies[0].flags == 0 && by == 0; n++) {
         bool repeated = false;
-        if (strcmp(copies[n].handle, copies[0].handle) == 0) continue;
+        if (copies[n].flags != 0 || strcmp(copies[n].handle, copies[0].handle) == 0) continue;
         TRY(was_repeated(s, copies[0].sequence, copies[n].sequence, &repeated));
         if (repeated) by = copies[n].sequence;
     }

@@ -463,6 +463,26 @@ static void test_flagged_is_not_reproduced(void **state)
     assert_whole();
 }
 
+// Nor does a flagged one answer anything, but the next one does.
+static void test_flagged_reproduces_nothing(void **state)
+{
+    (void)state;
+    json_t *first = run_of("ada", 1), *flagged = run_of("bob", 2), *other = run_of("eve", 3);
+    fixture_set(flagged, "software.dirty", json_integer(1));
+    fixture_set(flagged, "seed", json_integer(1));
+    fixture_set(other, "seed", json_integer(1));
+    fixture_slow(flagged, 1000000);
+    fixture_slow(other, 2000000);
+    assert_int_equal(hand_in(first, &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(flagged, &bob), PROBLEM_NONE);
+    assert_int_equal(last.findings.flags, 1);
+    assert_int_equal(trust_of("1"), TRUST_CHECKED);
+    assert_whole();
+    assert_int_equal(hand_in(other, &eve), PROBLEM_NONE);
+    assert_int_equal(trust_of("1"), TRUST_REPRODUCED);
+    assert_whole();
+}
+
 static void test_lost_record(void **state)
 {
     (void)state;
@@ -480,6 +500,7 @@ static const struct CMUnitTest tests[] = {
     TEST(test_run_is_taken), TEST(test_same_bytes_same_receipt), TEST(test_refusals), TEST(test_same_head),
     TEST(test_rate), TEST(test_rate_of_each_type),
     TEST(test_flagged_is_not_reproduced), TEST(test_copied_is_not_reproduced), TEST(test_group_of_copies), TEST(test_lost_record),
+    TEST(test_flagged_reproduces_nothing),
     TEST(test_same_bytes_another_key), TEST(test_clock_goes_back),
     TEST(test_supersede_changes_little),
     TEST(test_supersede),    TEST(test_withdraw_and_amend),      TEST(test_group),    TEST(test_reproduced),
