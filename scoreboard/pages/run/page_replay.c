@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run's page says of replays: which run it repeats, which runs repeat it, and how each pair compares. Cost: two payloads a
-// replay, of at most REPLAYS_SHOWN.
+// What a run's page says of replays: which run it repeats, which runs repeat it, and how each pair compares. Cost: a payload a
+// replay, of at most REPLAYS_SHOWN, and once the runs of each original's group: the page's own, and that of the run it repeats.
 #include "scoreboard/pages/run/page_run.h"
 
 #include <string.h>
@@ -39,17 +39,15 @@ static const char *join_lines(struct page *page, const struct text *lines)
     return row;
 }
 
-// Judges the run of `shown` and another, of which either may be the original.
+// Judges the run of `shown` and another, of which either may be the original; `group` is the original's.
 static int judge(struct page *page, const struct shown *shown, const struct stored *other, bool is_original,
-                 struct replay_line *line)
+                 const struct group_facts *group, struct replay_line *line)
 {
     struct statement run;
-    struct group_facts group;
     struct replay_judged judged;
-    TRY(read_group(page, is_original ? other->group : shown->stored.group, &group));
     TRY(statement_read(other->payload, other->payload_count, &run));
     const json_t *own = shown->statement.json;
-    replay_judge(is_original ? run.json : own, is_original ? own : run.json, &group, &judged);
+    replay_judge(is_original ? run.json : own, is_original ? own : run.json, group, &judged);
     bool copy = judged.verdict != REPLAY_NONE && check_same_times(run.json, own);
     *line = (struct replay_line){.stored = *other, .verdict = judged.verdict, .group = judged.runs > 0, .copy = copy,
                                  .differs = join_lines(page, &judged.differs)};
@@ -62,6 +60,7 @@ int replays_read(struct page *page, const struct shown *shown, struct replays *o
 {
     const json_t *points = canonical_at(shown->statement.json, "points");
     struct stored *stored, original;
+    struct group_facts group;
     int count = 0;
     *out = (struct replays){.of = shown_text(shown, "replay_of")};
     size_t last = json_array_size(points);
@@ -70,12 +69,14 @@ int replays_read(struct page *page, const struct shown *shown, struct replays *o
         int rc = store_run_of_head(page->reader, out->of, &page->arena, &original);
         if (rc < 0 && rc != ERR_MISSING) return rc;
         out->known = rc == 0;
-        if (out->known) TRY(judge(page, shown, &original, true, &out->original));
+        if (out->known) TRY(read_group(page, original.group, &group));
+        if (out->known) TRY(judge(page, shown, &original, true, &group, &out->original));
     }
     TRY(store_replays(page->reader, canonical_text(json_array_get(points, last - 1), "hash"), REPLAYS_SHOWN, &page->arena,
                       &stored, &count));
     out->at = arena_alloc(&page->arena, (size_t)(count + 1) * sizeof *out->at);
-    for (; out->count < count; out->count++) TRY(judge(page, shown, &stored[out->count], false, &out->at[out->count]));
+    if (count > 0) TRY(read_group(page, shown->stored.group, &group));
+    for (; out->count < count; out->count++) TRY(judge(page, shown, &stored[out->count], false, &group, &out->at[out->count]));
     return 0;
 }
 
