@@ -41,19 +41,35 @@ static bool is_empty(const char *path)
     return count <= 2;
 }
 
+// A folder that was not there: one of a killed program may have this process's number.
+static int make_part(struct site_folder *f)
+{
+    enum { TRIES = 100 };
+    struct text part = {0};
+    int rc = -1;
+    for (long i = 0; i < TRIES && rc != 0; i++) {
+        part.length = 0;
+        text_add(&part, "%s.%ld.part", f->path, (long)getpid() + i);
+        rc = mkdir(part.at, 0777);
+        if (rc != 0 && errno != EEXIST) break;
+    }
+    if (rc != 0) rc = fail_errno(ERR_IO, errno, "cannot make the folder %s", part.at);
+    else f->part = copy_text(part.at);
+    text_free(&part);
+    return rc;
+}
+
 int site_folder_begin(struct site_folder *f, const char *path)
 {
-    struct text clean = {0}, part = {0};
+    struct text clean = {0};
     struct stat there;
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/') length--;
     text_add(&clean, "%.*s", (int)length, path);
-    text_add(&part, "%s.%ld.part", clean.at, (long)getpid());
-    *f = (struct site_folder){.path = clean.at, .part = part.at};
+    *f = (struct site_folder){.path = clean.at};
     if (lstat(f->path, &there) == 0 && (!S_ISDIR(there.st_mode) || (!is_copy(f->path) && !is_empty(f->path))))
         return fail(ERR_IO, "%s is there already and is no copy of a board: it is not replaced", f->path);
-    if (mkdir(f->part, 0777) != 0) return fail_errno(ERR_IO, errno, "cannot make the folder %s", f->part);
-    return 0;
+    return make_part(f);
 }
 
 static int make_parent(const char *path)
@@ -91,15 +107,20 @@ static void remove_tree(const char *path)
     (void)nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-// Both at once where the file system can; else the old one steps aside for a moment.
+// Both at once where the file system can; else the old one steps aside for a moment, and back if the new one cannot follow.
 static int swap_folders(const struct site_folder *f)
 {
     if (renameat2(AT_FDCWD, f->part, AT_FDCWD, f->path, RENAME_EXCHANGE) == 0) return 0;
     struct text aside = {0};
     text_add(&aside, "%s.old", f->part);
     int rc = rename(f->path, aside.at);
-    if (rc == 0) rc = rename(f->part, f->path);
-    if (rc == 0) remove_tree(aside.at);
+    if (rc == 0 && (rc = rename(f->part, f->path)) != 0) {
+        const int why = errno;
+        (void)rename(aside.at, f->path);
+        errno = why;
+    } else if (rc == 0) {
+        remove_tree(aside.at);
+    }
     text_free(&aside);
     return rc;
 }
