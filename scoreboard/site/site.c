@@ -4,6 +4,7 @@
 // one of its files.
 #include "scoreboard/site/site.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,17 @@ static void want(struct site *s, const char *address)
     *slot = s->count++;
 }
 
+static void want_format(struct site *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void want_format(struct site *s, const char *format, ...)
+{
+    char address[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(address, sizeof address, format, args);
+    va_end(args);
+    want(s, address);
+}
+
 // ---- asking a handler
 // ERR_MISSING and ERR_INPUT: there is no such page.
 static int ask(struct site *s, const char *address, struct answer *answer)
@@ -139,6 +151,17 @@ static void take_links(struct site *s, const char *from, const struct answer *an
     }
 }
 
+// A board's JSON names its next part by a cursor alone, which is the last key of a query.
+static void take_next_part(struct site *s, const char *from, const struct answer *answer)
+{
+    if (strncmp(from, "/api/v1/boards/", strlen("/api/v1/boards/")) != 0 || answer->body.at == NULL) return;
+    json_t *board = json_loadb(answer->body.at, answer->body.length, 0, NULL);
+    const char *next = json_string_value(json_object_get(board, "next")), *cursor = strstr(from, "cursor=");
+    const int stem = cursor != NULL ? (int)(cursor - from) - 1 : (int)strlen(from);
+    if (next != NULL) want_format(s, "%.*s%ccursor=%s", stem, from, memchr(from, '?', (size_t)stem) != NULL ? '&' : '?', next);
+    json_decref(board);
+}
+
 static int visit(struct site *s, int i)
 {
     struct answer answer;
@@ -148,19 +171,9 @@ static int visit(struct site *s, int i)
     TRY(rc);
     s->targets[i].good = true;
     if (has_links(&answer) && answer.body.at != NULL) take_links(s, address, &answer);
+    take_next_part(s, address, &answer);
     text_free(&answer.body);
     return 0;
-}
-
-static void want_format(struct site *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void want_format(struct site *s, const char *format, ...)
-{
-    char address[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(address, sizeof address, format, args);
-    va_end(args);
-    want(s, address);
 }
 
 static void want_boards(struct site *s)

@@ -28,6 +28,10 @@ cat >archive/CIFAR10/train/one.json <<'END'
  "model": "ResNet 18", "hardware": "1 V100", "costPerHour": 3.0, "timestamp": "2019-01-02", "misc": {}}
 END
 printf 'epoch\thours\ttop1Accuracy\n1\t0.01\t50.0\n2\t0.02\t94.1\n' >archive/CIFAR10/train/one.tsv
+for i in $(seq 60); do  # more than a part of a board's JSON
+    cp archive/CIFAR10/train/one.json "archive/CIFAR10/train/more$i.json"
+    printf 'epoch\thours\ttop1Accuracy\n1\t0.01\t50.0\n2\t0.0%s\t94.1\n' $((i + 20)) >"archive/CIFAR10/train/more$i.tsv"
+done
 "$BOARD" import dawnbench archive --db board.db >out
 python3 "$ROOT/test/cli/submit_record.py" "$ROOT" results.db
 "$DAWN" keys new >out
@@ -55,6 +59,7 @@ grep -q "Search needs the board's server" site/people/index.html
 curl -sS "$url/api/v1/statements/1/payload" | cmp - site/api/v1/statements/1/payload.json
 curl -sS "$url/boards/cifar10/training-time.csv?trust=imported" | cmp - site/boards/cifar10/training-time,trust=imported.csv
 curl -sS "$url/log/checkpoint" | cmp - site/log/checkpoint
+[ "$(cat site/api/v1/boards/cifar10/training-time,trust=imported*.json | grep -o '"source":"CIFAR10' | wc -l)" = 61 ]
 kill "$pid"
 wait "$pid"
 
