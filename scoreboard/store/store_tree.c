@@ -40,7 +40,9 @@ static int count_leaves(struct sql *sql, int64_t *size)
 {
     if (sql->format < SQL_LOG_FORMAT)  // a reader's; a writer would have migrated it
         return fail(ERR_MISSING, "%s was written before there was a log: dawn-scoreboard migrate adds it", sql->path);
-    return sql_int(sql, size, 0, "SELECT max(number) + 1 FROM hashes WHERE level = 0", "");
+    TRY(sql_int(sql, size, 0, "SELECT max(number) + 1 FROM hashes WHERE level = 0", ""));
+    if (*size >= 0 && *size <= TREE_MOST) return 0;
+    return fail(ERR_DATABASE, "%s has been altered: its log cannot have %lld entries", sql->path, (long long)*size);
 }
 
 static int root_at(struct sql *sql, int64_t size, struct tree_hash *root)

@@ -223,6 +223,25 @@ static void test_checkpoint_file(void **state)
     assert_whole();
 }
 
+// Numbers that no log can have are refused with a sentence.
+static void test_impossible_numbers(void **state)
+{
+    (void)state;
+    struct checkpoint head;
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
+    static const char *const numbers[] = {"-7", "1125899906842624", "9223372036854775807"};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        char sql[128];
+        close_all();
+        snprintf(sql, sizeof sql, "UPDATE hashes SET number = %s WHERE level = 0", numbers[i]);
+        do_sql(sql);
+        assert_refused("its log cannot have", false);
+        assert_int_equal(store_open(&(struct store_settings){.path = path}, STORE_READ, &store), 0);
+        assert_int_equal(store_reader(store, &reader), 0);
+        assert_int_equal(store_tree_head(reader, &head), ERR_DATABASE);
+    }
+}
+
 // A record of format 1, written by a program of then, under a key of ours: its receipts are signed anew.
 static void load_old(void)
 {
@@ -311,6 +330,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_receipts_lead_into_the_log), TEST(test_two_writers), TEST(test_older_record_is_refused),
         TEST(test_checkpoint_file), TEST(test_old_record_gets_a_log),
+        TEST(test_impossible_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
