@@ -44,7 +44,8 @@ struct acceptance {
     char receipt_signature[SSHSIG_MAX];
 };
 // Decides about a well-formed, well-signed envelope: board, key, handle, checks, group, conflicts, ranking, receipt, in one
-// durable transaction. Negative only if storage failed; then nothing was written.
+// durable transaction, then signs the checkpoint. Negative only if storage failed: then nothing was written, or, if only the
+// checkpoint failed, the statement is stored without an answer, and the same bytes get its receipt later.
 int store_accept(struct store *, const struct envelope *, int64_t now_ms, struct acceptance *) MUST_CHECK;
 // The server itself revokes a key: a revoke statement signed by the server's key.
 int store_revoke(struct store *, const char *key_id, const char *reason, int64_t now_ms, struct acceptance *) MUST_CHECK;

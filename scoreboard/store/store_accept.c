@@ -502,6 +502,13 @@ static int attempt_locked(struct attempt *a)
     return rc == REFUSED ? 0 : rc;
 }
 
+// Before the receipt is given away.
+static int publish(struct store *s, int64_t sequence)
+{
+    int rc = store_publish(s, sequence);
+    return rc < 0 ? fail_prefix(rc, "statement %lld is stored, but not signed yet; send it again: ", (long long)sequence) : rc;
+}
+
 int store_accept(struct store *s, const struct envelope *envelope, int64_t now_ms, struct acceptance *out)
 {
     BUG_IF(!s->writes);
@@ -516,7 +523,7 @@ int store_accept(struct store *s, const struct envelope *envelope, int64_t now_m
     pthread_mutex_lock(&s->mutex);
     int rc = attempt_locked(&a);
     pthread_mutex_unlock(&s->mutex);
-    if (rc == 0 && out->problem == PROBLEM_NONE) rc = store_publish(s, out->sequence);  // before the receipt is given away
+    if (rc == 0 && out->problem == PROBLEM_NONE) rc = publish(s, out->sequence);
     atomic_store(&s->failed, rc < 0);
     if (rc < 0) {
         free(out->receipt);

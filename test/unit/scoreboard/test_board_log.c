@@ -223,6 +223,31 @@ static void test_checkpoint_file(void **state)
     assert_whole();
 }
 
+// A statement whose checkpoint could not be written is stored; sent again, it gets its receipt.
+static void test_stored_but_not_signed(void **state)
+{
+    (void)state;
+    char head[192], kept[192];
+    snprintf(head, sizeof head, "%s.checkpoint", path);
+    snprintf(kept, sizeof kept, "%s/kept", folder);
+    copy(head, kept);
+    assert_int_equal(truncate(head, 0), 0);
+    struct envelope e = {.key = ada.key};
+    char signature[SSHSIG_MAX];
+    assert_int_equal(statement_make(to_board(run_of("ada", 1)), &e.statement), 0);
+    const char *space = statement_namespace(STATEMENT_RUN);
+    e.signature = copy_text(sshsig_sign(space, e.statement.payload, e.statement.count, &ada, signature));
+    assert_int_equal(store_accept(store, &e, FIXTURE_NOW_MS, &last), ERR_DATABASE);
+    envelope_free(&e);
+    assert_int_equal(last.problem, PROBLEM_STORAGE);
+    assert_non_null(strstr(last.detail, "statement 1 is stored, but not signed yet; send it again: "));
+    copy(kept, head);
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
+    assert_true(last.again);
+    assert_int_equal(signed_head().size, 1);
+    assert_whole();
+}
+
 // Numbers that no log can have are refused with a sentence.
 static void test_impossible_numbers(void **state)
 {
@@ -331,6 +356,7 @@ int main(void)
         TEST(test_receipts_lead_into_the_log), TEST(test_two_writers), TEST(test_older_record_is_refused),
         TEST(test_checkpoint_file), TEST(test_old_record_gets_a_log),
         TEST(test_impossible_numbers),
+        TEST(test_stored_but_not_signed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
