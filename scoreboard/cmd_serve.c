@@ -44,7 +44,9 @@ static int read_choice(int *argc, char **argv, struct choice *c)
          "the board's name, in every statement made for it (default: the record's, else one of its key)", &c->origin, 0, 0},
         {OPTION_TEXT, 0, "url", "URL", "where people reach the board, in commands and feeds (default: http:// and --listen)",
          &c->url, 0, 0},
-        {OPTION_FLAG, 0, "new", NULL, "begin an empty record under a key that is there already", &c->anew, 0, 0},
+        {OPTION_FLAG, 0, "new", NULL,
+         "begin a log under the key that is there: the record is empty (a lost one's checkpoint is kept as "
+         "FILE.checkpoint.old), or its checkpoint is missing", &c->anew, 0, 0},
         {OPTION_INT, 0, "threads", "N", "threads that answer", &c->threads, 1, 64},
         {OPTION_INT, 0, "connections", "N", "connections at a time", &c->connections, 1, 65536},
         {OPTION_INT, 0, "per-address", "N",
@@ -103,6 +105,13 @@ static void block(sigset_t *set)
     pthread_sigmask(SIG_BLOCK, set, NULL);
 }
 
+static void say_set_aside(const struct store *store)
+{
+    if (store_set_aside(store) != NULL)
+        fprintf(stderr, "dawn-scoreboard: the checkpoint of the lost record is kept as %s; this key now signs a second log\n",
+                store_set_aside(store));
+}
+
 static int serve(const struct choice *c, struct store *store, int listening)
 {
     const struct server_settings settings = {
@@ -117,6 +126,7 @@ static int serve(const struct choice *c, struct store *store, int listening)
     block(&set);  // before other threads start, so that none of them is interrupted
     signal(SIGHUP, SIG_IGN);
     TRY(server_start(&settings, listening, &server));
+    say_set_aside(store);
     say_where(store, c->listen, server_port(server));
     while (sigwait(&set, &got) != 0) continue;
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);  // a second signal ends the program at once

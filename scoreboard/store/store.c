@@ -275,6 +275,7 @@ void store_close(struct store *s)
     pthread_mutex_destroy(&s->newest_lock);
     pthread_mutex_destroy(&s->publishing);
     sshkey_wipe(&s->secret, sizeof s->secret);
+    free(s->set_aside);
     free(s->origin);
     free(s->path);
     free(s);
@@ -288,6 +289,11 @@ const char *store_origin(const struct store *s)
 const struct sshkey *store_key(const struct store *s)
 {
     return &s->key;
+}
+
+const char *store_set_aside(const struct store *s)
+{
+    return s->set_aside;
 }
 
 // ---- a copy

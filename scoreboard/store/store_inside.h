@@ -32,6 +32,7 @@ struct store {
     pthread_mutex_t publishing;   // the next two; taken before `mutex`, never after it
     struct store_head head;
     int64_t published;            // size of the last checkpoint that was signed and is durable
+    char *set_aside;              // the checkpoint of a lost record, when a new one began in its place; NULL
 };
 struct reader {
     struct sql sql;

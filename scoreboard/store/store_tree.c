@@ -7,10 +7,12 @@
 // Several threads write one checkpoint: the first one writes the newest there is, and those whose statements it has find
 // nothing left to do.
 // Workload: some hundred statements a second. Cost: a row and a few hashes in the statement's transaction, then one fdatasync.
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
+#include "runtime/base/file.h"
 #include "scoreboard/store/store_inside.h"
 
 static void receipt_of(const struct store *s, const struct incoming *in, struct receipt *r)
@@ -220,6 +222,22 @@ static int make_head(struct store *s)
     return rc == 0 ? store_head_open(s->path, true, &s->head) : rc;
 }
 
+// What was signed of a lost record stays as proof, and is never written over.
+static int set_aside(struct store *s)
+{
+    struct text aside = {0};
+    text_add(&aside, "%s.old", s->head.path);
+    int rc = 0;
+    if (file_exists(aside.at))
+        rc = fail(ERR_IO, "%s is there already, of an earlier loss: move it elsewhere, so that %s can take its name", aside.at,
+                  s->head.path);
+    else if (rename(s->head.path, aside.at) != 0)
+        rc = fail_errno(ERR_IO, errno, "cannot rename %s to %s", s->head.path, aside.at);
+    else s->set_aside = copy_text(aside.at);
+    text_free(&aside);
+    return rc;
+}
+
 // `known`: entries that the record had before this program; without them there can have been no checkpoint.
 static int open_head(struct store *s, int64_t known, bool anew)
 {
@@ -233,6 +251,7 @@ static int open_head(struct store *s, int64_t known, bool anew)
     TRY(rc);
     TRY(store_head_read(&s->head, &s->key, &head, NULL));
     if (anew && s->tree.size == 0) {  // the old record is lost, and a new one was asked for
+        if (head.size > 0) TRY(set_aside(s));
         store_head_close(&s->head);
         return make_head(s);
     }

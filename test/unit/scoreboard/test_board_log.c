@@ -248,6 +248,43 @@ static void test_stored_but_not_signed(void **state)
     assert_whole();
 }
 
+// A new record in the place of a lost one keeps what was signed, once.
+static void test_lost_record_keeps_its_checkpoint(void **state)
+{
+    (void)state;
+    char head[192], old[192], kept[192], *a, *b;
+    size_t count, counts;
+    snprintf(head, sizeof head, "%s.checkpoint", path);
+    snprintf(old, sizeof old, "%s.checkpoint.old", path);
+    snprintf(kept, sizeof kept, "%s/kept", folder);
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
+    assert_null(store_set_aside(store));
+    close_all();
+    copy(head, kept);
+    const struct store_settings settings = {.path = path, .origin = "test", .anew = true};
+    for (int i = 0; i < 2; i++) {  // the second start finds a log without entries
+        if (i == 0) assert_int_equal(unlink(path), 0);
+        assert_int_equal(store_open(&settings, STORE_WRITE, &store), 0);
+        assert_int_equal(store_reader(store, &reader), 0);
+        if (i == 0) assert_string_equal(store_set_aside(store), old);
+        else assert_null(store_set_aside(store));
+        assert_int_equal(signed_head().size, 0);
+        if (i == 0) close_all();
+    }
+    assert_int_equal(file_read(kept, 1 << 20, &a, &count), 0);
+    assert_int_equal(file_read(old, 1 << 20, &b, &counts), 0);
+    assert_int_equal(count, counts);
+    assert_memory_equal(a, b, count);
+    free(a);
+    free(b);
+    assert_int_equal(hand_in(run_of("ada", 2), &ada), PROBLEM_NONE);
+    close_all();
+    assert_int_equal(unlink(path), 0);
+    if (store_open(&settings, STORE_WRITE, &store) == 0) GIVE_UP("the second loss took the place of the first");
+    assert_non_null(strstr(error_text(), "is there already"));
+    store = NULL;
+}
+
 // Numbers that no log can have are refused with a sentence.
 static void test_impossible_numbers(void **state)
 {
@@ -357,6 +394,7 @@ int main(void)
         TEST(test_checkpoint_file), TEST(test_old_record_gets_a_log),
         TEST(test_impossible_numbers),
         TEST(test_stored_but_not_signed),
+        TEST(test_lost_record_keeps_its_checkpoint),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
