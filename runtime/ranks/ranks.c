@@ -89,9 +89,9 @@ static int load(int size)
     const struct embedded *code = embedded_find(MPI_PLUGIN);
     void *handle;
     if (!code && size < 0)
-        return fail(ERR_UNSUPPORTED, "this build has no MPI, so that it cannot train with the other processes of the launcher");
+        return fail(ERR_UNSUPPORTED, "this build has no MPI, so it cannot train with the other processes of the launcher");
     if (!code)
-        return fail(ERR_UNSUPPORTED, "this build has no MPI, so that these %d processes cannot train together", size);
+        return fail(ERR_UNSUPPORTED, "this build has no MPI, so these %d processes cannot train together", size);
     TRY(load_code(code, &handle));
     plugin = dlsym(handle, RANKS_PLUGIN_NAME);
     BUG_IF(!plugin || plugin->version != RANKS_PLUGIN);  // both come from one build
@@ -292,7 +292,8 @@ enum ranks_end ranks_close(int rc)
     struct ended mine = {.rc = rc};
     int speaker = 0;
     if (!plugin) return RANKS_SPEAKS;
-    if (!all_arrive(rc == 0)) return RANKS_ALONE;
+    bool together = rc == 0 || rc == ERR_TARGET || rc == ERR_INTERRUPTED;
+    if (!all_arrive(together)) return RANKS_ALONE;
     struct ended *all = zalloc((size_t)world.size * sizeof *all);
     bool known = plugin->gather(&mine, sizeof mine, all) == 0 && first_failure(all, &speaker) < 0;
     int rank = world.rank;

@@ -54,7 +54,8 @@ enum ranks_end {
     RANKS_SILENT,  // another one reports it
     RANKS_ALONE,   // the others do not end: report the failure, then ranks_abort
 };
-// Waits for the others: without limit after a success, for two seconds after a failure.
+// Waits for the others: without limit after a success, and after a stop by a signal or a missed target, which all ranks decide
+// together; for two seconds after another failure.
 enum ranks_end ranks_close(int rc);
 // Ends all processes with this exit status.
 void ranks_abort(int status);

@@ -252,7 +252,8 @@ static int record_point(struct going *r)
     struct run_point point = {.step = t->at, .epoch_micro = t->at * 1000000 / t->steps_an_epoch, .samples = t->samples,
                               .loss = sums.loss / (double)(t->terms - r->point_terms),
                               .stall_ns = train_stalled_ns(r)};
-    if (!isfinite(point.loss))
+    r->alike = !isfinite(point.loss);  // all processes have the same sums
+    if (r->alike)
         return fail(ERR_DEVICE, "the loss is not a number at step %lld (epoch %.2f): the learning rate may be too high",
                     (long long)t->at, (double)t->at / (double)t->steps_an_epoch);
     TRY(evaluate(r, &point));
@@ -286,10 +287,12 @@ static int show_step(struct going *r)
 static int stop_here(struct going *r)
 {
     const struct trainer *t = r->trainer;
-    if (!train_keeps_states(r))
+    bool keeps = train_keeps_states(r);
+    if (keeps) TRY(train_state_write(r));
+    r->alike = true;
+    if (!keeps)
         return fail(ERR_INTERRUPTED, "stopped by a signal at step %lld of %lld; the record so far is kept", (long long)t->at,
                     (long long)t->steps);
-    TRY(train_state_write(r));
     if (!r->run) return fail(ERR_INTERRUPTED, "stopped by a signal");
     return fail(ERR_INTERRUPTED, "stopped by a signal at step %lld of %lld; \"dawn train --resume %lld\" continues it",
                 (long long)t->at, (long long)t->steps, (long long)result_id(r->run));
@@ -335,7 +338,9 @@ static int loop(struct going *r)
     TRY(train_wish_end(r, &wish));
     TRY(train_join(r));
     r->peak_of_all = peak_memory(r);
-    return ranks_add(&r->peak_of_all, 1);
+    TRY(ranks_add(&r->peak_of_all, 1));
+    r->alike = true;
+    return 0;
 }
 
 // ---- the end
@@ -510,6 +515,7 @@ static int one_run(struct going *r)
         if (rc < 0) free(r->checkpoint), r->checkpoint = NULL;  // no checkpoint was written
     }
     rc = end_record(r, rc);
+    if (r->alike) rc = ranks_agree(rc);  // the others wait while the first process saves
     if (rc == 0 && r->state) unlink(r->state);  // a finished run cannot be resumed
     return rc;
 }

@@ -49,6 +49,7 @@ struct going {
     int64_t peak_of_all;                // memory that all processes took; 0 before the end
     int64_t began;                      // steps that were done when this process began
     bool asked;                         // the processes are exchanging wishes
+    bool alike;                         // all processes have left the loop, with the same success or failure
     struct run_place *places;           // of all processes; NULL: this one is alone
     struct own_place *place;                // what they borrow
 };
