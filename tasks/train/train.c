@@ -112,7 +112,6 @@ static int prepare(struct going *r)
     TRY(trainer_ready(r->trainer));
     TRY(check_stopped());
     TRY(r->device->type->facts(r->device, &r->device_facts));  // the device knows its libraries only after it has compiled
-    train_name_mpi(&r->device_facts);
     stopwatch_enter(&r->watch, SEGMENT_DATA);
     TRY(trainer_load(r->trainer));
     TRY(check_stopped());
@@ -349,11 +348,8 @@ static int save_weights(struct going *r)
 {
     const char *save = r->o->save;
     if (!train_leads() || (save && !*save)) return 0;
-    if (save) {
-        r->checkpoint = train_absolute_path(save);
-    } else {
-        r->checkpoint = resume_file(r->kept->results, result_id(r->run), "safetensors");
-    }
+    if (save) r->checkpoint = train_absolute_path(save);
+    else r->checkpoint = resume_file(r->kept->results, result_id(r->run), "safetensors");
     TRY(trainer_settle(r->trainer));
     char *recipe = recipe_json(&r->o->recipe);
     struct checkpoint_meta meta[] = {{"task", r->o->task->name},

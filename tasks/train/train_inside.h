@@ -69,7 +69,6 @@ int train_check_replay(const struct train_replay *, const struct run_data *, int
 
 enum { TRAIN_DEVICES = 192 };
 const char *train_devices_text(const struct going *, char into[TRAIN_DEVICES]);  // "2 x AMD EPYC 9B45, 1 thread"
-void train_name_mpi(struct device_facts *);  // adds MPI to the libraries
 bool train_leads(void);  // the process that records and shows
 int train_compare_options(const struct going *) MUST_CHECK;
 // After `prepare`, which ended with rc: they are all ready, and have the same data.

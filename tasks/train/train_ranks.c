@@ -24,12 +24,6 @@ const char *train_devices_text(const struct going *r, char into[TRAIN_DEVICES])
     return into;
 }
 
-void train_name_mpi(struct device_facts *facts)
-{
-    size_t used = strlen(facts->library);
-    if (*ranks_library()) snprintf(facts->library + used, sizeof facts->library - used, "; %s", ranks_library());
-}
-
 // ---- the same training?
 
 static int same(const char *what, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -74,7 +68,8 @@ static int compare_data(const struct going *r)
         TRY(same("file of weights, words or vectors", "%s %s", files[i].kind, files[i].digest));
     TRY(same("device", "%s", r->device->type->name));
     TRY(same("precision", "%s", dtype_name(r->trainer->setting.dtype)));
-    return same("number of threads", "%d", r->device_facts.threads);
+    TRY(same("number of threads", "%d", r->device_facts.threads));
+    return same("kind of processor or GPU", "%s; %s", r->device_facts.name, r->device_facts.gpu);
 }
 
 // ---- ready together

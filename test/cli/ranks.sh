@@ -48,6 +48,9 @@ one, two, four = (json.load(open(name + ".json"))["runs"] for name in ("one", "t
 curves = [[(p["step"], p["samples"], p["loss_micro"], p.get("scores")) for p in r[0]["points"]] for r in (one, two, four)]
 assert curves[0] == curves[1] == curves[2] and curves[0][-1][3], curves
 assert len(one) == len(two) == len(four) == 1 and not one[0]["places"]
+libraries = [r[0]["software_facts"]["libraries"] for r in (one, two, four)]
+assert "processes" not in libraries[0] and "MPI" in libraries[1], libraries # so no replay takes them for one process
+assert libraries[1].endswith(", 2 processes") and libraries[2].endswith(", 4 processes"), libraries
 assert [p["rank"] for p in four[0]["places"]] == [0, 1, 2, 3] and four[0]["threads"] == 4
 assert one[0]["recipe_digest"] == two[0]["recipe_digest"]
 PY
@@ -80,6 +83,12 @@ rc=0
 mpirun -n 1 "$DAWN" $train --db failed.db : -n 1 "$DAWN" $train --seed 6 --db failed.db >out.txt 2>err.txt || rc=$?
 refused 2 'rank 1 has another seed than rank 0'
 rc=0
-mpirun -n 2 "$DAWN" $train --set data.slices=3 --db failed.db >out.txt 2>err.txt || rc=$?
+train="$train --precision f32 --db failed.db"
+if [ "$(uname -m)" = x86_64 ]; then
+    mpirun -n 1 "$DAWN" $train : -n 1 env ONEDNN_MAX_CPU_ISA=SSE41 "$DAWN" $train >out.txt 2>err.txt || rc=$?
+    refused 2 'rank 1 has another kind of processor or GPU than rank 0'
+fi
+rc=0
+mpirun -n 2 "$DAWN" $train --set data.slices=3 >out.txt 2>err.txt || rc=$?
 refused 2 'data.slices: 3 slices of a batch cannot be shared by 2 processes'
 if [ -e failed.db ]; then echo "a training that was refused left a record"; exit 1; fi

@@ -23,6 +23,7 @@
 #include "runtime/base/text.h"
 #include "runtime/base/threads.h"
 #include "runtime/device.h"
+#include "runtime/ranks/ranks.h"
 
 // Files of /proc and /sys have size 0 until they are read. Returns the bytes read, NUL-terminated, or -1.
 static long read_small(const char *path, char *into, size_t room)
@@ -172,10 +173,20 @@ int machine_software(struct software_facts *s)
     return digest_file("/proc/self/exe", s->binary_digest);
 }
 
+// Several processes add numbers by another tree of threads than one with as many threads, so a replay must tell them apart.
+static void add_processes(struct software_facts *s)
+{
+    char words[MACHINE_TEXT];
+    if (ranks_size() == 1) return;
+    snprintf(words, sizeof words, "%s, %d processes", ranks_library(), ranks_size());
+    add_word(s->libraries, sizeof s->libraries, "; ", words);
+}
+
 int machine_with(const struct device_facts *device, struct machine_facts *machine, struct software_facts *software)
 {
     machine_read(machine);
     TRY(machine_software(software));
+    add_processes(software);
     if (!*device->gpu) return 0;
     snprintf(machine->gpu, sizeof machine->gpu, "%s", device->gpu);
     if (*device->driver) snprintf(machine->driver, sizeof machine->driver, "%s", device->driver);

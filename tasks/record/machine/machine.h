@@ -30,7 +30,8 @@ struct software_facts {
 };
 int machine_software(struct software_facts *) MUST_CHECK;
 
-// Both, with the facts of a device: its GPU and driver, which a container may hide from /proc, and its libraries.
+// Both, with the facts of a device: its GPU and driver, which a container may hide from /proc, and its libraries. Among those of
+// several processes are MPI and their number.
 int machine_with(const struct device_facts *, struct machine_facts *, struct software_facts *) MUST_CHECK;
 
 // Energy used by all processor packages since the meter was started, from the kernel's power capping counters. False if the
