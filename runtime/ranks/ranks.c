@@ -11,6 +11,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,12 @@ static struct ranks_world world = {.size = 1, .locals = 1, .machines = 1};
 static const struct ranks_plugin *plugin;  // NULL: this process is alone
 static int most_alone;
 
+struct binding {
+    int machine, alike;  // alike: processes of this machine with this binding
+    cpu_set_t to;        // empty on a machine with more processors than it can hold: all processes share them
+};
+static struct binding bound = {.alike = 1};
+
 int ranks_size(void) { return world.size; }
 int ranks_rank(void) { return world.rank; }
 int ranks_local(void) { return world.local; }
@@ -33,12 +40,12 @@ int ranks_leader(void) { return world.leader; }
 int ranks_machines(void) { return world.machines; }
 const char *ranks_library(void) { return world.library; }
 
-// A launcher may bind each process to processors of its own; otherwise the processes of a machine share them.
+// A launcher may bind processes to processors: those that are bound alike share them. A container's limit is that of all
+// processes on the machine.
 int ranks_threads(void)
 {
-    int available = threads_available();
-    bool bound = available < (int)sysconf(_SC_NPROCESSORS_ONLN);
-    int share = bound ? available : available / world.locals;
+    int available = threads_available(), own = CPU_COUNT(&bound.to);
+    int share = available / (available < own ? world.locals : bound.alike);
     return share > 0 ? share : 1;
 }
 
@@ -116,6 +123,19 @@ static bool is_first(void)
     return true;
 }
 
+// All ranks come here, whether they will ask for the threads or not.
+static int compare_bindings(void)
+{
+    struct binding *all = zalloc((size_t)world.size * sizeof *all);
+    bound = (struct binding){.machine = world.leader};
+    if (sched_getaffinity(0, sizeof bound.to, &bound.to) < 0) CPU_ZERO(&bound.to);
+    int rc = ranks_gather(&bound, sizeof bound, all);
+    for (int i = 0; i < world.size && rc == 0; i++)
+        bound.alike += all[i].machine == bound.machine && CPU_EQUAL(&all[i].to, &bound.to);
+    free(all);
+    return rc;
+}
+
 int ranks_open(void)
 {
     int size = launched();
@@ -128,7 +148,7 @@ int ranks_open(void)
         plugin = NULL, world = alone;
         return rc;
     }
-    if (world.size > 1) return 0;
+    if (world.size > 1) return compare_bindings();
     (void)plugin->close();
     plugin = NULL, world = alone;
     if (size <= 1) return 0;
