@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pure parts of a static copy: paths of addresses, links within markup, relative links, names of files. (That a whole copy
-// hangs together is tested in test/cli/site.sh.)
+// The pure parts of a static copy: paths of addresses, links within markup, relative links, names of files; and its folder.
+// (That a whole copy hangs together is tested in test/cli/site.sh.)
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #undef fail
@@ -117,6 +120,25 @@ static void names_of_files(void **state)
     text_free(&name);
 }
 
+// A folder that has the name of the unfinished copy, as a killed program leaves it, is neither used nor removed.
+static void folder_of_another(void **state)
+{
+    char folder[] = "/tmp/dawn-test-XXXXXX", copy[64], other[96];
+    struct site_folder f;
+    struct stat info;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(copy, sizeof copy, "%s/site", folder);
+    snprintf(other, sizeof other, "%s.%ld.part", copy, (long)getpid());
+    assert_int_equal(mkdir(other, 0777), 0);
+    assert_int_equal(site_folder_begin(&f, copy), 0);
+    assert_string_not_equal(f.part, other);
+    assert_int_equal(stat(f.part, &info), 0);
+    site_folder_end(&f);
+    assert_int_equal(rmdir(other), 0);
+    assert_int_equal(rmdir(folder), 0);  // nothing else is left
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -124,6 +146,7 @@ int main(void)
         cmocka_unit_test(relative_links),
         cmocka_unit_test(links_of_a_page),
         cmocka_unit_test(names_of_files),
+        cmocka_unit_test(folder_of_another),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
