@@ -67,6 +67,15 @@ int damage_note(struct damage *d, struct dataset *data, enum split split, int64_
                 (long long)d->limit);
 }
 
+int damage_check(struct damage *d)
+{
+    struct damage_report r;
+    damage_report(d, &r);
+    if (d->limit < 0 || r.count <= d->limit) return 0;
+    return fail(ERR_INPUT, "damaged pictures of all processes: %lld, allowed: %lld (data.damaged)", (long long)r.count,
+                (long long)d->limit);
+}
+
 void damage_restore(struct damage *d, int64_t sample)
 {
     if (sample < 0 || sample >= d->samples) return;

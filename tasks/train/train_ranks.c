@@ -193,7 +193,13 @@ static int join_damage(struct damage *damage)
 int train_join(struct going *r)
 {
     if (ranks_size() == 1) return 0;
-    for (int s = 0; s < SPLIT_COUNT; s++)
-        if (r->trainer->supply[s].choice.damage) TRY(join_damage(r->trainer->supply[s].choice.damage));
+    for (int s = 0; s < SPLIT_COUNT; s++) {
+        struct damage *damage = r->trainer->supply[s].choice.damage;
+        if (!damage) continue;
+        TRY(join_damage(damage));
+        int rc = damage_check(damage);  // each process has compared its own only
+        r->alike = rc < 0;
+        TRY(rc);
+    }
     return trainer_join_counts(r->trainer);
 }

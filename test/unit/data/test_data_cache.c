@@ -179,9 +179,12 @@ static void damage_is_restored(void **state)
     assert_string_equal(report_of(damage).words, "sample 17: cut off");
     assert_int_equal(damage_note(damage, data, SPLIT_TRAIN, 19, "gray"), 0);
     assert_string_equal(report_of(damage).words, "sample 17: cut off");
+    assert_int_equal(damage_check(damage), 0);
     assert_int_equal(damage_note(damage, data, SPLIT_TRAIN, 0, "bad\033[2J"), ERR_INPUT);
     expect_words("sample 0: bad?[2J; damaged pictures so far: 3, allowed: 2 (data.damaged)");
     assert_true(report_of(damage).first == 0 && damage_next(damage, 1) == 17);
+    assert_int_equal(damage_check(damage), ERR_INPUT);
+    expect_words("damaged pictures of all processes: 3, allowed: 2 (data.damaged)");
     damage_free(damage);
 }
 
