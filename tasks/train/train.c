@@ -444,8 +444,10 @@ static int end_record(struct going *r, int rc)
     return rc < 0 ? fail(rc, "%s", why) : ended;
 }
 
+// A GPU may wait for a reduction with processes that never come to it: then all is left to the end of the process.
 static void close_run(struct going *r)
 {
+    if (r->alone && r->device->type->queues) return;
     trainer_free(r->trainer);
     if (digests_end(r->digests)) dataset_close(r->data);
     machine_counter_stop(r->gpu);
@@ -505,6 +507,7 @@ static int one_run(struct going *r)
     TRY(make_ready(r));
     announce(r);
     int rc = loop(r);
+    r->alone = rc < 0 && !r->alike && ranks_size() > 1;
     stopwatch_enter(&r->watch, SEGMENT_CHECKPOINT);
     if (rc == 0) {
         rc = save_weights(r);
@@ -527,10 +530,8 @@ static int fail_target(const struct going *r)
 static int run_number(const struct train_options *o, struct kept *kept, int64_t index, struct group_run *out)
 {
     struct going r = {.o = o, .kept = kept, .index = index};
-    if (index == 1)
-        stopwatch_from_process(&r.watch);
-    else
-        stopwatch_from_now(&r.watch);
+    if (index == 1) stopwatch_from_process(&r.watch);
+    else stopwatch_from_now(&r.watch);
     machine_peak_memory_reset();
     machine_meter_start(&r.meter);
     progress_open(&r.progress, train_leads() ? o->progress : PROGRESS_QUIET);

@@ -50,6 +50,7 @@ struct going {
     int64_t began;                      // steps that were done when this process began
     bool asked;                         // the processes are exchanging wishes
     bool alike;                         // all processes have left the loop, with the same success or failure
+    bool alone;                         // this process failed, and the others may still train
     struct run_place *places;           // of all processes; NULL: this one is alone
     struct own_place *place;                // what they borrow
 };
