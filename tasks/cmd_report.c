@@ -2,6 +2,7 @@
 // dawn report: a results.db as a page (tasks/report/report.h). It only reads the record.
 #include "runtime/base/cli/options.h"
 #include "runtime/base/file.h"
+#include "tasks/cmd_chain.h"
 #include "tasks/commands.h"
 #include "tasks/report/report.h"
 
@@ -29,7 +30,8 @@ static int write_report(const char *db, enum report_form form, const char *to)
     struct results *r;
     struct text text = {0};
     TRY(results_open(db, RESULTS_READ, &r));
-    int rc = report_write(r, form, &text);
+    int rc = form == REPORT_CSV ? 0 : cmd_chain_warn("report", r, 0);  // its CSV has no figures of runs
+    if (rc == 0) rc = report_write(r, form, &text);
     results_close(r);
     if (rc == 0 && !strcmp(to, "-")) fwrite(text.at, 1, text.length, stdout);
     else if (rc == 0) rc = file_write(to, text.at, text.length);

@@ -9,6 +9,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/file.h"
 #include "submit/format/score/curve.h"
+#include "tasks/cmd_chain.h"
 #include "tasks/commands.h"
 #include "tasks/record/export.h"
 #include "tasks/record/mllog.h"
@@ -84,27 +85,6 @@ static int export_tables_to(struct results *r, int64_t id, const char *folder)
     return 0;
 }
 
-// Calls `tell` for each run, or for the run with that id; `broken` is its first fault, or NULL. Returns the number of broken
-// runs or an error.
-static int for_chains(struct results *r, int64_t id, void (*tell)(const json_t *run, const char *broken))
-{
-    json_t *rows, *row, *run;
-    size_t i;
-    int broken = 0, rc = 0;
-    TRY(record_rows(r, "SELECT id FROM runs WHERE ?1 IN (0, id) ORDER BY id", id, &rows));
-    json_array_foreach(rows, i, row)
-    {
-        rc = record_read(r, record_int(row, "id"), &run);
-        if (rc < 0) break;
-        int fault = record_chain(run);
-        tell(run, fault < 0 ? error_text() : NULL);
-        broken += fault < 0;
-        json_decref(run);
-    }
-    json_decref(rows);
-    return rc < 0 ? rc : broken;
-}
-
 static void tell_chain(const json_t *run, const char *broken)
 {
     size_t points = json_array_size(json_object_get(run, "points"));
@@ -117,18 +97,11 @@ static void tell_chain(const json_t *run, const char *broken)
     text_free(&better);
 }
 
-static void warn_of_chain(const json_t *run, const char *broken)
-{
-    if (broken == NULL) return;
-    fprintf(stderr, "dawn results: run %lld was changed since the training wrote it: %s\n", (long long)record_int(run, "id"),
-            broken);
-}
-
 static int verify_runs(struct results *r, const char *word)
 {
     int64_t id = 0;
     if (word != NULL && strcmp(word, "all") != 0) TRY(record_find(r, word, &id));
-    int broken = for_chains(r, id, tell_chain);
+    int broken = cmd_chain_each(r, id, tell_chain);
     if (broken <= 0) return broken;
     return fail(ERR_INPUT, "%d run%s changed since the training wrote %s", broken, broken == 1 ? " was" : "s were",
                 broken == 1 ? "it" : "them");
@@ -152,8 +125,7 @@ static int export_document(struct results *r, const char *word, const struct cho
     int64_t id;
     struct text text = {0};
     TRY(record_find(r, word != NULL ? word : "last", &id));
-    int broken = for_chains(r, id, warn_of_chain);
-    if (broken < 0) return broken;
+    TRY(cmd_chain_warn("results", r, id));
     int rc = 0;
     if (strcmp(c->format, "html") == 0) rc = document_html(r, id, &text);
     else if (strcmp(c->format, "svg") == 0) rc = document_svg(r, id, &text);
@@ -172,8 +144,7 @@ static int export_run(struct results *r, const char *word, const struct choice *
     bool csv = strcmp(c->format, "csv") == 0, reference = strcmp(c->format, "reference") == 0;
     if (strcmp(c->format, "json") != 0 && !csv && !reference) return export_document(r, word, c);
     if (word != NULL && strcmp(word, "all") != 0) TRY(record_find(r, word, &id));
-    int broken = for_chains(r, id, warn_of_chain);
-    if (broken < 0) return broken;
+    TRY(cmd_chain_warn("results", r, id));
     if (csv && c->to != NULL && !is_csv_file(c->to)) return export_tables_to(r, id, c->to);
     int rc = csv ? export_csv(r, "runs", id, &text) : reference ? show_reference(r, id, &text) : export_json(r, id, &text);
     if (rc == 0) return write_and_free(&text, c->to);
@@ -222,6 +193,8 @@ static int print_comparison(struct results *r, const char *first, const char *se
     TRY(find_side(r, first, &groups[0], &a));
     TRY(find_side(r, second, &groups[1], &b));
     if (groups[0] != groups[1]) return fail(ERR_USAGE, "compare two runs, or two groups (g1 g2), not a run with a group");
+    TRY(groups[0] ? cmd_chain_warn_group("results", r, a) : cmd_chain_warn("results", r, a));
+    if (a != b) TRY(groups[0] ? cmd_chain_warn_group("results", r, b) : cmd_chain_warn("results", r, b));
     int rc = groups[0] ? compare_groups(r, a, b, &style, &text) : compare_runs(r, a, b, &style, &text);
     if (rc == 0) return print_and_free(&text);
     text_free(&text);

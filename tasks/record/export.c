@@ -89,6 +89,16 @@ static const char *csv_query(const char *table, int64_t id, char sql[256])
     return sql;
 }
 
+// Adds the last cell of a run: 1 if a hash of it does not follow from its figures, else 0.
+static int add_broken(struct results *r, int64_t id, struct text *into)
+{
+    json_t *run;
+    TRY(record_read(r, id, &run));
+    text_add(into, ",%d", record_chain(run) < 0);
+    json_decref(run);
+    return 0;
+}
+
 int export_csv(struct results *r, const char *table, int64_t id, struct text *into)
 {
     BUG_IF(!among(export_tables, table));  // the name becomes part of an SQL statement
@@ -101,23 +111,28 @@ int export_csv(struct results *r, const char *table, int64_t id, struct text *in
         return result_fail(r, "read the record");
     }
     int columns = sqlite3_column_count(statement);
-    for (size_t i = 0; i <= json_array_size(rows); i++) {  // line 0 is the header
+    bool runs = strcmp(table, "runs") == 0;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i <= json_array_size(rows); i++) {  // line 0 is the header
         const char *separator = "";
+        const json_t *row = i > 0 ? json_array_get(rows, i - 1) : NULL;
         for (int c = 0; c < columns; c++) {
             const char *name = sqlite3_column_name(statement, c);
             if (strcmp(name, "owner") == 0) continue;
             text_add(into, "%s", separator);
             separator = ",";
-            const json_t *value = i > 0 ? json_object_get(json_array_get(rows, i - 1), name) : NULL;
+            const json_t *value = json_object_get(row, name);
             if (i == 0) text_add(into, "%s", name);
             else if (json_is_integer(value)) text_add(into, "%lld", (long long)json_integer_value(value));
             else if (json_is_string(value)) text_csv(into, json_string_value(value));
         }
+        if (runs && i == 0) text_add(into, ",broken");
+        if (runs && i > 0) rc = add_broken(r, record_int(row, "id"), into);
         text_add(into, "\n");
     }
     sqlite3_finalize(statement);
     json_decref(rows);
-    return 0;
+    return rc;
 }
 
 // Converts an exact text of a figure to a JSON number. Only DAWNBench's own format has reals.

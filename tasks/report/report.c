@@ -31,6 +31,7 @@ static int read_runs(struct results *r, json_t **runs)
     {
         rc = record_read(r, record_int(row, "id"), &run);
         if (rc < 0) break;
+        if (record_chain(run) < 0) json_object_set_new(run, "broken", json_string(error_text()));
         json_array_append_new(*runs, run);
     }
     json_decref(ids);
@@ -153,6 +154,23 @@ static void add_limits(const struct report_data *d, bool html, struct text *into
     if (d->groups == GROUPS_MOST) text_add(into, "%sThe last %d settings that were measured.%s\n", begin, GROUPS_MOST, end);
 }
 
+// Says of each run that was changed what does not follow from its figures.
+static void add_broken(const struct report_data *d, bool html, struct text *into)
+{
+    size_t i;
+    json_t *run;
+    json_array_foreach(d->runs, i, run)
+    {
+        struct text line = {0};
+        if (!record_has(run, "broken")) continue;
+        text_add(&line, "BROKEN: run %lld was changed since the training wrote it: %s.", (long long)record_int(run, "id"),
+                 record_text(run, "broken"));
+        if (html) html_add(into, "<p>%s</p>\n", line.at);
+        else text_add(into, "\n"), markdown_add(into, line.at), text_add(into, "\n");
+        text_free(&line);
+    }
+}
+
 static void write_html(const struct results *r, const struct report_data *d, struct text *into)
 {
     struct sheet s;
@@ -161,6 +179,7 @@ static void write_html(const struct results *r, const struct report_data *d, str
         html_add(into, "<h2>Runs</h2>\n");
         report_runs(d, &s);
         add_sheet_html(&s, into);
+        add_broken(d, true, into);
         add_curves_html(d, into);
     }
     if (d->groups)
@@ -204,6 +223,7 @@ static void write_markdown(const struct results *r, const struct report_data *d,
     text_add(into, "\n");
     report_runs(d, &s);
     add_sheet_markdown(&s, into);
+    add_broken(d, false, into);
     for (int g = 0; g < d->groups; g++) {
         struct text name = {0};
         report_group_name(&d->group[g], &name);

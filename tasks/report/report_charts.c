@@ -39,7 +39,8 @@ static void read_curve(const json_t *run, bool loss, struct curve *c)
     struct run_metric board = curve_board(run);
     size_t i;
     *c = (struct curve){.at = zalloc((json_array_size(points) + 1) * sizeof *c->at)};
-    snprintf(c->label, sizeof c->label, "run %lld, %.24s", (long long)record_int(run, "id"), record_text(run, "model"));
+    snprintf(c->label, sizeof c->label, "run %lld%s, %.24s", (long long)record_int(run, "id"),
+             record_has(run, "broken") ? " BROKEN" : "", record_text(run, "model"));
     json_array_foreach((json_t *)points, i, p)
     {
         int64_t score = curve_score(p, &board), micro = record_int(p, "loss_micro");

@@ -12,7 +12,7 @@ struct report_group {
     int rows;
 };
 struct report_data {
-    json_t *runs;                          // as record_read returns them
+    json_t *runs;                          // as record_read returns them, with `broken`, its first fault, if a chain is broken
     json_t *benches, *memory, *operators;  // rows
     json_t *machines, *software;
     struct report_group *group;

@@ -38,7 +38,7 @@ static void add_run(const json_t *run, struct sheet *s)
     sheet_add(s, "%s", record_text(run, "model"));
     sheet_add(s, "%s, %s", record_text(run, "device"), record_text(run, "precision"));
     sheet_add(s, "%lld", (long long)record_int(run, "batch"));
-    sheet_add(s, "%s", record_text(run, "status"));
+    sheet_add(s, "%s%s", record_text(run, "status"), record_has(run, "broken") ? " BROKEN" : "");
     add_figure(s, record_has(run, "last_score"), run_metric_text(&board, record_int(run, "last_score"), a));
     add_figure(s, record_has(run, "reached_classic_ns"), text_span(a, (double)record_int(run, "reached_classic_ns") * 1e-9));
     add_figure(s, record_has(run, "reached_ns"), text_span(a, (double)record_int(run, "reached_ns") * 1e-9));

@@ -69,7 +69,9 @@ static void add_figures(struct text *t, const json_t *a, const json_t *b)
     char x[TEXT_FIGURE], y[TEXT_FIGURE], cost[2][COST_TEXT];
     struct run_metric metrics[RUN_METRICS_MAX];
     int count = curve_metrics(a, metrics);
+    bool broken[] = {record_chain(a) < 0, record_chain(b) < 0};
     add_pair(t, "status", record_text(a, "status"), record_text(b, "status"), NAN);
+    if (broken[0] || broken[1]) add_pair(t, "record", broken[0] ? "BROKEN" : "good", broken[1] ? "BROKEN" : "good", NAN);
     for (int m = 0; m < count; m++)
         add_pair(t, contest_metric_title(metrics[m].name), run_metric_text(&metrics[m], curve_last(a, &metrics[m]), x),
                  run_metric_text(&metrics[m], curve_last(b, &metrics[m]), y), NAN);
@@ -84,6 +86,12 @@ static void add_figures(struct text *t, const json_t *a, const json_t *b)
         add_pair(t, "cost", cost_of(a, cost[0]), cost_of(b, cost[1]), NAN);
     add_amount(t, a, b, "peak memory", "peak_memory_bytes");
     add_amount(t, a, b, "energy", "energy_uj");
+}
+
+static void add_broken(struct text *t, const json_t *run)
+{
+    if (record_chain(run) < 0)
+        page_line(t, "BROKEN", "run %lld has been changed: %s", (long long)record_int(run, "id"), error_text());
 }
 
 // ---- curves
@@ -248,6 +256,8 @@ int compare_runs(struct results *r, int64_t first, int64_t second, const struct 
         const struct run_metric board = curve_board(a);
         add_heads(t, "run", first, second, style);
         add_figures(t, a, b);
+        add_broken(t, a);
+        if (first != second) add_broken(t, b);
         add_curves(t, a, b, &board, style);
         add_curves(t, a, b, NULL, style);
         add_differences(t, a, b, style);
@@ -298,6 +308,25 @@ static int read_group(struct results *r, int64_t group, struct side *s)
     return fail(ERR_USAGE, "there is no group g%lld with runs in %s", (long long)group, result_file(r));
 }
 
+// The rows of a group do not have what the chain binds, so each run is read whole.
+static int add_broken_runs(struct results *r, const struct side *s, struct text *t)
+{
+    for (size_t i = 0; i < json_array_size(s->runs); i++) {
+        json_t *run;
+        TRY(record_read(r, record_int(json_array_get(s->runs, i), "id"), &run));
+        add_broken(t, run);
+        json_decref(run);
+    }
+    return 0;
+}
+
+static int add_group_figures(struct results *r, const struct side *a, const struct side *b, bool same, struct text *t)
+{
+    add_means(t, a, b);
+    TRY(add_broken_runs(r, a, t));
+    return same ? 0 : add_broken_runs(r, b, t);
+}
+
 int compare_groups(struct results *r, int64_t first, int64_t second, const struct page_style *style, struct text *t)
 {
     struct side a = {0}, b = {0};
@@ -309,7 +338,9 @@ int compare_groups(struct results *r, int64_t first, int64_t second, const struc
     if (rc == 0) rc = record_read(r, record_int(json_array_get(b.runs, 0), "id"), &of_second);
     if (rc == 0) {
         add_heads(t, "group", first, second, style);
-        add_means(t, &a, &b);
+        rc = add_group_figures(r, &a, &b, first == second, t);
+    }
+    if (rc == 0) {
         page_heading(t, style, "Welch's t-test: the chance of such a difference if the true means were equal");
         add_test(t, "score", &a.facts.accuracy, a.facts.finished, &b.facts.accuracy, b.facts.finished);
         add_test(t, "time", &a.facts.seconds, a.facts.finished, &b.facts.seconds, b.facts.finished);

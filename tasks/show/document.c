@@ -53,7 +53,9 @@ static void add_result(struct facts *f, const json_t *run)
     char a[TEXT_FIGURE], cost[COST_TEXT], date[32];
     int count = curve_metrics(run, metrics);
     add(f, "Task", "%s%s", record_text(run, "task"), record_int(run, "synthetic") ? " (SYNTHETIC data)" : "");
-    add(f, "Status", "%s", record_text(run, "status"));
+    bool broken = record_chain(run) < 0;
+    add(f, "Status", "%s%s", record_text(run, "status"), broken ? ", BROKEN" : "");
+    if (broken) add(f, "BROKEN", "the record has been changed: %s", error_text());
     add(f, "Started", "%s UTC", page_when(date, record_int(run, "started_ms")));
     for (int m = 0; m < count; m++) {
         int64_t score = curve_last(run, &metrics[m]);
@@ -125,10 +127,11 @@ struct panel {
     struct chart_series series;
     struct chart_level target;
     struct chart_point *at;
+    char title[96];
 };
 
 // The curve of a metric, or of the loss if `metric` is NULL. False if it has fewer than two points.
-static bool make_panel(const json_t *run, const struct run_metric *metric, struct panel *p)
+static bool make_panel(const json_t *run, const struct run_metric *metric, bool broken, struct panel *p)
 {
     double *x, *y;
     int count = plot_points(run, metric, &x, &y);
@@ -141,8 +144,10 @@ static bool make_panel(const json_t *run, const struct run_metric *metric, struc
     p->series = (struct chart_series){.at = p->at, .count = count, .marks = count <= 60};
     double target = (double)record_int(run, "target_micro") / 1e6;
     p->target = (struct chart_level){metric ? run_metric_shown(metric, target) : 0, "target"};
+    snprintf(p->title, sizeof p->title, "%.40s%s", metric ? contest_metric_title(metric->name) : "training loss",
+             broken ? " (BROKEN: the record has been changed)" : "");
     p->chart = (struct chart){
-        .id = metric ? "score" : "loss", .title = metric ? contest_metric_title(metric->name) : "training loss",
+        .id = metric ? "score" : "loss", .title = p->title,
         .x = {.title = "epoch", .label = epoch_label}, .series = &p->series, .series_count = 1,
         .levels = &p->target, .level_count = metric ? 1 : 0,
     };
@@ -157,8 +162,9 @@ static int add_chart(struct text *t, const json_t *run)
     struct panel panel[2];
     const struct chart *chart[2];
     int count = 0;
+    bool broken = record_chain(run) < 0;
     for (int loss = 0; loss < 2; loss++)
-        if (make_panel(run, loss ? NULL : &board, &panel[loss])) chart[count++] = &panel[loss].chart;
+        if (make_panel(run, loss ? NULL : &board, broken, &panel[loss])) chart[count++] = &panel[loss].chart;
     if (count) chart_picture(t, "score and loss over epochs", chart, count);
     for (int i = 0; i < 2; i++) free(panel[i].at);
     return count;

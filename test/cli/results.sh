@@ -184,6 +184,23 @@ grep -q '"broken": "point 1, epoch 2' out
 grep -q 'run 1 was changed since the training wrote it' err
 [ "$(status "$DAWN" results export --format csv --db changed.db)" = 0 ]
 grep -q 'run 1 was changed' err
+[ "$(sed 's/.*,//' out | tr '\n' ' ')" = 'broken 1 0 ' ]
+for format in md html svg; do
+    [ "$(status "$DAWN" results export 1 --format $format --db changed.db)" = 0 ]
+    grep -q 'BROKEN.*the record has been changed' out || grep -A1 BROKEN out | grep -q 'the record has been changed'
+    [ "$(status "$DAWN" results export 2 --format $format --db changed.db)" = 0 ]
+    ! grep -q BROKEN out
+done
+[ "$(status "$DAWN" results compare 1 2 --db changed.db)" = 0 ]
+grep -q '^  record  *BROKEN  *good$' out
+grep -q 'BROKEN  *run 1 has been changed: point 1, epoch 2' out
+grep -q 'run 1 was changed since the training wrote it' err
+for format in md html; do
+    [ "$(status "$DAWN" report changed.db -o - --format $format)" = 0 ]
+    grep -q 'done BROKEN' out
+    [ "$(grep -c 'BROKEN: run [0-9]* was changed since the training wrote it: point 1, epoch 2' out)" = 1 ]
+    grep -q 'run 1 was changed since the training wrote it' err
+done
 [ "$(status "$DAWN" results export 1 --format dawnbench --to board3 --db changed.db)" = 1 ]
 grep -q 'changed since it was recorded' err
 [ ! -e board3 ]

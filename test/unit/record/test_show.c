@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What people see of a record: curves with labels on both axes, groups, comparisons, documents.
 #include <setjmp.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -222,6 +223,11 @@ static void groups_are_tested(void **state)
     has(&text, "  score      cannot be tested");
     text_free(&text);
     assert_int_equal(compare_groups(r, a, 9, &plain, &text), ERR_USAGE);
+    text_free(&text);
+    static const char changed[] = "UPDATE scores SET score = 9999 WHERE run = 2";
+    assert_int_equal(sqlite3_exec(result_connection(r), changed, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(compare_groups(r, a, b, &plain, &text), 0);
+    has(&text, "  BROKEN     run 2 has been changed: point ");
     text_free(&text);
 }
 
