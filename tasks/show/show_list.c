@@ -17,7 +17,7 @@ static const bool right[COLUMNS] = {[RUN] = true, [SEED] = true, [SCORE] = true,
 
 struct row {
     char cell[COLUMNS][CELL];
-    const char *model, *note;  // note: "SYNTHETIC", "BROKEN", or ""
+    const char *model, *note;  // note: "SYNTHETIC", "BROKEN", both, or ""
 };
 struct list {
     json_t *runs;
@@ -49,8 +49,9 @@ static void write_row(const json_t *run, bool broken, struct row *row)
 {
     char figure[TEXT_FIGURE] = "-";
     const struct run_metric board = curve_board(run);
-    *row = (struct row){.model = record_text(run, "model"), .note = record_int(run, "synthetic") ? "SYNTHETIC" : ""};
-    if (broken) row->note = "BROKEN";
+    bool synthetic = record_int(run, "synthetic") != 0;
+    *row = (struct row){.model = record_text(run, "model")};
+    row->note = broken ? synthetic ? "SYNTHETIC BROKEN" : "BROKEN" : synthetic ? "SYNTHETIC" : "";
     snprintf(row->cell[RUN], CELL, "%lld", (long long)record_int(run, "id"));
     if (record_has(run, "group_id")) snprintf(row->cell[GROUP], CELL, "g%lld", (long long)record_int(run, "group_id"));
     snprintf(row->cell[SEED], CELL, "%lld", (long long)record_int(run, "seed"));
@@ -120,7 +121,9 @@ static int fit_columns(struct list *l)
         l->width[c] = widest == 0 && c == GROUP ? 0 : widest > title ? widest : title;
         used += l->width[c] ? l->width[c] + gap_after(c) : 0;
     }
-    const int note = (int)strlen("SYNTHETIC");
+    int note = (int)strlen("SYNTHETIC");
+    for (int i = 0; i < l->count; i++)
+        if ((int)strlen(l->row[i].note) > note) note = (int)strlen(l->row[i].note);
     if (used + note <= PAGE_WIDTH || l->width[TASK] <= TASK_CUT) return PAGE_WIDTH - used;
     used -= l->width[TASK] - TASK_CUT;
     l->width[TASK] = TASK_CUT;
@@ -141,14 +144,20 @@ static void add_cells(struct text *t, const struct list *l, const char *const ce
 static void add_run(struct text *t, const struct list *l, const struct row *row, int left)
 {
     const char *cell[COLUMNS];
-    char model[CELL];
+    char model[CELL], both[CELL];
+    const char *words = row->note;
     for (int c = 0; c < COLUMNS; c++) cell[c] = row->cell[c];
     add_cells(t, l, cell);
-    int note = (int)strlen(row->note), room = note ? left - note - 1 : left;
+    if ((int)strlen(words) > left) {  // two notes: the first is shortened, as models are
+        int cut = left - (int)strlen(" BROKEN");
+        snprintf(both, sizeof both, "%.*s BROKEN", cut > 4 ? cut : 4, words);
+        if (strstr(words, " BROKEN") != NULL) words = both;
+    }
+    int note = (int)strlen(words), room = note ? left - note - 1 : left;
     snprintf(model, sizeof model, "%.39s", row->model);
     page_tame(model);
     if (room >= 4) text_add(t, "%.*s", room, model);
-    text_add(t, "%s%s\n", note && room >= 4 ? " " : "", row->note);
+    text_add(t, "%s%s\n", note && room >= 4 ? " " : "", words);
 }
 
 static int add_groups(struct results *r, const struct show_filter *f, struct text *t)

@@ -176,6 +176,10 @@ grep -q '1 run was changed since the training wrote it' err
 [ "$(status "$DAWN" results verify 1 2 --db changed.db)" = 2 ]
 [ "$(status "$DAWN" results --db changed.db)" = 0 ]
 grep -q '120.12% .* BROKEN$' out
+cp changed.db both.db
+python3 -c 'import sqlite3; d = sqlite3.connect("both.db"); d.execute("UPDATE points SET k = 1 WHERE run = 2"); d.commit()'
+"$DAWN" results --db both.db | grep -q ' SYNTHETI BROKEN$'
+"$DAWN" results --db both.db | awk '/^ / && length > 80 { exit 1 }'
 grep -q 'dawn results verify' out
 [ "$(status "$DAWN" results show 1 --db changed.db)" = 0 ]
 grep -q 'BROKEN  *the record has been changed: point 1, epoch 2' out
