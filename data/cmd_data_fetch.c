@@ -85,6 +85,9 @@ static int no_source(const char *name)
 {
     if (strcmp(name, "squad-split") == 0)
         return fail(ERR_USAGE, "%s is made of a file of squad, which \"dawn data fetch squad\" downloads", name);
+    if (strcmp(name, "imagenet") == 0)
+        return fail(ERR_USAGE, "%s is not downloaded: get its archives from image-net.org; \"dawn data pack %s SRC DST\" makes "
+                    "one file of them", name, name);
     for (int i = 0; dataset_name(i) != NULL; i++)
         if (strcmp(name, dataset_name(i)) == 0)
             return fail(ERR_USAGE, "%s data is drawn by this program: there is nothing to fetch", name);

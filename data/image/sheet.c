@@ -42,6 +42,9 @@ static int sheet_fill(struct dataset *ds, enum split split, struct image *sheet,
 int sheet_write(struct dataset *ds, enum split split, const char *path)
 {
     const struct dataset_facts *facts = dataset_facts(ds);
+    if (dataset_field(ds, "jpeg") != NULL)
+        return fail(ERR_USAGE, "%s has pictures of many sizes: a sheet needs images of one size, as cifar10 and synthetic have",
+                    facts->name);
     if (facts->height == 0 || facts->channels != 3) return fail(ERR_USAGE, "%s has no images to show", facts->name);
     struct image sheet = {
         .height = SHEET_GAP + facts->classes * (facts->height * SHEET_ZOOM + SHEET_GAP),

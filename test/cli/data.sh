@@ -26,6 +26,10 @@ grep -qx 'dawn data: data list does not take "now"' err
 grep -q 'did you mean "cifar10"' err
 [ "$(status "$DAWN" data fetch synthetic)" = 2 ]
 grep -q 'nothing to fetch' err
+[ "$(status "$DAWN" data fetch imagenet)" = 2 ]
+grep -q 'imagenet is not downloaded: .*"dawn data pack imagenet SRC DST"' err
+[ "$(status "$DAWN" data show pictures)" = 2 ]
+grep -q 'pictures has pictures of many sizes' err
 [ "$(status "$DAWN" data verify cifar10)" = 1 ]
 grep -q 'dawn data fetch cifar10' err
 grep -q "$HOME/.local/share/dawn" err
