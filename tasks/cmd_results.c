@@ -8,6 +8,7 @@
 #include "runtime/base/cli/options.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/file.h"
+#include "submit/format/score/contest.h"
 #include "submit/format/score/curve.h"
 #include "tasks/cmd_chain.h"
 #include "tasks/commands.h"
@@ -290,6 +291,26 @@ static int check_format(const char *action, struct choice *c)
     return rc;
 }
 
+static int check_word(const char *what, const char *word, const char *const names[])
+{
+    for (int i = 0; names[i] != NULL; i++)
+        if (strcmp(names[i], word) == 0) return 0;
+    return fail_unknown(ERR_USAGE, what, word, names, NULL);
+}
+
+// Tasks and states of a run are closed lists: an unknown word would select nothing.
+static int check_filter(const struct show_filter *f)
+{
+    const char *tasks[CONTESTS_MAX + 1] = {NULL}, *states[RUN_STATUS_END + 1] = {NULL};
+    int count, known = 0;
+    const struct contest *table = contest_table(&count);
+    for (int i = 0; i < count; i++)
+        if (!table[i].synthetic) tasks[known++] = table[i].name;
+    for (int i = 0; i < RUN_STATUS_END; i++) states[i] = run_status_name((enum run_status)i);
+    if (f->task != NULL) TRY(check_word("task", f->task, tasks));
+    return f->status != NULL ? check_word("status", f->status, states) : 0;
+}
+
 // Refuses options that the action would ignore.
 static int check_words(int argc, char **argv, struct choice *c)
 {
@@ -302,6 +323,7 @@ static int check_words(int argc, char **argv, struct choice *c)
     if (compare && argc != 4) return fail(ERR_USAGE, "compare what? dawn results compare RUN RUN, or g1 g2 for groups");
     if (!list && (f->task || f->status || f->model || f->group || f->seed >= 0))
         return fail(ERR_USAGE, "--task, --status, --model, --group and --seed choose what results list shows");
+    TRY(check_filter(f));
     if (c->follow && strcmp(action, "show") != 0) return fail(ERR_USAGE, "--follow is an option of results show");
     return check_format(action, c);
 }

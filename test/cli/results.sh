@@ -58,6 +58,10 @@ done
 head -n 1 out | grep -q '^id,group_id,group_index,seed,task,'
 [ "$(status "$DAWN" results list --task squad)" = 0 ]
 grep -q 'No run in results.db matches these options' out
+[ "$(status "$DAWN" results list --task cifar1)" = 2 ]
+grep -q 'there is no task "cifar1"; did you mean "cifar10"?' err
+[ "$(status "$DAWN" results list --status dnoe)" = 2 ]
+grep -q 'there is no status "dnoe"; did you mean "done"?' err
 [ "$(status "$DAWN" results list --format md)" = 2 ]
 grep -q 'must be text, json or csv; got "md"' err
 [ "$(status "$DAWN" results show --seed 1)" = 2 ]
