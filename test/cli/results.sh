@@ -62,6 +62,8 @@ grep -q 'No run in results.db matches these options' out
 grep -q 'there is no task "cifar1"; did you mean "cifar10"?' err
 [ "$(status "$DAWN" results list --status dnoe)" = 2 ]
 grep -q 'there is no status "dnoe"; did you mean "done"?' err
+[ "$(status "$DAWN" results --db '')" = 2 ]
+grep -q -- '--db needs the name of a file' err
 [ "$(status "$DAWN" results list --format md)" = 2 ]
 grep -q 'must be text, json or csv; got "md"' err
 [ "$(status "$DAWN" results show --seed 1)" = 2 ]

@@ -202,6 +202,8 @@ static int store_float(const struct option *o, const char *value)
 static int store(const struct option *o, const char *value)
 {
     int rc = 0;
+    // An empty name, of a variable that is not set, would stand for the default.
+    if (strcmp(o->name, "db") == 0 && *value == 0) return fail(ERR_USAGE, "--db needs the name of a file; it is empty");
     if (o->kind == OPTION_INT) {
         rc = store_int(o, value);
     } else if (o->kind == OPTION_FLOAT) {
