@@ -323,7 +323,8 @@ int recipe_embedded(const char *name, struct recipe *into)
 static const struct {
     const char *name, *digest;
 } former[] = {
-    {"fulcrum-e1", "2a2c382e3cc0f55c76f59e8135783228a1078366e6a133fed4d418ace4d88cbc"},  // until 22 November 2026
+    {"cifar10", "df402d11f33f41a3bd240db1bb2a819f0cfe1d5c9eaa70451db9b1d810286227"},     // until 22 November 2026
+    {"fulcrum-e1", "2a2c382e3cc0f55c76f59e8135783228a1078366e6a133fed4d418ace4d88cbc"},  // the same
     {"imagenette", "ecbe808f6ecece6c3521b0d65b654c193766af733aab12ef7f8bd6a1351e1971"},  // the same
     {"minilm", "58aed5af95a9bff00e1e2ff2c717c5c98ab2361bd5689aa4fbf3b5f6570f5180"},      // the same
 };
