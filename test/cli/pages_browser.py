@@ -13,6 +13,7 @@ import urllib.request
 
 wrong = []
 ALL = "/boards/cifar10/training-time?rank=classic&trust=imported"
+TAB, ENTER = "\ue004", "\ue007"  # as WebDriver spells them
 WIDTHS = (360, 640, 768, 1024, 1184, 1185, 1200, 1280, 1366)
 
 # Texts whose contrast with what lies behind them is below 4.5 (3 for large letters), and what lies outside the window.
@@ -103,7 +104,34 @@ class Browser:
             raise RuntimeError("%s %s: %s" % (method, path, error.read().decode()[:500])) from None
 
     def go(self, address):
-        self.call("POST", "/url", {"url": address})
+        """Returns when the page asked for is loaded. A navigation that was still under way may win; then it is asked for again."""
+        arrived = "return !window.left && document.readyState === 'complete' && location.href === new URL(%s).href;" % json.dumps(address)
+        for _ in range(3):
+            self.do("window.left = true; return 0;")
+            self.call("POST", "/url", {"url": address})
+            if self.comes_true(arrived, 30):
+                return
+        raise RuntimeError("%s did not load" % address)
+
+    def comes_true(self, script, seconds=60):
+        end = time.monotonic() + seconds
+        while True:
+            try:
+                if self.do(script):
+                    return True
+            except RuntimeError:  # the page went away while it was read
+                if time.monotonic() > end:
+                    raise
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.02)
+
+    def enter(self, condition, sentence):
+        """Presses Enter and waits for a new page, or new content that the script put in, for which the condition holds."""
+        self.do("document.querySelector('#main').classList.add('left'); return 0;")
+        self.keys([ENTER])
+        wait_for(self, "const main = document.querySelector('#main'); return document.readyState === 'complete' && "
+                       "main && !main.classList.contains('left') && (%s);" % condition, sentence)
 
     def do(self, script):
         return self.call("POST", "/execute/sync", {"script": script, "args": []})
@@ -153,14 +181,14 @@ def by_keyboard(browser, address, width=1440):
     browser.window(width, False)
     browser.go("about:blank")
     browser.go(address)
-    browser.keys(["\ue004"])
+    browser.keys([TAB])
     expect(browser.do("return document.activeElement.className") == "skip", "%s: the first Tab is not for skipping" % address)
-    browser.keys(["\ue007"])
+    browser.keys([ENTER])
     wait_for(browser, "return document.activeElement.id === 'main'", "%s: the first link does not skip to the content" % address)
     browser.go("about:blank")
     browser.go(address)
     count = browser.do(WATCH)
-    browser.keys(["\ue004"] * (count + 10))
+    browser.keys([TAB] * (count + 10))
     left = browser.do("return window.controls.filter((e) => !window.reached.has(e)).map((e) => e.outerHTML.slice(0, 100));")
     expect(not left, "%s: Tab does not reach %s" % (address, left[:3]))
     clipped = browser.do("return [...window.reached].filter((e) => e.closest('thead') && e.closest('thead').getBoundingClientRect().width < 2).length;")
@@ -174,12 +202,8 @@ def by_keyboard(browser, address, width=1440):
 
 
 def wait_for(browser, script, sentence):
-    end = time.monotonic() + 30
-    while time.monotonic() < end:
-        if browser.do(script):
-            return
-        time.sleep(0.05)
-    wrong.append(sentence)
+    if not browser.comes_true(script):
+        wrong.append(sentence)
 
 
 def printed(browser, addresses):
@@ -216,8 +240,7 @@ def board(browser, base, script):
     if script:
         browser.do("window.kept = true; return 0;")
     browser.do("document.querySelector('th.author a, th.who a').focus(); return 0;")
-    browser.keys(["\ue007"])
-    wait_for(browser, "return document.readyState === 'complete' && location.search === '?rank=classic&trust=imported&sort=author'", "Enter on a column sorts by it")
+    browser.enter("location.search === '?rank=classic&trust=imported&sort=author'", "Enter on a column sorts by it")
     wait_for(browser, "return document.querySelector('th.who').getAttribute('aria-sort') === 'ascending'", "aria-sort says so")
     if script:
         expect(browser.do("return window.kept === true && document.activeElement.closest('th').className === 'who'"), "the page stays, and so does the focus")
@@ -225,29 +248,25 @@ def board(browser, base, script):
         wait_for(browser, "return document.querySelector('th.value').getAttribute('aria-sort') === 'ascending'", "back is back")
     browser.go(base + ALL)
     browser.do("document.querySelector('a[rel=next]').focus(); return 0;")
-    browser.keys(["\ue007"])
-    wait_for(browser, "return document.readyState === 'complete' && location.search.includes('&cursor=') && "
-                      "document.querySelector('.board .place div').textContent === '51'", "the next page begins with place 51")
+    browser.enter("location.search.includes('&cursor=') && "
+                  "document.querySelector('.board .place div').textContent === '51'", "the next page begins with place 51")
     browser.go(base + ALL)
     browser.do("document.querySelector('details.filter').open = true; document.querySelector('#f-framework').selectedIndex = 1; "
                "document.querySelector('details.filter button').focus(); return 0;")
-    browser.keys(["\ue007"])
-    wait_for(browser, "return document.readyState === 'complete' && location.search.includes('framework=Loops') && "
-                      "document.querySelectorAll('.chips a').length === 1", "the filter is in the address and named above the table")
+    browser.enter("location.search.includes('framework=Loops') && "
+                  "document.querySelectorAll('.chips a').length === 1", "the filter is in the address and named above the table")
     total = browser.do("return Number(document.querySelector('.board caption b').textContent)")
     expect(0 < total < 300, "the filter filters: %s entries" % total)
     # What was chosen before stays in the form, in the links and in the tabs, however the board came to be shown.
     browser.do("document.querySelector('th.who a').focus(); return 0;")
-    browser.keys(["\ue007"])
-    wait_for(browser, "return document.readyState === 'complete' && location.search.includes('sort=author')", "sorting keeps the filter")
+    browser.enter("location.search.includes('sort=author')", "sorting keeps the filter")
     left = browser.do("return [...document.querySelectorAll('.tabs a, main > .links a')].map((a) => a.getAttribute('href'))"
                       ".filter((h) => !h.endsWith('.atom') && !(h.includes('framework=Loops') && h.includes('sort=author')));")
     expect(not left, "these links forget what the board shows: %s" % left)
     browser.do("document.querySelector('details.filter').open = true; document.querySelector('#f-trust').selectedIndex = 1; "
                "document.querySelector('details.filter button').focus(); return 0;")
-    browser.keys(["\ue007"])
-    wait_for(browser, "return document.readyState === 'complete' && ['trust=', 'framework=Loops', 'sort=author'].every((w) => location.search.includes(w))",
-             "a sort by click is forgotten by the form")
+    browser.enter("['trust=', 'framework=Loops', 'sort=author'].every((w) => location.search.includes(w))",
+                  "a sort by click is forgotten by the form")
 
 
 def main():
