@@ -79,7 +79,7 @@ static const char *const root_names[] = {
     "price.micro_usd_per_hour", "price.source", "recipe.digest", "recipe.name", "replay_of", "seed", "software", "started_ms",
     "stop_at_target", "synthetic", "target_micro", "task", "task_digest", "threads", "views", "work", NULL};
 static const char *const end_names[] = {"damaged", "ended_ms", "energy_uj", "model.weights_digest", "peak_memory_bytes",
-                                        "resumed", "segments", "status",    NULL};
+                                        "reached.energy_uj", "resumed", "segments", "status", NULL};
 static const char *const latency_names[] = {
     "data_digest", "device", "eligible", "hardware", "items", "k", "measured_ms", "model_mean_ns", "model_p50_ns",
     "model_p90_ns", "model_p99_ns", "precision", "price.date", "price.instance", "price.micro_usd_per_hour", "price.source",

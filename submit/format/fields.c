@@ -32,7 +32,11 @@
     INT("warm_with_evaluation_ns", 0, NS_MAX, 0, NULL, NULL, "warm clock with evaluations at that moment"),        \
     INT("samples", 0, COUNT_MAX, 0, NULL, NULL, "samples trained on since the start")
 
-static const struct field reached[] = {CLOCKS, {0}};
+static const struct field reached[] = {
+    CLOCKS,
+    INT("energy_uj", 1, COUNT_MAX, OPTIONAL | FIELD_V2, NULL, NULL, "energy used until then; the run's chain_end binds it"),
+    {0},
+};
 static const struct field metric[] = {
     {"name", FIELD_WORD, 1, 32, 0, NULL, NULL, "its name, such as top5"},
     {"unit", FIELD_WORDS, 0, 12, 0, NULL, NULL, "\"%\": shown times 100; else shown as it is, with this unit"},

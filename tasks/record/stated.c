@@ -29,12 +29,13 @@ static const struct source model_sources[] = {
     {"name", "model"}, {"parameters", NULL}, {"flops_per_sample", NULL}, {"weights_digest", NULL}, {NULL, NULL},
 };
 // A run with a chain of version 1 becomes a statement of version 1. Otherwise its hashes would not match.
-static const struct source reached_sources[2][9] = {
+static const struct source reached_sources[2][10] = {
     {{"epoch", "reached_step"}, {"t_ns", "reached_ns"}, {"classic_ns", "reached_classic_ns"}, {"warm_ns", "reached_warm_ns"},
      {"warm_with_evaluation_ns", "reached_warm_with_evaluation_ns"}, {"samples", "reached_samples"}, {NULL, NULL}},
     {{"step", "reached_step"}, {"epoch_micro", "reached_epoch_micro"}, {"t_ns", "reached_ns"},
      {"classic_ns", "reached_classic_ns"}, {"warm_ns", "reached_warm_ns"},
-     {"warm_with_evaluation_ns", "reached_warm_with_evaluation_ns"}, {"samples", "reached_samples"}, {NULL, NULL}},
+     {"warm_with_evaluation_ns", "reached_warm_with_evaluation_ns"}, {"samples", "reached_samples"},
+     {"energy_uj", "reached_energy_uj"}, {NULL, NULL}},
 };
 static const struct source point_sources[2][13] = {
     {{"epoch", "step"}, {"t_ns", NULL}, {"classic_ns", NULL}, {"warm_ns", NULL}, {"warm_with_evaluation_ns", NULL},
@@ -221,6 +222,24 @@ static void put_damaged(json_t *to, const json_t *record)
     json_decref(counts);
 }
 
+// The energy up to the target is stated only beside that of the whole run, and only if the hash of the run's end binds it. Older
+// programs did not bind it. While a run ends, it has no such hash yet.
+static void drop_unbound_energy(json_t *to, const json_t *record)
+{
+    const json_t *points = json_object_get(record, "points");
+    json_t *reached = json_object_get(to, "reached");
+    size_t count = json_array_size(points);
+    struct chain chain;
+    char hex[DIGEST_HEX];
+    if (json_object_get(reached, "energy_uj") == NULL || count == 0) return;
+    bool bound = record_int(record, "chain") >= CHAIN_BOUND && record_has(record, "energy_uj");
+    if (bound && !record_has(record, "chain_end")) return;
+    bound = bound &&
+            chain_from_hex(&chain, CHAIN_BOUND, record_text(json_array_get(points, count - 1), "hash")) &&
+            chain_end(&chain, to, hex) == 0 && strcmp(hex, record_text(record, "chain_end")) == 0;
+    if (!bound) json_object_del(reached, "energy_uj");
+}
+
 json_t *stated_run(const json_t *record)
 {
     const json_t *files = json_object_get(record, "files");
@@ -243,5 +262,6 @@ json_t *stated_run(const json_t *record)
     put_group(to, record);
     put_program(to, record);
     put_latencies(to, record);
+    drop_unbound_energy(to, record);
     return to;
 }

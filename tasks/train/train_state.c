@@ -11,15 +11,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-// Reads the energy of the processor packages, once a machine, and of each device, if they have meters.
+// Reads the energy of the processor packages, once a machine, and of each device with a meter. Unknown if a GPU or a machine that
+// trains cannot be read, or was not before the run was resumed: a part would pass for the whole.
 int train_energy(struct going *r, bool now)
 {
     int64_t packages = 0, gpu = 0, before = r->o->resume ? r->o->resume->note.energy_uj : 0;
     bool metered = machine_energy_uj(&r->meter, &packages), counted = machine_counter_uj(r->gpu, now, &gpu);
     bool mine = metered && ranks_local() == 0;
-    int64_t sums[] = {metered || counted, (mine ? packages : 0) + (counted ? gpu : 0)};
+    bool known = (r->device->type->energy_uj ? counted : metered) && (!r->o->resume || before > 0);
+    int64_t sums[] = {!known, (mine ? packages : 0) + (counted ? gpu : 0)};
     TRY(ranks_add(sums, 2));
-    if (sums[0]) r->energy_uj = before + sums[1];
+    r->energy_uj = sums[0] ? 0 : before + sums[1];
     return 0;
 }
 

@@ -124,6 +124,9 @@ static inline void fixture_follow(json_t *run)
         for (int f = 0; f < 8; f++)
             if (json_object_get(p, figures[f]) != NULL) json_object_set(reached, figures[f], json_object_get(p, figures[f]));
     }
+    json_t *energy = json_incref((json_t *)canonical_at(run, "reached.energy_uj"));
+    if (reached != NULL && energy != NULL) json_object_set(reached, "energy_uj", energy);
+    json_decref(energy);
     json_object_del(run, "reached");
     json_object_del(price, "total_micro_usd");
     if (reached != NULL) json_object_set_new(run, "reached", reached);

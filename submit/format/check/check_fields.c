@@ -51,6 +51,21 @@ static bool memory_exists(const struct part *p)
     return memory == 0 || !is_processor(p->of) || canonical_int(p->of, "peak_memory_bytes") <= memory;
 }
 
+static bool energy_grows(const struct part *p)
+{
+    return canonical_int(p->of, "reached.energy_uj") <= canonical_int(p->of, "energy_uj");
+}
+
+// A schedule takes at least a tenth of three forward passes a sample (check_speed.c). The most sparing GPUs of 2026 do about
+// 5 TFLOP with a joule in bf16 or fp8.
+static bool energy_suffices(const struct part *p)
+{
+    const double most = 20e12;  // FLOP a joule
+    double work = 0.3 * (double)canonical_int(p->of, "reached.samples") * (double)canonical_int(p->of, "model.flops_per_sample");
+    int64_t energy = canonical_int(p->of, "reached.energy_uj");
+    return energy == 0 || work <= most * 1e-6 * (double)energy;
+}
+
 static bool program_is_dawn(const struct part *p)
 {
     const char *framework = canonical_text(p->of, "software.framework");
@@ -94,6 +109,8 @@ static const struct {
     {gpu_exists, false, true, "the device is cuda, but the machine has no GPU"},
     {gpu_is_real, false, true, "the GPU is emulated: its times measure nothing"},
     {memory_exists, false, false, "the process held more memory than the machine has"},
+    {energy_grows, false, false, "more energy was used up to the target than in the whole run"},
+    {energy_suffices, true, false, "more than 20 TFLOP were computed with each joule, which no machine does"},
     {program_is_dawn, true, false, "the harness evaluates what DAWN trains, and the program is another"},
     {device_is_dawns, true, false, "the harness evaluates what DAWN trains, and the device is an outside program's"},
     {splits_differ, true, false, "a data set is listed twice"},

@@ -345,6 +345,22 @@ static void self(json_t *run)
     fixture_set(run, "division", json_string("open"));
 }
 
+static void set_energy(json_t *run, int64_t until, int64_t whole)
+{
+    fixture_bind(run);
+    fixture_set(run, "reached.energy_uj", json_integer(until));
+    if (whole > 0) fixture_set(run, "energy_uj", json_integer(whole));
+    fixture_chain(run);
+}
+static void energy_of_the_target_alone(json_t *run) { set_energy(run, 4000000000, 0); }
+static void energy_above_that_of_the_run(json_t *run) { set_energy(run, 5000000001, 5000000000); }
+static void energy_of_a_microjoule(json_t *run) { set_energy(run, 1, 5000000000); }
+static void energy_changed(json_t *run)
+{
+    set_energy(run, 4000000000, 5000000000);
+    fixture_set(run, "reached.energy_uj", json_integer(3000000000));
+}
+
 static const struct {
     enum check check;
     void (*breaks)(json_t *run);
@@ -373,6 +389,8 @@ static const struct {
     CASE(PRICE_OLD, price_old), CASE(PRICE_OLD, price_old_latency), CASE(DIRTY, dirty), CASE(DIRTY, no_commit),
     CASE(SELF, self), CASE(GROUP, group_late), CASE(CLIENT_TIME, client_backwards),
     CASE(SPEED_UNKNOWN, speed_no_flops), CASE(PRICE_OLD, price_old_measured),
+    CASE(CONTRADICTION, energy_of_the_target_alone), CASE(CONTRADICTION, energy_above_that_of_the_run),
+    CASE(CONTRADICTION, energy_of_a_microjoule), CASE(CHAIN, energy_changed),
 };
 
 static void findings_of(json_t *run, struct findings *f)
@@ -468,6 +486,9 @@ static void expect_nothing(json_t *run)
 static void honest_runs_pass(void **state)
 {
     (void)state;
+    json_t *with_energy = fixture_run();
+    set_energy(with_energy, 4000000000, 5000000000);
+    expect_nothing(with_energy);
     static const int64_t last_only[] = {-1, -1, -1, -1, 9400}, never[] = {-1, -1}, below[] = {100, 9399};
     json_t *run = fixture_run();
     fixture_curve(run, last_only, 5);
