@@ -133,6 +133,16 @@ static void fail_answer(struct server *server, struct answer *answer, const char
     reply_problem(&server->settings, answer, path, problem, detail);
 }
 
+// Says what is wrong with an address that no route has, or none of that method.
+static const char *place_fault(const char *path, bool others)
+{
+    static const char list[] = "/api/v1/openapi.json lists the addresses of the API";
+    if (others) (void)fail(ERR_INPUT, "the header Allow names the methods that this address takes");
+    else if (strncmp(path, "/api", 4) == 0) (void)fail(ERR_MISSING, "there is no address \"%.200s\" here; %s", path, list);
+    else (void)fail(ERR_MISSING, "there is no page \"%.200s\" here", path);
+    return error_text();
+}
+
 static enum problem find_place(const struct exchange *exchange, const char *method, struct place *place, const char **detail)
 {
     const char *target = exchange->target;
@@ -144,7 +154,7 @@ static enum problem find_place(const struct exchange *exchange, const char *meth
         return problem;
     }
     place->route = route_find(exchange->server->settings.routes, method, place->path, place->word, &others);
-    *detail = NULL;
+    *detail = place->route != NULL ? NULL : place_fault(place->path, others);
     return place->route != NULL ? PROBLEM_NONE : others ? PROBLEM_METHOD : PROBLEM_NOT_FOUND;
 }
 

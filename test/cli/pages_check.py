@@ -181,6 +181,10 @@ def main():
         if found != status:
             wrong.append("%s: %d instead of %d" % (address, found, status))
         check(base + address, found, headers, body)
+    for path in ("/api/v1/nothing", "/api/v1/runs/1", "/api/v1/statements/999999", "/log/tile/x"):
+        found, headers, body = get(base + path)
+        if found != 404 or not json.loads(body)["detail"]:
+            wrong.append("%s: %d, and the problem says %s" % (path, found, body))
     for path in ("/compare", "/compare?run=&run=", "/compare?run=&group=", "/search?q=nothing+has+this", "/search?q=1", "/search?q=%3Cb%3E", "/?trust=imported", "/boards/squad/training-time?target=0.73", "/boards/cifar10/pareto?rank=group"):
         found, headers, body = get(base + path)
         if found != 200:

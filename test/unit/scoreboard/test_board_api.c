@@ -79,6 +79,7 @@ static void problems_fit_the_address(void **state)
     fixture_get(board.port, "/api/v1/nothing", &reply);
     assert_int_equal(reply.status, 404);
     assert_holds(&reply, "\"code\":\"not-found\"");
+    assert_holds(&reply, "\"detail\":\"there is no address \\\"/api/v1/nothing\\\" here; /api/v1/openapi.json");
     assert_string_equal(reply_header(&reply, "Cache-Control"), "no-store");
     assert_null(reply_header(&reply, "ETag"));
     reply_free(&reply);
@@ -86,6 +87,10 @@ static void problems_fit_the_address(void **state)
     assert_int_equal(reply.status, 404);
     assert_string_equal(reply_header(&reply, "Content-Type"), "text/html; charset=utf-8");
     assert_holds(&reply, "<h1>");
+    assert_holds(&reply, "there is no page &quot;/nothing&quot; here");
+    reply_free(&reply);
+    fixture_get(board.port, "/%3Cb%3Enothing", &reply);
+    assert_holds(&reply, "&quot;/&lt;b&gt;nothing&quot;");
     reply_free(&reply);
     fixture_get(board.port, "/api/v1/statements?limit=9999", &reply);
     assert_int_equal(reply.status, 400);
