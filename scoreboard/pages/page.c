@@ -211,6 +211,15 @@ void page_money(struct text *out, double usd)
         page_value(out, BOARD_TRAINING_COST, usd);
 }
 
+void page_energy(struct text *out, double joules)
+{
+    char words[TEXT_FIGURE];
+    if (joules < 0)
+        html_add(out, "<span class=\"quiet\">-</span>");
+    else
+        html_add(out, "%s", text_si(words, joules, "J"));
+}
+
 void page_count(struct text *out, int64_t count, const char *one, const char *many)
 {
     html_add(out, "<b>%lld</b> %s", (long long)count, count == 1 ? one : many);

@@ -38,6 +38,7 @@ char *page_score_text(const struct contest *, double score, char into[TEXT_FIGUR
 void page_span(struct text *, int64_t ns);               // as board_value shows a time
 const char *page_span_text(struct page *, int64_t ns);
 void page_money(struct text *, double usd);             // "not known" when negative
+void page_energy(struct text *, double joules);         // "26.1 kJ"; "-" when negative
 // "<b>1</b> group", "<b>12</b> groups".
 void page_count(struct text *, int64_t count, const char *one, const char *many);
 void page_person_link(struct page *, const char *handle);  // "": the server, which revokes keys

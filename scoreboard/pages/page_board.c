@@ -14,6 +14,12 @@ static void show_tabs(struct page *page, const struct filter *filter)
     html_add(page->out, "<nav class=\"tabs\" aria-label=\"Boards of %s\"><ul>", filter->contest->title);
     for (int i = 0; i < BOARDS; i++) {
         other.board = (enum board)i;
+        if (!board_has_energy(other.board)) {  // there is no row with an energy
+            other.energy_max = 0;
+            if (other.sort == SORT_ENERGY) other.sort = SORT_VALUE;
+        } else {
+            other.energy_max = filter->energy_max, other.sort = filter->sort;
+        }
         page_tab(page, page_view_address(&page->arena, VIEW_BOARD, &other), board_title(other.board),
                  other.board == filter->board);
     }

@@ -100,7 +100,8 @@ static void choose_sort(struct page *page, const struct filter *filter)
     static const char *const orders[][2] = {{"", "ascending"}, {"desc", "descending"}, {NULL, NULL}};
     open_select(page, "sort", "Sort by");
     for (int i = 0; i < SORTS; i++)
-        add_option(page, i == 0 ? "" : words[i], page_sort_name(filter, (enum sort)i), filter->sort == (enum sort)i);
+        if (i != SORT_ENERGY || board_has_energy(filter->board))
+            add_option(page, i == 0 ? "" : words[i], page_sort_name(filter, (enum sort)i), filter->sort == (enum sort)i);
     close_select(page);
     choose_word(page, "order", "Order", orders, filter->descending ? "desc" : "");
 }
@@ -139,6 +140,8 @@ void page_form(struct page *page, const struct filter *filter, const struct face
     add_input(page, "devices", "Devices, exactly", "number", number_text(page, filter->devices), "any");
     add_input(page, "devices_max", "Devices, at most", "number", number_text(page, filter->devices_max), "any");
     add_input(page, "views_max", "Views per item, at most", "number", number_text(page, filter->views_max), "any");
+    if (board_has_energy(filter->board))
+        add_input(page, "energy_max", "Energy in joules, at most", "number", number_text(page, filter->energy_max), "any");
     add_input(page, "since", "Made since", "date", filter->since, "2026-01-31");
     add_input(page, "until", "Made until", "date", filter->until, "2026-12-31");
     choose_sort(page, filter);
@@ -166,6 +169,7 @@ enum chip {
     DEVICES,
     DEVICES_MAX,
     VIEWS_MAX,
+    ENERGY_MAX,
     TARGET,
     CHIPS
 };
@@ -193,6 +197,7 @@ static int64_t number_of(const struct filter *f, int chip)
     case DEVICES: return f->devices;
     case DEVICES_MAX: return f->devices_max;
     case VIEWS_MAX: return f->views_max;
+    case ENERGY_MAX: return f->energy_max;
     case TARGET: return f->target_micro == f->contest->target_micro[0] ? 0 : f->target_micro;
     default: return 0;
     }
@@ -205,6 +210,7 @@ static void drop_chip(struct filter *f, int chip)
     case DEVICES: f->devices = 0; break;
     case DEVICES_MAX: f->devices_max = 0; break;
     case VIEWS_MAX: f->views_max = 0; break;
+    case ENERGY_MAX: f->energy_max = 0; break;
     case TARGET: f->target_micro = 0; break;
     case HARDWARE: f->hardware[0] = 0; break;
     case FRAMEWORK: f->framework[0] = 0; break;
@@ -227,7 +233,7 @@ int page_form_chips(struct page *page, enum view view, const struct filter *filt
 {
     static const char *const labels[CHIPS] = {"Hardware", "Framework",       "Author",        "Model", "Precision",
                                               "Division", "Source",          "Since",         "Until", "Trust at least",
-                                              "Devices",  "Devices at most", "Views at most", "Target"};
+                                              "Devices",  "Devices at most", "Views at most", "Joules at most", "Target"};
     int active = filter_narrowing(filter);
     if (active == 0) return 0;
     html_add(page->out, "<ul class=\"chips\" aria-label=\"Filters in use\">");

@@ -95,7 +95,7 @@ struct column {
     enum sort sort;  // SORTS: not sortable
     const char *label, *class;
 };
-enum { PLACE, VALUE, MODEL, AUTHOR, HARDWARE, FRAMEWORK, SCORE, COST, VIEWS, TRUST_LEVEL, DATE, PICK, COLUMNS };
+enum { PLACE, VALUE, MODEL, AUTHOR, HARDWARE, FRAMEWORK, SCORE, COST, ENERGY, VIEWS, TRUST_LEVEL, DATE, PICK, COLUMNS };
 static const struct column columns[COLUMNS] = {
     [PLACE] = {SORTS, "Place", "place"},
     [VALUE] = {SORT_VALUE, "Value", "value"},
@@ -105,6 +105,7 @@ static const struct column columns[COLUMNS] = {
     [FRAMEWORK] = {SORT_FRAMEWORK, "Framework", "framework"},
     [SCORE] = {SORT_SCORE, "Score", "number"},
     [COST] = {SORT_COST, "Cost", "number"},
+    [ENERGY] = {SORT_ENERGY, "Energy", "number energy"},
     [VIEWS] = {SORTS, "Views", "number views"},
     [TRUST_LEVEL] = {SORT_TRUST, "Trust", "trust"},
     [DATE] = {SORT_DATE, "Date", "date"},
@@ -132,13 +133,17 @@ static bool can_pick(const struct entry *entry)
     return entry->sequence > 0;
 }
 
-// A cost board needs no second cost, a page of imports no empty views, and a single row no box to compare it.
+// A cost board needs no second cost, a page of imports no empty views or energies, and a single row no box to compare it.
 static void choose_columns(const struct filter *filter, const struct entries *entries, bool shown[COLUMNS])
 {
-    int views = 0, picks = 0;
-    for (int i = 0; i < entries->count; i++) views += entries->at[i].views > 0, picks += can_pick(&entries->at[i]);
+    int views = 0, picks = 0, energies = 0;
+    for (int i = 0; i < entries->count; i++) {
+        const struct entry *entry = &entries->at[i];
+        views += entry->views > 0, picks += can_pick(entry), energies += entry->energy >= 0;
+    }
     for (int i = 0; i < COLUMNS; i++) shown[i] = true;
     shown[COST] = filter->board != BOARD_TRAINING_COST && filter->board != BOARD_INFERENCE_COST;
+    shown[ENERGY] = energies > 0;
     shown[VIEWS] = views > 0;
     shown[PICK] = picks > 1;
 }
@@ -193,6 +198,7 @@ static void board_cell(struct page *page, const struct filter *filter, const str
     case FRAMEWORK: words_cell(page, entry->framework); break;
     case SCORE: page_score(out, filter->contest, entry->accuracy); break;
     case COST: cost_cell(page, entry); break;
+    case ENERGY: page_energy(out, entry->energy); break;
     case VIEWS:
         words_cell(page, entry->views > 0 ? arena_text(&page->arena, "%lld", (long long)entry->views) : "");
         break;
@@ -228,7 +234,7 @@ void page_board_table(struct page *page, const struct filter *filter, const stru
     choose_columns(filter, entries, shown);
     if (page_is_copy(page)) shown[PICK] = false;
     if (shown[PICK]) html_add(page->out, "<form method=\"get\" action=\"/compare\">");
-    html_add(page->out, "<table class=\"board cards\" role=\"table\">");
+    html_add(page->out, "<table class=\"board cards%s\" role=\"table\">", shown[ENERGY] ? " with-energy" : "");
     board_caption(page, filter, entries);
     board_head(page, filter, shown);
     html_add(page->out, "<tbody role=\"rowgroup\">\n");

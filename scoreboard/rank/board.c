@@ -57,6 +57,11 @@ const char *board_title(enum board board)
     return boards[board].title;
 }
 
+bool board_has_energy(enum board board)
+{
+    return board == BOARD_TRAINING_TIME || board == BOARD_TRAINING_COST;
+}
+
 const char *board_unit(enum board board)
 {
     BUG_IF((unsigned)board >= BOARDS);

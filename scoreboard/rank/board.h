@@ -23,6 +23,7 @@ enum board {
 const char *board_word(enum board);
 const char *board_title(enum board);
 const char *board_unit(enum board);
+bool board_has_energy(enum board);  // of training
 bool board_find(const char *word, enum board *);
 
 // classic: single runs, as DAWNBench: first crossing on the classic clock (and that time x price); single latencies.
@@ -60,6 +61,8 @@ struct entry {
     double value;           // in the board's unit, full precision
     double low, high;       // 95% interval of a group's mean; both the value otherwise
     double cost;            // USD (training: of the run; inference: of an item); negative: not known
+    double energy;          // joules, of training boards: of a run up to the target, of a group the mean of whole runs; negative:
+                            // not known
     double accuracy;        // score of the evaluation that counts, a group's mean: k / N, or a value
     double p;               // of a group's t-test; negative elsewhere
     int runs;               // of a group; 1 otherwise
@@ -96,6 +99,7 @@ struct entries {
     SORT(FRAMEWORK, "framework")                                                                                       \
     SORT(COST, "cost")                                                                                                 \
     SORT(SCORE, "score")                                                                                               \
+    SORT(ENERGY, "energy")                                                                                             \
     SORT(TRUST, "trust")
 enum sort {
 #define SORT(name, word) SORT_##name,
@@ -107,8 +111,8 @@ enum sort {
 enum { FILTER_TEXT = 160, FILTER_LIMIT = 200, FILTER_CURSOR = 128 };
 // The request of a page or an API call. "" and 0 request nothing. Keys of a query string, each at most once:
 //   rank=classic|group hardware=TEXT framework=TEXT author=TEXT model=TEXT precision=WORD division=closed|open
-//   trust=WORD (at least; default: filter_default_trust) devices=N devices_max=N views_max=N since=YYYY-MM-DD
-//   until=YYYY-MM-DD target=0.73
+//   trust=WORD (at least; default: filter_default_trust) devices=N devices_max=N views_max=N energy_max=N
+//   since=YYYY-MM-DD until=YYYY-MM-DD target=0.73
 //   source=dawn|dawnbench sort=COLUMN order=asc|desc limit=1..200 cursor=...
 // Texts match whole values, case-insensitively; hardware, model and framework also match as a part with a leading "~";
 // model_part=TEXT, which the form sends, is model=~TEXT.
@@ -121,6 +125,7 @@ struct filter {
     char since[11], until[11];
     enum trust trust;
     int64_t devices, devices_max, views_max;
+    int64_t energy_max;    // joules
     int64_t target_micro;  // 0: the board's own
     enum sort sort;
     bool descending;

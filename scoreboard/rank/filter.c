@@ -11,6 +11,7 @@
 #include "submit/format/canonical.h"
 
 enum { FILTER_QUERY = 4096, FILTER_KEY = 24, FILTER_MANY = 1 << 20 };
+#define FILTER_JOULES ((int64_t)1 << 40)
 
 static const char *const sort_words[SORTS] = {
 #define SORT(name, word) word,
@@ -18,7 +19,7 @@ static const char *const sort_words[SORTS] = {
 #undef SORT
 };
 
-enum kind { TEXT, PART, WORD, NUMBER, DAY, RANK, TRUST_LEVEL, TARGET, SORT_COLUMN, ORDER, LIMIT, CURSOR };
+enum kind { TEXT, PART, WORD, NUMBER, JOULES, DAY, RANK, TRUST_LEVEL, TARGET, SORT_COLUMN, ORDER, LIMIT, CURSOR };
 #define MEMBER(member) offsetof(struct filter, member), sizeof ((struct filter *)0)->member
 #define TEXT_KEY(name, kind, words, what) {#name, kind, MEMBER(name), words, what}
 #define KEY(name, kind, member, what) {name, kind, MEMBER(member), NULL, what}
@@ -49,6 +50,7 @@ static const struct key {
     KEY("devices", NUMBER, devices, "Exactly this many"),
     KEY("devices_max", NUMBER, devices_max, "At most this many"),
     KEY("views_max", NUMBER, views_max, "At most this many forward passes per item"),
+    KEY("energy_max", JOULES, energy_max, "At most this many joules to the target; without a known energy, no row passes"),
     TEXT_KEY(since, DAY, NULL, "YYYY-MM-DD"),
     TEXT_KEY(until, DAY, NULL, "YYYY-MM-DD"),
     KEY("target", TARGET, target_micro, "One of the task's targets, as a share such as 0.94"),
@@ -212,7 +214,8 @@ static int read_value(const struct key *key, char *value, struct filter *f)
             return fail(ERR_INPUT, "cursor must be the `next` of an earlier page");
         break;
     case NUMBER:
-        TRY(read_number(value, key->name, FILTER_MANY, &number));
+    case JOULES:
+        TRY(read_number(value, key->name, key->kind == JOULES ? FILTER_JOULES : FILTER_MANY, &number));
         memcpy(into, &number, sizeof number);
         return 0;
     case LIMIT:
@@ -327,6 +330,7 @@ static void write_value(const struct key *key, const struct filter *f, struct te
         if (f->target_micro > 0) write_target(f->target_micro, into);
         return;
     case NUMBER:
+    case JOULES:
         memcpy(&number, at, sizeof number);
         if (number > 0) text_add(into, "%lld", (long long)number);
         return;
@@ -349,6 +353,7 @@ void filter_key(int index, struct filter_key *into)
     case SORT_COLUMN: into->words = sort_words, into->word_count = SORTS; break;
     case ORDER: into->words = orders, into->word_count = 2; break;
     case NUMBER: into->high = FILTER_MANY; break;
+    case JOULES: into->high = FILTER_JOULES; break;
     case LIMIT: into->high = FILTER_LIMIT; break;
     case DAY: into->pattern = "^([0-9]{4}-[0-9]{2}-[0-9]{2})?$"; break;
     case TARGET: into->pattern = "^(0\\.[0-9]{1,6}|1(\\.0{1,6})?)?$"; break;
@@ -372,6 +377,7 @@ int filter_narrowing(const struct filter *f)
         case WORD:
         case DAY: count += *at != 0; break;
         case NUMBER:
+        case JOULES:
             memcpy(&number, at, sizeof number);
             count += number > 0;
             break;

@@ -11,6 +11,7 @@
 #include "submit/format/score/curve.h"
 
 #define NS_A_SECOND 1e9
+#define UJ_A_JOULE 1e6
 #define NS_A_MILLISECOND 1e6
 #define NS_MICRO_AN_HOUR 3.6e18  // nanoseconds of an hour x millionths of a dollar; exact as a double
 
@@ -66,7 +67,8 @@ static struct entry entry_of(const json_t *run, struct arena *arena)
 {
     const struct contest *contest = ranking_contest(run);
     return (struct entry){
-        .cost = -1, .p = -1, .runs = 1, .trust = TRUST_SIGNED, .contest = contest != NULL ? contest->name : "", .source = "",
+        .cost = -1, .energy = -1, .p = -1, .runs = 1, .trust = TRUST_SIGNED, .source = "",
+        .contest = contest != NULL ? contest->name : "",
         .devices = canonical_int(run, "hardware.devices"), .views = canonical_int(run, "views"),
         .group = canonical_text(run, "group.nonce"), .author = canonical_text(run, "handle"), .team = "",
         .model = canonical_text(run, "model.name"), .framework = canonical_text(run, "software.framework"),
@@ -110,6 +112,31 @@ static double score_of(const json_t *run, const json_t *point)
     const struct run_metric board = curve_board(run);
     int64_t score = curve_score(point, &board);
     return score != RUN_SCORE_NONE ? run_metric_value(&board, score) : 0;
+}
+
+// Joules up to the target, at that point. What a program that scored itself used is not known: the recorder reads no GPU.
+static double energy_until(const json_t *run, const json_t *point)
+{
+    int64_t energy = canonical_int(run, "reached.energy_uj");
+    bool there = canonical_int(run, "reached.t_ns") == canonical_int(point, "t_ns");
+    return energy > 0 && there && !is_self(run) ? (double)energy / UJ_A_JOULE : -1;
+}
+
+// Mean joules of the whole runs. A run that met its target must know the energy until then, too: only such statements leave the
+// energy out if a part of it could not be read.
+static double energy_of_group(const struct statement *const *runs, int count)
+{
+    double sum = 0;
+    int reached = 0;
+    for (int i = 0; i < count; i++) {
+        const json_t *run = runs[i]->json;
+        int64_t energy = canonical_int(run, "energy_uj");
+        bool met = canonical_at(run, "reached") != NULL;
+        if (energy <= 0 || is_self(run) || (met && canonical_int(run, "reached.energy_uj") <= 0)) return -1;
+        sum += (double)energy / UJ_A_JOULE;
+        reached += met;
+    }
+    return reached > 0 ? sum / count : -1;
 }
 
 static double latency_score(const json_t *run, const json_t *latency)
@@ -167,6 +194,7 @@ int ranking_of_run(const struct statement *s, int64_t target_micro, struct arena
         keep_texts(&entry, arena);
         int64_t classic = canonical_int(point, "classic_ns");
         entry.accuracy = score_of(run, point);
+        entry.energy = energy_until(run, point);
         if (price_of(run) > 0) entry.cost = dollars(classic, price_of(run));
         add_row(rows, &count, BOARD_TRAINING_TIME, RANK_CLASSIC, entry, (double)classic / NS_A_SECOND);
         if (price_of(run) > 0) add_row(rows, &count, BOARD_TRAINING_COST, RANK_CLASSIC, entry, entry.cost);
@@ -253,6 +281,7 @@ static void add_group_training(const struct statement *const *runs, int count, s
     for (int i = 1; i < count; i++)
         if (price_of(runs[i]->json) != price) price = 0;
     double an_hour = (double)price / 1e6 / 3600;  // USD a second
+    entry.energy = energy_of_group(runs, count);
     if (price > 0) entry.cost = facts->seconds.mean * an_hour;
     add_mean(rows, rows_count, BOARD_TRAINING_TIME, &entry, &facts->seconds, 1);
     if (price > 0) add_mean(rows, rows_count, BOARD_TRAINING_COST, &entry, &facts->seconds, an_hour);

@@ -61,6 +61,7 @@ static const struct {
     COLUMN("views", ABOVE_0, views, "Forward passes an item in the evaluation"),
     COLUMN("flags", INTEGER, flags, "Checks that raised a flag"),
     COLUMN("self_evaluated", INTEGER, self, "1: the program that was trained scored itself"),
+    COLUMN("energy", KNOWN, energy, "Joules of training: of a run up to the target, of a group the mean of its whole runs"),
 };
 
 int table_columns(void)

@@ -134,6 +134,9 @@ static int compare_column(const struct comparison *c, const struct entry *x, con
     case SORT_COST:
         *x_known = x->cost >= 0, *y_known = y->cost >= 0;
         return sign_of(x->cost, y->cost);
+    case SORT_ENERGY:
+        *x_known = x->energy >= 0, *y_known = y->energy >= 0;
+        return sign_of(x->energy, y->energy);
     case SORT_SCORE: return sign_of(x->accuracy, y->accuracy);  // every row has a score, because it met its target
     case SORT_TRUST: return (x->trust > y->trust) - (x->trust < y->trust);
     default: return 0;
@@ -396,6 +399,7 @@ bool shelf_matches(const struct shelf_wanted *w, const struct shelf_row *row)
     if (f->devices > 0 && row->devices != f->devices) return false;
     if (f->devices_max > 0 && (row->devices > f->devices_max || row->devices == 0)) return false;
     if (f->views_max > 0 && (row->views > f->views_max || row->views == 0)) return false;
+    if (f->energy_max > 0 && !(shelf_entry(row)->energy >= 0 && shelf_entry(row)->energy <= (double)f->energy_max)) return false;
     if (w->since > 0 && row->day < w->since) return false;
     if (w->until > 0 && (row->day > w->until || row->day == 0)) return false;
     for (int i = 0; i < SHELF_COLUMNS; i++) {

@@ -254,6 +254,9 @@ static const struct {
      "SELECT source, contest || ' ' || board || ' ' || rank || ' ' || target_micro, value, low, high, cost, accuracy, p, "
      "runs, trust, accepted_ms, sequence, devices, views, flags, self, group_nonce, author, team, model, hardware, framework, "
      "precision, division, date, code_url, tags FROM entries WHERE alive = 1 ORDER BY 1, 2", 1},
+    {"energy of a row of a board",
+     "SELECT source, contest || ' ' || board || ' ' || rank || ' ' || target_micro, energy FROM entries WHERE alive = 1 "
+     "ORDER BY 1, 2", SQL_ENERGY_FORMAT},
 };
 
 // Doubles may differ in their last bits between machines with different mathematics libraries.

@@ -44,7 +44,8 @@ int store_version(struct reader *r, int64_t *version)
 #define ENTRY_COLUMNS                                                                                                  \
     "id, contest, board, rank, target_micro, alive, value, low, high, cost, accuracy, p, runs, trust, accepted_ms, "   \
     "sequence, devices, views, flags, self, group_nonce, source, author, team, model, hardware, framework, precision, "      \
-    "division, date, code_url, tags"
+    "division, date, code_url, tags, "
+#define ENTRY_CHANGES " FROM entries WHERE stamp > ? ORDER BY id"
 
 // Adds one row of a query for ENTRY_COLUMNS. Enumerations are checked, because the file may have been altered.
 static void take_up(struct reader *r, sqlite3_stmt *row)
@@ -81,6 +82,7 @@ static void take_up(struct reader *r, sqlite3_stmt *row)
         .date = sql_text(row, 29),
         .code_url = sql_text(row, 30),
         .tags = sql_text(row, 31),
+        .energy = sqlite3_column_double(row, 32),
     };
     library_put(&r->library, contest, (enum board)board, (enum rank)rank, sql_column(row, 4), sql_column(row, 5) != 0, &entry);
 }
@@ -90,7 +92,9 @@ static int load_changes(struct reader *r)
     int64_t version;
     sqlite3_stmt *row;
     TRY(sql_int(&r->sql, &version, 0, "SELECT version FROM meta", ""));
-    TRY(sql_start(&r->sql, &row, "SELECT " ENTRY_COLUMNS " FROM entries WHERE stamp > ? ORDER BY id", "i", r->loaded));
+    bool known = r->sql.format >= SQL_ENERGY_FORMAT;  // else nobody has migrated it yet
+    TRY(sql_start(&r->sql, &row, known ? "SELECT " ENTRY_COLUMNS "energy" ENTRY_CHANGES
+                                       : "SELECT " ENTRY_COLUMNS "-1.0" ENTRY_CHANGES, "i", r->loaded));
     int rc;
     while ((rc = sql_next(&r->sql, row)) > 0) take_up(r, row);
     sql_end(row);

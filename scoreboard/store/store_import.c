@@ -18,7 +18,8 @@ static int64_t midnight_ms(const char *date)
 static struct entry entry_of(const struct dawnbench_entry *e, const char *source)
 {
     return (struct entry){
-        .cost = -1, .p = -1, .runs = 1, .trust = TRUST_IMPORTED, .accepted_ms = midnight_ms(e->date), .devices = e->devices,
+        .cost = -1, .energy = -1, .p = -1, .runs = 1, .trust = TRUST_IMPORTED, .devices = e->devices,
+        .accepted_ms = midnight_ms(e->date),
         .contest = e->contest->name, .group = "", .source = source, .author = e->author, .team = "", .model = e->model,
         .hardware = e->hardware, .framework = e->framework, .precision = "", .division = "", .date = e->date,
         .code_url = e->code_url, .tags = "",

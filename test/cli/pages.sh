@@ -34,6 +34,9 @@ for i in range(5):
     json.dump(entry, open("old/CIFAR10/inference/i%d.json" % i, "w"))
 PYTHON
 "$BOARD" import dawnbench old --db many.db >/dev/null
+# The archive knows no energy, and this machine may have no counter. So that a board with that column is looked at, rows get one.
+python3 -c 'import sqlite3
+with sqlite3.connect("many.db") as db: db.execute("UPDATE entries SET energy = 1000.0 * id WHERE id % 3 = 0 AND board < 2")'
 
 # ---- three signed runs on drawn data: a group and a run with a latency
 quick="--data synthetic --set widths=16,16,16 --batch 200 --set epochs=0.2 --set views=1 --set evaluate_every=0 --cost-per-hour 3"

@@ -136,7 +136,7 @@ static void chart_all(struct page *page, const struct compared *c)
 }
 
 // ---- the table ----------------------------------------------------------------------------------------------------------
-enum row_kind { ROW_TEXT, ROW_SPAN, ROW_NUMBER, ROW_MONEY, ROW_RANKED, ROW_WHOLE, ROW_RUNS };
+enum row_kind { ROW_TEXT, ROW_SPAN, ROW_NUMBER, ROW_MONEY, ROW_RANKED, ROW_WHOLE, ROW_RUNS, ROW_ENERGY };
 static const struct row {
     const char *label, *path;
     enum row_kind kind;
@@ -150,6 +150,7 @@ static const struct row {
     {"Time to the target, end-to-end", "reached.t_ns", ROW_SPAN, true},
     {"Time to the target, warm", "reached.warm_ns", ROW_SPAN, true},
     {"Samples to the target", "reached.samples", ROW_NUMBER, true},
+    {"Energy to the target", "reached.energy_uj", ROW_ENERGY, true},
     {"Cost, classic", "price.total_micro_usd", ROW_RANKED, true},
     {"Cost, end-to-end", "price.total_micro_usd", ROW_MONEY, true},
     {"Price per hour", "price.micro_usd_per_hour", ROW_MONEY, false},
@@ -188,6 +189,7 @@ static double figure_of(const struct side *side, const struct row *row)
     case ROW_RANKED:
         value = shown_ranked_cost(&side->shown);
         return value >= 0 ? value : NAN;
+    case ROW_ENERGY: return value > 0 ? value / 1e6 : NAN;
     case ROW_MONEY: return value / 1e6;
     default: return value == 0 && strcmp(row->path, "seed") != 0 ? NAN : value;  // 0: not known
     }
@@ -195,7 +197,7 @@ static double figure_of(const struct side *side, const struct row *row)
 
 static bool is_measured(enum row_kind kind)
 {
-    return kind == ROW_SPAN || kind == ROW_MONEY || kind == ROW_RANKED || kind == ROW_WHOLE;
+    return kind == ROW_SPAN || kind == ROW_MONEY || kind == ROW_RANKED || kind == ROW_WHOLE || kind == ROW_ENERGY;
 }
 
 static void delta(struct page *page, double value, double first)
@@ -227,6 +229,8 @@ static void one_cell(struct page *page, const struct compared *c, int i, const s
         page_value(page->out, BOARD_TRAINING_TIME, value);
     else if (row->kind == ROW_MONEY || row->kind == ROW_RANKED)
         page_money(page->out, value);
+    else if (row->kind == ROW_ENERGY)
+        page_energy(page->out, value);
     else
         html_add(page->out, "%s", text_count(words, (int64_t)value));
     if (row->kind == ROW_WHOLE && side->group && isfinite(value)) html_add(page->out, "<small>mean</small>");

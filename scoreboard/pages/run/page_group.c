@@ -230,6 +230,12 @@ static void write_page(struct page *page, const struct gathered *g)
              "div><div><dt>Announced</dt><dd>",
              shown_text(first, "model.name"), shown_hardware(page, first));
     page_moment(page->out, shown_int(first, "group.announced_ms"));
+    for (int i = 0; i < g->places.count; i++) {
+        if (g->places.at[i].board != BOARD_TRAINING_TIME || g->places.at[i].energy < 0) continue;
+        html_add(page->out, "</dd></div><div><dt>Energy</dt><dd>");
+        page_energy(page->out, g->places.at[i].energy);
+        html_add(page->out, ", the mean of its whole runs");
+    }
     html_add(page->out, "</dd></div><div><dt>Name</dt><dd><span class=\"digest\">%s</span></dd></div></dl>\n", nonce);
     if (g->places.count > 0) page_rows(page, &g->places, ROWS_PLACES, "On the boards");
     html_add(page->out, "<h2>Runs</h2>\n");

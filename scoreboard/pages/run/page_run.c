@@ -70,6 +70,11 @@ static void headline(struct page *page, const struct shown *shown)
         page_span(page->out, shown_int(shown, "reached.t_ns"));
         html_add(page->out, "</dd></div>");
     }
+    if (shown_int(shown, "reached.energy_uj") > 0) {
+        figure(page, "Energy", "to the same evaluation, as counters said");
+        page_energy(page->out, (double)shown_int(shown, "reached.energy_uj") / 1e6);
+        html_add(page->out, "</dd></div>");
+    }
     if (!isnan(last)) {
         figure(page, "Last evaluation", shown->contest != NULL ? shown->contest->metric_title : "");
         page_score(page->out, shown->contest, last);

@@ -137,10 +137,11 @@ void run_machine(struct page *page, const struct shown *shown)
     row_words(page, "System", shown_text(shown, "hardware.os"));
     row_words(page, "Kernel", shown_text(shown, "hardware.kernel"));
     price(page, shown);
+    char joules[TEXT_FIGURE];
     if (shown_int(shown, "energy_uj") > 0)
-        row_words(
-            page, "Energy",
-            arena_text(&page->arena, "%.4g kJ, as far as it could be read", (double)shown_int(shown, "energy_uj") / 1e9));
+        row_words(page, "Energy of the run",
+                  arena_text(&page->arena, "%s, as far as it could be read",
+                             text_si(joules, (double)shown_int(shown, "energy_uj") / 1e6, "J")));
     html_add(page->out, "</dl></div><div><h3>Program</h3><dl class=\"facts\">");
     row_words(page, "Framework", shown_text(shown, "software.framework"));
     row_words(page, "Device", shown_text(shown, "device"));

@@ -30,6 +30,7 @@ static void test_narrowing(void **state)
         {"source=dawnbench", 1},
         {"source=dawnbench&trust=checked", 2},
         {"devices=8&devices_max=16&views_max=2&since=2018-02-28&until=2020-02-29&source=dawn&division=open", 7},
+        {"energy_max=25000&sort=energy", 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct filter f = {.contest = contest_find("squad")};
@@ -61,6 +62,7 @@ static void test_canonical_form(void **state)
         {"author=%3Cb%3E%22%26%3D%23", "author=%3Cb%3E%22%26%3D%23"},
         {"precision=bf16&division=open&trust=signed", "precision=bf16&division=open&trust=signed"},
         {"devices=8&devices_max=16&views_max=2", "devices=8&devices_max=16&views_max=2"},
+        {"sort=energy&energy_max=1099511627776", "energy_max=1099511627776&sort=energy"},
         {"model_part=+net+1&model=", "model=~net+1"},
         {"model_part=~x", "model=~x"},
         {"model_part=", ""},

@@ -58,6 +58,45 @@ static void a_run_has_two_costs_and_says_which_ranks(void **state)
     assert_shows(page, "<th scope=\"row\">Cost, end-to-end</th>");
 }
 
+static json_t *run_with_energy(const char *handle, int number, int64_t joules)
+{
+    json_t *run = run_of(handle, number);
+    fixture_bind(run);
+    fixture_set(run, "reached.energy_uj", json_integer(joules * 1000000));
+    fixture_set(run, "energy_uj", json_integer(joules * 1100000));
+    fixture_chain(run);
+    return run;
+}
+
+// Joules to the target are a column, an order and a filter; a board without any has no such column.
+static void energy_is_shown_where_it_is_known(void **state)
+{
+    (void)state;
+    static const char head[] = ">Energy\xc2\xa0<svg", address[] = "/boards/cifar10/training-time";
+    int faults;
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
+    assert_hides(page_of(page_board, address, "cifar10", "training-time", "rank=classic"), head);
+    assert_int_equal(hand_in(run_with_energy("ada", 2, 4000), &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(run_with_energy("bob", 3, 2500), &bob), PROBLEM_NONE);
+    const char *page = page_of(page_board, address, "cifar10", "training-time", "rank=classic&sort=energy");
+    assert_shows(page, head);
+    assert_true(strstr(page, ">2.50 kJ<") < strstr(page, ">4.00 kJ<"));
+    assert_shows(strstr(page, ">4.00 kJ<"), "<div data-label=\"Energy\"><span class=\"quiet\">-</span>");  // not known: last
+    page = page_of(page_board, address, "cifar10", "training-time", "rank=classic&energy_max=3000");
+    assert_shows(page, "<b>1</b> entry");
+    assert_shows(page, "Joules at most: <bdi>3000</bdi>");
+    assert_hides(page, "4.00 kJ");
+    assert_hides(page_of(page_board, "/", "cifar10", "inference-latency", "rank=classic"), "energy");
+    assert_shows(page_of(page_csv, "/", "cifar10", "training-time", "rank=classic&energy_max=3000"), ",2500\r\n");
+    page = run_page(2);
+    assert_shows(page, "<dt>Energy<small>to the same evaluation, as counters said</small></dt><dd>4.00 kJ<");
+    assert_shows(page, "4.40 kJ, as far as it could be read");
+    page = page_of(page_compare, "/compare", NULL, NULL, "run=2&run=3");
+    assert_shows(page, "<th scope=\"row\">Energy to the target</th><td>4.00 kJ</td><td>2.50 kJ<small class=\"delta\">");
+    assert_int_equal(store_check(store, NULL, NULL, &faults), 0);
+    assert_int_equal(faults, 0);
+}
+
 static void headings_say_whose_and_what(void **state)
 {
     (void)state;
@@ -167,7 +206,7 @@ static void what_became_of_runs_and_keys_is_shown(void **state)
     assert_int_equal(hand_in(failed, &ada), PROBLEM_NONE);
     assert_int_equal(hand_in(run_of("ada", 2), &ada), PROBLEM_NONE);
     const char *page = page_of(page_log, "/log", NULL, NULL, NULL);
-    assert_shows(page, "<td>failed</td>");
+    assert_shows(page, ">failed</td>");
     assert_hides(page, "<td>interrupted</td>");
     assert_hides(page_of(page_run, "/", "2", NULL, NULL), "revoked later");
     json_t *revoke = json_pack("{s:s, s:i, s:s, s:s, s:s, s:I}", "type", "revoke", "version", 1, "board", "test", "key",
@@ -272,8 +311,8 @@ static void what_is_not_known_is_an_empty_cell(void **state)
     assert_string_equal(answer.file_name, "cifar10-training-time.csv");
     assert_shows(csv, ",value,unit,low,high,cost,accuracy,p,runs,");
     assert_shows(csv, ",3600,s,3600,3600,,0.945,,1,");
-    assert_shows(csv, ",sequence,devices,views,flags,self_evaluated\r\n");
-    assert_shows(csv, ",,,,0,0\r\n");
+    assert_shows(csv, ",sequence,devices,views,flags,self_evaluated,energy\r\n");
+    assert_shows(csv, ",,,,0,0,\r\n");
 }
 
 static void f1_is_no_percentage(void **state)
@@ -423,6 +462,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_latency_is_of_its_own_items),
         TEST(a_run_has_two_costs_and_says_which_ranks),
+        TEST(energy_is_shown_where_it_is_known), TEST(energy_is_shown_where_it_is_known),
         TEST(headings_say_whose_and_what),
         TEST(an_amendment_shows_what_it_says),
         TEST(what_became_of_runs_and_keys_is_shown),

@@ -171,6 +171,37 @@ static void test_demo(void **state)
     assert_string_equal(rows[0].entry.contest, "demo");
 }
 
+static void set_energy(json_t *run, int64_t until_j, int64_t whole_j)
+{
+    fixture_bind(run);
+    fixture_set(run, "reached.energy_uj", json_integer(until_j * 1000000));
+    fixture_set(run, "energy_uj", json_integer(whole_j * 1000000));
+}
+
+// A row has an energy only if the statement binds it up to the very point that the row counts.
+static void test_energy(void **state)
+{
+    (void)state;
+    struct ranked rows[BOARDS];
+    json_t *run = fixture_run();
+    fixture_set(run, "energy_uj", json_integer(5000000000));
+    int count = rows_of(run, rows);
+    for (int i = 0; i < count; i++) assert_true(rows[i].entry.energy < 0);
+    set_energy(run = fixture_run(), 4000, 5000);
+    struct statement s = made(run);
+    count = ranking_of_run(&s, 940000, &arena, rows);
+    assert_double(row_of(rows, count, BOARD_TRAINING_TIME)->energy, 4000);
+    assert_double(row_of(rows, count, BOARD_TRAINING_COST)->energy, 4000);
+    assert_true(row_of(rows, count, BOARD_INFERENCE_LATENCY)->energy < 0);
+    count = ranking_of_run(&s, 930000, &arena, rows);  // met earlier
+    assert_true(row_of(rows, count, BOARD_TRAINING_TIME)->energy < 0);
+    statement_free(&s);
+    set_energy(run = fixture_run(), 4000, 5000);
+    fixture_set(run, "evaluated_by", json_string("self"));
+    count = rows_of(run, rows);
+    assert_true(row_of(rows, count, BOARD_TRAINING_TIME)->energy < 0);
+}
+
 // ---- groups
 static json_t *group_member(int number, int64_t final)
 {
@@ -276,6 +307,25 @@ static void test_group(void **state)
     const struct entry *latency = row_of(rows, found, BOARD_INFERENCE_LATENCY);
     assert_true(fabs(latency->value - 1.2) < 1e-12);
     assert_true(latency->low < 1.2 && latency->high > 1.2);
+}
+
+// Of a group the mean of whole runs, if every run has it.
+static void test_energy_of_a_group(void **state)
+{
+    (void)state;
+    for (int without = -1; without < 2; without++) {
+        json_t *runs[RUNS];
+        struct group_facts facts;
+        struct ranked rows[BOARDS];
+        for (int i = 0; i < RUNS; i++) set_energy(runs[i] = group_member(i + 1, 9400 + i), 900, 1000 * (i + 1));
+        if (without == 0) json_object_del(runs[3], "energy_uj");
+        if (without == 1) json_object_del(json_object_get(runs[3], "reached"), "energy_uj");
+        int found = rank_group(runs, RUNS, &facts, rows);
+        assert_int_equal(found, 4);
+        if (without < 0) assert_double(row_of(rows, found, BOARD_TRAINING_TIME)->energy, 3000);
+        else assert_true(row_of(rows, found, BOARD_TRAINING_TIME)->energy < 0);
+        assert_true(row_of(rows, found, BOARD_INFERENCE_COST)->energy < 0);
+    }
 }
 
 // A program that scored itself says nothing of its data, and stands as long as it does not name others.
@@ -409,6 +459,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_run), cmocka_unit_test(test_exact_crossing), cmocka_unit_test(test_no_price_no_cost),
     cmocka_unit_test(test_latencies), cmocka_unit_test(test_latency_of_f1), cmocka_unit_test(test_what_did_not_end),
     cmocka_unit_test(test_demo),
+    cmocka_unit_test(test_energy), cmocka_unit_test(test_energy_of_a_group),
     cmocka_unit_test(test_group), cmocka_unit_test(test_self_evaluated_group), cmocka_unit_test(test_spoiled_groups),
     cmocka_unit_test(test_brief), cmocka_unit_test(test_nothing_left), cmocka_unit_test(test_curve),
     cmocka_unit_test(test_hardware),
