@@ -9,7 +9,7 @@
 
 static const double second_steps[] = {0.1, 0.2, 0.5,  1,    2,    5,     10,    15,    30,    60,     120,    300,
                                       600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 432000, 864000};
-enum { SECOND_STEPS = sizeof second_steps / sizeof second_steps[0], DAY = 86400 };
+enum { SECOND_STEPS = sizeof second_steps / sizeof second_steps[0], MINUTE = 60, DAY = 86400 };
 
 // The smallest round number that gives at most `wanted` steps over `range`.
 static double round_step(double range, int wanted)
@@ -51,6 +51,10 @@ struct chart_span chart_span(enum chart_scale scale, double low, double high)
         return span;
     }
     if (scale == CHART_SECONDS) low = fmin(low, 0);  // half a time must look like half
+    if (scale == CHART_DATES && high > low && high - low < MINUTE) {  // what was sent together happened together
+        double middle = (low + high) / 2;
+        low = middle - MINUTE / 2.0, high = middle + MINUTE / 2.0;
+    }
     if (!(high > low)) {
         double room = scale == CHART_DATES ? 15 * DAY : scale == CHART_SECONDS ? 1 : fmax(fabs(low) * 0.05, 1e-3);
         high = low + room;
@@ -134,11 +138,30 @@ static double month_start(int year, int month)  // months from 0; may exceed 11
     return (double)timegm(&day);
 }
 
+// Within two days: times of the day.
+static void clock_ticks(const struct chart_span *span, int wanted, struct chart_ticks *ticks)
+{
+    static const int steps[] = {1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400};
+    size_t step = 0;
+    while (step + 1 < sizeof steps / sizeof *steps && (span->high - span->low) / steps[step] > wanted) step++;
+    even_ticks(span, steps[step], ticks);
+    for (int i = 0; i < ticks->count; i++) {
+        time_t at = (time_t)ticks->at[i];
+        struct tm day;
+        if (gmtime_r(&at, &day) == NULL) continue;
+        strftime(ticks->label[i], CHART_LABEL, steps[step] < 60 ? "%H:%M:%S" : "%m-%d %H:%M", &day);
+    }
+}
+
 static void date_ticks(const struct chart_span *span, int wanted, struct chart_ticks *ticks)
 {
     double days = (span->high - span->low) / DAY;
+    if (days < 2) {
+        clock_ticks(span, wanted * 3 / 4, ticks);  // their labels are long
+        return;
+    }
     if (days <= 31.0 * wanted) {
-        double step = fmax(ceil(days / wanted), 1) * DAY;
+        double step = fmax(ceil(days / fmax(wanted * 3 / 4, 1)), 1) * DAY;  // their labels are long, too
         even_ticks(span, step, ticks);
     } else {
         static const int steps[] = {1, 2, 3, 6, 12, 24, 60, 120, 600};

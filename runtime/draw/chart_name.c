@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of points. Each takes the first free place of four around its point. A name without a free place is left out, because the
-// table of the chart has it. Cost: quadratic in the names, which are some tens.
+// table of the chart has it. Cost: each name is compared with every shape and every other name.
 #include "runtime/draw/chart.h"
 
 #include "runtime/draw/html.h"
 
-enum { NAMES_MAX = 64, LETTER = 7, HEIGHT = 14, GAP = 7 };
+enum { NAMES_MAX = 64, MARKS_MAX = 1024, LETTER = 7, HEIGHT = 14, GAP = 7 };
 struct box {
     double left, top, right, bottom;
 };
@@ -38,15 +38,16 @@ static bool is_free(const struct box *box, const struct chart_span *x, const str
     return true;
 }
 
-// Names must not cover any shape.
+// Names must not cover any shape, those of points without a name included.
 static int take_marks(const struct chart *chart, const struct chart_span *x, const struct chart_span *y,
-                      struct box taken[2 * NAMES_MAX])
+                      struct box taken[MARKS_MAX + NAMES_MAX])
 {
     int count = 0;
-    for (int s = 0; s < chart->series_count; s++) {
-        for (int i = chart->series[s].count; i-- > 0 && count < NAMES_MAX;) {
+    for (int s = chart->series_count; s-- > 0;) {  // later series are drawn over earlier ones
+        for (int i = chart->series[s].count; i-- > 0 && count < MARKS_MAX;) {
+            if (!chart->series[s].marks || !chart_drawn(chart, &chart->series[s].at[i])) continue;
             double px = chart_place(x, chart->series[s].at[i].x), py = chart_place(y, chart->series[s].at[i].y);
-            if (chart->series[s].at[i].name != NULL) taken[count++] = (struct box){px - 4, py - 4, px + 4, py + 4};
+            taken[count++] = (struct box){px - 4, py - 4, px + 4, py + 4};
         }
     }
     return count;
@@ -54,7 +55,7 @@ static int take_marks(const struct chart *chart, const struct chart_span *x, con
 
 void chart_names(struct text *out, const struct chart *chart, const struct chart_span *x, const struct chart_span *y)
 {
-    struct box taken[2 * NAMES_MAX];
+    struct box taken[MARKS_MAX + NAMES_MAX];
     int count = take_marks(chart, x, y, taken), written = 0;
     for (int s = 0; s < chart->series_count; s++) {
         for (int i = chart->series[s].count; i-- > 0 && written < NAMES_MAX;) {

@@ -219,6 +219,26 @@ static void time_begins_at_nothing_and_has_one_unit(void **state)
     }
 }
 
+// An axis of dates has two labels at least, which differ and have room on the narrowest picture.
+static void dates_have_labels_with_room(void **state)
+{
+    (void)state;
+    static const double ranges[] = {0, 0.005, 20, 90, 4000, 90000, 3 * 86400.0, 33 * 86400.0, 86400 * 400.0, 86400 * 4000.0};
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        struct chart_span span = chart_span(CHART_DATES, 1795377600, 1795377600 + ranges[i]);
+        struct chart_axis axis = {"a", CHART_DATES, NULL};
+        struct chart_ticks ticks;
+        span.from = 0, span.to = 250;
+        chart_ticks(&span, &axis, 4, &ticks);
+        if (ticks.count < 2 || ticks.count > 5) fail_msg("range %g: %d labels", ranges[i], ticks.count);
+        for (int t = 1; t < ticks.count; t++) {
+            assert_string_not_equal(ticks.label[t], ticks.label[t - 1]);
+            double room = chart_place(&span, ticks.at[t]) - chart_place(&span, ticks.at[t - 1]);
+            if (room < 7.5 * (double)strlen(ticks.label[t])) fail_msg("range %g: %s has %g", ranges[i], ticks.label[t], room);
+        }
+    }
+}
+
 static void bars_and_stacks(void **state)
 {
     (void)state;
@@ -270,9 +290,10 @@ static void shapes_differ_with_the_look(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_values_stay_inside),      cmocka_unit_test(a_long_curve_is_thinned),
-        cmocka_unit_test(ticks_are_round_and_few),     cmocka_unit_test(bars_and_stacks),
-        cmocka_unit_test(shapes_differ_with_the_look), cmocka_unit_test(time_begins_at_nothing_and_has_one_unit),
+        cmocka_unit_test(any_values_stay_inside), cmocka_unit_test(a_long_curve_is_thinned),
+        cmocka_unit_test(ticks_are_round_and_few), cmocka_unit_test(dates_have_labels_with_room),
+        cmocka_unit_test(bars_and_stacks), cmocka_unit_test(shapes_differ_with_the_look),
+        cmocka_unit_test(time_begins_at_nothing_and_has_one_unit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
