@@ -62,8 +62,9 @@ static void show_pictures(struct page *page, const struct filter *filter, const 
     bool *front = arena_alloc(&page->arena, (size_t)(p->count + 1) * sizeof *front);
     if (p->history.count < 2 && p->count < 2) return;  // one point is no progress, and no choice
     html_add(page->out, "<section class=\"pictures\" aria-label=\"Charts\">\n");
-    if (p->history.count > 1) page_history_chart(page, filter, &p->history, CHART_HALF);
-    if (p->count > 1) page_pareto_chart(page, p->rows, p->count, front, CHART_HALF);
+    enum chart_size size = p->history.count > 1 && p->count > 1 ? CHART_HALF : CHART_ACROSS;
+    if (p->history.count > 1) page_history_chart(page, filter, &p->history, size);
+    if (p->count > 1) page_pareto_chart(page, p->rows, p->count, front, size);
     html_add(page->out, "</section>\n");
 }
 

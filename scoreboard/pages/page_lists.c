@@ -102,11 +102,12 @@ static int show_search(struct page *page)
 static int price_row(void *to, const struct price *price)
 {
     struct page *page = to;
-    html_add(page->out, "<tr><th scope=\"row\">%s</th><td class=\"number\">", price->instance);
+    html_add(page->out, "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\" class=\"key\">%s</th><td role=\"cell\" "
+                        "class=\"number\">", price->instance);
     page_money(page->out, (double)price->micro_per_hour / COST_USD);
-    html_add(page->out, "</td><td class=\"words\">%s</td><td>", price->what);
+    html_add(page->out, "</td><td role=\"cell\" class=\"words\">%s</td><td role=\"cell\" class=\"date\">", price->what);
     page_day(page->out, price->date);
-    html_add(page->out, "</td><td class=\"words\">%s</td></tr>\n", price->source);
+    html_add(page->out, "</td><td role=\"cell\" class=\"words\">%s</td></tr>\n", price->source);
     return 0;
 }
 
@@ -117,10 +118,10 @@ static int show_prices(struct page *page)
                         "knows. A price is left out where sources disagree. For any other machine give the price yourself with "
                         "<code>--cost-per-hour USD</code>; the run then says that it is yours.</p>\n");
     page_command(page, "price-command", "dawn train cifar10 --instance c7i.xlarge");
-    page_open_table(page, "small", "On-demand prices in US dollars an hour");
-    html_add(page->out, "<thead><tr><th scope=\"col\">Instance</th><th scope=\"col\">An hour</th>"
-                        "<th scope=\"col\">Machine</th><th scope=\"col\">As of</th><th "
-                        "scope=\"col\">Source</th></tr></thead><tbody>\n");
+    static const char *const heads[] = {"key", "Instance", "number", "An hour", "words", "Machine", "date", "As of",
+                                        "words", "Source", NULL};
+    page_open_table(page, "small cards", "On-demand prices in US dollars an hour");
+    page_row_heads(page, heads);
     TRY(price_table(price_row, page));
     html_add(page->out, "</tbody></table></div>\n");
     page_end(page);
@@ -130,33 +131,35 @@ static int show_prices(struct page *page)
 // ---- the API ----------------------------------------------------------------------------------------------------------
 static void api_table(struct page *page, const struct route *routes)
 {
-    page_open_table(page, "small", "Every address of the API");
-    html_add(page->out, "<thead><tr><th scope=\"col\">Method</th><th scope=\"col\">Address</th><th scope=\"col\">What it "
-                        "is</th></tr></thead><tbody>\n");
+    static const char *const heads[] = {"method", "Method", "key", "Address", "words", "What it is", NULL};
+    page_open_table(page, "small cards", "Every address of the API");
+    page_row_heads(page, heads);
     for (; routes->method != NULL; routes++) {
         if (strncmp(routes->pattern, "/api/", 5) != 0 && strncmp(routes->pattern, "/log/", 5) != 0) continue;
-        html_add(page->out, "<tr><td>%s</td><th scope=\"row\">", routes->method);
+        html_add(page->out, "<tr role=\"row\"><td role=\"cell\" class=\"method\">%s</td><th scope=\"row\" role=\"rowheader\" "
+                            "class=\"key\">", routes->method);
         if (strchr(routes->pattern, '{') == NULL && strcmp(routes->method, "GET") == 0)
             html_add(page->out, "<a href=\"%s\"><code>%s</code></a>", routes->pattern, routes->pattern);
         else
             html_add(page->out, "<code>%s</code>", routes->pattern);
-        html_add(page->out, "</th><td class=\"words\">%s</td></tr>\n", routes->what);
+        html_add(page->out, "</th><td role=\"cell\" class=\"words\">%s</td></tr>\n", routes->what);
     }
     html_add(page->out, "</tbody></table></div>\n");
 }
 
 static void filter_table(struct page *page)
 {
-    page_open_table(page, "small", "Keys that filter and order a board, on its page, as CSV and as JSON");
-    html_add(page->out, "<thead><tr><th scope=\"col\">Key</th><th scope=\"col\">Values</th><th scope=\"col\">What it "
-                        "does</th></tr></thead><tbody>\n");
+    static const char *const heads[] = {"key", "Key", "words", "Values", "words", "What it does", NULL};
+    page_open_table(page, "small cards", "Keys that filter and order a board, on its page, as CSV and as JSON");
+    page_row_heads(page, heads);
     for (int i = 0; i < filter_keys(); i++) {
         struct filter_key key;
         filter_key(i, &key);
-        html_add(page->out, "<tr><th scope=\"row\"><code>%s</code></th><td class=\"words\">", key.name);
+        html_add(page->out, "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\" class=\"key\"><code>%s</code></th><td "
+                            "role=\"cell\" class=\"words\">", key.name);
         for (int w = 0; w < key.word_count; w++) html_add(page->out, "%s%s", w > 0 ? ", " : "", key.words[w]);
         if (key.words == NULL) html_add(page->out, "%s", key.high > 0 ? "a whole number" : "text");
-        html_add(page->out, "</td><td class=\"words\">%s</td></tr>\n", key.what);
+        html_add(page->out, "</td><td role=\"cell\" class=\"words\">%s</td></tr>\n", key.what);
     }
     html_add(page->out, "</tbody></table></div>\n");
 }

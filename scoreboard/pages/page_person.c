@@ -8,45 +8,45 @@ enum { LOG_PAGE = 100 };
 
 static void table_head(struct page *page, const char *caption, bool who)
 {
-    page_open_table(page, "small", caption);
-    html_add(page->out, "<thead><tr><th scope=\"col\">Number</th><th scope=\"col\">Accepted</th><th "
-                        "scope=\"col\">Statement</th>");
-    if (who) html_add(page->out, "<th scope=\"col\">Author</th>");
-    html_add(page->out, "<th scope=\"col\">State</th><th scope=\"col\">SHA-256</th></tr></thead><tbody>\n");
+    static const char *const heads[] = {"key", "Number", "date", "Accepted", "type", "Statement", "trust", "State",
+                                        "rest", "SHA-256", NULL};
+    static const char *const with_who[] = {"key", "Number", "date", "Accepted", "type", "Statement", "name", "Author",
+                                           "trust", "State", "rest", "SHA-256", NULL};
+    page_open_table(page, "small cards", caption);
+    page_row_heads(page, who ? with_who : heads);
 }
 
 static void state_cell(struct page *page, const struct stored *one)
 {
+    html_add(page->out, "<td role=\"cell\" class=\"trust\">");
     if (one->type != STATEMENT_RUN)
-        html_add(page->out, "<td>-</td>");
+        html_add(page->out, "-");
     else if (one->withdrawn > 0)
-        html_add(page->out, "<td>withdrawn</td>");
+        html_add(page->out, "withdrawn");
     else if (one->superseded > 0)
-        html_add(page->out, "<td>superseded</td>");
+        html_add(page->out, "superseded");
     else if (*one->status != 0)
-        html_add(page->out, "<td>%s</td>", one->status);
-    else {
-        html_add(page->out, "<td>");
+        html_add(page->out, "%s", one->status);
+    else
         page_badge(page->out, one->trust);
-        html_add(page->out, "</td>");
-    }
+    html_add(page->out, "</td>");
 }
 
 static void statements(struct page *page, const struct stored *at, int count, bool who, const char *caption)
 {
     table_head(page, caption, who);
     for (int i = 0; i < count; i++) {
-        html_add(page->out, "<tr><th scope=\"row\"><a href=\"/runs/%lld\">%lld</a></th><td>", (long long)at[i].sequence,
-                 (long long)at[i].sequence);
+        html_add(page->out, "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\" class=\"key\"><a href=\"/runs/%lld\">%lld</a>"
+                            "</th><td role=\"cell\" class=\"date\">", (long long)at[i].sequence, (long long)at[i].sequence);
         page_moment(page->out, at[i].accepted_ms);
-        html_add(page->out, "</td><td>%s</td>", statement_type_name(at[i].type));
+        html_add(page->out, "</td><td role=\"cell\" class=\"type\">%s</td>", statement_type_name(at[i].type));
         if (who) {
-            html_add(page->out, "<td>");
+            html_add(page->out, "<td role=\"cell\" class=\"name\">");
             page_person_link(page, at[i].handle);
             html_add(page->out, "</td>");
         }
         state_cell(page, &at[i]);
-        html_add(page->out, "<td><span class=\"digest\">%.16s</span></td></tr>\n", at[i].digest);
+        html_add(page->out, "<td role=\"cell\" class=\"rest\"><span class=\"digest\">%.16s</span></td></tr>\n", at[i].digest);
     }
     html_add(page->out, "</tbody></table></div>\n");
 }

@@ -133,16 +133,17 @@ static bool can_pick(const struct entry *entry)
     return entry->sequence > 0;
 }
 
-// A cost board needs no second cost, a page of imports no empty views or energies, and a single row no box to compare it.
+// A cost board needs no second cost. A column in which nothing is known is left out, and so is the box of a single row, which
+// cannot be compared.
 static void choose_columns(const struct filter *filter, const struct entries *entries, bool shown[COLUMNS])
 {
-    int views = 0, picks = 0, energies = 0;
+    int views = 0, picks = 0, energies = 0, costs = 0;
     for (int i = 0; i < entries->count; i++) {
         const struct entry *entry = &entries->at[i];
-        views += entry->views > 0, picks += can_pick(entry), energies += entry->energy >= 0;
+        views += entry->views > 0, picks += can_pick(entry), energies += entry->energy >= 0, costs += entry->cost >= 0;
     }
     for (int i = 0; i < COLUMNS; i++) shown[i] = true;
-    shown[COST] = filter->board != BOARD_TRAINING_COST && filter->board != BOARD_INFERENCE_COST;
+    shown[COST] = costs > 0 && filter->board != BOARD_TRAINING_COST && filter->board != BOARD_INFERENCE_COST;
     shown[ENERGY] = energies > 0;
     shown[VIEWS] = views > 0;
     shown[PICK] = picks > 1;
@@ -168,8 +169,10 @@ static void board_head(struct page *page, const struct filter *filter, const boo
         }
         struct filter other = *filter;
         other.sort = columns[i].sort, other.descending = here && !filter->descending, other.cursor[0] = 0;
-        html_add(page->out, "><a href=\"%s\" data-sort=\"%d\">%s\xc2\xa0" SORT_MARK "</a></th>",
-                 page_view_address(&page->arena, VIEW_BOARD, &other), i, label);
+        const char *last = strrchr(label, ' ');  // the last word keeps the mark
+        last = last != NULL ? last + 1 : label;
+        html_add(page->out, "><a href=\"%s\" data-sort=\"%d\">%.*s<span class=\"span\">%s\xc2\xa0" SORT_MARK "</span></a></th>",
+                 page_view_address(&page->arena, VIEW_BOARD, &other), i, (int)(last - label), label, last);
     }
     html_add(page->out, "</tr></thead>\n");
 }

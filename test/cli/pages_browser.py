@@ -43,11 +43,36 @@ for (const chart of document.querySelectorAll(".chart")) {
     const shown = [...chart.querySelectorAll(":scope > svg")].filter((e) => e.checkVisibility()).length;
     if (shown !== 1) faults.push(shown + " pictures of one chart: " + chart.textContent.trim().slice(0, 60));
 }
+// Letters over letters, and letters outside their picture. A name has an outline, so it may touch a line.
+for (const svg of document.querySelectorAll(".chart > svg")) {
+    if (!svg.checkVisibility()) continue;
+    const frame = svg.getBoundingClientRect(), boxes = [...svg.querySelectorAll("text")].map((e) => [e.getBoundingClientRect(), e.textContent.trim()]);
+    for (const [a, what] of boxes)
+        if (a.left < frame.left - 1 || a.right > frame.right + 1 || a.top < frame.top - 1 || a.bottom > frame.bottom + 1) faults.push("outside its picture: " + what);
+    for (let i = 0; i < boxes.length; i++) {
+        for (let j = 0; j < i; j++) {
+            const [a, what] = boxes[i], [b, other] = boxes[j];
+            const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left), high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+            if (wide > 2 && high > 4) faults.push("letters over letters: \"" + what + "\" and \"" + other + "\"");
+        }
+    }
+}
+// Text that the edge of its box cuts off without an ellipsis.
+for (const e of document.querySelectorAll("main :is(td, th, dd, dt, li, p, h1, h2, h3, .badge, .button, button, summary)")) {
+    const style = getComputedStyle(e);
+    if (!e.checkVisibility() || style.overflowX !== "hidden" || style.textOverflow === "ellipsis" || e.closest(".hidden")) continue;
+    if (e.scrollWidth > e.clientWidth + 1) faults.push("cut off: " + e.tagName + "." + e.className + ": " + e.textContent.trim().slice(0, 40));
+}
+// A row of a table on a phone that is mostly empty, because what makes it so high is off the screen.
+for (const e of innerWidth < 640 ? document.querySelectorAll(".scroll") : []) {
+    const high = [...e.querySelectorAll("tbody tr")].find((row) => row.getBoundingClientRect().height > 150);
+    if (high && e.checkVisibility() && !e.closest("details, .prose") && !e.querySelector(".beside") && e.scrollWidth > e.clientWidth + 1) faults.push("off the screen: " + high.textContent.trim().slice(0, 60));
+}
 if (innerWidth >= 1440) {
     const clipped = [...document.querySelectorAll(".scroll")].filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1);
     if (clipped.length) faults.push("clipped columns: " + clipped[0].querySelector("caption, th").textContent.trim().slice(0, 60));
 }
-return faults;
+return [...new Set(faults)];
 """
 # Tables that paper would not show: "a board that holds one run prints without its table" was such a fault.
 UNPRINTED = r"""
@@ -278,7 +303,7 @@ def main():
     archive = re.search(r"/archive/CIFAR10/train/[^\"]+", board_page).group()
     compare = "/compare?" + "&".join("run=" + run.rsplit("/", 1)[1] for run in runs)
     paths = ["/", "/?trust=imported", "/boards/cifar10", "/boards/cifar10?trust=imported", "/boards/demo?trust=imported", "/boards/cifar10/training-time", ALL,
-             ALL + "&sort=model&order=desc&framework=~oo", ALL + "&sort=model&order=desc", ALL + "&sort=author&order=desc", "/boards/cifar10/training-cost?trust=imported",
+             ALL + "&sort=model&order=desc&framework=~oo", ALL + "&sort=model&order=desc", ALL + "&sort=author&order=desc", ALL + "&sort=energy&energy_max=150000", "/boards/cifar10/training-cost?trust=imported",
              "/boards/demo/training-time?trust=imported", "/boards/demo/training-time?limit=1&trust=imported", "/boards/cifar10/training-time/history?trust=imported",
              "/boards/cifar10/pareto?trust=imported", runs[-1], group, archive, compare, "/people/ada", "/people", "/search?q=net", "/prices", "/api.html", "/log", "/rules", "/submit",
              "/trust"]

@@ -253,22 +253,21 @@ static void clocks_table(struct page *page, const struct shown *shown)
         {"Warm", "reached.warm_ns", "training steps alone"},
         {"Warm, with evaluation", "reached.warm_with_evaluation_ns", "training steps and evaluations"},
     };
+    static const char *const heads[] = {"key", "Clock", "number", "Time", "number", "Exactly", "words", "What counts", NULL};
     char place[CURVE_PLACE];
     if (!shown_reached(shown)) return;
-    html_add(page->out,
-             "<div class=\"scroll\" role=\"region\" aria-label=\"Clocks\" tabindex=\"0\"><table "
-             "class=\"small\"><caption>Clocks at the first evaluation "
-             "that met the target (%s, %lld samples)</caption><thead><tr><th scope=\"col\">Clock</th><th "
-             "scope=\"col\">Time</th>"
-             "<th scope=\"col\">Exactly</th><th scope=\"col\">What counts</th></tr></thead><tbody>",
-             curve_place(canonical_at(shown->statement.json, "reached"), place),
-             (long long)shown_int(shown, "reached.samples"));
+    page_open_table(page, "small cards",
+                    arena_text(&page->arena, "Clocks at the first evaluation that met the target (%s, %lld samples)",
+                               curve_place(canonical_at(shown->statement.json, "reached"), place),
+                               (long long)shown_int(shown, "reached.samples")));
+    page_row_heads(page, heads);
     for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {
         int64_t ns = shown_int(shown, clocks[i][1]);
-        html_add(page->out, "<tr><th scope=\"row\">%s</th><td class=\"number\">", clocks[i][0]);
+        html_add(page->out, "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\" class=\"key\">%s</th><td role=\"cell\" "
+                            "class=\"number\">", clocks[i][0]);
         page_span(page->out, ns);
-        html_add(page->out, "</td><td class=\"number\">%.9f s</td><td class=\"words\">%s</td></tr>\n", (double)ns / 1e9,
-                 clocks[i][2]);
+        html_add(page->out, "</td><td role=\"cell\" class=\"number\">%.9f s</td><td role=\"cell\" class=\"words\">%s</td></tr>\n",
+                 (double)ns / 1e9, clocks[i][2]);
     }
     html_add(page->out, "</tbody></table></div>\n");
 }

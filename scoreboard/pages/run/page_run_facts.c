@@ -48,9 +48,10 @@ static void one_latency(struct page *page, const struct shown *shown, const json
         parts[i] = (struct chart_part){marks[i][0], milliseconds(page, ns), (double)ns, i == 0 ? 0 : 1};
     }
     char figure[TEXT_FIGURE];
-    long long threads = (long long)canonical_int(latency, "threads");
-    html_add(page->out, "<h3><bdi>%s</bdi>, <bdi>%s</bdi>, %lld thread%s: %s items one at a time</h3>",
-             canonical_text(latency, "device"), canonical_text(latency, "precision"), threads, threads == 1 ? "" : "s",
+    long long threads = (long long)canonical_int(latency, "threads");  // 0: not known
+    html_add(page->out, "<h3><bdi>%s</bdi>, <bdi>%s</bdi>%s: %s items one at a time</h3>", canonical_text(latency, "device"),
+             canonical_text(latency, "precision"),
+             threads > 0 ? arena_text(&page->arena, ", %lld thread%s", threads, threads == 1 ? "" : "s") : "",
              text_count(figure, canonical_int(latency, "items")));
     html_add(page->out, "<p>%s <span class=\"quiet\">Correct answers in the same pass: ",
              canonical_int(latency, "eligible") == 1
@@ -152,22 +153,21 @@ void run_machine(struct page *page, const struct shown *shown)
 
 void run_data(struct page *page, const struct shown *shown)
 {
+    static const char *const heads[] = {"key", "Name", "type", "Part", "number", "Items",
+                                        "type", "Kind", "rest", "SHA-256", NULL};
     const json_t *data = canonical_at(shown->statement.json, "data");
     html_add(page->out, "<section aria-labelledby=\"data\"><h2 id=\"data\">Data and recipe</h2>");
     if (json_array_size(data) == 0)
         html_add(page->out, "<p>DAWN's harness did not control the data of this run.</p>");
     else
-        html_add(page->out, "<div class=\"scroll\" role=\"region\" aria-label=\"Data\" tabindex=\"0\"><table "
-                            "class=\"small\"><caption>Data sets</caption><thead><tr>"
-                            "<th scope=\"col\">Name</th><th scope=\"col\">Part</th><th scope=\"col\">Items</th><th "
-                            "scope=\"col\">Kind</th><th scope=\"col\">SHA-256</th>"
-                            "</tr></thead><tbody>");
+        page_open_table(page, "small cards", "Data sets"), page_row_heads(page, heads);
     for (size_t i = 0; i < json_array_size(data); i++) {
         const json_t *set = json_array_get(data, i);
         char figure[TEXT_FIGURE];
         html_add(page->out,
-                 "<tr><th scope=\"row\"><bdi>%s</bdi></th><td>%s</td><td>%s</td><td>%s%s</td><td><span "
-                 "class=\"digest\">%s</span></td></tr>",
+                 "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\" class=\"key\"><bdi>%s</bdi></th><td "
+                 "role=\"cell\">%s</td><td role=\"cell\" class=\"number\">%s</td><td role=\"cell\">%s%s</td><td role=\"cell\" "
+                 "class=\"rest\"><span class=\"digest\">%s</span></td></tr>",
                  canonical_text(set, "name"), canonical_text(set, "split"),
                  text_count(figure, canonical_int(set, "items")),
                  canonical_int(set, "synthetic") == 1  ? "synthetic"
