@@ -30,13 +30,13 @@ struct listing {
 static int add_price(void *to, const struct price *p)
 {
     struct listing *listing = to;
-    const double usd = (double)p->micro_per_hour / COST_USD;
+    char usd[COST_TEXT];
     if (strstr(p->instance, listing->part) == NULL) return 0;
     if (!as_csv) {
-        text_add(&listing->out, "%-16s %9.4f  %s  %s\n", p->instance, usd, p->date, p->what);
+        text_add(&listing->out, "%-16s %9s  %s  %s\n", p->instance, cost_text(usd, p->micro_per_hour), p->date, p->what);
         return 0;
     }
-    text_add(&listing->out, "%s,%.6f,%s,", p->instance, usd, p->date);
+    text_add(&listing->out, "%s,%.6f,%s,", p->instance, (double)p->micro_per_hour / COST_USD, p->date);
     text_csv(&listing->out, p->what);
     text_add(&listing->out, ",");
     text_csv(&listing->out, p->source);
@@ -56,7 +56,7 @@ int cmd_prices(int argc, char **argv)
     if (rc == 0)
         printf("%s\n%s", as_csv ? "instance,usd_per_hour,date,machine,source" : "instance          USD/hour  as of       machine",
                listing.out.at);
-    if (rc == 0 && !as_csv) printf("On-demand prices; --csv prints the source of each.\n");
+    if (rc == 0 && !as_csv) printf("On-demand prices, rounded up; --csv prints them exactly, with the source of each.\n");
     text_free(&listing.out);
     return rc;
 }

@@ -62,9 +62,11 @@ static json_t *mean_json(const struct group_mean *mean, int finished)
 
 static json_t *facts_json(const struct group_facts *facts)
 {
+    struct group_mean seconds = facts->seconds;
+    seconds.low = group_low(&seconds);
     return json_pack("{s:s, s:s, s:b, s:i, s:o, s:o, s:o}", "verdict", group_verdict_name(facts->verdict), "sentence",
                      group_verdict_sentence(facts->verdict), "official", facts->official, "finished", facts->finished, "seconds",
-                     mean_json(&facts->seconds, facts->finished), "accuracy", mean_json(&facts->accuracy, facts->finished), "p",
+                     mean_json(&seconds, facts->finished), "accuracy", mean_json(&facts->accuracy, facts->finished), "p",
                      facts->finished > 1 ? api_float(facts->p) : json_null());
 }
 

@@ -27,7 +27,7 @@ static void add_group_time(struct text *t, const struct group_facts *f)
     text_span(mean, s->mean);
     if (f->finished > 1) {
         text_span(sigma, s->sigma);
-        snprintf(interval, sizeof interval, "%s to %s", text_span(low, s->low), text_span(high, s->high));
+        snprintf(interval, sizeof interval, "%s to %s", text_span(low, group_low(s)), text_span(high, s->high));
     }
     text_entry(t, "time", "mean %s, sigma %s, 95%% interval %s", mean, sigma, interval);
 }

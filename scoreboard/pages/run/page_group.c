@@ -95,10 +95,9 @@ static void statistics(struct page *page, const struct gathered *g)
     char sigma[TEXT_FIGURE];
     bool defined = g->facts.finished > 1;
     if (g->facts.finished < 1) return;
-    char below[TEXT_FIGURE];  // the interval of two runs may reach below 0
-    const char *low = s->low < 0 ? text_span(below, s->low) : page_span_text(page, (int64_t)(s->low * 1e9));
     const char *const times[] = {page_span_text(page, (int64_t)(s->mean * 1e9)), page_span_text(page, (int64_t)(s->sigma * 1e9)),
-                                 low, page_span_text(page, (int64_t)(s->high * 1e9))};
+                                 page_span_text(page, (int64_t)(group_low(s) * 1e9)),
+                                 page_span_text(page, (int64_t)(s->high * 1e9))};
     const char *const scores[] = {score_text(page, contest, a->mean),
                                   run_metric_spread_text(contest ? &contest->board : &plain, a->sigma, g->facts.finished, sigma),
                                   score_text(page, contest, a->low), score_text(page, contest, a->high)};

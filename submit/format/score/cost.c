@@ -28,11 +28,11 @@ int64_t cost_inference_micro(int64_t ns_an_item, int64_t items, int64_t micro_pe
 
 char *cost_text(char into[COST_TEXT], int64_t micro)
 {
-    // Two decimals from ten dollars on, four from a cent on, else six: at least three digits.
-    int places = micro >= 10 * (int64_t)COST_USD ? 2 : micro >= COST_USD / 100 ? 4 : 6;
-    int64_t unit = places == 2 ? 10000 : places == 4 ? 100 : 1;
-    int64_t rounded = (micro + unit - 1) / unit;
-    int64_t whole = places == 2 ? 100 : places == 4 ? 10000 : 1000000;
+    // Cents, and three digits below a dollar, as on boards. A record has no digits below a millionth.
+    int places = 2;
+    int64_t unit = 10000;
+    for (int64_t least = COST_USD; micro > 0 && micro < least && places < 6; least /= 10) places++, unit /= 10;
+    int64_t rounded = (micro + unit - 1) / unit, whole = COST_USD / unit;
     snprintf(into, COST_TEXT, "$%lld.%0*lld", (long long)(rounded / whole), places, (long long)(rounded % whole));
     return into;
 }

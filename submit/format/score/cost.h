@@ -13,6 +13,6 @@ int64_t cost_training_micro(int64_t ns, int64_t micro_per_hour);
 int64_t cost_inference_micro(int64_t ns_an_item, int64_t items, int64_t micro_per_hour);
 
 enum { COST_TEXT = 40 };
-char *cost_text(char into[COST_TEXT], int64_t micro);  // "$0.0212", "$42.35"
+char *cost_text(char into[COST_TEXT], int64_t micro);  // rounded up: "$42.35"; three digits below a dollar: "$0.0212"
 
 #endif

@@ -85,6 +85,11 @@ void group_mean(const double *values, int n, struct group_mean *out)
     out->high += half;
 }
 
+double group_low(const struct group_mean *seconds)
+{
+    return fmax(seconds->low, 0);
+}
+
 double group_p(double mean, double sigma, int n, double target)
 {
     if (n < 2 || !(sigma > 0)) return 1;
@@ -133,6 +138,16 @@ static bool mean_meets(const struct group_run *runs, int count, int finished, in
     return all.lower_is_better ? reached <= wanted : reached >= wanted;
 }
 
+// True if every score is a share: a count of N, or a value up to 1 that has a share as its target.
+static bool scores_are_shares(const struct group_run *runs, int count, int64_t target_micro)
+{
+    for (int i = 0; i < count; i++) {
+        if (!runs[i].finished || runs[i].items > 0) continue;
+        if (runs[i].lower || target_micro > 1000000 || runs[i].k < 0 || runs[i].k > 1000000) return false;
+    }
+    return true;
+}
+
 // Compared in integers: fractions of equal scores may differ in their last digit, which would count as certainty.
 static bool scores_are_equal(const struct group_run *runs, int count)
 {
@@ -166,6 +181,10 @@ void group_judge(const struct group_run *runs, int count, int planned, int64_t t
     group_mean(seconds, n, &out->seconds);
     group_mean(accuracy, n, &out->accuracy);
     if (n > 0 && scores_are_equal(runs, count)) out->accuracy = (struct group_mean){accuracy[0], 0, accuracy[0], accuracy[0]};
+    if (scores_are_shares(runs, count, target_micro)) {
+        out->accuracy.low = fmax(out->accuracy.low, 0);
+        out->accuracy.high = fmin(out->accuracy.high, 1);
+    }
     free(seconds);
     free(accuracy);
     double side = lower ? -1 : 1;  // the test is one-sided: better than the target

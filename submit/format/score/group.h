@@ -45,7 +45,7 @@ enum group_verdict {
 struct group_facts {
     int planned, finished;
     struct group_mean seconds;   // over finished runs
-    struct group_mean accuracy;  // the board's metric: k / N, or the value
+    struct group_mean accuracy;  // the board's metric: k / N, or the value; the interval of a share lies within 0 and 1
     double p;                    // one-sided: chance of such a mean if the true mean were the target; 1 when n < 2
     bool meets;                  // the mean score reaches the target, decided in integers
     enum group_verdict verdict;
@@ -58,6 +58,8 @@ const char *group_verdict_name(enum group_verdict);
 const char *group_verdict_sentence(enum group_verdict);
 
 void group_mean(const double *values, int n, struct group_mean *);
+// The lower end of an interval of times, which are never below 0. (Rows of boards hold the end as it was computed.)
+double group_low(const struct group_mean *seconds);
 // H1: true mean > target. 1 without spread, because equal runs are no sample.
 double group_p(double mean, double sigma, int n, double target);
 // Welch's test of two means, two-sided: the chance of such a difference if the true means were equal. NaN if a group has fewer

@@ -117,6 +117,17 @@ static void verdicts_follow_the_rules(void **state)
     assert_int_equal(judge(runs, 5, 5).verdict, GROUP_BELOW);
     assert_false(judge(runs, 5, 5).official);
 
+    fill(runs, 2, 9900);  // an interval of shares, or of times, goes no further than these do
+    runs[1].k = 9700, runs[1].ns *= 9;
+    f = judge(runs, 2, 2);
+    assert_true(f.accuracy.low > 0 && f.accuracy.high == 1 && f.seconds.low < 0 && group_low(&f.seconds) == 0);
+    runs[0].k = 400, runs[1].k = 100;
+    f = judge(runs, 2, 2);
+    assert_true(f.accuracy.low == 0 && f.accuracy.high < 1);
+    for (int i = 0; i < 2; i++) runs[i].items = 0, runs[i].lower = true, runs[i].k = 100000 + i * 200000;  // losses
+    f = judge(runs, 2, 2);
+    assert_true(f.accuracy.low < 0 && f.accuracy.high > 1);
+
     fill(runs, 5, 9500);
     runs[3].finished = false;  // started and not reported: failed
     assert_int_equal(judge(runs, 5, 5).verdict, GROUP_UNFINISHED);

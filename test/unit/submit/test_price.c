@@ -88,10 +88,12 @@ static void money_as_text(void **state)
     char text[COST_TEXT];
     assert_string_equal(cost_text(text, 42345962), "$42.35");
     assert_string_equal(cost_text(text, 21200), "$0.0212");
-    assert_string_equal(cost_text(text, 1144), "$0.001144");
-    assert_string_equal(cost_text(text, 0), "$0.000000");
-    assert_string_equal(cost_text(text, 9999999), "$10.0000");
-    assert_string_equal(cost_text(text, 1500000), "$1.5000");
+    assert_string_equal(cost_text(text, 1144), "$0.00115");
+    assert_string_equal(cost_text(text, 0), "$0.00");
+    assert_string_equal(cost_text(text, 9999999), "$10.00");
+    assert_string_equal(cost_text(text, 1500000), "$1.50");
+    assert_string_equal(cost_text(text, 999501), "$1.000");
+    assert_string_equal(cost_text(text, 12), "$0.000012");
 }
 
 int main(void)
