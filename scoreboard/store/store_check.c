@@ -111,6 +111,12 @@ static bool hangs_on_peaks(enum check check)
     return check == CHECK_SPEED || check == CHECK_SPEED_HIGH || check == CHECK_SPEED_UNKNOWN;
 }
 
+// True if the stored finding stands for this one. An older program said sources-changed of unknown sources.
+static bool stands_for(enum check stored, enum check now)
+{
+    return stored == now || (hangs_on_peaks(stored) && hangs_on_peaks(now)) || (stored == CHECK_DIRTY && now == CHECK_SOURCES);
+}
+
 // Checks that no flag was removed since, and that no stored statement would be refused. A flag of reference runs is the
 // exception: they grow with the program, and a removed flag looks like one that the program of then did not know.
 static int check_findings(struct checking *c, struct taken *t)
@@ -121,10 +127,8 @@ static int check_findings(struct checking *c, struct taken *t)
     for (int i = 0; i < now.count && i < FINDINGS_MAX; i++) {
         enum check check = now.at[i].check;
         bool there = false;
-        for (int n = 0; n < t->findings.count && n < FINDINGS_MAX; n++) {
-            const enum check stored = t->findings.at[n].check;
-            there = there || stored == check || (hangs_on_peaks(stored) && hangs_on_peaks(check));
-        }
+        for (int n = 0; n < t->findings.count && n < FINDINGS_MAX; n++)
+            there = there || stands_for(t->findings.at[n].check, check);
         if (there || check == CHECK_BETTER) continue;
         if (check_level(check) == CHECK_REJECT)
             TRY(fault(c, "statement %lld: it fails the check %s: %s", (long long)t->in.sequence, check_code(check),

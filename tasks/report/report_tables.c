@@ -180,7 +180,8 @@ void report_software(const struct report_data *d, struct sheet *s)
     json_array_foreach(d->software, i, m)
     {
         sheet_add(s, "%lld", (long long)record_int(m, "id"));
-        sheet_add(s, "%.12s%s", record_text(m, "commit_name"), record_int(m, "dirty") ? " (changed)" : "");
+        const char *commit = record_text(m, "commit_name");
+        sheet_add(s, "%.12s%s", *commit ? commit : "unknown", record_int(m, "dirty") ? " (changed)" : "");
         sheet_add(s, "%s", record_text(m, "compiler"));
         sheet_add(s, "%s", record_text(m, "libraries"));
     }

@@ -110,10 +110,10 @@ static void price(struct page *page, const struct shown *shown)
 static void build(struct page *page, const struct shown *shown, bool recorder)
 {
     if (recorder) html_add(page->out, "</dl><h3>Recorder (DAWN)</h3><dl class=\"facts\">");
-    row_words(page, "Commit",
-              *shown_text(shown, "software.commit") ? shown_text(shown, "software.commit") : "not known");
-    row_words(page, "Sources",
-              shown_int(shown, "software.dirty") == 1 ? "changed since that commit" : "as in that commit");
+    const char *commit = shown_text(shown, "software.commit");
+    bool changed = shown_int(shown, "software.dirty") == 1;
+    row_words(page, "Commit", *commit ? commit : "not known");
+    row_words(page, "Sources", changed ? "changed since that commit" : *commit ? "as in that commit" : "not known");
     row_words(page, "Compiler", shown_text(shown, "software.compiler"));
     row_words(page, "Flags", shown_text(shown, "software.flags"));
     row_words(page, "Libraries", shown_text(shown, "software.libraries"));

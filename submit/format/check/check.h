@@ -40,7 +40,8 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
     CHECK(EVEN, "even-intervals", FLAG, "intervals between points are not exactly equal")                              \
     CHECK(CADENCE, "cadence", FLAG, "intervals between points take equally long, for the work in them, within 25%")    \
     CHECK(PRICE_OLD, "price-old", FLAG, "the price was at most 90 days old, and is one of the table")                  \
-    CHECK(DIRTY, "sources-changed", FLAG, "the program was built from a commit, without changes")                      \
+    CHECK(DIRTY, "sources-changed", FLAG, "the sources of the program are those of its commit")                        \
+    CHECK(SOURCES, "sources-unknown", FLAG, "the program was built in git, which knows its sources")                   \
     CHECK(DATES, "dates", FLAG, "its dates are as far apart as its stopwatch says")                                    \
     CHECK(BETTER, "better-than-reference", FLAG, "it is not better than reference runs of its recipe make believable")  \
     CHECK(SELF, "self-evaluated", FLAG, "the harness evaluated, not the program that was trained")

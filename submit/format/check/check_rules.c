@@ -326,7 +326,7 @@ static void check_program(struct subject *s)
     if (canonical_int(s->json, "software.dirty") != 0)
         finding_add(s->out, CHECK_DIRTY, "the program was built from sources that differ from their commit");
     else if (*canonical_text(s->json, "software.commit") == 0)
-        finding_add(s->out, CHECK_DIRTY, "the program was built outside git: its sources are not known");
+        finding_add(s->out, CHECK_SOURCES, "the program was built outside git, so it is not known which sources it has");
     if (s->self) finding_add(s->out, CHECK_SELF, "the trained program scored itself");
 }
 

@@ -243,6 +243,11 @@ static void test_check_finds(void **state)
         do_sql(cases[i].heal);
         assert_whole();
     }
+    json_t *unknown = run_of("ada", 4);  // an older program flagged it as changed
+    fixture_set(unknown, "software.commit", json_string(""));
+    assert_int_equal(hand_in(unknown, &ada), PROBLEM_NONE);
+    do_sql("UPDATE findings SET code = 'sources-changed' WHERE code = 'sources-unknown'");
+    assert_whole();
 }
 
 static void test_files(void **state)

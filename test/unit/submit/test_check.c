@@ -386,7 +386,7 @@ static const struct {
     CASE(CLIENT_TIME, client_old), CASE(CLIENT_TIME, client_early),
     CASE(SPEED_HIGH, speed_high), CASE(SPEED_UNKNOWN, speed_gpu_unknown),
     CASE(SPEED_UNKNOWN, speed_no_flags), CASE(EVEN, even), CASE(CADENCE, cadence_slow), CASE(CADENCE, cadence_fast),
-    CASE(PRICE_OLD, price_old), CASE(PRICE_OLD, price_old_latency), CASE(DIRTY, dirty), CASE(DIRTY, no_commit),
+    CASE(PRICE_OLD, price_old), CASE(PRICE_OLD, price_old_latency), CASE(DIRTY, dirty), CASE(SOURCES, no_commit),
     CASE(SELF, self), CASE(GROUP, group_late), CASE(CLIENT_TIME, client_backwards),
     CASE(SPEED_UNKNOWN, speed_no_flops), CASE(PRICE_OLD, price_old_measured),
     CASE(CONTRADICTION, energy_of_the_target_alone), CASE(CONTRADICTION, energy_above_that_of_the_run),
